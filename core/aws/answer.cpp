@@ -47,6 +47,7 @@ constexpr std::array kCodeKinds = {
     CodeKind{"InvalidInstanceID.NotFound", ErrorKind::kNotFound},
     CodeKind{"NotFound*", ErrorKind::kNotFound},
     CodeKind{"ResourceNotFound*", ErrorKind::kNotFound},
+    CodeKind{"ResourceAlreadyExists*", ErrorKind::kConflict},
     CodeKind{"OperationNotPermitted", ErrorKind::kRefused},
     CodeKind{"IncorrectInstanceState", ErrorKind::kRefused},
     CodeKind{"IncorrectState", ErrorKind::kRefused},

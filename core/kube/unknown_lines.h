@@ -22,7 +22,8 @@ struct UnknownKernelLine {
   bool operator==(const UnknownKernelLine&) const = default;
 };
 
-// At most 4 KiB for four lines: longer ones are cut, at 500 bytes.
+// Lines are cut at 500 bytes: 4 KiB for four of them, 13 KiB where JSON has to escape all that they
+// say.
 [[nodiscard]] std::string unknown_lines_text(const std::vector<UnknownKernelLine>& lines);
 // What cannot be read is left out, and so are lines beyond the first four.
 [[nodiscard]] std::vector<UnknownKernelLine> unknown_lines_of(const kube::Node& node);

@@ -24,6 +24,8 @@ std::string nanoseconds_of(WallTime at) {
       std::chrono::duration_cast<std::chrono::nanoseconds>(at.time_since_epoch()).count());
 }
 
+std::size_t size_of(std::string_view text) { return text.size() + sizeof(KernelLine); }
+
 // Another try changes nothing: too old, too long, no such tenant.
 bool is_for_ever(const Status& status) {
   return !status && status.error().kind == ErrorKind::kInvalid;
@@ -60,11 +62,12 @@ LokiPusher::~LokiPusher() {
 
 void LokiPusher::offer(std::string_view text, WallTime at) {
   const std::lock_guard lock(mutex_);
-  if (waiting_bytes_ + text.size() > kMostWaitingBytes) {
+  const std::string_view kept = text.substr(0, kLongestLine);
+  if (waiting_bytes_ + size_of(kept) > kMostWaitingBytes) {
     ++overflown_;
   } else {
-    waiting_.emplace_back(std::string(text.substr(0, kLongestLine)), at);
-    waiting_bytes_ += waiting_.back().text.size();
+    waiting_.emplace_back(std::string(kept), at);
+    waiting_bytes_ += size_of(kept);
   }
   wake_.notify_one();
 }
@@ -82,7 +85,7 @@ std::vector<KernelLine> LokiPusher::next_batch(const std::stop_token& stop) {
   if (!wake_.wait(lock, stop, [&] { return !waiting_.empty(); })) return {};
   std::vector<KernelLine> batch;
   while (!waiting_.empty() && batch.size() < kMostLinesOfAPush) {
-    waiting_bytes_ -= waiting_.front().text.size();
+    waiting_bytes_ -= size_of(waiting_.front().text);
     batch.push_back(std::move(waiting_.front()));
     waiting_.pop_front();
   }

@@ -120,7 +120,7 @@ std::string how_jobs_stand(const std::vector<std::string>& jobs,
 Result<StepProgress> RestartJobAction::begin(const StepRequest& request) {
   // At a worse severity the node has been drained once more, of what was left.
   if (has_run_before(request))
-    return progress_of(request, StepResult::kDone, "jobs were restarted before: not again");
+    return progress_of(request, StepResult::kDone, "it has run in this remediation: not again");
   const std::vector<std::string> jobs = jobs_drained(request.remediation);
   if (jobs.empty()) return progress_of(request, StepResult::kDone, "no job has lost a pod here");
   if (request.step.program.empty()) {

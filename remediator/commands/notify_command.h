@@ -16,9 +16,10 @@ struct SinkAnswers {
   bool all_taken = true;
 };
 
-// One try each, one after the other, each within the sink's own time-out. The event is of no node
-// and no Remediation, with error_type HEALTHY and dry_run, so that no receiver acts on it. kInvalid
-// where the policy is wrong or has no sink, kNotFound where it has none of flags.sink's name.
+// One try each, one after the other, each call within the sink's own time-out. The event is of no
+// node and no Remediation, with error_type HEALTHY and dry_run, so that no receiver acts on it.
+// kInvalid where the policy is wrong or has no sink, kNotFound where it has none of flags.sink's
+// name.
 [[nodiscard]] Result<SinkAnswers> run_notify_test(const Flags& flags, Clock& clock);
 
 // Whether all sinks of `policy` can be opened; nobody is told anything.

@@ -27,9 +27,10 @@ class CloudWatchLogsSink final : public Sink {
   Status deliver(const NotificationEvent& event, const std::stop_token&) override {
     Status put = put_event(event);
     if (put || put.error().kind != ErrorKind::kNotFound) return put;
-    // The stream or the group is not there; without the group this says so.
+    // The stream or the group is not there; without the group this says so. Another replica may have
+    // made the stream since.
     const auto made = call("CreateLogStream", in_stream());
-    if (!made) return std::unexpected(made.error());
+    if (!made && made.error().kind != ErrorKind::kConflict) return std::unexpected(made.error());
     return put_event(event);
   }
 

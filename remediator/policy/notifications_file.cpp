@@ -92,10 +92,11 @@ void read_kind(const YamlMap& map, SinkSettings& sink) {
     sink.kind = kind.word;
     kind.read(map.map(kind.word, kind.about), sink);
   }
-  if (found != 1)
-    map.reject("name",
-               "needs exactly one of cloudwatch, cloudwatch_logs, lambda, slack, sns, webhook "
-               "beside it");
+  if (found == 1) return;
+  std::string words;
+  for (const SinkKind& kind : kSinkKinds)
+    words += (words.empty() ? "" : ", ") + std::string(kind.word);
+  map.reject("name", "needs exactly one of " + words + " beside it");
 }
 
 void read_moments(const YamlMap& map, SinkSettings& sink) {

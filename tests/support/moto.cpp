@@ -84,6 +84,9 @@ Status Moto::load_services() {
     if (!poll_until(answers, kStartLimit))
       return fail(ErrorKind::kTimeout, "no answer to " + question.action);
   }
+  const aws::AwsCall buckets{.service = aws::kS3, .what = "ListBuckets", .method = "GET"};
+  if (!poll_until([&] { return admin_->call(buckets).has_value(); }, kStartLimit))
+    return fail(ErrorKind::kTimeout, "no answer to " + buckets.what);
   return {};
 }
 

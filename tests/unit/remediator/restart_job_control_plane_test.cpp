@@ -181,5 +181,34 @@ TEST_F(RestartJobOnControlPlane, MayChangeNothingElseOfAJob) {
     EXPECT_EQ(begin(kind).words, "suspended") << kind.kind;
 }
 
+TEST_F(RestartJobOnControlPlane, MayAskVolcanoForNothingButARestart) {
+  define({"", "bus.volcano.sh", "v1alpha1", "Command", "commands", "", ""});
+  const auto ask = [&](const std::string& action, const std::string& kind) {
+    const Json command = {{"apiVersion", "bus.volcano.sh/v1alpha1"},
+                          {"kind", "Command"},
+                          {"metadata", {{"generateName", "test-"}}},
+                          {"action", action},
+                          {"target",
+                           {{"apiVersion", "batch.volcano.sh/v1alpha1"},
+                            {"kind", kind},
+                            {"name", "train"},
+                            {"uid", "1"}}}};
+    return api_->create_custom({"bus.volcano.sh", "v1alpha1", "commands", "default"},
+                               dump_json(command));
+  };
+  // Policies are in force a moment after they were applied.
+  ASSERT_TRUE(support::wait_until(
+      [&] {
+        const auto tried = ask("AbortJob", "Job");
+        return !tried && tried.error().kind == ErrorKind::kForbidden;
+      },
+      std::chrono::seconds(30), "the admission policy to be in force"));
+
+  const auto other_kind = ask("RestartJob", "Queue");
+  ASSERT_FALSE(other_kind);
+  EXPECT_THAT(other_kind.error().message, HasSubstr("the restart of a job alone"));
+  EXPECT_TRUE(ask("RestartJob", "Job"));
+}
+
 }  // namespace
 }  // namespace gpuward::remediator

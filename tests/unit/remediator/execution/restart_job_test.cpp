@@ -292,6 +292,20 @@ TEST_F(RestartOfTornJobsTest, LeavesNoJobSuspendedWhenCancelled) {
   EXPECT_FALSE(jobs_.is_suspended(kJobSet));
 }
 
+// Somebody has cleaned the node by hand.
+TEST_F(RestartOfTornJobsTest, LeavesNoJobSuspendedOfANodeThatHasNothingOfOurs) {
+  suspend();
+  annotate({{"gpuward.dev/cancel", "true"}});
+  kube_.patch("/api/v1/nodes/gpu-01",
+              {{"metadata", {{"annotations", {{kAnnotation, nullptr}}}}},
+               {"spec", {{"taints", nullptr}, {"unschedulable", nullptr}}}});
+
+  look(3);
+
+  EXPECT_FALSE(remediation().open());
+  EXPECT_FALSE(jobs_.is_suspended(kJobSet));
+}
+
 TEST_F(RestartOfTornJobsTest, LeavesNoJobSuspendedWhoseNodeIsGone) {
   suspend();
   kube_.remove("/api/v1/nodes/gpu-01");

@@ -102,6 +102,14 @@ TEST_F(AwsSinksTest, CloudWatchLogsHasTheEventAsALine) {
   EXPECT_EQ((*line)["error_type"], "XID_CRITICAL_79");
 }
 
+TEST_F(AwsSinksTest, CloudWatchLogsHasTheEventThoughAnotherReplicaHasMadeTheStream) {
+  script_.then(kube::answer(400, R"({"__type":"ResourceNotFoundException"})"));
+  script_.then(kube::answer(400, R"({"__type":"ResourceAlreadyExistsException"})"));
+  script_.then(kube::answer(200, "{}"));
+
+  EXPECT_TRUE(deliver(aws_, of_kind("cloudwatch_logs", "gpu")));
+}
+
 TEST_F(AwsSinksTest, AnEventThatIsTooOldForCloudWatchLogsIsNotTriedForEver) {
   script_.then(kube::answer(200, R"({"rejectedLogEventsInfo": {"tooOldLogEventEndIndex": 1}})"));
 
