@@ -1,6 +1,7 @@
 #include "remediator/policy/policy_remarks.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace gpuward::remediator {
@@ -34,6 +35,73 @@ void remark_on_pairs(const std::string& budget, const Share& share,
                     ": nccl-pairs needs two nodes that are out at once, and ends Held without");
 }
 
+// Where no node at all is allowed, as the share says it; empty where one always is.
+std::string none_allowed(const Share& share) {
+  if (share.nodes > 0 || share.percent >= 100) return {};
+  if (share.percent <= 0) return "no node";
+  const auto nodes = static_cast<long>(std::ceil(100 / share.percent));
+  return "no node where there are fewer than " + std::to_string(nodes);
+}
+
+void remark_on_none(const std::string& budget, const Share& share, const std::string& what,
+                    std::vector<std::string>& remarks) {
+  const std::string allowed = none_allowed(share);
+  if (!allowed.empty())
+    remarks.push_back(budget + " allows " + allowed + ": " + what + " never begins there");
+}
+
+void remark_on_scope(const std::string& budget, const ScopeLimit& limit,
+                     std::vector<std::string>& remarks) {
+  const std::string what = "drain, gpu-reset, reboot or terminate";
+  remark_on_none(budget, limit.at_once, what, remarks);
+  for (const WindowLimit& window : limit.windows)
+    remark_on_none(budget + ".windows", window.share, what, remarks);
+}
+
+// Budgets that leave nothing to do.
+void remark_on_budgets(const BudgetLimits& budgets, std::vector<std::string>& remarks) {
+  remark_on_scope("budgets.cluster", budgets.cluster, remarks);
+  remark_on_scope("budgets.pool", budgets.pool, remarks);
+  remark_on_scope("budgets.zone", budgets.zone, remarks);
+  for (const LabelLimit& label : budgets.labels)
+    remark_on_scope("budgets.labels " + label.label, label.limit, remarks);
+  remark_on_none("budgets.taint", budgets.tainted, "taint", remarks);
+  remark_on_none("budgets.cordon", budgets.cordoned, "cordon", remarks);
+  for (const WindowLimit& window : budgets.terminations)
+    remark_on_none("budgets.terminate", window.share, "terminate", remarks);
+  if (budgets.min_healthy.percent >= 100)
+    remarks.emplace_back(
+        "budgets.min_healthy.percent is 100: no node of any pool is ever drained, reset, restarted "
+        "or terminated");
+  if (budgets.breaker.share == Share{})
+    remarks.emplace_back("budgets.breaker is 0: the first Remediation opens the circuit breaker");
+}
+
+// How far a list of steps goes in taking a node out of use; what repairs it comes after all three.
+Step farthest(const std::vector<PlannedStep>& steps) {
+  Step farthest = Step::kTaint;
+  for (const Step step : {Step::kCordon, Step::kDrain})
+    if (std::ranges::find(steps, step, &PlannedStep::step) != steps.end()) farthest = step;
+  return farthest;
+}
+
+// Worse evidence that takes a node less out of use than milder evidence does.
+void remark_on_order(const Policy& policy, const std::string& pool,
+                     std::vector<std::string>& remarks) {
+  constexpr std::array kFromWorst = {Severity::kIsolate, Severity::kReboot, Severity::kReset};
+  for (std::size_t i = 0; i + 1 < kFromWorst.size(); ++i) {
+    const auto& worse = plan_of(policy, pool, kFromWorst[i]);
+    const auto& milder = plan_of(policy, pool, kFromWorst[i + 1]);
+    if (worse.empty() || milder.empty() || farthest(worse) >= farthest(milder)) continue;
+    remarks.push_back("severity " + std::string(to_string(kFromWorst[i])) +
+                      (pool.empty() ? "" : " of pool " + pool) + " ends at the " +
+                      std::string(to_string(farthest(worse))) + ", but the milder " +
+                      std::string(to_string(kFromWorst[i + 1])) + " has the " +
+                      std::string(to_string(farthest(milder))) +
+                      ": worse evidence takes less out of use");
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> remarks_on(const Policy& policy) {
@@ -44,6 +112,10 @@ std::vector<std::string> remarks_on(const Policy& policy) {
         "budgets.breaker.percent is 100: the circuit breaker never opens by itself, however many "
         "nodes fail at once");
   }
+  remark_on_budgets(budgets, remarks);
+  remark_on_order(policy, {}, remarks);
+  for (const PoolPolicy& pool : policy.pools)
+    if (!pool.steps.empty()) remark_on_order(policy, pool.name, remarks);
   if (!tests_pairs(policy)) return remarks;
   remark_on_pairs("budgets.cluster", budgets.cluster.at_once, remarks);
   remark_on_pairs("budgets.pool", budgets.pool.at_once, remarks);

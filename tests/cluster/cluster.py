@@ -113,7 +113,7 @@ exec {folder}/busybox wget -q -O /dev/null --post-data= "http://{ADDRESS}:{BMC_P
         host = {"name": "cluster", "hostPath": {"path": str(self.folder / "bin")}}
         return {
             # Of the control plane: Prometheus, Alertmanager, and the API server when it is a proxy.
-            "networkPolicy": {"cidrs": [f"{ADDRESS}/32"]},
+            "networkPolicy": {"enabled": True, "from": ["monitoring"], "cidrs": [f"{ADDRESS}/32"]},
             "images": {name: {"tag": TAG} for name in ("exporter", "remediator")},
             "exporter": {
                 "runtimeClassName": "nvidia",

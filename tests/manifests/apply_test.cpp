@@ -10,6 +10,7 @@
 #include "tests/manifests/tools.h"
 #include "tests/support/cache_folder.h"
 #include "tests/support/require.h"
+#include "tests/support/wait.h"
 
 namespace gpuward::manifests {
 namespace {
@@ -39,8 +40,14 @@ class Applied : public OnPlane {
     if (plane_ == nullptr || !why_no_kinds().empty()) return;
     must({"create", "-f", operator_kinds().string()});
     must({"create", "-f", tree("manifests/crd.yaml").string()});
-    must({"wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"});
-    for (const char* name : {"gpuward", "gpu-healthcheck", "gpus", "healing"})
+    // kubectl gives up on a kind that has no condition yet.
+    const auto are_there = [] {
+      const auto outcome =
+          plane_->kubectl({"wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"});
+      return outcome && outcome->exit_code == 0;
+    };
+    ASSERT_TRUE(support::wait_until(are_there, std::chrono::seconds(60), "the kinds"));
+    for (const char* name : {"gpuward", "gpu-healthcheck", "gpus", "healing", "grafana"})
       must({"create", "namespace", name});
   }
   void SetUp() override {

@@ -25,8 +25,8 @@ class Chart : public ::testing::Test {
 
   static std::string everything() { return tree("tests/manifests/everything.yaml").string(); }
   static std::string refused(const std::string& value) {
-    const auto outcome =
-        helm({"template", "gpuward", tree("manifests/chart/gpuward").string(), "--set=" + value});
+    const auto outcome = helm({"template", "gpuward", tree("manifests/chart/gpuward").string(),
+                               offline(), "--set=" + value});
     EXPECT_NE(outcome.exit_code, 0) << value;
     return outcome.error_output;
   }
@@ -45,7 +45,7 @@ TEST_F(Chart, RefusesValuesThatItDoesNotKnow) {
   EXPECT_THAT(refused("exporter.privilegd=true"), HasSubstr("'privilegd' not allowed"));
   EXPECT_THAT(refused("remediator.policy.mode=all"), HasSubstr("/remediator/policy/mode"));
   EXPECT_THAT(refused("remediator.grants.everything=true"), HasSubstr("'everything' not allowed"));
-  EXPECT_THAT(refused("networkPolicy.from={}"), HasSubstr("/networkPolicy/from"));
+  EXPECT_THAT(refused("networkPolicy.from={A}"), HasSubstr("/networkPolicy/from"));
   EXPECT_THAT(refused("networkPolicy.cidrs={192.0.2.7}"), HasSubstr("/networkPolicy/cidrs"));
 }
 
@@ -104,7 +104,9 @@ TEST_F(Chart, AnswersAmdsDevicePluginUnlessItIsToldNotTo) {
 }
 
 TEST_F(Chart, LetsNobodyCallThePodsOfJobs) {
-  const std::string policies = chart({"--show-only=templates/network-policies.yaml"});
+  const std::string policies =
+      chart({"--set=networkPolicy.enabled=true,networkPolicy.from={monitoring}",
+             "--show-only=templates/network-policies.yaml"});
   int templates = 0;
   for (const auto& entry : std::filesystem::directory_iterator(tree("manifests"))) {
     const std::string file = entry.path().filename();
@@ -117,6 +119,22 @@ TEST_F(Chart, LetsNobodyCallThePodsOfJobs) {
     EXPECT_THAT(policies, HasSubstr(", " + name + "]}")) << file;
   }
   EXPECT_EQ(templates, 6);
+}
+
+// A namespace that is guessed wrong would keep every alert away.
+TEST_F(Chart, LimitsWhoCallsInOnlyWhereItIsToldWho) {
+  EXPECT_THAT(chart(), Not(HasSubstr("kind: NetworkPolicy")));
+  EXPECT_THAT(notes(), HasSubstr("Network policies: none. Every pod reaches the metrics"));
+  EXPECT_THAT(refused("networkPolicy.enabled=true"),
+              AllOf(HasSubstr("networkPolicy.from"), HasSubstr("networkPolicy.cidrs")));
+  const std::string addresses =
+      "--set=networkPolicy.enabled=true,networkPolicy.cidrs={192.0.2.7/32}";
+  EXPECT_THAT(chart({addresses}), HasSubstr("matchLabels: {app.kubernetes.io/component: test}\n"));
+  EXPECT_THAT(
+      chart({addresses, "--set=tests.enabled=false"}),
+      AllOf(HasSubstr("    - from:\n        - ipBlock: "), Not(HasSubstr("namespaceSelector"))));
+  EXPECT_THAT(notes({addresses, "--set=networkPolicy.from={monitoring}"}),
+              HasSubstr("only pods of monitoring and the addresses 192.0.2.7/32 reach"));
 }
 
 TEST_F(Chart, ChangesNothingInTheClusterUntilItIsToldTo) {
@@ -133,14 +151,18 @@ TEST_F(Chart, ChangesNothingInTheClusterUntilItIsToldTo) {
 // Helm merges maps: steps among the chart's values would stay in force beside the user's mode.
 TEST_F(Chart, DrainsInModeFullWithoutFurtherValues) {
   const std::string policy =
-      file_in(chart({"--set=remediator.policy.mode=full"}), "gpuward-remediator", "policy.yaml");
+      file_in(chart({"--set=remediator.policy.mode=full", "--set=remediator.grants.terminate=true",
+                     "--set=remediator.prometheusURL=http://prometheus:9090"}),
+              "gpuward-remediator", "policy.yaml");
   EXPECT_THAT(steps_explained(policy, "isolate"),
               AllOf(HasSubstr(". drain: "), HasSubstr(". terminate: ")));
 }
 
 TEST_F(Chart, DrainsAtEachSeverityForWhichModeFullHasTheMeans) {
   const std::string policy =
-      file_in(chart({"--set=remediator.policy.mode=full",
+      file_in(chart({"--set=remediator.policy.mode=full", "--set=remediator.grants.terminate=true",
+                     "--set=remediator.grants.jobs=true",
+                     "--set=remediator.prometheusURL=http://prometheus:9090",
                      "--set=remediator.policy.machines.reboot={/usr/local/bin/power-cycle}",
                      "--set=remediator.policy.jobs.image=registry.example/exporter:1"}),
               "gpuward-remediator", "policy.yaml");
@@ -161,7 +183,7 @@ TEST_F(Chart, LetsTheKubeletRestartNoExporterThatIsNotReady) {
 // to be seen.
 TEST_F(Chart, MountsTheHostReadOnlyAndToleratesEveryTaint) {
   const std::string rendered = chart({"--show-only=templates/exporter.yaml"});
-  EXPECT_THAT(rendered, HasSubstr("      tolerations:\n        - {operator: Exists}\n"));
+  EXPECT_THAT(rendered, HasSubstr("      tolerations:\n        - operator: Exists\n"));
   EXPECT_THAT(rendered, HasSubstr("readOnlyRootFilesystem: true"));
   static const std::regex kVolume(R"(- name: ([a-z-]+)\n +hostPath: )");
   for (std::sregex_iterator one(rendered.begin(), rendered.end(), kVolume), end; one != end;
@@ -174,15 +196,52 @@ TEST_F(Chart, MountsTheHostReadOnlyAndToleratesEveryTaint) {
   }
 }
 
-TEST_F(Chart, PacksWhatItsLinksLeadTo) {
+TEST_F(Chart, IsWholeWhereItIsPackaged) {
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(tree("manifests/chart/gpuward")))
+    EXPECT_FALSE(entry.is_symlink()) << entry.path();
   const support::TempDir folder;
   const auto packed = helm({"package", tree("manifests/chart/gpuward").string(),
                             "--destination=" + folder.path().string()});
   ASSERT_EQ(packed.exit_code, 0) << packed.error_output;
-  const auto rendered =
-      helm({"template", "gpuward", (folder / "gpuward-" GPUWARD_VERSION ".tgz").string(),
-            "--show-only=templates/crd.yaml"});
-  EXPECT_THAT(rendered.output, HasSubstr("  name: remediations.gpuward.dev\n"));
+  const auto rendered = [](const std::string& place) {
+    return helm({"template", "gpuward", place, "--values=" + everything(),
+                 "--set=prometheusOperator.rules=true", "--set=crd.install=true"});
+  };
+  const auto package = rendered((folder / "gpuward-" GPUWARD_VERSION ".tgz").string());
+  const auto source = rendered(tree("manifests/chart/gpuward").string());
+  EXPECT_EQ(package.exit_code, 0) << package.error_output;
+  EXPECT_EQ(package.output, source.output);
+  EXPECT_EQ(source.error_output, "");
+}
+
+TEST_F(Chart, CarriesTheFilesOfThisTree) {
+  const support::TempDir folder;
+  ASSERT_EQ(fill(folder.path()).exit_code, 0);
+  int files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path())) {
+    if (entry.is_directory()) continue;
+    const auto name = std::filesystem::relative(entry.path(), folder.path()).string();
+    EXPECT_EQ(text_of("manifests/chart/gpuward/files/" + name),
+              read_file(entry.path()).value_or(""))
+        << name << ": run `./dev manifests`";
+    ++files;
+  }
+  EXPECT_GE(files, 10);
+}
+
+// A token that is rendered anew would lock Alertmanager out at each sync.
+TEST_F(Chart, MakesATokenWithoutAClusterOnlyWhereItIsToldTo) {
+  EXPECT_THAT(refused("remediator.webhook.existingSecret="),
+              AllOf(HasSubstr("set remediator.webhook.existingSecret"),
+                    HasSubstr("set remediator.webhook.generate=always")));
+  const std::string made = chart({"--set=remediator.webhook.existingSecret=",
+                                  "--set=remediator.webhook.generate=always,"
+                                  "prometheusOperator.alertmanagerConfig=true"});
+  EXPECT_THAT(made, AllOf(HasSubstr("kind: Secret\nmetadata:\n  name: gpuward-webhook\n"),
+                          HasSubstr("secret: {secretName: gpuward-webhook}"),
+                          HasSubstr("          name: gpuward-webhook\n")));
+  EXPECT_THAT(chart(), Not(HasSubstr("kind: Secret\n")));
 }
 
 TEST_F(Chart, KeepsTheKindWhenItIsUninstalled) {
@@ -278,10 +337,10 @@ TEST(JobTemplates, MakeNoPodThatAWorkloadsSelectorFinds) {
 }
 
 TEST_F(Chart, HasTheOperatorsRoutesWithItsOwnNames) {
-  const std::string rendered =
-      chart({"--set=prometheusOperator.alertmanagerConfig=true,remediator.namespace=healing",
-             "--set=remediator.webhook.secret=mine,prometheusOperator.labels.release=prometheus",
-             "--show-only=templates/alertmanager-config.yaml"});
+  const std::string rendered = chart(
+      {"--set=prometheusOperator.alertmanagerConfig=true,remediator.namespace=healing",
+       "--set=remediator.webhook.existingSecret=mine,prometheusOperator.labels.release=prometheus",
+       "--show-only=templates/alertmanager-config.yaml"});
   for (const char* part :
        {"http://gpuward-remediator.healing.svc:10981/api/v1/alerts", "name: mine",
         "namespace: healing", "release: prometheus", "value: isolate|reboot|reset"})

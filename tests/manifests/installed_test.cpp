@@ -12,6 +12,7 @@
 #include "tests/manifests/tools.h"
 #include "tests/places.inc"
 #include "tests/support/http_get.h"
+#include "tests/support/serving_exporter.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
 
@@ -22,8 +23,7 @@ using std::chrono::seconds;
 using support::Process;
 using support::wait_until;
 using ::testing::HasSubstr;
-
-constexpr const char* kWebhookToken = "a-token-that-nobody-guesses-0123456789";
+using ::testing::MatchesRegex;
 
 class Installed : public OnPlane {
  protected:
@@ -50,6 +50,10 @@ class Installed : public OnPlane {
     token.erase(token.find_last_not_of('\n') + 1);
     return plane_->kubeconfig_for(token);
   }
+  static std::string token_in(const std::string& ns) {
+    return must({"get", "secret", "gpuward-webhook", "--namespace=" + ns,
+                 "--output=go-template={{.data.token | base64decode}}"});
+  }
   // The container's arguments, with what its volumes hold in `folder`.
   static std::vector<std::string> arguments_of(const Json& pod,
                                                const std::filesystem::path& folder) {
@@ -59,6 +63,17 @@ class Installed : public OnPlane {
       out.push_back(std::regex_replace(
           one.get<std::string>(), std::regex("/etc/gpuward(-webhook)?/"), folder.string() + "/"));
     }
+    return out;
+  }
+  // `helm get hooks`, an object each.
+  static std::vector<Json> hooks() {
+    const auto printed = helm({"get", "hooks", "gpuward", "--namespace=gpuward",
+                               "--kubeconfig=" + plane_->kubeconfig().string()});
+    std::vector<Json> out;
+    for (const std::string& one : documents_of(printed.output))
+      if (one.find("\nkind: ") != std::string::npos)
+        out.push_back(
+            parse_json(must({"create", "--dry-run=client", "-o", "json", "-f", "-"}, one)).value());
     return out;
   }
   // Every key of a ConfigMap as a file.
@@ -75,6 +90,39 @@ class Installed : public OnPlane {
     EXPECT_TRUE(process) << process.error().message;
     return process ? *std::move(process) : nullptr;
   }
+
+  // The pod of the Deployment at work, until the end of the object.
+  class Remediator {
+   public:
+    explicit Remediator(const std::string& name) {
+      Json pod = pod_of(object({"get", "deployment", "gpuward-remediator", "--namespace=gpuward"}));
+      pod["metadata"]["name"] = name;
+      pod = bound(pod);
+      mount(object({"get", "configmap", "gpuward-remediator", "--namespace=gpuward"}), folder_);
+      folder_.write("token", token_in("gpuward"));
+      kubeconfig = kubeconfig_of(pod).string();
+      process_ = spawn({GPUWARD_BIN_DIR "/gpuward-remediator", "--kubeconfig=" + kubeconfig,
+                        "--web.listen-address=127.0.0.1:0", "--web.telemetry-address=127.0.0.1:0"},
+                       arguments_of(pod, folder_.path()),
+                       {{"POD_NAMESPACE", "gpuward"}, {"POD_NAME", name}});
+      EXPECT_TRUE(wait_until([this] { return !port().empty(); }, seconds(60), "the webhook"))
+          << log();
+    }
+    [[nodiscard]] std::string url() const { return "http://127.0.0.1:" + port(); }
+    [[nodiscard]] std::string log() const { return process_->error_output(); }
+    std::string kubeconfig;
+
+   private:
+    [[nodiscard]] std::string port() const {
+      static const std::regex kServed("Webhook is served[^\n]* port=([0-9]+)");
+      const std::string text = log();
+      std::smatch found;
+      return std::regex_search(text, found, kServed) ? found[1].str() : std::string();
+    }
+
+    const support::TempDir folder_;
+    std::unique_ptr<Process> process_;
+  };
 };
 
 // As the namespaces of the plain YAML say (Pod Security): the remediator's is restricted, the
@@ -106,17 +154,44 @@ TEST_F(Installed, AnUpgradeDoesNotUndoAStop) {
   say("false");
 }
 
+// Alertmanager would be locked out by another token.
+TEST_F(Installed, TheWebhooksTokenIsMadeOnceAndKept) {
+  const std::string made = token_in("gpuward");
+  EXPECT_THAT(made, MatchesRegex("[A-Za-z0-9]{64}"));
+  must({"create", "namespace", "monitoring"});
+  must({"create", "namespace", "others"});
+  must({"create", "secret", "generic", "gpuward-webhook", "--namespace=others",
+        "--from-literal=token=theirs"});
+  install({"--set=remediator.webhook.copyTo={monitoring,others}"});
+  EXPECT_EQ(token_in("gpuward"), made);
+  EXPECT_EQ(token_in("monitoring"), made);
+  EXPECT_EQ(token_in("others"), "theirs");
+}
+
+// Its pods would wait for it, and `helm install --wait` would end with a time-out.
+TEST_F(Installed, ASecretThatIsNotThereIsNamed) {
+  const auto upgrade = [](std::vector<std::string> arguments) {
+    arguments.insert(
+        arguments.begin(),
+        {"upgrade", "gpuward", tree("manifests/chart/gpuward").string(), "--namespace=gpuward",
+         "--dry-run=server", "--kubeconfig=" + plane_->kubeconfig().string()});
+    return helm(std::move(arguments)).error_output;
+  };
+  const std::string token = "--set=remediator.webhook.existingSecret=mine";
+  const std::string volume =
+      R"(--set-json=remediator.volumes=[{"name":"slack","secret":{"secretName":"slack"}}])";
+  EXPECT_THAT(upgrade({token}),
+              HasSubstr("remediator.webhook.existingSecret names the Secret mine, which the "
+                        "namespace gpuward does not have"));
+  EXPECT_THAT(upgrade({volume}), HasSubstr("remediator.volumes names the Secret slack"));
+  EXPECT_EQ(upgrade({token, volume, "--set=remediator.checkSecrets=false"}), "");
+  for (const char* name : {"mine", "slack"})
+    must({"create", "secret", "generic", name, "--namespace=gpuward", "--from-literal=token=a"});
+  EXPECT_EQ(upgrade({token, volume}), "");
+}
+
 TEST_F(Installed, TheRemediatorObservesAnAlertAndExplainsIt) {
-  const support::TempDir folder;
-  const Json pod =
-      bound(pod_of(object({"get", "deployment", "gpuward-remediator", "--namespace=gpuward"})));
-  mount(object({"get", "configmap", "gpuward-remediator", "--namespace=gpuward"}), folder);
-  folder.write("token", kWebhookToken);
-  const std::string kubeconfig = kubeconfig_of(pod).string();
-  const auto remediator =
-      spawn({GPUWARD_BIN_DIR "/gpuward-remediator", "--kubeconfig=" + kubeconfig,
-             "--web.listen-address=127.0.0.1:0", "--web.telemetry-address=127.0.0.1:0"},
-            arguments_of(pod, folder.path()), {{"POD_NAMESPACE", "gpuward"}, {"POD_NAME", "one"}});
+  const Remediator remediator("observer");
   const Json alert = {
       {"status", "firing"},
       {"labels", {{"alertname", "Bad"}, {"node", "gpu-01"}, {"remediation", "reboot"}}},
@@ -124,27 +199,83 @@ TEST_F(Installed, TheRemediatorObservesAnAlertAndExplainsIt) {
       {"fingerprint", "ab12"}};
   const std::string body = dump_json({{"version", "4"}, {"alerts", Json::array({alert})}});
   const support::HeaderList headers = {{"Content-Type", "application/json"},
-                                       {"Authorization", std::string("Bearer ") + kWebhookToken}};
+                                       {"Authorization", "Bearer " + token_in("gpuward")}};
   const auto is_taken = [&] {
-    static const std::regex kServed("Webhook is served[^\n]* port=([0-9]+)");
-    const std::string log = remediator->error_output();
-    std::smatch found;
-    return std::regex_search(log, found, kServed) &&
-           support::http_post("http://127.0.0.1:" + found[1].str() + "/api/v1/alerts", body,
-                              headers)
-                   .status == 200;
+    return support::http_post(remediator.url() + "/api/v1/alerts", body, headers).status == 200;
   };
-  ASSERT_TRUE(wait_until(is_taken, seconds(60), "the alert is taken"))
-      << remediator->error_output();
+  ASSERT_TRUE(wait_until(is_taken, seconds(60), "the alert is taken")) << remediator.log();
   EXPECT_TRUE(wait_until(
       [] { return must({"get", "remediations"}).find(" Observed ") != std::string::npos; },
       seconds(60), "phase Observed"))
-      << remediator->error_output();
-  const auto explained = Process::run({.argv = {GPUWARD_BIN_DIR "/gpuward-remediator", "explain",
-                                                "gpu-01", "--kubeconfig=" + kubeconfig}});
+      << remediator.log();
+  const auto explained =
+      Process::run({.argv = {GPUWARD_BIN_DIR "/gpuward-remediator", "explain", "gpu-01",
+                             "--kubeconfig=" + remediator.kubeconfig}});
   ASSERT_TRUE(explained);
   EXPECT_THAT(explained->output, HasSubstr("observe"));
   EXPECT_FALSE(fakes::has_taint(object({"get", "node", "gpu-01"}), "gpuward.dev/remediation"));
+}
+
+// `helm test`: its pods' commands, with the addresses and the files of this machine.
+TEST_F(Installed, TheTestsOfTheChartPass) {
+  const Remediator remediator("tested");
+  std::map<std::string, Json> pods;
+  for (const Json& hook : hooks()) {
+    if (string_at(hook, "kind") == "Pod")
+      pods[string_at(member_at(hook, "metadata"), "name")] = hook;
+    must({"create", "-f", "-"}, dump_json(hook));  // as Pod Security allows it
+  }
+  ASSERT_EQ(pods.size(), 3);
+  const support::TempDir here;
+  for (const char* folder : {"scratch", "webhook", "account"})
+    std::filesystem::create_directory(here / folder);
+  here.write("webhook/token", token_in("gpuward"));
+  here.write("account/ca.crt", plane_->ca_pem());
+  here.write("account/token", must({"create", "token", "gpuward-test", "--namespace=gpuward"}));
+  std::vector<std::pair<std::string, std::string>> places = {
+      {"/scratch/", (here / "scratch").string() + "/"},
+      {"/run/webhook/", (here / "webhook").string() + "/"},
+      {"/var/run/secrets/kubernetes.io/serviceaccount", (here / "account").string()},
+      {"http://gpuward-remediator.gpuward.svc:10981", remediator.url()},
+      {"127.0.0.1:10980", "127.0.0.1:0"}};
+  const auto command_of = [&places](const Json& container) {
+    std::vector<std::string> argv = member_at(container, "command");
+    for (std::string& word : argv) {
+      for (const auto& [theirs, ours] : places) {
+        for (auto at = word.find(theirs); at != std::string::npos;
+             at = word.find(theirs, at + ours.size()))
+          word.replace(at, theirs.size(), ours);
+      }
+    }
+    return argv;
+  };
+  const std::map<std::string, std::string> env = {
+      {"PATH", GPUWARD_BIN_DIR ":/usr/bin:/bin"},
+      {"NODE", "gpu-01"},
+      {"KUBERNETES_SERVICE_HOST", "127.0.0.1"},
+      {"KUBERNETES_SERVICE_PORT", plane_->url().substr(plane_->url().rfind(':') + 1)}};
+  const auto run = [&](const Json& container) {
+    const auto outcome = Process::run({.argv = command_of(container), .env = env});
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    EXPECT_EQ(outcome->exit_code, 0) << outcome->output << outcome->error_output;
+  };
+
+  const Json& record = member_at(pods["gpuward-test-record"], "spec");
+  run(member_at(record, "initContainers").at(0));
+  std::vector<std::string> argv = command_of(member_at(record, "initContainers").at(1));
+  argv.front() = GPUWARD_BIN_DIR "/gpuward-exporter";
+  const auto exporter = spawn(argv, {}, env);
+  const auto port = [&] { return support::serving_port(exporter->error_output()); };
+  ASSERT_TRUE(wait_until([&] { return port() != 0; }, seconds(60), "the exporter"))
+      << exporter->error_output();
+  const std::string metrics = "127.0.0.1:" + std::to_string(port());
+  places.back() = {"127.0.0.1:10980", metrics};
+  places.emplace_back("gpuward-exporter.gpu-healthcheck.svc:10980", metrics);
+  for (const char* name : {"exporter", "webhook", "record"}) {
+    SCOPED_TRACE(name);
+    run(member_at(member_at(pods["gpuward-test-" + std::string(name)], "spec"), "containers")
+            .at(0));
+  }
 }
 
 TEST_F(Installed, TheExporterSaysOnItsNodeWhatItFoundAndTaintsNothing) {

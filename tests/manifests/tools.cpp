@@ -79,6 +79,10 @@ Process::Outcome kubectl(std::vector<std::string> arguments) {
   return run({.argv = std::move(arguments)});
 }
 
+Process::Outcome fill(const std::filesystem::path& folder) {
+  return run({.argv = {tree("manifests/chart/fill").string(), folder.string()}});
+}
+
 Process::Outcome render(const std::filesystem::path& folder, const std::filesystem::path& values) {
   const char* const path = std::getenv("PATH");
   return run({.argv = {tree("manifests/chart/render").string(), folder.string(), values.string()},
@@ -86,13 +90,33 @@ Process::Outcome render(const std::filesystem::path& folder, const std::filesyst
                                    (path == nullptr ? "/usr/bin:/bin" : path)}}});
 }
 
+std::string offline() { return "--values=" + tree("tests/manifests/offline.yaml").string(); }
+
 std::string chart(std::vector<std::string> arguments) {
-  arguments.insert(
-      arguments.begin(),
-      {"template", "gpuward", tree("manifests/chart/gpuward").string(), "--namespace=gpuward"});
+  arguments.insert(arguments.begin(),
+                   {"template", "gpuward", tree("manifests/chart/gpuward").string(),
+                    "--namespace=gpuward", offline()});
   const auto outcome = helm(std::move(arguments));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.error_output;
   return outcome.output;
+}
+
+// `helm template` prints no notes, and `helm install` wants a cluster: they become a ConfigMap of a
+// copy of the chart.
+std::string notes(std::vector<std::string> arguments) {
+  const support::TempDir folder;
+  std::filesystem::copy(tree("manifests/chart/gpuward"), folder.path(),
+                        std::filesystem::copy_options::recursive);
+  folder.write("templates/notes.yaml",
+               "{{- define \"notes\" }}" + text_of("manifests/chart/gpuward/templates/NOTES.txt") +
+                   "{{ end }}\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: notes\n"
+                   "data:\n  notes.txt: |\n    {{- include \"notes\" . | nindent 4 }}\n");
+  arguments.insert(arguments.begin(),
+                   {"template", "gpuward", folder.path().string(), "--namespace=gpuward", offline(),
+                    "--show-only=templates/notes.yaml"});
+  const auto outcome = helm(std::move(arguments));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.error_output;
+  return file_in(outcome.output, "notes", "notes.txt");
 }
 
 std::string overlay(const std::string& name) {
@@ -112,6 +136,16 @@ std::string file_in(const std::string& documents, const std::string& name, const
   }
   ADD_FAILURE() << "no " << key << " in " << name;
   return {};
+}
+
+std::vector<std::string> documents_of(const std::string& rendered) {
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at < rendered.size();) {
+    const auto end = std::min(rendered.find("\n---\n", at), rendered.size());
+    out.push_back(rendered.substr(at, end - at) + "\n");
+    at = end + 5;
+  }
+  return out;
 }
 
 std::string steps_explained(const std::string& policy, const std::string& severity,

@@ -22,18 +22,27 @@ namespace gpuward::manifests {
 // An exit code other than 0 is a value; one that could not be run fails the test.
 [[nodiscard]] support::Process::Outcome helm(std::vector<std::string> arguments);
 [[nodiscard]] support::Process::Outcome kubectl(std::vector<std::string> arguments);
-// manifests/chart/render into a folder, with a file of values.
+// manifests/chart/fill and manifests/chart/render into a folder, the second with a file of values.
+[[nodiscard]] support::Process::Outcome fill(const std::filesystem::path& folder);
 [[nodiscard]] support::Process::Outcome render(const std::filesystem::path& folder,
                                                const std::filesystem::path& values);
+
+// The argument of helm with the values that the chart needs where no cluster is asked.
+[[nodiscard]] std::string offline();
 
 // What the chart renders with these arguments more, and an overlay: YAML of several documents.
 [[nodiscard]] std::string chart(std::vector<std::string> arguments = {});
 [[nodiscard]] std::string overlay(const std::string& name);
+// What it tells whoever has installed it with these arguments.
+[[nodiscard]] std::string notes(std::vector<std::string> arguments = {});
 
 // The text under `key: |` of the first document that has `name: NAME` and that key, unindented and
 // with one line end.
 [[nodiscard]] std::string file_in(const std::string& documents, const std::string& name,
                                   const std::string& key);
+
+// YAML of several documents, each alone.
+[[nodiscard]] std::vector<std::string> documents_of(const std::string& documents);
 
 // What `gpuward-remediator policy explain` says that a policy does at a severity.
 [[nodiscard]] std::string steps_explained(const std::string& policy, const std::string& severity,

@@ -34,3 +34,21 @@ class ARelease(ClusterTest):
                  for one in kubectl.items(kind, "-A")
                  if one["metadata"].get("labels", {}).get("app.kubernetes.io/managed-by") == "Helm"]
         self.assertEqual(["customresourcedefinitions.apiextensions.k8s.io/remediations.gpuward.dev"], found)
+
+
+class TheFirstInstall(ClusterTest):
+    """Nothing has to be made before `helm install --wait`, and nothing after it."""
+
+    def tearDown(self):
+        """Nothing of gpuward was there to be put in order."""
+
+    def test_is_ready_in_one_go(self):
+        if kubectl.helm("list", "--namespace=gpuward", "--short").strip():
+            kubectl.helm("uninstall", "gpuward", "--namespace=gpuward", "--wait")
+        kubectl.delete("secret", "gpuward-webhook", "-n", REMEDIATORS)
+        cluster.install("upgrade", "--install")
+        self.assertEqual(2, kubectl.get("deployment", "gpuward-remediator", "-n", REMEDIATORS)["status"]["readyReplicas"])
+        made = kubectl.get("secret", "gpuward-webhook", "-n", REMEDIATORS)
+        self.assertEqual("Helm", made["metadata"]["labels"]["app.kubernetes.io/managed-by"])
+        cluster.install("upgrade")
+        self.assertEqual(made["data"], kubectl.get("secret", "gpuward-webhook", "-n", REMEDIATORS)["data"])

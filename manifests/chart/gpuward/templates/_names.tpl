@@ -4,22 +4,61 @@
 {{ .Values.remediator.namespace | default .Release.Namespace }}
 {{- end }}
 
-{{- define "gpuward.exporterImage" -}}
-{{ .Values.images.exporter.repository }}:{{ .Values.images.exporter.tag | default .Chart.AppVersion }}
+{{/* Of the labels, and what names begin with. Not everything has such a name: the programs know their ServiceAccounts, the
+switch and the ledger by theirs. */}}
+{{- define "gpuward.name" -}}
+{{ .Values.nameOverride | default "gpuward" }}
 {{- end }}
 
-{{- define "gpuward.remediatorImage" -}}
-{{ .Values.images.remediator.repository }}:{{ .Values.images.remediator.tag | default .Chart.AppVersion }}
+{{- define "gpuward.fullname" -}}
+{{ .Values.fullnameOverride | default (include "gpuward.name" .) }}
+{{- end }}
+
+{{/* app.kubernetes.io/name. In: root, and exporter, remediator, gpuward, or a name of its own. */}}
+{{- define "gpuward.appName" -}}
+{{- $role := index . 1 }}
+{{- if has $role (list "exporter" "remediator") }}{{ include "gpuward.name" (index . 0) }}-{{ $role }}
+{{- else if eq $role "gpuward" }}{{ include "gpuward.name" (index . 0) }}
+{{- else }}{{ $role }}
+{{- end }}
+{{- end }}
+
+{{/* Of every object. In: root, whose (gpuward.appName), component. */}}
+{{- define "gpuward.labels" -}}
+{{- $root := index . 0 -}}
+app.kubernetes.io/name: {{ include "gpuward.appName" . }}
+app.kubernetes.io/instance: {{ $root.Release.Name }}
+app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
+app.kubernetes.io/component: {{ index . 2 }}
+app.kubernetes.io/part-of: gpuward
+app.kubernetes.io/managed-by: {{ $root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_" }}
+{{- end }}
+
+{{/* In: root, and one of `images`. A digest is more than a tag. */}}
+{{- define "gpuward.image" -}}
+{{- $image := index . 1 }}
+{{- $image.repository }}{{ if $image.digest }}@{{ $image.digest }}{{ else }}:{{ $image.tag | default (index . 0).Chart.AppVersion }}{{ end }}
+{{- end }}
+
+{{- define "gpuward.exporterImage" -}}
+{{ include "gpuward.image" (list . .Values.images.exporter) }}
 {{- end }}
 
 {{- define "gpuward.diagnosticsImage" -}}
-{{- with .Values.images.diagnostics -}}
-{{- if .repository }}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ else }}{{ include "gpuward.exporterImage" $ }}{{ end }}
-{{- end }}
+{{ include "gpuward.image" (list . (ternary .Values.images.diagnostics .Values.images.exporter (not (empty .Values.images.diagnostics.repository)))) }}
 {{- end }}
 
 {{- define "gpuward.diagnosticsPullPolicy" -}}
 {{ ternary .Values.images.diagnostics .Values.images.exporter (not (empty .Values.images.diagnostics.repository)) | dig "pullPolicy" "IfNotPresent" }}
+{{- end }}
+
+{{- define "gpuward.remediatorHost" -}}
+{{ include "gpuward.fullname" . }}-remediator.{{ include "gpuward.remediatorNamespace" . }}.svc
+{{- end }}
+
+{{- define "gpuward.webhookSecret" -}}
+{{ .Values.remediator.webhook.existingSecret | default "gpuward-webhook" }}
 {{- end }}
 
 {{/* Below it the runbook of each alert lies by its name; empty where nobody says so. */}}
@@ -31,37 +70,61 @@
 
 {{- define "gpuward.rules" -}}
 {{- $rules := .Files.Get "files/gpuward.rules.yaml" | replace "kubectl -n gpuward " (printf "kubectl -n %s " (include "gpuward.remediatorNamespace" .)) }}
+{{- $rules = $rules | replace "deploy/gpuward-remediator" (printf "deploy/%s-remediator" (include "gpuward.fullname" .)) }}
 {{- with include "gpuward.runbookURL" . }}
 {{- $rules = regexReplaceAll "runbook: \".* runbook ([A-Za-z]+)\"" $rules (printf "runbook_url: \"%s/$1\"" .) }}
 {{- end }}
 {{- with .Values.grafanaURL }}
 {{- $rules = replace "dashboard_url: \"/" (printf "dashboard_url: \"%s/" (trimSuffix "/" .)) $rules }}
 {{- end }}
+{{- if or .Values.prometheusOperator.ruleLabels .Values.prometheusOperator.disabledRules }}
+{{- $rules = include "gpuward.chosenRules" (list . ($rules | fromYaml)) }}
+{{- end }}
 {{- $rules }}
 {{- end }}
 
-{{- define "gpuward.policy" -}}
-{{- $policy := deepCopy .Values.remediator.policy }}
-{{- with include "gpuward.runbookURL" . }}
-{{- $policy = merge $policy (dict "notifications" (dict "runbook_url" .)) }}
+{{/* Without the alerts that are disabled, the others with the labels of yours. In: root, the rules. */}}
+{{- define "gpuward.chosenRules" -}}
+{{- $values := (index . 0).Values.prometheusOperator }}
+{{- $rules := index . 1 }}
+{{- $names := list }}
+{{- range $group := $rules.groups }}
+{{- $chosen := list }}
+{{- range $rule := $group.rules }}
+{{- if $rule.alert }}
+{{- $names = append $names $rule.alert }}
+{{- $_ := set $rule "labels" (merge ($rule.labels | default dict) $values.ruleLabels) }}
 {{- end }}
-{{- toYaml $policy }}
+{{- if not (has ($rule.alert | default "") $values.disabledRules) }}{{ $chosen = append $chosen $rule }}{{ end }}
+{{- end }}
+{{- $_ := set $group "rules" $chosen }}
+{{- end }}
+{{- range $values.disabledRules }}
+{{- if not (has . $names) }}{{ fail (printf "\nprometheusOperator.disabledRules names %s, which no rule of gpuward has: alerts/gpuward.rules.yaml has their names" .) }}{{ end }}
+{{- end }}
+{{- toYaml $rules }}
 {{- end }}
 
 {{- define "gpuward.pullSecrets" -}}
 {{- with .Values.images.pullSecrets }}
 imagePullSecrets:
-  {{- range . }}
-  - name: {{ . }}
-  {{- end }}
+  {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 
 {{- define "gpuward.networkPolicyFrom" -}}
+{{- with .Values.networkPolicy.from }}
 - namespaceSelector:
     matchExpressions:
-      - {key: kubernetes.io/metadata.name, operator: In, values: {{ .Values.networkPolicy.from | toJson }}}
+      - {key: kubernetes.io/metadata.name, operator: In, values: {{ . | toJson }}}
+{{- end }}
 {{- range .Values.networkPolicy.cidrs }}
 - ipBlock: {cidr: {{ . | quote }}}
+{{- end }}
+{{- if .Values.tests.enabled }}
+- namespaceSelector:
+    matchLabels: {kubernetes.io/metadata.name: {{ include "gpuward.remediatorNamespace" . }}}
+  podSelector:
+    matchLabels: {app.kubernetes.io/component: test}
 {{- end }}
 {{- end }}

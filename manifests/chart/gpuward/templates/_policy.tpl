@@ -1,0 +1,83 @@
+{{/* The policy of the remediator, and the steps that come of it. */}}
+
+{{/* The preset, with the user's own keys over it. */}}
+{{- define "gpuward.policy" -}}
+{{- $preset := .Files.Get (printf "files/presets/%s.yaml" .Values.remediator.preset) | fromYaml }}
+{{- $policy := mergeOverwrite $preset (deepCopy .Values.remediator.policy) }}
+{{- with include "gpuward.runbookURL" . }}
+{{- $policy = merge $policy (dict "notifications" (dict "runbook_url" .)) }}
+{{- end }}
+{{- toYaml $policy }}
+{{- end }}
+
+{{/* A list of steps in the policy's own words: JSON of [{name, settings, approval}]. */}}
+{{- define "gpuward.steps" -}}
+{{- $steps := list }}
+{{- $wait := dict }}
+{{- range . }}
+{{- $item := . }}
+{{- if kindIs "string" . }}{{ $item = dict . dict }}{{ end }}
+{{- range $name, $settings := $item }}
+{{- if eq $name "wait" }}
+{{- $wait = $settings | default dict }}
+{{- else }}
+{{- $steps = append $steps (dict "name" $name "settings" ($settings | default dict) "approval" (dig "approval" (eq $name "terminate") $wait)) }}
+{{- $wait = dict }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- toJson $steps }}
+{{- end }}
+
+{{/* What the mode does of the steps, and what it leaves out: JSON of {taken, left}. */}}
+{{- define "gpuward.inMode" -}}
+{{- $allowed := get .modes .mode }}
+{{- $taken := list }}
+{{- $left := list }}
+{{- range .steps }}
+{{- if and (not $left) (or (eq $.mode "full") (has .name $allowed)) }}
+{{- $taken = append $taken . }}
+{{- else }}
+{{- $left = append $left . }}
+{{- end }}
+{{- end }}
+{{- dict "taken" $taken "left" $left | toJson }}
+{{- end }}
+
+{{/* Whether the policy can restart machines; empty where it cannot. */}}
+{{- define "gpuward.canReboot" -}}
+{{- $machines := .machines | default dict }}
+{{- if or (dig "aws" "reboot" false $machines) $machines.reboot }}true{{ end }}
+{{- end }}
+
+{{/* For each severity what the policy does to a node that belongs to no pool: JSON of {severity: {taken, left}}. */}}
+{{- define "gpuward.plans" -}}
+{{- $policy := include "gpuward.policy" . | fromYaml }}
+{{- $known := .Files.Get "files/plans.yaml" | fromYaml }}
+{{- $plans := get $known ($policy.preset | default "standard") }}
+{{- if ne ($policy.preset | default "standard") "health-suite" }}
+{{- if not (include "gpuward.canReboot" $policy) }}
+{{- $_ := set $plans "reboot" (get $known "without-means") }}
+{{- end }}
+{{- if not (or (dig "image" "" ($policy.jobs | default dict)) (dig "templates" "gpu-reset" "" ($policy.jobs | default dict)) (dig "templates" "gpu-reset-amd" "" ($policy.jobs | default dict))) }}
+{{- $_ := set $plans "reset" (get $known "without-means") }}
+{{- end }}
+{{- end }}
+{{- $out := dict }}
+{{- range $severity := list "isolate" "reboot" "reset" }}
+{{- $steps := get $plans $severity }}
+{{- if hasKey ($policy.severities | default dict) $severity }}{{ $steps = get $policy.severities $severity | default list }}{{ end }}
+{{- $in := dict "mode" ($policy.mode | default "observe") "modes" $known.modes "steps" (include "gpuward.steps" $steps | fromJsonArray) }}
+{{- $_ := set $out $severity (include "gpuward.inMode" $in | fromJson) }}
+{{- end }}
+{{- toJson $out }}
+{{- end }}
+
+{{/* Names of steps as a sentence has them. */}}
+{{- define "gpuward.namesOfSteps" -}}
+{{- $names := list }}
+{{- range . }}
+{{- $names = append $names (printf "%s%s" .name (ternary " (after an operator's approval)" "" .approval)) }}
+{{- end }}
+{{- join ", " $names }}
+{{- end }}

@@ -1,0 +1,158 @@
+{{/* What the policy needs and the values do not give: one failure that names all of it. */}}
+
+{{/* Every list of steps that the mode takes up, as far as it does: JSON of [{where, steps}]. */}}
+{{- define "gpuward.takenLists" -}}
+{{- $policy := include "gpuward.policy" . | fromYaml }}
+{{- $modes := (.Files.Get "files/plans.yaml" | fromYaml).modes }}
+{{- $lists := list }}
+{{- range $severity, $plan := include "gpuward.plans" . | fromJson }}
+{{- $lists = append $lists (dict "where" (printf "severity %s" $severity) "steps" $plan.taken) }}
+{{- end }}
+{{- $mode := $policy.mode | default "observe" }}
+{{- if eq $mode "full" }}
+{{- range $severity, $steps := $policy.way_back }}
+{{- $lists = append $lists (dict "where" (printf "way_back.%s" $severity) "steps" (include "gpuward.steps" $steps | fromJsonArray)) }}
+{{- end }}
+{{- end }}
+{{- range $pool := $policy.pools }}
+{{- range $severity, $steps := $pool.severities }}
+{{- $in := dict "mode" ($pool.mode | default $mode) "modes" $modes "steps" (include "gpuward.steps" $steps | fromJsonArray) }}
+{{- $lists = append $lists (dict "where" (printf "severity %s of pool %s" $severity $pool.name) "steps" (include "gpuward.inMode" $in | fromJson).taken) }}
+{{- end }}
+{{- if eq ($pool.mode | default $mode) "full" }}
+{{- range $severity, $steps := $pool.way_back }}
+{{- $lists = append $lists (dict "where" (printf "way_back.%s of pool %s" $severity $pool.name) "steps" (include "gpuward.steps" $steps | fromJsonArray)) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- toJson $lists }}
+{{- end }}
+
+{{/* Whether a drain with these settings may delete pods; empty where it does not. */}}
+{{- define "gpuward.deletesPods" -}}
+{{- if eq (.on_deadline | default "") "delete" }}true{{ end }}
+{{- range .namespaces }}{{ if eq (.mode | default "") "delete" }}true{{ end }}{{ end }}
+{{- end }}
+
+{{/* What one step lacks, a line each. In: root, policy, where, step. */}}
+{{- define "gpuward.stepLacks" -}}
+{{- $values := .root.Values }}
+{{- $grants := $values.remediator.grants }}
+{{- $machines := .policy.machines | default dict }}
+{{- $jobs := .policy.jobs | default dict }}
+{{- $name := .step.name }}
+{{- $settings := .step.settings }}
+{{- $has := printf "%s has the step %s" .where $name }}
+{{- if and (eq $name "drain") (include "gpuward.deletesPods" (mergeOverwrite (deepCopy (.policy.drain | default dict)) $settings)) (not $grants.deletePods) }}
+{{ .where }} has a drain that deletes pods, a right that is not granted: set remediator.grants.deletePods=true
+{{- end }}
+{{- if and (eq $name "reboot") (not (include "gpuward.canReboot" .policy)) }}
+{{ $has }}, and nothing restarts machines: set remediator.policy.machines.aws.reboot=true, or remediator.policy.machines.reboot to your program
+{{- end }}
+{{- if and (eq $name "terminate") (not (or $grants.terminate (dig "aws" "terminate" false $machines) $machines.terminate)) }}
+{{ $has }}, and nothing ends machines: set remediator.grants.terminate=true where NodeClaims or Machines own them, remediator.policy.machines.aws.terminate=true, or remediator.policy.machines.terminate and .is_gone to your programs; or give the severity a list without the step
+{{- end }}
+{{- if and (eq $name "restart-job") (not $settings.program) (not $grants.restartJob) }}
+{{ $has }} without a program, a right that is not granted: set remediator.grants.restartJob=true
+{{- end }}
+{{- if has $name (list "collect-evidence" "gpu-reset" "quarantine-job" "nccl-test" "nccl-pairs") }}
+{{- $templates := $jobs.templates | default dict }}
+{{- $ownTemplate := or (get $templates $name) (get $templates (printf "%s-amd" $name)) }}
+{{- if not $grants.jobs }}
+{{ $has }}, a Job, which it has no right to make: set remediator.grants.jobs=true
+{{- end }}
+{{- if not (or $jobs.image $ownTemplate) }}
+{{ $has }}, a Job, and no image: set remediator.policy.jobs.image to an image of the exporter
+{{- end }}
+{{- if and (not $ownTemplate) (eq ($jobs.image | default "") (include "gpuward.exporterImage" .root)) (has $name (list "quarantine-job" "nccl-test" "nccl-pairs")) }}
+{{ $has }}, and remediator.policy.jobs.image is the exporter's own image, which has none of the programs of the diagnostics: set it to an image that has them (docs/install.md)
+{{- end }}
+{{- if and $values.exporter.enabled (ne ($jobs.namespace | default "gpu-healthcheck") $values.exporter.namespace) }}
+{{ $has }}, a Job in the namespace {{ $jobs.namespace | default "gpu-healthcheck" }}, where it has neither rights nor accounts: set remediator.policy.jobs.namespace={{ $values.exporter.namespace }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Files that the policy names and nothing puts into the pod, a line each. */}}
+{{- define "gpuward.filesLack" -}}
+{{- $policy := include "gpuward.policy" . | fromYaml }}
+{{- $mounts := list }}
+{{- range .Values.remediator.volumeMounts }}{{ $mounts = append $mounts (trimSuffix "/" .mountPath) }}{{ end }}
+{{- if .Values.remediator.jobTemplates.mount }}{{ $mounts = append $mounts "/etc/gpuward-jobs" }}{{ end }}
+{{- $files := dict }}
+{{- range $sink := dig "sinks" list ($policy.notifications | default dict) }}
+{{- range $kind := list "slack" "webhook" }}
+{{- range $key := list "url_file" "bearer_token_file" }}
+{{- with dig $kind $key "" $sink }}
+{{- $_ := set $files (printf "remediator.policy.notifications: %s of the sink %s" $key $sink.name) . }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- range $step, $file := dig "templates" dict ($policy.jobs | default dict) }}
+{{- $_ := set $files (printf "remediator.policy.jobs.templates.%s" $step) $file }}
+{{- end }}
+{{- with dig "openai" "api_key_file" "" ($policy.triage | default dict) }}
+{{- $_ := set $files "remediator.policy.triage.openai.api_key_file" . }}
+{{- end }}
+{{- range $what, $file := $files }}
+{{- $mounted := false }}
+{{- range $mounts }}{{ if or (eq $file .) (hasPrefix (printf "%s/" .) $file) }}{{ $mounted = true }}{{ end }}{{ end }}
+{{- if not $mounted }}
+{{ $what }} is {{ $file }}, and nothing is mounted there: {{ if hasPrefix "/etc/gpuward-jobs/" $file }}set remediator.jobTemplates.mount=true{{ else }}add its Secret or ConfigMap to remediator.volumes, and the folder to remediator.volumeMounts{{ end }}
+{{- end }}
+{{- end }}
+{{- $volumes := list }}
+{{- range .Values.remediator.volumes }}{{ $volumes = append $volumes .name }}{{ end }}
+{{- range .Values.remediator.volumeMounts }}
+{{- if not (has .name (concat $volumes (list "policy" "webhook" "jobs"))) }}
+remediator.volumeMounts mounts {{ .name }} at {{ .mountPath }}, and no volume has that name: add it to remediator.volumes
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Secrets that the pod waits for and that are not in the cluster, a line each; of no cluster nothing is known. */}}
+{{- define "gpuward.secretsLack" -}}
+{{- if and .Values.remediator.checkSecrets (lookup "v1" "Namespace" "" "default") }}
+{{- $namespace := include "gpuward.remediatorNamespace" . }}
+{{- $needed := dict }}
+{{- with .Values.remediator.webhook.existingSecret }}{{ $_ := set $needed . "remediator.webhook.existingSecret" }}{{ end }}
+{{- range .Values.remediator.volumes }}
+{{- if and .secret (not (dig "optional" false (.secret | default dict))) }}{{ $_ := set $needed .secret.secretName "remediator.volumes" }}{{ end }}
+{{- end }}
+{{- range $secret, $by := $needed }}
+{{- if not (lookup "v1" "Secret" $namespace $secret) }}
+{{ $by }} names the Secret {{ $secret }}, which the namespace {{ $namespace }} does not have: make it (kubectl -n {{ $namespace }} create secret generic {{ $secret }} ...), or set remediator.checkSecrets=false where something else makes it later
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "gpuward.requirements" -}}
+{{- $root := . }}
+{{- $policy := include "gpuward.policy" . | fromYaml }}
+{{- $lacks := list }}
+{{- $disruptive := "" }}
+{{- range $taken := include "gpuward.takenLists" . | fromJsonArray }}
+{{- range $taken.steps }}
+{{- $lacks = concat $lacks (include "gpuward.stepLacks" (dict "root" $root "policy" $policy "where" $taken.where "step" .) | trim | splitList "\n") }}
+{{- if has .name (list "drain" "gpu-reset" "reboot" "terminate") }}
+{{- $disruptive = $disruptive | default (printf "%s has the step %s" $taken.where .name) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- if and $disruptive (not (or .Values.remediator.prometheusURL (contains "--prometheus.url" (join " " .Values.remediator.args)))) }}
+{{- $lacks = append $lacks (printf "%s, before which the reports of the exporter are read from Prometheus: set remediator.prometheusURL" $disruptive) }}
+{{- end }}
+{{- if and (eq .Values.remediator.preset "full") (eq $policy.mode "full") (not (hasKey ($policy.severities | default dict) "reboot")) (not (include "gpuward.canReboot" $policy)) }}
+{{- $lacks = append $lacks "remediator.preset is full, and nothing restarts machines: set remediator.policy.machines.aws.reboot=true, or remediator.policy.machines.reboot to your program" }}
+{{- end }}
+{{- if and .Values.remediator.lokiURL (not .Values.remediator.grants.loki) }}
+{{- $lacks = append $lacks "remediator.lokiURL is read with a cursor, a ConfigMap that it has no right to write: set remediator.grants.loki=true" }}
+{{- end }}
+{{- $lacks = concat $lacks (include "gpuward.filesLack" . | trim | splitList "\n") }}
+{{- $lacks = concat $lacks (include "gpuward.secretsLack" . | trim | splitList "\n") }}
+{{- with compact $lacks | uniq }}
+{{- fail (printf "\nthe policy needs what the values do not give:\n- %s" (join "\n- " .)) }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,134 @@
+// The policy that the chart makes of a preset and the user's own keys: what its notes say of it is
+// what our program does.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <sstream>
+
+#include "tests/manifests/tools.h"
+#include "tests/support/require.h"
+#include "tests/support/temp_dir.h"
+
+namespace gpuward::manifests {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+using Arguments = std::vector<std::string>;
+
+std::string policy_of(const Arguments& arguments) {
+  return file_in(chart(arguments), "gpuward-remediator", "policy.yaml");
+}
+
+// The line of the notes that says what `policy explain` says of a severity.
+std::string line_of(const std::string& severity, const std::string& explained,
+                    const std::string& mode) {
+  static const std::regex kStep(R"(^  \d+\. ([a-z-]+))");
+  std::string taken, left;
+  std::string* names = &taken;
+  std::istringstream lines(explained);
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch step;
+    if (line.starts_with("  -- mode " + mode + " ends here")) names = &left;
+    if (std::regex_search(line, step, kStep))
+      *names += (names->empty() ? "" : ", ") + step[1].str();
+    if (line.find("for an operator's approval") != std::string::npos)
+      *names += " (after an operator's approval)";
+  }
+  return "  " + severity + ": " + (taken.empty() ? "recorded only" : taken) +
+         (left.empty() ? "" : "; not in this mode: " + left) + "\n";
+}
+
+struct Case {
+  const char* name;
+  const char* mode;
+  Arguments arguments;
+};
+
+const Arguments kMeans = {"--set=remediator.prometheusURL=http://prometheus:9090",
+                          "--set=remediator.grants.terminate=true",
+                          "--set=remediator.grants.jobs=true",
+                          "--set=remediator.policy.machines.aws.reboot=true",
+                          "--set=remediator.policy.jobs.image=registry.example/exporter:1"};
+
+constexpr const char* kOwnSteps = R"(remediator.policy.severities={
+  "isolate": ["taint", "cordon", {"drain": {"pods": "gpu"}}, {"wait": {"approval": false}}, "terminate", "verify"],
+  "reboot": ["taint", "notify", "cordon", "drain", {"wait": {"approval": true}}, "reboot"],
+  "reset": []})";
+
+Arguments with_means(Arguments arguments) {
+  arguments.insert(arguments.end(), kMeans.begin(), kMeans.end());
+  return arguments;
+}
+
+class Notes : public ::testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override { GPUWARD_REQUIRE(why_no_helm()); }
+};
+
+TEST_P(Notes, SayOfEachSeverityWhatTheProgramDoes) {
+  const auto& [name, mode, arguments] = GetParam();
+  const std::string told = notes(arguments);
+  const std::string policy = policy_of(arguments);
+  EXPECT_THAT(told, HasSubstr(", mode " + std::string(mode) + "):\n"));
+  for (const char* severity : {"isolate", "reboot", "reset", "monitor"})
+    EXPECT_THAT(told, HasSubstr(line_of(severity, steps_explained(policy, severity), mode)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Notes,
+    ::testing::Values(
+        Case{"watch_only", "observe", {}}, Case{"watch_only_with_means", "observe", with_means({})},
+        Case{"cordon_and_tell", "cordon", {"--set=remediator.preset=cordon-and-tell"}},
+        Case{"full", "full", with_means({"--set=remediator.preset=full"})},
+        Case{"mode_taint", "taint", {"--set=remediator.policy.mode=taint"}},
+        Case{"health_suite", "full",
+             with_means({"--set=remediator.preset=full",
+                         "--set=remediator.policy.preset=health-suite"})},
+        Case{"own_steps", "full",
+             with_means({"--set=remediator.preset=full", std::string("--set-json=") + kOwnSteps})}),
+    [](const auto& one) { return std::string(one.param.name); });
+
+class Preset : public ::testing::Test {
+ protected:
+  void SetUp() override { GPUWARD_REQUIRE(why_no_helm()); }
+};
+
+// A `false` of the user's too, and a preset leaves no list of steps in force beside a mode.
+TEST_F(Preset, GivesWayToTheUsersOwnKeys) {
+  EXPECT_THAT(policy_of(with_means({"--set=remediator.preset=full",
+                                    "--set=remediator.policy.return_to_service.enabled=false"})),
+              AllOf(HasSubstr("mode: full\n"), HasSubstr("  enabled: false\n")));
+  EXPECT_THAT(policy_of({"--set=remediator.preset=cordon-and-tell",
+                         "--set=remediator.policy.mode=observe"}),
+              HasSubstr("mode: observe\n"));
+  for (const char* preset : {"watch-only", "cordon-and-tell", "full"})
+    EXPECT_THAT(text_of("manifests/chart/gpuward/files/presets/" + std::string(preset) + ".yaml"),
+                Not(HasSubstr("severities")));
+}
+
+// The block of values in the installation guide that begins with the preset.
+std::string example_of(const std::string& preset) {
+  const std::string guide = text_of("docs/install.md");
+  const auto begin = guide.find("    remediator:\n      preset: " + preset + "\n");
+  if (begin == std::string::npos) return {};
+  return guide.substr(begin, guide.find("\n\n", begin) + 1 - begin);
+}
+
+TEST_F(Preset, IsContinuedInTheInstallationGuideWithValuesThatWork) {
+  for (const char* preset : {"watch-only", "cordon-and-tell", "full"}) {
+    SCOPED_TRACE(preset);
+    const std::string example = example_of(preset);
+    ASSERT_FALSE(example.empty());
+    const support::TempDir folder;
+    const auto values = folder.write("values.yaml", example);
+    const std::string policy = policy_of({"--values=" + values.string()});
+    EXPECT_THAT(steps_explained(policy, "isolate"), HasSubstr("1. taint\n"));
+  }
+}
+
+}  // namespace
+}  // namespace gpuward::manifests
