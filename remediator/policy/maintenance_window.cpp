@@ -1,5 +1,7 @@
 #include "remediator/policy/maintenance_window.h"
 
+#include <date/tz.h>
+
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -36,6 +38,31 @@ std::optional<minutes> parse_offset(std::string_view text) {
   return text.front() == '-' ? -*distance : *distance;
 }
 
+// nullptr where the machine's database has none of that name.
+const date::time_zone* find_zone(const std::string& name) {
+  try {
+    return date::locate_zone(name);
+  } catch (const std::exception&) {  // also where there is no database
+    return nullptr;
+  }
+}
+
+void read_place(const YamlMap& map, MaintenanceWindow& window) {
+  std::string zone, offset = "+00:00";
+  map.read("time_zone", zone, "of `start` and `days`, by its IANA name: `Europe/Berlin`");
+  map.read("utc_offset", offset, "a fixed distance in place of a time zone");
+  const auto distance = parse_offset(offset);
+  if (!distance) map.reject("utc_offset", "must be a distance to UTC such as \"+01:00\"");
+  window.utc_offset = distance.value_or(minutes(0));
+  if (zone.empty()) return;
+  if (map.has("utc_offset"))
+    map.reject("utc_offset", "stands beside a time_zone: give one of them");
+  window.zone = find_zone(zone);
+  if (window.zone == nullptr)
+    map.reject("time_zone", "is in no time zone database of this machine (" + zone +
+                                "): give a name such as Europe/Berlin, and install tzdata");
+}
+
 void read_days(const YamlMap& map, MaintenanceWindow& window) {
   if (!map.has("days")) return;
   std::vector<std::string> words;
@@ -62,19 +89,27 @@ MaintenanceWindow read_maintenance_window(const YamlMap& map) {
   if (!start.empty() && !time) map.reject("start", "must be a time of the day such as \"22:30\"");
   window.start = time.value_or(minutes(0));
   map.require("duration", window.duration, minutes(1), days(7), "may last beyond midnight");
-  std::string offset = "+00:00";
-  map.read("utc_offset", offset, "of `start` and `days`");
-  const auto distance = parse_offset(offset);
-  if (!distance) map.reject("utc_offset", "must be a distance to UTC such as \"+01:00\"");
-  window.utc_offset = distance.value_or(minutes(0));
+  read_place(map, window);
   return window;
+}
+
+// A local time is kept as if it were one of UTC.
+Wall to_local(const MaintenanceWindow& window, Wall now) {
+  return window.zone == nullptr ? now + window.utc_offset
+                                : Wall(window.zone->to_local(now).time_since_epoch());
+}
+
+Wall from_local(const MaintenanceWindow& window, Wall local) {
+  if (window.zone == nullptr) return local - window.utc_offset;
+  return window.zone->to_sys(date::local_time<Wall::duration>(local.time_since_epoch()),
+                             date::choose::earliest);
 }
 
 // When it opens on the day that is `after` days after that of `now`; nullopt where it does not.
 std::optional<Wall> opening(const MaintenanceWindow& window, Wall now, int after) {
-  const sys_days day = std::chrono::floor<days>(now + window.utc_offset) + days(after);
+  const sys_days day = std::chrono::floor<days>(to_local(window, now)) + days(after);
   if (!window.days[std::chrono::weekday(day).c_encoding()]) return std::nullopt;
-  return Wall(day) + window.start - window.utc_offset;
+  return from_local(window, Wall(day) + window.start);
 }
 
 }  // namespace

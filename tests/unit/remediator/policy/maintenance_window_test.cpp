@@ -68,6 +68,34 @@ TEST(MaintenanceWindow, HasItsDaysAndTimesAtItsDistanceToUtc) {
               at("2026-11-21T03:30:00Z")));
 }
 
+TEST(MaintenanceWindow, KeepsTheTimeOfTheDayOfItsTimeZoneThroughTheYear) {
+  const auto window =
+      window_of("{name: nights, start: \"22:00\", duration: 1h, time_zone: Europe/Berlin}");
+
+  EXPECT_TRUE(is_open(window, at("2026-01-20T21:00:00Z")));
+  EXPECT_FALSE(is_open(window, at("2026-01-20T20:59:59Z")));
+  EXPECT_TRUE(is_open(window, at("2026-07-20T20:00:00Z")));
+  EXPECT_FALSE(is_open(window, at("2026-07-20T21:00:00Z")));
+  EXPECT_EQ(next_opening(window, at("2026-07-20T21:00:00Z")), at("2026-07-21T20:00:00Z"));
+  const auto there = window_of(
+      "{name: nights, days: [sat], start: \"00:30\", duration: 1h, time_zone: Asia/Kolkata}");
+  EXPECT_TRUE(is_open(there, at("2026-11-20T19:00:00Z"))) << "Saturday there";
+}
+
+// In Berlin the clocks go from 02:00 to 03:00 on 2026-03-29, and from 03:00 to 02:00 on 2026-10-25.
+TEST(MaintenanceWindow, OpensOnceInTheNightsWhenTheClocksAreSet) {
+  const auto window =
+      window_of("{name: nights, start: \"02:30\", duration: 2h, time_zone: Europe/Berlin}");
+
+  EXPECT_EQ(next_opening(window, at("2026-03-28T12:00:00Z")), at("2026-03-29T01:00:00Z"));
+  EXPECT_TRUE(is_open(window, at("2026-03-29T02:59:59Z")));
+  EXPECT_FALSE(is_open(window, at("2026-03-29T03:00:00Z")));
+  EXPECT_EQ(next_opening(window, at("2026-10-24T12:00:00Z")), at("2026-10-25T00:30:00Z"));
+  EXPECT_TRUE(is_open(window, at("2026-10-25T02:29:59Z")));
+  EXPECT_FALSE(is_open(window, at("2026-10-25T02:30:00Z")));
+  EXPECT_EQ(next_opening(window, at("2026-10-25T00:30:00Z")), at("2026-10-26T01:30:00Z"));
+}
+
 TEST(MaintenanceWindow, OpensNextOnTheNextOfItsDays) {
   const auto window = window_of("{name: nights, days: [mon, fri], start: \"22:00\", duration: 1h}");
 
@@ -95,6 +123,11 @@ TEST(MaintenanceWindow, IsRefusedWithItsLineWhereItCannotBeMeant) {
       {"{name: nights, start: \"22:00\", duration: 1h, days: []}", "never open"},
       {"{name: nights, start: \"22:00\", duration: 1h, days: [friday]}", "one of sun"},
       {"{name: nights, start: \"22:00\", duration: 1h, utc_offset: Europe/Berlin}", "utc_offset"},
+      {"{name: nights, start: \"22:00\", duration: 1h, time_zone: Europe/Berlim}",
+       "time_zone: is in no time zone database of this machine (Europe/Berlim)"},
+      {"{name: nights, start: \"22:00\", duration: 1h, time_zone: ../../etc/passwd}", "time_zone"},
+      {"{name: nights, start: \"22:00\", duration: 1h, time_zone: UTC, utc_offset: \"+01:00\"}",
+       "give one of them"},
       {"{name: nights, start: \"22:00\", duration: 1h, utc_offset: \"+15:00\"}", "utc_offset"},
       {"{name: nights, start: \"22:00\", duration: 1h}\n"
        "  - {name: nights, start: \"23:00\", duration: 1h}",
