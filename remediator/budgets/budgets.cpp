@@ -119,14 +119,14 @@ class SlotCheck {
 
   [[nodiscard]] MaybeRefusal by_cordons() const {
     const Scope scope = pool_scope(place().pool, "budget.cordon");
-    return at_once(scope, limits_.cordoned, Impact::kCordon, "cordoned");
+    return at_once(scope, limits_.in_pool(place().pool).cordoned, Impact::kCordon, "cordoned");
   }
 
   [[nodiscard]] MaybeRefusal by_min_healthy() const {
     const Scope scope = pool_scope(place().pool);
     // A machine that is gone and not replaced does not make the pool a smaller one.
     const std::size_t nodes = nodes_in(fleet_, scope) + gone_in(ledger_, fleet_, scope);
-    const int needed = at_least(limits_.min_healthy, nodes);
+    const int needed = at_least(limits_.in_pool(place().pool).min_healthy, nodes);
     if (needed <= 0) return std::nullopt;
     const int remaining = healthy_in(ledger_, fleet_, scope, except());
     if (remaining >= needed) return std::nullopt;
@@ -137,7 +137,8 @@ class SlotCheck {
 
   [[nodiscard]] MaybeRefusal by_scopes() const {
     if (auto refused = by_scope(cluster_scope(), limits_.cluster)) return refused;
-    if (auto refused = by_scope(pool_scope(place().pool), limits_.pool)) return refused;
+    if (auto refused = by_scope(pool_scope(place().pool), limits_.in_pool(place().pool).disrupted))
+      return refused;
     if (auto refused = by_scope(zone_scope(place().zone), limits_.zone)) return refused;
     for (const LabelLimit& label : limits_.labels) {
       const auto value = place().domains.find(label.label);
@@ -262,9 +263,10 @@ std::vector<BudgetUse> budget_uses(const Ledger& ledger, const Fleet& fleet,
   report.add(cluster_scope(), limits.cluster.at_once, Impact::kDisrupt);
   report.add(cluster_scope("budget.taint"), limits.tainted, Impact::kTaint);
   for (const std::string& pool : pools) {
-    report.add(pool_scope(pool), limits.pool.at_once, Impact::kDisrupt);
+    const PoolLimits own = limits.in_pool(pool);
+    report.add(pool_scope(pool), own.disrupted.at_once, Impact::kDisrupt);
     report.add(pool_scope(pool, "budget.taint"), limits.tainted, Impact::kTaint);
-    report.add(pool_scope(pool, "budget.cordon"), limits.cordoned, Impact::kCordon);
+    report.add(pool_scope(pool, "budget.cordon"), own.cordoned, Impact::kCordon);
   }
   for (const std::string& zone : zones)
     report.add(zone_scope(zone), limits.zone.at_once, Impact::kDisrupt);

@@ -4,14 +4,28 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/kube/objects.h"
 
 namespace gpuward::remediator {
 
+// Nodes that have all these labels, each `key` or `key=value`.
+struct LabelledPool {
+  std::string name;  // empty: the nodes are in the pool that PlaceKeys::pool names
+  std::vector<std::string> labels;
+
+  friend bool operator==(const LabelledPool&, const LabelledPool&) = default;
+};
+
+[[nodiscard]] bool has_label(const kube::Labels& labels, std::string_view selector);
+[[nodiscard]] bool has_all_labels(const kube::Labels& labels,
+                                  const std::vector<std::string>& selectors);
+
 // Which labels say where a node stands.
 struct PlaceKeys {
+  std::vector<LabelledPool> own_pools;  // the first that a node belongs to goes before `pool`
   // The first that a node has names its pool; a node with none of them is in the pool of its
   // instance type, and one without that in the pool "".
   std::vector<std::string> pool = {

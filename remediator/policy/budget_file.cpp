@@ -77,22 +77,31 @@ void read_keys(const YamlMap& budgets, PlaceKeys& keys) {
 
 }  // namespace
 
+PoolLimits read_pool_limits(const YamlMap& budgets, PoolLimits limits) {
+  read_scope(budgets.map("pool", "drained, reset, rebooted or terminated at once in one pool"),
+             limits.disrupted);
+  read_share(budgets.map("cordon", "nodes of a pool that gpuward cordoned or worse"),
+             limits.cordoned);
+  read_share(
+      budgets.map("min_healthy", "nodes of a pool that must remain; `percent` is rounded up"),
+      limits.min_healthy);
+  return limits;
+}
+
 BudgetLimits read_budgets(const YamlMap& budgets) {
   BudgetLimits limits;
   read_scope(budgets.map("cluster", "drained, reset, rebooted or terminated at once"),
              limits.cluster);
-  read_scope(budgets.map("pool", "likewise among the nodes of one pool"), limits.pool);
+  const PoolLimits in_pools = read_pool_limits(budgets, limits.in_pool(""));
+  limits.pool = in_pools.disrupted;
+  limits.cordoned = in_pools.cordoned;
+  limits.min_healthy = in_pools.min_healthy;
   read_scope(budgets.map("zone", "likewise in one zone"), limits.zone);
   read_labels(budgets, limits.labels);
   read_share(
       budgets.map("taint", "nodes of a pool, and of the cluster, that gpuward tainted or worse"),
       limits.tainted);
-  read_share(budgets.map("cordon", "nodes of a pool that gpuward cordoned or worse"),
-             limits.cordoned);
   read_terminations(budgets, limits.terminations);
-  read_share(
-      budgets.map("min_healthy", "nodes of a pool that must remain; `percent` is rounded up"),
-      limits.min_healthy);
   const YamlMap storm =
       budgets.map("storm", "the same code on so many nodes, at least 2, within the window");
   read_alarm(storm, limits.storm);

@@ -29,7 +29,16 @@ bool is_breaker_off(const BudgetLimits& limits) { return limits.breaker.share.pe
 PlaceKeys place_keys(const BudgetLimits& limits) {
   PlaceKeys keys = limits.keys;
   for (const LabelLimit& limit : limits.labels) keys.domains.push_back(limit.label);
+  for (const OwnPool& own : limits.own_pools)
+    keys.own_pools.push_back({own.limits ? own.pool.name : "", own.pool.labels});
   return keys;
+}
+
+PoolLimits BudgetLimits::in_pool(std::string_view name) const {
+  const auto own = std::ranges::find_if(
+      own_pools, [&](const OwnPool& one) { return one.limits && one.pool.name == name; });
+  if (own != own_pools.end()) return *own->limits;
+  return {.disrupted = pool, .cordoned = cordoned, .min_healthy = min_healthy};
 }
 
 }  // namespace gpuward::remediator

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "remediator/model/place.h"
@@ -50,6 +52,22 @@ struct LabelLimit {
   friend bool operator==(const LabelLimit&, const LabelLimit&) = default;
 };
 
+// What is limited in each pool.
+struct PoolLimits {
+  ScopeLimit disrupted;
+  Share cordoned, min_healthy;
+
+  friend bool operator==(const PoolLimits&, const PoolLimits&) = default;
+};
+
+// A pool of the policy (`pools`).
+struct OwnPool {
+  LabelledPool pool;
+  std::optional<PoolLimits> limits;  // none: its nodes are counted as if there were no such pool
+
+  friend bool operator==(const OwnPool&, const OwnPool&) = default;
+};
+
 // docs/configuration.md says what each limits. One node of a pool of one can always be tainted, and
 // looked after: hence two of `tainted`, and no `min_healthy`.
 struct BudgetLimits {
@@ -70,7 +88,11 @@ struct BudgetLimits {
   WindowLimit storm{{3, 10}, std::chrono::minutes(10)};
   WindowLimit breaker{{5, 10}, std::chrono::minutes(10)};
   std::chrono::milliseconds orphan_hold{std::chrono::hours(24)};
-  PlaceKeys keys;  // `domains` is filled from `labels` by place_keys()
+  std::vector<OwnPool> own_pools;  // in the policy's order
+  PlaceKeys keys;                  // `domains` and `own_pools` are filled by place_keys()
+
+  // In the pool of that name.
+  [[nodiscard]] PoolLimits in_pool(std::string_view name) const;
 
   friend bool operator==(const BudgetLimits&, const BudgetLimits&) = default;
 };

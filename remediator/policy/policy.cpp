@@ -9,13 +9,6 @@ namespace {
 constexpr std::array<std::string_view, 2> kControlPlaneLabels = {
     "node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"};
 
-bool has_label(const kube::Labels& labels, std::string_view selector) {
-  const auto equals = selector.find('=');
-  const auto found = labels.find(std::string(selector.substr(0, equals)));
-  if (found == labels.end()) return false;
-  return equals == std::string_view::npos || found->second == selector.substr(equals + 1);
-}
-
 using Lists = std::map<Severity, std::vector<PlannedStep>>;
 
 // Null: there is no such pool.
@@ -55,11 +48,8 @@ std::optional<std::string> exclusion_of(const Policy& policy, const kube::Node& 
 
 std::shared_ptr<const Policy> policy_for(std::shared_ptr<const Policy> policy,
                                          const kube::Labels& labels) {
-  const auto belongs = [&](const PoolPolicy& pool) {
-    return std::ranges::all_of(
-        pool.labels, [&](const std::string& selector) { return has_label(labels, selector); });
-  };
-  const auto pool = std::ranges::find_if(policy->pools, belongs);
+  const auto pool = std::ranges::find_if(
+      policy->pools, [&](const PoolPolicy& one) { return has_all_labels(labels, one.labels); });
   if (pool == policy->pools.end()) return policy;
   auto own = std::make_shared<Policy>(*policy);
   own->pool = pool->name;

@@ -35,6 +35,7 @@ struct PoolPolicy {
   std::optional<Mode> mode;         // where the policy's is higher
   std::map<Severity, std::vector<PlannedStep>> steps;          // of the severities that differ
   std::map<Severity, std::vector<PlannedStep>> way_back = {};  // likewise
+  std::optional<PoolLimits> budgets = {};  // among its own nodes, where it has any
 };
 
 struct Exclusions {

@@ -241,13 +241,17 @@ Result<Policy> read_policy(const YamlFile& file) {
   policy.way_back = read_way_back(
       root.map("way_back",
                "replaces holding a node: diagnostics, and its return if it passes; default: none"));
+  policy.budgets = read_budgets(root.map("budgets", "how much may be out of service at once"));
   const auto highest = root.has("mode") ? std::optional(policy.mode) : std::nullopt;
   policy.pools = read_pools(root, {.severities = severities,
                                    .drain = drain,
                                    .means = means,
                                    .highest = highest,
                                    .steps = policy.steps,
-                                   .jobs = policy.jobs});
+                                   .jobs = policy.jobs,
+                                   .budgets = policy.budgets});
+  for (const PoolPolicy& pool : policy.pools)
+    policy.budgets.own_pools.push_back({{pool.name, pool.labels}, pool.budgets});
   policy.foreign_alerts = read_foreign_alerts(root);
   policy.conditions = read_condition_rules(root);
   root.read("drain_buffer", policy.drain_buffer, seconds(0), hours(24),
@@ -258,7 +262,6 @@ Result<Policy> read_policy(const YamlFile& file) {
   policy.windows = read_maintenance_windows(root);
   require_windows(root, policy);
   policy.evictions = read_eviction_rate(root.map("evictions", "the rate of all drains together"));
-  policy.budgets = read_budgets(root.map("budgets", "how much may be out of service at once"));
   root.map("evidence", "how old a health report may be")
       .read("max_age", policy.max_evidence_age, seconds(10), minutes(10),
             "of the report right before a drain or reboot");

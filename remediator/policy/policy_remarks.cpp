@@ -63,6 +63,12 @@ void remark_on_budgets(const BudgetLimits& budgets, std::vector<std::string>& re
   remark_on_scope("budgets.cluster", budgets.cluster, remarks);
   remark_on_scope("budgets.pool", budgets.pool, remarks);
   remark_on_scope("budgets.zone", budgets.zone, remarks);
+  for (const OwnPool& own : budgets.own_pools) {
+    if (!own.limits) continue;
+    const std::string section = "pools " + own.pool.name + ": budgets.";
+    remark_on_scope(section + "pool", own.limits->disrupted, remarks);
+    remark_on_none(section + "cordon", own.limits->cordoned, "cordon", remarks);
+  }
   for (const LabelLimit& label : budgets.labels)
     remark_on_scope("budgets.labels " + label.label, label.limit, remarks);
   remark_on_none("budgets.taint", budgets.tainted, "taint", remarks);

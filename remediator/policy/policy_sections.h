@@ -23,6 +23,8 @@ inline constexpr YamlWord<Severity> kSeverityWords[] = {{"isolate", Severity::kI
 void read_node_labels(const YamlMap& map, std::vector<std::string>& out, std::string_view about);
 
 [[nodiscard]] BudgetLimits read_budgets(const YamlMap& budgets);
+// What may stand in a pool's own section; the rest is as in `limits`.
+[[nodiscard]] PoolLimits read_pool_limits(const YamlMap& budgets, PoolLimits limits);
 [[nodiscard]] JobsPolicy read_jobs(const YamlMap& section);
 // The settings of `step`, which is a Job.
 [[nodiscard]] JobSettings read_job_settings(const YamlMap& settings, Step step, JobSettings out);
@@ -35,6 +37,7 @@ struct PoolDefaults {
   std::optional<Mode> highest;  // where the file says it; --mode may say another
   const std::map<Severity, std::vector<PlannedStep>>& steps;
   const JobsPolicy& jobs;
+  const BudgetLimits& budgets;
 };
 [[nodiscard]] std::vector<PoolPolicy> read_pools(const YamlMap& root, const PoolDefaults& defaults);
 

@@ -96,6 +96,11 @@ std::string scope_text(const std::string& scope, const ScopeLimit& limit) {
 std::string budgets_text(const BudgetLimits& budgets) {
   std::string text = scope_text("cluster", budgets.cluster) + scope_text("pool", budgets.pool) +
                      scope_text("zone", budgets.zone);
+  for (const OwnPool& own : budgets.own_pools) {
+    if (own.limits)
+      text +=
+          scope_text("nodes of pool " + own.pool.name + " of the policy", own.limits->disrupted);
+  }
   for (const LabelLimit& label : budgets.labels) {
     text += scope_text("nodes with the same " + label.label, label.limit);
   }

@@ -42,6 +42,15 @@ void read_pool_steps(const YamlMap& map, const PoolDefaults& defaults, PoolPolic
   }
 }
 
+void read_pool_budgets(const YamlMap& map, const PoolDefaults& defaults, PoolPolicy& pool) {
+  const PoolLimits limits =
+      read_pool_limits(map.map("budgets",
+                               "of its own: its nodes are counted by themselves then; those of the "
+                               "cluster, the zone and labels count too"),
+                       defaults.budgets.in_pool(""));
+  if (map.has("budgets")) pool.budgets = limits;
+}
+
 // The vendor of the GPUs of all nodes of the pool, as its labels say it; an error as
 // gpu_vendor()'s.
 Result<Vendor> vendor_of(const PoolPolicy& pool) {
@@ -93,6 +102,7 @@ std::vector<PoolPolicy> read_pools(const YamlMap& root, const PoolDefaults& defa
     if (pool.labels.empty()) map.reject("labels", "must name labels of its nodes");
     read_pool_mode(map, defaults.highest, pool);
     read_pool_steps(map, defaults, pool);
+    read_pool_budgets(map, defaults, pool);
     refuse_wrong_resets(map, defaults, pool);
   }
   return pools;

@@ -261,6 +261,11 @@ Policy bent_policy(const Stage& stage, Policy policy) {
   BudgetLimits& budgets = policy.budgets;
   if (stage.is_off(Sabotage::kCluster)) budgets.cluster.at_once = kAny;
   if (stage.is_off(Sabotage::kPool)) budgets.pool.at_once = kAny;
+  for (OwnPool& own : budgets.own_pools) {
+    if (stage.is_off(Sabotage::kPool)) own.limits->disrupted.at_once = kAny;
+    if (stage.is_off(Sabotage::kCordonCap)) own.limits->cordoned = kAny;
+    if (stage.is_off(Sabotage::kMinHealthy)) own.limits->min_healthy = {};
+  }
   if (stage.is_off(Sabotage::kZone)) budgets.zone.at_once = kAny;
   if (stage.is_off(Sabotage::kRack)) budgets.labels.clear();
   if (stage.is_off(Sabotage::kTaintCap)) budgets.tainted = kAny;

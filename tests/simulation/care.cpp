@@ -53,6 +53,14 @@ void draw_shares(Setting& setting, Chance& chance) {
   percent(budgets.pool.at_once);
   percent(budgets.cordoned);
   if (chance.happens(0.5)) budgets.min_healthy = {chance.between(0, 2), 50};
+  if (!chance.happens(0.4)) return;
+  const int number = chance.between(0, 1);
+  PoolLimits limits = budgets.in_pool("");
+  limits.disrupted.at_once = {chance.between(1, 3), 0};
+  percent(limits.cordoned);
+  if (chance.happens(0.5)) limits.min_healthy = {chance.between(0, 2), 30};
+  budgets.own_pools = {
+      {{"own", {"eks.amazonaws.com/nodegroup=pool-" + std::to_string(number)}}, limits}};
 }
 
 }  // namespace

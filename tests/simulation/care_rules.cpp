@@ -70,9 +70,9 @@ void CareRules::on_ledger_written(const Ledger& after) const {
 
 // By what the replica has surely heard.
 void CareRules::check_healthy(const Slot& taken, const Ledger& after) const {
-  const int needed = stage_.setting.policy.budgets.min_healthy.nodes;
-  if (needed == 0 || stage_.truth.remediation(taken.remediation) == nullptr) return;
   const std::string& pool = taken.place.pool;
+  const int needed = stage_.setting.policy.budgets.in_pool(pool).min_healthy.nodes;
+  if (needed == 0 || stage_.truth.remediation(taken.remediation) == nullptr) return;
   int left = 0;
   for (const auto& [name, node] : stage_.truth.nodes()) {
     if (stage_.truth.place(name).pool != pool || node.node.meta.uid == taken.node_uid) continue;

@@ -65,10 +65,14 @@ void LedgerRules::check_budgets() const {
     for (const auto& [label, rack] : place.domains) ++all[rack];
   }
   require_at_most(cluster, all, limits.cluster.at_once, "disrupted");
-  require_at_most(pools, all, limits.pool.at_once, "disrupted");
+  for (const auto& [pool, count] : pools) {
+    require_at_most({{pool, count}}, all, limits.in_pool(pool).disrupted.at_once, "disrupted");
+  }
   require_at_most(zones, all, limits.zone.at_once, "disrupted");
   require_at_most(racks, all, limits.labels.front().limit.at_once, "disrupted");
-  require_at_most(cordoned, all, limits.cordoned, "cordoned");
+  for (const auto& [pool, count] : cordoned) {
+    require_at_most({{pool, count}}, all, limits.in_pool(pool).cordoned, "cordoned");
+  }
 }
 
 void LedgerRules::check_slot(const Remediation& remediation, Impact impact,

@@ -119,6 +119,37 @@ TEST(Budgets, LimitNoRackWhereNoneIsNamed) {
   EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(1, Impact::kDisrupt)), "");
 }
 
+// The others stay at what all pools have.
+TEST(Budgets, AreThoseOfItsOwnInAPoolThatHasAny) {
+  BudgetLimits limits = without_limits();
+  limits.pool.at_once = limits.cordoned = {1, 0};
+  limits.own_pools = {
+      {{"own", {}}, PoolLimits{.disrupted = {{2, 0}}, .cordoned = {3, 0}, .min_healthy = {3, 0}}}};
+  Fleet fleet = fleet_of(8);
+  for (int n = 0; n < 6; ++n) fleet.nodes[uid_of(n)].place.pool = "own";
+
+  Ledger ledger = with_taken({}, fleet, 0, Impact::kDisrupt);
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(1, Impact::kDisrupt)), "");
+  ledger = with_taken(ledger, fleet, 1, Impact::kDisrupt);
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(2, Impact::kDisrupt)), "budget.pool");
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(2, Impact::kCordon)), "");
+  ledger = with_taken(ledger, fleet, 2, Impact::kCordon);
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(3, Impact::kCordon)), "budget.cordon");
+  limits.own_pools[0].limits->cordoned = {6, 0};
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(3, Impact::kCordon)), "budget.min-healthy");
+
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(6, Impact::kDisrupt)), "");
+  ledger = with_taken(ledger, fleet, 6, Impact::kDisrupt);
+  EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(7, Impact::kDisrupt)), "budget.cordon");
+  const auto uses = budget_uses(ledger, fleet, limits, kToday);
+  const auto own = std::ranges::find_if(uses, [](const BudgetUse& use) {
+    return use.guard == "budget.pool" && use.where == "pool own";
+  });
+  ASSERT_NE(own, uses.end());
+  EXPECT_EQ(own->used, 2);
+  EXPECT_EQ(own->allowed, 2);
+}
+
 TEST(Budgets, CountANodeWhereItStoodAndWhereItStands) {
   BudgetLimits limits = without_limits();
   limits.pool.at_once = {1, 0};

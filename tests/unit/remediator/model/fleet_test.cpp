@@ -44,6 +44,18 @@ TEST(Place, KnowsZoneAndTheLimitedLabelsOnly) {
   EXPECT_THAT(place_of(labels_of_a_node(), PlaceKeys()).domains, IsEmpty());
 }
 
+TEST(Place, IsAPoolOfThePolicyWhereThatHasBudgetsOfItsOwn) {
+  BudgetLimits limits;
+  limits.own_pools = {{{"plain", {"kind=plain"}}, std::nullopt},
+                      {{"own", {"team", "gpu=a100"}}, PoolLimits{}}};
+  const PlaceKeys keys = place_keys(limits);
+  kube::Labels labels = {{"team", "x"}, {"gpu", "a100"}, {"karpenter.sh/nodepool", "k"}};
+  EXPECT_EQ(place_of(labels, keys).pool, "own");
+  labels["kind"] = "plain";
+  EXPECT_EQ(place_of(labels, keys).pool, "k") << "it belongs to the first, which has none";
+  EXPECT_EQ(place_of({{"team", "x"}, {"karpenter.sh/nodepool", "k"}}, keys).pool, "k");
+}
+
 TEST(FleetNode, IsHealthyWhereItIsReadySchedulableAndWithoutASevereFault) {
   kube::Node node;
   node.conditions = {{"MemoryPressure", "True", "", ""}, {"Ready", "True", "", ""}};

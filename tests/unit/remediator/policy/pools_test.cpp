@@ -66,6 +66,40 @@ TEST(Pools, HaveAModeOfTheirOwnThatIsNeverAboveThePolicys) {
       Mode::kTaint);
 }
 
+TEST(Pools, HaveBudgetsOfTheirOwnAndTheRestAsAllPools) {
+  const auto policy = parse_policy(
+      "budgets: {pool: {nodes: 1, percent: 20}, cordon: {nodes: 4}}\n"
+      "pools:\n"
+      "  - name: research\n"
+      "    labels: [team=research]\n"
+      "  - name: a100\n"
+      "    labels: [pool=a100]\n"
+      "    budgets:\n"
+      "      pool: {nodes: 2, windows: [{window: 1h, nodes: 3}]}\n"
+      "      min_healthy: {percent: 70}\n");
+  ASSERT_TRUE(policy) << policy.error().message;
+
+  const PoolLimits own = policy->budgets.in_pool("a100");
+  EXPECT_EQ(own.disrupted, (ScopeLimit{{2, 0}, {{{3, 0}, hours(1)}}}));
+  EXPECT_EQ(own.min_healthy, (Share{0, 70}));
+  EXPECT_EQ(own.cordoned, (Share{4, 0}));
+  EXPECT_EQ(policy->budgets.in_pool("research").disrupted.at_once, (Share{1, 20}));
+  const PlaceKeys keys = place_keys(policy->budgets);
+  EXPECT_EQ(place_of({{"pool", "a100"}, {"karpenter.sh/nodepool", "k"}}, keys).pool, "a100");
+  EXPECT_EQ(place_of({{"team", "research"}, {"karpenter.sh/nodepool", "k"}}, keys).pool, "k");
+  EXPECT_THAT(guards_text(*policy),
+              HasSubstr("budget: nodes of pool a100 of the policy 2 at once, 3 in 1h\n"));
+}
+
+TEST(Pools, HaveNoBudgetsOfTheClusterOrOfTaints) {
+  for (const char* key : {"cluster", "zone", "taint", "storm"}) {
+    const auto policy = parse_policy("pools:\n  - name: a\n    labels: [b]\n    budgets: {" +
+                                     std::string(key) + ": {nodes: 2}}\n");
+    ASSERT_FALSE(policy) << key;
+    EXPECT_THAT(policy.error().message, HasSubstr("pools[0].budgets." + std::string(key)));
+  }
+}
+
 TEST(Pools, DrainByTheirOwnDefaultsWhereTheStepDoesNotSayOtherwise) {
   const auto policy = for_labels({{"pool", "a100"}});
 
@@ -92,7 +126,7 @@ TEST(Pools, AreRefusedWithTheirLineWhereTheyCannotBeMeant) {
       {"  - {name: a, labels: [a]}\n  - {name: a, labels: [b]}\n", "policy.yaml:4: pools[1].name"},
       {"  - {name: a, labels: [a], mode: full}\n", "is above the policy's own"},
       {"  - {name: a, labels: [a], mode: some}\n", "one of observe"},
-      {"  - {name: a, labels: [a], budgets: {}}\n", "budgets"},
+      {"  - {name: a, labels: [a], retries: 3}\n", "retries"},
       {"  - {name: a, labels: [a], severities: {reset: [evict]}}\n", "must be one of taint"},
       {"  - {name: a, labels: [a], severities: {isolate: []}}\n",
        "pools[0].severities.isolate: has no steps"},
