@@ -12,7 +12,6 @@
 #include "remediator/budgets/breaker.h"
 #include "remediator/budgets/ledger_store.h"
 #include "remediator/commands/command_json.h"
-#include "remediator/config/cluster.h"
 #include "remediator/decision/decide.h"
 #include "remediator/model/remediation_name.h"
 #include "remediator/records/machine_history.h"
@@ -88,7 +87,7 @@ Result<Remediation> open_of(kube::Api& api, const std::string& name) {
   return fail(ErrorKind::kNotFound, "node " + name + " has no open remediation");
 }
 
-Result<std::string> approve(const Flags& flags, kube::Api& api) {
+Result<std::string> approve(const CommandFlags& flags, kube::Api& api) {
   const auto remediation = open_of(api, flags.node);
   if (!remediation) return std::unexpected(remediation.error());
   const auto& asked = remediation->status.approval;
@@ -96,9 +95,9 @@ Result<std::string> approve(const Flags& flags, kube::Api& api) {
     return fail(ErrorKind::kInvalid, remediation->name + " waits for no approval now");
   }
   if (asked->token != flags.token) {
-    return fail(ErrorKind::kInvalid,
-                "the token is not the one of " + remediation->name +
-                    ": something has changed; see gpuward-remediator explain " + flags.node);
+    return fail(ErrorKind::kInvalid, "the token is not the one of " + remediation->name +
+                                         ": something has changed; see gpuwardctl explain " +
+                                         flags.node);
   }
   const auto name = api.who_am_i();
   if (!name) return with_context("asking the API server who you are", name.error());
@@ -109,7 +108,7 @@ Result<std::string> approve(const Flags& flags, kube::Api& api) {
          " (" + remediation->name + ") for an hour\n";
 }
 
-Result<std::string> mark(const Flags& flags, kube::Api& api, std::string_view key,
+Result<std::string> mark(const CommandFlags& flags, kube::Api& api, std::string_view key,
                          const std::string& value, const std::string& what) {
   const auto remediation = open_of(api, flags.node);
   if (!remediation) return std::unexpected(remediation.error());
@@ -119,7 +118,7 @@ Result<std::string> mark(const Flags& flags, kube::Api& api, std::string_view ke
 }
 
 // Where an operator has changed the node by hand, resuming would not undo that: it is refused.
-Result<std::string> resume(const Flags& flags, kube::Api& api) {
+Result<std::string> resume(const CommandFlags& flags, kube::Api& api) {
   const auto remediation = open_of(api, flags.node);
   if (!remediation) return std::unexpected(remediation.error());
   const RemediationStatus& status = remediation->status;
@@ -128,7 +127,7 @@ Result<std::string> resume(const Flags& flags, kube::Api& api) {
                 remediation->name + " is paused because an operator has changed the node (" +
                     status.message +
                     "): it stays so until its alerts end and nothing of gpuward's "
-                    "is on the node. To end it now: gpuward-remediator cancel " +
+                    "is on the node. To end it now: gpuwardctl cancel " +
                     flags.node);
   }
   if (!remediation->wish.pause)
@@ -150,7 +149,7 @@ Result<Remediation> last_of(kube::Api& api, const std::string& name) {
   return *std::ranges::max_element(*known, {}, &Remediation::created);
 }
 
-Result<std::string> machine_replaced(const Flags& flags, kube::Api& api) {
+Result<std::string> machine_replaced(const CommandFlags& flags, kube::Api& api) {
   const auto remediation = last_of(api, flags.node);
   if (!remediation) return std::unexpected(remediation.error());
   const auto written =
@@ -158,46 +157,6 @@ Result<std::string> machine_replaced(const Flags& flags, kube::Api& api) {
   if (!written) return std::unexpected(written.error());
   return remediation->name +
          ": the machine was replaced; what was known of the one before no longer counts\n";
-}
-
-Result<std::string> list(const Flags& flags, kube::Api& api, WallTime now) {
-  if (flags.output != OutputFormat::kTable) {
-    const auto objects = api.list_custom(remediation_type(), "");
-    if (!objects) return with_context("reading remediations", objects.error());
-    return in_format(flags.output, remediations_json(*objects));
-  }
-  const auto all = read_all(api);
-  if (!all) return std::unexpected(all.error());
-  return list_text(*all, now);
-}
-
-Result<std::string> show_breaker(const Flags& flags, kube::Api& api, Clock& clock) {
-  const auto ledger = LedgerStore(api, {.ns = flags.state_namespace}, clock).read();
-  if (!ledger) return std::unexpected(ledger.error());
-  const Breaker& breaker = ledger->breaker;
-  if (flags.output != OutputFormat::kTable) return in_format(flags.output, breaker_json(breaker));
-  if (breaker.open) {
-    return "The circuit breaker is open since " + to_rfc3339(breaker.since) + ": " + breaker.why +
-           "\n";
-  }
-  if (breaker.by.empty()) return "The circuit breaker is closed.\n";
-  return "The circuit breaker is closed; " + breaker.by + " closed it " +
-         to_rfc3339(breaker.since) + "\n";
-}
-
-Result<std::string> close_the_breaker(const Flags& flags, kube::Api& api, Clock& clock) {
-  const auto name = api.who_am_i();
-  if (!name) return with_context("asking the API server who you are", name.error());
-  LedgerStore store(api, {.ns = flags.state_namespace}, clock);
-  if (const auto ledger = store.read(); !ledger) return std::unexpected(ledger.error());
-  const auto closed = store.change([&](Ledger& ledger) -> Status {
-    auto next = close_breaker(ledger, *name, clock.wall());
-    if (!next) return std::unexpected(next.error());
-    ledger = *std::move(next);
-    return {};
-  });
-  if (!closed) return std::unexpected(closed.error());
-  return show_breaker(flags, api, clock);
 }
 
 }  // namespace
@@ -220,41 +179,69 @@ std::string list_text(std::span<const Remediation> remediations, WallTime now) {
   return align(rows);
 }
 
-Result<std::string> carry_out(const Flags& flags, kube::Api& api, Clock& clock) {
-  // The remediator may write at the same moment.
-  const auto say = [&](const auto& attempt) { return kube::redo_on_conflict(clock, attempt); };
-  switch (flags.command) {
-    case Command::kApprove:
-      return say([&] { return approve(flags, api); });
-    case Command::kPause:
-      return say([&] {
-        return mark(flags, api, kPauseAnnotation, "true", "is paused: what stands stays");
-      });
-    case Command::kResume:
-      return say([&] { return resume(flags, api); });
-    case Command::kCancel:
-      return say([&] {
-        return mark(flags, api, kCancelAnnotation, "true",
-                    "is cancelled: what gpuward has put on the node comes off");
-      });
-    case Command::kMachineReplaced:
-      return say([&] { return machine_replaced(flags, api); });
-    case Command::kList:
-      return list(flags, api, clock.wall());
-    case Command::kShowBreaker:
-      return show_breaker(flags, api, clock);
-    case Command::kCloseBreaker:
-      return close_the_breaker(flags, api, clock);
-    default:  // commands of others, of which main() brings none here
-      return fail(ErrorKind::kInternal, "no operator command");
+Result<std::string> list_remediations(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  if (flags.output != OutputFormat::kTable) {
+    const auto objects = api.list_custom(remediation_type(), "");
+    if (!objects) return with_context("reading remediations", objects.error());
+    return in_format(flags.output, remediations_json(*objects));
   }
+  const auto all = read_all(api);
+  if (!all) return std::unexpected(all.error());
+  return list_text(*all, clock.wall());
 }
 
-Result<std::string> run_operator_command(const Flags& flags, Clock& clock) {
-  const auto cluster = Cluster::connect(flags, clock);
-  if (!cluster) return std::unexpected(cluster.error());
-  const auto api = (*cluster)->make_api({std::chrono::seconds(10), std::chrono::seconds(10)}, {});
-  return carry_out(flags, *api, clock);
+Result<std::string> approve_step(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  return kube::redo_on_conflict(clock, [&] { return approve(flags, api); });
+}
+
+Result<std::string> pause_node(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  return kube::redo_on_conflict(clock, [&] {
+    return mark(flags, api, kPauseAnnotation, "true", "is paused: what stands stays");
+  });
+}
+
+Result<std::string> resume_node(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  return kube::redo_on_conflict(clock, [&] { return resume(flags, api); });
+}
+
+Result<std::string> cancel_node(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  return kube::redo_on_conflict(clock, [&] {
+    return mark(flags, api, kCancelAnnotation, "true",
+                "is cancelled: what gpuward has put on the node comes off");
+  });
+}
+
+Result<std::string> note_machine_replaced(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  return kube::redo_on_conflict(clock, [&] { return machine_replaced(flags, api); });
+}
+
+Result<std::string> show_breaker(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  const auto ledger = LedgerStore(api, {.ns = flags.state_namespace}, clock).read();
+  if (!ledger) return std::unexpected(ledger.error());
+  const Breaker& breaker = ledger->breaker;
+  if (flags.output != OutputFormat::kTable) return in_format(flags.output, breaker_json(breaker));
+  if (breaker.open) {
+    return "The circuit breaker is open since " + to_rfc3339(breaker.since) + ": " + breaker.why +
+           "\n";
+  }
+  if (breaker.by.empty()) return "The circuit breaker is closed.\n";
+  return "The circuit breaker is closed; " + breaker.by + " closed it " +
+         to_rfc3339(breaker.since) + "\n";
+}
+
+Result<std::string> close_the_breaker(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  const auto name = api.who_am_i();
+  if (!name) return with_context("asking the API server who you are", name.error());
+  LedgerStore store(api, {.ns = flags.state_namespace}, clock);
+  if (const auto ledger = store.read(); !ledger) return std::unexpected(ledger.error());
+  const auto closed = store.change([&](Ledger& ledger) -> Status {
+    auto next = close_breaker(ledger, *name, clock.wall());
+    if (!next) return std::unexpected(next.error());
+    ledger = *std::move(next);
+    return {};
+  });
+  if (!closed) return std::unexpected(closed.error());
+  return show_breaker(flags, api, clock);
 }
 
 }  // namespace gpuward::remediator

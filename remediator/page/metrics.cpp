@@ -239,7 +239,7 @@ void append_upkeep(Families& families, const Standing& standing) {
           standing.stopped);
   auto& exclusions = declare(
       families, {"gpuward_remediator_exclusion_expires_timestamp_seconds",
-                 "Until when a node or instance is excluded (`gpuward-remediator exclusions`).",
+                 "Until when a node or instance is excluded (`gpuwardctl exclusions`).",
                  kGauge,
                  {"subject"},
                  "without exclusions, and on a replica that does not lead"});

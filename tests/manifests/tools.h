@@ -35,7 +35,7 @@ namespace gpuward::manifests {
 [[nodiscard]] std::string file_in(const std::string& documents, const std::string& name,
                                   const std::string& key);
 
-// What `gpuward-remediator policy explain` says that a policy does at a severity.
+// What `gpuwardctl policy explain` says that a policy does at a severity.
 [[nodiscard]] std::string steps_explained(const std::string& policy, const std::string& severity,
                                           std::vector<std::string> arguments = {});
 

@@ -6,6 +6,7 @@
 
 #include "exporter/commands/all.h"
 #include "remediator/config/flags.h"
+#include "remediator/ctl/parse.h"
 #include "tests/support/process.h"
 
 namespace gpuward {
@@ -44,10 +45,11 @@ struct Program {
   Parse parse;
 };
 
-const std::array<Program, 2>& programs() {
-  static const std::array<Program, 2> kPrograms{
+const std::array<Program, 3>& programs() {
+  static const std::array<Program, 3> kPrograms{
       Program{"gpuward-exporter", parse_with(exporter_line)},
-      Program{"gpuward-remediator", parse_with(remediator::parse_flags)}};
+      Program{"gpuward-remediator", parse_with(remediator::parse_flags)},
+      Program{"gpuwardctl", parse_with(remediator::parse_ctl_line)}};
   return kPrograms;
 }
 
@@ -156,25 +158,25 @@ TEST(Completion, OffersEveryCommandAndEveryOption) {
 }
 
 TEST(Completion, OffersWhatFitsThePlaceAndTheWord) {
-  const Program& remediator = programs()[1];
-  EXPECT_THAT(offered(remediator, {"exclusions", "re"}), ElementsAre("remove"));
-  EXPECT_THAT(offered(remediator, {"list", "--since"}), IsEmpty());
-  EXPECT_THAT(offered(remediator, {"replay", "p.yaml", "--since"}), ElementsAre("--since"));
-  EXPECT_THAT(offered(remediator, {"list", "--kubec"}), ElementsAre("--kubeconfig"));
-  EXPECT_THAT(offered(remediator, {"--namespace", "list", "bre"}), ElementsAre("breaker"));
-  EXPECT_THAT(offered(remediator, {"--namespace", "=", "list", "bre"}), ElementsAre("breaker"));
-  EXPECT_THAT(offered(remediator, {"--config.file", ""}), IsEmpty()) << "files are the shell's";
+  const Program& ctl = programs()[2];
+  EXPECT_THAT(offered(ctl, {"exclusions", "re"}), ElementsAre("remove"));
+  EXPECT_THAT(offered(ctl, {"list", "--since"}), IsEmpty());
+  EXPECT_THAT(offered(ctl, {"replay", "p.yaml", "--since"}), ElementsAre("--since"));
+  EXPECT_THAT(offered(ctl, {"list", "--kubec"}), ElementsAre("--kubeconfig"));
+  EXPECT_THAT(offered(ctl, {"--namespace", "list", "bre"}), ElementsAre("breaker"));
+  EXPECT_THAT(offered(ctl, {"--namespace", "=", "list", "bre"}), ElementsAre("breaker"));
+  EXPECT_THAT(offered(ctl, {"--kubeconfig", ""}), IsEmpty()) << "files are the shell's";
   EXPECT_THAT(offered(programs()[0], {"gpu-w"}), IsEmpty()) << "is hidden";
 }
 
 TEST(Completion, OffersTheValuesOfAnOptionThatTakesFew) {
-  const Program& remediator = programs()[1];
+  const Program& ctl = programs()[2];
   const auto values = IsSupersetOf({"table", "json", "yaml"});
-  EXPECT_THAT(offered(remediator, {"replay", "p.yaml", "-o", ""}), values);
-  EXPECT_THAT(offered(remediator, {"replay", "p.yaml", "--output", ""}), values);
-  EXPECT_THAT(offered(remediator, {"replay", "p.yaml", "--output", "="}), values);
-  EXPECT_THAT(offered(remediator, {"replay", "--output", "=", "j"}), ElementsAre("json"));
-  EXPECT_THAT(offered(remediator, {"completion", ""}), ElementsAre("bash", "zsh"));
+  EXPECT_THAT(offered(ctl, {"replay", "p.yaml", "-o", ""}), values);
+  EXPECT_THAT(offered(ctl, {"replay", "p.yaml", "--output", ""}), values);
+  EXPECT_THAT(offered(ctl, {"replay", "p.yaml", "--output", "="}), values);
+  EXPECT_THAT(offered(ctl, {"replay", "--output", "=", "j"}), ElementsAre("json"));
+  EXPECT_THAT(offered(ctl, {"completion", ""}), ElementsAre("bash", "zsh"));
 }
 
 TEST(Completion, IsTheSameInZshOnceItsOwnIsLoaded) {
