@@ -39,6 +39,7 @@ struct CommandFlags {
   OutputFormat output = OutputFormat::kTable;
   std::string node;                   // of the commands about one node
   std::string token;                  // of approve
+  std::string reason;                 // of stop
   std::string alert;                  // of runbook; empty: which there are
   std::filesystem::path policy_file;  // of policy and replay
   std::optional<Mode> mode;           // of these; wins over the file's

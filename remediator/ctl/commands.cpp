@@ -6,11 +6,13 @@
 #include "remediator/commands/cluster_access.h"
 #include "remediator/commands/exclusion_commands.h"
 #include "remediator/commands/explain.h"
+#include "remediator/commands/fleet_status.h"
 #include "remediator/commands/operator_commands.h"
 #include "remediator/commands/policy_commands.h"
 #include "remediator/commands/replay_command.h"
 #include "remediator/commands/reset_command.h"
 #include "remediator/commands/runbook_command.h"
+#include "remediator/commands/switch_commands.h"
 #include "remediator/ctl/words.h"
 
 namespace gpuward::remediator {
@@ -51,6 +53,8 @@ Result<std::string> print_version(const CommandFlags& /*flags*/, Clock& /*clock*
 }
 
 constexpr std::array kCommands{
+    CtlCommand{"status", kLook, "The fleet at a glance: who leads, what is open, held and allowed",
+               "gpuwardctl status", add_output_words, in_cluster<show_status>},
     CtlCommand{"list", kLook, "List the remediations, open ones first",
                "gpuwardctl list\ngpuwardctl list -o json", add_output_words,
                in_cluster<list_remediations>},
@@ -91,6 +95,10 @@ constexpr std::array kCommands{
                "Take over the exclusions of the monitor that gpuward replaces",
                "gpuwardctl exclusions import exclusions.json", add_import_words,
                in_cluster<import_exclusions>},
+    CtlCommand{"stop", kAll, "Stop every step on every node, until `start`",
+               "gpuwardctl stop maintenance", add_stop_words, in_cluster<stop_fleet>},
+    CtlCommand{"start", kAll, "Go on after a stop", "gpuwardctl start", nullptr,
+               in_cluster<start_fleet>},
     CtlCommand{"reset", kAll, "Take a taint of ours off all nodes",
                "gpuwardctl reset --dry-run\n"
                "gpuwardctl reset --taint trainy.konduktor.ai/faulty --cancel",

@@ -67,6 +67,10 @@ void add_approve_words(CLI::App& command, CommandFlags& flags) {
   command.add_option("token", flags.token, "As `list` and `explain` show it")->required();
 }
 
+void add_stop_words(CLI::App& command, CommandFlags& flags) {
+  command.add_option("reason", flags.reason, "Why, for those who meet it");
+}
+
 void add_reset_words(CLI::App& command, CommandFlags& flags) {
   command.add_option("--taint", flags.taint, "Its key")->capture_default_str();
   command.add_flag("--dry-run", flags.dry_run, "Only say what would be done");

@@ -15,6 +15,7 @@ void add_output_words(CLI::App& command, CommandFlags& flags);
 void add_node_words(CLI::App& command, CommandFlags& flags);
 void add_explain_words(CLI::App& command, CommandFlags& flags);
 void add_approve_words(CLI::App& command, CommandFlags& flags);
+void add_stop_words(CLI::App& command, CommandFlags& flags);
 void add_reset_words(CLI::App& command, CommandFlags& flags);
 void add_exclude_words(CLI::App& command, CommandFlags& flags);
 void add_excluded_words(CLI::App& command, CommandFlags& flags);
