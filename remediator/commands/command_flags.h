@@ -37,6 +37,7 @@ struct CommandFlags {
   // Of the remediator: where its lease, ledger and stop switch are.
   std::string state_namespace = "gpuward";
   OutputFormat output = OutputFormat::kTable;
+  bool watches = false;               // of list and status: print it again when it changes
   std::string node;                   // of the commands about one node
   std::string token;                  // of approve
   std::string reason;                 // of stop

@@ -1,7 +1,6 @@
 #include "remediator/commands/fleet_status.h"
 
 #include <algorithm>
-#include <sstream>
 #include <utility>
 
 #include "core/command_line/table.h"
@@ -119,18 +118,13 @@ std::vector<BudgetUse> uses_of(const FleetReadings& readings, const BudgetLimits
   return uses;
 }
 
-std::string text_of(const Rows& rows) {
-  std::ostringstream out;
-  print_table(rows, out);
-  return out.str();
-}
-
 // A table with a line before it, or nothing where it has only its head; at most `most` rows.
-std::string part(Rows rows, std::size_t most) {
+std::string part(Rows rows, std::size_t most, OutputFormat format = OutputFormat::kTable) {
+  if (format == OutputFormat::kWide) most = rows.size();
   if (rows.size() == 1) return {};
   const std::size_t left_out = rows.size() - 1 > most ? rows.size() - 1 - most : 0;
   rows.resize(rows.size() - left_out);
-  return "\n" + text_of(rows) +
+  return "\n" + table_text(rows) +
          (left_out == 0 ? "" : "and " + std::to_string(left_out) + " more\n");
 }
 
@@ -154,33 +148,33 @@ std::string open_part(const FleetStatus& status) {
     rows.push_back({std::string(to_string(phase)), std::to_string(all)});
     rows.back().insert(rows.back().end(), cells.begin(), cells.end());
   }
-  return part(std::move(rows), kMostBudgets * 2);
+  return part(std::move(rows), rows.size());
 }
 
-std::string held_part(const FleetStatus& status) {
+std::string held_part(const FleetStatus& status, OutputFormat format) {
   Rows rows{{"NODES", "HELD BY", "BECAUSE"}};
   for (const HeldBy& held : status.held)
     rows.push_back({std::to_string(held.nodes), held.rule, held.message});
-  return part(std::move(rows), kMostReasons);
+  return part(std::move(rows), kMostReasons, format);
 }
 
-std::string approval_part(const FleetStatus& status) {
+std::string approval_part(const FleetStatus& status, OutputFormat format) {
   Rows rows{{"NODE", "STEP", "TO APPROVE IT"}};
   for (const Remediation* one : status.to_approve) {
     const ApprovalRecord& asked = *one->status.approval;
     rows.push_back({one->node, std::string(to_string(asked.step)),
                     "gpuwardctl approve " + one->node + " " + asked.token});
   }
-  return part(std::move(rows), kMostApprovals);
+  return part(std::move(rows), kMostApprovals, format);
 }
 
-std::string budget_part(const FleetStatus& status) {
+std::string budget_part(const FleetStatus& status, OutputFormat format) {
   Rows rows{{"BUDGET", "OF", "USED", "ALLOWED"}};
   for (const BudgetUse& use : status.budgets) {
     rows.push_back({use.guard, use.where, std::to_string(use.used),
                     status.knows_allowed ? std::to_string(use.allowed) : "?"});
   }
-  return part(std::move(rows), kMostBudgets);
+  return part(std::move(rows), kMostBudgets, format);
 }
 
 Json or_null(const std::optional<std::string>& text) { return text ? Json(*text) : Json(nullptr); }
@@ -228,7 +222,7 @@ FleetStatus fleet_status(const FleetReadings& readings, WallTime now) {
   return status;
 }
 
-std::string status_text(const FleetStatus& status) {
+std::string status_text(const FleetStatus& status, OutputFormat format) {
   std::size_t open = 0;
   for (const auto& [phase, counts] : status.open) {
     for (const auto& [severity, nodes] : counts) open += nodes;
@@ -236,12 +230,13 @@ std::string status_text(const FleetStatus& status) {
   const std::string nodes =
       (status.gpu_nodes ? std::to_string(*status.gpu_nodes) + " with GPUs, " : "") +
       std::to_string(open) + " with an open remediation";
-  std::string text = text_of({{"Leader", status.leader.value_or("?")},
-                              {"Mode", status.mode.value_or("? (no remediation says)")},
-                              {"Stopped", status.stop.value_or("?")},
-                              {"Breaker", status.breaker.value_or("?")},
-                              {"Nodes", nodes}});
-  text += open_part(status) + held_part(status) + approval_part(status) + budget_part(status);
+  std::string text = table_text({{"Leader", status.leader.value_or("?")},
+                                 {"Mode", status.mode.value_or("? (no remediation says)")},
+                                 {"Stopped", status.stop.value_or("?")},
+                                 {"Breaker", status.breaker.value_or("?")},
+                                 {"Nodes", nodes}});
+  text += open_part(status) + held_part(status, format) + approval_part(status, format) +
+          budget_part(status, format);
   if (!status.unknown.empty()) text += "\n";
   for (const std::string& line : status.unknown) text += "Not known: " + line + "\n";
   return text;
@@ -285,7 +280,7 @@ Result<std::string> show_status(const CommandFlags& flags, kube::Api& api, Clock
   const auto readings = read_fleet(flags, api, clock);
   if (!readings) return std::unexpected(readings.error());
   const FleetStatus status = fleet_status(*readings, clock.wall());
-  if (flags.output == OutputFormat::kTable) return status_text(status);
+  if (is_for_people(flags.output)) return status_text(status, flags.output);
   return in_format(flags.output, status_json(status));
 }
 

@@ -53,7 +53,8 @@ struct FleetStatus {
 
 // The readings must outlive it.
 [[nodiscard]] FleetStatus fleet_status(const FleetReadings& readings, WallTime now);
-[[nodiscard]] std::string status_text(const FleetStatus& status);
+// One screen; kWide: all that is held, waits and is spent, however much that is.
+[[nodiscard]] std::string status_text(const FleetStatus& status, OutputFormat format);
 [[nodiscard]] std::string status_json(const FleetStatus& status);
 
 // Reads and renders it as the flags say.

@@ -1,10 +1,12 @@
 #include "remediator/commands/operator_commands.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
+#include "core/command_line/table.h"
 #include "core/kube/names.h"
 #include "core/kube/redo_on_conflict.h"
 #include "core/runtime/clock.h"
@@ -21,7 +23,7 @@
 namespace gpuward::remediator {
 namespace {
 
-using Row = std::array<std::string, 6>;
+using Rows = std::vector<std::vector<std::string>>;
 
 std::string age_text(const std::optional<WallTime>& since, WallTime now) {
   if (!since) return "-";
@@ -35,21 +37,44 @@ std::string age_text(const std::optional<WallTime>& since, WallTime now) {
   return std::to_string(std::chrono::floor<std::chrono::days>(age).count()) + "d";
 }
 
-// Columns as wide as their widest entry; the last one is not filled.
-std::string align(const std::vector<Row>& rows) {
-  Row::size_type constexpr kLast = std::tuple_size_v<Row> - 1;
-  std::array<std::size_t, std::tuple_size_v<Row>> widths{};
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
+std::string step_text(const Remediation& one) {
+  const auto& steps = one.status.steps;
+  if (steps.empty()) return "-";
+  return std::string(to_string(steps.back().step)) + " " +
+         std::string(to_string(steps.back().result));
+}
+
+// What the wide list has before the message.
+std::vector<std::string> wide_cells(const Remediation& one) {
+  const auto or_dash = [](const std::string& text) { return text.empty() ? "-" : text; };
+  const auto& asked = one.status.approval;
+  return {std::string(to_string(one.status.mode)), or_dash(one.status.rule), step_text(one),
+          asked && !asked->seen_at ? asked->token : "-", or_dash(one.instance_id)};
+}
+
+void insert_before_last(std::vector<std::string>& row, const std::vector<std::string>& cells) {
+  row.insert(row.end() - 1, cells.begin(), cells.end());
+}
+
+// Each once.
+std::string names_of_nodes(const std::vector<const Remediation*>& sorted) {
+  std::set<std::string> seen;
   std::string text;
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < kLast; ++i) {
-      text += row[i] + std::string(widths[i] - row[i].size() + 2, ' ');
-    }
-    text += row[kLast] + "\n";
+  for (const Remediation* one : sorted) {
+    if (seen.insert(one->node).second) text += one->node + "\n";
   }
   return text;
+}
+
+std::vector<const Remediation*> open_ones_first(std::span<const Remediation> remediations) {
+  std::vector<const Remediation*> sorted;
+  for (const Remediation& remediation : remediations) sorted.push_back(&remediation);
+  std::ranges::sort(sorted, [](const Remediation* a, const Remediation* b) {
+    if (a->open() != b->open()) return a->open();
+    if (a->created != b->created) return a->created > b->created;
+    return a->name < b->name;
+  });
+  return sorted;
 }
 
 Result<std::vector<Remediation>> read_all(kube::Api& api) {
@@ -161,33 +186,32 @@ Result<std::string> machine_replaced(const CommandFlags& flags, kube::Api& api) 
 
 }  // namespace
 
-std::string list_text(std::span<const Remediation> remediations, WallTime now) {
-  if (remediations.empty()) return "There are no remediations.\n";
-  std::vector<const Remediation*> sorted;
-  for (const Remediation& remediation : remediations) sorted.push_back(&remediation);
-  std::ranges::sort(sorted, [](const Remediation* a, const Remediation* b) {
-    if (a->open() != b->open()) return a->open();
-    if (a->created != b->created) return a->created > b->created;
-    return a->name < b->name;
-  });
-  std::vector<Row> rows{{"NAME", "NODE", "SEVERITY", "PHASE", "AGE", "MESSAGE"}};
+std::string list_text(std::span<const Remediation> remediations, OutputFormat format,
+                      WallTime now) {
+  const auto sorted = open_ones_first(remediations);
+  if (format == OutputFormat::kName) return names_of_nodes(sorted);
+  if (sorted.empty()) return "There are no remediations.\n";
+  const bool is_wide = format == OutputFormat::kWide;
+  Rows rows{{"NAME", "NODE", "SEVERITY", "PHASE", "AGE", "MESSAGE"}};
+  if (is_wide) insert_before_last(rows[0], {"MODE", "RULE", "STEP", "TOKEN", "INSTANCE"});
   for (const Remediation* one : sorted) {
     rows.push_back({one->name, one->node, std::string(to_string(one->acted_severity())),
                     std::string(to_string(one->status.phase)), age_text(one->created, now),
                     one->status.message});
+    if (is_wide) insert_before_last(rows.back(), wide_cells(*one));
   }
-  return align(rows);
+  return table_text(rows);
 }
 
 Result<std::string> list_remediations(const CommandFlags& flags, kube::Api& api, Clock& clock) {
-  if (flags.output != OutputFormat::kTable) {
+  if (flags.output == OutputFormat::kJson || flags.output == OutputFormat::kYaml) {
     const auto objects = api.list_custom(remediation_type(), "");
     if (!objects) return with_context("reading remediations", objects.error());
     return in_format(flags.output, remediations_json(*objects));
   }
   const auto all = read_all(api);
   if (!all) return std::unexpected(all.error());
-  return list_text(*all, clock.wall());
+  return list_text(*all, flags.output, clock.wall());
 }
 
 Result<std::string> approve_step(const CommandFlags& flags, kube::Api& api, Clock& clock) {

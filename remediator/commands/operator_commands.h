@@ -15,8 +15,9 @@
 
 namespace gpuward::remediator {
 
-// One line a Remediation, open ones first, then the newest.
-[[nodiscard]] std::string list_text(std::span<const Remediation> remediations, WallTime now);
+// One line a Remediation, open ones first, then the newest; kName: the nodes, each once.
+[[nodiscard]] std::string list_text(std::span<const Remediation> remediations, OutputFormat format,
+                                    WallTime now);
 
 [[nodiscard]] Result<std::string> list_remediations(const CommandFlags& flags, kube::Api& api,
                                                     Clock& clock);

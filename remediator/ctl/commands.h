@@ -27,6 +27,7 @@ struct CtlCommand {
   void (*add_words)(CLI::App& command, CommandFlags& flags);
   // Null where it only has others below it.
   Result<CommandOutput> (*run)(const CommandFlags& flags, Clock& clock);
+  bool has_colours = false;  // of its tables, on a terminal
 };
 
 // In the order in which --help names them; one below another comes after it.

@@ -29,6 +29,11 @@ CLI::Option* add_time(CLI::App& command, const std::string& name, milliseconds& 
       ->default_str(preset);
 }
 
+void add_watch(CLI::App& command, CommandFlags& flags) {
+  command.add_flag("-w,--watch", flags.watches,
+                   "Look again every 2 s and print it when it has changed, until Ctrl-C");
+}
+
 void add_label(const std::string& word, kube::Labels& labels) {
   const auto equals = word.find('=');
   if (equals == 0 || equals == std::string::npos)
@@ -47,6 +52,16 @@ void add_cluster_words(CLI::App& app, CommandFlags& flags) {
       ->capture_default_str();
   add_time(app, "--request-timeout", flags.request_timeout, "2s",
            "How long to wait for the API server's first answer");
+}
+
+void add_status_words(CLI::App& command, CommandFlags& flags) {
+  add_output_option(command, flags.output, {"table", "wide", "json", "yaml"});
+  add_watch(command, flags);
+}
+
+void add_list_words(CLI::App& command, CommandFlags& flags) {
+  add_output_option(command, flags.output, {"table", "wide", "json", "yaml", "name"});
+  add_watch(command, flags);
 }
 
 void add_output_words(CLI::App& command, CommandFlags& flags) {

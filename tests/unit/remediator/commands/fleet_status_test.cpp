@@ -144,6 +144,18 @@ TEST_F(FleetStatusTest, GivesUpWhereTheServerHasGone) {
   EXPECT_EQ(show_status(flags_, api_, clock_).error().kind, ErrorKind::kUnavailable);
 }
 
+TEST_F(FleetStatusTest, FitsAScreenUnlessItIsToBeWide) {
+  FleetStatus many;
+  for (int i = 0; i < 40; ++i)
+    many.held.push_back({.rule = "rule-" + std::to_string(i), .message = "why", .nodes = 1});
+
+  const std::string text = status_text(many, OutputFormat::kTable);
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("rule-4 "), Not(HasSubstr("rule-5 ")), HasSubstr("and 35 more")));
+  EXPECT_THAT(status_text(many, OutputFormat::kWide),
+              AllOf(HasSubstr("rule-39 "), Not(HasSubstr("more"))));
+}
+
 TEST_F(FleetStatusTest, IsTheSameForPrograms) {
   wait_for_approval();
 

@@ -10,6 +10,7 @@ namespace gpuward::remediator {
 namespace {
 
 using std::chrono::minutes;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class HumanCommands : public ClusterTest {
@@ -209,6 +210,20 @@ TEST_F(HumanCommands, ListForProgramsWhatTheApiServerHolds) {
   EXPECT_EQ(item["status"]["approval"]["token"], remediation().status.approval->token);
   EXPECT_THAT(*yaml, HasSubstr("\n    spec:\n"));
   EXPECT_THAT(*yaml, HasSubstr("\n      nodeName: gpu-01\n"));
+}
+
+TEST_F(HumanCommands, ListMoreOfEachOnAWideScreenAndNamesForScripts) {
+  wait_for_approval();
+  const std::string token = remediation().status.approval->token;
+
+  EXPECT_THAT(*say(list_remediations, {}, {}, OutputFormat::kWide),
+              AllOf(HasSubstr("MODE  RULE            STEP         TOKEN "),
+                    HasSubstr("full  guard.approval  cordon done  " + token)));
+  EXPECT_EQ(*say(list_remediations, {}, {}, OutputFormat::kName), "gpu-01\n");
+}
+
+TEST_F(HumanCommands, ListNoNamesWhereNothingIsKnown) {
+  EXPECT_EQ(*say(list_remediations, {}, {}, OutputFormat::kName), "");
 }
 
 TEST_F(HumanCommands, ShowTheBreakerToPrograms) {

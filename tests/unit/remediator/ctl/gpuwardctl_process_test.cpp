@@ -5,9 +5,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <set>
 
 #include "remediator/ctl/commands.h"
+#include "tests/support/require.h"
 #include "tests/unit/remediator/remediator_process.h"
 
 namespace gpuward::remediator {
@@ -17,6 +19,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr milliseconds kDefaultLimit{2'000};
 // Times the limit: what a busy machine may add, and less than a request may take that has none.
@@ -99,6 +102,42 @@ TEST_F(Ctl, StopsAndStartsTheFleet) {
 
 TEST_F(Ctl, LooksInTheNamespaceThatIsNamed) {
   EXPECT_THAT(ctl({"status", "-n", "elsewhere"}).output, HasSubstr("STOPPED: there is no"));
+}
+
+// ---- On a terminal, and again and again
+
+TEST_F(Ctl, HasColoursOnATerminalAloneAndNeverWithNoColor) {
+  GPUWARD_REQUIRE(support::why_no_program("script"));
+  set_stop("true");
+  const std::string command = std::string(kCtl) + " status --kubeconfig=" + path("kubeconfig");
+  const auto on_terminal = [&](const std::string& no_color) {
+    return support::Process::run(
+               {.argv = {"script", "-qec", command, "/dev/null"}, .env = {{"NO_COLOR", no_color}}})
+        ->output;
+  };
+
+  EXPECT_THAT(on_terminal(""), HasSubstr("\033[31mSTOPPED\033[0m"));
+  EXPECT_THAT(on_terminal("1"), AllOf(HasSubstr("STOPPED"), Not(HasSubstr("\033"))));
+  EXPECT_THAT(ctl({"status"}).output, AllOf(HasSubstr("STOPPED"), Not(HasSubstr("\033"))));
+}
+
+TEST_F(Ctl, WatchesUntilItIsInterrupted) {
+  auto watching = support::Process::spawn(
+      {.argv = {kCtl, "status", "-w", "--kubeconfig=" + path("kubeconfig")}});
+  ASSERT_TRUE(watching);
+  ASSERT_TRUE(support::wait_until([&] { return (*watching)->output().contains("Stopped  no"); },
+                                  kSoon, "the first look"));
+
+  set_stop("true");
+
+  EXPECT_TRUE(support::wait_until([&] { return (*watching)->output().contains("STOPPED"); }, kSoon,
+                                  "what has changed"));
+  (*watching)->signal(SIGINT);
+  EXPECT_EQ((*watching)->wait_exit(kSoon), 0);
+}
+
+TEST_F(Ctl, WatchesNothingWhereTheFirstLookFails) {
+  EXPECT_EQ(run({"list", "-w", "--kubeconfig=" + path("nowhere")}, {}).exit_code, 2);
 }
 
 // ---- Where the cluster is

@@ -43,6 +43,12 @@ const std::vector<Meaning>& meanings() {
       {"list", "--request-timeout=7s", [](F f) { return f.request_timeout == milliseconds(7000); }},
       {"list", "-o json", [](F f) { return f.output == OutputFormat::kJson; }},
       {"list", "--output=yaml", [](F f) { return f.output == OutputFormat::kYaml; }},
+      {"list", "-o wide", [](F f) { return f.output == OutputFormat::kWide; }},
+      {"list", "-o name", [](F f) { return f.output == OutputFormat::kName; }},
+      {"list", "-w", [](F f) { return f.watches; }},
+      {"list", "--watch", [](F f) { return f.watches; }},
+      {"status", "-o wide", [](F f) { return f.output == OutputFormat::kWide; }},
+      {"status", "-w", [](F f) { return f.watches; }},
       {"status", "-o json", [](F f) { return f.output == OutputFormat::kJson; }},
       {"explain", "a", [](F f) { return f.node == "a"; }},
       {"explain", "a -o json", [](F f) { return f.output == OutputFormat::kJson; }},
@@ -134,12 +140,26 @@ TEST(CtlWords, AreAllTested) {
 }
 
 TEST(CtlWords, AreRefusedWhereTheyMakeNoSense) {
-  for (const char* words :
-       {"", "nothing", "list --nothing", "list gpu-01", "explain", "approve gpu-01", "exclusions",
-        "policy", "list -o xml", "list --request-timeout=fast", "list --request-timeout=0s",
-        "exclude a --for=-1s", "policy check a --mode=ful", "policy explain a --labels=b",
-        "policy explain a --labels=b=c --node=d", "policy explain a --severity=bad",
-        "replay a --prometheus.url=b", "replay a --since=1d --history=b"}) {
+  for (const char* words : {"",
+                            "nothing",
+                            "list --nothing",
+                            "list gpu-01",
+                            "explain",
+                            "approve gpu-01",
+                            "exclusions",
+                            "policy",
+                            "list -o xml",
+                            "explain a -o name",
+                            "explain a -w",
+                            "list --request-timeout=fast",
+                            "list --request-timeout=0s",
+                            "exclude a --for=-1s",
+                            "policy check a --mode=ful",
+                            "policy explain a --labels=b",
+                            "policy explain a --labels=b=c --node=d",
+                            "policy explain a --severity=bad",
+                            "replay a --prometheus.url=b",
+                            "replay a --since=1d --history=b"}) {
     const auto line = parse(words);
     ASSERT_TRUE(std::holds_alternative<int>(line)) << words;
     EXPECT_EQ(std::get<int>(line), 2) << words;
