@@ -1,6 +1,7 @@
 #include "remediator/commands/fleet_status.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "core/command_line/table.h"
@@ -98,7 +99,9 @@ void count(const std::vector<Remediation>& remediations, FleetStatus& status) {
     if (is_held(one.status.phase)) count_held(one, status.held);
     if (waits_for_approval(one)) status.to_approve.push_back(&one);
   }
-  std::ranges::stable_sort(status.held, std::greater(), &HeldBy::nodes);
+  std::ranges::sort(status.held, [](const HeldBy& a, const HeldBy& b) {
+    return std::tie(b.nodes, a.rule) < std::tie(a.nodes, b.rule);
+  });
   if (last != nullptr) status.mode = std::string(to_string(last->status.mode));
 }
 

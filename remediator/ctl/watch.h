@@ -1,4 +1,5 @@
-// --watch: a command that is run again and again. Used by main(), on a thread of its own.
+// `gpuwardctl status --watch`: a command that is run again and again, and what it prints shown when
+// it has changed. Used by main(), on a thread of its own.
 #pragma once
 
 #include <chrono>

@@ -45,7 +45,7 @@ void add_label(const std::string& word, kube::Labels& labels) {
 
 void add_cluster_words(CLI::App& app, CommandFlags& flags) {
   app.add_option("--kubeconfig", flags.kubeconfig,
-                 "kubeconfig file; default: $KUBECONFIG, ~/.kube/config, or in a pod its account");
+                 "Default: $KUBECONFIG, ~/.kube/config, or in a pod its account");
   app.add_option("--context", flags.context, "Context of the kubeconfig");
   app.add_option("-n,--namespace", flags.state_namespace, "Namespace of the remediator")
       ->envname("POD_NAMESPACE")
@@ -69,7 +69,7 @@ void add_output_words(CLI::App& command, CommandFlags& flags) {
 }
 
 void add_node_words(CLI::App& command, CommandFlags& flags) {
-  command.add_option("node", flags.node, "Name of the node")->required();
+  command.add_option("node", flags.node, "Name of the node")->required()->type_name(kNodeType);
 }
 
 void add_explain_words(CLI::App& command, CommandFlags& flags) {
@@ -101,7 +101,8 @@ void add_exclude_words(CLI::App& command, CommandFlags& flags) {
 
 void add_excluded_words(CLI::App& command, CommandFlags& flags) {
   command.add_option("name", flags.exclusion.subject, "Name of a node, or id of an instance")
-      ->required();
+      ->required()
+      ->type_name(kNodeType);
 }
 
 void add_import_words(CLI::App& command, CommandFlags& flags) {
@@ -132,7 +133,8 @@ void add_policy_explain_words(CLI::App& command, CommandFlags& flags) {
                                       "Of the node: key=value,key=value")
                                   ->delimiter(',');
   command.add_option("--node", flags.node, "A node of the cluster, read from there")
-      ->excludes(labels);
+      ->excludes(labels)
+      ->type_name(kNodeType);
   command.add_option_function<std::string>(
       "--severity",
       [&flags](const std::string& word) {

@@ -8,6 +8,9 @@
 
 namespace gpuward::remediator {
 
+// What a word that names a node is called in --help; the completion offers nodes for it.
+inline constexpr const char* kNodeType = "NODE";
+
 // Those of all commands: which cluster, which namespace.
 void add_cluster_words(CLI::App& app, CommandFlags& flags);
 
