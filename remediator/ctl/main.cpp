@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
 #include <stop_token>
@@ -89,6 +90,7 @@ int watch(const CtlLine& line) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // as the HTTP client wants it; a pipe that is closed is seen
   const auto line = gpuward::remediator::parse_ctl_line(argc, argv);
   if (const int* exit_code = std::get_if<int>(&line)) return *exit_code;
   const CtlLine& asked = std::get<CtlLine>(line);

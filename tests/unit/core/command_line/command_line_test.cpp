@@ -244,6 +244,7 @@ TEST(WrongWords, AreToldFromTheRightOnes) {
   EXPECT_THAT(refused(ctl, "expalin gpu-01"),
               HasSubstr("unknown command \"expalin\": did you mean \"explain\"?"));
   EXPECT_THAT(refused(ctl, "--context prod stauts"), HasSubstr("did you mean \"status\"?"));
+  EXPECT_THAT(refused(ctl, "lsit"), HasSubstr("did you mean \"list\"?"));
   EXPECT_THAT(refused(ctl, "mach gpu-01"), HasSubstr("did you mean \"machine-replaced\"?"));
   EXPECT_THAT(refused(ctl, "exclusions lst"),
               HasSubstr("gpuwardctl exclusions: unknown command \"lst\": did you mean \"list\"?"));

@@ -182,7 +182,9 @@ TEST_F(FleetStatusTest, StopsUnderTheCallersNameAndGoesOn) {
                               HasSubstr("gpuwardctl start")));
 
   ASSERT_TRUE(start_fleet(flags_, api_, clock_));
-  EXPECT_TRUE(permission_of({"default", kSwitchName}, api_.get_config_map("default", kSwitchName)));
+  const auto started = api_.get_config_map("default", kSwitchName);
+  EXPECT_TRUE(permission_of({"default", kSwitchName}, started));
+  EXPECT_FALSE(started->meta.annotations.contains(std::string(kStoppedAnnotation)));
   EXPECT_THAT(status(), HasSubstr("Stopped  no\n"));
 }
 

@@ -223,6 +223,34 @@ TEST_F(SilentCluster, IsNamedWithinTheLimitWhereThereIsNoSuchHost) {
   ask("http://nowhere.invalid:6443", {"list"}, kDefaultLimit);
 }
 
+// In a network of its own, whose name server takes questions and says nothing.
+TEST_F(SilentCluster, IsNamedWithinTheLimitWhereNamesAreNotAnswered) {
+  const std::vector<std::string> apart = {"unshare", "--user", "--map-root-user", "--mount",
+                                          "--net"};
+  auto tried = apart;
+  tried.insert(tried.end(), {"ip", "link", "set", "lo", "up"});
+  const auto able = support::Process::run({.argv = tried});
+  GPUWARD_REQUIRE(able && able->exit_code == 0 ? "" : "no network of our own on this machine");
+  write("resolv.conf", "nameserver 127.0.0.1\noptions timeout:5 attempts:3\n");
+  write("silent", kubeconfig("silent", {{"silent", "http://api.example.test:6443"}}));
+  auto argv = apart;
+  argv.insert(argv.end(),
+              {"bash", "-ec",
+               "ip link set lo up; mount --bind " + path("resolv.conf") +
+                   " /etc/resolv.conf\n"
+                   "exec 3< <(exec python3 -uc 'import socket, time\n"
+                   "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+                   "s.bind((\"127.0.0.1\", 53))\nprint(1)\ntime.sleep(60)' 2>/dev/null)\n"
+                   "server=$!; read -r -u 3; trap \"kill $server\" EXIT\n" +
+                   kCtl + " list --kubeconfig=" + path("silent")});
+
+  const auto said = support::Process::run({.argv = argv}, kAllowance * kDefaultLimit);
+
+  ASSERT_TRUE(said) << said.error().message;
+  EXPECT_EQ(said->exit_code, 1);
+  EXPECT_THAT(said->error_output, HasSubstr("http://api.example.test:6443 (context \"silent\""));
+}
+
 TEST_F(SilentCluster, IsWaitedForAsLongAsTheFlagSays) {
   const BlackHole hole;
 
