@@ -61,7 +61,7 @@ std::string leader_of(const kube::Lease& lease, WallTime now) {
 
 std::string stop_of(const Result<kube::ConfigMap>& read, bool& is_stopped) {
   is_stopped = !permission_of({}, read).has_value();
-  if (!is_stopped) return "no";
+  if (!is_stopped) return "allowed";
   if (!read) return "STOPPED: there is no ConfigMap " + std::string(kSwitchName);
   const auto why = read->meta.annotations.find(std::string(kStoppedAnnotation));
   return "STOPPED" + (why == read->meta.annotations.end() ? "" : " " + why->second) +
@@ -214,6 +214,8 @@ FleetStatus fleet_status(const FleetReadings& readings, WallTime now) {
     status.gpu_nodes = static_cast<std::size_t>(std::ranges::count_if(*nodes, is_gpu_node));
   const auto* remediations = known(readings.remediations, "the remediations", status);
   if (remediations != nullptr) count(*remediations, status);
+  if (!status.mode && readings.policy)
+    status.mode = std::string(to_string(readings.policy->mode)) + ", by the policy";
   const auto* ledger = known(readings.ledger, "the breaker and the budgets", status);
   if (ledger == nullptr) return status;
   status.breaker = breaker_of(ledger->breaker);
@@ -235,7 +237,7 @@ std::string status_text(const FleetStatus& status, OutputFormat format) {
       std::to_string(open) + " with an open remediation";
   std::string text = table_text({{"Leader", status.leader.value_or("?")},
                                  {"Mode", status.mode.value_or("? (no remediation says)")},
-                                 {"Stopped", status.stop.value_or("?")},
+                                 {"Steps", status.stop.value_or("?")},
                                  {"Breaker", status.breaker.value_or("?")},
                                  {"Nodes", nodes}});
   text += open_part(status) + held_part(status, format) + approval_part(status, format) +

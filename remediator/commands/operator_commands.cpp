@@ -77,9 +77,16 @@ std::vector<const Remediation*> open_ones_first(std::span<const Remediation> rem
   return sorted;
 }
 
+std::unexpected<Error> unreadable(const Error& error) {
+  if (error.kind != ErrorKind::kNotFound) return with_context("reading remediations", error);
+  return fail(error.kind,
+              "this cluster knows no remediations: is it the right one (--context), and is gpuward "
+              "installed in it (manifests/crd.yaml)?");
+}
+
 Result<std::vector<Remediation>> read_all(kube::Api& api) {
   auto all = RemediationStore(api).list_all();
-  if (!all) return with_context("reading remediations", all.error());
+  if (!all) return unreadable(all.error());
   return all;
 }
 
@@ -206,7 +213,7 @@ std::string list_text(std::span<const Remediation> remediations, OutputFormat fo
 Result<std::string> list_remediations(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   if (flags.output == OutputFormat::kJson || flags.output == OutputFormat::kYaml) {
     const auto objects = api.list_custom(remediation_type(), "");
-    if (!objects) return with_context("reading remediations", objects.error());
+    if (!objects) return unreadable(objects.error());
     return in_format(flags.output, remediations_json(*objects));
   }
   const auto all = read_all(api);

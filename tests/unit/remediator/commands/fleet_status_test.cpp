@@ -72,8 +72,9 @@ TEST_F(FleetStatusTest, NamesLeaderSwitchBreakerAndNodesOfAQuietFleet) {
   const std::string text = status();
 
   EXPECT_THAT(text, HasSubstr("Leader   gpuward-remediator-a\n"));
-  EXPECT_THAT(text, HasSubstr("Stopped  no\n"));
+  EXPECT_THAT(text, HasSubstr("Steps    allowed\n"));
   EXPECT_THAT(text, HasSubstr("Breaker  closed\n"));
+  EXPECT_THAT(text, HasSubstr("Mode     observe, by the policy\n"));
   EXPECT_THAT(text, HasSubstr("1 with GPUs, 0 with an open remediation\n"));
   EXPECT_THAT(text, AllOf(Not(HasSubstr("PHASE")), Not(HasSubstr("Not known"))));
 }
@@ -185,7 +186,7 @@ TEST_F(FleetStatusTest, StopsUnderTheCallersNameAndGoesOn) {
   const auto started = api_.get_config_map("default", kSwitchName);
   EXPECT_TRUE(permission_of({"default", kSwitchName}, started));
   EXPECT_FALSE(started->meta.annotations.contains(std::string(kStoppedAnnotation)));
-  EXPECT_THAT(status(), HasSubstr("Stopped  no\n"));
+  EXPECT_THAT(status(), HasSubstr("Steps    allowed\n"));
 }
 
 TEST_F(FleetStatusTest, StopsAndStartsWhereThereIsNoSwitch) {

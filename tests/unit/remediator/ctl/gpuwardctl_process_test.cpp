@@ -56,7 +56,7 @@ TEST_F(Ctl, HasEachCommand) {
     std::string said;
   };
   const std::vector<Case> cases{
-      {{"status"}, 0, "Stopped  no"},
+      {{"status"}, 0, "Steps    allowed"},
       {{"list"}, 0, "There are no remediations."},
       {{"explain", "gpu-01"}, 0, "Nothing is known against node gpu-01"},
       {{"breaker"}, 2, "gpuward-ledger"},
@@ -97,7 +97,15 @@ TEST_F(Ctl, StopsAndStartsTheFleet) {
   EXPECT_EQ(ctl({"stop", "network maintenance"}).exit_code, 0);
   EXPECT_THAT(ctl({"status"}).output, HasSubstr("by anonymous-admin: network maintenance"));
   EXPECT_EQ(ctl({"start"}).exit_code, 0);
-  EXPECT_THAT(ctl({"status"}).output, HasSubstr("Stopped  no"));
+  EXPECT_THAT(ctl({"status"}).output, HasSubstr("Steps    allowed"));
+}
+
+TEST_F(Ctl, SaysThatGpuwardIsNotInstalled) {
+  server_->kube().remove(std::string(kDefinitions) + "/remediations.gpuward.dev");
+
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"list"}, {"list", "-o", "json"}, {"cancel", "a"}})
+    EXPECT_THAT(ctl(words).error_output, HasSubstr("is gpuward installed in it"));
 }
 
 TEST_F(Ctl, LooksInTheNamespaceThatIsNamed) {
@@ -125,8 +133,8 @@ TEST_F(Ctl, WatchesUntilItIsInterrupted) {
   auto watching = support::Process::spawn(
       {.argv = {kCtl, "status", "-w", "--kubeconfig=" + path("kubeconfig")}});
   ASSERT_TRUE(watching);
-  ASSERT_TRUE(support::wait_until([&] { return (*watching)->output().contains("Stopped  no"); },
-                                  kSoon, "the first look"));
+  ASSERT_TRUE(support::wait_until(
+      [&] { return (*watching)->output().contains("Steps    allowed"); }, kSoon, "the first look"));
 
   set_stop("true");
 
