@@ -12,14 +12,7 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
 #include "core/runtime/signals.h"
-#include "remediator/commands/exclusion_commands.h"
-#include "remediator/commands/explain.h"
 #include "remediator/commands/notify_command.h"
-#include "remediator/commands/operator_commands.h"
-#include "remediator/commands/policy_commands.h"
-#include "remediator/commands/replay_command.h"
-#include "remediator/commands/reset_command.h"
-#include "remediator/commands/runbook_command.h"
 #include "remediator/config/flags.h"
 #include "remediator/config/load_policy.h"
 #include "remediator/policy/policy_remarks.h"
@@ -93,16 +86,6 @@ int check_config(const Flags& flags) {
   return 0;
 }
 
-// A command that prints what it has found out.
-int print(const Flags& flags,
-          gpuward::Result<std::string> (*answer)(const Flags&, gpuward::Clock&)) {
-  gpuward::SystemClock clock;
-  const auto text = answer(flags, clock);
-  if (!text) return complain(text.error());
-  std::cout << *text;
-  return 0;
-}
-
 // glibc keeps what was freed for each of its arenas, and makes one for almost every thread: a storm
 // would leave the process at several times what it needs.
 void return_freed_memory() {
@@ -112,14 +95,6 @@ void return_freed_memory() {
 }
 
 // Whether all is done is for scripts.
-int reset(const Flags& flags) {
-  gpuward::SystemClock clock;
-  const auto report = gpuward::remediator::run_reset(flags, clock);
-  if (!report) return complain(report.error());
-  std::cout << report->table;
-  return report->all_done ? 0 : kFailed;
-}
-
 int test_notifications(const Flags& flags) {
   gpuward::SystemClock clock;
   const auto answers = gpuward::remediator::run_notify_test(flags, clock);
@@ -134,34 +109,8 @@ int run(const Flags& flags) {
       return serve(flags);
     case Command::kCheckConfig:
       return check_config(flags);
-    case Command::kExplain:
-      return print(flags, gpuward::remediator::explain_node);
-    case Command::kList:
-    case Command::kApprove:
-    case Command::kPause:
-    case Command::kResume:
-    case Command::kCancel:
-    case Command::kMachineReplaced:
-    case Command::kShowBreaker:
-    case Command::kCloseBreaker:
-      return print(flags, gpuward::remediator::run_operator_command);
-    case Command::kListExclusions:
-    case Command::kAddExclusion:
-    case Command::kRemoveExclusion:
-    case Command::kImportExclusions:
-      return print(flags, gpuward::remediator::run_exclusion_command);
-    case Command::kReset:
-      return reset(flags);
     case Command::kNotifyTest:
       return test_notifications(flags);
-    case Command::kRunbook:
-      return print(flags, gpuward::remediator::run_runbook_command);
-    case Command::kReplay:
-      return print(flags, gpuward::remediator::run_replay);
-    case Command::kCheckPolicy:
-    case Command::kExplainPolicy:
-    case Command::kPolicySchema:
-      return print(flags, gpuward::remediator::run_policy_command);
   }
   return kFailed;
 }

@@ -19,8 +19,6 @@ constexpr std::size_t kQueueCapacity = 50'000;
 constexpr std::size_t kMaxBody = 16U << 20U;
 // After its evictions were answered, a node is reconciled again: the evicted pods need a moment.
 constexpr seconds kAfterEvictions{1};
-constexpr const char* kSwitchName = "gpuward-remediator-switch";
-constexpr const char* kLeaseName = "gpuward-remediator";
 
 std::string own_pod(const Flags& flags) {
   return flags.pod_name.empty() ? std::string() : flags.state_namespace + "/" + flags.pod_name;

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <iostream>
-#include <set>
 #include <string>
 #include <vector>
+
+#include "core/command_line/suggestion.h"
 
 namespace gpuward {
 namespace {
@@ -35,26 +36,15 @@ Words names_of(const CLI::Option& option) {
   return names;
 }
 
-// Those of the command, and of the ones around it that it lets through.
-std::vector<const CLI::Option*> options_taken_by(const CLI::App& command) {
-  std::vector<const CLI::Option*> options;
-  std::set<std::string> seen;
-  for (const CLI::App* app = &command; app != nullptr;
-       app = app->get_fallthrough() ? app->get_parent() : nullptr) {
-    for (const CLI::Option* option : app->get_options()) {
-      if (seen.insert(option->get_name()).second) options.push_back(option);
-    }
-  }
-  return options;
-}
-
-std::vector<const CLI::App*> commands_of(const CLI::App& command) {
-  return command.get_subcommands([](const CLI::App* app) { return !app->get_group().empty(); });
+// Whether its value is one of the names that only a running program knows.
+bool is_name(const CLI::Option& option, const NameSource& names) {
+  return !names.type.empty() && option.get_type_name() == names.type;
 }
 
 // The parts of the script that are about words: patterns and branches of its case statements. A
 // path is the commands given so far, each behind a blank.
 struct Parts {
+  NameSource names;
   Words commands;      // 'path word' of each command
   Words valued;        // options that take a value
   std::string values;  // branches: which values
@@ -71,22 +61,30 @@ void append_option(const std::string& path, const CLI::Option& option, Parts& pa
     here.push_back("'" + path + " " + name + "'");
   }
   const Words values = values_of(option);
-  if (here.empty() || values.empty()) return;
+  if (here.empty()) return;
+  if (is_name(option, parts.names)) parts.values += "    " + join(here, "|") + ") names=1 ;;\n";
+  if (values.empty()) return;
   parts.values += "    " + join(here, "|") + ") words='" + join(values, " ") + "' ;;\n";
 }
 
 void append_command(const std::string& path, const CLI::App& command, Parts& parts) {
   Words long_names;
   Words follow;
+  bool takes_name = false;
   for (const CLI::Option* option : options_taken_by(command)) {
     append_option(path, *option, parts);
     for (const std::string& name : option->get_lnames()) long_names.push_back("--" + name);
-    if (option->get_positional()) std::ranges::copy(values_of(*option), std::back_inserter(follow));
+    if (!option->get_positional()) continue;
+    std::ranges::copy(values_of(*option), std::back_inserter(follow));
+    takes_name = takes_name || is_name(*option, parts.names);
   }
   for (const CLI::App* next : commands_of(command)) follow.push_back(next->get_name());
   parts.words += "    '" + path + ":-'*) words='" + join(long_names, " ") + "' ;;\n";
-  if (!follow.empty())
+  if (takes_name) {
+    parts.words += "    '" + path + ":'*) names=1 ;;\n";
+  } else if (!follow.empty()) {
     parts.words += "    '" + path + ":'*) words='" + join(follow, " ") + "' ;;\n";
+  }
   for (const CLI::App* next : commands_of(command)) {
     const std::string deeper = path + " " + next->get_name();
     parts.commands.push_back("'" + deeper + "'");
@@ -100,34 +98,133 @@ std::string function_name(std::string program) {
 }
 
 // bash takes `--option=value` apart into three words.
-constexpr std::string_view kFindWord =
-    "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} path='' words='' i\n"
+constexpr std::string_view kDeclare =
+    "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} path='' words='' "
+    "names='' i\n"
+    "  local -a given=()\n"
     "  COMPREPLY=()\n"
     "  if [[ $word == = ]]; then\n"
     "    word=''\n"
     "  elif [[ $before == = ]]; then\n"
     "    before=${COMP_WORDS[COMP_CWORD-2]}\n"
-    "  fi\n"
-    "  for ((i = 1; i < COMP_CWORD; ++i)); do\n"
-    "    case \"$path ${COMP_WORDS[i]}\" in\n";
+    "  fi\n";
 
-std::string function_text(const CLI::App& app) {
-  Parts parts;
+// The options of the program itself, which say where the names are from.
+Words patterns_of_given(const CLI::App& app) {
+  Words patterns;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_items_expected_max() == 0) continue;
+    for (const std::string& name : names_of(*option)) patterns.push_back("'" + name + "'");
+  }
+  return patterns;
+}
+
+// Keeps what was given of these, for the call that lists the names.
+std::string keeping_text(const CLI::App& app) {
+  return "    case \"${COMP_WORDS[i]}\" in\n      " + join(patterns_of_given(app), "|") +
+         ")\n        given+=(\"${COMP_WORDS[i]}\")\n"
+         "        if [[ ${COMP_WORDS[i+1]} == = ]]; then given+=(\"${COMP_WORDS[i+2]}\")\n"
+         "        else given+=(\"${COMP_WORDS[i+1]}\"); fi ;;\n    esac\n";
+}
+
+std::string function_text(const CLI::App& app, const NameSource& names) {
+  Parts parts{.names = names, .commands = {}, .valued = {}, .values = {}, .words = {}};
   append_command("", app, parts);
   const std::string valued = join(parts.valued, "|");
   std::string text = function_name(app.get_name()) + "() {\n";
-  text += kFindWord;
+  text += kDeclare;
+  text += "  for ((i = 1; i < COMP_CWORD; ++i)); do\n";
+  if (!names.type.empty()) text += keeping_text(app);
+  text += "    case \"$path ${COMP_WORDS[i]}\" in\n";
   text += "      " + join(parts.commands, "|") + ") path=\"$path ${COMP_WORDS[i]}\" ;;\n";
   text += "      " + valued + ") [[ ${COMP_WORDS[i+1]} == = ]] && ((++i)); ((++i)) ;;\n";
   text += "    esac\n  done\n  case \"$path $before\" in\n" + parts.values;
   text += "    " + valued + ") return ;;\n  esac\n";
-  text += "  [[ -n $words ]] || case \"$path:$word\" in\n" + parts.words + "  esac\n";
+  text += "  [[ -n $words$names ]] || case \"$path:$word\" in\n" + parts.words + "  esac\n";
+  if (!names.type.empty()) {
+    text += "  [[ -z $names ]] || words=$(" + app.get_name() + " " + std::string(names.command) +
+            " \"${given[@]}\" 2>/dev/null)\n";
+  }
   return text + "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n}\n";
 }
 
-// For `shell` to source. It offers commands, long options, and the values of options that take one
-// of a few words; file names for all else.
-std::string script_for(const CLI::App& app, const std::string& shell) {
+// Those of `cases` that fish tells apart: 'path word' of each command.
+std::string fish_path_text(const CLI::App& app, const Parts& parts) {
+  Words valued;
+  for (const std::string& pattern : parts.valued)
+    valued.push_back(pattern.substr(3, pattern.size() - 4));
+  const std::string function = "_" + function_name(app.get_name());
+  return "function " + function +
+         "\n  set -l path ''\n  set -l skip 0\n"
+         "  for word in (commandline -opc)[2..-1]\n"
+         "    if test $skip = 1\n      set skip 0\n      continue\n    end\n"
+         "    switch \"$path $word\"\n      case " +
+         join(parts.commands, " ") +
+         "\n        set path \"$path $word\"\n      case '*'\n        contains -- $word " +
+         join(valued, " ") + "; and set skip 1\n    end\n  end\n  echo $path\nend\n";
+}
+
+std::string in_fish_quotes(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text)
+    out += c == '\'' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  return out + "'";
+}
+
+std::string fish_option(const std::string& line, const CLI::Option& option,
+                        const std::string& names, const NameSource& source) {
+  std::string text = line;
+  for (const std::string& name : option.get_lnames()) text += " -l " + name;
+  for (const std::string& name : option.get_snames()) text += " -s " + name;
+  const Words values = values_of(option);
+  if (is_name(option, source)) {
+    text += " -x -a " + names;
+  } else if (!values.empty()) {
+    text += " -x -a " + in_fish_quotes(join(values, " "));
+  } else if (option.get_items_expected_max() > 0) {
+    text += " -r";
+  }
+  return text + " -d " + in_fish_quotes(option.get_description()) + "\n";
+}
+
+std::string fish_command(const std::string& path, const CLI::App& command, const CLI::App& root,
+                         const NameSource& source) {
+  const std::string& program = root.get_name();
+  const std::string line =
+      "complete -c " + program + " -n \"test (_" + function_name(program) + ") = '" + path + "'\"";
+  const std::string names =
+      in_fish_quotes("(" + program + " " + std::string(source.command) + " 2>/dev/null)");
+  std::string text;
+  for (const CLI::App* next : commands_of(command)) {
+    text += line + " -f -a " + next->get_name() + " -d " + in_fish_quotes(next->get_description()) +
+            "\n";
+  }
+  for (const CLI::Option* option : options_taken_by(command)) {
+    if (!option->get_positional()) {
+      text += fish_option(line, *option, names, source);
+    } else if (is_name(*option, source)) {
+      text += line + " -f -a " + names + "\n";
+    } else if (const Words values = values_of(*option); !values.empty()) {
+      text += line + " -f -a " + in_fish_quotes(join(values, " ")) + "\n";
+    }
+  }
+  for (const CLI::App* next : commands_of(command))
+    text += fish_command(path + " " + next->get_name(), *next, root, source);
+  return text;
+}
+
+std::string fish_script(const CLI::App& app, const NameSource& names) {
+  Parts parts{.names = names, .commands = {}, .valued = {}, .values = {}, .words = {}};
+  append_command("", app, parts);
+  return "# Completion of " + app.get_name() + ": " + app.get_name() +
+         " completion fish | source\n" + fish_path_text(app, parts) +
+         fish_command("", app, app, names);
+}
+
+// For `shell` to source. It offers commands, long options, the values of options that take one of a
+// few words, and names; file names for all else.
+std::string script_for(const CLI::App& app, const NameSource& names, const std::string& shell) {
+  if (shell == "fish") return fish_script(app, names);
   const std::string& program = app.get_name();
   // zsh runs bash's functions as they are, in ksh's manner of counting.
   const std::string loading = shell == "zsh"
@@ -135,27 +232,31 @@ std::string script_for(const CLI::App& app, const std::string& shell) {
                                     "compinit }\nautoload -U bashcompinit && bashcompinit\n"
                                   : "";
   return "# Completion of " + program + ": source <(" + program + " completion " + shell + ")\n" +
-         loading + function_text(app) + "complete -o default -F " + function_name(program) + " " +
-         program + "\n";
+         loading + function_text(app, names) + "complete -o default -F " + function_name(program) +
+         " " + program + "\n";
 }
 
 }  // namespace
 
 std::optional<int> parse_words(CLI::App& app, std::span<const Example> examples, int argc,
-                               const char* const* argv) {
+                               const char* const* argv, const NameSource& names) {
   std::string shell;
   app.add_subcommand("completion", "Print a script that completes this command line in a shell")
-      ->add_option("shell", shell, "bash or zsh")
+      ->add_option("shell", shell, "bash, zsh or fish")
       ->required()
-      ->check(CLI::IsMember({"bash", "zsh"}));
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   add_examples(app, examples);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kWrongUsage;
+    const bool is_wrong = error.get_exit_code() != 0;
+    const std::string unknown = is_wrong ? unknown_word(app, argc, argv) : "";
+    if (unknown.empty()) return app.exit(error) == 0 ? 0 : kWrongUsage;
+    std::cerr << unknown;
+    return kWrongUsage;
   }
   if (shell.empty()) return std::nullopt;
-  std::cout << script_for(app, shell);
+  std::cout << script_for(app, names, shell);
   return 0;
 }
 

@@ -1,5 +1,5 @@
-// `-o table|json|yaml` of the commands that print something: tables are for people, the rest for
-// programs. Used by both programs.
+// `-o table|json|yaml` of the commands that print something, of some also `wide` and `name`: tables
+// are for people, the rest for programs. Used by all programs.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,12 @@
 
 namespace gpuward {
 
-enum class OutputFormat : std::uint8_t { kTable, kJson, kYaml };
+// kWide: a table with more in it; kName: names alone, a line each.
+enum class OutputFormat : std::uint8_t { kTable, kWide, kJson, kYaml, kName };
+
+[[nodiscard]] constexpr bool is_for_people(OutputFormat format) {
+  return format == OutputFormat::kTable || format == OutputFormat::kWide;
+}
 
 // A JSON document as YAML (kYaml) or as it is, ended by a line end. kInvalid where it is none.
 [[nodiscard]] Result<std::string> in_format(OutputFormat format, std::string_view json);

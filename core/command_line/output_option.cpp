@@ -1,20 +1,36 @@
 #include "core/command_line/output_option.h"
 
-#include <string>
+#include <map>
 
 namespace gpuward {
+namespace {
 
-CLI::Option* add_output_option(CLI::App& command, OutputFormat& format) {
+const std::map<std::string, OutputFormat>& formats() {
+  static const std::map<std::string, OutputFormat> kFormats = {{"table", OutputFormat::kTable},
+                                                               {"wide", OutputFormat::kWide},
+                                                               {"json", OutputFormat::kJson},
+                                                               {"yaml", OutputFormat::kYaml},
+                                                               {"name", OutputFormat::kName}};
+  return kFormats;
+}
+
+// "table, json or yaml"
+std::string listed(const std::vector<std::string>& words) {
+  std::string text = words.front();
+  for (std::size_t i = 1; i < words.size(); ++i)
+    text += (i + 1 == words.size() ? " or " : ", ") + words[i];
+  return text;
+}
+
+}  // namespace
+
+CLI::Option* add_output_option(CLI::App& command, OutputFormat& format,
+                               const std::vector<std::string>& words) {
   return command
       .add_option_function<std::string>(
-          "-o,--output",
-          [&format](const std::string& word) {
-            format = word == "json"   ? OutputFormat::kJson
-                     : word == "yaml" ? OutputFormat::kYaml
-                                      : OutputFormat::kTable;
-          },
-          "table, json or yaml")
-      ->check(CLI::IsMember({"table", "json", "yaml"}))
+          "-o,--output", [&format](const std::string& word) { format = formats().at(word); },
+          listed(words))
+      ->check(CLI::IsMember(words))
       ->default_str("table");
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <iomanip>
 #include <ostream>
+#include <sstream>
 
 namespace gpuward {
 
@@ -18,6 +19,12 @@ void print_table(const std::vector<std::vector<std::string>>& rows, std::ostream
     }
     out << row.back() << "\n";
   }
+}
+
+std::string table_text(const std::vector<std::vector<std::string>>& rows) {
+  std::ostringstream out;
+  print_table(rows, out);
+  return out.str();
 }
 
 }  // namespace gpuward

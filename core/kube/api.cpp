@@ -33,6 +33,10 @@ Result<std::string> Api::version_of(std::string_view collection) {
   return string_at(member_at(page->json, "metadata"), "resourceVersion");
 }
 
+Status Api::answers() {
+  return impl_->transport.send_only({.target = "/version", .answers = Answers::kText});
+}
+
 Status Api::ready() {
   return impl_->transport.send_only({.target = "/readyz", .answers = Answers::kText});
 }

@@ -169,6 +169,8 @@ class Api {
                              std::stop_token stop,
                              const std::function<void(const WatchEvent&)>& on_event);
 
+  // GET /version: whether it answers us, and takes our credential.
+  [[nodiscard]] Status answers();
   // GET /readyz of the API server.
   [[nodiscard]] Status ready();
   // The user name that the API server sees us under. kNotFound before Kubernetes 1.28.

@@ -28,7 +28,8 @@ struct ExecPlugin {
 };
 
 struct ClusterConfig {
-  std::string server;  // "https://10.0.0.1:443", no trailing slash
+  std::string server;       // "https://10.0.0.1:443", no trailing slash
+  std::string origin = {};  // for people: `context "a" of /home/me/.kube/config`
   std::string default_namespace = "default";
   http::ClientTls tls;
   // At most one of these says who we are; all empty: the client certificate, or anonymous.

@@ -11,6 +11,11 @@ Connection::Connection(ClusterConfig config, std::string user_agent, Clock& cloc
       credentials_(make_credentials(config_, clock_)),
       http_(make_http_client(config_, *credentials_)) {}
 
+Status Connection::log_in() {
+  const auto authorization = credentials_->authorization();
+  return authorization ? Status() : std::unexpected(authorization.error());
+}
+
 std::unique_ptr<Api> Connection::make_api(ApiDeadlines deadlines, std::stop_token stop) {
   ApiOptions options;
   options.server = config_.server;

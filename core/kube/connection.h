@@ -24,6 +24,8 @@ class Connection {
   // `config` as load_in_cluster() or load_kubeconfig() gave it. The clock must outlive it.
   Connection(ClusterConfig config, std::string user_agent, Clock& clock);
 
+  // Obtains the credential now, so that an exec plugin's time is not that of the first request.
+  [[nodiscard]] Status log_in();
   // `stop` ends its waits between tries. The connection must outlive it. Any thread.
   [[nodiscard]] std::unique_ptr<Api> make_api(ApiDeadlines deadlines, std::stop_token stop = {});
   [[nodiscard]] const ClusterConfig& config() const { return config_; }

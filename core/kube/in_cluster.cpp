@@ -41,6 +41,7 @@ Result<ClusterConfig> load_in_cluster(const std::filesystem::path& service_accou
                 "not in a pod: KUBERNETES_SERVICE_HOST or KUBERNETES_SERVICE_PORT is not set");
   }
   ClusterConfig config;
+  config.origin = "the account of this pod";
   config.server = "https://" + join_host_port(host, port);
   config.token_file = service_account / "token";
   // A path and not its content: a rotated CA is seen by the next TLS handshake.

@@ -28,21 +28,29 @@ std::vector<fs::path> split_paths(std::string_view text) {
   return paths;
 }
 
+struct Merged {
+  Kubeconfig kubeconfig;
+  std::string files;  // that it was read from
+};
+
 // A file that is named on the command line must be there; the others are places to look at.
-Result<Kubeconfig> read_files(const std::string& named) {
-  if (!named.empty()) return read_kubeconfig(named);
+Result<Merged> read_files(const std::string& named) {
+  if (!named.empty()) {
+    auto one = read_kubeconfig(named);
+    if (!one) return std::unexpected(one.error());
+    return Merged{*std::move(one), named};
+  }
   auto paths = split_paths(environment("KUBECONFIG"));
   if (paths.empty()) paths.push_back(fs::path(environment("HOME")) / ".kube" / "config");
-  Kubeconfig merged;
-  bool any = false;
+  Merged merged;
   for (const fs::path& path : paths) {
     auto one = read_kubeconfig(path);
     if (!one && one.error().kind == ErrorKind::kNotFound) continue;
-    if (!one) return one;
-    merged.merge(std::move(*one));
-    any = true;
+    if (!one) return std::unexpected(one.error());
+    merged.kubeconfig.merge(std::move(*one));
+    merged.files += (merged.files.empty() ? "" : ":") + path.string();
   }
-  if (!any)
+  if (merged.files.empty())
     return fail(ErrorKind::kNotFound,
                 "no kubeconfig: none of the files of $KUBECONFIG, nor ~/.kube/config, exists");
   return merged;
@@ -112,9 +120,13 @@ Result<ClusterConfig> resolve_context(const Kubeconfig& kubeconfig, const std::s
 }
 
 Result<ClusterConfig> load_kubeconfig(const std::string& path, const std::string& context) {
-  const auto kubeconfig = read_files(path);
-  if (!kubeconfig) return std::unexpected(kubeconfig.error());
-  return resolve_context(*kubeconfig, context);
+  const auto merged = read_files(path);
+  if (!merged) return std::unexpected(merged.error());
+  auto config = resolve_context(merged->kubeconfig, context);
+  if (!config) return config;
+  config->origin = "context \"" + (context.empty() ? merged->kubeconfig.current_context : context) +
+                   "\" of " + merged->files;
+  return config;
 }
 
 }  // namespace gpuward::kube

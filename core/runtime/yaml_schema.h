@@ -1,5 +1,5 @@
 // What a reader of a YAML file declares of its keys (YamlFile::describing()), and the JSON Schema
-// that editors complete and check such a file with. Used by `gpuward-remediator policy schema`,
+// that editors complete and check such a file with. Used by `gpuwardctl policy schema`,
 // `gpuward-exporter config schema` and, for docs/configuration.md, by tests/reference.
 #pragma once
 

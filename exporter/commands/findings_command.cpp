@@ -184,16 +184,12 @@ int run_list_findings(const std::filesystem::path& state_folder, OutputFormat fo
     return std::tie(right->severity, left->first_seen, left->check, left->code) <
            std::tie(left->severity, right->first_seen, right->check, right->code);
   });
-  switch (format) {
-    case OutputFormat::kTable:
-      if (findings.empty()) out << "There is no finding.\n";
-      if (!findings.empty()) print_findings(findings, out);
-      break;
-    case OutputFormat::kJson:
-    case OutputFormat::kYaml:
-      for (const Finding* finding : findings) out << in_sequence(format, to_json(*finding));
-      break;
+  if (is_for_people(format)) {
+    if (findings.empty()) out << "There is no finding.\n";
+    if (!findings.empty()) print_findings(findings, out);
+    return kDone;
   }
+  for (const Finding* finding : findings) out << in_sequence(format, to_json(*finding));
   return kDone;
 }
 

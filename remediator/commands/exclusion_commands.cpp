@@ -4,14 +4,12 @@
 
 #include "core/runtime/files.h"
 #include "remediator/commands/command_json.h"
-#include "remediator/config/cluster.h"
 #include "remediator/guards/exclusions_json.h"
 #include "remediator/records/exclusion_store.h"
 
 namespace gpuward::remediator {
-namespace {
-
-Result<std::string> list_exclusions(const Flags& flags, ExclusionStore& store, Clock& clock) {
+Result<std::string> list_exclusions(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  ExclusionStore store(api, flags.state_namespace, clock);
   const auto list = store.read();
   if (!list) return std::unexpected(list.error());
   const ExclusionList in_force = without_expired(*list, clock.wall());
@@ -25,8 +23,8 @@ Result<std::string> list_exclusions(const Flags& flags, ExclusionStore& store, C
   return text.empty() ? "Nothing is excluded.\n" : text;
 }
 
-Result<std::string> add_exclusion(const Flags& flags, kube::Api& api, ExclusionStore& store,
-                                  Clock& clock) {
+Result<std::string> add_exclusion(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  ExclusionStore store(api, flags.state_namespace, clock);
   if (!is_exclusion_subject(flags.exclusion.subject)) {
     return fail(ErrorKind::kInvalid, "expected the name of a node or the id of an instance");
   }
@@ -44,7 +42,8 @@ Result<std::string> add_exclusion(const Flags& flags, kube::Api& api, ExclusionS
   return exclusion_text(flags.exclusion.subject, exclusion) + "\n";
 }
 
-Result<std::string> remove_exclusion(const Flags& flags, ExclusionStore& store) {
+Result<std::string> remove_exclusion(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  ExclusionStore store(api, flags.state_namespace, clock);
   const std::string& subject = flags.exclusion.subject;
   const auto written = store.change([&](ExclusionList list) -> Result<ExclusionList> {
     if (list.erase(subject) == 0) return fail(ErrorKind::kNotFound, subject + " is not excluded");
@@ -54,9 +53,8 @@ Result<std::string> remove_exclusion(const Flags& flags, ExclusionStore& store) 
   return subject + " is not excluded any more\n";
 }
 
-// All of the file or nothing. What is excluded longer already stays so.
-Result<std::string> import_exclusions(const Flags& flags, kube::Api& api, ExclusionStore& store,
-                                      Clock& clock) {
+Result<std::string> import_exclusions(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  ExclusionStore store(api, flags.state_namespace, clock);
   const std::string& path = flags.exclusion.file;
   const auto text = read_file(path);
   if (!text) return std::unexpected(text.error());
@@ -75,23 +73,6 @@ Result<std::string> import_exclusions(const Flags& flags, kube::Api& api, Exclus
   if (!written) return std::unexpected(written.error());
   return std::to_string(still_on.size()) + " exclusions of " + path +
          " are in force; what is over was left out\n";
-}
-
-}  // namespace
-
-Result<std::string> carry_out_exclusion(const Flags& flags, kube::Api& api, Clock& clock) {
-  ExclusionStore store(api, flags.state_namespace, clock);
-  if (flags.command == Command::kListExclusions) return list_exclusions(flags, store, clock);
-  if (flags.command == Command::kAddExclusion) return add_exclusion(flags, api, store, clock);
-  if (flags.command == Command::kRemoveExclusion) return remove_exclusion(flags, store);
-  return import_exclusions(flags, api, store, clock);
-}
-
-Result<std::string> run_exclusion_command(const Flags& flags, Clock& clock) {
-  const auto cluster = Cluster::connect(flags, clock);
-  if (!cluster) return std::unexpected(cluster.error());
-  const auto api = (*cluster)->make_api({std::chrono::seconds(10), std::chrono::seconds(10)}, {});
-  return carry_out_exclusion(flags, *api, clock);
 }
 
 }  // namespace gpuward::remediator

@@ -11,7 +11,6 @@
 #include "remediator/actions/step_progress.h"
 #include "remediator/budgets/ledger_store.h"
 #include "remediator/commands/command_json.h"
-#include "remediator/config/cluster.h"
 #include "remediator/guards/manual_change.h"
 #include "remediator/model/ownership.h"
 #include "remediator/model/remediation_name.h"
@@ -253,15 +252,12 @@ std::string explain_slots(const std::string& node, const Result<Ledger>& ledger,
   return text;
 }
 
-Result<std::string> explain_node(const Flags& flags, Clock& clock) {
+Result<std::string> explain_node(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   if (auto valid = kube::validate_node_name(flags.node); !valid) {
     return std::unexpected(valid.error());
   }
-  const auto cluster = Cluster::connect(flags, clock);
-  if (!cluster) return std::unexpected(cluster.error());
-  const auto api = (*cluster)->make_api({std::chrono::seconds(10), std::chrono::seconds(10)}, {});
   // By spec.nodeName and not by label: a Remediation that was made by hand has no labels.
-  auto objects = api->list_custom(remediation_type(), "");
+  auto objects = api.list_custom(remediation_type(), "");
   if (!objects) return with_context("reading remediations", objects.error());
   std::vector<Remediation> remediations, all;
   std::erase_if(*objects, [&](const kube::CustomObject& object) {
@@ -277,13 +273,13 @@ Result<std::string> explain_node(const Flags& flags, Clock& clock) {
   kube::Node node;
   node.meta.name = flags.node;
   if (!remediations.empty()) node.provider_id = remediations.front().instance_id;
-  const auto current = api->get_node(flags.node);
+  const auto current = api.get_node(flags.node);
   const bool is_gone = !current && current.error().kind == ErrorKind::kNotFound;
   if (is_gone && remediations.empty())
     return fail(ErrorKind::kNotFound, "there is no node " + flags.node +
                                           ", and no remediation is about one of that name");
   const std::string excluded =
-      excluded_text(ExclusionStore(*api, flags.state_namespace, clock).read(), node, clock.wall());
+      excluded_text(ExclusionStore(api, flags.state_namespace, clock).read(), node, clock.wall());
   const std::string marks = taint_and_cordon_in(current, remediations);
   if (flags.output != OutputFormat::kTable) {
     return in_format(flags.output, explanation_json(flags.node, excluded, marks, *objects));
@@ -293,7 +289,7 @@ Result<std::string> explain_node(const Flags& flags, Clock& clock) {
   for (const Remediation& remediation : remediations) {
     if (current) ignored += ignored_alerts(remediation, *current);
   }
-  LedgerStore ledger(*api, {.ns = flags.state_namespace}, clock);
+  LedgerStore ledger(api, {.ns = flags.state_namespace}, clock);
   const std::string slots = explain_slots(flags.node, ledger.read(), all);
   return excluded + marks + explain(flags.node, remediations) + slots + ignored;
 }

@@ -1,4 +1,4 @@
-// `gpuward-remediator explain NODE`: the Remediations of a node for people: evidence, rule, steps,
+// `gpuwardctl explain NODE`: the Remediations of a node for people: evidence, rule, steps,
 // and where the node itself says something else.
 // Reads the same record as the audit trail.
 #pragma once
@@ -6,11 +6,12 @@
 #include <span>
 #include <string>
 
+#include "core/kube/api.h"
 #include "core/kube/objects.h"
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
 #include "remediator/budgets/ledger.h"
-#include "remediator/config/flags.h"
+#include "remediator/commands/command_flags.h"
 #include "remediator/model/remediation.h"
 
 namespace gpuward::remediator {
@@ -33,7 +34,8 @@ namespace gpuward::remediator {
 [[nodiscard]] std::string explain_slots(const std::string& node, const Result<Ledger>& ledger,
                                         std::span<const Remediation> all);
 
-// Reads them from the API server that the flags name.
-[[nodiscard]] Result<std::string> explain_node(const Flags& flags, Clock& clock);
+// Of the node in the flags.
+[[nodiscard]] Result<std::string> explain_node(const CommandFlags& flags, kube::Api& api,
+                                               Clock& clock);
 
 }  // namespace gpuward::remediator

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <sstream>
 #include <vector>
 
 #include "core/aws/client.h"
@@ -72,9 +71,7 @@ Result<SinkAnswers> run_notify_test(const Flags& flags, Clock& clock) {
     rows.push_back({settings.name, settings.kind, sent ? "taken" : sent.error().message});
     answers.all_taken = answers.all_taken && sent.has_value();
   }
-  std::ostringstream table;
-  print_table(rows, table);
-  answers.table = table.str();
+  answers.table = table_text(rows);
   return answers;
 }
 

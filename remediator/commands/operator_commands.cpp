@@ -1,10 +1,12 @@
 #include "remediator/commands/operator_commands.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
+#include "core/command_line/table.h"
 #include "core/kube/names.h"
 #include "core/kube/redo_on_conflict.h"
 #include "core/runtime/clock.h"
@@ -12,7 +14,6 @@
 #include "remediator/budgets/breaker.h"
 #include "remediator/budgets/ledger_store.h"
 #include "remediator/commands/command_json.h"
-#include "remediator/config/cluster.h"
 #include "remediator/decision/decide.h"
 #include "remediator/model/remediation_name.h"
 #include "remediator/records/machine_history.h"
@@ -22,7 +23,7 @@
 namespace gpuward::remediator {
 namespace {
 
-using Row = std::array<std::string, 6>;
+using Rows = std::vector<std::vector<std::string>>;
 
 std::string age_text(const std::optional<WallTime>& since, WallTime now) {
   if (!since) return "-";
@@ -36,26 +37,56 @@ std::string age_text(const std::optional<WallTime>& since, WallTime now) {
   return std::to_string(std::chrono::floor<std::chrono::days>(age).count()) + "d";
 }
 
-// Columns as wide as their widest entry; the last one is not filled.
-std::string align(const std::vector<Row>& rows) {
-  Row::size_type constexpr kLast = std::tuple_size_v<Row> - 1;
-  std::array<std::size_t, std::tuple_size_v<Row>> widths{};
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
+std::string step_text(const Remediation& one) {
+  const auto& steps = one.status.steps;
+  if (steps.empty()) return "-";
+  return std::string(to_string(steps.back().step)) + " " +
+         std::string(to_string(steps.back().result));
+}
+
+// What the wide list has before the message.
+std::vector<std::string> wide_cells(const Remediation& one) {
+  const auto or_dash = [](const std::string& text) { return text.empty() ? "-" : text; };
+  const auto& asked = one.status.approval;
+  return {std::string(to_string(one.status.mode)), or_dash(one.status.rule), step_text(one),
+          asked && !asked->seen_at ? asked->token : "-", or_dash(one.instance_id)};
+}
+
+void insert_before_last(std::vector<std::string>& row, const std::vector<std::string>& cells) {
+  row.insert(row.end() - 1, cells.begin(), cells.end());
+}
+
+// Each once.
+std::string names_of_nodes(const std::vector<const Remediation*>& sorted) {
+  std::set<std::string> seen;
   std::string text;
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < kLast; ++i) {
-      text += row[i] + std::string(widths[i] - row[i].size() + 2, ' ');
-    }
-    text += row[kLast] + "\n";
+  for (const Remediation* one : sorted) {
+    if (seen.insert(one->node).second) text += one->node + "\n";
   }
   return text;
 }
 
+std::vector<const Remediation*> open_ones_first(std::span<const Remediation> remediations) {
+  std::vector<const Remediation*> sorted;
+  for (const Remediation& remediation : remediations) sorted.push_back(&remediation);
+  std::ranges::sort(sorted, [](const Remediation* a, const Remediation* b) {
+    if (a->open() != b->open()) return a->open();
+    if (a->created != b->created) return a->created > b->created;
+    return a->name < b->name;
+  });
+  return sorted;
+}
+
+std::unexpected<Error> unreadable(const Error& error) {
+  if (error.kind != ErrorKind::kNotFound) return with_context("reading remediations", error);
+  return fail(error.kind,
+              "this cluster knows no remediations: is it the right one (--context), and is gpuward "
+              "installed in it (manifests/crd.yaml)?");
+}
+
 Result<std::vector<Remediation>> read_all(kube::Api& api) {
   auto all = RemediationStore(api).list_all();
-  if (!all) return with_context("reading remediations", all.error());
+  if (!all) return unreadable(all.error());
   return all;
 }
 
@@ -88,7 +119,7 @@ Result<Remediation> open_of(kube::Api& api, const std::string& name) {
   return fail(ErrorKind::kNotFound, "node " + name + " has no open remediation");
 }
 
-Result<std::string> approve(const Flags& flags, kube::Api& api) {
+Result<std::string> approve(const CommandFlags& flags, kube::Api& api) {
   const auto remediation = open_of(api, flags.node);
   if (!remediation) return std::unexpected(remediation.error());
   const auto& asked = remediation->status.approval;
@@ -96,9 +127,9 @@ Result<std::string> approve(const Flags& flags, kube::Api& api) {
     return fail(ErrorKind::kInvalid, remediation->name + " waits for no approval now");
   }
   if (asked->token != flags.token) {
-    return fail(ErrorKind::kInvalid,
-                "the token is not the one of " + remediation->name +
-                    ": something has changed; see gpuward-remediator explain " + flags.node);
+    return fail(ErrorKind::kInvalid, "the token is not the one of " + remediation->name +
+                                         ": something has changed; see gpuwardctl explain " +
+                                         flags.node);
   }
   const auto name = api.who_am_i();
   if (!name) return with_context("asking the API server who you are", name.error());
@@ -109,7 +140,7 @@ Result<std::string> approve(const Flags& flags, kube::Api& api) {
          " (" + remediation->name + ") for an hour\n";
 }
 
-Result<std::string> mark(const Flags& flags, kube::Api& api, std::string_view key,
+Result<std::string> mark(const CommandFlags& flags, kube::Api& api, std::string_view key,
                          const std::string& value, const std::string& what) {
   const auto remediation = open_of(api, flags.node);
   if (!remediation) return std::unexpected(remediation.error());
@@ -119,7 +150,7 @@ Result<std::string> mark(const Flags& flags, kube::Api& api, std::string_view ke
 }
 
 // Where an operator has changed the node by hand, resuming would not undo that: it is refused.
-Result<std::string> resume(const Flags& flags, kube::Api& api) {
+Result<std::string> resume(const CommandFlags& flags, kube::Api& api) {
   const auto remediation = open_of(api, flags.node);
   if (!remediation) return std::unexpected(remediation.error());
   const RemediationStatus& status = remediation->status;
@@ -128,7 +159,7 @@ Result<std::string> resume(const Flags& flags, kube::Api& api) {
                 remediation->name + " is paused because an operator has changed the node (" +
                     status.message +
                     "): it stays so until its alerts end and nothing of gpuward's "
-                    "is on the node. To end it now: gpuward-remediator cancel " +
+                    "is on the node. To end it now: gpuwardctl cancel " +
                     flags.node);
   }
   if (!remediation->wish.pause)
@@ -150,7 +181,7 @@ Result<Remediation> last_of(kube::Api& api, const std::string& name) {
   return *std::ranges::max_element(*known, {}, &Remediation::created);
 }
 
-Result<std::string> machine_replaced(const Flags& flags, kube::Api& api) {
+Result<std::string> machine_replaced(const CommandFlags& flags, kube::Api& api) {
   const auto remediation = last_of(api, flags.node);
   if (!remediation) return std::unexpected(remediation.error());
   const auto written =
@@ -160,18 +191,62 @@ Result<std::string> machine_replaced(const Flags& flags, kube::Api& api) {
          ": the machine was replaced; what was known of the one before no longer counts\n";
 }
 
-Result<std::string> list(const Flags& flags, kube::Api& api, WallTime now) {
-  if (flags.output != OutputFormat::kTable) {
+}  // namespace
+
+std::string list_text(std::span<const Remediation> remediations, OutputFormat format,
+                      WallTime now) {
+  const auto sorted = open_ones_first(remediations);
+  if (format == OutputFormat::kName) return names_of_nodes(sorted);
+  if (sorted.empty()) return "There are no remediations.\n";
+  const bool is_wide = format == OutputFormat::kWide;
+  Rows rows{{"NAME", "NODE", "SEVERITY", "PHASE", "AGE", "MESSAGE"}};
+  if (is_wide) insert_before_last(rows[0], {"MODE", "RULE", "STEP", "TOKEN", "INSTANCE"});
+  for (const Remediation* one : sorted) {
+    rows.push_back({one->name, one->node, std::string(to_string(one->acted_severity())),
+                    std::string(to_string(one->status.phase)), age_text(one->created, now),
+                    one->status.message});
+    if (is_wide) insert_before_last(rows.back(), wide_cells(*one));
+  }
+  return table_text(rows);
+}
+
+Result<std::string> list_remediations(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  if (flags.output == OutputFormat::kJson || flags.output == OutputFormat::kYaml) {
     const auto objects = api.list_custom(remediation_type(), "");
-    if (!objects) return with_context("reading remediations", objects.error());
+    if (!objects) return unreadable(objects.error());
     return in_format(flags.output, remediations_json(*objects));
   }
   const auto all = read_all(api);
   if (!all) return std::unexpected(all.error());
-  return list_text(*all, now);
+  return list_text(*all, flags.output, clock.wall());
 }
 
-Result<std::string> show_breaker(const Flags& flags, kube::Api& api, Clock& clock) {
+Result<std::string> approve_step(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  return kube::redo_on_conflict(clock, [&] { return approve(flags, api); });
+}
+
+Result<std::string> pause_node(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  return kube::redo_on_conflict(clock, [&] {
+    return mark(flags, api, kPauseAnnotation, "true", "is paused: what stands stays");
+  });
+}
+
+Result<std::string> resume_node(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  return kube::redo_on_conflict(clock, [&] { return resume(flags, api); });
+}
+
+Result<std::string> cancel_node(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  return kube::redo_on_conflict(clock, [&] {
+    return mark(flags, api, kCancelAnnotation, "true",
+                "is cancelled: what gpuward has put on the node comes off");
+  });
+}
+
+Result<std::string> note_machine_replaced(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  return kube::redo_on_conflict(clock, [&] { return machine_replaced(flags, api); });
+}
+
+Result<std::string> show_breaker(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   const auto ledger = LedgerStore(api, {.ns = flags.state_namespace}, clock).read();
   if (!ledger) return std::unexpected(ledger.error());
   const Breaker& breaker = ledger->breaker;
@@ -185,7 +260,7 @@ Result<std::string> show_breaker(const Flags& flags, kube::Api& api, Clock& cloc
          to_rfc3339(breaker.since) + "\n";
 }
 
-Result<std::string> close_the_breaker(const Flags& flags, kube::Api& api, Clock& clock) {
+Result<std::string> close_the_breaker(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   const auto name = api.who_am_i();
   if (!name) return with_context("asking the API server who you are", name.error());
   LedgerStore store(api, {.ns = flags.state_namespace}, clock);
@@ -198,63 +273,6 @@ Result<std::string> close_the_breaker(const Flags& flags, kube::Api& api, Clock&
   });
   if (!closed) return std::unexpected(closed.error());
   return show_breaker(flags, api, clock);
-}
-
-}  // namespace
-
-std::string list_text(std::span<const Remediation> remediations, WallTime now) {
-  if (remediations.empty()) return "There are no remediations.\n";
-  std::vector<const Remediation*> sorted;
-  for (const Remediation& remediation : remediations) sorted.push_back(&remediation);
-  std::ranges::sort(sorted, [](const Remediation* a, const Remediation* b) {
-    if (a->open() != b->open()) return a->open();
-    if (a->created != b->created) return a->created > b->created;
-    return a->name < b->name;
-  });
-  std::vector<Row> rows{{"NAME", "NODE", "SEVERITY", "PHASE", "AGE", "MESSAGE"}};
-  for (const Remediation* one : sorted) {
-    rows.push_back({one->name, one->node, std::string(to_string(one->acted_severity())),
-                    std::string(to_string(one->status.phase)), age_text(one->created, now),
-                    one->status.message});
-  }
-  return align(rows);
-}
-
-Result<std::string> carry_out(const Flags& flags, kube::Api& api, Clock& clock) {
-  // The remediator may write at the same moment.
-  const auto say = [&](const auto& attempt) { return kube::redo_on_conflict(clock, attempt); };
-  switch (flags.command) {
-    case Command::kApprove:
-      return say([&] { return approve(flags, api); });
-    case Command::kPause:
-      return say([&] {
-        return mark(flags, api, kPauseAnnotation, "true", "is paused: what stands stays");
-      });
-    case Command::kResume:
-      return say([&] { return resume(flags, api); });
-    case Command::kCancel:
-      return say([&] {
-        return mark(flags, api, kCancelAnnotation, "true",
-                    "is cancelled: what gpuward has put on the node comes off");
-      });
-    case Command::kMachineReplaced:
-      return say([&] { return machine_replaced(flags, api); });
-    case Command::kList:
-      return list(flags, api, clock.wall());
-    case Command::kShowBreaker:
-      return show_breaker(flags, api, clock);
-    case Command::kCloseBreaker:
-      return close_the_breaker(flags, api, clock);
-    default:  // commands of others, of which main() brings none here
-      return fail(ErrorKind::kInternal, "no operator command");
-  }
-}
-
-Result<std::string> run_operator_command(const Flags& flags, Clock& clock) {
-  const auto cluster = Cluster::connect(flags, clock);
-  if (!cluster) return std::unexpected(cluster.error());
-  const auto api = (*cluster)->make_api({std::chrono::seconds(10), std::chrono::seconds(10)}, {});
-  return carry_out(flags, *api, clock);
 }
 
 }  // namespace gpuward::remediator

@@ -10,20 +10,36 @@
 #include "core/kube/api.h"
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
-#include "remediator/config/flags.h"
+#include "remediator/commands/command_flags.h"
 #include "remediator/model/remediation.h"
 
 namespace gpuward::remediator {
 
-// One line a Remediation, open ones first, then the newest.
-[[nodiscard]] std::string list_text(std::span<const Remediation> remediations, WallTime now);
+// One line a Remediation, open ones first, then the newest; kName: the nodes, each once.
+[[nodiscard]] std::string list_text(std::span<const Remediation> remediations, OutputFormat format,
+                                    WallTime now);
 
-// Carries out flags.command with the node and token in the flags; what to print. kNotFound: the
-// node has no open Remediation; kInvalid: the token is not the one that is asked for, or nothing
-// waits for an approval.
-[[nodiscard]] Result<std::string> carry_out(const Flags& flags, kube::Api& api, Clock& clock);
+[[nodiscard]] Result<std::string> list_remediations(const CommandFlags& flags, kube::Api& api,
+                                                    Clock& clock);
 
-// The same against the API server that the flags name.
-[[nodiscard]] Result<std::string> run_operator_command(const Flags& flags, Clock& clock);
+// Of the node in the flags; what to print. kNotFound: the node has no open Remediation.
+// approve_step: kInvalid where the token is not the one that is asked for, or nothing waits for an
+// approval.
+[[nodiscard]] Result<std::string> approve_step(const CommandFlags& flags, kube::Api& api,
+                                               Clock& clock);
+[[nodiscard]] Result<std::string> pause_node(const CommandFlags& flags, kube::Api& api,
+                                             Clock& clock);
+[[nodiscard]] Result<std::string> resume_node(const CommandFlags& flags, kube::Api& api,
+                                              Clock& clock);
+[[nodiscard]] Result<std::string> cancel_node(const CommandFlags& flags, kube::Api& api,
+                                              Clock& clock);
+[[nodiscard]] Result<std::string> note_machine_replaced(const CommandFlags& flags, kube::Api& api,
+                                                        Clock& clock);
+
+// kNotFound where there is no ledger.
+[[nodiscard]] Result<std::string> show_breaker(const CommandFlags& flags, kube::Api& api,
+                                               Clock& clock);
+[[nodiscard]] Result<std::string> close_the_breaker(const CommandFlags& flags, kube::Api& api,
+                                                    Clock& clock);
 
 }  // namespace gpuward::remediator

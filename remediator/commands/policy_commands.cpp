@@ -6,7 +6,7 @@
 
 #include "core/kube/names.h"
 #include "core/runtime/yaml_schema.h"
-#include "remediator/config/cluster.h"
+#include "remediator/commands/cluster_access.h"
 #include "remediator/config/load_policy.h"
 #include "remediator/policy/policy_remarks.h"
 #include "remediator/policy/policy_text.h"
@@ -26,7 +26,7 @@ std::string name_text(const kube::Node& node) {
 }
 
 // The node that the policy is explained for: of the cluster where the flags name one.
-Result<kube::Node> subject_of(const Flags& flags, Clock& clock) {
+Result<kube::Node> subject_of(const CommandFlags& flags, Clock& clock) {
   if (flags.node.empty()) {
     kube::Node node;
     node.meta.labels = flags.labels;
@@ -35,18 +35,18 @@ Result<kube::Node> subject_of(const Flags& flags, Clock& clock) {
   if (auto valid = kube::validate_node_name(flags.node); !valid) {
     return std::unexpected(valid.error());
   }
-  const auto cluster = Cluster::connect(flags, clock);
+  const auto cluster = ClusterAccess::open(flags, clock);
   if (!cluster) return std::unexpected(cluster.error());
-  const auto api = (*cluster)->make_api({std::chrono::seconds(10), std::chrono::seconds(10)}, {});
-  auto node = api->get_node(flags.node);
+  auto node = (*cluster)->api().get_node(flags.node);
   if (!node) return with_context("reading node " + flags.node, node.error());
   return node;
 }
 
 }  // namespace
 
-std::string explain_policy(const Flags& flags, const Policy& policy, const kube::Node& node) {
-  std::string text = flags.config_file.string() + " in mode " +
+std::string explain_policy(const CommandFlags& flags, const Policy& policy,
+                           const kube::Node& node) {
+  std::string text = flags.policy_file.string() + " in mode " +
                      std::string(to_string(policy.mode)) + ", for " + name_text(node) +
                      (policy.pool.empty() ? "" : ", pool " + policy.pool) + "\n";
   text += remarks_text(policy);
@@ -63,19 +63,24 @@ std::string explain_policy(const Flags& flags, const Policy& policy, const kube:
   return told.empty() ? text : text + "\n" + told;
 }
 
-Result<std::string> run_policy_command(const Flags& flags, Clock& clock) {
-  if (flags.command == Command::kPolicySchema)
-    return json_schema(policy_keys(), "The policy of gpuward-remediator");
-  auto policy = load_policy(flags);
+Result<std::string> check_policy(const CommandFlags& flags, Clock& /*clock*/) {
+  const auto policy = load_policy(flags.policy_file, flags.mode);
   if (!policy) return std::unexpected(policy.error());
-  if (flags.command == Command::kCheckPolicy) {
-    return flags.config_file.string() + " is good. Mode: " + std::string(to_string(policy->mode)) +
-           "\n" + remarks_text(*policy);
-  }
+  return flags.policy_file.string() + " is good. Mode: " + std::string(to_string(policy->mode)) +
+         "\n" + remarks_text(*policy);
+}
+
+Result<std::string> explain_policy_file(const CommandFlags& flags, Clock& clock) {
+  auto policy = load_policy(flags.policy_file, flags.mode);
+  if (!policy) return std::unexpected(policy.error());
   const auto node = subject_of(flags, clock);
   if (!node) return std::unexpected(node.error());
   const auto all = std::make_shared<const Policy>(std::move(*policy));
   return explain_policy(flags, *policy_for(all, node->meta.labels), *node);
+}
+
+Result<std::string> print_policy_schema(const CommandFlags& /*flags*/, Clock& /*clock*/) {
+  return json_schema(policy_keys(), "The policy of gpuward-remediator");
 }
 
 }  // namespace gpuward::remediator

@@ -1,4 +1,4 @@
-// `gpuward-remediator policy check FILE`, `policy explain FILE` and `policy schema`: for those who
+// `gpuwardctl policy check FILE`, `policy explain FILE` and `policy schema`: for those who
 // write a policy and want to know what it says before it is in force.
 #pragma once
 
@@ -7,18 +7,20 @@
 #include "core/kube/objects.h"
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
-#include "remediator/config/flags.h"
+#include "remediator/commands/command_flags.h"
 #include "remediator/policy/policy.h"
 
 namespace gpuward::remediator {
 
 // What `policy`, the one for it, would do to `node`, at the severity of the flags or at each, worst
 // first. A node without a name stands for any with its labels.
-[[nodiscard]] std::string explain_policy(const Flags& flags, const Policy& policy,
+[[nodiscard]] std::string explain_policy(const CommandFlags& flags, const Policy& policy,
                                          const kube::Node& node);
 
-// Carries out flags.command; what to print. kInvalid with the faults of the file; kNotFound where
-// there is no such file or node.
-[[nodiscard]] Result<std::string> run_policy_command(const Flags& flags, Clock& clock);
+// What to print. kInvalid with the faults of the file; kNotFound where there is no such file or
+// node. A node's name is looked up in the cluster that the flags name.
+[[nodiscard]] Result<std::string> check_policy(const CommandFlags& flags, Clock& clock);
+[[nodiscard]] Result<std::string> explain_policy_file(const CommandFlags& flags, Clock& clock);
+[[nodiscard]] Result<std::string> print_policy_schema(const CommandFlags& flags, Clock& clock);
 
 }  // namespace gpuward::remediator

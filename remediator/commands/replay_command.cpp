@@ -5,13 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "core/http/client/authorized_client.h"
 #include "core/kube/decode.h"
 #include "core/kube/names.h"
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
-#include "remediator/config/cluster.h"
+#include "remediator/commands/cluster_access.h"
 #include "remediator/config/load_policy.h"
-#include "remediator/config/source_clients.h"
 #include "remediator/replay/replay_text.h"
 
 namespace gpuward::remediator {
@@ -47,22 +47,21 @@ Result<std::string> ask_slice(const std::string& url, http::Client& http, WallTi
   return std::move(response->body);
 }
 
-Status ask_prometheus(const Flags& flags, Clock& clock, AlertHistory& history) {
-  const auto clients = open_source_clients(flags);
-  if (!clients) return std::unexpected(clients.error());
-  std::string url = flags.prometheus_url;
+Status ask_prometheus(const CommandFlags& flags, Clock& clock, AlertHistory& history) {
+  const auto http = http::AuthorizedClient::open(flags.replay.prometheus_files);
+  if (!http) return with_context("--prometheus.*-file", http.error());
+  std::string url = flags.replay.prometheus_url;
   while (url.ends_with('/')) url.pop_back();
   const WallTime end = clock.wall();
   for (WallTime from = end - flags.replay.since; from < end; from += kSlice) {
-    const auto body =
-        ask_slice(url, *clients->prometheus, from, std::min<WallTime>(from + kSlice - kStep, end));
+    const auto body = ask_slice(url, **http, from, std::min<WallTime>(from + kSlice - kStep, end));
     if (!body) return std::unexpected(body.error());
     if (auto added = history.add(*body); !added) return added;
   }
   return {};
 }
 
-Result<std::vector<AlertEpisode>> read_history(const Flags& flags, Clock& clock) {
+Result<std::vector<AlertEpisode>> read_history(const CommandFlags& flags, Clock& clock) {
   AlertHistory history(kGap);
   if (flags.replay.history.empty()) {
     if (auto asked = ask_prometheus(flags, clock, history); !asked)
@@ -96,26 +95,25 @@ Result<std::vector<kube::Node>> parse_nodes(const std::string& file) {
   return nodes;
 }
 
-Result<std::vector<kube::Node>> read_nodes(const Flags& flags, Clock& clock) {
+Result<std::vector<kube::Node>> read_nodes(const CommandFlags& flags, Clock& clock) {
   if (!flags.replay.nodes.empty()) return parse_nodes(flags.replay.nodes);
-  if (flags.in_cluster) return std::vector<kube::Node>();
-  const auto cluster = Cluster::connect(flags, clock);
+  if (flags.kubeconfig.empty() && flags.context.empty()) return std::vector<kube::Node>();
+  const auto cluster = ClusterAccess::open(flags, clock);
   if (!cluster) return std::unexpected(cluster.error());
-  const auto api = (*cluster)->make_api({seconds(30), seconds(30)}, {});
-  auto nodes = api->list_nodes();
+  auto nodes = (*cluster)->api().list_nodes();
   if (!nodes) return with_context("reading the nodes", nodes.error());
   return nodes;
 }
 
 }  // namespace
 
-Result<std::string> run_replay(const Flags& flags, Clock& clock) {
-  if (flags.replay.history.empty() == flags.prometheus_url.empty()) {
+Result<std::string> run_replay(const CommandFlags& flags, Clock& clock) {
+  if (flags.replay.history.empty() == flags.replay.prometheus_url.empty()) {
     return fail(ErrorKind::kInvalid,
                 "the history of the alerts comes from --prometheus.url or from --history FILE: "
                 "give one of them");
   }
-  auto policy = load_policy(flags);
+  auto policy = load_policy(flags.policy_file, flags.mode);
   if (!policy) return std::unexpected(policy.error());
   auto nodes = read_nodes(flags, clock);
   if (!nodes) return std::unexpected(nodes.error());

@@ -7,7 +7,6 @@
 
 #include "core/kube/redo_on_conflict.h"
 #include "core/kube/update_node.h"
-#include "remediator/config/cluster.h"
 #include "remediator/guards/konduktor_taint.h"
 #include "remediator/model/node_mark.h"
 #include "remediator/records/remediation_json.h"
@@ -54,7 +53,8 @@ Status cancel_open(kube::Api& api, Clock& clock, const std::string& name) {
   return cancelled ? cancelled : with_context("cancelling " + name, cancelled.error());
 }
 
-Status take_taint_off(const Flags& flags, kube::Api& api, Clock& clock, const kube::Node& node) {
+Status take_taint_off(const CommandFlags& flags, kube::Api& api, Clock& clock,
+                      const kube::Node& node) {
   const auto decide = [&](const kube::Node& now) -> std::optional<kube::NodeChange> {
     if (!has_taint(now, flags.taint)) return std::nullopt;
     kube::NodeChange change;
@@ -72,7 +72,7 @@ struct Outcome {
   bool done = true;
 };
 
-Outcome reset_node(const Flags& flags, kube::Api& api, Clock& clock, const kube::Node& node,
+Outcome reset_node(const CommandFlags& flags, kube::Api& api, Clock& clock, const kube::Node& node,
                    const Remediation* open) {
   if (open != nullptr && !flags.cancels)
     return {"refused: " + open->name + " is open; --cancel cancels it", false};
@@ -93,7 +93,7 @@ std::string row_of(const std::string& node, std::size_t width, const std::string
 
 }  // namespace
 
-Result<ResetResult> reset_taints(const Flags& flags, kube::Api& api, Clock& clock) {
+Result<ResetResult> reset_taints(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   if (std::ranges::find(kResettable, flags.taint) == kResettable.end())
     return fail(ErrorKind::kInvalid, "--taint: not a taint of gpuward's; it stays");
   const auto nodes = api.list_nodes();
@@ -114,13 +114,6 @@ Result<ResetResult> reset_taints(const Flags& flags, kube::Api& api, Clock& cloc
   report.table = report.table.empty() ? "No node has the taint " + flags.taint + ".\n"
                                       : row_of("NODE", width, flags.taint) + report.table;
   return report;
-}
-
-Result<ResetResult> run_reset(const Flags& flags, Clock& clock) {
-  const auto cluster = Cluster::connect(flags, clock);
-  if (!cluster) return std::unexpected(cluster.error());
-  const auto api = (*cluster)->make_api({std::chrono::seconds(10), std::chrono::seconds(10)}, {});
-  return reset_taints(flags, *api, clock);
 }
 
 }  // namespace gpuward::remediator

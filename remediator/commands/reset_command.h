@@ -1,4 +1,4 @@
-// `gpuward-remediator reset`: takes a taint of ours off all nodes, with the rights of the operator
+// `gpuwardctl reset`: takes a taint of ours off all nodes, with the rights of the operator
 // who calls. Nodes that a Remediation is open for are refused, because it would only put it on
 // again; with --cancel it is cancelled first.
 #pragma once
@@ -8,7 +8,7 @@
 #include "core/kube/api.h"
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
-#include "remediator/config/flags.h"
+#include "remediator/commands/command_flags.h"
 
 namespace gpuward::remediator {
 
@@ -18,9 +18,7 @@ struct ResetResult {
 };
 
 // kInvalid for a taint that is not ours to take off.
-[[nodiscard]] Result<ResetResult> reset_taints(const Flags& flags, kube::Api& api, Clock& clock);
-
-// The same against the API server that the flags name.
-[[nodiscard]] Result<ResetResult> run_reset(const Flags& flags, Clock& clock);
+[[nodiscard]] Result<ResetResult> reset_taints(const CommandFlags& flags, kube::Api& api,
+                                               Clock& clock);
 
 }  // namespace gpuward::remediator

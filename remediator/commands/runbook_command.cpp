@@ -4,12 +4,12 @@
 
 namespace gpuward::remediator {
 
-Result<std::string> run_runbook_command(const Flags& flags, Clock& /*clock*/) {
+Result<std::string> run_runbook_command(const CommandFlags& flags, Clock& /*clock*/) {
   if (!flags.alert.empty()) {
     const Runbook* runbook = find_runbook(flags.alert);
     if (runbook != nullptr) return std::string(runbook->markdown);
     return fail(ErrorKind::kNotFound, "there is no runbook of the name " + flags.alert +
-                                          "; `gpuward-remediator runbook` lists them");
+                                          "; `gpuwardctl runbook` lists them");
   }
   std::string names;
   for (const Runbook& runbook : all_runbooks()) names += std::string(runbook.alert) + "\n";

@@ -1,4 +1,4 @@
-// `gpuward-remediator runbook [ALERT]`: the runbook of an alert as its file in alerts/runbooks has
+// `gpuwardctl runbook [ALERT]`: the runbook of an alert as its file in alerts/runbooks has
 // it, for those who have a shell and no browser.
 #pragma once
 
@@ -6,11 +6,11 @@
 
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
-#include "remediator/config/flags.h"
+#include "remediator/commands/command_flags.h"
 
 namespace gpuward::remediator {
 
 // Markdown; without a name the names of all, a line each. kNotFound where there is no such alert.
-[[nodiscard]] Result<std::string> run_runbook_command(const Flags& flags, Clock& clock);
+[[nodiscard]] Result<std::string> run_runbook_command(const CommandFlags& flags, Clock& clock);
 
 }  // namespace gpuward::remediator

@@ -17,6 +17,9 @@
 
 namespace gpuward::remediator {
 
+// The lease of who leads, in the namespace of the remediator.
+inline constexpr const char* kLeaseName = "gpuward-remediator";
+
 struct Deadlines {
   std::chrono::milliseconds request, with_retries;
 };

@@ -7,8 +7,6 @@
 
 #include "core/command_line/client_file_options.h"
 #include "core/command_line/completion.h"
-#include "core/command_line/output_option.h"
-#include "core/runtime/yaml_scalars.h"
 #include "remediator/config/flag_examples.h"
 
 namespace gpuward::remediator {
@@ -21,10 +19,6 @@ struct Words {
   std::string level = "info";
   std::string format = "logfmt";
   std::string mode;
-  std::string severity;             // of policy explain
-  std::vector<std::string> labels;  // "key=value" each
-  std::string lasts = "30m";        // of exclusions add
-  std::string since = "7d";         // of replay
   bool check_config = false;
   int monitor_interval = 30;
 };
@@ -113,108 +107,6 @@ void add_flags(CLI::App& app, Flags& flags, Words& words) {
                "Read all configuration files, say what is wrong, and exit");
 }
 
-// A command about one node.
-CLI::App* add_node_command(CLI::App& app, Flags& flags, const std::string& name,
-                           const std::string& what) {
-  CLI::App* command = app.add_subcommand(name, what);
-  command->add_option("node", flags.node, "Name of the node")->required();
-  command->fallthrough();
-  return command;
-}
-
-using Commands = std::vector<std::pair<CLI::App*, Command>>;
-
-// A command about a policy file, no cluster needed.
-CLI::App* add_policy_command(CLI::App& policy, Flags& flags, const std::string& name,
-                             const std::string& what) {
-  CLI::App* command = policy.add_subcommand(name, what);
-  command->add_option("file", flags.config_file, "YAML file with the policy")->required();
-  command->fallthrough();
-  return command;
-}
-
-void add_policy_commands(CLI::App& app, Flags& flags, Words& words, Commands& commands) {
-  CLI::App* policy = app.add_subcommand("policy", "Look at a policy file");
-  policy->require_subcommand(1);
-  policy->fallthrough();
-  CLI::App* explain = add_policy_command(*policy, flags, "explain",
-                                         "Say what a policy would do to a node, step by step");
-  CLI::Option* labels =
-      explain->add_option("--labels", words.labels, "Of the node: key=value,key=value")
-          ->delimiter(',');
-  explain->add_option("--node", flags.node, "A node of the cluster, read from there")
-      ->excludes(labels);
-  explain->add_option("--severity", words.severity,
-                      "isolate, reboot, reset or monitor; default: all");
-  commands.emplace_back(explain, Command::kExplainPolicy);
-  commands.emplace_back(
-      add_policy_command(*policy, flags, "check", "Say what is wrong with a policy, and where"),
-      Command::kCheckPolicy);
-  commands.emplace_back(
-      policy->add_subcommand("schema", "Print the JSON Schema of a policy, for your editor"),
-      Command::kPolicySchema);
-}
-
-CLI::App* add_exclusion_command(CLI::App& exclusions, const std::string& name,
-                                const std::string& what) {
-  CLI::App* command = exclusions.add_subcommand(name, what);
-  command->fallthrough();
-  return command;
-}
-
-void add_exclusion_commands(CLI::App& app, Flags& flags, Words& words, Commands& commands) {
-  CLI::App* all = app.add_subcommand("exclusions", "Keep gpuward off a node for a while");
-  all->require_subcommand(1);
-  all->fallthrough();
-  CLI::App* list = add_exclusion_command(*all, "list", "Say what is excluded, and until when");
-  add_output_option(*list, flags.output);
-  CLI::App* add = add_exclusion_command(*all, "add", "Exclude a node or an instance");
-  add->add_option("--for", words.lasts, "How long: 30m, 12h, 7d")->capture_default_str();
-  add->add_option("--reason", flags.exclusion.reason, "Why, for those who meet it");
-  CLI::App* remove = add_exclusion_command(*all, "remove", "End an exclusion before its time");
-  for (CLI::App* command : {add, remove}) {
-    command->add_option("name", flags.exclusion.subject, "Name of a node, or id of an instance")
-        ->required();
-  }
-  CLI::App* import = add_exclusion_command(
-      *all, "import", "Take over the exclusions of the monitor that gpuward replaces");
-  import->add_option("file", flags.exclusion.file, "Its JSON file")->required();
-  commands.insert(commands.end(), {{list, Command::kListExclusions},
-                                   {add, Command::kAddExclusion},
-                                   {remove, Command::kRemoveExclusion},
-                                   {import, Command::kImportExclusions}});
-}
-
-CLI::App* add_reset_command(CLI::App& app, Flags& flags) {
-  CLI::App* reset = app.add_subcommand("reset", "Take a taint of ours off all nodes");
-  reset->add_option("--taint", flags.taint, "Its key")->capture_default_str();
-  reset->add_flag("--dry-run", flags.dry_run, "Only say what would be done");
-  reset->add_flag("--cancel", flags.cancels,
-                  "Cancel the remediations that are open for such nodes, which are refused else");
-  reset->fallthrough();
-  return reset;
-}
-
-CLI::App* add_replay_command(CLI::App& app, Flags& flags, Words& words) {
-  CLI::App* replay = app.add_subcommand(
-      "replay", "Say what a policy would have done about the alerts of the past");
-  replay->add_option("file", flags.config_file, "YAML file with the policy")->required();
-  CLI::Option* history = replay->add_option(
-      "--history", flags.replay.history,
-      "What Prometheus' /api/v1/query_range has answered to ALERTS{alertstate=\"firing\"}, "
-      "instead of --prometheus.url");
-  replay->add_option("--since", words.since, "How far back Prometheus is asked: 12h, 30d")
-      ->excludes(history)
-      ->capture_default_str();
-  replay->add_option("--nodes", flags.replay.nodes,
-                     "Output of `kubectl get nodes -o json`, instead of --kubeconfig");
-  replay->add_flag("--approve", flags.replay.approves_all,
-                   "Approve each step that waits for approval");
-  add_output_option(*replay, flags.output);
-  replay->fallthrough();
-  return replay;
-}
-
 CLI::App* add_notify_test(CLI::App& app, Flags& flags) {
   CLI::App* notify = app.add_subcommand("notify", "Look at who is notified of remediations");
   notify->require_subcommand(1);
@@ -224,68 +116,6 @@ CLI::App* add_notify_test(CLI::App& app, Flags& flags) {
   test->add_option("sink", flags.sink, "Name of one of them; default: all");
   test->fallthrough();
   return test;
-}
-
-CLI::App* add_runbook_command(CLI::App& app, Flags& flags) {
-  CLI::App* runbook = app.add_subcommand("runbook", "Print the runbook of an alert");
-  runbook->add_option("alert", flags.alert, "Name of the alert; default: list them");
-  return runbook;
-}
-
-Commands add_commands(CLI::App& app, Flags& flags, Words& words) {
-  CLI::App* list = app.add_subcommand("list", "List the remediations, open ones first");
-  list->fallthrough();
-  add_output_option(*list, flags.output);
-  CLI::App* explain =
-      add_node_command(app, flags, "explain", "Say what is known and decided about a node");
-  add_output_option(*explain, flags.output);
-  CLI::App* approve =
-      add_node_command(app, flags, "approve", "Approve the step that waits for it, for an hour");
-  approve->add_option("token", flags.token, "As `list` and `explain` show it")->required();
-  CLI::App* breaker = app.add_subcommand("breaker", "Say whether the circuit breaker is open");
-  breaker->fallthrough();
-  add_output_option(*breaker, flags.output);
-  CLI::App* close = breaker->add_subcommand("close", "Close it: what has come so far is looked at");
-  close->fallthrough();
-  Commands commands = {
-      {list, Command::kList},
-      {add_reset_command(app, flags), Command::kReset},
-      {add_replay_command(app, flags, words), Command::kReplay},
-      {add_notify_test(app, flags), Command::kNotifyTest},
-      {add_runbook_command(app, flags), Command::kRunbook},
-      {breaker, Command::kShowBreaker},
-      {close, Command::kCloseBreaker},
-      {approve, Command::kApprove},
-      {explain, Command::kExplain},
-      {add_node_command(app, flags, "pause", "Do nothing more to a node; what stands stays"),
-       Command::kPause},
-      {add_node_command(app, flags, "resume", "Go on after a pause"), Command::kResume},
-      {add_node_command(app, flags, "cancel",
-                        "Take what is ours off a node and close its remediation"),
-       Command::kCancel},
-      {add_node_command(app, flags, "machine-replaced",
-                        "Forget what is known of the machine behind a node: it is another one"),
-       Command::kMachineReplaced},
-  };
-  add_policy_commands(app, flags, words, commands);
-  add_exclusion_commands(app, flags, words, commands);
-  return commands;
-}
-
-// What policy explain is asked about. Why the words are wrong; empty where they are not.
-std::string interpret_subject(const Words& words, Flags& flags) {
-  if (!words.severity.empty()) {
-    flags.severity = parse_severity(words.severity);
-    if (!flags.severity || *flags.severity == Severity::kNone) {
-      return "--severity: must be one of isolate, reboot, reset, monitor";
-    }
-  }
-  for (const std::string& label : words.labels) {
-    const auto equals = label.find('=');
-    if (equals == 0 || equals == std::string::npos) return "--labels: each must be key=value";
-    flags.labels[label.substr(0, equals)] = label.substr(equals + 1);
-  }
-  return {};
 }
 
 // LOG_LEVEL may be that of the monitor that is replaced: INFO, WARNING, CRITICAL.
@@ -315,12 +145,6 @@ std::string interpret(const Words& words, Flags& flags) {
   if (flags.prometheus_alerts && flags.prometheus_url.empty())
     return "--prometheus.alerts needs --prometheus.url";
   flags.monitor_interval = std::chrono::seconds(words.monitor_interval);
-  const auto lasts = parse_duration(words.lasts);
-  if (!lasts || lasts->count() <= 0) return "--for: must be a time such as 30m, 12h or 7d";
-  flags.exclusion.lasts = *lasts;
-  const auto since = parse_duration(words.since);
-  if (!since || since->count() <= 0) return "--since: must be a time such as 12h or 30d";
-  flags.replay.since = *since;
   const std::string& url = flags.told.webhook_url;
   if (!url.empty() && !url.starts_with("http://") && !url.starts_with("https://")) {
     return "WEBHOOK_URL must begin with http:// or https://";
@@ -331,7 +155,7 @@ std::string interpret(const Words& words, Flags& flags) {
   flags.log_level = *level;
   flags.log_format = *format;
   flags.in_cluster = flags.kubeconfig.empty() && flags.context.empty();
-  return interpret_subject(words, flags);
+  return {};
 }
 
 }  // namespace
@@ -343,16 +167,14 @@ std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
                "gpuward-remediator");
   add_flags(app, flags, words);
   app.set_version_flag("--version", "gpuward-remediator " GPUWARD_VERSION);
-  const Commands commands = add_commands(app, flags, words);
+  const CLI::App* const notify_test = add_notify_test(app, flags);
   if (const auto exit_code = parse_words(app, kExamples, argc, argv)) return *exit_code;
   if (const std::string wrong = interpret(words, flags); !wrong.empty()) {
     std::cerr << "gpuward-remediator: " << wrong << "\n";
     return kWrongUsage;
   }
   if (words.check_config) flags.command = Command::kCheckConfig;
-  for (const auto& [command, meaning] : commands) {
-    if (command->parsed()) flags.command = meaning;
-  }
+  if (notify_test->parsed()) flags.command = Command::kNotifyTest;
   return flags;
 }
 

@@ -1,5 +1,5 @@
-// The command line of gpuward-remediator, read once by main(). CLI11 is included in flags.cpp
-// and core/command_line only.
+// The command line of gpuward-remediator, read once by main(); what people type is gpuwardctl's
+// (ctl/).
 #pragma once
 
 #include <chrono>
@@ -10,57 +10,15 @@
 #include <variant>
 #include <vector>
 
-#include "core/command_line/output.h"
 #include "core/http/client/authorized_client.h"
-#include "core/kube/objects.h"
-#include "core/model/severity.h"
 #include "core/runtime/log.h"
 #include "remediator/config/webhook_security.h"
-#include "remediator/model/node_mark.h"
 #include "remediator/model/step.h"
 #include "remediator/policy/notifications.h"
 
 namespace gpuward::remediator {
 
-enum class Command : std::uint8_t {
-  kServe,
-  kCheckConfig,
-  kExplain,
-  kList,
-  kApprove,
-  kPause,
-  kResume,
-  kCancel,
-  kMachineReplaced,
-  kShowBreaker,
-  kCloseBreaker,
-  kListExclusions,
-  kAddExclusion,
-  kRemoveExclusion,
-  kImportExclusions,
-  kReset,
-  kCheckPolicy,
-  kExplainPolicy,
-  kPolicySchema,
-  kReplay,
-  kNotifyTest,
-  kRunbook
-};
-
-// Of the commands about exclusions.
-struct ExclusionFlags {
-  std::string subject = {};  // a node or an instance
-  std::chrono::milliseconds lasts = std::chrono::minutes(30);
-  std::string reason = {};
-  std::string file = {};  // of import
-};
-
-// Of replay.
-struct ReplayFlags {
-  std::string history = {}, nodes = {};  // files
-  std::chrono::milliseconds since = std::chrono::hours(24 * 7);
-  bool approves_all = false;
-};
+enum class Command : std::uint8_t { kServe, kCheckConfig, kNotifyTest };
 
 struct Flags {
   Command command = Command::kServe;
@@ -82,17 +40,7 @@ struct Flags {
   std::string pod_name;
   std::filesystem::path audit_path;  // empty: stdout
   EnvironmentSinks told;             // sinks of notifications beside those of the policy
-  std::string node;                  // of the commands about one node
-  kube::Labels labels;               // of policy explain: those of a node that need not exist
-  std::optional<Severity> severity;  // of policy explain; none: all
-  std::string token;                 // of approve
   std::string sink;                  // of notify test; empty: all
-  std::string alert;                 // of runbook; empty: which there are
-  ExclusionFlags exclusion;
-  ReplayFlags replay;
-  OutputFormat output = OutputFormat::kTable;  // of those that print something
-  std::string taint{kTaintKey};                // of reset
-  bool dry_run = false, cancels = false;       // of reset
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kLogfmt;
 };

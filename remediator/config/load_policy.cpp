@@ -7,19 +7,24 @@
 
 namespace gpuward::remediator {
 
-Result<Policy> load_policy(const Flags& flags) {
+Result<Policy> load_policy(const std::filesystem::path& file, std::optional<Mode> mode) {
   Policy policy;
-  if (!flags.config_file.empty()) {
-    const auto file = YamlFile::load(flags.config_file);
-    if (!file) return std::unexpected(file.error());
-    auto read = read_policy(*file);
+  if (!file.empty()) {
+    const auto text = YamlFile::load(file);
+    if (!text) return std::unexpected(text.error());
+    auto read = read_policy(*text);
     if (!read) return read;
     policy = std::move(*read);
     if (auto loaded = load_job_templates(policy.jobs); !loaded)
       return std::unexpected(loaded.error());
   }
-  if (flags.mode) policy.mode = *flags.mode;
-  add_environment_sinks(policy.notifications, flags.told);
+  if (mode) policy.mode = *mode;
+  return policy;
+}
+
+Result<Policy> load_policy(const Flags& flags) {
+  auto policy = load_policy(flags.config_file, flags.mode);
+  if (policy) add_environment_sinks(policy->notifications, flags.told);
   return policy;
 }
 

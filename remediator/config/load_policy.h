@@ -2,14 +2,20 @@
 // reload and by the commands about policies.
 #pragma once
 
+#include <filesystem>
+#include <optional>
+
 #include "core/model/result.h"
 #include "remediator/config/flags.h"
 #include "remediator/policy/policy.h"
 
 namespace gpuward::remediator {
 
-// With the flag --mode, the templates of Jobs and the sinks of the environment; the default policy
-// where no file is named. kInvalid: `file:line: field: what`, one line a fault.
+// With the templates of Jobs; the default policy where no file is named. `mode` wins over the
+// file's. kInvalid: `file:line: field: what`, one line a fault.
+[[nodiscard]] Result<Policy> load_policy(const std::filesystem::path& file,
+                                         std::optional<Mode> mode);
+// That of the server, with the sinks of its environment.
 [[nodiscard]] Result<Policy> load_policy(const Flags& flags);
 
 }  // namespace gpuward::remediator

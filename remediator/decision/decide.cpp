@@ -316,7 +316,7 @@ Decision decide_standing(Draft& draft) {
         draft,
         "the machine contradicts what is known of it: one sign says that it was given up, "
         "another that it is a different one; it returns once a fresh report says that it is "
-        "healthy, or after gpuward-remediator machine-replaced " +
+        "healthy, or after gpuwardctl machine-replaced " +
             draft.remediation.node);
   }
   const PlannedStep* next = next_step(plan, draft.remediation);

@@ -65,7 +65,7 @@ Decision held(const Remediation& remediation, const PlannedStep& wait, const Ste
       "its machine is gone and no replacement has joined within " + to_duration_text(wait.timeout) +
           ": " + record.message +
           ": it counts as missing capacity and keeps its slot of the budgets until an "
-          "operator runs gpuward-remediator cancel " +
+          "operator runs gpuwardctl cancel " +
           remediation.node);
 }
 

@@ -167,7 +167,7 @@ std::optional<Gate> slot_before(const DecisionInputs& inputs) {
 }
 
 std::string how_to_approve(const Remediation& remediation, const ApprovalRecord& record) {
-  return std::string(to_string(record.step)) + " waits for approval: gpuward-remediator approve " +
+  return std::string(to_string(record.step)) + " waits for approval: gpuwardctl approve " +
          remediation.node + " " + record.token;
 }
 

@@ -15,6 +15,8 @@ struct SwitchPlace {
   std::string ns, config_map;
 };
 
+// The ConfigMap, in the namespace of the remediator.
+inline constexpr const char* kSwitchName = "gpuward-remediator-switch";
 inline constexpr std::string_view kStopKey = "stop";
 
 // A value: go on. Else kBlocked, always: the message says why and what to do.

@@ -51,7 +51,7 @@ std::string runbook_of(const Remediation& remediation, const std::string& url) {
     if (is_ours && (worst == nullptr || worst->severity < alert.severity)) worst = &alert;
   }
   if (worst == nullptr) return {};
-  if (url.empty()) return "gpuward-remediator runbook " + worst->alertname;
+  if (url.empty()) return "gpuwardctl runbook " + worst->alertname;
   return url + (url.ends_with('/') ? "" : "/") + worst->alertname;
 }
 

@@ -237,12 +237,12 @@ void append_upkeep(Families& families, const Standing& standing) {
            {},
            kElsewhere},
           standing.stopped);
-  auto& exclusions = declare(
-      families, {"gpuward_remediator_exclusion_expires_timestamp_seconds",
-                 "Until when a node or instance is excluded (`gpuward-remediator exclusions`).",
-                 kGauge,
-                 {"subject"},
-                 "without exclusions, and on a replica that does not lead"});
+  auto& exclusions =
+      declare(families, {"gpuward_remediator_exclusion_expires_timestamp_seconds",
+                         "Until when a node or instance is excluded (`gpuwardctl exclusions`).",
+                         kGauge,
+                         {"subject"},
+                         "without exclusions, and on a replica that does not lead"});
   for (const auto& [subject, exclusion] : standing.exclusions)
     exclusions.add({subject}, exclusion.until);
 }

@@ -1,5 +1,5 @@
 // A policy in words: what would be done to a node at each severity, step by step, and where the
-// mode cuts it. Printed by `gpuward-remediator policy explain`. Pure.
+// mode cuts it. Printed by `gpuwardctl policy explain`. Pure.
 #pragma once
 
 #include <string>

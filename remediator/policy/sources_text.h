@@ -1,6 +1,6 @@
 // What a policy would take for a finding besides the alerts of gpuward's rules, in words:
 // conditions of nodes, lines of logs, the advice of a language model. Printed by
-// `gpuward-remediator policy explain`. Pure.
+// `gpuwardctl policy explain`. Pure.
 #pragma once
 
 #include <string>

@@ -29,7 +29,7 @@ constexpr std::chrono::seconds kWritersEvery{60};
 constexpr const char* kTwoWriters =
     "loki.konduktor_taint: trainy.konduktor.ai/faulty has another writer. Switch that one off "
     "(konduktor's controller, the preset konduktor of gpuward-exporter), then run "
-    "`gpuward-remediator reset --taint trainy.konduktor.ai/faulty`; until then no lines are read";
+    "`gpuwardctl reset --taint trainy.konduktor.ai/faulty`; until then no lines are read";
 
 std::int64_t nanoseconds_of(std::chrono::milliseconds time) { return nanoseconds(time).count(); }
 

@@ -101,16 +101,18 @@ TEST(RunbookWords, NameCommandsThatThereAre) {
 // Nobody has our programs at hand: they are in the pods. What the remediator's own account may not
 // do (manifests/remediator-admission.yaml) is an annotation, written under your own name.
 TEST(RunbookWords, RunOurProgramsInTheirPods) {
-  const std::regex command("(?:.*[|] )?(.*)(gpuward-(exporter|remediator) (?:--)?[a-z].*)");
+  const std::regex command(
+      "(?:.*[|] )?(.*)((gpuward-exporter|gpuward-remediator|gpuwardctl) (?:--)?[a-z].*)");
   const std::regex exporter("kubectl -n gpu-healthcheck exec (-i )?<pod> -- ");
   const std::regex remediator("kubectl -n gpuward exec deploy/gpuward-remediator -- ");
-  const std::regex reads("gpuward-remediator (explain|breaker|policy explain|--check-config).*");
+  const std::regex reads(
+      "gpuwardctl (explain|breaker|policy explain).*|gpuward-remediator --check-config.*");
   std::size_t count = 0;
   for (const Page& page : runbooks()) {
     for (const std::string& code : code_in(page.text)) {
       std::smatch found;
       if (!std::regex_match(code, found, command)) continue;
-      const bool is_exporter = found[3] == "exporter";
+      const bool is_exporter = found[3] == "gpuward-exporter";
       EXPECT_TRUE(std::regex_match(found[1].str(), is_exporter ? exporter : remediator))
           << page.name << ": " << code;
       EXPECT_TRUE(is_exporter || std::regex_match(found[2].str(), reads))

@@ -26,7 +26,7 @@ TEST(Runbooks, AreOneForEachAlertAndNoneIsLeftOver) {
 TEST(Runbooks, AlertsHaveTheCommandThatPrintsThem) {
   for (const AlertRule& rule : load_alert_rules()) {
     EXPECT_EQ(rule.annotations.at("runbook"),
-              "kubectl -n gpuward exec deploy/gpuward-remediator -- gpuward-remediator runbook " +
+              "kubectl -n gpuward exec deploy/gpuward-remediator -- gpuwardctl runbook " +
                   rule.name);
   }
 }

@@ -34,12 +34,13 @@ std::vector<Layer> make_layers() {
       "exporter/checks",    "exporter/pods",       "exporter/publish", "exporter/amd_health",
       "exporter/nccl_pair", "exporter/evidence",   "exporter/config",  "exporter/watch",
       "exporter/commands"};
-  constexpr std::array<std::string_view, 20> kRemediator{
+  constexpr std::array<std::string_view, 21> kRemediator{
       "remediator/model",   "remediator/drain",   "remediator/restart",  "remediator/policy",
       "remediator/guards",  "remediator/gates",   "remediator/cloud",    "remediator/triage",
       "remediator/sources", "remediator/notify",  "remediator/actions",  "remediator/records",
       "remediator/intake",  "remediator/budgets", "remediator/decision", "remediator/execution",
-      "remediator/page",    "remediator/replay",  "remediator/config",   "remediator/commands"};
+      "remediator/page",    "remediator/replay",  "remediator/config",   "remediator/commands",
+      "remediator/ctl"};
   std::vector<Layer> layers{
       {"core/model", {}},
       {"core/xid", {"core/model"}},
@@ -127,7 +128,7 @@ const std::vector<Door>& doors() {
       {"gpumetricssvc", {"exporter/amd_health/server.cpp"}},
       {"CLI/",
        {"core/command_line/", "exporter/config/flags", "exporter/commands/",
-        "remediator/config/flags"}},
+        "remediator/config/flags", "remediator/ctl/"}},
       {"gtest/", {}},
       {"gmock/", {}},
   };

@@ -165,6 +165,9 @@ http::Response FakeKube::answer_without_target(const std::string& user,
   if (request.path == "/readyz" || request.path == "/healthz" || request.path == "/livez") {
     return http::Response::text(200, "ok");
   }
+  if (request.path == "/version") {
+    return json_response(200, {{"major", "1"}, {"gitVersion", "v1.35.0"}});
+  }
   if (request.path == kAccessReviews && request.method == "POST") {
     auto review = body_of(request);
     if (!review) return failure_response(review.error());

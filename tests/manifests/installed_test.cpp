@@ -209,7 +209,7 @@ TEST_F(Installed, TheRemediatorObservesAnAlertAndExplainsIt) {
       seconds(60), "phase Observed"))
       << remediator.log();
   const auto explained =
-      Process::run({.argv = {GPUWARD_BIN_DIR "/gpuward-remediator", "explain", "gpu-01",
+      Process::run({.argv = {GPUWARD_BIN_DIR "/gpuwardctl", "explain", "gpu-01",
                              "--kubeconfig=" + remediator.kubeconfig}});
   ASSERT_TRUE(explained);
   EXPECT_THAT(explained->output, HasSubstr("observe"));

@@ -27,7 +27,7 @@ void expect_our_programs_read(const std::string& documents) {
   support::TempDir folder;
   const auto policy =
       folder.write("policy.yaml", file_in(documents, "gpuward-remediator", "policy.yaml"));
-  expect_good({GPUWARD_BIN_DIR "/gpuward-remediator", "policy", "check", policy.string()});
+  expect_good({GPUWARD_BIN_DIR "/gpuwardctl", "policy", "check", policy.string()});
   const auto config =
       folder.write("config.yaml", file_in(documents, "gpuward-exporter", "config.yaml"));
   expect_good(

@@ -152,7 +152,7 @@ std::string steps_explained(const std::string& policy, const std::string& severi
                             std::vector<std::string> arguments) {
   const support::TempDir folder;
   const auto file = folder.write("policy.yaml", policy);
-  arguments.insert(arguments.begin(), {GPUWARD_BIN_DIR "/gpuward-remediator", "policy", "explain",
+  arguments.insert(arguments.begin(), {GPUWARD_BIN_DIR "/gpuwardctl", "policy", "explain",
                                        file.string(), "--severity=" + severity});
   const auto outcome = run({.argv = std::move(arguments)});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output << outcome.error_output;

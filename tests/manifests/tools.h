@@ -44,7 +44,7 @@ namespace gpuward::manifests {
 // YAML of several documents, each alone.
 [[nodiscard]] std::vector<std::string> documents_of(const std::string& documents);
 
-// What `gpuward-remediator policy explain` says that a policy does at a severity.
+// What `gpuwardctl policy explain` says that a policy does at a severity.
 [[nodiscard]] std::string steps_explained(const std::string& policy, const std::string& severity,
                                           std::vector<std::string> arguments = {});
 

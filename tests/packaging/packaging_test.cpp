@@ -24,6 +24,7 @@ using support::Process;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::UnorderedElementsAre;
 
 constexpr const char* kUnit = "/lib/systemd/system/gpuward-exporter.service";
 constexpr const char* kRemediatorUnit = "/lib/systemd/system/gpuward-remediator.service";
@@ -49,22 +50,24 @@ class Package : public ::testing::Test {
     for (const auto& entry : fs::directory_iterator(folder_->path())) {
       const std::string name = entry.path().filename().string();
       if (!name.ends_with(".deb")) continue;
-      (name.starts_with("gpuward-remediator_") ? remediator_ : file_) = entry.path().string();
+      if (name.starts_with("gpuward-exporter_")) file_ = entry.path().string();
+      if (name.starts_with("gpuward-remediator_")) remediator_ = entry.path().string();
+      if (name.starts_with("gpuwardctl_")) ctl_ = entry.path().string();
     }
   }
   static void TearDownTestSuite() { folder_.reset(); }
   void SetUp() override {
     GPUWARD_REQUIRE(support::why_no_program("cpack"));
     GPUWARD_REQUIRE(support::why_no_program("dpkg"));
-    ASSERT_FALSE(file_.empty() || remediator_.empty());
+    ASSERT_FALSE(file_.empty() || remediator_.empty() || ctl_.empty());
   }
 
   static std::unique_ptr<support::TempDir> folder_;
-  static std::string file_, remediator_;  // of the exporter, of the remediator
+  static std::string file_, remediator_, ctl_;  // of the exporter, of the remediator, for people
 };
 
 std::unique_ptr<support::TempDir> Package::folder_;
-std::string Package::file_, Package::remediator_;
+std::string Package::file_, Package::remediator_, Package::ctl_;
 
 // A root with an empty database of packages.
 class Machine {
@@ -199,6 +202,41 @@ TEST_F(Package, OfTheRemediatorObservesAndWaitsForItsKubeconfig) {
   machine.dpkg({"--purge", "gpuward-remediator"});
   EXPECT_FALSE(fs::exists(machine.at("/etc/gpuward/policy.yaml")));
   EXPECT_FALSE(fs::exists(machine.at("/usr/bin/gpuward-remediator")));
+}
+
+// Names below /usr, without folders.
+std::vector<std::string> files_of(const Machine& machine) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::recursive_directory_iterator(machine.at("/usr"))) {
+    if (!entry.is_directory()) names.push_back(entry.path().lexically_relative(machine.root()));
+  }
+  return names;
+}
+
+TEST_F(Package, ForPeopleHasTheProgramItsNameForKubectlAndItsCompletions) {
+  const Machine machine;
+  machine.dpkg({"--install", ctl_});
+
+  EXPECT_THAT(files_of(machine),
+              UnorderedElementsAre("usr/bin/gpuwardctl", "usr/bin/kubectl-gpuward",
+                                   "usr/share/bash-completion/completions/gpuwardctl",
+                                   "usr/share/fish/vendor_completions.d/gpuwardctl.fish",
+                                   "usr/share/gpuwardctl/completion.zsh"));
+  EXPECT_FALSE(fs::exists(machine.at("/etc/gpuward")));
+  EXPECT_EQ(fs::read_symlink(machine.at("/usr/bin/kubectl-gpuward")), "gpuwardctl");
+  EXPECT_EQ(output_of({machine.at("/usr/bin/kubectl-gpuward").string(), "version"}),
+            "gpuwardctl " GPUWARD_VERSION "\n");
+  for (const std::string shell : {"bash", "zsh", "fish"}) {
+    const std::string path = shell == "bash" ? "/usr/share/bash-completion/completions/gpuwardctl"
+                             : shell == "zsh"
+                                 ? "/usr/share/gpuwardctl/completion.zsh"
+                                 : "/usr/share/fish/vendor_completions.d/gpuwardctl.fish";
+    EXPECT_EQ(machine.text(path),
+              output_of({machine.at("/usr/bin/gpuwardctl").string(), "completion", shell}));
+  }
+
+  machine.dpkg({"--remove", "gpuwardctl"});
+  EXPECT_FALSE(fs::exists(machine.at("/usr/bin/kubectl-gpuward")));
 }
 
 TEST_F(Package, HasAConfigurationThatTheExporterReads) {

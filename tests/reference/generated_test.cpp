@@ -87,7 +87,7 @@ TEST(GeneratedTables, SayWhatEachKeyIsFor) {
 TEST(GeneratedSchemas, AreWhatTheProgramsPrint) {
   for (const auto& [path, argv] : std::map<std::string, std::vector<std::string>>{
            {"manifests/schemas/policy.schema.json",
-            {GPUWARD_BIN_DIR "/gpuward-remediator", "policy", "schema"}},
+            {GPUWARD_BIN_DIR "/gpuwardctl", "policy", "schema"}},
            {"manifests/schemas/exporter.schema.json",
             {GPUWARD_BIN_DIR "/gpuward-exporter", "config", "schema"}}}) {
     const auto printed = Process::run({.argv = argv});

@@ -26,7 +26,8 @@ std::string help_of(const std::string& program, const std::string& command) {
 // `  --log.level TEXT=info (Env:LOG_LEVEL)`, and perhaps words behind it.
 Flag read_flag(const std::string& command, const std::string& line) {
   static const std::regex kHead(
-      R"(^  (\S+)( (TEXT|INT|FLOAT)(:[^=( ]*( in \[[^\]]*\])?)?)"  // name, argument and its range
+      R"(^  (\S+)( (TEXT|INT|FLOAT|NODE)(:[^=( ]*( in \[[^\]]*\])?)?)"  // name, argument and its
+                                                                        // range
       R"((=(\[[^\]]*\]|\S+))?( \.\.\.)?)?( \(Env:(\w+)\))?.*)");
   std::smatch found;
   if (!std::regex_match(line, found, kHead)) {
@@ -49,12 +50,12 @@ void read_help(const std::string& program, const std::string& command, std::set<
     const bool is_entry = line.starts_with("  ") && line.size() > 2 && line[2] != ' ';
     if (!line.starts_with(" ")) section = line;
     if (!is_entry || line.starts_with("  -h,--help")) continue;
-    if (section == "Subcommands:") {
-      commands.push_back((command.empty() ? "" : command + " ") +
-                         line.substr(2, line.find(' ', 2) - 2));
-    } else if (section == "Options:" || section == "Positionals:") {
+    if (section == "Options:" || section == "Positionals:") {
       flags.insert(read_flag(command, line));
       ++found;
+    } else if (section.ends_with(":") && section != "Examples:") {  // a group of commands
+      commands.push_back((command.empty() ? "" : command + " ") +
+                         line.substr(2, line.find(' ', 2) - 2));
     }
   }
   if (found == 0) flags.insert({.command = command});

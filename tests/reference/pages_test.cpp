@@ -65,6 +65,7 @@ TEST_P(PageWords, NameFunctionsThatAreThere) {
 std::set<Flag> all_flags() {
   std::set<Flag> flags = flags_of("gpuward-exporter");
   flags.merge(flags_of("gpuward-remediator"));
+  flags.merge(flags_of("gpuwardctl"));
   return flags;
 }
 
@@ -80,7 +81,7 @@ TEST_P(PageWords, NameFlagsThatAreThere) {
 }
 
 TEST_P(PageWords, NameCommandsThatAreThere) {
-  const std::regex command("(gpuward-exporter|gpuward-remediator) ([a-z][a-z-]*)( .*)?");
+  const std::regex command("(gpuward-exporter|gpuward-remediator|gpuwardctl) ([a-z][a-z-]*)( .*)?");
   for (const std::string& word : matching(command)) {
     std::smatch parts;
     ASSERT_TRUE(std::regex_match(word, parts, command));

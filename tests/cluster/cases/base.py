@@ -104,7 +104,7 @@ def signal_pod(pod, signal):
 
 def explain(node):
     """What the remediator's command line prints, in one of its pods."""
-    return kubectl("-n", REMEDIATORS, "exec", "deploy/gpuward-remediator", "--", "gpuward-remediator", "explain", node)
+    return kubectl("-n", REMEDIATORS, "exec", "deploy/gpuward-remediator", "--", "gpuwardctl", "explain", node)
 
 
 def leader():

@@ -163,13 +163,14 @@ class SeedCommands(ClusterTest):
         self.assertFalse(kubectl.get("node", self.NODE)["spec"].get("unschedulable", False))
 
     def ask_the_remediator(self):
-        program = "kubectl exec -n gpuward deployment/gpuward-remediator -- gpuward-remediator"
+        program = "kubectl exec -n gpuward deployment/gpuward-remediator -- gpuwardctl"
         self.assertIn(self.NODE, self.type(f"{program} list"))
         self.assertIn("mode", self.type(f"{program} explain"))
         # Nobody listens at that address.
-        self.assertRegex(self.type(f"{program} notify test", fails=True), r"nobody +webhook +.*127.0.0.1")
-        own = "gpuward-remediator --kubeconfig $KUBECONFIG exclusions"
-        self.assertIn("maintenance", self.type(f"{own} add"))
+        sends = "kubectl exec -n gpuward deployment/gpuward-remediator -- gpuward-remediator notify test"
+        self.assertRegex(self.type(sends, fails=True), r"nobody +webhook +.*127.0.0.1")
+        self.assertIn("maintenance", self.type("gpuwardctl --kubeconfig $KUBECONFIG exclude"))
+        own = "gpuwardctl --kubeconfig $KUBECONFIG exclusions"
         self.assertIn(self.NODE, self.type(f"{own} list"))
         self.assertIn("not excluded any more", self.type(f"{own} remove"))
         with tempfile.TemporaryDirectory() as folder:
@@ -186,7 +187,7 @@ class SeedCommands(ClusterTest):
         kubectl("taint", "node", node, "trainy.konduktor.ai/faulty=true:NoSchedule")
         self.assertIn("trainy.konduktor.ai/faulty=true:NoSchedule",
                       self.type("kubectl describe node $NODE | grep trainy", NODE=node))
-        self.assertIn("removed", self.type("kubectl exec -n gpuward deployment/gpuward-remediator -- gpuward-remediator reset"))
+        self.assertIn("removed", self.type("kubectl exec -n gpuward deployment/gpuward-remediator -- gpuwardctl reset"))
         self.type("kubectl describe node $NODE | grep trainy", fails=True, NODE=node)
 
     def replace_it(self):

@@ -10,7 +10,7 @@ using ::testing::StartsWith;
 class ExclusionsProcess : public RemediatorProcess {
  protected:
   support::Process::Outcome say(std::vector<std::string> words) {
-    std::vector<std::string> argv = {kBinary};
+    std::vector<std::string> argv = {kCtl};
     argv.insert(argv.end(), words.begin(), words.end());
     argv.push_back("--kubeconfig=" + path("kubeconfig"));
     argv.emplace_back("--namespace=gpuward");
@@ -21,7 +21,7 @@ class ExclusionsProcess : public RemediatorProcess {
 };
 
 TEST_F(ExclusionsProcess, KeepTheRunningOneOffANodeAndAreSeenByAll) {
-  const auto added = say({"exclusions", "add", "gpu-01", "--for", "1h", "--reason", "a test"});
+  const auto added = say({"exclude", "gpu-01", "--for", "1h", "--reason", "a test"});
   ASSERT_EQ(added.exit_code, 0) << added.error_output;
   start_ready({"--mode=cordon", "--namespace=gpuward"});
 
@@ -48,9 +48,9 @@ TEST_F(ExclusionsProcess, KeepTheRunningOneOffANodeAndAreSeenByAll) {
 
 TEST_F(ExclusionsProcess, AreNotTakenWhereTheyMakeNoSense) {
   EXPECT_EQ(say({"exclusions"}).exit_code, 2);
-  EXPECT_EQ(say({"exclusions", "add", "gpu-01", "--for", "soon"}).exit_code, 2);
-  EXPECT_EQ(say({"exclusions", "add", "gpu-01", "--for", "0s"}).exit_code, 2);
-  EXPECT_EQ(say({"exclusions", "add", "a/b"}).exit_code, 2);
+  EXPECT_EQ(say({"exclude", "gpu-01", "--for", "soon"}).exit_code, 2);
+  EXPECT_EQ(say({"exclude", "gpu-01", "--for", "0s"}).exit_code, 2);
+  EXPECT_EQ(say({"exclude", "a/b"}).exit_code, 2);
   EXPECT_EQ(say({"exclusions", "remove", "gpu-01"}).exit_code, 2);
   EXPECT_EQ(say({"exclusions", "import", path("missing.json")}).exit_code, 2);
 }

@@ -18,7 +18,7 @@ class PolicyCommands : public RemediatorProcess {
           "excluded: {labels: [team=research]}\n");
   }
   support::Process::Outcome policy(std::vector<std::string> words) {
-    std::vector<std::string> argv = {kBinary, "policy"};
+    std::vector<std::string> argv = {kCtl, "policy"};
     argv.insert(argv.end(), words.begin(), words.end());
     auto outcome = support::Process::run({.argv = std::move(argv)});
     EXPECT_TRUE(outcome);
@@ -57,7 +57,7 @@ TEST_F(PolicyCommands, CheckNamesEveryFaultWithItsLineAndEndsWith2) {
 
 TEST(RunbookCommand, PrintsAPageOrTheNamesOfAll) {
   const auto runbook = [](std::vector<std::string> words) {
-    std::vector<std::string> argv = {kBinary, "runbook"};
+    std::vector<std::string> argv = {kCtl, "runbook"};
     argv.insert(argv.end(), words.begin(), words.end());
     return *support::Process::run({.argv = std::move(argv)});
   };

@@ -65,7 +65,7 @@ TEST_F(RemediatorContext, IsNotReadyWithoutOneWhereTheCurrentContextIsThatOfADea
 TEST_F(RemediatorContext, IsFoundInTheEnvironmentOutsideOfAPod) {
   write("kubeconfig", kubeconfig("good", {{"good", server_->url()}}));
   const support::Environment in_pod("KUBERNETES_SERVICE_HOST", "");
-  const auto list = [] { return *support::Process::run({.argv = {kBinary, "list"}}); };
+  const auto list = [] { return *support::Process::run({.argv = {kCtl, "list"}}); };
   {
     const support::Environment named("KUBECONFIG", path("kubeconfig"));
     const auto said = list();
@@ -74,7 +74,7 @@ TEST_F(RemediatorContext, IsFoundInTheEnvironmentOutsideOfAPod) {
   const support::Environment named("KUBECONFIG", path("nowhere"));
   const auto said = list();
   EXPECT_EQ(said.exit_code, 2);
-  EXPECT_THAT(said.error_output, HasSubstr("not in a pod"));
+  EXPECT_THAT(said.error_output, HasSubstr("this is no pod"));
   EXPECT_THAT(said.error_output, HasSubstr("no kubeconfig"));
 }
 

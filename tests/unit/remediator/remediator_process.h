@@ -30,6 +30,7 @@
 namespace gpuward::remediator {
 
 inline constexpr const char* kBinary = GPUWARD_BIN_DIR "/gpuward-remediator";
+inline constexpr const char* kCtl = GPUWARD_BIN_DIR "/gpuwardctl";
 inline constexpr std::chrono::seconds kSoon{20};
 
 class RemediatorProcess : public ::testing::Test {

@@ -218,7 +218,7 @@ TEST_F(RemediatorProcess, CordonsForAForeignAlertAndDoesNoMore) {
   ASSERT_TRUE(wait_until([&] { return is_cordoned(); }, kSoon, "cordon"));
   const auto explain = [&] {
     return support::Process::run(
-               {.argv = {kBinary, "explain", "gpu-01", "--kubeconfig=" + path("kubeconfig")}})
+               {.argv = {kCtl, "explain", "gpu-01", "--kubeconfig=" + path("kubeconfig")}})
         ->output;
   };
   ASSERT_TRUE(wait_until([&] { return explain().find("rule guard.") != std::string::npos; }, kSoon,
@@ -236,7 +236,7 @@ TEST_F(RemediatorProcess, ExplainsANode) {
       "result"));
 
   const auto outcome = support::Process::run(
-      {.argv = {kBinary, "explain", "gpu-01", "--kubeconfig=" + path("kubeconfig")}});
+      {.argv = {kCtl, "explain", "gpu-01", "--kubeconfig=" + path("kubeconfig")}});
 
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->exit_code, 0) << outcome->error_output;
@@ -248,7 +248,7 @@ TEST_F(RemediatorProcess, ExplainsANode) {
 TEST_F(RemediatorProcess, ExplainsWhatWasMadeByHandAndKnowsNoNodeThatThereIsNot) {
   const auto explain = [&](const std::string& node) {
     return *support::Process::run(
-        {.argv = {kBinary, "explain", node, "--kubeconfig=" + path("kubeconfig")}});
+        {.argv = {kCtl, "explain", node, "--kubeconfig=" + path("kubeconfig")}});
   };
   server_->kube().create(
       "/apis/gpuward.dev/v1alpha1/remediations",

@@ -27,7 +27,7 @@ class ReplayCommand : public RemediatorProcess {
            sample + "]}]}}";
   }
   support::Process::Outcome replay(std::vector<std::string> words) {
-    std::vector<std::string> argv = {kBinary, "replay", path("policy.yaml")};
+    std::vector<std::string> argv = {kCtl, "replay", path("policy.yaml")};
     argv.insert(argv.end(), words.begin(), words.end());
     auto outcome = support::Process::run({.argv = std::move(argv)});
     EXPECT_TRUE(outcome);

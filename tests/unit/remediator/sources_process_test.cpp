@@ -110,7 +110,7 @@ TEST_F(SourcesProcess, TakeTheAdviceOfAModelUpToTheCordon) {
   EXPECT_TRUE(metrics().contains("triage_lines_total{outcome=\"answered\"} 1"));
   EXPECT_FALSE(string_at(model.data(), "line", "4e:00").contains("4e:00"));
   const auto explained = support::Process::run(
-      {.argv = {kBinary, "explain", "gpu-01", "--kubeconfig=" + path("kubeconfig")}});
+      {.argv = {kCtl, "explain", "gpu-01", "--kubeconfig=" + path("kubeconfig")}});
   EXPECT_THAT(explained->output,
               HasSubstr("    a model says: \"it says so\", 90 % sure, asked about: NVRM: Xid "));
   process_.reset();

@@ -6,6 +6,7 @@
 
 #include "exporter/commands/all.h"
 #include "remediator/config/flags.h"
+#include "remediator/ctl/parse.h"
 #include "tests/support/process.h"
 
 namespace gpuward {
@@ -44,10 +45,11 @@ struct Program {
   Parse parse;
 };
 
-const std::array<Program, 2>& programs() {
-  static const std::array<Program, 2> kPrograms{
+const std::array<Program, 3>& programs() {
+  static const std::array<Program, 3> kPrograms{
       Program{"gpuward-exporter", parse_with(exporter_line)},
-      Program{"gpuward-remediator", parse_with(remediator::parse_flags)}};
+      Program{"gpuward-remediator", parse_with(remediator::parse_flags)},
+      Program{"gpuwardctl", parse_with(remediator::parse_ctl_line)}};
   return kPrograms;
 }
 
@@ -84,14 +86,25 @@ Words section_of(const std::string& help, const std::string& title) {
   return lines;
 }
 
+// Those of all groups.
+Words commands_in(const std::string& help) {
+  std::istringstream in(help);
+  Words commands;
+  for (std::string title; std::getline(in, title);) {
+    const bool is_other = title == "Options:" || title == "Positionals:" || title == "Examples:";
+    if (title.starts_with(" ") || !title.ends_with(":") || is_other) continue;
+    for (const std::string& line : section_of(help, title))
+      if (!line.starts_with(" ")) commands.push_back(words_of(line).front());
+  }
+  return commands;
+}
+
 // Calls `look` with the path of the program and of each of its commands.
 void walk(const Program& program, const std::string& path,
           const std::function<void(const std::string& path, const std::string& help)>& look) {
   const std::string help = said_by(program, path, "--help");
   look(path, help);
-  for (const std::string& line : section_of(help, "Subcommands:")) {
-    if (!line.starts_with(" ")) walk(program, path + " " + words_of(line).front(), look);
-  }
+  for (const std::string& command : commands_in(help)) walk(program, path + " " + command, look);
 }
 
 // Of `source <(program completion bash)` and `program ... < file`: what the program itself gets.
@@ -119,8 +132,9 @@ TEST(Help, EndsWithExamplesThatTheProgramUnderstands) {
 }
 
 // What bash would offer behind `line`, whose last word is the one at the cursor.
-Words offered(const Program& program, const Words& line, const std::string& shell = "bash") {
-  std::string script = "complete() { :; }\nautoload() { :; }\nbashcompinit() { :; }\n";
+Words offered(const Program& program, const Words& line, const std::string& shell = "bash",
+              const std::string& before = "") {
+  std::string script = before + "complete() { :; }\nautoload() { :; }\nbashcompinit() { :; }\n";
   script += said_by(program, "", "completion " + shell) + "COMP_WORDS=(" + program.name;
   for (const std::string& word : line) script += " '" + word + "'";
   std::string function = "_" + program.name;
@@ -138,10 +152,7 @@ TEST(Completion, OffersEveryCommandAndEveryOption) {
     walk(program, "", [&](const std::string& path, const std::string& help) {
       Words line = words_of(path);
       line.emplace_back();
-      Words commands;
-      for (const std::string& known : section_of(help, "Subcommands:"))
-        if (!known.starts_with(" ")) commands.push_back(words_of(known).front());
-      EXPECT_THAT(offered(program, line), IsSupersetOf(commands)) << program.name << path;
+      EXPECT_THAT(offered(program, line), IsSupersetOf(commands_in(help))) << program.name << path;
       line.back() = "--";
       const Words options = offered(program, line);
       for (const std::string& known : section_of(help, "Options:")) {
@@ -156,25 +167,25 @@ TEST(Completion, OffersEveryCommandAndEveryOption) {
 }
 
 TEST(Completion, OffersWhatFitsThePlaceAndTheWord) {
-  const Program& remediator = programs()[1];
-  EXPECT_THAT(offered(remediator, {"exclusions", "re"}), ElementsAre("remove"));
-  EXPECT_THAT(offered(remediator, {"list", "--since"}), IsEmpty());
-  EXPECT_THAT(offered(remediator, {"replay", "p.yaml", "--since"}), ElementsAre("--since"));
-  EXPECT_THAT(offered(remediator, {"list", "--kubec"}), ElementsAre("--kubeconfig"));
-  EXPECT_THAT(offered(remediator, {"--namespace", "list", "bre"}), ElementsAre("breaker"));
-  EXPECT_THAT(offered(remediator, {"--namespace", "=", "list", "bre"}), ElementsAre("breaker"));
-  EXPECT_THAT(offered(remediator, {"--config.file", ""}), IsEmpty()) << "files are the shell's";
+  const Program& ctl = programs()[2];
+  EXPECT_THAT(offered(ctl, {"exclusions", "re"}), ElementsAre("remove"));
+  EXPECT_THAT(offered(ctl, {"list", "--since"}), IsEmpty());
+  EXPECT_THAT(offered(ctl, {"replay", "p.yaml", "--since"}), ElementsAre("--since"));
+  EXPECT_THAT(offered(ctl, {"list", "--kubec"}), ElementsAre("--kubeconfig"));
+  EXPECT_THAT(offered(ctl, {"--namespace", "list", "bre"}), ElementsAre("breaker"));
+  EXPECT_THAT(offered(ctl, {"--namespace", "=", "list", "bre"}), ElementsAre("breaker"));
+  EXPECT_THAT(offered(ctl, {"--kubeconfig", ""}), IsEmpty()) << "files are the shell's";
   EXPECT_THAT(offered(programs()[0], {"gpu-w"}), IsEmpty()) << "is hidden";
 }
 
 TEST(Completion, OffersTheValuesOfAnOptionThatTakesFew) {
-  const Program& remediator = programs()[1];
+  const Program& ctl = programs()[2];
   const auto values = IsSupersetOf({"table", "json", "yaml"});
-  EXPECT_THAT(offered(remediator, {"replay", "p.yaml", "-o", ""}), values);
-  EXPECT_THAT(offered(remediator, {"replay", "p.yaml", "--output", ""}), values);
-  EXPECT_THAT(offered(remediator, {"replay", "p.yaml", "--output", "="}), values);
-  EXPECT_THAT(offered(remediator, {"replay", "--output", "=", "j"}), ElementsAre("json"));
-  EXPECT_THAT(offered(remediator, {"completion", ""}), ElementsAre("bash", "zsh"));
+  EXPECT_THAT(offered(ctl, {"replay", "p.yaml", "-o", ""}), values);
+  EXPECT_THAT(offered(ctl, {"replay", "p.yaml", "--output", ""}), values);
+  EXPECT_THAT(offered(ctl, {"replay", "p.yaml", "--output", "="}), values);
+  EXPECT_THAT(offered(ctl, {"replay", "--output", "=", "j"}), ElementsAre("json"));
+  EXPECT_THAT(offered(ctl, {"completion", ""}), ElementsAre("bash", "zsh", "fish"));
 }
 
 TEST(Completion, IsTheSameInZshOnceItsOwnIsLoaded) {
@@ -190,9 +201,74 @@ TEST(Completion, IsTheSameInZshOnceItsOwnIsLoaded) {
   }
 }
 
+TEST(Completion, OffersTheNodesThatTheProgramLists) {
+  const Program& ctl = programs()[2];
+  // The program itself, as the script calls it.
+  const std::string listed =
+      "gpuwardctl() { [[ \"$*\" == 'list -o name --context prod' ]] && echo gpu-01 gpu-02; }\n";
+
+  EXPECT_THAT(offered(ctl, {"--context", "prod", "explain", "gpu"}, "bash", listed),
+              ElementsAre("gpu-01", "gpu-02"));
+  EXPECT_THAT(offered(ctl, {"--context", "=", "prod", "explain", ""}, "bash", listed),
+              ElementsAre("gpu-01", "gpu-02"));
+  EXPECT_THAT(
+      offered(ctl, {"--context", "prod", "policy", "explain", "a", "--node", ""}, "bash", listed),
+      ElementsAre("gpu-01", "gpu-02"));
+  EXPECT_THAT(offered(ctl, {"--context", "prod", "list", "gpu"}, "bash", listed), IsEmpty());
+}
+
+TEST(Completion, IsAFishScriptThatFishUnderstands) {
+  for (const Program& program : programs()) {
+    const std::string script = said_by(program, "", "completion fish");
+    walk(program, "", [&](const std::string& path, const std::string&) {
+      EXPECT_THAT(script, HasSubstr("= '" + path + "'\" -l help")) << program.name << path;
+    });
+    const auto checked = support::Process::run({.argv = {"fish", "-n"}, .input = script});
+    if (!checked) continue;  // no fish here
+    EXPECT_EQ(checked->exit_code, 0) << checked->error_output;
+  }
+  EXPECT_THAT(said_by(programs()[2], "", "completion fish"),
+              AllOf(HasSubstr("= ' explain'\" -f -a '(gpuwardctl list -o name 2>/dev/null)'"),
+                    HasSubstr("-l output -s o -x -a 'table wide json yaml name'")));
+}
+
+// What the program says of wrong words.
+std::string refused(const Program& program, const std::string& words) {
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(program.parse(words_of(program.name + " " + words)), 2) << words;
+  return ::testing::internal::GetCapturedStderr();
+}
+
+TEST(WrongWords, AreToldFromTheRightOnes) {
+  const Program& ctl = programs()[2];
+  EXPECT_THAT(refused(ctl, "expalin gpu-01"),
+              HasSubstr("unknown command \"expalin\": did you mean \"explain\"?"));
+  EXPECT_THAT(refused(ctl, "--context prod stauts"), HasSubstr("did you mean \"status\"?"));
+  EXPECT_THAT(refused(ctl, "lsit"), HasSubstr("did you mean \"list\"?"));
+  EXPECT_THAT(refused(ctl, "mach gpu-01"), HasSubstr("did you mean \"machine-replaced\"?"));
+  EXPECT_THAT(refused(ctl, "exclusions lst"),
+              HasSubstr("gpuwardctl exclusions: unknown command \"lst\": did you mean \"list\"?"));
+  EXPECT_THAT(refused(ctl, "list --kubecofnig=a"),
+              HasSubstr("unknown flag \"--kubecofnig\": did you mean \"--kubeconfig\"?"));
+  EXPECT_THAT(refused(ctl, "xyzzy"),
+              AllOf(HasSubstr("unknown command \"xyzzy\"\n"), HasSubstr("See gpuwardctl --help")));
+  EXPECT_THAT(refused(ctl, "list -z"), HasSubstr("unknown flag \"-z\""));
+  EXPECT_THAT(refused(ctl, "explain"), HasSubstr("node is required"));
+  EXPECT_THAT(refused(programs()[0], "sweap"), HasSubstr("did you mean \"sweep\"?"));
+  EXPECT_THAT(refused(programs()[0], "gpu-worke"), Not(HasSubstr("\"gpu-worker\""))) << "is hidden";
+}
+
+TEST(Help, OfGpuwardctlFitsAScreenAndNamesCommandsFirst) {
+  const std::string help = said_by(programs()[2], "", "--help");
+  EXPECT_LE(std::ranges::count(help, '\n'), 40);
+  std::istringstream lines(help);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
+  EXPECT_LT(help.find("  status "), help.find("--kubeconfig"));
+}
+
 TEST(Completion, KnowsNoOtherShell) {
   for (const Program& program : programs()) {
-    EXPECT_EQ(program.parse({program.name, "completion", "fish"}), 2);
+    EXPECT_EQ(program.parse({program.name, "completion", "csh"}), 2);
     EXPECT_EQ(program.parse({program.name, "completion"}), 2);
   }
 }

@@ -13,16 +13,16 @@ using ::testing::IsEmpty;
 
 class ExclusionCommands : public ClusterTest {
  protected:
+  using Command = Result<std::string> (*)(const CommandFlags&, kube::Api&, Clock&);
   Result<std::string> say(Command command, ExclusionFlags what = {},
                           OutputFormat output = OutputFormat::kTable) {
-    Flags flags;
+    CommandFlags flags;
     flags.output = output;
-    flags.command = command;
     flags.exclusion = std::move(what);
     flags.state_namespace = "default";
-    return carry_out_exclusion(flags, api_, clock_);
+    return command(flags, api_, clock_);
   }
-  std::string list() { return *say(Command::kListExclusions); }
+  std::string list() { return *say(list_exclusions); }
 
   support::TempDir folder_;
 };
@@ -30,31 +30,29 @@ class ExclusionCommands : public ClusterTest {
 TEST_F(ExclusionCommands, AddListAndRemove) {
   EXPECT_EQ(list(), "Nothing is excluded.\n");
 
-  const auto added = say(Command::kAddExclusion, {.subject = "gpu-01", .reason = "a test"});
+  const auto added = say(add_exclusion, {.subject = "gpu-01", .reason = "a test"});
 
   ASSERT_TRUE(added) << added.error().message;
   EXPECT_EQ(*added, "gpu-01 is excluded until 2026-01-01T00:30:00Z by anonymous-admin: a test\n");
   EXPECT_EQ(list(), *added);
-  EXPECT_EQ(*say(Command::kRemoveExclusion, {.subject = "gpu-01"}),
-            "gpu-01 is not excluded any more\n");
+  EXPECT_EQ(*say(remove_exclusion, {.subject = "gpu-01"}), "gpu-01 is not excluded any more\n");
   EXPECT_EQ(list(), "Nothing is excluded.\n");
-  EXPECT_EQ(say(Command::kRemoveExclusion, {.subject = "gpu-01"}).error().kind,
-            ErrorKind::kNotFound);
-  EXPECT_EQ(say(Command::kAddExclusion, {.subject = "a/b"}).error().kind, ErrorKind::kInvalid);
+  EXPECT_EQ(say(remove_exclusion, {.subject = "gpu-01"}).error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(say(add_exclusion, {.subject = "a/b"}).error().kind, ErrorKind::kInvalid);
 }
 
 TEST_F(ExclusionCommands, ListForPrograms) {
-  EXPECT_EQ(*say(Command::kListExclusions, {}, OutputFormat::kYaml), "items: []\n");
-  ASSERT_TRUE(say(Command::kAddExclusion, {.subject = "gpu-01", .reason = "a test"}));
+  EXPECT_EQ(*say(list_exclusions, {}, OutputFormat::kYaml), "items: []\n");
+  ASSERT_TRUE(say(add_exclusion, {.subject = "gpu-01", .reason = "a test"}));
 
-  EXPECT_EQ(*say(Command::kListExclusions, {}, OutputFormat::kJson),
+  EXPECT_EQ(*say(list_exclusions, {}, OutputFormat::kJson),
             R"({"items":[{"by":"anonymous-admin","name":"gpu-01","reason":"a test",)"
             R"("since":"2026-01-01T00:00:00Z","until":"2026-01-01T00:30:00Z"}]})"
             "\n");
 }
 
 TEST_F(ExclusionCommands, LastAsLongAsIsSaid) {
-  ASSERT_TRUE(say(Command::kAddExclusion, {.subject = "gpu-01", .lasts = std::chrono::minutes(2)}));
+  ASSERT_TRUE(say(add_exclusion, {.subject = "gpu-01", .lasts = std::chrono::minutes(2)}));
   clock_.advance(std::chrono::minutes(2));
 
   EXPECT_EQ(list(), "Nothing is excluded.\n");
@@ -62,7 +60,7 @@ TEST_F(ExclusionCommands, LastAsLongAsIsSaid) {
 
 TEST_F(ExclusionCommands, ImportAFileOrNothingOfIt) {
   const auto import = [&](const std::string& text) {
-    return say(Command::kImportExclusions, {.file = folder_.write("file.json", text)});
+    return say(import_exclusions, {.file = folder_.write("file.json", text)});
   };
   const auto refused = import(R"({"i-1": {"start_time": 1767225600}, "i-2": {}})");
   ASSERT_FALSE(refused);
@@ -80,10 +78,10 @@ TEST_F(ExclusionCommands, ImportAFileOrNothingOfIt) {
 }
 
 TEST_F(ExclusionCommands, ImportShortensNothing) {
-  ASSERT_TRUE(say(Command::kAddExclusion, {.subject = "i-1", .lasts = std::chrono::hours(5)}));
+  ASSERT_TRUE(say(add_exclusion, {.subject = "i-1", .lasts = std::chrono::hours(5)}));
   const auto path = folder_.write("file.json", R"({"i-1": {"start_time": 1767225600}})");
 
-  ASSERT_TRUE(say(Command::kImportExclusions, {.file = path}));
+  ASSERT_TRUE(say(import_exclusions, {.file = path}));
 
   EXPECT_THAT(list(), HasSubstr("until 2026-01-01T05:00:00Z"));
 }

@@ -10,6 +10,7 @@ namespace gpuward::remediator {
 namespace {
 
 using std::chrono::minutes;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class HumanCommands : public ClusterTest {
@@ -31,23 +32,23 @@ class HumanCommands : public ClusterTest {
     ASSERT_TRUE(reconcile());
     ASSERT_EQ(remediation().status.rule, "guard.approval");
   }
+  using Command = Result<std::string> (*)(const CommandFlags&, kube::Api&, Clock&);
   Result<std::string> say(Command command, const std::string& token = {},
                           const std::string& name = "gpu-01",
                           OutputFormat output = OutputFormat::kTable) {
-    Flags flags;
+    CommandFlags flags;
     flags.output = output;
-    flags.command = command;
     flags.node = name;
     flags.token = token;
     flags.state_namespace = "default";
-    return carry_out(flags, api_, clock_);
+    return command(flags, api_, clock_);
   }
 };
 
 TEST_F(HumanCommands, ApproveTheStepThatWaitsUnderTheCallersName) {
   wait_for_approval();
 
-  const auto said = say(Command::kApprove, remediation().status.approval->token);
+  const auto said = say(approve_step, remediation().status.approval->token);
 
   ASSERT_TRUE(said) << said.error().message;
   EXPECT_THAT(*said, HasSubstr("anonymous-admin has approved drain of node gpu-01"));
@@ -57,11 +58,11 @@ TEST_F(HumanCommands, ApproveTheStepThatWaitsUnderTheCallersName) {
 }
 
 TEST_F(HumanCommands, ApproveNothingElse) {
-  EXPECT_EQ(say(Command::kApprove, "0123456789").error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(say(approve_step, "0123456789").error().kind, ErrorKind::kNotFound);
   wait_for_approval();
 
-  EXPECT_THAT(say(Command::kApprove, "0123456789").error().message, HasSubstr("explain gpu-01"));
-  EXPECT_EQ(say(Command::kApprove, "x", "../x").error().kind, ErrorKind::kInvalid);
+  EXPECT_THAT(say(approve_step, "0123456789").error().message, HasSubstr("explain gpu-01"));
+  EXPECT_EQ(say(approve_step, "x", "../x").error().kind, ErrorKind::kInvalid);
   EXPECT_EQ(remediation().wish.approved_token, "");
 }
 
@@ -73,33 +74,33 @@ TEST_F(HumanCommands, AreSaidAgainWhereTheRemediatorWroteAtTheSameMoment) {
     kube_.add_fault({.kind = fakes::FaultKind::kConflict, .method = "PATCH", .times = times});
   };
   conflict(2);
-  EXPECT_TRUE(say(Command::kApprove, token));
+  EXPECT_TRUE(say(approve_step, token));
   EXPECT_EQ(remediation().wish.approved_token, token);
   conflict(1);
-  EXPECT_TRUE(say(Command::kPause));
+  EXPECT_TRUE(say(pause_node));
   EXPECT_TRUE(remediation().wish.pause);
   conflict(1);
-  EXPECT_TRUE(say(Command::kResume));
+  EXPECT_TRUE(say(resume_node));
   EXPECT_FALSE(remediation().wish.pause);
 
   conflict(100);
-  EXPECT_EQ(say(Command::kCancel).error().kind, ErrorKind::kConflict);
+  EXPECT_EQ(say(cancel_node).error().kind, ErrorKind::kConflict);
   kube_.clear_faults();
-  EXPECT_TRUE(say(Command::kCancel));
+  EXPECT_TRUE(say(cancel_node));
 }
 
 TEST_F(HumanCommands, ResumeOnlyWhatAHumanHasPausedByWord) {
   wait_for_approval();
-  EXPECT_THAT(say(Command::kResume).error().message, HasSubstr("is not paused"));
+  EXPECT_THAT(say(resume_node).error().message, HasSubstr("is not paused"));
   kube_.patch("/api/v1/nodes/gpu-01", {{"spec", {{"unschedulable", nullptr}}}});
   catch_up(*replica_);
   ASSERT_TRUE(reconcile());
   ASSERT_EQ(remediation().status.phase, Phase::kPaused);
 
-  const auto said = say(Command::kResume);
+  const auto said = say(resume_node);
 
   ASSERT_FALSE(said);
-  EXPECT_THAT(said.error().message, HasSubstr("gpuward-remediator cancel gpu-01"));
+  EXPECT_THAT(said.error().message, HasSubstr("gpuwardctl cancel gpu-01"));
 }
 
 TEST_F(HumanCommands, FindARemediationThatWasMadeByHand) {
@@ -107,7 +108,7 @@ TEST_F(HumanCommands, FindARemediationThatWasMadeByHand) {
   kube_.patch("/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name,
               {{"metadata", {{"labels", nullptr}}}});
 
-  EXPECT_TRUE(say(Command::kPause));
+  EXPECT_TRUE(say(pause_node));
 
   EXPECT_TRUE(remediation().wish.pause);
 }
@@ -116,7 +117,7 @@ TEST_F(HumanCommands, FindARemediationThatWasMadeByHand) {
 TEST_F(HumanCommands, SayTheServersErrorWhereItDidNotAnswer) {
   wait_for_approval();
   const std::string own_name = remediation().name;
-  for (const Command command : {Command::kPause, Command::kCancel}) {
+  for (const Command command : {pause_node, cancel_node}) {
     for (const std::string& name : {std::string("gpu-01"), own_name}) {
       kube_.add_fault({.kind = fakes::FaultKind::kUnavailable,
                        .method = "GET",
@@ -130,7 +131,7 @@ TEST_F(HumanCommands, SayTheServersErrorWhereItDidNotAnswer) {
 
 TEST_F(HumanCommands, SayThatTheMachineWasReplaced) {
   ASSERT_TRUE(take({signal()}));
-  ASSERT_TRUE(say(Command::kMachineReplaced));
+  ASSERT_TRUE(say(note_machine_replaced));
   EXPECT_TRUE(remediation().wish.machine_replaced);
 }
 
@@ -140,22 +141,22 @@ TEST_F(HumanCommands, SayThatTheMachineWasReplacedWhoseNodeIsGone) {
   ASSERT_TRUE(reconcile());
   ASSERT_EQ(remediation().status.phase, Phase::kSuperseded);
 
-  ASSERT_TRUE(say(Command::kMachineReplaced));
+  ASSERT_TRUE(say(note_machine_replaced));
 
   EXPECT_TRUE(remediation().wish.machine_replaced);
-  EXPECT_EQ(say(Command::kMachineReplaced).error().kind, ErrorKind::kNotFound) << "nothing is left";
+  EXPECT_EQ(say(note_machine_replaced).error().kind, ErrorKind::kNotFound) << "nothing is left";
 }
 
 TEST_F(HumanCommands, PauseResumeAndCancel) {
   wait_for_approval();
 
-  ASSERT_TRUE(say(Command::kPause));
+  ASSERT_TRUE(say(pause_node));
   ASSERT_TRUE(reconcile());
   EXPECT_EQ(remediation().status.phase, Phase::kPaused);
-  ASSERT_TRUE(say(Command::kResume));
+  ASSERT_TRUE(say(resume_node));
   ASSERT_TRUE(reconcile());
   EXPECT_EQ(remediation().status.phase, Phase::kWaiting);
-  ASSERT_TRUE(say(Command::kCancel));
+  ASSERT_TRUE(say(cancel_node));
   ASSERT_TRUE(reconcile());
   EXPECT_EQ(remediation().status.phase, Phase::kCancelled);
   EXPECT_FALSE(our_taint_on(node()));
@@ -172,33 +173,33 @@ TEST_F(HumanCommands, WantTheNameOfTheRemediationWhereANodeHasTwo) {
   ASSERT_TRUE(take({again}));
   ASSERT_EQ(remediations().size(), 2U);
 
-  const auto unclear = say(Command::kCancel);
+  const auto unclear = say(cancel_node);
   ASSERT_FALSE(unclear);
   EXPECT_THAT(unclear.error().message, HasSubstr(first));
-  const auto said = say(Command::kCancel, {}, first);
+  const auto said = say(cancel_node, {}, first);
 
   ASSERT_TRUE(said) << said.error().message;
   for (const Remediation& one : remediations()) EXPECT_EQ(one.wish.cancel, one.name == first);
-  EXPECT_EQ(say(Command::kCancel, {}, "gpu-02").error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(say(cancel_node, {}, "gpu-02").error().kind, ErrorKind::kNotFound);
 }
 
 TEST_F(HumanCommands, ListWhatIsOpenFirst) {
-  EXPECT_THAT(*say(Command::kList), HasSubstr("There are no remediations"));
+  EXPECT_THAT(*say(list_remediations), HasSubstr("There are no remediations"));
   wait_for_approval();
 
-  const auto text = say(Command::kList);
+  const auto text = say(list_remediations);
 
   ASSERT_TRUE(text);
   EXPECT_THAT(*text, HasSubstr("NAME"));
   EXPECT_THAT(*text, HasSubstr("gpu-01  reboot    Waiting"));
-  EXPECT_THAT(*text, HasSubstr("gpuward-remediator approve gpu-01"));
+  EXPECT_THAT(*text, HasSubstr("gpuwardctl approve gpu-01"));
 }
 
 TEST_F(HumanCommands, ListForProgramsWhatTheApiServerHolds) {
   wait_for_approval();
 
-  const auto json = parse_json(*say(Command::kList, {}, {}, OutputFormat::kJson));
-  const auto yaml = say(Command::kList, {}, {}, OutputFormat::kYaml);
+  const auto json = parse_json(*say(list_remediations, {}, {}, OutputFormat::kJson));
+  const auto yaml = say(list_remediations, {}, {}, OutputFormat::kYaml);
 
   ASSERT_TRUE(json);
   EXPECT_EQ((*json)["kind"], "RemediationList");
@@ -211,10 +212,24 @@ TEST_F(HumanCommands, ListForProgramsWhatTheApiServerHolds) {
   EXPECT_THAT(*yaml, HasSubstr("\n      nodeName: gpu-01\n"));
 }
 
+TEST_F(HumanCommands, ListMoreOfEachOnAWideScreenAndNamesForScripts) {
+  wait_for_approval();
+  const std::string token = remediation().status.approval->token;
+
+  EXPECT_THAT(*say(list_remediations, {}, {}, OutputFormat::kWide),
+              AllOf(HasSubstr("MODE  RULE            STEP         TOKEN "),
+                    HasSubstr("full  guard.approval  cordon done  " + token)));
+  EXPECT_EQ(*say(list_remediations, {}, {}, OutputFormat::kName), "gpu-01\n");
+}
+
+TEST_F(HumanCommands, ListNoNamesWhereNothingIsKnown) {
+  EXPECT_EQ(*say(list_remediations, {}, {}, OutputFormat::kName), "");
+}
+
 TEST_F(HumanCommands, ShowTheBreakerToPrograms) {
   LedgerStore store(api_, {.ns = "default"}, clock_);
   ASSERT_TRUE(store.begin([&]() -> Result<Ledger> { return Ledger(); }));
-  EXPECT_EQ(*say(Command::kShowBreaker, {}, {}, OutputFormat::kJson),
+  EXPECT_EQ(*say(show_breaker, {}, {}, OutputFormat::kJson),
             R"({"by":"","open":false,"since":null,"why":""})"
             "\n");
   ASSERT_TRUE(store.change([&](Ledger& ledger) -> Status {
@@ -223,19 +238,19 @@ TEST_F(HumanCommands, ShowTheBreakerToPrograms) {
   }));
 
   EXPECT_EQ(
-      *say(Command::kShowBreaker, {}, {}, OutputFormat::kYaml),
+      *say(show_breaker, {}, {}, OutputFormat::kYaml),
       "by: \"\"\nopen: true\nsince: \"" + to_rfc3339_ms(clock_.wall()) + "\"\nwhy: \"9 nodes\"\n");
 }
 
 TEST_F(HumanCommands, ShowAndCloseTheBreaker) {
-  EXPECT_EQ(say(Command::kShowBreaker).error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(say(show_breaker).error().kind, ErrorKind::kNotFound);
   LedgerStore store(api_, {.ns = "default"}, clock_);
   ASSERT_TRUE(store.begin([&]() -> Result<Ledger> {
     return open_breaker(Ledger(), "9 nodes in 10 minutes", clock_.wall());
   }));
 
-  EXPECT_THAT(*say(Command::kShowBreaker), HasSubstr("9 nodes in 10 minutes"));
-  const auto said = say(Command::kCloseBreaker);
+  EXPECT_THAT(*say(show_breaker), HasSubstr("9 nodes in 10 minutes"));
+  const auto said = say(close_the_breaker);
 
   ASSERT_TRUE(said) << said.error().message;
   EXPECT_THAT(*said, HasSubstr("anonymous-admin closed it"));

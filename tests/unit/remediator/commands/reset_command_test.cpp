@@ -14,7 +14,6 @@ class ResetCommand : public ClusterTest {
   ResetCommand() {
     add_node("gpu-02");
     taint("gpu-02", std::string(kTaintKey));
-    flags_.command = Command::kReset;
   }
   // One that no Remediation is open for, beside somebody else's.
   void taint(const std::string& node, const std::string& key) {
@@ -32,7 +31,7 @@ class ResetCommand : public ClusterTest {
     EXPECT_TRUE(report.has_value()) << (report ? "" : report.error().message);
     return report ? *report : ResetResult();
   }
-  Flags flags_;
+  CommandFlags flags_;
 };
 
 TEST_F(ResetCommand, TakesOurTaintOffAndLeavesThoseOfOthers) {

@@ -121,7 +121,7 @@ TEST_F(AfterTheEnd, IsAHumansAffairWhereNoneHasJoined) {
               HasSubstr("its machine is gone and no replacement has joined within 45m"));
   EXPECT_THAT(decision().message,
               HasSubstr("it counts as missing capacity and keeps its slot of the budgets until an "
-                        "operator runs gpuward-remediator cancel gpu-01"));
+                        "operator runs gpuwardctl cancel gpu-01"));
   remediation.wish.cancel = true;
   EXPECT_EQ(decision().verdict, Verdict::kClose);
   EXPECT_EQ(decision().phase, Phase::kCancelled);

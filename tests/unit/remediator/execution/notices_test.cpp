@@ -192,7 +192,7 @@ TEST_F(NoticesTest, AHumanIsAskedForEachApprovalOnce) {
 
   EXPECT_THAT(told(), ElementsAre("opened", "approval/drain"));
   EXPECT_THAT(replica_->notifications.events.back().message,
-              HasSubstr("gpuward-remediator approve gpu-01 "));
+              HasSubstr("gpuwardctl approve gpu-01 "));
 }
 
 TEST_F(NoticesTest, AStepThatFailsIsToldWithWhatFollows) {

@@ -530,7 +530,7 @@ TEST_F(StepsTest, WaitForAHumansYesToExactlyThisStep) {
   policy_.set(policy);
   quarantine();
   ASSERT_TRUE(reconcile());
-  expect_waiting("guard.approval", "gpuward-remediator approve gpu-01");
+  expect_waiting("guard.approval", "gpuwardctl approve gpu-01");
   const std::string token = remediation().status.approval->token;
   annotate("gpuward.dev/approved-by", "alice");
 

@@ -66,7 +66,7 @@ TEST(NotificationEvent, HasTheFieldsOfTheMonitorThatIsReplacedAndOurs) {
                   {"phase", "Held"},
                   {"mode", "full"},
                   {"message", "drain failed: <!channel>"},
-                  {"runbook", "gpuward-remediator runbook GpuNodeNeedsReboot"},
+                  {"runbook", "gpuwardctl runbook GpuNodeNeedsReboot"},
                   {"id", "gpu-01-abc-1-held-1"},
                   {"dry_run", false},
                   {"text", "text"}}));

@@ -133,7 +133,7 @@ TEST_F(ReplayTest, SaysWhereAHumanWouldHaveBeenAsked) {
   EXPECT_THAT(told(asked, "gpu-1"), Contains("wait guard.approval"));
   EXPECT_GE(summary_of(asked).waits.at("guard.approval").longest, hours(5));
   EXPECT_EQ(summary_of(asked).nodes_by_step.count(Step::kTerminate), 0U);
-  EXPECT_THAT(replay_table(asked), Not(HasSubstr("gpuward-remediator approve")));
+  EXPECT_THAT(replay_table(asked), Not(HasSubstr("gpuwardctl approve")));
 
   options.approves_all = true;
   const ReplayResult approved = run();

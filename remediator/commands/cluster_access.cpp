@@ -1,0 +1,69 @@
+#include "remediator/commands/cluster_access.h"
+
+#include <string>
+#include <utility>
+
+#include "core/kube/config.h"
+
+namespace gpuward::remediator {
+namespace {
+
+// A server that has answered once may take as many times longer over a request.
+constexpr int kPatience = 5;
+
+Result<kube::ClusterConfig> find_cluster(const CommandFlags& flags) {
+  auto config = kube::load_kubeconfig(flags.kubeconfig, flags.context);
+  const bool is_named = !flags.kubeconfig.empty() || !flags.context.empty();
+  if (config || is_named || config.error().kind != ErrorKind::kNotFound) return config;
+  auto own = kube::load_in_cluster();
+  if (own || own.error().kind != ErrorKind::kNotFound) return own;
+  return fail(ErrorKind::kInvalid, "which cluster? " + config.error().message +
+                                       ", and this is no pod: name a file with "
+                                       "--kubeconfig");
+}
+
+Error unreachable(const kube::ClusterConfig& config, const CommandFlags& flags, Error error) {
+  const std::string server = "API server " + config.server + " (" + config.origin + ") ";
+  if (error.kind == ErrorKind::kUnauthenticated) {
+    error.message = server + "refuses the credential: " + error.message +
+                    ". Check: has it expired (log in again), is it the right context (--context)?";
+    return error;
+  }
+  error.message = server + "does not answer: " + error.message +
+                  ". Check: does this machine reach it (network, VPN), is it the right context "
+                  "(--context)? --request-timeout, now " +
+                  std::to_string(flags.request_timeout.count()) + " ms, waits longer";
+  return error;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ClusterAccess>> ClusterAccess::open(const CommandFlags& flags,
+                                                           Clock& clock) {
+  auto config = find_cluster(flags);
+  if (!config) return fail(ErrorKind::kInvalid, config.error().message);
+  std::unique_ptr<ClusterAccess> access(new ClusterAccess(*std::move(config), flags, clock));
+  if (auto reached = access->reach(flags); !reached) return std::unexpected(reached.error());
+  return access;
+}
+
+ClusterAccess::ClusterAccess(kube::ClusterConfig config, const CommandFlags& flags, Clock& clock)
+    : config_(std::move(config)), connection_(config_, "gpuwardctl/" GPUWARD_VERSION, clock) {
+  const auto limit = kPatience * flags.request_timeout;
+  api_ = connection_.make_api({.request = limit, .with_retries = limit}, {});
+}
+
+Status ClusterAccess::reach(const CommandFlags& flags) {
+  if (auto known = connection_.log_in(); !known)
+    return with_context("the credential of " + config_.origin, known.error());
+  const auto limit = flags.request_timeout;
+  const auto answered =
+      connection_.make_api({.request = limit, .with_retries = limit}, {})->answers();
+  if (answered) return {};
+  // An answer too, of a server that keeps its version to itself.
+  const ErrorKind kind = answered.error().kind;
+  if (kind == ErrorKind::kForbidden || kind == ErrorKind::kNotFound) return {};
+  return std::unexpected(unreachable(config_, flags, answered.error()));
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,55 @@
+// What a command of gpuwardctl was asked: the words of its command line as plain values. Filled by
+// ctl/words.cpp, read by the commands.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "core/command_line/output.h"
+#include "core/http/client/authorized_client.h"
+#include "core/kube/objects.h"
+#include "core/model/severity.h"
+#include "remediator/model/node_mark.h"
+#include "remediator/model/step.h"
+
+namespace gpuward::remediator {
+
+struct ExclusionFlags {
+  std::string subject = {};  // a node or an instance
+  std::chrono::milliseconds lasts = std::chrono::minutes(30);
+  std::string reason = {};
+  std::string file = {};  // of import
+};
+
+struct ReplayFlags {
+  std::string history = {}, nodes = {};  // files
+  std::string prometheus_url = {};
+  http::ClientFiles prometheus_files = {};  // who we are to it
+  std::chrono::milliseconds since = std::chrono::hours(24 * 7);
+  bool approves_all = false;
+};
+
+struct CommandFlags {
+  std::string kubeconfig, context;
+  std::chrono::milliseconds request_timeout{2'000};  // for the API server's first answer
+  // Of the remediator: where its lease, ledger and stop switch are.
+  std::string state_namespace = "gpuward";
+  OutputFormat output = OutputFormat::kTable;
+  bool watches = false;               // of list and status: print it again when it changes
+  std::string node;                   // of the commands about one node
+  std::string token;                  // of approve
+  std::string reason;                 // of stop
+  std::string alert;                  // of runbook; empty: which there are
+  std::filesystem::path policy_file;  // of policy and replay
+  std::optional<Mode> mode;           // of these; wins over the file's
+  kube::Labels labels;                // of policy explain: those of a node that need not exist
+  std::optional<Severity> severity;   // of policy explain; none: all
+  ExclusionFlags exclusion;
+  ReplayFlags replay;
+  std::string taint{kTaintKey};           // of reset
+  bool dry_run = false, cancels = false;  // of reset
+};
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,292 @@
+#include "remediator/commands/fleet_status.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "core/command_line/table.h"
+#include "core/runtime/json.h"
+#include "core/runtime/yaml.h"
+#include "remediator/budgets/ledger_store.h"
+#include "remediator/commands/switch_commands.h"
+#include "remediator/config/cluster.h"
+#include "remediator/guards/switch_position.h"
+#include "remediator/records/cluster_view.h"
+#include "remediator/records/remediation_store.h"
+#include "remediator/records/view_queries.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+constexpr std::string_view kPolicyMap = "gpuward-remediator";
+constexpr std::size_t kMostReasons = 5;
+constexpr std::size_t kMostBudgets = 10;
+constexpr std::size_t kMostApprovals = 10;
+constexpr std::array kSeverities = {Severity::kIsolate, Severity::kReboot, Severity::kReset,
+                                    Severity::kMonitor};
+
+Result<Policy> read_policy_map(kube::Api& api, const std::string& ns) {
+  const auto config_map = api.get_config_map(ns, kPolicyMap);
+  if (!config_map) return std::unexpected(config_map.error());
+  const auto text = config_map->data.find("policy.yaml");
+  if (text == config_map->data.end())
+    return fail(ErrorKind::kNotFound,
+                "ConfigMap " + ns + "/" + std::string(kPolicyMap) + " has no key policy.yaml");
+  const auto file = YamlFile::parse(text->second, "policy.yaml");
+  if (!file) return std::unexpected(file.error());
+  return read_policy(*file);
+}
+
+bool is_gone(const Error& error) {
+  return error.kind == ErrorKind::kUnavailable || error.kind == ErrorKind::kTimeout ||
+         error.kind == ErrorKind::kUnauthenticated || error.kind == ErrorKind::kCancelled;
+}
+
+template <typename T>
+const T* known(const Result<T>& reading, const std::string& what, FleetStatus& status) {
+  if (reading) return &*reading;
+  status.unknown.push_back(what + ": " + reading.error().message);
+  return nullptr;
+}
+
+std::string leader_of(const kube::Lease& lease, WallTime now) {
+  if (lease.holder.empty()) return "nobody";
+  const auto renewed = parse_rfc3339(lease.renew_time);
+  const bool is_over = renewed && now > *renewed + std::chrono::seconds(lease.duration_seconds);
+  if (is_over) return "nobody; the last was " + lease.holder + ", until " + lease.renew_time;
+  return lease.holder;
+}
+
+std::string stop_of(const Result<kube::ConfigMap>& read, bool& is_stopped) {
+  is_stopped = !permission_of({}, read).has_value();
+  if (!is_stopped) return "allowed";
+  if (!read) return "STOPPED: there is no ConfigMap " + std::string(kSwitchName);
+  const auto why = read->meta.annotations.find(std::string(kStoppedAnnotation));
+  return "STOPPED" + (why == read->meta.annotations.end() ? "" : " " + why->second) +
+         "; to go on: gpuwardctl start";
+}
+
+std::string breaker_of(const Breaker& breaker) {
+  if (!breaker.open) return "closed";
+  return "OPEN since " + to_rfc3339(breaker.since) + ": " + breaker.why +
+         "; to close it: gpuwardctl breaker close";
+}
+
+bool is_held(Phase phase) {
+  return phase == Phase::kWaiting || phase == Phase::kHeld || phase == Phase::kPaused;
+}
+
+void count_held(const Remediation& one, std::vector<HeldBy>& held) {
+  auto found = std::ranges::find(held, one.status.rule, &HeldBy::rule);
+  if (found == held.end())
+    found = held.insert(held.end(), {.rule = one.status.rule, .message = one.status.message});
+  ++found->nodes;
+}
+
+bool waits_for_approval(const Remediation& one) {
+  const auto& asked = one.status.approval;
+  return asked && !asked->seen_at && one.status.phase == Phase::kWaiting;
+}
+
+void count(const std::vector<Remediation>& remediations, FleetStatus& status) {
+  const Remediation* last = nullptr;
+  for (const Remediation& one : remediations) {
+    if (last == nullptr || one.created > last->created) last = &one;
+    if (!one.open()) continue;
+    ++status.open[one.status.phase][one.acted_severity()];
+    if (is_held(one.status.phase)) count_held(one, status.held);
+    if (waits_for_approval(one)) status.to_approve.push_back(&one);
+  }
+  std::ranges::sort(status.held, [](const HeldBy& a, const HeldBy& b) {
+    return std::tie(b.nodes, a.rule) < std::tie(a.nodes, b.rule);
+  });
+  if (last != nullptr) status.mode = std::string(to_string(last->status.mode));
+}
+
+// The census as the remediator itself counts it.
+std::vector<BudgetUse> uses_of(const FleetReadings& readings, const BudgetLimits& limits,
+                               WallTime now) {
+  ClusterView view;
+  for (const kube::Node& node : *readings.nodes) {
+    if (is_gpu_node(node)) view.put_node(node, fleet_node(node, place_keys(limits)));
+  }
+  for (const Remediation& one : *readings.remediations) view.put_remediation(one);
+  std::vector<BudgetUse> uses;
+  with_fleet(view,
+             [&](const Fleet& fleet) { uses = budget_uses(*readings.ledger, fleet, limits, now); });
+  std::erase_if(
+      uses, [](const BudgetUse& use) { return use.used == 0 && use.guard != "budget.cluster"; });
+  return uses;
+}
+
+// A table with a line before it, or nothing where it has only its head; at most `most` rows.
+std::string part(Rows rows, std::size_t most, OutputFormat format = OutputFormat::kTable) {
+  if (format == OutputFormat::kWide) most = rows.size();
+  if (rows.size() == 1) return {};
+  const std::size_t left_out = rows.size() - 1 > most ? rows.size() - 1 - most : 0;
+  rows.resize(rows.size() - left_out);
+  return "\n" + table_text(rows) +
+         (left_out == 0 ? "" : "and " + std::to_string(left_out) + " more\n");
+}
+
+std::string open_part(const FleetStatus& status) {
+  Rows rows{{"PHASE", "NODES"}};
+  for (const Severity severity : kSeverities) {
+    std::string head(to_string(severity));
+    std::ranges::transform(head, head.begin(), [](char c) {
+      return static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+    });
+    rows[0].push_back(head);
+  }
+  for (const auto& [phase, counts] : status.open) {
+    std::size_t all = 0;
+    std::vector<std::string> cells;
+    for (const auto& [severity, nodes] : counts) all += nodes;
+    for (const Severity severity : kSeverities) {
+      const auto found = counts.find(severity);
+      cells.push_back(found == counts.end() ? "-" : std::to_string(found->second));
+    }
+    rows.push_back({std::string(to_string(phase)), std::to_string(all)});
+    rows.back().insert(rows.back().end(), cells.begin(), cells.end());
+  }
+  return part(std::move(rows), rows.size());
+}
+
+std::string held_part(const FleetStatus& status, OutputFormat format) {
+  Rows rows{{"NODES", "HELD BY", "BECAUSE"}};
+  for (const HeldBy& held : status.held)
+    rows.push_back({std::to_string(held.nodes), held.rule, held.message});
+  return part(std::move(rows), kMostReasons, format);
+}
+
+std::string approval_part(const FleetStatus& status, OutputFormat format) {
+  Rows rows{{"NODE", "STEP", "TO APPROVE IT"}};
+  for (const Remediation* one : status.to_approve) {
+    const ApprovalRecord& asked = *one->status.approval;
+    rows.push_back({one->node, std::string(to_string(asked.step)),
+                    "gpuwardctl approve " + one->node + " " + asked.token});
+  }
+  return part(std::move(rows), kMostApprovals, format);
+}
+
+std::string budget_part(const FleetStatus& status, OutputFormat format) {
+  Rows rows{{"BUDGET", "OF", "USED", "ALLOWED"}};
+  for (const BudgetUse& use : status.budgets) {
+    rows.push_back({use.guard, use.where, std::to_string(use.used),
+                    status.knows_allowed ? std::to_string(use.allowed) : "?"});
+  }
+  return part(std::move(rows), kMostBudgets, format);
+}
+
+Json or_null(const std::optional<std::string>& text) { return text ? Json(*text) : Json(nullptr); }
+
+}  // namespace
+
+Result<FleetReadings> read_fleet(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  const std::string& ns = flags.state_namespace;
+  FleetReadings readings{.remediations = RemediationStore(api).list_all(),
+                         .nodes = api.list_nodes(),
+                         .lease = api.get_lease(ns, kLeaseName),
+                         .stop_switch = api.get_config_map(ns, kSwitchName),
+                         .ledger = LedgerStore(api, {.ns = ns}, clock).read(),
+                         .policy = read_policy_map(api, ns)};
+  for (const Error* error : {readings.remediations ? nullptr : &readings.remediations.error(),
+                             readings.nodes ? nullptr : &readings.nodes.error(),
+                             readings.lease ? nullptr : &readings.lease.error()}) {
+    if (error != nullptr && is_gone(*error)) return std::unexpected(*error);
+  }
+  return readings;
+}
+
+FleetStatus fleet_status(const FleetReadings& readings, WallTime now) {
+  FleetStatus status;
+  if (const auto* lease = known(readings.lease, "who leads", status))
+    status.leader = leader_of(*lease, now);
+  if (readings.stop_switch || readings.stop_switch.error().kind == ErrorKind::kNotFound) {
+    status.stop = stop_of(readings.stop_switch, status.is_stopped);
+  } else {
+    (void)known(readings.stop_switch, "the stop switch", status);
+  }
+  const auto* nodes = known(readings.nodes, "the nodes", status);
+  if (nodes != nullptr)
+    status.gpu_nodes = static_cast<std::size_t>(std::ranges::count_if(*nodes, is_gpu_node));
+  const auto* remediations = known(readings.remediations, "the remediations", status);
+  if (remediations != nullptr) count(*remediations, status);
+  if (!status.mode && readings.policy)
+    status.mode = std::string(to_string(readings.policy->mode)) + ", by the policy";
+  const auto* ledger = known(readings.ledger, "the breaker and the budgets", status);
+  if (ledger == nullptr) return status;
+  status.breaker = breaker_of(ledger->breaker);
+  status.is_breaker_open = ledger->breaker.open;
+  if (nodes == nullptr || remediations == nullptr) return status;
+  const auto* policy = known(readings.policy, "what the budgets allow", status);
+  status.knows_allowed = policy != nullptr;
+  status.budgets = uses_of(readings, policy == nullptr ? BudgetLimits{} : policy->budgets, now);
+  return status;
+}
+
+std::string status_text(const FleetStatus& status, OutputFormat format) {
+  std::size_t open = 0;
+  for (const auto& [phase, counts] : status.open) {
+    for (const auto& [severity, nodes] : counts) open += nodes;
+  }
+  const std::string nodes =
+      (status.gpu_nodes ? std::to_string(*status.gpu_nodes) + " with GPUs, " : "") +
+      std::to_string(open) + " with an open remediation";
+  std::string text = table_text({{"Leader", status.leader.value_or("?")},
+                                 {"Mode", status.mode.value_or("? (no remediation says)")},
+                                 {"Steps", status.stop.value_or("?")},
+                                 {"Breaker", status.breaker.value_or("?")},
+                                 {"Nodes", nodes}});
+  text += open_part(status) + held_part(status, format) + approval_part(status, format) +
+          budget_part(status, format);
+  if (!status.unknown.empty()) text += "\n";
+  for (const std::string& line : status.unknown) text += "Not known: " + line + "\n";
+  return text;
+}
+
+std::string status_json(const FleetStatus& status) {
+  Json open = Json::array(), held = Json::array(), approvals = Json::array(),
+       budgets = Json::array();
+  for (const auto& [phase, counts] : status.open) {
+    for (const auto& [severity, nodes] : counts)
+      open.push_back(
+          {{"phase", to_string(phase)}, {"severity", to_string(severity)}, {"nodes", nodes}});
+  }
+  for (const HeldBy& one : status.held)
+    held.push_back({{"rule", one.rule}, {"message", one.message}, {"nodes", one.nodes}});
+  for (const Remediation* one : status.to_approve) {
+    approvals.push_back({{"node", one->node},
+                         {"remediation", one->name},
+                         {"step", to_string(one->status.approval->step)},
+                         {"token", one->status.approval->token}});
+  }
+  for (const BudgetUse& use : status.budgets) {
+    budgets.push_back({{"budget", use.guard},
+                       {"of", use.where},
+                       {"used", use.used},
+                       {"allowed", status.knows_allowed ? Json(use.allowed) : Json(nullptr)}});
+  }
+  return dump_json({{"leader", or_null(status.leader)},
+                    {"mode", or_null(status.mode)},
+                    {"stopped", status.stop ? Json(status.is_stopped) : Json(nullptr)},
+                    {"breakerOpen", status.breaker ? Json(status.is_breaker_open) : Json(nullptr)},
+                    {"gpuNodes", status.gpu_nodes ? Json(*status.gpu_nodes) : Json(nullptr)},
+                    {"open", std::move(open)},
+                    {"held", std::move(held)},
+                    {"approvals", std::move(approvals)},
+                    {"budgets", std::move(budgets)},
+                    {"unknown", status.unknown}});
+}
+
+Result<std::string> show_status(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  const auto readings = read_fleet(flags, api, clock);
+  if (!readings) return std::unexpected(readings.error());
+  const FleetStatus status = fleet_status(*readings, clock.wall());
+  if (is_for_people(flags.output)) return status_text(status, flags.output);
+  return in_format(flags.output, status_json(status));
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,64 @@
+// `gpuwardctl status`: the fleet at a glance. What may not be read is named and left out; the rest
+// is shown all the same. Pure but for read_fleet().
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/kube/api.h"
+#include "core/kube/objects.h"
+#include "core/model/result.h"
+#include "core/runtime/clock.h"
+#include "remediator/budgets/budgets.h"
+#include "remediator/commands/command_flags.h"
+#include "remediator/model/remediation.h"
+#include "remediator/policy/policy.h"
+
+namespace gpuward::remediator {
+
+// Each as it was read, or why it was not.
+struct FleetReadings {
+  Result<std::vector<Remediation>> remediations;
+  Result<std::vector<kube::Node>> nodes;
+  Result<kube::Lease> lease;
+  Result<kube::ConfigMap> stop_switch;
+  Result<Ledger> ledger;
+  Result<Policy> policy;  // of the ConfigMap of the chart: what the budgets allow
+};
+
+// An error only where the API server stopped answering: what one may not read is in the readings.
+[[nodiscard]] Result<FleetReadings> read_fleet(const CommandFlags& flags, kube::Api& api,
+                                               Clock& clock);
+
+struct HeldBy {
+  std::string rule, message;  // the message of one of them
+  std::size_t nodes = 0;
+};
+
+struct FleetStatus {
+  // Absent where it is not known.
+  std::optional<std::string> leader, mode, stop, breaker;
+  bool is_stopped = false, is_breaker_open = false;
+  std::optional<std::size_t> gpu_nodes;
+  std::map<Phase, std::map<Severity, std::size_t>> open;  // Remediations
+  std::vector<HeldBy> held;                               // the most frequent first
+  std::vector<const Remediation*> to_approve;             // of the readings
+  std::vector<BudgetUse> budgets;
+  bool knows_allowed = true;
+  std::vector<std::string> unknown;  // what, and why
+};
+
+// The readings must outlive it.
+[[nodiscard]] FleetStatus fleet_status(const FleetReadings& readings, WallTime now);
+// One screen; kWide: all that is held, waits and is spent, however much that is.
+[[nodiscard]] std::string status_text(const FleetStatus& status, OutputFormat format);
+[[nodiscard]] std::string status_json(const FleetStatus& status);
+
+// Reads and renders it as the flags say.
+[[nodiscard]] Result<std::string> show_status(const CommandFlags& flags, kube::Api& api,
+                                              Clock& clock);
+
+}  // namespace gpuward::remediator

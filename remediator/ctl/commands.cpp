@@ -1,0 +1,130 @@
+#include "remediator/ctl/commands.h"
+
+#include <array>
+#include <utility>
+
+#include "remediator/commands/cluster_access.h"
+#include "remediator/commands/exclusion_commands.h"
+#include "remediator/commands/explain.h"
+#include "remediator/commands/fleet_status.h"
+#include "remediator/commands/operator_commands.h"
+#include "remediator/commands/policy_commands.h"
+#include "remediator/commands/replay_command.h"
+#include "remediator/commands/reset_command.h"
+#include "remediator/commands/runbook_command.h"
+#include "remediator/commands/switch_commands.h"
+#include "remediator/ctl/words.h"
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr std::string_view kLook = "Look";
+constexpr std::string_view kNode = "Act on one node";
+constexpr std::string_view kAll = "Act on all nodes";
+constexpr std::string_view kPolicy = "Try a policy";
+constexpr std::string_view kOther = "Other";
+
+Result<CommandOutput> output_of(Result<std::string> text) {
+  if (!text) return std::unexpected(text.error());
+  return CommandOutput{*std::move(text)};
+}
+
+Result<CommandOutput> output_of(Result<ResetResult> reset) {
+  if (!reset) return std::unexpected(reset.error());
+  return CommandOutput{std::move(reset->table), reset->all_done};
+}
+
+// A command about the cluster.
+template <auto kCommand>
+Result<CommandOutput> in_cluster(const CommandFlags& flags, Clock& clock) {
+  const auto cluster = ClusterAccess::open(flags, clock);
+  if (!cluster) return std::unexpected(cluster.error());
+  return output_of(kCommand(flags, (*cluster)->api(), clock));
+}
+
+// One that needs none, or only sometimes.
+template <auto kCommand>
+Result<CommandOutput> alone(const CommandFlags& flags, Clock& clock) {
+  return output_of(kCommand(flags, clock));
+}
+
+Result<std::string> print_version(const CommandFlags& /*flags*/, Clock& /*clock*/) {
+  return "gpuwardctl " GPUWARD_VERSION "\n";
+}
+
+constexpr std::array kCommands{
+    CtlCommand{"status", kLook, "The fleet at a glance: who leads, what is open, held and allowed",
+               "gpuwardctl status\ngpuwardctl status --watch", add_status_words,
+               in_cluster<show_status>, true},
+    CtlCommand{"list", kLook, "List the remediations, open ones first",
+               "gpuwardctl list --watch\ngpuwardctl list -o wide", add_list_words,
+               in_cluster<list_remediations>, true},
+    CtlCommand{"explain", kLook, "Say what is known and decided about a node",
+               "gpuwardctl explain gpu-01", add_explain_words, in_cluster<explain_node>, true},
+    CtlCommand{"breaker", kLook, "Say whether the circuit breaker is open",
+               "gpuwardctl breaker\ngpuwardctl breaker close", add_output_words,
+               in_cluster<show_breaker>, true},
+    CtlCommand{"breaker close", kLook, "Close it: what has come so far is looked at",
+               "gpuwardctl breaker close", nullptr, in_cluster<close_the_breaker>},
+    CtlCommand{"runbook", kLook, "Print the runbook of an alert",
+               "gpuwardctl runbook\ngpuwardctl runbook GpuFallenOffBus", add_runbook_words,
+               alone<run_runbook_command>},
+    CtlCommand{"approve", kNode, "Approve the step that waits for it, for an hour",
+               "gpuwardctl approve gpu-01 3f2a9c41d0", add_approve_words, in_cluster<approve_step>},
+    CtlCommand{"pause", kNode, "Do nothing more to a node; what stands stays",
+               "gpuwardctl pause gpu-01", add_node_words, in_cluster<pause_node>},
+    CtlCommand{"resume", kNode, "Go on after a pause", "gpuwardctl resume gpu-01", add_node_words,
+               in_cluster<resume_node>},
+    CtlCommand{"cancel", kNode, "Take what is ours off a node and close its remediation",
+               "gpuwardctl cancel gpu-01", add_node_words, in_cluster<cancel_node>},
+    CtlCommand{"machine-replaced", kNode,
+               "Forget what is known of the machine behind a node: it is another one",
+               "gpuwardctl machine-replaced gpu-01", add_node_words,
+               in_cluster<note_machine_replaced>},
+    CtlCommand{"exclude", kNode, "Keep gpuward off a node or an instance for a while",
+               "gpuwardctl exclude gpu-01 --for 12h --reason firmware\n"
+               "gpuwardctl exclude i-0123456789abcdef0",
+               add_exclude_words, in_cluster<add_exclusion>},
+    CtlCommand{"exclusions", kNode, "What is excluded: list, end, import",
+               "gpuwardctl exclusions list", nullptr, nullptr},
+    CtlCommand{"exclusions list", kNode, "Say what is excluded, and until when",
+               "gpuwardctl exclusions list", add_output_words, in_cluster<list_exclusions>},
+    CtlCommand{"exclusions remove", kNode, "End an exclusion before its time",
+               "gpuwardctl exclusions remove gpu-01", add_excluded_words,
+               in_cluster<remove_exclusion>},
+    CtlCommand{"exclusions import", kNode,
+               "Take over the exclusions of the monitor that gpuward replaces",
+               "gpuwardctl exclusions import exclusions.json", add_import_words,
+               in_cluster<import_exclusions>},
+    CtlCommand{"stop", kAll, "Stop every step on every node, until `start`",
+               "gpuwardctl stop maintenance", add_stop_words, in_cluster<stop_fleet>},
+    CtlCommand{"start", kAll, "Go on after a stop", "gpuwardctl start", nullptr,
+               in_cluster<start_fleet>},
+    CtlCommand{"reset", kAll, "Take a taint of ours off all nodes",
+               "gpuwardctl reset --dry-run\n"
+               "gpuwardctl reset --taint trainy.konduktor.ai/faulty --cancel",
+               add_reset_words, in_cluster<reset_taints>},
+    CtlCommand{"policy", kPolicy, "Look at a policy file: check, explain, schema",
+               "gpuwardctl policy check policy.yaml", nullptr, nullptr},
+    CtlCommand{"policy check", kPolicy, "Say what is wrong with a policy, and where",
+               "gpuwardctl policy check policy.yaml", add_policy_words, alone<check_policy>},
+    CtlCommand{"policy explain", kPolicy, "Say what a policy would do to a node, step by step",
+               "gpuwardctl policy explain policy.yaml --labels pool=a100,zone=a --severity reset\n"
+               "gpuwardctl policy explain policy.yaml --node gpu-01",
+               add_policy_explain_words, alone<explain_policy_file>},
+    CtlCommand{"policy schema", kPolicy, "Print the JSON Schema of a policy, for your editor",
+               "gpuwardctl policy schema > policy.schema.json", nullptr,
+               alone<print_policy_schema>},
+    CtlCommand{"replay", kPolicy, "Say what a policy would have done about the alerts of the past",
+               "gpuwardctl replay policy.yaml --prometheus.url http://prometheus:9090 --since 30d\n"
+               "gpuwardctl replay policy.yaml --history history.json --nodes nodes.json -o json",
+               add_replay_words, alone<run_replay>},
+    CtlCommand{"version", kOther, "Print the version of this program", "gpuwardctl version",
+               nullptr, alone<print_version>},
+};
+
+}  // namespace
+
+std::span<const CtlCommand> ctl_commands() { return kCommands; }
+
+}  // namespace gpuward::remediator

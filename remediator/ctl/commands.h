@@ -1,0 +1,36 @@
+// All commands of gpuwardctl, in one table: what --help, the completion, docs/gpuwardctl.md and the
+// tests are made of. A new one is a line there.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/model/result.h"
+#include "core/runtime/clock.h"
+#include "remediator/commands/command_flags.h"
+
+namespace gpuward::remediator {
+
+struct CommandOutput {
+  std::string text;
+  bool all_done = true;  // else the program fails after it has printed that
+};
+
+struct CtlCommand {
+  std::string_view name;   // "policy check"
+  std::string_view group;  // of --help; that of what is below another is the other's
+  std::string_view summary;
+  std::string_view examples;  // a line each, as they would be typed
+  // Adds its own words and flags; null where it has none.
+  void (*add_words)(CLI::App& command, CommandFlags& flags);
+  // Null where it only has others below it.
+  Result<CommandOutput> (*run)(const CommandFlags& flags, Clock& clock);
+  bool has_colours = false;  // of its tables, on a terminal
+};
+
+// In the order in which --help names them; one below another comes after it.
+[[nodiscard]] std::span<const CtlCommand> ctl_commands();
+
+}  // namespace gpuward::remediator

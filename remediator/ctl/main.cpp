@@ -1,0 +1,98 @@
+// gpuwardctl, also kubectl-gpuward: what people ask of gpuward and tell it, with their own rights.
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <variant>
+
+#include "core/command_line/output.h"
+#include "core/runtime/clock.h"
+#include "core/runtime/signals.h"
+#include "remediator/ctl/colours.h"
+#include "remediator/ctl/parse.h"
+#include "remediator/ctl/watch.h"
+
+namespace {
+
+using gpuward::ErrorKind;
+using gpuward::OutputFormat;
+using gpuward::remediator::CtlLine;
+
+constexpr int kFailed = 1;
+constexpr int kWrongUsage = 2;
+constexpr std::string_view kClearScreen = "\033[H\033[2J";
+// A request that is under way at Ctrl-C only reads.
+constexpr std::chrono::milliseconds kStopWithin{200};
+
+int complain(const gpuward::Error& error) {
+  std::cerr << "gpuwardctl: " << error.message << "\n";
+  return error.kind == ErrorKind::kInvalid || error.kind == ErrorKind::kNotFound ? kWrongUsage
+                                                                                 : kFailed;
+}
+
+bool is_set(const char* variable) {
+  const char* const value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): at start
+  return value != nullptr && *value != '\0';
+}
+
+bool is_terminal() { return ::isatty(STDOUT_FILENO) != 0; }
+
+bool print(const CtlLine& line, const std::string& text) {
+  const bool has_colours = line.command->has_colours && is_for_people(line.flags.output) &&
+                           is_terminal() && !is_set("NO_COLOR");
+  std::cout << (has_colours ? gpuward::remediator::coloured(text) : text) << std::flush;
+  return std::cout.good();
+}
+
+int run(const CtlLine& line) {
+  gpuward::SystemClock clock;
+  const auto output = line.command->run(line.flags, clock);
+  if (!output) return complain(output.error());
+  return print(line, output->text) && output->all_done ? 0 : kFailed;
+}
+
+// On a terminal each takes the place of the one before.
+std::string_view before_next(const CtlLine& line) {
+  if (is_terminal()) return kClearScreen;
+  return line.flags.output == OutputFormat::kYaml ? "---\n" : "\n";
+}
+
+int watch(const CtlLine& line) {
+  gpuward::Signals signals;
+  gpuward::SystemClock clock;
+  std::stop_source over;
+  gpuward::Status outcome;
+  bool is_first = true;
+  const auto show = [&](const std::string& text) {
+    if (!is_first || is_terminal()) std::cout << before_next(line);
+    is_first = false;
+    return print(line, text);
+  };
+  std::jthread looks([&](const std::stop_token& stop) {
+    outcome = watch_command(line, clock, stop, show);
+    over.request_stop();
+  });
+  signals.wait([&] { over.request_stop(); }, {}, over.get_token());
+  const std::jthread guard([&clock](const std::stop_token& stop) {
+    if (clock.sleep_for(kStopWithin, stop)) std::_Exit(0);
+  });
+  looks.request_stop();
+  looks.join();
+  return outcome ? 0 : complain(outcome.error());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // as the HTTP client wants it; a pipe that is closed is seen
+  const auto line = gpuward::remediator::parse_ctl_line(argc, argv);
+  if (const int* exit_code = std::get_if<int>(&line)) return *exit_code;
+  const CtlLine& asked = std::get<CtlLine>(line);
+  return asked.flags.watches ? watch(asked) : run(asked);
+}

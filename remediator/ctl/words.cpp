@@ -1,0 +1,178 @@
+#include "remediator/ctl/words.h"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "core/command_line/client_file_options.h"
+#include "core/command_line/output_option.h"
+#include "core/runtime/yaml_scalars.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A time such as 30m, into `out`.
+CLI::Option* add_time(CLI::App& command, const std::string& name, milliseconds& out,
+                      const std::string& preset, const std::string& about) {
+  return command
+      .add_option_function<std::string>(
+          name,
+          [name, &out](const std::string& word) {
+            const auto time = parse_duration(word);
+            if (!time || time->count() <= 0)
+              throw CLI::ValidationError(name, "must be a time such as 2s, 30m, 12h or 7d");
+            out = *time;
+          },
+          about)
+      ->default_str(preset);
+}
+
+void add_watch(CLI::App& command, CommandFlags& flags) {
+  command.add_flag("-w,--watch", flags.watches,
+                   "Look again every 2 s and print it when it has changed, until Ctrl-C");
+}
+
+void add_label(const std::string& word, kube::Labels& labels) {
+  const auto equals = word.find('=');
+  if (equals == 0 || equals == std::string::npos)
+    throw CLI::ValidationError("--labels", "each must be key=value");
+  labels[word.substr(0, equals)] = word.substr(equals + 1);
+}
+
+}  // namespace
+
+void add_cluster_words(CLI::App& app, CommandFlags& flags) {
+  app.add_option("--kubeconfig", flags.kubeconfig,
+                 "Default: $KUBECONFIG, ~/.kube/config, or in a pod its account");
+  app.add_option("--context", flags.context, "Context of the kubeconfig");
+  app.add_option("-n,--namespace", flags.state_namespace, "Namespace of the remediator")
+      ->envname("POD_NAMESPACE")
+      ->capture_default_str();
+  add_time(app, "--request-timeout", flags.request_timeout, "2s",
+           "How long to wait for the API server's first answer");
+}
+
+void add_status_words(CLI::App& command, CommandFlags& flags) {
+  add_output_option(command, flags.output, {"table", "wide", "json", "yaml"});
+  add_watch(command, flags);
+}
+
+void add_list_words(CLI::App& command, CommandFlags& flags) {
+  add_output_option(command, flags.output, {"table", "wide", "json", "yaml", "name"});
+  add_watch(command, flags);
+}
+
+void add_output_words(CLI::App& command, CommandFlags& flags) {
+  add_output_option(command, flags.output);
+}
+
+void add_node_words(CLI::App& command, CommandFlags& flags) {
+  command.add_option("node", flags.node, "Name of the node")->required()->type_name(kNodeType);
+}
+
+void add_explain_words(CLI::App& command, CommandFlags& flags) {
+  add_node_words(command, flags);
+  add_output_words(command, flags);
+}
+
+void add_approve_words(CLI::App& command, CommandFlags& flags) {
+  add_node_words(command, flags);
+  command.add_option("token", flags.token, "As `list` and `explain` show it")->required();
+}
+
+void add_stop_words(CLI::App& command, CommandFlags& flags) {
+  command.add_option("reason", flags.reason, "Why, for those who meet it");
+}
+
+void add_reset_words(CLI::App& command, CommandFlags& flags) {
+  command.add_option("--taint", flags.taint, "Its key")->capture_default_str();
+  command.add_flag("--dry-run", flags.dry_run, "Only say what would be done");
+  command.add_flag("--cancel", flags.cancels,
+                   "Cancel the remediations that are open for such nodes, which are refused else");
+}
+
+void add_exclude_words(CLI::App& command, CommandFlags& flags) {
+  add_excluded_words(command, flags);
+  add_time(command, "--for", flags.exclusion.lasts, "30m", "How long: 30m, 12h, 7d");
+  command.add_option("--reason", flags.exclusion.reason, "Why, for those who meet it");
+}
+
+void add_excluded_words(CLI::App& command, CommandFlags& flags) {
+  command.add_option("name", flags.exclusion.subject, "Name of a node, or id of an instance")
+      ->required()
+      ->type_name(kNodeType);
+}
+
+void add_import_words(CLI::App& command, CommandFlags& flags) {
+  command.add_option("file", flags.exclusion.file, "Its JSON file")->required();
+}
+
+void add_policy_words(CLI::App& command, CommandFlags& flags) {
+  command.add_option("file", flags.policy_file, "YAML file with the policy")->required();
+  command.add_option_function<std::string>(
+      "--mode",
+      [&flags](const std::string& word) {
+        flags.mode = parse_mode(word);
+        if (!flags.mode)
+          throw CLI::ValidationError("--mode", "must be one of observe, taint, cordon, full");
+      },
+      "observe, taint, cordon or full; wins over the policy file");
+}
+
+void add_policy_explain_words(CLI::App& command, CommandFlags& flags) {
+  add_policy_words(command, flags);
+  CLI::Option* const labels = command
+                                  .add_option_function<std::vector<std::string>>(
+                                      "--labels",
+                                      [&flags](const std::vector<std::string>& words) {
+                                        for (const std::string& word : words)
+                                          add_label(word, flags.labels);
+                                      },
+                                      "Of the node: key=value,key=value")
+                                  ->delimiter(',');
+  command.add_option("--node", flags.node, "A node of the cluster, read from there")
+      ->excludes(labels)
+      ->type_name(kNodeType);
+  command.add_option_function<std::string>(
+      "--severity",
+      [&flags](const std::string& word) {
+        flags.severity = parse_severity(word);
+        if (!flags.severity || *flags.severity == Severity::kNone)
+          throw CLI::ValidationError("--severity",
+                                     "must be one of isolate, reboot, reset, monitor");
+      },
+      "isolate, reboot, reset or monitor; default: all");
+}
+
+void add_replay_words(CLI::App& command, CommandFlags& flags) {
+  add_policy_words(command, flags);
+  CLI::Option* const history = command.add_option(
+      "--history", flags.replay.history,
+      "What Prometheus' /api/v1/query_range has answered to ALERTS{alertstate=\"firing\"}, "
+      "instead of --prometheus.url");
+  command.add_option_function<std::string>(
+      "--prometheus.url",
+      [&flags](const std::string& url) {
+        if (!url.starts_with("http://") && !url.starts_with("https://"))
+          throw CLI::ValidationError("--prometheus.url", "must begin with http:// or https://");
+        flags.replay.prometheus_url = url;
+      },
+      "Prometheus to read the history of the alerts from");
+  add_client_file_options(command, "--prometheus", flags.replay.prometheus_files);
+  add_time(command, "--since", flags.replay.since, "7d",
+           "How far back Prometheus is asked: 12h, 30d")
+      ->excludes(history);
+  command.add_option("--nodes", flags.replay.nodes,
+                     "Output of `kubectl get nodes -o json`, instead of --kubeconfig");
+  command.add_flag("--approve", flags.replay.approves_all,
+                   "Approve each step that waits for approval");
+  add_output_words(command, flags);
+}
+
+void add_runbook_words(CLI::App& command, CommandFlags& flags) {
+  command.add_option("alert", flags.alert, "Name of the alert; default: list them");
+}
+
+}  // namespace gpuward::remediator

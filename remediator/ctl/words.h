@@ -1,0 +1,33 @@
+// The words and flags of the commands of gpuwardctl, which the table in commands.cpp names. A word
+// that makes no sense is refused as a wrong command line is. `flags` has to outlive the command.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "remediator/commands/command_flags.h"
+
+namespace gpuward::remediator {
+
+// What a word that names a node is called in --help; the completion offers nodes for it.
+inline constexpr const char* kNodeType = "NODE";
+
+// Those of all commands: which cluster, which namespace.
+void add_cluster_words(CLI::App& app, CommandFlags& flags);
+
+void add_status_words(CLI::App& command, CommandFlags& flags);
+void add_list_words(CLI::App& command, CommandFlags& flags);
+void add_output_words(CLI::App& command, CommandFlags& flags);
+void add_node_words(CLI::App& command, CommandFlags& flags);
+void add_explain_words(CLI::App& command, CommandFlags& flags);
+void add_approve_words(CLI::App& command, CommandFlags& flags);
+void add_stop_words(CLI::App& command, CommandFlags& flags);
+void add_reset_words(CLI::App& command, CommandFlags& flags);
+void add_exclude_words(CLI::App& command, CommandFlags& flags);
+void add_excluded_words(CLI::App& command, CommandFlags& flags);
+void add_import_words(CLI::App& command, CommandFlags& flags);
+void add_policy_words(CLI::App& command, CommandFlags& flags);
+void add_policy_explain_words(CLI::App& command, CommandFlags& flags);
+void add_replay_words(CLI::App& command, CommandFlags& flags);
+void add_runbook_words(CLI::App& command, CommandFlags& flags);
+
+}  // namespace gpuward::remediator

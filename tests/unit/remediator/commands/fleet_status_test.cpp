@@ -1,0 +1,212 @@
+// The fleet at a glance, and the stop switch, against the fake API server.
+#include "remediator/commands/fleet_status.h"
+
+#include "core/runtime/json.h"
+#include "remediator/budgets/breaker.h"
+#include "remediator/budgets/ledger_store.h"
+#include "remediator/commands/switch_commands.h"
+#include "remediator/guards/switch_position.h"
+#include "tests/unit/remediator/execution/cluster_fixture.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
+
+class FleetStatusTest : public ClusterTest {
+ protected:
+  FleetStatusTest() {
+    flags_.state_namespace = "default";
+    kube_.create(kMaps, {{"metadata", {{"name", kSwitchName}}}, {"data", {{"stop", "false"}}}});
+    kube_.create(kMaps, {{"metadata", {{"name", "gpuward-remediator"}}},
+                         {"data", {{"policy.yaml", "budgets: {cluster: {nodes: 3}}\n"}}}});
+    lead("gpuward-remediator-a", 0);
+    kube_.patch_status("/api/v1/nodes/gpu-01",
+                       {{"status", {{"capacity", {{"nvidia.com/gpu", "8"}}}}}});
+    EXPECT_TRUE(store_.begin([]() -> Result<Ledger> { return Ledger(); }));
+  }
+
+  void lead(const std::string& holder, int seconds_ago) {
+    const std::string renewed = to_rfc3339(clock_.wall() - std::chrono::seconds(seconds_ago));
+    kube_.create(
+        "/apis/coordination.k8s.io/v1/namespaces/default/leases",
+        {{"metadata", {{"name", "gpuward-remediator"}}},
+         {"spec",
+          {{"holderIdentity", holder}, {"leaseDurationSeconds", 15}, {"renewTime", renewed}}}});
+  }
+  // gpu-01 waits for a yes to its drain.
+  void wait_for_approval() {
+    clock_.advance(std::chrono::minutes(15));
+    Policy policy;
+    policy.mode = Mode::kFull;
+    policy.steps[Severity::kReboot] = {planned(Step::kTaint), planned(Step::kCordon),
+                                       planned(Step::kDrain)};
+    policy.steps[Severity::kReboot][2].before.approval = true;
+    policy_.set(policy);
+    ASSERT_TRUE(take({signal()}));
+    ASSERT_TRUE(reconcile());
+    reports_.answer = report_of(Severity::kReboot);
+    ASSERT_TRUE(reconcile());
+    ASSERT_EQ(remediation().status.rule, "guard.approval");
+  }
+  void forbid(const std::string& path) {
+    kube_.add_fault({.kind = fakes::FaultKind::kForbidden, .path = path, .times = -1});
+  }
+  std::string status(OutputFormat output = OutputFormat::kTable) {
+    flags_.output = output;
+    const auto text = show_status(flags_, api_, clock_);
+    EXPECT_TRUE(text) << text.error().message;
+    return text.value_or("");
+  }
+
+  CommandFlags flags_;
+  LedgerStore store_{api_, {.ns = "default"}, clock_};
+};
+
+TEST_F(FleetStatusTest, NamesLeaderSwitchBreakerAndNodesOfAQuietFleet) {
+  const std::string text = status();
+
+  EXPECT_THAT(text, HasSubstr("Leader   gpuward-remediator-a\n"));
+  EXPECT_THAT(text, HasSubstr("Steps    allowed\n"));
+  EXPECT_THAT(text, HasSubstr("Breaker  closed\n"));
+  EXPECT_THAT(text, HasSubstr("Mode     observe, by the policy\n"));
+  EXPECT_THAT(text, HasSubstr("1 with GPUs, 0 with an open remediation\n"));
+  EXPECT_THAT(text, AllOf(Not(HasSubstr("PHASE")), Not(HasSubstr("Not known"))));
+}
+
+TEST_F(FleetStatusTest, SaysWhatIsOpenHeldAndToBeApproved) {
+  wait_for_approval();
+  const std::string text = status();
+
+  EXPECT_THAT(text, HasSubstr("Mode     full\n"));
+  EXPECT_THAT(text, HasSubstr("PHASE    NODES  ISOLATE  REBOOT  RESET  MONITOR\n"
+                              "Waiting  1      -        1       -      -\n"));
+  EXPECT_THAT(text, HasSubstr("1      guard.approval"));
+  EXPECT_THAT(text, HasSubstr("gpu-01  drain  gpuwardctl approve gpu-01 " +
+                              remediation().status.approval->token + "\n"));
+}
+
+TEST_F(FleetStatusTest, CountsTheBudgetsByThePolicyOfTheCluster) {
+  const kube::Node counted = node();
+  ASSERT_TRUE(store_.change([&](Ledger& ledger) -> Status {
+    ledger = with_slot(std::move(ledger), {.remediation = "gpu-01-1",
+                                           .node_uid = counted.meta.uid,
+                                           .place = {},
+                                           .impact = Impact::kDisrupt,
+                                           .since = clock_.wall()});
+    return {};
+  }));
+
+  EXPECT_THAT(status(), ContainsRegex("budget.cluster +the cluster +1 +3\n"));
+
+  forbid(".*/configmaps/gpuward-remediator");
+  EXPECT_THAT(status(), AllOf(ContainsRegex("budget.cluster +the cluster +1 +\\?\n"),
+                              HasSubstr("Not known: what the budgets allow: ")));
+}
+
+TEST_F(FleetStatusTest, NamesAnOpenBreakerAndWhatClosesIt) {
+  ASSERT_TRUE(store_.change([&](Ledger& ledger) -> Status {
+    ledger = open_breaker(ledger, "9 nodes", clock_.wall());
+    return {};
+  }));
+
+  EXPECT_THAT(status(), AllOf(HasSubstr("OPEN since "), HasSubstr("9 nodes"),
+                              HasSubstr("gpuwardctl breaker close")));
+}
+
+TEST_F(FleetStatusTest, KnowsThatNobodyLeadsOnceTheLeaseIsOver) {
+  clock_.advance(std::chrono::seconds(30));
+
+  EXPECT_THAT(status(), HasSubstr("Leader   nobody; the last was gpuward-remediator-a"));
+}
+
+TEST_F(FleetStatusTest, NamesWhatMayNotBeReadAndShowsTheRest) {
+  wait_for_approval();
+  for (const char* path : {".*/leases/.*", ".*/configmaps/gpuward-ledger", "/api/v1/nodes",
+                           ".*/configmaps/gpuward-remediator-switch"})
+    forbid(path);
+
+  const std::string text = status();
+
+  for (const char* what :
+       {"who leads", "the stop switch", "the nodes", "the breaker and the budgets"})
+    EXPECT_THAT(text, HasSubstr("Not known: " + std::string(what) + ": "));
+  EXPECT_THAT(text, AllOf(HasSubstr("Leader   ?\n"), HasSubstr("Waiting  1 ")));
+}
+
+TEST_F(FleetStatusTest, GivesUpWhereTheServerHasGone) {
+  kube_.add_fault({.kind = fakes::FaultKind::kUnavailable, .times = -1});
+
+  EXPECT_EQ(show_status(flags_, api_, clock_).error().kind, ErrorKind::kUnavailable);
+}
+
+TEST_F(FleetStatusTest, FitsAScreenUnlessItIsToBeWide) {
+  FleetStatus many;
+  for (int i = 0; i < 40; ++i)
+    many.held.push_back({.rule = "rule-" + std::to_string(i), .message = "why", .nodes = 1});
+
+  const std::string text = status_text(many, OutputFormat::kTable);
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("rule-4 "), Not(HasSubstr("rule-5 ")), HasSubstr("and 35 more")));
+  EXPECT_THAT(status_text(many, OutputFormat::kWide),
+              AllOf(HasSubstr("rule-39 "), Not(HasSubstr("more"))));
+}
+
+TEST_F(FleetStatusTest, IsTheSameForPrograms) {
+  wait_for_approval();
+
+  const auto json = parse_json(status(OutputFormat::kJson));
+
+  ASSERT_TRUE(json);
+  EXPECT_EQ((*json)["leader"].is_string(), true);
+  EXPECT_EQ((*json)["stopped"], false);
+  EXPECT_EQ((*json)["breakerOpen"], false);
+  EXPECT_EQ((*json)["open"][0], Json({{"phase", "Waiting"}, {"severity", "reboot"}, {"nodes", 1}}));
+  EXPECT_EQ((*json)["approvals"][0]["token"], remediation().status.approval->token);
+  EXPECT_EQ((*json)["unknown"], Json::array());
+}
+
+TEST_F(FleetStatusTest, StopsUnderTheCallersNameAndGoesOn) {
+  flags_.reason = "network";
+  kube_.patch(std::string(kMaps) + "/" + kSwitchName, {{"metadata", {{"labels", {{"a", "b"}}}}}});
+  ASSERT_TRUE(stop_fleet(flags_, api_, clock_));
+
+  const auto stopped = api_.get_config_map("default", kSwitchName);
+  EXPECT_FALSE(permission_of({"default", kSwitchName}, stopped));
+  EXPECT_EQ(stopped->meta.labels.at("a"), "b");
+  EXPECT_THAT(status(), AllOf(HasSubstr("STOPPED "), HasSubstr("anonymous-admin: network"),
+                              HasSubstr("gpuwardctl start")));
+
+  ASSERT_TRUE(start_fleet(flags_, api_, clock_));
+  const auto started = api_.get_config_map("default", kSwitchName);
+  EXPECT_TRUE(permission_of({"default", kSwitchName}, started));
+  EXPECT_FALSE(started->meta.annotations.contains(std::string(kStoppedAnnotation)));
+  EXPECT_THAT(status(), HasSubstr("Steps    allowed\n"));
+}
+
+TEST_F(FleetStatusTest, StopsAndStartsWhereThereIsNoSwitch) {
+  const std::string path = std::string(kMaps) + "/" + kSwitchName;
+  kube_.remove(path);
+  EXPECT_THAT(status(), HasSubstr("STOPPED: there is no ConfigMap"));
+  ASSERT_TRUE(start_fleet(flags_, api_, clock_));
+  EXPECT_EQ(kube_.get(path)["data"]["stop"], "false");
+  kube_.remove(path);
+  ASSERT_TRUE(stop_fleet(flags_, api_, clock_));
+  EXPECT_EQ(kube_.get(path)["data"]["stop"], "true");
+}
+
+TEST_F(FleetStatusTest, StopsThoughAnotherWritesAtTheSameMoment) {
+  kube_.add_fault({.kind = fakes::FaultKind::kConflict, .method = "PUT"});
+
+  ASSERT_TRUE(stop_fleet(flags_, api_, clock_));
+
+  EXPECT_EQ(kube_.get(std::string(kMaps) + "/" + kSwitchName)["data"]["stop"], "true");
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

@@ -1,0 +1,292 @@
+// The real gpuwardctl: each command once, where it finds its cluster, and what it says of one that
+// does not answer.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <set>
+
+#include "remediator/ctl/commands.h"
+#include "tests/support/require.h"
+#include "tests/unit/remediator/remediator_process.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr milliseconds kDefaultLimit{2'000};
+// Times the limit: what a busy machine may add, and less than a request may take that has none.
+constexpr int kAllowance = 4;
+
+class Ctl : public RemediatorProcess {
+ protected:
+  using Outcome = support::Process::Outcome;
+
+  Outcome run(std::vector<std::string> words, std::map<std::string, std::string> env,
+              milliseconds limit = seconds(60)) {
+    words.insert(words.begin(), kCtl);
+    env.try_emplace("KUBECONFIG", "");
+    env.try_emplace("HOME", path("home"));
+    env.try_emplace("KUBERNETES_SERVICE_HOST", "");
+    env.try_emplace("POD_NAMESPACE", "");
+    auto outcome = support::Process::run({.argv = std::move(words), .env = std::move(env)}, limit);
+    EXPECT_TRUE(outcome) << outcome.error().message;
+    return outcome ? *outcome : Outcome{};
+  }
+  Outcome ctl(std::vector<std::string> words) {
+    words.push_back("--kubeconfig=" + path("kubeconfig"));
+    return run(std::move(words), {});
+  }
+};
+
+TEST_F(Ctl, HasEachCommand) {
+  write("policy.yaml", "mode: cordon\n");
+  write("exclusions.json", "{}");
+  write("history.json", R"({"status":"success","data":{"resultType":"matrix","result":[]}})");
+  struct Case {
+    std::vector<std::string> words;
+    int exit_code;
+    std::string said;
+  };
+  const std::vector<Case> cases{
+      {{"status"}, 0, "Steps    allowed"},
+      {{"list"}, 0, "There are no remediations."},
+      {{"explain", "gpu-01"}, 0, "Nothing is known against node gpu-01"},
+      {{"breaker"}, 2, "gpuward-ledger"},
+      {{"breaker", "close"}, 2, "gpuward-ledger"},
+      {{"runbook", "GpuFallenOffBus"}, 0, "# GpuFallenOffBus"},
+      {{"approve", "gpu-01", "ab"}, 2, "node gpu-01 has no open remediation"},
+      {{"pause", "gpu-01"}, 2, "node gpu-01 has no open remediation"},
+      {{"resume", "gpu-01"}, 2, "node gpu-01 has no open remediation"},
+      {{"cancel", "gpu-01"}, 2, "node gpu-01 has no open remediation"},
+      {{"machine-replaced", "gpu-01"}, 2, "node gpu-01 has no open remediation"},
+      {{"exclude", "gpu-01", "--reason", "firmware"}, 0, "firmware"},
+      {{"exclusions", "list"}, 0, "gpu-01"},
+      {{"exclusions", "remove", "gpu-01"}, 0, "gpu-01 is not excluded any more"},
+      {{"exclusions", "import", path("exclusions.json")}, 0, "0 exclusions of"},
+      {{"stop", "firmware"}, 0, "Stopped: "},
+      {{"start"}, 0, "Started: "},
+      {{"reset", "--dry-run"}, 0, "No node has the taint"},
+      {{"policy", "check", path("policy.yaml")}, 0, "is good. Mode: cordon"},
+      {{"policy", "explain", path("policy.yaml")}, 0, "in mode cordon"},
+      {{"policy", "schema"}, 0, "The policy of gpuward-remediator"},
+      {{"replay", path("policy.yaml"), "--history", path("history.json")}, 0, "0 alerts"},
+      {{"version"}, 0, "gpuwardctl " GPUWARD_VERSION},
+  };
+  std::set<std::string> known, tried;
+  for (const CtlCommand& command : ctl_commands())
+    if (command.run != nullptr) known.emplace(command.name);
+  for (const Case& one : cases) {
+    const auto said = ctl(one.words);
+    EXPECT_EQ(said.exit_code, one.exit_code) << one.words[0] << ": " << said.error_output;
+    EXPECT_THAT(said.output + said.error_output, HasSubstr(one.said));
+    const std::string two = one.words[0] + (one.words.size() > 1 ? " " + one.words[1] : "");
+    tried.insert(known.contains(two) ? two : one.words[0]);
+  }
+  EXPECT_EQ(tried, known);
+}
+
+TEST_F(Ctl, StopsAndStartsTheFleet) {
+  EXPECT_EQ(ctl({"stop", "network maintenance"}).exit_code, 0);
+  EXPECT_THAT(ctl({"status"}).output, HasSubstr("by anonymous-admin: network maintenance"));
+  EXPECT_EQ(ctl({"start"}).exit_code, 0);
+  EXPECT_THAT(ctl({"status"}).output, HasSubstr("Steps    allowed"));
+}
+
+TEST_F(Ctl, SaysThatGpuwardIsNotInstalled) {
+  server_->kube().remove(std::string(kDefinitions) + "/remediations.gpuward.dev");
+
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"list"}, {"list", "-o", "json"}, {"cancel", "a"}})
+    EXPECT_THAT(ctl(words).error_output, HasSubstr("is gpuward installed in it"));
+}
+
+TEST_F(Ctl, LooksInTheNamespaceThatIsNamed) {
+  EXPECT_THAT(ctl({"status", "-n", "elsewhere"}).output, HasSubstr("STOPPED: there is no"));
+}
+
+// ---- On a terminal, and again and again
+
+TEST_F(Ctl, HasColoursOnATerminalAloneAndNeverWithNoColor) {
+  GPUWARD_REQUIRE(support::why_no_program("script"));
+  set_stop("true");
+  const std::string command = std::string(kCtl) + " status --kubeconfig=" + path("kubeconfig");
+  const auto on_terminal = [&](const std::string& no_color) {
+    return support::Process::run(
+               {.argv = {"script", "-qec", command, "/dev/null"}, .env = {{"NO_COLOR", no_color}}})
+        ->output;
+  };
+
+  EXPECT_THAT(on_terminal(""), HasSubstr("\033[31mSTOPPED\033[0m"));
+  EXPECT_THAT(on_terminal("1"), AllOf(HasSubstr("STOPPED"), Not(HasSubstr("\033"))));
+  EXPECT_THAT(ctl({"status"}).output, AllOf(HasSubstr("STOPPED"), Not(HasSubstr("\033"))));
+}
+
+TEST_F(Ctl, WatchesUntilItIsInterrupted) {
+  auto watching = support::Process::spawn(
+      {.argv = {kCtl, "status", "-w", "--kubeconfig=" + path("kubeconfig")}});
+  ASSERT_TRUE(watching);
+  ASSERT_TRUE(support::wait_until(
+      [&] { return (*watching)->output().contains("Steps    allowed"); }, kSoon, "the first look"));
+
+  set_stop("true");
+
+  EXPECT_TRUE(support::wait_until([&] { return (*watching)->output().contains("STOPPED"); }, kSoon,
+                                  "what has changed"));
+  (*watching)->signal(SIGINT);
+  EXPECT_EQ((*watching)->wait_exit(kSoon), 0);
+}
+
+TEST_F(Ctl, WatchesNothingWhereTheFirstLookFails) {
+  EXPECT_EQ(run({"list", "-w", "--kubeconfig=" + path("nowhere")}, {}).exit_code, 2);
+}
+
+// ---- Where the cluster is
+
+TEST_F(Ctl, FindsTheClusterInTheOrderOfKubectl) {
+  std::filesystem::create_directories(path("home/.kube"));
+  write("home/.kube/config", kubeconfig("home", {{"home", server_->url()}}));
+  write("dead", kubeconfig("dead", {{"dead", "http://127.0.0.1:1"}}));
+  const std::map<std::string, std::string> pod = {{"KUBERNETES_SERVICE_HOST", "127.0.0.1"},
+                                                  {"KUBERNETES_SERVICE_PORT", "1"}};
+
+  EXPECT_EQ(run({"list"}, pod).exit_code, 0) << "of the home folder, before the pod's";
+  auto env = pod;
+  env["KUBECONFIG"] = path("dead");
+  EXPECT_THAT(run({"list", "--request-timeout=100ms"}, env).error_output,
+              HasSubstr("context \"dead\" of " + path("dead")));
+  EXPECT_EQ(run({"list", "--kubeconfig=" + path("kubeconfig")}, env).exit_code, 0);
+  std::filesystem::remove_all(path("home"));
+  EXPECT_THAT(run({"list"}, pod).error_output, HasSubstr("in a pod, but without"));
+  const auto nowhere = run({"list"}, {});
+  EXPECT_EQ(nowhere.exit_code, 2);
+  EXPECT_THAT(nowhere.error_output, AllOf(HasSubstr("no kubeconfig"), HasSubstr("--kubeconfig")));
+}
+
+TEST_F(Ctl, TakesTheContextThatIsNamed) {
+  write("two", kubeconfig("dead", {{"dead", "http://127.0.0.1:1"}, {"good", server_->url()}}));
+
+  EXPECT_EQ(run({"list", "--kubeconfig=" + path("two"), "--context=good"}, {}).exit_code, 0);
+}
+
+// ---- A cluster that does not answer
+
+// Takes connections and says nothing.
+class BlackHole {
+ public:
+  BlackHole() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* any = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_EQ(::bind(listener_, any, size), 0);
+    EXPECT_EQ(::listen(listener_, 16), 0);
+    EXPECT_EQ(::getsockname(listener_, any, &size), 0);
+    port_ = ntohs(address.sin_port);
+  }
+  ~BlackHole() { ::close(listener_); }
+  BlackHole(const BlackHole&) = delete;
+  BlackHole& operator=(const BlackHole&) = delete;
+  [[nodiscard]] std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  int listener_;
+  int port_ = 0;
+};
+
+class SilentCluster : public Ctl {
+ protected:
+  Outcome ask(const std::string& url, std::vector<std::string> words, milliseconds limit) {
+    write("silent", kubeconfig("silent", {{"silent", url}}));
+    words.push_back("--kubeconfig=" + path("silent"));
+    auto outcome = run(std::move(words), {}, kAllowance * limit);
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_THAT(outcome.error_output,
+                AllOf(HasSubstr(url), HasSubstr("context \"silent\" of " + path("silent")),
+                      HasSubstr("Check: "), HasSubstr("--request-timeout")));
+    return outcome;
+  }
+};
+
+TEST_F(SilentCluster, IsNamedWithinTheLimitWhereThePortIsClosed) {
+  ask("http://127.0.0.1:1", {"list"}, kDefaultLimit);
+}
+
+TEST_F(SilentCluster, IsNamedWithinTheLimitWhereNothingIsAnswered) {
+  const BlackHole hole;
+
+  ask(hole.url(), {"list"}, kDefaultLimit);
+  ask(hole.url(), {"status"}, kDefaultLimit);
+}
+
+TEST_F(SilentCluster, IsNamedWithinTheLimitWhereThereIsNoSuchHost) {
+  ask("http://nowhere.invalid:6443", {"list"}, kDefaultLimit);
+}
+
+// In a network of its own, whose name server takes questions and says nothing.
+TEST_F(SilentCluster, IsNamedWithinTheLimitWhereNamesAreNotAnswered) {
+  const std::vector<std::string> apart = {"unshare", "--user", "--map-root-user", "--mount",
+                                          "--net"};
+  auto tried = apart;
+  tried.insert(tried.end(), {"ip", "link", "set", "lo", "up"});
+  const auto able = support::Process::run({.argv = tried});
+  GPUWARD_REQUIRE(able && able->exit_code == 0 ? "" : "no network of our own on this machine");
+  write("resolv.conf", "nameserver 127.0.0.1\noptions timeout:5 attempts:3\n");
+  write("silent", kubeconfig("silent", {{"silent", "http://api.example.test:6443"}}));
+  auto argv = apart;
+  argv.insert(argv.end(),
+              {"bash", "-ec",
+               "ip link set lo up; mount --bind " + path("resolv.conf") +
+                   " /etc/resolv.conf\n"
+                   "exec 3< <(exec python3 -uc 'import socket, time\n"
+                   "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+                   "s.bind((\"127.0.0.1\", 53))\nprint(1)\ntime.sleep(60)' 2>/dev/null)\n"
+                   "server=$!; read -r -u 3; trap \"kill $server\" EXIT\n" +
+                   kCtl + " list --kubeconfig=" + path("silent")});
+
+  const auto said = support::Process::run({.argv = argv}, kAllowance * kDefaultLimit);
+
+  ASSERT_TRUE(said) << said.error().message;
+  EXPECT_EQ(said->exit_code, 1);
+  EXPECT_THAT(said->error_output, HasSubstr("http://api.example.test:6443 (context \"silent\""));
+}
+
+TEST_F(SilentCluster, IsWaitedForAsLongAsTheFlagSays) {
+  const BlackHole hole;
+
+  const auto begin = clock_.steady();
+  const auto said =
+      ask(hole.url(), {"list", "--request-timeout=100ms"}, kDefaultLimit / kAllowance);
+  EXPECT_THAT(said.error_output, HasSubstr("now 100 ms"));
+  EXPECT_LT(clock_.steady() - begin, kDefaultLimit);
+}
+
+TEST_F(SilentCluster, IsToldFromOneThatRefusesTheCredential) {
+  server_->kube().add_fault({.kind = fakes::FaultKind::kUnauthorized, .times = -1});
+
+  const auto said = ctl({"list"});
+
+  EXPECT_EQ(said.exit_code, 1);
+  EXPECT_THAT(said.error_output,
+              AllOf(HasSubstr(server_->url()), HasSubstr("refuses the credential"),
+                    HasSubstr("context \"fake\"")));
+}
+
+// One that may not be asked for its version is asked all the same.
+TEST_F(SilentCluster, IsNoneThatKeepsItsVersionToItself) {
+  server_->kube().add_fault(
+      {.kind = fakes::FaultKind::kForbidden, .path = "/version", .times = -1});
+
+  EXPECT_EQ(ctl({"list"}).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
