@@ -246,8 +246,9 @@ TEST_F(WholePairs, OnlyTheCulpritOfAJobsNodesStaysOut) {
   EXPECT_TRUE(hands_.get("/api/v1/nodes/gpu-02")["spec"].value("unschedulable", false));
   EXPECT_THAT(string_at(pairs_of("gpu-02"), "message"),
               HasSubstr("fails with gpu-01, which passes with gpu-03"));
-  const auto told = support::Process::run(
-      {.argv = {kProgram, "explain", "gpu-02", "--kubeconfig=" + hands_.kubeconfig()}});
+  const auto told =
+      support::Process::run({.argv = {GPUWARD_BIN_DIR "/gpuwardctl", "explain", "gpu-02",
+                                      "--kubeconfig=" + hands_.kubeconfig()}});
   ASSERT_TRUE(told);
   EXPECT_THAT(told->output, HasSubstr("step nccl-pairs: failed"));
   EXPECT_THAT(told->output, HasSubstr("no way back: nccl-pairs failed: fails with gpu-01, which "

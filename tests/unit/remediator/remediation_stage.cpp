@@ -22,6 +22,7 @@ namespace {
 using std::chrono::seconds;
 
 constexpr const char* kProgram = GPUWARD_BIN_DIR "/gpuward-remediator";
+constexpr const char* kCommandLine = GPUWARD_BIN_DIR "/gpuwardctl";
 constexpr const char* kConfigMaps = "/api/v1/namespaces/gpuward/configmaps";
 constexpr const char* kSwitch = "/api/v1/namespaces/gpuward/configmaps/gpuward-remediator-switch";
 constexpr const char* kLedgerMap = "/api/v1/namespaces/gpuward/configmaps/gpuward-ledger";
@@ -128,7 +129,7 @@ void RemediationStage::start_anew() {
 }
 
 support::Process::Outcome RemediationStage::say(std::vector<std::string> words) {
-  words.insert(words.begin(), kProgram);
+  words.insert(words.begin(), kCommandLine);
   words.push_back("--kubeconfig=" + hands_.kubeconfig_of_human());
   auto outcome = support::Process::run({.argv = std::move(words)});
   if (!outcome) throw std::runtime_error(outcome.error().message);

@@ -19,6 +19,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr const char* kPlaneBudgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
@@ -63,6 +64,17 @@ class WholeOnControlPlane : public ::testing::Test {
         stage_->say({"approve", kStageNode, string_at(member_at(status, "approval"), "token")});
     ASSERT_EQ(said.exit_code, 0) << said.error_output;
     EXPECT_THAT(said.output, HasSubstr(std::string(kHuman) + " has approved"));
+  }
+  // By the remediator's own account, which also knows its policy.
+  void expect_status_in_its_pod() {
+    hands_->create("/api/v1/namespaces/gpuward/configmaps",
+                   {{"metadata", {{"name", "gpuward-remediator"}}},
+                    {"data", {{"policy.yaml", "mode: full"}}}});
+    const auto said = support::Process::run({.argv = {GPUWARD_BIN_DIR "/gpuwardctl", "status",
+                                                      "--kubeconfig=" + hands_->kubeconfig()}});
+    ASSERT_TRUE(said) << said.error().message;
+    EXPECT_EQ(said->exit_code, 0) << said->error_output;
+    EXPECT_THAT(said->output, Not(HasSubstr("may not"))) << said->output;
   }
   void die_and_come_back() {
     stage_->kill_process();
@@ -142,6 +154,7 @@ TEST_F(WholeOnControlPlane, NeedsEveryRightThatIsShippedAndNoOther) {
   expect_returned();
   EXPECT_TRUE(kubectl_waits_for("Closed", "20s"));
   EXPECT_FALSE(kubectl_waits_for("Held", "1s"));
+  expect_status_in_its_pod();
   EXPECT_THAT(audit_.refused(), IsEmpty());
   for (const char* role :
        {"clusterroles/gpuward-remediator", "namespaces/default/roles/gpuward-remediator-events",
