@@ -14,6 +14,7 @@
 #include "remediator/guards/manual_change.h"
 #include "remediator/model/ownership.h"
 #include "remediator/model/remediation_name.h"
+#include "remediator/page/runbooks.h"
 #include "remediator/records/exclusion_store.h"
 #include "remediator/records/remediation_json.h"
 
@@ -71,6 +72,13 @@ std::string explain_commands(const Remediation& remediation) {
            remediation.node;
   };
   std::string text;
+  const auto alert = std::ranges::find_if(remediation.alerts, [](const AlertEvidence& one) {
+    return one.firing() && !one.foreign && find_runbook(one.alertname) != nullptr;
+  });
+  if (alert != remediation.alerts.end())
+    text += "  to read what to do: gpuwardctl runbook " + alert->alertname + "\n";
+  if (remediation.wish.cancel)
+    return text + "  it is cancelled, and ends as soon as gpuward may change something\n";
   if (status.approval && !status.approval->seen_at) {
     text += command("approve", "let it " + std::string(to_string(status.approval->step))) + " " +
             status.approval->token + "\n";
@@ -94,6 +102,12 @@ std::string explain_one(const Remediation& remediation) {
                      ", severity " + std::string(to_string(remediation.severity)) + ", mode " +
                      std::string(to_string(status.mode)) + "\n";
   if (!status.message.empty()) text += "  now: " + status.message + "\n";
+  const bool is_at_its_end = status.phase == Phase::kQuarantined && status.mode < Mode::kFull &&
+                             status.rule.starts_with("severities.");
+  if (is_at_its_end) {
+    text += "  next: nothing; mode " + std::string(to_string(status.mode)) +
+            " ends here, and whatever else the node needs is yours to do\n";
+  }
   for (const NodeFinding& finding : status.findings) text += explain_finding(finding);
   text += explain_jobs(remediation);
   for (const AlertEvidence& alert : remediation.alerts) text += explain_alert(alert);
@@ -259,6 +273,16 @@ Result<std::string> explain_node(const CommandFlags& flags, kube::Api& api, Cloc
   // By spec.nodeName and not by label: a Remediation that was made by hand has no labels.
   auto objects = api.list_custom(remediation_type(), "");
   if (!objects) return with_context("reading remediations", objects.error());
+  const auto named = std::ranges::find_if(
+      *objects, [&](const kube::CustomObject& one) { return one.meta.name == flags.node; });
+  if (named != objects->end()) {
+    const auto remediation = to_remediation(*named);
+    if (remediation && remediation->node != flags.node) {
+      CommandFlags of_node = flags;
+      of_node.node = remediation->node;
+      return explain_node(of_node, api, clock);
+    }
+  }
   std::vector<Remediation> remediations, all;
   std::erase_if(*objects, [&](const kube::CustomObject& object) {
     auto remediation = to_remediation(object);

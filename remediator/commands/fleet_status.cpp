@@ -52,10 +52,9 @@ const T* known(const Result<T>& reading, const std::string& what, FleetStatus& s
 }
 
 std::string leader_of(const kube::Lease& lease, WallTime now) {
-  if (lease.holder.empty()) return "nobody";
-  const auto renewed = parse_rfc3339(lease.renew_time);
-  const bool is_over = renewed && now > *renewed + std::chrono::seconds(lease.duration_seconds);
-  if (is_over) return "nobody; the last was " + lease.holder + ", until " + lease.renew_time;
+  if (lease.holder.empty()) return "NOBODY, no step is taken";
+  if (!is_held(lease, now))
+    return "NOBODY, no step is taken; the last was " + lease.holder + ", until " + lease.renew_time;
   return lease.holder;
 }
 
@@ -74,7 +73,7 @@ std::string breaker_of(const Breaker& breaker) {
          "; to close it: gpuwardctl breaker close";
 }
 
-bool is_held(Phase phase) {
+bool is_waiting_or_held(Phase phase) {
   return phase == Phase::kWaiting || phase == Phase::kHeld || phase == Phase::kPaused;
 }
 
@@ -94,9 +93,10 @@ void count(const std::vector<Remediation>& remediations, FleetStatus& status) {
   const Remediation* last = nullptr;
   for (const Remediation& one : remediations) {
     if (last == nullptr || one.created > last->created) last = &one;
+    if (one.status.phase == Phase::kCancelled && one.any_firing()) status.ignored.insert(one.node);
     if (!one.open()) continue;
     ++status.open[one.status.phase][one.acted_severity()];
-    if (is_held(one.status.phase)) count_held(one, status.held);
+    if (is_waiting_or_held(one.status.phase)) count_held(one, status.held);
     if (waits_for_approval(one)) status.to_approve.push_back(&one);
   }
   std::ranges::sort(status.held, [](const HeldBy& a, const HeldBy& b) {
@@ -184,6 +184,12 @@ Json or_null(const std::optional<std::string>& text) { return text ? Json(*text)
 
 }  // namespace
 
+bool is_held(const kube::Lease& lease, WallTime now) {
+  const auto renewed = parse_rfc3339(lease.renew_time);
+  const bool is_over = renewed && now > *renewed + std::chrono::seconds(lease.duration_seconds);
+  return !lease.holder.empty() && !is_over;
+}
+
 Result<FleetReadings> read_fleet(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   const std::string& ns = flags.state_namespace;
   FleetReadings readings{.remediations = RemediationStore(api).list_all(),
@@ -192,6 +198,13 @@ Result<FleetReadings> read_fleet(const CommandFlags& flags, kube::Api& api, Cloc
                          .stop_switch = api.get_config_map(ns, kSwitchName),
                          .ledger = LedgerStore(api, {.ns = ns}, clock).read(),
                          .policy = read_policy_map(api, ns)};
+  const auto is_missing = [](const auto& reading) {
+    return !reading && reading.error().kind == ErrorKind::kNotFound;
+  };
+  if (is_missing(readings.lease) && is_missing(readings.stop_switch))
+    return fail(ErrorKind::kNotFound,
+                "there is no gpuward-remediator in namespace " + ns +
+                    " of this cluster: is it another namespace (-n) or cluster (--context)?");
   for (const Error* error : {readings.remediations ? nullptr : &readings.remediations.error(),
                              readings.nodes ? nullptr : &readings.nodes.error(),
                              readings.lease ? nullptr : &readings.lease.error()}) {
@@ -234,7 +247,11 @@ std::string status_text(const FleetStatus& status, OutputFormat format) {
   }
   const std::string nodes =
       (status.gpu_nodes ? std::to_string(*status.gpu_nodes) + " with GPUs, " : "") +
-      std::to_string(open) + " with an open remediation";
+      std::to_string(open) + " with an open remediation" +
+      (status.ignored.empty()
+           ? ""
+           : ", " + std::to_string(status.ignored.size()) +
+                 " with alerts that are ignored because an operator has cancelled");
   std::string text = table_text({{"Leader", status.leader.value_or("?")},
                                  {"Mode", status.mode.value_or("? (no remediation says)")},
                                  {"Steps", status.stop.value_or("?")},
@@ -274,6 +291,7 @@ std::string status_json(const FleetStatus& status) {
                     {"stopped", status.stop ? Json(status.is_stopped) : Json(nullptr)},
                     {"breakerOpen", status.breaker ? Json(status.is_breaker_open) : Json(nullptr)},
                     {"gpuNodes", status.gpu_nodes ? Json(*status.gpu_nodes) : Json(nullptr)},
+                    {"ignored", status.ignored},
                     {"open", std::move(open)},
                     {"held", std::move(held)},
                     {"approvals", std::move(approvals)},

@@ -45,11 +45,15 @@ struct FleetStatus {
   std::optional<std::size_t> gpu_nodes;
   std::map<Phase, std::map<Severity, std::size_t>> open;  // Remediations
   std::vector<HeldBy> held;                               // the most frequent first
-  std::vector<const Remediation*> to_approve;             // of the readings
+  std::set<std::string> ignored;  // nodes with alerts of a cancelled Remediation that fire still
+  std::vector<const Remediation*> to_approve;  // of the readings
   std::vector<BudgetUse> budgets;
   bool knows_allowed = true;
   std::vector<std::string> unknown;  // what, and why
 };
+
+// Whether somebody leads by it.
+[[nodiscard]] bool is_held(const kube::Lease& lease, WallTime now);
 
 // The readings must outlive it.
 [[nodiscard]] FleetStatus fleet_status(const FleetReadings& readings, WallTime now);

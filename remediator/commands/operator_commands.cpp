@@ -11,10 +11,14 @@
 #include "core/kube/redo_on_conflict.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
+#include "core/runtime/text.h"
 #include "remediator/budgets/breaker.h"
 #include "remediator/budgets/ledger_store.h"
 #include "remediator/commands/command_json.h"
+#include "remediator/commands/fleet_status.h"
+#include "remediator/config/cluster.h"
 #include "remediator/decision/decide.h"
+#include "remediator/guards/switch_position.h"
 #include "remediator/model/remediation_name.h"
 #include "remediator/records/machine_history.h"
 #include "remediator/records/remediation_json.h"
@@ -116,7 +120,41 @@ Result<Remediation> open_of(kube::Api& api, const std::string& name) {
   if (itself && itself->open()) return itself;
   if (!itself && itself.error().kind != ErrorKind::kNotFound)
     return with_context("reading remediation " + name, itself.error());
-  return fail(ErrorKind::kNotFound, "node " + name + " has no open remediation");
+  const auto node = api.get_node(name);
+  const bool is_unknown = !node && node.error().kind == ErrorKind::kNotFound;
+  return fail(ErrorKind::kNotFound,
+              is_unknown ? "there is no node " + name + ", and no open remediation of that name"
+                         : "node " + name + " has no open remediation");
+}
+
+// What keeps what was just written down from being done now; empty where nothing does.
+std::string postponed(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  const auto read = api.get_config_map(flags.state_namespace, kSwitchName);
+  const bool is_known = read || read.error().kind == ErrorKind::kNotFound;
+  if (is_known && !permission_of({}, read))
+    return "gpuward is stopped: nothing is done about it before `gpuwardctl start`\n";
+  const auto lease = api.get_lease(flags.state_namespace, kLeaseName);
+  if (lease && !is_held(*lease, clock.wall()))
+    return "No remediator leads: nothing is done about it before one does\n";
+  return {};
+}
+
+// With its alerts a node looks as if nothing were wrong: nobody acts on them any more.
+std::string still_firing(const Remediation& remediation) {
+  std::vector<std::string> names;
+  for (const AlertEvidence& alert : remediation.alerts) {
+    const bool is_listed = std::ranges::find(names, alert.alertname) != names.end();
+    if (alert.firing() && !is_listed) names.push_back(alert.alertname);
+  }
+  if (names.empty()) return {};
+  std::string text = "Still firing: " + list_first(names, names.size()) + ". ";
+  if (!remediation.status.findings.empty())
+    text += "Still broken, as far as is known: " + summary_of(remediation.status.findings.front()) +
+            ". ";
+  return text +
+         "New pods may come to the node, and gpuward does nothing more about these alerts until "
+         "they end and begin anew. To keep pods away: kubectl cordon " +
+         remediation.node + "\n";
 }
 
 Result<std::string> approve(const CommandFlags& flags, kube::Api& api) {
@@ -140,13 +178,12 @@ Result<std::string> approve(const CommandFlags& flags, kube::Api& api) {
          " (" + remediation->name + ") for an hour\n";
 }
 
-Result<std::string> mark(const CommandFlags& flags, kube::Api& api, std::string_view key,
-                         const std::string& value, const std::string& what) {
-  const auto remediation = open_of(api, flags.node);
+Result<Remediation> mark(const CommandFlags& flags, kube::Api& api, std::string_view key) {
+  auto remediation = open_of(api, flags.node);
   if (!remediation) return std::unexpected(remediation.error());
-  const auto written = RemediationStore(api).annotate(*remediation, {{key, value}});
+  const auto written = RemediationStore(api).annotate(*remediation, {{key, "true"}});
   if (!written) return std::unexpected(written.error());
-  return remediation->name + " " + what + "\n";
+  return remediation;
 }
 
 // Where an operator has changed the node by hand, resuming would not undo that: it is refused.
@@ -154,6 +191,8 @@ Result<std::string> resume(const CommandFlags& flags, kube::Api& api) {
   const auto remediation = open_of(api, flags.node);
   if (!remediation) return std::unexpected(remediation.error());
   const RemediationStatus& status = remediation->status;
+  if (remediation->wish.cancel)
+    return fail(ErrorKind::kInvalid, remediation->name + " is cancelled already, and ends");
   if (status.phase == Phase::kPaused && status.rule != kPauseRule) {
     return fail(ErrorKind::kInvalid,
                 remediation->name + " is paused because an operator has changed the node (" +
@@ -222,24 +261,30 @@ Result<std::string> list_remediations(const CommandFlags& flags, kube::Api& api,
 }
 
 Result<std::string> approve_step(const CommandFlags& flags, kube::Api& api, Clock& clock) {
-  return kube::redo_on_conflict(clock, [&] { return approve(flags, api); });
+  const auto approved = kube::redo_on_conflict(clock, [&] { return approve(flags, api); });
+  if (!approved) return std::unexpected(approved.error());
+  return *approved + postponed(flags, api, clock);
 }
 
 Result<std::string> pause_node(const CommandFlags& flags, kube::Api& api, Clock& clock) {
-  return kube::redo_on_conflict(clock, [&] {
-    return mark(flags, api, kPauseAnnotation, "true", "is paused: what stands stays");
-  });
+  const auto paused =
+      kube::redo_on_conflict(clock, [&] { return mark(flags, api, kPauseAnnotation); });
+  if (!paused) return std::unexpected(paused.error());
+  return paused->name + " is paused: what stands stays\n" + postponed(flags, api, clock);
 }
 
 Result<std::string> resume_node(const CommandFlags& flags, kube::Api& api, Clock& clock) {
-  return kube::redo_on_conflict(clock, [&] { return resume(flags, api); });
+  const auto resumed = kube::redo_on_conflict(clock, [&] { return resume(flags, api); });
+  if (!resumed) return std::unexpected(resumed.error());
+  return *resumed + postponed(flags, api, clock);
 }
 
 Result<std::string> cancel_node(const CommandFlags& flags, kube::Api& api, Clock& clock) {
-  return kube::redo_on_conflict(clock, [&] {
-    return mark(flags, api, kCancelAnnotation, "true",
-                "is cancelled: what gpuward has put on the node comes off");
-  });
+  const auto cancelled =
+      kube::redo_on_conflict(clock, [&] { return mark(flags, api, kCancelAnnotation); });
+  if (!cancelled) return std::unexpected(cancelled.error());
+  return cancelled->name + " is cancelled: what gpuward has put on the node comes off\n" +
+         postponed(flags, api, clock) + still_firing(*cancelled);
 }
 
 Result<std::string> note_machine_replaced(const CommandFlags& flags, kube::Api& api, Clock& clock) {

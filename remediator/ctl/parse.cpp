@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstddef>
+#include <iostream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -82,6 +83,10 @@ std::variant<CtlLine, int> parse_ctl_line(int argc, const char* const* argv) {
     return asked == &app ? program_help(app)
                          : CLI::Formatter().make_help(asked, std::move(name), mode);
   });
+  if (argc < 2 || std::string_view(argv[1]) == "help") {
+    std::cout << app.help();
+    return 0;
+  }
   const NameSource nodes{.type = kNodeType, .command = "list -o name"};
   if (const auto exit_code = parse_words(app, examples(), argc, argv, nodes)) return *exit_code;
   for (const auto& [command, meaning] : apps) {

@@ -103,13 +103,16 @@ void remember_findings(const kube::Node& node, RemediationStatus& status) {
   const auto identity = [](const NodeFinding& one) {
     return std::tie(one.check, one.code, one.pci_bus_id);
   };
+  const auto severity = [](const NodeFinding& one) {
+    return parse_severity(one.severity).value_or(Severity::kNone);
+  };
   for (NodeFinding& said : node_findings_of(node)) {
     const auto is_same = [&](const NodeFinding& one) { return identity(one) == identity(said); };
-    if (std::ranges::none_of(known, is_same)) known.push_back(std::move(said));
+    if (std::ranges::any_of(known, is_same)) continue;
+    const auto place =
+        std::ranges::upper_bound(known, severity(said), std::ranges::greater{}, severity);
+    known.insert(place, std::move(said));
   }
-  std::ranges::stable_sort(known, std::ranges::greater{}, [](const NodeFinding& one) {
-    return parse_severity(one.severity).value_or(Severity::kNone);
-  });
   known.resize(std::min(known.size(), kMostNodeFindings));
 }
 

@@ -10,6 +10,7 @@
 #include "tests/e2e/passage.h"
 #include "tests/e2e/scenario.h"
 #include "tests/e2e/watch.h"
+#include "tests/places.inc"
 #include "tests/support/temp_dir.h"
 
 namespace gpuward::e2e {
@@ -90,7 +91,16 @@ class Show {
         "                  " +
         kubectl + " describe node " + kSickNode +
         "\n"
-        "Break the other node too:\n"
+        "Ask gpuward itself (`--help` has the rest):\n"
+        "  export KUBECONFIG=" +
+        cluster_->kubeconfig().string() +
+        "\n"
+        "  " +
+        std::string(GPUWARD_BIN_DIR) + "/gpuwardctl status\n  " + GPUWARD_BIN_DIR +
+        "/gpuwardctl explain " + kSickNode +
+        "\n"
+        "Break the other node too: it is tainted, and waits for the cordon, of which the budget "
+        "allows one\n"
         "  echo \"" +
         kFallenOffTheBus + "\" > " + well_log_->path().string());
   }

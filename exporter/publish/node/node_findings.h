@@ -1,4 +1,4 @@
-// What of the store's findings stands on the Node (core/kube/node_findings): pure.
+// What of the store's findings stands on the Node (core/kube/node_findings). Used by node_wish; pure.
 #pragma once
 
 #include <vector>

@@ -5,6 +5,7 @@
 namespace gpuward::remediator {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -107,6 +108,21 @@ TEST(Explain, NamesWhatBrokeWhoWasHitAndWhichCommandsHelp) {
       text, HasSubstr("\n  to let it reboot: gpuwardctl approve gpu-01 0123456789\n"
                       "  to stop it here: gpuwardctl pause gpu-01\n"
                       "  to take off what is gpuward's, and close it: gpuwardctl cancel gpu-01\n"));
+}
+
+TEST(Explain, SaysWhereTheModeEndsAndWhatToRead) {
+  Remediation sick = closed(Phase::kQuarantined, "same");
+  sick.alerts[0].alertname = "GpuNodeNeedsReboot";
+  sick.status.mode = Mode::kCordon;
+  sick.status.rule = "severities.reboot";
+  EXPECT_THAT(explain("gpu-01", {&sick, 1}),
+              AllOf(HasSubstr("  next: nothing; mode cordon ends here"),
+                    HasSubstr("  to read what to do: gpuwardctl runbook GpuNodeNeedsReboot\n")));
+  sick.status.rule = "budget.cordon";
+  EXPECT_THAT(explain("gpu-01", {&sick, 1}), Not(HasSubstr("next: nothing")));
+  sick.wish.cancel = true;
+  EXPECT_THAT(explain("gpu-01", {&sick, 1}),
+              AllOf(HasSubstr("it is cancelled"), Not(HasSubstr("gpuwardctl pause"))));
 }
 
 TEST(Explain, OffersOfACommandOnlyWhatWouldBeTaken) {

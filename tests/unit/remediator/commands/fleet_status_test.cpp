@@ -122,7 +122,31 @@ TEST_F(FleetStatusTest, NamesAnOpenBreakerAndWhatClosesIt) {
 TEST_F(FleetStatusTest, KnowsThatNobodyLeadsOnceTheLeaseIsOver) {
   clock_.advance(std::chrono::seconds(30));
 
-  EXPECT_THAT(status(), HasSubstr("Leader   nobody; the last was gpuward-remediator-a"));
+  EXPECT_THAT(status(),
+              HasSubstr("Leader   NOBODY, no step is taken; the last was gpuward-remediator-a"));
+}
+
+TEST_F(FleetStatusTest, IsOfNoUseInANamespaceWithoutARemediator) {
+  flags_.state_namespace = "elsewhere";
+
+  const auto said = show_status(flags_, api_, clock_);
+
+  ASSERT_FALSE(said);
+  EXPECT_EQ(said.error().kind, ErrorKind::kNotFound);
+  EXPECT_THAT(said.error().message, AllOf(HasSubstr("in namespace elsewhere"), HasSubstr("(-n)")));
+}
+
+TEST_F(FleetStatusTest, CountsNodesWhoseAlertsAreIgnoredSinceACancel) {
+  ASSERT_TRUE(take({signal()}));
+  ASSERT_TRUE(reconcile());
+  EXPECT_THAT(status(), Not(HasSubstr("ignored")));
+  kube_.patch(std::string(remediation_collection()) + "/" + remediation().name,
+              {{"metadata", {{"annotations", {{"gpuward.dev/cancel", "true"}}}}}});
+  catch_up(*replica_);
+  ASSERT_TRUE(reconcile());
+  ASSERT_EQ(remediation().status.phase, Phase::kCancelled);
+
+  EXPECT_THAT(status(), HasSubstr("0 with an open remediation, 1 with alerts that are ignored"));
 }
 
 TEST_F(FleetStatusTest, NamesWhatMayNotBeReadAndShowsTheRest) {

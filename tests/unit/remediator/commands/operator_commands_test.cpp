@@ -4,6 +4,7 @@
 #include "core/runtime/json.h"
 #include "remediator/budgets/breaker.h"
 #include "remediator/budgets/ledger_store.h"
+#include "remediator/guards/switch_position.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
@@ -12,6 +13,7 @@ namespace {
 using std::chrono::minutes;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class HumanCommands : public ClusterTest {
  protected:
@@ -31,6 +33,10 @@ class HumanCommands : public ClusterTest {
     reports_.answer = report_of(Severity::kReboot);
     ASSERT_TRUE(reconcile());
     ASSERT_EQ(remediation().status.rule, "guard.approval");
+  }
+  void set_switch(const std::string& stop) {
+    kube_.create("/api/v1/namespaces/default/configmaps",
+                 {{"metadata", {{"name", kSwitchName}}}, {"data", {{"stop", stop}}}});
   }
   using Command = Result<std::string> (*)(const CommandFlags&, kube::Api&, Clock&);
   Result<std::string> say(Command command, const std::string& token = {},
@@ -101,6 +107,49 @@ TEST_F(HumanCommands, ResumeOnlyWhatAHumanHasPausedByWord) {
 
   ASSERT_FALSE(said);
   EXPECT_THAT(said.error().message, HasSubstr("gpuwardctl cancel gpu-01"));
+}
+
+TEST_F(HumanCommands, SayWhatACancelDoesNotMend) {
+  set_switch("false");
+  wait_for_approval();
+
+  const auto said = say(cancel_node);
+
+  ASSERT_TRUE(said);
+  EXPECT_THAT(*said, HasSubstr("Still firing: " + signal().alertname + ". "));
+  EXPECT_THAT(*said, HasSubstr("kubectl cordon gpu-01\n"));
+  EXPECT_THAT(*said, Not(HasSubstr("gpuward is stopped")));
+  EXPECT_THAT(say(resume_node).error().message, HasSubstr("is cancelled already"));
+}
+
+TEST_F(HumanCommands, SayThatNothingIsDoneWhileAllIsStopped) {
+  set_switch("true");
+  wait_for_approval();
+  const std::string token = remediation().status.approval->token;
+
+  for (const auto& said :
+       {say(approve_step, token), say(pause_node), say(resume_node), say(cancel_node)}) {
+    ASSERT_TRUE(said);
+    EXPECT_THAT(*said, HasSubstr("gpuward is stopped: nothing is done about it before "
+                                 "`gpuwardctl start`\n"));
+  }
+}
+
+TEST_F(HumanCommands, SayThatNothingIsDoneWhileNobodyLeads) {
+  set_switch("false");
+  wait_for_approval();
+  kube_.create("/apis/coordination.k8s.io/v1/namespaces/default/leases",
+               {{"metadata", {{"name", "gpuward-remediator"}}},
+                {"spec",
+                 {{"holderIdentity", "a"},
+                  {"leaseDurationSeconds", 15},
+                  {"renewTime", to_rfc3339(clock_.wall() - minutes(1))}}}});
+
+  EXPECT_THAT(say(pause_node).value_or(""), HasSubstr("No remediator leads"));
+}
+
+TEST_F(HumanCommands, KnowANodeThatIsNotThere) {
+  EXPECT_THAT(say(pause_node, {}, "gpu-99").error().message, HasSubstr("there is no node gpu-99"));
 }
 
 TEST_F(HumanCommands, FindARemediationThatWasMadeByHand) {

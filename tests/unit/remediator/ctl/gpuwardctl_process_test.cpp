@@ -46,6 +46,27 @@ class Ctl : public RemediatorProcess {
   }
 };
 
+TEST_F(Ctl, HelpsWhoSaysNothingOrHelp) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{}, {"help"}}) {
+    const auto said = run(words, {});
+    EXPECT_EQ(said.exit_code, 0);
+    EXPECT_THAT(said.output, HasSubstr("Usage: gpuwardctl COMMAND"));
+  }
+}
+
+TEST_F(Ctl, ExplainsANodeByTheNameOfItsRemediation) {
+  server_->kube().create("/apis/gpuward.dev/v1alpha1/remediations",
+                         {{"apiVersion", "gpuward.dev/v1alpha1"},
+                          {"kind", "Remediation"},
+                          {"metadata", {{"name", "gpu-01-ab-1"}}},
+                          {"spec",
+                           {{"nodeName", "gpu-01"},
+                            {"nodeUID", "uid"},
+                            {"severity", "reboot"},
+                            {"alerts", Json::array()}}}});
+  EXPECT_THAT(ctl({"explain", "gpu-01-ab-1"}).output, HasSubstr("gpu-01-ab-1: Pending"));
+}
+
 TEST_F(Ctl, HasEachCommand) {
   write("policy.yaml", "mode: cordon\n");
   write("exclusions.json", "{}");
@@ -109,7 +130,9 @@ TEST_F(Ctl, SaysThatGpuwardIsNotInstalled) {
 }
 
 TEST_F(Ctl, LooksInTheNamespaceThatIsNamed) {
-  EXPECT_THAT(ctl({"status", "-n", "elsewhere"}).output, HasSubstr("STOPPED: there is no"));
+  const auto said = ctl({"status", "-n", "elsewhere"});
+  EXPECT_EQ(said.exit_code, 2);
+  EXPECT_THAT(said.error_output, HasSubstr("no gpuward-remediator in namespace elsewhere"));
 }
 
 // ---- On a terminal, and again and again

@@ -140,26 +140,13 @@ TEST(CtlWords, AreAllTested) {
 }
 
 TEST(CtlWords, AreRefusedWhereTheyMakeNoSense) {
-  for (const char* words : {"",
-                            "nothing",
-                            "list --nothing",
-                            "list gpu-01",
-                            "explain",
-                            "approve gpu-01",
-                            "exclusions",
-                            "policy",
-                            "list -o xml",
-                            "explain a -o name",
-                            "explain a -w",
-                            "list --request-timeout=fast",
-                            "list --request-timeout=0s",
-                            "exclude a --for=-1s",
-                            "policy check a --mode=ful",
-                            "policy explain a --labels=b",
-                            "policy explain a --labels=b=c --node=d",
-                            "policy explain a --severity=bad",
-                            "replay a --prometheus.url=b",
-                            "replay a --since=1d --history=b"}) {
+  for (const char* words :
+       {"nothing", "list --nothing", "list gpu-01", "explain", "approve gpu-01", "exclusions",
+        "policy", "list -o xml", "explain a -o name", "explain a -w", "list --request-timeout=fast",
+        "list --request-timeout=0s", "exclude a --for=-1s", "policy check a --mode=ful",
+        "policy explain a --labels=b", "policy explain a --labels=b=c --node=d",
+        "policy explain a --severity=bad", "replay a --prometheus.url=b",
+        "replay a --since=1d --history=b"}) {
     const auto line = parse(words);
     ASSERT_TRUE(std::holds_alternative<int>(line)) << words;
     EXPECT_EQ(std::get<int>(line), 2) << words;
