@@ -137,11 +137,10 @@ std::string explain_one(const Remediation& remediation) {
 }
 
 std::string explain_ownership_of(const kube::Node& node, const Remediation& open) {
-  std::string text;
-  const std::string what = "Node " + node.meta.name + " and " + open.name + " disagree: ";
-  if (const auto why = disagreement(open, node)) text += what + *why + ".\n";
-  if (const auto why = manual_change(open, node)) text += what + *why + ".\n";
-  return text;
+  // What else they disagree about follows from that.
+  auto why = manual_change(open, node);
+  if (!why) why = disagreement(open, node);
+  return why ? "Node " + node.meta.name + " and " + open.name + " disagree: " + *why + ".\n" : "";
 }
 
 // Where the node cannot be read, that is all.
