@@ -1,4 +1,5 @@
-// What of the store's findings stands on the Node (core/kube/node_findings). Used by node_wish; pure.
+// What of the store's findings stands on the Node (core/kube/node_findings), as its publisher
+// wishes it to. Used by node_wish; pure.
 #pragma once
 
 #include <vector>
