@@ -18,7 +18,7 @@ namespace gpuward::exporter {
 [[nodiscard]] std::string node_name(const Flags& flags);
 // Unlike that of any other run of a command.
 [[nodiscard]] std::string owner_of_run(const Clock& clock);
-// "gpuward-exporter/0.1.0".
+// "gpuward-exporter/VERSION".
 [[nodiscard]] std::string user_agent();
 // The machine's trees. Simulated GPUs are not on its bus: its sysfs, which would speak against
 // them, is then left out unless a flag names one.

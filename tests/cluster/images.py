@@ -1,6 +1,7 @@
 """The images that the nodes run, each a file NAME.tar: gpuward's own, made by buildah from the repository's Containerfile
 and the programs of the release build, and busybox, of which sandboxes and workloads consist."""
 import pathlib
+import re
 import shutil
 
 from control_plane import REPOSITORY
@@ -8,7 +9,7 @@ from machines import run
 
 HERE = pathlib.Path(__file__).resolve().parent
 BINARIES = REPOSITORY / "build/release/bin"
-TAG = "0.1.0"
+TAG = re.search(r"^project\(gpuward VERSION (\S+)", (REPOSITORY / "CMakeLists.txt").read_text(), re.M)[1]
 
 
 class Images:

@@ -48,19 +48,24 @@ mkdir -p "$2/Testing/Temporary"
 } >"$2/Testing/Temporary/LastTest.log"
 exit "${TESTS_END_WITH:-0}")";
 
+// `git status --porcelain`.
+constexpr const char* kGit = R"(printf '%s' "$CHANGED")";
+
 }  // namespace
 
 Checkout::Checkout() {
   script("dev", repository_file("dev"));
   for (const char* pins :
        {"tests/controlplane/go.mod", "tests/helm/go.mod", "tests/operatorcrds/go.mod",
-        "tests/prometheus/go.mod", "tests/kuberouter/go.mod", "tests/moto/requirements.txt"}) {
+        "tests/prometheus/go.mod", "tests/kuberouter/go.mod", "tests/moto/requirements.txt",
+        "tests/release/requirements.txt", "CMakeLists.txt"}) {
     script(pins, repository_file(pins));
   }
   for (const auto& [name, body] : std::map<std::string, std::string>{{"dpkg-query", kDpkgQuery},
                                                                      {"apt-get", kAptGet},
                                                                      {"cmake", kCmake},
                                                                      {"ctest", kCtest},
+                                                                     {"git", kGit},
                                                                      {"sudo", R"(exec "$@")"}}) {
     script("machine/" + name, "#!/bin/bash\n" + body + "\n");
   }
@@ -68,9 +73,13 @@ Checkout::Checkout() {
 }
 
 void Checkout::fill_caches() const {
-  script("cache/civetweb-" + found_in("dev", "CIVETWEB=(\\S+)") + "/lib/libcivetweb.a", "");
+  script("cache/civetweb-" + found_in("dev", "CIVETWEB=(\\S+)") + "/copyright", "");
   script("cache/moto-" + found_in("tests/moto/requirements.txt", "moto\\[server\\]==(\\S+)") +
-             "/bin/moto_server",
+             "/bin/python",
+         "");
+  script("cache/cyclonedx-" +
+             found_in("tests/release/requirements.txt", "cyclonedx-python-lib\\[.*\\]==(\\S+)") +
+             "/bin/python",
          "");
   const std::string kubernetes =
       "cache/kubernetes-" +
@@ -107,6 +116,7 @@ support::Process::Outcome Checkout::dev(std::vector<std::string> arguments,
               {"ASKED", (folder_ / "asked").string()},
               {"GPUWARD_TEST_ALL", ""},
               {"MISSING", ""},
+              {"CHANGED", ""},
               {"UNINSTALLABLE", ""},
               {"SKIPPED", ""}});
   auto outcome = support::Process::run({.argv = std::move(arguments), .env = std::move(env)});

@@ -1,7 +1,8 @@
-// A folder with `./dev` in it on a machine that is made up: apt, cmake and ctest are scripts that
-// note what they were asked and do as a test tells them. Used by the tests of `./dev`.
+// A folder with `./dev` in it on a machine that is made up: apt, cmake, ctest and git are scripts
+// that note what they were asked and do as a test tells them. Used by the tests of `./dev`.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -20,11 +21,13 @@ class Checkout {
   //   MISSING        packages that are not installed
   //   UNINSTALLABLE  a package that apt-get cannot install
   //   SKIPPED        why a test was skipped
+  //   CHANGED        what git has not committed
   //   TESTS_END_WITH the exit code of ctest
   [[nodiscard]] support::Process::Outcome dev(std::vector<std::string> arguments,
                                               std::map<std::string, std::string> env = {}) const;
   // What the scripts were asked since the beginning, one request a line.
   [[nodiscard]] std::string asked() const;
+  [[nodiscard]] const std::filesystem::path& path() const { return folder_.path(); }
   // A script in the folder.
   void script(const std::string& path, const std::string& body) const;
 

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "core/runtime/files.h"
 #include "tests/dev/checkout.h"
 #include "tests/places.inc"
@@ -19,7 +21,7 @@ TEST(Dev, NamesItsCommands) {
   const auto said = Checkout().dev({"help"});
   EXPECT_EQ(said.exit_code, 0);
   for (const char* command : {"demo", "test", "test --all", "test --changed", "build", "bench",
-                              "lint", "docs", "manifests", "deps"}) {
+                              "lint", "docs", "manifests", "release VERSION", "deps"}) {
     EXPECT_THAT(said.output, HasSubstr("\n  " + std::string(command) + " "));
   }
 }
@@ -126,6 +128,41 @@ TEST(Dev, RunsEveryBenchmarkAndFailsWhereOneBreaksItsPromise) {
   EXPECT_THAT(said.output, HasSubstr("first figures"));
   EXPECT_NE(said.exit_code, 0);
   EXPECT_THAT(said.error_output, HasSubstr("FAILED: b_bench"));
+}
+
+// Of the version of the tree it makes a folder, and leaves none where that fails.
+TEST(Dev, ReleasesTheVersionOfTheTree) {
+  const Checkout checkout;
+  checkout.script("manifests/packaging/release", "#!/bin/sh\nmkdir \"$2\" && echo \"of $1\"\n");
+  const auto said = checkout.dev({"release", GPUWARD_VERSION});
+  EXPECT_EQ(said.exit_code, 0) << said.error_output;
+  EXPECT_THAT(said.output, HasSubstr("of build/release\n"));
+  const std::string made = "build/dist/gpuward-" GPUWARD_VERSION;
+  EXPECT_TRUE(std::filesystem::exists(checkout.path() / made));
+  checkout.script("manifests/packaging/release", "#!/bin/sh\nmkdir \"$2\" && exit 1\n");
+  EXPECT_NE(checkout.dev({"release", GPUWARD_VERSION}).exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(checkout.path() / made));
+}
+
+TEST(Dev, ReleasesNoOtherVersion) {
+  const auto said = Checkout().dev({"release", "99.0.0"});
+  EXPECT_EQ(said.exit_code, 2);
+  EXPECT_THAT(said.error_output, HasSubstr("This tree is version " GPUWARD_VERSION ", not 99.0.0"));
+}
+
+TEST(Dev, ReleasesOnlyWhatIsCommittedUnlessItIsTold) {
+  const Checkout checkout;
+  checkout.script("manifests/packaging/release", "#!/bin/sh\nmkdir \"$2\"\n");
+  for (const char* how : {"", "--check"}) {
+    std::vector<std::string> arguments{"release", how, GPUWARD_VERSION};
+    std::erase(arguments, "");
+    const auto said = checkout.dev(arguments, {{"CHANGED", " M core/a.cpp"}});
+    EXPECT_EQ(said.exit_code, 2);
+    EXPECT_THAT(said.error_output, HasSubstr("core/a.cpp"));
+  }
+  EXPECT_EQ(checkout.dev({"release", "--dirty", GPUWARD_VERSION}, {{"CHANGED", " M core/a.cpp"}})
+                .exit_code,
+            0);
 }
 
 TEST(Dev, DecidesWithAllItsTestsWhetherAChangeLands) {

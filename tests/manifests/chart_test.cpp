@@ -78,12 +78,14 @@ TEST_F(Chart, DiagnosesWithTheExportersImageWhereNoOtherIsNamed) {
     return chart(values);
   };
   const std::string own = images({});
-  EXPECT_THAT(own, HasSubstr("{name: SWEEP_IMAGE, value: \"gpuward-exporter:0.1.0\"}"));
-  EXPECT_THAT(own, HasSubstr("              image: gpuward-exporter:0.1.0\n"
+  EXPECT_THAT(own,
+              HasSubstr("{name: SWEEP_IMAGE, value: \"gpuward-exporter:" GPUWARD_VERSION "\"}"));
+  EXPECT_THAT(own, HasSubstr("              image: gpuward-exporter:" GPUWARD_VERSION "\n"
                              "              imagePullPolicy: Always\n"));
   const std::string named = images({"--set=images.diagnostics.repository=registry.example/diag"});
-  EXPECT_THAT(named, HasSubstr("{name: SWEEP_IMAGE, value: \"registry.example/diag:0.1.0\"}"));
-  EXPECT_THAT(named, HasSubstr("              image: registry.example/diag:0.1.0\n"
+  EXPECT_THAT(named, HasSubstr("{name: SWEEP_IMAGE, value: \"registry.example/diag:" GPUWARD_VERSION
+                               "\"}"));
+  EXPECT_THAT(named, HasSubstr("              image: registry.example/diag:" GPUWARD_VERSION "\n"
                                "              imagePullPolicy: IfNotPresent\n"));
 }
 

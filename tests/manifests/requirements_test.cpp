@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(
         Lack{"diagnostics",
              {kFull, kPrometheus, "--set=remediator.grants.jobs=true",
               isolate(R"("drain","quarantine-job")"),
-              "--set=remediator.policy.jobs.image=gpuward-exporter:0.1.0"},
+              "--set=remediator.policy.jobs.image=gpuward-exporter:" GPUWARD_VERSION},
              "which has none of the programs of the diagnostics",
              {kImage}},
         Lack{"way_back_of_a_pool",

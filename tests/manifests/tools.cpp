@@ -83,11 +83,14 @@ Process::Outcome fill(const std::filesystem::path& folder) {
   return run({.argv = {tree("manifests/chart/fill").string(), folder.string()}});
 }
 
-Process::Outcome render(const std::filesystem::path& folder, const std::filesystem::path& values) {
+std::string path_with_helm() {
   const char* const path = std::getenv("PATH");
+  return helm_program().parent_path().string() + ":" + (path == nullptr ? "/usr/bin:/bin" : path);
+}
+
+Process::Outcome render(const std::filesystem::path& folder, const std::filesystem::path& values) {
   return run({.argv = {tree("manifests/chart/render").string(), folder.string(), values.string()},
-              .env = {{"PATH", helm_program().parent_path().string() + ":" +
-                                   (path == nullptr ? "/usr/bin:/bin" : path)}}});
+              .env = {{"PATH", path_with_helm()}}});
 }
 
 std::string offline() { return "--values=" + tree("tests/manifests/offline.yaml").string(); }

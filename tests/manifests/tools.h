@@ -1,5 +1,5 @@
 // helm and kubectl on what lies in manifests/ and kustomize/, as a user runs them. Used by the
-// tests of this folder.
+// tests of this folder and of tests/release.
 #pragma once
 
 #include <filesystem>
@@ -26,6 +26,9 @@ namespace gpuward::manifests {
 [[nodiscard]] support::Process::Outcome fill(const std::filesystem::path& folder);
 [[nodiscard]] support::Process::Outcome render(const std::filesystem::path& folder,
                                                const std::filesystem::path& values);
+
+// The PATH of a program that calls helm.
+[[nodiscard]] std::string path_with_helm();
 
 // The argument of helm with the values that the chart needs where no cluster is asked.
 [[nodiscard]] std::string offline();

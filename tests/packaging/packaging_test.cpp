@@ -121,6 +121,16 @@ TEST_F(Package, DependsOnTheLibrariesThatItsProgramsLoad) {
                             HasSubstr("libssl3 (>= "), HasSubstr("libyaml-cpp0.7")));
 }
 
+TEST_F(Package, CarriesItsLicenceWhereDebianLooksForIt) {
+  const Machine machine;
+  machine.dpkg({"--install", file_});
+  machine.dpkg({"--install", remediator_});
+  for (const std::string package : {"gpuward-exporter", "gpuward-remediator"}) {
+    EXPECT_THAT(machine.text("/usr/share/doc/" + package + "/copyright"),
+                AllOf(HasSubstr("License: Apache-2.0\n"), HasSubstr("== civetweb ==")));
+  }
+}
+
 TEST_F(Package, InstallsRunsAndGoesAgain) {
   const Machine machine;
   machine.dpkg({"--install", file_});

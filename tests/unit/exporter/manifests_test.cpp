@@ -44,9 +44,10 @@ TEST(Manifests, QuarantineACordonedNode) {
 // In the exporter's own image they only skip.
 TEST(Manifests, SweepAndQuarantineRunTheDiagnosticsImage) {
   EXPECT_THAT(manifest("exporter-sweep.yaml"),
-              HasSubstr("{name: SWEEP_IMAGE, value: \"gpuward-exporter-diagnostics:0.1.0\"}"));
+              HasSubstr("{name: SWEEP_IMAGE, value: \"gpuward-exporter-diagnostics:" GPUWARD_VERSION
+                        "\"}"));
   EXPECT_THAT(manifest("exporter-quarantine.yaml"),
-              HasSubstr("image: gpuward-exporter-diagnostics:0.1.0\n"));
+              HasSubstr("image: gpuward-exporter-diagnostics:" GPUWARD_VERSION "\n"));
 }
 
 // A monitor that waited for the labels of a GPU operator did not run where the driver was installed
