@@ -151,7 +151,8 @@ std::string open_part(const FleetStatus& status) {
     rows.push_back({std::string(to_string(phase)), std::to_string(all)});
     rows.back().insert(rows.back().end(), cells.begin(), cells.end());
   }
-  return part(std::move(rows), rows.size());
+  const std::size_t all = rows.size();
+  return part(std::move(rows), all);
 }
 
 std::string held_part(const FleetStatus& status, OutputFormat format) {
