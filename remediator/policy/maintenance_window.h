@@ -14,7 +14,7 @@
 #include "core/runtime/yaml.h"
 
 namespace date {
-class time_zone;
+class time_zone;  // NOLINT(readability-identifier-naming): theirs
 }
 
 namespace gpuward::remediator {

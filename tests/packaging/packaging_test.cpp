@@ -230,6 +230,7 @@ TEST_F(Package, ForPeopleHasTheProgramItsNameForKubectlAndItsCompletions) {
   EXPECT_THAT(files_of(machine),
               UnorderedElementsAre("usr/bin/gpuwardctl", "usr/bin/kubectl-gpuward",
                                    "usr/share/bash-completion/completions/gpuwardctl",
+                                   "usr/share/doc/gpuwardctl/copyright",
                                    "usr/share/fish/vendor_completions.d/gpuwardctl.fish",
                                    "usr/share/gpuwardctl/completion.zsh"));
   EXPECT_FALSE(fs::exists(machine.at("/etc/gpuward")));
