@@ -64,7 +64,7 @@ TEST(Version, OfImagesIsThatOfTheTreeWhereverTheyAreNamed) {
 }
 
 TEST(Version, IsWhatTheProgramsSay) {
-  for (const std::string program : {"gpuward-exporter", "gpuward-remediator"}) {
+  for (const std::string program : {"gpuward-exporter", "gpuward-remediator", "gpuwardctl"}) {
     const auto said = support::Process::run({.argv = {GPUWARD_BIN_DIR "/" + program, "--version"}});
     ASSERT_TRUE(said) << said.error().message;
     EXPECT_EQ(said->output, program + " " GPUWARD_VERSION "\n");
