@@ -27,7 +27,7 @@ constexpr auto kLastFound = std::to_array<Found>({
     {"instance", 1967},
     {"record-cordon", 1294},
     {"job-boot", 1196},
-    {"unknown-condition", 1097},
+    {"unknown-condition", 1192},
     {"call-fence", 980},
     {"budget-answer", 942},
     {"quarantine", 804},
