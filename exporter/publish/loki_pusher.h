@@ -54,8 +54,8 @@ class LokiPusher {
   void run(const std::stop_token& stop);
   // Empty: stopped.
   [[nodiscard]] std::vector<KernelLine> next_batch(const std::stop_token& stop);
-  // Until Loki has taken the batch, or will never take it, or a stop. Of what it refuses it may have
-  // taken a part: all of it counts as lost.
+  // Until Loki has taken the batch, or will never take it, or a stop. Of what it refuses it may
+  // have taken a part: all of it counts as lost.
   void deliver(const std::vector<KernelLine>& batch, const std::stop_token& stop);
   [[nodiscard]] Status push(const std::string& body, const std::stop_token& stop);
   void count(std::size_t sent, std::size_t lost);

@@ -27,8 +27,8 @@ class CloudWatchLogsSink final : public Sink {
   Status deliver(const NotificationEvent& event, const std::stop_token&) override {
     Status put = put_event(event);
     if (put || put.error().kind != ErrorKind::kNotFound) return put;
-    // The stream or the group is not there; without the group this says so. Another replica may have
-    // made the stream since.
+    // The stream or the group is not there; without the group this says so. Another replica may
+    // have made the stream since.
     const auto made = call("CreateLogStream", in_stream());
     if (!made && made.error().kind != ErrorKind::kConflict) return std::unexpected(made.error());
     return put_event(event);

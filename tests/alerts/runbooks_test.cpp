@@ -25,9 +25,9 @@ TEST(Runbooks, AreOneForEachAlertAndNoneIsLeftOver) {
 // Without an URL of anybody's there is no link that works everywhere.
 TEST(Runbooks, AlertsHaveTheCommandThatPrintsThem) {
   for (const AlertRule& rule : load_alert_rules()) {
-    EXPECT_EQ(rule.annotations.at("runbook"),
-              "kubectl -n gpuward exec deploy/gpuward-remediator -- gpuwardctl runbook " +
-                  rule.name);
+    EXPECT_EQ(
+        rule.annotations.at("runbook"),
+        "kubectl -n gpuward exec deploy/gpuward-remediator -- gpuwardctl runbook " + rule.name);
   }
 }
 

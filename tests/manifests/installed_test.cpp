@@ -208,9 +208,8 @@ TEST_F(Installed, TheRemediatorObservesAnAlertAndExplainsIt) {
       [] { return must({"get", "remediations"}).find(" Observed ") != std::string::npos; },
       seconds(60), "phase Observed"))
       << remediator.log();
-  const auto explained =
-      Process::run({.argv = {GPUWARD_BIN_DIR "/gpuwardctl", "explain", "gpu-01",
-                             "--kubeconfig=" + remediator.kubeconfig}});
+  const auto explained = Process::run({.argv = {GPUWARD_BIN_DIR "/gpuwardctl", "explain", "gpu-01",
+                                                "--kubeconfig=" + remediator.kubeconfig}});
   ASSERT_TRUE(explained);
   EXPECT_THAT(explained->output, HasSubstr("observe"));
   EXPECT_FALSE(fakes::has_taint(object({"get", "node", "gpu-01"}), "gpuward.dev/remediation"));
