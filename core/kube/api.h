@@ -35,6 +35,7 @@ struct ApiOptions {
   std::string user_agent = "gpuward";
   std::chrono::milliseconds request_timeout{10'000};
   std::chrono::milliseconds retry_deadline{30'000};  // for one call with its retries
+  bool ends_program = false;                         // ApiDeadlines::ends_program
   int page_size = 100;                               // of lists: a page is held whole
   std::uint64_t jitter_seed = 0;                     // 0: seeded from the system
   std::stop_token stop;                              // ends waits between tries (kCancelled)

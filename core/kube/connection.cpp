@@ -22,6 +22,7 @@ std::unique_ptr<Api> Connection::make_api(ApiDeadlines deadlines, std::stop_toke
   options.user_agent = user_agent_;
   options.request_timeout = deadlines.request;
   options.retry_deadline = deadlines.with_retries;
+  options.ends_program = deadlines.ends_program;
   options.stop = std::move(stop);
   return std::make_unique<Api>(std::move(options), *http_, *credentials_, clock_);
 }

@@ -17,6 +17,7 @@ namespace gpuward::kube {
 
 struct ApiDeadlines {
   std::chrono::milliseconds request{10'000}, with_retries{30'000};
+  bool ends_program = false;  // where they are over: http::ClientRequest::is_last_of_program
 };
 
 class Connection {

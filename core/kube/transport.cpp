@@ -171,6 +171,7 @@ http::ClientRequest Transport::request_for(const Call& call,
   if (!authorization.empty()) request.headers.emplace_back("Authorization", authorization);
   request.body = call.body;
   request.max_response_bytes = call.max_response_bytes;
+  request.is_last_of_program = options_.ends_program;
   return request;
 }
 

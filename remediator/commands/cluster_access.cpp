@@ -58,7 +58,8 @@ Status ClusterAccess::reach(const CommandFlags& flags) {
     return with_context("the credential of " + config_.origin, known.error());
   const auto limit = flags.request_timeout;
   const auto answered =
-      connection_.make_api({.request = limit, .with_retries = limit}, {})->answers();
+      connection_.make_api({.request = limit, .with_retries = limit, .ends_program = true}, {})
+          ->answers();
   if (answered) return {};
   // An answer too, of a server that keeps its version to itself.
   const ErrorKind kind = answered.error().kind;

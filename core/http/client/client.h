@@ -36,6 +36,10 @@ struct ClientRequest {
   // Over a connection of its own. curl sends a request once more whose reused connection ends
   // without an answer, which must not be where asking twice does more than asking once.
   bool own_connection = false;
+  // For a program that ends where this fails: a name server that says nothing holds it up no longer
+  // than `timeout`, but the thread that asks goes on until that answers. Others wait for the
+  // thread.
+  bool is_last_of_program = false;
 };
 
 struct ClientResponse {

@@ -191,8 +191,7 @@ class Transfer::Impl {
 
   void set_transport(const ClientRequest& request) {
     set(CURLOPT_NOSIGNAL, 1L);
-    // Else the end of a request waits for a name server that does not answer, past its time-out.
-    set(CURLOPT_QUICK_EXIT, 1L);
+    set(CURLOPT_QUICK_EXIT, request.is_last_of_program ? 1L : 0L);
     set(CURLOPT_HTTP_VERSION, curl_version_of(request.version));
     if (!request.unix_socket.empty()) set(CURLOPT_UNIX_SOCKET_PATH, request.unix_socket.c_str());
     set(CURLOPT_PROTOCOLS_STR, "http,https");
