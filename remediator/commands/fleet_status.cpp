@@ -91,13 +91,19 @@ bool waits_for_approval(const Remediation& one) {
 
 void count(const std::vector<Remediation>& remediations, FleetStatus& status) {
   const Remediation* last = nullptr;
+  std::map<std::string_view, const Remediation*> by_node;
   for (const Remediation& one : remediations) {
     if (last == nullptr || one.created > last->created) last = &one;
-    if (one.status.phase == Phase::kCancelled && one.any_firing()) status.ignored.insert(one.node);
+    const Remediation*& last_of_node = by_node[one.node];
+    if (last_of_node == nullptr || one.created > last_of_node->created) last_of_node = &one;
     if (!one.open()) continue;
     ++status.open[one.status.phase][one.acted_severity()];
     if (is_waiting_or_held(one.status.phase)) count_held(one, status.held);
     if (waits_for_approval(one)) status.to_approve.push_back(&one);
+  }
+  for (const auto& [node, one] : by_node) {
+    if (one->status.phase == Phase::kCancelled && one->any_firing())
+      status.cancelled_in_alarm.insert(one->node);
   }
   std::ranges::sort(status.held, [](const HeldBy& a, const HeldBy& b) {
     return std::tie(b.nodes, a.rule) < std::tie(a.nodes, b.rule);
@@ -249,10 +255,10 @@ std::string status_text(const FleetStatus& status, OutputFormat format) {
   const std::string nodes =
       (status.gpu_nodes ? std::to_string(*status.gpu_nodes) + " with GPUs, " : "") +
       std::to_string(open) + " with an open remediation" +
-      (status.ignored.empty()
+      (status.cancelled_in_alarm.empty()
            ? ""
-           : ", " + std::to_string(status.ignored.size()) +
-                 " with alerts that are ignored because an operator has cancelled");
+           : ", " + std::to_string(status.cancelled_in_alarm.size()) +
+                 " cancelled while alerts fired, which are ignored for as long as they go on");
   std::string text = table_text({{"Leader", status.leader.value_or("?")},
                                  {"Mode", status.mode.value_or("? (no remediation says)")},
                                  {"Steps", status.stop.value_or("?")},
@@ -292,7 +298,7 @@ std::string status_json(const FleetStatus& status) {
                     {"stopped", status.stop ? Json(status.is_stopped) : Json(nullptr)},
                     {"breakerOpen", status.breaker ? Json(status.is_breaker_open) : Json(nullptr)},
                     {"gpuNodes", status.gpu_nodes ? Json(*status.gpu_nodes) : Json(nullptr)},
-                    {"ignored", status.ignored},
+                    {"cancelledWhileFiring", status.cancelled_in_alarm},
                     {"open", std::move(open)},
                     {"held", std::move(held)},
                     {"approvals", std::move(approvals)},

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,7 +46,9 @@ struct FleetStatus {
   std::optional<std::size_t> gpu_nodes;
   std::map<Phase, std::map<Severity, std::size_t>> open;  // Remediations
   std::vector<HeldBy> held;                               // the most frequent first
-  std::set<std::string> ignored;  // nodes with alerts of a cancelled Remediation that fire still
+  // Nodes whose last Remediation was cancelled while alerts fired. A closed record is not told of
+  // their end: whether they go on is not known here.
+  std::set<std::string> cancelled_in_alarm;
   std::vector<const Remediation*> to_approve;  // of the readings
   std::vector<BudgetUse> budgets;
   bool knows_allowed = true;

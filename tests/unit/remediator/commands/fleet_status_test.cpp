@@ -136,17 +136,25 @@ TEST_F(FleetStatusTest, IsOfNoUseInANamespaceWithoutARemediator) {
   EXPECT_THAT(said.error().message, AllOf(HasSubstr("in namespace elsewhere"), HasSubstr("(-n)")));
 }
 
-TEST_F(FleetStatusTest, CountsNodesWhoseAlertsAreIgnoredSinceACancel) {
+TEST_F(FleetStatusTest, CountsNodesThatWereCancelledWhileAlertsFired) {
   ASSERT_TRUE(take({signal()}));
   ASSERT_TRUE(reconcile());
-  EXPECT_THAT(status(), Not(HasSubstr("ignored")));
+  EXPECT_THAT(status(), Not(HasSubstr("cancelled")));
   kube_.patch(std::string(remediation_collection()) + "/" + remediation().name,
               {{"metadata", {{"annotations", {{"gpuward.dev/cancel", "true"}}}}}});
   catch_up(*replica_);
   ASSERT_TRUE(reconcile());
   ASSERT_EQ(remediation().status.phase, Phase::kCancelled);
 
-  EXPECT_THAT(status(), HasSubstr("0 with an open remediation, 1 with alerts that are ignored"));
+  EXPECT_THAT(status(), HasSubstr("0 with an open remediation, 1 cancelled while alerts fired"));
+
+  // It was opened anew since, and that one is over: what was cancelled says nothing of it any more.
+  clock_.advance(std::chrono::hours(1));
+  AlertSignal anew = signal();
+  anew.starts_at = clock_.wall();
+  ASSERT_TRUE(take({anew}));
+  EXPECT_THAT(status(),
+              AllOf(HasSubstr("1 with an open remediation"), Not(HasSubstr("cancelled"))));
 }
 
 TEST_F(FleetStatusTest, NamesWhatMayNotBeReadAndShowsTheRest) {
