@@ -93,18 +93,20 @@ TEST_F(CollectEvidence, KeepsItOnTheNodeAndSaysWhere) {
 
 TEST_F(CollectEvidence, PutsItToAUrlWithAToken) {
   http::Request seen;
-  const http::TestServer server({{"/gpu/",
-                                  {"PUT"},
-                                  [&](const http::Request& request) {
-                                    seen = request;
-                                    return http::Response::text(201, "");
-                                  },
-                                  http::Access::kOpen,
-                                  http::Match::kPrefix}});
+  http::TestServer server({{"/gpu/",
+                            {"PUT"},
+                            [&](const http::Request& request) {
+                              seen = request;
+                              return http::Response::text(201, "");
+                            },
+                            http::Access::kOpen,
+                            http::Match::kPrefix}});
   const auto token = folder_.write("token", "very-secret\n");
+  const std::string url = server.url("/gpu/");
 
-  const auto outcome = run({{"EVIDENCE_UPLOAD", server.url("/gpu/")}},
-                           {"--upload.bearer-token-file=" + token.string()});
+  const auto outcome =
+      run({{"EVIDENCE_UPLOAD", url}}, {"--upload.bearer-token-file=" + token.string()});
+  server.stop();  // its threads have written by then
 
   EXPECT_EQ(outcome.exit_code, 0) << outcome.error_output;
   ASSERT_EQ(kept().size(), 1U);
@@ -112,8 +114,8 @@ TEST_F(CollectEvidence, PutsItToAUrlWithAToken) {
   EXPECT_EQ(seen.path, "/gpu/" + name);
   EXPECT_EQ(seen.header("Authorization"), "Bearer very-secret");
   EXPECT_EQ(seen.body, read_file(kept()[0], 64U << 20U).value_or(""));
-  EXPECT_THAT(outcome.output, testing::StartsWith(server.url("/gpu/") + name +
-                                                  ", and on the node in " + kept()[0].string()));
+  EXPECT_THAT(outcome.output,
+              testing::StartsWith(url + name + ", and on the node in " + kept()[0].string()));
   EXPECT_THAT(outcome.output + outcome.error_output + unpacked(kept()[0]),
               Not(HasSubstr("very-secret")));
 }

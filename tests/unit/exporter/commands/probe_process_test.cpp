@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "core/runtime/clock.h"
 #include "tests/places.inc"
 #include "tests/support/temp_dir.h"
@@ -41,7 +43,7 @@ TEST(Probe, SaysWhatWasWrongLast) {
 
 // Of an address that nobody serves yet it waits for the answer.
 TEST(Probe, TriesAgainUntilItIsAnswered) {
-  int asked = 0;
+  std::atomic<int> asked = 0;
   http::Route route = http::get_route("/late", "");
   route.handler = [&asked](const http::Request&) {
     return http::Response::text(++asked < 3 ? 503 : 200, "");
@@ -59,13 +61,14 @@ TEST(Probe, PostsTheTimeWithItsToken) {
     token = http::header_value(request.headers, "Authorization");
     return http::Response::text(200, "");
   };
-  const http::TestServer server({route});
+  http::TestServer server({route});
   const support::TempDir folder;
   const auto file = folder.write("token", "secret\n");
   EXPECT_EQ(probe({server.url("/echo"), "--body=from $(NOW) to $(NOW)",
                    "--probe.bearer-token-file=" + file.string()})
                 .exit_code,
             0);
+  server.stop();  // its threads have written by then
   EXPECT_EQ(token, "Bearer secret");
   EXPECT_THAT(body, MatchesRegex("from [0-9T:-]+Z to [0-9T:-]+Z"));
   const auto now = parse_rfc3339(body.substr(5, 20));
