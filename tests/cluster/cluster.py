@@ -12,7 +12,7 @@ import pathlib
 import shutil
 import urllib.request
 
-from control_plane import ADDRESS, BMC_PORT, REMEDIATOR_SERVICE, REPOSITORY, WEBHOOK_TOKEN, ControlPlane
+from control_plane import ADDRESS, BMC_PORT, REPOSITORY, WEBHOOK_TOKEN, ControlPlane
 from images import TAG, Images
 from keys import Keys
 from kubectl import Kubectl
@@ -159,17 +159,12 @@ exec {folder}/busybox wget -q -O /dev/null --post-data= "http://{ADDRESS}:{BMC_P
                  "handler": "nvidia"},
                 {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "gpuward"}},
                 {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "gpuward-webhook", "namespace": "gpuward"},
-                 "stringData": {"token": WEBHOOK_TOKEN}},
-                # Alertmanager is outside and has no DNS: an address that is known to it.
-                {"apiVersion": "v1", "kind": "Service",
-                 "metadata": {"name": "gpuward-remediator-fixed", "namespace": "gpuward"},
-                 "spec": {"clusterIP": REMEDIATOR_SERVICE,
-                          "selector": {"app.kubernetes.io/name": "gpuward-remediator"},
-                          "ports": [{"name": "webhook", "port": 10981, "targetPort": "webhook"}]}}])
+                 "stringData": {"token": WEBHOOK_TOKEN}}])
         self.kubectl.helm(command, "gpuward", CHART, "--namespace=gpuward", f"--values={path}", "--wait",
                           "--timeout=180s", *arguments)
         # helm is content with as many nodes as a rollout may leave behind (exporter.maxUnavailable).
         self.wait_for_rollout("daemonset/gpuward-exporter", "gpu-healthcheck")
+        self.control.publish_names(self.kubectl)
 
     def set_values(self, *arguments, policy=None):
         """An upgrade to other values, in force when it returns: the kubelet takes up to two minutes to write a ConfigMap

@@ -15,8 +15,7 @@ ADDRESS = "10.90.0.1"
 API = f"https://{ADDRESS}:6443"
 SERVICES = "10.96.0.0/16"
 PODS = "10.244.0.0/16"
-# Cluster addresses that are written into configurations because there is no DNS here.
-REMEDIATOR_SERVICE = "10.96.0.81"
+DOMAIN = "cluster.local"
 METADATA = "169.254.169.254"
 BMC_PORT = 8000
 INSTANCE_TYPE = "p5.48xlarge"
@@ -30,6 +29,7 @@ class ControlPlane:
         self.programs = programs
         self.prometheus = prometheus
         self.machine = machines.Machine(folder, "control")
+        self.names = self.machine.folder / "names"
         self.forwarders = []
 
     def prepare(self):
@@ -42,10 +42,15 @@ ip address add {METADATA}/32 dev lo
 # kube-proxy sends what is for a Service elsewhere, once it has found a way.
 ip route add {SERVICES} dev cluster
 """)
-        hosts = self.machine.folder / "etc/hosts"
-        hosts.parent.mkdir(exist_ok=True)
-        hosts.write_text(f"127.0.0.1 localhost\n{REMEDIATOR_SERVICE} gpuward-remediator.gpuward.svc\n")
+        resolver = self.machine.folder / "etc/resolv.conf"
+        resolver.parent.mkdir(exist_ok=True)
+        resolver.write_text(f"search {DOMAIN}\noptions ndots:5\nnameserver {ADDRESS}\n")
+        self.names.mkdir(exist_ok=True)
         add, key = self.machine.add_service, self.keys.file
+        # It sees by itself that a file of names is new. Nobody beyond it is asked.
+        add("dnsmasq", "/usr/sbin/dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--user=root", "--pid-file=",
+            "--log-facility=-", "--no-resolv", "--no-hosts", "--local=/#/", f"--listen-address={ADDRESS}", "--bind-interfaces",
+            f"--hostsdir={self.names}")
         add("datacenter", "/usr/bin/python3", HERE / "datacenter.py", self.folder, METADATA, ADDRESS, BMC_PORT, INSTANCE_TYPE)
         add("etcd", "etcd", "--data-dir=/var/lib/etcd", "--log-level=error", "--unsafe-no-fsync")
         add("kube-apiserver", self.programs / "kube-apiserver", "--etcd-servers=http://127.0.0.1:2379",
@@ -112,6 +117,20 @@ ip route add {SERVICES} dev cluster
              "spec": {"ports": [{"name": "web", "port": 9093}]}},
             {"apiVersion": "v1", "kind": "Endpoints", "metadata": {"name": "alertmanager", "namespace": "monitoring"},
              "subsets": [{"addresses": [{"ip": ADDRESS}], "ports": [{"name": "web", "port": 9093}]}]}])
+
+    def publish_names(self, kubectl):
+        """What CoreDNS does in other clusters: each Service that there is now has its name, a headless one those of its pods."""
+        lines = []
+        for service in kubectl.items("services", "-A"):
+            name, namespace, address = service["metadata"]["name"], service["metadata"]["namespace"], service["spec"]["clusterIP"]
+            addresses = [address]
+            if address == "None":
+                subsets = kubectl.get("endpoints", name, "-n", namespace).get("subsets", [])
+                addresses = [one["ip"] for subset in subsets for one in subset.get("addresses", [])]
+            lines += [f"{address} {name}.{namespace}.svc.{DOMAIN}\n" for address in addresses]
+        new = self.machine.folder / "services.new"
+        new.write_text("".join(lines))
+        new.rename(self.names / "services")
 
     def reachable_here(self, port):
         """A port of the host's loopback that leads to this one of the machine, for as long as the machine is on. The

@@ -9,7 +9,7 @@ import time
 import uuid
 
 import machines
-from control_plane import ADDRESS, API, INSTANCE_TYPE, METADATA, REPOSITORY, SERVICES, kube_proxy
+from control_plane import ADDRESS, API, DOMAIN, INSTANCE_TYPE, METADATA, REPOSITORY, SERVICES, kube_proxy
 
 HERE = pathlib.Path(__file__).resolve().parent
 GPUS = 8
@@ -168,7 +168,7 @@ version = 2
             "cgroupDriver": "cgroupfs", "cgroupRoot": f"/{self.machine.cgroup}", "enforceNodeAllocatable": [],
             "failSwapOn": False, "failCgroupV1": False,
             "containerRuntimeEndpoint": "unix:///run/containerd/containerd.sock",
-            "resolvConf": "/etc/resolv.conf",
+            "resolvConf": "/etc/resolv.conf", "clusterDNS": [ADDRESS], "clusterDomain": DOMAIN,
             "staticPodPath": "/etc/kubernetes/manifests",
             "imageGCHighThresholdPercent": 100,
             "evictionHard": {"memory.available": "10Mi", "nodefs.available": "1%", "imagefs.available": "1%"},

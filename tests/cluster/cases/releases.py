@@ -52,3 +52,6 @@ class TheFirstInstall(ClusterTest):
         self.assertEqual("Helm", made["metadata"]["labels"]["app.kubernetes.io/managed-by"])
         cluster.install("upgrade")
         self.assertEqual(made["data"], kubectl.get("secret", "gpuward-webhook", "-n", REMEDIATORS)["data"])
+        told = kubectl.helm("test", "gpuward", f"--namespace={REMEDIATORS}", "--timeout=200s")
+        for test in ("exporter", "webhook", "record"):
+            self.assertRegex(told, rf"gpuward-test-{test}\n.*\n.*\nPhase: +Succeeded")
