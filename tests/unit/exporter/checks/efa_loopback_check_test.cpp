@@ -178,9 +178,11 @@ TEST_F(EfaLoopbackTest, WarnsOfDropsAndTimeoutsWhileItTests) {
   const auto counters = node.host.paths().sys / "class/infiniband/rdmap16s0/ports/1/hw_counters";
   const auto program = node.tools.path() / "fi_pingpong";
   std::filesystem::remove(program);
-  std::ofstream(program) << "#!/bin/sh\necho 7 >" << (counters / "rx_drops").string()
-                         << "\necho 2 >" << (counters / "retrans_timeout_events").string()
-                         << "\nexec " << (sound.path() / "fi_pingpong").string() << " \"$@\"\n";
+  // Both ends count, at the same time: a counter is never seen empty.
+  std::ofstream(program) << "#!/bin/sh\ncount() { echo $1 >$2.$$ && /bin/mv $2.$$ $2; }\ncount 7 "
+                         << (counters / "rx_drops").string() << "\ncount 2 "
+                         << (counters / "retrans_timeout_events").string() << "\nexec "
+                         << (sound.path() / "fi_pingpong").string() << " \"$@\"\n";
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
 
   const CheckOutcome outcome = run();
