@@ -1,5 +1,7 @@
 #include "remediator/remediator.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "remediator/budgets/breaker.h"
@@ -63,6 +65,12 @@ http::ServerOptions server_options(const std::vector<std::string>& addresses, Lo
     log.error("The web server has a problem", {{"problem", problem}});
   };
   return options;
+}
+
+std::vector<http::Route> routes_of(const PageSources& sources, Site& site) {
+  auto routes = telemetry_routes(sources);
+  std::ranges::move(site.routes(), std::back_inserter(routes));
+  return routes;
 }
 
 }  // namespace
@@ -131,6 +139,7 @@ Remediator::Remediator(Flags flags, Policy policy, std::unique_ptr<AuditTrail> a
                        .on_new = [this] { controller_->look_at_all(); },
                        .clock = clock,
                        .log = log}),
+      site_(view_, policy_, *apis_.probe, flags_.state_namespace, clock),
       machines_(
           make_providers({.policy = policy_, .api = *apis_.work, .clock = clock, .aws = &aws_})) {
   evictor_.set_on_answered(
@@ -214,9 +223,10 @@ std::optional<std::string> Remediator::objection() const {
 }
 
 Status Remediator::serve(const WebhookSecurity& security) {
+  const PageSources sources{.families = [this] { return families(); },
+                            .objection = [this] { return objection(); }};
   auto pages = http::Server::start(server_options(flags_.telemetry_addresses, log_),
-                                   telemetry_routes({.families = [this] { return families(); },
-                                                     .objection = [this] { return objection(); }}));
+                                   routes_of(sources, site_));
   if (!pages) return with_context("--web.telemetry-address", pages.error());
   telemetry_ = std::move(*pages);
   http::ServerOptions webhook = server_options(flags_.listen_addresses, log_);

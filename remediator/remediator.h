@@ -41,6 +41,7 @@
 #include "remediator/recorder.h"
 #include "remediator/records/known_replacements.h"
 #include "remediator/triage/triage.h"
+#include "remediator/web/site.h"
 
 namespace gpuward::remediator {
 
@@ -115,6 +116,7 @@ class Remediator {
   Evictor evictor_;
   Drainer drainer_;
   PolicyReload reload_;
+  Site site_;
   std::unique_ptr<CloudProvider> machines_;
   StepTable steps_;
   std::unique_ptr<Reconciler> reconciler_;

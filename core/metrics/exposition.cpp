@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "core/metrics/gzip.h"
 #include "core/metrics/text_format.h"
+#include "core/runtime/gzip.h"
 
 namespace gpuward::metrics {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "core/metrics/gzip.h"
+#include "core/runtime/gzip.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -66,7 +66,7 @@ Result<std::string> pack(std::string_view folder, const std::vector<EvidenceFile
   std::string tar;
   for (const EvidenceFile& file : files) append(tar, folder, file, now);
   tar.append(2 * kBlock, '\0');
-  std::string packed = metrics::gzip(tar);
+  std::string packed = gzip(tar);
   if (packed.empty()) return fail(ErrorKind::kTooLarge, "no memory to compress the evidence");
   return packed;
 }

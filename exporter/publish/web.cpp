@@ -2,18 +2,23 @@
 
 #include <string_view>
 
+#include "core/html/page.h"
 #include "core/metrics/text_format.h"
+#include "core/runtime/clock.h"
+#include "exporter/publish/node_page.h"
 
 namespace gpuward::exporter {
 namespace {
 
-constexpr std::string_view kLandingPage =
-    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta "
-    "charset=\"utf-8\"><title>gpuward-exporter</title></head>\n"
-    "<body><h1>gpuward-exporter</h1>\n<p>Version " GPUWARD_VERSION
-    ". What the kernel log and the driver say about this node's GPUs.</p>\n"
-    "<ul><li><a href=\"/metrics\">Metrics</a></li>\n<li><a href=\"/readyz\">Readiness</a></li>\n"
-    "<li><a href=\"/healthz\">Health</a></li></ul>\n</body></html>\n";
+http::Response landing_page(const Store& store, const http::Request& request) {
+  const auto now = lasting_clock().wall();
+  return html::answer(request,
+                      {.title = "GPUs of this node - gpuward",
+                       .program = "gpuward-exporter " GPUWARD_VERSION,
+                       .nav = {{"", "Node"}, {"metrics", "Metrics"}, {"readyz", "Readiness"}},
+                       .body = node_page(store.snapshot(), now)},
+                      now);
+}
 
 http::Response metrics_page(Publisher& publisher, const http::Request& request) {
   const auto [body, is_packed] = publisher.for_scrape().choose(request.header("Accept-Encoding"));
@@ -43,15 +48,17 @@ std::vector<http::Route> web_routes(Publisher& publisher, const Store& store, ht
   const auto metrics = [&publisher](const http::Request& request) {
     return metrics_page(publisher, request);
   };
-  const auto landing = [](const http::Request&) {
-    return http::Response::text(200, std::string(kLandingPage), "text/html; charset=utf-8");
+  const auto landing = [&store](const http::Request& request) {
+    return landing_page(store, request);
   };
   const auto health = [](const http::Request&) { return http::Response::text(200, "ok\n"); };
   const auto ready = [&store](const http::Request&) { return readiness(store.health()); };
-  return {{"/metrics", {"GET"}, metrics, access},
-          {"/", {"GET"}, landing, access},
-          {"/healthz", {"GET"}, health},
-          {"/readyz", {"GET"}, ready}};
+  std::vector<http::Route> routes = html::asset_routes();
+  routes.push_back({"/metrics", {"GET"}, metrics, access});
+  routes.push_back({"/", {"GET"}, landing, access});
+  routes.push_back({"/healthz", {"GET"}, health});
+  routes.push_back({"/readyz", {"GET"}, ready});
+  return routes;
 }
 
 }  // namespace gpuward::exporter

@@ -51,28 +51,6 @@ const T* known(const Result<T>& reading, const std::string& what, FleetStatus& s
   return nullptr;
 }
 
-std::string leader_of(const kube::Lease& lease, WallTime now) {
-  if (lease.holder.empty()) return "NOBODY, no step is taken";
-  if (!is_held(lease, now))
-    return "NOBODY, no step is taken; the last was " + lease.holder + ", until " + lease.renew_time;
-  return lease.holder;
-}
-
-std::string stop_of(const Result<kube::ConfigMap>& read, bool& is_stopped) {
-  is_stopped = !permission_of({}, read).has_value();
-  if (!is_stopped) return "allowed";
-  if (!read) return "STOPPED: there is no ConfigMap " + std::string(kSwitchName);
-  const auto why = read->meta.annotations.find(std::string(kStoppedAnnotation));
-  return "STOPPED" + (why == read->meta.annotations.end() ? "" : " " + why->second) +
-         "; to go on: gpuwardctl start";
-}
-
-std::string breaker_of(const Breaker& breaker) {
-  if (!breaker.open) return "closed";
-  return "OPEN since " + to_rfc3339(breaker.since) + ": " + breaker.why +
-         "; to close it: gpuwardctl breaker close";
-}
-
 bool is_waiting_or_held(Phase phase) {
   return phase == Phase::kWaiting || phase == Phase::kHeld || phase == Phase::kPaused;
 }
@@ -82,11 +60,6 @@ void count_held(const Remediation& one, std::vector<HeldBy>& held) {
   if (found == held.end())
     found = held.insert(held.end(), {.rule = one.status.rule, .message = one.status.message});
   ++found->nodes;
-}
-
-bool waits_for_approval(const Remediation& one) {
-  const auto& asked = one.status.approval;
-  return asked && !asked->seen_at && one.status.phase == Phase::kWaiting;
 }
 
 void count(const std::vector<Remediation>& remediations, FleetStatus& status) {
@@ -191,6 +164,32 @@ Json or_null(const std::optional<std::string>& text) { return text ? Json(*text)
 
 }  // namespace
 
+std::string leader_text(const kube::Lease& lease, WallTime now) {
+  if (lease.holder.empty()) return "NOBODY, no step is taken";
+  if (!is_held(lease, now))
+    return "NOBODY, no step is taken; the last was " + lease.holder + ", until " + lease.renew_time;
+  return lease.holder;
+}
+
+std::string steps_text(const Result<kube::ConfigMap>& read) {
+  if (permission_of({}, read)) return "allowed";
+  if (!read) return "STOPPED: there is no ConfigMap " + std::string(kSwitchName);
+  const auto why = read->meta.annotations.find(std::string(kStoppedAnnotation));
+  return "STOPPED" + (why == read->meta.annotations.end() ? "" : " " + why->second) +
+         "; to go on: gpuwardctl start";
+}
+
+std::string breaker_text(const Breaker& breaker) {
+  if (!breaker.open) return "closed";
+  return "OPEN since " + to_rfc3339(breaker.since) + ": " + breaker.why +
+         "; to close it: gpuwardctl breaker close";
+}
+
+bool waits_for_approval(const Remediation& one) {
+  const auto& asked = one.status.approval;
+  return asked && !asked->seen_at && one.status.phase == Phase::kWaiting;
+}
+
 bool is_held(const kube::Lease& lease, WallTime now) {
   const auto renewed = parse_rfc3339(lease.renew_time);
   const bool is_over = renewed && now > *renewed + std::chrono::seconds(lease.duration_seconds);
@@ -223,9 +222,10 @@ Result<FleetReadings> read_fleet(const CommandFlags& flags, kube::Api& api, Cloc
 FleetStatus fleet_status(const FleetReadings& readings, WallTime now) {
   FleetStatus status;
   if (const auto* lease = known(readings.lease, "who leads", status))
-    status.leader = leader_of(*lease, now);
+    status.leader = leader_text(*lease, now);
   if (readings.stop_switch || readings.stop_switch.error().kind == ErrorKind::kNotFound) {
-    status.stop = stop_of(readings.stop_switch, status.is_stopped);
+    status.stop = steps_text(readings.stop_switch);
+    status.is_stopped = !permission_of({}, readings.stop_switch).has_value();
   } else {
     (void)known(readings.stop_switch, "the stop switch", status);
   }
@@ -238,7 +238,7 @@ FleetStatus fleet_status(const FleetReadings& readings, WallTime now) {
     status.mode = std::string(to_string(readings.policy->mode)) + ", by the policy";
   const auto* ledger = known(readings.ledger, "the breaker and the budgets", status);
   if (ledger == nullptr) return status;
-  status.breaker = breaker_of(ledger->breaker);
+  status.breaker = breaker_text(ledger->breaker);
   status.is_breaker_open = ledger->breaker.open;
   if (nodes == nullptr || remediations == nullptr) return status;
   const auto* policy = known(readings.policy, "what the budgets allow", status);

@@ -55,6 +55,13 @@ struct FleetStatus {
   std::vector<std::string> unknown;  // what, and why
 };
 
+// For people, and what is wrong in capitals.
+[[nodiscard]] std::string leader_text(const kube::Lease& lease, WallTime now);
+[[nodiscard]] std::string steps_text(const Result<kube::ConfigMap>& stop_switch);
+[[nodiscard]] std::string breaker_text(const Breaker& breaker);
+
+[[nodiscard]] bool waits_for_approval(const Remediation& remediation);
+
 // Whether somebody leads by it.
 [[nodiscard]] bool is_held(const kube::Lease& lease, WallTime now);
 

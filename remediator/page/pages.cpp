@@ -9,11 +9,6 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::string_view kLanding =
-    "<!doctype html><title>gpuward-remediator</title><h1>gpuward-remediator " GPUWARD_VERSION
-    "</h1><ul><li><a href=\"/metrics\">/metrics</a><li><a href=\"/healthz\">/healthz</a>"
-    "<li><a href=\"/readyz\">/readyz</a><li><a href=\"/runbooks\">/runbooks</a></ul>\n";
-
 http::Response serve_metrics(const PageSources& sources, const http::Request& request) {
   const auto families = sources.families();
   const auto exposition = metrics::render(families);
@@ -40,14 +35,10 @@ std::vector<http::Route> telemetry_routes(const PageSources& sources) {
   };
   const auto readiness = [sources](const http::Request&) { return serve_readiness(sources); };
   const auto health = [](const http::Request&) { return http::Response::text(200, "ok\n"); };
-  const auto landing = [](const http::Request&) {
-    return http::Response::text(200, std::string(kLanding), "text/html; charset=utf-8");
-  };
   return {{.path = "/metrics", .methods = {"GET"}, .handler = metrics_page},
           {.path = "/healthz", .methods = {"GET"}, .handler = health},
           {.path = "/readyz", .methods = {"GET"}, .handler = readiness},
-          runbook_route(),
-          {.path = "/", .methods = {"GET"}, .handler = landing}};
+          runbook_route()};
 }
 
 }  // namespace gpuward::remediator

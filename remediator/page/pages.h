@@ -1,5 +1,5 @@
-// The telemetry listener: /metrics (plain and gzip), /healthz, /readyz, the runbooks and a landing
-// page. Apart from the webhook's listener, so that slow clients there starve nobody here.
+// The telemetry listener: /metrics (plain and gzip), /healthz, /readyz and the runbooks. Apart from
+// the webhook's listener, so that slow clients there starve nobody here.
 #pragma once
 
 #include <functional>

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
+
+#include "core/html/page.h"
+#include "core/runtime/clock.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -10,40 +14,44 @@ namespace {
 
 constexpr std::string_view kPath = "/runbooks";
 
-std::string page(std::string_view title, std::string_view body) {
-  std::string html =
-      "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">"
-      "<meta name=\"viewport\" content=\"width=device-width\"><title>";
-  html += title;
-  html +=
-      "</title><style>body{max-width:50em;margin:2em auto;padding:0 1em;font-family:sans-serif;"
-      "line-height:1.5}code{background:#eee;overflow-wrap:anywhere}</style>\n";
-  html += body;
-  return html;
+using html::element;
+using html::Markup;
+
+http::Response answer(const http::Request& request, const std::string& title, Markup body,
+                      int status = 200) {
+  // "/runbooks" is beside the others, "/runbooks/" and what is in it one below.
+  const std::string root = request.path == kPath ? "" : "../";
+  return html::answer(request,
+                      {.title = title + " - gpuward",
+                       .root = root,
+                       .program = "gpuward-remediator " GPUWARD_VERSION,
+                       .nav = {{"", "Fleet"}, {"runbooks", "Runbooks"}},
+                       .body = std::move(body),
+                       .status = status},
+                      lasting_clock().wall());
 }
 
-http::Response answer(const std::string& html) {
-  return http::Response::text(200, html, "text/html; charset=utf-8");
-}
-
-http::Response list_runbooks() {
-  std::string body = "<h1>Runbooks</h1>\n<ul>\n";
+http::Response list_runbooks(const http::Request& request) {
+  Markup items;
   for (const Runbook& runbook : kRunbooks) {
     const std::string alert(runbook.alert);
-    body.append("<li><a href=\"/runbooks/").append(alert).append("\">");
-    body.append(alert).append("</a>\n");
+    const std::string folder = request.path == kPath ? "runbooks/" : "";
+    items += element("li", {html::link(folder + alert, alert)});
   }
-  return answer(page("Runbooks", body + "</ul>\n"));
+  Markup body = element("h1", {"Runbooks"});
+  body += element("ul", {items});
+  return answer(request, "Runbooks", std::move(body));
 }
 
 http::Response show_runbook(const http::Request& request) {
   std::string_view name = std::string_view(request.path).substr(kPath.size());
-  if (name.empty() || name == "/") return list_runbooks();
+  if (name.empty() || name == "/") return list_runbooks(request);
   name.remove_prefix(1);
   if (name.ends_with(".md")) name.remove_suffix(3);
   const Runbook* runbook = find_runbook(name);
-  if (runbook == nullptr) return http::Response::text(404, "no such runbook\n");
-  return answer(page(runbook->alert, runbook->html));
+  if (runbook == nullptr)
+    return answer(request, "No such runbook", element("h1", {"No such runbook"}), 404);
+  return answer(request, std::string(runbook->alert), Markup::trusted(runbook->html));
 }
 
 }  // namespace

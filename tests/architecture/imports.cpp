@@ -34,13 +34,13 @@ std::vector<Layer> make_layers() {
       "exporter/checks",    "exporter/pods",       "exporter/publish", "exporter/amd_health",
       "exporter/nccl_pair", "exporter/evidence",   "exporter/config",  "exporter/watch",
       "exporter/commands"};
-  constexpr std::array<std::string_view, 21> kRemediator{
+  constexpr std::array<std::string_view, 22> kRemediator{
       "remediator/model",   "remediator/drain",   "remediator/restart",  "remediator/policy",
       "remediator/guards",  "remediator/gates",   "remediator/cloud",    "remediator/triage",
       "remediator/sources", "remediator/notify",  "remediator/actions",  "remediator/records",
       "remediator/intake",  "remediator/budgets", "remediator/decision", "remediator/execution",
       "remediator/page",    "remediator/replay",  "remediator/config",   "remediator/commands",
-      "remediator/ctl"};
+      "remediator/web",     "remediator/ctl"};
   std::vector<Layer> layers{
       {"core/model", {}},
       {"core/xid", {"core/model"}},
@@ -53,6 +53,7 @@ std::vector<Layer> make_layers() {
       {"core/aws", {"core/model", "core/runtime", "core/http/syntax", "core/http/client"}},
       {"core/upload",
        {"core/model", "core/runtime", "core/http/syntax", "core/http/client", "core/aws"}},
+      {"core/html", {"core/model", "core/runtime", "core/http/syntax", "core/http/server"}},
       {"core/command_line", {"core/http/client", "core/model", "core/runtime"}},
   };
   append_program("exporter", kExporter, layers);

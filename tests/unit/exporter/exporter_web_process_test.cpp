@@ -108,12 +108,12 @@ TEST_F(ExporterWeb, KnowsItsPathsExactly) {
   EXPECT_EQ(send("GET", "/healthz").status, 200);
 }
 
-TEST_F(ExporterWeb, HasALandingPageWithVersionAndLinks) {
+TEST_F(ExporterWeb, HasAPageOfItsNodeWithVersionAndLinks) {
   const auto page = exporter.get("/");
 
   EXPECT_THAT(std::string(page.header("Content-Type")), StartsWith("text/html"));
   EXPECT_THAT(page.body, HasSubstr(GPUWARD_VERSION));
-  EXPECT_THAT(page.body, HasSubstr("href=\"/metrics\""));
+  EXPECT_THAT(page.body, HasSubstr("href=\"metrics\""));
 }
 
 TEST_F(ExporterWeb, SurvivesFortyScrapesAtOnce) {

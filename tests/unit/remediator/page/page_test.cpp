@@ -325,11 +325,10 @@ TEST(Runbooks, AreServedAsPagesWhoseLinksLeadToEachOther) {
     EXPECT_THAT(*page.body, HasSubstr("<h1>GpuFallenOffBus</h1>"));
     EXPECT_THAT(*page.body, HasSubstr("<a href=\"GpuNodeNeedsReset.md\">GpuNodeNeedsReset</a>"));
   }
-  for (const char* path : {"/runbooks", "/runbooks/"}) {
-    EXPECT_THAT(*get_runbook(path).body, HasSubstr("<a href=\"/runbooks/GpuFallenOffBus\">"));
-  }
-  EXPECT_EQ(get_runbook("/runbooks/<script>").status, 404);
-  EXPECT_THAT(*get_runbook("/runbooks/<script>").body, Not(HasSubstr("script")));
+  EXPECT_THAT(*get_runbook("/runbooks").body, HasSubstr("<a href=\"runbooks/GpuFallenOffBus\">"));
+  EXPECT_THAT(*get_runbook("/runbooks/").body, HasSubstr("<a href=\"GpuFallenOffBus\">"));
+  EXPECT_EQ(get_runbook("/runbooks/<b>").status, 404);
+  EXPECT_THAT(*get_runbook("/runbooks/<b>").body, Not(HasSubstr("<b>")));
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
-#include "core/metrics/gzip.h"
+#include "core/runtime/gzip.h"
 
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-namespace gpuward::metrics {
+namespace gpuward {
 namespace {
 
 std::string unpack(const std::string& packed) {
@@ -53,4 +53,4 @@ INSTANTIATE_TEST_SUITE_P(
                     Header{"br;q=1.0,gzip;Q=0", false}));
 
 }  // namespace
-}  // namespace gpuward::metrics
+}  // namespace gpuward

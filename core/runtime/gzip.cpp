@@ -1,4 +1,4 @@
-#include "core/metrics/gzip.h"
+#include "core/runtime/gzip.h"
 
 #include <zlib.h>
 
@@ -7,7 +7,7 @@
 
 #include "core/runtime/text.h"
 
-namespace gpuward::metrics {
+namespace gpuward {
 namespace {
 
 constexpr int kWindowBits = 15;
@@ -65,4 +65,4 @@ bool accepts_gzip(std::string_view accept_encoding) {
   return named.value_or(any.value_or(false));
 }
 
-}  // namespace gpuward::metrics
+}  // namespace gpuward

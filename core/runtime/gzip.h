@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuward::metrics {
+namespace gpuward {
 
 // Empty where zlib has no memory: the caller then serves the plain text.
 [[nodiscard]] std::string gzip(std::string_view plain);
@@ -14,4 +14,4 @@ namespace gpuward::metrics {
 // An absent or empty header does not.
 [[nodiscard]] bool accepts_gzip(std::string_view accept_encoding);
 
-}  // namespace gpuward::metrics
+}  // namespace gpuward

@@ -1,0 +1,67 @@
+#include "core/html/parts.h"
+
+#include <algorithm>
+
+namespace gpuward::html {
+namespace {
+
+std::string_view shape_of(std::string_view severity) {
+  if (severity == "isolate") return "■ ";
+  if (severity == "reboot") return "▲ ";
+  if (severity == "reset") return "◆ ";
+  return "● ";
+}
+
+std::string class_of(const Column& column) { return column.is_number ? "number" : "text"; }
+
+}  // namespace
+
+Markup severity_mark(std::string_view severity) {
+  return element("span", {{"class", "severity " + std::string(severity)}},
+                 {shape_of(severity), severity});
+}
+
+Markup alarm(const Markup& text) { return element("span", {{"class", "alarm"}}, {"▲ ", text}); }
+
+Markup well(const Markup& text) { return element("span", {{"class", "well"}}, {"✓ ", text}); }
+
+Markup command(std::string_view text) { return element("code", {{"class", "command"}}, {text}); }
+
+Markup note(const Markup& text) { return element("p", {{"class", "empty"}}, {text}); }
+
+Markup table(const std::vector<Column>& columns, const std::vector<std::vector<Markup>>& rows) {
+  std::vector<bool> is_shown;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    is_shown.push_back(
+        std::ranges::any_of(rows, [i](const std::vector<Markup>& row) { return !row[i].empty(); }));
+  }
+  Markup heads, body;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (is_shown[i])
+      heads +=
+          element("th", {{"scope", "col"}, {"class", class_of(columns[i])}}, {columns[i].head});
+  }
+  for (const std::vector<Markup>& row : rows) {
+    Markup cells;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (is_shown[i])
+        cells += element("td", {{"class", class_of(columns[i])}, {"data-head", columns[i].head}},
+                         {row[i]});
+    }
+    body += element("tr", {cells});
+  }
+  return element("table", {{"class", "rows"}},
+                 {element("thead", {element("tr", {heads})}), element("tbody", {body})});
+}
+
+Markup facts(const std::vector<std::pair<std::string, Markup>>& pairs) {
+  Markup list;
+  for (const auto& [name, value] : pairs) {
+    if (value.empty()) continue;
+    list += element("dt", {name});
+    list += element("dd", {value});
+  }
+  return element("dl", {{"class", "facts"}}, {list});
+}
+
+}  // namespace gpuward::html

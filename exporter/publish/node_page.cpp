@@ -1,0 +1,124 @@
+#include "exporter/publish/node_page.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/html/page.h"
+#include "core/html/parts.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using html::element;
+using html::facts;
+using html::Markup;
+using html::note;
+using html::table;
+
+Markup severity_mark(Severity severity) {
+  return severity == Severity::kNone ? html::well("no finding")
+                                     : html::severity_mark(to_string(severity));
+}
+
+std::vector<const Finding*> worst_first(const State& state) {
+  std::vector<const Finding*> findings;
+  for (const auto& [key, finding] : state.findings) findings.push_back(&finding);
+  std::ranges::stable_sort(
+      findings, [](const Finding* a, const Finding* b) { return a->severity > b->severity; });
+  return findings;
+}
+
+const Finding* worst_of(const Gpu& gpu, const std::vector<const Finding*>& findings) {
+  const std::string pci = gpu.has_address() ? gpu.pci.bus_id() : std::string();
+  const auto found = std::ranges::find_if(
+      findings, [&](const Finding* one) { return !pci.empty() && one->pci_bus_id == pci; });
+  return found == findings.end() ? nullptr : *found;
+}
+
+Markup gpu_cells(const Snapshot& snapshot, const std::vector<const Finding*>& findings) {
+  Markup cells;
+  for (const Gpu& gpu : snapshot.gpus) {
+    const Finding* worst = worst_of(gpu, findings);
+    const Severity severity = worst == nullptr ? Severity::kNone : worst->severity;
+    const std::string look(severity == Severity::kNone ? "well" : to_string(severity));
+    cells += element(
+        "li", {{"class", look}, {"title", gpu.name + " " + gpu.uuid}},
+        {element("strong", {"GPU " + std::to_string(gpu.index)}), Markup::trusted("<br>"),
+         severity_mark(severity), Markup::trusted("<br>"),
+         worst == nullptr ? Markup(gpu.pci.bus_id()) : Markup(worst->check + " " + worst->code)});
+  }
+  return element("ul", {{"class", "gpus"}}, {cells});
+}
+
+Markup fault(const std::optional<std::string>& text) {
+  return text ? html::alarm(*text) : Markup();
+}
+
+Markup health(const Snapshot& snapshot) {
+  const Health& health = snapshot.health;
+  const InstanceFacts& instance = snapshot.instance;
+  return facts(
+      {{"Machine", instance.type},
+       {"GPUs expected",
+        instance.gpus_expected ? std::to_string(*instance.gpus_expected) : std::string()},
+       {"Kernel log", fault(health.kernel_log_fault)},
+       {"GPUs", fault(health.inventory_fault)},
+       {"Driver",
+        snapshot.telemetry.fault.empty() ? Markup() : html::alarm(snapshot.telemetry.fault)},
+       {"State file", fault(health.state_fault)},
+       {"Settings", health.was_last_reload_good
+                        ? Markup()
+                        : html::alarm("the last reload failed; those before are in force")},
+       {"Node object", health.node ? fault(health.node->fault) : Markup()}});
+}
+
+Markup findings_table(const std::vector<const Finding*>& findings, Clock::Wall now) {
+  if (findings.empty()) return note(html::well("Nothing was found."));
+  std::vector<std::vector<Markup>> rows;
+  for (const Finding* one : findings) {
+    rows.push_back({severity_mark(one->severity), one->check + " " + one->code, one->pci_bus_id,
+                    one->why, element("code", {one->line}), one->workload,
+                    std::string(to_string(one->cleared_by)), std::to_string(one->count),
+                    html::since(one->first_seen, now)});
+  }
+  return table({{"Severity"},
+                {"Found"},
+                {"Where"},
+                {"Why so severe"},
+                {"Seen"},
+                {"Used by"},
+                {"Goes by"},
+                {"Times", true},
+                {"Since", true}},
+               rows);
+}
+
+Markup checks_table(const State& state, Clock::Wall now) {
+  if (state.checks.empty()) return note("No check has ended yet.");
+  std::vector<std::vector<Markup>> rows;
+  for (const auto& [name, result] : state.checks) {
+    const bool is_bad = result.status == CheckStatus::kFail || result.status == CheckStatus::kError;
+    const std::string status(to_string(result.status));
+    rows.push_back({name, is_bad ? html::alarm(status) : Markup(status), result.details,
+                    html::since(result.started, now)});
+  }
+  return table({{"Check"}, {"Status"}, {"Details"}, {"Run", true}}, rows);
+}
+
+}  // namespace
+
+Markup node_page(const Snapshot& snapshot, Clock::Wall now) {
+  const auto findings = worst_first(snapshot.state);
+  Markup page = element("h1", {"GPUs of this node"});
+  page += snapshot.gpus.empty() ? note("No driver has named a GPU here.")
+                                : gpu_cells(snapshot, findings);
+  page += health(snapshot);
+  page += element("h2", {"Findings"});
+  page += findings_table(findings, now);
+  page += element("h2", {"Checks"});
+  page += checks_table(snapshot.state, now);
+  return page;
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,13 @@
+// The exporter's first page: this node's GPUs as cells, what was found, and what each check said
+// last. Pure.
+#pragma once
+
+#include "core/html/markup.h"
+#include "core/runtime/clock.h"
+#include "exporter/store/store.h"
+
+namespace gpuward::exporter {
+
+[[nodiscard]] html::Markup node_page(const Snapshot& snapshot, Clock::Wall now);
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,321 @@
+#include "remediator/web/pages.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "core/html/page.h"
+#include "core/html/parts.h"
+#include "core/kube/node_findings.h"
+#include "remediator/actions/step_progress.h"
+#include "remediator/model/ownership.h"
+#include "remediator/page/runbooks.h"
+#include "remediator/policy/policy_remarks.h"
+#include "remediator/policy/policy_text.h"
+#include "remediator/policy/sources_text.h"
+#include "remediator/web/story.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using html::command;
+using html::element;
+using html::facts;
+using html::Markup;
+using html::note;
+using html::table;
+
+constexpr std::array kSeverities = {Severity::kIsolate, Severity::kReboot, Severity::kReset,
+                                    Severity::kMonitor};
+
+Markup severity_mark(Severity severity) { return html::severity_mark(to_string(severity)); }
+
+Markup node_link(const std::string& root, const std::string& node) {
+  return html::link(root + "nodes/" + node, node);
+}
+
+Markup remediation_link(const std::string& root, const std::string& name, std::string_view text) {
+  return html::link(root + "remediations/" + name, text);
+}
+
+Markup rows_of(const std::vector<OverviewRow>& rows, std::string_view when, const std::string& root,
+               WallTime now) {
+  std::vector<std::vector<Markup>> cells;
+  for (const OverviewRow& row : rows) {
+    cells.push_back({node_link(root, row.node), severity_mark(row.severity), row.found,
+                     remediation_link(root, row.remediation, to_string(row.phase)), row.message,
+                     html::since(row.since, now)});
+  }
+  return table({{"Node"},
+                {"Severity"},
+                {"Found"},
+                {"Phase"},
+                {"Why it stands there"},
+                {std::string(when), true}},
+               cells);
+}
+
+// ---- the fleet
+
+Markup shown(const Light& light) {
+  return light.is_bad ? html::alarm(light.text) : Markup(light.text);
+}
+
+Markup total(std::string_view name, std::size_t number, std::string_view look = "") {
+  const std::string shown = number == 0 ? std::string() : std::string(look);
+  return element("div", {{"class", shown}},
+                 {element("dt", {name}), element("dd", {std::to_string(number)})});
+}
+
+Markup totals(const FleetOverview& overview) {
+  Markup all = total("GPU nodes", overview.gpu_nodes);
+  for (const Severity severity : kSeverities) {
+    const auto found = overview.sick.find(severity);
+    const std::string name(to_string(severity));
+    all += total("sick: " + name, found == overview.sick.end() ? 0 : found->second, name);
+  }
+  all += total("in repair", overview.in_repair);
+  all += total("need an operator", overview.held, "isolate");
+  all += total("wait for an approval", overview.approvals, "reboot");
+  return element("dl", {{"class", "totals"}}, {all});
+}
+
+Markup budgets(const FleetOverview& overview) {
+  std::vector<std::vector<Markup>> rows;
+  for (const BudgetUse& use : overview.budgets) {
+    const std::string used = std::to_string(use.used), allowed = std::to_string(use.allowed);
+    // A meter wants a range, also where nothing is allowed. It is red once all of it is used.
+    const int range = std::max(use.allowed, 1);
+    const std::string most = std::to_string(range), all_but = std::to_string(range - 1) + ".5";
+    const Markup meter = element("meter",
+                                 {{"min", "0"},
+                                  {"max", most},
+                                  {"low", all_but},
+                                  {"high", all_but},
+                                  {"optimum", "0"},
+                                  {"value", used},
+                                  {"title", use.guard}},
+                                 {});
+    rows.push_back({use.guard, use.where, meter, used + " of " + allowed});
+  }
+  return table({{"Budget"}, {"Of"}, {"Used"}, {"", true}}, rows);
+}
+
+Markup open_rows(const FleetOverview& overview, WallTime now) {
+  if (overview.open.empty() && overview.gpu_nodes == 0) {
+    Markup text =
+        "No node has GPUs that gpuward knows of: none has a resource such as nvidia.com/gpu, or a "
+        "label of the GPUs' vendor. What they have: ";
+    text += command("kubectl describe nodes");
+    return note(text);
+  }
+  if (overview.open.empty()) return note(html::well("Nothing is known against any node."));
+  Markup shown = rows_of(overview.open, "Open for", "", now);
+  if (overview.open_left_out > 0) {
+    shown += element("p", {"and ", std::to_string(overview.open_left_out),
+                           " more: ", command("gpuwardctl list")});
+  }
+  return shown;
+}
+
+// ---- one Remediation
+
+Markup story(const Remediation& remediation) {
+  Markup events;
+  for (const StoryEvent& event : story_of(remediation)) {
+    const std::string time = to_rfc3339(event.at);
+    events += element("li", {element("time", {{"datetime", time}}, {time}), " ", event.text});
+  }
+  return element("ol", {{"class", "story"}}, {events});
+}
+
+Markup findings_of(const std::vector<NodeFinding>& findings) {
+  std::vector<std::vector<Markup>> rows;
+  for (const NodeFinding& one : findings) {
+    Markup seen = one.line.empty() ? Markup() : element("code", {one.line});
+    rows.push_back({html::severity_mark(one.severity), summary_of(one), one.serial, one.meaning,
+                    seen, one.workload});
+  }
+  if (rows.empty()) return {};
+  return table({{"Severity"}, {"Found"}, {"Serial"}, {"Meaning"}, {"Seen"}, {"Used by"}}, rows);
+}
+
+Markup runbook_links(const Remediation& remediation, const std::string& root) {
+  Markup links;
+  for (const AlertEvidence& alert : remediation.alerts) {
+    const Markup name = find_runbook(alert.alertname) == nullptr
+                            ? Markup(alert.alertname)
+                            : html::link(root + "runbooks/" + alert.alertname, alert.alertname);
+    links +=
+        element("li", {name, alert.firing() ? " fires" : " has ended", ", severity ",
+                       to_string(alert.severity), alert.foreign ? ", not of gpuward's rules" : ""});
+  }
+  return element("ul", {links});
+}
+
+Markup commands(const Remediation& remediation) {
+  if (!remediation.open()) return {};
+  const RemediationStatus& status = remediation.status;
+  std::vector<std::pair<std::string, Markup>> lines;
+  const auto add = [&](std::string what, const std::string& verb, const std::string& rest = "") {
+    lines.emplace_back(std::move(what),
+                       command("gpuwardctl " + verb + " " + remediation.node + rest));
+  };
+  if (status.approval && !status.approval->seen_at) {
+    add("Let it " + std::string(to_string(status.approval->step)), "approve",
+        " " + status.approval->token);
+  }
+  if (status.phase == Phase::kPaused) {
+    add("Let it go on", "resume");
+  } else {
+    add("Stop it here", "pause");
+  }
+  add("Take off what is gpuward's, and close it", "cancel");
+  add("All that is known", "explain");
+  return facts(lines);
+}
+
+Markup jobs_of(const Remediation& remediation) {
+  const auto jobs = jobs_drained(remediation);
+  return jobs.empty() ? Markup() : Markup(list_first(jobs, jobs.size()));
+}
+
+Markup reasons(const RemediationStatus& status) {
+  Markup list;
+  for (const std::string& reason : status.reasons) list += element("li", {reason});
+  return element("ol", {list});
+}
+
+// ---- one node
+
+Markup gpu_cells(const std::vector<NodeFinding>& findings) {
+  std::map<std::string, const NodeFinding*> worst;  // the findings are the worst first
+  for (const NodeFinding& one : findings) {
+    if (!one.gpu.empty() || !one.pci_bus_id.empty())
+      worst.emplace(one.gpu.empty() ? one.pci_bus_id : "GPU " + one.gpu, &one);
+  }
+  if (worst.empty()) return {};
+  Markup cells;
+  for (const auto& [gpu, finding] : worst) {
+    cells += element(
+        "li", {{"class", finding->severity}},
+        {element("strong", {gpu}), Markup::trusted("<br>"), html::severity_mark(finding->severity),
+         Markup::trusted("<br>"), finding->check, " ", finding->code});
+  }
+  return element("ul", {{"class", "gpus"}}, {cells});
+}
+
+Markup taints_of(const kube::Node& node) {
+  std::string text;
+  for (const kube::Taint& taint : node.taints)
+    text += (text.empty() ? "" : ", ") + taint.key + "=" + taint.value + ":" + taint.effect;
+  return text;
+}
+
+Markup node_facts(const kube::Node& node) {
+  return facts({{"Ready", kube::is_ready(node) ? Markup("yes") : html::alarm("no")},
+                {"Schedulable", node.unschedulable ? "no: cordoned" : "yes"},
+                {"Taints", taints_of(node)},
+                {"Of gpuward's", has_our_taint_or_annotation(node) ? ownership_text(node) : ""},
+                {"Instance", node.provider_id},
+                {"Boot", node.boot_id}});
+}
+
+}  // namespace
+
+Markup fleet_page(const FleetOverview& overview, WallTime now) {
+  Markup page = element("h1", {"Fleet"});
+  page += totals(overview);
+  page += facts({{"Leader", shown(overview.leader)},
+                 {"Steps", shown(overview.steps)},
+                 {"Circuit breaker", shown(overview.breaker)},
+                 {"Mode", html::link("policy", overview.mode)}});
+  page += element("h2", {"Nodes that have something"});
+  page += open_rows(overview, now);
+  if (!overview.budgets.empty()) {
+    page += element("h2", {"Budgets"});
+    page += budgets(overview);
+  }
+  if (!overview.closed.empty()) {
+    page += element("h2", {"Closed last"});
+    page += rows_of(overview.closed, "Closed", "", now);
+  }
+  return page;
+}
+
+Markup remediation_page(const Remediation& remediation, WallTime now) {
+  const std::string root = "../";
+  const RemediationStatus& status = remediation.status;
+  Markup page = element("h1", {remediation.name});
+  page +=
+      facts({{"Node", node_link(root, remediation.node)},
+             {"Phase", std::string(to_string(status.phase))},
+             {"Severity", severity_mark(remediation.acted_severity())},
+             {"Why it stands there", status.message},
+             {"Rule", status.rule},
+             {"Mode", std::string(to_string(status.mode))},
+             {"Opened", remediation.created ? html::since(*remediation.created, now) : Markup()},
+             {"Closed", status.closed_at ? html::since(*status.closed_at, now) : Markup()},
+             {"Jobs that lost pods", jobs_of(remediation)}});
+  page += commands(remediation);
+  if (!status.findings.empty()) {
+    page += element("h2", {"What broke"});
+    page += findings_of(status.findings);
+  }
+  page += element("h2", {"Alerts and their runbooks"});
+  page += runbook_links(remediation, root);
+  page += element("h2", {"Story"});
+  page += story(remediation);
+  if (!status.reasons.empty()) {
+    page += element("h2", {"Why that was decided"});
+    page += reasons(status);
+  }
+  return page;
+}
+
+Markup node_page(const NodeSeen& seen, WallTime now) {
+  const std::string root = "../";
+  Markup page = element("h1", {seen.name});
+  if (seen.node) {
+    page += node_facts(*seen.node);
+    const auto findings = node_findings_of(*seen.node);
+    page += element("h2", {"Its GPUs"});
+    page += gpu_cells(findings);
+    page += findings_of(findings);
+    page += element("p", {{"class", "dim"}},
+                    {findings.empty() ? "Its exporter has found nothing."
+                                      : "Of GPUs that are not named here, nothing was found."});
+  } else {
+    page += note("There is no node of that name now.");
+  }
+  page += element("h2", {"History"});
+  if (seen.remediations.empty()) {
+    page += note("Nothing is known against it.");
+    return page;
+  }
+  std::vector<std::vector<Markup>> rows;
+  for (const Remediation& one : seen.remediations) {
+    rows.push_back({remediation_link(root, one.name, one.name), severity_mark(one.acted_severity()),
+                    std::string(to_string(one.status.phase)), one.status.message,
+                    one.created ? html::since(*one.created, now) : Markup()});
+  }
+  page += table(
+      {{"Remediation"}, {"Severity"}, {"Phase"}, {"Why it stands there"}, {"Opened", true}}, rows);
+  return page;
+}
+
+Markup policy_page(const Policy& policy) {
+  std::string text = remarks_text(policy);
+  for (const Severity severity : kSeverities) text += "\n" + severity_text(policy, severity);
+  text += "\n" + sources_text(policy) + "\n" + guards_text(policy) + "\n" +
+          notifications_text(policy.notifications);
+  Markup page = element("h1", {"Policy in force"});
+  page += facts({{"Mode", std::string(to_string(policy.mode))}});
+  page += element("pre", {text});
+  page += element("p", {"For one node, with its pool: ",
+                        command("gpuwardctl policy explain FILE --node NODE")});
+  return page;
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,33 @@
+// The pages as HTML, each of what was read for it: the fleet, a Remediation, a node, the policy.
+// Used by web/site. Pure.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/html/markup.h"
+#include "core/kube/objects.h"
+#include "remediator/model/remediation.h"
+#include "remediator/policy/policy.h"
+#include "remediator/web/fleet_overview.h"
+
+namespace gpuward::remediator {
+
+[[nodiscard]] html::Markup fleet_page(const FleetOverview& overview, WallTime now);
+
+// The story of one, what it waits for, and the commands that have a say in it.
+[[nodiscard]] html::Markup remediation_page(const Remediation& remediation, WallTime now);
+
+struct NodeSeen {
+  std::string name;
+  std::shared_ptr<const kube::Node> node;  // null: there is none now
+  std::vector<Remediation> remediations;   // of that name, the latest first
+};
+
+[[nodiscard]] html::Markup node_page(const NodeSeen& seen, WallTime now);
+
+// As it is in force, in the words of `gpuwardctl policy explain`.
+[[nodiscard]] html::Markup policy_page(const Policy& policy);
+
+}  // namespace gpuward::remediator

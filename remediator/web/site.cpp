@@ -1,0 +1,143 @@
+#include "remediator/web/site.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string_view>
+#include <utility>
+
+#include "core/html/page.h"
+#include "core/html/parts.h"
+#include "remediator/budgets/ledger_store.h"
+#include "remediator/config/cluster.h"
+#include "remediator/guards/switch_position.h"
+#include "remediator/records/view_queries.h"
+#include "remediator/web/pages.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using html::element;
+using html::Markup;
+using html::Page;
+
+constexpr std::chrono::seconds kReadAgainAfter{2};
+constexpr std::string_view kNodes = "/nodes/";
+constexpr std::string_view kRemediations = "/remediations/";
+
+Page page_of(std::string title, std::string root, Markup body, int status = 200) {
+  return {.title = title + " - gpuward",
+          .root = std::move(root),
+          .program = "gpuward-remediator " GPUWARD_VERSION,
+          .nav = {{"", "Fleet"},
+                  {"policy", "Policy"},
+                  {"runbooks", "Runbooks"},
+                  {"metrics", "Metrics"}},
+          .body = std::move(body),
+          .status = status};
+}
+
+Page not_found(const std::string& what) {
+  Markup text = what + " is not known here. What is known: ";
+  text += html::link("../", "the fleet");
+  text += ", ";
+  text += html::command("gpuwardctl list --all");
+  Markup body = element("h1", {"Not known"});
+  body += html::note(text);
+  return page_of("Not known", "../", std::move(body), 404);
+}
+
+// Before the first list of the API server.
+Page nothing_read(const std::string& ns) {
+  Markup text =
+      html::alarm("Nothing was read of the API server yet, so that no node is known here. ");
+  text += "It is asked again all the time. Why it does not answer: ";
+  text += html::command("kubectl -n " + ns + " logs deploy/gpuward-remediator");
+  Markup body = element("h1", {"Fleet"});
+  body += html::note(text);
+  return page_of("Fleet", "", std::move(body), 503);
+}
+
+std::string name_after(std::string_view prefix, const http::Request& request) {
+  return request.path.substr(std::min(prefix.size(), request.path.size()));
+}
+
+std::vector<Remediation> remediations_on(const ClusterView& view, const std::string& node) {
+  std::vector<Remediation> found;
+  {
+    const auto state = view.lock();
+    const auto [first, last] = state->by_node.equal_range(node);
+    for (auto one = first; one != last; ++one) {
+      const auto remediation = state->remediations.find(one->second);
+      if (remediation != state->remediations.end()) found.push_back(remediation->second);
+    }
+  }
+  std::ranges::sort(
+      found, [](const Remediation& a, const Remediation& b) { return a.created > b.created; });
+  return found;
+}
+
+}  // namespace
+
+// Whoever comes meanwhile waits for the same reads.
+std::shared_ptr<const OverviewReadings> Site::readings() {
+  const std::lock_guard lock(mutex_);
+  if (readings_ && clock_.steady() - read_at_ < kReadAgainAfter) return readings_;
+  LedgerStore ledger(api_, {.ns = ns_}, clock_);
+  readings_ = std::make_shared<const OverviewReadings>(
+      OverviewReadings{.lease = api_.get_lease(ns_, kLeaseName),
+                       .stop_switch = api_.get_config_map(ns_, kSwitchName),
+                       .ledger = ledger.read()});
+  read_at_ = clock_.steady();
+  return readings_;
+}
+
+http::Response Site::show_fleet(const http::Request& request) {
+  const auto now = clock_.wall();
+  if (!view_.informers().synced()) return html::answer(request, nothing_read(ns_), now);
+  const auto read = readings();
+  const auto overview = overview_of(view_, *read, *policy_.get(), now);
+  return html::answer(request, page_of("Fleet", "", fleet_page(overview, now)), now);
+}
+
+http::Response Site::show_node(const http::Request& request) {
+  const auto now = clock_.wall();
+  const std::string name = name_after(kNodes, request);
+  const NodeSeen seen{
+      .name = name, .node = last_node(view_, name), .remediations = remediations_on(view_, name)};
+  if (!seen.node && seen.remediations.empty())
+    return html::answer(request, not_found("Node " + name), now);
+  return html::answer(request, page_of(name, "../", node_page(seen, now)), now);
+}
+
+http::Response Site::show_remediation(const http::Request& request) {
+  const auto now = clock_.wall();
+  const std::string name = name_after(kRemediations, request);
+  const auto remediation = last_remediation(view_, name);
+  if (!remediation) return html::answer(request, not_found("Remediation " + name), now);
+  return html::answer(request, page_of(name, "../", remediation_page(*remediation, now)), now);
+}
+
+http::Response Site::show_policy(const http::Request& request) {
+  return html::answer(request, page_of("Policy", "", policy_page(*policy_.get())), clock_.wall());
+}
+
+std::vector<http::Route> Site::routes() {
+  const auto route = [](std::string path, http::Match match, auto show) {
+    return http::Route{
+        .path = std::move(path), .methods = {"GET"}, .handler = std::move(show), .match = match};
+  };
+  using http::Match;
+  using http::Request;
+  std::vector<http::Route> routes = html::asset_routes();
+  routes.push_back(
+      route("/", Match::kExact, [this](const Request& one) { return show_fleet(one); }));
+  routes.push_back(
+      route("/policy", Match::kExact, [this](const Request& one) { return show_policy(one); }));
+  routes.push_back(route(std::string(kNodes), Match::kPrefix,
+                         [this](const Request& one) { return show_node(one); }));
+  routes.push_back(route(std::string(kRemediations), Match::kPrefix,
+                         [this](const Request& one) { return show_remediation(one); }));
+  return routes;
+}
+
+}  // namespace gpuward::remediator

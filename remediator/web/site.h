@@ -1,0 +1,50 @@
+// The fleet page and the pages behind it, served by every replica out of what it has seen, on the
+// telemetry listener. Read only. What has to be asked of the API server for them is asked at most
+// every two seconds, whoever looks.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/http/server/server.h"
+#include "core/kube/api.h"
+#include "core/runtime/clock.h"
+#include "remediator/policy/current_policy.h"
+#include "remediator/records/cluster_view.h"
+#include "remediator/web/fleet_overview.h"
+
+namespace gpuward::remediator {
+
+// Any thread.
+class Site {
+ public:
+  // All must outlive it. `api` has deadlines: a page waits for three requests at most. `ns`: that
+  // of the remediator.
+  Site(const ClusterView& view, const CurrentPolicy& policy, kube::Api& api, std::string ns,
+       Clock& clock)
+      : view_(view), policy_(policy), api_(api), ns_(std::move(ns)), clock_(clock) {}
+
+  // "/", /nodes/NAME, /remediations/NAME, /policy, page.css and page.js. They refer to this.
+  [[nodiscard]] std::vector<http::Route> routes();
+
+ private:
+  [[nodiscard]] std::shared_ptr<const OverviewReadings> readings();
+  [[nodiscard]] http::Response show_fleet(const http::Request& request);
+  [[nodiscard]] http::Response show_node(const http::Request& request);
+  [[nodiscard]] http::Response show_remediation(const http::Request& request);
+  [[nodiscard]] http::Response show_policy(const http::Request& request);
+
+  const ClusterView& view_;
+  const CurrentPolicy& policy_;
+  kube::Api& api_;
+  const std::string ns_;
+  Clock& clock_;
+  std::mutex mutex_;
+  std::shared_ptr<const OverviewReadings> readings_;
+  Clock::Steady read_at_{};
+};
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,38 @@
+#include "core/html/parts.h"
+
+#include <gmock/gmock.h>
+
+namespace gpuward::html {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Parts, TellSeveritiesApartByShapeWordAndColour) {
+  EXPECT_THAT(severity_mark("reset").html(),
+              AllOf(HasSubstr("◆ reset"), HasSubstr("severity reset")));
+  EXPECT_THAT(severity_mark("reboot").html(), HasSubstr("▲ reboot"));
+  EXPECT_THAT(severity_mark("isolate").html(), HasSubstr("■ isolate"));
+  EXPECT_THAT(severity_mark("monitor").html(), HasSubstr("● monitor"));
+}
+
+// On a phone the heads are beside each value.
+TEST(Parts, ATableNamesItsColumnsInEachCell) {
+  EXPECT_THAT(table({{"Node"}, {"Since", true}}, {{"gpu-1", "3 h"}}).html(),
+              AllOf(HasSubstr("<td class=\"text\" data-head=\"Node\">gpu-1</td>"),
+                    HasSubstr("<td class=\"number\" data-head=\"Since\">3 h</td>")));
+}
+
+TEST(Parts, ATableLeavesOutAColumnThatNobodyHasAnythingIn) {
+  EXPECT_THAT(table({{"Node"}, {"Serial"}}, {{"gpu-1", ""}, {"gpu-2", ""}}).html(),
+              Not(HasSubstr("Serial")));
+}
+
+TEST(Parts, FactsWithoutAValueAreLeftOut) {
+  EXPECT_EQ(facts({{"Phase", "Held"}, {"Rule", ""}}).html(),
+            "<dl class=\"facts\"><dt>Phase</dt><dd>Held</dd></dl>");
+}
+
+}  // namespace
+}  // namespace gpuward::html

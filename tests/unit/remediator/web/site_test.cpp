@@ -1,0 +1,215 @@
+// The pages as they are served, of what the view knows and the fake API server answers.
+#include "remediator/web/site.h"
+
+#include <algorithm>
+
+#include "remediator/budgets/ledger_store.h"
+#include "remediator/guards/switch_position.h"
+#include "tests/unit/remediator/execution/cluster_fixture.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::UnorderedElementsAre;
+using namespace std::chrono_literals;
+
+constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
+constexpr const char* kLeases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+
+http::Request request_for(std::string path) {
+  http::Request request;
+  request.method = "GET";
+  request.path = std::move(path);
+  return request;
+}
+
+NodeFinding xid_79() {
+  NodeFinding finding;
+  finding.check = "xid";
+  finding.code = "79";
+  finding.severity = "reboot";
+  finding.gpu = "3";
+  return finding;
+}
+
+class SiteTest : public ClusterTest {
+ protected:
+  SiteTest() {
+    kube_.create(kMaps, {{"metadata", {{"name", kSwitchName}}}, {"data", {{"stop", "false"}}}});
+    EXPECT_TRUE(ledger_.begin([]() -> Result<Ledger> { return Ledger(); }));
+    has_gpus("gpu-01");
+  }
+
+  void has_gpus(const std::string& node) {
+    kube_.patch_status("/api/v1/nodes/" + node,
+                       {{"status", {{"capacity", {{"nvidia.com/gpu", "8"}}}}}});
+    catch_up(*replica_);
+  }
+  Remediation one_of(const std::string& node, Severity severity = Severity::kReboot) {
+    Remediation one;
+    one.name = node + "-1";
+    one.node = node;
+    one.severity = severity;
+    one.created = clock_.wall();
+    AlertEvidence alert;
+    alert.alertname = "GpuNodeNeedsReboot";
+    alert.severity = severity;
+    alert.starts_at = clock_.wall();
+    one.alerts.push_back(alert);
+    one.status.phase = Phase::kQuarantined;
+    return one;
+  }
+  void put(Remediation one) { replica_->view.put_remediation(std::move(one)); }
+
+  http::Response get(const std::string& path) {
+    for (const http::Route& route : site_.routes()) {
+      const bool is_it =
+          route.match == http::Match::kExact ? path == route.path : path.starts_with(route.path);
+      if (is_it) return route.handler(request_for(path));
+    }
+    ADD_FAILURE() << "no route for " << path;
+    return {};
+  }
+  std::string page(const std::string& path) { return *get(path).body; }
+
+  LedgerStore ledger_{api_, {.ns = "default"}, clock_};
+  Site site_{replica_->view, policy_, api_, "default", clock_};
+};
+
+TEST_F(SiteTest, ShowsAQuietFleet) {
+  kube_.create(kLeases, {{"metadata", {{"name", "gpuward-remediator"}}},
+                         {"spec",
+                          {{"holderIdentity", "gpuward-remediator-a"},
+                           {"leaseDurationSeconds", 15},
+                           {"renewTime", to_rfc3339(clock_.wall())}}}});
+  EXPECT_THAT(page("/"), AllOf(HasSubstr("<dt>GPU nodes</dt><dd>1</dd>"),
+                               HasSubstr("✓ Nothing is known against any node."),
+                               HasSubstr("<dt>Leader</dt><dd>gpuward-remediator-a</dd>"),
+                               HasSubstr("<dt>Steps</dt><dd>allowed</dd>"),
+                               HasSubstr("<dt>Circuit breaker</dt><dd>closed</dd>"),
+                               HasSubstr("budget.cluster"), Not(HasSubstr("alarm"))));
+}
+
+TEST_F(SiteTest, SaysThatNobodyLeadsAndThatStepsAreStopped) {
+  kube_.patch(std::string(kMaps) + "/" + kSwitchName, {{"data", {{"stop", "true"}}}});
+  EXPECT_THAT(page("/"), AllOf(HasSubstr("▲ not known: "), HasSubstr("▲ STOPPED")));
+}
+
+TEST_F(SiteTest, ShowsWhatBrokeWhereItStandsAndSinceWhen) {
+  Remediation one = one_of("gpu-01");
+  one.status.findings.push_back(xid_79());
+  one.status.message = "waits for <budget>";
+  put(one);
+  clock_.advance(5min);
+  EXPECT_THAT(page("/"),
+              AllOf(HasSubstr("<a href=\"nodes/gpu-01\">gpu-01</a>"), HasSubstr("▲ reboot"),
+                    HasSubstr("xid 79 on GPU 3"), HasSubstr("waits for &lt;budget&gt;"),
+                    HasSubstr("<a href=\"remediations/gpu-01-1\">Quarantined</a>"),
+                    HasSubstr(">5 min</time>"), HasSubstr("<dt>sick: reboot</dt><dd>1</dd>")));
+}
+
+TEST_F(SiteTest, PutsFirstWhatNeedsAnOperatorThenTheWorst) {
+  put(one_of("gpu-01", Severity::kMonitor));
+  put(one_of("gpu-02", Severity::kIsolate));
+  Remediation held = one_of("gpu-03", Severity::kReset);
+  held.status.phase = Phase::kHeld;
+  put(held);
+  Remediation closed = one_of("gpu-04");
+  closed.status.phase = Phase::kReleased;
+  closed.status.closed_at = clock_.wall();
+  put(closed);
+  const std::string text = page("/");
+  std::vector<std::size_t> places;
+  for (const char* node : {"gpu-03", "gpu-02", "gpu-01", "Closed last", "gpu-04"})
+    places.push_back(text.find(node));
+  EXPECT_TRUE(std::ranges::is_sorted(places)) << text;
+  EXPECT_THAT(text, HasSubstr("<dt>need an operator</dt><dd>1</dd>"));
+}
+
+TEST_F(SiteTest, StaysSmallInAStorm) {
+  for (int i = 0; i < 300; ++i) {
+    Remediation one = one_of("ip-10-0-" + std::to_string(i) + "-200.eu-central-1.compute.internal");
+    one.status.message = std::string(120, 'm');
+    put(std::move(one));
+  }
+  const std::string text = page("/");
+  EXPECT_THAT(text, HasSubstr("and 100 more: "));
+  EXPECT_LT(text.size(), 150'000U);
+}
+
+TEST_F(SiteTest, TellsTheStoryOfARemediationWithTheCommandsThatHelp) {
+  Remediation one = one_of("gpu-01");
+  one.status.phase = Phase::kWaiting;
+  one.status.rule = "guard.approval";
+  one.status.approval = ApprovalRecord{.step = Step::kReboot,
+                                       .token = "ab12",
+                                       .requested_at = clock_.wall(),
+                                       .by = "",
+                                       .seen_at = std::nullopt};
+  put(one);
+  EXPECT_THAT(
+      page("/remediations/gpu-01-1"),
+      AllOf(HasSubstr("<code class=\"command\">gpuwardctl approve gpu-01 ab12</code>"),
+            HasSubstr("gpuwardctl pause gpu-01"), HasSubstr("gpuwardctl cancel gpu-01"),
+            HasSubstr("href=\"../runbooks/GpuNodeNeedsReboot\""),
+            HasSubstr("an approval is asked for: reboot"), HasSubstr("href=\"../nodes/gpu-01\"")));
+  EXPECT_THAT(page("/"), HasSubstr("<dt>wait for an approval</dt><dd>1</dd>"));
+}
+
+TEST_F(SiteTest, ShowsANodeWithItsGpusAndItsHistory) {
+  kube_.patch(
+      "/api/v1/nodes/gpu-01",
+      {{"spec", {{"unschedulable", true}}},
+       {"metadata", {{"annotations", {{kFindingsAnnotation, node_findings_text({xid_79()})}}}}}});
+  catch_up(*replica_);
+  put(one_of("gpu-01"));
+  EXPECT_THAT(page("/nodes/gpu-01"),
+              AllOf(HasSubstr("no: cordoned"), HasSubstr("<strong>GPU 3</strong>"),
+                    HasSubstr("href=\"../remediations/gpu-01-1\"")));
+}
+
+TEST_F(SiteTest, KnowsTheHistoryOfANodeThatIsGone) {
+  put(one_of("gpu-77"));
+  EXPECT_THAT(page("/nodes/gpu-77"),
+              AllOf(HasSubstr("There is no node of that name now."), HasSubstr("gpu-77-1")));
+}
+
+TEST_F(SiteTest, SaysWhatItDoesNotKnow) {
+  for (const char* path : {"/nodes/<b>", "/remediations/none"}) {
+    const auto response = get(path);
+    EXPECT_EQ(response.status, 404);
+    EXPECT_THAT(*response.body, AllOf(HasSubstr("is not known here"), Not(HasSubstr("<b>"))));
+  }
+}
+
+TEST_F(SiteTest, ShowsThePolicyInForce) {
+  set_policy(Mode::kFull);
+  EXPECT_THAT(page("/policy"),
+              AllOf(HasSubstr("<dt>Mode</dt><dd>full</dd>"), HasSubstr("isolate")));
+}
+
+TEST_F(SiteTest, SaysThatNothingWasReadYet) {
+  ClusterView empty;
+  Site site(empty, policy_, api_, "gpuward", clock_);
+  const auto routes = site.routes();
+  const auto fleet = std::ranges::find(routes, "/", &http::Route::path);
+  const auto response = fleet->handler(request_for("/"));
+  EXPECT_EQ(response.status, 503);
+  EXPECT_THAT(*response.body, HasSubstr("kubectl -n gpuward logs deploy/gpuward-remediator"));
+}
+
+// However many look.
+TEST_F(SiteTest, AsksTheApiServerAtMostEachTwoSeconds) {
+  kube_.clear_requests();
+  for (int i = 0; i < 5; ++i) (void)page("/");
+  EXPECT_EQ(kube_.requests().size(), 3U);
+  clock_.advance(3s);
+  (void)page("/");
+  EXPECT_EQ(kube_.requests().size(), 6U);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
