@@ -64,6 +64,8 @@ void change_taint(const NodeWish& wish, const kube::Taint& taint, kube::NodeChan
       break;
     case TaintWish::kClear:
       change.remove_taints.push_back(taint);
+      // Of a sweep, which has used these names before the exporter had written any.
+      change.remove_taints.push_back(unhealthy_taint(kGpuwardNames));
       break;
     case TaintWish::kLeave:
       break;

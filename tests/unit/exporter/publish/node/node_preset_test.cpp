@@ -191,6 +191,17 @@ TEST_F(ChangeOfPreset, KeepsTheTaintOfBeforeUntilTheNodePassesWhereItMaySetNone)
   EXPECT_EQ(preset(), "gpuward");
 }
 
+// A sweep uses gpuward's names where no exporter has written any, and so with konduktor's preset.
+TEST_F(ChangeOfPreset, ClearsTheTaintOfASweepWhateverThePreset) {
+  for (const NodePreset preset : {NodePreset::kAwsSamples, NodePreset::kKonduktor}) {
+    add_taint(kGpuwardNames(NodeName::kUnhealthy), "true");
+    write(untold(), preset);
+    EXPECT_TRUE(has_taint(kGpuwardNames(NodeName::kUnhealthy)));
+    write(healthy(), preset);
+    EXPECT_FALSE(has_taint(kGpuwardNames(NodeName::kUnhealthy)));
+  }
+}
+
 TEST_F(ChangeOfPreset, TakesAFailedDiagnosisAlong) {
   const std::string failed =
       R"({"timestamp":"2026-01-01T12:00:00Z","status":"fail","severity":"ISOLATE"})";
