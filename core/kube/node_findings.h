@@ -13,7 +13,7 @@
 namespace gpuward {
 
 // JSON: [{"check": "xid", "code": "79", "severity": "reboot", "gpu": "3", ...}], the worst first.
-inline constexpr std::string_view kFindingsAnnotation = "gpu-healthcheck.aws-samples.io/findings";
+inline constexpr std::string_view kFindingsAnnotation = "gpuward.dev/findings";
 inline constexpr std::size_t kMostNodeFindings = 8;
 
 struct NodeFinding {

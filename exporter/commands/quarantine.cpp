@@ -132,8 +132,8 @@ Result<QuarantineVerdict> Quarantine::run(const RunCheck& run_check, const std::
 }
 
 std::optional<std::string> Quarantine::objection_to(const kube::Node& node) const {
-  for (const std::string_view annotation : {kQuarantineClaim, kMaintenanceClaim}) {
-    const auto claim = claim_on(node, annotation);
+  for (const NodeName name : {NodeName::kQuarantineClaim, NodeName::kMaintenanceClaim}) {
+    const auto claim = claim_on(node, name);
     if (claim && claim->expires > clock_.wall() && claim->owner != options_.owner)
       return "it is taken: " + claim->owner;
   }
@@ -157,9 +157,10 @@ Status Quarantine::claim() {
       [&](const kube::Node& seen) -> std::optional<kube::NodeChange> {
         objection = objection_to(seen);
         if (objection) return std::nullopt;
+        const NodeNames& names = names_on(seen);
         kube::NodeChange change;
-        change.set_labels.emplace(kModeLabel, "quarantine");
-        change.set_annotations.emplace(kQuarantineClaim, claim_text);
+        change.set_labels.emplace(names(NodeName::kMode), "quarantine");
+        change.set_annotations.emplace(names(NodeName::kQuarantineClaim), claim_text);
         return change;
       },
       clock_);
@@ -207,12 +208,13 @@ Status Quarantine::publish(const QuarantineVerdict& verdict,
     const auto written = kube::update_node(
         api_, {options_.node, uid_},
         [&](const kube::Node& seen) -> std::optional<kube::NodeChange> {
+          const NodeNames& names = names_on(seen);
           kube::NodeChange change;
           release_claims(seen, clock_.wall(), options_.owner, change);
-          change.set_annotations.emplace(kQuarantineResultAnnotation, text);
+          change.set_annotations.emplace(names(NodeName::kQuarantineResult), text);
           if (!options_.writes_labels) return change;
-          change.set_labels.emplace(kStatusLabel, to_string(verdict.status));
-          change.set_labels.emplace(kSeverityLabel, severity_word(verdict.severity));
+          change.set_labels.emplace(names(NodeName::kStatus), to_string(verdict.status));
+          change.set_labels.emplace(names(NodeName::kSeverity), severity_word(verdict.severity));
           return change;
         },
         clock_);

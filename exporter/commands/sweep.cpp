@@ -29,9 +29,10 @@ std::string render_result(const std::string& node, const SweepVerdict& verdict,
 // The agent of a node knows more than one check: a pass of the sweep overrules none of its
 // verdicts.
 bool may_say_pass(const kube::Node& node) {
-  const auto status = node.meta.labels.find(std::string(kStatusLabel));
-  return status == node.meta.labels.end() || status->second == "agent-stopped" ||
-         status->second == "pass";
+  return std::ranges::all_of(node.meta.labels, [](const auto& label) {
+    return !is_node_key(label.first, NodeName::kStatus) || label.second == "agent-stopped" ||
+           label.second == "pass";
+  });
 }
 
 }  // namespace
@@ -106,7 +107,7 @@ Result<bool> Sweep::start_on(const kube::Node& node) {
   // A pod may have come between the look and the taint; after it, none comes any more.
   auto idle = is_idle(node.meta.name);
   Status started;
-  if (idle && *idle) started = start_job(node.meta.name);
+  if (idle && *idle) started = start_job(node);
   if (idle && *idle && started) {
     runs_.push_back({node.meta, sweep_job_name(node.meta.name, options_.owner),
                      clock_.steady() + options_.job.timeout + kJobSlack, std::nullopt});
@@ -126,14 +127,16 @@ Result<bool> Sweep::claim(const kube::Node& node) {
   const auto claimed = kube::update_node(
       api_, {node.meta.name, node.meta.uid},
       [&](const kube::Node& seen) -> std::optional<kube::NodeChange> {
-        const auto own = claim_on(seen, kMaintenanceClaim);
+        const auto own = claim_on(seen, NodeName::kMaintenanceClaim);
         is_claimed = own && own->owner == options_.owner;  // a repeat after a lost answer
         if (is_claimed || objection_to_sweep(seen, clock_.wall())) return std::nullopt;
         is_claimed = true;
+        const NodeNames& names = names_on(seen);
         kube::NodeChange change;
-        change.set_taints.push_back(maintenance_taint());
-        change.set_annotations.emplace(kMaintenanceClaim, render_claim({options_.owner, expires}));
-        change.set_annotations.emplace(kLastSweepAnnotation, to_rfc3339(clock_.wall()));
+        change.set_taints.push_back(maintenance_taint(names));
+        change.set_annotations.emplace(names(NodeName::kMaintenanceClaim),
+                                       render_claim({options_.owner, expires}));
+        change.set_annotations.emplace(names(NodeName::kLastSweep), to_rfc3339(clock_.wall()));
         return change;
       },
       clock_);
@@ -141,14 +144,15 @@ Result<bool> Sweep::claim(const kube::Node& node) {
   return is_claimed;
 }
 
-Status Sweep::start_job(const std::string& node) {
-  const auto job = sweep_job(options_.job, node, options_.owner);
+Status Sweep::start_job(const kube::Node& node) {
+  const std::string& name = node.meta.name;
+  const auto job = sweep_job(options_.job, name, options_.owner, names_on(node));
   if (!job) return std::unexpected(job.error());
   const auto created = api_.create_job(options_.job.ns, *job);
   // The name is this sweep's alone: a repeat after a lost answer.
   if (!created && created.error().kind != ErrorKind::kAlreadyExists)
     return with_context("creating the Job", created.error());
-  log_.info("Started sweep", {{"node", node}, {"job", sweep_job_name(node, options_.owner)}});
+  log_.info("Started sweep", {{"node", name}, {"job", sweep_job_name(name, options_.owner)}});
   return {};
 }
 
@@ -256,14 +260,15 @@ kube::NodeChange Sweep::change_for(const kube::Node& seen, const SweepVerdict& v
   kube::NodeChange change;
   release_claims(seen, clock_.wall(), options_.owner, change);
   if (verdict.status == NodeStatus::kUnknown) return change;
-  change.set_annotations.emplace(kSweepResultAnnotation,
+  const NodeNames& names = names_on(seen);
+  change.set_annotations.emplace(names(NodeName::kSweepResult),
                                  render_result(seen.meta.name, verdict, clock_.wall()));
   const bool has_failed = verdict.status == NodeStatus::kFail;
   if (options_.writes_labels && (has_failed || may_say_pass(seen))) {
-    change.set_labels.emplace(kStatusLabel, to_string(verdict.status));
-    change.set_labels.emplace(kSeverityLabel, severity_word(verdict.severity));
+    change.set_labels.emplace(names(NodeName::kStatus), to_string(verdict.status));
+    change.set_labels.emplace(names(NodeName::kSeverity), severity_word(verdict.severity));
   }
-  if (options_.writes_taint && has_failed) change.set_taints.push_back(unhealthy_taint());
+  if (options_.writes_taint && has_failed) change.set_taints.push_back(unhealthy_taint(names));
   return change;
 }
 

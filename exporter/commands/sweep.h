@@ -66,7 +66,7 @@ class Sweep {
   // False where the node was left alone after all.
   [[nodiscard]] Result<bool> start_on(const kube::Node& node);
   [[nodiscard]] Result<bool> claim(const kube::Node& node);
-  [[nodiscard]] Status start_job(const std::string& node);
+  [[nodiscard]] Status start_job(const kube::Node& node);
   void tell(std::size_t left_to_start);
   void follow(const std::stop_token& stop);
   void look_at(Run& run);

@@ -4,10 +4,10 @@
 #include <string_view>
 #include <utility>
 
+#include "core/kube/node_names.h"
 #include "core/kube/objects.h"
-#include "core/runtime/clock.h"
 #include "exporter/publish/node/claim.h"
-#include "exporter/publish/node/node_keys.h"
+#include "exporter/publish/node/diagnosis.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -15,19 +15,9 @@ namespace {
 // The taint of gpuward-remediator: it has the node.
 constexpr std::string_view kRemediationTaintKey = "gpuward.dev/remediation";
 
-bool has_taint(const kube::Node& node, std::string_view key) {
-  return std::ranges::any_of(node.taints, [&](const kube::Taint& t) { return t.key == key; });
-}
-
 bool is_gpu_resource(std::string_view name) {
   return name == "nvidia.com/gpu" || name.starts_with("nvidia.com/gpu.") ||
          name.starts_with("nvidia.com/mig-") || name.starts_with("amd.com/");
-}
-
-kube::WallTime last_sweep(const kube::Node& node) {
-  const auto found = node.meta.annotations.find(std::string(kLastSweepAnnotation));
-  if (found == node.meta.annotations.end()) return {};
-  return parse_rfc3339(found->second).value_or(kube::WallTime{});
 }
 
 }  // namespace
@@ -36,10 +26,12 @@ std::optional<std::string> objection_to_sweep(const kube::Node& node, kube::Wall
   if (node.meta.deleting) return "it is being deleted";
   if (node.unschedulable) return "it is cordoned";
   if (!is_ready(node)) return "it is not ready";
-  if (has_taint(node, kUnhealthyTaintKey)) return "it is tainted unhealthy";
-  if (has_taint(node, kRemediationTaintKey)) return "gpuward-remediator has it";
+  for (const kube::Taint& taint : node.taints) {
+    if (is_node_key(taint.key, NodeName::kUnhealthy)) return "it is tainted unhealthy";
+    if (taint.key == kRemediationTaintKey) return "gpuward-remediator has it";
+  }
   if (auto who = maintenance_of(node)) return who;
-  const auto claim = claim_on(node, kMaintenanceClaim);
+  const auto claim = claim_on(node, NodeName::kMaintenanceClaim);
   if (claim && claim->expires > now) return "another sweep has it";
   return std::nullopt;
 }

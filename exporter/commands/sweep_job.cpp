@@ -8,7 +8,6 @@
 #include "core/runtime/encoding.h"
 #include "core/runtime/json.h"
 #include "exporter/commands/result_line.h"
-#include "exporter/publish/node/node_keys.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -27,12 +26,14 @@ std::string cut(std::string text, std::size_t size) {
 }
 
 Json tolerations() {
-  Json all = Json::array();
-  for (const std::string_view key :
-       {std::string_view("nvidia.com/gpu"), std::string_view("amd.com/gpu"), kUnhealthyTaintKey,
-        kMaintenanceTaintKey}) {
-    all.push_back({{"key", key}, {"operator", "Exists"}, {"effect", "NoSchedule"}});
+  std::vector<std::string> keys{"nvidia.com/gpu", "amd.com/gpu"};
+  for (const NodeNames& names : kAllNodeNames) {
+    keys.push_back(names(NodeName::kUnhealthy));
+    keys.push_back(names(NodeName::kMaintenance));
   }
+  Json all = Json::array();
+  for (const std::string& key : keys)
+    all.push_back({{"key", key}, {"operator", "Exists"}, {"effect", "NoSchedule"}});
   return all;
 }
 
@@ -144,7 +145,7 @@ std::string sweep_job_name(std::string_view node, std::string_view owner) {
 }
 
 Result<std::string> sweep_job(const SweepJobOptions& options, std::string_view node,
-                              std::string_view owner) {
+                              std::string_view owner, const NodeNames& names) {
   if (options.job_template.empty() && options.image.empty())
     return fail(ErrorKind::kInvalid, "no image for the sweep's Jobs: set SWEEP_IMAGE");
   auto job = options.job_template.empty() ? Result<Json>(built_in(options, node))
@@ -156,7 +157,7 @@ Result<std::string> sweep_job(const SweepJobOptions& options, std::string_view n
   metadata["name"] = sweep_job_name(node, owner);
   metadata["namespace"] = options.ns;
   if (!member_at(metadata, "labels").is_object()) metadata["labels"] = Json::object();
-  metadata["labels"][std::string(kTargetNodeLabel)] = cut(std::string(node), kLongestName);
+  metadata["labels"][names(NodeName::kTargetNode)] = cut(std::string(node), kLongestName);
   (*job)["spec"]["backoffLimit"] = 0;
   (*job)["spec"]["activeDeadlineSeconds"] = options.timeout.count();
   return dump_json(*job);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/kube/node_names.h"
 #include "core/kube/objects.h"
 #include "core/model/result.h"
 #include "core/model/severity.h"
@@ -28,10 +29,10 @@ struct SweepJobOptions {
 [[nodiscard]] std::string sweep_job_name(std::string_view node, std::string_view owner);
 
 // Check 1 on that node. In a template of the user's TARGET_NODE_NAME stands for the node; name,
-// label, deadline and number of tries are the sweep's in any case. kInvalid for a template that is
-// no Job.
+// label (of `names`), deadline and number of tries are the sweep's in any case. kInvalid for a
+// template that is no Job.
 [[nodiscard]] Result<std::string> sweep_job(const SweepJobOptions& options, std::string_view node,
-                                            std::string_view owner);
+                                            std::string_view owner, const NodeNames& names);
 
 // kUnknown: it could not tell, and the node is given back as it was.
 struct SweepVerdict {

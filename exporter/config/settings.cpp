@@ -25,7 +25,7 @@ constexpr YamlWord<xid::Profile> kProfiles[] = {{"default", xid::Profile::kDefau
 constexpr YamlWord<UserSpaceLines> kUserSpaceLines[] = {{"mark", UserSpaceLines::kMark},
                                                         {"refuse", UserSpaceLines::kRefuse},
                                                         {"trust", UserSpaceLines::kTrust}};
-const auto kPresets = yaml_words<NodePreset, 4>();
+const auto kPresets = yaml_words<NodePreset, 5>();
 constexpr YamlWord<LogLevel> kLogLevels[] = {{"debug", LogLevel::kDebug},
                                              {"info", LogLevel::kInfo},
                                              {"warn", LogLevel::kWarn},

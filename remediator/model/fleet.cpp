@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "core/kube/node_names.h"
 #include "core/kube/objects.h"
 #include "remediator/model/node_mark.h"
 
@@ -12,13 +13,10 @@ namespace gpuward::remediator {
 namespace {
 
 // What the labels of a GPU node begin with: NVIDIA's and AMD's operators and feature discovery
-// (gpu-feature-discovery, k8s-device-plugin, node-feature-discovery by PCI vendor), and ours.
-constexpr std::array<std::string_view, 6> kGpuLabels{"nvidia.com/gpu.",
-                                                     "amd.com/gpu.",
-                                                     "feature.node.kubernetes.io/pci-10de",
-                                                     "feature.node.kubernetes.io/pci-0302_10de",
-                                                     "feature.node.kubernetes.io/pci-1002",
-                                                     "gpu-healthcheck.aws-samples.io/"};
+// (gpu-feature-discovery, k8s-device-plugin, node-feature-discovery by PCI vendor).
+constexpr std::array<std::string_view, 5> kGpuLabels{
+    "nvidia.com/gpu.", "amd.com/gpu.", "feature.node.kubernetes.io/pci-10de",
+    "feature.node.kubernetes.io/pci-0302_10de", "feature.node.kubernetes.io/pci-1002"};
 constexpr std::array<std::string_view, 3> kGpuResources{"nvidia.com/", "amd.com/gpu",
                                                         "gpu.intel.com/"};
 
@@ -27,11 +25,19 @@ bool begins_with_one(std::string_view text, const std::array<std::string_view, k
   return std::ranges::any_of(all, [&](std::string_view one) { return text.starts_with(one); });
 }
 
+// gpuward.dev/ alone would not do: an operator's gpuward.dev/managed is on nodes of all kinds.
+bool is_label_of_exporter(std::string_view key) {
+  return std::ranges::any_of(kNodeNames, [&](const NodeNameEntry& entry) {
+    return entry.kind == NodeNameKind::kLabel && is_node_key(key, entry.name);
+  });
+}
+
 }  // namespace
 
 bool is_gpu_node(const kube::Node& node) {
   const auto is_label = [](const auto& label) {
-    return begins_with_one(label.first, kGpuLabels) && label.second != "false";
+    return is_label_of_exporter(label.first) ||
+           (begins_with_one(label.first, kGpuLabels) && label.second != "false");
   };
   return std::ranges::any_of(node.meta.labels, is_label) || !gpu_resources(node).empty();
 }

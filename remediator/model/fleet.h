@@ -43,7 +43,7 @@ struct Fleet {
 };
 
 // Whether the node has GPUs, as its labels and its resources say: device plugins, feature
-// discovery, the GPU operators, our exporter's own label. A broken GPU does not make it another
+// discovery, the GPU operators, our exporter's own labels. A broken GPU does not make it another
 // kind of node.
 [[nodiscard]] bool is_gpu_node(const kube::Node& node);
 

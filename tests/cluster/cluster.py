@@ -118,7 +118,8 @@ exec {folder}/busybox wget -q -O /dev/null --post-data= "http://{ADDRESS}:{BMC_P
             "exporter": {
                 "runtimeClassName": "nvidia",
                 "args": ["--path.procfs=/host/proc", f"--kernel-log.path={KERNEL_LOG}"],
-                "config": {"instance": {"profiles": [{"type": "p5.48xlarge", "gpus": 8}]}},
+                # Named: an upgrade without it would keep the preset of the test before.
+                "config": {"instance": {"profiles": [{"type": "p5.48xlarge", "gpus": 8}]}, "node": {"preset": "gpuward"}},
                 # A machine here has its own boot ID and kernel log, not its own kernel.
                 "volumes": [TOKEN, {"name": "proc", "hostPath": {"path": "/proc"}},
                             {"name": "kernel-log", "hostPath": {"path": str(pathlib.Path(KERNEL_LOG).parent)}}],

@@ -150,6 +150,21 @@ TEST_F(Chart, ChangesNothingInTheClusterUntilItIsToldTo) {
     EXPECT_THAT(rendered, Not(HasSubstr("kind: ClusterRole\n  name: " + std::string(role))));
 }
 
+TEST_F(Chart, UsesItsOwnNamesOnNodesUnlessItIsToldOthers) {
+  const std::string rendered = chart();
+  EXPECT_THAT(rendered, HasSubstr("      preset: gpuward\n"));
+  EXPECT_THAT(rendered, HasSubstr(" gpuward.dev/target-node: TARGET_NODE_NAME\n"));
+  const std::string suite = chart({"--set=exporter.config.node.preset=aws-samples"});
+  EXPECT_THAT(suite, HasSubstr("      preset: aws-samples\n"));
+  EXPECT_THAT(suite, HasSubstr(" gpu-healthcheck.aws-samples.io/target-node: TARGET_NODE_NAME\n"));
+  // A change of the preset can leave a taint of before until the node passes.
+  for (const std::string& text : {rendered, suite})
+    for (const char* taint :
+         {"gpuward.dev/unhealthy", "gpuward.dev/maintenance",
+          "gpu-healthcheck.aws-samples.io/unhealthy", "gpu-healthcheck.aws-samples.io/maintenance"})
+      EXPECT_THAT(text, HasSubstr("{key: " + std::string(taint) + ", operator: Exists"));
+}
+
 // Helm merges maps: steps among the chart's values would stay in force beside the user's mode.
 TEST_F(Chart, DrainsInModeFullWithoutFurtherValues) {
   const std::string policy =

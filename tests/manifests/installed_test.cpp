@@ -154,6 +154,34 @@ TEST_F(Installed, AnUpgradeDoesNotUndoAStop) {
   say("false");
 }
 
+// Whoever selects nodes by these labels would find none after an upgrade.
+TEST_F(Installed, AnUpgradeKeepsTheNamesOnTheNodes) {
+  const std::vector<std::string> config = {"configmap", "gpuward-exporter",
+                                           "--namespace=gpu-healthcheck"};
+  const auto preset = [&config] {
+    std::vector<std::string> get = {"get"};
+    get.insert(get.end(), config.begin(), config.end());
+    const std::string text = string_at(member_at(object(get), "data"), "config.yaml");
+    std::smatch found;
+    return std::regex_search(text, found, std::regex("preset: ([a-z-]+)")) ? found[1].str() : text;
+  };
+  EXPECT_EQ(preset(), "gpuward") << "of a new install";
+  // The chart before, whose default was not written into the file.
+  std::vector<std::string> patch = {"patch"};
+  patch.insert(patch.end(), config.begin(), config.end());
+  patch.insert(patch.end(),
+               {"--type=merge", R"(--patch={"data":{"config.yaml":"profile: seed"}})"});
+  must(patch);
+  install();
+  EXPECT_EQ(preset(), "aws-samples");
+  install({"--set=exporter.config.node.preset=konduktor"});
+  EXPECT_EQ(preset(), "konduktor");
+  install();
+  EXPECT_EQ(preset(), "konduktor");
+  install({"--set=exporter.config.node.preset=gpuward"});
+  EXPECT_EQ(preset(), "gpuward");
+}
+
 // Alertmanager would be locked out by another token.
 TEST_F(Installed, TheWebhooksTokenIsMadeOnceAndKept) {
   const std::string made = token_in("gpuward");
@@ -298,12 +326,10 @@ TEST_F(Installed, TheExporterSaysOnItsNodeWhatItFoundAndTaintsNothing) {
   const auto exporter = spawn({GPUWARD_BIN_DIR "/gpuward-exporter"}, arguments,
                               {{"NODE_NAME", "gpu-01"}, {"AWS_EC2_METADATA_DISABLED", "true"}});
   const auto says_it_failed = [] {
-    return fakes::label_of(object({"get", "node", "gpu-01"}),
-                           "gpu-healthcheck.aws-samples.io/status") == "fail";
+    return fakes::label_of(object({"get", "node", "gpu-01"}), "gpuward.dev/status") == "fail";
   };
   EXPECT_TRUE(wait_until(says_it_failed, seconds(60), "the label")) << exporter->error_output();
-  EXPECT_FALSE(fakes::has_taint(object({"get", "node", "gpu-01"}),
-                                "gpu-healthcheck.aws-samples.io/unhealthy"));
+  EXPECT_FALSE(fakes::has_taint(object({"get", "node", "gpu-01"}), "gpuward.dev/unhealthy"));
 }
 
 }  // namespace

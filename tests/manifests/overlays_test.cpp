@@ -110,7 +110,8 @@ TEST(HealthSuiteOverlay, HasTheDeploymentOfTheSuite) {
   for (const char* device : {"nvidia.com/gpu:", "vpc.amazonaws.com/efa"})
     EXPECT_THAT(agent, Not(HasSubstr(device)));
   EXPECT_THAT(file_in(documents, "gpuward-exporter", "config.yaml"),
-              AllOf(HasSubstr("profile: seed"), HasSubstr("taint: true")));
+              AllOf(HasSubstr("profile: seed"), HasSubstr("preset: aws-samples"),
+                    HasSubstr("taint: true")));
   EXPECT_THAT(file_in(documents, "gpuward-remediator", "policy.yaml"),
               HasSubstr("preset: health-suite"));
 }

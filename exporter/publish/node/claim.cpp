@@ -1,6 +1,7 @@
 #include "exporter/publish/node/claim.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
@@ -12,10 +13,11 @@ namespace {
 constexpr JsonLimits kClaimLimits{.max_bytes = 1024, .max_depth = 2, .max_values = 16};
 
 // An annotation of ours that cannot be read any more holds nothing either.
-bool is_over(const kube::Node& node, std::string_view annotation, kube::WallTime now,
+bool is_over(const kube::Node& node, const std::string& annotation, kube::WallTime now,
              std::string_view owner) {
-  if (!node.meta.annotations.contains(std::string(annotation))) return false;
-  const auto claim = claim_on(node, annotation);
+  const auto found = node.meta.annotations.find(annotation);
+  if (found == node.meta.annotations.end()) return false;
+  const auto claim = parse_claim(found->second);
   return !claim || claim->expires <= now || (!owner.empty() && claim->owner == owner);
 }
 
@@ -33,29 +35,42 @@ std::optional<Claim> parse_claim(std::string_view annotation) {
   return Claim{string_at(*json, "owner"), *expires};
 }
 
-std::optional<Claim> claim_on(const kube::Node& node, std::string_view annotation) {
-  const auto found = node.meta.annotations.find(std::string(annotation));
-  if (found == node.meta.annotations.end()) return std::nullopt;
-  return parse_claim(found->second);
+std::optional<Claim> claim_on(const kube::Node& node, NodeName name) {
+  std::optional<Claim> longest;
+  for (const NodeNames& names : kAllNodeNames) {
+    const auto found = node.meta.annotations.find(names(name));
+    if (found == node.meta.annotations.end()) continue;
+    auto claim = parse_claim(found->second);
+    if (claim && (!longest || claim->expires > longest->expires)) longest = std::move(claim);
+  }
+  return longest;
 }
 
 std::optional<std::string> maintenance_of(const kube::Node& node) {
-  if (node.meta.labels.contains(std::string(kModeLabel))) return "a quarantine is running on it";
-  const bool is_tainted = std::ranges::any_of(
-      node.taints, [](const kube::Taint& taint) { return taint.key == kMaintenanceTaintKey; });
+  const bool has_mode = std::ranges::any_of(node.meta.labels, [](const auto& label) {
+    return is_node_key(label.first, NodeName::kMode);
+  });
+  if (has_mode) return "a quarantine is running on it";
+  const bool is_tainted = std::ranges::any_of(node.taints, [](const kube::Taint& taint) {
+    return is_node_key(taint.key, NodeName::kMaintenance);
+  });
   if (is_tainted) return "it is under maintenance";
   return std::nullopt;
 }
 
 void release_claims(const kube::Node& node, kube::WallTime now, std::string_view owner,
                     kube::NodeChange& change) {
-  if (is_over(node, kMaintenanceClaim, now, owner)) {
-    change.remove_taints.push_back(maintenance_taint());
-    change.remove_annotations.emplace_back(kMaintenanceClaim);
-  }
-  if (is_over(node, kQuarantineClaim, now, owner)) {
-    change.remove_labels.emplace_back(kModeLabel);
-    change.remove_annotations.emplace_back(kQuarantineClaim);
+  for (const NodeNames& names : kAllNodeNames) {
+    const std::string maintenance = names(NodeName::kMaintenanceClaim);
+    const std::string quarantine = names(NodeName::kQuarantineClaim);
+    if (is_over(node, maintenance, now, owner)) {
+      change.remove_taints.push_back(maintenance_taint(names));
+      change.remove_annotations.push_back(maintenance);
+    }
+    if (is_over(node, quarantine, now, owner)) {
+      change.remove_labels.push_back(names(NodeName::kMode));
+      change.remove_annotations.push_back(quarantine);
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/kube/api.h"
+#include "core/kube/node_names.h"
 
 namespace gpuward::exporter {
 
@@ -19,7 +20,8 @@ struct Claim {
 [[nodiscard]] std::string render_claim(const Claim& claim);
 // nullopt for what is none.
 [[nodiscard]] std::optional<Claim> parse_claim(std::string_view annotation);
-[[nodiscard]] std::optional<Claim> claim_on(const kube::Node& node, std::string_view annotation);
+// The one of this name that lasts longest, under whichever prefix.
+[[nodiscard]] std::optional<Claim> claim_on(const kube::Node& node, NodeName name);
 
 // Who works on the node by its taints and annotations, whosever they are: "a quarantine is running
 // on it", "it is under maintenance"; nullopt for nobody.

@@ -1,6 +1,8 @@
 #include "exporter/publish/node/diagnosis.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
@@ -19,11 +21,18 @@ std::optional<NodeStatus> parse_status(std::string_view text) {
   return std::nullopt;
 }
 
-std::optional<Diagnosis> read(const kube::Node& node, std::string_view key,
-                              std::string_view suite) {
-  const auto found = node.meta.annotations.find(std::string(key));
+struct Suite {
+  NodeName annotation;
+  std::string_view name;
+};
+
+constexpr std::array kSuites{Suite{NodeName::kSweepResult, "sweep"},
+                             Suite{NodeName::kQuarantineResult, "quarantine"}};
+
+std::optional<Diagnosis> read(const kube::Node& node, const NodeNames& names, const Suite& suite) {
+  const auto found = node.meta.annotations.find(names(suite.annotation));
   if (found == node.meta.annotations.end()) return std::nullopt;
-  return parse_diagnosis(found->second, suite);
+  return parse_diagnosis(found->second, suite.name);
 }
 
 }  // namespace
@@ -39,11 +48,39 @@ std::optional<Diagnosis> parse_diagnosis(std::string_view annotation, std::strin
 }
 
 std::optional<Diagnosis> newest_diagnosis(const kube::Node& node) {
-  auto sweep = read(node, kSweepResultAnnotation, "sweep");
-  auto quarantine = read(node, kQuarantineResultAnnotation, "quarantine");
-  if (!sweep) return quarantine;
-  if (!quarantine) return sweep;
-  return quarantine->when >= sweep->when ? quarantine : sweep;
+  std::optional<Diagnosis> newest;
+  for (const Suite& suite : kSuites) {
+    for (const NodeNames& names : kAllNodeNames) {
+      auto one = read(node, names, suite);
+      if (one && (!newest || one->when >= newest->when)) newest = std::move(one);
+    }
+  }
+  return newest;
+}
+
+void move_diagnoses(const kube::Node& node, const NodeNames& from, const NodeNames& to,
+                    kube::NodeChange& change) {
+  for (const Suite& suite : kSuites) {
+    const auto left = read(node, from, suite);
+    const auto here = read(node, to, suite);
+    if (left && (!here || left->when > here->when))
+      change.set_annotations.emplace(to(suite.annotation),
+                                     node.meta.annotations.at(from(suite.annotation)));
+    change.remove_annotations.push_back(from(suite.annotation));
+  }
+  if (const WallTime swept = last_sweep(node); swept != WallTime{})
+    change.set_annotations.emplace(to(NodeName::kLastSweep), to_rfc3339(swept));
+  change.remove_annotations.push_back(from(NodeName::kLastSweep));
+}
+
+WallTime last_sweep(const kube::Node& node) {
+  WallTime newest{};
+  for (const NodeNames& names : kAllNodeNames) {
+    const auto found = node.meta.annotations.find(names(NodeName::kLastSweep));
+    if (found == node.meta.annotations.end()) continue;
+    newest = std::max(newest, parse_rfc3339(found->second).value_or(WallTime{}));
+  }
+  return newest;
 }
 
 NodeWish with_diagnosis(NodeWish wish, const kube::Node& node) {

@@ -8,7 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/kube/objects.h"
+#include "core/kube/api.h"
+#include "core/kube/node_names.h"
 #include "exporter/publish/node/node_wish.h"
 
 namespace gpuward::exporter {
@@ -24,8 +25,16 @@ struct Diagnosis {
 [[nodiscard]] std::optional<Diagnosis> parse_diagnosis(std::string_view annotation,
                                                        std::string_view suite);
 
-// The newest that the node carries; nullopt for none.
+// The newest that the node carries, under whichever prefix; nullopt for none.
 [[nodiscard]] std::optional<Diagnosis> newest_diagnosis(const kube::Node& node);
+
+// When a sweep last took the node; the epoch for never.
+[[nodiscard]] WallTime last_sweep(const kube::Node& node);
+
+// Adds to `change` what puts the diagnoses of the node, and when it was last swept, under other
+// names: of two the newer stays.
+void move_diagnoses(const kube::Node& node, const NodeNames& from, const NodeNames& to,
+                    kube::NodeChange& change);
 
 // The wish, as bad as the newest diagnosis on the node unless a diagnostic of the agent's own has
 // passed since.

@@ -7,11 +7,14 @@
 #include "core/runtime/json.h"
 #include "core/runtime/text.h"
 #include "exporter/publish/node/claim.h"
+#include "exporter/publish/node/diagnosis.h"
 #include "exporter/publish/node/node_keys.h"
 
 namespace gpuward::exporter {
 namespace {
 
+// Where the findings stood before they had a name of their own.
+constexpr std::string_view kFormerFindingsAnnotation = "gpu-healthcheck.aws-samples.io/findings";
 constexpr std::size_t kMostAnnotationBytes = 8192;
 constexpr std::size_t kMostTextBytes = 256;
 
@@ -23,11 +26,11 @@ Json line_of(const CheckLine& line) {
           {"severity", is_clean ? "" : severity_word(line.severity)}};
 }
 
-void change_labels(const NodeWish& wish, kube::NodeChange& change) {
-  change.set_labels.emplace(kStatusLabel, to_string(wish.status));
-  change.set_labels.emplace(kSeverityLabel, severity_word(wish.severity));
+void change_labels(const NodeWish& wish, const NodeNames& names, kube::NodeChange& change) {
+  change.set_labels.emplace(names(NodeName::kStatus), to_string(wish.status));
+  change.set_labels.emplace(names(NodeName::kSeverity), severity_word(wish.severity));
   if (wish.last_check != WallTime{})
-    change.set_labels.emplace(kLastCheckLabel, compact_time(wish.last_check));
+    change.set_labels.emplace(names(NodeName::kLastCheck), compact_time(wish.last_check));
 }
 
 void change_gpu_labels(const NodeWish& wish, const kube::Node& seen, kube::NodeChange& change) {
@@ -44,9 +47,9 @@ void change_gpu_labels(const NodeWish& wish, const kube::Node& seen, kube::NodeC
   }
 }
 
-// Theirs is the suite's prefix, which is all that the account may write.
 void change_findings(const NodeWish& wish, kube::NodeChange& change) {
   const std::string key(kFindingsAnnotation);
+  change.remove_annotations.emplace_back(kFormerFindingsAnnotation);
   if (wish.findings.empty()) {
     change.remove_annotations.push_back(key);
   } else {
@@ -61,9 +64,48 @@ void change_taint(const NodeWish& wish, const kube::Taint& taint, kube::NodeChan
       break;
     case TaintWish::kClear:
       change.remove_taints.push_back(taint);
+      // Of a sweep, which has used these names before the exporter had written any.
+      change.remove_taints.push_back(unhealthy_taint(kGpuwardNames));
       break;
     case TaintWish::kLeave:
       break;
+  }
+}
+
+// The taint of the preset before goes where nothing is broken any more, or once that of this preset
+// is set. False: it stays, because the node would go back into service.
+bool remove_old_taint(const NodeWish& wish, const NodeKeys& keys, const kube::Node& seen,
+                      const kube::Taint& old, kube::NodeChange& change) {
+  if (!has_taint(seen, old)) return true;
+  if (!keys.taint && wish.taint != TaintWish::kClear) return false;
+  if (wish.taint == TaintWish::kLeave) change.set_taints.push_back(*keys.taint);
+  change.remove_taints.push_back(old);
+  return true;
+}
+
+// Results of sweeps and quarantines move along; their claims stay until they are given back or have
+// run out. False: not all could go.
+bool remove_old_names(const NodeWish& wish, const NodeKeys& keys, const kube::Node& seen,
+                      const NodeNames& old, kube::NodeChange& change) {
+  for (const NodeName label : {NodeName::kStatus, NodeName::kSeverity, NodeName::kLastCheck})
+    change.remove_labels.push_back(old(label));
+  change.remove_annotations.push_back(old(NodeName::kResults));
+  if (!keys.has_annotations) change.remove_annotations.emplace_back(kFindingsAnnotation);
+  if (old != keys.names()) move_diagnoses(seen, old, keys.names(), change);
+  return remove_old_taint(wish, keys, seen, unhealthy_taint(old), change);
+}
+
+// Only names that this exporter has written, as the node says: AWS' suite may run beside it.
+void change_preset(const NodeWish& wish, const NodeKeys& keys, const kube::Node& seen,
+                   kube::NodeChange& change) {
+  const auto before = preset_on(seen);
+  const bool is_other = before && *before != keys.preset;
+  if (is_other && !remove_old_names(wish, keys, seen, names_of(*before), change)) return;
+  const std::string key(kPresetAnnotation);
+  if (keys.has_names()) {
+    change.set_annotations.emplace(key, to_string(keys.preset));
+  } else if (is_other) {
+    change.remove_annotations.push_back(key);
   }
 }
 
@@ -77,12 +119,14 @@ const kube::NodeCondition* find_condition(const kube::Node& node) {
 kube::NodeChange change_of(const NodeWish& wish, const NodeKeys& keys, const kube::Node& seen,
                            kube::WallTime now) {
   kube::NodeChange change;
-  if (wish.status != NodeStatus::kUnknown) {
-    if (keys.has_suite_labels) change_labels(wish, change);
-    if (keys.has_suite_annotation) {
-      change.set_annotations.emplace(kResultsAnnotation, results_annotation(wish, seen.meta.name));
+  if (wish.status != NodeStatus::kUnknown && keys.preset != NodePreset::kNone) {
+    if (keys.has_labels) change_labels(wish, keys.names(), change);
+    if (keys.has_annotations) {
+      change.set_annotations.emplace(keys.names()(NodeName::kResults),
+                                     results_annotation(wish, seen.meta.name));
       change_findings(wish, change);
     }
+    change_preset(wish, keys, seen, change);
   }
   if (keys.has_gpu_labels) change_gpu_labels(wish, seen, change);
   if (keys.taint) change_taint(wish, *keys.taint, change);

@@ -13,7 +13,8 @@
 
 namespace gpuward::exporter {
 
-// Labels, annotation and taint of the preset, and the remains of expired claims.
+// Labels, annotations and taint of the preset, what the exporter has left under the names of
+// another preset, and the remains of expired claims.
 [[nodiscard]] kube::NodeChange change_of(const NodeWish& wish, const NodeKeys& keys,
                                          const kube::Node& seen, kube::WallTime now);
 

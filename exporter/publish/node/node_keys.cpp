@@ -11,10 +11,34 @@ constexpr const char* kNoSchedule = "NoSchedule";
 
 }  // namespace
 
-kube::Taint unhealthy_taint() { return {std::string(kUnhealthyTaintKey), "true", kNoSchedule, ""}; }
+kube::Taint unhealthy_taint(const NodeNames& names) {
+  return {names(NodeName::kUnhealthy), "true", kNoSchedule, ""};
+}
 
-kube::Taint maintenance_taint() {
-  return {std::string(kMaintenanceTaintKey), "sweep", kNoSchedule, ""};
+kube::Taint maintenance_taint(const NodeNames& names) {
+  return {names(NodeName::kMaintenance), "sweep", kNoSchedule, ""};
+}
+
+const NodeNames& names_of(NodePreset preset) {
+  return preset == NodePreset::kAwsSamples ? kAwsSamplesNames : kGpuwardNames;
+}
+
+std::optional<NodePreset> preset_on(const kube::Node& node) {
+  const auto found = node.meta.annotations.find(std::string(kPresetAnnotation));
+  if (found == node.meta.annotations.end()) return std::nullopt;
+  for (const NodePreset preset : {NodePreset::kGpuward, NodePreset::kAwsSamples})
+    if (to_string(preset) == found->second) return preset;
+  return std::nullopt;
+}
+
+const NodeNames& names_on(const kube::Node& node) {
+  return names_of(preset_on(node).value_or(NodePreset::kGpuward));
+}
+
+bool has_taint(const kube::Node& node, const kube::Taint& taint) {
+  return std::ranges::any_of(node.taints, [&](const kube::Taint& one) {
+    return one.key == taint.key && one.effect == taint.effect;
+  });
 }
 
 std::string_view severity_word(Severity severity) {
@@ -30,13 +54,15 @@ std::string compact_time(kube::WallTime time) {
 
 NodeKeys keys_of(const NodeSettings& settings) {
   NodeKeys keys;
+  keys.preset = settings.preset;
   keys.has_condition = settings.writes_condition;
   keys.has_events = settings.writes_events;
   switch (settings.preset) {
+    case NodePreset::kGpuward:
     case NodePreset::kAwsSamples:
-      keys.has_suite_labels = settings.writes_labels;
-      keys.has_suite_annotation = settings.writes_annotation;
-      if (settings.writes_taint) keys.taint = unhealthy_taint();
+      keys.has_labels = settings.writes_labels;
+      keys.has_annotations = settings.writes_annotation;
+      if (settings.writes_taint) keys.taint = unhealthy_taint(keys.names());
       break;
     case NodePreset::kKonduktor:
       if (settings.writes_taint)
@@ -49,6 +75,11 @@ NodeKeys keys_of(const NodeSettings& settings) {
       return {};
   }
   return keys;
+}
+
+bool NodeKeys::has_names() const {
+  const bool is_ours = preset == NodePreset::kGpuward || preset == NodePreset::kAwsSamples;
+  return is_ours && (has_labels || has_annotations || taint);
 }
 
 bool is_amd_gpu_label(std::string_view key) {

@@ -1,40 +1,22 @@
-// The names under which a node says how it is, of gpuward and of the systems that it replaces
-// (CONTRACTS A to C and E). Used by the node publisher, the sweep and the quarantine; the admission
-// policy in manifests/exporter-admission.yaml knows the same ones.
+// What a preset writes on a Node, and what tells the writers of one Node whose names are in use
+// there (CONTRACTS A to C and E). Used by the node publisher, the sweep and the quarantine; the
+// admission policy in manifests/exporter-admission.yaml knows the same keys.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "core/kube/node_names.h"
 #include "core/kube/objects.h"
 #include "core/model/severity.h"
 #include "exporter/publish/node/node_settings.h"
 
 namespace gpuward::exporter {
 
-inline constexpr std::string_view kStatusLabel = "gpu-healthcheck.aws-samples.io/status";
-inline constexpr std::string_view kSeverityLabel = "gpu-healthcheck.aws-samples.io/severity";
-inline constexpr std::string_view kLastCheckLabel = "gpu-healthcheck.aws-samples.io/last-check";
-inline constexpr std::string_view kModeLabel = "gpu-healthcheck.aws-samples.io/mode";
-inline constexpr std::string_view kTargetNodeLabel = "gpu-healthcheck.aws-samples.io/target-node";
-inline constexpr std::string_view kResultsAnnotation = "gpu-healthcheck.aws-samples.io/results";
-inline constexpr std::string_view kSweepResultAnnotation =
-    "gpu-healthcheck.aws-samples.io/sweep-result";
-// When a sweep last took the node, whatever came of it.
-inline constexpr std::string_view kLastSweepAnnotation =
-    "gpu-healthcheck.aws-samples.io/last-sweep";
-inline constexpr std::string_view kQuarantineResultAnnotation =
-    "gpu-healthcheck.aws-samples.io/quarantine-result";
-// Whose the maintenance taint and the mode label are, and until when (claim.h).
-inline constexpr std::string_view kMaintenanceClaim =
-    "gpu-healthcheck.aws-samples.io/maintenance-claim";
-inline constexpr std::string_view kQuarantineClaim =
-    "gpu-healthcheck.aws-samples.io/quarantine-claim";
-
-inline constexpr std::string_view kUnhealthyTaintKey = "gpu-healthcheck.aws-samples.io/unhealthy";
-inline constexpr std::string_view kMaintenanceTaintKey =
-    "gpu-healthcheck.aws-samples.io/maintenance";
+// With which preset the exporter has last written the names of core/kube/node_names on this node:
+// "gpuward" or "aws-samples". Without it such names under the suite's prefix are the suite's own.
+inline constexpr std::string_view kPresetAnnotation = "gpuward.dev/preset";
 inline constexpr std::string_view kFaultyTaintKey = "trainy.konduktor.ai/faulty";
 
 inline constexpr std::string_view kConditionType = "GPUProblem";
@@ -43,8 +25,17 @@ inline constexpr std::string_view kAmdGpuLabelPrefix = "metricsexporter.amd.com.
 inline constexpr std::string_view kAmdGpuLabelSuffix = ".state";
 inline constexpr std::string_view kAmdUnhealthy = "unhealthy";
 
-[[nodiscard]] kube::Taint unhealthy_taint();    // gpu-healthcheck.aws-samples.io/unhealthy=true
-[[nodiscard]] kube::Taint maintenance_taint();  // gpu-healthcheck.aws-samples.io/maintenance=sweep
+[[nodiscard]] kube::Taint unhealthy_taint(const NodeNames& names);    // …/unhealthy=true
+[[nodiscard]] kube::Taint maintenance_taint(const NodeNames& names);  // …/maintenance=sweep
+
+// The suite's for kAwsSamples, gpuward's for all others.
+[[nodiscard]] const NodeNames& names_of(NodePreset preset);
+// As the annotation of the node says; nullopt without it.
+[[nodiscard]] std::optional<NodePreset> preset_on(const kube::Node& node);
+// Those that a sweep and a quarantine write on the node: the names of its exporter.
+[[nodiscard]] const NodeNames& names_on(const kube::Node& node);
+
+[[nodiscard]] bool has_taint(const kube::Node& node, const kube::Taint& taint);  // key and effect
 
 // PASS, MONITOR, RESET, REBOOT, ISOLATE: how severities are written on a node.
 [[nodiscard]] std::string_view severity_word(Severity severity);
@@ -53,12 +44,17 @@ inline constexpr std::string_view kAmdUnhealthy = "unhealthy";
 
 // What a preset with its switches writes.
 struct NodeKeys {
-  bool has_suite_labels = false;      // status, severity, last-check
-  bool has_suite_annotation = false;  // results
-  bool has_gpu_labels = false;        // AMD's
+  NodePreset preset = NodePreset::kNone;
+  bool has_labels = false;       // status, severity, last-check
+  bool has_annotations = false;  // results, findings
+  bool has_gpu_labels = false;   // AMD's
   bool has_condition = false;
   bool has_events = false;
   std::optional<kube::Taint> taint;
+
+  [[nodiscard]] const NodeNames& names() const { return names_of(preset); }
+  // Whether anything is written under them.
+  [[nodiscard]] bool has_names() const;
 };
 
 [[nodiscard]] NodeKeys keys_of(const NodeSettings& settings);

@@ -61,8 +61,9 @@ NodePublisher::~NodePublisher() {
   stopping_.request_stop();
   thread_.request_stop();
   thread_.join();
-  if (!keys_of(settings_).has_suite_labels) return;
-  if (const auto said = writer_.say_stopped(*brief_api_); !said)
+  const NodeKeys keys = keys_of(settings_);
+  if (!keys.has_labels) return;
+  if (const auto said = writer_.say_stopped(*brief_api_, keys.names()); !said)
     log_.warn("Failed to write to node that its agent stopped", {{"error", said.error().message}});
 }
 

@@ -7,15 +7,16 @@
 
 namespace gpuward::exporter {
 
-// Whose keys are used: those of the health check suite (labels, taint, annotation), konduktor's
-// taint, AMD's label for each GPU, or none at all. A taint key has one writer: kKonduktor is not
-// for clusters where gpuward-remediator's Loki source or konduktor itself writes that taint, kAmd
-// not for nodes where AMD's own exporter runs.
-enum class NodePreset : std::uint8_t { kAwsSamples, kKonduktor, kAmd, kNone };
+// Whose keys are used: gpuward's (labels, taint, annotations), the same under the prefix of AWS'
+// health check suite, konduktor's taint, AMD's label for each GPU, or none at all. A taint key has
+// one writer: kAwsSamples is not for clusters where that suite runs, kKonduktor not for those where
+// gpuward-remediator's Loki source or konduktor itself writes that taint, kAmd not for nodes where
+// AMD's own exporter runs.
+enum class NodePreset : std::uint8_t { kGpuward, kAwsSamples, kKonduktor, kAmd, kNone };
 
-// "aws-samples", "konduktor", "amd", "none".
+// "gpuward", "aws-samples", "konduktor", "amd", "none".
 [[nodiscard]] constexpr std::string_view to_string(NodePreset preset) {
-  constexpr std::string_view kNames[] = {"aws-samples", "konduktor", "amd", "none"};
+  constexpr std::string_view kNames[] = {"gpuward", "aws-samples", "konduktor", "amd", "none"};
   return kNames[static_cast<std::size_t>(preset)];
 }
 
@@ -23,7 +24,7 @@ enum class NodePreset : std::uint8_t { kAwsSamples, kKonduktor, kAmd, kNone };
 enum class UntoldNode : std::uint8_t { kWarns, kFails };
 
 struct NodeSettings {
-  NodePreset preset = NodePreset::kAwsSamples;
+  NodePreset preset = NodePreset::kGpuward;
   bool writes_labels = true;
   bool writes_taint = true;
   bool writes_annotation = true;

@@ -1,6 +1,5 @@
 #include "exporter/publish/node/node_writer.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "core/kube/update_node.h"
@@ -10,10 +9,10 @@
 namespace gpuward::exporter {
 namespace {
 
-bool bears(const kube::Node& node, const kube::Taint& wanted) {
-  return std::ranges::any_of(node.taints, [&](const kube::Taint& taint) {
-    return taint.key == wanted.key && taint.effect == wanted.effect;
-  });
+bool has_own_taint(const kube::Node& node, const NodeKeys& keys) {
+  return (keys.taint && has_taint(node, *keys.taint)) ||
+         has_taint(node, unhealthy_taint(keys.names())) ||
+         has_taint(node, unhealthy_taint(names_on(node)));
 }
 
 }  // namespace
@@ -37,7 +36,7 @@ Status NodeWriter::write(const NodeWish& wish, const NodeKeys& keys,
   }
   uid_ = node->meta.uid;
   labels_ = node->meta.labels;
-  is_tainted_ = bears(*node, unhealthy_taint()) || (keys.taint && bears(*node, *keys.taint));
+  is_tainted_ = has_own_taint(*node, keys);
   if (!keys.has_condition) return status;
   const auto wanted = condition_of(with_diagnosis(wish, *node), *node, clock_.wall(), heartbeat);
   if (!wanted) return status;
@@ -64,13 +63,13 @@ bool NodeWriter::pin_anew() {
   return true;
 }
 
-Status NodeWriter::say_stopped(kube::Api& api) {
+Status NodeWriter::say_stopped(kube::Api& api, const NodeNames& names) {
   if (uid_.empty()) return {};
   const auto node = kube::update_node(
       api, {node_, uid_},
-      [](const kube::Node&) -> std::optional<kube::NodeChange> {
+      [&names](const kube::Node&) -> std::optional<kube::NodeChange> {
         kube::NodeChange change;
-        change.set_labels.emplace(kStatusLabel, "agent-stopped");
+        change.set_labels.emplace(names(NodeName::kStatus), "agent-stopped");
         return change;
       },
       clock_);

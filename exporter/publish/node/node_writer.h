@@ -27,7 +27,7 @@ class NodeWriter {
                              std::chrono::milliseconds heartbeat, const std::stop_token& stop);
   // The label that says that nobody watches over the node any more; through an Api of the caller's,
   // whose deadlines suit a program that ends. The taint stays. Nothing where nothing was written.
-  [[nodiscard]] Status say_stopped(kube::Api& api);
+  [[nodiscard]] Status say_stopped(kube::Api& api, const NodeNames& names);
 
   // Of the node first seen, empty before.
   [[nodiscard]] const std::string& uid() const { return uid_; }

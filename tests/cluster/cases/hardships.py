@@ -7,7 +7,7 @@ from cases.base import (EXPORTERS, ISOLATE_XID, REMEDIATORS, RESET_XID, ClusterT
 from nodes import KERNEL_LOG
 
 STATE = "/var/lib/gpuward"
-STATUS = "gpu-healthcheck.aws-samples.io/status"
+STATUS = "gpuward.dev/status"
 USER_XID = 13  # of an application: it is counted, and nothing follows from it
 
 

@@ -5,7 +5,7 @@ import yaml
 from cases.base import (EXPORTERS, ISOLATE_XID, RESET_XID, ClusterTest, cluster, deploy, is_out_of_service,
                         kill_leader, kubectl, nodes_of, on, phase, pods, remediations, workload)
 
-PREFIX = "gpu-healthcheck.aws-samples.io"
+PREFIX = "gpuward.dev"
 
 
 def annotation(node, name):

@@ -37,7 +37,8 @@ class SeedCommands(ClusterTest):
         kubectl.apply([LEGACY])
         self.addCleanup(kubectl.delete, "configmap", LEGACY["metadata"]["name"], "-n", EXPORTERS)
         node = "exporter.config.node"
-        cluster.set_values(*(f"--set={node}.{what}=true" for what in ("labels", "taint", "annotation")),
+        cluster.set_values(f"--set={node}.preset=aws-samples",
+                           *(f"--set={node}.{what}=true" for what in ("labels", "taint", "annotation")),
                            f"--set=exporter.legacyConfigMap={LEGACY['metadata']['name']}",
                            "--set=exporter.sweep.enabled=true",
                            policy={**cluster.values()["remediator"]["policy"], "mode": "observe", "notifications": {

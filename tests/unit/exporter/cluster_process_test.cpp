@@ -120,22 +120,22 @@ TEST_F(ClusterProcess, ASweepMarksWhatPassesAndFailsAndLeavesASkippedNodeAsItWas
 
   const auto sweep = start({"sweep"});
   ASSERT_TRUE(support::wait_until([&] { return jobs().size() == 3; }, 30s, "a Job on each node"));
-  EXPECT_TRUE(has_taint("good", kMaintenanceTaintKey));
+  EXPECT_TRUE(has_taint("good", kGpuwardNames(NodeName::kMaintenance)));
   for (const Json& job : jobs()) runner.run(job);
 
   EXPECT_EQ(sweep->wait_exit(60s), 1) << sweep->error_output();
   EXPECT_THAT(sweep->error_output(),
               HasSubstr("] sweep 1-dcgm-diag-l2: 2 done, 0 running, 1 failed of 3 nodes\n"));
   EXPECT_EQ(sweep->output(), "");
-  EXPECT_EQ(label("good", kStatusLabel), "pass");
-  EXPECT_EQ(label("bad", kStatusLabel), "fail");
-  EXPECT_TRUE(has_taint("bad", kUnhealthyTaintKey));
-  EXPECT_EQ(label("skipped", kStatusLabel), "");
-  EXPECT_EQ(annotation("skipped", kSweepResultAnnotation), "");
+  EXPECT_EQ(label("good", kGpuwardNames(NodeName::kStatus)), "pass");
+  EXPECT_EQ(label("bad", kGpuwardNames(NodeName::kStatus)), "fail");
+  EXPECT_TRUE(has_taint("bad", kGpuwardNames(NodeName::kUnhealthy)));
+  EXPECT_EQ(label("skipped", kGpuwardNames(NodeName::kStatus)), "");
+  EXPECT_EQ(annotation("skipped", kGpuwardNames(NodeName::kSweepResult)), "");
   EXPECT_THAT(sweep->error_output(), HasSubstr("dcgmi is not here"));
   for (const char* name : {"good", "bad", "skipped"}) {
-    EXPECT_FALSE(has_taint(name, kMaintenanceTaintKey)) << name;
-    EXPECT_EQ(annotation(name, kMaintenanceClaim), "") << name;
+    EXPECT_FALSE(has_taint(name, kGpuwardNames(NodeName::kMaintenance))) << name;
+    EXPECT_EQ(annotation(name, kGpuwardNames(NodeName::kMaintenanceClaim)), "") << name;
   }
 }
 
@@ -179,14 +179,14 @@ TEST_F(ClusterProcess, ASweepThatIsToldToStopLeavesNoMaintenanceTaintAndNoJob) {
   add_node("gpu-01");
   const auto sweep = start({"sweep"});
   ASSERT_TRUE(support::wait_until([&] { return jobs().size() == 1; }, 30s, "its Job"));
-  ASSERT_TRUE(has_taint("gpu-01", kMaintenanceTaintKey));
+  ASSERT_TRUE(has_taint("gpu-01", kGpuwardNames(NodeName::kMaintenance)));
 
   sweep->signal(SIGTERM);
 
   EXPECT_EQ(sweep->wait_exit(30s), 1) << sweep->error_output();
-  EXPECT_FALSE(has_taint("gpu-01", kMaintenanceTaintKey));
-  EXPECT_EQ(annotation("gpu-01", kMaintenanceClaim), "");
-  EXPECT_EQ(label("gpu-01", kStatusLabel), "");
+  EXPECT_FALSE(has_taint("gpu-01", kGpuwardNames(NodeName::kMaintenance)));
+  EXPECT_EQ(annotation("gpu-01", kGpuwardNames(NodeName::kMaintenanceClaim)), "");
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kStatus)), "");
   EXPECT_TRUE(jobs().empty());
 }
 
@@ -198,9 +198,10 @@ TEST_F(ClusterProcess, AQuarantineThatPassesClearsWhatTheRunningExporterHolds) {
   const auto quarantine = start_quarantine({.output = dcgm_pass()});
 
   EXPECT_EQ(quarantine->wait_exit(60s), 0) << quarantine->output() << quarantine->error_output();
-  EXPECT_THAT(annotation("gpu-01", kQuarantineResultAnnotation), HasSubstr("return-to-service"));
-  EXPECT_EQ(label("gpu-01", kStatusLabel), "pass");
-  EXPECT_EQ(label("gpu-01", kModeLabel), "");
+  EXPECT_THAT(annotation("gpu-01", kGpuwardNames(NodeName::kQuarantineResult)),
+              HasSubstr("return-to-service"));
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kStatus)), "pass");
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kMode)), "");
   EXPECT_EQ(tools_.calls("dcgmi").back(), "dcgmi diag -r 4 -j");
   EXPECT_THAT(quarantine->error_output(), HasSubstr("] quarantine 4-dcgm-diag-l4: 1 of 2\n"));
   EXPECT_THAT(quarantine->output(), Not(HasSubstr("1 of 2"))) << "that is for programs";
@@ -212,14 +213,14 @@ TEST_F(ClusterProcess, AQuarantineThatIsToldToStopTakesItsMarkOffAndEndsTheDiagn
   const auto quarantine = start_quarantine({.hangs = true});
   ASSERT_TRUE(support::wait_until([&] { return tools_.child_of("dcgmi").has_value(); }, 30s,
                                   "the diagnostic runs"));
-  ASSERT_EQ(label("gpu-01", kModeLabel), "quarantine");
+  ASSERT_EQ(label("gpu-01", kGpuwardNames(NodeName::kMode)), "quarantine");
 
   quarantine->signal(SIGTERM);
 
   EXPECT_EQ(quarantine->wait_exit(30s), 1) << quarantine->error_output();
-  EXPECT_EQ(label("gpu-01", kModeLabel), "");
-  EXPECT_EQ(annotation("gpu-01", kQuarantineClaim), "");
-  EXPECT_EQ(annotation("gpu-01", kQuarantineResultAnnotation), "");
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kMode)), "");
+  EXPECT_EQ(annotation("gpu-01", kGpuwardNames(NodeName::kQuarantineClaim)), "");
+  EXPECT_EQ(annotation("gpu-01", kGpuwardNames(NodeName::kQuarantineResult)), "");
   EXPECT_TRUE(support::wait_until([&] { return ::kill(*tools_.child_of("dcgmi"), 0) != 0; }, 10s,
                                   "nothing is left of dcgmi"));
 }
@@ -229,7 +230,7 @@ TEST_F(ClusterProcess, AQuarantineOfANodeInServiceIsRefused) {
   const auto quarantine = start({"quarantine", "--node.name=gpu-02"});
   EXPECT_EQ(quarantine->wait_exit(30s), 1);
   EXPECT_THAT(quarantine->error_output(), HasSubstr("kubectl cordon gpu-02"));
-  EXPECT_EQ(label("gpu-02", kModeLabel), "");
+  EXPECT_EQ(label("gpu-02", kGpuwardNames(NodeName::kMode)), "");
 }
 
 TEST_F(ClusterProcess, TheExporterSaysOnItsNodeWhatItHasFoundAndWhenItHasGone) {
@@ -238,21 +239,25 @@ TEST_F(ClusterProcess, TheExporterSaysOnItsNodeWhatItHasFoundAndWhenItHasGone) {
   exporter_.start(cluster_flags());
   EXPECT_TRUE(support::wait_until([&] { return condition("gpu-01") == "False"; }, 30s,
                                   "the condition of a sound node"));
-  EXPECT_FALSE(has_taint("gpu-01", kUnhealthyTaintKey));
+  EXPECT_FALSE(has_taint("gpu-01", kGpuwardNames(NodeName::kUnhealthy)));
 
   exporter_.append_log(xid_line(79));
 
   EXPECT_TRUE(support::wait_until(
-      [&] { return has_taint("gpu-01", kUnhealthyTaintKey) && condition("gpu-01") == "True"; }, 30s,
-      "taint and condition"));
-  EXPECT_EQ(label("gpu-01", kStatusLabel), "fail");
-  EXPECT_EQ(label("gpu-01", kSeverityLabel), "REBOOT");
-  EXPECT_THAT(annotation("gpu-01", kResultsAnnotation), HasSubstr("REBOOT"));
+      [&] {
+        return has_taint("gpu-01", kGpuwardNames(NodeName::kUnhealthy)) &&
+               condition("gpu-01") == "True";
+      },
+      30s, "taint and condition"));
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kStatus)), "fail");
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kSeverity)), "REBOOT");
+  EXPECT_THAT(annotation("gpu-01", kGpuwardNames(NodeName::kResults)), HasSubstr("REBOOT"));
 
   exporter_.process().stop();
 
-  EXPECT_EQ(label("gpu-01", kStatusLabel), "agent-stopped");
-  EXPECT_TRUE(has_taint("gpu-01", kUnhealthyTaintKey)) << "a stop takes nothing away";
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kStatus)), "agent-stopped");
+  EXPECT_TRUE(has_taint("gpu-01", kGpuwardNames(NodeName::kUnhealthy)))
+      << "a stop takes nothing away";
   EXPECT_EQ(condition("gpu-01"), "True");
 }
 
@@ -269,8 +274,8 @@ TEST_F(ClusterProcess, TheExporterServesWithoutTheApiServerAndFindsItLater) {
 
   kube().clear_faults();
 
-  EXPECT_TRUE(support::wait_until([&] { return has_taint("gpu-01", kUnhealthyTaintKey); }, 60s,
-                                  "the taint"));
+  EXPECT_TRUE(support::wait_until(
+      [&] { return has_taint("gpu-01", kGpuwardNames(NodeName::kUnhealthy)); }, 60s, "the taint"));
 }
 
 }  // namespace

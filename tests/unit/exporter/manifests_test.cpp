@@ -37,8 +37,7 @@ TEST(Manifests, QuarantineACordonedNode) {
   const std::string quarantine = manifest("exporter-quarantine.yaml");
   EXPECT_THAT(quarantine, HasSubstr("args: [quarantine]"));
   EXPECT_THAT(quarantine, HasSubstr("node.kubernetes.io/unschedulable"));
-  EXPECT_THAT(quarantine,
-              HasSubstr("gpu-healthcheck.aws-samples.io/target-node: TARGET_NODE_NAME"));
+  EXPECT_THAT(quarantine, HasSubstr("gpuward.dev/target-node: TARGET_NODE_NAME"));
 }
 
 // In the exporter's own image they only skip.

@@ -57,6 +57,27 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 {{ include "gpuward.fullname" . }}-remediator.{{ include "gpuward.remediatorNamespace" . }}.svc
 {{- end }}
 
+{{/* Whose names the exporters use on their nodes. Unless it is said, an upgrade keeps what the ConfigMap says that is in the
+cluster; one without a word is of a chart whose default was aws-samples. Where no cluster is asked it is gpuward. */}}
+{{- define "gpuward.nodePreset" -}}
+{{- $there := lookup "v1" "ConfigMap" .Values.exporter.namespace (printf "%s-exporter" (include "gpuward.fullname" .)) }}
+{{- $kept := "gpuward" }}
+{{- if $there }}
+{{- $kept = dig "node" "preset" "aws-samples" (dig "data" "config.yaml" "" $there | fromYaml) }}
+{{- end }}
+{{- dig "node" "preset" "" .Values.exporter.config | default $kept }}
+{{- end }}
+
+{{/* What begins the names of labels and taints then. */}}
+{{- define "gpuward.nodePrefix" -}}
+{{ ternary "gpu-healthcheck.aws-samples.io" "gpuward.dev" (eq (include "gpuward.nodePreset" .) "aws-samples") }}
+{{- end }}
+
+{{- define "gpuward.exporterConfig" -}}
+{{- $node := dict "node" (dict "preset" (include "gpuward.nodePreset" .)) }}
+{{- toYaml (mustMergeOverwrite (deepCopy .Values.exporter.config) $node) }}
+{{- end }}
+
 {{- define "gpuward.webhookSecret" -}}
 {{ .Values.remediator.webhook.existingSecret | default "gpuward-webhook" }}
 {{- end }}

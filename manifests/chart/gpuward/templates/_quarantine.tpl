@@ -1,7 +1,7 @@
 {{- define "gpuward.quarantine" -}}
 # DCGM level 4 and the EFA loopback on one node that you have cordoned and drained; takes one to three hours.
 # A template: NODE=...; sed "s/TARGET_NODE_NAME/$NODE/g" exporter-quarantine.yaml | kubectl apply -f -
-# What came of it: kubectl get node $NODE -o jsonpath='{.metadata.annotations.gpu-healthcheck\.aws-samples\.io/quarantine-result}'
+# What came of it: kubectl get node $NODE -o jsonpath='{.metadata.annotations.{{ include "gpuward.nodePrefix" . | replace "." "\\." }}/quarantine-result}'
 apiVersion: batch/v1
 kind: Job
 metadata:
@@ -10,7 +10,7 @@ metadata:
   labels:
     app.kubernetes.io/name: gpu-healthcheck
     app.kubernetes.io/component: quarantine
-    gpu-healthcheck.aws-samples.io/target-node: TARGET_NODE_NAME
+    {{ include "gpuward.nodePrefix" . }}/target-node: TARGET_NODE_NAME
 spec:
   backoffLimit: 0
   ttlSecondsAfterFinished: 86400
@@ -20,7 +20,7 @@ spec:
       labels:
         app.kubernetes.io/name: gpu-healthcheck
         app.kubernetes.io/component: quarantine
-        gpu-healthcheck.aws-samples.io/target-node: TARGET_NODE_NAME
+        {{ include "gpuward.nodePrefix" . }}/target-node: TARGET_NODE_NAME
     spec:
       serviceAccountName: gpu-healthcheck-quarantine
       {{- with include "gpuward.pullSecrets" . }}
@@ -43,6 +43,8 @@ spec:
       tolerations:
         - {key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}
         - {key: amd.com/gpu, operator: Exists, effect: NoSchedule}
+        - {key: gpuward.dev/unhealthy, operator: Exists, effect: NoSchedule}
+        - {key: gpuward.dev/maintenance, operator: Exists, effect: NoSchedule}
         - {key: gpu-healthcheck.aws-samples.io/unhealthy, operator: Exists, effect: NoSchedule}
         - {key: gpu-healthcheck.aws-samples.io/maintenance, operator: Exists, effect: NoSchedule}
         - {key: trainy.konduktor.ai/faulty, operator: Exists, effect: NoSchedule}

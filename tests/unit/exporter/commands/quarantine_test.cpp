@@ -104,18 +104,17 @@ TEST_F(QuarantineTest, RunsFourAndSixAndSaysSoOnTheNode) {
   std::vector<int> ran;
   const auto verdict = quarantine([&](int number, const std::stop_token&) {
     ran.push_back(number);
-    EXPECT_EQ(label("gpu-01", "gpu-healthcheck.aws-samples.io/mode"), "quarantine");
+    EXPECT_EQ(label("gpu-01", "gpuward.dev/mode"), "quarantine");
     return Result<CheckResult>(result(number, number == 4 ? CheckStatus::kFail : CheckStatus::kPass,
                                       number == 4 ? Severity::kIsolate : Severity::kNone));
   });
   ASSERT_TRUE(verdict) << verdict.error().message;
   EXPECT_THAT(ran, ElementsAre(4, 6));
-  EXPECT_EQ(label("gpu-01", kModeLabel), "");
-  EXPECT_EQ(label("gpu-01", kStatusLabel), "fail");
-  EXPECT_EQ(label("gpu-01", kSeverityLabel), "ISOLATE");
-  EXPECT_EQ(annotation("gpu-01", kQuarantineClaim), "");
-  const auto written =
-      parse_json(annotation("gpu-01", "gpu-healthcheck.aws-samples.io/quarantine-result"));
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kMode)), "");
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kStatus)), "fail");
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kSeverity)), "ISOLATE");
+  EXPECT_EQ(annotation("gpu-01", kGpuwardNames(NodeName::kQuarantineClaim)), "");
+  const auto written = parse_json(annotation("gpu-01", "gpuward.dev/quarantine-result"));
   ASSERT_TRUE(written);
   EXPECT_EQ((*written)["node"], "gpu-01");
   EXPECT_EQ((*written)["suite"], "quarantine");
@@ -129,8 +128,9 @@ TEST_F(QuarantineTest, RunsFourAndSixAndSaysSoOnTheNode) {
 
   writes_labels_ = false;
   ASSERT_TRUE(quarantine(passing));
-  EXPECT_EQ(label("gpu-01", kStatusLabel), "fail");
-  EXPECT_THAT(annotation("gpu-01", kQuarantineResultAnnotation), HasSubstr("return-to-service"));
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kStatus)), "fail");
+  EXPECT_THAT(annotation("gpu-01", kGpuwardNames(NodeName::kQuarantineResult)),
+              HasSubstr("return-to-service"));
 }
 
 TEST_F(QuarantineTest, APassTakesAwayWhatDiagnosticsClearAndWasNotSeenSince) {
@@ -196,7 +196,8 @@ TEST_F(QuarantineTest, NcclAloneAcquitsNoNodeThatHasFailedAQuarantine) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::kRefused);
   EXPECT_THAT(refused.error().message, HasSubstr("only check 4"));
-  EXPECT_THAT(annotation("gpu-01", kQuarantineResultAnnotation), HasSubstr("replace"));
+  EXPECT_THAT(annotation("gpu-01", kGpuwardNames(NodeName::kQuarantineResult)),
+              HasSubstr("replace"));
   EXPECT_THAT(clear_requests(), ::testing::IsEmpty());
 }
 
@@ -249,20 +250,47 @@ TEST_F(QuarantineTest, RefusesANodeThatIsNotCordoned) {
   ASSERT_FALSE(verdict);
   EXPECT_EQ(verdict.error().kind, ErrorKind::kRefused);
   EXPECT_THAT(verdict.error().message, HasSubstr("kubectl cordon gpu-01"));
-  EXPECT_EQ(label("gpu-01", kModeLabel), "");
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kMode)), "");
 }
 
 TEST_F(QuarantineTest, RefusesANodeThatASweepOrAnotherQuarantineHas) {
-  for (const std::string_view claim : {kMaintenanceClaim, kQuarantineClaim}) {
-    patch_node("gpu-01",
-               {{"metadata",
-                 {{"annotations",
-                   {{std::string(claim),
-                     render_claim({"another", clock_.wall() + std::chrono::hours(1)})}}}}}});
-    EXPECT_THAT(quarantine(passing).error().message, HasSubstr("another"));
-    patch_node("gpu-01", {{"metadata", {{"annotations", {{std::string(claim), nullptr}}}}}});
+  for (const NodeNames& names : kAllNodeNames) {
+    for (const NodeName name : {NodeName::kMaintenanceClaim, NodeName::kQuarantineClaim}) {
+      const auto claim = [&](const Json& value) {
+        return Json{{"metadata", {{"annotations", {{names(name), value}}}}}};
+      };
+      patch_node("gpu-01", claim(render_claim({"another", clock_.wall() + std::chrono::hours(1)})));
+      EXPECT_THAT(quarantine(passing).error().message, HasSubstr("another")) << names(name);
+      patch_node("gpu-01", claim(nullptr));
+    }
   }
   EXPECT_TRUE(quarantine(passing));
+}
+
+TEST_F(QuarantineTest, UsesTheNamesThatTheExporterOfTheNodeUses) {
+  patch_node("gpu-01",
+             {{"metadata", {{"annotations", {{std::string(kPresetAnnotation), "aws-samples"}}}}}});
+  EXPECT_TRUE(quarantine([&](int number, const std::stop_token& stop) {
+    EXPECT_EQ(label("gpu-01", "gpu-healthcheck.aws-samples.io/mode"), "quarantine");
+    return passing(number, stop);
+  }));
+  EXPECT_EQ(label("gpu-01", "gpu-healthcheck.aws-samples.io/mode"), "");
+  EXPECT_EQ(label("gpu-01", "gpu-healthcheck.aws-samples.io/status"), "pass");
+  EXPECT_THAT(annotation("gpu-01", "gpu-healthcheck.aws-samples.io/quarantine-result"),
+              HasSubstr("return-to-service"));
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kStatus)), "");
+}
+
+// The preset was changed while the diagnostics ran.
+TEST_F(QuarantineTest, GivesBackWhatItTookUnderTheNamesOfBefore) {
+  EXPECT_TRUE(quarantine([&](int number, const std::stop_token& stop) {
+    patch_node("gpu-01", {{"metadata",
+                           {{"annotations", {{std::string(kPresetAnnotation), "aws-samples"}}}}}});
+    return passing(number, stop);
+  }));
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kMode)), "");
+  EXPECT_EQ(annotation("gpu-01", kGpuwardNames(NodeName::kQuarantineClaim)), "");
+  EXPECT_EQ(label("gpu-01", "gpu-healthcheck.aws-samples.io/status"), "pass");
 }
 
 TEST_F(QuarantineTest, AStopTakesTheModeLabelOffAndSaysNothingOfTheNode) {
@@ -275,21 +303,21 @@ TEST_F(QuarantineTest, AStopTakesTheModeLabelOffAndSaysNothingOfTheNode) {
       stop.get_token());
   ASSERT_FALSE(verdict);
   EXPECT_EQ(verdict.error().kind, ErrorKind::kCancelled);
-  EXPECT_EQ(label("gpu-01", kModeLabel), "");
-  EXPECT_EQ(label("gpu-01", kStatusLabel), "");
-  EXPECT_EQ(annotation("gpu-01", kQuarantineClaim), "");
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kMode)), "");
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kStatus)), "");
+  EXPECT_EQ(annotation("gpu-01", kGpuwardNames(NodeName::kQuarantineClaim)), "");
 }
 
 TEST_F(QuarantineTest, AKilledOneIsTakenAwayByTheNextRun) {
   process_.client.lives = 2;
   process_.client.death = MortalClient::Death::kBeforeTheAnswer;
   (void)quarantine(passing);
-  EXPECT_EQ(label("gpu-01", kModeLabel), "quarantine");
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kMode)), "quarantine");
   process_.client.lives = kForEver;
   clock_.advance(std::chrono::hours(5));
   const auto verdict = quarantine(passing);
   ASSERT_TRUE(verdict) << verdict.error().message;
-  EXPECT_EQ(label("gpu-01", kModeLabel), "");
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kMode)), "");
 }
 
 TEST_F(QuarantineTest, AVerdictOfHoursIsNotLostToAServerThatIsDownForMinutes) {
@@ -298,7 +326,8 @@ TEST_F(QuarantineTest, AVerdictOfHoursIsNotLostToAServerThatIsDownForMinutes) {
     return passing(number, stop);
   });
   ASSERT_TRUE(verdict);
-  EXPECT_THAT(annotation("gpu-01", kQuarantineResultAnnotation), HasSubstr("return-to-service"));
+  EXPECT_THAT(annotation("gpu-01", kGpuwardNames(NodeName::kQuarantineResult)),
+              HasSubstr("return-to-service"));
 }
 
 }  // namespace

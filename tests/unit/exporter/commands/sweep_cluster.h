@@ -49,7 +49,9 @@ class JobRunner {
 
   void run(const Json& job) {
     const std::string name = job["metadata"]["name"];
-    const std::string node = job["metadata"]["labels"][std::string(kTargetNodeLabel)];
+    const Json& labels = job["metadata"]["labels"];
+    std::string node = string_at(labels, kGpuwardNames(NodeName::kTargetNode));
+    if (node.empty()) node = string_at(labels, kAwsSamplesNames(NodeName::kTargetNode));
     const JobEnd end = ends[node];
     if (end.never) return;
     const bool is_good = end.exit_code == 0 && end.no_pod_why.empty();

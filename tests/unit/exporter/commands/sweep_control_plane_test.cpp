@@ -131,7 +131,7 @@ TEST_F(SweepOnControlPlane, TaintsRunsItsJobAndMarksTheNodeUnderItsOwnRights) {
   const auto report = sweep_to_the_end();
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_THAT(report->failed, ElementsAre("gpu-01"));
-  EXPECT_THAT(taint_keys(), ElementsAre(kUnhealthyTaintKey));
+  EXPECT_THAT(taint_keys(), ElementsAre(kGpuwardNames(NodeName::kUnhealthy)));
 }
 
 TEST_F(SweepOnControlPlane, AStopDeletesItsJobAndGivesBackTheNode) {
@@ -167,7 +167,7 @@ TEST_F(SweepOnControlPlane, TheManifestsAreTakenWithTheNodesNameInTheTemplate) {
   const auto quarantine = plane_->apply_text(*job);
   EXPECT_TRUE(quarantine) << quarantine.error().message;
   const Json made = must("GET", std::string(kJobs) + "/gpu-quarantine-gpu-01");
-  EXPECT_EQ(made["metadata"]["labels"][std::string(kTargetNodeLabel)], "gpu-01");
+  EXPECT_EQ(made["metadata"]["labels"][kGpuwardNames(NodeName::kTargetNode)], "gpu-01");
 }
 
 }  // namespace

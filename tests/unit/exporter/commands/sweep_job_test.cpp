@@ -13,7 +13,7 @@ using ::testing::StartsWith;
 SweepJobOptions with_image() { return {.image = "registry.example/gpuward:1"}; }
 
 Json job_for(const std::string& node, const SweepJobOptions& options = with_image()) {
-  const auto text = sweep_job(options, node, "sweep 1");
+  const auto text = sweep_job(options, node, "sweep 1", kGpuwardNames);
   EXPECT_TRUE(text) << text.error().message;
   return text ? parse_json(*text).value() : Json();
 }
@@ -21,8 +21,7 @@ Json job_for(const std::string& node, const SweepJobOptions& options = with_imag
 // CONTRACTS A: label /target-node on Jobs.
 TEST(SweepJob, RunsCheckOneOnTheNode) {
   const Json job = job_for("ip-10-0-0-1.ec2.internal");
-  EXPECT_EQ(job["metadata"]["labels"]["gpu-healthcheck.aws-samples.io/target-node"],
-            "ip-10-0-0-1.ec2.internal");
+  EXPECT_EQ(job["metadata"]["labels"]["gpuward.dev/target-node"], "ip-10-0-0-1.ec2.internal");
   EXPECT_EQ(job["metadata"]["labels"]["app.kubernetes.io/component"], "sweeper");
   EXPECT_EQ(job["metadata"]["namespace"], "gpu-healthcheck");
   EXPECT_EQ(job["spec"]["activeDeadlineSeconds"], 900);
@@ -36,7 +35,10 @@ TEST(SweepJob, RunsCheckOneOnTheNode) {
   EXPECT_EQ(pod["automountServiceAccountToken"], false);
   EXPECT_EQ(container["securityContext"]["runAsUser"], 0) << "whatever user the image has";
   EXPECT_THAT(dump_json(pod["affinity"]), HasSubstr("ip-10-0-0-1.ec2.internal"));
-  EXPECT_THAT(dump_json(pod["tolerations"]), HasSubstr("maintenance"));
+  for (const NodeNames& names : kAllNodeNames) {
+    for (const NodeName taint : {NodeName::kUnhealthy, NodeName::kMaintenance})
+      EXPECT_THAT(dump_json(pod["tolerations"]), HasSubstr("\"" + names(taint) + "\""));
+  }
 }
 
 // Else NVIDIA's runtime, where it is not the node's default, would put no driver into the pod.
@@ -79,10 +81,11 @@ TEST(SweepJob, ATemplatesPlaceholderStandsForTheNodeEverywhere) {
 
 TEST(SweepJob, RefusesATemplateThatIsNoJobAndAMissingImage) {
   SweepJobOptions options;
-  EXPECT_THAT(sweep_job(options, "n", "o").error().message, HasSubstr("SWEEP_IMAGE"));
+  EXPECT_THAT(sweep_job(options, "n", "o", kGpuwardNames).error().message,
+              HasSubstr("SWEEP_IMAGE"));
   for (const char* text : {"{", "[]", "{}", R"({"kind":"Pod","spec":{}})", R"({"kind":"Job"})"}) {
     options.job_template = text;
-    const auto job = sweep_job(options, "n", "o");
+    const auto job = sweep_job(options, "n", "o", kGpuwardNames);
     ASSERT_FALSE(job) << text;
     EXPECT_EQ(job.error().kind, ErrorKind::kInvalid);
   }

@@ -37,9 +37,9 @@ struct World {
   bool is_under_maintenance(const std::string& name) {
     const Json node = kube.get("/api/v1/nodes/" + name);
     const Json& annotations = member_at(member_at(node, "metadata"), "annotations");
-    if (annotations.contains(std::string(kMaintenanceClaim))) return true;
+    if (annotations.contains(kGpuwardNames(NodeName::kMaintenanceClaim))) return true;
     for (const Json& taint : member_at(member_at(node, "spec"), "taints")) {
-      if (taint["key"] == kMaintenanceTaintKey) return true;
+      if (taint["key"] == kGpuwardNames(NodeName::kMaintenance)) return true;
     }
     return false;
   }
@@ -96,7 +96,7 @@ TEST_P(KilledSweep, NeverTaintsAGoodNode) {
     world.sweep("sweep 1", lives, GetParam());
     const Json node = world.kube.get("/api/v1/nodes/gpu-01");
     for (const Json& taint : member_at(member_at(node, "spec"), "taints"))
-      EXPECT_NE(taint["key"], kUnhealthyTaintKey);
+      EXPECT_NE(taint["key"], kGpuwardNames(NodeName::kUnhealthy));
   }
 }
 

@@ -11,7 +11,7 @@ bool puts_taint_on(const fakes::LoggedRequest& request) {
   const auto body = parse_json(request.body);
   if (request.method != "PATCH" || !body) return false;
   for (const Json& taint : member_at(member_at(*body, "spec"), "taints")) {
-    if (string_at(taint, "key") == "gpu-healthcheck.aws-samples.io/maintenance" &&
+    if (string_at(taint, "key") == "gpuward.dev/maintenance" &&
         string_at(taint, "value") == "sweep" && string_at(taint, "effect") == "NoSchedule")
       return true;
   }
@@ -29,7 +29,7 @@ TEST_F(SweepMaintenance, TheTaintIsOnBeforeTheJobStartsAndOffAtTheEnd) {
     }
   }
   EXPECT_EQ(jobs_created(), 1U);
-  EXPECT_FALSE(has_taint("gpu-01", kMaintenanceTaintKey));
+  EXPECT_FALSE(has_taint("gpu-01", kGpuwardNames(NodeName::kMaintenance)));
 }
 
 }  // namespace

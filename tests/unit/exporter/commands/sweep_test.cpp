@@ -20,12 +20,13 @@ TEST_F(SweepTest, AGoodNodeIsMarkedAndGivenBack) {
   const auto report = sweep();
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_THAT(report->passed, ElementsAre("gpu-01"));
-  EXPECT_EQ(label("gpu-01", kStatusLabel), "pass");
-  EXPECT_EQ(label("gpu-01", kSeverityLabel), "PASS");
-  EXPECT_FALSE(has_taint("gpu-01", kMaintenanceTaintKey));
-  EXPECT_FALSE(has_taint("gpu-01", kUnhealthyTaintKey));
-  EXPECT_EQ(annotation("gpu-01", kMaintenanceClaim), "");
-  const auto diagnosis = parse_diagnosis(annotation("gpu-01", kSweepResultAnnotation), "sweep");
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kStatus)), "pass");
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kSeverity)), "PASS");
+  EXPECT_FALSE(has_taint("gpu-01", kGpuwardNames(NodeName::kMaintenance)));
+  EXPECT_FALSE(has_taint("gpu-01", kGpuwardNames(NodeName::kUnhealthy)));
+  EXPECT_EQ(annotation("gpu-01", kGpuwardNames(NodeName::kMaintenanceClaim)), "");
+  const auto diagnosis =
+      parse_diagnosis(annotation("gpu-01", kGpuwardNames(NodeName::kSweepResult)), "sweep");
   ASSERT_TRUE(diagnosis);
   EXPECT_EQ(diagnosis->status, NodeStatus::kPass);
 }
@@ -36,10 +37,10 @@ TEST_F(SweepTest, BadNodeIsLabelledTaintedAndTakenOutOfMaintenance) {
   const auto report = sweep();
   ASSERT_TRUE(report);
   EXPECT_THAT(report->failed, ElementsAre("gpu-01"));
-  EXPECT_EQ(label("gpu-01", kStatusLabel), "fail");
-  EXPECT_EQ(label("gpu-01", kSeverityLabel), "ISOLATE");
-  EXPECT_TRUE(has_taint("gpu-01", kUnhealthyTaintKey));
-  EXPECT_FALSE(has_taint("gpu-01", kMaintenanceTaintKey));
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kStatus)), "fail");
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kSeverity)), "ISOLATE");
+  EXPECT_TRUE(has_taint("gpu-01", kGpuwardNames(NodeName::kUnhealthy)));
+  EXPECT_FALSE(has_taint("gpu-01", kGpuwardNames(NodeName::kMaintenance)));
 }
 
 TEST_F(SweepTest, AJobThatCouldNotTellLeavesTheNodeAsItWas) {
@@ -58,9 +59,9 @@ TEST_F(SweepTest, AJobThatCouldNotTellLeavesTheNodeAsItWas) {
               UnorderedElementsAre("killed", "silent", "unsure", "late", "endless"));
   EXPECT_THAT(report->skipped, ElementsAre("skipped"));
   for (const auto& [name, end] : ends) {
-    EXPECT_EQ(label(name, kStatusLabel), "") << name;
-    EXPECT_FALSE(has_taint(name, kUnhealthyTaintKey)) << name;
-    EXPECT_FALSE(has_taint(name, kMaintenanceTaintKey)) << name;
+    EXPECT_EQ(label(name, kGpuwardNames(NodeName::kStatus)), "") << name;
+    EXPECT_FALSE(has_taint(name, kGpuwardNames(NodeName::kUnhealthy))) << name;
+    EXPECT_FALSE(has_taint(name, kGpuwardNames(NodeName::kMaintenance))) << name;
   }
   // The one that never ended is not left running on a node that is open again.
   EXPECT_EQ(kube_.requests("DELETE", kJobs).size(), 1U);
@@ -128,22 +129,44 @@ TEST_F(SweepTest, LeavesCordonedUnhealthyAndClaimedNodesAlone) {
   const auto tainted = [](std::string_view key) {
     return Json{{"spec", {{"taints", Json::array({{{"key", key}, {"effect", "NoSchedule"}}})}}}};
   };
-  for (const char* name :
-       {"cordoned", "unhealthy", "maintained", "remediated", "quarantined", "unready", "no-gpu"})
-    add_node(name);
+  for (const char* name : {"cordoned", "remediated", "unready", "no-gpu"}) add_node(name);
   patch_node("cordoned", {{"spec", {{"unschedulable", true}}}});
-  patch_node("unhealthy", tainted(kUnhealthyTaintKey));
-  patch_node("maintained", tainted(kMaintenanceTaintKey));
   patch_node("remediated", tainted("gpuward.dev/remediation"));
-  patch_node("quarantined",
-             {{"metadata", {{"labels", {{std::string(kModeLabel), "quarantine"}}}}}});
+  int number = 0;
+  for (const NodeNames& names : kAllNodeNames) {
+    const std::string suffix = std::to_string(++number);
+    for (const char* name : {"unhealthy-", "maintained-", "quarantined-"}) add_node(name + suffix);
+    patch_node("unhealthy-" + suffix, tainted(names(NodeName::kUnhealthy)));
+    patch_node("maintained-" + suffix, tainted(names(NodeName::kMaintenance)));
+    patch_node("quarantined-" + suffix,
+               {{"metadata", {{"labels", {{names(NodeName::kMode), "quarantine"}}}}}});
+  }
   kube_.patch_status(std::string(kNodes) + "/unready", {{"status", {{"conditions", nullptr}}}});
   patch_node("no-gpu", {{"metadata", {{"labels", {{"nvidia.com/gpu.present", nullptr}}}}}});
   const auto report = sweep();
   ASSERT_TRUE(report);
   EXPECT_THAT(report->passed, IsEmpty());
   EXPECT_EQ(jobs_created(), 0U);
-  EXPECT_TRUE(has_taint("maintained", kMaintenanceTaintKey));  // somebody else's: no claim
+  // Somebody else's: no claim.
+  EXPECT_TRUE(has_taint("maintained-1", kGpuwardNames(NodeName::kMaintenance)));
+}
+
+TEST_F(SweepTest, UsesTheNamesThatTheExporterOfTheNodeUses) {
+  for (const char* name : {"gpu-01", "gpu-02"}) {
+    add_node(name);
+    patch_node(
+        name, {{"metadata", {{"annotations", {{std::string(kPresetAnnotation), "aws-samples"}}}}}});
+  }
+  jobs_.ends["gpu-02"] = {.exit_code = 1, .message = kFailLine};
+  ASSERT_TRUE(sweep());
+  EXPECT_EQ(label("gpu-01", "gpu-healthcheck.aws-samples.io/status"), "pass");
+  EXPECT_EQ(label("gpu-02", "gpu-healthcheck.aws-samples.io/status"), "fail");
+  EXPECT_TRUE(has_taint("gpu-02", "gpu-healthcheck.aws-samples.io/unhealthy"));
+  EXPECT_NE(annotation("gpu-01", "gpu-healthcheck.aws-samples.io/last-sweep"), "");
+  const Json job = parse_json(kube_.requests("POST", kJobs).at(0).body).value();
+  EXPECT_EQ(job["metadata"]["labels"]["gpu-healthcheck.aws-samples.io/target-node"], "gpu-01");
+  for (const char* name : {"gpu-01", "gpu-02"})
+    EXPECT_EQ(label(name, kGpuwardNames(NodeName::kStatus)), "") << name;
 }
 
 TEST_F(SweepTest, TakesNoMoreNodesThanItMayAndThoseThatWaitedLongest) {
@@ -203,14 +226,19 @@ TEST_F(SweepTest, LooksAgainOnceTheTaintKeepsPodsAway) {
   ASSERT_TRUE(report);
   EXPECT_EQ(report->left_alone, 1U);
   EXPECT_EQ(jobs_created(), 0U);
-  EXPECT_FALSE(has_taint("gpu-01", kMaintenanceTaintKey));
+  EXPECT_FALSE(has_taint("gpu-01", kGpuwardNames(NodeName::kMaintenance)));
 }
 
 TEST_F(SweepTest, APassOverrulesNoVerdictOfTheNodesOwnAgent) {
-  add_node("gpu-01");
-  patch_node("gpu-01", {{"metadata", {{"labels", {{std::string(kStatusLabel), "warn"}}}}}});
-  ASSERT_TRUE(sweep());
-  EXPECT_EQ(label("gpu-01", kStatusLabel), "warn");
+  for (const NodeNames& names : kAllNodeNames) {
+    SCOPED_TRACE(names(NodeName::kStatus));
+    const std::string node = "gpu" + std::to_string(jobs_created());
+    add_node(node);
+    patch_node(node, {{"metadata", {{"labels", {{names(NodeName::kStatus), "warn"}}}}}});
+    ASSERT_TRUE(sweep());
+    EXPECT_EQ(label(node, names(NodeName::kStatus)), "warn");
+    EXPECT_EQ(label(node, names(NodeName::kSeverity)), "");
+  }
 }
 
 TEST_F(SweepTest, AStopGivesBackEveryNodeAndEndsItsJobs) {
@@ -245,8 +273,8 @@ TEST_F(SweepTest, AStopGivesBackEveryNodeAndEndsItsJobs) {
   const auto report = Sweep(options(), api, clock_, log).run(stop.get_token());
   ASSERT_TRUE(report);
   EXPECT_THAT(report->untold, UnorderedElementsAre("gpu-01", "gpu-02"));
-  EXPECT_FALSE(has_taint("gpu-01", kMaintenanceTaintKey));
-  EXPECT_FALSE(has_taint("gpu-02", kMaintenanceTaintKey));
+  EXPECT_FALSE(has_taint("gpu-01", kGpuwardNames(NodeName::kMaintenance)));
+  EXPECT_FALSE(has_taint("gpu-02", kGpuwardNames(NodeName::kMaintenance)));
   EXPECT_EQ(kube_.requests("DELETE", kJobs).size(), 2U);
 }
 

@@ -35,17 +35,22 @@ TEST_F(AskForMaintenance, NobodyHasANodeWithoutMarks) {
 
 TEST_F(AskForMaintenance, AQuarantineOrASweepHasTheNodeThatBearsItsMarkNow) {
   const auto ask = ask_for_maintenance(flags_, clock_);
-  const auto mode = [](const Json& value) {
-    return Json{{"metadata", {{"labels", {{std::string(kModeLabel), value}}}}}};
-  };
-  kube().patch("/api/v1/nodes/gpu-01", mode("quarantine"));
-  EXPECT_THAT(ask(), Optional(HasSubstr("quarantine")));
-  kube().patch("/api/v1/nodes/gpu-01", mode(nullptr));
-  EXPECT_EQ(ask(), std::nullopt);
+  for (const NodeNames& names : kAllNodeNames) {
+    SCOPED_TRACE(names(NodeName::kMode));
+    const auto mode = [&](const Json& value) {
+      return Json{{"metadata", {{"labels", {{names(NodeName::kMode), value}}}}}};
+    };
+    kube().patch("/api/v1/nodes/gpu-01", mode("quarantine"));
+    EXPECT_THAT(ask(), Optional(HasSubstr("quarantine")));
+    kube().patch("/api/v1/nodes/gpu-01", mode(nullptr));
+    EXPECT_EQ(ask(), std::nullopt);
 
-  const Json taint = {{"key", kMaintenanceTaintKey}, {"value", "sweep"}, {"effect", "NoSchedule"}};
-  kube().patch("/api/v1/nodes/gpu-01", {{"spec", {{"taints", Json::array({taint})}}}});
-  EXPECT_THAT(ask(), Optional(HasSubstr("maintenance")));
+    const Json taint = {
+        {"key", names(NodeName::kMaintenance)}, {"value", "sweep"}, {"effect", "NoSchedule"}};
+    kube().patch("/api/v1/nodes/gpu-01", {{"spec", {{"taints", Json::array({taint})}}}});
+    EXPECT_THAT(ask(), Optional(HasSubstr("maintenance")));
+    kube().patch("/api/v1/nodes/gpu-01", {{"spec", {{"taints", nullptr}}}});
+  }
 }
 
 TEST_F(AskForMaintenance, WhoCannotBeAskedMayHaveIt) {

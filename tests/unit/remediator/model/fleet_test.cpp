@@ -78,5 +78,16 @@ TEST(FleetNode, IsNotHealthyWhereItIsCordonedOrNotReady) {
   EXPECT_FALSE(fleet_node(kube::Node(), {}).healthy());
 }
 
+TEST(GpuNode, IsOneOnWhichAnExporterSaysHowItIs) {
+  const auto is_one = [](const char* label, const char* value) {
+    kube::Node node;
+    node.meta.labels = {{label, value}};
+    return is_gpu_node(node);
+  };
+  EXPECT_TRUE(is_one("gpuward.dev/status", "pass"));
+  EXPECT_TRUE(is_one("gpu-healthcheck.aws-samples.io/mode", "quarantine"));
+  EXPECT_FALSE(is_one("gpuward.dev/managed", "true")) << "an operator's, on nodes of all kinds";
+}
+
 }  // namespace
 }  // namespace gpuward::remediator

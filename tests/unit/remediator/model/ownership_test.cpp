@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/kube/node_names.h"
 #include "remediator/model/node_mark.h"
 
 namespace gpuward::remediator {
@@ -161,6 +162,22 @@ TEST_F(Ownership, SaysWhatIsOnTheNode) {
   node_.taints.clear();
   EXPECT_EQ(ownership_text(node_), "an unreadable annotation and a cordon");
   EXPECT_TRUE(has_our_taint_or_annotation(node_));
+}
+
+// Both write below gpuward.dev/.
+TEST(OwnershipAnnotation, AndTaintHaveNoNameOfTheExporters) {
+  kube::Node node;
+  for (const NodeNames& names : kAllNodeNames) {
+    for (const NodeNameEntry& entry : kNodeNames) {
+      for (const std::string_view key :
+           {kTaintKey, kAnnotation, std::string_view("gpuward.dev/managed")})
+        EXPECT_FALSE(names.is(key, entry.name)) << key;
+      node.taints.push_back({names(entry.name), "true", std::string(kTaintEffect), ""});
+      node.meta.annotations.emplace(names(entry.name), "{}");
+    }
+  }
+  EXPECT_FALSE(has_our_taint_or_annotation(node));
+  EXPECT_FALSE(our_taint_on(node));
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ Json taint(const std::string& key, const std::string& value,
 
 const Json kRemediation = taint("gpuward.dev/remediation", "reboot");
 const Json kForeign = taint("theirs", "1", "NoExecute");
-const Json kUnhealthy = taint("gpu-healthcheck.aws-samples.io/unhealthy", "true");
+const Json kUnhealthy = taint("gpuward.dev/unhealthy", "true");
 
 Json taints(std::vector<Json> list) { return {{"spec", {{"taints", list}}}}; }
 Json labels(const std::string& key, const Json& value) {
@@ -88,9 +88,7 @@ class AdmissionTest : public ::testing::Test {
   }
   void SetUp() override { GPUWARD_REQUIRE(support::ControlPlane::why_unavailable()); }
 
-  static std::string own(const std::string& name) {
-    return "gpu-healthcheck.aws-samples.io/" + name;
-  }
+  static std::string own(const std::string& name) { return "gpuward.dev/" + name; }
 
   static Json must(const std::string& method, const std::string& path, const Json& body) {
     const auto answer = plane_->request(method, path, dump_json(body));
@@ -154,6 +152,21 @@ class AdmissionTest : public ::testing::Test {
     EXPECT_EQ(answer.status, 403) << dump_json(body) << answer.body;
     EXPECT_THAT(answer.body, HasSubstr(why));
   }
+  static void expect_taint(const std::string& token, const std::string& key) {
+    EXPECT_TRUE(allowed(token, kOwn, taints({kRemediation, kForeign, taint(key, "true")}))) << key;
+    EXPECT_TRUE(allowed(token, kOwn, taints({kRemediation, kForeign}))) << key;
+  }
+  // That the account may set and remove the name, as what it is and as nothing else.
+  static void expect_own(const std::string& token, const NodeNameEntry& entry,
+                         const std::string& key) {
+    const bool is_label = entry.kind == NodeNameKind::kLabel;
+    const bool is_annotation = entry.kind == NodeNameKind::kAnnotation;
+    EXPECT_EQ(allowed(token, kOwn, labels(key, "x")), is_label) << key;
+    EXPECT_EQ(allowed(token, kOwn, annotations(key, "x")), is_annotation) << key;
+    EXPECT_TRUE(allowed(token, kOwn, labels(key, nullptr))) << key;
+    EXPECT_TRUE(allowed(token, kOwn, annotations(key, nullptr))) << key;
+    if (entry.kind == NodeNameKind::kTaint) expect_taint(token, key);
+  }
 
   static inline support::RightsAudit* audit_ = nullptr;
   static inline support::ControlPlane* plane_ = nullptr;
@@ -162,18 +175,15 @@ class AdmissionTest : public ::testing::Test {
 
 TEST_F(AdmissionTest, TheAgentWritesItsOwnLabelsAnnotationsAndTaintsToItsOwnNode) {
   for (const std::string& token : {agent_, quarantine_}) {
-    EXPECT_TRUE(allowed(token, kOwn, labels(own("status"), "fail")));
-    EXPECT_TRUE(allowed(token, kOwn, labels(own("status"), nullptr)));
+    for (const NodeNames& names : kAllNodeNames)
+      for (const NodeNameEntry& entry : kNodeNames) expect_own(token, entry, names(entry.name));
+    for (const std::string_view key : {kPresetAnnotation, kFindingsAnnotation}) {
+      EXPECT_TRUE(allowed(token, kOwn, annotations(std::string(key), "x")));
+      EXPECT_TRUE(allowed(token, kOwn, annotations(std::string(key), nullptr)));
+    }
     EXPECT_TRUE(allowed(token, kOwn, labels("metricsexporter.amd.com.gpu.3.state", "unhealthy")));
     EXPECT_TRUE(allowed(token, kOwn, labels("metricsexporter.amd.com.gpu.3.state", nullptr)));
-    EXPECT_TRUE(allowed(token, kOwn, annotations(own("results"), "{}")));
-    for (const char* key :
-         {"gpu-healthcheck.aws-samples.io/unhealthy", "gpu-healthcheck.aws-samples.io/maintenance",
-          "trainy.konduktor.ai/faulty"}) {
-      EXPECT_TRUE(allowed(token, kOwn, taints({kRemediation, kForeign, taint(key, "true")})))
-          << key;
-      EXPECT_TRUE(allowed(token, kOwn, taints({kRemediation, kForeign})));
-    }
+    expect_taint(token, "trainy.konduktor.ai/faulty");
     EXPECT_TRUE(allowed(token, kOwnStatus, condition("GPUProblem", "True"), kStrategic));
   }
 }
@@ -228,10 +238,10 @@ TEST_F(AdmissionTest, NobodyTouchesTaintsThatAreNotItsOwn) {
                   kWhy);
     expect_denied(token, kOwn, taints({kRemediation, kForeign, taint("new", "1")}), kWhy);
     // An own key that ends pods is not ours.
-    expect_denied(token, kOwn,
-                  taints({kRemediation, kForeign,
-                          taint("gpu-healthcheck.aws-samples.io/unhealthy", "true", "NoExecute")}),
-                  kWhy);
+    expect_denied(
+        token, kOwn,
+        taints({kRemediation, kForeign, taint("gpuward.dev/unhealthy", "true", "NoExecute")}),
+        kWhy);
   }
 }
 
@@ -241,10 +251,15 @@ TEST_F(AdmissionTest, NobodyTouchesLabelsAndAnnotationsThatAreNotItsOwn) {
     expect_denied(token, kOwn, labels("pool", nullptr), "labels pool");
     expect_denied(token, kOwn, labels("node-role.kubernetes.io/control-plane", ""), "labels");
     expect_denied(token, kOwn, labels("gpu-healthcheck.aws-samples.io.evil/status", "x"), "labels");
+    // Only whole keys are the exporter's: the remediator and operators have theirs beside them.
+    for (const char* key : {"gpuward.dev/managed", "gpuward.dev/remediation", "gpuward.dev/other",
+                            "gpu-healthcheck.aws-samples.io/other", "gpuward.dev/status-x"}) {
+      expect_denied(token, kOwn, labels(key, "false"), std::string("labels ") + key);
+      expect_denied(token, kOwn, annotations(key, "{}"), std::string("annotations ") + key);
+    }
     expect_denied(token, kOwn, labels("metricsexporter.amd.com.nic.3.state", "unhealthy"),
                   "labels");
     expect_denied(token, kOwn, annotations("theirs", nullptr), "annotations theirs");
-    expect_denied(token, kOwn, annotations("gpuward.dev/remediation", "{}"), "annotations");
     expect_denied(token, kOwn, {{"metadata", {{"finalizers", Json::array({"a.b/c"})}}}},
                   "finalizers");
   }
@@ -266,8 +281,7 @@ TEST_F(AdmissionTest, TheStatusIsNoWayAroundIt) {
 
 TEST_F(AdmissionTest, TheSweeperMarksAnyNodeAndHasNoStatus) {
   const std::string node = kOther;
-  EXPECT_TRUE(allowed(sweeper_, node,
-                      taints({taint("gpu-healthcheck.aws-samples.io/maintenance", "sweep")})));
+  EXPECT_TRUE(allowed(sweeper_, node, taints({taint("gpuward.dev/maintenance", "sweep")})));
   EXPECT_TRUE(allowed(sweeper_, node, taints({})));
   EXPECT_TRUE(allowed(sweeper_, node, annotations(own("sweep-result"), "{}")));
   EXPECT_TRUE(allowed(sweeper_, node, annotations(own("sweep-result"), nullptr)));
@@ -296,14 +310,15 @@ TEST_F(AdmissionTest, EverythingThatTheAgentWritesIsAllowed) {
   broken.gpus.push_back(gpu_at(9, Vendor::kAmd));
   add_finding(broken, "umc", Severity::kIsolate, "0000:19:00");
   for (const NodePreset preset :
-       {NodePreset::kAwsSamples, NodePreset::kKonduktor, NodePreset::kAmd}) {
+       {NodePreset::kAwsSamples, NodePreset::kGpuward, NodePreset::kAwsSamples,
+        NodePreset::kKonduktor, NodePreset::kAmd}) {
     for (const Snapshot& snapshot : {broken, healthy()}) {
       const auto written =
           writer.write(wish_of(snapshot), keys_of({.preset = preset}), std::chrono::minutes(5), {});
       EXPECT_TRUE(written) << to_string(preset) << ": " << written.error().message;
     }
   }
-  EXPECT_TRUE(writer.say_stopped(*api));
+  EXPECT_TRUE(writer.say_stopped(*api, kGpuwardNames));
   const auto node = api->get_node("gpu-01");
   ASSERT_TRUE(node);
   EXPECT_EQ(node->meta.labels.at(own("status")), "agent-stopped");

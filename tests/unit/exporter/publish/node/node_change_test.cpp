@@ -12,6 +12,7 @@
 namespace gpuward::exporter {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Key;
@@ -31,12 +32,6 @@ kube::Node a_node() {
 kube::NodeChange change(const NodeWish& wish, NodePreset which = NodePreset::kAwsSamples,
                         const kube::Node& seen = a_node()) {
   return change_of(wish, preset(which), seen, kNoon);
-}
-
-Snapshot broken() {
-  Snapshot snapshot = healthy();
-  add_finding(snapshot, "79", Severity::kReboot, "0000:13:00");
-  return snapshot;
 }
 
 // CONTRACTS A: labels /status, /severity, /last-check.
@@ -63,9 +58,9 @@ TEST(NodeChange, TaintsUnhealthyNoSchedule) {
 }
 
 TEST(NodeKeys, MaintenanceSweepIsNoSchedule) {
-  EXPECT_EQ(maintenance_taint().key, "gpu-healthcheck.aws-samples.io/maintenance");
-  EXPECT_EQ(maintenance_taint().value, "sweep");
-  EXPECT_EQ(maintenance_taint().effect, "NoSchedule");
+  EXPECT_EQ(maintenance_taint(kAwsSamplesNames).key, "gpu-healthcheck.aws-samples.io/maintenance");
+  EXPECT_EQ(maintenance_taint(kAwsSamplesNames).value, "sweep");
+  EXPECT_EQ(maintenance_taint(kAwsSamplesNames).effect, "NoSchedule");
 }
 
 TEST(NodeChange, AnnotatesTheResults) {
@@ -158,13 +153,12 @@ TEST_F(NodeFindings, AreTheWorstAndTheNewestNumbersThatNoTableHas) {
 }
 
 TEST_F(NodeFindings, AreTakenOffWithTheLast) {
-  EXPECT_THAT(change(wish_of(healthy())).remove_annotations,
-              ElementsAre("gpu-healthcheck.aws-samples.io/findings"));
+  EXPECT_THAT(change(wish_of(healthy())).remove_annotations, Contains("gpuward.dev/findings"));
 }
 
 TEST_F(NodeFindings, AreFewAndShortWhateverIsWrittenThere) {
   kube::Node node;
-  std::string& text = node.meta.annotations["gpu-healthcheck.aws-samples.io/findings"];
+  std::string& text = node.meta.annotations["gpuward.dev/findings"];
   NodeFinding finding;
   finding.check = "xid";
   finding.line = std::string(9000, 'x');
@@ -189,9 +183,11 @@ TEST(NodeChange, TheAnnotationIsBoundedWhateverTheChecksAreCalled) {
 }
 
 TEST(NodeChange, ClearsItsOwnTaintAndNoOther) {
-  const auto removed = change(wish_of(healthy())).remove_taints;
-  ASSERT_EQ(removed.size(), 1U);
-  EXPECT_EQ(removed[0].key, "gpu-healthcheck.aws-samples.io/unhealthy");
+  const auto made = change(wish_of(healthy()));
+  std::vector<std::string> removed;
+  for (const kube::Taint& taint : made.remove_taints) removed.push_back(taint.key);
+  EXPECT_THAT(removed,
+              ElementsAre("gpu-healthcheck.aws-samples.io/unhealthy", "gpuward.dev/unhealthy"));
 }
 
 TEST(NodeChange, WhereNothingWasLookedAtNothingIsWritten) {
@@ -221,7 +217,7 @@ TEST(NodeChange, TheSwitchesSwitch) {
 
 TEST(NodeChange, ThePresetNoneWritesNothing) {
   const NodeKeys keys = preset(NodePreset::kNone);
-  EXPECT_FALSE(keys.has_condition || keys.has_suite_labels || keys.has_suite_annotation ||
+  EXPECT_FALSE(keys.has_condition || keys.has_labels || keys.has_annotations ||
                keys.has_gpu_labels || keys.taint);
 }
 
@@ -374,19 +370,25 @@ TEST(Diagnosis, AnAnnotationThatIsNoneSaysNothing) {
   }
 }
 
-kube::Node claimed(WallTime expires) {
+kube::Node claimed(WallTime expires, const NodeNames& names = kAwsSamplesNames) {
   kube::Node node = a_node();
-  node.meta.annotations.emplace(kMaintenanceClaim, render_claim({"sweep 1", expires}));
-  node.meta.annotations.emplace(kQuarantineClaim, render_claim({"quarantine 1", expires}));
+  node.meta.annotations.emplace(names(NodeName::kMaintenanceClaim),
+                                render_claim({"sweep 1", expires}));
+  node.meta.annotations.emplace(names(NodeName::kQuarantineClaim),
+                                render_claim({"quarantine 1", expires}));
   return node;
 }
 
-TEST(Claim, AnExpiredOneIsTakenAwayByTheNodesOwnAgent) {
-  const auto made = change_of(NodeWish(), preset(NodePreset::kAwsSamples), claimed(kNoon), kNoon);
-  ASSERT_EQ(made.remove_taints.size(), 1U);
-  EXPECT_EQ(made.remove_taints[0].key, "gpu-healthcheck.aws-samples.io/maintenance");
-  EXPECT_THAT(made.remove_labels, ElementsAre("gpu-healthcheck.aws-samples.io/mode"));
-  EXPECT_THAT(made.remove_annotations, ElementsAre(kMaintenanceClaim, kQuarantineClaim));
+TEST(Claim, AnExpiredOneIsTakenAwayByTheNodesOwnAgentWhateverItsNames) {
+  for (const NodeNames& names : kAllNodeNames) {
+    const auto made =
+        change_of(NodeWish(), preset(NodePreset::kAwsSamples), claimed(kNoon, names), kNoon);
+    ASSERT_EQ(made.remove_taints.size(), 1U);
+    EXPECT_EQ(made.remove_taints[0].key, names(NodeName::kMaintenance));
+    EXPECT_THAT(made.remove_labels, ElementsAre(names(NodeName::kMode)));
+    EXPECT_THAT(made.remove_annotations,
+                ElementsAre(names(NodeName::kMaintenanceClaim), names(NodeName::kQuarantineClaim)));
+  }
 }
 
 TEST(Claim, ALivingOneAndATaintWithoutOneStay) {
@@ -394,8 +396,8 @@ TEST(Claim, ALivingOneAndATaintWithoutOneStay) {
   EXPECT_THAT(change(NodeWish(), NodePreset::kAwsSamples, claimed(living)).remove_taints,
               IsEmpty());
   kube::Node by_hand = a_node();
-  by_hand.taints = {maintenance_taint()};
-  by_hand.meta.labels.emplace(kModeLabel, "quarantine");
+  by_hand.taints = {maintenance_taint(kAwsSamplesNames)};
+  by_hand.meta.labels.emplace(kAwsSamplesNames(NodeName::kMode), "quarantine");
   const auto made = change(NodeWish(), NodePreset::kAwsSamples, by_hand);
   EXPECT_THAT(made.remove_taints, IsEmpty());
   EXPECT_THAT(made.remove_labels, IsEmpty());

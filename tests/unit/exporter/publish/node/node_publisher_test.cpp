@@ -22,7 +22,7 @@ constexpr const char* kNodes = "/api/v1/nodes";
 constexpr const char* kNode = "/api/v1/nodes/gpu-01";
 constexpr const char* kStatus = "/api/v1/nodes/gpu-01/status";
 constexpr const char* kEvents = "/api/v1/namespaces/default/events";
-constexpr const char* kPrefix = "gpu-healthcheck.aws-samples.io/";
+constexpr const char* kPrefix = "gpuward.dev/";
 
 class NoCredentials final : public kube::Credentials {
  public:
@@ -347,6 +347,22 @@ TEST_F(NodePublisherTest, NewSettingsAreFollowedWithoutARestart) {
   EXPECT_FALSE(is_tainted());
   publisher_->configure({}, seconds(300));
   EXPECT_TRUE(wait_until([&] { return is_tainted(); }, seconds(10), "taint"));
+}
+
+TEST_F(NodePublisherTest, ANewPresetIsFollowedWithoutARestart) {
+  const auto suites_label = [this] {
+    return string_at(member_at(kube_.get(kNode)["metadata"], "labels"),
+                     kAwsSamplesNames(NodeName::kStatus));
+  };
+  start({.preset = NodePreset::kAwsSamples});
+  check(CheckStatus::kFail, Severity::kReboot);
+  ASSERT_TRUE(wait_until([&] { return suites_label() == "fail"; }, seconds(10), "the label"));
+  publisher_->configure({}, seconds(300));
+  ASSERT_TRUE(settles("fail", "True"));
+  EXPECT_EQ(suites_label(), "");
+  publisher_.reset();
+  EXPECT_EQ(label("status"), "agent-stopped");
+  EXPECT_EQ(suites_label(), "");
 }
 
 TEST_F(NodePublisherTest, ReadsTheInstanceTypeOffTheNode) {

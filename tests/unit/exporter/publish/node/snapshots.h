@@ -52,4 +52,10 @@ inline Snapshot healthy(int gpus = 8) {
   return snapshot;
 }
 
+inline Snapshot broken() {
+  Snapshot snapshot = healthy();
+  add_finding(snapshot, "79", Severity::kReboot, "0000:13:00");
+  return snapshot;
+}
+
 }  // namespace gpuward::exporter
