@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/html/assets.inc"
+#include "core/runtime/gzip.h"
 #include "core/runtime/text.h"
 
 namespace gpuward::html {
@@ -46,28 +47,31 @@ Markup footer(const Page& page, Clock::Wall now) {
 http::HeaderList headers_of(std::string tag) {
   return {{"ETag", std::move(tag)},
           {"Cache-Control", "no-cache"},
+          {"Vary", "Accept-Encoding"},
           {"Content-Security-Policy", std::string(kContentSecurityPolicy)},
           {"Referrer-Policy", "no-referrer"}};
 }
 
-http::Response answer_unless_known(const http::Request& request, std::string tag,
-                                   http::Response response) {
+http::Response answer_unless_known(const http::Request& request, std::string tag, int status,
+                                   const std::string& text, const std::string& type) {
   const bool is_known = request.header("If-None-Match") == tag;
-  if (is_known) response = http::Response::text(304, "");
+  const std::string packed =
+      !is_known && accepts_gzip(request.header("Accept-Encoding")) ? gzip(text) : std::string();
+  auto response = is_known ? http::Response::text(304, "")
+                           : http::Response::text(status, packed.empty() ? text : packed, type);
   response.headers = headers_of(std::move(tag));
+  if (!packed.empty()) response.headers.emplace_back("Content-Encoding", "gzip");
   return response;
 }
 
 std::string tag_of(std::string_view text) { return "\"" + short_hash(text) + "\""; }
 
 http::Route asset(std::string path, std::string_view text, std::string type) {
-  return {
-      .path = std::move(path),
-      .methods = {"GET"},
-      .handler = [text, type = std::move(type), tag = tag_of(text)](const http::Request& request) {
-        return answer_unless_known(request, tag,
-                                   http::Response::text(200, std::string(text), type));
-      }};
+  return {.path = std::move(path),
+          .methods = {"GET"},
+          .handler = [text, type = std::move(type), tag = tag_of(text)](const http::Request& one) {
+            return answer_unless_known(one, tag, 200, std::string(text), type);
+          }};
 }
 
 }  // namespace
@@ -80,9 +84,8 @@ http::Response answer(const http::Request& request, const Page& page, Clock::Wal
   Markup whole = Markup::trusted("<!doctype html>\n");
   whole += element("html", {{"lang", "en"}},
                    {before, element("body", {links, main, footer(page, now)})});
-  auto response =
-      http::Response::text(page.status, whole.html() + "\n", "text/html; charset=utf-8");
-  return answer_unless_known(request, tag, std::move(response));
+  return answer_unless_known(request, tag, page.status, whole.html() + "\n",
+                             "text/html; charset=utf-8");
 }
 
 std::vector<http::Route> asset_routes() {

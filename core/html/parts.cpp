@@ -12,7 +12,17 @@ std::string_view shape_of(std::string_view severity) {
   return "● ";
 }
 
-std::string class_of(const Column& column) { return column.is_number ? "number" : "text"; }
+Markup head_of(const Column& column) {
+  return element("th", {{"scope", "col"}, {"class", column.is_number ? "number" : ""}},
+                 {column.head});
+}
+
+// A fleet page has thousands of cells: the usual ones say nothing of their look.
+Markup cell_of(const Column& column, const Markup& content) {
+  if (column.is_number)
+    return element("td", {{"class", "number"}, {"data-head", column.head}}, {content});
+  return element("td", {{"data-head", column.head}}, {content});
+}
 
 }  // namespace
 
@@ -37,16 +47,12 @@ Markup table(const std::vector<Column>& columns, const std::vector<std::vector<M
   }
   Markup heads, body;
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (is_shown[i])
-      heads +=
-          element("th", {{"scope", "col"}, {"class", class_of(columns[i])}}, {columns[i].head});
+    if (is_shown[i]) heads += head_of(columns[i]);
   }
   for (const std::vector<Markup>& row : rows) {
     Markup cells;
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      if (is_shown[i])
-        cells += element("td", {{"class", class_of(columns[i])}, {"data-head", columns[i].head}},
-                         {row[i]});
+      if (is_shown[i]) cells += cell_of(columns[i], row[i]);
     }
     body += element("tr", {cells});
   }

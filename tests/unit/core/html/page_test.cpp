@@ -65,6 +65,16 @@ TEST(Page, IsNotSentAgainToWhoeverHasIt) {
   EXPECT_EQ(answer(again, some_page("changed"), kNow).status, 200);
 }
 
+TEST(Page, IsPackedForWhoeverTakesIt) {
+  http::Request request;
+  request.headers = {{"Accept-Encoding", "gzip"}};
+  const auto response = answer(request, some_page(std::string(5'000, 'a')), kNow);
+  EXPECT_EQ(header(response, "Content-Encoding"), "gzip");
+  EXPECT_EQ(header(response, "Vary"), "Accept-Encoding");
+  EXPECT_LT(response.body->size(), 1'000U);
+  EXPECT_EQ(header(answer({}, some_page(), kNow), "Content-Encoding"), "");
+}
+
 TEST(Page, HasItsStyleAndScriptBesideIt) {
   std::vector<std::string> paths;
   for (const http::Route& route : asset_routes()) {

@@ -20,7 +20,7 @@ TEST(Parts, TellSeveritiesApartByShapeWordAndColour) {
 // On a phone the heads are beside each value.
 TEST(Parts, ATableNamesItsColumnsInEachCell) {
   EXPECT_THAT(table({{"Node"}, {"Since", true}}, {{"gpu-1", "3 h"}}).html(),
-              AllOf(HasSubstr("<td class=\"text\" data-head=\"Node\">gpu-1</td>"),
+              AllOf(HasSubstr("<td data-head=\"Node\">gpu-1</td>"),
                     HasSubstr("<td class=\"number\" data-head=\"Since\">3 h</td>")));
 }
 
