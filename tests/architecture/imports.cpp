@@ -119,7 +119,7 @@ const std::vector<Door>& doors() {
       {"civetweb.h", {"core/http/server/"}},
       {"curl/", {"core/http/client/"}},
       {"prometheus/", {"core/metrics/"}},
-      {"zlib.h", {"core/metrics/"}},
+      {"zlib.h", {"core/runtime/"}},
       {"pugixml", {"core/aws/xml.cpp"}},
       {"re2/", {"exporter/kernel_log/line_rules.cpp"}},
       {"nvml.h", {"exporter/gpu/"}},

@@ -70,18 +70,18 @@ class Show {
   void point_out() const {
     const std::string kubectl = "kubectl --kubeconfig=" + cluster_->kubeconfig().string();
     say("Look around, everything runs on:\n"
-        "  exporter        " +
+        "  fleet           " +
+        stack_->telemetry_url() +
+        "/\n"
+        "  the sick node   " +
         stack_->exporter_url(kSickNode) +
-        "/metrics\n"
+        "/\n"
         "  Prometheus      " +
         stack_->prometheus_url() +
         "/classic/alerts\n"  // Debian's has no other page of them
         "  Alertmanager    " +
         stack_->alertmanager_url() +
         "/api/v2/alerts\n"  // Debian's has no page
-        "  remediator      " +
-        stack_->telemetry_url() +
-        "/metrics\n"
         "  Kubernetes API  " +
         cluster_->url() +
         "/api/v1/nodes\n"

@@ -109,7 +109,8 @@ TEST_P(PageWords, NameKeysThatAreThere) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PageWords,
-                         testing::Values("README.md", "docs/security.md", "docs/safety.md",
+                         testing::Values("README.md", "docs/status.md", "docs/limits.md",
+                                         "docs/pages.md", "docs/security.md", "docs/safety.md",
                                          "docs/migration.md", "docs/extending.md"),
                          [](const auto& page) {
                            return std::filesystem::path(page.param).stem().string();

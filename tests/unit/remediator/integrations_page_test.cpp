@@ -1,4 +1,4 @@
-// The README's table of what gpuward works with: whatever it tells people to write has to be taken
+// The page of what gpuward works with: whatever it tells people to write has to be taken
 // by the program, and has to switch on what it names.
 #include <gmock/gmock.h>
 
@@ -30,12 +30,10 @@ std::vector<std::string> cells_of(const std::string& row) {
 }
 
 std::vector<Integration> integrations() {
-  std::istringstream readme(read_file(GPUWARD_SOURCE_DIR "/README.md").value_or(""));
+  std::istringstream page(read_file(GPUWARD_SOURCE_DIR "/docs/integrations.md").value_or(""));
   std::vector<Integration> all;
-  bool is_there = false;
-  for (std::string line; std::getline(readme, line);) {
-    if (line.starts_with("## ")) is_there = line == "## What it works with";
-    if (!is_there || !line.starts_with("| ") || line.starts_with("| with")) continue;
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with("| ") || line.starts_with("| with")) continue;
     const auto cells = cells_of(line);
     if (cells.size() == 3) all.push_back({cells[0], cells[1], cells[2]});
   }
@@ -43,7 +41,7 @@ std::vector<Integration> integrations() {
 }
 
 Policy policy_of(const Integration& row) {
-  const auto file = YamlFile::parse(row.yaml, "README.md");
+  const auto file = YamlFile::parse(row.yaml, "docs/integrations.md");
   EXPECT_TRUE(file) << row.yaml;
   if (!file) return {};
   auto policy = read_policy(*file);
@@ -52,7 +50,7 @@ Policy policy_of(const Integration& row) {
 }
 
 Flags flags_of(const Integration& row) {
-  const auto file = YamlFile::parse(row.yaml, "README.md");
+  const auto file = YamlFile::parse(row.yaml, "docs/integrations.md");
   EXPECT_TRUE(file) << row.yaml;
   if (!file) return {};
   std::vector<std::string> words;
@@ -77,7 +75,7 @@ bool any_policy(const std::function<bool(const Policy&)>& is_on) {
   });
 }
 
-TEST(ReadmeIntegrations, AreTakenByTheProgramAsTheyStand) {
+TEST(Integrations, AreTakenByTheProgramAsTheyStand) {
   const auto all = integrations();
   ASSERT_GE(all.size(), 15U);
   for (const Integration& row : all) {
@@ -90,7 +88,7 @@ TEST(ReadmeIntegrations, AreTakenByTheProgramAsTheyStand) {
   }
 }
 
-TEST(ReadmeIntegrations, SwitchOnEachSource) {
+TEST(Integrations, SwitchOnEachSource) {
   EXPECT_TRUE(any_flags([](const Flags& flags) { return !flags.alertmanager_url.empty(); }));
   EXPECT_TRUE(any_flags([](const Flags& flags) { return flags.prometheus_alerts; }));
   EXPECT_TRUE(any_flags([](const Flags& flags) { return !flags.loki_url.empty(); }));
@@ -101,7 +99,7 @@ TEST(ReadmeIntegrations, SwitchOnEachSource) {
   }
 }
 
-TEST(ReadmeIntegrations, SwitchOnEachCloudAndSink) {
+TEST(Integrations, SwitchOnEachCloudAndSink) {
   EXPECT_TRUE(any_policy([](const Policy& policy) {
     return policy.machines.aws.reboot && policy.machines.aws.terminate;
   }));

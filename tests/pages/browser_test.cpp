@@ -1,0 +1,113 @@
+// The pages in a real browser: what its script does, and what the headers of the server forbid.
+#include "tests/pages/browser.h"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+
+#include "core/html/page.h"
+#include "tests/pages/scene.h"
+#include "tests/support/require.h"
+#include "tests/unit/core/http/test_server.h"
+
+namespace gpuward::pages {
+namespace {
+
+using html::Markup;
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using namespace std::chrono_literals;
+
+// Answers the n-th request for the page as `page` says.
+class Pages {
+ public:
+  explicit Pages(std::function<http::Response(const http::Request&, int)> page)
+      : server_(routes(std::move(page))) {}
+  [[nodiscard]] std::string url() const { return server_.url("/"); }
+
+ private:
+  std::vector<http::Route> routes(
+      const std::function<http::Response(const http::Request&, int)>& page) {
+    auto all = html::asset_routes();
+    const auto answer = [this, page](const http::Request& request) {
+      return page(request, ++count_);
+    };
+    all.push_back({.path = "/", .methods = {"GET"}, .handler = answer});
+    return all;
+  }
+
+  std::atomic<int> count_ = 0;
+  http::TestServer server_;
+};
+
+http::Response page_with(const http::Request& request, Markup body) {
+  return html::answer(
+      request,
+      {.title = "a test", .root = "", .program = "gpuward", .nav = {}, .body = std::move(body)},
+      SystemClock().wall());
+}
+
+TEST(PageInABrowser, ShowsWhatIsNewByItself) {
+  GPUWARD_REQUIRE(why_no_browser());
+  const Pages pages([](const http::Request& request, int count) {
+    return page_with(request, "look " + std::to_string(count));
+  });
+  const std::string text = dom_after(pages.url(), 12s);
+  EXPECT_THAT(text, ContainsRegex("<main id=\"main\">look [23]</main>"));
+  EXPECT_THAT(text, Not(HasSubstr("OLD")));
+}
+
+TEST(PageInABrowser, SaysThatItIsOldOnceNobodyAnswers) {
+  GPUWARD_REQUIRE(why_no_browser());
+  const Pages pages([](const http::Request& request, int count) {
+    return count == 1 ? page_with(request, "look 1") : http::Response::text(500, "no");
+  });
+  EXPECT_THAT(dom_after(pages.url(), 12s),
+              AllOf(HasSubstr("look 1"), HasSubstr("OLD: nobody has answered since then (as of "),
+                    HasSubstr("class=\"old\"")));
+}
+
+// Should text ever get past the escaping.
+TEST(PageInABrowser, RunsNoScriptThatStandsInIt) {
+  GPUWARD_REQUIRE(why_no_browser());
+  const Pages pages([](const http::Request& request, int) {
+    return page_with(request, Markup::trusted("<script>document.title = 'run'</script>"
+                                              "<img src=x onerror=\"document.title = 'run'\">"));
+  });
+  EXPECT_THAT(dom_after(pages.url(), 2s), HasSubstr("<title>a test</title>"));
+}
+
+TEST(PageInABrowser, OffersToCopyTheCommands) {
+  GPUWARD_REQUIRE(why_no_browser());
+  const Scene scene(scene_size("busy"));
+  EXPECT_THAT(dom_after(scene.url() + "remediations/" + Scene::remediation(), 1s),
+              HasSubstr("gpuwardctl approve gpu-001 7f3a9c</code> <button>copy</button>"));
+}
+
+// Each page of each scene is a whole document with its own heading, and links to nothing that is
+// not there.
+TEST(PageInABrowser, LinksToNothingThatIsNotThere) {
+  GPUWARD_REQUIRE(why_no_browser());
+  const Scene scene(scene_size("broken"));
+  const std::string text = dom_after(scene.url(), 1s);
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("▲ NOBODY"), HasSubstr("▲ STOPPED"), HasSubstr("▲ OPEN since")));
+  http::CurlClient client;
+  std::size_t followed = 0;
+  const std::string mark = "href=\"";
+  for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark, at + 1)) {
+    const auto begin = at + mark.size();
+    const std::string address = text.substr(begin, text.find('"', begin) - begin);
+    if (address.starts_with("#")) continue;
+    const auto answer = client.send(http::get_request(scene.url() + address));
+    ASSERT_TRUE(answer) << address;
+    EXPECT_EQ(answer->status, 200) << address;
+    ++followed;
+  }
+  EXPECT_GT(followed, 20U);
+}
+
+}  // namespace
+}  // namespace gpuward::pages
