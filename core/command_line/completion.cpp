@@ -36,15 +36,16 @@ Words names_of(const CLI::Option& option) {
   return names;
 }
 
-// Whether its value is one of the names that only a running program knows.
-bool is_name(const CLI::Option& option, const NameSource& names) {
-  return !names.type.empty() && option.get_type_name() == names.type;
+// The source of its value; null where that is no name that only a running program knows.
+const NameSource* source_of(const CLI::Option& option, NameSources sources) {
+  const auto found = std::ranges::find(sources, option.get_type_name(), &NameSource::type);
+  return found == sources.end() ? nullptr : &*found;
 }
 
 // The parts of the script that are about words: patterns and branches of its case statements. A
 // path is the commands given so far, each behind a blank.
 struct Parts {
-  NameSource names;
+  NameSources names;
   Words commands;      // 'path word' of each command
   Words valued;        // options that take a value
   std::string values;  // branches: which values
@@ -62,7 +63,8 @@ void append_option(const std::string& path, const CLI::Option& option, Parts& pa
   }
   const Words values = values_of(option);
   if (here.empty()) return;
-  if (is_name(option, parts.names)) parts.values += "    " + join(here, "|") + ") names=1 ;;\n";
+  if (const NameSource* const source = source_of(option, parts.names))
+    parts.values += "    " + join(here, "|") + ") names=" + std::string(source->type) + " ;;\n";
   if (values.empty()) return;
   parts.values += "    " + join(here, "|") + ") words='" + join(values, " ") + "' ;;\n";
 }
@@ -70,18 +72,18 @@ void append_option(const std::string& path, const CLI::Option& option, Parts& pa
 void append_command(const std::string& path, const CLI::App& command, Parts& parts) {
   Words long_names;
   Words follow;
-  bool takes_name = false;
+  const NameSource* source = nullptr;
   for (const CLI::Option* option : options_taken_by(command)) {
     append_option(path, *option, parts);
     for (const std::string& name : option->get_lnames()) long_names.push_back("--" + name);
     if (!option->get_positional()) continue;
     std::ranges::copy(values_of(*option), std::back_inserter(follow));
-    takes_name = takes_name || is_name(*option, parts.names);
+    if (source == nullptr) source = source_of(*option, parts.names);
   }
   for (const CLI::App* next : commands_of(command)) follow.push_back(next->get_name());
   parts.words += "    '" + path + ":-'*) words='" + join(long_names, " ") + "' ;;\n";
-  if (takes_name) {
-    parts.words += "    '" + path + ":'*) names=1 ;;\n";
+  if (source != nullptr) {
+    parts.words += "    '" + path + ":'*) names=" + std::string(source->type) + " ;;\n";
   } else if (!follow.empty()) {
     parts.words += "    '" + path + ":'*) words='" + join(follow, " ") + "' ;;\n";
   }
@@ -127,23 +129,23 @@ std::string keeping_text(const CLI::App& app) {
          "        else given+=(\"${COMP_WORDS[i+1]}\"); fi ;;\n    esac\n";
 }
 
-std::string function_text(const CLI::App& app, const NameSource& names) {
+std::string function_text(const CLI::App& app, NameSources names) {
   Parts parts{.names = names, .commands = {}, .valued = {}, .values = {}, .words = {}};
   append_command("", app, parts);
   const std::string valued = join(parts.valued, "|");
   std::string text = function_name(app.get_name()) + "() {\n";
   text += kDeclare;
   text += "  for ((i = 1; i < COMP_CWORD; ++i)); do\n";
-  if (!names.type.empty()) text += keeping_text(app);
+  if (!names.empty()) text += keeping_text(app);
   text += "    case \"$path ${COMP_WORDS[i]}\" in\n";
   text += "      " + join(parts.commands, "|") + ") path=\"$path ${COMP_WORDS[i]}\" ;;\n";
   text += "      " + valued + ") [[ ${COMP_WORDS[i+1]} == = ]] && ((++i)); ((++i)) ;;\n";
   text += "    esac\n  done\n  case \"$path $before\" in\n" + parts.values;
   text += "    " + valued + ") return ;;\n  esac\n";
   text += "  [[ -n $words$names ]] || case \"$path:$word\" in\n" + parts.words + "  esac\n";
-  if (!names.type.empty()) {
-    text += "  [[ -z $names ]] || words=$(" + app.get_name() + " " + std::string(names.command) +
-            " \"${given[@]}\" 2>/dev/null)\n";
+  for (const NameSource& source : names) {
+    text += "  [[ $names != " + std::string(source.type) + " ]] || words=$(" + app.get_name() +
+            " " + std::string(source.command) + " \"${given[@]}\" 2>/dev/null)\n";
   }
   return text + "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n}\n";
 }
@@ -171,14 +173,20 @@ std::string in_fish_quotes(const std::string& text) {
   return out + "'";
 }
 
-std::string fish_option(const std::string& line, const CLI::Option& option,
-                        const std::string& names, const NameSource& source) {
+// What fish runs for the names.
+std::string fish_names(const CLI::App& root, const NameSource& source) {
+  return in_fish_quotes("(" + root.get_name() + " " + std::string(source.command) +
+                        " 2>/dev/null)");
+}
+
+std::string fish_option(const std::string& line, const CLI::Option& option, const CLI::App& root,
+                        NameSources sources) {
   std::string text = line;
   for (const std::string& name : option.get_lnames()) text += " -l " + name;
   for (const std::string& name : option.get_snames()) text += " -s " + name;
   const Words values = values_of(option);
-  if (is_name(option, source)) {
-    text += " -x -a " + names;
+  if (const NameSource* const source = source_of(option, sources)) {
+    text += " -x -a " + fish_names(root, *source);
   } else if (!values.empty()) {
     text += " -x -a " + in_fish_quotes(join(values, " "));
   } else if (option.get_items_expected_max() > 0) {
@@ -188,12 +196,10 @@ std::string fish_option(const std::string& line, const CLI::Option& option,
 }
 
 std::string fish_command(const std::string& path, const CLI::App& command, const CLI::App& root,
-                         const NameSource& source) {
+                         NameSources sources) {
   const std::string& program = root.get_name();
   const std::string line =
       "complete -c " + program + " -n \"test (_" + function_name(program) + ") = '" + path + "'\"";
-  const std::string names =
-      in_fish_quotes("(" + program + " " + std::string(source.command) + " 2>/dev/null)");
   std::string text;
   for (const CLI::App* next : commands_of(command)) {
     text += line + " -f -a " + next->get_name() + " -d " + in_fish_quotes(next->get_description()) +
@@ -201,19 +207,19 @@ std::string fish_command(const std::string& path, const CLI::App& command, const
   }
   for (const CLI::Option* option : options_taken_by(command)) {
     if (!option->get_positional()) {
-      text += fish_option(line, *option, names, source);
-    } else if (is_name(*option, source)) {
-      text += line + " -f -a " + names + "\n";
+      text += fish_option(line, *option, root, sources);
+    } else if (const NameSource* const source = source_of(*option, sources)) {
+      text += line + " -f -a " + fish_names(root, *source) + "\n";
     } else if (const Words values = values_of(*option); !values.empty()) {
       text += line + " -f -a " + in_fish_quotes(join(values, " ")) + "\n";
     }
   }
   for (const CLI::App* next : commands_of(command))
-    text += fish_command(path + " " + next->get_name(), *next, root, source);
+    text += fish_command(path + " " + next->get_name(), *next, root, sources);
   return text;
 }
 
-std::string fish_script(const CLI::App& app, const NameSource& names) {
+std::string fish_script(const CLI::App& app, NameSources names) {
   Parts parts{.names = names, .commands = {}, .valued = {}, .values = {}, .words = {}};
   append_command("", app, parts);
   return "# Completion of " + app.get_name() + ": " + app.get_name() +
@@ -223,7 +229,7 @@ std::string fish_script(const CLI::App& app, const NameSource& names) {
 
 // For `shell` to source. It offers commands, long options, the values of options that take one of a
 // few words, and names; file names for all else.
-std::string script_for(const CLI::App& app, const NameSource& names, const std::string& shell) {
+std::string script_for(const CLI::App& app, NameSources names, const std::string& shell) {
   if (shell == "fish") return fish_script(app, names);
   const std::string& program = app.get_name();
   // zsh runs bash's functions as they are, in ksh's manner of counting.
@@ -239,7 +245,7 @@ std::string script_for(const CLI::App& app, const NameSource& names, const std::
 }  // namespace
 
 std::optional<int> parse_words(CLI::App& app, std::span<const Example> examples, int argc,
-                               const char* const* argv, const NameSource& names) {
+                               const char* const* argv, NameSources names) {
   std::string shell;
   app.add_subcommand("completion", "Print a script that completes this command line in a shell")
       ->add_option("shell", shell, "bash, zsh or fish")
@@ -250,9 +256,10 @@ std::optional<int> parse_words(CLI::App& app, std::span<const Example> examples,
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     const bool is_wrong = error.get_exit_code() != 0;
-    const std::string unknown = is_wrong ? unknown_word(app, argc, argv) : "";
-    if (unknown.empty()) return app.exit(error) == 0 ? 0 : kWrongUsage;
-    std::cerr << unknown;
+    if (!is_wrong) return app.exit(error);
+    const WordFault fault = fault_in(app, argc, argv);
+    std::cerr << "error: " << (fault.what.empty() ? error.what() : fault.what) << "\nsee '"
+              << fault.command << " --help'\n";
     return kWrongUsage;
   }
   if (shell.empty()) return std::nullopt;

@@ -16,9 +16,10 @@ namespace gpuward {
 // by what `command` of the program prints, a name a line, in bash and zsh with the options of the
 // program itself that were given.
 struct NameSource {
-  std::string_view type = {};     // "NODE"; empty: there are none
-  std::string_view command = {};  // "list -o name"
+  std::string_view type;     // "NODE"
+  std::string_view command;  // "list -o name"
 };
+using NameSources = std::span<const NameSource>;
 
 // Parses the words by an app that has all its commands, with `completion bash|zsh|fish` beside
 // them, which prints the script for that shell to source, and with the examples. The exit code
@@ -26,6 +27,6 @@ struct NameSource {
 // which have been complained of.
 [[nodiscard]] std::optional<int> parse_words(CLI::App& app, std::span<const Example> examples,
                                              int argc, const char* const* argv,
-                                             const NameSource& names = {});
+                                             NameSources names = {});
 
 }  // namespace gpuward

@@ -4,6 +4,7 @@
 
 #include "core/kube/impl.h"
 #include "core/kube/pager.h"
+#include "core/runtime/json.h"
 
 namespace gpuward::kube {
 
@@ -34,7 +35,11 @@ Result<std::string> Api::version_of(std::string_view collection) {
 }
 
 Status Api::answers() {
-  return impl_->transport.send_only({.target = "/version", .answers = Answers::kText});
+  const auto answer =
+      impl_->transport.send({.target = "/version", .answers = Answers::kKubernetes});
+  if (!answer) return std::unexpected(answer.error());
+  if (!string_at(answer->json, "gitVersion").empty()) return {};
+  return fail(ErrorKind::kInternal, "GET /version: the answer names no version of Kubernetes");
 }
 
 Status Api::ready() {

@@ -170,7 +170,8 @@ class Api {
                              std::stop_token stop,
                              const std::function<void(const WatchEvent&)>& on_event);
 
-  // GET /version: whether it answers us, and takes our credential.
+  // GET /version: whether it answers us, and takes our credential. kInternal: what answers is not a
+  // Kubernetes API server.
   [[nodiscard]] Status answers();
   // GET /readyz of the API server.
   [[nodiscard]] Status ready();

@@ -30,6 +30,7 @@ struct ExecPlugin {
 struct ClusterConfig {
   std::string server;       // "https://10.0.0.1:443", no trailing slash
   std::string origin = {};  // for people: `context "a" of /home/me/.kube/config`
+  std::string user = {};    // as the kubeconfig calls who we are; empty: it does not say
   std::string default_namespace = "default";
   http::ClientTls tls;
   // At most one of these says who we are; all empty: the client certificate, or anonymous.

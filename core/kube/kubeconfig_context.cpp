@@ -43,17 +43,32 @@ Result<Merged> read_files(const std::string& named) {
   auto paths = split_paths(environment("KUBECONFIG"));
   if (paths.empty()) paths.push_back(fs::path(environment("HOME")) / ".kube" / "config");
   Merged merged;
+  std::string missing;
   for (const fs::path& path : paths) {
     auto one = read_kubeconfig(path);
-    if (!one && one.error().kind == ErrorKind::kNotFound) continue;
+    if (!one && one.error().kind == ErrorKind::kNotFound) {
+      missing += (missing.empty() ? "" : ", ") + path.string();
+      continue;
+    }
     if (!one) return std::unexpected(one.error());
     merged.kubeconfig.merge(std::move(*one));
     merged.files += (merged.files.empty() ? "" : ":") + path.string();
   }
   if (merged.files.empty())
-    return fail(ErrorKind::kNotFound,
-                "no kubeconfig: none of the files of $KUBECONFIG, nor ~/.kube/config, exists");
+    return fail(
+        ErrorKind::kNotFound,
+        "no kubeconfig: " + (environment("KUBECONFIG").empty()
+                                 ? "there is no " + missing + ", and $KUBECONFIG is not set"
+                                 : "$KUBECONFIG names " + missing + ", which is not there"));
   return merged;
+}
+
+// "a, b"
+template <typename T>
+std::string names_of(const std::map<std::string, T>& entries) {
+  std::string names;
+  for (const auto& [name, entry] : entries) names += (names.empty() ? "" : ", ") + name;
+  return names;
 }
 
 template <typename T>
@@ -61,7 +76,8 @@ Result<T> look_up(const std::map<std::string, T>& entries, const std::string& na
                   const std::string& what) {
   const auto at = entries.find(name);
   if (at != entries.end()) return at->second;
-  return fail(ErrorKind::kInvalid, "kubeconfig: there is no " + what + " \"" + name + "\"");
+  return fail(ErrorKind::kInvalid, "kubeconfig: there is no " + what + " \"" + name +
+                                       "\"; there are: " + names_of(entries));
 }
 
 // `*-data` wins over the file, which is read now.
@@ -97,9 +113,14 @@ void set_identity(const KubeconfigUser& user, ClusterConfig& config) {
 
 Result<ClusterConfig> resolve_context(const Kubeconfig& kubeconfig, const std::string& context) {
   const std::string& name = context.empty() ? kubeconfig.current_context : context;
+  if (kubeconfig.contexts.empty())
+    return fail(ErrorKind::kInvalid,
+                "kubeconfig: it is empty or has no context: name another file with --kubeconfig or "
+                "$KUBECONFIG, or write one as your cluster's provider says");
   if (name.empty())
     return fail(ErrorKind::kInvalid,
-                "kubeconfig: current-context is not set: name one with --context");
+                "kubeconfig: current-context is not set: name one with --context: " +
+                    names_of(kubeconfig.contexts));
   const auto chosen = look_up(kubeconfig.contexts, name, "context");
   if (!chosen) return std::unexpected(chosen.error());
   const auto cluster = look_up(kubeconfig.clusters, chosen->cluster, "cluster");
@@ -111,6 +132,7 @@ Result<ClusterConfig> resolve_context(const Kubeconfig& kubeconfig, const std::s
   config.tls.server_name = cluster->server_name;
   config.tls.skip_verify = cluster->skip_verify;
   if (!chosen->ns.empty()) config.default_namespace = chosen->ns;
+  config.user = chosen->user;
   if (chosen->user.empty()) return config;  // anonymous
   const auto user = look_up(kubeconfig.users, chosen->user, "user");
   if (!user) return with_context("context \"" + name + "\"", user.error());
@@ -123,7 +145,7 @@ Result<ClusterConfig> load_kubeconfig(const std::string& path, const std::string
   const auto merged = read_files(path);
   if (!merged) return std::unexpected(merged.error());
   auto config = resolve_context(merged->kubeconfig, context);
-  if (!config) return config;
+  if (!config) return with_context(merged->files, config.error());
   config->origin = "context \"" + (context.empty() ? merged->kubeconfig.current_context : context) +
                    "\" of " + merged->files;
   return config;

@@ -41,12 +41,23 @@ bool worth_repeating(const Error& error, Repeat repeat) {
 
 bool is_success(int status) { return status >= 200 && status < 300; }
 
+bool may_be_of_proxy(ErrorKind kind) {
+  return kind == ErrorKind::kUnauthenticated || kind == ErrorKind::kUnavailable ||
+         kind == ErrorKind::kTimeout || kind == ErrorKind::kOverloaded;
+}
+
 Result<Answer> read_answer(const Call& call, const http::ClientResponse& answer) {
   if (call.answers == Answers::kText && is_success(answer.status)) return Answer{Json()};
   JsonLimits limits;
   limits.max_bytes = call.max_response_bytes;
   auto json = parse_json(answer.body, limits);
-  if (!is_success(answer.status)) return std::unexpected(classify(answer, json ? *json : Json()));
+  if (!is_success(answer.status)) {
+    Error error = classify(answer, json ? *json : Json());
+    const bool is_foreign = !json || string_at(*json, "kind") != "Status";
+    if (call.answers == Answers::kKubernetes && is_foreign && !may_be_of_proxy(error.kind))
+      error.kind = ErrorKind::kInternal;
+    return std::unexpected(std::move(error));
+  }
   if (!json)
     return with_context("the answer is not JSON",
                         Error{ErrorKind::kInternal, json.error().message, {}});

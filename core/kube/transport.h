@@ -37,7 +37,10 @@ enum class Repeat : std::uint8_t {
   kNever,       // nor is a pause of the server waited for: the caller decides each time
 };
 
-enum class Answers : std::uint8_t { kJson, kText };
+// kKubernetes: JSON too, and an error that is no Status of Kubernetes is kInternal, because it is
+// unknown what answers; but for what proxies say while the server behind them is away or wants a
+// login.
+enum class Answers : std::uint8_t { kJson, kText, kKubernetes };
 
 struct Call {
   std::string method = "GET";

@@ -18,8 +18,7 @@ Result<kube::ClusterConfig> find_cluster(const CommandFlags& flags) {
   auto own = kube::load_in_cluster();
   if (own || own.error().kind != ErrorKind::kNotFound) return own;
   return fail(ErrorKind::kInvalid, "which cluster? " + config.error().message +
-                                       ", and this is no pod: name a file with "
-                                       "--kubeconfig");
+                                       ", and this is no pod: name a file with --kubeconfig");
 }
 
 Error unreachable(const kube::ClusterConfig& config, const CommandFlags& flags, Error error) {
@@ -29,10 +28,20 @@ Error unreachable(const kube::ClusterConfig& config, const CommandFlags& flags, 
                     ". Check: has it expired (log in again), is it the right context (--context)?";
     return error;
   }
+  if (error.kind == ErrorKind::kInternal) {
+    error.message = "what answers at " + config.server + " (" + config.origin +
+                    ") is not a Kubernetes API server: " + error.message +
+                    ". Check: is `server` of that context right?";
+    return error;
+  }
+  const bool is_late = error.kind == ErrorKind::kTimeout;
   error.message = server + "does not answer: " + error.message +
                   ". Check: does this machine reach it (network, VPN), is it the right context "
-                  "(--context)? --request-timeout, now " +
-                  std::to_string(flags.request_timeout.count()) + " ms, waits longer";
+                  "(--context)?";
+  if (is_late) {
+    error.message += " --request-timeout, now " + std::to_string(flags.request_timeout.count()) +
+                     " ms, waits longer";
+  }
   return error;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "core/kube/api.h"
 #include "core/kube/connection.h"
@@ -21,6 +22,8 @@ class ClusterAccess {
   [[nodiscard]] static Result<std::unique_ptr<ClusterAccess>> open(const CommandFlags& flags,
                                                                    Clock& clock);
   [[nodiscard]] kube::Api& api() { return *api_; }
+  // As the kubeconfig calls who we are; empty where it does not say.
+  [[nodiscard]] const std::string& user() const { return config_.user; }
 
  private:
   ClusterAccess(kube::ClusterConfig config, const CommandFlags& flags, Clock& clock);

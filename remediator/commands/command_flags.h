@@ -34,6 +34,8 @@ struct ReplayFlags {
 struct CommandFlags {
   std::string kubeconfig, context;
   std::chrono::milliseconds request_timeout{2'000};  // for the API server's first answer
+  // As the kubeconfig calls who we are: once it is read, for a server that does not say it.
+  std::string context_user;
   // Of the remediator: where its lease, ledger and stop switch are.
   std::string state_namespace = "gpuward";
   OutputFormat output = OutputFormat::kTable;

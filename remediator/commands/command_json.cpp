@@ -1,7 +1,6 @@
 #include "remediator/commands/command_json.h"
 
 #include "core/runtime/clock.h"
-#include "core/runtime/json.h"
 #include "core/runtime/text.h"
 
 namespace gpuward::remediator {
@@ -44,17 +43,22 @@ std::string breaker_json(const Breaker& breaker) {
                     {"by", breaker.by}});
 }
 
-std::string exclusions_json(const ExclusionList& list) {
+Json exclusion_items(const Excluded& excluded) {
   Json items = Json::array();
-  for (const auto& [name, exclusion] : list) {
+  for (const auto& [name, exclusion] : excluded) {
+    const bool has_start = exclusion.since != WallTime();
     const bool has_end = exclusion.until != WallTime::max();
     items.push_back({{"name", name},
-                     {"since", to_rfc3339(exclusion.since)},
+                     {"since", has_start ? Json(to_rfc3339(exclusion.since)) : Json(nullptr)},
                      {"until", has_end ? Json(to_rfc3339(exclusion.until)) : Json(nullptr)},
                      {"reason", exclusion.reason},
                      {"by", exclusion.by}});
   }
-  return dump_json({{"items", std::move(items)}});
+  return items;
+}
+
+std::string exclusions_json(const Excluded& excluded) {
+  return dump_json({{"items", exclusion_items(excluded)}});
 }
 
 }  // namespace gpuward::remediator

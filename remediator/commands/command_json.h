@@ -6,8 +6,9 @@
 #include <string>
 
 #include "core/kube/objects.h"
+#include "core/runtime/json.h"
 #include "remediator/budgets/ledger.h"
-#include "remediator/guards/exclusions.h"
+#include "remediator/commands/excluded.h"
 
 namespace gpuward::remediator {
 
@@ -21,7 +22,10 @@ namespace gpuward::remediator {
                                            std::span<const kube::CustomObject> objects);
 // {"open", "since": null where it was never touched, "why", "by"}.
 [[nodiscard]] std::string breaker_json(const Breaker& breaker);
-// {"items": [{"name", "since", "until": null for what has no end, "reason", "by"}]}.
-[[nodiscard]] std::string exclusions_json(const ExclusionList& list);
+// [{"name", "since": null where that is not known, "until": null for what has no end, "reason",
+// "by"}].
+[[nodiscard]] Json exclusion_items(const Excluded& excluded);
+// {"items": these}.
+[[nodiscard]] std::string exclusions_json(const Excluded& excluded);
 
 }  // namespace gpuward::remediator

@@ -11,7 +11,8 @@
 
 namespace gpuward::remediator {
 
-// What is to be printed, or why it did not work.
+// What is to be printed, or why it did not work. kNotFound for a name that no node and no instance
+// has; removing what is not excluded succeeds.
 [[nodiscard]] Result<std::string> list_exclusions(const CommandFlags& flags, kube::Api& api,
                                                   Clock& clock);
 [[nodiscard]] Result<std::string> add_exclusion(const CommandFlags& flags, kube::Api& api,

@@ -1,16 +1,22 @@
 #include "remediator/commands/explain.h"
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <ranges>
+#include <set>
 #include <utility>
 #include <vector>
 
+#include "core/command_line/closest.h"
 #include "core/kube/names.h"
 #include "core/runtime/text.h"
 #include "remediator/actions/step_progress.h"
 #include "remediator/budgets/ledger_store.h"
 #include "remediator/commands/command_json.h"
+#include "remediator/commands/excluded.h"
+#include "remediator/commands/last_command.h"
+#include "remediator/commands/standing.h"
 #include "remediator/guards/manual_change.h"
 #include "remediator/model/ownership.h"
 #include "remediator/model/remediation_name.h"
@@ -36,11 +42,37 @@ std::string explain_alert(const AlertEvidence& alert) {
          (alert.advice.empty() ? "" : "    a model says: " + alert.advice + "\n");
 }
 
-std::string explain_step(const StepRecord& step) {
+// When the step was done for the first time, where the record of it is of a later time.
+std::string first_time(const StepRecord& step, const RemediationStatus& status) {
+  constexpr std::array<std::pair<Step, Milestone>, 3> kMilestones{
+      {{Step::kTaint, Milestone::kTainted},
+       {Step::kCordon, Milestone::kCordoned},
+       {Step::kDrain, Milestone::kDrained}}};
+  const auto* const known =
+      std::ranges::find(kMilestones, step.step, [](auto& one) { return one.first; });
+  if (known == kMilestones.end() || step.attempts < 2) return {};
+  const auto reached = status.reached.find(known->second);
+  const bool is_earlier =
+      reached != status.reached.end() && step.intent_at && reached->second < *step.intent_at;
+  return is_earlier ? " (done first " + to_rfc3339(reached->second) + ")" : "";
+}
+
+std::string explain_step(const StepRecord& step, const RemediationStatus& status) {
   return "  step " + std::string(to_string(step.step)) + ": " +
          std::string(to_string(step.result)) + ", intended " + time_or_dash(step.intent_at) +
-         ", finished " + time_or_dash(step.finished_at) + ", attempts " +
-         std::to_string(step.attempts) + (step.message.empty() ? "" : ": " + step.message) + "\n";
+         ", finished " + time_or_dash(step.finished_at) + first_time(step, status) + ", attempts " +
+         std::to_string(step.attempts);
+}
+
+// Taint and cordon are put by one decision: what it says stands once.
+std::string explain_steps(const RemediationStatus& status) {
+  std::string text;
+  std::set<std::string> known = {"", status.message};
+  for (const StepRecord& step : status.steps) {
+    const bool is_new = known.insert(step.message).second;
+    text += explain_step(step, status) + (is_new ? ": " + step.message : "") + "\n";
+  }
+  return text;
 }
 
 std::string explain_approval(const ApprovalRecord& approval) {
@@ -49,8 +81,7 @@ std::string explain_approval(const ApprovalRecord& approval) {
     return "  " + step + " was approved by " + approval.by + ", " + to_rfc3339(*approval.seen_at) +
            "\n";
   }
-  return "  " + step + " waits for an approval, token " + approval.token + ", asked for " +
-         to_rfc3339(approval.requested_at) + "\n";
+  return "  approval of " + step + " asked for " + to_rfc3339(approval.requested_at) + "\n";
 }
 
 std::string explain_finding(const NodeFinding& finding) {
@@ -64,7 +95,7 @@ std::string explain_finding(const NodeFinding& finding) {
 }
 
 // Who has a say in what comes next, and by which words.
-std::string explain_commands(const Remediation& remediation) {
+std::string explain_commands(const Remediation& remediation, const std::string& ends_exclusion) {
   if (!remediation.open()) return {};
   const RemediationStatus& status = remediation.status;
   const auto command = [&](std::string_view verb, std::string_view what) {
@@ -79,13 +110,15 @@ std::string explain_commands(const Remediation& remediation) {
     text += "  to read what to do: gpuwardctl runbook " + alert->alertname + "\n";
   if (remediation.wish.cancel)
     return text + "  it is cancelled, and ends as soon as gpuward may change something\n";
-  if (status.approval && !status.approval->seen_at) {
+  const bool is_excluded = !ends_exclusion.empty();
+  if (is_excluded) text += "  to let gpuward act on it again: " + ends_exclusion + "\n";
+  if (status.approval && !status.approval->seen_at && !is_excluded) {
     text += command("approve", "let it " + std::string(to_string(status.approval->step))) + " " +
             status.approval->token + "\n";
   }
-  if (status.phase == Phase::kPaused && remediation.wish.pause) {
+  if (remediation.wish.pause) {
     text += command("resume", "let it go on") + "\n";
-  } else if (status.phase != Phase::kPaused) {
+  } else if (status.phase != Phase::kPaused && !is_excluded) {
     text += command("pause", "stop it here") + "\n";
   }
   return text + command("cancel", "take off what is gpuward's, and close it") + "\n";
@@ -96,12 +129,31 @@ std::string explain_jobs(const Remediation& remediation) {
   return jobs.empty() ? "" : "  jobs that lost pods: " + list_first(jobs, jobs.size()) + "\n";
 }
 
-std::string explain_one(const Remediation& remediation) {
+// The chain of reasons without what other lines say already: the alerts, and where it ended.
+std::string explain_reasons(const RemediationStatus& status) {
+  std::string text;
+  const auto names_rule = [&](const std::string& reason) {
+    return reason.starts_with("policy " + status.rule);
+  };
+  if (!status.rule.empty() && std::ranges::none_of(status.reasons, names_rule))
+    text += "  rule " + status.rule + "\n";
+  for (const std::string& reason : status.reasons) {
+    const bool is_alert = reason.starts_with("alert ") || reason.starts_with("foreign alert ");
+    if (!is_alert && reason != status.message) text += "  because " + reason + "\n";
+  }
+  return text;
+}
+
+std::string explain_one(const Remediation& remediation, WallTime now,
+                        const std::string& ends_exclusion) {
   const RemediationStatus& status = remediation.status;
   std::string text = remediation.name + ": " + std::string(to_string(status.phase)) +
                      ", severity " + std::string(to_string(remediation.severity)) + ", mode " +
                      std::string(to_string(status.mode)) + "\n";
-  if (!status.message.empty()) text += "  now: " + status.message + "\n";
+  const std::string reason = reason_of(remediation, now);
+  const std::string who = who_asked(remediation, now);
+  if (!reason.empty()) text += "  now: " + reason + "\n";
+  if (!who.empty() && who != reason) text += "  " + who + "\n";
   const bool is_at_its_end = status.phase == Phase::kQuarantined && status.mode < Mode::kFull &&
                              status.rule.starts_with("severities.");
   if (is_at_its_end) {
@@ -130,10 +182,9 @@ std::string explain_one(const Remediation& remediation) {
   }
   if (status.approval) text += explain_approval(*status.approval);
   for (const std::string& line : status.history) text += "  before: " + line + "\n";
-  if (!status.rule.empty()) text += "  rule " + status.rule + "\n";
-  for (const std::string& reason : status.reasons) text += "  because " + reason + "\n";
-  for (const StepRecord& step : status.steps) text += explain_step(step);
-  return text + explain_commands(remediation);
+  text += explain_reasons(status);
+  text += explain_steps(status);
+  return text + explain_commands(remediation, ends_exclusion);
 }
 
 std::string explain_ownership_of(const kube::Node& node, const Remediation& open) {
@@ -154,7 +205,7 @@ std::string taint_and_cordon_in(const Result<kube::Node>& node,
 // What it waits for; nullopt where that is no slot that another may hold.
 std::optional<Impact> slot_waited_for(const Remediation& remediation) {
   const RemediationStatus& status = remediation.status;
-  if (!remediation.open() || status.phase != Phase::kWaiting) return std::nullopt;
+  if (!remediation.open()) return std::nullopt;
   const auto is_one_of = [&](std::initializer_list<std::string_view> rules) {
     return std::ranges::find(rules, status.rule) != rules.end();
   };
@@ -198,11 +249,35 @@ std::string explain_holder(const SlotHolder& holder) {
          ", " + status.message + "\n";
 }
 
-// A line, or nothing.
-std::string excluded_text(const Result<ExclusionList>& list, const kube::Node& node, WallTime now) {
-  if (!list) return list.error().message + "\n";
-  const auto excluded = exclusion_for(*list, node, now);
-  return excluded ? excluded->why + "\n" : "";
+std::vector<std::string> names_of_nodes(kube::Api& api, std::span<const Remediation> all) {
+  std::vector<std::string> names;
+  for (const kube::Node& node : api.list_nodes().value_or(std::vector<kube::Node>()))
+    names.push_back(node.meta.name);
+  for (const Remediation& one : all) names.push_back(one.node);
+  return names;
+}
+
+// Whether gpuward is kept off the node: a line each, and the command that ends it.
+struct NodeExclusion {
+  std::string text, ends_by;
+};
+
+NodeExclusion node_exclusion(const CommandFlags& flags, kube::Api& api, Clock& clock,
+                             const kube::Node& node) {
+  NodeExclusion found;
+  const auto list = ExclusionStore(api, flags.state_namespace, clock).read();
+  if (!list) return {.text = list.error().message + "\n", .ends_by = {}};
+  if (const auto hit = exclusion_for(*list, node, clock.wall()))
+    found = {.text = hit->why + "\n", .ends_by = "gpuwardctl exclusions remove " + hit->subject};
+  const Policy policy = read_cluster_policy(api, flags.state_namespace).value_or(Policy());
+  if (const auto why = exclusion_of(policy, node)) {
+    found.text += node.meta.name + " is excluded: " + *why + "\n";
+    const bool is_label = node.meta.labels.contains(std::string(kManagedLabel));
+    found.ends_by =
+        is_label ? "kubectl label node " + node.meta.name + " " + std::string(kManagedLabel) + "-"
+                 : "change the policy";
+  }
+  return found;
 }
 
 }  // namespace
@@ -225,10 +300,12 @@ std::string ignored_alerts(const Remediation& remediation, const kube::Node& nod
   return text;
 }
 
-std::string explain(const std::string& node, std::span<const Remediation> remediations) {
+std::string explain(const std::string& node, std::span<const Remediation> remediations,
+                    WallTime now, const std::string& ends_exclusion) {
   if (remediations.empty()) return "Nothing is known against node " + node + ".\n";
   std::string text;
-  for (const Remediation& remediation : remediations) text += explain_one(remediation);
+  for (const Remediation& remediation : remediations)
+    text += explain_one(remediation, now, ends_exclusion);
   return text;
 }
 
@@ -256,8 +333,11 @@ std::string explain_slots(const std::string& node, const Result<Ledger>& ledger,
   if (!wanted) return {};
   if (!ledger) return "Cannot tell who holds the slots: " + ledger.error().message + "\n";
   const auto holders = holders_of(*ledger, *wanted, all);
-  std::string text = "Slots of the budgets are held by " + std::to_string(holders.size()) +
-                     " remediations, until each is closed" + (holders.empty() ? ".\n" : ":\n");
+  const bool is_one = holders.size() == 1;
+  std::string text =
+      "Slots of the budgets are held by " + std::to_string(holders.size()) +
+      (is_one ? " remediation, until it is closed" : " remediations, until each is closed") +
+      (holders.empty() ? ".\n" : ":\n");
   for (const SlotHolder& holder : holders | std::views::take(kMostHolders))
     text += explain_holder(holder);
   if (holders.size() > kMostHolders)
@@ -293,19 +373,19 @@ Result<std::string> explain_node(const CommandFlags& flags, kube::Api& api, Cloc
   });
   std::sort(remediations.begin(), remediations.end(),
             [](const Remediation& a, const Remediation& b) { return a.created > b.created; });
-  kube::Node node;
-  node.meta.name = flags.node;
-  if (!remediations.empty()) node.provider_id = remediations.front().instance_id;
   const auto current = api.get_node(flags.node);
+  kube::Node node = current.value_or(kube::Node());
+  node.meta.name = flags.node;
+  if (!current && !remediations.empty()) node.provider_id = remediations.front().instance_id;
   const bool is_gone = !current && current.error().kind == ErrorKind::kNotFound;
   if (is_gone && remediations.empty())
     return fail(ErrorKind::kNotFound, "there is no node " + flags.node +
-                                          ", and no remediation is about one of that name");
-  const std::string excluded =
-      excluded_text(ExclusionStore(api, flags.state_namespace, clock).read(), node, clock.wall());
+                                          ", and no remediation is about one of that name" +
+                                          did_you_mean(flags.node, names_of_nodes(api, all)));
+  const NodeExclusion exclusion = node_exclusion(flags, api, clock, node);
   const std::string marks = taint_and_cordon_in(current, remediations);
   if (flags.output != OutputFormat::kTable) {
-    return in_format(flags.output, explanation_json(flags.node, excluded, marks, *objects));
+    return in_format(flags.output, explanation_json(flags.node, exclusion.text, marks, *objects));
   }
   std::string ignored;
   if (is_gone) ignored = "There is no node " + flags.node + ": alerts about it are ignored.\n";
@@ -314,7 +394,8 @@ Result<std::string> explain_node(const CommandFlags& flags, kube::Api& api, Cloc
   }
   LedgerStore ledger(api, {.ns = flags.state_namespace}, clock);
   const std::string slots = explain_slots(flags.node, ledger.read(), all);
-  return excluded + marks + explain(flags.node, remediations) + slots + ignored;
+  return exclusion.text + marks +
+         explain(flags.node, remediations, clock.wall(), exclusion.ends_by) + slots + ignored;
 }
 
 }  // namespace gpuward::remediator

@@ -20,9 +20,11 @@ namespace gpuward::remediator {
 // `node`: of that name, as it is now.
 [[nodiscard]] std::string ignored_alerts(const Remediation& remediation, const kube::Node& node);
 
-// Newest first, as given.
+// Newest first, as given. `ends_exclusion`: what ends the exclusion of the node; empty where it is
+// not excluded.
 [[nodiscard]] std::string explain(const std::string& node,
-                                  std::span<const Remediation> remediations);
+                                  std::span<const Remediation> remediations, WallTime now,
+                                  const std::string& ends_exclusion = {});
 
 // Where the node and the record do not say the same of taint and cordon, a line each; empty where
 // they do.

@@ -1,17 +1,19 @@
 #include "remediator/commands/fleet_status.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "core/command_line/table.h"
 #include "core/runtime/json.h"
-#include "core/runtime/yaml.h"
+#include "core/runtime/text.h"
 #include "remediator/budgets/ledger_store.h"
+#include "remediator/commands/command_json.h"
+#include "remediator/commands/standing.h"
 #include "remediator/commands/switch_commands.h"
 #include "remediator/config/cluster.h"
 #include "remediator/guards/switch_position.h"
 #include "remediator/records/cluster_view.h"
+#include "remediator/records/exclusion_store.h"
 #include "remediator/records/remediation_store.h"
 #include "remediator/records/view_queries.h"
 
@@ -20,24 +22,12 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-constexpr std::string_view kPolicyMap = "gpuward-remediator";
 constexpr std::size_t kMostReasons = 5;
 constexpr std::size_t kMostBudgets = 10;
 constexpr std::size_t kMostApprovals = 10;
+constexpr std::size_t kMostExcluded = 10;
 constexpr std::array kSeverities = {Severity::kIsolate, Severity::kReboot, Severity::kReset,
                                     Severity::kMonitor};
-
-Result<Policy> read_policy_map(kube::Api& api, const std::string& ns) {
-  const auto config_map = api.get_config_map(ns, kPolicyMap);
-  if (!config_map) return std::unexpected(config_map.error());
-  const auto text = config_map->data.find("policy.yaml");
-  if (text == config_map->data.end())
-    return fail(ErrorKind::kNotFound,
-                "ConfigMap " + ns + "/" + std::string(kPolicyMap) + " has no key policy.yaml");
-  const auto file = YamlFile::parse(text->second, "policy.yaml");
-  if (!file) return std::unexpected(file.error());
-  return read_policy(*file);
-}
 
 bool is_gone(const Error& error) {
   return error.kind == ErrorKind::kUnavailable || error.kind == ErrorKind::kTimeout ||
@@ -51,18 +41,16 @@ const T* known(const Result<T>& reading, const std::string& what, FleetStatus& s
   return nullptr;
 }
 
-bool is_waiting_or_held(Phase phase) {
-  return phase == Phase::kWaiting || phase == Phase::kHeld || phase == Phase::kPaused;
-}
-
-void count_held(const Remediation& one, std::vector<HeldBy>& held) {
-  auto found = std::ranges::find(held, one.status.rule, &HeldBy::rule);
+void count_held(const Remediation& one, WallTime now, std::vector<HeldBy>& held) {
+  const std::string rule(held_by(one));
+  if (rule.empty()) return;
+  auto found = std::ranges::find(held, rule, &HeldBy::rule);
   if (found == held.end())
-    found = held.insert(held.end(), {.rule = one.status.rule, .message = one.status.message});
-  ++found->nodes;
+    found = held.insert(held.end(), {.rule = rule, .message = reason_of(one, now)});
+  found->nodes.push_back(one.node);
 }
 
-void count(const std::vector<Remediation>& remediations, FleetStatus& status) {
+void count(const std::vector<Remediation>& remediations, WallTime now, FleetStatus& status) {
   const Remediation* last = nullptr;
   std::map<std::string_view, const Remediation*> by_node;
   for (const Remediation& one : remediations) {
@@ -71,7 +59,7 @@ void count(const std::vector<Remediation>& remediations, FleetStatus& status) {
     if (last_of_node == nullptr || one.created > last_of_node->created) last_of_node = &one;
     if (!one.open()) continue;
     ++status.open[one.status.phase][one.acted_severity()];
-    if (is_waiting_or_held(one.status.phase)) count_held(one, status.held);
+    count_held(one, now, status.held);
     if (waits_for_approval(one)) status.to_approve.push_back(&one);
   }
   for (const auto& [node, one] : by_node) {
@@ -79,7 +67,7 @@ void count(const std::vector<Remediation>& remediations, FleetStatus& status) {
       status.cancelled_in_alarm.insert(one->node);
   }
   std::ranges::sort(status.held, [](const HeldBy& a, const HeldBy& b) {
-    return std::tie(b.nodes, a.rule) < std::tie(a.nodes, b.rule);
+    return std::pair(b.nodes.size(), a.rule) < std::pair(a.nodes.size(), b.rule);
   });
   if (last != nullptr) status.mode = std::string(to_string(last->status.mode));
 }
@@ -107,7 +95,7 @@ std::string part(Rows rows, std::size_t most, OutputFormat format = OutputFormat
   const std::size_t left_out = rows.size() - 1 > most ? rows.size() - 1 - most : 0;
   rows.resize(rows.size() - left_out);
   return "\n" + table_text(rows) +
-         (left_out == 0 ? "" : "and " + std::to_string(left_out) + " more\n");
+         (left_out == 0 ? "" : "and " + std::to_string(left_out) + " more; -o wide has all\n");
 }
 
 std::string open_part(const FleetStatus& status) {
@@ -135,10 +123,25 @@ std::string open_part(const FleetStatus& status) {
 }
 
 std::string held_part(const FleetStatus& status, OutputFormat format) {
+  const bool is_wide = format == OutputFormat::kWide;
   Rows rows{{"NODES", "HELD BY", "BECAUSE"}};
-  for (const HeldBy& held : status.held)
-    rows.push_back({std::to_string(held.nodes), held.rule, held.message});
+  if (is_wide) rows[0].emplace_back("NAMES");
+  for (const HeldBy& held : status.held) {
+    rows.push_back({std::to_string(held.nodes.size()), held.rule, held.message});
+    if (is_wide) rows.back().push_back(list_first(held.nodes, held.nodes.size()));
+  }
   return part(std::move(rows), kMostReasons, format);
+}
+
+std::string excluded_part(const FleetStatus& status, OutputFormat format) {
+  Rows rows{{"EXCLUDED", "UNTIL", "BY", "REASON"}};
+  const auto or_dash = [](const std::string& text) { return text.empty() ? "-" : text; };
+  for (const auto& [name, exclusion] : status.excluded) {
+    const bool has_end = exclusion.until != WallTime::max();
+    rows.push_back({name, has_end ? to_rfc3339(exclusion.until) : "-", or_dash(exclusion.by),
+                    or_dash(exclusion.reason)});
+  }
+  return part(std::move(rows), kMostExcluded, format);
 }
 
 std::string approval_part(const FleetStatus& status, OutputFormat format) {
@@ -157,7 +160,10 @@ std::string budget_part(const FleetStatus& status, OutputFormat format) {
     rows.push_back({use.guard, use.where, std::to_string(use.used),
                     status.knows_allowed ? std::to_string(use.allowed) : "?"});
   }
-  return part(std::move(rows), kMostBudgets, format);
+  const std::string text = part(std::move(rows), kMostBudgets, format);
+  if (text.empty() || !status.is_stopped) return text;
+  return text +
+         "Slots stay taken while steps are stopped: USED may be more than is done to the nodes.\n";
 }
 
 Json or_null(const std::optional<std::string>& text) { return text ? Json(*text) : Json(nullptr); }
@@ -175,7 +181,7 @@ std::string steps_text(const Result<kube::ConfigMap>& read) {
   if (permission_of({}, read)) return "allowed";
   if (!read) return "STOPPED: there is no ConfigMap " + std::string(kSwitchName);
   const auto why = read->meta.annotations.find(std::string(kStoppedAnnotation));
-  return "STOPPED" + (why == read->meta.annotations.end() ? "" : " " + why->second) +
+  return "STOPPED" + (why == read->meta.annotations.end() ? "" : " since " + why->second) +
          "; to go on: gpuwardctl start";
 }
 
@@ -203,7 +209,8 @@ Result<FleetReadings> read_fleet(const CommandFlags& flags, kube::Api& api, Cloc
                          .lease = api.get_lease(ns, kLeaseName),
                          .stop_switch = api.get_config_map(ns, kSwitchName),
                          .ledger = LedgerStore(api, {.ns = ns}, clock).read(),
-                         .policy = read_policy_map(api, ns)};
+                         .policy = read_cluster_policy(api, ns),
+                         .exclusions = ExclusionStore(api, ns, clock).read()};
   const auto is_missing = [](const auto& reading) {
     return !reading && reading.error().kind == ErrorKind::kNotFound;
   };
@@ -233,7 +240,12 @@ FleetStatus fleet_status(const FleetReadings& readings, WallTime now) {
   if (nodes != nullptr)
     status.gpu_nodes = static_cast<std::size_t>(std::ranges::count_if(*nodes, is_gpu_node));
   const auto* remediations = known(readings.remediations, "the remediations", status);
-  if (remediations != nullptr) count(*remediations, status);
+  if (remediations != nullptr) count(*remediations, now, status);
+  if (const auto* exclusions = known(readings.exclusions, "what is excluded", status)) {
+    const std::span<const kube::Node> all =
+        nodes == nullptr ? std::span<const kube::Node>() : std::span(*nodes);
+    status.excluded = excluded_now(*exclusions, all, readings.policy.value_or(Policy()), now);
+  }
   if (!status.mode && readings.policy)
     status.mode = std::string(to_string(readings.policy->mode)) + ", by the policy";
   const auto* ledger = known(readings.ledger, "the breaker and the budgets", status);
@@ -265,7 +277,7 @@ std::string status_text(const FleetStatus& status, OutputFormat format) {
                                  {"Breaker", status.breaker.value_or("?")},
                                  {"Nodes", nodes}});
   text += open_part(status) + held_part(status, format) + approval_part(status, format) +
-          budget_part(status, format);
+          excluded_part(status, format) + budget_part(status, format);
   if (!status.unknown.empty()) text += "\n";
   for (const std::string& line : status.unknown) text += "Not known: " + line + "\n";
   return text;
@@ -280,7 +292,10 @@ std::string status_json(const FleetStatus& status) {
           {{"phase", to_string(phase)}, {"severity", to_string(severity)}, {"nodes", nodes}});
   }
   for (const HeldBy& one : status.held)
-    held.push_back({{"rule", one.rule}, {"message", one.message}, {"nodes", one.nodes}});
+    held.push_back({{"rule", one.rule},
+                    {"message", one.message},
+                    {"nodes", one.nodes.size()},
+                    {"names", one.nodes}});
   for (const Remediation* one : status.to_approve) {
     approvals.push_back({{"node", one->node},
                          {"remediation", one->name},
@@ -302,6 +317,7 @@ std::string status_json(const FleetStatus& status) {
                     {"open", std::move(open)},
                     {"held", std::move(held)},
                     {"approvals", std::move(approvals)},
+                    {"excluded", exclusion_items(status.excluded)},
                     {"budgets", std::move(budgets)},
                     {"unknown", status.unknown}});
 }

@@ -15,6 +15,7 @@
 #include "core/runtime/clock.h"
 #include "remediator/budgets/budgets.h"
 #include "remediator/commands/command_flags.h"
+#include "remediator/commands/excluded.h"
 #include "remediator/model/remediation.h"
 #include "remediator/policy/policy.h"
 
@@ -28,6 +29,7 @@ struct FleetReadings {
   Result<kube::ConfigMap> stop_switch;
   Result<Ledger> ledger;
   Result<Policy> policy;  // of the ConfigMap of the chart: what the budgets allow
+  Result<ExclusionList> exclusions;
 };
 
 // An error only where the API server stopped answering: what one may not read is in the readings.
@@ -35,8 +37,8 @@ struct FleetReadings {
                                                Clock& clock);
 
 struct HeldBy {
-  std::string rule, message;  // the message of one of them
-  std::size_t nodes = 0;
+  std::string rule, message;  // why, of one of them
+  std::vector<std::string> nodes = {};
 };
 
 struct FleetStatus {
@@ -50,6 +52,7 @@ struct FleetStatus {
   // their end: whether they go on is not known here.
   std::set<std::string> cancelled_in_alarm;
   std::vector<const Remediation*> to_approve;  // of the readings
+  Excluded excluded;
   std::vector<BudgetUse> budgets;
   bool knows_allowed = true;
   std::vector<std::string> unknown;  // what, and why
@@ -67,7 +70,7 @@ struct FleetStatus {
 
 // The readings must outlive it.
 [[nodiscard]] FleetStatus fleet_status(const FleetReadings& readings, WallTime now);
-// One screen; kWide: all that is held, waits and is spent, however much that is.
+// One screen; kWide: all that is held, waits and is spent, however much that is, and which nodes.
 [[nodiscard]] std::string status_text(const FleetStatus& status, OutputFormat format);
 [[nodiscard]] std::string status_json(const FleetStatus& status);
 

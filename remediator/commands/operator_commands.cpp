@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/command_line/closest.h"
 #include "core/command_line/table.h"
 #include "core/kube/names.h"
 #include "core/kube/redo_on_conflict.h"
@@ -16,8 +17,11 @@
 #include "remediator/budgets/ledger_store.h"
 #include "remediator/commands/command_json.h"
 #include "remediator/commands/fleet_status.h"
+#include "remediator/commands/last_command.h"
+#include "remediator/commands/standing.h"
 #include "remediator/config/cluster.h"
 #include "remediator/decision/decide.h"
+#include "remediator/guards/approval.h"
 #include "remediator/guards/switch_position.h"
 #include "remediator/model/remediation_name.h"
 #include "remediator/records/machine_history.h"
@@ -29,18 +33,6 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-std::string age_text(const std::optional<WallTime>& since, WallTime now) {
-  if (!since) return "-";
-  const auto age = std::max(now - *since, WallTime::duration::zero());
-  if (age < std::chrono::hours(2)) {
-    return std::to_string(std::chrono::floor<std::chrono::minutes>(age).count()) + "m";
-  }
-  if (age < std::chrono::days(2)) {
-    return std::to_string(std::chrono::floor<std::chrono::hours>(age).count()) + "h";
-  }
-  return std::to_string(std::chrono::floor<std::chrono::days>(age).count()) + "d";
-}
-
 std::string step_text(const Remediation& one) {
   const auto& steps = one.status.steps;
   if (steps.empty()) return "-";
@@ -48,9 +40,10 @@ std::string step_text(const Remediation& one) {
          std::string(to_string(steps.back().result));
 }
 
+std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
+
 // What the wide list has before the message.
 std::vector<std::string> wide_cells(const Remediation& one) {
-  const auto or_dash = [](const std::string& text) { return text.empty() ? "-" : text; };
   const auto& asked = one.status.approval;
   return {std::string(to_string(one.status.mode)), or_dash(one.status.rule), step_text(one),
           asked && !asked->seen_at ? asked->token : "-", or_dash(one.instance_id)};
@@ -101,6 +94,28 @@ Result<std::vector<Remediation>> read_of(kube::Api& api, const std::string& node
   return all;
 }
 
+// Of all nodes and Remediations that are open, for whom another name was meant.
+std::vector<std::string> names_of_open(kube::Api& api) {
+  std::vector<std::string> names;
+  const auto all = read_all(api);
+  if (!all) return names;
+  for (const Remediation& one : *all) {
+    if (!one.open()) continue;
+    names.push_back(one.node);
+    names.push_back(one.name);
+  }
+  return names;
+}
+
+// The last of the node that is closed, where none is open; nullopt where it has none.
+std::optional<Remediation> last_closed(kube::Api& api, const std::string& name) {
+  auto all = read_all(api);
+  if (!all) return std::nullopt;
+  std::erase_if(*all, [&](const Remediation& one) { return one.node != name && one.name != name; });
+  if (all->empty() || std::ranges::any_of(*all, &Remediation::open)) return std::nullopt;
+  return *std::ranges::max_element(*all, {}, &Remediation::created);
+}
+
 // Of a node that was terminated one may still be open while the node that has its name by now has
 // one too: then only its own name says which is meant.
 Result<Remediation> open_of(kube::Api& api, const std::string& name) {
@@ -122,9 +137,10 @@ Result<Remediation> open_of(kube::Api& api, const std::string& name) {
     return with_context("reading remediation " + name, itself.error());
   const auto node = api.get_node(name);
   const bool is_unknown = !node && node.error().kind == ErrorKind::kNotFound;
-  return fail(ErrorKind::kNotFound,
-              is_unknown ? "there is no node " + name + ", and no open remediation of that name"
-                         : "node " + name + " has no open remediation");
+  if (!is_unknown) return fail(ErrorKind::kNotFound, "node " + name + " has no open remediation");
+  return fail(ErrorKind::kNotFound, "there is no node " + name +
+                                        ", and no open remediation of that name" +
+                                        did_you_mean(name, names_of_open(api)));
 }
 
 // What keeps what was just written down from being done now; empty where nothing does.
@@ -157,10 +173,35 @@ std::string still_firing(const Remediation& remediation) {
          remediation.node + "\n";
 }
 
-Result<std::string> approve(const CommandFlags& flags, kube::Api& api) {
+// Writes what is asked, and who asks it.
+Status ask(const CommandFlags& flags, kube::Api& api, Clock& clock, const Remediation& remediation,
+           const std::string& command, RemediationStore::Wishes wishes) {
+  wishes[kLastCommandAnnotation] =
+      to_annotation({.command = command, .by = caller_of(flags, api), .at = clock.wall()});
+  return RemediationStore(api).annotate(remediation, wishes);
+}
+
+// "gpu-01-ab-1 is already paused by alice 5m ago"; without the name where nobody has told it.
+std::string already(const Remediation& remediation, const std::string& what, WallTime now) {
+  const std::string who = who_asked(remediation, now);
+  return remediation.name + " is already " + (who.empty() ? what : who) + "\n";
+}
+
+std::unexpected<Error> cancelled_already(const Remediation& remediation) {
+  return fail(ErrorKind::kInvalid, remediation.name + " is cancelled already, and ends");
+}
+
+Result<std::string> approve(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   const auto remediation = open_of(api, flags.node);
   if (!remediation) return std::unexpected(remediation.error());
+  const OperatorRequest& wish = remediation->wish;
   const auto& asked = remediation->status.approval;
+  const bool is_over = asked && asked->seen_at && clock.wall() - *asked->seen_at > kApprovalLasts;
+  if (asked && !is_over && asked->token == flags.token && wish.approved_token == flags.token &&
+      !wish.approved_by.empty()) {
+    return std::string(to_string(asked->step)) + " of node " + flags.node + " (" +
+           remediation->name + ") is already approved by " + wish.approved_by + "\n";
+  }
   if (!asked || remediation->status.phase != Phase::kWaiting) {
     return fail(ErrorKind::kInvalid, remediation->name + " waits for no approval now");
   }
@@ -169,30 +210,32 @@ Result<std::string> approve(const CommandFlags& flags, kube::Api& api) {
                                          ": something has changed; see gpuwardctl explain " +
                                          flags.node);
   }
+  // Not the context's: the API server refuses an approval under any other name than its own.
   const auto name = api.who_am_i();
   if (!name) return with_context("asking the API server who you are", name.error());
-  const auto written = RemediationStore(api).annotate(
-      *remediation, {{kApproveAnnotation, flags.token}, {kApprovedByAnnotation, *name}});
+  const auto written = ask(flags, api, clock, *remediation, "approve",
+                           {{kApproveAnnotation, flags.token}, {kApprovedByAnnotation, *name}});
   if (!written) return std::unexpected(written.error());
   return *name + " has approved " + std::string(to_string(asked->step)) + " of node " + flags.node +
          " (" + remediation->name + ") for an hour\n";
 }
 
-Result<Remediation> mark(const CommandFlags& flags, kube::Api& api, std::string_view key) {
-  auto remediation = open_of(api, flags.node);
+Result<std::string> ask_to_pause(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  const auto remediation = open_of(api, flags.node);
   if (!remediation) return std::unexpected(remediation.error());
-  const auto written = RemediationStore(api).annotate(*remediation, {{key, "true"}});
+  if (remediation->wish.cancel) return cancelled_already(*remediation);
+  if (remediation->wish.pause) return already(*remediation, "paused", clock.wall());
+  const auto written = ask(flags, api, clock, *remediation, "pause", {{kPauseAnnotation, "true"}});
   if (!written) return std::unexpected(written.error());
-  return remediation;
+  return remediation->name + " is paused: what stands stays\n";
 }
 
 // Where an operator has changed the node by hand, resuming would not undo that: it is refused.
-Result<std::string> resume(const CommandFlags& flags, kube::Api& api) {
+Result<std::string> resume(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   const auto remediation = open_of(api, flags.node);
   if (!remediation) return std::unexpected(remediation.error());
   const RemediationStatus& status = remediation->status;
-  if (remediation->wish.cancel)
-    return fail(ErrorKind::kInvalid, remediation->name + " is cancelled already, and ends");
+  if (remediation->wish.cancel) return cancelled_already(*remediation);
   if (status.phase == Phase::kPaused && status.rule != kPauseRule) {
     return fail(ErrorKind::kInvalid,
                 remediation->name + " is paused because an operator has changed the node (" +
@@ -201,12 +244,37 @@ Result<std::string> resume(const CommandFlags& flags, kube::Api& api) {
                     "is on the node. To end it now: gpuwardctl cancel " +
                     flags.node);
   }
-  if (!remediation->wish.pause)
-    return fail(ErrorKind::kInvalid, remediation->name + " is not paused");
+  if (!remediation->wish.pause) return remediation->name + " already goes on: it is not paused\n";
   const auto written =
-      RemediationStore(api).annotate(*remediation, {{kPauseAnnotation, std::nullopt}});
+      ask(flags, api, clock, *remediation, "resume", {{kPauseAnnotation, std::nullopt}});
   if (!written) return std::unexpected(written.error());
   return remediation->name + " goes on\n";
+}
+
+// What is to be printed, and what it was about.
+struct Cancelled {
+  std::string text;
+  std::optional<Remediation> remediation = {};  // absent: it was so already
+};
+
+Result<Cancelled> ask_to_cancel(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  auto remediation = open_of(api, flags.node);
+  if (!remediation) {
+    const auto closed = remediation.error().kind == ErrorKind::kNotFound
+                            ? last_closed(api, flags.node)
+                            : std::nullopt;
+    if (!closed) return std::unexpected(remediation.error());
+    return Cancelled{.text = closed->name + " is already closed: " +
+                             std::string(to_string(closed->status.phase)) + "\n"};
+  }
+  if (remediation->wish.cancel)
+    return Cancelled{.text = already(*remediation, "cancelled", clock.wall())};
+  const auto written =
+      ask(flags, api, clock, *remediation, "cancel", {{kCancelAnnotation, "true"}});
+  if (!written) return std::unexpected(written.error());
+  return Cancelled{
+      .text = remediation->name + " is cancelled: what gpuward has put on the node comes off\n",
+      .remediation = *std::move(remediation)};
 }
 
 // Also of a node that is gone: its machine may come back under another one.
@@ -220,11 +288,13 @@ Result<Remediation> last_of(kube::Api& api, const std::string& name) {
   return *std::ranges::max_element(*known, {}, &Remediation::created);
 }
 
-Result<std::string> machine_replaced(const CommandFlags& flags, kube::Api& api) {
+Result<std::string> machine_replaced(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   const auto remediation = last_of(api, flags.node);
   if (!remediation) return std::unexpected(remediation.error());
-  const auto written =
-      RemediationStore(api).annotate(*remediation, {{kMachineReplacedAnnotation, "true"}});
+  if (remediation->wish.machine_replaced)
+    return remediation->name + ": it is already known that the machine was replaced\n";
+  const auto written = ask(flags, api, clock, *remediation, "machine-replaced",
+                           {{kMachineReplacedAnnotation, "true"}});
   if (!written) return std::unexpected(written.error());
   return remediation->name +
          ": the machine was replaced; what was known of the one before no longer counts\n";
@@ -238,12 +308,14 @@ std::string list_text(std::span<const Remediation> remediations, OutputFormat fo
   if (format == OutputFormat::kName) return names_of_nodes(sorted);
   if (sorted.empty()) return "There are no remediations.\n";
   const bool is_wide = format == OutputFormat::kWide;
-  Rows rows{{"NAME", "NODE", "SEVERITY", "PHASE", "AGE", "MESSAGE"}};
+  Rows rows{{"NAME", "NODE", "SEVERITY", "FOUND", "PHASE", "HELD BY", "AGE", "MESSAGE"}};
   if (is_wide) insert_before_last(rows[0], {"MODE", "RULE", "STEP", "TOKEN", "INSTANCE"});
   for (const Remediation* one : sorted) {
+    const auto& findings = one->status.findings;
     rows.push_back({one->name, one->node, std::string(to_string(one->acted_severity())),
-                    std::string(to_string(one->status.phase)), age_text(one->created, now),
-                    one->status.message});
+                    findings.empty() ? "-" : summary_of(findings.front()),
+                    std::string(to_string(one->status.phase)), or_dash(std::string(held_by(*one))),
+                    one->created ? age_text(*one->created, now) : "-", reason_of(*one, now)});
     if (is_wide) insert_before_last(rows.back(), wide_cells(*one));
   }
   return table_text(rows);
@@ -261,34 +333,34 @@ Result<std::string> list_remediations(const CommandFlags& flags, kube::Api& api,
 }
 
 Result<std::string> approve_step(const CommandFlags& flags, kube::Api& api, Clock& clock) {
-  const auto approved = kube::redo_on_conflict(clock, [&] { return approve(flags, api); });
+  const auto approved = kube::redo_on_conflict(clock, [&] { return approve(flags, api, clock); });
   if (!approved) return std::unexpected(approved.error());
   return *approved + postponed(flags, api, clock);
 }
 
 Result<std::string> pause_node(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   const auto paused =
-      kube::redo_on_conflict(clock, [&] { return mark(flags, api, kPauseAnnotation); });
+      kube::redo_on_conflict(clock, [&] { return ask_to_pause(flags, api, clock); });
   if (!paused) return std::unexpected(paused.error());
-  return paused->name + " is paused: what stands stays\n" + postponed(flags, api, clock);
+  return *paused + postponed(flags, api, clock);
 }
 
 Result<std::string> resume_node(const CommandFlags& flags, kube::Api& api, Clock& clock) {
-  const auto resumed = kube::redo_on_conflict(clock, [&] { return resume(flags, api); });
+  const auto resumed = kube::redo_on_conflict(clock, [&] { return resume(flags, api, clock); });
   if (!resumed) return std::unexpected(resumed.error());
   return *resumed + postponed(flags, api, clock);
 }
 
 Result<std::string> cancel_node(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   const auto cancelled =
-      kube::redo_on_conflict(clock, [&] { return mark(flags, api, kCancelAnnotation); });
+      kube::redo_on_conflict(clock, [&] { return ask_to_cancel(flags, api, clock); });
   if (!cancelled) return std::unexpected(cancelled.error());
-  return cancelled->name + " is cancelled: what gpuward has put on the node comes off\n" +
-         postponed(flags, api, clock) + still_firing(*cancelled);
+  if (!cancelled->remediation) return cancelled->text;
+  return cancelled->text + postponed(flags, api, clock) + still_firing(*cancelled->remediation);
 }
 
 Result<std::string> note_machine_replaced(const CommandFlags& flags, kube::Api& api, Clock& clock) {
-  return kube::redo_on_conflict(clock, [&] { return machine_replaced(flags, api); });
+  return kube::redo_on_conflict(clock, [&] { return machine_replaced(flags, api, clock); });
 }
 
 Result<std::string> show_breaker(const CommandFlags& flags, kube::Api& api, Clock& clock) {
@@ -306,12 +378,13 @@ Result<std::string> show_breaker(const CommandFlags& flags, kube::Api& api, Cloc
 }
 
 Result<std::string> close_the_breaker(const CommandFlags& flags, kube::Api& api, Clock& clock) {
-  const auto name = api.who_am_i();
-  if (!name) return with_context("asking the API server who you are", name.error());
   LedgerStore store(api, {.ns = flags.state_namespace}, clock);
-  if (const auto ledger = store.read(); !ledger) return std::unexpected(ledger.error());
+  const auto known = store.read();
+  if (!known) return std::unexpected(known.error());
+  if (!known->breaker.open) return "The circuit breaker is already closed.\n";
+  const std::string name = caller_of(flags, api);
   const auto closed = store.change([&](Ledger& ledger) -> Status {
-    auto next = close_breaker(ledger, *name, clock.wall());
+    auto next = close_breaker(ledger, name, clock.wall());
     if (!next) return std::unexpected(next.error());
     ledger = *std::move(next);
     return {};

@@ -22,7 +22,8 @@ namespace gpuward::remediator {
 [[nodiscard]] Result<std::string> list_remediations(const CommandFlags& flags, kube::Api& api,
                                                     Clock& clock);
 
-// Of the node in the flags; what to print. kNotFound: the node has no open Remediation.
+// Of the node in the flags; what to print, also where it stands so already. kNotFound: the node has
+// no open Remediation; cancelling one that is closed succeeds.
 // approve_step: kInvalid where the token is not the one that is asked for, or nothing waits for an
 // approval.
 [[nodiscard]] Result<std::string> approve_step(const CommandFlags& flags, kube::Api& api,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/kube/names.h"
+#include "core/runtime/yaml.h"
 #include "core/runtime/yaml_schema.h"
 #include "remediator/commands/cluster_access.h"
 #include "remediator/config/load_policy.h"
@@ -23,6 +24,16 @@ std::string name_text(const kube::Node& node) {
     text += (text.empty() ? "" : ", ") + key + "=" + value;
   }
   return "a node labelled " + text;
+}
+
+// Nothing where the file says anything.
+std::string emptiness_text(const CommandFlags& flags, const Policy& policy) {
+  const auto file = YamlFile::load(flags.policy_file);
+  if (!file || !file->root().entries().empty()) return {};
+  return std::string("note: it is empty, so every key has its default: ") +
+         (policy.mode == Mode::kObserve ? "alerts are recorded, and no node is touched"
+                                        : "each severity has its default steps") +
+         ". `gpuwardctl policy explain` says what that is\n";
 }
 
 // The node that the policy is explained for: of the cluster where the flags name one.
@@ -58,7 +69,8 @@ std::string explain_policy(const CommandFlags& flags, const Policy& policy,
     if (flags.severity.value_or(severity) != severity) continue;
     text += "\n" + severity_text(policy, severity);
   }
-  text += "\n" + sources_text(policy) + "\n" + guards_text(policy);
+  if (const std::string sources = sources_text(policy); !sources.empty()) text += "\n" + sources;
+  text += "\n" + guards_text(policy);
   const std::string told = notifications_text(policy.notifications);
   return told.empty() ? text : text + "\n" + told;
 }
@@ -67,7 +79,7 @@ Result<std::string> check_policy(const CommandFlags& flags, Clock& /*clock*/) {
   const auto policy = load_policy(flags.policy_file, flags.mode);
   if (!policy) return std::unexpected(policy.error());
   return flags.policy_file.string() + " is good. Mode: " + std::string(to_string(policy->mode)) +
-         "\n" + remarks_text(*policy);
+         "\n" + emptiness_text(flags, *policy) + remarks_text(*policy);
 }
 
 Result<std::string> explain_policy_file(const CommandFlags& flags, Clock& clock) {

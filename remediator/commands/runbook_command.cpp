@@ -1,19 +1,59 @@
 #include "remediator/commands/runbook_command.h"
 
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "core/command_line/closest.h"
+#include "core/command_line/table.h"
+#include "core/runtime/text.h"
 #include "remediator/page/runbooks.h"
 
 namespace gpuward::remediator {
+namespace {
+
+constexpr std::string_view kMeaning = "\n## Meaning\n";
+constexpr std::size_t kLongestMeaning = 110;  // of a line of the list
+
+// The first sentence of the section Meaning, cut where it is long.
+std::string meaning_of(std::string_view markdown) {
+  const auto section = markdown.find(kMeaning);
+  if (section == std::string_view::npos) return {};
+  markdown.remove_prefix(section + kMeaning.size());
+  std::string text(markdown.substr(0, markdown.find("\n\n")));
+  std::ranges::replace(text, '\n', ' ');
+  if (const auto end = text.find(". "); end != std::string::npos) text.resize(end);
+  if (text.ends_with('.')) text.pop_back();
+  if (text.size() <= kLongestMeaning) return text;
+  return text.substr(0, text.rfind(' ', kLongestMeaning)) + " ...";
+}
+
+std::vector<std::string> names_of_alerts() {
+  std::vector<std::string> names;
+  for (const Runbook& runbook : all_runbooks()) names.emplace_back(runbook.alert);
+  return names;
+}
+
+}  // namespace
 
 Result<std::string> run_runbook_command(const CommandFlags& flags, Clock& /*clock*/) {
   if (!flags.alert.empty()) {
     const Runbook* runbook = find_runbook(flags.alert);
     if (runbook != nullptr) return std::string(runbook->markdown);
-    return fail(ErrorKind::kNotFound, "there is no runbook of the name " + flags.alert +
-                                          "; `gpuwardctl runbook` lists them");
+    const std::string meant = did_you_mean(flags.alert, names_of_alerts());
+    return fail(ErrorKind::kNotFound,
+                "there is no runbook " + flags.alert +
+                    (meant.empty() ? "; `gpuwardctl runbook` lists them" : meant));
   }
-  std::string names;
-  for (const Runbook& runbook : all_runbooks()) names += std::string(runbook.alert) + "\n";
-  return names;
+  if (flags.output == OutputFormat::kName) {
+    std::string names;
+    for (const std::string& name : names_of_alerts()) names += name + "\n";
+    return names;
+  }
+  std::vector<std::vector<std::string>> rows{{"ALERT", "MEANING"}};
+  for (const Runbook& runbook : all_runbooks())
+    rows.push_back({std::string(runbook.alert), meaning_of(runbook.markdown)});
+  return table_text(rows);
 }
 
 }  // namespace gpuward::remediator

@@ -10,7 +10,8 @@
 
 namespace gpuward::remediator {
 
-// Markdown; without a name the names of all, a line each. kNotFound where there is no such alert.
+// Markdown; without a name all of them with what each means, or (kName) the names alone. kNotFound
+// where there is no such alert: the message has the one that is like it.
 [[nodiscard]] Result<std::string> run_runbook_command(const CommandFlags& flags, Clock& clock);
 
 }  // namespace gpuward::remediator

@@ -3,17 +3,27 @@
 #include <utility>
 
 #include "core/kube/redo_on_conflict.h"
+#include "remediator/commands/last_command.h"
 #include "remediator/guards/switch_position.h"
 
 namespace gpuward::remediator {
 namespace {
 
-// `stopped` is the annotation; empty: it goes on.
-Status set_switch(const std::string& ns, const std::string& stopped, kube::Api& api) {
-  auto config_map = api.get_config_map(ns, kSwitchName);
-  const bool is_new = !config_map && config_map.error().kind == ErrorKind::kNotFound;
-  if (!config_map && !is_new) return std::unexpected(config_map.error());
-  kube::ConfigMap next = is_new ? kube::ConfigMap{} : *std::move(config_map);
+struct Turned {
+  bool was_so = false;     // it stood there already, and nothing was written
+  std::string since = {};  // the annotation of the stop that was found: since when, who, why
+};
+
+// Whatever is neither "true" nor "false" stops too, but is to be written anew.
+bool says(const kube::ConfigMap& config_map, bool is_stopped) {
+  const auto entry = config_map.data.find(std::string(kStopKey));
+  return entry != config_map.data.end() && entry->second == (is_stopped ? "true" : "false");
+}
+
+Status write_switch(const std::string& ns, const std::string& stopped, Result<kube::ConfigMap> read,
+                    kube::Api& api) {
+  const bool is_new = !read;
+  kube::ConfigMap next = is_new ? kube::ConfigMap{} : *std::move(read);
   next.meta.ns = ns;
   next.meta.name = kSwitchName;
   next.data[std::string(kStopKey)] = stopped.empty() ? "false" : "true";
@@ -23,27 +33,44 @@ Status set_switch(const std::string& ns, const std::string& stopped, kube::Api& 
   return written ? Status() : std::unexpected(written.error());
 }
 
-Status turn(const CommandFlags& flags, const std::string& stopped, kube::Api& api, Clock& clock) {
-  const auto done = kube::redo_on_conflict(
-      clock, [&] { return set_switch(flags.state_namespace, stopped, api); });
-  return done ? done : with_context("turning the stop switch", done.error());
+// `stopped` is the annotation; empty: it goes on.
+Result<Turned> turn(const CommandFlags& flags, const std::string& stopped, kube::Api& api,
+                    Clock& clock) {
+  const std::string& ns = flags.state_namespace;
+  const auto turned = kube::redo_on_conflict(clock, [&]() -> Result<Turned> {
+    auto read = api.get_config_map(ns, kSwitchName);
+    if (!read && read.error().kind != ErrorKind::kNotFound) return std::unexpected(read.error());
+    if (read && says(*read, !stopped.empty())) {
+      const auto since = read->meta.annotations.find(std::string(kStoppedAnnotation));
+      return Turned{.was_so = true,
+                    .since = since == read->meta.annotations.end() ? "" : since->second};
+    }
+    auto written = write_switch(ns, stopped, std::move(read), api);
+    return written ? Result<Turned>(Turned{}) : std::unexpected(written.error());
+  });
+  return turned ? turned : with_context("turning the stop switch", turned.error());
 }
 
 }  // namespace
 
 Result<std::string> stop_fleet(const CommandFlags& flags, kube::Api& api, Clock& clock) {
-  const auto name = api.who_am_i();
-  if (!name) return with_context("asking the API server who you are", name.error());
-  const std::string stopped =
-      to_rfc3339(clock.wall()) + " by " + *name + (flags.reason.empty() ? "" : ": " + flags.reason);
-  if (auto done = turn(flags, stopped, api, clock); !done) return std::unexpected(done.error());
-  return "Stopped: gpuward begins no step on any node of this cluster. To go on: gpuwardctl "
-         "start\n";
+  const std::string stopped = to_rfc3339(clock.wall()) + " by " + caller_of(flags, api) +
+                              (flags.reason.empty() ? "" : ": " + flags.reason);
+  const auto turned = turn(flags, stopped, api, clock);
+  if (!turned) return std::unexpected(turned.error());
+  const std::string to_go_on = " To go on: gpuwardctl start\n";
+  if (turned->was_so) {
+    return "Already stopped" + (turned->since.empty() ? "" : " since " + turned->since) + "." +
+           to_go_on;
+  }
+  return "Stopped: gpuward begins no step on any node of this cluster." + to_go_on;
 }
 
 Result<std::string> start_fleet(const CommandFlags& flags, kube::Api& api, Clock& clock) {
-  if (auto done = turn(flags, "", api, clock); !done) return std::unexpected(done.error());
-  return "Started: gpuward goes on as its policy says. What it does: gpuwardctl status\n";
+  const auto turned = turn(flags, "", api, clock);
+  if (!turned) return std::unexpected(turned.error());
+  return std::string(turned->was_so ? "Already started" : "Started") +
+         ": gpuward goes on as its policy says. What it does: gpuwardctl status\n";
 }
 
 }  // namespace gpuward::remediator

@@ -14,7 +14,8 @@ namespace gpuward::remediator {
 // On the ConfigMap of the switch: since when, who, and why.
 inline constexpr std::string_view kStoppedAnnotation = "gpuward.dev/stopped";
 
-// What to print. Where there is no switch it is made; one that is there keeps what else it holds.
+// What to print. Where there is no switch it is made; one that is there keeps what else it holds,
+// and one that stands so already keeps who has turned it.
 [[nodiscard]] Result<std::string> stop_fleet(const CommandFlags& flags, kube::Api& api,
                                              Clock& clock);
 [[nodiscard]] Result<std::string> start_fleet(const CommandFlags& flags, kube::Api& api,

@@ -23,6 +23,7 @@ constexpr std::string_view kNode = "Act on one node";
 constexpr std::string_view kAll = "Act on all nodes";
 constexpr std::string_view kPolicy = "Try a policy";
 constexpr std::string_view kOther = "Other";
+constexpr std::array kGroups{kLook, kNode, kAll, kPolicy, kOther};
 
 Result<CommandOutput> output_of(Result<std::string> text) {
   if (!text) return std::unexpected(text.error());
@@ -39,7 +40,9 @@ template <auto kCommand>
 Result<CommandOutput> in_cluster(const CommandFlags& flags, Clock& clock) {
   const auto cluster = ClusterAccess::open(flags, clock);
   if (!cluster) return std::unexpected(cluster.error());
-  return output_of(kCommand(flags, (*cluster)->api(), clock));
+  CommandFlags in_context = flags;
+  in_context.context_user = (*cluster)->user();
+  return output_of(kCommand(in_context, (*cluster)->api(), clock));
 }
 
 // One that needs none, or only sometimes.
@@ -64,11 +67,11 @@ constexpr std::array kCommands{
     CtlCommand{"breaker", kLook, "Say whether the circuit breaker is open",
                "gpuwardctl breaker\ngpuwardctl breaker close", add_output_words,
                in_cluster<show_breaker>, true},
-    CtlCommand{"breaker close", kLook, "Close it: what has come so far is looked at",
+    CtlCommand{"breaker close", kAll, "Close the circuit breaker: what has come so far is decided",
                "gpuwardctl breaker close", nullptr, in_cluster<close_the_breaker>},
-    CtlCommand{"runbook", kLook, "Print the runbook of an alert",
+    CtlCommand{"runbook", kLook, "Print the runbook of an alert, or list all",
                "gpuwardctl runbook\ngpuwardctl runbook GpuFallenOffBus", add_runbook_words,
-               alone<run_runbook_command>},
+               alone<run_runbook_command>, false, false},
     CtlCommand{"approve", kNode, "Approve the step that waits for it, for an hour",
                "gpuwardctl approve gpu-01 3f2a9c41d0", add_approve_words, in_cluster<approve_step>},
     CtlCommand{"pause", kNode, "Do nothing more to a node; what stands stays",
@@ -85,19 +88,19 @@ constexpr std::array kCommands{
                "gpuwardctl exclude gpu-01 --for 12h --reason firmware\n"
                "gpuwardctl exclude i-0123456789abcdef0",
                add_exclude_words, in_cluster<add_exclusion>},
-    CtlCommand{"exclusions", kNode, "What is excluded: list, end, import",
+    CtlCommand{"exclusions", kLook, "What is excluded: list, end, import",
                "gpuwardctl exclusions list", nullptr, nullptr},
-    CtlCommand{"exclusions list", kNode, "Say what is excluded, and until when",
+    CtlCommand{"exclusions list", kLook, "Say what is excluded, why and until when",
                "gpuwardctl exclusions list", add_output_words, in_cluster<list_exclusions>},
     CtlCommand{"exclusions remove", kNode, "End an exclusion before its time",
                "gpuwardctl exclusions remove gpu-01", add_excluded_words,
                in_cluster<remove_exclusion>},
-    CtlCommand{"exclusions import", kNode,
+    CtlCommand{"exclusions import", kAll,
                "Take over the exclusions of the monitor that gpuward replaces",
                "gpuwardctl exclusions import exclusions.json", add_import_words,
                in_cluster<import_exclusions>},
     CtlCommand{"stop", kAll, "Stop every step on every node, until `start`",
-               "gpuwardctl stop maintenance", add_stop_words, in_cluster<stop_fleet>},
+               "gpuwardctl stop network maintenance", add_stop_words, in_cluster<stop_fleet>},
     CtlCommand{"start", kAll, "Go on after a stop", "gpuwardctl start", nullptr,
                in_cluster<start_fleet>},
     CtlCommand{"reset", kAll, "Take a taint of ours off all nodes",
@@ -105,26 +108,29 @@ constexpr std::array kCommands{
                "gpuwardctl reset --taint trainy.konduktor.ai/faulty --cancel",
                add_reset_words, in_cluster<reset_taints>},
     CtlCommand{"policy", kPolicy, "Look at a policy file: check, explain, schema",
-               "gpuwardctl policy check policy.yaml", nullptr, nullptr},
+               "gpuwardctl policy check policy.yaml", nullptr, nullptr, false, false},
     CtlCommand{"policy check", kPolicy, "Say what is wrong with a policy, and where",
-               "gpuwardctl policy check policy.yaml", add_policy_words, alone<check_policy>},
+               "gpuwardctl policy check policy.yaml", add_policy_words, alone<check_policy>, false,
+               false},
     CtlCommand{"policy explain", kPolicy, "Say what a policy would do to a node, step by step",
                "gpuwardctl policy explain policy.yaml --labels pool=a100,zone=a --severity reset\n"
                "gpuwardctl policy explain policy.yaml --node gpu-01",
                add_policy_explain_words, alone<explain_policy_file>},
     CtlCommand{"policy schema", kPolicy, "Print the JSON Schema of a policy, for your editor",
-               "gpuwardctl policy schema > policy.schema.json", nullptr,
-               alone<print_policy_schema>},
+               "gpuwardctl policy schema > policy.schema.json", nullptr, alone<print_policy_schema>,
+               false, false},
     CtlCommand{"replay", kPolicy, "Say what a policy would have done about the alerts of the past",
                "gpuwardctl replay policy.yaml --prometheus.url http://prometheus:9090 --since 30d\n"
                "gpuwardctl replay policy.yaml --history history.json --nodes nodes.json -o json",
                add_replay_words, alone<run_replay>},
     CtlCommand{"version", kOther, "Print the version of this program", "gpuwardctl version",
-               nullptr, alone<print_version>},
+               nullptr, alone<print_version>, false, false},
 };
 
 }  // namespace
 
 std::span<const CtlCommand> ctl_commands() { return kCommands; }
+
+std::span<const std::string_view> ctl_groups() { return kGroups; }
 
 }  // namespace gpuward::remediator

@@ -20,7 +20,7 @@ struct CommandOutput {
 
 struct CtlCommand {
   std::string_view name;   // "policy check"
-  std::string_view group;  // of --help; that of what is below another is the other's
+  std::string_view group;  // of --help
   std::string_view summary;
   std::string_view examples;  // a line each, as they would be typed
   // Adds its own words and flags; null where it has none.
@@ -28,9 +28,11 @@ struct CtlCommand {
   // Null where it only has others below it.
   Result<CommandOutput> (*run)(const CommandFlags& flags, Clock& clock);
   bool has_colours = false;  // of its tables, on a terminal
+  bool asks_cluster = true;  // --help names the flags that say which
 };
 
 // In the order in which --help names them; one below another comes after it.
 [[nodiscard]] std::span<const CtlCommand> ctl_commands();
+[[nodiscard]] std::span<const std::string_view> ctl_groups();
 
 }  // namespace gpuward::remediator

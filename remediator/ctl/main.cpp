@@ -31,7 +31,7 @@ constexpr std::string_view kClearScreen = "\033[H\033[2J";
 constexpr std::chrono::milliseconds kStopWithin{200};
 
 int complain(const gpuward::Error& error) {
-  std::cerr << "gpuwardctl: " << error.message << "\n";
+  std::cerr << "error: " << error.message << "\n";
   return error.kind == ErrorKind::kInvalid || error.kind == ErrorKind::kNotFound ? kWrongUsage
                                                                                  : kFailed;
 }

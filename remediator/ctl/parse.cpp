@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <iostream>
 #include <string>
@@ -29,7 +30,6 @@ CLI::App* add_command(CLI::App& app, const CtlCommand& command, CommandFlags& fl
   }
   CLI::App* const added = parent->add_subcommand(name, std::string(command.summary));
   added->fallthrough();
-  if (parent == &app) added->group(std::string(command.group));
   if (command.add_words != nullptr) command.add_words(*added, flags);
   if (command.run == nullptr) added->require_subcommand(1);
   return added;
@@ -43,19 +43,37 @@ std::string line_of(std::string_view name, std::string_view summary) {
   return line + std::string(summary) + "\n";
 }
 
-// One screen: the commands by their groups, then the flags of all.
+// The flags of all commands that ask the API server.
+std::string cluster_help(const CLI::App& app) {
+  return CLI::Formatter().make_group(std::string(kClusterGroup), false,
+                                     app.get_options([](const CLI::Option* option) {
+                                       return option->get_group() == kClusterGroup;
+                                     }));
+}
+
+// One screen: what can be run by its groups, then the flags of all.
 std::string program_help(const CLI::App& app) {
   std::string text = app.get_description() + "\nUsage: gpuwardctl COMMAND [WORDS] [FLAGS]\n";
-  std::string group;
-  for (const CLI::App* command : commands_of(app)) {
-    // `completion` is of no group: it stands with the last, which are about the program.
-    const bool is_new = command->get_group() != group && command->get_name() != "completion";
-    if (is_new) text += command->get_group() + ":\n";
-    group = command->get_group();
-    text += line_of(command->get_name(), command->get_description());
+  for (const std::string_view group : ctl_groups()) {
+    text += std::string(group) + ":\n";
+    for (const CtlCommand& command : ctl_commands()) {
+      if (command.group == group && command.run != nullptr)
+        text += line_of(command.name, command.summary);
+    }
   }
-  return text + CLI::Formatter().make_groups(&app, CLI::AppFormatMode::Normal) + app.get_footer() +
-         "\n";
+  // It is of no group: it stands with the last, which are about the program.
+  const CLI::App* const completion = app.get_subcommand("completion");
+  text += line_of(completion->get_name(), completion->get_description());
+  return text + cluster_help(app) + "\n" + app.get_footer() + "\n";
+}
+
+// With the flags that it takes beside its own, before the examples.
+std::string command_help(const CLI::App& app, const CLI::App* asked, std::string name,
+                         CLI::AppFormatMode mode, bool asks_cluster) {
+  std::string text = CLI::Formatter().make_help(asked, std::move(name), mode);
+  if (!asks_cluster) return text;
+  const auto footer = text.find("\nExamples:");
+  return text.insert(footer == std::string::npos ? text.size() : footer, cluster_help(app));
 }
 
 std::vector<Example> examples() {
@@ -77,18 +95,23 @@ std::variant<CtlLine, int> parse_ctl_line(int argc, const char* const* argv) {
   app.set_version_flag("--version", "gpuwardctl " GPUWARD_VERSION)->group("");
   app.require_subcommand(1);
   Apps apps;
+  // Before the commands, which take it over.
+  app.formatter_fn([&](const CLI::App* asked, std::string name, CLI::AppFormatMode mode) {
+    if (asked == &app) return program_help(app);
+    const auto known = std::ranges::find(apps, asked, [](const auto& one) { return one.first; });
+    const bool asks_cluster = known != apps.end() && known->second->asks_cluster;
+    return command_help(app, asked, std::move(name), mode, asks_cluster);
+  });
   for (const CtlCommand& command : ctl_commands())
     apps.emplace_back(add_command(app, command, line.flags), &command);
-  app.formatter_fn([&app](const CLI::App* asked, std::string name, CLI::AppFormatMode mode) {
-    return asked == &app ? program_help(app)
-                         : CLI::Formatter().make_help(asked, std::move(name), mode);
-  });
+  const char* const help[] = {"gpuwardctl", "--help"};
   if (argc < 2 || std::string_view(argv[1]) == "help") {
-    std::cout << app.help();
-    return 0;
+    argc = 2;
+    argv = help;
   }
-  const NameSource nodes{.type = kNodeType, .command = "list -o name"};
-  if (const auto exit_code = parse_words(app, examples(), argc, argv, nodes)) return *exit_code;
+  constexpr std::array kNames{NameSource{.type = kNodeType, .command = "list -o name"},
+                              NameSource{.type = kAlertType, .command = "runbook -o name"}};
+  if (const auto exit_code = parse_words(app, examples(), argc, argv, kNames)) return *exit_code;
   for (const auto& [command, meaning] : apps) {
     if (command->parsed()) line.command = meaning;
   }

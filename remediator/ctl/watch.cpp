@@ -10,7 +10,7 @@ Status watch_command(const CtlLine& line, Clock& clock, const std::stop_token& s
   do {
     const auto output = line.command->run(line.flags, clock);
     if (!output && !last) return std::unexpected(output.error());
-    const std::string text = output ? output->text : "gpuwardctl: " + output.error().message + "\n";
+    const std::string text = output ? output->text : "error: " + output.error().message + "\n";
     if (text != last && !show(text)) return {};
     last = text;
   } while (clock.sleep_for(kBetweenLooks, stop));

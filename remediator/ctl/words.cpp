@@ -15,14 +15,17 @@ using std::chrono::milliseconds;
 
 // A time such as 30m, into `out`.
 CLI::Option* add_time(CLI::App& command, const std::string& name, milliseconds& out,
-                      const std::string& preset, const std::string& about) {
+                      const std::string& preset, const std::string& about,
+                      milliseconds longest = milliseconds::max()) {
   return command
       .add_option_function<std::string>(
           name,
-          [name, &out](const std::string& word) {
+          [name, &out, longest](const std::string& word) {
             const auto time = parse_duration(word);
             if (!time || time->count() <= 0)
               throw CLI::ValidationError(name, "must be a time such as 2s, 30m, 12h or 7d");
+            if (*time > longest)
+              throw CLI::ValidationError(name, "must be at most " + to_duration_text(longest));
             out = *time;
           },
           about)
@@ -45,13 +48,16 @@ void add_label(const std::string& word, kube::Labels& labels) {
 
 void add_cluster_words(CLI::App& app, CommandFlags& flags) {
   app.add_option("--kubeconfig", flags.kubeconfig,
-                 "Default: $KUBECONFIG, ~/.kube/config, or in a pod its account");
-  app.add_option("--context", flags.context, "Context of the kubeconfig");
+                 "Default: $KUBECONFIG, ~/.kube/config, or in a pod its account")
+      ->group(kClusterGroup);
+  app.add_option("--context", flags.context, "Context of the kubeconfig")->group(kClusterGroup);
   app.add_option("-n,--namespace", flags.state_namespace, "Namespace of the remediator")
       ->envname("POD_NAMESPACE")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(kClusterGroup);
   add_time(app, "--request-timeout", flags.request_timeout, "2s",
-           "How long to wait for the API server's first answer");
+           "How long to wait for the API server's first answer")
+      ->group(kClusterGroup);
 }
 
 void add_status_words(CLI::App& command, CommandFlags& flags) {
@@ -83,7 +89,12 @@ void add_approve_words(CLI::App& command, CommandFlags& flags) {
 }
 
 void add_stop_words(CLI::App& command, CommandFlags& flags) {
-  command.add_option("reason", flags.reason, "Why, for those who meet it");
+  command.add_option_function<std::vector<std::string>>(
+      "reason",
+      [&flags](const std::vector<std::string>& words) {
+        flags.reason = CLI::detail::join(words, " ");
+      },
+      "Why, for those who meet it: one word or several");
 }
 
 void add_reset_words(CLI::App& command, CommandFlags& flags) {
@@ -95,7 +106,8 @@ void add_reset_words(CLI::App& command, CommandFlags& flags) {
 
 void add_exclude_words(CLI::App& command, CommandFlags& flags) {
   add_excluded_words(command, flags);
-  add_time(command, "--for", flags.exclusion.lasts, "30m", "How long: 30m, 12h, 7d");
+  add_time(command, "--for", flags.exclusion.lasts, "30m", "How long: 30m, 12h, 7d; at most 366d",
+           kLongestExclusion);
   command.add_option("--reason", flags.exclusion.reason, "Why, for those who meet it");
 }
 
@@ -172,7 +184,9 @@ void add_replay_words(CLI::App& command, CommandFlags& flags) {
 }
 
 void add_runbook_words(CLI::App& command, CommandFlags& flags) {
-  command.add_option("alert", flags.alert, "Name of the alert; default: list them");
+  command.add_option("alert", flags.alert, "Name of the alert; default: list them")
+      ->type_name(kAlertType);
+  add_output_option(command, flags.output, {"table", "name"});
 }
 
 }  // namespace gpuward::remediator

@@ -10,6 +10,8 @@ namespace gpuward::remediator {
 
 // What a word that names a node is called in --help; the completion offers nodes for it.
 inline constexpr const char* kNodeType = "NODE";
+inline constexpr const char* kAlertType = "ALERT";             // the same of alerts
+inline constexpr const char* kClusterGroup = "Which cluster";  // of flags, in --help
 
 // Those of all commands: which cluster, which namespace.
 void add_cluster_words(CLI::App& app, CommandFlags& flags);

@@ -26,7 +26,9 @@ std::optional<ExclusionHit> exclusion_for(const ExclusionList& list, const kube:
     const auto found = list.find(subject);
     if (found == list.end() || found->second.until <= now) continue;
     if (longest && longest->until >= found->second.until) continue;
-    longest = {.why = exclusion_text(subject, found->second), .until = found->second.until};
+    longest = {.subject = subject,
+               .why = exclusion_text(subject, found->second),
+               .until = found->second.until};
   }
   return longest;
 }

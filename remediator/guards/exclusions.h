@@ -19,11 +19,15 @@ struct Exclusion {
   friend bool operator==(const Exclusion&, const Exclusion&) = default;
 };
 
+// Longer ones are refused: what nobody remembers is to end by itself.
+inline constexpr std::chrono::hours kLongestExclusion{24 * 366};
+
 // By node name or instance id (`i-0123` of `aws:///eu-1a/i-0123`).
 using ExclusionList = std::map<std::string, Exclusion>;
 
 struct ExclusionHit {
-  std::string why;  // for people
+  std::string subject;  // the name or the instance that the list has
+  std::string why;      // for people
   std::chrono::system_clock::time_point until;
 };
 

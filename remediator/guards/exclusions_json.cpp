@@ -14,7 +14,7 @@ using Time = std::chrono::system_clock::time_point;
 
 constexpr JsonLimits kFileLimits{.max_bytes = 1U << 20U, .max_depth = 8, .max_values = 100'000};
 constexpr double kDefaultTimeout = 1800;
-constexpr double kLongestTimeout = 366.0 * 86'400;
+constexpr double kLongestTimeout = std::chrono::duration<double>(kLongestExclusion).count();
 constexpr double kLatestStart = 4e9;  // in the year 2096
 constexpr std::size_t kLongestReason = 256;
 

@@ -5,24 +5,22 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::size_t kShownBytes = 40;  // of a value that says neither
+constexpr std::size_t kShownBytes = 40;                  // of a value that says neither
+constexpr std::string_view kUsualNamespace = "gpuward";  // that of gpuwardctl where none is named
 
 std::unexpected<Error> stopped(const std::string& why, const std::string& advice) {
   return fail(ErrorKind::kBlocked, "every step is stopped: " + why + "; " + advice);
 }
 
+// The command makes the ConfigMap too where there is none.
 std::string to_go_on(const SwitchPlace& place) {
-  return "to go on: kubectl -n " + place.ns + " patch configmap " + place.config_map +
-         R"( --type=merge -p '{"data":{"stop":"false"}}')";
+  const bool is_usual = place.ns == kUsualNamespace;
+  return "to go on: gpuwardctl start" + (is_usual ? "" : " -n " + place.ns);
 }
 
 std::unexpected<Error> stopped_without(const SwitchPlace& place, const std::string& where,
                                        const Error& error) {
-  if (error.kind == ErrorKind::kNotFound) {
-    return stopped("there is no " + where, "to go on: kubectl -n " + place.ns +
-                                               " create configmap " + place.config_map +
-                                               " --from-literal=stop=false");
-  }
+  if (error.kind == ErrorKind::kNotFound) return stopped("there is no " + where, to_go_on(place));
   return stopped(where + " cannot be read: " + error.message,
                  "it goes on by itself once it can be");
 }

@@ -162,6 +162,7 @@ struct OperatorRequest {
   bool machine_replaced =
       false;  // what is known of the machine is not true of the one that is there
   std::string approved_token, approved_by;
+  std::string last_command = {};  // who has asked what, as gpuwardctl tells it: for people alone
 
   friend bool operator==(const OperatorRequest&, const OperatorRequest&) = default;
 };

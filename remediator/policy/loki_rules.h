@@ -30,6 +30,7 @@ struct LokiRules {
   std::chrono::milliseconds overlap{120'000};
   std::chrono::milliseconds quiet_for{900'000};
   bool konduktor_taint = false;
+  bool is_configured = false;  // the policy has the section
 };
 
 // What the fingerprints of such evidence begin with: one a node and code.

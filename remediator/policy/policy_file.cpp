@@ -257,6 +257,7 @@ Result<Policy> read_policy(const YamlFile& file) {
   root.read("drain_buffer", policy.drain_buffer, seconds(0), hours(24),
             "between a drain that a condition asks for and whatever began before it");
   policy.loki = read_loki_rules(root.map("loki", "which lines of `--loki.url` are findings"));
+  policy.loki.is_configured = root.has("loki");
   policy.triage = read_triage_rules(
       root.map("triage", "advice of a language model; off without `openai` or `bedrock`"));
   policy.windows = read_maintenance_windows(root);

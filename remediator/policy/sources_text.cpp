@@ -36,7 +36,6 @@ std::string loki_text(const LokiRules& rules) {
 }
 
 std::string triage_text(const TriageRules& rules) {
-  if (!rules.is_on()) return "  kernel lines that the catalogue does not know: nobody is asked\n";
   const std::string where = rules.kind == "openai" ? rules.url : "bedrock";
   return "  kernel lines that the catalogue does not know: shown to " + rules.model + " at " +
          where + ", " + std::to_string(rules.per_hour) + " an hour and " +
@@ -47,10 +46,12 @@ std::string triage_text(const TriageRules& rules) {
 }  // namespace
 
 std::string sources_text(const Policy& policy) {
-  std::string text = "findings besides alerts\n";
+  std::string text;
   for (const ConditionRule& rule : policy.conditions)
     text += condition_text(rule, policy.drain_buffer);
-  return text + loki_text(policy.loki) + triage_text(policy.triage);
+  if (policy.loki.is_configured) text += loki_text(policy.loki);
+  if (policy.triage.is_on()) text += triage_text(policy.triage);
+  return text.empty() ? text : "findings besides alerts\n" + text;
 }
 
 }  // namespace gpuward::remediator

@@ -23,7 +23,8 @@ OperatorRequest wish_of(const kube::Labels& annotations) {
           .pause = !text(kPauseAnnotation).empty() && text(kPauseAnnotation) != "false",
           .machine_replaced = text(kMachineReplacedAnnotation) == "true",
           .approved_token = text(kApproveAnnotation),
-          .approved_by = text(kApprovedByAnnotation)};
+          .approved_by = text(kApprovedByAnnotation),
+          .last_command = text(kLastCommandAnnotation)};
 }
 
 RemediationStatus decode_status(const Json& json) {

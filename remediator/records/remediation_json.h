@@ -20,6 +20,8 @@ inline constexpr std::string_view kPauseAnnotation = "gpuward.dev/pause";
 inline constexpr std::string_view kMachineReplacedAnnotation = "gpuward.dev/machine-replaced";
 inline constexpr std::string_view kApproveAnnotation = "gpuward.dev/approve";
 inline constexpr std::string_view kApprovedByAnnotation = "gpuward.dev/approved-by";
+// commands/last_command.h: written for people, and not believed.
+inline constexpr std::string_view kLastCommandAnnotation = "gpuward.dev/last-command";
 
 [[nodiscard]] const kube::ResourceType& remediation_type();
 [[nodiscard]] std::string remediation_collection();  // the path for lists and watches

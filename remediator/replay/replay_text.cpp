@@ -36,21 +36,46 @@ std::string scope_of(const ReplayResult& result) {
   std::string text =
       counted(result.alerts, "alert") + " on a cluster of " + counted(result.nodes, "node") + "\n";
   if (result.made_up_nodes > 0)
-    text += "  only nodes that the alerts name are known: budgets are shares of these (--nodes)\n";
+    text +=
+        "  only the nodes that alerts name are known, so budgets are shares of these; --nodes "
+        "gives "
+        "all\n";
   if (result.not_for_us > 0)
-    text += "  " + counted(result.not_for_us, "alert") + " without a remediation to ask for\n";
+    text += "  ignored: " + counted(result.not_for_us, "alert") + " for people only\n";
   if (result.without_node > 0)
-    text += "  " + counted(result.without_node, "alert") + " about nodes that there are not\n";
+    text += "  ignored: " + counted(result.without_node, "alert") + " about unknown nodes\n";
   return text;
+}
+
+std::string row(const std::string& name, const std::string& count) {
+  return "  " + padded(name, 24) + count + "\n";
+}
+
+std::string steps_of(const ReplaySummary& summary) {
+  std::string text;
+  for (const auto& [step, nodes] : summary.nodes_by_step)
+    text += row(std::string(to_string(step)), counted(nodes, "node"));
+  if (summary.most_out > 0) {
+    text += row("most out of service",
+                counted(summary.most_out, "node") + ", at " + to_rfc3339(summary.most_out_at));
+  }
+  return text.empty() ? "" : "Steps that would have been taken:\n" + text;
+}
+
+std::string ends_of(const ReplaySummary& summary) {
+  std::string text;
+  for (const auto& [phase, count] : summary.ends) text += row(phase, counted(count, "remediation"));
+  if (summary.still_open > 0) text += row("still open", counted(summary.still_open, "node"));
+  return text.empty() ? "" : "How it ended:\n" + text;
 }
 
 std::string waits_of(const ReplaySummary& summary) {
   std::string text;
   for (const auto& [rule, wait] : summary.waits) {
-    text += "  " + padded(rule, 24) + counted(wait.nodes, "node") + " waited, at most " +
+    text += "  " + padded(rule, 24) + counted(wait.nodes, "node") + ", at most " +
             span_of(wait.longest) + "\n";
   }
-  return text.empty() ? "" : "what made nodes wait\n" + text;
+  return text.empty() ? "" : "Nodes waited for:\n" + text;
 }
 
 Json event_json(const ReplayEvent& event) {
@@ -88,17 +113,7 @@ std::string replay_table(const ReplayResult& result) {
   for (const ReplayEvent& event : result.events) text += line_of(event, width);
   const ReplaySummary summary = summary_of(result);
   text += (text.empty() ? "" : "\n") + scope_of(result);
-  for (const auto& [step, nodes] : summary.nodes_by_step)
-    text += "  " + padded(std::string(to_string(step)), 24) + counted(nodes, "node") + "\n";
-  if (summary.most_out > 0) {
-    text += "  " + padded("out of service at once", 24) + counted(summary.most_out, "node") +
-            " at " + to_rfc3339(summary.most_out_at) + "\n";
-  }
-  for (const auto& [phase, count] : summary.ends)
-    text += "  " + padded(phase, 24) + counted(count, "remediation") + "\n";
-  if (summary.still_open > 0)
-    text += "  " + padded("still open", 24) + counted(summary.still_open, "node") + "\n";
-  return text + waits_of(summary);
+  return text + steps_of(summary) + ends_of(summary) + waits_of(summary);
 }
 
 std::string replay_json(const ReplayResult& result) {

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "remediator/commands/fleet_status.h"
+#include "remediator/commands/standing.h"
 #include "remediator/guards/switch_position.h"
 #include "remediator/records/view_queries.h"
 
@@ -25,27 +26,28 @@ void count(const Remediation& one, FleetOverview& overview) {
   if (waits_for_approval(one)) ++overview.approvals;
 }
 
-OverviewRow row_of(const Remediation& one) {
+OverviewRow row_of(const Remediation& one, WallTime now) {
   const auto& findings = one.status.findings;
   return {.remediation = one.name,
           .node = one.node,
           .found = findings.empty() ? one.status.error_class : summary_of(findings.front()),
-          .message = one.status.message,
+          .message = reason_of(one, now),
           .phase = one.status.phase,
           .severity = one.acted_severity(),
           .since = one.status.closed_at.value_or(one.created.value_or(WallTime{}))};
 }
 
 // Only the first become rows: there may be thousands that are closed.
-std::vector<OverviewRow> first_rows(Remediations all, std::size_t most, const auto& rank) {
+std::vector<OverviewRow> first_rows(Remediations all, std::size_t most, WallTime now,
+                                    const auto& rank) {
   const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(most, all.size()));
   std::ranges::partial_sort(all, end, {}, rank);
   std::vector<OverviewRow> rows;
-  for (auto one = all.begin(); one != end; ++one) rows.push_back(row_of(**one));
+  for (auto one = all.begin(); one != end; ++one) rows.push_back(row_of(**one, now));
   return rows;
 }
 
-void add_remediations(const ClusterView& view, FleetOverview& overview) {
+void add_remediations(const ClusterView& view, WallTime now, FleetOverview& overview) {
   Remediations open, closed;
   const auto state = view.lock();
   for (const auto& [name, one] : state->remediations) {
@@ -53,11 +55,11 @@ void add_remediations(const ClusterView& view, FleetOverview& overview) {
     if (one.open()) count(one, overview);
   }
   overview.open_left_out = open.size() - std::min(open.size(), kMostOpenRows);
-  overview.open = first_rows(std::move(open), kMostOpenRows, [](const Remediation* one) {
+  overview.open = first_rows(std::move(open), kMostOpenRows, now, [](const Remediation* one) {
     return std::tuple(!needs_operator(one->status.phase), -static_cast<int>(one->acted_severity()),
                       one->created, one->name);
   });
-  overview.closed = first_rows(std::move(closed), kMostClosedRows, [](const Remediation* one) {
+  overview.closed = first_rows(std::move(closed), kMostClosedRows, now, [](const Remediation* one) {
     return std::tuple(-one->status.closed_at.value_or(WallTime{}).time_since_epoch(), one->name);
   });
 }
@@ -82,7 +84,7 @@ FleetOverview overview_of(const ClusterView& view, const OverviewReadings& readi
   FleetOverview overview;
   overview.mode = to_string(policy.mode);
   add_lights(readings, now, overview);
-  add_remediations(view, overview);
+  add_remediations(view, now, overview);
   with_fleet(view, [&](const Fleet& fleet) {
     overview.gpu_nodes = fleet.nodes.size();
     if (readings.ledger)

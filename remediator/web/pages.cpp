@@ -9,6 +9,7 @@
 #include "core/html/parts.h"
 #include "core/kube/node_findings.h"
 #include "remediator/actions/step_progress.h"
+#include "remediator/commands/standing.h"
 #include "remediator/model/ownership.h"
 #include "remediator/page/runbooks.h"
 #include "remediator/policy/policy_remarks.h"
@@ -252,7 +253,7 @@ Markup remediation_page(const Remediation& remediation, WallTime now) {
       facts({{"Node", node_link(root, remediation.node)},
              {"Phase", std::string(to_string(status.phase))},
              {"Severity", severity_mark(remediation.acted_severity())},
-             {"Why it stands there", status.message},
+             {"Why it stands there", reason_of(remediation, now)},
              {"Rule", status.rule},
              {"Mode", std::string(to_string(status.mode))},
              {"Opened", remediation.created ? html::since(*remediation.created, now) : Markup()},
@@ -297,7 +298,7 @@ Markup node_page(const NodeSeen& seen, WallTime now) {
   std::vector<std::vector<Markup>> rows;
   for (const Remediation& one : seen.remediations) {
     rows.push_back({remediation_link(root, one.name, one.name), severity_mark(one.acted_severity()),
-                    std::string(to_string(one.status.phase)), one.status.message,
+                    std::string(to_string(one.status.phase)), reason_of(one, now),
                     one.created ? html::since(*one.created, now) : Markup()});
   }
   page += table(

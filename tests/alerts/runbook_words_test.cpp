@@ -98,29 +98,56 @@ TEST(RunbookWords, NameCommandsThatThereAre) {
   EXPECT_GT(count, 30U);
 }
 
-// Nobody has our programs at hand: they are in the pods. What the remediator's own account may not
-// do (manifests/remediator-admission.yaml) is an annotation, written under your own name.
-TEST(RunbookWords, RunOurProgramsInTheirPods) {
+// What reads runs in the pods: nobody needs our programs at hand for that. What the remediator's
+// own account may not do (manifests/remediator-admission.yaml) is gpuwardctl on your machine, under
+// your own name.
+TEST(RunbookWords, RunOurProgramsInTheirPodsAndActUnderYourOwnName) {
   const std::regex command(
       "(?:.*[|] )?(.*)((gpuward-exporter|gpuward-remediator|gpuwardctl) (?:--)?[a-z].*)");
   const std::regex exporter("kubectl -n gpu-healthcheck exec (-i )?<pod> -- ");
   const std::regex remediator("kubectl -n gpuward exec deploy/gpuward-remediator -- ");
   const std::regex reads(
       "gpuwardctl (explain|breaker|policy explain).*|gpuward-remediator --check-config.*");
-  std::size_t count = 0;
+  const std::regex acts(
+      "gpuwardctl (approve <node> <token>|(pause|resume|cancel|machine-replaced) <node>"
+      "|stop <reason>|start)");
+  std::size_t in_pods = 0, acting = 0;
   for (const Page& page : runbooks()) {
     for (const std::string& code : code_in(page.text)) {
       std::smatch found;
       if (!std::regex_match(code, found, command)) continue;
+      if (std::regex_match(code, acts)) {
+        ++acting;
+        continue;
+      }
       const bool is_exporter = found[3] == "gpuward-exporter";
       EXPECT_TRUE(std::regex_match(found[1].str(), is_exporter ? exporter : remediator))
           << page.name << ": " << code;
       EXPECT_TRUE(is_exporter || std::regex_match(found[2].str(), reads))
           << page.name << ": " << code;
-      ++count;
+      ++in_pods;
     }
   }
-  EXPECT_GT(count, 30U);
+  EXPECT_GT(in_pods, 30U);
+  EXPECT_GT(acting, 60U);
+}
+
+// Where no gpuwardctl is at hand kubectl does the same; that stands once, and behind it.
+TEST(RunbookWords, HaveTheFormOfKubectlOnceAndBehindThatOfGpuwardctl) {
+  const std::vector<std::pair<std::string, std::string>> forms = {
+      {"`gpuwardctl pause <node>`", "gpuward.dev/pause=true"},
+      {"`gpuwardctl cancel <node>`", "gpuward.dev/cancel=true"},
+      {"`gpuwardctl approve <node> <token>`", "gpuward.dev/approve=<token>"},
+      {"`gpuwardctl stop", R"({"data":{"stop":"true"}})"},
+      {"`gpuwardctl start`", R"({"data":{"stop":"false"}})"}};
+  for (const Page& page : runbooks()) {
+    for (const auto& [ours, kubectl] : forms) {
+      const auto at = page.text.find(kubectl);
+      if (at == std::string::npos) continue;
+      EXPECT_LT(page.text.find(ours), at) << page.name << ": " << kubectl;
+      EXPECT_EQ(page.text.find(kubectl, at + 1), std::string::npos) << page.name << ": " << kubectl;
+    }
+  }
 }
 
 // An alert is read where nothing can be run.
@@ -160,7 +187,7 @@ TEST(RunbookWords, StopByTheSwitchAndReturnNodesByCancelling) {
                                    "kubectl uncordon", "kubectl taint node"})
       EXPECT_THAT(page.text, ::testing::Not(::testing::HasSubstr(misleading))) << page.name;
     if (!page.name.starts_with("GpuNodeNeeds") || page.name == "GpuNodeNeedsAttention.md") continue;
-    for (const char* said : {"patch configmap gpuward-remediator-switch", "gpuward.dev/cancel=true",
+    for (const char* said : {"`gpuwardctl stop ", "`gpuwardctl cancel <node>`",
                              "Mode `full` goes on as the policy says"})
       EXPECT_THAT(page.text, ::testing::HasSubstr(said)) << page.name;
   }

@@ -13,6 +13,9 @@
 namespace gpuward::reference {
 namespace {
 
+// Of gpuwardctl: the program's own, which --help of its commands repeats.
+constexpr std::string_view kFlagsOfAll = "Which cluster:";
+
 std::string help_of(const std::string& program, const std::string& command) {
   std::vector<std::string> argv = {GPUWARD_BIN_DIR "/" + program};
   std::istringstream words(command);
@@ -26,8 +29,8 @@ std::string help_of(const std::string& program, const std::string& command) {
 // `  --log.level TEXT=info (Env:LOG_LEVEL)`, and perhaps words behind it.
 Flag read_flag(const std::string& command, const std::string& line) {
   static const std::regex kHead(
-      R"(^  (\S+)( (TEXT|INT|FLOAT|NODE)(:[^=( ]*( in \[[^\]]*\])?)?)"  // name, argument and its
-                                                                        // range
+      R"(^  (\S+)( (TEXT|INT|FLOAT|NODE|ALERT)(:[^=( ]*( in \[[^\]]*\])?)?)"  // name, argument and
+                                                                              // its range
       R"((=(\[[^\]]*\]|\S+))?( \.\.\.)?)?( \(Env:(\w+)\))?.*)");
   std::smatch found;
   if (!std::regex_match(line, found, kHead)) {
@@ -44,18 +47,20 @@ Flag read_flag(const std::string& command, const std::string& line) {
 void read_help(const std::string& program, const std::string& command, std::set<Flag>& flags) {
   std::istringstream lines(help_of(program, command));
   std::string section;
-  std::vector<std::string> commands;
+  std::set<std::string> commands;  // of "exclusions list" the first word
   std::size_t found = 0;
   for (std::string line; std::getline(lines, line);) {
     const bool is_entry = line.starts_with("  ") && line.size() > 2 && line[2] != ' ';
     if (!line.starts_with(" ")) section = line;
     if (!is_entry || line.starts_with("  -h,--help")) continue;
-    if (section == "Options:" || section == "Positionals:") {
+    const bool is_of_all = section == kFlagsOfAll;
+    if (is_of_all && !command.empty()) continue;
+    if (section == "Options:" || section == "Positionals:" || is_of_all) {
       flags.insert(read_flag(command, line));
       ++found;
     } else if (section.ends_with(":") && section != "Examples:") {  // a group of commands
-      commands.push_back((command.empty() ? "" : command + " ") +
-                         line.substr(2, line.find(' ', 2) - 2));
+      commands.insert((command.empty() ? "" : command + " ") +
+                      line.substr(2, line.find(' ', 2) - 2));
     }
   }
   if (found == 0) flags.insert({.command = command});

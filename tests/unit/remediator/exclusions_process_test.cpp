@@ -51,7 +51,10 @@ TEST_F(ExclusionsProcess, AreNotTakenWhereTheyMakeNoSense) {
   EXPECT_EQ(say({"exclude", "gpu-01", "--for", "soon"}).exit_code, 2);
   EXPECT_EQ(say({"exclude", "gpu-01", "--for", "0s"}).exit_code, 2);
   EXPECT_EQ(say({"exclude", "a/b"}).exit_code, 2);
-  EXPECT_EQ(say({"exclusions", "remove", "gpu-01"}).exit_code, 2);
+  EXPECT_EQ(say({"exclude", "gpu-01", "--for", "367d"}).exit_code, 2);
+  EXPECT_EQ(say({"exclude", "gpu-001"}).exit_code, 2);
+  EXPECT_EQ(say({"exclusions", "remove", "gpu-001"}).exit_code, 2);
+  EXPECT_EQ(say({"exclusions", "remove", "gpu-01"}).exit_code, 0) << "it is not excluded";
   EXPECT_EQ(say({"exclusions", "import", path("missing.json")}).exit_code, 2);
 }
 

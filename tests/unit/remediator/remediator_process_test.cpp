@@ -241,7 +241,7 @@ TEST_F(RemediatorProcess, ExplainsANode) {
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->exit_code, 0) << outcome->error_output;
   EXPECT_THAT(outcome->output, HasSubstr("alert Bad (ab12), severity reboot"));
-  EXPECT_THAT(outcome->output, HasSubstr("rule severities.reboot"));
+  EXPECT_THAT(outcome->output, HasSubstr("because policy severities.reboot"));
   EXPECT_THAT(outcome->output, HasSubstr("step cordon: done"));
 }
 

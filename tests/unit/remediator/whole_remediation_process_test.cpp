@@ -154,8 +154,9 @@ TEST_F(WholeRemediation, WaitsForAnApprovalAndTakesItFromTheCommandLine) {
   EXPECT_THAT(stage_->pods(), IsEmpty());
   EXPECT_THAT(stage_->calls(), IsEmpty());
   EXPECT_THAT(stage_->say({"list"}).output, HasSubstr("approve gpu-01 " + token()));
-  EXPECT_THAT(stage_->say({"explain", kStageNode}).output,
-              HasSubstr("reboot waits for an approval, token " + token()));
+  EXPECT_THAT(
+      stage_->say({"explain", kStageNode}).output,
+      HasSubstr("to let it reboot: gpuwardctl approve " + std::string(kStageNode) + " " + token()));
   const auto wrong = stage_->say({"approve", kStageNode, "0123456789"});
   EXPECT_NE(wrong.exit_code, 0);
   EXPECT_THAT(wrong.error_output, HasSubstr("the token is not the one"));

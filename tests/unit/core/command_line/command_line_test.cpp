@@ -91,10 +91,14 @@ Words commands_in(const std::string& help) {
   std::istringstream in(help);
   Words commands;
   for (std::string title; std::getline(in, title);) {
-    const bool is_other = title == "Options:" || title == "Positionals:" || title == "Examples:";
+    const bool is_other = title == "Options:" || title == "Positionals:" || title == "Examples:" ||
+                          title == "Which cluster:";
     if (title.starts_with(" ") || !title.ends_with(":") || is_other) continue;
-    for (const std::string& line : section_of(help, title))
-      if (!line.starts_with(" ")) commands.push_back(words_of(line).front());
+    for (const std::string& line : section_of(help, title)) {
+      if (line.starts_with(" ")) continue;
+      const std::string command = words_of(line).front();  // of "exclusions list" too
+      if (std::ranges::find(commands, command) == commands.end()) commands.push_back(command);
+    }
   }
   return commands;
 }
@@ -217,6 +221,17 @@ TEST(Completion, OffersTheNodesThatTheProgramLists) {
   EXPECT_THAT(offered(ctl, {"--context", "prod", "list", "gpu"}, "bash", listed), IsEmpty());
 }
 
+TEST(Completion, OffersTheAlertsThatHaveARunbook) {
+  const Program& ctl = programs()[2];
+  const std::string listed =
+      "gpuwardctl() { [[ \"$*\" == 'runbook -o name' ]] && echo GpuLost GpuHot; }\n";
+
+  EXPECT_THAT(offered(ctl, {"runbook", "GpuL"}, "bash", listed), ElementsAre("GpuLost"));
+  EXPECT_THAT(offered(ctl, {"runbook", ""}, "bash", listed), ElementsAre("GpuLost", "GpuHot"));
+  EXPECT_THAT(said_by(ctl, "", "completion fish"),
+              HasSubstr("= ' runbook'\" -f -a '(gpuwardctl runbook -o name 2>/dev/null)'"));
+}
+
 TEST(Completion, IsAFishScriptThatFishUnderstands) {
   for (const Program& program : programs()) {
     const std::string script = said_by(program, "", "completion fish");
@@ -247,20 +262,52 @@ TEST(WrongWords, AreToldFromTheRightOnes) {
   EXPECT_THAT(refused(ctl, "lsit"), HasSubstr("did you mean \"list\"?"));
   EXPECT_THAT(refused(ctl, "mach gpu-01"), HasSubstr("did you mean \"machine-replaced\"?"));
   EXPECT_THAT(refused(ctl, "exclusions lst"),
-              HasSubstr("gpuwardctl exclusions: unknown command \"lst\": did you mean \"list\"?"));
+              AllOf(HasSubstr("error: unknown command \"lst\": did you mean \"list\"?\n"),
+                    HasSubstr("see 'gpuwardctl exclusions --help'\n")));
   EXPECT_THAT(refused(ctl, "list --kubecofnig=a"),
               HasSubstr("unknown flag \"--kubecofnig\": did you mean \"--kubeconfig\"?"));
-  EXPECT_THAT(refused(ctl, "xyzzy"),
-              AllOf(HasSubstr("unknown command \"xyzzy\"\n"), HasSubstr("See gpuwardctl --help")));
+  EXPECT_THAT(refused(ctl, "xyzzy"), AllOf(HasSubstr("unknown command \"xyzzy\"\n"),
+                                           HasSubstr("see 'gpuwardctl --help'")));
   EXPECT_THAT(refused(ctl, "list -z"), HasSubstr("unknown flag \"-z\""));
-  EXPECT_THAT(refused(ctl, "explain"), HasSubstr("node is required"));
+  EXPECT_EQ(
+      refused(ctl, "exclusions"),
+      "error: a command is missing: list, remove, import\nsee 'gpuwardctl exclusions --help'\n");
   EXPECT_THAT(refused(programs()[0], "sweap"), HasSubstr("did you mean \"sweep\"?"));
   EXPECT_THAT(refused(programs()[0], "gpu-worke"), Not(HasSubstr("\"gpu-worker\""))) << "is hidden";
 }
 
+TEST(WrongWords, AreRefusedInOneWayByAllPrograms) {
+  EXPECT_EQ(refused(programs()[0], "check --nothing"),
+            "error: unknown flag \"--nothing\"\nsee 'gpuward-exporter check --help'\n");
+  EXPECT_EQ(refused(programs()[1], "--nothing"),
+            "error: unknown flag \"--nothing\"\nsee 'gpuward-remediator --help'\n");
+  EXPECT_EQ(refused(programs()[2], "explain"),
+            "error: node is required\nsee 'gpuwardctl explain --help'\n");
+  EXPECT_EQ(refused(programs()[2], "exclude a --for=9999d"),
+            "error: --for: must be at most 366d\nsee 'gpuwardctl exclude --help'\n");
+}
+
+TEST(Help, OfACommandThatAsksTheClusterNamesTheFlagsThatSayWhich) {
+  const Program& ctl = programs()[2];
+  const auto flags = AllOf(HasSubstr("Which cluster:"), HasSubstr("--kubeconfig"),
+                           HasSubstr("--context"), HasSubstr("--request-timeout"));
+  for (const char* command : {"list", "exclusions remove", "breaker", "policy explain"})
+    EXPECT_THAT(said_by(ctl, command, "--help"), flags) << command;
+  for (const char* command : {"runbook", "version", "policy check"})
+    EXPECT_THAT(said_by(ctl, command, "--help"), Not(HasSubstr("--kubeconfig"))) << command;
+}
+
+TEST(Help, OfGpuwardctlHasWhatActsApartFromWhatLooks) {
+  const std::string help = said_by(programs()[2], "", "--help");
+  EXPECT_THAT(section_of(help, "Look:"), Contains(StartsWith("exclusions list")));
+  EXPECT_THAT(section_of(help, "Look:"), Not(Contains(StartsWith("breaker close"))));
+  EXPECT_THAT(section_of(help, "Act on all nodes:"), Contains(StartsWith("breaker close")));
+  EXPECT_THAT(section_of(help, "Act on one node:"), Contains(StartsWith("exclusions remove")));
+}
+
 TEST(Help, OfGpuwardctlFitsAScreenAndNamesCommandsFirst) {
   const std::string help = said_by(programs()[2], "", "--help");
-  EXPECT_LE(std::ranges::count(help, '\n'), 40);
+  EXPECT_LE(std::ranges::count(help, '\n'), 45);
   std::istringstream lines(help);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
   EXPECT_LT(help.find("  status "), help.find("--kubeconfig"));

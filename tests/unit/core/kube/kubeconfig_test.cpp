@@ -12,6 +12,7 @@ namespace {
 
 using support::Environment;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class KubeconfigTest : public ::testing::Test {
  protected:
@@ -147,7 +148,10 @@ TEST_F(KubeconfigTest, ChoosesTheContextAskedFor) {
   EXPECT_EQ(load_kubeconfig(path, "other")->token, "");
   const auto absent = load_kubeconfig(path, "absent");
   ASSERT_FALSE(absent);
-  EXPECT_THAT(absent.error().message, HasSubstr("no context \"absent\""));
+  EXPECT_THAT(
+      absent.error().message,
+      HasSubstr(path.string() + ": kubeconfig: there is no context \"absent\"; there are: "));
+  EXPECT_THAT(absent.error().message, HasSubstr("other"));
 }
 
 TEST_F(KubeconfigTest, SaysWhatAContextLacks) {
@@ -181,8 +185,31 @@ TEST_F(KubeconfigTest, FallsBackToTheHomeFolder) {
 TEST_F(KubeconfigTest, AFileNamedMustBeThere) {
   EXPECT_EQ(load_kubeconfig(folder / "absent", "").error().kind, ErrorKind::kNotFound);
   const Environment none("KUBECONFIG", (folder / "absent").string());
-  EXPECT_EQ(load_kubeconfig("", "").error().kind, ErrorKind::kNotFound);
+  const auto config = load_kubeconfig("", "");
+  EXPECT_EQ(config.error().kind, ErrorKind::kNotFound);
+  EXPECT_THAT(
+      config.error().message,
+      HasSubstr("$KUBECONFIG names " + (folder / "absent").string() + ", which is not there"));
 }
+
+TEST_F(KubeconfigTest, SaysThatAFileIsEmptyAndAsksForNoContextThen) {
+  const auto config = load_kubeconfig(folder.write("empty", ""), "");
+
+  ASSERT_FALSE(config);
+  EXPECT_THAT(config.error().message,
+              AllOf(HasSubstr("it is empty or has no context"), Not(HasSubstr("--context"))));
+}
+
+TEST_F(KubeconfigTest, NamesTheContextsWhereNoneIsChosen) {
+  const auto path =
+      folder.write("config",
+                   "clusters:\n- {name: k, cluster: {server: 'https://k'}}\ncontexts:\n"
+                   "- {name: a, context: {cluster: k}}\n- {name: b, context: {cluster: k}}\n");
+
+  EXPECT_THAT(load_kubeconfig(path, "").error().message, HasSubstr("--context: a, b"));
+}
+
+TEST_F(KubeconfigTest, KnowsAsWhomTheContextLogsIn) { EXPECT_EQ(load("", "token: t")->user, "u"); }
 
 TEST_F(KubeconfigTest, ErrorsNeverQuoteSecrets) {
   const auto config = load("", "token: s3cr3t\nclient-key-data: 's3cr3t%'");

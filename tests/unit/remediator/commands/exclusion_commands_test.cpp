@@ -37,8 +37,56 @@ TEST_F(ExclusionCommands, AddListAndRemove) {
   EXPECT_EQ(list(), *added);
   EXPECT_EQ(*say(remove_exclusion, {.subject = "gpu-01"}), "gpu-01 is not excluded any more\n");
   EXPECT_EQ(list(), "Nothing is excluded.\n");
-  EXPECT_EQ(say(remove_exclusion, {.subject = "gpu-01"}).error().kind, ErrorKind::kNotFound);
+  EXPECT_THAT(*say(remove_exclusion, {.subject = "gpu-01"}),
+              HasSubstr("already has no exclusion to end"));
   EXPECT_EQ(say(add_exclusion, {.subject = "a/b"}).error().kind, ErrorKind::kInvalid);
+}
+
+TEST_F(ExclusionCommands, RefuseANameThatNobodyHasAndSayWhichWasMeant) {
+  for (const Command command : {add_exclusion, remove_exclusion}) {
+    const auto said = say(command, {.subject = "gpu-o1"});
+    ASSERT_FALSE(said);
+    EXPECT_EQ(said.error().kind, ErrorKind::kNotFound);
+    EXPECT_THAT(said.error().message, HasSubstr("did you mean \"gpu-01\"?"));
+  }
+  EXPECT_EQ(list(), "Nothing is excluded.\n");
+}
+
+TEST_F(ExclusionCommands, TakeTheInstanceBehindANode) {
+  kube_.patch("/api/v1/nodes/gpu-01", {{"spec", {{"providerID", "aws:///eu-1a/i-0123"}}}});
+
+  EXPECT_TRUE(say(add_exclusion, {.subject = "i-0123"}));
+}
+
+TEST_F(ExclusionCommands, TakeTheInstanceOfANodeThatIsGone) {
+  kube_.patch("/api/v1/nodes/gpu-01", {{"spec", {{"providerID", "aws:///eu-1a/i-0123"}}}});
+  catch_up(*replica_);
+  ASSERT_TRUE(take({signal()}));
+  kube_.remove("/api/v1/nodes/gpu-01");
+
+  EXPECT_TRUE(say(add_exclusion, {.subject = "i-0123"}));
+}
+
+TEST_F(ExclusionCommands, ListNodesThatTheirLabelKeepsGpuwardOff) {
+  kube_.patch("/api/v1/nodes/gpu-01",
+              {{"metadata", {{"labels", {{"gpuward.dev/managed", "false"}}}}}});
+
+  EXPECT_EQ(list(), "gpu-01 is excluded: the node is labelled gpuward.dev/managed=false\n");
+  EXPECT_EQ(
+      *say(remove_exclusion, {.subject = "gpu-01"}),
+      "gpu-01 already has no exclusion to end, but gpuward stays off it: the node is labelled "
+      "gpuward.dev/managed=false\n");
+  EXPECT_EQ(*say(list_exclusions, {}, OutputFormat::kJson),
+            R"({"items":[{"by":"","name":"gpu-01","reason":"the node is labelled )"
+            R"(gpuward.dev/managed=false","since":null,"until":null}]})"
+            "\n");
+}
+
+TEST_F(ExclusionCommands, WorkForWhoMayNotReadNodes) {
+  kube_.add_fault({.kind = fakes::FaultKind::kForbidden, .path = "/api/v1/nodes", .times = -1});
+
+  EXPECT_TRUE(say(add_exclusion, {.subject = "gpu-01"}));
+  EXPECT_THAT(list(), HasSubstr("Not known: labels of nodes: "));
 }
 
 TEST_F(ExclusionCommands, ListForPrograms) {
@@ -78,8 +126,8 @@ TEST_F(ExclusionCommands, ImportAFileOrNothingOfIt) {
 }
 
 TEST_F(ExclusionCommands, ImportShortensNothing) {
-  ASSERT_TRUE(say(add_exclusion, {.subject = "i-1", .lasts = std::chrono::hours(5)}));
-  const auto path = folder_.write("file.json", R"({"i-1": {"start_time": 1767225600}})");
+  ASSERT_TRUE(say(add_exclusion, {.subject = "gpu-01", .lasts = std::chrono::hours(5)}));
+  const auto path = folder_.write("file.json", R"({"gpu-01": {"start_time": 1767225600}})");
 
   ASSERT_TRUE(say(import_exclusions, {.file = path}));
 

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include "remediator/commands/last_command.h"
+#include "remediator/commands/standing.h"
+
 namespace gpuward::remediator {
 namespace {
 
@@ -95,7 +98,7 @@ TEST(Explain, NamesWhatBrokeWhoWasHitAndWhichCommandsHelp) {
                         .facts = {{"jobs", "Job default/train"}}}};
   sick.status.approval = ApprovalRecord{Step::kReboot, "0123456789", kStart, "", std::nullopt};
 
-  const std::string text = explain("gpu-01", {&sick, 1});
+  const std::string text = explain("gpu-01", {&sick, 1}, kStart);
 
   EXPECT_THAT(text, HasSubstr("\n  now: reboot waits for an approval\n"
                               "  broken: xid 79 on GPU 3 (0000:4e:00), serial 1650523, severity "
@@ -115,25 +118,129 @@ TEST(Explain, SaysWhereTheModeEndsAndWhatToRead) {
   sick.alerts[0].alertname = "GpuNodeNeedsReboot";
   sick.status.mode = Mode::kCordon;
   sick.status.rule = "severities.reboot";
-  EXPECT_THAT(explain("gpu-01", {&sick, 1}),
+  EXPECT_THAT(explain("gpu-01", {&sick, 1}, kStart),
               AllOf(HasSubstr("  next: nothing; mode cordon ends here"),
                     HasSubstr("  to read what to do: gpuwardctl runbook GpuNodeNeedsReboot\n")));
   sick.status.rule = "budget.cordon";
-  EXPECT_THAT(explain("gpu-01", {&sick, 1}), Not(HasSubstr("next: nothing")));
+  EXPECT_THAT(explain("gpu-01", {&sick, 1}, kStart), Not(HasSubstr("next: nothing")));
   sick.wish.cancel = true;
-  EXPECT_THAT(explain("gpu-01", {&sick, 1}),
+  EXPECT_THAT(explain("gpu-01", {&sick, 1}, kStart),
               AllOf(HasSubstr("it is cancelled"), Not(HasSubstr("gpuwardctl pause"))));
+}
+
+TEST(Explain, SaysEachFactOnce) {
+  Remediation sick = closed(Phase::kQuarantined, "same");
+  sick.status.message = "severity reboot: taint, cordon";
+  sick.status.rule = "severities.reboot";
+  sick.status.reasons = {"alert GpuNodeBad fires, severity reboot",
+                         "policy severities.reboot in mode cordon: taint, cordon",
+                         "severity reboot: taint, cordon"};
+
+  const std::string text = explain("gpu-01", {&sick, 1}, kStart);
+
+  EXPECT_THAT(text, AllOf(HasSubstr("  now: severity reboot: taint, cordon\n"),
+                          HasSubstr("  because policy severities.reboot in mode cordon"),
+                          Not(HasSubstr("because severity reboot")),
+                          Not(HasSubstr("because alert")), Not(HasSubstr("  rule "))));
+}
+
+TEST(Explain, SaysOnceWhatTheStepsOfOneDecisionSay) {
+  Remediation sick = closed(Phase::kQuarantined, "same");
+  sick.status.message = "paused by annotation";
+  for (const Step step : {Step::kTaint, Step::kCordon}) {
+    sick.status.steps.push_back({.step = step,
+                                 .result = StepResult::kDone,
+                                 .intent_at = kStart,
+                                 .finished_at = kStart,
+                                 .attempts = 1,
+                                 .message = "severity reboot: taint, cordon"});
+  }
+
+  const std::string text = explain("gpu-01", {&sick, 1}, kStart);
+
+  EXPECT_THAT(text, HasSubstr("attempts 1: severity reboot: taint, cordon\n  step cordon: done, "));
+  EXPECT_EQ(text.find("taint, cordon"), text.rfind("taint, cordon"));
+}
+
+TEST(Explain, SaysWhenAStepWasDoneFirstAndLast) {
+  Remediation again = closed(Phase::kQuarantined, "same");
+  again.status.steps = {{.step = Step::kCordon,
+                         .result = StepResult::kDone,
+                         .intent_at = kStart + std::chrono::hours(2),
+                         .finished_at = kStart + std::chrono::hours(2),
+                         .attempts = 2,
+                         .message = {}}};
+  again.status.reached[Milestone::kCordoned] = kStart;
+
+  EXPECT_THAT(explain("gpu-01", {&again, 1}, kStart),
+              HasSubstr("step cordon: done, intended 2027-01-15T10:00:00Z, finished "
+                        "2027-01-15T10:00:00Z (done first 2027-01-15T08:00:00Z), attempts 2\n"));
+  again.status.steps[0].attempts = 1;
+  EXPECT_THAT(explain("gpu-01", {&again, 1}, kStart), Not(HasSubstr("done first")));
+}
+
+TEST(Explain, OffersOfAnExcludedNodeWhatEndsTheExclusion) {
+  const Remediation kept = open("gpu-01", Phase::kQuarantined, "excluded", "gpu-01 is excluded");
+
+  const std::string text =
+      explain("gpu-01", {&kept, 1}, kStart, "gpuwardctl exclusions remove gpu-01");
+
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("act on it again: gpuwardctl exclusions remove gpu-01\n"),
+                    HasSubstr("gpuwardctl cancel gpu-01"), Not(HasSubstr("gpuwardctl pause"))));
+}
+
+TEST(Explain, SaysWhoHasPausedAndWhen) {
+  Remediation paused = open("gpu-01", Phase::kPaused, "guard.pause", "paused by annotation");
+  paused.wish.pause = true;
+  paused.wish.last_command =
+      to_annotation({.command = "pause", .by = "alice", .at = kStart - std::chrono::minutes(5)});
+  EXPECT_THAT(explain("gpu-01", {&paused, 1}, kStart),
+              AllOf(HasSubstr("\n  now: paused by alice 5m ago\n"), Not(HasSubstr("annotation"))));
+  EXPECT_EQ(reason_of(paused, kStart), "paused by alice 5m ago");
+
+  for (const char* other :
+       {"", "nonsense", "2027-01-15T08:00:00Z", "2027-01-15T08:00:00Z resume by a"}) {
+    paused.wish.last_command = other;
+    EXPECT_EQ(reason_of(paused, kStart), "paused by annotation") << other;
+  }
+}
+
+TEST(Explain, KeepsANameThatHoldsTheWordBy) {
+  const LastCommand last{.command = "pause", .by = "oidc:a by b", .at = kStart};
+  EXPECT_EQ(parse_last_command(to_annotation(last)), last);
+}
+
+TEST(Explain, KnowsWhatHoldsANodeWhateverItsPhase) {
+  const auto holding = [](Phase phase, const std::string& rule) {
+    return std::string(held_by(open("gpu-01", phase, rule, "")));
+  };
+  EXPECT_EQ(holding(Phase::kQuarantined, "budget.cordon"), "budget.cordon");
+  EXPECT_EQ(holding(Phase::kQuarantined, "guard.stop"), "guard.stop");
+  EXPECT_EQ(holding(Phase::kHeld, "exhausted"), "exhausted");
+  EXPECT_EQ(holding(Phase::kQuarantined, "severities.reboot"), "");
+  EXPECT_EQ(holding(Phase::kDraining, "step.drain"), "");
+  EXPECT_EQ(holding(Phase::kCancelled, "guard.cancel"), "") << "it is closed";
+}
+
+TEST(Explain, TellsAgesAsKubectlDoes) {
+  const auto age = [](std::chrono::seconds passed) { return age_text(kStart, kStart + passed); };
+  EXPECT_EQ(age(std::chrono::seconds(34)), "34s");
+  EXPECT_EQ(age(std::chrono::minutes(5)), "5m");
+  EXPECT_EQ(age(std::chrono::hours(3)), "3h");
+  EXPECT_EQ(age(std::chrono::hours(72)), "3d");
+  EXPECT_EQ(age(std::chrono::seconds(-1)), "0s");
 }
 
 TEST(Explain, OffersOfACommandOnlyWhatWouldBeTaken) {
   Remediation paused = open("gpu-01", Phase::kPaused, "pause", "paused");
   paused.wish.pause = true;
-  EXPECT_THAT(explain("gpu-01", {&paused, 1}), HasSubstr("gpuwardctl resume gpu-01"));
-  EXPECT_THAT(explain("gpu-01", {&paused, 1}), Not(HasSubstr("gpuwardctl pause")));
+  EXPECT_THAT(explain("gpu-01", {&paused, 1}, kStart), HasSubstr("gpuwardctl resume gpu-01"));
+  EXPECT_THAT(explain("gpu-01", {&paused, 1}, kStart), Not(HasSubstr("gpuwardctl pause")));
   paused.wish.pause = false;  // an operator has changed the node
-  EXPECT_THAT(explain("gpu-01", {&paused, 1}), Not(HasSubstr("gpuwardctl resume")));
+  EXPECT_THAT(explain("gpu-01", {&paused, 1}, kStart), Not(HasSubstr("gpuwardctl resume")));
   const Remediation over = open("gpu-01", Phase::kReleased, "", "");
-  EXPECT_THAT(explain("gpu-01", {&over, 1}), Not(HasSubstr("gpuwardctl")));
+  EXPECT_THAT(explain("gpu-01", {&over, 1}, kStart), Not(HasSubstr("gpuwardctl")));
 }
 
 // A machine that is gone without a replacement keeps its slot: whoever waits has to see it.
@@ -158,6 +265,13 @@ TEST(ExplainSlots, NameWhoHoldsWhatANodeWaitsForAndFirstWhatNeedsAnOperator) {
   EXPECT_THAT(explain_slots("gpu-02", ledger, all), IsEmpty()) << "it waits for no slot";
   EXPECT_THAT(explain_slots("gpu-01", fail(ErrorKind::kForbidden, "no"), all),
               HasSubstr("Cannot tell who holds the slots: no"));
+}
+
+TEST(ExplainSlots, AreNamedForANodeThatIsTaintedAndWaitsForItsCordon) {
+  const std::vector<Remediation> all = {
+      open("gpu-01", Phase::kQuarantined, "budget.cordon", "the cordon waits")};
+
+  EXPECT_THAT(explain_slots("gpu-01", Ledger(), all), HasSubstr("held by 0 remediations"));
 }
 
 TEST(ExplainSlots, NameTheFirstTenAndACount) {

@@ -4,8 +4,10 @@
 #include "core/runtime/json.h"
 #include "remediator/budgets/breaker.h"
 #include "remediator/budgets/ledger_store.h"
+#include "remediator/commands/operator_commands.h"
 #include "remediator/commands/switch_commands.h"
 #include "remediator/guards/switch_position.h"
+#include "remediator/records/exclusion_store.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
@@ -180,13 +182,60 @@ TEST_F(FleetStatusTest, GivesUpWhereTheServerHasGone) {
 TEST_F(FleetStatusTest, FitsAScreenUnlessItIsToBeWide) {
   FleetStatus many;
   for (int i = 0; i < 40; ++i)
-    many.held.push_back({.rule = "rule-" + std::to_string(i), .message = "why", .nodes = 1});
+    many.held.push_back(
+        {.rule = "rule-" + std::to_string(i), .message = "why", .nodes = {"a", "b"}});
 
   const std::string text = status_text(many, OutputFormat::kTable);
   EXPECT_THAT(text,
               AllOf(HasSubstr("rule-4 "), Not(HasSubstr("rule-5 ")), HasSubstr("and 35 more")));
   EXPECT_THAT(status_text(many, OutputFormat::kWide),
-              AllOf(HasSubstr("rule-39 "), Not(HasSubstr("more"))));
+              AllOf(HasSubstr("rule-39 "), HasSubstr("NAMES"), HasSubstr("a, b\n"),
+                    Not(HasSubstr("more"))));
+}
+
+// The taint has no part in the budget of cordons: the node looks as if nothing were to come.
+TEST_F(FleetStatusTest, SaysWhatATaintedNodeWaitsFor) {
+  clock_.advance(std::chrono::minutes(15));
+  Policy policy;
+  policy.mode = Mode::kCordon;
+  policy_.set(policy);
+  slots_.answer = SlotRefusal{
+      .guard = "budget.cordon", .message = "1 of 1 allowed are cordoned", .has_taint = true};
+  ASSERT_TRUE(take({signal()}));
+  ASSERT_TRUE(reconcile());
+  ASSERT_EQ(remediation().status.phase, Phase::kQuarantined);
+
+  EXPECT_THAT(status(), ContainsRegex("1 +budget.cordon +.*the cordon waits: 1 of 1 allowed"));
+}
+
+TEST_F(FleetStatusTest, NamesWhatIsExcluded) {
+  kube_.patch("/api/v1/nodes/gpu-01",
+              {{"metadata", {{"labels", {{"gpuward.dev/managed", "false"}}}}}});
+  ExclusionStore exclusions(api_, "default", clock_);
+  ASSERT_TRUE(exclusions.change([&](ExclusionList list) -> Result<ExclusionList> {
+    list["gpu-02"] = {.since = clock_.wall(),
+                      .until = clock_.wall() + std::chrono::hours(1),
+                      .reason = "firmware",
+                      .by = "alice"};
+    return list;
+  }));
+
+  const std::string text = status();
+  EXPECT_THAT(text, ContainsRegex("EXCLUDED +UNTIL +BY +REASON"));
+  EXPECT_THAT(text, ContainsRegex("gpu-01 +- +- +the node is labelled gpuward.dev/managed=false"));
+  EXPECT_THAT(text, ContainsRegex("gpu-02 +2026-01-01T01:00:00Z +alice +firmware"));
+  EXPECT_EQ(parse_json(status(OutputFormat::kJson))->at("excluded")[1]["name"], "gpu-02");
+  forbid(".*/configmaps/gpuward-exclusions");
+  EXPECT_THAT(status(), HasSubstr("Not known: what is excluded: "));
+}
+
+TEST_F(FleetStatusTest, ShowsWhoHasPaused) {
+  wait_for_approval();
+  flags_.node = "gpu-01";
+  ASSERT_TRUE(pause_node(flags_, api_, clock_));
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_THAT(status(), ContainsRegex("guard.pause +paused by anonymous-admin 0s ago"));
 }
 
 TEST_F(FleetStatusTest, IsTheSameForPrograms) {
@@ -211,14 +260,39 @@ TEST_F(FleetStatusTest, StopsUnderTheCallersNameAndGoesOn) {
   const auto stopped = api_.get_config_map("default", kSwitchName);
   EXPECT_FALSE(permission_of({"default", kSwitchName}, stopped));
   EXPECT_EQ(stopped->meta.labels.at("a"), "b");
-  EXPECT_THAT(status(), AllOf(HasSubstr("STOPPED "), HasSubstr("anonymous-admin: network"),
-                              HasSubstr("gpuwardctl start")));
+  EXPECT_THAT(
+      status(),
+      AllOf(HasSubstr("STOPPED since 2026-01-01T00:00:00Z by anonymous-admin: network"),
+            HasSubstr("Slots stay taken while steps are stopped"), HasSubstr("gpuwardctl start")));
 
   ASSERT_TRUE(start_fleet(flags_, api_, clock_));
   const auto started = api_.get_config_map("default", kSwitchName);
   EXPECT_TRUE(permission_of({"default", kSwitchName}, started));
   EXPECT_FALSE(started->meta.annotations.contains(std::string(kStoppedAnnotation)));
-  EXPECT_THAT(status(), HasSubstr("Steps    allowed\n"));
+  EXPECT_THAT(status(), AllOf(HasSubstr("Steps    allowed\n"), Not(HasSubstr("Slots stay"))));
+}
+
+TEST_F(FleetStatusTest, StopsAndStartsOnceHoweverOftenItIsSaid) {
+  flags_.reason = "network";
+  ASSERT_TRUE(stop_fleet(flags_, api_, clock_));
+  flags_.reason = "another";
+  EXPECT_THAT(
+      *stop_fleet(flags_, api_, clock_),
+      HasSubstr("Already stopped since 2026-01-01T00:00:00Z by anonymous-admin: network. To "
+                "go on: gpuwardctl start\n"));
+  EXPECT_THAT(status(), HasSubstr("network"));
+  EXPECT_THAT(*start_fleet(flags_, api_, clock_), HasSubstr("Started: "));
+  EXPECT_THAT(*start_fleet(flags_, api_, clock_), HasSubstr("Already started: "));
+}
+
+TEST_F(FleetStatusTest, StopsThoughTheServerDoesNotSayWhoWeAre) {
+  kube_.add_fault(
+      {.kind = fakes::FaultKind::kForbidden, .path = ".*/selfsubjectreviews", .times = -1});
+  flags_.context_user = "alice";
+
+  ASSERT_TRUE(stop_fleet(flags_, api_, clock_));
+
+  EXPECT_THAT(status(), HasSubstr(" by alice"));
 }
 
 TEST_F(FleetStatusTest, StopsAndStartsWhereThereIsNoSwitch) {

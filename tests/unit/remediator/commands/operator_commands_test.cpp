@@ -97,7 +97,7 @@ TEST_F(HumanCommands, AreSaidAgainWhereTheRemediatorWroteAtTheSameMoment) {
 
 TEST_F(HumanCommands, ResumeOnlyWhatAHumanHasPausedByWord) {
   wait_for_approval();
-  EXPECT_THAT(say(resume_node).error().message, HasSubstr("is not paused"));
+  EXPECT_THAT(*say(resume_node), HasSubstr("already goes on: it is not paused"));
   kube_.patch("/api/v1/nodes/gpu-01", {{"spec", {{"unschedulable", nullptr}}}});
   catch_up(*replica_);
   ASSERT_TRUE(reconcile());
@@ -240,8 +240,98 @@ TEST_F(HumanCommands, ListWhatIsOpenFirst) {
 
   ASSERT_TRUE(text);
   EXPECT_THAT(*text, HasSubstr("NAME"));
-  EXPECT_THAT(*text, HasSubstr("gpu-01  reboot    Waiting"));
+  EXPECT_THAT(*text, HasSubstr("NODE    SEVERITY  FOUND  PHASE    HELD BY         AGE  MESSAGE"));
+  EXPECT_THAT(*text, HasSubstr("gpu-01  reboot    -      Waiting  guard.approval  0s   drain"));
   EXPECT_THAT(*text, HasSubstr("gpuwardctl approve gpu-01"));
+}
+
+TEST_F(HumanCommands, ListWhatWasFound) {
+  wait_for_approval();
+  kube_.patch_status("/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name,
+                     {{"status",
+                       {{"findings",
+                         {{{"check", "xid"},
+                           {"code", "79"},
+                           {"firstSeen", "2026-01-01T00:00:00Z"},
+                           {"lastSeen", "2026-01-01T00:00:00Z"}}}}}}});
+
+  EXPECT_THAT(*say(list_remediations), HasSubstr("  xid 79  "));
+}
+
+TEST_F(HumanCommands, TellWhoHasAskedWhatAndWhen) {
+  wait_for_approval();
+
+  ASSERT_TRUE(say(pause_node));
+  ASSERT_TRUE(reconcile());
+  clock_.advance(minutes(5));
+
+  EXPECT_EQ(remediation().wish.last_command, "2026-01-01T00:15:00Z pause by anonymous-admin");
+  EXPECT_THAT(*say(list_remediations), HasSubstr("paused by anonymous-admin 5m ago\n"));
+  ASSERT_TRUE(say(resume_node));
+  EXPECT_THAT(remediation().wish.last_command, HasSubstr("resume by anonymous-admin"));
+}
+
+TEST_F(HumanCommands, DecideNothingOnWhoIsToldToHaveAsked) {
+  wait_for_approval();
+  for (const char* told :
+       {"2026-01-01T00:15:00Z cancel by alice", "2026-01-01T00:15:00Z approve by alice"}) {
+    kube_.patch("/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name,
+                {{"metadata", {{"annotations", {{"gpuward.dev/last-command", told}}}}}});
+    ASSERT_TRUE(reconcile());
+    EXPECT_EQ(remediation().status.rule, "guard.approval") << told;
+    EXPECT_EQ(remediation().status.phase, Phase::kWaiting) << told;
+  }
+}
+
+// An old API server does not tell it; whoever wants to pause at night must not fail because of
+// that.
+TEST_F(HumanCommands, TellTheUserOfTheContextWhereTheServerDoesNotKnowUs) {
+  wait_for_approval();
+  kube_.add_fault(
+      {.kind = fakes::FaultKind::kForbidden, .path = ".*/selfsubjectreviews", .times = -1});
+  CommandFlags flags;
+  flags.node = "gpu-01";
+  flags.state_namespace = "default";
+  flags.context_user = "alice";
+
+  EXPECT_TRUE(pause_node(flags, api_, clock_));
+
+  EXPECT_THAT(remediation().wish.last_command, HasSubstr("pause by alice"));
+  flags.token = remediation().status.approval->token;
+  EXPECT_EQ(approve_step(flags, api_, clock_).error().kind, ErrorKind::kForbidden)
+      << "an approval is under the name that the server knows, or none";
+}
+
+TEST_F(HumanCommands, SayThatItStandsSoAlreadyAndWriteNothing) {
+  set_switch("false");
+  wait_for_approval();
+  const std::string token = remediation().status.approval->token;
+  const auto twice = [&](Command command, const std::string& what) {
+    ASSERT_TRUE(say(command, token));
+    const std::string version = remediation().resource_version;
+    const auto said = say(command, token);
+    ASSERT_TRUE(said) << said.error().message;
+    EXPECT_THAT(*said, HasSubstr("already " + what));
+    EXPECT_EQ(remediation().resource_version, version);
+  };
+
+  twice(approve_step, "approved by anonymous-admin");
+  twice(pause_node, "paused by anonymous-admin 0s ago");
+  twice(resume_node, "goes on: it is not paused");
+  twice(note_machine_replaced, "known that the machine was replaced");
+  twice(cancel_node, "cancelled by anonymous-admin 0s ago");
+  EXPECT_THAT(say(pause_node).error().message, HasSubstr("is cancelled already"));
+  ASSERT_TRUE(reconcile());
+  EXPECT_THAT(*say(cancel_node), HasSubstr("is already closed: Cancelled"));
+  EXPECT_THAT(*say(cancel_node, {}, remediation().name), HasSubstr("is already closed: Cancelled"));
+  EXPECT_EQ(say(pause_node).error().kind, ErrorKind::kNotFound);
+}
+
+TEST_F(HumanCommands, SayWhichNodeWasMeant) {
+  wait_for_approval();
+
+  EXPECT_THAT(say(pause_node, {}, "gpu-001").error().message,
+              HasSubstr("did you mean \"gpu-01\"?"));
 }
 
 TEST_F(HumanCommands, ListForProgramsWhatTheApiServerHolds) {
@@ -304,6 +394,7 @@ TEST_F(HumanCommands, ShowAndCloseTheBreaker) {
   ASSERT_TRUE(said) << said.error().message;
   EXPECT_THAT(*said, HasSubstr("anonymous-admin closed it"));
   EXPECT_FALSE(store.read()->breaker.open);
+  EXPECT_THAT(*say(close_the_breaker), HasSubstr("is already closed"));
 }
 
 }  // namespace

@@ -54,6 +54,7 @@ const std::vector<Meaning>& meanings() {
       {"explain", "a -o json", [](F f) { return f.output == OutputFormat::kJson; }},
       {"breaker", "-o json", [](F f) { return f.output == OutputFormat::kJson; }},
       {"runbook", "a", [](F f) { return f.alert == "a"; }},
+      {"runbook", "-o name", [](F f) { return f.output == OutputFormat::kName; }},
       {"approve", "a b", [](F f) { return f.node == "a" && f.token == "b"; }},
       {"pause", "a", [](F f) { return f.node == "a"; }},
       {"resume", "a", [](F f) { return f.node == "a"; }},
@@ -66,6 +67,7 @@ const std::vector<Meaning>& meanings() {
       {"exclusions remove", "a", [](F f) { return f.exclusion.subject == "a"; }},
       {"exclusions import", "a", [](F f) { return f.exclusion.file == "a"; }},
       {"stop", "a", [](F f) { return f.reason == "a"; }},
+      {"stop", "a b --context=c", [](F f) { return f.reason == "a b" && f.context == "c"; }},
       {"reset", "--taint=a", [](F f) { return f.taint == "a"; }},
       {"reset", "--dry-run", [](F f) { return f.dry_run; }},
       {"reset", "--cancel", [](F f) { return f.cancels; }},
@@ -140,13 +142,26 @@ TEST(CtlWords, AreAllTested) {
 }
 
 TEST(CtlWords, AreRefusedWhereTheyMakeNoSense) {
-  for (const char* words :
-       {"nothing", "list --nothing", "list gpu-01", "explain", "approve gpu-01", "exclusions",
-        "policy", "list -o xml", "explain a -o name", "explain a -w", "list --request-timeout=fast",
-        "list --request-timeout=0s", "exclude a --for=-1s", "policy check a --mode=ful",
-        "policy explain a --labels=b", "policy explain a --labels=b=c --node=d",
-        "policy explain a --severity=bad", "replay a --prometheus.url=b",
-        "replay a --since=1d --history=b"}) {
+  for (const char* words : {"nothing",
+                            "list --nothing",
+                            "list gpu-01",
+                            "explain",
+                            "approve gpu-01",
+                            "exclusions",
+                            "policy",
+                            "list -o xml",
+                            "explain a -o name",
+                            "explain a -w",
+                            "list --request-timeout=fast",
+                            "list --request-timeout=0s",
+                            "exclude a --for=-1s",
+                            "exclude a --for=367d",
+                            "policy check a --mode=ful",
+                            "policy explain a --labels=b",
+                            "policy explain a --labels=b=c --node=d",
+                            "policy explain a --severity=bad",
+                            "replay a --prometheus.url=b",
+                            "replay a --since=1d --history=b"}) {
     const auto line = parse(words);
     ASSERT_TRUE(std::holds_alternative<int>(line)) << words;
     EXPECT_EQ(std::get<int>(line), 2) << words;

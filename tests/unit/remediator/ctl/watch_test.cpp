@@ -66,7 +66,7 @@ TEST_F(WatchCommand, EndsWithTheErrorOfTheFirstLook) {
 TEST_F(WatchCommand, ShowsALaterErrorAndGoesOn) {
   EXPECT_THAT(
       shown({CommandOutput{"1"}, fail(ErrorKind::kTimeout, "no answer"), CommandOutput{"1"}}, 3),
-      ElementsAre("1", "gpuwardctl: no answer\n", "1"));
+      ElementsAre("1", "error: no answer\n", "1"));
 }
 
 TEST_F(WatchCommand, EndsWhereNobodyReads) {

@@ -31,14 +31,16 @@ TEST(SwitchPosition, OnlyAPlainFalseLetsWorkGoOn) {
 
 TEST(SwitchPosition, TrueStopsAndSaysHowToGoOn) {
   expect_stop(saying("true"), R"(ConfigMap gpuward/switch says stop: "true")");
-  expect_stop(saying("true"), "kubectl -n gpuward patch configmap switch");
+  expect_stop(saying("true"), "; to go on: gpuwardctl start");
+  const auto elsewhere = permission_of({"healing", "switch"}, kube::ConfigMap());
+  expect_stop(elsewhere, "to go on: gpuwardctl start -n healing");
 }
 
 TEST(SwitchPosition, AMissingKeyStops) { expect_stop(position(kube::ConfigMap{}), "no key stop"); }
 
 TEST(SwitchPosition, AMissingConfigMapStopsAndSaysHowToMakeIt) {
   expect_stop(position(fail(ErrorKind::kNotFound, "not found")),
-              "kubectl -n gpuward create configmap switch --from-literal=stop=false");
+              "there is no ConfigMap gpuward/switch; to go on: gpuwardctl start");
 }
 
 TEST(SwitchPosition, WhatCannotBeReadStops) {

@@ -1,0 +1,48 @@
+#include "remediator/commands/standing.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "remediator/commands/last_command.h"
+
+namespace gpuward::remediator {
+namespace {
+
+// Of the rules that decide, those that say why nothing is done.
+constexpr std::array<std::string_view, 4> kHolding = {"budget.", "guard.", "wait.", "excluded"};
+
+bool stands_still(Phase phase) {
+  return phase == Phase::kWaiting || phase == Phase::kHeld || phase == Phase::kPaused;
+}
+
+}  // namespace
+
+std::string_view held_by(const Remediation& remediation) {
+  const std::string& rule = remediation.status.rule;
+  if (!remediation.open()) return {};
+  const bool holds = std::ranges::any_of(
+      kHolding, [&](std::string_view prefix) { return rule.starts_with(prefix); });
+  return holds || stands_still(remediation.status.phase) ? std::string_view(rule)
+                                                         : std::string_view();
+}
+
+std::string reason_of(const Remediation& remediation, WallTime now) {
+  const std::string& message = remediation.status.message;
+  if (!message.ends_with(" by annotation")) return message;
+  const std::string who = who_asked(remediation, now);
+  return who.empty() ? message : who;
+}
+
+std::string age_text(WallTime since, WallTime now) {
+  const auto age = std::max(now - since, WallTime::duration::zero());
+  if (age < std::chrono::minutes(2))
+    return std::to_string(std::chrono::floor<std::chrono::seconds>(age).count()) + "s";
+  if (age < std::chrono::hours(2))
+    return std::to_string(std::chrono::floor<std::chrono::minutes>(age).count()) + "m";
+  if (age < std::chrono::days(2))
+    return std::to_string(std::chrono::floor<std::chrono::hours>(age).count()) + "h";
+  return std::to_string(std::chrono::floor<std::chrono::days>(age).count()) + "d";
+}
+
+}  // namespace gpuward::remediator

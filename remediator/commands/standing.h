@@ -1,0 +1,22 @@
+// Why an open Remediation stands where it stands, in a few words. Pure; used by the tables of
+// status and list, and by explain.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "remediator/model/remediation.h"
+
+namespace gpuward::remediator {
+
+// The rule that an open Remediation waits for or is held by, whatever its phase: the taint may
+// stand while the cordon waits. Empty where it goes on or its steps are done.
+[[nodiscard]] std::string_view held_by(const Remediation& remediation);
+
+// The message of the status; where an operator has paused or cancelled it, who and when.
+[[nodiscard]] std::string reason_of(const Remediation& remediation, WallTime now);
+
+// "34s", "5m", "3h", "4d"
+[[nodiscard]] std::string age_text(WallTime since, WallTime now);
+
+}  // namespace gpuward::remediator
