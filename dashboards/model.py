@@ -1,62 +1,141 @@
 """What Grafana calls a dashboard, from a few words: used by make.py alone.
 
-In an expression `{J` is short for the selector of the chosen jobs, `{N` for those of the chosen nodes too.
+In an expression `{J` is short for the selector of the chosen jobs and instances, `{N` for those of the chosen nodes
+too, `{JOB` for that of the jobs alone (recording rules add up the instances), `{ALERTS}` for the alerts of gpuward
+that fire.
 """
 import json
 
-# The remediator serves them. A variable of the dashboard says where; as it comes, it is on this machine after
-# `kubectl -n gpuward port-forward service/gpuward-remediator 10982`.
-RUNBOOKS = "http://localhost:10982/runbooks"
+# The remediator's pages and runbooks. A variable of the dashboard says where they are; as it comes, on this machine
+# after `kubectl -n gpuward port-forward service/gpuward-remediator 10982`. The chart puts `externalURL` there.
+REMEDIATOR = "http://localhost:10982"
 DATASOURCE = {"type": "prometheus", "uid": "${datasource}"}
-SEVERITIES = ["none", "monitor", "reset", "reboot", "isolate"]
-COLOURS = ["green", "blue", "yellow", "orange", "red"]
+CHOSEN = 'job=~"$job",instance=~"$instance"'
 WIDTH = 24
+
+SEVERITIES = {0: ("healthy", "green"), 1: ("monitor", "blue"), 2: ("reset", "yellow"), 3: ("reboot", "orange"),
+              4: ("isolate", "red")}
+SEVERITY_COLOURS = dict(SEVERITIES.values())
+STATUS_COLOURS = {"pass": "green", "warn": "yellow", "fail": "red", "error": "orange", "skip": "text"}
+
+
+def link(title, url, new_tab=True):
+    return {"title": title, "url": url, "targetBlank": new_tab}
+
+
+def remediator_page(node):
+    return link("The remediator's page of the node", "${remediator_url}/nodes/" + node)
+
+
+def coloured(words):
+    """Words that are shown as they are, in their colour."""
+    options = {word: {"text": word, "color": colour, "index": i} for i, (word, colour) in enumerate(words.items())}
+    return [{"id": "mappings", "value": [{"type": "value", "options": options}]}, BACKGROUND]
+
+
+BACKGROUND = {"id": "custom.cellOptions", "value": {"type": "color-background", "mode": "basic"}}
+# What each column of any table is for.
+COLUMNS = {
+    "node": [{"id": "links", "value": [
+        link("Dashboard of the node", "/d/gpuward-node?var-node=${__value.text}&${__url_time_range}", new_tab=False),
+        remediator_page("${__value.text}")]}],
+    "alertname": [{"id": "links", "value": [link("Runbook", "${remediator_url}/runbooks/${__value.text}")]}],
+    "severity": coloured({**SEVERITY_COLOURS, "info": "blue", "warning": "yellow", "critical": "red"}),
+    "remediation": coloured({word: SEVERITY_COLOURS[word] for word in ("reset", "reboot", "isolate")}),
+    "status": coloured(STATUS_COLOURS),
+}
 
 
 def selected(expr):
     """The expression with the variables of the dashboard in its selectors."""
-    nodes = 'job=~"$job",node=~"$node"'
-    for short, long in (("{N}", "{%s}" % nodes), ("{N,", "{%s," % nodes),
-                        ("{J}", '{job=~"$job"}'), ("{J,", '{job=~"$job",')):
-        expr = expr.replace(short, long)
-    return expr
+    for short, chosen in (("N", CHOSEN + ',node=~"$node"'), ("J", CHOSEN), ("JOB", 'job=~"$job"')):
+        expr = expr.replace("{%s}" % short, "{%s}" % chosen).replace("{%s," % short, "{%s," % chosen)
+    return expr.replace("{ALERTS}", 'ALERTS{alertname=~"Gpu.*",alertname!="GpuwardDeadMansSwitch",alertstate="firing"}')
 
 
-def severity_mapping():
-    options = {str(i): {"text": word, "color": colour, "index": i}
-               for i, (word, colour) in enumerate(zip(SEVERITIES, COLOURS))}
-    return [{"type": "value", "options": options}]
+def thresholds(base, steps):
+    return {"mode": "absolute", "steps": [{"color": base, "value": None}] +
+            [{"color": colour, "value": value} for value, colour in steps]}
 
 
-def panel(title, kind, about, exprs, unit="short", legend="", width=8, height=8, severity=False,
-          columns=None, overrides=None):
-    """One panel; `exprs` is one expression or (expression, legend) pairs; `columns` are a table's."""
+def look(above, base, states):
+    """Colours of a number: those of the steps that it reaches, or of the states that it stands for."""
+    if not states:
+        return {"thresholds": thresholds(base, above)}
+    options = {str(number): {"text": word, "color": colour, "index": i}
+               for i, (number, (word, colour)) in enumerate(states.items())}
+    steps = sorted((number, colour) for number, (_, colour) in states.items())
+    return {"thresholds": thresholds(steps[0][1], steps[1:]), "mappings": [{"type": "value", "options": options}]}
+
+
+def options_of(kind):
+    newest = {"calcs": ["lastNotNull"], "fields": "", "values": False}
+    legend = {"displayMode": "list", "placement": "bottom", "showLegend": True}
+    return {
+        "stat": {"colorMode": "background", "graphMode": "none", "textMode": "auto", "justifyMode": "auto",
+                 "reduceOptions": newest},
+        "bargauge": {"displayMode": "basic", "orientation": "horizontal", "showUnfilled": True,
+                     "reduceOptions": newest},
+        "timeseries": {"legend": legend, "tooltip": {"mode": "multi", "sort": "desc"}},
+        "state-timeline": {"legend": legend, "mergeValues": True, "showValue": "auto", "rowHeight": 0.9},
+        "table": {"showHeader": True, "cellHeight": "sm"}}[kind]
+
+
+def cells(columns, unit, colours, mappings):
+    """The columns of a table by their headings: links and colours; those of the value are the panel's own."""
+    properties = {columns[name]: own for name, own in COLUMNS.items() if name in columns}
+    properties.update({name: [{"id": "mappings", "value": value}] for name, value in (mappings or {}).items()})
+    if "Value" in columns:
+        own = [{"id": "unit", "value": unit}] + [{"id": key, "value": value} for key, value in colours.items()]
+        properties[columns["Value"]] = own + [BACKGROUND]
+    return [{"matcher": {"id": "byName", "options": name}, "properties": own} for name, own in properties.items()]
+
+
+def panel(title, kind, about, exprs, unit="short", legend="", width=8, height=8, *, above=(), base="green",
+          states=None, columns=None, colours=None, stacked=False, mappings=None, field=None,
+          options=None):
+    """One panel. `exprs` is one expression or (expression, legend) pairs; `above` are (number, colour) steps over
+    `base`, or `states` says what each number stands for; `columns` are a table's, name to heading; `colours` are those
+    of series by name; `field` and `options` are what else Grafana may be told."""
     if isinstance(exprs, str):
         exprs = [(exprs, legend)]
-    is_table = kind == "table"
+    is_table, newest = kind == "table", kind in ("stat", "bargauge", "table")
     targets = [{"refId": chr(ord("A") + i), "datasource": DATASOURCE, "expr": selected(expr),
-                "legendFormat": legend or "__auto", "instant": is_table or kind in ("stat", "bargauge"),
-                "range": not is_table and kind not in ("stat", "bargauge"),
+                "legendFormat": legend or "__auto", "instant": newest, "range": not newest,
                 "format": "table" if is_table else "time_series"}
                for i, (expr, legend) in enumerate(exprs)]
-    defaults = {"unit": unit, "min": 0, "custom": {}}
-    if severity:
-        defaults["mappings"] = severity_mapping()
+    defaults = {"unit": unit, "min": 0, "custom": {}, **(field or {})}
+    overrides = [{"matcher": {"id": "byName", "options": name},
+                  "properties": [{"id": "color", "value": {"mode": "fixed", "fixedColor": colour}}]}
+                 for name, colour in (colours or {}).items()]
+    if kind == "timeseries":
+        is_count = any("increase(" in expr for expr, _ in exprs)  # of events: a bar for each interval
+        stacked = stacked or is_count
+        defaults["custom"] = {"drawStyle": "bars" if is_count else "line", "fillOpacity": 60 if stacked else 10,
+                              "stacking": {"mode": "normal" if stacked else "none"}}
+    elif is_table:
+        overrides = cells(columns, unit, look(above, base, states), mappings)
+    else:
+        defaults.update(look(above, base, states), color={"mode": "thresholds"})
     result = {"type": kind, "title": title, "description": about, "datasource": DATASOURCE,
               "gridPos": {"w": width, "h": height}, "targets": targets,
-              "fieldConfig": {"defaults": defaults, "overrides": overrides or []}, "options": {}}
+              "fieldConfig": {"defaults": defaults, "overrides": overrides},
+              "options": {**options_of(kind), **(options or {})}}
     if is_table:
-        shown = {name: i for i, name in enumerate(columns)}
-        result["transformations"] = [{"id": "filterFieldsByName", "options": {"include": {"names": columns}}},
-                                     {"id": "organize", "options": {"indexByName": shown}}]
+        result["transformations"] = [
+            {"id": "filterFieldsByName", "options": {"include": {"names": list(columns)}}},
+            {"id": "organize", "options": {"indexByName": {name: i for i, name in enumerate(columns)},
+                                           "renameByName": {name: text for name, text in columns.items()
+                                                            if name != text}}}]
     return result
 
 
-def runbook_column():
-    """The name of an alert leads to its page."""
-    link = {"title": "Runbook", "url": "${runbooks}/${__value.text}", "targetBlank": True}
-    return [{"matcher": {"id": "byName", "options": "alertname"},
-             "properties": [{"id": "links", "value": [link]}]}]
+def stat(title, about, expr, width=4, **more):
+    return panel(title, "stat", about, expr, width=width, height=4, **more)
+
+
+def row(title):
+    return {"type": "row", "title": title, "collapsed": False, "panels": [], "gridPos": {"w": WIDTH, "h": 1}}
 
 
 def variable(name, label, query):
@@ -83,26 +162,31 @@ def placed(panels):
     return panels
 
 
-def dashboard(uid, title, about, of_jobs, panels, has_nodes):
+def dashboard(uid, title, about, panels, has_nodes):
     variables = [{"name": "datasource", "label": "Data source", "type": "datasource", "query": "prometheus",
                   "current": {}},
-                 variable("job", "job", "label_values(%s, job)" % of_jobs)]
+                 variable("job", "Job", "label_values(gpuward_build_info, job)"),
+                 variable("instance", "Instance", 'label_values(gpuward_build_info{job=~"$job"}, instance)')]
     if has_nodes:
-        variables.append(variable("node", "node", 'label_values(%s{job=~"$job"}, node)' % of_jobs))
-    variables.append({"name": "runbooks", "label": "Runbooks", "type": "textbox", "query": RUNBOOKS,
-                      "current": {"text": RUNBOOKS, "value": RUNBOOKS}})
+        variables.append(variable("node", "Node", "label_values(gpuward_node_severity{%s}, node)" % CHOSEN))
+    variables.append({"name": "remediator_url", "label": "Remediator", "type": "textbox", "query": REMEDIATOR,
+                      "current": {"text": REMEDIATOR, "value": REMEDIATOR}})
     node = ',node=~"$node"' if has_nodes else ""
     return {
         "uid": uid, "id": None, "title": title, "description": about, "tags": ["gpuward"],
         "schemaVersion": 39, "version": 1, "editable": False, "graphTooltip": 1, "refresh": "1m",
         "timezone": "browser", "time": {"from": "now-6h", "to": "now"},
         "templating": {"list": variables},
+        # The remediator counts milestones for all nodes together; alerts are those of the chosen nodes.
         "annotations": {"list": [
-            annotation("Remediation", "changes(gpuward_remediator_actions_total[1m]) > 0", "blue",
-                       "gpuward: {{action}}"),
-            annotation("Ordered", 'ALERTS{remediation=~"isolate|reboot|reset",alertstate="firing"%s}' % node,
-                       "red", "{{node}}: {{remediation}}")]},
-        "links": [{"title": "Runbooks", "type": "link", "url": "${runbooks}", "targetBlank": True, "icon": "doc"},
+            annotation("Remediation milestones, all nodes",
+                       "sum by (milestone) (increase(gpuward_remediator_fault_age_seconds_count[2m])) > 0", "blue",
+                       "remediation: {{milestone}}"),
+            annotation("Alerts that ask for a remediation",
+                       'ALERTS{remediation=~"isolate|reboot|reset",alertstate="firing"%s}' % node, "red",
+                       "{{node}}: {{remediation}}")]},
+        "links": [{**link("Remediator", "${remediator_url}/"), "type": "link", "icon": "external link"},
+                  {**link("Runbooks", "${remediator_url}/runbooks"), "type": "link", "icon": "doc"},
                   {"title": "gpuward", "type": "dashboards", "tags": ["gpuward"], "asDropdown": True,
                    "includeVars": True, "keepTime": True}],
         "panels": placed(panels)}

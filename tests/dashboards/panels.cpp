@@ -44,8 +44,11 @@ std::vector<Query> annotations_of(const Dashboard& dashboard) {
 }
 
 std::string with_variables(std::string expr) {
-  for (const auto& [variable, value] :
-       {std::pair{"job", ".+"}, {"node", ".+"}, {"__rate_interval", "1m"}, {"__range", "10m"}}) {
+  for (const auto& [variable, value] : {std::pair{"job", ".+"},
+                                        {"instance", ".+"},
+                                        {"node", ".+"},
+                                        {"__rate_interval", "1m"},
+                                        {"__range", "10m"}}) {
     expr = std::regex_replace(expr, std::regex("\\$" + std::string(variable) + "\\b"), value);
   }
   return expr;

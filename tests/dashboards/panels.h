@@ -9,6 +9,8 @@
 
 namespace gpuward::dashboards {
 
+inline constexpr const char* kDatasource = "${datasource}";
+
 struct Dashboard {
   std::string file, uid;
   Json json;

@@ -97,6 +97,14 @@ TEST_F(Values, HandTheDashboardsToGrafanasSidecar) {
   EXPECT_EQ(dashboards, 5);
 }
 
+TEST_F(Values, SayWhereTheLinksOfTheDashboardsLead) {
+  const std::string rendered =
+      chart({"--set=dashboards.enabled=true,externalURL=https://gpuward.example/",
+             "--show-only=templates/dashboards.yaml"});
+  EXPECT_THAT(rendered, HasSubstr("\"query\": \"https://gpuward.example\",\n"));
+  EXPECT_THAT(rendered, Not(HasSubstr("localhost")));
+}
+
 TEST_F(Values, AreRefusedInTheFormOfOtherCharts) {
   const auto refused = [](const std::string& value) {
     return helm({"template", "gpuward", tree("manifests/chart/gpuward").string(), offline(),

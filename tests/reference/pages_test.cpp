@@ -111,7 +111,8 @@ TEST_P(PageWords, NameKeysThatAreThere) {
 INSTANTIATE_TEST_SUITE_P(All, PageWords,
                          testing::Values("README.md", "docs/status.md", "docs/limits.md",
                                          "docs/pages.md", "docs/security.md", "docs/safety.md",
-                                         "docs/migration.md", "docs/extending.md"),
+                                         "docs/migration.md", "docs/extending.md",
+                                         "docs/dashboards.md"),
                          [](const auto& page) {
                            return std::filesystem::path(page.param).stem().string();
                          });
