@@ -5,11 +5,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "tests/alerts/command.h"
+#include "tests/support/http_get.h"
+#include "tests/support/ports.h"
 #include "tests/support/require.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/wait.h"
 
 namespace gpuward::alerts {
 namespace {
@@ -94,6 +98,65 @@ TEST(RuleState, EndsAndBeginsAnewWhereARestartForgetsTheWait) {
 TEST(RuleState, RemembersAWaitOfTenMinutesOverARestart) {
   EXPECT_THAT(over_a_restart({.hold = minutes(10)}, minutes(2)),
               ElementsAre(Span{minutes(10), hours(1)}));
+}
+
+// A real Prometheus, whose grace period is shortened as the waits of its two rules are.
+class RestartedPrometheus {
+ public:
+  RestartedPrometheus() : address_("127.0.0.1:" + std::to_string(support::free_port())) {
+    folder_.write("rules.yaml",
+                  "groups: [{name: x, interval: 1s, rules: ["
+                  "{alert: GpuLong, expr: vector(1), for: 10s}, "
+                  "{alert: GpuShort, expr: vector(1), for: 9s}]}]\n");
+    folder_.write("prometheus.yaml", "rule_files: [rules.yaml]\n");
+    start();
+  }
+  void restart() {
+    process_->stop();
+    start();
+  }
+  // "firing", "pending" or nothing, at one moment.
+  [[nodiscard]] std::map<std::string, std::string> states() const {
+    const auto answer = nlohmann::json::parse(
+        support::http_get("http://" + address_ + "/api/v1/alerts").body, nullptr, false);
+    std::map<std::string, std::string> out;
+    if (!answer.is_object()) return out;
+    for (const auto& alert : answer["data"]["alerts"]) {
+      out[alert["labels"]["alertname"]] = alert["state"];
+    }
+    return out;
+  }
+
+ private:
+  void start() {
+    auto process = support::Process::spawn(
+        {.argv = {"prometheus", "--config.file=" + (folder_ / "prometheus.yaml").string(),
+                  "--storage.tsdb.path=" + (folder_ / "data").string(),
+                  "--web.listen-address=" + address_, "--rules.alert.for-grace-period=10s"}});
+    ASSERT_TRUE(process) << process.error().message;
+    process_ = *std::move(process);
+  }
+  support::TempDir folder_;
+  std::string address_;
+  std::unique_ptr<support::Process> process_;
+};
+
+TEST(RuleState, IsRememberedByARealPrometheusFromTheGracePeriodOn) {
+  GPUWARD_REQUIRE(support::why_no_program("prometheus"));
+  RestartedPrometheus prometheus;
+  const auto long_one_fires = [&] { return prometheus.states()["GpuLong"] == "firing"; };
+  ASSERT_TRUE(support::wait_until(long_one_fires, std::chrono::seconds(60), "GpuLong fires"));
+
+  prometheus.restart();
+
+  std::map<std::string, std::string> states;
+  ASSERT_TRUE(support::wait_until(
+      [&] {
+        states = prometheus.states();
+        return states["GpuLong"] == "firing";
+      },
+      std::chrono::seconds(60), "GpuLong fires again"));
+  EXPECT_EQ(states["GpuShort"], "pending");
 }
 
 TEST(RuleState, FiresNeverWhereNothingIsActive) {
