@@ -47,8 +47,8 @@ TEST(Pages, CallPeopleOnceForABrokenNodeAndForNothingElse) {
   EXPECT_LE(Verdict::minutes(verdict.delays_of_broken, 0.99), 2);
 }
 
-// Guards the guard: each of these has been so.
-TEST(Pages, AreWithoutAFaultWhereADeadExporterIsToldAfterAMinute) {
+// Guards the guard: the simulation notices each of these.
+TEST(Pages, AreWithoutAFaultWhereADeadExporterPagesAfterAMinute) {
   GPUWARD_REQUIRE(support::why_no_program("prometheus"));
   MonthOptions options = three_days();
   options.rules = changed(options.rules, "for: 15m\n        keep_firing_for: 10m",

@@ -54,8 +54,8 @@ struct Fleet {
 };
 
 [[nodiscard]] Fleet simulate_fleet(const FleetSize& size);
-// What Prometheus has scraped of a node. `kNews`: the long times in which all is well are left out,
-// which no rule about a single node has anything to say of.
+// What Prometheus has scraped of a node. `kNews` leaves out long times without a finding: no rule
+// about a single node fires then.
 enum class Detail : std::uint8_t { kAll, kNews };
 [[nodiscard]] std::vector<Series> series_of(const Node& node, seconds end, Detail detail);
 // And of the two replicas of the remediator.

@@ -97,7 +97,7 @@ std::vector<Span> pieces_of(const Node& node, seconds end) {
   return spans;
 }
 
-// What is told of such a piece: of a long quiet one its beginning and its end.
+// The parts of such a piece that are written: of a long quiet one its beginning and its end.
 std::vector<Span> parts_of(const Node& node, const Span& span, Detail detail) {
   const bool is_quiet =
       !is_in(node.down, span.from) && std::ranges::none_of(node.findings, [&](const Finding& one) {

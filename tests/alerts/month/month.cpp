@@ -47,8 +47,7 @@ std::vector<Rule> read_rules(const std::string& text, seconds step) {
   return rules;
 }
 
-// The recorded series that Prometheus would have, one for each node, are asked for where they are
-// used.
+// Of a recording rule with a series for each node: its expression replaces its name.
 void put_in(const std::string& name, const std::string& expr, std::string& where) {
   where = std::regex_replace(where, std::regex("(^|[^\\w:])" + name + "(?![\\w:{])"),
                              "$1(" + expr + ")");
@@ -138,7 +137,7 @@ std::vector<AlertHistory> alerts_of(std::vector<Rule> rules, const Past& past, c
   return evaluate(alerts, past, fleet, resend_delay);
 }
 
-// The rules about many nodes see all that was scraped, the others what has changed.
+// Rules about the fleet need every node all the time; for the others quiet times are left out.
 std::vector<AlertHistory> alerts_of(const MonthOptions& options, const Fleet& fleet) {
   std::vector<AlertHistory> all;
   for (const Detail detail : {Detail::kAll, Detail::kNews}) {
@@ -148,7 +147,7 @@ std::vector<AlertHistory> alerts_of(const MonthOptions& options, const Fleet& fl
                   [&](const Rule& rule) { return (rule.group == "gpuward-fleet") != is_of_fleet; });
     const Past past;
     for (const Node& node : fleet.nodes) {
-      // One is told of at all times: where there is none at all, everything is dead.
+      // One node is complete: without any exporter GpuExporterAbsent would fire.
       const bool is_first = &node == &fleet.nodes.front();
       past.write(series_of(node, fleet.end, is_first ? Detail::kAll : detail));
     }

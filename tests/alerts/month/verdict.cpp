@@ -125,23 +125,23 @@ std::string table(const Month& month, const Verdict& verdict) {
   const auto per = static_cast<double>(verdict.pages) /
                    static_cast<double>(std::max<std::size_t>(1, verdict.broken));
   out << "| | |\n|---|---|\n"
-      << "| broken nodes | " << verdict.broken << " |\n"
+      << "| faults that are worth a page | " << verdict.broken << " |\n"
       << "| reboots for maintenance / restarts of exporters / racks cut off / restarts of "
          "Prometheus | "
       << month.fleet.maintenances << " / " << month.fleet.exporter_restarts << " / "
       << month.fleet.partitions << " / " << month.fleet.prometheus.size() << " |\n"
       << "| pages about a node | " << verdict.pages << " |\n"
-      << "| pages for a broken node, on average / at most | " << std::setprecision(2) << per
+      << "| pages for one fault, on average / at most | " << std::setprecision(2) << per
       << std::setprecision(1) << " / " << verdict.most_of_one << " |\n"
-      << "| pages again without a change of state | " << verdict.twice.size() << " |\n"
+      << "| pages again without a change of the node's state | " << verdict.twice.size() << " |\n"
       << "| pages without a fault | " << verdict.without_fault.size() << " |\n"
-      << "| broken nodes without a page | " << verdict.unpaged.size() << " |\n"
-      << "| reminders | " << verdict.reminders << " |\n"
-      << "| pages about remediations that wait for an operator | " << verdict.of_fleet << " |\n"
-      << "| minutes from fault to page, node out of service, median / p99 | "
+      << "| faults without a page | " << verdict.unpaged.size() << " |\n"
+      << "| reminders after 5 days | " << verdict.reminders << " |\n"
+      << "| pages that a remediation waits for an operator | " << verdict.of_fleet << " |\n"
+      << "| minutes from fault to page where the node is taken out of service, median / p99 | "
       << delay(verdict.delays_of_broken) << " |\n"
-      << "| minutes from fault to page, other faults, median / p99 | " << delay(verdict.delays)
-      << " |\n"
+      << "| minutes from fault to page of other faults and dead hosts, median / p99 | "
+      << delay(verdict.delays) << " |\n"
       << "| messages that something has ended | " << month.all_clear << " |\n"
       << "| notifications to the remediator | " << month.requests << " |\n";
   return out.str();
