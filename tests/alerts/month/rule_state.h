@@ -1,0 +1,26 @@
+// What Prometheus makes of the results of an alert's expression: `for`, `keep_firing_for`, sending
+// again and what a restart forgets (rules/alerting.go and rules/group.go of Prometheus 2.42).
+// rule_state_test.cpp holds it against promtool.
+#pragma once
+
+#include "tests/alerts/month/moments.h"
+
+namespace gpuward::alerts {
+
+struct RuleTimes {
+  seconds hold{}, keep{};  // `for` and `keep_firing_for`
+};
+
+// When a group of rules is evaluated: each `step`, but not while Prometheus is down.
+struct Evaluations {
+  seconds step{}, end{};
+  std::vector<Span> outages = {};  // in order
+  seconds resend_delay{60};        // --rules.alert.resend-delay
+};
+
+// `active`: the evaluations at which the expression had this alert as a result, in order.
+[[nodiscard]] std::vector<Span> firing_spans(const std::vector<seconds>& active,
+                                             const RuleTimes& times,
+                                             const Evaluations& evaluations);
+
+}  // namespace gpuward::alerts

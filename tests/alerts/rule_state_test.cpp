@@ -1,0 +1,167 @@
+// What the simulated month takes for Prometheus' way with `for` and `keep_firing_for`: the same as
+// promtool says.
+#include "tests/alerts/month/rule_state.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "tests/alerts/command.h"
+#include "tests/support/http_get.h"
+#include "tests/support/ports.h"
+#include "tests/support/require.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/wait.h"
+
+namespace gpuward::alerts {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr minutes kStep{1};
+constexpr int kSteps = 90;
+
+// Runs of ones and zeros, some of them short.
+std::vector<bool> pattern(unsigned seed) {
+  std::mt19937 engine(seed);
+  std::vector<bool> out;
+  for (bool is_active = false; out.size() < kSteps; is_active = !is_active) {
+    out.insert(out.end(), 1 + engine() % 14, is_active);
+  }
+  out.resize(kSteps);
+  return out;
+}
+
+std::string minutes_text(seconds time) { return std::to_string(time / minutes(1)) + "m"; }
+
+// A test for promtool that expects what firing_spans() says.
+std::string expectations(const std::vector<bool>& values, const RuleTimes& times) {
+  std::string text, samples;
+  std::vector<seconds> active;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    samples += values[i] ? " 1" : " 0";
+    if (values[i]) active.push_back(kStep * i);
+  }
+  const auto spans = firing_spans(active, times, {.step = kStep, .end = kStep * kSteps});
+  text = "  - interval: 1m\n    input_series: [{series: x, values: '" + samples.substr(1) +
+         "'}]\n    alert_rule_test:\n";
+  for (seconds at{}; at < kStep * kSteps; at += kStep) {
+    const bool fires = AlertHistory{.labels = {}, .firing = spans}.fires(at);
+    text += "      - {alertname: GpuX, eval_time: " + minutes_text(at) +
+            (fires ? ", exp_alerts: [{exp_labels: {}}]}\n" : ", exp_alerts: []}\n");
+  }
+  return text;
+}
+
+TEST(RuleState, FiresAndEndsAsPromtoolSays) {
+  GPUWARD_REQUIRE(support::why_no_program("promtool"));
+  for (const RuleTimes& times :
+       {RuleTimes{}, RuleTimes{.keep = minutes(10)}, RuleTimes{.hold = minutes(3)},
+        RuleTimes{.hold = minutes(10), .keep = minutes(9)}, RuleTimes{minutes(1), minutes(3)}}) {
+    const support::TempDir folder;
+    folder.write("rules.yaml", "groups: [{name: x, rules: [{alert: GpuX, expr: x == 1, for: " +
+                                   minutes_text(times.hold) +
+                                   ", keep_firing_for: " + minutes_text(times.keep) + "}]}]\n");
+    std::string tests = "rule_files: [rules.yaml]\nevaluation_interval: 1m\ntests:\n";
+    for (unsigned seed = 0; seed < 5; ++seed) tests += expectations(pattern(seed), times);
+    const Said said = run({"promtool", "test", "rules", folder.write("tests.yaml", tests)});
+    EXPECT_EQ(said.exit_code, 0) << minutes_text(times.hold) << ": " << said.text.substr(0, 2000);
+  }
+}
+
+// One hour of an alert that is active all the time, while Prometheus is down after half of it.
+std::vector<Span> over_a_restart(const RuleTimes& times, seconds outage) {
+  std::vector<seconds> active;
+  for (seconds at{}; at < hours(1); at += seconds(5)) active.push_back(at);
+  return firing_spans(
+      active, times,
+      {.step = seconds(5), .end = hours(1), .outages = {{minutes(30), minutes(30) + outage}}});
+}
+
+TEST(RuleState, GoesOnOverAShortRestartWhereNothingIsWaitedFor) {
+  EXPECT_THAT(over_a_restart({}, minutes(2)), ElementsAre(Span{seconds(0), hours(1)}));
+}
+
+TEST(RuleState, EndsAndBeginsAnewWhereARestartForgetsTheWait) {
+  // Sent last 20 s before, believed for four minutes, and pending for five after the three of the
+  // restart.
+  EXPECT_THAT(
+      over_a_restart({.hold = minutes(5)}, minutes(3)),
+      ElementsAre(Span{minutes(5), minutes(33) + seconds(55)}, Span{minutes(38), hours(1)}));
+}
+
+TEST(RuleState, RemembersAWaitOfTenMinutesOverARestart) {
+  EXPECT_THAT(over_a_restart({.hold = minutes(10)}, minutes(2)),
+              ElementsAre(Span{minutes(10), hours(1)}));
+}
+
+// A real Prometheus, whose grace period is shortened as the waits of its two rules are.
+class RestartedPrometheus {
+ public:
+  RestartedPrometheus() : address_("127.0.0.1:" + std::to_string(support::free_port())) {
+    folder_.write("rules.yaml",
+                  "groups: [{name: x, interval: 1s, rules: ["
+                  "{alert: GpuLong, expr: vector(1), for: 10s}, "
+                  "{alert: GpuShort, expr: vector(1), for: 9s}]}]\n");
+    folder_.write("prometheus.yaml", "rule_files: [rules.yaml]\n");
+    start();
+  }
+  void restart() {
+    process_->stop();
+    start();
+  }
+  // "firing", "pending" or nothing, at one moment.
+  [[nodiscard]] std::map<std::string, std::string> states() const {
+    const auto answer = nlohmann::json::parse(
+        support::http_get("http://" + address_ + "/api/v1/alerts").body, nullptr, false);
+    std::map<std::string, std::string> out;
+    if (!answer.is_object()) return out;
+    for (const auto& alert : answer["data"]["alerts"]) {
+      out[alert["labels"]["alertname"]] = alert["state"];
+    }
+    return out;
+  }
+
+ private:
+  void start() {
+    auto process = support::Process::spawn(
+        {.argv = {"prometheus", "--config.file=" + (folder_ / "prometheus.yaml").string(),
+                  "--storage.tsdb.path=" + (folder_ / "data").string(),
+                  "--web.listen-address=" + address_, "--rules.alert.for-grace-period=10s"}});
+    ASSERT_TRUE(process) << process.error().message;
+    process_ = *std::move(process);
+  }
+  support::TempDir folder_;
+  std::string address_;
+  std::unique_ptr<support::Process> process_;
+};
+
+TEST(RuleState, IsRememberedByARealPrometheusFromTheGracePeriodOn) {
+  GPUWARD_REQUIRE(support::why_no_program("prometheus"));
+  RestartedPrometheus prometheus;
+  const auto long_one_fires = [&] { return prometheus.states()["GpuLong"] == "firing"; };
+  ASSERT_TRUE(support::wait_until(long_one_fires, std::chrono::seconds(60), "GpuLong fires"));
+
+  prometheus.restart();
+
+  std::map<std::string, std::string> states;
+  ASSERT_TRUE(support::wait_until(
+      [&] {
+        states = prometheus.states();
+        return states["GpuLong"] == "firing";
+      },
+      std::chrono::seconds(60), "GpuLong fires again"));
+  EXPECT_EQ(states["GpuShort"], "pending");
+}
+
+TEST(RuleState, FiresNeverWhereNothingIsActive) {
+  EXPECT_THAT(firing_spans({}, {}, {.step = kStep, .end = hours(1)}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace gpuward::alerts
