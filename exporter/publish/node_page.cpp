@@ -1,6 +1,8 @@
 #include "exporter/publish/node_page.h"
 
-#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,22 +23,22 @@ Markup severity_mark(Severity severity) {
                                      : html::severity_mark(to_string(severity));
 }
 
-std::vector<const Finding*> worst_first(const State& state) {
-  std::vector<const Finding*> findings;
-  for (const auto& [key, finding] : state.findings) findings.push_back(&finding);
-  std::ranges::stable_sort(
-      findings, [](const Finding* a, const Finding* b) { return a->severity > b->severity; });
+using WorstFirst = std::multimap<Severity, const Finding*, std::greater<>>;
+
+WorstFirst worst_first(const State& state) {
+  WorstFirst findings;
+  for (const auto& [key, finding] : state.findings) findings.emplace(finding.severity, &finding);
   return findings;
 }
 
-const Finding* worst_of(const Gpu& gpu, const std::vector<const Finding*>& findings) {
-  const std::string pci = gpu.has_address() ? gpu.pci.bus_id() : std::string();
-  const auto found = std::ranges::find_if(
-      findings, [&](const Finding* one) { return !pci.empty() && one->pci_bus_id == pci; });
-  return found == findings.end() ? nullptr : *found;
+const Finding* worst_of(const Gpu& gpu, const WorstFirst& findings) {
+  for (const auto& [severity, finding] : findings) {
+    if (gpu.has_address() && finding->pci_bus_id == gpu.pci.bus_id()) return finding;
+  }
+  return nullptr;
 }
 
-Markup gpu_cells(const Snapshot& snapshot, const std::vector<const Finding*>& findings) {
+Markup gpu_cells(const Snapshot& snapshot, const WorstFirst& findings) {
   Markup cells;
   for (const Gpu& gpu : snapshot.gpus) {
     const Finding* worst = worst_of(gpu, findings);
@@ -73,11 +75,11 @@ Markup health(const Snapshot& snapshot) {
        {"Node object", health.node ? fault(health.node->fault) : Markup()}});
 }
 
-Markup findings_table(const std::vector<const Finding*>& findings, Clock::Wall now) {
+Markup findings_table(const WorstFirst& findings, Clock::Wall now) {
   if (findings.empty()) return note(html::well("Nothing was found."));
   std::vector<std::vector<Markup>> rows;
-  for (const Finding* one : findings) {
-    rows.push_back({severity_mark(one->severity), one->check + " " + one->code, one->pci_bus_id,
+  for (const auto& [severity, one] : findings) {
+    rows.push_back({severity_mark(severity), one->check + " " + one->code, one->pci_bus_id,
                     one->why, element("code", {one->line}), one->workload,
                     std::string(to_string(one->cleared_by)), std::to_string(one->count),
                     html::since(one->first_seen, now)});

@@ -124,9 +124,9 @@ Markup open_rows(const FleetOverview& overview, WallTime now) {
 
 Markup story(const Remediation& remediation) {
   Markup events;
-  for (const StoryEvent& event : story_of(remediation)) {
-    const std::string time = to_rfc3339(event.at);
-    events += element("li", {element("time", {{"datetime", time}}, {time}), " ", event.text});
+  for (const auto& [at, text] : story_of(remediation)) {
+    const std::string time = to_rfc3339(at);
+    events += element("li", {element("time", {{"datetime", time}}, {time}), " ", text});
   }
   return element("ol", {{"class", "story"}}, {events});
 }

@@ -1,6 +1,5 @@
 #include "remediator/web/story.h"
 
-#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -11,62 +10,61 @@ namespace gpuward::remediator {
 namespace {
 
 // A line of the history begins with its time.
-std::optional<StoryEvent> event_of(std::string_view line) {
+std::optional<Story::value_type> event_of(std::string_view line) {
   const auto blank = line.find(' ');
   if (blank == std::string_view::npos) return std::nullopt;
   const auto at = parse_rfc3339(line.substr(0, blank));
   if (!at) return std::nullopt;
-  return StoryEvent{*at, std::string(line.substr(blank + 1))};
+  return Story::value_type(*at, line.substr(blank + 1));
 }
 
-void add_alert(const AlertEvidence& alert, std::vector<StoryEvent>& story) {
+void add_alert(const AlertEvidence& alert, Story& story) {
   const std::string name = "alert " + alert.alertname;
-  story.push_back({alert.starts_at, name + " fires, severity " +
-                                        std::string(to_string(alert.severity)) +
-                                        (alert.foreign ? ", not of gpuward's rules" : "")});
-  if (alert.ended_at) story.push_back({*alert.ended_at, name + " has ended"});
+  story.insert({alert.starts_at, name + " fires, severity " +
+                                     std::string(to_string(alert.severity)) +
+                                     (alert.foreign ? ", not of gpuward's rules" : "")});
+  if (alert.ended_at) story.insert({*alert.ended_at, name + " has ended"});
 }
 
-void add_step(const StepRecord& step, std::vector<StoryEvent>& story) {
+void add_step(const StepRecord& step, Story& story) {
   const std::string name = "step " + std::string(to_string(step.step));
   if (step.intent_at) {
-    story.push_back({*step.intent_at,
-                     name + " begins" +
-                         (step.attempts > 1 ? ", attempt " + std::to_string(step.attempts) : "")});
+    story.insert({*step.intent_at,
+                  name + " begins" +
+                      (step.attempts > 1 ? ", attempt " + std::to_string(step.attempts) : "")});
   }
   if (step.finished_at) {
-    story.push_back({*step.finished_at, name + ": " + std::string(to_string(step.result)) +
-                                            (step.message.empty() ? "" : ", " + step.message)});
+    story.insert({*step.finished_at, name + ": " + std::string(to_string(step.result)) +
+                                         (step.message.empty() ? "" : ", " + step.message)});
   }
 }
 
 }  // namespace
 
-std::vector<StoryEvent> story_of(const Remediation& remediation) {
+Story story_of(const Remediation& remediation) {
   const RemediationStatus& status = remediation.status;
-  std::vector<StoryEvent> story;
+  Story story;
   for (const NodeFinding& finding : status.findings)
-    story.push_back({finding.first_seen, "found: " + summary_of(finding)});
+    story.insert({finding.first_seen, "found: " + summary_of(finding)});
   for (const AlertEvidence& alert : remediation.alerts) add_alert(alert, story);
-  if (remediation.created) story.push_back({*remediation.created, "remediation opened"});
+  if (remediation.created) story.insert({*remediation.created, "remediation opened"});
   for (const std::string& line : status.history) {
-    if (auto event = event_of(line)) story.push_back(*std::move(event));
+    if (auto event = event_of(line)) story.insert(*std::move(event));
   }
   for (const StepRecord& step : status.steps) add_step(step, story);
   if (const auto& asked = status.approval) {
     const std::string step(to_string(asked->step));
-    story.push_back({asked->requested_at, "an approval is asked for: " + step});
-    if (asked->seen_at) story.push_back({*asked->seen_at, step + " approved by " + asked->by});
+    story.insert({asked->requested_at, "an approval is asked for: " + step});
+    if (asked->seen_at) story.insert({*asked->seen_at, step + " approved by " + asked->by});
   }
   if (status.cleared) {
-    story.push_back({status.cleared->at, "a report says that what is left is of severity " +
-                                             std::string(to_string(status.cleared->severity))});
+    story.insert({status.cleared->at, "a report says that what is left is of severity " +
+                                          std::string(to_string(status.cleared->severity))});
   }
   if (status.closed_at) {
-    story.push_back({*status.closed_at, "closed: " + std::string(to_string(status.phase)) +
-                                            (status.message.empty() ? "" : ", " + status.message)});
+    story.insert({*status.closed_at, "closed: " + std::string(to_string(status.phase)) +
+                                         (status.message.empty() ? "" : ", " + status.message)});
   }
-  std::ranges::stable_sort(story, {}, &StoryEvent::at);
   return story;
 }
 

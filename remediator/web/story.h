@@ -2,19 +2,17 @@
 // what was decided and done, how it ended. For the page of the Remediation. Pure.
 #pragma once
 
+#include <map>
 #include <string>
-#include <vector>
 
 #include "remediator/model/remediation.h"
 
 namespace gpuward::remediator {
 
-struct StoryEvent {
-  WallTime at;
-  std::string text;
-};
+// What happened at the same time stands in the order in which it is told.
+using Story = std::multimap<WallTime, std::string>;
 
-// The oldest first. A step that was taken anew is told of once for each time that the record knows.
-[[nodiscard]] std::vector<StoryEvent> story_of(const Remediation& remediation);
+// A step that was taken anew is told of once for each time that the record knows.
+[[nodiscard]] Story story_of(const Remediation& remediation);
 
 }  // namespace gpuward::remediator

@@ -201,6 +201,15 @@ TEST_F(SiteTest, SaysThatNothingWasReadYet) {
   EXPECT_THAT(*response.body, HasSubstr("kubectl -n gpuward logs deploy/gpuward-remediator"));
 }
 
+TEST_F(SiteTest, ChangesNothing) {
+  for (const http::Route& route : site_.routes())
+    EXPECT_THAT(route.methods, ::testing::ElementsAre("GET")) << route.path;
+  put(one_of("gpu-01"));
+  kube_.clear_requests();
+  for (const char* path : {"/", "/nodes/gpu-01", "/remediations/gpu-01-1", "/policy"}) get(path);
+  EXPECT_EQ(writes(), 0U);
+}
+
 // However many look.
 TEST_F(SiteTest, AsksTheApiServerAtMostEachTwoSeconds) {
   kube_.clear_requests();

@@ -11,8 +11,8 @@ WallTime at(const char* time) { return *parse_rfc3339(std::string("2026-11-21T08
 
 std::vector<std::string> told(const Remediation& remediation) {
   std::vector<std::string> lines;
-  for (const StoryEvent& event : story_of(remediation)) {
-    lines.push_back(to_rfc3339(event.at).substr(14, 5) + " " + event.text);
+  for (const auto& [at, text] : story_of(remediation)) {
+    lines.push_back(to_rfc3339(at).substr(14, 5) + " " + text);
   }
   return lines;
 }
