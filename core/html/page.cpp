@@ -1,5 +1,6 @@
 #include "core/html/page.h"
 
+#include <cstdint>
 #include <utility>
 
 #include "core/html/assets.inc"
@@ -95,11 +96,13 @@ std::vector<http::Route> asset_routes() {
 
 // Whole minutes, so that a page is the same for as long as nothing has happened.
 std::string age_text(Clock::Wall since, Clock::Wall now) {
-  const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(now - since).count();
+  constexpr std::int64_t kHour = 60, kDay = 24 * kHour;
+  const std::int64_t minutes =
+      std::chrono::duration_cast<std::chrono::minutes>(now - since).count();
   if (minutes < 1) return "now";
-  if (minutes < 60) return std::to_string(minutes) + " min";
-  if (minutes < 48 * 60) return std::to_string(minutes / 60) + " h";
-  return std::to_string(minutes / (24 * 60)) + " d";
+  if (minutes < kHour) return std::to_string(minutes) + " min";
+  if (minutes < 2 * kDay) return std::to_string(minutes / kHour) + " h";
+  return std::to_string(minutes / kDay) + " d";
 }
 
 Markup since(Clock::Wall at, Clock::Wall now) {

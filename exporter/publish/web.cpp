@@ -1,5 +1,7 @@
 #include "exporter/publish/web.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include "core/html/page.h"
@@ -53,11 +55,11 @@ std::vector<http::Route> web_routes(Publisher& publisher, const Store& store, ht
   };
   const auto health = [](const http::Request&) { return http::Response::text(200, "ok\n"); };
   const auto ready = [&store](const http::Request&) { return readiness(store.health()); };
-  std::vector<http::Route> routes = html::asset_routes();
-  routes.push_back({"/metrics", {"GET"}, metrics, access});
-  routes.push_back({"/", {"GET"}, landing, access});
-  routes.push_back({"/healthz", {"GET"}, health});
-  routes.push_back({"/readyz", {"GET"}, ready});
+  std::vector<http::Route> routes = {{"/metrics", {"GET"}, metrics, access},
+                                     {"/", {"GET"}, landing, access},
+                                     {"/healthz", {"GET"}, health},
+                                     {"/readyz", {"GET"}, ready}};
+  std::ranges::move(html::asset_routes(), std::back_inserter(routes));
   return routes;
 }
 
