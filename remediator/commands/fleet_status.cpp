@@ -160,10 +160,11 @@ std::string budget_part(const FleetStatus& status, OutputFormat format) {
     rows.push_back({use.guard, use.where, std::to_string(use.used),
                     status.knows_allowed ? std::to_string(use.allowed) : "?"});
   }
-  const std::string text = part(std::move(rows), kMostBudgets, format);
-  if (text.empty() || !status.is_stopped) return text;
-  return text +
-         "Slots stay taken while steps are stopped: USED may be more than is done to the nodes.\n";
+  std::string text = part(std::move(rows), kMostBudgets, format);
+  if (!text.empty() && status.is_stopped)
+    text +=
+        "Slots stay taken while steps are stopped: USED may be more than is done to the nodes.\n";
+  return text;
 }
 
 Json or_null(const std::optional<std::string>& text) { return text ? Json(*text) : Json(nullptr); }

@@ -134,7 +134,7 @@ Markup story(const Remediation& remediation) {
 Markup findings_of(const std::vector<NodeFinding>& findings) {
   std::vector<std::vector<Markup>> rows;
   for (const NodeFinding& one : findings) {
-    Markup seen = one.line.empty() ? Markup() : element("code", {one.line});
+    const Markup seen = one.line.empty() ? Markup() : element("code", {one.line});
     rows.push_back({html::severity_mark(one.severity), summary_of(one), one.serial, one.meaning,
                     seen, one.workload});
   }

@@ -24,7 +24,7 @@ constexpr std::chrono::seconds kReadAgainAfter{2};
 constexpr std::string_view kNodes = "/nodes/";
 constexpr std::string_view kRemediations = "/remediations/";
 
-Page page_of(std::string title, std::string root, Markup body, int status = 200) {
+Page page_of(const std::string& title, std::string root, Markup body, int status = 200) {
   return {.title = title + " - gpuward",
           .root = std::move(root),
           .program = "gpuward-remediator " GPUWARD_VERSION,
@@ -122,9 +122,9 @@ http::Response Site::show_policy(const http::Request& request) {
 }
 
 std::vector<http::Route> Site::routes() {
-  const auto route = [](std::string path, http::Match match, auto show) {
+  const auto route = [](std::string_view path, http::Match match, auto show) {
     return http::Route{
-        .path = std::move(path), .methods = {"GET"}, .handler = std::move(show), .match = match};
+        .path = std::string(path), .methods = {"GET"}, .handler = std::move(show), .match = match};
   };
   using http::Match;
   using http::Request;
@@ -133,9 +133,9 @@ std::vector<http::Route> Site::routes() {
       route("/", Match::kExact, [this](const Request& one) { return show_fleet(one); }));
   routes.push_back(
       route("/policy", Match::kExact, [this](const Request& one) { return show_policy(one); }));
-  routes.push_back(route(std::string(kNodes), Match::kPrefix,
-                         [this](const Request& one) { return show_node(one); }));
-  routes.push_back(route(std::string(kRemediations), Match::kPrefix,
+  routes.push_back(
+      route(kNodes, Match::kPrefix, [this](const Request& one) { return show_node(one); }));
+  routes.push_back(route(kRemediations, Match::kPrefix,
                          [this](const Request& one) { return show_remediation(one); }));
   return routes;
 }
