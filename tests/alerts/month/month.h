@@ -1,5 +1,5 @@
 // How often people are called in a simulated month: the shipped rules in a real Prometheus, and the
-// shipped routes as Alertmanager applies them. Used by alerts_bench and pages_test.
+// shipped routes as Alertmanager applies them. Used by alerts_bench and paging_test.
 #pragma once
 
 #include <string>
