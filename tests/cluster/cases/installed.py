@@ -1,5 +1,7 @@
 """What stands after `helm install --wait`."""
-from cases.base import ClusterTest, cluster, kubectl, metrics_of
+import re
+
+from cases.base import REMEDIATORS, ClusterTest, cluster, kubectl, metrics_of
 
 
 class Installed(ClusterTest):
@@ -21,6 +23,17 @@ class Installed(ClusterTest):
         for node in cluster.nodes:
             boot = kubectl.get("node", node.name)["status"]["nodeInfo"]["bootID"]
             self.assertTrue(any(line.startswith("gpuward_boot_info{") and boot in line for line in metrics_of(node.name)))
+
+    def test_the_page_of_the_fleet_is_served_through_the_api_server(self):
+        def page(path=""):
+            return kubectl("get", "--raw", f"/api/v1/namespaces/{REMEDIATORS}/services/gpuward-remediator:telemetry/proxy/{path}")
+
+        fleet = page()
+        self.assertIn("<dt>GPU nodes</dt><dd>3</dd>", fleet)
+        self.assertNotIn('class="alarm"', fleet)
+        for path in set(re.findall(r'(?:href|src)="([^"#]+)"', fleet)) - {"./"}:
+            self.assertTrue(page(path), path)
+        self.assertIn("Its exporter has found nothing.", page("nodes/gpu-1"))
 
     def test_no_network_leads_out(self):
         for machine in cluster.machines:
