@@ -270,9 +270,11 @@ TEST_F(SilentCluster, IsToldFromAWebServer) {
   for (const char* shown : {"/index.html", "/"}) {
     http::ServerOptions options;
     options.listen_addresses = {"127.0.0.1:0"};
-    const auto server = http::Server::start(
-        options,
-        {{.path = shown, .methods = {"GET"}, .handler = page, .access = http::Access::kOpen, .match = http::Match::kPrefix}});
+    const auto server = http::Server::start(options, {{.path = shown,
+                                                       .methods = {"GET"},
+                                                       .handler = page,
+                                                       .access = http::Access::kOpen,
+                                                       .match = http::Match::kPrefix}});
     ASSERT_TRUE(server) << server.error().message;
     const std::string url = "http://127.0.0.1:" + std::to_string((*server)->ports().front());
     for (const char* command : {"list", "status", "stop"}) {
