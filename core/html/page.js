@@ -9,16 +9,11 @@ function isBeingUsed(main) {
   return selection && !selection.isCollapsed && main.contains(selection.anchorNode);
 }
 
-// What a reader has opened stays open, and what has the focus keeps it.
+// A link that has the focus keeps it.
 function replace(main, next) {
-  const opened = [...main.querySelectorAll("details[id][open]")].map((one) => one.id);
-  const focused = document.activeElement?.id;
+  const focused = document.activeElement?.getAttribute("href");
   main.replaceChildren(...next.childNodes);
-  for (const id of opened) {
-    const details = document.getElementById(id);
-    if (details) details.open = true;
-  }
-  if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+  if (focused) main.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   offerCopies();
 }
 

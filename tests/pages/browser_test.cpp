@@ -20,6 +20,12 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using namespace std::chrono_literals;
 
+constexpr std::string_view kFocusCheck =
+    "document.querySelector('main a').focus();"
+    "setTimeout(() => {"
+    "  document.title = 'focus: ' + document.activeElement.getAttribute('href');"
+    "}, 8000);";
+
 // Answers the n-th request for the page as `page` says.
 class Pages {
  public:
@@ -35,6 +41,11 @@ class Pages {
       return page(request, ++count_);
     };
     all.push_back({.path = "/", .methods = {"GET"}, .handler = answer});
+    // A page of a test may have a script beside it.
+    const auto script = [](const http::Request&) {
+      return http::Response::text(200, std::string(kFocusCheck), "text/javascript");
+    };
+    all.push_back({.path = "/check.js", .methods = {"GET"}, .handler = script});
     return all;
   }
 
@@ -67,6 +78,17 @@ TEST(PageInABrowser, SaysThatItIsOldOnceNobodyAnswers) {
   EXPECT_THAT(dom_after(pages.url(), 12s),
               AllOf(HasSubstr("look 1"), HasSubstr("OLD: nobody has answered since then (as of "),
                     HasSubstr("class=\"old\"")));
+}
+
+TEST(PageInABrowser, KeepsTheFocusOfALinkOverANewPage) {
+  GPUWARD_REQUIRE(why_no_browser());
+  const Pages pages([](const http::Request& request, int count) {
+    Markup body = html::link("nodes/gpu-1", "look " + std::to_string(count));
+    body += Markup::trusted("<script src=\"check.js\"></script>");
+    return page_with(request, body);
+  });
+  EXPECT_THAT(dom_after(pages.url(), 9s),
+              AllOf(HasSubstr("look 2"), HasSubstr("<title>focus: nodes/gpu-1</title>")));
 }
 
 // Should text ever get past the escaping.
