@@ -81,10 +81,9 @@ std::vector<BudgetUse> uses_of(const FleetReadings& readings, const BudgetLimits
   }
   for (const Remediation& one : *readings.remediations) view.put_remediation(one);
   std::vector<BudgetUse> uses;
-  with_fleet(view,
-             [&](const Fleet& fleet) { uses = budget_uses(*readings.ledger, fleet, limits, now); });
-  std::erase_if(
-      uses, [](const BudgetUse& use) { return use.used == 0 && use.guard != "budget.cluster"; });
+  with_fleet(view, [&](const Fleet& fleet) {
+    uses = shown_budgets(*readings.ledger, fleet, limits, now);
+  });
   return uses;
 }
 
@@ -190,6 +189,14 @@ std::string breaker_text(const Breaker& breaker) {
   if (!breaker.open) return "closed";
   return "OPEN since " + to_rfc3339(breaker.since) + ": " + breaker.why +
          "; to close it: gpuwardctl breaker close";
+}
+
+std::vector<BudgetUse> shown_budgets(const Ledger& ledger, const Fleet& fleet,
+                                     const BudgetLimits& limits, WallTime now) {
+  auto uses = budget_uses(ledger, fleet, limits, now);
+  std::erase_if(
+      uses, [](const BudgetUse& use) { return use.used == 0 && use.guard != "budget.cluster"; });
+  return uses;
 }
 
 bool waits_for_approval(const Remediation& one) {

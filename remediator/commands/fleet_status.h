@@ -63,6 +63,10 @@ struct FleetStatus {
 [[nodiscard]] std::string steps_text(const Result<kube::ConfigMap>& stop_switch);
 [[nodiscard]] std::string breaker_text(const Breaker& breaker);
 
+// That of the cluster, and the others of which something is used.
+[[nodiscard]] std::vector<BudgetUse> shown_budgets(const Ledger& ledger, const Fleet& fleet,
+                                                   const BudgetLimits& limits, WallTime now);
+
 [[nodiscard]] bool waits_for_approval(const Remediation& remediation);
 
 // Whether somebody leads by it.

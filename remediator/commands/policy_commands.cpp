@@ -55,6 +55,18 @@ Result<kube::Node> subject_of(const CommandFlags& flags, Clock& clock) {
 
 }  // namespace
 
+std::string rules_text(const Policy& policy, std::optional<Severity> only) {
+  std::string text;
+  for (const Severity severity :
+       {Severity::kIsolate, Severity::kReboot, Severity::kReset, Severity::kMonitor}) {
+    if (only.value_or(severity) == severity) text += "\n" + severity_text(policy, severity);
+  }
+  if (const std::string sources = sources_text(policy); !sources.empty()) text += "\n" + sources;
+  text += "\n" + guards_text(policy);
+  const std::string told = notifications_text(policy.notifications);
+  return told.empty() ? text : text + "\n" + told;
+}
+
 std::string explain_policy(const CommandFlags& flags, const Policy& policy,
                            const kube::Node& node) {
   std::string text = flags.policy_file.string() + " in mode " +
@@ -64,15 +76,7 @@ std::string explain_policy(const CommandFlags& flags, const Policy& policy,
   if (const auto why = exclusion_of(policy, node)) {
     return text + "excluded: " + *why + "; alerts are recorded only\n";
   }
-  for (const Severity severity :
-       {Severity::kIsolate, Severity::kReboot, Severity::kReset, Severity::kMonitor}) {
-    if (flags.severity.value_or(severity) != severity) continue;
-    text += "\n" + severity_text(policy, severity);
-  }
-  if (const std::string sources = sources_text(policy); !sources.empty()) text += "\n" + sources;
-  text += "\n" + guards_text(policy);
-  const std::string told = notifications_text(policy.notifications);
-  return told.empty() ? text : text + "\n" + told;
+  return text + rules_text(policy, flags.severity);
 }
 
 Result<std::string> check_policy(const CommandFlags& flags, Clock& /*clock*/) {

@@ -2,6 +2,7 @@
 // write a policy and want to know what it says before it is in force.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/kube/objects.h"
@@ -11,6 +12,10 @@
 #include "remediator/policy/policy.h"
 
 namespace gpuward::remediator {
+
+// What is done at that severity, or at each, the worst first; then sources, guards and
+// notifications.
+[[nodiscard]] std::string rules_text(const Policy& policy, std::optional<Severity> only = {});
 
 // What `policy`, the one for it, would do to `node`, at the severity of the flags or at each, worst
 // first. A node without a name stands for any with its labels.

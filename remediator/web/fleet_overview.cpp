@@ -88,10 +88,7 @@ FleetOverview overview_of(const ClusterView& view, const OverviewReadings& readi
   with_fleet(view, [&](const Fleet& fleet) {
     overview.gpu_nodes = fleet.nodes.size();
     if (readings.ledger)
-      overview.budgets = budget_uses(*readings.ledger, fleet, policy.budgets, now);
-  });
-  std::erase_if(overview.budgets, [](const BudgetUse& use) {
-    return use.used == 0 && use.guard != "budget.cluster";
+      overview.budgets = shown_budgets(*readings.ledger, fleet, policy.budgets, now);
   });
   return overview;
 }

@@ -9,12 +9,11 @@
 #include "core/html/parts.h"
 #include "core/kube/node_findings.h"
 #include "remediator/actions/step_progress.h"
+#include "remediator/commands/policy_commands.h"
 #include "remediator/commands/standing.h"
 #include "remediator/model/ownership.h"
 #include "remediator/page/runbooks.h"
 #include "remediator/policy/policy_remarks.h"
-#include "remediator/policy/policy_text.h"
-#include "remediator/policy/sources_text.h"
 #include "remediator/web/story.h"
 
 namespace gpuward::remediator {
@@ -307,10 +306,7 @@ Markup node_page(const NodeSeen& seen, WallTime now) {
 }
 
 Markup policy_page(const Policy& policy) {
-  std::string text = remarks_text(policy);
-  for (const Severity severity : kSeverities) text += "\n" + severity_text(policy, severity);
-  text += "\n" + sources_text(policy) + "\n" + guards_text(policy) + "\n" +
-          notifications_text(policy.notifications);
+  const std::string text = remarks_text(policy) + rules_text(policy);
   Markup page = element("h1", {"Policy in force"});
   page += facts({{"Mode", std::string(to_string(policy.mode))}});
   page += element("pre", {text});
