@@ -81,7 +81,7 @@ struct Sorted {
 Sorted signals_of(const Policy& policy, const std::vector<AlertEpisode>& history) {
   Sorted sorted;
   for (const AlertEpisode& episode : history) {
-    const AlertSignals made = to_signals(std::span(&episode.alert, 1), policy.foreign_alerts);
+    const AlertSignals made = to_signals(std::span(&episode.alert, 1), alert_rules_of(policy));
     if (made.signals.empty()) ++sorted.not_for_us;
     for (const AlertSignal& signal : made.signals) {
       sorted.signals.push_back({.at = episode.starts_at(), .signal = signal});
