@@ -23,8 +23,7 @@ std::string as_pattern(std::string_view cluster) {
 
 std::string matcher(std::string_view comparison, std::string_view cluster) {
   if (cluster.empty()) return {};
-  return "," + std::string(kClusterLabel) + std::string(comparison) + "\"|" + as_pattern(cluster) +
-         "\"";
+  return "," + kClusterLabel + std::string(comparison) + "\"|" + as_pattern(cluster) + "\"";
 }
 
 }  // namespace
@@ -41,7 +40,7 @@ std::string read_cluster_name(const YamlMap& root) {
 
 Result<bool> is_of_cluster(const std::map<std::string, std::string>& labels,
                            std::string_view cluster) {
-  const auto label = labels.find(std::string(kClusterLabel));
+  const auto label = labels.find(kClusterLabel);
   const std::string_view named = label == labels.end() ? std::string_view() : label->second;
   if (named == cluster) return true;
   if (cluster.empty())

@@ -12,7 +12,7 @@
 
 namespace gpuward::remediator {
 
-inline constexpr std::string_view kClusterLabel = "cluster";
+inline const std::string kClusterLabel = "cluster";
 
 // The key `cluster`; empty where it is absent. Faults are reported to the file.
 [[nodiscard]] std::string read_cluster_name(const YamlMap& root);

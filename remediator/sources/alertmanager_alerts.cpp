@@ -173,6 +173,11 @@ std::optional<Severity> parse_remediation(std::string_view word) {
   return std::nullopt;
 }
 
+Result<bool> is_about_us(const Alert& alert, const AlertRules& rules) {
+  if (rules.kept_by_prometheus && value_at(alert.labels, kClusterLabel).empty()) return true;
+  return is_of_cluster(alert.labels, rules.cluster);
+}
+
 // The alert as `rule` has it; null: as it says itself.
 Result<AlertSignal> to_signal(const Alert& alert, const ForeignAlertRule* rule) {
   const auto severity =
@@ -251,7 +256,7 @@ AlertSignals to_signals(std::span<const Alert> alerts, const AlertRules& rules) 
     const bool speaks_for_itself = !value_at(alerts[i].labels, "remediation").empty();
     const auto* rule = speaks_for_itself ? nullptr : rule_for(rules.foreign, alerts[i].labels);
     const bool is_for_us = speaks_for_itself || rule != nullptr;
-    const auto is_ours = is_for_us ? is_of_cluster(alerts[i].labels, rules.cluster) : false;
+    const auto is_ours = is_for_us ? is_about_us(alerts[i], rules) : false;
     if (!is_ours) {
       result.rejected.push_back({i, is_ours.error().message});
       continue;

@@ -72,6 +72,9 @@ struct AlertSignals {
 struct AlertRules {
   std::span<const ForeignAlertRule> foreign = {};  // for alerts that ask for nothing themselves
   std::string_view cluster = {};                   // alerts of others are ignored
+  // As a Prometheus keeps them, which adds its external labels only to what it sends: those that
+  // name no cluster are its own.
+  bool kept_by_prometheus = false;
 };
 [[nodiscard]] AlertRules alert_rules_of(const Policy& policy);
 

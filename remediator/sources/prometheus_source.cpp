@@ -38,13 +38,6 @@ std::optional<WallTime> start_of_series(const Json& sample) {
   return WallTime(std::chrono::seconds(*seconds));
 }
 
-// External labels are not on what a Prometheus keeps itself: what it does not name is its
-// cluster's.
-void name_cluster(std::vector<Alert>& alerts, const std::string& cluster) {
-  if (cluster.empty()) return;
-  for (Alert& alert : alerts) alert.labels.try_emplace(std::string(kClusterLabel), cluster);
-}
-
 }  // namespace
 
 std::string alerts_query(AskedAlerts asked, std::string_view cluster) {
@@ -111,12 +104,13 @@ Result<SourceFindings> PrometheusSource::look() {
     return fail(ErrorKind::kUnavailable,
                 "reading Prometheus' alerts: it answered " + std::to_string(response->status));
   }
-  auto series = decode_alerts_series(response->body);
+  const auto series = decode_alerts_series(response->body);
   if (!series) return with_context("reading Prometheus' alerts", series.error());
   SourceFindings findings;
   findings.read = series->alerts.size() + series->without_start;
-  name_cluster(series->alerts, policy->cluster);
-  AlertSignals taken = to_signals(series->alerts, alert_rules_of(*policy));
+  AlertRules rules = alert_rules_of(*policy);
+  rules.kept_by_prometheus = true;
+  AlertSignals taken = to_signals(series->alerts, rules);
   findings.signals = std::move(taken.signals);
   if (!taken.rejected.empty()) {
     findings.complaint =
