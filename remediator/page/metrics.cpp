@@ -51,7 +51,7 @@ void append_waiting(Families& families, const std::vector<Waiting>& waiting) {
       {"gpuward_remediator_waiting",
        "Open Remediations without a step under way, by the rule that decided so "
        "(`status.rule`): `guard.evidence`, `guard.approval`, `guard.stop`, `budget.pool`, `mode`, "
-       "... (`docs/remediator.md`); `undecided` before the first decision. At most 64 rules, then "
+       "... (`docs/guards.md`); `undecided` before the first decision. At most 64 rules, then "
        "`other`.",
        kGauge,
        {"phase", "rule"},

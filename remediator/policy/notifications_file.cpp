@@ -125,7 +125,7 @@ SinkSettings read_sink(const YamlMap& map) {
   read_moments(map, sink);
   map.read_word("severity", sink.floor, kSeverityWords, "and worse");
   sink.text = default_text();
-  map.read("text", sink.text, "a template, whose placeholders are in docs/remediator.md");
+  map.read("text", sink.text, "a template, whose placeholders are in docs/notifications.md");
   if (const auto good = check_template(sink.text); !good) map.reject("text", good.error().message);
   map.read("timeout", sink.timeout, seconds(1), minutes(1), "of one try");
   map.read("give_up_after", sink.give_up_after, seconds(1), hours(24),

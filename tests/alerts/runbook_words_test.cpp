@@ -202,12 +202,12 @@ TEST(RunbookWords, StopByTheSwitchAndReturnNodesByCancelling) {
 }
 
 TEST(RunbookWords, AnnotateRemediationsAsTheRemediatorReadsThem) {
-  const std::string docs = *read_file(GPUWARD_SOURCE_DIR "/docs/remediator.md");
+  const std::string docs = *read_file(GPUWARD_SOURCE_DIR "/docs/gpuwardctl.md");
   std::size_t count = 0;
   for (const Page& page : runbooks()) {
     for (const std::string& key :
          words(page.text, R"(kubectl annotate \$NAME (?:--overwrite )?gpuward\.dev(/[a-z-]+)=)")) {
-      EXPECT_TRUE(docs.contains(key + "`")) << page.name << " annotates " << key;
+      EXPECT_TRUE(docs.contains("gpuward.dev" + key + "=")) << page.name << " annotates " << key;
       ++count;
     }
   }
