@@ -15,7 +15,8 @@ APPROVED, CANCELLED, HEALTHY = "gpu-3", "gpu-2", "gpu-1"
 
 
 # What commands take for a file of yours: the name, and which file of the tree it is like.
-FILES = {"policy.yaml": "manifests/remediator-policy-full.yaml"}
+FILES = {"policy.yaml": "manifests/packaging/policy.yaml", "FILE": "manifests/packaging/exporter.yaml",
+         "kernel.log": "tests/testdata/kernel_log/corpus.txt"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,10 +43,12 @@ ROWS = (
     Row(r"gpuward-exporter nccl-pair .*", NOT_HERE, "needs two machines with GPUs and NCCL"),
     Row(r"(?:podman|docker) build .*", NOT_HERE, "tests/image builds these images, and needs no registry for it"),
     Row(r"cpack .*|apt install .*|install -m .*", NOT_HERE, "tests/packaging installs these packages below a root of its own"),
-    Row(r"\./dev .*", NOT_HERE, "builds and starts what this test is a part of"),
+    Row(r"\./dev .*|build/release/bin/.*|.*\bctest .*|export GPUWARD_NVML=.*", NOT_HERE,
+        "builds and starts what this test is a part of"),
 
     # ---- on this machine
     Row(r"gpuwardctl policy (?:check|schema|explain)(?:(?!--node).)*", LOCAL),
+    Row(r"gpuward-exporter --config\.file FILE parse-log < kernel\.log", LOCAL, prints='"kind":"xid"'),
     Row(r"source <\(gpuwardctl completion bash\)", LOCAL),
     Row(r".*alerts/links\.sh < alerts/gpuward\.rules\.yaml", LOCAL, prints="runbook_url: \"https"),
 
@@ -59,7 +62,10 @@ ROWS = (
     Row(rf"{CTL}explain \S+", LOOK, prints="approve"),
     Row(rf"{CTL}(?:status|list|breaker|runbook|policy check|policy explain|exclusions list|version|replay).*(?<!close)", LOOK),
     Row(rf"{KUBECTL}port-forward .*&\n.*", LOOK),
+    Row(rf"{KUBECTL}port-forward [^&]*", LOOK, prints="Forwarding from"),
+    Row(rf"{KUBECTL}logs .*\| grep .*", LOOK, exits=(0, 1)),  # nothing found
     Row(rf"{KUBECTL}(?:get|describe|logs|auth|events|rollout status)\b.*", LOOK),
+    Row(rf"{REMEDIATOR}gpuward-remediator notify test .*", LOOK, prints="nobody is notified", exits=(2,)),
     Row(r"ssh \S+ journalctl .*", LOOK, prints="NVRM"),
     Row(r"amtool silence query .*", LOOK),
 
@@ -75,6 +81,9 @@ ROWS = (
     Row(r"kubectl annotate \S+ gpuward\.dev/pause-", CHANGE, phase="Waiting"),
     Row(r"kubectl label node \S+ gpuward\.dev/managed=false", CHANGE, prints="labeled", node=HEALTHY),
     Row(r"kubectl label node \S+ gpuward\.dev/managed-", CHANGE, prints="unlabeled", node=HEALTHY),
+    Row(rf"{CTL}exclude \S+ .*", CHANGE, prints="excluded", node=HEALTHY),
+    Row(rf"{CTL}exclusions remove \S+", CHANGE, prints="not excluded any more", node=HEALTHY),
+    Row(rf"{CTL}reset --taint \S+", CHANGE, prints="trainy.konduktor.ai/faulty"),
     Row(rf"{CTL}stop .*", CHANGE, prints="Stopped: "),
     Row(r""".*patch configmap gpuward-remediator-switch .*"stop":"true".*""", CHANGE, prints="gpuward-remediator-switch"),
     Row(rf"{CTL}approve \S+ \S+", CHANGE, prints="approved"),
@@ -83,6 +92,7 @@ ROWS = (
     Row(r""".*patch configmap gpuward-remediator-switch .*"stop":"false".*""", CHANGE, phase="Verifying|Released"),
     Row(rf"{CTL}cancel \S+", CHANGE, prints="cancel", phase="Cancelled", node=CANCELLED),
     Row(r"kubectl annotate \S+ gpuward\.dev/cancel=true", CHANGE, prints="annotated", phase="Cancelled", node=CANCELLED),
+    Row(rf"{CTL}machine-replaced \S+", CHANGE, node=CANCELLED),
     Row(r"kubectl wait --for=condition=Closed remediation/\S+", CHANGE, prints="condition met", node=CANCELLED),
     Row(rf"(?:{EXPORTER})?gpuward-exporter findings clear .*", CHANGE, prints="Cleared|There is no such finding", node=CANCELLED, exits=(0, 1)),
     Row(rf"{KUBECTL}delete configmap gpuward-ledger", CHANGE, prints="deleted"),
