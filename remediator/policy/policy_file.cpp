@@ -2,6 +2,7 @@
 // its own beside it.
 #include <algorithm>
 
+#include "remediator/policy/cluster_name.h"
 #include "remediator/policy/policy_sections.h"
 #include "remediator/policy/reset_rules.h"
 
@@ -220,6 +221,7 @@ Result<Policy> read_policy(const YamlFile& file) {
   Policy policy;
   const YamlMap root = file.root();
   root.read_word("mode", policy.mode, kModeWords, "how far gpuward goes at most; `--mode` wins");
+  policy.cluster = read_cluster_name(root);
   Preset preset{};
   root.read_word(
       "preset", preset, kPresetWords,
