@@ -59,7 +59,7 @@ class TheTutorial(commands.Typist):
         pod = kubectl("get", "pods", "-l", "app=web", f"--field-selector=spec.nodeName={NODE}", "-o",
                       "jsonpath={.items[*].metadata.name}").split()
         script = self.script_of(command, NODE, {"POD": pod[0] if pod else ""})
-        if command.line.startswith(("kubectl get", "gpuwardctl list", "gpuwardctl explain")):
+        if command.line.startswith(("kubectl get", "gpuwardctl status", "gpuwardctl list", "gpuwardctl explain")):
             self.wait(lambda: re.search(expected, self.type(script, until=expected)), f"{script}: {expected}", 200)
         else:
             output = self.type(script, until=expected)
