@@ -18,7 +18,7 @@ sys.path.append(str(BINARIES.parents[2] / "tests/commands"))
 import pages  # noqa: E402
 from table import APPROVED, CANCELLED, CHANGE, FILES, HEALTHY, LOOK, ROWS, TRY, row_of  # noqa: E402
 
-ERROR = re.compile(r"(?m)^error\b|^Error\b|unknown (?:flag|command|shorthand)|\(NotFound\)|\(Forbidden\)")
+ERROR = re.compile(r"(?m)^error: |^Error\b|unknown (?:flag|command|shorthand)|\(NotFound\)|\(Forbidden\)")
 STREAM = re.compile(r" (?:-w|--watch)\b|\blogs .* (?:-f|--follow)\b|\bport-forward [^&]*$")
 WAIT = {"wait": {"approval": True}}
 
