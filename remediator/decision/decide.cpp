@@ -223,12 +223,14 @@ bool cordoned_by_others(const Draft& draft) {
 
 // What an operator has to know of the steps before an escalation.
 std::string failures(const Draft& draft) {
+  const RemediationStatus& status = draft.remediation.status;
   std::string text;
-  for (const StepRecord& record : draft.remediation.status.steps) {
+  for (const StepRecord& record : status.steps) {
     if (record.result != StepResult::kFailed) continue;
     text += ", after " + std::string(to_string(record.step)) + " failed: " + record.message;
   }
-  return text;
+  const bool is_refused = text.empty() && status.escalated_to && !status.history.empty();
+  return is_refused ? " (" + status.history.back() + ")" : text;
 }
 
 }  // namespace
@@ -276,8 +278,9 @@ Phase standing_phase(const Draft& draft) {
 }
 
 Decision hold_exhausted(Draft& draft, const std::string& why) {
-  return conclude(draft, Verdict::kHold, Phase::kHeld, "exhausted",
-                  why + ": the node is held until an operator returns it or cancels");
+  return conclude(
+      draft, Verdict::kHold, Phase::kHeld, "exhausted",
+      why + ": held until you bring the node back: gpuwardctl cancel " + draft.remediation.node);
 }
 
 Decision ended_without_trace(Draft& draft) {

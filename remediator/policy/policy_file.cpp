@@ -2,6 +2,7 @@
 // its own beside it.
 #include <algorithm>
 
+#include "remediator/policy/cluster_name.h"
 #include "remediator/policy/policy_sections.h"
 #include "remediator/policy/reset_rules.h"
 
@@ -226,6 +227,7 @@ Result<Policy> read_policy(const YamlFile& file) {
   const YamlMap root = file.root();
   root.read_word("mode", policy.mode, kModeWords,
                  "the most that gpuward may do; `--mode` overrides it");
+  policy.cluster = read_cluster_name(root);
   Preset preset{};
   root.read_word("preset", preset, kPresetWords,
                  "the steps of severities that `severities` does not set: gpuward's own, or those "

@@ -85,13 +85,13 @@ class PrometheusReportsOfARealServer : public ::testing::Test {
 
   // Another node, whose exporter says the same.
   [[nodiscard]] std::string twin(const std::string& target) const {
-    if (!has_twin_) return "";
-    return "      - {targets: [\"localhost" + target.substr(target.find(':')) +
-           "\"], labels: {node: gpu-02}}\n";
+    if (twin_.empty()) return "";
+    return "      - {targets: [\"localhost" + target.substr(target.find(':')) + "\"], labels: {" +
+           twin_ + "}}\n";
   }
 
   Result<HealthReport> latest(std::string_view node) {
-    return PrometheusReports(url_, client_, clock_).latest(node);
+    return PrometheusReports(url_, client_, policy_, clock_).latest(node);
   }
   Result<HealthReport> first_report() {
     auto report = latest("gpu-01");
@@ -101,11 +101,12 @@ class PrometheusReportsOfARealServer : public ::testing::Test {
   }
 
   support::TempDir folder_;
-  bool has_twin_ = false;
+  std::string twin_;  // its labels; empty: there is none
   std::atomic<int> severity_{1}, kernel_severity_{0};
   std::unique_ptr<http::Server> exporter_;
   std::unique_ptr<support::Process> prometheus_;
   http::CurlClient client_;
+  CurrentPolicy policy_{Policy{}};
   SystemClock clock_;
   std::string url_;
 };
@@ -127,7 +128,7 @@ TEST_F(PrometheusReportsOfARealServer, CarrySeverityBootAndTimeOfTheLastScrape) 
 
 class PrometheusReportsOfTwins : public PrometheusReportsOfARealServer {
  protected:
-  PrometheusReportsOfTwins() { has_twin_ = true; }
+  PrometheusReportsOfTwins() { twin_ = "node: gpu-02"; }
 };
 
 TEST_F(PrometheusReportsOfTwins, NameTheirGpusAsContested) {
@@ -137,6 +138,30 @@ TEST_F(PrometheusReportsOfTwins, NameTheirGpusAsContested) {
       kScrapeLimit, "both have reported"));
 
   EXPECT_THAT(report->contested_gpus, ::testing::ElementsAre("1650", "GPU-b"));
+  EXPECT_THAT(report->gpus, ::testing::ElementsAre());
+}
+
+// The same name in another cluster, whose machines are scraped by the same Prometheus.
+class PrometheusReportsOfNamesakes : public PrometheusReportsOfARealServer {
+ protected:
+  PrometheusReportsOfNamesakes() { twin_ = "node: gpu-01, cluster: west"; }
+  Result<HealthReport> latest_in(const std::string& cluster) {
+    Policy policy;
+    policy.cluster = cluster;
+    policy_.set(policy);
+    return latest("gpu-01");
+  }
+};
+
+TEST_F(PrometheusReportsOfNamesakes, KeepTheirGpusApart) {
+  Result<HealthReport> report = latest_in("west");
+  ASSERT_TRUE(support::wait_until(
+      [&] { return (report = latest_in("west")) && report->contested_gpus.empty(); }, kScrapeLimit,
+      "the report of west"));
+  // Series without the label count as one's own, the other cluster's never do.
+  ASSERT_TRUE(support::wait_until(
+      [&] { return (report = latest_in("east")) && report->contested_gpus.size() == 2; },
+      kScrapeLimit, "the GPUs of east, that west has reported too"));
   EXPECT_THAT(report->gpus, ::testing::ElementsAre());
 }
 
