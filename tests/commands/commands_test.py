@@ -10,10 +10,12 @@ import tempfile
 import unittest
 
 import pages
-from table import FILES, LOCAL, NOT_HERE, ROWS, row_of
+from table import FILES, LABELS, LOCAL, NOT_HERE, ROWS, row_of
 
 BINARIES = pages.TREE / "build/release/bin"  # or the first argument
 RUNBOOKS = "alerts/runbooks/"
+# What begins a command in a block that says nothing of its language.
+PROGRAM = re.compile(r"(?:sudo |\$ )?(?:kubectl|helm|gpuward\w*|gpuward-\w+|curl|\./dev|docker|podman|apt|aws|promtool|amtool) \S")
 
 
 class TheCommandsOfThePages(unittest.TestCase):
@@ -22,8 +24,25 @@ class TheCommandsOfThePages(unittest.TestCase):
     def test_each_has_a_row_that_says_how_it_is_tested(self):
         self.assertEqual([], [f"{command.place}: {command.line}" for command in pages.commands() if row_of(command.line) is None])
 
+    def test_each_row_is_of_a_command(self):
+        used = {row_of(command.line) for command in pages.commands()}
+        self.assertEqual([], [row.pattern for row in ROWS if row not in used])
+
+    def test_each_label_of_a_block_has_a_reason(self):
+        self.assertEqual(set(LABELS), {block.label for block in pages.blocks() if block.kind in pages.SHELL} - {""})
+
     def test_what_is_not_run_has_a_reason_and_nothing_else_has_one(self):
         self.assertEqual([], [row.pattern for row in ROWS if (row.how == NOT_HERE) != bool(row.why)])
+
+    def test_each_stands_in_a_block_of_shell(self):
+        loose = []
+        for page in pages.page_paths():
+            text = pages.FENCE.sub(lambda found: "\n" * found[0].count("\n"), (pages.TREE / page).read_text())
+            loose += [f"{page}:{number}: {line}" for number, line in enumerate(text.splitlines(), 1)
+                      if line.startswith("    ") and PROGRAM.match(line.strip())]
+        loose += [f"{block.page}:{block.number}: {line}" for block in pages.blocks() if not block.kind
+                  for line in block.text.splitlines() if PROGRAM.match(line)]
+        self.assertEqual([], loose)
 
     def test_a_runbook_sets_each_variable_before_it_uses_it(self):
         for page in pages.page_paths():

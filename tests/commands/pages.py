@@ -10,8 +10,9 @@ SHELL = ("sh", "bash", "shell", "console")
 ASSIGNMENT = re.compile(r"""(?:export )?[A-Z_]+=(?:"[^"]*"|'[^']*'|\$\(.*\)|[^\s$]*)""")
 FENCE = re.compile(r"^(?P<indent> *)```(?P<kind>\w*) *(?P<label>[^\n`]*)\n(?P<text>.*?)^(?P=indent)```$", re.M | re.S)
 # Commands that a case of their own types in the order of their page, and which fails where it has no expectation for one:
-# those below a heading of tests/cluster/cases/seeds.py, and a page of tests/cluster/cases/tutorial.py.
-OF_SEEDS, OF_TUTORIAL = "Its commands", "docs/tutorial.md"
+# what stands below these headings: of docs/migration.md (tests/cluster/cases/seeds.py) and docs/tutorial.md (tutorial.py).
+OF_SEEDS = "Its commands"
+OF_TUTORIAL = ("On a cluster on this machine", "5. Uninstall")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,13 +96,13 @@ def commands_in(block):
 
 
 def is_told(block):
-    return OF_SEEDS in block.headings or block.page == OF_TUTORIAL
+    return not {OF_SEEDS, *OF_TUTORIAL}.isdisjoint(block.headings)
 
 
 def commands():
-    """Of all pages, each line once; without those that stand in a story of their own."""
+    """Of all pages, each line once; without those of a case of their own, and of blocks with a label (`sh kind`)."""
     once = {}
     for block in blocks():
-        for command in commands_in(block) if block.kind in SHELL and not is_told(block) else ():
+        for command in commands_in(block) if block.kind in SHELL and not block.label and not is_told(block) else ():
             once.setdefault(command.line, command)
     return list(once.values())

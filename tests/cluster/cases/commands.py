@@ -113,7 +113,8 @@ class TheCommandsOfThePages(Typist):
         found = remediations(node)
         pod = kubectl("get", "pods", "-n", "gpu-healthcheck", "-l", "app.kubernetes.io/name=gpuward-exporter",
                       f"--field-selector=spec.nodeName={node}", "-o", "jsonpath={.items[*].metadata.name}")
-        return {"NODE": node, "POD": pod, "NAME": found[-1]["metadata"]["name"] if found else "", "TOKEN": self.token_of(node)}
+        name = found[-1]["metadata"]["name"] if found else ""
+        return {"NODE": node, "POD": pod, "EXPORTER": pod, "NAME": name, "TOKEN": self.token_of(node)}
 
     def check(self, command, row):
         values = self.values(row.node)
