@@ -49,7 +49,7 @@ void append_waiting(Families& families, const std::vector<Waiting>& waiting) {
       declare(families, {"gpuward_remediator_waiting",
                          "Open Remediations without a running step, by the rule that decided it "
                          "(`status.rule`): `guard.evidence`, `guard.approval`, `guard.stop`, "
-                         "`budget.pool`, `mode`, ... (`docs/remediator.md`); `undecided` before "
+                         "`budget.pool`, `mode`, ... (`docs/guards.md`); `undecided` before "
                          "the first decision. At most 64 rules, then `other`.",
                          kGauge,
                          {"phase", "rule"},

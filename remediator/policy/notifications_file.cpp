@@ -126,7 +126,7 @@ SinkSettings read_sink(const YamlMap& map) {
   map.read_word("severity", sink.floor, kSeverityWords, "the lowest severity that is sent");
   sink.text = default_text();
   map.read("text", sink.text,
-           "template of the message; its placeholders are in docs/remediator.md");
+           "template of the message; its placeholders are in docs/notifications.md");
   if (const auto good = check_template(sink.text); !good) map.reject("text", good.error().message);
   map.read("timeout", sink.timeout, seconds(1), minutes(1), "time limit of one try");
   map.read("give_up_after", sink.give_up_after, seconds(1), hours(24),

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "tests/manifests/tools.h"
+#include "tests/places.inc"
 #include "tests/support/require.h"
 #include "tests/support/temp_dir.h"
 
@@ -130,6 +131,25 @@ TEST_F(Preset, IsContinuedInTheInstallationGuideWithValuesThatWork) {
     const std::string policy = policy_of({"--values=" + values.string()});
     EXPECT_THAT(steps_explained(policy, "isolate"), HasSubstr("1. taint\n"));
   }
+}
+
+// What docs/tutorial.md installs on a cluster without GPUs.
+TEST_F(Preset, IsContinuedByTheSampleWithSimulatedGpus) {
+  const std::string rendered =
+      chart({"--values=" + tree("manifests/samples/simulated-gpus.yaml").string(),
+             "--set=remediator.prometheusURL=http://prometheus:9090",
+             "--set=remediator.policy.mode=full"});
+  EXPECT_THAT(
+      steps_explained(file_in(rendered, "gpuward-remediator", "policy.yaml"), "reboot"),
+      AllOf(HasSubstr("1. taint\n"), HasSubstr("4. verify"), HasSubstr("5. return-to-service")));
+
+  const support::TempDir folder;
+  const auto gpus = folder.write("gpus.yaml", file_in(rendered, "simulated-gpus", "gpus.yaml"));
+  const auto outcome =
+      support::Process::run({.argv = {GPUWARD_BIN_DIR "/gpuward-exporter", "--check-config",
+                                      "--gpu.simulate=" + gpus.string()}});
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->exit_code, 0) << outcome->output << outcome->error_output;
 }
 
 }  // namespace

@@ -39,10 +39,10 @@ std::string page_of(int severity, int kernel_severity) {
          "1\ngpuward_boot_info{boot_id=\"5f0c\",node=\"gpu-liar\"} 1\n";
 }
 
-class PrometheusReportsOfARealServer : public ::testing::Test {
+class PrometheusReportsOfARealServer : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    GPUWARD_REQUIRE(support::why_no_program("prometheus"));
+    GPUWARD_REQUIRE(why_no_prometheus(GetParam()));
     start_exporter();
     start_prometheus();
   }
@@ -74,7 +74,7 @@ class PrometheusReportsOfARealServer : public ::testing::Test {
                                           "    static_configs:\n"
                                           "      - {targets: [\"" +
                                           target + "\"]}\n");
-    auto process = spawn_prometheus(folder_, config, port);
+    auto process = spawn_prometheus(GetParam(), folder_, config, port);
     ASSERT_TRUE(process.has_value()) << process.error().message;
     prometheus_ = *std::move(process);
     ASSERT_TRUE(
@@ -111,7 +111,7 @@ class PrometheusReportsOfARealServer : public ::testing::Test {
   std::string url_;
 };
 
-TEST_F(PrometheusReportsOfARealServer, CarrySeverityBootAndTimeOfTheLastScrape) {
+TEST_P(PrometheusReportsOfARealServer, CarrySeverityBootAndTimeOfTheLastScrape) {
   const auto report = first_report();
 
   ASSERT_TRUE(report.has_value()) << report.error().message;
@@ -131,7 +131,7 @@ class PrometheusReportsOfTwins : public PrometheusReportsOfARealServer {
   PrometheusReportsOfTwins() { twin_ = "node: gpu-02"; }
 };
 
-TEST_F(PrometheusReportsOfTwins, NameTheirGpusAsContested) {
+TEST_P(PrometheusReportsOfTwins, NameTheirGpusAsContested) {
   Result<HealthReport> report = first_report();
   ASSERT_TRUE(support::wait_until(
       [&] { return (report = latest("gpu-01")) && report->contested_gpus.size() == 2; },
@@ -153,7 +153,7 @@ class PrometheusReportsOfNamesakes : public PrometheusReportsOfARealServer {
   }
 };
 
-TEST_F(PrometheusReportsOfNamesakes, KeepTheirGpusApart) {
+TEST_P(PrometheusReportsOfNamesakes, KeepTheirGpusApart) {
   Result<HealthReport> report = latest_in("west");
   ASSERT_TRUE(support::wait_until(
       [&] { return (report = latest_in("west")) && report->contested_gpus.empty(); }, kScrapeLimit,
@@ -165,7 +165,7 @@ TEST_F(PrometheusReportsOfNamesakes, KeepTheirGpusApart) {
   EXPECT_THAT(report->gpus, ::testing::ElementsAre());
 }
 
-TEST_F(PrometheusReportsOfARealServer, BecomeNewerAndFollowTheSeverity) {
+TEST_P(PrometheusReportsOfARealServer, BecomeNewerAndFollowTheSeverity) {
   const auto before = first_report();
   ASSERT_TRUE(before.has_value()) << before.error().message;
 
@@ -181,7 +181,7 @@ TEST_F(PrometheusReportsOfARealServer, BecomeNewerAndFollowTheSeverity) {
       kScrapeLimit, "the report says isolate"));
 }
 
-TEST_F(PrometheusReportsOfARealServer, VanishWithTheExporter) {
+TEST_P(PrometheusReportsOfARealServer, VanishWithTheExporter) {
   ASSERT_TRUE(first_report().has_value());
 
   exporter_.reset();
@@ -194,7 +194,7 @@ TEST_F(PrometheusReportsOfARealServer, VanishWithTheExporter) {
       kScrapeLimit, "a dead exporter has no report"));
 }
 
-TEST_F(PrometheusReportsOfARealServer, BelongToTheExportersTargetWhateverNodeAnyPageNames) {
+TEST_P(PrometheusReportsOfARealServer, BelongToTheExportersTargetWhateverNodeAnyPageNames) {
   ASSERT_TRUE(first_report().has_value());
   ASSERT_TRUE(support::wait_until(
       [this] {
@@ -209,6 +209,10 @@ TEST_F(PrometheusReportsOfARealServer, BelongToTheExportersTargetWhateverNodeAny
   ASSERT_FALSE(liar.has_value());
   EXPECT_EQ(liar.error().kind, ErrorKind::kNotFound);
 }
+
+GPUWARD_WITH_EACH_PROMETHEUS(PrometheusReportsOfARealServer);
+GPUWARD_WITH_EACH_PROMETHEUS(PrometheusReportsOfTwins);
+GPUWARD_WITH_EACH_PROMETHEUS(PrometheusReportsOfNamesakes);
 
 }  // namespace
 }  // namespace gpuward::remediator
