@@ -15,7 +15,7 @@ APPROVED, CANCELLED, HEALTHY = "gpu-3", "gpu-2", "gpu-1"
 
 
 # What commands take for a file of yours: the name, and which file of the tree it is like.
-FILES = {"policy.yaml": "manifests/remediator-policy-full.yaml"}
+FILES = {"policy.yaml": "manifests/packaging/policy.yaml"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,6 +56,7 @@ ROWS = (
     Row(rf"(?:{EXPORTER})?gpuward-exporter (?:check|preflight)\b.*", LOOK, exits=(0, 1, 3)),
     Row(rf"{EXPORTER}gpuward-exporter amd-health get", LOOK, prints="no such socket", exits=(1,)),
     Row(rf"{EXPORTER}gpuward-exporter (?:gpu-users|probe|collect-evidence|--check-config|--version).*", LOOK),
+    Row(rf"{REMEDIATOR}gpuward-remediator notify test .*", LOOK, prints="has no notifications.sinks", exits=(2,)),
     Row(rf"{CTL}explain \S+", LOOK, prints="approve"),
     Row(rf"{CTL}(?:status|list|breaker|runbook|policy check|policy explain|exclusions list|version|replay).*(?<!close)", LOOK),
     Row(rf"{KUBECTL}port-forward .*&\n.*", LOOK),
@@ -81,6 +82,7 @@ ROWS = (
     Row(r"kubectl annotate \S+ (?:--overwrite )?gpuward\.dev/approve=.*", CHANGE, prints="annotated"),
     Row(rf"{CTL}start", CHANGE, prints="Started: "),
     Row(r""".*patch configmap gpuward-remediator-switch .*"stop":"false".*""", CHANGE, phase="Verifying|Released"),
+    Row(rf"{CTL}machine-replaced \S+", CHANGE, prints="the machine was replaced", node=CANCELLED),
     Row(rf"{CTL}cancel \S+", CHANGE, prints="cancel", phase="Cancelled", node=CANCELLED),
     Row(r"kubectl annotate \S+ gpuward\.dev/cancel=true", CHANGE, prints="annotated", phase="Cancelled", node=CANCELLED),
     Row(r"kubectl wait --for=condition=Closed remediation/\S+", CHANGE, prints="condition met", node=CANCELLED),
@@ -89,6 +91,9 @@ ROWS = (
     Row(rf"{KUBECTL}rollout restart .*", CHANGE, prints="restarted"),
     Row(r"kubectl -n gpuward wait --for=create configmap/gpuward-ledger .*", CHANGE, prints="condition met"),
     Row(rf"{CTL}breaker close", CHANGE, prints="closed"),
+    Row(rf"{CTL}exclude \S+ .*", CHANGE, prints="is excluded", node=HEALTHY),
+    Row(rf"{CTL}exclusions remove \S+", CHANGE, node=HEALTHY),
+    Row(rf"{CTL}reset --taint trainy\.konduktor\.ai/faulty", CHANGE, prints="No node has the taint"),
     Row(r"kubectl cordon \S+", CHANGE, prints="cordoned", node=HEALTHY),
     Row(r"kubectl drain \S+ .*", CHANGE, prints="drained", node=HEALTHY),
     Row(r"kubectl uncordon \S+", CHANGE, prints="uncordoned", node=HEALTHY),
