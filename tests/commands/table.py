@@ -83,7 +83,7 @@ ROWS = (
     Row(rf"{CTL}start", CHANGE, prints="Started: "),
     Row(r""".*patch configmap gpuward-remediator-switch .*"stop":"false".*""", CHANGE, phase="Verifying|Released"),
     Row(rf"{CTL}machine-replaced \S+", CHANGE, prints="the machine was replaced", node=CANCELLED),
-    Row(rf"{CTL}cancel \S+", CHANGE, prints="cancel", phase="Cancelled", node=CANCELLED),
+    Row(rf"{CTL}cancel \S+", CHANGE, prints="[Cc]ancel", phase="Cancelled", node=CANCELLED),
     Row(r"kubectl annotate \S+ gpuward\.dev/cancel=true", CHANGE, prints="annotated", phase="Cancelled", node=CANCELLED),
     Row(r"kubectl wait --for=condition=Closed remediation/\S+", CHANGE, prints="condition met", node=CANCELLED),
     Row(rf"(?:{EXPORTER})?gpuward-exporter findings clear .*", CHANGE, prints="Cleared|There is no such finding", node=CANCELLED, exits=(0, 1)),
