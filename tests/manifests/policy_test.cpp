@@ -114,9 +114,11 @@ TEST_F(Preset, GivesWayToTheUsersOwnKeys) {
 // The block of values in the installation guide that begins with the preset.
 std::string example_of(const std::string& preset) {
   const std::string guide = text_of("docs/install.md");
-  const auto begin = guide.find("    remediator:\n      preset: " + preset + "\n");
-  if (begin == std::string::npos) return {};
-  return guide.substr(begin, guide.find("\n\n", begin) + 1 - begin);
+  const std::string fence = "```yaml\n";
+  const auto found = guide.find(fence + "remediator:\n  preset: " + preset + "\n");
+  if (found == std::string::npos) return {};
+  const auto begin = found + fence.size();
+  return guide.substr(begin, guide.find("```", begin) - begin);
 }
 
 TEST_F(Preset, IsContinuedInTheInstallationGuideWithValuesThatWork) {
