@@ -42,7 +42,7 @@ ROWS = (
     Row(r"gpuward-exporter nccl-pair .*", NOT_HERE, "needs two machines with GPUs and NCCL"),
     Row(r"(?:podman|docker) build .*", NOT_HERE, "tests/image builds these images, and needs no registry for it"),
     Row(r"cpack .*|apt install .*|install -m .*", NOT_HERE, "tests/packaging installs these packages below a root of its own"),
-    Row(r"\./dev .*", NOT_HERE, "builds and starts what this test is a part of"),
+    Row(r"(?:GPUWARD_\S+ )?(?:\./dev|ctest|build/release/bin/\w+) .*", NOT_HERE, "builds and starts what this test is a part of"),
 
     # ---- on this machine
     Row(r"gpuwardctl policy (?:check|schema|explain)(?:(?!--node).)*", LOCAL),
