@@ -53,7 +53,6 @@ ROWS = (
 
     # ---- on this machine
     Row(r"gpuwardctl policy (?:check|schema|explain)(?:(?!--node).)*", LOCAL),
-    Row(r"gpuward-exporter --config\.file FILE parse-log < kernel\.log", LOCAL, prints='"kind":"xid"'),
     Row(r"source <\(gpuwardctl completion bash\)", LOCAL),
     Row(r".*alerts/links\.sh < alerts/gpuward\.rules\.yaml", LOCAL, prints="runbook_url: \"https"),
 
@@ -67,7 +66,6 @@ ROWS = (
     Row(rf"{CTL}explain \S+", LOOK, prints="approve"),
     Row(rf"{CTL}(?:status|list|breaker|runbook|policy check|policy explain|exclusions list|version|replay).*(?<!close)", LOOK),
     Row(rf"{KUBECTL}port-forward .*&\n.*", LOOK),
-    Row(rf"{KUBECTL}port-forward [^&]*", LOOK, prints="Forwarding from"),
     Row(rf"{KUBECTL}logs .*\| grep .*", LOOK, exits=(0, 1)),  # nothing found
     Row(rf"{KUBECTL}(?:get|describe|logs|auth|events|rollout status)\b.*", LOOK),
     Row(rf"{REMEDIATOR}gpuward-remediator notify test .*", LOOK, prints="nobody is notified", exits=(2,)),
