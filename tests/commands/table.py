@@ -99,7 +99,8 @@ ROWS = (
     Row(r"kubectl wait --for=condition=Closed remediation/\S+", CHANGE, prints="condition met", node=CANCELLED),
     Row(rf"(?:{EXPORTER})?gpuward-exporter findings clear .*", CHANGE, prints="Cleared|There is no ", node=CANCELLED, exits=(0, 1)),
     Row(rf"{KUBECTL}delete configmap gpuward-ledger", CHANGE, prints="deleted"),
-    Row(rf"{KUBECTL}rollout restart .*", CHANGE, prints="restarted"),
+    # Of two pages within a second.
+    Row(rf"{KUBECTL}rollout restart .*", CHANGE, prints="restarted|already been triggered", exits=(0, 1)),
     Row(r"kubectl -n gpuward wait --for=create configmap/gpuward-ledger .*", CHANGE, prints="condition met"),
     Row(rf"{CTL}breaker close", CHANGE, prints="closed"),
     Row(r"kubectl cordon \S+", CHANGE, prints="cordoned", node=HEALTHY),

@@ -125,7 +125,7 @@ class TheCommandsOfThePages(Typist):
         output = self.type(script, row.exits, row.prints, **names)
         say(f"{command.place}: {command.line}\n{output[:3000]}")
         self.assertRegex(output, row.prints or ".*")
-        for head in self.sample_heads.get(command.line, ()):
+        for head in self.sample_heads.get(command.line, ()) if row.exits == (0,) else ():
             self.assertIn(head, [line.split() for line in output.splitlines()])
         if row.phase:
             self.wait(lambda: re.fullmatch(row.phase, phase(row.node) or ""), f"{row.node} to be {row.phase}", 180)
