@@ -25,6 +25,8 @@ constexpr YamlWord<xid::Profile> kProfiles[] = {{"default", xid::Profile::kDefau
 constexpr YamlWord<UserSpaceLines> kUserSpaceLines[] = {{"mark", UserSpaceLines::kMark},
                                                         {"refuse", UserSpaceLines::kRefuse},
                                                         {"trust", UserSpaceLines::kTrust}};
+constexpr YamlWord<std::string_view> kClouds[] = {
+    {"auto", "auto"}, {"none", "none"}, {"aws", "aws"}, {"gce", "gce"}, {"azure", "azure"}};
 const auto kPresets = yaml_words<NodePreset, 5>();
 constexpr YamlWord<LogLevel> kLogLevels[] = {{"debug", LogLevel::kDebug},
                                              {"info", LogLevel::kInfo},
@@ -184,6 +186,16 @@ void read_metrics(const YamlMap& map, MetricsOptions& metrics) {
   map.read("per_link", metrics.per_link, "a series for each NVLink or XGMI link too");
 }
 
+void read_announcements(const YamlMap& map, AnnouncementSettings& announcements) {
+  map.read_word("cloud", announcements.cloud, kClouds,
+                "whose metadata service is asked; `auto`: as the firmware says, outside of these "
+                "clouds nobody");
+  map.read("interval", announcements.interval, seconds(1), minutes(5), "between questions");
+  map.read("endpoint", announcements.endpoint, "default: where the cloud's service is");
+  if (!announcements.endpoint.empty() && !announcements.endpoint.starts_with("http://"))
+    map.reject("endpoint", "must begin with http://");
+}
+
 void read_npd(const YamlMap& map, std::map<std::string, Severity>& severities) {
   const YamlMap table = map.map("severities", "of permanent problems, by their condition");
   for (const auto& [condition, row] : table.entries("CONDITION", "KernelDeadlock")) {
@@ -222,6 +234,8 @@ Result<Settings> read_settings_file(const YamlFile& file) {
   root.map("pods", "which pods use which GPUs")
       .read("socket", settings.kubelet_socket, "of the kubelet; empty: the kubelet is not asked");
   read_amd(root.map("amd", "GPUs of AMD"), settings);
+  read_announcements(root.map("announcements", "what the cloud announces of this machine"),
+                     settings.announcements);
   read_npd(root.map("npd", "the files of `--npd.config`"), settings.npd_severities);
   read_metrics(root.map("metrics", "as of the start; the flags add to it"), settings.metrics);
   if (auto status = file.finish(); !status) return std::unexpected(status.error());
