@@ -33,6 +33,7 @@ Json to_json(const NodeAnnouncement& one) {
   }
   if (announced.end) json["end"] = to_rfc3339(*announced.end);
   if (one.is_stale) json["stale"] = true;
+  if (!one.boot_id.empty()) json["boot"] = to_valid_utf8(one.boot_id, 64);
   return json;
 }
 
@@ -48,6 +49,7 @@ std::optional<NodeAnnouncement> to_announcement(const Json& json) {
   one.announced.start = *start;
   one.announced.first_seen = *seen;
   one.announced.end = parse_rfc3339(string_at(json, "end"));
+  one.boot_id = string_at(json, "boot");
   one.is_stale = member_at(json, "stale") == true;
   return one;
 }

@@ -20,6 +20,7 @@ struct NodeAnnouncement {
   Announcement announced;
   // The cloud has not answered for a while: nobody knows whether that is still true.
   bool is_stale = false;
+  std::string boot_id = {};  // in which the machine has read it: another one may have the Node now
 
   friend bool operator==(const NodeAnnouncement&, const NodeAnnouncement&) = default;
 };

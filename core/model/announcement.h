@@ -24,10 +24,10 @@ inline constexpr std::array<std::string_view, 5> kAnnouncementKinds = {
 }
 
 struct Announcement {
-  std::string id;  // as its cloud has it; the same while it is moved
+  std::string id = {};  // as its cloud has it; the same while it is moved
   AnnouncementKind kind = AnnouncementKind::kFreeze;
-  std::string announced_by;  // "aws", "gce", "azure"
-  std::string what;          // in the cloud's words: "system-reboot: scheduled reboot"
+  std::string announced_by = {};  // "aws", "gce", "azure"
+  std::string what = {};          // in the cloud's words: "system-reboot: scheduled reboot"
   std::chrono::system_clock::time_point start;                    // not before
   std::optional<std::chrono::system_clock::time_point> end = {};  // by when it is over
   std::chrono::system_clock::time_point first_seen = {};

@@ -13,13 +13,15 @@ namespace {
 
 constexpr std::size_t kMostChecks = 32;
 
+// What is announced says nothing of how the node is; here, and below.
 Severity worst_severity(const State& state) {
   Severity worst = Severity::kNone;
-  for (const auto& [key, finding] : state.findings) worst = std::max(worst, finding.severity);
+  for (const auto& [key, finding] : state.findings) {
+    if (key.check != kAnnouncementsCheck) worst = std::max(worst, finding.severity);
+  }
   return worst;
 }
 
-// What is announced says nothing of how the node is.
 bool any_check(const State& state, auto&& predicate) {
   return std::ranges::any_of(state.checks, [&](const auto& entry) {
     return entry.first != kAnnouncementsCheck && predicate(entry.second.status);
@@ -92,10 +94,12 @@ void add_condition(const Snapshot& snapshot, NodeWish& wish) {
   }
 }
 
-std::optional<std::vector<NodeAnnouncement>> node_announcements(const Announced& announced) {
+std::optional<std::vector<NodeAnnouncement>> node_announcements(const Snapshot& snapshot) {
+  const Announced& announced = snapshot.announced;
   if (!announced.is_read) return std::nullopt;
   std::vector<NodeAnnouncement> list;
-  for (const Announcement& one : announced.list) list.push_back({one, announced.is_stale});
+  for (const Announcement& one : announced.list)
+    list.push_back({one, announced.is_stale, snapshot.state.boot_id});
   return list;
 }
 
@@ -125,7 +129,7 @@ NodeWish wish_of(const Snapshot& snapshot, UntoldNode untold_node) {
   wish.instance_type = snapshot.instance.type;
   wish.sick_amd_gpus = sick_amd_gpus(snapshot);
   wish.findings = node_findings(snapshot);
-  wish.announcements = node_announcements(snapshot.announced);
+  wish.announcements = node_announcements(snapshot);
   add_checks(state, wish);
   add_condition(snapshot, wish);
   return wish;
