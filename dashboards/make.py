@@ -15,7 +15,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 QUANTILES = (0.5, 0.95)
 CLOSED = "Released|Ended|Replaced|Superseded|Cancelled"
 # Prometheus sees no growth where a series begins.
-FIRST = "The first one of a kind on a node is not shown here, but under its findings."
+FIRST = "The first error of a kind on a node is not shown here, only in its findings."
 RED_AT_1 = [(1, "red")]
 YELLOW_AT_1 = [(1, "yellow")]
 
@@ -34,7 +34,8 @@ def xid_meanings():
 
 
 def leaders(width):
-    return stat("Leaders", "Replicas that act. Exactly one is right.", "sum(gpuward_remediator_leads{J}) or vector(0)",
+    return stat("Leaders", "Replicas that lead. There must be exactly one.",
+                "sum(gpuward_remediator_leads{J}) or vector(0)",
                 width=width, states={0: ("no leader", "red"), 1: ("one leader", "green"), 2: ("two leaders", "red")})
 
 
@@ -51,11 +52,11 @@ def remediation_now():
                'sum(max by (severity) (gpuward_remediator_remediations{J,phase="Held"})) or vector(0)', above=RED_AT_1),
         number("Awaiting approval", "Remediations whose next step needs an approval. `kubectl get remediations` names "
                "them.", "max(gpuward_remediator_approvals_waiting{J})", above=YELLOW_AT_1),
-        number("Left in service", "Unhealthy nodes that a budget or a storm leaves in service.",
+        number("Left in service", "Unhealthy nodes that stay in service because of a budget or an alert storm.",
                "sum(max by (rule) (gpuward_remediator_left_in_service{J})) or vector(0)", above=YELLOW_AT_1),
-        number("Stop switch", "Stopped: no new step is begun until the switch says run.",
+        number("Stop switch", "Stopped: no step begins until an operator releases the switch.",
                "max(gpuward_remediator_stopped{J})", states={0: ("run", "green"), 1: ("stopped", "red")}),
-        number("Circuit breaker", "Open: only taints are begun until an operator closes it.",
+        number("Circuit breaker", "Open: nodes are only tainted until an operator closes it.",
                "max(gpuward_remediator_breaker_open{J})", states={0: ("closed", "green"), 1: ("open", "red")}),
         leaders(width=3),
         number("Mode", "How far the remediator may go: observe, taint, cordon or full.",
@@ -65,7 +66,7 @@ def remediation_now():
 
 
 def alerts(width):
-    return panel("Alerts", "table", "Alerts of gpuward that fire. The name leads to the runbook, the node to its "
+    return panel("Alerts", "table", "Alerts of gpuward that fire. The name links to the runbook, the node to its "
                  "dashboard and to the remediator's page.", "{ALERTS}",
                  columns=columns("alertname", "node", "severity", "remediation", "code"), width=width, height=10)
 
@@ -81,7 +82,7 @@ def fleet():
              above=[(1, "green")]),
         stat("Unhealthy nodes", "Nodes with a finding of severity reset or above.",
              "sum(gpuward_node_severity{N} >= bool 2)", above=RED_AT_1),
-        stat("Not scraped", "Exporters that Prometheus cannot scrape. Nothing is known of their nodes.",
+        stat("Not scraped", "Exporters that Prometheus cannot scrape. The state of their nodes is unknown.",
              'sum(up{N,job="gpuward-exporter"} == bool 0)', above=RED_AT_1),
         stat("Driver not answering", "Nodes whose process for the GPU libraries does not answer.",
              "sum(gpuward_gpu_worker_up{N} == bool 0)", above=RED_AT_1),
@@ -112,7 +113,7 @@ def fleet():
 def node():
     def of_gpu(metric, title, about, unit="short", more="", width=8):
         return panel(title, "timeseries", about, metric, unit=unit, legend="{{node}} GPU {{gpu}}" + more, width=width)
-    return dashboard("gpuward-node", "gpuward: node", "One node: what is wrong, what was checked, how its GPUs are.", [
+    return dashboard("gpuward-node", "gpuward: node", "One node: its faults, its checks and the state of its GPUs.", [
         row("Now"),
         stat("Severity", "The worst finding of the chosen nodes.", "max(gpuward_node_severity{N})", states=SEVERITIES),
         stat("GPUs missing", "GPUs that the machine must have and the driver does not list.",
@@ -122,7 +123,7 @@ def node():
              states={0: ("not scraped", "red"), 1: ("scraped", "green")}),
         stat("Driver", "Whether the process that reads the GPU libraries answers.", "min(gpuward_gpu_worker_up{N})",
              states={0: ("not answering", "red"), 1: ("answers", "green")}),
-        stat("Kernel log", "Whether the kernel log can be read. While it cannot, findings stay as they were.",
+        stat("Kernel log", "Whether the kernel log can be read. Without it findings do not change.",
              "min(gpuward_kernel_log_up{N})", states={0: ("not read", "red"), 1: ("read", "green")}),
         stat("Age of the readings", "How old the readings of the GPUs are. They are read every 15 s.",
              "max(time() - gpuward_gpu_reading_timestamp_seconds{N})", unit="s", field={"decimals": 0},
@@ -134,10 +135,10 @@ def node():
         panel("Severity of its GPUs", "state-timeline", "The worst finding of each GPU, whoever uses it.",
               "max by (node, gpu, pci_bus_id) (gpuward_gpu_severity{N})", legend="{{node}} GPU {{gpu}}",
               states=SEVERITIES, width=12, height=7),
-        panel("Findings", "table", "What is wrong, which evidence says so, and what clears it.", "gpuward_finding{N}",
+        panel("Findings", "table", "What is wrong, the evidence, and what clears it.", "gpuward_finding{N}",
               columns=columns("node", "check", "code", "pci_bus_id", "gpu", "severity", "evidence", "cleared_by"),
               width=12),
-        panel("Checks", "table", "How the newest run of each check ended. `error`: the check could not tell.",
+        panel("Checks", "table", "Result of the newest run of each check. `error`: the check could not find out.",
               "gpuward_check_status{N} == 1", columns=columns("node", "check", "status"), width=6),
         panel("Age of the checks", "timeseries", "Time since the newest run of each check began.",
               "time() - gpuward_check_last_run_timestamp_seconds{N}", unit="s", legend="{{node}} {{check}}", width=6),
@@ -153,7 +154,7 @@ def node():
         panel("GPUs expected and found", "timeseries", "GPUs that the machine must have, and how many the driver "
               "lists.", [("gpuward_gpus_expected{N}", "{{node}} expected"),
                          ("sum by (node) (gpuward_gpus_counted_by_driver{N})", "{{node}} found by the driver")]),
-        panel("Who uses the GPUs", "table", "Pods by GPU, as the kubelet says.", "gpuward_gpu_pod_info{N}",
+        panel("Who uses the GPUs", "table", "Pods by GPU, as the kubelet reports them.", "gpuward_gpu_pod_info{N}",
               columns=columns("node", "gpu", "namespace", "pod", "container"), width=16),
         row("Links and network"),
         of_gpu("gpuward_gpu_pcie_link_width{N} / gpuward_gpu_pcie_link_width_max{N}", "PCIe lanes",
@@ -233,20 +234,21 @@ def remediation():
         panel("Remediations by phase", "timeseries", "Remediations in the API server, closed ones included.",
               "sum by (phase) (max by (phase, severity) (gpuward_remediator_remediations{J}))", legend="{{phase}}",
               width=12, stacked=True),
-        panel("Age of the newest step", "timeseries", "Of the remediation that has been longest at its newest step.",
+        panel("Age of the newest step", "timeseries", "Age of the current step, of the remediation whose step is "
+              "the oldest.",
               "time() - min by (phase) (gpuward_remediator_oldest_step_timestamp_seconds{J})", unit="s",
               legend="{{phase}}", width=12),
-        panel("Waiting", "timeseries", "Remediations without a step under way, by the rule that decided so.",
+        panel("Waiting", "timeseries", "Remediations without a running step, by the rule that decided it.",
               "sum by (phase, rule) (max by (phase, rule) (gpuward_remediator_waiting{J}))",
               legend="{{phase}} {{rule}}", width=12, stacked=True),
         panel("Waiting since", "timeseries", "How long the remediation that has waited longest has made no progress.",
               "time() - min by (rule) (gpuward_remediator_waiting_since_timestamp_seconds{J})", unit="s",
               legend="{{rule}}", width=12),
         row("Budgets"),
-        panel("Budgets in use", "bargauge", "Share of each budget that is used. A full one makes the next step wait.",
+        panel("Budgets in use", "bargauge", "Share of each budget that is used. A full budget delays the next step.",
               "gpuward_remediator_budget_used{J} / (gpuward_remediator_budget_allowed{J} > 0)", unit="percentunit",
               legend="{{budget}} {{scope}}", above=[(0.8, "yellow"), (1, "red")], field={"max": 1}),
-        panel("Slots", "timeseries", "Slots of the budgets that are taken, by what for.",
+        panel("Slots", "timeseries", "Slots of the budgets in use, by purpose.",
               "sum by (harm) (gpuward_remediator_slots{J})", legend="{{harm}}", stacked=True),
         panel("Exclusions", "table", "Nodes and instances that operators have excluded, and for how much longer.",
               "gpuward_remediator_exclusion_expires_timestamp_seconds{J} - time()", unit="s",
@@ -275,15 +277,15 @@ def internals():
                      legend="{{job}} {{instance}}")
     p99 = ("histogram_quantile(0.99, sum by (le, verb) (rate(gpuward_remediator_api_request_duration_seconds_bucket"
            "{J}[$__rate_interval])))")
-    return dashboard("gpuward-internals", "gpuward: internals", "How exporters and remediator themselves are.", [
+    return dashboard("gpuward-internals", "gpuward: internals", "The state of the exporters and the remediator.", [
         row("Now"),
-        stat("Configuration refused", "Programs whose newest configuration is bad; the one before is in force.",
+        stat("Configuration refused", "Programs whose newest configuration is invalid; the previous one is in force.",
              "sum(gpuward_config_last_reload_successful{J} == bool 0)", above=RED_AT_1),
         stat("Kernel log not read", "Exporters that cannot read the kernel log.",
              "sum(gpuward_kernel_log_up{J} == bool 0)", above=RED_AT_1),
         stat("State not saved", "Exporters that could not save counters and findings.",
              "sum(gpuward_state_last_save_successful{J} == bool 0)", above=RED_AT_1),
-        stat("Remediators ready", "Replicas that have the cluster in view and reach the API server.",
+        stat("Remediators ready", "Replicas that know the state of the cluster and reach the API server.",
              "sum(gpuward_remediator_ready{J}) or vector(0)", base="red", above=[(1, "green")]),
         leaders(width=4),
         stat("Notifications lost", "Notifications that a receiver has refused or that were given up, over the range of "
@@ -318,12 +320,12 @@ def internals():
               legend="{{verb}}"),
         panel("Errors of the API server", "timeseries", "Failed reads, writes and watches.",
               "sum by (kind) (increase(gpuward_remediator_errors_total{J}[$__rate_interval]))", legend="{{kind}}"),
-        panel("Lag of the sources", "timeseries", "How far what was read is behind now.",
+        panel("Lag of the sources", "timeseries", "How far a source's newest data is behind the present time.",
               "gpuward_remediator_source_lag_seconds{J}", unit="s", legend="{{source}}"),
-        panel("Notifications", "timeseries", "Notifications that have ended at a sink, by how.",
+        panel("Notifications", "timeseries", "Notifications to a sink, by result.",
               "sum by (sink, result) (increase(gpuward_notifications_total{J}[$__rate_interval]))",
               legend="{{sink}} {{result}}", width=12),
-        panel("Notifications waiting", "timeseries", "Notifications that a sink has not taken yet.",
+        panel("Notifications waiting", "timeseries", "Notifications that a sink has not accepted yet.",
               "sum by (sink) (gpuward_notifications_waiting{J})", legend="{{sink}}", width=12),
     ], has_nodes=False)
 

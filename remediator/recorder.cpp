@@ -12,6 +12,10 @@ void Recorder::on_notification(const WebhookOutcome& outcome) {
     log_.warn("A notification was cut short: raise max_alerts of the receiver",
               {{"missing", std::to_string(outcome.truncated)}});
   }
+  if (outcome.rejected > 0) {
+    log_.warn("Rejected alerts that are meant for gpuward",
+              {{"alerts", std::to_string(outcome.rejected)}, {"first", outcome.problem}});
+  }
   if (outcome.failure.empty()) return;
   log_.warn("A notification was refused",
             {{"status", std::to_string(outcome.status)}, {"reason", std::string(outcome.failure)}});

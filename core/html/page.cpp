@@ -99,7 +99,7 @@ std::string age_text(Clock::Wall since, Clock::Wall now) {
   constexpr std::int64_t kHour = 60, kDay = 24 * kHour;
   const std::int64_t minutes =
       std::chrono::duration_cast<std::chrono::minutes>(now - since).count();
-  if (minutes < 1) return "now";
+  if (minutes < 1) return "under 1 min";
   if (minutes < kHour) return std::to_string(minutes) + " min";
   if (minutes < 2 * kDay) return std::to_string(minutes / kHour) + " h";
   return std::to_string(minutes / kDay) + " d";

@@ -33,7 +33,7 @@ struct Page {
 // page.css and page.js.
 [[nodiscard]] std::vector<http::Route> asset_routes();
 
-// "now", "5 min", "3 h", "2 d": how long something has been so.
+// "under 1 min", "5 min", "3 h", "2 d": how long something has been so.
 [[nodiscard]] std::string age_text(Clock::Wall since, Clock::Wall now);
 // <time>, with how long ago.
 [[nodiscard]] Markup since(Clock::Wall at, Clock::Wall now);

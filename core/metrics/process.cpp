@@ -67,10 +67,13 @@ void append_stat(Families& families, const std::filesystem::path& proc) {
           at(kVirtual));
   declare(families, {"process_threads", "Threads.", kGauge, {}, kWithoutProc}, at(kThreads));
   if (const auto boot = boot_time_seconds(proc / "stat")) {
-    declare(
-        families,
-        {"process_start_time_seconds", "Start, in seconds since 1970.", kGauge, {}, kWithoutProc},
-        *boot + at(kStart) / ticks);
+    declare(families,
+            {"process_start_time_seconds",
+             "Start time, in seconds since 1970.",
+             kGauge,
+             {},
+             kWithoutProc},
+            *boot + at(kStart) / ticks);
   }
 }
 
@@ -87,7 +90,7 @@ void append_descriptors(Families& families, const std::filesystem::path& proc) {
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
     declare(families,
             {"process_max_fds",
-             "Most file descriptors that may be open.",
+             "Maximum number of open file descriptors.",
              kGauge,
              {},
              "where there is no limit"},

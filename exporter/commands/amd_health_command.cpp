@@ -166,9 +166,9 @@ CLI::App* add_inject(CLI::App& amd_health, HealthWishes& wishes, Injected& injec
       "inject",
       "Pretend error counts of a GPU; the exporter needs --debug.allow-injection. 0 removes one");
   inject->fallthrough();
-  CLI::Option* const file =
-      inject->add_option("--ecc-file-path", injected.file, "JSON file as metricsclient takes it");
-  inject->add_option("--id", injected.id, "GPU whose errors are pretended")->excludes(file);
+  CLI::Option* const file = inject->add_option("--ecc-file-path", injected.file,
+                                               "JSON file in the format of metricsclient");
+  inject->add_option("--id", injected.id, "GPU whose errors are simulated")->excludes(file);
   inject
       ->add_option_function<std::vector<std::string>>(
           "counts",

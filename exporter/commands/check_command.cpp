@@ -44,7 +44,7 @@ CLI::App* add_check(CLI::App& app, CheckRequest& request) {
       ->excludes(one);
   add_output_flags(*check, request.output);
   check->add_flag("--exclusive", request.is_exclusive,
-                  "The node is idle: needed by checks that load the GPUs");
+                  "Confirm that the node is idle: required for checks that load the GPUs");
   check->add_flag("--dry-run", request.is_dry_run, "Print what would run, without running it");
   check->add_option("--results-dir", request.results_dir, "Folder for a JSON file of each check");
   check->add_option(

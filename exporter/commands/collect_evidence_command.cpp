@@ -145,8 +145,8 @@ void add_upload(CLI::App& command, EvidenceWishes& wishes) {
             if (!target) throw CLI::ValidationError("--upload", target.error().message);
             wishes.upload = *std::move(target);
           },
-          "Where it goes too: s3://bucket/prefix?region=REGION, https://host/path/ (by PUT), or a "
-          "mounted folder")
+          "Where to upload it too: s3://bucket/prefix?region=REGION, https://host/path/ (by PUT), "
+          "or a mounted folder")
       ->envname("EVIDENCE_UPLOAD");
   add_limit(command, "--upload.timeout", "Time limit of the upload, 1s to 1h",
             wishes.upload_timeout);
@@ -156,10 +156,10 @@ void add_upload(CLI::App& command, EvidenceWishes& wishes) {
 void add_keep(CLI::App& command, EvidenceWishes& wishes) {
   command
       .add_option("--keep.files", wishes.keep_files,
-                  "Number of files to keep on the node; the oldest ones are removed")
+                  "Maximum number of files on the node; the oldest ones are removed")
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
-  command.add_option("--keep.mib", wishes.keep_mib, "Size in MiB that all of them may have")
+  command.add_option("--keep.mib", wishes.keep_mib, "Maximum size of all these files, in MiB")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
 }
@@ -173,15 +173,15 @@ void add_collect_evidence_command(CLI::App& app, Commands& commands) {
   command->fallthrough();
   command
       ->add_option("--remediation", wishes->remediation,
-                   "Name of the Remediation, which names the file too; needed")
+                   "Name of the Remediation; also the name of the file; required")
       ->envname("REMEDIATION");
   add_limit(*command, "--collect.timeout", "Time limit of all programs together, 1s to 1h",
             wishes->collect_timeout);
   add_upload(*command, *wishes);
   add_keep(*command, *wishes);
-  command->add_option("--termination-log", wishes->termination_log,
-                      "File for the line that says where it lies: the container's "
-                      "terminationMessagePath");
+  command->add_option(
+      "--termination-log", wishes->termination_log,
+      "File for the line that says where the evidence is: the container's terminationMessagePath");
   add_examples(app, kEvidenceExamples);
   commands.emplace_back(command, [wishes](const Flags& flags) {
     aws::AwsEnvironment environment = aws::read_aws_environment();

@@ -125,11 +125,12 @@ CLI::App* add_clear(CLI::App& findings, ClearRequest& request) {
       "clear", "Declare findings repaired: they clear within a second, counters stay");
   clear->fallthrough();
   auto* all = clear->add_flag("--all-operator", request.all_operator,
-                              "All findings that only diagnostics or an operator clear");
+                              "Clear all findings that only diagnostics or an operator clear");
   auto* reset =
       clear
-          ->add_flag("--after-gpu-reset", request.after_gpu_reset,
-                     "All findings that a GPU reset clears; with --pci, of that GPU alone")
+          ->add_flag(
+              "--after-gpu-reset", request.after_gpu_reset,
+              "Clear all findings that a GPU reset clears; with --pci, only those of that GPU")
           ->excludes(all);
   clear->add_option("--check", request.check, "Check of the finding, as in gpuward_finding: `xid`")
       ->excludes(all)

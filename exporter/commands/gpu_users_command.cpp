@@ -47,7 +47,8 @@ void add_gpu_users_command(CLI::App& app, Commands& commands) {
   command->fallthrough();
   command->add_flag_callback(
       "--require-none", [wish] { *wish = GpuUsersWish::kRequireNone; },
-      "Exit with 1 where one but gpuward's exporter has, with 3 where not all can be seen");
+      "Exit with 1 if a process other than gpuward's exporter uses a GPU, with 3 if not all "
+      "processes can be seen");
   add_examples(app, kGpuUsersExamples);
   commands.emplace_back(
       command, [wish](const Flags& flags) { return run_gpu_users(flags.host, *wish, std::cout); });

@@ -101,7 +101,7 @@ void add_preflight_command(CLI::App& app, Commands& commands) {
   command->fallthrough();
   command
       ->add_option("--check", wishes->checks,
-                   "Checks to look at, by number or name: `1,4,6`; default: all")
+                   "Checks to show, by number or name: `1,4,6`; default: all")
       ->delimiter(',')
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_output_flags(*command, wishes->output);

@@ -63,13 +63,13 @@ void add_probe_command(CLI::App& app, Commands& commands) {
   command->add_option("--body", wishes->body,
                       "JSON to send by POST; $(NOW) in it is the time. Default: GET");
   command->add_option("--expect", wishes->expect, "Text that the answer must contain");
-  command->add_option("--status", wishes->status, "HTTP status that it must have")
+  command->add_option("--status", wishes->status, "HTTP status that the answer must have")
       ->check(CLI::Range(100, 599))
       ->capture_default_str();
   command
       ->add_option_function<int>(
           "--timeout", [wishes](int given) { wishes->timeout = seconds(given); },
-          "How long it tries, in seconds")
+          "How long to retry, in seconds")
       ->check(CLI::Range(1, 3600))
       ->default_str(std::to_string(wishes->timeout.count()));
   add_client_file_options(*command, "--probe", wishes->files);

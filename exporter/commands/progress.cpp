@@ -119,7 +119,8 @@ void add_progress_flag(CLI::App& command, ProgressWish& progress) {
           [&progress](const std::string& word) {
             progress = parse_progress_wish(word).value_or(ProgressWish::kAuto);
           },
-          "On stderr: auto (one line written over on a terminal, else plain lines), plain or off")
+          "Progress on stderr: auto (one overwritten line on a terminal, otherwise plain lines), "
+          "plain or off")
       ->check(CLI::IsMember({"auto", "plain", "off"}))
       ->default_str("auto");
 }

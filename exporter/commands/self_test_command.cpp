@@ -196,7 +196,7 @@ void add_self_test_command(CLI::App& app, Commands& commands) {
       "self-test",
       "Compare each value of the GPUs with nvidia-smi, print a table for a bug report");
   command->fallthrough();
-  command->add_option("--nvml", wishes->nvml, "NVML library; wins over --gpu.nvml-library");
+  command->add_option("--nvml", wishes->nvml, "NVML library; overrides --gpu.nvml-library");
   add_output_flags(*command, wishes->output);
   add_examples(app, kSelfTestExamples);
   commands.emplace_back(command, [wishes](const Flags& given) {

@@ -31,7 +31,7 @@ bool is_yes(std::string_view text) {
 void add_gpu_flags(CLI::App& app, Flags& flags) {
   auto* simulate = app.add_option("--gpu.simulate", flags.gpu_simulate_file,
                                   "Read simulated GPUs from this YAML file");
-  app.add_flag("--gpu.none", flags.has_no_gpus, "Do not query the driver, use the kernel log alone")
+  app.add_flag("--gpu.none", flags.has_no_gpus, "Do not query the driver, use only the kernel log")
       ->excludes(simulate);
   app.add_option("--gpu.nvml-library", flags.libraries.nvml,
                  "NVML library, name or path for dlopen")
@@ -42,20 +42,20 @@ void add_gpu_flags(CLI::App& app, Flags& flags) {
   app.add_option_function<std::string>(
          "--gpu.amd-cper",
          [&flags](const std::string& word) { flags.libraries.reads_amd_cper = is_yes(word); },
-         "Read AMD's error records: 1, true, yes or on; anything else: do not")
+         "Whether to read AMD's error records: 1, true, yes or on; anything else is no")
       ->default_str("on")
       ->envname("AMD_METRICS_EXPORTER_ENABLE_CPER");
 }
 
 void add_loki_flags(CLI::App& app, LokiFlags& loki) {
-  app.add_option("--loki.push-url", loki.push_url,
-                 "Loki to send the kernel's lines to, in place of a DaemonSet that ships dmesg: "
-                 "http://loki:3100")
+  app.add_option(
+         "--loki.push-url", loki.push_url,
+         "Loki to send kernel lines to, instead of a DaemonSet that ships dmesg: http://loki:3100")
       ->check([](const std::string& url) {
         const bool is_url = url.starts_with("http://") || url.starts_with("https://");
         return is_url ? "" : "must begin with http:// or https://";
       });
-  app.add_option("--loki.tenant", loki.tenant, "Its tenant (X-Scope-OrgID)");
+  app.add_option("--loki.tenant", loki.tenant, "Tenant of Loki (X-Scope-OrgID)");
   add_client_file_options(app, "--loki", loki.files);
 }
 
@@ -69,20 +69,20 @@ void add_path_flags(CLI::App& app, Flags& flags) {
 
 void add_node_flags(CLI::App& app, Flags& flags) {
   app.add_option("--node.name", flags.node_name,
-                 "Name of this node in Kubernetes; without it node publishing is off")
+                 "Name of this node in Kubernetes; without it nothing is written to a node")
       ->envname("NODE_NAME");
   app.add_option("--kubeconfig", flags.kubeconfig,
-                 "Kubeconfig file; by default the service account of the pod");
+                 "Kubeconfig file; default: the service account of the pod");
   app.add_option("--context", flags.kube_context, "Context of the kubeconfig");
 }
 
 void add_metrics_flags(CLI::App& app, Flags& flags) {
   app.add_flag("--metrics.dcgm-compat", flags.metrics.dcgm_compat,
-               "Serve the names and labels of dcgm-exporter too");
+               "Also serve the names and labels of dcgm-exporter");
   app.add_flag("--metrics.efa-compat", flags.metrics.efa_compat,
-               "Serve the names of the EFA node exporter too");
+               "Also serve the names of the EFA node exporter");
   app.add_flag("--metrics.per-link", flags.metrics.per_link,
-               "Serve a series for each NVLink or XGMI link too");
+               "Also serve a series for each NVLink or XGMI link");
 }
 
 void add_flags(CLI::App& app, Flags& flags, std::string& level, std::string& format) {

@@ -36,10 +36,11 @@ constexpr YamlWord<LogLevel> kLogLevels[] = {{"debug", LogLevel::kDebug},
 xid::Override read_override(const YamlMap& map) {
   xid::Override override;
   map.read_word("severity", override.severity, kSeverities,
-                "default: that of the catalogue, docs/xid.md; likewise the next two");
-  map.read_word("cleared_by", override.cleared_by, kClearedBy, "what ends the finding");
+                "severity of the finding; default for this and the next two keys: the catalogue, "
+                "docs/xid.md");
+  map.read_word("cleared_by", override.cleared_by, kClearedBy, "what clears the finding");
   if (map.has("action")) {
-    map.read("action", override.action.emplace(), "what to do about it");
+    map.read("action", override.action.emplace(), "the recommended action");
     if (override.action->empty()) map.reject("action", "may not be empty");
   }
   return override;
@@ -63,30 +64,32 @@ std::map<std::uint32_t, xid::Override> read_overrides(const YamlMap& table) {
 xid::CatalogueOptions read_catalogue(const YamlMap& root) {
   xid::CatalogueOptions options;
   root.read_word("profile", options.profile, kProfiles,
-                 "`seed`: the table of the suite that gpuward replaces");
+                 "which severities apply; `seed`: those of the suite that gpuward replaces");
   options.xid = read_overrides(root.map("xid", "changes to the catalogue, by code"));
-  options.sxid = read_overrides(root.map("sxid", "likewise for NVSwitch"));
+  options.sxid = read_overrides(root.map("sxid", "the same for NVSwitch"));
   root.read_word("nvlink_default", options.nvlink_default, kSeverities,
-                 "Xid 74 where its registers do not decide");
+                 "severity of Xid 74 where its registers do not decide");
   root.read_word("nvlink5_default", options.nvlink5_default, kSeverities,
-                 "Xids 144 to 150 where no rule matches");
-  root.read("driver_branch", options.driver_branch, 300, 9999, "chooses the NVLink5 rules");
+                 "severity of Xids 144 to 150 where no rule matches");
+  root.read("driver_branch", options.driver_branch, 300, 9999,
+            "branch of the NVIDIA driver; it selects the NVLink5 rules");
   return options;
 }
 
 void read_kernel_log(const YamlMap& map, Settings& settings) {
-  map.read("path", settings.kernel_log_path, "or any file or FIFO; `--kernel-log.path` wins");
+  map.read("path", settings.kernel_log_path,
+           "the kernel log, or any file or FIFO; `--kernel-log.path` overrides it");
   if (settings.kernel_log_path.empty()) map.reject("path", "is empty");
   map.read_word("user_space_lines", settings.user_space_lines, kUserSpaceLines,
-                "lines that user space wrote; `trust` is for tests");
+                "what to do with lines that user space wrote; `trust` is for tests");
   read_line_rules(map, settings.line_rules);
 }
 
 void read_gpu(const YamlMap& map, CheckSettings& checks) {
-  map.read("interval", checks.gpu_interval, seconds(1), hours(1), "between readings");
-  map.read("timeout", checks.gpu_timeout, seconds(1), minutes(10), "of one reading");
+  map.read("interval", checks.gpu_interval, seconds(1), hours(1), "time between two readings");
+  map.read("timeout", checks.gpu_timeout, seconds(1), minutes(10), "time limit of one reading");
   map.read("settling_time", checks.settling_time, seconds(0), hours(24),
-           "after boot or driver load, in which a hang or a lost GPU may only be `monitor`");
+           "time after boot or driver load in which a hang or a lost GPU is only `monitor`");
 }
 
 std::optional<int> check_number(std::string_view text) {
@@ -98,7 +101,7 @@ std::optional<int> check_number(std::string_view text) {
 void read_enabled(const YamlMap& map, std::vector<int>& enabled) {
   std::vector<std::string> words;
   for (const int number : enabled) words.push_back(std::to_string(number));
-  map.read("enabled", words, "numbers of the checks of each cycle, 0 to 6");
+  map.read("enabled", words, "the checks of each cycle, by number: 0 to 6");
   enabled.clear();
   for (const std::string& word : words) {
     const auto number = check_number(word);
@@ -115,75 +118,77 @@ void read_timeouts(const YamlMap& table, CheckSettings& checks) {
       continue;
     }
     table.read(word, checks.timeouts[*number], seconds(1), days(365),
-               "default: that of the kind of check");
+               "time limit of that check; default: that of its kind");
   }
 }
 
 void read_tools(const YamlMap& map, std::vector<std::filesystem::path>& folders) {
   std::vector<std::string> words(folders.begin(), folders.end());
   map.read("tool_dirs", words,
-           "where dcgmi, all_reduce_perf and fi_pingpong are searched before PATH");
+           "folders that are searched for dcgmi, all_reduce_perf and fi_pingpong before PATH");
   folders.assign(words.begin(), words.end());
 }
 
 void read_checks(const YamlMap& map, CheckSettings& checks) {
   map.read("interval", checks.check_interval, seconds(1), days(365),
-           "between cycles of the checks");
+           "time between two cycles of the checks");
   read_enabled(map, checks.enabled);
   const YamlMap dcgm = map.map("dcgm_l2", "DCGM level 2");
   dcgm.read("enabled", checks.is_dcgm_l2_enabled, "run it on idle nodes");
-  dcgm.read("interval", checks.dcgm_l2_interval, minutes(1), days(365), "between two runs");
-  read_timeouts(map.map("timeouts", "by number of a check"), checks);
+  dcgm.read("interval", checks.dcgm_l2_interval, minutes(1), days(365), "time between two runs");
+  read_timeouts(map.map("timeouts", "time limits, by number of the check"), checks);
   map.read("results_dir", checks.results_dir, "folder for a JSON file of each check; empty: none");
   read_tools(map, checks.tool_dirs);
   map.read("max_retired_pages_sbe", checks.max_retired_pages_sbe, 0, 1'000'000,
-           "more is a finding");
-  map.read("efa_min_gbits", checks.efa_min_gbits, 0, 1'000'000, "less is a finding");
+           "a GPU with more pages retired for single-bit errors has a finding");
+  map.read("efa_min_gbits", checks.efa_min_gbits, 0, 1'000'000,
+           "an EFA device with less bandwidth, in Gbit/s, has a finding");
   map.read_word("dcgm_bare_fail", checks.dcgm_bare_fail, kSeverities,
-                "a Fail of DCGM that names no error");
+                "severity of a Fail of DCGM without an error");
   map.read("dcgm_l4_beside_telemetry", checks.is_dcgm_l4_beside_telemetry,
-           "run level 4 although dcgm-exporter runs; else it is skipped");
+           "run level 4 even if dcgm-exporter runs; otherwise it is skipped");
   read_programs(map, checks.programs);
 }
 
 void read_instance(const YamlMap& map, CheckSettings& checks) {
-  map.read("type", checks.instance_type, "default: as the instance metadata say");
-  for (const YamlMap& item : map.maps("profiles", "what machines of a type have")) {
+  map.read("type", checks.instance_type, "the instance type; default: from the instance metadata");
+  for (const YamlMap& item : map.maps("profiles", "what machines of an instance type have")) {
     InstanceProfile profile;
-    item.require("type", profile.type, "of the instance");
-    item.read("gpus", profile.gpus, 0, kMostDevices, "GPUs");
-    item.read("efa", profile.efa_devices, 0, kMostDevices, "EFA devices");
+    item.require("type", profile.type, "the instance type");
+    item.read("gpus", profile.gpus, 0, kMostDevices, "number of GPUs");
+    item.read("efa", profile.efa_devices, 0, kMostDevices, "number of EFA devices");
     item.read("nvlink", profile.expects_nvlink, "whether NVLink is expected");
     item.read("provider", profile.fabric_provider,
-              "of libfabric, as fi_info prints it; `tcp;ofi_rxm` is TCP");
+              "provider of libfabric, as fi_info prints it; `tcp;ofi_rxm` is TCP");
     checks.profiles.add(std::move(profile));
   }
 }
 
 void read_node(const YamlMap& map, NodeSettings& node) {
-  map.read_word("preset", node.preset, kPresets, "whose keys are used");
-  map.read("labels", node.writes_labels, "whether they are written; likewise the next four");
-  map.read("taint", node.writes_taint, "the taint");
-  map.read("annotation", node.writes_annotation, "the annotation");
-  map.read("condition", node.writes_condition, "the condition GPUProblem");
-  map.read("events", node.writes_events, "Events on the Node when findings come and go");
+  map.read_word("preset", node.preset, kPresets, "which names are used on the node");
+  map.read("labels", node.writes_labels, "write the labels");
+  map.read("taint", node.writes_taint, "set the taint");
+  map.read("annotation", node.writes_annotation, "write the annotations");
+  map.read("condition", node.writes_condition, "write the condition GPUProblem");
+  map.read("events", node.writes_events,
+           "write Events about the node when findings appear and end");
 }
 
 void read_amd(const YamlMap& map, Settings& settings) {
-  map.read("config", settings.amd_config, "file with `HealthThresholds` in AMD's own form");
-  const YamlMap service = map.map("health_service", "AMD's gRPC service; as of the start");
+  map.read("config", settings.amd_config, "file with `HealthThresholds` in AMD's own format");
+  const YamlMap service = map.map("health_service", "AMD's gRPC service; read at the start only");
   AmdHealthSettings& health = settings.amd_health;
   service.read("enabled", health.is_enabled,
-               "serve it; default: where an AMD accelerator is on the PCI bus");
+               "serve it; default: on where an AMD accelerator is on the PCI bus");
   service.read("socket", health.socket, "the socket of the service");
   service.read("all_vendors", health.has_all_vendors,
-               "NVIDIA's GPUs too, with the ids `nvidia-0`, `nvidia-1`, ...");
+               "also report NVIDIA GPUs, with the IDs `nvidia-0`, `nvidia-1`, ...");
 }
 
 void read_metrics(const YamlMap& map, MetricsOptions& metrics) {
-  map.read("dcgm_compat", metrics.dcgm_compat, "the names and labels of dcgm-exporter too");
-  map.read("efa_compat", metrics.efa_compat, "the names of the EFA node exporter too");
-  map.read("per_link", metrics.per_link, "a series for each NVLink or XGMI link too");
+  map.read("dcgm_compat", metrics.dcgm_compat, "also serve the names and labels of dcgm-exporter");
+  map.read("efa_compat", metrics.efa_compat, "also serve the names of the EFA node exporter");
+  map.read("per_link", metrics.per_link, "also serve a series for each NVLink or XGMI link");
 }
 
 void read_announcements(const YamlMap& map, AnnouncementSettings& announcements) {
@@ -197,10 +202,12 @@ void read_announcements(const YamlMap& map, AnnouncementSettings& announcements)
 }
 
 void read_npd(const YamlMap& map, std::map<std::string, Severity>& severities) {
-  const YamlMap table = map.map("severities", "of permanent problems, by their condition");
+  const YamlMap table =
+      map.map("severities", "severities of permanent problems, by their condition");
   for (const auto& [condition, row] : table.entries("CONDITION", "KernelDeadlock")) {
     Severity& severity = severities[condition] = Severity::kMonitor;
-    table.read_word(condition, severity, kFindingSeverities, "of its programs and of its rules");
+    table.read_word(condition, severity, kFindingSeverities,
+                    "severity of findings of its programs and of its rules");
   }
 }
 
@@ -221,23 +228,27 @@ Result<Settings> read_settings_file(const YamlFile& file) {
   Settings settings;
   const YamlMap root = file.root();
   settings.catalogue = read_catalogue(root);
-  read_kernel_log(root.map("kernel_log", "where the kernel's messages are"), settings);
-  root.map("findings", "what is found")
+  read_kernel_log(root.map("kernel_log", "where kernel messages are read"), settings);
+  root.map("findings", "how long findings are kept")
       .read("age", settings.findings_age, minutes(1), days(365),
-            "without a repeat, for findings that age clears");
+            "how long a finding that is cleared by `age` stays without a repeat");
   root.map("log", "the exporter's own log")
-      .read_word("level", settings.log_level, kLogLevels, "default: `--log.level`");
+      .read_word("level", settings.log_level, kLogLevels,
+                 "level of the log; default: `--log.level`");
   read_gpu(root.map("gpu", "readings of the GPUs"), settings.checks);
   read_checks(root.map("checks", "the periodic checks"), settings.checks);
-  read_instance(root.map("instance", "what the machine is"), settings.checks);
+  read_instance(root.map("instance", "the instance type and its profile"), settings.checks);
   read_node(root.map("node", "what is written to the node in Kubernetes"), settings.node);
   root.map("pods", "which pods use which GPUs")
-      .read("socket", settings.kubelet_socket, "of the kubelet; empty: the kubelet is not asked");
-  read_amd(root.map("amd", "GPUs of AMD"), settings);
+      .read("socket", settings.kubelet_socket,
+            "socket of the kubelet's pod-resources API; empty: not used");
+  read_amd(root.map("amd", "AMD GPUs"), settings);
   read_announcements(root.map("announcements", "what the cloud announces of this machine"),
                      settings.announcements);
   read_npd(root.map("npd", "the files of `--npd.config`"), settings.npd_severities);
-  read_metrics(root.map("metrics", "as of the start; the flags add to it"), settings.metrics);
+  read_metrics(root.map("metrics",
+                        "metrics under other names; read at the start only; the flags add to them"),
+               settings.metrics);
   if (auto status = file.finish(); !status) return std::unexpected(status.error());
   settings.checks.is_seed_profile = settings.catalogue.profile == xid::Profile::kSeed;
   if (settings.checks.is_seed_profile) settings.node.untold_node = UntoldNode::kFails;

@@ -45,7 +45,7 @@ bool is_taken(std::string_view name) {
 
 ProgramSettings read_program(const YamlMap& map) {
   ProgramSettings program;
-  map.require("name", program.name, "of the check");
+  map.require("name", program.name, "name of the check");
   const auto fault = fault_of_check_name(program.name);
   if (fault && !program.name.empty()) map.reject("name", *fault);
   map.read("command", program.command,
@@ -53,14 +53,14 @@ ProgramSettings read_program(const YamlMap& map) {
   if (program.command.empty() || program.command.front().empty())
     map.reject("command", "must have the program, then its arguments");
   map.read("interval", program.interval, Limits::kShortestInterval, Limits::kLongestInterval,
-           "between the starts of two runs");
+           "time between the starts of two runs");
   map.read("timeout", program.timeout, Limits::kShortestTimeout, Limits::kLongestTimeout,
-           "then its process group is ended, and the check is an error");
+           "time limit; at its end the process group is ended, and the check is an error");
   map.read("max_output", program.max_output, 1, Limits::kMostOutputBytes,
-           "bytes of its output to keep");
-  map.read("code", program.code, "of the finding, where the program ends with 1");
+           "how many bytes of the output are kept");
+  map.read("code", program.code, "code of the finding when the program exits with 1");
   if (const auto wrong = fault_of_code(program.code)) map.reject("code", *wrong);
-  map.read_word("severity", program.severity, kFindingSeverities, "of that finding");
+  map.read_word("severity", program.severity, kFindingSeverities, "severity of that finding");
   return program;
 }
 
@@ -77,7 +77,7 @@ std::optional<std::string> fault_of_check_name(std::string_view name) {
 }
 
 void read_programs(const YamlMap& checks, std::vector<ProgramSettings>& programs) {
-  for (const YamlMap& item : checks.maps("programs", "programs of your own that are checks")) {
+  for (const YamlMap& item : checks.maps("programs", "your own programs as checks")) {
     ProgramSettings program = read_program(item);
     const bool is_double =
         std::ranges::find(programs, program.name, &ProgramSettings::name) != programs.end();
@@ -92,18 +92,18 @@ void read_programs(const YamlMap& checks, std::vector<ProgramSettings>& programs
 void read_line_rules(const YamlMap& kernel_log, LineRules& rules) {
   std::vector<LineRule> read;
   bool is_good = true;
-  for (const YamlMap& item : kernel_log.maps("rules", "patterns of your own on its lines")) {
+  for (const YamlMap& item : kernel_log.maps("rules", "your own patterns for kernel lines")) {
     LineRule rule;
-    item.require("code", rule.code, "of the finding and of the count of lines");
+    item.require("code", rule.code, "code of the finding and of the count of lines");
     const auto wrong = fault_of_code(rule.code);
     if (wrong && !rule.code.empty()) item.reject("code", *wrong);
-    item.require("pattern", rule.pattern, "regular expression of RE2, anywhere in the message");
+    item.require("pattern", rule.pattern, "RE2 regular expression, anywhere in the message");
     const auto fault = fault_of_pattern(rule.pattern);
     if (fault && !rule.pattern.empty()) item.reject("pattern", *fault);
     is_good = is_good && !fault;
     item.read_word("severity", rule.severity, kLineSeverities,
-                   "`none`: the lines are only counted");
-    item.read_word("cleared_by", rule.cleared_by, kLineClearedBy, "what ends the finding");
+                   "severity of the finding; `none`: lines are only counted");
+    item.read_word("cleared_by", rule.cleared_by, kLineClearedBy, "what clears the finding");
     read.push_back(std::move(rule));
   }
   auto compiled = is_good ? LineRules::compile(std::move(read)) : LineRules();

@@ -45,11 +45,11 @@ void append_xids(const Snapshot& snapshot, const xid::Catalogue& catalogue, Fami
                  "Xid errors in the kernel log. Kept over restarts of the exporter and over "
                  "reboots. Lines written by user space count too, unless they are refused.",
                  kCounter, kLabels,
-                 "until seen, but for NVIDIA GPUs of the inventory and codes that can lead to an "
-                 "action: these are there at 0, so that `increase()` sees the first"});
-  auto& last =
-      declare(families, {"gpuward_xid_last_timestamp_seconds",
-                         "When the kernel log last had this Xid.", kGauge, kLabels, kUntilSeen});
+                 "until seen; always present (0) for NVIDIA GPUs of the inventory and codes that "
+                 "can lead to an action, so that `increase()` counts the first one"});
+  auto& last = declare(
+      families, {"gpuward_xid_last_timestamp_seconds",
+                 "When this Xid was last seen in the kernel log.", kGauge, kLabels, kUntilSeen});
   for (const auto& [key, counter] : xid_counters(snapshot, catalogue)) {
     const auto& [bus_id, code] = key;
     if (counter.count != 0) last.add(gpus.of(bus_id), {std::to_string(code)}, counter.last_seen);

@@ -71,8 +71,8 @@ bool is_measured_now(const State& state, const Finding& finding) {
 void append_observed_times(const State& state, Families& families) {
   auto& times = declare(families, {"gpuward_node_severity_observed_timestamp_seconds",
                                    "When a check last measured, in this boot, that the node has "
-                                   "this severity or a worse one (`reset`, `reboot`, `isolate`); 0 "
-                                   "where none has. A line of the kernel log is no measurement.",
+                                   "this severity (`reset`, `reboot`, `isolate`) or a worse one; "
+                                   "0: never. A line of the kernel log is not a measurement.",
                                    kGauge,
                                    {"severity"}});
   for (const Severity severity : {Severity::kReset, Severity::kReboot, Severity::kIsolate}) {
@@ -109,14 +109,14 @@ std::map<std::string, Severity> gpu_severities(const Snapshot& snapshot) {
 }
 
 void append_severities(const Snapshot& snapshot, const GpuLabels& gpus, Families& families) {
-  auto& gpu = declare(
-      families,
-      {"gpuward_gpu_severity",
-       "Worst finding of the GPU, and who uses it: several with commas, at most four. A new pod is "
-       "a new series: use `max without (namespace, pod)` for the GPU.",
-       kGauge,
-       {"gpu", "uuid", "pci_bus_id", "namespace", "pod"},
-       "for GPUs that neither the inventory nor a finding names"});
+  auto& gpu =
+      declare(families,
+              {"gpuward_gpu_severity",
+               "Worst finding of the GPU, and the pods that use it: at most four, separated by "
+               "commas. A new pod is a new series: use `max without (namespace, pod)` for the GPU.",
+               kGauge,
+               {"gpu", "uuid", "pci_bus_id", "namespace", "pod"},
+               "for GPUs that neither the inventory nor a finding names"});
   std::map<std::string, std::vector<Workload>> users;
   for (const Gpu& one : snapshot.gpus) users[one.pci.bus_id()] = users_of(one, snapshot);
   for (const auto& [bus_id, severity] : gpu_severities(snapshot)) {
@@ -126,8 +126,8 @@ void append_severities(const Snapshot& snapshot, const GpuLabels& gpus, Families
           worst(snapshot.state));
   declare(families,
           {"gpuward_node_kernel_severity",
-           "Worst finding of the node, without those that rest on lines written by user space "
-           "alone."},
+           "Worst finding of the node, without findings whose only evidence is lines written by "
+           "user space."},
           worst(snapshot.state, Evidence::kUserSpace));
   append_observed_times(snapshot.state, families);
   declare(families,
@@ -164,7 +164,7 @@ void append_finding_families(const Snapshot& snapshot, Families& families) {
   append_gpus(snapshot, gpus, families);
   declare(families,
           {"gpuward_findings_updated_timestamp_seconds",
-           "When a finding last came, changed or went; 0 where none ever has."},
+           "When a finding last appeared, changed or ended; 0: never."},
           snapshot.state.findings_updated);
 }
 

@@ -12,15 +12,15 @@ constexpr std::string_view kWorkerIsSilent = "while the worker does not answer";
 
 // What a GPU is and whether programs can use it.
 constexpr auto kStanding = std::to_array<ReadingColumn>({
-    {.family = {"gpuward_gpu_lost",
-                "Whether the driver says that it cannot reach the GPU any more (NVML: GPU is "
-                "lost).",
-                kGauge,
-                {},
-                kWorkerIsSilent},
+    {.family =
+         {"gpuward_gpu_lost",
+          "Whether the driver reports that it cannot reach the GPU any more (NVML: GPU is lost).",
+          kGauge,
+          {},
+          kWorkerIsSilent},
      .value = [](Reading r) { return Maybe<double>(r.is_lost); }},
     {.family = {"gpuward_gpu_answers",
-                "Whether the driver has said anything of the GPU at the newest reading.",
+                "Whether the driver reported anything about the GPU at the newest reading.",
                 kGauge,
                 {},
                 kWorkerIsSilent},

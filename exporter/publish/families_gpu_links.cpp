@@ -60,11 +60,11 @@ constexpr auto kLinkColumns = std::to_array<ReadingColumn>({
      .value = &active_links},
     error_column<0>({"gpuward_gpu_link_errors_total",
                      "Errors of all links: `replay`, `recovery`, `crc_flit`, `crc_data`, and from "
-                     "NVLink 5 on `symbol`, `effective`. Those of a link that goes down leave the "
-                     "sum, which Prometheus takes for a reset.",
+                     "NVLink 5 on `symbol`, `effective`. Errors of a link that goes down leave the "
+                     "sum, which Prometheus treats as a counter reset.",
                      kCounter,
                      {"error"},
-                     "where an active link does not say"}),
+                     "where an active link does not report it"}),
     error_column<1>(),
     error_column<2>(),
     error_column<3>(),
@@ -89,7 +89,7 @@ Maybe<double> fabric_misconfiguration(Reading reading) {
   return value == 0 ? std::nullopt : Maybe<double>(value);
 }
 
-constexpr std::string_view kFabricIsSilent = "where the fabric does not say";
+constexpr std::string_view kFabricIsSilent = "where the fabric does not report it";
 
 constexpr auto kFabric = std::to_array<ReadingColumn>({
     {.family = {"gpuward_gpu_fabric_state",
@@ -97,14 +97,14 @@ constexpr auto kFabric = std::to_array<ReadingColumn>({
                 "started, 2 in progress, 3 completed."},
      .value = [](Reading r) { return number(r.fabric.state); }},
     {.family = {"gpuward_gpu_fabric_status",
-                "How joining the fabric has ended, as NVML numbers it: 0 is good."},
+                "Result of joining the fabric, with NVML's numbers: 0 is success."},
      .value = [](Reading r) { return number(r.fabric.status); }},
     {.family = {"gpuward_gpu_fabric_health",
                 "Health of the fabric at the GPU: 0 not supported, 1 healthy, 2 unhealthy, 3 "
                 "limited capacity."},
      .value = [](Reading r) { return number(r.fabric.health_summary); }},
     {.family = {"gpuward_gpu_fabric_misconfiguration",
-                "How the fabric is set up wrongly at the GPU, as NVML numbers it: 1 not at all, 2 "
+                "Which misconfiguration the fabric has at the GPU, with NVML's numbers: 1 none, 2 "
                 "system GUID, 3 chassis serial number, 4 no partition, 5 too few NVLinks, 6 GPU "
                 "firmware, 7 location, 8 GPU state.",
                 kGauge,

@@ -10,9 +10,9 @@ using Reading = const GpuReading&;
 
 constexpr auto kEccColumns = std::to_array<ReadingColumn>({
     {.family = {"gpuward_gpu_ecc_errors_total",
-                "ECC errors, `corrected` or `uncorrected`. `counter=\"volatile\"` begins anew when "
-                "the driver is loaded or the GPU is reset, `aggregate` counts for the life of the "
-                "board.",
+                "ECC errors, `corrected` or `uncorrected`. `counter=\"volatile\"` starts again at "
+                "0 when the driver is loaded or the GPU is reset; `aggregate` counts over the life "
+                "of the board.",
                 kCounter,
                 {"error", "counter"}},
      .labels = {"corrected", "volatile"},
@@ -24,7 +24,7 @@ constexpr auto kEccColumns = std::to_array<ReadingColumn>({
     {.labels = {"uncorrected", "aggregate"},
      .value = [](Reading r) { return number(r.ecc.uncorrected_aggregate.total); }},
     {.family = {"gpuward_gpu_ecc_memory_errors_total",
-                "The ECC errors by where they were: `sram` or `dram`. Do not add them to "
+                "The ECC errors by memory: `sram` or `dram`. Do not add them to "
                 "`gpuward_gpu_ecc_errors_total`.",
                 kCounter,
                 {"error", "counter", "memory"}},
@@ -53,8 +53,7 @@ constexpr auto kEccColumns = std::to_array<ReadingColumn>({
      .value = [](Reading r) { return number(r.sram_unc_parity); }},
     {.labels = {"secded"}, .value = [](Reading r) { return number(r.sram_unc_secded); }},
     {.family = {"gpuward_gpu_sram_threshold_exceeded",
-                "Whether the SRAM has had more errors than the board may have: replace the "
-                "board."},
+                "Whether the SRAM had more errors than the limit of the board: replace the board."},
      .value = [](Reading r) { return number(r.sram_threshold_exceeded); }},
 });
 
@@ -87,8 +86,8 @@ constexpr auto kRepairColumns = std::to_array<ReadingColumn>({
                 "Whether a row could not be replaced: replace the board."},
      .value = [](Reading r) { return number(r.rows.failure); }},
     {.family = {"gpuward_gpu_remapped_rows_banks",
-                "Memory banks by how many spare rows are left: `max`, `high`, `partial`, `low`, "
-                "`none`.",
+                "Number of memory banks, by how many spare rows they have left: `max`, `high`, "
+                "`partial`, `low`, `none`.",
                 kGauge,
                 {"spare_rows"}},
      .labels = {"max"},

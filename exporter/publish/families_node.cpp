@@ -19,13 +19,13 @@ std::optional<unsigned> gpus_expected(const Snapshot& snapshot) {
 
 // A vendor whose library cannot be used may have GPUs all the same: no number, not 0.
 void append_counted_by_driver(const GpuTelemetry& telemetry, Families& families) {
-  auto& counted = declare(families, {"gpuward_gpus_counted_by_driver",
-                                     "GPUs that the driver lists, those that it has lost included. "
-                                     "Fewer than on PCI: the driver has lost one; fewer on PCI "
-                                     "than expected: a card is gone.",
-                                     kGauge,
-                                     {"vendor"},
-                                     "where the library is not `ready` or does not answer"});
+  auto& counted =
+      declare(families, {"gpuward_gpus_counted_by_driver",
+                         "GPUs that the driver lists, including lost ones. Fewer than on PCI: the "
+                         "driver has lost one. Fewer on PCI than expected: a card is gone.",
+                         kGauge,
+                         {"vendor"},
+                         "where the library is not `ready` or does not answer"});
   const bool is_current = telemetry.report && telemetry.state == WorkerState::kAnswering;
   for (const VendorReport& report :
        is_current ? telemetry.report->vendors : std::vector<VendorReport>{}) {
@@ -39,8 +39,8 @@ void append_counted_by_driver(const GpuTelemetry& telemetry, Families& families)
 void append_node_families(const Snapshot& snapshot, Families& families) {
   const InstanceFacts& instance = snapshot.instance;
   auto& info = declare(families, {"gpuward_instance_info",
-                                  "1; which machine this is, and who has said so: `configured`, "
-                                  "`imdsv2`, `imdsv1`, `node-label`, `firmware`.",
+                                  "1; the instance type, and its source: `configured`, `imdsv2`, "
+                                  "`imdsv1`, `node-label`, `firmware`.",
                                   kGauge,
                                   {"instance_type", "source"},
                                   "where it is unknown"});
@@ -48,26 +48,26 @@ void append_node_families(const Snapshot& snapshot, Families& families) {
   declare(families,
           {"gpuward_instance_profile_known",
            "Whether a profile says what this machine must have. At 0 its GPUs are counted against "
-           "the most that it has had or that its labels say, and EFA devices are not counted."},
+           "the most that it has had or that its labels say, and EFA devices are not checked."},
           instance.has_profile);
   declare(families,
           {"gpuward_gpus_expected",
-           "GPUs that it must have: by its profile, else the most that its driver has listed or "
-           "that its node's labels say.",
+           "GPUs that the machine must have: by its profile, otherwise the most that its driver "
+           "has listed or that its node's labels say.",
            kGauge,
            {},
            "where it is unknown"},
           gpus_expected(snapshot));
   declare(families,
           {"gpuward_efa_devices_expected",
-           "EFA devices that it must have.",
+           "EFA devices that the machine must have.",
            kGauge,
            {},
            "without a profile"},
           instance.efa_expected);
   declare(families,
           {"gpuward_gpus_counted_on_pci",
-           "GPUs that the PCI bus lists, driver or not.",
+           "GPUs that the PCI bus lists, with or without a driver.",
            kGauge,
            {},
            "where the bus cannot be read"},

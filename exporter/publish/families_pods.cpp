@@ -17,17 +17,16 @@ constexpr std::size_t kMostPodsOfAGpu = 8;
 void append_pod_families(const Snapshot& snapshot, Families& families) {
   declare(families,
           {"gpuward_pod_resources_up",
-           "Whether the kubelet says which pods use which GPUs. Always 0 outside Kubernetes."},
+           "Whether the kubelet reports which pods use which GPUs. Always 0 outside Kubernetes."},
           snapshot.workloads.is_known);
   const GpuLabels gpus(snapshot);
-  auto& info = declare(
-      families,
-      {"gpuward_gpu_pod_info",
-       "1 for each container that the GPU, a MIG instance or a share of it is allocated to, as the "
-       "kubelet says (pod-resources, device plugins and DRA). At most eight of a GPU.",
-       kGauge,
-       {"gpu", "uuid", "pci_bus_id", "namespace", "pod", "container"},
-       "while it is unused or its users are unknown"});
+  auto& info = declare(families, {"gpuward_gpu_pod_info",
+                                  "1 for each container that the GPU, a MIG instance or a share of "
+                                  "it is allocated to, as the kubelet reports (pod-resources, "
+                                  "device plugins and DRA). At most eight containers of a GPU.",
+                                  kGauge,
+                                  {"gpu", "uuid", "pci_bus_id", "namespace", "pod", "container"},
+                                  "while it is unused or its users are unknown"});
   for (const Gpu& gpu : snapshot.gpus) {
     const std::vector<Workload> users = users_of(gpu, snapshot);
     for (std::size_t i = 0; i < std::min(users.size(), kMostPodsOfAGpu); ++i) {

@@ -93,18 +93,18 @@ void append_ports(const Snapshot& snapshot, Families& families) {
                                    "Logical state: 1 down, 2 init, 3 armed, 4 active.",
                                    kGauge,
                                    {"device", "port"},
-                                   "EFA, whose driver says active whatever happens"});
+                                   "for EFA, whose driver always reports active"});
   auto& physical =
       declare(families, {"gpuward_rdma_port_physical_state",
-                         "Physical state, as InfiniBand numbers it: 3 disabled, 5 link up.",
+                         "Physical state, with InfiniBand's numbers: 3 disabled, 5 link up.",
                          kGauge,
                          {"device", "port"},
-                         "EFA"});
+                         "for EFA"});
   auto& rate = declare(families, {"gpuward_rdma_port_rate_bytes_per_second",
                                   "Link speed of the port.",
                                   kGauge,
                                   {"device", "port"},
-                                  "EFA"});
+                                  "for EFA"});
   for (const RdmaReading& reading : snapshot.rdma) {
     for (const auto& [number, port] : reading.ports) {
       state.add({reading.device, number}, port.state);

@@ -9,7 +9,7 @@ void append_kernel_log(const Snapshot& snapshot, Families& families) {
   const LogNumbers& log = snapshot.log;
   declare(families,
           {"gpuward_kernel_log_up",
-           "Whether the kernel log can be read. While it cannot, findings stay as they were."},
+           "Whether the kernel log can be read. While it cannot be read, findings do not change."},
           !snapshot.health.kernel_log_fault);
   declare(families,
           {"gpuward_kernel_log_lines_total", "Records read from the kernel log.", kCounter},
@@ -18,7 +18,7 @@ void append_kernel_log(const Snapshot& snapshot, Families& families) {
           log.bytes);
   declare(families,
           {"gpuward_kernel_log_gaps_total",
-           "Times that records were overwritten before they could be read.", kCounter},
+           "How many times records were overwritten before they could be read.", kCounter},
           log.gaps);
   declare(families,
           {"gpuward_kernel_log_lost_records_total",
@@ -26,7 +26,7 @@ void append_kernel_log(const Snapshot& snapshot, Families& families) {
           log.lost_records);
   declare(families,
           {"gpuward_kernel_log_user_space_lines_total",
-           "Records that programs, not the kernel, have written.", kCounter},
+           "Records that programs wrote, not the kernel.", kCounter},
           log.user_space_lines);
   declare(families,
           {"gpuward_kernel_log_dropped_events_total",
@@ -35,8 +35,7 @@ void append_kernel_log(const Snapshot& snapshot, Families& families) {
            kCounter},
           snapshot.state.dropped_events);
   declare(families,
-          {"gpuward_kernel_log_parse_seconds_total", "Time spent on reading events out of records.",
-           kCounter},
+          {"gpuward_kernel_log_parse_seconds_total", "Time spent parsing records.", kCounter},
           log.parse_time);
 }
 
@@ -46,7 +45,7 @@ void append_node_publishing(const std::optional<NodePublishing>& node, Families&
   if (!node) return;
   declare(families,
           {"gpuward_node_publishing_up",
-           "Whether label, taint, annotation and condition of the node say what they should.",
+           "Whether labels, taint, annotations and condition of the node are as they should be.",
            kGauge,
            {},
            kNobodyWrites},
@@ -60,14 +59,14 @@ void append_node_publishing(const std::optional<NodePublishing>& node, Families&
           node->is_tainted);
   declare(families,
           {"gpuward_node_publishing_failures_total",
-           "Times the node could not be read or written.",
+           "How many times the node could not be read or written.",
            kCounter,
            {},
            kNobodyWrites},
           node->failures);
   declare(families,
           {"gpuward_node_publishing_last_success_timestamp_seconds",
-           "When the node was last found or made as it should be; 0: never.",
+           "When the node was last as it should be; 0: never.",
            kGauge,
            {},
            kNobodyWrites},
@@ -79,18 +78,17 @@ void append_loki_pushing(const std::optional<LokiPushing>& loki, Families& famil
   if (!loki) return;
   declare(families,
           {"gpuward_loki_push_up",
-           "Whether Loki took the last lines of the kernel that it was sent.",
+           "Whether Loki accepted the last kernel lines that were sent to it.",
            kGauge,
            {},
            kNobodySends},
           !loki->fault);
-  auto& lines = declare(
-      families, {"gpuward_loki_push_lines_total",
-                 "Lines of the kernel by what became of them: `sent`, or `lost` because Loki "
-                 "refused them or too many were waiting.",
-                 kCounter,
-                 {"result"},
-                 kNobodySends});
+  auto& lines = declare(families, {"gpuward_loki_push_lines_total",
+                                   "Kernel lines by result: `sent`, or `lost` because Loki refused "
+                                   "them or too many were waiting.",
+                                   kCounter,
+                                   {"result"},
+                                   kNobodySends});
   lines.add({"sent"}, loki->sent);
   lines.add({"lost"}, loki->lost);
 }
@@ -111,18 +109,18 @@ void append_self_families(const Snapshot& snapshot, Families& families) {
           !health.state_fault);
   declare(families,
           {"gpuward_state_set_aside",
-           "1 when the state could not be read at the start: counting began anew and latched "
-           "findings are forgotten; the old file is `state.json.broken`."},
+           "1 when the state could not be read at the start: counters start again at 0 and kept "
+           "findings are lost; the old file is `state.json.broken`."},
           health.was_state_set_aside);
   declare(families,
           {"gpuward_config_last_reload_successful",
-           "0 while the newest configuration is bad and the one before is in force."},
+           "0 while the newest configuration is invalid and the previous one is in force."},
           health.was_last_reload_good);
   declare(families,
           {"gpuward_config_last_reload_success_timestamp_seconds",
            "When the configuration in force was read."},
           health.last_good_reload);
-  declare(families, {"gpuward_boot_info", "1; another boot, another series.", kGauge, {"boot_id"}})
+  declare(families, {"gpuward_boot_info", "1; each boot has its own series.", kGauge, {"boot_id"}})
       .add({snapshot.state.boot_id}, 1);
 }
 

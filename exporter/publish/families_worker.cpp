@@ -27,8 +27,8 @@ constexpr std::array kLibraryStates{NamedLibraryState{LibraryState::kAbsent, "ab
 void append_worker(const GpuTelemetry& telemetry, Families& families) {
   declare(families,
           {"gpuward_gpu_worker_up",
-           "Whether the process that reads the GPU libraries answers. A worker that does not is no "
-           "broken GPU."},
+           "Whether the process that reads the GPU libraries answers. A worker that does not "
+           "answer is not a broken GPU."},
           telemetry.state == WorkerState::kAnswering);
   auto& state = declare(families, {"gpuward_gpu_worker_state",
                                    "1 for the worker's state, 0 for the others: `starting`, "
@@ -38,22 +38,22 @@ void append_worker(const GpuTelemetry& telemetry, Families& families) {
   for (const NamedState& one : kWorkerStates) state.add({one.name}, one.state == telemetry.state);
   declare(families,
           {"gpuward_gpu_worker_restarts_total",
-           "Times the worker had to be started again, since the exporter started.", kCounter},
+           "How many times the worker was restarted since the exporter started.", kCounter},
           telemetry.restarts);
   declare(families,
           {"gpuward_gpu_worker_hangs_total",
-           "Times a call of a GPU library has not come back in time.", kCounter},
+           "How many times a call of a GPU library did not return in time.", kCounter},
           telemetry.hangs);
   declare(families,
           {"gpuward_gpu_probes_total",
-           "Times a GPU that hangs was read by a process of its own, while the worker reads the "
-           "others.",
+           "How many times a hanging GPU was read by a separate process, while the worker reads "
+           "the others.",
            kCounter},
           telemetry.probes);
   declare(families,
           {"gpuward_gpu_error_records_given_up",
-           "1 when AMD's error records (CPER) are left alone because the library has crashed there "
-           "three times in a row; a restart of the exporter tries again."},
+           "1 when AMD's error records (CPER) are not read any more because the library crashed on "
+           "them three times in a row; a restart of the exporter tries again."},
           telemetry.has_given_up_error_records);
 }
 
@@ -83,9 +83,9 @@ void append_events(const GpuTelemetry& telemetry, Families& families) {
   if (report == nullptr || report->state != LibraryState::kReady) return;
   declare(families,
           {"gpuward_gpu_events_up",
-           "Whether NVIDIA's driver can be waited on for Xid events. At 0 the call has not come "
-           "back for 10 s: only the kernel log reports Xids, and every reading queries everything "
-           "that shows the same errors.",
+           "Whether waiting for Xid events of NVIDIA's driver works. At 0 the call has not "
+           "returned for 10 s: only the kernel log reports Xids, and every reading queries "
+           "everything that shows the same errors.",
            kGauge,
            {},
            "without NVIDIA's driver"},

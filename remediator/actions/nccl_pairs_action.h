@@ -1,5 +1,5 @@
 // The step `nccl-pairs`: where several nodes have failed together, NCCL between two of them each
-// finds the culprit, and only it stays out (docs/remediator.md). Each node is at this step by its
+// finds the culprit, and only it stays out (docs/steps.md). Each node is at this step by its
 // own Remediation. One of those, the smallest name, leads: it alone makes Jobs and writes down how
 // they ended; the others read its record and end by it. Where the leader goes, the next one begins
 // anew.

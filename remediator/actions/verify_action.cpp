@@ -35,7 +35,10 @@ Result<StepProgress> VerifyAction::watch(const StepRequest& request) {
 
 std::optional<std::string> VerifyAction::objection(const StepRequest& request) {
   if (!is_ready(request.node)) return "the node is not Ready";
-  if (request.remediation.any_firing()) return "an alert fires";
+  const auto& alerts = request.remediation.alerts;
+  if (const auto firing = std::ranges::find_if(alerts, &AlertEvidence::firing);
+      firing != alerts.end())
+    return "alert " + firing->alertname + " fires";
   if (reports_ == nullptr) return "no --prometheus.url is set to read health reports from";
   const auto report = reports_->latest(request.node.meta.name);
   if (!report) return why_no_report(report.error());

@@ -94,6 +94,16 @@ std::string explain_finding(const NodeFinding& finding) {
   return text;
 }
 
+// One that fires before those that have ended; null where none has a runbook.
+const AlertEvidence* alert_with_runbook(const Remediation& remediation) {
+  const AlertEvidence* found = nullptr;
+  for (const AlertEvidence& alert : remediation.alerts) {
+    if (alert.foreign || find_runbook(alert.alertname) == nullptr) continue;
+    if (found == nullptr || (alert.firing() && !found->firing())) found = &alert;
+  }
+  return found;
+}
+
 // Who has a say in what comes next, and by which words.
 std::string explain_commands(const Remediation& remediation, const std::string& ends_exclusion) {
   if (!remediation.open()) return {};
@@ -103,11 +113,10 @@ std::string explain_commands(const Remediation& remediation, const std::string& 
            remediation.node;
   };
   std::string text;
-  const auto alert = std::ranges::find_if(remediation.alerts, [](const AlertEvidence& one) {
-    return one.firing() && !one.foreign && find_runbook(one.alertname) != nullptr;
-  });
-  if (alert != remediation.alerts.end())
+  if (const AlertEvidence* alert = alert_with_runbook(remediation))
     text += "  to read what to do: gpuwardctl runbook " + alert->alertname + "\n";
+  if (status.phase == Phase::kHeld)
+    text += "  to read why it is held: gpuwardctl runbook GpuRemediationHeld\n";
   if (remediation.wish.cancel)
     return text + "  it is cancelled, and ends as soon as gpuward may change something\n";
   const bool is_excluded = !ends_exclusion.empty();
@@ -148,8 +157,8 @@ std::string explain_one(const Remediation& remediation, WallTime now,
                         const std::string& ends_exclusion) {
   const RemediationStatus& status = remediation.status;
   std::string text = remediation.name + ": " + std::string(to_string(status.phase)) +
-                     ", severity " + std::string(to_string(remediation.severity)) + ", mode " +
-                     std::string(to_string(status.mode)) + "\n";
+                     ", severity " + std::string(to_string(remediation.acted_severity())) +
+                     ", mode " + std::string(to_string(status.mode)) + "\n";
   const std::string reason = reason_of(remediation, now);
   const std::string who = who_asked(remediation, now);
   if (!reason.empty()) text += "  now: " + reason + "\n";
@@ -164,7 +173,8 @@ std::string explain_one(const Remediation& remediation, WallTime now,
   text += explain_jobs(remediation);
   for (const AlertEvidence& alert : remediation.alerts) text += explain_alert(alert);
   if (status.kernel_severity) {
-    text += "  the kernel itself says " + std::string(to_string(*status.kernel_severity)) + "\n";
+    text += "  the kernel log alone says severity " +
+            std::string(to_string(*status.kernel_severity)) + "\n";
   }
   if (!status.error_class.empty()) text += "  the worst finding is " + status.error_class + "\n";
   for (const std::string& gpu : status.gpus)
@@ -178,7 +188,8 @@ std::string explain_one(const Remediation& remediation, WallTime now,
             " fired and were not kept, last " + to_rfc3339(remediation.dropped->at) + "\n";
   }
   if (status.escalated_to) {
-    text += "  escalated to " + std::string(to_string(*status.escalated_to)) + "\n";
+    text += "  escalated to " + std::string(to_string(*status.escalated_to)) + " from severity " +
+            std::string(to_string(remediation.evidence_severity())) + "\n";
   }
   if (status.approval) text += explain_approval(*status.approval);
   for (const std::string& line : status.history) text += "  before: " + line + "\n";
@@ -293,7 +304,7 @@ std::string ignored_alerts(const Remediation& remediation, const kube::Node& nod
     if (is_of_another && alert.firing() && alert.starts_at < *node.meta.created) {
       text += what + ": it is older than the node, which joined " + to_rfc3339(*node.meta.created) +
               ", unless the machine is known to be the same\n";
-    } else if (is_cancelled && remediation.node_uid == node.meta.uid) {
+    } else if (is_cancelled && alert.firing() && remediation.node_uid == node.meta.uid) {
       text += what + ": " + remediation.name + " was cancelled; a new start is taken in\n";
     }
   }

@@ -178,7 +178,13 @@ Status ask(const CommandFlags& flags, kube::Api& api, Clock& clock, const Remedi
            const std::string& command, RemediationStore::Wishes wishes) {
   wishes[kLastCommandAnnotation] =
       to_annotation({.command = command, .by = caller_of(flags, api), .at = clock.wall()});
-  return RemediationStore(api).annotate(remediation, wishes);
+  auto written = RemediationStore(api).annotate(remediation, wishes);
+  if (written || written.error().kind != ErrorKind::kForbidden) return written;
+  return fail(
+      ErrorKind::kForbidden,
+      written.error().message +
+          "; use a kubeconfig of your own: gpuward's account, which `kubectl exec` into its "
+          "pod uses, may not speak for a person");
 }
 
 // "gpu-01-ab-1 is already paused by alice 5m ago"; without the name where nobody has told it.

@@ -12,22 +12,6 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::string_view kMeaning = "\n## Meaning\n";
-constexpr std::size_t kLongestMeaning = 110;  // of a line of the list
-
-// The first sentence of the section Meaning, cut where it is long.
-std::string meaning_of(std::string_view markdown) {
-  const auto section = markdown.find(kMeaning);
-  if (section == std::string_view::npos) return {};
-  markdown.remove_prefix(section + kMeaning.size());
-  std::string text(markdown.substr(0, markdown.find("\n\n")));
-  std::ranges::replace(text, '\n', ' ');
-  if (const auto end = text.find(". "); end != std::string::npos) text.resize(end);
-  if (text.ends_with('.')) text.pop_back();
-  if (text.size() <= kLongestMeaning) return text;
-  return text.substr(0, text.rfind(' ', kLongestMeaning)) + " ...";
-}
-
 std::vector<std::string> names_of_alerts() {
   std::vector<std::string> names;
   for (const Runbook& runbook : all_runbooks()) names.emplace_back(runbook.alert);
@@ -52,7 +36,7 @@ Result<std::string> run_runbook_command(const CommandFlags& flags, Clock& /*cloc
   }
   std::vector<std::vector<std::string>> rows{{"ALERT", "MEANING"}};
   for (const Runbook& runbook : all_runbooks())
-    rows.push_back({std::string(runbook.alert), meaning_of(runbook.markdown)});
+    rows.push_back({std::string(runbook.alert), meaning_of(runbook)});
   return table_text(rows);
 }
 

@@ -11,7 +11,7 @@ namespace {
 std::unique_ptr<PrometheusReports> make_reports(const EvidenceParts& parts) {
   if (parts.flags.prometheus_url.empty()) return nullptr;
   return std::make_unique<PrometheusReports>(parts.flags.prometheus_url, *parts.clients.prometheus,
-                                             parts.clock);
+                                             parts.policy, parts.clock);
 }
 
 }  // namespace

@@ -34,15 +34,16 @@ void add_web_flags(CLI::App& app, Flags& flags) {
                  "YAML file with TLS and credentials of the webhook");
   app.add_option("--web.bearer-token-file", flags.web.bearer_token_files,
                  "File with the tokens that may call the webhook, one a line; may be repeated");
-  app.add_flag("--web.insecure", flags.web.insecure, "Let everybody call the webhook");
+  app.add_flag("--web.insecure", flags.web.insecure, "Disable authentication of the webhook");
 }
 
 // For clusters without an Alertmanager.
 void add_monitor_flags(CLI::App& app, Flags& flags, Words& words) {
   app.add_flag("--prometheus.alerts", flags.prometheus_alerts,
-               "Read the firing alerts from Prometheus itself, for clusters without an "
-               "Alertmanager; there is no silence then");
-  app.add_option("--prometheus.alerts-interval", words.monitor_interval, "How often, in seconds")
+               "Read the firing alerts from Prometheus, for clusters without Alertmanager; "
+               "silences do not exist then");
+  app.add_option("--prometheus.alerts-interval", words.monitor_interval,
+                 "Interval of that, in seconds")
       ->envname("MONITOR_INTERVAL")
       ->check(CLI::Range(1, 600))
       ->capture_default_str();
@@ -50,14 +51,14 @@ void add_monitor_flags(CLI::App& app, Flags& flags, Words& words) {
 
 void add_loki_flags(CLI::App& app, Flags& flags) {
   app.add_option("--loki.url", flags.loki_url,
-                 "Loki to read the kernel's lines of all nodes from; what they mean stands in the "
-                 "policy (loki)")
+                 "Loki to read the kernel lines of all nodes from; the key `loki` of the policy "
+                 "has the rules")
       ->envname("LOG_ENDPOINT");
   app.add_option("--loki.namespaces", flags.loki_namespaces,
-                 "Namespaces whose pods' lines are read too: a,b")
+                 "Namespaces whose pod logs are read too: a,b")
       ->envname("WATCHED_NAMESPACES")
       ->delimiter(',');
-  app.add_option("--loki.tenant", flags.loki_tenant, "Its tenant (X-Scope-OrgID)");
+  app.add_option("--loki.tenant", flags.loki_tenant, "Tenant of Loki (X-Scope-OrgID)");
   add_client_file_options(app, "--loki", flags.loki_files);
 }
 
@@ -65,19 +66,18 @@ void add_flags(CLI::App& app, Flags& flags, Words& words) {
   add_web_flags(app, flags);
   app.add_option("--config.file", flags.config_file, "YAML file with the policy");
   app.add_option("--mode", words.mode,
-                 "observe, taint, cordon or full; wins over the policy file (default: observe)");
+                 "observe, taint, cordon or full; overrides the policy file (default: observe)");
   app.add_option("--kubeconfig", flags.kubeconfig,
-                 "kubeconfig file; default: the pod's own account, outside of a pod $KUBECONFIG or "
-                 "~/.kube/config");
+                 "Kubeconfig file; default: the pod's service account, outside of a pod "
+                 "$KUBECONFIG or ~/.kube/config");
   app.add_option("--context", flags.context, "Context of the kubeconfig");
   app.add_option(
       "--prometheus.url", flags.prometheus_url,
       "Prometheus to read health reports from: before every disruptive step, and before a node "
       "is returned to service");
-  app.add_option(
-      "--alertmanager.url", flags.alertmanager_url,
-      "Alertmanager to read the firing alerts from: once a minute, where a notification was "
-      "cut short, and before every disruptive step");
+  app.add_option("--alertmanager.url", flags.alertmanager_url,
+                 "Alertmanager to read the firing alerts from: once a minute, after a truncated "
+                 "notification, and before every disruptive step");
   add_monitor_flags(app, flags, words);
   add_client_file_options(app, "--prometheus", flags.prometheus_files);
   add_client_file_options(app, "--alertmanager", flags.alertmanager_files);
@@ -86,34 +86,34 @@ void add_flags(CLI::App& app, Flags& flags, Words& words) {
                  "Namespace of the lease, the ledger of the budgets and the stop switch")
       ->envname("POD_NAMESPACE")
       ->capture_default_str();
-  app.add_option("--pod-name", flags.pod_name, "Our own pod, which a drain takes last")
+  app.add_option("--pod-name", flags.pod_name,
+                 "Name of the remediator's own pod; a drain evicts it last")
       ->envname("POD_NAME");
   app.add_option(
          "--notifications.webhook-url", flags.told.webhook_url,
-         "Webhook that is notified of remediations, as the sink `webhook` of the policy would")
+         "Webhook that is notified about remediations, like the sink `webhook` of the policy")
       ->envname("WEBHOOK_URL");
   app.add_option("--notifications.lambda-function", flags.told.lambda_function,
-                 "Function of AWS Lambda that is notified likewise")
+                 "AWS Lambda function that is notified about remediations")
       ->envname("LAMBDA_FUNCTION");
   app.add_option("--notifications.sns-topic-arn", flags.told.sns_topic_arn,
-                 "Topic of Amazon SNS that is notified likewise")
+                 "Amazon SNS topic that is notified about remediations")
       ->envname("SNS_TOPIC_ARN");
   app.add_option("--audit.path", flags.audit_path, "File of the audit trail; default: stdout");
   app.add_option("--log.level", words.level, "debug, info, warn or error")
       ->envname("LOG_LEVEL")
       ->capture_default_str();
   app.add_option("--log.format", words.format, "logfmt or json")->capture_default_str();
-  app.add_flag("--check-config", words.check_config,
-               "Read all configuration files, say what is wrong, and exit");
+  app.add_flag("--check-config", words.check_config, "Check all configuration files and exit");
 }
 
 CLI::App* add_notify_test(CLI::App& app, Flags& flags) {
-  CLI::App* notify = app.add_subcommand("notify", "Look at who is notified of remediations");
+  CLI::App* notify = app.add_subcommand("notify", "Test who is notified about remediations");
   notify->require_subcommand(1);
   notify->fallthrough();
-  CLI::App* test =
-      notify->add_subcommand("test", "Send each sink of the policy a test, and say what came back");
-  test->add_option("sink", flags.sink, "Name of one of them; default: all");
+  CLI::App* test = notify->add_subcommand(
+      "test", "Send a test to each sink of the policy and print the results");
+  test->add_option("sink", flags.sink, "Name of one sink; default: all");
   test->fallthrough();
   return test;
 }

@@ -238,12 +238,14 @@ bool cordoned_by_others(const Draft& draft) {
 
 // What an operator has to know of the steps before an escalation.
 std::string failures(const Draft& draft) {
+  const RemediationStatus& status = draft.remediation.status;
   std::string text;
-  for (const StepRecord& record : draft.remediation.status.steps) {
+  for (const StepRecord& record : status.steps) {
     if (record.result != StepResult::kFailed) continue;
     text += ", after " + std::string(to_string(record.step)) + " failed: " + record.message;
   }
-  return text;
+  const bool is_refused = text.empty() && status.escalated_to && !status.history.empty();
+  return is_refused ? " (" + status.history.back() + ")" : text;
 }
 
 }  // namespace
@@ -291,8 +293,9 @@ Phase standing_phase(const Draft& draft) {
 }
 
 Decision hold_exhausted(Draft& draft, const std::string& why) {
-  return conclude(draft, Verdict::kHold, Phase::kHeld, "exhausted",
-                  why + ": the node is held until an operator returns it or cancels");
+  return conclude(
+      draft, Verdict::kHold, Phase::kHeld, "exhausted",
+      why + ": held until you bring the node back: gpuwardctl cancel " + draft.remediation.node);
 }
 
 Decision ended_without_trace(Draft& draft) {
@@ -395,7 +398,9 @@ Decision decide_in_order(Draft& draft) {
     if (!is_over && (is_of_the_machine(step->step) || allows(draft.policy.mode, step->step)))
       return watch_step(draft, std::move(*step));
   }
-  if (has_begun(draft.remediation) || draft.remediation.any_firing()) return decide_standing(draft);
+  const bool is_wanted =
+      draft.remediation.any_firing() || is_announced(draft.policy, draft.remediation);
+  if (has_begun(draft.remediation) || is_wanted) return decide_standing(draft);
   return decide_without_alerts(draft);
 }
 

@@ -49,13 +49,6 @@ std::vector<Reason> reasons_of(const Policy& policy, const DecisionInputs& input
   return reasons;
 }
 
-bool fires(const Policy& policy, const Remediation& remediation) {
-  return std::ranges::any_of(remediation.alerts, [&](const AlertEvidence& alert) {
-    const auto kind = announced_kind(alert);
-    return alert.firing() && kind && has_steps(policy, *kind);
-  });
-}
-
 // The first to begin.
 const Reason& first_of(const std::vector<Reason>& reasons) {
   return *std::ranges::min_element(reasons, {},
@@ -113,6 +106,13 @@ bool is_to_be_drained(const Draft& draft) {
 
 }  // namespace
 
+bool is_announced(const Policy& policy, const Remediation& remediation) {
+  return std::ranges::any_of(remediation.alerts, [&](const AlertEvidence& alert) {
+    const auto kind = announced_kind(alert);
+    return alert.firing() && kind && has_steps(policy, *kind);
+  });
+}
+
 bool rests_on_maintenance(const Policy& policy, const DecisionInputs& inputs) {
   return is_maintenance(policy, inputs.remediation);
 }
@@ -122,7 +122,7 @@ std::optional<Gate> maintenance_before(const PlannedStep& step, const Policy& po
   if (!rests_on_maintenance(policy, inputs)) return std::nullopt;
   if (step.step == Step::kDrain) return drain_waits(policy, inputs, now);
   const bool is_after = step.step > Step::kRestartJob && step.step != Step::kNotify;
-  if (!is_after || !fires(policy, inputs.remediation)) return std::nullopt;
+  if (!is_after || !is_announced(policy, inputs.remediation)) return std::nullopt;
   const std::string what = announced_text(inputs);
   return wait("wait.maintenance", std::string(to_string(step.step)) +
                                       " waits until the cloud says that this is over: " +
@@ -130,7 +130,7 @@ std::optional<Gate> maintenance_before(const PlannedStep& step, const Policy& po
 }
 
 bool is_called_off(const Policy& policy, const Remediation& remediation) {
-  return is_maintenance(policy, remediation) && !fires(policy, remediation);
+  return is_maintenance(policy, remediation) && !is_announced(policy, remediation);
 }
 
 std::string announced_text(const DecisionInputs& inputs) {

@@ -20,6 +20,9 @@ namespace gpuward::remediator {
 [[nodiscard]] std::optional<Gate> maintenance_before(const PlannedStep& step, const Policy& policy,
                                                      const DecisionInputs& inputs, WallTime now);
 
+// Whether something is announced that the policy has steps for, whatever fault there is beside it.
+[[nodiscard]] bool is_announced(const Policy& policy, const Remediation& remediation);
+
 // Whether a drain that was begun has lost its reason.
 [[nodiscard]] bool is_called_off(const Policy& policy, const Remediation& remediation);
 

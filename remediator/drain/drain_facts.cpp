@@ -114,6 +114,8 @@ std::optional<Protection> protection_of(const kube::Pod& pod, kube::WallTime now
 }
 
 std::string job_of(const kube::Pod& pod) {
+  // A Job of gpuward's own (actions/job_template) is nobody's work that was lost.
+  if (pod.meta.labels.contains("gpuward.dev/step")) return {};
   for (const JobLabel& job : kJobLabels) {
     const std::string_view name = value_at(pod.meta.labels, job.label);
     if (name.empty()) continue;

@@ -20,13 +20,13 @@ constexpr YamlWord<UnreachablePods> kUnreachable[] = {{"wait", UnreachablePods::
 
 NamespaceRule read_rule(const YamlMap& map, milliseconds deadline) {
   NamespaceRule rule;
-  map.require("name", rule.name, "namespaces that the rule is for, with `*` and `?`");
+  map.require("name", rule.name, "namespace of the rule, with `*` and `?`");
   map.read_word(
       "mode", rule.mode, kModes,
-      "evict at once; let pods finish, then evict them; let them finish, then delete them");
-  map.read(
-      "up_to", rule.up_to, seconds(1), days(30),
-      "since the start of the drain, shorter than its deadline; needed with `wait` and `delete`");
+      "evict pods at once; wait for them, then evict them; or wait for them, then delete them");
+  map.read("up_to", rule.up_to, seconds(1), days(30),
+           "how long to wait, from the start of the drain; shorter than its deadline; required "
+           "with `wait` and `delete`");
   if (rule.mode != NamespaceMode::kEvict && !map.has("up_to"))
     map.reject("up_to", "says how long such pods may finish: give one");
   if (rule.mode != NamespaceMode::kEvict && rule.up_to >= deadline)
@@ -37,7 +37,7 @@ NamespaceRule read_rule(const YamlMap& map, milliseconds deadline) {
 void read_grace(const YamlMap& map, std::optional<seconds>& grace) {
   milliseconds read = grace.value_or(seconds(0));
   map.read("grace_period", read, seconds(1), days(1),
-           "the most that a pod gets; default: what the pod asks for");
+           "maximum grace period of a pod; default: the pod's own");
   if (read > seconds(0)) grace = std::chrono::ceil<seconds>(read);
 }
 
@@ -45,36 +45,40 @@ void read_grace(const YamlMap& map, std::optional<seconds>& grace) {
 
 DrainSettings read_drain_settings(const YamlMap& drain, DrainSettings settings) {
   drain.read_word("pods", settings.pods, kPods,
-                  "all, or those that request a GPU; the built-in steps before a reset use `gpu`");
-  drain.read("deadline", settings.deadline, seconds(1), days(30), "of the whole drain");
+                  "evict all pods, or only those that request a GPU; the built-in steps before a "
+                  "reset use `gpu`");
+  drain.read("deadline", settings.deadline, seconds(1), days(30), "time limit of the whole drain");
   drain.read_word("on_deadline", settings.on_deadline, kOnDeadline,
-                  "at the deadline: fail, and hold the node for an operator; delete the pods, "
-                  "whatever their disruption budgets say; go on to the next step");
+                  "at the deadline: hold the node for an operator; delete the pods in spite of "
+                  "their disruption budgets; or continue with the next step");
   read_grace(drain, settings.grace_period);
   drain.read_word("empty_dir", settings.evicts_empty_dir, kEvictOrRefuse,
-                  "pods with an emptyDir, which lose its contents");
+                  "what to do with pods with an emptyDir; an eviction loses its contents");
   drain.read_word("unmanaged", settings.evicts_unmanaged, kEvictOrRefuse,
-                  "pods that no controller would create again");
+                  "what to do with pods that no controller would create again");
   if (drain.has("namespaces")) settings.namespaces.clear();
-  for (const YamlMap& rule :
-       drain.maps("namespaces", "the first rule that matches; other pods are evicted at once"))
+  for (const YamlMap& rule : drain.maps(
+           "namespaces",
+           "rules for namespaces; the first match applies, and other pods are evicted at once"))
     settings.namespaces.push_back(read_rule(rule, settings.deadline));
   if (drain.has("skipped_namespaces")) settings.skipped_namespaces.clear();
   drain.read("skipped_namespaces", settings.skipped_namespaces,
              "namespaces whose pods stay on the node");
   drain.read("override_do_not_disrupt", settings.overrides_do_not_disrupt,
-             "at the deadline, treat pods that must not be disrupted as any others");
+             "at the deadline, treat pods that must not be disrupted like any other pods");
   drain.read_word("unreachable", settings.unreachable, kUnreachable,
-                  "pods of a node whose kubelet does not answer: wait for them until the deadline, "
-                  "or only for their grace period");
+                  "how long to wait for pods on a node whose kubelet does not answer: until the "
+                  "deadline, or only for their grace period");
   return settings;
 }
 
 EvictionRate read_eviction_rate(const YamlMap& evictions) {
   EvictionRate rate;
-  evictions.read("per_second", rate.per_second, 0.1, 10'000, "evictions of all drains together");
+  evictions.read("per_second", rate.per_second, 0.1, 10'000,
+                 "evictions a second, of all drains together");
   evictions.read("burst", rate.burst, 1, 10'000, "evictions at once after a pause");
-  evictions.read("most_in_flight", rate.most_in_flight, 1, 1'000, "requests at the same time");
+  evictions.read("most_in_flight", rate.most_in_flight, 1, 1'000,
+                 "eviction requests at the same time");
   return rate;
 }
 

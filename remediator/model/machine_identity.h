@@ -1,6 +1,6 @@
 // Whether two Nodes stand for the same machine, by what a kubelet says of the machine itself. A
 // Node can be deleted and registered again at any time: a machine keeps its history whatever its
-// Node is called. Pure; the table is in docs/remediator.md. Used by records/machine_history.
+// Node is called. Pure; the table is in docs/machines.md. Used by records/machine_history.
 #pragma once
 
 #include <cstdint>

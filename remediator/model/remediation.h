@@ -233,6 +233,9 @@ struct Remediation {
   [[nodiscard]] Severity acted_severity() const {
     return std::max(evidence_severity(), status.escalated_to.value_or(Severity::kNone));
   }
+  // Whether it speaks for or against what is done: of a fault, what the cloud announces does not.
+  [[nodiscard]] bool counts(const AlertEvidence& alert) const;
+  // Of those that count.
   [[nodiscard]] bool any_firing() const;
   // Of the alerts that fire.
   [[nodiscard]] Severity firing_severity() const;

@@ -26,13 +26,12 @@ void append_remediations(Families& families, const Standing& standing) {
                                     {"phase", "severity"},
                                     "without any"});
   auto& oldest = declare(
-      families,
-      {"gpuward_remediator_oldest_step_timestamp_seconds",
-       "When the open Remediation of that phase that has been longest at its newest step began it; "
-       "where no step was begun, when it was opened.",
-       kGauge,
-       {"phase", "severity"},
-       "without open ones"});
+      families, {"gpuward_remediator_oldest_step_timestamp_seconds",
+                 "Start of the current step of the open Remediation in this phase whose current "
+                 "step is the oldest; without a step, when the Remediation was opened.",
+                 kGauge,
+                 {"phase", "severity"},
+                 "without open ones"});
   std::size_t unanswered = 0;
   for (const ClusterView::Count& count : standing.remediations) {
     number.add({to_string(count.phase), to_string(count.severity)}, count.number);
@@ -46,22 +45,21 @@ void append_remediations(Families& families, const Standing& standing) {
 }
 
 void append_waiting(Families& families, const std::vector<Waiting>& waiting) {
-  auto& number = declare(
-      families,
-      {"gpuward_remediator_waiting",
-       "Open Remediations without a step under way, by the rule that decided so "
-       "(`status.rule`): `guard.evidence`, `guard.approval`, `guard.stop`, `budget.pool`, `mode`, "
-       "... (`docs/remediator.md`); `undecided` before the first decision. At most 64 rules, then "
-       "`other`.",
-       kGauge,
-       {"phase", "rule"},
-       "without such"});
+  auto& number =
+      declare(families, {"gpuward_remediator_waiting",
+                         "Open Remediations without a running step, by the rule that decided it "
+                         "(`status.rule`): `guard.evidence`, `guard.approval`, `guard.stop`, "
+                         "`budget.pool`, `mode`, ... (`docs/guards.md`); `undecided` before "
+                         "the first decision. At most 64 rules, then `other`.",
+                         kGauge,
+                         {"phase", "rule"},
+                         "without such Remediations"});
   auto& since = declare(families, {"gpuward_remediator_waiting_since_timestamp_seconds",
-                                   "Since when the one of these that has waited longest makes no "
-                                   "progress, whatever it waited for before.",
+                                   "Since when the Remediation that has waited longest among these "
+                                   "has made no progress, whatever it waited for before.",
                                    kGauge,
                                    {"phase", "rule"},
-                                   "without such"});
+                                   "without such Remediations"});
   for (const Waiting& one : waiting) {
     number.add({to_string(one.phase), one.rule}, one.number);
     since.add({to_string(one.phase), one.rule}, one.since);
@@ -71,10 +69,9 @@ void append_waiting(Families& families, const std::vector<Waiting>& waiting) {
 void append_left_in_service(Families& families, const Standing& standing) {
   auto& family = declare(
       families, {"gpuward_remediator_left_in_service",
-                 "Nodes that the policy would act on and that a budget or a storm leaves in "
-                 "service as they are, by the rule that says so: `budget.taint`, `budget.storm`, "
-                 "`budget.census`, `budget.ledger`, `guard.view`, or the budget of the plan's "
-                 "first step.",
+                 "Unhealthy nodes that stay in service although the policy has steps for them, by "
+                 "the rule that prevents these: `budget.taint`, `budget.storm`, `budget.census`, "
+                 "`budget.ledger`, `guard.view`, or the budget of the plan's first step.",
                  kGauge,
                  {"rule"},
                  "without any"});
@@ -84,13 +81,13 @@ void append_left_in_service(Families& families, const Standing& standing) {
 }
 
 void append_webhook(Families& families, const CounterValues& values) {
-  auto& requests = declare(
-      families, {"gpuward_remediator_webhook_requests_total",
-                 "Answers of the webhook's listener by HTTP status, with those that the webhook "
-                 "itself never sees: 401 (credentials), 404 and 405 (path, method), 408 (too "
-                 "slow), 411 and 413 (length), 431 (headers).",
-                 kCounter,
-                 {"code"}});
+  auto& requests =
+      declare(families, {"gpuward_remediator_webhook_requests_total",
+                         "Answers of the webhook's listener by HTTP status, including requests "
+                         "that the webhook itself never sees: 401 (credentials), 404 and 405 "
+                         "(path, method), 408 (too slow), 411 and 413 (length), 431 (headers).",
+                         kCounter,
+                         {"code"}});
   for (const auto& [code, count] : values.webhook_requests)
     requests.add({std::to_string(code)}, count);
   declare(families,
@@ -103,16 +100,15 @@ void append_webhook(Families& families, const CounterValues& values) {
   declare_by_label(families, "gpuward_remediator_alerts_total",
                    "Alerts in notifications, by outcome.", "outcome", values.alerts);
   declare_by_label(families, "gpuward_remediator_alerts_ignored_total",
-                   "Alerts of all sources that changed nothing, by why: `no_such_node`, "
-                   "`older_than_node`, `late_repeat` (a late copy of an alert whose end is known, "
-                   "or that an operator has cancelled), `nothing_to_end`, `earlier_episode` (the "
-                   "end of an episode before the one that fires), `still_active` (Alertmanager "
-                   "denies the end), `no_room`. Each alert that fires and is ignored is logged "
-                   "once an episode.",
+                   "Alerts of all sources that changed nothing, by reason: `no_such_node`, "
+                   "`older_than_node`, `late_repeat` (a late copy of an alert that has ended, or "
+                   "that an operator has cancelled), `nothing_to_end`, `earlier_episode` (the end "
+                   "of an earlier episode), `still_active` (Alertmanager does not confirm the "
+                   "end), `no_room`. Each firing alert that is ignored is logged once an episode.",
                    "reason", values.alerts_ignored);
   declare(families,
           {"gpuward_remediator_truncated_alerts_total",
-           "Alerts that `max_alerts` of the Alertmanager has cut off.", kCounter},
+           "Alerts that Alertmanager left out because of its `max_alerts`.", kCounter},
           values.truncated_alerts);
   declare(families,
           {"gpuward_remediator_webhook_seconds_total",
@@ -136,38 +132,38 @@ void append_workflow(Families& families, const CounterValues& values) {
   declare_by_label(families, "gpuward_remediator_actions_total", "Actions carried out on nodes.",
                    "action", values.actions);
   declare_by_label(families, "gpuward_remediator_action_failures_total",
-                   "Actions that failed; they are tried again.", "action", values.action_failures);
+                   "Actions that failed; they are retried.", "action", values.action_failures);
   declare_by_label(families, "gpuward_remediator_errors_total",
                    "Failed requests to the API server, and to Prometheus for a health report.",
                    "kind", values.errors);
   auto& ages = declare(
-      families,
-      {"gpuward_remediator_fault_age_seconds",
-       "How long ago the first alert about the node fired (`startsAt`; alerts do not say when the "
-       "fault itself was) when its Remediation was `accepted`, and the node `tainted`, `cordoned`, "
-       "`drained`, `acted` on (reset, restarted or replaced) and `recovered` (back in service, or "
-       "a replacement is that the policy waits for). Each is counted once for a Remediation, by "
-       "the replica that has written it down.",
-       kHistogram,
-       {"milestone"}});
+      families, {"gpuward_remediator_fault_age_seconds",
+                 "Time from the first alert about the node (its `startsAt`; alerts do not have the "
+                 "time of the fault) to a milestone: `accepted`, `tainted`, `cordoned`, `drained`, "
+                 "`acted` (reset, restarted or replaced) and `recovered` (back in service, or the "
+                 "replacement that the policy waits for is). Each is counted once for a "
+                 "Remediation, by the replica that recorded it.",
+                 kHistogram,
+                 {"milestone"}});
   for (const auto& [milestone, age] : values.since_fault) ages.add({to_string(milestone)}, age);
 }
 
 void append_spending(Families& families, const LedgerSlots::Spending& spending) {
-  declare(families,
-          {"gpuward_remediator_breaker_open",
-           "Whether the circuit breaker is open: only taints are begun until an operator closes "
-           "it.",
-           kGauge,
-           {},
-           kElsewhere},
-          spending.breaker.open);
-  auto& slots = declare(families, {"gpuward_remediator_slots",
-                                   "Slots of the budgets that are taken, by what for: `taint`, "
-                                   "`cordon`, `disrupt`, `terminate`.",
-                                   kGauge,
-                                   {"harm"},
-                                   kElsewhere});
+  declare(
+      families,
+      {"gpuward_remediator_breaker_open",
+       "Whether the circuit breaker is open: until an operator closes it, nodes are only tainted.",
+       kGauge,
+       {},
+       kElsewhere},
+      spending.breaker.open);
+  auto& slots = declare(
+      families,
+      {"gpuward_remediator_slots",
+       "Slots of the budgets in use, by purpose: `taint`, `cordon`, `disrupt`, `terminate`.",
+       kGauge,
+       {"harm"},
+       kElsewhere});
   for (const auto& [impact, number] : spending.slots) slots.add({to_string(impact)}, number);
   auto& used = declare(families, {"gpuward_remediator_budget_used",
                                   "Nodes that a budget counts now.",
@@ -200,16 +196,16 @@ std::string_view word_of(Delivery delivery) {
 }
 
 void append_sinks(Families& families, const std::vector<SinkTally>& sinks) {
-  auto& ended = declare(
-      families, {"gpuward_notifications_total",
-                 "Notifications that have ended at a sink of the policy: `sent`; `refused` (the "
-                 "receiver will never take it), `gave_up` (tried for `give_up_after`) and "
-                 "`overflow` (10,000 were waiting) are lost.",
-                 kCounter,
-                 {"sink", "result"},
-                 "without sinks"});
+  auto& ended =
+      declare(families, {"gpuward_notifications_total",
+                         "Notifications to a sink of the policy, by result: `sent`; `refused` (the "
+                         "receiver rejects it for good), `gave_up` (tried for `give_up_after`) and "
+                         "`overflow` (10,000 were waiting) are lost.",
+                         kCounter,
+                         {"sink", "result"},
+                         "without sinks"});
   auto& waiting = declare(families, {"gpuward_notifications_waiting",
-                                     "Notifications that a sink has not taken yet.",
+                                     "Notifications that a sink has not accepted yet.",
                                      kGauge,
                                      {"sink"},
                                      "without sinks"});
@@ -224,7 +220,7 @@ void append_sinks(Families& families, const std::vector<SinkTally>& sinks) {
 void append_upkeep(Families& families, const Standing& standing) {
   declare(families,
           {"gpuward_remediator_ledger_kept",
-           "Whether the ledger of the budgets was read and kept at the last upkeep (once a "
+           "Whether the ledger of the budgets could be read and updated at the last upkeep (once a "
            "minute).",
            kGauge,
            {},
@@ -251,7 +247,7 @@ void append_standing(Families& families, const Standing& standing) {
   append_remediations(families, standing);
   declare(families,
           {"gpuward_remediator_approvals_guarded",
-           "Whether the API server was last seen to refuse forged approvals.",
+           "Whether the API server refused a forged approval at the last test.",
            kGauge,
            {},
            "where the policy needs no approval"},
@@ -263,7 +259,7 @@ void append_standing(Families& families, const Standing& standing) {
                      kGauge,
                      {"mode"}})
       .add({to_string(standing.mode)}, 1);
-  declare(families, {"gpuward_remediator_leads", "Whether this replica is the one that acts."},
+  declare(families, {"gpuward_remediator_leads", "Whether this replica is the leader."},
           standing.leads);
   if (standing.leads && standing.spending) append_spending(families, *standing.spending);
   if (standing.leads) append_upkeep(families, standing);
@@ -271,10 +267,10 @@ void append_standing(Families& families, const Standing& standing) {
           standing.queue_length);
   families.push_back(standing.api_times);
   append_sinks(families, standing.sinks);
-  declare(
-      families,
-      {"gpuward_remediator_ready", "Whether the cluster is in view and the API server answers."},
-      standing.ready);
+  declare(families,
+          {"gpuward_remediator_ready",
+           "Whether the state of the cluster is known and the API server answers."},
+          standing.ready);
   declare(families,
           {"gpuward_remediator_events_lost_total", "Kubernetes Events that could not be written.",
            kCounter},
@@ -285,7 +281,7 @@ void append_standing(Families& families, const Standing& standing) {
           standing.audit_lines_lost);
   declare(families,
           {"gpuward_config_last_reload_successful",
-           "0 while the newest policy file is bad and the one before is in force."},
+           "0 while the newest policy file is invalid and the previous one is in force."},
           standing.last_reload_good);
   declare(families,
           {"gpuward_config_last_reload_success_timestamp_seconds",
@@ -295,31 +291,31 @@ void append_standing(Families& families, const Standing& standing) {
 
 void append_sources(Families& families, const std::vector<SourceCounts>& sources) {
   constexpr std::string_view kOff = "while the source is off";
-  auto& errors = declare(
-      families, {"gpuward_remediator_source_errors_total",
-                 "Queries of a source that failed. Sources are what the replica that leads queries "
-                 "by itself: `prometheus`, `condition`, `loki`, `events`, `node-lines`, `triage`.",
-                 kCounter,
-                 {"source"},
-                 kOff});
+  auto& errors =
+      declare(families, {"gpuward_remediator_source_errors_total",
+                         "Queries of a source that failed. The leader queries these sources: "
+                         "`prometheus`, `condition`, `loki`, `events`, `node-lines`, `triage`.",
+                         kCounter,
+                         {"source"},
+                         kOff});
   auto& read = declare(families, {"gpuward_remediator_source_read_total",
                                   "Alerts, conditions or lines that a source has read.",
                                   kCounter,
                                   {"source"},
                                   kOff});
-  auto& findings = declare(families, {"gpuward_remediator_source_findings_total",
-                                      "What a source has read that was new about a node and is "
-                                      "recorded.",
-                                      kCounter,
-                                      {"source"},
-                                      kOff});
+  auto& findings =
+      declare(families, {"gpuward_remediator_source_findings_total",
+                         "Findings of a source that were new about a node and were recorded.",
+                         kCounter,
+                         {"source"},
+                         kOff});
   auto& success = declare(families, {"gpuward_remediator_source_last_success_timestamp_seconds",
                                      "When a source was last read without an error.",
                                      kGauge,
                                      {"source"},
                                      "until it was read"});
   auto& lag = declare(families, {"gpuward_remediator_source_lag_seconds",
-                                 "How far what a source has read is behind now.",
+                                 "How far a source's newest data is behind the present time.",
                                  kGauge,
                                  {"source"},
                                  "where a source has no such lag"});
@@ -356,15 +352,14 @@ void append_triage(Families& families, const TriageTally& tally) {
   constexpr std::string_view kOff = "while `triage` is off";
   if (!tally.is_on) return;
   auto& lines = declare(
-      families,
-      {"gpuward_remediator_triage_lines_total",
-       "Lines that the catalogue does not know, by what a language model made of them: `answered`, "
-       "`cached` (the same question was answered before), `no_answer` (what came is none), "
-       "`failed` (nothing came), and not sent: `limited` (`per_hour`, `characters_per_day`), "
-       "`breaker_open`, `overflow` (200 were waiting).",
-       kCounter,
-       {"outcome"},
-       kOff});
+      families, {"gpuward_remediator_triage_lines_total",
+                 "Lines that the catalogue does not know, by the language model's result: "
+                 "`answered`, `cached` (the same question was answered before), `no_answer` (the "
+                 "answer is unusable), `failed` (no answer). Not sent: `limited` (`per_hour`, "
+                 "`characters_per_day`), `breaker_open`, `overflow` (200 were waiting).",
+                 kCounter,
+                 {"outcome"},
+                 kOff});
   for (const auto& [outcome, number] : tally.lines) lines.add({word_of(outcome)}, number);
   declare(families,
           {"gpuward_remediator_triage_characters_total",

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/html/page.h"
+#include "core/html/parts.h"
 #include "core/runtime/clock.h"
 
 namespace gpuward::remediator {
@@ -32,14 +33,14 @@ http::Response answer(const http::Request& request, const std::string& title, Ma
 }
 
 http::Response list_runbooks(const http::Request& request) {
-  Markup items;
+  std::vector<std::vector<Markup>> rows;
   for (const Runbook& runbook : kRunbooks) {
     const std::string alert(runbook.alert);
     const std::string folder = request.path == kPath ? "runbooks/" : "";
-    items += element("li", {html::link(folder + alert, alert)});
+    rows.push_back({html::link(folder + alert, alert), meaning_of(runbook)});
   }
   Markup body = element("h1", {"Runbooks"});
-  body += element("ul", {items});
+  body += html::table({{"Alert"}, {"Meaning"}}, rows);
   return answer(request, "Runbooks", std::move(body));
 }
 
@@ -57,6 +58,21 @@ http::Response show_runbook(const http::Request& request) {
 }  // namespace
 
 std::span<const Runbook> all_runbooks() { return kRunbooks; }
+
+std::string meaning_of(const Runbook& runbook) {
+  constexpr std::string_view kMeaning = "\n## Meaning\n";
+  constexpr std::size_t kLongest = 110;
+  std::string_view markdown = runbook.markdown;
+  const auto section = markdown.find(kMeaning);
+  if (section == std::string_view::npos) return {};
+  markdown.remove_prefix(section + kMeaning.size());
+  std::string text(markdown.substr(0, markdown.find("\n\n")));
+  std::ranges::replace(text, '\n', ' ');
+  if (const auto end = text.find(". "); end != std::string::npos) text.resize(end);
+  if (text.ends_with('.')) text.pop_back();
+  if (text.size() <= kLongest) return text;
+  return text.substr(0, text.rfind(' ', kLongest)) + " ...";
+}
 
 const Runbook* find_runbook(std::string_view alert) {
   const auto* const found = std::ranges::find(kRunbooks, alert, &Runbook::alert);

@@ -17,7 +17,7 @@ void read_share(const YamlMap& map, Share& share) {
   const bool has_nodes = map.has("nodes");
   const bool has_percent = map.has("percent");
   map.read("nodes", share.nodes, 0, kMostNodes, "a number of nodes");
-  map.read("percent", share.percent, 0, 100, "a part of the nodes");
+  map.read("percent", share.percent, 0, 100, "a percentage of the nodes");
   if (has_percent && !has_nodes) share.nodes = 0;
   if (has_nodes && !has_percent) share.percent = 0;
 }
@@ -27,7 +27,8 @@ std::vector<WindowLimit> read_windows(const YamlMap& map, std::string_view key,
   std::vector<WindowLimit> limits;
   for (const YamlMap& entry : map.maps(key, about)) {
     WindowLimit& limit = limits.emplace_back();
-    entry.require("window", limit.window, minutes(1), kLongestWindow, "the time that they share");
+    entry.require("window", limit.window, minutes(1), kLongestWindow,
+                  "the time in which they are counted");
     read_share(entry, limit.share);
     if (!entry.has("nodes") && !entry.has("percent")) entry.reject("", "needs nodes or percent");
   }
@@ -37,7 +38,7 @@ std::vector<WindowLimit> read_windows(const YamlMap& map, std::string_view key,
 void read_scope(const YamlMap& map, ScopeLimit& limit) {
   read_share(map, limit.at_once);
   if (map.has("windows"))
-    limit.windows = read_windows(map, "windows", "what may also be begun within a time");
+    limit.windows = read_windows(map, "windows", "further limits on what may begin within a time");
 }
 
 void read_labels(const YamlMap& budgets, std::vector<LabelLimit>& limits) {
@@ -46,8 +47,8 @@ void read_labels(const YamlMap& budgets, std::vector<LabelLimit>& limits) {
   std::set<std::string> seen;
   for (const YamlMap& entry :
        budgets.maps("labels",
-                    "likewise for each value of a label; default: 1 node a rack "
-                    "(`topology.kubernetes.io/rack`), 1 a clique (`nvidia.com/gpu.clique`)")) {
+                    "the same for each value of a label; default: 1 node a rack "
+                    "(`topology.kubernetes.io/rack`) and 1 a clique (`nvidia.com/gpu.clique`)")) {
     LabelLimit& limit = limits.emplace_back();
     entry.require("label", limit.label, "the name of the label");
     read_scope(entry, limit.limit);
@@ -59,17 +60,19 @@ void read_labels(const YamlMap& budgets, std::vector<LabelLimit>& limits) {
 void read_terminations(const YamlMap& budgets, std::vector<WindowLimit>& limits) {
   if (!budgets.has("terminate")) return;
   limits = read_windows(budgets, "terminate",
-                        "machines ended in the cluster; default: 2 in 1h and 5 in 24h");
+                        "machines terminated in the cluster; default: 2 in 1h and 5 in 24h");
   if (limits.empty()) budgets.reject("terminate", "needs at least one window");
 }
 
 void read_alarm(const YamlMap& map, WindowLimit& limit) {
   read_share(map, limit.share);
-  map.read("window", limit.window, minutes(1), kLongestWindow, "the time that is counted");
+  map.read("window", limit.window, minutes(1), kLongestWindow,
+           "the time in which they are counted");
 }
 
 void read_keys(const YamlMap& budgets, PlaceKeys& keys) {
-  budgets.read("pool_labels", keys.pool, "labels: the first that a node has names its pool");
+  budgets.read("pool_labels", keys.pool,
+               "names of labels: the first one that a node has names its pool");
   budgets.read("zone_label", keys.zone, "the label that names the zone");
   if (std::ranges::any_of(keys.pool, &std::string::empty))
     budgets.reject("pool_labels", "each entry must be the name of a label");
@@ -78,39 +81,45 @@ void read_keys(const YamlMap& budgets, PlaceKeys& keys) {
 }  // namespace
 
 PoolLimits read_pool_limits(const YamlMap& budgets, PoolLimits limits) {
-  read_scope(budgets.map("pool", "drained, reset, rebooted or terminated at once in one pool"),
-             limits.disrupted);
-  read_share(budgets.map("cordon", "nodes of a pool that gpuward cordoned or worse"),
-             limits.cordoned);
+  read_scope(
+      budgets.map("pool", "nodes drained, reset, rebooted or terminated at once in one pool"),
+      limits.disrupted);
   read_share(
-      budgets.map("min_healthy", "nodes of a pool that must remain; `percent` is rounded up"),
+      budgets.map("cordon",
+                  "nodes of a pool that gpuward has cordoned, including those that it disrupts"),
+      limits.cordoned);
+  read_share(
+      budgets.map("min_healthy", "healthy nodes that each pool must keep; `percent` is rounded up"),
       limits.min_healthy);
   return limits;
 }
 
 BudgetLimits read_budgets(const YamlMap& budgets) {
   BudgetLimits limits;
-  read_scope(budgets.map("cluster", "drained, reset, rebooted or terminated at once"),
-             limits.cluster);
+  read_scope(
+      budgets.map("cluster", "nodes drained, reset, rebooted or terminated at once in the cluster"),
+      limits.cluster);
   const PoolLimits in_pools = read_pool_limits(budgets, limits.in_pool(""));
   limits.pool = in_pools.disrupted;
   limits.cordoned = in_pools.cordoned;
   limits.min_healthy = in_pools.min_healthy;
-  read_scope(budgets.map("zone", "likewise in one zone"), limits.zone);
+  read_scope(budgets.map("zone", "the same in one zone"), limits.zone);
   read_labels(budgets, limits.labels);
-  read_share(
-      budgets.map("taint", "nodes of a pool, and of the cluster, that gpuward tainted or worse"),
-      limits.tainted);
+  read_share(budgets.map("taint",
+                         "nodes of a pool, and of the cluster, that gpuward has tainted, including "
+                         "those that it cordons or disrupts"),
+             limits.tainted);
   read_terminations(budgets, limits.terminations);
-  const YamlMap storm =
-      budgets.map("storm", "the same code on so many nodes, at least 2, within the window");
+  const YamlMap storm = budgets.map(
+      "storm", "an alert storm: the same code on this many nodes, at least 2, within the window");
   read_alarm(storm, limits.storm);
   if (limits.storm.share.nodes < kStormFromAtLeast)
     storm.reject("nodes", "a storm is of at least 2 nodes");
-  read_alarm(budgets.map("breaker",
-                         "more new Remediations within the window open the circuit breaker; at "
-                         "100 percent it never opens by itself, and `policy check` says so"),
-             limits.breaker);
+  read_alarm(
+      budgets.map("breaker",
+                  "more new Remediations than this within the window open the circuit breaker; at "
+                  "100 percent it never opens by itself, and `gpuwardctl policy check` says so"),
+      limits.breaker);
   budgets.read("orphan_hold", limits.orphan_hold, minutes(1), kLongestWindow,
                "how long a deleted Remediation keeps its slot");
   read_keys(budgets, limits.keys);

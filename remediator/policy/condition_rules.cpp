@@ -22,16 +22,15 @@ bool is_for(const ConditionRule& rule, const kube::Labels& labels) {
 
 ConditionRule read_condition_rule(const YamlMap& map) {
   ConditionRule rule;
-  map.require("type", rule.type, "of the node's status.conditions");
+  map.require("type", rule.type, "type of the condition in the node's status.conditions");
   std::string_view status = "True";
-  map.read_word("status", status, kStatuses, "which the condition must have");
+  map.read_word("status", status, kStatuses, "status that the condition must have");
   rule.status = status;
   map.read("for", rule.held_for, std::chrono::seconds(0), std::chrono::hours(24),
-           "how long it must have had it");
-  map.require_word("severity", rule.severity, kSeverityWords, "of the finding");
-  read_node_labels(map, rule.labels, "of the nodes that the rule is for, all of them");
-  map.read("drain", rule.drains,
-           "justifies a drain without a report of the exporter, as Draino does");
+           "how long the condition must have had that status");
+  map.require_word("severity", rule.severity, kSeverityWords, "severity of the finding");
+  read_node_labels(map, rule.labels, "labels that a node must have, all of them");
+  map.read("drain", rule.drains, "allow a drain without a report of the exporter, as Draino does");
   if (rule.drains && rule.status == "Unknown")
     map.reject("drain", "Unknown says that nobody knows: it justifies no drain");
   return rule;
@@ -62,7 +61,7 @@ std::vector<ConditionSeen> seen_conditions(std::span<const ConditionRule> rules,
 
 std::vector<ConditionRule> read_condition_rules(const YamlMap& root) {
   std::vector<ConditionRule> rules;
-  for (const YamlMap& map : root.maps("conditions", "conditions of nodes as findings"))
+  for (const YamlMap& map : root.maps("conditions", "node conditions that count as findings"))
     rules.push_back(read_condition_rule(map));
   return rules;
 }

@@ -10,9 +10,9 @@ namespace gpuward::remediator {
 namespace {
 
 void read_match(const YamlMap& map, ForeignAlertRule& rule) {
-  const YamlMap match = map.map("match", "labels of the alert, all of them; required");
+  const YamlMap match = map.map("match", "labels that the alert must have, all of them; required");
   for (const auto& [label, value] : match.entries("LABEL", "alertname"))
-    rule.match[label] = value.scalar("its value, with `*` and `?`");
+    rule.match[label] = value.scalar("value of that label, with `*` and `?`");
   const bool has_empty =
       std::ranges::any_of(rule.match, [](const auto& wanted) { return wanted.second.empty(); });
   if (rule.match.empty() || has_empty) {
@@ -23,9 +23,10 @@ void read_match(const YamlMap& map, ForeignAlertRule& rule) {
 ForeignAlertRule read_rule_of_others(const YamlMap& map) {
   ForeignAlertRule rule;
   read_match(map, rule);
-  map.read("node_label", rule.node_label, "the label whose value is the node, perhaps with a port");
+  map.read("node_label", rule.node_label,
+           "the label whose value is the node, with or without a port");
   if (rule.node_label.empty()) map.reject("node_label", "must be the name of a label");
-  map.require_word("severity", rule.severity, kSeverityWords, "of the finding");
+  map.require_word("severity", rule.severity, kSeverityWords, "severity of the finding");
   return rule;
 }
 
@@ -53,8 +54,9 @@ std::string_view without_port(std::string_view address) {
 
 std::vector<ForeignAlertRule> read_foreign_alerts(const YamlMap& root) {
   std::vector<ForeignAlertRule> rules;
-  for (const YamlMap& map : root.maps(
-           "foreign_alerts", "alerts of others as findings; the first rule that matches counts"))
+  for (const YamlMap& map :
+       root.maps("foreign_alerts",
+                 "alerts of other rules that count as findings; the first match applies"))
     rules.push_back(read_rule_of_others(map));
   return rules;
 }

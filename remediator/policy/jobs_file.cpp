@@ -25,27 +25,28 @@ void read_templates(const YamlMap& section, JobsPolicy& jobs) {
   for (const Step step : kJobSteps) {
     const bool is_of_vendors = step == Step::kGpuReset;
     read_template(section, template_name(step),
-                  is_of_vendors ? "instead of the built-in template for nodes with GPUs of NVIDIA"
-                                : "instead of the built-in template of the step",
+                  is_of_vendors ? "replaces the built-in template for nodes with NVIDIA GPUs"
+                                : "replaces the built-in template of the step",
                   jobs);
     if (is_of_vendors)
-      read_template(section, template_name(step, Vendor::kAmd),
-                    "likewise for nodes with GPUs of AMD", jobs);
+      read_template(section, template_name(step, Vendor::kAmd), "the same for nodes with AMD GPUs",
+                    jobs);
   }
 }
 
 // What names neither a place nor an account that could ever work.
 EvidencePolicy read_evidence(const YamlMap& section) {
   EvidencePolicy evidence;
-  section.read("upload", evidence.upload,
-               "where evidence goes beside the node: `s3://bucket/prefix?region=REGION`, "
-               "`https://host/path/` (by PUT) or a folder that a template of your own mounts");
+  section.read(
+      "upload", evidence.upload,
+      "where evidence is uploaded, in addition to the node: `s3://bucket/prefix?region=REGION`, "
+      "`https://host/path/` (by PUT) or a folder that your own template mounts");
   if (section.has("upload") && !evidence.upload.empty()) {
     const auto target = parse_upload_target(evidence.upload);
     if (!target) section.reject("upload", target.error().message);
   }
   section.read("service_account", evidence.service_account,
-               "of `collect-evidence`: the one that AWS gives the right to upload");
+               "ServiceAccount of `collect-evidence`, with the right to upload to AWS");
   if (!kube::validate_node_name(evidence.service_account))
     section.reject("service_account", "must be the name of a ServiceAccount");
   return evidence;
@@ -55,41 +56,42 @@ EvidencePolicy read_evidence(const YamlMap& section) {
 
 JobsPolicy read_jobs(const YamlMap& section) {
   JobsPolicy jobs;
-  section.read("image", jobs.image, "of the built-in templates, which need one");
-  section.read("namespace", jobs.ns, "of the Jobs");
+  section.read("image", jobs.image, "image of the built-in templates; they need one");
+  section.read("namespace", jobs.ns, "namespace of the Jobs");
   if (!kube::validate_node_name(jobs.ns)) {  // of a namespace the same is asked, and less
     section.reject("namespace", "must be a namespace such as gpu-healthcheck");
   }
-  section.read("service_account", jobs.service_account, "of `quarantine-job` and `nccl-test`");
+  section.read("service_account", jobs.service_account,
+               "ServiceAccount of `quarantine-job` and `nccl-test`");
   section.read("pair_port", jobs.pair_port, 1024, 65535,
-               "of `nccl-pairs`, in the network of the nodes");
-  jobs.evidence = read_evidence(section.map("evidence", "of `collect-evidence`"));
+               "port of `nccl-pairs`, in the network of the nodes");
+  jobs.evidence = read_evidence(section.map("evidence", "settings of `collect-evidence`"));
   read_templates(section.map("templates", "absolute paths of JSON files with Jobs"), jobs);
   return jobs;
 }
 
 JobSettings read_job_settings(const YamlMap& settings, Step step, JobSettings out) {
   if (step != Step::kNcclPairs) {
-    settings.read("command", out.command, "of the Job; default: the template's");
+    settings.read("command", out.command, "command of the Job; default: the template's");
     if (std::ranges::find(out.command, std::string()) != out.command.end())
       settings.reject("command", "has an empty word");
     if (is_diagnostic(step))
       settings.read("clears_latched", out.clears_latched,
-                    "a pass also clears what only an operator clears");
+                    "a pass also clears findings that otherwise only an operator clears");
   }
   if (step == Step::kNcclTest || step == Step::kNcclPairs)
     settings.read("min_bus_bandwidth", out.min_bus_bandwidth, 1, kMostBusBandwidth,
                   "GB/s; less fails the test");
   if (step == Step::kNcclPairs)
     settings.read("together", out.together, std::chrono::seconds(0), std::chrono::hours(24),
-                  "nodes whose jobs are not known have failed together where their Remediations "
+                  "nodes whose jobs are not known count as failed together if their Remediations "
                   "were opened within this time");
   if (step != Step::kGpuReset) return out;
-  settings.read_word("on_busy", out.escalates_when_busy, kOnBusy,
-                     "where a process holds a GPU: hold for an operator, or take the next worse "
-                     "severity");
+  settings.read_word(
+      "on_busy", out.escalates_when_busy, kOnBusy,
+      "when a process uses a GPU: hold the node for an operator, or escalate to the next severity");
   settings.read("not_on", out.not_on,
-                "how the providerID of nodes begins that are escalated without a try");
+                "beginnings of providerIDs: such nodes escalate without a reset");
   if (std::ranges::find(out.not_on, std::string()) != out.not_on.end())
     settings.reject("not_on", "each entry is how a providerID begins: `aws://`");
   return out;

@@ -13,8 +13,8 @@ void read_text(const YamlMap& section, std::string_view key, std::string& out,
 
 PodLineRule read_pod_line(const YamlMap& map) {
   PodLineRule rule;
-  map.require("contains", rule.contains, "what the line has in it");
-  map.read_word("severity", rule.severity, kSeverityWords, "of the finding");
+  map.require("contains", rule.contains, "text that the line contains");
+  map.read_word("severity", rule.severity, kSeverityWords, "severity of the finding");
   return rule;
 }
 
@@ -25,9 +25,10 @@ LokiRules read_loki_rules(const YamlMap& section) {
   using std::chrono::seconds;
   LokiRules rules;
   read_text(section, "kernel_selector", rules.kernel_selector,
-            "whose lines are those of the kernel, in LogQL");
-  read_text(section, "kernel_filter", rules.kernel_filter,
-            "which of them Loki returns, in RE2; default: those about the NVIDIA driver");
+            "LogQL selector of the streams with kernel lines");
+  read_text(
+      section, "kernel_filter", rules.kernel_filter,
+      "RE2 filter for the kernel lines that Loki returns; default: those about the NVIDIA driver");
   read_text(section, "node_label", rules.node_label, "the label that names the node");
   read_text(section, "namespace_label", rules.namespace_label,
             "the label that names the namespace");
@@ -43,9 +44,9 @@ LokiRules read_loki_rules(const YamlMap& section) {
   // Beyond 5 minutes a restart could take an old line for a new one (kLateRepeats).
   section.read("overlap", rules.overlap, seconds(5), minutes(5), "how late a line may arrive");
   section.read("quiet_for", rules.quiet_for, minutes(1), std::chrono::hours(24 * 7),
-               "a finding without a new line has ended");
+               "after this time without a new line a finding has ended");
   section.read("konduktor_taint", rules.konduktor_taint,
-               "also `trainy.konduktor.ai/faulty=true:NoSchedule`");
+               "also set the taint `trainy.konduktor.ai/faulty=true:NoSchedule`");
   return rules;
 }
 

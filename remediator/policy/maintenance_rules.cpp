@@ -27,7 +27,7 @@ MaintenanceRule read_rule(const YamlMap& map, const DrainSettings& drain) {
   if (drained != nullptr) rule.drain_takes = drained->drain.deadline;
   map.read("drain_takes", rule.drain_takes, std::chrono::seconds(0), std::chrono::hours(24 * 7),
            "the drain begins so long before the start; default: the drain's deadline");
-  if (drained == nullptr && map.has("drain_takes"))
+  if (drained == nullptr && rule.drain_takes.count() > 0)
     map.reject("drain_takes", "has no use without the step drain");
   return rule;
 }

@@ -49,8 +49,8 @@ const date::time_zone* find_zone(const std::string& name) {
 
 void read_place(const YamlMap& map, MaintenanceWindow& window) {
   std::string zone, offset = "+00:00";
-  map.read("time_zone", zone, "of `start` and `days`, by its IANA name: `Europe/Berlin`");
-  map.read("utc_offset", offset, "a fixed distance in place of a time zone");
+  map.read("time_zone", zone, "time zone of `start` and `days`, by its IANA name: `Europe/Berlin`");
+  map.read("utc_offset", offset, "a fixed offset, instead of a time zone");
   const auto distance = parse_offset(offset);
   if (!distance) map.reject("utc_offset", "must be a distance to UTC such as \"+01:00\"");
   window.utc_offset = distance.value_or(minutes(0));
@@ -66,7 +66,7 @@ void read_place(const YamlMap& map, MaintenanceWindow& window) {
 void read_days(const YamlMap& map, MaintenanceWindow& window) {
   if (!map.has("days")) return;
   std::vector<std::string> words;
-  map.read("days", words, "on which it opens, of `mon` to `sun`; default: every day");
+  map.read("days", words, "days on which the window opens, of `mon` to `sun`; default: every day");
   window.days.fill(false);
   for (const std::string& word : words) {
     const auto day = std::ranges::find(kDays, word);
@@ -81,14 +81,15 @@ void read_days(const YamlMap& map, MaintenanceWindow& window) {
 
 MaintenanceWindow read_maintenance_window(const YamlMap& map) {
   MaintenanceWindow window;
-  map.require("name", window.name, "by which a `wait` names it");
+  map.require("name", window.name, "name of the window, for a `wait`");
   read_days(map, window);
   std::string start;
-  map.require("start", start, "a time of the day such as `22:30`");
+  map.require("start", start, "time of day at which the window opens: `22:30`");
   const auto time = parse_time_of_day(start);
   if (!start.empty() && !time) map.reject("start", "must be a time of the day such as \"22:30\"");
   window.start = time.value_or(minutes(0));
-  map.require("duration", window.duration, minutes(1), days(7), "may last beyond midnight");
+  map.require("duration", window.duration, minutes(1), days(7),
+              "how long the window is open; it may extend past midnight");
   read_place(map, window);
   return window;
 }
@@ -133,7 +134,8 @@ Wall next_opening(const MaintenanceWindow& window, Wall now) {
 std::vector<MaintenanceWindow> read_maintenance_windows(const YamlMap& root) {
   std::vector<MaintenanceWindow> windows;
   std::set<std::string> seen;
-  for (const YamlMap& map : root.maps("maintenance_windows", "times that a `wait` may name")) {
+  for (const YamlMap& map :
+       root.maps("maintenance_windows", "times in which steps may begin; a `wait` names them")) {
     windows.push_back(read_maintenance_window(map));
     if (!seen.insert(windows.back().name).second) map.reject("name", "is the name of two windows");
   }

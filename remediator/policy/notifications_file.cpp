@@ -23,19 +23,19 @@ struct SinkKind {
 
 void read_url_file(const YamlMap& map, SinkSettings& sink, std::string_view about) {
   map.read_absolute("url_file", sink.url_file, about);
-  map.read_absolute("ca_file", sink.ca_file, "authorities to trust, in PEM; an absolute path");
+  map.read_absolute("ca_file", sink.ca_file, "CA certificates to trust, in PEM; an absolute path");
 }
 
 void read_slack(const YamlMap& map, SinkSettings& sink) {
-  read_url_file(map, sink, "file with the URL, a secret: an absolute path; required");
+  read_url_file(map, sink, "absolute path of the file with the URL, a secret; required");
   if (sink.url_file.empty()) map.reject("url_file", "must name the file with the URL, a secret");
 }
 
 void read_webhook(const YamlMap& map, SinkSettings& sink) {
-  map.read("url", sink.url, "this or `url_file`");
-  read_url_file(map, sink, "file with the URL: an absolute path");
+  map.read("url", sink.url, "the URL; set this or `url_file`");
+  read_url_file(map, sink, "absolute path of the file with the URL");
   map.read_absolute("bearer_token_file", sink.bearer_token_file,
-                    "file with the token to send: an absolute path");
+                    "absolute path of the file with the token to send");
   if (sink.url.empty() == sink.url_file.empty()) {
     map.reject("url", "must be given, or url_file, and not both");
   } else if (!sink.url.empty() && !sink.url.starts_with("http://") &&
@@ -45,7 +45,7 @@ void read_webhook(const YamlMap& map, SinkSettings& sink) {
 }
 
 void read_region(const YamlMap& map, SinkSettings& sink) {
-  map.read("region", sink.region, "default: as the tools of AWS find it");
+  map.read("region", sink.region, "default: as AWS' own tools find it");
 }
 
 void read_sns(const YamlMap& map, SinkSettings& sink) {
@@ -63,7 +63,7 @@ void read_lambda(const YamlMap& map, SinkSettings& sink) {
 
 void read_cloudwatch(const YamlMap& map, SinkSettings& sink) {
   sink.target = "gpuward";
-  map.read("namespace", sink.target, "of the metric GPUErrorByType; not one of AWS");
+  map.read("namespace", sink.target, "namespace of the metric GPUErrorByType; not one of AWS' own");
   if (sink.target.empty() || sink.target.starts_with("AWS/")) {
     map.reject("namespace", "must be a namespace of your own, such as gpuward");
   }
@@ -72,7 +72,7 @@ void read_cloudwatch(const YamlMap& map, SinkSettings& sink) {
 }
 
 void read_cloudwatch_logs(const YamlMap& map, SinkSettings& sink) {
-  map.require("group", sink.target, "the log group, which is there already");
+  map.require("group", sink.target, "the log group; it must exist");
   read_region(map, sink);
 }
 
@@ -82,7 +82,7 @@ constexpr std::array<SinkKind, 6> kSinkKinds{
      {"lambda", "a function of AWS Lambda", read_lambda},
      {"slack", "an incoming webhook of Slack", read_slack},
      {"sns", "a topic of Amazon SNS", read_sns},
-     {"webhook", "any URL that takes JSON", read_webhook}}};
+     {"webhook", "any URL that accepts JSON", read_webhook}}};
 
 void read_kind(const YamlMap& map, SinkSettings& sink) {
   std::size_t found = 0;
@@ -103,8 +103,8 @@ void read_moments(const YamlMap& map, SinkSettings& sink) {
   if (!map.has("moments")) return;
   std::vector<std::string> words;
   map.read("moments", words,
-           "of `opened`, `step`, `approval`, `escalated`, `held`, `paused`, `closed`; default: all "
-           "but `step`, of `cloudwatch` `opened` alone");
+           "which events, of `opened`, `step`, `approval`, `escalated`, `held`, `paused`, "
+           "`closed`; default: all but `step`; for `cloudwatch` only `opened`");
   sink.moments.clear();
   for (const std::string& word : words) {
     const auto moment = parse_moment(word);
@@ -119,18 +119,19 @@ void read_moments(const YamlMap& map, SinkSettings& sink) {
 
 SinkSettings read_sink(const YamlMap& map) {
   SinkSettings sink;
-  map.require("name", sink.name, "at most 63 characters");
+  map.require("name", sink.name, "name of the sink, at most 63 characters");
   if (sink.name.size() > kLongestSinkName) map.reject("name", "is longer than 63 characters");
   read_kind(map, sink);
   read_moments(map, sink);
-  map.read_word("severity", sink.floor, kSeverityWords, "and worse");
+  map.read_word("severity", sink.floor, kSeverityWords, "the lowest severity that is sent");
   sink.text = default_text();
-  map.read("text", sink.text, "a template, whose placeholders are in docs/remediator.md");
+  map.read("text", sink.text,
+           "template of the message; its placeholders are in docs/notifications.md");
   if (const auto good = check_template(sink.text); !good) map.reject("text", good.error().message);
-  map.read("timeout", sink.timeout, seconds(1), minutes(1), "of one try");
+  map.read("timeout", sink.timeout, seconds(1), minutes(1), "time limit of one try");
   map.read("give_up_after", sink.give_up_after, seconds(1), hours(24),
-           "of one notification, from its first try on");
-  map.read("per_minute", sink.per_minute, 1, 6000, "notifications");
+           "time limit of one notification, from its first try");
+  map.read("per_minute", sink.per_minute, 1, 6000, "maximum number of notifications a minute");
   return sink;
 }
 
@@ -138,18 +139,19 @@ SinkSettings read_sink(const YamlMap& map) {
 
 NotificationPolicy read_notifications(const YamlMap& section) {
   NotificationPolicy policy;
-  section.read("cluster", policy.cluster, "`cluster_name` of every event");
-  section.read("runbook_url", policy.runbook_url,
-               "below it the runbook of each alert lies, as the remediator serves them in "
-               "`/runbooks`; without it `runbook` of an event is the command that prints it");
+  section.read("cluster", policy.cluster, "name of this cluster: `cluster_name` of every event");
+  section.read(
+      "runbook_url", policy.runbook_url,
+      "base URL of the runbooks, one below it for each alert, as the remediator serves them in "
+      "`/runbooks`; without it `runbook` of an event is the command that prints it");
   const std::string& url = policy.runbook_url;
   if (!url.empty() && !url.starts_with("http://") && !url.starts_with("https://"))
     section.reject("runbook_url", "must begin with http:// or https://");
   std::set<std::string> names;
-  for (const YamlMap& map : section.maps(
-           "sinks",
-           "each with a name and one of `cloudwatch`, `cloudwatch_logs`, `lambda`, `slack`, `sns`, "
-           "`webhook`")) {
+  for (const YamlMap& map :
+       section.maps("sinks",
+                    "receivers, each with a name and one of `cloudwatch`, `cloudwatch_logs`, "
+                    "`lambda`, `slack`, `sns`, `webhook`")) {
     policy.sinks.push_back(read_sink(map));
     if (!names.insert(policy.sinks.back().name).second) {
       map.reject("name", "is the name of two sinks");

@@ -71,6 +71,7 @@ struct MachineCommands {
 // docs/configuration.md says what each is for.
 struct Policy {
   Mode mode = Mode::kObserve;
+  std::string cluster;  // as alerts and series name it (policy/cluster_name)
   std::map<Severity, std::vector<PlannedStep>> steps = default_plans();
   std::map<Severity, std::vector<PlannedStep>> way_back;
   std::vector<ForeignAlertRule> foreign_alerts;

@@ -2,6 +2,7 @@
 // its own beside it.
 #include <algorithm>
 
+#include "remediator/policy/cluster_name.h"
 #include "remediator/policy/policy_sections.h"
 #include "remediator/policy/reset_rules.h"
 
@@ -16,9 +17,10 @@ void read_steps(const YamlMap& severities, const DrainSettings& drain, Policy& p
   for (const auto& [key, severity] : kSeverityWords) {
     if (!severities.has(key)) continue;
     const bool is_recorded_only = severity == Severity::kMonitor;
-    auto plan = read_plan(severities, key, drain,
-                          is_recorded_only ? "must be empty: such findings are recorded only"
-                                           : "the steps at this severity");
+    auto plan =
+        read_plan(severities, key, drain,
+                  is_recorded_only ? "must be empty: findings of severity monitor are only recorded"
+                                   : "the steps for a finding of this severity");
     if (is_recorded_only && !plan.empty()) {
       severities.reject(key, "monitor is recorded only: the list must be empty");
     } else {
@@ -100,8 +102,9 @@ void require_sinks(const YamlMap& root, const Policy& policy) {
 }
 
 void read_retention(const YamlMap& section, Retention& out) {
-  section.read("keep_for", out.age, hours(1), hours(24 * 366), "after they were closed");
-  section.read("keep_most", out.most, 10, 100'000, "closed ones in all");
+  section.read("keep_for", out.age, hours(1), hours(24 * 366),
+               "how long a Remediation is kept after it closed");
+  section.read("keep_most", out.most, 10, 100'000, "how many closed Remediations are kept");
 }
 
 bool is_tag_text(std::string_view text) {
@@ -114,10 +117,10 @@ bool is_tag_text(std::string_view text) {
 void read_aws(const YamlMap& section, AwsMachines& out) {
   section.read("reboot", out.reboot, "EC2 restarts the instance");
   section.read("terminate", out.terminate,
-               "EC2 ends the instance, through its Auto Scaling group where it has one");
+               "EC2 terminates the instance, through its Auto Scaling group where it has one");
   section.read("cluster", out.cluster,
-               "instances have the tag `kubernetes.io/cluster/NAME`; empty: their private DNS name "
-               "must be the node's");
+               "NAME in the tag `kubernetes.io/cluster/NAME` that an instance must have; empty: "
+               "its private DNS name must be the node's name");
   if (!is_tag_text(out.cluster)) {
     section.reject("cluster", "must be the name of a cluster: letters, digits, - and _");
   }
@@ -125,18 +128,20 @@ void read_aws(const YamlMap& section, AwsMachines& out) {
 
 void read_machines(const YamlMap& section, Policy& policy) {
   section.read("reboot", policy.machines.reboot,
-               "your program with its arguments, which gets the machine as JSON on stdin");
-  section.read("terminate", policy.machines.terminate,
-               "likewise, where no NodeClaim or Machine owns it; only with `is_gone`");
+               "your program with its arguments; it reads the machine as JSON on stdin");
+  section.read(
+      "terminate", policy.machines.terminate,
+      "the same for termination, where no NodeClaim or Machine owns the node; needs `is_gone`");
   section.read("is_gone", policy.machines.is_gone,
-               "a program that proves that the machine is gone; only with `terminate`");
+               "your program that proves that the machine is gone; needs `terminate`");
   if (policy.machines.terminate.empty() != policy.machines.is_gone.empty()) {
     section.reject(policy.machines.terminate.empty() ? "terminate" : "is_gone",
                    "terminate and is_gone go together: without proof that it is gone no machine is "
                    "taken for replaced");
   }
-  section.read("timeout", policy.machines.timeout, seconds(1), minutes(10), "of such a program");
-  read_aws(section.map("aws", "replaces programs where the node's providerID is of EC2"),
+  section.read("timeout", policy.machines.timeout, seconds(1), minutes(10),
+               "time limit of these programs");
+  read_aws(section.map("aws", "replaces these programs where the node's providerID is of EC2"),
            policy.machines.aws);
 }
 
@@ -196,19 +201,20 @@ void read_excluded(const YamlMap& excluded, Exclusions& out) {
   std::vector<std::string> nodes;
   excluded.read("nodes", nodes, "names of nodes");
   out.nodes.insert(nodes.begin(), nodes.end());
-  read_node_labels(excluded, out.labels, "`key` or `key=value` of nodes");
-  excluded.read("namespaces", out.namespaces,
-                "with `*` and `?`; a drain that would evict a pod there fails before it begins");
+  read_node_labels(excluded, out.labels, "labels of nodes: `key` or `key=value`");
+  excluded.read(
+      "namespaces", out.namespaces,
+      "names with `*` and `?`; a drain that would evict a pod there fails before it begins");
   if (std::ranges::any_of(out.namespaces, &std::string::empty))
     excluded.reject("namespaces", "each entry must be a namespace, perhaps with * and ?");
-  excluded.read("control_plane", out.control_plane, "nodes of the control plane too");
+  excluded.read("control_plane", out.control_plane, "also exclude the nodes of the control plane");
 }
 
 void read_return(const YamlMap& section, ReturnToService& out) {
   section.read("enabled", out.enabled,
                "remove the taint and the cordon of gpuward from a node that is healthy again");
   section.read("max_report_age", out.max_report_age, seconds(1), hours(1),
-               "of the health report that says so");
+               "maximum age of the health report that confirms it");
 }
 
 }  // namespace
@@ -223,28 +229,28 @@ void read_node_labels(const YamlMap& map, std::vector<std::string>& out, std::st
 Result<Policy> read_policy(const YamlFile& file) {
   Policy policy;
   const YamlMap root = file.root();
-  root.read_word("mode", policy.mode, kModeWords, "how far gpuward goes at most; `--mode` wins");
+  root.read_word("mode", policy.mode, kModeWords,
+                 "the most that gpuward may do; `--mode` overrides it");
+  policy.cluster = read_cluster_name(root);
   Preset preset{};
-  root.read_word(
-      "preset", preset, kPresetWords,
-      "the steps of severities that are not named: gpuward's, or those of AWS' GPU health "
-      "check suite, with its quarantine after each repair");
+  root.read_word("preset", preset, kPresetWords,
+                 "the steps of severities that `severities` does not set: gpuward's own, or those "
+                 "of AWS' GPU health check suite, with a quarantine after each repair");
   const YamlMap severities = root.map(
-      "severities",
-      "the steps of each severity; one that is not named has those that `policy explain` prints");
-  read_excluded(root.map("excluded", "nodes and namespaces that gpuward leaves alone"),
+      "severities", "the steps of each severity; `gpuwardctl policy explain` prints the defaults");
+  read_excluded(root.map("excluded", "nodes and namespaces that gpuward does not change"),
                 policy.excluded);
   DrainSettings drain;
   drain.excluded_namespaces = policy.excluded.namespaces;
   drain = read_drain_settings(root.map("drain", "defaults of all drains"), std::move(drain));
-  read_machines(root.map("machines", "how machines are restarted and ended"), policy);
+  read_machines(root.map("machines", "how machines are restarted and terminated"), policy);
   policy.jobs = read_jobs(root.map("jobs", "the Jobs on unhealthy nodes"));
   const Means means = means_of(policy, preset);
   policy.steps = default_plans(means, drain);
   read_steps(severities, drain, policy);
-  policy.way_back = read_way_back(
-      root.map("way_back",
-               "replaces holding a node: diagnostics, and its return if it passes; default: none"));
+  policy.way_back = read_way_back(root.map(
+      "way_back",
+      "steps instead of holding a node: diagnostics, and the return if they pass; default: none"));
   policy.budgets = read_budgets(root.map("budgets", "how much may be out of service at once"));
   const auto highest = root.has("mode") ? std::optional(policy.mode) : std::nullopt;
   policy.pools = read_pools(root, {.severities = severities,
@@ -259,11 +265,12 @@ Result<Policy> read_policy(const YamlFile& file) {
   policy.foreign_alerts = read_foreign_alerts(root);
   policy.conditions = read_condition_rules(root);
   root.read("drain_buffer", policy.drain_buffer, seconds(0), hours(24),
-            "between a drain that a condition asks for and whatever began before it");
+            "minimum time between the last disruptive step on another node and a drain for a node "
+            "condition");
   policy.loki = read_loki_rules(root.map("loki", "which lines of `--loki.url` are findings"));
   policy.loki.is_configured = root.has("loki");
   policy.triage = read_triage_rules(
-      root.map("triage", "advice of a language model; off without `openai` or `bedrock`"));
+      root.map("triage", "advice of a language model; off unless `openai` or `bedrock` is set"));
   policy.maintenance = read_maintenance(
       root.map("maintenance", "what is done about what a cloud announces of a machine, by kind"),
       drain);
@@ -272,19 +279,22 @@ Result<Policy> read_policy(const YamlFile& file) {
   policy.evictions = read_eviction_rate(root.map("evictions", "the rate of all drains together"));
   root.map("evidence", "how old a health report may be")
       .read("max_age", policy.max_evidence_age, seconds(10), minutes(10),
-            "of the report right before a drain or reboot");
-  root.read("startup_grace", policy.startup_grace, seconds(0), hours(24),
-            "since a Node was registered, in which it is still being set up: nothing disruptive");
+            "maximum age of the health report right before a disruptive step");
+  root.read(
+      "startup_grace", policy.startup_grace, seconds(0), hours(24),
+      "how long after its registration a Node counts as being set up: no disruptive step begins");
   root.read("cooldown", policy.cooldown, seconds(0), hours(24 * 7),
-            "between a reset or restart of a machine and the next disruptive action on it for "
-            "another Remediation");
-  read_retention(root.map("remediations", "how long closed ones are kept"), policy.retention);
+            "minimum time between a reset or restart of a machine and the next disruptive step on "
+            "it for another Remediation");
+  read_retention(root.map("remediations", "how long closed Remediations are kept"),
+                 policy.retention);
   require_reboot(root.map("machines"), policy);
   require_image(root.map("jobs"), policy);
   require_means_of_upload(root.map("jobs"), policy);
-  read_return(root.map("return_to_service", "whether nodes return whose alerts have ended"),
+  read_return(root.map("return_to_service", "whether nodes return after their alerts have ended"),
               policy.return_to_service);
-  policy.notifications = read_notifications(root.map("notifications", "who is notified of what"));
+  policy.notifications =
+      read_notifications(root.map("notifications", "who is notified, and about what"));
   require_sinks(root, policy);
   if (auto status = file.finish(); !status) return std::unexpected(status.error());
   // A plan that could not be read is not one without steps: only now.

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kLongestName = 63;  // it goes into the Remediation's status
 
 void read_pool_mode(const YamlMap& map, std::optional<Mode> highest, PoolPolicy& pool) {
-  map.read_word("mode", pool.mode, kModeWords, "never above the policy's");
+  map.read_word("mode", pool.mode, kModeWords, "mode of the pool; never above the policy's");
   if (highest && pool.mode && *pool.mode > *highest) {
     map.reject("mode", "is above the policy's own: a pool can only go less far");
   }
@@ -20,9 +20,9 @@ void read_pool_mode(const YamlMap& map, std::optional<Mode> highest, PoolPolicy&
 
 // A list that all nodes share is read again where the pool drains otherwise.
 void read_pool_steps(const YamlMap& map, const PoolDefaults& defaults, PoolPolicy& pool) {
-  const YamlMap severities = map.map("severities", "only those that differ");
+  const YamlMap severities = map.map("severities", "steps of the severities that differ");
   const DrainSettings drain = read_drain_settings(
-      map.map_like("drain", "drain", "of all drains of the pool"), defaults.drain);
+      map.map_like("drain", "drain", "for all drains of the pool"), defaults.drain);
   for (const Severity severity : {Severity::kIsolate, Severity::kReboot, Severity::kReset}) {
     const std::string_view key = to_string(severity);
     const bool has_own = severities.has(key);
@@ -30,13 +30,13 @@ void read_pool_steps(const YamlMap& map, const PoolDefaults& defaults, PoolPolic
     auto& plan = pool.steps[severity];
     if (has_own || defaults.severities.has(key)) {
       plan = read_plan(has_own ? severities : defaults.severities, key, drain,
-                       "the steps at this severity");
+                       "the steps for a finding of this severity");
     } else {
       plan = default_plans(defaults.means, drain).at(severity);
     }
     for (PlannedStep& step : plan) step.pool = pool.name;
   }
-  pool.way_back = read_way_back(map.map("way_back", "likewise"));
+  pool.way_back = read_way_back(map.map("way_back", "the same for `way_back`"));
   for (auto& [severity, list] : pool.way_back) {
     for (PlannedStep& step : list) step.pool = pool.name;
   }
@@ -45,8 +45,8 @@ void read_pool_steps(const YamlMap& map, const PoolDefaults& defaults, PoolPolic
 void read_pool_budgets(const YamlMap& map, const PoolDefaults& defaults, PoolPolicy& pool) {
   const PoolLimits limits =
       read_pool_limits(map.map("budgets",
-                               "of its own: its nodes are counted by themselves then; those of the "
-                               "cluster, the zone and labels count too"),
+                               "budgets of the pool: its nodes are counted separately; the budgets "
+                               "of the cluster, the zone and labels still apply"),
                        defaults.budgets.in_pool(""));
   if (map.has("budgets")) pool.budgets = limits;
 }
@@ -91,14 +91,15 @@ void refuse_wrong_resets(const YamlMap& map, const PoolDefaults& defaults, const
 std::vector<PoolPolicy> read_pools(const YamlMap& root, const PoolDefaults& defaults) {
   std::vector<PoolPolicy> pools;
   std::set<std::string> seen;
-  for (const YamlMap& map : root.maps(
-           "pools",
-           "other plans for the nodes with some labels; the first pool that matches counts")) {
+  for (const YamlMap& map :
+       root.maps("pools", "other rules for nodes with certain labels; the first match applies")) {
     PoolPolicy& pool = pools.emplace_back();
-    map.require("name", pool.name, "at most 63 characters");
+    map.require("name", pool.name, "name of the pool, at most 63 characters");
     if (pool.name.size() > kLongestName) map.reject("name", "is longer than 63 characters");
     if (!seen.insert(pool.name).second) map.reject("name", "is the name of two pools");
-    read_node_labels(map, pool.labels, "of its nodes, all of them: `key=value` or `key`; required");
+    read_node_labels(
+        map, pool.labels,
+        "labels that its nodes must have, all of them: `key=value` or `key`; required");
     if (pool.labels.empty()) map.reject("labels", "must name labels of its nodes");
     read_pool_mode(map, defaults.highest, pool);
     read_pool_steps(map, defaults, pool);

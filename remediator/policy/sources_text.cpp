@@ -51,7 +51,9 @@ std::string sources_text(const Policy& policy) {
     text += condition_text(rule, policy.drain_buffer);
   if (policy.loki.is_configured) text += loki_text(policy.loki);
   if (policy.triage.is_on()) text += triage_text(policy.triage);
-  return text.empty() ? text : "findings besides alerts\n" + text;
+  if (!text.empty()) text = "findings besides alerts\n" + text;
+  if (policy.cluster.empty()) return text;
+  return "alerts\n  only those with the label cluster=" + policy.cluster + "\n" + text;
 }
 
 }  // namespace gpuward::remediator

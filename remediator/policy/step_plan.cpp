@@ -41,24 +41,25 @@ constexpr milliseconds kProgramTime = minutes(1);
 constexpr std::array<StepFacts, 14> kFacts{{
     {"adds the taint"},
     {"cordons the node"},
-    {"runs a Job that collects logs and states; its failure stops nothing", minutes(5),
-     "of the Job"},
+    {"runs a Job that collects logs and states; a failure does not stop the steps", minutes(5),
+     "time limit of the Job"},
     {"evicts the pods"},
-    {"restarts the jobs as a whole that lost pods, by the means of their kind or by your program",
+    {"restarts jobs that lost pods, as a whole: as their kind allows, or by your program",
      minutes(10),
-     "until the old pods of the jobs are gone; of a program, whose default is `1m`; the next step "
-     "follows, whatever the result"},
-    {"runs a Job that resets the GPUs", minutes(10), "of the Job"},
-    {"restarts the machine", minutes(20), "until the node is back"},
+     "time limit until the old pods of the jobs are gone, or of your program (default `1m`); the "
+     "next step follows in any case"},
+    {"runs a Job that resets the GPUs", minutes(10), "time limit of the Job"},
+    {"restarts the machine", minutes(20), "time limit until the node is back"},
     {"runs the long diagnostics as a Job", hours(4),  // as long as the exporter holds its claim
-     "of the Job"},
+     "time limit of the Job"},
     {"runs NCCL's test on the node as a Job", hours(1),  // the exporter gives check 5 half of it
-     "of the Job"},
+     "time limit of the Job"},
     {"runs NCCL's test between pairs of nodes as Jobs", minutes(40),  // a pair has 10 min
-     "of the whole step; half of it may pass until the other nodes are there"},
-    {"ends the machine", minutes(45), "until the machine is gone"},
+     "time limit of the whole step; at most half of it is spent waiting for the other nodes"},
+    {"terminates the machine", minutes(45), "time limit until the machine is gone"},
     {"waits until the node is healthy", minutes(45),
-     "until the node is healthy; after `terminate`, until a healthy replacement has joined"},
+     "time limit until the node is healthy; after `terminate`, until a healthy replacement has "
+     "joined"},
     {"removes the taint and the cordon"},
     {"notifies sinks"},
 }};
@@ -70,20 +71,24 @@ constexpr YamlWord<bool> kVolumesOnDeadline[] = {{"hold", false}, {"proceed", tr
 void read_wait(const YamlMap& settings, WaitBefore& out) {
   settings.read("approval", out.approval,
                 "wait for the approval of an operator; before `terminate` the default is `true`");
-  settings.read("delay", out.delay, seconds(0), hours(24 * 7), "after the step before it");
-  settings.read("window", out.window, "a name of `maintenance_windows`");
+  settings.read("delay", out.delay, seconds(0), hours(24 * 7),
+                "how long to wait after the step before it");
+  settings.read("window", out.window,
+                "name of the maintenance window to wait for, in `maintenance_windows`");
 }
 
 void read_volumes(const YamlMap& settings, VolumeWait& out) {
-  settings.read("deadline", out.deadline, seconds(0), hours(24), "after the drain");
-  settings.read_word("on_deadline", out.proceeds, kVolumesOnDeadline,
-                     "then: hold for an operator, or end the machine all the same");
+  settings.read("deadline", out.deadline, seconds(0), hours(24),
+                "how long to wait for them after the drain");
+  settings.read_word(
+      "on_deadline", out.proceeds, kVolumesOnDeadline,
+      "at that deadline: hold the node for an operator, or terminate the machine anyway");
 }
 
 void read_program(const YamlMap& settings, PlannedStep& out) {
   settings.read("program", out.program,
-                "your program with its arguments, which gets the jobs that lost pods; default: "
-                "gpuward restarts them");
+                "your program with its arguments; it reads the jobs that lost pods on stdin; "
+                "default: gpuward restarts them");
   if (out.program.empty()) return;
   if (out.program.front().empty()) settings.reject("program", "must name a program");
   out.timeout = kProgramTime;
@@ -92,7 +97,8 @@ void read_program(const YamlMap& settings, PlannedStep& out) {
 void read_settings(const YamlMap& settings, PlannedStep& out) {
   if (out.step == Step::kDrain) out.drain = read_drain_settings(settings, std::move(out.drain));
   if (out.step == Step::kNotify)
-    settings.read("sinks", out.sinks, "names of `notifications.sinks`; default: all");
+    settings.read("sinks", out.sinks,
+                  "which sinks, by name in `notifications.sinks`; default: all");
   if (out.step == Step::kRestartJob) read_program(settings, out);
   if (out.timeout.count() > 0) {
     // The steps that heal the node wait for it.
@@ -104,7 +110,7 @@ void read_settings(const YamlMap& settings, PlannedStep& out) {
     read_volumes(settings.map("volumes", "volumes that are still attached"), out.volumes);
   if (out.step != Step::kVerify) return;
   settings.read("soak", out.soak, seconds(0), hours(24),
-                "how long it must stay healthy; shorter than the timeout");
+                "how long the node must stay healthy; shorter than the timeout");
   if (out.soak >= out.timeout) settings.reject("soak", "must be shorter than the timeout");
 }
 
@@ -203,7 +209,7 @@ void describe_steps(const YamlMap& steps) {
   for (std::size_t i = 0; i < kFacts.size(); ++i) {
     PlannedStep step = planned(static_cast<Step>(i));
     const std::string_view word = to_string(step.step);
-    read_settings(step.step == Step::kDrain ? steps.map_like(word, word, "for this step alone")
+    read_settings(step.step == Step::kDrain ? steps.map_like(word, word, "for this step only")
                                             : steps.map(word, kFacts[i].about),
                   step);
   }

@@ -17,8 +17,8 @@ bool has_user(std::string_view url) {
 }
 
 void read_openai(const YamlMap& map, TriageRules& rules) {
-  map.require("url", rules.url, "the base, which `/chat/completions` is added to");
-  map.require("model", rules.model, "its name there");
+  map.require("url", rules.url, "the base URL; `/chat/completions` is added to it");
+  map.require("model", rules.model, "the name of the model there");
   if (!rules.url.empty() && !rules.url.starts_with("http://") &&
       !rules.url.starts_with("https://")) {
     map.reject("url", "must begin with http:// or https://");
@@ -27,8 +27,9 @@ void read_openai(const YamlMap& map, TriageRules& rules) {
   if (has_user(rules.url))
     map.reject("url", "must have no user and no password: the key is named in api_key_file");
   while (rules.url.ends_with('/')) rules.url.pop_back();
-  map.read_absolute("api_key_file", rules.api_key_file, "an absolute path");
-  map.read_absolute("ca_file", rules.ca_file, "authorities to trust, in PEM; an absolute path");
+  map.read_absolute("api_key_file", rules.api_key_file,
+                    "absolute path of the file with the API key");
+  map.read_absolute("ca_file", rules.ca_file, "CA certificates to trust, in PEM; an absolute path");
 }
 
 std::optional<BedrockFormat> format_of(const std::string& model) {
@@ -38,10 +39,10 @@ std::optional<BedrockFormat> format_of(const std::string& model) {
 }
 
 void read_bedrock(const YamlMap& map, TriageRules& rules) {
-  map.require("model", rules.model, "the id of the model");
-  map.read("region", rules.region, "default: as the tools of AWS find it");
+  map.require("model", rules.model, "the ID of the model");
+  map.read("region", rules.region, "default: as AWS' own tools find it");
   std::optional<BedrockFormat> format = format_of(rules.model);
-  map.read_word("format", format, kFormats, "of the questions; default: as the model's id says");
+  map.read_word("format", format, kFormats, "format of the requests; default: from the model's ID");
   if (!format) map.reject("format", "is required: the model's id does not say which");
   rules.format = format.value_or(BedrockFormat::kAnthropic);
 }
@@ -54,7 +55,7 @@ void read_endpoint(const YamlMap& section, TriageRules& rules) {
   if (!section.has("bedrock")) return;
   if (rules.is_on()) section.reject("bedrock", "only one of openai and bedrock is asked");
   rules.kind = "bedrock";
-  read_bedrock(section.map("bedrock", "replaces `openai`: Amazon Bedrock"), rules);
+  read_bedrock(section.map("bedrock", "Amazon Bedrock, instead of `openai`"), rules);
 }
 
 }  // namespace
@@ -68,13 +69,16 @@ TriageRules read_triage_rules(const YamlMap& section) {
   TriageRules rules;
   read_endpoint(section, rules);
   section.read_word("max_severity", rules.max_severity, kAdvised,
-                    "the worst that an answer may amount to; never beyond the cordon");
-  section.read("min_confidence", rules.min_confidence, 0, 1, "a less sure answer does not count");
-  section.read("timeout", rules.timeout, seconds(1), seconds(60), "of one question");
-  section.read("per_hour", rules.per_hour, 1, 1'000, "questions");
-  section.read("characters_per_day", rules.characters_per_day, 5'000, 100'000'000,
-               "of questions, and of answers at their longest");
-  section.read("line_characters", rules.line_characters, 50, 2'000, "of one line");
+                    "the highest severity that an answer can have; never beyond the cordon");
+  section.read("min_confidence", rules.min_confidence, 0, 1,
+               "an answer with less confidence does not count");
+  section.read("timeout", rules.timeout, seconds(1), seconds(60), "time limit of one question");
+  section.read("per_hour", rules.per_hour, 1, 1'000, "maximum number of questions an hour");
+  section.read(
+      "characters_per_day", rules.characters_per_day, 5'000, 100'000'000,
+      "maximum number of characters a day, of questions and of the longest possible answers");
+  section.read("line_characters", rules.line_characters, 50, 2'000,
+               "maximum number of characters of a line that are sent");
   const bool has_limits = section.has("max_severity") || section.has("min_confidence") ||
                           section.has("timeout") || section.has("per_hour") ||
                           section.has("characters_per_day") || section.has("line_characters");

@@ -30,32 +30,36 @@ Form<Severity> severity(Severity least = Severity::kNone) {
 const Fields<AlertEvidence>& alert_fields() {
   using Alert = AlertEvidence;
   static const Fields<Alert> kFields = {
-      field("alertname", &Alert::alertname, text(1024), "As the source names the alert."),
-      field("fingerprint", &Alert::fingerprint, text(64, 1), "Of its labels: the alert's identity.")
+      field("alertname", &Alert::alertname, text(1024), "Name of the alert at its source."),
+      field("fingerprint", &Alert::fingerprint, text(64, 1),
+            "Hash of the alert's labels: its identity.")
           .required(),
       field("severity", &Alert::severity, severity(Severity::kMonitor),
-            "What the alert says that the node needs."),
-      field("startsAt", &Alert::starts_at, time(as_said), "When it began to fire."),
+            "Severity of the alert: what the node needs."),
+      field("startsAt", &Alert::starts_at, time(as_said), "When the alert started to fire."),
       field("firstReceived", &Alert::first_received, time(),
             "When the remediator first received it."),
-      field("endedAt", &Alert::ended_at, time(as_said), "Absent while the alert fires."),
+      field("endedAt", &Alert::ended_at, time(as_said),
+            "When it ended; absent while the alert fires."),
       sparse_field("foreign", &Alert::foreign, flag(),
-                   "Not of gpuward's rules; node and severity are what foreign_alerts of the "
-                   "policy says."),
-      sparse_field("errorClass", &Alert::error_class, text(64),
-                   "XID_CRITICAL_79, ECC_ERROR, GPU_HEALTH_ERROR, ...; as notifications name it."),
+                   "The alert is not one of gpuward's rules; foreign_alerts of the policy sets its "
+                   "node and severity."),
+      sparse_field(
+          "errorClass", &Alert::error_class, text(64),
+          "Class of the error in notifications: XID_CRITICAL_79, ECC_ERROR, GPU_HEALTH_ERROR, ..."),
       sparse_field("contested", &Alert::contested, flag(),
-                   "It was said to fire again after an end of the same episode."),
-      sparse_field("advice", &Alert::advice, text(1024),
-                   "Of a language model (triage): its reason, how sure it is, and what it was "
-                   "asked."),
+                   "The alert was reported as firing again after an end of the same episode."),
+      sparse_field(
+          "advice", &Alert::advice, text(1024),
+          "Advice of a language model (triage): its reason, its confidence, and the question."),
   };
   return kFields;
 }
 
 const Fields<DroppedAlerts>& dropped_fields() {
   static const Fields<DroppedAlerts> kFields = {
-      field("severity", &DroppedAlerts::severity, severity(), "Of the worst of them.").vital(),
+      field("severity", &DroppedAlerts::severity, severity(), "Worst severity of these alerts.")
+          .vital(),
       field("at", &DroppedAlerts::at, time(as_said), "When that last happened.").vital(),
   };
   return kFields;
@@ -63,9 +67,9 @@ const Fields<DroppedAlerts>& dropped_fields() {
 
 const Fields<Cleared>& cleared_fields() {
   static const Fields<Cleared> kFields = {
-      field("severity", &Cleared::severity, severity(), "What is left.").vital(),
+      field("severity", &Cleared::severity, severity(), "The remaining severity.").vital(),
       field("at", &Cleared::at, time(as_said),
-            "When the report was measured. What fires or ended after it counts again.")
+            "When the report was measured. Alerts that fire or ended after it count again.")
           .vital(),
   };
   return kFields;
@@ -74,18 +78,22 @@ const Fields<Cleared>& cleared_fields() {
 const Fields<NodeFinding>& finding_fields() {
   using Found = NodeFinding;
   static const Fields<Found> kFields = {
-      field("check", &Found::check, text(64), "xid, gpu, 2-efa-enumeration, ...").required(),
-      sparse_field("code", &Found::code, text(64), "What it has found: 79, gpu_lost, ..."),
-      sparse_field("severity", &Found::severity, text(64), "Of this finding by itself."),
+      field("check", &Found::check, text(64), "Name of the check: xid, gpu, 2-efa-enumeration, ...")
+          .required(),
+      sparse_field("code", &Found::code, text(64), "Code of the finding: 79, gpu_lost, ..."),
+      sparse_field("severity", &Found::severity, text(64), "Severity of this finding alone."),
       sparse_field("gpu", &Found::gpu, text(64), "The driver's index of the GPU."),
-      sparse_field("pciBusID", &Found::pci_bus_id, text(64), "Of the GPU or of what is broken."),
-      sparse_field("serial", &Found::serial, text(64), "Of the GPU's board."),
+      sparse_field("pciBusID", &Found::pci_bus_id, text(64),
+                   "PCI address of the GPU or of the faulty device."),
+      sparse_field("serial", &Found::serial, text(64), "Serial number of the GPU's board."),
       sparse_field("workload", &Found::workload, text(512),
-                   "Who used the GPU: namespace/pod, several with commas."),
-      sparse_field("meaning", &Found::meaning, text(512), "In words."),
-      sparse_field("line", &Found::line, text(512), "Of the kernel, or what the check has read."),
-      field("firstSeen", &Found::first_seen, time(), "By the exporter.").required(),
-      field("lastSeen", &Found::last_seen, time(), "When this was written down.").required(),
+                   "The pods that used the GPU: namespace/pod, separated by commas."),
+      sparse_field("meaning", &Found::meaning, text(512), "What the finding means, in words."),
+      sparse_field("line", &Found::line, text(512),
+                   "The line of the kernel log, or the value that the check read."),
+      field("firstSeen", &Found::first_seen, time(), "When the exporter first saw it.").required(),
+      field("lastSeen", &Found::last_seen, time(), "When the finding was last recorded.")
+          .required(),
       sparse_field("unknown", &Found::is_unknown, flag(), "No table of gpuward has this number."),
   };
   return kFields;
@@ -94,24 +102,22 @@ const Fields<NodeFinding>& finding_fields() {
 const Fields<StepRecord>& step_fields() {
   static const Fields<StepRecord> kFields = {
       field("name", &StepRecord::step, word(parse_step, Step::kTaint, Step::kNotify),
-            "As the policy calls the step.")
+            "Name of the step in the policy.")
           .required()
           .vital(),
       field("result", &StepRecord::result,
             word(parse_step_result, StepResult::kIntended, StepResult::kFailed),
-            "How far it has come; `intended` is written before anything is done.")
+            "State of the step; `intended` is written before anything is done.")
           .required(),
-      field("intentAt", &StepRecord::intent_at, time(), "When it was intended."),
-      field("finishedAt", &StepRecord::finished_at, time(), "When it was done or had failed."),
+      field("intentAt", &StepRecord::intent_at, time(), "When the intent was written."),
+      field("finishedAt", &StepRecord::finished_at, time(), "When the step succeeded or failed."),
       field("severity", &StepRecord::severity, severity(),
-            "The Remediation's when the step was intended."),
-      field("attempts", &StepRecord::attempts, count(), "How often it was begun."),
-      field("message", &StepRecord::message, text(), "What came of it, for people."),
+            "Severity of the Remediation when the intent was written."),
+      field("attempts", &StepRecord::attempts, count(), "How many times the step was begun."),
+      field("message", &StepRecord::message, text(), "The result, in words."),
       sparse_field("pool", &StepRecord::pool, text(253),
-                   "The policy's pool whose plan the step was begun under; absent where it is that "
-                   "of all nodes."),
-      sparse_field("facts", &StepRecord::facts, text_map(16),
-                   "What the step has to know again later."),
+                   "The pool of the policy whose steps apply; absent for the steps of all nodes."),
+      sparse_field("facts", &StepRecord::facts, text_map(16), "Values that the step needs later."),
   };
   return kFields;
 }
@@ -121,11 +127,13 @@ const Fields<ApprovalRecord>& approval_fields() {
       field("step", &ApprovalRecord::step, word(parse_step), "The step that waits.")
           .required()
           .vital(),
-      field("token", &ApprovalRecord::token, text(), "What an approval has to name.").required(),
-      field("requestedAt", &ApprovalRecord::requested_at, time(), "When it was asked for.")
+      field("token", &ApprovalRecord::token, text(), "The token that an approval must contain.")
+          .required(),
+      field("requestedAt", &ApprovalRecord::requested_at, time(),
+            "When the approval was requested.")
           .required()
           .vital(),
-      field("by", &ApprovalRecord::by, text(), "Who has approved; empty until then."),
+      field("by", &ApprovalRecord::by, text(), "Who approved; empty until then."),
       field("seenAt", &ApprovalRecord::seen_at, time(),
             "When the remediator first saw the approval."),
   };
@@ -134,18 +142,21 @@ const Fields<ApprovalRecord>& approval_fields() {
 
 const Fields<Notice>& notice_fields() {
   static const Fields<Notice> kFields = {
-      field("id", &Notice::id, text(), "Stays the same however often it is sent.").required(),
+      field("id", &Notice::id, text(), "Identifies the notification; the same for each retry.")
+          .required(),
       field("moment", &Notice::moment, word(parse_moment, Moment::kOpened, Moment::kNotify),
-            "What it is about.")
+            "The event that it reports.")
           .required()
           .vital(),
-      field("sinks", &Notice::sinks, list_of(text()), "Those that do not have it yet, by name."),
+      field("sinks", &Notice::sinks, list_of(text()),
+            "Names of the sinks that have not received it yet."),
       field("at", &Notice::at, time(), "When it happened.").required().vital(),
-      field("severity", &Notice::severity, word(parse_severity), "The Remediation's then."),
-      field("step", &Notice::step, text(), "Empty where it is about none."),
-      field("phase", &Notice::phase, text(), "The Remediation's then."),
-      field("mode", &Notice::mode, text(), "The Remediation's then."),
-      field("message", &Notice::message, text(), "The Remediation's then."),
+      field("severity", &Notice::severity, word(parse_severity),
+            "Severity of the Remediation at that time."),
+      field("step", &Notice::step, text(), "The step that it is about; empty without one."),
+      field("phase", &Notice::phase, text(), "Phase of the Remediation at that time."),
+      field("mode", &Notice::mode, text(), "Mode of the policy at that time."),
+      field("message", &Notice::message, text(), "Message of the Remediation at that time."),
   };
   return kFields;
 }
@@ -199,7 +210,7 @@ const Fields<ConditionEntry>& condition_fields() {
   using Entry = ConditionEntry;
   static const Fields<Entry> kFields = {
       field("type", &Entry::type, word(parse_condition),
-            "Progressing, Held (nothing more is done without an operator) or Closed.")
+            "Progressing, Held (waits for an operator) or Closed.")
           .required()
           .vital(),
       field("status", &Entry::holds, truth(), "Whether the condition holds.").required(),
@@ -249,10 +260,10 @@ const Fields<Remediation>& identity_fields() {
   static const Fields<Remediation> kFields = {
       field("nodeName", &Remediation::node, name_of_node(), "The node's name.").required(),
       field("nodeUID", &Remediation::node_uid, name_of_node(),
-            "The node that is meant; another node of that name is another node.")
+            "UID of the node; a new node with the same name has another UID.")
           .required(),
       field("bootID", &Remediation::boot_id, text(128),
-            "The boot in which the node was when the Remediation was opened."),
+            "Boot ID of the node when the Remediation was opened."),
       field("instanceID", &Remediation::instance_id, text(1024),
             "spec.providerID of the node when the Remediation was opened."),
       sparse_field("systemUUID", &Remediation::system_uuid, text(128),
@@ -263,12 +274,13 @@ const Fields<Remediation>& identity_fields() {
 
 const Fields<Remediation>& evidence_fields() {
   static const Fields<Remediation> kFields = {
-      field("severity", &Remediation::severity, severity(Severity::kMonitor), "The worst so far.")
+      field("severity", &Remediation::severity, severity(Severity::kMonitor),
+            "The worst severity so far.")
           .required(),
       field("alerts", &Remediation::alerts, list_by("fingerprint", object_of(alert_fields()), 64),
-            "The alerts about the node, those that ended too."),
+            "The alerts about the node, including those that have ended."),
       field("dropped", &Remediation::dropped, object_of(dropped_fields()),
-            "Alerts that fired while as many as are kept fired already."),
+            "Alerts that were not stored because the maximum number of firing alerts was reached."),
   };
   return kFields;
 }
@@ -277,61 +289,60 @@ const Fields<RemediationStatus>& status_fields() {
   using Status = RemediationStatus;
   static const Fields<Status> kFields = {
       field("phase", &Status::phase, word(parse_phase, Phase::kPending, Phase::kCancelled),
-            "Where the Remediation stands."),
+            "The phase of the Remediation."),
       field("mode", &Status::mode, word(parse_mode, Mode::kObserve, Mode::kFull),
-            "How far the policy let it go at the last decision."),
-      field("rule", &Status::rule, text(), "The line of the policy, or the guard, that decided."),
-      field("message", &Status::message, text(), "Why it stands there, for people."),
+            "The mode of the policy at the last decision."),
+      field("rule", &Status::rule, text(), "The rule of the policy, or the guard, that decided."),
+      field("message", &Status::message, text(), "The reason for the phase, in words."),
       field("reasons", &Status::reasons, list_of(text(), 64),
-            "The whole chain of reasons, evidence first."),
+            "All reasons for the decision, evidence first."),
       field("preExistingCordon", &Status::pre_existing_cordon, flag(),
-            "The node was cordoned by somebody else before; that cordon is never undone."),
+            "Somebody else had cordoned the node before; gpuward never removes that cordon."),
       field("kernelSeverity", &Status::kernel_severity, severity(),
-            "The worst that the kernel itself has said of the node in this boot; absent where that "
-            "is not known."),
+            "The worst severity that the kernel itself reported in this boot; absent if unknown."),
       sparse_field("errorClass", &Status::error_class, text(64),
-                   "Of the worst finding that the exporter has reported of the node in this boot; "
+                   "Class of the worst finding that the exporter reported in this boot: "
                    "XID_CRITICAL_79, ECC_ERROR, ..."),
       field("gpus", &Status::gpus, list_of(text(128), 16),
             "Serial numbers (UUIDs where a board has none) of the GPUs that needed a reset or "
             "worse."),
       sparse_field("findings", &Status::findings,
                    list_of(object_of(finding_fields()), kMostNodeFindings),
-                   "What the exporter has said on the node is broken, the worst first."),
+                   "The findings that the exporter wrote on the node, the worst first."),
       computed_field<Status>("found", text(512),
-                             "The worst of it in short: xid 79 on GPU 3 (0000:4e:00).", worst_found,
-                             [](Status&, const std::string&) {}),
+                             "The worst finding in short: xid 79 on GPU 3 (0000:4e:00).",
+                             worst_found, [](Status&, const std::string&) {}),
       field("cleared", &Status::cleared, object_of(cleared_fields()),
-            "A report has said that what raised spec.severity is over; severity is what is left."),
+            "A report showed that the cause of spec.severity has ended; severity is what remains."),
       field("escalatedTo", &Status::escalated_to, severity(Severity::kReset),
-            "Worse than the evidence, because the steps of its severity did not help."),
-      computed_field<Status>(
-          "toldPhase", word(parse_phase, Phase::kHeld, Phase::kPaused),
-          "Held or Paused, once an operator has been notified of it for sure; where it lags behind "
-          "the phase, the notification is repeated.",
-          told_phase, [](Status& status, Phase phase) { status.notified_phase = phase; }),
-      computed_field<Status>(
-          "toldWaiting", flag(),
-          "An operator has been notified for sure that a budget or a storm leaves "
-          "the node in service.",
-          told_waiting, set_told_waiting),
-      field("approval", &Status::approval, object_of(approval_fields()),
-            "The step that waits for an operator; the token stands for step, node, instance and "
-            "evidence."),
+            "The severity to which it escalated, because the steps of the evidence's severity did "
+            "not help."),
+      computed_field<Status>("toldPhase", word(parse_phase, Phase::kHeld, Phase::kPaused),
+                             "Held or Paused, once an operator has certainly been notified; while "
+                             "it differs from the phase, the notification is repeated.",
+                             told_phase,
+                             [](Status& status, Phase phase) { status.notified_phase = phase; }),
+      computed_field<Status>("toldWaiting", flag(),
+                             "An operator has certainly been notified that a budget or an alert "
+                             "storm keeps the node in service.",
+                             told_waiting, set_told_waiting),
+      field(
+          "approval", &Status::approval, object_of(approval_fields()),
+          "The step that awaits approval; the token identifies step, node, instance and evidence."),
       field("history", &Status::history, list_of(text(), 32),
-            "What was tried before and how it ended; oldest first."),
+            "Earlier attempts and their results, the oldest first."),
       sparse_field("notices", &Status::notices, list_of(object_of(notice_fields()), kMaxNotices),
-                   "Notifications that not all sinks have yet; sent again after a crash."),
-      field("closedAt", &Status::closed_at, time(), "When it was closed; absent while it is open."),
+                   "Notifications that not all sinks have received yet; sent again after a crash."),
+      field("closedAt", &Status::closed_at, time(),
+            "When the Remediation was closed; absent while it is open."),
       computed_field<Status>(
           "conditions", list_by("type", object_of(condition_fields()), 8),
           "For kubectl wait, `--for=condition=Closed`. Each follows from the phase.",
           condition_entries, set_conditions),
       field("reached", &Status::reached, object_of(reached_fields()),
-            "When it first was past each milestone, from which the times since the fault are "
-            "counted."),
+            "When each milestone was first reached, for the metric of times since the fault."),
       field("steps", &Status::steps, list_by("name", object_of(step_fields()), 32),
-            "What was done, in the order in which it was begun."),
+            "The steps, in the order in which they began."),
   };
   return kFields;
 }

@@ -80,8 +80,10 @@ struct Sorted {
 
 Sorted signals_of(const Policy& policy, const std::vector<AlertEpisode>& history) {
   Sorted sorted;
+  AlertRules rules = alert_rules_of(policy);
+  rules.kept_by_prometheus = true;
   for (const AlertEpisode& episode : history) {
-    const AlertSignals made = to_signals(std::span(&episode.alert, 1), policy.foreign_alerts);
+    const AlertSignals made = to_signals(std::span(&episode.alert, 1), rules);
     if (made.signals.empty()) ++sorted.not_for_us;
     for (const AlertSignal& signal : made.signals) {
       sorted.signals.push_back({.at = episode.starts_at(), .signal = signal});

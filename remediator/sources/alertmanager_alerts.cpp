@@ -9,6 +9,7 @@
 #include "core/runtime/text.h"
 #include "remediator/model/error_class.h"
 #include "remediator/model/text_map.h"
+#include "remediator/policy/cluster_name.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -172,6 +173,11 @@ std::optional<Severity> parse_remediation(std::string_view word) {
   return std::nullopt;
 }
 
+Result<bool> is_about_us(const Alert& alert, const AlertRules& rules) {
+  if (rules.kept_by_prometheus && value_at(alert.labels, kClusterLabel).empty()) return true;
+  return is_of_cluster(alert.labels, rules.cluster);
+}
+
 // The alert as `rule` has it; null: as it says itself.
 Result<AlertSignal> to_signal(const Alert& alert, const ForeignAlertRule* rule) {
   const auto severity =
@@ -240,12 +246,22 @@ Result<std::vector<Alert>> decode_active_alerts(std::string_view body,
   return decode_list(*root, "", limits, decode_api_alert);
 }
 
-AlertSignals to_signals(std::span<const Alert> alerts, std::span<const ForeignAlertRule> foreign) {
+AlertRules alert_rules_of(const Policy& policy) {
+  return {.foreign = policy.foreign_alerts, .cluster = policy.cluster};
+}
+
+AlertSignals to_signals(std::span<const Alert> alerts, const AlertRules& rules) {
   AlertSignals result;
   for (std::size_t i = 0; i < alerts.size(); ++i) {
     const bool speaks_for_itself = !value_at(alerts[i].labels, "remediation").empty();
-    const auto* rule = speaks_for_itself ? nullptr : rule_for(foreign, alerts[i].labels);
-    if (!speaks_for_itself && rule == nullptr) {
+    const auto* rule = speaks_for_itself ? nullptr : rule_for(rules.foreign, alerts[i].labels);
+    const bool is_for_us = speaks_for_itself || rule != nullptr;
+    const auto is_ours = is_for_us ? is_about_us(alerts[i], rules) : false;
+    if (!is_ours) {
+      result.rejected.push_back({i, is_ours.error().message});
+      continue;
+    }
+    if (!*is_ours) {
       ++result.ignored;
       continue;
     }
@@ -262,7 +278,7 @@ AlertSignals to_signals(std::span<const Alert> alerts, std::span<const ForeignAl
 AlertSignals to_signals_under(const CurrentPolicy* policy, std::span<const Alert> alerts) {
   if (policy == nullptr) return to_signals(alerts);
   const auto in_force = policy->get();
-  return to_signals(alerts, in_force->foreign_alerts);
+  return to_signals(alerts, alert_rules_of(*in_force));
 }
 
 }  // namespace gpuward::remediator

@@ -64,13 +64,21 @@ struct BadAlert {
 
 struct AlertSignals {
   std::vector<AlertSignal> signals;
-  std::size_t ignored = 0;  // neither a `remediation` label nor a rule: not for us
+  std::size_t ignored = 0;  // neither a `remediation` label nor a rule, or of another cluster
   std::vector<BadAlert> rejected;
 };
 
-// Alerts that ask for nothing themselves are looked up in `foreign`.
-[[nodiscard]] AlertSignals to_signals(std::span<const Alert> alerts,
-                                      std::span<const ForeignAlertRule> foreign = {});
+// Which alerts are taken, and as what: the policy's `foreign_alerts` and `cluster`.
+struct AlertRules {
+  std::span<const ForeignAlertRule> foreign = {};  // for alerts that ask for nothing themselves
+  std::string_view cluster = {};                   // alerts of others are ignored
+  // As a Prometheus keeps them, which adds its external labels only to what it sends: those that
+  // name no cluster are its own.
+  bool kept_by_prometheus = false;
+};
+[[nodiscard]] AlertRules alert_rules_of(const Policy& policy);
+
+[[nodiscard]] AlertSignals to_signals(std::span<const Alert> alerts, const AlertRules& rules = {});
 
 // The same with the rules of the policy in force; null: none.
 [[nodiscard]] AlertSignals to_signals_under(const CurrentPolicy* policy,

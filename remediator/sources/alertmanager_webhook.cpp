@@ -168,6 +168,8 @@ Status AlertmanagerWebhook::take(std::span<const Alert> alerts, Clock::Steady de
   if (auto taken = take(signals.signals, deadline, answer.outcome); !taken) return taken;
   answer.outcome.ignored += signals.ignored;
   answer.outcome.rejected += signals.rejected.size();
+  if (answer.outcome.problem.empty() && !signals.rejected.empty())
+    answer.outcome.problem = signals.rejected.front().what;
   std::move(signals.rejected.begin(), signals.rejected.end(), std::back_inserter(answer.rejected));
   return {};
 }

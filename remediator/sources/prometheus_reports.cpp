@@ -12,6 +12,7 @@
 #include "core/kube/names.h"
 #include "core/runtime/json.h"
 #include "remediator/model/error_class.h"
+#include "remediator/policy/cluster_name.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -160,9 +161,10 @@ Result<const Json*> samples_of(const Result<Json>& root) {
 
 }  // namespace
 
-std::string report_query(std::string_view node) {
+std::string report_query(std::string_view node, std::string_view cluster) {
   // As in the alert rules: on the page of any other job the label `node` is its own invention.
-  const std::string matchers = "{job=\"gpuward-exporter\",node=\"" + std::string(node) + "\"";
+  const std::string matchers =
+      "{job=\"gpuward-exporter\",node=\"" + std::string(node) + "\"" + cluster_matcher(cluster);
   const std::string selector = matchers + "}";
   return part("timestamp(gpuward_node_severity" + selector + ")", "measured_at") + " or " +
          part("gpuward_node_severity" + selector, "severity") + " or " +
@@ -179,26 +181,33 @@ std::string report_query(std::string_view node) {
          " or " + part("gpuward_boot_info" + selector, "boot");
 }
 
-std::string claims_query(std::string_view node, std::span<const std::string> gpus) {
+std::string claims_query(std::string_view node, std::span<const std::string> gpus,
+                         std::string_view cluster) {
   std::string any;
   for (const std::string& gpu : gpus) any += (any.empty() ? "" : "|") + gpu;
   std::string query;
   const auto add = [&](const std::string& expression, std::string_view what) {
     query += (query.empty() ? "" : " or ") + part(expression, what);
   };
+  const std::string own = cluster_matcher(cluster);
   for (const std::string label : {"serial", "uuid"}) {
-    const auto times = [&](std::string_view is) {
+    const auto times = [&](std::string_view is, const std::string& where) {
       return "timestamp(gpuward_gpu_info{job=\"gpuward-exporter\",node" + std::string(is) + "\"" +
-             std::string(node) + "\"," + label + "=~\"" + any + "\"})";
+             std::string(node) + "\"," + label + "=~\"" + any + "\"" + where + "})";
     };
     // As long as attempts count; what is younger than a step is seen by the instant alone. Of two
     // with the same labels `or` takes the first.
     const std::string kept = "[" + std::string(kClaimsKept) + ":5m])";
     const std::string by = " by (serial,uuid) (";
-    add("min" + by + "min_over_time(" + times("=") + kept + ")", "own");
-    add("min" + by + times("=") + ")", "own");
-    add("max" + by + times("!=") + ")", "other");
-    add("max" + by + "max_over_time(" + times("!=") + kept + ")", "other");
+    add("min" + by + "min_over_time(" + times("=", own) + kept + ")", "own");
+    add("min" + by + times("=", own) + ")", "own");
+    add("max" + by + times("!=", "") + ")", "other");
+    if (cluster.empty()) continue;
+    // A node of the same name in another cluster is another node.
+    const std::string elsewhere = other_clusters_matcher(cluster);
+    add("max" + by + "max_over_time(" + times("=", elsewhere) + kept + ")", "other");
+    add("max" + by + times("=", elsewhere) + ")", "other");
+    add("max" + by + "max_over_time(" + times("!=", "") + kept + ")", "other");
   }
   return query;
 }
@@ -233,9 +242,10 @@ Result<HealthReport> decode_report(std::string_view body) {
   return to_report(parts);
 }
 
-PrometheusReports::PrometheusReports(std::string url, http::Client& http, Clock& clock,
+PrometheusReports::PrometheusReports(std::string url, http::Client& http,
+                                     const CurrentPolicy& policy, Clock& clock,
                                      std::chrono::milliseconds timeout)
-    : url_(std::move(url)), http_(http), clock_(clock), timeout_(timeout) {
+    : url_(std::move(url)), http_(http), policy_(policy), clock_(clock), timeout_(timeout) {
   while (url_.ends_with('/')) url_.pop_back();
 }
 
@@ -245,11 +255,12 @@ Result<HealthReport> PrometheusReports::latest(std::string_view node) {
   if (clock_.steady() < quiet_until_.load()) {
     return fail(ErrorKind::kOverloaded, "Prometheus did not answer a moment ago");
   }
-  const auto body = ask(report_query(node));
+  const std::string cluster = policy_.get()->cluster;
+  const auto body = ask(report_query(node, cluster));
   if (!body) return std::unexpected(body.error());
   auto report = decode_report(*body);
   if (!report || report->gpus.empty()) return report;
-  const auto answer = ask(claims_query(node, report->gpus));
+  const auto answer = ask(claims_query(node, report->gpus, cluster));
   if (!answer) return std::unexpected(answer.error());
   const auto claims = decode_claims(*answer);
   if (!claims) return std::unexpected(claims.error());

@@ -15,14 +15,14 @@
 #include "core/runtime/clock.h"
 #include "remediator/guards/gpu_claims.h"
 #include "remediator/model/health_report.h"
+#include "remediator/policy/current_policy.h"
 
 namespace gpuward::remediator {
 
 class PrometheusReports final : public HealthReports {
  public:
-  // `url` is Prometheus' base (`http://prometheus:9090`); `http` and `clock` must
-  // outlive this.
-  PrometheusReports(std::string url, http::Client& http, Clock& clock,
+  // `url` is Prometheus' base (`http://prometheus:9090`); the others must outlive this.
+  PrometheusReports(std::string url, http::Client& http, const CurrentPolicy& policy, Clock& clock,
                     std::chrono::milliseconds timeout = std::chrono::seconds(2));
   [[nodiscard]] Result<HealthReport> latest(std::string_view node) override;
 
@@ -31,20 +31,23 @@ class PrometheusReports final : public HealthReports {
 
   std::string url_;
   http::Client& http_;
+  const CurrentPolicy& policy_;
   Clock& clock_;
   std::chrono::milliseconds timeout_;
   std::atomic<Clock::Steady> quiet_until_{Clock::Steady::min()};
 };
 
 // The PromQL for one node; `node` must have passed kube::validate_node_name.
-[[nodiscard]] std::string report_query(std::string_view node);
+// `cluster` is the policy's.
+[[nodiscard]] std::string report_query(std::string_view node, std::string_view cluster = {});
 
 // The answer of /api/v1/query to it. The worst severity, the weakest kernel evidence
 // and the oldest measurement count.
 [[nodiscard]] Result<HealthReport> decode_report(std::string_view body);
 
 // The PromQL for who has reported those GPUs, and when; of a serial number or UUID each.
-[[nodiscard]] std::string claims_query(std::string_view node, std::span<const std::string> gpus);
+[[nodiscard]] std::string claims_query(std::string_view node, std::span<const std::string> gpus,
+                                       std::string_view cluster = {});
 [[nodiscard]] Result<std::map<std::string, GpuClaims>> decode_claims(std::string_view body);
 
 }  // namespace gpuward::remediator

@@ -6,6 +6,7 @@
 #include "core/kube/names.h"
 #include "core/runtime/json.h"
 #include "core/runtime/text.h"
+#include "remediator/policy/cluster_name.h"
 #include "remediator/sources/alertmanager_alerts.h"
 
 namespace gpuward::remediator {
@@ -39,10 +40,10 @@ std::optional<WallTime> start_of_series(const Json& sample) {
 
 }  // namespace
 
-std::string alerts_query(AskedAlerts asked) {
-  const std::string firing = asked == AskedAlerts::kAll
-                                 ? "ALERTS{alertstate=\"firing\"}"
-                                 : "ALERTS{alertstate=\"firing\",remediation!=\"\"}";
+std::string alerts_query(AskedAlerts asked, std::string_view cluster) {
+  const std::string firing = "ALERTS{alertstate=\"firing\"" +
+                             std::string(asked == AskedAlerts::kAll ? "" : ",remediation!=\"\"") +
+                             cluster_matcher(cluster) + "}";
   // The start, where it is known; a metric's name never counts in matching.
   return "(ALERTS_FOR_STATE and ignoring(alertstate) " + firing + ") or ignoring(alertstate) " +
          firing;
@@ -89,9 +90,10 @@ PrometheusSource::PrometheusSource(PrometheusSourceOptions options, http::Client
 }
 
 Result<SourceFindings> PrometheusSource::look() {
-  const bool asks_all = !policy_.get()->foreign_alerts.empty();
+  const auto policy = policy_.get();
+  const bool asks_all = !policy->foreign_alerts.empty();
   const std::string query =
-      alerts_query(asks_all ? AskedAlerts::kAll : AskedAlerts::kWithRemediation);
+      alerts_query(asks_all ? AskedAlerts::kAll : AskedAlerts::kWithRemediation, policy->cluster);
   http::ClientRequest request;
   request.url = options_.url + "/api/v1/query?query=" + kube::percent_encode(query);
   request.timeout = options_.timeout;
@@ -106,8 +108,14 @@ Result<SourceFindings> PrometheusSource::look() {
   if (!series) return with_context("reading Prometheus' alerts", series.error());
   SourceFindings findings;
   findings.read = series->alerts.size() + series->without_start;
-  findings.signals = to_signals_under(&policy_, series->alerts).signals;
-  if (series->without_start > 0) {
+  AlertRules rules = alert_rules_of(*policy);
+  rules.kept_by_prometheus = true;
+  AlertSignals taken = to_signals(series->alerts, rules);
+  findings.signals = std::move(taken.signals);
+  if (!taken.rejected.empty()) {
+    findings.complaint =
+        Error{ErrorKind::kInvalid, "reading Prometheus' alerts: " + taken.rejected.front().what};
+  } else if (series->without_start > 0) {
     findings.complaint =
         Error{ErrorKind::kInvalid,
               "reading Prometheus' alerts: " + std::to_string(series->without_start) +

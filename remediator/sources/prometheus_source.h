@@ -54,7 +54,7 @@ struct FiringSeries {
 
 // The PromQL for the alerts that fire; of all, or only of those that say themselves what to do.
 enum class AskedAlerts : std::uint8_t { kAll, kWithRemediation };
-[[nodiscard]] std::string alerts_query(AskedAlerts asked);
+[[nodiscard]] std::string alerts_query(AskedAlerts asked, std::string_view cluster);
 
 // The answer of /api/v1/query to it. kTooLarge over PayloadLimits.
 [[nodiscard]] Result<FiringSeries> decode_alerts_series(std::string_view body);

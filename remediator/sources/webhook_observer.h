@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace gpuward::remediator {
@@ -13,6 +14,7 @@ struct WebhookOutcome {
   int status = 0;
   std::string_view failure;  // constant word for a metric's label; empty for a 200
   std::size_t accepted = 0, duplicate = 0, ignored = 0, rejected = 0;
+  std::string problem;          // of the first rejected alert; empty where there is none
   std::uint64_t truncated = 0;  // alerts that the notification was cut short of
   std::chrono::nanoseconds took{0};
 };

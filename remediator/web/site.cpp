@@ -40,7 +40,7 @@ Page not_found(const std::string& what) {
   Markup text = what + " is not known here. What is known: ";
   text += html::link("../", "the fleet");
   text += ", ";
-  text += html::command("gpuwardctl list --all");
+  text += html::command("gpuwardctl list");
   Markup body = element("h1", {"Not known"});
   body += html::note(text);
   return page_of("Not known", "../", std::move(body), 404);

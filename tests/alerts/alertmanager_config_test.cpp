@@ -79,7 +79,7 @@ TEST(AlertmanagerConfig, IsTunedForSpeedAndGroupsByNode) {
       config.substr(config.find("remediation=~\"isolate|reboot|reset\"', 'node"), 200);
   EXPECT_THAT(orders, HasSubstr("group_wait: 0s"));
   EXPECT_THAT(orders, HasSubstr("continue: true"));
-  EXPECT_THAT(config, HasSubstr("\n  group_by: [node]\n"));
+  EXPECT_THAT(config, HasSubstr("\n  group_by: [cluster, node]\n"));
 }
 
 TEST(AlertmanagerConfig, AuthenticatesByAFileAndFollowsNoRedirect) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/runtime/files.h"
+#include "core/xid/catalogue.h"
 #include "tests/alerts/alert_rules.h"
 #include "tests/alerts/command.h"
 #include "tests/places.inc"
@@ -39,13 +40,18 @@ std::set<std::string> words(const std::string& text, const std::string& regex) {
   return out;
 }
 
-// What stands between backticks.
+// What stands between backticks; of a block of shell each line, of other blocks nothing.
 std::vector<std::string> code_in(const std::string& text) {
   std::vector<std::string> code;
   std::istringstream parts(text);
   bool is_code = false;
   for (std::string part; std::getline(parts, part, '`'); is_code = !is_code) {
-    if (is_code) code.push_back(part);
+    if (!is_code) continue;
+    std::istringstream lines(part);
+    const bool is_block = part.contains('\n');
+    if (is_block && !part.starts_with("sh\n")) continue;
+    for (std::string line; std::getline(lines, line);)
+      if (!is_block || line != "sh") code.push_back(line);
   }
   return code;
 }
@@ -89,10 +95,12 @@ void expect_command_exists(const std::string& command, const std::string& page) 
 TEST(RunbookWords, NameCommandsThatThereAre) {
   std::size_t count = 0;
   for (const Page& page : runbooks()) {
-    for (const std::string& command :
-         words(page.text, "[`|] ?(?:[^`]*-- )?(gpuward-(?:exporter|remediator) [^`|]+)")) {
-      expect_command_exists(command, page.name);
-      ++count;
+    for (const std::string& code : code_in(page.text)) {
+      for (const std::string& command :
+           words(code, "(?:^|-- |[|] )(gpuward-(?:exporter|remediator) (?:--)?[a-z][^|]*)")) {
+        expect_command_exists(command, page.name);
+        ++count;
+      }
     }
   }
   EXPECT_GT(count, 30U);
@@ -103,14 +111,14 @@ TEST(RunbookWords, NameCommandsThatThereAre) {
 // your own name.
 TEST(RunbookWords, RunOurProgramsInTheirPodsAndActUnderYourOwnName) {
   const std::regex command(
-      "(?:.*[|] )?(.*)((gpuward-exporter|gpuward-remediator|gpuwardctl) (?:--)?[a-z].*)");
-  const std::regex exporter("kubectl -n gpu-healthcheck exec (-i )?<pod> -- ");
+      "(?:.*[|] )?((?:.* -- )?)((gpuward-exporter|gpuward-remediator|gpuwardctl) (?:--)?[a-z].*)");
+  const std::regex exporter(R"(kubectl -n gpu-healthcheck exec (-i )?\$POD -- )");
   const std::regex remediator("kubectl -n gpuward exec deploy/gpuward-remediator -- ");
   const std::regex reads(
-      "gpuwardctl (explain|breaker|policy explain).*|gpuward-remediator --check-config.*");
+      "gpuwardctl (explain|status|breaker|policy (check|explain)).*");
   const std::regex acts(
-      "gpuwardctl (approve <node> <token>|(pause|resume|cancel|machine-replaced) <node>"
-      "|stop <reason>|start)");
+      R"(gpuwardctl (approve \$NODE \$TOKEN|(pause|resume|cancel|machine-replaced) \$NODE)"
+      "|stop REASON|start)");
   std::size_t in_pods = 0, acting = 0;
   for (const Page& page : runbooks()) {
     for (const std::string& code : code_in(page.text)) {
@@ -135,11 +143,11 @@ TEST(RunbookWords, RunOurProgramsInTheirPodsAndActUnderYourOwnName) {
 // Where no gpuwardctl is at hand kubectl does the same; that stands once, and behind it.
 TEST(RunbookWords, HaveTheFormOfKubectlOnceAndBehindThatOfGpuwardctl) {
   const std::vector<std::pair<std::string, std::string>> forms = {
-      {"`gpuwardctl pause <node>`", "gpuward.dev/pause=true"},
-      {"`gpuwardctl cancel <node>`", "gpuward.dev/cancel=true"},
-      {"`gpuwardctl approve <node> <token>`", "gpuward.dev/approve=<token>"},
-      {"`gpuwardctl stop", R"({"data":{"stop":"true"}})"},
-      {"`gpuwardctl start`", R"({"data":{"stop":"false"}})"}};
+      {"\ngpuwardctl pause $NODE\n", "gpuward.dev/pause=true"},
+      {"\ngpuwardctl cancel $NODE\n", "gpuward.dev/cancel=true"},
+      {"\ngpuwardctl approve $NODE $TOKEN\n", "gpuward.dev/approve=$TOKEN"},
+      {"\ngpuwardctl stop REASON\n", R"({"data":{"stop":"true"}})"},
+      {"\ngpuwardctl start\n", R"({"data":{"stop":"false"}})"}};
   for (const Page& page : runbooks()) {
     for (const auto& [ours, kubectl] : forms) {
       const auto at = page.text.find(kubectl);
@@ -187,19 +195,19 @@ TEST(RunbookWords, StopByTheSwitchAndReturnNodesByCancelling) {
                                    "kubectl uncordon", "kubectl taint node"})
       EXPECT_THAT(page.text, ::testing::Not(::testing::HasSubstr(misleading))) << page.name;
     if (!page.name.starts_with("GpuNodeNeeds") || page.name == "GpuNodeNeedsAttention.md") continue;
-    for (const char* said : {"`gpuwardctl stop ", "`gpuwardctl cancel <node>`",
+    for (const char* said : {"\ngpuwardctl stop REASON\n", "\ngpuwardctl cancel $NODE\n",
                              "Mode `full` goes on as the policy says"})
       EXPECT_THAT(page.text, ::testing::HasSubstr(said)) << page.name;
   }
 }
 
 TEST(RunbookWords, AnnotateRemediationsAsTheRemediatorReadsThem) {
-  const std::string docs = *read_file(GPUWARD_SOURCE_DIR "/docs/remediator.md");
+  const std::string docs = *read_file(GPUWARD_SOURCE_DIR "/docs/gpuwardctl.md");
   std::size_t count = 0;
   for (const Page& page : runbooks()) {
     for (const std::string& key :
-         words(page.text, "kubectl annotate remediation <name> gpuward.dev(/[a-z-]+)=")) {
-      EXPECT_TRUE(docs.contains(key + "`")) << page.name << " annotates " << key;
+         words(page.text, R"(kubectl annotate \$NAME (?:--overwrite )?gpuward\.dev(/[a-z-]+)=)")) {
+      EXPECT_TRUE(docs.contains("gpuward.dev" + key + "=")) << page.name << " annotates " << key;
       ++count;
     }
   }
@@ -241,6 +249,52 @@ TEST(RunbookWords, NameMetricsAndAlertsThatThereAre) {
       EXPECT_TRUE(alerts.contains(alert)) << page.name << " names " << alert;
     }
   }
+}
+
+// `ecc_uncorrected` (reset)
+TEST(RunbookWords, NameCodesOfFindingsWithTheirSeverity) {
+  const std::string checks = *read_file(GPUWARD_SOURCE_DIR "/docs/checks.md");
+  std::size_t count = 0;
+  for (const Page& page : runbooks()) {
+    for (const std::string& named :
+         words(page.text, R"((`[a-z0-9_]+`\s\((?:monitor|reset|reboot|isolate)\)))")) {
+      const auto code_end = named.find('`', 1);
+      const std::string severity = named.substr(code_end + 3, named.size() - code_end - 4);
+      const std::regex row("\n\\| " + named.substr(0, code_end + 1) + R"( \| [^|]+ \| )" +
+                           severity + " \\|");
+      EXPECT_TRUE(std::regex_search(checks, row)) << page.name << ": " << named;
+      ++count;
+    }
+  }
+  EXPECT_GT(count, 30U);
+}
+
+// Severity, check, code and what clears it, in the rows of what `findings list` has printed.
+TEST(RunbookWords, ShowFindingsAsTheyAreJudged) {
+  const std::string checks = *read_file(GPUWARD_SOURCE_DIR "/docs/checks.md");
+  const std::regex listed(R"(\n([a-z]+) +(\S+) +(\S+) +\S+ +(measured|kernel) +(\S+) +1 )");
+  std::set<std::string> xids;
+  for (const xid::Row& row : xid::xid_rows()) {
+    xids.insert(std::string(to_string(row.default_severity)) + " " + std::to_string(row.code) +
+                " " + std::string(to_string(row.cleared_by)));
+  }
+  std::size_t count = 0;
+  for (const Page& page : runbooks()) {
+    for (std::sregex_iterator at(page.text.begin(), page.text.end(), listed), end; at != end;
+         ++at, ++count) {
+      const std::string severity = (*at)[1], check = (*at)[2], code = (*at)[3],
+                        cleared_by = (*at)[5];
+      if (check == "xid") {
+        EXPECT_TRUE(xids.contains(severity + " " + code + " " + cleared_by))
+            << page.name << at->str();
+      } else if ((*at)[4] == "measured") {
+        const std::regex row("\n\\| `" + code + R"(` \| )" + check + R"( \| )" + severity +
+                             R"( \| [a-z]+ \| )" + cleared_by + " \\|");
+        EXPECT_TRUE(std::regex_search(checks, row)) << page.name << at->str();
+      }
+    }
+  }
+  EXPECT_GT(count, 20U);
 }
 
 }  // namespace

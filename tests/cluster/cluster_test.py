@@ -9,12 +9,12 @@ import sys
 import time
 import unittest
 
-from cases import (drains, flows, hardships, installed, jobs, latency, long_outages, network, outages, pods, presets,
+from cases import (commands, drains, flows, hardships, installed, jobs, latency, long_outages, network, outages, pods, presets,
                    releases, seeds)
 from cases.base import FOLDER, cluster
 from machines import CGROUPS
 
-LONG = ((drains, hardships, jobs, latency, long_outages, presets, seeds)
+LONG = ((commands, drains, hardships, jobs, latency, long_outages, presets, seeds)
         if os.environ.get("GPUWARD_CLUSTER_TEST") == "long" else ())
 CASES = (installed, network, pods, flows, outages, *LONG, releases)  # the last one takes gpuward away
 

@@ -56,7 +56,7 @@ constexpr const char* kGit = R"(printf '%s' "$CHANGED")";
 Checkout::Checkout() {
   script("dev", repository_file("dev"));
   for (const char* pins :
-       {"tests/controlplane/go.mod", "tests/helm/go.mod", "tests/operatorcrds/go.mod",
+       {"tests/controlplane/go.mod", "tests/helm/go.mod", "tests/operator/go.mod",
         "tests/prometheus/go.mod", "tests/kuberouter/go.mod", "tests/moto/requirements.txt",
         "tests/release/requirements.txt", "CMakeLists.txt"}) {
     script(pins, repository_file(pins));
@@ -98,8 +98,7 @@ void Checkout::fill_caches() const {
              "/kube-router",
          "");
   script("cache/prometheus-operator-" +
-             found_in("tests/operatorcrds/go.mod", "/prometheus-operator v([0-9.]+)") +
-             "/monitoring.coreos.com_servicemonitors.yaml",
+             found_in("tests/operator/go.mod", "/prometheus-operator v([0-9.]+)") + "/operator",
          "");
 }
 

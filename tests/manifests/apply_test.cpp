@@ -3,12 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <regex>
 
 #include "tests/manifests/plane.h"
 #include "tests/manifests/tools.h"
-#include "tests/support/cache_folder.h"
+#include "tests/operator/kinds.h"
 #include "tests/support/require.h"
 #include "tests/support/wait.h"
 
@@ -18,27 +17,12 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// The kinds of the prometheus-operator, where `./dev deps --all` puts them.
-std::filesystem::path operator_kinds() {
-  static const std::regex kPin(R"(/prometheus-operator v([0-9.]+))");
-  const std::string pins = text_of("tests/operatorcrds/go.mod");
-  std::smatch found;
-  EXPECT_TRUE(std::regex_search(pins, found, kPin));
-  return support::cache_folder() / ("prometheus-operator-" + found[1].str());
-}
-
-std::string why_no_kinds() {
-  return std::filesystem::exists(operator_kinds())
-             ? ""
-             : "no kinds of the prometheus-operator on this machine: run `./dev deps --all`";
-}
-
 class Applied : public OnPlane {
  protected:
   static void SetUpTestSuite() {
     OnPlane::SetUpTestSuite();
-    if (plane_ == nullptr || !why_no_kinds().empty()) return;
-    must({"create", "-f", operator_kinds().string()});
+    if (plane_ == nullptr || !support::why_no_operator().empty()) return;
+    must({"create", "-f", support::operator_folder().string()});
     must({"create", "-f", tree("manifests/crd.yaml").string()});
     // kubectl gives up on a kind that has no condition yet.
     const auto are_there = [] {
@@ -51,7 +35,7 @@ class Applied : public OnPlane {
       must({"create", "namespace", name});
   }
   void SetUp() override {
-    GPUWARD_REQUIRE(why_no_kinds());
+    GPUWARD_REQUIRE(support::why_no_operator());
     OnPlane::SetUp();
   }
 

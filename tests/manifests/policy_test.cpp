@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "tests/manifests/tools.h"
+#include "tests/places.inc"
 #include "tests/support/require.h"
 #include "tests/support/temp_dir.h"
 
@@ -113,9 +114,11 @@ TEST_F(Preset, GivesWayToTheUsersOwnKeys) {
 // The block of values in the installation guide that begins with the preset.
 std::string example_of(const std::string& preset) {
   const std::string guide = text_of("docs/install.md");
-  const auto begin = guide.find("    remediator:\n      preset: " + preset + "\n");
-  if (begin == std::string::npos) return {};
-  return guide.substr(begin, guide.find("\n\n", begin) + 1 - begin);
+  const std::string fence = "```yaml\n";
+  const auto found = guide.find(fence + "remediator:\n  preset: " + preset + "\n");
+  if (found == std::string::npos) return {};
+  const auto begin = found + fence.size();
+  return guide.substr(begin, guide.find("```", begin) - begin);
 }
 
 TEST_F(Preset, IsContinuedInTheInstallationGuideWithValuesThatWork) {
@@ -128,6 +131,25 @@ TEST_F(Preset, IsContinuedInTheInstallationGuideWithValuesThatWork) {
     const std::string policy = policy_of({"--values=" + values.string()});
     EXPECT_THAT(steps_explained(policy, "isolate"), HasSubstr("1. taint\n"));
   }
+}
+
+// What docs/tutorial.md installs on a cluster without GPUs.
+TEST_F(Preset, IsContinuedByTheSampleWithSimulatedGpus) {
+  const std::string rendered =
+      chart({"--values=" + tree("manifests/samples/simulated-gpus.yaml").string(),
+             "--set=remediator.prometheusURL=http://prometheus:9090",
+             "--set=remediator.policy.mode=full"});
+  EXPECT_THAT(
+      steps_explained(file_in(rendered, "gpuward-remediator", "policy.yaml"), "reboot"),
+      AllOf(HasSubstr("1. taint\n"), HasSubstr("4. verify"), HasSubstr("5. return-to-service")));
+
+  const support::TempDir folder;
+  const auto gpus = folder.write("gpus.yaml", file_in(rendered, "simulated-gpus", "gpus.yaml"));
+  const auto outcome =
+      support::Process::run({.argv = {GPUWARD_BIN_DIR "/gpuward-exporter", "--check-config",
+                                      "--gpu.simulate=" + gpus.string()}});
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->exit_code, 0) << outcome->output << outcome->error_output;
 }
 
 }  // namespace

@@ -50,9 +50,9 @@ constexpr std::array kStandings = {
              "2 pods left: 1 blocked by disruption budget web: default/web-5bb9f8794b-jlpfb"},
     Standing{Phase::kQuarantined, "budget.pool",
              "cordon waits: pool p5 may have 4 nodes out of service at once, and has 4"},
-    Standing{
-        Phase::kHeld, "exhausted",
-        "the policy's steps are done: the node is held until an operator returns it or cancels"},
+    Standing{Phase::kHeld, "exhausted",
+             "the policy's steps are done: held until you bring the node back: gpuwardctl cancel "
+             "gpu-03"},
     Standing{Phase::kVerifying, "step.verify", "healthy for 4 of 10 min"},
     Standing{Phase::kRebooting, "step.reboot", "the machine was asked to restart 2 min ago"}};
 

@@ -1,5 +1,5 @@
-// No phase is forgotten: one table of docs/remediator.md says what each means, another for each
-// open one who is notified and when, and the rules of alerts/ are what it says.
+// No phase is forgotten: a table of docs/remediator.md says what each means, one of
+// docs/notifications.md for each open one who is notified and when. The rules of alerts/ agree.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,9 @@ std::set<std::string> phases_that(bool (*are)(Phase)) {
   return phases;
 }
 
-std::vector<Cells> table() { return rows_below("docs/remediator.md", "When somebody is notified"); }
+std::vector<Cells> table() {
+  return rows_below("docs/notifications.md", "When an alert notifies you");
+}
 
 // A cell that is all code has lost its backticks.
 std::set<std::string> words_of(const std::string& cell) {

@@ -7,9 +7,11 @@
 #include <fstream>
 #include <regex>
 #include <set>
+#include <sstream>
 
 #include "exporter/config/settings.h"
 #include "remediator/policy/policy.h"
+#include "remediator/policy/policy_remarks.h"
 #include "tests/places.inc"
 #include "tests/reference/help.h"
 #include "tests/reference/page.h"
@@ -103,7 +105,7 @@ TEST_P(PageWords, NameKeysThatAreThere) {
     }
   }
   for (const std::string& word : matching(std::regex(R"([a-z_0-9]+(\.[a-z_0-9-]+)+)"))) {
-    if (!first_words.contains(word.substr(0, word.find('.')))) continue;
+    if (!first_words.contains(word.substr(0, word.find('.'))) || word.ends_with(".json")) continue;
     EXPECT_TRUE(keys.contains(word)) << word;
   }
 }
@@ -112,10 +114,47 @@ INSTANTIATE_TEST_SUITE_P(All, PageWords,
                          testing::Values("README.md", "docs/status.md", "docs/limits.md",
                                          "docs/pages.md", "docs/security.md", "docs/safety.md",
                                          "docs/migration.md", "docs/extending.md",
-                                         "docs/dashboards.md"),
+                                         "docs/dashboards.md", "docs/remediator.md",
+                                         "docs/steps.md", "docs/drain.md", "docs/guards.md",
+                                         "docs/machines.md", "docs/sources.md", "docs/evidence.md",
+                                         "docs/notifications.md", "docs/policy-recipes.md",
+                                         "docs/gpuwardctl.md", "docs/node.md"),
                          [](const auto& page) {
-                           return std::filesystem::path(page.param).stem().string();
+                           auto name = std::filesystem::path(page.param).stem().string();
+                           std::ranges::replace(name, '-', '_');
+                           return name;
                          });
+
+// The fenced blocks of a page that begin with "```yaml policy".
+std::vector<std::string> policies_of(const std::string& page) {
+  std::vector<std::string> policies;
+  bool is_policy = false;
+  std::istringstream lines(tree_file(page));
+  for (std::string line; std::getline(lines, line);) {
+    if (line == "```") is_policy = false;
+    if (is_policy) policies.back() += line + "\n";
+    if (line != "```yaml policy") continue;
+    is_policy = true;
+    policies.emplace_back();
+  }
+  return policies;
+}
+
+TEST(PolicyBlocks, AreTakenWithoutRemarks) {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(GPUWARD_SOURCE_DIR "/docs")) {
+    if (entry.path().extension() != ".md") continue;
+    for (const std::string& yaml : policies_of("docs/" + entry.path().filename().string())) {
+      ++count;
+      const auto file = YamlFile::parse(yaml, entry.path().filename().string());
+      ASSERT_TRUE(file) << yaml;
+      const auto policy = remediator::read_policy(*file);
+      ASSERT_TRUE(policy) << yaml << "\n" << policy.error().message;
+      EXPECT_THAT(remediator::remarks_on(*policy), testing::IsEmpty()) << yaml;
+    }
+  }
+  EXPECT_GE(count, 25U);
+}
 
 TEST(MigrationPage, SaysToWriteWhatThePolicyTakes) {
   for (const std::string& yaml : to_write_in("policy")) {

@@ -11,20 +11,20 @@ import time
 from images import BINARIES
 
 from cases.base import (EXPORTERS, ISOLATE_XID, ClusterTest, cluster, deploy, exporter_of, kubectl, on, pods, workload)
+from cases.commands import pages
 
 PREFIX = "gpu-healthcheck.aws-samples.io"
 HEADINGS = ("The GPU health check suite", "node-problem-detector with GPUs, and Draino",
             "AMD's device-metrics-exporter", "The resilience monitor on EKS", "konduktor's node controller")
-TREE = pathlib.Path(__file__).resolve().parents[3]
 LEGACY = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "gpu-healthcheck-config", "namespace": EXPORTERS},
           "data": {"CHECK_INTERVAL": "30"}}
 
 
 def lines_of(heading):
-    """The commands below `### Its commands` of that section, without comments."""
-    section = (TREE / "docs/migration.md").read_text().split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    block = re.search(r"### Its commands\n.*?```bash\n(.*?)```", section, re.DOTALL)[1]
-    return [line for line in block.splitlines() if line and not line.startswith("#")]
+    """The commands below `### Its commands` of that section."""
+    below = (heading, "Its commands")
+    return [command.line for block in pages.blocks_of("docs/migration.md") if block.headings[-2:] == below
+            for command in pages.commands_in(block)]
 
 
 class SeedCommands(ClusterTest):
@@ -45,7 +45,7 @@ class SeedCommands(ClusterTest):
                                "sinks": [{"name": "nobody", "webhook": {"url": "http://127.0.0.1:1/"}}]}})
         self.addCleanup(cluster.set_values)
 
-    def type(self, begin, fails=False, more="", folder=TREE, **environment):
+    def type(self, begin, fails=False, more="", folder=pages.TREE, **environment):
         """Runs the one line that is so, or begins so, as a user would, and gives what it prints."""
         found = [line for line in self.lines if line == begin] or [line for line in self.lines if line.startswith(begin)]
         self.assertEqual(1, len(found), begin)

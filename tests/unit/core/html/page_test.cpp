@@ -89,11 +89,11 @@ TEST(Page, HasItsStyleAndScriptBesideIt) {
 }
 
 TEST(Age, IsInTheLargestUnitThatFits) {
-  EXPECT_EQ(age_text(kNow, kNow + 59s), "now");
+  EXPECT_EQ(age_text(kNow, kNow + 59s), "under 1 min");
   EXPECT_EQ(age_text(kNow, kNow + 61s), "1 min");
   EXPECT_EQ(age_text(kNow, kNow + 61min), "1 h");
   EXPECT_EQ(age_text(kNow, kNow + 49h), "2 d");
-  EXPECT_EQ(age_text(kNow, kNow - 5min), "now");
+  EXPECT_EQ(age_text(kNow, kNow - 5min), "under 1 min");
 }
 
 }  // namespace

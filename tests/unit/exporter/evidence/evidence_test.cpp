@@ -327,7 +327,7 @@ TEST(Collectors, FitIntoTheTimeAndTheBytesThatAreSaid) {
     bytes += one.max_bytes;
     (one.program.starts_with("nvidia") ? nvidia : amd) += one.timeout;
   }
-  EXPECT_LE(bytes, 64U << 20U) << "docs/remediator.md";
+  EXPECT_LE(bytes, 64U << 20U) << "docs/evidence.md";
   EXPECT_LE(amd, 180s);
   EXPECT_EQ(all_collectors().back().program, "nvidia-bug-report.sh")
       << "what takes longest may be cut";

@@ -242,7 +242,7 @@ TEST_F(Verify, TakesNothingForHealthThatIsNone) {
   report(Severity::kNone, now);
   EXPECT_THAT(look(now, {}, false).message, HasSubstr("not Ready"));
   remediation.alerts.push_back({"Bad", "ab", Severity::kReboot, kBegun, kBegun, std::nullopt});
-  EXPECT_THAT(look(now).message, HasSubstr("an alert fires"));
+  EXPECT_THAT(look(now).message, HasSubstr("fires"));
 }
 
 // The node of a machine that was ended does not come back.

@@ -51,6 +51,13 @@ TEST(Explain, SaysThatRepeatsOfACancelledAlertAreIgnored) {
               HasSubstr("gpu-01-1 was cancelled; a new start is taken in"));
 }
 
+TEST(Explain, SaysNothingOfACancelledAlertThatHasEnded) {
+  Remediation cancelled = closed(Phase::kCancelled, "same");
+  cancelled.alerts[0].ended_at = kStart + std::chrono::minutes(5);
+
+  EXPECT_THAT(ignored_alerts(cancelled, joined("same", kStart)), IsEmpty());
+}
+
 TEST(Explain, SaysNothingOfAlertsThatAreTakenIn) {
   const auto node = joined("same", kStart - std::chrono::hours(1));
 
@@ -126,6 +133,20 @@ TEST(Explain, SaysWhereTheModeEndsAndWhatToRead) {
   sick.wish.cancel = true;
   EXPECT_THAT(explain("gpu-01", {&sick, 1}, kStart),
               AllOf(HasSubstr("it is cancelled"), Not(HasSubstr("gpuwardctl pause"))));
+}
+
+TEST(Explain, NamesTheRunbooksOfAHeldNodeAlsoOnceItsAlertHasEnded) {
+  Remediation held = closed(Phase::kHeld, "same");
+  held.severity = Severity::kReboot;
+  held.status.escalated_to = Severity::kIsolate;
+  held.alerts[0].alertname = "GpuNodeNeedsReboot";
+  held.alerts[0].ended_at = kStart + std::chrono::minutes(5);
+
+  EXPECT_THAT(explain("gpu-01", {&held, 1}, kStart),
+              AllOf(HasSubstr("gpu-01-1: Held, severity isolate, mode"),
+                    HasSubstr("  escalated to isolate from severity reboot\n"),
+                    HasSubstr("gpuwardctl runbook GpuNodeNeedsReboot\n"),
+                    HasSubstr("gpuwardctl runbook GpuRemediationHeld\n")));
 }
 
 TEST(Explain, SaysEachFactOnce) {

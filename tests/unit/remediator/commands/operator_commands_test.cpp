@@ -302,6 +302,20 @@ TEST_F(HumanCommands, TellTheUserOfTheContextWhereTheServerDoesNotKnowUs) {
       << "an approval is under the name that the server knows, or none";
 }
 
+TEST_F(HumanCommands, SayWhoMayWhereTheAccountMayNot) {
+  wait_for_approval();
+  kube_.add_fault(
+      {.kind = fakes::FaultKind::kForbidden, .path = ".*/remediations/.*", .times = -1});
+  CommandFlags flags;
+  flags.node = "gpu-01";
+  flags.state_namespace = "default";
+
+  const auto paused = pause_node(flags, api_, clock_);
+
+  ASSERT_FALSE(paused);
+  EXPECT_THAT(paused.error().message, HasSubstr("use a kubeconfig of your own"));
+}
+
 TEST_F(HumanCommands, SayThatItStandsSoAlreadyAndWriteNothing) {
   set_switch("false");
   wait_for_approval();

@@ -90,7 +90,8 @@ TEST_F(WayBackTest, WithoutItAHumanIsAsked) {
   policy_.set(policy);
   exhaust();
 
-  expect_held("the policy's steps are done");
+  expect_held(
+      "the policy's steps are done: held until you bring the node back: gpuwardctl cancel gpu-01");
   EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 0);
 }
 

@@ -196,6 +196,8 @@ TEST(DrainPlan, Row23KnowsTheJobsThatRestartAsOne) {
   EXPECT_EQ(job_of(annotated(replica("p"), "scheduling.k8s.io/group-name", "train")),
             "pod group default/train");
   EXPECT_EQ(job_of(replica("p")), "");
+  kube::Pod own = labelled(replica("p"), "job-name", "gpuward-gpu-reset-a");
+  EXPECT_EQ(job_of(labelled(own, "gpuward.dev/step", "gpu-reset")), "") << "a Job of gpuward's";
 }
 
 TEST(DrainPlan, Row23NamesTheOuterOwnerAndTheKindOfATrainingJob) {

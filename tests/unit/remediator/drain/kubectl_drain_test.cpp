@@ -1,6 +1,6 @@
 // One node with a pod of every kind that a drain may meet, numbered as in a comparison with
 // `kubectl drain --force --ignore-daemonsets --delete-emptydir-data` 1.34 on a real control plane.
-// What kubectl does otherwise stands beside the pod, and in docs/remediator.md.
+// What kubectl does otherwise stands beside the pod, and in docs/drain.md.
 #include <algorithm>
 #include <array>
 #include <string>

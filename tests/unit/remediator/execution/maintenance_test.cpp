@@ -267,6 +267,40 @@ TEST_F(MaintenanceTest, GivesWayToAFaultOfTheNode) {
   EXPECT_EQ(rule().substr(0, 11), "severities.");
 }
 
+// What is announced for next week does not keep a node out that is healthy again.
+TEST_F(MaintenanceTest, ThatIsOnlyRecordedKeepsNoFaultOpen) {
+  set_policy(Mode::kFull, true);
+  reports_.answer = report_of(Severity::kReset);
+  ASSERT_TRUE(take({signal(Severity::kReset)}));
+  announce({one()});
+  turns();
+  ASSERT_TRUE(node().unschedulable);
+  ASSERT_THAT(remediations(), SizeIs(1));
+
+  clock_.advance(minutes(1));
+  ASSERT_TRUE(take({signal(Severity::kReset, false)}));
+  reports_.answer = report_of(Severity::kNone);
+  advance(minutes(1));
+  EXPECT_FALSE(node().unschedulable);
+  EXPECT_EQ(remediation().status.phase, Phase::kReleased);
+}
+
+TEST_F(MaintenanceTest, FollowsAFaultThatIsOver) {
+  announce({one()});
+  reports_.answer = report_of(Severity::kReset);
+  ASSERT_TRUE(take({signal(Severity::kReset)}));
+  turns();
+  ASSERT_EQ(our_taint_on(node()), "reset");
+
+  clock_.advance(minutes(1));
+  ASSERT_TRUE(take({signal(Severity::kReset, false)}));
+  reports_.answer = report_of(Severity::kNone);
+  advance(minutes(1));
+  EXPECT_EQ(remediation().acted_severity(), Severity::kMonitor);
+  EXPECT_TRUE(node().unschedulable);
+  EXPECT_EQ(rule(), "wait.maintenance");
+}
+
 // An operator's no stands as long as the announcement.
 TEST_F(MaintenanceTest, ThatAnOperatorHasCancelledIsNotTakenUpAgain) {
   announce({one()});

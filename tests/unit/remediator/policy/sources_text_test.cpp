@@ -29,6 +29,10 @@ TEST(SourcesText, SaysWhatConditionsAmountTo) {
                       "and nothing beyond it, 7m after the last disruption\n")));
 }
 
+TEST(SourcesText, SaysWhichClustersAlertsAreTaken) {
+  EXPECT_EQ(text_of("cluster: east\n"), "alerts\n  only those with the label cluster=east\n");
+}
+
 TEST(SourcesText, SaysWhichLinesAreReadAndWhatTheyMean) {
   EXPECT_THAT(text_of("loki: {konduktor_taint: true}\n"), HasSubstr("trainy.konduktor.ai/faulty"));
   EXPECT_EQ(text_of(""), "") << "the policy says nothing of Loki";

@@ -164,6 +164,19 @@ TEST_F(ReplayTest, GoesBackToServiceWhereTheAlertEndsBeforeAnythingIsTaken) {
   EXPECT_GE(result.events.back().at, kBegin + minutes(30));
 }
 
+TEST_F(ReplayTest, TakesWhatAPrometheusOfItsClusterKeepsWithoutTheLabelAndNotAnothersAlerts) {
+  policy.cluster = "east";
+  fires(1, "reboot", minutes(0), minutes(30));
+  fires(2, "reboot", minutes(0), minutes(30));
+  history.back().alert.labels["cluster"] = "west";
+
+  const ReplayResult result = run();
+
+  EXPECT_EQ(result.not_for_us, 1U);
+  EXPECT_THAT(told(result, "gpu-1"), Not(IsEmpty()));
+  EXPECT_THAT(told(result, "gpu-2"), IsEmpty());
+}
+
 TEST_F(ReplayTest, SaysWhatIsOpenAtTheEnd) {
   policy.return_to_service.enabled = false;
   policy.mode = Mode::kCordon;

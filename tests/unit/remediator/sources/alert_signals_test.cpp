@@ -82,7 +82,7 @@ TEST(AlertSignals, TakeNodeAndSeverityOfAForeignAlertFromItsRule) {
       alert({{"alertname", "Watchdog"}, {"Hostname", "gpu-01"}}),
       alert({{"alertname", "DcgmOurs"}, {"node", "gpu-02"}, {"remediation", "reset"}})};
 
-  const AlertSignals signals = to_signals(alerts, rules);
+  const AlertSignals signals = to_signals(alerts, {.foreign = rules});
 
   ASSERT_THAT(signals.signals, SizeIs(2));
   EXPECT_EQ(signals.signals[0].node, "gpu-01");
@@ -95,6 +95,44 @@ TEST(AlertSignals, TakeNodeAndSeverityOfAForeignAlertFromItsRule) {
   ASSERT_THAT(signals.rejected, SizeIs(2));
   EXPECT_THAT(signals.rejected[0].what, HasSubstr("label Hostname: missing"));
   EXPECT_THAT(signals.rejected[1].what, HasSubstr("label Hostname: not a valid node name"));
+}
+
+class AlertsOfTwoClusters : public ::testing::Test {
+ protected:
+  AlertSignals taken_by(std::string_view cluster) {
+    return to_signals(alerts, {.cluster = cluster});
+  }
+
+  const std::vector<Alert> alerts = {
+      alert({{"node", "gpu-01"}, {"remediation", "reset"}, {"cluster", "east"}}),
+      alert({{"node", "gpu-01"}, {"remediation", "reboot"}, {"cluster", "west"}}),
+      alert({{"node", "gpu-01"}, {"remediation", "isolate"}})};
+};
+
+TEST_F(AlertsOfTwoClusters, AreTakenByTheClusterThatTheyName) {
+  const AlertSignals signals = taken_by("east");
+
+  ASSERT_THAT(signals.signals, SizeIs(1));
+  EXPECT_EQ(signals.signals[0].severity, Severity::kReset);
+  EXPECT_EQ(signals.ignored, 1U);
+  ASSERT_THAT(signals.rejected, SizeIs(1));
+  EXPECT_EQ(signals.rejected[0].what, "label cluster: missing, and the policy names a cluster");
+}
+
+TEST_F(AlertsOfTwoClusters, AreNobodysWhileThePolicyNamesNoCluster) {
+  const AlertSignals signals = taken_by("");
+
+  ASSERT_THAT(signals.signals, SizeIs(1));
+  EXPECT_EQ(signals.signals[0].severity, Severity::kIsolate);
+  ASSERT_THAT(signals.rejected, SizeIs(2));
+  EXPECT_THAT(signals.rejected[0].what, HasSubstr("set `cluster`"));
+}
+
+TEST(AlertSignals, IgnoreAlertsOfOtherClustersThatAskForNothing) {
+  const AlertSignals signals = signals_of({{"alertname", "Watchdog"}, {"cluster", "west"}});
+
+  EXPECT_THAT(signals.rejected, IsEmpty());
+  EXPECT_EQ(signals.ignored, 1U);
 }
 
 }  // namespace

@@ -90,6 +90,7 @@ TEST_F(Webhook, NamesBadAlertsAndTakesTheOthers) {
   EXPECT_EQ(answer(response)["rejected"], 1);
   EXPECT_THAT(*response.body, HasSubstr("alerts[1]: label node"));
   EXPECT_THAT(*response.body, ::testing::Not(HasSubstr("pods")));
+  EXPECT_THAT(observer_.outcomes[0].problem, HasSubstr("label node"));
 }
 
 TEST_F(Webhook, KeepsItsAnswerShortHoweverMuchIsWrong) {

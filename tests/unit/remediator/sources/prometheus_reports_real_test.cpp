@@ -39,10 +39,10 @@ std::string page_of(int severity, int kernel_severity) {
          "1\ngpuward_boot_info{boot_id=\"5f0c\",node=\"gpu-liar\"} 1\n";
 }
 
-class PrometheusReportsOfARealServer : public ::testing::Test {
+class PrometheusReportsOfARealServer : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    GPUWARD_REQUIRE(support::why_no_program("prometheus"));
+    GPUWARD_REQUIRE(why_no_prometheus(GetParam()));
     start_exporter();
     start_prometheus();
   }
@@ -74,7 +74,7 @@ class PrometheusReportsOfARealServer : public ::testing::Test {
                                           "    static_configs:\n"
                                           "      - {targets: [\"" +
                                           target + "\"]}\n");
-    auto process = spawn_prometheus(folder_, config, port);
+    auto process = spawn_prometheus(GetParam(), folder_, config, port);
     ASSERT_TRUE(process.has_value()) << process.error().message;
     prometheus_ = *std::move(process);
     ASSERT_TRUE(
@@ -85,13 +85,13 @@ class PrometheusReportsOfARealServer : public ::testing::Test {
 
   // Another node, whose exporter says the same.
   [[nodiscard]] std::string twin(const std::string& target) const {
-    if (!has_twin_) return "";
-    return "      - {targets: [\"localhost" + target.substr(target.find(':')) +
-           "\"], labels: {node: gpu-02}}\n";
+    if (twin_.empty()) return "";
+    return "      - {targets: [\"localhost" + target.substr(target.find(':')) + "\"], labels: {" +
+           twin_ + "}}\n";
   }
 
   Result<HealthReport> latest(std::string_view node) {
-    return PrometheusReports(url_, client_, clock_).latest(node);
+    return PrometheusReports(url_, client_, policy_, clock_).latest(node);
   }
   Result<HealthReport> first_report() {
     auto report = latest("gpu-01");
@@ -101,16 +101,17 @@ class PrometheusReportsOfARealServer : public ::testing::Test {
   }
 
   support::TempDir folder_;
-  bool has_twin_ = false;
+  std::string twin_;  // its labels; empty: there is none
   std::atomic<int> severity_{1}, kernel_severity_{0};
   std::unique_ptr<http::Server> exporter_;
   std::unique_ptr<support::Process> prometheus_;
   http::CurlClient client_;
+  CurrentPolicy policy_{Policy{}};
   SystemClock clock_;
   std::string url_;
 };
 
-TEST_F(PrometheusReportsOfARealServer, CarrySeverityBootAndTimeOfTheLastScrape) {
+TEST_P(PrometheusReportsOfARealServer, CarrySeverityBootAndTimeOfTheLastScrape) {
   const auto report = first_report();
 
   ASSERT_TRUE(report.has_value()) << report.error().message;
@@ -127,10 +128,10 @@ TEST_F(PrometheusReportsOfARealServer, CarrySeverityBootAndTimeOfTheLastScrape) 
 
 class PrometheusReportsOfTwins : public PrometheusReportsOfARealServer {
  protected:
-  PrometheusReportsOfTwins() { has_twin_ = true; }
+  PrometheusReportsOfTwins() { twin_ = "node: gpu-02"; }
 };
 
-TEST_F(PrometheusReportsOfTwins, NameTheirGpusAsContested) {
+TEST_P(PrometheusReportsOfTwins, NameTheirGpusAsContested) {
   Result<HealthReport> report = first_report();
   ASSERT_TRUE(support::wait_until(
       [&] { return (report = latest("gpu-01")) && report->contested_gpus.size() == 2; },
@@ -140,7 +141,31 @@ TEST_F(PrometheusReportsOfTwins, NameTheirGpusAsContested) {
   EXPECT_THAT(report->gpus, ::testing::ElementsAre());
 }
 
-TEST_F(PrometheusReportsOfARealServer, BecomeNewerAndFollowTheSeverity) {
+// The same name in another cluster, whose machines are scraped by the same Prometheus.
+class PrometheusReportsOfNamesakes : public PrometheusReportsOfARealServer {
+ protected:
+  PrometheusReportsOfNamesakes() { twin_ = "node: gpu-01, cluster: west"; }
+  Result<HealthReport> latest_in(const std::string& cluster) {
+    Policy policy;
+    policy.cluster = cluster;
+    policy_.set(policy);
+    return latest("gpu-01");
+  }
+};
+
+TEST_P(PrometheusReportsOfNamesakes, KeepTheirGpusApart) {
+  Result<HealthReport> report = latest_in("west");
+  ASSERT_TRUE(support::wait_until(
+      [&] { return (report = latest_in("west")) && report->contested_gpus.empty(); }, kScrapeLimit,
+      "the report of west"));
+  // Series without the label count as one's own, the other cluster's never do.
+  ASSERT_TRUE(support::wait_until(
+      [&] { return (report = latest_in("east")) && report->contested_gpus.size() == 2; },
+      kScrapeLimit, "the GPUs of east, that west has reported too"));
+  EXPECT_THAT(report->gpus, ::testing::ElementsAre());
+}
+
+TEST_P(PrometheusReportsOfARealServer, BecomeNewerAndFollowTheSeverity) {
   const auto before = first_report();
   ASSERT_TRUE(before.has_value()) << before.error().message;
 
@@ -156,7 +181,7 @@ TEST_F(PrometheusReportsOfARealServer, BecomeNewerAndFollowTheSeverity) {
       kScrapeLimit, "the report says isolate"));
 }
 
-TEST_F(PrometheusReportsOfARealServer, VanishWithTheExporter) {
+TEST_P(PrometheusReportsOfARealServer, VanishWithTheExporter) {
   ASSERT_TRUE(first_report().has_value());
 
   exporter_.reset();
@@ -169,7 +194,7 @@ TEST_F(PrometheusReportsOfARealServer, VanishWithTheExporter) {
       kScrapeLimit, "a dead exporter has no report"));
 }
 
-TEST_F(PrometheusReportsOfARealServer, BelongToTheExportersTargetWhateverNodeAnyPageNames) {
+TEST_P(PrometheusReportsOfARealServer, BelongToTheExportersTargetWhateverNodeAnyPageNames) {
   ASSERT_TRUE(first_report().has_value());
   ASSERT_TRUE(support::wait_until(
       [this] {
@@ -184,6 +209,10 @@ TEST_F(PrometheusReportsOfARealServer, BelongToTheExportersTargetWhateverNodeAny
   ASSERT_FALSE(liar.has_value());
   EXPECT_EQ(liar.error().kind, ErrorKind::kNotFound);
 }
+
+GPUWARD_WITH_EACH_PROMETHEUS(PrometheusReportsOfARealServer);
+GPUWARD_WITH_EACH_PROMETHEUS(PrometheusReportsOfTwins);
+GPUWARD_WITH_EACH_PROMETHEUS(PrometheusReportsOfNamesakes);
 
 }  // namespace
 }  // namespace gpuward::remediator

@@ -111,8 +111,9 @@ TEST(PrometheusReports, RefuseBrokenAnswers) {
 TEST(PrometheusReports, AskOnceForTheNode) {
   AnsweringClient client;
   fakes::FakeClock clock;
+  CurrentPolicy policy{Policy{}};
   client.say(200, result_of({kTime, kSeverity, kKernel, kBoot}));
-  PrometheusReports reports("http://prometheus:9090/", client, clock);
+  PrometheusReports reports("http://prometheus:9090/", client, policy, clock);
 
   ASSERT_TRUE(reports.latest("gpu-01"));
 
@@ -142,9 +143,10 @@ TEST(PrometheusReports, SayWhichGpusOtherNodesHaveReported) {
 TEST(PrometheusReports, AskWhoElseHasReportedTheGpusThatTheyName) {
   AnsweringClient client;
   fakes::FakeClock clock;
+  CurrentPolicy policy{Policy{}};
   client.say(200, result_of({kTime, kSeverity, kKernel, kBoot,
                              sample(R"("what":"gpu","serial":"1650","uuid":"GPU-a")", "1")}));
-  PrometheusReports reports("http://prometheus:9090", client, clock);
+  PrometheusReports reports("http://prometheus:9090", client, policy, clock);
 
   ASSERT_TRUE(reports.latest("gpu-01"));
 
@@ -162,7 +164,8 @@ TEST(PrometheusReports, NameNoGpuThatWouldChangeTheQuery) {
 TEST(PrometheusReports, NeverAskForANameThatIsNone) {
   AnsweringClient client;
   fakes::FakeClock clock;
-  PrometheusReports reports("http://prometheus:9090", client, clock);
+  CurrentPolicy policy{Policy{}};
+  PrometheusReports reports("http://prometheus:9090", client, policy, clock);
 
   EXPECT_FALSE(reports.latest("a\"} or vector(0"));
   EXPECT_THAT(client.requests, SizeIs(0));
@@ -171,7 +174,8 @@ TEST(PrometheusReports, NeverAskForANameThatIsNone) {
 TEST(PrometheusReports, LeaveAPrometheusAloneThatDidNotAnswer) {
   AnsweringClient client;
   fakes::FakeClock clock;
-  PrometheusReports reports("http://prometheus:9090", client, clock);
+  CurrentPolicy policy{Policy{}};
+  PrometheusReports reports("http://prometheus:9090", client, policy, clock);
 
   EXPECT_FALSE(reports.latest("gpu-01"));
   EXPECT_EQ(reports.latest("gpu-02").error().kind, ErrorKind::kOverloaded);
@@ -225,7 +229,8 @@ TEST(PrometheusReports, DoNotSeeTheKernelLogWhereAnyExporterDoesNot) {
 TEST(PrometheusReports, AreUnavailableWherePrometheusIs) {
   AnsweringClient client;
   fakes::FakeClock clock;
-  PrometheusReports reports("http://prometheus:9090", client, clock);
+  CurrentPolicy policy{Policy{}};
+  PrometheusReports reports("http://prometheus:9090", client, policy, clock);
   EXPECT_EQ(reports.latest("gpu-01").error().kind, ErrorKind::kUnavailable);
   clock.advance(std::chrono::seconds(11));
   client.say(302, "");

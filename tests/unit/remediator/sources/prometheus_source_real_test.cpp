@@ -29,18 +29,18 @@ constexpr const char* kRules =
     " labels: {node: gpu-02, remediation: reboot}}\n"
     "      - {alert: Foreign, expr: vector(1), labels: {node: gpu-03}}\n";
 
-class AlertsOfARealPrometheus : public ::testing::Test {
+class AlertsOfARealPrometheus : public ::testing::TestWithParam<const char*> {
  protected:
   AlertsOfARealPrometheus() : policy_(Policy{}) {}
   void SetUp() override {
-    GPUWARD_REQUIRE(support::why_no_program("prometheus"));
+    GPUWARD_REQUIRE(why_no_prometheus(GetParam()));
     const int port = support::free_port();
     url_ = "http://127.0.0.1:" + std::to_string(port);
     const auto rules = folder_.write("rules.yaml", kRules);
     const auto config =
         folder_.write("prometheus.yaml",
                       "global: {evaluation_interval: 1s}\nrule_files: [" + rules.string() + "]\n");
-    auto process = spawn_prometheus(folder_, config, port);
+    auto process = spawn_prometheus(GetParam(), folder_, config, port);
     ASSERT_TRUE(process.has_value()) << process.error().message;
     prometheus_ = *std::move(process);
     source_ = std::make_unique<PrometheusSource>(PrometheusSourceOptions{.url = url_}, client_,
@@ -68,7 +68,7 @@ class AlertsOfARealPrometheus : public ::testing::Test {
   std::unique_ptr<PrometheusSource> source_;
 };
 
-TEST_F(AlertsOfARealPrometheus, AreThoseThatFireWithTheTimeSinceWhen) {
+TEST_P(AlertsOfARealPrometheus, AreThoseThatFireWithTheTimeSinceWhen) {
   const auto signals = signals_of(1);
 
   ASSERT_THAT(signals, SizeIs(1));
@@ -82,7 +82,7 @@ TEST_F(AlertsOfARealPrometheus, AreThoseThatFireWithTheTimeSinceWhen) {
   EXPECT_FALSE(found->complaint.has_value());
 }
 
-TEST_F(AlertsOfARealPrometheus, IncludeThoseOfOthersThatThePolicyKnows) {
+TEST_P(AlertsOfARealPrometheus, IncludeThoseOfOthersThatThePolicyKnows) {
   Policy policy;
   policy.foreign_alerts = {{.match = {{"alertname", "Foreign"}}, .severity = Severity::kReset}};
   policy_.set(policy);
@@ -92,6 +92,8 @@ TEST_F(AlertsOfARealPrometheus, IncludeThoseOfOthersThatThePolicyKnows) {
   ASSERT_THAT(signals, SizeIs(2));
   EXPECT_NE(signals[0].foreign, signals[1].foreign);
 }
+
+GPUWARD_WITH_EACH_PROMETHEUS(AlertsOfARealPrometheus);
 
 }  // namespace
 }  // namespace gpuward::remediator

@@ -68,6 +68,42 @@ TEST_F(PrometheusSourceTest, TakesWhatFiresWithItsStartAndTheNameThatAlertmanage
   EXPECT_THAT(client.requests[0].url, HasSubstr("remediation%21%3D"));
 }
 
+TEST_F(PrometheusSourceTest, TakesAlertsOfItsClusterAndThoseThatNameNone) {
+  Policy next;
+  next.cluster = "east";
+  policy.set(next);
+  const auto of_cluster = [](const std::string& cluster, const std::string& node) {
+    return R"({"metric":{"__name__":"ALERTS_FOR_STATE","alertname":"Bad",)" + cluster +
+           R"("node":")" + node + R"(","remediation":"reboot"},"value":[1,"1"]})";
+  };
+  client.say(200,
+             series(of_cluster(R"("cluster":"east",)", "gpu-01") + "," +
+                    of_cluster(R"("cluster":"west",)", "gpu-02") + "," + of_cluster("", "gpu-03")));
+
+  const auto found = source.look();
+
+  ASSERT_TRUE(found.has_value());
+  ASSERT_THAT(found->signals, SizeIs(2));
+  EXPECT_EQ(found->signals[0].node, "gpu-01");
+  EXPECT_EQ(found->signals[1].node, "gpu-03");
+  EXPECT_FALSE(found->complaint);
+  EXPECT_THAT(client.requests[0].url, HasSubstr("cluster%3D~%22%7Ceast%22"));
+}
+
+TEST_F(PrometheusSourceTest, SaysThatAlertsNameAClusterAndThePolicyNone) {
+  client.say(
+      200,
+      series(
+          R"({"metric":{"__name__":"ALERTS_FOR_STATE","alertname":"Bad","cluster":"west","node":"gpu-01","remediation":"reboot"},"value":[1,"1"]})"));
+
+  const auto found = source.look();
+
+  ASSERT_TRUE(found.has_value());
+  EXPECT_THAT(found->signals, IsEmpty());
+  ASSERT_TRUE(found->complaint);
+  EXPECT_THAT(found->complaint->message, HasSubstr("set `cluster`"));
+}
+
 TEST_F(PrometheusSourceTest, AsksForAllWhereThePolicyKnowsForeignAlerts) {
   Policy next;
   next.foreign_alerts = {{.match = {{"alertname", "Down"}}, .severity = Severity::kReset}};

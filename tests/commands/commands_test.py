@@ -1,0 +1,81 @@
+#!/usr/bin/python3
+"""Each command that README.md, docs/ and the runbooks tell people to type is tested somewhere, and those that need no
+cluster are run here."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import pages
+from table import FILES, LOCAL, NOT_HERE, ROWS, row_of
+
+BINARIES = pages.TREE / "build/release/bin"  # or the first argument
+# docs/migration.md: typed by tests/cluster/cases/seeds.py, which fails where a line has no expectation.
+OF_SEEDS = "Its commands"
+RUNBOOKS = "alerts/runbooks/"
+
+
+def commands():
+    return [command for command in pages.commands() if OF_SEEDS not in command.headings]
+
+
+class TheCommandsOfThePages(unittest.TestCase):
+    maxDiff = None
+
+    def test_each_has_a_row_that_says_how_it_is_tested(self):
+        self.assertEqual([], [f"{command.place}: {command.line}" for command in commands() if row_of(command.line) is None])
+
+    def test_what_is_not_run_has_a_reason_and_nothing_else_has_one(self):
+        self.assertEqual([], [row.pattern for row in ROWS if (row.how == NOT_HERE) != bool(row.why)])
+
+    def test_a_runbook_sets_each_variable_before_it_uses_it(self):
+        for page in pages.page_paths():
+            if not page.startswith(RUNBOOKS):
+                continue
+            known = set()
+            for block in pages.blocks_of(page):
+                for line in block.text.splitlines() if block.kind in pages.SHELL else ():
+                    with self.subTest(page=page, line=line):
+                        self.assertEqual(set(), set(re.findall(r"\$([A-Z]+)", line)) - known)
+                    known |= set(re.findall(r"^([A-Z]+)=", line))
+
+    def test_none_has_a_placeholder_that_the_shell_takes_for_a_file(self):
+        self.assertEqual([], [command.place for command in commands() if re.search(r"<[a-z_-]+>", command.line)])
+
+    def test_those_that_need_no_cluster_do_what_they_say(self):
+        for row in ROWS:
+            for command in commands() if row.how == LOCAL else ():
+                if row_of(command.line) is row:
+                    with self.subTest(place=command.place, line=command.line):
+                        self.run_here(command, row)
+
+    def run_here(self, command, row):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            for path in pages.TREE.iterdir():
+                if not path.name.startswith("."):
+                    (folder / path.name).symlink_to(path)
+            for written, like in FILES.items():
+                (folder / written).symlink_to(pages.TREE / like)
+            ended = subprocess.run(["bash", "-o", "pipefail", "-c", "\n".join((*command.before, command.line))], cwd=folder,
+                                   env={**os.environ, "PATH": f"{BINARIES}:{os.environ['PATH']}"}, stdin=subprocess.DEVNULL,
+                                   capture_output=True, text=True, timeout=60, check=False)
+        output = ended.stdout + ended.stderr
+        self.assertIn(ended.returncode, row.exits, output)
+        self.assertRegex(output, row.prints or ".*")
+
+    def test_each_word_of_dev_is_one_of_its_commands(self):
+        usage = subprocess.run([pages.TREE / "dev", "help"], capture_output=True, text=True, timeout=60, check=True).stdout
+        for command in commands():
+            for word in re.findall(r"\./dev (\w+)", command.line):
+                with self.subTest(place=command.place, word=word):
+                    self.assertRegex(usage, rf"(?m)^  {word}\b")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        BINARIES = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()

@@ -1,0 +1,100 @@
+"""The commands that README.md, the pages of docs/ and the runbooks tell people to type: the lines of their fenced blocks
+of shell. Used by commands_test.py and by the cases of the real cluster."""
+import dataclasses
+import pathlib
+import re
+import subprocess
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+SHELL = ("sh", "bash", "shell", "console")
+ASSIGNMENT = re.compile(r"""(?:export )?[A-Z_]+=(?:"[^"]*"|'[^']*'|\$\(.*\)|[^\s$]*)""")
+FENCE = re.compile(r"^(?P<indent> *)```(?P<kind>\w*)\n(?P<text>.*?)^(?P=indent)```$", re.M | re.S)
+
+
+@dataclasses.dataclass(frozen=True)
+class Block:
+    page: str      # its path in the tree
+    kind: str      # sh, text, promql, ...
+    text: str
+    number: int    # of its first line
+    headings: tuple  # the headings that it stands below, the outermost first
+
+
+@dataclasses.dataclass(frozen=True)
+class Command:
+    line: str        # without its comment
+    before: tuple    # the assignments above it in its block, which it may need
+    place: str       # docs/page.md:12
+    headings: tuple = ()
+
+
+def page_paths():
+    found = [TREE / "README.md", *(TREE / "docs").rglob("*.md"), *(TREE / "alerts/runbooks").glob("*.md")]
+    return sorted(str(path.relative_to(TREE)) for path in found)
+
+
+def headings_above(text):
+    """Of the end of this text, the outermost first."""
+    above = {}
+    for line in re.sub(FENCE, "", text).splitlines():
+        if found := re.match(r"(#+) (.*)", line):
+            above = {level: name for level, name in above.items() if level < len(found[1])} | {len(found[1]): found[2]}
+    return tuple(above.values())
+
+
+def blocks_of(page):
+    text = (TREE / page).read_text()
+    return [Block(page, found["kind"], re.sub(f"^{found['indent']}", "", found["text"], flags=re.M),
+                  text.count("\n", 0, found.start()) + 2, headings_above(text[:found.start()]))
+            for found in FENCE.finditer(text)]
+
+
+def blocks():
+    return [block for page in page_paths() for block in blocks_of(page)]
+
+
+def is_whole(text):
+    """Not so: what ends with a backslash, within quotes, a loop or a here-document."""
+    if not re.search(r"""['"\\({]|<<|^(?:for|while|until|if|case)\b""", text):
+        return True
+    checked = subprocess.run(["bash", "-n"], input=text, capture_output=True, text=True, check=False)
+    return checked.returncode == 0 and not checked.stderr and not text.rstrip().endswith("\\")
+
+
+def without_comment(line):
+    """A # within quotes begins none."""
+    quote = ""
+    for at, sign in enumerate(line):
+        if sign in "'\"" and quote in ("", sign):
+            quote = "" if quote else sign
+        elif sign == "#" and not quote and (at == 0 or line[at - 1] in " \t"):
+            return line[:at].rstrip()
+    return line.rstrip()
+
+
+def commands_in(block):
+    """What runs in the background is one command with all that follows it in its block."""
+    found, before, text, start = [], [], "", 0
+    for offset, line in enumerate(block.text.splitlines()):
+        start = start if text else offset
+        line = line if text.endswith("\\") else without_comment(line)
+        text = f"{text}\n{line}" if text else line
+        if not text or not is_whole(text) or re.search(r"[^&]&$", text, re.M):
+            continue
+        if ASSIGNMENT.fullmatch(text):
+            before.append(text)
+        else:
+            found.append(Command(text, tuple(before), f"{block.page}:{block.number + start}", block.headings))
+        text = ""
+    if text:
+        found.append(Command(text, tuple(before), f"{block.page}:{block.number + start}", block.headings))
+    return found
+
+
+def commands():
+    """Of all pages, each line once."""
+    once = {}
+    for block in blocks():
+        for command in commands_in(block) if block.kind in SHELL else ():
+            once.setdefault(command.line, command)
+    return list(once.values())

@@ -1,0 +1,102 @@
+"""How each command of the pages is tested: the first row whose pattern is the whole line says it. On the cluster the lines
+of a row run when its turn comes, from top to bottom; all that only look come first."""
+import dataclasses
+import re
+
+LOOK = "on the cluster: looks"
+CHANGE = "on the cluster: changes something"
+TRY = "on the cluster, with --dry-run=server: what is installed stays"
+LOCAL = "on this machine"
+NOT_HERE = "not run"
+
+# What the commands are typed about, see cases/commands.py: a node with a remediation that waits for an approval and gets
+# it, one with a remediation that is cancelled, and a healthy one.
+APPROVED, CANCELLED, HEALTHY = "gpu-3", "gpu-2", "gpu-1"
+
+
+# What commands take for a file of yours: the name, and which file of the tree it is like.
+FILES = {"policy.yaml": "manifests/remediator-policy-full.yaml"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    pattern: str
+    how: str
+    why: str = ""          # NOT_HERE: why not
+    prints: str = ""       # what has to be in the output
+    phase: str = ""        # of the node's Remediation afterwards, as a pattern
+    node: str = APPROVED
+    exits: tuple = (0,)
+
+
+REMEDIATOR = r"kubectl (?:-n gpuward exec|exec -n gpuward) deploy(?:ment)?/gpuward-remediator -- "
+EXPORTER = r"(?:ssh \S+ [^|]*\| )?kubectl (?:-n gpu-healthcheck exec|exec -n gpu-healthcheck) (?:-i )?\S+ -- "
+CTL = rf"(?:{REMEDIATOR})?(?:gpuwardctl|kubectl gpuward) (?:--kubeconfig \S+ )?"
+KUBECTL = r"kubectl (?:-n \S+ )?"
+
+ROWS = (
+    # ---- not run
+    Row(r"(?:sudo )?(?:timeout \d+ )?(?:nvidia-smi|nvidia-bug-report\.sh|amd-smi|lspci|fi_info|systemctl|journalctl)\b.*|"
+        r"ps -eo .*|tail .*fabricmanager\.log", NOT_HERE, "on a node with the vendor's driver"),
+    Row(rf"(?:{EXPORTER})?gpuward-exporter check .*--exclusive", NOT_HERE, "loads GPUs with the vendor's diagnostics"),
+    Row(r"gpuward-exporter nccl-pair .*", NOT_HERE, "needs two machines with GPUs and NCCL"),
+    Row(r"(?:podman|docker) build .*", NOT_HERE, "tests/image builds these images, and needs no registry for it"),
+    Row(r"cpack .*|apt install .*|install -m .*", NOT_HERE, "tests/packaging installs these packages below a root of its own"),
+    Row(r"\./dev .*", NOT_HERE, "builds and starts what this test is a part of"),
+
+    # ---- on this machine
+    Row(r"gpuwardctl policy (?:check|schema|explain)(?:(?!--node).)*", LOCAL),
+    Row(r"source <\(gpuwardctl completion bash\)", LOCAL),
+    Row(r".*alerts/links\.sh < alerts/gpuward\.rules\.yaml", LOCAL, prints="runbook_url: \"https"),
+
+    # ---- looks
+    Row(rf"{EXPORTER}gpuward-exporter parse-log", LOOK, prints='"kind":"xid"'),
+    Row(rf"{EXPORTER}gpuward-exporter findings list.*", LOOK, prints="reset +xid +95"),
+    # What is typed into a container has not the cluster's GPUs: a check fails there (1) or cannot tell (3).
+    Row(rf"(?:{EXPORTER})?gpuward-exporter (?:check|preflight)\b.*", LOOK, exits=(0, 1, 3)),
+    Row(rf"{EXPORTER}gpuward-exporter amd-health get", LOOK, prints="no such socket", exits=(1,)),
+    Row(rf"{EXPORTER}gpuward-exporter (?:gpu-users|probe|collect-evidence|--check-config|--version).*", LOOK),
+    Row(rf"{CTL}explain \S+", LOOK, prints="approve"),
+    Row(rf"{CTL}(?:status|list|breaker|runbook|policy check|policy explain|exclusions list|version|replay).*(?<!close)", LOOK),
+    Row(rf"{KUBECTL}port-forward .*&\n.*", LOOK),
+    Row(rf"{KUBECTL}(?:get|describe|logs|auth|events|rollout status)\b.*", LOOK),
+    Row(r"ssh \S+ journalctl .*", LOOK, prints="NVRM"),
+    Row(r"amtool silence query .*", LOOK),
+
+    # ---- installs
+    Row(rf"(?:sed [^|]*\| )?{KUBECTL}apply (?:-f|-k) \S+", TRY),
+    Row(r"helm (?:install|upgrade) .*", TRY, prints="STATUS"),
+    Row(r"kubectl create -f manifests/remediator-switch\.yaml", TRY, prints="created|AlreadyExists", exits=(0, 1)),
+
+    # ---- changes
+    Row(rf"{CTL}pause \S+", CHANGE, prints="pause", phase="Paused"),
+    Row(rf"{CTL}resume \S+", CHANGE, phase="Waiting"),
+    Row(r"kubectl annotate \S+ gpuward\.dev/pause=true", CHANGE, phase="Paused"),
+    Row(r"kubectl annotate \S+ gpuward\.dev/pause-", CHANGE, phase="Waiting"),
+    Row(r"kubectl label node \S+ gpuward\.dev/managed=false", CHANGE, prints="labeled", node=HEALTHY),
+    Row(r"kubectl label node \S+ gpuward\.dev/managed-", CHANGE, prints="unlabeled", node=HEALTHY),
+    Row(rf"{CTL}stop .*", CHANGE, prints="Stopped: "),
+    Row(r""".*patch configmap gpuward-remediator-switch .*"stop":"true".*""", CHANGE, prints="gpuward-remediator-switch"),
+    Row(rf"{CTL}approve \S+ \S+", CHANGE, prints="approved"),
+    Row(r"kubectl annotate \S+ (?:--overwrite )?gpuward\.dev/approve=.*", CHANGE, prints="annotated"),
+    Row(rf"{CTL}start", CHANGE, prints="Started: "),
+    Row(r""".*patch configmap gpuward-remediator-switch .*"stop":"false".*""", CHANGE, phase="Verifying|Released"),
+    Row(rf"{CTL}cancel \S+", CHANGE, prints="cancel", phase="Cancelled", node=CANCELLED),
+    Row(r"kubectl annotate \S+ gpuward\.dev/cancel=true", CHANGE, prints="annotated", phase="Cancelled", node=CANCELLED),
+    Row(r"kubectl wait --for=condition=Closed remediation/\S+", CHANGE, prints="condition met", node=CANCELLED),
+    Row(rf"(?:{EXPORTER})?gpuward-exporter findings clear .*", CHANGE, prints="Cleared|There is no such finding", node=CANCELLED, exits=(0, 1)),
+    Row(rf"{KUBECTL}delete configmap gpuward-ledger", CHANGE, prints="deleted"),
+    Row(rf"{KUBECTL}rollout restart .*", CHANGE, prints="restarted"),
+    Row(r"kubectl -n gpuward wait --for=create configmap/gpuward-ledger .*", CHANGE, prints="condition met"),
+    Row(rf"{CTL}breaker close", CHANGE, prints="closed"),
+    Row(r"kubectl cordon \S+", CHANGE, prints="cordoned", node=HEALTHY),
+    Row(r"kubectl drain \S+ .*", CHANGE, prints="drained", node=HEALTHY),
+    Row(r"kubectl uncordon \S+", CHANGE, prints="uncordoned", node=HEALTHY),
+    Row(r"kubectl annotate node \S+ (?:gpuward\.dev/\S+-result- ?)+", CHANGE, node=HEALTHY),
+    Row(r"helm test .*", CHANGE, prints="Phase: +Succeeded", node=HEALTHY),
+    Row(r"kubectl -n gpu-healthcheck delete \$POD", CHANGE, prints="deleted", node=HEALTHY),
+)
+
+
+def row_of(line):
+    return next((row for row in ROWS if re.fullmatch(row.pattern, line, re.S)), None)
