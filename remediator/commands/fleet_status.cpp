@@ -51,13 +51,13 @@ void count_held(const Remediation& one, WallTime now, std::vector<HeldBy>& held)
 }
 
 void count(const std::vector<Remediation>& remediations, WallTime now, FleetStatus& status) {
-  const Remediation* last = nullptr;
+  const Remediation* last_open = nullptr;
   std::map<std::string_view, const Remediation*> by_node;
   for (const Remediation& one : remediations) {
-    if (last == nullptr || one.created > last->created) last = &one;
     const Remediation*& last_of_node = by_node[one.node];
     if (last_of_node == nullptr || one.created > last_of_node->created) last_of_node = &one;
     if (!one.open()) continue;
+    if (last_open == nullptr || one.created > last_open->created) last_open = &one;
     ++status.open[one.status.phase][one.acted_severity()];
     count_held(one, now, status.held);
     if (waits_for_approval(one)) status.to_approve.push_back(&one);
@@ -69,7 +69,7 @@ void count(const std::vector<Remediation>& remediations, WallTime now, FleetStat
   std::ranges::sort(status.held, [](const HeldBy& a, const HeldBy& b) {
     return std::pair(b.nodes.size(), a.rule) < std::pair(a.nodes.size(), b.rule);
   });
-  if (last != nullptr) status.mode = std::string(to_string(last->status.mode));
+  if (last_open != nullptr) status.mode = std::string(to_string(last_open->status.mode));
 }
 
 // The census as the remediator itself counts it.

@@ -114,11 +114,10 @@ TEST(RunbookWords, RunOurProgramsInTheirPodsAndActUnderYourOwnName) {
       "(?:.*[|] )?((?:.* -- )?)((gpuward-exporter|gpuward-remediator|gpuwardctl) (?:--)?[a-z].*)");
   const std::regex exporter(R"(kubectl -n gpu-healthcheck exec (-i )?\$POD -- )");
   const std::regex remediator("kubectl -n gpuward exec deploy/gpuward-remediator -- ");
-  const std::regex reads(
-      "gpuwardctl (explain|status|breaker|policy (check|explain)).*");
+  const std::regex reads("gpuwardctl (explain|status|breaker|policy (check|explain)).*");
   const std::regex acts(
       R"(gpuwardctl (approve \$NODE \$TOKEN|(pause|resume|cancel|machine-replaced) \$NODE)"
-      "|stop REASON|start)");
+      "|stop REASON|start|breaker close)");
   std::size_t in_pods = 0, acting = 0;
   for (const Page& page : runbooks()) {
     for (const std::string& code : code_in(page.text)) {

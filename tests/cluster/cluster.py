@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import shutil
+import time
 import urllib.request
 
 from control_plane import ADDRESS, BMC_PORT, REPOSITORY, WEBHOOK_TOKEN, ControlPlane
@@ -193,10 +194,18 @@ exec {folder}/busybox wget -q -O /dev/null --post-data= "http://{ADDRESS}:{BMC_P
 
     def query(self, expression):
         """The result of Prometheus, as a list of (labels, value)."""
+        answer = self.ask_prometheus(f"query?query={urllib.request.quote(expression)}")
+        return [(row["metric"], float(row["value"][1])) for row in answer["data"]["result"]]
+
+    def history(self, expression):
+        """What Prometheus has answered to it in the last hour, as it is."""
+        now = time.time()
+        return self.ask_prometheus(f"query_range?query={urllib.request.quote(expression)}&start={now - 3600}&end={now}&step=15")
+
+    def ask_prometheus(self, question):
         ports = json.loads((self.folder / "ports.json").read_text())
-        url = f"http://127.0.0.1:{ports['prometheus']}/api/v1/query?query={urllib.request.quote(expression)}"
-        with urllib.request.urlopen(url, timeout=10) as answer:
-            return [(row["metric"], float(row["value"][1])) for row in json.load(answer)["data"]["result"]]
+        with urllib.request.urlopen(f"http://127.0.0.1:{ports['prometheus']}/api/v1/{question}", timeout=10) as answer:
+            return json.load(answer)
 
 
 def is_ready(node):

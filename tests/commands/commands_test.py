@@ -10,26 +10,39 @@ import tempfile
 import unittest
 
 import pages
-from table import FILES, LOCAL, NOT_HERE, ROWS, row_of
+from table import FILES, LABELS, LOCAL, NOT_HERE, ROWS, row_of
 
 BINARIES = pages.TREE / "build/release/bin"  # or the first argument
-# docs/migration.md: typed by tests/cluster/cases/seeds.py, which fails where a line has no expectation.
-OF_SEEDS = "Its commands"
 RUNBOOKS = "alerts/runbooks/"
-
-
-def commands():
-    return [command for command in pages.commands() if OF_SEEDS not in command.headings]
+# What begins a command in a block that says nothing of its language.
+PROGRAM = re.compile(r"(?:sudo |\$ )?(?:kubectl|helm|gpuward\w*|gpuward-\w+|curl|\./dev|docker|podman|apt|aws|promtool|amtool) \S")
 
 
 class TheCommandsOfThePages(unittest.TestCase):
     maxDiff = None
 
     def test_each_has_a_row_that_says_how_it_is_tested(self):
-        self.assertEqual([], [f"{command.place}: {command.line}" for command in commands() if row_of(command.line) is None])
+        self.assertEqual([], [f"{command.place}: {command.line}" for command in pages.commands() if row_of(command.line) is None])
+
+    def test_each_row_is_of_a_command(self):
+        used = {row_of(command.line) for command in pages.commands()}
+        self.assertEqual([], [row.pattern for row in ROWS if row not in used])
+
+    def test_each_label_of_a_block_has_a_reason(self):
+        self.assertEqual(set(LABELS), {block.label for block in pages.blocks() if block.kind in pages.SHELL} - {""})
 
     def test_what_is_not_run_has_a_reason_and_nothing_else_has_one(self):
         self.assertEqual([], [row.pattern for row in ROWS if (row.how == NOT_HERE) != bool(row.why)])
+
+    def test_each_stands_in_a_block_of_shell(self):
+        loose = []
+        for page in pages.page_paths():
+            text = pages.FENCE.sub(lambda found: "\n" * found[0].count("\n"), (pages.TREE / page).read_text())
+            loose += [f"{page}:{number}: {line}" for number, line in enumerate(text.splitlines(), 1)
+                      if line.startswith("    ") and PROGRAM.match(line.strip())]
+        loose += [f"{block.page}:{block.number}: {line}" for block in pages.blocks() if not block.kind
+                  for line in block.text.splitlines() if PROGRAM.match(line)]
+        self.assertEqual([], loose)
 
     def test_a_runbook_sets_each_variable_before_it_uses_it(self):
         for page in pages.page_paths():
@@ -43,11 +56,11 @@ class TheCommandsOfThePages(unittest.TestCase):
                     known |= set(re.findall(r"^([A-Z]+)=", line))
 
     def test_none_has_a_placeholder_that_the_shell_takes_for_a_file(self):
-        self.assertEqual([], [command.place for command in commands() if re.search(r"<[a-z_-]+>", command.line)])
+        self.assertEqual([], [command.place for command in pages.commands() if re.search(r"<[a-z_-]+>", command.line)])
 
     def test_those_that_need_no_cluster_do_what_they_say(self):
         for row in ROWS:
-            for command in commands() if row.how == LOCAL else ():
+            for command in pages.commands() if row.how == LOCAL else ():
                 if row_of(command.line) is row:
                     with self.subTest(place=command.place, line=command.line):
                         self.run_here(command, row)
@@ -69,7 +82,7 @@ class TheCommandsOfThePages(unittest.TestCase):
 
     def test_each_word_of_dev_is_one_of_its_commands(self):
         usage = subprocess.run([pages.TREE / "dev", "help"], capture_output=True, text=True, timeout=60, check=True).stdout
-        for command in commands():
+        for command in pages.commands():
             for word in re.findall(r"\./dev (\w+)", command.line):
                 with self.subTest(place=command.place, word=word):
                     self.assertRegex(usage, rf"(?m)^  {word}\b")

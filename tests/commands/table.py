@@ -15,7 +15,11 @@ APPROVED, CANCELLED, HEALTHY = "gpu-3", "gpu-2", "gpu-1"
 
 
 # What commands take for a file of yours: the name, and which file of the tree it is like.
-FILES = {"policy.yaml": "manifests/remediator-policy-full.yaml"}
+FILES = {"policy.yaml": "manifests/packaging/policy.yaml", "FILE": "manifests/packaging/exporter.yaml",
+         "kernel.log": "tests/testdata/kernel_log/corpus.txt"}
+
+# Labels of blocks that are not run (`sh kind`), and why.
+LABELS = {"kind": "needs docker, and clusters in containers"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,10 +43,13 @@ ROWS = (
     Row(r"(?:sudo )?(?:timeout \d+ )?(?:nvidia-smi|nvidia-bug-report\.sh|amd-smi|lspci|fi_info|systemctl|journalctl)\b.*|"
         r"ps -eo .*|tail .*fabricmanager\.log", NOT_HERE, "on a node with the vendor's driver"),
     Row(rf"(?:{EXPORTER})?gpuward-exporter check .*--exclusive", NOT_HERE, "loads GPUs with the vendor's diagnostics"),
+    Row(r".* >> /simulated/kernel\.log'", NOT_HERE, "needs the values of manifests/samples/simulated-gpus.yaml"),
     Row(r"gpuward-exporter nccl-pair .*", NOT_HERE, "needs two machines with GPUs and NCCL"),
     Row(r"(?:podman|docker) build .*", NOT_HERE, "tests/image builds these images, and needs no registry for it"),
     Row(r"cpack .*|apt install .*|install -m .*", NOT_HERE, "tests/packaging installs these packages below a root of its own"),
-    Row(r"\./dev .*", NOT_HERE, "builds and starts what this test is a part of"),
+    Row(r"\./dev .*|build/release/bin/.*|.*\bctest .*|export GPUWARD_NVML=.*", NOT_HERE,
+        "builds and starts what this test is a part of"),
+    Row(r"helm test .*", NOT_HERE, "typed by tests/cluster/cases/releases.py, after an install"),
 
     # ---- on this machine
     Row(r"gpuwardctl policy (?:check|schema|explain)(?:(?!--node).)*", LOCAL),
@@ -54,12 +61,14 @@ ROWS = (
     Row(rf"{EXPORTER}gpuward-exporter findings list.*", LOOK, prints="reset +xid +95"),
     # What is typed into a container has not the cluster's GPUs: a check fails there (1) or cannot tell (3).
     Row(rf"(?:{EXPORTER})?gpuward-exporter (?:check|preflight)\b.*", LOOK, exits=(0, 1, 3)),
-    Row(rf"{EXPORTER}gpuward-exporter amd-health get", LOOK, prints="no such socket", exits=(1,)),
+    Row(rf"{EXPORTER}gpuward-exporter amd-health get", LOOK, prints="no such socket", exits=(1, 2)),
     Row(rf"{EXPORTER}gpuward-exporter (?:gpu-users|probe|collect-evidence|--check-config|--version).*", LOOK),
     Row(rf"{CTL}explain \S+", LOOK, prints="approve"),
     Row(rf"{CTL}(?:status|list|breaker|runbook|policy check|policy explain|exclusions list|version|replay).*(?<!close)", LOOK),
     Row(rf"{KUBECTL}port-forward .*&\n.*", LOOK),
+    Row(rf"{KUBECTL}logs .*\| grep .*", LOOK, exits=(0, 1)),  # nothing found
     Row(rf"{KUBECTL}(?:get|describe|logs|auth|events|rollout status)\b.*", LOOK),
+    Row(rf"{REMEDIATOR}gpuward-remediator notify test .*", LOOK, prints="nobody is notified", exits=(2,)),
     Row(r"ssh \S+ journalctl .*", LOOK, prints="NVRM"),
     Row(r"amtool silence query .*", LOOK),
 
@@ -75,16 +84,20 @@ ROWS = (
     Row(r"kubectl annotate \S+ gpuward\.dev/pause-", CHANGE, phase="Waiting"),
     Row(r"kubectl label node \S+ gpuward\.dev/managed=false", CHANGE, prints="labeled", node=HEALTHY),
     Row(r"kubectl label node \S+ gpuward\.dev/managed-", CHANGE, prints="unlabeled", node=HEALTHY),
+    Row(rf"{CTL}exclude \S+ .*", CHANGE, prints="excluded", node=HEALTHY),
+    Row(rf"{CTL}exclusions remove \S+", CHANGE, prints="not excluded any more", node=HEALTHY),
+    Row(rf"{CTL}reset --taint \S+", CHANGE, prints="trainy.konduktor.ai/faulty"),
     Row(rf"{CTL}stop .*", CHANGE, prints="Stopped: "),
     Row(r""".*patch configmap gpuward-remediator-switch .*"stop":"true".*""", CHANGE, prints="gpuward-remediator-switch"),
     Row(rf"{CTL}approve \S+ \S+", CHANGE, prints="approved"),
     Row(r"kubectl annotate \S+ (?:--overwrite )?gpuward\.dev/approve=.*", CHANGE, prints="annotated"),
     Row(rf"{CTL}start", CHANGE, prints="Started: "),
     Row(r""".*patch configmap gpuward-remediator-switch .*"stop":"false".*""", CHANGE, phase="Verifying|Released"),
-    Row(rf"{CTL}cancel \S+", CHANGE, prints="cancel", phase="Cancelled", node=CANCELLED),
+    Row(rf"{CTL}machine-replaced \S+", CHANGE, node=CANCELLED),
+    Row(rf"{CTL}cancel \S+", CHANGE, prints="[Cc]ancelled", phase="Cancelled", node=CANCELLED),
     Row(r"kubectl annotate \S+ gpuward\.dev/cancel=true", CHANGE, prints="annotated", phase="Cancelled", node=CANCELLED),
     Row(r"kubectl wait --for=condition=Closed remediation/\S+", CHANGE, prints="condition met", node=CANCELLED),
-    Row(rf"(?:{EXPORTER})?gpuward-exporter findings clear .*", CHANGE, prints="Cleared|There is no such finding", node=CANCELLED, exits=(0, 1)),
+    Row(rf"(?:{EXPORTER})?gpuward-exporter findings clear .*", CHANGE, prints="Cleared|There is no ", node=CANCELLED, exits=(0, 1)),
     Row(rf"{KUBECTL}delete configmap gpuward-ledger", CHANGE, prints="deleted"),
     Row(rf"{KUBECTL}rollout restart .*", CHANGE, prints="restarted"),
     Row(r"kubectl -n gpuward wait --for=create configmap/gpuward-ledger .*", CHANGE, prints="condition met"),
@@ -93,7 +106,6 @@ ROWS = (
     Row(r"kubectl drain \S+ .*", CHANGE, prints="drained", node=HEALTHY),
     Row(r"kubectl uncordon \S+", CHANGE, prints="uncordoned", node=HEALTHY),
     Row(r"kubectl annotate node \S+ (?:gpuward\.dev/\S+-result- ?)+", CHANGE, node=HEALTHY),
-    Row(r"helm test .*", CHANGE, prints="Phase: +Succeeded", node=HEALTHY),
     Row(r"kubectl -n gpu-healthcheck delete \$POD", CHANGE, prints="deleted", node=HEALTHY),
 )
 

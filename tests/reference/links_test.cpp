@@ -45,7 +45,8 @@ std::vector<std::string> prose_of(const std::string& page) {
 // As GitHub makes it of a heading: "What's `new`?" is whats-new.
 std::string anchor_of(std::string_view heading) {
   std::string anchor;
-  for (const unsigned char c : heading) {
+  for (const char letter : heading) {
+    const auto c = static_cast<unsigned char>(letter);
     if (c == ' ') anchor += '-';
     if (std::isalnum(c) != 0 || c == '-' || c == '_' || c >= 0x80)
       anchor += static_cast<char>(std::tolower(c));

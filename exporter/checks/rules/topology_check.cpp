@@ -164,7 +164,7 @@ void judge_link_errors(const VendorReport& report, WallTime now, CounterTrend& t
     const auto recoveries = trend.add(bus_id + " recoveries", sum.recoveries, now);
     if (recoveries && recoveries->by > 0) {
       found.add(Code::kNvlinkRecoveryErrors, bus_id,
-                std::to_string(recoveries->by) + " since the last look");
+                std::to_string(recoveries->by) + " since the last check");
     }
     const auto crc = trend.add(bus_id + " crc", sum.crc, now);
     if (crc && crc->per_second >= kMostCrcErrorsPerSecond) {

@@ -22,7 +22,7 @@ LEGACY = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "gpu-hea
 
 def lines_of(heading):
     """The commands below `### Its commands` of that section."""
-    below = (heading, "Its commands")
+    below = (heading, pages.OF_SEEDS)
     return [command.line for block in pages.blocks_of("docs/migration.md") if block.headings[-2:] == below
             for command in pages.commands_in(block)]
 

@@ -138,6 +138,18 @@ TEST_F(FleetStatusTest, IsOfNoUseInANamespaceWithoutARemediator) {
   EXPECT_THAT(said.error().message, AllOf(HasSubstr("in namespace elsewhere"), HasSubstr("(-n)")));
 }
 
+// It was in force when that was closed, and may be another one since.
+TEST_F(FleetStatusTest, DoesNotTakeTheModeFromARemediationThatIsClosed) {
+  wait_for_approval();
+  kube_.patch(std::string(remediation_collection()) + "/" + remediation().name,
+              {{"metadata", {{"annotations", {{"gpuward.dev/cancel", "true"}}}}}});
+  catch_up(*replica_);
+  ASSERT_TRUE(reconcile());
+  ASSERT_FALSE(remediation().open());
+
+  EXPECT_THAT(status(), HasSubstr("Mode     observe, by the policy\n"));
+}
+
 TEST_F(FleetStatusTest, CountsNodesThatWereCancelledWhileAlertsFired) {
   ASSERT_TRUE(take({signal()}));
   ASSERT_TRUE(reconcile());

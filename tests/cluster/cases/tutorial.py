@@ -1,0 +1,73 @@
+"""docs/tutorial.md, typed from its top to its end: each line with what it prints. A line without an expectation here, or the
+other way round, is a failure."""
+import itertools
+import re
+
+from cases import commands
+from cases.base import cluster, kubectl, say
+
+NODE = "gpu-2"
+ELSEWHERE = None  # what is up here already, or wants docker and kind
+MODE = (("helm upgrade gpuward manifests/chart/gpuward", "STATUS: deployed"),
+        ("kubectl -n gpuward rollout restart", "restarted"),
+        ("kubectl -n gpuward rollout status", "successfully rolled out"))
+LINES = (
+    ("./dev cluster", ELSEWHERE),
+    ("kubectl get nodes", "gpu-3 +Ready"),
+    *MODE,
+    ("gpuwardctl status", "Mode +observe"),
+    ("kubectl create deployment web", "created"),
+    ("kubectl rollout status deployment/web", "successfully rolled out"),
+    ("kubectl get pods -l app=web", NODE),
+    ("./dev cluster break gpu-2 79", ""),
+    ("gpuwardctl list", "Observed .*would do taint, cordon, drain, reboot"),
+    ("kubectl get nodes -L", f"{NODE} .* fail +REBOOT"),
+    ("gpuwardctl explain", "mode observe: would do taint"),
+    ("gpuwardctl runbook", "## Meaning"),
+    ("kubectl annotate pod POD gpuward.dev/do-not-drain=true", "annotated"),
+    *MODE,
+    ("kubectl get nodes", f"{NODE} +Ready,SchedulingDisabled"),
+    ("gpuwardctl list", "Draining .*protected by gpuward.dev/do-not-drain"),
+    ("kubectl annotate pod POD gpuward.dev/do-not-drain-", "annotated"),
+    ("gpuwardctl list --watch", "Released"),
+    ("kubectl get nodes", f"{NODE} +Ready +<none>"),
+    ("kubectl get pods -l app=web", "Running"),
+    ("./dev cluster down", ELSEWHERE),
+)
+# What ends the part for a cluster of your own.
+UNINSTALL = (
+    ("kubectl delete deployment web", "deleted"),
+    ("kubectl delete remediations --all", "deleted"),
+    ("helm uninstall gpuward", "uninstalled"),
+    ("kubectl delete customresourcedefinition remediations.gpuward.dev", "deleted"),
+    ("kubectl delete namespace gpuward", "deleted"),
+)
+
+
+class TheTutorial(commands.Typist):
+    def test_each_line_does_what_it_says(self):
+        self.take(NODE)
+        blocks = [block for block in commands.pages.blocks_of("docs/tutorial.md") if block.kind == "sh"]
+        for part, lines in zip(commands.pages.OF_TUTORIAL, (LINES, UNINSTALL)):
+            typed = [command for block in blocks if part in block.headings for command in commands.pages.commands_in(block)]
+            for command, expected in itertools.zip_longest(typed, lines):
+                self.assertTrue(command and expected and command.line.startswith(expected[0]), f"{command} {expected}")
+                if expected[1] is not ELSEWHERE:
+                    self.check(command, expected[1])
+
+    def check(self, command, expected):
+        pod = kubectl("get", "pods", "-l", "app=web", f"--field-selector=spec.nodeName={NODE}", "-o",
+                      "jsonpath={.items[*].metadata.name}").split()
+        script = self.script_of(command, NODE, {"POD": pod[0] if pod else ""})
+        if command.line.startswith(("kubectl get", "gpuwardctl status", "gpuwardctl list", "gpuwardctl explain")):
+            self.wait(lambda: re.search(expected, self.type(script, until=expected)), f"{script}: {expected}", 200)
+        else:
+            output = self.type(script, until=expected)
+            self.assertRegex(output, expected or ".*")
+        say(command.line)
+
+    def tearDown(self):
+        """gpuward is gone, and comes back."""
+        if kubectl.get("namespace", "gpuward") is None:
+            cluster.install()
+        super().tearDown()
