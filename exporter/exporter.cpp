@@ -182,6 +182,8 @@ void Exporter::watch_the_rest(const Flags& flags, const std::string& boot_id, Fi
             policy_.get()->settings.checks.profiles);
       },
       store_, policy_, clock_, log_);
+  announcements_ = std::make_unique<AnnouncementWatcher>(
+      node_trees(flags), std::make_unique<http::CurlClient>(), store_, policy_, clock_, log_);
   if (const auto& socket = policy->settings.kubelet_socket; !socket.empty()) {
     pods_ = std::make_unique<PodResourcesWatcher>(std::make_unique<Kubelet>(socket), store_, clock_,
                                                   log_);

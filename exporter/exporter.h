@@ -22,6 +22,7 @@
 #include "exporter/publish/publisher.h"
 #include "exporter/store/state_saver.h"
 #include "exporter/store/store.h"
+#include "exporter/watch/announcement_watcher.h"
 #include "exporter/watch/gpu_evaluation.h"
 #include "exporter/watch/gpu_watcher.h"
 #include "exporter/watch/host_watcher.h"
@@ -72,6 +73,7 @@ class Exporter {
   std::unique_ptr<KernelLogWatcher> kernel_log_;
   std::unique_ptr<NodeLink> node_;
   std::unique_ptr<HostWatcher> host_;
+  std::unique_ptr<AnnouncementWatcher> announcements_;
   std::unique_ptr<PodResourcesWatcher> pods_;
   std::unique_ptr<AmdHealthService> amd_health_;
   std::unique_ptr<CheckRunner> checks_;

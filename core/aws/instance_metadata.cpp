@@ -40,6 +40,11 @@ std::string metadata_endpoint(const AwsEnvironment& environment) {
   return mode == "ipv6" || mode == "IPv6" ? "http://[fd00:ec2::254]" : "http://169.254.169.254";
 }
 
+bool may_be_version_1(ErrorKind kind) {
+  return kind == ErrorKind::kTimeout || kind == ErrorKind::kForbidden ||
+         kind == ErrorKind::kNotFound;
+}
+
 Result<std::string> InstanceMetadata::open_session() const {
   http::ClientRequest request;
   request.method = "PUT";

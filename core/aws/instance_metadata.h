@@ -15,6 +15,11 @@ namespace gpuward::aws {
 // Where the environment says that it is, as AWS's SDKs read that.
 [[nodiscard]] std::string metadata_endpoint(const AwsEnvironment& environment);
 
+// Whether an error of open_session() leaves version 1 to be asked, as the AWS SDKs do: the answer
+// to a PUT does not travel further than the instance's hop limit, 1 by default, and so never
+// reaches a pod.
+[[nodiscard]] bool may_be_version_1(ErrorKind kind);
+
 // Of each call: a second at most, two without a session; errors are the client's own where nothing
 // answers, else kForbidden for 403, kNotFound for 404 and 405, kInternal for 5xx, kInvalid.
 class InstanceMetadata {

@@ -25,6 +25,8 @@ constexpr YamlWord<xid::Profile> kProfiles[] = {{"default", xid::Profile::kDefau
 constexpr YamlWord<UserSpaceLines> kUserSpaceLines[] = {{"mark", UserSpaceLines::kMark},
                                                         {"refuse", UserSpaceLines::kRefuse},
                                                         {"trust", UserSpaceLines::kTrust}};
+constexpr YamlWord<std::string_view> kClouds[] = {
+    {"auto", "auto"}, {"none", "none"}, {"aws", "aws"}, {"gce", "gce"}, {"azure", "azure"}};
 const auto kPresets = yaml_words<NodePreset, 5>();
 constexpr YamlWord<LogLevel> kLogLevels[] = {{"debug", LogLevel::kDebug},
                                              {"info", LogLevel::kInfo},
@@ -189,6 +191,16 @@ void read_metrics(const YamlMap& map, MetricsOptions& metrics) {
   map.read("per_link", metrics.per_link, "also serve a series for each NVLink or XGMI link");
 }
 
+void read_announcements(const YamlMap& map, AnnouncementSettings& announcements) {
+  map.read_word("cloud", announcements.cloud, kClouds,
+                "whose metadata service is asked; `auto`: as the firmware says, outside of these "
+                "clouds nobody");
+  map.read("interval", announcements.interval, seconds(1), minutes(5), "between questions");
+  map.read("endpoint", announcements.endpoint, "default: where the cloud's service is");
+  if (!announcements.endpoint.empty() && !announcements.endpoint.starts_with("http://"))
+    map.reject("endpoint", "must begin with http://");
+}
+
 void read_npd(const YamlMap& map, std::map<std::string, Severity>& severities) {
   const YamlMap table =
       map.map("severities", "severities of permanent problems, by their condition");
@@ -231,6 +243,8 @@ Result<Settings> read_settings_file(const YamlFile& file) {
       .read("socket", settings.kubelet_socket,
             "socket of the kubelet's pod-resources API; empty: not used");
   read_amd(root.map("amd", "AMD GPUs"), settings);
+  read_announcements(root.map("announcements", "what the cloud announces of this machine"),
+                     settings.announcements);
   read_npd(root.map("npd", "the files of `--npd.config`"), settings.npd_severities);
   read_metrics(root.map("metrics",
                         "metrics under other names; read at the start only; the flags add to them"),

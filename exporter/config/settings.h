@@ -39,6 +39,13 @@ struct AmdHealthSettings {
   bool has_all_vendors = false;  // NVIDIA's GPUs too
 };
 
+// What the cloud announces of this machine.
+struct AnnouncementSettings {
+  std::string_view cloud = "auto";  // "auto": by the firmware; "none"; else the cloud's name
+  std::chrono::milliseconds interval = std::chrono::seconds(5);
+  std::string endpoint;  // empty: the cloud's own
+};
+
 struct Settings {
   xid::CatalogueOptions catalogue;
   std::string kernel_log_path = "/dev/kmsg";
@@ -54,6 +61,7 @@ struct Settings {
   std::filesystem::path amd_config = "/etc/metrics/config.json";
   AmdThresholds amd_thresholds = default_amd_thresholds();
   AmdHealthSettings amd_health;
+  AnnouncementSettings announcements;
   MetricsOptions metrics;  // as of the start: a reload does not change them
 };
 

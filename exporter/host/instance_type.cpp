@@ -25,20 +25,13 @@ Result<std::string> read_type(const aws::InstanceMetadata& metadata, const std::
   return type;
 }
 
-// The AWS SDKs ask version 1 after these: the answer to a PUT does not travel further than the
-// instance's hop limit, 1 by default, so that it never reaches a pod.
-bool may_be_version_1(ErrorKind kind) {
-  return kind == ErrorKind::kTimeout || kind == ErrorKind::kForbidden ||
-         kind == ErrorKind::kNotFound;
-}
-
 bool ask_metadata(const InstanceTypeQuestion& question, http::Client& client, InstanceType& found) {
   const aws::InstanceMetadata metadata(client, question.metadata_url);
   const auto session = metadata.open_session();
   auto type = session ? read_type(metadata, *session) : session;
   auto source = InstanceTypeSource::kMetadataV2;
   if (!type) found.misses.push_back("IMDSv2: " + type.error().message);
-  if (!session && may_be_version_1(session.error().kind) && question.asks_metadata_v1) {
+  if (!session && aws::may_be_version_1(session.error().kind) && question.asks_metadata_v1) {
     type = read_type(metadata, {});
     source = InstanceTypeSource::kMetadataV1;
     if (!type) found.misses.push_back("IMDSv1: " + type.error().message);

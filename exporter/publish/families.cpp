@@ -11,6 +11,7 @@ Families exporter_families(const Snapshot& snapshot, const xid::Catalogue& catal
   append_gpu_families(snapshot, options, families);
   append_worker_families(snapshot, families);
   append_node_families(snapshot, families);
+  append_announcement_families(snapshot, families);
   append_pod_families(snapshot, families);
   append_rdma_families(snapshot, options, families);
   if (options.dcgm_compat) append_dcgm_families(snapshot, options, families);

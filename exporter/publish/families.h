@@ -24,6 +24,7 @@ void append_gpu_families(const Snapshot& snapshot, const MetricsOptions& options
                          Families& families);
 void append_worker_families(const Snapshot& snapshot, Families& families);
 void append_node_families(const Snapshot& snapshot, Families& families);
+void append_announcement_families(const Snapshot& snapshot, Families& families);
 void append_pod_families(const Snapshot& snapshot, Families& families);
 void append_rdma_families(const Snapshot& snapshot, const MetricsOptions& options,
                           Families& families);

@@ -2,6 +2,7 @@
 #include <optional>
 #include <tuple>
 
+#include "exporter/checks/check/finding_codes.h"
 #include "exporter/pods/users.h"
 #include "exporter/publish/families.h"
 #include "exporter/publish/gpu_labels.h"
@@ -51,10 +52,11 @@ void append_findings(const Snapshot& snapshot, const GpuLabels& gpus, Families& 
   }
 }
 
+// What is announced says nothing of how the node is.
 Severity worst(const State& state, std::optional<Evidence> left_out = {}) {
   Severity severity = Severity::kNone;
   for (const auto& [key, finding] : state.findings) {
-    if (key.evidence == left_out) continue;
+    if (key.evidence == left_out || key.check == kAnnouncementsCheck) continue;
     severity = std::max(severity, finding.severity);
   }
   return severity;

@@ -118,6 +118,15 @@ void Store::set_rdma(std::vector<RdmaReading> rdma) {
   bump();
 }
 
+void Store::set_announced(Announced announced, const std::optional<CheckResult>& found) {
+  const std::lock_guard lock(mutex_);
+  if (announced_ == announced && !found) return;
+  announced_ = std::move(announced);
+  constexpr bool kIsDiagnostic = false;
+  if (found) latched_.apply_check(*found, kIsDiagnostic);
+  bump();
+}
+
 void Store::update_health(const std::function<void(Health&)>& update) {
   const std::lock_guard lock(mutex_);
   const Health before = health_;
@@ -139,7 +148,8 @@ Snapshot Store::snapshot() const {
           .telemetry = telemetry_,
           .workloads = workloads_,
           .instance = instance_,
-          .rdma = rdma_};
+          .rdma = rdma_,
+          .announced = announced_};
 }
 
 Health Store::health() const {

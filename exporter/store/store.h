@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "core/model/announcement.h"
 #include "core/model/check_result.h"
 #include "exporter/gpu/report/source.h"
 #include "exporter/host/rdma_reading.h"
@@ -69,6 +70,17 @@ struct InstanceFacts {
   bool operator==(const InstanceFacts&) const = default;
 };
 
+// What the cloud has announced of this machine.
+struct Announced {
+  std::string cloud;                 // "aws"; empty: the machine is in none that is known
+  bool is_read = false;              // since the start; where not, nobody knows what is announced
+  std::optional<std::string> fault;  // why the last reading failed; what was known stands
+  WallTime last_read;
+  bool is_stale = false;           // nobody has been able to read it for long
+  std::vector<Announcement> list;  // by start
+  bool operator==(const Announced&) const = default;
+};
+
 struct Snapshot {
   State state;
   std::vector<Gpu> gpus;
@@ -78,6 +90,7 @@ struct Snapshot {
   Workloads workloads;
   InstanceFacts instance;
   std::vector<RdmaReading> rdma;
+  Announced announced;
 };
 
 // What one batch of the kernel log amounts to.
@@ -112,6 +125,8 @@ class Store {
   void set_workloads(Workloads workloads);
   void set_instance(InstanceFacts instance);
   void set_rdma(std::vector<RdmaReading> rdma);
+  // With the findings that they are; without, the findings stay as they are.
+  void set_announced(Announced announced, const std::optional<CheckResult>& found);
   void update_health(const std::function<void(Health&)>& update);
   void touch();  // something outside that is rendered too has changed (the policy)
 
@@ -139,6 +154,7 @@ class Store {
   Workloads workloads_;
   InstanceFacts instance_;
   std::vector<RdmaReading> rdma_;
+  Announced announced_;
   std::uint64_t version_ = 1;
 };
 

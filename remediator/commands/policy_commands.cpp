@@ -61,6 +61,7 @@ std::string rules_text(const Policy& policy, std::optional<Severity> only) {
        {Severity::kIsolate, Severity::kReboot, Severity::kReset, Severity::kMonitor}) {
     if (only.value_or(severity) == severity) text += "\n" + severity_text(policy, severity);
   }
+  if (!only) text += "\n" + maintenance_text(policy);
   if (const std::string sources = sources_text(policy); !sources.empty()) text += "\n" + sources;
   text += "\n" + guards_text(policy);
   const std::string told = notifications_text(policy.notifications);

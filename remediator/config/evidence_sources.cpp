@@ -42,6 +42,7 @@ void EvidenceSources::start_polls() {
   SourceParts sources{.policy = parts_.policy,
                       .known = parts_.view,
                       .nodes = parts_.view,
+                      .announcements = parts_.view,
                       .node_lines = parts_.view,
                       .clock = parts_.clock,
                       .prometheus = {},

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "remediator/decision/draft.h"
+#include "remediator/decision/maintenance.h"
 #include "remediator/decision/step_gates.h"
 #include "remediator/decision/way_back.h"
 #include "remediator/guards/konduktor_taint.h"
@@ -210,7 +211,21 @@ bool taint_and_cordon_stand(const Draft& draft, const std::vector<Step>& marks) 
   });
 }
 
+// "maintenance.reboot" where the steps rest on what is announced.
+std::string rule_of_plan(const Draft& draft, Severity severity) {
+  if (rests_on_maintenance(draft.policy, draft.inputs))
+    return "maintenance." + std::string(to_string(*draft.policy.announced));
+  return "severities." + std::string(to_string(severity));
+}
+
 std::string record_only_message(const Draft& draft) {
+  if (const std::string what = announced_text(draft.inputs); !what.empty()) {
+    const auto& steps =
+        plan_of(draft.policy, draft.policy.pool, draft.remediation.acted_severity());
+    return what + (steps.empty() ? ": the policy's maintenance has no steps for it"
+                                 : ": mode " + std::string(to_string(draft.policy.mode)) +
+                                       ", would do " + step_names(steps));
+  }
   if (draft.remediation.severity == Severity::kMonitor) return "severity monitor is recorded only";
   const auto& plan = plan_of(draft.policy, draft.policy.pool, draft.remediation.acted_severity());
   if (plan.empty()) return "the policy has no steps for this severity";
@@ -292,7 +307,7 @@ Decision ended_without_trace(Draft& draft) {
 Decision decide_standing(Draft& draft) {
   if (auto lower = lower_severity(draft)) return *std::move(lower);
   const Severity severity = draft.remediation.acted_severity();
-  const std::string rule = "severities." + std::string(to_string(severity));
+  const std::string rule = rule_of_plan(draft, severity);
   const std::vector<PlannedStep> plan = steps_for(draft.policy, severity);
   draft.decision.reasons.push_back("policy " + rule + of_pool(draft) + " in mode " +
                                    std::string(to_string(draft.policy.mode)) + ": " +
@@ -325,9 +340,10 @@ Decision decide_standing(Draft& draft) {
   const PlannedStep* next = next_step(plan, draft.remediation);
   if (!taint_and_cordon_stand(draft, marks) || (next == nullptr && !has_begun(draft.remediation))) {
     if (next != nullptr) draft.decision.look_again = std::chrono::milliseconds(0);
-    return put_taint_and_cordon(
-        draft, marks, rule,
-        "severity " + std::string(to_string(severity)) + ": " + step_names(plan));
+    const std::string what = rests_on_maintenance(draft.policy, draft.inputs)
+                                 ? announced_text(draft.inputs)
+                                 : "severity " + std::string(to_string(severity));
+    return put_taint_and_cordon(draft, marks, rule, what + ": " + step_names(plan));
   }
   if (is_on_way_back(draft.policy, draft.remediation))
     return hold_for_operator(draft, "the policy's steps have ended");
@@ -340,9 +356,10 @@ Decision decide_standing(Draft& draft) {
   return hold_for_operator(draft, "the policy's steps are done" + failures(draft));
 }
 
+namespace {
+
 // Guards first, in order; the first that speaks wins.
-Decision decide(const Policy& policy, const DecisionInputs& inputs, WallTime now) {
-  Draft draft{.policy = policy, .inputs = inputs, .remediation = inputs.remediation, .now = now};
+Decision decide_in_order(Draft& draft) {
   add_evidence(draft);
   if (draft.remediation.status.has_done(Step::kTerminate)) return decide_after_the_end(draft);
   if (auto end = machine_is_ending(draft)) return watch_step(draft, std::move(*end));
@@ -376,11 +393,22 @@ Decision decide(const Policy& policy, const DecisionInputs& inputs, WallTime now
   if (const auto what = unexplained_ownership(draft)) return hold_for_ownership(draft, *what);
   if (auto step = step_under_way(draft.policy, draft.remediation)) {
     // A machine that restarts or ends is checked in any mode: that changes nothing.
-    if (is_of_the_machine(step->step) || allows(draft.policy.mode, step->step))
+    const bool is_over =
+        step->step == Step::kDrain && is_called_off(draft.policy, draft.remediation);
+    if (!is_over && (is_of_the_machine(step->step) || allows(draft.policy.mode, step->step)))
       return watch_step(draft, std::move(*step));
   }
-  if (has_begun(draft.remediation) || draft.remediation.any_firing()) return decide_standing(draft);
+  const bool is_wanted =
+      draft.remediation.any_firing() || is_announced(draft.policy, draft.remediation);
+  if (has_begun(draft.remediation) || is_wanted) return decide_standing(draft);
   return decide_without_alerts(draft);
+}
+
+}  // namespace
+
+Decision decide(const Policy& policy, const DecisionInputs& inputs, WallTime now) {
+  Draft draft{.policy = policy, .inputs = inputs, .remediation = inputs.remediation, .now = now};
+  return with_lateness(draft, decide_in_order(draft));
 }
 
 }  // namespace gpuward::remediator

@@ -42,8 +42,9 @@ void forget_verification(RemediationStatus& status, Step begun) {
 
 void say(RemediationStatus& status, const Decision& decision, Mode mode) {
   // Whoever was told that it is held was not told of this.
-  if (decision.rule == kOwnershipRule && status.rule != kOwnershipRule)
-    status.notified_phase.reset();
+  for (const std::string_view rule : {kOwnershipRule, kLateRule}) {
+    if (decision.rule == rule && status.rule != rule) status.notified_phase.reset();
+  }
   status.mode = mode;
   status.rule = decision.rule;
   status.message = decision.message;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/runtime/clock.h"
+#include "remediator/decision/maintenance.h"
 #include "remediator/decision/way_back.h"
 #include "remediator/guards/approval.h"
 #include "remediator/guards/other_repairers.h"
@@ -145,7 +146,10 @@ std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy,
   }
   const std::string what = std::string(to_string(step.step)) + " needs fresh evidence: ";
   if (!*inputs.report) return shut("guard.evidence", what + why_no_report(inputs.report->error()));
-  const Severity wanted = inputs.remediation.evidence_severity();
+  // Of a machine that is to be maintained no fault is wanted, only an exporter that answers.
+  const Severity wanted = rests_on_maintenance(policy, inputs)
+                              ? Severity::kNone
+                              : inputs.remediation.evidence_severity();
   if (const auto why =
           objection_to_disruption(**inputs.report, *inputs.node, wanted,
                                   {.after = {}, .max_age = policy.max_evidence_age, .now = now})) {
@@ -270,9 +274,10 @@ Gate gate_before(const PlannedStep& step, const Policy& policy, const DecisionIn
                  WallTime now) {
   if (auto gate = delay_before(step, inputs.remediation, now)) return *gate;
   if (auto gate = window_before(step, policy, now)) return *gate;
+  if (auto gate = maintenance_before(step, policy, inputs, now)) return *gate;
   if (auto gate = taints_before(step, inputs)) return *gate;
   if (auto gate = node_before(step, policy, inputs, now)) return *gate;
-  if (!rests_on_a_condition(step, policy, inputs, now)) {
+  if (!rests_on_a_condition(step, policy, inputs, now) && !rests_on_maintenance(policy, inputs)) {
     if (auto gate = alerts_before(step, inputs)) return *gate;
   }
   Gate open;

@@ -33,6 +33,7 @@ Case case_of(Remediation remediation, std::optional<kube::Node> node,
            .target = {},
            .policy = std::move(policy)};
   if (now.node) now.policy = policy_for(std::move(now.policy), now.node->meta.labels);
+  now.policy = policy_about(std::move(now.policy), now.remediation);
   const bool is_same = now.node && now.node->meta.uid == now.remediation.node_uid;
   now.target = is_same ? *now.node : remembered_node(now.remediation);
   return now;

@@ -49,6 +49,7 @@ class NoticeWriter {
     if (next_.escalated_to != old.escalated_to) add(Moment::kEscalated, {}, next_.message);
     add_approval();
     if (has_moved && next_.phase == Phase::kHeld) add(Moment::kHeld, {}, next_.message);
+    if (next_.rule == kLateRule && old.rule != kLateRule) add(Moment::kHeld, {}, next_.message);
     if (has_moved && next_.phase == Phase::kPaused) add(Moment::kPaused, {}, next_.message);
     if (is_open(old.phase) && !is_open(next_.phase)) add(Moment::kClosed, {}, next_.message);
     return std::move(next_);
@@ -121,7 +122,7 @@ class NoticeWriter {
 
 // Somebody has to be told of it for sure.
 bool needs_notification(const RemediationStatus& status) {
-  return needs_operator(status.phase) || is_left_in_service(status);
+  return needs_operator(status.phase) || is_left_in_service(status) || status.rule == kLateRule;
 }
 
 bool needs_attention(const RemediationStatus& status) {

@@ -21,8 +21,8 @@ inline constexpr std::string_view kContradictoryAlert = "GpuwardMachineContradic
 // Whether alerts of history fire for it, and no other alert does.
 [[nodiscard]] inline bool rests_on_history(const Remediation& remediation) {
   return remediation.any_firing() &&
-         std::ranges::all_of(remediation.alerts, [](const AlertEvidence& alert) {
-           return !alert.firing() || is_of_history(alert);
+         std::ranges::all_of(remediation.alerts, [&](const AlertEvidence& alert) {
+           return !alert.firing() || is_of_history(alert) || !remediation.counts(alert);
          });
 }
 

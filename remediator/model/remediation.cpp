@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/runtime/text.h"
+#include "remediator/model/announced.h"
 #include "remediator/model/error_class.h"
 
 namespace gpuward::remediator {
@@ -53,9 +54,13 @@ bool Remediation::must_be_let_go() const {
   return deleting && std::ranges::find(finalizers, kFinalizer) != finalizers.end();
 }
 
+bool Remediation::counts(const AlertEvidence& alert) const {
+  return acted_severity() <= Severity::kMonitor || !announced_kind(alert);
+}
+
 bool Remediation::any_firing() const {
-  return std::any_of(alerts.begin(), alerts.end(),
-                     [](const AlertEvidence& a) { return a.firing(); });
+  return std::ranges::any_of(
+      alerts, [this](const AlertEvidence& alert) { return alert.firing() && counts(alert); });
 }
 
 Severity Remediation::firing_severity() const {
@@ -92,6 +97,7 @@ bool Remediation::has_orphaned_taints() const {
 std::optional<WallTime> Remediation::ended_at() const {
   std::optional<WallTime> last;
   for (const AlertEvidence& alert : alerts) {
+    if (!counts(alert)) continue;
     if (!alert.ended_at) return std::nullopt;
     last = std::max(last.value_or(*alert.ended_at), *alert.ended_at);
   }

@@ -84,6 +84,9 @@ struct RemediationStatus;
 // The policy would act on the node, and a budget or a storm leaves it in service as it is. Somebody
 // has to be told of that too.
 [[nodiscard]] bool is_left_in_service(const RemediationStatus& status);
+// The rule of a node that will not be drained before what its cloud has announced begins; somebody
+// has to be told of that too.
+inline constexpr std::string_view kLateRule = "maintenance.late";
 
 // One alert about the node. Identity is the fingerprint; nothing here changes when it is merely
 // repeated.
@@ -230,6 +233,9 @@ struct Remediation {
   [[nodiscard]] Severity acted_severity() const {
     return std::max(evidence_severity(), status.escalated_to.value_or(Severity::kNone));
   }
+  // Whether it speaks for or against what is done: of a fault, what the cloud announces does not.
+  [[nodiscard]] bool counts(const AlertEvidence& alert) const;
+  // Of those that count.
   [[nodiscard]] bool any_firing() const;
   // Of the alerts that fire.
   [[nodiscard]] Severity firing_severity() const;

@@ -75,20 +75,24 @@ std::vector<PlannedStep> steps_for(const Policy& policy, Severity severity) {
 }
 
 bool needs_approvals(const Policy& policy) {
-  const auto waits = [&](const auto& plans) {
-    return std::ranges::any_of(plans, [&](const auto& plan) {
-      return std::ranges::any_of(plan.second, [&](const PlannedStep& step) {
-        return step.before.approval && allows(policy.mode, step.step);
-      });
+  const auto waits = [&](const std::vector<PlannedStep>& steps) {
+    return std::ranges::any_of(steps, [&](const PlannedStep& step) {
+      return step.before.approval && allows(policy.mode, step.step);
     });
   };
-  return waits(policy.steps) || waits(policy.way_back) ||
+  const auto any_waits = [&](const auto& lists) {
+    return std::ranges::any_of(lists, [&](const auto& list) { return waits(list.second); });
+  };
+  return any_waits(policy.steps) || any_waits(policy.way_back) ||
+         std::ranges::any_of(policy.maintenance,
+                             [&](const auto& rule) { return waits(rule.second.steps); }) ||
          std::ranges::any_of(policy.pools, [&](const PoolPolicy& pool) {
-           return waits(pool.steps) || waits(pool.way_back);
+           return any_waits(pool.steps) || any_waits(pool.way_back);
          });
 }
 
 std::optional<Severity> worse_with_steps(const Policy& policy, Severity severity) {
+  if (severity < Severity::kReset) return std::nullopt;  // what the cloud does is no fault
   for (int next = static_cast<int>(severity) + 1; next <= static_cast<int>(Severity::kIsolate);
        ++next) {
     const auto worse = static_cast<Severity>(next);

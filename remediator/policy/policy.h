@@ -21,6 +21,7 @@
 #include "remediator/policy/foreign_alerts.h"
 #include "remediator/policy/job_settings.h"
 #include "remediator/policy/loki_rules.h"
+#include "remediator/policy/maintenance_rules.h"
 #include "remediator/policy/maintenance_window.h"
 #include "remediator/policy/notifications.h"
 #include "remediator/policy/retention.h"
@@ -78,6 +79,8 @@ struct Policy {
   std::chrono::milliseconds drain_buffer{std::chrono::minutes(10)};
   LokiRules loki;
   TriageRules triage;
+  MaintenanceRules maintenance = default_maintenance();
+  std::optional<AnnouncementKind> announced;  // whose steps policy_about() has given
   std::vector<MaintenanceWindow> windows;
   std::vector<PoolPolicy> pools;  // the first that a node belongs to
   std::string pool;               // of what policy_for() gives: that pool's name

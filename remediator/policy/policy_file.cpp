@@ -63,6 +63,10 @@ std::vector<NamedStep> all_steps(const Policy& policy) {
   };
   add("severities.", policy.steps, "");
   add("way_back.", policy.way_back, "");
+  for (const auto& [kind, rule] : policy.maintenance) {
+    for (const PlannedStep& step : rule.steps)
+      steps.emplace_back("maintenance." + std::string(to_string(kind)), step);
+  }
   for (const PoolPolicy& pool : policy.pools) {
     add("severities.", pool.steps, " of pool " + pool.name);
     add("way_back.", pool.way_back, " of pool " + pool.name);
@@ -267,6 +271,9 @@ Result<Policy> read_policy(const YamlFile& file) {
   policy.loki.is_configured = root.has("loki");
   policy.triage = read_triage_rules(
       root.map("triage", "advice of a language model; off unless `openai` or `bedrock` is set"));
+  policy.maintenance = read_maintenance(
+      root.map("maintenance", "what is done about what a cloud announces of a machine, by kind"),
+      drain);
   policy.windows = read_maintenance_windows(root);
   require_windows(root, policy);
   policy.evictions = read_eviction_rate(root.map("evictions", "the rate of all drains together"));

@@ -1,5 +1,6 @@
 #include "remediator/policy/policy_text.h"
 
+#include <algorithm>
 #include <optional>
 #include <sstream>
 #include <vector>
@@ -140,16 +141,14 @@ std::string way_back_text(const Policy& policy, Severity severity) {
   return text;
 }
 
-}  // namespace
-
-std::string severity_text(const Policy& policy, Severity severity) {
-  std::string text = "severity " + std::string(to_string(severity)) + "\n";
-  const auto& plan = plan_of(policy, policy.pool, severity);
-  if (plan.empty()) return text + "  recorded only\n";
-  const std::size_t taken = steps_for(policy, severity).size();
+std::string plan_text(const Policy& policy, Severity severity,
+                      const std::vector<PlannedStep>& plan) {
+  std::string text;
+  bool is_cut = false;
   for (std::size_t i = 0; i < plan.size(); ++i) {
     const PlannedStep& step = plan[i];
-    if (i == taken) {
+    if (!is_cut && !allows(policy.mode, step.step)) {
+      is_cut = true;
       text += "  -- mode " + std::string(to_string(policy.mode)) +
               " ends here; of what follows nothing is done --\n";
     }
@@ -158,7 +157,31 @@ std::string severity_text(const Policy& policy, Severity severity) {
                       is_wait ? "of a replacement; where none joins, held for an operator"
                               : failure_text(policy, severity, step.step));
   }
-  return text + way_back_text(policy, severity);
+  return text;
+}
+
+}  // namespace
+
+std::string severity_text(const Policy& policy, Severity severity) {
+  const std::string text = "severity " + std::string(to_string(severity)) + "\n";
+  const auto& plan = plan_of(policy, policy.pool, severity);
+  if (plan.empty()) return text + "  recorded only\n";
+  return text + plan_text(policy, severity, plan) + way_back_text(policy, severity);
+}
+
+std::string maintenance_text(const Policy& policy) {
+  std::string text = "announced by the cloud\n";
+  for (const auto& [kind, rule] : policy.maintenance) {
+    text += " " + std::string(to_string(kind)) + "\n";
+    if (rule.steps.empty()) text += "  recorded and notified\n";
+    text += plan_text(policy, kMaintenanceSeverity, rule.steps);
+    const bool drains =
+        std::ranges::find(rule.steps, Step::kDrain, &PlannedStep::step) != rule.steps.end();
+    if (!drains) continue;
+    text += "  the drain begins " + to_duration_text(rule.drain_takes) +
+            " before the start; what follows it waits until the cloud says that it is over\n";
+  }
+  return text;
 }
 
 std::string notifications_text(const NotificationPolicy& policy) {

@@ -13,6 +13,9 @@ namespace gpuward::remediator {
 // follows where it fails. Several lines.
 [[nodiscard]] std::string severity_text(const Policy& policy, Severity severity);
 
+// What is done about what a cloud announces, likewise, by kind.
+[[nodiscard]] std::string maintenance_text(const Policy& policy);
+
 // What holds for every severity: the evidence and the budgets before a disruptive step, and the way
 // back.
 [[nodiscard]] std::string guards_text(const Policy& policy);

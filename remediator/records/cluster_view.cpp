@@ -7,6 +7,7 @@
 
 #include "core/kube/node_findings.h"
 #include "core/kube/objects.h"
+#include "remediator/model/announced.h"
 #include "remediator/model/node_mark.h"
 #include "remediator/model/ownership.h"
 #include "remediator/model/remediation_name.h"
@@ -82,7 +83,8 @@ void count_open(ViewState& state, const std::string& node_uid) {
     if (!remediation.open()) continue;
     node.severity = std::max(node.severity, remediation.acted_severity());
     for (const AlertEvidence& alert : remediation.alerts) {
-      if (alert.firing())
+      // A cloud that maintains many machines at once is no false finding on many nodes.
+      if (alert.firing() && !announced_kind(alert))
         node.alerts.push_back({alert.alertname, alert.first_received, alert.severity});
     }
     node.confirmed = node.confirmed || is_confirmed(remediation);
@@ -225,6 +227,14 @@ std::vector<ConditionSeen> ClusterView::conditions(std::span<const ConditionRule
     auto own = seen_conditions(rules, *node);
     std::ranges::move(own, std::back_inserter(all));
   }
+  return all;
+}
+
+std::vector<AnnouncedNode> ClusterView::announcements() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<AnnouncedNode> all;
+  for (const auto& [name, node] : state_.nodes)
+    all.push_back({.node = name, .list = node_announcements_of(*node)});
   return all;
 }
 

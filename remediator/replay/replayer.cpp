@@ -123,6 +123,7 @@ std::optional<milliseconds> Replayer::look(const std::string& node, WallTime now
              .policy = policy_,
              .at = now};
     if (one.node) one.policy = policy_for(policy_, one.node->meta.labels);
+    one.policy = policy_about(one.policy, one.remediation);
     ledger_ = with_arrival(std::move(ledger_), one.remediation, one.policy->budgets,
                            fleet_size(cluster_.view()), now);
     one.decision = decide_with_answers(one);

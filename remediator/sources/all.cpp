@@ -1,5 +1,6 @@
 #include <array>
 
+#include "remediator/sources/announcement_source.h"
 #include "remediator/sources/condition_source.h"
 #include "remediator/sources/loki_source.h"
 #include "remediator/sources/monitor_event.h"
@@ -20,6 +21,11 @@ std::unique_ptr<Source> make_prometheus(const SourceParts& parts) {
 // Without rules in the policy it finds nothing; they may come with the next one.
 std::unique_ptr<Source> make_condition(const SourceParts& parts) {
   return std::make_unique<ConditionSource>(parts.policy, parts.nodes, parts.known, parts.clock);
+}
+
+std::unique_ptr<Source> make_announcement(const SourceParts& parts) {
+  return std::make_unique<AnnouncementSource>(parts.policy, parts.announcements, parts.known,
+                                              parts.clock);
 }
 
 std::unique_ptr<Source> make_loki(const SourceParts& parts) {
@@ -46,7 +52,8 @@ std::unique_ptr<Source> make_node_lines(const SourceParts& parts) {
 
 // Null where a source is not switched on.
 constexpr std::array kSources = {make_prometheus,     make_condition,  make_loki,
-                                 make_monitor_events, make_node_lines, make_triage};
+                                 make_monitor_events, make_node_lines, make_triage,
+                                 make_announcement};
 
 }  // namespace
 

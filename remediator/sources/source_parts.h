@@ -11,6 +11,7 @@
 #include "remediator/policy/current_policy.h"
 #include "remediator/sources/known_evidence.h"
 #include "remediator/sources/loki_source.h"
+#include "remediator/sources/node_announcements.h"
 #include "remediator/sources/node_conditions.h"
 #include "remediator/sources/node_lines.h"
 #include "remediator/sources/prometheus_source.h"
@@ -24,6 +25,7 @@ struct SourceParts {
   const CurrentPolicy& policy;
   const KnownEvidence& known;
   const NodeConditions& nodes;
+  const NodeAnnouncements& announcements;
   const NodeLines& node_lines;
   Clock& clock;
   std::optional<PrometheusSourceOptions> prometheus;  // absent: its alerts are not read

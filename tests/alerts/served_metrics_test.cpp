@@ -28,7 +28,8 @@ bool is_of_others(const std::string& metric) {
 bool is_absent_here(const std::string& metric) {
   static const std::string page = *read_file(GPUWARD_SOURCE_DIR "/docs/metrics.md");
   return (metric == "gpuward_gpu_pod_info" || metric == "gpuward_instance_info" ||
-          metric == "gpuward_node_tainted" || metric.starts_with("gpuward_check_")) &&
+          metric == "gpuward_node_tainted" || metric.starts_with("gpuward_announcement") ||
+          metric.starts_with("gpuward_check_")) &&
          page.find("\n| `" + metric + "` |") != std::string::npos;
 }
 

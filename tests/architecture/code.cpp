@@ -22,8 +22,9 @@ struct PlugInFolder {
   std::string_view suffix;  // of the name of a plug-in's file
   bool is_a_folder_each = false;
 };
-constexpr std::array<PlugInFolder, 9> kPlugInFolders{{
+constexpr std::array<PlugInFolder, 10> kPlugInFolders{{
     {"exporter/checks", "_check", true},
+    {"exporter/announcements", "_cloud"},
     {"exporter/commands", "_command"},
     {"exporter/publish", "_sink"},
     {"exporter/gpu", "_library", true},

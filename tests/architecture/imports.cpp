@@ -29,11 +29,11 @@ void append_program(std::string_view program, std::span<const std::string_view> 
 }
 
 std::vector<Layer> make_layers() {
-  constexpr std::array<std::string_view, 13> kExporter{
-      "exporter/gpu",       "exporter/kernel_log", "exporter/host",    "exporter/store",
-      "exporter/checks",    "exporter/pods",       "exporter/publish", "exporter/amd_health",
-      "exporter/nccl_pair", "exporter/evidence",   "exporter/config",  "exporter/watch",
-      "exporter/commands"};
+  constexpr std::array<std::string_view, 14> kExporter{
+      "exporter/gpu",        "exporter/kernel_log", "exporter/host",     "exporter/announcements",
+      "exporter/store",      "exporter/checks",     "exporter/pods",     "exporter/publish",
+      "exporter/amd_health", "exporter/nccl_pair",  "exporter/evidence", "exporter/config",
+      "exporter/watch",      "exporter/commands"};
   constexpr std::array<std::string_view, 22> kRemediator{
       "remediator/model",   "remediator/drain",   "remediator/restart",  "remediator/policy",
       "remediator/guards",  "remediator/gates",   "remediator/cloud",    "remediator/triage",

@@ -57,6 +57,7 @@ void append_exporter(const exporter::Snapshot& snapshot, Tables& tables) {
   append_gpu_families(snapshot, {}, tables["gpus"]);
   append_worker_families(snapshot, tables["worker"]);
   append_node_families(snapshot, tables["node"]);
+  append_announcement_families(snapshot, tables["announcements"]);
   append_rdma_families(snapshot, {}, tables["rdma"]);
   append_self_families(snapshot, tables["self"]);
   append_on_request(snapshot, {.dcgm_compat = true, .efa_compat = true, .per_link = true},

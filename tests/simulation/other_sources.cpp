@@ -27,6 +27,7 @@ SourceParts parts_of(Stage& stage, AnsweringPlaces& places, const ClusterView& v
   SourceParts parts{.policy = stage.policy,
                     .known = view,
                     .nodes = view,
+                    .announcements = view,
                     .node_lines = view,
                     .clock = stage.clock,
                     .prometheus = {},

@@ -166,6 +166,17 @@ constexpr FindingCode kCodes[] = {
      "the device reaches itself slower than EFA_MIN_BW"},
     {Code::kEfaLoopbackDrops, kEfaLoopback, "efa_loopback_drops", kMonitor, kMonitor, kByCheck,
      "packets were dropped or timed out during the test"},
+    // What the cloud announces, in the order of AnnouncementKind.
+    {Code::kAnnouncedRebalance, kAnnouncementsCheck, "announced_rebalance", kMonitor, kMonitor,
+     kByCheck, "the cloud says that it has become more likely to take this machine away"},
+    {Code::kAnnouncedFreeze, kAnnouncementsCheck, "announced_freeze", kMonitor, kMonitor, kByCheck,
+     "the cloud will pause or move this machine, or maintain its network or power"},
+    {Code::kAnnouncedReboot, kAnnouncementsCheck, "announced_reboot", kMonitor, kMonitor, kByCheck,
+     "the cloud will restart this machine"},
+    {Code::kAnnouncedRedeploy, kAnnouncementsCheck, "announced_redeploy", kMonitor, kMonitor,
+     kByCheck, "the cloud will stop this machine, which starts on other hardware"},
+    {Code::kAnnouncedTerminate, kAnnouncementsCheck, "announced_terminate", kMonitor, kMonitor,
+     kByCheck, "the cloud will take this machine away"},
 };
 
 constexpr bool stand_in_their_order() {

@@ -80,7 +80,12 @@ enum class Code : std::uint8_t {
   kEfaLoopbackFailed,
   kEfaLoopbackSlow,
   kEfaLoopbackDrops,
-  kLast = kEfaLoopbackDrops,
+  kAnnouncedRebalance,
+  kAnnouncedFreeze,
+  kAnnouncedReboot,
+  kAnnouncedRedeploy,
+  kAnnouncedTerminate,
+  kLast = kAnnouncedTerminate,
 };
 
 struct FindingCode {
@@ -95,6 +100,8 @@ struct FindingCode {
 
 // The name under which the rules on GPU readings keep their result and findings.
 inline constexpr std::string_view kGpuCheck = "gpu";
+// That of what the cloud announces. It says nothing of how the node is.
+inline constexpr std::string_view kAnnouncementsCheck = "announcements";
 
 [[nodiscard]] std::span<const FindingCode> finding_codes();
 

@@ -57,6 +57,16 @@ void change_findings(const NodeWish& wish, kube::NodeChange& change) {
   }
 }
 
+void change_announcements(const NodeWish& wish, kube::NodeChange& change) {
+  if (!wish.announcements) return;
+  const std::string key(kAnnouncementsAnnotation);
+  if (wish.announcements->empty()) {
+    change.remove_annotations.push_back(key);
+  } else {
+    change.set_annotations.emplace(key, node_announcements_text(*wish.announcements));
+  }
+}
+
 void change_taint(const NodeWish& wish, const kube::Taint& taint, kube::NodeChange& change) {
   switch (wish.taint) {
     case TaintWish::kSet:
@@ -90,7 +100,10 @@ bool remove_old_names(const NodeWish& wish, const NodeKeys& keys, const kube::No
   for (const NodeName label : {NodeName::kStatus, NodeName::kSeverity, NodeName::kLastCheck})
     change.remove_labels.push_back(old(label));
   change.remove_annotations.push_back(old(NodeName::kResults));
-  if (!keys.has_annotations) change.remove_annotations.emplace_back(kFindingsAnnotation);
+  if (!keys.has_annotations) {
+    change.remove_annotations.emplace_back(kFindingsAnnotation);
+    change.remove_annotations.emplace_back(kAnnouncementsAnnotation);
+  }
   if (old != keys.names()) move_diagnoses(seen, old, keys.names(), change);
   return remove_old_taint(wish, keys, seen, unhealthy_taint(old), change);
 }
@@ -125,6 +138,7 @@ kube::NodeChange change_of(const NodeWish& wish, const NodeKeys& keys, const kub
       change.set_annotations.emplace(keys.names()(NodeName::kResults),
                                      results_annotation(wish, seen.meta.name));
       change_findings(wish, change);
+      change_announcements(wish, change);
     }
     change_preset(wish, keys, seen, change);
   }

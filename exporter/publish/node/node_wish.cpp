@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "exporter/checks/check/finding_codes.h"
 #include "exporter/publish/node/condition_text.h"
 #include "exporter/publish/node/node_findings.h"
 #include "exporter/publish/node/node_keys.h"
@@ -12,15 +13,19 @@ namespace {
 
 constexpr std::size_t kMostChecks = 32;
 
+// What is announced says nothing of how the node is; here, and below.
 Severity worst_severity(const State& state) {
   Severity worst = Severity::kNone;
-  for (const auto& [key, finding] : state.findings) worst = std::max(worst, finding.severity);
+  for (const auto& [key, finding] : state.findings) {
+    if (key.check != kAnnouncementsCheck) worst = std::max(worst, finding.severity);
+  }
   return worst;
 }
 
 bool any_check(const State& state, auto&& predicate) {
-  return std::ranges::any_of(state.checks,
-                             [&](const auto& entry) { return predicate(entry.second.status); });
+  return std::ranges::any_of(state.checks, [&](const auto& entry) {
+    return entry.first != kAnnouncementsCheck && predicate(entry.second.status);
+  });
 }
 
 bool is_conclusive(CheckStatus status) {
@@ -31,7 +36,8 @@ bool is_conclusive(CheckStatus status) {
 // What a check of another boot has found, and none of this boot has looked at again.
 bool has_memories(const State& state) {
   return std::ranges::any_of(state.findings, [](const auto& entry) {
-    return entry.second.severity == Severity::kNone && entry.second.cleared_by == ClearedBy::kCheck;
+    return entry.second.severity == Severity::kNone &&
+           entry.second.cleared_by == ClearedBy::kCheck && entry.first.check != kAnnouncementsCheck;
   });
 }
 
@@ -88,10 +94,19 @@ void add_condition(const Snapshot& snapshot, NodeWish& wish) {
   }
 }
 
+std::optional<std::vector<NodeAnnouncement>> node_announcements(const Snapshot& snapshot) {
+  const Announced& announced = snapshot.announced;
+  if (!announced.is_read) return std::nullopt;
+  std::vector<NodeAnnouncement> list;
+  for (const Announcement& one : announced.list)
+    list.push_back({one, announced.is_stale, snapshot.state.boot_id});
+  return list;
+}
+
 auto substance(const NodeWish& wish) {
   return std::tie(wish.status, wish.severity, wish.taint, wish.could_tell, wish.checks,
-                  wish.instance_type, wish.condition, wish.reason, wish.message,
-                  wish.sick_amd_gpus);
+                  wish.instance_type, wish.condition, wish.reason, wish.message, wish.sick_amd_gpus,
+                  wish.announcements);
 }
 
 }  // namespace
@@ -114,6 +129,7 @@ NodeWish wish_of(const Snapshot& snapshot, UntoldNode untold_node) {
   wish.instance_type = snapshot.instance.type;
   wish.sick_amd_gpus = sick_amd_gpus(snapshot);
   wish.findings = node_findings(snapshot);
+  wish.announcements = node_announcements(snapshot);
   add_checks(state, wish);
   add_condition(snapshot, wish);
   return wish;

@@ -7,10 +7,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/kube/node_announcements.h"
 #include "core/kube/node_findings.h"
 #include "exporter/publish/node/node_settings.h"
 #include "exporter/store/store.h"
@@ -51,8 +53,10 @@ struct NodeWish {
   std::string condition, reason, message;
   std::vector<std::string> sick_amd_gpus;  // indexes
   std::vector<NodeFinding> findings;       // few, the worst first
-  WallTime last_diagnostic_pass;           // of DCGM; the epoch where there was none
-  WallTime last_check;                     // when the newest result was there; likewise
+  // nullopt: the cloud was not asked yet, and what the node says stays.
+  std::optional<std::vector<NodeAnnouncement>> announcements;
+  WallTime last_diagnostic_pass;  // of DCGM; the epoch where there was none
+  WallTime last_check;            // when the newest result was there; likewise
 };
 
 [[nodiscard]] NodeWish wish_of(const Snapshot& snapshot,

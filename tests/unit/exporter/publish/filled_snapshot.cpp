@@ -222,6 +222,17 @@ Snapshot filled_snapshot(int gpus, Vendor vendor) {
                        .gpus_expected = 8,
                        .efa_expected = 16,
                        .gpus_on_pci = 8};
+  snapshot.announced = {.cloud = "aws",
+                        .is_read = true,
+                        .fault = {},
+                        .last_read = snapshot.health.last_good_reload,
+                        .is_stale = false,
+                        .list = {{.id = "instance-event-1",
+                                  .kind = AnnouncementKind::kReboot,
+                                  .announced_by = "aws",
+                                  .what = "system-reboot: scheduled reboot",
+                                  .start = snapshot.health.last_good_reload,
+                                  .end = snapshot.health.last_good_reload}}};
   snapshot.rdma = {rdma("rdmap86s0", true), rdma("mlx5_0", false)};
   return snapshot;
 }

@@ -1,0 +1,165 @@
+#include "remediator/decision/maintenance.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "core/kube/node_announcements.h"
+#include "core/runtime/clock.h"
+#include "remediator/model/announced.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::milliseconds;
+
+// How long after the time of its drain it is late: by then the gates were asked a few times.
+constexpr std::chrono::minutes kLateAfter{1};
+// How often a step that waits is looked at: the cloud may move what it has announced.
+constexpr milliseconds kAskAgain = std::chrono::seconds(15);
+
+const AlertEvidence* evidence_of(const Remediation& remediation, const Announcement& announced) {
+  const std::string fingerprint = announcement_fingerprint(announced);
+  const auto found =
+      std::ranges::find(remediation.alerts, fingerprint, &AlertEvidence::fingerprint);
+  return found == remediation.alerts.end() || !found->firing() ? nullptr : &*found;
+}
+
+bool has_steps(const Policy& policy, AnnouncementKind kind) {
+  const auto rule = policy.maintenance.find(kind);
+  return rule != policy.maintenance.end() && !rule->second.steps.empty();
+}
+
+// An announcement that steps rest on.
+struct Reason {
+  Announcement announced;
+  WallTime known_since;
+};
+
+// Those that the machine which the Node stands for has read in the boot that it is in.
+std::vector<Reason> reasons_of(const Policy& policy, const DecisionInputs& inputs) {
+  std::vector<Reason> reasons;
+  for (const NodeAnnouncement& one : node_announcements_of(*inputs.node)) {
+    const AlertEvidence* known = evidence_of(inputs.remediation, one.announced);
+    const bool is_current =
+        !one.is_stale && !one.boot_id.empty() && one.boot_id == inputs.node->boot_id;
+    if (known != nullptr && is_current && has_steps(policy, one.announced.kind))
+      reasons.push_back({one.announced, known->first_received});
+  }
+  return reasons;
+}
+
+// The first to begin.
+const Reason& first_of(const std::vector<Reason>& reasons) {
+  return *std::ranges::min_element(reasons, {},
+                                   [](const Reason& one) { return one.announced.start; });
+}
+
+WallTime drain_begins(const Policy& policy, const Reason& first) {
+  return first.announced.start - policy.maintenance.at(*policy.announced).drain_takes;
+}
+
+Gate wait(std::string rule, std::string message, milliseconds look_again = kAskAgain) {
+  return {.verdict = Verdict::kHold,
+          .rule = std::move(rule),
+          .message = std::move(message),
+          .approval = {},
+          .withdraws_approval = false,
+          .look_again = look_again};
+}
+
+std::optional<Gate> drain_waits(const Policy& policy, const DecisionInputs& inputs, WallTime now) {
+  const auto reasons = reasons_of(policy, inputs);
+  if (reasons.empty()) {
+    return wait("guard.announcement",
+                "drain waits: the node's exporter does not say now, in this boot, that the cloud "
+                "has announced something for this machine");
+  }
+  const Reason& first = first_of(reasons);
+  const WallTime begins = drain_begins(policy, first);
+  if (now >= begins) return std::nullopt;
+  const auto left = std::chrono::ceil<milliseconds>(begins - now);
+  return wait("wait.maintenance",
+              "drain begins at " + to_rfc3339(begins) + ", before " + summary_of(first.announced),
+              std::min(left, kAskAgain));
+}
+
+// Which phases a decision of these steps has; one that is held or paused is notified already.
+bool is_going_on(Phase phase) {
+  return phase == Phase::kQuarantined || phase == Phase::kWaiting || phase == Phase::kDraining;
+}
+
+// By when the drain should have begun, or be over; nullopt: it is in time.
+bool is_late(const Draft& draft, const Reason& first) {
+  const StepRecord* drain = counting_record(draft.remediation, Step::kDrain);
+  if (drain != nullptr && is_under_way(*drain)) return draft.now >= first.announced.start;
+  const WallTime due = std::max(drain_begins(draft.policy, first), first.known_since);
+  return draft.now >= due + kLateAfter;
+}
+
+bool is_to_be_drained(const Draft& draft) {
+  const auto plan = steps_for(draft.policy, draft.remediation.acted_severity());
+  const bool drains = std::ranges::find(plan, Step::kDrain, &PlannedStep::step) != plan.end();
+  const StepRecord* drain = counting_record(draft.remediation, Step::kDrain);
+  return drains && (drain == nullptr || drain->result != StepResult::kDone);
+}
+
+}  // namespace
+
+bool is_announced(const Policy& policy, const Remediation& remediation) {
+  return std::ranges::any_of(remediation.alerts, [&](const AlertEvidence& alert) {
+    const auto kind = announced_kind(alert);
+    return alert.firing() && kind && has_steps(policy, *kind);
+  });
+}
+
+bool rests_on_maintenance(const Policy& policy, const DecisionInputs& inputs) {
+  return is_maintenance(policy, inputs.remediation);
+}
+
+std::optional<Gate> maintenance_before(const PlannedStep& step, const Policy& policy,
+                                       const DecisionInputs& inputs, WallTime now) {
+  if (!rests_on_maintenance(policy, inputs)) return std::nullopt;
+  if (step.step == Step::kDrain) return drain_waits(policy, inputs, now);
+  const bool is_after = step.step > Step::kRestartJob && step.step != Step::kNotify;
+  if (!is_after || !is_announced(policy, inputs.remediation)) return std::nullopt;
+  const std::string what = announced_text(inputs);
+  return wait("wait.maintenance", std::string(to_string(step.step)) +
+                                      " waits until the cloud says that this is over: " +
+                                      (what.empty() ? "what it has announced" : what));
+}
+
+bool is_called_off(const Policy& policy, const Remediation& remediation) {
+  return is_maintenance(policy, remediation) && !is_announced(policy, remediation);
+}
+
+std::string announced_text(const DecisionInputs& inputs) {
+  std::string text;
+  for (const NodeAnnouncement& one : node_announcements_of(*inputs.node)) {
+    if (evidence_of(inputs.remediation, one.announced) == nullptr) continue;
+    text += (text.empty() ? "" : "; ") + summary_of(one.announced);
+    if (!one.announced.workload.empty()) text += ", which hits " + one.announced.workload;
+  }
+  return text;
+}
+
+Decision with_lateness(Draft& draft, Decision decision) {
+  const bool is_ours =
+      draft.inputs.node != nullptr && rests_on_maintenance(draft.policy, draft.inputs);
+  if (!is_ours || !is_going_on(decision.phase)) return decision;
+  // It is in service because its maintenance is not due, and not because of a fault.
+  if (decision.rule.starts_with("budget.")) decision.rule = "maintenance.budget";
+  const auto reasons = reasons_of(draft.policy, draft.inputs);
+  if (reasons.empty() || !is_to_be_drained(draft) || !is_late(draft, first_of(reasons)))
+    return decision;
+  const bool stands = decision.verdict == Verdict::kHold || decision.verdict == Verdict::kWatch;
+  if (!stands) return decision;
+  decision.rule = kLateRule;
+  decision.phase = Phase::kWaiting;
+  decision.message =
+      "not drained in time, and nothing is forced: " + summary_of(first_of(reasons).announced) +
+      "; " + decision.message;
+  return decision;
+}
+
+}  // namespace gpuward::remediator

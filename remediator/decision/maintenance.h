@@ -1,0 +1,36 @@
+// What is decided of a node whose cloud has announced something: when its drain begins, until when
+// it stays drained, and whether it will be drained too late. What is announced is read from the
+// Node at each decision, so that what was moved or cancelled counts at once. Pure; used inside
+// decision/ alone.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "remediator/decision/draft.h"
+#include "remediator/decision/step_gates.h"
+
+namespace gpuward::remediator {
+
+// Whether the steps rest on what is announced, and on no fault.
+[[nodiscard]] bool rests_on_maintenance(const Policy& policy, const DecisionInputs& inputs);
+
+// A drain waits until it is time, and for an announcement to this machine that is known to stand;
+// what comes after it waits until the cloud says that it is over.
+[[nodiscard]] std::optional<Gate> maintenance_before(const PlannedStep& step, const Policy& policy,
+                                                     const DecisionInputs& inputs, WallTime now);
+
+// Whether something is announced that the policy has steps for, whatever fault there is beside it.
+[[nodiscard]] bool is_announced(const Policy& policy, const Remediation& remediation);
+
+// Whether a drain that was begun has lost its reason.
+[[nodiscard]] bool is_called_off(const Policy& policy, const Remediation& remediation);
+
+// What is announced of the node, with the pods that it hits; empty where nothing is.
+[[nodiscard]] std::string announced_text(const DecisionInputs& inputs);
+
+// The same decision; where the drain will not be over before the start it says so, by a rule of
+// which an operator is notified. Nothing is forced for it.
+[[nodiscard]] Decision with_lateness(Draft& draft, Decision decision);
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,26 @@
+// What stands on the Nodes of what their clouds have announced, as the informer has last seen it:
+// no list of nodes of its own. Implemented by records/cluster_view, used by the source of
+// announcements.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/kube/node_announcements.h"
+
+namespace gpuward::remediator {
+
+struct AnnouncedNode {
+  std::string node;
+  std::vector<NodeAnnouncement> list;  // empty: nothing is announced
+};
+
+// Any thread.
+class NodeAnnouncements {
+ public:
+  virtual ~NodeAnnouncements() = default;
+  // Of all nodes.
+  [[nodiscard]] virtual std::vector<AnnouncedNode> announcements() const = 0;
+};
+
+}  // namespace gpuward::remediator

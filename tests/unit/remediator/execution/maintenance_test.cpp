@@ -1,0 +1,320 @@
+// What clouds announce, from the annotation of the Node to the drain and back.
+#include "core/kube/node_announcements.h"
+#include "remediator/model/announced.h"
+#include "remediator/sources/announcement_source.h"
+#include "tests/unit/remediator/execution/cluster_fixture.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class MaintenanceTest : public ClusterTest {
+ protected:
+  MaintenanceTest() {
+    clock_.advance(minutes(15));  // the node is no newcomer
+    force({planned(Step::kCordon), planned(Step::kDrain), planned(Step::kVerify),
+           planned(Step::kReturn)});
+    reports_.answer = report_of(Severity::kNone);
+    start_ = clock_.wall() + hours(2);
+  }
+  void force(std::vector<PlannedStep> steps, Mode mode = Mode::kFull) {
+    Policy policy;
+    policy.mode = mode;
+    policy.maintenance[AnnouncementKind::kReboot] = {.steps = std::move(steps),
+                                                     .drain_takes = minutes(30)};
+    policy_.set(policy);
+  }
+  NodeAnnouncement one(AnnouncementKind kind = AnnouncementKind::kReboot) {
+    return {.announced = {.id = "instance-event-1",
+                          .kind = kind,
+                          .announced_by = "aws",
+                          .what = "system-reboot: scheduled reboot",
+                          .start = start_,
+                          .first_seen = seen_,
+                          .workload = "ml/train-0"},
+            .is_stale = false,
+            .boot_id = "boot-gpu-01"};
+  }
+  void write(const std::vector<NodeAnnouncement>& list) {
+    const Json value = list.empty() ? Json(nullptr) : Json(node_announcements_text(list));
+    kube_.patch(
+        "/api/v1/nodes/gpu-01",
+        {{"metadata", {{"annotations", {{std::string(kAnnouncementsAnnotation), value}}}}}});
+  }
+  // The exporter of the node says so, and the remediator hears of it.
+  void announce(const std::vector<NodeAnnouncement>& list) {
+    write(list);
+    catch_up(*replica_);
+    const auto found = AnnouncementSource(policy_, replica_->view, replica_->view, clock_).look();
+    ASSERT_TRUE(found);
+    if (found->signals.empty()) return;
+    ASSERT_TRUE(take(found->signals));
+  }
+  // As often as it is looked at in a while.
+  void turns(int count = 4) {
+    for (int i = 0; i < count; ++i) {
+      if (reports_.answer) reports_.answer->measured_at = clock_.wall();
+      ASSERT_TRUE(reconcile());
+    }
+  }
+  void advance(std::chrono::nanoseconds by) {
+    clock_.advance(by);
+    turns();
+  }
+  void drained() {
+    StepProgress done;
+    done.result = StepResult::kDone;
+    steps_[Step::kDrain].progress = done;
+    turns(2);
+  }
+  int drains() { return steps_[Step::kDrain].begun; }
+  std::string rule() { return remediation().status.rule; }
+
+  WallTime start_, seen_ = clock_.wall() + minutes(14);
+};
+
+TEST_F(MaintenanceTest, IsOnlyRecordedAndNotifiedWhereThePolicySaysNothing) {
+  set_policy(Mode::kFull);
+  announce({one()});
+  advance(hours(3));
+
+  EXPECT_EQ(remediation().status.phase, Phase::kObserved);
+  EXPECT_FALSE(node().unschedulable);
+  EXPECT_EQ(drains(), 0);
+  EXPECT_THAT(remediation().status.message, HasSubstr("reboot from"));
+  EXPECT_THAT(remediation().status.message, HasSubstr("which hits ml/train-0"));
+}
+
+TEST_F(MaintenanceTest, OfAKindThatIsNotTakenUpOpensNothing) {
+  announce({one(AnnouncementKind::kRebalance), one(AnnouncementKind::kFreeze)});
+  turns();
+  EXPECT_THAT(remediations(), IsEmpty());
+}
+
+TEST_F(MaintenanceTest, CordonsAtOnceAndDrainsSoThatItIsOverBeforeTheStart) {
+  announce({one()});
+  turns();
+  EXPECT_TRUE(node().unschedulable);
+  EXPECT_FALSE(our_taint_on(node()));
+  EXPECT_EQ(rule(), "wait.maintenance");
+  EXPECT_EQ(drains(), 0);
+
+  advance(minutes(89));
+  EXPECT_EQ(drains(), 0);
+  advance(minutes(2));
+  EXPECT_EQ(drains(), 1);
+  EXPECT_EQ(steps_[Step::kReboot].begun, 0);
+}
+
+TEST_F(MaintenanceTest, BeginsAtOnceWhereTheCloudGivesLessTimeThanADrainTakes) {
+  start_ = clock_.wall() + minutes(2);
+  announce({one()});
+  turns();
+  EXPECT_EQ(drains(), 1);
+}
+
+TEST_F(MaintenanceTest, StaysDrainedUntilTheCloudSaysThatItIsOverAndReturnsThen) {
+  start_ = clock_.wall() + minutes(10);
+  announce({one()});
+  turns();
+  drained();
+  advance(hours(6));
+  EXPECT_EQ(rule(), "wait.maintenance");
+  EXPECT_EQ(steps_[Step::kVerify].begun, 0);
+  EXPECT_TRUE(node().unschedulable);
+
+  announce({});
+  advance(minutes(1));
+  EXPECT_EQ(steps_[Step::kVerify].begun, 1);
+  StepProgress done;
+  done.result = StepResult::kDone;
+  steps_[Step::kVerify].progress = done;
+  turns();
+  EXPECT_FALSE(node().unschedulable);
+  EXPECT_EQ(remediation().status.phase, Phase::kReleased);
+}
+
+TEST_F(MaintenanceTest, ThatIsCancelledBeforeItsDrainTakesTheCordonOffAndDrainsNothing) {
+  announce({one()});
+  turns();
+  ASSERT_TRUE(node().unschedulable);
+  announce({});
+  advance(minutes(1));
+  EXPECT_FALSE(node().unschedulable);
+  EXPECT_EQ(remediation().status.phase, Phase::kReleased);
+  advance(hours(3));
+  EXPECT_EQ(drains(), 0);
+}
+
+TEST_F(MaintenanceTest, ThatIsCancelledWhileItDrainsIsLeft) {
+  start_ = clock_.wall() + minutes(2);
+  announce({one()});
+  turns();
+  ASSERT_EQ(drains(), 1);
+  const int watched = steps_[Step::kDrain].watched;
+  announce({});
+  advance(minutes(1));
+  EXPECT_EQ(steps_[Step::kDrain].watched, watched);
+  EXPECT_FALSE(node().unschedulable);
+}
+
+TEST_F(MaintenanceTest, ThatIsMovedIsDrainedForItsNewStart) {
+  announce({one()});
+  turns();
+  start_ += hours(24);
+  announce({one()});
+  advance(hours(3));
+  EXPECT_EQ(drains(), 0);
+  EXPECT_EQ(rule(), "wait.maintenance");
+  advance(hours(23));
+  EXPECT_EQ(drains(), 1);
+}
+
+// The Node may stand for another machine now, or the exporter may not have asked yet.
+TEST_F(MaintenanceTest, DrainsNothingForWhatWasReadInAnotherBoot) {
+  start_ = clock_.wall() + minutes(2);
+  NodeAnnouncement old = one();
+  old.boot_id = "boot-of-another";
+  announce({old});
+  turns();
+  EXPECT_EQ(drains(), 0);
+  EXPECT_EQ(rule(), "guard.announcement");
+}
+
+TEST_F(MaintenanceTest, DrainsNothingForWhatTheCloudHasNotConfirmedForLong) {
+  start_ = clock_.wall() + minutes(2);
+  NodeAnnouncement stale = one();
+  stale.is_stale = true;
+  announce({stale});
+  turns();
+  EXPECT_EQ(drains(), 0);
+  EXPECT_EQ(rule(), "guard.announcement");
+}
+
+TEST_F(MaintenanceTest, DrainsNothingWithoutAFreshReportOfTheExporter) {
+  start_ = clock_.wall() + minutes(2);
+  reports_.answer = fail(ErrorKind::kNotFound, "nothing known");
+  announce({one()});
+  turns();
+  EXPECT_EQ(drains(), 0);
+  EXPECT_EQ(rule(), "guard.evidence");
+}
+
+TEST_F(MaintenanceTest, GoesNoFurtherThanTheMode) {
+  force({planned(Step::kCordon), planned(Step::kDrain)}, Mode::kCordon);
+  start_ = clock_.wall() + minutes(2);
+  announce({one()});
+  advance(minutes(5));
+  EXPECT_TRUE(node().unschedulable);
+  EXPECT_EQ(drains(), 0);
+
+  force({planned(Step::kCordon), planned(Step::kDrain)}, Mode::kObserve);
+  EXPECT_EQ(drains(), 0);
+}
+
+TEST_F(MaintenanceTest, ThatABudgetHoldsUpIsNotifiedAndNeverForced) {
+  announce({one()});
+  turns();
+  slots_.answer = SlotRefusal{.guard = "budget.pool", .message = "one of one is out of service"};
+  advance(minutes(90));
+  EXPECT_EQ(rule(), "maintenance.budget");
+  EXPECT_THAT(replica_->announcer.told, IsEmpty());
+
+  advance(minutes(2));
+  EXPECT_EQ(rule(), kLateRule);
+  EXPECT_EQ(remediation().status.phase, Phase::kWaiting);
+  ASSERT_THAT(replica_->announcer.told, SizeIs(1));
+  EXPECT_THAT(remediation().status.message, HasSubstr("one of one is out of service"));
+  advance(hours(2));
+  EXPECT_EQ(drains(), 0);
+  EXPECT_THAT(replica_->announcer.told, SizeIs(1));
+}
+
+TEST_F(MaintenanceTest, WhoseDrainIsNotOverAtTheStartIsNotified) {
+  announce({one()});
+  turns();
+  advance(minutes(91));
+  ASSERT_EQ(drains(), 1);
+  advance(minutes(28));
+  EXPECT_THAT(replica_->announcer.told, IsEmpty());
+  advance(minutes(2));
+  EXPECT_EQ(rule(), kLateRule);
+  EXPECT_THAT(replica_->announcer.told, SizeIs(1));
+}
+
+// A cloud that maintains a rack is no false finding on many nodes.
+TEST_F(MaintenanceTest, IsNoPartOfAStorm) {
+  announce({one()});
+  turns();
+  with_fleet(replica_->view, [](const Fleet& fleet) {
+    for (const auto& [uid, node] : fleet.nodes) EXPECT_THAT(node.alerts, IsEmpty());
+  });
+}
+
+TEST_F(MaintenanceTest, GivesWayToAFaultOfTheNode) {
+  announce({one()});
+  turns();
+  reports_.answer = report_of(Severity::kReboot);
+  ASSERT_TRUE(take({signal(Severity::kReboot)}));
+  turns();
+  EXPECT_EQ(our_taint_on(node()), "reboot");
+  EXPECT_EQ(rule().substr(0, 11), "severities.");
+}
+
+// What is announced for next week does not keep a node out that is healthy again.
+TEST_F(MaintenanceTest, ThatIsOnlyRecordedKeepsNoFaultOpen) {
+  set_policy(Mode::kFull, true);
+  reports_.answer = report_of(Severity::kReset);
+  ASSERT_TRUE(take({signal(Severity::kReset)}));
+  announce({one()});
+  turns();
+  ASSERT_TRUE(node().unschedulable);
+  ASSERT_THAT(remediations(), SizeIs(1));
+
+  clock_.advance(minutes(1));
+  ASSERT_TRUE(take({signal(Severity::kReset, false)}));
+  reports_.answer = report_of(Severity::kNone);
+  advance(minutes(1));
+  EXPECT_FALSE(node().unschedulable);
+  EXPECT_EQ(remediation().status.phase, Phase::kReleased);
+}
+
+TEST_F(MaintenanceTest, FollowsAFaultThatIsOver) {
+  announce({one()});
+  reports_.answer = report_of(Severity::kReset);
+  ASSERT_TRUE(take({signal(Severity::kReset)}));
+  turns();
+  ASSERT_EQ(our_taint_on(node()), "reset");
+
+  clock_.advance(minutes(1));
+  ASSERT_TRUE(take({signal(Severity::kReset, false)}));
+  reports_.answer = report_of(Severity::kNone);
+  advance(minutes(1));
+  EXPECT_EQ(remediation().acted_severity(), Severity::kMonitor);
+  EXPECT_TRUE(node().unschedulable);
+  EXPECT_EQ(rule(), "wait.maintenance");
+}
+
+// An operator's no stands as long as the announcement.
+TEST_F(MaintenanceTest, ThatAnOperatorHasCancelledIsNotTakenUpAgain) {
+  announce({one()});
+  turns();
+  kube_.patch(remediation_collection() + "/" + remediation().name,
+              {{"metadata", {{"annotations", {{"gpuward.dev/cancel", "true"}}}}}});
+  turns();
+  ASSERT_EQ(remediation().status.phase, Phase::kCancelled);
+  clock_.advance(minutes(10));
+  announce({one()});
+  turns();
+  EXPECT_THAT(remediations(), SizeIs(1));
+  EXPECT_FALSE(node().unschedulable);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
