@@ -298,7 +298,8 @@ void append_sources(Families& families, const std::vector<SourceCounts>& sources
   auto& errors = declare(
       families, {"gpuward_remediator_source_errors_total",
                  "Queries of a source that failed. Sources are what the replica that leads queries "
-                 "by itself: `prometheus`, `condition`, `loki`, `events`, `node-lines`, `triage`.",
+                 "by itself: `prometheus`, `condition`, `silent`, `loki`, `events`, `node-lines`, "
+                 "`triage`.",
                  kCounter,
                  {"source"},
                  kOff});
@@ -323,7 +324,16 @@ void append_sources(Families& families, const std::vector<SourceCounts>& sources
                                  kGauge,
                                  {"source"},
                                  "where a source has no such lag"});
+  auto& nodes = declare(
+      families, {"gpuward_remediator_source_nodes",
+                 "Nodes by what a source has made of them at its last look. Of `silent`: `silent` "
+                 "(recorded), `share` and `together` (withheld, because that looks like a "
+                 "partition), `flapping` (silent three times within a day).",
+                 kGauge,
+                 {"source", "state"},
+                 "of a source that counts no nodes"});
   for (const SourceCounts& source : sources) {
+    for (const auto& [state, number] : source.nodes) nodes.add({source.name, state}, number);
     errors.add({source.name}, source.errors);
     read.add({source.name}, source.read);
     findings.add({source.name}, source.findings);

@@ -82,7 +82,9 @@ bool needs_approvals(const Policy& policy) {
       });
     });
   };
-  return waits(policy.steps) || waits(policy.way_back) ||
+  const bool ends_silent =
+      policy.silent.is_on && policy.silent.terminates && allows(policy.mode, Step::kTerminate);
+  return ends_silent || waits(policy.steps) || waits(policy.way_back) ||
          std::ranges::any_of(policy.pools, [&](const PoolPolicy& pool) {
            return waits(pool.steps) || waits(pool.way_back);
          });

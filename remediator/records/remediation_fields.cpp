@@ -48,7 +48,7 @@ const Fields<AlertEvidence>& alert_fields() {
                    "It was said to fire again after an end of the same episode."),
       sparse_field("advice", &Alert::advice, text(1024),
                    "Of a language model (triage): its reason, how sure it is, and what it was "
-                   "asked."),
+                   "asked. Of a silent node: what was known of it last."),
   };
   return kFields;
 }

@@ -5,6 +5,7 @@
 #include "remediator/sources/monitor_event.h"
 #include "remediator/sources/node_line_source.h"
 #include "remediator/sources/prometheus_source.h"
+#include "remediator/sources/silent_source.h"
 #include "remediator/sources/source_parts.h"
 #include "remediator/sources/triage_source.h"
 
@@ -20,6 +21,13 @@ std::unique_ptr<Source> make_prometheus(const SourceParts& parts) {
 // Without rules in the policy it finds nothing; they may come with the next one.
 std::unique_ptr<Source> make_condition(const SourceParts& parts) {
   return std::make_unique<ConditionSource>(parts.policy, parts.nodes, parts.known, parts.clock);
+}
+
+// Without its section in the policy it finds nothing new; that may come with the next one.
+std::unique_ptr<Source> make_silent(const SourceParts& parts) {
+  if (parts.signs == nullptr) return nullptr;
+  return std::make_unique<SilentSource>(parts.policy, *parts.signs, parts.known, parts.scrapes,
+                                        parts.clock);
 }
 
 std::unique_ptr<Source> make_loki(const SourceParts& parts) {
@@ -45,7 +53,7 @@ std::unique_ptr<Source> make_node_lines(const SourceParts& parts) {
 }
 
 // Null where a source is not switched on.
-constexpr std::array kSources = {make_prometheus,     make_condition,  make_loki,
+constexpr std::array kSources = {make_prometheus,     make_condition,  make_silent, make_loki,
                                  make_monitor_events, make_node_lines, make_triage};
 
 }  // namespace
