@@ -87,7 +87,26 @@ MachineProof ProofReader::scraped(const kube::Node& node) {
   return proof_of(*scrapes, at_most(parts_.policy.get()->silent.at_most, all));
 }
 
+bool ProofReader::have_stood(const std::string& node_uid, const Result<MachineProofs>& proofs) {
+  const auto now = parts_.clock.steady();
+  const std::lock_guard lock(mutex_);
+  std::erase_if(standing_, [&](const auto& one) { return now - one.second.looked > kLookedLast; });
+  if (!proofs || objection_to_dead(*proofs, parts_.clock.wall())) {
+    standing_.erase(node_uid);
+    return true;  // that speaks for itself
+  }
+  Standing& standing = standing_.try_emplace(node_uid, Standing{now, now}).first->second;
+  standing.looked = now;
+  return now - standing.since >= kProofsStand;
+}
+
 Result<MachineProofs> ProofReader::read(const kube::Node& node) {
+  auto proofs = gather(node);
+  if (have_stood(node.meta.uid, proofs)) return proofs;
+  return fail(ErrorKind::kRefused, "the proofs that the machine is down have to stand for 2m");
+}
+
+Result<MachineProofs> ProofReader::gather(const kube::Node& node) {
   if (!parts_.policy.get()->silent.is_on)
     return fail(ErrorKind::kRefused, "the policy has no section silent any more");
   if (auto silent = check_silent(node); !silent) return std::unexpected(silent.error());

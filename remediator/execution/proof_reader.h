@@ -30,6 +30,10 @@ struct ProofParts {
 // How long ago a kubelet that lives has renewed its Lease: it does so every 10 s.
 inline constexpr std::chrono::seconds kLeaseLasts{60};
 
+// How long the proofs must stand without a break, by looks that are not further apart than
+// kLookedLast: until then a partition that takes others too is seen by their silence.
+inline constexpr std::chrono::seconds kProofsStand{120}, kLookedLast{60};
+
 class ProofReader final : public ProofSource {
  public:
   explicit ProofReader(const ProofParts& parts) : parts_(parts) {}
@@ -42,11 +46,19 @@ class ProofReader final : public ProofSource {
   [[nodiscard]] Status check_partition(const kube::Node& node);
   [[nodiscard]] Result<Renewals> renewals();
   [[nodiscard]] MachineProof scraped(const kube::Node& node);
+  [[nodiscard]] Result<MachineProofs> gather(const kube::Node& node);
+  // Whether `proofs` have stood for their time.
+  [[nodiscard]] bool have_stood(const std::string& node_uid, const Result<MachineProofs>& proofs);
+
+  struct Standing {
+    Clock::Steady since, looked;
+  };
 
   ProofParts parts_;
   std::mutex mutex_;
   Renewals renewals_;  // guarded by mutex_, as is the next
   std::optional<Clock::Steady> listed_at_;
+  std::map<std::string, Standing> standing_;  // by node UID; guarded by mutex_
 };
 
 }  // namespace gpuward::remediator

@@ -54,8 +54,8 @@ bool SilentNodes::is_newcomer(const NodeSign& node) const {
 
 bool SilentNodes::counts(const NodeSign& node) const {
   if (!node.is_silent() || node.is_leaving || node.is_restarting || is_newcomer(node)) return false;
-  const bool is_old = node.since && now_ - *node.since > kKnownDead;
-  return !(node.is_recorded && (node.waits_for_operator || is_old));
+  const auto after = node.waits_for_operator ? kKnownHeld : kKnownDead;
+  return !(node.is_recorded && node.since && now_ - *node.since > after);
 }
 
 std::optional<SilentObjection> SilentNodes::objection(const NodeSign& node) const {

@@ -39,7 +39,7 @@ struct NodeSign {
 [[nodiscard]] NodeSign sign_of(const kube::Node& node, Place place);
 
 // A machine that its operator knows to be dead says nothing of a partition.
-inline constexpr std::chrono::hours kKnownDead{24};
+inline constexpr std::chrono::hours kKnownDead{24}, kKnownHeld{1};
 // Silences that begin within that time have one cause.
 inline constexpr std::chrono::seconds kTogether{60};
 // So many of a day are told of as flapping.

@@ -64,7 +64,8 @@ AlertSignal SilentSource::signal_of(const NodeSign& node, const SilentRules& rul
           .alertname = std::string(is_read ? kKubeletAlert : kSilentAlert),
           .fingerprint = is_read ? kKubeletFingerprint : kSilentFingerprint,
           .firing = true,
-          .starts_at = *node.since,
+          // One that is older than its Node would be another machine's.
+          .starts_at = std::max(*node.since, node.created.value_or(*node.since)),
           .ends_at = {},
           .foreign = true,
           .advice = story_of(node, scrapes, clock_.wall())};

@@ -8,6 +8,7 @@
 
 #include "core/http/client/client.h"
 #include "core/runtime/clock.h"
+#include "remediator/guards/machine_proofs.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/sources/known_evidence.h"
 #include "remediator/sources/loki_source.h"

@@ -82,6 +82,26 @@ TEST_F(ProofReaderTest, GathersWhatEachSourceSays) {
   EXPECT_EQ((*proofs)[1].words, "the power is off");
 }
 
+// A partition that takes others too is seen by their silence meanwhile.
+TEST_F(ProofReaderTest, WaitsUntilTheProofsHaveStoodForAWhile) {
+  const auto look = [&](bool is_down = true) {
+    clock_.advance(seconds(30));
+    for (int i = 2; i < 9; ++i) lease("gpu-0" + std::to_string(i), seconds(3));
+    cloud_.answer = {
+        {ProofKind::kPower, ProofSign::kDown, clock_.wall(), "the power is off", true}};
+    if (is_down)
+      cloud_.answer.push_back(
+          {ProofKind::kCloud, ProofSign::kDown, clock_.wall(), "impaired", false});
+    return why_not();
+  };
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(look(), HasSubstr("have to stand for 2m"));
+  EXPECT_EQ(look(false), "");  // one proof alone: that is for the decision
+  for (int i = 0; i < 4; ++i) EXPECT_THAT(look(), HasSubstr("have to stand for 2m"));
+  EXPECT_EQ(look(), "");
+  clock_.advance(minutes(2));  // nobody has looked meanwhile
+  EXPECT_THAT(look(), HasSubstr("have to stand for 2m"));
+}
+
 TEST_F(ProofReaderTest, RefusesWhereTheKubeletRenewsItsLease) {
   lease("gpu-01", seconds(20));
   EXPECT_THAT(why_not(), HasSubstr("its kubelet renews its Lease"));

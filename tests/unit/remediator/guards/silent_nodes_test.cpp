@@ -84,7 +84,7 @@ TEST(SilentNodes, CountNeitherNewcomersNorThoseThatLeaveOrThatGpuwardRestarts) {
 TEST(SilentNodes, CountNoMachineThatIsKnownToBeDead) {
   auto nodes = a_fleet(8);
   nodes[0] = a_node(0, minutes(6));
-  nodes[2] = a_node(2, minutes(60));
+  nodes[2] = a_node(2, minutes(61));
   EXPECT_THAT(objection_in(nodes), HasSubstr("silent.share"));
   nodes[2].is_recorded = nodes[2].waits_for_operator = true;
   EXPECT_EQ(objection_in(nodes), "");
