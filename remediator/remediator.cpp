@@ -159,6 +159,7 @@ void Remediator::assemble() {
                     .api = *apis_.work,
                     .intake = *intake_,
                     .triage = triage_,
+                    .machines = *machines_,
                     .webhook_observer = recorder_,
                     .intake_observer = recorder_,
                     .on_error = [this](const Error& error) { recorder_.on_error({}, error); },
@@ -192,6 +193,7 @@ void Remediator::assemble() {
                       .notifications = &notifier_,
                       .exclusions = &exclusions_,
                       .guard = &guard_probe_,
+                      .proofs = evidence_->proofs(),
                       .leads = [this] { return election_->is_leader(); }});
   returned_ =
       std::make_unique<ReturnedMachines>(view_, *intake_, evidence_->reports(), policy_, clock_);

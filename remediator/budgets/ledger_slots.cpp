@@ -20,7 +20,7 @@ Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediat
   auto request = slot_request(remediation, node, step);
   if (!request) return std::nullopt;
   if (!view_.informers().is_fresh(clock_.steady())) return refuse_by_old_view(remediation);
-  const auto policy = policy_for(policy_.get(), node.meta.labels);
+  const auto policy = policy_for_silence(policy_for(policy_.get(), node.meta.labels), remediation);
   SlotClaim claim{.remediation = remediation,
                   .step = step,
                   .request = *std::move(request),

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 
 #include "remediator/cloud/aws_provider.h"
@@ -44,6 +46,12 @@ class AllProviders final : public CloudProvider {
     CloudProvider* const provider = find(MachineAction::kTerminate, machine);
     if (provider == nullptr) return nobody_can();
     return provider->fate(machine);
+  }
+  MachineProofs proofs(const Machine& machine) override {
+    MachineProofs all;
+    for (const auto& provider : providers_)
+      std::ranges::move(provider->proofs(machine), std::back_inserter(all));
+    return all;
   }
 
  private:

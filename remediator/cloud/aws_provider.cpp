@@ -16,6 +16,24 @@ bool has_ended(const Ec2Instance& instance) {
   return instance.state == "shutting-down" || instance.state == "terminated";
 }
 
+void judge(const std::optional<Ec2Status>& status, MachineProof& proof) {
+  if (!status) {
+    proof.words = "EC2 knows no such instance";
+    return;
+  }
+  proof.words =
+      "EC2 says " + status->state + ", system " + status->system + ", instance " + status->instance;
+  const bool is_stopped = status->state == "stopped" || status->state == "terminated";
+  if (is_stopped || status->state == "stopping" || status->state == "shutting-down") {
+    proof.sign = ProofSign::kDown;
+    proof.is_off = is_stopped;
+  } else if (status->system == "impaired" || status->instance == "impaired") {
+    proof.sign = ProofSign::kDown;
+  } else if (status->system == "ok" && status->instance == "ok") {
+    proof.sign = ProofSign::kUp;
+  }
+}
+
 }  // namespace
 
 bool AwsProvider::can(MachineAction action, const Machine& machine) const {
@@ -132,6 +150,27 @@ Status AwsProvider::terminate(const Machine& machine, const Permit& permit) {
   if (auto checked = check_protection(*id, group->has_value()); !checked)
     return before_the_action(checked.error());
   return end(*id, group->has_value(), permit);
+}
+
+MachineProofs AwsProvider::proofs(const Machine& machine) {
+  const AwsMachines settings = parts_.policy.get()->machines.aws;
+  const auto id = parse_ec2_id(machine.provider_id);
+  if ((!settings.reboot && !settings.terminate) || parts_.aws == nullptr || !id) return {};
+  MachineProof proof{.kind = ProofKind::kCloud,
+                     .sign = ProofSign::kUnknown,
+                     .at = parts_.clock.wall(),
+                     .words = {}};
+  const auto answer = ask(aws::kEc2, "DescribeInstanceStatus", *id,
+                          {{"IncludeAllInstances", "true"}, {"InstanceId.1", id->instance}});
+  if (answer) {
+    judge(find_status(*answer, id->instance), proof);
+  } else {
+    // curl's texts have milliseconds in them, and would be another reason at every look.
+    const bool is_answer = !may_have_arrived(answer.error().kind);
+    proof.words = "EC2 does not say how the instance does" +
+                  (is_answer ? ": " + answer.error().message : std::string());
+  }
+  return {std::move(proof)};
 }
 
 Result<Fate> AwsProvider::fate(const Machine& machine) {

@@ -26,6 +26,8 @@ class AwsProvider final : public CloudProvider {
   // An instance that AWS does not know is gone only if this process has seen it: another account
   // or region knows it neither.
   [[nodiscard]] Result<Fate> fate(const Machine& machine) override;
+  // EC2's own status checks, of the system and of the instance.
+  [[nodiscard]] MachineProofs proofs(const Machine& machine) override;
 
  private:
   // The state of a group's member, "InService"; nullopt for an instance that is in none.

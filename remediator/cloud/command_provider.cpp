@@ -29,7 +29,7 @@ std::string first_line(const std::string& text) {
 
 struct CommandProvider::Ended {
   int exit_code = 0;
-  std::string words;
+  std::string words, output;
 };
 
 bool CommandProvider::can(MachineAction action, const Machine&) const {
@@ -59,7 +59,9 @@ Result<CommandProvider::Ended> CommandProvider::run(const std::vector<std::strin
   const std::string what = command.program + " " + how_it_ended(*ended);
   // A signal may have come after the work was done.
   if (ended->exit_code < 0) return fail(ErrorKind::kTimeout, what);
-  return Ended{.exit_code = ended->exit_code, .words = what + ": " + first_line(ended->complaint)};
+  return Ended{.exit_code = ended->exit_code,
+               .words = what + ": " + first_line(ended->complaint),
+               .output = std::string(trim(ended->output))};
 }
 
 Status CommandProvider::ask(const std::vector<std::string>& program, std::string_view action,
@@ -77,6 +79,24 @@ Status CommandProvider::reboot(const Machine& machine, const Permit& permit) {
 
 Status CommandProvider::terminate(const Machine& machine, const Permit& permit) {
   return ask(parts_.policy.get()->machines.terminate, "terminate", machine, permit);
+}
+
+MachineProofs CommandProvider::proofs(const Machine& machine) {
+  const auto program = parts_.policy.get()->machines.power_state;
+  if (program.empty()) return {};
+  MachineProof proof{.kind = ProofKind::kPower,
+                     .sign = ProofSign::kUnknown,
+                     .at = {},
+                     .words = "machines.power_state cannot tell"};
+  const auto ended = run(program, "power-state", machine);
+  proof.at = parts_.clock.wall();
+  if (!ended || ended->exit_code != 0) return {std::move(proof)};
+  const std::string& word = ended->output;
+  if (word == "on") proof.sign = ProofSign::kUp;
+  if (word == "off" || word == "unreachable") proof.sign = ProofSign::kDown;
+  if (proof.sign != ProofSign::kUnknown) proof.words = "the power is " + word;
+  proof.is_off = word == "off";
+  return {std::move(proof)};
 }
 
 Result<Fate> CommandProvider::fate(const Machine& machine) {

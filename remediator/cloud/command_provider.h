@@ -8,6 +8,8 @@
 // else = it is not, and the first line of stderr says why. For "is-gone", which may be asked often,
 // 0 = the machine is gone for good, 1 = it is not, anything else = it cannot tell. A program that
 // does not end in time is killed, and nobody knows.
+// For "power-state" it exits with 0 and says one word on its stdout: `on`, `off`, or `unreachable`
+// where what controls the power (a BMC) does not answer. Whatever else it does says nothing.
 #pragma once
 
 #include "remediator/cloud/provider.h"
@@ -21,6 +23,7 @@ class CommandProvider final : public CloudProvider {
   [[nodiscard]] Status reboot(const Machine& machine, const Permit& permit) override;
   [[nodiscard]] Status terminate(const Machine& machine, const Permit& permit) override;
   [[nodiscard]] Result<Fate> fate(const Machine& machine) override;
+  [[nodiscard]] MachineProofs proofs(const Machine& machine) override;
 
  private:
   struct Ended;

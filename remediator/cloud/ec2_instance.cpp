@@ -69,6 +69,16 @@ std::optional<Ec2Instance> find_instance(const aws::XmlElement& answer, const st
   return std::nullopt;
 }
 
+std::optional<Ec2Status> find_status(const aws::XmlElement& answer, const std::string& id) {
+  for (const aws::XmlElement& item : answer.child("instanceStatusSet").children) {
+    if (item.text_at("instanceId") != id) continue;
+    return Ec2Status{.state = item.text_at("instanceState/name"),
+                     .system = item.text_at("systemStatus/status"),
+                     .instance = item.text_at("instanceStatus/status")};
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> difference(const Ec2Instance& instance, const Ec2Id& id,
                                       const Machine& machine, const std::string& cluster) {
   const std::string what = "instance " + instance.id;

@@ -26,6 +26,14 @@ struct Ec2Instance {
   std::set<std::string> tags;  // their keys
 };
 
+// As DescribeInstanceStatus has it: "running", "ok", "impaired", "insufficient-data", ...
+struct Ec2Status {
+  std::string state, system, instance;
+};
+// Of an answer of DescribeInstanceStatus; nullopt where the instance is not in it.
+[[nodiscard]] std::optional<Ec2Status> find_status(const aws::XmlElement& answer,
+                                                   const std::string& id);
+
 // Of an answer of DescribeInstances; nullopt where the instance is not in it.
 [[nodiscard]] std::optional<Ec2Instance> find_instance(const aws::XmlElement& answer,
                                                        const std::string& id);

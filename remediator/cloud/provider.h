@@ -15,6 +15,7 @@
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
 #include "remediator/cloud/machine_owner.h"
+#include "remediator/guards/machine_proofs.h"
 #include "remediator/policy/current_policy.h"
 
 namespace gpuward::remediator {
@@ -71,6 +72,9 @@ class CloudProvider {
   // that is gone already is a success. Never another machine than the one of that provider_id.
   [[nodiscard]] virtual Status terminate(const Machine& machine, const Permit& permit) = 0;
   [[nodiscard]] virtual Result<Fate> fate(const Machine& machine) = 0;
+  // What it knows of whether the machine is up; empty where it is not the one to ask. What cannot
+  // be learned is a proof of nothing that says why.
+  [[nodiscard]] virtual MachineProofs proofs(const Machine&) { return {}; }
 };
 
 struct ProviderParts {

@@ -14,11 +14,24 @@ std::unique_ptr<PrometheusReports> make_reports(const EvidenceParts& parts) {
                                              parts.policy, parts.clock);
 }
 
+std::unique_ptr<PrometheusScrapes> make_scrapes(const EvidenceParts& parts) {
+  if (parts.flags.prometheus_url.empty()) return nullptr;
+  return std::make_unique<PrometheusScrapes>(parts.flags.prometheus_url, *parts.clients.prometheus,
+                                             parts.policy, parts.clock);
+}
+
 }  // namespace
 
 EvidenceSources::EvidenceSources(EvidenceParts parts)
     : parts_(std::move(parts)),
       reports_(make_reports(parts_)),
+      scrapes_(make_scrapes(parts_)),
+      proofs_({.api = parts_.api,
+               .nodes = parts_.view,
+               .policy = parts_.policy,
+               .scrapes = scrapes_.get(),
+               .machines = parts_.machines,
+               .clock = parts_.clock}),
       intake_(parts_.intake, parts_.view, reports_.get(), parts_.policy, parts_.clock) {
   const Flags& flags = parts_.flags;
   if (!flags.alertmanager_url.empty()) {
@@ -49,6 +62,8 @@ void EvidenceSources::start_polls() {
                       .prometheus_client = parts_.clients.prometheus.get(),
                       .loki = {},
                       .loki_client = parts_.clients.loki.get(),
+                      .signs = &parts_.view,
+                      .scrapes = scrapes_.get(),
                       .triage = &parts_.triage,
                       .api = parts_.api};
   if (flags.prometheus_alerts)

@@ -11,6 +11,7 @@
 #include "core/runtime/clock.h"
 #include "remediator/config/flags.h"
 #include "remediator/config/source_clients.h"
+#include "remediator/execution/proof_reader.h"
 #include "remediator/intake/older_alerts.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/records/cluster_view.h"
@@ -19,6 +20,7 @@
 #include "remediator/sources/alertmanager_webhook.h"
 #include "remediator/sources/confirmed_ends.h"
 #include "remediator/sources/prometheus_reports.h"
+#include "remediator/sources/prometheus_scrapes.h"
 #include "remediator/sources/source_poll.h"
 #include "remediator/triage/triage.h"
 
@@ -33,6 +35,7 @@ struct EvidenceParts {
   kube::Api& api;
   Intake& intake;
   Triage& triage;
+  CloudProvider& machines;
   WebhookObserver& webhook_observer;
   IntakeObserver& intake_observer;
   std::function<void(const Error&)> on_error;
@@ -47,6 +50,8 @@ class EvidenceSources {
 
   // Null where no Prometheus is configured.
   [[nodiscard]] HealthReports* reports() { return reports_.get(); }
+  // What proves that the machine of a silent node is down.
+  [[nodiscard]] ProofSource* proofs() { return &proofs_; }
   // Null where no Alertmanager is.
   [[nodiscard]] ActiveAlerts* alerts() { return poll_.get(); }
   // It answers 503 from now on.
@@ -62,6 +67,8 @@ class EvidenceSources {
 
   EvidenceParts parts_;
   std::unique_ptr<PrometheusReports> reports_;
+  std::unique_ptr<PrometheusScrapes> scrapes_;
+  ProofReader proofs_;
   OlderAlerts intake_;
   std::unique_ptr<AlertmanagerApi> alertmanager_;
   std::unique_ptr<AlertmanagerPoll> poll_;

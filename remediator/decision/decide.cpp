@@ -12,13 +12,15 @@
 #include "remediator/model/history_alerts.h"
 #include "remediator/model/node_mark.h"
 #include "remediator/model/ownership.h"
+#include "remediator/model/silent_alerts.h"
 
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::array<std::string_view, 14> kVerdicts = {
-    "record",   "quarantine", "hold",  "pause",    "ask-report", "ask-alerts", "ask-guard",
-    "ask-slot", "begin",      "watch", "escalate", "lower",      "release",    "close"};
+constexpr std::array<std::string_view, 15> kVerdicts = {
+    "record",     "quarantine", "hold",      "pause",    "ask-report",
+    "ask-alerts", "ask-proofs", "ask-guard", "ask-slot", "begin",
+    "watch",      "escalate",   "lower",     "release",  "close"};
 constexpr std::chrono::seconds kCordonInterval{
     15};  // how often a cordon that waits for its slot is checked
 constexpr std::size_t kNamedAlerts = 8;
@@ -117,6 +119,8 @@ void add_evidence(Draft& draft) {
     draft.decision.reasons.push_back((alert.foreign ? "foreign alert " : "alert ") +
                                      alert.alertname + (alert.firing() ? " fires" : " has ended") +
                                      ", severity " + std::string(to_string(alert.severity)));
+    if (alert.fingerprint.starts_with(kSilentOrigin) && !alert.advice.empty())
+      draft.decision.reasons.push_back(alert.advice);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "core/kube/objects.h"
 #include "remediator/budgets/slots.h"
 #include "remediator/guards/exclusions.h"
+#include "remediator/guards/machine_proofs.h"
 #include "remediator/model/health_report.h"
 #include "remediator/model/remediation.h"
 #include "remediator/policy/policy.h"
@@ -32,6 +33,7 @@ enum class Verdict : std::uint8_t {
   kPause,       // an operator has undone or edited something: nothing more is done
   kAskReport,   // a health report is needed to decide; decide again with it
   kAskAlerts,   // whether the alerts still fire unsilenced is needed to decide
+  kAskProofs,   // what proves that a silent machine is down is needed to decide
   kAskGuard,    // whether approvals are guarded is needed to decide
   kAskSlot,     // a slot of the budgets is needed to decide; decide again with the answer
   kBegin,       // the step is to be intended and begun
@@ -55,8 +57,10 @@ struct DecisionInputs {
   std::optional<Result<HealthReport>> report;           // asked for after kAskReport
   bool can_ask_alerts = false;                          // there is an Alertmanager to ask
   std::optional<Result<std::set<std::string>>> alerts;  // asked for after kAskAlerts
-  bool can_ask_guard = false;                           // false: approvals are believed as they are
-  std::optional<Status> guard = {};                     // of approvals; asked for after kAskGuard
+  bool can_ask_proofs = false;                       // something may prove that a machine is down
+  std::optional<Result<MachineProofs>> proofs = {};  // asked for after kAskProofs
+  bool can_ask_guard = false;                        // false: approvals are believed as they are
+  std::optional<Status> guard = {};                  // of approvals; asked for after kAskGuard
   std::optional<Result<std::optional<SlotRefusal>>> slot;  // asked for after kAskSlot
 };
 

@@ -37,6 +37,8 @@ Decision begin_step(Draft& draft, const PlannedStep& step) {
   Gate gate = ask_gate(draft, step);
   if (gate.verdict == Verdict::kEscalate) return escalate(draft, gate.message);
   if (gate.verdict == Verdict::kHold) return wait_at(draft, std::move(gate));
+  if (const auto& proofs = draft.inputs.proofs; proofs && *proofs)
+    draft.decision.reasons.push_back("proofs: " + to_text(**proofs, draft.now));
   return conclude(draft, gate.verdict, phase_of(step.step),
                   "step." + std::string(to_string(step.step)),
                   std::string(to_string(step.step)) + " for severity " +

@@ -8,6 +8,7 @@
 #include "remediator/guards/approval.h"
 #include "remediator/guards/other_repairers.h"
 #include "remediator/model/evidence.h"
+#include "remediator/model/silent_alerts.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -131,6 +132,31 @@ std::optional<Gate> alerts_before(const PlannedStep& step, const DecisionInputs&
                                    " for the node");
 }
 
+// Of a silent node nobody reports: proofs that its machine is down replace the report.
+bool rests_on_proofs(const PlannedStep& step, const DecisionInputs& inputs) {
+  return is_of_the_machine(step.step) && rests_on_silence(inputs.remediation);
+}
+
+std::optional<Gate> proofs_before(const PlannedStep& step, const DecisionInputs& inputs,
+                                  WallTime now) {
+  const std::string what(to_string(step.step));
+  const auto closed = [&](const std::string& why) {
+    return shut(std::string(kProofRule), what + " of a silent node waits: " + why);
+  };
+  if (is_ready(*inputs.node)) return closed("the node is Ready again");
+  if (inputs.remediation.status.pre_existing_cordon.value_or(false))
+    return closed("somebody else had cordoned it before, and may be at work on it");
+  if (!inputs.can_ask_proofs) return closed("nothing is there that proves its machine down");
+  if (!inputs.proofs) {
+    Gate ask;
+    ask.verdict = Verdict::kAskProofs;
+    return ask;
+  }
+  if (!*inputs.proofs) return closed(inputs.proofs->error().message);
+  if (const auto why = objection_to_dead(**inputs.proofs, now)) return closed(*why);
+  return std::nullopt;
+}
+
 // What has to be true of the node right before it is disrupted.
 std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy,
                                 const DecisionInputs& inputs, WallTime now) {
@@ -139,6 +165,7 @@ std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy,
     return shut("guard.other-repairer", *who);
   }
   if (rests_on_a_condition(step, policy, inputs, now)) return std::nullopt;
+  if (rests_on_proofs(step, inputs)) return proofs_before(step, inputs, now);
   if (!inputs.report) {
     Gate ask;
     ask.verdict = Verdict::kAskReport;
@@ -277,7 +304,8 @@ Gate gate_before(const PlannedStep& step, const Policy& policy, const DecisionIn
   if (auto gate = maintenance_before(step, policy, inputs, now)) return *gate;
   if (auto gate = taints_before(step, inputs)) return *gate;
   if (auto gate = node_before(step, policy, inputs, now)) return *gate;
-  if (!rests_on_a_condition(step, policy, inputs, now) && !rests_on_maintenance(policy, inputs)) {
+  if (!rests_on_a_condition(step, policy, inputs, now) && !rests_on_maintenance(policy, inputs) &&
+      !rests_on_proofs(step, inputs)) {
     if (auto gate = alerts_before(step, inputs)) return *gate;
   }
   Gate open;

@@ -33,14 +33,16 @@ Case case_of(Remediation remediation, std::optional<kube::Node> node,
            .target = {},
            .policy = std::move(policy)};
   if (now.node) now.policy = policy_for(std::move(now.policy), now.node->meta.labels);
+  now.policy = policy_for_silence(std::move(now.policy), now.remediation);
   now.policy = policy_about(std::move(now.policy), now.remediation);
   const bool is_same = now.node && now.node->meta.uid == now.remediation.node_uid;
   now.target = is_same ? *now.node : remembered_node(now.remediation);
   return now;
 }
 
-// No decision asks for more than a report, the alerts, the guard of approvals and a slot.
-constexpr int kMostAnswers = 5;
+// No decision asks for more than a report, the alerts, the proofs, the guard of approvals and a
+// slot.
+constexpr int kMostAnswers = 6;
 // How long ago approvals may have been seen to be guarded where nobody has given one yet.
 constexpr milliseconds kGuardAge{15'000};
 
@@ -77,6 +79,7 @@ bool may_go_by_memory(const Decision& decision, const Remediation& remediation,
     case Verdict::kPause:
     case Verdict::kAskReport:
     case Verdict::kAskAlerts:
+    case Verdict::kAskProofs:
     case Verdict::kAskGuard:
     case Verdict::kBegin:
     case Verdict::kEscalate:
@@ -222,6 +225,8 @@ bool CaseDecider::ask(const Decision& asked, Case& now, DecisionInputs& inputs) 
   } else if (asked.verdict == Verdict::kAskAlerts) {
     inputs.alerts = parts_.alerts->fingerprints();
     if (!*inputs.alerts) parts_.observer.on_error(node, inputs.alerts->error());
+  } else if (asked.verdict == Verdict::kAskProofs) {
+    inputs.proofs = parts_.proofs->read(*now.node);
   } else if (asked.verdict == Verdict::kAskGuard) {
     const bool is_answered = !now.remediation.wish.approved_token.empty();
     inputs.guard = parts_.guard->check(is_answered ? milliseconds(0) : kGuardAge);
@@ -260,6 +265,8 @@ DecisionInputs CaseDecider::inputs_of(const Case& now) const {
           .report = {},
           .can_ask_alerts = parts_.alerts != nullptr,
           .alerts = {},
+          .can_ask_proofs = parts_.proofs != nullptr,
+          .proofs = {},
           .can_ask_guard = parts_.guard != nullptr,
           .guard = {},
           .slot = {}};

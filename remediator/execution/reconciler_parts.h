@@ -15,6 +15,7 @@
 #include "remediator/execution/observer.h"
 #include "remediator/guards/active_alerts.h"
 #include "remediator/guards/approval_guard.h"
+#include "remediator/guards/machine_proofs.h"
 #include "remediator/model/health_report.h"
 #include "remediator/notify/notifier.h"
 #include "remediator/policy/current_policy.h"
@@ -46,6 +47,7 @@ struct ReconcilerParts {
   Notifications* notifications = nullptr;  // null: nobody is told but by Events
   ExclusionStore* exclusions = nullptr;    // null: nobody is excluded for a while
   ApprovalGuard* guard = nullptr;          // null: approvals are believed as they are
+  ProofSource* proofs = nullptr;           // null: nothing proves that a machine is down
   // Whether this process leads still; asked last before anything leaves for others than the API
   // server, which refuses those who do not. Null: there is no other.
   std::function<bool()> leads = {};

@@ -8,6 +8,7 @@
 #include "remediator/decision/status_change.h"
 #include "remediator/decision/step_gates.h"
 #include "remediator/model/error_class.h"
+#include "remediator/model/silent_alerts.h"
 #include "remediator/model/text_map.h"
 
 namespace gpuward::remediator {
@@ -82,6 +83,10 @@ Status StepPermits::check_node(const Claim& claim) {
   const bool is_same = node && node->meta.uid == claim.node_uid;
   if (is_same && !claim.boot.empty() && node->boot_id != claim.boot)
     return fail(ErrorKind::kCancelled, "the node has restarted since the step was intended");
+  if (is_same && claim.is_silent) {
+    if (auto silent = parts_.proofs->check_silent(*node); !silent)
+      return fail(ErrorKind::kCancelled, silent.error().message);
+  }
   if (is_same) return check_exclusion(claim, *node);
   if (node) return fail(ErrorKind::kCancelled, "another node has the name " + claim.node + " now");
   if (node.error().kind == ErrorKind::kNotFound)
@@ -151,6 +156,8 @@ StepRequest StepExecution::request_of(const Case& now) {
                                                 .node_uid = now.remediation.node_uid,
                                                 .step = step,
                                                 .intended = intent_of(record),
+                                                .is_silent = is_of_the_machine(step) &&
+                                                             rests_on_silence(now.remediation),
                                                 .boot = boot_decided(record)}] {
                 return permits_.for_step(claim);
               },

@@ -28,7 +28,8 @@ class StepPermits {
     std::string remediation, node, node_uid;
     Step step;
     std::string intended;
-    std::string boot;  // the one that it was decided on and must be in still; empty: any
+    bool is_silent = false;  // it rests on proofs that the machine of a silent node is down
+    std::string boot;        // the one that it was decided on and must be in still; empty: any
   };
   // For a step: only while that intent stands, while the node is the one that it was intended for,
   // while neither is excluded, and while the mode goes so far. A process that stood still has been

@@ -291,13 +291,14 @@ void append_standing(Families& families, const Standing& standing) {
 
 void append_sources(Families& families, const std::vector<SourceCounts>& sources) {
   constexpr std::string_view kOff = "while the source is off";
-  auto& errors =
-      declare(families, {"gpuward_remediator_source_errors_total",
-                         "Queries of a source that failed. The leader queries these sources: "
-                         "`prometheus`, `condition`, `loki`, `events`, `node-lines`, `triage`.",
-                         kCounter,
-                         {"source"},
-                         kOff});
+  auto& errors = declare(
+      families, {"gpuward_remediator_source_errors_total",
+                 "Queries of a source that failed. The leader queries these sources: "
+                 "`prometheus`, `condition`, `silent`, `loki`, `events`, `node-lines`, `triage`, "
+                 "`announcement`.",
+                 kCounter,
+                 {"source"},
+                 kOff});
   auto& read = declare(families, {"gpuward_remediator_source_read_total",
                                   "Alerts, conditions or lines that a source has read.",
                                   kCounter,
@@ -319,7 +320,16 @@ void append_sources(Families& families, const std::vector<SourceCounts>& sources
                                  kGauge,
                                  {"source"},
                                  "where a source has no such lag"});
+  auto& nodes = declare(
+      families, {"gpuward_remediator_source_nodes",
+                 "Nodes by what a source has made of them at its last look. Of `silent`: `silent` "
+                 "(recorded), `share` and `together` (withheld, because that looks like a "
+                 "partition), `flapping` (silent three times within a day).",
+                 kGauge,
+                 {"source", "state"},
+                 "of a source that counts no nodes"});
   for (const SourceCounts& source : sources) {
+    for (const auto& [state, number] : source.nodes) nodes.add({source.name, state}, number);
     errors.add({source.name}, source.errors);
     read.add({source.name}, source.read);
     findings.add({source.name}, source.findings);

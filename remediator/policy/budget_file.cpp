@@ -12,16 +12,6 @@ using std::chrono::minutes;
 constexpr int kMostNodes = 100'000;
 constexpr int kStormFromAtLeast = 2;
 
-// Of the two the larger counts; where one of them is given, the other is 0 unless it is given too.
-void read_share(const YamlMap& map, Share& share) {
-  const bool has_nodes = map.has("nodes");
-  const bool has_percent = map.has("percent");
-  map.read("nodes", share.nodes, 0, kMostNodes, "a number of nodes");
-  map.read("percent", share.percent, 0, 100, "a percentage of the nodes");
-  if (has_percent && !has_nodes) share.nodes = 0;
-  if (has_nodes && !has_percent) share.percent = 0;
-}
-
 std::vector<WindowLimit> read_windows(const YamlMap& map, std::string_view key,
                                       std::string_view about) {
   std::vector<WindowLimit> limits;
@@ -79,6 +69,15 @@ void read_keys(const YamlMap& budgets, PlaceKeys& keys) {
 }
 
 }  // namespace
+
+void read_share(const YamlMap& map, Share& share) {
+  const bool has_nodes = map.has("nodes");
+  const bool has_percent = map.has("percent");
+  map.read("nodes", share.nodes, 0, kMostNodes, "a number of nodes");
+  map.read("percent", share.percent, 0, 100, "a percentage of the nodes");
+  if (has_percent && !has_nodes) share.nodes = 0;
+  if (has_nodes && !has_percent) share.percent = 0;
+}
 
 PoolLimits read_pool_limits(const YamlMap& budgets, PoolLimits limits) {
   read_scope(

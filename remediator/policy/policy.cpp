@@ -83,7 +83,9 @@ bool needs_approvals(const Policy& policy) {
   const auto any_waits = [&](const auto& lists) {
     return std::ranges::any_of(lists, [&](const auto& list) { return waits(list.second); });
   };
-  return any_waits(policy.steps) || any_waits(policy.way_back) ||
+  const bool ends_silent =
+      policy.silent.is_on && policy.silent.terminates && allows(policy.mode, Step::kTerminate);
+  return ends_silent || any_waits(policy.steps) || any_waits(policy.way_back) ||
          std::ranges::any_of(policy.maintenance,
                              [&](const auto& rule) { return waits(rule.second.steps); }) ||
          std::ranges::any_of(policy.pools, [&](const PoolPolicy& pool) {

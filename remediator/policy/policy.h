@@ -25,6 +25,7 @@
 #include "remediator/policy/maintenance_window.h"
 #include "remediator/policy/notifications.h"
 #include "remediator/policy/retention.h"
+#include "remediator/policy/silent_rules.h"
 #include "remediator/policy/step_plan.h"
 #include "remediator/policy/triage_rules.h"
 
@@ -63,7 +64,7 @@ struct AwsMachines {
 // (cloud/command_provider says what they are told). `terminate` and `is_gone` are for machines that
 // no NodeClaim or Machine in the cluster owns.
 struct MachineCommands {
-  std::vector<std::string> reboot, terminate, is_gone;
+  std::vector<std::string> reboot, terminate, is_gone, power_state;
   std::chrono::milliseconds timeout{60'000};
   AwsMachines aws;
 };
@@ -78,6 +79,7 @@ struct Policy {
   std::vector<ConditionRule> conditions;
   std::chrono::milliseconds drain_buffer{std::chrono::minutes(10)};
   LokiRules loki;
+  SilentRules silent;
   TriageRules triage;
   MaintenanceRules maintenance = default_maintenance();
   std::optional<AnnouncementKind> announced;  // whose steps policy_about() has given

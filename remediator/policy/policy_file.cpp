@@ -139,6 +139,9 @@ void read_machines(const YamlMap& section, Policy& policy) {
                    "terminate and is_gone go together: without proof that it is gone no machine is "
                    "taken for replaced");
   }
+  section.read("power_state", policy.machines.power_state,
+               "a program that says `on`, `off` or `unreachable` on its stdout: one of the proofs "
+               "that a silent machine is down");
   section.read("timeout", policy.machines.timeout, seconds(1), minutes(10),
                "time limit of these programs");
   read_aws(section.map("aws", "replaces these programs where the node's providerID is of EC2"),
@@ -151,6 +154,8 @@ bool can_reboot(const MachineCommands& machines) {
 
 void require_reboot(const YamlMap& section, const Policy& policy) {
   if (can_reboot(policy.machines)) return;
+  if (policy.silent.reboots)
+    return section.reject("reboot", "is required where silent.reboot is on and aws.reboot is off");
   for (const auto& [name, step] : all_steps(policy)) {
     if (step.step != Step::kReboot) continue;
     return section.reject(
@@ -264,6 +269,9 @@ Result<Policy> read_policy(const YamlFile& file) {
     policy.budgets.own_pools.push_back({{pool.name, pool.labels}, pool.budgets});
   policy.foreign_alerts = read_foreign_alerts(root);
   policy.conditions = read_condition_rules(root);
+  policy.silent = read_silent_rules(
+      root.map("silent", "GPU nodes whose kubelet reports no more; off without the section"));
+  policy.silent.is_on = root.has("silent");
   root.read("drain_buffer", policy.drain_buffer, seconds(0), hours(24),
             "minimum time between the last disruptive step on another node and a drain for a node "
             "condition");

@@ -22,6 +22,9 @@ inline constexpr YamlWord<Severity> kSeverityWords[] = {{"isolate", Severity::kI
 // `labels` of nodes, each `key` or `key=value`.
 void read_node_labels(const YamlMap& map, std::vector<std::string>& out, std::string_view about);
 
+// Of `nodes` and `percent` the larger counts; where one of them is given, the other is 0 unless it
+// is given too.
+void read_share(const YamlMap& map, Share& share);
 [[nodiscard]] BudgetLimits read_budgets(const YamlMap& budgets);
 // What may stand in a pool's own section; the rest is as in `limits`.
 [[nodiscard]] PoolLimits read_pool_limits(const YamlMap& budgets, PoolLimits limits);

@@ -79,13 +79,6 @@ std::string wait_text(const WaitBefore& before) {
   return text;
 }
 
-std::string share_text(const Share& share) {
-  std::ostringstream text;
-  text << share.nodes;
-  if (share.percent > 0) text << " or " << share.percent << " %";
-  return text.str();
-}
-
 std::string scope_text(const std::string& scope, const ScopeLimit& limit) {
   std::string text = scope + " " + share_text(limit.at_once) + " at once";
   for (const WindowLimit& window : limit.windows) {
@@ -161,6 +154,13 @@ std::string plan_text(const Policy& policy, Severity severity,
 }
 
 }  // namespace
+
+std::string share_text(const Share& share) {
+  std::ostringstream text;
+  text << share.nodes;
+  if (share.percent > 0) text << " or " << share.percent << " %";
+  return text.str();
+}
 
 std::string severity_text(const Policy& policy, Severity severity) {
   const std::string text = "severity " + std::string(to_string(severity)) + "\n";

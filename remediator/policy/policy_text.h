@@ -23,4 +23,7 @@ namespace gpuward::remediator {
 // Who is notified of what; empty where nobody is.
 [[nodiscard]] std::string notifications_text(const NotificationPolicy& policy);
 
+// `2 or 10 %`.
+[[nodiscard]] std::string share_text(const Share& share);
+
 }  // namespace gpuward::remediator

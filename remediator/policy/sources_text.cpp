@@ -1,6 +1,7 @@
 #include "remediator/policy/sources_text.h"
 
 #include "core/runtime/yaml_scalars.h"
+#include "remediator/policy/policy_text.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -43,12 +44,25 @@ std::string triage_text(const TriageRules& rules) {
          severity_word(to_severity(rules.max_severity)) + " at most" + kEndsAtTheCordon;
 }
 
+std::string silent_text(const SilentRules& rules) {
+  std::string text = "  GPU nodes whose Ready is not True for " + to_duration_text(rules.after) +
+                     ": " + severity_word(kSilentSeverity) + "; taint, cordon, notify";
+  if (rules.reboots) text += ", then a restart on two proofs that the machine is down";
+  if (rules.terminates) text += ", then the end of the machine on two proofs, after an approval";
+  text += "\n    nothing is begun where more than " + share_text(rules.at_most) +
+          " of the fleet, a pool, a zone or another domain are silent, nor where several fell "
+          "silent at the same time\n";
+  return text + "    whose exporter Prometheus still reads: the kubelet is down; " +
+         severity_word(rules.kubelet) + kEndsAtTheCordon;
+}
+
 }  // namespace
 
 std::string sources_text(const Policy& policy) {
   std::string text;
   for (const ConditionRule& rule : policy.conditions)
     text += condition_text(rule, policy.drain_buffer);
+  if (policy.silent.is_on) text += silent_text(policy.silent);
   if (policy.loki.is_configured) text += loki_text(policy.loki);
   if (policy.triage.is_on()) text += triage_text(policy.triage);
   if (!text.empty()) text = "findings besides alerts\n" + text;

@@ -11,6 +11,7 @@
 #include "remediator/model/node_mark.h"
 #include "remediator/model/ownership.h"
 #include "remediator/model/remediation_name.h"
+#include "remediator/model/silent_alerts.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -69,6 +70,23 @@ bool is_annotated(const ViewState& state, const Remediation& remediation) {
 
 void note_annotation(ViewState& state, const kube::Node& node) {
   if (const auto mark = owner_annotation_on(node)) state.untainted.erase(mark->name);
+}
+
+// A machine whose restart or end gpuward has asked for is expected to be silent.
+bool is_away(const StepRecord& record) {
+  return is_of_the_machine(record.step) &&
+         (record.result == StepResult::kIntended || record.result == StepResult::kRunning);
+}
+
+void note_records(const Remediation& remediation, WallTime now, NodeSign& sign) {
+  const bool is_silent = std::ranges::any_of(remediation.alerts, is_of_silent_node);
+  const bool is_recent = remediation.created && now - *remediation.created < kFlappingWithin;
+  if (is_silent && is_recent) ++sign.recent;
+  if (!remediation.open()) return;
+  if (std::ranges::any_of(remediation.status.steps, is_away)) sign.is_restarting = true;
+  if (!is_silent || !remediation.any_firing()) return;
+  sign.is_recorded = true;
+  sign.waits_for_operator = needs_operator(remediation.status.phase);
 }
 
 void count_open(ViewState& state, const std::string& node_uid) {
@@ -246,6 +264,19 @@ std::vector<NodeLine> ClusterView::unknown_lines() const {
       if (finding.is_unknown)
         all.push_back({.node = name, .text = std::move(finding.line), .at = finding.last_seen});
     }
+  }
+  return all;
+}
+
+std::vector<NodeSign> ClusterView::signs(WallTime now) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<NodeSign> all;
+  for (const auto& [name, node] : state_.nodes) {
+    const auto counted = state_.fleet.nodes.find(node->meta.uid);
+    if (counted == state_.fleet.nodes.end()) continue;
+    NodeSign& sign = all.emplace_back(sign_of(*node, counted->second.place));
+    for (auto [it, end] = state_.by_uid.equal_range(node->meta.uid); it != end; ++it)
+      note_records(state_.remediations.at(it->second), now, sign);
   }
   return all;
 }

@@ -29,6 +29,7 @@
 #include "remediator/sources/node_announcements.h"
 #include "remediator/sources/node_conditions.h"
 #include "remediator/sources/node_lines.h"
+#include "remediator/sources/node_signs.h"
 
 namespace gpuward::remediator {
 
@@ -74,6 +75,7 @@ class ClusterView final : public KnownEvidence,
                           public NodeConditions,
                           public NodeLines,
                           public NodeAnnouncements,
+                          public NodeSigns,
                           public SeenRemediations {
  public:
   // `census`: of a node that budgets count, because it has GPUs.
@@ -110,6 +112,10 @@ class ClusterView final : public KnownEvidence,
       std::span<const ConditionRule> rules) const override;
   [[nodiscard]] std::vector<NodeLine> unknown_lines() const override;
   [[nodiscard]] std::vector<AnnouncedNode> announcements() const override;
+  [[nodiscard]] std::vector<NodeSign> signs(WallTime now) const override;
+  [[nodiscard]] bool is_current(Clock::Steady now) const override {
+    return informers_.is_fresh(now);
+  }
   void with_seen(const std::function<void(std::span<const SeenRemediation>)>& use) const override;
 
   // Whether a machine may have returned since this was last asked: a node has come that was not

@@ -51,7 +51,8 @@ const Fields<AlertEvidence>& alert_fields() {
                    "The alert was reported as firing again after an end of the same episode."),
       sparse_field(
           "advice", &Alert::advice, text(1024),
-          "Advice of a language model (triage): its reason, its confidence, and the question."),
+          "Advice of a language model (triage): its reason, its confidence, and the question. "
+          "Of a silent node: what was known of it last."),
   };
   return kFields;
 }

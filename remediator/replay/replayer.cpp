@@ -197,6 +197,7 @@ bool Replayer::carry_out(Case& now) {
     case Verdict::kPause:
     case Verdict::kAskReport:
     case Verdict::kAskAlerts:
+    case Verdict::kAskProofs:
     case Verdict::kAskGuard:
     case Verdict::kAskSlot:
       break;

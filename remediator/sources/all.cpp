@@ -6,6 +6,7 @@
 #include "remediator/sources/monitor_event.h"
 #include "remediator/sources/node_line_source.h"
 #include "remediator/sources/prometheus_source.h"
+#include "remediator/sources/silent_source.h"
 #include "remediator/sources/source_parts.h"
 #include "remediator/sources/triage_source.h"
 
@@ -26,6 +27,13 @@ std::unique_ptr<Source> make_condition(const SourceParts& parts) {
 std::unique_ptr<Source> make_announcement(const SourceParts& parts) {
   return std::make_unique<AnnouncementSource>(parts.policy, parts.announcements, parts.known,
                                               parts.clock);
+}
+
+// Without its section in the policy it finds nothing new; that may come with the next one.
+std::unique_ptr<Source> make_silent(const SourceParts& parts) {
+  if (parts.signs == nullptr) return nullptr;
+  return std::make_unique<SilentSource>(parts.policy, *parts.signs, parts.known, parts.scrapes,
+                                        parts.clock);
 }
 
 std::unique_ptr<Source> make_loki(const SourceParts& parts) {
@@ -51,9 +59,9 @@ std::unique_ptr<Source> make_node_lines(const SourceParts& parts) {
 }
 
 // Null where a source is not switched on.
-constexpr std::array kSources = {make_prometheus,     make_condition,  make_loki,
-                                 make_monitor_events, make_node_lines, make_triage,
-                                 make_announcement};
+constexpr std::array kSources = {make_prometheus, make_condition,      make_silent,
+                                 make_loki,       make_monitor_events, make_node_lines,
+                                 make_triage,     make_announcement};
 
 }  // namespace
 

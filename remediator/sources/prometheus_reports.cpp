@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -17,15 +16,9 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::chrono::seconds kQuietAfterFailure{10};
+constexpr std::string_view kAbout = "asking Prometheus for the node's report";
 constexpr std::string_view kClaimsKept = "7d";  // as long as restarts count (execution/slot_claim)
 constexpr std::size_t kLongestSerial = 128;  // as the resource takes it; real ones have 13 digits
-
-// Each part of the answer says in the label `what` which part it is: an instant query drops the
-// metric's name where timestamp() is applied, and gives no sample's own time otherwise.
-std::string part(const std::string& expression, std::string_view what) {
-  return "label_replace(" + expression + ",\"what\",\"" + std::string(what) + "\",\"\",\"\")";
-}
 
 struct Parts {
   std::optional<double> measured_at, severity, kernel_severity, kernel_log_up;
@@ -35,18 +28,6 @@ struct Parts {
   std::string error_class;
   std::set<std::string> gpus;
 };
-
-Result<double> sample_value(const Json& sample) {
-  const Json& pair = member_at(sample, "value");
-  double value = 0;
-  if (pair.is_array() && pair.size() == 2 && pair[1].is_string()) {
-    const auto& text = pair[1].get_ref<const std::string&>();
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc{} && end == text.data() + text.size() && std::isfinite(value))
-      return value;
-  }
-  return fail(ErrorKind::kInternal, "Prometheus answered with a sample that is no number");
-}
 
 void add_finding(const Json& labels, Parts& parts) {
   const auto severity = parse_severity(string_at(labels, "severity"));
@@ -118,12 +99,6 @@ Result<Severity> to_severity(double value) {
   return static_cast<Severity>(value);
 }
 
-std::chrono::system_clock::time_point to_time(double seconds) {
-  return std::chrono::system_clock::time_point(
-      std::chrono::duration_cast<std::chrono::system_clock::duration>(
-          std::chrono::duration<double>(seconds)));
-}
-
 Result<HealthReport> to_report(const Parts& parts) {
   if (!parts.measured_at || !parts.severity || !parts.boot_id || parts.boot_id->empty()) {
     return fail(ErrorKind::kNotFound, "Prometheus knows no report of the node");
@@ -136,10 +111,10 @@ Result<HealthReport> to_report(const Parts& parts) {
   const auto diagnostics = to_severity(parts.diagnostics.value_or(0));
   if (!diagnostics) return std::unexpected(diagnostics.error());
   HealthReport report;
-  report.measured_at = to_time(*parts.measured_at);
+  report.measured_at = time_of_sample(*parts.measured_at);
   report.diagnostics_severity = *diagnostics;
   for (const auto& [observed, seconds] : parts.observed_at) {
-    if (seconds > 0) report.observed_at[observed] = to_time(seconds);
+    if (seconds > 0) report.observed_at[observed] = time_of_sample(seconds);
   }
   report.severity = *severity;
   report.kernel_severity = *kernel;
@@ -150,15 +125,6 @@ Result<HealthReport> to_report(const Parts& parts) {
   return report;
 }
 
-Result<const Json*> samples_of(const Result<Json>& root) {
-  if (!root) return std::unexpected(root.error());
-  const Json& samples = member_at(member_at(*root, "data"), "result");
-  if (string_at(*root, "status") != "success" || !samples.is_array()) {
-    return fail(ErrorKind::kInternal, "Prometheus answered with something that is no result");
-  }
-  return &samples;
-}
-
 }  // namespace
 
 std::string report_query(std::string_view node, std::string_view cluster) {
@@ -166,19 +132,20 @@ std::string report_query(std::string_view node, std::string_view cluster) {
   const std::string matchers =
       "{job=\"gpuward-exporter\",node=\"" + std::string(node) + "\"" + cluster_matcher(cluster);
   const std::string selector = matchers + "}";
-  return part("timestamp(gpuward_node_severity" + selector + ")", "measured_at") + " or " +
-         part("gpuward_node_severity" + selector, "severity") + " or " +
-         part("gpuward_node_kernel_severity" + selector, "kernel_severity") + " or " +
-         part("gpuward_kernel_log_up" + selector, "kernel_log_up") + " or " +
-         part("gpuward_node_severity_observed_timestamp_seconds" + selector, "observed") + " or " +
-         part("gpuward_node_diagnostics_severity" + selector, "diagnostics") + " or " +
-         part("max by (check,code,severity) (gpuward_finding" + selector + ")", "finding") +
+  return query_part("timestamp(gpuward_node_severity" + selector + ")", "measured_at") + " or " +
+         query_part("gpuward_node_severity" + selector, "severity") + " or " +
+         query_part("gpuward_node_kernel_severity" + selector, "kernel_severity") + " or " +
+         query_part("gpuward_kernel_log_up" + selector, "kernel_log_up") + " or " +
+         query_part("gpuward_node_severity_observed_timestamp_seconds" + selector, "observed") +
+         " or " + query_part("gpuward_node_diagnostics_severity" + selector, "diagnostics") +
          " or " +
-         part("max by (serial,uuid) (gpuward_gpu_info" + selector +
-                  " and on(pci_bus_id) gpuward_finding" + matchers +
-                  ",severity=~\"reset|reboot|isolate\"})",
-              "gpu") +
-         " or " + part("gpuward_boot_info" + selector, "boot");
+         query_part("max by (check,code,severity) (gpuward_finding" + selector + ")", "finding") +
+         " or " +
+         query_part("max by (serial,uuid) (gpuward_gpu_info" + selector +
+                        " and on(pci_bus_id) gpuward_finding" + matchers +
+                        ",severity=~\"reset|reboot|isolate\"})",
+                    "gpu") +
+         " or " + query_part("gpuward_boot_info" + selector, "boot");
 }
 
 std::string claims_query(std::string_view node, std::span<const std::string> gpus,
@@ -187,7 +154,7 @@ std::string claims_query(std::string_view node, std::span<const std::string> gpu
   for (const std::string& gpu : gpus) any += (any.empty() ? "" : "|") + gpu;
   std::string query;
   const auto add = [&](const std::string& expression, std::string_view what) {
-    query += (query.empty() ? "" : " or ") + part(expression, what);
+    query += (query.empty() ? "" : " or ") + query_part(expression, what);
   };
   const std::string own = cluster_matcher(cluster);
   for (const std::string label : {"serial", "uuid"}) {
@@ -223,9 +190,11 @@ Result<std::map<std::string, GpuClaims>> decode_claims(std::string_view body) {
     if (!at) return std::unexpected(at.error());
     GpuClaims& known = claims[gpu_of(labels)];
     if (string_at(labels, "what") == "own") {
-      known.own_since = std::min(known.own_since.value_or(to_time(*at)), to_time(*at));
+      known.own_since =
+          std::min(known.own_since.value_or(time_of_sample(*at)), time_of_sample(*at));
     } else {
-      known.others_until = std::max(known.others_until.value_or(to_time(*at)), to_time(*at));
+      known.others_until =
+          std::max(known.others_until.value_or(time_of_sample(*at)), time_of_sample(*at));
     }
   }
   return claims;
@@ -245,22 +214,17 @@ Result<HealthReport> decode_report(std::string_view body) {
 PrometheusReports::PrometheusReports(std::string url, http::Client& http,
                                      const CurrentPolicy& policy, Clock& clock,
                                      std::chrono::milliseconds timeout)
-    : url_(std::move(url)), http_(http), policy_(policy), clock_(clock), timeout_(timeout) {
-  while (url_.ends_with('/')) url_.pop_back();
-}
+    : query_(std::move(url), http, clock, timeout), policy_(policy) {}
 
 // What may be claimed by others is told apart before anybody acts on it.
 Result<HealthReport> PrometheusReports::latest(std::string_view node) {
   if (auto status = kube::validate_node_name(node); !status) return std::unexpected(status.error());
-  if (clock_.steady() < quiet_until_.load()) {
-    return fail(ErrorKind::kOverloaded, "Prometheus did not answer a moment ago");
-  }
   const std::string cluster = policy_.get()->cluster;
-  const auto body = ask(report_query(node, cluster));
+  const auto body = query_.ask(report_query(node, cluster), kAbout);
   if (!body) return std::unexpected(body.error());
   auto report = decode_report(*body);
   if (!report || report->gpus.empty()) return report;
-  const auto answer = ask(claims_query(node, report->gpus, cluster));
+  const auto answer = query_.ask(claims_query(node, report->gpus, cluster), kAbout);
   if (!answer) return std::unexpected(answer.error());
   const auto claims = decode_claims(*answer);
   if (!claims) return std::unexpected(claims.error());
@@ -268,23 +232,6 @@ Result<HealthReport> PrometheusReports::latest(std::string_view node) {
   report->gpus = std::move(weighed.speaking);
   report->contested_gpus = std::move(weighed.contested);
   return report;
-}
-
-Result<std::string> PrometheusReports::ask(const std::string& query) {
-  http::ClientRequest request;
-  request.url = url_ + "/api/v1/query?query=" + kube::percent_encode(query);
-  request.timeout = timeout_;
-  request.max_response_bytes = 1U << 20U;
-  auto response = http_.send(request);
-  if (!response) {
-    quiet_until_ = clock_.steady() + kQuietAfterFailure;
-    return with_context("asking Prometheus for the node's report", response.error());
-  }
-  if (response->status != 200) {
-    return fail(ErrorKind::kUnavailable, "asking Prometheus for the node's report: it answered " +
-                                             std::to_string(response->status));
-  }
-  return std::move(response->body);
 }
 
 }  // namespace gpuward::remediator

@@ -4,7 +4,6 @@
 // leave. Used before anything of ours is taken off a node.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <map>
 #include <span>
@@ -16,6 +15,7 @@
 #include "remediator/guards/gpu_claims.h"
 #include "remediator/model/health_report.h"
 #include "remediator/policy/current_policy.h"
+#include "remediator/sources/prometheus_query.h"
 
 namespace gpuward::remediator {
 
@@ -27,14 +27,8 @@ class PrometheusReports final : public HealthReports {
   [[nodiscard]] Result<HealthReport> latest(std::string_view node) override;
 
  private:
-  [[nodiscard]] Result<std::string> ask(const std::string& query);
-
-  std::string url_;
-  http::Client& http_;
+  PrometheusQuery query_;
   const CurrentPolicy& policy_;
-  Clock& clock_;
-  std::chrono::milliseconds timeout_;
-  std::atomic<Clock::Steady> quiet_until_{Clock::Steady::min()};
 };
 
 // The PromQL for one node; `node` must have passed kube::validate_node_name.

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,8 +21,10 @@ struct SourceFindings {
   std::vector<AlertSignal> signals;
   std::size_t read = 0;                       // alerts, conditions or lines that were looked at
   std::optional<std::chrono::seconds> lag{};  // how far what was read is behind now
-  bool has_more = false;                      // the next look need not wait
-  std::optional<Error> complaint{};           // what was wrong with a part; the rest counts
+  // Nodes by what the source has made of them; only of a source that counts nodes.
+  std::map<std::string, std::size_t> nodes{};
+  bool has_more = false;             // the next look need not wait
+  std::optional<Error> complaint{};  // what was wrong with a part; the rest counts
 };
 
 // Each is used by one thread.

@@ -8,12 +8,14 @@
 
 #include "core/http/client/client.h"
 #include "core/runtime/clock.h"
+#include "remediator/guards/machine_proofs.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/sources/known_evidence.h"
 #include "remediator/sources/loki_source.h"
 #include "remediator/sources/node_announcements.h"
 #include "remediator/sources/node_conditions.h"
 #include "remediator/sources/node_lines.h"
+#include "remediator/sources/node_signs.h"
 #include "remediator/sources/prometheus_source.h"
 #include "remediator/sources/source.h"
 #include "remediator/triage/triage.h"
@@ -32,8 +34,10 @@ struct SourceParts {
   http::Client* prometheus_client = nullptr;
   std::optional<LokiSettings> loki;  // absent: no logs are read
   http::Client* loki_client = nullptr;
-  Triage* triage = nullptr;  // null: no model is asked
-  kube::Api& api;            // writes nothing while this replica does not lead
+  const NodeSigns* signs = nullptr;  // null: nobody looks for silent nodes
+  ScrapeStates* scrapes = nullptr;   // null: no Prometheus tells of them
+  Triage* triage = nullptr;          // null: no model is asked
+  kube::Api& api;                    // writes nothing while this replica does not lead
 };
 
 // Those that are switched on.

@@ -28,7 +28,10 @@ void SourcePoll::run(const std::stop_token& stop) {
   auto wait = kLeadInterval;
   while (parts_.clock.sleep_for(wait, stop)) {
     wait = kLeadInterval;
-    if (!parts_.leads()) continue;
+    if (!parts_.leads()) {
+      forget_nodes();
+      continue;
+    }
     const auto has_more = round();
     count(has_more);
     wait = has_more && *has_more ? std::min(kMoreAfter, source_->every()) : source_->every();
@@ -52,9 +55,16 @@ Result<bool> SourcePoll::round() {
     counts_.read += round->findings.read;
     counts_.findings += round->taken.accepted;
     counts_.lag = round->findings.lag;
+    counts_.nodes = round->findings.nodes;
   }
   if (round->findings.complaint) return std::unexpected(*round->findings.complaint);
   return round->findings.has_more;
+}
+
+// The replica that leads counts them.
+void SourcePoll::forget_nodes() {
+  const std::lock_guard lock(mutex_);
+  counts_.nodes.clear();
 }
 
 void SourcePoll::count(const Result<bool>& outcome) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -24,6 +25,7 @@ struct SourceCounts {
   std::uint64_t errors = 0, read = 0, findings = 0;
   std::optional<Clock::Wall> last_success;
   std::optional<std::chrono::seconds> lag;
+  std::map<std::string, std::size_t> nodes = {};  // by what the source has made of them last
 };
 
 // One look, and what the intake took of it.
@@ -57,6 +59,7 @@ class SourcePoll {
   void run(const std::stop_token& stop);
   [[nodiscard]] Result<bool> round();
   void count(const Result<bool>& outcome);
+  void forget_nodes();
 
   std::unique_ptr<Source> source_;
   SourcePollParts parts_;

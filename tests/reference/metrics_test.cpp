@@ -78,7 +78,8 @@ Families remediator_families() {
   standing.left_in_service["budget.taint"] = 1;
   http::CurlClient nobody;
   standing.sources = {
-      {.name = "prometheus", .last_success = clock.wall(), .lag = std::chrono::seconds(1)}};
+      {.name = "prometheus", .last_success = clock.wall(), .lag = std::chrono::seconds(1)},
+      {.name = "silent", .last_success = {}, .lag = {}, .nodes = {{"silent", 1}}}};
   standing.api_times = remediator::ApiTimes(nobody, clock).family();
   standing.exclusions["gpu-01"] = {};
   standing.triage = {.is_on = true, .lines = {{remediator::TriageOutcome::kAnswered, 1}}};

@@ -28,7 +28,7 @@ void CareRules::on_intent(const Remediation& after, const StepRecord& record) co
       std::string(to_string(record.step)) + " of " + after.name + " was intended";
   require_not_excluded(stage_, *look.node, {look.begun, stage_.clock.steady()}, what);
   if (stage_.setting.has_clock_jumps) return;
-  const auto policy = policy_for(look.policy, look.node->meta.labels);
+  const auto policy = policy_for_silence(policy_for(look.policy, look.node->meta.labels), after);
   check_window(*policy, record, what);
   check_rest(*policy, after, record, what);
 }

@@ -24,6 +24,7 @@ Status Cloud::reboot(const remediator::Machine& order, const Permit& permit) {
   if (auto may = ask_leave(order, Step::kReboot, permit); !may) return may;
   const Machine* const machine = fleet_.find(order.node);
   invariants_.on_reboot_asked(order, machine != nullptr && machine->is_about_to_restart());
+  check_down(stage_, machine, order);
   stage_.trace.say("cloud: restart of " + order.node + " for " + order.remediation);
   const CallFault fault = faults_.of_call();
   if (fault == CallFault::kDiesBefore) throw Crash{};
@@ -61,6 +62,7 @@ void Cloud::restart(const remediator::Machine& order, Machine& machine) {
 Status Cloud::terminate(const remediator::Machine& order, const Permit& permit) {
   if (auto may = ask_leave(order, Step::kTerminate, permit); !may) return may;
   invariants_.on_end_asked(order);
+  check_down(stage_, fleet_.find_instance(order.provider_id), order);
   stage_.trace.say("cloud: end of " + order.provider_id + " for " + order.remediation);
   const CallFault fault = faults_.of_call();
   if (fault == CallFault::kDiesBefore) throw Crash{};

@@ -6,20 +6,26 @@
 #include "tests/simulation/cloud_faults.h"
 #include "tests/simulation/fleet.h"
 #include "tests/simulation/invariants.h"
+#include "tests/simulation/silent_nodes.h"
 
 namespace gpuward::remediator::simulation {
 
 class Cloud final : public CloudProvider {
  public:
-  Cloud(Stage& stage, Fleet& fleet, Invariants& invariants, CloudFaults::Meanwhile meanwhile)
+  Cloud(Stage& stage, Fleet& fleet, SilentNodes& silent, Invariants& invariants,
+        CloudFaults::Meanwhile meanwhile)
       : stage_(stage),
         fleet_(fleet),
+        silent_(silent),
         invariants_(invariants),
         faults_(stage, std::move(meanwhile)) {}
   [[nodiscard]] bool can(MachineAction, const remediator::Machine&) const override { return true; }
   [[nodiscard]] Status reboot(const remediator::Machine& order, const Permit& permit) override;
   [[nodiscard]] Status terminate(const remediator::Machine& order, const Permit& permit) override;
   [[nodiscard]] Result<Fate> fate(const remediator::Machine& order) override;
+  [[nodiscard]] MachineProofs proofs(const remediator::Machine& order) override {
+    return silent_.proofs(order);
+  }
 
  private:
   [[nodiscard]] Status ask_leave(const remediator::Machine& order, Step step, const Permit& permit);
@@ -32,6 +38,7 @@ class Cloud final : public CloudProvider {
 
   Stage& stage_;
   Fleet& fleet_;
+  SilentNodes& silent_;
   Invariants& invariants_;
   CloudFaults faults_;
 };

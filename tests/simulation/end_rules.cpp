@@ -60,7 +60,8 @@ void EndRules::check_volumes(const Remediation& owner, const std::string& node,
   if (std::ranges::none_of(volumes->second, [&](const auto& v) { return v.second <= begun; }))
     return;
   const StepRecord& end = *owner.status.find(Step::kTerminate);
-  const auto& plan = plan_of(*stage_.looks.back()->policy, end.pool, owner.acted_severity());
+  const auto policy = policy_for_silence(stage_.looks.back()->policy, owner);
+  const auto& plan = plan_of(*policy, end.pool, owner.acted_severity());
   const auto step = std::ranges::find(plan, Step::kTerminate, &PlannedStep::step);
   if (step == plan.end()) return;
   const StepRecord* const drain = owner.status.find(Step::kDrain);
@@ -112,8 +113,8 @@ void EndRules::check_not_forgotten(const Remediation& before, const Remediation&
 
 void EndRules::check_replacement(const Remediation& remediation) {
   const StepRecord& end = *remediation.status.find(Step::kTerminate);
-  const auto& policy = *stage_.looks.back()->policy;
-  const bool is_waited_for = replacement_wait(plan_of(policy, end.pool, end.severity)) != nullptr;
+  const auto policy = policy_for_silence(stage_.looks.back()->policy, remediation);
+  const bool is_waited_for = replacement_wait(plan_of(*policy, end.pool, end.severity)) != nullptr;
   const StepRecord* const wait = remediation.status.find(Step::kVerify);
   const bool has_come = wait != nullptr && wait->result == StepResult::kDone;
   if (!is_waited_for && !has_come) return;  // perhaps the policy has changed while it waited

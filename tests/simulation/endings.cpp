@@ -74,6 +74,7 @@ void Fleet::come(Machine& machine) {
 }
 
 void Fleet::register_again(Machine& machine) {
+  machine.silence = {};  // its kubelet speaks
   write_node(machine);
   machine.exists = true;
   machine.is_ready = true;

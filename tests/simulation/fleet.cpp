@@ -10,8 +10,8 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-Json ready_condition(bool is_ready) {
-  return {{"type", "Ready"}, {"status", is_ready ? "True" : "False"}, {"reason", "Kubelet"}};
+Json ready_condition(const std::string& status) {
+  return {{"type", "Ready"}, {"status", status}, {"reason", "Kubelet"}};
 }
 
 Severity draw_severity(Chance& chance, bool wears_out) {
@@ -50,7 +50,7 @@ void Fleet::draw_links(const Machine& machine) {
     stage_.bad_links.insert(machine.provider_id());
 }
 
-void Fleet::write_node(const Machine& machine) {
+void Fleet::write_node(Machine& machine) {
   Json node = fakes::ready_node(machine.name);
   const Json address = {{"type", "InternalIP"}, {"address", "10.0.0.1"}};
   node["status"]["addresses"] = Json::array({address});
@@ -64,15 +64,22 @@ void Fleet::write_node(const Machine& machine) {
   stage_.create_node(node);
 }
 
-void Fleet::write_status(const Machine& machine) {
+void Fleet::write_status(Machine& machine) {
   stage_.patch_node_status(machine.name,
                            {{"status",
                              {{"nodeInfo", {{"bootID", machine.boot_id(machine.boots)}}},
                               {"conditions", conditions_of(machine)}}}});
 }
 
-Json Fleet::conditions_of(const Machine& machine) const {
-  Json conditions = Json::array({ready_condition(machine.is_ready)});
+Json Fleet::conditions_of(Machine& machine) const {
+  const std::string ready =
+      machine.silence.is_cut_off ? "Unknown" : (machine.is_ready ? "True" : "False");
+  Json conditions = Json::array({ready_condition(ready)});
+  if (stage_.setting.falls_silent) {
+    if (machine.ready_said != ready) machine.ready_since = stage_.true_time();
+    machine.ready_said = ready;
+    conditions[0]["lastTransitionTime"] = to_rfc3339(machine.ready_since);
+  }
   if (stage_.setting.places.conditions)
     conditions.push_back({{"type", kProblem},
                           {"status", machine.problem.status},
@@ -202,6 +209,7 @@ void Fleet::boot_again(Machine& machine) {
   machine.back_at.reset();
   machine.restarts_at.reset();
   machine.is_ready = true;
+  machine.silence = {};
   if (machine.heals_by_reboot) {
     machine.fault = Severity::kNone;
     end_alerts(machine);

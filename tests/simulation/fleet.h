@@ -31,6 +31,8 @@ class Fleet {
   void register_anew(Machine& machine);
   // In place, without a restart.
   void reset_gpus(Machine& machine);
+  // Its condition Ready, as it stands by now.
+  void say_ready(Machine& machine) { write_status(machine); }
   // By itself: nobody asked the cloud.
   void boot_again(Machine& machine);
   // etcd is restored: kubelets and the cloud's controller bring the Nodes up to what the machines
@@ -71,10 +73,10 @@ class Fleet {
   // Others say so too, or no longer; perhaps only some of them.
   void let_others_say(Machine& machine, bool is_bad);
   void turn_problem(Machine& machine, const std::string& status);
-  [[nodiscard]] Json conditions_of(const Machine& machine) const;
+  [[nodiscard]] Json conditions_of(Machine& machine) const;
   void draw_links(const Machine& machine);
-  void write_node(const Machine& machine);
-  void write_status(const Machine& machine);
+  void write_node(Machine& machine);
+  void write_status(Machine& machine);
 
   Stage& stage_;
   std::vector<Machine> machines_;

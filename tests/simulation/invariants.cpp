@@ -8,6 +8,7 @@
 #include "remediator/model/node_mark.h"
 #include "remediator/records/cluster_view.h"
 #include "tests/fakes/kube_objects.h"
+#include "tests/simulation/silent_nodes.h"
 
 namespace gpuward::remediator::simulation {
 namespace {
@@ -168,17 +169,22 @@ void Invariants::on_intent(const Remediation& before, const Remediation& after,
           what + " was intended after a human took the marks back");
   check_not_stopped(what + " was intended");
   check_mode(record.step, *look.node, what + " was intended");
-  check_silence(after, what + " was intended");
+  const bool is_silent = rests_on_proofs(after, record.step);
+  if (!is_silent) check_silence(after, what + " was intended");
   check_view(what + " was intended");
   const bool is_end = record.step == Step::kTerminate;
   ledger_.check_slot(after, is_end ? Impact::kTerminate : Impact::kDisrupt, what + " was intended");
   ledger_.check_storm(after, what + " was intended");
   care_.on_intent(after, record);
-  check_evidence(after, record);
+  if (is_silent) {
+    check_proofs(stage_, after, record);
+  } else {
+    check_evidence(after, record);
+  }
   check_approval(after, record);
-  if (record.step > Step::kDrain) ends_.check_drained(after, what);
+  if (record.step > Step::kDrain && !is_silent) ends_.check_drained(after, what);
   if (!is_end) return;
-  check_measured(after, record);
+  if (!is_silent) check_measured(after, record);
   ends_.on_intent(after, record);
 }
 
@@ -212,7 +218,7 @@ void Invariants::check_evidence(const Remediation& after, const StepRecord& reco
 
 void Invariants::check_approval(const Remediation& after, const StepRecord& record) const {
   const Look& look = *stage_.looks.back();
-  const auto policy = policy_for(look.policy, look.node->meta.labels);
+  const auto policy = policy_for_silence(policy_for(look.policy, look.node->meta.labels), after);
   const auto& plan = plan_of(*policy, policy->pool, record.severity);
   const auto step = std::ranges::find(plan, record.step, &PlannedStep::step);
   if (step == plan.end() || !step->before.approval) return;

@@ -9,6 +9,7 @@
 
 #include "core/kube/objects.h"
 #include "core/runtime/clock.h"
+#include "remediator/guards/machine_proofs.h"
 #include "remediator/model/health_report.h"
 #include "remediator/policy/policy.h"
 #include "tests/simulation/truth.h"
@@ -33,6 +34,7 @@ struct Look {
   std::optional<kube::Node> node;
   std::map<std::string, std::string> versions;  // of Remediations, as they were answered
   std::optional<HealthReport> report;
+  std::optional<MachineProofs> proofs;
 };
 
 }  // namespace gpuward::remediator::simulation

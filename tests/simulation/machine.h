@@ -58,6 +58,18 @@ struct FiringAlert {
   bool foreign = false;
 };
 
+// Who hears nothing of it, and why.
+struct SilentState {
+  bool is_cut_off = false;   // its kubelet does not reach the API server, or is down
+  bool is_unread = false;    // Prometheus reads nothing of it
+  bool is_down = false;      // the machine does not run
+  bool is_impaired = false;  // and its cloud says so
+  bool has_power = true;
+  bool is_seen_on = true;                        // what controls its power answers
+  std::optional<Clock::Steady> cut_since = {};   // with others, from all at once
+  std::optional<Clock::Steady> down_until = {};  // it was down, or cut off, a moment ago
+};
+
 struct Machine {
   std::string name;
   int births = 1, boots = 1;
@@ -71,6 +83,10 @@ struct Machine {
   std::map<Severity, Alert> alerts;
   // What other rules and programs say of it, where there are any.
   Alert foreign = {};
+  SilentState silence = {};
+  // As its condition Ready has it.
+  std::string ready_said = {};
+  Clock::Wall ready_since = {};
   Problem problem = {};
   // A restart that the cloud has accepted: when the machine is back; null: it never comes back.
   bool is_restarting = false;

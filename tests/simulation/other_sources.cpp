@@ -22,8 +22,8 @@ kube::ApiOptions api_options() {
   return options;
 }
 
-SourceParts parts_of(Stage& stage, AnsweringPlaces& places, const ClusterView& view,
-                     kube::Api& api) {
+SourceParts parts_of(Stage& stage, AnsweringPlaces& places, const ClusterView& view, kube::Api& api,
+                     const NodeSigns& signs, ScrapeStates& scrapes) {
   SourceParts parts{.policy = stage.policy,
                     .known = view,
                     .nodes = view,
@@ -34,6 +34,8 @@ SourceParts parts_of(Stage& stage, AnsweringPlaces& places, const ClusterView& v
                     .prometheus_client = &places,
                     .loki = {},
                     .loki_client = &places,
+                    .signs = stage.setting.falls_silent ? &signs : nullptr,
+                    .scrapes = &scrapes,
                     .api = api};
   const Places& setting = stage.setting.places;
   if (setting.prometheus && !stage.is_off(Sabotage::kPrometheusAlerts))
@@ -70,9 +72,11 @@ Result<http::ClientResponse> CursorWire::stream(const http::ClientRequest&, mill
 }
 
 OtherSources::OtherSources(Stage& stage, AnsweringPlaces& places, const ClusterView& view,
-                           Intake& intake, kube::Credentials& credentials, std::string identity)
+                           Intake& intake, kube::Credentials& credentials, std::string identity,
+                           ScrapeStates& scrapes)
     : stage_(stage),
       intake_(intake),
+      signs_(stage, view),
       wire_(stage, std::move(identity)),
       fence_(wire_, [this] { return leads_ != nullptr && (*leads_)(); }),
       api_(api_options(), fence_, credentials, stage.clock),
@@ -80,7 +84,7 @@ OtherSources::OtherSources(Stage& stage, AnsweringPlaces& places, const ClusterV
       poll_({.gone_for = kGoneFor, .policy = &stage.policy, .known = &view}, alertmanager_, intake,
             stage.clock),
       poll_due_(stage.clock.steady()) {
-  for (auto& source : make_sources(parts_of(stage, places, view, api_))) {
+  for (auto& source : make_sources(parts_of(stage, places, view, api_, signs_, scrapes))) {
     const bool is_off = source->name() == "condition" && stage.is_off(Sabotage::kConditions);
     if (!is_off) sources_.push_back({std::move(source), stage.clock.steady()});
   }

@@ -12,6 +12,7 @@
 #include "remediator/sources/source.h"
 #include "tests/fakes/in_process_client.h"
 #include "tests/simulation/places.h"
+#include "tests/simulation/silent_nodes.h"
 
 namespace gpuward::remediator::simulation {
 
@@ -33,7 +34,7 @@ class CursorWire final : public http::Client {
 class OtherSources {
  public:
   OtherSources(Stage& stage, AnsweringPlaces& places, const ClusterView& view, Intake& intake,
-               kube::Credentials& credentials, std::string identity);
+               kube::Credentials& credentials, std::string identity, ScrapeStates& scrapes);
 
   // Those that are due by now; but for the poll of Alertmanager only where this replica leads.
   void go_on(const std::function<bool()>& leads);
@@ -48,6 +49,7 @@ class OtherSources {
 
   Stage& stage_;
   Intake& intake_;
+  LonelyNodes signs_;
   CursorWire wire_;
   const std::function<bool()>* leads_ = nullptr;  // during a round: a process may stand still in it
   FencedClient fence_;

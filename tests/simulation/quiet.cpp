@@ -46,6 +46,7 @@ void DecisionInputs::calm_down() {
   stage_.clock.jump_wall(-stage_.jumped);
   stage_.jumped = {};
   stage_.clock.advance(minutes(6));  // no answer of the API server asks for longer
+  silent_.settle();
   fleet_.settle();
   stage_.trace.say("quiet");
   hear_all();
@@ -107,7 +108,8 @@ bool DecisionInputs::reconcile_next(Clock::Steady until) {
 
 // Who asks the places of alerts goes on asking meanwhile.
 void DecisionInputs::pass_until(Clock::Steady at) {
-  const bool is_asked = stage_.setting.places.any() || late_.loses_ends();
+  const bool is_asked =
+      stage_.setting.places.any() || late_.loses_ends() || stage_.setting.falls_silent;
   while (is_asked && at - stage_.clock.steady() > minutes(1)) {
     sleep_until(stage_.clock.steady() + minutes(1));
     go_on_all();
@@ -173,7 +175,8 @@ void DecisionInputs::settle(minutes time) {
     check_in_time();
     if (before != stage_.truth.changes().size() || is_under_way() || waits_for_verification())
       continue;
-    if (!stage_.setting.says_late && !stage_.setting.places.any()) return;
+    if (!stage_.setting.says_late && !stage_.setting.places.any() && !stage_.setting.falls_silent)
+      return;
     // What was ignored because its end was just over is repeated; what is absent has ended.
     pass_until(stage_.clock.steady() + minutes(6));
     go_on_all();
@@ -233,7 +236,10 @@ void DecisionInputs::stay_at_rest() {
   const std::size_t before = stage_.truth.changes().size();
   const auto open = static_cast<std::size_t>(std::ranges::count_if(
       stage_.truth.remediations(), [](const auto& known) { return known.second.open(); }));
-  const std::size_t most = open * (waits_for_time() ? kMostSteps : kMostWrites);
+  // A machine that is down goes on once others that are silent are known to be dead.
+  const std::size_t most = stage_.setting.falls_silent
+                               ? (open + fleet_.machines().size()) * kMostSteps
+                               : open * (waits_for_time() ? kMostSteps : kMostWrites);
   settle(minutes(60));
   const std::size_t written = stage_.truth.changes().size() - before;
   require(written <= most, "livelock",
@@ -266,12 +272,13 @@ void DecisionInputs::check_rest() const {
       check_quarantined(machine, machine.fault);
     if (machine.works()) sources_.check_known(machine, calm_at_, minutes(0));
     if (machine.works()) sources_.check_lines(machine);
+    if (machine.works()) silent_.check_rest(machine, replicas_.front()->view());
     for (const auto& [name, remediation] : stage_.truth.remediations()) {
       const bool is_of_it = machine.works() && remediation.node == machine.name;
       if (is_of_it) invariants_.evidence().check_rest(remediation, machine);
     }
     if (machine.works()) check_returned(machine);
-    if (machine.works()) identity_.check_rest(machine);
+    if (machine.works() && !machine.silence.is_down) identity_.check_rest(machine);
   }
 }
 
@@ -312,6 +319,8 @@ void DecisionInputs::check_in_time() const {
 // A broken node is tainted, unless a human or the policy wants it otherwise, or somebody was
 // notified that it is not.
 void DecisionInputs::check_quarantined(const Machine& machine, Severity severity) const {
+  // What is kept of the alerts of a machine that is down nobody can confirm: silent_ sees to it.
+  if (machine.silence.is_down) return;
   const NodeTruth& truth = *stage_.truth.node(machine.name);
   const auto policy = stage_.meant_for(truth.node);
   if (exclusion_of(*policy, truth.node) || steps_for(*policy, severity).empty()) return;

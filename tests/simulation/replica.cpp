@@ -104,6 +104,12 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
       verify_(&outside.reports, stage.policy, replacements()),
       drain_(stage, invariants, api_),
       exclusions_(api_, kStateNamespace, stage.clock),
+      proofs_(stage, {.api = api_,
+                      .nodes = signs_,
+                      .policy = stage.policy,
+                      .scrapes = outside.scrapes,
+                      .machines = outside.cloud,
+                      .clock = stage.clock}),
       reconciler_({.api = api_,
                    .store = store_,
                    .view = view_,
@@ -125,6 +131,7 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
                    .notifications = outside.sinks,
                    .exclusions = stage.setting.care.excludes ? &exclusions_ : nullptr,
                    .guard = outside.guard,
+                   .proofs = &proofs_,
                    .leads = [this] { return may_call(); },
                    .jitter_seed = 1}),
       informers_(stage, credentials_,
@@ -146,7 +153,7 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
     confirmed_ends_ = std::make_unique<ConfirmedEnds>(older_, *outside.alerts, nullptr);
   if (outside.places != nullptr)
     others_ = std::make_unique<OtherSources>(stage, *outside.places, view_, one_by_one_,
-                                             credentials_, look_.identity);
+                                             credentials_, look_.identity, *outside.scrapes);
 }
 
 Replacements& Replica::replacements() {
@@ -155,6 +162,7 @@ Replacements& Replica::replacements() {
 }
 
 StepAction* Replica::own_step(Step step) {
+  if (step == Step::kNotify) return &notify_;
   if (step == Step::kVerify) return &verify_;
   if (step == Step::kNcclPairs) return &pairs_;
   if (step == Step::kGpuReset) return &resets_;

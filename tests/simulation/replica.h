@@ -12,6 +12,7 @@
 #include "remediator/actions/collect_evidence_action.h"
 #include "remediator/actions/gpu_reset_action.h"
 #include "remediator/actions/nccl_pairs_action.h"
+#include "remediator/actions/notify_action.h"
 #include "remediator/actions/quarantine_job_action.h"
 #include "remediator/actions/restart_job_action.h"
 #include "remediator/actions/terminate_action.h"
@@ -79,6 +80,7 @@ struct Outside {
   StepActions steps;
   Announcer& announcer;
   ApprovalGuard* guard = nullptr;
+  ScrapeStates* scrapes = nullptr;
   AnsweringPlaces* places = nullptr;  // that the other sources ask; null: there are none
   Notifications* sinks = nullptr;     // null: nobody wants to be told
 };
@@ -201,6 +203,9 @@ class Replica {
   Unasked resets_{stage_, reset_}, collects_{stage_, evidence_}, tests_{stage_, diagnostics_};
   PodDrain drain_;
   ExclusionStore exclusions_;
+  NotifyAction notify_;
+  LonelyNodes signs_{stage_, view_};
+  NotedProofs proofs_;
   Reconciler reconciler_;
   Informers informers_;
   std::unique_ptr<OtherSources> others_;  // null: there are none

@@ -25,7 +25,8 @@ Result<HealthReport> Reports::said_of(const Machine* machine) {
     return fail(ErrorKind::kTimeout, "Prometheus does not answer");
   }
   if (machine == nullptr || !machine->exists || machine->voice == Voice::kSilent ||
-      machine->is_restarting || machine->life != Life::kRuns) {
+      machine->is_restarting || machine->life != Life::kRuns || machine->silence.is_down ||
+      machine->silence.is_unread) {
     return fail(ErrorKind::kNotFound, "nothing is known of the node");
   }
   HealthReport report;

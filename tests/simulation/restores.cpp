@@ -124,7 +124,7 @@ void Fleet::correct_nodes(const std::map<std::string, std::string>& uids) {
     if (now == uids.end() || now->second != node.node.meta.uid) past.push_back(name);
   }
   for (const std::string& name : past) stage_.remove_node(name);
-  for (const Machine& machine : machines_) {
+  for (Machine& machine : machines_) {
     if (!machine.exists) continue;
     if (stage_.truth.node(machine.name) == nullptr) write_node(machine);
     write_status(machine);

@@ -131,6 +131,9 @@ enum class Sabotage : std::uint8_t {
   kSinks,             // what is handed to the sinks is read as told
   kGiveBack,          // a restart of jobs that is left gives nothing back
   kForeignSuspend,    // a job that somebody else has suspended is read as suspended by gpuward
+  kProofsOfDeath,     // every silent machine is read as proven down
+  kSignsOfLife,       // nothing is read that says that a machine is up
+  kPartition,         // each silent node is read as the only one
   kDisagreement,      // an annotation or taint that contradicts the record is read as it has them
 };
 
@@ -236,6 +239,9 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kDrainWords, "drain-words"},
     {Sabotage::kLookAgain, "look-again"},
     {Sabotage::kDisagreement, "disagreement"},
+    {Sabotage::kProofsOfDeath, "proofs-of-death"},
+    {Sabotage::kSignsOfLife, "signs-of-life"},
+    {Sabotage::kPartition, "partition"},
     {Sabotage::kPoll, "poll"},
     {Sabotage::kPrometheusAlerts, "prometheus-alerts"},
     {Sabotage::kConditions, "conditions"},

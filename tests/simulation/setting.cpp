@@ -195,6 +195,8 @@ void keep_what_stays(Policy& policy, const Setting& setting) {
   policy.foreign_alerts = first.foreign_alerts;
   policy.conditions = first.conditions;
   policy.loki = first.loki;
+  policy.silent = first.silent;
+  policy.machines = first.machines;
   policy.notifications = first.notifications;
 }
 

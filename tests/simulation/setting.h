@@ -41,6 +41,7 @@ struct Setting {
   // Probabilities per request to the API server.
   double fault = 0, crash = 0, interrupt = 0;
   double stall = 0;             // the whole process stands still before it, its lease thread too
+  bool falls_silent = false;    // nodes do, and the policy says what is done about it
   bool registers_anew = false;  // Nodes are deleted and come back, on the same hardware or other
   bool keeps_alerts = false;    // of a machine, over the registration of the next one of that name
   bool has_forgers = false;     // exporters that report the GPUs of other machines

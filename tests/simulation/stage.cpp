@@ -8,6 +8,7 @@
 #include "tests/simulation/bend.h"
 #include "tests/simulation/care.h"
 #include "tests/simulation/pod_ends.h"
+#include "tests/simulation/silent_nodes.h"
 #include "tests/simulation/step_jobs.h"
 #include "tests/simulation/taint_rules.h"
 #include "tests/simulation/torn_jobs.h"
@@ -20,7 +21,7 @@ const std::string kNodes = "/api/v1/nodes/";
 // The Jobs of a test, and the pods of a drain, are not among the writes that are kept.
 Setting setting_of(Chance& chance, Chance& pairs_chance, Chance& pods_chance, Chance& taints_chance,
                    Chance& places_chance, Chance& jobs_chance, Chance& care_chance,
-                   Chance& torn_chance, Size size, Keeps keeps) {
+                   Chance& torn_chance, Chance& silent_chance, Size size, Keeps keeps) {
   Setting setting = draw_setting(chance, size);
   if (keeps == Keeps::kNothing) {
     let_pairs_be_tested(setting, pairs_chance);
@@ -32,6 +33,7 @@ Setting setting_of(Chance& chance, Chance& pairs_chance, Chance& pods_chance, Ch
     let_places_speak(setting, places_chance);
     if (size == Size::kAny) let_people_take_care(setting, care_chance);
     if (size == Size::kAny) let_jobs_be_torn(setting, torn_chance);
+    if (size == Size::kAny) let_nodes_fall_silent(setting, silent_chance);
   }
   return setting;
 }
@@ -60,8 +62,9 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
       sinks_chance(seed + 0x73696e6b),
       kept_chance(seed + 0x6b657074),
       torn_chance(seed + 0x746f726e),
+      silent_chance(seed + 0x73696c65),
       setting(setting_of(chance, pairs_chance, pods_chance, taints_chance, places_chance,
-                         jobs_chance, care_chance, torn_chance, size, keeps)),
+                         jobs_chance, care_chance, torn_chance, silent_chance, size, keeps)),
       sabotage(switched_off),
       meant(setting.policy),
       policy(bent_policy(*this, setting.policy)),

@@ -22,6 +22,7 @@
 #include "tests/simulation/reports.h"
 #include "tests/simulation/restores.h"
 #include "tests/simulation/silences.h"
+#include "tests/simulation/silent_nodes.h"
 #include "tests/simulation/sinks.h"
 #include "tests/simulation/source_rules.h"
 #include "tests/simulation/step_kubelets.h"
@@ -91,7 +92,8 @@ class DecisionInputs {
   Edits edits_{stage_};
   Invariants invariants_{stage_, humans_};
   IdentityRules identity_{stage_};
-  Cloud cloud_{stage_, fleet_, invariants_,
+  SilentNodes silent_{stage_, fleet_};
+  Cloud cloud_{stage_, fleet_, silent_, invariants_,
                [this](std::chrono::milliseconds span) { wait_in_call(span); }};
   Reports reports_{stage_, fleet_};
   FreeSlots free_slots_;

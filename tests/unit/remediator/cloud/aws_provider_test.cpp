@@ -183,7 +183,7 @@ TEST_F(AwsProviderTest, WrongKeysAreOneClearErrorAndNothingIsDone) {
 // Each right of the policy that is shipped is needed: without it one deed names it.
 TEST_F(AwsProviderTest, EachRightOfTheShippedPolicyIsNeeded) {
   const std::vector<std::string> actions = shipped_actions();
-  ASSERT_EQ(actions.size(), 6U);
+  ASSERT_EQ(actions.size(), 7U);
   for (std::size_t left_out = 0; left_out < actions.size(); ++left_out) {
     std::vector<std::string> others = actions;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(left_out));
@@ -198,8 +198,26 @@ TEST_F(AwsProviderTest, EachRightOfTheShippedPolicyIsNeeded) {
                              provider_->terminate(machine_of(member), support::given)}) {
       if (!done) said += done.error().message + "\n";
     }
+    for (const MachineProof& proof : provider_->proofs(machine_of(run_instance())))
+      said += proof.words + "\n";
     EXPECT_THAT(said, HasSubstr("is not authorized to perform: " + actions[left_out]));
   }
+}
+
+TEST_F(AwsProviderTest, SaysOfAnInstanceThatRunsThatItIsUp) {
+  const auto proofs = provider_->proofs(machine_of(run_instance()));
+  ASSERT_EQ(proofs.size(), 1U);
+  EXPECT_EQ(proofs[0].sign, ProofSign::kUp) << proofs[0].words;
+}
+
+TEST_F(AwsProviderTest, SaysOfAnInstanceThatWasStoppedThatItIsOff) {
+  const std::string id = run_instance();
+  const Machine machine = machine_of(id);
+  ec2("StopInstances", {{"InstanceId.1", id}});
+  const auto proofs = provider_->proofs(machine);
+  ASSERT_EQ(proofs.size(), 1U);
+  EXPECT_EQ(proofs[0].sign, ProofSign::kDown) << proofs[0].words;
+  EXPECT_TRUE(proofs[0].is_off);
 }
 
 }  // namespace

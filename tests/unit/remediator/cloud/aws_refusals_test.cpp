@@ -252,5 +252,38 @@ TEST_F(AwsRefusalsTest, StandsBehindTheOwnerInTheClusterAndBeforeTheProgram) {
   EXPECT_EQ(script_.requests.size(), 1U);
 }
 
+// moto knows no machine that is impaired.
+TEST_F(AwsRefusalsTest, TheStatusChecksOfEc2AreProofs) {
+  const auto proof_of = [&](const std::string& state, const std::string& system,
+                            const std::string& instance) {
+    says("<DescribeInstanceStatusResponse><instanceStatusSet><item><instanceId>" +
+         std::string(kId) + "</instanceId><instanceState><name>" + state +
+         "</name></instanceState><systemStatus><status>" + system +
+         "</status></systemStatus><instanceStatus><status>" + instance +
+         "</status></instanceStatus></item></instanceStatusSet></DescribeInstanceStatusResponse>");
+    const auto proofs = provider_.proofs(machine());
+    return proofs.size() == 1 ? proofs[0] : MachineProof();
+  };
+  EXPECT_EQ(proof_of("running", "impaired", "ok").sign, ProofSign::kDown);
+  EXPECT_EQ(proof_of("running", "ok", "impaired").sign, ProofSign::kDown);
+  EXPECT_EQ(proof_of("running", "ok", "ok").sign, ProofSign::kUp);
+  EXPECT_EQ(proof_of("running", "insufficient-data", "ok").sign, ProofSign::kUnknown);
+  EXPECT_EQ(proof_of("running", "initializing", "initializing").sign, ProofSign::kUnknown);
+  EXPECT_EQ(proof_of("stopping", "", "").sign, ProofSign::kDown);
+  EXPECT_FALSE(proof_of("stopping", "", "").is_off);
+  EXPECT_TRUE(proof_of("stopped", "", "").is_off);
+  EXPECT_EQ(last_action(), "DescribeInstanceStatus");
+  refuses(403, "UnauthorizedOperation");
+  EXPECT_EQ(provider_.proofs(machine()).at(0).sign, ProofSign::kUnknown);
+  says("<DescribeInstanceStatusResponse><instanceStatusSet/></DescribeInstanceStatusResponse>");
+  EXPECT_EQ(provider_.proofs(machine()).at(0).sign, ProofSign::kUnknown);
+}
+
+TEST_F(AwsRefusalsTest, NobodyIsAskedForProofsWhereEc2RestartsAndEndsNothing) {
+  policy_.set(Policy());
+  EXPECT_TRUE(provider_.proofs(machine()).empty());
+  EXPECT_TRUE(script_.requests.empty());
+}
+
 }  // namespace
 }  // namespace gpuward::remediator

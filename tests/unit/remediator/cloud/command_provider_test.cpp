@@ -149,5 +149,28 @@ TEST_F(CommandProviderTest, NamesAProgramThatIsNotThere) {
   EXPECT_THAT(reboot().error().message, HasSubstr("/nowhere/power-cycle"));
 }
 
+// A script that fails says nothing of the power.
+TEST_F(CommandProviderTest, TakesNothingButAWordForThePowerState) {
+  const auto sign_of = [&](const std::string& script) {
+    Policy wanted;
+    wanted.machines.power_state = {"/bin/sh", "-c", "cat > " + input() + "; " + script, "power"};
+    policy.set(wanted);
+    const auto proofs = provider.proofs(machine());
+    return proofs.size() == 1 ? proofs[0] : MachineProof();
+  };
+  EXPECT_EQ(sign_of("echo on").sign, ProofSign::kUp);
+  EXPECT_EQ(sign_of("echo off").sign, ProofSign::kDown);
+  EXPECT_TRUE(sign_of("echo off").is_off);
+  EXPECT_EQ(sign_of("echo unreachable").sign, ProofSign::kDown);
+  EXPECT_FALSE(sign_of("echo unreachable").is_off);
+  for (const std::string script : {"echo off; exit 1", "exit 0", "echo Chassis is off", "kill $$"})
+    EXPECT_EQ(sign_of(script).sign, ProofSign::kUnknown) << script;
+  const auto told = parse_json(*read_file(input(), 4096));
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->at("action"), "power-state");
+  policy.set(Policy());
+  EXPECT_TRUE(provider.proofs(machine()).empty());
+}
+
 }  // namespace
 }  // namespace gpuward::remediator

@@ -152,7 +152,7 @@ struct Replica {
   Replica(kube::Api& api, Clock& clock, CurrentPolicy& policy, HealthReports* reports,
           ActiveAlerts* alerts, Slots& slots, StepActions step_actions,
           std::function<Status()> permit, ExclusionStore* exclusions,
-          ApprovalGuard* guard = nullptr)
+          ApprovalGuard* guard = nullptr, ProofSource* proofs = nullptr)
       : store(api),
         queue(clock, 1000),
         intake(view, store, queue, clock),
@@ -170,7 +170,8 @@ struct Replica {
                     .clock = clock,
                     .notifications = &notifications,
                     .exclusions = exclusions,
-                    .guard = guard}) {
+                    .guard = guard,
+                    .proofs = proofs}) {
     view.informers().note_synced(Informer::kNodes);
     view.informers().note_synced(Informer::kRemediations);
   }
@@ -208,7 +209,7 @@ class ClusterTest : public ::testing::Test {
     return std::make_unique<Replica>(
         api_, clock_, policy_, &reports_, alerts_, slots_,
         [this](Step step) { return action_of(step); }, [this] { return permit_; }, exclusions_,
-        guard_);
+        guard_, proofs_);
   }
 
   // What carries a step out; those that no test replaces are led by the hand.
@@ -317,6 +318,7 @@ class ClusterTest : public ::testing::Test {
   FixedReports reports_;
   ActiveAlerts* alerts_ = nullptr;        // no Alertmanager to ask
   ExclusionStore* exclusions_ = nullptr;  // nobody is excluded for a while
+  ProofSource* proofs_ = nullptr;         // nothing proves a machine down
   ApprovalGuard* guard_ = nullptr;        // approvals are believed as they are
   FixedSlots slots_;
   std::map<Step, ScriptedStep> steps_;

@@ -1,0 +1,76 @@
+#include "remediator/guards/machine_proofs.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr std::size_t kProofsNeeded = 2;
+
+bool is_fresh(const MachineProof& proof, WallTime now) {
+  return now - proof.at <= kProofLasts && proof.at - now <= kProofLasts;
+}
+
+std::string age_text(WallTime at, WallTime now) {
+  const auto age = std::chrono::duration_cast<std::chrono::seconds>(now - at).count();
+  return std::to_string(std::max<std::int64_t>(age, 0)) + " s ago";
+}
+
+}  // namespace
+
+std::string_view to_string(ProofKind kind) {
+  constexpr std::array<std::string_view, 4> kKinds = {"kubernetes", "scrapes", "cloud", "power"};
+  return kKinds[static_cast<std::size_t>(kind)];
+}
+
+std::optional<std::string> objection_to_dead(const MachineProofs& proofs, WallTime now) {
+  std::set<ProofKind> down;
+  std::string text;
+  for (const MachineProof& proof : proofs) {
+    const std::string what = std::string(to_string(proof.kind)) + ": " + proof.words;
+    if (proof.sign == ProofSign::kUp && is_fresh(proof, now))
+      return "the machine is not down: " + what;
+    text += (text.empty() ? "" : "; ") + what;
+    if (proof.sign == ProofSign::kDown && is_fresh(proof, now)) down.insert(proof.kind);
+  }
+  if (down.size() >= kProofsNeeded) return std::nullopt;
+  return std::to_string(down.size()) + " of " + std::to_string(kProofsNeeded) +
+         " proofs that the machine is down" + (text.empty() ? "" : ": " + text);
+}
+
+std::string to_text(const MachineProofs& proofs, WallTime now) {
+  std::string text;
+  for (const MachineProof& proof : proofs) {
+    text += (text.empty() ? "" : "; ") + std::string(to_string(proof.kind)) + ": " + proof.words;
+    if (proof.sign != ProofSign::kUnknown) text += " (" + age_text(proof.at, now) + ")";
+  }
+  return text;
+}
+
+// The exporter alone may have ended while its machine runs; a Prometheus that reads few others
+// says nothing of one node.
+MachineProof proof_of(const NodeScrapes& scrapes, int most_down) {
+  MachineProof proof;
+  proof.kind = ProofKind::kScrapes;
+  if (scrapes.at) proof.at = *scrapes.at;
+  if (scrapes.exporter.value_or(false) || scrapes.others_up > 0) {
+    proof.sign = ProofSign::kUp;
+    proof.words =
+        "Prometheus still reads " +
+        std::string(scrapes.exporter.value_or(false) ? "its exporter" : "a target on the node");
+  } else if (!scrapes.exporter || !scrapes.at) {
+    proof.words = "Prometheus has no series of its exporter";
+  } else if (scrapes.others_down == 0) {
+    proof.words = "Prometheus cannot read its exporter, and knows no other target on the node";
+  } else if (scrapes.fleet_down > most_down) {
+    proof.words = "Prometheus cannot read the exporters of many nodes";
+  } else {
+    proof.sign = ProofSign::kDown;
+    proof.words = "Prometheus cannot read its exporter, nor any other target on the node";
+  }
+  return proof;
+}
+
+}  // namespace gpuward::remediator

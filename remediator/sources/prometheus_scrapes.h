@@ -1,0 +1,36 @@
+// What Prometheus knows of a node by its own series `up`: whether it still reads the exporter
+// there, or anything else. One query a node. Used by the story of a silent node, and as one of the
+// proofs that a machine is down.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/http/client/client.h"
+#include "core/runtime/clock.h"
+#include "remediator/guards/machine_proofs.h"
+#include "remediator/policy/current_policy.h"
+#include "remediator/sources/prometheus_query.h"
+
+namespace gpuward::remediator {
+
+class PrometheusScrapes final : public ScrapeStates {
+ public:
+  // As PrometheusReports.
+  PrometheusScrapes(std::string url, http::Client& http, const CurrentPolicy& policy, Clock& clock);
+  [[nodiscard]] Result<NodeScrapes> of(std::string_view node, std::string_view address) override;
+
+ private:
+  PrometheusQuery query_;
+  const CurrentPolicy& policy_;
+};
+
+// The PromQL for one node; `node` must have passed kube::validate_node_name. An address that is no
+// IP is left out; `cluster` is the policy's.
+[[nodiscard]] std::string scrapes_query(std::string_view node, std::string_view address,
+                                        std::string_view cluster = {});
+
+// The answer of /api/v1/query to it.
+[[nodiscard]] Result<NodeScrapes> decode_scrapes(std::string_view body);
+
+}  // namespace gpuward::remediator

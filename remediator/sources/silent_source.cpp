@@ -1,0 +1,116 @@
+#include "remediator/sources/silent_source.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "remediator/model/silent_alerts.h"
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr std::size_t kLongestStory = 1024;
+
+std::string age_text(WallTime at, WallTime now) {
+  const auto age = std::chrono::duration_cast<std::chrono::seconds>(now - at).count();
+  return std::to_string(std::max<std::int64_t>(age, 0)) + " s before";
+}
+
+// What was known last, each with its source and its age.
+std::string story_of(const NodeSign& node, const Result<NodeScrapes>& scrapes, WallTime now) {
+  std::string text = "Ready is " + (node.ready.empty() ? "absent" : node.ready) + " since " +
+                     to_rfc3339(*node.since);
+  if (node.heartbeat)
+    text += "; Kubernetes: the kubelet's last status is of " + to_rfc3339(*node.heartbeat);
+  if (!scrapes) return text + "; Prometheus: " + scrapes.error().message;
+  const NodeScrapes& seen = *scrapes;
+  text += "; Prometheus: the exporter ";
+  if (seen.seen_at) {
+    text +=
+        "was last read at " + to_rfc3339(*seen.seen_at) + " (" + age_text(*seen.seen_at, now) + ")";
+    if (seen.severity) text += " with severity " + std::string(to_string(*seen.severity));
+  } else {
+    text += "was not read within a day";
+  }
+  const int others = seen.others_up + seen.others_down;
+  text += ", and " + std::to_string(seen.others_up) + " of " + std::to_string(others) +
+          " other targets on the node " + (seen.others_up == 1 ? "is" : "are") + " read";
+  return text.substr(0, kLongestStory);
+}
+
+// What it said before the finding began is an old view of the node, and ends nothing.
+bool is_back(const NodeSign& node, const AlertSignal& known, WallTime now) {
+  return !node.is_silent() && node.since && *node.since >= known.starts_at &&
+         now - *node.since >= kBackFor;
+}
+
+AlertSignal end_of(AlertSignal known, WallTime at) {
+  known.firing = false;
+  known.ends_at = at;
+  return known;
+}
+
+}  // namespace
+
+// One that Prometheus reads is not dead, whatever its kubelet does. Where nobody can tell, it is
+// silent: that leads no further than the cordon without proofs.
+AlertSignal SilentSource::signal_of(const NodeSign& node, const SilentRules& rules) const {
+  const Result<NodeScrapes> scrapes =
+      scrapes_ != nullptr ? scrapes_->of(node.node, node.address)
+                          : fail(ErrorKind::kNotFound, "no --prometheus.url is set");
+  const bool is_read = scrapes && scrapes->exporter.value_or(false);
+  return {.node = node.node,
+          .severity = is_read ? rules.kubelet : kSilentSeverity,
+          .alertname = std::string(is_read ? kKubeletAlert : kSilentAlert),
+          .fingerprint = is_read ? kKubeletFingerprint : kSilentFingerprint,
+          .firing = true,
+          // One that is older than its Node would be another machine's.
+          .starts_at = std::max(*node.since, node.created.value_or(*node.since)),
+          .ends_at = {},
+          .foreign = true,
+          .advice = story_of(node, scrapes, clock_.wall())};
+}
+
+Result<SourceFindings> SilentSource::look() {
+  const auto now = clock_.wall();
+  const auto policy = policy_.get();
+  const SilentRules& rules = policy->silent;
+  SourceFindings findings;
+  const std::vector<NodeSign> nodes = nodes_.signs(now);
+  if (rules.is_on && !nodes_.is_current(clock_.steady())) {
+    findings.complaint = Error{ErrorKind::kUnavailable,
+                               "the API server was not heard from: nobody is taken for silent"};
+    return findings;
+  }
+  const SilentNodes silent(nodes, rules, policy->startup_grace, now);
+  findings.read = nodes.size();
+  findings.nodes = {{"share", 0}, {"together", 0}, {"silent", 0}, {"flapping", 0}};
+  for (const NodeSign& node : nodes) {
+    if (rules.is_on && node.recent >= kFlapping) ++findings.nodes["flapping"];
+    const bool is_due =
+        rules.is_on && silent.counts(node) && node.since && now - *node.since >= rules.after;
+    if (!is_due) continue;
+    if (const auto why = silent.objection(node)) {
+      ++findings.nodes[why->rule == kSilentShareRule ? "share" : "together"];
+      continue;
+    }
+    ++findings.nodes["silent"];
+    findings.signals.push_back(signal_of(node, rules));
+  }
+  for (AlertSignal& known : known_.firing_from(kSilentOrigin)) {
+    const auto node = std::ranges::find(nodes, known.node, &NodeSign::node);
+    if (node == nodes.end()) continue;
+    // Of its two findings only one is true.
+    const auto other = std::ranges::find_if(findings.signals, [&](const AlertSignal& signal) {
+      return signal.firing && signal.node == known.node && signal.fingerprint != known.fingerprint;
+    });
+    if (is_back(*node, known, now)) {
+      findings.signals.push_back(end_of(std::move(known), *node->since));
+    } else if (other != findings.signals.end()) {
+      findings.signals.push_back(end_of(std::move(known), now));
+    }
+  }
+  return findings;
+}
+
+}  // namespace gpuward::remediator

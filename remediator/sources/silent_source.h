@@ -1,0 +1,43 @@
+// GPU nodes whose kubelet reports no more, as findings, by the policy's section `silent`. One that
+// is Ready again for a while is silent no more. What looks like a partition is no finding of any
+// node: it is counted, and an alert tells people once for all.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "core/runtime/clock.h"
+#include "remediator/guards/machine_proofs.h"
+#include "remediator/policy/current_policy.h"
+#include "remediator/sources/known_evidence.h"
+#include "remediator/sources/node_signs.h"
+#include "remediator/sources/source.h"
+
+namespace gpuward::remediator {
+
+// How long a node that was silent has to be Ready.
+inline constexpr std::chrono::minutes kBackFor{2};
+
+class SilentSource final : public Source {
+ public:
+  // All must outlive it; `scrapes` is null where no Prometheus is configured.
+  SilentSource(const CurrentPolicy& policy, const NodeSigns& nodes, const KnownEvidence& known,
+               ScrapeStates* scrapes, Clock& clock)
+      : policy_(policy), nodes_(nodes), known_(known), scrapes_(scrapes), clock_(clock) {}
+  [[nodiscard]] std::string_view name() const override { return "silent"; }
+  [[nodiscard]] std::chrono::milliseconds every() const override {
+    return std::chrono::seconds(15);
+  }
+  [[nodiscard]] Result<SourceFindings> look() override;
+
+ private:
+  [[nodiscard]] AlertSignal signal_of(const NodeSign& node, const SilentRules& rules) const;
+
+  const CurrentPolicy& policy_;
+  const NodeSigns& nodes_;
+  const KnownEvidence& known_;
+  ScrapeStates* scrapes_;
+  Clock& clock_;
+};
+
+}  // namespace gpuward::remediator

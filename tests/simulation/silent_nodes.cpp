@@ -1,0 +1,263 @@
+#include "tests/simulation/silent_nodes.h"
+
+#include <algorithm>
+
+#include "remediator/model/silent_alerts.h"
+#include "tests/simulation/identity_rules.h"
+
+namespace gpuward::remediator::simulation {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+// Between the proofs and the call, requests may be on their way, and processes may stand still.
+constexpr seconds kProofOnTheWay{90};
+
+}  // namespace
+
+void let_nodes_fall_silent(Setting& setting, Chance& chance) {
+  if (setting.tests_pairs || setting.nodes > 16 || setting.wears_out || !chance.happens(0.25))
+    return;
+  setting.falls_silent = true;
+  setting.nodes = std::max(setting.nodes, chance.between(2, 8));
+  setting.events += 60;
+  Policy& policy = setting.policy;
+  policy.mode = Mode::kFull;
+  policy.machines.reboot = {"/bin/power-cycle"};
+  policy.silent.is_on = true;
+  policy.silent.after = chance.one_of({minutes(1), minutes(2), minutes(5)});
+  policy.silent.at_most = {chance.between(1, 3), 0};
+  policy.silent.reboots = chance.happens(0.9);
+  policy.silent.terminates = chance.happens(0.6);
+  // Else what else goes wrong leaves little room.
+  if (chance.happens(0.3)) return;
+  const Share all{setting.nodes, 0};
+  BudgetLimits& budgets = policy.budgets;
+  budgets.cluster = budgets.pool = budgets.zone = {.at_once = all};
+  budgets.labels.front().limit.at_once = budgets.cordoned = all;
+  budgets.breaker.share = budgets.storm.share = {100'000, 0};
+}
+
+void SilentNodes::do_something() {
+  Chance& chance = stage_.silent_chance;
+  if (!stage_.setting.falls_silent || !chance.happens(0.2)) return;
+  switch (chance.weighted({55, 25, 20})) {
+    case 0:
+      return die();
+    case 1:
+      return cut_off_zone();
+    default:
+      return come_back();
+  }
+}
+
+void SilentNodes::fall(Machine& machine, const SilentState& silence) {
+  machine.silence = silence;
+  if (machine.exists) fleet_.say_ready(machine);
+  stage_.trace.say(machine.name + " falls silent: " + (silence.is_down ? "down" : "cut off"));
+}
+
+// One machine or its kubelet.
+void SilentNodes::die() {
+  Chance& chance = stage_.silent_chance;
+  Machine& machine = chance.pick(fleet_.machines());
+  if (!machine.works() || machine.is_restarting || machine.silence.is_down) return;
+  SilentState silence;
+  silence.is_cut_off = true;
+  switch (chance.weighted({35, 25, 20, 20})) {
+    case 0:  // without power
+      silence.is_down = silence.is_impaired = true;
+      silence.has_power = false;
+      break;
+    case 1:  // the kernel hangs
+      silence.is_down = true;
+      silence.is_impaired = chance.happens(0.7);
+      silence.is_seen_on = chance.happens(0.5);
+      break;
+    case 2:  // only its kubelet
+      break;
+    default:  // nor does Prometheus read it
+      silence.is_unread = true;
+  }
+  fall(machine, silence);
+}
+
+// A zone or all of it from the API server, from Prometheus, or from both and what controls the
+// power.
+void SilentNodes::cut_off_zone() {
+  Chance& chance = stage_.silent_chance;
+  const bool is_all = chance.happens(0.4);
+  const std::string zone = "zone-" + std::to_string(chance.between(0, 2));
+  const std::size_t how = chance.weighted({30, 20, 50});
+  const bool is_impaired = chance.happens(0.6);  // the cloud's checks go the same way
+  const Clock::Steady since = stage_.clock.steady();
+  for (Machine& machine : fleet_.machines()) {
+    const bool is_in = is_all || stage_.truth.place(machine.name).zone == zone;
+    if (!is_in || !machine.works() || machine.silence.is_down || machine.is_restarting) continue;
+    SilentState silence = machine.silence;
+    silence.is_cut_off = silence.is_cut_off || how != 1;
+    silence.is_unread = silence.is_unread || how != 0;
+    if (how == 2) silence.cut_since = since;
+    if (how == 2) silence.is_impaired = is_impaired;
+    fall(machine, silence);
+  }
+}
+
+void SilentNodes::come_back() {
+  for (Machine& machine : fleet_.machines()) {
+    const bool is_silent = machine.silence.is_cut_off || machine.silence.is_unread;
+    if (!machine.works() || !is_silent || !stage_.silent_chance.happens(0.6)) continue;
+    if (machine.silence.is_down && stage_.silent_chance.happens(0.7)) continue;
+    const bool was_down = machine.silence.is_down;
+    machine.silence = {};
+    machine.silence.down_until = stage_.clock.steady();
+    if (was_down && machine.exists) {
+      fleet_.boot_again(machine);
+    } else if (machine.exists) {
+      fleet_.say_ready(machine);
+    }
+    stage_.trace.say(machine.name + " is heard again");
+  }
+}
+
+void SilentNodes::settle() {
+  for (Machine& machine : fleet_.machines()) {
+    if (machine.silence.is_down) continue;
+    const bool was_silent = machine.silence.is_cut_off || machine.silence.is_unread;
+    machine.silence = {};
+    if (was_silent && machine.works()) fleet_.say_ready(machine);
+  }
+}
+
+Result<NodeScrapes> SilentNodes::of(std::string_view node, std::string_view) {
+  if (!stage_.is_quiet && stage_.silent_chance.happens(stage_.setting.fault))
+    return fail(ErrorKind::kTimeout, "Prometheus does not answer");
+  const auto is_read = [](const Machine& machine) {
+    return machine.works() && !machine.is_restarting && !machine.silence.is_down &&
+           !machine.silence.is_unread;
+  };
+  NodeScrapes scrapes;
+  for (const Machine& machine : fleet_.machines()) {
+    if (!machine.exists) continue;
+    ++(is_read(machine) ? scrapes.fleet_up : scrapes.fleet_down);
+    if (machine.name != node) continue;
+    scrapes.exporter = is_read(machine);
+    ++(is_read(machine) ? scrapes.others_up : scrapes.others_down);
+    scrapes.at = stage_.true_time() - stage_.silent_chance.span(seconds(0), seconds(15));
+  }
+  return scrapes;
+}
+
+// The cut is of many still: of one alone the BMC is reached by another way.
+bool SilentNodes::is_cut_together(const Machine& machine) const {
+  if (!machine.silence.cut_since) return false;
+  // As many as the limit allows may be silent each for itself, by the policy.
+  return std::ranges::count_if(fleet_.machines(), [&](const Machine& other) {
+           return other.works() && !other.is_restarting && !other.silence.is_down &&
+                  other.silence.cut_since == machine.silence.cut_since;
+         }) > stage_.setting.policy.silent.at_most.nodes;
+}
+
+MachineProofs SilentNodes::proofs(const remediator::Machine& order) {
+  const Machine* const machine = fleet_.find_instance(order.provider_id);
+  if (!stage_.setting.falls_silent || machine == nullptr) return {};
+  const bool is_cut = is_cut_together(*machine);
+  const auto now = stage_.true_time();
+  MachineProof cloud{ProofKind::kCloud, ProofSign::kUp, now, "as the cloud says", false};
+  if (stage_.silent_chance.happens(stage_.setting.fault)) {
+    cloud.sign = ProofSign::kUnknown;
+  } else if (is_cut || machine->silence.is_down) {
+    cloud.sign = machine->silence.is_impaired ? ProofSign::kDown : ProofSign::kUnknown;
+  }
+  MachineProof power{ProofKind::kPower, ProofSign::kUp, now, "as the BMC says", false};
+  if (!machine->silence.has_power || is_cut) {
+    power.sign = ProofSign::kDown;
+  } else if (!machine->silence.is_seen_on) {
+    power.sign = ProofSign::kUnknown;
+  }
+  return {cloud, power};
+}
+
+void SilentNodes::check_rest(const Machine& machine, const NodeSigns& view) const {
+  const NodeTruth* const truth = stage_.truth.node(machine.name);
+  if (!stage_.setting.falls_silent || !machine.silence.is_down || truth == nullptr) return;
+  const bool is_known = std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
+    const Remediation& one = known.second;
+    if (IdentityRules::is_cancelled(one, truth->node)) return true;
+    if (one.node_uid != truth->node.meta.uid) return false;
+    return one.wish.cancel || std::ranges::any_of(one.alerts, [&](const AlertEvidence& alert) {
+             return one.open() && alert.firing() && is_of_silent_node(alert);
+           });
+  });
+  if (is_known) return;
+  const auto now = stage_.clock.wall();
+  const auto nodes = view.signs(now);
+  const auto policy = stage_.meant.get();
+  const remediator::SilentNodes silent(nodes, policy->silent, policy->startup_grace, now);
+  const auto own = std::ranges::find(nodes, machine.name, &NodeSign::node);
+  const bool is_withheld = own == nodes.end() || !silent.counts(*own) || silent.objection(*own);
+  require(is_withheld, "silent-known",
+          machine.name + " is down, and nobody knows that it is silent");
+}
+
+std::vector<NodeSign> LonelyNodes::signs(WallTime now) const {
+  auto nodes = nodes_.signs(now);
+  if (!stage_.is_off(Sabotage::kPartition)) return nodes;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    NodeSign& node = nodes[i];
+    if (node.since) *node.since -= minutes(10) * static_cast<int>(i);
+    node.place = {.pool = node.node, .zone = node.node, .domains = {}};
+  }
+  return nodes;
+}
+
+Result<MachineProofs> NotedProofs::read(const kube::Node& node) {
+  auto proofs = reader_.read(node);
+  if (!stage_.looks.empty())
+    stage_.looks.back()->proofs = proofs ? std::optional(*proofs) : std::nullopt;
+  if (!proofs) return proofs;
+  if (stage_.is_off(Sabotage::kProofsOfDeath) && !proofs->empty()) {
+    const auto now = stage_.clock.wall();
+    proofs->push_back({ProofKind::kCloud, ProofSign::kDown, now, "bent", false});
+    proofs->push_back({ProofKind::kScrapes, ProofSign::kDown, now, "bent", false});
+  }
+  if (stage_.is_off(Sabotage::kSignsOfLife)) {
+    for (MachineProof& proof : *proofs) {
+      if (proof.sign == ProofSign::kUp) proof.sign = ProofSign::kUnknown;
+    }
+  }
+  return proofs;
+}
+
+Status NotedProofs::check_silent(const kube::Node& node) { return reader_.check_silent(node); }
+
+bool rests_on_proofs(const Remediation& remediation, Step step) {
+  return is_of_the_machine(step) && rests_on_silence(remediation);
+}
+
+void check_proofs(const Stage& stage, const Remediation& after, const StepRecord& record) {
+  const Look& look = *stage.looks.back();
+  const std::string what = std::string(to_string(record.step)) + " of " + after.name;
+  require(look.proofs.has_value(), "two-proofs", what + " was intended without proofs");
+  // As they were when the last of them was.
+  WallTime read{};
+  for (const MachineProof& proof : *look.proofs) read = std::max(read, proof.at);
+  const auto why = objection_to_dead(*look.proofs, read);
+  require(!why, "two-proofs", what + " was intended, and " + why.value_or(""));
+  require(look.node.has_value() && !is_ready(*look.node), "two-proofs",
+          what + " was intended, and the node is Ready");
+}
+
+void check_down(const Stage& stage, const Machine* machine, const remediator::Machine& order) {
+  const Remediation* const owner = stage.truth.remediation(order.remediation);
+  if (owner == nullptr || !rests_on_silence(*owner) || machine == nullptr) return;
+  if (machine->provider_id() != order.provider_id) return;
+  const bool was_down = machine->silence.is_down || !machine->works() || machine->is_restarting ||
+                        (machine->silence.down_until &&
+                         stage.clock.steady() - *machine->silence.down_until < kProofOnTheWay);
+  require(was_down, "silent-running",
+          order.node + " is restarted or ended for its silence, and its machine runs");
+}
+
+}  // namespace gpuward::remediator::simulation

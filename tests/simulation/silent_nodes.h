@@ -1,0 +1,71 @@
+// Nodes fall silent: their machines die or hang, their kubelets do, or the network between them and
+// the API server, Prometheus and what controls their power is cut, for one node, a zone or all. And
+// what each source of proofs says of them, from the truth. With chance of its own.
+#pragma once
+
+#include "remediator/execution/proof_reader.h"
+#include "tests/simulation/fleet.h"
+
+namespace gpuward::remediator::simulation {
+
+class SilentNodes final : public ScrapeStates {
+ public:
+  SilentNodes(Stage& stage, Fleet& fleet) : stage_(stage), fleet_(fleet) {}
+
+  // In the busy time.
+  void do_something();
+  // The end of all partitions; machines that are down stay down.
+  void settle();
+  // What Prometheus reads.
+  [[nodiscard]] Result<NodeScrapes> of(std::string_view node, std::string_view address) override;
+  // What the cloud and the BMC say.
+  [[nodiscard]] MachineProofs proofs(const remediator::Machine& order);
+  // At rest: a machine that is down is known to be, or what is known looks like a partition.
+  void check_rest(const Machine& machine, const NodeSigns& view) const;
+
+ private:
+  void fall(Machine& machine, const SilentState& silence);
+  void cut_off_zone();
+  void die();
+  void come_back();
+  [[nodiscard]] bool is_cut_together(const Machine& machine) const;
+
+  Stage& stage_;
+  Fleet& fleet_;
+};
+
+// Proofs as a replica reads them, noted in its look, and bent where a sabotage says so.
+class NotedProofs final : public ProofSource {
+ public:
+  NotedProofs(Stage& stage, const ProofParts& parts) : stage_(stage), reader_(parts) {}
+  [[nodiscard]] Result<MachineProofs> read(const kube::Node& node) override;
+  [[nodiscard]] Status check_silent(const kube::Node& node) override;
+
+ private:
+  Stage& stage_;
+  ProofReader reader_;
+};
+
+// Each node looks as if it were the only one that is silent.
+class LonelyNodes final : public NodeSigns {
+ public:
+  LonelyNodes(const Stage& stage, const NodeSigns& nodes) : stage_(stage), nodes_(nodes) {}
+  [[nodiscard]] std::vector<NodeSign> signs(WallTime now) const override;
+  [[nodiscard]] bool is_current(Clock::Steady now) const override { return nodes_.is_current(now); }
+
+ private:
+  const Stage& stage_;
+  const NodeSigns& nodes_;
+};
+
+// Whether that step rests on proofs, where others rest on a report.
+[[nodiscard]] bool rests_on_proofs(const Remediation& remediation, Step step);
+// What must be true of the proofs where such a step is intended.
+void check_proofs(const Stage& stage, const Remediation& after, const StepRecord& record);
+// And of the machine where it is asked for.
+void check_down(const Stage& stage, const Machine* machine, const remediator::Machine& order);
+
+// In some simulations; with chance of its own, so that the others stay as they are.
+void let_nodes_fall_silent(Setting& setting, Chance& chance);
+
+}  // namespace gpuward::remediator::simulation

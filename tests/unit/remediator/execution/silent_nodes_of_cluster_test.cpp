@@ -1,0 +1,257 @@
+// A node that went silent, from the informer's view to the restart of its machine: what is done
+// without proofs, and what only with two of them.
+#include "remediator/actions/reboot_action.h"
+#include "remediator/model/silent_alerts.h"
+#include "remediator/sources/silent_source.h"
+#include "tests/unit/remediator/execution/cluster_fixture.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class SaidProofs final : public ProofSource {
+ public:
+  Result<MachineProofs> read(const kube::Node&) override {
+    ++asked;
+    return answer;
+  }
+  Status check_silent(const kube::Node&) override { return silent; }
+  Result<MachineProofs> answer = MachineProofs();
+  Status silent;
+  int asked = 0;
+};
+
+class SilentNodeTest : public ClusterTest {
+ protected:
+  SilentNodeTest() {
+    proofs_ = &said_;
+    steps_[Step::kNotify].progress =
+        StepProgress{.result = StepResult::kDone, .message = "told", .facts = {}, .look_again = {}};
+    clock_.advance(minutes(15));  // the node is no newcomer
+    policy.mode = Mode::kFull;
+    policy.silent.is_on = true;
+    policy.machines.reboot = {"/bin/power-cycle"};
+    policy_.set(policy);
+    restart();
+    replica_->view.informers().note_heard(Informer::kNodes, clock_.steady());
+    for (int i = 2; i < 9; ++i) add_node("gpu-0" + std::to_string(i));
+    clock_.advance(minutes(15));
+    for (const std::string& name : names()) say(name, "True");
+  }
+  static std::vector<std::string> names() {
+    std::vector<std::string> all;
+    for (int i = 1; i < 9; ++i) all.push_back("gpu-0" + std::to_string(i));
+    return all;
+  }
+  void say(const std::string& name, const std::string& ready) {
+    const Json condition = {{"type", "Ready"},
+                            {"status", ready},
+                            {"lastTransitionTime", to_rfc3339(clock_.wall())},
+                            {"lastHeartbeatTime", to_rfc3339(clock_.wall())}};
+    kube_.patch_status("/api/v1/nodes/" + name,
+                       {{"status", {{"conditions", Json::array({condition})}}}});
+    for (const std::string& node : names()) {
+      if (node == name) {
+        kube_.patch("/api/v1/nodes/" + node,
+                    {{"metadata", {{"labels", {{"nvidia.com/gpu.present", "true"}}}}}});
+      }
+    }
+    catch_up(*replica_);
+  }
+  std::vector<AlertSignal> look() {
+    replica_->view.informers().note_heard(Informer::kNodes, clock_.steady());
+    replica_->view.informers().note_heard(Informer::kRemediations, clock_.steady());
+    const auto found =
+        SilentSource(policy_, replica_->view, replica_->view, nullptr, clock_).look();
+    return found ? found->signals : std::vector<AlertSignal>();
+  }
+  void fall_silent() {
+    say("gpu-01", "Unknown");
+    clock_.advance(minutes(5));
+    const auto signals = look();
+    ASSERT_THAT(signals, SizeIs(1));
+    ASSERT_TRUE(take(signals));
+    ASSERT_TRUE(reconcile());  // taint and cordon
+    ASSERT_TRUE(reconcile());  // notify
+  }
+  void come_back() {
+    say("gpu-01", "True");
+    clock_.advance(minutes(2));
+    ASSERT_TRUE(take(look()));
+    ASSERT_TRUE(reconcile());
+  }
+  void restarts() {
+    policy.silent.reboots = true;
+    policy_.set(policy);
+  }
+  void prove(std::vector<ProofKind> down) {
+    said_.answer = MachineProofs();
+    for (const ProofKind kind : down)
+      said_.answer->push_back({kind, ProofSign::kDown, clock_.wall(), "so it is", false});
+  }
+  void annotate(const std::string& key, const std::string& value) {
+    kube_.patch("/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name,
+                Json{{"metadata", {{"annotations", {{key, value}}}}}});
+  }
+  Policy policy;
+  SaidProofs said_;
+};
+
+TEST_F(SilentNodeTest, IsRecordedTaintedAndCordonedAndNoMore) {
+  fall_silent();
+  ASSERT_TRUE(reconcile());
+
+  expect_quarantined("reboot");
+  EXPECT_EQ(steps_[Step::kNotify].begun, 1);
+  EXPECT_EQ(steps_[Step::kDrain].begun + steps_[Step::kReboot].begun, 0);
+  EXPECT_EQ(said_.asked, 0);
+  EXPECT_THAT(remediation().status.reasons,
+              ::testing::Contains(HasSubstr("Ready is Unknown since")));
+}
+
+TEST_F(SilentNodeTest, ReturnsByItselfOnceAReportSaysThatItIsHealthy) {
+  fall_silent();
+  come_back();
+  expect_quarantined("reboot");
+
+  reports_.answer = report_of(Severity::kNone);
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kReleased);
+  EXPECT_FALSE(node().unschedulable);
+}
+
+// A partition costs no cordon.
+TEST_F(SilentNodeTest, IsNotTouchedWhereManyAreSilent) {
+  for (const std::string& name : names()) say(name, "Unknown");
+  clock_.advance(minutes(30));
+
+  EXPECT_THAT(look(), IsEmpty());
+  EXPECT_THAT(remediations(), IsEmpty());
+}
+
+TEST_F(SilentNodeTest, IsNotRestartedOnSilenceAlone) {
+  restarts();
+  for (const std::vector<ProofKind>& down :
+       {std::vector<ProofKind>{}, {ProofKind::kScrapes}, {ProofKind::kCloud, ProofKind::kCloud}}) {
+    prove(down);
+    if (remediations().empty()) fall_silent();
+    ASSERT_TRUE(reconcile());
+    EXPECT_EQ(remediation().status.rule, "silent.proof");
+    EXPECT_EQ(steps_[Step::kReboot].begun, 0);
+  }
+}
+
+TEST_F(SilentNodeTest, IsRestartedOnTwoProofsThatAreWrittenDown) {
+  restarts();
+  prove({ProofKind::kScrapes, ProofKind::kPower});
+  fall_silent();
+  ASSERT_TRUE(reconcile());
+  prove({ProofKind::kScrapes, ProofKind::kPower});
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kReboot].begun, 1);
+  EXPECT_TRUE(steps_[Step::kReboot].permitted) << steps_[Step::kReboot].permitted.error().message;
+  EXPECT_THAT(remediation().status.reasons,
+              ::testing::Contains(HasSubstr("proofs: scrapes: so it is")));
+}
+
+TEST_F(SilentNodeTest, IsNotRestartedWhereAnythingSaysThatItIsUp) {
+  restarts();
+  prove({ProofKind::kCloud, ProofKind::kPower});
+  said_.answer->push_back(
+      {ProofKind::kScrapes, ProofSign::kUp, clock_.wall(), "it is read", false});
+  fall_silent();
+  said_.answer->back().at = clock_.wall();
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kReboot].begun, 0);
+  EXPECT_THAT(remediation().status.message, HasSubstr("the machine is not down"));
+}
+
+TEST_F(SilentNodeTest, IsNotRestartedOnceItIsReadyAgain) {
+  restarts();
+  fall_silent();
+  say("gpu-01", "True");
+  prove({ProofKind::kScrapes, ProofKind::kPower});
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kReboot].begun, 0);
+  EXPECT_THAT(remediation().status.message, HasSubstr("the node is Ready again"));
+}
+
+// Between the proofs and the call.
+TEST_F(SilentNodeTest, MayNotBeRestartedOnceItsKubeletSpeaksAgain) {
+  restarts();
+  fall_silent();
+  prove({ProofKind::kScrapes, ProofKind::kPower});
+  steps_[Step::kReboot].before = [&] {
+    said_.silent = fail(ErrorKind::kRefused, "its kubelet renews its Lease");
+  };
+
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kReboot].begun, 1);
+  ASSERT_FALSE(steps_[Step::kReboot].permitted);
+  EXPECT_THAT(steps_[Step::kReboot].permitted.error().message, HasSubstr("renews its Lease"));
+}
+
+// Whoever has cordoned it may have switched it off.
+TEST_F(SilentNodeTest, IsNotRestartedWhereSomebodyElseHadCordonedIt) {
+  restarts();
+  kube_.patch("/api/v1/nodes/gpu-01", {{"spec", {{"unschedulable", true}}}});
+  fall_silent();
+  prove({ProofKind::kScrapes, ProofKind::kPower});
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kReboot].begun, 0);
+  EXPECT_THAT(remediation().status.message, HasSubstr("somebody else had cordoned it"));
+}
+
+TEST_F(SilentNodeTest, IsEndedOnlyAfterAnApprovalAndOnProofsOfThatMoment) {
+  policy.silent.terminates = true;
+  policy_.set(policy);
+  prove({ProofKind::kScrapes, ProofKind::kPower});
+  fall_silent();
+  prove({ProofKind::kScrapes, ProofKind::kPower});
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(remediation().status.rule, "guard.approval");
+
+  prove({});
+  annotate("gpuward.dev/approve", remediation().status.approval->token);
+  annotate("gpuward.dev/approved-by", "alice");
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(steps_[Step::kTerminate].begun, 0);
+  EXPECT_EQ(remediation().status.rule, "silent.proof");
+
+  prove({ProofKind::kScrapes, ProofKind::kPower});
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(steps_[Step::kTerminate].begun, 1);
+}
+
+// The fault that has taken the kubelet down with it.
+TEST_F(SilentNodeTest, ThatWasUnhealthyBeforeGoesOnByProofsToo) {
+  restarts();
+  ASSERT_TRUE(take({signal()}));
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(steps_[Step::kReboot].begun, 0);
+  fall_silent();
+  prove({ProofKind::kScrapes, ProofKind::kPower});
+  ASSERT_TRUE(reconcile());
+  prove({ProofKind::kScrapes, ProofKind::kPower});
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kDrain].begun, 0);
+  EXPECT_EQ(steps_[Step::kReboot].begun, 1);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

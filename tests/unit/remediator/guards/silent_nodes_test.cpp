@@ -1,0 +1,99 @@
+#include "remediator/guards/silent_nodes.h"
+
+#include <gmock/gmock.h>
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+const WallTime kSilentTime{hours(1'000'000)};
+
+NodeSign a_node(int number, std::optional<minutes> silent_for = {}) {
+  NodeSign node;
+  node.node = "gpu-" + std::to_string(number);
+  node.place = {.pool = "a", .zone = "zone-" + std::to_string(number % 2), .domains = {}};
+  node.ready = silent_for ? "Unknown" : "True";
+  node.since = kSilentTime - silent_for.value_or(hours(100));
+  node.created = kSilentTime - hours(200);
+  return node;
+}
+
+std::vector<NodeSign> a_fleet(int size) {
+  std::vector<NodeSign> nodes;
+  for (int i = 0; i < size; ++i) nodes.push_back(a_node(i));
+  return nodes;
+}
+
+// Why nothing is begun for the first of them; empty where nothing speaks against it.
+std::string objection_in(const std::vector<NodeSign>& nodes, Share at_most = {1, 10}) {
+  SilentRules rules;
+  rules.at_most = at_most;
+  const auto why = SilentNodes(nodes, rules, minutes(10), kSilentTime).objection(nodes.front());
+  return why ? std::string(why->rule) + ": " + why->message : "";
+}
+
+TEST(SilentNodes, OneOfThreeIsNoThird) {
+  auto nodes = a_fleet(3);
+  nodes[0] = a_node(0, minutes(6));
+  EXPECT_EQ(objection_in(nodes), "");
+}
+
+TEST(SilentNodes, MoreThanTheLimitLookLikeAPartition) {
+  auto nodes = a_fleet(30);
+  for (int i = 0; i < 3; ++i) nodes[static_cast<std::size_t>(i)] = a_node(i, minutes(6 + 5 * i));
+  EXPECT_THAT(objection_in(nodes), HasSubstr("silent.share: 2 of 15 GPU nodes of zone zone-0"));
+  EXPECT_EQ(objection_in(nodes, {3, 0}), "");
+  nodes[3] = a_node(3, minutes(40));
+  EXPECT_THAT(objection_in(nodes, {3, 0}),
+              HasSubstr("silent.share: 4 of 30 GPU nodes of the fleet"));
+}
+
+TEST(SilentNodes, EachDomainHasItsShare) {
+  auto nodes = a_fleet(40);
+  for (const int i : {0, 2}) {
+    nodes[static_cast<std::size_t>(i)] = a_node(i, minutes(6 + 5 * i));
+    nodes[static_cast<std::size_t>(i)].place.domains = {{"rack", "r1"}};
+  }
+  EXPECT_THAT(objection_in(nodes), HasSubstr("silent.share: 2 of 2 GPU nodes of rack=r1"));
+}
+
+TEST(SilentNodes, WhatBeganTogetherHasOneCause) {
+  auto nodes = a_fleet(100);
+  nodes[0] = a_node(0, minutes(6));
+  nodes[1] = a_node(1, minutes(6));
+  nodes[1].since = *nodes[0].since + seconds(59);
+  EXPECT_THAT(objection_in(nodes), HasSubstr("silent.together"));
+  nodes[1].since = *nodes[0].since + seconds(61);
+  EXPECT_EQ(objection_in(nodes), "");
+}
+
+TEST(SilentNodes, CountNeitherNewcomersNorThoseThatLeaveOrThatGpuwardRestarts) {
+  auto nodes = a_fleet(10);
+  for (int i = 0; i < 4; ++i) nodes[static_cast<std::size_t>(i)] = a_node(i, minutes(6));
+  nodes[1].created = kSilentTime - minutes(7);
+  nodes[2].is_leaving = true;
+  nodes[3].is_restarting = true;
+  EXPECT_EQ(objection_in(nodes), "");
+}
+
+// Else one dead machine would keep all others waiting for as long as its operator lets it stand.
+TEST(SilentNodes, CountNoMachineThatIsKnownToBeDead) {
+  auto nodes = a_fleet(8);
+  nodes[0] = a_node(0, minutes(6));
+  nodes[2] = a_node(2, minutes(61));
+  EXPECT_THAT(objection_in(nodes), HasSubstr("silent.share"));
+  nodes[2].is_recorded = nodes[2].waits_for_operator = true;
+  EXPECT_EQ(objection_in(nodes), "");
+  nodes[2].waits_for_operator = false;
+  nodes[2].since = kSilentTime - hours(25);
+  EXPECT_EQ(objection_in(nodes), "");
+  nodes[2].is_recorded = false;  // nobody was ever told
+  EXPECT_THAT(objection_in(nodes), HasSubstr("silent.share"));
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
