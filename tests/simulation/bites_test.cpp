@@ -23,6 +23,7 @@ constexpr auto kLastFound = std::to_array<Found>({
     {"cooldown", 4071},
     {"pod-identity", 3878},
     {"claims", 3147},
+    {"partition", 2789},
     {"proof", 2473},
     {"instance", 1967},
     {"record-cordon", 1294},
