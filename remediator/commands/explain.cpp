@@ -20,6 +20,7 @@
 #include "remediator/guards/manual_change.h"
 #include "remediator/model/ownership.h"
 #include "remediator/model/remediation_name.h"
+#include "remediator/model/silent_alerts.h"
 #include "remediator/page/runbooks.h"
 #include "remediator/records/exclusion_store.h"
 #include "remediator/records/remediation_json.h"
@@ -33,13 +34,20 @@ std::string time_or_dash(const std::optional<WallTime>& time) {
   return time ? to_rfc3339(*time) : "-";
 }
 
+// Of a model, or of a node that says nothing itself.
+std::string explain_advice(const AlertEvidence& alert) {
+  const bool is_silent = alert.fingerprint.starts_with(kSilentOrigin);
+  return std::string("    ") + (is_silent ? "known last: " : "a model says: ") + alert.advice +
+         "\n";
+}
+
 std::string explain_alert(const AlertEvidence& alert) {
   return "  alert " + alert.alertname + " (" + alert.fingerprint + "), severity " +
          std::string(to_string(alert.severity)) + ", since " + to_rfc3339(alert.starts_at) +
          (alert.firing() ? ", firing" : ", ended " + time_or_dash(alert.ended_at)) +
          (alert.foreign ? ", foreign" : "") +
          (alert.error_class.empty() ? "" : ", " + alert.error_class) + "\n" +
-         (alert.advice.empty() ? "" : "    a model says: " + alert.advice + "\n");
+         (alert.advice.empty() ? "" : explain_advice(alert));
 }
 
 // When the step was done for the first time, where the record of it is of a later time.

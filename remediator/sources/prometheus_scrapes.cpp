@@ -65,7 +65,9 @@ std::string scrapes_query(std::string_view node, std::string_view address,
          query_part("count(" + others + "==0)", "others_down") + " or " +
          query_part("count(" + fleet + "==1)", "fleet_up") + " or " +
          query_part("count(" + fleet + "==0)", "fleet_down") + " or " +
-         query_part("max(max_over_time(timestamp(up" + exporter + "==1)[1d:1m]))", "seen_at") +
+         query_part("(max(timestamp(up" + exporter + "==1)) or max(max_over_time(timestamp(up" +
+                        exporter + "==1)[1d:1m])))",
+                    "seen_at") +
          " or " +
          query_part("max(last_over_time(gpuward_node_severity" + exporter + "[1d]))", "severity");
 }

@@ -93,16 +93,18 @@ class Cluster:
         self.folder.chmod(0o755)
 
     def prepare_power_cycle(self):
-        """The program that the policy names for reboots: it asks the data center. gpuward's image has no shell."""
+        """The programs that policies name for reboots and power states: they ask the data center. gpuward's image has no
+        shell."""
         folder = self.folder / "bin"
         folder.mkdir()
         shutil.copy("/bin/busybox", folder / "busybox")
-        (folder / "power-cycle").write_text(f"""#!{folder}/busybox sh
+        for name, options, action in (("power-cycle", "-O /dev/null --post-data=", "reset"), ("power-state", "-O -", "power")):
+            (folder / name).write_text(f"""#!{folder}/busybox sh
 # Gets the machine as JSON on its standard input.
 node=$({folder}/busybox sed -n 's/.*"node":"\\([^"]*\\)".*/\\1/p')
-exec {folder}/busybox wget -q -O /dev/null --post-data= "http://{ADDRESS}:{BMC_PORT}/reset/$node"
+exec {folder}/busybox wget -q {options} "http://{ADDRESS}:{BMC_PORT}/{action}/$node"
 """)
-        (folder / "power-cycle").chmod(0o755)
+            (folder / name).chmod(0o755)
 
     def ready_nodes(self):
         return sum(is_ready(node) for node in self.kubectl.items("nodes"))

@@ -96,6 +96,16 @@ ip route add {SERVICES} dev cluster
         token.write_text(WEBHOOK_TOKEN)
         alerts = REPOSITORY / "alerts"
         text = (alerts / "prometheus-kubernetes.yaml").read_text()
+        # Something else on each node, as clusters have it: whether a node answers is read off more than one target.
+        text += f"""
+  - job_name: kubelet
+    scheme: https
+    tls_config: {{insecure_skip_verify: true, cert_file: {self.keys.file('admin.crt')}, key_file: {self.keys.file('admin.key')}}}
+    kubernetes_sd_configs:
+      - role: node
+    relabel_configs:
+      - {{source_labels: [__meta_kubernetes_node_name], target_label: node}}
+"""
         # Each discovery asks the API server as the admin.
         text = re.sub(r"^( +)- role: \w+$", rf"\g<0>\n\1  kubeconfig_file: {self.keys.file('admin.kubeconfig')}", text,
                       flags=re.MULTILINE)

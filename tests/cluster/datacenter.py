@@ -1,7 +1,8 @@
 """What a data center has beside its machines, on the machine `control`:
 - the instance metadata service in the shape of EC2's (IMDSv2) at 169.254.169.254: whose instance asks is told by the
   address, 10.90.0.1N is node N itself, 10.244.N.x one of its pods;
-- a management controller of all machines: POST /reset/NODE boots it anew.
+- a management controller of all machines: POST /reset/NODE boots it anew, GET /power/NODE says `on`, or what a test has
+  written into the file power-says of the machine.
 Run as: datacenter.py CLUSTER_FOLDER METADATA_ADDRESS ADDRESS PORT INSTANCE_TYPE"""
 import http.server
 import json
@@ -32,11 +33,19 @@ class Metadata(Answer):
     folder = None
     instance_type = ""
 
+    def machine(self):
+        """The name of the one that asks."""
+        parts = [int(part) for part in self.client_address[0].split(".")]
+        return f"gpu-{parts[2] if parts[:2] == [10, 244] else parts[3] % 10}"
+
     def instance(self):
         """The ID of the instance that asks; it lies in the machine's folder, for a machine may be replaced."""
-        parts = [int(part) for part in self.client_address[0].split(".")]
-        number = parts[2] if parts[:2] == [10, 244] else parts[3] % 10
-        return (self.folder / f"gpu-{number}/instance").read_text().strip()
+        return (self.folder / self.machine() / "instance").read_text().strip()
+
+    def events(self):
+        """What EC2 announces of this machine: what a test has written into its file scheduled-events."""
+        file = self.folder / self.machine() / "scheduled-events"
+        return file.read_text() if file.exists() else "[]"
 
     def do_PUT(self):
         if self.path != "/latest/api/token":
@@ -59,12 +68,21 @@ class Metadata(Answer):
             "instance-type": self.instance_type,
             "placement/region": REGION,
             "placement/availability-zone": REGION + "a",
+            "events/maintenance/scheduled": self.events(),
         }.get(self.path.removeprefix("/latest/meta-data/"))
         return self.answer(404) if fact is None else self.answer(200, fact)
 
 
 class ManagementController(Answer):
     folder = None
+
+    def do_GET(self):
+        action, _, node = self.path.strip("/").partition("/")
+        machine = self.folder / pathlib.Path(node).name
+        if action != "power" or not machine.exists():
+            return self.answer(404, f"no machine {node}\n")
+        says = machine / "power-says"
+        return self.answer(200, says.read_text() if says.exists() else "on\n")
 
     def do_POST(self):
         self.rfile.read(int(self.headers.get("Content-Length") or 0))

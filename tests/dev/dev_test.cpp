@@ -175,8 +175,8 @@ TEST(Readme, SaysInItsFirstScreenWhatItIsForWhomAndTheTwoCommands) {
   const auto readme = read_file(std::filesystem::path(GPUWARD_SOURCE_DIR) / "README.md");
   ASSERT_TRUE(readme) << readme.error().message;
   const std::string screen = readme->substr(0, 1800);
-  for (const char* word : {"GPU", "Kubernetes", "for the people", "\n    ./dev demo ",
-                           "\n    ./dev test ", "After `./dev demo` you see"}) {
+  for (const char* word : {"GPU", "Kubernetes", "for the people", "\n./dev demo ",
+                           "\n./dev test ", "After `./dev demo` you see"}) {
     EXPECT_THAT(screen, HasSubstr(word));
   }
 }

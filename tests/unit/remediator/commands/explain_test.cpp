@@ -149,6 +149,15 @@ TEST(Explain, NamesTheRunbooksOfAHeldNodeAlsoOnceItsAlertHasEnded) {
                     HasSubstr("gpuwardctl runbook GpuRemediationHeld\n")));
 }
 
+TEST(Explain, SaysOfASilentNodeWhatWasKnownLast) {
+  Remediation silent = closed(Phase::kQuarantined, "same");
+  silent.alerts[0].fingerprint = "silent.node";
+  silent.alerts[0].advice = "Ready is Unknown";
+
+  EXPECT_THAT(explain("gpu-01", {&silent, 1}, kStart),
+              AllOf(HasSubstr("    known last: Ready is Unknown\n"), Not(HasSubstr("a model"))));
+}
+
 TEST(Explain, SaysEachFactOnce) {
   Remediation sick = closed(Phase::kQuarantined, "same");
   sick.status.message = "severity reboot: taint, cordon";

@@ -1,0 +1,114 @@
+"""Nodes that went silent (docs/silent.md): what is done about them, and what never is, for `./dev test --cluster-long`."""
+import pathlib
+
+from cases.base import (ClusterTest, cluster, explain, is_in_service, is_out_of_service, kubectl, phase, pods, remediations,
+                        REMEDIATORS, say)
+
+SILENT = {"after": "1m", "limit": {"nodes": 1, "percent": 10}, "reboot": True, "kubelet": "monitor"}
+
+
+def boot(node):
+    return kubectl.get("node", node)["status"]["nodeInfo"]["bootID"]
+
+
+def ready(node):
+    return next(one["status"] for one in kubectl.get("node", node)["status"]["conditions"] if one["type"] == "Ready")
+
+
+def alerts_of(node):
+    """Names of those that fire, of the newest Remediation."""
+    found = remediations(node)
+    return [one["alertname"] for one in found[-1]["spec"].get("alerts", []) if "endedAt" not in one] if found else []
+
+
+class SilentNodes(ClusterTest):
+    @classmethod
+    def setUpClass(cls):
+        policy = cluster.values()["remediator"]["policy"]
+        policy["silent"] = SILENT
+        policy["machines"]["power_state"] = [str(cluster.folder / "bin/power-state")]
+        cluster.set_values(policy=policy)
+
+    @classmethod
+    def tearDownClass(cls):
+        cluster.set_values()
+
+    def setUp(self):
+        """The remediator goes on: its replicas are on the node that nothing happens to."""
+        self.cut_nodes = []
+        homes = [pod["spec"]["nodeName"] for pod in pods("app.kubernetes.io/name=gpuward-remediator", REMEDIATORS)]
+        self.home = homes[0]
+        self.broken = sorted({node.name for node in cluster.nodes} - {self.home})
+        for node in self.broken:
+            self.take(node)
+            self.wait(lambda node=node: is_in_service(node), f"{node} to be in service")
+
+    def tearDown(self):
+        for node in self.cut_nodes:
+            self.says_power(node, None)
+            cluster.node(node).machine.inside("ip", "link", "set", "eth0", "up")
+        for node in self.broken:
+            self.wait(lambda node=node: ready(node) == "True", f"{node} to be Ready")
+            for one in remediations(node):
+                if phase(node) not in (None, "Released", "Cancelled", "Ended"):
+                    kubectl("annotate", "--overwrite", "remediation", one["metadata"]["name"], "gpuward.dev/cancel=true")
+            self.wait(lambda node=node: is_in_service(node), f"{node} to be in service", 300)
+
+    def cut(self, node):
+        """From everything, as a machine that hangs is: it neither speaks to the API server nor is it scraped."""
+        self.cut_nodes.append(node)
+        cluster.node(node).machine.inside("ip", "link", "set", "eth0", "down")
+
+    def says_power(self, node, word):
+        path = pathlib.Path(cluster.node(node).machine.folder) / "power-says"
+        if word is None:
+            path.unlink(missing_ok=True)
+        else:
+            path.write_text(word + "\n")
+
+    def test_one_whose_kubelet_ends_is_recorded_and_left_alone(self):
+        node = self.broken[0]
+        before = boot(node)
+        cluster.node(node).machine.kill("kubelet")
+        self.wait(lambda: "GpuKubeletDown" in alerts_of(node), "the kubelet to be missed", 240)
+        self.assertFalse(is_out_of_service(node))
+        cluster.node(node).machine.start("kubelet")
+        self.wait(lambda: ready(node) == "True", f"{node} to be Ready")
+        self.wait(lambda: not alerts_of(node), "the end of it", 300)
+        self.assertEqual(before, boot(node))
+
+    def test_one_is_rebooted_on_two_proofs_and_not_before(self):
+        node = self.broken[0]
+        before = boot(node)
+        self.says_power(node, "on")
+        self.cut(node)
+        self.wait(lambda: "GpuNodeSilent" in alerts_of(node) and is_out_of_service(node), f"{node} to be cordoned", 300)
+        # The power is on, and so is the machine, as far as anybody can tell.
+        self.wait(lambda: "silent.proof" in str(remediations(node)[-1].get("status", {}).get("rule")), "the proofs to be asked for", 120)
+        story = explain(node)
+        say(story)
+        self.assertIn("power is on", story)
+        self.assertEqual(before, boot(node))
+        self.says_power(node, "off")
+        self.wait(lambda: phase(node) == "Rebooting" or boot(node) != before, "the reboot", 300)
+        self.says_power(node, None)
+        self.wait(lambda: boot(node) != before and ready(node) == "True", f"{node} to be back in another boot", 180)
+        # The verification lasts ten minutes.
+        self.wait(lambda: "healthy since" in str(remediations(node)[-1]["status"].get("message")), "the verification", 180)
+        kubectl("annotate", "remediation", remediations(node)[-1]["metadata"]["name"], "gpuward.dev/cancel=true")
+        self.wait(lambda: is_in_service(node), f"{node} to be in service")
+
+    def test_many_at_once_are_taken_for_a_partition(self):
+        before = {node: (boot(node), len(remediations(node))) for node in self.broken}
+        for node in self.broken:
+            self.cut(node)
+
+        def counted():
+            rows = cluster.query('gpuward_remediator_source_nodes{source="silent",state=~"share|together"} > 0')
+            return sum(value for _, value in rows) >= len(self.broken)
+
+        self.wait(counted, "both to be counted as a partition", 300)
+        self.wait(lambda: cluster.query('ALERTS{alertname="GpuNodesSilentTogether",alertstate="firing"}'), "people to be told", 300)
+        for node in self.broken:
+            self.assertEqual(before[node], (boot(node), len(remediations(node))), explain(node))
+            self.assertFalse(is_out_of_service(node))
