@@ -250,6 +250,11 @@ Result<std::string> resume(const CommandFlags& flags, kube::Api& api, Clock& clo
                     "is on the node. To end it now: gpuwardctl cancel " +
                     flags.node);
   }
+  if (status.phase == Phase::kHeld && !remediation->wish.pause) {
+    return fail(
+        ErrorKind::kInvalid,
+        remediation->name + " is Held, not paused: `gpuwardctl cancel " + flags.node + "` ends it");
+  }
   if (!remediation->wish.pause) return remediation->name + " already goes on: it is not paused\n";
   const auto written =
       ask(flags, api, clock, *remediation, "resume", {{kPauseAnnotation, std::nullopt}});

@@ -7,6 +7,7 @@
 #include "core/html/page.h"
 #include "core/html/parts.h"
 #include "core/runtime/clock.h"
+#include "remediator/page/menu.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -26,7 +27,7 @@ http::Response answer(const http::Request& request, const std::string& title, Ma
                       {.title = title + " - gpuward",
                        .root = root,
                        .program = "gpuward-remediator " GPUWARD_VERSION,
-                       .nav = {{"", "Fleet"}, {"runbooks", "Runbooks"}},
+                       .nav = site_menu(),
                        .body = std::move(body),
                        .status = status},
                       lasting_clock().wall());

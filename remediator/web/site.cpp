@@ -10,6 +10,7 @@
 #include "remediator/budgets/ledger_store.h"
 #include "remediator/config/cluster.h"
 #include "remediator/guards/switch_position.h"
+#include "remediator/page/menu.h"
 #include "remediator/records/view_queries.h"
 #include "remediator/web/pages.h"
 
@@ -28,10 +29,7 @@ Page page_of(const std::string& title, std::string root, Markup body, int status
   return {.title = title + " - gpuward",
           .root = std::move(root),
           .program = "gpuward-remediator " GPUWARD_VERSION,
-          .nav = {{"", "Fleet"},
-                  {"policy", "Policy"},
-                  {"runbooks", "Runbooks"},
-                  {"metrics", "Metrics"}},
+          .nav = site_menu(),
           .body = std::move(body),
           .status = status};
 }

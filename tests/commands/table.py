@@ -63,6 +63,9 @@ ROWS = (
     Row(rf"(?:{EXPORTER})?gpuward-exporter (?:check|preflight)\b.*", LOOK, exits=(0, 1, 3)),
     Row(rf"{EXPORTER}gpuward-exporter amd-health get", LOOK, prints="no such socket", exits=(1, 2)),
     Row(rf"{EXPORTER}gpuward-exporter (?:gpu-users|probe|collect-evidence|--check-config|--version).*", LOOK),
+    # After collect-evidence above.
+    Row(rf"{EXPORTER}sh -c 'echo /var/lib/gpuward/evidence/\*'", LOOK, prints=r"evidence/\S+\.tar\.gz"),
+    Row(rf"{EXPORTER}cat \$ARCHIVE > \S+\.tar\.gz", LOOK),
     Row(rf"{CTL}explain \S+", LOOK, prints="approve"),
     Row(rf"{CTL}(?:status|list|breaker|runbook|policy check|policy explain|exclusions list|version|replay).*(?<!close)", LOOK),
     Row(rf"{KUBECTL}port-forward .*&\n.*", LOOK),

@@ -120,6 +120,35 @@ TEST(Dev, BuildsBeforeItShowsTheDemo) {
   EXPECT_THAT(said.output, ContainsRegex("==> building release(.|\n)*the story\n"));
 }
 
+TEST(Dev, BuildsNothingForTheHelpOfTheCluster) {
+  const Checkout checkout;
+  checkout.script("tests/cluster/cluster", "#!/bin/sh\necho \"cluster $*\"\n");
+  EXPECT_EQ(checkout.dev({"cluster", "--help"}).output, "cluster --help\n");
+  EXPECT_EQ(checkout.dev({"cluster", "up", "-h"}).output, "cluster up -h\n");
+  EXPECT_EQ(checkout.dev({"cluster", "test", "--help"}).output, "cluster --help\n");
+  EXPECT_EQ(checkout.asked(), "");
+}
+
+// Process 1 of a machine that is up is known by this file.
+TEST(Dev, SaysHowToReachTheClusterThatIsUpAlready) {
+  const support::TempDir folder;
+  for (const char* name : {"gpu-1", "helm"}) std::filesystem::create_directory(folder / name);
+  folder.write("gpu-1/pid", "1\n");
+  std::filesystem::permissions(folder.write("helm/helm", ""), std::filesystem::perms::owner_all);
+  const auto said = support::Process::run(
+      {.argv = {"/usr/bin/python3", GPUWARD_SOURCE_DIR "/tests/cluster/cluster", "up"},
+       .env = {{"GPUWARD_CLUSTER", folder.path().string()},
+               {"KUBE_DIR", "/kubernetes"},
+               {"PROMETHEUS_DIR", "/prometheus"},
+               {"PYTHONDONTWRITEBYTECODE", "1"},
+               {"PATH", folder.path().string() + "/helm:/usr/bin:/bin"}}});
+  ASSERT_TRUE(said) << said.error().message;
+  EXPECT_NE(said->exit_code, 0);
+  EXPECT_THAT(said->output,
+              ContainsRegex("export KUBECONFIG=" + folder.path().string() +
+                            "/kubeconfig\n +export PATH=/kubernetes:.*/helm:.*bin:.PATH\n"));
+}
+
 TEST(Dev, RunsEveryBenchmarkAndFailsWhereOneBreaksItsPromise) {
   const Checkout checkout;
   checkout.script("build/release/bin/a_bench", "#!/bin/sh\necho first figures\n");
@@ -175,8 +204,8 @@ TEST(Readme, SaysInItsFirstScreenWhatItIsForWhomAndTheTwoCommands) {
   const auto readme = read_file(std::filesystem::path(GPUWARD_SOURCE_DIR) / "README.md");
   ASSERT_TRUE(readme) << readme.error().message;
   const std::string screen = readme->substr(0, 1800);
-  for (const char* word : {"GPU", "Kubernetes", "for the people", "\n./dev demo ",
-                           "\n./dev test ", "After `./dev demo` you see"}) {
+  for (const char* word : {"GPU", "Kubernetes", "for the people", "\n./dev demo ", "\n./dev test ",
+                           "After `./dev demo` you see"}) {
     EXPECT_THAT(screen, HasSubstr(word));
   }
 }

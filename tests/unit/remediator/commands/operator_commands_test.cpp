@@ -109,6 +109,28 @@ TEST_F(HumanCommands, ResumeOnlyWhatAHumanHasPausedByWord) {
   EXPECT_THAT(said.error().message, HasSubstr("gpuwardctl cancel gpu-01"));
 }
 
+TEST_F(HumanCommands, SayThatAHeldNodeIsNotPaused) {
+  set_policy(Mode::kFull);
+  Policy policy = *policy_.get();
+  policy.steps[Severity::kReboot] = {planned(Step::kTaint), planned(Step::kCordon),
+                                     planned(Step::kDrain)};
+  policy_.set(policy);
+  reports_.answer = report_of(Severity::kReboot);
+  steps_[Step::kDrain].progress = StepProgress{
+      .result = StepResult::kFailed, .message = "pod a/b", .facts = {}, .look_again = {}};
+  ASSERT_TRUE(take({signal()}));
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(reconcile());
+  ASSERT_EQ(remediation().status.phase, Phase::kHeld);
+
+  const auto said = say(resume_node);
+
+  ASSERT_FALSE(said);
+  EXPECT_THAT(said.error().message,
+              HasSubstr("is Held, not paused: `gpuwardctl cancel gpu-01` ends it"));
+  EXPECT_TRUE(say(pause_node));
+  EXPECT_THAT(*say(resume_node), HasSubstr("goes on"));
+}
+
 TEST_F(HumanCommands, SayWhatACancelDoesNotMend) {
   set_switch("false");
   wait_for_approval();

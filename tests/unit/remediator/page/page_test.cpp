@@ -327,6 +327,10 @@ TEST(Runbooks, AreServedAsPagesWhoseLinksLeadToEachOther) {
   }
   EXPECT_THAT(*get_runbook("/runbooks").body, HasSubstr("<a href=\"runbooks/GpuFallenOffBus\">"));
   EXPECT_THAT(*get_runbook("/runbooks/").body, HasSubstr("<a href=\"GpuFallenOffBus\">"));
+  for (const char* address : {"policy", "runbooks", "metrics"}) {
+    const std::string link = "href=\"../" + std::string(address) + "\"";
+    EXPECT_THAT(*get_runbook("/runbooks/GpuFallenOffBus").body, HasSubstr(link));
+  }
   EXPECT_EQ(get_runbook("/runbooks/<b>").status, 404);
   EXPECT_THAT(*get_runbook("/runbooks/<b>").body, Not(HasSubstr("<b>")));
 }
