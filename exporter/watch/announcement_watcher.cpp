@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <tuple>
 #include <utility>
 
 #include "core/kube/node_announcements.h"
@@ -132,7 +133,8 @@ void AnnouncementWatcher::choose(const AnnouncementSettings& settings) {
 void AnnouncementWatcher::take(ReadAnnouncements read) {
   const Snapshot snapshot = store_.snapshot();
   for (Announcement& one : read.list) complete(one, snapshot);
-  std::ranges::stable_sort(read.list, {}, &Announcement::start);
+  std::ranges::sort(read.list, {},
+                    [](const Announcement& one) { return std::tie(one.start, one.id); });
   for (const std::string& doubt : read.doubts) {
     if (std::ranges::find(doubts_, doubt) == doubts_.end())
       log_.warn("Ignored an announcement that is not understood", {{"announcement", doubt}});
