@@ -103,22 +103,24 @@ void AnnouncementWatcher::run(const std::stop_token& stop) {
 }
 
 void AnnouncementWatcher::look(const AnnouncementSettings& settings) {
+  // One time for all of it: what is seen first is so everywhere.
+  const WallTime now = clock_.wall();
   choose(settings);
   if (!cloud_) {
     known_.is_read = true;  // nobody announces anything
-    publish();
+    publish(now);
     return;
   }
   const std::string& endpoint = settings.endpoint.empty() ? cloud_->endpoint : settings.endpoint;
-  auto read = cloud_->read(*http_, endpoint, known_.list, clock_.wall());
+  auto read = cloud_->read(*http_, endpoint, known_.list, now);
   report(read ? std::nullopt : std::optional(read.error().message));
   if (read) {
-    take(*std::move(read));
+    take(*std::move(read), now);
   } else {
     if (!answered_) answered_ = clock_.steady();  // the wait begins with the first question
     known_.is_stale = clock_.steady() - *answered_ >= kStaleAfter;
   }
-  publish();
+  publish(now);
 }
 
 void AnnouncementWatcher::choose(const AnnouncementSettings& settings) {
@@ -130,9 +132,9 @@ void AnnouncementWatcher::choose(const AnnouncementSettings& settings) {
   answered_.reset();
 }
 
-void AnnouncementWatcher::take(ReadAnnouncements read) {
+void AnnouncementWatcher::take(ReadAnnouncements read, WallTime now) {
   const Snapshot snapshot = store_.snapshot();
-  for (Announcement& one : read.list) complete(one, snapshot);
+  for (Announcement& one : read.list) complete(one, snapshot, now);
   std::ranges::sort(read.list, {},
                     [](const Announcement& one) { return std::tie(one.start, one.id); });
   for (const std::string& doubt : read.doubts) {
@@ -149,13 +151,14 @@ void AnnouncementWatcher::take(ReadAnnouncements read) {
   known_.list = std::move(read.list);
   known_.is_read = true;
   known_.is_stale = false;
-  known_.last_read = clock_.wall();
+  known_.last_read = now;
   answered_ = clock_.steady();
 }
 
 // What is known of it already, over a restart too.
-void AnnouncementWatcher::complete(Announcement& one, const Snapshot& snapshot) const {
-  one.first_seen = clock_.wall();
+void AnnouncementWatcher::complete(Announcement& one, const Snapshot& snapshot,
+                                   WallTime now) const {
+  one.first_seen = now;
   const auto before = std::ranges::find(known_.list, one.id, &Announcement::id);
   const auto found = snapshot.state.findings.find({std::string(kAnnouncementsCheck),
                                                    std::string(code_row_of(one.kind).code), "",
@@ -184,7 +187,7 @@ void AnnouncementWatcher::report(const std::optional<std::string>& fault) {
   known_.fault = fault;
 }
 
-void AnnouncementWatcher::publish() {
+void AnnouncementWatcher::publish(WallTime now) {
   const auto now = clock_.steady();
   const bool is_due = published_at_ && now - *published_at_ >= kRepeat;
   if (published_at_ && !is_due && says_the_same(published_, known_)) return;
@@ -192,7 +195,7 @@ void AnnouncementWatcher::publish() {
   // Outside of a cloud only what an earlier one has announced is taken away.
   const bool has_result = store_.state().checks.contains(std::string(kAnnouncementsCheck));
   std::optional<CheckResult> result;
-  if (is_certain && (cloud_ || has_result)) result = result_of(known_.list, clock_.wall());
+  if (is_certain && (cloud_ || has_result)) result = result_of(known_.list, now);
   store_.set_announced(known_, result);
   published_ = known_;
   published_at_ = now;

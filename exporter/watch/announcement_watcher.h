@@ -36,10 +36,10 @@ class AnnouncementWatcher {
   void run(const std::stop_token& stop);
   void look(const AnnouncementSettings& settings);
   void choose(const AnnouncementSettings& settings);
-  void take(ReadAnnouncements read);
-  void complete(Announcement& one, const Snapshot& snapshot) const;
+  void take(ReadAnnouncements read, WallTime now);
+  void complete(Announcement& one, const Snapshot& snapshot, WallTime now) const;
   void report(const std::optional<std::string>& fault);
-  void publish();
+  void publish(WallTime now);
 
   HostPaths host_;
   std::unique_ptr<http::Client> http_;
