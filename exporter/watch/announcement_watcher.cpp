@@ -187,7 +187,7 @@ void AnnouncementWatcher::report(const std::optional<std::string>& fault) {
   known_.fault = fault;
 }
 
-void AnnouncementWatcher::publish(WallTime now) {
+void AnnouncementWatcher::publish(WallTime at) {
   const auto now = clock_.steady();
   const bool is_due = published_at_ && now - *published_at_ >= kRepeat;
   if (published_at_ && !is_due && says_the_same(published_, known_)) return;
@@ -195,7 +195,7 @@ void AnnouncementWatcher::publish(WallTime now) {
   // Outside of a cloud only what an earlier one has announced is taken away.
   const bool has_result = store_.state().checks.contains(std::string(kAnnouncementsCheck));
   std::optional<CheckResult> result;
-  if (is_certain && (cloud_ || has_result)) result = result_of(known_.list, now);
+  if (is_certain && (cloud_ || has_result)) result = result_of(known_.list, at);
   store_.set_announced(known_, result);
   published_ = known_;
   published_at_ = now;

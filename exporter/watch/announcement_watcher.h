@@ -39,7 +39,7 @@ class AnnouncementWatcher {
   void take(ReadAnnouncements read, WallTime now);
   void complete(Announcement& one, const Snapshot& snapshot, WallTime now) const;
   void report(const std::optional<std::string>& fault);
-  void publish(WallTime now);
+  void publish(WallTime at);
 
   HostPaths host_;
   std::unique_ptr<http::Client> http_;
