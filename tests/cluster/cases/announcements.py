@@ -30,11 +30,11 @@ class Announcements(ClusterTest):
         cluster.set_values("--set=exporter.config.announcements=null")
 
     def setUp(self):
+        super().setUp()
         self.take(self.node)
         self.wait(lambda: is_in_service(self.node), f"{self.node} to be in service")
         self.addCleanup(self.announce)
         deploy(workload("train", replicas=2, **on(self.node)))
-        self.addCleanup(kubectl, "delete", "deployment", "train")
         self.wait(lambda: self.node in nodes_of("app=train"), "a pod on the node")
         self.before = len(remediations(self.node))
 
