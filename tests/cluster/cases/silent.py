@@ -34,7 +34,8 @@ class SilentNodes(ClusterTest):
         cluster.set_values()
 
     def setUp(self):
-        """The remediator goes on: its replicas are on the node that nothing happens to."""
+        """The remediator goes on: one of its replicas is on the node that nothing happens to."""
+        super().setUp()
         self.cut_nodes = []
         homes = [pod["spec"]["nodeName"] for pod in pods("app.kubernetes.io/name=gpuward-remediator", REMEDIATORS)]
         self.home = homes[0]
@@ -53,6 +54,7 @@ class SilentNodes(ClusterTest):
                 if phase(node) not in (None, "Released", "Cancelled", "Ended"):
                     kubectl("annotate", "--overwrite", "remediation", one["metadata"]["name"], "gpuward.dev/cancel=true")
             self.wait(lambda node=node: is_in_service(node), f"{node} to be in service", 300)
+        super().tearDown()
 
     def cut(self, node):
         """From everything, as a machine that hangs is: it neither speaks to the API server nor is it scraped."""
