@@ -83,7 +83,8 @@ MachineProof ProofReader::scraped(const kube::Node& node) {
   }
   const auto scrapes = parts_.scrapes->of(node.meta.name, node.internal_ip);
   if (!scrapes) return proof;
-  const auto all = static_cast<std::size_t>(scrapes->fleet_up + scrapes->fleet_down);
+  const auto all =
+      static_cast<std::size_t>(scrapes->fleet_up) + static_cast<std::size_t>(scrapes->fleet_down);
   return proof_of(*scrapes, at_most(parts_.policy.get()->silent.at_most, all));
 }
 
