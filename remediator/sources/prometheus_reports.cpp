@@ -168,13 +168,14 @@ std::string claims_query(std::string_view node, std::span<const std::string> gpu
     const std::string by = " by (serial,uuid) (";
     add("min" + by + "min_over_time(" + times("=", own) + kept + ")", "own");
     add("min" + by + times("=", own) + ")", "own");
-    add("max" + by + times("!=", "") + ")", "other");
-    if (cluster.empty()) continue;
+    // The last time counts: the instant, where there is one, is later than any step.
+    const auto others = [&](std::string_view is, const std::string& where) {
+      add("max" + by + times(is, where) + ")", "other");
+      add("max" + by + "max_over_time(" + times(is, where) + kept + ")", "other");
+    };
+    others("!=", "");
     // A node of the same name in another cluster is another node.
-    const std::string elsewhere = other_clusters_matcher(cluster);
-    add("max" + by + "max_over_time(" + times("=", elsewhere) + kept + ")", "other");
-    add("max" + by + times("=", elsewhere) + ")", "other");
-    add("max" + by + "max_over_time(" + times("!=", "") + kept + ")", "other");
+    if (!cluster.empty()) others("=", other_clusters_matcher(cluster));
   }
   return query;
 }

@@ -43,7 +43,7 @@ constexpr auto kLastFound = std::to_array<Found>({
     {"called", 370},
     {"deletions", 366},
     {"taint-order", 362},
-    {"versions-back", 335},
+    {"versions-back", 2660},
     {"watch-version", 326},
     {"left-jobs", 271},
     {"failed-answers", 231},

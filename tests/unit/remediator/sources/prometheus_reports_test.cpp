@@ -154,6 +154,19 @@ TEST(PrometheusReports, AskWhoElseHasReportedTheGpusThatTheyName) {
   EXPECT_THAT(client.requests[1].url, HasSubstr("1650"));
 }
 
+// What another node has reported within the days that attempts count is asked for, not only now.
+TEST(PrometheusReports, AskForWhatOthersHaveReportedWithinDaysToo) {
+  for (const char* cluster : {"", "east"}) {
+    const std::string query = claims_query("gpu-01", std::vector<std::string>{"1650"}, cluster);
+    const std::string others =
+        "timestamp(gpuward_gpu_info{job=\"gpuward-exporter\",node!=\"gpu-01\"";
+    EXPECT_THAT(query, HasSubstr("max_over_time(" + others)) << cluster;
+    EXPECT_THAT(query, HasSubstr("max by (serial,uuid) (" + others)) << cluster;
+    EXPECT_EQ(query.find("node=\"gpu-01\",serial=~\"1650\",cluster!~") != std::string::npos,
+              *cluster != '\0');
+  }
+}
+
 TEST(PrometheusReports, NameNoGpuThatWouldChangeTheQuery) {
   const auto report = decode_report(result_of(
       {kTime, kSeverity, kBoot, sample(R"("what":"gpu","serial":"1650|.*","uuid":"GPU-a")", "1")}));
