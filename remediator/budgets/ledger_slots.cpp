@@ -7,6 +7,7 @@
 #include "remediator/budgets/ledger_upkeep.h"
 #include "remediator/budgets/slot_claim.h"
 #include "remediator/model/step_call.h"
+#include "remediator/policy/policy_for_remediation.h"
 #include "remediator/records/view_queries.h"
 
 namespace gpuward::remediator {
@@ -20,7 +21,7 @@ Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediat
   auto request = slot_request(remediation, node, step);
   if (!request) return std::nullopt;
   if (!view_.informers().is_fresh(clock_.steady())) return refuse_by_old_view(remediation);
-  const auto policy = policy_for_silence(policy_for(policy_.get(), node.meta.labels), remediation);
+  const auto policy = policy_for(policy_.get(), &node, remediation);
   SlotClaim claim{.remediation = remediation,
                   .step = step,
                   .request = *std::move(request),

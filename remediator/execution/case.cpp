@@ -6,6 +6,7 @@
 #include "remediator/budgets/ledger.h"
 #include "remediator/model/node_mark.h"
 #include "remediator/model/ownership.h"
+#include "remediator/policy/policy_for_remediation.h"
 #include "remediator/records/view_queries.h"
 
 namespace gpuward::remediator {
@@ -32,9 +33,7 @@ Case case_of(Remediation remediation, std::optional<kube::Node> node,
            .node = std::move(node),
            .target = {},
            .policy = std::move(policy)};
-  if (now.node) now.policy = policy_for(std::move(now.policy), now.node->meta.labels);
-  now.policy = policy_for_silence(std::move(now.policy), now.remediation);
-  now.policy = policy_about(std::move(now.policy), now.remediation);
+  now.policy = policy_for(std::move(now.policy), now.node ? &*now.node : nullptr, now.remediation);
   const bool is_same = now.node && now.node->meta.uid == now.remediation.node_uid;
   now.target = is_same ? *now.node : remembered_node(now.remediation);
   return now;

@@ -37,7 +37,8 @@ inline constexpr Severity kMaintenanceSeverity = Severity::kMonitor;
 // several announcements the worst that has steps counts. Else the same policy.
 [[nodiscard]] std::shared_ptr<const Policy> policy_about(std::shared_ptr<const Policy> policy,
                                                          const Remediation& remediation);
-// Whether the steps that are taken now are of such a plan.
+// Whether the steps that are taken now are of such a plan: they rest on what is announced, and on
+// no fault.
 [[nodiscard]] bool is_maintenance(const Policy& policy, const Remediation& remediation);
 
 }  // namespace gpuward::remediator

@@ -10,6 +10,7 @@
 #include "remediator/decision/status_change.h"
 #include "remediator/execution/taint_and_cordon.h"
 #include "remediator/intake/remediation_intake.h"
+#include "remediator/policy/policy_for_remediation.h"
 #include "remediator/records/view_queries.h"
 
 namespace gpuward::remediator {
@@ -122,8 +123,7 @@ std::optional<milliseconds> Replayer::look(const std::string& node, WallTime now
              .node = cluster_.find(node),
              .policy = policy_,
              .at = now};
-    if (one.node) one.policy = policy_for(policy_, one.node->meta.labels);
-    one.policy = policy_about(one.policy, one.remediation);
+    one.policy = policy_for(policy_, one.node ? &*one.node : nullptr, one.remediation);
     ledger_ = with_arrival(std::move(ledger_), one.remediation, one.policy->budgets,
                            fleet_size(cluster_.view()), now);
     one.decision = decide_with_answers(one);

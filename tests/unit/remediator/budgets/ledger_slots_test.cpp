@@ -1,6 +1,7 @@
 // The budgets as the reconciler asks them, over the real ledger in the fake API server.
 #include "remediator/budgets/ledger_slots.h"
 
+#include "remediator/model/announced.h"
 #include "remediator/model/step_call.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
@@ -82,6 +83,26 @@ TEST_F(LedgerSlotsTest, GiveTheLastSlotOfAPoolToOneOnly) {
   ASSERT_TRUE(refusal);
   EXPECT_THAT(refusal->guard, HasSubstr("budget."));
   EXPECT_FALSE(ask(first, Step::kReboot));  // what it has, it keeps
+}
+
+// The steps are those of what is announced, as the decision has them.
+TEST_F(LedgerSlotsTest, GrantTheTaintOfAMaintenanceWhereItsCordonHasToWait) {
+  Policy policy;
+  policy.mode = Mode::kFull;
+  policy.maintenance[AnnouncementKind::kReboot].steps = {planned(Step::kTaint),
+                                                         planned(Step::kCordon)};
+  policy.budgets.cordoned = {.nodes = 0, .percent = 0};
+  policy_.set(policy);
+  AlertSignal announced = signal(Severity::kMonitor);
+  announced.alertname = alertname_of(AnnouncementKind::kReboot);
+  announced.fingerprint = std::string(kAnnouncementOrigin) + "ab";
+  ASSERT_TRUE(take({announced}));
+
+  const auto refusal = ask(remediations().front(), Step::kCordon);
+
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->guard, "budget.cordon");
+  EXPECT_TRUE(refusal->has_taint);
 }
 
 TEST_F(LedgerSlotsTest, GiveASlotAgainThatIsGivenBack) {
