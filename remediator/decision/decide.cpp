@@ -217,7 +217,7 @@ bool taint_and_cordon_stand(const Draft& draft, const std::vector<Step>& marks) 
 
 // "maintenance.reboot" where the steps rest on what is announced.
 std::string rule_of_plan(const Draft& draft, Severity severity) {
-  if (rests_on_maintenance(draft.policy, draft.inputs))
+  if (is_maintenance(draft.policy, draft.remediation))
     return "maintenance." + std::string(to_string(*draft.policy.announced));
   return "severities." + std::string(to_string(severity));
 }
@@ -344,7 +344,7 @@ Decision decide_standing(Draft& draft) {
   const PlannedStep* next = next_step(plan, draft.remediation);
   if (!taint_and_cordon_stand(draft, marks) || (next == nullptr && !has_begun(draft.remediation))) {
     if (next != nullptr) draft.decision.look_again = std::chrono::milliseconds(0);
-    const std::string what = rests_on_maintenance(draft.policy, draft.inputs)
+    const std::string what = is_maintenance(draft.policy, draft.remediation)
                                  ? announced_text(draft.inputs)
                                  : "severity " + std::string(to_string(severity));
     return put_taint_and_cordon(draft, marks, rule, what + ": " + step_names(plan));

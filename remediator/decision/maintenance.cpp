@@ -15,8 +15,6 @@ using std::chrono::milliseconds;
 
 // How long after the time of its drain it is late: by then the gates were asked a few times.
 constexpr std::chrono::minutes kLateAfter{1};
-// How often a step that waits is looked at: the cloud may move what it has announced.
-constexpr milliseconds kAskAgain = std::chrono::seconds(15);
 
 const AlertEvidence* evidence_of(const Remediation& remediation, const Announcement& announced) {
   const std::string fingerprint = announcement_fingerprint(announced);
@@ -59,19 +57,10 @@ WallTime drain_begins(const Policy& policy, const Reason& first) {
   return first.announced.start - policy.maintenance.at(*policy.announced).drain_takes;
 }
 
-Gate wait(std::string rule, std::string message, milliseconds look_again = kAskAgain) {
-  return {.verdict = Verdict::kHold,
-          .rule = std::move(rule),
-          .message = std::move(message),
-          .approval = {},
-          .withdraws_approval = false,
-          .look_again = look_again};
-}
-
 std::optional<Gate> drain_waits(const Policy& policy, const DecisionInputs& inputs, WallTime now) {
   const auto reasons = reasons_of(policy, inputs);
   if (reasons.empty()) {
-    return wait("guard.announcement",
+    return shut("guard.announcement",
                 "drain waits: the node's exporter does not say now, in this boot, that the cloud "
                 "has announced something for this machine");
   }
@@ -79,9 +68,9 @@ std::optional<Gate> drain_waits(const Policy& policy, const DecisionInputs& inpu
   const WallTime begins = drain_begins(policy, first);
   if (now >= begins) return std::nullopt;
   const auto left = std::chrono::ceil<milliseconds>(begins - now);
-  return wait("wait.maintenance",
+  return shut("wait.maintenance",
               "drain begins at " + to_rfc3339(begins) + ", before " + summary_of(first.announced),
-              std::min(left, kAskAgain));
+              std::min<milliseconds>(left, kGateInterval));
 }
 
 // Which phases a decision of these steps has; one that is held or paused is notified already.
@@ -113,18 +102,14 @@ bool is_announced(const Policy& policy, const Remediation& remediation) {
   });
 }
 
-bool rests_on_maintenance(const Policy& policy, const DecisionInputs& inputs) {
-  return is_maintenance(policy, inputs.remediation);
-}
-
 std::optional<Gate> maintenance_before(const PlannedStep& step, const Policy& policy,
                                        const DecisionInputs& inputs, WallTime now) {
-  if (!rests_on_maintenance(policy, inputs)) return std::nullopt;
+  if (!is_maintenance(policy, inputs.remediation)) return std::nullopt;
   if (step.step == Step::kDrain) return drain_waits(policy, inputs, now);
   const bool is_after = step.step > Step::kRestartJob && step.step != Step::kNotify;
   if (!is_after || !is_announced(policy, inputs.remediation)) return std::nullopt;
   const std::string what = announced_text(inputs);
-  return wait("wait.maintenance", std::string(to_string(step.step)) +
+  return shut("wait.maintenance", std::string(to_string(step.step)) +
                                       " waits until the cloud says that this is over: " +
                                       (what.empty() ? "what it has announced" : what));
 }
@@ -145,7 +130,7 @@ std::string announced_text(const DecisionInputs& inputs) {
 
 Decision with_lateness(Draft& draft, Decision decision) {
   const bool is_ours =
-      draft.inputs.node != nullptr && rests_on_maintenance(draft.policy, draft.inputs);
+      draft.inputs.node != nullptr && is_maintenance(draft.policy, draft.remediation);
   if (!is_ours || !is_going_on(decision.phase)) return decision;
   // It is in service because its maintenance is not due, and not because of a fault.
   if (decision.rule.starts_with("budget.")) decision.rule = "maintenance.budget";

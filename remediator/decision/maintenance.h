@@ -12,9 +12,6 @@
 
 namespace gpuward::remediator {
 
-// Whether the steps rest on what is announced, and on no fault.
-[[nodiscard]] bool rests_on_maintenance(const Policy& policy, const DecisionInputs& inputs);
-
 // A drain waits until it is time, and for an announcement to this machine that is known to stand;
 // what comes after it waits until the cloud says that it is over.
 [[nodiscard]] std::optional<Gate> maintenance_before(const PlannedStep& step, const Policy& policy,

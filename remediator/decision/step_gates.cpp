@@ -16,9 +16,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// How often what a step waits for is checked again.
-constexpr seconds kGateInterval{15};
-// The same where it is known when that will be true; an operator may have changed it.
+// The longest time between two looks at a step whose time is known: an operator may change it.
 constexpr milliseconds kLongestGateInterval = std::chrono::minutes(1);
 
 // Evidence that could not be collected, or a job that does not start over, is no reason to leave a
@@ -37,15 +35,6 @@ WallTime last_done(const Remediation& remediation) {
     if (record.finished_at) last = std::max(last, *record.finished_at);
   }
   return last;
-}
-
-Gate shut(std::string rule, std::string message, milliseconds look_again = kGateInterval) {
-  return {.verdict = Verdict::kHold,
-          .rule = std::move(rule),
-          .message = std::move(message),
-          .approval = {},
-          .withdraws_approval = false,
-          .look_again = look_again};
 }
 
 std::optional<Gate> delay_before(const PlannedStep& step, const Remediation& remediation,
@@ -174,7 +163,7 @@ std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy,
   const std::string what = std::string(to_string(step.step)) + " needs fresh evidence: ";
   if (!*inputs.report) return shut("guard.evidence", what + why_no_report(inputs.report->error()));
   // Of a machine that is to be maintained no fault is wanted, only an exporter that answers.
-  const Severity wanted = rests_on_maintenance(policy, inputs)
+  const Severity wanted = is_maintenance(policy, inputs.remediation)
                               ? Severity::kNone
                               : inputs.remediation.evidence_severity();
   if (const auto why =
@@ -297,6 +286,15 @@ Phase phase_of(Step step) {
   return Phase::kQuarantined;
 }
 
+Gate shut(std::string rule, std::string message, milliseconds look_again) {
+  return {.verdict = Verdict::kHold,
+          .rule = std::move(rule),
+          .message = std::move(message),
+          .approval = {},
+          .withdraws_approval = false,
+          .look_again = look_again};
+}
+
 Gate gate_before(const PlannedStep& step, const Policy& policy, const DecisionInputs& inputs,
                  WallTime now) {
   if (auto gate = delay_before(step, inputs.remediation, now)) return *gate;
@@ -304,8 +302,8 @@ Gate gate_before(const PlannedStep& step, const Policy& policy, const DecisionIn
   if (auto gate = maintenance_before(step, policy, inputs, now)) return *gate;
   if (auto gate = taints_before(step, inputs)) return *gate;
   if (auto gate = node_before(step, policy, inputs, now)) return *gate;
-  if (!rests_on_a_condition(step, policy, inputs, now) && !rests_on_maintenance(policy, inputs) &&
-      !rests_on_proofs(step, inputs)) {
+  if (!rests_on_a_condition(step, policy, inputs, now) &&
+      !is_maintenance(policy, inputs.remediation) && !rests_on_proofs(step, inputs)) {
     if (auto gate = alerts_before(step, inputs)) return *gate;
   }
   Gate open;

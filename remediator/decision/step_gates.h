@@ -44,6 +44,12 @@ struct Gate {
   std::optional<std::chrono::milliseconds> look_again;
 };
 
+// How often a step that waits is looked at.
+inline constexpr std::chrono::seconds kGateInterval{15};
+// The step waits for `message`, by `rule`.
+[[nodiscard]] Gate shut(std::string rule, std::string message,
+                        std::chrono::milliseconds look_again = kGateInterval);
+
 [[nodiscard]] Gate gate_before(const PlannedStep& step, const Policy& policy,
                                const DecisionInputs& inputs, WallTime now);
 

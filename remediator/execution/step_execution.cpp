@@ -84,6 +84,8 @@ Status StepPermits::check_node(const Claim& claim) {
   if (is_same && !claim.boot.empty() && node->boot_id != claim.boot)
     return fail(ErrorKind::kCancelled, "the node has restarted since the step was intended");
   if (is_same && claim.is_silent) {
+    if (parts_.proofs == nullptr)
+      return fail(ErrorKind::kCancelled, "nothing is there that proves the machine down");
     if (auto silent = parts_.proofs->check_silent(*node); !silent)
       return fail(ErrorKind::kCancelled, silent.error().message);
   }

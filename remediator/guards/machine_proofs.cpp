@@ -13,15 +13,15 @@ bool is_fresh(const MachineProof& proof, WallTime now) {
   return now - proof.at <= kProofLasts && proof.at - now <= kProofLasts;
 }
 
-std::string age_text(WallTime at, WallTime now) {
-  const auto age = std::chrono::duration_cast<std::chrono::seconds>(now - at).count();
-  return std::to_string(std::max<std::int64_t>(age, 0)) + " s ago";
-}
-
 }  // namespace
 
+std::string seconds_text(WallTime at, WallTime now) {
+  const auto age = std::chrono::duration_cast<std::chrono::seconds>(now - at).count();
+  return std::to_string(std::max<std::int64_t>(age, 0)) + " s";
+}
+
 std::string_view to_string(ProofKind kind) {
-  constexpr std::array<std::string_view, 4> kKinds = {"kubernetes", "scrapes", "cloud", "power"};
+  constexpr std::array<std::string_view, 3> kKinds = {"scrapes", "cloud", "power"};
   return kKinds[static_cast<std::size_t>(kind)];
 }
 
@@ -44,7 +44,7 @@ std::string to_text(const MachineProofs& proofs, WallTime now) {
   std::string text;
   for (const MachineProof& proof : proofs) {
     text += (text.empty() ? "" : "; ") + std::string(to_string(proof.kind)) + ": " + proof.words;
-    if (proof.sign != ProofSign::kUnknown) text += " (" + age_text(proof.at, now) + ")";
+    if (proof.sign != ProofSign::kUnknown) text += " (" + seconds_text(proof.at, now) + " ago)";
   }
   return text;
 }

@@ -21,11 +21,11 @@ namespace gpuward::remediator {
 enum class ProofSign : std::uint8_t { kUnknown, kDown, kUp };
 
 // Two of the same kind are one: they fail together.
-enum class ProofKind : std::uint8_t { kKubernetes, kScrapes, kCloud, kPower };
+enum class ProofKind : std::uint8_t { kScrapes, kCloud, kPower };
 [[nodiscard]] std::string_view to_string(ProofKind kind);
 
 struct MachineProof {
-  ProofKind kind = ProofKind::kKubernetes;
+  ProofKind kind = ProofKind::kScrapes;
   ProofSign sign = ProofSign::kUnknown;
   WallTime at;          // when that was so
   std::string words;    // stay the same while nothing changes
@@ -43,6 +43,8 @@ inline constexpr std::chrono::seconds kProofLasts{120};
 // nothing, and a sign of life however old does where it is kUp within kProofLasts.
 [[nodiscard]] std::optional<std::string> objection_to_dead(const MachineProofs& proofs,
                                                            WallTime now);
+// "8 s", not below 0.
+[[nodiscard]] std::string seconds_text(WallTime at, WallTime now);
 // What the proofs say, for people: each with its age.
 [[nodiscard]] std::string to_text(const MachineProofs& proofs, WallTime now);
 

@@ -55,7 +55,7 @@ bool Remediation::must_be_let_go() const {
 }
 
 bool Remediation::counts(const AlertEvidence& alert) const {
-  return acted_severity() <= Severity::kMonitor || !announced_kind(alert);
+  return !announced_kind(alert) || acted_severity() <= Severity::kMonitor;
 }
 
 bool Remediation::any_firing() const {

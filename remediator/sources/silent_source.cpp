@@ -11,11 +11,6 @@ namespace {
 
 constexpr std::size_t kLongestStory = 1024;
 
-std::string age_text(WallTime at, WallTime now) {
-  const auto age = std::chrono::duration_cast<std::chrono::seconds>(now - at).count();
-  return std::to_string(std::max<std::int64_t>(age, 0)) + " s before";
-}
-
 // What was known last, each with its source and its age.
 std::string story_of(const NodeSign& node, const Result<NodeScrapes>& scrapes, WallTime now) {
   std::string text = "Ready is " + (node.ready.empty() ? "absent" : node.ready) + " since " +
@@ -26,8 +21,8 @@ std::string story_of(const NodeSign& node, const Result<NodeScrapes>& scrapes, W
   const NodeScrapes& seen = *scrapes;
   text += "; Prometheus: the exporter ";
   if (seen.seen_at) {
-    text +=
-        "was last read at " + to_rfc3339(*seen.seen_at) + " (" + age_text(*seen.seen_at, now) + ")";
+    text += "was last read at " + to_rfc3339(*seen.seen_at) + " (" +
+            seconds_text(*seen.seen_at, now) + " before)";
     if (seen.severity) text += " with severity " + std::string(to_string(*seen.severity));
   } else {
     text += "was not read within a day";

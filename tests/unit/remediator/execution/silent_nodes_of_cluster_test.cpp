@@ -204,6 +204,25 @@ TEST_F(SilentNodeTest, MayNotBeRestartedOnceItsKubeletSpeaksAgain) {
   EXPECT_THAT(steps_[Step::kReboot].permitted.error().message, HasSubstr("renews its Lease"));
 }
 
+// As a next process may be, which is told of nothing that proves it.
+TEST_F(SilentNodeTest, MayNotBeRestartedByAProcessThatCannotProveItDown) {
+  restarts();
+  fall_silent();
+  prove({ProofKind::kScrapes, ProofKind::kPower});
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(steps_[Step::kReboot].permitted);
+
+  proofs_ = nullptr;
+  restart();
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kReboot].begun, 1);
+  ASSERT_FALSE(steps_[Step::kReboot].permitted);
+  EXPECT_THAT(steps_[Step::kReboot].permitted.error().message,
+              HasSubstr("proves the machine down"));
+}
+
 // Whoever has cordoned it may have switched it off.
 TEST_F(SilentNodeTest, IsNotRestartedWhereSomebodyElseHadCordonedIt) {
   restarts();
