@@ -100,6 +100,9 @@ void Checkout::fill_caches() const {
   script("cache/prometheus-operator-" +
              found_in("tests/operator/go.mod", "/prometheus-operator v([0-9.]+)") + "/operator",
          "");
+  script("cache/karpenter-" + found_in("tests/karpenter/go.mod", "/karpenter v([0-9.]+)") +
+             "/karpenter",
+         "");
 }
 
 void Checkout::script(const std::string& path, const std::string& body) const {
