@@ -92,8 +92,8 @@ std::string explain_approval(const ApprovalRecord& approval) {
   return "  approval of " + step + " asked for " + to_rfc3339(approval.requested_at) + "\n";
 }
 
-std::string explain_finding(const NodeFinding& finding) {
-  std::string text = "  broken: " + summary_of(finding);
+std::string explain_finding(const NodeFinding& finding, bool is_open) {
+  std::string text = (is_open ? "  broken: " : "  was broken: ") + summary_of(finding);
   if (!finding.serial.empty()) text += ", serial " + finding.serial;
   text += ", severity " + finding.severity + ", since " + to_rfc3339(finding.first_seen) + "\n";
   if (!finding.meaning.empty()) text += "    meaning: " + finding.meaning + "\n";
@@ -161,6 +161,17 @@ std::string explain_reasons(const RemediationStatus& status) {
   return text;
 }
 
+// Without what stands there twice, or is still so and was told at the top.
+std::string explain_history(const Remediation& remediation) {
+  std::string text, last;
+  for (const std::string& line : remediation.status.history) {
+    const bool is_now = remediation.open() && line.ends_with(" " + remediation.status.message);
+    if (line != last && !is_now) text += "  before: " + line + "\n";
+    last = line;
+  }
+  return text;
+}
+
 std::string explain_one(const Remediation& remediation, WallTime now,
                         const std::string& ends_exclusion) {
   const RemediationStatus& status = remediation.status;
@@ -177,7 +188,8 @@ std::string explain_one(const Remediation& remediation, WallTime now,
     text += "  next: nothing; mode " + std::string(to_string(status.mode)) +
             " ends here, and whatever else the node needs is yours to do\n";
   }
-  for (const NodeFinding& finding : status.findings) text += explain_finding(finding);
+  for (const NodeFinding& finding : status.findings)
+    text += explain_finding(finding, remediation.open());
   text += explain_jobs(remediation);
   for (const AlertEvidence& alert : remediation.alerts) text += explain_alert(alert);
   if (status.kernel_severity) {
@@ -186,7 +198,7 @@ std::string explain_one(const Remediation& remediation, WallTime now,
   }
   if (!status.error_class.empty()) text += "  the worst finding is " + status.error_class + "\n";
   for (const std::string& gpu : status.gpus)
-    text += "  GPU " + gpu + " is among the unhealthy ones\n";
+    text += "  GPU " + gpu + (remediation.open() ? " is" : " was") + " among the unhealthy ones\n";
   if (remediation.evidence_severity() != remediation.severity) {
     text += "  acted on as severity " + std::string(to_string(remediation.evidence_severity())) +
             " since a report of " + to_rfc3339(status.cleared->at) + "\n";
@@ -200,7 +212,7 @@ std::string explain_one(const Remediation& remediation, WallTime now,
             std::string(to_string(remediation.evidence_severity())) + "\n";
   }
   if (status.approval) text += explain_approval(*status.approval);
-  for (const std::string& line : status.history) text += "  before: " + line + "\n";
+  text += explain_history(remediation);
   text += explain_reasons(status);
   text += explain_steps(status);
   return text + explain_commands(remediation, ends_exclusion);
@@ -354,7 +366,8 @@ std::string ignored_alerts(const Remediation& remediation, const kube::Node& nod
     if (is_of_another && alert.firing() && alert.starts_at < *node.meta.created) {
       text += what + ": it is older than the node, which joined " + to_rfc3339(*node.meta.created) +
               ", unless the machine is known to be the same\n";
-    } else if (is_cancelled && alert.firing() && remediation.node_uid == node.meta.uid) {
+    } else if (is_cancelled && alert.firing() && remediation.node_uid == node.meta.uid &&
+               !says_healthy(node)) {
       text += what + ": " + remediation.name + " was cancelled; a new start is taken in\n";
     }
   }

@@ -21,7 +21,7 @@ void hold_text(const std::string& text) {
 }
 
 void check_verdict(const DcgmDiagnostic& report, int exit_code) {
-  const DcgmFaults verdict = judge_dcgm_report(report, exit_code, Severity::kReset);
+  const DcgmFaults verdict = judge_dcgm_diagnostic(report, exit_code, Severity::kReset);
   for (const DcgmFault& fault : verdict.faults) {
     hold(fault.severity != Severity::kNone && !fault.why.empty(), "a fault has its reasons");
     hold_text(fault.line);
@@ -38,7 +38,7 @@ void check_verdict(const DcgmDiagnostic& report, int exit_code) {
 }
 
 void check_dcgm(std::string_view input) {
-  const auto report = parse_dcgm_report(input);
+  const auto report = parse_dcgm_diagnostic(input);
   if (!report) {
     hold(!report.error().message.empty(), "an error says why");
     return;

@@ -84,6 +84,30 @@ Slot slot_of(const std::string& node, Impact impact, WallTime since) {
           .since = since};
 }
 
+TEST(Explain, SaysNothingOfACancelledAlertWhereTheExporterFindsNothingAnyMore) {
+  kube::Node node = joined("same", kStart);
+  node.meta.labels["gpu-healthcheck.aws-samples.io/status"] = "pass";
+
+  EXPECT_THAT(ignored_alerts(closed(Phase::kCancelled, "same"), node), IsEmpty());
+}
+
+TEST(Explain, TellsOfTheHistoryWhatIsNotToldAlready) {
+  Remediation sick = closed(Phase::kDraining, "same");
+  sick.status.message = "2 pods left";
+  sick.status.history = {"T1 drain done: drained", "T1 drain done: drained",
+                         "T2 drain running: 2 pods left"};
+
+  std::string text = explain("gpu-01", {&sick, 1}, kStart);
+  EXPECT_EQ(text.find("drained"), text.rfind("drained"));
+  EXPECT_EQ(text.find("2 pods left"), text.rfind("2 pods left"));
+
+  sick.status.phase = Phase::kReleased;
+  sick.status.findings.emplace_back().check = "xid";
+  text = explain("gpu-01", {&sick, 1}, kStart);
+  EXPECT_THAT(text, HasSubstr("  before: T2 drain running: 2 pods left\n"));
+  EXPECT_THAT(text, HasSubstr("  was broken: xid"));
+}
+
 TEST(Explain, TellsWhatIsOpenAndTheLastAndNamesWhatWasBefore) {
   Remediation last = closed(Phase::kReleased, "same");
   last.name = "gpu-01-3";
