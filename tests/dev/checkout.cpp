@@ -57,8 +57,8 @@ Checkout::Checkout() {
   script("dev", repository_file("dev"));
   for (const char* pins :
        {"tests/controlplane/go.mod", "tests/helm/go.mod", "tests/operator/go.mod",
-        "tests/prometheus/go.mod", "tests/kuberouter/go.mod", "tests/moto/requirements.txt",
-        "tests/release/requirements.txt", "CMakeLists.txt"}) {
+        "tests/karpenter/go.mod", "tests/prometheus/go.mod", "tests/kuberouter/go.mod",
+        "tests/moto/requirements.txt", "tests/release/requirements.txt", "CMakeLists.txt"}) {
     script(pins, repository_file(pins));
   }
   for (const auto& [name, body] : std::map<std::string, std::string>{{"dpkg-query", kDpkgQuery},
@@ -99,6 +99,9 @@ void Checkout::fill_caches() const {
          "");
   script("cache/prometheus-operator-" +
              found_in("tests/operator/go.mod", "/prometheus-operator v([0-9.]+)") + "/operator",
+         "");
+  script("cache/karpenter-" + found_in("tests/karpenter/go.mod", "/karpenter v([0-9.]+)") +
+             "/karpenter",
          "");
 }
 
