@@ -57,8 +57,9 @@ Checkout::Checkout() {
   script("dev", repository_file("dev"));
   for (const char* pins :
        {"tests/controlplane/go.mod", "tests/helm/go.mod", "tests/operator/go.mod",
-        "tests/karpenter/go.mod", "tests/prometheus/go.mod", "tests/kuberouter/go.mod",
-        "tests/moto/requirements.txt", "tests/release/requirements.txt", "CMakeLists.txt"}) {
+        "tests/kwok/go.mod", "tests/karpenter/go.mod", "tests/prometheus/go.mod",
+        "tests/kuberouter/go.mod", "tests/moto/requirements.txt", "tests/release/requirements.txt",
+        "CMakeLists.txt"}) {
     script(pins, repository_file(pins));
   }
   for (const auto& [name, body] : std::map<std::string, std::string>{{"dpkg-query", kDpkgQuery},
