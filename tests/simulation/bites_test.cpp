@@ -57,6 +57,7 @@ constexpr auto kLastFound = std::to_array<Found>({
     {"cluster", 113},
     {"arrivals", 110},
     {"kernel-evidence", 106},
+    {"announced-boot", 129},
     {"machine-replaced", 101},
     {"job-run", 96},
     {"job-name", 96},
@@ -76,6 +77,9 @@ constexpr auto kLastFound = std::to_array<Found>({
     {"measured", 25},
     {"earlier-episode", 23},
     {"attempts", 23},
+    {"announced-late", 81},
+    {"announced-early", 63},
+    {"announced-over", 63},
     {"timeout", 1},  // what breaks first takes a minute
 });
 
