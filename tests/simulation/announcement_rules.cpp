@@ -19,6 +19,8 @@ constexpr std::chrono::seconds kToldWithin{150};
 // Before that, since when it was announced: for the sources, for what comes before a drain, and for
 // the 5 minutes in which the Node that the machine had before has answered it.
 constexpr minutes kKnownWithin{7};
+// How long the record has known it: one for a fault may have been closed a moment ago.
+constexpr minutes kLateWithin{4};
 
 bool has_steps(const Policy& policy, AnnouncementKind kind) {
   const auto rule = policy.maintenance.find(kind);
@@ -29,9 +31,10 @@ bool has_step(const std::vector<PlannedStep>& plan, Step step) {
   return std::ranges::find(plan, step, &PlannedStep::step) != plan.end();
 }
 
-bool has_evidence(const Remediation& remediation, const Announcement& announced) {
-  return std::ranges::find(remediation.alerts, announcement_fingerprint(announced),
-                           &AlertEvidence::fingerprint) != remediation.alerts.end();
+const AlertEvidence* evidence_of(const Remediation& remediation, const Announcement& announced) {
+  const auto found = std::ranges::find(remediation.alerts, announcement_fingerprint(announced),
+                                       &AlertEvidence::fingerprint);
+  return found == remediation.alerts.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -99,7 +102,7 @@ void AnnouncementRules::check_not_standing(const Remediation& owner,
   for (const Said& one : said->second) {
     const bool stands = !one.until && one.since <= stage_.looks.back()->begun &&
                         has_steps(*policy, one.what.announced.kind);
-    require(!stands || !has_evidence(owner, one.what.announced), "announced-stands",
+    require(!stands || evidence_of(owner, one.what.announced) == nullptr, "announced-stands",
             what + " and " + one.what.announced.id + " stands");
   }
 }
@@ -138,9 +141,10 @@ void AnnouncementRules::check_begun(const Machine& machine, const CloudEvent& ev
   bool is_known = false;
   for (const auto& [name, one] : stage_.truth.remediations()) {
     is_known |= IdentityRules::is_cancelled(one, node->node);
-    if (one.node_uid != node->node.meta.uid || !one.open() || !has_evidence(one, announced))
-      continue;
+    const AlertEvidence* const evidence = evidence_of(one, announced);
+    if (one.node_uid != node->node.meta.uid || !one.open() || evidence == nullptr) continue;
     is_known = true;
+    if (now - evidence->first_received < kLateWithin) continue;
     const auto own = policy_of(one, node->node);
     const bool is_left =
         one.wish.pause || one.status.phase == Phase::kPaused || one.status.phase == Phase::kHeld;

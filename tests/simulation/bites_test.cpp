@@ -63,8 +63,11 @@ constexpr auto kLastFound = std::to_array<Found>({
     {"job-name", 96},
     {"ledger-version", 90},
     {"pool-mode", 89},
+    {"announced-late", 81},
     {"storm", 80},
     {"returned", 73},
+    {"announced-early", 63},
+    {"announced-over", 63},
     {"boot", 59},
     {"min-healthy", 45},
     {"pool", 37},
@@ -77,9 +80,6 @@ constexpr auto kLastFound = std::to_array<Found>({
     {"measured", 25},
     {"earlier-episode", 23},
     {"attempts", 23},
-    {"announced-late", 81},
-    {"announced-early", 63},
-    {"announced-over", 63},
     {"timeout", 1},  // what breaks first takes a minute
 });
 
