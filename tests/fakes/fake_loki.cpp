@@ -127,8 +127,9 @@ Result<http::ClientResponse> FakeLoki::answer(const Labels& parameters) {
   if (end <= start)
     return text_answer(400, "end timestamp must not be before or equal to start time");
   if (limit > most_lines_) {
-    return text_answer(400, "max entries limit per query exceeded, limit > max_entries_limit_per_query (" +
-                                std::to_string(limit) + " > " + std::to_string(most_lines_) + ")");
+    return text_answer(
+        400, "max entries limit per query exceeded, limit > max_entries_limit_per_query (" +
+                 std::to_string(limit) + " > " + std::to_string(most_lines_) + ")");
   }
   const std::chrono::nanoseconds range(end - start);
   if (range > longest_range_) {
