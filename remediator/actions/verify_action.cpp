@@ -40,7 +40,7 @@ std::optional<std::string> VerifyAction::objection(const StepRequest& request) {
   const bool is_maintained = request.remediation.acted_severity() <= Severity::kMonitor;
   const auto speaks = [&](const AlertEvidence& alert) {
     return alert.firing() && request.remediation.counts(alert) &&
-           !(is_maintained && alert.severity <= Severity::kMonitor);
+           (!is_maintained || alert.severity > Severity::kMonitor);
   };
   if (const auto firing = std::ranges::find_if(alerts, speaks); firing != alerts.end())
     return "alert " + firing->alertname + " fires";
