@@ -97,8 +97,11 @@ Decision put_taint_and_cordon(Draft& draft, std::vector<Step> marks, std::string
     if (const auto refusal = slot_refused(draft)) {
       draft.decision.look_again = kCordonInterval;
       if (is_new_taint && !refusal->has_taint) {
+        const bool is_cordoned = draft.remediation.status.has_done(Step::kCordon);
+        message += is_cordoned ? "; the taint waits, the cordon stays: "
+                               : "; nothing is put on the node: ";
         return conclude(draft, Verdict::kHold, Phase::kWaiting, refusal->guard,
-                        message + "; nothing is put on the node: " + refusal->message);
+                        message + refusal->message);
       }
       rule = refusal->guard;
       message += "; the cordon waits: " + refusal->message;

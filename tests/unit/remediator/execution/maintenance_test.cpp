@@ -263,6 +263,32 @@ TEST_F(MaintenanceTest, WhoseCordonHasNoBudgetIsNotifiedAsLateWhereTheTaintIsOn)
   EXPECT_EQ(drains(), 0);
 }
 
+TEST_F(MaintenanceTest, KeepsTheCordonWhereAFaultComesWhoseTaintHasNoBudget) {
+  announce({one()});
+  turns();
+  slots_.answer = SlotRefusal{.guard = "budget.taint", .message = "1 of 1 are tainted"};
+  ASSERT_TRUE(take({signal(Severity::kReboot)}));
+  turns();
+  EXPECT_EQ(rule(), "budget.taint");
+  EXPECT_TRUE(node().unschedulable);
+  EXPECT_FALSE(our_taint_on(node()));
+  EXPECT_THAT(remediation().status.message,
+              HasSubstr("the taint waits, the cordon stays: 1 of 1 are tainted"));
+}
+
+TEST_F(MaintenanceTest, ThatIsLateHidesNoFaultThatABudgetLeavesInService) {
+  slots_.answer = SlotRefusal{.guard = "budget.taint", .message = "1 of 1 are tainted"};
+  start_ = clock_.wall() + minutes(2);
+  announce({one()});
+  advance(minutes(4));
+  ASSERT_EQ(rule(), kLateRule);
+  ASSERT_THAT(replica_->announcer.told, SizeIs(1));
+  ASSERT_TRUE(take({signal(Severity::kReboot)}));
+  turns();
+  EXPECT_EQ(rule(), "budget.taint");
+  EXPECT_THAT(replica_->announcer.told, SizeIs(2));
+}
+
 // A warning that has no steps of its own stands for weeks.
 TEST_F(MaintenanceTest, ThatIsCancelledIsOverBesideAnAlertOfSeverityMonitor) {
   announce({one()});
