@@ -400,9 +400,7 @@ Decision decide_in_order(Draft& draft) {
   if (const auto what = unexplained_ownership(draft)) return hold_for_ownership(draft, *what);
   if (auto step = step_under_way(draft.policy, draft.remediation)) {
     // A machine that restarts or ends is checked in any mode: that changes nothing.
-    const bool is_over =
-        step->step == Step::kDrain && is_called_off(draft.policy, draft.remediation);
-    if (!is_over && (is_of_the_machine(step->step) || allows(draft.policy.mode, step->step)))
+    if (is_of_the_machine(step->step) || allows(draft.policy.mode, step->step))
       return watch_step(draft, std::move(*step));
   }
   // A node that is maintained by another plan than its fault's is wanted for both.

@@ -164,6 +164,30 @@ TEST_F(MaintenanceTest, ThatIsCancelledWhileItDrainsIsLeft) {
   EXPECT_FALSE(node().unschedulable);
 }
 
+// The drain goes on in the record, and hides nothing that follows it.
+TEST_F(MaintenanceTest, ThatIsCancelledWhileItDrainsIsVerifiedOnceByThePlanOfAnother) {
+  Policy policy;
+  policy.mode = Mode::kFull;
+  policy.maintenance[AnnouncementKind::kFreeze] = {
+      .steps = {planned(Step::kCordon), planned(Step::kDrain)}, .drain_takes = minutes(30)};
+  policy.maintenance[AnnouncementKind::kReboot] = {
+      .steps = {planned(Step::kCordon), planned(Step::kVerify), planned(Step::kReturn)}};
+  policy_.set(policy);
+  start_ = clock_.wall() + minutes(2);
+  NodeAnnouncement freeze = one(AnnouncementKind::kFreeze);
+  freeze.announced.id = "instance-event-2";
+  announce({one(), freeze});
+  turns();
+  announce({freeze});
+  turns();
+  ASSERT_EQ(drains(), 1);
+
+  announce({});
+  turns();
+  EXPECT_EQ(steps_[Step::kVerify].begun, 1);
+  EXPECT_GT(steps_[Step::kVerify].watched, 0);
+}
+
 TEST_F(MaintenanceTest, ThatIsMovedIsDrainedForItsNewStart) {
   announce({one()});
   turns();
