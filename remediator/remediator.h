@@ -27,6 +27,7 @@
 #include "remediator/config/source_clients.h"
 #include "remediator/execution/controller.h"
 #include "remediator/execution/guard_probe.h"
+#include "remediator/execution/out_of_service_taints.h"
 #include "remediator/gates/restored_state.h"
 #include "remediator/gates/stop_switch.h"
 #include "remediator/intake/orphaned_taints.h"
@@ -79,6 +80,9 @@ class Remediator {
   [[nodiscard]] bool begin_anew(const RestoredState::Notice& notice);
   // The controller's, with every slow round of the replica that leads.
   [[nodiscard]] Status keep_ledger();
+  [[nodiscard]] Status permit();  // whether anything may be changed now
+  // What is left on nodes: taint and cordon without a record, and the taint out-of-service.
+  [[nodiscard]] Status sweep();
 
   Flags flags_;
   Clock& clock_;
@@ -104,6 +108,7 @@ class Remediator {
   std::unique_ptr<RemediationIntake> intake_;
   std::unique_ptr<ReturnedMachines> returned_;
   std::unique_ptr<OrphanedTaints> orphaned_;
+  std::unique_ptr<OutOfServiceTaints> out_of_service_;
   std::unique_ptr<EventAnnouncer> announcer_;
   // Ends after all that needs the lead.
   std::unique_ptr<kube::LeaderElection> election_;

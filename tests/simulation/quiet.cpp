@@ -14,7 +14,7 @@ using std::chrono::seconds;
 // A look that changes nothing need not be repeated for the simulation's sake every few seconds; a
 // round is long enough for several looks at everything.
 constexpr seconds kFirstWait{20};
-constexpr minutes kRound{16}, kLongestWait{12}, kAnnouncedWait{1};
+constexpr minutes kRound{16}, kLongestWait{12}, kSoonWait{1};
 // Between what a watch tells that has nothing to tell.
 constexpr seconds kBookmark{20};
 // How long a sick machine may be in service, where nothing goes wrong, and nobody was notified.
@@ -143,8 +143,8 @@ void DecisionInputs::look_quietly(std::size_t who, const std::string& node) {
       node, false,
       std::chrono::floor<std::chrono::milliseconds>(again->second - stage_.clock.steady()));
   again->second = std::max(again->second, stage_.clock.steady() + patience);
-  const bool is_soon = announcements_.is_announced(node);
-  patience = std::min<seconds>(3 * patience, is_soon ? kAnnouncedWait : kLongestWait);
+  const bool is_soon = announcements_.is_announced(node) || silent_.is_down(node);
+  patience = std::min<seconds>(3 * patience, is_soon ? kSoonWait : kLongestWait);
 }
 
 void DecisionInputs::say_what_is_new() {
