@@ -300,6 +300,33 @@ TEST_F(MaintenanceTest, KeepsTheCordonWhereAFaultComesWhoseTaintHasNoBudget) {
               HasSubstr("the taint waits, the cordon stays: 1 of 1 are tainted"));
 }
 
+// The process died before the result of the cordon was written.
+TEST_F(MaintenanceTest, WhoseCordonNobodyCanExplainIsTaintedAndHeldWhereAFaultComes) {
+  announce({one()});
+  turns(1);
+  ASSERT_TRUE(node().unschedulable);
+  const std::string path = "/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name;
+  Json steps = kube_.get(path).at("status").at("steps");
+  ASSERT_EQ(steps.at(0).at("name"), "cordon");
+  steps.at(0)["result"] = "intended";
+  kube_.patch_status(path, {{"status", {{"steps", steps}}}});
+  OwnerAnnotation other = *owner_annotation_on(node());
+  other.name = "gpu-x-1";
+  kube_.patch(
+      "/api/v1/nodes/gpu-01",
+      {{"metadata", {{"annotations", {{std::string(kAnnotation), to_annotation(other)}}}}}});
+  restart();
+  ASSERT_TRUE(take({signal(Severity::kReboot)}));
+  turns();
+
+  EXPECT_TRUE(our_taint_on(node()));
+  EXPECT_TRUE(node().unschedulable);
+  EXPECT_EQ(remediation().status.phase, Phase::kHeld);
+  EXPECT_EQ(rule(), kOwnershipRule);
+  EXPECT_EQ(remediation().status.pre_existing_cordon, false);
+  EXPECT_THAT(replica_->announcer.told, SizeIs(1));
+}
+
 TEST_F(MaintenanceTest, ThatIsLateHidesNoFaultThatABudgetLeavesInService) {
   slots_.answer = SlotRefusal{.guard = "budget.taint", .message = "1 of 1 are tainted"};
   start_ = clock_.wall() + minutes(2);
