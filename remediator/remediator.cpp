@@ -175,6 +175,10 @@ void Remediator::assemble() {
                        .seen = view_,
                        .replacements = replacements_,
                        .own_pod = own_pod(flags_)});
+  const Permit permit = [this]() -> Status {
+    if (auto allowed = restored_.permit(); !allowed) return allowed;
+    return stop_switch_.permit();
+  };
   reconciler_ = std::make_unique<Reconciler>(
       ReconcilerParts{.api = *apis_.work,
                       .store = work_store_,
@@ -184,7 +188,7 @@ void Remediator::assemble() {
                       .alerts = evidence_->alerts(),
                       .slots = slots_,
                       .step_actions = [this](Step step) { return find_step(steps_, step); },
-                      .permit = [this] { return permit(); },
+                      .permit = permit,
                       .announcer = *announcer_,
                       .observer = recorder_,
                       .clock = clock_,
@@ -208,7 +212,11 @@ void Remediator::assemble() {
           .policy = policy_,
           .keep = [this] { return keep_ledger(); },
           .take_in_returned = [this] { return returned_->take_in(); },
-          .sweep = [this] { return sweep(); },
+          .sweep = [this]() -> Status {
+            auto taken_off = out_of_service_->take_off();
+            auto taken_in = orphaned_->take_in();
+            return taken_off ? taken_in : taken_off;
+          },
           .leads = [this] { return election_->is_leader(); },
           .on_went_back = [this](const std::string& why) { restored_.note(why, clock_.wall()); },
           .observer = recorder_,
@@ -216,17 +224,6 @@ void Remediator::assemble() {
           .clock = clock_});
   readiness_ = std::make_unique<Readiness>(*apis_.probe, view_, clock_);
   guard_watch_ = std::make_unique<GuardWatch>(guard_probe_, policy_, clock_, log_);
-}
-
-Status Remediator::permit() {
-  if (auto allowed = restored_.permit(); !allowed) return allowed;
-  return stop_switch_.permit();
-}
-
-Status Remediator::sweep() {
-  auto taken_off = out_of_service_->take_off();
-  auto taken_in = orphaned_->take_in();
-  return taken_off ? taken_in : taken_off;
 }
 
 std::optional<std::string> Remediator::objection() const {

@@ -80,9 +80,6 @@ class Remediator {
   [[nodiscard]] bool begin_anew(const RestoredState::Notice& notice);
   // The controller's, with every slow round of the replica that leads.
   [[nodiscard]] Status keep_ledger();
-  [[nodiscard]] Status permit();  // whether anything may be changed now
-  // What is left on nodes: taint and cordon without a record, and the taint out-of-service.
-  [[nodiscard]] Status sweep();
 
   Flags flags_;
   Clock& clock_;

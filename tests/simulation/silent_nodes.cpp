@@ -14,6 +14,11 @@ using std::chrono::seconds;
 
 // Between the proofs and the call, requests may be on their way, and processes may stand still.
 constexpr seconds kProofOnTheWay{90};
+// How often a kubelet renews its Lease.
+constexpr seconds kRenewedEvery{10};
+// Until Kubernetes says of a node that it is not heard; and where its controller is down as well.
+constexpr seconds kUnknownAfter{50};
+constexpr minutes kUnknownLate{20};
 
 // A moment ago.
 bool was_down(const Stage& stage, const Machine& machine) {
@@ -47,8 +52,51 @@ void let_nodes_fall_silent(Setting& setting, Chance& chance) {
   budgets.breaker.share = budgets.storm.share = {100'000, 0};
 }
 
+SilentNodes::SilentNodes(Stage& stage, Fleet& fleet) : stage_(stage), fleet_(fleet) {
+  stage.node_leases = [this](std::string_view node) { return leases(node); };
+}
+
+std::optional<Json> SilentNodes::lease_of(const Machine& machine, bool is_renewed) const {
+  if (!machine.exists || !machine.works() || machine.is_restarting) return std::nullopt;
+  const auto age = stage_.silent_chance.span(seconds(0), kRenewedEvery);
+  WallTime at = stage_.true_time() - age;
+  if (machine.silence.renewed && !is_renewed) at = *machine.silence.renewed;
+  return Json{
+      {"metadata", {{"name", machine.name}, {"uid", machine.name}, {"resourceVersion", "1"}}},
+      {"spec", {{"renewTime", to_rfc3339_ms(at)}}}};
+}
+
+http::ClientResponse SilentNodes::leases(std::string_view node) const {
+  Json items = Json::array();
+  for (const Machine& machine : fleet_.machines()) {
+    const auto lease = lease_of(machine, node.empty() && stage_.is_off(Sabotage::kLeases));
+    if (lease && (node.empty() || node == machine.name)) items.push_back(*lease);
+  }
+  http::ClientResponse answer;
+  answer.status = 200;
+  if (node.empty()) {
+    answer.body = dump_json({{"metadata", {{"resourceVersion", "1"}}}, {"items", items}});
+  } else if (!items.empty()) {
+    answer.body = dump_json(items.front());
+  } else {
+    answer.status = 404;
+    answer.body = R"({"kind":"Status","reason":"NotFound"})";
+  }
+  return answer;
+}
+
+void SilentNodes::tell_unknown() {
+  for (Machine& machine : fleet_.machines()) {
+    auto& at = machine.silence.unknown_at;
+    if (!at || (!stage_.is_quiet && *at > stage_.clock.steady())) continue;
+    at.reset();
+    if (machine.exists) fleet_.say_ready(machine);
+  }
+}
+
 void SilentNodes::do_something() {
   Chance& chance = stage_.silent_chance;
+  tell_unknown();
   if (!stage_.setting.falls_silent || !chance.happens(0.2)) return;
   switch (chance.weighted({55, 25, 20})) {
     case 0:
@@ -61,7 +109,9 @@ void SilentNodes::do_something() {
 }
 
 void SilentNodes::fall(Machine& machine, const SilentState& silence) {
+  auto renewed = machine.silence.renewed;
   machine.silence = silence;
+  if (silence.is_cut_off) machine.silence.renewed = renewed.value_or(stage_.true_time());
   if (machine.exists) fleet_.say_ready(machine);
   stage_.trace.say(machine.name + " falls silent: " + (silence.is_down ? "down" : "cut off"));
 }
@@ -99,11 +149,15 @@ void SilentNodes::cut_off_zone() {
   const std::string zone = "zone-" + std::to_string(chance.between(0, 2));
   const std::size_t how = chance.weighted({30, 20, 50});
   const bool is_impaired = chance.happens(0.6);  // the cloud's checks go the same way
+  const bool is_told_late = chance.happens(0.3);
   const Clock::Steady since = stage_.clock.steady();
   for (Machine& machine : fleet_.machines()) {
     const bool is_in = is_all || stage_.truth.place(machine.name).zone == zone;
     if (!is_in || !machine.works() || machine.silence.is_down || machine.is_restarting) continue;
     SilentState silence = machine.silence;
+    if (!silence.is_cut_off && how != 1)
+      silence.unknown_at =
+          since + chance.span(seconds(0), is_told_late ? seconds(kUnknownLate) : kUnknownAfter);
     silence.is_cut_off = silence.is_cut_off || how != 1;
     silence.is_unread = silence.is_unread || how != 0;
     if (how == 2) silence.cut_since = since;
@@ -140,6 +194,7 @@ void SilentNodes::settle() {
     machine.silence = {};
     if (was_silent && machine.works()) fleet_.say_ready(machine);
   }
+  tell_unknown();
   if (!stage_.setting.falls_silent || !stage_.silent_chance.happens(0.6)) return;
   for (Machine& machine : fleet_.machines()) {
     if (machine.silence.is_down && machine.works()) come_back(machine);

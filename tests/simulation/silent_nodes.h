@@ -13,7 +13,7 @@ namespace gpuward::remediator::simulation {
 
 class SilentNodes final : public ScrapeStates {
  public:
-  SilentNodes(Stage& stage, Fleet& fleet) : stage_(stage), fleet_(fleet) {}
+  SilentNodes(Stage& stage, Fleet& fleet);
 
   // In the busy time.
   void do_something();
@@ -33,6 +33,9 @@ class SilentNodes final : public ScrapeStates {
  private:
   void fall(Machine& machine, const SilentState& silence);
   void cut_off_zone();
+  void tell_unknown();
+  [[nodiscard]] http::ClientResponse leases(std::string_view node) const;
+  [[nodiscard]] std::optional<Json> lease_of(const Machine& machine, bool is_renewed) const;
   void die();
   void come_back();
   void come_back(Machine& machine);
