@@ -1,5 +1,5 @@
-// What AWS answers that moto never does: throttling, lost answers, lifecycle hooks, rights to read
-// the protection missing; said by a script.
+// The order of the questions, and what AWS answers to each, by a script: throttling, lost answers,
+// states of a group's member, rights to read the protection missing.
 #include <gmock/gmock.h>
 
 #include "remediator/cloud/aws_provider.h"
@@ -98,8 +98,9 @@ TEST_F(AwsRefusalsTest, ThePermitIsAskedOnceAllIsKnownAndNothingIsAskedForWithou
   EXPECT_TRUE(is_not_now(provider_.terminate(machine(), support::refused).error().kind));
   EXPECT_EQ(last_action(), "DescribeInstanceAttribute");
   says(described("running"));
+  says(kInNoGroup);
   EXPECT_TRUE(is_not_now(provider_.reboot(machine(), support::refused).error().kind));
-  EXPECT_EQ(last_action(), "DescribeInstances");
+  EXPECT_EQ(last_action(), "DescribeAutoScalingInstances");
 }
 
 TEST_F(AwsRefusalsTest, ThePermitIsAskedAgainBeforeWhatWasThrottledIsRepeated) {
@@ -123,13 +124,17 @@ TEST_F(AwsRefusalsTest, ALostAnswerOfTheDeedIsUnknownAndNotAskedForAgain) {
   EXPECT_TRUE(may_have_arrived(provider_.terminate(machine(), support::given).error().kind));
   EXPECT_EQ(script_.requests.size(), 4U);
   says(described("running"));
+  says(kInNoGroup);
   script_.then_fail(ErrorKind::kTimeout);
   EXPECT_TRUE(may_have_arrived(provider_.reboot(machine(), support::given).error().kind));
   EXPECT_EQ(last_action(), "RebootInstances");
-  EXPECT_EQ(script_.requests.size(), 6U);
+  EXPECT_EQ(script_.requests.size(), 7U);
 }
 
 TEST_F(AwsRefusalsTest, ALostAnswerBeforeTheDeedIsNotNow) {
+  script_.then_fail(ErrorKind::kTimeout);
+  EXPECT_TRUE(is_not_now(provider_.reboot(machine(), support::given).error().kind));
+  says(described("running"));
   script_.then_fail(ErrorKind::kTimeout);
   EXPECT_TRUE(is_not_now(provider_.reboot(machine(), support::given).error().kind));
   script_.then_fail(ErrorKind::kTimeout);
@@ -151,6 +156,11 @@ TEST_F(AwsRefusalsTest, AMemberOfAGroupIsOnItsWayUntilItsHooksLetGo) {
   says(member_in("Terminating:Wait"));
   EXPECT_TRUE(provider_.terminate(machine(), support::given));
   EXPECT_EQ(last_action(), "DescribeAutoScalingInstances");
+  for (const char* const state : {"Terminating:Retained", "Warmed:Terminating:Proceed"}) {
+    says(described("running"));
+    says(member_in(state));
+    EXPECT_EQ(provider_.fate(machine()), Fate::kEnding) << state;
+  }
   says(described("running"));
   says(member_in("InService"));
   EXPECT_EQ(provider_.fate(machine()), Fate::kRuns);
@@ -219,6 +229,11 @@ TEST_F(AwsRefusalsTest, WhatDoesNotRunIsNotRestarted) {
   EXPECT_EQ(asked.error().kind, ErrorKind::kRefused);
   EXPECT_THAT(asked.error().message, HasSubstr("is stopped, not running"));
   EXPECT_EQ(last_action(), "DescribeInstances");
+  std::string ended = described("terminated");
+  ended.replace(ended.find("<privateDnsName>gpu-1"), 21, "<privateDnsName>");
+  says(ended);
+  EXPECT_THAT(provider_.reboot(machine(), support::given).error().message,
+              HasSubstr("is terminated, not running"));
 }
 
 TEST_F(AwsRefusalsTest, IsAskedOnlyForWhatThePolicySwitchesOn) {
