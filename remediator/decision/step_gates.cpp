@@ -238,6 +238,7 @@ std::optional<PlannedStep> step_under_way(const Policy& policy, const Remediatio
     const bool is_stale = record.severity != remediation.acted_severity();
     const bool can_be_left = record.step != Step::kGpuReset && !is_of_the_machine(record.step);
     if (is_stale && can_be_left) continue;
+    if (record.step == Step::kDrain && is_called_off(policy, remediation)) continue;
     // With the settings of the plan that it was begun under, as they are now, even where the node
     // belongs to another pool by now.
     const auto& plan = list_begun(policy, remediation, record);

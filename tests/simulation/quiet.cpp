@@ -320,8 +320,8 @@ void DecisionInputs::check_in_time() const {
   }
 }
 
-// A broken node is tainted, unless a human or the policy wants it otherwise, or somebody was
-// notified that it is not.
+// A broken node is tainted, or cordoned by us where the taint of its fault has no budget, unless a
+// human or the policy wants it otherwise, or somebody was notified that it is not.
 void DecisionInputs::check_quarantined(const Machine& machine, Severity severity) const {
   // What is kept of the alerts of a machine that is down nobody can confirm: silent_ sees to it.
   if (machine.silence.is_down) return;
@@ -334,8 +334,9 @@ void DecisionInputs::check_quarantined(const Machine& machine, Severity severity
         if (IdentityRules::is_cancelled(remediation, truth.node)) return true;
         const RemediationStatus& status = remediation.status;
         const bool is_left = is_left_in_service(status) || is_held_untainted(status);
+        const bool is_cordoned = status.has_done(Step::kCordon) && truth.node.unschedulable;
         return remediation.node_uid == truth.node.meta.uid &&
-               (remediation.status.phase == Phase::kPaused ||
+               ((remediation.open() && is_cordoned) || remediation.status.phase == Phase::kPaused ||
                 (is_left && told_.knows(known.first, status.phase)) ||
                 remediation.status.phase == Phase::kCancelled || remediation.wish.pause ||
                 steps_for(*policy, remediation.acted_severity()).empty());

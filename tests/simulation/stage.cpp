@@ -43,7 +43,7 @@ Setting setting_of(Chance& chance, Chance& pairs_chance, Chance& pods_chance, Ch
 
 // Beyond them, the seeds 10671, 11067, 12444 and 12836 break a rule where clouds announce
 // something; once they hold, all seeds may have it.
-constexpr std::uint64_t kAnnouncedSeeds = 10'000;
+constexpr std::uint64_t kAnnouncedSeeds = 10'000'000;
 
 kube::Node node_in(const Json& json) { return *kube::parse_node(dump_json(json)); }
 

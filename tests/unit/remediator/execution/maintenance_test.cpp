@@ -164,6 +164,30 @@ TEST_F(MaintenanceTest, ThatIsCancelledWhileItDrainsIsLeft) {
   EXPECT_FALSE(node().unschedulable);
 }
 
+// The drain goes on in the record, and hides nothing that follows it.
+TEST_F(MaintenanceTest, ThatIsCancelledWhileItDrainsIsVerifiedOnceByThePlanOfAnother) {
+  Policy policy;
+  policy.mode = Mode::kFull;
+  policy.maintenance[AnnouncementKind::kFreeze] = {
+      .steps = {planned(Step::kCordon), planned(Step::kDrain)}, .drain_takes = minutes(30)};
+  policy.maintenance[AnnouncementKind::kReboot] = {
+      .steps = {planned(Step::kCordon), planned(Step::kVerify), planned(Step::kReturn)}};
+  policy_.set(policy);
+  start_ = clock_.wall() + minutes(2);
+  NodeAnnouncement freeze = one(AnnouncementKind::kFreeze);
+  freeze.announced.id = "instance-event-2";
+  announce({one(), freeze});
+  turns();
+  announce({freeze});
+  turns();
+  ASSERT_EQ(drains(), 1);
+
+  announce({});
+  turns();
+  EXPECT_EQ(steps_[Step::kVerify].begun, 1);
+  EXPECT_GT(steps_[Step::kVerify].watched, 0);
+}
+
 TEST_F(MaintenanceTest, ThatIsMovedIsDrainedForItsNewStart) {
   announce({one()});
   turns();
@@ -261,6 +285,32 @@ TEST_F(MaintenanceTest, WhoseCordonHasNoBudgetIsNotifiedAsLateWhereTheTaintIsOn)
   EXPECT_EQ(rule(), kLateRule);
   EXPECT_THAT(replica_->announcer.told, SizeIs(1));
   EXPECT_EQ(drains(), 0);
+}
+
+TEST_F(MaintenanceTest, KeepsTheCordonWhereAFaultComesWhoseTaintHasNoBudget) {
+  announce({one()});
+  turns();
+  slots_.answer = SlotRefusal{.guard = "budget.taint", .message = "1 of 1 are tainted"};
+  ASSERT_TRUE(take({signal(Severity::kReboot)}));
+  turns();
+  EXPECT_EQ(rule(), "budget.taint");
+  EXPECT_TRUE(node().unschedulable);
+  EXPECT_FALSE(our_taint_on(node()));
+  EXPECT_THAT(remediation().status.message,
+              HasSubstr("the taint waits, the cordon stays: 1 of 1 are tainted"));
+}
+
+TEST_F(MaintenanceTest, ThatIsLateHidesNoFaultThatABudgetLeavesInService) {
+  slots_.answer = SlotRefusal{.guard = "budget.taint", .message = "1 of 1 are tainted"};
+  start_ = clock_.wall() + minutes(2);
+  announce({one()});
+  advance(minutes(4));
+  ASSERT_EQ(rule(), kLateRule);
+  ASSERT_THAT(replica_->announcer.told, SizeIs(1));
+  ASSERT_TRUE(take({signal(Severity::kReboot)}));
+  turns();
+  EXPECT_EQ(rule(), "budget.taint");
+  EXPECT_THAT(replica_->announcer.told, SizeIs(2));
 }
 
 // A warning that has no steps of its own stands for weeks.
