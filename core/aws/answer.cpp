@@ -138,7 +138,7 @@ ErrorKind kind_of(const AwsFailure& failure) {
 }
 
 std::string words_of(const AwsFailure& failure) {
-  std::string words =
+  const std::string words =
       failure.code.empty() ? "HTTP " + std::to_string(failure.status) : failure.code;
   return failure.message.empty() ? words : words + ": " + failure.message;
 }

@@ -5,6 +5,8 @@ namespace {
 
 constexpr const char* kEc2Version = "2016-11-15";
 constexpr const char* kAutoScalingVersion = "2011-01-01";
+// On each member of a group, by Auto Scaling itself.
+constexpr const char* kGroupTag = "aws:autoscaling:groupName";
 
 // Of a question before the action: nothing was asked for.
 std::unexpected<Error> before_the_action(Error error) {
@@ -149,9 +151,9 @@ Status AwsProvider::reboot(const Machine& machine, const Permit& permit) {
                     (instance->reason.empty() ? "" : " (" + instance->reason + ")"));
   }
   if (auto owned = check_owner(*instance, *id, machine); !owned) return owned;
-  const auto group = membership(*id);
+  // Where the group's hook is at work on it, it would come back only to end.
+  const auto group = instance->tags.contains(kGroupTag) ? membership(*id) : std::nullopt;
   if (!group) return before_the_action(group.error());
-  // Its hook is at work on it, and it would come back only to end.
   if (*group && (*group)->is_ending()) {
     return fail(ErrorKind::kBlocked,
                 "instance " + id->instance + " is not restarted: " + (*group)->words());

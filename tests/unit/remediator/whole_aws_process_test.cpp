@@ -149,12 +149,18 @@ TEST_F(WholeOnAws, WaitsForTheHookOfTheGroupAndForItsNewMemberThoughItIsKilledMe
   EXPECT_EQ(front_->asked(kEnd), 1);
 }
 
-TEST_F(WholeOnAws, EndsTheMachineOnceThoughItIsThrottledAndTheAnswerIsLost) {
+TEST_F(WholeOnAws, EndsTheMachineOnceThoughItIsThrottledTheAnswerIsLostAndItIsKilled) {
   put_front();
   set(kAllRights);
   front_->refuse(kEnd, {400, "Throttling", "Rate exceeded"}, 2);
   front_->lose_answer(kEnd);
   stage_->start();
+  ASSERT_TRUE(reaches([&] {
+    return says("it is not known whether the end of its machine was accepted") ||
+           says("waiting for the Node to go");
+  }));
+  stage_->kill_process();
+  stage_->start_anew();  // looks at once
   ASSERT_TRUE(reaches([&] { return says("waiting for the Node to go"); }));
   EXPECT_EQ(front_->carried_out(kEnd), 1);
   EXPECT_EQ(front_->asked(kEnd), 3);
