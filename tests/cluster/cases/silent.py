@@ -163,7 +163,8 @@ class SilentNodesThatAreOff(SilentCase):
         return node, uid
 
     def waits_for_approval(self, node):
-        return remediations(node)[-1].get("status", {}).get("rule") == "guard.approval"
+        found = remediations(node)
+        return bool(found) and found[-1].get("status", {}).get("rule") == "guard.approval"
 
     def test_the_pods_of_one_that_may_run_stay(self):
         node, uid = self.fall_silent_with("unreachable")
