@@ -133,7 +133,6 @@ enum class Sabotage : std::uint8_t {
   kForeignSuspend,    // a job that somebody else has suspended is read as suspended by gpuward
   kProofsOfDeath,     // every silent machine is read as proven down
   kSignsOfLife,       // nothing is read that says that a machine is up
-  kLeases,            // the Leases of other nodes are read as renewed
   kOffProof,          // a machine that is down is read as without power
   kOutOfService,      // the taint out-of-service is not taken off
   kPartition,         // each silent node is read as the only one
@@ -249,7 +248,6 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kDisagreement, "disagreement"},
     {Sabotage::kProofsOfDeath, "proofs-of-death"},
     {Sabotage::kSignsOfLife, "signs-of-life"},
-    {Sabotage::kLeases, "leases"},
     {Sabotage::kOffProof, "off-proof"},
     {Sabotage::kOutOfService, "out-of-service"},
     {Sabotage::kPartition, "partition"},

@@ -56,11 +56,11 @@ SilentNodes::SilentNodes(Stage& stage, Fleet& fleet) : stage_(stage), fleet_(fle
   stage.node_leases = [this](std::string_view node) { return leases(node); };
 }
 
-std::optional<Json> SilentNodes::lease_of(const Machine& machine, bool is_renewed) const {
+std::optional<Json> SilentNodes::lease_of(const Machine& machine) const {
   if (!machine.exists || !machine.works() || machine.is_restarting) return std::nullopt;
   const auto age = stage_.silent_chance.span(seconds(0), kRenewedEvery);
   WallTime at = stage_.true_time() - age;
-  if (machine.silence.renewed && !is_renewed) at = *machine.silence.renewed;
+  if (machine.silence.renewed) at = *machine.silence.renewed;
   return Json{
       {"metadata", {{"name", machine.name}, {"uid", machine.name}, {"resourceVersion", "1"}}},
       {"spec", {{"renewTime", to_rfc3339_ms(at)}}}};
@@ -69,7 +69,7 @@ std::optional<Json> SilentNodes::lease_of(const Machine& machine, bool is_renewe
 http::ClientResponse SilentNodes::leases(std::string_view node) const {
   Json items = Json::array();
   for (const Machine& machine : fleet_.machines()) {
-    const auto lease = lease_of(machine, node.empty() && stage_.is_off(Sabotage::kLeases));
+    const auto lease = lease_of(machine);
     if (lease && (node.empty() || node == machine.name)) items.push_back(*lease);
   }
   http::ClientResponse answer;

@@ -35,7 +35,7 @@ class SilentNodes final : public ScrapeStates {
   void cut_off_zone();
   void tell_unknown();
   [[nodiscard]] http::ClientResponse leases(std::string_view node) const;
-  [[nodiscard]] std::optional<Json> lease_of(const Machine& machine, bool is_renewed) const;
+  [[nodiscard]] std::optional<Json> lease_of(const Machine& machine) const;
   void die();
   void come_back();
   void come_back(Machine& machine);
