@@ -50,7 +50,7 @@ TEST(AlertmanagerConfig, SendsEveryLevelOfNodeSeverityToTheRemediator) {
 TEST(AlertmanagerConfig, SendsNothingElseToTheRemediator) {
   GPUWARD_REQUIRE(support::why_no_program("amtool"));
   for (const AlertRule& rule : load_alert_rules()) {
-    const bool is_order = !rule.label("remediation").empty();
+    const bool is_order = !rule.label("remediation").empty() || !rule.label("drill").empty();
     EXPECT_EQ(receivers_of(rule, "gpu-1").starts_with("gpuward-remediator"), is_order) << rule.name;
   }
   EXPECT_EQ(receivers_of({"alertname=GpuExporterDown", "severity=warning", "node=a"}), "pager");
@@ -66,6 +66,14 @@ TEST(AlertmanagerConfig, TellsPeopleTheDetailsOfANodeAndNobodyWhatIsForDashboard
 TEST(AlertmanagerConfig, SendsTheDeadMansSwitchToAServiceOfItsOwn) {
   GPUWARD_REQUIRE(support::why_no_program("amtool"));
   EXPECT_EQ(receivers_of({"alertname=GpuwardDeadMansSwitch", "severity=info"}), "dead-mans-switch");
+}
+
+TEST(AlertmanagerConfig, SendsADrillToTheRemediatorAndToNobodyElse) {
+  GPUWARD_REQUIRE(support::why_no_program("amtool"));
+  EXPECT_EQ(receivers_of({"alertname=GpuDrill", "drill=true", "drill_remediation=reboot",
+                          "severity=info", "node=a"}),
+            "gpuward-remediator");
+  EXPECT_EQ(receivers_of({"drill=true", "severity=critical", "node=a"}), "gpuward-remediator");
 }
 
 TEST(AlertmanagerConfig, NeverOrdersAnythingForANodeWithoutAName) {
