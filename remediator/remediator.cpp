@@ -54,7 +54,9 @@ std::unique_ptr<kube::LeaderElection> stand_for_election(const Flags& flags, kub
 
 std::vector<Waiting> waiting_in(const ClusterView& view) {
   WaitingCount count;
-  for_each_remediation(view, [&](const Remediation& one) { count.add(one); });
+  for_each_remediation(view, [&](const Remediation& one) {
+    if (!one.is_drill()) count.add(one);
+  });
   return count.take();
 }
 
@@ -244,6 +246,7 @@ Status Remediator::serve(const WebhookSecurity& security) {
 
 metrics::Families Remediator::families() const {
   return to_families(counters_.values(), {.remediations = count_remediations(view_),
+                                          .drills = count_drills(view_),
                                           .waiting = waiting_in(view_),
                                           .left_in_service = count_left_in_service(view_),
                                           .queue_length = queue_.size(),

@@ -159,10 +159,9 @@ SpentRecord spent_by(const Remediation& remediation) {
       .steps = {}};
   for (const StepRecord& step : remediation.status.steps) {
     const auto impact = impact_of(step.step);
-    if (impact && step.intent_at) {
-      record.steps.push_back(
-          {.impact = *impact, .treatment = treatment_of(step.step), .at = *step.intent_at});
-    }
+    if (!impact || !step.intent_at) continue;
+    const auto treatment = step.drill ? std::nullopt : treatment_of(step.step);
+    record.steps.push_back({.impact = *impact, .treatment = treatment, .at = *step.intent_at});
   }
   return record;
 }

@@ -26,7 +26,8 @@ bool may_lower(const Draft& draft) {
 WallTime worse_ended_at(const Draft& draft) {
   WallTime last{};
   for (const AlertEvidence& alert : draft.remediation.alerts) {
-    if (alert.ended_at && alert.severity > draft.remediation.firing_severity())
+    if (alert.ended_at && !draft.remediation.is_drill_beside(alert) &&
+        alert.severity > draft.remediation.firing_severity())
       last = std::max(last, *alert.ended_at);
   }
   return last;

@@ -46,6 +46,7 @@ Decision begin_step(Draft& draft, const PlannedStep& step) {
 }
 
 Decision escalate(Draft& draft, const std::string& why) {
+  if (draft.remediation.is_drill()) return hold_exhausted(draft, why + "; a drill goes no further");
   const auto worse = worse_with_steps(draft.policy, draft.remediation.acted_severity());
   if (!worse) return hold_for_operator(draft, why);
   draft.decision.escalate_to = worse;

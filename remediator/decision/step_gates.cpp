@@ -6,6 +6,7 @@
 #include "remediator/decision/maintenance.h"
 #include "remediator/decision/way_back.h"
 #include "remediator/guards/approval.h"
+#include "remediator/guards/drills.h"
 #include "remediator/guards/other_repairers.h"
 #include "remediator/model/evidence.h"
 #include "remediator/model/silent_alerts.h"
@@ -111,7 +112,7 @@ std::optional<Gate> alerts_before(const PlannedStep& step, const DecisionInputs&
   if (!*inputs.alerts) return shut("guard.alertmanager", "Alertmanager does not answer");
   const std::set<std::string>& active = **inputs.alerts;
   const auto speaks = [&](const AlertEvidence& alert) {
-    return (alert.firing() || alert.contested) &&
+    return (alert.firing() || alert.contested) && !inputs.remediation.is_drill_beside(alert) &&
            alert.severity >= inputs.remediation.evidence_severity() &&
            active.contains(std::string(without_origin(alert.fingerprint)));
   };
@@ -150,6 +151,8 @@ std::optional<Gate> proofs_before(const PlannedStep& step, const DecisionInputs&
 std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy,
                                 const DecisionInputs& inputs, WallTime now) {
   if (!is_disruptive(step.step)) return std::nullopt;
+  if (step.step == Step::kTerminate && inputs.remediation.is_drill())
+    return shut(std::string(kDrillRule), "a drill terminates no machine");
   if (const auto who = other_repairer(*inputs.node, now, policy.startup_grace)) {
     return shut("guard.other-repairer", *who);
   }
@@ -217,6 +220,7 @@ bool is_under_way(const StepRecord& record) {
 const StepRecord* counting_record(const Remediation& remediation, Step step) {
   const StepRecord* record = remediation.status.find(step);
   if (record == nullptr || is_taint_or_cordon(step)) return record;
+  if (record->drill && !remediation.is_drill()) return nullptr;
   return record->severity == remediation.acted_severity() ? record : nullptr;
 }
 

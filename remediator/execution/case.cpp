@@ -219,6 +219,8 @@ bool CaseDecider::ask(const Decision& asked, Case& now, DecisionInputs& inputs) 
   const std::string& node = now.remediation.node;
   if (asked.verdict == Verdict::kAskReport) {
     inputs.report = report_of(node);
+    if (*inputs.report && now.remediation.is_drill())
+      *inputs.report = with_drill(**std::move(inputs.report));
     remember_gpus(*inputs.report, now.remediation);
     if (*inputs.report) now.report = **inputs.report;
   } else if (asked.verdict == Verdict::kAskAlerts) {

@@ -197,6 +197,7 @@ std::vector<ClusterView::Count> count_remediations(const ClusterView& view) {
   const auto state = view.lock();
   std::map<std::pair<Phase, Severity>, ClusterView::Count> counts;
   for (const auto& [name, remediation] : state->remediations) {
+    if (remediation.is_drill()) continue;
     const Phase phase = remediation.status.phase;
     ClusterView::Count& count = counts[{phase, remediation.severity}];
     count.phase = phase;
@@ -211,11 +212,21 @@ std::vector<ClusterView::Count> count_remediations(const ClusterView& view) {
   return result;
 }
 
+std::map<std::string, std::size_t> count_drills(const ClusterView& view) {
+  const auto state = view.lock();
+  std::map<std::string, std::size_t> by_phase;
+  for (const auto& [name, remediation] : state->remediations) {
+    if (remediation.is_drill()) ++by_phase[std::string(to_string(remediation.status.phase))];
+  }
+  return by_phase;
+}
+
 std::map<std::string, std::size_t> count_left_in_service(const ClusterView& view) {
   const auto state = view.lock();
   std::map<std::string, std::size_t> by_rule;
   for (const auto& [name, remediation] : state->remediations) {
-    if (is_left_in_service(remediation.status)) ++by_rule[remediation.status.rule];
+    if (is_left_in_service(remediation.status) && !remediation.is_drill())
+      ++by_rule[remediation.status.rule];
   }
   return by_rule;
 }
