@@ -206,8 +206,8 @@ std::string explain_one(const Remediation& remediation, WallTime now,
   for (const std::string& line : status.history) text += "  before: " + line + "\n";
   text += explain_reasons(status);
   text += explain_steps(status);
-  if (const std::string times = step_times_text(remediation, status); !times.empty())
-    text += "  since the alert: " + times + "\n";
+  const std::string times = remediation.is_drill() ? step_times_text(remediation, status) : "";
+  if (!times.empty()) text += "  since the alert: " + times + "\n";
   return text + explain_commands(remediation, ends_exclusion);
 }
 
