@@ -4,14 +4,16 @@
 // budgets are at 100 %, circuit breaker and storm detection are off: what is measured is how fast
 // it could be. Nodes are counted when they are tainted and cordoned; what is set against the bare
 // writer is when all is written down. Exit code 1 where a promise is broken, 77 where there is no
-// control plane. `--small`: 300 nodes.
+// control plane. `--small`: 300 nodes. `--nodes N`: what so large a fleet costs (large_fleet.h).
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <iomanip>
 #include <iostream>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,22 +21,28 @@
 
 #include "bench/bare_writer.h"
 #include "bench/fleet_cluster.h"
+#include "bench/fleet_figures.h"
 #include "bench/fleet_remediator.h"
 #include "bench/fleet_watch.h"
+#include "bench/large_fleet.h"
 #include "bench/process_cost.h"
 #include "tests/support/require.h"
 
 namespace {
 
+using gpuward::bench::at_least;
+using gpuward::bench::at_most;
+using gpuward::bench::Cordoned;
 using gpuward::bench::FleetCluster;
 using gpuward::bench::FleetRemediator;
+using gpuward::bench::kConnections;
 using gpuward::bench::Kubelets;
 using gpuward::bench::MarkedNodes;
-using Clock = std::chrono::steady_clock;
+using gpuward::bench::quantile;
+using gpuward::bench::seconds_between;
 
-constexpr int kSkipped = 77;             // as bench/CMakeLists.txt tells ctest
-constexpr std::size_t kConnections = 8;  // of Alertmanager, and of the bare writer
-constexpr std::size_t kEvictors = 32;    // as many as the policy has in flight
+constexpr int kSkipped = 77;           // as bench/CMakeLists.txt tells ctest
+constexpr std::size_t kEvictors = 32;  // as many as the policy has in flight
 constexpr std::size_t kPodsOfNode = 15;
 constexpr double kLeastOfBare = 0.6;
 constexpr double kLeastNodes = 100;      // a second
@@ -48,28 +56,6 @@ struct Fleet {
 };
 const Fleet kFigures{.nodes = 1500, .failing = {150, 375, 750}};
 const Fleet kSmall{.nodes = 300, .failing = {50, 150}};
-
-double seconds_between(Clock::time_point begin, Clock::time_point end) {
-  return std::chrono::duration<double>(end - begin).count();
-}
-
-double quantile(std::vector<double> values, double q) {
-  std::ranges::sort(values);
-  return values.at(static_cast<std::size_t>(q * static_cast<double>(values.size() - 1)));
-}
-
-bool promise(const std::string& what, double value, bool is_kept) {
-  std::cout << "  " << std::left << std::setw(62) << what << std::right << std::fixed
-            << std::setprecision(2) << std::setw(8) << value
-            << (is_kept ? "   kept\n" : "   BROKEN\n");
-  return is_kept;
-}
-bool at_least(const std::string& what, double value, double least) {
-  return promise(what, value, value >= least);
-}
-bool at_most(const std::string& what, double value, double most) {
-  return promise(what, value, value <= most);
-}
 
 // Rates of the bare writer.
 struct Bare {
@@ -111,47 +97,12 @@ void print_requests(const FleetCluster& cluster, std::map<std::string, std::size
   std::cout << ")\n";
 }
 
-struct Cordoned {
-  double nodes_a_second = 0;
-  double recorded_a_second = 0;  // by when the Remediations say so too
-  std::vector<double> answers_ms;
-};
-
-Cordoned cordon(const FleetRemediator& remediator, MarkedNodes& marked, std::size_t first,
-                std::size_t nodes, const std::string& severity) {
-  const auto cpu = gpuward::bench::cpu_time_of(remediator.pid());
-  const auto begin = Clock::now();
-  auto told = remediator.tell(first, nodes, severity, kConnections);
-  const double told_s = seconds_between(begin, Clock::now());
-  const double took = seconds_between(begin, marked.wait_for(first + nodes));
-  remediator.wait_for_records(first + nodes);
-  const double recorded = seconds_between(begin, Clock::now());
-  const double recorded_rate = static_cast<double>(nodes) / recorded;
-  const std::chrono::duration<double> used = gpuward::bench::cpu_time_of(remediator.pid()) - cpu;
-  const double rate = static_cast<double>(nodes) / took;
-  std::cout << std::fixed << std::setprecision(1) << "  " << nodes
-            << " nodes at once: all tainted and cordoned after " << took << " s (" << rate
-            << " nodes/s), recorded after " << recorded << " s (" << recorded_rate
-            << " nodes/s); told within " << told_s << " s, " << told.sent_again
-            << " sent again; answers p50 " << quantile(told.answers_ms, 0.5) << " ms, p99 "
-            << quantile(told.answers_ms, 0.99) << " ms; " << used.count() << " s of CPU\n";
-  return {.nodes_a_second = rate,
-          .recorded_a_second = recorded_rate,
-          .answers_ms = std::move(told.answers_ms)};
-}
-
 double eviction_rate(const char* who, Kubelets::Span span, std::size_t pods) {
   const double took = seconds_between(span.first_told, span.last_gone);
   const double rate = static_cast<double>(pods) / took;
   std::cout << std::fixed << std::setprecision(1) << "  " << who << ": " << pods
             << " pods evicted and gone within " << took << " s (" << rate << " evictions/s)\n";
   return rate;
-}
-
-void print_memory(const FleetRemediator& remediator) {
-  std::cout << std::fixed << std::setprecision(1) << "  resident memory now "
-            << gpuward::bench::resident_mb(remediator.pid()) << " MB, at most so far "
-            << gpuward::bench::peak_resident_mb(remediator.pid()) << " MB\n";
 }
 
 struct Outcome {
@@ -194,7 +145,7 @@ Evictions drain(FleetCluster& cluster, const FleetRemediator& remediator, std::s
   const std::chrono::duration<double> used = gpuward::bench::cpu_time_of(remediator.pid()) - cpu;
   std::cout << "    " << used.count() << " s of CPU\n";
   print_requests(cluster, requests, static_cast<double>(pods), "a pod");
-  print_memory(remediator);
+  gpuward::bench::print_memory("it", remediator);
   return {bare, rate};
 }
 
@@ -214,14 +165,15 @@ bool measure(const Fleet& fleet) {
   std::size_t first = 0;
   for (const std::size_t nodes : fleet.failing) {
     const bool is_last = nodes == most;
-    const Cordoned done = cordon(remediator, marked, first, nodes, is_last ? "reboot" : "isolate");
+    const Cordoned done =
+        gpuward::bench::cordon(remediator, marked, first, nodes, is_last ? "reboot" : "isolate");
     print_requests(cluster, requests, static_cast<double>(nodes), "a node");
     answers_ms.insert(answers_ms.end(), done.answers_ms.begin(), done.answers_ms.end());
     nodes_a_second = done.nodes_a_second;
     recorded_a_second = done.recorded_a_second;
     if (!is_last) first += nodes;
   }
-  print_memory(remediator);
+  gpuward::bench::print_memory("it", remediator);
 
   const Evictions evictions = drain(cluster, remediator, first, most);
   return judge({.nodes = nodes_a_second,
@@ -235,16 +187,20 @@ bool measure(const Fleet& fleet) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  const bool is_small = argc == 2 && std::string_view(argv[1]) == "--small";
+  const std::span<char*> words(argv, static_cast<std::size_t>(argc));
+  const bool is_small = argc == 2 && std::string_view(words[1]) == "--small";
+  const bool is_large = argc == 3 && std::string_view(words[1]) == "--nodes";
+  const std::size_t large = is_large ? std::strtoul(words[2], nullptr, 10) : 0;
   std::cout << std::unitbuf;  // a long run is looked at while it goes
-  if (argc > 1 && !is_small) {
-    std::cerr << "usage: fleet_bench [--small]\n";
+  if ((argc > 1 && !is_small && !is_large) || (is_large && (large < 100 || large > 99'999))) {
+    std::cerr << "usage: fleet_bench [--small | --nodes N], N from 100 to 99999\n";
     return 2;
   }
   if (const std::string why = gpuward::support::ControlPlane::why_unavailable(); !why.empty()) {
     std::cout << "fleet_bench: Skipped\n" << why << "\n";
     return kSkipped;
   }
+  if (is_large) return gpuward::bench::measure_large_fleet(large) ? 0 : 1;
   return measure(is_small ? kSmall : kFigures) ? 0 : 1;
 } catch (const std::exception& error) {
   std::cerr << "fleet_bench: " << error.what() << "\n";

@@ -83,7 +83,7 @@ std::pair<double, bool> post(http::CurlClient& client, const std::string& url,
 
 }  // namespace
 
-FleetRemediator::FleetRemediator(FleetCluster& cluster)
+FleetRemediator::FleetRemediator(FleetCluster& cluster, Replica replica)
     : prometheus_("/api/v1/query", [] { return report(); }) {
   write_policy("cordon");
   cluster.hands().patch("/api/v1/namespaces/gpuward/configmaps/gpuward-remediator-switch",
@@ -96,23 +96,29 @@ FleetRemediator::FleetRemediator(FleetCluster& cluster)
                 "--kubeconfig=" + cluster.hands().kubeconfig(), "--log.format=json"}});
   if (!process) throw std::runtime_error(process.error().message);
   process_ = std::move(*process);
-  const bool leads = support::poll_until(
-      [&] {
-        return !process_->running() ||
-               (port_in("Webhook is served") != 0 && port_in("Telemetry is served") != 0 &&
-                log().contains("This replica leads"));
-      },
-      seconds(60));
-  if (!leads || !process_->running()) throw std::runtime_error("it does not start: " + log());
+  wait_for("start", [&] {
+    return port_in("Webhook is served") != 0 && port_in("Telemetry is served") != 0;
+  });
   telemetry_ = "http://127.0.0.1:" + std::to_string(port_in("Telemetry is served"));
+  if (replica == Replica::kLeader) wait_for("lead", [&] { return leads(); });
   // It has seen the whole cluster, and nothing is taken without the ledger.
-  const auto is_ready = [&] { return get("/readyz").status == 200; };
-  if (!support::poll_until(is_ready, seconds(60))) throw std::runtime_error("not ready: " + log());
-  const auto has_ledger = [&] {
+  wait_for("get ready", [&] { return get("/readyz").status == 200; });
+  wait_for("find the ledger", [&] {
     return cluster.hands().has("/api/v1/namespaces/gpuward/configmaps/gpuward-ledger");
-  };
-  if (!support::poll_until(has_ledger, seconds(60)))
-    throw std::runtime_error("no ledger: " + log());
+  });
+}
+
+void FleetRemediator::wait_until_it_leads() const {
+  wait_for("lead", [&] { return leads() && get("/readyz").status == 200; });
+}
+
+bool FleetRemediator::leads() const { return log().contains("This replica leads"); }
+
+void FleetRemediator::wait_for(const std::string& what, const std::function<bool()>& is_so) const {
+  const bool is_over =
+      support::poll_until([&] { return !process_->running() || is_so(); }, seconds(60));
+  if (!is_over || !process_->running())
+    throw std::runtime_error("it does not " + what + ": " + log());
 }
 
 void FleetRemediator::write_policy(const std::string& mode) const {
@@ -157,7 +163,7 @@ void FleetRemediator::wait_for_records(std::size_t least) const {
     }
     return pending == 0 && all >= least;
   };
-  if (!support::poll_until(are_recorded, seconds(60))) throw std::runtime_error("not recorded");
+  if (!support::poll_until(are_recorded, seconds(300))) throw std::runtime_error("not recorded");
 }
 
 http::ClientResponse FleetRemediator::get(const std::string& path) const {

@@ -3,7 +3,9 @@
 // budgets, circuit breaker and storm detection are out of the way. Used by fleet_bench.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,10 +18,15 @@
 
 namespace gpuward::bench {
 
+enum class Replica { kLeader, kStandby };
+
 class FleetRemediator {
  public:
-  // Returns when it leads and takes alerts; throws where it does not.
-  explicit FleetRemediator(FleetCluster& cluster);
+  // Returns when it is ready, as a leader takes alerts too; throws where it does not come to that.
+  explicit FleetRemediator(FleetCluster& cluster, Replica replica = Replica::kLeader);
+  // Of a standby whose leader is gone: returns when it takes alerts; throws after a minute.
+  void wait_until_it_leads() const;
+  void kill() { process_->stop(std::chrono::milliseconds(0)); }
 
   // Alerts of that severity about nodes [first, first + nodes), from so many connections. How long
   // each answer took, in milliseconds; throws where one is neither 200 nor 503.
@@ -30,7 +37,7 @@ class FleetRemediator {
   [[nodiscard]] Told tell(std::size_t first, std::size_t nodes, const std::string& severity,
                           std::size_t connections) const;
   // Returns when all its Remediations, so many at least, say what was done about their nodes;
-  // throws after a minute.
+  // throws after five minutes.
   void wait_for_records(std::size_t least) const;
   // From now on it takes every step, and drains as fast as it may.
   void let_drain() const;
@@ -41,6 +48,8 @@ class FleetRemediator {
  private:
   void write_policy(const std::string& mode) const;
   [[nodiscard]] http::ClientResponse get(const std::string& path) const;  // of its telemetry
+  [[nodiscard]] bool leads() const;
+  void wait_for(const std::string& what, const std::function<bool()>& is_so) const;
   [[nodiscard]] int port_in(const std::string& message) const;
 
   support::TempDir folder_;

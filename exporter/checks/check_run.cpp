@@ -29,7 +29,7 @@ constexpr std::chrono::milliseconds kLongestEnd{900};
 // Whether anything could have reported that a GPU is in use.
 bool is_use_known(const Snapshot& snapshot) {
   if (snapshot.workloads.is_known || !snapshot.telemetry.report) return true;
-  return std::ranges::all_of(snapshot.telemetry.report->vendors, [](const VendorReport& vendor) {
+  return std::ranges::all_of(snapshot.telemetry.report->vendors, [](const VendorReading& vendor) {
     return std::ranges::all_of(vendor.gpus,
                                [](const GpuReading& gpu) { return gpu.processes.has_value(); });
   });

@@ -198,7 +198,8 @@ int run_clear_findings(const std::filesystem::path& state_folder, const ClearReq
                        Clock& clock, std::ostream& out) {
   const auto state = read_state(state_folder, out);
   if (!state) return kFailed;
-  if (!print_matches(*state, request, out)) return kFailed;
+  // What is clear already is no failure, a finding that is not among those there are is one.
+  if (!print_matches(*state, request, out)) return state->findings.empty() ? kDone : kFailed;
   const auto path = ClearRequests(state_folder).leave(request, clock.wall());
   if (!path) {
     out << path.error().message << "\n";

@@ -29,7 +29,7 @@
 namespace gpuward::exporter {
 namespace {
 
-using nccl_pair::Verdict;
+using nccl_pair::PairResult;
 
 constexpr std::array kPairExamples = {
     Example{"nccl-pair",
@@ -55,8 +55,9 @@ Status look_for_obstacles(const Flags& flags, const Settings& settings, Clock& c
   return {};
 }
 
-[[noreturn]] void end_with(const Verdict& verdict, const Clock& clock) {
-  std::cout << nccl_pair::verdict_line(verdict, host_name(), clock.wall()) << "\n" << std::flush;
+[[noreturn]] void end_with(const PairResult& verdict, const Clock& clock) {
+  std::cout << nccl_pair::pair_result_line(verdict, host_name(), clock.wall()) << "\n"
+            << std::flush;
   switch (verdict.status) {
     case CheckStatus::kPass:
       std::_Exit(kDone);
@@ -73,18 +74,18 @@ Status look_for_obstacles(const Flags& flags, const Settings& settings, Clock& c
 // What the one thread finds and the other prints.
 class Outcome {
  public:
-  void set(Verdict verdict) {
+  void set(PairResult verdict) {
     const std::lock_guard lock(mutex_);
     verdict_ = std::move(verdict);
   }
-  [[nodiscard]] std::optional<Verdict> get() const {
+  [[nodiscard]] std::optional<PairResult> get() const {
     const std::lock_guard lock(mutex_);
     return verdict_;
   }
 
  private:
   mutable std::mutex mutex_;
-  std::optional<Verdict> verdict_;
+  std::optional<PairResult> verdict_;
 };
 
 // Ends the process with 0: the pair passed; 1: it failed; 2: wrong settings; 3: nobody can tell. It

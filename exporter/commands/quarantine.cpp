@@ -37,7 +37,7 @@ NodeStatus status_of(const std::vector<CheckResult>& results, Severity severity)
   return is_clean ? NodeStatus::kPass : NodeStatus::kWarn;
 }
 
-std::string next_step(const QuarantineVerdict& verdict) {
+std::string next_step(const QuarantineResult& verdict) {
   switch (verdict.severity) {
     case Severity::kIsolate:
       return "replace the node";
@@ -73,8 +73,8 @@ bool is_lasting(ErrorKind kind) {
 
 }  // namespace
 
-QuarantineVerdict judge_quarantine(const std::vector<CheckResult>& results) {
-  QuarantineVerdict verdict;
+QuarantineResult judge_quarantine(const std::vector<CheckResult>& results) {
+  QuarantineResult verdict;
   verdict.severity = Severity::kNone;
   for (const CheckResult& result : results)
     verdict.severity = std::max(verdict.severity, result.severity);
@@ -87,7 +87,7 @@ QuarantineVerdict judge_quarantine(const std::vector<CheckResult>& results) {
   return verdict;
 }
 
-std::string quarantine_result(const QuarantineVerdict& verdict,
+std::string quarantine_result(const QuarantineResult& verdict,
                               const std::vector<CheckResult>& results, std::string_view node,
                               WallTime now) {
   Json checks = Json::array();
@@ -109,7 +109,7 @@ std::string quarantine_result(const QuarantineVerdict& verdict,
 Quarantine::Quarantine(QuarantineOptions options, kube::Api& api, Clock& clock, Log& log)
     : options_(std::move(options)), api_(api), clock_(clock), log_(log) {}
 
-Result<QuarantineVerdict> Quarantine::run(const RunCheck& run_check, const std::stop_token& stop) {
+Result<QuarantineResult> Quarantine::run(const RunCheck& run_check, const std::stop_token& stop) {
   if (auto claimed = claim(); !claimed) return std::unexpected(claimed.error());
   const WallTime began = clock_.wall();
   const std::vector<CheckResult> results = run_checks(run_check, stop);
@@ -119,7 +119,7 @@ Result<QuarantineVerdict> Quarantine::run(const RunCheck& run_check, const std::
                  {{"error", released.error().message}});
     return fail(ErrorKind::kCancelled, "stopped before the diagnostics had ended");
   }
-  QuarantineVerdict verdict = judge_quarantine(results);
+  QuarantineResult verdict = judge_quarantine(results);
   // First, so that the node's exporter does not say fail again beside the verdict.
   if (verdict.status == NodeStatus::kPass) clear_findings(began);
   if (const auto published = publish(verdict, results); !published) {
@@ -200,7 +200,7 @@ void Quarantine::clear_findings(WallTime began) {
               {{"error", left.error().message}, {"hint", "gpuward-exporter findings clear"}});
 }
 
-Status Quarantine::publish(const QuarantineVerdict& verdict,
+Status Quarantine::publish(const QuarantineResult& verdict,
                            const std::vector<CheckResult>& results) {
   const std::string text = quarantine_result(verdict, results, options_.node, clock_.wall());
   const auto deadline = clock_.steady() + options_.patience;

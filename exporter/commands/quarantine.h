@@ -21,7 +21,7 @@ namespace gpuward::exporter {
 
 // What checks 4 and 6 say about a node in quarantine, and what to do with it. Pure; used by
 // Quarantine, read from the node by operators, by the remediator and by the node's agent.
-struct QuarantineVerdict {
+struct QuarantineResult {
   NodeStatus status = NodeStatus::kWarn;
   Severity severity = Severity::kMonitor;
   // "return-to-service" only for a node that the diagnostic has passed, "replace" only for one that
@@ -32,10 +32,10 @@ struct QuarantineVerdict {
 
 // `results`: of check 4, and of check 6 where it was run. A node whose check 4 did not run has not
 // passed.
-[[nodiscard]] QuarantineVerdict judge_quarantine(const std::vector<CheckResult>& results);
+[[nodiscard]] QuarantineResult judge_quarantine(const std::vector<CheckResult>& results);
 
 // The annotation quarantine-result.
-[[nodiscard]] std::string quarantine_result(const QuarantineVerdict& verdict,
+[[nodiscard]] std::string quarantine_result(const QuarantineResult& verdict,
                                             const std::vector<CheckResult>& results,
                                             std::string_view node, WallTime now);
 
@@ -67,8 +67,8 @@ class Quarantine {
   // Blocks for hours. kRefused: the node is not cordoned, or somebody else has it. kCancelled: the
   // stop came first, and the node is as before. The verdict also where it could not be written. A
   // pass takes away what the node's exporter holds against it and diagnostics clear.
-  [[nodiscard]] Result<QuarantineVerdict> run(const RunCheck& run_check,
-                                              const std::stop_token& stop);
+  [[nodiscard]] Result<QuarantineResult> run(const RunCheck& run_check,
+                                             const std::stop_token& stop);
 
  private:
   [[nodiscard]] Status claim();
@@ -77,7 +77,7 @@ class Quarantine {
   [[nodiscard]] std::vector<CheckResult> run_checks(const RunCheck& run_check,
                                                     const std::stop_token& stop);
   void clear_findings(WallTime began);
-  [[nodiscard]] Status publish(const QuarantineVerdict& verdict,
+  [[nodiscard]] Status publish(const QuarantineResult& verdict,
                                const std::vector<CheckResult>& results);
   [[nodiscard]] Status release();
 

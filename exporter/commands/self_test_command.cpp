@@ -52,13 +52,13 @@ struct Facts {
 using Values = std::vector<ComparedValue>;
 
 // By the worker process, as the exporter reads them. kUnavailable says why there are none.
-Result<VendorReport> read_nvml(const Flags& flags, Clock& clock, Log& log,
-                               const std::stop_token& stop) {
+Result<VendorReading> read_nvml(const Flags& flags, Clock& clock, Log& log,
+                                const std::stop_token& stop) {
   const GpuTimes times;
   const auto source = make_gpu_source(flags, [times] { return times; }, clock, log);
   if (!source) return std::unexpected(source.error());
   const GpuTelemetry telemetry = look_at_gpus(**source, times.timeout, clock, stop);
-  const VendorReport* const report =
+  const VendorReading* const report =
       telemetry.report ? telemetry.report->find(Vendor::kNvidia) : nullptr;
   if (report != nullptr && report->state == LibraryState::kReady) return *report;
   std::string why = "is not on this machine";
@@ -145,7 +145,7 @@ std::string kernel_of(const Flags& flags) {
 }
 
 struct Comparison {
-  VendorReport nvml;
+  VendorReading nvml;
   std::string smi;  // "compared", or why it is not
   Values values;
 };
@@ -177,7 +177,7 @@ int run_self_test(const Flags& flags, OutputFormat format, const std::stop_token
                  "(NVIDIA_DRIVER_CAPABILITIES=utility)? --nvml names another library.\n";
     return kNoNvml;
   }
-  const VendorReport& nvml = compared->nvml;
+  const VendorReading& nvml = compared->nvml;
   const Facts facts{kernel_of(flags), nvml.library, nvml.driver_version, nvml.library_version,
                     compared->smi};
   if (format == OutputFormat::kTable) {

@@ -178,7 +178,7 @@ using Series = std::pair<std::string, double>;
 // What is published of each GPU, by its bus id; in the order of the page.
 using Published = std::map<std::string, std::vector<Series>>;
 
-Published published(const VendorReport& report) {
+Published published(const VendorReading& report) {
   Snapshot snapshot;
   snapshot.telemetry.state = WorkerState::kAnswering;
   snapshot.telemetry.report = std::make_shared<const GpuReport>(GpuReport{{report}});
@@ -337,8 +337,8 @@ SmiReading parse_smi(const std::vector<std::string>& fields, std::string_view cs
   return reading;
 }
 
-std::vector<ComparedValue> compare_with_smi(const VendorReport& before, const SmiReading& smi,
-                                            const VendorReport& after) {
+std::vector<ComparedValue> compare_with_smi(const VendorReading& before, const SmiReading& smi,
+                                            const VendorReading& after) {
   std::vector<ComparedValue> rows;
   const Published first = published(before);
   const Published last = published(after);

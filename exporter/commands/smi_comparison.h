@@ -37,8 +37,8 @@ struct ComparedValue {
 // NVML was read before nvidia-smi, and again after it: a value in between has not changed
 // meanwhile. Serial numbers and UUIDs are compared whole, and all but their last four characters
 // hidden.
-[[nodiscard]] std::vector<ComparedValue> compare_with_smi(const VendorReport& before,
+[[nodiscard]] std::vector<ComparedValue> compare_with_smi(const VendorReading& before,
                                                           const SmiReading& smi,
-                                                          const VendorReport& after);
+                                                          const VendorReading& after);
 
 }  // namespace gpuward::exporter

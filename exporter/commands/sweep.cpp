@@ -17,8 +17,7 @@ namespace {
 constexpr std::chrono::seconds kJobSlack{60};
 constexpr std::chrono::seconds kClaimSlack{300};
 
-std::string render_result(const std::string& node, const SweepVerdict& verdict,
-                          kube::WallTime now) {
+std::string render_result(const std::string& node, const SweepResult& verdict, kube::WallTime now) {
   return dump_json({{"timestamp", to_rfc3339(now)},
                     {"node", node},
                     {"suite", "sweep"},
@@ -44,7 +43,7 @@ std::chrono::milliseconds sweep_limit(const SweepOptions& options) {
   return options.job.timeout + kJobSlack;
 }
 
-Result<SweepReport> Sweep::run(const std::stop_token& stop) {
+Result<SweepSummary> Sweep::run(const std::stop_token& stop) {
   auto nodes = list_candidates();
   if (!nodes) return std::unexpected(nodes.error());
   std::size_t left = nodes->size();
@@ -191,10 +190,10 @@ void Sweep::look_at(Run& run) {
   if (!run.is_over && clock_.steady() >= run.deadline) give_up(run);
 }
 
-std::optional<SweepVerdict> Sweep::verdict_of(const Run& run) {
+std::optional<SweepResult> Sweep::verdict_of(const Run& run) {
   const auto job = api_.get_job(options_.job.ns, run.job);
   if (!job && job.error().kind == ErrorKind::kNotFound)
-    return SweepVerdict{.why = "the Job was deleted"};
+    return SweepResult{.why = "the Job was deleted"};
   if (!job || (!job->is_complete && !job->is_failed)) return std::nullopt;
   const auto pods = api_.list_pods(options_.job.ns, "job-name=" + run.job);
   if (!pods) return std::nullopt;
@@ -202,7 +201,7 @@ std::optional<SweepVerdict> Sweep::verdict_of(const Run& run) {
 }
 
 void Sweep::finish(Run& run) {
-  const SweepVerdict& verdict = *run.verdict;
+  const SweepResult& verdict = *run.verdict;
   const auto written = kube::update_node(
       api_, {run.node.name, run.node.uid},
       [&](const kube::Node& seen) -> std::optional<kube::NodeChange> {
@@ -256,7 +255,7 @@ Status Sweep::release(const kube::ObjectMeta& node) {
   return {};
 }
 
-kube::NodeChange Sweep::change_for(const kube::Node& seen, const SweepVerdict& verdict) {
+kube::NodeChange Sweep::change_for(const kube::Node& seen, const SweepResult& verdict) {
   kube::NodeChange change;
   release_claims(seen, clock_.wall(), options_.owner, change);
   if (verdict.status == NodeStatus::kUnknown) return change;

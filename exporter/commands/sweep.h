@@ -36,7 +36,7 @@ struct SweepOptions {
 // For all Jobs of a sweep together, once they have been started.
 [[nodiscard]] std::chrono::milliseconds sweep_limit(const SweepOptions& options);
 
-struct SweepReport {
+struct SweepSummary {
   std::vector<std::string> passed, failed, skipped, untold;  // nodes
   std::size_t left_alone = 0;                                // busy, cordoned, unhealthy, ...
 };
@@ -49,14 +49,14 @@ class Sweep {
 
   // Blocks until all Jobs have ended, at most about JOB_TIMEOUT and two minutes; after a stop gives
   // back what it has and returns. An error where the nodes could not even be listed.
-  [[nodiscard]] Result<SweepReport> run(const std::stop_token& stop);
+  [[nodiscard]] Result<SweepSummary> run(const std::stop_token& stop);
 
  private:
   struct Run {
     kube::ObjectMeta node;
     std::string job;
     Clock::Steady deadline;
-    std::optional<SweepVerdict> verdict;  // known, and perhaps not yet written
+    std::optional<SweepResult> verdict;  // known, and perhaps not yet written
     bool is_over = false;
   };
 
@@ -70,18 +70,18 @@ class Sweep {
   void tell(std::size_t left_to_start);
   void follow(const std::stop_token& stop);
   void look_at(Run& run);
-  [[nodiscard]] std::optional<SweepVerdict> verdict_of(const Run& run);
+  [[nodiscard]] std::optional<SweepResult> verdict_of(const Run& run);
   void finish(Run& run);
   void give_up(Run& run);
   [[nodiscard]] Status release(const kube::ObjectMeta& node);
-  [[nodiscard]] kube::NodeChange change_for(const kube::Node& seen, const SweepVerdict& verdict);
+  [[nodiscard]] kube::NodeChange change_for(const kube::Node& seen, const SweepResult& verdict);
 
   const SweepOptions options_;
   kube::Api& api_;
   Clock& clock_;
   Log& log_;
   std::vector<Run> runs_;
-  SweepReport report_;
+  SweepSummary report_;
   std::optional<SweepCount> told_;
 };
 

@@ -106,8 +106,8 @@ std::vector<CheckResult> results_in(std::string_view message) {
   return results;
 }
 
-SweepVerdict verdict_of_failure(const std::vector<CheckResult>& results) {
-  SweepVerdict worst{.why = "the check ended with 1 and said nothing of a failure"};
+SweepResult verdict_of_failure(const std::vector<CheckResult>& results) {
+  SweepResult worst{.why = "the check ended with 1 and said nothing of a failure"};
   for (const CheckResult& result : results) {
     const bool taints = result.status == CheckStatus::kFail && result.severity >= Severity::kReset;
     if (taints && result.severity > worst.severity)
@@ -116,7 +116,7 @@ SweepVerdict verdict_of_failure(const std::vector<CheckResult>& results) {
   return worst;
 }
 
-SweepVerdict verdict_of_success(const std::vector<CheckResult>& results) {
+SweepResult verdict_of_success(const std::vector<CheckResult>& results) {
   if (results.empty()) return {.why = "the check ended with 0 and said nothing"};
   for (const CheckResult& result : results) {
     if (result.status != CheckStatus::kPass && result.status != CheckStatus::kWarn)
@@ -126,7 +126,7 @@ SweepVerdict verdict_of_success(const std::vector<CheckResult>& results) {
   return {NodeStatus::kPass, Severity::kNone, "passed"};
 }
 
-SweepVerdict verdict_of(const kube::ContainerEnd& end) {
+SweepResult verdict_of(const kube::ContainerEnd& end) {
   const std::vector<CheckResult> results = results_in(end.message);
   if (end.exit_code == 0) return verdict_of_success(results);
   if (end.exit_code == 1) return verdict_of_failure(results);
@@ -163,7 +163,7 @@ Result<std::string> sweep_job(const SweepJobOptions& options, std::string_view n
   return dump_json(*job);
 }
 
-SweepVerdict judge_sweep_job(const kube::Job& job, const std::vector<kube::Pod>& pods) {
+SweepResult judge_sweep_job(const kube::Job& job, const std::vector<kube::Pod>& pods) {
   for (const kube::Pod& pod : pods) {
     if (!pod.ended.empty()) return verdict_of(pod.ended.front());
   }

@@ -35,7 +35,7 @@ struct SweepJobOptions {
                                             std::string_view owner, const NodeNames& names);
 
 // kUnknown: it could not tell, and the node is given back as it was.
-struct SweepVerdict {
+struct SweepResult {
   NodeStatus status = NodeStatus::kUnknown;
   Severity severity = Severity::kNone;
   std::string why = {};
@@ -45,7 +45,6 @@ struct SweepVerdict {
 // Pass and failure both need the check's own word, in its termination message: a Job that was
 // killed, ran out of time, never started or was skipped says nothing about the GPUs, whatever code
 // it ended with.
-[[nodiscard]] SweepVerdict judge_sweep_job(const kube::Job& job,
-                                           const std::vector<kube::Pod>& pods);
+[[nodiscard]] SweepResult judge_sweep_job(const kube::Job& job, const std::vector<kube::Pod>& pods);
 
 }  // namespace gpuward::exporter

@@ -126,14 +126,14 @@ GpuReport by_vendor(std::vector<GpuReading> readings, const std::string& driver_
   std::ranges::sort(readings, {}, [](const GpuReading& reading) { return reading.gpu.index; });
   GpuReport report;
   for (const Vendor vendor : {Vendor::kNvidia, Vendor::kAmd}) {
-    VendorReport of_vendor{.vendor = vendor,
-                           .state = LibraryState::kReady,
-                           .fault = {},
-                           .library = "simulated",
-                           .driver_version = driver_version,
-                           .library_version = {},
-                           .gpus = {},
-                           .peers = {}};
+    VendorReading of_vendor{.vendor = vendor,
+                            .state = LibraryState::kReady,
+                            .fault = {},
+                            .library = "simulated",
+                            .driver_version = driver_version,
+                            .library_version = {},
+                            .gpus = {},
+                            .peers = {}};
     for (const GpuReading& reading : readings) {
       if (reading.gpu.vendor == vendor) of_vendor.gpus.push_back(reading);
     }

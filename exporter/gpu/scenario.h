@@ -25,7 +25,7 @@
 
 namespace gpuward::exporter {
 
-// Reads the file anew; one VendorReport for each vendor in it. kInvalid with file and line where
+// Reads the file anew; one VendorReading for each vendor in it. kInvalid with file and line where
 // two GPUs share an index, an address or a UUID.
 [[nodiscard]] Result<GpuReport> read_scenario(const std::filesystem::path& path);
 

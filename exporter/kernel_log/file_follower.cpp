@@ -181,7 +181,7 @@ bool FileFollower::is_replaced() const {
   return !is_fifo_ && ::stat(path_.c_str(), &named) == 0 && named.st_ino != position_.inode;
 }
 
-Result<ReadReport> FileFollower::read(const Sink& sink, std::chrono::milliseconds wait,
+Result<ReadCounts> FileFollower::read(const Sink& sink, std::chrono::milliseconds wait,
                                       const std::stop_token& stop) {
   if (!file_.is_open()) {
     if (auto opened = open(); !opened) return std::unexpected(opened.error());
@@ -210,7 +210,7 @@ void FileFollower::wait_for_more(std::chrono::milliseconds wait,
   while (::read(changes_.get(), events.data(), events.size()) > 0) continue;
 }
 
-void FileFollower::leave_if_replaced(const Sink& sink, ReadReport& report) {
+void FileFollower::leave_if_replaced(const Sink& sink, ReadCounts& report) {
   if (!is_replaced()) return;
   // The writer may hold the old file for a moment after the new one has appeared.
   if (++idle_looks_since_replaced_ < kLooksBeforeLeaving) return;
@@ -220,8 +220,8 @@ void FileFollower::leave_if_replaced(const Sink& sink, ReadReport& report) {
   file_.reset();  // the next call opens the new one
 }
 
-Result<ReadReport> FileFollower::drain(const Sink& sink, const std::stop_token& stop) {
-  ReadReport report;
+Result<ReadCounts> FileFollower::drain(const Sink& sink, const std::stop_token& stop) {
+  ReadCounts report;
   while (report.bytes < kBytesPerRead && !stop.stop_requested()) {
     const ssize_t got = ::read(file_.get(), buffer_.data(), buffer_.size());
     if (got < 0 && errno == EINTR) continue;
@@ -241,7 +241,7 @@ Result<ReadReport> FileFollower::drain(const Sink& sink, const std::stop_token& 
 }
 
 void FileFollower::hand_out(std::string_view line, std::size_t bytes, const Sink& sink,
-                            ReadReport& report) {
+                            ReadCounts& report) {
   position_.offset += bytes;
   ++report.records;
   sink({joiner_.push(line).text, says_user_space(line), std::nullopt});

@@ -19,7 +19,7 @@ class FileFollower final : public KernelLogSource {
   // `start` is the position of the run before, if any.
   FileFollower(const std::filesystem::path& path, LogPosition start);
 
-  [[nodiscard]] Result<ReadReport> read(const Sink& sink, std::chrono::milliseconds wait,
+  [[nodiscard]] Result<ReadCounts> read(const Sink& sink, std::chrono::milliseconds wait,
                                         const std::stop_token& stop) override;
   [[nodiscard]] const LogPosition& position() const override { return position_; }
 
@@ -32,9 +32,9 @@ class FileFollower final : public KernelLogSource {
   void restart_if_rewritten();
   // True when another file has taken the name: this one will not grow any more.
   [[nodiscard]] bool is_replaced() const;
-  void leave_if_replaced(const Sink& sink, ReadReport& report);
-  [[nodiscard]] Result<ReadReport> drain(const Sink& sink, const std::stop_token& stop);
-  void hand_out(std::string_view line, std::size_t bytes, const Sink& sink, ReadReport& report);
+  void leave_if_replaced(const Sink& sink, ReadCounts& report);
+  [[nodiscard]] Result<ReadCounts> drain(const Sink& sink, const std::stop_token& stop);
+  void hand_out(std::string_view line, std::size_t bytes, const Sink& sink, ReadCounts& report);
   void remember_place();
   // A file that grows is noticed at once where the kernel says so, else at the next look.
   void wait_for_more(std::chrono::milliseconds wait, const std::stop_token& stop) const;

@@ -56,7 +56,7 @@ KmsgReader::KmsgReader(std::unique_ptr<KmsgDevice> device, const Clock& clock, s
   position_.boot_id = std::move(boot_id);
 }
 
-Result<ReadReport> KmsgReader::read(const Sink& sink, std::chrono::milliseconds wait,
+Result<ReadCounts> KmsgReader::read(const Sink& sink, std::chrono::milliseconds wait,
                                     const std::stop_token& stop) {
   if (!is_open_) {
     if (auto opened = device_->open(); !opened) return std::unexpected(opened.error());
@@ -73,8 +73,8 @@ Result<ReadReport> KmsgReader::read(const Sink& sink, std::chrono::milliseconds 
   return report;
 }
 
-Result<ReadReport> KmsgReader::drain(const Sink& sink, const std::stop_token& stop) {
-  ReadReport report;
+Result<ReadCounts> KmsgReader::drain(const Sink& sink, const std::stop_token& stop) {
+  ReadCounts report;
   while (report.records < kRecordsPerRead && !stop.stop_requested()) {
     const long got = device_->read(buffer_.data(), buffer_.size());
     if (got == -EINTR) continue;
@@ -103,7 +103,7 @@ Result<ReadReport> KmsgReader::drain(const Sink& sink, const std::stop_token& st
   return report;
 }
 
-void KmsgReader::take(const KmsgRecord& record, const Sink& sink, ReadReport& report) {
+void KmsgReader::take(const KmsgRecord& record, const Sink& sink, ReadCounts& report) {
   if (position_.sequence && record.sequence <= *position_.sequence) return;
   // A first start cannot know what was before its first record; any later hole is a loss.
   if (position_.sequence && record.sequence > *position_.sequence + 1) {

@@ -46,7 +46,7 @@ class KmsgReader final : public KernelLogSource {
   KmsgReader(std::unique_ptr<KmsgDevice> device, const Clock& clock, std::string boot_id,
              const LogPosition& start);
 
-  [[nodiscard]] Result<ReadReport> read(const Sink& sink, std::chrono::milliseconds wait,
+  [[nodiscard]] Result<ReadCounts> read(const Sink& sink, std::chrono::milliseconds wait,
                                         const std::stop_token& stop) override;
   [[nodiscard]] const LogPosition& position() const override { return position_; }
 
@@ -58,8 +58,8 @@ class KmsgReader final : public KernelLogSource {
     std::chrono::microseconds since_boot{0};
   };
 
-  [[nodiscard]] Result<ReadReport> drain(const Sink& sink, const std::stop_token& stop);
-  void take(const KmsgRecord& record, const Sink& sink, ReadReport& report);
+  [[nodiscard]] Result<ReadCounts> drain(const Sink& sink, const std::stop_token& stop);
+  void take(const KmsgRecord& record, const Sink& sink, ReadCounts& report);
   void flush(const Sink& sink);
   void hand_out(const Sink& sink, std::string_view text, bool is_from_user_space,
                 std::chrono::microseconds since_boot) const;

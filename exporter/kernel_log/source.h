@@ -35,7 +35,7 @@ struct LogRecord {
 };
 
 // What one read() has met, beside the records.
-struct ReadReport {
+struct ReadCounts {
   std::uint64_t records = 0;
   std::uint64_t bytes = 0;
   std::uint64_t gaps = 0;          // times that something was missing
@@ -51,7 +51,7 @@ class KernelLogSource {
   // Watcher's thread. Waits until there is something to read, `wait` has passed or `stop` is
   // requested, then returns what is there, at most a few hundred records. An error means that the
   // source cannot be read now; a later call opens it again.
-  [[nodiscard]] virtual Result<ReadReport> read(const Sink& sink, std::chrono::milliseconds wait,
+  [[nodiscard]] virtual Result<ReadCounts> read(const Sink& sink, std::chrono::milliseconds wait,
                                                 const std::stop_token& stop) = 0;
   // Watcher's thread, after read(): everything before it has been handed out.
   [[nodiscard]] virtual const LogPosition& position() const = 0;

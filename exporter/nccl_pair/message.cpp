@@ -20,14 +20,14 @@ constexpr double kMostBandwidth = 1e12;
 // A week in nanoseconds: nothing is measured for longer.
 constexpr std::uint64_t kMostNanoseconds = 604'800'000'000'000;
 
-constexpr std::array<std::pair<Report::Kind, std::string_view>, 5> kReportWords{
-    {{Report::Kind::kMeasured, "measured"},
-     {Report::Kind::kFailed, "failed"},
-     {Report::Kind::kHangs, "hangs"},
-     {Report::Kind::kUnknown, "untold"},
-     {Report::Kind::kGaveUp, "gave-up"}}};
+constexpr std::array<std::pair<SideResult::Kind, std::string_view>, 5> kReportWords{
+    {{SideResult::Kind::kMeasured, "measured"},
+     {SideResult::Kind::kFailed, "failed"},
+     {SideResult::Kind::kHangs, "hangs"},
+     {SideResult::Kind::kUnknown, "untold"},
+     {SideResult::Kind::kGaveUp, "gave-up"}}};
 
-std::string_view word_of(Report::Kind kind) {
+std::string_view word_of(SideResult::Kind kind) {
   return kReportWords[static_cast<std::size_t>(kind)].second;
 }
 
@@ -66,9 +66,9 @@ std::optional<Terms> terms_from(const Json& json) {
   return terms;
 }
 
-Json to_json(const Report& report) {
+Json to_json(const SideResult& report) {
   Json json = {{"report", word_of(report.kind)}};
-  if (report.kind == Report::Kind::kMeasured) {
+  if (report.kind == SideResult::Kind::kMeasured) {
     json["nanoseconds"] = report.figures.nanoseconds;
     json["wrong_values"] = report.figures.wrong_values;
   } else {
@@ -93,13 +93,13 @@ std::optional<Figures> figures_from(const Json& json) {
   return figures;
 }
 
-std::optional<Report> report_from(const Json& json) {
+std::optional<SideResult> report_from(const Json& json) {
   const std::string word = string_at(json, "report");
   for (const auto& [kind, known] : kReportWords) {
     if (word != known) continue;
-    Report report{.kind = kind, .words = string_at(json, "words"), .figures = {}};
+    SideResult report{.kind = kind, .words = string_at(json, "words"), .figures = {}};
     if (report.words != to_valid_utf8(report.words, kMostWordsBytes)) return std::nullopt;
-    if (kind != Report::Kind::kMeasured) return report;
+    if (kind != SideResult::Kind::kMeasured) return report;
     auto figures = figures_from(json);
     if (!figures) return std::nullopt;
     report.figures = *std::move(figures);

@@ -47,7 +47,7 @@ struct Greeting {
 // Why these two cannot be a pair; empty where they can.
 [[nodiscard]] std::string difference_of(const Greeting& mine, const Greeting& theirs);
 
-struct Report {
+struct SideResult {
   enum class Kind : std::uint8_t {
     kMeasured,
     kFailed,   // an error of NCCL, of a GPU or of CUDA after both sides had joined
@@ -63,7 +63,7 @@ struct Report {
 struct Message {
   enum class Kind : std::uint8_t { kReady, kJoined, kReport };
   Kind kind = Kind::kReady;
-  Report report;  // of kReport
+  SideResult report;  // of kReport
 };
 
 // With its line end; what is too long of words is cut.

@@ -13,11 +13,11 @@ constexpr std::chrono::seconds kBehind{60};
 constexpr std::chrono::milliseconds kForOthersToEnd{60'000};
 constexpr std::chrono::seconds kBetweenLooks{5};
 
-Message message_of(const Report& report) {
+Message message_of(const SideResult& report) {
   return {.kind = Message::Kind::kReport, .report = report};
 }
 
-Report report_of(Report::Kind kind, std::string words) {
+SideResult report_of(SideResult::Kind kind, std::string words) {
   return {.kind = kind, .words = std::move(words), .figures = {}};
 }
 
@@ -43,7 +43,7 @@ void Pair::enter(const char* stage) {
   stage_ = stage;
 }
 
-Verdict Pair::run(const OpenGpus& open) {
+PairResult Pair::run(const OpenGpus& open) {
   const auto gpus = take_gpus(open);
   if (!gpus) return could_not_tell(gpus.error().message);
   auto met = meet_other(**gpus);
@@ -93,13 +93,14 @@ Result<Met> Pair::meet_other(AllReduce& gpus) {
                .log = log_});
 }
 
-std::optional<Report> Pair::join(AllReduce& gpus, const Met& met) {
+std::optional<SideResult> Pair::join(AllReduce& gpus, const Met& met) {
   if (agreed_.sizes.empty())
-    return report_of(Report::Kind::kUnknown, "the other side's GPUs have too little free memory");
+    return report_of(SideResult::Kind::kUnknown,
+                     "the other side's GPUs have too little free memory");
   enter("joining NCCL's communicator");
   const unsigned first = static_cast<unsigned>(options_.rank) * mine_.gpus;
   if (auto joined = gpus.join(met.id, 2 * mine_.gpus, first, agreed_.sizes.back()); !joined)
-    return report_of(Report::Kind::kUnknown, joined.error().message);
+    return report_of(SideResult::Kind::kUnknown, joined.error().message);
   {
     const std::lock_guard lock(mutex_);
     has_joined_ = true;
@@ -107,41 +108,41 @@ std::optional<Report> Pair::join(AllReduce& gpus, const Met& met) {
   peer_->tell({.kind = Message::Kind::kJoined, .report = {}});
   enter("waiting for the other side to join");
   if (!peer_->wait_for_join(std::min(deadline_, clock_.steady() + kBehind)))
-    return report_of(Report::Kind::kUnknown, "the other side has not joined");
-  if (peer_->has_ended_early()) return report_of(Report::Kind::kGaveUp, {});
+    return report_of(SideResult::Kind::kUnknown, "the other side has not joined");
+  if (peer_->has_ended_early()) return report_of(SideResult::Kind::kGaveUp, {});
   return std::nullopt;
 }
 
-Report Pair::measure_with(AllReduce& gpus) {
+SideResult Pair::measure_with(AllReduce& gpus) {
   enter("running all_reduce");
   const auto gives_up = [this] { return peer_->has_ended_early(); };
   auto figures = measure(gpus, agreed_.sizes, gives_up, clock_);
   if (figures)
-    return {.kind = Report::Kind::kMeasured, .words = {}, .figures = *std::move(figures)};
+    return {.kind = SideResult::Kind::kMeasured, .words = {}, .figures = *std::move(figures)};
   const bool gave_up = figures.error().kind == ErrorKind::kCancelled;
-  return report_of(gave_up ? Report::Kind::kGaveUp : Report::Kind::kFailed,
+  return report_of(gave_up ? SideResult::Kind::kGaveUp : SideResult::Kind::kFailed,
                    figures.error().message);
 }
 
-Verdict Pair::conclude(const Report& mine) {
+PairResult Pair::conclude(const SideResult& mine) {
   enter("waiting for the other side's report");
   peer_->tell(message_of(mine));
   // Whatever the other side says, nobody can tell then; and it may never say it.
-  if (mine.kind == Report::Kind::kUnknown) return verdict_of(mine, {});
+  if (mine.kind == SideResult::Kind::kUnknown) return verdict_of(mine, {});
   const bool is_told = peer_->wait_for_report(std::min(deadline_, clock_.steady() + kBehind));
   if (const auto theirs = peer_->report()) return verdict_of(mine, *theirs);
   if (is_told) return gone(mine);
-  return verdict_of(mine, report_of(Report::Kind::kHangs, "does not report"));
+  return verdict_of(mine, report_of(SideResult::Kind::kHangs, "does not report"));
 }
 
-Verdict Pair::verdict_of(const Report& mine, const Report& theirs) const {
+PairResult Pair::verdict_of(const SideResult& mine, const SideResult& theirs) const {
   std::array<Side, 2> sides{Side{mine_.host, mine}, Side{theirs_.host, theirs}};
   if (options_.rank == 1) std::swap(sides[0], sides[1]);
   return judge(agreed_, sides);
 }
 
 // Whatever ended the other process, NCCL sees it as an error here.
-Verdict Pair::gone(const Report& mine) const {
+PairResult Pair::gone(const SideResult& mine) const {
   return could_not_tell("the other side, " + theirs_.host + ", has disconnected without a report" +
                         (mine.words.empty() ? "" : "; here: " + mine.words));
 }
@@ -151,20 +152,21 @@ bool Pair::is_left_alone() {
   return peer_ && peer_->has_ended_early();
 }
 
-Verdict Pair::end_now() {
+PairResult Pair::end_now() {
   const std::lock_guard lock(mutex_);
   const auto limit = std::chrono::duration_cast<std::chrono::seconds>(options_.timeout);
   const std::string still = std::string("still ") + stage_;
   const std::string words = still + " after " + std::to_string(limit.count()) + " s";
   if (!peer_) return could_not_tell(words);
-  if (peer_->is_gone()) return gone(report_of(Report::Kind::kGaveUp, still));
+  if (peer_->is_gone()) return gone(report_of(SideResult::Kind::kGaveUp, still));
   const auto theirs = peer_->report();
   if (theirs && peer_->has_ended_early())
-    return verdict_of(report_of(Report::Kind::kGaveUp, still), *theirs);
+    return verdict_of(report_of(SideResult::Kind::kGaveUp, still), *theirs);
   const bool both_joined = has_joined_ && peer_->has_joined();
-  const Report mine = report_of(both_joined ? Report::Kind::kHangs : Report::Kind::kUnknown, words);
+  const SideResult mine =
+      report_of(both_joined ? SideResult::Kind::kHangs : SideResult::Kind::kUnknown, words);
   peer_->tell(message_of(mine));
-  return verdict_of(mine, report_of(Report::Kind::kGaveUp, {}));
+  return verdict_of(mine, report_of(SideResult::Kind::kGaveUp, {}));
 }
 
 }  // namespace gpuward::exporter::nccl_pair

@@ -14,8 +14,8 @@
 #include "exporter/nccl_pair/all_reduce.h"
 #include "exporter/nccl_pair/meeting.h"
 #include "exporter/nccl_pair/options.h"
+#include "exporter/nccl_pair/pair_result.h"
 #include "exporter/nccl_pair/peer.h"
-#include "exporter/nccl_pair/verdict.h"
 
 namespace gpuward::exporter::nccl_pair {
 
@@ -31,23 +31,23 @@ class Pair {
 
   // Once. Blocks for options.timeout and more: for ever where a library hangs. GPUs in use are
   // waited for, a minute or options.join_timeout at most.
-  [[nodiscard]] Verdict run(const OpenGpus& open);
+  [[nodiscard]] PairResult run(const OpenGpus& open);
   // Any thread, both. Whether run() has no other side any more, and should end soon by itself.
   [[nodiscard]] bool is_left_alone();
   // The verdict where run() is not waited for any longer: what the other side has said, if it has;
   // else a hang where both had joined, and otherwise unknown. The other side is notified.
-  [[nodiscard]] Verdict end_now();
+  [[nodiscard]] PairResult end_now();
 
  private:
   void enter(const char* stage);  // what is being done, for people
   [[nodiscard]] Result<std::unique_ptr<AllReduce>> take_gpus(const OpenGpus& open);
   [[nodiscard]] Result<Met> meet_other(AllReduce& gpus);
   // What ends it early; nullopt where both sides have joined.
-  [[nodiscard]] std::optional<Report> join(AllReduce& gpus, const Met& met);
-  [[nodiscard]] Report measure_with(AllReduce& gpus);
-  [[nodiscard]] Verdict conclude(const Report& mine);
-  [[nodiscard]] Verdict verdict_of(const Report& mine, const Report& theirs) const;
-  [[nodiscard]] Verdict gone(const Report& mine) const;
+  [[nodiscard]] std::optional<SideResult> join(AllReduce& gpus, const Met& met);
+  [[nodiscard]] SideResult measure_with(AllReduce& gpus);
+  [[nodiscard]] PairResult conclude(const SideResult& mine);
+  [[nodiscard]] PairResult verdict_of(const SideResult& mine, const SideResult& theirs) const;
+  [[nodiscard]] PairResult gone(const SideResult& mine) const;
 
   const Options options_;
   Clock& clock_;

@@ -24,7 +24,7 @@ bool Peer::has_joined() const {
   return has_joined_;
 }
 
-std::optional<Report> Peer::report() const {
+std::optional<SideResult> Peer::report() const {
   const std::lock_guard lock(mutex_);
   return report_;
 }
@@ -35,7 +35,7 @@ bool Peer::is_gone() const {
 }
 
 bool Peer::ended_early() const {
-  return report_ ? report_->kind != Report::Kind::kMeasured : is_gone_;
+  return report_ ? report_->kind != SideResult::Kind::kMeasured : is_gone_;
 }
 
 bool Peer::has_ended_early() const {
@@ -60,8 +60,8 @@ bool Peer::take(const Message& message) {
   if (report_ || (is_join && has_joined_) || (!is_join && !is_report)) return false;
   if (is_join) has_joined_ = true;
   // What only those can say who have joined is not believed of others.
-  const bool is_any_time =
-      message.report.kind == Report::Kind::kUnknown || message.report.kind == Report::Kind::kGaveUp;
+  const bool is_any_time = message.report.kind == SideResult::Kind::kUnknown ||
+                           message.report.kind == SideResult::Kind::kGaveUp;
   if (is_report && !has_joined_ && !is_any_time) return false;
   if (is_report) report_ = message.report;
   changed_.notify_all();

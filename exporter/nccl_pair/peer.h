@@ -25,7 +25,7 @@ class Peer {
   // Any thread, all of them. What cannot be sent shows as is_gone().
   void tell(const Message& message);
   [[nodiscard]] bool has_joined() const;
-  [[nodiscard]] std::optional<Report> report() const;
+  [[nodiscard]] std::optional<SideResult> report() const;
   // Hung up without a report, or said what it may not.
   [[nodiscard]] bool is_gone() const;
   // There is no sense in going on with it: gone, or a report that is no measurement.
@@ -48,7 +48,7 @@ class Peer {
   mutable std::condition_variable changed_;
   bool has_joined_ = false;
   bool is_gone_ = false;
-  std::optional<Report> report_;
+  std::optional<SideResult> report_;
   std::jthread thread_;
 };
 

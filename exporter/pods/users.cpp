@@ -28,7 +28,7 @@ std::string join(std::span<const Workload> users, const Name& name) {
 
 const GpuReading* reading_of(const Gpu& gpu, const GpuTelemetry& telemetry) {
   if (!telemetry.report) return nullptr;
-  const VendorReport* const report = telemetry.report->find(gpu.vendor);
+  const VendorReading* const report = telemetry.report->find(gpu.vendor);
   return report == nullptr ? nullptr : report->find(gpu.pci);
 }
 

@@ -27,8 +27,8 @@ void append_counted_by_driver(const GpuTelemetry& telemetry, Families& families)
                          {"vendor"},
                          "where the library is not `ready` or does not answer"});
   const bool is_current = telemetry.report && telemetry.state == WorkerState::kAnswering;
-  for (const VendorReport& report :
-       is_current ? telemetry.report->vendors : std::vector<VendorReport>{}) {
+  for (const VendorReading& report :
+       is_current ? telemetry.report->vendors : std::vector<VendorReading>{}) {
     if (report.state == LibraryState::kReady)
       counted.add({to_string(report.vendor)}, report.gpus.size());
   }

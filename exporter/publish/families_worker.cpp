@@ -78,7 +78,7 @@ void append_reading(const GpuTelemetry& telemetry, Families& families) {
 
 // NVIDIA's alone: the other drivers have no such events.
 void append_events(const GpuTelemetry& telemetry, Families& families) {
-  const VendorReport* const report =
+  const VendorReading* const report =
       telemetry.report ? telemetry.report->find(Vendor::kNvidia) : nullptr;
   if (report == nullptr || report->state != LibraryState::kReady) return;
   declare(families,
@@ -106,7 +106,7 @@ void append_libraries(const GpuTelemetry& telemetry, Families& families) {
                                    kGauge,
                                    {"vendor", "state"},
                                    "until it was queried"});
-  for (const VendorReport& report : telemetry.report->vendors) {
+  for (const VendorReading& report : telemetry.report->vendors) {
     const std::string_view vendor = to_string(report.vendor);
     if (report.state == LibraryState::kReady)
       info.add({vendor, report.library, report.driver_version, report.library_version}, 1);

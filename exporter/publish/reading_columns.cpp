@@ -21,7 +21,7 @@ LabelledReadings current_readings(const Snapshot& snapshot) {
   LabelledReadings readings{kGpuLabels};
   const GpuTelemetry& telemetry = snapshot.telemetry;
   if (!telemetry.report || telemetry.state != WorkerState::kAnswering) return readings;
-  for (const VendorReport& vendor : telemetry.report->vendors) {
+  for (const VendorReading& vendor : telemetry.report->vendors) {
     for (const GpuReading& reading : vendor.gpus) {
       const Gpu& gpu = reading.gpu;
       if (!gpu.has_address()) continue;

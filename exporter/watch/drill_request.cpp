@@ -54,12 +54,12 @@ Result<Finding> finding_of_line(const DrillRequest& request, const Gpu& gpu,
 // What the driver says of the GPU, changed as such a fault changes it; of a GPU that it has not
 // described yet nothing but that.
 GpuReading& reading_in(GpuReport& report, const Gpu& gpu) {
-  for (VendorReport& vendor : report.vendors) {
+  for (VendorReading& vendor : report.vendors) {
     for (GpuReading& reading : vendor.gpus) {
       if (reading.gpu.pci.same_device(gpu.pci)) return reading;
     }
   }
-  VendorReport& added = report.vendors.emplace_back();
+  VendorReading& added = report.vendors.emplace_back();
   added.vendor = gpu.vendor;
   added.state = LibraryState::kReady;
   GpuReading& reading = added.gpus.emplace_back();

@@ -12,7 +12,7 @@ constexpr std::chrono::milliseconds kToStartWorker{5'000};
 constexpr std::chrono::milliseconds kBetweenLooks{50};
 
 // "nvidia: Driver/library version mismatch".
-void append_fault(const VendorReport& report, std::string& faults) {
+void append_fault(const VendorReading& report, std::string& faults) {
   if (report.state != LibraryState::kUnusable) return;
   if (!faults.empty()) faults += "; ";
   faults += report.vendor == Vendor::kAmd ? "amd: " : "nvidia: ";
@@ -23,7 +23,7 @@ void append_fault(const VendorReport& report, std::string& faults) {
 
 std::vector<Gpu> gpus_of(const GpuReport& report, const std::vector<Gpu>& known) {
   std::vector<Gpu> gpus;
-  for (const VendorReport& vendor : report.vendors) {
+  for (const VendorReading& vendor : report.vendors) {
     for (const GpuReading& reading : vendor.gpus) {
       if (reading.gpu.has_address()) gpus.push_back(reading.gpu);
     }
@@ -46,7 +46,7 @@ std::optional<std::string> inventory_fault_of(const GpuTelemetry& telemetry) {
   if (!telemetry.fault.empty()) return telemetry.fault;
   if (telemetry.report == nullptr) return "not read yet";
   std::string faults;
-  for (const VendorReport& report : telemetry.report->vendors) append_fault(report, faults);
+  for (const VendorReading& report : telemetry.report->vendors) append_fault(report, faults);
   return faults.empty() ? std::nullopt : std::optional(faults);
 }
 

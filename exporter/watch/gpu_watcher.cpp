@@ -22,7 +22,7 @@ bool is_same(const Gpu& one, const Gpu& other) {
 // "libnvidia-ml.so.1 575.57.08"; empty where no vendor has a library here.
 std::string libraries_of(const GpuReport& report) {
   std::string text;
-  for (const VendorReport& vendor : report.vendors) {
+  for (const VendorReading& vendor : report.vendors) {
     if (vendor.state != LibraryState::kReady) continue;
     if (!text.empty()) text += ", ";
     text += vendor.library;

@@ -138,7 +138,7 @@ Status KernelLogWatcher::read_batch(const std::stop_token& stop) try {
   const auto report = source_->read(sink, kLongestWait, stop);
   if (!report && handed_out == 0) return std::unexpected(report.error());
   // After a failure too: what was handed out before it will not come again.
-  const ReadReport numbers = report.value_or(ReadReport{.records = handed_out});
+  const ReadCounts numbers = report.value_or(ReadCounts{.records = handed_out});
   batch.numbers.lines = numbers.records;
   batch.numbers.bytes = numbers.bytes;
   batch.numbers.gaps = numbers.gaps;

@@ -10,7 +10,7 @@ namespace gpuward::remediator {
 namespace {
 
 std::string named(const std::string& kind, const std::string& value) {
-  return value.empty() ? kind + " without a name" : kind + " " + value;
+  return value.empty() ? "nodes without a " + kind : kind + " " + value;
 }
 
 bool stands_in(const Slot& slot, const Fleet& fleet, const Scope& scope) {

@@ -93,8 +93,8 @@ std::string explain_approval(const ApprovalRecord& approval) {
   return "  approval of " + step + " asked for " + to_rfc3339(approval.requested_at) + "\n";
 }
 
-std::string explain_finding(const NodeFinding& finding) {
-  std::string text = "  broken: " + summary_of(finding);
+std::string explain_finding(const NodeFinding& finding, bool is_open) {
+  std::string text = (is_open ? "  broken: " : "  was broken: ") + summary_of(finding);
   if (!finding.serial.empty()) text += ", serial " + finding.serial;
   text += ", severity " + finding.severity + ", since " + to_rfc3339(finding.first_seen) + "\n";
   if (!finding.meaning.empty()) text += "    meaning: " + finding.meaning + "\n";
@@ -163,6 +163,17 @@ std::string explain_reasons(const RemediationStatus& status) {
   return text;
 }
 
+// Without what stands there twice, or is still so and was told at the top.
+std::string explain_history(const Remediation& remediation) {
+  std::string text, last;
+  for (const std::string& line : remediation.status.history) {
+    const bool is_now = remediation.open() && line.ends_with(" " + remediation.status.message);
+    if (line != last && !is_now) text += "  before: " + line + "\n";
+    last = line;
+  }
+  return text;
+}
+
 std::string explain_one(const Remediation& remediation, WallTime now,
                         const std::string& ends_exclusion) {
   const RemediationStatus& status = remediation.status;
@@ -180,7 +191,8 @@ std::string explain_one(const Remediation& remediation, WallTime now,
     text += "  next: nothing; mode " + std::string(to_string(status.mode)) +
             " ends here, and whatever else the node needs is yours to do\n";
   }
-  for (const NodeFinding& finding : status.findings) text += explain_finding(finding);
+  for (const NodeFinding& finding : status.findings)
+    text += explain_finding(finding, remediation.open());
   text += explain_jobs(remediation);
   for (const AlertEvidence& alert : remediation.alerts) text += explain_alert(alert);
   if (status.kernel_severity) {
@@ -189,7 +201,7 @@ std::string explain_one(const Remediation& remediation, WallTime now,
   }
   if (!status.error_class.empty()) text += "  the worst finding is " + status.error_class + "\n";
   for (const std::string& gpu : status.gpus)
-    text += "  GPU " + gpu + " is among the unhealthy ones\n";
+    text += "  GPU " + gpu + (remediation.open() ? " is" : " was") + " among the unhealthy ones\n";
   if (remediation.evidence_severity() != remediation.severity) {
     text += "  acted on as severity " + std::string(to_string(remediation.evidence_severity())) +
             " since a report of " + to_rfc3339(status.cleared->at) + "\n";
@@ -203,12 +215,22 @@ std::string explain_one(const Remediation& remediation, WallTime now,
             std::string(to_string(remediation.evidence_severity())) + "\n";
   }
   if (status.approval) text += explain_approval(*status.approval);
-  for (const std::string& line : status.history) text += "  before: " + line + "\n";
+  text += explain_history(remediation);
   text += explain_reasons(status);
   text += explain_steps(status);
   const std::string times = remediation.is_drill() ? step_times_text(remediation, status) : "";
   if (!times.empty()) text += "  since the alert: " + times + "\n";
   return text + explain_commands(remediation, ends_exclusion);
+}
+
+// One that is over and is not the last: what it was, and where the rest of it is.
+std::string explain_earlier(const Remediation& remediation) {
+  const RemediationStatus& status = remediation.status;
+  return remediation.name + ": " + std::string(to_string(status.phase)) + " " +
+         time_or_dash(status.closed_at) + ", severity " +
+         std::string(to_string(remediation.acted_severity())) +
+         (status.findings.empty() ? "" : ", " + summary_of(status.findings.front())) +
+         "\n  to read all of it: gpuwardctl explain " + remediation.name + "\n";
 }
 
 std::string explain_ownership_of(const kube::Node& node, const Remediation& open) {
@@ -304,6 +326,38 @@ NodeExclusion node_exclusion(const CommandFlags& flags, kube::Api& api, Clock& c
   return found;
 }
 
+// What is recorded of one node.
+struct NodeRecord {
+  std::string node;
+  std::vector<kube::CustomObject> objects;  // its own
+  std::vector<Remediation> remediations;    // its own, newest first; one asked for by name first
+  std::vector<Remediation> all;             // of all nodes
+};
+
+// `name`: of a node, or of one of its Remediations.
+Result<NodeRecord> read_record(kube::Api& api, const std::string& name) {
+  // By spec.nodeName and not by label: a Remediation that was made by hand has no labels.
+  auto objects = api.list_custom(remediation_type(), "");
+  if (!objects) return with_context("reading remediations", objects.error());
+  NodeRecord record{.node = name, .objects = {}, .remediations = {}, .all = {}};
+  for (const kube::CustomObject& object : *objects) {
+    auto remediation = to_remediation(object);
+    if (!remediation) continue;
+    if (remediation->name == name) record.node = remediation->node;
+    record.all.push_back(*std::move(remediation));
+  }
+  for (kube::CustomObject& object : *objects) {
+    const auto remediation = to_remediation(object);
+    if (!remediation || remediation->node != record.node) continue;
+    record.remediations.push_back(*remediation);
+    record.objects.push_back(std::move(object));
+  }
+  std::ranges::sort(record.remediations, [&](const Remediation& a, const Remediation& b) {
+    return std::pair(a.name != name, b.created) < std::pair(b.name != name, a.created);
+  });
+  return record;
+}
+
 }  // namespace
 
 std::string ignored_alerts(const Remediation& remediation, const kube::Node& node) {
@@ -317,7 +371,8 @@ std::string ignored_alerts(const Remediation& remediation, const kube::Node& nod
     if (is_of_another && alert.firing() && alert.starts_at < *node.meta.created) {
       text += what + ": it is older than the node, which joined " + to_rfc3339(*node.meta.created) +
               ", unless the machine is known to be the same\n";
-    } else if (is_cancelled && alert.firing() && remediation.node_uid == node.meta.uid) {
+    } else if (is_cancelled && alert.firing() && remediation.node_uid == node.meta.uid &&
+               !says_healthy(node)) {
       text += what + ": " + remediation.name + " was cancelled; a new start is taken in\n";
     }
   }
@@ -328,8 +383,10 @@ std::string explain(const std::string& node, std::span<const Remediation> remedi
                     WallTime now, const std::string& ends_exclusion) {
   if (remediations.empty()) return "Nothing is known against node " + node + ".\n";
   std::string text;
-  for (const Remediation& remediation : remediations)
-    text += explain_one(remediation, now, ends_exclusion);
+  for (const Remediation& remediation : remediations) {
+    const bool is_whole = remediation.open() || &remediation == &remediations.front();
+    text += is_whole ? explain_one(remediation, now, ends_exclusion) : explain_earlier(remediation);
+  }
   return text;
 }
 
@@ -373,53 +430,31 @@ Result<std::string> explain_node(const CommandFlags& flags, kube::Api& api, Cloc
   if (auto valid = kube::validate_node_name(flags.node); !valid) {
     return std::unexpected(valid.error());
   }
-  // By spec.nodeName and not by label: a Remediation that was made by hand has no labels.
-  auto objects = api.list_custom(remediation_type(), "");
-  if (!objects) return with_context("reading remediations", objects.error());
-  const auto named = std::ranges::find_if(
-      *objects, [&](const kube::CustomObject& one) { return one.meta.name == flags.node; });
-  if (named != objects->end()) {
-    const auto remediation = to_remediation(*named);
-    if (remediation && remediation->node != flags.node) {
-      CommandFlags of_node = flags;
-      of_node.node = remediation->node;
-      return explain_node(of_node, api, clock);
-    }
-  }
-  std::vector<Remediation> remediations, all;
-  std::erase_if(*objects, [&](const kube::CustomObject& object) {
-    auto remediation = to_remediation(object);
-    if (!remediation) return true;
-    const bool is_its = remediation->node == flags.node;
-    if (is_its) remediations.push_back(*remediation);
-    all.push_back(*std::move(remediation));
-    return !is_its;
-  });
-  std::sort(remediations.begin(), remediations.end(),
-            [](const Remediation& a, const Remediation& b) { return a.created > b.created; });
-  const auto current = api.get_node(flags.node);
+  const auto record = read_record(api, flags.node);
+  if (!record) return std::unexpected(record.error());
+  const auto& [name, objects, remediations, all] = *record;
+  const auto current = api.get_node(name);
   kube::Node node = current.value_or(kube::Node());
-  node.meta.name = flags.node;
+  node.meta.name = name;
   if (!current && !remediations.empty()) node.provider_id = remediations.front().instance_id;
   const bool is_gone = !current && current.error().kind == ErrorKind::kNotFound;
   if (is_gone && remediations.empty())
-    return fail(ErrorKind::kNotFound, "there is no node " + flags.node +
+    return fail(ErrorKind::kNotFound, "there is no node " + name +
                                           ", and no remediation is about one of that name" +
-                                          did_you_mean(flags.node, names_of_nodes(api, all)));
+                                          did_you_mean(name, names_of_nodes(api, all)));
   const NodeExclusion exclusion = node_exclusion(flags, api, clock, node);
   const std::string marks = taint_and_cordon_in(current, remediations);
-  if (flags.output != OutputFormat::kTable) {
-    return in_format(flags.output, explanation_json(flags.node, exclusion.text, marks, *objects));
-  }
+  if (flags.output != OutputFormat::kTable)
+    return in_format(flags.output, explanation_json(name, exclusion.text, marks, objects));
   std::string ignored;
-  if (is_gone) ignored = "There is no node " + flags.node + ": alerts about it are ignored.\n";
+  if (is_gone) ignored = "There is no node " + name + ": alerts about it are ignored.\n";
   for (const Remediation& remediation : remediations) {
     if (current) ignored += ignored_alerts(remediation, *current);
   }
   LedgerStore ledger(api, {.ns = flags.state_namespace}, clock);
-  const std::string slots = explain_slots(flags.node, ledger.read(), all);
-  return exclusion.text + marks +
-         explain(flags.node, remediations, clock.wall(), exclusion.ends_by) + slots + ignored;
+  const std::string slots = explain_slots(name, ledger.read(), all);
+  return exclusion.text + marks + explain(name, remediations, clock.wall(), exclusion.ends_by) +
+         slots + ignored;
 }
 
 }  // namespace gpuward::remediator

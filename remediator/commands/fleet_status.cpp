@@ -50,7 +50,19 @@ void count_held(const Remediation& one, WallTime now, std::vector<HeldBy>& held)
   found->nodes.push_back(one.node);
 }
 
-void count(const std::vector<Remediation>& remediations, WallTime now, FleetStatus& status) {
+// Known by their own word, whatever is recorded of their alerts.
+std::set<std::string_view> healthy_of(const std::vector<kube::Node>* nodes) {
+  std::set<std::string_view> healthy;
+  if (nodes == nullptr) return healthy;
+  for (const kube::Node& node : *nodes) {
+    if (says_healthy(node)) healthy.insert(node.meta.name);
+  }
+  return healthy;
+}
+
+void count(const std::vector<Remediation>& remediations, const std::vector<kube::Node>* nodes,
+           WallTime now, FleetStatus& status) {
+  const auto healthy = healthy_of(nodes);
   const Remediation* last_open = nullptr;
   std::map<std::string_view, const Remediation*> by_node;
   for (const Remediation& one : remediations) {
@@ -63,7 +75,7 @@ void count(const std::vector<Remediation>& remediations, WallTime now, FleetStat
     if (waits_for_approval(one)) status.to_approve.push_back(&one);
   }
   for (const auto& [node, one] : by_node) {
-    if (one->status.phase == Phase::kCancelled && one->any_firing())
+    if (one->status.phase == Phase::kCancelled && one->any_firing() && !healthy.contains(node))
       status.cancelled_in_alarm.insert(one->node);
   }
   std::ranges::sort(status.held, [](const HeldBy& a, const HeldBy& b) {
@@ -248,7 +260,7 @@ FleetStatus fleet_status(const FleetReadings& readings, WallTime now) {
   if (nodes != nullptr)
     status.gpu_nodes = static_cast<std::size_t>(std::ranges::count_if(*nodes, is_gpu_node));
   const auto* remediations = known(readings.remediations, "the remediations", status);
-  if (remediations != nullptr) count(*remediations, now, status);
+  if (remediations != nullptr) count(*remediations, nodes, now, status);
   if (const auto* exclusions = known(readings.exclusions, "what is excluded", status)) {
     const std::span<const kube::Node> all =
         nodes == nullptr ? std::span<const kube::Node>() : std::span(*nodes);
@@ -278,7 +290,7 @@ std::string status_text(const FleetStatus& status, OutputFormat format) {
       (status.cancelled_in_alarm.empty()
            ? ""
            : ", " + std::to_string(status.cancelled_in_alarm.size()) +
-                 " cancelled while alerts fired, which are ignored for as long as they go on");
+                 " cancelled while alerts fired: where these go on, they are ignored");
   std::string text = table_text({{"Leader", status.leader.value_or("?")},
                                  {"Mode", status.mode.value_or("? (no remediation says)")},
                                  {"Steps", status.stop.value_or("?")},

@@ -48,8 +48,8 @@ struct FleetStatus {
   std::optional<std::size_t> gpu_nodes;
   std::map<Phase, std::map<Severity, std::size_t>> open;  // Remediations
   std::vector<HeldBy> held;                               // the most frequent first
-  // Nodes whose last Remediation was cancelled while alerts fired. A closed record is not told of
-  // their end: whether they go on is not known here.
+  // Nodes whose last Remediation was cancelled while alerts fired, but for those whose exporter
+  // finds nothing any more. A closed record is not told of the alerts' end.
   std::set<std::string> cancelled_in_alarm;
   std::vector<const Remediation*> to_approve;  // of the readings
   Excluded excluded;

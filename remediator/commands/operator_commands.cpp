@@ -156,7 +156,7 @@ std::string postponed(const CommandFlags& flags, kube::Api& api, Clock& clock) {
 }
 
 // With its alerts a node looks as if nothing were wrong: nobody acts on them any more.
-std::string still_firing(const Remediation& remediation) {
+std::string still_firing(const Remediation& remediation, const Result<kube::Node>& node) {
   std::vector<std::string> names;
   for (const AlertEvidence& alert : remediation.alerts) {
     const bool is_listed = std::ranges::find(names, alert.alertname) != names.end();
@@ -164,13 +164,15 @@ std::string still_firing(const Remediation& remediation) {
   }
   if (names.empty()) return {};
   std::string text = "Still firing: " + list_first(names, names.size()) + ". ";
+  if (node && says_healthy(*node))
+    return text + "The node's exporter finds nothing wrong any more: they end within minutes.\n";
   if (!remediation.status.findings.empty())
     text += "Still broken, as far as is known: " + summary_of(remediation.status.findings.front()) +
             ". ";
   return text +
          "New pods may come to the node, and gpuward does nothing more about these alerts until "
          "they end and begin anew. To keep pods away: kubectl cordon " +
-         remediation.node + "\n";
+         remediation.node + ". To repair it: gpuwardctl runbook " + names.front() + "\n";
 }
 
 // Writes what is asked, and who asks it.
@@ -367,7 +369,8 @@ Result<std::string> cancel_node(const CommandFlags& flags, kube::Api& api, Clock
       kube::redo_on_conflict(clock, [&] { return ask_to_cancel(flags, api, clock); });
   if (!cancelled) return std::unexpected(cancelled.error());
   if (!cancelled->remediation) return cancelled->text;
-  return cancelled->text + postponed(flags, api, clock) + still_firing(*cancelled->remediation);
+  return cancelled->text + postponed(flags, api, clock) +
+         still_firing(*cancelled->remediation, api.get_node(cancelled->remediation->node));
 }
 
 Result<std::string> note_machine_replaced(const CommandFlags& flags, kube::Api& api, Clock& clock) {

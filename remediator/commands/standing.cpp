@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 
+#include "core/kube/node_names.h"
 #include "remediator/commands/last_command.h"
 
 namespace gpuward::remediator {
@@ -32,6 +33,12 @@ std::string reason_of(const Remediation& remediation, WallTime now) {
   if (!message.ends_with(" by annotation")) return message;
   const std::string who = who_asked(remediation, now);
   return who.empty() ? message : who;
+}
+
+bool says_healthy(const kube::Node& node) {
+  return std::ranges::any_of(node.meta.labels, [](const auto& label) {
+    return is_node_key(label.first, NodeName::kStatus) && label.second == "pass";
+  });
 }
 
 std::string age_text(WallTime since, WallTime now) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/kube/objects.h"
 #include "remediator/model/remediation.h"
 
 namespace gpuward::remediator {
@@ -15,6 +16,9 @@ namespace gpuward::remediator {
 
 // The message of the status; where an operator has paused or cancelled it, who and when.
 [[nodiscard]] std::string reason_of(const Remediation& remediation, WallTime now);
+
+// Whether the node's own exporter finds nothing wrong any more. No alert of its tells that sooner.
+[[nodiscard]] bool says_healthy(const kube::Node& node);
 
 // "34s", "5m", "3h", "4d"
 [[nodiscard]] std::string age_text(WallTime since, WallTime now);

@@ -47,12 +47,7 @@ Markup rows_of(const std::vector<OverviewRow>& rows, std::string_view when, cons
                      remediation_link(root, row.remediation, to_string(row.phase)), row.message,
                      html::since(row.since, now)});
   }
-  return table({{"Node"},
-                {"Severity"},
-                {"Found"},
-                {"Phase"},
-                {"Why it stands there"},
-                {std::string(when), true}},
+  return table({{"Node"}, {"Severity"}, {"Found"}, {"Phase"}, {"Why"}, {std::string(when), true}},
                cells);
 }
 
@@ -73,7 +68,7 @@ Markup totals(const FleetOverview& overview) {
   for (const Severity severity : kSeverities) {
     const auto found = overview.sick.find(severity);
     const std::string name(to_string(severity));
-    all += total("sick: " + name, found == overview.sick.end() ? 0 : found->second, name);
+    all += total("unhealthy: " + name, found == overview.sick.end() ? 0 : found->second, name);
   }
   all += total("in repair", overview.in_repair);
   all += total("need an operator", overview.held, "isolate");
@@ -218,7 +213,7 @@ Markup node_facts(const kube::Node& node) {
   return facts({{"Ready", kube::is_ready(node) ? Markup("yes") : html::alarm("no")},
                 {"Schedulable", node.unschedulable ? "no: cordoned" : "yes"},
                 {"Taints", taints_of(node)},
-                {"Of gpuward's", has_our_taint_or_annotation(node) ? ownership_text(node) : ""},
+                {"Set by gpuward", has_our_taint_or_annotation(node) ? ownership_text(node) : ""},
                 {"Instance", node.provider_id},
                 {"Boot", node.boot_id}});
 }
@@ -232,7 +227,7 @@ Markup fleet_page(const FleetOverview& overview, WallTime now) {
                  {"Steps", shown(overview.steps)},
                  {"Circuit breaker", shown(overview.breaker)},
                  {"Mode", html::link("policy", overview.mode)}});
-  page += element("h2", {"Nodes that have something"});
+  page += element("h2", {"Nodes with a Remediation"});
   page += open_rows(overview, now);
   if (!overview.budgets.empty()) {
     page += element("h2", {"Budgets"});
@@ -253,7 +248,7 @@ Markup remediation_page(const Remediation& remediation, WallTime now) {
       facts({{"Node", node_link(root, remediation.node)},
              {"Phase", std::string(to_string(status.phase))},
              {"Severity", severity_mark(remediation.acted_severity())},
-             {"Why it stands there", reason_of(remediation, now)},
+             {"Why", reason_of(remediation, now)},
              {"Rule", status.rule},
              {"Mode", std::string(to_string(status.mode))},
              {"Opened", remediation.created ? html::since(*remediation.created, now) : Markup()},
@@ -301,8 +296,7 @@ Markup node_page(const NodeSeen& seen, WallTime now) {
                     std::string(to_string(one.status.phase)), reason_of(one, now),
                     one.created ? html::since(*one.created, now) : Markup()});
   }
-  page += table(
-      {{"Remediation"}, {"Severity"}, {"Phase"}, {"Why it stands there"}, {"Opened", true}}, rows);
+  page += table({{"Remediation"}, {"Severity"}, {"Phase"}, {"Why"}, {"Opened", true}}, rows);
   return page;
 }
 

@@ -124,20 +124,6 @@ constexpr std::array<KnownType, 7> kKnownToBeLarge{{
     {"exporter/store/store.h", "Store"},
 }};
 
-// The same of endings.
-constexpr std::array<KnownType, 10> kKnownEndings{{
-    {"exporter/checks/dcgm/dcgm_report.h", "DcgmReport"},
-    {"exporter/checks/dcgm/dcgm_verdict.h", "DcgmVerdict"},
-    {"exporter/checks/nccl/nccl_report.h", "NcclReport"},
-    {"exporter/commands/quarantine_verdict.h", "QuarantineVerdict"},
-    {"exporter/commands/sweep.h", "SweepReport"},
-    {"exporter/commands/sweep_job.h", "SweepVerdict"},
-    {"exporter/gpu/report/reading.h", "VendorReport"},
-    {"exporter/kernel_log/source.h", "ReadReport"},
-    {"exporter/nccl_pair/message.h", "Report"},
-    {"exporter/nccl_pair/verdict.h", "Verdict"},
-}};
-
 bool is_in(std::span<const KnownType> list, std::string_view path, std::string_view type) {
   return std::ranges::any_of(
       list, [&](const KnownType& known) { return known.path == path && known.type == type; });
@@ -160,7 +146,7 @@ void add_types_ending(const SourceFile& file, std::string_view ending, Violation
     ++number;
     std::smatch match;
     if (line.find(ending) == std::string::npos || !std::regex_search(line, match, kType)) continue;
-    if (match[1].str().ends_with(ending) && !is_in(kKnownEndings, file.path, match[1].str()))
+    if (match[1].str().ends_with(ending))
       named.push_back(
           {file.path, number,
            match[1].str() + " is not the only one that ends in " + std::string(ending)});

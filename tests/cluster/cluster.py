@@ -168,7 +168,6 @@ exec {folder}/busybox wget -q {options} "http://{ADDRESS}:{BMC_PORT}/{action}/$n
                           "--timeout=180s", *arguments)
         # helm is content with as many nodes as a rollout may leave behind (exporter.maxUnavailable).
         self.wait_for_rollout("daemonset/gpuward-exporter", "gpu-healthcheck")
-        self.control.publish_names(self.kubectl)
 
     def set_values(self, *arguments, policy=None):
         """An upgrade to other values, in force when it returns: the kubelet takes up to two minutes to write a ConfigMap

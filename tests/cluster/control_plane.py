@@ -47,7 +47,7 @@ ip route add {SERVICES} dev cluster
         resolver.write_text(f"search {DOMAIN}\noptions ndots:5\nnameserver {ADDRESS}\n")
         self.names.mkdir(exist_ok=True)
         add, key = self.machine.add_service, self.keys.file
-        # It sees by itself that a file of names is new. Nobody beyond it is asked.
+        # Nobody beyond it is asked; names.py says what the names are.
         add("dnsmasq", "/usr/sbin/dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--user=root", "--pid-file=",
             "--log-facility=-", "--no-resolv", "--no-hosts", "--local=/#/", f"--listen-address={ADDRESS}", "--bind-interfaces",
             f"--hostsdir={self.names}")
@@ -72,6 +72,8 @@ ip route add {SERVICES} dev cluster
             "--use-service-account-credentials=true", "--leader-elect=false", first=ready)
         add("kube-scheduler", self.programs / "kube-scheduler", f"--kubeconfig={key('kube-scheduler.kubeconfig')}",
             "--leader-elect=false", first=ready)
+        add("names", "/usr/bin/python3", HERE / "names.py", key("admin.kubeconfig"), self.names, DOMAIN,
+            first=ready)
         add("kube-proxy", *kube_proxy(self.programs, self.keys, "control"), first=ready)
         self.prepare_monitoring(ready)
 
@@ -127,20 +129,6 @@ ip route add {SERVICES} dev cluster
              "spec": {"ports": [{"name": "web", "port": 9093}]}},
             {"apiVersion": "v1", "kind": "Endpoints", "metadata": {"name": "alertmanager", "namespace": "monitoring"},
              "subsets": [{"addresses": [{"ip": ADDRESS}], "ports": [{"name": "web", "port": 9093}]}]}])
-
-    def publish_names(self, kubectl):
-        """What CoreDNS does in other clusters: each Service that there is now has its name, a headless one those of its pods."""
-        lines = []
-        for service in kubectl.items("services", "-A"):
-            name, namespace, address = service["metadata"]["name"], service["metadata"]["namespace"], service["spec"]["clusterIP"]
-            addresses = [address]
-            if address == "None":
-                subsets = kubectl.get("endpoints", name, "-n", namespace).get("subsets", [])
-                addresses = [one["ip"] for subset in subsets for one in subset.get("addresses", [])]
-            lines += [f"{address} {name}.{namespace}.svc.{DOMAIN}\n" for address in addresses]
-        new = self.machine.folder / "services.new"
-        new.write_text("".join(lines))
-        new.rename(self.names / "services")
 
     def reachable_here(self, port):
         """A port of the host's loopback that leads to this one of the machine, for as long as the machine is on. The

@@ -1,6 +1,7 @@
 """What a data center has beside its machines, on the machine `control`:
-- the instance metadata service in the shape of EC2's (IMDSv2) at 169.254.169.254: whose instance asks is told by the
-  address, 10.90.0.1N is node N itself, 10.244.N.x one of its pods;
+- the instance metadata services of EC2 (IMDSv2), Compute Engine and Azure at 169.254.169.254: each answers to its own
+  paths and headers. Whose instance asks is told by the address, 10.90.0.1N is node N itself, 10.244.N.x one of its pods.
+  What is announced of a machine is in its file announced-by-CLOUD, as that cloud says it;
 - a management controller of all machines: POST /reset/NODE boots it anew, GET /power/NODE says `on`, or what a test has
   written into the file power-says of the machine.
 Run as: datacenter.py CLUSTER_FOLDER METADATA_ADDRESS ADDRESS PORT INSTANCE_TYPE"""
@@ -42,10 +43,10 @@ class Metadata(Answer):
         """The ID of the instance that asks; it lies in the machine's folder, for a machine may be replaced."""
         return (self.folder / self.machine() / "instance").read_text().strip()
 
-    def events(self):
-        """What EC2 announces of this machine: what a test has written into its file scheduled-events."""
-        file = self.folder / self.machine() / "scheduled-events"
-        return file.read_text() if file.exists() else "[]"
+    def announced_by(self, cloud, nothing):
+        """What a test has written into the machine's file."""
+        file = self.folder / self.machine() / f"announced-by-{cloud}"
+        return file.read_text() if file.exists() else nothing
 
     def do_PUT(self):
         if self.path != "/latest/api/token":
@@ -53,24 +54,42 @@ class Metadata(Answer):
         return self.answer(200, TOKEN)
 
     def do_GET(self):
-        if self.headers.get("X-aws-ec2-metadata-token") != TOKEN:
-            return self.answer(401)
-        try:
-            instance = self.instance()
-        except OSError:
-            return self.answer(404)
-        if self.path == "/latest/dynamic/instance-identity/document":
-            return self.answer(200, json.dumps({
+        path = self.path.partition("?")[0]
+        # Each cloud wants a header that no request has by mistake, and refuses what is without.
+        for root, header, value, refusal, facts in (
+                ("/latest/", "X-aws-ec2-metadata-token", TOKEN, 401, self.facts_of_ec2),
+                ("/computeMetadata/v1/instance/", "Metadata-Flavor", "Google", 403, self.facts_of_compute_engine),
+                ("/metadata/", "Metadata", "true", 400, self.facts_of_azure)):
+            if not path.startswith(root):
+                continue
+            if self.headers.get(header) != value:
+                return self.answer(refusal)
+            try:
+                fact = facts().get(path.removeprefix(root))
+            except OSError:
+                fact = None
+            return self.answer(404) if fact is None else self.answer(200, fact)
+        return self.answer(404)
+
+    def facts_of_ec2(self):
+        instance = self.instance()
+        return {
+            "dynamic/instance-identity/document": json.dumps({
                 "instanceId": instance, "instanceType": self.instance_type, "accountId": "000000000000",
-                "region": REGION, "availabilityZone": REGION + "a"}))
-        fact = {
-            "instance-id": instance,
-            "instance-type": self.instance_type,
-            "placement/region": REGION,
-            "placement/availability-zone": REGION + "a",
-            "events/maintenance/scheduled": self.events(),
-        }.get(self.path.removeprefix("/latest/meta-data/"))
-        return self.answer(404) if fact is None else self.answer(200, fact)
+                "region": REGION, "availabilityZone": REGION + "a"}),
+            "meta-data/instance-id": instance,
+            "meta-data/instance-type": self.instance_type,
+            "meta-data/placement/region": REGION,
+            "meta-data/placement/availability-zone": REGION + "a",
+            "meta-data/events/maintenance/scheduled": self.announced_by("aws", "[]"),
+        }
+
+    def facts_of_compute_engine(self):
+        return {"maintenance-event": "NONE", "upcoming-maintenance": self.announced_by("gce", "{}")}
+
+    def facts_of_azure(self):
+        return {"instance/compute/name": self.machine(),
+                "scheduledevents": self.announced_by("azure", '{"DocumentIncarnation": 1, "Events": []}')}
 
 
 class ManagementController(Answer):

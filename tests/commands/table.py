@@ -52,6 +52,9 @@ ROWS = (
     Row(rf"(?:{EXPORTER})?gpuward-exporter inject .*", NOT_HERE, "evicts pods and restarts a node; tests/unit/exporter/commands types it"),
     Row(r"helm test .*", NOT_HERE, "typed by tests/cluster/cases/releases.py, after an install"),
 
+    Row(r"kubectl delete remediations --all|helm uninstall .*|kubectl delete customresourcedefinition .*", NOT_HERE,
+        "typed by tests/cluster/cases/tutorial.py, after which gpuward is installed anew"),
+
     # ---- on this machine
     Row(r"gpuwardctl policy (?:check|schema|explain)(?:(?!--node).)*", LOCAL),
     Row(r"source <\(gpuwardctl completion bash\)", LOCAL),
@@ -113,6 +116,9 @@ ROWS = (
     Row(r"kubectl drain \S+ .*", CHANGE, prints="drained", node=HEALTHY),
     Row(r"kubectl uncordon \S+", CHANGE, prints="uncordoned", node=HEALTHY),
     Row(r"kubectl annotate node \S+ (?:gpuward\.dev/\S+-result- ?)+", CHANGE, node=HEALTHY),
+    # The exporters are there and write them again.
+    Row(r"kubectl label nodes --all (?:gpuward\.dev/\S+- ?)+", CHANGE, prints="unlabeled"),
+    Row(r"kubectl annotate nodes --all (?:gpuward\.dev/\S+- ?)+", CHANGE, prints="annotated"),
     Row(r"kubectl -n gpu-healthcheck delete \$POD", CHANGE, prints="deleted", node=HEALTHY),
 )
 

@@ -178,8 +178,8 @@ class AwsRoad : public ::testing::Test {
 };
 
 TEST_F(AwsRoad, LeadsFromTheKernelsLineToTheReplacedNodeThoughTheRemediatorIsKilled) {
-  ASSERT_TRUE(
-      write_file_atomically(stack_->scenario_file(), eight_gpus_yaml(", row_remap_failure: true")));
+  ASSERT_TRUE(write_file_atomically(stack_->scenario_file(kNode),
+                                    eight_gpus_yaml(", row_remap_failure: true")));
   ASSERT_TRUE(log_->write(kRowRemapperFailed));
   ASSERT_TRUE(comes_to([&] { return has_begun_to_terminate(); }, "the intent to end the machine"));
   const Json node = cluster_.kube().get(kNodePath);

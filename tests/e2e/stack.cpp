@@ -93,10 +93,12 @@ Status Stack::start_all() {
       !status) {
     return status;
   }
-  if (auto status = write_file_atomically(scenario_file(), eight_gpus_yaml()); !status) {
-    return status;
-  }
-  for (const StackNode& node : options_.nodes) {
+  for (std::size_t i = 0; i < options_.nodes.size(); ++i) {
+    const StackNode& node = options_.nodes[i];
+    if (auto status = write_file_atomically(scenario_file(node.name), eight_gpus_yaml("", i));
+        !status) {
+      return status;
+    }
     if (auto status = start_exporter(node); !status) return status;
   }
   if (auto status = start_remediator(); !status) return status;
@@ -119,7 +121,7 @@ Status Stack::start_exporter(const StackNode& node) {
       "--kernel-log.path=" + node.log->path().string(), "--state.path=" + state.string()};
   auto environment = node.environment;
   if (node.flags.empty()) {
-    argv.push_back("--gpu.simulate=" + scenario_file().string());
+    argv.push_back("--gpu.simulate=" + scenario_file(node.name).string());
     // A simulated machine has no PCI bus on which check 2 could look for EFA devices.
     environment.insert({"CHECKS_LIGHTWEIGHT", "0 3"});
   }

@@ -62,9 +62,9 @@ class Stack {
   [[nodiscard]] const std::stop_token& stop_token() const { return options_.stop; }
   [[nodiscard]] std::filesystem::path audit_file() const { return options_.folder / "audit.jsonl"; }
 
-  // What the GPUs of all nodes say of themselves; read again when it is changed.
-  [[nodiscard]] std::filesystem::path scenario_file() const {
-    return options_.folder / "eight-gpus.yaml";
+  // What the GPUs of that node say of themselves; read again when it is changed.
+  [[nodiscard]] std::filesystem::path scenario_file(const std::string& node) const {
+    return options_.folder / ("gpus-of-" + node + ".yaml");
   }
 
   void stop_exporter(const std::string& node);

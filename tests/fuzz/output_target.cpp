@@ -4,11 +4,11 @@
 #include <optional>
 
 #include "core/runtime/text.h"
+#include "exporter/checks/dcgm/dcgm_diagnostic.h"
+#include "exporter/checks/dcgm/dcgm_faults.h"
 #include "exporter/checks/dcgm/dcgm_outcome.h"
-#include "exporter/checks/dcgm/dcgm_report.h"
-#include "exporter/checks/dcgm/dcgm_verdict.h"
 #include "exporter/checks/efa/efa_loopback_report.h"
-#include "exporter/checks/nccl/nccl_report.h"
+#include "exporter/checks/nccl/nccl_measurements.h"
 #include "tests/fuzz/target.h"
 
 namespace gpuward::fuzz {
@@ -20,8 +20,8 @@ void hold_text(const std::string& text) {
   hold(is_valid_utf8(text) && text.size() <= 8192, "text is valid and bounded");
 }
 
-void check_verdict(const DcgmReport& report, int exit_code) {
-  const DcgmVerdict verdict = judge_dcgm_report(report, exit_code, Severity::kReset);
+void check_verdict(const DcgmDiagnostic& report, int exit_code) {
+  const DcgmFaults verdict = judge_dcgm_diagnostic(report, exit_code, Severity::kReset);
   for (const DcgmFault& fault : verdict.faults) {
     hold(fault.severity != Severity::kNone && !fault.why.empty(), "a fault has its reasons");
     hold_text(fault.line);
@@ -38,7 +38,7 @@ void check_verdict(const DcgmReport& report, int exit_code) {
 }
 
 void check_dcgm(std::string_view input) {
-  const auto report = parse_dcgm_report(input);
+  const auto report = parse_dcgm_diagnostic(input);
   if (!report) {
     hold(!report.error().message.empty(), "an error says why");
     return;
@@ -58,7 +58,7 @@ void check_number(const std::optional<double>& number) {
 }
 
 void check_tables(std::string_view input) {
-  const NcclReport nccl = parse_nccl_report(input);
+  const NcclMeasurements nccl = parse_nccl_output(input);
   check_number(nccl.best_bus_bandwidth);
   hold(nccl.rows != 0 || nccl.best_bus_bandwidth == 0, "a bandwidth stands in a row");
   hold(nccl.complaint.size() <= 256 && is_valid_utf8(nccl.complaint), "a complaint is text");

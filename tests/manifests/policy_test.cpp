@@ -74,7 +74,7 @@ TEST_P(Notes, SayOfEachSeverityWhatTheProgramDoes) {
   const auto& [name, mode, arguments] = GetParam();
   const std::string told = notes(arguments);
   const std::string policy = policy_of(arguments);
-  EXPECT_THAT(told, HasSubstr(", mode " + std::string(mode) + "):\n"));
+  EXPECT_THAT(told, HasSubstr("(mode " + std::string(mode) + "; preset "));
   for (const char* severity : {"isolate", "reboot", "reset", "monitor"})
     EXPECT_THAT(told, HasSubstr(line_of(severity, steps_explained(policy, severity), mode)));
 }

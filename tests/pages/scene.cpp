@@ -51,8 +51,7 @@ constexpr std::array kStandings = {
     Standing{Phase::kQuarantined, "budget.pool",
              "cordon waits: pool p5 may have 4 nodes out of service at once, and has 4"},
     Standing{Phase::kHeld, "exhausted",
-             "the policy's steps are done: held until you bring the node back: gpuwardctl cancel "
-             "gpu-03"},
+             "the policy's steps are done: held until you bring the node back: gpuwardctl cancel "},
     Standing{Phase::kVerifying, "step.verify", "healthy for 4 of 10 min"},
     Standing{Phase::kRebooting, "step.reboot", "the machine was asked to restart 2 min ago"}};
 
@@ -128,6 +127,7 @@ Remediation open_one(int number, WallTime opened) {
   one.status.phase = standing.phase;
   one.status.rule = standing.rule;
   one.status.message = standing.message;
+  if (one.status.message.ends_with(" cancel ")) one.status.message += one.node;
   if (one.status.phase != Phase::kWaiting) return one;
   ApprovalRecord asked;
   asked.step = Step::kReboot;

@@ -7,7 +7,7 @@
 namespace gpuward::exporter {
 namespace {
 
-const VendorReport* nvidia_report(const Snapshot& snapshot) {
+const VendorReading* nvidia_report(const Snapshot& snapshot) {
   return snapshot.telemetry.report == nullptr ? nullptr
                                               : snapshot.telemetry.report->find(Vendor::kNvidia);
 }
@@ -19,7 +19,7 @@ std::optional<std::string> gpu_user(const Snapshot& snapshot) {
     if (!users.empty())
       return "pod " + users.front().ns + "/" + users.front().pod + " has the GPU " + device;
   }
-  const VendorReport* const report = nvidia_report(snapshot);
+  const VendorReading* const report = nvidia_report(snapshot);
   if (report == nullptr) return std::nullopt;
   for (const GpuReading& reading : report->gpus) {
     // Nobody can tell who uses it, and what runs beside it may hang too.
@@ -33,7 +33,7 @@ std::optional<std::string> gpu_user(const Snapshot& snapshot) {
 }
 
 std::optional<std::string> mig_gpu(const Snapshot& snapshot) {
-  const VendorReport* const report = nvidia_report(snapshot);
+  const VendorReading* const report = nvidia_report(snapshot);
   if (report == nullptr) return std::nullopt;
   const auto found = std::ranges::find_if(
       report->gpus, [](const GpuReading& reading) { return reading.mig_enabled == true; });
@@ -54,7 +54,7 @@ std::size_t nvidia_gpu_count(const Snapshot& snapshot) {
 }
 
 bool has_no_nvidia_gpu(const Snapshot& snapshot) {
-  const VendorReport* const report = nvidia_report(snapshot);
+  const VendorReading* const report = nvidia_report(snapshot);
   return nvidia_gpu_count(snapshot) == 0 && report != nullptr &&
          report->state != LibraryState::kUnusable && report->gpus.empty();
 }

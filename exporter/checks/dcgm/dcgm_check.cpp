@@ -15,9 +15,9 @@
 #include "exporter/checks/check/check.h"
 #include "exporter/checks/check/evidence.h"
 #include "exporter/checks/check/gpu_use.h"
+#include "exporter/checks/dcgm/dcgm_diagnostic.h"
+#include "exporter/checks/dcgm/dcgm_faults.h"
 #include "exporter/checks/dcgm/dcgm_outcome.h"
-#include "exporter/checks/dcgm/dcgm_report.h"
-#include "exporter/checks/dcgm/dcgm_verdict.h"
 #include "exporter/host/processes.h"
 
 namespace gpuward::exporter {
@@ -210,7 +210,7 @@ CheckOutcome outcome_of_failure(const Error& error, const CheckContext& context)
 }
 
 CheckOutcome outcome_of(const ChildResult& result, const CheckContext& context) {
-  const auto report = parse_dcgm_report(result.output);
+  const auto report = parse_dcgm_diagnostic(result.output);
   const std::string said = to_valid_utf8(trim(result.complaint), 200);
   if (!report) {
     const std::string output = to_valid_utf8(trim(result.output), 200);
@@ -223,8 +223,8 @@ CheckOutcome outcome_of(const ChildResult& result, const CheckContext& context) 
     if (auto refusal = dcgm_refusal(report->runtime_error, result.exit_code))
       return CheckOutcome::skipped(std::move(*refusal));
   }
-  const DcgmVerdict verdict =
-      judge_dcgm_report(*report, result.exit_code, context.settings.dcgm_bare_fail);
+  const DcgmFaults verdict =
+      judge_dcgm_diagnostic(*report, result.exit_code, context.settings.dcgm_bare_fail);
   return dcgm_outcome(*report, verdict, context.snapshot.gpus);
 }
 

@@ -9,13 +9,13 @@
 namespace gpuward::exporter {
 namespace {
 
-std::string bus_id_of(const std::optional<int>& number, const DcgmReport& report,
+std::string bus_id_of(const std::optional<int>& number, const DcgmDiagnostic& report,
                       const std::vector<Gpu>& gpus) {
   const Gpu* const gpu = number ? gpu_of_dcgm(*number, report, gpus) : nullptr;
   return gpu == nullptr ? std::string() : gpu->pci.bus_id();
 }
 
-std::vector<Finding> findings_of(const DcgmReport& report, const DcgmVerdict& verdict,
+std::vector<Finding> findings_of(const DcgmDiagnostic& report, const DcgmFaults& verdict,
                                  const std::vector<Gpu>& gpus) {
   std::vector<Finding> findings;
   for (const DcgmFault& fault : verdict.faults) {
@@ -35,7 +35,7 @@ std::vector<Finding> findings_of(const DcgmReport& report, const DcgmVerdict& ve
 }
 
 // NVIDIA GPUs of ours on which no test of the hardware has run.
-std::vector<std::string> untested(const DcgmReport& report, const DcgmVerdict& verdict,
+std::vector<std::string> untested(const DcgmDiagnostic& report, const DcgmFaults& verdict,
                                   const std::vector<Gpu>& gpus) {
   std::set<std::string> tested;
   for (const int number : verdict.tested) tested.insert(bus_id_of(number, report, gpus));
@@ -47,7 +47,7 @@ std::vector<std::string> untested(const DcgmReport& report, const DcgmVerdict& v
   return missing;
 }
 
-std::string summary_of(const DcgmReport& report, const DcgmVerdict& verdict) {
+std::string summary_of(const DcgmDiagnostic& report, const DcgmFaults& verdict) {
   std::string text = "DCGM" + (report.version.empty() ? "" : " " + report.version) + ": " +
                      std::to_string(verdict.passed) + " passed";
   if (verdict.warned != 0) text += ", " + std::to_string(verdict.warned) + " warned";
@@ -58,7 +58,7 @@ std::string summary_of(const DcgmReport& report, const DcgmVerdict& verdict) {
 
 }  // namespace
 
-const Gpu* gpu_of_dcgm(int number, const DcgmReport& report, const std::vector<Gpu>& gpus) {
+const Gpu* gpu_of_dcgm(int number, const DcgmDiagnostic& report, const std::vector<Gpu>& gpus) {
   const auto is_ours = [](const Gpu& gpu) { return gpu.vendor == Vendor::kNvidia; };
   if (const auto serial = report.serials.find(number); serial != report.serials.end()) {
     const auto found = std::ranges::find_if(
@@ -70,7 +70,7 @@ const Gpu* gpu_of_dcgm(int number, const DcgmReport& report, const std::vector<G
   return found == gpus.end() ? nullptr : &*found;
 }
 
-CheckOutcome dcgm_outcome(const DcgmReport& report, const DcgmVerdict& verdict,
+CheckOutcome dcgm_outcome(const DcgmDiagnostic& report, const DcgmFaults& verdict,
                           const std::vector<Gpu>& gpus) {
   CheckOutcome outcome = CheckOutcome::done(summary_of(report, verdict));
   outcome.findings = findings_of(report, verdict, gpus);

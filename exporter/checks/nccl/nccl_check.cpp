@@ -15,8 +15,8 @@
 #include "exporter/checks/check/gpu_use.h"
 #include "exporter/checks/nccl/nccl_launcher.h"
 #include "exporter/checks/nccl/nccl_limits.h"
+#include "exporter/checks/nccl/nccl_measurements.h"
 #include "exporter/checks/nccl/nccl_outcome.h"
-#include "exporter/checks/nccl/nccl_report.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -77,7 +77,7 @@ void run_sub_test(const SubTest& test, const NcclPlace& place, const CheckContex
   const std::string name(test.name);
   if (!result) {
     found.add(Code::kNcclSubTest, "", name + ": " + result.error().message);
-  } else if (const auto report = parse_nccl_report(result->output);
+  } else if (const auto report = parse_nccl_output(result->output);
              result->exit_code != 0 || !report.is_complete()) {
     found.add(Code::kNcclSubTest, "", name + " " + how_it_ended(*result) + ": " + report.complaint);
   } else {
@@ -131,7 +131,7 @@ NcclRun run_of(const ChildResult& result, const NcclPlace& place, const HostPath
   run.exit_code = result.exit_code;
   run.ended = how_it_ended(result);
   run.said = to_valid_utf8(trim(result.complaint), 200);
-  run.report = parse_nccl_report(result.output + "\n" + result.complaint, own_host(host));
+  run.report = parse_nccl_output(result.output + "\n" + result.complaint, own_host(host));
   return run;
 }
 

@@ -31,7 +31,8 @@ bool is_over_efa(const std::string& network) {
   return network.starts_with("efa") || network == "AWS Libfabric";
 }
 
-void judge_network(const NcclReport& report, const CheckContext& context, FindingList& found) {
+void judge_network(const NcclMeasurements& report, const CheckContext& context,
+                   FindingList& found) {
   if (!context.profile || context.profile->efa_devices == 0 || is_over_efa(report.network)) return;
   found.add(Code::kNcclNoEfa, "",
             report.network.empty() ? "NCCL does not name its network"
@@ -58,7 +59,7 @@ std::string words_of_failure(const NcclRun& run) {
   std::string words = "all_reduce_perf";
   if (run.nodes != 1) words += " on " + std::to_string(run.nodes) + " nodes";
   words += " " + run.ended;
-  const NcclReport& report = run.report;
+  const NcclMeasurements& report = run.report;
   if (!report.own_hardware_complaint.empty()) return words + ": " + report.own_hardware_complaint;
   if (!report.complaint.empty()) return words + ": " + report.complaint;
   words += " and gave no whole result";
@@ -81,7 +82,7 @@ CheckOutcome failed_run(const NcclRun& run, const CheckContext& context) {
 }
 
 CheckOutcome measured_run(const NcclRun& run, const CheckContext& context) {
-  const NcclReport& report = run.report;
+  const NcclMeasurements& report = run.report;
   const double wanted = wanted_bus_bandwidth(run.nodes, context);
   std::string details = "all_reduce over " + gpus_of_run(run, context) + ": at best " +
                         gigabytes_per_second(report.best_bus_bandwidth);
@@ -112,7 +113,7 @@ double wanted_bus_bandwidth(unsigned nodes, const CheckContext& context) {
 }
 
 CheckOutcome nccl_outcome(const NcclRun& run, const CheckContext& context) {
-  const NcclReport& report = run.report;
+  const NcclMeasurements& report = run.report;
   if (report.wrong_values.value_or(0) != 0 && !is_hardware_of_this_node(run, context))
     return wrong_run(run, context);
   if (run.exit_code != 0 || !report.is_complete() || report.is_hardware_complaint)

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "exporter/checks/check/check.h"
-#include "exporter/checks/nccl/nccl_report.h"
+#include "exporter/checks/nccl/nccl_measurements.h"
 
 namespace gpuward::exporter {
 
@@ -15,7 +15,7 @@ struct NcclRun {
   int exit_code = 0;
   std::string ended;  // how_it_ended(), for people
   std::string said;   // the first of stderr
-  NcclReport report;
+  NcclMeasurements report;
 };
 
 [[nodiscard]] CheckOutcome nccl_outcome(const NcclRun& run, const CheckContext& context);

@@ -11,7 +11,7 @@ constexpr Vendor other_than(Vendor vendor) {
 
 bool has_gpus(Vendor vendor, const GpuRuleInput& input) {
   const auto& report = input.snapshot.telemetry.report;
-  const VendorReport* const known = report ? report->find(vendor) : nullptr;
+  const VendorReading* const known = report ? report->find(vendor) : nullptr;
   return (known != nullptr && !known->gpus.empty()) || count_for_driver(input.facts, vendor) > 0;
 }
 

@@ -34,7 +34,7 @@ CheckResult GpuEvaluator::evaluate(const Snapshot& snapshot, const CheckSettings
 
 void GpuEvaluator::sample(const GpuReport& report, WallTime now) {
   replays_per_minute_.clear();
-  for (const VendorReport& vendor : report.vendors) {
+  for (const VendorReading& vendor : report.vendors) {
     for (const GpuReading& reading : vendor.gpus) {
       if (!reading.pcie.replays) continue;
       const std::string bus_id = reading.gpu.pci.bus_id();

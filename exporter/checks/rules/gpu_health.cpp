@@ -26,7 +26,7 @@ bool can_ask(const GpuTelemetry& telemetry) {
 }
 
 bool is_spoken_of(const GpuReport& report, const Gpu& gpu) {
-  const VendorReport* const vendor = report.find(gpu.vendor);
+  const VendorReading* const vendor = report.find(gpu.vendor);
   if (vendor == nullptr || vendor->state != LibraryState::kReady) return false;
   const GpuReading* const reading = vendor->find(gpu.pci);
   return reading != nullptr && !reading->is_lost && reading->fault.empty();

@@ -16,9 +16,9 @@ void judge_links(const GpuReading& reading, const GpuRuleInput& input, FindingLi
 void judge_fabric(const GpuReading& reading, const GpuRuleInput& input, FindingList& found);
 
 // The node as a whole. `report` is the newest one of the vendor.
-void judge_lost(const VendorReport& report, const GpuRuleInput& input, FindingList& found);
-void judge_undriven(const VendorReport& report, const GpuRuleInput& input, FindingList& found);
-void judge_count(const VendorReport& report, const GpuRuleInput& input, FindingList& found);
+void judge_lost(const VendorReading& report, const GpuRuleInput& input, FindingList& found);
+void judge_undriven(const VendorReading& report, const GpuRuleInput& input, FindingList& found);
+void judge_count(const VendorReading& report, const GpuRuleInput& input, FindingList& found);
 // A GPU at an address that does not answer while the others do; and the driver as a whole.
 void judge_hung_gpu(const GpuReading& reading, const GpuRuleInput& input, FindingList& found);
 void judge_hang(const GpuRuleInput& input, FindingList& found);

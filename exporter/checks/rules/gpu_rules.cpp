@@ -30,7 +30,7 @@ void judge_unreadable(const GpuReading& reading, FindingList& found) {
 }
 
 // True where every GPU could be looked at.
-bool judge_readings(const VendorReport& report, const GpuRuleInput& input, FindingList& found) {
+bool judge_readings(const VendorReading& report, const GpuRuleInput& input, FindingList& found) {
   bool could_tell = true;
   for (const GpuReading& reading : report.gpus) {
     // Of a GPU without an address nobody else can say anything: not even that it is lost.
@@ -54,7 +54,7 @@ bool judge_readings(const VendorReport& report, const GpuRuleInput& input, Findi
 constexpr std::array kVendors{Vendor::kNvidia, Vendor::kAmd};
 
 // "libnvidia-ml.so.1 is not there", "libnvidia-ml.so.1: Driver/library version mismatch".
-std::string library_text(const VendorReport& report) {
+std::string library_text(const VendorReading& report) {
   if (report.state == LibraryState::kAbsent) {
     return report.vendor == Vendor::kAmd ? "the amdgpu driver is not loaded"
                                          : "NVIDIA's driver library is not there";
@@ -63,7 +63,7 @@ std::string library_text(const VendorReport& report) {
 }
 
 // A library that does not work says nothing about hardware: an error, and never above monitor.
-void judge_library(const VendorReport& report, const GpuRuleInput& input, FindingList& found) {
+void judge_library(const VendorReading& report, const GpuRuleInput& input, FindingList& found) {
   const std::size_t on_bus = count_for_driver(input.facts, report.vendor);
   std::string line = library_text(report);
   line += "; " + std::to_string(on_bus) + " GPUs on the PCI bus";
@@ -72,7 +72,7 @@ void judge_library(const VendorReport& report, const GpuRuleInput& input, Findin
 }
 
 // A library may be installed where no GPU is; that nobody can read the bus proves nothing.
-bool is_expected(const VendorReport& report, const GpuRuleInput& input) {
+bool is_expected(const VendorReading& report, const GpuRuleInput& input) {
   const bool is_bus_unknown = report.state == LibraryState::kUnusable && !input.facts.pci_gpus;
   return is_bus_unknown || expects_gpus(report.vendor, input);
 }
@@ -84,13 +84,13 @@ struct Sum {
 };
 
 // The driver itself says nothing of it: its other calls come back.
-void judge_events(const VendorReport& report, FindingList& found) {
+void judge_events(const VendorReading& report, FindingList& found) {
   if (!report.has_hung_events) return;
   found.add(Code::kEventsHung, "",
             report.library + ": the call that waits for events does not come back");
 }
 
-void judge_vendor(const VendorReport& report, const GpuRuleInput& input, FindingList& found,
+void judge_vendor(const VendorReading& report, const GpuRuleInput& input, FindingList& found,
                   Sum& sum) {
   if (report.state != LibraryState::kReady) {
     if (!is_expected(report, input)) return;
@@ -138,8 +138,8 @@ CheckOutcome judge_report(const GpuReport& report, const GpuRuleInput& input) {
   FindingList found(input.settings);
   Sum sum;
   for (const Vendor vendor : kVendors) {
-    const VendorReport* const known = report.find(vendor);
-    VendorReport absent;  // the worker reports only vendors whose library is there
+    const VendorReading* const known = report.find(vendor);
+    VendorReading absent;  // the worker reports only vendors whose library is there
     absent.vendor = vendor;
     judge_vendor(known == nullptr ? absent : *known, input, found, sum);
   }

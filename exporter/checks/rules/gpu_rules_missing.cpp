@@ -14,7 +14,7 @@
 namespace gpuward::exporter {
 namespace {
 
-std::set<std::string> bus_ids_of(const VendorReport& report) {
+std::set<std::string> bus_ids_of(const VendorReading& report) {
   std::set<std::string> ids;
   for (const GpuReading& reading : report.gpus) ids.insert(reading.gpu.pci.bus_id());
   return ids;
@@ -28,7 +28,7 @@ std::string counts_text(std::optional<std::size_t> driver, std::optional<std::si
   return text(driver) + " by the driver, " + text(bus) + " on the PCI bus";
 }
 
-std::vector<PciGpu> unknown_to_driver(const VendorReport& report, const std::vector<PciGpu>& bus) {
+std::vector<PciGpu> unknown_to_driver(const VendorReading& report, const std::vector<PciGpu>& bus) {
   const std::set<std::string> known = bus_ids_of(report);
   std::vector<PciGpu> unknown;
   std::ranges::copy_if(bus, std::back_inserter(unknown), [&](const PciGpu& gpu) {
@@ -37,7 +37,7 @@ std::vector<PciGpu> unknown_to_driver(const VendorReport& report, const std::vec
   return unknown;
 }
 
-std::size_t count_without_address(const VendorReport& report) {
+std::size_t count_without_address(const VendorReading& report) {
   return static_cast<std::size_t>(std::ranges::count_if(
       report.gpus, [](const GpuReading& reading) { return !reading.gpu.has_address(); }));
 }
@@ -54,7 +54,7 @@ bool any_gpu_is_dead(const GpuRuleInput& input) {
 
 }  // namespace
 
-void judge_lost(const VendorReport& report, const GpuRuleInput& input, FindingList& found) {
+void judge_lost(const VendorReading& report, const GpuRuleInput& input, FindingList& found) {
   for (const GpuReading& reading : report.gpus) {
     if (!reading.is_lost || !reading.gpu.has_address()) continue;
     const std::string bus_id = reading.gpu.pci.bus_id();
@@ -67,7 +67,7 @@ void judge_lost(const VendorReport& report, const GpuRuleInput& input, FindingLi
   }
 }
 
-void judge_undriven(const VendorReport& report, const GpuRuleInput& input, FindingList& found) {
+void judge_undriven(const VendorReading& report, const GpuRuleInput& input, FindingList& found) {
   if (!input.facts.pci_gpus || report.state != LibraryState::kReady) return;
   const std::vector<PciGpu> unknown = unknown_to_driver(report, *input.facts.pci_gpus);
   // The driver speaks of them, and does not say where they are.
@@ -82,7 +82,7 @@ void judge_undriven(const VendorReport& report, const GpuRuleInput& input, Findi
   }
 }
 
-void judge_count(const VendorReport& report, const GpuRuleInput& input, FindingList& found) {
+void judge_count(const VendorReading& report, const GpuRuleInput& input, FindingList& found) {
   // As long as nobody has asked which machine this is, what its profile has found stays.
   if (!input.profile && input.snapshot.instance.source.empty()) {
     for (const Code code : {Code::kGpuMissing, Code::kGpuMissingUnconfirmed, Code::kGpuExtra}) {

@@ -12,7 +12,7 @@ namespace {
 // Whether the driver speaks of it, has not lost it, and answers.
 bool is_driven(const GpuTelemetry& telemetry, const std::string& bus_id) {
   if (telemetry.state != WorkerState::kAnswering || !telemetry.report) return false;
-  for (const VendorReport& vendor : telemetry.report->vendors) {
+  for (const VendorReading& vendor : telemetry.report->vendors) {
     for (const GpuReading& reading : vendor.gpus) {
       if (reading.gpu.pci.bus_id() == bus_id) return !reading.is_lost && !reading.is_hung;
     }

@@ -33,7 +33,7 @@ constexpr std::uint32_t kFabricCompleted = 3;  // NVML_GPU_FABRIC_STATE_COMPLETE
 constexpr std::size_t kMostPairsNamed = 8;
 
 // With MIG a GPU has no peers.
-bool any_in_mig(const VendorReport& report) {
+bool any_in_mig(const VendorReading& report) {
   return std::ranges::any_of(report.gpus,
                              [](const GpuReading& gpu) { return gpu.mig_enabled.value_or(false); });
 }
@@ -42,7 +42,7 @@ struct LinkSum {
   std::size_t active = 0, inactive = 0;
 };
 
-LinkSum count_links(const VendorReport& report) {
+LinkSum count_links(const VendorReading& report) {
   LinkSum sum;
   for (const GpuReading& gpu : report.gpus) {
     for (const Link& link : gpu.links) {
@@ -57,7 +57,7 @@ bool is_silent(const GpuReading& gpu) { return gpu.is_lost || !gpu.fault.empty()
 
 bool is_bad(const Maybe<std::uint32_t>& status) { return status.value_or(0) != 0; }
 
-bool all_peers_lack_nvlink(const VendorReport& report) {
+bool all_peers_lack_nvlink(const VendorReading& report) {
   return !report.peers.empty() && std::ranges::all_of(report.peers, [](const PeerStatus& peer) {
     return is_bad(peer.nvlink_status);
   });
@@ -93,7 +93,7 @@ LinkErrors sum_errors(const GpuReading& gpu) {
 }
 
 // By those GPUs that say it: one that is lost or hangs says nothing of the others' fabric.
-bool is_fabric_completed(const VendorReport& report) {
+bool is_fabric_completed(const VendorReading& report) {
   const auto says = [](const GpuReading& gpu) { return gpu.fabric.state.has_value(); };
   return std::ranges::any_of(report.gpus, says) &&
          std::ranges::all_of(report.gpus, [&](const GpuReading& gpu) {
@@ -101,17 +101,17 @@ bool is_fabric_completed(const VendorReport& report) {
          });
 }
 
-bool has_nvlink_to_judge(const VendorReport& report, const GpuRuleInput& input) {
+bool has_nvlink_to_judge(const VendorReading& report, const GpuRuleInput& input) {
   return input.expects_nvlink() && !any_in_mig(report) && report.gpus.size() >= 2;
 }
 
 // GPUs that say nothing of their links.
-std::size_t count_silent(const VendorReport& report) {
+std::size_t count_silent(const VendorReading& report) {
   return static_cast<std::size_t>(std::ranges::count_if(report.gpus, is_silent));
 }
 
 // False where links are expected, and neither they nor the peers are reported.
-bool knows_nvlink(const VendorReport& report, const GpuRuleInput& input) {
+bool knows_nvlink(const VendorReading& report, const GpuRuleInput& input) {
   const LinkSum links = count_links(report);
   return !has_nvlink_to_judge(report, input) || links.active + links.inactive > 0 ||
          !report.peers.empty();
@@ -119,7 +119,7 @@ bool knows_nvlink(const VendorReport& report, const GpuRuleInput& input) {
 
 // Not one NVLink where the profile expects them. Needs two indications: links that say so, or
 // peers.
-void judge_nvlink_presence(const VendorReport& report, const GpuRuleInput& input,
+void judge_nvlink_presence(const VendorReading& report, const GpuRuleInput& input,
                            FindingList& found) {
   if (!has_nvlink_to_judge(report, input)) return;
   const LinkSum links = count_links(report);
@@ -136,7 +136,7 @@ void judge_nvlink_presence(const VendorReport& report, const GpuRuleInput& input
 }
 
 // Each pair of GPUs of the peer-to-peer matrix, not only each GPU.
-void judge_peers(const VendorReport& report, const GpuRuleInput& input, FindingList& found) {
+void judge_peers(const VendorReading& report, const GpuRuleInput& input, FindingList& found) {
   if (any_in_mig(report)) return;
   Pairs broken, unsupported;
   for (const PeerStatus& peer : report.peers) {
@@ -155,7 +155,7 @@ void judge_peers(const VendorReport& report, const GpuRuleInput& input, FindingL
 }
 
 // Errors of the links since the last call; the first call only looks.
-void judge_link_errors(const VendorReport& report, WallTime now, CounterTrend& trend,
+void judge_link_errors(const VendorReading& report, WallTime now, CounterTrend& trend,
                        FindingList& found) {
   for (const GpuReading& gpu : report.gpus) {
     if (gpu.links.empty()) continue;
@@ -174,7 +174,7 @@ void judge_link_errors(const VendorReport& report, WallTime now, CounterTrend& t
   }
 }
 
-void judge_fabric_manager(const FabricManagerFacts& facts, const VendorReport& report,
+void judge_fabric_manager(const FabricManagerFacts& facts, const VendorReading& report,
                           const GpuRuleInput& input, FindingList& found) {
   if (!facts.has_nvswitch || !input.expects_nvlink() || facts.is_running) return;
   if (!facts.can_see_processes) {
@@ -223,7 +223,7 @@ FabricManagerFacts fabric_manager_facts(const HostPaths& host) {
   return facts;
 }
 
-const VendorReport* nvidia_report(const Snapshot& snapshot) {
+const VendorReading* nvidia_report(const Snapshot& snapshot) {
   return snapshot.telemetry.report ? snapshot.telemetry.report->find(Vendor::kNvidia) : nullptr;
 }
 
@@ -233,7 +233,7 @@ class TopologyCheck final : public Check {
     if (context.snapshot.telemetry.state != WorkerState::kAnswering) {
       return CheckOutcome::error("the driver does not answer: the topology is not known");
     }
-    const VendorReport* const report = nvidia_report(context.snapshot);
+    const VendorReading* const report = nvidia_report(context.snapshot);
     if (report != nullptr && report->state == LibraryState::kUnusable) {
       return CheckOutcome::error("the topology is not known: " + report->fault);
     }
@@ -249,7 +249,7 @@ class TopologyCheck final : public Check {
   }
 
  private:
-  CheckOutcome judge(const VendorReport& report, const GpuRuleInput& input,
+  CheckOutcome judge(const VendorReading& report, const GpuRuleInput& input,
                      const CheckContext& context) {
     FindingList found(context.settings);
     judge_nvlink_presence(report, input, found);

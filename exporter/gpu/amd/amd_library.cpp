@@ -96,9 +96,9 @@ class AmdLibrary final : public GpuLibrary {
  public:
   explicit AmdLibrary(LibraryPaths paths) : paths_(std::move(paths)) {}
 
-  VendorReport read(const Progress& progress) override {
+  VendorReading read(const Progress& progress) override {
     const Devices found = find_devices(paths_.sys);
-    VendorReport report;
+    VendorReading report;
     report.vendor = Vendor::kAmd;
     report.library = "amdgpu sysfs";
     report.driver_version = read_word(paths_.sys + "/module/amdgpu/version");
@@ -163,7 +163,7 @@ class AmdLibrary final : public GpuLibrary {
   }
 
   // For what sysfs does not have: error records never, the rest on some nodes.
-  void ask_amd_smi(VendorReport& report, const Progress& progress) {
+  void ask_amd_smi(VendorReading& report, const Progress& progress) {
     if (paths_.amd_smi.empty()) return;
     may_open_ = true;
     for (GpuReading& reading : report.gpus) {

@@ -137,18 +137,18 @@ class NvmlLibrary final : public GpuLibrary {
       : name_(paths.nvml), sys_(paths.sys), choice_(paths.choice), events_(clock_) {}
   ~NvmlLibrary() override { close({}); }
 
-  VendorReport read(const Progress& progress) override;
+  VendorReading read(const Progress& progress) override;
   std::vector<GpuXid> wait_for_xids(std::chrono::milliseconds limit) override {
     return events_.wait(limit);
   }
 
  private:
   // False where the library has to be closed; the report says why.
-  bool read_open(const Progress& progress, VendorReport& report);
-  bool open(const Progress& progress, VendorReport& report);
+  bool read_open(const Progress& progress, VendorReading& report);
+  bool open(const Progress& progress, VendorReading& report);
   void close(const Progress& progress);
-  bool count_gpus(const Progress& progress, VendorReport& report);
-  bool read_gpus(const Progress& progress, VendorReport& report);
+  bool count_gpus(const Progress& progress, VendorReading& report);
+  bool read_gpus(const Progress& progress, VendorReading& report);
   DeviceAnswer read_gpu(std::uint32_t index, bool is_thorough, const Progress& progress);
 
   const std::string name_, sys_;
@@ -163,8 +163,8 @@ class NvmlLibrary final : public GpuLibrary {
   EventSlot events_;
 };
 
-VendorReport NvmlLibrary::read(const Progress& progress) {
-  VendorReport report;
+VendorReading NvmlLibrary::read(const Progress& progress) {
+  VendorReading report;
   report.library = name_;
   // Twice: a driver that was upgraded is found by the second try of the same reading.
   for (int attempt = 0; attempt < 2; ++attempt) {
@@ -175,7 +175,7 @@ VendorReport NvmlLibrary::read(const Progress& progress) {
   return report;
 }
 
-bool NvmlLibrary::open(const Progress& progress, VendorReport& report) {
+bool NvmlLibrary::open(const Progress& progress, VendorReading& report) {
   auto session = Session::open(name_, progress);
   if (session) {
     session_ = std::move(*session);
@@ -198,7 +198,7 @@ void NvmlLibrary::close(const Progress& progress) {
   turn_ = 0;
 }
 
-bool NvmlLibrary::count_gpus(const Progress& progress, VendorReport& report) {
+bool NvmlLibrary::count_gpus(const Progress& progress, VendorReading& report) {
   progress("counting the GPUs");
   std::uint32_t count = 0;
   const ReturnCode code = session_->symbols().count(&count);
@@ -223,7 +223,7 @@ DeviceAnswer NvmlLibrary::read_gpu(std::uint32_t index, bool is_thorough,
   return read_device(*session_, index, plan, known);
 }
 
-bool NvmlLibrary::read_gpus(const Progress& progress, VendorReport& report) {
+bool NvmlLibrary::read_gpus(const Progress& progress, VendorReading& report) {
   const bool is_thorough = turn_ % kThoroughEvery == 0;
   askable_.clear();
   for (std::uint32_t index = 0; index < known_.size(); ++index) {
@@ -249,7 +249,7 @@ bool NvmlLibrary::read_gpus(const Progress& progress, VendorReport& report) {
   return true;
 }
 
-bool NvmlLibrary::read_open(const Progress& progress, VendorReport& report) {
+bool NvmlLibrary::read_open(const Progress& progress, VendorReading& report) {
   report.driver_version = session_->driver_version();
   report.library_version = session_->library_version();
   if (!count_gpus(progress, report) || !read_gpus(progress, report)) {

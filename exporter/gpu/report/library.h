@@ -41,7 +41,7 @@ class GpuLibrary {
 
   // Worker's main thread, again and again. Opens what is not open yet, so that a driver which is
   // installed, upgraded or reloaded later is found. Never throws; what cannot be read is absent.
-  [[nodiscard]] virtual VendorReport read(const Progress& progress) = 0;
+  [[nodiscard]] virtual VendorReading read(const Progress& progress) = 0;
   // Worker's event thread. Blocks for at most `limit`; what the event set has given. Empty where
   // the driver has no events, after waiting for `limit`.
   [[nodiscard]] virtual std::vector<GpuXid> wait_for_xids(std::chrono::milliseconds limit) = 0;

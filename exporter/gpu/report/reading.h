@@ -164,7 +164,7 @@ enum class LibraryState : std::uint8_t {
   kReady
 };
 
-struct VendorReport {
+struct VendorReading {
   Vendor vendor = Vendor::kNvidia;
   LibraryState state = LibraryState::kAbsent;
   std::string fault;    // for kUnusable: what the library said, in its own words
@@ -184,10 +184,10 @@ struct VendorReport {
 };
 
 struct GpuReport {
-  std::vector<VendorReport> vendors;
+  std::vector<VendorReading> vendors;
 
-  [[nodiscard]] const VendorReport* find(Vendor vendor) const {
-    for (const VendorReport& report : vendors) {
+  [[nodiscard]] const VendorReading* find(Vendor vendor) const {
+    for (const VendorReading& report : vendors) {
       if (report.vendor == vendor) return &report;
     }
     return nullptr;

@@ -73,7 +73,7 @@ std::string encode_message(const WorkerMessage& message) {
   std::string line = to_line(message);
   if (line.size() <= kMostMessageBytes || !message.report) return line;
   WorkerMessage shorter = message;
-  for (VendorReport& vendor : shorter.report->vendors) {
+  for (VendorReading& vendor : shorter.report->vendors) {
     vendor.peers.clear();
     for (GpuReading& reading : vendor.gpus) {
       reading.processes.reset();

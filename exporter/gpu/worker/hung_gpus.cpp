@@ -48,7 +48,8 @@ bool HungGpus::blame(std::string_view progress, std::string fault, const GpuRepo
   const auto named = gpu_in(progress);
   if (!named || in_a_row_ >= kMostInARow) return false;
   HungGpu hung{.gpu = *named, .fault = std::move(fault), .asked_at = now};
-  for (const VendorReport& vendor : last != nullptr ? last->vendors : std::vector<VendorReport>()) {
+  for (const VendorReading& vendor :
+       last != nullptr ? last->vendors : std::vector<VendorReading>()) {
     for (const GpuReading& reading : vendor.gpus) {
       if (!is_same(reading.gpu, *named)) continue;
       hung.gpu = reading.gpu;
@@ -68,7 +69,7 @@ bool HungGpus::blame(std::string_view progress, std::string fault, const GpuRepo
   return true;
 }
 
-bool HungGpus::take(HungGpu& hung, VendorReport& vendor) const {
+bool HungGpus::take(HungGpu& hung, VendorReading& vendor) const {
   if (hung.count && *hung.count != vendor.gpus.size()) return false;
   for (GpuReading& reading : vendor.gpus) {
     if (!is_same(reading.gpu, hung.gpu)) continue;
@@ -85,7 +86,7 @@ bool HungGpus::take(HungGpu& hung, VendorReport& vendor) const {
 
 void HungGpus::learn_vendor(HungGpu& hung, const GpuReport& report) {
   if (hung.knows_vendor || !hung.gpu.has_address()) return;
-  for (const VendorReport& vendor : report.vendors) {
+  for (const VendorReading& vendor : report.vendors) {
     const GpuReading* const reading = vendor.find(hung.gpu.pci);
     if (reading == nullptr || !reading->is_hung) continue;
     hung.gpu.vendor = vendor.vendor;
@@ -98,7 +99,7 @@ bool HungGpus::fill_in(GpuReport& report) {
   for (HungGpu& hung : gpus_) {
     if (!hung.is_left_out) continue;
     learn_vendor(hung, report);
-    for (VendorReport& vendor : report.vendors) {
+    for (VendorReading& vendor : report.vendors) {
       const bool is_meant =
           vendor.vendor == hung.gpu.vendor && vendor.state == LibraryState::kReady;
       if (!is_meant || take(hung, vendor)) continue;

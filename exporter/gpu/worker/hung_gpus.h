@@ -51,7 +51,7 @@ class HungGpus {
   };
   [[nodiscard]] static Clock::Steady due_at(const HungGpu& hung,
                                             std::chrono::milliseconds interval);
-  bool take(HungGpu& hung, VendorReport& vendor) const;
+  bool take(HungGpu& hung, VendorReading& vendor) const;
   // Whose it is, where it hung before any report has said so.
   static void learn_vendor(HungGpu& hung, const GpuReport& report);
 

@@ -69,7 +69,7 @@ GPUWARD_FIELDS(GpuReading, gpu, is_lost, is_hung, fault, reset_required, vbios_v
                recovery_action, processes, ras, bad_pages, latest_cper, compute_partition,
                memory_partition, is_in_kfd)
 GPUWARD_FIELDS(PeerStatus, from, to, read_status, write_status, nvlink_status, topology)
-GPUWARD_FIELDS(VendorReport, vendor, state, fault, library, driver_version, library_version, gpus,
+GPUWARD_FIELDS(VendorReading, vendor, state, fault, library, driver_version, library_version, gpus,
                peers, has_hung_events)
 GPUWARD_FIELDS(GpuReport, vendors)
 GPUWARD_FIELDS(GpuXid, pci_bus_id, code, seen, gpu_instance, compute_instance)

@@ -62,7 +62,7 @@ GpuReport read_all(const Libraries& libraries, Outlet& outlet) {
   const auto progress = [&](std::string_view at) { outlet.send({.progress = std::string(at)}); };
   GpuReport report;
   for (const auto& library : libraries) {
-    VendorReport vendor = library->read(progress);
+    VendorReading vendor = library->read(progress);
     if (vendor.state != LibraryState::kAbsent) report.vendors.push_back(std::move(vendor));
   }
   return report;

@@ -7,23 +7,29 @@ import pathlib
 from cases.base import (ClusterTest, cluster, deploy, explain, is_in_service, kubectl, nodes_of, on, phase, remediations, say,
                         workload)
 
-REBOOT = {"steps": ["cordon", {"drain": {"deadline": "3m"}}, {"verify": {"soak": "15s"}}, "return-to-service"],
-          "drain_takes": "30m"}
+STEPS = {"steps": ["cordon", {"drain": {"deadline": "3m"}}, {"verify": {"soak": "15s"}}, "return-to-service"],
+         "drain_takes": "30m"}
 
 
-def stamp(minutes):
-    at = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(minutes=minutes)
-    return at.strftime("%d %b %Y %H:%M:%S GMT")
+def at(minutes, form):
+    """So many minutes from now."""
+    return (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(minutes=minutes)).strftime(form)
 
 
-class Announcements(ClusterTest):
+class Announcements:
+    """Of one cloud: which kind its maintenance is, and how it says so."""
     node = "gpu-2"
+    cloud = kind = ""
+
+    def form(self, *starts):
+        """Maintenance of the node, so many minutes from now, as the cloud documents its answer."""
+        raise NotImplementedError
 
     @classmethod
     def setUpClass(cls):
         policy = cluster.values()["remediator"]["policy"]
-        policy["maintenance"] = {"reboot": REBOOT}
-        cluster.set_values("--set=exporter.config.announcements.cloud=aws", policy=policy)
+        policy["maintenance"] = {cls.kind: STEPS}
+        cluster.set_values(f"--set=exporter.config.announcements.cloud={cls.cloud}", policy=policy)
 
     @classmethod
     def tearDownClass(cls):
@@ -39,12 +45,7 @@ class Announcements(ClusterTest):
         self.before = len(remediations(self.node))
 
     def announce(self, *starts):
-        """Restarts of the machine, so many minutes from now, as EC2 documents them for
-        latest/meta-data/events/maintenance/scheduled."""
-        events = [{"NotBefore": stamp(start), "NotAfter": stamp(start + 60), "Code": "instance-reboot", "State": "active",
-                   "Description": "The instance is scheduled for a reboot", "EventId": f"instance-event-{number}"}
-                  for number, start in enumerate(starts)]
-        (pathlib.Path(cluster.node(self.node).machine.folder) / "scheduled-events").write_text(json.dumps(events))
+        (pathlib.Path(cluster.node(self.node).machine.folder) / f"announced-by-{self.cloud}").write_text(self.form(*starts))
 
     def rule(self):
         return remediations(self.node)[-1].get("status", {}).get("rule")
@@ -56,7 +57,7 @@ class Announcements(ClusterTest):
         self.announce()
         self.wait(lambda: phase(self.node) == "Released" and is_in_service(self.node), f"{self.node} to return", 240)
 
-    def test_a_restart_is_drained_for_in_time_and_waited_for(self):
+    def test_maintenance_is_drained_for_in_time_and_waited_for(self):
         boot = kubectl.get("node", self.node)["status"]["nodeInfo"]["bootID"]
         self.announce(10)
         self.wait(self.is_cordoned, "the cordon")
@@ -66,6 +67,18 @@ class Announcements(ClusterTest):
         self.assertEqual(boot, kubectl.get("node", self.node)["status"]["nodeInfo"]["bootID"])
         self.end()
 
+
+class OfEc2(Announcements, ClusterTest):
+    cloud, kind = "aws", "reboot"
+
+    def form(self, *starts):
+        """latest/meta-data/events/maintenance/scheduled."""
+        stamp = "%d %b %Y %H:%M:%S GMT"
+        return json.dumps([
+            {"NotBefore": at(start, stamp), "NotAfter": at(start + 60, stamp), "Code": "instance-reboot", "State": "active",
+             "Description": "The instance is scheduled for a reboot", "EventId": f"instance-event-{number}"}
+            for number, start in enumerate(starts)])
+
     def test_one_that_is_far_off_is_cordoned_for_and_one_that_is_called_off_drains_nothing(self):
         self.announce(24 * 60)
         self.wait(self.is_cordoned, "the cordon")
@@ -74,3 +87,37 @@ class Announcements(ClusterTest):
         self.end()
         self.assertIn(self.node, nodes_of("app=train"))
         self.assertEqual(self.before + 1, len(remediations(self.node)))
+
+
+class OfComputeEngine(Announcements, ClusterTest):
+    cloud, kind = "gce", "redeploy"
+
+    def form(self, *starts):
+        """instance/upcoming-maintenance?alt=json."""
+        stamp = "%Y-%m-%dT%H:%M:%SZ"
+        return json.dumps(next(({
+            "can_reschedule": "true", "maintenance_status": "PENDING", "type": "SCHEDULED",
+            "latest_window_start_time": at(start, stamp), "window_start_time": at(start, stamp),
+            "window_end_time": at(start + 60, stamp)} for start in starts), {}))
+
+
+class OfAzure(Announcements, ClusterTest):
+    cloud, kind = "azure", "redeploy"
+
+    def form(self, *starts):
+        """metadata/scheduledevents, which lists those of the other machines of a scale set too."""
+        events = [{"EventId": f"event-of-{name}-{number}", "EventStatus": "Scheduled", "EventType": "Redeploy",
+                   "ResourceType": "VirtualMachine", "Resources": [name], "EventSource": "Platform",
+                   "NotBefore": at(start, "%a, %d %b %Y %H:%M:%S GMT"), "Description": "", "DurationInSeconds": -1}
+                  for name, all_starts in ((self.node, starts), ("gpu-1", [10])) for number, start in enumerate(all_starts)]
+        return json.dumps({"DocumentIncarnation": 1, "Events": events})
+
+    def test_what_is_announced_for_another_machine_touches_nothing(self):
+        self.announce()
+        exporter = f'gpuward_announcements_readable{{node="{self.node}"}}'
+        self.wait(lambda: any(found == 1 for _, found in cluster.query(exporter)), "the exporter to read the document")
+        self.announce(10)
+        self.wait(self.is_cordoned, "the cordon")
+        self.assertEqual(self.before + 1, len(remediations(self.node)))
+        self.assertFalse(kubectl.get("node", "gpu-1")["spec"].get("unschedulable", False))
+        self.end()

@@ -1,6 +1,6 @@
 """Upgrade, rollback and uninstall while a node is out of service."""
-from cases.base import (EXPORTERS, ISOLATE_XID, REMEDIATORS, ClusterTest, cluster, is_out_of_service,
-                        kubectl, phase, remediations)
+from cases.base import (EXPORTERS, ISOLATE_XID, REMEDIATORS, ClusterTest, cluster, exporter_of,
+                        is_out_of_service, kubectl, phase, remediations)
 
 
 class ARelease(ClusterTest):
@@ -52,6 +52,9 @@ class TheFirstInstall(ClusterTest):
         self.assertEqual("Helm", made["metadata"]["labels"]["app.kubernetes.io/managed-by"])
         cluster.install("upgrade")
         self.assertEqual(made["data"], kubectl.get("secret", "gpuward-webhook", "-n", REMEDIATORS)["data"])
+        # Its name leads to the pods of now.
+        kubectl("delete", "pod", exporter_of("gpu-1"), "-n", EXPORTERS)
+        self.wait(lambda: exporter_of("gpu-1"), "the next exporter of gpu-1")
         told = kubectl.helm("test", "gpuward", f"--namespace={REMEDIATORS}", "--timeout=200s")
         for test in ("exporter", "webhook", "record"):
             self.assertRegex(told, rf"gpuward-test-{test}\n.*\n.*\nPhase: +Succeeded")

@@ -45,7 +45,7 @@ void wait_for_request() {
 
 GpuReport one_gpu() {
   GpuReport report;
-  VendorReport& vendor = report.vendors.emplace_back();
+  VendorReading& vendor = report.vendors.emplace_back();
   vendor.state = LibraryState::kReady;
   vendor.gpus.emplace_back().gpu.uuid = "GPU-0";
   return report;

@@ -11,9 +11,9 @@ namespace {
 
 using gpuward::exporter::LibraryPaths;
 using gpuward::exporter::LibraryState;
-using gpuward::exporter::VendorReport;
+using gpuward::exporter::VendorReading;
 
-void hide_numbers(VendorReport& report) {
+void hide_numbers(VendorReading& report) {
   for (auto& reading : report.gpus) {
     const std::string index = std::to_string(reading.gpu.index);
     reading.gpu.uuid = "GPU-00000000-0000-0000-0000-" + std::string(12 - index.size(), '0') + index;
@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
   LibraryPaths paths;
   if (argc > 1) paths.nvml = argv[1];
   const auto library = gpuward::exporter::make_nvml_library(paths);
-  VendorReport report = library->read([](std::string_view) {});
+  VendorReading report = library->read([](std::string_view) {});
   if (report.state != LibraryState::kReady) {
     std::cerr << paths.nvml << ": "
               << (report.state == LibraryState::kAbsent ? "not on this machine" : report.fault)

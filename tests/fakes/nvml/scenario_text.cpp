@@ -203,7 +203,7 @@ void write_peer(const PeerStatus& peer, Lines lines) {
 
 }  // namespace
 
-std::string to_scenario(const exporter::VendorReport& report) {
+std::string to_scenario(const exporter::VendorReading& report) {
   std::string text;
   Lines lines(text);
   lines.add({{"driver_version", report.driver_version},

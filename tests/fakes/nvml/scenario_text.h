@@ -11,6 +11,6 @@ namespace gpuward::fake_nvml {
 
 // The lines of scenario.h for all that the report has. Reading the fake with them gives the report
 // again, but for the words of faults.
-[[nodiscard]] std::string to_scenario(const exporter::VendorReport& report);
+[[nodiscard]] std::string to_scenario(const exporter::VendorReading& report);
 
 }  // namespace gpuward::fake_nvml

@@ -25,7 +25,7 @@ using std::chrono::seconds;
 using support::wait_until;
 
 Snapshot three_gpus() {
-  VendorReport amd, nvidia;
+  VendorReading amd, nvidia;
   amd.vendor = Vendor::kAmd;
   amd.state = nvidia.state = LibraryState::kReady;
   Snapshot snapshot;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/runtime/files.h"
-#include "exporter/checks/dcgm/dcgm_report.h"
+#include "exporter/checks/dcgm/dcgm_diagnostic.h"
 
 namespace gpuward::exporter::samples {
 
@@ -14,8 +14,8 @@ namespace gpuward::exporter::samples {
   return read_file(std::filesystem::path(GPUWARD_TESTDATA) / path).value();
 }
 
-[[nodiscard]] inline DcgmReport parsed(const std::string& output) {
-  return parse_dcgm_report(output).value();
+[[nodiscard]] inline DcgmDiagnostic parsed(const std::string& output) {
+  return parse_dcgm_diagnostic(output).value();
 }
 
 [[nodiscard]] inline std::string warning(int id, int severity, const std::string& text) {

@@ -9,7 +9,7 @@ namespace gpuward::exporter {
 ExternalCheckNode::ExternalCheckNode(unsigned gpus) : path_("PATH", tools.path().string()) {
   settings.tool_dirs = {tools.path()};
   settings.efa_test_timeout = std::chrono::seconds(20);
-  VendorReport& nvidia = report.vendors.emplace_back();
+  VendorReading& nvidia = report.vendors.emplace_back();
   nvidia.state = LibraryState::kReady;
   for (unsigned i = 0; i < gpus; ++i) {
     GpuReading& reading = nvidia.gpus.emplace_back();

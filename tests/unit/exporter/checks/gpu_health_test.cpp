@@ -21,7 +21,7 @@ Gpu amd_gpu(std::uint8_t bus) {
 
 // Two GPUs that the driver speaks of.
 Snapshot two_gpus() {
-  VendorReport vendor;
+  VendorReading vendor;
   vendor.vendor = Vendor::kAmd;
   vendor.state = LibraryState::kReady;
   Snapshot snapshot;
@@ -85,7 +85,7 @@ TEST(GpuHealth, IsUnhealthyWhereNobodyCanAskTheDriver) {
 
 TEST(GpuHealth, IsUnhealthyWhereTheDriverHasNoGpuAnyMore) {
   Snapshot snapshot = two_gpus();
-  VendorReport none;
+  VendorReading none;
   none.vendor = Vendor::kAmd;
   for (const LibraryState state :
        {LibraryState::kReady, LibraryState::kUnusable, LibraryState::kAbsent}) {

@@ -57,7 +57,7 @@ std::vector<PeerStatus> healthy_peers(unsigned gpus) {
 }  // namespace
 
 Scenario::Scenario(unsigned gpus) : now(std::chrono::seconds(1'800'000'000)) {
-  VendorReport nvidia;
+  VendorReading nvidia;
   nvidia.state = LibraryState::kReady;
   nvidia.library = "libnvidia-ml.so.1";
   facts.pci_gpus.emplace();
@@ -133,7 +133,7 @@ CheckOutcome Scenario::judge() const {
 Scenario amd_scenario_node() {
   Scenario node(0);
   node.profile.reset();
-  VendorReport amd;
+  VendorReading amd;
   amd.vendor = Vendor::kAmd;
   amd.state = LibraryState::kReady;
   GpuReading& reading = amd.gpus.emplace_back();

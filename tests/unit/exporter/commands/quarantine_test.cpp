@@ -22,7 +22,7 @@ CheckResult result(int number, CheckStatus status, Severity severity = Severity:
 }
 
 // The recommendation was "investigate" even for a node that had passed.
-TEST(QuarantineVerdict, ANodeThatPassesGoesBackIntoService) {
+TEST(QuarantineResult, ANodeThatPassesGoesBackIntoService) {
   for (const CheckStatus efa : {CheckStatus::kPass, CheckStatus::kSkip}) {
     const auto verdict = judge_quarantine({result(4, CheckStatus::kPass), result(6, efa)});
     EXPECT_EQ(verdict.status, NodeStatus::kPass);
@@ -32,7 +32,7 @@ TEST(QuarantineVerdict, ANodeThatPassesGoesBackIntoService) {
   }
 }
 
-TEST(QuarantineVerdict, OnlyIsolateIsReplaced) {
+TEST(QuarantineResult, OnlyIsolateIsReplaced) {
   const auto isolate = judge_quarantine(
       {result(4, CheckStatus::kFail, Severity::kIsolate), result(6, CheckStatus::kPass)});
   EXPECT_EQ(isolate.status, NodeStatus::kFail);
@@ -47,7 +47,7 @@ TEST(QuarantineVerdict, OnlyIsolateIsReplaced) {
   }
 }
 
-TEST(QuarantineVerdict, WhatDidNotRunHasNotPassed) {
+TEST(QuarantineResult, WhatDidNotRunHasNotPassed) {
   for (const CheckStatus dcgm : {CheckStatus::kSkip, CheckStatus::kError, CheckStatus::kWarn}) {
     const auto verdict = judge_quarantine({result(4, dcgm), result(6, CheckStatus::kPass)});
     EXPECT_EQ(verdict.status, NodeStatus::kWarn);
@@ -81,12 +81,12 @@ class QuarantineTest : public SweepTest {
   [[nodiscard]] std::vector<ClearRequest> clear_requests() const {
     return ClearRequests(state_folder_.path()).take().requests;
   }
-  Result<QuarantineVerdict> quarantine(const RunCheck& run, const std::stop_token& stop = {}) {
+  Result<QuarantineResult> quarantine(const RunCheck& run, const std::stop_token& stop = {}) {
     kube::Api api = process_.make_api();
     return Quarantine(quarantine_options(), api, clock_, process_.log).run(run, stop);
   }
   // Each check takes an hour.
-  Result<QuarantineVerdict> pass_slowly() {
+  Result<QuarantineResult> pass_slowly() {
     return quarantine([&](int number, const std::stop_token& stop) {
       clock_.advance(std::chrono::hours(1));
       return passing(number, stop);

@@ -26,8 +26,8 @@ GpuReading gpu(int index = 0) {
   return reading;
 }
 
-VendorReport report_of(std::vector<GpuReading> gpus) {
-  VendorReport report;
+VendorReading report_of(std::vector<GpuReading> gpus) {
+  VendorReading report;
   report.state = LibraryState::kReady;
   report.gpus = std::move(gpus);
   return report;
@@ -39,7 +39,7 @@ SmiReading smi(std::map<std::string, std::string, std::less<>> fields) {
 }
 
 std::vector<ComparedValue> compare(const GpuReading& reading, const SmiReading& smi) {
-  const VendorReport report = report_of({reading});
+  const VendorReading report = report_of({reading});
   return compare_with_smi(report, smi, report);
 }
 

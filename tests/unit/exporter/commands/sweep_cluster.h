@@ -119,7 +119,7 @@ struct SweepProcess {
     options.retry_deadline = std::chrono::milliseconds(0);
     return {options, client, credentials, clock};
   }
-  Result<SweepReport> sweep(SweepOptions options, const std::stop_token& stop = {}) {
+  Result<SweepSummary> sweep(SweepOptions options, const std::stop_token& stop = {}) {
     kube::Api api = make_api();
     Sweep sweep(std::move(options), api, clock, log);
     return sweep.run(stop);
@@ -147,11 +147,11 @@ class SweepTest : public ::testing::Test {
     made.owner = owner;
     return made;
   }
-  Result<SweepReport> sweep(SweepOptions made) {
+  Result<SweepSummary> sweep(SweepOptions made) {
     SweepProcess process(kube_, jobs_, clock_);
     return process.sweep(std::move(made));
   }
-  Result<SweepReport> sweep() { return sweep(options()); }
+  Result<SweepSummary> sweep() { return sweep(options()); }
 
   Json node(const std::string& name) { return kube_.get(std::string(kNodes) + "/" + name); }
   void patch_node(const std::string& name, const Json& patch) {

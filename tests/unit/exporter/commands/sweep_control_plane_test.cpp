@@ -86,7 +86,7 @@ class SweepOnControlPlane : public ::testing::Test {
           {{"startTime", "2026-01-01T00:00:00Z"}, {"conditions", Json::array({target, failed})}}}});
   }
 
-  std::future<Result<SweepReport>> start(const std::stop_token& stop) {
+  std::future<Result<SweepSummary>> start(const std::stop_token& stop) {
     kube::ClusterConfig config;
     config.server = plane_->url();
     config.tls.ca_file = plane_->ca_file();
@@ -102,7 +102,7 @@ class SweepOnControlPlane : public ::testing::Test {
     });
   }
 
-  Result<SweepReport> sweep_to_the_end() {
+  Result<SweepSummary> sweep_to_the_end() {
     std::stop_source stop;
     auto sweep = start(stop.get_token());
     EXPECT_TRUE(support::wait_until([&] { return !the_job().empty(); }, seconds(30), "the Job"));
@@ -111,7 +111,7 @@ class SweepOnControlPlane : public ::testing::Test {
     if (sweep.wait_for(seconds(30)) != std::future_status::ready) stop.request_stop();
     return sweep.get();
   }
-  Result<SweepReport> sweep_and_stop() {
+  Result<SweepSummary> sweep_and_stop() {
     std::stop_source stop;
     auto sweep = start(stop.get_token());
     EXPECT_TRUE(support::wait_until([&] { return !the_job().empty(); }, seconds(30), "the Job"));

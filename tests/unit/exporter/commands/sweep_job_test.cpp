@@ -110,7 +110,7 @@ NodeStatus status_after(int code, const std::string& message) {
       .status;
 }
 
-TEST(SweepVerdict, TakesTheWorstFailureThatTheCheckHasPrinted) {
+TEST(SweepResult, TakesTheWorstFailureThatTheCheckHasPrinted) {
   const auto verdict =
       judge_sweep_job({}, {ended(1, "noise\n" + said("FAIL", "RESET", "a") + "\n" +
                                         said("FAIL", "ISOLATE", "b") + "\n" + said("PASS"))});
@@ -119,7 +119,7 @@ TEST(SweepVerdict, TakesTheWorstFailureThatTheCheckHasPrinted) {
   EXPECT_EQ(verdict.why, "b");
 }
 
-TEST(SweepVerdict, AFailureWithoutASeverityThatTaintsIsNone) {
+TEST(SweepResult, AFailureWithoutASeverityThatTaintsIsNone) {
   for (const std::string& message :
        {std::string(), said("FAIL"), said("FAIL", "MONITOR"), said("ERROR", "ISOLATE"),
         "half a line " + said("FAIL", "ISOLATE")}) {
@@ -127,12 +127,12 @@ TEST(SweepVerdict, AFailureWithoutASeverityThatTaintsIsNone) {
   }
 }
 
-TEST(SweepVerdict, AWarningIsNoReasonToKeepANode) {
+TEST(SweepResult, AWarningIsNoReasonToKeepANode) {
   EXPECT_EQ(status_after(0, said("PASS")), NodeStatus::kPass);
   EXPECT_EQ(status_after(0, said("WARN", "MONITOR")), NodeStatus::kPass);
 }
 
-TEST(SweepVerdict, ASkippedCheckHasNotPassedAlthoughItEndsWithZero) {
+TEST(SweepResult, ASkippedCheckHasNotPassedAlthoughItEndsWithZero) {
   const auto verdict =
       judge_sweep_job({.is_complete = true}, {ended(0, said("SKIP", "", "dcgmi is not here"))});
   EXPECT_EQ(verdict.status, NodeStatus::kUnknown);
@@ -140,20 +140,20 @@ TEST(SweepVerdict, ASkippedCheckHasNotPassedAlthoughItEndsWithZero) {
   EXPECT_EQ(status_after(0, said("PASS") + "\n" + said("SKIP")), NodeStatus::kUnknown);
 }
 
-TEST(SweepVerdict, WhoSaysNothingHasNotPassed) {
+TEST(SweepResult, WhoSaysNothingHasNotPassed) {
   EXPECT_EQ(status_after(0, ""), NodeStatus::kUnknown);
   EXPECT_EQ(status_after(0, "all is well"), NodeStatus::kUnknown);
   EXPECT_EQ(status_after(0, said("FAIL", "ISOLATE")), NodeStatus::kUnknown);
   EXPECT_EQ(judge_sweep_job({.is_complete = true}, {}).status, NodeStatus::kUnknown);
 }
 
-TEST(SweepVerdict, TellsWhyACheckCouldNotTell) {
+TEST(SweepResult, TellsWhyACheckCouldNotTell) {
   const auto verdict = judge_sweep_job({}, {ended(3, said("ERROR", "", "no test was seen"))});
   EXPECT_EQ(verdict.status, NodeStatus::kUnknown);
   EXPECT_THAT(verdict.why, HasSubstr("no test was seen"));
 }
 
-TEST(SweepVerdict, OnlyTheCheckItselfCanFailANode) {
+TEST(SweepResult, OnlyTheCheckItselfCanFailANode) {
   EXPECT_EQ(status_after(137, said("FAIL", "ISOLATE")), NodeStatus::kUnknown);
   EXPECT_EQ(judge_sweep_job({.is_failed = true, .failure = "DeadlineExceeded"}, {}).status,
             NodeStatus::kUnknown);

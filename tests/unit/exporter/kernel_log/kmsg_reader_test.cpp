@@ -62,7 +62,7 @@ class ScriptedKmsg final : public KmsgDevice {
 
 class KmsgReaderTest : public testing::Test {
  protected:
-  ReadReport read(KmsgReader& reader) {
+  ReadCounts read(KmsgReader& reader) {
     const auto report = reader.read(
         [&](const LogRecord& record) {
           texts.emplace_back(record.text);
@@ -70,7 +70,7 @@ class KmsgReaderTest : public testing::Test {
         },
         0ms, {});
     EXPECT_TRUE(report.has_value());
-    return report.value_or(ReadReport{});
+    return report.value_or(ReadCounts{});
   }
   KmsgReader make(LogPosition start = {}, std::string boot_id = "boot-1") {
     return {std::make_unique<ScriptedKmsg>(script), clock, std::move(boot_id), std::move(start)};
@@ -94,7 +94,7 @@ TEST_F(KmsgReaderTest, HandsOutAllRecordsOfAFirstStart) {
   script.say(6, 11, "b");
   KmsgReader reader = make();
 
-  const ReadReport report = read(reader);
+  const ReadCounts report = read(reader);
 
   EXPECT_THAT(texts, ElementsAre("a", "b"));
   EXPECT_EQ(report.records, 2U);
@@ -129,7 +129,7 @@ TEST_F(KmsgReaderTest, CountsASequenceGapAndTheRecordsLost) {
   script.say(6, 5, "b");
   KmsgReader reader = make();
 
-  const ReadReport report = read(reader);
+  const ReadCounts report = read(reader);
 
   EXPECT_EQ(report.gaps, 1U);
   EXPECT_EQ(report.lost_records, 3U);
@@ -142,7 +142,7 @@ TEST_F(KmsgReaderTest, SurvivesBeingOverwrittenAndCountsItOnce) {
   script.say(6, 101, "b");
   KmsgReader reader = make();
 
-  const ReadReport report = read(reader);
+  const ReadCounts report = read(reader);
 
   EXPECT_THAT(texts, ElementsAre("a", "b"));
   EXPECT_EQ(report.gaps, 1U);
@@ -248,7 +248,7 @@ TEST_F(KmsgReaderTest, LeavesABatchAtSomePointSoThatItIsStored) {
   for (std::uint64_t i = 1; i <= 2000; ++i) script.say(6, i, "line");
   KmsgReader reader = make();
 
-  const ReadReport report = read(reader);
+  const ReadCounts report = read(reader);
 
   EXPECT_LT(report.records, 2000U);
   EXPECT_EQ(reader.position().sequence, report.records);

@@ -109,7 +109,7 @@ TEST(PairGreeting, SaysWhatDiffers) {
 
 TEST(PairMessage, IsUnderstoodAsItWasSaid) {
   const Message measured{.kind = Message::Kind::kReport,
-                         .report = {.kind = Report::Kind::kMeasured,
+                         .report = {.kind = SideResult::Kind::kMeasured,
                                     .words = {},
                                     .figures = {.nanoseconds = {1, 2, 3}, .wrong_values = 4}}};
   auto heard = decode_message(line_of(measured));
@@ -117,8 +117,8 @@ TEST(PairMessage, IsUnderstoodAsItWasSaid) {
   EXPECT_EQ(heard->report.figures.nanoseconds, measured.report.figures.nanoseconds);
   EXPECT_EQ(heard->report.figures.wrong_values, 4U);
 
-  for (const auto kind : {Report::Kind::kFailed, Report::Kind::kHangs, Report::Kind::kUnknown,
-                          Report::Kind::kGaveUp}) {
+  for (const auto kind : {SideResult::Kind::kFailed, SideResult::Kind::kHangs,
+                          SideResult::Kind::kUnknown, SideResult::Kind::kGaveUp}) {
     heard = decode_message(
         line_of(Message{.kind = Message::Kind::kReport,
                         .report = {.kind = kind, .words = "the words", .figures = {}}}));
@@ -131,7 +131,8 @@ TEST(PairMessage, IsUnderstoodAsItWasSaid) {
 TEST(PairMessage, CutsWordsSoThatItFits) {
   const std::string line = line_of(Message{
       .kind = Message::Kind::kReport,
-      .report = {.kind = Report::Kind::kFailed, .words = std::string(9'000, '"'), .figures = {}}});
+      .report = {
+          .kind = SideResult::Kind::kFailed, .words = std::string(9'000, '"'), .figures = {}}});
 
   EXPECT_LT(line.size(), kMostMessageBytes);
   const auto heard = decode_message(line);

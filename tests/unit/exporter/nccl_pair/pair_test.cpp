@@ -38,7 +38,9 @@ class PairTest : public testing::Test {
       return std::make_unique<FakeAllReduce>(gpus);
     };
   }
-  Verdict run(Pair& pair, const FakeAllReduce& gpus = {}) const { return pair.run(having(gpus)); }
+  PairResult run(Pair& pair, const FakeAllReduce& gpus = {}) const {
+    return pair.run(having(gpus));
+  }
 
   [[nodiscard]] Link::Deadline soon() const { return clock_.steady() + kSoon; }
   // To rank 0, which may not listen yet.
@@ -72,14 +74,14 @@ class PairTest : public testing::Test {
     return link;
   }
   static Message joined() { return {.kind = Message::Kind::kJoined, .report = {}}; }
-  static Message report(Report::Kind kind, std::string words = {}) {
+  static Message report(SideResult::Kind kind, std::string words = {}) {
     return {.kind = Message::Kind::kReport,
             .report = {.kind = kind, .words = std::move(words), .figures = {}}};
   }
   // What rank 0 comes to while `other` plays rank 1; `other`'s link stays open until then.
-  Verdict verdict_with(const std::function<void(Link&)>& other, const FakeAllReduce& gpus = {}) {
+  PairResult verdict_with(const std::function<void(Link&)>& other, const FakeAllReduce& gpus = {}) {
     Pair pair(options(0), "node-a", clock_, log_);
-    Verdict verdict;
+    PairResult verdict;
     std::jthread side([&] { verdict = run(pair, gpus); });
     Link link = let_in();
     other(link);
@@ -95,9 +97,9 @@ class PairTest : public testing::Test {
 TEST_F(PairTest, BothSidesComeToTheSameVerdict) {
   Pair first(options(0), "node-a", clock_, log_);
   Pair second(options(1), "node-b", clock_, log_);
-  Verdict one;
+  PairResult one;
   std::jthread side([&] { one = run(first); });
-  const Verdict other = run(second);
+  const PairResult other = run(second);
   side.join();
 
   EXPECT_EQ(one.status, CheckStatus::kPass) << one.details;
@@ -107,10 +109,10 @@ TEST_F(PairTest, BothSidesComeToTheSameVerdict) {
 TEST_F(PairTest, TheSmallerMemoryDecidesTheSizes) {
   FakeAllReduce little;
   little.bytes_free = kSizes.front();
-  const Verdict verdict = verdict_with(
+  const PairResult verdict = verdict_with(
       [&](Link& link) {
         say(link, joined());
-        Message measured = report(Report::Kind::kMeasured);
+        Message measured = report(SideResult::Kind::kMeasured);
         measured.report.figures.nanoseconds = {1'000'000};
         say(link, measured);
       },
@@ -121,9 +123,9 @@ TEST_F(PairTest, TheSmallerMemoryDecidesTheSizes) {
 }
 
 TEST_F(PairTest, FiguresOfOtherSizesTellNothing) {
-  const Verdict verdict = verdict_with([&](Link& link) {
+  const PairResult verdict = verdict_with([&](Link& link) {
     say(link, joined());
-    Message measured = report(Report::Kind::kMeasured);
+    Message measured = report(SideResult::Kind::kMeasured);
     measured.report.figures.nanoseconds = {1'000'000};
     say(link, measured);
   });
@@ -133,9 +135,9 @@ TEST_F(PairTest, FiguresOfOtherSizesTellNothing) {
 }
 
 TEST_F(PairTest, AFailureOfTheOtherSideIsOne) {
-  const Verdict verdict = verdict_with([&](Link& link) {
+  const PairResult verdict = verdict_with([&](Link& link) {
     say(link, joined());
-    say(link, report(Report::Kind::kFailed, "cuStreamQuery: uncorrectable ECC error"));
+    say(link, report(SideResult::Kind::kFailed, "cuStreamQuery: uncorrectable ECC error"));
   });
 
   EXPECT_EQ(verdict.status, CheckStatus::kFail);
@@ -143,8 +145,8 @@ TEST_F(PairTest, AFailureOfTheOtherSideIsOne) {
 }
 
 TEST_F(PairTest, AFailureOfWhoHasNotJoinedIsNotBelieved) {
-  const Verdict verdict = verdict_with(
-      [&](Link& link) { say(link, report(Report::Kind::kFailed, "it is node-a's fault")); });
+  const PairResult verdict = verdict_with(
+      [&](Link& link) { say(link, report(SideResult::Kind::kFailed, "it is node-a's fault")); });
 
   EXPECT_EQ(verdict.status, CheckStatus::kError);
   EXPECT_THAT(verdict.details, HasSubstr("has disconnected without a report"));
@@ -155,7 +157,7 @@ TEST_F(PairTest, WhoSaysWhatItMayNotIsTakenForGone) {
        {"{\"joined\":true}\n{\"joined\":true}\n", "{\"joined\":true}\nhello\n",
         "{\"joined\":true}\n{\"ready\":true}\n"}) {
     port_ = support::free_port();
-    const Verdict verdict = verdict_with([&](Link& link) {
+    const PairResult verdict = verdict_with([&](Link& link) {
       EXPECT_TRUE(link.send(nonsense, soon()));
       // Ours has nothing to wait for but the other side.
       static_cast<void>(link.receive(soon()));
@@ -170,10 +172,10 @@ TEST_F(PairTest, AllReduceIsGivenUpOnceTheOtherSideHasFailed) {
     if (!support::poll_until(gives_up, kSoon)) return {};
     return fail(ErrorKind::kCancelled, "given up");
   };
-  const Verdict verdict = verdict_with(
+  const PairResult verdict = verdict_with(
       [&](Link& link) {
         say(link, joined());
-        say(link, report(Report::Kind::kHangs, "stuck"));
+        say(link, report(SideResult::Kind::kHangs, "stuck"));
       },
       stuck);
 
@@ -190,7 +192,7 @@ TEST_F(PairTest, AnErrorOfNcclBecauseTheOtherSideHasEndedTellsNothing) {
     EXPECT_TRUE(support::poll_until(gives_up, kSoon));
     return fail(ErrorKind::kUnavailable, "ncclAllReduce: remote process exited");
   };
-  const Verdict verdict = verdict_with(
+  const PairResult verdict = verdict_with(
       [&](Link& link) {
         say(link, joined());
         EXPECT_TRUE(support::poll_until([&] { return is_running.load(); }, kSoon));
@@ -207,7 +209,7 @@ TEST_F(PairTest, WhoCannotJoinSaysSoAndTellsNothing) {
   FakeAllReduce broken;
   broken.on_join = [] { return fail(ErrorKind::kUnavailable, "ncclCommInitRank: no network"); };
   std::string heard;
-  const Verdict verdict =
+  const PairResult verdict =
       verdict_with([&](Link& link) { heard = link.receive(soon()).value_or("nothing"); }, broken);
 
   EXPECT_EQ(verdict.status, CheckStatus::kError);
@@ -230,7 +232,7 @@ TEST_F(PairTest, WhoeverWatchesTheTimeEndsAHangAndTheOtherSideIsTold) {
   EXPECT_TRUE(support::poll_until([&] { return is_running.load(); }, kSoon));
   EXPECT_FALSE(pair.is_left_alone());
 
-  const Verdict verdict = pair.end_now();
+  const PairResult verdict = pair.end_now();
 
   EXPECT_EQ(verdict.status, CheckStatus::kFail);
   EXPECT_THAT(verdict.details, AllOf(HasSubstr("still running all_reduce"), HasSubstr("(node-a)")));
@@ -259,7 +261,7 @@ TEST_F(PairTest, GpusInUseAreLookedAtAgainForAMinute) {
     int looked = 0;
     Pair pair(patient, "node-a", clock, log_);
 
-    const Verdict verdict = pair.run([&]() -> Result<std::unique_ptr<AllReduce>> {
+    const PairResult verdict = pair.run([&]() -> Result<std::unique_ptr<AllReduce>> {
       ++looked;
       return fail(ErrorKind::kBlocked, "pid 4711 uses the GPU");
     });
@@ -278,7 +280,7 @@ TEST_F(PairTest, GpusThatSomebodyLetsGoOfAreTaken) {
   int looked = 0;
   Pair pair(options(0), "node-a", clock, log_);
 
-  const Verdict verdict = pair.run([&]() -> Result<std::unique_ptr<AllReduce>> {
+  const PairResult verdict = pair.run([&]() -> Result<std::unique_ptr<AllReduce>> {
     if (++looked < 3) return fail(ErrorKind::kBlocked, "pid 4711 uses the GPU");
     return std::make_unique<FakeAllReduce>(little);
   });
@@ -292,7 +294,7 @@ TEST_F(PairTest, GpusThatCannotBeHadAreNotWaitedFor) {
   int looked = 0;
   Pair pair(options(0), "node-a", clock, log_);
 
-  const Verdict verdict = pair.run([&]() -> Result<std::unique_ptr<AllReduce>> {
+  const PairResult verdict = pair.run([&]() -> Result<std::unique_ptr<AllReduce>> {
     ++looked;
     return fail(ErrorKind::kRefused, "0000:4e:00 is in MIG mode");
   });
@@ -303,7 +305,7 @@ TEST_F(PairTest, GpusThatCannotBeHadAreNotWaitedFor) {
 
 TEST_F(PairTest, RankOneThatCameAndWentIsWaitedForAgain) {
   Pair pair(options(0), "node-a", clock_, log_);
-  Verdict verdict;
+  PairResult verdict;
   std::jthread side([&] { verdict = run(pair); });
   {
     Link early = knock();
@@ -312,7 +314,7 @@ TEST_F(PairTest, RankOneThatCameAndWentIsWaitedForAgain) {
   }  // before it was ready
   Link link = let_in();
   say(link, joined());
-  say(link, report(Report::Kind::kUnknown, "the second one"));
+  say(link, report(SideResult::Kind::kUnknown, "the second one"));
   side.join();
 
   EXPECT_THAT(verdict.details, HasSubstr("the second one"));
@@ -320,12 +322,12 @@ TEST_F(PairTest, RankOneThatCameAndWentIsWaitedForAgain) {
 
 TEST_F(PairTest, WhoSaysNothingHoldsTheListenerUpForSecondsOnly) {
   Pair pair(options(0), "node-a", clock_, log_);
-  Verdict verdict;
+  PairResult verdict;
   std::jthread side([&] { verdict = run(pair); });
   const Link silent = knock();
   Link link = let_in();
   say(link, joined());
-  say(link, report(Report::Kind::kUnknown, "after the silent one"));
+  say(link, report(SideResult::Kind::kUnknown, "after the silent one"));
   side.join();
 
   EXPECT_THAT(verdict.details, HasSubstr("after the silent one"));

@@ -17,8 +17,8 @@ GpuReading reading_of(Vendor vendor, std::string uuid) {
   return reading;
 }
 
-VendorReport report_of(Vendor vendor, LibraryState state) {
-  VendorReport report;
+VendorReading report_of(Vendor vendor, LibraryState state) {
+  VendorReading report;
   report.vendor = vendor;
   report.state = state;
   return report;

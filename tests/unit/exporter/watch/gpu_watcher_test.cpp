@@ -54,7 +54,7 @@ class ToldSource final : public GpuSource {
 
 std::shared_ptr<const GpuReport> one_gpu(const std::string& uuid) {
   auto report = std::make_shared<GpuReport>();
-  VendorReport& vendor = report->vendors.emplace_back();
+  VendorReading& vendor = report->vendors.emplace_back();
   vendor.state = LibraryState::kReady;
   Gpu& gpu = vendor.gpus.emplace_back().gpu;
   gpu.uuid = uuid;

@@ -147,11 +147,11 @@ TEST_F(LineRulesOfRecord, BecomeFindingsThatARebootClearsOrCountsAlone) {
 // Fails until it is told to work, then gives its records once.
 class FlakySource final : public KernelLogSource {
  public:
-  Result<ReadReport> read(const Sink& sink, std::chrono::milliseconds,
+  Result<ReadCounts> read(const Sink& sink, std::chrono::milliseconds,
                           const std::stop_token& stop) override {
     const std::lock_guard lock(mutex_);
     if (fails_) return fail(ErrorKind::kForbidden, "opening /dev/kmsg: no");
-    ReadReport report;
+    ReadCounts report;
     for (; !records_.empty(); records_.pop_front(), ++report.records) {
       sink({records_.front(), false, std::nullopt});
     }

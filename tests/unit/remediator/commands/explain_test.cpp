@@ -102,6 +102,53 @@ Slot slot_of(const std::string& node, Impact impact, WallTime since) {
           .since = since};
 }
 
+TEST(Explain, SaysNothingOfACancelledAlertWhereTheExporterFindsNothingAnyMore) {
+  kube::Node node = joined("same", kStart);
+  node.meta.labels["gpu-healthcheck.aws-samples.io/status"] = "pass";
+
+  EXPECT_THAT(ignored_alerts(closed(Phase::kCancelled, "same"), node), IsEmpty());
+}
+
+TEST(Explain, TellsOfTheHistoryWhatIsNotToldAlready) {
+  Remediation sick = closed(Phase::kDraining, "same");
+  sick.status.message = "2 pods left";
+  sick.status.history = {"T1 drain done: drained", "T1 drain done: drained",
+                         "T2 drain running: 2 pods left"};
+
+  std::string text = explain("gpu-01", {&sick, 1}, kStart);
+  EXPECT_EQ(text.find("drained"), text.rfind("drained"));
+  EXPECT_EQ(text.find("2 pods left"), text.rfind("2 pods left"));
+
+  sick.status.phase = Phase::kReleased;
+  sick.status.findings.emplace_back().check = "xid";
+  text = explain("gpu-01", {&sick, 1}, kStart);
+  EXPECT_THAT(text, HasSubstr("  before: T2 drain running: 2 pods left\n"));
+  EXPECT_THAT(text, HasSubstr("  was broken: xid"));
+}
+
+TEST(Explain, TellsWhatIsOpenAndTheLastAndNamesWhatWasBefore) {
+  Remediation last = closed(Phase::kReleased, "same");
+  last.name = "gpu-01-3";
+  Remediation earlier = last;
+  earlier.name = "gpu-01-2";
+  earlier.severity = Severity::kReboot;
+  earlier.status.closed_at = kStart;
+  earlier.status.history = {"a line of its history"};
+  Remediation still_open = earlier;
+  still_open.name = "gpu-01-1";
+  still_open.status.phase = Phase::kHeld;
+
+  const std::string text =
+      explain("gpu-01", std::vector<Remediation>{last, earlier, still_open}, kStart);
+
+  EXPECT_THAT(text, HasSubstr("gpu-01-3: Released, severity none, mode "));
+  EXPECT_THAT(text, HasSubstr("gpu-01-2: Released 2027-01-15T08:00:00Z, severity reboot\n"
+                              "  to read all of it: gpuwardctl explain gpu-01-2\n"
+                              "gpu-01-1: Held, severity reboot, mode "));
+  EXPECT_THAT(text, HasSubstr("gpuwardctl cancel gpu-01"));
+  EXPECT_EQ(text.find("a line of its history"), text.rfind("a line of its history"));
+}
+
 TEST(Explain, NamesWhatBrokeWhoWasHitAndWhichCommandsHelp) {
   Remediation sick = open("gpu-01", Phase::kWaiting, "approval", "reboot waits for an approval");
   sick.status.findings.push_back({.check = "xid",

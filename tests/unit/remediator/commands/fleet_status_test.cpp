@@ -162,6 +162,12 @@ TEST_F(FleetStatusTest, CountsNodesThatWereCancelledWhileAlertsFired) {
 
   EXPECT_THAT(status(), HasSubstr("0 with an open remediation, 1 cancelled while alerts fired"));
 
+  for (const auto& [word, is_counted] : {std::pair("pass", false), std::pair("fail", true)}) {
+    kube_.patch("/api/v1/nodes/gpu-01",
+                {{"metadata", {{"labels", {{"gpuward.dev/status", word}}}}}});
+    EXPECT_EQ(status().contains("cancelled"), is_counted) << word;
+  }
+
   // It was opened anew since, and that one is over: what was cancelled says nothing of it any more.
   clock_.advance(std::chrono::hours(1));
   AlertSignal anew = signal();

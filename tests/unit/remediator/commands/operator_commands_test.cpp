@@ -139,9 +139,22 @@ TEST_F(HumanCommands, SayWhatACancelDoesNotMend) {
 
   ASSERT_TRUE(said);
   EXPECT_THAT(*said, HasSubstr("Still firing: " + signal().alertname + ". "));
-  EXPECT_THAT(*said, HasSubstr("kubectl cordon gpu-01\n"));
+  EXPECT_THAT(*said, HasSubstr("kubectl cordon gpu-01. "));
   EXPECT_THAT(*said, Not(HasSubstr("gpuward is stopped")));
   EXPECT_THAT(say(resume_node).error().message, HasSubstr("is cancelled already"));
+}
+
+TEST_F(HumanCommands, SayOfACancelThatTheExporterFindsNothingAnyMore) {
+  set_switch("false");
+  wait_for_approval();
+  kube_.patch("/api/v1/nodes/gpu-01",
+              {{"metadata", {{"labels", {{"gpuward.dev/status", "pass"}}}}}});
+
+  const auto said = say(cancel_node);
+
+  ASSERT_TRUE(said);
+  EXPECT_THAT(*said, HasSubstr("finds nothing wrong any more: they end within minutes"));
+  EXPECT_THAT(*said, Not(HasSubstr("kubectl cordon")));
 }
 
 TEST_F(HumanCommands, SayThatNothingIsDoneWhileAllIsStopped) {

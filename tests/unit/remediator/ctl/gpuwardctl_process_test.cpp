@@ -55,17 +55,26 @@ TEST_F(Ctl, HelpsWhoSaysNothingOrHelp) {
   }
 }
 
-TEST_F(Ctl, ExplainsANodeByTheNameOfItsRemediation) {
-  server_->kube().create("/apis/gpuward.dev/v1alpha1/remediations",
-                         {{"apiVersion", "gpuward.dev/v1alpha1"},
-                          {"kind", "Remediation"},
-                          {"metadata", {{"name", "gpu-01-ab-1"}}},
-                          {"spec",
-                           {{"nodeName", "gpu-01"},
-                            {"nodeUID", "uid"},
-                            {"severity", "reboot"},
-                            {"alerts", Json::array()}}}});
-  EXPECT_THAT(ctl({"explain", "gpu-01-ab-1"}).output, HasSubstr("gpu-01-ab-1: Pending"));
+TEST_F(Ctl, ExplainsANodeByTheNameOfItsRemediationWhichIsToldFirst) {
+  for (const auto* name : {"gpu-01-ab-1", "gpu-01-ab-2"}) {
+    server_->kube().create("/apis/gpuward.dev/v1alpha1/remediations",
+                           {{"apiVersion", "gpuward.dev/v1alpha1"},
+                            {"kind", "Remediation"},
+                            {"metadata", {{"name", name}}},
+                            {"spec",
+                             {{"nodeName", "gpu-01"},
+                              {"nodeUID", "uid"},
+                              {"severity", "reboot"},
+                              {"alerts", Json::array()}}}});
+    server_->kube().patch_status(std::string("/apis/gpuward.dev/v1alpha1/remediations/") + name,
+                                 {{"status", {{"phase", "Released"}}}});
+  }
+  for (const auto& [asked, other] :
+       {std::pair("gpu-01-ab-1", "gpu-01-ab-2"), std::pair("gpu-01-ab-2", "gpu-01-ab-1")}) {
+    EXPECT_THAT(ctl({"explain", asked}).output,
+                AllOf(HasSubstr(asked + std::string(": Released, severity reboot, mode ")),
+                      HasSubstr(std::string("to read all of it: gpuwardctl explain ") + other)));
+  }
 }
 
 TEST_F(Ctl, HasEachCommand) {

@@ -108,7 +108,7 @@ TEST_F(SiteTest, ShowsWhatBrokeWhereItStandsAndSinceWhen) {
               AllOf(HasSubstr("<a href=\"nodes/gpu-01\">gpu-01</a>"), HasSubstr("▲ reboot"),
                     HasSubstr("xid 79 on GPU 3"), HasSubstr("waits for &lt;budget&gt;"),
                     HasSubstr("<a href=\"remediations/gpu-01-1\">Quarantined</a>"),
-                    HasSubstr(">5 min</time>"), HasSubstr("<dt>sick: reboot</dt><dd>1</dd>")));
+                    HasSubstr(">5 min</time>"), HasSubstr("<dt>unhealthy: reboot</dt><dd>1</dd>")));
 }
 
 TEST_F(SiteTest, PutsFirstWhatNeedsAnOperatorThenTheWorst) {

@@ -19,7 +19,7 @@ using fake_amd::AmdTree;
 
 TEST(AmdLibrary, ReadsEightHealthyMi300X) {
   const AmdTree tree(amd_scenario("mi300x_healthy"));
-  const VendorReport report = read_amd(tree.sys());
+  const VendorReading report = read_amd(tree.sys());
   EXPECT_EQ(report.vendor, Vendor::kAmd);
   EXPECT_EQ(report.state, LibraryState::kReady);
   EXPECT_EQ(report.library, "amdgpu sysfs");
@@ -44,7 +44,7 @@ TEST(AmdLibrary, ReadsEightHealthyMi300X) {
 
 TEST(AmdLibrary, ReadsSensorsAndFirmwareOfAHealthyMi300X) {
   const AmdTree tree(amd_scenario("mi300x_healthy"));
-  const VendorReport report = read_amd(tree.sys());
+  const VendorReading report = read_amd(tree.sys());
   ASSERT_EQ(report.gpus.size(), 8U);
   const GpuReading& gpu = report.gpus[0];
   EXPECT_EQ(gpu.thermals.gpu, std::nullopt);  // MI300X has no edge sensor
@@ -60,7 +60,7 @@ TEST(AmdLibrary, ReadsSensorsAndFirmwareOfAHealthyMi300X) {
 
 TEST(AmdLibrary, ReadsErrorsOfEachBlockOfAHealthyMi300X) {
   const AmdTree tree(amd_scenario("mi300x_healthy"));
-  const VendorReport report = read_amd(tree.sys());
+  const VendorReading report = read_amd(tree.sys());
   ASSERT_EQ(report.gpus.size(), 8U);
   const GpuReading& gpu = report.gpus[0];
   EXPECT_EQ(gpu.ras.size(), 7U);
@@ -71,7 +71,7 @@ TEST(AmdLibrary, ReadsErrorsOfEachBlockOfAHealthyMi300X) {
 
 TEST(AmdLibrary, SeesUncorrectableErrorsAndGivenUpPages) {
   const AmdTree tree(amd_scenario("mi300x_uncorrectable"));
-  const VendorReport report = read_amd(tree.sys());
+  const VendorReading report = read_amd(tree.sys());
   ASSERT_EQ(report.gpus.size(), 8U);
   EXPECT_EQ(report.gpus[2].ecc.uncorrected_volatile.total, 1U);
   EXPECT_EQ(report.gpus[2].ecc.uncorrected_volatile.dram, 1U);
@@ -81,7 +81,7 @@ TEST(AmdLibrary, SeesUncorrectableErrorsAndGivenUpPages) {
 
 TEST(AmdLibrary, LeavesOutWhatAHangingGpuDoesNotSay) {
   const AmdTree tree(amd_scenario("mi300x_ring_hang"));
-  const VendorReport report = read_amd(tree.sys());
+  const VendorReading report = read_amd(tree.sys());
   ASSERT_EQ(report.gpus.size(), 8U);
   const GpuReading& gpu = report.gpus[1];
   EXPECT_EQ(gpu.ecc.uncorrected_volatile.total, std::nullopt);
@@ -102,7 +102,7 @@ TEST(AmdLibrary, LatchesNothingFromOneZeroSample) {
   EXPECT_EQ(library->read(no_progress).gpus[0].power.usage_watts, 0);
   tree.write(0, "hwmon/hwmon4/power1_input", "142000000");
   tree.write(0, "ras/umc_err_count", "ue: 5\\nce: 0");
-  const VendorReport report = library->read(no_progress);
+  const VendorReading report = library->read(no_progress);
   EXPECT_EQ(report.gpus[0].power.usage_watts, 142);
   EXPECT_EQ(report.gpus[0].ecc.uncorrected_volatile.total, 5U);
 }
@@ -146,7 +146,7 @@ TEST(AmdLibrary, IsAbsentOnANodeWithoutAmd) {
 TEST(AmdLibrary, IsAbsentWhereTheDriverIsNotLoaded) {
   const AmdTree tree(amd_scenario("mi300x_healthy"));
   tree.unload_driver();
-  const VendorReport report = read_amd(tree.sys());
+  const VendorReading report = read_amd(tree.sys());
   EXPECT_EQ(report.state, LibraryState::kAbsent);
   EXPECT_TRUE(report.gpus.empty());
 }
@@ -156,7 +156,7 @@ TEST(AmdLibrary, IsUnusableWhereTheDriverHasNoneOfTheGpusOnTheBus) {
   const std::filesystem::path driver = tree.sys() + "/bus/pci/drivers/amdgpu";
   std::filesystem::remove_all(driver);
   std::filesystem::create_directory(driver);
-  const VendorReport report = read_amd(tree.sys());
+  const VendorReading report = read_amd(tree.sys());
   EXPECT_EQ(report.state, LibraryState::kUnusable);
   EXPECT_NE(report.fault.find("none of the 8 AMD GPUs"), std::string::npos) << report.fault;
 }
@@ -179,7 +179,7 @@ TEST(AmdLibrary, NamesABoardWithoutANameByItsDeviceNumber) {
   tree.remove(0, "product_name");
   tree.remove(1, "product_name");
   tree.write(1, "device", "0x7fff");
-  const VendorReport report = read_amd(tree.sys());
+  const VendorReading report = read_amd(tree.sys());
   EXPECT_EQ(report.gpus[0].gpu.name, "AMD Instinct MI300X");
   EXPECT_EQ(report.gpus[1].gpu.name, "AMD GPU 0x7fff");
 }

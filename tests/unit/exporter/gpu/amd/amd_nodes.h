@@ -26,8 +26,8 @@ namespace gpuward::exporter {
 }
 
 // One reading of a tree, without libamd_smi unless it is named.
-[[nodiscard]] inline VendorReport read_amd(const std::string& sys,
-                                           const std::string& amd_smi = {}) {
+[[nodiscard]] inline VendorReading read_amd(const std::string& sys,
+                                            const std::string& amd_smi = {}) {
   const auto library = make_amd_library({.nvml = "", .amd_smi = amd_smi, .sys = sys});
   return library->read([](std::string_view) {});
 }

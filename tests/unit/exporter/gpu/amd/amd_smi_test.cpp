@@ -77,7 +77,7 @@ TEST_F(AmdSmiTest, TellsAMissingLibraryFromOneThatDoesNotWork) {
 TEST_F(AmdSmiTest, FillsWhatSysfsLacks) {
   use("mi300x_no_ras_in_sysfs");
   const fake_amd::AmdTree tree(path_);
-  const VendorReport report = read_amd(tree.sys(), fake_amd_smi());
+  const VendorReading report = read_amd(tree.sys(), fake_amd_smi());
   EXPECT_EQ(report.library_version, "26.0.2");
   ASSERT_EQ(report.gpus.size(), 2U);
   EXPECT_EQ(report.gpus[1].ecc.uncorrected_volatile.total, 2U);
@@ -99,7 +99,7 @@ TEST_F(AmdSmiTest, IsNotAskedForErrorRecordsWhereNobodyWantsThem) {
   const fake_amd::AmdTree tree(path_);
   const auto library = make_amd_library(
       {.nvml = "", .amd_smi = fake_amd_smi(), .sys = tree.sys(), .reads_amd_cper = false});
-  const VendorReport report = library->read([](std::string_view) {});
+  const VendorReading report = library->read([](std::string_view) {});
   ASSERT_EQ(report.gpus.size(), 2U);
   EXPECT_EQ(report.gpus[1].ecc.uncorrected_volatile.total, 2U);
 }
@@ -111,7 +111,7 @@ TEST_F(AmdSmiTest, GivesTheLatestErrorRecordOfAGpuThatSysfsSaysAllAbout) {
   const fake_amd::AmdTree tree(path_);
   std::vector<std::string> said;
   const auto library = make_amd_library({.nvml = "", .amd_smi = fake_amd_smi(), .sys = tree.sys()});
-  const VendorReport report = library->read([&](std::string_view at) { said.emplace_back(at); });
+  const VendorReading report = library->read([&](std::string_view at) { said.emplace_back(at); });
   ASSERT_EQ(report.gpus.size(), 8U);
   EXPECT_EQ(report.gpus[0].latest_cper, std::nullopt);
   ASSERT_TRUE(report.gpus[1].latest_cper);
@@ -123,7 +123,7 @@ TEST_F(AmdSmiTest, GivesTheLatestErrorRecordOfAGpuThatSysfsSaysAllAbout) {
 TEST_F(AmdSmiTest, LeavesTheReadingAsItIsWhereItDoesNotWork) {
   use("mi300x_no_ras_in_sysfs", "smi.fault.amdsmi_init = 34\n");
   const fake_amd::AmdTree tree(path_);
-  const VendorReport report = read_amd(tree.sys(), fake_amd_smi());
+  const VendorReading report = read_amd(tree.sys(), fake_amd_smi());
   EXPECT_EQ(report.state, LibraryState::kReady);
   ASSERT_EQ(report.gpus.size(), 2U);
   EXPECT_TRUE(report.gpus[0].ras.empty());

@@ -20,7 +20,7 @@ inline std::unique_ptr<GpuLibrary> make_library(
   return make_nvml_library(paths);
 }
 
-inline VendorReport read_once(const std::string& path = fake_nvml::FakeNvml::library()) {
+inline VendorReading read_once(const std::string& path = fake_nvml::FakeNvml::library()) {
   return make_library(path)->read(ignore_progress);
 }
 

@@ -25,7 +25,7 @@ using ::testing::StartsWith;
 TEST(NvmlLibrary, TellsTheInventoryOfEightGpus) {
   const FakeNvml fake("healthy_8x_h100");
 
-  const VendorReport report = read_once();
+  const VendorReading report = read_once();
 
   EXPECT_EQ(report.vendor, Vendor::kNvidia);
   EXPECT_EQ(report.state, LibraryState::kReady);
@@ -49,7 +49,7 @@ TEST(NvmlLibrary, TellsTheInventoryOfEightGpus) {
 }
 
 TEST(NvmlLibrary, SaysNothingWhereThereIsNoLibrary) {
-  const VendorReport report = read_once("/nowhere/libnvidia-ml.so.1");
+  const VendorReading report = read_once("/nowhere/libnvidia-ml.so.1");
 
   EXPECT_EQ(report.state, LibraryState::kAbsent);
   EXPECT_EQ(report.fault, "");
@@ -64,14 +64,14 @@ TEST(NvmlLibrary, SaysThatALibraryCannotBeLoaded) {
   const support::TempDir folder;
   const std::string path = folder.write("libnvidia-ml.so.1", "no library at all").string();
 
-  const VendorReport report = read_once(path);
+  const VendorReading report = read_once(path);
 
   EXPECT_EQ(report.state, LibraryState::kUnusable);
   EXPECT_THAT(report.fault, HasSubstr("libnvidia-ml.so.1: "));
 }
 
 TEST(NvmlLibrary, SaysThatAnotherLibraryHasTheName) {
-  const VendorReport report = read_once("libm.so.6");
+  const VendorReading report = read_once("libm.so.6");
 
   EXPECT_EQ(report.state, LibraryState::kUnusable);
   EXPECT_EQ(report.fault, "the library has no function nvmlInit_v2");
@@ -80,7 +80,7 @@ TEST(NvmlLibrary, SaysThatAnotherLibraryHasTheName) {
 TEST(NvmlLibrary, TellsAVersionMismatchInTheLibrarysWords) {
   const FakeNvml fake("version_mismatch");
 
-  const VendorReport report = read_once();
+  const VendorReading report = read_once();
 
   EXPECT_EQ(report.state, LibraryState::kUnusable);
   EXPECT_EQ(report.fault, "nvmlInit_v2: Driver/library version mismatch");
@@ -96,7 +96,7 @@ TEST(NvmlLibrary, TellsThatItMayNotAskTheDriver) {
   FakeNvml fake("healthy_8x_h100");
   fake.set("fault.nvmlInit_v2.*", "4");
 
-  const VendorReport report = read_once();
+  const VendorReading report = read_once();
 
   EXPECT_EQ(report.state, LibraryState::kUnusable);
   EXPECT_EQ(report.fault, "nvmlInit_v2: Insufficient Permissions");
@@ -119,10 +119,10 @@ TEST(NvmlLibrary, OpensTheLibraryAgainWhenTheDriverWasUpgraded) {
 
   fake.set("fault.nvmlDeviceGetCount_v2.*", "1");
   fake.set("fault.nvmlInit_v2.*", "18");
-  const VendorReport between = library->read(ignore_progress);
+  const VendorReading between = library->read(ignore_progress);
   fake.play("healthy_8x_h100");
   fake.set("driver_version", "580.65.06");
-  const VendorReport after = library->read(ignore_progress);
+  const VendorReading after = library->read(ignore_progress);
 
   EXPECT_EQ(between.state, LibraryState::kUnusable);
   EXPECT_THAT(between.gpus, IsEmpty());
@@ -155,7 +155,7 @@ TEST(NvmlLibrary, SaysThatCountingFailed) {
   FakeNvml fake("healthy_8x_h100");
   fake.set("fault.nvmlDeviceGetCount_v2.*", "999");
 
-  const VendorReport report = read_once();
+  const VendorReading report = read_once();
 
   EXPECT_EQ(report.state, LibraryState::kUnusable);
   EXPECT_EQ(report.fault, "nvmlDeviceGetCount_v2: Unknown Error");
@@ -170,7 +170,7 @@ TEST(NvmlLibrary, CountsSevenOfEight) {
 TEST(NvmlLibrary, ListsALostGpuAndReadsTheOthers) {
   const FakeNvml fake("lost_gpu");
 
-  const VendorReport report = read_once();
+  const VendorReading report = read_once();
 
   EXPECT_EQ(report.state, LibraryState::kReady);
   ASSERT_THAT(report.gpus, SizeIs(8));
@@ -191,14 +191,14 @@ struct BusOfEight : support::HostTree {
   }
 };
 
-VendorReport read_on(const support::HostTree& host) {
+VendorReading read_on(const support::HostTree& host) {
   return make_library(FakeNvml::library(), host.paths().sys.string())->read(ignore_progress);
 }
 
 TEST(NvmlLibrary, FindsThePlaceOfAGpuThatWasLostBeforeItCouldSayWhereItIs) {
   const FakeNvml fake("lost_gpu");
 
-  const VendorReport report = read_on(BusOfEight());
+  const VendorReading report = read_on(BusOfEight());
 
   EXPECT_TRUE(report.gpus[3].is_lost);
   EXPECT_EQ(report.gpus[3].gpu.pci.bus_id(), "0000:4e:00");
@@ -209,7 +209,7 @@ TEST(NvmlLibrary, FindsThePlacesOfAllGpusWhereAllAreLost) {
   FakeNvml fake("healthy_8x_h100");
   fake.set("fault.nvmlDeviceGetHandleByIndex_v2.*", "15");
 
-  const VendorReport report = read_on(BusOfEight());
+  const VendorReading report = read_on(BusOfEight());
 
   ASSERT_THAT(report.gpus, SizeIs(8));
   EXPECT_EQ(report.gpus[0].gpu.pci.bus_id(), "0000:1a:00");
@@ -220,7 +220,7 @@ TEST(NvmlLibrary, GuessesNoPlaceWhereMoreThanOneIsPossible) {
   FakeNvml fake("lost_gpu");
   fake.set("fault.nvmlDeviceGetHandleByIndex_v2.5", "4");
 
-  const VendorReport report = read_on(BusOfEight());
+  const VendorReading report = read_on(BusOfEight());
 
   EXPECT_FALSE(report.gpus[3].gpu.has_address());
   EXPECT_FALSE(report.gpus[5].gpu.has_address());
@@ -242,7 +242,7 @@ TEST(NvmlLibrary, RemembersWhichGpuWasLost) {
   ASSERT_THAT(library->read(ignore_progress).gpus, SizeIs(8));
 
   fake.play("lost_gpu");
-  const VendorReport report = library->read(ignore_progress);
+  const VendorReading report = library->read(ignore_progress);
 
   EXPECT_TRUE(report.gpus[3].is_lost);
   EXPECT_EQ(report.gpus[3].gpu.uuid, "GPU-00000003-aaaa-bbbb-cccc-000000000003");
@@ -253,7 +253,7 @@ TEST(NvmlLibrary, AsksALostGpuNoFurther) {
   FakeNvml fake("healthy_8x_h100");
   fake.set("fault.nvmlDeviceGetPersistenceMode.3", "15");
 
-  const VendorReport report = read_once();
+  const VendorReading report = read_once();
 
   EXPECT_TRUE(report.gpus[3].is_lost);
   EXPECT_EQ(report.gpus[3].fault, "nvmlDeviceGetPersistenceMode: GPU is lost");
@@ -265,7 +265,7 @@ TEST(NvmlLibrary, TellsThatAGpuRequiresAReset) {
   FakeNvml fake("healthy_8x_h100");
   fake.set("fault.nvmlDeviceGetUtilizationRates.2", "16");
 
-  const VendorReport report = read_once();
+  const VendorReading report = read_once();
 
   EXPECT_FALSE(report.gpus[2].is_lost);
   EXPECT_EQ(report.gpus[2].reset_required, "nvmlDeviceGetUtilizationRates: GPU requires reset");
@@ -278,7 +278,7 @@ TEST(NvmlLibrary, AGpuThatAnswersNothingButThatItRequiresAResetIsAlsoSilent) {
   FakeNvml fake("healthy_8x_h100");
   fake.set("fault.*.2", "16");
 
-  const VendorReport report = read_once();
+  const VendorReading report = read_once();
 
   EXPECT_THAT(report.gpus[2].reset_required, HasSubstr("GPU requires reset"));
   EXPECT_THAT(report.gpus[2].fault, HasSubstr("GPU requires reset"));
@@ -290,7 +290,7 @@ TEST(NvmlLibrary, OneQuestionThatIsRefusedHidesNoneOfTheOthers) {
     fake.set("fault.nvmlDeviceGetPersistenceMode.2", code);  // the first one of all
     fake.set("gpu.2.rows.failure", "1");
 
-    const VendorReport report = read_once();
+    const VendorReading report = read_once();
 
     ASSERT_THAT(report.gpus, SizeIs(8));
     EXPECT_EQ(report.gpus[2].fault, "") << code;
@@ -309,7 +309,7 @@ TEST(NvmlLibrary, WhoAGpuIsMayBeRefusedAndTheRestBeTold) {
     fake.set(std::string("fault.nvmlDeviceGet") + question + ".2", "999");
   }
 
-  const VendorReport report = library->read(ignore_progress);
+  const VendorReading report = library->read(ignore_progress);
 
   EXPECT_EQ(report.gpus[2].fault, "");
   EXPECT_EQ(report.gpus[2].thermals.gpu, 34.0);
@@ -321,7 +321,7 @@ TEST(NvmlLibrary, TellsTheFirstFailureOfAGpuThatAnswersNothing) {
   fake.set("fault.nvmlDeviceGetHandleByIndex_v2.5", "delay 0");
   fake.set("fault.nvmlDeviceGetUUID.5", "delay 0");
 
-  const VendorReport report = read_once();
+  const VendorReading report = read_once();
 
   EXPECT_FALSE(report.gpus[5].is_lost);
   EXPECT_THAT(report.gpus[5].fault, HasSubstr("Unknown Error"));
@@ -332,7 +332,7 @@ TEST(NvmlLibrary, ListsAGpuThatItMayNotOpen) {
   FakeNvml fake("healthy_8x_h100");
   fake.set("fault.nvmlDeviceGetHandleByIndex_v2.6", "4");
 
-  const VendorReport report = read_once();
+  const VendorReading report = read_once();
 
   ASSERT_THAT(report.gpus, SizeIs(8));
   EXPECT_EQ(report.gpus[6].fault, "nvmlDeviceGetHandleByIndex_v2: Insufficient Permissions");
@@ -345,7 +345,7 @@ TEST(NvmlLibrary, OneGpuThatKnowsNoDriverDoesNotLoseTheOthers) {
   const auto library = make_library();
 
   for (int turn = 0; turn < 3; ++turn) {
-    const VendorReport report = library->read(ignore_progress);
+    const VendorReading report = library->read(ignore_progress);
     ASSERT_THAT(report.gpus, SizeIs(8));
     EXPECT_EQ(report.gpus[6].fault, "nvmlDeviceGetHandleByIndex_v2: Driver Not Loaded");
     EXPECT_EQ(report.gpus[7].fault, "");
@@ -363,7 +363,7 @@ std::unique_ptr<GpuLibrary> make_library_for(GpuChoice choice) {
 TEST(NvmlLibrary, CallsNothingOfAGpuThatItIsToLeaveOut) {
   const FakeNvml fake("healthy_8x_h100");
 
-  const VendorReport report =
+  const VendorReading report =
       make_library_for({.left_out = {*parse_gpu_name("3@0000:4e:00")}, .only = {}})
           ->read(ignore_progress);
 
@@ -379,7 +379,7 @@ TEST(NvmlLibrary, CallsNothingOfAGpuThatItIsToLeaveOut) {
 TEST(NvmlLibrary, AsksAGpuThatItIsToLeaveOutWhereItIsAndNoMore) {
   const FakeNvml fake("healthy_8x_h100");
 
-  const VendorReport report =
+  const VendorReading report =
       make_library_for({.left_out = {*parse_gpu_name("@0000:4e:00")}, .only = {}})
           ->read(ignore_progress);
 
@@ -392,7 +392,7 @@ TEST(NvmlLibrary, AsksAGpuThatItIsToLeaveOutWhereItIsAndNoMore) {
 TEST(NvmlLibrary, AsksOneGpuAlone) {
   const FakeNvml fake("healthy_8x_h100");
 
-  const VendorReport report =
+  const VendorReading report =
       make_library_for({.left_out = {}, .only = parse_gpu_name("3@0000:4e:00")})
           ->read(ignore_progress);
 
@@ -442,10 +442,10 @@ TEST(NvmlLibrary, AsksForThePeersOnlyNowAndThen) {
 TEST(NvmlLibrary, AsksForWhatABoardKeepsOnlyNowAndThenAndTellsItAlways) {
   FakeNvml fake("healthy_8x_h100");
   const auto library = make_library();
-  const VendorReport first = library->read(ignore_progress);
+  const VendorReading first = library->read(ignore_progress);
   const auto questions = fake.calls().size();
 
-  const VendorReport second = library->read(ignore_progress);
+  const VendorReading second = library->read(ignore_progress);
 
   EXPECT_LT(fake.calls().size() - questions, questions * 9 / 10);
   for (const char* function :
@@ -479,7 +479,7 @@ TEST(NvmlLibrary, TellsWhetherABoardLeavesItsFactoryWithEcc) {
   fake.set("gpu.1.ecc.default", "0");
   const auto library = make_library();
   for (int turn = 0; turn < 2; ++turn) {
-    const VendorReport report = library->read(ignore_progress);
+    const VendorReading report = library->read(ignore_progress);
     EXPECT_EQ(report.gpus[0].ecc_default, true);
     EXPECT_EQ(report.gpus[1].ecc_default, false);
     EXPECT_EQ(report.gpus[2].ecc_default, std::nullopt) << "an older driver";
@@ -501,7 +501,7 @@ TEST(NvmlLibrary, CountsNoMigDeviceAsAGpu) {
       fake.set(mig + number + ".compute_instance", "0");
     }
   }
-  const VendorReport report = read_once();
+  const VendorReading report = read_once();
   EXPECT_THAT(report.gpus, SizeIs(8));
   EXPECT_THAT(report.gpus[7].mig_instances, SizeIs(7));
 }
@@ -511,7 +511,7 @@ TEST(NvmlLibrary, TellsHowGpusReachEachOther) {
   fake.set("p2p.1.3.nvlink", "4");
   fake.set("p2p.3.1.write", "!3");
 
-  const VendorReport report = read_once();
+  const VendorReading report = read_once();
 
   const PeerStatus& there = report.peers[7 + 2];  // from 1 to 3
   EXPECT_EQ(there.from, 1U);

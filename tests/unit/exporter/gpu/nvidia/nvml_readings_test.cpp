@@ -18,7 +18,7 @@ using ::testing::SizeIs;
 constexpr std::nullopt_t kAbsent = std::nullopt;
 
 GpuReading read_gpu(std::size_t index, const std::string& path = FakeNvml::library()) {
-  const VendorReport report = read_once(path);
+  const VendorReading report = read_once(path);
   return index < report.gpus.size() ? report.gpus[index] : GpuReading();
 }
 
@@ -47,7 +47,7 @@ TEST(NvmlReadings, MarginsAtWhichTheDriverActsMayBeBelowZero) {
   FakeNvml fake("healthy_8x_h100");
   fake.set("gpu.4.temperature.slowdown_margin", "!3");
 
-  const VendorReport report = read_once();
+  const VendorReading report = read_once();
 
   const Thermals& told = report.gpus[3].thermals;
   EXPECT_EQ(told.shutdown_margin, -8.0);
@@ -243,7 +243,7 @@ TEST(NvmlReadings, OtherEndsOfLinksStayKnownBetweenThoroughReadings) {
   const auto library = make_library();
   (void)library->read(ignore_progress);
 
-  const VendorReport second = library->read(ignore_progress);
+  const VendorReading second = library->read(ignore_progress);
 
   EXPECT_EQ(second.gpus.at(3).links.at(4).remote_pci_bus_id, "0000:07:00");
   EXPECT_EQ(fake.count_calls("nvmlDeviceGetNvLinkRemotePciInfo_v2"), 8U * 18U);

@@ -17,7 +17,7 @@ PciAddress address(int index) { return {0, static_cast<std::uint8_t>(0x10 + inde
 // What a worker tells of eight GPUs.
 GpuReport eight(Vendor kind = Vendor::kNvidia) {
   GpuReport report;
-  VendorReport& vendor = report.vendors.emplace_back();
+  VendorReading& vendor = report.vendors.emplace_back();
   vendor.vendor = kind;
   vendor.state = LibraryState::kReady;
   for (int index = 0; index < 8; ++index) {

@@ -121,7 +121,7 @@ TEST(Protocol, LeavesDetailsOutOfAReportThatIsTooLarge) {
 
 TEST(Protocol, FitsSixtyFourGpusWithLinksAndPeersIntoAMessage) {
   GpuReport report;
-  VendorReport& vendor = report.vendors.emplace_back();
+  VendorReading& vendor = report.vendors.emplace_back();
   for (int i = 0; i < 64; ++i) {
     GpuReading reading = filled<GpuReading>();
     reading.links.resize(18, filled<Link>());

@@ -22,9 +22,9 @@ using namespace std::chrono_literals;
 class FakeLibrary : public GpuLibrary {
  public:
   FakeLibrary(Vendor vendor, LibraryState state) : vendor_(vendor), state_(state) {}
-  [[nodiscard]] VendorReport read(const Progress& progress) override {
+  [[nodiscard]] VendorReading read(const Progress& progress) override {
     progress("0000:4e:00 ecc");
-    VendorReport report;
+    VendorReading report;
     report.vendor = vendor_;
     report.state = state_;
     report.gpus.emplace_back().gpu.uuid = "GPU-" + std::to_string(++readings_);

@@ -13,16 +13,16 @@
 namespace gpuward::exporter::nccl_pair {
 
 // kPass, kFail, or kError where nothing is said of the two nodes.
-struct Verdict {
+struct PairResult {
   CheckStatus status = CheckStatus::kError;
   std::string details;  // valid UTF-8, at most 1 KiB
 };
 
-[[nodiscard]] Verdict could_not_tell(const std::string& details);
+[[nodiscard]] PairResult could_not_tell(const std::string& details);
 
 struct Side {
   std::string host;
-  Report report;
+  SideResult report;
 };
 
 // What both sides have agreed on.
@@ -35,11 +35,11 @@ struct Agreed {
 
 // `sides` by rank. What one of them could not tell says nothing; else a failure or a hang of either
 // fails the pair; else wrong values or the slower side's times do.
-[[nodiscard]] Verdict judge(const Agreed& agreed, const std::array<Side, 2>& sides);
+[[nodiscard]] PairResult judge(const Agreed& agreed, const std::array<Side, 2>& sides);
 
 // The line of JSON that the command ends with: like a check's (result_files.h), with the status as
 // the remediator looks for it in a Job's last words: "pass", "fail" or "error".
-[[nodiscard]] std::string verdict_line(const Verdict& verdict, const std::string& host,
-                                       WallTime now);
+[[nodiscard]] std::string pair_result_line(const PairResult& verdict, const std::string& host,
+                                           WallTime now);
 
 }  // namespace gpuward::exporter::nccl_pair

@@ -1,4 +1,4 @@
-#include "exporter/nccl_pair/verdict.h"
+#include "exporter/nccl_pair/pair_result.h"
 
 #include <algorithm>
 
@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::size_t kMostDetails = 1024;
 
-Verdict verdict_of(CheckStatus status, const std::string& details) {
+PairResult verdict_of(CheckStatus status, const std::string& details) {
   return {status, to_valid_utf8(details, kMostDetails)};
 }
 
-bool any_side(const std::array<Side, 2>& sides, Report::Kind kind) {
+bool any_side(const std::array<Side, 2>& sides, SideResult::Kind kind) {
   return std::ranges::any_of(sides, [&](const Side& side) { return side.report.kind == kind; });
 }
 
@@ -25,14 +25,14 @@ bool any_side(const std::array<Side, 2>& sides, Report::Kind kind) {
 std::string failures_of(const std::array<Side, 2>& sides) {
   std::string words;
   for (const Side& side : sides) {
-    if (side.report.words.empty() || side.report.kind == Report::Kind::kGaveUp) continue;
+    if (side.report.words.empty() || side.report.kind == SideResult::Kind::kGaveUp) continue;
     words += (words.empty() ? "" : "; ") + side.report.words + " (" + side.host + ")";
   }
   return words;
 }
 
-Verdict judge_figures(const Agreed& agreed, const std::string& what,
-                      const std::array<Side, 2>& sides) {
+PairResult judge_figures(const Agreed& agreed, const std::string& what,
+                         const std::array<Side, 2>& sides) {
   for (const Side& side : sides) {
     if (side.report.figures.nanoseconds.size() != agreed.sizes.size())
       return could_not_tell(side.host + " has measured other sizes");
@@ -52,22 +52,22 @@ Verdict judge_figures(const Agreed& agreed, const std::string& what,
 
 }  // namespace
 
-Verdict could_not_tell(const std::string& details) {
+PairResult could_not_tell(const std::string& details) {
   return verdict_of(CheckStatus::kError, details);
 }
 
-Verdict judge(const Agreed& agreed, const std::array<Side, 2>& sides) {
-  if (any_side(sides, Report::Kind::kUnknown)) return could_not_tell(failures_of(sides));
+PairResult judge(const Agreed& agreed, const std::array<Side, 2>& sides) {
+  if (any_side(sides, SideResult::Kind::kUnknown)) return could_not_tell(failures_of(sides));
   const std::string what = "all_reduce of NCCL " + nccl_version_text(agreed.nccl_version) +
                            " over " + std::to_string(agreed.gpus) + " GPUs each of " +
                            sides[0].host + " and " + sides[1].host;
-  if (any_side(sides, Report::Kind::kFailed) || any_side(sides, Report::Kind::kHangs))
+  if (any_side(sides, SideResult::Kind::kFailed) || any_side(sides, SideResult::Kind::kHangs))
     return verdict_of(CheckStatus::kFail, failures_of(sides) + "; " + what);
-  if (any_side(sides, Report::Kind::kGaveUp)) return could_not_tell("given up; " + what);
+  if (any_side(sides, SideResult::Kind::kGaveUp)) return could_not_tell("given up; " + what);
   return judge_figures(agreed, what, sides);
 }
 
-std::string verdict_line(const Verdict& verdict, const std::string& host, WallTime now) {
+std::string pair_result_line(const PairResult& verdict, const std::string& host, WallTime now) {
   return dump_json({{"timestamp", to_rfc3339(std::chrono::floor<std::chrono::seconds>(now))},
                     {"hostname", host},
                     {"check", "5-nccl-pair"},

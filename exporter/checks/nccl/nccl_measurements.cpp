@@ -1,4 +1,4 @@
-#include "exporter/checks/nccl/nccl_report.h"
+#include "exporter/checks/nccl/nccl_measurements.h"
 
 #include <algorithm>
 #include <array>
@@ -38,7 +38,7 @@ std::string_view host_of(std::string_view line) {
 
 class ReportReader {
  public:
-  ReportReader(NcclReport& report, std::string_view own_host)
+  ReportReader(NcclMeasurements& report, std::string_view own_host)
       : report_(report), own_host_(own_host) {}
 
   void read(std::string_view line) {
@@ -109,15 +109,15 @@ class ReportReader {
       report_.own_hardware_complaint = to_valid_utf8(trim(line), 256);
   }
 
-  NcclReport& report_;
+  NcclMeasurements& report_;
   std::string_view own_host_;
   std::vector<std::size_t> bandwidths_;  // columns, ascending
 };
 
 }  // namespace
 
-NcclReport parse_nccl_report(std::string_view output, std::string_view own_host) {
-  NcclReport report;
+NcclMeasurements parse_nccl_output(std::string_view output, std::string_view own_host) {
+  NcclMeasurements report;
   ReportReader reader(report, own_host);
   for_each_line(output, [&](std::string_view line) { reader.read(line); });
   return report;

@@ -9,7 +9,7 @@
 
 namespace gpuward::exporter {
 
-struct NcclReport {
+struct NcclMeasurements {
   std::size_t rows = 0;           // sizes that were measured
   double best_bus_bandwidth = 0;  // GB/s, of all sizes, out of place and in place
   std::uint64_t best_size = 0;    // bytes at which that was
@@ -31,6 +31,7 @@ struct NcclReport {
 
 // `own_host`: this host as NCCL names it, up to the first dot; empty where nobody asks who
 // complains.
-[[nodiscard]] NcclReport parse_nccl_report(std::string_view output, std::string_view own_host = {});
+[[nodiscard]] NcclMeasurements parse_nccl_output(std::string_view output,
+                                                 std::string_view own_host = {});
 
 }  // namespace gpuward::exporter

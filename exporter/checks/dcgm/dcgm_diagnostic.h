@@ -1,5 +1,5 @@
 // What `dcgmi diag -j` has said, of DCGM 3 and 4 alike. Pure: the parser of check 1 and 4, and the
-// one place that knows the JSON. What it means is judged in dcgm_verdict.
+// one place that knows the JSON. What it means is judged in dcgm_faults.
 //
 // The shapes are those of dcgmi/Diag.cpp in NVIDIA/DCGM v3.3.9 and v4.6.0 and of that tree's
 // testing/python3/dcgm_diag_schema.json.
@@ -37,7 +37,7 @@ struct DcgmResult {
   std::vector<DcgmWarning> warnings;
 };
 
-struct DcgmReport {
+struct DcgmDiagnostic {
   std::string version, driver_version;  // empty where it does not say (DCGM 3)
   std::string runtime_error;            // why nothing, or not all, was run
   std::map<int, std::string> serials;   // of GPUs, by DCGM's number
@@ -48,6 +48,6 @@ struct DcgmReport {
 // What dcgmi has written to stdout; text around the JSON does not matter. kNotFound, kInvalid,
 // kTooLarge: no report can be read from it, and nobody may take that for a pass. A report without
 // results has a runtime_error.
-[[nodiscard]] Result<DcgmReport> parse_dcgm_report(std::string_view output);
+[[nodiscard]] Result<DcgmDiagnostic> parse_dcgm_diagnostic(std::string_view output);
 
 }  // namespace gpuward::exporter

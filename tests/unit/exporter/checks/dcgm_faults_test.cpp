@@ -1,4 +1,4 @@
-#include "exporter/checks/dcgm/dcgm_verdict.h"
+#include "exporter/checks/dcgm/dcgm_faults.h"
 
 #include <gmock/gmock.h>
 
@@ -15,11 +15,11 @@ using samples::v4;
 using samples::v4_result;
 using testing::HasSubstr;
 
-DcgmVerdict judge(const std::string& output, int exit_code = 226) {
-  return judge_dcgm_report(parsed(output), exit_code, Severity::kReset);
+DcgmFaults judge(const std::string& output, int exit_code = 226) {
+  return judge_dcgm_diagnostic(parsed(output), exit_code, Severity::kReset);
 }
 
-Severity worst(const DcgmVerdict& verdict) {
+Severity worst(const DcgmFaults& verdict) {
   Severity worst = Severity::kNone;
   for (const DcgmFault& fault : verdict.faults) worst = std::max(worst, fault.severity);
   return worst;
@@ -39,7 +39,7 @@ Gpu gpu(int index, std::string serial = "") {
 }
 
 // CONTRACTS A, checks 1 and 4; dcgm_errors.h: 0 none .. 6 reset.
-TEST(DcgmVerdict, TakesTheSeverityFromTheErrorsOfWarnings) {
+TEST(DcgmFaults, TakesTheSeverityFromTheErrorsOfWarnings) {
   EXPECT_EQ(severity_of(2), Severity::kIsolate);
   EXPECT_EQ(severity_of(6), Severity::kReset);
   EXPECT_EQ(severity_of(1), Severity::kMonitor);
@@ -48,7 +48,7 @@ TEST(DcgmVerdict, TakesTheSeverityFromTheErrorsOfWarnings) {
   }
 }
 
-TEST(DcgmVerdict, SaysThatAnErrorNeedsTriage) {
+TEST(DcgmFaults, SaysThatAnErrorNeedsTriage) {
   for (const int severity : {3, 4, 5}) {
     const auto verdict =
         judge(v4("pcie", v4_result(0, "Fail", samples::warning(30, severity, ""))));
@@ -56,7 +56,7 @@ TEST(DcgmVerdict, SaysThatAnErrorNeedsTriage) {
   }
 }
 
-TEST(DcgmVerdict, TakesGpuRecoveryRebootForAReboot) {
+TEST(DcgmFaults, TakesGpuRecoveryRebootForAReboot) {
   const auto verdict =
       judge(v4("software", v4_result(1, "Fail", samples::warning(126, 2, "reboot"))), 205);
   EXPECT_EQ(verdict.faults.at(0).severity, Severity::kReboot);
@@ -65,20 +65,20 @@ TEST(DcgmVerdict, TakesGpuRecoveryRebootForAReboot) {
 }
 
 // The replaced parser took each of these for a pass, or for more than it was.
-TEST(DcgmVerdict, FailOfDcgm4IsNoPass) { EXPECT_EQ(severity_of(2), Severity::kIsolate); }
+TEST(DcgmFaults, FailOfDcgm4IsNoPass) { EXPECT_EQ(severity_of(2), Severity::kIsolate); }
 
-TEST(DcgmVerdict, WarnIsNoPass) {
+TEST(DcgmFaults, WarnIsNoPass) {
   const auto verdict = judge(v3("PCIe", R"({"gpu_id":"0","status":"Warn"})"), 0);
   EXPECT_EQ(worst(verdict), Severity::kMonitor);
 }
 
-TEST(DcgmVerdict, FailOfDcgm3WithAnErrorToWatchIsNotIsolate) {
+TEST(DcgmFaults, FailOfDcgm3WithAnErrorToWatchIsNotIsolate) {
   const auto verdict = judge(v3(
       "PCIe", R"({"gpu_id":"0","status":"Fail","warnings":[)" + samples::warning(3, 1, "") + "]}"));
   EXPECT_EQ(worst(verdict), Severity::kMonitor);
 }
 
-TEST(DcgmVerdict, RuntimeErrorIsNoPass) {
+TEST(DcgmFaults, RuntimeErrorIsNoPass) {
   for (const std::string root : {"DCGM GPU Diagnostic", "DCGM Diagnostic"}) {
     const auto verdict = judge(R"({")" + root + R"(":{"runtime_error":"it broke"}})", 226);
     EXPECT_EQ(verdict.undecided, "DCGM: it broke");
@@ -86,14 +86,14 @@ TEST(DcgmVerdict, RuntimeErrorIsNoPass) {
   }
 }
 
-TEST(DcgmVerdict, NoTestSeenIsNoPass) {
-  EXPECT_FALSE(parse_dcgm_report(R"({"DCGM Diagnostic":{"test_categories":[]}})"));
+TEST(DcgmFaults, NoTestSeenIsNoPass) {
+  EXPECT_FALSE(parse_dcgm_diagnostic(R"({"DCGM Diagnostic":{"test_categories":[]}})"));
 }
 
-TEST(DcgmVerdict, JudgesAFailWithoutAnErrorByTheSettings) {
-  const DcgmReport report = parsed(v4("memory", v4_result(2, "Fail")));
+TEST(DcgmFaults, JudgesAFailWithoutAnErrorByTheSettings) {
+  const DcgmDiagnostic report = parsed(v4("memory", v4_result(2, "Fail")));
   for (const Severity bare : {Severity::kReset, Severity::kIsolate}) {
-    const auto verdict = judge_dcgm_report(report, 226, bare);
+    const auto verdict = judge_dcgm_diagnostic(report, 226, bare);
     ASSERT_EQ(verdict.faults.size(), 1U);
     EXPECT_EQ(verdict.faults[0].severity, bare);
     EXPECT_EQ(verdict.faults[0].code, "memory");
@@ -102,7 +102,7 @@ TEST(DcgmVerdict, JudgesAFailWithoutAnErrorByTheSettings) {
 }
 
 // nvvs/src/Software.cpp (v4.6.0) only warns of graphics processes, whose error says "reset".
-TEST(DcgmVerdict, NeverResetsAGpuBecauseSomebodyUsesIt) {
+TEST(DcgmFaults, NeverResetsAGpuBecauseSomebodyUsesIt) {
   for (const std::string status : {"Warn", "Fail"}) {
     const auto verdict =
         judge(v4("software", v4_result(0, status, samples::warning(25, 6, "in use"))), 226);
@@ -110,7 +110,7 @@ TEST(DcgmVerdict, NeverResetsAGpuBecauseSomebodyUsesIt) {
   }
 }
 
-TEST(DcgmVerdict, OnlyWatchesWhatDcgmItselfDoesNotFail) {
+TEST(DcgmFaults, OnlyWatchesWhatDcgmItselfDoesNotFail) {
   for (const std::string status : {"Warn", "Pass"}) {
     const auto verdict =
         judge(v4("memory", v4_result(0, status, samples::warning(56, 2, "no memory"))), 0);
@@ -118,7 +118,7 @@ TEST(DcgmVerdict, OnlyWatchesWhatDcgmItselfDoesNotFail) {
   }
 }
 
-TEST(DcgmVerdict, FindsNothingInASkippedTest) {
+TEST(DcgmFaults, FindsNothingInASkippedTest) {
   const auto verdict =
       judge(v4("memory", v4_result(0, "Skip", samples::warning(55, 2, "ECC is off"))), 0);
   EXPECT_TRUE(verdict.faults.empty());
@@ -126,13 +126,13 @@ TEST(DcgmVerdict, FindsNothingInASkippedTest) {
   EXPECT_TRUE(verdict.tested.empty());
 }
 
-TEST(DcgmVerdict, DoesNotTellAfterAnAbortedTest) {
+TEST(DcgmFaults, DoesNotTellAfterAnAbortedTest) {
   const auto verdict =
       judge(v4("memory", v4_result(0, "Fail", samples::warning(47, 5, "aborted"))), 226);
   EXPECT_THAT(verdict.undecided, HasSubstr("aborted"));
 }
 
-TEST(DcgmVerdict, HoldsTheExitCodeAgainstTheReport) {
+TEST(DcgmFaults, HoldsTheExitCodeAgainstTheReport) {
   const std::string passed = v4("memory", v4_result(0, "Pass"));
   const std::string failed = v4("memory", v4_result(0, "Fail", samples::warning(1, 1, "")));
   EXPECT_EQ(judge(passed, 0).undecided, "");
@@ -144,11 +144,11 @@ TEST(DcgmVerdict, HoldsTheExitCodeAgainstTheReport) {
 }
 
 // facebookresearch/gcm has seen 205 beside a report in which all has passed.
-TEST(DcgmVerdict, DoesNotPassAReportWhoseExitCodeSaysIsolate) {
+TEST(DcgmFaults, DoesNotPassAReportWhoseExitCodeSaysIsolate) {
   EXPECT_THAT(judge(recorded("dcgm/v3-level1.json"), 205).undecided, HasSubstr("isolate"));
 }
 
-TEST(DcgmVerdict, JudgesARealGpuWithoutPersistenceModeAsSomethingToWatch) {
+TEST(DcgmFaults, JudgesARealGpuWithoutPersistenceModeAsSomethingToWatch) {
   const auto verdict = judge(recorded("dcgm/v4.5.2-level2.json"));
   ASSERT_EQ(verdict.faults.size(), 1U);
   EXPECT_EQ(verdict.faults[0].severity, Severity::kMonitor);
@@ -157,7 +157,7 @@ TEST(DcgmVerdict, JudgesARealGpuWithoutPersistenceModeAsSomethingToWatch) {
   EXPECT_EQ(verdict.undecided, "");
 }
 
-TEST(DcgmVerdict, KeepsTheWorstOfOneErrorOnOneGpu) {
+TEST(DcgmFaults, KeepsTheWorstOfOneErrorOnOneGpu) {
   const auto verdict = judge(
       v4("memory",
          v4_result(0, "Fail", samples::warning(9, 1, "a") + "," + samples::warning(9, 2, "b"))),
@@ -174,10 +174,10 @@ TEST(DcgmRefusal, KnowsWhyDcgmWouldNotRun) {
 }
 
 TEST(DcgmOutcome, NamesGpusByPciAddress) {
-  const DcgmReport report =
+  const DcgmDiagnostic report =
       parsed(v4("memory", v4_result(1, "Fail", samples::warning(58, 2, "x"))));
   const auto outcome =
-      dcgm_outcome(report, judge_dcgm_report(report, 205, Severity::kReset), {gpu(0), gpu(1)});
+      dcgm_outcome(report, judge_dcgm_diagnostic(report, 205, Severity::kReset), {gpu(0), gpu(1)});
   ASSERT_EQ(outcome.findings.size(), 1U);
   EXPECT_EQ(outcome.findings[0].pci_bus_id, "0000:11:00");
   EXPECT_EQ(outcome.findings[0].code, "memory/58");
@@ -185,7 +185,7 @@ TEST(DcgmOutcome, NamesGpusByPciAddress) {
 }
 
 TEST(DcgmOutcome, TrustsTheSerialNumberMoreThanTheIndex) {
-  DcgmReport report;
+  DcgmDiagnostic report;
   report.serials = {{0, "111"}, {1, "222"}};
   const std::vector<Gpu> gpus{gpu(0, "222"), gpu(1, "333")};
   EXPECT_EQ(gpu_of_dcgm(1, report, gpus), &gpus[0]);
@@ -194,8 +194,9 @@ TEST(DcgmOutcome, TrustsTheSerialNumberMoreThanTheIndex) {
 }
 
 TEST(DcgmOutcome, IsNoPassWhileAGpuIsUntested) {
-  const DcgmReport report = parsed(v4("memory", v4_result(0, "Pass") + "," + v4_result(1, "Skip")));
-  const auto verdict = judge_dcgm_report(report, 0, Severity::kReset);
+  const DcgmDiagnostic report =
+      parsed(v4("memory", v4_result(0, "Pass") + "," + v4_result(1, "Skip")));
+  const auto verdict = judge_dcgm_diagnostic(report, 0, Severity::kReset);
   const auto outcome = dcgm_outcome(report, verdict, {gpu(0), gpu(1)});
   EXPECT_EQ(outcome.kind, CheckOutcome::Kind::kError);
   EXPECT_THAT(outcome.details, HasSubstr("no test has run on 0000:11:00"));
@@ -204,16 +205,17 @@ TEST(DcgmOutcome, IsNoPassWhileAGpuIsUntested) {
 }
 
 TEST(DcgmOutcome, SkipsWhereDcgmHasNoTestForTheGpus) {
-  const DcgmReport report = parsed(v4("memory", v4_result(0, "Skip")));
+  const DcgmDiagnostic report = parsed(v4("memory", v4_result(0, "Skip")));
   const auto outcome =
-      dcgm_outcome(report, judge_dcgm_report(report, 0, Severity::kReset), {gpu(0)});
+      dcgm_outcome(report, judge_dcgm_diagnostic(report, 0, Severity::kReset), {gpu(0)});
   EXPECT_EQ(outcome.kind, CheckOutcome::Kind::kSkipped);
 }
 
 TEST(DcgmOutcome, PassesWhenEachGpuWasTested) {
-  const DcgmReport report = parsed(v4("memory", v4_result(0, "Pass") + "," + v4_result(1, "Pass")));
+  const DcgmDiagnostic report =
+      parsed(v4("memory", v4_result(0, "Pass") + "," + v4_result(1, "Pass")));
   const auto outcome =
-      dcgm_outcome(report, judge_dcgm_report(report, 0, Severity::kReset), {gpu(0), gpu(1)});
+      dcgm_outcome(report, judge_dcgm_diagnostic(report, 0, Severity::kReset), {gpu(0), gpu(1)});
   EXPECT_EQ(outcome.kind, CheckOutcome::Kind::kDone);
   EXPECT_TRUE(outcome.findings.empty());
   EXPECT_THAT(outcome.details, HasSubstr("2 passed"));

@@ -1,4 +1,4 @@
-#include "exporter/checks/nccl/nccl_report.h"
+#include "exporter/checks/nccl/nccl_measurements.h"
 
 #include <gmock/gmock.h>
 
@@ -11,8 +11,8 @@ namespace {
 using samples::recorded;
 using testing::HasSubstr;
 
-TEST(NcclReport, ReadsTheTableOfToday) {
-  const NcclReport report = parse_nccl_report(recorded("nccl/v2.13-h100-two-nodes.txt"));
+TEST(NcclMeasurements, ReadsTheTableOfToday) {
+  const NcclMeasurements report = parse_nccl_output(recorded("nccl/v2.13-h100-two-nodes.txt"));
   EXPECT_EQ(report.rows, 5U);
   EXPECT_DOUBLE_EQ(report.best_bus_bandwidth, 466.73);
   EXPECT_EQ(report.best_size, 8589934592U);
@@ -20,85 +20,85 @@ TEST(NcclReport, ReadsTheTableOfToday) {
   EXPECT_TRUE(report.is_complete());
 }
 
-TEST(NcclReport, ReadsTheTableWithoutARoot) {
-  const NcclReport report = parse_nccl_report(recorded("nccl/v2.0-without-root.txt"));
+TEST(NcclMeasurements, ReadsTheTableWithoutARoot) {
+  const NcclMeasurements report = parse_nccl_output(recorded("nccl/v2.0-without-root.txt"));
   EXPECT_EQ(report.rows, 3U);
   EXPECT_DOUBLE_EQ(report.best_bus_bandwidth, 2.56);
   EXPECT_TRUE(report.is_complete());
 }
 
-TEST(NcclReport, TakesATableWithoutItsEndForIncomplete) {
-  const NcclReport report = parse_nccl_report(recorded("nccl/v2.18.2-without-end.txt"));
+TEST(NcclMeasurements, TakesATableWithoutItsEndForIncomplete) {
+  const NcclMeasurements report = parse_nccl_output(recorded("nccl/v2.18.2-without-end.txt"));
   EXPECT_EQ(report.rows, 4U);
   EXPECT_DOUBLE_EQ(report.best_bus_bandwidth, 45.70);
   EXPECT_FALSE(report.is_complete());
 }
 
-TEST(NcclReport, CountsWrongValues) {
-  const NcclReport report = parse_nccl_report(recorded("nccl/v2.17.8-wrong-values.txt"));
+TEST(NcclMeasurements, CountsWrongValues) {
+  const NcclMeasurements report = parse_nccl_output(recorded("nccl/v2.17.8-wrong-values.txt"));
   EXPECT_EQ(report.wrong_values, 4U);
   EXPECT_THAT(report.complaint, HasSubstr("Test failure"));
   EXPECT_FALSE(report.is_hardware_complaint);
 }
 
-TEST(NcclReport, KnowsACudaErrorThatIsNoHardware) {
-  const NcclReport report = parse_nccl_report(recorded("nccl/v2.17.8-busy.txt"));
+TEST(NcclMeasurements, KnowsACudaErrorThatIsNoHardware) {
+  const NcclMeasurements report = parse_nccl_output(recorded("nccl/v2.17.8-busy.txt"));
   EXPECT_THAT(report.complaint, HasSubstr("busy or unavailable"));
   EXPECT_FALSE(report.is_hardware_complaint);
   EXPECT_FALSE(report.is_complete());
 }
 
-TEST(NcclReport, KnowsACudaErrorThatIsHardware) {
-  const NcclReport report = parse_nccl_report(
+TEST(NcclMeasurements, KnowsACudaErrorThatIsHardware) {
+  const NcclMeasurements report = parse_nccl_output(
       "x: Test NCCL failure common.cu:958 'unhandled cuda error'\n"
       "x:1:2 [3] enqueue.cc:1 NCCL WARN Cuda failure 'uncorrectable ECC error encountered'\n");
   EXPECT_TRUE(report.is_hardware_complaint);
   EXPECT_THAT(report.complaint, HasSubstr("uncorrectable ECC"));
 }
 
-TEST(NcclReport, KnowsWhichHostComplainsOfItsHardware) {
+TEST(NcclMeasurements, KnowsWhichHostComplainsOfItsHardware) {
   const std::string other = "node-b: Test CUDA failure common.cu:1 'uncorrectable ECC error'\n";
-  EXPECT_EQ(parse_nccl_report(other, "node-a").own_hardware_complaint, "");
-  EXPECT_EQ(parse_nccl_report(other, "node").own_hardware_complaint, "");
-  EXPECT_EQ(parse_nccl_report(other).own_hardware_complaint, "");
+  EXPECT_EQ(parse_nccl_output(other, "node-a").own_hardware_complaint, "");
+  EXPECT_EQ(parse_nccl_output(other, "node").own_hardware_complaint, "");
+  EXPECT_EQ(parse_nccl_output(other).own_hardware_complaint, "");
   for (const std::string line :
        {"node-a: Test CUDA failure common.cu:1 'uncorrectable ECC error'",
         "node-a.example: Test CUDA failure common.cu:1 'uncorrectable ECC error'",
         "node-a:12:34 [3] enqueue.cc:1 NCCL WARN Cuda failure 'uncorrectable NVLink error'",
         "[2025-02-19 10:00:00] node-a:12:34 [3] NCCL WARN Cuda failure 'hardware stack error'"}) {
-    EXPECT_EQ(parse_nccl_report(other + line + "\n", "node-a").own_hardware_complaint, line);
+    EXPECT_EQ(parse_nccl_output(other + line + "\n", "node-a").own_hardware_complaint, line);
   }
 }
 
-TEST(NcclReport, TakesALineWithoutAHostForNobodys) {
+TEST(NcclMeasurements, TakesALineWithoutAHostForNobodys) {
   for (const std::string line : {"uncorrectable ECC error", "[ uncorrectable ECC error",
                                  ": uncorrectable ECC error", "[]: uncorrectable ECC error"}) {
-    const NcclReport report = parse_nccl_report(line, "node-a");
+    const NcclMeasurements report = parse_nccl_output(line, "node-a");
     EXPECT_TRUE(report.is_hardware_complaint);
     EXPECT_EQ(report.own_hardware_complaint, "");
   }
 }
 
-TEST(NcclReport, CountsTheTablesAndTakesTheWorst) {
-  const NcclReport report = parse_nccl_report(recorded("nccl/v2.17.8-wrong-values.txt") +
-                                              recorded("nccl/v2.13-h100-two-nodes.txt"));
+TEST(NcclMeasurements, CountsTheTablesAndTakesTheWorst) {
+  const NcclMeasurements report = parse_nccl_output(recorded("nccl/v2.17.8-wrong-values.txt") +
+                                                    recorded("nccl/v2.13-h100-two-nodes.txt"));
   EXPECT_EQ(report.summaries, 2U);
   EXPECT_EQ(report.wrong_values, 4U);
 }
 
 // aws-ofi-nccl's and NCCL's own words under NCCL_DEBUG=INFO.
-TEST(NcclReport, NamesTheNetwork) {
-  EXPECT_EQ(parse_nccl_report("a:1:2 [0] NCCL INFO NET/OFI Selected Provider is efa (found 4 nics)")
+TEST(NcclMeasurements, NamesTheNetwork) {
+  EXPECT_EQ(parse_nccl_output("a:1:2 [0] NCCL INFO NET/OFI Selected Provider is efa (found 4 nics)")
                 .network,
             "efa");
-  EXPECT_EQ(parse_nccl_report("a:1:2 [0] NCCL INFO Using network AWS Libfabric\n").network,
+  EXPECT_EQ(parse_nccl_output("a:1:2 [0] NCCL INFO Using network AWS Libfabric\n").network,
             "AWS Libfabric");
-  EXPECT_EQ(parse_nccl_report("a:1:2 [0] NCCL INFO Using network Socket\n").network, "Socket");
+  EXPECT_EQ(parse_nccl_output("a:1:2 [0] NCCL INFO Using network Socket\n").network, "Socket");
 }
 
-TEST(NcclReport, FindsNothingInGarbage) {
+TEST(NcclMeasurements, FindsNothingInGarbage) {
   for (const std::string output : {"", "# size count", "1 2 3 4 5 6 7 8 9", "\xff\xfe#\n#\n"}) {
-    const NcclReport report = parse_nccl_report(output);
+    const NcclMeasurements report = parse_nccl_output(output);
     EXPECT_EQ(report.rows, 0U);
     EXPECT_FALSE(report.is_complete());
   }

@@ -1,4 +1,4 @@
-#include "exporter/checks/dcgm/dcgm_verdict.h"
+#include "exporter/checks/dcgm/dcgm_faults.h"
 
 #include <algorithm>
 #include <cctype>
@@ -59,7 +59,7 @@ std::string code_of(const DcgmResult& result, int error_id) {
 
 class Judge {
  public:
-  Judge(DcgmVerdict& verdict, Severity bare_fail) : verdict_(verdict), bare_fail_(bare_fail) {}
+  Judge(DcgmFaults& verdict, Severity bare_fail) : verdict_(verdict), bare_fail_(bare_fail) {}
 
   void add(const DcgmResult& result) {
     count(result);
@@ -117,12 +117,12 @@ class Judge {
     if (same->severity < fault.severity) *same = std::move(fault);
   }
 
-  DcgmVerdict& verdict_;
+  DcgmFaults& verdict_;
   Severity bare_fail_;
   bool has_isolate_ = false;
 };
 
-std::string doubt(const DcgmReport& report, const DcgmVerdict& verdict, const Judge& judge,
+std::string doubt(const DcgmDiagnostic& report, const DcgmFaults& verdict, const Judge& judge,
                   int exit_code) {
   if (!verdict.undecided.empty()) return verdict.undecided;
   if (!report.runtime_error.empty()) return "DCGM: " + report.runtime_error;
@@ -138,8 +138,8 @@ std::string doubt(const DcgmReport& report, const DcgmVerdict& verdict, const Ju
 
 }  // namespace
 
-DcgmVerdict judge_dcgm_report(const DcgmReport& report, int exit_code, Severity bare_fail) {
-  DcgmVerdict verdict;
+DcgmFaults judge_dcgm_diagnostic(const DcgmDiagnostic& report, int exit_code, Severity bare_fail) {
+  DcgmFaults verdict;
   Judge judge(verdict, bare_fail);
   for (const DcgmResult& result : report.results) judge.add(result);
   verdict.undecided = doubt(report, verdict, judge, exit_code);

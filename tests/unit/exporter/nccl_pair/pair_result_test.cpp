@@ -1,4 +1,4 @@
-#include "exporter/nccl_pair/verdict.h"
+#include "exporter/nccl_pair/pair_result.h"
 
 #include <gmock/gmock.h>
 
@@ -10,19 +10,19 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
-using Kind = Report::Kind;
+using Kind = SideResult::Kind;
 
 // 128 MiB twenty times in so many milliseconds, over two GPUs.
-Report in_milliseconds(std::uint64_t ms, std::uint64_t wrong = 0) {
+SideResult in_milliseconds(std::uint64_t ms, std::uint64_t wrong = 0) {
   return {.kind = Kind::kMeasured,
           .words = {},
           .figures = {.nanoseconds = {ms * 1'000'000}, .wrong_values = wrong}};
 }
 
-Report report(Kind kind) { return {.kind = kind, .words = "its words", .figures = {}}; }
+SideResult report(Kind kind) { return {.kind = kind, .words = "its words", .figures = {}}; }
 
-Verdict judged(const Report& first, const Report& second, double wanted = 100,
-               const std::string& of_name = {}) {
+PairResult judged(const SideResult& first, const SideResult& second, double wanted = 100,
+                  const std::string& of_name = {}) {
   const Agreed agreed{.gpus = 1,
                       .nccl_version = 22304,
                       .min_bus_bandwidth = wanted,
@@ -41,15 +41,15 @@ TEST(PairVerdict, PassesWhatIsFastEnoughOnTheSlowerSide) {
 }
 
 TEST(PairVerdict, FailsForWrongValuesHoweverFast) {
-  const Verdict verdict = judged(in_milliseconds(1), in_milliseconds(1, 3));
+  const PairResult verdict = judged(in_milliseconds(1), in_milliseconds(1, 3));
   EXPECT_EQ(verdict.status, CheckStatus::kFail);
   EXPECT_THAT(verdict.details, HasSubstr("3 results are wrong"));
 }
 
 TEST(PairVerdict, IsTheWorstThatASideCanTell) {
-  const Report measured = in_milliseconds(1);
+  const SideResult measured = in_milliseconds(1);
   struct Case {
-    Report first, second;
+    SideResult first, second;
     CheckStatus status;
   };
   for (const Case& one :
@@ -75,7 +75,7 @@ TEST(PairVerdict, SaysWhoseWordsTheyAre) {
 // The remediator keeps the first of it.
 TEST(PairVerdict, SaysTheCauseBeforeTheNamesOfNodes) {
   const std::string of_name(240, 'x');
-  const auto begin_of = [&](const Report& first, const Report& second) {
+  const auto begin_of = [&](const SideResult& first, const SideResult& second) {
     return judged(first, second, 100, of_name).details.substr(0, 80);
   };
 
@@ -88,15 +88,15 @@ TEST(PairVerdict, SaysTheCauseBeforeTheNamesOfNodes) {
 }
 
 TEST(PairVerdict, TakesNoOtherSizesThanWereAgreed) {
-  Report more = in_milliseconds(1);
+  SideResult more = in_milliseconds(1);
   more.figures.nanoseconds.push_back(1);
   EXPECT_EQ(judged(in_milliseconds(1), more).status, CheckStatus::kError);
 }
 
 TEST(PairVerdict, IsALineThatFitsALastWord) {
-  const Verdict verdict = could_not_tell(std::string(5'000, '"') + "\xff\n");
+  const PairResult verdict = could_not_tell(std::string(5'000, '"') + "\xff\n");
 
-  const std::string line = verdict_line(verdict, "node-a", WallTime{});
+  const std::string line = pair_result_line(verdict, "node-a", WallTime{});
 
   EXPECT_LT(line.size(), 4096U);
   const auto json = parse_json(line);

@@ -9,7 +9,7 @@
 
 #include "core/model/finding.h"
 #include "core/model/severity.h"
-#include "exporter/checks/dcgm/dcgm_report.h"
+#include "exporter/checks/dcgm/dcgm_diagnostic.h"
 
 namespace gpuward::exporter {
 
@@ -22,7 +22,7 @@ struct DcgmFault {
   std::string why;
 };
 
-struct DcgmVerdict {
+struct DcgmFaults {
   std::vector<DcgmFault> faults;
   // Why it is unknown whether that is all; empty where it can. Never a pass.
   std::string undecided;
@@ -32,8 +32,8 @@ struct DcgmVerdict {
 
 // `exit_code` is dcgmi's own, held against the report: 205 says that something must be isolated,
 // 226 that something has failed. `bare_fail` is the severity of a Fail without an error.
-[[nodiscard]] DcgmVerdict judge_dcgm_report(const DcgmReport& report, int exit_code,
-                                            Severity bare_fail);
+[[nodiscard]] DcgmFaults judge_dcgm_diagnostic(const DcgmDiagnostic& report, int exit_code,
+                                               Severity bare_fail);
 
 // Why DCGM would not run, where its error says that it could not be asked now or here: it is
 // paused, another diagnostic runs, GPUs of several kinds. nullopt for anything else.

@@ -1,4 +1,4 @@
-#include "exporter/checks/dcgm/dcgm_report.h"
+#include "exporter/checks/dcgm/dcgm_diagnostic.h"
 
 #include <algorithm>
 #include <array>
@@ -113,7 +113,7 @@ std::optional<int> gpu_named_in(std::string_view text) {
 
 class Reader {
  public:
-  explicit Reader(DcgmReport& report) : report_(report) {}
+  explicit Reader(DcgmDiagnostic& report) : report_(report) {}
 
   void read(const Json& document) {
     const Json* const root = root_of(document);
@@ -268,7 +268,7 @@ class Reader {
     if (report_.riddles.size() < kMost) report_.riddles.push_back(short_text(what));
   }
 
-  DcgmReport& report_;
+  DcgmDiagnostic& report_;
 };
 
 bool is_diagnostic(const Json& document) {
@@ -277,10 +277,10 @@ bool is_diagnostic(const Json& document) {
 
 }  // namespace
 
-Result<DcgmReport> parse_dcgm_report(std::string_view output) {
+Result<DcgmDiagnostic> parse_dcgm_diagnostic(std::string_view output) {
   const auto document = find_json_object(output, kLimits, is_diagnostic);
   if (!document) return with_context("the output of dcgmi", document.error());
-  DcgmReport report;
+  DcgmDiagnostic report;
   Reader reader(report);
   reader.read(*document);
   for (const Json& iteration : member_at(*document, "iterations")) reader.read(iteration);
