@@ -25,8 +25,8 @@ struct Cordoned {
   double recorded_a_second = 0;  // by when the Remediations say so too
   std::vector<double> answers_ms;
 };
-// Tells it of nodes [first, first + nodes) and waits until all of them are marked and recorded.
-// `first`: so many are already.
+// Tells it of nodes [first, first + nodes) and waits until they are marked and recorded, as many as
+// the ledger has room for. `first`: so many are already.
 [[nodiscard]] Cordoned cordon(const FleetRemediator& remediator, MarkedNodes& marked,
                               std::size_t first, std::size_t nodes, const std::string& severity);
 

@@ -31,6 +31,12 @@ bool is_for_ever(const Status& status) {
   return !status && status.error().kind == ErrorKind::kInvalid;
 }
 
+ErrorKind kind_of(int status) {
+  if (status == 429) return ErrorKind::kOverloaded;
+  const bool may_help = status / 100 == 5 || status == 401 || status == 403 || status == 404;
+  return may_help ? ErrorKind::kUnavailable : ErrorKind::kInvalid;
+}
+
 }  // namespace
 
 std::string loki_push_body(const std::string& node, const std::vector<KernelLine>& lines) {
@@ -50,7 +56,8 @@ LokiPusher::LokiPusher(LokiTarget target, std::unique_ptr<http::Client> client, 
       store_(store),
       clock_(clock),
       log_(log),
-      backoff_(kRetry) {
+      backoff_(kRetry),
+      most_lines_(kMostLinesOfAPush) {
   store_.update_health([](Health& health) { health.loki.emplace(); });
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
@@ -74,9 +81,9 @@ void LokiPusher::offer(std::string_view text, WallTime at) {
 
 void LokiPusher::run(const std::stop_token& stop) {
   while (true) {
-    const std::vector<KernelLine> batch = next_batch(stop);
+    std::vector<KernelLine> batch = next_batch(stop);
     if (batch.empty()) return;
-    deliver(batch, stop);
+    deliver(std::move(batch), stop);
   }
 }
 
@@ -84,7 +91,7 @@ std::vector<KernelLine> LokiPusher::next_batch(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   if (!wake_.wait(lock, stop, [&] { return !waiting_.empty(); })) return {};
   std::vector<KernelLine> batch;
-  while (!waiting_.empty() && batch.size() < kMostLinesOfAPush) {
+  while (!waiting_.empty() && batch.size() < most_lines_) {
     waiting_bytes_ -= size_of(waiting_.front().text);
     batch.push_back(std::move(waiting_.front()));
     waiting_.pop_front();
@@ -92,19 +99,29 @@ std::vector<KernelLine> LokiPusher::next_batch(const std::stop_token& stop) {
   return batch;
 }
 
-void LokiPusher::deliver(const std::vector<KernelLine>& batch, const std::stop_token& stop) {
-  const std::string body = loki_push_body(target_.node, batch);
+void LokiPusher::deliver(std::vector<KernelLine> batch, const std::stop_token& stop) {
   while (!stop.stop_requested()) {
-    const Status pushed = push(body, stop);
+    const Status pushed = push(loki_push_body(target_.node, batch), stop);
     if (stop.stop_requested()) return;
     report(pushed);
     if (pushed || is_for_ever(pushed)) {
       backoff_.reset();
       count(pushed ? batch.size() : 0, pushed ? 0 : batch.size());
+      most_lines_ = std::min(kMostLinesOfAPush, 2 * most_lines_);
       return;
     }
+    if (pushed.error().kind == ErrorKind::kOverloaded) give_back_half(batch);
     count(0, 0);
     clock_.sleep_for(backoff_.next(), stop);
+  }
+}
+
+void LokiPusher::give_back_half(std::vector<KernelLine>& batch) {
+  most_lines_ = (batch.size() + 1) / 2;
+  const std::lock_guard lock(mutex_);
+  for (; batch.size() > most_lines_; batch.pop_back()) {
+    waiting_bytes_ += size_of(batch.back().text);
+    waiting_.push_front(std::move(batch.back()));
   }
 }
 
@@ -122,11 +139,8 @@ Status LokiPusher::push(const std::string& body, const std::stop_token& stop) {
       client_->stream(request, kTimeout, stop, [](std::string_view) { return false; });
   if (!answer) return std::unexpected(answer.error());
   if (answer->status / 100 == 2) return {};
-  const bool may_help = answer->status == 429 || answer->status / 100 == 5 ||
-                        answer->status == 401 || answer->status == 403 || answer->status == 404;
-  return fail(may_help ? ErrorKind::kUnavailable : ErrorKind::kInvalid,
-              "HTTP " + std::to_string(answer->status) + ": " +
-                  to_valid_utf8(trim(answer->body), kLongestLine / 16));
+  return fail(kind_of(answer->status), "HTTP " + std::to_string(answer->status) + ": " +
+                                           to_valid_utf8(trim(answer->body), kLongestLine / 16));
 }
 
 void LokiPusher::count(std::size_t sent, std::size_t lost) {

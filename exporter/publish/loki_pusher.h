@@ -56,7 +56,10 @@ class LokiPusher {
   [[nodiscard]] std::vector<KernelLine> next_batch(const std::stop_token& stop);
   // Until Loki has taken the batch, or will never take it, or a stop. Of what it refuses it may
   // have taken a part: all of it counts as lost.
-  void deliver(const std::vector<KernelLine>& batch, const std::stop_token& stop);
+  void deliver(std::vector<KernelLine> batch, const std::stop_token& stop);
+  // Half of a batch waits again: a Loki takes none that is larger than what its rate limit allows
+  // at once, however long it is waited for.
+  void give_back_half(std::vector<KernelLine>& batch);
   [[nodiscard]] Status push(const std::string& body, const std::stop_token& stop);
   void count(std::size_t sent, std::size_t lost);
   void report(const Status& status);
@@ -66,7 +69,8 @@ class LokiPusher {
   Store& store_;
   Clock& clock_;
   Log& log_;
-  Backoff backoff_;  // of the thread
+  Backoff backoff_;         // of the thread, as is the next one
+  std::size_t most_lines_;  // of a push
   std::mutex mutex_;
   std::condition_variable_any wake_;
   std::deque<KernelLine> waiting_;

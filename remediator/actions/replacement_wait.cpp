@@ -17,6 +17,15 @@ constexpr milliseconds kReplacementInterval = seconds(15);
 // Of nodes that might count: more reports are not asked for in one look.
 constexpr int kMostReports = 16;
 
+// When the node's work began to move: an autoscaler makes the next node for the pods of a drain,
+// not for the end of the machine.
+WallTime out_of_service_since(const StepRequest& request) {
+  const RemediationStatus& status = request.remediation.status;
+  const StepRecord* drain = status.find(Step::kDrain);
+  if (drain != nullptr && drain->intent_at) return *drain->intent_at;
+  return status.find(Step::kTerminate)->intent_at.value_or(request.now);
+}
+
 // The one that counts already first: nothing is won by another.
 std::vector<Newcomer> with_counted_first(std::vector<Newcomer> all, const std::string& uid) {
   const auto counted = std::ranges::find_if(
@@ -30,14 +39,14 @@ std::vector<Newcomer> with_counted_first(std::vector<Newcomer> all, const std::s
 struct ReplacementWait::Lost {
   MachineKind kind;
   std::string instance;
-  WallTime since;  // the end was intended; whole seconds, as the API server's times are
+  WallTime since;  // it takes no work; whole seconds, as the API server's times are
 };
 
 Result<StepProgress> ReplacementWait::watch(const StepRequest& request) {
   const StepRecord& end = *request.remediation.status.find(Step::kTerminate);
   const Lost lost{.kind = kind_in(end.facts),
                   .instance = value_at(end.facts, kInstanceFact),
-                  .since = std::chrono::floor<seconds>(end.intent_at.value_or(request.now))};
+                  .since = std::chrono::floor<seconds>(out_of_service_since(request))};
   const auto newcomers = replacements_.newcomers(request.remediation.name, lost.since);
   std::string why;
   int reports_asked = 0;

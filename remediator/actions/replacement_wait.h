@@ -1,7 +1,8 @@
-// The wait for the node that comes in the place of one whose machine was ended: made after the end
-// was intended, in the same pool, of the same type with the same GPUs, on another instance, free to
-// take work, Ready, without a Remediation of its own, not counted for another machine, and with a
-// fresh report of severity none for the soak time without a break. Part of the step `verify`.
+// The wait for the node that comes in the place of one whose machine was ended: made since that was
+// drained, or else since its end was intended, in the same pool, of the same type with the same
+// GPUs, on another instance, free to take work, Ready, without a Remediation of its own, not
+// counted for another machine, and with a fresh report of severity none for the soak time without a
+// break. Part of the step `verify`.
 #pragma once
 
 #include <optional>

@@ -36,8 +36,13 @@ Result<StepProgress> VerifyAction::watch(const StepRequest& request) {
 std::optional<std::string> VerifyAction::objection(const StepRequest& request) {
   if (!is_ready(request.node)) return "the node is not Ready";
   const auto& alerts = request.remediation.alerts;
-  if (const auto firing = std::ranges::find_if(alerts, &AlertEvidence::firing);
-      firing != alerts.end())
+  // A node that is maintained had no fault, and what is only recorded does not keep it out.
+  const bool is_maintained = request.remediation.acted_severity() <= Severity::kMonitor;
+  const auto speaks = [&](const AlertEvidence& alert) {
+    return alert.firing() && request.remediation.counts(alert) &&
+           (!is_maintained || alert.severity > Severity::kMonitor);
+  };
+  if (const auto firing = std::ranges::find_if(alerts, speaks); firing != alerts.end())
     return "alert " + firing->alertname + " fires";
   if (reports_ == nullptr) return "no --prometheus.url is set to read health reports from";
   auto report = reports_->latest(request.node.meta.name);

@@ -340,17 +340,17 @@ Result<NodeRecord> read_record(kube::Api& api, const std::string& name) {
   auto objects = api.list_custom(remediation_type(), "");
   if (!objects) return with_context("reading remediations", objects.error());
   NodeRecord record{.node = name, .objects = {}, .remediations = {}, .all = {}};
-  for (const kube::CustomObject& object : *objects) {
+  std::erase_if(*objects, [&](const kube::CustomObject& object) {
     auto remediation = to_remediation(object);
-    if (!remediation) continue;
+    if (!remediation) return true;
     if (remediation->name == name) record.node = remediation->node;
     record.all.push_back(*std::move(remediation));
-  }
-  for (kube::CustomObject& object : *objects) {
-    const auto remediation = to_remediation(object);
-    if (!remediation || remediation->node != record.node) continue;
-    record.remediations.push_back(*remediation);
-    record.objects.push_back(std::move(object));
+    return false;
+  });
+  for (std::size_t i = 0; i < record.all.size(); ++i) {
+    if (record.all[i].node != record.node) continue;
+    record.remediations.push_back(record.all[i]);
+    record.objects.push_back(std::move((*objects)[i]));
   }
   std::ranges::sort(record.remediations, [&](const Remediation& a, const Remediation& b) {
     return std::pair(a.name != name, b.created) < std::pair(b.name != name, a.created);

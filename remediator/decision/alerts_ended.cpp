@@ -3,6 +3,7 @@
 
 #include "core/runtime/clock.h"
 #include "remediator/decision/draft.h"
+#include "remediator/decision/maintenance.h"
 #include "remediator/decision/way_back.h"
 
 namespace gpuward::remediator {
@@ -46,7 +47,7 @@ std::optional<std::string> report_objection(const Draft& draft) {
   if (!*draft.inputs.report)
     return "there is no health report: " + why_no_report(draft.inputs.report->error());
   return objection_to(**draft.inputs.report, *draft.inputs.node,
-                      {.after = draft.remediation.ended_at().value_or(draft.now),
+                      {.after = reason_ended_at(draft).value_or(draft.now),
                        .max_age = draft.policy.return_to_service.max_report_age,
                        .now = draft.now});
 }

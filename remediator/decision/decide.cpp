@@ -52,8 +52,8 @@ bool is_cordon_unknown(const Draft& draft) {
 }
 
 bool was_released(const Draft& draft) {
-  return may_be_returned(draft.remediation, *draft.inputs.node) &&
-         !draft.remediation.any_firing() && !is_cordon_unknown(draft);
+  return may_be_returned(draft.remediation, *draft.inputs.node) && !has_reason(draft) &&
+         !is_cordon_unknown(draft);
 }
 
 // What record and node do not explain; nullopt where they agree.
@@ -66,7 +66,7 @@ std::optional<std::string> unexplained_ownership(const Draft& draft) {
   }
   const bool has_ended =
       may_be_returned(draft.remediation, *draft.inputs.node) && is_cordon_unknown(draft);
-  if (!has_ended || draft.remediation.any_firing()) return std::nullopt;
+  if (!has_ended || has_reason(draft)) return std::nullopt;
   return "taint and annotation are gone, and it is unknown whose the cordon is";
 }
 
@@ -408,8 +408,8 @@ Decision decide_in_order(Draft& draft) {
     if (!is_over && (is_of_the_machine(step->step) || allows(draft.policy.mode, step->step)))
       return watch_step(draft, std::move(*step));
   }
-  const bool is_wanted =
-      draft.remediation.any_firing() || is_announced(draft.policy, draft.remediation);
+  // A node that is maintained by another plan than its fault's is wanted for both.
+  const bool is_wanted = has_reason(draft) || is_announced(draft.policy, draft.remediation);
   if (has_begun(draft.remediation) || is_wanted) return decide_standing(draft);
   return decide_without_alerts(draft);
 }

@@ -118,6 +118,22 @@ bool is_called_off(const Policy& policy, const Remediation& remediation) {
   return is_maintenance(policy, remediation) && !is_announced(policy, remediation);
 }
 
+bool has_reason(const Draft& draft) {
+  return is_maintenance(draft.policy, draft.remediation)
+             ? is_announced(draft.policy, draft.remediation)
+             : draft.remediation.any_firing();
+}
+
+std::optional<WallTime> reason_ended_at(const Draft& draft) {
+  if (!is_maintenance(draft.policy, draft.remediation)) return draft.remediation.ended_at();
+  if (has_reason(draft)) return std::nullopt;
+  std::optional<WallTime> last;
+  for (const AlertEvidence& alert : draft.remediation.alerts) {
+    if (announced_kind(alert) && alert.ended_at) last = std::max(last, alert.ended_at);
+  }
+  return last;
+}
+
 std::string announced_text(const DecisionInputs& inputs) {
   std::string text;
   for (const NodeAnnouncement& one : node_announcements_of(*inputs.node)) {
@@ -137,7 +153,9 @@ Decision with_lateness(Draft& draft, Decision decision) {
   const auto reasons = reasons_of(draft.policy, draft.inputs);
   if (reasons.empty() || !is_to_be_drained(draft) || !is_late(draft, first_of(reasons)))
     return decision;
-  const bool stands = decision.verdict == Verdict::kHold || decision.verdict == Verdict::kWatch;
+  // The taint may be on, and the cordon wait for its budget.
+  const bool stands = decision.verdict == Verdict::kHold || decision.verdict == Verdict::kWatch ||
+                      decision.verdict == Verdict::kQuarantine;
   if (!stands) return decision;
   decision.rule = kLateRule;
   decision.phase = Phase::kWaiting;

@@ -23,6 +23,12 @@ namespace gpuward::remediator {
 // Whether a drain that was begun has lost its reason.
 [[nodiscard]] bool is_called_off(const Policy& policy, const Remediation& remediation);
 
+// Whether there is still a reason for what is done: where the node is maintained, an announcement
+// with steps and nothing else; else any alert that counts.
+[[nodiscard]] bool has_reason(const Draft& draft);
+// When the last of these reasons ended; nullopt where one has not.
+[[nodiscard]] std::optional<WallTime> reason_ended_at(const Draft& draft);
+
 // What is announced of the node, with the pods that it hits; empty where nothing is.
 [[nodiscard]] std::string announced_text(const DecisionInputs& inputs);
 

@@ -5,6 +5,7 @@
 #include "core/runtime/clock.h"
 #include "remediator/actions/step_progress.h"
 #include "remediator/decision/draft.h"
+#include "remediator/decision/maintenance.h"
 #include "remediator/decision/step_gates.h"
 #include "remediator/decision/way_back.h"
 #include "remediator/model/text_map.h"
@@ -47,6 +48,8 @@ Decision begin_step(Draft& draft, const PlannedStep& step) {
 
 Decision escalate(Draft& draft, const std::string& why) {
   if (draft.remediation.is_drill()) return hold_exhausted(draft, why + "; a drill goes no further");
+  // Steps of a severity are for faults that were reported.
+  if (is_maintenance(draft.policy, draft.remediation)) return hold_for_operator(draft, why);
   const auto worse = worse_with_steps(draft.policy, draft.remediation.acted_severity());
   if (!worse) return hold_for_operator(draft, why);
   draft.decision.escalate_to = worse;
@@ -114,7 +117,8 @@ Decision restart_again(Draft& draft, const PlannedStep& step, const StepRecord& 
 
 // It waits as any step does: the policy may want an operator's approval before a node goes back.
 Decision return_to_service(Draft& draft, const PlannedStep& step) {
-  if (draft.remediation.any_firing()) return escalate(draft, "the alerts fire again");
+  const bool is_maintained = is_maintenance(draft.policy, draft.remediation);
+  if (!is_maintained && has_reason(draft)) return escalate(draft, "the alerts fire again");
   if (Gate gate = ask_gate(draft, step); gate.verdict == Verdict::kHold)
     return wait_at(draft, std::move(gate));
   const std::string rule = "step.return-to-service";
@@ -158,8 +162,7 @@ Decision take_step(Draft& draft, const PlannedStep& step) {
     return after_failure(draft, step, *record);
   if (step.step == Step::kReturn) return return_to_service(draft, step);
   // Nothing is taken away from a node that nobody complains about any more.
-  if (is_disruptive(step.step) && !draft.remediation.any_firing())
-    return take_without_alerts(draft, step);
+  if (is_disruptive(step.step) && !has_reason(draft)) return take_without_alerts(draft, step);
   return begin_step(draft, step);
 }
 

@@ -12,7 +12,8 @@ Result<IntakeCounts> OlderAlerts::take(std::span<const AlertSignal> signals,
   std::vector<AlertSignal> told(signals.begin(), signals.end());
   for (AlertSignal& signal : told) {
     if (reports_ == nullptr || clock_.steady() >= until) break;
-    if (is_unexplained(signal)) signal.is_of_this_machine = is_measured(signal);
+    if (!signal.is_of_this_machine && is_unexplained(signal))
+      signal.is_of_this_machine = is_measured(signal);
   }
   return intake_.take(told, deadline);
 }

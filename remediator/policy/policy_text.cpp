@@ -32,7 +32,10 @@ std::string failure_text(const Policy& policy, Severity severity, Step step) {
     return "goes to " + policy.jobs.evidence.upload + "; its failure stops nothing";
   if (step == Step::kCollectEvidence || step == Step::kRestartJob)
     return "its failure stops nothing";
-  const auto worse = worse_with_steps(policy, severity);
+  // Only mode full comes to such a step.
+  Policy full = policy;
+  full.mode = Mode::kFull;
+  const auto worse = worse_with_steps(full, severity);
   if (!worse) return "where it fails, held for an operator";
   return "where it fails, severity " + std::string(to_string(*worse)) + " from then on";
 }

@@ -1,6 +1,7 @@
 #include "remediator/sources/loki_api.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <ctime>
 #include <utility>
@@ -14,6 +15,26 @@ namespace {
 
 constexpr std::size_t kMaxAnswer = 32U << 20U;
 constexpr std::size_t kMaxComplaint = 200;
+
+// What Loki says to a question that its limits (limits_config) forbid, and what to ask for instead.
+struct Refusal {
+  std::string_view words;
+  ErrorKind kind;
+};
+constexpr std::array kRefusals = {
+    Refusal{"max entries limit", ErrorKind::kTooLarge},
+    Refusal{"query time range exceeds", ErrorKind::kTimeout},
+    Refusal{"would read too many bytes", ErrorKind::kTimeout},
+    Refusal{"too large to execute", ErrorKind::kTimeout},
+    Refusal{"request timed out", ErrorKind::kTimeout},
+};
+
+ErrorKind kind_of(std::string_view refusal) {
+  for (const Refusal& known : kRefusals) {
+    if (refusal.find(known.words) != std::string_view::npos) return known.kind;
+  }
+  return ErrorKind::kUnavailable;
+}
 
 // `Sun, 22 Nov 2026 02:43:00 GMT`.
 std::optional<std::chrono::seconds> parse_http_date(std::string_view text) {
@@ -97,7 +118,7 @@ Result<LokiAnswer> LokiApi::ask(const LokiQuestion& question) {
   const auto response = http_.send(request);
   if (!response) return with_context("reading Loki", response.error());
   if (response->status != 200) {
-    return fail(ErrorKind::kUnavailable,
+    return fail(kind_of(response->body),
                 "reading Loki: it answered " + std::to_string(response->status) + ": " +
                     std::string(trim(to_valid_utf8(response->body, kMaxComplaint))));
   }

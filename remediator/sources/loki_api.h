@@ -45,7 +45,8 @@ class LokiApi {
  public:
   // `http` must outlive it.
   LokiApi(LokiPlace place, http::Client& http);
-  // kTooLarge where the answer is beyond its cap: ask for fewer lines.
+  // kTooLarge where the answer is beyond our cap or Loki's limit: ask for fewer lines. kTimeout
+  // where the answer takes too long, or Loki allows no question of that length: for a shorter time.
   [[nodiscard]] Result<LokiAnswer> ask(const LokiQuestion& question);
 
  private:

@@ -17,8 +17,10 @@ using std::chrono::nanoseconds;
 constexpr std::size_t kPageLines = 1'000;
 // Loki takes lines of nodes whose clocks are so far ahead.
 constexpr std::int64_t kAheadMost = nanoseconds(std::chrono::minutes(10)).count();
-// What is asked for at once where much was missed.
-constexpr std::int64_t kLongestQuestion = nanoseconds(std::chrono::hours(1)).count();
+// What is asked for at once where much was missed; less where Loki does not answer that.
+constexpr nanoseconds kLongestQuestion = std::chrono::hours(1);
+constexpr nanoseconds kShortestQuestion = std::chrono::minutes(1);
+constexpr std::chrono::minutes kLessFor{10};
 // What was missed for longer is nobody's finding any more.
 constexpr std::int64_t kLongestGap = nanoseconds(std::chrono::hours(24)).count();
 constexpr std::chrono::seconds kCursorEvery{30};
@@ -61,7 +63,8 @@ LokiSource::LokiSource(LokiSettings settings, http::Client& http, kube::Api& api
       policy_(policy),
       known_(known),
       clock_(clock),
-      limit_(kPageLines) {}
+      limit_(kPageLines),
+      range_(kLongestQuestion) {}
 
 std::string LokiSource::name_of(Feed feed) { return feed == Feed::kKernel ? "kernel" : "pods"; }
 
@@ -142,6 +145,11 @@ std::string LokiSource::query_of(Feed feed, const LokiRules& rules) const {
 }
 
 Status LokiSource::read(Feed feed, const LokiRules& rules, SourceFindings& findings) {
+  if (asked_too_much_at_ && clock_.steady() - *asked_too_much_at_ >= kLessFor) {
+    limit_ = kPageLines;
+    range_ = kLongestQuestion;
+    asked_too_much_at_.reset();
+  }
   const std::int64_t overlap = nanoseconds_of(rules.overlap);
   const auto known = progress_.find(feed);
   Progress next = known == progress_.end() ? Progress{now(), std::nullopt} : known->second;
@@ -155,7 +163,7 @@ Status LokiSource::read(Feed feed, const LokiRules& rules, SourceFindings& findi
                         .start = next.resume.value_or(std::max(next.position - overlap, {})),
                         .end = 0,
                         .limit = limit_};
-  question.end = std::min(now() + kAheadMost, question.start + overlap + kLongestQuestion);
+  question.end = std::min(now() + kAheadMost, question.start + overlap + range_.count());
   const auto answer = ask(question);
   if (!answer) return std::unexpected(answer.error());
   for (const LogLine& line : answer->lines) take(feed, line, rules, findings);
@@ -175,19 +183,28 @@ Status LokiSource::read(Feed feed, const LokiRules& rules, SourceFindings& findi
   return {};
 }
 
-// Asks for less where an answer was too large, and for more again once one was not.
 Result<LokiAnswer> LokiSource::ask(const LokiQuestion& question) {
   auto answer = loki_.ask(question);
   if (!answer) {
-    if (answer.error().kind == ErrorKind::kTooLarge) limit_ = std::max<std::size_t>(1, limit_ / 2);
+    ask_for_less(answer.error().kind);
     return answer;
   }
-  limit_ = std::min(kPageLines, limit_ * 2);
   if (answer->server_clock) {
     const auto ours = std::chrono::floor<std::chrono::seconds>(clock_.wall().time_since_epoch());
     ahead_ = *answer->server_clock - ours;
   }
   return answer;
+}
+
+void LokiSource::ask_for_less(ErrorKind refusal) {
+  if (refusal == ErrorKind::kTooLarge) {
+    limit_ = std::max<std::size_t>(1, limit_ / 2);
+  } else if (refusal == ErrorKind::kTimeout) {
+    range_ = std::max(kShortestQuestion, range_ / 2);
+  } else {
+    return;
+  }
+  asked_too_much_at_ = clock_.steady();
 }
 
 void LokiSource::take(Feed feed, const LogLine& line, const LokiRules& rules,

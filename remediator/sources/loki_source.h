@@ -67,6 +67,7 @@ class LokiSource final : public Source {
   [[nodiscard]] std::string query_of(Feed feed, const LokiRules& rules) const;
   [[nodiscard]] Status read(Feed feed, const LokiRules& rules, SourceFindings& findings);
   [[nodiscard]] Result<LokiAnswer> ask(const LokiQuestion& question);
+  void ask_for_less(ErrorKind refusal);
   void take(Feed feed, const LogLine& line, const LokiRules& rules, SourceFindings& findings);
   void note_unknown(const LogLine& line, const LokiRules& rules);
   [[nodiscard]] Status save();
@@ -86,7 +87,10 @@ class LokiSource final : public Source {
   std::optional<Clock::Steady> looked_at_, saved_at_;
   std::int64_t read_since_ = 0;    // by Loki's clock: this process has had all lines since
   std::chrono::seconds ahead_{0};  // Loki's clock before ours
+  // What a question asks for at most; less for a while after one that was too much.
   std::size_t limit_;
+  std::chrono::nanoseconds range_;
+  std::optional<Clock::Steady> asked_too_much_at_;
   std::map<Feed, Progress> progress_;
   LineMemory seen_;
   SplitRecords records_;

@@ -71,7 +71,7 @@ Markup totals(const FleetOverview& overview) {
     all += total("unhealthy: " + name, found == overview.sick.end() ? 0 : found->second, name);
   }
   all += total("in repair", overview.in_repair);
-  all += total("need an operator", overview.held, "isolate");
+  all += total("held for an operator", overview.held, "isolate");
   all += total("wait for an approval", overview.approvals, "reboot");
   return element("dl", {{"class", "totals"}}, {all});
 }

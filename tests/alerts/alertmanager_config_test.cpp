@@ -5,7 +5,7 @@
 #include "core/runtime/files.h"
 #include "tests/alerts/alert_rules.h"
 #include "tests/alerts/command.h"
-#include "tests/support/require.h"
+#include "tests/support/neighbours.h"
 
 namespace gpuward::alerts {
 namespace {
@@ -15,29 +15,34 @@ using ::testing::Not;
 
 std::string config_file() { return alerts_folder() / "alertmanager.yaml"; }
 
-// The receivers that an alert with these labels reaches, as amtool prints them.
-std::string receivers_of(std::vector<std::string> labels) {
-  std::vector<std::string> argv{"amtool", "config", "routes", "test",
-                                "--config.file=" + config_file()};
-  argv.insert(argv.end(), labels.begin(), labels.end());
-  auto outcome = support::Process::run({.argv = std::move(argv)});
-  return outcome ? outcome->output.substr(0, outcome->output.find('\n')) : outcome.error().message;
-}
+// What amtool says of the routes.
+class AlertmanagerRoutes : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override { GPUWARD_REQUIRE(support::why_no_program_of(GetParam(), "amtool")); }
+  static std::string amtool() { return support::program_of(GetParam(), "amtool"); }
+  // The receivers that an alert with these labels reaches.
+  static std::string receivers_of(std::vector<std::string> labels) {
+    std::vector<std::string> argv{amtool(), "config", "routes", "test",
+                                  "--config.file=" + config_file()};
+    argv.insert(argv.end(), labels.begin(), labels.end());
+    auto outcome = support::Process::run({.argv = std::move(argv)});
+    return outcome ? outcome->output.substr(0, outcome->output.find('\n'))
+                   : outcome.error().message;
+  }
+  static std::string receivers_of(const AlertRule& rule, const std::string& node) {
+    std::vector<std::string> labels{"alertname=" + rule.name, "node=" + node};
+    for (const auto& [label, value] : rule.labels) labels.push_back(label + "=" + value);
+    return receivers_of(std::move(labels));
+  }
+};
+GPUWARD_ON_DEBIANS_AND_NEWER(AlertmanagerRoutes);
 
-std::string receivers_of(const AlertRule& rule, const std::string& node) {
-  std::vector<std::string> labels{"alertname=" + rule.name, "node=" + node};
-  for (const auto& [label, value] : rule.labels) labels.push_back(label + "=" + value);
-  return receivers_of(std::move(labels));
-}
-
-TEST(AlertmanagerConfig, PassesAmtool) {
-  GPUWARD_REQUIRE(support::why_no_program("amtool"));
-  const Said said = run({"amtool", "check-config", config_file()});
+TEST_P(AlertmanagerRoutes, PassAmtool) {
+  const Said said = run({amtool(), "check-config", config_file()});
   EXPECT_EQ(said.exit_code, 0) << said.text;
 }
 
-TEST(AlertmanagerConfig, SendsEveryLevelOfNodeSeverityToTheRemediator) {
-  GPUWARD_REQUIRE(support::why_no_program("amtool"));
+TEST_P(AlertmanagerRoutes, SendEveryLevelOfNodeSeverityToTheRemediator) {
   EXPECT_EQ(receivers_of({"remediation=isolate", "severity=critical", "node=a"}),
             "gpuward-remediator,pager");
   EXPECT_EQ(receivers_of({"remediation=reboot", "severity=critical", "node=a"}),
@@ -47,8 +52,7 @@ TEST(AlertmanagerConfig, SendsEveryLevelOfNodeSeverityToTheRemediator) {
   EXPECT_EQ(receivers_of({"remediation=monitor", "severity=info", "node=a"}), "gpuward-remediator");
 }
 
-TEST(AlertmanagerConfig, SendsNothingElseToTheRemediator) {
-  GPUWARD_REQUIRE(support::why_no_program("amtool"));
+TEST_P(AlertmanagerRoutes, SendNothingElseToTheRemediator) {
   for (const AlertRule& rule : load_alert_rules()) {
     const bool is_order = !rule.label("remediation").empty() || !rule.label("drill").empty();
     EXPECT_EQ(receivers_of(rule, "gpu-1").starts_with("gpuward-remediator"), is_order) << rule.name;
@@ -57,27 +61,23 @@ TEST(AlertmanagerConfig, SendsNothingElseToTheRemediator) {
   EXPECT_EQ(receivers_of({"remediation=paint", "severity=info", "node=a"}), "nobody");
 }
 
-TEST(AlertmanagerConfig, TellsPeopleTheDetailsOfANodeAndNobodyWhatIsForDashboards) {
-  GPUWARD_REQUIRE(support::why_no_program("amtool"));
+TEST_P(AlertmanagerRoutes, TellPeopleTheDetailsOfANodeAndNobodyWhatIsForDashboards) {
   EXPECT_EQ(receivers_of({"hidden_by=node", "severity=warning", "node=a"}), "pager");
   EXPECT_EQ(receivers_of({"hidden_by=node", "severity=info", "node=a"}), "nobody");
 }
 
-TEST(AlertmanagerConfig, SendsTheDeadMansSwitchToAServiceOfItsOwn) {
-  GPUWARD_REQUIRE(support::why_no_program("amtool"));
+TEST_P(AlertmanagerRoutes, SendTheDeadMansSwitchToAServiceOfItsOwn) {
   EXPECT_EQ(receivers_of({"alertname=GpuwardDeadMansSwitch", "severity=info"}), "dead-mans-switch");
 }
 
-TEST(AlertmanagerConfig, SendsADrillToTheRemediatorAndToNobodyElse) {
-  GPUWARD_REQUIRE(support::why_no_program("amtool"));
+TEST_P(AlertmanagerRoutes, SendADrillToTheRemediatorAndToNobodyElse) {
   EXPECT_EQ(receivers_of({"alertname=GpuDrill", "drill=true", "drill_remediation=reboot",
                           "severity=info", "node=a"}),
             "gpuward-remediator");
   EXPECT_EQ(receivers_of({"drill=true", "severity=critical", "node=a"}), "gpuward-remediator");
 }
 
-TEST(AlertmanagerConfig, NeverOrdersAnythingForANodeWithoutAName) {
-  GPUWARD_REQUIRE(support::why_no_program("amtool"));
+TEST_P(AlertmanagerRoutes, NeverOrderAnythingForANodeWithoutAName) {
   EXPECT_EQ(receivers_of({"remediation=reboot", "severity=critical"}), "pager");
 }
 

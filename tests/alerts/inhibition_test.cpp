@@ -10,9 +10,9 @@
 #include "core/runtime/files.h"
 #include "tests/alerts/alert_rules.h"
 #include "tests/support/http_get.h"
+#include "tests/support/neighbours.h"
 #include "tests/support/ports.h"
 #include "tests/support/process.h"
-#include "tests/support/require.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
 
@@ -30,14 +30,15 @@ Json alert(const std::string& name, const std::string& node, Json labels) {
 // On loopback, told nothing but what the test posts; its webhook leads nowhere.
 class RunningAlertmanager {
  public:
-  RunningAlertmanager() : address_("127.0.0.1:" + std::to_string(support::free_port())) {
+  explicit RunningAlertmanager(const std::string& which)
+      : address_("127.0.0.1:" + std::to_string(support::free_port())) {
     std::string config = *read_file(alerts_folder() / "alertmanager.yaml");
     const std::string token = folder_.write("token", "secret").string();
     config = std::regex_replace(config, std::regex("/etc/alertmanager/gpuward-token"), token);
     config = std::regex_replace(config, std::regex("http://gpuward-remediator[^ \n]*"),
                                 "http://127.0.0.1:9/");
     auto process = support::Process::spawn(
-        {.argv = {"prometheus-alertmanager",
+        {.argv = {support::program_of(which, "prometheus-alertmanager"),
                   "--config.file=" + folder_.write("alertmanager.yaml", config).string(),
                   "--storage.path=" + (folder_ / "data").string(),
                   "--web.listen-address=" + address_, "--cluster.listen-address="}});
@@ -82,9 +83,12 @@ Json orders(const std::string& node) {
   });
 }
 
-TEST(Inhibition, LeavesTheWorstOfANodeAndHidesItsDetails) {
-  GPUWARD_REQUIRE(support::why_no_program("prometheus-alertmanager"));
-  const RunningAlertmanager alertmanager;
+class Inhibition : public ::testing::TestWithParam<const char*> {};
+GPUWARD_ON_DEBIANS_AND_NEWER(Inhibition);
+
+TEST_P(Inhibition, LeavesTheWorstOfANodeAndHidesItsDetails) {
+  GPUWARD_REQUIRE(support::why_no_program_of(GetParam(), "prometheus-alertmanager"));
+  const RunningAlertmanager alertmanager(GetParam());
   ASSERT_TRUE(alertmanager.ready());
   Json all = orders("reset-1");
   for (Json& one : orders("gone-1")) all.push_back(one);

@@ -11,9 +11,9 @@
 #include "core/runtime/files.h"
 #include "tests/alerts/alert_rules.h"
 #include "tests/support/http_get.h"
+#include "tests/support/neighbours.h"
 #include "tests/support/ports.h"
 #include "tests/support/process.h"
-#include "tests/support/require.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
 #include "tests/unit/remediator/notify/receiver.h"
@@ -52,11 +52,12 @@ std::string shortened(std::string config, const std::string& url, const std::str
 
 class Scene {
  public:
-  Scene() : address_("127.0.0.1:" + std::to_string(support::free_port())) {
+  explicit Scene(const std::string& which)
+      : address_("127.0.0.1:" + std::to_string(support::free_port())) {
     config_ = shortened(*read_file(alerts_folder() / "alertmanager.yaml"), pager_.url(),
                         folder_.write("token", "secret").string());
     auto process = support::Process::spawn(
-        {.argv = {"prometheus-alertmanager",
+        {.argv = {support::program_of(which, "prometheus-alertmanager"),
                   "--config.file=" + folder_.write("alertmanager.yaml", config_).string(),
                   "--storage.path=" + (folder_ / "data").string(),
                   "--web.listen-address=" + address_, "--cluster.listen-address="}});
@@ -171,9 +172,12 @@ class Scene {
   std::size_t messages_ = 0;
 };
 
-TEST(Notifications, AreThoseThatARealAlertmanagerSends) {
-  GPUWARD_REQUIRE(support::why_no_program("prometheus-alertmanager"));
-  Scene scene;
+class Notifications : public ::testing::TestWithParam<const char*> {};
+GPUWARD_ON_DEBIANS_AND_NEWER(Notifications);
+
+TEST_P(Notifications, AreThoseThatARealAlertmanagerSends) {
+  GPUWARD_REQUIRE(support::why_no_program_of(GetParam(), "prometheus-alertmanager"));
+  Scene scene(GetParam());
   ASSERT_TRUE(scene.is_ready());
   const Labels detail{{"node", "gpu-1"}, {"severity", "warning"}, {"hidden_by", "node"}};
 

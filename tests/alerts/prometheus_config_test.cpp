@@ -8,7 +8,7 @@
 #include "core/runtime/files.h"
 #include "tests/alerts/alert_rules.h"
 #include "tests/alerts/command.h"
-#include "tests/support/require.h"
+#include "tests/support/neighbours.h"
 #include "tests/support/temp_dir.h"
 
 namespace gpuward::alerts {
@@ -33,27 +33,34 @@ std::string with_static_pods(const std::string& config) {
 // alerts/prometheus-kubernetes.yaml and its rules in a folder that promtool here can judge.
 class ClusterConfig {
  public:
-  ClusterConfig() {
+  explicit ClusterConfig(std::string promtool) : promtool_(std::move(promtool)) {
     folder_.write("gpuward.rules.yaml", *read_file(alerts_folder() / "gpuward.rules.yaml"));
     folder_.write("prometheus.yaml",
                   with_static_pods(*read_file(alerts_folder() / "prometheus-kubernetes.yaml")));
   }
   [[nodiscard]] Said check() const {
-    return run({"promtool", "check", "config", folder_ / "prometheus.yaml"});
+    return run({promtool_, "check", "config", folder_ / "prometheus.yaml"});
   }
   // What promtool finds for a job when it has looked for a second.
   [[nodiscard]] Said discover(const std::string& job) const {
-    return run({"promtool", "check", "service-discovery", "--timeout=1s",
+    return run({promtool_, "check", "service-discovery", "--timeout=1s",
                 folder_ / "prometheus.yaml", job});
   }
 
  private:
+  std::string promtool_;
   support::TempDir folder_;
 };
 
-TEST(PrometheusConfig, PassesPromtool) {
-  GPUWARD_REQUIRE(support::why_no_program("promtool"));
-  const Said said = run({"promtool", "check", "config", alerts_folder() / "prometheus.yaml"});
+class PrometheusConfigInPromtool : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override { GPUWARD_REQUIRE(support::why_no_program_of(GetParam(), "promtool")); }
+  static std::string promtool() { return support::program_of(GetParam(), "promtool"); }
+};
+GPUWARD_ON_DEBIANS_AND_NEWER(PrometheusConfigInPromtool);
+
+TEST_P(PrometheusConfigInPromtool, Passes) {
+  const Said said = run({promtool(), "check", "config", alerts_folder() / "prometheus.yaml"});
   EXPECT_EQ(said.exit_code, 0) << said.text;
 }
 
@@ -67,15 +74,21 @@ TEST(PrometheusConfig, ScrapesAndJudgesEveryFiveSecondsAndTrustsNoLabelOfAnExpor
   }
 }
 
-TEST(PrometheusConfig, PassesPromtoolInAClusterToo) {
-  GPUWARD_REQUIRE(support::why_no_program("promtool"));
-  const Said said = ClusterConfig().check();
+TEST_P(PrometheusConfigInPromtool, PassesInAClusterToo) {
+  const Said said = ClusterConfig(promtool()).check();
   EXPECT_EQ(said.exit_code, 0) << said.text;
 }
 
-TEST(PrometheusConfig, TakesTheNodeFromThePodThatKubernetesNames) {
-  GPUWARD_REQUIRE(support::why_no_program("promtool"));
-  const Said said = ClusterConfig().discover("gpuward-exporter");
+// The newer one has Kubernetes discovery.
+TEST(PrometheusConfig, OfAClusterPassesAsItIsShipped) {
+  GPUWARD_REQUIRE(support::why_no_program_of(support::kNewer, "promtool"));
+  const Said said = run({support::program_of(support::kNewer, "promtool"), "check", "config",
+                         alerts_folder() / "prometheus-kubernetes.yaml"});
+  EXPECT_EQ(said.exit_code, 0) << said.text;
+}
+
+TEST_P(PrometheusConfigInPromtool, TakesTheNodeFromThePodThatKubernetesNames) {
+  const Said said = ClusterConfig(promtool()).discover("gpuward-exporter");
   const auto kept = said.text.find("\"labels\"");
   ASSERT_NE(kept, std::string::npos) << said.text;
   const std::string labels = said.text.substr(kept);
@@ -84,9 +97,8 @@ TEST(PrometheusConfig, TakesTheNodeFromThePodThatKubernetesNames) {
   EXPECT_THAT(labels, HasSubstr(R"("pod": "exporter-x")"));
 }
 
-TEST(PrometheusConfig, DropsPodsOfOtherPrograms) {
-  GPUWARD_REQUIRE(support::why_no_program("promtool"));
-  const Said said = ClusterConfig().discover("gpuward-remediator");
+TEST_P(PrometheusConfigInPromtool, DropsPodsOfOtherPrograms) {
+  const Said said = ClusterConfig(promtool()).discover("gpuward-remediator");
   EXPECT_THAT(said.text, HasSubstr("exporter-x")) << "the pod was never looked at";
   EXPECT_THAT(said.text, Not(HasSubstr(R"("instance")"))) << said.text;
 }

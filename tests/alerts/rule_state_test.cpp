@@ -10,8 +10,8 @@
 
 #include "tests/alerts/command.h"
 #include "tests/support/http_get.h"
+#include "tests/support/neighbours.h"
 #include "tests/support/ports.h"
-#include "tests/support/require.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
 
@@ -58,8 +58,11 @@ std::string expectations(const std::vector<bool>& values, const RuleTimes& times
   return text;
 }
 
-TEST(RuleState, FiresAndEndsAsPromtoolSays) {
-  GPUWARD_REQUIRE(support::why_no_program("promtool"));
+class RuleStateInPrometheus : public ::testing::TestWithParam<const char*> {};
+GPUWARD_ON_DEBIANS_AND_NEWER(RuleStateInPrometheus);
+
+TEST_P(RuleStateInPrometheus, FiresAndEndsAsPromtoolSays) {
+  GPUWARD_REQUIRE(support::why_no_program_of(GetParam(), "promtool"));
   for (const RuleTimes& times :
        {RuleTimes{}, RuleTimes{.keep = minutes(10)}, RuleTimes{.hold = minutes(3)},
         RuleTimes{.hold = minutes(10), .keep = minutes(9)}, RuleTimes{minutes(1), minutes(3)}}) {
@@ -69,7 +72,8 @@ TEST(RuleState, FiresAndEndsAsPromtoolSays) {
                                    ", keep_firing_for: " + minutes_text(times.keep) + "}]}]\n");
     std::string tests = "rule_files: [rules.yaml]\nevaluation_interval: 1m\ntests:\n";
     for (unsigned seed = 0; seed < 5; ++seed) tests += expectations(pattern(seed), times);
-    const Said said = run({"promtool", "test", "rules", folder.write("tests.yaml", tests)});
+    const Said said = run({support::program_of(GetParam(), "promtool"), "test", "rules",
+                           folder.write("tests.yaml", tests)});
     EXPECT_EQ(said.exit_code, 0) << minutes_text(times.hold) << ": " << said.text.substr(0, 2000);
   }
 }
@@ -103,7 +107,9 @@ TEST(RuleState, RemembersAWaitOfTenMinutesOverARestart) {
 // A real Prometheus, whose grace period is shortened as the waits of its two rules are.
 class RestartedPrometheus {
  public:
-  RestartedPrometheus() : address_("127.0.0.1:" + std::to_string(support::free_port())) {
+  explicit RestartedPrometheus(std::string program)
+      : address_("127.0.0.1:" + std::to_string(support::free_port())),
+        program_(std::move(program)) {
     folder_.write("rules.yaml",
                   "groups: [{name: x, interval: 1s, rules: ["
                   "{alert: GpuLong, expr: vector(1), for: 10s}, "
@@ -130,20 +136,20 @@ class RestartedPrometheus {
  private:
   void start() {
     auto process = support::Process::spawn(
-        {.argv = {"prometheus", "--config.file=" + (folder_ / "prometheus.yaml").string(),
+        {.argv = {program_, "--config.file=" + (folder_ / "prometheus.yaml").string(),
                   "--storage.tsdb.path=" + (folder_ / "data").string(),
                   "--web.listen-address=" + address_, "--rules.alert.for-grace-period=10s"}});
     ASSERT_TRUE(process) << process.error().message;
     process_ = *std::move(process);
   }
   support::TempDir folder_;
-  std::string address_;
+  std::string address_, program_;
   std::unique_ptr<support::Process> process_;
 };
 
-TEST(RuleState, IsRememberedByARealPrometheusFromTheGracePeriodOn) {
-  GPUWARD_REQUIRE(support::why_no_program("prometheus"));
-  RestartedPrometheus prometheus;
+TEST_P(RuleStateInPrometheus, IsRememberedFromTheGracePeriodOn) {
+  GPUWARD_REQUIRE(support::why_no_program_of(GetParam(), "prometheus"));
+  RestartedPrometheus prometheus(support::program_of(GetParam(), "prometheus"));
   const auto long_one_fires = [&] { return prometheus.states()["GpuLong"] == "firing"; };
   ASSERT_TRUE(support::wait_until(long_one_fires, std::chrono::seconds(60), "GpuLong fires"));
 

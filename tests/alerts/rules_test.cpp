@@ -8,7 +8,7 @@
 #include "core/runtime/files.h"
 #include "tests/alerts/alert_rules.h"
 #include "tests/alerts/command.h"
-#include "tests/support/require.h"
+#include "tests/support/neighbours.h"
 #include "tests/support/temp_dir.h"
 
 namespace gpuward::alerts {
@@ -27,32 +27,36 @@ std::vector<std::string> unit_test_files() {
   return files;
 }
 
-TEST(AlertRules, PassPromtoolsCheckAndLint) {
-  GPUWARD_REQUIRE(support::why_no_program("promtool"));
-  const Said said = run({"promtool", "check", "rules", "--lint=all", "--lint-fatal",
+class AlertRulesInPromtool : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override { GPUWARD_REQUIRE(support::why_no_program_of(GetParam(), "promtool")); }
+  static std::string promtool() { return support::program_of(GetParam(), "promtool"); }
+};
+GPUWARD_ON_DEBIANS_AND_NEWER(AlertRulesInPromtool);
+
+TEST_P(AlertRulesInPromtool, PassItsCheckAndLint) {
+  const Said said = run({promtool(), "check", "rules", "--lint=all", "--lint-fatal",
                          alerts_folder() / "gpuward.rules.yaml"});
   EXPECT_EQ(said.exit_code, 0) << said.text;
 }
 
-TEST(AlertRules, PassTheirUnitTests) {
-  GPUWARD_REQUIRE(support::why_no_program("promtool"));
+TEST_P(AlertRulesInPromtool, PassTheirUnitTests) {
   const auto files = unit_test_files();
   EXPECT_GE(files.size(), 3U);
   // One at a time: all together take as long as a program is given, on a busy machine.
   for (const std::string& file : files) {
-    const Said said = run({"promtool", "test", "rules", file});
+    const Said said = run({promtool(), "test", "rules", file});
     EXPECT_EQ(said.exit_code, 0) << file << ": " << said.text;
   }
 }
 
 // Guards the guard: a threshold that slips must be noticed by the unit tests.
-TEST(AlertRules, FailTheirUnitTestsWhenAThresholdSlips) {
-  GPUWARD_REQUIRE(support::why_no_program("promtool"));
+TEST_P(AlertRulesInPromtool, FailTheirUnitTestsWhenAThresholdSlips) {
   const support::TempDir folder;
   const std::string rules = *read_file(alerts_folder() / "gpuward.rules.yaml");
   folder.write("gpuward.rules.yaml", std::regex_replace(rules, std::regex(">= 4\n"), ">= 3\n"));
   folder.write("tests.yaml", *read_file(alerts_folder() / "gpuward.rules.test.yaml"));
-  EXPECT_EQ(run({"promtool", "test", "rules", folder / "tests.yaml"}).exit_code, 1);
+  EXPECT_EQ(run({promtool(), "test", "rules", folder / "tests.yaml"}).exit_code, 1);
 }
 
 TEST(AlertRules, DeadAlertRuleIsSeenForEachHasAFiringAndAQuietTest) {

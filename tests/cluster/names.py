@@ -4,9 +4,12 @@ import pathlib
 import subprocess
 import sys
 import threading
+import time
 
 from kubectl import Kubectl
 from machines import ClusterError
+
+PAUSE = 1  # seconds, before what has failed is tried again
 
 
 def names(kubectl, domain):
@@ -36,6 +39,7 @@ def note_changes(kubectl, changed):
             changed.set()
             for _ in watch.stdout:
                 changed.set()
+        time.sleep(PAUSE)
 
 
 def main():
@@ -48,6 +52,8 @@ def main():
             publish(names(kubectl, domain), pathlib.Path(folder))
         except ClusterError as error:
             print(error, flush=True)
+            time.sleep(PAUSE)
+            changed.set()
 
 
 if __name__ == "__main__":

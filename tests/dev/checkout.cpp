@@ -57,8 +57,9 @@ Checkout::Checkout() {
   script("dev", repository_file("dev"));
   for (const char* pins :
        {"tests/controlplane/go.mod", "tests/helm/go.mod", "tests/operator/go.mod",
-        "tests/prometheus/go.mod", "tests/kuberouter/go.mod", "tests/moto/requirements.txt",
-        "tests/release/requirements.txt", "CMakeLists.txt"}) {
+        "tests/kwok/go.mod", "tests/karpenter/go.mod", "tests/prometheus/go.mod",
+        "tests/alertmanager/go.mod", "tests/loki/go.mod", "tests/kuberouter/go.mod",
+        "tests/moto/requirements.txt", "tests/release/requirements.txt", "CMakeLists.txt"}) {
     script(pins, repository_file(pins));
   }
   for (const auto& [name, body] : std::map<std::string, std::string>{{"dpkg-query", kDpkgQuery},
@@ -90,15 +91,24 @@ void Checkout::fill_caches() const {
   }
   script("cache/helm-" + found_in("tests/helm/go.mod", "helm\\.sh/helm/v3 v([0-9.]+)") + "/helm",
          "");
-  script("cache/prometheus-" +
-             found_in("tests/prometheus/go.mod", "/prometheus/prometheus v([0-9.]+)") +
-             "/prometheus",
+  const std::string prometheus =
+      "cache/prometheus-" +
+      found_in("tests/prometheus/go.mod", "/prometheus/prometheus v([0-9.]+)") + "/";
+  for (const char* name : {"prometheus", "promtool"}) script(prometheus + name, "");
+  const std::string alertmanager =
+      "cache/alertmanager-" +
+      found_in("tests/alertmanager/go.mod", "/prometheus/alertmanager v([0-9.]+)") + "/";
+  for (const char* name : {"alertmanager", "amtool"}) script(alertmanager + name, "");
+  script("cache/loki-" + found_in("tests/loki/go.mod", "/grafana/loki/v3 v([0-9.]+)") + "/loki",
          "");
   script("cache/kube-router-" + found_in("tests/kuberouter/go.mod", "/kube-router/v2 v([0-9.]+)") +
              "/kube-router",
          "");
   script("cache/prometheus-operator-" +
              found_in("tests/operator/go.mod", "/prometheus-operator v([0-9.]+)") + "/operator",
+         "");
+  script("cache/karpenter-" + found_in("tests/karpenter/go.mod", "/karpenter v([0-9.]+)") +
+             "/karpenter",
          "");
 }
 

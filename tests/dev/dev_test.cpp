@@ -112,6 +112,15 @@ TEST(Dev, PassesWithAllWhereNothingWasSkipped) {
   EXPECT_EQ(Checkout().dev({"test", "--all"}).exit_code, 0);
 }
 
+TEST(Dev, TestsWithARealLokiWhatItTestsWithAFakeOne) {
+  const Checkout checkout;
+  checkout.script("build/release/bin/loki_test", "#!/bin/sh\necho \"loki_test $*\"\n");
+  const auto said = checkout.dev({"test", "--loki", "--gtest_filter=Real*"});
+  EXPECT_EQ(said.exit_code, 0) << said.error_output;
+  EXPECT_THAT(said.output,
+              ContainsRegex("==> building release(.|\n)*loki_test --gtest_filter=Real"));
+}
+
 TEST(Dev, BuildsBeforeItShowsTheDemo) {
   const Checkout checkout;
   checkout.script("build/release/bin/gpuward-demo", "#!/bin/sh\necho the story\n");

@@ -12,9 +12,9 @@
 #include "core/runtime/json.h"
 #include "tests/e2e/part_config.h"
 #include "tests/support/http_get.h"
+#include "tests/support/neighbours.h"
 #include "tests/support/ports.h"
 #include "tests/support/process.h"
-#include "tests/support/require.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
 
@@ -60,7 +60,7 @@ class Forger {
 // With one forger as the exporter of gpu-attacker and one as a target of another job.
 class PrometheusAmongForgers {
  public:
-  PrometheusAmongForgers() : port_(support::free_port()) {
+  explicit PrometheusAmongForgers(const std::string& program) : port_(support::free_port()) {
     const auto config = prometheus_config({.exporters = {{"gpu-attacker", exporter.address()}},
                                            .remediator = bystander.address(),
                                            .alertmanagers = {}});
@@ -69,8 +69,7 @@ class PrometheusAmongForgers {
       return;
     }
     auto process = support::Process::spawn(
-        {.argv = {"prometheus",
-                  "--config.file=" + folder_.write("prometheus.yaml", *config).string(),
+        {.argv = {program, "--config.file=" + folder_.write("prometheus.yaml", *config).string(),
                   "--storage.tsdb.path=" + (folder_ / "data").string(),
                   "--web.listen-address=" + local_address(port_)}});
     if (process) prometheus_ = *std::move(process);
@@ -105,9 +104,12 @@ class PrometheusAmongForgers {
   std::unique_ptr<support::Process> prometheus_;
 };
 
-TEST(Forger, CanAccuseNoNodeButThatOfItsOwnTarget) {
-  GPUWARD_REQUIRE(support::why_no_program("prometheus"));
-  PrometheusAmongForgers prometheus;
+class ForgedPages : public ::testing::TestWithParam<const char*> {};
+GPUWARD_ON_DEBIANS_AND_NEWER(ForgedPages);
+
+TEST_P(ForgedPages, CanAccuseNoNodeButThatOfItsOwnTarget) {
+  GPUWARD_REQUIRE(support::why_no_program_of(GetParam(), "prometheus"));
+  PrometheusAmongForgers prometheus(support::program_of(GetParam(), "prometheus"));
   prometheus.bystander.begin();
   ASSERT_TRUE(wait_until([&] { return prometheus.has_series("gpuward-remediator"); }, seconds(60),
                          "the page of the bystander is in Prometheus"))

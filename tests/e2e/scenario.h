@@ -25,8 +25,8 @@ inline constexpr const char* kApplicationFaultMetric =
     "gpuward_xid_errors_total{gpu=\"3\",uuid=\"GPU-00000000-0000-0000-0000-000000000003\","
     "pci_bus_id=\"0000:4e:00\",xid=\"13\"} 1";
 
-// `of_the_fourth`: what stands beside its address, as ", row_remap_failure: true". No two of up to
-// ten `machine`s have a GPU in common; the names above are of the machine 0.
+// `of_the_fourth`: what stands beside its address, as ", row_remap_failure: true". Each of up to
+// ten `machine`s has serial numbers of its own; the UUIDs are those of the metrics above.
 [[nodiscard]] inline std::string eight_gpus_yaml(const std::string& of_the_fourth = "",
                                                  std::size_t machine = 0) {
   const char* const buses[] = {"19", "3b", "4c", "4e", "9b", "bb", "cb", "db"};
@@ -34,7 +34,7 @@ inline constexpr const char* kApplicationFaultMetric =
   for (int i = 0; i < 8; ++i) {
     const std::string digit = std::to_string(i);
     const std::string number = std::to_string(machine) + digit;
-    text += "  - {index: " + digit + ", uuid: GPU-00000000-0000-0000-0000-0000000000" + number +
+    text += "  - {index: " + digit + ", uuid: GPU-00000000-0000-0000-0000-00000000000" + digit +
             ", pci: \"0000:" + buses[i] + ":00.0\", serial: \"16500000000" + number +
             "\", name: NVIDIA H200" + (i == 3 ? of_the_fourth : "") + "}\n";
   }

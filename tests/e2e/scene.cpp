@@ -8,15 +8,15 @@
 
 namespace gpuward::e2e {
 
-std::string Scene::why_impossible() {
+std::string Scene::why_impossible(const std::string& neighbours) {
   if (auto why = support::ControlPlane::why_unavailable(); !why.empty()) return why;
   if (auto why = support::why_no_program("kubectl"); !why.empty()) return why;
-  return why_no_stack();
+  return why_no_stack(neighbours);
 }
 
-Result<std::unique_ptr<Scene>> Scene::set() {
+Result<std::unique_ptr<Scene>> Scene::set(const std::string& neighbours) {
   std::unique_ptr<Scene> scene(new Scene);
-  if (auto status = scene->build(); !status) return std::unexpected(status.error());
+  if (auto status = scene->build(neighbours); !status) return std::unexpected(status.error());
   return scene;
 }
 
@@ -31,12 +31,12 @@ std::string Scene::node_version(const std::string& node) const {
   return watch().node(node).value_or(NodeView{}).resource_version;
 }
 
-Status Scene::build() {
+Status Scene::build(const std::string& neighbours) {
   auto cluster = start_real_cluster();
   if (!cluster) return std::unexpected(cluster.error());
   cluster_ = *std::move(cluster);
   if (auto status = open_logs(); !status) return status;
-  if (auto status = start_stack(); !status) return status;
+  if (auto status = start_stack(neighbours); !status) return status;
   return let_it_happen();
 }
 
@@ -55,10 +55,11 @@ Status Scene::open_logs() {
   return {};
 }
 
-Status Scene::start_stack() {
+Status Scene::start_stack(const std::string& neighbours) {
   StackOptions options;
   options.cluster = cluster_.get();
   options.folder = folder_.path();
+  options.neighbours = neighbours;
   options.alertmanagers = 2;
   for (const auto& [name, log] : logs_) {
     if (auto status = cluster_->add_gpu_node(name); !status) return status;

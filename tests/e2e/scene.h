@@ -24,10 +24,11 @@ inline constexpr const char* kSilent = "gpu-silent";      // its exporter dies
 
 class Scene {
  public:
-  // Why it cannot be set on this machine; empty where it can.
-  [[nodiscard]] static std::string why_impossible();
+  // Why it cannot be set on this machine; empty where it can. `neighbours`: whose Prometheus and
+  // Alertmanagers.
+  [[nodiscard]] static std::string why_impossible(const std::string& neighbours);
   // Returns once the broken node is cordoned; what befell the other two still ripens then.
-  [[nodiscard]] static Result<std::unique_ptr<Scene>> set();
+  [[nodiscard]] static Result<std::unique_ptr<Scene>> set(const std::string& neighbours);
 
   // What kubectl prints, to either stream.
   [[nodiscard]] std::string kubectl(std::vector<std::string> arguments) const;
@@ -44,9 +45,9 @@ class Scene {
 
  private:
   Scene() = default;
-  [[nodiscard]] Status build();
+  [[nodiscard]] Status build(const std::string& neighbours);
   [[nodiscard]] Status open_logs();
-  [[nodiscard]] Status start_stack();
+  [[nodiscard]] Status start_stack(const std::string& neighbours);
   [[nodiscard]] Status let_it_happen();
 
   // Ended in reverse order.

@@ -37,14 +37,14 @@ std::string local_address(int port) { return "127.0.0.1:" + std::to_string(port)
 
 }  // namespace
 
-std::string why_no_stack() {
+std::string why_no_stack(const std::string& neighbours) {
   for (const char* name : {"gpuward-exporter", "gpuward-remediator"}) {
     if (!std::filesystem::exists(program(name))) {
       return "no " + program(name).string() + ": build it first";
     }
   }
   for (const char* name : {"prometheus", "prometheus-alertmanager"}) {
-    if (auto why = support::why_no_program(name); !why.empty()) return why;
+    if (auto why = support::why_no_program_of(neighbours, name); !why.empty()) return why;
   }
   return {};
 }
@@ -160,9 +160,9 @@ Status Stack::start_alertmanager(int which) {
   const std::string part = alertmanager_part(which);
   const auto data = options_.folder / ("alertmanager-" + std::to_string(which));
   return start_part(part,
-                    {"prometheus-alertmanager", "--config.file=" + file.string(),
-                     "--storage.path=" + data.string(), "--web.listen-address=" + address(part),
-                     "--cluster.listen-address="},
+                    {support::program_of(options_.neighbours, "prometheus-alertmanager"),
+                     "--config.file=" + file.string(), "--storage.path=" + data.string(),
+                     "--web.listen-address=" + address(part), "--cluster.listen-address="},
                     alertmanager_url(which) + "/-/ready");
 }
 
@@ -179,11 +179,12 @@ Status Stack::start_prometheus() {
   if (!config) return std::unexpected(config.error());
   const auto file = options_.folder / "prometheus.yaml";
   if (auto status = write_file_atomically(file, *config); !status) return status;
-  return start_part("Prometheus",
-                    {"prometheus", "--config.file=" + file.string(),
-                     "--storage.tsdb.path=" + (options_.folder / "prometheus").string(),
-                     "--web.listen-address=" + address("Prometheus")},
-                    prometheus_url() + "/-/ready");
+  return start_part(
+      "Prometheus",
+      {support::program_of(options_.neighbours, "prometheus"), "--config.file=" + file.string(),
+       "--storage.tsdb.path=" + (options_.folder / "prometheus").string(),
+       "--web.listen-address=" + address("Prometheus")},
+      prometheus_url() + "/-/ready");
 }
 
 Status Stack::start_part(const std::string& name, std::vector<std::string> argv,

@@ -15,6 +15,7 @@
 #include "core/model/result.h"
 #include "tests/e2e/cluster.h"
 #include "tests/e2e/kernel_log.h"
+#include "tests/support/neighbours.h"
 #include "tests/support/process.h"
 
 namespace gpuward::e2e {
@@ -35,12 +36,13 @@ struct StackOptions {
   std::vector<StackNode> nodes;
   std::string policy = {};  // the remediator's; empty: none, in mode cordon
   std::map<std::string, std::string> environment = {};  // the remediator's, beside ours
+  std::string neighbours = support::kDebians;           // whose Prometheus and Alertmanager
   int alertmanagers = 1;      // more: each tells the remediator of each alert
   std::stop_token stop = {};  // ends waiting with kCancelled
 };
 
 // Why a Stack cannot run on this machine; empty where it can.
-[[nodiscard]] std::string why_no_stack();
+[[nodiscard]] std::string why_no_stack(const std::string& neighbours = support::kDebians);
 
 class Stack {
  public:

@@ -10,8 +10,6 @@
 namespace gpuward::fakes {
 namespace {
 
-constexpr std::size_t kMaxEntries = 5'000;
-
 std::string percent_decoded(const std::string& text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -89,6 +87,19 @@ std::string http_date(Clock::Wall time) {
   return text.data();
 }
 
+// As Loki prints a duration: `1h2m`.
+std::string in_words(std::chrono::nanoseconds range) {
+  using namespace std::chrono;
+  auto rest = duration_cast<milliseconds>(range).count();
+  std::string text;
+  for (const auto& [unit, length] : {std::pair("h", 3'600'000), std::pair("m", 60'000),
+                                     std::pair("s", 1'000), std::pair("ms", 1)}) {
+    if (rest >= length) text += std::to_string(rest / length) + unit;
+    rest %= length;
+  }
+  return text;
+}
+
 }  // namespace
 
 void FakeLoki::push(const Labels& labels, std::int64_t at, const std::string& text) {
@@ -115,9 +126,15 @@ Result<http::ClientResponse> FakeLoki::answer(const Labels& parameters) {
   if (!query) return text_answer(400, "parse error: syntax error");
   if (end <= start)
     return text_answer(400, "end timestamp must not be before or equal to start time");
-  if (limit > kMaxEntries) {
-    return text_answer(400, "max entries limit per query exceeded, limit > max_entries_limit (" +
-                                std::to_string(limit) + " > " + std::to_string(kMaxEntries) + ")");
+  if (limit > most_lines_) {
+    return text_answer(
+        400, "max entries limit per query exceeded, limit > max_entries_limit_per_query (" +
+                 std::to_string(limit) + " > " + std::to_string(most_lines_) + ")");
+  }
+  const std::chrono::nanoseconds range(end - start);
+  if (range > longest_range_) {
+    return text_answer(400, "the query time range exceeds the limit (query length: " +
+                                in_words(range) + ", limit: " + in_words(longest_range_) + ")");
   }
   // The newest first, unless it is told otherwise.
   const auto direction = parameters.find("direction");

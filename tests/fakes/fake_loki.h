@@ -30,6 +30,9 @@ class FakeLoki final : public http::Client {
   void fail_with(std::optional<Error> error) { error_ = std::move(error); }
   // Answers with more lines than these are kTooLarge, as the client's cap makes them.
   void cap(std::size_t lines) { cap_ = lines; }
+  // max_entries_limit_per_query and max_query_length of its limits_config.
+  void limit_lines(std::size_t lines) { most_lines_ = lines; }
+  void limit_range(std::chrono::minutes range) { longest_range_ = range; }
 
   Result<http::ClientResponse> send(const http::ClientRequest& request) override;
   Result<http::ClientResponse> stream(const http::ClientRequest& request, std::chrono::milliseconds,
@@ -54,6 +57,8 @@ class FakeLoki final : public http::Client {
   std::string tenant_;
   std::optional<Error> error_;
   std::size_t cap_ = 1'000'000;
+  std::size_t most_lines_ = 5'000;
+  std::chrono::minutes longest_range_{std::chrono::hours(721)};
   std::size_t questions_ = 0;
 };
 

@@ -7,7 +7,7 @@
 
 #include "tests/manifests/plane.h"
 #include "tests/manifests/tools.h"
-#include "tests/operator/kinds.h"
+#include "tests/support/neighbours.h"
 #include "tests/support/require.h"
 #include "tests/support/wait.h"
 
@@ -21,8 +21,9 @@ class Applied : public OnPlane {
  protected:
   static void SetUpTestSuite() {
     OnPlane::SetUpTestSuite();
-    if (plane_ == nullptr || !support::why_no_operator().empty()) return;
-    must({"create", "-f", support::operator_folder().string()});
+    if (plane_ == nullptr || !support::why_not_built(support::kOperator, "operator").empty())
+      return;
+    must({"create", "-f", support::folder_of(support::kOperator).string()});
     must({"create", "-f", tree("manifests/crd.yaml").string()});
     // kubectl gives up on a kind that has no condition yet.
     const auto are_there = [] {
@@ -35,7 +36,7 @@ class Applied : public OnPlane {
       must({"create", "namespace", name});
   }
   void SetUp() override {
-    GPUWARD_REQUIRE(support::why_no_operator());
+    GPUWARD_REQUIRE(support::why_not_built(support::kOperator, "operator"));
     OnPlane::SetUp();
   }
 

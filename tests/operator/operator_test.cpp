@@ -6,18 +6,18 @@
 
 #include <fstream>
 #include <mutex>
+#include <regex>
 
 #include "core/http/server/server.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
 #include "core/runtime/yaml.h"
-#include "tests/operator/kinds.h"
 #include "tests/support/certificates.h"
 #include "tests/support/control_plane.h"
 #include "tests/support/http_get.h"
+#include "tests/support/neighbours.h"
 #include "tests/support/ports.h"
-#include "tests/support/require.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
 
@@ -29,8 +29,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// The neighbours, as a user of the operator writes them; of two Alertmanagers one has the strategy
-// that manifests/alertmanager-config.yaml asks for.
+// The neighbours, as a user of the operator writes them; of the Alertmanagers one has not the
+// strategy that manifests/alertmanager-config.yaml asks for.
 constexpr const char* kNeighbours = R"(
 apiVersion: monitoring.coreos.com/v1
 kind: Prometheus
@@ -53,6 +53,15 @@ spec:
 ---
 apiVersion: monitoring.coreos.com/v1
 kind: Alertmanager
+metadata: {name: newer, namespace: monitoring}
+spec:
+  version: vNEWER
+  alertmanagerConfigSelector: {}
+  alertmanagerConfigNamespaceSelector: {}
+  alertmanagerConfigMatcherStrategy: {type: None}
+---
+apiVersion: monitoring.coreos.com/v1
+kind: Alertmanager
 metadata: {name: narrow, namespace: monitoring}
 spec:
   version: v0.25.0
@@ -60,13 +69,20 @@ spec:
   alertmanagerConfigNamespaceSelector: {}
 )";
 
+std::string neighbours() {
+  return std::regex_replace(kNeighbours, std::regex("NEWER"),
+                            support::version_of(support::kAlertmanager));
+}
+
 constexpr const char* kToken = "token-of-the-webhook-0123456789";
 
 std::string why_not() {
   for (const std::string& why :
-       {support::ControlPlane::why_unavailable(), support::why_no_operator(),
+       {support::ControlPlane::why_unavailable(),
+        support::why_not_built(support::kOperator, "operator"),
         support::why_no_program("prometheus-alertmanager"), support::why_no_program("amtool"),
-        support::why_no_program("promtool")}) {
+        support::why_no_program("promtool"),
+        support::why_not_built(support::kAlertmanager, "alertmanager")}) {
     if (!why.empty()) return why;
   }
   return {};
@@ -84,7 +100,7 @@ class PrometheusOperator : public ::testing::Test {
         support::ControlPlane::start({.apiserver_flags = {"--client-ca-file=" + ca.string()}});
     ASSERT_TRUE(plane) << plane.error().message;
     plane_ = std::move(*plane);
-    must({"create", "-f", support::operator_folder().string()});
+    must({"create", "-f", support::folder_of(support::kOperator).string()});
     ASSERT_TRUE(support::wait_until(
         [] {
           const auto outcome = plane_->kubectl(
@@ -97,8 +113,8 @@ class PrometheusOperator : public ::testing::Test {
     must({"-n", "gpuward", "create", "secret", "generic", "gpuward-webhook",
           "--from-literal=token=" + std::string(kToken)});
     auto process = support::Process::spawn(
-        {.argv = {(support::operator_folder() / "operator").string(), "-apiserver=" + plane_->url(),
-                  "-ca-file=" + plane_->ca_file().string(),
+        {.argv = {(support::folder_of(support::kOperator) / "operator").string(),
+                  "-apiserver=" + plane_->url(), "-ca-file=" + plane_->ca_file().string(),
                   "-cert-file=" + folder_->write("operator.pem", keys.certificate_pem).string(),
                   "-key-file=" + folder_->write("operator.key", keys.key_pem).string(),
                   "-kubelet-endpoints=false", "-web.listen-address=127.0.0.1:0"}});
@@ -106,7 +122,7 @@ class PrometheusOperator : public ::testing::Test {
     operator_ = std::move(*process);
     for (const char* file : {"monitoring.yaml", "prometheus-rule.yaml", "alertmanager-config.yaml"})
       must({"apply", "--server-side", "-f", std::string(GPUWARD_SOURCE_DIR "/manifests/") + file});
-    must({"apply", "-f", "-"}, kNeighbours);
+    must({"apply", "-f", "-"}, neighbours());
   }
   static void TearDownTestSuite() {
     operator_.reset();
@@ -144,15 +160,17 @@ class PrometheusOperator : public ::testing::Test {
         << operator_->error_output() << text;
     return text;
   }
+  // Of the Alertmanager with that name.
   static std::string alertmanager_config(const std::string& name) {
     return packed("alertmanager-" + name + "-generated", "alertmanager.yaml.gz",
                   "gpuward/gpuward/gpuward-remediator");
   }
 
   // Which receivers get an alert of these labels.
-  static std::string receivers_of(const std::string& config, std::vector<std::string> labels) {
+  static std::string receivers_of(const std::string& amtool, const std::string& config,
+                                  std::vector<std::string> labels) {
     std::vector<std::string> argv = {
-        "amtool", "config", "routes", "test",
+        amtool, "config", "routes", "test",
         "--config.file=" + folder_->write("alertmanager.yaml", config).string()};
     argv.insert(argv.end(), labels.begin(), labels.end());
     const auto outcome = support::Process::run({.argv = std::move(argv)});
@@ -220,18 +238,30 @@ TEST_F(PrometheusOperator, HandsOnTheRulesUnchanged) {
   EXPECT_EQ(outcome->exit_code, 0) << outcome->output << outcome->error_output;
 }
 
-TEST_F(PrometheusOperator, RoutesAlertsOfAnyNamespaceWhereTheStrategyIsNone) {
-  const std::string wide = alertmanager_config("main"), narrow = alertmanager_config("narrow");
+class WithEachAlertmanager : public PrometheusOperator,
+                             public ::testing::WithParamInterface<const char*> {
+ protected:
+  static std::string config() {
+    return alertmanager_config(GetParam() == support::kDebians ? "main" : "newer");
+  }
+};
+GPUWARD_ON_DEBIANS_AND_NEWER(WithEachAlertmanager);
+
+TEST_P(WithEachAlertmanager, RoutesAlertsOfAnyNamespaceWhereTheStrategyIsNone) {
+  const std::string amtool = support::program_of(GetParam(), "amtool");
+  const std::string wide = config(), narrow = alertmanager_config("narrow");
   for (const char* space : {"namespace=gpu-healthcheck", "namespace=", "namespace=gpuward"}) {
     const std::vector<std::string> labels = {"node=gpu-1", "remediation=reboot",
                                              "severity=critical", space};
-    EXPECT_THAT(receivers_of(wide, labels), AllOf(HasSubstr("gpuward/gpuward/gpuward-remediator"),
-                                                  HasSubstr("gpuward/gpuward/pager")))
+    EXPECT_THAT(
+        receivers_of(amtool, wide, labels),
+        AllOf(HasSubstr("gpuward/gpuward/gpuward-remediator"), HasSubstr("gpuward/gpuward/pager")))
         << space;
   }
   // What the comment in the manifest warns of.
-  EXPECT_THAT(receivers_of(narrow, {"node=gpu-1", "remediation=reboot", "severity=critical",
-                                    "namespace=gpu-healthcheck"}),
+  EXPECT_THAT(receivers_of(amtool, narrow,
+                           {"node=gpu-1", "remediation=reboot", "severity=critical",
+                            "namespace=gpu-healthcheck"}),
               Not(HasSubstr("gpuward-remediator")));
 }
 
@@ -273,19 +303,20 @@ class Receiver {
   std::unique_ptr<http::Server> server_;
 };
 
-TEST_F(PrometheusOperator, LetsAlertmanagerCallTheWebhookWithItsTokenAboutEachNode) {
+TEST_P(WithEachAlertmanager, LetsItCallTheWebhookWithItsTokenAboutEachNode) {
   Receiver receiver;
-  std::string config = alertmanager_config("main");
+  std::string config = WithEachAlertmanager::config();
   const std::string shipped = "http://gpuward-remediator.gpuward.svc:10981/api/v1/alerts";
   const auto at = config.find(shipped);
   ASSERT_NE(at, std::string::npos) << config;
   config.replace(at, shipped.size(), receiver.url());
+  const support::TempDir folder;
   const int port = support::free_port();
   const std::string url = "http://127.0.0.1:" + std::to_string(port);
   auto alertmanager = support::Process::spawn(
-      {.argv = {"prometheus-alertmanager",
-                "--config.file=" + folder_->write("alertmanager.yaml", config).string(),
-                "--storage.path=" + (folder_->path() / "alertmanager").string(),
+      {.argv = {support::program_of(GetParam(), "prometheus-alertmanager"),
+                "--config.file=" + folder.write("alertmanager.yaml", config).string(),
+                "--storage.path=" + (folder.path() / "alertmanager").string(),
                 "--web.listen-address=127.0.0.1:" + std::to_string(port),
                 "--cluster.listen-address="}});
   ASSERT_TRUE(alertmanager) << alertmanager.error().message;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "remediator/policy/policy_for_remediation.h"
+
 namespace gpuward::remediator::simulation {
 namespace {
 
@@ -28,7 +30,7 @@ void CareRules::on_intent(const Remediation& after, const StepRecord& record) co
       std::string(to_string(record.step)) + " of " + after.name + " was intended";
   require_not_excluded(stage_, *look.node, {look.begun, stage_.clock.steady()}, what);
   if (stage_.setting.has_clock_jumps) return;
-  const auto policy = policy_for_silence(policy_for(look.policy, look.node->meta.labels), after);
+  const auto policy = policy_for(look.policy, &*look.node, after);
   check_window(*policy, record, what);
   check_rest(*policy, after, record, what);
 }

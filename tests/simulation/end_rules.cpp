@@ -122,7 +122,9 @@ void EndRules::check_replacement(const Remediation& remediation) {
   require(has_come, "replacement", what + "nothing was waited for");
   const auto node = stage_.truth.joined(wait->facts.at("replacementUID"));
   require(node.has_value(), "replacement", what + "no such node has ever joined");
-  require(node->created >= std::chrono::floor<std::chrono::seconds>(*end.intent_at), "replacement",
+  const StepRecord* const drain = remediation.status.find(Step::kDrain);
+  const WallTime since = *(drain != nullptr && drain->intent_at ? drain : &end)->intent_at;
+  require(node->created >= std::chrono::floor<std::chrono::seconds>(since), "replacement",
           what + node->name + " was there before");
   require(stage_.truth.place(node->name).pool == stage_.truth.place(remediation.node).pool,
           "replacement", what + node->name + " is of another pool");

@@ -45,6 +45,11 @@ Machine* Fleet::find(std::string_view name) {
   return found == machines_.end() ? nullptr : &*found;
 }
 
+const Machine* Fleet::find(std::string_view name) const {
+  const auto found = std::ranges::find(machines_, name, &Machine::name);
+  return found == machines_.end() ? nullptr : &*found;
+}
+
 void Fleet::draw_links(const Machine& machine) {
   if (stage_.setting.tests_pairs && stage_.pairs_chance.happens(0.4))
     stage_.bad_links.insert(machine.provider_id());

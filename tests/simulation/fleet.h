@@ -46,6 +46,7 @@ class Fleet {
   [[nodiscard]] std::vector<Machine>& machines() { return machines_; }
   [[nodiscard]] const std::vector<Machine>& machines() const { return machines_; }
   [[nodiscard]] Machine* find(std::string_view name);
+  [[nodiscard]] const Machine* find(std::string_view name) const;
   // The machine of that spec.providerID, if it has not been replaced.
   [[nodiscard]] Machine* find_instance(std::string_view provider_id);
 

@@ -6,6 +6,7 @@
 #include "remediator/model/evidence.h"
 #include "remediator/model/history_alerts.h"
 #include "remediator/model/node_mark.h"
+#include "remediator/policy/policy_for_remediation.h"
 #include "remediator/records/cluster_view.h"
 #include "tests/fakes/kube_objects.h"
 #include "tests/simulation/silent_nodes.h"
@@ -66,9 +67,11 @@ void Invariants::on_node_written(const NodeTruth& before, const kube::Node& afte
 // Without a verification, nor a human who has said so, only on a report that the node is well.
 void Invariants::check_returned(const NodeTruth& before) const {
   const Remediation* const owner = stage_.truth.remediation(before.mark->name);
-  if (owner == nullptr || owner->wish.cancel || owner->status.has_done(Step::kVerify)) return;
+  if (owner == nullptr || owner->wish.cancel) return;
   if (owner->deleting || !owner->open()) return;  // the annotation was edited, or is a stale one
   if (owner->wish.machine_replaced && rests_on_history(*owner)) return;
+  announced_.check_returned(*owner, before.node);
+  if (owner->status.has_done(Step::kVerify)) return;
   jobs_.check_returned(*owner);
   const auto& report = stage_.looks.back()->report;
   require(report && report->severity < Severity::kReset && report->boot_id == before.node.boot_id,
@@ -111,7 +114,7 @@ void Invariants::on_marks_put(const Remediation& owner, const NodeTruth& before,
                         !stage_.edited_since(after.meta.uid, 0);
   require(!is_taken || *before.taken_back > look.begun, "human-override",
           "node " + name + " was marked again after a human took the mark back");
-  if (!before.is_tainted) {
+  if (!before.is_tainted && std::ranges::any_of(after.taints, is_ours)) {
     check_mode(Step::kTaint, after, "node " + name + " was tainted");
     taints_.check_put(owner);
   }
@@ -129,6 +132,7 @@ void Invariants::on_remediation_written(const Remediation* before, const Remedia
   calls_.on_written(*before, after);
   for (const auto& rule : stage_.on_rewritten) rule(*before, after);
   jobs_.on_written(*before, after);
+  announced_.on_written(*before, after);
   for (const AlertEvidence& known : before->alerts) {
     const bool is_kept = std::ranges::any_of(after.alerts, [&](const AlertEvidence& alert) {
       return alert.fingerprint == known.fingerprint;
@@ -170,7 +174,8 @@ void Invariants::on_intent(const Remediation& before, const Remediation& after,
   check_not_stopped(what + " was intended");
   check_mode(record.step, *look.node, what + " was intended");
   const bool is_silent = rests_on_proofs(after, record.step);
-  if (!is_silent) check_silence(after, what + " was intended");
+  const bool is_announced = announced_.check_drain(after, record);
+  if (!is_silent && !is_announced) check_silence(after, what + " was intended");
   check_view(what + " was intended");
   const bool is_end = record.step == Step::kTerminate;
   ledger_.check_slot(after, is_end ? Impact::kTerminate : Impact::kDisrupt, what + " was intended");
@@ -179,7 +184,7 @@ void Invariants::on_intent(const Remediation& before, const Remediation& after,
   if (is_silent) {
     check_proofs(stage_, after, record);
   } else {
-    check_evidence(after, record);
+    check_evidence(after, record, is_announced ? Severity::kNone : after.evidence_severity());
   }
   check_approval(after, record);
   if (record.step > Step::kDrain && !is_silent) ends_.check_drained(after, what);
@@ -201,7 +206,8 @@ void Invariants::check_measured(const Remediation& after, const StepRecord& reco
           "terminate of " + after.name + " was intended on what nothing has measured lately");
 }
 
-void Invariants::check_evidence(const Remediation& after, const StepRecord& record) const {
+void Invariants::check_evidence(const Remediation& after, const StepRecord& record,
+                                Severity wanted) const {
   const Look& look = *stage_.looks.back();
   const std::string what = std::string(to_string(record.step)) + " of " + after.name;
   require(look.report.has_value(), "fresh-evidence", what + " was intended without a report");
@@ -210,15 +216,15 @@ void Invariants::check_evidence(const Remediation& after, const StepRecord& reco
   const auto age = *record.intent_at - look.report->measured_at;
   const auto most = look.policy->max_evidence_age + kOnTheWay;
   require(age <= most && -age <= most, "fresh-evidence", what + " was intended on an old report");
-  require(look.report->severity >= after.evidence_severity(), "fresh-evidence",
+  require(look.report->severity >= wanted, "fresh-evidence",
           what + " was intended on a report of less");
-  require(look.report->kernel_severity >= after.evidence_severity(), "user-space-only",
+  require(look.report->kernel_severity >= wanted, "user-space-only",
           what + " was intended on what user space says");
 }
 
 void Invariants::check_approval(const Remediation& after, const StepRecord& record) const {
   const Look& look = *stage_.looks.back();
-  const auto policy = policy_for_silence(policy_for(look.policy, look.node->meta.labels), after);
+  const auto policy = policy_for(look.policy, &*look.node, after);
   const auto& plan = plan_of(*policy, policy->pool, record.severity);
   const auto step = std::ranges::find(plan, record.step, &PlannedStep::step);
   if (step == plan.end() || !step->before.approval) return;
@@ -291,6 +297,7 @@ void Invariants::on_restored(const BackedUp& backup) {
   restore_.on_restored(backup);
   ledger_.forget();
   ends_.forget();
+  announced_.on_restored();
   asked_.clear();
 }
 

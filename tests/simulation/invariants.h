@@ -6,6 +6,7 @@
 #include <string>
 
 #include "remediator/cloud/provider.h"
+#include "tests/simulation/announcement_rules.h"
 #include "tests/simulation/call_rules.h"
 #include "tests/simulation/care_rules.h"
 #include "tests/simulation/end_rules.h"
@@ -55,6 +56,8 @@ class Invariants {
   [[nodiscard]] WaveRules& waves() { return waves_; }
   [[nodiscard]] RequestRules& requests() { return requests_; }
   [[nodiscard]] const EvidenceRules& evidence() const { return evidence_; }
+  [[nodiscard]] AnnouncementRules& announced() { return announced_; }
+  [[nodiscard]] const AnnouncementRules& announced() const { return announced_; }
 
  private:
   void on_marks_put(const Remediation& owner, const NodeTruth& before, const kube::Node& after);
@@ -63,7 +66,7 @@ class Invariants {
   void check_mode(Step step, const kube::Node& node, const std::string& what) const;
   void check_view(const std::string& what) const;
   void check_silence(const Remediation& after, const std::string& what) const;
-  void check_evidence(const Remediation& after, const StepRecord& record) const;
+  void check_evidence(const Remediation& after, const StepRecord& record, Severity wanted) const;
   void check_measured(const Remediation& after, const StepRecord& record) const;
   void check_approval(const Remediation& after, const StepRecord& record) const;
   void check_hands_off(const std::string& remediation, const std::string& what) const;
@@ -84,6 +87,7 @@ class Invariants {
   MarkRules taint_and_cordon_{stage_};
   TaintRules taints_{stage_};
   CareRules care_{stage_};
+  AnnouncementRules announced_{stage_};
   std::map<std::string, int> asked_;  // restarts, by Remediation and attempt
 };
 

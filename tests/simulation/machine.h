@@ -6,8 +6,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/model/announcement.h"
 #include "core/model/severity.h"
 #include "core/runtime/clock.h"
 
@@ -70,6 +72,27 @@ struct SilentState {
   std::optional<Clock::Steady> down_until = {};  // it was down, or cut off, a moment ago
 };
 
+// What its cloud has announced of it.
+struct CloudEvent {
+  std::string id;
+  AnnouncementKind kind = AnnouncementKind::kFreeze;
+  Clock::Wall start = {}, first_seen = {};  // as it is announced
+  Clock::Steady begins = {};                // which is at the start or later
+  std::optional<Clock::Steady> over = {};  // once it has begun: when the cloud says that it is over
+
+  [[nodiscard]] bool is_begun() const { return over.has_value(); }
+};
+
+struct MachineCloud {
+  std::vector<CloudEvent> events;
+  // What its exporter writes beside them: of another machine or boot, of which each is.
+  std::vector<std::pair<CloudEvent, std::string>> foreign;
+  std::optional<Clock::Steady> foreign_until = {};  // in the quiet time
+  std::string old_boot;                      // that its exporter names; empty: the one that runs
+  bool is_mute = false;                      // it does not answer: what is known is stale
+  std::optional<Clock::Steady> writes = {};  // when its exporter does
+};
+
 struct Machine {
   std::string name;
   int births = 1, boots = 1;
@@ -84,6 +107,7 @@ struct Machine {
   // What other rules and programs say of it, where there are any.
   Alert foreign = {};
   SilentState silence = {};
+  MachineCloud cloud = {};
   // As its condition Ready has it.
   std::string ready_said = {};
   Clock::Wall ready_since = {};

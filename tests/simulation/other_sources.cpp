@@ -23,11 +23,12 @@ kube::ApiOptions api_options() {
 }
 
 SourceParts parts_of(Stage& stage, AnsweringPlaces& places, const ClusterView& view, kube::Api& api,
-                     const NodeSigns& signs, ScrapeStates& scrapes) {
+                     const NodeSigns& signs, const NodeAnnouncements& announcements,
+                     ScrapeStates& scrapes) {
   SourceParts parts{.policy = stage.policy,
                     .known = view,
                     .nodes = view,
-                    .announcements = view,
+                    .announcements = announcements,
                     .node_lines = view,
                     .clock = stage.clock,
                     .prometheus = {},
@@ -77,6 +78,7 @@ OtherSources::OtherSources(Stage& stage, AnsweringPlaces& places, const ClusterV
     : stage_(stage),
       intake_(intake),
       signs_(stage, view),
+      announcements_(stage, view),
       wire_(stage, std::move(identity)),
       fence_(wire_, [this] { return leads_ != nullptr && (*leads_)(); }),
       api_(api_options(), fence_, credentials, stage.clock),
@@ -84,7 +86,8 @@ OtherSources::OtherSources(Stage& stage, AnsweringPlaces& places, const ClusterV
       poll_({.gone_for = kGoneFor, .policy = &stage.policy, .known = &view}, alertmanager_, intake,
             stage.clock),
       poll_due_(stage.clock.steady()) {
-  for (auto& source : make_sources(parts_of(stage, places, view, api_, signs_, scrapes))) {
+  for (auto& source :
+       make_sources(parts_of(stage, places, view, api_, signs_, announcements_, scrapes))) {
     const bool is_off = source->name() == "condition" && stage.is_off(Sabotage::kConditions);
     if (!is_off) sources_.push_back({std::move(source), stage.clock.steady()});
   }

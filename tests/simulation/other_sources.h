@@ -11,6 +11,7 @@
 #include "remediator/sources/alertmanager_poll.h"
 #include "remediator/sources/source.h"
 #include "tests/fakes/in_process_client.h"
+#include "tests/simulation/announcements.h"
 #include "tests/simulation/places.h"
 #include "tests/simulation/silent_nodes.h"
 
@@ -50,6 +51,7 @@ class OtherSources {
   Stage& stage_;
   Intake& intake_;
   LonelyNodes signs_;
+  BentAnnouncements announcements_;
   CursorWire wire_;
   const std::function<bool()>* leads_ = nullptr;  // during a round: a process may stand still in it
   FencedClient fence_;

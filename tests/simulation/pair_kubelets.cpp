@@ -9,7 +9,6 @@ namespace gpuward::remediator::simulation {
 namespace {
 
 const std::string kJobs = "/apis/batch/v1/namespaces/" + kJobNamespace + "/jobs";
-const std::string kPods = "/api/v1/namespaces/" + kJobNamespace + "/pods";
 constexpr const char* kFailure = R"({"check":"5-nccl-pair","status":"fail"})";
 
 std::string name_of(const Json& job) { return string_at(job["metadata"], "name"); }
@@ -94,8 +93,9 @@ void PairKubelets::exit(const Json& job, int code, const std::string& words) {
   const std::string name = name_of(job);
   Json pod = fakes::pod(name + "-pod", node_of(job), {{"job-name", name}});
   pod["metadata"]["ownerReferences"] = fakes::owned_by_job(job);
-  stage_.kube.create(kPods, pod);
-  stage_.kube.patch_status(kPods + "/" + name + "-pod", fakes::ended_pod_status("c", code, words));
+  stage_.kube.create(kJobPods, pod);
+  stage_.kube.patch_status(kJobPods + "/" + name + "-pod",
+                           fakes::ended_pod_status("c", code, words));
   stage_.kube.patch_status(kJobs + "/" + name,
                            fakes::ended_job_status(code == 0 ? "Complete" : "Failed"));
   stage_.trace.say("Job on " + node_of(job) + " exits with " + std::to_string(code));

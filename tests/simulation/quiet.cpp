@@ -14,7 +14,7 @@ using std::chrono::seconds;
 // A look that changes nothing need not be repeated for the simulation's sake every few seconds; a
 // round is long enough for several looks at everything.
 constexpr seconds kFirstWait{20};
-constexpr minutes kRound{16}, kLongestWait{12};
+constexpr minutes kRound{16}, kLongestWait{12}, kAnnouncedWait{1};
 // Between what a watch tells that has nothing to tell.
 constexpr seconds kBookmark{20};
 // How long a sick machine may be in service, where nothing goes wrong, and nobody was notified.
@@ -48,6 +48,7 @@ void DecisionInputs::calm_down() {
   stage_.clock.advance(minutes(6));  // no answer of the API server asks for longer
   silent_.settle();
   fleet_.settle();
+  announcements_.settle();
   stage_.trace.say("quiet");
   hear_all();
   while (notifier_.send_one([&](const AlertSignal& signal) { return deliver(0, signal); })) {
@@ -88,12 +89,14 @@ bool DecisionInputs::reconcile_next(Clock::Steady until) {
       who = i;
     }
   }
-  const auto back = fleet_.next_return();
+  auto back = fleet_.next_return();
+  if (const auto cloud = announcements_.next()) back = std::min(back.value_or(*cloud), *cloud);
   const bool is_machine = back && *back < due;
   const Clock::Steady at = is_machine ? *back : due;
   pass_until(at);
   if (is_machine) {
     fleet_.come_back();
+    announcements_.go_on();
     return true;
   }
   if (!next) return false;
@@ -108,8 +111,7 @@ bool DecisionInputs::reconcile_next(Clock::Steady until) {
 
 // Who asks the places of alerts goes on asking meanwhile.
 void DecisionInputs::pass_until(Clock::Steady at) {
-  const bool is_asked =
-      stage_.setting.places.any() || late_.loses_ends() || stage_.setting.falls_silent;
+  const bool is_asked = stage_.setting.asks_others() || late_.loses_ends();
   while (is_asked && at - stage_.clock.steady() > minutes(1)) {
     sleep_until(stage_.clock.steady() + minutes(1));
     go_on_all();
@@ -141,7 +143,8 @@ void DecisionInputs::look_quietly(std::size_t who, const std::string& node) {
       node, false,
       std::chrono::floor<std::chrono::milliseconds>(again->second - stage_.clock.steady()));
   again->second = std::max(again->second, stage_.clock.steady() + patience);
-  patience = std::min<seconds>(3 * patience, kLongestWait);
+  const bool is_soon = announcements_.is_announced(node);
+  patience = std::min<seconds>(3 * patience, is_soon ? kAnnouncedWait : kLongestWait);
 }
 
 void DecisionInputs::say_what_is_new() {
@@ -173,10 +176,10 @@ void DecisionInputs::settle(minutes time) {
     // An Alertmanager repeats itself, also of a node whose Remediation somebody has deleted.
     if (deletions != stage_.deletions) notifier_.forget_what_was_said();
     check_in_time();
-    if (before != stage_.truth.changes().size() || is_under_way() || waits_for_verification())
+    if (before != stage_.truth.changes().size() || is_under_way() || waits_for_verification() ||
+        announcements_.is_any_left())
       continue;
-    if (!stage_.setting.says_late && !stage_.setting.places.any() && !stage_.setting.falls_silent)
-      return;
+    if (!stage_.setting.says_late && !stage_.setting.asks_others()) return;
     // What was ignored because its end was just over is repeated; what is absent has ended.
     pass_until(stage_.clock.steady() + minutes(6));
     go_on_all();
@@ -272,6 +275,7 @@ void DecisionInputs::check_rest() const {
       check_quarantined(machine, machine.fault);
     if (machine.works()) sources_.check_known(machine, calm_at_, minutes(0));
     if (machine.works()) sources_.check_lines(machine);
+    if (machine.works()) invariants_.announced().check_rest(machine);
     if (machine.works()) silent_.check_rest(machine, replicas_.front()->view());
     for (const auto& [name, remediation] : stage_.truth.remediations()) {
       const bool is_of_it = machine.works() && remediation.node == machine.name;

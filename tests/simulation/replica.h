@@ -38,6 +38,7 @@
 #include "tests/simulation/pod_drain.h"
 #include "tests/simulation/pulse.h"
 #include "tests/simulation/step_jobs.h"
+#include "tests/simulation/told.h"
 #include "tests/simulation/torn_jobs.h"
 #include "tests/simulation/wire.h"
 
@@ -47,22 +48,6 @@ class NoCredentials final : public kube::Credentials {
  public:
   Result<std::string> authorization() override { return std::string(); }
   void reject(const std::string&) override {}
-};
-
-// What people have been told, over the lives of all replicas.
-class Told final : public Announcer {
- public:
-  explicit Told(Stage& stage) : stage_(stage) {}
-  void announce(kube::NodeEvent) override {}
-  [[nodiscard]] Status deliver(const kube::NodeEvent& event) override;
-  // Whether anybody was ever told that this Remediation is in this phase.
-  [[nodiscard]] bool knows(const std::string& remediation, Phase phase) const {
-    return said_.contains({remediation, "Gpuward" + std::string(to_string(phase))});
-  }
-
- private:
-  Stage& stage_;
-  std::set<std::pair<std::string, std::string>> said_;  // Remediation and reason
 };
 
 class Silence final : public WorkflowObserver {

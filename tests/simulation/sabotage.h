@@ -134,6 +134,11 @@ enum class Sabotage : std::uint8_t {
   kProofsOfDeath,     // every silent machine is read as proven down
   kSignsOfLife,       // nothing is read that says that a machine is up
   kPartition,         // each silent node is read as the only one
+  kAnnouncedBoot,     // what another machine or boot has read, or is stale, is read as of now
+  kAnnouncedEarly,    // what is announced is read as of the day before
+  kAnnouncedLate,     // what is announced is read as of the day after
+  kAnnouncedOver,     // what is announced is read as over once the node is drained
+  kAnnouncedKept,     // what is announced is never read as over
   kDisagreement,      // an annotation or taint that contradicts the record is read as it has them
 };
 
@@ -242,6 +247,11 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kProofsOfDeath, "proofs-of-death"},
     {Sabotage::kSignsOfLife, "signs-of-life"},
     {Sabotage::kPartition, "partition"},
+    {Sabotage::kAnnouncedBoot, "announced-boot"},
+    {Sabotage::kAnnouncedEarly, "announced-early"},
+    {Sabotage::kAnnouncedLate, "announced-late"},
+    {Sabotage::kAnnouncedOver, "announced-over"},
+    {Sabotage::kAnnouncedKept, "announced-kept"},
     {Sabotage::kPoll, "poll"},
     {Sabotage::kPrometheusAlerts, "prometheus-alerts"},
     {Sabotage::kConditions, "conditions"},

@@ -196,6 +196,7 @@ void keep_what_stays(Policy& policy, const Setting& setting) {
   policy.conditions = first.conditions;
   policy.loki = first.loki;
   policy.silent = first.silent;
+  policy.maintenance = first.maintenance;
   policy.machines = first.machines;
   policy.notifications = first.notifications;
 }

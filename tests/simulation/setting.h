@@ -42,6 +42,7 @@ struct Setting {
   double fault = 0, crash = 0, interrupt = 0;
   double stall = 0;             // the whole process stands still before it, its lease thread too
   bool falls_silent = false;    // nodes do, and the policy says what is done about it
+  bool is_announced = false;    // what clouds do to machines, and the policy says what is done then
   bool registers_anew = false;  // Nodes are deleted and come back, on the same hardware or other
   bool keeps_alerts = false;    // of a machine, over the registration of the next one of that name
   bool has_forgers = false;     // exporters that report the GPUs of other machines
@@ -63,6 +64,9 @@ struct Setting {
   Places places;
   TakenCare care;
   EvictionRate evictions;
+  // Whether a replica has sources besides the webhook.
+  [[nodiscard]] bool asks_others() const { return places.any() || falls_silent || is_announced; }
+
   Policy policy;  // its budgets stay as they are, whatever people change
 };
 

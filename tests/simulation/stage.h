@@ -41,6 +41,7 @@ inline const std::string kLedgerName = "gpuward-ledger";
 inline const std::string kLeaseName = "gpuward-remediator";
 
 inline const std::string kJobNamespace = JobsPolicy().ns;
+inline const std::string kJobPods = "/api/v1/namespaces/" + kJobNamespace + "/pods";
 inline const std::string kConfigMaps = "/api/v1/namespaces/" + kStateNamespace + "/configmaps";
 inline const std::string kAttachments = "/apis/storage.k8s.io/v1/volumeattachments";
 
@@ -88,7 +89,8 @@ struct Stage {
 
   Chance chance, pairs_chance, pods_chance, watch_chance, late_chance, edits_chance, taints_chance,
       cloud_chance, identity_chance, holds_chance, informer_chance, lead_chance, places_chance,
-      jobs_chance, ends_chance, care_chance, sinks_chance, kept_chance, torn_chance, silent_chance;
+      jobs_chance, ends_chance, care_chance, sinks_chance, kept_chance, torn_chance, silent_chance,
+      announced_chance;
   Setting setting;
   Sabotage sabotage;
   fakes::FakeClock clock{fakes::FakeClock::Mode::kAutoAdvance};

@@ -6,7 +6,6 @@ namespace gpuward::remediator::simulation {
 namespace {
 
 const std::string kJobs = "/apis/batch/v1/namespaces/" + kJobNamespace + "/jobs";
-const std::string kPods = "/api/v1/namespaces/" + kJobNamespace + "/pods";
 constexpr const char* kFailure = R"({"check":"4-dcgm-diag-l4","status":"fail"})";
 constexpr const char* kBusy = "GPU 00000000:F9:00.0: In use by another client";
 
@@ -27,20 +26,21 @@ void StepKubelets::say(const JobTruth& job, const std::string& what) {
 }
 
 void StepKubelets::put_pod(const JobTruth& job, const Json& status) {
-  const std::string path = kPods + "/" + pod_of(job);
+  const std::string path = kJobPods + "/" + pod_of(job);
   if (!stage_.kube.has(path)) {
     const Json made = stage_.kube.get(kJobs + "/" + job.name);
     Json pod = fakes::pod(
         pod_of(job), job.node,
         {{"job-name", job.name}, {"gpuward.dev/step", std::string(to_string(job.step))}});
     pod["metadata"]["ownerReferences"] = fakes::owned_by_job(made);
-    stage_.kube.create(kPods, pod);
+    stage_.kube.create(kJobPods, pod);
   }
   stage_.kube.patch_status(path, status);
 }
 
 void StepKubelets::drop_pod(const JobTruth& job) {
-  if (stage_.kube.has(kPods + "/" + pod_of(job))) stage_.kube.remove(kPods + "/" + pod_of(job));
+  if (stage_.kube.has(kJobPods + "/" + pod_of(job)))
+    stage_.kube.remove(kJobPods + "/" + pod_of(job));
 }
 
 void StepKubelets::start(JobTruth& job, const Machine& machine) {
@@ -112,7 +112,7 @@ void StepKubelets::collect(JobTruth& job) {
   if (is_owned && (owner == nullptr || owner->uid != job.remediation_uid))
     return remove(job, "its owner is gone");
   if (stage_.clock.steady() >= job.deadline) return fail(job, "DeadlineExceeded");
-  const bool has_pod = stage_.kube.has(kPods + "/" + pod_of(job));
+  const bool has_pod = stage_.kube.has(kJobPods + "/" + pod_of(job));
   if (has_pod && stage_.truth.node(job.node) == nullptr && stage_.jobs_chance.happens(0.3))
     return fail(job, "BackoffLimitExceeded");
   const Machine* const machine = fleet_.find(job.node);

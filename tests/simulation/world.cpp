@@ -29,17 +29,16 @@ StepAction* DecisionInputs::step(Step step) {
 void DecisionInputs::start(std::size_t replica) {
   replicas_[replica] = std::make_unique<Replica>(
       stage_, invariants_,
-      Outside{
-          .reports = reports_,
-          .cloud = cloud_,
-          .slots = stage_.is_off(Sabotage::kBudgets) ? &free_slots_ : nullptr,
-          .alerts = stage_.setting.has_alertmanager ? &silences_ : nullptr,
-          .steps = [this](Step what) { return step(what); },
-          .announcer = told_,
-          .guard = &forger_,
-          .scrapes = &silent_,
-          .places = stage_.setting.places.any() || stage_.setting.falls_silent ? &places_ : nullptr,
-          .sinks = stage_.setting.care.notifies ? &sinks_ : nullptr},
+      Outside{.reports = reports_,
+              .cloud = cloud_,
+              .slots = stage_.is_off(Sabotage::kBudgets) ? &free_slots_ : nullptr,
+              .alerts = stage_.setting.has_alertmanager ? &silences_ : nullptr,
+              .steps = [this](Step what) { return step(what); },
+              .announcer = told_,
+              .guard = &forger_,
+              .scrapes = &silent_,
+              .places = stage_.setting.asks_others() ? &places_ : nullptr,
+              .sinks = stage_.setting.care.notifies ? &sinks_ : nullptr},
       "r" + std::to_string(replica), ++lives_,
       Meanwhile{.interrupt = [this, replica] { interrupt(replica); },
                 .stall = [this, replica](milliseconds span) { stall(replica, span); }});
@@ -75,6 +74,7 @@ void DecisionInputs::do_something() {
   forger_.do_something();
   care_.do_something();
   silent_.do_something();
+  announcements_.do_something();
   places_.do_something();
   sources_.note_cursor();
   restore_perhaps();
@@ -277,6 +277,7 @@ void DecisionInputs::interrupt(std::size_t by) {
   restore_perhaps();
   care_.do_something();
   silent_.do_something();
+  announcements_.do_something();
   const std::size_t other = stage_.chance.next() % replicas_.size();
   switch (stage_.chance.weighted(
       {50, 20, stage_.setting.has_humans ? 20 : 0, 10, 5, 5, stage_.setting.has_edits ? 10 : 0})) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "remediator/actions/reboot_action.h"
+#include "tests/simulation/announcements.h"
 #include "tests/simulation/care.h"
 #include "tests/simulation/cloud.h"
 #include "tests/simulation/drain.h"
@@ -107,6 +108,7 @@ class DecisionInputs {
   Notifier notifier_{stage_, fleet_};
   LateAlerts late_{stage_, fleet_, silences_};
   Told told_{stage_};
+  Announcements announcements_{stage_, fleet_, invariants_.announced(), told_};
   Sinks sinks_{stage_};
   PairKubelets pair_kubelets_{stage_};
   StepKubelets step_kubelets_{stage_, fleet_};

@@ -24,6 +24,7 @@ KubernetesParts find_kubernetes_parts() {
   const std::string given = from_environment("KUBE_APISERVER");
   parts.apiserver = find_program(given.empty() ? (folder / "kube-apiserver").string() : given);
   parts.controller_manager = find_program((folder / "kube-controller-manager").string());
+  parts.scheduler = find_program((folder / "kube-scheduler").string());
   return parts;
 }
 
@@ -69,7 +70,19 @@ std::vector<std::string> controller_manager_command(const KubernetesParts& parts
           "--leader-elect=false",
           "--use-service-account-credentials=false",
           "--controllers=disruption-controller,node-lifecycle-controller,taint-eviction-controller,"
-          "pod-garbage-collector-controller,garbage-collector-controller,job-controller"};
+          "pod-garbage-collector-controller,garbage-collector-controller,job-controller,"
+          "replicaset-controller"};
+}
+
+std::vector<std::string> scheduler_command(const KubernetesParts& parts,
+                                           const std::filesystem::path& kubeconfig) {
+  return {parts.scheduler.string(),
+          "--kubeconfig=" + kubeconfig.string(),
+          "--authentication-kubeconfig=" + kubeconfig.string(),
+          "--authorization-kubeconfig=" + kubeconfig.string(),
+          "--bind-address=127.0.0.1",
+          "--secure-port=0",
+          "--leader-elect=false"};
 }
 
 std::string kubeconfig_text(const std::string& server, const std::filesystem::path& ca_file,

@@ -9,7 +9,7 @@
 namespace gpuward::support {
 
 struct KubernetesParts {
-  std::filesystem::path etcd, apiserver, controller_manager;  // empty where missing
+  std::filesystem::path etcd, apiserver, controller_manager, scheduler;  // empty where missing
 };
 
 [[nodiscard]] KubernetesParts find_kubernetes_parts();
@@ -27,6 +27,8 @@ struct ControlPlaneLayout {
                                                          const ControlPlaneLayout& layout);
 [[nodiscard]] std::vector<std::string> controller_manager_command(
     const KubernetesParts& parts, const std::filesystem::path& kubeconfig);
+[[nodiscard]] std::vector<std::string> scheduler_command(const KubernetesParts& parts,
+                                                         const std::filesystem::path& kubeconfig);
 
 [[nodiscard]] std::string kubeconfig_text(const std::string& server,
                                           const std::filesystem::path& ca_file,

@@ -23,6 +23,7 @@ class Loki final : public http::Client {
     std::mutex mutex;
     std::condition_variable_any wake;
     int status = 204;
+    std::size_t most_bytes = SIZE_MAX;  // 429 for a larger body
     std::vector<http::ClientRequest> requests;
   };
   explicit Loki(std::shared_ptr<Kept> kept) : kept_(std::move(kept)) {}
@@ -39,7 +40,9 @@ class Loki final : public http::Client {
       kept_->wake.wait(lock, stop, [] { return false; });
       return fail(ErrorKind::kCancelled, "stopped");
     }
-    return http::ClientResponse{.status = kept_->status, .headers = {}, .body = "entry too old\n"};
+    const bool is_too_much = request.body.size() > kept_->most_bytes;
+    return http::ClientResponse{
+        .status = is_too_much ? 429 : kept_->status, .headers = {}, .body = "entry too old\n"};
   }
 
  private:
@@ -151,6 +154,36 @@ TEST_F(LokiPusherTest, LosesTheLastLinesOfAStormAndCountsThem) {
   expect("all lines", [&] { return health().sent + health().lost == 201; });
   EXPECT_GE(health().sent, 100U);
   EXPECT_GE(health().lost, 50U) << "more than a MiB waited";
+}
+
+// However long one waits, the rate limit of a real Loki lets no larger push through.
+TEST_F(LokiPusherTest, SendsLessAtATimeWhereLokiTakesNoMore) {
+  start(503);
+  pusher_->offer("first", clock_.wall());
+  expect("a try", [&] { return clock_.sleepers() == 1; });
+  const std::string line(1'000, 'x');
+  for (int i = 0; i < 40; ++i) pusher_->offer(line + std::to_string(i), clock_.wall());
+  {
+    const std::lock_guard lock(kept_->mutex);
+    kept_->requests.clear();
+    kept_->status = 204;
+    kept_->most_bytes = 10'000;
+  }
+
+  expect("all lines", [&] {
+    clock_.advance(30s);
+    return health().sent == 41;
+  });
+  EXPECT_EQ(health().lost, 0U);
+  std::vector<std::string> taken;
+  for (const auto& request : requests()) {
+    if (request.body.size() > 10'000) continue;
+    const Json body = parse_json(request.body).value_or(Json());
+    for (const Json& value : body["streams"][0]["values"]) taken.push_back(value[1]);
+  }
+  ASSERT_EQ(taken.size(), 41U);
+  EXPECT_EQ(taken[0], "first");
+  for (std::size_t i = 1; i < taken.size(); ++i) EXPECT_EQ(taken[i], line + std::to_string(i - 1));
 }
 
 TEST_F(LokiPusherTest, EndsWhileLokiIsAwayOrHangs) {

@@ -128,6 +128,16 @@ TEST_F(ReplacementWaitTest, CountsFromTheSecondInWhichTheEndWasIntended) {
   EXPECT_EQ(replacements.asked_since, kEndIntended - milliseconds(700));
 }
 
+// An autoscaler makes the node for the pods that the drain has evicted, long before an approval.
+TEST_F(ReplacementWaitTest, CountsFromTheDrainWhereThereWasOne) {
+  remediation.status.steps.push_back(
+      intended_step(Step::kDrain, Severity::kIsolate, kEndIntended - minutes(40), {}));
+
+  (void)look();
+
+  EXPECT_EQ(replacements.asked_since, kEndIntended - minutes(40) - milliseconds(700));
+}
+
 // The claim is not in the API server before the next look.
 TEST_F(ReplacementWaitTest, IsNotDoneAtTheFirstLookEvenWithoutASoak) {
   step.soak = milliseconds(0);

@@ -4,6 +4,7 @@
 #include "core/runtime/clock.h"
 #include "remediator/actions/reboot_action.h"
 #include "remediator/actions/verify_action.h"
+#include "remediator/model/announced.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -243,6 +244,24 @@ TEST_F(Verify, TakesNothingForHealthThatIsNone) {
   EXPECT_THAT(look(now, {}, false).message, HasSubstr("not Ready"));
   remediation.alerts.push_back({"Bad", "ab", Severity::kReboot, kBegun, kBegun, std::nullopt});
   EXPECT_THAT(look(now).message, HasSubstr("fires"));
+}
+
+// What a cloud announces for next week is no fault, nor is what is only recorded.
+TEST_F(Verify, IsNotHeldUpByWhatIsAnnouncedNorByAMonitorAlertOfANodeThatIsMaintained) {
+  const WallTime now = kBegun + minutes(1);
+  report(Severity::kNone, now);
+  const Announcement planned_reboot{
+      .id = "instance-event-1", .kind = AnnouncementKind::kReboot, .start = now};
+  remediation.severity = Severity::kReboot;
+  remediation.alerts.push_back({alertname_of(AnnouncementKind::kReboot),
+                                announcement_fingerprint(planned_reboot), Severity::kMonitor,
+                                kBegun, kBegun, std::nullopt});
+  EXPECT_THAT(look(now).message, HasSubstr("healthy since"));
+
+  remediation.alerts.push_back({"Warm", "cd", Severity::kMonitor, kBegun, kBegun, std::nullopt});
+  EXPECT_THAT(look(now).message, HasSubstr("Warm fires")) << "the node had a fault";
+  remediation.severity = Severity::kMonitor;
+  EXPECT_THAT(look(now).message, HasSubstr("healthy since"));
 }
 
 // The node of a machine that was ended does not come back.

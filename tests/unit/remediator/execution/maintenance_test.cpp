@@ -249,6 +249,84 @@ TEST_F(MaintenanceTest, WhoseDrainIsNotOverAtTheStartIsNotified) {
   EXPECT_THAT(replica_->announcer.told, SizeIs(1));
 }
 
+TEST_F(MaintenanceTest, WhoseCordonHasNoBudgetIsNotifiedAsLateWhereTheTaintIsOn) {
+  force({planned(Step::kTaint), planned(Step::kCordon), planned(Step::kDrain)});
+  slots_.answer = SlotRefusal{.guard = "budget.cordon", .message = "no room", .has_taint = true};
+  announce({one()});
+  turns();
+  ASSERT_TRUE(our_taint_on(node()));
+  ASSERT_FALSE(node().unschedulable);
+  EXPECT_THAT(replica_->announcer.told, IsEmpty());
+
+  advance(minutes(92));
+  EXPECT_EQ(rule(), kLateRule);
+  EXPECT_THAT(replica_->announcer.told, SizeIs(1));
+  EXPECT_EQ(drains(), 0);
+}
+
+// A warning that has no steps of its own stands for weeks.
+TEST_F(MaintenanceTest, ThatIsCancelledIsOverBesideAnAlertOfSeverityMonitor) {
+  announce({one()});
+  ASSERT_TRUE(take({signal(Severity::kMonitor)}));
+  turns();
+  ASSERT_TRUE(node().unschedulable);
+  announce({});
+  advance(minutes(1));
+  EXPECT_FALSE(node().unschedulable);
+  EXPECT_EQ(remediation().status.phase, Phase::kReleased);
+}
+
+TEST_F(MaintenanceTest, GoesBackBesideAnAlertOfSeverityMonitorAndEscalatesNothing) {
+  start_ = clock_.wall() + minutes(10);
+  announce({one()});
+  ASSERT_TRUE(take({signal(Severity::kMonitor)}));
+  turns();
+  drained();
+  announce({});
+  StepProgress done;
+  done.result = StepResult::kDone;
+  steps_[Step::kVerify].progress = done;
+  advance(minutes(1));
+  EXPECT_FALSE(remediation().status.escalated_to);
+  EXPECT_EQ(remediation().status.phase, Phase::kReleased);
+}
+
+TEST_F(MaintenanceTest, ThatFollowsRightAfterAnotherKeepsTheNodeOutAndEscalatesNothing) {
+  start_ = clock_.wall() + minutes(10);
+  announce({one()});
+  turns();
+  drained();
+  announce({});
+  advance(minutes(1));
+  ASSERT_EQ(steps_[Step::kVerify].begun, 1);
+  NodeAnnouncement next = one();
+  next.announced.id = "instance-event-2";
+  announce({next});
+  StepProgress done;
+  done.result = StepResult::kDone;
+  steps_[Step::kVerify].progress = done;
+  advance(minutes(1));
+  EXPECT_FALSE(remediation().status.escalated_to);
+  EXPECT_TRUE(node().unschedulable);
+  EXPECT_EQ(rule(), "wait.maintenance");
+}
+
+TEST_F(MaintenanceTest, AfterWhichTheNodeIsNotHealthyIsLeftToAnOperator) {
+  start_ = clock_.wall() + minutes(10);
+  announce({one()});
+  turns();
+  drained();
+  announce({});
+  StepProgress failed;
+  failed.result = StepResult::kFailed;
+  failed.message = "the node is not Ready";
+  steps_[Step::kVerify].progress = failed;
+  advance(minutes(1));
+  EXPECT_EQ(remediation().status.phase, Phase::kHeld);
+  EXPECT_FALSE(remediation().status.escalated_to);
+  EXPECT_EQ(steps_[Step::kReboot].begun, 0);
+}
+
 // A cloud that maintains a rack is no false finding on many nodes.
 TEST_F(MaintenanceTest, IsNoPartOfAStorm) {
   announce({one()});

@@ -52,6 +52,18 @@ TEST(SilentNodes, MoreThanTheLimitLookLikeAPartition) {
               HasSubstr("silent.share: 4 of 30 GPU nodes of the fleet"));
 }
 
+// Nothing is begun, until an operator has had a day to see that two of them are dead.
+TEST(SilentNodes, ThreeOfFourDeadAreAPartitionUntilTwoAreKnownToBeDead) {
+  auto nodes = a_fleet(4);
+  for (int i = 0; i < 3; ++i) nodes[static_cast<std::size_t>(i)] = a_node(i, minutes(6 + 60 * i));
+  EXPECT_THAT(objection_in(nodes), HasSubstr("silent.share: 3 of 4 GPU nodes of the fleet"));
+  for (const std::size_t i : {1U, 2U}) {
+    nodes[i].is_recorded = true;
+    nodes[i].since = kSilentTime - hours(24 + static_cast<int>(i));
+  }
+  EXPECT_EQ(objection_in(nodes), "");
+}
+
 TEST(SilentNodes, EachDomainHasItsShare) {
   auto nodes = a_fleet(40);
   for (const int i : {0, 2}) {

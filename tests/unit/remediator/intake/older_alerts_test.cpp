@@ -43,6 +43,14 @@ TEST_F(AlertOfTheMachineBefore, IsTakenInWhereTheMachineThatHasTheNameNowIsAsSic
   EXPECT_EQ(our_taint_on(node()), "reset");
 }
 
+// As what its cloud announces is: the machine itself has read that.
+TEST_F(AlertOfTheMachineBefore, IsTakenInWhereItsSourceKnowsThatItIsOfThisMachine) {
+  reports_.answer = report_of(Severity::kNone);
+  fires_.is_of_this_machine = true;
+
+  EXPECT_EQ(hear(&reports_).accepted, 1U);
+}
+
 TEST_F(AlertOfTheMachineBefore, IsTakenInOnce) {
   reports_.answer = report_of(Severity::kIsolate);
 

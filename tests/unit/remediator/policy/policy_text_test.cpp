@@ -75,6 +75,14 @@ TEST(PolicyText, SaysWhereTheModeEndsTheSteps) {
   EXPECT_THAT(severity_text(whole_policy("full"), Severity::kReboot), Not(HasSubstr("mode")));
 }
 
+// A plan is read before its mode is raised.
+TEST(PolicyText, SaysInEachModeWhatFollowsAFailureInModeFull) {
+  for (const char* mode : {"observe", "taint", "cordon", "full"})
+    EXPECT_THAT(severity_text(whole_policy(mode), Severity::kReboot),
+                HasSubstr("reboot: at most 20m; where it fails, severity isolate from then on"))
+        << mode;
+}
+
 TEST(PolicyText, SaysThatAFailureWithNothingWorseIsAHumansAffair) {
   const Policy policy = policy_of(
       "mode: full\n"

@@ -42,7 +42,7 @@ std::string page_of(int severity, int kernel_severity) {
 class PrometheusReportsOfARealServer : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    GPUWARD_REQUIRE(why_no_prometheus(GetParam()));
+    GPUWARD_REQUIRE(support::why_no_program_of(GetParam(), "prometheus"));
     start_exporter();
     start_prometheus();
   }
@@ -210,9 +210,9 @@ TEST_P(PrometheusReportsOfARealServer, BelongToTheExportersTargetWhateverNodeAny
   EXPECT_EQ(liar.error().kind, ErrorKind::kNotFound);
 }
 
-GPUWARD_WITH_EACH_PROMETHEUS(PrometheusReportsOfARealServer);
-GPUWARD_WITH_EACH_PROMETHEUS(PrometheusReportsOfTwins);
-GPUWARD_WITH_EACH_PROMETHEUS(PrometheusReportsOfNamesakes);
+GPUWARD_ON_DEBIANS_AND_NEWER(PrometheusReportsOfARealServer);
+GPUWARD_ON_DEBIANS_AND_NEWER(PrometheusReportsOfTwins);
+GPUWARD_ON_DEBIANS_AND_NEWER(PrometheusReportsOfNamesakes);
 
 }  // namespace
 }  // namespace gpuward::remediator

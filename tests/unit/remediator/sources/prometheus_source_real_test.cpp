@@ -33,7 +33,7 @@ class AlertsOfARealPrometheus : public ::testing::TestWithParam<const char*> {
  protected:
   AlertsOfARealPrometheus() : policy_(Policy{}) {}
   void SetUp() override {
-    GPUWARD_REQUIRE(why_no_prometheus(GetParam()));
+    GPUWARD_REQUIRE(support::why_no_program_of(GetParam(), "prometheus"));
     const int port = support::free_port();
     url_ = "http://127.0.0.1:" + std::to_string(port);
     const auto rules = folder_.write("rules.yaml", kRules);
@@ -93,7 +93,7 @@ TEST_P(AlertsOfARealPrometheus, IncludeThoseOfOthersThatThePolicyKnows) {
   EXPECT_NE(signals[0].foreign, signals[1].foreign);
 }
 
-GPUWARD_WITH_EACH_PROMETHEUS(AlertsOfARealPrometheus);
+GPUWARD_ON_DEBIANS_AND_NEWER(AlertsOfARealPrometheus);
 
 }  // namespace
 }  // namespace gpuward::remediator

@@ -126,7 +126,7 @@ TEST_F(SiteTest, PutsFirstWhatNeedsAnOperatorThenTheWorst) {
   for (const char* node : {"gpu-03", "gpu-02", "gpu-01", "Closed last", "gpu-04"})
     places.push_back(text.find(node));
   EXPECT_TRUE(std::ranges::is_sorted(places)) << text;
-  EXPECT_THAT(text, HasSubstr("<dt>need an operator</dt><dd>1</dd>"));
+  EXPECT_THAT(text, HasSubstr("<dt>held for an operator</dt><dd>1</dd>"));
 }
 
 TEST_F(SiteTest, StaysSmallInAStorm) {

@@ -1,0 +1,81 @@
+// The Lokis that the cases of this folder ask: the fake, and a real one where `./dev test --loki`
+// has built it, so that what unit tests learn from the fake holds beside a real one.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/http/client/client.h"
+#include "core/model/result.h"
+#include "core/runtime/clock.h"
+#include "remediator/sources/loki_api.h"
+#include "tests/fakes/fake_loki.h"
+#include "tests/support/process.h"
+#include "tests/support/temp_dir.h"
+
+namespace gpuward::loki {
+
+inline constexpr const char* kFake = "Fake";
+inline constexpr const char* kReal = "Real";
+inline constexpr const char* kTenant = "gpus";
+
+// What an administrator has set; 0: Loki's own default.
+struct Limits {
+  std::size_t lines = 0;          // max_entries_limit_per_query
+  std::chrono::minutes range{0};  // max_query_length
+  std::string others = {};        // more of limits_config, which the fake has not
+};
+
+class Target {
+ public:
+  virtual ~Target() = default;
+  virtual void push(const fakes::FakeLoki::Labels& labels, std::int64_t at,
+                    const std::string& text) = 0;
+  // As one that a question finds away, and one that has its lines as before.
+  virtual void go_away() = 0;
+  virtual void come_back() = 0;
+  // Its clock before ours, after that has been set; a real one's clock is the machine's.
+  virtual void set_ahead(std::chrono::seconds) {}
+  [[nodiscard]] virtual http::Client& client() = 0;
+  [[nodiscard]] virtual std::string url() const { return "http://loki"; }
+};
+
+// Knows the tenant kTenant alone; the fake has the time of `clock`, the real one that of the
+// machine.
+[[nodiscard]] std::unique_ptr<Target> start_target(const std::string& kind, Clock& clock,
+                                                   const Limits& limits = {});
+
+// A process of the real server with its data in a folder of its own.
+class RealLoki final : public Target {
+ public:
+  explicit RealLoki(const Limits& limits);
+  void push(const fakes::FakeLoki::Labels& labels, std::int64_t at,
+            const std::string& text) override;
+  void go_away() override;
+  void come_back() override;
+  [[nodiscard]] http::Client& client() override { return client_; }
+  [[nodiscard]] std::string url() const override;
+  [[nodiscard]] std::string said() const { return process_ ? process_->error_output() : ""; }
+
+ private:
+  support::TempDir folder_;
+  int port_;
+  std::string config_;
+  http::CurlClient client_;
+  std::unique_ptr<support::Process> process_;
+};
+
+// The suite on both, or on the fake alone where there is no real one.
+[[nodiscard]] std::vector<const char*> both_kinds();
+// The real one, or none.
+[[nodiscard]] std::vector<const char*> real_kinds();
+
+#define GPUWARD_ON_LOKI(suite, kinds)                             \
+  GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(suite);           \
+  INSTANTIATE_TEST_SUITE_P(On, suite, ::testing::ValuesIn(kinds), \
+                           [](const auto& each) { return std::string(each.param); })
+
+}  // namespace gpuward::loki
