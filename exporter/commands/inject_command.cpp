@@ -130,11 +130,12 @@ int run_inject(const std::filesystem::path& state_folder, const std::string& nod
   if (auto valid = parse_drill_request(to_json(request)); !valid) return complain(valid.error());
   const auto path = RequestFolder(drill_folder(state_folder)).leave(to_json(request), clock.wall());
   if (!path) return complain(path.error());
-  const std::string answer = wait_for_answer(answer_to(*path), clock);
+  std::string answer = wait_for_answer(answer_to(*path), clock);
   std::error_code error;
+  const bool is_taken = answer.empty() && !std::filesystem::remove(*path, error);
+  if (is_taken) answer = wait_for_answer(answer_to(*path), clock);  // it comes a moment later
   if (answer.empty()) {
-    std::filesystem::remove(*path, error);
-    out << "No exporter has answered in five seconds. Does one run with --state.path "
+    out << "No exporter has answered in time. Does one run with --state.path "
         << state_folder.string() << "?\n";
     return kFailed;
   }

@@ -148,7 +148,7 @@ Result<DrillRequest> parse_drill_request(std::string_view text) {
   DrillRequest request{.kind = *kind,
                        .number = number.get<std::uint64_t>(),
                        .gpu = string_at(*json, "gpu"),
-                       .lasts = std::chrono::seconds(seconds.get<std::uint32_t>())};
+                       .lasts = std::chrono::seconds(seconds.get<std::int64_t>())};
   const bool is_counted = *kind == DrillKind::kXid || *kind == DrillKind::kEcc;
   const std::uint64_t most = *kind == DrillKind::kXid ? kHighestXid : kMostErrors;
   if (is_counted && (request.number == 0 || request.number > most))

@@ -21,6 +21,9 @@ Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediat
   auto request = slot_request(remediation, node, step);
   if (!request) return std::nullopt;
   if (!view_.informers().is_fresh(clock_.steady())) return refuse_by_old_view(remediation);
+  // One that has begun goes on, and gives its place back the sooner.
+  if (remediation.is_drill() && is_taint_or_cordon(step) && has_fault_waiting_for_budget(view_))
+    return SlotRefusal{.guard = "budget.drill", .message = "a real fault waits for a budget"};
   const auto policy = policy_for(policy_.get(), &node, remediation);
   SlotClaim claim{.remediation = remediation,
                   .step = step,

@@ -14,6 +14,7 @@ namespace {
 bool may_lower(const Draft& draft) {
   const auto treats = [&](const StepRecord& record) {
     return record.severity == draft.remediation.acted_severity() &&
+           draft.remediation.counts(record) &&
            (record.step == Step::kGpuReset || is_of_the_machine(record.step));
   };
   return draft.remediation.firing_severity() < draft.remediation.evidence_severity() &&

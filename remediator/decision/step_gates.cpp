@@ -220,8 +220,8 @@ bool is_under_way(const StepRecord& record) {
 const StepRecord* counting_record(const Remediation& remediation, Step step) {
   const StepRecord* record = remediation.status.find(step);
   if (record == nullptr || is_taint_or_cordon(step)) return record;
-  if (record->drill && !remediation.is_drill()) return nullptr;
-  return record->severity == remediation.acted_severity() ? record : nullptr;
+  const bool is_its = record->severity == remediation.acted_severity();
+  return is_its && remediation.counts(*record) ? record : nullptr;
 }
 
 const PlannedStep* next_step(const std::vector<PlannedStep>& plan, const Remediation& remediation) {
@@ -239,7 +239,8 @@ std::optional<PlannedStep> step_under_way(const Policy& policy, const Remediatio
       continue;
     // A drain can be left at any time; GPUs that are being reset and a machine that is being
     // restarted or ended cannot.
-    const bool is_stale = record.severity != remediation.acted_severity();
+    const bool is_stale =
+        record.severity != remediation.acted_severity() || !remediation.counts(record);
     const bool can_be_left = record.step != Step::kGpuReset && !is_of_the_machine(record.step);
     if (is_stale && can_be_left) continue;
     // With the settings of the plan that it was begun under, as they are now, even where the node

@@ -165,7 +165,8 @@ StepRequest StepExecution::request_of(const Case& now) {
                                                 .intended = intent_of(record),
                                                 .is_silent = is_of_the_machine(step) &&
                                                              rests_on_silence(now.remediation),
-                                                .is_drill = now.remediation.is_drill(),
+                                                .is_drill = now.remediation.is_drill() ||
+                                                            (record != nullptr && record->drill),
                                                 .boot = boot_decided(record)}] {
                 return permits_.for_step(claim);
               },

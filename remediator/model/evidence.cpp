@@ -50,8 +50,12 @@ const AlertEvidence* who_gives_way(const std::vector<AlertEvidence>& alerts, Sev
 Folded add(Remediation& remediation, const AlertSignal& signal, WallTime now) {
   auto& alerts = remediation.alerts;
   Folded folded{.change = raise(remediation, signal)};
-  if (alerts.size() >= kMaxEvidence) {
-    if (signal.drill) return {.change = folded.change, .ignored = Ignored::kNoRoom};
+  const bool is_full = alerts.size() >= kMaxEvidence;
+  if (is_full && signal.drill) return {.change = folded.change, .ignored = Ignored::kNoRoom};
+  const auto drill = std::ranges::find_if(alerts, &AlertEvidence::drill);
+  if (is_full && drill != alerts.end()) {
+    alerts.erase(drill);
+  } else if (is_full) {
     const AlertEvidence* leaves = who_gives_way(alerts, signal.severity);
     folded.displaced = leaves != nullptr && leaves->firing();
     if (leaves == nullptr || folded.displaced) {

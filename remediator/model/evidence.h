@@ -85,8 +85,9 @@ inline constexpr std::size_t kMaxEvidence = 64;
 inline constexpr std::chrono::minutes kDroppedAgain{10};
 
 // Folds `signal` into `remediation`: new alerts are added, a resolved one gets its end, severity
-// rises and never falls. A drill adds nothing to the severity of what is real, and no alert gives
-// way to one; with the first real alert what the drills had raised is gone. A repeat changes
+// rises and never falls. A drill adds nothing to the severity of what is real, no alert gives way
+// to one, and it gives way to each that is real; with the first of these what the drills had raised
+// is gone. A repeat changes
 // nothing, unless it has started later than was known.
 //
 // Which end is believed:

@@ -234,6 +234,8 @@ struct Remediation {
   [[nodiscard]] bool is_drill_beside(const AlertEvidence& alert) const {
     return alert.drill && !is_drill();
   }
+  // A step that was begun in a drill has done nothing for what is real.
+  [[nodiscard]] bool counts(const StepRecord& record) const { return !record.drill || is_drill(); }
   [[nodiscard]] bool must_be_let_go() const;
   // The worst of the evidence that is not cleared.
   [[nodiscard]] Severity evidence_severity() const;

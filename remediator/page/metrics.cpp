@@ -40,8 +40,8 @@ void append_remediations(Families& families, const Standing& standing) {
     unanswered += count.unanswered;
   }
   auto& drills = declare(families, {"gpuward_remediator_drills",
-                                    "Remediations whose alerts are all of injected faults. No "
-                                    "other series counts them.",
+                                    "Remediations whose alerts are all of injected faults; the "
+                                    "other gauges of Remediations leave them out.",
                                     kGauge,
                                     {"phase"},
                                     "without any"});

@@ -99,11 +99,11 @@ void count_open(ViewState& state, const std::string& node_uid) {
   node.waits_for_taint = node.confirmed = false;
   for (auto [it, end] = state.by_uid.equal_range(node_uid); it != end; ++it) {
     const Remediation& remediation = state.remediations.at(it->second);
-    if (!remediation.open()) continue;
+    // A node with drills alone is healthy, waits for nothing that others need, and is in no storm.
+    if (!remediation.open() || remediation.is_drill()) continue;
     node.severity = std::max(node.severity, remediation.acted_severity());
     for (const AlertEvidence& alert : remediation.alerts) {
-      // A cloud that maintains many machines at once is no false finding on many nodes, nor are
-      // drills.
+      // A cloud that maintains many machines at once is no false finding on many nodes.
       if (alert.firing() && !announced_kind(alert) && !alert.drill)
         node.alerts.push_back({alert.alertname, alert.first_received, alert.severity});
     }

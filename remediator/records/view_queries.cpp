@@ -221,6 +221,14 @@ std::map<std::string, std::size_t> count_drills(const ClusterView& view) {
   return by_phase;
 }
 
+bool has_fault_waiting_for_budget(const ClusterView& view) {
+  const auto state = view.lock();
+  return std::ranges::any_of(state->remediations, [](const auto& known) {
+    const Remediation& one = known.second;
+    return one.open() && one.status.rule.starts_with("budget.") && !one.is_drill();
+  });
+}
+
 std::map<std::string, std::size_t> count_left_in_service(const ClusterView& view) {
   const auto state = view.lock();
   std::map<std::string, std::size_t> by_rule;

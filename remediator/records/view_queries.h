@@ -73,8 +73,10 @@ void with_fleet(const ClusterView& view, const std::function<void(const Fleet&)>
 // Names of nodes that seem to have our taint, annotation or cordon and no open Remediation.
 [[nodiscard]] std::vector<std::string> nodes_with_orphaned_taints(const ClusterView& view);
 [[nodiscard]] std::vector<ClusterView::Count> count_remediations(const ClusterView& view);
-// Those that are drills, which nothing else counts: by phase.
+// Those that are drills, which the others leave out: by phase.
 [[nodiscard]] std::map<std::string, std::size_t> count_drills(const ClusterView& view);
+// Whether one that is no drill waits for a budget.
+[[nodiscard]] bool has_fault_waiting_for_budget(const ClusterView& view);
 // Nodes that a budget or a storm leaves in service (is_left_in_service), by its rule.
 [[nodiscard]] std::map<std::string, std::size_t> count_left_in_service(const ClusterView& view);
 

@@ -178,8 +178,8 @@ Result<bool> is_about_us(const Alert& alert, const AlertRules& rules) {
   return is_of_cluster(alert.labels, rules.cluster);
 }
 
-// Whatever the label says, it is no fault.
-bool is_of_drill(const Alert& alert) { return !value_at(alert.labels, "drill").empty(); }
+// As GpuDrill says it. With any other value it is a fault like others: it would be hidden else.
+bool is_of_drill(const Alert& alert) { return value_at(alert.labels, "drill") == "true"; }
 
 // What it asks for. A drill has a label of its own for that: who does not know drills ignores it.
 std::string_view remediation_label(const Alert& alert) {

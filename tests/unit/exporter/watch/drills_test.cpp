@@ -111,6 +111,8 @@ TEST(DrillRequest, IsRefusedOutsideItsLimits) {
   EXPECT_TRUE(is_taken(good));
   DrillRequest longer = good;
   longer.lasts = kLongestDrill + std::chrono::seconds(1);
+  EXPECT_FALSE(parse_drill_request(
+      R"({"kind":"xid","number":79,"gpu":"0","seconds":4294967896})"));  // 2^32 + 600
   EXPECT_FALSE(is_taken(longer));
   DrillRequest none = good;
   none.number = 0;

@@ -4,6 +4,8 @@
 
 #include "remediator/budgets/ledger_slots.h"
 #include "remediator/budgets/slot_claim.h"
+#include "remediator/model/ownership.h"
+#include "remediator/records/view_queries.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
@@ -226,6 +228,67 @@ TEST_F(DrillsTest, HaveTreatedNothingThatARealFaultNeeds) {
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(reconcile());
 
   EXPECT_EQ(steps_[Step::kDrain].begun, 2) << "of the real fault";
+}
+
+// What stands of it is not gone on with by the way: the real fault has gates of its own.
+TEST_F(DrillsTest, LeaveNoStepThatARealFaultGoesOnWith) {
+  label("allowed");
+  begin_drill();
+  ASSERT_TRUE(reconcile());
+  ASSERT_EQ(steps_[Step::kDrain].begun, 1);
+  reports_.answer = report_of(Severity::kNone);
+  ASSERT_TRUE(take({signal()}));
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kDrain].watched, 0);
+  EXPECT_EQ(remediation().status.rule, "guard.evidence");
+}
+
+// A restart is watched to its end, but what was never asked for needs the label still.
+TEST_F(DrillsTest, AskForNothingWithoutTheLabelThoughTheyHaveBecomeReal) {
+  label("allowed");
+  begin_drill();
+  ASSERT_TRUE(reconcile());
+  finish(Step::kDrain);
+  ASSERT_TRUE(reconcile());
+  ASSERT_EQ(steps_[Step::kReboot].begun, 1);
+  label(nullptr);
+  ASSERT_TRUE(take({signal()}));
+  ASSERT_TRUE(reconcile());
+
+  ASSERT_GE(steps_[Step::kReboot].watched, 1);
+  ASSERT_FALSE(steps_[Step::kReboot].permitted);
+  EXPECT_THAT(steps_[Step::kReboot].permitted.error().message,
+              HasSubstr("does not allow this step of a drill"));
+}
+
+TEST_F(DrillsTest, SayNothingOfTheNodeToThoseWhoCountUnhealthyNodes) {
+  label("allowed");
+  begin_drill();
+  ASSERT_TRUE(reconcile());
+  catch_up(*replica_);
+
+  with_fleet(replica_->view, [](const Fleet& fleet) {
+    const FleetNode& node = fleet.nodes.begin()->second;
+    EXPECT_EQ(node.severity, Severity::kNone);
+    EXPECT_THAT(node.alerts, IsEmpty());
+    EXPECT_FALSE(node.waits_for_taint);
+    EXPECT_FALSE(node.confirmed);
+  });
+  EXPECT_EQ(remediation().status.kernel_severity, Severity::kNone) << "no kernel has said it";
+}
+
+TEST_F(DrillsTest, LetARealFaultOfTheSameNodeGoFirst) {
+  Remediation of_drill, of_fault;
+  of_drill.name = "a";
+  of_fault.name = "b";
+  of_drill.alerts.resize(1);
+  of_drill.alerts[0].drill = true;
+  of_drill.status.steps.resize(1);
+
+  EXPECT_TRUE(goes_first(of_fault, of_drill, node()));
+  EXPECT_FALSE(goes_first(of_drill, of_fault, node()));
 }
 
 TEST_F(DrillsTest, LeaveNoAttemptInTheLedgerAndAreNoSecondAttemptLater) {

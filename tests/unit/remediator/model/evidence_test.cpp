@@ -88,6 +88,20 @@ TEST(Evidence, OfADrillTakesNobodysPlace) {
   EXPECT_EQ(remediation.severity, Severity::kMonitor);
 }
 
+TEST(Evidence, ThatIsRealHasRoomWhereDrillsHaveTakenAllOfIt) {
+  Remediation remediation;
+  for (std::size_t i = 0; i < kMaxEvidence; ++i)
+    fold(remediation, drill(Severity::kIsolate, "d" + std::to_string(i)), kStart);
+
+  const Folded folded = fold(remediation, firing(Severity::kReset), kStart);
+
+  EXPECT_FALSE(folded.ignored);
+  EXPECT_FALSE(remediation.is_drill());
+  EXPECT_EQ(remediation.severity, Severity::kReset);
+  EXPECT_THAT(remediation.alerts, SizeIs(kMaxEvidence));
+  EXPECT_FALSE(remediation.dropped) << "a drill is no evidence that somebody has to wait for";
+}
+
 TEST(Evidence, DoesNotChangeByARepeatWithAnEarlierStart) {
   Remediation remediation;
   fold(remediation, firing(), kStart);
