@@ -49,7 +49,7 @@ ROWS = (
     Row(r"cpack .*|apt install .*|install -m .*", NOT_HERE, "tests/packaging installs these packages below a root of its own"),
     Row(r"\./dev .*|build/release/bin/.*|.*\bctest .*|export GPUWARD_NVML=.*", NOT_HERE,
         "builds and starts what this test is a part of"),
-    Row(rf"(?:{EXPORTER})?gpuward-exporter inject .*", NOT_HERE, "evicts pods and restarts a node; tests/unit/exporter/commands types it"),
+    Row(rf"(?:{EXPORTER})?gpuward-exporter inject .*", NOT_HERE, "evicts pods and restarts a node; typed by tests/cluster/cases/game_day.py"),
     Row(r"helm test .*", NOT_HERE, "typed by tests/cluster/cases/releases.py, after an install"),
 
     Row(r"kubectl delete remediations --all|helm uninstall .*|kubectl delete customresourcedefinition .*", NOT_HERE,

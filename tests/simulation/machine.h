@@ -58,6 +58,7 @@ struct FiringAlert {
   Severity severity = Severity::kNone;
   Clock::Wall starts_at;
   bool foreign = false;
+  bool drill = false;
 };
 
 // Who hears nothing of it, and why.
@@ -70,6 +71,15 @@ struct SilentState {
   bool is_seen_on = true;                        // what controls its power answers
   std::optional<Clock::Steady> cut_since = {};   // with others, from all at once
   std::optional<Clock::Steady> down_until = {};  // it was down, or cut off, a moment ago
+};
+
+// What is injected into its exporter; one at a time.
+struct InjectedDrill {
+  Severity severity = Severity::kNone;
+  std::string boot;
+  std::optional<Clock::Steady> ends;    // null: none runs
+  std::optional<Clock::Steady> breaks;  // really, in the middle of it
+  std::map<Severity, Alert> alerts;
 };
 
 // What its cloud has announced of it.
@@ -108,6 +118,7 @@ struct Machine {
   Alert foreign = {};
   SilentState silence = {};
   MachineCloud cloud = {};
+  InjectedDrill drill = {};
   // As its condition Ready has it.
   std::string ready_said = {};
   Clock::Wall ready_since = {};
@@ -134,7 +145,8 @@ struct Machine {
   // As Alertmanager makes it of them.
   [[nodiscard]] std::string fingerprint(Severity severity) const;
   [[nodiscard]] std::map<std::string, std::string> foreign_labels() const;
-  // Those of other rules too.
+  [[nodiscard]] std::map<std::string, std::string> drill_labels(Severity severity) const;
+  // Those of other rules and of drills too.
   [[nodiscard]] std::vector<FiringAlert> firing() const;
   // The worst that an alert fires for.
   [[nodiscard]] Severity alerted() const {
