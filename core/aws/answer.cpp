@@ -11,7 +11,9 @@ namespace gpuward::aws {
 namespace {
 
 constexpr std::size_t kLongestWords = 400;
-constexpr std::size_t kLongestId = 80;
+constexpr std::size_t kLongestCode = 80;
+// What EC2 adds for those who may decode it: long, another one each time, and about the policies.
+constexpr std::string_view kEncoded = " Encoded authorization failure message:";
 
 struct CodeKind {
   std::string_view code;  // with * at its end: all that begin so
@@ -28,6 +30,7 @@ constexpr std::array kCodeKinds = {
     CodeKind{"SlowDown", ErrorKind::kOverloaded},
     CodeKind{"ResourceContention*", ErrorKind::kOverloaded},
     CodeKind{"ScalingActivityInProgress*", ErrorKind::kBlocked},
+    CodeKind{"InsufficientInstanceCapacity", ErrorKind::kBlocked},
     CodeKind{"UnauthorizedOperation", ErrorKind::kForbidden},
     CodeKind{"AccessDenied*", ErrorKind::kForbidden},
     CodeKind{"OptInRequired", ErrorKind::kForbidden},
@@ -90,11 +93,7 @@ AwsFailure failure_in(const XmlElement& root) {
   const XmlElement& error = root.name == "Error"  ? root
                             : errors.name.empty() ? root.child("Error")
                                                   : errors.child("Error");
-  std::string id = root.child("RequestID").text;
-  if (id.empty()) id = root.child("RequestId").text;
-  return {.code = error.child("Code").text,
-          .message = error.child("Message").text,
-          .request_id = std::move(id)};
+  return {.code = error.child("Code").text, .message = error.child("Message").text};
 }
 
 // "com.amazonaws.lambda#TooManyRequestsException:http://..." is TooManyRequestsException.
@@ -109,7 +108,7 @@ AwsFailure failure_in(const Json& body, const http::ClientResponse& answer) {
   if (code.empty()) code = string_at(body, "__type");
   std::string message = string_at(body, "message");
   if (message.empty()) message = string_at(body, "Message");
-  return {.code = bare_code(code), .message = std::move(message), .request_id = {}};
+  return {.code = bare_code(code), .message = std::move(message)};
 }
 
 AwsFailure failure_in(const http::ClientResponse& answer) {
@@ -124,12 +123,11 @@ AwsFailure failure_in(const http::ClientResponse& answer) {
 AwsFailure read_failure(const http::ClientResponse& answer) {
   AwsFailure failure = failure_in(answer);
   failure.status = answer.status;
-  if (failure.request_id.empty()) failure.request_id = answer.header("x-amzn-requestid");
   // Only its first line: a wrong signature's next ones repeat the request, its token included.
-  failure.message =
-      to_valid_utf8(failure.message.substr(0, failure.message.find('\n')), kLongestWords);
-  failure.code = to_valid_utf8(failure.code, kLongestId);
-  failure.request_id = to_valid_utf8(failure.request_id, kLongestId);
+  failure.message.erase(std::min(failure.message.find('\n'), failure.message.size()));
+  failure.message.erase(std::min(failure.message.find(kEncoded), failure.message.size()));
+  failure.message = to_valid_utf8(failure.message, kLongestWords);
+  failure.code = to_valid_utf8(failure.code, kLongestCode);
   return failure;
 }
 
@@ -140,10 +138,9 @@ ErrorKind kind_of(const AwsFailure& failure) {
 }
 
 std::string words_of(const AwsFailure& failure) {
-  std::string words =
+  const std::string words =
       failure.code.empty() ? "HTTP " + std::to_string(failure.status) : failure.code;
-  if (!failure.message.empty()) words += ": " + failure.message;
-  return failure.request_id.empty() ? words : words + " (request " + failure.request_id + ")";
+  return failure.message.empty() ? words : words + ": " + failure.message;
 }
 
 bool may_be_clock_skew(const AwsFailure& failure) {
@@ -152,7 +149,7 @@ bool may_be_clock_skew(const AwsFailure& failure) {
 }
 
 bool says_keys_expired(const AwsFailure& failure) {
-  return failure.code.starts_with("ExpiredToken");
+  return failure.code.starts_with("ExpiredToken") || failure.code == "RequestExpired";
 }
 
 }  // namespace gpuward::aws

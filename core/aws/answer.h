@@ -1,6 +1,6 @@
-// What a refusal of AWS means: its code, message and request id out of XML (EC2, Auto Scaling, STS,
-// SNS, CloudWatch) or JSON (Lambda, Bedrock,
-// CloudWatch Logs), as one of our kinds. Used by AwsClient. Pure.
+// What a refusal of AWS means: its code and message out of XML (EC2, Auto Scaling, STS, SNS,
+// CloudWatch) or JSON (Lambda, Bedrock, CloudWatch Logs), as one of our kinds. Used by AwsClient.
+// Pure.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace gpuward::aws {
 
 struct AwsFailure {
   std::string code;  // "RequestLimitExceeded"; empty where the answer is not one of AWS's
-  std::string message, request_id;
+  std::string message;
   int status = 0;
 };
 
@@ -22,12 +22,12 @@ struct AwsFailure {
 // kUnauthenticated, kForbidden, kNotFound, kRefused (a protection or a state forbids it),
 // kOverloaded (throttled: nothing was done), kUnavailable for what 5xx leaves open, else kInvalid.
 [[nodiscard]] ErrorKind kind_of(const AwsFailure& failure);
-// `OperationNotPermitted: The instance may not be terminated (request 59dbff89)`
+// `OperationNotPermitted: The instance may not be terminated`, the same for the same refusal.
 [[nodiscard]] std::string words_of(const AwsFailure& failure);
 
-// A signature that could be right if our clock were.
+// A signature that could be right if our clock were. EC2 says the same of a session that has ended.
 [[nodiscard]] bool may_be_clock_skew(const AwsFailure& failure);
-// The session's keys have ended: others are needed.
+// The session's keys have ended, by a clock that is right.
 [[nodiscard]] bool says_keys_expired(const AwsFailure& failure);
 
 }  // namespace gpuward::aws

@@ -48,8 +48,11 @@ std::string without(std::string text, const std::string& secret) {
 }
 
 std::unexpected<Error> refusal(const AwsFailure& failure, const AwsKeys& keys) {
-  return fail(kind_of(failure),
-              without(without(words_of(failure), keys.session_token), keys.secret_access_key));
+  return fail(
+      kind_of(failure),
+      without(without(words_of(failure), keys.session_token), keys.secret_access_key) +
+          (says_keys_expired(failure) ? " (these credentials have ended, and there are no others)"
+                                      : ""));
 }
 
 }  // namespace
@@ -113,11 +116,11 @@ Result<http::ClientResponse> AwsClient::ask(const AwsCall& call, const Place& pl
     auto answer = ask_once(call, place, *keys);
     if (!answer || answer->status / 100 == 2) return answer;
     const AwsFailure failure = read_failure(*answer);
-    if (!was_renewed && says_keys_expired(failure)) {
-      was_renewed = true;
-      keys_.reject(keys->access_key_id);
-    } else if (!was_corrected && corrects_clock(failure, *answer)) {
+    if (!was_corrected && corrects_clock(failure, *answer)) {
       was_corrected = true;
+    } else if (!was_renewed && kind_of(failure) == ErrorKind::kUnauthenticated &&
+               has_others_than(*keys)) {
+      was_renewed = true;
     } else if (kind_of(failure) != ErrorKind::kOverloaded || attempt >= kMostAttempts) {
       return refusal(failure, *keys);
     } else {
@@ -148,6 +151,14 @@ Result<http::ClientResponse> AwsClient::ask_once(const AwsCall& call, const Plac
   request.headers.insert(request.headers.end(), added.begin(), added.end());
   if (!call.stop.stop_possible()) return http_.send(request);
   return http::send_until_stopped(http_, request, clock_, call.stop);
+}
+
+bool AwsClient::has_others_than(const AwsKeys& keys) {
+  keys_.reject(keys.access_key_id);
+  const auto found = keys_.current();
+  return found && (found->access_key_id != keys.access_key_id ||
+                   found->secret_access_key != keys.secret_access_key ||
+                   found->session_token != keys.session_token);
 }
 
 bool AwsClient::corrects_clock(const AwsFailure& failure, const http::ClientResponse& answer) {

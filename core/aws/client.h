@@ -57,8 +57,9 @@ class AwsClient {
   // `http` and `clock` outlive it.
   AwsClient(http::Client& http, AwsEnvironment environment, Clock& clock);
 
-  // A 2xx. What AWS has provably not begun (throttled, a signature of a wrong clock, keys that had
-  // ended) is asked again a few times within seconds; nothing else is: whether a call that timed
+  // A 2xx. What AWS has provably not begun (throttled, a signature of a wrong clock, keys that it
+  // does not take while their source has others) is asked again a few times within seconds; nothing
+  // else is: whether a call that timed
   // out (kTimeout) or broke off (kUnavailable) was carried out is for the caller to find out.
   // Errors are those of kind_of(), and of the transport; kOverloaded: throttled until the end;
   // kCancelled: stopped.
@@ -77,6 +78,8 @@ class AwsClient {
   [[nodiscard]] Result<http::ClientResponse> ask(const AwsCall& call, const Place& place);
   [[nodiscard]] Result<http::ClientResponse> ask_once(const AwsCall& call, const Place& place,
                                                       const AwsKeys& keys);
+  // Whether their source has other keys than these, which AWS does not take.
+  [[nodiscard]] bool has_others_than(const AwsKeys& keys);
   // Whether the clock of `answer` says that ours made the signature wrong; ours is right then.
   [[nodiscard]] bool corrects_clock(const AwsFailure& failure, const http::ClientResponse& answer);
 

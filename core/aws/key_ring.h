@@ -24,7 +24,7 @@ class AwsKeyRing {
   // while those hold, and wait where there are none. A look that fails leaves the old keys in force
   // until they end, and is not repeated for 5 s.
   [[nodiscard]] Result<AwsKeys> current();
-  // AWS has said that these have ended: they are not used again.
+  // AWS does not take these: they are looked up again.
   void reject(const std::string& access_key_id);
 
  private:

@@ -68,8 +68,12 @@ Result<AwsKeys> find_keys(const KeyParts& parts) {
     auto keys = source.fetch(parts);
     if (keys) return keys;
     const std::string name(source.name);
-    if (keys.error().kind != ErrorKind::kNotFound)
+    if (keys.error().kind != ErrorKind::kNotFound) {
+      // Without them no right is asked for yet.
+      if (keys.error().kind == ErrorKind::kForbidden)
+        keys.error().kind = ErrorKind::kUnauthenticated;
       return with_context("AWS credentials of " + name, keys.error());
+    }
     missing += (missing.empty() ? "" : "; ") + name + ": " + keys.error().message;
   }
   return fail(ErrorKind::kUnauthenticated, "no AWS credentials: " + missing);

@@ -6,6 +6,7 @@
 #include "remediator/actions/gpu_reset_action.h"
 #include "remediator/actions/nccl_pairs_action.h"
 #include "remediator/actions/notify_action.h"
+#include "remediator/actions/out_of_service_action.h"
 #include "remediator/actions/quarantine_job_action.h"
 #include "remediator/actions/reboot_action.h"
 #include "remediator/actions/restart_job_action.h"
@@ -19,6 +20,9 @@ namespace {
 template <typename Action>
 std::unique_ptr<StepAction> make_job(const StepServices& services) {
   return std::make_unique<Action>(services.api, services.policy);
+}
+std::unique_ptr<StepAction> make_out_of_service(const StepServices& services) {
+  return std::make_unique<OutOfServiceAction>(services.api, services.proofs);
 }
 std::unique_ptr<StepAction> make_drain(const StepServices& services) {
   return std::make_unique<DrainAction>(services.drainer, services.own_pod);
@@ -47,8 +51,9 @@ struct StepEntry {
   std::unique_ptr<StepAction> (*make)(const StepServices& services);
 };
 
-constinit const std::array<StepEntry, 11> kSteps = {{
+constinit const std::array<StepEntry, 12> kSteps = {{
     {Step::kCollectEvidence, make_job<CollectEvidenceAction>},
+    {Step::kOutOfService, make_out_of_service},
     {Step::kDrain, make_drain},
     {Step::kRestartJob, make_restart_job},
     {Step::kGpuReset, make_job<GpuResetAction>},

@@ -11,6 +11,7 @@
 #include "remediator/actions/step_action.h"
 #include "remediator/cloud/provider.h"
 #include "remediator/drain/drainer.h"
+#include "remediator/guards/machine_proofs.h"
 #include "remediator/model/health_report.h"
 
 namespace gpuward::remediator {
@@ -21,6 +22,7 @@ struct StepServices {
   HealthReports* reports;
   Drainer& drainer;
   CloudProvider& machines;
+  ProofSource* proofs;  // null where nothing proves a machine off
   const CurrentPolicy& policy;
   const SeenRemediations& seen;
   Replacements& replacements;

@@ -119,10 +119,12 @@ Result<StepProgress> TerminateAction::look_at_machine(const StepRequest& request
                        (is_accepted(request) ? "" : std::string(kUnknown) + ", and ") +
                            "unknown: " + fate.error().message);
   }
-  if (*fate == Fate::kRuns) return contradicted(request);
+  if (fate->is == Fate::kRuns) return contradicted(request);
   StepProgress progress =
-      progress_of(request, StepResult::kRunning, "waiting for its machine to end");
-  if (*fate == Fate::kGone) {
+      progress_of(request, StepResult::kRunning,
+                  "waiting for its machine to end" +
+                      (fate->words.empty() ? std::string() : ": " + fate->words));
+  if (fate->is == Fate::kGone) {
     auto waited = wait_for_node(request);
     if (!waited) return waited;
     progress = *std::move(waited);

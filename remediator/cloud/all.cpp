@@ -42,7 +42,7 @@ class AllProviders final : public CloudProvider {
     if (provider == nullptr) return nobody_can();
     return provider->terminate(machine, permit);
   }
-  Result<Fate> fate(const Machine& machine) override {
+  Result<MachineFate> fate(const Machine& machine) override {
     CloudProvider* const provider = find(MachineAction::kTerminate, machine);
     if (provider == nullptr) return nobody_can();
     return provider->fate(machine);

@@ -5,11 +5,27 @@ namespace {
 
 constexpr const char* kEc2Version = "2016-11-15";
 constexpr const char* kAutoScalingVersion = "2011-01-01";
+// On each member of a group, by Auto Scaling itself.
+constexpr const char* kGroupTag = "aws:autoscaling:groupName";
 
 // Of a question before the action: nothing was asked for.
 std::unexpected<Error> before_the_action(Error error) {
   if (may_have_arrived(error.kind)) error.kind = ErrorKind::kBlocked;
   return std::unexpected(std::move(error));
+}
+
+// Where EC2 only says no, its own words name neither right nor instance; nor do they say what to
+// do.
+std::string missing_right(const aws::AwsService& service, const std::string& action,
+                          const std::string& instance, const std::string& cluster) {
+  const bool has_condition = !action.starts_with("Describe");
+  const bool is_of_group = has_condition && service.host == aws::kAutoScaling.host;
+  return "AWS does not allow " + std::string(service.signing) + ":" + action + " for " +
+         (is_of_group ? "the Auto Scaling group of " : "") + "instance " + instance +
+         "; the role needs manifests/remediator-aws-iam.json" +
+         (has_condition ? ", whose condition is the tag kubernetes.io/cluster/" +
+                              (cluster.empty() ? "CLUSTER_NAME" : cluster) + "=owned"
+                        : std::string());
 }
 
 bool has_ended(const Ec2Instance& instance) {
@@ -45,13 +61,17 @@ bool AwsProvider::can(MachineAction action, const Machine& machine) const {
 Result<aws::XmlElement> AwsProvider::ask(const aws::AwsService& service, const std::string& action,
                                          const Ec2Id& id, http::Query parameters,
                                          const Permit& permit) {
-  return parts_.aws->query(
+  auto answer = parts_.aws->query(
       {.service = service,
        .action = action,
        .version = service.host == aws::kEc2.host ? kEc2Version : kAutoScalingVersion,
        .parameters = std::move(parameters),
        .region = id.region,
        .permit = permit});
+  if (answer || answer.error().kind != ErrorKind::kForbidden) return answer;
+  return with_context(
+      missing_right(service, action, id.instance, parts_.policy.get()->machines.aws.cluster),
+      answer.error());
 }
 
 Result<Ec2Instance> AwsProvider::describe(const Ec2Id& id) {
@@ -81,14 +101,16 @@ bool AwsProvider::was_seen(const std::string& instance) {
   return seen_.contains(instance);
 }
 
-Result<AwsProvider::Membership> AwsProvider::membership(const Ec2Id& id) {
+Result<std::optional<AwsProvider::Membership>> AwsProvider::membership(const Ec2Id& id) {
   const auto answer = ask(aws::kAutoScaling, "DescribeAutoScalingInstances", id,
                           {{"InstanceIds.member.1", id.instance}});
   if (!answer) return std::unexpected(answer.error());
   const aws::XmlElement& members =
       answer->child("DescribeAutoScalingInstancesResult").child("AutoScalingInstances");
   for (const aws::XmlElement& member : members.children) {
-    if (member.text_at("InstanceId") == id.instance) return member.text_at("LifecycleState");
+    if (member.text_at("InstanceId") != id.instance) continue;
+    return Membership{.group = member.text_at("AutoScalingGroupName"),
+                      .state = member.text_at("LifecycleState")};
   }
   return std::nullopt;
 }
@@ -122,11 +144,19 @@ Status AwsProvider::reboot(const Machine& machine, const Permit& permit) {
   if (!id) return fail(ErrorKind::kRefused, machine.provider_id + " names no EC2 instance");
   const auto instance = describe(*id);
   if (!instance) return before_the_action(instance.error());
-  if (auto owned = check_owner(*instance, *id, machine); !owned) return owned;
   if (instance->state != "running") {
-    // EC2 would say yes and do nothing.
+    // EC2 would say yes and do nothing. What has ended has lost its name too.
     return fail(ErrorKind::kRefused,
-                "instance " + id->instance + " is " + instance->state + ", not running");
+                "instance " + id->instance + " is " + instance->state + ", not running" +
+                    (instance->reason.empty() ? "" : " (" + instance->reason + ")"));
+  }
+  if (auto owned = check_owner(*instance, *id, machine); !owned) return owned;
+  // Where the group's hook is at work on it, it would come back only to end.
+  const auto group = instance->tags.contains(kGroupTag) ? membership(*id) : std::nullopt;
+  if (!group) return before_the_action(group.error());
+  if (*group && (*group)->is_ending()) {
+    return fail(ErrorKind::kBlocked,
+                "instance " + id->instance + " is not restarted: " + (*group)->words());
   }
   const auto asked =
       ask(aws::kEc2, "RebootInstances", *id, {{"InstanceId.1", id->instance}}, permit);
@@ -146,7 +176,7 @@ Status AwsProvider::terminate(const Machine& machine, const Permit& permit) {
   if (auto owned = check_owner(*instance, *id, machine); !owned) return owned;
   const auto group = membership(*id);
   if (!group) return before_the_action(group.error());
-  if (*group && (*group)->starts_with("Terminat")) return {};
+  if (*group && (*group)->is_ending()) return {};
   if (auto checked = check_protection(*id, group->has_value()); !checked)
     return before_the_action(checked.error());
   return end(*id, group->has_value(), permit);
@@ -173,7 +203,7 @@ MachineProofs AwsProvider::proofs(const Machine& machine) {
   return {std::move(proof)};
 }
 
-Result<Fate> AwsProvider::fate(const Machine& machine) {
+Result<MachineFate> AwsProvider::fate(const Machine& machine) {
   const auto id = parse_ec2_id(machine.provider_id);
   if (!id) return fail(ErrorKind::kRefused, machine.provider_id + " names no EC2 instance");
   const bool was_known = was_seen(id->instance);
@@ -185,7 +215,8 @@ Result<Fate> AwsProvider::fate(const Machine& machine) {
   // Until a group's lifecycle hook lets go, the instance itself runs on.
   const auto group = membership(*id);
   if (!group) return std::unexpected(group.error());
-  return *group && (*group)->starts_with("Terminat") ? Fate::kEnding : Fate::kRuns;
+  if (!*group || !(*group)->is_ending()) return Fate::kRuns;
+  return MachineFate(Fate::kEnding, (*group)->words());
 }
 
 }  // namespace gpuward::remediator

@@ -25,13 +25,19 @@ class AwsProvider final : public CloudProvider {
   [[nodiscard]] Status terminate(const Machine& machine, const Permit& permit) override;
   // An instance that AWS does not know is gone only if this process has seen it: another account
   // or region knows it neither.
-  [[nodiscard]] Result<Fate> fate(const Machine& machine) override;
+  [[nodiscard]] Result<MachineFate> fate(const Machine& machine) override;
   // EC2's own status checks, of the system and of the instance.
   [[nodiscard]] MachineProofs proofs(const Machine& machine) override;
 
  private:
-  // The state of a group's member, "InService"; nullopt for an instance that is in none.
-  using Membership = std::optional<std::string>;
+  // Of an Auto Scaling group.
+  struct Membership {
+    std::string group, state;  // "InService", "Terminating:Wait", "Warmed:Terminating:Proceed"
+    [[nodiscard]] bool is_ending() const { return state.find("Terminat") != std::string::npos; }
+    [[nodiscard]] std::string words() const {
+      return "Auto Scaling group " + group + " has it in " + state;
+    }
+  };
 
   [[nodiscard]] Result<aws::XmlElement> ask(const aws::AwsService& service,
                                             const std::string& action, const Ec2Id& id,
@@ -41,7 +47,8 @@ class AwsProvider final : public CloudProvider {
   // kRefused where it is not this node's.
   [[nodiscard]] Status check_owner(const Ec2Instance& instance, const Ec2Id& id,
                                    const Machine& machine) const;
-  [[nodiscard]] Result<Membership> membership(const Ec2Id& id);
+  // nullopt for an instance that is in no group.
+  [[nodiscard]] Result<std::optional<Membership>> membership(const Ec2Id& id);
   // kRefused for an instance that somebody has protected.
   [[nodiscard]] Status check_protection(const Ec2Id& id, bool is_in_group);
   [[nodiscard]] Status end(const Ec2Id& id, bool is_in_group, const Permit& permit);

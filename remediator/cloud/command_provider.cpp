@@ -99,7 +99,7 @@ MachineProofs CommandProvider::proofs(const Machine& machine) {
   return {std::move(proof)};
 }
 
-Result<Fate> CommandProvider::fate(const Machine& machine) {
+Result<MachineFate> CommandProvider::fate(const Machine& machine) {
   const auto ended = run(parts_.policy.get()->machines.is_gone, "is-gone", machine);
   if (!ended) return std::unexpected(ended.error());
   if (ended->exit_code > 1) return fail(ErrorKind::kUnavailable, ended->words);

@@ -22,7 +22,7 @@ class CommandProvider final : public CloudProvider {
   [[nodiscard]] bool can(MachineAction action, const Machine& machine) const override;
   [[nodiscard]] Status reboot(const Machine& machine, const Permit& permit) override;
   [[nodiscard]] Status terminate(const Machine& machine, const Permit& permit) override;
-  [[nodiscard]] Result<Fate> fate(const Machine& machine) override;
+  [[nodiscard]] Result<MachineFate> fate(const Machine& machine) override;
   [[nodiscard]] MachineProofs proofs(const Machine& machine) override;
 
  private:

@@ -57,6 +57,7 @@ std::optional<Ec2Instance> find_instance(const aws::XmlElement& answer, const st
       if (item.text_at("instanceId") != id) continue;
       Ec2Instance instance{.id = id,
                            .state = item.text_at("instanceState/name"),
+                           .reason = item.text_at("stateReason/message"),
                            .zone = item.text_at("placement/availabilityZone"),
                            .type = item.text_at("instanceType"),
                            .private_dns = item.text_at("privateDnsName"),

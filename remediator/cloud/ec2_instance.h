@@ -22,6 +22,7 @@ struct Ec2Id {
 
 struct Ec2Instance {
   std::string id, state;  // "running"
+  std::string reason;     // of the state, as EC2 says it; empty where it says none
   std::string zone, type, private_dns;
   std::set<std::string> tags;  // their keys
 };

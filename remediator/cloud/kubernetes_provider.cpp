@@ -76,7 +76,7 @@ Status KubernetesProvider::terminate(const Machine& machine, const Permit& permi
   return with_context("deleting " + machine.owner->words(), deleted.error());
 }
 
-Result<Fate> KubernetesProvider::fate(const Machine& machine) {
+Result<MachineFate> KubernetesProvider::fate(const Machine& machine) {
   const auto found = find(machine);
   if (!found && found.error().kind == ErrorKind::kNotFound) return Fate::kGone;
   if (!found) return std::unexpected(found.error());

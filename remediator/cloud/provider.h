@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/aws/client.h"
 #include "core/kube/api.h"
@@ -42,6 +43,15 @@ enum class Fate : std::uint8_t {
   kGone,    // proven: it does not come back
 };
 
+struct MachineFate {
+  MachineFate(Fate of_machine, std::string said = {})  // NOLINT(*-explicit-*): most say no more
+      : is(of_machine), words(std::move(said)) {}
+  [[nodiscard]] bool operator==(Fate other) const { return is == other; }
+
+  Fate is;
+  std::string words;  // of kEnding: what it waits for, where the provider knows
+};
+
 // Of an error of reboot() and terminate(): nobody knows whether it was accepted. Else it was not.
 [[nodiscard]] constexpr bool may_have_arrived(ErrorKind kind) {
   return kind == ErrorKind::kTimeout || kind == ErrorKind::kUnavailable;
@@ -71,7 +81,7 @@ class CloudProvider {
   // Asks for the machine's end, by the same permit, and returns once that is accepted; a machine
   // that is gone already is a success. Never another machine than the one of that provider_id.
   [[nodiscard]] virtual Status terminate(const Machine& machine, const Permit& permit) = 0;
-  [[nodiscard]] virtual Result<Fate> fate(const Machine& machine) = 0;
+  [[nodiscard]] virtual Result<MachineFate> fate(const Machine& machine) = 0;
   // What it knows of whether the machine is up; empty where it is not the one to ask. What cannot
   // be learned is a proof of nothing that says why.
   [[nodiscard]] virtual MachineProofs proofs(const Machine&) { return {}; }

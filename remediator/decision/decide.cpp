@@ -98,8 +98,11 @@ Decision put_taint_and_cordon(Draft& draft, std::vector<Step> marks, std::string
     if (const auto refusal = slot_refused(draft)) {
       draft.decision.look_again = kCordonInterval;
       if (is_new_taint && !refusal->has_taint) {
+        const bool is_cordoned = draft.remediation.status.has_done(Step::kCordon);
+        message += is_cordoned ? "; the taint waits, the cordon stays: "
+                               : "; nothing is put on the node: ";
         return conclude(draft, Verdict::kHold, Phase::kWaiting, refusal->guard,
-                        message + "; nothing is put on the node: " + refusal->message);
+                        message + refusal->message);
       }
       rule = refusal->guard;
       message += "; the cordon waits: " + refusal->message;
@@ -403,9 +406,7 @@ Decision decide_in_order(Draft& draft) {
   if (const auto what = unexplained_ownership(draft)) return hold_for_ownership(draft, *what);
   if (auto step = step_under_way(draft.policy, draft.remediation)) {
     // A machine that restarts or ends is checked in any mode: that changes nothing.
-    const bool is_over =
-        step->step == Step::kDrain && is_called_off(draft.policy, draft.remediation);
-    if (!is_over && (is_of_the_machine(step->step) || allows(draft.policy.mode, step->step)))
+    if (is_of_the_machine(step->step) || allows(draft.policy.mode, step->step))
       return watch_step(draft, std::move(*step));
   }
   // A node that is maintained by another plan than its fault's is wanted for both.

@@ -42,9 +42,9 @@ void forget_verification(RemediationStatus& status, Step begun) {
 }
 
 void say(RemediationStatus& status, const Decision& decision, Mode mode) {
-  // Whoever was told that it is held was not told of this.
+  // Whoever was told of one of these was not told of what comes before or after it.
   for (const std::string_view rule : {kOwnershipRule, kLateRule}) {
-    if (decision.rule == rule && status.rule != rule) status.notified_phase.reset();
+    if ((decision.rule == rule) != (status.rule == rule)) status.notified_phase.reset();
   }
   status.mode = mode;
   status.rule = decision.rule;

@@ -20,12 +20,12 @@ using std::chrono::seconds;
 // The longest time between two looks at a step whose time is known: an operator may change it.
 constexpr milliseconds kLongestGateInterval = std::chrono::minutes(1);
 
-// Evidence that could not be collected, or a job that does not start over, is no reason to leave a
-// unhealthy node as it is.
+// Evidence that could not be collected, a job that does not start over, or pods that do not move is
+// no reason to leave an unhealthy node as it is.
 bool is_behind_us(const StepRecord& record) {
   if (record.result == StepResult::kDone) return true;
   const bool may_fail = record.step == Step::kCollectEvidence || record.step == Step::kNotify ||
-                        record.step == Step::kRestartJob;
+                        record.step == Step::kRestartJob || record.step == Step::kOutOfService;
   return may_fail && record.result == StepResult::kFailed;
 }
 
@@ -122,11 +122,6 @@ std::optional<Gate> alerts_before(const PlannedStep& step, const DecisionInputs&
                                    " for the node");
 }
 
-// Of a silent node nobody reports: proofs that its machine is down replace the report.
-bool rests_on_proofs(const PlannedStep& step, const DecisionInputs& inputs) {
-  return is_of_the_machine(step.step) && rests_on_silence(inputs.remediation);
-}
-
 std::optional<Gate> proofs_before(const PlannedStep& step, const DecisionInputs& inputs,
                                   WallTime now) {
   const std::string what(to_string(step.step));
@@ -157,7 +152,7 @@ std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy,
     return shut("guard.other-repairer", *who);
   }
   if (rests_on_a_condition(step, policy, inputs, now)) return std::nullopt;
-  if (rests_on_proofs(step, inputs)) return proofs_before(step, inputs, now);
+  if (rests_on_proofs(step.step, inputs.remediation)) return proofs_before(step, inputs, now);
   if (!inputs.report) {
     Gate ask;
     ask.verdict = Verdict::kAskReport;
@@ -243,6 +238,7 @@ std::optional<PlannedStep> step_under_way(const Policy& policy, const Remediatio
         record.severity != remediation.acted_severity() || !remediation.counts(record);
     const bool can_be_left = record.step != Step::kGpuReset && !is_of_the_machine(record.step);
     if (is_stale && can_be_left) continue;
+    if (record.step == Step::kDrain && is_called_off(policy, remediation)) continue;
     // With the settings of the plan that it was begun under, as they are now, even where the node
     // belongs to another pool by now.
     const auto& plan = list_begun(policy, remediation, record);
@@ -270,6 +266,7 @@ Phase phase_of(Step step) {
       return Phase::kQuarantined;
     case Step::kCollectEvidence:
       return Phase::kCollecting;
+    case Step::kOutOfService:
     case Step::kDrain:
     case Step::kRestartJob:
       return Phase::kDraining;
@@ -308,7 +305,8 @@ Gate gate_before(const PlannedStep& step, const Policy& policy, const DecisionIn
   if (auto gate = taints_before(step, inputs)) return *gate;
   if (auto gate = node_before(step, policy, inputs, now)) return *gate;
   if (!rests_on_a_condition(step, policy, inputs, now) &&
-      !is_maintenance(policy, inputs.remediation) && !rests_on_proofs(step, inputs)) {
+      !is_maintenance(policy, inputs.remediation) &&
+      !rests_on_proofs(step.step, inputs.remediation)) {
     if (auto gate = alerts_before(step, inputs)) return *gate;
   }
   Gate open;

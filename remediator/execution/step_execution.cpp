@@ -163,8 +163,7 @@ StepRequest StepExecution::request_of(const Case& now) {
                                                 .node_uid = now.remediation.node_uid,
                                                 .step = step,
                                                 .intended = intent_of(record),
-                                                .is_silent = is_of_the_machine(step) &&
-                                                             rests_on_silence(now.remediation),
+                                                .is_silent = rests_on_proofs(step, now.remediation),
                                                 .is_drill = now.remediation.is_drill() ||
                                                             (record != nullptr && record->drill),
                                                 .boot = boot_decided(record)}] {

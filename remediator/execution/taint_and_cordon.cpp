@@ -68,7 +68,8 @@ std::optional<NodePlan> plan_quarantine(const PlanRequest& request, const kube::
   const bool cordon_stands = !mark.cordon || node.unschedulable;
   if (taint_stands && cordon_stands && is_annotated(node, mark)) return std::nullopt;
   NodePlan plan;
-  plan.pre_existing_cordon = mark.pre_existing_cordon;
+  // Where only the taint goes on, nothing was found out about a cordon that may be ours.
+  if (mark.cordon) plan.pre_existing_cordon = mark.pre_existing_cordon;
   plan.change.set_annotations[std::string(kAnnotation)] = to_annotation(mark);
   if (!taint_stands) {
     plan.change.set_taints.push_back({.key = std::string(kTaintKey),

@@ -40,6 +40,14 @@ std::optional<std::string> objection_to_dead(const MachineProofs& proofs, WallTi
          " proofs that the machine is down" + (text.empty() ? "" : ": " + text);
 }
 
+std::optional<std::string> proof_of_off(const MachineProofs& proofs, WallTime now) {
+  const auto found = std::ranges::find_if(proofs, [&](const MachineProof& proof) {
+    return proof.sign == ProofSign::kDown && proof.is_off && is_fresh(proof, now);
+  });
+  if (found == proofs.end()) return std::nullopt;
+  return std::string(to_string(found->kind)) + ": " + found->words;
+}
+
 std::string to_text(const MachineProofs& proofs, WallTime now) {
   std::string text;
   for (const MachineProof& proof : proofs) {

@@ -43,6 +43,8 @@ inline constexpr std::chrono::seconds kProofLasts{120};
 // nothing, and a sign of life however old does where it is kUp within kProofLasts.
 [[nodiscard]] std::optional<std::string> objection_to_dead(const MachineProofs& proofs,
                                                            WallTime now);
+// What proves the machine to be without power; nullopt where nothing does.
+[[nodiscard]] std::optional<std::string> proof_of_off(const MachineProofs& proofs, WallTime now);
 // "8 s", not below 0.
 [[nodiscard]] std::string seconds_text(WallTime at, WallTime now);
 // What the proofs say, for people: each with its age.

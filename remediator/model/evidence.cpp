@@ -121,7 +121,9 @@ Folded fold_resolved(Remediation& remediation, const AlertSignal& signal, WallTi
     known->contested = false;
     return {.change = Change::kSome};
   }
-  const bool is_before = is_said && signal.ends_at < known->starts_at;
+  // An evaluation of the rule may end an episode and begin the next.
+  const bool is_next = signal.ends_at == known->starts_at && signal.starts_at < known->starts_at;
+  const bool is_before = is_said && (signal.ends_at < known->starts_at || is_next);
   const bool is_of_earlier = signal.absent && signal.starts_at < known->starts_at;
   if (is_of_earlier || (is_before && is_comparable(known->starts_at, now)))
     return {.change = Change::kNone, .ignored = Ignored::kEarlierEpisode};

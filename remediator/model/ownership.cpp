@@ -46,7 +46,7 @@ bool is_own_cordon(const Remediation& remediation, const kube::Node& node) {
 bool has_unclear_cordon(const Remediation& remediation, const kube::Node& node) {
   const StepRecord* cordon = remediation.status.find(Step::kCordon);
   const auto mark = owner_annotation_on(node);
-  const bool is_claimed = mark && (mark->cordon || mark->name != remediation.name);
+  const bool is_claimed = mark && mark->cordon && mark->name == remediation.name;
   return !is_claimed && node.unschedulable && cordon != nullptr &&
          cordon->result != StepResult::kDone && remediation.status.pre_existing_cordon == false;
 }

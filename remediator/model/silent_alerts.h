@@ -34,6 +34,11 @@ inline const std::string kKubeletFingerprint = std::string(kSilentOrigin) + "kub
   return !remediation.any_firing() && std::ranges::any_of(remediation.alerts, is_of_silent_node);
 }
 
+// Of a silent node nobody reports: proofs that its machine is down replace the report.
+[[nodiscard]] inline bool rests_on_proofs(Step step, const Remediation& remediation) {
+  return step == Step::kOutOfService || (is_of_the_machine(step) && rests_on_silence(remediation));
+}
+
 // Nothing else was ever said of the node.
 [[nodiscard]] inline bool is_only_silent(const Remediation& remediation) {
   return rests_on_silence(remediation) &&

@@ -8,10 +8,10 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::array<std::string_view, 14> kSteps = {
-    "taint",     "cordon", "collect-evidence",  "drain",     "restart-job",
-    "gpu-reset", "reboot", "quarantine-job",    "nccl-test", "nccl-pairs",
-    "terminate", "verify", "return-to-service", "notify"};
+constexpr std::array<std::string_view, 15> kSteps = {
+    "taint",       "cordon",    "collect-evidence", "out-of-service",    "drain",
+    "restart-job", "gpu-reset", "reboot",           "quarantine-job",    "nccl-test",
+    "nccl-pairs",  "terminate", "verify",           "return-to-service", "notify"};
 constexpr std::array<std::string_view, 4> kResults = {"intended", "running", "done", "failed"};
 constexpr std::array<std::string_view, 4> kModes = {"observe", "taint", "cordon", "full"};
 
@@ -37,6 +37,7 @@ bool allows(Mode mode, Step step) {
     case Step::kCordon:
       return mode >= Mode::kCordon;
     case Step::kCollectEvidence:
+    case Step::kOutOfService:
     case Step::kDrain:
     case Step::kRestartJob:
     case Step::kGpuReset:

@@ -13,6 +13,7 @@ enum class Step : std::uint8_t {
   kTaint,
   kCordon,
   kCollectEvidence,  // a Job on the node; takes nothing away
+  kOutOfService,     // of a silent node whose machine is off: Kubernetes moves its pods
   kDrain,
   kRestartJob,  // the jobs that have lost pods by the drain start over as a whole
   kGpuReset,    // a Job on the node
@@ -49,8 +50,8 @@ enum class Mode : std::uint8_t { kObserve, kTaint, kCordon, kFull };
 // Whether the step takes pods, GPUs or the machine away: then evidence is read again right before
 // it.
 [[nodiscard]] constexpr bool is_disruptive(Step step) {
-  return step == Step::kDrain || step == Step::kGpuReset || step == Step::kReboot ||
-         step == Step::kTerminate;
+  return step == Step::kOutOfService || step == Step::kDrain || step == Step::kGpuReset ||
+         step == Step::kReboot || step == Step::kTerminate;
 }
 // Whether the step is asked for elsewhere and goes on there, whatever is decided here.
 [[nodiscard]] constexpr bool is_of_the_machine(Step step) {

@@ -32,6 +32,9 @@ SilentRules read_silent_rules(const YamlMap& section) {
                          "more silent nodes in the fleet, a pool, a zone or another domain than "
                          "that, whichever is more, look like a partition: nothing is begun"),
              rules.at_most);
+  section.read("out_of_service", rules.moves_pods,
+               "first let Kubernetes move the pods and volumes of a machine that is proven off, by "
+               "the taint node.kubernetes.io/out-of-service");
   section.read("reboot", rules.reboots,
                "restart the machine on two proofs that it is down; needs a way in `machines`");
   section.read("terminate", rules.terminates,
@@ -54,6 +57,10 @@ std::shared_ptr<const Policy> policy_for_silence(std::shared_ptr<const Policy> p
   own->way_back.clear();
   auto& plan = own->steps[kSilentSeverity] = first_steps();
   auto& worst = own->steps[Severity::kIsolate] = first_steps();
+  if (policy->silent.moves_pods) {
+    plan.push_back(planned(Step::kOutOfService));
+    worst.push_back(planned(Step::kOutOfService));
+  }
   if (policy->silent.reboots) {
     for (const Step step : {Step::kReboot, Step::kVerify, Step::kReturn})
       plan.push_back(planned(step));

@@ -22,6 +22,7 @@ struct SilentRules {
   Share at_most{1, 10};
   // What follows the cordon, each on two proofs that the machine is down.
   bool reboots = false, terminates = false;
+  bool moves_pods = false;  // before these, of a machine that is off: the taint out-of-service
   // Of a node whose kubelet is down while Prometheus reads its exporter.
   Severity kubelet = Severity::kMonitor;
 };

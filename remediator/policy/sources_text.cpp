@@ -47,6 +47,8 @@ std::string triage_text(const TriageRules& rules) {
 std::string silent_text(const SilentRules& rules) {
   std::string text = "  GPU nodes whose Ready is not True for " + to_duration_text(rules.after) +
                      ": " + severity_word(kSilentSeverity) + "; taint, cordon, notify";
+  if (rules.moves_pods)
+    text += ", then the taint out-of-service where a proof says that the machine is off";
   if (rules.reboots) text += ", then a restart on two proofs that the machine is down";
   if (rules.terminates) text += ", then the end of the machine on two proofs, after an approval";
   text += "\n    nothing is begun where more than " + share_text(rules.at_most) +

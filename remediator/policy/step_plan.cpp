@@ -38,11 +38,12 @@ struct StepFacts {
 constexpr milliseconds kProgramTime = minutes(1);
 
 // By Step.
-constexpr std::array<StepFacts, 14> kFacts{{
+constexpr std::array<StepFacts, 15> kFacts{{
     {"adds the taint"},
     {"cordons the node"},
     {"runs a Job that collects logs and states; a failure does not stop the steps", minutes(5),
      "time limit of the Job"},
+    {},  // only gpuward itself plans it, for silent nodes
     {"evicts the pods"},
     {"restarts jobs that lost pods, as a whole: as their kind allows, or by your program",
      minutes(10),
@@ -208,6 +209,7 @@ void describe_steps(const YamlMap& steps) {
   read_wait(steps.map("wait", "delays the step after it"), wait);
   for (std::size_t i = 0; i < kFacts.size(); ++i) {
     PlannedStep step = planned(static_cast<Step>(i));
+    if (step.step == Step::kOutOfService) continue;
     const std::string_view word = to_string(step.step);
     read_settings(step.step == Step::kDrain ? steps.map_like(word, word, "for this step only")
                                             : steps.map(word, kFacts[i].about),
@@ -230,7 +232,7 @@ std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view k
       continue;
     }
     const auto step = parse_step(word);
-    if (!step) {
+    if (!step || step == Step::kOutOfService) {
       return refuse(
           "each step must be one of taint, cordon, notify, wait, collect-evidence, drain, "
           "restart-job, gpu-reset, "

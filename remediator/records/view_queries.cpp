@@ -5,6 +5,7 @@
 
 #include "core/kube/objects.h"
 #include "remediator/model/node_mark.h"
+#include "remediator/model/out_of_service.h"
 #include "remediator/model/ownership.h"
 #include "remediator/model/remediation_name.h"
 
@@ -191,6 +192,18 @@ std::vector<std::string> nodes_with_orphaned_taints(const ClusterView& view) {
     if (may_be_orphaned(*state, *node)) names.push_back(name);
   }
   return names;
+}
+
+std::map<std::string, bool> nodes_out_of_service(const ClusterView& view) {
+  const auto state = view.lock();
+  std::map<std::string, bool> nodes;
+  for (const auto& [name, node] : state->nodes) {
+    if (!has_our_out_of_service_taint(*node)) continue;
+    const auto [first, last] = state->by_uid.equal_range(node->meta.uid);
+    nodes[name] = std::any_of(
+        first, last, [&](const auto& one) { return state->remediations.at(one.second).open(); });
+  }
+  return nodes;
 }
 
 std::vector<ClusterView::Count> count_remediations(const ClusterView& view) {

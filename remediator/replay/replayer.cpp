@@ -46,6 +46,7 @@ milliseconds usual_time(const PlannedStep& step) {
     case Step::kTaint:
     case Step::kCordon:
     case Step::kNotify:
+    case Step::kOutOfService:
     case Step::kRestartJob:
     case Step::kReturn:
       return milliseconds(0);

@@ -129,7 +129,11 @@ Result<SourceFindings> LokiSource::look() {
   if (findings.has_more || may_have_missed) return findings;
   LastLines last = last_lines_;
   merge(last, pending_.last_lines);
-  const QuietTime quiet{now(), policy->loki.quiet_for, clock_.wall()};
+  // Where little was asked for at once, the lines of the last minutes were not read yet.
+  std::int64_t read_to = now();
+  for (const auto& [feed, progress] : pending_.progress)
+    read_to = std::min(read_to, progress.position);
+  const QuietTime quiet{read_to, policy->loki.quiet_for, clock_.wall()};
   for (AlertSignal& signal : quiet_signals(known_.firing_from(kLokiOrigin), last, quiet))
     findings.signals.push_back(std::move(signal));
   return findings;

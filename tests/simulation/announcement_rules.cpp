@@ -21,6 +21,8 @@ constexpr std::chrono::seconds kToldWithin{150};
 constexpr minutes kKnownWithin{7};
 // How long the record has known it: one for a fault may have been closed a moment ago.
 constexpr minutes kLateWithin{4};
+// After the last record has closed, until the next look at what is announced.
+constexpr minutes kReadWithin{2};
 
 bool has_steps(const Policy& policy, AnnouncementKind kind) {
   const auto rule = policy.maintenance.find(kind);
@@ -142,9 +144,10 @@ void AnnouncementRules::check_begun(const Machine& machine, const CloudEvent& ev
   for (const auto& [name, one] : stage_.truth.remediations()) {
     is_known |= IdentityRules::is_cancelled(one, node->node);
     const AlertEvidence* const evidence = evidence_of(one, announced);
-    if (one.node_uid != node->node.meta.uid || !one.open() || evidence == nullptr) continue;
-    is_known = true;
-    if (now - evidence->first_received < kLateWithin) continue;
+    if (one.node_uid != node->node.meta.uid || evidence == nullptr) continue;
+    const bool is_just_closed = !one.open() && now - *one.status.closed_at < kReadWithin;
+    is_known |= one.open() || is_just_closed;
+    if (!one.open() || now - evidence->first_received < kLateWithin) continue;
     const auto own = policy_of(one, node->node);
     const bool is_left =
         one.wish.pause || one.status.phase == Phase::kPaused || one.status.phase == Phase::kHeld;

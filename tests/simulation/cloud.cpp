@@ -105,7 +105,7 @@ void Cloud::end(const remediator::Machine& order, Machine& machine, bool for_eve
   fleet_.begin_end(machine, for_ever ? std::nullopt : std::optional(gone_at));
 }
 
-Result<Fate> Cloud::fate(const remediator::Machine& order) {
+Result<MachineFate> Cloud::fate(const remediator::Machine& order) {
   if (!stage_.is_quiet && stage_.chance.happens(stage_.setting.fault))
     return fail(ErrorKind::kTimeout, "no answer");
   if (stage_.is_off(Sabotage::kProof) || stage_.truth.is_gone(order.provider_id))

@@ -22,7 +22,7 @@ class Cloud final : public CloudProvider {
   [[nodiscard]] bool can(MachineAction, const remediator::Machine&) const override { return true; }
   [[nodiscard]] Status reboot(const remediator::Machine& order, const Permit& permit) override;
   [[nodiscard]] Status terminate(const remediator::Machine& order, const Permit& permit) override;
-  [[nodiscard]] Result<Fate> fate(const remediator::Machine& order) override;
+  [[nodiscard]] Result<MachineFate> fate(const remediator::Machine& order) override;
   [[nodiscard]] MachineProofs proofs(const remediator::Machine& order) override {
     return silent_.proofs(order);
   }

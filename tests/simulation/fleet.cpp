@@ -77,8 +77,10 @@ void Fleet::write_status(Machine& machine) {
 }
 
 Json Fleet::conditions_of(Machine& machine) const {
-  const std::string ready =
-      machine.silence.is_cut_off ? "Unknown" : (machine.is_ready ? "True" : "False");
+  const SilentState& silence = machine.silence;
+  const bool is_unknown =
+      silence.is_cut_off && (!silence.unknown_at || *silence.unknown_at <= stage_.clock.steady());
+  const std::string ready = is_unknown ? "Unknown" : (machine.is_ready ? "True" : "False");
   Json conditions = Json::array({ready_condition(ready)});
   if (stage_.setting.falls_silent) {
     if (machine.ready_said != ready) machine.ready_since = stage_.true_time();

@@ -6,6 +6,8 @@
 #include "remediator/model/evidence.h"
 #include "remediator/model/history_alerts.h"
 #include "remediator/model/node_mark.h"
+#include "remediator/model/out_of_service.h"
+#include "remediator/model/silent_alerts.h"
 #include "remediator/policy/policy_for_remediation.h"
 #include "remediator/records/cluster_view.h"
 #include "tests/fakes/kube_objects.h"
@@ -24,11 +26,17 @@ constexpr std::chrono::seconds kOldestList{15 + 60};
 
 bool is_ours(const kube::Taint& taint) { return taint.key == kTaintKey; }
 
+bool is_of_a_silent_node(const kube::Taint& taint) {
+  const kube::Taint ours = out_of_service_taint();
+  return taint.key == ours.key && taint.value == ours.value;
+}
+
 // The taints that are not ours, in their order.
 std::vector<std::string> foreign_taints(const kube::Node& node) {
   std::vector<std::string> taints;
   for (const kube::Taint& taint : node.taints) {
-    if (!is_ours(taint)) taints.push_back(taint.key + "=" + taint.value + ":" + taint.effect);
+    if (!is_ours(taint) && !is_of_a_silent_node(taint))
+      taints.push_back(taint.key + "=" + taint.value + ":" + taint.effect);
   }
   return taints;
 }
@@ -178,7 +186,7 @@ void Invariants::on_intent(const Remediation& before, const Remediation& after,
   check_not_stopped(what + " was intended");
   check_mode(record.step, *look.node, what + " was intended");
   drills_.check_intent(after, record);
-  const bool is_silent = rests_on_proofs(after, record.step);
+  const bool is_silent = rests_on_proofs(record.step, after);
   const bool is_announced = announced_.check_drain(after, record);
   if (!is_silent && !is_announced) check_silence(after, what + " was intended");
   check_view(what + " was intended");

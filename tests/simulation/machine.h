@@ -69,6 +69,8 @@ struct SilentState {
   bool is_impaired = false;  // and its cloud says so
   bool has_power = true;
   bool is_seen_on = true;                        // what controls its power answers
+  std::optional<kube::WallTime> renewed = {};    // its Lease, for the last time
+  std::optional<Clock::Steady> unknown_at = {};  // when Kubernetes says so
   std::optional<Clock::Steady> cut_since = {};   // with others, from all at once
   std::optional<Clock::Steady> down_until = {};  // it was down, or cut off, a moment ago
 };

@@ -14,7 +14,7 @@ using std::chrono::seconds;
 // A look that changes nothing need not be repeated for the simulation's sake every few seconds; a
 // round is long enough for several looks at everything.
 constexpr seconds kFirstWait{20};
-constexpr minutes kRound{16}, kLongestWait{12}, kAnnouncedWait{1};
+constexpr minutes kRound{16}, kLongestWait{12}, kSoonWait{1};
 // Between what a watch tells that has nothing to tell.
 constexpr seconds kBookmark{20};
 // How long a sick machine may be in service, where nothing goes wrong, and nobody was notified.
@@ -146,8 +146,8 @@ void DecisionInputs::look_quietly(std::size_t who, const std::string& node) {
       node, false,
       std::chrono::floor<std::chrono::milliseconds>(again->second - stage_.clock.steady()));
   again->second = std::max(again->second, stage_.clock.steady() + patience);
-  const bool is_soon = announcements_.is_announced(node);
-  patience = std::min<seconds>(3 * patience, is_soon ? kAnnouncedWait : kLongestWait);
+  const bool is_soon = announcements_.is_announced(node) || silent_.is_down(node);
+  patience = std::min<seconds>(3 * patience, is_soon ? kSoonWait : kLongestWait);
 }
 
 void DecisionInputs::say_what_is_new() {
@@ -323,8 +323,8 @@ void DecisionInputs::check_in_time() const {
   }
 }
 
-// A broken node is tainted, unless a human or the policy wants it otherwise, or somebody was
-// notified that it is not.
+// A broken node is tainted, or cordoned by us where the taint of its fault has no budget, unless a
+// human or the policy wants it otherwise, or somebody was notified that it is not.
 void DecisionInputs::check_quarantined(const Machine& machine, Severity severity) const {
   // What is kept of the alerts of a machine that is down nobody can confirm: silent_ sees to it.
   if (machine.silence.is_down) return;
@@ -337,8 +337,9 @@ void DecisionInputs::check_quarantined(const Machine& machine, Severity severity
         if (IdentityRules::is_cancelled(remediation, truth.node)) return true;
         const RemediationStatus& status = remediation.status;
         const bool is_left = is_left_in_service(status) || is_held_untainted(status);
+        const bool is_cordoned = status.has_done(Step::kCordon) && truth.node.unschedulable;
         return remediation.node_uid == truth.node.meta.uid &&
-               (remediation.status.phase == Phase::kPaused ||
+               ((remediation.open() && is_cordoned) || remediation.status.phase == Phase::kPaused ||
                 (is_left && told_.knows(known.first, status.phase)) ||
                 remediation.status.phase == Phase::kCancelled || remediation.wish.pause ||
                 steps_for(*policy, remediation.acted_severity()).empty());

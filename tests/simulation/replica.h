@@ -13,12 +13,14 @@
 #include "remediator/actions/gpu_reset_action.h"
 #include "remediator/actions/nccl_pairs_action.h"
 #include "remediator/actions/notify_action.h"
+#include "remediator/actions/out_of_service_action.h"
 #include "remediator/actions/quarantine_job_action.h"
 #include "remediator/actions/restart_job_action.h"
 #include "remediator/actions/terminate_action.h"
 #include "remediator/actions/verify_action.h"
 #include "remediator/budgets/ledger_slots.h"
 #include "remediator/execution/controller.h"
+#include "remediator/execution/out_of_service_taints.h"
 #include "remediator/gates/fenced_client.h"
 #include "remediator/gates/restored_state.h"
 #include "remediator/gates/stop_switch.h"
@@ -142,6 +144,7 @@ class Replica {
   void hear_others();
   void note_open();
   void sweep();
+  [[nodiscard]] Status permit();
   [[nodiscard]] kube::ApiOptions options_with(std::chrono::milliseconds request,
                                               std::chrono::milliseconds retries);
   [[nodiscard]] std::chrono::milliseconds wait_after(ErrorKind kind);
@@ -173,6 +176,7 @@ class Replica {
   std::unique_ptr<ConfirmedEnds> confirmed_ends_;  // null: there is no Alertmanager to ask
   ReturnedMachines returned_;
   OrphanedTaints orphaned_;
+  OutOfServiceTaints out_of_service_;
   TerminateAction end_;
   BeginsAgain ends_again_{end_};
   Impatient ends_at_once_{end_};
@@ -191,6 +195,7 @@ class Replica {
   NotifyAction notify_;
   LonelyNodes signs_{stage_, view_};
   NotedProofs proofs_;
+  OutOfServiceAction moves_{api_, &proofs_};
   Reconciler reconciler_;
   Informers informers_;
   std::unique_ptr<OtherSources> others_;  // null: there are none

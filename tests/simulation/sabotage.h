@@ -133,6 +133,9 @@ enum class Sabotage : std::uint8_t {
   kForeignSuspend,    // a job that somebody else has suspended is read as suspended by gpuward
   kProofsOfDeath,     // every silent machine is read as proven down
   kSignsOfLife,       // nothing is read that says that a machine is up
+  kLeases,            // the Leases of other nodes are read as renewed
+  kOffProof,          // a machine that is down is read as without power
+  kOutOfService,      // the taint out-of-service is not taken off
   kPartition,         // each silent node is read as the only one
   kAnnouncedBoot,     // what another machine or boot has read, or is stale, is read as of now
   kAnnouncedEarly,    // what is announced is read as of the day before
@@ -249,6 +252,9 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kDisagreement, "disagreement"},
     {Sabotage::kProofsOfDeath, "proofs-of-death"},
     {Sabotage::kSignsOfLife, "signs-of-life"},
+    {Sabotage::kLeases, "leases"},
+    {Sabotage::kOffProof, "off-proof"},
+    {Sabotage::kOutOfService, "out-of-service"},
     {Sabotage::kPartition, "partition"},
     {Sabotage::kAnnouncedBoot, "announced-boot"},
     {Sabotage::kAnnouncedEarly, "announced-early"},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "remediator/model/out_of_service.h"
 #include "remediator/model/silent_alerts.h"
 #include "tests/simulation/identity_rules.h"
 
@@ -13,6 +14,17 @@ using std::chrono::seconds;
 
 // Between the proofs and the call, requests may be on their way, and processes may stand still.
 constexpr seconds kProofOnTheWay{90};
+// How often a kubelet renews its Lease.
+constexpr seconds kRenewedEvery{10};
+// Until Kubernetes says of a node that it is not heard; and where its controller is down as well.
+constexpr seconds kUnknownAfter{50};
+constexpr minutes kUnknownLate{20};
+
+// A moment ago.
+bool was_down(const Stage& stage, const Machine& machine) {
+  const auto& until = machine.silence.down_until;
+  return machine.is_restarting || (until && stage.clock.steady() - *until < kProofOnTheWay);
+}
 
 }  // namespace
 
@@ -30,6 +42,7 @@ void let_nodes_fall_silent(Setting& setting, Chance& chance) {
   policy.silent.at_most = {chance.between(1, 3), 0};
   policy.silent.reboots = chance.happens(0.9);
   policy.silent.terminates = chance.happens(0.6);
+  policy.silent.moves_pods = chance.happens(0.7);
   // Else what else goes wrong leaves little room.
   if (chance.happens(0.3)) return;
   const Share all{setting.nodes, 0};
@@ -39,8 +52,51 @@ void let_nodes_fall_silent(Setting& setting, Chance& chance) {
   budgets.breaker.share = budgets.storm.share = {100'000, 0};
 }
 
+SilentNodes::SilentNodes(Stage& stage, Fleet& fleet) : stage_(stage), fleet_(fleet) {
+  stage.node_leases = [this](std::string_view node) { return leases(node); };
+}
+
+std::optional<Json> SilentNodes::lease_of(const Machine& machine, bool is_renewed) const {
+  if (!machine.exists || !machine.works() || machine.is_restarting) return std::nullopt;
+  const auto age = stage_.silent_chance.span(seconds(0), kRenewedEvery);
+  WallTime at = stage_.true_time() - age;
+  if (machine.silence.renewed && !is_renewed) at = *machine.silence.renewed;
+  return Json{
+      {"metadata", {{"name", machine.name}, {"uid", machine.name}, {"resourceVersion", "1"}}},
+      {"spec", {{"renewTime", to_rfc3339_ms(at)}}}};
+}
+
+http::ClientResponse SilentNodes::leases(std::string_view node) const {
+  Json items = Json::array();
+  for (const Machine& machine : fleet_.machines()) {
+    const auto lease = lease_of(machine, node.empty() && stage_.is_off(Sabotage::kLeases));
+    if (lease && (node.empty() || node == machine.name)) items.push_back(*lease);
+  }
+  http::ClientResponse answer;
+  answer.status = 200;
+  if (node.empty()) {
+    answer.body = dump_json({{"metadata", {{"resourceVersion", "1"}}}, {"items", items}});
+  } else if (!items.empty()) {
+    answer.body = dump_json(items.front());
+  } else {
+    answer.status = 404;
+    answer.body = R"({"kind":"Status","reason":"NotFound"})";
+  }
+  return answer;
+}
+
+void SilentNodes::tell_unknown() {
+  for (Machine& machine : fleet_.machines()) {
+    auto& at = machine.silence.unknown_at;
+    if (!at || (!stage_.is_quiet && *at > stage_.clock.steady())) continue;
+    at.reset();
+    if (machine.exists) fleet_.say_ready(machine);
+  }
+}
+
 void SilentNodes::do_something() {
   Chance& chance = stage_.silent_chance;
+  tell_unknown();
   if (!stage_.setting.falls_silent || !chance.happens(0.2)) return;
   switch (chance.weighted({55, 25, 20})) {
     case 0:
@@ -53,7 +109,9 @@ void SilentNodes::do_something() {
 }
 
 void SilentNodes::fall(Machine& machine, const SilentState& silence) {
+  auto renewed = machine.silence.renewed;
   machine.silence = silence;
+  if (silence.is_cut_off) machine.silence.renewed = renewed.value_or(stage_.true_time());
   if (machine.exists) fleet_.say_ready(machine);
   stage_.trace.say(machine.name + " falls silent: " + (silence.is_down ? "down" : "cut off"));
 }
@@ -91,11 +149,15 @@ void SilentNodes::cut_off_zone() {
   const std::string zone = "zone-" + std::to_string(chance.between(0, 2));
   const std::size_t how = chance.weighted({30, 20, 50});
   const bool is_impaired = chance.happens(0.6);  // the cloud's checks go the same way
+  const bool is_told_late = chance.happens(0.3);
   const Clock::Steady since = stage_.clock.steady();
   for (Machine& machine : fleet_.machines()) {
     const bool is_in = is_all || stage_.truth.place(machine.name).zone == zone;
     if (!is_in || !machine.works() || machine.silence.is_down || machine.is_restarting) continue;
     SilentState silence = machine.silence;
+    if (!silence.is_cut_off && how != 1)
+      silence.unknown_at =
+          since + chance.span(seconds(0), is_told_late ? seconds(kUnknownLate) : kUnknownAfter);
     silence.is_cut_off = silence.is_cut_off || how != 1;
     silence.is_unread = silence.is_unread || how != 0;
     if (how == 2) silence.cut_since = since;
@@ -109,16 +171,20 @@ void SilentNodes::come_back() {
     const bool is_silent = machine.silence.is_cut_off || machine.silence.is_unread;
     if (!machine.works() || !is_silent || !stage_.silent_chance.happens(0.6)) continue;
     if (machine.silence.is_down && stage_.silent_chance.happens(0.7)) continue;
-    const bool was_down = machine.silence.is_down;
-    machine.silence = {};
-    machine.silence.down_until = stage_.clock.steady();
-    if (was_down && machine.exists) {
-      fleet_.boot_again(machine);
-    } else if (machine.exists) {
-      fleet_.say_ready(machine);
-    }
-    stage_.trace.say(machine.name + " is heard again");
+    come_back(machine);
   }
+}
+
+void SilentNodes::come_back(Machine& machine) {
+  const bool was_down = machine.silence.is_down;
+  machine.silence = {};
+  machine.silence.down_until = stage_.clock.steady();
+  if (was_down && machine.exists) {
+    fleet_.boot_again(machine);
+  } else if (machine.exists) {
+    fleet_.say_ready(machine);
+  }
+  stage_.trace.say(machine.name + " is heard again");
 }
 
 void SilentNodes::settle() {
@@ -128,6 +194,12 @@ void SilentNodes::settle() {
     machine.silence = {};
     if (was_silent && machine.works()) fleet_.say_ready(machine);
   }
+  tell_unknown();
+  if (!stage_.setting.falls_silent || !stage_.silent_chance.happens(0.6)) return;
+  for (Machine& machine : fleet_.machines()) {
+    if (machine.silence.is_down && machine.works()) come_back(machine);
+  }
+  die();
 }
 
 Result<NodeScrapes> SilentNodes::of(std::string_view node, std::string_view) {
@@ -169,19 +241,45 @@ MachineProofs SilentNodes::proofs(const remediator::Machine& order) {
     cloud.sign = ProofSign::kUnknown;
   } else if (is_cut || machine->silence.is_down) {
     cloud.sign = machine->silence.is_impaired ? ProofSign::kDown : ProofSign::kUnknown;
+    cloud.is_off = machine->silence.is_down && !machine->silence.has_power;
   }
   MachineProof power{ProofKind::kPower, ProofSign::kUp, now, "as the BMC says", false};
   if (!machine->silence.has_power || is_cut) {
     power.sign = ProofSign::kDown;
+    power.is_off = !machine->silence.has_power && !is_cut;  // else the BMC does not answer
   } else if (!machine->silence.is_seen_on) {
     power.sign = ProofSign::kUnknown;
   }
   return {cloud, power};
 }
 
+bool SilentNodes::is_down(std::string_view node) const {
+  const Machine* const machine = fleet_.find(node);
+  return machine != nullptr && machine->works() && machine->silence.is_down;
+}
+
+void SilentNodes::check_off() {
+  if (!stage_.setting.falls_silent) return;
+  for (const Machine& machine : fleet_.machines()) {
+    const NodeTruth* const truth = stage_.truth.node(machine.name);
+    if (truth == nullptr || !has_our_out_of_service_taint(truth->node)) {
+      out_of_service_.erase(machine.name);
+      continue;
+    }
+    if (!out_of_service_.insert(machine.name).second) continue;
+    const SilentState& silence = machine.silence;
+    const bool is_off = (silence.is_down && !silence.has_power) || !machine.works();
+    require(is_off || was_down(stage_, machine), "out-of-service",
+            machine.name + " is out of service, and its machine may run");
+  }
+}
+
 void SilentNodes::check_rest(const Machine& machine, const NodeSigns& view) const {
   const NodeTruth* const truth = stage_.truth.node(machine.name);
-  if (!stage_.setting.falls_silent || !machine.silence.is_down || truth == nullptr) return;
+  if (!stage_.setting.falls_silent || truth == nullptr) return;
+  require(!is_ready(truth->node) || !has_our_out_of_service_taint(truth->node),
+          "out-of-service-left", machine.name + " is Ready, and the taint is on it still");
+  if (!machine.silence.is_down) return;
   const bool is_known = std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
     const Remediation& one = known.second;
     if (IdentityRules::is_cancelled(one, truth->node)) return true;
@@ -227,14 +325,13 @@ Result<MachineProofs> NotedProofs::read(const kube::Node& node) {
       if (proof.sign == ProofSign::kUp) proof.sign = ProofSign::kUnknown;
     }
   }
+  if (stage_.is_off(Sabotage::kOffProof)) {
+    for (MachineProof& proof : *proofs) proof.is_off = proof.sign == ProofSign::kDown;
+  }
   return proofs;
 }
 
 Status NotedProofs::check_silent(const kube::Node& node) { return reader_.check_silent(node); }
-
-bool rests_on_proofs(const Remediation& remediation, Step step) {
-  return is_of_the_machine(step) && rests_on_silence(remediation);
-}
 
 void check_proofs(const Stage& stage, const Remediation& after, const StepRecord& record) {
   const Look& look = *stage.looks.back();
@@ -253,10 +350,8 @@ void check_down(const Stage& stage, const Machine* machine, const remediator::Ma
   const Remediation* const owner = stage.truth.remediation(order.remediation);
   if (owner == nullptr || !rests_on_silence(*owner) || machine == nullptr) return;
   if (machine->provider_id() != order.provider_id) return;
-  const bool was_down = machine->silence.is_down || !machine->works() || machine->is_restarting ||
-                        (machine->silence.down_until &&
-                         stage.clock.steady() - *machine->silence.down_until < kProofOnTheWay);
-  require(was_down, "silent-running",
+  const bool is_down = machine->silence.is_down || !machine->works() || was_down(stage, *machine);
+  require(is_down, "silent-running",
           order.node + " is restarted or ended for its silence, and its machine runs");
 }
 

@@ -3,6 +3,9 @@
 // what each source of proofs says of them, from the truth. With chance of its own.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "remediator/execution/proof_reader.h"
 #include "tests/simulation/fleet.h"
 
@@ -10,28 +13,37 @@ namespace gpuward::remediator::simulation {
 
 class SilentNodes final : public ScrapeStates {
  public:
-  SilentNodes(Stage& stage, Fleet& fleet) : stage_(stage), fleet_(fleet) {}
+  SilentNodes(Stage& stage, Fleet& fleet);
 
   // In the busy time.
   void do_something();
-  // The end of all partitions; machines that are down stay down.
+  // The end of all partitions. Machines that are down stay down, or one dies after all are back.
   void settle();
   // What Prometheus reads.
   [[nodiscard]] Result<NodeScrapes> of(std::string_view node, std::string_view address) override;
   // What the cloud and the BMC say.
   [[nodiscard]] MachineProofs proofs(const remediator::Machine& order);
+  // Its proofs are looked at often enough to stand.
+  [[nodiscard]] bool is_down(std::string_view node) const;
+  // At any time: only machines without power have the taint out-of-service of ours.
+  void check_off();
   // At rest: a machine that is down is known to be, or what is known looks like a partition.
   void check_rest(const Machine& machine, const NodeSigns& view) const;
 
  private:
   void fall(Machine& machine, const SilentState& silence);
   void cut_off_zone();
+  void tell_unknown();
+  [[nodiscard]] http::ClientResponse leases(std::string_view node) const;
+  [[nodiscard]] std::optional<Json> lease_of(const Machine& machine, bool is_renewed) const;
   void die();
   void come_back();
+  void come_back(Machine& machine);
   [[nodiscard]] bool is_cut_together(const Machine& machine) const;
 
   Stage& stage_;
   Fleet& fleet_;
+  std::set<std::string> out_of_service_;  // nodes that have the taint
 };
 
 // Proofs as a replica reads them, noted in its look, and bent where a sabotage says so.
@@ -58,8 +70,6 @@ class LonelyNodes final : public NodeSigns {
   const NodeSigns& nodes_;
 };
 
-// Whether that step rests on proofs, where others rest on a report.
-[[nodiscard]] bool rests_on_proofs(const Remediation& remediation, Step step);
 // What must be true of the proofs where such a step is intended.
 void check_proofs(const Stage& stage, const Remediation& after, const StepRecord& record);
 // And of the machine where it is asked for.

@@ -19,8 +19,8 @@ const std::string kCursor =
 
 // Lines of a node that no view knows yet are nobody's, and a view may be deaf for minutes.
 constexpr std::chrono::minutes kUnknownFor{10};
-// How long ago the look may have been on which an end rests.
-constexpr seconds kOnTheWay{90};
+// How long ago the look may have been on which an end rests: a process may stand still twice.
+constexpr seconds kOnTheWay{180};
 
 WallTime time_of(const KernelLine& line) {
   return WallTime(

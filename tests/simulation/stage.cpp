@@ -23,8 +23,8 @@ const std::string kNodes = "/api/v1/nodes/";
 // The Jobs of a test, and the pods of a drain, are not among the writes that are kept.
 Setting setting_of(Chance& chance, Chance& pairs_chance, Chance& pods_chance, Chance& taints_chance,
                    Chance& places_chance, Chance& jobs_chance, Chance& care_chance,
-                   Chance& torn_chance, Chance& silent_chance, Chance& announced_chance,
-                   bool announces, Size size, Keeps keeps) {
+                   Chance& torn_chance, Chance& silent_chance, Chance& announced_chance, Size size,
+                   Keeps keeps) {
   Setting setting = draw_setting(chance, size);
   if (keeps == Keeps::kNothing) {
     let_pairs_be_tested(setting, pairs_chance);
@@ -37,14 +37,10 @@ Setting setting_of(Chance& chance, Chance& pairs_chance, Chance& pods_chance, Ch
     if (size == Size::kAny) let_people_take_care(setting, care_chance);
     if (size == Size::kAny) let_jobs_be_torn(setting, torn_chance);
     if (size == Size::kAny) let_nodes_fall_silent(setting, silent_chance);
-    if (size == Size::kAny && announces) let_clouds_announce(setting, announced_chance);
+    if (size == Size::kAny) let_clouds_announce(setting, announced_chance);
   }
   return setting;
 }
-
-// Beyond them, the seeds 10671, 11067, 12444 and 12836 break a rule where clouds announce
-// something; once they hold, all seeds may have it.
-constexpr std::uint64_t kAnnouncedSeeds = 10'000;
 
 kube::Node node_in(const Json& json) { return *kube::parse_node(dump_json(json)); }
 
@@ -76,7 +72,7 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
       drills_chance(seed + 0x6478b601),
       setting(setting_of(chance, pairs_chance, pods_chance, taints_chance, places_chance,
                          jobs_chance, care_chance, torn_chance, silent_chance, announced_chance,
-                         seed < kAnnouncedSeeds, size, keeps)),
+                         size, keeps)),
       sabotage(switched_off),
       meant(setting.policy),
       policy(bent_policy(*this, setting.policy)),

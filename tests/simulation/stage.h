@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/http/client/client.h"
 #include "core/runtime/json.h"
 #include "core/runtime/log.h"
 #include "remediator/policy/current_policy.h"
@@ -127,6 +128,8 @@ struct Stage {
   std::vector<std::function<void(const Remediation&, const Remediation&)>> on_rewritten;
   // The same about a job of others that a replica has patched.
   std::function<void(const Json& after)> on_job_patched;
+  // What the API server has of the nodes' Leases: all, or that of one node.
+  std::function<http::ClientResponse(std::string_view node)> node_leases;
   std::map<std::string, Tick> deleted;  // by Remediation: when it was, the last time
   std::set<std::string> wiped;  // Remediations whose steps somebody has taken out of the record
 

@@ -16,6 +16,8 @@ using fakes::FaultKind;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+constexpr std::string_view kNodeLeases = "/namespaces/kube-node-lease/leases";
+
 bool is_write(const http::ClientRequest& request) { return request.method != "GET"; }
 
 // Names of Jobs, and what the server says of them, are another at every replay.
@@ -119,6 +121,10 @@ Result<http::ClientResponse> Wire::send_or_fail(const Address& to,
 }
 
 Result<http::ClientResponse> Wire::forward(const Address& to, const http::ClientRequest& request) {
+  if (const auto of = request.url.find(kNodeLeases); of != std::string::npos) {
+    const std::string_view node = std::string_view(request.url).substr(of + kNodeLeases.size());
+    return stage_.node_leases(node.starts_with('/') ? node.substr(1) : std::string_view());
+  }
   if (auto answer = swallowed(stage_, to, request)) return *answer;
   if (auto answer = refused_by_webhook(stage_, request)) return *answer;
   auto answer = client_.send(bent_request(stage_, to, request));

@@ -357,6 +357,7 @@ void DecisionInputs::check() {
   invariants_.ledger().check_budgets();
   invariants_.taints().check_budget();
   invariants_.marks().check_always();
+  silent_.check_off();
 }
 
 }  // namespace gpuward::remediator::simulation

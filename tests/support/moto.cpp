@@ -21,17 +21,10 @@ constexpr const char* kEverything =
 
 std::filesystem::path python() { return cache_folder() / kMotoFolder / "bin/python"; }
 
-aws::AwsQuery iam(const std::string& action, http::Query parameters) {
+aws::AwsQuery iam_query(const std::string& action, http::Query parameters) {
   return {.service = kIam,
           .action = action,
           .version = "2010-05-08",
-          .parameters = std::move(parameters)};
-}
-
-aws::AwsQuery auto_scaling(const std::string& action, http::Query parameters) {
-  return {.service = aws::kAutoScaling,
-          .action = action,
-          .version = "2011-01-01",
           .parameters = std::move(parameters)};
 }
 
@@ -77,17 +70,33 @@ Status Moto::spawn() {
 
 // A service reads its files when it is first asked, which can take longer than a caller waits.
 Status Moto::load_services() {
-  for (const aws::AwsQuery& question :
-       {aws::AwsQuery{.service = aws::kEc2, .action = "DescribeInstances", .version = "2016-11-15"},
-        auto_scaling("DescribeAutoScalingGroups", {})}) {
-    const auto answers = [&] { return admin_->query(question).has_value(); };
-    if (!poll_until(answers, kStartLimit))
-      return fail(ErrorKind::kTimeout, "no answer to " + question.action);
-  }
+  if (!poll_until([&] { return ec2("DescribeInstances", {}).has_value(); }, kStartLimit))
+    return fail(ErrorKind::kTimeout, "EC2 does not answer");
+  const auto has_groups = [&] { return auto_scaling("DescribeAutoScalingGroups", {}).has_value(); };
+  if (!poll_until(has_groups, kStartLimit))
+    return fail(ErrorKind::kTimeout, "Auto Scaling does not answer");
   const aws::AwsCall buckets{.service = aws::kS3, .what = "ListBuckets", .method = "GET"};
   if (!poll_until([&] { return admin_->call(buckets).has_value(); }, kStartLimit))
     return fail(ErrorKind::kTimeout, "no answer to " + buckets.what);
   return {};
+}
+
+Result<aws::XmlElement> Moto::ec2(const std::string& action, http::Query parameters) {
+  return admin_->query({.service = aws::kEc2,
+                        .action = action,
+                        .version = "2016-11-15",
+                        .parameters = std::move(parameters)});
+}
+
+Result<aws::XmlElement> Moto::auto_scaling(const std::string& action, http::Query parameters) {
+  return admin_->query({.service = aws::kAutoScaling,
+                        .action = action,
+                        .version = "2011-01-01",
+                        .parameters = std::move(parameters)});
+}
+
+Result<aws::XmlElement> Moto::iam(const std::string& action, http::Query parameters) {
+  return admin_->query(iam_query(action, std::move(parameters)));
 }
 
 std::map<std::string, std::string> Moto::variables(const std::string& id,
@@ -106,12 +115,12 @@ Result<std::map<std::string, std::string>> Moto::add_user(const std::string& nam
 Result<std::map<std::string, std::string>> Moto::add_user(aws::AwsClient& as,
                                                           const std::string& name,
                                                           const std::string& policy) {
-  const auto made = as.query(iam("CreateUser", {{"UserName", name}}));
+  const auto made = as.query(iam_query("CreateUser", {{"UserName", name}}));
   if (!made) return std::unexpected(made.error());
-  const auto allowed = as.query(iam(
+  const auto allowed = as.query(iam_query(
       "PutUserPolicy", {{"UserName", name}, {"PolicyName", "rights"}, {"PolicyDocument", policy}}));
   if (!allowed) return std::unexpected(allowed.error());
-  const auto key = as.query(iam("CreateAccessKey", {{"UserName", name}}));
+  const auto key = as.query(iam_query("CreateAccessKey", {{"UserName", name}}));
   if (!key) return std::unexpected(key.error());
   const aws::XmlElement& given = key->child("CreateAccessKeyResult").child("AccessKey");
   return variables(given.text_at("AccessKeyId"), given.text_at("SecretAccessKey"));
@@ -123,27 +132,24 @@ Result<std::string> Moto::run_instance(http::Query more) {
                             {"MinCount", "1"},
                             {"MaxCount", "1"}};
   parameters.insert(parameters.end(), more.begin(), more.end());
-  const auto made = admin_->query({.service = aws::kEc2,
-                                   .action = "RunInstances",
-                                   .version = "2016-11-15",
-                                   .parameters = parameters});
+  const auto made = ec2("RunInstances", parameters);
   if (!made) return std::unexpected(made.error());
   return made->text_at("instancesSet/item/instanceId");
 }
 
-Result<std::string> Moto::run_group(const std::string& name) {
-  const auto launch =
-      admin_->query(auto_scaling("CreateLaunchConfiguration", {{"LaunchConfigurationName", name},
-                                                               {"ImageId", "ami-12c6146b"},
-                                                               {"InstanceType", "p5.48xlarge"}}));
+Result<std::string> Moto::run_group(const std::string& name, const http::Query& more) {
+  const auto launch = auto_scaling("CreateLaunchConfiguration", {{"LaunchConfigurationName", name},
+                                                                 {"ImageId", "ami-12c6146b"},
+                                                                 {"InstanceType", "p5.48xlarge"}});
   if (!launch) return std::unexpected(launch.error());
-  const auto group = admin_->query(
-      auto_scaling("CreateAutoScalingGroup", {{"AutoScalingGroupName", name},
-                                              {"LaunchConfigurationName", name},
-                                              {"MinSize", "1"},
-                                              {"MaxSize", "2"},
-                                              {"DesiredCapacity", "1"},
-                                              {"AvailabilityZones.member.1", "us-east-1a"}}));
+  http::Query parameters = {{"AutoScalingGroupName", name},
+                            {"LaunchConfigurationName", name},
+                            {"MinSize", "1"},
+                            {"MaxSize", "2"},
+                            {"DesiredCapacity", "1"},
+                            {"AvailabilityZones.member.1", "us-east-1a"}};
+  parameters.insert(parameters.end(), more.begin(), more.end());
+  const auto group = auto_scaling("CreateAutoScalingGroup", parameters);
   if (!group) return std::unexpected(group.error());
   const auto members = members_of(name);
   if (members.size() == 1) return members[0];
@@ -151,8 +157,8 @@ Result<std::string> Moto::run_group(const std::string& name) {
 }
 
 std::vector<std::string> Moto::members_of(const std::string& group) {
-  const auto answer = admin_->query(
-      auto_scaling("DescribeAutoScalingGroups", {{"AutoScalingGroupNames.member.1", group}}));
+  const auto answer =
+      auto_scaling("DescribeAutoScalingGroups", {{"AutoScalingGroupNames.member.1", group}});
   std::vector<std::string> ids;
   if (!answer) return ids;
   const aws::XmlElement& found =
@@ -163,10 +169,7 @@ std::vector<std::string> Moto::members_of(const std::string& group) {
 }
 
 std::string Moto::state_of(const std::string& instance) {
-  const auto answer = admin_->query({.service = aws::kEc2,
-                                     .action = "DescribeInstances",
-                                     .version = "2016-11-15",
-                                     .parameters = {{"InstanceId.1", instance}}});
+  const auto answer = ec2("DescribeInstances", {{"InstanceId.1", instance}});
   return answer ? answer->text_at("reservationSet/item/instancesSet/item/instanceState/name") : "";
 }
 

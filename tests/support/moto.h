@@ -25,14 +25,21 @@ class Moto {
   [[nodiscard]] const std::string& url() const { return url_; }
   // Who may do all.
   [[nodiscard]] aws::AwsClient& admin() { return *admin_; }
+  // The root element of its answer.
+  [[nodiscard]] Result<aws::XmlElement> ec2(const std::string& action, http::Query parameters);
+  [[nodiscard]] Result<aws::XmlElement> auto_scaling(const std::string& action,
+                                                     http::Query parameters);
+  [[nodiscard]] Result<aws::XmlElement> iam(const std::string& action, http::Query parameters);
   // What a program has in its environment to come here as a new user with these rights: endpoint,
   // region and keys. `policy` is an IAM policy document.
   [[nodiscard]] Result<std::map<std::string, std::string>> add_user(const std::string& name,
                                                                     const std::string& policy);
   // The id of a new instance with these parameters of RunInstances beside.
   [[nodiscard]] Result<std::string> run_instance(http::Query more = {});
-  // The only member of a new Auto Scaling group in us-east-1a that always has one.
-  [[nodiscard]] Result<std::string> run_group(const std::string& name);
+  // The only member of a new Auto Scaling group in us-east-1a that always has one, with these
+  // parameters of CreateAutoScalingGroup beside.
+  [[nodiscard]] Result<std::string> run_group(const std::string& name,
+                                              const http::Query& more = {});
   [[nodiscard]] std::vector<std::string> members_of(const std::string& group);
   // "running"; empty for an instance that it does not know.
   [[nodiscard]] std::string state_of(const std::string& instance);

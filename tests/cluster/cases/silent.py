@@ -2,7 +2,7 @@
 import pathlib
 
 from cases.base import (ClusterTest, cluster, explain, is_in_service, is_out_of_service, kubectl, phase, pods, remediations,
-                        REMEDIATORS, say)
+                        on, REMEDIATORS, say, workload)
 
 SILENT = {"after": "1m", "limit": {"nodes": 1, "percent": 10}, "reboot": True, "kubelet": "monitor"}
 
@@ -21,11 +21,17 @@ def alerts_of(node):
     return [one["alertname"] for one in found[-1]["spec"].get("alerts", []) if "endedAt" not in one] if found else []
 
 
+def has_out_of_service(node):
+    return any(one["key"] == "node.kubernetes.io/out-of-service" for one in kubectl.get("node", node)["spec"].get("taints", []))
+
+
 class SilentNodes(ClusterTest):
+    SILENT = SILENT
+
     @classmethod
     def setUpClass(cls):
         policy = cluster.values()["remediator"]["policy"]
-        policy["silent"] = SILENT
+        policy["silent"] = cls.SILENT
         policy["machines"]["power_state"] = [str(cluster.folder / "bin/power-state")]
         cluster.set_values(policy=policy)
 
@@ -114,3 +120,53 @@ class SilentNodes(ClusterTest):
         for node in self.broken:
             self.assertEqual(before[node], (boot(node), len(remediations(node))), explain(node))
             self.assertFalse(is_out_of_service(node))
+
+
+class SilentNodesThatAreOff(SilentNodes):
+    """Their machines are only ended, after an approval, so that nothing but the taint moves their pods."""
+    SILENT = {**SILENT, "reboot": False, "terminate": True, "out_of_service": True}
+    test_one_whose_kubelet_ends_is_recorded_and_left_alone = None
+    test_one_is_rebooted_on_two_proofs_and_not_before = None
+    test_many_at_once_are_taken_for_a_partition = None
+
+    def keeper(self):
+        """The pod of the StatefulSet and its node; None while it does not run."""
+        running = [pod for pod in pods("app=keeper") if pod["status"]["phase"] == "Running"]
+        return (running[0]["metadata"]["uid"], running[0]["spec"]["nodeName"]) if running else None
+
+    def fall_silent_with(self, power):
+        """A pod of a StatefulSet runs on the node; its UID."""
+        node = self.broken[0]
+        stateful = workload("keeper", **on(node))
+        stateful["kind"] = "StatefulSet"
+        stateful["spec"]["serviceName"] = "keeper"
+        kubectl.apply([stateful])
+        self.addCleanup(kubectl, "delete", "statefulset", "keeper", "--wait=false")
+        self.wait(lambda: (self.keeper() or ("", ""))[1] == node, "the pod to run")
+        uid = self.keeper()[0]
+        self.says_power(node, power)
+        self.cut(node)
+        return node, uid
+
+    def waits_for_approval(self, node):
+        return remediations(node)[-1].get("status", {}).get("rule") == "guard.approval"
+
+    def test_the_pods_of_one_that_may_run_stay(self):
+        node, uid = self.fall_silent_with("unreachable")
+        self.wait(lambda: self.waits_for_approval(node), "the approval of the end to be asked for", 600)
+        story = explain(node)
+        self.assertIn("no proof says that its machine is off", story)
+        self.assertFalse(has_out_of_service(node))
+        kept = kubectl.get("pod", "keeper-0")
+        self.assertEqual((uid, node), (kept["metadata"]["uid"], kept["spec"]["nodeName"]))
+
+    def test_the_pods_of_one_without_power_move(self):
+        node, uid = self.fall_silent_with("off")
+        self.wait(lambda: has_out_of_service(node), "the taint", 600)
+        self.wait(lambda: (self.keeper() or (uid,))[0] != uid, "the pod to run elsewhere", 240)
+        self.assertNotEqual(node, self.keeper()[1])
+        self.assertNotEqual("True", ready(node))
+        say(explain(node))
+        self.says_power(node, None)
+        cluster.node(node).machine.inside("ip", "link", "set", "eth0", "up")
+        self.wait(lambda: ready(node) == "True" and not has_out_of_service(node), "the taint to be taken off", 240)

@@ -35,7 +35,11 @@ TEST_F(RemediatorProcess, TurnsAnAlertIntoATaintedAndCordonedNode) {
   ASSERT_TRUE(wait_until(
       [&] { return !server_->kube().get("/api/v1/namespaces/default/events")["items"].empty(); },
       kSoon, "event"));
-  const std::string metrics = http_get(telemetry("/metrics")).body;
+  const auto scraped =
+      http_get(telemetry("/metrics"),
+               {{"Accept", "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8"}});
+  EXPECT_EQ(scraped.header("Content-Type"), "text/plain; version=0.0.4; charset=utf-8");
+  const std::string& metrics = scraped.body;
   EXPECT_THAT(metrics, HasSubstr("gpuward_remediator_actions_total{action=\"quarantine\"} 1"));
   EXPECT_THAT(metrics, HasSubstr("gpuward_remediator_alerts_total{outcome=\"accepted\"} 1"));
   EXPECT_THAT(metrics, HasSubstr("gpuward_remediator_mode_info{mode=\"cordon\"} 1"));

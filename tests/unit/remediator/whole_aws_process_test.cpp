@@ -3,8 +3,11 @@
 // controller, which takes away the Node of an instance that has ended.
 #include <gmock/gmock.h>
 
+#include "tests/fakes/kube_objects.h"
+#include "tests/support/aws_front.h"
 #include "tests/support/moto.h"
 #include "tests/support/require.h"
+#include "tests/unit/remediator/cloud/shipped_policy.h"
 #include "tests/unit/remediator/fake_hands.h"
 #include "tests/unit/remediator/remediation_stage.h"
 
@@ -12,7 +15,10 @@ namespace gpuward::remediator {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
+constexpr const char* kEnd = "TerminateInstanceInAutoScalingGroup";
+constexpr const char* kMembers = "DescribeAutoScalingInstances";
 constexpr const char* kAllRights =
     R"({"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["ec2:Describe*",)"
     R"("ec2:TerminateInstances","autoscaling:*"],"Resource":"*"}]})";
@@ -35,22 +41,23 @@ class WholeOnAws : public ::testing::Test {
                           {"Tag.1.Value", "owned"}});
   }
   void change(const std::string& action, http::Query parameters) {
-    const auto done = moto_->admin().query({.service = aws::kEc2,
-                                            .action = action,
-                                            .version = "2016-11-15",
-                                            .parameters = std::move(parameters)});
+    const auto done = moto_->ec2(action, std::move(parameters));
     ASSERT_TRUE(done) << done.error().message;
   }
-  void set(const std::string& rights) {
+  void set(const std::string& rights, const std::string& after_the_end = "") {
     auto user = moto_->add_user("remediator", rights);
     ASSERT_TRUE(user) << user.error().message;
+    secret_ = user->at("AWS_SECRET_ACCESS_KEY");
     stage_ = std::make_unique<RemediationStage>(
-        hands_, StageOptions{.plan = "[taint, cordon, drain, wait: {approval: false}, terminate]",
+        hands_, StageOptions{.plan = "[taint, cordon, drain, wait: {approval: false}, terminate" +
+                                     after_the_end + "]",
                              .severity = "isolate",
                              .more_policy = "  aws: {terminate: true, cluster: fleet}\n",
                              .provider_id = "aws:///us-east-1a/" + instance_,
-                             .environment = *user});
+                             .environment = front_ ? front_->variables(*user) : *user});
   }
+  // What comes from here on passes through somebody who answers as AWS does and moto does not.
+  void put_front() { front_ = std::make_unique<support::AwsFront>(*moto_); }
   ::testing::AssertionResult reaches(const std::function<bool()>& is_reached) {
     if (stage_->play_until(is_reached)) return ::testing::AssertionSuccess();
     return ::testing::AssertionFailure() << stage_->phase() << ": " << stage_->message() << "\n"
@@ -60,7 +67,8 @@ class WholeOnAws : public ::testing::Test {
 
   FakeHands hands_;
   std::unique_ptr<support::Moto> moto_;
-  std::string instance_;
+  std::unique_ptr<support::AwsFront> front_;
+  std::string instance_, secret_;
   std::unique_ptr<RemediationStage> stage_;
 };
 
@@ -101,6 +109,81 @@ TEST_F(WholeOnAws, ReplacesANodeThroughItsGroupThoughItIsKilledAfterTheCall) {
   EXPECT_EQ(moto_->state_of(members[0]), "running") << "only the one instance was ended";
   EXPECT_TRUE(reaches([&] { return stage_->slots_held() == 0; }));
   EXPECT_TRUE(stage_->calls().empty()) << "nobody else was asked";
+}
+
+TEST_F(WholeOnAws, WaitsForTheHookOfTheGroupAndForItsNewMemberThoughItIsKilledMeanwhile) {
+  const auto hook = moto_->auto_scaling(
+      "PutLifecycleHook", {{"AutoScalingGroupName", "gpu"},
+                           {"LifecycleHookName", "collect-logs"},
+                           {"LifecycleTransition", "autoscaling:EC2_INSTANCE_TERMINATING"}});
+  ASSERT_TRUE(hook) << hook.error().message;
+  put_front();
+  set(kAllRights, ", verify: {soak: 0s}");
+  stage_->start();
+  const auto waits = [&] {
+    return says(
+        "waiting for its machine to end: Auto Scaling group gpu has it in Terminating:Wait");
+  };
+  ASSERT_TRUE(reaches(waits));
+  stage_->kill_process();
+  const int looks = front_->asked(kMembers);
+  stage_->start_anew();
+  ASSERT_TRUE(reaches([&] { return front_->asked(kMembers) > looks; }));
+  EXPECT_TRUE(waits());
+  EXPECT_EQ(moto_->state_of(instance_), "running");
+  stage_->kill_process();
+
+  front_->complete_hook(instance_);
+  stage_->start_anew();  // looks at once
+  ASSERT_TRUE(reaches([&] { return says("waiting for the Node to go"); }));
+  const auto members = moto_->members_of("gpu");
+  ASSERT_EQ(members.size(), 1U);
+  Json node = fakes::ready_node("gpu-02");
+  node["spec"]["providerID"] = "aws:///us-east-1a/" + members[0];
+  node["status"]["nodeInfo"]["bootID"] = "boot-gpu-01";  // the one that is reported for all nodes
+  hands_.create("/api/v1/nodes", node);
+  stage_->report_severity(0);
+  hands_.remove(kStageNodePath);
+  ASSERT_TRUE(reaches([&] { return stage_->phase() == "Replaced"; }));
+  EXPECT_TRUE(says("replaced by node gpu-02"));
+  EXPECT_EQ(front_->asked(kEnd), 1);
+}
+
+TEST_F(WholeOnAws, EndsTheMachineOnceThoughItIsThrottledTheAnswerIsLostAndItIsKilled) {
+  put_front();
+  set(kAllRights);
+  front_->refuse(kEnd, {400, "Throttling", "Rate exceeded"}, 2);
+  front_->lose_answer(kEnd);
+  stage_->start();
+  ASSERT_TRUE(reaches([&] {
+    return says("it is not known whether the end of its machine was accepted") ||
+           says("waiting for the Node to go");
+  }));
+  stage_->kill_process();
+  stage_->start_anew();  // looks at once
+  ASSERT_TRUE(reaches([&] { return says("waiting for the Node to go"); }));
+  EXPECT_EQ(front_->carried_out(kEnd), 1);
+  EXPECT_EQ(front_->asked(kEnd), 3);
+  EXPECT_EQ(moto_->members_of("gpu").size(), 1U);
+}
+
+// The instance has the tag, and its group has not.
+TEST_F(WholeOnAws, NamesTheRightThatTheConditionOfTheShippedPolicyTakesAwayAndNoSecret) {
+  put_front();
+  front_->enforce(shipped_policy("fleet"));
+  set(kAllRights);
+  stage_->start();
+  ASSERT_TRUE(reaches([&] { return stage_->phase() == "Held"; }));
+  EXPECT_THAT(stage_->message(),
+              HasSubstr(std::string("AWS does not allow autoscaling:") + kEnd +
+                        " for the Auto Scaling group of instance " + instance_ +
+                        "; the role needs manifests/remediator-aws-iam.json, whose condition is "
+                        "the tag kubernetes.io/cluster/fleet=owned: "));
+  for (const std::string& text : {stage_->message(), stage_->log()}) {
+    EXPECT_THAT(text, Not(HasSubstr(secret_)));
+    EXPECT_THAT(text, Not(HasSubstr("Encoded authorization")));
+  }
+  EXPECT_EQ(moto_->state_of(instance_), "running");
 }
 
 TEST_F(WholeOnAws, HoldsACordonedNodeWithAwssOwnWordsWhereItMayNotEndIt) {

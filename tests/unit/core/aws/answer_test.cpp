@@ -20,8 +20,18 @@ TEST(Answer, OfEc2IsRead) {
   EXPECT_EQ(kind_of(failure), ErrorKind::kRefused);
   EXPECT_EQ(words_of(failure),
             "OperationNotPermitted: The instance 'i-1' may not be terminated. Modify its "
-            "'disableApiTermination' instance attribute and try again. (request "
-            "59dbff89-35bd-4eac-99ed-be587EXAMPLE)");
+            "'disableApiTermination' instance attribute and try again.");
+}
+
+// It is of the policies, and another one each time.
+TEST(Answer, LeavesOutTheEncodedFailureMessage) {
+  const auto failure = read_failure(
+      answered(403,
+               "<Response><Errors><Error><Code>UnauthorizedOperation</Code><Message>You are not "
+               "authorized to perform this operation. Encoded authorization failure message: "
+               "4GIOHlTkIaWHQD0Q0m6XSnuUMCm-abcdefghijklmn</Message></Error></Errors></Response>"));
+  EXPECT_EQ(words_of(failure),
+            "UnauthorizedOperation: You are not authorized to perform this operation.");
 }
 
 TEST(Answer, OfTheOtherQueryServicesIsRead) {
@@ -31,7 +41,7 @@ TEST(Answer, OfTheOtherQueryServicesIsRead) {
                "<Type>Sender</Type><Code>Throttling</Code><Message>Rate exceeded</Message></Error>"
                "<RequestId>r-1</RequestId></ErrorResponse>"));
   EXPECT_EQ(kind_of(failure), ErrorKind::kOverloaded);
-  EXPECT_EQ(words_of(failure), "Throttling: Rate exceeded (request r-1)");
+  EXPECT_EQ(words_of(failure), "Throttling: Rate exceeded");
 }
 
 TEST(Answer, OfJsonServicesIsReadFromHeaderOrBody) {
@@ -40,7 +50,7 @@ TEST(Answer, OfJsonServicesIsReadFromHeaderOrBody) {
                {{"x-amzn-ErrorType", "TooManyRequestsException:http://internal.amazon.com/x"},
                 {"x-amzn-RequestId", "r-2"}}));
   EXPECT_EQ(kind_of(by_header), ErrorKind::kOverloaded);
-  EXPECT_EQ(words_of(by_header), "TooManyRequestsException: Rate Exceeded. (request r-2)");
+  EXPECT_EQ(words_of(by_header), "TooManyRequestsException: Rate Exceeded.");
   const auto by_body = read_failure(
       answered(400, R"({"__type":"com.amazonaws.x#ResourceNotFoundException","Message":"no"})"));
   EXPECT_EQ(kind_of(by_body), ErrorKind::kNotFound);
@@ -49,7 +59,7 @@ TEST(Answer, OfJsonServicesIsReadFromHeaderOrBody) {
 
 TEST(Answer, EachCodeHasItsKindAndOthersTheirStatus) {
   const auto kind = [](const std::string& code, int status) {
-    return kind_of({.code = code, .message = {}, .request_id = {}, .status = status});
+    return kind_of({.code = code, .message = {}, .status = status});
   };
   EXPECT_EQ(kind("RequestLimitExceeded", 503), ErrorKind::kOverloaded);
   EXPECT_EQ(kind("SlowDown", 503), ErrorKind::kOverloaded);
@@ -61,6 +71,7 @@ TEST(Answer, EachCodeHasItsKindAndOthersTheirStatus) {
   EXPECT_EQ(kind("InvalidInstanceID.NotFound", 400), ErrorKind::kNotFound);
   EXPECT_EQ(kind("IncorrectInstanceState", 400), ErrorKind::kRefused);
   EXPECT_EQ(kind("ScalingActivityInProgress", 400), ErrorKind::kBlocked);
+  EXPECT_EQ(kind("InsufficientInstanceCapacity", 500), ErrorKind::kBlocked);
   EXPECT_EQ(kind("InternalError", 500), ErrorKind::kUnavailable);
   EXPECT_EQ(kind("ValidationError", 400), ErrorKind::kInvalid);
   EXPECT_EQ(kind("", 502), ErrorKind::kUnavailable);

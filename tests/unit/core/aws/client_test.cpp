@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/fakes/fake_clock.h"
+#include "tests/support/temp_dir.h"
 #include "tests/unit/core/kube/scripted_client.h"
 
 namespace gpuward::aws {
@@ -94,7 +95,7 @@ TEST_F(AwsClientTest, ARefusalHasCodeMessageAndRequest) {
   ASSERT_FALSE(root);
   EXPECT_EQ(root.error().kind, ErrorKind::kForbidden);
   EXPECT_EQ(root.error().message,
-            "EC2 RebootInstances: UnauthorizedOperation: You are not authorized (request r-1)");
+            "EC2 RebootInstances: UnauthorizedOperation: You are not authorized");
   EXPECT_EQ(http.requests.size(), 1U);
 }
 
@@ -113,7 +114,7 @@ TEST_F(AwsClientTest, ThrottlingWithoutEndIsSaid) {
   const auto root = reboot();
   ASSERT_FALSE(root);
   EXPECT_EQ(root.error().kind, ErrorKind::kOverloaded);
-  EXPECT_EQ(root.error().message, "EC2 RebootInstances: RequestLimitExceeded: slow (request r-1)");
+  EXPECT_EQ(root.error().message, "EC2 RebootInstances: RequestLimitExceeded: slow");
   EXPECT_EQ(http.unused(), 0U);
 }
 
@@ -154,18 +155,51 @@ TEST_F(AwsClientTest, AWrongSignatureAtTheRightTimeIsNotRepeated) {
   EXPECT_EQ(http.requests.size(), 2U);
 }
 
-TEST_F(AwsClientTest, KeysThatHaveEndedAreLookedUpAgain) {
-  http.then(answer(400, refusal_text("ExpiredToken")));
+// EC2 says RequestExpired where others say ExpiredToken, and AuthFailure of a key that was deleted.
+TEST_F(AwsClientTest, KeysThatAwsDoesNotTakeAreLookedUpAgain) {
+  const support::TempDir folder;
+  const auto write = [&](const std::string& id) {
+    return folder.write("credentials",
+                        "[default]\naws_access_key_id = " + id + "\naws_secret_access_key = s\n");
+  };
+  AwsClient of_file(http,
+                    {.variables = {{"AWS_SHARED_CREDENTIALS_FILE", write("AKID0").string()},
+                                   {"AWS_CONFIG_FILE", (folder / "config").string()},
+                                   {"AWS_REGION", "eu-west-1"}}},
+                    clock);
+  const auto looks = [&] {
+    return of_file.query({.service = kEc2, .action = "Look", .version = "v"});
+  };
   http.then(answer(200, "<a/>"));
-  EXPECT_TRUE(reboot());
-  for (int i = 0; i < 2; ++i) http.then(answer(400, refusal_text("ExpiredToken")));
-  EXPECT_EQ(reboot().error().kind, ErrorKind::kUnauthenticated);
+  ASSERT_TRUE(looks());
+  int keys = 0;
+  for (const char* const code :
+       {"ExpiredToken", "RequestExpired", "AuthFailure", "InvalidClientTokenId"}) {
+    write("AKID" + std::to_string(++keys));
+    http.then(answer(400, refusal_text(code)));
+    http.then(answer(200, "<a/>"));
+    EXPECT_TRUE(looks()) << code;
+    EXPECT_NE(http.header(http.requests.size() - 1, "Authorization")
+                  .find("Credential=AKID" + std::to_string(keys) + "/"),
+              std::string::npos);
+  }
+}
+
+TEST_F(AwsClientTest, KeysThatHaveEndedAreSaidWhereThereAreNoOthers) {
+  http.then(answer(400, refusal_text("ExpiredToken")));
+  const auto asked = reboot();
+  ASSERT_FALSE(asked);
+  EXPECT_EQ(asked.error().kind, ErrorKind::kUnauthenticated);
+  EXPECT_EQ(asked.error().message,
+            "EC2 RebootInstances: ExpiredToken: no (these credentials have ended, and there are no "
+            "others)");
+  EXPECT_EQ(http.requests.size(), 1U);
 }
 
 TEST_F(AwsClientTest, NoMessageHoldsASecretThatAwsRepeats) {
   http.then(answer(403, refusal_text("SignatureDoesNotMatch", "token t0ken and s3cret s3cret")));
   EXPECT_EQ(reboot().error().message,
-            "EC2 RebootInstances: SignatureDoesNotMatch: token *** and *** *** (request r-1)");
+            "EC2 RebootInstances: SignatureDoesNotMatch: token *** and *** ***");
 }
 
 TEST(AwsClient, WithoutKeysOrRegionNothingIsSent) {

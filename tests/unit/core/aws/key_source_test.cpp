@@ -87,11 +87,14 @@ TEST_F(KeySourceTest, ARefusedWebIdentityIsTheAnswer) {
   http.then(answer(403,
                    "<ErrorResponse><Error><Code>AccessDenied</Code><Message>Not authorized"
                    "</Message></Error><RequestId>r</RequestId></ErrorResponse>"));
-  EXPECT_EQ(message({{"AWS_WEB_IDENTITY_TOKEN_FILE", token.string()},
-                     {"AWS_ROLE_ARN", "arn:role"},
-                     {"AWS_REGION", "eu-west-1"}}),
+  const auto keys = find({{"AWS_WEB_IDENTITY_TOKEN_FILE", token.string()},
+                          {"AWS_ROLE_ARN", "arn:role"},
+                          {"AWS_REGION", "eu-west-1"}});
+  ASSERT_FALSE(keys);
+  EXPECT_EQ(keys.error().message,
             "AWS credentials of web identity: STS AssumeRoleWithWebIdentity for arn:role: "
-            "AccessDenied: Not authorized (request r)");
+            "AccessDenied: Not authorized");
+  EXPECT_EQ(keys.error().kind, ErrorKind::kUnauthenticated) << "no right of a role is missing";
 }
 
 TEST_F(KeySourceTest, AProfileGivesItsKeys) {

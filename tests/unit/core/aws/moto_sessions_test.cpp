@@ -9,34 +9,24 @@
 namespace gpuward::aws {
 namespace {
 
-constexpr AwsService kIam{"IAM", "iam", "iam", "IAM"};
-
 class MotoSessionsTest : public support::OnMoto<> {
  protected:
-  static Status iam(const std::string& action, http::Query parameters) {
-    const auto done = moto->admin().query({.service = kIam,
-                                           .action = action,
-                                           .version = "2010-05-08",
-                                           .parameters = std::move(parameters)});
-    if (!done) return std::unexpected(done.error());
-    return {};
-  }
-
   SystemClock clock;
   http::CurlClient http;
 };
 
 TEST_F(MotoSessionsTest, AWebIdentityOpensOneWithTheRightsOfItsRole) {
-  ASSERT_TRUE(iam("CreateRole", {{"RoleName", "remediator"},
-                                 {"AssumeRolePolicyDocument",
-                                  R"({"Version":"2012-10-17","Statement":[{"Effect":"Allow",)"
-                                  R"("Principal":{"Federated":"*"},)"
-                                  R"("Action":"sts:AssumeRoleWithWebIdentity"}]})"}}));
-  ASSERT_TRUE(iam("PutRolePolicy",
-                  {{"RoleName", "remediator"},
-                   {"PolicyName", "rights"},
-                   {"PolicyDocument", R"({"Version":"2012-10-17","Statement":[{"Effect":"Allow",)"
-                                      R"("Action":"ec2:Describe*","Resource":"*"}]})"}}));
+  ASSERT_TRUE(moto->iam("CreateRole", {{"RoleName", "remediator"},
+                                       {"AssumeRolePolicyDocument",
+                                        R"({"Version":"2012-10-17","Statement":[{"Effect":"Allow",)"
+                                        R"("Principal":{"Federated":"*"},)"
+                                        R"("Action":"sts:AssumeRoleWithWebIdentity"}]})"}}));
+  ASSERT_TRUE(
+      moto->iam("PutRolePolicy",
+                {{"RoleName", "remediator"},
+                 {"PolicyName", "rights"},
+                 {"PolicyDocument", R"({"Version":"2012-10-17","Statement":[{"Effect":"Allow",)"
+                                    R"("Action":"ec2:Describe*","Resource":"*"}]})"}}));
   const support::TempDir folder;
   const auto token = folder.write("token", "eyJhbGciOiJub25lIn0.e30.");
   AwsClient client(http,
@@ -61,9 +51,10 @@ TEST_F(MotoSessionsTest, AWebIdentityOpensOneWithTheRightsOfItsRole) {
 }
 
 TEST_F(MotoSessionsTest, ASignatureCoversWhateverAFormHolds) {
-  EXPECT_TRUE(iam("CreateRole", {{"RoleName", "described"},
-                                 {"Description", "a b/~*'()+%20 \"<>&=\n"},
-                                 {"AssumeRolePolicyDocument", "{\"Version\": \"2012-10-17\"}"}}));
+  EXPECT_TRUE(
+      moto->iam("CreateRole", {{"RoleName", "described"},
+                               {"Description", "a b/~*'()+%20 \"<>&=\n"},
+                               {"AssumeRolePolicyDocument", "{\"Version\": \"2012-10-17\"}"}}));
 }
 
 }  // namespace

@@ -21,14 +21,14 @@ class RecordingProvider final : public CloudProvider {
   Status terminate(const Machine& machine, const Permit& permit) override {
     return reboot(machine, permit);
   }
-  Result<Fate> fate(const Machine&) override { return is; }
+  Result<MachineFate> fate(const Machine&) override { return is; }
   Status reboot(const Machine& machine, const Permit& permit) override {
     if (auto may = permit(); !may) return may;
     machines.push_back(machine);
     return answer;
   }
   Status answer;
-  Result<Fate> is = Fate::kRuns;
+  Result<MachineFate> is = Fate::kRuns;
   std::vector<Machine> machines;
 };
 

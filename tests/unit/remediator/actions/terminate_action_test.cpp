@@ -25,14 +25,14 @@ class LedProvider final : public CloudProvider {
     asked.push_back(machine);
     return answer;
   }
-  Result<Fate> fate(const Machine& machine) override {
+  Result<MachineFate> fate(const Machine& machine) override {
     looked_at = machine;
     return is;
   }
   std::vector<Machine> asked;
   Machine looked_at;
   Status answer;
-  Result<Fate> is = Fate::kEnding;
+  Result<MachineFate> is = Fate::kEnding;
 };
 
 class TerminateActionTest : public DrainCluster {
@@ -119,6 +119,12 @@ TEST_F(TerminateActionTest, IsDoneWhenTheMachineIsGoneAndTheNodeWithIt) {
   EXPECT_EQ(action_.watch(request())->result, StepResult::kDone);
   provider_.is = fail(ErrorKind::kUnavailable, "no answer");
   EXPECT_EQ(action_.watch(request())->result, StepResult::kRunning) << "that proves nothing";
+}
+
+TEST_F(TerminateActionTest, SaysWhatAnEndingMachineWaitsForWhereItsProviderKnows) {
+  provider_.is = MachineFate(Fate::kEnding, "Auto Scaling group gpu has it in Terminating:Wait");
+  EXPECT_EQ(action_.watch(request())->message,
+            "waiting for its machine to end: Auto Scaling group gpu has it in Terminating:Wait");
 }
 
 TEST_F(TerminateActionTest, RemembersWhetherTheCallWasAccepted) {

@@ -4,98 +4,15 @@
 
 #include <gmock/gmock.h>
 
-#include "core/runtime/files.h"
-#include "core/runtime/json.h"
-#include "tests/places.inc"
-#include "tests/support/on_moto.h"
 #include "tests/support/permits.h"
-#include "tests/unit/remediator/drain/drain_cluster.h"
+#include "tests/unit/remediator/cloud/aws_stage.h"
 
 namespace gpuward::remediator {
 namespace {
 
 using ::testing::HasSubstr;
 
-// The actions of the policy that is shipped.
-std::vector<std::string> shipped_actions() {
-  const auto text = read_file(GPUWARD_SOURCE_DIR "/manifests/remediator-aws-iam.json");
-  const auto json = text ? parse_json(*text) : fail(ErrorKind::kNotFound, "no policy");
-  std::vector<std::string> actions;
-  if (!json) return actions;
-  for (const Json& statement : json->at("Statement")) {
-    for (const Json& action : statement.at("Action")) actions.push_back(action.get<std::string>());
-  }
-  return actions;
-}
-
-// moto knows neither ARNs nor conditions.
-std::string allowing(const std::vector<std::string>& actions) {
-  const Json statement = {{"Effect", "Allow"}, {"Resource", "*"}, {"Action", actions}};
-  return dump_json({{"Version", "2012-10-17"}, {"Statement", Json::array({statement})}});
-}
-
-class AwsProviderTest : public support::OnMoto<DrainCluster> {
- protected:
-  static void SetUpTestSuite() {
-    OnMoto::SetUpTestSuite();
-    if (!moto) return;
-    const auto user = moto->add_user("remediator", allowing(shipped_actions()));
-    ASSERT_TRUE(user) << user.error().message;
-    rights = *user;
-  }
-  void SetUp() override {
-    GPUWARD_REQUIRE(support::Moto::why_unavailable());
-    Policy wanted;
-    wanted.machines.aws = {.reboot = true, .terminate = true, .cluster = ""};
-    policy_.set(wanted);
-    use(rights);
-  }
-  void use(const std::map<std::string, std::string>& variables) {
-    aws_ = std::make_unique<aws::AwsClient>(web_, aws::AwsEnvironment{.variables = variables},
-                                            system_clock_);
-    provider_ = std::make_unique<AwsProvider>(
-        ProviderParts{.policy = policy_, .api = api_, .clock = system_clock_, .aws = aws_.get()});
-  }
-  static aws::XmlElement ec2(const std::string& action, http::Query parameters) {
-    const auto answer = moto->admin().query({.service = aws::kEc2,
-                                             .action = action,
-                                             .version = "2016-11-15",
-                                             .parameters = std::move(parameters)});
-    EXPECT_TRUE(answer) << answer.error().message;
-    return answer.value_or(aws::XmlElement{});
-  }
-  static Ec2Instance seen(const std::string& id) {
-    return find_instance(ec2("DescribeInstances", {{"InstanceId.1", id}}), id)
-        .value_or(Ec2Instance{});
-  }
-  // As the kubelet of that instance registers it.
-  static Machine machine_of(const std::string& id) {
-    const Ec2Instance instance = seen(id);
-    Machine machine;
-    machine.node = instance.private_dns;
-    machine.provider_id = "aws:///" + instance.zone + "/" + id;
-    machine.labels = {{"topology.kubernetes.io/zone", instance.zone},
-                      {"node.kubernetes.io/instance-type", instance.type}};
-    return machine;
-  }
-  static std::string run_instance() {
-    const auto id = moto->run_instance();
-    EXPECT_TRUE(id) << id.error().message;
-    return id.value_or("");
-  }
-  static std::string run_group(const std::string& name) {
-    const auto id = moto->run_group(name);
-    EXPECT_TRUE(id) << id.error().message;
-    return id.value_or("");
-  }
-
-  inline static std::map<std::string, std::string> rights;
-  SystemClock system_clock_;
-  http::CurlClient web_;
-  CurrentPolicy policy_{Policy{}};
-  std::unique_ptr<aws::AwsClient> aws_;
-  std::unique_ptr<AwsProvider> provider_;
-};
+class AwsProviderTest : public AwsStage {};
 
 TEST_F(AwsProviderTest, EndsAnInstanceOfItsOwnThroughEc2) {
   const std::string id = run_instance();
@@ -200,6 +117,7 @@ TEST_F(AwsProviderTest, EachRightOfTheShippedPolicyIsNeeded) {
     }
     for (const MachineProof& proof : provider_->proofs(machine_of(run_instance())))
       said += proof.words + "\n";
+    EXPECT_THAT(said, HasSubstr("AWS does not allow " + actions[left_out] + " for "));
     EXPECT_THAT(said, HasSubstr("is not authorized to perform: " + actions[left_out]));
   }
 }

@@ -1,5 +1,5 @@
-// What AWS answers that moto never does: throttling, lost answers, lifecycle hooks, rights to read
-// the protection missing; said by a script.
+// The order of the questions, and what AWS answers to each, by a script: throttling, lost answers,
+// states of a group's member, rights to read the protection missing.
 #include <gmock/gmock.h>
 
 #include "remediator/cloud/aws_provider.h"
@@ -132,6 +132,14 @@ TEST_F(AwsRefusalsTest, ALostAnswerOfTheDeedIsUnknownAndNotAskedForAgain) {
 TEST_F(AwsRefusalsTest, ALostAnswerBeforeTheDeedIsNotNow) {
   script_.then_fail(ErrorKind::kTimeout);
   EXPECT_TRUE(is_not_now(provider_.reboot(machine(), support::given).error().kind));
+  std::string member = described("running");
+  member.insert(
+      member.find("</item></instancesSet>"),
+      "<tagSet><item><key>aws:autoscaling:groupName</key><value>gpu</value></item></tagSet>");
+  says(member);
+  script_.then_fail(ErrorKind::kTimeout);
+  EXPECT_TRUE(is_not_now(provider_.reboot(machine(), support::given).error().kind));
+  EXPECT_EQ(last_action(), "DescribeAutoScalingInstances");
   script_.then_fail(ErrorKind::kTimeout);
   EXPECT_TRUE(is_not_now(provider_.terminate(machine(), support::given).error().kind));
   says(described("running"));
@@ -151,6 +159,11 @@ TEST_F(AwsRefusalsTest, AMemberOfAGroupIsOnItsWayUntilItsHooksLetGo) {
   says(member_in("Terminating:Wait"));
   EXPECT_TRUE(provider_.terminate(machine(), support::given));
   EXPECT_EQ(last_action(), "DescribeAutoScalingInstances");
+  for (const char* const state : {"Terminating:Retained", "Warmed:Terminating:Proceed"}) {
+    says(described("running"));
+    says(member_in(state));
+    EXPECT_EQ(provider_.fate(machine()), Fate::kEnding) << state;
+  }
   says(described("running"));
   says(member_in("InService"));
   EXPECT_EQ(provider_.fate(machine()), Fate::kRuns);
@@ -219,6 +232,11 @@ TEST_F(AwsRefusalsTest, WhatDoesNotRunIsNotRestarted) {
   EXPECT_EQ(asked.error().kind, ErrorKind::kRefused);
   EXPECT_THAT(asked.error().message, HasSubstr("is stopped, not running"));
   EXPECT_EQ(last_action(), "DescribeInstances");
+  std::string ended = described("terminated");
+  ended.replace(ended.find("<privateDnsName>gpu-1"), 21, "<privateDnsName>");
+  says(ended);
+  EXPECT_THAT(provider_.reboot(machine(), support::given).error().message,
+              HasSubstr("is terminated, not running"));
 }
 
 TEST_F(AwsRefusalsTest, IsAskedOnlyForWhatThePolicySwitchesOn) {

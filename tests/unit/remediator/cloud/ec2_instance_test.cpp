@@ -21,6 +21,7 @@ Machine node_of(const std::string& name = "ip-10-0-0-1.ec2.internal") {
 Ec2Instance described() {
   return {.id = kDescribedId,
           .state = "running",
+          .reason = {},
           .zone = "us-east-1a",
           .type = "p5.48xlarge",
           .private_dns = "ip-10-0-0-1.ec2.internal",
@@ -81,6 +82,21 @@ TEST(Ec2Instance, IsFoundInItsReservation) {
   EXPECT_EQ(instance->private_dns, "ip-1");
   EXPECT_EQ(instance->tags, (std::set<std::string>{"a", "b"}));
   EXPECT_FALSE(find_instance(*answer, "i-3"));
+}
+
+// EC2 API Reference, StateReason.
+TEST(Ec2Instance, SaysWhyItIsInItsState) {
+  const auto answer = aws::parse_xml(
+      "<DescribeInstancesResponse><reservationSet><item><instancesSet><item><instanceId>i-1"
+      "</instanceId><instanceState><code>48</code><name>terminated</name></instanceState>"
+      "<stateReason><code>Server.SpotInstanceTermination</code><message>"
+      "Server.SpotInstanceTermination: A Spot Instance was terminated due to an increase in the "
+      "Spot price.</message></stateReason></item></instancesSet></item></reservationSet>"
+      "</DescribeInstancesResponse>");
+  ASSERT_TRUE(answer);
+  const auto instance = find_instance(*answer, "i-1");
+  ASSERT_TRUE(instance);
+  EXPECT_THAT(instance->reason, HasSubstr("Server.SpotInstanceTermination: A Spot Instance was"));
 }
 
 TEST(Ec2Instance, IsTheNodesWhereItsNameAndPlaceAgree) {

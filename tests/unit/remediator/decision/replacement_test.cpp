@@ -144,7 +144,7 @@ class GoneMachine final : public CloudProvider {
     return fail(ErrorKind::kInternal, "not asked for");
   }
   Status terminate(const Machine&, const Permit& permit) override { return permit(); }
-  Result<Fate> fate(const Machine&) override { return Fate::kGone; }
+  Result<MachineFate> fate(const Machine&) override { return Fate::kGone; }
 };
 
 // Every node's exporter says the same, each of its own boot.

@@ -26,7 +26,7 @@ class LedMachines final : public CloudProvider {
   Status terminate(const Machine&, const Permit&) override {
     return fail(ErrorKind::kInternal, "not asked for");
   }
-  Result<Fate> fate(const Machine&) override { return Fate::kRuns; }
+  Result<MachineFate> fate(const Machine&) override { return Fate::kRuns; }
   std::function<void()> before_the_call;  // while it finds out what it has to know
   std::function<void()> after_the_call;
   int asked = 0;

@@ -165,6 +165,30 @@ TEST_F(MaintenanceTest, ThatIsCancelledWhileItDrainsIsLeft) {
   EXPECT_FALSE(node().unschedulable);
 }
 
+// The drain goes on in the record, and hides nothing that follows it.
+TEST_F(MaintenanceTest, ThatIsCancelledWhileItDrainsIsVerifiedOnceByThePlanOfAnother) {
+  Policy policy;
+  policy.mode = Mode::kFull;
+  policy.maintenance[AnnouncementKind::kFreeze] = {
+      .steps = {planned(Step::kCordon), planned(Step::kDrain)}, .drain_takes = minutes(30)};
+  policy.maintenance[AnnouncementKind::kReboot] = {
+      .steps = {planned(Step::kCordon), planned(Step::kVerify), planned(Step::kReturn)}};
+  policy_.set(policy);
+  start_ = clock_.wall() + minutes(2);
+  NodeAnnouncement freeze = one(AnnouncementKind::kFreeze);
+  freeze.announced.id = "instance-event-2";
+  announce({one(), freeze});
+  turns();
+  announce({freeze});
+  turns();
+  ASSERT_EQ(drains(), 1);
+
+  announce({});
+  turns();
+  EXPECT_EQ(steps_[Step::kVerify].begun, 1);
+  EXPECT_GT(steps_[Step::kVerify].watched, 0);
+}
+
 TEST_F(MaintenanceTest, ThatIsMovedIsDrainedForItsNewStart) {
   announce({one()});
   turns();
@@ -262,6 +286,59 @@ TEST_F(MaintenanceTest, WhoseCordonHasNoBudgetIsNotifiedAsLateWhereTheTaintIsOn)
   EXPECT_EQ(rule(), kLateRule);
   EXPECT_THAT(replica_->announcer.told, SizeIs(1));
   EXPECT_EQ(drains(), 0);
+}
+
+TEST_F(MaintenanceTest, KeepsTheCordonWhereAFaultComesWhoseTaintHasNoBudget) {
+  announce({one()});
+  turns();
+  slots_.answer = SlotRefusal{.guard = "budget.taint", .message = "1 of 1 are tainted"};
+  ASSERT_TRUE(take({signal(Severity::kReboot)}));
+  turns();
+  EXPECT_EQ(rule(), "budget.taint");
+  EXPECT_TRUE(node().unschedulable);
+  EXPECT_FALSE(our_taint_on(node()));
+  EXPECT_THAT(remediation().status.message,
+              HasSubstr("the taint waits, the cordon stays: 1 of 1 are tainted"));
+}
+
+// The process died before the result of the cordon was written.
+TEST_F(MaintenanceTest, WhoseCordonNobodyCanExplainIsTaintedAndHeldWhereAFaultComes) {
+  announce({one()});
+  turns(1);
+  ASSERT_TRUE(node().unschedulable);
+  const std::string path = "/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name;
+  Json steps = kube_.get(path).at("status").at("steps");
+  ASSERT_EQ(steps.at(0).at("name"), "cordon");
+  steps.at(0)["result"] = "intended";
+  kube_.patch_status(path, {{"status", {{"steps", steps}}}});
+  OwnerAnnotation other = *owner_annotation_on(node());
+  other.name = "gpu-x-1";
+  kube_.patch(
+      "/api/v1/nodes/gpu-01",
+      {{"metadata", {{"annotations", {{std::string(kAnnotation), to_annotation(other)}}}}}});
+  restart();
+  ASSERT_TRUE(take({signal(Severity::kReboot)}));
+  turns();
+
+  EXPECT_TRUE(our_taint_on(node()));
+  EXPECT_TRUE(node().unschedulable);
+  EXPECT_EQ(remediation().status.phase, Phase::kHeld);
+  EXPECT_EQ(rule(), kOwnershipRule);
+  EXPECT_EQ(remediation().status.pre_existing_cordon, false);
+  EXPECT_THAT(replica_->announcer.told, SizeIs(1));
+}
+
+TEST_F(MaintenanceTest, ThatIsLateHidesNoFaultThatABudgetLeavesInService) {
+  slots_.answer = SlotRefusal{.guard = "budget.taint", .message = "1 of 1 are tainted"};
+  start_ = clock_.wall() + minutes(2);
+  announce({one()});
+  advance(minutes(4));
+  ASSERT_EQ(rule(), kLateRule);
+  ASSERT_THAT(replica_->announcer.told, SizeIs(1));
+  ASSERT_TRUE(take({signal(Severity::kReboot)}));
+  turns();
+  EXPECT_EQ(rule(), "budget.taint");
+  EXPECT_THAT(replica_->announcer.told, SizeIs(2));
 }
 
 // A warning that has no steps of its own stands for weeks.

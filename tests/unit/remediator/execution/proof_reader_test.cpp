@@ -24,7 +24,7 @@ class NoCloud final : public CloudProvider {
   bool can(MachineAction, const Machine&) const override { return false; }
   Status reboot(const Machine&, const Permit&) override { return {}; }
   Status terminate(const Machine&, const Permit&) override { return {}; }
-  Result<Fate> fate(const Machine&) override { return Fate::kRuns; }
+  Result<MachineFate> fate(const Machine&) override { return Fate::kRuns; }
   MachineProofs proofs(const Machine&) override { return answer; }
   MachineProofs answer;
 };

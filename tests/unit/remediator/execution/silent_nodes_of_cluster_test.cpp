@@ -1,6 +1,9 @@
 // A node that went silent, from the informer's view to the restart of its machine: what is done
 // without proofs, and what only with two of them.
+#include "remediator/actions/out_of_service_action.h"
 #include "remediator/actions/reboot_action.h"
+#include "remediator/execution/out_of_service_taints.h"
+#include "remediator/model/out_of_service.h"
 #include "remediator/model/silent_alerts.h"
 #include "remediator/sources/silent_source.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
@@ -270,6 +273,121 @@ TEST_F(SilentNodeTest, ThatWasUnhealthyBeforeGoesOnByProofsToo) {
 
   EXPECT_EQ(steps_[Step::kDrain].begun, 0);
   EXPECT_EQ(steps_[Step::kReboot].begun, 1);
+}
+
+// With the policy's key `out_of_service`.
+class SilentNodeThatIsOff : public SilentNodeTest {
+ protected:
+  SilentNodeThatIsOff() {
+    policy.silent.moves_pods = true;
+    restarts();
+  }
+  StepAction* action_of(Step step) override {
+    return step == Step::kOutOfService ? &moves_ : SilentNodeTest::action_of(step);
+  }
+  void prove_off() {
+    prove({ProofKind::kScrapes, ProofKind::kPower});
+    said_.answer->back().is_off = true;
+  }
+  void look_again() {
+    prove_off();
+    ASSERT_TRUE(reconcile());
+    catch_up(*replica_);
+  }
+  void take_off() {
+    catch_up(*replica_);
+    ASSERT_TRUE(OutOfServiceTaints(api_, replica_->view, [this] { return stop_; }).take_off());
+  }
+  StepRecord step() {
+    const Remediation known = remediation();
+    const StepRecord* const record = known.status.find(Step::kOutOfService);
+    return record == nullptr ? StepRecord() : *record;
+  }
+  OutOfServiceAction moves_{api_, &said_};
+  Status stop_;
+};
+
+TEST_F(SilentNodeThatIsOff, LetsKubernetesMoveItsPodsBeforeItIsRestarted) {
+  prove_off();
+  fall_silent();
+  look_again();
+  EXPECT_TRUE(has_our_out_of_service_taint(node()));
+  EXPECT_EQ(step().result, StepResult::kDone);
+  EXPECT_THAT(step().message, HasSubstr("which is off (power: so it is)"));
+  EXPECT_EQ(steps_[Step::kReboot].begun, 0);
+
+  look_again();
+  EXPECT_EQ(steps_[Step::kReboot].begun, 1);
+}
+
+// Down is not off: such a machine may still write to its volumes.
+TEST_F(SilentNodeThatIsOff, KeepsItsPodsWhereItIsOnlyKnownToBeDown) {
+  prove({ProofKind::kScrapes, ProofKind::kCloud});
+  fall_silent();
+  prove({ProofKind::kScrapes, ProofKind::kCloud});
+  ASSERT_TRUE(reconcile());
+  EXPECT_FALSE(is_out_of_service(node()));
+  EXPECT_EQ(step().result, StepResult::kDone);
+  EXPECT_THAT(step().message, HasSubstr("no proof says that its machine is off"));
+  prove({ProofKind::kScrapes, ProofKind::kCloud});
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(steps_[Step::kReboot].begun, 1);
+}
+
+TEST_F(SilentNodeThatIsOff, GetsNoTaintOnceItsKubeletSpeaksAgain) {
+  fall_silent();
+  said_.silent = fail(ErrorKind::kRefused, "its kubelet renews its Lease");
+  look_again();
+  EXPECT_FALSE(is_out_of_service(node()));
+  EXPECT_EQ(steps_[Step::kReboot].begun, 0);
+  EXPECT_THAT(remediation().status.message, HasSubstr("renews its Lease"));
+}
+
+TEST_F(SilentNodeThatIsOff, GetsNoTaintWithoutTwoProofs) {
+  fall_silent();
+  prove({ProofKind::kPower});
+  said_.answer->back().is_off = true;
+  ASSERT_TRUE(reconcile());
+  EXPECT_FALSE(is_out_of_service(node()));
+  EXPECT_EQ(remediation().status.rule, "silent.proof");
+}
+
+TEST_F(SilentNodeThatIsOff, KeepsTheTaintUntilItIsReadyAgain) {
+  fall_silent();
+  look_again();
+  take_off();
+  EXPECT_TRUE(has_our_out_of_service_taint(node()));
+
+  say("gpu-01", "True");
+  stop_ = fail(ErrorKind::kBlocked, "stopped");
+  take_off();
+  EXPECT_TRUE(has_our_out_of_service_taint(node()));
+  stop_ = {};
+  take_off();
+  EXPECT_FALSE(is_out_of_service(node()));
+}
+
+TEST_F(SilentNodeThatIsOff, LosesTheTaintOnceItsRemediationIsCancelled) {
+  fall_silent();
+  look_again();
+  annotate("gpuward.dev/cancel", "true");
+  ASSERT_TRUE(reconcile());
+  take_off();
+  EXPECT_FALSE(is_out_of_service(node()));
+}
+
+TEST_F(SilentNodeThatIsOff, KeepsTheTaintOfAnother) {
+  kube_.patch("/api/v1/nodes/gpu-01", Json{{"spec",
+                                            {{"taints",
+                                              {{{"key", "node.kubernetes.io/out-of-service"},
+                                                {"value", "nodeshutdown"},
+                                                {"effect", "NoExecute"}}}}}}});
+  fall_silent();
+  look_again();
+  EXPECT_THAT(step().message, HasSubstr("has the taint already"));
+  say("gpu-01", "True");
+  take_off();
+  EXPECT_TRUE(is_out_of_service(node()));
 }
 
 }  // namespace

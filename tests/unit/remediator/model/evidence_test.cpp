@@ -186,6 +186,19 @@ TEST(Evidence, SurvivesALateCopyOfTheRecoveryBefore) {
   EXPECT_TRUE(remediation.any_firing());
 }
 
+// One evaluation of the rule has ended the one and begun the other.
+TEST(Evidence, SurvivesTheEndOfTheEpisodeThatItFollowsAtOnce) {
+  Remediation remediation;
+  AlertSignal anew = firing();
+  anew.starts_at = kStart + minutes(5);
+  fold(remediation, anew, kStart + minutes(6));
+
+  const AlertSignal end = resolved(anew.starts_at);
+  EXPECT_EQ(fold(remediation, end, kStart + minutes(7)).ignored, Ignored::kEarlierEpisode);
+
+  EXPECT_TRUE(remediation.any_firing());
+}
+
 // Alertmanager merges the starts of two Prometheus servers to the earlier one.
 TEST(Evidence, EndsByAnEndWhoseStartIsEarlierThanTheKnownOne) {
   Remediation remediation;

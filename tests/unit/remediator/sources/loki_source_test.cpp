@@ -74,6 +74,27 @@ TEST_F(LokiSourceTest, EndsAFindingThatWasQuietForAWhile) {
   EXPECT_FALSE(ended[0].firing);
 }
 
+// After time-outs it asks for a minute at once, beyond what it has read before.
+TEST_F(LokiSourceTest, EndsNothingBeforeTheLastMinutesAreRead) {
+  push(79, seconds(1));
+  known_.all = look().signals;
+  clock_.advance(seconds(750));
+  (void)look_until_done();
+  loki_.fail_with(Error{ErrorKind::kTimeout, "no answer"});
+  for (int i = 0; i < 8; ++i) EXPECT_FALSE(source_->look());
+  loki_.fail_with(std::nullopt);
+  clock_.advance(seconds(175));
+  push(79, seconds(5));
+
+  const auto first = look();
+  EXPECT_FALSE(first.has_more);
+  EXPECT_THAT(first.signals, IsEmpty());
+  EXPECT_THAT(look().signals, IsEmpty());
+  const auto third = look();
+  ASSERT_THAT(third.signals, SizeIs(1));
+  EXPECT_TRUE(third.signals[0].firing);
+}
+
 TEST_F(LokiSourceTest, EndsNothingThatTheProcessBeforeMayHaveHeardAgain) {
   push(79, seconds(1));
   known_.all = look().signals;

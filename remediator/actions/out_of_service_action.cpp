@@ -1,0 +1,44 @@
+#include "remediator/actions/out_of_service_action.h"
+
+#include "remediator/actions/step_progress.h"
+#include "remediator/model/out_of_service.h"
+
+namespace gpuward::remediator {
+
+Result<StepProgress> OutOfServiceAction::begin(const StepRequest& request) {
+  if (proofs_ == nullptr)
+    return progress_of(request, StepResult::kFailed, "nothing is there that proves a machine off");
+  if (is_out_of_service(request.node))
+    return progress_of(request, StepResult::kDone, "the node has the taint already");
+  const auto proofs = proofs_->read(request.node);
+  if (!proofs) return held_back(request, proofs.error());
+  if (const auto why = objection_to_dead(*proofs, request.now))
+    return held_back(request, {ErrorKind::kRefused, *why});
+  const auto proof = proof_of_off(*proofs, request.now);
+  if (!proof) {
+    return progress_of(request, StepResult::kDone,
+                       "nothing is put on the node: no proof says that its machine is off");
+  }
+  if (const auto allowed = request.permit(); !allowed) return held_back(request, allowed.error());
+  const auto changed = api_.change_node(request.node, {.set_labels = {},
+                                                       .set_annotations = {},
+                                                       .remove_labels = {},
+                                                       .remove_annotations = {},
+                                                       .unschedulable = {},
+                                                       .set_taints = {out_of_service_taint()},
+                                                       .remove_taints = {}});
+  if (changed) {
+    return progress_of(request, StepResult::kDone,
+                       std::string(kOutOfServiceKey) + " is on the node, which is off (" + *proof +
+                           "): Kubernetes deletes its pods and detaches their volumes");
+  }
+  const Error& why = changed.error();
+  if (!is_final(why.kind)) return held_back(request, why);
+  return progress_of(request, StepResult::kFailed, "the taint was refused: " + why.message);
+}
+
+Result<StepProgress> OutOfServiceAction::watch(const StepRequest& request) {
+  return begin(request);
+}
+
+}  // namespace gpuward::remediator
