@@ -202,8 +202,7 @@ void Remediator::assemble() {
   returned_ =
       std::make_unique<ReturnedMachines>(view_, *intake_, evidence_->reports(), policy_, clock_);
   orphaned_ = std::make_unique<OrphanedTaints>(*apis_.work, work_store_, view_, *intake_, clock_);
-  out_of_service_ =
-      std::make_unique<OutOfServiceTaints>(*apis_.work, view_, [this] { return permit(); });
+  out_of_service_ = std::make_unique<OutOfServiceTaints>(*apis_.work, view_, permit);
   controller_ = std::make_unique<Controller>(
       ControllerOptions{},
       ControllerParts{

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/kube/objects.h"
 #include "core/model/announcement.h"
 #include "core/model/severity.h"
 #include "core/runtime/clock.h"
