@@ -21,10 +21,10 @@ std::vector<StepTime> step_times(const Remediation& remediation, const Remediati
   for (const auto& [milestone, at] : status.reached) {
     // The clocks of two machines may disagree.
     const auto age = std::max(at - fault, WallTime::duration::zero());
-    times.push_back({kReached[static_cast<std::size_t>(milestone)],
-                     std::chrono::duration<double>(age).count()});
+    const double seconds = std::chrono::duration<double>(age).count();
+    const auto later = std::ranges::upper_bound(times, seconds, {}, &StepTime::seconds);
+    times.insert(later, {kReached[static_cast<std::size_t>(milestone)], seconds});
   }
-  std::ranges::stable_sort(times, {}, &StepTime::seconds);
   return times;
 }
 

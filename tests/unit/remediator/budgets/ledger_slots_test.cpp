@@ -92,7 +92,6 @@ TEST_F(LedgerSlotsTest, GiveNoneToADrillWhileARealFaultWaits) {
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->guard, "budget.drill");
   EXPECT_FALSE(ask(drill, Step::kDrain)) << "what has begun gives its place back the sooner";
-  EXPECT_FALSE(ask(real, Step::kCordon));
 }
 
 TEST_F(LedgerSlotsTest, GiveTheLastSlotOfAPoolToOneOnly) {
