@@ -177,10 +177,6 @@ void Remediator::assemble() {
                        .seen = view_,
                        .replacements = replacements_,
                        .own_pod = own_pod(flags_)});
-  const Permit permit = [this]() -> Status {
-    if (auto allowed = restored_.permit(); !allowed) return allowed;
-    return stop_switch_.permit();
-  };
   reconciler_ = std::make_unique<Reconciler>(
       ReconcilerParts{.api = *apis_.work,
                       .store = work_store_,
@@ -190,7 +186,10 @@ void Remediator::assemble() {
                       .alerts = evidence_->alerts(),
                       .slots = slots_,
                       .step_actions = [this](Step step) { return find_step(steps_, step); },
-                      .permit = permit,
+                      .permit = [this]() -> Status {
+                        if (auto allowed = restored_.permit(); !allowed) return allowed;
+                        return stop_switch_.permit();
+                      },
                       .announcer = *announcer_,
                       .observer = recorder_,
                       .clock = clock_,
@@ -202,7 +201,6 @@ void Remediator::assemble() {
   returned_ =
       std::make_unique<ReturnedMachines>(view_, *intake_, evidence_->reports(), policy_, clock_);
   orphaned_ = std::make_unique<OrphanedTaints>(*apis_.work, work_store_, view_, *intake_, clock_);
-  out_of_service_ = std::make_unique<OutOfServiceTaints>(*apis_.work, view_, permit);
   controller_ = std::make_unique<Controller>(
       ControllerOptions{},
       ControllerParts{
@@ -213,11 +211,7 @@ void Remediator::assemble() {
           .policy = policy_,
           .keep = [this] { return keep_ledger(); },
           .take_in_returned = [this] { return returned_->take_in(); },
-          .sweep = [this]() -> Status {
-            auto taken_off = out_of_service_->take_off();
-            auto taken_in = orphaned_->take_in();
-            return taken_off ? taken_in : taken_off;
-          },
+          .sweep = [this] { return orphaned_->take_in(); },
           .leads = [this] { return election_->is_leader(); },
           .on_went_back = [this](const std::string& why) { restored_.note(why, clock_.wall()); },
           .observer = recorder_,

@@ -27,7 +27,6 @@
 #include "remediator/config/source_clients.h"
 #include "remediator/execution/controller.h"
 #include "remediator/execution/guard_probe.h"
-#include "remediator/execution/out_of_service_taints.h"
 #include "remediator/gates/restored_state.h"
 #include "remediator/gates/stop_switch.h"
 #include "remediator/intake/orphaned_taints.h"
@@ -105,7 +104,6 @@ class Remediator {
   std::unique_ptr<RemediationIntake> intake_;
   std::unique_ptr<ReturnedMachines> returned_;
   std::unique_ptr<OrphanedTaints> orphaned_;
-  std::unique_ptr<OutOfServiceTaints> out_of_service_;
   std::unique_ptr<EventAnnouncer> announcer_;
   // Ends after all that needs the lead.
   std::unique_ptr<kube::LeaderElection> election_;

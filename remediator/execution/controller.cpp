@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/kube/informer.h"
+#include "remediator/execution/out_of_service_taints.h"
 #include "remediator/records/remediation_json.h"
 #include "remediator/records/view_queries.h"
 
@@ -105,6 +106,8 @@ void Controller::resync(const std::stop_token& stop) {
     if (is_due) {
       const auto kept = parts_.keep();
       if (!kept) parts_.observer.on_error({}, kept.error());
+      if (const auto taken = parts_.reconciler.take_off_out_of_service(); !taken)
+        parts_.observer.on_error({}, taken.error());
       if (const auto swept = parts_.sweep(); !swept) parts_.observer.on_error({}, swept.error());
       look_at_all();
       due = parts_.clock.steady() + (kept ? options_.resync_every : kKeepAgain);
@@ -136,6 +139,10 @@ void Controller::follow_nodes(const std::stop_token& stop) {
 void Controller::follow_remediations(const std::stop_token& stop) {
   kube::Informer(parts_.api, parts_.clock, remediation_collection(), remediation_handlers(feed()))
       .run(stop);
+}
+
+Status Reconciler::take_off_out_of_service() {
+  return remediator::take_off_out_of_service(parts_.api, parts_.view, parts_.permit);
 }
 
 LookAgain Reconciler::reconcile(const std::string& node) {

@@ -44,6 +44,8 @@ class Reconciler {
   // When to look at the node again (nullopt: when something changes), or why it must be tried
   // again. One call a node at a time; several nodes at once.
   [[nodiscard]] LookAgain reconcile(const std::string& node);
+  // In each slow round of the leader (out_of_service_taints.h).
+  [[nodiscard]] Status take_off_out_of_service();
 
  private:
   [[nodiscard]] LookAgain reconcile_one(const std::string& name,

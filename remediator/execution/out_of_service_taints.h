@@ -1,6 +1,5 @@
-// Takes the taint out-of-service of ours off again: once the Node is Ready, and where no open
-// Remediation has put it there. Called in each slow round of the leader; other people's taints of
-// that key stay.
+// Takes the taint out-of-service of ours off again: once the Node is Ready, and where no Remediation
+// of it is open. Other people's taints of that key stay.
 #pragma once
 
 #include "core/kube/api.h"
@@ -9,20 +8,9 @@
 
 namespace gpuward::remediator {
 
-// All must outlive it. One thread.
-class OutOfServiceTaints {
- public:
-  OutOfServiceTaints(kube::Api& api, const ClusterView& view, Permit permit)
-      : api_(api), view_(view), permit_(std::move(permit)) {}
-  // An error: a node could not be read or changed; it is tried again in the next round.
-  [[nodiscard]] Status take_off();
-
- private:
-  [[nodiscard]] Status take_off(const std::string& name, bool has_open);
-
-  kube::Api& api_;
-  const ClusterView& view_;
-  Permit permit_;
-};
+// In each slow round of the leader. An error: a node could not be read or changed; the next round
+// tries again. Where `permit` says no, nothing is changed.
+[[nodiscard]] Status take_off_out_of_service(kube::Api& api, const ClusterView& view,
+                                             const Permit& permit);
 
 }  // namespace gpuward::remediator

@@ -43,7 +43,9 @@ OwnerAnnotation annotation_for(const PlanRequest& request, const kube::Node& nod
   mark.why = request.why;
   mark.severity = request.remediation.acted_severity();
   mark.taint = wants(request, Step::kTaint) || (is_ours && present->taint);
-  mark.cordon = wants(request, Step::kCordon) || (is_ours && present->cordon);
+  // Who has taken the annotation off has not taken our cordon for their own.
+  mark.cordon = wants(request, Step::kCordon) || (is_ours && present->cordon) ||
+                (!present && is_own_cordon(request.remediation, node));
   mark.pre_existing_cordon = has_foreign_cordon(request, node, present);
   mark.since = is_ours ? present->since : to_rfc3339(request.now);
   const bool is_wanted = request.konduktor_taint && wants(request, Step::kTaint);

@@ -92,7 +92,6 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
       returned_(view_, one_by_one_, stage.is_off(Sabotage::kVerified) ? nullptr : &outside.reports,
                 stage.policy, stage.clock),
       orphaned_(api_, store_, view_, one_by_one_, stage.clock),
-      out_of_service_(api_, view_, [this] { return permit(); }),
       end_(api_, outside.cloud, stage.policy),
       verify_(&outside.reports, stage.policy, replacements()),
       drain_(stage, invariants, api_),
@@ -114,7 +113,10 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
                      StepAction* const own = own_step(step);
                      return own != nullptr ? own : others(step);
                    },
-                   .permit = [this] { return permit(); },
+                   .permit = [this]() -> Status {
+                     if (auto allowed = restored_.permit(); !allowed) return allowed;
+                     return switch_.permit();
+                   },
                    .announcer = outside.announcer,
                    .observer = observer_,
                    .clock = stage.clock,
@@ -220,18 +222,13 @@ void Replica::sweep() {
   if (stage_.is_off(Sabotage::kSweep)) return;
   is_busy_ = is_taking_ = true;
   if (!stage_.is_off(Sabotage::kOutOfService)) {
-    if (const auto taken = out_of_service_.take_off(); !taken)
+    if (const auto taken = reconciler_.take_off_out_of_service(); !taken)
       stage_.trace.say(name() + ": " + words_of(taken.error()));
   }
   if (const auto swept = orphaned_.take_in(); !swept)
     stage_.trace.say(name() + ": " + words_of(swept.error()));
   is_busy_ = is_taking_ = false;
   collect_queue();
-}
-
-Status Replica::permit() {
-  if (auto allowed = restored_.permit(); !allowed) return allowed;
-  return switch_.permit();
 }
 
 void Replica::stand() {

@@ -20,7 +20,6 @@
 #include "remediator/actions/verify_action.h"
 #include "remediator/budgets/ledger_slots.h"
 #include "remediator/execution/controller.h"
-#include "remediator/execution/out_of_service_taints.h"
 #include "remediator/gates/fenced_client.h"
 #include "remediator/gates/restored_state.h"
 #include "remediator/gates/stop_switch.h"
@@ -144,7 +143,6 @@ class Replica {
   void hear_others();
   void note_open();
   void sweep();
-  [[nodiscard]] Status permit();
   [[nodiscard]] kube::ApiOptions options_with(std::chrono::milliseconds request,
                                               std::chrono::milliseconds retries);
   [[nodiscard]] std::chrono::milliseconds wait_after(ErrorKind kind);
@@ -176,7 +174,6 @@ class Replica {
   std::unique_ptr<ConfirmedEnds> confirmed_ends_;  // null: there is no Alertmanager to ask
   ReturnedMachines returned_;
   OrphanedTaints orphaned_;
-  OutOfServiceTaints out_of_service_;
   TerminateAction end_;
   BeginsAgain ends_again_{end_};
   Impatient ends_at_once_{end_};

@@ -296,7 +296,7 @@ class SilentNodeThatIsOff : public SilentNodeTest {
   }
   void take_off() {
     catch_up(*replica_);
-    ASSERT_TRUE(OutOfServiceTaints(api_, replica_->view, [this] { return stop_; }).take_off());
+    ASSERT_TRUE(take_off_out_of_service(api_, replica_->view, [this] { return stop_; }));
   }
   StepRecord step() {
     const Remediation known = remediation();

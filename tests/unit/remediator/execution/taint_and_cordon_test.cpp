@@ -85,6 +85,20 @@ TEST_F(TaintAndCordonPlan, QuarantineDoesNotTakeOurOwnOldCordonForAForeignOne) {
   EXPECT_EQ(plan->pre_existing_cordon, false);
 }
 
+// The policy has no cordon any more, and somebody has taken the annotation off.
+TEST_F(TaintAndCordonPlan, QuarantineKeepsACordonOursByTheRecordWhereTheMarkIsGone) {
+  mark("rem-1", false);
+  record(false);
+  node_.meta.annotations.clear();
+
+  const auto plan = plan_quarantine(request({Step::kTaint}), node_);
+
+  ASSERT_TRUE(plan);
+  node_.meta.annotations = plan->change.set_annotations;
+  EXPECT_TRUE(owner_annotation_on(node_)->cordon);
+  EXPECT_EQ(plan_release(request(), node_)->change.unschedulable, false);
+}
+
 TEST_F(TaintAndCordonPlan, QuarantineTakesNoCordonForOursOnTheWordOfAStaleAnnotation) {
   mark("rem-0", false);
 
