@@ -21,8 +21,8 @@ constexpr std::uint64_t kMoreSeeds = 300;
 constexpr auto kLastFound = std::to_array<Found>({
     {"late-restart", 4829},   {"cooldown", 4071},
     {"pod-identity", 3878},   {"claims", 3147},
-    {"partition", 1121},      {"proof", 2473},
-    {"off-proof", 268},       {"out-of-service", 37},
+    {"partition", 2782},      {"proof", 2473},
+    {"off-proof", 19},        {"out-of-service", 105},
     {"instance", 1967},       {"record-cordon", 1294},
     {"job-boot", 494},        {"unknown-condition", 1192},
     {"call-fence", 980},      {"budget-answer", 942},

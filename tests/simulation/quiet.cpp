@@ -285,7 +285,8 @@ void DecisionInputs::check_rest() const {
       if (is_of_it) invariants_.evidence().check_rest(remediation, machine);
     }
     if (machine.works()) check_returned(machine);
-    if (machine.works() && !machine.silence.is_down) identity_.check_rest(machine);
+    const bool is_read = !machine.silence.is_down && !machine.silence.is_unread;
+    if (machine.works() && is_read) identity_.check_rest(machine);
   }
 }
 

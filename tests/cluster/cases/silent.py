@@ -3,6 +3,7 @@ import pathlib
 
 from cases.base import (ClusterTest, cluster, explain, is_in_service, is_out_of_service, kubectl, phase, pods, remediations,
                         on, REMEDIATORS, say, workload)
+from control_plane import ADDRESS
 
 SILENT = {"after": "1m", "limit": {"nodes": 1, "percent": 10}, "reboot": True, "kubelet": "monitor"}
 
@@ -25,7 +26,7 @@ def has_out_of_service(node):
     return any(one["key"] == "node.kubernetes.io/out-of-service" for one in kubectl.get("node", node)["spec"].get("taints", []))
 
 
-class SilentNodes(ClusterTest):
+class SilentCase(ClusterTest):
     SILENT = SILENT
 
     @classmethod
@@ -74,6 +75,8 @@ class SilentNodes(ClusterTest):
         else:
             path.write_text(word + "\n")
 
+
+class SilentNodes(SilentCase):
     def test_one_whose_kubelet_ends_is_recorded_and_left_alone(self):
         node = self.broken[0]
         before = boot(node)
@@ -83,6 +86,20 @@ class SilentNodes(ClusterTest):
         cluster.node(node).machine.start("kubelet")
         self.wait(lambda: ready(node) == "True", f"{node} to be Ready")
         self.wait(lambda: not alerts_of(node), "the end of it", 300)
+        self.assertEqual(before, boot(node))
+
+    def test_one_that_is_cut_off_from_the_api_server_alone_is_left_alone(self):
+        node = self.broken[0]
+        before = boot(node)
+        drop = ["OUTPUT", "-p", "tcp", "-d", ADDRESS, "--dport", "6443", "-j", "DROP"]
+        cluster.node(node).machine.inside("iptables", "-I", *drop)
+        try:
+            self.wait(lambda: "GpuKubeletDown" in alerts_of(node), "its silence to be noticed", 300)
+            self.assertEqual("Unknown", ready(node))
+            self.assertFalse(is_out_of_service(node))
+        finally:
+            cluster.node(node).machine.inside("iptables", "-D", *drop)
+        self.wait(lambda: ready(node) == "True" and not alerts_of(node), "the end of it", 300)
         self.assertEqual(before, boot(node))
 
     def test_one_is_rebooted_on_two_proofs_and_not_before(self):
@@ -122,12 +139,9 @@ class SilentNodes(ClusterTest):
             self.assertFalse(is_out_of_service(node))
 
 
-class SilentNodesThatAreOff(SilentNodes):
+class SilentNodesThatAreOff(SilentCase):
     """Their machines are only ended, after an approval, so that nothing but the taint moves their pods."""
     SILENT = {**SILENT, "reboot": False, "terminate": True, "out_of_service": True}
-    test_one_whose_kubelet_ends_is_recorded_and_left_alone = None
-    test_one_is_rebooted_on_two_proofs_and_not_before = None
-    test_many_at_once_are_taken_for_a_partition = None
 
     def keeper(self):
         """The pod of the StatefulSet and its node; None while it does not run."""
@@ -149,7 +163,8 @@ class SilentNodesThatAreOff(SilentNodes):
         return node, uid
 
     def waits_for_approval(self, node):
-        return remediations(node)[-1].get("status", {}).get("rule") == "guard.approval"
+        found = remediations(node)
+        return bool(found) and found[-1].get("status", {}).get("rule") == "guard.approval"
 
     def test_the_pods_of_one_that_may_run_stay(self):
         node, uid = self.fall_silent_with("unreachable")
