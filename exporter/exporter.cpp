@@ -101,6 +101,7 @@ Exporter::Exporter(const Flags& flags, Settings settings, State state, Clock& cl
       clear_requests_(flags.state_path),
       policy_(std::move(settings)),
       store_(std::move(state)),
+      drills_(flags.state_path, store_, policy_, clock, log),
       gpu_evaluation_(node_trees(flags), policy_, clock) {
   for (const auto& path : {flags.config_file, flags.gpu_simulate_file}) {
     if (!path.empty()) watches_.emplace_back(path);
@@ -236,6 +237,7 @@ void Exporter::tick() {
   for (FileWatch& watch : watches_) has_changed |= watch.changed();
   if (has_changed) reload();
   take_clear_requests();
+  drills_.tick();
   checks_->tick();
   store_.expire(clock_.wall(), policy_.get()->settings.findings_age);
 }
@@ -248,6 +250,7 @@ void Exporter::take_clear_requests() {
   clear_fault_ = std::move(taken.fault);
   for (const ClearRequest& request : taken.requests) {
     const auto cleared = store_.clear(request, clock_.wall());
+    drills_.clear(request);
     // Most diagnostics that pass have nothing to clear.
     if (cleared.empty() && !request.passed_diagnostic && !request.passed_for_operator)
       log_.warn("Request to clear findings matched none");

@@ -23,6 +23,7 @@
 #include "exporter/store/state_saver.h"
 #include "exporter/store/store.h"
 #include "exporter/watch/announcement_watcher.h"
+#include "exporter/watch/drills.h"
 #include "exporter/watch/gpu_evaluation.h"
 #include "exporter/watch/gpu_watcher.h"
 #include "exporter/watch/host_watcher.h"
@@ -67,6 +68,7 @@ class Exporter {
   // asks a publisher that is gone.
   Store store_;
   std::unique_ptr<StateSaver> saver_;
+  Drills drills_;
   GpuEvaluation gpu_evaluation_;
   std::unique_ptr<GpuWatcher> gpus_;
   std::unique_ptr<LokiPusher> loki_;  // outlives the watcher, which feeds it

@@ -54,8 +54,20 @@ std::unique_ptr<kube::LeaderElection> stand_for_election(const Flags& flags, kub
 
 std::vector<Waiting> waiting_in(const ClusterView& view) {
   WaitingCount count;
-  for_each_remediation(view, [&](const Remediation& one) { count.add(one); });
+  for_each_remediation(view, [&](const Remediation& one) {
+    if (!one.is_drill()) count.add(one);
+  });
   return count.take();
+}
+
+// Of the Remediations; the rest is not the view's to know.
+Standing standing_in(const ClusterView& view) {
+  Standing now;
+  now.remediations = count_remediations(view);
+  now.drills = count_drills(view);
+  now.waiting = waiting_in(view);
+  now.left_in_service = count_left_in_service(view);
+  return now;
 }
 
 http::ServerOptions server_options(const std::vector<std::string>& addresses, Log& log) {
@@ -244,26 +256,25 @@ Status Remediator::serve(const WebhookSecurity& security) {
 }
 
 metrics::Families Remediator::families() const {
-  return to_families(counters_.values(), {.remediations = count_remediations(view_),
-                                          .waiting = waiting_in(view_),
-                                          .left_in_service = count_left_in_service(view_),
-                                          .queue_length = queue_.size(),
-                                          .events_lost = announcer_->lost(),
-                                          .audit_lines_lost = audit_->lost(),
-                                          .ready = !objection(),
-                                          .approvals_guarded = guard_watch_->guarded(),
-                                          .last_reload_good = reload_.last_good(),
-                                          .last_good_reload = reload_.last_good_at(),
-                                          .mode = policy_.get()->mode,
-                                          .leads = election_->is_leader(),
-                                          .spending = slots_.spending(),
-                                          .ledger_kept = ledger_kept_,
-                                          .stopped = stopped_,
-                                          .api_times = cluster_->times().family(),
-                                          .sources = evidence_->counts(),
-                                          .sinks = notifier_.tallies(),
-                                          .exclusions = exclusions_.last(),
-                                          .triage = triage_.tally()});
+  Standing now = standing_in(view_);
+  now.queue_length = queue_.size();
+  now.events_lost = announcer_->lost();
+  now.audit_lines_lost = audit_->lost();
+  now.ready = !objection();
+  now.approvals_guarded = guard_watch_->guarded();
+  now.last_reload_good = reload_.last_good();
+  now.last_good_reload = reload_.last_good_at();
+  now.mode = policy_.get()->mode;
+  now.leads = election_->is_leader();
+  now.spending = slots_.spending();
+  now.ledger_kept = ledger_kept_;
+  now.stopped = stopped_;
+  now.api_times = cluster_->times().family();
+  now.sources = evidence_->counts();
+  now.sinks = notifier_.tallies();
+  now.exclusions = exclusions_.last();
+  now.triage = triage_.tally();
+  return to_families(counters_.values(), now);
 }
 
 // The switch is checked even where nothing is to be done: one that was left on has to be noticed

@@ -136,6 +136,32 @@ void append_severities(const Snapshot& snapshot, const GpuLabels& gpus, Families
           worst_of_diagnostics(snapshot.state));
 }
 
+void append_drills(const Snapshot& snapshot, const GpuLabels& gpus, Families& families) {
+  constexpr std::string_view kInDrill = "while no drill runs";
+  auto& active = declare(families, {"gpuward_drill_active",
+                                    "1 for each fault that `gpuward-exporter inject` has injected "
+                                    "for a drill. It is no finding: no other series knows it.",
+                                    kGauge,
+                                    {"check", "code", "pci_bus_id", "gpu", "severity"},
+                                    kInDrill});
+  auto& until = declare(families, {"gpuward_drill_end_timestamp_seconds",
+                                   "When the drill ends by itself.",
+                                   kGauge,
+                                   {"check", "code", "pci_bus_id", "gpu"},
+                                   kInDrill});
+  Severity worst_drill = Severity::kNone;
+  for (const Drill& drill : snapshot.drills) {
+    const Finding& finding = drill.finding;
+    const Labels labels = {finding.check, finding.code, finding.pci_bus_id,
+                           gpus.index(finding.pci_bus_id)};
+    active.add(labels, {std::string(to_string(finding.severity))}, 1);
+    until.add(labels, drill.until);
+    worst_drill = std::max(worst_drill, finding.severity);
+  }
+  declare(families, {"gpuward_drill_severity", "Worst of the drills; 0 while none runs."},
+          worst_drill);
+}
+
 void append_gpus(const Snapshot& snapshot, const GpuLabels& gpus, Families& families) {
   auto& info =
       declare(families, {"gpuward_gpu_info",
@@ -162,6 +188,7 @@ void append_finding_families(const Snapshot& snapshot, Families& families) {
   append_findings(snapshot, gpus, families);
   append_severities(snapshot, gpus, families);
   append_gpus(snapshot, gpus, families);
+  append_drills(snapshot, gpus, families);
   declare(families,
           {"gpuward_findings_updated_timestamp_seconds",
            "When a finding last appeared, changed or ended; 0: never."},

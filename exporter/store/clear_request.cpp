@@ -1,13 +1,8 @@
 #include "exporter/store/clear_request.h"
 
-#include <unistd.h>
-
-#include <chrono>
-#include <system_error>
 #include <utility>
 
 #include "core/runtime/clock.h"
-#include "core/runtime/files.h"
 #include "core/runtime/json.h"
 #include "exporter/store/state.h"
 
@@ -15,7 +10,6 @@ namespace gpuward::exporter {
 namespace {
 
 constexpr std::size_t kMostRequestBytes = 4096;
-constexpr std::size_t kMostAtOnce = 100;
 
 Result<ClearRequest> parse_request(std::string_view text) {
   const auto json =
@@ -35,21 +29,6 @@ Result<ClearRequest> parse_request(std::string_view text) {
   return fail(ErrorKind::kInvalid,
               "it names no check, all_operator, after_gpu_reset, passed_diagnostic or "
               "passed_for_operator");
-}
-
-// Removed before it is used: a request that came again with each start would clear findings that
-// nobody has seen yet.
-Result<ClearRequest> take_one(const std::filesystem::path& path) {
-  auto text = read_file(path, kMostRequestBytes);
-  std::error_code error;
-  std::filesystem::remove(path, error);
-  if (error) {
-    return fail(ErrorKind::kUnavailable, "removing " + path.string() + ": " + error.message());
-  }
-  if (!text) return std::unexpected(text.error());
-  auto request = parse_request(*text);
-  if (request) return request;
-  return fail(ErrorKind::kInvalid, path.string() + ": " + request.error().message);
 }
 
 }  // namespace
@@ -80,16 +59,6 @@ bool ClearRequest::supersedes(const CheckResult& result) const {
 
 Result<std::filesystem::path> ClearRequests::leave(const ClearRequest& request,
                                                    WallTime now) const {
-  std::error_code error;
-  std::filesystem::create_directory(folder_, error);
-  if (!error) {
-    std::filesystem::permissions(folder_, std::filesystem::perms::owner_all, error);
-  }
-  if (error) {
-    return fail(ErrorKind::kUnavailable, "making " + folder_.string() + ": " + error.message());
-  }
-  auto path = folder_ / (std::to_string(now.time_since_epoch().count()) + "-" +
-                         std::to_string(::getpid()) + ".json");
   Json json = {{"all_operator", request.all_operator},
                {"after_gpu_reset", request.after_gpu_reset},
                {"check", request.check},
@@ -99,27 +68,15 @@ Result<std::filesystem::path> ClearRequests::leave(const ClearRequest& request,
     json["passed_diagnostic"] = to_rfc3339_ms(*request.passed_diagnostic);
   if (request.passed_for_operator)
     json["passed_for_operator"] = to_rfc3339_ms(*request.passed_for_operator);
-  if (auto written = write_file_atomically(path, dump_json(json), 0600); !written) {
-    return std::unexpected(written.error());
-  }
-  return path;
+  return folder_.leave(dump_json(json), now);
 }
 
 ClearRequests::Taken ClearRequests::take() const {
-  Taken taken;
-  std::error_code error;
-  std::vector<std::filesystem::path> paths;
-  std::filesystem::directory_iterator entry(folder_, error);
-  if (error == std::errc::no_such_file_or_directory) return taken;
-  for (; !error && entry != std::filesystem::directory_iterator() && paths.size() < kMostAtOnce;
-       entry.increment(error)) {
-    // The file that write_file_atomically() renames has another ending until it is whole.
-    if (entry->path().extension() == ".json") paths.push_back(entry->path());
-  }
-  if (error) taken.fault = "reading " + folder_.string() + ": " + error.message();
-  for (const std::filesystem::path& path : paths) {
-    auto request = take_one(path);
-    if (!request) taken.fault = request.error().message;
+  const RequestFolder::Taken files = folder_.take();
+  Taken taken{.requests = {}, .fault = files.fault};
+  for (const RequestFolder::Request& file : files.requests) {
+    auto request = parse_request(file.text);
+    if (!request) taken.fault = file.path.string() + ": " + request.error().message;
     if (request) taken.requests.push_back(*std::move(request));
   }
   return taken;

@@ -1,7 +1,6 @@
 // What somebody declares repaired. `gpuward-exporter findings clear`, or a quarantine that has
-// passed, leaves the request as a file in the state folder; the exporter takes it within a second,
-// or at its next start. A file and no page of the web server: who may write into that folder is
-// root on this node already.
+// passed, leaves the request as a file in the state folder (request_folder.h); the exporter takes
+// it within a second, or at its next start.
 #pragma once
 
 #include <filesystem>
@@ -13,6 +12,7 @@
 #include "core/model/check_result.h"
 #include "core/model/finding.h"
 #include "core/model/result.h"
+#include "exporter/store/request_folder.h"
 
 namespace gpuward::exporter {
 
@@ -52,7 +52,7 @@ class ClearRequests {
   [[nodiscard]] Taken take() const;
 
  private:
-  std::filesystem::path folder_;
+  RequestFolder folder_;
 };
 
 }  // namespace gpuward::exporter

@@ -127,6 +127,12 @@ void Store::set_announced(Announced announced, const std::optional<CheckResult>&
   bump();
 }
 
+void Store::set_drills(std::vector<Drill> drills) {
+  const std::lock_guard lock(mutex_);
+  drills_ = std::move(drills);
+  bump();
+}
+
 void Store::update_health(const std::function<void(Health&)>& update) {
   const std::lock_guard lock(mutex_);
   const Health before = health_;
@@ -149,7 +155,8 @@ Snapshot Store::snapshot() const {
           .workloads = workloads_,
           .instance = instance_,
           .rdma = rdma_,
-          .announced = announced_};
+          .announced = announced_,
+          .drills = drills_};
 }
 
 Health Store::health() const {

@@ -19,6 +19,7 @@
 #include "exporter/gpu/report/source.h"
 #include "exporter/host/rdma_reading.h"
 #include "exporter/kernel_log/source.h"
+#include "exporter/store/drill.h"
 #include "exporter/store/latched_state.h"
 #include "exporter/store/workload.h"
 
@@ -91,6 +92,7 @@ struct Snapshot {
   InstanceFacts instance;
   std::vector<RdmaReading> rdma;
   Announced announced;
+  std::vector<Drill> drills;  // beside the findings of `state`, never among them
 };
 
 // What one batch of the kernel log amounts to.
@@ -127,6 +129,7 @@ class Store {
   void set_rdma(std::vector<RdmaReading> rdma);
   // With the findings that they are; without, the findings stay as they are.
   void set_announced(Announced announced, const std::optional<CheckResult>& found);
+  void set_drills(std::vector<Drill> drills);
   void update_health(const std::function<void(Health&)>& update);
   void touch();  // something outside that is rendered too has changed (the policy)
 
@@ -155,6 +158,7 @@ class Store {
   InstanceFacts instance_;
   std::vector<RdmaReading> rdma_;
   Announced announced_;
+  std::vector<Drill> drills_;
   std::uint64_t version_ = 1;
 };
 

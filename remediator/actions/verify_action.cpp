@@ -45,8 +45,9 @@ std::optional<std::string> VerifyAction::objection(const StepRequest& request) {
   if (const auto firing = std::ranges::find_if(alerts, speaks); firing != alerts.end())
     return "alert " + firing->alertname + " fires";
   if (reports_ == nullptr) return "no --prometheus.url is set to read health reports from";
-  const auto report = reports_->latest(request.node.meta.name);
+  auto report = reports_->latest(request.node.meta.name);
   if (!report) return why_no_report(report.error());
+  if (request.remediation.is_drill()) report = with_drill(*std::move(report));
   const StepRecord* record = request.remediation.status.find(Step::kVerify);
   const WallTime begun = record != nullptr && record->intent_at ? *record->intent_at : request.now;
   return objection_to(*report, request.node,

@@ -21,6 +21,9 @@ Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediat
   auto request = slot_request(remediation, node, step);
   if (!request) return std::nullopt;
   if (!view_.informers().is_fresh(clock_.steady())) return refuse_by_old_view(remediation);
+  // One that has begun goes on, and gives its place back the sooner.
+  if (remediation.is_drill() && is_taint_or_cordon(step) && has_fault_waiting_for_budget(view_))
+    return SlotRefusal{.guard = "budget.drill", .message = "a real fault waits for a budget"};
   const auto policy = policy_for(policy_.get(), &node, remediation);
   SlotClaim claim{.remediation = remediation,
                   .step = step,
@@ -159,10 +162,9 @@ SpentRecord spent_by(const Remediation& remediation) {
       .steps = {}};
   for (const StepRecord& step : remediation.status.steps) {
     const auto impact = impact_of(step.step);
-    if (impact && step.intent_at) {
-      record.steps.push_back(
-          {.impact = *impact, .treatment = treatment_of(step.step), .at = *step.intent_at});
-    }
+    if (!impact || !step.intent_at) continue;
+    const auto treatment = step.drill ? std::nullopt : treatment_of(step.step);
+    record.steps.push_back({.impact = *impact, .treatment = treatment, .at = *step.intent_at});
   }
   return record;
 }

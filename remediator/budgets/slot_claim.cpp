@@ -179,7 +179,8 @@ Ledger with_claim(Ledger ledger, const Fleet& fleet, SlotClaim& claim) {
   }
   const Slot asked = slot_for(ledger, fleet, claim.request, claim.now);
   ledger = with_slot(std::move(ledger), asked);
-  if (!treatment) return ledger;
+  // What a drill has done says nothing of the machine: the next fault is not its second.
+  if (!treatment || claim.remediation.is_drill()) return ledger;
   // That of a namesake is older than what counts, and would stand for this one.
   std::erase_if(ledger.attempts, [&](const Attempt& known) {
     return known.treatment == *treatment && is_of_namesake(known, claim);

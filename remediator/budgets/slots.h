@@ -21,9 +21,11 @@ struct SlotRefusal {
   bool has_taint = false;
 };
 
-// Whether it is to be counted as new: nothing is recorded yet of what could disrupt anybody.
+// Whether it is to be counted as new: nothing is recorded yet of what could disrupt anybody. Drills
+// open no circuit breaker.
 [[nodiscard]] inline bool is_arrival(const Remediation& remediation) {
-  return remediation.status.steps.empty() && remediation.severity >= Severity::kReset;
+  return remediation.status.steps.empty() && remediation.severity >= Severity::kReset &&
+         !remediation.is_drill();
 }
 
 // Any thread.

@@ -21,6 +21,7 @@
 #include "remediator/model/ownership.h"
 #include "remediator/model/remediation_name.h"
 #include "remediator/model/silent_alerts.h"
+#include "remediator/model/step_times.h"
 #include "remediator/page/runbooks.h"
 #include "remediator/records/exclusion_store.h"
 #include "remediator/records/remediation_json.h"
@@ -45,7 +46,7 @@ std::string explain_alert(const AlertEvidence& alert) {
   return "  alert " + alert.alertname + " (" + alert.fingerprint + "), severity " +
          std::string(to_string(alert.severity)) + ", since " + to_rfc3339(alert.starts_at) +
          (alert.firing() ? ", firing" : ", ended " + time_or_dash(alert.ended_at)) +
-         (alert.foreign ? ", foreign" : "") +
+         (alert.foreign ? ", foreign" : "") + (alert.drill ? ", drill" : "") +
          (alert.error_class.empty() ? "" : ", " + alert.error_class) + "\n" +
          (alert.advice.empty() ? "" : explain_advice(alert));
 }
@@ -155,7 +156,8 @@ std::string explain_reasons(const RemediationStatus& status) {
   if (!status.rule.empty() && std::ranges::none_of(status.reasons, names_rule))
     text += "  rule " + status.rule + "\n";
   for (const std::string& reason : status.reasons) {
-    const bool is_alert = reason.starts_with("alert ") || reason.starts_with("foreign alert ");
+    const bool is_alert = reason.starts_with("alert ") || reason.starts_with("foreign alert ") ||
+                          reason.starts_with("drill alert ");
     if (!is_alert && reason != status.message) text += "  because " + reason + "\n";
   }
   return text;
@@ -177,7 +179,8 @@ std::string explain_one(const Remediation& remediation, WallTime now,
   const RemediationStatus& status = remediation.status;
   std::string text = remediation.name + ": " + std::string(to_string(status.phase)) +
                      ", severity " + std::string(to_string(remediation.acted_severity())) +
-                     ", mode " + std::string(to_string(status.mode)) + "\n";
+                     ", mode " + std::string(to_string(status.mode)) +
+                     (remediation.is_drill() ? ", drill" : "") + "\n";
   const std::string reason = reason_of(remediation, now);
   const std::string who = who_asked(remediation, now);
   if (!reason.empty()) text += "  now: " + reason + "\n";
@@ -215,6 +218,8 @@ std::string explain_one(const Remediation& remediation, WallTime now,
   text += explain_history(remediation);
   text += explain_reasons(status);
   text += explain_steps(status);
+  const std::string times = remediation.is_drill() ? step_times_text(remediation, status) : "";
+  if (!times.empty()) text += "  since the alert: " + times + "\n";
   return text + explain_commands(remediation, ends_exclusion);
 }
 

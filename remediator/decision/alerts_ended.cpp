@@ -14,6 +14,7 @@ namespace {
 bool may_lower(const Draft& draft) {
   const auto treats = [&](const StepRecord& record) {
     return record.severity == draft.remediation.acted_severity() &&
+           draft.remediation.counts(record) &&
            (record.step == Step::kGpuReset || is_of_the_machine(record.step));
   };
   return draft.remediation.firing_severity() < draft.remediation.evidence_severity() &&
@@ -27,7 +28,8 @@ bool may_lower(const Draft& draft) {
 WallTime worse_ended_at(const Draft& draft) {
   WallTime last{};
   for (const AlertEvidence& alert : draft.remediation.alerts) {
-    if (alert.ended_at && alert.severity > draft.remediation.firing_severity())
+    if (alert.ended_at && !draft.remediation.is_drill_beside(alert) &&
+        alert.severity > draft.remediation.firing_severity())
       last = std::max(last, *alert.ended_at);
   }
   return last;

@@ -7,6 +7,7 @@
 #include "remediator/decision/maintenance.h"
 #include "remediator/decision/step_gates.h"
 #include "remediator/decision/way_back.h"
+#include "remediator/guards/drills.h"
 #include "remediator/guards/konduktor_taint.h"
 #include "remediator/guards/manual_change.h"
 #include "remediator/model/history_alerts.h"
@@ -119,9 +120,12 @@ void add_evidence(Draft& draft) {
   std::size_t named = 0;
   for (const AlertEvidence& alert : draft.remediation.alerts) {
     if (named++ == kNamedAlerts) break;
-    draft.decision.reasons.push_back((alert.foreign ? "foreign alert " : "alert ") +
-                                     alert.alertname + (alert.firing() ? " fires" : " has ended") +
-                                     ", severity " + std::string(to_string(alert.severity)));
+    const std::string_view kind = alert.drill     ? "drill alert "
+                                  : alert.foreign ? "foreign alert "
+                                                  : "alert ";
+    draft.decision.reasons.push_back(std::string(kind) + alert.alertname +
+                                     (alert.firing() ? " fires" : " has ended") + ", severity " +
+                                     std::string(to_string(alert.severity)));
     if (alert.fingerprint.starts_with(kSilentOrigin) && !alert.advice.empty())
       draft.decision.reasons.push_back(alert.advice);
   }
@@ -269,7 +273,7 @@ Decision conclude(Draft& draft, Verdict what, Phase phase, std::string rule, std
   draft.decision.verdict = what;
   draft.decision.phase = phase;
   draft.decision.rule = std::move(rule);
-  draft.decision.message = std::move(message);
+  draft.decision.message = told_as(draft.decision.is_drill, std::move(message));
   draft.decision.reasons.push_back(draft.decision.message);
   return draft.decision;
 }
@@ -383,6 +387,8 @@ Decision decide_in_order(Draft& draft) {
   if (const auto why = exclusion_of(draft.policy, *draft.inputs.node))
     return keep_off(draft, "excluded", *why);
   if (draft.inputs.excluded) return keep_off_for_a_while(draft, *draft.inputs.excluded);
+  if (const auto why = objection_to_drill(draft.remediation, *draft.inputs.node))
+    return keep_off(draft, std::string(kDrillRule), *why);
   if (draft.inputs.node->meta.deleting) {
     return keep_off(draft, "guard.node-deleting", "the node is being deleted");
   }
@@ -413,6 +419,7 @@ Decision decide_in_order(Draft& draft) {
 
 Decision decide(const Policy& policy, const DecisionInputs& inputs, WallTime now) {
   Draft draft{.policy = policy, .inputs = inputs, .remediation = inputs.remediation, .now = now};
+  draft.decision.is_drill = inputs.remediation.is_drill();
   return with_lateness(draft, decide_in_order(draft));
 }
 

@@ -70,6 +70,7 @@ struct Decision {
   std::string rule;               // the line of the policy, or the guard, that decided
   std::string message;
   std::vector<std::string> reasons;
+  bool is_drill = false;            // nothing that it rests on is real
   std::vector<Step> steps;          // of kQuarantine: the whole goal, done ones included
   std::optional<PlannedStep> step;  // of kAskSlot, kBegin and kWatch
   std::optional<Severity> escalate_to;

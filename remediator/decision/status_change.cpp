@@ -5,6 +5,7 @@
 
 #include "core/runtime/clock.h"
 #include "remediator/actions/step_progress.h"
+#include "remediator/guards/drills.h"
 #include "remediator/model/step_call.h"
 
 namespace gpuward::remediator {
@@ -197,7 +198,8 @@ RemediationStatus with_begin(RemediationStatus status, const Decision& decision,
             .attempts = attempts + 1,
             .message = decision.message,
             .facts = std::move(facts),
-            .pool = decision.step->pool};
+            .pool = decision.step->pool,
+            .drill = decision.is_drill};
   return status;
 }
 
@@ -220,7 +222,7 @@ RemediationStatus with_progress(RemediationStatus status, const Decision& decisi
                                 const StepProgress& progress, WallTime now) {
   const Step step = decision.step->step;
   if (progress.result == StepResult::kIntended) {
-    status.message = progress.message;
+    status.message = told_as(decision.is_drill, progress.message);
     status.phase = Phase::kWaiting;
     withdraw(status, step, now);
     return status;
@@ -237,7 +239,7 @@ RemediationStatus with_progress(RemediationStatus status, const Decision& decisi
   }
   status.phase = decision.phase;
   status.rule = decision.rule;
-  status.message = record.message;
+  status.message = told_as(decision.is_drill, record.message);
   for (const std::string& news : progress.news) remember(status, news, now);
   if (record.result == StepResult::kRunning) return status;
   record.finished_at = now;

@@ -47,6 +47,7 @@ Decision begin_step(Draft& draft, const PlannedStep& step) {
 }
 
 Decision escalate(Draft& draft, const std::string& why) {
+  if (draft.remediation.is_drill()) return hold_exhausted(draft, why + "; a drill goes no further");
   // Steps of a severity are for faults that were reported.
   if (is_maintenance(draft.policy, draft.remediation)) return hold_for_operator(draft, why);
   const auto worse = worse_with_steps(draft.policy, draft.remediation.acted_severity());

@@ -6,6 +6,7 @@
 #include "remediator/decision/maintenance.h"
 #include "remediator/decision/way_back.h"
 #include "remediator/guards/approval.h"
+#include "remediator/guards/drills.h"
 #include "remediator/guards/other_repairers.h"
 #include "remediator/model/evidence.h"
 #include "remediator/model/silent_alerts.h"
@@ -111,7 +112,7 @@ std::optional<Gate> alerts_before(const PlannedStep& step, const DecisionInputs&
   if (!*inputs.alerts) return shut("guard.alertmanager", "Alertmanager does not answer");
   const std::set<std::string>& active = **inputs.alerts;
   const auto speaks = [&](const AlertEvidence& alert) {
-    return (alert.firing() || alert.contested) &&
+    return (alert.firing() || alert.contested) && !inputs.remediation.is_drill_beside(alert) &&
            alert.severity >= inputs.remediation.evidence_severity() &&
            active.contains(std::string(without_origin(alert.fingerprint)));
   };
@@ -145,6 +146,8 @@ std::optional<Gate> proofs_before(const PlannedStep& step, const DecisionInputs&
 std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy,
                                 const DecisionInputs& inputs, WallTime now) {
   if (!is_disruptive(step.step)) return std::nullopt;
+  if (step.step == Step::kTerminate && inputs.remediation.is_drill())
+    return shut(std::string(kDrillRule), "a drill terminates no machine");
   if (const auto who = other_repairer(*inputs.node, now, policy.startup_grace)) {
     return shut("guard.other-repairer", *who);
   }
@@ -212,7 +215,8 @@ bool is_under_way(const StepRecord& record) {
 const StepRecord* counting_record(const Remediation& remediation, Step step) {
   const StepRecord* record = remediation.status.find(step);
   if (record == nullptr || is_taint_or_cordon(step)) return record;
-  return record->severity == remediation.acted_severity() ? record : nullptr;
+  const bool is_its = record->severity == remediation.acted_severity();
+  return is_its && remediation.counts(*record) ? record : nullptr;
 }
 
 const PlannedStep* next_step(const std::vector<PlannedStep>& plan, const Remediation& remediation) {
@@ -230,7 +234,8 @@ std::optional<PlannedStep> step_under_way(const Policy& policy, const Remediatio
       continue;
     // A drain can be left at any time; GPUs that are being reset and a machine that is being
     // restarted or ended cannot.
-    const bool is_stale = record.severity != remediation.acted_severity();
+    const bool is_stale =
+        record.severity != remediation.acted_severity() || !remediation.counts(record);
     const bool can_be_left = record.step != Step::kGpuReset && !is_of_the_machine(record.step);
     if (is_stale && can_be_left) continue;
     if (record.step == Step::kDrain && is_called_off(policy, remediation)) continue;

@@ -221,6 +221,8 @@ bool CaseDecider::ask(const Decision& asked, Case& now, DecisionInputs& inputs) 
     inputs.report = report_of(node);
     remember_gpus(*inputs.report, now.remediation);
     if (*inputs.report) now.report = **inputs.report;
+    if (*inputs.report && now.remediation.is_drill())
+      *inputs.report = with_drill(**std::move(inputs.report));
   } else if (asked.verdict == Verdict::kAskAlerts) {
     inputs.alerts = parts_.alerts->fingerprints();
     if (!*inputs.alerts) parts_.observer.on_error(node, inputs.alerts->error());

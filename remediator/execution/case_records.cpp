@@ -8,7 +8,9 @@
 #include "remediator/actions/notify_action.h"
 #include "remediator/decision/status_change.h"
 #include "remediator/execution/milestones.h"
+#include "remediator/guards/drills.h"
 #include "remediator/model/node_mark.h"
+#include "remediator/model/step_times.h"
 #include "remediator/records/conditions.h"
 
 namespace gpuward::remediator {
@@ -51,7 +53,7 @@ class NoticeWriter {
     if (has_moved && next_.phase == Phase::kHeld) add(Moment::kHeld, {}, next_.message);
     if (next_.rule == kLateRule && old.rule != kLateRule) add(Moment::kHeld, {}, next_.message);
     if (has_moved && next_.phase == Phase::kPaused) add(Moment::kPaused, {}, next_.message);
-    if (is_open(old.phase) && !is_open(next_.phase)) add(Moment::kClosed, {}, next_.message);
+    if (is_open(old.phase) && !is_open(next_.phase)) add(Moment::kClosed, {}, closing_message());
     return std::move(next_);
   }
 
@@ -71,6 +73,12 @@ class NoticeWriter {
             step + " " + std::string(to_string(record.result)) + ": " + record.message);
       }
     }
+  }
+
+  // A drill ends with the times of its steps.
+  std::string closing_message() const {
+    const std::string times = before_.is_drill() ? step_times_text(before_, next_) : "";
+    return next_.message + (times.empty() ? "" : " (since the alert: " + times + ")");
   }
 
   // A plan has asked for it: neither moments nor severity are checked.
@@ -139,9 +147,9 @@ kube::NodeEvent event_of(const Remediation& remediation, const std::string& what
   kube::NodeEvent event;
   event.node = remediation.node;
   event.node_uid = remediation.node_uid;
-  event.warning = needs_attention(remediation.status);
+  event.warning = needs_attention(remediation.status) && !remediation.is_drill();
   event.reason = "Gpuward" + std::string(to_string(phase));
-  event.message = remediation.name + ": " + what;
+  event.message = remediation.name + ": " + told_as(remediation.is_drill(), what);
   event.component = std::string(kOwner);
   return event;
 }
@@ -188,7 +196,7 @@ Status CaseRecords::write_decision(Case& now) {
 Status CaseRecords::hold_stopped(Case& now, const Error& why) {
   now.decision.verdict = Verdict::kHold;
   now.decision.rule = "guard.stop";
-  now.decision.message = "nothing is changed: " + why.message;
+  now.decision.message = told_as(now.decision.is_drill, "nothing is changed: " + why.message);
   now.decision.phase = now.remediation.status.phase;
   now.decision.reasons.push_back(now.decision.message);
   now.decision.look_again = kStopInterval;
@@ -198,7 +206,8 @@ Status CaseRecords::hold_stopped(Case& now, const Error& why) {
 Status CaseRecords::wait_for(Case& now, const std::string& what) {
   now.decision.verdict = Verdict::kHold;
   now.decision.phase = Phase::kWaiting;
-  now.decision.message = std::string(to_string(now.decision.step->step)) + " waits: " + what;
+  now.decision.message = told_as(
+      now.decision.is_drill, std::string(to_string(now.decision.step->step)) + " waits: " + what);
   now.decision.reasons.push_back(now.decision.message);
   now.decision.look_again = kObstacleInterval;
   return write_decision(now);

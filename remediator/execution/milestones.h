@@ -16,7 +16,7 @@ namespace gpuward::remediator {
 
 // Tells of each milestone that `written` has and `before` had not, with its time since the fault:
 // since the first of the alerts fired, because alerts do not say when the fault itself was. Nothing
-// where there is no alert.
+// where there is no alert, nor of a drill.
 void report_milestones(const RemediationStatus& before, const Remediation& written,
                        WorkflowObserver& observer);
 

@@ -7,6 +7,7 @@
 #include "remediator/actions/step_progress.h"
 #include "remediator/decision/status_change.h"
 #include "remediator/decision/step_gates.h"
+#include "remediator/guards/drills.h"
 #include "remediator/model/error_class.h"
 #include "remediator/model/silent_alerts.h"
 #include "remediator/model/text_map.h"
@@ -89,6 +90,10 @@ Status StepPermits::check_node(const Claim& claim) {
     if (auto silent = parts_.proofs->check_silent(*node); !silent)
       return fail(ErrorKind::kCancelled, silent.error().message);
   }
+  if (is_same && claim.is_drill) {
+    if (!allows_drills(*node) || claim.step == Step::kTerminate)
+      return fail(ErrorKind::kCancelled, "the node does not allow this step of a drill");
+  }
   if (is_same) return check_exclusion(claim, *node);
   if (node) return fail(ErrorKind::kCancelled, "another node has the name " + claim.node + " now");
   if (node.error().kind == ErrorKind::kNotFound)
@@ -159,6 +164,8 @@ StepRequest StepExecution::request_of(const Case& now) {
                                                 .step = step,
                                                 .intended = intent_of(record),
                                                 .is_silent = rests_on_proofs(step, now.remediation),
+                                                .is_drill = now.remediation.is_drill() ||
+                                                            (record != nullptr && record->drill),
                                                 .boot = boot_decided(record)}] {
                 return permits_.for_step(claim);
               },

@@ -13,9 +13,12 @@ AlertEvidence* find(Remediation& remediation, const std::string& fingerprint) {
   return found == remediation.alerts.end() ? nullptr : &*found;
 }
 
-Change raise(Remediation& remediation, Severity severity) {
-  if (severity <= remediation.severity) return Change::kNone;
-  remediation.severity = severity;
+Change raise(Remediation& remediation, const AlertSignal& signal) {
+  const bool is_drill = remediation.alerts.empty() ? signal.drill : remediation.is_drill();
+  if (signal.drill && !is_drill) return Change::kNone;
+  const bool turns_real = is_drill && !signal.drill;
+  if (!turns_real && signal.severity <= remediation.severity) return Change::kNone;
+  remediation.severity = signal.severity;
   return Change::kSome;
 }
 
@@ -46,8 +49,13 @@ const AlertEvidence* who_gives_way(const std::vector<AlertEvidence>& alerts, Sev
 
 Folded add(Remediation& remediation, const AlertSignal& signal, WallTime now) {
   auto& alerts = remediation.alerts;
-  Folded folded{.change = raise(remediation, signal.severity)};
-  if (alerts.size() >= kMaxEvidence) {
+  Folded folded{.change = raise(remediation, signal)};
+  const bool is_full = alerts.size() >= kMaxEvidence;
+  if (is_full && signal.drill) return {.change = folded.change, .ignored = Ignored::kNoRoom};
+  const auto drill = std::ranges::find_if(alerts, &AlertEvidence::drill);
+  if (is_full && drill != alerts.end()) {
+    alerts.erase(drill);
+  } else if (is_full) {
     const AlertEvidence* leaves = who_gives_way(alerts, signal.severity);
     folded.displaced = leaves != nullptr && leaves->firing();
     if (leaves == nullptr || folded.displaced) {
@@ -63,6 +71,7 @@ Folded add(Remediation& remediation, const AlertSignal& signal, WallTime now) {
   alerts.push_back({signal.alertname, signal.fingerprint, signal.severity, signal.starts_at, now,
                     std::nullopt, signal.foreign, signal.error_class});
   alerts.back().advice = signal.advice;
+  alerts.back().drill = signal.drill;
   folded.change = Change::kSome;
   return folded;
 }
@@ -93,7 +102,7 @@ Folded fold_firing(Remediation& remediation, const AlertSignal& signal, WallTime
   if (is_anew && is_later) next.starts_at = signal.starts_at;
   if (!known->firing()) next.contested = !is_anew;
   next.ended_at.reset();
-  const Change raised = raise(remediation, signal.severity);
+  const Change raised = raise(remediation, signal);
   if (next == *known) return {.change = raised};
   *known = std::move(next);
   return {.change = Change::kSome};

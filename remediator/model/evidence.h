@@ -32,6 +32,7 @@ struct AlertSignal {
   // It is older than the Node, and what it says was measured on the machine that has the name now.
   bool is_of_this_machine = false;
   std::string advice = {};  // of a language model, for people
+  bool drill = false;       // of an injected fault
 };
 
 // Why an alert changed nothing although it is not known as it is.
@@ -84,7 +85,10 @@ inline constexpr std::size_t kMaxEvidence = 64;
 inline constexpr std::chrono::minutes kDroppedAgain{10};
 
 // Folds `signal` into `remediation`: new alerts are added, a resolved one gets its end, severity
-// rises and never falls. A repeat changes nothing, unless it has started later than was known.
+// rises and never falls. A drill adds nothing to the severity of what is real, no alert gives way
+// to one, and it gives way to each that is real; with the first of these what the drills had raised
+// is gone. A repeat changes
+// nothing, unless it has started later than was known.
 //
 // Which end is believed:
 // - An end before the known start is of an earlier episode: nothing ends. All times of an alert are

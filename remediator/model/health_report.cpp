@@ -1,5 +1,7 @@
 #include "remediator/model/health_report.h"
 
+#include <algorithm>
+
 namespace gpuward::remediator {
 namespace {
 
@@ -14,6 +16,12 @@ const char* staleness_of(const HealthReport& report, const kube::Node& node,
 }
 
 }  // namespace
+
+HealthReport with_drill(HealthReport report) {
+  report.severity = std::max(report.severity, report.drill_severity);
+  report.kernel_severity = std::max(report.kernel_severity, report.drill_severity);
+  return report;
+}
 
 std::string why_no_report(const Error& error) {
   const bool is_unreachable = error.kind == ErrorKind::kUnavailable ||

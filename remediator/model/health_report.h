@@ -20,6 +20,7 @@ struct HealthReport {
   Severity severity = Severity::kNone;         // worst of all evidence on the node
   Severity kernel_severity = Severity::kNone;  // of what the kernel itself has said
   std::string boot_id;                         // the boot that the report is about
+  Severity drill_severity = Severity::kNone;   // worst of what was injected; of none of the others
   bool sees_kernel_log = false;  // else it would not know of anything that the kernel says
   // When a check last measured, in that boot, that the node is that bad or worse.
   std::map<Severity, std::chrono::system_clock::time_point> observed_at = {};
@@ -32,6 +33,9 @@ struct HealthReport {
   // nothing of the machine and are not among `gpus`.
   std::vector<std::string> contested_gpus = {};
 };
+
+// The report as a drill takes it: what was injected is as good as real. For nothing else.
+[[nodiscard]] HealthReport with_drill(HealthReport report);
 
 // Where reports come from (sources/prometheus_reports). Any thread.
 class HealthReports {

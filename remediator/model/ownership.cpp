@@ -55,6 +55,7 @@ bool goes_first(const Remediation& one, const Remediation& other, const kube::No
   const auto mark = owner_annotation_on(node);
   if (mark && mark->name == one.name) return true;
   if (mark && mark->name == other.name) return false;
+  if (one.is_drill() != other.is_drill()) return other.is_drill();
   const bool has_acted = !one.status.steps.empty(), other_has = !other.status.steps.empty();
   if (has_acted != other_has) return has_acted;
   return std::tie(one.created, one.name) < std::tie(other.created, other.name);

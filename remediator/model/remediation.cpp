@@ -54,7 +54,12 @@ bool Remediation::must_be_let_go() const {
   return deleting && std::ranges::find(finalizers, kFinalizer) != finalizers.end();
 }
 
+bool Remediation::is_drill() const {
+  return !alerts.empty() && std::ranges::all_of(alerts, &AlertEvidence::drill);
+}
+
 bool Remediation::counts(const AlertEvidence& alert) const {
+  if (is_drill_beside(alert)) return false;
   return !announced_kind(alert) || acted_severity() <= Severity::kMonitor;
 }
 
@@ -66,7 +71,7 @@ bool Remediation::any_firing() const {
 Severity Remediation::firing_severity() const {
   Severity worst = Severity::kNone;
   for (const AlertEvidence& alert : alerts) {
-    if (alert.firing()) worst = std::max(worst, alert.severity);
+    if (alert.firing() && !is_drill_beside(alert)) worst = std::max(worst, alert.severity);
   }
   return worst;
 }
@@ -76,7 +81,7 @@ Severity Remediation::evidence_severity() const {
   Severity worst = status.cleared->severity;
   for (const AlertEvidence& alert : alerts) {
     const bool is_over = alert.ended_at && *alert.ended_at < status.cleared->at;
-    if (!is_over) worst = std::max(worst, alert.severity);
+    if (!is_over && !is_drill_beside(alert)) worst = std::max(worst, alert.severity);
   }
   if (dropped && dropped->at >= status.cleared->at) worst = std::max(worst, dropped->severity);
   return std::min(worst, severity);
@@ -84,7 +89,7 @@ Severity Remediation::evidence_severity() const {
 
 bool Remediation::is_end_contested(Severity least) const {
   return std::ranges::any_of(alerts, [&](const AlertEvidence& alert) {
-    return !alert.firing() && alert.contested && alert.severity >= least;
+    return !alert.firing() && alert.contested && alert.severity >= least && !is_drill_beside(alert);
   });
 }
 

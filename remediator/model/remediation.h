@@ -103,6 +103,7 @@ struct AlertEvidence {
   // none either.
   bool contested = false;
   std::string advice = {};  // of a language model: its reason, how sure it is, what it was asked
+  bool drill = false;       // of an injected fault: no evidence beside what is real
 
   [[nodiscard]] bool firing() const { return !ended_at.has_value(); }
   friend bool operator==(const AlertEvidence&, const AlertEvidence&) = default;
@@ -143,6 +144,7 @@ struct StepRecord {
   std::string message;
   Facts facts = {};
   std::string pool = {};  // whose plan it was begun under
+  bool drill = false;     // begun in a drill: it counts for no real fault
 
   friend bool operator==(const StepRecord&, const StepRecord&) = default;
 };
@@ -226,6 +228,14 @@ struct Remediation {
   [[nodiscard]] bool open() const { return is_open(status.phase); }
   // Something is to be done for it: it is open, is to be told of, or waits for us to let it go.
   [[nodiscard]] bool wants_us() const;
+  // All that is said of the node is of injected faults (guards/drills).
+  [[nodiscard]] bool is_drill() const;
+  // A drill where something is real: it says nothing.
+  [[nodiscard]] bool is_drill_beside(const AlertEvidence& alert) const {
+    return alert.drill && !is_drill();
+  }
+  // A step that was begun in a drill has done nothing for what is real.
+  [[nodiscard]] bool counts(const StepRecord& record) const { return !record.drill || is_drill(); }
   [[nodiscard]] bool must_be_let_go() const;
   // The worst of the evidence that is not cleared.
   [[nodiscard]] Severity evidence_severity() const;
@@ -233,7 +243,8 @@ struct Remediation {
   [[nodiscard]] Severity acted_severity() const {
     return std::max(evidence_severity(), status.escalated_to.value_or(Severity::kNone));
   }
-  // Whether it speaks for or against what is done: of a fault, what the cloud announces does not.
+  // Whether it speaks for or against what is done: of a fault, what the cloud announces does not,
+  // nor does a drill where anything is real.
   [[nodiscard]] bool counts(const AlertEvidence& alert) const;
   // Of those that count.
   [[nodiscard]] bool any_firing() const;

@@ -74,7 +74,8 @@ NotificationEvent event_of(const Remediation& remediation, const Notice& notice,
           .mode = notice.mode,
           .message = notice.message,
           .runbook = runbook_of(remediation, policy.runbook_url),
-          .dry_run = notice.mode == to_string(Mode::kObserve)};
+          .dry_run = notice.mode == to_string(Mode::kObserve),
+          .drill = remediation.is_drill()};
 }
 
 std::string value_in(const NotificationEvent& event, std::string_view placeholder) {
@@ -85,12 +86,13 @@ std::string value_in(const NotificationEvent& event, std::string_view placeholde
 }
 
 std::string text_of(const NotificationEvent& event, std::string_view text_template) {
-  return (event.dry_run ? "(observed only) " : "") +
+  return std::string(event.drill ? "(drill) " : "") + (event.dry_run ? "(observed only) " : "") +
          fill_template(text_template, [&](std::string_view name) { return value_in(event, name); });
 }
 
 std::string to_event_json(const NotificationEvent& event, const std::string& text) {
-  Json json = {{"id", event.id}, {"dry_run", event.dry_run}, {"text", text}};
+  Json json = {
+      {"id", event.id}, {"dry_run", event.dry_run}, {"drill", event.drill}, {"text", text}};
   for (const auto& [name, member] : kMembers) json[std::string(name)] = event.*member;
   return dump_json(json);
 }

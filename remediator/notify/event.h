@@ -26,6 +26,7 @@ struct NotificationEvent {
   // A link to the runbook or the command that prints it; empty where no rule of ours fires.
   std::string runbook = {};
   bool dry_run = false;  // mode observe: what is notified of is not done
+  bool drill = false;    // nothing that it rests on is real
 };
 
 [[nodiscard]] NotificationEvent event_of(const Remediation& remediation, const Notice& notice,
@@ -34,7 +35,8 @@ struct NotificationEvent {
 // The value of a placeholder of policy/message_template.
 [[nodiscard]] std::string value_in(const NotificationEvent& event, std::string_view placeholder);
 
-// The template with the event's values; what is only watched begins with "(observed only)".
+// The template with the event's values; what is only watched begins with "(observed only)", what
+// is of a drill with "(drill)".
 [[nodiscard]] std::string text_of(const NotificationEvent& event, std::string_view text_template);
 
 // A JSON object of all that is known, with `text` beside it.

@@ -58,6 +58,7 @@ std::string to_audit_line(const AuditRecord& record) {
       {"bootID", remediation.boot_id},
       {"instanceID", remediation.instance_id},
       {"severity", std::string(to_string(remediation.severity))},
+      {"drill", remediation.is_drill()},
       {"phase", std::string(to_string(status.phase))},
       {"verdict", std::string(to_string(record.decision.verdict))},
       {"action", std::string(record.action)},

@@ -21,7 +21,8 @@ void declare_by_label(Families& families, std::string_view name, std::string_vie
 
 void append_remediations(Families& families, const Standing& standing) {
   auto& number = declare(families, {"gpuward_remediator_remediations",
-                                    "Remediations in the API server, closed ones included.",
+                                    "Remediations in the API server, closed ones included, "
+                                    "without drills.",
                                     kGauge,
                                     {"phase", "severity"},
                                     "without any"});
@@ -38,6 +39,13 @@ void append_remediations(Families& families, const Standing& standing) {
     oldest.add({to_string(count.phase), to_string(count.severity)}, count.oldest_step);
     unanswered += count.unanswered;
   }
+  auto& drills = declare(families, {"gpuward_remediator_drills",
+                                    "Remediations whose alerts are all of injected faults; the "
+                                    "other gauges of Remediations leave them out.",
+                                    kGauge,
+                                    {"phase"},
+                                    "without any"});
+  for (const auto& [phase, count] : standing.drills) drills.add({phase}, count);
   declare(families,
           {"gpuward_remediator_approvals_waiting",
            "Remediations whose next step is awaiting approval."},

@@ -25,6 +25,7 @@ namespace gpuward::remediator {
 // What is true at the moment of a scrape.
 struct Standing {
   std::vector<ClusterView::Count> remediations;
+  std::map<std::string, std::size_t> drills = {};  // by phase
   std::vector<Waiting> waiting = {};
   std::map<std::string, std::size_t> left_in_service = {};  // nodes, by rule
   std::size_t queue_length = 0;

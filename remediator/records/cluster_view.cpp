@@ -37,7 +37,8 @@ AlertSignal signal_of(const AlertEvidence& alert, const std::string& node) {
           .firing = true,
           .starts_at = alert.starts_at,
           .ends_at = {},
-          .foreign = alert.foreign};
+          .foreign = alert.foreign,
+          .drill = alert.drill};
 }
 
 // One whose marks are refused for good is not waited for.
@@ -46,7 +47,7 @@ bool is_undecided(const Remediation& remediation) {
       remediation.status.steps,
       [](const StepRecord& record) { return record.result == StepResult::kFailed; });
   return remediation.status.phase == Phase::kPending && remediation.severity >= Severity::kReset &&
-         !has_failed;
+         !remediation.is_drill() && !has_failed;
 }
 
 // More than one alert, or the kernel too, says that it is unhealthy.
@@ -54,7 +55,7 @@ bool is_confirmed(const Remediation& remediation) {
   if (remediation.status.kernel_severity >= Severity::kReset) return true;
   std::string_view first;
   for (const AlertEvidence& alert : remediation.alerts) {
-    if (!alert.firing() || alert.severity < Severity::kReset) continue;
+    if (!alert.firing() || alert.severity < Severity::kReset || alert.drill) continue;
     if (first.empty()) first = alert.alertname;
     if (first != alert.alertname) return true;
   }
@@ -98,11 +99,12 @@ void count_open(ViewState& state, const std::string& node_uid) {
   node.waits_for_taint = node.confirmed = false;
   for (auto [it, end] = state.by_uid.equal_range(node_uid); it != end; ++it) {
     const Remediation& remediation = state.remediations.at(it->second);
-    if (!remediation.open()) continue;
+    // A node with drills alone is healthy, waits for nothing that others need, and is in no storm.
+    if (!remediation.open() || remediation.is_drill()) continue;
     node.severity = std::max(node.severity, remediation.acted_severity());
     for (const AlertEvidence& alert : remediation.alerts) {
       // A cloud that maintains many machines at once is no false finding on many nodes.
-      if (alert.firing() && !announced_kind(alert))
+      if (alert.firing() && !announced_kind(alert) && !alert.drill)
         node.alerts.push_back({alert.alertname, alert.first_received, alert.severity});
     }
     node.confirmed = node.confirmed || is_confirmed(remediation);

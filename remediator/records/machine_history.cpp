@@ -152,7 +152,7 @@ MachineIdentity machine_of(const Remediation& remediation) {
 }
 
 bool was_given_up(const Remediation& remediation) {
-  return remediation.status.phase == Phase::kSuperseded &&
+  return remediation.status.phase == Phase::kSuperseded && !remediation.is_drill() &&
          remediation.acted_severity() >= Severity::kReset && !remediation.wish.machine_replaced;
 }
 

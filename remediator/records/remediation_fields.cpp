@@ -53,6 +53,9 @@ const Fields<AlertEvidence>& alert_fields() {
           "advice", &Alert::advice, text(1024),
           "Advice of a language model (triage): its reason, its confidence, and the question. "
           "Of a silent node: what was known of it last."),
+      sparse_field("drill", &Alert::drill, flag(),
+                   "The alert is of a fault that was injected for a drill. A Remediation whose "
+                   "alerts are all drills is one."),
   };
   return kFields;
 }
@@ -119,6 +122,8 @@ const Fields<StepRecord>& step_fields() {
       sparse_field("pool", &StepRecord::pool, text(253),
                    "The pool of the policy whose steps apply; absent for the steps of all nodes."),
       sparse_field("facts", &StepRecord::facts, text_map(16), "Values that the step needs later."),
+      sparse_field("drill", &StepRecord::drill, flag(),
+                   "The step was begun in a drill: it counts for no real fault."),
   };
   return kFields;
 }

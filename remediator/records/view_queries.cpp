@@ -210,6 +210,7 @@ std::vector<ClusterView::Count> count_remediations(const ClusterView& view) {
   const auto state = view.lock();
   std::map<std::pair<Phase, Severity>, ClusterView::Count> counts;
   for (const auto& [name, remediation] : state->remediations) {
+    if (remediation.is_drill()) continue;
     const Phase phase = remediation.status.phase;
     ClusterView::Count& count = counts[{phase, remediation.severity}];
     count.phase = phase;
@@ -224,11 +225,29 @@ std::vector<ClusterView::Count> count_remediations(const ClusterView& view) {
   return result;
 }
 
+std::map<std::string, std::size_t> count_drills(const ClusterView& view) {
+  const auto state = view.lock();
+  std::map<std::string, std::size_t> by_phase;
+  for (const auto& [name, remediation] : state->remediations) {
+    if (remediation.is_drill()) ++by_phase[std::string(to_string(remediation.status.phase))];
+  }
+  return by_phase;
+}
+
+bool has_fault_waiting_for_budget(const ClusterView& view) {
+  const auto state = view.lock();
+  return std::ranges::any_of(state->remediations, [](const auto& known) {
+    const Remediation& one = known.second;
+    return one.open() && one.status.rule.starts_with("budget.") && !one.is_drill();
+  });
+}
+
 std::map<std::string, std::size_t> count_left_in_service(const ClusterView& view) {
   const auto state = view.lock();
   std::map<std::string, std::size_t> by_rule;
   for (const auto& [name, remediation] : state->remediations) {
-    if (is_left_in_service(remediation.status)) ++by_rule[remediation.status.rule];
+    if (is_left_in_service(remediation.status) && !remediation.is_drill())
+      ++by_rule[remediation.status.rule];
   }
   return by_rule;
 }

@@ -75,6 +75,10 @@ void with_fleet(const ClusterView& view, const std::function<void(const Fleet&)>
 // The nodes that have the taint out-of-service of ours, and whether a Remediation of each is open.
 [[nodiscard]] std::map<std::string, bool> nodes_out_of_service(const ClusterView& view);
 [[nodiscard]] std::vector<ClusterView::Count> count_remediations(const ClusterView& view);
+// Those that are drills, which the others leave out: by phase.
+[[nodiscard]] std::map<std::string, std::size_t> count_drills(const ClusterView& view);
+// Whether one that is no drill waits for a budget.
+[[nodiscard]] bool has_fault_waiting_for_budget(const ClusterView& view);
 // Nodes that a budget or a storm leaves in service (is_left_in_service), by its rule.
 [[nodiscard]] std::map<std::string, std::size_t> count_left_in_service(const ClusterView& view);
 

@@ -178,10 +178,19 @@ Result<bool> is_about_us(const Alert& alert, const AlertRules& rules) {
   return is_of_cluster(alert.labels, rules.cluster);
 }
 
+// As GpuDrill says it. With any other value it is a fault like others: it would be hidden else.
+bool is_of_drill(const Alert& alert) { return value_at(alert.labels, "drill") == "true"; }
+
+// What it asks for. A drill has a label of its own for that: who does not know drills ignores it.
+std::string_view remediation_label(const Alert& alert) {
+  const std::string_view drill = value_at(alert.labels, "drill_remediation");
+  return is_of_drill(alert) && !drill.empty() ? drill : value_at(alert.labels, "remediation");
+}
+
 // The alert as `rule` has it; null: as it says itself.
 Result<AlertSignal> to_signal(const Alert& alert, const ForeignAlertRule* rule) {
   const auto severity =
-      rule == nullptr ? parse_remediation(value_at(alert.labels, "remediation")) : rule->severity;
+      rule == nullptr ? parse_remediation(remediation_label(alert)) : rule->severity;
   if (!severity) {
     return fail(ErrorKind::kInvalid,
                 "label remediation: must be one of isolate, reboot, reset, monitor");
@@ -201,7 +210,8 @@ Result<AlertSignal> to_signal(const Alert& alert, const ForeignAlertRule* rule) 
                      .starts_at = alert.starts_at,
                      .ends_at = alert.ends_at,
                      .foreign = rule != nullptr,
-                     .error_class = error_class_of(alert.labels, *severity)};
+                     .error_class = error_class_of(alert.labels, *severity),
+                     .drill = is_of_drill(alert)};
 }
 
 }  // namespace
@@ -253,7 +263,7 @@ AlertRules alert_rules_of(const Policy& policy) {
 AlertSignals to_signals(std::span<const Alert> alerts, const AlertRules& rules) {
   AlertSignals result;
   for (std::size_t i = 0; i < alerts.size(); ++i) {
-    const bool speaks_for_itself = !value_at(alerts[i].labels, "remediation").empty();
+    const bool speaks_for_itself = !remediation_label(alerts[i]).empty();
     const auto* rule = speaks_for_itself ? nullptr : rule_for(rules.foreign, alerts[i].labels);
     const bool is_for_us = speaks_for_itself || rule != nullptr;
     const auto is_ours = is_for_us ? is_about_us(alerts[i], rules) : false;

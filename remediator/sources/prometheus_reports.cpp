@@ -22,7 +22,7 @@ constexpr std::size_t kLongestSerial = 128;  // as the resource takes it; real o
 
 struct Parts {
   std::optional<double> measured_at, severity, kernel_severity, kernel_log_up;
-  std::optional<double> diagnostics;
+  std::optional<double> diagnostics, drill;
   std::map<Severity, double> observed_at;
   std::optional<std::string> boot_id;
   std::string error_class;
@@ -73,6 +73,8 @@ Status add_sample(const Json& sample, Parts& parts) {
     parts.kernel_log_up = std::min(parts.kernel_log_up.value_or(*value), *value);
   } else if (what == "diagnostics") {
     parts.diagnostics = std::min(parts.diagnostics.value_or(*value), *value);
+  } else if (what == "drill") {
+    parts.drill = std::max(parts.drill.value_or(*value), *value);
   } else if (what == "observed") {
     const auto severity = parse_severity(string_at(labels, "severity"));
     if (!severity) return fail(ErrorKind::kInvalid, "an observation of no known severity");
@@ -110,7 +112,10 @@ Result<HealthReport> to_report(const Parts& parts) {
   if (!kernel) return std::unexpected(kernel.error());
   const auto diagnostics = to_severity(parts.diagnostics.value_or(0));
   if (!diagnostics) return std::unexpected(diagnostics.error());
+  const auto drill = to_severity(parts.drill.value_or(0));
+  if (!drill) return std::unexpected(drill.error());
   HealthReport report;
+  report.drill_severity = *drill;
   report.measured_at = time_of_sample(*parts.measured_at);
   report.diagnostics_severity = *diagnostics;
   for (const auto& [observed, seconds] : parts.observed_at) {
@@ -135,6 +140,7 @@ std::string report_query(std::string_view node, std::string_view cluster) {
   return query_part("timestamp(gpuward_node_severity" + selector + ")", "measured_at") + " or " +
          query_part("gpuward_node_severity" + selector, "severity") + " or " +
          query_part("gpuward_node_kernel_severity" + selector, "kernel_severity") + " or " +
+         query_part("gpuward_drill_severity" + selector, "drill") + " or " +
          query_part("gpuward_kernel_log_up" + selector, "kernel_log_up") + " or " +
          query_part("gpuward_node_severity_observed_timestamp_seconds" + selector, "observed") +
          " or " + query_part("gpuward_node_diagnostics_severity" + selector, "diagnostics") +

@@ -41,9 +41,13 @@ std::optional<WallTime> start_of_series(const Json& sample) {
 }  // namespace
 
 std::string alerts_query(AskedAlerts asked, std::string_view cluster) {
-  const std::string firing = "ALERTS{alertstate=\"firing\"" +
-                             std::string(asked == AskedAlerts::kAll ? "" : ",remediation!=\"\"") +
-                             cluster_matcher(cluster) + "}";
+  const auto selected = [&](std::string_view matcher) {
+    return "ALERTS{alertstate=\"firing\"" + std::string(matcher) + cluster_matcher(cluster) + "}";
+  };
+  const std::string firing = asked == AskedAlerts::kAll
+                                 ? selected("")
+                                 : "(" + selected(",remediation!=\"\"") + " or " +
+                                       selected(",drill_remediation!=\"\"") + ")";
   // The start, where it is known; a metric's name never counts in matching.
   return "(ALERTS_FOR_STATE and ignoring(alertstate) " + firing + ") or ignoring(alertstate) " +
          firing;

@@ -144,7 +144,8 @@ Markup runbook_links(const Remediation& remediation, const std::string& root) {
                             : html::link(root + "runbooks/" + alert.alertname, alert.alertname);
     links +=
         element("li", {name, alert.firing() ? " fires" : " has ended", ", severity ",
-                       to_string(alert.severity), alert.foreign ? ", not of gpuward's rules" : ""});
+                       to_string(alert.severity), alert.foreign ? ", not of gpuward's rules" : "",
+                       alert.drill ? ", a drill" : ""});
   }
   return element("ul", {links});
 }

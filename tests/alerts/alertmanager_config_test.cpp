@@ -54,7 +54,7 @@ TEST_P(AlertmanagerRoutes, SendEveryLevelOfNodeSeverityToTheRemediator) {
 
 TEST_P(AlertmanagerRoutes, SendNothingElseToTheRemediator) {
   for (const AlertRule& rule : load_alert_rules()) {
-    const bool is_order = !rule.label("remediation").empty();
+    const bool is_order = !rule.label("remediation").empty() || !rule.label("drill").empty();
     EXPECT_EQ(receivers_of(rule, "gpu-1").starts_with("gpuward-remediator"), is_order) << rule.name;
   }
   EXPECT_EQ(receivers_of({"alertname=GpuExporterDown", "severity=warning", "node=a"}), "pager");
@@ -68,6 +68,13 @@ TEST_P(AlertmanagerRoutes, TellPeopleTheDetailsOfANodeAndNobodyWhatIsForDashboar
 
 TEST_P(AlertmanagerRoutes, SendTheDeadMansSwitchToAServiceOfItsOwn) {
   EXPECT_EQ(receivers_of({"alertname=GpuwardDeadMansSwitch", "severity=info"}), "dead-mans-switch");
+}
+
+TEST_P(AlertmanagerRoutes, SendADrillToTheRemediatorAndToNobodyElse) {
+  EXPECT_EQ(receivers_of({"alertname=GpuDrill", "drill=true", "drill_remediation=reboot",
+                          "severity=info", "node=a"}),
+            "gpuward-remediator");
+  EXPECT_EQ(receivers_of({"drill=true", "severity=critical", "node=a"}), "gpuward-remediator");
 }
 
 TEST_P(AlertmanagerRoutes, NeverOrderAnythingForANodeWithoutAName) {

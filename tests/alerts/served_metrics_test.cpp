@@ -50,6 +50,14 @@ class ExporterWithFindings {
     if (process) process_ = *std::move(process);
   }
 
+  // Once it serves.
+  void inject() const {
+    const auto outcome = support::Process::run(
+        {.argv = {GPUWARD_BIN_DIR "/gpuward-exporter", "inject", "xid", "79", "--gpu=0",
+                  "--state.path=" + (folder_ / "state").string()}});
+    EXPECT_TRUE(outcome && outcome->exit_code == 0);
+  }
+
   [[nodiscard]] std::string page() const {
     return support::http_get("http://" + address() + "/metrics").body;
   }
@@ -73,6 +81,10 @@ TEST(RuleMetrics, AreServedByTheExporterOrByOneThatWeName) {
       [&] { return exporter.page().find("gpuward_node_severity 3") != std::string::npos; },
       seconds(30), "the exporter has judged the kernel log"))
       << exporter.page();
+  exporter.inject();
+  ASSERT_TRUE(support::wait_until(
+      [&] { return exporter.page().find("gpuward_drill_severity 3") != std::string::npos; },
+      seconds(30), "the drill has begun"));
   const std::string page = exporter.page();
   for (const std::string& metric : metrics_in_rules()) {
     if (is_of_others(metric) || is_absent_here(metric)) continue;

@@ -49,6 +49,7 @@ ROWS = (
     Row(r"cpack .*|apt install .*|install -m .*", NOT_HERE, "tests/packaging installs these packages below a root of its own"),
     Row(r"\./dev .*|build/release/bin/.*|.*\bctest .*|export GPUWARD_NVML=.*", NOT_HERE,
         "builds and starts what this test is a part of"),
+    Row(rf"(?:{EXPORTER})?gpuward-exporter inject .*", NOT_HERE, "evicts pods and restarts a node; typed by tests/cluster/cases/game_day.py"),
     Row(r"helm test .*", NOT_HERE, "typed by tests/cluster/cases/releases.py, after an install"),
 
     Row(r"kubectl delete remediations --all|helm uninstall .*|kubectl delete customresourcedefinition .*", NOT_HERE,
@@ -89,6 +90,8 @@ ROWS = (
     Row(r"kubectl annotate \S+ gpuward\.dev/pause=true", CHANGE, phase="Paused"),
     Row(r"kubectl annotate \S+ gpuward\.dev/pause-", CHANGE, phase="Waiting"),
     Row(r"kubectl label node \S+ gpuward\.dev/managed=false", CHANGE, prints="labeled", node=HEALTHY),
+    Row(r"kubectl label node \S+ gpuward\.dev/drill=allowed", CHANGE, prints="labeled", node=HEALTHY),
+    Row(r"kubectl label node \S+ gpuward\.dev/drill-", CHANGE, prints="unlabeled", node=HEALTHY),
     Row(r"kubectl label node \S+ gpuward\.dev/managed-", CHANGE, prints="unlabeled", node=HEALTHY),
     Row(rf"{CTL}exclude \S+ .*", CHANGE, prints="excluded", node=HEALTHY),
     Row(rf"{CTL}exclusions remove \S+", CHANGE, prints="not excluded any more", node=HEALTHY),

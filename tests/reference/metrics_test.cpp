@@ -76,6 +76,7 @@ Families remediator_families() {
   standing.approvals_guarded = true;
   standing.leads = true;
   standing.left_in_service["budget.taint"] = 1;
+  standing.drills["Draining"] = 1;
   http::CurlClient nobody;
   standing.sources = {
       {.name = "prometheus", .last_success = clock.wall(), .lag = std::chrono::seconds(1)},

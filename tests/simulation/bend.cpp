@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "remediator/budgets/ledger_text.h"
+#include "remediator/guards/drills.h"
 #include "remediator/model/node_mark.h"
 #include "remediator/records/exclusion_store.h"
 #include "remediator/records/remediation_json.h"
@@ -78,6 +79,8 @@ void bend_node(const Stage& stage, Json& node) {
     node["spec"].erase("unschedulable");
   }
   if (stage.is_off(Sabotage::kExclusion)) metadata["labels"].erase("gpuward.dev/managed");
+  if (stage.is_off(Sabotage::kDrillLabel))
+    metadata["labels"][std::string(kDrillLabel)] = std::string(kDrillAllowed);
   if (stage.is_off(Sabotage::kOtherRepairers)) {
     metadata["labels"].erase("nvidia.com/mig.config.state");
   }
@@ -104,6 +107,14 @@ void make_young(const Stage& stage, Json& remediation) {
   for (Json& step : remediation["status"]["steps"]) {
     if (step["result"] == "running") step["intentAt"] = to_rfc3339_ms(stage.clock.wall());
   }
+}
+
+void take_all_for_drills(Json& remediation) {
+  if (!member_at(member_at(remediation, "spec"), "alerts").is_array()) return;
+  Json& alerts = remediation["spec"]["alerts"];
+  if (std::ranges::none_of(alerts, [](const Json& alert) { return alert.contains("drill"); }))
+    return;
+  for (Json& alert : alerts) alert["drill"] = true;
 }
 
 void bend_calls(const Stage& stage, Json& remediation) {
@@ -163,6 +174,7 @@ void bend_remediation(const Stage& stage, Json& remediation) {
   if (stage.is_off(Sabotage::kRecordCordon) && remediation.contains("status"))
     remediation["status"].erase("preExistingCordon");
   if (stage.is_off(Sabotage::kTimeout)) make_young(stage, remediation);
+  if (stage.is_off(Sabotage::kDrillAlerts)) take_all_for_drills(remediation);
   bend_calls(stage, remediation);
   if (stage.is_off(Sabotage::kDrained)) forget_failed_drains(remediation);
   if (stage.is_off(Sabotage::kCleared) && remediation.contains("status"))

@@ -23,6 +23,7 @@ constexpr auto kLastFound = std::to_array<Found>({
     {"pod-identity", 3878},   {"claims", 3147},
     {"partition", 2782},      {"proof", 2473},
     {"off-proof", 19},        {"out-of-service", 105},
+    {"drill-report", 300},    {"drill-alerts", 33},
     {"instance", 1967},       {"record-cordon", 1294},
     {"job-boot", 494},        {"unknown-condition", 1192},
     {"call-fence", 980},      {"budget-answer", 942},

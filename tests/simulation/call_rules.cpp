@@ -14,7 +14,7 @@ bool says_accepted(const StepRecord& record) {
 
 bool CallRules::has_restarted(const Remediation& remediation) const {
   const StepRecord* const record = remediation.status.find(Step::kReboot);
-  if (record == nullptr) return false;
+  if (record == nullptr || record->drill) return false;
   return record->result == StepResult::kDone ||
          (says_accepted(*record) && taken_for_.contains(remediation.name));
 }

@@ -12,7 +12,8 @@ constexpr std::chrono::minutes kSlack{3};
 
 const StepRecord* restart_of(const Remediation& remediation) {
   const StepRecord* const record = remediation.status.find(Step::kReboot);
-  return record != nullptr && record->result == StepResult::kDone ? record : nullptr;
+  const bool counts = record != nullptr && record->result == StepResult::kDone && !record->drill;
+  return counts ? record : nullptr;
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace gpuward::remediator::simulation {
 namespace {
 
 bool was_given_up(const Remediation& remediation) {
-  return remediation.status.phase == Phase::kSuperseded &&
+  return remediation.status.phase == Phase::kSuperseded && !remediation.is_drill() &&
          remediation.acted_severity() >= Severity::kReset && !remediation.wish.machine_replaced;
 }
 

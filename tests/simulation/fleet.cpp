@@ -166,9 +166,10 @@ void Fleet::change_one() {
   }
 }
 
-void Fleet::break_down(Machine& machine) {
-  Severity severity = draw_severity(stage_.chance, stage_.setting.wears_out);
-  if (stage_.setting.has_jobs && stage_.jobs_chance.happens(0.8)) severity = Severity::kReset;
+void Fleet::break_down(Machine& machine, std::optional<Severity> like) {
+  Severity severity = like ? *like : draw_severity(stage_.chance, stage_.setting.wears_out);
+  if (!like && stage_.setting.has_jobs && stage_.jobs_chance.happens(0.8))
+    severity = Severity::kReset;
   machine.fault = std::max(machine.fault, severity);
   machine.heals_by_reboot = stage_.chance.happens(0.7);
   machine.proof = std::array{Proof::kMeasured, Proof::kLatched,

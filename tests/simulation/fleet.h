@@ -29,6 +29,8 @@ class Fleet {
   void replace(Machine& machine);
   // Its Node goes, and its kubelet registers it again.
   void register_anew(Machine& machine);
+  // As severely, or as is drawn.
+  void break_down(Machine& machine, std::optional<Severity> like = {});
   // In place, without a restart.
   void reset_gpus(Machine& machine);
   // Its condition Ready, as it stands by now.
@@ -51,7 +53,6 @@ class Fleet {
   [[nodiscard]] Machine* find_instance(std::string_view provider_id);
 
  private:
-  void break_down(Machine& machine);
   void heal(Machine& machine);
   void flap(Machine& machine);
   void lie(Machine& machine);

@@ -112,6 +112,7 @@ void Invariants::on_marks_put(const Remediation& owner, const NodeTruth& before,
                               const kube::Node& after) {
   const Look& look = *stage_.looks.back();
   const std::string& name = after.meta.name;
+  drills_.check_marked(owner, before.node);
   require(!exclusion_of(*look.policy, before.node), "excluded",
           "node " + name + " is excluded and was marked");
   require_not_excluded(stage_, before.node, {look.begun, stage_.clock.steady() - kOldestList},
@@ -141,6 +142,7 @@ void Invariants::on_remediation_written(const Remediation* before, const Remedia
   for (const auto& rule : stage_.on_rewritten) rule(*before, after);
   jobs_.on_written(*before, after);
   announced_.on_written(*before, after);
+  drills_.on_written(*before, after);
   for (const AlertEvidence& known : before->alerts) {
     const bool is_kept = std::ranges::any_of(after.alerts, [&](const AlertEvidence& alert) {
       return alert.fingerprint == known.fingerprint;
@@ -151,7 +153,9 @@ void Invariants::on_remediation_written(const Remediation* before, const Remedia
   const bool is_worn_out = after.status.escalated_to != before->status.escalated_to &&
                            after.status.message.contains("on this machine or one of its GPUs");
   if (is_worn_out) ledger_.check_worn_out(after);
-  require(after.severity >= before->severity, "evidence-kept", after.name + " is less severe now");
+  const bool has_become_real = before->is_drill() && !after.is_drill();
+  require(after.severity >= before->severity || has_become_real, "evidence-kept",
+          after.name + " is less severe now");
   for (const StepRecord& record : after.status.steps) {
     if (!is_disruptive(record.step) || record.result != StepResult::kIntended) continue;
     const StepRecord* const known = before->status.find(record.step);
@@ -181,6 +185,7 @@ void Invariants::on_intent(const Remediation& before, const Remediation& after,
           what + " was intended after a human took the marks back");
   check_not_stopped(what + " was intended");
   check_mode(record.step, *look.node, what + " was intended");
+  drills_.check_intent(after, record);
   const bool is_silent = rests_on_proofs(record.step, after);
   const bool is_announced = announced_.check_drain(after, record);
   if (!is_silent && !is_announced) check_silence(after, what + " was intended");
@@ -224,9 +229,9 @@ void Invariants::check_evidence(const Remediation& after, const StepRecord& reco
   const auto age = *record.intent_at - look.report->measured_at;
   const auto most = look.policy->max_evidence_age + kOnTheWay;
   require(age <= most && -age <= most, "fresh-evidence", what + " was intended on an old report");
-  require(look.report->severity >= wanted, "fresh-evidence",
-          what + " was intended on a report of less");
-  require(look.report->kernel_severity >= wanted, "user-space-only",
+  const HealthReport report = after.is_drill() ? with_drill(*look.report) : *look.report;
+  require(report.severity >= wanted, "fresh-evidence", what + " was intended on a report of less");
+  require(report.kernel_severity >= wanted, "user-space-only",
           what + " was intended on what user space says");
 }
 
@@ -264,11 +269,13 @@ void Invariants::on_reboot_asked(const remediator::Machine& order, bool is_on_it
   require(look.node && look.node->meta.uid == order.node_uid && order.node_uid == owner->node_uid,
           "node-identity", what + " is of another node");
   require(!owner->wish.pause && !owner->wish.cancel, "paused", what + " was asked for");
+  drills_.check_call(order.remediation, Step::kReboot, look.node_read);
   check_not_stopped(what);
 }
 
 void Invariants::on_end_asked(const remediator::Machine& order) {
   ends_.on_asked(order);
+  drills_.check_call(order.remediation, Step::kTerminate, stage_.looks.back()->node_read);
   check_not_stopped("the end of " + order.provider_id + " was asked for");
 }
 
@@ -289,7 +296,9 @@ void Invariants::on_job_made(const Json& job) {
     jobs_.on_made(job, step);
   }
   check_mode(step, *stage_.looks.back()->node, what);
-  check_hands_off(fakes::annotation_of(job, "gpuward.dev/remediation"), what);
+  const std::string remediation = fakes::annotation_of(job, "gpuward.dev/remediation");
+  drills_.check_call(remediation, step, stage_.looks.back()->node_read);
+  check_hands_off(remediation, what);
   check_not_stopped(what);
 }
 
@@ -297,6 +306,7 @@ void Invariants::on_job_suspended(const std::string& remediation, const std::str
   const Look& look = *stage_.looks.back();
   require(look.node.has_value() && !exclusion_of(*look.policy, *look.node), "excluded", what);
   check_mode(Step::kRestartJob, *look.node, what);
+  drills_.check_call(remediation, Step::kRestartJob, look.node_read);
   check_hands_off(remediation, what);
   check_not_stopped(what);
 }
@@ -306,6 +316,7 @@ void Invariants::on_restored(const BackedUp& backup) {
   ledger_.forget();
   ends_.forget();
   announced_.on_restored();
+  drills_.on_restored();
   asked_.clear();
 }
 

@@ -9,6 +9,7 @@
 #include "tests/simulation/announcement_rules.h"
 #include "tests/simulation/call_rules.h"
 #include "tests/simulation/care_rules.h"
+#include "tests/simulation/drill_rules.h"
 #include "tests/simulation/end_rules.h"
 #include "tests/simulation/eviction_rules.h"
 #include "tests/simulation/evidence_rules.h"
@@ -58,6 +59,8 @@ class Invariants {
   [[nodiscard]] const EvidenceRules& evidence() const { return evidence_; }
   [[nodiscard]] AnnouncementRules& announced() { return announced_; }
   [[nodiscard]] const AnnouncementRules& announced() const { return announced_; }
+  [[nodiscard]] DrillRules& drills() { return drills_; }
+  [[nodiscard]] const DrillRules& drills() const { return drills_; }
 
  private:
   void on_marks_put(const Remediation& owner, const NodeTruth& before, const kube::Node& after);
@@ -88,6 +91,7 @@ class Invariants {
   TaintRules taints_{stage_};
   CareRules care_{stage_};
   AnnouncementRules announced_{stage_};
+  DrillRules drills_{stage_};
   std::map<std::string, int> asked_;  // restarts, by Remediation and attempt
 };
 

@@ -96,7 +96,8 @@ void JobRules::check_reset(const Remediation& owner, const std::string& what) co
     if (!is_same || other.remediation == owner.name || was_deleted(stage_, other)) continue;
     const Remediation& one = *stage_.truth.remediation(other.remediation);
     const StepRecord* const known = one.status.find(Step::kGpuReset);
-    const bool has_treated = known != nullptr && known->result == StepResult::kDone;
+    const bool has_treated =
+        known != nullptr && known->result == StepResult::kDone && !known->drill;
     require(!has_treated, "repeated",
             what + " was made: the machine was reset for " + other.remediation + " already");
   }

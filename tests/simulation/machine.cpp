@@ -19,6 +19,13 @@ std::map<std::string, std::string> Machine::foreign_labels() const {
   return {{"alertname", kForeignAlert}, {"instance", name + ":9400"}, {"serial", instance()}};
 }
 
+std::map<std::string, std::string> Machine::drill_labels(Severity severity) const {
+  return {{"alertname", kDrillAlert},
+          {"node", name},
+          {"drill", "true"},
+          {"drill_remediation", std::string(to_string(severity))}};
+}
+
 std::vector<FiringAlert> Machine::firing() const {
   std::vector<FiringAlert> all;
   for (const auto& [severity, alert] : alerts) {
@@ -27,6 +34,15 @@ std::vector<FiringAlert> Machine::firing() const {
                    .fingerprint = fingerprint(severity),
                    .severity = severity,
                    .starts_at = alert.starts_at});
+  }
+  for (const auto& [severity, alert] : drill.alerts) {
+    if (!alert.is_firing) continue;
+    const auto labels = drill_labels(severity);
+    all.push_back({.labels = labels,
+                   .fingerprint = fingerprint_of(labels),
+                   .severity = severity,
+                   .starts_at = alert.starts_at,
+                   .drill = true});
   }
   if (!foreign.is_firing) return all;
   all.push_back({.labels = foreign_labels(),

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/kube/objects.h"
 #include "core/model/announcement.h"
 #include "core/model/severity.h"
 #include "core/runtime/clock.h"
@@ -58,6 +59,7 @@ struct FiringAlert {
   Severity severity = Severity::kNone;
   Clock::Wall starts_at;
   bool foreign = false;
+  bool drill = false;
 };
 
 // Who hears nothing of it, and why.
@@ -72,6 +74,15 @@ struct SilentState {
   std::optional<Clock::Steady> unknown_at = {};  // when Kubernetes says so
   std::optional<Clock::Steady> cut_since = {};   // with others, from all at once
   std::optional<Clock::Steady> down_until = {};  // it was down, or cut off, a moment ago
+};
+
+// What is injected into its exporter; one at a time.
+struct InjectedDrill {
+  Severity severity = Severity::kNone;
+  std::string boot;
+  std::optional<Clock::Steady> ends;    // null: none runs
+  std::optional<Clock::Steady> breaks;  // really, in the middle of it
+  std::map<Severity, Alert> alerts;
 };
 
 // What its cloud has announced of it.
@@ -110,6 +121,7 @@ struct Machine {
   Alert foreign = {};
   SilentState silence = {};
   MachineCloud cloud = {};
+  InjectedDrill drill = {};
   // As its condition Ready has it.
   std::string ready_said = {};
   Clock::Wall ready_since = {};
@@ -136,7 +148,8 @@ struct Machine {
   // As Alertmanager makes it of them.
   [[nodiscard]] std::string fingerprint(Severity severity) const;
   [[nodiscard]] std::map<std::string, std::string> foreign_labels() const;
-  // Those of other rules too.
+  [[nodiscard]] std::map<std::string, std::string> drill_labels(Severity severity) const;
+  // Those of other rules and of drills too.
   [[nodiscard]] std::vector<FiringAlert> firing() const;
   // The worst that an alert fires for.
   [[nodiscard]] Severity alerted() const {

@@ -26,6 +26,18 @@ AlertSignal Notifier::foreign_signal_for(const Machine& machine) {
           .foreign = true};
 }
 
+AlertSignal Notifier::drill_signal_for(const Machine& machine, Severity severity,
+                                       const Alert& alert) {
+  return {.node = machine.name,
+          .severity = severity,
+          .alertname = kDrillAlert,
+          .fingerprint = fingerprint_of(machine.drill_labels(severity)),
+          .firing = alert.is_firing,
+          .starts_at = alert.starts_at,
+          .ends_at = alert.ends_at,
+          .drill = true};
+}
+
 bool Notifier::is_lost() {
   const double loss = stage_.setting.places.webhook_loss;
   return loss > 0 && stage_.places_chance.happens(loss);
@@ -37,6 +49,8 @@ void Notifier::notice() {
     const int copies = std::array{0, 1, 2, 3}[stage_.chance.weighted({10, 70, 15, 5})];
     for (int i = 0; i < copies; ++i) waiting_.push_back(signal_for(machine, severity, alert));
   }
+  for (const auto& [severity, alert] : machine.drill.alerts)
+    waiting_.push_back(drill_signal_for(machine, severity, alert));
   if (machine.foreign.starts_at > WallTime()) waiting_.push_back(foreign_signal_for(machine));
 }
 
@@ -56,6 +70,9 @@ void Notifier::say_all(const Machine& machine, const Deliver& deliver) {
   for (const auto& [severity, alert] : machine.alerts) {
     if (!is_lost()) (void)deliver(signal_for(machine, severity, alert));
   }
+  for (const auto& [severity, alert] : machine.drill.alerts) {
+    if (!is_lost()) (void)deliver(drill_signal_for(machine, severity, alert));
+  }
 }
 
 void Notifier::say_what_is_new(const Deliver& deliver) {
@@ -72,6 +89,8 @@ void Notifier::say_what_is_new(const Deliver& deliver) {
     if (!machine.exists) continue;
     for (auto& [severity, alert] : machine.alerts)
       say(machine, alert, signal_for(machine, severity, alert));
+    for (auto& [severity, alert] : machine.drill.alerts)
+      say(machine, alert, drill_signal_for(machine, severity, alert));
     if (machine.foreign.starts_at > WallTime())
       say(machine, machine.foreign, foreign_signal_for(machine));
   }
@@ -80,6 +99,7 @@ void Notifier::say_what_is_new(const Deliver& deliver) {
 void Notifier::forget_what_was_said() {
   for (Machine& machine : fleet_.machines()) {
     for (auto& [severity, alert] : machine.alerts) alert.said_birth = 0;
+    for (auto& [severity, alert] : machine.drill.alerts) alert.said_birth = 0;
     machine.foreign.said_birth = 0;
   }
 }

@@ -31,6 +31,8 @@ class Notifier {
   [[nodiscard]] AlertSignal signal_for(const Machine& machine, Severity severity,
                                        const Alert& alert) const;
   [[nodiscard]] static AlertSignal foreign_signal_for(const Machine& machine);
+  [[nodiscard]] static AlertSignal drill_signal_for(const Machine& machine, Severity severity,
+                                                    const Alert& alert);
   // Nobody comes again with it: only the other sources know.
   [[nodiscard]] bool is_lost();
 

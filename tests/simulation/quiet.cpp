@@ -49,6 +49,7 @@ void DecisionInputs::calm_down() {
   silent_.settle();
   fleet_.settle();
   announcements_.settle();
+  drills_.settle();
   stage_.trace.say("quiet");
   hear_all();
   while (notifier_.send_one([&](const AlertSignal& signal) { return deliver(0, signal); })) {
@@ -91,12 +92,14 @@ bool DecisionInputs::reconcile_next(Clock::Steady until) {
   }
   auto back = fleet_.next_return();
   if (const auto cloud = announcements_.next()) back = std::min(back.value_or(*cloud), *cloud);
+  if (const auto drill = drills_.next()) back = std::min(back.value_or(*drill), *drill);
   const bool is_machine = back && *back < due;
   const Clock::Steady at = is_machine ? *back : due;
   pass_until(at);
   if (is_machine) {
     fleet_.come_back();
     announcements_.go_on();
+    drills_.go_on();
     return true;
   }
   if (!next) return false;
@@ -177,7 +180,7 @@ void DecisionInputs::settle(minutes time) {
     if (deletions != stage_.deletions) notifier_.forget_what_was_said();
     check_in_time();
     if (before != stage_.truth.changes().size() || is_under_way() || waits_for_verification() ||
-        announcements_.is_any_left())
+        announcements_.is_any_left() || drills_.is_any_left())
       continue;
     if (!stage_.setting.says_late && !stage_.setting.asks_others()) return;
     // What was ignored because its end was just over is repeated; what is absent has ended.

@@ -33,6 +33,7 @@ Result<HealthReport> Reports::said_of(const Machine* machine) {
   report.measured_at = stage_.true_time() - stage_.chance.span(seconds(0), seconds(20));
   report.severity = machine->fault;
   report.kernel_severity = machine->fault;
+  report.drill_severity = machine->drill.severity;
   report.boot_id = machine->boot_id(machine->boots);
   report.sees_kernel_log = machine->voice != Voice::kBlind;
   if (machine->voice == Voice::kStale) {
@@ -70,6 +71,7 @@ HealthReport Reports::bent(HealthReport report, const Machine& machine) const {
     report.severity = Severity::kIsolate;
     report.kernel_severity = Severity::kIsolate;
   }
+  if (stage_.is_off(Sabotage::kDrillReport)) report = with_drill(std::move(report));
   if (stage_.is_off(Sabotage::kWell)) {
     report.severity = Severity::kNone;
     report.kernel_severity = Severity::kNone;

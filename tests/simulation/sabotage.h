@@ -141,6 +141,9 @@ enum class Sabotage : std::uint8_t {
   kAnnouncedLate,     // what is announced is read as of the day after
   kAnnouncedOver,     // what is announced is read as over once the node is drained
   kAnnouncedKept,     // what is announced is never read as over
+  kDrillLabel,        // every Node is read as one that allows drills
+  kDrillReport,       // what was injected is in the report of real faults too
+  kDrillAlerts,       // what fires beside a drill is read as one
   kDisagreement,      // an annotation or taint that contradicts the record is read as it has them
 };
 
@@ -256,6 +259,9 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kAnnouncedLate, "announced-late"},
     {Sabotage::kAnnouncedOver, "announced-over"},
     {Sabotage::kAnnouncedKept, "announced-kept"},
+    {Sabotage::kDrillLabel, "drill-label"},
+    {Sabotage::kDrillReport, "drill-report"},
+    {Sabotage::kDrillAlerts, "drill-alerts"},
     {Sabotage::kPoll, "poll"},
     {Sabotage::kPrometheusAlerts, "prometheus-alerts"},
     {Sabotage::kConditions, "conditions"},

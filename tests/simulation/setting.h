@@ -12,6 +12,7 @@ enum class Size { kAny, kThousands };
 // The alerts, conditions and log lines of others, and what the policy makes of them.
 inline constexpr const char* kForeignAlert = "DcgmXid";
 inline constexpr Severity kForeignSeverity = Severity::kReboot;
+inline constexpr const char* kDrillAlert = "GpuDrill";
 inline constexpr const char* kProblem = "GPUProblem";
 
 // What a simulation has besides the webhook.
@@ -60,6 +61,7 @@ struct Setting {
   bool has_alertmanager = true;   // that is asked before disruptive steps
   bool says_late = false;         // alerts come late and twice, ends are forged or lost
   bool has_edits = false;         // of what is gpuward's own
+  bool has_drills = false;        // people inject faults, and allow that on some nodes
   bool has_humans = true, has_clock_jumps = false, has_lies = true;
   Places places;
   TakenCare care;

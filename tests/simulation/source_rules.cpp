@@ -100,7 +100,8 @@ void SourceRules::check_known(const Machine& machine, WallTime calm,
             machine.name + ": " + what + ", and no record has it");
   };
   for (const FiringAlert& alert : machine.firing()) {
-    if (alert.severity >= Severity::kReset)
+    // A drill beside a fault goes with its record, until it is repeated.
+    if (alert.severity >= Severity::kReset && !alert.drill)
       require_known(alert.fingerprint, alert.starts_at, "alert " + alert.fingerprint + " fires");
   }
   if (stage_.setting.places.conditions && machine.problem.status == "True")

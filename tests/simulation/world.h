@@ -11,6 +11,7 @@
 #include "tests/simulation/care.h"
 #include "tests/simulation/cloud.h"
 #include "tests/simulation/drain.h"
+#include "tests/simulation/drills.h"
 #include "tests/simulation/edits.h"
 #include "tests/simulation/forger.h"
 #include "tests/simulation/free_slots.h"
@@ -109,6 +110,7 @@ class DecisionInputs {
   LateAlerts late_{stage_, fleet_, silences_};
   Told told_{stage_};
   Announcements announcements_{stage_, fleet_, invariants_.announced(), told_};
+  Drills drills_{stage_, fleet_, invariants_.drills()};
   Sinks sinks_{stage_};
   PairKubelets pair_kubelets_{stage_};
   StepKubelets step_kubelets_{stage_, fleet_};

@@ -233,6 +233,13 @@ Snapshot filled_snapshot(int gpus, Vendor vendor) {
                                   .what = "system-reboot: scheduled reboot",
                                   .start = snapshot.health.last_good_reload,
                                   .end = snapshot.health.last_good_reload}}};
+  Drill drill;
+  drill.finding.check = "xid";
+  drill.finding.code = "79";
+  drill.finding.pci_bus_id = snapshot.gpus.front().pci.bus_id();
+  drill.finding.severity = Severity::kReboot;
+  drill.until = snapshot.health.last_good_reload;
+  snapshot.drills = {drill};
   snapshot.rdma = {rdma("rdmap86s0", true), rdma("mlx5_0", false)};
   return snapshot;
 }

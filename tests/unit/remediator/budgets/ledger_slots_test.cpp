@@ -73,6 +73,27 @@ class LedgerSlotsTest : public ClusterTest {
   std::unique_ptr<LedgerSlots> slots_over_;
 };
 
+TEST_F(LedgerSlotsTest, GiveNoneToADrillWhileARealFaultWaits) {
+  const Remediation real = opened("gpu-01");
+  AlertSignal injected = signal();
+  injected.node = "gpu-02";
+  injected.drill = true;
+  ASSERT_TRUE(take({injected}));
+  const Remediation drill = remediations().back();
+  ASSERT_TRUE(drill.is_drill());
+  Remediation waiting = *replica_->store.read(real.name);
+  waiting.status.phase = Phase::kWaiting;
+  waiting.status.rule = "budget.pool";
+  ASSERT_TRUE(replica_->store.write_status(waiting));
+  catch_up(*replica_);
+
+  const auto refused = ask(drill, Step::kCordon);
+
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->guard, "budget.drill");
+  EXPECT_FALSE(ask(drill, Step::kDrain)) << "what has begun gives its place back the sooner";
+}
+
 TEST_F(LedgerSlotsTest, GiveTheLastSlotOfAPoolToOneOnly) {
   const Remediation first = opened("gpu-01");
   const Remediation second = opened("gpu-02");

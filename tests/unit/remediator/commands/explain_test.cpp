@@ -51,6 +51,24 @@ TEST(Explain, SaysThatRepeatsOfACancelledAlertAreIgnored) {
               HasSubstr("gpu-01-1 was cancelled; a new start is taken in"));
 }
 
+TEST(Explain, TellsADrillAndTheTimeOfEachOfItsSteps) {
+  Remediation drill = closed(Phase::kReleased, "same");
+  drill.alerts[0].drill = true;
+  drill.status.reached = {
+      {Milestone::kAccepted, kStart + std::chrono::milliseconds(400)},
+      {Milestone::kCordoned, kStart + std::chrono::milliseconds(1200)},
+      {Milestone::kActed, kStart + std::chrono::seconds(75)},
+      {Milestone::kRecovered, kStart + std::chrono::seconds(130)},
+  };
+  const std::vector<Remediation> all = {drill};
+
+  const std::string text = explain("gpu-01", all, kStart, "");
+
+  EXPECT_THAT(text, HasSubstr("mode observe, drill\n"));
+  EXPECT_THAT(text, HasSubstr("since the alert: recorded 0.4 s, cordoned 1.2 s, reset or "
+                              "restarted 75.0 s, back in service 130.0 s\n"));
+}
+
 TEST(Explain, SaysNothingOfACancelledAlertThatHasEnded) {
   Remediation cancelled = closed(Phase::kCancelled, "same");
   cancelled.alerts[0].ended_at = kStart + std::chrono::minutes(5);

@@ -1,6 +1,7 @@
 // What clouds announce, from the annotation of the Node to the drain and back.
 #include "core/kube/node_announcements.h"
 #include "remediator/model/announced.h"
+#include "remediator/records/view_queries.h"
 #include "remediator/sources/announcement_source.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 

@@ -40,6 +40,68 @@ TEST(Evidence, TakesANewAlertAndItsSeverity) {
   EXPECT_EQ(remediation.alerts[0].first_received, kStart + minutes(1));
 }
 
+AlertSignal drill(Severity severity, std::string fingerprint = "d1") {
+  AlertSignal signal = firing(severity, std::move(fingerprint));
+  signal.drill = true;
+  return signal;
+}
+
+TEST(Evidence, OfADrillAddsNothingToARealFault) {
+  Remediation remediation;
+  fold(remediation, firing(Severity::kReset), kStart);
+
+  EXPECT_EQ(fold(remediation, drill(Severity::kIsolate), kStart), Change::kSome);
+
+  EXPECT_FALSE(remediation.is_drill());
+  EXPECT_EQ(remediation.severity, Severity::kReset);
+  EXPECT_EQ(remediation.evidence_severity(), Severity::kReset);
+  EXPECT_EQ(remediation.firing_severity(), Severity::kReset);
+  remediation.alerts[0].ended_at = kStart + minutes(1);
+  EXPECT_FALSE(remediation.any_firing());
+  EXPECT_EQ(remediation.ended_at(), kStart + minutes(1));
+}
+
+TEST(Evidence, ThatIsRealTakesAwayWhatADrillHadRaised) {
+  Remediation remediation;
+  fold(remediation, drill(Severity::kIsolate), kStart);
+  ASSERT_TRUE(remediation.is_drill());
+  ASSERT_EQ(remediation.evidence_severity(), Severity::kIsolate);
+
+  fold(remediation, firing(Severity::kReset), kStart);
+
+  EXPECT_FALSE(remediation.is_drill());
+  EXPECT_EQ(remediation.severity, Severity::kReset);
+  fold(remediation, drill(Severity::kIsolate, "d2"), kStart);
+  EXPECT_EQ(remediation.severity, Severity::kReset);
+  EXPECT_THAT(remediation.alerts, SizeIs(3));
+}
+
+TEST(Evidence, OfADrillTakesNobodysPlace) {
+  Remediation remediation;
+  for (std::size_t i = 0; i < kMaxEvidence; ++i)
+    fold(remediation, firing(Severity::kMonitor, "a" + std::to_string(i)), kStart);
+
+  const Folded folded = fold(remediation, drill(Severity::kIsolate), kStart);
+
+  EXPECT_EQ(folded.ignored, Ignored::kNoRoom);
+  EXPECT_THAT(remediation.alerts, SizeIs(kMaxEvidence));
+  EXPECT_EQ(remediation.severity, Severity::kMonitor);
+}
+
+TEST(Evidence, ThatIsRealHasRoomWhereDrillsHaveTakenAllOfIt) {
+  Remediation remediation;
+  for (std::size_t i = 0; i < kMaxEvidence; ++i)
+    fold(remediation, drill(Severity::kIsolate, "d" + std::to_string(i)), kStart);
+
+  const Folded folded = fold(remediation, firing(Severity::kReset), kStart);
+
+  EXPECT_FALSE(folded.ignored);
+  EXPECT_FALSE(remediation.is_drill());
+  EXPECT_EQ(remediation.severity, Severity::kReset);
+  EXPECT_THAT(remediation.alerts, SizeIs(kMaxEvidence));
+  EXPECT_FALSE(remediation.dropped) << "a drill is no evidence that somebody has to wait for";
+}
+
 TEST(Evidence, DoesNotChangeByARepeatWithAnEarlierStart) {
   Remediation remediation;
   fold(remediation, firing(), kStart);

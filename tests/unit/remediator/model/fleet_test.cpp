@@ -87,6 +87,7 @@ TEST(GpuNode, IsOneOnWhichAnExporterSaysHowItIs) {
   EXPECT_TRUE(is_one("gpuward.dev/status", "pass"));
   EXPECT_TRUE(is_one("gpu-healthcheck.aws-samples.io/mode", "quarantine"));
   EXPECT_FALSE(is_one("gpuward.dev/managed", "true")) << "an operator's, on nodes of all kinds";
+  EXPECT_FALSE(is_one("gpuward.dev/drill", "allowed")) << "the same";
 }
 
 }  // namespace

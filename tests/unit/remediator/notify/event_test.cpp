@@ -69,6 +69,7 @@ TEST(NotificationEvent, HasTheFieldsOfTheMonitorThatIsReplacedAndOurs) {
                   {"runbook", "gpuwardctl runbook GpuNodeNeedsReboot"},
                   {"id", "gpu-01-abc-1-held-1"},
                   {"dry_run", false},
+                  {"drill", false},
                   {"text", "text"}}));
 }
 

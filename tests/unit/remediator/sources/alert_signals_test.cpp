@@ -32,6 +32,28 @@ TEST(AlertSignals, TakeNodeSeverityAndName) {
   EXPECT_EQ(signals.signals[0].error_class, "GPU_HEALTH_ERROR");
 }
 
+TEST(AlertSignals, OfADrillAreThoseWithTheVeryLabelAndNoFaultIsHiddenByAnother) {
+  const AlertSignals ours =
+      signals_of({{"node", "gpu-01"}, {"drill", "true"}, {"drill_remediation", "reboot"}});
+  const AlertSignals both =
+      signals_of({{"node", "gpu-01"}, {"drill", "true"}, {"remediation", "reset"}});
+  const AlertSignals odd =
+      signals_of({{"node", "gpu-01"}, {"drill", "false"}, {"remediation", "reset"}});
+  const AlertSignals real =
+      signals_of({{"node", "gpu-01"}, {"remediation", "reset"}, {"drill_remediation", "isolate"}});
+
+  ASSERT_THAT(ours.signals, SizeIs(1));
+  EXPECT_TRUE(ours.signals[0].drill);
+  EXPECT_EQ(ours.signals[0].severity, Severity::kReboot);
+  ASSERT_THAT(both.signals, SizeIs(1));
+  EXPECT_TRUE(both.signals[0].drill);
+  ASSERT_THAT(odd.signals, SizeIs(1));
+  EXPECT_FALSE(odd.signals[0].drill);
+  ASSERT_THAT(real.signals, SizeIs(1));
+  EXPECT_FALSE(real.signals[0].drill);
+  EXPECT_EQ(real.signals[0].severity, Severity::kReset);
+}
+
 TEST(AlertSignals, IgnoreAlertsThatAskForNothing) {
   const AlertSignals signals = signals_of({{"alertname", "Watchdog"}});
 

@@ -42,6 +42,17 @@ TEST(PrometheusReports, ReadSeverityTimeAndBootFromOneAnswer) {
       1763712298500);
 }
 
+TEST(PrometheusReports, TellADrillFromWhatIsReal) {
+  const auto report = decode_report(result_of({kTime, kSeverity, kKernel, kLogUp, kBoot,
+                                               sample(R"("what":"drill","node":"gpu-01")", "3")}));
+
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->severity, Severity::kMonitor);
+  EXPECT_EQ(report->kernel_severity, Severity::kNone);
+  EXPECT_EQ(with_drill(*report).severity, Severity::kReboot);
+  EXPECT_EQ(with_drill(*report).kernel_severity, Severity::kReboot);
+}
+
 TEST(PrometheusReports, NameTheClassOfTheWorstFinding) {
   const auto finding = [](const std::string& check, const std::string& code,
                           const std::string& severity) {

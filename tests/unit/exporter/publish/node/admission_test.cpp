@@ -252,8 +252,9 @@ TEST_F(AdmissionTest, NobodyTouchesLabelsAndAnnotationsThatAreNotItsOwn) {
     expect_denied(token, kOwn, labels("node-role.kubernetes.io/control-plane", ""), "labels");
     expect_denied(token, kOwn, labels("gpu-healthcheck.aws-samples.io.evil/status", "x"), "labels");
     // Only whole keys are the exporter's: the remediator and operators have theirs beside them.
-    for (const char* key : {"gpuward.dev/managed", "gpuward.dev/remediation", "gpuward.dev/other",
-                            "gpu-healthcheck.aws-samples.io/other", "gpuward.dev/status-x"}) {
+    for (const char* key :
+         {"gpuward.dev/managed", "gpuward.dev/drill", "gpuward.dev/remediation",
+          "gpuward.dev/other", "gpu-healthcheck.aws-samples.io/other", "gpuward.dev/status-x"}) {
       expect_denied(token, kOwn, labels(key, "false"), std::string("labels ") + key);
       expect_denied(token, kOwn, annotations(key, "{}"), std::string("annotations ") + key);
     }
