@@ -1,5 +1,5 @@
-// Takes the taint out-of-service of ours off again: once the Node is Ready, and where no Remediation
-// of it is open. Other people's taints of that key stay.
+// Takes the taint out-of-service of ours off again: once the Node is Ready, and where no
+// Remediation of it is open. Other people's taints of that key stay.
 #pragma once
 
 #include "core/kube/api.h"
