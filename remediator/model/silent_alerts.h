@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,14 +25,20 @@ inline const std::string kKubeletFingerprint = std::string(kSilentOrigin) + "kub
   return alert.fingerprint == kSilentFingerprint;
 }
 
-// Whether the node is known to be silent, or was and nothing else is said of it by now: what is
+// Whether the node is known to be silent, or was, and no fault was reported of it since: what is
 // done about it is what the policy says of silent nodes.
 [[nodiscard]] inline bool rests_on_silence(const Remediation& remediation) {
-  const auto is_firing = [](const AlertEvidence& alert) {
-    return alert.firing() && is_of_silent_node(alert);
-  };
-  if (std::ranges::any_of(remediation.alerts, is_firing)) return true;
-  return !remediation.any_firing() && std::ranges::any_of(remediation.alerts, is_of_silent_node);
+  std::optional<WallTime> silent_until;
+  WallTime fault_until{};
+  for (const AlertEvidence& alert : remediation.alerts) {
+    if (is_of_silent_node(alert)) {
+      if (alert.firing()) return true;
+      silent_until = std::max(silent_until.value_or(WallTime()), *alert.ended_at);
+    } else if (remediation.counts(alert)) {
+      fault_until = std::max(fault_until, alert.ended_at.value_or(WallTime::max()));
+    }
+  }
+  return silent_until && *silent_until >= fault_until;
 }
 
 // Of a silent node nobody reports: proofs that its machine is down replace the report.

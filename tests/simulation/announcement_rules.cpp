@@ -147,7 +147,8 @@ void AnnouncementRules::check_begun(const Machine& machine, const CloudEvent& ev
     if (one.node_uid != node->node.meta.uid || evidence == nullptr) continue;
     const bool is_just_closed = !one.open() && now - *one.status.closed_at < kReadWithin;
     is_known |= one.open() || is_just_closed;
-    if (!one.open() || now - evidence->first_received < kLateWithin) continue;
+    const bool is_new = one.status.rule.empty();  // nobody has looked at it yet
+    if (!one.open() || is_new || now - evidence->first_received < kLateWithin) continue;
     const auto own = policy_of(one, node->node);
     const bool is_left =
         one.wish.pause || one.status.phase == Phase::kPaused || one.status.phase == Phase::kHeld;

@@ -275,6 +275,21 @@ TEST_F(SilentNodeTest, ThatWasUnhealthyBeforeGoesOnByProofsToo) {
   EXPECT_EQ(steps_[Step::kReboot].begun, 1);
 }
 
+// Else what failed for the fault would be forgotten, and the node return by a report.
+TEST_F(SilentNodeTest, GoesOnByItsFaultWhereThatWasTheLastWord) {
+  fall_silent();
+  ASSERT_TRUE(rests_on_silence(remediation()));
+  AlertSignal fault = signal(Severity::kReboot);
+  ASSERT_TRUE(take({fault}));
+  come_back();
+  EXPECT_FALSE(rests_on_silence(remediation()));
+  clock_.advance(minutes(1));
+  fault.firing = false;
+  fault.ends_at = clock_.wall();
+  ASSERT_TRUE(take({fault}));
+  EXPECT_FALSE(rests_on_silence(remediation()));
+}
+
 // With the policy's key `out_of_service`.
 class SilentNodeThatIsOff : public SilentNodeTest {
  protected:
