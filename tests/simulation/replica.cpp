@@ -279,12 +279,14 @@ void Replica::before_request() {
   stall_(span);
 }
 
-// What the view has is bent as what is read is.
+// What the view has is bent as what is read is, and is told as it was where nothing is bent.
 Remediation Replica::as_told(const Remediation& remediation) const {
   const std::string path = remediation_collection() + "/" + remediation.name;
   if (stage_.sabotage == Sabotage::kNone || !stage_.kube.has(path)) return remediation;
-  return *parse_remediation(bent_answer(stage_, {Resource::kRemediation, remediation.name}, false,
-                                        dump_json(stage_.kube.get(path))));
+  const std::string now = dump_json(stage_.kube.get(path));
+  const std::string bent =
+      bent_answer(stage_, {Resource::kRemediation, remediation.name}, false, now);
+  return bent == now ? remediation : *parse_remediation(bent);
 }
 
 // A network that is dead is noticed by nobody but the view.
