@@ -21,8 +21,9 @@ constexpr std::uint64_t kMoreSeeds = 300;
 constexpr auto kLastFound = std::to_array<Found>({
     {"late-restart", 4829},   {"cooldown", 4071},
     {"pod-identity", 3878},   {"claims", 3147},
-    {"partition", 2782},      {"proof", 2473},
+    {"signs-of-life", 422},   {"proof", 2473},
     {"off-proof", 19},        {"out-of-service", 105},
+    {"proofs-of-death", 401}, {"drill-label", 2},
     {"drill-report", 300},    {"drill-alerts", 33},
     {"instance", 1967},       {"record-cordon", 1294},
     {"job-boot", 494},        {"unknown-condition", 1192},

@@ -77,7 +77,6 @@ OtherSources::OtherSources(Stage& stage, AnsweringPlaces& places, const ClusterV
                            ScrapeStates& scrapes)
     : stage_(stage),
       intake_(intake),
-      signs_(stage, view),
       announcements_(stage, view),
       wire_(stage, std::move(identity)),
       fence_(wire_, [this] { return leads_ != nullptr && (*leads_)(); }),
@@ -87,7 +86,7 @@ OtherSources::OtherSources(Stage& stage, AnsweringPlaces& places, const ClusterV
             stage.clock),
       poll_due_(stage.clock.steady()) {
   for (auto& source :
-       make_sources(parts_of(stage, places, view, api_, signs_, announcements_, scrapes))) {
+       make_sources(parts_of(stage, places, view, api_, view, announcements_, scrapes))) {
     const bool is_off = source->name() == "condition" && stage.is_off(Sabotage::kConditions);
     if (!is_off) sources_.push_back({std::move(source), stage.clock.steady()});
   }

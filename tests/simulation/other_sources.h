@@ -50,7 +50,6 @@ class OtherSources {
 
   Stage& stage_;
   Intake& intake_;
-  LonelyNodes signs_;
   BentAnnouncements announcements_;
   CursorWire wire_;
   const std::function<bool()>* leads_ = nullptr;  // during a round: a process may stand still in it

@@ -97,7 +97,7 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
       drain_(stage, invariants, api_),
       exclusions_(api_, kStateNamespace, stage.clock),
       proofs_(stage, {.api = api_,
-                      .nodes = signs_,
+                      .nodes = view_,
                       .policy = stage.policy,
                       .scrapes = outside.scrapes,
                       .machines = outside.cloud,

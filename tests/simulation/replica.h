@@ -190,7 +190,6 @@ class Replica {
   PodDrain drain_;
   ExclusionStore exclusions_;
   NotifyAction notify_;
-  LonelyNodes signs_{stage_, view_};
   NotedProofs proofs_;
   OutOfServiceAction moves_{api_, &proofs_};
   Reconciler reconciler_;

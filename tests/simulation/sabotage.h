@@ -135,7 +135,6 @@ enum class Sabotage : std::uint8_t {
   kSignsOfLife,       // nothing is read that says that a machine is up
   kOffProof,          // a machine that is down is read as without power
   kOutOfService,      // the taint out-of-service is not taken off
-  kPartition,         // each silent node is read as the only one
   kAnnouncedBoot,     // what another machine or boot has read, or is stale, is read as of now
   kAnnouncedEarly,    // what is announced is read as of the day before
   kAnnouncedLate,     // what is announced is read as of the day after
@@ -253,7 +252,6 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kSignsOfLife, "signs-of-life"},
     {Sabotage::kOffProof, "off-proof"},
     {Sabotage::kOutOfService, "out-of-service"},
-    {Sabotage::kPartition, "partition"},
     {Sabotage::kAnnouncedBoot, "announced-boot"},
     {Sabotage::kAnnouncedEarly, "announced-early"},
     {Sabotage::kAnnouncedLate, "announced-late"},

@@ -299,17 +299,6 @@ void SilentNodes::check_rest(const Machine& machine, const NodeSigns& view) cons
           machine.name + " is down, and nobody knows that it is silent");
 }
 
-std::vector<NodeSign> LonelyNodes::signs(WallTime now) const {
-  auto nodes = nodes_.signs(now);
-  if (!stage_.is_off(Sabotage::kPartition)) return nodes;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    NodeSign& node = nodes[i];
-    if (node.since) *node.since -= minutes(10) * static_cast<int>(i);
-    node.place = {.pool = node.node, .zone = node.node, .domains = {}};
-  }
-  return nodes;
-}
-
 Result<MachineProofs> NotedProofs::read(const kube::Node& node) {
   auto proofs = reader_.read(node);
   if (!stage_.looks.empty())

@@ -58,18 +58,6 @@ class NotedProofs final : public ProofSource {
   ProofReader reader_;
 };
 
-// Each node looks as if it were the only one that is silent.
-class LonelyNodes final : public NodeSigns {
- public:
-  LonelyNodes(const Stage& stage, const NodeSigns& nodes) : stage_(stage), nodes_(nodes) {}
-  [[nodiscard]] std::vector<NodeSign> signs(WallTime now) const override;
-  [[nodiscard]] bool is_current(Clock::Steady now) const override { return nodes_.is_current(now); }
-
- private:
-  const Stage& stage_;
-  const NodeSigns& nodes_;
-};
-
 // What must be true of the proofs where such a step is intended.
 void check_proofs(const Stage& stage, const Remediation& after, const StepRecord& record);
 // And of the machine where it is asked for.
