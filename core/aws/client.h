@@ -59,10 +59,9 @@ class AwsClient {
 
   // A 2xx. What AWS has provably not begun (throttled, a signature of a wrong clock, keys that it
   // does not take while their source has others) is asked again a few times within seconds; nothing
-  // else is: whether a call that timed
-  // out (kTimeout) or broke off (kUnavailable) was carried out is for the caller to find out.
-  // Errors are those of kind_of(), and of the transport; kOverloaded: throttled until the end;
-  // kCancelled: stopped.
+  // else is: whether a call that timed out (kTimeout) or broke off (kUnavailable) was carried out
+  // is for the caller to find out. Errors are those of kind_of(), and of the transport;
+  // kOverloaded: throttled until the end; kCancelled: stopped.
   [[nodiscard]] Result<http::ClientResponse> call(const AwsCall& call);
   // The root element of the answer.
   [[nodiscard]] Result<XmlElement> query(const AwsQuery& query);

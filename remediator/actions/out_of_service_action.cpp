@@ -20,13 +20,9 @@ Result<StepProgress> OutOfServiceAction::begin(const StepRequest& request) {
                        "nothing is put on the node: no proof says that its machine is off");
   }
   if (const auto allowed = request.permit(); !allowed) return held_back(request, allowed.error());
-  const auto changed = api_.change_node(request.node, {.set_labels = {},
-                                                       .set_annotations = {},
-                                                       .remove_labels = {},
-                                                       .remove_annotations = {},
-                                                       .unschedulable = {},
-                                                       .set_taints = {out_of_service_taint()},
-                                                       .remove_taints = {}});
+  kube::NodeChange change;
+  change.set_taints.push_back(out_of_service_taint());
+  const auto changed = api_.change_node(request.node, change);
   if (changed) {
     return progress_of(request, StepResult::kDone,
                        std::string(kOutOfServiceKey) + " is on the node, which is off (" + *proof +

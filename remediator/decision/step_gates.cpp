@@ -20,13 +20,9 @@ using std::chrono::seconds;
 // The longest time between two looks at a step whose time is known: an operator may change it.
 constexpr milliseconds kLongestGateInterval = std::chrono::minutes(1);
 
-// Evidence that could not be collected, a job that does not start over, or pods that do not move is
-// no reason to leave an unhealthy node as it is.
 bool is_behind_us(const StepRecord& record) {
   if (record.result == StepResult::kDone) return true;
-  const bool may_fail = record.step == Step::kCollectEvidence || record.step == Step::kNotify ||
-                        record.step == Step::kRestartJob || record.step == Step::kOutOfService;
-  return may_fail && record.result == StepResult::kFailed;
+  return may_fail(record.step) && record.result == StepResult::kFailed;
 }
 
 // When the last step was done.

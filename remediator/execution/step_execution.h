@@ -29,7 +29,7 @@ class StepPermits {
     Step step;
     std::string intended;
     bool is_silent = false;  // it rests on proofs that the machine of a silent node is down
-    bool is_drill = false;   // or was begun in one: its Node must allow drills
+    bool is_drill = false;   // it is of a drill, or was begun in one: the Node must allow drills
     std::string boot;        // the one that it was decided on and must be in still; empty: any
   };
   // For a step: only while that intent stands, while the node is the one that it was intended for,

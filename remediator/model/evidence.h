@@ -87,8 +87,7 @@ inline constexpr std::chrono::minutes kDroppedAgain{10};
 // Folds `signal` into `remediation`: new alerts are added, a resolved one gets its end, severity
 // rises and never falls. A drill adds nothing to the severity of what is real, no alert gives way
 // to one, and it gives way to each that is real; with the first of these what the drills had raised
-// is gone. A repeat changes
-// nothing, unless it has started later than was known.
+// is gone. A repeat changes nothing, unless it has started later than was known.
 //
 // Which end is believed:
 // - An end before the known start is of an earlier episode: nothing ends. All times of an alert are

@@ -61,6 +61,13 @@ enum class Mode : std::uint8_t { kObserve, kTaint, kCordon, kFull };
 [[nodiscard]] constexpr bool is_diagnostic(Step step) {
   return step == Step::kQuarantineJob || step == Step::kNcclTest || step == Step::kNcclPairs;
 }
+// Whether the next step follows although this one has failed: evidence that could not be collected,
+// a job that does not start over, or pods that do not move are no reason to leave an unhealthy node
+// as it is.
+[[nodiscard]] constexpr bool may_fail(Step step) {
+  return step == Step::kCollectEvidence || step == Step::kOutOfService ||
+         step == Step::kRestartJob || step == Step::kNotify;
+}
 // Whether the step is a Job pinned to the node, or several.
 [[nodiscard]] constexpr bool is_job(Step step) {
   return step == Step::kCollectEvidence || step == Step::kGpuReset || is_diagnostic(step);

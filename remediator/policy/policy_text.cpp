@@ -30,9 +30,7 @@ std::string failure_text(const Policy& policy, Severity severity, Step step) {
   if (step == Step::kNotify) return "waits for no receiver";
   if (step == Step::kCollectEvidence && !policy.jobs.evidence.upload.empty())
     return "goes to " + policy.jobs.evidence.upload + "; its failure stops nothing";
-  const bool is_helpful =
-      step == Step::kCollectEvidence || step == Step::kRestartJob || step == Step::kOutOfService;
-  if (is_helpful) return "its failure stops nothing";
+  if (may_fail(step)) return "its failure stops nothing";
   // Only mode full comes to such a step.
   Policy full = policy;
   full.mode = Mode::kFull;

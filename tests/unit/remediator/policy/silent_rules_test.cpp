@@ -59,6 +59,10 @@ TEST(SilentRules, RestartThenEndTheMachineAfterAnApproval) {
               ElementsAre(Step::kTaint, Step::kCordon, Step::kNotify, Step::kTerminate));
   const auto policy = policy_for_silence(policy_of(yaml), remediation_with({kSilentFingerprint}));
   EXPECT_TRUE(policy->steps.at(Severity::kIsolate).back().before.approval);
+  const std::string moves = kReboots + "silent: {out_of_service: true, reboot: true}\n";
+  EXPECT_THAT(silent_steps(moves),
+              ElementsAre(Step::kTaint, Step::kCordon, Step::kNotify, Step::kOutOfService,
+                          Step::kReboot, Step::kVerify, Step::kReturn));
   EXPECT_TRUE(needs_approvals(*policy_of("silent: {terminate: true}\n")));
 }
 
@@ -96,6 +100,13 @@ TEST(SilentRules, ARestartNeedsAWay) {
   const auto policy = parse_policy("silent: {reboot: true}\n");
   ASSERT_FALSE(policy);
   EXPECT_THAT(policy.error().message, HasSubstr("silent.reboot is on"));
+}
+
+// A node that is not silent is drained, which ends its pods.
+TEST(SilentRules, HaveTheStepOutOfServiceAlone) {
+  const auto policy = parse_policy("severities: {reboot: [taint, cordon, out-of-service]}\n");
+  ASSERT_FALSE(policy);
+  EXPECT_THAT(policy.error().message, HasSubstr("each step must be one of taint"));
 }
 
 }  // namespace
