@@ -30,6 +30,10 @@ Result<std::string> take_one(const std::filesystem::path& path) {
 Result<std::filesystem::path> RequestFolder::leave(std::string_view text, WallTime now) const {
   std::error_code error;
   std::filesystem::create_directory(folder_, error);
+  if (error == std::errc::no_such_file_or_directory) {
+    return fail(ErrorKind::kNotFound, "there is no folder " + folder_.parent_path().string() +
+                                          "; an exporter makes the one of its --state.path");
+  }
   if (!error) {
     std::filesystem::permissions(folder_, std::filesystem::perms::owner_all, error);
   }

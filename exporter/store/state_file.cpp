@@ -311,12 +311,13 @@ Result<State> StateFile::read() const {
 }
 
 Result<State> StateFile::load() const {
+  std::error_code error;
+  std::filesystem::create_directories(path_.parent_path(), error);  // save() says what is wrong
   auto state = read();
   if (state) return state;
   if (state.error().kind == ErrorKind::kNotFound) return State{};
   std::filesystem::path aside = path_;
   aside += ".broken";
-  std::error_code error;
   std::filesystem::rename(path_, aside, error);
   return fail(ErrorKind::kInvalid,
               state.error().message + (error ? "; it could not be set aside: " + error.message()

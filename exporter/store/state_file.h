@@ -21,7 +21,8 @@ class StateFile {
 
   // The state of the run before; an empty one where there is none. kInvalid: the file is broken or
   // cannot be read, and has been set aside as `state.json.broken`, so that the next save does not
-  // write over it. Start with an empty state.
+  // write over it. Start with an empty state. Makes the folder where it is missing, so that
+  // `inject` and `clear` find it as soon as the exporter serves.
   [[nodiscard]] Result<State> load() const;
   // The same for those to whom the file does not belong: changes nothing, and a missing file is
   // kNotFound.

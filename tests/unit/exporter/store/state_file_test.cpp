@@ -94,6 +94,15 @@ TEST(StateFile, ReadsWhatTheVersionBeforeHasWritten) {
   EXPECT_EQ(loaded->findings.size(), 1U);
 }
 
+TEST(StateFile, MakesItsFolderAtTheStartForThoseWhoLeaveRequestsThere) {
+  const support::TempDir place;
+  const std::filesystem::path folder = place.path() / "not" / "yet";
+
+  EXPECT_TRUE(StateFile(folder).load().has_value());
+
+  EXPECT_TRUE(std::filesystem::is_directory(folder));
+}
+
 TEST(StateFile, IsEmptyWhereThereIsNone) {
   const support::TempDir folder;
 
