@@ -152,7 +152,7 @@ http::Response FakeKube::answer(const http::Request& request) {
 Check FakeKube::admit(const std::string& user, const Target& target, const std::string& verb,
                       const http::Request& request) {
   const bool is_write = verb == "create" || verb == "update" || verb == "patch";
-  if (!guards_approvals_ || !is_write) return {};
+  if (!guards_approvals_ || !is_write || !may_approve(target)) return {};
   const auto body = body_of(request);
   if (!body || !body->is_object()) return {};
   const Object before = world_.store.find(target.id());
@@ -278,7 +278,16 @@ Json FakeKube::call(const std::string& method, const std::string& path, const Js
   return parse_json(*response.body, kBodyLimits).value();
 }
 
-Json FakeKube::get(const std::string& path) { return call("GET", path, nullptr, ""); }
+Json FakeKube::get(const std::string& path) {
+  const auto target = parse_target(world_.registry, path);
+  if (target && !target->name.empty() && target->subresource.empty()) {
+    if (const Object object = world_.store.find(target->id())) return *object;
+  }
+  if (target && target->name.empty() && !path.contains('?')) {
+    if (auto list = list_objects(world_, *target, {})) return *std::move(list);
+  }
+  return call("GET", path, nullptr, "");
+}
 
 Json FakeKube::create(const std::string& path, const Json& object) {
   Json complete = object;

@@ -97,14 +97,16 @@ Result<http::ClientResponse> WatchWire::send(const http::ClientRequest& request)
   if (fault == Fault::kCut) return fail(ErrorKind::kUnavailable, "the connection was cut");
   auto answer = client_.send(request);
   if (!answer || answer->status / 100 != 2) return answer;
-  Json list = *parse_json(answer->body);
-  const bool is_complete = string_at(list["metadata"], "continue").empty() &&
-                           !request.url.ends_with("?limit=1");  // it asks for the version
+  const bool goes_on =
+      answer->body.contains(R"("continue":)") && !answer->body.contains(R"("continue":"")");
+  const bool is_complete =
+      !goes_on && !request.url.ends_with("?limit=1");  // it asks for the version
   if (is_complete) {
     served_ = stage_.truth.changes().size();
-    note_told(*parse_integer<Version>(string_at(list["metadata"], "resourceVersion")));
+    note_told(stage_.kube.revision());
   }
   if (stage_.sabotage == Sabotage::kNone) return answer;
+  Json list = *parse_json(answer->body);
   for (Json& item : list["items"]) item = bent(item);
   answer->body = dump_json(list);
   return answer;

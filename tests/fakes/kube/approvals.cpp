@@ -24,11 +24,14 @@ std::unexpected<Failure> denied(const Target& target, const std::string& policy,
 
 }  // namespace
 
+bool may_approve(const Target& target) {
+  const Resource& resource = *target.resource;
+  return resource.plural == "remediations" && resource.group == "gpuward.dev" &&
+         target.subresource.empty();
+}
+
 Check check_approval(const std::string& user, const Target& target, const Json& before,
                      const Json& body) {
-  const Resource& resource = *target.resource;
-  if (resource.plural != "remediations" || resource.group != "gpuward.dev") return {};
-  if (!target.subresource.empty()) return {};
   const Json& old = annotations_of(before);
   const Json& said = annotations_of(body);
   const bool is_patch = !before.is_null();

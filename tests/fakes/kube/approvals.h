@@ -11,7 +11,10 @@
 
 namespace gpuward::fakes {
 
-// `before` is null where the object is to be made. 403 in the words of a
+// Whether anything of that can be in a write to `target`.
+[[nodiscard]] bool may_approve(const Target& target);
+
+// Of such a target. `before` is null where the object is to be made. 403 in the words of a
 // ValidatingAdmissionPolicy.
 [[nodiscard]] Check check_approval(const std::string& user, const Target& target,
                                    const Json& before, const Json& body);
