@@ -20,6 +20,7 @@ struct Found {
 constexpr std::uint64_t kMoreSeeds = 300;
 constexpr auto kLastFound = std::to_array<Found>({
     {"late-restart", 4829},   {"cooldown", 4071},
+    {"partition", 617},       {"leases", 617},
     {"pod-identity", 3878},   {"claims", 3147},
     {"signs-of-life", 422},   {"proof", 2473},
     {"off-proof", 19},        {"out-of-service", 105},

@@ -92,6 +92,7 @@ bool DecisionInputs::reconcile_next(Clock::Steady until) {
   }
   auto back = fleet_.next_return();
   if (const auto cloud = announcements_.next()) back = std::min(back.value_or(*cloud), *cloud);
+  if (const auto silence = silent_.next()) back = std::min(back.value_or(*silence), *silence);
   if (const auto drill = drills_.next()) back = std::min(back.value_or(*drill), *drill);
   const bool is_machine = back && *back < due;
   const Clock::Steady at = is_machine ? *back : due;
@@ -99,6 +100,7 @@ bool DecisionInputs::reconcile_next(Clock::Steady until) {
   if (is_machine) {
     fleet_.come_back();
     announcements_.go_on();
+    silent_.go_on();
     drills_.go_on();
     return true;
   }
@@ -114,7 +116,7 @@ bool DecisionInputs::reconcile_next(Clock::Steady until) {
 
 // Who asks the places of alerts goes on asking meanwhile.
 void DecisionInputs::pass_until(Clock::Steady at) {
-  const bool is_asked = stage_.setting.asks_others() || late_.loses_ends();
+  const bool is_asked = stage_.setting.asks_others() || late_.loses_ends() || silent_.next();
   while (is_asked && at - stage_.clock.steady() > minutes(1)) {
     sleep_until(stage_.clock.steady() + minutes(1));
     go_on_all();
@@ -146,7 +148,7 @@ void DecisionInputs::look_quietly(std::size_t who, const std::string& node) {
       node, false,
       std::chrono::floor<std::chrono::milliseconds>(again->second - stage_.clock.steady()));
   again->second = std::max(again->second, stage_.clock.steady() + patience);
-  const bool is_soon = announcements_.is_announced(node) || silent_.is_down(node);
+  const bool is_soon = announcements_.is_announced(node) || silent_.is_silent(node);
   patience = std::min<seconds>(3 * patience, is_soon ? kSoonWait : kLongestWait);
 }
 
@@ -180,7 +182,7 @@ void DecisionInputs::settle(minutes time) {
     if (deletions != stage_.deletions) notifier_.forget_what_was_said();
     check_in_time();
     if (before != stage_.truth.changes().size() || is_under_way() || waits_for_verification() ||
-        announcements_.is_any_left() || drills_.is_any_left())
+        announcements_.is_any_left() || silent_.next() || drills_.is_any_left())
       continue;
     if (!stage_.setting.says_late && !stage_.setting.asks_others()) return;
     // What was ignored because its end was just over is repeated; what is absent has ended.

@@ -190,6 +190,7 @@ class Replica {
   PodDrain drain_;
   ExclusionStore exclusions_;
   NotifyAction notify_;
+  LonelyNode signs_{stage_, view_};
   NotedProofs proofs_;
   OutOfServiceAction moves_{api_, &proofs_};
   Reconciler reconciler_;

@@ -135,6 +135,8 @@ enum class Sabotage : std::uint8_t {
   kSignsOfLife,       // nothing is read that says that a machine is up
   kOffProof,          // a machine that is down is read as without power
   kOutOfService,      // the taint out-of-service is not taken off
+  kLeases,            // the Leases of all nodes are read as just renewed
+  kPartition,         // the node whose proofs are read looks like the only silent one
   kAnnouncedBoot,     // what another machine or boot has read, or is stale, is read as of now
   kAnnouncedEarly,    // what is announced is read as of the day before
   kAnnouncedLate,     // what is announced is read as of the day after
@@ -252,6 +254,8 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kSignsOfLife, "signs-of-life"},
     {Sabotage::kOffProof, "off-proof"},
     {Sabotage::kOutOfService, "out-of-service"},
+    {Sabotage::kLeases, "leases"},
+    {Sabotage::kPartition, "partition"},
     {Sabotage::kAnnouncedBoot, "announced-boot"},
     {Sabotage::kAnnouncedEarly, "announced-early"},
     {Sabotage::kAnnouncedLate, "announced-late"},

@@ -56,11 +56,12 @@ SilentNodes::SilentNodes(Stage& stage, Fleet& fleet) : stage_(stage), fleet_(fle
   stage.node_leases = [this](std::string_view node) { return leases(node); };
 }
 
-std::optional<Json> SilentNodes::lease_of(const Machine& machine) const {
+std::optional<Json> SilentNodes::lease_of(const Machine& machine, bool is_listed) const {
   if (!machine.exists || !machine.works() || machine.is_restarting) return std::nullopt;
   const auto age = stage_.silent_chance.span(seconds(0), kRenewedEvery);
-  WallTime at = stage_.true_time() - age;
-  if (machine.silence.renewed) at = *machine.silence.renewed;
+  const bool is_bent = stage_.is_off(Sabotage::kPartition) || stage_.is_off(Sabotage::kLeases);
+  const bool is_renewed = !machine.silence.renewed || (is_listed && is_bent);
+  const WallTime at = is_renewed ? stage_.true_time() - age : *machine.silence.renewed;
   return Json{
       {"metadata", {{"name", machine.name}, {"uid", machine.name}, {"resourceVersion", "1"}}},
       {"spec", {{"renewTime", to_rfc3339_ms(at)}}}};
@@ -69,7 +70,7 @@ std::optional<Json> SilentNodes::lease_of(const Machine& machine) const {
 http::ClientResponse SilentNodes::leases(std::string_view node) const {
   Json items = Json::array();
   for (const Machine& machine : fleet_.machines()) {
-    const auto lease = lease_of(machine);
+    const auto lease = lease_of(machine, node.empty());
     if (lease && (node.empty() || node == machine.name)) items.push_back(*lease);
   }
   http::ClientResponse answer;
@@ -85,10 +86,10 @@ http::ClientResponse SilentNodes::leases(std::string_view node) const {
   return answer;
 }
 
-void SilentNodes::tell_unknown() {
+void SilentNodes::tell_unknown(Clock::Steady until) {
   for (Machine& machine : fleet_.machines()) {
     auto& at = machine.silence.unknown_at;
-    if (!at || (!stage_.is_quiet && *at > stage_.clock.steady())) continue;
+    if (!at || *at > until) continue;
     at.reset();
     if (machine.exists) fleet_.say_ready(machine);
   }
@@ -96,13 +97,13 @@ void SilentNodes::tell_unknown() {
 
 void SilentNodes::do_something() {
   Chance& chance = stage_.silent_chance;
-  tell_unknown();
+  tell_unknown(stage_.clock.steady());
   if (!stage_.setting.falls_silent || !chance.happens(0.2)) return;
   switch (chance.weighted({55, 25, 20})) {
     case 0:
       return die();
     case 1:
-      return cut_off_zone();
+      return cut_off_zone({30, 20, 50});
     default:
       return come_back();
   }
@@ -143,11 +144,11 @@ void SilentNodes::die() {
 
 // A zone or all of it from the API server, from Prometheus, or from both and what controls the
 // power.
-void SilentNodes::cut_off_zone() {
+void SilentNodes::cut_off_zone(const std::vector<int>& weights) {
   Chance& chance = stage_.silent_chance;
   const bool is_all = chance.happens(0.4);
   const std::string zone = "zone-" + std::to_string(chance.between(0, 2));
-  const std::size_t how = chance.weighted({30, 20, 50});
+  const std::size_t how = chance.weighted(weights);
   const bool is_impaired = chance.happens(0.6);  // the cloud's checks go the same way
   const bool is_told_late = chance.happens(0.3);
   const Clock::Steady since = stage_.clock.steady();
@@ -187,19 +188,51 @@ void SilentNodes::come_back(Machine& machine) {
   stage_.trace.say(machine.name + " is heard again");
 }
 
-void SilentNodes::settle() {
+void SilentNodes::heal() {
   for (Machine& machine : fleet_.machines()) {
     if (machine.silence.is_down) continue;
     const bool was_silent = machine.silence.is_cut_off || machine.silence.is_unread;
     machine.silence = {};
     if (was_silent && machine.works()) fleet_.say_ready(machine);
   }
-  tell_unknown();
-  if (!stage_.setting.falls_silent || !stage_.silent_chance.happens(0.6)) return;
-  for (Machine& machine : fleet_.machines()) {
-    if (machine.silence.is_down && machine.works()) come_back(machine);
+}
+
+void SilentNodes::settle() {
+  Chance& chance = stage_.silent_chance;
+  heal();
+  tell_unknown(Clock::Steady::max());
+  if (!stage_.setting.falls_silent) return;
+  if (chance.happens(0.6)) {
+    for (Machine& machine : fleet_.machines()) {
+      if (machine.silence.is_down && machine.works()) come_back(machine);
+    }
+    if (chance.happens(0.6)) die();
   }
-  die();
+  if (!chance.happens(0.5)) return;
+  cuts_ = stage_.clock.steady() + chance.span(seconds(0), minutes(10));
+  heals_ = *cuts_ + chance.span(minutes(10), minutes(40));
+}
+
+void SilentNodes::go_on() {
+  const Clock::Steady now = stage_.clock.steady();
+  tell_unknown(now);
+  if (cuts_ && *cuts_ <= now) {
+    cuts_.reset();
+    cut_off_zone({10, 5, 85});
+  }
+  if (!heals_ || *heals_ > now) return;
+  heals_.reset();
+  stage_.trace.say("the partition heals");
+  heal();
+}
+
+std::optional<Clock::Steady> SilentNodes::next() const {
+  auto next = cuts_ ? cuts_ : heals_;
+  for (const Machine& machine : fleet_.machines()) {
+    const auto& at = machine.silence.unknown_at;
+    if (at) next = std::min(next.value_or(*at), *at);
+  }
+  return next;
 }
 
 Result<NodeScrapes> SilentNodes::of(std::string_view node, std::string_view) {
@@ -253,9 +286,9 @@ MachineProofs SilentNodes::proofs(const remediator::Machine& order) {
   return {cloud, power};
 }
 
-bool SilentNodes::is_down(std::string_view node) const {
+bool SilentNodes::is_silent(std::string_view node) const {
   const Machine* const machine = fleet_.find(node);
-  return machine != nullptr && machine->works() && machine->silence.is_down;
+  return machine != nullptr && machine->works() && machine->silence.is_cut_off;
 }
 
 void SilentNodes::check_off() {
@@ -299,7 +332,17 @@ void SilentNodes::check_rest(const Machine& machine, const NodeSigns& view) cons
           machine.name + " is down, and nobody knows that it is silent");
 }
 
+std::vector<NodeSign> LonelyNode::signs(WallTime now) const {
+  auto nodes = nodes_.signs(now);
+  if (!stage_.is_off(Sabotage::kPartition)) return nodes;
+  for (NodeSign& node : nodes) {
+    if (node.node != node_) node.since.reset();
+  }
+  return nodes;
+}
+
 Result<MachineProofs> NotedProofs::read(const kube::Node& node) {
+  signs_.ask_about(node.meta.name);
   auto proofs = reader_.read(node);
   if (!stage_.looks.empty())
     stage_.looks.back()->proofs = proofs ? std::optional(*proofs) : std::nullopt;

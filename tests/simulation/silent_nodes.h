@@ -3,8 +3,10 @@
 // what each source of proofs says of them, from the truth. With chance of its own.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "remediator/execution/proof_reader.h"
 #include "tests/simulation/fleet.h"
@@ -17,14 +19,18 @@ class SilentNodes final : public ScrapeStates {
 
   // In the busy time.
   void do_something();
-  // The end of all partitions. Machines that are down stay down, or one dies after all are back.
+  // The end of all partitions. Machines that are down stay down, or one dies after all are back, or
+  // after some minutes of the quiet time a partition begins, and heals.
   void settle();
+  // What happens by itself in the quiet time, and when.
+  void go_on();
+  [[nodiscard]] std::optional<Clock::Steady> next() const;
   // What Prometheus reads.
   [[nodiscard]] Result<NodeScrapes> of(std::string_view node, std::string_view address) override;
   // What the cloud and the BMC say.
   [[nodiscard]] MachineProofs proofs(const remediator::Machine& order);
   // Its proofs are looked at often enough to stand.
-  [[nodiscard]] bool is_down(std::string_view node) const;
+  [[nodiscard]] bool is_silent(std::string_view node) const;
   // At any time: only machines without power have the taint out-of-service of ours.
   void check_off();
   // At rest: a machine that is down is known to be, or what is known looks like a partition.
@@ -32,10 +38,11 @@ class SilentNodes final : public ScrapeStates {
 
  private:
   void fall(Machine& machine, const SilentState& silence);
-  void cut_off_zone();
-  void tell_unknown();
+  void cut_off_zone(const std::vector<int>& weights);
+  void heal();
+  void tell_unknown(Clock::Steady until);
   [[nodiscard]] http::ClientResponse leases(std::string_view node) const;
-  [[nodiscard]] std::optional<Json> lease_of(const Machine& machine) const;
+  [[nodiscard]] std::optional<Json> lease_of(const Machine& machine, bool is_listed) const;
   void die();
   void come_back();
   void come_back(Machine& machine);
@@ -44,17 +51,36 @@ class SilentNodes final : public ScrapeStates {
   Stage& stage_;
   Fleet& fleet_;
   std::set<std::string> out_of_service_;  // nodes that have the taint
+  // The partition of the quiet time.
+  std::optional<Clock::Steady> cuts_, heals_;
+};
+
+// Without the gate of partitions the node that is asked about is read as the only silent one.
+class LonelyNode final : public NodeSigns {
+ public:
+  LonelyNode(const Stage& stage, const NodeSigns& nodes) : stage_(stage), nodes_(nodes) {}
+  [[nodiscard]] std::vector<NodeSign> signs(WallTime now) const override;
+  [[nodiscard]] bool is_current(Clock::Steady now) const override { return nodes_.is_current(now); }
+  void ask_about(const std::string& node) { node_ = node; }
+
+ private:
+  const Stage& stage_;
+  const NodeSigns& nodes_;
+  std::string node_;
 };
 
 // Proofs as a replica reads them, noted in its look, and bent where a sabotage says so.
 class NotedProofs final : public ProofSource {
  public:
-  NotedProofs(Stage& stage, const ProofParts& parts) : stage_(stage), reader_(parts) {}
+  // `signs`: the nodes of `parts`.
+  NotedProofs(Stage& stage, LonelyNode& signs, const ProofParts& parts)
+      : stage_(stage), signs_(signs), reader_(parts) {}
   [[nodiscard]] Result<MachineProofs> read(const kube::Node& node) override;
   [[nodiscard]] Status check_silent(const kube::Node& node) override;
 
  private:
   Stage& stage_;
+  LonelyNode& signs_;
   ProofReader reader_;
 };
 
