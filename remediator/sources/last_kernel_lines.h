@@ -1,4 +1,5 @@
-// The last lines of a silent node's kernel log that Loki has.
+// The last lines of a silent node's kernel log that Loki has: what it said before nobody heard it any
+// more. Used by sources/silent_source.
 #pragma once
 
 #include <string>
