@@ -15,6 +15,8 @@ using std::chrono::milliseconds;
 
 // How long after the time of its drain it is late: by then the gates were asked a few times.
 constexpr std::chrono::minutes kLateAfter{1};
+// How long a cloud is taken to be at work where it says no end, and where it says one.
+constexpr std::chrono::hours kWorkLasts{1}, kLongestWork{24};
 
 const AlertEvidence* evidence_of(const Remediation& remediation, const Announcement& announced) {
   const std::string fingerprint = announcement_fingerprint(announced);
@@ -94,6 +96,17 @@ bool is_to_be_drained(const Draft& draft) {
 }
 
 }  // namespace
+
+std::optional<std::string> maintenance_under_way(const kube::Node& node, WallTime now) {
+  for (const NodeAnnouncement& one : node_announcements_of(node)) {
+    const Announcement& announced = one.announced;
+    if (one.boot_id != node.boot_id || announced.kind == AnnouncementKind::kRebalance) continue;
+    const WallTime end = std::min<WallTime>(announced.end.value_or(announced.start + kWorkLasts),
+                                            announced.start + kLongestWork);
+    if (announced.start <= now && now < end) return summary_of(announced);
+  }
+  return std::nullopt;
+}
 
 bool is_announced(const Policy& policy, const Remediation& remediation) {
   return std::ranges::any_of(remediation.alerts, [&](const AlertEvidence& alert) {

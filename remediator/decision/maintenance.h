@@ -17,6 +17,11 @@ namespace gpuward::remediator {
 [[nodiscard]] std::optional<Gate> maintenance_before(const PlannedStep& step, const Policy& policy,
                                                      const DecisionInputs& inputs, WallTime now);
 
+// What the cloud of the node's machine has announced and is at work on now, until its end, or for
+// an hour where none is known; never longer than a day. What was read in another boot is over.
+[[nodiscard]] std::optional<std::string> maintenance_under_way(const kube::Node& node,
+                                                               WallTime now);
+
 // Whether something is announced that the policy has steps for, whatever fault there is beside it.
 [[nodiscard]] bool is_announced(const Policy& policy, const Remediation& remediation);
 

@@ -127,6 +127,12 @@ std::optional<Gate> proofs_before(const PlannedStep& step, const DecisionInputs&
   if (is_ready(*inputs.node)) return closed("the node is Ready again");
   if (inputs.remediation.status.pre_existing_cordon.value_or(false))
     return closed("somebody else had cordoned it before, and may be at work on it");
+  // A machine without power may have its pods moved meanwhile; its cloud starts it again.
+  if (const auto work = maintenance_under_way(*inputs.node, now);
+      work && step.step != Step::kOutOfService) {
+    return shut(std::string(kCloudAtWorkRule),
+                what + " of a silent node waits: its cloud is at work on the machine: " + *work);
+  }
   if (!inputs.can_ask_proofs) return closed("nothing is there that proves its machine down");
   if (!inputs.proofs) {
     Gate ask;

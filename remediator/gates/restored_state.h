@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "core/model/finding.h"
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
 

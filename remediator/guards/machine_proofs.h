@@ -36,6 +36,8 @@ using MachineProofs = std::vector<MachineProof>;
 
 // What a step waits for that has no proofs.
 inline constexpr std::string_view kProofRule = "silent.proof";
+// What a restart or end waits for while the cloud is at work on the machine.
+inline constexpr std::string_view kCloudAtWorkRule = "silent.maintenance";
 // How old a proof may be.
 inline constexpr std::chrono::seconds kProofLasts{120};
 

@@ -70,7 +70,7 @@ bool is_drained(const Stage& stage, const std::string& node) {
 }  // namespace
 
 void let_clouds_announce(Setting& setting, Chance& chance) {
-  const bool is_crowded = setting.tests_pairs || setting.falls_silent || setting.wears_out;
+  const bool is_crowded = setting.tests_pairs || setting.wears_out;
   if (is_crowded || setting.nodes > 16 || !chance.happens(0.25)) return;
   setting.is_announced = true;
   setting.nodes = std::max(setting.nodes, chance.between(1, 5));
@@ -160,15 +160,24 @@ void Announcements::copy_to_another(const Machine& machine) {
 void Announcements::carry_out(Machine& machine, CloudEvent& event) {
   Chance& chance = stage_.announced_chance;
   stage_.trace.say(machine.name + ": " + event.id + " begins");
-  if (stage_.is_quiet) rules_.check_begun(machine, event, told_);
+  // A silent node can neither be drained in time nor hear of it.
+  if (stage_.is_quiet && !stage_.setting.falls_silent) rules_.check_begun(machine, event, told_);
   event.over = stage_.clock.steady() + chance.span(seconds(0), minutes(8));
+  const bool may_take_down = stage_.setting.falls_silent &&
+                             event.kind != AnnouncementKind::kRebalance &&
+                             event.kind != AnnouncementKind::kTerminate;
+  if (may_take_down && chance.happens(0.6)) {
+    event.takes_down = true;
+    event.over = *event.over + chance.span(minutes(5), minutes(40));
+    return;
+  }
   switch (event.kind) {
     case AnnouncementKind::kRebalance:
     case AnnouncementKind::kFreeze:
       return;
     case AnnouncementKind::kReboot:
     case AnnouncementKind::kRedeploy:
-      if (!machine.is_restarting) fleet_.boot_again(machine);
+      if (!machine.is_restarting && !machine.silence.is_down) fleet_.boot_again(machine);
       return;
     case AnnouncementKind::kTerminate:
       return fleet_.begin_end(machine, stage_.clock.steady() + chance.span(seconds(5), minutes(3)));
@@ -196,7 +205,8 @@ void Announcements::go_on(Machine& machine) {
     cloud.foreign.clear();
     cloud.foreign_until.reset();
   }
-  if (!machine.works() || machine.is_restarting || is_written(machine)) return cloud.writes.reset();
+  const bool is_heard = machine.works() && !machine.is_restarting && !machine.silence.is_cut_off;
+  if (!is_heard || is_written(machine)) return cloud.writes.reset();
   if (!cloud.writes) cloud.writes = now + stage_.announced_chance.span(seconds(0), kExporterWrites);
   if (*cloud.writes > now) return;
   cloud.writes.reset();

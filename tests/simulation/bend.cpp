@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/kube/decode.h"
+#include "core/kube/node_announcements.h"
 #include "remediator/budgets/ledger_text.h"
 #include "remediator/guards/drills.h"
 #include "remediator/model/node_mark.h"
@@ -77,6 +79,11 @@ void bend_node(const Stage& stage, Json& node) {
   if (stage.is_off(Sabotage::kForeignCordon) &&
       !metadata["annotations"].contains(std::string(kAnnotation))) {
     node["spec"].erase("unschedulable");
+  }
+  if (stage.is_off(Sabotage::kCloudAtWork) && stage.setting.falls_silent) {
+    const auto seen = kube::decode_node(node);
+    if (seen && !kube::is_ready(*seen))
+      metadata["annotations"].erase(std::string(kAnnouncementsAnnotation));
   }
   if (stage.is_off(Sabotage::kExclusion)) metadata["labels"].erase("gpuward.dev/managed");
   if (stage.is_off(Sabotage::kDrillLabel))

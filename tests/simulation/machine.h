@@ -74,6 +74,7 @@ struct SilentState {
   std::optional<Clock::Steady> unknown_at = {};  // when Kubernetes says so
   std::optional<Clock::Steady> cut_since = {};   // with others, from all at once
   std::optional<Clock::Steady> down_until = {};  // it was down, or cut off, a moment ago
+  bool is_by_cloud = false;                      // its cloud is at work on it
 };
 
 // What is injected into its exporter; one at a time.
@@ -92,6 +93,7 @@ struct CloudEvent {
   Clock::Wall start = {}, first_seen = {};  // as it is announced
   Clock::Steady begins = {};                // which is at the start or later
   std::optional<Clock::Steady> over = {};  // once it has begun: when the cloud says that it is over
+  bool takes_down = false;                 // the machine does not run meanwhile
 
   [[nodiscard]] bool is_begun() const { return over.has_value(); }
 };

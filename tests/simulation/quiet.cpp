@@ -100,7 +100,7 @@ bool DecisionInputs::reconcile_next(Clock::Steady until) {
   if (is_machine) {
     fleet_.come_back();
     announcements_.go_on();
-    silent_.go_on();
+    if (silent_.go_on()) calm_at_ = stage_.clock.wall();
     drills_.go_on();
     return true;
   }
@@ -329,8 +329,9 @@ void DecisionInputs::check_in_time() const {
 // A broken node is tainted, or cordoned by us where the taint of its fault has no budget, unless a
 // human or the policy wants it otherwise, or somebody was notified that it is not.
 void DecisionInputs::check_quarantined(const Machine& machine, Severity severity) const {
-  // What is kept of the alerts of a machine that is down nobody can confirm: silent_ sees to it.
-  if (machine.silence.is_down) return;
+  // What is kept of the alerts of a machine that nobody reads nobody can confirm: silent_ sees to
+  // it.
+  if (machine.silence.is_down || machine.silence.is_unread) return;
   const NodeTruth& truth = *stage_.truth.node(machine.name);
   const auto policy = stage_.meant_for(truth.node);
   if (exclusion_of(*policy, truth.node) || steps_for(*policy, severity).empty()) return;

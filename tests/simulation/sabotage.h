@@ -135,6 +135,7 @@ enum class Sabotage : std::uint8_t {
   kSignsOfLife,       // nothing is read that says that a machine is up
   kOffProof,          // a machine that is down is read as without power
   kOutOfService,      // the taint out-of-service is not taken off
+  kCloudAtWork,       // nothing is read that clouds have announced of nodes that are not Ready
   kLeases,            // the Leases of all nodes are read as just renewed
   kPartition,         // the node whose proofs are read looks like the only silent one
   kAnnouncedBoot,     // what another machine or boot has read, or is stale, is read as of now
@@ -254,6 +255,7 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kSignsOfLife, "signs-of-life"},
     {Sabotage::kOffProof, "off-proof"},
     {Sabotage::kOutOfService, "out-of-service"},
+    {Sabotage::kCloudAtWork, "cloud-at-work"},
     {Sabotage::kLeases, "leases"},
     {Sabotage::kPartition, "partition"},
     {Sabotage::kAnnouncedBoot, "announced-boot"},

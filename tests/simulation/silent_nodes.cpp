@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/kube/node_announcements.h"
 #include "remediator/model/out_of_service.h"
 #include "remediator/model/silent_alerts.h"
 #include "tests/simulation/identity_rules.h"
@@ -19,6 +20,23 @@ constexpr seconds kRenewedEvery{10};
 // Until Kubernetes says of a node that it is not heard; and where its controller is down as well.
 constexpr seconds kUnknownAfter{50};
 constexpr minutes kUnknownLate{20};
+
+bool is_taken_down_by(const CloudEvent& event) { return event.takes_down && event.is_begun(); }
+
+// Which its Node has told for a while, by a clock that nobody has jumped.
+bool is_cloud_known_at_work(const Stage& stage, const Machine& machine) {
+  const NodeTruth* const truth = stage.truth.node(machine.name);
+  if (truth == nullptr || stage.jumped.count() != 0 || !machine.silence.is_by_cloud) return false;
+  const auto said = node_announcements_of(truth->node);
+  return std::ranges::any_of(machine.cloud.events, [&](const CloudEvent& event) {
+    if (!is_taken_down_by(event) || stage.clock.steady() - event.begins < kProofOnTheWay)
+      return false;
+    return std::ranges::any_of(said, [&](const NodeAnnouncement& one) {
+      return one.announced.id == event.id && one.boot_id == truth->node.boot_id &&
+             one.announced.start == event.start;
+    });
+  });
+}
 
 // A moment ago.
 bool was_down(const Stage& stage, const Machine& machine) {
@@ -98,6 +116,7 @@ void SilentNodes::tell_unknown(Clock::Steady until) {
 void SilentNodes::do_something() {
   Chance& chance = stage_.silent_chance;
   tell_unknown(stage_.clock.steady());
+  follow_clouds();
   if (!stage_.setting.falls_silent || !chance.happens(0.2)) return;
   switch (chance.weighted({55, 25, 20})) {
     case 0:
@@ -106,6 +125,20 @@ void SilentNodes::do_something() {
       return cut_off_zone({30, 20, 50});
     default:
       return come_back();
+  }
+}
+
+// They take machines down while they are at work on them, and bring them back.
+void SilentNodes::follow_clouds() {
+  if (!stage_.setting.falls_silent) return;
+  for (Machine& machine : fleet_.machines()) {
+    if (!machine.works() || machine.is_restarting) continue;
+    const bool is_at_work = std::ranges::any_of(machine.cloud.events, is_taken_down_by);
+    SilentState silence;
+    silence.is_cut_off = silence.is_down = silence.is_impaired = silence.is_by_cloud = true;
+    silence.has_power = false;
+    if (is_at_work && !machine.silence.is_down) fall(machine, silence);
+    if (!is_at_work && machine.silence.is_by_cloud) come_back(machine);
   }
 }
 
@@ -213,17 +246,19 @@ void SilentNodes::settle() {
   heals_ = *cuts_ + chance.span(minutes(10), minutes(40));
 }
 
-void SilentNodes::go_on() {
+bool SilentNodes::go_on() {
   const Clock::Steady now = stage_.clock.steady();
   tell_unknown(now);
+  follow_clouds();
   if (cuts_ && *cuts_ <= now) {
     cuts_.reset();
     cut_off_zone({10, 5, 85});
   }
-  if (!heals_ || *heals_ > now) return;
+  if (!heals_ || *heals_ > now) return false;
   heals_.reset();
   stage_.trace.say("the partition heals");
   heal();
+  return true;
 }
 
 std::optional<Clock::Steady> SilentNodes::next() const {
@@ -385,6 +420,8 @@ void check_down(const Stage& stage, const Machine* machine, const remediator::Ma
   const bool is_down = machine->silence.is_down || !machine->works() || was_down(stage, *machine);
   require(is_down, "silent-running",
           order.node + " is restarted or ended for its silence, and its machine runs");
+  require(!is_cloud_known_at_work(stage, *machine), "cloud-at-work",
+          order.node + " is restarted or ended while its cloud is at work on it");
 }
 
 }  // namespace gpuward::remediator::simulation

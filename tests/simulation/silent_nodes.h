@@ -22,8 +22,8 @@ class SilentNodes final : public ScrapeStates {
   // The end of all partitions. Machines that are down stay down, or one dies after all are back, or
   // after some minutes of the quiet time a partition begins, and heals.
   void settle();
-  // What happens by itself in the quiet time, and when.
-  void go_on();
+  // What happens by itself in the quiet time, and when. True where a partition has healed.
+  bool go_on();
   [[nodiscard]] std::optional<Clock::Steady> next() const;
   // What Prometheus reads.
   [[nodiscard]] Result<NodeScrapes> of(std::string_view node, std::string_view address) override;
@@ -37,6 +37,7 @@ class SilentNodes final : public ScrapeStates {
   void check_rest(const Machine& machine, const NodeSigns& view) const;
 
  private:
+  void follow_clouds();
   void fall(Machine& machine, const SilentState& silence);
   void cut_off_zone(const std::vector<int>& weights);
   void heal();
@@ -86,7 +87,7 @@ class NotedProofs final : public ProofSource {
 
 // What must be true of the proofs where such a step is intended.
 void check_proofs(const Stage& stage, const Remediation& after, const StepRecord& record);
-// And of the machine where it is asked for.
+// And of the machine where it is asked for: it does not run, and its cloud is not at work on it.
 void check_down(const Stage& stage, const Machine* machine, const remediator::Machine& order);
 
 // In some simulations; with chance of its own, so that the others stay as they are.

@@ -1,5 +1,6 @@
 // A node that went silent, from the informer's view to the restart of its machine: what is done
 // without proofs, and what only with two of them.
+#include "core/kube/node_announcements.h"
 #include "remediator/actions/out_of_service_action.h"
 #include "remediator/actions/reboot_action.h"
 #include "remediator/execution/out_of_service_taints.h"
@@ -11,6 +12,7 @@
 namespace gpuward::remediator {
 namespace {
 
+using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
@@ -97,12 +99,29 @@ class SilentNodeTest : public ClusterTest {
     for (const ProofKind kind : down)
       said_.answer->push_back({kind, ProofSign::kDown, clock_.wall(), "so it is", false});
   }
+  void announce(Announcement announced, const std::string& boot_id = "boot-gpu-01") {
+    announced.id = "event-" + std::to_string(announced_.size());
+    announced.announced_by = "aws";
+    announced_.push_back(
+        {.announced = std::move(announced), .is_stale = false, .boot_id = boot_id});
+    kube_.patch(
+        "/api/v1/nodes/gpu-01",
+        {{"metadata",
+          {{"annotations",
+            {{std::string(kAnnouncementsAnnotation), node_announcements_text(announced_)}}}}}});
+    catch_up(*replica_);
+  }
+  void say_silent_still() {
+    replica_->view.informers().note_heard(Informer::kNodes, clock_.steady());
+    replica_->view.informers().note_heard(Informer::kRemediations, clock_.steady());
+  }
   void annotate(const std::string& key, const std::string& value) {
     kube_.patch("/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name,
                 Json{{"metadata", {{"annotations", {{key, value}}}}}});
   }
   Policy policy;
   SaidProofs said_;
+  std::vector<NodeAnnouncement> announced_;
 };
 
 TEST_F(SilentNodeTest, IsRecordedTaintedAndCordonedAndNoMore) {
@@ -163,6 +182,42 @@ TEST_F(SilentNodeTest, IsRestartedOnTwoProofsThatAreWrittenDown) {
   EXPECT_TRUE(steps_[Step::kReboot].permitted) << steps_[Step::kReboot].permitted.error().message;
   EXPECT_THAT(remediation().status.reasons,
               ::testing::Contains(HasSubstr("proofs: scrapes: so it is")));
+}
+
+TEST_F(SilentNodeTest, IsNotRestartedWhileItsCloudIsAtWorkOnIt) {
+  restarts();
+  const WallTime start = clock_.wall() + minutes(4);
+  announce({.kind = AnnouncementKind::kRebalance, .start = start - hours(1)});
+  announce({.kind = AnnouncementKind::kReboot, .start = start});
+  fall_silent();
+  const auto look_at = [&](WallTime time) {
+    clock_.advance(time - clock_.wall());
+    say_silent_still();
+    prove({ProofKind::kScrapes, ProofKind::kPower});
+    ASSERT_TRUE(reconcile());
+    ASSERT_TRUE(reconcile());
+  };
+
+  look_at(start + minutes(59));
+  EXPECT_EQ(remediation().status.rule, "silent.maintenance");
+  EXPECT_THAT(remediation().status.message, HasSubstr("its cloud is at work on the machine: "));
+  EXPECT_EQ(steps_[Step::kReboot].begun, 0);
+
+  look_at(start + minutes(61));
+  EXPECT_EQ(steps_[Step::kReboot].begun, 1);
+}
+
+TEST_F(SilentNodeTest, IsRestartedWhereWhatIsAnnouncedIsOfAnotherTimeOrBoot) {
+  restarts();
+  announce({.kind = AnnouncementKind::kReboot, .start = clock_.wall() + hours(2)});
+  announce({.kind = AnnouncementKind::kRedeploy, .start = clock_.wall() - hours(5)});
+  announce({.kind = AnnouncementKind::kFreeze, .start = clock_.wall()}, "an earlier boot");
+  fall_silent();
+  prove({ProofKind::kScrapes, ProofKind::kPower});
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kReboot].begun, 1);
 }
 
 TEST_F(SilentNodeTest, IsNotRestartedWhereAnythingSaysThatItIsUp) {
