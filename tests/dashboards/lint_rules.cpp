@@ -331,13 +331,25 @@ Problems remediations_are_annotated(const Json& dashboard) {
              : Problems{{"", "does not show when remediations happened"}};
 }
 
+// Whether each `on` or `by` of the expression begins with the cluster.
+bool keeps_cluster(const std::string& expr, const std::string& clause) {
+  return !std::regex_search(expr, std::regex("\\b" + clause + R"( \((?!cluster\b))"));
+}
+
+// Names of jobs, instances and nodes are the same in other clusters.
+Problems joins_are_of_the_cluster(const Json& dashboard) {
+  return in_queries(dashboard, [](const std::string& expr) {
+    return std::string(keeps_cluster(expr, "on") ? "" : "joins series of two clusters");
+  });
+}
+
 // An event of another cluster's node of the same name is not this node's.
 Problems annotations_are_of_the_cluster(const Json& dashboard) {
   Problems found;
   for (const Json& one : dashboard.at("annotations").at("list")) {
     const std::string what = without_matcher(string_at(one, "expr"), "cluster");
     if (!what.empty()) found.push_back({"", string_at(one, "name") + ": " + what});
-    if (one.at("tagKeys") != "cluster") {
+    if (one.at("tagKeys") != "cluster" || !keeps_cluster(string_at(one, "expr"), "by")) {
       found.push_back({"", string_at(one, "name") + ": does not say of which cluster"});
     }
   }
@@ -404,6 +416,8 @@ constexpr LintRule kRules[] = {
     {"targets-are-of-the-cluster",
      [](const Json& board) { return target_matcher(board, "cluster"); },
      [](Json& board) { ask(board, R"(up{job=~"$job",instance=~"$instance"})"); }},
+    {"joins-are-of-the-cluster", joins_are_of_the_cluster,
+     [](Json& board) { ask(board, R"(up{cluster=~"$cluster"} and on (job) up{cluster="east"})"); }},
     {"annotations-are-of-the-cluster", annotations_are_of_the_cluster,
      [](Json& board) { board["annotations"]["list"][1]["expr"] = R"(ALERTS{node=~"$node"})"; }},
     {"variables-are-of-the-cluster", variables_are_of_the_cluster,
