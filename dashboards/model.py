@@ -1,8 +1,9 @@
 """What Grafana calls a dashboard, from a few words: used by make.py alone.
 
-In an expression `{J` is short for the selector of the chosen jobs and instances, `{N` for those of the chosen nodes
-too, `{JOB` for that of the jobs alone (recording rules add up the instances), `{ALERTS}` for the alerts of gpuward
-that fire.
+In an expression `{J` is short for the selector of the chosen clusters, jobs and instances, `{N` for those of the
+chosen nodes too, `{JOB` for that of the clusters and jobs alone (recording rules add up the instances), `{ALERTS}` for
+the alerts of gpuward that fire. An aggregation that keeps `node`, or that drops the replicas of a remediator, keeps
+`cluster` too: names of nodes repeat from cluster to cluster.
 """
 import json
 
@@ -10,7 +11,9 @@ import json
 # after `kubectl -n gpuward port-forward service/gpuward-remediator 10982`. The chart puts `externalURL` there.
 REMEDIATOR = "http://localhost:10982"
 DATASOURCE = {"type": "prometheus", "uid": "${datasource}"}
-CHOSEN = 'job=~"$job",instance=~"$instance"'
+CLUSTER = 'cluster=~"$cluster"'
+JOB = CLUSTER + ',job=~"$job"'
+CHOSEN = JOB + ',instance=~"$instance"'
 WIDTH = 24
 
 SEVERITIES = {0: ("healthy", "green"), 1: ("monitor", "blue"), 2: ("reset", "yellow"), 3: ("reboot", "orange"),
@@ -21,6 +24,11 @@ STATUS_COLOURS = {"pass": "green", "warn": "yellow", "fail": "red", "error": "or
 
 def link(title, url, new_tab=True):
     return {"title": title, "url": url, "targetBlank": new_tab}
+
+
+def dashboard_link(title, uid, chosen):
+    """To another dashboard of the same data source and time range, with these variables chosen."""
+    return link(title, "/d/%s?${datasource:queryparam}&%s&${__url_time_range}" % (uid, chosen), new_tab=False)
 
 
 def remediator_page(node):
@@ -36,8 +44,13 @@ def coloured(words):
 BACKGROUND = {"id": "custom.cellOptions", "value": {"type": "color-background", "mode": "basic"}}
 # What each column of any table is for.
 COLUMNS = {
+    # Series of one cluster alone may have no label `cluster`: only its own column can say which one a row is of.
+    "cluster": [{"id": "links", "value": [
+        dashboard_link("Dashboard of the cluster's fleet", "gpuward-fleet", "var-cluster=${__value.text}"),
+        dashboard_link("Dashboard of the node in this cluster", "gpuward-node",
+                       "var-cluster=${__value.text}&var-node=${__data.fields.node}")]}],
     "node": [{"id": "links", "value": [
-        link("Dashboard of the node", "/d/gpuward-node?var-node=${__value.text}&${__url_time_range}", new_tab=False),
+        dashboard_link("Dashboard of the node", "gpuward-node", "${cluster:queryparam}&var-node=${__value.text}"),
         remediator_page("${__value.text}")]}],
     "alertname": [{"id": "links", "value": [link("Runbook", "${remediator_url}/runbooks/${__value.text}")]}],
     "severity": coloured({**SEVERITY_COLOURS, "info": "blue", "warning": "yellow", "critical": "red"}),
@@ -48,9 +61,10 @@ COLUMNS = {
 
 def selected(expr):
     """The expression with the variables of the dashboard in its selectors."""
-    for short, chosen in (("N", CHOSEN + ',node=~"$node"'), ("J", CHOSEN), ("JOB", 'job=~"$job"')):
+    for short, chosen in (("N", CHOSEN + ',node=~"$node"'), ("J", CHOSEN), ("JOB", JOB)):
         expr = expr.replace("{%s}" % short, "{%s}" % chosen).replace("{%s," % short, "{%s," % chosen)
-    return expr.replace("{ALERTS}", 'ALERTS{alertname=~"Gpu.*",alertname!="GpuwardDeadMansSwitch",alertstate="firing"}')
+    return expr.replace("{ALERTS}", 'ALERTS{%s,alertname=~"Gpu.*",alertname!="GpuwardDeadMansSwitch",'
+                        'alertstate="firing"}' % CLUSTER)
 
 
 def thresholds(base, steps):
@@ -138,15 +152,15 @@ def row(title):
     return {"type": "row", "title": title, "collapsed": False, "panels": [], "gridPos": {"w": WIDTH, "h": 1}}
 
 
-def variable(name, label, query):
+def variable(name, label, query, all_values=".+"):
     return {"name": name, "label": label, "type": "query", "datasource": DATASOURCE,
             "query": query, "definition": query, "refresh": 2, "sort": 1, "multi": True,
-            "includeAll": True, "allValue": ".+", "current": {"selected": True, "text": "All", "value": "$__all"}}
+            "includeAll": True, "allValue": all_values, "current": {"selected": True, "text": "All", "value": "$__all"}}
 
 
 def annotation(name, expr, colour, title):
     return {"name": name, "enable": True, "datasource": DATASOURCE, "expr": expr, "step": "30s",
-            "iconColor": colour, "titleFormat": title, "useValueForTime": False}
+            "iconColor": colour, "titleFormat": title, "tagKeys": "cluster", "useValueForTime": False}
 
 
 def placed(panels):
@@ -165,8 +179,10 @@ def placed(panels):
 def dashboard(uid, title, about, panels, has_nodes):
     variables = [{"name": "datasource", "label": "Data source", "type": "datasource", "query": "prometheus",
                   "current": {}},
-                 variable("job", "Job", "label_values(gpuward_build_info, job)"),
-                 variable("instance", "Instance", 'label_values(gpuward_build_info{job=~"$job"}, instance)')]
+                 # All of them includes series without the label, which are those of a single cluster.
+                 variable("cluster", "Cluster", "label_values(gpuward_build_info, cluster)", all_values=".*"),
+                 variable("job", "Job", "label_values(gpuward_build_info{%s}, job)" % CLUSTER),
+                 variable("instance", "Instance", "label_values(gpuward_build_info{%s}, instance)" % JOB)]
     if has_nodes:
         variables.append(variable("node", "Node", "label_values(gpuward_node_severity{%s}, node)" % CHOSEN))
     variables.append({"name": "remediator_url", "label": "Remediator", "type": "textbox", "query": REMEDIATOR,
@@ -180,10 +196,10 @@ def dashboard(uid, title, about, panels, has_nodes):
         # The remediator counts milestones for all nodes together; alerts are those of the chosen nodes.
         "annotations": {"list": [
             annotation("Remediation milestones, all nodes",
-                       "sum by (milestone) (increase(gpuward_remediator_fault_age_seconds_count[2m])) > 0", "blue",
-                       "remediation: {{milestone}}"),
+                       "sum by (cluster, milestone) (increase(gpuward_remediator_fault_age_seconds_count{%s}[2m])) > 0"
+                       % CLUSTER, "blue", "remediation: {{milestone}}"),
             annotation("Alerts that ask for a remediation",
-                       'ALERTS{remediation=~"isolate|reboot|reset",alertstate="firing"%s}' % node, "red",
+                       'ALERTS{remediation=~"isolate|reboot|reset",alertstate="firing",%s%s}' % (CLUSTER, node), "red",
                        "{{node}}: {{remediation}}")]},
         "links": [{**link("Remediator", "${remediator_url}/"), "type": "link", "icon": "external link"},
                   {**link("Runbooks", "${remediator_url}/runbooks"), "type": "link", "icon": "doc"},

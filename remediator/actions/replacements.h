@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/kube/objects.h"
+#include "core/model/result.h"
 #include "remediator/model/remediation.h"
 
 namespace gpuward::remediator {

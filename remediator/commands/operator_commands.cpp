@@ -334,15 +334,18 @@ std::string list_text(std::span<const Remediation> remediations, OutputFormat fo
   return table_text(rows);
 }
 
-Result<std::string> list_remediations(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+Result<RemediationList> list_remediations(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   if (flags.output == OutputFormat::kJson || flags.output == OutputFormat::kYaml) {
     const auto objects = api.list_custom(remediation_type(), "");
     if (!objects) return unreadable(objects.error());
-    return in_format(flags.output, remediations_json(*objects));
+    const auto text = in_format(flags.output, remediations_json(*objects));
+    if (!text) return std::unexpected(text.error());
+    return RemediationList{*text, *text};
   }
   const auto all = read_all(api);
   if (!all) return std::unexpected(all.error());
-  return list_text(*all, flags.output, clock.wall());
+  return RemediationList{list_text(*all, flags.output, clock.wall()),
+                         list_text(*all, flags.output, WallTime{})};
 }
 
 Result<std::string> approve_step(const CommandFlags& flags, kube::Api& api, Clock& clock) {

@@ -19,8 +19,13 @@ namespace gpuward::remediator {
 [[nodiscard]] std::string list_text(std::span<const Remediation> remediations, OutputFormat format,
                                     WallTime now);
 
-[[nodiscard]] Result<std::string> list_remediations(const CommandFlags& flags, kube::Api& api,
-                                                    Clock& clock);
+struct RemediationList {
+  std::string text;
+  std::string ageless;  // the text as of a fixed time: it changes only where a Remediation does
+};
+
+[[nodiscard]] Result<RemediationList> list_remediations(const CommandFlags& flags, kube::Api& api,
+                                                        Clock& clock);
 
 // Of the node in the flags; what to print, also where it stands so already. kNotFound: the node has
 // no open Remediation; cancelling one that is closed succeeds.

@@ -32,7 +32,12 @@ Result<CommandOutput> output_of(Result<std::string> text) {
 
 Result<CommandOutput> output_of(Result<ResetResult> reset) {
   if (!reset) return std::unexpected(reset.error());
-  return CommandOutput{std::move(reset->table), reset->all_done};
+  return CommandOutput{.text = std::move(reset->table), .all_done = reset->all_done};
+}
+
+Result<CommandOutput> output_of(Result<RemediationList> list) {
+  if (!list) return std::unexpected(list.error());
+  return CommandOutput{.text = std::move(list->text), .ageless = std::move(list->ageless)};
 }
 
 // A command about the cluster.

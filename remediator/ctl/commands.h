@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,8 @@ namespace gpuward::remediator {
 struct CommandOutput {
   std::string text;
   bool all_done = true;  // else the program fails after it has printed that
+  // The text without what changes with time alone: what --watch compares. None: the text.
+  std::optional<std::string> ageless = {};
 };
 
 struct CtlCommand {

@@ -11,8 +11,9 @@ Status watch_command(const CtlLine& line, Clock& clock, const std::stop_token& s
     const auto output = line.command->run(line.flags, clock);
     if (!output && !last) return std::unexpected(output.error());
     const std::string text = output ? output->text : "error: " + output.error().message + "\n";
-    if (text != last && !show(text)) return {};
-    last = text;
+    const std::string compared = output ? output->ageless.value_or(text) : text;
+    if (compared != last && !show(text)) return {};
+    last = compared;
   } while (clock.sleep_for(kBetweenLooks, stop));
   return {};
 }

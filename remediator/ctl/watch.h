@@ -1,5 +1,5 @@
 // `gpuwardctl status --watch`: a command that is run again and again, and what it prints shown when
-// it has changed. Used by main(), on a thread of its own.
+// something other than an age has changed. Used by main(), on a thread of its own.
 #pragma once
 
 #include <chrono>

@@ -36,8 +36,8 @@ class Prometheus:
         self.step = max(SCRAPE, self.length // 240)
 
     def ask(self, path, **fields):
-        variables = {"$job": ".+", "$instance": ".+", "$node": self.node, "$__range": "%ds" % self.length,
-                     "$__rate_interval": "%ds" % max(4 * SCRAPE, self.step)}
+        variables = {"$cluster": ".*", "$job": ".+", "$instance": ".+", "$node": self.node,
+                     "$__range": "%ds" % self.length, "$__rate_interval": "%ds" % max(4 * SCRAPE, self.step)}
         for name, value in variables.items():
             fields["query"] = fields["query"].replace(name, value)
         with urllib.request.urlopen(self.url + "/api/v1/" + path + "?" + urllib.parse.urlencode(fields)) as answer:
@@ -248,10 +248,11 @@ class Picture:
     def table(self, panel, field, x, y, width, height):
         names = panel["transformations"][0]["options"]["include"]["names"]
         heading = panel["transformations"][1]["options"]["renameByName"]
-        rows = [[value if name == "Value" else metric.get(name, "") for name in names]
-                for target in panel["targets"] for metric, value in self.prometheus.now(target["expr"])]
-        if not rows:
+        found = [one for target in panel["targets"] for one in self.prometheus.now(target["expr"])]
+        if not found:
             return self.empty(x, y, width, height)
+        names = [name for name in names if name == "Value" or any(name in metric for metric, _ in found)]
+        rows = [[value if name == "Value" else metric.get(name, "") for name in names] for metric, value in found]
         if "alertname" in names:
             rows.sort()
         styles = [{one["id"]: one["value"] for override in panel["fieldConfig"]["overrides"]

@@ -61,12 +61,15 @@ TEST(Dashboards, AreOnTheirPage) {
 TEST(Dashboards, AreWhereTheAlertsPointTo) {
   std::set<std::string> uids;
   for (const Dashboard& one : all_dashboards()) uids.insert(one.uid);
-  static const std::regex kPath(R"(/d/([a-z-]+)(\?var-node=\{\{ \$labels\.node \}\})?)");
+  static const std::regex kPath(
+      R"(/d/([a-z-]+)(\?var-node=\{\{ \$labels\.node \}\})?)"
+      R"(\{\{ with \$labels\.cluster \}\}[?&]var-cluster=\{\{ \. \}\}\{\{ end \}\})");
   for (const alerts::AlertRule& rule : alerts::load_alert_rules()) {
     std::smatch parts;
     const std::string url = rule.annotations.at("dashboard_url");
     ASSERT_TRUE(std::regex_match(url, parts, kPath)) << rule.name << ": " << url;
     EXPECT_TRUE(uids.contains(parts[1])) << rule.name << ": " << url;
+    EXPECT_TRUE(url.contains(parts[2].matched ? "&var-cluster=" : "?var-cluster=")) << rule.name;
   }
 }
 

@@ -79,12 +79,14 @@ Problems template_datasource(const Json& dashboard) {
   return good == 1 ? Problems{} : Problems{{"", "no variable for the data source"}};
 }
 
-Problems template_label(const Json& dashboard, const std::string& name, const std::string& label) {
+Problems template_label(const Json& dashboard, const std::string& name, const std::string& label,
+                        const std::string& all_values = ".+") {
   int good = 0;
   for (const Json& variable : dashboard.at("templating").at("list")) {
     good += variable.at("name") == name && variable.at("type") == "query" &&
             variable.at("label") == label && variable.at("multi") == true &&
-            variable.at("allValue") == ".+" && variable.at("datasource").at("uid") == kDatasource;
+            variable.at("allValue") == all_values && variable.at("includeAll") == true &&
+            variable.at("datasource").at("uid") == kDatasource;
   }
   return good == 1 ? Problems{} : Problems{{"", "no variable " + name + " by the convention"}};
 }
@@ -161,17 +163,21 @@ Problems target_rate_interval(const Json& dashboard) {
   });
 }
 
-Problems target_matcher(const Json& dashboard, const std::string& label) {
+// What is wrong with the selectors of the expression; empty: each chooses by this variable.
+std::string without_matcher(const std::string& expr, const std::string& label) {
   static const std::regex kSelector(R"([\w:]+\{([^}]*)\})");
   static const std::regex kBareMetric(R"(\b((gpuward|process)_\w+|up|ALERTS)\b(?![\w:]*[:{]))");
   const std::string matcher = label + "=~\"$" + label + "\"";
-  return in_queries(dashboard, [&](const std::string& expr) -> std::string {
-    if (std::regex_search(expr, kBareMetric)) return "a metric without a selector";
-    for (std::sregex_iterator at(expr.begin(), expr.end(), kSelector), end; at != end; ++at) {
-      if (!(*at)[1].str().contains(matcher)) return "a selector without " + matcher;
-    }
-    return "";
-  });
+  if (std::regex_search(expr, kBareMetric)) return "a metric without a selector";
+  for (std::sregex_iterator at(expr.begin(), expr.end(), kSelector), end; at != end; ++at) {
+    if (!(*at)[1].str().contains(matcher)) return "a selector without " + matcher;
+  }
+  return "";
+}
+
+Problems target_matcher(const Json& dashboard, const std::string& label) {
+  return in_queries(dashboard,
+                    [&](const std::string& expr) { return without_matcher(expr, label); });
 }
 
 // A bare counter shows the time since its process started.
@@ -270,10 +276,26 @@ Problems nodes_lead_somewhere(const Json& dashboard) {
   return in_panels(dashboard, [](const Json& panel) -> std::string {
     if (panel.at("type") != "table" || !shows(panel, "node")) return "";
     const std::string links = column_of(panel, "node").dump();
-    return links.contains("/d/gpuward-node?var-node=${__value.text}") &&
+    return links.contains("/d/gpuward-node?") && links.contains("var-node=${__value.text}") &&
                    links.contains("${remediator_url}/nodes/${__value.text}")
                ? ""
                : "has nodes that lead to no dashboard or to no page of the remediator";
+  });
+}
+
+// The dashboard of a node shows the same data source and clusters, or the one cluster of the row.
+Problems nodes_keep_their_cluster(const Json& dashboard) {
+  return in_panels(dashboard, [](const Json& panel) -> std::string {
+    if (panel.at("type") != "table" || !shows(panel, "node")) return "";
+    const std::string node = column_of(panel, "node").dump();
+    const std::string cluster = column_of(panel, "cluster").dump();
+    return shows(panel, "cluster") &&
+                   node.contains("${datasource:queryparam}&${cluster:queryparam}&var-node=") &&
+                   cluster.contains(
+                       "${datasource:queryparam}&var-cluster=${__value.text}&"
+                       "var-node=${__data.fields.node}")
+               ? ""
+               : "has nodes that lead to those of all clusters";
   });
 }
 
@@ -307,6 +329,39 @@ Problems remediations_are_annotated(const Json& dashboard) {
                  annotations.contains("ALERTS{remediation=~")
              ? Problems{}
              : Problems{{"", "does not show when remediations happened"}};
+}
+
+// Whether each `on` or `by` of the expression begins with the cluster.
+bool keeps_cluster(const std::string& expr, const std::string& clause) {
+  return !std::regex_search(expr, std::regex("\\b" + clause + R"( \((?!cluster\b))"));
+}
+
+// Names of jobs, instances and nodes are the same in other clusters.
+Problems joins_are_of_the_cluster(const Json& dashboard) {
+  return in_queries(dashboard, [](const std::string& expr) {
+    return std::string(keeps_cluster(expr, "on") ? "" : "joins series of two clusters");
+  });
+}
+
+// An event of another cluster's node of the same name is not this node's.
+Problems annotations_are_of_the_cluster(const Json& dashboard) {
+  Problems found;
+  for (const Json& one : dashboard.at("annotations").at("list")) {
+    const std::string what = without_matcher(string_at(one, "expr"), "cluster");
+    if (!what.empty()) found.push_back({"", string_at(one, "name") + ": " + what});
+    if (one.at("tagKeys") != "cluster" || !keeps_cluster(string_at(one, "expr"), "by")) {
+      found.push_back({"", string_at(one, "name") + ": does not say of which cluster"});
+    }
+  }
+  return found;
+}
+
+Problems variables_are_of_the_cluster(const Json& dashboard) {
+  return in_query_variables(dashboard, [](const Json& variable) -> std::string {
+    if (variable.at("name") == "cluster") return "";
+    const std::string what = without_matcher(string_at(variable, "query"), "cluster");
+    return what.empty() ? "" : ": " + what;
+  });
 }
 
 Problems remediator_is_linked(const Json& dashboard) {
@@ -355,6 +410,26 @@ constexpr LintRule kRules[] = {
      [](Json& board) { ask(board, "sum(gpuward_errors_total{})"); }},
     {"uneditable-dashboard", uneditable, [](Json& board) { board["editable"] = true; }},
     // gpuward's.
+    {"cluster-can-be-chosen",
+     [](const Json& board) { return template_label(board, "cluster", "Cluster", ".*"); },
+     [](Json& board) { variable_of(board, "cluster")["allValue"] = ".+"; }},
+    {"targets-are-of-the-cluster",
+     [](const Json& board) { return target_matcher(board, "cluster"); },
+     [](Json& board) { ask(board, R"(up{job=~"$job",instance=~"$instance"})"); }},
+    {"joins-are-of-the-cluster", joins_are_of_the_cluster,
+     [](Json& board) { ask(board, R"(up{cluster=~"$cluster"} and on (job) up{cluster="east"})"); }},
+    {"annotations-are-of-the-cluster", annotations_are_of_the_cluster,
+     [](Json& board) { board["annotations"]["list"][1]["expr"] = R"(ALERTS{node=~"$node"})"; }},
+    {"variables-are-of-the-cluster", variables_are_of_the_cluster,
+     [](Json& board) {
+       variable_of(board, "node")["query"] = "label_values(gpuward_node_severity, node)";
+     }},
+    {"nodes-keep-their-cluster", nodes_keep_their_cluster,
+     [](Json& board) {
+       Json& columns = panel_of(board, "table")["fieldConfig"]["overrides"];
+       columns = parse_json(std::regex_replace(columns.dump(), std::regex("var-cluster"), "var-x"))
+                     .value_or(columns);
+     }},
     {"numbers-have-thresholds", numbers_have_thresholds,
      [](Json& board) { panel_of(board, "stat")["fieldConfig"]["defaults"].erase("thresholds"); }},
     {"counts-are-bad-at-one", counts_are_bad_at_one,

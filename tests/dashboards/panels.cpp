@@ -43,8 +43,9 @@ std::vector<Query> annotations_of(const Dashboard& dashboard) {
   return out;
 }
 
-std::string with_variables(std::string expr) {
-  for (const auto& [variable, value] : {std::pair{"job", ".+"},
+std::string with_variables(std::string expr, const std::string& clusters) {
+  for (const auto& [variable, value] : {std::pair{"cluster", clusters.c_str()},
+                                        {"job", ".+"},
                                         {"instance", ".+"},
                                         {"node", ".+"},
                                         {"__rate_interval", "1m"},

@@ -26,7 +26,7 @@ struct Query {
 [[nodiscard]] std::vector<Query> queries_of(const Dashboard& dashboard);
 // Those of the annotations; `panel` is the annotation's name.
 [[nodiscard]] std::vector<Query> annotations_of(const Dashboard& dashboard);
-// As Grafana would ask it with every variable at All, over ten minutes.
-[[nodiscard]] std::string with_variables(std::string expr);
+// As Grafana would ask it with these clusters, and every other variable at All, over ten minutes.
+[[nodiscard]] std::string with_variables(std::string expr, const std::string& clusters = ".*");
 
 }  // namespace gpuward::dashboards

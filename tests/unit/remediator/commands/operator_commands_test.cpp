@@ -15,6 +15,12 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+Result<std::string> list_shown(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  const auto list = list_remediations(flags, api, clock);
+  if (!list) return std::unexpected(list.error());
+  return list->text;
+}
+
 class HumanCommands : public ClusterTest {
  protected:
   HumanCommands() {
@@ -268,16 +274,36 @@ TEST_F(HumanCommands, WantTheNameOfTheRemediationWhereANodeHasTwo) {
 }
 
 TEST_F(HumanCommands, ListWhatIsOpenFirst) {
-  EXPECT_THAT(*say(list_remediations), HasSubstr("There are no remediations"));
+  EXPECT_THAT(*say(list_shown), HasSubstr("There are no remediations"));
   wait_for_approval();
 
-  const auto text = say(list_remediations);
+  const auto text = say(list_shown);
 
   ASSERT_TRUE(text);
   EXPECT_THAT(*text, HasSubstr("NAME"));
   EXPECT_THAT(*text, HasSubstr("NODE    SEVERITY  FOUND  PHASE    HELD BY         AGE  MESSAGE"));
   EXPECT_THAT(*text, HasSubstr("gpu-01  reboot    -      Waiting  guard.approval  0s   drain"));
   EXPECT_THAT(*text, HasSubstr("gpuwardctl approve gpu-01"));
+}
+
+TEST_F(HumanCommands, ListTheSameWithoutAgesUntilSomethingElseChanges) {
+  CommandFlags flags;
+  const auto list = [&] { return *list_remediations(flags, api_, clock_); };
+  wait_for_approval();
+  ASSERT_TRUE(say(pause_node));
+  ASSERT_TRUE(reconcile());
+  const RemediationList before = list();
+
+  clock_.advance(minutes(5));
+  const RemediationList later = list();
+  ASSERT_TRUE(say(resume_node));
+  ASSERT_TRUE(reconcile());
+  const RemediationList resumed = list();
+
+  EXPECT_NE(later.text, before.text);
+  EXPECT_THAT(later.text, HasSubstr("by anonymous-admin 5m ago\n"));
+  EXPECT_EQ(later.ageless, before.ageless);
+  EXPECT_NE(resumed.ageless, before.ageless);
 }
 
 TEST_F(HumanCommands, ListWhatWasFound) {
@@ -290,7 +316,7 @@ TEST_F(HumanCommands, ListWhatWasFound) {
                            {"firstSeen", "2026-01-01T00:00:00Z"},
                            {"lastSeen", "2026-01-01T00:00:00Z"}}}}}}});
 
-  EXPECT_THAT(*say(list_remediations), HasSubstr("  xid 79  "));
+  EXPECT_THAT(*say(list_shown), HasSubstr("  xid 79  "));
 }
 
 TEST_F(HumanCommands, TellWhoHasAskedWhatAndWhen) {
@@ -301,7 +327,7 @@ TEST_F(HumanCommands, TellWhoHasAskedWhatAndWhen) {
   clock_.advance(minutes(5));
 
   EXPECT_EQ(remediation().wish.last_command, "2026-01-01T00:15:00Z pause by anonymous-admin");
-  EXPECT_THAT(*say(list_remediations), HasSubstr("paused by anonymous-admin 5m ago\n"));
+  EXPECT_THAT(*say(list_shown), HasSubstr("paused by anonymous-admin 5m ago\n"));
   ASSERT_TRUE(say(resume_node));
   EXPECT_THAT(remediation().wish.last_command, HasSubstr("resume by anonymous-admin"));
 }
@@ -386,8 +412,8 @@ TEST_F(HumanCommands, SayWhichNodeWasMeant) {
 TEST_F(HumanCommands, ListForProgramsWhatTheApiServerHolds) {
   wait_for_approval();
 
-  const auto json = parse_json(*say(list_remediations, {}, {}, OutputFormat::kJson));
-  const auto yaml = say(list_remediations, {}, {}, OutputFormat::kYaml);
+  const auto json = parse_json(*say(list_shown, {}, {}, OutputFormat::kJson));
+  const auto yaml = say(list_shown, {}, {}, OutputFormat::kYaml);
 
   ASSERT_TRUE(json);
   EXPECT_EQ((*json)["kind"], "RemediationList");
@@ -404,14 +430,14 @@ TEST_F(HumanCommands, ListMoreOfEachOnAWideScreenAndNamesForScripts) {
   wait_for_approval();
   const std::string token = remediation().status.approval->token;
 
-  EXPECT_THAT(*say(list_remediations, {}, {}, OutputFormat::kWide),
+  EXPECT_THAT(*say(list_shown, {}, {}, OutputFormat::kWide),
               AllOf(HasSubstr("MODE  RULE            STEP         TOKEN "),
                     HasSubstr("full  guard.approval  cordon done  " + token)));
-  EXPECT_EQ(*say(list_remediations, {}, {}, OutputFormat::kName), "gpu-01\n");
+  EXPECT_EQ(*say(list_shown, {}, {}, OutputFormat::kName), "gpu-01\n");
 }
 
 TEST_F(HumanCommands, ListNoNamesWhereNothingIsKnown) {
-  EXPECT_EQ(*say(list_remediations, {}, {}, OutputFormat::kName), "");
+  EXPECT_EQ(*say(list_shown, {}, {}, OutputFormat::kName), "");
 }
 
 TEST_F(HumanCommands, ShowTheBreakerToPrograms) {

@@ -58,6 +58,14 @@ TEST_F(WatchCommand, ShowsWhatHasChanged) {
   EXPECT_EQ(clock_.steady() - begin, 2 * kBetweenLooks);
 }
 
+TEST_F(WatchCommand, ShowsNothingWhereOnlyAgesHaveChanged) {
+  EXPECT_THAT(shown({CommandOutput{.text = "held 3s", .ageless = "held"},
+                     CommandOutput{.text = "held 5s", .ageless = "held"},
+                     CommandOutput{.text = "done 7s", .ageless = "done"}},
+                    2),
+              ElementsAre("held 3s", "done 7s"));
+}
+
 TEST_F(WatchCommand, EndsWithTheErrorOfTheFirstLook) {
   EXPECT_THAT(shown({fail(ErrorKind::kNotFound, "no such file")}, 1), ElementsAre());
   EXPECT_EQ(outcome_.error().kind, ErrorKind::kNotFound);
