@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/measured_prometheus.h"
 #include "bench/page_server.h"
 #include "bench/process_cost.h"
 #include "tests/alerts/alert_rules.h"
@@ -35,6 +36,9 @@
 
 namespace {
 
+using gpuward::bench::Evaluation;
+using gpuward::bench::kShippedInterval;
+using gpuward::bench::MeasuredPrometheus;
 using gpuward::bench::PageServer;
 using gpuward::support::http_get;
 using gpuward::support::kPrometheus;
@@ -51,8 +55,6 @@ constexpr int kLooks = 130;
 constexpr double kMostSeriesOfGpu = 6;
 constexpr std::size_t kLeastSeries = 900;
 constexpr double kLeastInTime = 0.99;  // of the scrapes, or Prometheus does not keep up
-constexpr seconds kFillLimit{240};
-constexpr int kShippedInterval = 5;  // alerts/prometheus.yaml, in seconds; also of the rules
 
 struct Scale {
   std::size_t lean = 0;           // nodes; none where zero
@@ -137,86 +139,7 @@ std::string bad_page(const std::string& lean) {
          "gpuward_finding_last_seen_timestamp_seconds{" + gpu + "} 1790000000\n";
 }
 
-// ---- Prometheus
-
-struct Evaluation {
-  double seconds = 0, busiest = 0;
-};
-
-class Prometheus {
- public:
-  Prometheus(std::size_t nodes, int interval, int port_of_pages)
-      : nodes_(nodes),
-        interval_(interval),
-        address_("127.0.0.1:" + std::to_string(gpuward::support::free_port())) {
-    const std::string config = write_config(port_of_pages);
-    process_ =
-        spawn({(gpuward::support::folder_of(kPrometheus) / "prometheus").string(),
-               "--config.file=" + config, "--storage.tsdb.path=" + (folder_ / "data").string(),
-               "--web.listen-address=" + address_, "--log.level=error"});
-  }
-  // Once every node was scraped; false where that does not come about.
-  [[nodiscard]] bool is_full() const {
-    return poll_until([&] { return query("sum(up)") == static_cast<double>(nodes_); }, kFillLimit);
-  }
-  // The part of the last minute's scrapes that were done, and not given up.
-  [[nodiscard]] double scrapes_in_time() const {
-    return query("sum(sum_over_time(up%5B60s%5D))") * interval_ / 60 / static_cast<double>(nodes_);
-  }
-  // The newest values of its own metric, one for each group of rules where there are such.
-  [[nodiscard]] std::vector<double> own(const std::string& metric) const {
-    const std::string page = http_get("http://" + address_ + "/metrics").body;
-    std::istringstream lines(page);
-    std::vector<double> values;
-    for (std::string line; std::getline(lines, line);) {
-      if (line.starts_with(metric + "{") || line.starts_with(metric + " ")) {
-        values.push_back(std::stod(line.substr(line.rfind(' '))));
-      }
-    }
-    return values;
-  }
-  // Of all groups together, in seconds, and of the busiest one as a part of its interval.
-  [[nodiscard]] Evaluation newest_evaluation() const {
-    const auto durations = own("prometheus_rule_group_last_duration_seconds");
-    const auto intervals = own("prometheus_rule_group_interval_seconds");
-    Evaluation out;
-    for (std::size_t i = 0; i < std::min(durations.size(), intervals.size()); ++i) {
-      out.seconds += durations[i];
-      out.busiest = std::max(out.busiest, durations[i] / intervals[i]);
-    }
-    return out;
-  }
-  [[nodiscard]] pid_t pid() const { return process_->pid(); }
-
- private:
-  // The one value of that expression; zero where it has none.
-  [[nodiscard]] double query(const std::string& expression) const {
-    const std::string answer =
-        http_get("http://" + address_ + "/api/v1/query?query=" + expression).body;
-    static const std::regex kValue(R"re("value":\[[^,]*,"([0-9.e+]+)"\])re");
-    std::smatch found;
-    return std::regex_search(answer, found, kValue) ? std::stod(found[1].str()) : 0;
-  }
-  std::string write_config(int port) const {
-    std::ostringstream text;
-    text << "global: {scrape_interval: " << interval_
-         << "s, scrape_timeout: " << std::max(1, interval_ - 1)
-         << "s, evaluation_interval: " << kShippedInterval << "s}\nrule_files: ["
-         << (gpuward::alerts::alerts_folder() / "gpuward.rules.yaml").string()
-         << "]\nscrape_configs:\n  - job_name: gpuward-exporter\n    static_configs:\n";
-    for (std::size_t node = 0; node < nodes_; ++node) {
-      text << "      - {targets: ['127.0.0.1:" << port << "'], labels: {node: gpu-" << node
-           << ", instance: 'gpu-" << node << ":10980'"
-           << ", __metrics_path__: " << (node % kOneIsBadOf == 0 ? "/bad" : "/well") << "}}\n";
-    }
-    return folder_.write("prometheus.yaml", text.str());
-  }
-  TempDir folder_;
-  std::size_t nodes_;
-  int interval_;
-  std::string address_;
-  std::unique_ptr<Process> process_;
-};
+// ---- what they cost
 
 struct Cost {
   double nodes = 0, series = 0, resident_mb = 0, cores = 0;
@@ -235,7 +158,12 @@ void tell(const std::string& what, const Cost& cost, const std::string& note) {
 std::optional<Cost> measure(const std::string& what, std::size_t nodes, int interval,
                             const std::string& well) {
   const PageServer pages({{"/well", well}, {"/bad", bad_page(well)}});
-  const Prometheus prometheus(nodes, interval, pages.port());
+  const MeasuredPrometheus prometheus({.nodes = nodes,
+                                       .interval_seconds = interval,
+                                       .port = pages.port(),
+                                       .well_path = "/well",
+                                       .bad_path = "/bad",
+                                       .one_is_bad_of = kOneIsBadOf});
   const auto give_up = [&](double in_time) {
     std::cout << "  " << what << ": this machine does not scrape " << nodes << " nodes every "
               << interval << " s (" << std::fixed << std::setprecision(0) << in_time * 100
@@ -258,7 +186,7 @@ std::optional<Cost> measure(const std::string& what, std::size_t nodes, int inte
   std::ranges::sort(evaluations);
   cost.evaluation = evaluations[evaluations.size() / 2];
   cost.cores = used / took;
-  cost.series = prometheus.own("prometheus_tsdb_head_series").at(0);
+  cost.series = prometheus.series();
   cost.resident_mb = gpuward::bench::resident_mb(prometheus.pid());
   const double in_time = prometheus.scrapes_in_time();
   if (in_time < kLeastInTime) return give_up(in_time);
