@@ -100,6 +100,7 @@ Folded fold_firing(Remediation& remediation, const AlertSignal& signal, WallTime
   const bool is_later = !known->firing() || (counts_by_latest_start(signal.fingerprint) &&
                                              is_comparable(signal.starts_at, now));
   if (is_anew && is_later) next.starts_at = signal.starts_at;
+  if (is_anew && is_later && !signal.advice.empty()) next.advice = signal.advice;
   if (!known->firing()) next.contested = !is_anew;
   next.ended_at.reset();
   const Change raised = raise(remediation, signal);

@@ -108,6 +108,19 @@ void remark_on_order(const Policy& policy, const std::string& pool,
   }
 }
 
+// Two proofs are needed, and without a source of its own only Prometheus gives one.
+void remark_on_proofs(const Policy& policy, std::vector<std::string>& remarks) {
+  const SilentRules& silent = policy.silent;
+  const MachineCommands& machines = policy.machines;
+  const bool disrupts = silent.moves_pods || silent.reboots || silent.terminates;
+  const bool is_proven =
+      !machines.power_state.empty() || machines.aws.reboot || machines.aws.terminate;
+  if (!silent.is_on || !disrupts || is_proven) return;
+  remarks.emplace_back(
+      "silent: without machines.aws and machines.power_state nothing but Prometheus proves that a "
+      "machine is down: out-of-service, reboot and terminate of silent nodes never begin");
+}
+
 }  // namespace
 
 std::vector<std::string> remarks_on(const Policy& policy) {
@@ -122,6 +135,7 @@ std::vector<std::string> remarks_on(const Policy& policy) {
   remark_on_order(policy, {}, remarks);
   for (const PoolPolicy& pool : policy.pools)
     if (!pool.steps.empty()) remark_on_order(policy, pool.name, remarks);
+  remark_on_proofs(policy, remarks);
   if (!tests_pairs(policy)) return remarks;
   remark_on_pairs("budgets.cluster", budgets.cluster.at_once, remarks);
   remark_on_pairs("budgets.pool", budgets.pool.at_once, remarks);

@@ -2,6 +2,8 @@
 
 #include "remediator/sources/announcement_source.h"
 #include "remediator/sources/condition_source.h"
+#include "remediator/sources/job_nodes.h"
+#include "remediator/sources/last_kernel_lines.h"
 #include "remediator/sources/loki_source.h"
 #include "remediator/sources/monitor_event.h"
 #include "remediator/sources/node_line_source.h"
@@ -32,8 +34,15 @@ std::unique_ptr<Source> make_announcement(const SourceParts& parts) {
 // Without its section in the policy it finds nothing new; that may come with the next one.
 std::unique_ptr<Source> make_silent(const SourceParts& parts) {
   if (parts.signs == nullptr) return nullptr;
+  std::vector<std::unique_ptr<LastKnown>> last_known;
+  if (parts.loki) {
+    last_known.push_back(std::make_unique<LastKernelLines>(parts.loki->place, *parts.loki_client,
+                                                           parts.policy, parts.clock));
+  }
+  last_known.push_back(
+      std::make_unique<JobNodes>(parts.api, *parts.signs, parts.known, parts.clock));
   return std::make_unique<SilentSource>(parts.policy, *parts.signs, parts.known, parts.scrapes,
-                                        parts.clock);
+                                        parts.clock, std::move(last_known));
 }
 
 std::unique_ptr<Source> make_loki(const SourceParts& parts) {

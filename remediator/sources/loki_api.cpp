@@ -68,9 +68,11 @@ Status append_stream(const Json& stream, std::vector<LogLine>& lines) {
 }
 
 std::string query_url(const LokiPlace& place, const LokiQuestion& question) {
-  return place.url + "/loki/api/v1/query_range?direction=forward&query=" +
-         kube::percent_encode(question.query) + "&start=" + std::to_string(question.start) +
-         "&end=" + std::to_string(question.end) + "&limit=" + std::to_string(question.limit);
+  return place.url +
+         "/loki/api/v1/query_range?direction=" + (question.is_newest ? "backward" : "forward") +
+         "&query=" + kube::percent_encode(question.query) +
+         "&start=" + std::to_string(question.start) + "&end=" + std::to_string(question.end) +
+         "&limit=" + std::to_string(question.limit);
 }
 
 }  // namespace

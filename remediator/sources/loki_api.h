@@ -23,11 +23,12 @@ struct LogLine {
   std::string text;                           // valid UTF-8
 };
 
-// From `start` on, before `end`, the oldest first, at most `limit` lines.
+// From `start` on, before `end`, at most `limit` lines: the oldest, or the newest.
 struct LokiQuestion {
   std::string query;  // LogQL
   std::int64_t start = 0, end = 0;
   std::size_t limit = 1000;
+  bool is_newest = false;
 };
 
 struct LokiAnswer {

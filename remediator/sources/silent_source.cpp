@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/runtime/text.h"
 #include "remediator/model/silent_alerts.h"
 
 namespace gpuward::remediator {
@@ -30,7 +31,7 @@ std::string story_of(const NodeSign& node, const Result<NodeScrapes>& scrapes, W
   const int others = seen.others_up + seen.others_down;
   text += ", and " + std::to_string(seen.others_up) + " of " + std::to_string(others) +
           " other targets on the node " + (seen.others_up == 1 ? "is" : "are") + " read";
-  return text.substr(0, kLongestStory);
+  return text;
 }
 
 // What it said before the finding began is an old view of the node, and ends nothing.
@@ -49,7 +50,7 @@ AlertSignal end_of(AlertSignal known, WallTime at) {
 
 // One that Prometheus reads is not dead, whatever its kubelet does. Where nobody can tell, it is
 // silent: that leads no further than the cordon without proofs.
-AlertSignal SilentSource::signal_of(const NodeSign& node, const SilentRules& rules) const {
+AlertSignal SilentSource::signal_of(const NodeSign& node, const SilentRules& rules) {
   const Result<NodeScrapes> scrapes =
       scrapes_ != nullptr ? scrapes_->of(node.node, node.address)
                           : fail(ErrorKind::kNotFound, "no --prometheus.url is set");
@@ -63,7 +64,24 @@ AlertSignal SilentSource::signal_of(const NodeSign& node, const SilentRules& rul
           .starts_at = std::max(*node.since, node.created.value_or(*node.since)),
           .ends_at = {},
           .foreign = true,
-          .advice = story_of(node, scrapes, clock_.wall())};
+          .advice =
+              to_valid_utf8(story_of(node, scrapes, clock_.wall()) + told_of(node), kLongestStory)};
+}
+
+// Only a new Remediation takes it. Who does not answer is not waited for again in the same look.
+std::string SilentSource::told_of(const NodeSign& node) {
+  if (node.is_recorded) return {};
+  const auto known = told_.find(node.node);
+  if (known != told_.end() && known->second.since == *node.since) return known->second.text;
+  Told& told = told_[node.node] = {*node.since, {}};
+  for (std::size_t i = 0; i < last_known_.size(); ++i) {
+    if (did_not_answer_[i]) continue;
+    const auto clause = last_known_[i]->of(node);
+    did_not_answer_[i] = !clause;
+    if (!clause) told.text += "; " + clause.error().message;
+    if (clause && !clause->empty()) told.text += "; " + *clause;
+  }
+  return told.text;
 }
 
 Result<SourceFindings> SilentSource::look() {
@@ -78,6 +96,11 @@ Result<SourceFindings> SilentSource::look() {
     return findings;
   }
   const SilentNodes silent(nodes, rules, policy->startup_grace, now);
+  did_not_answer_.assign(last_known_.size(), false);
+  std::erase_if(told_, [&](const auto& told) {
+    const auto node = std::ranges::find(nodes, told.first, &NodeSign::node);
+    return node == nodes.end() || !node->is_silent();
+  });
   findings.read = nodes.size();
   findings.nodes = {{"share", 0}, {"together", 0}, {"silent", 0}, {"flapping", 0}};
   for (const NodeSign& node : nodes) {

@@ -4,12 +4,17 @@
 #pragma once
 
 #include <chrono>
+#include <map>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/runtime/clock.h"
 #include "remediator/guards/machine_proofs.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/sources/known_evidence.h"
+#include "remediator/sources/last_known.h"
 #include "remediator/sources/node_signs.h"
 #include "remediator/sources/source.h"
 
@@ -20,10 +25,17 @@ inline constexpr std::chrono::minutes kBackFor{2};
 
 class SilentSource final : public Source {
  public:
-  // All must outlive it; `scrapes` is null where no Prometheus is configured.
+  // All must outlive it; `scrapes` is null where no Prometheus is configured. `last_known`: who
+  // else knows something of a silent node, asked once for each silence.
   SilentSource(const CurrentPolicy& policy, const NodeSigns& nodes, const KnownEvidence& known,
-               ScrapeStates* scrapes, Clock& clock)
-      : policy_(policy), nodes_(nodes), known_(known), scrapes_(scrapes), clock_(clock) {}
+               ScrapeStates* scrapes, Clock& clock,
+               std::vector<std::unique_ptr<LastKnown>> last_known = {})
+      : policy_(policy),
+        nodes_(nodes),
+        known_(known),
+        scrapes_(scrapes),
+        clock_(clock),
+        last_known_(std::move(last_known)) {}
   [[nodiscard]] std::string_view name() const override { return "silent"; }
   [[nodiscard]] std::chrono::milliseconds every() const override {
     return std::chrono::seconds(15);
@@ -31,13 +43,23 @@ class SilentSource final : public Source {
   [[nodiscard]] Result<SourceFindings> look() override;
 
  private:
-  [[nodiscard]] AlertSignal signal_of(const NodeSign& node, const SilentRules& rules) const;
+  struct Told {
+    WallTime since;
+    std::string text;
+  };
+
+  [[nodiscard]] AlertSignal signal_of(const NodeSign& node, const SilentRules& rules);
+  // What the others know, of a silence that is not recorded yet.
+  [[nodiscard]] std::string told_of(const NodeSign& node);
 
   const CurrentPolicy& policy_;
   const NodeSigns& nodes_;
   const KnownEvidence& known_;
   ScrapeStates* scrapes_;
   Clock& clock_;
+  const std::vector<std::unique_ptr<LastKnown>> last_known_;
+  std::map<std::string, Told> told_;  // of the nodes that were silent at the last look
+  std::vector<bool> did_not_answer_;  // of `last_known_`, in this look
 };
 
 }  // namespace gpuward::remediator

@@ -52,19 +52,24 @@ std::string unquoted(const std::string& text) {
   return plain;
 }
 
-// One stream selector and any number of line filters.
+// Matchers of labels, and any number of line filters.
 struct LogQuery {
-  std::string label, pattern;
+  std::vector<std::pair<std::string, std::string>> matchers;  // label, pattern
   std::vector<std::string> filters;
 };
 
 std::optional<LogQuery> parse_log_query(const std::string& text) {
-  static const std::regex kQuery(R"re(\{(\w+)(=~?)"((?:[^"\\]|\\.)+)"\}((?:.|\n)*))re");
+  static const std::regex kMatcher(R"re([{,]\s*(\w+)=~?"((?:[^"\\]|\\.)+)")re");
   static const std::regex kFilter(R"re(\s*\|(~|=) "((?:[^"\\]|\\.)*)")re");
   std::smatch match;
-  if (!std::regex_match(text, match, kQuery)) return std::nullopt;
-  LogQuery query{match[1], unquoted(match[3]), {}};
-  std::string rest = match[4];
+  LogQuery query;
+  std::string rest = text;
+  while (std::regex_search(rest, match, kMatcher, std::regex_constants::match_continuous)) {
+    query.matchers.emplace_back(match[1], unquoted(match[2]));
+    rest = match.suffix();
+  }
+  if (query.matchers.empty() || !rest.starts_with('}')) return std::nullopt;
+  rest.erase(0, 1);
   while (std::regex_search(rest, match, kFilter, std::regex_constants::match_continuous)) {
     query.filters.push_back(unquoted(match[2]));
     rest = match.suffix();
@@ -143,10 +148,12 @@ Result<http::ClientResponse> FakeLoki::answer(const Labels& parameters) {
   std::size_t found = 0;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = entries_[is_forward ? i : entries_.size() - 1 - i];
-    const auto value = entry.labels.find(query->label);
+    const auto matches = [&](const auto& one) {
+      const auto value = entry.labels.find(one.first);
+      return value != entry.labels.end() && std::regex_match(value->second, std::regex(one.second));
+    };
     const bool is_asked_for =
-        entry.at >= start && entry.at < end && value != entry.labels.end() &&
-        std::regex_match(value->second, std::regex(query->pattern)) &&
+        entry.at >= start && entry.at < end && std::ranges::all_of(query->matchers, matches) &&
         std::ranges::all_of(
             query->filters, [&](const auto& one) { return finds(one, entry.text); });
     if (!is_asked_for || found == limit) continue;

@@ -330,11 +330,13 @@ TEST(Evidence, TakesAnAlertThatFiresAgain) {
   fold(remediation, resolved(kStart + minutes(5)), kStart + minutes(6));
   AlertSignal again = firing();
   again.starts_at = kStart + minutes(20);
+  again.advice = "what is known of this one";
 
   EXPECT_EQ(fold(remediation, again, kStart + minutes(21)), Change::kSome);
 
   EXPECT_TRUE(remediation.any_firing());
   EXPECT_EQ(remediation.alerts[0].starts_at, kStart + minutes(20));
+  EXPECT_EQ(remediation.alerts[0].advice, "what is known of this one");
 }
 
 TEST(Evidence, KeepsABoundedNumberAndDropsTheOldestThatEnded) {

@@ -50,6 +50,20 @@ TEST(PolicyRemarks, SayWhichBudgetsLeaveNothingToDo) {
   EXPECT_THAT(remarks("budgets: {cluster: {nodes: 1}, pool: {percent: 100}}\n"), IsEmpty());
 }
 
+TEST(PolicyRemarks, SayThatNothingProvesASilentMachineDown) {
+  const std::string reboot = "machines: {reboot: [/bin/reboot-it]}\n";
+  EXPECT_THAT(remarks(reboot + "silent: {reboot: true}\n"),
+              ElementsAre(HasSubstr("of silent nodes never begin")));
+  EXPECT_THAT(remarks("silent: {out_of_service: true}\n"),
+              ElementsAre(HasSubstr("of silent nodes never begin")));
+  EXPECT_THAT(remarks("silent: {terminate: true}\n"
+                      "machines: {aws: {terminate: true, cluster: prod}}\n"),
+              IsEmpty());
+  EXPECT_THAT(remarks("silent: {out_of_service: true}\nmachines: {power_state: [/bin/power]}\n"),
+              IsEmpty());
+  EXPECT_THAT(remarks(reboot + "silent: {after: 5m}\n"), IsEmpty());
+}
+
 TEST(PolicyRemarks, SayWhereWorseEvidenceDoesLess) {
   EXPECT_THAT(remarks("jobs: {image: here/gpuward:1}\n"),
               ElementsAre("severity reboot ends at the cordon, but the milder reset has the drain: "

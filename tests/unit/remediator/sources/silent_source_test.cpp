@@ -31,6 +31,21 @@ class SaidScrapes final : public ScrapeStates {
   Result<NodeScrapes> answer = NodeScrapes();
 };
 
+// Says the same of each node, and counts how often it is asked.
+class CountedAnswer final : public LastKnown {
+ public:
+  CountedAnswer(Result<std::string> answer, int& asked)
+      : answer_(std::move(answer)), asked_(asked) {}
+  Result<std::string> of(const NodeSign&) override {
+    ++asked_;
+    return answer_;
+  }
+
+ private:
+  Result<std::string> answer_;
+  int& asked_;
+};
+
 class SilentSourceTest : public ::testing::Test {
  protected:
   SilentSourceTest() {
@@ -115,6 +130,62 @@ TEST_F(SilentSourceTest, TellsWhatWasKnownLastWithItsAgeAndSource) {
               AllOf(HasSubstr("Ready is Unknown since "), HasSubstr("the kubelet's last status"),
                     HasSubstr("(310 s before) with severity reset"),
                     HasSubstr("0 of 2 other targets on the node")));
+}
+
+TEST_F(SilentSourceTest, TellsWhatOthersKnowOnceForEachSilence) {
+  int asked = 0;
+  std::vector<std::unique_ptr<LastKnown>> others;
+  others.push_back(std::make_unique<CountedAnswer>("Loki: " + std::string(2000, 'x'), asked));
+  SilentSource source(policy_, nodes_, known_, &scrapes_, clock_, std::move(others));
+  turn(1, "Unknown");
+  clock_.advance(minutes(5));
+
+  const auto advice = source.look()->signals.at(0).advice;
+  EXPECT_THAT(advice, HasSubstr("; Loki: xxx"));
+  EXPECT_EQ(advice.size(), 1024U);
+  EXPECT_EQ(source.look()->signals.at(0).advice, advice);
+  EXPECT_EQ(asked, 1);
+
+  turn(1, "True");
+  EXPECT_THAT(source.look()->signals, IsEmpty());
+  turn(1, "Unknown");
+  clock_.advance(minutes(5));
+  EXPECT_THAT(source.look()->signals, SizeIs(1));
+  EXPECT_EQ(asked, 2);
+}
+
+TEST_F(SilentSourceTest, AsksNobodyOfASilenceThatIsRecorded) {
+  int asked = 0;
+  std::vector<std::unique_ptr<LastKnown>> others;
+  others.push_back(std::make_unique<CountedAnswer>("Loki: x", asked));
+  SilentSource source(policy_, nodes_, known_, &scrapes_, clock_, std::move(others));
+  turn(1, "Unknown");
+  nodes_.nodes[1].is_recorded = true;
+  clock_.advance(minutes(5));
+
+  EXPECT_THAT(source.look()->signals, SizeIs(1));
+  EXPECT_EQ(asked, 0);
+}
+
+TEST_F(SilentSourceTest, DoesNotWaitAgainInALookForWhoDoesNotAnswer) {
+  rules_.at_most = {4, 0};
+  force();
+  int asked = 0;
+  std::vector<std::unique_ptr<LastKnown>> others;
+  others.push_back(
+      std::make_unique<CountedAnswer>(fail(ErrorKind::kTimeout, "reading Loki: no answer"), asked));
+  SilentSource source(policy_, nodes_, known_, &scrapes_, clock_, std::move(others));
+  for (int i = 0; i < 3; ++i) {
+    turn(i, "Unknown");
+    clock_.advance(minutes(2));
+  }
+  clock_.advance(minutes(5));
+
+  const auto signals = source.look()->signals;
+
+  ASSERT_THAT(signals, SizeIs(3));
+  EXPECT_THAT(signals[0].advice, HasSubstr("; reading Loki: no answer"));
+  EXPECT_EQ(asked, 1);
 }
 
 TEST_F(SilentSourceTest, TakesManySilentNodesForAPartitionAndNamesNone) {

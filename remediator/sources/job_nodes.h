@@ -1,0 +1,33 @@
+// What is known of the other nodes on which the jobs of a silent node run: a job that has lost
+// several nodes, or of which another one has a fault, tells where to look.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/kube/api.h"
+#include "remediator/sources/known_evidence.h"
+#include "remediator/sources/last_known.h"
+#include "remediator/sources/node_signs.h"
+
+namespace gpuward::remediator {
+
+class JobNodes final : public LastKnown {
+ public:
+  // All must outlive it.
+  JobNodes(kube::Api& api, const NodeSigns& nodes, const KnownEvidence& known, Clock& clock)
+      : api_(api), nodes_(nodes), known_(known), clock_(clock) {}
+  // Asks for the pods of the node, and for those of at most two of its jobs.
+  [[nodiscard]] Result<std::string> of(const NodeSign& node) override;
+
+ private:
+  // "gpu-3: GpuXidReboot (reboot)", for each node of which there is something to say.
+  [[nodiscard]] std::vector<std::string> said_of(const std::vector<std::string>& nodes) const;
+
+  kube::Api& api_;
+  const NodeSigns& nodes_;
+  const KnownEvidence& known_;
+  Clock& clock_;
+};
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,27 @@
+// The last lines of a silent node's kernel log that Loki has: what it said before nobody heard it any
+// more. Used by sources/silent_source.
+#pragma once
+
+#include <string>
+
+#include "core/runtime/clock.h"
+#include "remediator/policy/current_policy.h"
+#include "remediator/sources/last_known.h"
+#include "remediator/sources/loki_api.h"
+
+namespace gpuward::remediator {
+
+class LastKernelLines final : public LastKnown {
+ public:
+  // All must outlive it.
+  LastKernelLines(LokiPlace place, http::Client& http, const CurrentPolicy& policy, Clock& clock)
+      : loki_(std::move(place), http), policy_(policy), clock_(clock) {}
+  [[nodiscard]] Result<std::string> of(const NodeSign& node) override;
+
+ private:
+  LokiApi loki_;
+  const CurrentPolicy& policy_;
+  Clock& clock_;
+};
+
+}  // namespace gpuward::remediator
