@@ -163,7 +163,8 @@ void FleetRemediator::wait_for_records(std::size_t least) const {
     }
     return pending == 0 && all >= least;
   };
-  if (!support::poll_until(are_recorded, seconds(300))) throw std::runtime_error("not recorded");
+  const seconds limit(300 + least / 10);
+  if (!support::poll_until(are_recorded, limit)) throw std::runtime_error("not recorded");
 }
 
 http::ClientResponse FleetRemediator::get(const std::string& path) const {

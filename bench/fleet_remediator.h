@@ -37,7 +37,7 @@ class FleetRemediator {
   [[nodiscard]] Told tell(std::size_t first, std::size_t nodes, const std::string& severity,
                           std::size_t connections) const;
   // Returns when all its Remediations, so many at least, say what was done about their nodes;
-  // throws after five minutes.
+  // throws after five minutes and 100 ms for each.
   void wait_for_records(std::size_t least) const;
   // From now on it takes every step, and drains as fast as it may.
   void let_drain() const;

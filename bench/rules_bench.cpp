@@ -1,8 +1,9 @@
-// What the alert rules cost a real Prometheus with 5,000 nodes of 8 GPUs: series, memory and the
-// time of an evaluation. The nodes serve what the rules read and nothing else, of a real exporter's
-// page; what all of it costs is measured with 200 nodes that serve the whole page, and
-// extrapolated. Exit code 1 where a promise is broken, 77 where there is no Prometheus. `--small`:
-// 500 nodes and 20.
+// What 5,000 nodes of 8 GPUs cost a real Prometheus, the one that `./dev` pins, at the intervals
+// that are shipped: series, memory, CPU and the time of the alert rules. First the nodes serve what
+// the rules read and nothing else, of a real exporter's page. Then 500, 1,000 and 2,000 nodes serve
+// the whole page, from which 5,000 are extrapolated. Exit code 1 where a promise is broken, 77
+// where there is no Prometheus. `--small`: a tenth of these numbers. `--nodes N [--interval S]`: so
+// many nodes with the whole page, scraped every S seconds, for a machine that bears them.
 #include <poll.h>
 
 #include <algorithm>
@@ -12,28 +13,35 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <regex>
 #include <set>
+#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "bench/measured_prometheus.h"
 #include "bench/page_server.h"
 #include "bench/process_cost.h"
 #include "tests/alerts/alert_rules.h"
 #include "tests/places.inc"
 #include "tests/support/http_get.h"
+#include "tests/support/neighbours.h"
 #include "tests/support/ports.h"
 #include "tests/support/process.h"
-#include "tests/support/require.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
 
 namespace {
 
+using gpuward::bench::Evaluation;
+using gpuward::bench::kShippedInterval;
+using gpuward::bench::MeasuredPrometheus;
 using gpuward::bench::PageServer;
 using gpuward::support::http_get;
+using gpuward::support::kPrometheus;
 using gpuward::support::poll_until;
 using gpuward::support::Process;
 using gpuward::support::TempDir;
@@ -42,16 +50,19 @@ using std::chrono::seconds;
 constexpr int kSkipped = 77;
 constexpr std::size_t kGpus = 8;
 constexpr std::size_t kOneIsBadOf = 100;  // nodes
-constexpr int kLooks = 30;                // a second apart: six evaluations
+// A second apart. The slowest group is evaluated once a minute, and reads two minutes of samples.
+constexpr int kLooks = 130;
 constexpr double kMostSeriesOfGpu = 6;
 constexpr std::size_t kLeastSeries = 900;
-constexpr seconds kScrapeLimit{240};
+constexpr double kLeastInTime = 0.99;  // of the scrapes, or Prometheus does not keep up
 
 struct Scale {
-  std::size_t lean, full;  // nodes
+  std::size_t lean = 0;           // nodes; none where zero
+  std::vector<std::size_t> full;  // nodes, one number after the other, ascending
+  int interval = kShippedInterval;
 };
-constexpr Scale kFigures{.lean = 5000, .full = 200};
-constexpr Scale kSmall{.lean = 500, .full = 20};
+const Scale kFigures{.lean = 5000, .full = {500, 1000, 2000}};
+const Scale kSmall{.lean = 500, .full = {50, 100, 200}};
 
 bool is_sample(const std::string& line) { return !line.empty() && line.front() != '#'; }
 
@@ -128,114 +139,74 @@ std::string bad_page(const std::string& lean) {
          "gpuward_finding_last_seen_timestamp_seconds{" + gpu + "} 1790000000\n";
 }
 
-// ---- Prometheus
-
-struct Evaluation {
-  double seconds = 0, busiest = 0;
-};
-
-class Prometheus {
- public:
-  Prometheus(std::size_t nodes, int port_of_pages)
-      : nodes_(nodes), address_("127.0.0.1:" + std::to_string(gpuward::support::free_port())) {
-    const std::string config = write_config(port_of_pages);
-    process_ = spawn({"prometheus", "--config.file=" + config,
-                      "--storage.tsdb.path=" + (folder_ / "data").string(),
-                      "--web.listen-address=" + address_});
-  }
-  // Once every node was scraped; false where that does not come about.
-  [[nodiscard]] bool is_full() const {
-    const std::string wanted = ",\"" + std::to_string(nodes_) + "\"]";
-    return poll_until(
-        [&] {
-          return http_get("http://" + address_ + "/api/v1/query?query=sum(up)")
-              .body.contains(wanted);
-        },
-        kScrapeLimit);
-  }
-  // The newest values of its own metric, one for each group of rules where there are such.
-  [[nodiscard]] std::vector<double> own(const std::string& metric) const {
-    const std::string page = http_get("http://" + address_ + "/metrics").body;
-    std::istringstream lines(page);
-    std::vector<double> values;
-    for (std::string line; std::getline(lines, line);) {
-      if (line.starts_with(metric + "{") || line.starts_with(metric + " ")) {
-        values.push_back(std::stod(line.substr(line.rfind(' '))));
-      }
-    }
-    return values;
-  }
-  // Of all groups together, in seconds, and of the busiest one as a part of its interval.
-  [[nodiscard]] Evaluation newest_evaluation() const {
-    const auto durations = own("prometheus_rule_group_last_duration_seconds");
-    const auto intervals = own("prometheus_rule_group_interval_seconds");
-    Evaluation out;
-    for (std::size_t i = 0; i < std::min(durations.size(), intervals.size()); ++i) {
-      out.seconds += durations[i];
-      out.busiest = std::max(out.busiest, durations[i] / intervals[i]);
-    }
-    return out;
-  }
-  [[nodiscard]] double resident_mb() const { return gpuward::bench::resident_mb(process_->pid()); }
-
- private:
-  std::string write_config(int port) const {
-    std::ostringstream text;
-    text << "global: {scrape_interval: 30s, evaluation_interval: 5s}\nrule_files: ["
-         << (gpuward::alerts::alerts_folder() / "gpuward.rules.yaml").string()
-         << "]\nscrape_configs:\n  - job_name: gpuward-exporter\n    static_configs:\n";
-    for (std::size_t node = 0; node < nodes_; ++node) {
-      text << "      - {targets: ['127.0.0.1:" << port << "'], labels: {node: gpu-" << node
-           << ", instance: 'gpu-" << node << ":10980'"
-           << ", __metrics_path__: " << (node % kOneIsBadOf == 0 ? "/bad" : "/well") << "}}\n";
-    }
-    return folder_.write("prometheus.yaml", text.str());
-  }
-  TempDir folder_;
-  std::size_t nodes_;
-  std::string address_;
-  std::unique_ptr<Process> process_;
-};
+// ---- what they cost
 
 struct Cost {
-  double series = 0, resident_mb = 0, evaluation = 0, busiest = 0;  // the median, and the worst
+  double nodes = 0, series = 0, resident_mb = 0, cores = 0;
+  double evaluation = 0, busiest = 0;  // the median, and the worst
 };
 
-Cost measure(std::size_t nodes, const std::string& well, const std::string& bad) {
-  const PageServer pages({{"/well", well}, {"/bad", bad}});
-  const Prometheus prometheus(nodes, pages.port());
-  if (!prometheus.is_full()) {
-    std::cerr << "Prometheus has not scraped " << nodes << " nodes in time\n";
-    std::exit(1);
-  }
+void tell(const std::string& what, const Cost& cost, const std::string& note) {
+  std::cout << "  " << std::left << std::setw(26) << what << std::right << std::fixed
+            << std::setprecision(0) << std::setw(6) << cost.nodes << " nodes  " << std::setw(9)
+            << cost.series << " series  " << std::setw(6) << cost.resident_mb << " MB  "
+            << std::setprecision(2) << std::setw(5) << cost.cores << " cores  rules "
+            << std::setw(5) << cost.evaluation << " s" << note << "\n";
+}
+
+// Nothing where this machine cannot scrape so many nodes in time.
+std::optional<Cost> measure(const std::string& what, std::size_t nodes, int interval,
+                            const std::string& well) {
+  const PageServer pages({{"/well", well}, {"/bad", bad_page(well)}});
+  const MeasuredPrometheus prometheus({.nodes = nodes,
+                                       .interval_seconds = interval,
+                                       .port = pages.port(),
+                                       .well_path = "/well",
+                                       .bad_path = "/bad",
+                                       .one_is_bad_of = kOneIsBadOf});
+  const auto give_up = [&](double in_time) {
+    std::cout << "  " << what << ": this machine does not scrape " << nodes << " nodes every "
+              << interval << " s (" << std::fixed << std::setprecision(0) << in_time * 100
+              << " % of the scrapes were done)\n";
+    return std::nullopt;
+  };
+  if (!prometheus.is_full()) return give_up(prometheus.scrapes_in_time());
   std::vector<double> evaluations;
-  Cost cost;
+  Cost cost{.nodes = static_cast<double>(nodes)};
+  const auto begin = std::chrono::steady_clock::now();
+  const auto cpu = gpuward::bench::cpu_time_of(prometheus.pid());
   for (int look = 0; look < kLooks; ++look) {
     const Evaluation newest = prometheus.newest_evaluation();
     evaluations.push_back(newest.seconds);
     cost.busiest = std::max(cost.busiest, newest.busiest);
     ::poll(nullptr, 0, 1000);
   }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  const std::chrono::duration<double> used = gpuward::bench::cpu_time_of(prometheus.pid()) - cpu;
   std::ranges::sort(evaluations);
   cost.evaluation = evaluations[evaluations.size() / 2];
-  cost.series = prometheus.own("prometheus_tsdb_head_series").at(0);
-  cost.resident_mb = prometheus.resident_mb();
+  cost.cores = used / took;
+  cost.series = prometheus.series();
+  cost.resident_mb = gpuward::bench::resident_mb(prometheus.pid());
+  const double in_time = prometheus.scrapes_in_time();
+  if (in_time < kLeastInTime) return give_up(in_time);
+  tell(what, cost, "");
   return cost;
 }
 
-// Of a Prometheus that watches one node.
-double base_mb(const std::string& page) {
-  const PageServer pages({{"/bad", page}});
-  const Prometheus prometheus(1, pages.port());
-  (void)prometheus.is_full();
-  return prometheus.resident_mb();
-}
-
-void tell(const std::string& what, double nodes, const Cost& cost, const std::string& note) {
-  std::cout << "  " << std::left << std::setw(44) << what << std::right << std::fixed
-            << std::setprecision(0) << std::setw(6) << nodes << " nodes  " << std::setw(9)
-            << cost.series << " series  " << std::setw(6) << cost.resident_mb << " MB" << note
-            << "\n";
+// Of so many nodes, on the line through the smallest and the largest fleet that were measured.
+Cost extrapolate(const Cost& small, const Cost& large, std::size_t nodes) {
+  const auto wanted = static_cast<double>(nodes);
+  const auto at = [&](double Cost::* figure) {
+    const double slope = (large.*figure - small.*figure) / (large.nodes - small.nodes);
+    return large.*figure + slope * (wanted - large.nodes);
+  };
+  return {.nodes = wanted,
+          .series = at(&Cost::series),
+          .resident_mb = at(&Cost::resident_mb),
+          .cores = at(&Cost::cores),
+          .evaluation = at(&Cost::evaluation),
+          .busiest = at(&Cost::busiest)};
 }
 
 bool promise(const std::string& what, double value, double most) {
@@ -244,43 +215,63 @@ bool promise(const std::string& what, double value, double most) {
   return value <= most;
 }
 
+bool measure_lean(const Scale& scale, const std::string& full) {
+  const std::string lean = lean_page(full);
+  const auto cost = measure("only what the rules read", scale.lean, scale.interval, lean);
+  const auto series = static_cast<double>(count_series(lean) + 1);  // and `up`
+  const bool is_lean =
+      promise("series a GPU that the rules read (at most 6)", series / kGpus, kMostSeriesOfGpu);
+  return cost &&
+         promise("the busiest group's part of its interval (at most 1)", cost->busiest, 1) &&
+         is_lean;
+}
+
 int run(const Scale& scale) {
   const TempDir folder;
   const std::string full = full_page(folder);
-  const std::string lean = lean_page(full);
-  const auto lean_series = static_cast<double>(count_series(lean) + 1);  // and `up`
-  std::cout << "Prometheus on this machine, scrapes every 30 s, rules every 5 s, one node in "
-            << kOneIsBadOf << " with a GPU off the bus\n";
-  const Cost lean_cost = measure(scale.lean, lean, bad_page(lean));
-  tell("only what the rules read", static_cast<double>(scale.lean), lean_cost, "");
-  const Cost full_cost = measure(scale.full, full, bad_page(full));
-  tell("everything", static_cast<double>(scale.full), full_cost, "");
-  const double times = static_cast<double>(scale.lean) / static_cast<double>(scale.full);
-  const double base = base_mb(full);
-  tell("everything, EXTRAPOLATED", static_cast<double>(scale.lean),
-       {.series = full_cost.series * times,
-        .resident_mb = base + (full_cost.resident_mb - base) * times},
-       "  (from the line above, not measured)");
-  std::cout << std::setprecision(2)
-            << "  an evaluation of all groups of rules, median: " << lean_cost.evaluation << " s\n";
-  const bool is_lean = promise("series a GPU that the rules read (at most 6)", lean_series / kGpus,
-                               kMostSeriesOfGpu);
-  const bool is_quick =
-      promise("the busiest group's part of its interval (at most 1)", lean_cost.busiest, 1);
-  return is_lean && is_quick ? 0 : 1;
+  std::cout << "Prometheus (module " << gpuward::support::version_of(kPrometheus)
+            << ") on this machine, scrapes every " << scale.interval << " s, rules every "
+            << kShippedInterval << " s, one node in " << kOneIsBadOf << " with a GPU off the bus, "
+            << count_series(full) << " series a node\n";
+  const bool is_kept = scale.lean == 0 || measure_lean(scale, full);
+  std::vector<Cost> costs;
+  for (const std::size_t nodes : scale.full) {
+    const auto cost = measure("everything", nodes, scale.interval, full);
+    if (!cost) break;
+    costs.push_back(*cost);
+  }
+  if (costs.size() > 1 && scale.lean != 0) {
+    tell("everything, EXTRAPOLATED", extrapolate(costs.front(), costs.back(), scale.lean),
+         "  (from the lines above, not measured)");
+  }
+  return is_kept && !costs.empty() ? 0 : 1;
+}
+
+// What the command line asks for; nothing where it cannot be understood.
+std::optional<Scale> scale_of(std::span<char*> words) {
+  if (words.empty()) return kFigures;
+  const std::string_view first = words[0];
+  if (words.size() == 1 && first == "--small") return kSmall;
+  if ((words.size() != 2 && words.size() != 4) || first != "--nodes") return std::nullopt;
+  Scale scale{.full = {std::strtoul(words[1], nullptr, 10)}};
+  if (words.size() == 4 && std::string_view(words[2]) != "--interval") return std::nullopt;
+  if (words.size() == 4) scale.interval = std::atoi(words[3]);
+  if (scale.full[0] < 1 || scale.interval < 1) return std::nullopt;
+  return scale;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool is_small = argc == 2 && std::string_view(argv[1]) == "--small";
-  if (argc > 2 || (argc == 2 && !is_small)) {
-    std::cerr << "usage: rules_bench [--small]\n";
+  const auto scale = scale_of(std::span(argv, static_cast<std::size_t>(argc)).subspan(1));
+  std::cout << std::unitbuf;  // a long run is looked at while it goes
+  if (!scale) {
+    std::cerr << "usage: rules_bench [--small | --nodes N [--interval SECONDS]]\n";
     return 2;
   }
-  if (const auto why = gpuward::support::why_no_program("prometheus"); !why.empty()) {
+  if (const auto why = gpuward::support::why_not_built(kPrometheus, "prometheus"); !why.empty()) {
     std::cout << why << "\n";
     return kSkipped;
   }
-  return run(is_small ? kSmall : kFigures);
+  return run(*scale);
 }

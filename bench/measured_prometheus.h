@@ -1,0 +1,58 @@
+// A real Prometheus with the shipped rules, the one that `./dev` pins, whose targets are thousands
+// of nodes behind one port, and what it says of itself. Used by rules_bench.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/support/process.h"
+#include "tests/support/temp_dir.h"
+
+namespace gpuward::bench {
+
+inline constexpr int kShippedInterval = 5;  // alerts/prometheus.yaml, in seconds
+
+struct ScrapedFleet {
+  std::size_t nodes;
+  int interval_seconds;
+  int port;  // of whoever serves the pages
+  std::string well_path, bad_path;
+  std::size_t one_is_bad_of;  // nodes
+};
+
+struct Evaluation {
+  double seconds = 0;  // of all groups of rules together
+  double busiest = 0;  // the longest group's part of its interval
+};
+
+class MeasuredPrometheus {
+ public:
+  // Exits the program where Prometheus cannot be started. Rules have the shipped interval.
+  explicit MeasuredPrometheus(ScrapedFleet fleet);
+
+  // Once every node was scraped; false where that does not come about in four minutes.
+  [[nodiscard]] bool is_full() const;
+  // The part of the last minute's scrapes that were done, and not given up.
+  [[nodiscard]] double scrapes_in_time() const;
+  [[nodiscard]] Evaluation newest_evaluation() const;
+  [[nodiscard]] double series() const;
+  [[nodiscard]] pid_t pid() const { return process_->pid(); }
+
+ private:
+  [[nodiscard]] std::string write_config() const;
+  // The newest values of its own metric, one for each group of rules where there are such.
+  [[nodiscard]] std::vector<double> own(const std::string& metric) const;
+  // The one value of that expression; zero where it has none.
+  [[nodiscard]] double query(const std::string& expression) const;
+
+  ScrapedFleet fleet_;
+  support::TempDir folder_;
+  std::string address_;
+  std::unique_ptr<support::Process> process_;
+};
+
+}  // namespace gpuward::bench
