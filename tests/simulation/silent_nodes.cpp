@@ -292,10 +292,16 @@ Result<NodeScrapes> SilentNodes::of(std::string_view node, std::string_view) {
 // The cut is of many still: of one alone the BMC is reached by another way.
 bool SilentNodes::is_cut_together(const Machine& machine) const {
   if (!machine.silence.cut_since) return false;
-  // As many as the limit allows may be silent each for itself, by the policy.
+  // As many as the limit allows may be silent each for itself, by the policy, which leaves new
+  // nodes out.
+  const auto is_counted = [&](const Machine& other) {
+    const NodeTruth* const truth = stage_.truth.node(other.name);
+    const auto created = truth != nullptr ? truth->node.meta.created : std::nullopt;
+    return created && stage_.true_time() - *created > 2 * stage_.setting.policy.startup_grace;
+  };
   return std::ranges::count_if(fleet_.machines(), [&](const Machine& other) {
-           return other.works() && !other.is_restarting && !other.silence.is_down &&
-                  other.silence.cut_since == machine.silence.cut_since;
+           return is_counted(other) && other.works() && !other.is_restarting &&
+                  !other.silence.is_down && other.silence.cut_since == machine.silence.cut_since;
          }) > stage_.setting.policy.silent.at_most.nodes;
 }
 
