@@ -329,9 +329,11 @@ void DecisionInputs::check_in_time() const {
 // A broken node is tainted, or cordoned by us where the taint of its fault has no budget, unless a
 // human or the policy wants it otherwise, or somebody was notified that it is not.
 void DecisionInputs::check_quarantined(const Machine& machine, Severity severity) const {
-  // What is kept of the alerts of a machine that nobody reads nobody can confirm: silent_ sees to
-  // it.
-  if (machine.silence.is_down || machine.silence.is_unread) return;
+  // What is kept of the alerts of a machine that is silent nobody can confirm: silent_ sees to it.
+  // Nor of one that Prometheus does not read in a partition, until that has healed.
+  const SilentState& silence = machine.silence;
+  const bool is_silent = silence.is_down || (silence.is_cut_off && silence.is_unread);
+  if (is_silent || (silence.is_unread && silent_.is_partitioned())) return;
   const NodeTruth& truth = *stage_.truth.node(machine.name);
   const auto policy = stage_.meant_for(truth.node);
   if (exclusion_of(*policy, truth.node) || steps_for(*policy, severity).empty()) return;

@@ -353,7 +353,8 @@ void SilentNodes::check_rest(const Machine& machine, const NodeSigns& view) cons
   if (!stage_.setting.falls_silent || truth == nullptr) return;
   require(!is_ready(truth->node) || !has_our_out_of_service_taint(truth->node),
           "out-of-service-left", machine.name + " is Ready, and the taint is on it still");
-  if (!machine.silence.is_down) return;
+  const SilentState& silence = machine.silence;
+  if (!silence.is_down && !(silence.is_cut_off && silence.is_unread)) return;
   const bool is_known = std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
     const Remediation& one = known.second;
     if (IdentityRules::is_cancelled(one, truth->node)) return true;
@@ -369,8 +370,7 @@ void SilentNodes::check_rest(const Machine& machine, const NodeSigns& view) cons
   const remediator::SilentNodes silent(nodes, policy->silent, policy->startup_grace, now);
   const auto own = std::ranges::find(nodes, machine.name, &NodeSign::node);
   const bool is_withheld = own == nodes.end() || !silent.counts(*own) || silent.objection(*own);
-  require(is_withheld, "silent-known",
-          machine.name + " is down, and nobody knows that it is silent");
+  require(is_withheld, "silent-known", machine.name + " is silent, and nobody knows that it is");
 }
 
 std::vector<NodeSign> LonelyNode::signs(WallTime now) const {

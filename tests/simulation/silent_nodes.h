@@ -25,6 +25,8 @@ class SilentNodes final : public ScrapeStates {
   // What happens by itself in the quiet time, and when. True where a partition has healed.
   bool go_on();
   [[nodiscard]] std::optional<Clock::Steady> next() const;
+  // The partition of the quiet time stands.
+  [[nodiscard]] bool is_partitioned() const { return heals_ && !cuts_; }
   // What Prometheus reads.
   [[nodiscard]] Result<NodeScrapes> of(std::string_view node, std::string_view address) override;
   // What the cloud and the BMC say.
@@ -33,7 +35,8 @@ class SilentNodes final : public ScrapeStates {
   [[nodiscard]] bool is_silent(std::string_view node) const;
   // At any time: only machines without power have the taint out-of-service of ours.
   void check_off();
-  // At rest: a machine that is down is known to be, or what is known looks like a partition.
+  // At rest: a machine that is down, or that neither the API server nor Prometheus hears, is known
+  // to be silent, or what is known looks like a partition.
   void check_rest(const Machine& machine, const NodeSigns& view) const;
 
  private:
