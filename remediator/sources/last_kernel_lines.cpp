@@ -1,6 +1,5 @@
 #include "remediator/sources/last_kernel_lines.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The last lines of a silent node's kernel log that Loki has: what it said before nobody heard it any
-// more. Used by sources/silent_source.
+// The last lines that Loki has of a silent node's kernel log, from the minutes before the silence.
+// Used by sources/silent_source.
 #pragma once
 
 #include <string>

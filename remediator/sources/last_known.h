@@ -13,7 +13,8 @@ namespace gpuward::remediator {
 class LastKnown {
  public:
   virtual ~LastKnown() = default;
-  // In bounded time. A clause that begins with its source ("Loki: ..."); empty: nothing is known.
+  // In bounded time. A clause that names its source or its subject ("Loki: ...", "JobSet ...");
+  // empty: nothing is known.
   [[nodiscard]] virtual Result<std::string> of(const NodeSign& node) = 0;
 };
 
