@@ -202,7 +202,7 @@ void Exporter::watch_the_rest(const Flags& flags, const std::string& boot_id, Fi
   options.host = node_trees(flags);
   options.state_folder = flags.state_path;
   options.settings = [this]() -> std::shared_ptr<const CheckSettings> {
-    auto current = policy_.get();
+    const auto current = policy_.get();
     return {current, &current->settings.checks};
   };
   options.objection = ask_for_maintenance(flags, clock_);

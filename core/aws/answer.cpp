@@ -99,8 +99,7 @@ AwsFailure failure_in(const XmlElement& root) {
 // "com.amazonaws.lambda#TooManyRequestsException:http://..." is TooManyRequestsException.
 std::string bare_code(std::string_view code) {
   code = code.substr(0, code.find(':'));
-  return std::string(
-      code.substr(code.find('#') == std::string_view::npos ? 0 : code.find('#') + 1));
+  return std::string(code.substr(code.find('#') + 1));
 }
 
 AwsFailure failure_in(const Json& body, const http::ClientResponse& answer) {

@@ -82,7 +82,7 @@ Result<AwsClient::Place> AwsClient::place_of(const AwsCall& call) {
   if (!endpoint) return std::unexpected(endpoint.error());
   if (!call.bucket.empty()) {
     const bool is_in_path =
-        call.bucket.find('.') != std::string::npos || has_own_endpoint(environment_, call.service);
+        call.bucket.contains('.') || has_own_endpoint(environment_, call.service);
     is_in_path ? endpoint->append("/" + call.bucket)
                : endpoint->insert(endpoint->find("://") + 3, call.bucket + ".");
   }

@@ -24,7 +24,7 @@ std::string section_name(std::string_view inside) {
 
 std::filesystem::path file_of(const AwsEnvironment& environment, const char* variable,
                               const char* usual) {
-  const std::string given = environment.at(variable);
+  std::string given = environment.at(variable);
   if (!given.empty()) return given;
   const std::string home = environment.at("HOME");
   return home.empty() ? std::filesystem::path() : std::filesystem::path(home) / ".aws" / usual;

@@ -21,7 +21,7 @@ bool is_lower_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c
 bool is_bucket(std::string_view name) {
   return name.size() >= kShortestBucket && name.size() <= kLongestBucket &&
          is_lower_or_digit(name.front()) && is_lower_or_digit(name.back()) &&
-         name.find("..") == std::string_view::npos && std::ranges::all_of(name, [](char c) {
+         !name.contains("..") && std::ranges::all_of(name, [](char c) {
            return is_lower_or_digit(c) || c == '-' || c == '.';
          });
 }
@@ -29,7 +29,7 @@ bool is_bucket(std::string_view name) {
 // "Safe characters" of S3's object keys.
 bool is_safe(char c) {
   return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z') ||
-         std::string_view("!-_.*'()/").find(c) != std::string_view::npos;
+         std::string_view("!-_.*'()/").contains(c);
 }
 
 // A slash at the end is fine.

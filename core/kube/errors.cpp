@@ -101,8 +101,7 @@ bool has_cause(const Json& status, std::string_view reason, std::string_view fie
 // The eviction subresource says these two in words and causes, under codes that mean something
 // else.
 std::optional<ErrorKind> kind_of_eviction(const Json& status, std::string_view message) {
-  if (message.find("more than one PodDisruptionBudget") != std::string_view::npos)
-    return ErrorKind::kRefused;
+  if (message.contains("more than one PodDisruptionBudget")) return ErrorKind::kRefused;
   if (has_cause(status, "DisruptionBudget") ||
       message.starts_with("Cannot evict pod as it would violate the pod's disruption budget")) {
     return ErrorKind::kBlocked;

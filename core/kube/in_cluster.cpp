@@ -15,7 +15,7 @@ std::string environment(const char* name) {
 }
 
 std::string join_host_port(const std::string& host, const std::string& port) {
-  return (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + port;
+  return (host.contains(':') ? "[" + host + "]" : host) + ":" + port;
 }
 
 Status must_hold(const std::filesystem::path& path, std::string_view what, std::string_view mark) {
@@ -25,7 +25,7 @@ Status must_hold(const std::filesystem::path& path, std::string_view what, std::
                                          content.error().message +
                                          " (is automountServiceAccountToken off?)");
   }
-  if (trim(*content).empty() || content->find(mark) == std::string::npos) {
+  if (trim(*content).empty() || !content->contains(mark)) {
     return fail(ErrorKind::kInvalid, path.string() + " holds no " + std::string(what));
   }
   return {};

@@ -75,7 +75,7 @@ ExecPlugin read_exec(const YamlMap& map, const fs::path& folder) {
   if (interactive_mode == "Always")
     map.reject("interactiveMode", "Always cannot work: gpuward has no terminal");
   // A name with a folder is relative to the file, a bare one is looked for on PATH.
-  if (exec.command.find('/') != std::string::npos)
+  if (exec.command.contains('/'))
     exec.command = (folder / exec.command).lexically_normal().string();
   return exec;
 }

@@ -64,7 +64,7 @@ ChildRuns::Look ChildRuns::look(const std::string& name) {
 void ChildRuns::stop(const std::string& name) {
   std::unique_ptr<Run> stopped;  // ends outside of the lock
   const std::lock_guard lock(mutex_);
-  if (auto node = runs_.extract(name)) stopped = std::move(node.mapped());
+  if (const auto node = runs_.extract(name)) stopped = std::move(node.mapped());
 }
 
 }  // namespace gpuward

@@ -35,7 +35,7 @@ std::vector<fs::path> places(const std::vector<fs::path>& search) {
 }  // namespace
 
 Result<fs::path> find_program(const std::string& program, const std::vector<fs::path>& search) {
-  if (program.find('/') != std::string::npos) {
+  if (program.contains('/')) {
     if (is_program(program)) return program;
     return fail(ErrorKind::kNotFound, "no program " + program + " that we may run");
   }

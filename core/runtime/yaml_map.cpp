@@ -43,7 +43,7 @@ std::string joined(const std::vector<std::string_view>& words) {
 template <typename T>
 std::string number_text(T value) {
   std::string text = std::to_string(value);
-  if (text.find('.') == std::string::npos) return text;
+  if (!text.contains('.')) return text;
   text.erase(text.find_last_not_of('0') + 1);
   if (text.ends_with('.')) text.pop_back();
   return text;

@@ -11,15 +11,13 @@ constexpr std::size_t kLongest = 1024;
 
 bool is_plain(char c) { return c > ' ' && c < 0x7f && c != '$' && c != '"' && c != '\\'; }
 
-bool climbs(std::string_view path) {
-  return (std::string(path) + "/").find("/../") != std::string::npos;
-}
+bool climbs(std::string_view path) { return (std::string(path) + "/").contains("/../"); }
 
 Result<UploadTarget> parse_url(std::string_view text) {
   const std::size_t host = text.find("://") + 3;
   const std::size_t path = std::min(text.find('/', host), text.size());
   // Before anything is looked at that an error could repeat.
-  if (text.substr(host, path - host).find('@') != std::string_view::npos) {
+  if (text.substr(host, path - host).contains('@')) {
     return fail(ErrorKind::kInvalid,
                 "holds a user: credentials do not belong here, but into a file with a token");
   }

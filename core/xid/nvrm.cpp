@@ -242,7 +242,7 @@ std::optional<Event> parse_probe(Scanner text) {
   const auto address =
       text.take_while([](char c) { return is_digit(c) || is_letter(c) || c == ':' || c == '.'; });
   const auto pci = parse_pci_address(address);
-  if (!pci || text.rest().find("fallen off the bus") == std::string_view::npos) return std::nullopt;
+  if (!pci || !text.rest().contains("fallen off the bus")) return std::nullopt;
   return fallen_off(*pci);
 }
 

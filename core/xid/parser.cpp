@@ -28,7 +28,7 @@ std::optional<Event> parse_record(std::string_view record) {
     return parse_peermem(message);
   if (message.starts_with("[drm:amdgpu")) return parse_amdgpu(message);
   if (message.starts_with("amdgpu")) {
-    auto event = parse_amdgpu(message);
+    const auto event = parse_amdgpu(message);
     return event ? event : parse_aer(message);
   }
   if (message.starts_with("EDAC ")) return parse_edac(message);

@@ -37,7 +37,7 @@ bool take_priority(Scanner& line) {
 // `Wed Jun  7 10:50:55 2023`, as `dmesg -T` writes it.
 bool is_calendar_time(std::string_view text) {
   return text.size() >= 24 && text.size() <= 28 && text[3] == ' ' && text[7] == ' ' &&
-         is_digit(text.back()) && text.find(':') != std::string_view::npos;
+         is_digit(text.back()) && text.contains(':');
 }
 
 // What may stand in the brackets: seconds since boot or since the line before, a time, a task

@@ -85,8 +85,7 @@ Read read_upcoming(http::Client& http, const std::string& endpoint) {
   const auto answer = ask_gce(http, endpoint, "upcoming-maintenance?alt=json");
   if (!answer) return std::unexpected(answer.error());
   if (answer->status == 404) return ReadAnnouncements();
-  const bool is_none_yet =
-      answer->status == 503 && answer->body.find("no notifications") != std::string::npos;
+  const bool is_none_yet = answer->status == 503 && answer->body.contains("no notifications");
   if (is_none_yet) return ReadAnnouncements();
   if (answer->status != 200) return refused("upcoming-maintenance", answer->status);
   return parse_upcoming(answer->body);

@@ -70,7 +70,7 @@ std::string gpu_users_text(const DeviceUsers& users) {
       first.back() += ", " + user.device;
     }
   }
-  for (std::string& one : first) one += ")";
+  for (std::string& one : first) one += ')';
   const std::string blind =
       users.is_complete ? "" : "; not every process could be looked at: needs root and hostPID";
   if (first.empty()) return "no process has a GPU open" + blind;

@@ -48,8 +48,7 @@ std::string objection_to(const Result<http::ClientResponse>& answer, const Probe
   if (answer->status != wishes.status)
     return "the answer is " + std::to_string(answer->status) + ", not " +
            std::to_string(wishes.status) + ": " + to_valid_utf8(answer->body, kLongestExcerpt);
-  if (answer->body.find(wishes.expect) == std::string::npos)
-    return "the answer has no `" + wishes.expect + "`";
+  if (!answer->body.contains(wishes.expect)) return "the answer has no `" + wishes.expect + "`";
   return {};
 }
 

@@ -192,7 +192,7 @@ Status apply_seed_keys(const SeedLookup& lookup, const std::string& where, Setti
       complaint = key.apply(trim(**text), changed);
     }
     if (complaint.empty()) continue;
-    if (!faults.empty()) faults += "\n";
+    if (!faults.empty()) faults += '\n';
     faults += where + ": " + std::string(key.name) + ": " + complaint;
   }
   if (!faults.empty()) return fail(ErrorKind::kInvalid, faults);

@@ -154,7 +154,7 @@ void append_drills(const Snapshot& snapshot, const GpuLabels& gpus, Families& fa
     const Finding& finding = drill.finding;
     const Labels labels = {finding.check, finding.code, finding.pci_bus_id,
                            gpus.index(finding.pci_bus_id)};
-    active.add(labels, {std::string(to_string(finding.severity))}, 1);
+    active.add(labels, {to_string(finding.severity)}, 1);
     until.add(labels, drill.until);
     worst_drill = std::max(worst_drill, finding.severity);
   }

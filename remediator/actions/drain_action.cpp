@@ -24,7 +24,7 @@ StepResult result_of(DrainState verdict) {
 void note_job(const std::string& name, Facts& facts) {
   std::string& known = facts[kJobsFact];
   const std::string between(kBetweenJobs);
-  if ((between + known + between).find(between + name + between) != std::string::npos) return;
+  if ((between + known + between).contains(between + name + between)) return;
   if (known.size() + between.size() + name.size() > kMostJobNames) return;
   known += (known.empty() ? "" : between) + name;
 }

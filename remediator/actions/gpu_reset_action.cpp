@@ -12,9 +12,9 @@ namespace {
 // are currently being used by one or more other processes (e.g., Fabric Manager, ...)". AMD's tools
 // ask nobody: there it is the Job's own word.
 bool says_busy(const std::string& words) {
-  return words.find("In use by another client") != std::string::npos ||
-         words.find("in use by another process") != std::string::npos ||
-         words.find("by one or more other processes") != std::string::npos;
+  return words.contains("In use by another client") ||
+         words.contains("in use by another process") ||
+         words.contains("by one or more other processes");
 }
 
 JobConclusion for_operator(std::string message) {

@@ -84,9 +84,8 @@ bool could_not_start(const JobOutcome& outcome) {
 
 bool has_failed_check(const JobOutcome& outcome) {
   return outcome.exit_code == kChecksFailed &&
-         std::ranges::any_of(kFailedCheck, [&](const char* word) {
-           return outcome.words.find(word) != std::string::npos;
-         });
+         std::ranges::any_of(kFailedCheck,
+                             [&](const char* word) { return outcome.words.contains(word); });
 }
 
 }  // namespace gpuward::remediator

@@ -60,7 +60,7 @@ Status check_tools(std::string_view name, std::string_view text) {
 // A template that does not know where to leaves the evidence on the node.
 Status check_upload(std::string_view name, std::string_view text, const JobsPolicy& jobs) {
   if (jobs.evidence.upload.empty() || name != template_name(Step::kCollectEvidence)) return {};
-  if (text.find("$(UPLOAD)") != std::string_view::npos) return {};
+  if (text.contains("$(UPLOAD)")) return {};
   return fail(ErrorKind::kInvalid, "has no $(UPLOAD), which jobs.evidence.upload is put into");
 }
 

@@ -65,7 +65,7 @@ std::vector<PairTest> parse_pair_tests(std::string_view text) {
 std::string pair_findings_text(const PairFindings& verdicts) {
   std::string text;
   for (const auto& [node, verdict] : verdicts) {
-    if (!text.empty()) text += " ";
+    if (!text.empty()) text += ' ';
     text += node + "=" + std::string(kPairFindings[static_cast<std::size_t>(verdict)]);
   }
   return text;

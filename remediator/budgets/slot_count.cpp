@@ -25,7 +25,7 @@ int tainted_in(const Ledger& ledger, const Fleet& fleet, const Scope& scope,
   const auto is_counted = [&](std::string_view uid, const FleetNode& node) {
     return node.tainted && uid != except && scope.holds(node.place);
   };
-  auto count = std::ranges::count_if(
+  const auto count = std::ranges::count_if(
       fleet.nodes, [&](const auto& entry) { return is_counted(entry.first, entry.second); });
   std::set<std::string_view> others;
   for (const auto* held : {&ledger.slots, &ledger.taints}) {

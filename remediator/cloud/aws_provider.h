@@ -33,7 +33,7 @@ class AwsProvider final : public CloudProvider {
   // Of an Auto Scaling group.
   struct Membership {
     std::string group, state;  // "InService", "Terminating:Wait", "Warmed:Terminating:Proceed"
-    [[nodiscard]] bool is_ending() const { return state.find("Terminat") != std::string::npos; }
+    [[nodiscard]] bool is_ending() const { return state.contains("Terminat"); }
     [[nodiscard]] std::string words() const {
       return "Auto Scaling group " + group + " has it in " + state;
     }

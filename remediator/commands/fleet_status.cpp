@@ -298,7 +298,7 @@ std::string status_text(const FleetStatus& status, OutputFormat format) {
                                  {"Nodes", nodes}});
   text += open_part(status) + held_part(status, format) + approval_part(status, format) +
           excluded_part(status, format) + budget_part(status, format);
-  if (!status.unknown.empty()) text += "\n";
+  if (!status.unknown.empty()) text += '\n';
   for (const std::string& line : status.unknown) text += "Not known: " + line + "\n";
   return text;
 }

@@ -168,7 +168,7 @@ std::unique_ptr<Drainer::Memory> Drainer::take_memory(const DrainRequest& reques
 
 std::unique_ptr<Drainer::Memory> Drainer::extract_memory(const std::string& node) {
   const std::lock_guard lock(mutex_);
-  auto known = memories_.extract(node);
+  const auto known = memories_.extract(node);
   return known ? std::move(known.mapped()) : nullptr;
 }
 

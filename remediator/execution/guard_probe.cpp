@@ -42,7 +42,7 @@ Status refused_by(const Trial& trial, const Status& answer) {
   }
   const Error& error = answer.error();
   const bool is_refused = error.kind == ErrorKind::kForbidden;
-  if (is_refused && error.message.find(trial.refusal) != std::string::npos) return {};
+  if (is_refused && error.message.contains(trial.refusal)) return {};
   return with_context("cannot tell whether the admission policy " + policy + " is in force", error);
 }
 

@@ -28,8 +28,7 @@ std::string label_of(const AlertLabels& labels, const std::string& name) {
 }
 
 bool is_about(const AlertLabels& labels, std::string_view word) {
-  return label_of(labels, "alertname").find(word) != std::string::npos ||
-         label_of(labels, "check").find(word) != std::string::npos;
+  return label_of(labels, "alertname").contains(word) || label_of(labels, "check").contains(word);
 }
 
 std::optional<std::uint32_t> xid_of(const AlertLabels& labels) {

@@ -15,7 +15,7 @@ struct Seen {
 };
 
 bool begins(std::string_view text, std::string_view prefix) { return text.starts_with(prefix); }
-bool has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+bool has(std::string_view text, std::string_view part) { return text.contains(part); }
 
 // Network cards of both vendors have resources as well (nvidia.com/hostdev, amd.com/nic): only
 // GPUs, their shares and their partitions count. AMD's plugin names mixed partitions by their kind:

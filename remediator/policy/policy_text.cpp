@@ -192,7 +192,7 @@ std::string notifications_text(const NotificationPolicy& policy) {
     text += "  " + sink.name + " (" + sink.kind + "), severity " +
             std::string(to_string(sink.floor)) + " and worse:";
     for (const Moment moment : sink.moments) text += " " + std::string(to_string(moment));
-    text += "\n";
+    text += '\n';
   }
   return text.empty() ? text : "notified\n" + text;
 }

@@ -62,7 +62,7 @@ bool is_unknown_kernel_line(const LogLine& line, const xid::Catalogue& catalogue
 
 std::optional<AlertSignal> signal_of_pod_line(const LogLine& line, const LokiRules& rules) {
   const auto rule = std::ranges::find_if(rules.pod_lines, [&](const PodLineRule& known) {
-    return line.text.find(known.contains) != std::string::npos;
+    return line.text.contains(known.contains);
   });
   if (rule == rules.pod_lines.end()) return std::nullopt;
   return signal_of_line(line, rules.node_label, rule->severity,

@@ -31,7 +31,7 @@ constexpr std::array kRefusals = {
 
 ErrorKind kind_of(std::string_view refusal) {
   for (const Refusal& known : kRefusals) {
-    if (refusal.find(known.words) != std::string_view::npos) return known.kind;
+    if (refusal.contains(known.words)) return known.kind;
   }
   return ErrorKind::kUnavailable;
 }

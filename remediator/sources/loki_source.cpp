@@ -38,8 +38,7 @@ std::int64_t nanoseconds_of(std::chrono::milliseconds time) { return nanoseconds
 std::string re2_escaped(std::string_view text) {
   std::string escaped;
   for (const char letter : text) {
-    if (std::string_view(R"(\.+*?()|[]{}^$)").find(letter) != std::string_view::npos)
-      escaped += '\\';
+    if (std::string_view(R"(\.+*?()|[]{}^$)").contains(letter)) escaped += '\\';
     escaped += letter;
   }
   return escaped;

@@ -31,7 +31,7 @@ Result<std::string> read_authorization(const ClientFiles& files) {
   if (files.basic_auth_file.empty()) return std::string();
   const auto user = read_line(files.basic_auth_file);
   if (!user) return std::unexpected(user.error());
-  if (user->find(':') == std::string::npos) {
+  if (!user->contains(':')) {
     return fail(ErrorKind::kInvalid, files.basic_auth_file.string() + ": expected user:password");
   }
   return "Basic " + encode_base64(*user);

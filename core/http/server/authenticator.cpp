@@ -61,7 +61,7 @@ std::optional<std::string> Authenticator::check_basic(std::string_view credentia
   if (colon == std::string::npos) return std::nullopt;
   std::string user = decoded->substr(0, colon);
   // crypt(3) would stop at a NUL and so accept more than the one password.
-  if (decoded->find('\0') != std::string::npos) return std::nullopt;
+  if (decoded->contains('\0')) return std::nullopt;
   if (!basic_->verify(user, decoded->substr(colon + 1))) return std::nullopt;
   return user;
 }

@@ -160,7 +160,7 @@ std::optional<std::string> dcgm_refusal(const std::string& runtime_error, int ex
       {256 - 21, "connect to host engine", "dcgmi lost nv-hostengine"},
   };
   for (const Refusal& refusal : kRefusals) {
-    if (exit_code == refusal.exit_code || runtime_error.find(refusal.words) != std::string::npos) {
+    if (exit_code == refusal.exit_code || runtime_error.contains(refusal.words)) {
       return std::string(refusal.why) + (runtime_error.empty() ? "" : ": " + runtime_error);
     }
   }

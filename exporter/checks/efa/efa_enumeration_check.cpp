@@ -52,7 +52,7 @@ std::string judge_provider(const CheckContext& context, FindingList& found) {
                                                        : result.error().message;
   }
   // It ends with 61 (no data) where the provider has nothing to offer.
-  if (result->output.find("provider: " + provider) == std::string::npos) {
+  if (!result->output.contains("provider: " + provider)) {
     found.add(Code::kEfaProviderMissing, "",
               "fi_info -p " + provider + " (exit code " + std::to_string(result->exit_code) +
                   ") does not offer it " + first_line(result->complaint));

@@ -101,8 +101,7 @@ ChildCommand command_of(const LoopbackPair& pair, const std::vector<std::string>
 bool found_nobody(const ChildResult& client) {
   constexpr std::array<std::string_view, 2> kWords{"Connection refused", "Couldn't connect"};
   return client.exit_code != 0 && std::ranges::any_of(kWords, [&](std::string_view words) {
-           return client.complaint.find(words) != std::string::npos ||
-                  client.output.find(words) != std::string::npos;
+           return client.complaint.contains(words) || client.output.contains(words);
          });
 }
 

@@ -80,8 +80,8 @@ std::optional<double> write_bandwidth_gbits(std::string_view output) {
   for_each_line(output, [&](std::string_view line) {
     const auto words = words_of(line);
     if (!words.empty() && words[0] == "#bytes") {
-      if (line.find("average[Gb/sec]") != line.npos) factor = 1;
-      if (line.find("average[MB/sec]") != line.npos || line.find("average[MiB/sec]") != line.npos)
+      if (line.contains("average[Gb/sec]")) factor = 1;
+      if (line.contains("average[MB/sec]") || line.contains("average[MiB/sec]"))
         factor = kGbitsOfMebibytes;
     }
     if (!factor || words.size() <= kAverage || !parse_integer<std::uint64_t>(words[0])) return;

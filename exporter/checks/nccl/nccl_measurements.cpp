@@ -98,7 +98,7 @@ class ReportReader {
       report_.network = to_valid_utf8(rest.substr(0, rest.find_first_of(",(")), 64);
       while (report_.network.ends_with(' ')) report_.network.pop_back();
     }
-    const auto is_in = [&](std::string_view words) { return line.find(words) != line.npos; };
+    const auto is_in = [&](std::string_view words) { return line.contains(words); };
     const bool is_hardware = std::ranges::any_of(kHardwareWords, is_in);
     if (!is_hardware && !std::ranges::any_of(kComplaints, is_in)) return;
     if (report_.complaint.empty() || (is_hardware && !report_.is_hardware_complaint))

@@ -50,7 +50,7 @@ std::string unhealthy_parts(std::uint32_t mask) {
   parts.append(parts.empty() ? "" : ", ").append("incorrect configuration (");
   parts.append(which < kConfigurationFaults.size() ? std::string(kConfigurationFaults.at(which))
                                                    : "number " + std::to_string(fault));
-  parts += ")";
+  parts += ')';
   return parts;
 }
 

@@ -20,8 +20,7 @@ std::string_view label(const kube::Labels& labels, const char* key) {
 }
 
 unsigned nvidia_gpus(const kube::Labels& labels) {
-  const bool counts_mig_devices =
-      label(labels, "nvidia.com/gpu.product").find("-MIG-") != std::string_view::npos;
+  const bool counts_mig_devices = label(labels, "nvidia.com/gpu.product").contains("-MIG-");
   return counts_mig_devices ? 1 : count_from(label(labels, "nvidia.com/gpu.count"));
 }
 
