@@ -104,7 +104,7 @@ Setting draw_setting(Chance& chance, Size size) {
   Setting setting;
   setting.nodes = draw_nodes(chance, size);
   setting.replicas = chance.happens(0.4) ? 2 : 1;
-  setting.events = size == Size::kThousands ? 4'000 : chance.between(30, 90 + 6 * setting.nodes);
+  setting.events = size == Size::kThousands ? 1'500 : chance.between(30, 90 + 6 * setting.nodes);
   setting.fault = chance.one_of({0.0, 0.01, 0.05, 0.15});
   setting.crash = chance.one_of({0.0, 0.0, 0.01, 0.03});
   setting.interrupt = chance.one_of({0.0, 0.02, 0.1});
