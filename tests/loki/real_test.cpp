@@ -1,7 +1,8 @@
 // What only a real Loki does: it keeps lines in files, refuses some, and is busy.
 #include <gmock/gmock.h>
 
-#include <atomic>
+#include <thread>
+#include <vector>
 
 #include "core/kube/names.h"
 #include "core/runtime/json.h"
@@ -37,8 +38,9 @@ class RealLokiTest : public ::testing::TestWithParam<const char*> {
   void expect(const std::string& what, const std::function<bool()>& is_so) {
     ASSERT_TRUE(support::wait_until(is_so, kSoon, what)) << loki_->said();
   }
-  Result<remediator::LokiAnswer> ask() {
-    remediator::LokiApi api({.url = loki_->url(), .tenant = kTenant}, loki_->client());
+  Result<remediator::LokiAnswer> ask() { return ask(loki_->client()); }
+  Result<remediator::LokiAnswer> ask(http::Client& client) {
+    remediator::LokiApi api({.url = loki_->url(), .tenant = kTenant}, client);
     const auto at = nanoseconds(clock_.wall().time_since_epoch());
     return api.ask({.query = kKernel,
                     .start = (at - nanoseconds(minutes(50))).count(),
@@ -129,6 +131,29 @@ TEST_P(RealLokiTest, SaysThatAQuestionTakesTooLong) {
   expect("a question that takes longer", [&] { return !(answer = ask()).has_value(); });
 
   EXPECT_EQ(answer.error().kind, ErrorKind::kTimeout) << answer.error().message;
+}
+
+// Many who ask at once; one question is many more, of the minutes that it is split into.
+TEST_P(RealLokiTest, SaysThatItIsBusy) {
+  start(
+      "  split_queries_by_interval: 1m\n"
+      "querier: {max_concurrent: 1}\n"
+      "query_scheduler: {max_outstanding_requests_per_tenant: 1}\n");
+  loki_->push({{"k8s_daemonset_name", "dmesg"}},
+              nanoseconds(clock_.wall().time_since_epoch()).count(), "x");
+  std::vector<std::jthread> others;
+  for (int i = 0; i < 8; ++i) {
+    others.emplace_back([this](const std::stop_token& stop) {
+      http::CurlClient client;
+      while (!stop.stop_requested()) (void)ask(client);
+    });
+  }
+
+  auto answer = ask();
+  expect("a refusal", [&] { return !(answer = ask()).has_value(); });
+
+  EXPECT_EQ(answer.error().kind, ErrorKind::kUnavailable) << answer.error().message;
+  EXPECT_THAT(answer.error().message, HasSubstr("too many outstanding requests"));
 }
 
 }  // namespace

@@ -65,12 +65,13 @@ frontend_worker: {dns_lookup_duration: 100ms}
 ingester:
   lifecycler: {min_ready_duration: 0s, final_sleep: 0s}
 limits_config:
+  allow_structured_metadata: true
 )";
   if (limits.lines != 0)
     text += "  max_entries_limit_per_query: " + std::to_string(limits.lines) + "\n";
   if (limits.range.count() != 0)
     text += "  max_query_length: " + std::to_string(limits.range.count()) + "m\n";
-  return text + limits.others + "  allow_structured_metadata: true\n";
+  return text + limits.others;
 }
 
 bool has_real() { return support::why_not_built(support::kLoki, "loki").empty(); }

@@ -26,7 +26,7 @@ inline constexpr const char* kTenant = "gpus";
 struct Limits {
   std::size_t lines = 0;          // max_entries_limit_per_query
   std::chrono::minutes range{0};  // max_query_length
-  std::string others = {};        // more of limits_config, which the fake has not
+  std::string others = {};  // more of limits_config and what follows it, which the fake has not
 };
 
 class Target {
