@@ -59,7 +59,8 @@ Checkout::Checkout() {
        {"tests/controlplane/go.mod", "tests/helm/go.mod", "tests/operator/go.mod",
         "tests/kwok/go.mod", "tests/karpenter/go.mod", "tests/prometheus/go.mod",
         "tests/alertmanager/go.mod", "tests/loki/go.mod", "tests/kuberouter/go.mod",
-        "tests/moto/requirements.txt", "tests/release/requirements.txt", "CMakeLists.txt"}) {
+        "tests/moto/requirements.txt", "tests/release/requirements.txt",
+        "tests/dev/requirements.txt", "CMakeLists.txt"}) {
     script(pins, repository_file(pins));
   }
   for (const auto& [name, body] : std::map<std::string, std::string>{{"dpkg-query", kDpkgQuery},
@@ -75,6 +76,9 @@ Checkout::Checkout() {
 
 void Checkout::fill_caches() const {
   script("cache/civetweb-" + found_in("dev", "CIVETWEB=(\\S+)") + "/copyright", "");
+  script("cache/clang-tidy-" + found_in("tests/dev/requirements.txt", "clang-tidy==(\\S+)") +
+             "/bin/python",
+         "");
   script("cache/moto-" + found_in("tests/moto/requirements.txt", "moto\\[server\\]==(\\S+)") +
              "/bin/python",
          "");
