@@ -21,13 +21,14 @@ Result<MetadataAnswer> ask_gce(http::Client& http, const std::string& endpoint,
                       "Metadata-Flavor", "Google");
 }
 
-// Until when the machine has after the value has changed ("changes 60 seconds before a maintenance
-// event starts"). It is not said when that was.
-constexpr std::chrono::seconds kNotice{60};
+// How long the machine has after a value has changed ("changes 60 seconds before a maintenance
+// event starts"; a preempted one has 30 s to end its work). It is not said when that was.
+constexpr std::chrono::seconds kNotice{60}, kPreemptionNotice{30};
 
-Time start_of_event(std::span<const Announcement> known, AnnouncementKind kind, Time now) {
-  const auto before = std::ranges::find(known, "maintenance-event", &Announcement::id);
-  return before != known.end() && before->kind == kind ? before->start : now + kNotice;
+Time start_of(std::string_view id, AnnouncementKind kind, std::chrono::seconds notice,
+              std::span<const Announcement> known, Time now) {
+  const auto before = std::ranges::find(known, id, &Announcement::id);
+  return before != known.end() && before->kind == kind ? before->start : now + notice;
 }
 
 // NONE, MIGRATE_ON_HOST_MAINTENANCE or TERMINATE_ON_HOST_MAINTENANCE: Compute Engine, "Query the
@@ -47,11 +48,33 @@ Read read_event(http::Client& http, const std::string& endpoint,
     return fail(ErrorKind::kInvalid, "maintenance-event has a value that is not known");
   }
   const auto kind = is_migration ? AnnouncementKind::kFreeze : AnnouncementKind::kRedeploy;
-  return ReadAnnouncements{.list = {{.id = "maintenance-event",
-                                     .kind = kind,
+  return ReadAnnouncements{
+      .list = {{.id = "maintenance-event",
+                .kind = kind,
+                .announced_by = kGce,
+                .what = word,
+                .start = start_of("maintenance-event", kind, kNotice, known, now)}},
+      .doubts = {}};
+}
+
+// TRUE or FALSE: Compute Engine, "Create and use Spot VMs", "Detect preemption of Spot VMs"
+// (cloud.google.com/compute/docs/instances/create-use-spot). A machine that is preempted is stopped
+// or deleted, and nobody starts it again.
+Read read_preempted(http::Client& http, const std::string& endpoint,
+                    std::span<const Announcement> known, Time now) {
+  const auto answer = ask_gce(http, endpoint, "preempted");
+  if (!answer) return std::unexpected(answer.error());
+  if (answer->status == 404) return ReadAnnouncements();
+  if (answer->status != 200) return refused("preempted", answer->status);
+  if (answer->body == "FALSE") return ReadAnnouncements();
+  if (answer->body != "TRUE")
+    return fail(ErrorKind::kInvalid, "preempted has a value that is not known");
+  return ReadAnnouncements{.list = {{.id = "preempted",
+                                     .kind = AnnouncementKind::kTerminate,
                                      .announced_by = kGce,
-                                     .what = word,
-                                     .start = start_of_event(known, kind, now)}},
+                                     .what = "preemption of a Spot VM",
+                                     .start = start_of("preempted", AnnouncementKind::kTerminate,
+                                                       kPreemptionNotice, known, now)}},
                            .doubts = {}};
 }
 
@@ -81,7 +104,8 @@ Read parse_upcoming(const std::string& text) {
       .doubts = {}};
 }
 
-Read read_upcoming(http::Client& http, const std::string& endpoint) {
+Read read_upcoming(http::Client& http, const std::string& endpoint,
+                   std::span<const Announcement> /*known*/, Time /*now*/) {
   const auto answer = ask_gce(http, endpoint, "upcoming-maintenance?alt=json");
   if (!answer) return std::unexpected(answer.error());
   if (answer->status == 404) return ReadAnnouncements();
@@ -93,11 +117,12 @@ Read read_upcoming(http::Client& http, const std::string& endpoint) {
 
 Read read_gce(http::Client& http, const std::string& endpoint, std::span<const Announcement> known,
               Time now) {
-  auto all = read_event(http, endpoint, known, now);
-  if (!all) return all;
-  auto upcoming = read_upcoming(http, endpoint);
-  if (!upcoming) return upcoming;
-  std::ranges::move(upcoming->list, std::back_inserter(all->list));
+  ReadAnnouncements all;
+  for (const auto read : {read_event, read_upcoming, read_preempted}) {
+    auto some = read(http, endpoint, known, now);
+    if (!some) return some;
+    std::ranges::move(some->list, std::back_inserter(all.list));
+  }
   return all;
 }
 

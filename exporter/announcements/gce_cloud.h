@@ -1,4 +1,5 @@
-// Google Compute Engine: maintenance events, and the upcoming maintenance of accelerator machines.
+// Google Compute Engine: maintenance events, the upcoming maintenance of accelerator machines, and
+// the preemption of Spot VMs.
 // The sources of each answer's form stand beside its parser. Named in announcements/all.cpp.
 #pragma once
 

@@ -85,7 +85,8 @@ class Metadata(Answer):
         }
 
     def facts_of_compute_engine(self):
-        return {"maintenance-event": "NONE", "upcoming-maintenance": self.announced_by("gce", "{}")}
+        return {"maintenance-event": "NONE", "upcoming-maintenance": self.announced_by("gce", "{}"),
+                "preempted": "FALSE"}
 
     def facts_of_azure(self):
         return {"instance/compute/name": self.machine(),

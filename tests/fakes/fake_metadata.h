@@ -21,6 +21,7 @@ inline constexpr std::string_view kRebalancePath =
 inline constexpr std::string_view kGceEventPath = "/computeMetadata/v1/instance/maintenance-event";
 inline constexpr std::string_view kGceUpcomingPath =
     "/computeMetadata/v1/instance/upcoming-maintenance?alt=json";
+inline constexpr std::string_view kGcePreemptedPath = "/computeMetadata/v1/instance/preempted";
 inline constexpr std::string_view kAzureNamePath =
     "/metadata/instance/compute/name?api-version=2021-02-01&format=text";
 inline constexpr std::string_view kAzureEventsPath =

@@ -159,6 +159,26 @@ TEST(GceAnnouncements, AreMaintenanceEventsThatStartAMinuteAfterTheyCame) {
   EXPECT_FALSE(read("gce", metadata));
 }
 
+TEST(GceAnnouncements, AreThePreemptionOfASpotMachineHalfAMinuteAfterItCame) {
+  FakeMetadata metadata;
+  metadata.set(fakes::kGcePreemptedPath, "FALSE");
+  EXPECT_THAT(read("gce", metadata)->list, IsEmpty());
+
+  metadata.set(fakes::kGcePreemptedPath, "TRUE");
+  const auto found = read("gce", metadata);
+  ASSERT_EQ(found->list.size(), 1U);
+  EXPECT_EQ(found->list.front().kind, AnnouncementKind::kTerminate);
+  EXPECT_EQ(found->list.front().start, kNow + std::chrono::seconds(30));
+  auto known = found->list;
+  known.front().start = kNow - std::chrono::seconds(10);
+  EXPECT_EQ(read("gce", metadata, known)->list.front().start, known.front().start);
+
+  metadata.set(fakes::kGcePreemptedPath, "perhaps");
+  EXPECT_FALSE(read("gce", metadata));
+  metadata.set(fakes::kGcePreemptedPath, "", 500);
+  EXPECT_FALSE(read("gce", metadata));
+}
+
 // As "Monitor and plan for a host maintenance event" shows it.
 TEST(GceAnnouncements, AreTheUpcomingMaintenanceOfAcceleratorMachines) {
   FakeMetadata metadata;
