@@ -21,6 +21,16 @@ Result<MetadataAnswer> ask_gce(http::Client& http, const std::string& endpoint,
                       "Metadata-Flavor", "Google");
 }
 
+// Nullopt where the server has no such value.
+Result<std::optional<std::string>> value_of(http::Client& http, const std::string& endpoint,
+                                            std::string_view path) {
+  auto answer = ask_gce(http, endpoint, path);
+  if (!answer) return std::unexpected(answer.error());
+  if (answer->status == 404) return std::nullopt;
+  if (answer->status != 200) return refused(path, answer->status);
+  return std::move(answer->body);
+}
+
 // How long the machine has after a value has changed ("changes 60 seconds before a maintenance
 // event starts"; a preempted one has 30 s to end its work). It is not said when that was.
 constexpr std::chrono::seconds kNotice{60}, kPreemptionNotice{30};
@@ -37,14 +47,11 @@ Time start_of(std::string_view id, AnnouncementKind kind, std::chrono::seconds n
 // terminated for maintenance is started again on another host.
 Read read_event(http::Client& http, const std::string& endpoint,
                 std::span<const Announcement> known, Time now) {
-  const auto answer = ask_gce(http, endpoint, "maintenance-event");
-  if (!answer) return std::unexpected(answer.error());
-  if (answer->status == 404) return ReadAnnouncements();
-  if (answer->status != 200) return refused("maintenance-event", answer->status);
-  const std::string& word = answer->body;
-  if (word == "NONE") return ReadAnnouncements();
-  const bool is_migration = word == "MIGRATE_ON_HOST_MAINTENANCE";
-  if (!is_migration && word != "TERMINATE_ON_HOST_MAINTENANCE") {
+  const auto word = value_of(http, endpoint, "maintenance-event");
+  if (!word) return std::unexpected(word.error());
+  if (!*word || **word == "NONE") return ReadAnnouncements();
+  const bool is_migration = **word == "MIGRATE_ON_HOST_MAINTENANCE";
+  if (!is_migration && **word != "TERMINATE_ON_HOST_MAINTENANCE") {
     return fail(ErrorKind::kInvalid, "maintenance-event has a value that is not known");
   }
   const auto kind = is_migration ? AnnouncementKind::kFreeze : AnnouncementKind::kRedeploy;
@@ -52,7 +59,7 @@ Read read_event(http::Client& http, const std::string& endpoint,
       .list = {{.id = "maintenance-event",
                 .kind = kind,
                 .announced_by = kGce,
-                .what = word,
+                .what = **word,
                 .start = start_of("maintenance-event", kind, kNotice, known, now)}},
       .doubts = {}};
 }
@@ -62,13 +69,10 @@ Read read_event(http::Client& http, const std::string& endpoint,
 // or deleted, and nobody starts it again.
 Read read_preempted(http::Client& http, const std::string& endpoint,
                     std::span<const Announcement> known, Time now) {
-  const auto answer = ask_gce(http, endpoint, "preempted");
-  if (!answer) return std::unexpected(answer.error());
-  if (answer->status == 404) return ReadAnnouncements();
-  if (answer->status != 200) return refused("preempted", answer->status);
-  if (answer->body == "FALSE") return ReadAnnouncements();
-  if (answer->body != "TRUE")
-    return fail(ErrorKind::kInvalid, "preempted has a value that is not known");
+  const auto word = value_of(http, endpoint, "preempted");
+  if (!word) return std::unexpected(word.error());
+  if (!*word || **word == "FALSE") return ReadAnnouncements();
+  if (**word != "TRUE") return fail(ErrorKind::kInvalid, "preempted has a value that is not known");
   return ReadAnnouncements{.list = {{.id = "preempted",
                                      .kind = AnnouncementKind::kTerminate,
                                      .announced_by = kGce,
