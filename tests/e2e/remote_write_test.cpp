@@ -156,7 +156,7 @@ class RemoteWrite : public ::testing::TestWithParam<const char*> {
 };
 GPUWARD_ON_DEBIANS_AND_NEWER(RemoteWrite);
 
-TEST_P(RemoteWrite, LosesNothingWhileTheCentreIsAwayAndItsEndIsNotTakenForHealth) {
+TEST_P(RemoteWrite, FillsGapsAfterAnOutageAndIsNotTakenForHealthOnceItEnds) {
   const auto before = report();
   ASSERT_TRUE(before) << before.error().message;
   EXPECT_EQ(before->severity, Severity::kReboot);

@@ -130,6 +130,7 @@ TEST_P(RealLokiTest, SaysThatAQuestionTakesTooLong) {
   auto answer = ask();
   expect("a question that takes longer", [&] { return !(answer = ask()).has_value(); });
 
+  ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().kind, ErrorKind::kTimeout) << answer.error().message;
 }
 
@@ -152,6 +153,7 @@ TEST_P(RealLokiTest, SaysThatItIsBusy) {
   auto answer = ask();
   expect("a refusal", [&] { return !(answer = ask()).has_value(); });
 
+  ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().kind, ErrorKind::kUnavailable) << answer.error().message;
   EXPECT_THAT(answer.error().message, HasSubstr("too many outstanding requests"));
 }
