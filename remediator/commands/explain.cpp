@@ -391,16 +391,11 @@ std::string explain(const std::string& node, std::span<const Remediation> remedi
 }
 
 std::string explain_ownership(const kube::Node& node, std::span<const Remediation> remediations) {
-  const Remediation* last = nullptr;
   for (const Remediation& remediation : remediations) {
-    if (remediation.node_uid != node.meta.uid) continue;
-    if (remediation.open()) return explain_ownership_of(node, remediation);
-    if (!knows_of_cordon(remediation)) continue;
-    const bool is_last = last == nullptr || count_in(last->name) < count_in(remediation.name);
-    if (is_last) last = &remediation;
+    if (remediation.node_uid == node.meta.uid && remediation.open())
+      return explain_ownership_of(node, remediation);
   }
-  if (!has_our_taint_or_annotation(node) && (last == nullptr || !has_left_cordon(*last, node)))
-    return "";
+  if (!has_our_taint_or_annotation(node) && left_cordon(remediations, node) == nullptr) return "";
   return "Node " + node.meta.name + " has " + ownership_text(node) +
          ", and no remediation is open for it.\n";
 }

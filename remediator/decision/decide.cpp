@@ -64,6 +64,10 @@ std::optional<std::string> unexplained_ownership(const Draft& draft) {
     return "the node has " + ownership_text(*draft.inputs.node) +
            ", and no open remediation had put it there";
   }
+  if (!draft.inputs.left_cordon.empty()) {
+    return "the node has the cordon of " + draft.inputs.left_cordon +
+           ", which is closed and has never taken it off";
+  }
   const bool has_ended =
       may_be_returned(draft.remediation, *draft.inputs.node) && is_cordon_unknown(draft);
   if (!has_ended || has_reason(draft)) return std::nullopt;
@@ -143,16 +147,15 @@ Decision decide_beside(Draft& draft) {
 }
 
 // Nothing is guessed: what stands stays until an operator decides. A node that has to leave
-// service and was not tainted yet is tainted all the same; where its cordon may be ours the mark
-// says nothing of that.
+// service and was not tainted yet is tainted all the same, and no more: a cordon of unknown origin
+// would be claimed for somebody.
 Decision hold_for_ownership(Draft& draft, const std::string& what) {
   const Severity severity = draft.remediation.acted_severity();
   const std::vector<Step> marks = taint_and_cordon_in(steps_for(draft.policy, severity));
   const bool is_new = !draft.remediation.status.has_done(Step::kTaint);
   if (is_new && draft.remediation.any_firing() && contains(marks, Step::kTaint) &&
       !our_taint_on(*draft.inputs.node)) {
-    const bool is_unclear = has_unclear_cordon(draft.remediation, *draft.inputs.node);
-    Decision put = put_taint_and_cordon(draft, is_unclear ? std::vector{Step::kTaint} : marks,
+    Decision put = put_taint_and_cordon(draft, {Step::kTaint},
                                         "severities." + std::string(to_string(severity)), what);
     if (put.verdict != Verdict::kHold) return put;
     return held_for_ownership(draft, put.message);  // the taint has no budget: notified now
@@ -207,6 +210,8 @@ Decision take_off(Draft& draft, const std::string& why) {
     draft.decision.look_again = std::chrono::milliseconds(0);
     return held_for_ownership(draft, *what);
   }
+  // Who was told of a cordon that stays, and cancels, has taken it for their own.
+  draft.decision.cordon_is_gone = !draft.inputs.left_cordon.empty();
   return conclude(draft, Verdict::kRelease, Phase::kCancelled, "guard.cancel", why);
 }
 

@@ -256,12 +256,21 @@ std::string CaseDecider::goes_first_of(const Case& now) const {
   return {};
 }
 
+// The name of a closed Remediation of the same node whose cordon the node still has.
+std::string CaseDecider::left_cordon_of(const Case& now) const {
+  if (!now.node || !now.node->unschedulable) return {};
+  const auto records = remediations_of(parts_.view, now.node->meta.uid);
+  const Remediation* const left = left_cordon(records, *now.node);
+  return left == nullptr ? "" : left->name;
+}
+
 // As it is before anything was asked.
 DecisionInputs CaseDecider::inputs_of(const Case& now) const {
   return {.remediation = now.remediation,
           .node = now.node ? &*now.node : nullptr,
           .excluded = now.excluded,
           .goes_first = goes_first_of(now),
+          .left_cordon = left_cordon_of(now),
           .has_untainted_elsewhere = false,
           .report = {},
           .can_ask_alerts = parts_.alerts != nullptr,

@@ -125,6 +125,7 @@ class CaseDecider {
  private:
   [[nodiscard]] DecisionInputs inputs_of(const Case& now) const;
   [[nodiscard]] std::string goes_first_of(const Case& now) const;
+  [[nodiscard]] std::string left_cordon_of(const Case& now) const;
   [[nodiscard]] bool ask(const Decision& asked, Case& now, DecisionInputs& inputs) const;
   template <typename MayGoOn>
   void decide_with_answers(Case& now, const MayGoOn& may_go_on) const;

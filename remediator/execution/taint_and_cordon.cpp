@@ -68,18 +68,21 @@ std::optional<NodePlan> plan_quarantine(const PlanRequest& request, const kube::
   const std::string value(to_string(request.remediation.acted_severity()));
   const bool taint_stands = !mark.taint || our_taint_on(node) == value;
   const bool cordon_stands = !mark.cordon || node.unschedulable;
-  if (taint_stands && cordon_stands && is_annotated(node, mark)) return std::nullopt;
+  // What names another Remediation is what an operator has to see: it is not written over.
+  const bool is_foreign = is_annotated_for_another(request.remediation, node);
+  if (taint_stands && cordon_stands && (is_foreign || is_annotated(node, mark)))
+    return std::nullopt;
   NodePlan plan;
   // Where only the taint goes on, nothing was found out about a cordon that may be ours.
   if (mark.cordon) plan.pre_existing_cordon = mark.pre_existing_cordon;
-  plan.change.set_annotations[std::string(kAnnotation)] = to_annotation(mark);
+  if (!is_foreign) plan.change.set_annotations[std::string(kAnnotation)] = to_annotation(mark);
   if (!taint_stands) {
     plan.change.set_taints.push_back({.key = std::string(kTaintKey),
                                       .value = value,
                                       .effect = std::string(kTaintEffect),
                                       .raw = {}});
   }
-  if (mark.konduktor && !has_put_konduktor_taint(request, node))
+  if (mark.konduktor && !is_foreign && !has_put_konduktor_taint(request, node))
     plan.change.set_taints.push_back(konduktor_taint());
   if (!cordon_stands) plan.change.unschedulable = true;
   return plan;
@@ -124,7 +127,8 @@ Status TaintAndCordon::change(Case& now) {
                                  pending_.time_of_change(now.remediation.name));
   if (next == now.remediation.status) return {};
   // The node itself says that it is marked, and whose mark it is.
-  if (now.are_others_untainted && now.decision.verdict == Verdict::kQuarantine) {
+  if (now.are_others_untainted && now.decision.verdict == Verdict::kQuarantine &&
+      !is_annotated_for_another(now.remediation, *now.node)) {
     pending_.put_off(now);
     return {};
   }

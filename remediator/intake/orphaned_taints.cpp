@@ -15,13 +15,11 @@ namespace {
 
 constexpr std::chrono::seconds kToBeOpened{10};
 
-// `records`: all of the node's UID, the last one last.
+// `records`: all of the node's UID.
 bool is_orphaned(const kube::Node& node, const std::vector<Remediation>& records) {
   if (node.meta.deleting || std::ranges::any_of(records, std::mem_fn(&Remediation::open)))
     return false;
-  const auto last = std::ranges::find_if(records.rbegin(), records.rend(), knows_of_cordon);
-  return has_our_taint_or_annotation(node) ||
-         (last != records.rend() && has_left_cordon(*last, node));
+  return has_our_taint_or_annotation(node) || left_cordon(records, node) != nullptr;
 }
 
 // Another one each time: that an earlier one was cancelled says nothing of what came later.

@@ -5,12 +5,19 @@
 
 #include "core/model/severity.h"
 #include "remediator/model/node_mark.h"
+#include "remediator/model/remediation_name.h"
 
 namespace gpuward::remediator {
 namespace {
 
 bool has_annotation(const kube::Node& node) {
   return node.meta.annotations.contains(std::string(kAnnotation));
+}
+
+// Of one that was closed before it did anything, an earlier one knows more.
+bool knows_of_cordon(const RemediationStatus& status) {
+  return status.pre_existing_cordon || status.find(Step::kCordon) != nullptr ||
+         status.find(Step::kReturn) != nullptr;
 }
 
 // The annotation is of this Remediation, whose record knows less than it, or another thing.
@@ -65,7 +72,7 @@ std::optional<std::string> disagreement(const Remediation& remediation, const ku
   const RemediationStatus& status = remediation.status;
   const auto mark = owner_annotation_on(node);
   const auto taint = our_taint_on(node);
-  if (mark && mark->name != remediation.name)
+  if (is_annotated_for_another(remediation, node))
     return "the annotation on the node names " + mark->name;
   if (mark) {
     if (auto what = contradiction(remediation, *mark)) return what;
@@ -84,16 +91,23 @@ bool has_our_taint_or_annotation(const kube::Node& node) {
   return has_annotation(node) || our_taint_on(node).has_value();
 }
 
-bool knows_of_cordon(const Remediation& remediation) {
-  const RemediationStatus& status = remediation.status;
-  return status.pre_existing_cordon || status.find(Step::kCordon) != nullptr ||
-         status.find(Step::kReturn) != nullptr;
+bool is_annotated_for_another(const Remediation& remediation, const kube::Node& node) {
+  const auto mark = owner_annotation_on(node);
+  return mark && mark->name != remediation.name;
 }
 
-bool has_left_cordon(const Remediation& closed, const kube::Node& node) {
-  const RemediationStatus& status = closed.status;
-  return node.unschedulable && status.has_done(Step::kCordon) &&
-         status.pre_existing_cordon == false && status.find(Step::kReturn) == nullptr;
+const Remediation* left_cordon(std::span<const Remediation> records, const kube::Node& node) {
+  if (!node.unschedulable) return nullptr;
+  const Remediation* last = nullptr;
+  for (const Remediation& one : records) {
+    if (one.node_uid != node.meta.uid || !knows_of_cordon(one.status)) continue;
+    if (last == nullptr || count_in(last->name) < count_in(one.name)) last = &one;
+  }
+  if (last == nullptr || last->open()) return nullptr;
+  const RemediationStatus& status = last->status;
+  const bool is_left = status.has_done(Step::kCordon) && status.pre_existing_cordon == false &&
+                       status.find(Step::kReturn) == nullptr;
+  return is_left ? last : nullptr;
 }
 
 std::string ownership_text(const kube::Node& node) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "core/kube/objects.h"
@@ -38,13 +39,13 @@ namespace gpuward::remediator {
 // Whether the node has our taint or our annotation, readable or not.
 [[nodiscard]] bool has_our_taint_or_annotation(const kube::Node& node);
 
-// Whether the record says anything of a cordon: of one that was closed before it did anything, an
-// earlier one knows more.
-[[nodiscard]] bool knows_of_cordon(const Remediation& remediation);
+// Whether the annotation on the node is readable and names another Remediation.
+[[nodiscard]] bool is_annotated_for_another(const Remediation& remediation, const kube::Node& node);
 
-// Whether a cordon on the node is left of that Remediation, which is closed and has never taken it
-// off.
-[[nodiscard]] bool has_left_cordon(const Remediation& closed, const kube::Node& node);
+// That of `records`, in any order, whose cordon is left on the node: it is closed and has never
+// taken it off. Null for none, and where a later one knows more of the cordon.
+[[nodiscard]] const Remediation* left_cordon(std::span<const Remediation> records,
+                                             const kube::Node& node);
 
 // The taint, the annotation and the cordon on the node, for people.
 [[nodiscard]] std::string ownership_text(const kube::Node& node);

@@ -37,15 +37,19 @@ bool has_since(const ViewState& state, const std::set<std::string>& names, WallT
   });
 }
 
+std::vector<Remediation> of_uid(const ViewState& state, const std::string& node_uid) {
+  std::vector<Remediation> result;
+  for (auto [it, end] = state.by_uid.equal_range(node_uid); it != end; ++it)
+    result.push_back(state.remediations.at(it->second));
+  return result;
+}
+
 bool may_be_orphaned(const ViewState& state, const kube::Node& node) {
-  const Remediation* last = nullptr;
-  for (auto [it, end] = state.by_uid.equal_range(node.meta.uid); it != end; ++it) {
-    const Remediation& remediation = state.remediations.at(it->second);
-    if (remediation.open()) return false;
-    if (!knows_of_cordon(remediation)) continue;
-    if (last == nullptr || count_in(last->name) < count_in(remediation.name)) last = &remediation;
-  }
-  return has_our_taint_or_annotation(node) || (last != nullptr && has_left_cordon(*last, node));
+  const bool is_tainted = has_our_taint_or_annotation(node);
+  if (!is_tainted && !node.unschedulable) return false;  // most nodes
+  const auto records = of_uid(state, node.meta.uid);
+  if (std::ranges::any_of(records, std::mem_fn(&Remediation::open))) return false;
+  return is_tainted || left_cordon(records, node) != nullptr;
 }
 
 }  // namespace
@@ -118,12 +122,7 @@ std::optional<Remediation> last_remediation(const ClusterView& view, const std::
 }
 
 std::vector<Remediation> remediations_of(const ClusterView& view, const std::string& node_uid) {
-  std::vector<Remediation> result;
-  {
-    const auto state = view.lock();
-    auto [it, end] = state->by_uid.equal_range(node_uid);
-    for (; it != end; ++it) result.push_back(state->remediations.at(it->second));
-  }
+  std::vector<Remediation> result = of_uid(*view.lock(), node_uid);
   std::sort(result.begin(), result.end(), [](const Remediation& a, const Remediation& b) {
     return count_in(a.name) < count_in(b.name);
   });

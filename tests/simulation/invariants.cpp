@@ -56,7 +56,11 @@ void Invariants::on_node_written(const NodeTruth& before, const kube::Node& afte
   const auto mark = owner_annotation_on(after);
   if (before.mark && !mark) check_returned(before);
   if (!mark) return;
-  const Remediation* const owner = stage_.truth.remediation(mark->name);
+  const Remediation* owner = stage_.truth.remediation(mark->name);
+  // A taint beside the annotation of another is that of the one that acts.
+  const bool is_of_another = before.mark && before.mark->name == mark->name;
+  if (is_of_another && (owner == nullptr || !owner->open()))
+    owner = taint_and_cordon_.open_for(before);
   if (stage_.edited_since(after.meta.uid, stage_.looks.back()->begun)) return;
   // When the request was sent, the record was there and open; a restore or another leader has
   // changed that since. check_rest() requires that these marks are removed.

@@ -26,12 +26,13 @@ class MarkRules {
     return closed != closed_.end() && closed->second > since;
   }
 
+  // Null for none. Where two are open: the one that the node's annotation names, else one that
+  // somebody was told of.
+  [[nodiscard]] const Remediation* open_for(const NodeTruth& node) const;
+
  private:
   void check_without_record(const NodeTruth& node) const;
   void check_with_record(const NodeTruth& node, const Remediation& open) const;
-  // Where two are open: the one that the node's annotation names, else one that somebody was told
-  // of.
-  [[nodiscard]] const Remediation* open_for(const NodeTruth& node) const;
 
   const Stage& stage_;
   std::set<std::string> asked_;         // Remediations that a human was ever asked about

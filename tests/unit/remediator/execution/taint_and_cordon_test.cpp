@@ -99,13 +99,20 @@ TEST_F(TaintAndCordonPlan, QuarantineKeepsACordonOursByTheRecordWhereTheMarkIsGo
   EXPECT_EQ(plan_release(request(), node_)->change.unschedulable, false);
 }
 
-TEST_F(TaintAndCordonPlan, QuarantineTakesNoCordonForOursOnTheWordOfAStaleAnnotation) {
+// Whoever has to decide whose it is must find it.
+TEST_F(TaintAndCordonPlan, QuarantineWritesNothingOverTheAnnotationOfAnother) {
   mark("rem-0", false);
+  EXPECT_FALSE(plan_quarantine(request({Step::kTaint}), node_));
 
-  const auto plan = plan_quarantine(request(), node_);
+  node_.taints.clear();
+  PlanRequest tainted = request({Step::kTaint});
+  tainted.konduktor_taint = true;
+  const auto plan = plan_quarantine(tainted, node_);
 
   ASSERT_TRUE(plan);
-  EXPECT_EQ(plan->pre_existing_cordon, true);
+  EXPECT_THAT(plan->change.set_annotations, IsEmpty());
+  EXPECT_THAT(plan->change.set_taints, SizeIs(1));
+  EXPECT_EQ(plan->pre_existing_cordon, std::nullopt);
 }
 
 // A Remediation that was deleted by force leaves its name to the next one of the node.
@@ -116,12 +123,6 @@ TEST_F(TaintAndCordonPlan, QuarantineTakesNoCordonForOursThatWasNeverIntended) {
 
   record(true);
   for (StepRecord& step : remediation_.status.steps) step.result = StepResult::kIntended;
-  EXPECT_EQ(plan_quarantine(request(), node_)->pre_existing_cordon, true);
-}
-
-TEST_F(TaintAndCordonPlan, QuarantineKeepsAForeignCordonForeignAcrossRemediations) {
-  mark("rem-0", true);
-
   EXPECT_EQ(plan_quarantine(request(), node_)->pre_existing_cordon, true);
 }
 

@@ -134,6 +134,55 @@ TEST_F(OrphanedMarksTest, AreFoundWhereALaterRemediationHasDoneNothing) {
   expect_held("the node has a cordon");
 }
 
+// Simulated, seed 46463: the next Remediation wrote its own annotation over one that contradicted,
+// and returned the node with a cordon of which nobody was told.
+class CordonsLeft : public OrphanedMarksTest {
+ protected:
+  // Of a Remediation that was closed by hand; before anybody has looked there is a new fault.
+  void break_again_with(const Json& annotation) {
+    quarantine();
+    edit_status(remediation().name, {{"phase", "Ended"}});
+    edit_node({{"metadata", {{"annotations", {{std::string(kAnnotation), annotation}}}}},
+               {"spec", {{"taints", nullptr}}}});
+    clock_.advance(std::chrono::minutes(6));
+    ASSERT_TRUE(take({signal()}));
+    ASSERT_TRUE(reconcile());
+    ASSERT_TRUE(reconcile());
+    EXPECT_EQ(our_taint_on(node()), "reboot");  // a sick node leaves service all the same
+  }
+  void cancel_open() {
+    cancel(open()[0].name);
+    ASSERT_TRUE(reconcile());
+  }
+};
+
+TEST_F(CordonsLeft, AreHeldWhereTheAnnotationNamesNobodyKnown) {
+  break_again_with(to_annotation({.name = "gpu-x-1", .why = "", .since = ""}));
+
+  expect_held("names gpu-x-1");
+  EXPECT_EQ(owner_annotation_on(node())->name, "gpu-x-1");
+  ASSERT_TRUE(take({signal(Severity::kReboot, false)}));
+  ASSERT_TRUE(reconcile());
+  expect_held("names gpu-x-1");
+}
+
+TEST_F(CordonsLeft, AreHeldWhereTheAnnotationIsGone) {
+  break_again_with(nullptr);
+
+  expect_held("has the cordon of gpu-01-");
+}
+
+TEST_F(CordonsLeft, AreTheOperatorsWhoCancelsAndWasTold) {
+  break_again_with(nullptr);
+  cancel_open();
+
+  EXPECT_THAT(open(), IsEmpty());
+  EXPECT_FALSE(our_taint_on(node()));
+  EXPECT_TRUE(node().unschedulable);
+  ASSERT_TRUE(sweep());
+  EXPECT_THAT(open(), IsEmpty());
+}
+
 TEST_F(OrphanedMarksTest, OpenOneRemediationAndNoMore) {
   quarantine();
   delete_by_force(remediation().name);
@@ -244,6 +293,8 @@ TEST_F(OrphanedMarksTest, OfAStaleAnnotationDoNotMakeAnOperatorsCordonOurs) {
   ASSERT_TRUE(reconcile());
   ASSERT_THAT(open(), SizeIs(1));
   cancel(open()[0].name);
+  ASSERT_TRUE(reconcile());
+  expect_held("the annotation on the node names");
   ASSERT_TRUE(reconcile());
 
   EXPECT_THAT(open(), IsEmpty());

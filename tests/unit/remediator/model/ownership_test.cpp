@@ -148,9 +148,22 @@ TEST_F(Ownership, OfACordonAfterAReturnIsNotOurs) {
 }
 
 TEST_F(Ownership, KnowsACordonThatAClosedRemediationHasLeft) {
-  EXPECT_TRUE(has_left_cordon(remediation_, node_));
+  std::vector<Remediation> records(3, remediation_);
+  records[1].name = "rem-3";  // closed before it did anything
+  records[1].status = {};
+  records[2].node_uid = "of-another";
+  for (Remediation& one : records) one.status.phase = Phase::kEnded;
+  ASSERT_NE(left_cordon(records, node_), nullptr);
+  EXPECT_EQ(left_cordon(records, node_)->name, "rem-1");
+
+  records[1].status.pre_existing_cordon = true;  // it knows more
+  EXPECT_EQ(left_cordon(records, node_), nullptr);
+  records[1].status.pre_existing_cordon.reset();
+  records[0].status.phase = Phase::kQuarantined;
+  EXPECT_EQ(left_cordon(records, node_), nullptr);
   record(Step::kReturn);
-  EXPECT_FALSE(has_left_cordon(remediation_, node_));
+  remediation_.status.phase = Phase::kReleased;
+  EXPECT_EQ(left_cordon({&remediation_, 1}, node_), nullptr);
 }
 
 TEST_F(Ownership, SaysWhatIsOnTheNode) {
