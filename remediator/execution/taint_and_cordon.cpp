@@ -15,76 +15,65 @@ bool wants(const PlanRequest& request, Step step) {
   return std::find(request.steps.begin(), request.steps.end(), step) != request.steps.end();
 }
 
-// Whether the cordon that the node has now is not ours. What is recorded as done counts before the
-// annotation, which others may write; one that names another Remediation, or says what this one has
-// never intended, proves nothing, and after a return that was carried out nothing of it counts.
+// Whether the cordon that the node has now is not ours. The annotation is absent or agrees with the
+// record; after a return that was carried out nothing of the record counts.
 bool has_foreign_cordon(const PlanRequest& request, const kube::Node& node,
                         const std::optional<OwnerAnnotation>& mark) {
   const RemediationStatus& status = request.remediation.status;
   const bool stands = status.has_done(Step::kCordon) && !may_be_returned(request.remediation, node);
-  if (stands && status.pre_existing_cordon) return *status.pre_existing_cordon;
-  const bool is_proof = mark && mark->name == request.remediation.name && mark->cordon &&
-                        status.find(Step::kCordon) != nullptr;
-  if (is_proof) return mark->pre_existing_cordon || status.pre_existing_cordon.value_or(false);
-  return node.unschedulable;
+  const bool is_known = stands || (mark && mark->cordon);
+  return is_known ? status.pre_existing_cordon.value_or(node.unschedulable) : node.unschedulable;
 }
 
-// What went on once is not written again: who took it off meant it.
-bool has_put_konduktor_taint(const PlanRequest& request, const kube::Node& node) {
-  const auto mark = owner_annotation_on(node);
-  return mark && mark->name == request.remediation.name && mark->konduktor;
+kube::Taint our_taint(std::string value) {
+  return {.key = std::string(kTaintKey),
+          .value = std::move(value),
+          .effect = std::string(kTaintEffect),
+          .raw = {}};
 }
 
-OwnerAnnotation annotation_for(const PlanRequest& request, const kube::Node& node) {
-  const auto present = owner_annotation_on(node);
-  const bool is_ours = present && present->name == request.remediation.name;
+OwnerAnnotation annotation_for(const PlanRequest& request, const kube::Node& node,
+                               const std::optional<OwnerAnnotation>& present) {
   OwnerAnnotation mark;
   mark.name = request.remediation.name;
   mark.why = request.why;
   mark.severity = request.remediation.acted_severity();
-  mark.taint = wants(request, Step::kTaint) || (is_ours && present->taint);
+  mark.taint = wants(request, Step::kTaint) || (present && present->taint);
   // Who has taken the annotation off has not taken our cordon for their own.
-  mark.cordon = wants(request, Step::kCordon) || (is_ours && present->cordon) ||
-                (!present && is_own_cordon(request.remediation, node));
+  mark.cordon = wants(request, Step::kCordon) ||
+                (present ? present->cordon : is_own_cordon(request.remediation, node));
   mark.pre_existing_cordon = has_foreign_cordon(request, node, present);
-  mark.since = is_ours ? present->since : to_rfc3339(request.now);
+  mark.since = present ? present->since : to_rfc3339(request.now);
+  // What went on once is not written again: who took it off meant it.
   const bool is_wanted = request.konduktor_taint && wants(request, Step::kTaint);
-  mark.konduktor =
-      has_put_konduktor_taint(request, node) || (is_wanted && !has_konduktor_taint(node));
+  mark.konduktor = (present && present->konduktor) || (is_wanted && !has_konduktor_taint(node));
   return mark;
 }
 
-bool is_annotated(const kube::Node& node, const OwnerAnnotation& wanted) {
-  const auto mark = owner_annotation_on(node);
-  return mark && mark->name == wanted.name && mark->severity == wanted.severity &&
-         mark->taint == wanted.taint && mark->cordon == wanted.cordon &&
-         mark->konduktor == wanted.konduktor;
+bool says_the_same(const std::optional<OwnerAnnotation>& mark, const OwnerAnnotation& wanted) {
+  return mark && mark->severity == wanted.severity && mark->taint == wanted.taint &&
+         mark->cordon == wanted.cordon && mark->konduktor == wanted.konduktor;
 }
 
 }  // namespace
 
 std::optional<NodePlan> plan_quarantine(const PlanRequest& request, const kube::Node& node) {
-  const OwnerAnnotation mark = annotation_for(request, node);
-  const std::string value(to_string(request.remediation.acted_severity()));
-  const bool taint_stands = !mark.taint || our_taint_on(node) == value;
-  const bool cordon_stands = !mark.cordon || node.unschedulable;
-  // What names another Remediation is what an operator has to see: it is not written over.
-  const bool is_foreign = is_annotated_for_another(request.remediation, node);
-  if (taint_stands && cordon_stands && (is_foreign || is_annotated(node, mark)))
-    return std::nullopt;
+  const auto present = owner_annotation_on(node);
+  const OwnerAnnotation mark = annotation_for(request, node, present);
+  const std::string value(to_string(mark.severity));
   NodePlan plan;
+  if (mark.taint && our_taint_on(node) != value) plan.change.set_taints = {our_taint(value)};
+  // What contradicts is not written over, nor is a cordon claimed beside it.
+  if (has_contradicting_annotation(request.remediation, node))
+    return plan.change.set_taints.empty() ? std::nullopt : std::optional(plan);
+  if (mark.cordon && !node.unschedulable) plan.change.unschedulable = true;
+  if (plan.change.set_taints.empty() && !plan.change.unschedulable && says_the_same(present, mark))
+    return std::nullopt;
   // Where only the taint goes on, nothing was found out about a cordon that may be ours.
   if (mark.cordon) plan.pre_existing_cordon = mark.pre_existing_cordon;
-  if (!is_foreign) plan.change.set_annotations[std::string(kAnnotation)] = to_annotation(mark);
-  if (!taint_stands) {
-    plan.change.set_taints.push_back({.key = std::string(kTaintKey),
-                                      .value = value,
-                                      .effect = std::string(kTaintEffect),
-                                      .raw = {}});
-  }
-  if (mark.konduktor && !is_foreign && !has_put_konduktor_taint(request, node))
+  plan.change.set_annotations[std::string(kAnnotation)] = to_annotation(mark);
+  if (mark.konduktor && !(present && present->konduktor))
     plan.change.set_taints.push_back(konduktor_taint());
-  if (!cordon_stands) plan.change.unschedulable = true;
   return plan;
 }
 
@@ -94,12 +83,7 @@ std::optional<NodePlan> plan_release(const PlanRequest& request, const kube::Nod
   const bool cordoned = is_own_cordon(request.remediation, node);
   if (!has_our_taint_or_annotation(node) && !cordoned) return std::nullopt;
   NodePlan plan;
-  if (tainted) {
-    plan.change.remove_taints.push_back({.key = std::string(kTaintKey),
-                                         .value = {},
-                                         .effect = std::string(kTaintEffect),
-                                         .raw = {}});
-  }
+  if (tainted) plan.change.remove_taints.push_back(our_taint({}));
   if (mark && mark->konduktor && has_konduktor_taint(node))
     plan.change.remove_taints.push_back(konduktor_taint());
   if (node.meta.annotations.contains(std::string(kAnnotation)))
@@ -128,7 +112,7 @@ Status TaintAndCordon::change(Case& now) {
   if (next == now.remediation.status) return {};
   // The node itself says that it is marked, and whose mark it is.
   if (now.are_others_untainted && now.decision.verdict == Verdict::kQuarantine &&
-      !is_annotated_for_another(now.remediation, *now.node)) {
+      !has_contradicting_annotation(now.remediation, *now.node)) {
     pending_.put_off(now);
     return {};
   }

@@ -20,10 +20,12 @@ bool knows_of_cordon(const RemediationStatus& status) {
          status.find(Step::kReturn) != nullptr;
 }
 
-// The annotation is of this Remediation, whose record knows less than it, or another thing.
+// The annotation is of another Remediation, or of this one, whose record knows less or another
+// thing.
 std::optional<std::string> contradiction(const Remediation& remediation,
                                          const OwnerAnnotation& mark) {
   const RemediationStatus& status = remediation.status;
+  if (mark.name != remediation.name) return "the annotation on the node names " + mark.name;
   if (mark.taint && status.find(Step::kTaint) == nullptr)
     return "the annotation says that the node was tainted for it, and the record does not";
   if (!mark.cordon) return std::nullopt;
@@ -72,8 +74,6 @@ std::optional<std::string> disagreement(const Remediation& remediation, const ku
   const RemediationStatus& status = remediation.status;
   const auto mark = owner_annotation_on(node);
   const auto taint = our_taint_on(node);
-  if (is_annotated_for_another(remediation, node))
-    return "the annotation on the node names " + mark->name;
   if (mark) {
     if (auto what = contradiction(remediation, *mark)) return what;
   }
@@ -91,9 +91,9 @@ bool has_our_taint_or_annotation(const kube::Node& node) {
   return has_annotation(node) || our_taint_on(node).has_value();
 }
 
-bool is_annotated_for_another(const Remediation& remediation, const kube::Node& node) {
+bool has_contradicting_annotation(const Remediation& remediation, const kube::Node& node) {
   const auto mark = owner_annotation_on(node);
-  return mark && mark->name != remediation.name;
+  return mark && contradiction(remediation, *mark);
 }
 
 const Remediation* left_cordon(std::span<const Remediation> records, const kube::Node& node) {

@@ -39,8 +39,10 @@ namespace gpuward::remediator {
 // Whether the node has our taint or our annotation, readable or not.
 [[nodiscard]] bool has_our_taint_or_annotation(const kube::Node& node);
 
-// Whether the annotation on the node is readable and names another Remediation.
-[[nodiscard]] bool is_annotated_for_another(const Remediation& remediation, const kube::Node& node);
+// Whether the annotation on the node names another Remediation, or says of this one what its record
+// does not. It is not written over: an operator has to see it.
+[[nodiscard]] bool has_contradicting_annotation(const Remediation& remediation,
+                                                const kube::Node& node);
 
 // That of `records`, in any order, whose cordon is left on the node: it is closed and has never
 // taken it off. Null for none, and where a later one knows more of the cordon.

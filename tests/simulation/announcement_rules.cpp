@@ -33,6 +33,14 @@ bool has_step(const std::vector<PlannedStep>& plan, Step step) {
   return std::ranges::find(plan, step, &PlannedStep::step) != plan.end();
 }
 
+// As the machine has read it in the boot that it is in: a silent one writes nothing any more, and a
+// restored Node has what was on it once.
+bool stands_on(const kube::Node& node, const std::string& event) {
+  return std::ranges::any_of(node_announcements_of(node), [&](const NodeAnnouncement& one) {
+    return one.announced.id == event && !one.is_stale && one.boot_id == node.boot_id;
+  });
+}
+
 const AlertEvidence* evidence_of(const Remediation& remediation, const Announcement& announced) {
   const auto found = std::ranges::find(remediation.alerts, announcement_fingerprint(announced),
                                        &AlertEvidence::fingerprint);
@@ -131,9 +139,9 @@ void AnnouncementRules::check_begun(const Machine& machine, const CloudEvent& ev
   const auto said = node == nullptr ? said_.end() : said_.find(node->node.meta.uid);
   if (said == said_.end() || now - event.start < kToldWithin) return;
   const Clock::Steady by = stage_.clock.steady() - kKnownWithin;
-  const bool is_said = calm_ <= by && std::ranges::any_of(said->second, [&](const Said& one) {
-                         return !one.until && one.at <= by && one.what.announced.id == event.id &&
-                                one.what.boot_id == node->node.boot_id;
+  const bool is_said = calm_ <= by && stands_on(node->node, event.id) &&
+                       std::ranges::any_of(said->second, [&](const Said& one) {
+                         return !one.until && one.at <= by && one.what.announced.id == event.id;
                        });
   const auto policy = policy_for(stage_.meant.get(), node->node.meta.labels);
   if (!is_said || !policy->maintenance.contains(event.kind) || exclusion_of(*policy, node->node))

@@ -160,8 +160,7 @@ void Announcements::copy_to_another(const Machine& machine) {
 void Announcements::carry_out(Machine& machine, CloudEvent& event) {
   Chance& chance = stage_.announced_chance;
   stage_.trace.say(machine.name + ": " + event.id + " begins");
-  // A silent node can neither be drained in time nor hear of it.
-  if (stage_.is_quiet && !stage_.setting.falls_silent) rules_.check_begun(machine, event, told_);
+  if (stage_.is_quiet) rules_.check_begun(machine, event, told_);
   event.over = stage_.clock.steady() + chance.span(seconds(0), minutes(8));
   const bool may_take_down = stage_.setting.falls_silent &&
                              event.kind != AnnouncementKind::kRebalance &&

@@ -116,13 +116,23 @@ TEST_F(TaintAndCordonPlan, QuarantineWritesNothingOverTheAnnotationOfAnother) {
 }
 
 // A Remediation that was deleted by force leaves its name to the next one of the node.
-TEST_F(TaintAndCordonPlan, QuarantineTakesNoCordonForOursThatWasNeverIntended) {
+TEST_F(TaintAndCordonPlan, QuarantineClaimsNoCordonThatWasNeverIntended) {
   mark("rem-1", false);
   node_.taints.clear();
-  EXPECT_EQ(plan_quarantine(request(), node_)->pre_existing_cordon, true);
 
+  const auto plan = plan_quarantine(request(), node_);
+
+  ASSERT_TRUE(plan);
+  EXPECT_THAT(plan->change.set_annotations, IsEmpty());
+  EXPECT_EQ(plan->pre_existing_cordon, std::nullopt);
+}
+
+TEST_F(TaintAndCordonPlan, QuarantineKeepsAForeignCordonForeignThatWasOnlyIntended) {
+  mark("rem-1", true);
+  node_.taints.clear();
   record(true);
   for (StepRecord& step : remediation_.status.steps) step.result = StepResult::kIntended;
+
   EXPECT_EQ(plan_quarantine(request(), node_)->pre_existing_cordon, true);
 }
 
@@ -161,16 +171,16 @@ TEST_F(TaintAndCordonPlan, ReleaseBelievesTheRemediationBeforeTheMarkThatTheNode
   EXPECT_FALSE(plan->pre_existing_cordon);
 }
 
-TEST_F(TaintAndCordonPlan, QuarantineBelievesTheRemediationBeforeTheMarkThatTheNodeCanWrite) {
+TEST_F(TaintAndCordonPlan, QuarantineLeavesAnAnnotationThatDiffersFromTheRecord) {
   mark("rem-1", false);
-  StepRecord cordon;
-  cordon.step = Step::kCordon;
-  cordon.result = StepResult::kDone;
-  remediation_.status.steps.push_back(cordon);
-  remediation_.status.pre_existing_cordon = true;
+  record(true);
   remediation_.severity = Severity::kIsolate;
 
-  EXPECT_EQ(plan_quarantine(request(), node_)->pre_existing_cordon, true);
+  const auto plan = plan_quarantine(request({Step::kTaint}), node_);
+
+  ASSERT_TRUE(plan);
+  EXPECT_THAT(plan->change.set_annotations, IsEmpty());
+  EXPECT_EQ(plan->pre_existing_cordon, std::nullopt);
 }
 
 TEST_F(TaintAndCordonPlan, ReleaseDoesNotUncordonWhereTheMarkIsGoneAndNothingIsRecorded) {

@@ -374,6 +374,29 @@ TEST_F(EditedMarks, HoldTheNodeWhereAnnotationAndRecordDiffer) {
   EXPECT_TRUE(node().unschedulable);
 }
 
+// Simulated, seed 8752: the taint went on later than the cordon, and with it an annotation that
+// said what had been edited of the cordon.
+TEST_F(EditedMarks, AreNotMendedByTheTaintThatGoesOnLater) {
+  quarantine();
+  Json steps = kube_.get(path_of(remediation().name))["status"]["steps"];
+  std::erase_if(steps.get_ref<Json::array_t&>(),
+                [](const Json& one) { return one["step"] == "taint"; });
+  for (Json& step : steps) step["result"] = "intended";
+  edit_status(remediation().name, {{"steps", steps}});
+  OwnerAnnotation mark = *owner_annotation_on(node());
+  mark.taint = false;
+  mark.pre_existing_cordon = true;
+  annotate_node(mark);
+  edit_node({{"spec", {{"taints", nullptr}}}});
+
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(our_taint_on(node()), "reboot");
+  ASSERT_TRUE(reconcile());
+
+  expect_held("cordoned before, and the record does not");
+  EXPECT_EQ(remediation().status.pre_existing_cordon, false);
+}
+
 TEST_F(EditedMarks, TellWhoeverCancelsThatTheCordonStaysBeforeTheRestGoes) {
   quarantine();
   OwnerAnnotation mark = *owner_annotation_on(node());
