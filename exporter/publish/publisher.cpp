@@ -1,5 +1,6 @@
 #include "exporter/publish/publisher.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -10,9 +11,11 @@ namespace gpuward::exporter {
 namespace {
 
 constexpr std::chrono::milliseconds kRefreshInterval{1'000};
-// In the time that a rendering has taken: however fast events come, they cost a tenth of a
-// processor, and those of a burst share a rendering.
-constexpr int kPause = 9;
+// However fast events come, rendering them takes a tenth of a processor in the long run, and those
+// of a burst share a rendering. What a quiet second has saved may be used at once: a line that
+// comes right after a rendering is not kept waiting.
+constexpr int kShare = 10;
+constexpr std::chrono::seconds kSaved{1};
 
 }  // namespace
 
@@ -34,6 +37,8 @@ metrics::Exposition Publisher::for_scrape() {
 
 void Publisher::run(const std::stop_token& stop) {
   std::uint64_t rendered = 0;
+  // By when all renderings so far have taken their share.
+  Clock::Steady due = clock_.steady() - kSaved;
   while (!stop.stop_requested()) {
     const std::uint64_t version = store_.wait_for_change(rendered, kRefreshInterval, stop);
     const bool was_scraped = was_scraped_.exchange(false, std::memory_order_relaxed);
@@ -41,8 +46,8 @@ void Publisher::run(const std::stop_token& stop) {
     rendered = version;
     const Clock::Steady begin = clock_.steady();
     render();
-    const Clock::Steady end = clock_.steady();
-    clock_.sleep_until(end + kPause * (end - begin), stop);
+    due = std::max(due, begin - kSaved) + kShare * (clock_.steady() - begin);
+    clock_.sleep_until(due, stop);
   }
 }
 

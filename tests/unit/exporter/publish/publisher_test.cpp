@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "exporter/publish/web.h"
+#include "tests/fakes/fake_clock.h"
 #include "tests/support/wait.h"
 #include "tests/unit/exporter/store/observations.h"
 
@@ -63,6 +64,38 @@ TEST_F(PublisherTest, RefreshesWhatHasNoChangeOfItsOwnAfterAScrape) {
   EXPECT_TRUE(support::wait_until(
       [&] { return text().find("gpuward_kernel_log_lines_total 5\n") != std::string::npos; }, 10s,
       "the lines"));
+}
+
+// Measured on a node: a kernel line that came right after another rendering waited nine times as
+// long as that had taken.
+TEST(PublisherPace, KeepsASingleChangeWaitingForNothingAndABurstForItsShare) {
+  constexpr auto kCost = 5ms;
+  fakes::FakeClock clock;
+  Store store{State{}};
+  std::atomic<int> renderings = 0;
+  Publisher publisher(store, clock, [&] {
+    clock.advance(kCost);
+    ++renderings;
+    return std::make_shared<const xid::Catalogue>();
+  });
+  const auto renders_next = [&] {
+    const int before = renderings;
+    store.touch();
+    EXPECT_TRUE(support::wait_until([&] { return renderings > before || clock.sleepers() > 0; },
+                                    10s, "a rendering or a pause"));
+    return renderings > before;
+  };
+
+  int at_once = 0;
+  while (at_once < 1000 && renders_next()) ++at_once;
+
+  // A tenth of the second that is saved, and of the time that the burst itself takes.
+  EXPECT_GE(at_once, 100ms / kCost);
+  EXPECT_LE(at_once, 200ms / kCost);
+  ASSERT_TRUE(support::wait_until([&] { return clock.sleepers() > 0; }, 10s, "the pause"));
+  const int before = renderings;
+  clock.advance(10 * kCost);
+  EXPECT_TRUE(support::wait_until([&] { return renderings > before; }, 10s, "the next one"));
 }
 
 // LESSONS 4: "empty /metrics on reload" (an exporter that closes its registry to open a new one).
