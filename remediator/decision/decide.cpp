@@ -157,6 +157,7 @@ Decision hold_for_ownership(Draft& draft, const std::string& what) {
       !our_taint_on(*draft.inputs.node)) {
     Decision put = put_taint_and_cordon(draft, {Step::kTaint},
                                         "severities." + std::string(to_string(severity)), what);
+    if (put.verdict == Verdict::kQuarantine) put.look_again = std::chrono::milliseconds(0);
     if (put.verdict != Verdict::kHold) return put;
     return held_for_ownership(draft, put.message);  // the taint has no budget: notified now
   }
@@ -204,15 +205,18 @@ bool leaves_cordon_unexplained(const Draft& draft) {
 
 // What is ours goes off the node, whatever the alerts say.
 Decision take_off(Draft& draft, const std::string& why) {
-  if (!ours_on_node(draft) && !has_unclear_cordon(draft.remediation, *draft.inputs.node))
-    return close_case(draft, Phase::kCancelled, "guard.cancel", why);
   if (const auto what = unexplained_ownership(draft); what && leaves_cordon_unexplained(draft)) {
     draft.decision.look_again = std::chrono::milliseconds(0);
     return held_for_ownership(draft, *what);
   }
+  const bool is_off =
+      !ours_on_node(draft) && !has_unclear_cordon(draft.remediation, *draft.inputs.node);
+  Decision decision =
+      is_off ? close_case(draft, Phase::kCancelled, "guard.cancel", why)
+             : conclude(draft, Verdict::kRelease, Phase::kCancelled, "guard.cancel", why);
   // Who was told of a cordon that stays, and cancels, has taken it for their own.
-  draft.decision.cordon_is_gone = !draft.inputs.left_cordon.empty();
-  return conclude(draft, Verdict::kRelease, Phase::kCancelled, "guard.cancel", why);
+  decision.cordon_is_gone |= !draft.inputs.left_cordon.empty();
+  return decision;
 }
 
 // Whether taint and cordon are on the node as the severity that is acted on wants them.

@@ -20,19 +20,24 @@ bool knows_of_cordon(const RemediationStatus& status) {
          status.find(Step::kReturn) != nullptr;
 }
 
-// The annotation is of another Remediation, or of this one, whose record knows less or another
-// thing.
-std::optional<std::string> contradiction(const Remediation& remediation,
-                                         const OwnerAnnotation& mark) {
+// How the annotation says another thing than the record.
+std::optional<std::string> contradiction(const Remediation& remediation, const kube::Node& node) {
+  if (!has_annotation(node)) return std::nullopt;
+  const auto mark = owner_annotation_on(node);
+  if (!mark) return "the annotation on the node cannot be read";
   const RemediationStatus& status = remediation.status;
-  if (mark.name != remediation.name) return "the annotation on the node names " + mark.name;
-  if (mark.taint && status.find(Step::kTaint) == nullptr)
+  if (mark->name != remediation.name) return "the annotation on the node names " + mark->name;
+  if (mark->taint && status.find(Step::kTaint) == nullptr)
     return "the annotation says that the node was tainted for it, and the record does not";
-  if (!mark.cordon) return std::nullopt;
+  const bool is_recorded =
+      node.unschedulable && status.has_done(Step::kCordon) && status.pre_existing_cordon == false;
+  if (!mark->cordon && is_recorded)
+    return "the record says that the node was cordoned for it, and the annotation does not";
+  if (!mark->cordon) return std::nullopt;
   if (status.find(Step::kCordon) == nullptr)
     return "the annotation says that the node was cordoned for it, and the record does not";
-  if (status.pre_existing_cordon == mark.pre_existing_cordon) return std::nullopt;
-  return mark.pre_existing_cordon
+  if (status.pre_existing_cordon == mark->pre_existing_cordon) return std::nullopt;
+  return mark->pre_existing_cordon
              ? "the annotation says that the node was cordoned before, and the record does not"
              : "the record says that the node was cordoned before, and the annotation does not";
 }
@@ -74,9 +79,7 @@ std::optional<std::string> disagreement(const Remediation& remediation, const ku
   const RemediationStatus& status = remediation.status;
   const auto mark = owner_annotation_on(node);
   const auto taint = our_taint_on(node);
-  if (mark) {
-    if (auto what = contradiction(remediation, *mark)) return what;
-  }
+  if (auto what = contradiction(remediation, node)) return what;
   if (has_unclear_cordon(remediation, node)) return "no annotation says whether the cordon is ours";
   if (!taint) return std::nullopt;
   if (status.find(Step::kTaint) == nullptr)
@@ -92,8 +95,7 @@ bool has_our_taint_or_annotation(const kube::Node& node) {
 }
 
 bool has_contradicting_annotation(const Remediation& remediation, const kube::Node& node) {
-  const auto mark = owner_annotation_on(node);
-  return mark && contradiction(remediation, *mark);
+  return contradiction(remediation, node).has_value();
 }
 
 const Remediation* left_cordon(std::span<const Remediation> records, const kube::Node& node) {

@@ -39,8 +39,8 @@ namespace gpuward::remediator {
 // Whether the node has our taint or our annotation, readable or not.
 [[nodiscard]] bool has_our_taint_or_annotation(const kube::Node& node);
 
-// Whether the annotation on the node names another Remediation, or says of this one what its record
-// does not. It is not written over: an operator has to see it.
+// Whether the annotation on the node cannot be read, names another Remediation, or says another
+// thing of this one than its record. It is not written over: an operator has to see it.
 [[nodiscard]] bool has_contradicting_annotation(const Remediation& remediation,
                                                 const kube::Node& node);
 

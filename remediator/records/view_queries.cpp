@@ -47,9 +47,10 @@ std::vector<Remediation> of_uid(const ViewState& state, const std::string& node_
 bool may_be_orphaned(const ViewState& state, const kube::Node& node) {
   const bool is_tainted = has_our_taint_or_annotation(node);
   if (!is_tainted && !node.unschedulable) return false;  // most nodes
-  const auto records = of_uid(state, node.meta.uid);
-  if (std::ranges::any_of(records, std::mem_fn(&Remediation::open))) return false;
-  return is_tainted || left_cordon(records, node) != nullptr;
+  for (auto [it, end] = state.by_uid.equal_range(node.meta.uid); it != end; ++it) {
+    if (state.remediations.at(it->second).open()) return false;
+  }
+  return is_tainted || left_cordon(of_uid(state, node.meta.uid), node) != nullptr;
 }
 
 }  // namespace

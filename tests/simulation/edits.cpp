@@ -90,6 +90,7 @@ void Edits::edit_remediation(const Remediation& remediation) {
     case 0: {
       const std::string phase = stage_.edits_chance.one_of({"Released", "Cancelled", "Ended"});
       stage_.note_edit(remediation.node_uid);
+      stage_.closed_by_hand.insert(name);
       stage_.trace.say("edit: " + name + " is " + phase);
       return stage_.patch_status(name, {{"phase", phase}});
     }

@@ -38,8 +38,11 @@ void JobRules::on_made(const Json& job, Step step) {
   require(is_intended(*owner, step), "intent", what + " was made without an intent");
   for (const JobTruth& other : stage_.jobs.all()) {
     const bool is_harmless = other.came_late && step == Step::kCollectEvidence;
-    const bool is_there = !other.is_over && !is_harmless && other.node == node &&
-                          other.step == step && !stage_.wiped.contains(other.remediation);
+    // Whoever closes a Remediation by its status leaves its Job to its deadline.
+    const bool is_edited = stage_.wiped.contains(other.remediation) ||
+                           stage_.closed_by_hand.contains(other.remediation);
+    const bool is_there =
+        !other.is_over && !is_harmless && !is_edited && other.node == node && other.step == step;
     require(!is_there, "one-job", what + " was made, and there is one already");
   }
   check_asked(remediation, step, what);

@@ -132,6 +132,7 @@ struct Stage {
   std::function<http::ClientResponse(std::string_view node)> node_leases;
   std::map<std::string, Tick> deleted;  // by Remediation: when it was, the last time
   std::set<std::string> wiped;  // Remediations whose steps somebody has taken out of the record
+  std::set<std::string> closed_by_hand;  // likewise, by an edit of their phase
 
  private:
   std::map<std::string, Tick> edited_;  // by node UID

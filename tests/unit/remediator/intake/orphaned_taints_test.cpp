@@ -119,6 +119,23 @@ TEST_F(OrphanedMarksTest, AreFoundWhereOnlyTheCordonIsLeft) {
   expect_held("the node has a cordon");
 }
 
+TEST_F(OrphanedMarksTest, AreNotRaisedAgainOnceAnOperatorHasCancelled) {
+  quarantine();
+  edit_status(remediation().name, {{"phase", "Ended"}});
+  edit_node({{"metadata", {{"annotations", {{std::string(kAnnotation), nullptr}}}}},
+             {"spec", {{"taints", nullptr}}}});
+  ASSERT_TRUE(sweep());
+  ASSERT_TRUE(reconcile());
+  expect_held("the node has a cordon");
+
+  cancel(open()[0].name);
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(sweep());
+
+  EXPECT_THAT(open(), IsEmpty());
+  EXPECT_TRUE(node().unschedulable);
+}
+
 TEST_F(OrphanedMarksTest, AreFoundWhereALaterRemediationHasDoneNothing) {
   quarantine();
   edit_status(remediation().name, {{"phase", "Ended"}});
@@ -139,12 +156,15 @@ TEST_F(OrphanedMarksTest, AreFoundWhereALaterRemediationHasDoneNothing) {
 class CordonsLeft : public OrphanedMarksTest {
  protected:
   // Of a Remediation that was closed by hand; before anybody has looked there is a new fault.
-  void break_again_with(const Json& annotation) {
+  void leave_cordon(const Json& annotation) {
     quarantine();
     edit_status(remediation().name, {{"phase", "Ended"}});
     edit_node({{"metadata", {{"annotations", {{std::string(kAnnotation), annotation}}}}},
                {"spec", {{"taints", nullptr}}}});
     clock_.advance(std::chrono::minutes(6));
+  }
+  void break_again_with(const Json& annotation) {
+    leave_cordon(annotation);
     ASSERT_TRUE(take({signal()}));
     ASSERT_TRUE(reconcile());
     ASSERT_TRUE(reconcile());
@@ -179,6 +199,21 @@ TEST_F(CordonsLeft, AreTheOperatorsWhoCancelsAndWasTold) {
   EXPECT_THAT(open(), IsEmpty());
   EXPECT_FALSE(our_taint_on(node()));
   EXPECT_TRUE(node().unschedulable);
+  ASSERT_TRUE(sweep());
+  EXPECT_THAT(open(), IsEmpty());
+}
+
+TEST_F(CordonsLeft, AreToldOfBeforeACancelTakesThemOver) {
+  leave_cordon(nullptr);
+  set_policy(Mode::kObserve);
+  ASSERT_TRUE(take({signal()}));
+  cancel(open()[0].name);
+
+  ASSERT_TRUE(reconcile());
+  expect_held("has the cordon of gpu-01-");
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_THAT(open(), IsEmpty());
   ASSERT_TRUE(sweep());
   EXPECT_THAT(open(), IsEmpty());
 }
@@ -395,6 +430,33 @@ TEST_F(EditedMarks, AreNotMendedByTheTaintThatGoesOnLater) {
 
   expect_held("cordoned before, and the record does not");
   EXPECT_EQ(remediation().status.pre_existing_cordon, false);
+}
+
+TEST_F(EditedMarks, HoldTheNodeWhereTheAnnotationSaysLessThanTheRecord) {
+  quarantine();
+  OwnerAnnotation mark = *owner_annotation_on(node());
+  mark.cordon = false;
+  annotate_node(mark);
+  end_alert();
+
+  ASSERT_TRUE(reconcile());
+
+  expect_held("cordoned for it, and the annotation does not");
+  EXPECT_TRUE(node().unschedulable);
+}
+
+TEST_F(EditedMarks, HoldTheNodeWhereTheAnnotationCannotBeRead) {
+  quarantine();
+  annotate_node(Json("{}"));
+  end_alert();
+
+  ASSERT_TRUE(reconcile());
+  expect_held("cannot be read");
+  cancel(remediation().name);
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kCancelled);
+  EXPECT_FALSE(node().unschedulable);  // the record counts
 }
 
 TEST_F(EditedMarks, TellWhoeverCancelsThatTheCordonStaysBeforeTheRestGoes) {
