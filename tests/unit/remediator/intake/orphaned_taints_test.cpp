@@ -415,7 +415,7 @@ TEST_F(EditedMarks, AreNotMendedByTheTaintThatGoesOnLater) {
   quarantine();
   Json steps = kube_.get(path_of(remediation().name))["status"]["steps"];
   std::erase_if(steps.get_ref<Json::array_t&>(),
-                [](const Json& one) { return one["step"] == "taint"; });
+                [](const Json& one) { return string_at(one, "name") == "taint"; });
   for (Json& step : steps) step["result"] = "intended";
   edit_status(remediation().name, {{"steps", steps}});
   OwnerAnnotation mark = *owner_annotation_on(node());
