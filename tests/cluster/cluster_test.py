@@ -1,9 +1,14 @@
 #!/usr/bin/python3
 """gpuward on a real cluster: kubelets, containerd, runc, scheduler, Prometheus. The cluster comes up once, each test
-leaves it as it was, and the end of it leaves the machine as it was. The tests are in cases/."""
+leaves it as it was, and the end of it leaves the machine as it was. The tests are in cases/.
+
+They wait more than they compute: `./dev test --all` begins them while it builds, with $GPUWARD_CLUSTER_BEGIN, and its
+ctest awaits what they say, with $GPUWARD_CLUSTER_AWAIT. Both name the folder for that."""
+import fcntl
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import time
@@ -54,19 +59,55 @@ def load_tests(loader, _tests, _pattern):
     return unittest.TestSuite(loader.loadTestsFromModule(module) for module in CASES)
 
 
+def begin(folder):
+    """The lock says for how long it goes on, however it ends."""
+    lock = os.open(folder / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    said = os.open(folder / "said", os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+    for stream in (1, 2):
+        os.dup2(said, stream)
+    code = run()
+    (folder / "code").write_text(str(code))
+    return code
+
+
+def await_begun(folder):
+    deadline = time.monotonic() + 60
+    while not (folder / "said").exists():
+        if time.monotonic() > deadline:
+            print(f"nothing has begun in {folder}", file=sys.stderr)
+            return 1
+        time.sleep(0.1)
+    with open(folder / "lock", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    print((folder / "said").read_text(encoding="utf-8", errors="replace"))
+    code = folder / "code"
+    return int(code.read_text()) if code.exists() else 1
+
+
 def main():
+    for variable, way in (("GPUWARD_CLUSTER_BEGIN", begin), ("GPUWARD_CLUSTER_AWAIT", await_begun)):
+        if os.environ.get(variable):
+            return way(pathlib.Path(os.environ[variable]))
+    return run()
+
+
+def run():
     if os.environ.get("GPUWARD_TEST_ALL") != "1" and not os.environ.get("GPUWARD_CLUSTER_TEST"):
         print("cluster_test.py: Skipped\na real cluster: `./dev cluster test`, or `./dev test --all`")
         return 0
     if cluster.is_up():
         cluster.down()
     before = host()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # nothing is left behind then either
     start = time.monotonic()
-    cluster.up()
-    cluster.install()
-    cluster.log(f"up {time.monotonic() - start:.0f} s after the start")
-    ended = unittest.main(verbosity=2, exit=False)
-    cluster.down()
+    try:
+        cluster.up()
+        cluster.install()
+        cluster.log(f"up {time.monotonic() - start:.0f} s after the start")
+        ended = unittest.main(verbosity=2, exit=False)
+    finally:
+        cluster.down()
     left = {what: (was, now) for (what, was), now in zip(before.items(), host().values()) if was != now}
     if left:
         print(f"left on this machine: {json.dumps(left, indent=1)}", file=sys.stderr)

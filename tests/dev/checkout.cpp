@@ -35,8 +35,24 @@ constexpr const char* kAptGet = R"(echo "apt-get $*" >>"$ASKED"
 case " $* " in *" $UNINSTALLABLE "*) exit 100 ;; esac)";
 
 constexpr const char* kCmake = R"(echo "cmake $*" >>"$ASKED"
+if [ "$*" = "--build build/$UNBUILDABLE -- --quiet" ]; then
+  until grep -q 'cluster begins' "$ASKED"; do sleep 0.05; done
+  exit 1
+fi
 [ "$1" = --preset ] || exit 0
 mkdir -p "build/$2" && touch "build/$2/build.ninja")";
+
+// Goes on until it is told to end, where something cannot be built.
+constexpr const char* kClusterTest = R"(import os, signal, sys
+asked = open(os.environ["ASKED"], "a")
+def end(*_):
+    print("cluster ends", file=asked, flush=True)
+    sys.exit(1)
+signal.signal(signal.SIGTERM, end)
+print("cluster begins", file=asked, flush=True)
+if os.environ.get("UNBUILDABLE"):
+    signal.pause()
+)";
 
 // Writes what ctest and a skipped GoogleTest case write.
 constexpr const char* kCtest = R"(echo "ctest $* GPUWARD_TEST_ALL=$GPUWARD_TEST_ALL" >>"$ASKED"
@@ -55,6 +71,7 @@ constexpr const char* kGit = R"(printf '%s' "$CHANGED")";
 
 Checkout::Checkout() {
   script("dev", repository_file("dev"));
+  script("tests/cluster/cluster_test.py", kClusterTest);
   for (const char* pins :
        {"tests/controlplane/go.mod", "tests/helm/go.mod", "tests/operator/go.mod",
         "tests/kwok/go.mod", "tests/karpenter/go.mod", "tests/prometheus/go.mod",

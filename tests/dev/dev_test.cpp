@@ -82,6 +82,14 @@ TEST(Dev, SkipsNothingWhereAllIsAskedFor) {
   }
 }
 
+TEST(Dev, EndsTheTestsOnTheClusterWhereTheRestCannotBeBuilt) {
+  const Checkout checkout;
+  const auto said = checkout.dev({"test", "--all"}, {{"UNBUILDABLE", "asan"}});
+  EXPECT_EQ(said.exit_code, 1);
+  EXPECT_THAT(checkout.asked(), HasSubstr("cluster ends\n"));
+  EXPECT_THAT(checkout.asked(), Not(HasSubstr("ctest")));
+}
+
 TEST(Dev, FailsWhereATestFails) {
   EXPECT_EQ(Checkout().dev({"test"}, {{"TESTS_END_WITH", "8"}}).exit_code, 8);
   EXPECT_EQ(Checkout().dev({"test", "--all"}, {{"TESTS_END_WITH", "8"}}).exit_code, 8);
