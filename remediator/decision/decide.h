@@ -53,7 +53,7 @@ struct DecisionInputs {
   const kube::Node* node = nullptr;           // null: no node of that name
   std::optional<ExclusionHit> excluded = {};  // by an operator, for a while
   std::string goes_first = {};                // open for the same node, and acts; empty: none
-  std::string left_cordon = {};  // closed, and its cordon is on the node still; empty: none
+  std::string left_cordon = {};          // closed, and its cordon is on the node still; empty: none
   bool has_untainted_elsewhere = false;  // other nodes that failed a moment ago, not yet tainted
   std::optional<Result<HealthReport>> report;           // asked for after kAskReport
   bool can_ask_alerts = false;                          // there is an Alertmanager to ask
