@@ -31,6 +31,27 @@ Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediat
                   .policy = *policy,
                   .now = {},
                   .refusal = {}};
+  return settle(claim);
+}
+
+Result<std::optional<SlotRefusal>> LedgerSlots::worn_out(const Remediation& remediation,
+                                                         const kube::Node& node, Step step) {
+  auto request = slot_request(remediation, node, step);
+  if (!request || !treatment_of(step)) return std::nullopt;
+  const auto policy = policy_for(policy_.get(), &node, remediation);
+  SlotClaim claim{.remediation = remediation,
+                  .step = step,
+                  .request = *std::move(request),
+                  .policy = *policy,
+                  .now = {},
+                  .refusal = {},
+                  .only_asks = true};
+  auto refusal = settle(claim);
+  if (refusal && *refusal && !(*refusal)->is_worn_out) return std::nullopt;
+  return refusal;
+}
+
+Result<std::optional<SlotRefusal>> LedgerSlots::settle(SlotClaim& claim) {
   for (;;) {
     // change() may call it several times, the last time last.
     const auto status = ledger_.change([&](Ledger& ledger) -> Status {

@@ -28,6 +28,9 @@ class LedgerSlots final : public Slots {
 
   [[nodiscard]] Result<std::optional<SlotRefusal>> take(const Remediation& remediation,
                                                         const kube::Node& node, Step step) override;
+  [[nodiscard]] Result<std::optional<SlotRefusal>> worn_out(const Remediation& remediation,
+                                                            const kube::Node& node,
+                                                            Step step) override;
   [[nodiscard]] Status arrived(const Remediation& remediation) override;
   [[nodiscard]] Status give_back(const Remediation& remediation) override;
 
@@ -46,6 +49,7 @@ class LedgerSlots final : public Slots {
  private:
   [[nodiscard]] Result<std::optional<SlotRefusal>> refuse_by_old_view(
       const Remediation& remediation);
+  [[nodiscard]] Result<std::optional<SlotRefusal>> settle(SlotClaim& claim);
   // A refusal where one of them may still take effect.
   [[nodiscard]] Result<std::optional<SlotRefusal>> look_for_untreated(SlotClaim& claim);
   [[nodiscard]] Status forget(const std::vector<Remediation>& all);

@@ -162,7 +162,7 @@ Ledger with_claim(Ledger ledger, const Fleet& fleet, SlotClaim& claim) {
                         .treatment = treatment.value_or(Treatment::kReset),
                         .at = claim.now};
   claim.refusal = refuse_treated(ledger, claim, attempt);
-  if (claim.refusal) return ledger;
+  if (claim.refusal || claim.only_asks) return ledger;
   const bool taints_first = claim.step == Step::kCordon && wants_taint(claim);
   if (taints_first) {
     SlotRequest taint = claim.request;

@@ -39,6 +39,11 @@ class Slots {
   [[nodiscard]] virtual Result<std::optional<SlotRefusal>> take(const Remediation& remediation,
                                                                 const kube::Node& node,
                                                                 Step step) = 0;
+  // The refusal of take() that will last: the machine has had that step lately, and it escalates.
+  // Nothing is taken. Asked before anybody is asked to approve the step.
+  [[nodiscard]] virtual Result<std::optional<SlotRefusal>> worn_out(const Remediation& remediation,
+                                                                    const kube::Node& node,
+                                                                    Step step) = 0;
   // The Remediation is new: too many in a short time open the circuit breaker. Safe to repeat.
   [[nodiscard]] virtual Status arrived(const Remediation& remediation) = 0;
   // The Remediation is closed and nothing of it goes on. Safe to repeat.

@@ -18,10 +18,10 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::array<std::string_view, 15> kVerdicts = {
-    "record",     "quarantine", "hold",      "pause",    "ask-report",
-    "ask-alerts", "ask-proofs", "ask-guard", "ask-slot", "begin",
-    "watch",      "escalate",   "lower",     "release",  "close"};
+constexpr std::array<std::string_view, 16> kVerdicts = {
+    "record",     "quarantine", "hold",         "pause",    "ask-report", "ask-alerts",
+    "ask-proofs", "ask-guard",  "ask-worn-out", "ask-slot", "begin",      "watch",
+    "escalate",   "lower",      "release",      "close"};
 constexpr std::chrono::seconds kCordonInterval{
     15};  // how often a cordon that waits for its slot is checked
 constexpr std::size_t kNamedAlerts = 8;

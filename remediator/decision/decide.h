@@ -35,6 +35,7 @@ enum class Verdict : std::uint8_t {
   kAskAlerts,   // whether the alerts still fire unsilenced is needed to decide
   kAskProofs,   // what proves that a silent machine is down is needed to decide
   kAskGuard,    // whether approvals are guarded is needed to decide
+  kAskWornOut,  // whether the machine has had the step lately is needed to decide
   kAskSlot,     // a slot of the budgets is needed to decide; decide again with the answer
   kBegin,       // the step is to be intended and begun
   kWatch,       // the step has been begun: see how it goes
@@ -62,7 +63,8 @@ struct DecisionInputs {
   std::optional<Result<MachineProofs>> proofs = {};  // asked for after kAskProofs
   bool can_ask_guard = false;                        // false: approvals are believed as they are
   std::optional<Status> guard = {};                  // of approvals; asked for after kAskGuard
-  std::optional<Result<std::optional<SlotRefusal>>> slot;  // asked for after kAskSlot
+  std::optional<Result<std::optional<SlotRefusal>>> worn_out = {};  // asked for after kAskWornOut
+  std::optional<Result<std::optional<SlotRefusal>>> slot;           // asked for after kAskSlot
 };
 
 struct Decision {
@@ -73,7 +75,7 @@ struct Decision {
   std::vector<std::string> reasons;
   bool is_drill = false;            // nothing that it rests on is real
   std::vector<Step> steps;          // of kQuarantine: the whole goal, done ones included
-  std::optional<PlannedStep> step;  // of kAskSlot, kBegin and kWatch
+  std::optional<PlannedStep> step;  // of kAskWornOut, kAskSlot, kBegin and kWatch
   std::optional<Severity> escalate_to;
   std::optional<Cleared> cleared;  // of kLower
   bool cordon_is_gone = false;  // an operator has taken ours off: one that comes later is not ours

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/runtime/clock.h"
+#include "remediator/budgets/slot_claim.h"
 #include "remediator/decision/maintenance.h"
 #include "remediator/decision/way_back.h"
 #include "remediator/guards/approval.h"
@@ -177,9 +178,9 @@ std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy,
   return std::nullopt;
 }
 
-std::optional<Gate> slot_before(const DecisionInputs& inputs) {
-  if (!*inputs.slot) return shut("budget.ledger", "the budgets cannot be read");
-  const auto& refusal = **inputs.slot;
+std::optional<Gate> refused(const Result<std::optional<SlotRefusal>>& answer) {
+  if (!answer) return shut("budget.ledger", "the budgets cannot be read");
+  const auto& refusal = *answer;
   if (!refusal) return std::nullopt;
   Gate gate = shut(refusal->guard, refusal->message);
   if (refusal->is_worn_out) gate.verdict = Verdict::kEscalate;
@@ -189,6 +190,15 @@ std::optional<Gate> slot_before(const DecisionInputs& inputs) {
 std::string how_to_approve(const Remediation& remediation, const ApprovalRecord& record) {
   return std::string(to_string(record.step)) + " waits for approval: gpuwardctl approve " +
          remediation.node + " " + record.token;
+}
+
+// Nobody is asked to approve what will not be done.
+std::optional<Gate> wear_before(const PlannedStep& step, const DecisionInputs& inputs) {
+  if (!treatment_of(step.step)) return std::nullopt;
+  if (inputs.worn_out) return refused(*inputs.worn_out);
+  Gate ask;
+  ask.verdict = Verdict::kAskWornOut;
+  return ask;
 }
 
 // A token is handed out only while approvals are guarded, and counts no more once they were not:
@@ -316,6 +326,7 @@ Gate gate_before(const PlannedStep& step, const Policy& policy, const DecisionIn
     if (auto gate = guard_before(step, inputs)) return *gate;
     const ApprovalAnswer answer = approval_of(inputs.remediation, *inputs.node, step.step, now);
     if (!answer.is_given) {
+      if (auto gate = wear_before(step, inputs)) return *gate;
       Gate gate = shut("guard.approval", how_to_approve(inputs.remediation, answer.record));
       gate.approval = answer.record;
       return gate;
@@ -325,10 +336,9 @@ Gate gate_before(const PlannedStep& step, const Policy& policy, const DecisionIn
   if (!is_disruptive(step.step)) return open;
   if (!inputs.slot) {
     open.verdict = Verdict::kAskSlot;
-  } else if (auto refused = slot_before(inputs)) {
-    refused->approval =
-        std::move(open.approval);  // the hour of an approval runs while the slot waits
-    return *refused;
+  } else if (auto gate = refused(*inputs.slot)) {
+    gate->approval = std::move(open.approval);  // the hour of an approval runs while the slot waits
+    return *gate;
   }
   return open;
 }

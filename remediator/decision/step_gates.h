@@ -35,8 +35,8 @@ namespace gpuward::remediator {
 
 // What a step that could be begun waits for.
 struct Gate {
-  // kBegin: nothing; kHold; kAskReport; kAskAlerts; kAskProofs; kAskGuard; kAskSlot; kEscalate: it
-  // did not last the last time.
+  // kBegin: nothing; kHold; kAskReport; kAskAlerts; kAskProofs; kAskGuard; kAskWornOut; kAskSlot;
+  // kEscalate: it did not last the last time.
   Verdict verdict = Verdict::kBegin;
   std::string rule, message;
   std::optional<ApprovalRecord> approval;

@@ -41,7 +41,7 @@ Case case_of(Remediation remediation, std::optional<kube::Node> node,
 
 // No decision asks for more than a report, the alerts, the proofs, the guard of approvals and a
 // slot.
-constexpr int kMostAnswers = 6;
+constexpr int kMostAnswers = 7;
 // How long ago approvals may have been seen to be guarded where nobody has given one yet.
 constexpr milliseconds kGuardAge{15'000};
 
@@ -80,6 +80,7 @@ bool may_go_by_memory(const Decision& decision, const Remediation& remediation,
     case Verdict::kAskAlerts:
     case Verdict::kAskProofs:
     case Verdict::kAskGuard:
+    case Verdict::kAskWornOut:
     case Verdict::kBegin:
     case Verdict::kEscalate:
     case Verdict::kLower:
@@ -231,6 +232,9 @@ bool CaseDecider::ask(const Decision& asked, Case& now, DecisionInputs& inputs) 
   } else if (asked.verdict == Verdict::kAskGuard) {
     const bool is_answered = !now.remediation.wish.approved_token.empty();
     inputs.guard = parts_.guard->check(is_answered ? milliseconds(0) : kGuardAge);
+  } else if (asked.verdict == Verdict::kAskWornOut) {
+    inputs.worn_out = parts_.slots.worn_out(now.remediation, *now.node, asked.step->step);
+    if (!*inputs.worn_out) parts_.observer.on_error(node, inputs.worn_out->error());
   } else if (asked.verdict == Verdict::kAskSlot) {
     inputs.slot = parts_.slots.take(now.remediation, *now.node, asked.step->step);
     now.has_asked_slot = true;

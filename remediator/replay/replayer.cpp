@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 6> kKinds = {"alert", "act", "begin", "do
 constexpr int kMostTurns = 32;  // at one moment: a plan has no more steps
 // What waits is checked no more often: a history has weeks in it.
 constexpr milliseconds kReplayInterval = minutes(1);
-constexpr int kMostQuestions = 4;
+constexpr int kMostQuestions = 5;
 
 // How long a step usually takes.
 milliseconds usual_time(const PlannedStep& step) {
@@ -136,7 +136,8 @@ std::optional<milliseconds> Replayer::look(const std::string& node, WallTime now
   return std::max(*again, kReplayInterval);
 }
 
-Result<std::optional<SlotRefusal>> Replayer::ask_slot(const Case& now, Step step) {
+Result<std::optional<SlotRefusal>> Replayer::ask_slot(const Case& now, Step step,
+                                                      bool only_worn_out) {
   auto request = slot_request(now.remediation, *now.node, step);
   if (!request) return std::nullopt;
   SlotClaim claim{.remediation = now.remediation,
@@ -144,9 +145,11 @@ Result<std::optional<SlotRefusal>> Replayer::ask_slot(const Case& now, Step step
                   .request = *std::move(request),
                   .policy = *now.policy,
                   .now = now.at,
-                  .refusal = {}};
+                  .refusal = {},
+                  .only_asks = only_worn_out};
   with_fleet(cluster_.view(),
              [&](const Fleet& fleet) { ledger_ = with_claim(std::move(ledger_), fleet, claim); });
+  if (only_worn_out && claim.refusal && !claim.refusal->is_worn_out) return std::nullopt;
   return claim.refusal;
 }
 
@@ -164,8 +167,10 @@ Decision Replayer::decide_with_answers(Case& now) {
     const bool awaits_approval = decision.rule == "guard.approval" && decision.approval;
     if (decision.verdict == Verdict::kAskReport) {
       inputs.report = report_of(now.remediation, now.node, now.at);
+    } else if (decision.verdict == Verdict::kAskWornOut) {
+      inputs.worn_out = ask_slot(now, decision.step->step, true);
     } else if (decision.verdict == Verdict::kAskSlot) {
-      inputs.slot = ask_slot(now, decision.step->step);
+      inputs.slot = ask_slot(now, decision.step->step, false);
     } else if (awaits_approval && options_.approves_all &&
                now.remediation.wish.approved_token.empty()) {
       now.remediation.status.approval = decision.approval;
@@ -200,6 +205,7 @@ bool Replayer::carry_out(Case& now) {
     case Verdict::kAskAlerts:
     case Verdict::kAskProofs:
     case Verdict::kAskGuard:
+    case Verdict::kAskWornOut:
     case Verdict::kAskSlot:
       break;
   }

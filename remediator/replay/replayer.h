@@ -52,7 +52,8 @@ class Replayer {
  private:
   struct Case;
 
-  [[nodiscard]] Result<std::optional<SlotRefusal>> ask_slot(const Case& now, Step step);
+  [[nodiscard]] Result<std::optional<SlotRefusal>> ask_slot(const Case& now, Step step,
+                                                            bool only_worn_out);
   [[nodiscard]] Decision decide_with_answers(Case& now);
   // Whether there is more to do at once.
   [[nodiscard]] bool carry_out(Case& now);

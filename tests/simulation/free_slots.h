@@ -11,6 +11,10 @@ class FreeSlots final : public Slots {
                                                         Step) override {
     return std::nullopt;
   }
+  [[nodiscard]] Result<std::optional<SlotRefusal>> worn_out(const Remediation&, const kube::Node&,
+                                                            Step) override {
+    return std::nullopt;
+  }
   [[nodiscard]] Status arrived(const Remediation&) override { return {}; }
   [[nodiscard]] Status give_back(const Remediation&) override { return {}; }
 };

@@ -145,11 +145,16 @@ TEST_F(LedgerSlotsTest, TakeNoMachineTwiceInAWeekForTheSameRemedy) {
   again.name += "0";
   clock_.advance(hours(24 * 6));
 
+  EXPECT_FALSE(slots_over_->worn_out(again, node("gpu-01"), Step::kDrain).value());
+  const auto lasts = slots_over_->worn_out(again, node("gpu-01"), Step::kReboot);
   const auto refusal = ask(again, Step::kReboot);
 
   ASSERT_TRUE(refusal);
   EXPECT_TRUE(refusal->is_worn_out);
+  ASSERT_TRUE(lasts && *lasts);
+  EXPECT_EQ((*lasts)->message, refusal->message);
   clock_.advance(hours(24 * 2));
+  EXPECT_FALSE(slots_over_->worn_out(again, node("gpu-01"), Step::kReboot).value());
   ASSERT_TRUE(slots_over_->give_back(first));
   EXPECT_FALSE(ask(again, Step::kReboot));
 }

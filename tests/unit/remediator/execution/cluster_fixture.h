@@ -83,6 +83,10 @@ class FixedSlots final : public Slots {
     if (before) before();
     return answer;
   }
+  Result<std::optional<SlotRefusal>> worn_out(const Remediation&, const kube::Node&,
+                                              Step) override {
+    return is_worn_out;
+  }
   Status arrived(const Remediation& remediation) override {
     arrivals.push_back(remediation.name);
     return {};
@@ -91,7 +95,7 @@ class FixedSlots final : public Slots {
     given_back.push_back(remediation.name);
     return {};
   }
-  Result<std::optional<SlotRefusal>> answer = std::nullopt;
+  Result<std::optional<SlotRefusal>> answer = std::nullopt, is_worn_out = std::nullopt;
   std::function<void()> before;  // happens just before it answers
   std::vector<std::string> asked, arrivals, given_back;
 };

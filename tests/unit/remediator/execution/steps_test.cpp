@@ -545,6 +545,26 @@ TEST_F(StepsTest, WaitForAHumansYesToExactlyThisStep) {
   EXPECT_TRUE(remediation().status.approval->seen_at);
 }
 
+TEST_F(StepsTest, AskNobodyToApproveARestartThatWillNotBeDone) {
+  auto& plan = policy.steps[Severity::kReboot];
+  *std::ranges::find(plan, Step::kReboot, &PlannedStep::step) = with_approval(Step::kReboot);
+  policy_.set(policy);
+  slots_.is_worn_out = fail(ErrorKind::kUnavailable, "no ledger");
+  quarantine();
+  ASSERT_TRUE(reconcile());
+  finish(Step::kDrain);
+  ASSERT_TRUE(reconcile());
+  expect_waiting("budget.ledger", "cannot be read");
+  EXPECT_FALSE(remediation().status.approval);
+
+  slots_.is_worn_out = SlotRefusal{
+      .guard = "escalation.repeated", .message = "it was restarted already", .is_worn_out = true};
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.escalated_to, Severity::kIsolate);
+  EXPECT_FALSE(remediation().status.approval);
+}
+
 TEST_F(StepsTest, WaitForAHumansYesBeforeTheReturnToo) {
   policy.steps[Severity::kReboot].back() = with_approval(Step::kReturn);
   policy_.set(policy);
