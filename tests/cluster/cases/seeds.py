@@ -10,7 +10,8 @@ import time
 
 from images import BINARIES
 
-from cases.base import (EXPORTERS, ISOLATE_XID, ClusterTest, cluster, deploy, exporter_of, kubectl, on, pods, workload)
+from cases.base import (EXPORTERS, ISOLATE_XID, ClusterTest, cluster, deploy, exporter_of, is_in_service, kubectl, on, pods,
+                        workload)
 from cases.commands import pages
 
 PREFIX = "gpu-healthcheck.aws-samples.io"
@@ -194,3 +195,6 @@ class SeedCommands(ClusterTest):
     def replace_it(self):
         self.assertRegex(self.type("kubectl get node $NODE -o jsonpath='{.spec.providerID}'"), "^i-")
         self.assertIn("deleted", self.type("kubectl delete node $NODE"))
+        # No kubelet makes its Node anew, and the next test wants it back.
+        cluster.node(self.NODE).become_another_machine(kubectl)
+        self.wait(lambda: is_in_service(self.NODE) and exporter_of(self.NODE), "the new machine to be ready")
