@@ -18,26 +18,29 @@ LedgerSlots::LedgerSlots(LedgerStore& ledger, RemediationStore& remediations,
 
 Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediation,
                                                      const kube::Node& node, Step step) {
-  auto request = slot_request(remediation, node, step);
-  if (!request) return std::nullopt;
+  if (!impact_of(step)) return std::nullopt;
   if (!view_.informers().is_fresh(clock_.steady())) return refuse_by_old_view(remediation);
   // One that has begun goes on, and gives its place back the sooner.
   if (remediation.is_drill() && is_taint_or_cordon(step) && has_fault_waiting_for_budget(view_))
     return SlotRefusal{.guard = "budget.drill", .message = "a real fault waits for a budget"};
-  const auto policy = policy_for(policy_.get(), &node, remediation);
-  SlotClaim claim{.remediation = remediation,
-                  .step = step,
-                  .request = *std::move(request),
-                  .policy = *policy,
-                  .now = {},
-                  .refusal = {}};
-  return settle(claim);
+  constexpr bool kOnlyAsks = false;
+  return settle(remediation, node, step, kOnlyAsks);
 }
 
 Result<std::optional<SlotRefusal>> LedgerSlots::worn_out(const Remediation& remediation,
                                                          const kube::Node& node, Step step) {
+  if (!treatment_of(step)) return std::nullopt;
+  constexpr bool kOnlyAsks = true;
+  auto refusal = settle(remediation, node, step, kOnlyAsks);
+  if (refusal && *refusal && !(*refusal)->is_worn_out) return std::nullopt;
+  return refusal;
+}
+
+Result<std::optional<SlotRefusal>> LedgerSlots::settle(const Remediation& remediation,
+                                                       const kube::Node& node, Step step,
+                                                       bool only_asks) {
   auto request = slot_request(remediation, node, step);
-  if (!request || !treatment_of(step)) return std::nullopt;
+  if (!request) return std::nullopt;
   const auto policy = policy_for(policy_.get(), &node, remediation);
   SlotClaim claim{.remediation = remediation,
                   .step = step,
@@ -45,13 +48,7 @@ Result<std::optional<SlotRefusal>> LedgerSlots::worn_out(const Remediation& reme
                   .policy = *policy,
                   .now = {},
                   .refusal = {},
-                  .only_asks = true};
-  auto refusal = settle(claim);
-  if (refusal && *refusal && !(*refusal)->is_worn_out) return std::nullopt;
-  return refusal;
-}
-
-Result<std::optional<SlotRefusal>> LedgerSlots::settle(SlotClaim& claim) {
+                  .only_asks = only_asks};
   for (;;) {
     // change() may call it several times, the last time last.
     const auto status = ledger_.change([&](Ledger& ledger) -> Status {

@@ -49,7 +49,10 @@ class LedgerSlots final : public Slots {
  private:
   [[nodiscard]] Result<std::optional<SlotRefusal>> refuse_by_old_view(
       const Remediation& remediation);
-  [[nodiscard]] Result<std::optional<SlotRefusal>> settle(SlotClaim& claim);
+  // `only_asks`: SlotClaim's.
+  [[nodiscard]] Result<std::optional<SlotRefusal>> settle(const Remediation& remediation,
+                                                          const kube::Node& node, Step step,
+                                                          bool only_asks);
   // A refusal where one of them may still take effect.
   [[nodiscard]] Result<std::optional<SlotRefusal>> look_for_untreated(SlotClaim& claim);
   [[nodiscard]] Status forget(const std::vector<Remediation>& all);
