@@ -22,6 +22,11 @@ class Clock {
   [[nodiscard]] virtual Wall wall() const = 0;
   // Any thread. For deadlines and durations; never jumps.
   [[nodiscard]] virtual Steady steady() const = 0;
+  // What the calling thread has used of a processor so far, to be compared with itself. Where nobody
+  // measures it, all the time that passes.
+  [[nodiscard]] virtual std::chrono::nanoseconds processor_time() const {
+    return steady().time_since_epoch();
+  }
   // Blocks the calling thread until `deadline` or until `stop` is requested; false if stopped.
   virtual bool sleep_until(Steady deadline, std::stop_token stop) = 0;
 
@@ -34,6 +39,7 @@ class SystemClock final : public Clock {
  public:
   [[nodiscard]] Wall wall() const override;
   [[nodiscard]] Steady steady() const override;
+  [[nodiscard]] std::chrono::nanoseconds processor_time() const override;
   bool sleep_until(Steady deadline, std::stop_token stop) override;
 };
 

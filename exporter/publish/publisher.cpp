@@ -13,7 +13,8 @@ namespace {
 constexpr std::chrono::milliseconds kRefreshInterval{1'000};
 // However fast events come, rendering them takes a tenth of a processor in the long run, and those
 // of a burst share a rendering. What a quiet second has saved may be used at once: a line that
-// comes right after a rendering is not kept waiting.
+// comes right after a rendering is not kept waiting. What other processes take of the machine while
+// it renders is not counted: a busy node's lines would wait ten times as long.
 constexpr int kShare = 10;
 constexpr std::chrono::seconds kSaved{1};
 
@@ -44,9 +45,10 @@ void Publisher::run(const std::stop_token& stop) {
     const bool was_scraped = was_scraped_.exchange(false, std::memory_order_relaxed);
     if (version == rendered && !was_scraped) continue;
     rendered = version;
-    const Clock::Steady begin = clock_.steady();
+    due = std::max(due, clock_.steady() - kSaved);
+    const auto before = clock_.processor_time();
     render();
-    due = std::max(due, begin - kSaved) + kShare * (clock_.steady() - begin);
+    due += kShare * (clock_.processor_time() - before);
     clock_.sleep_until(due, stop);
   }
 }

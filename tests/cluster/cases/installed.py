@@ -14,8 +14,10 @@ class Installed(ClusterTest):
 
     def test_a_healthy_node_has_its_gpus_and_no_finding(self):
         for node in cluster.nodes:
+            # A page is rendered after what it shows has been read, on a busy machine a good while after.
+            self.wait(lambda node=node: sum(line.startswith("gpuward_gpu_info{") for line in metrics_of(node.name)) == 8,
+                      f"the GPUs of {node.name}")
             lines = metrics_of(node.name)
-            self.assertEqual(8, sum(line.startswith("gpuward_gpu_info{") for line in lines), node.name)
             self.assertEqual([], [line for line in lines if line.startswith("gpuward_finding{")], node.name)
             self.assertIn("gpuward_node_severity 0", lines)
 

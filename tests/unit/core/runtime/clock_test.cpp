@@ -24,6 +24,17 @@ TEST(SystemClock, ReturnsAtOnceWhenTheDeadlineHasPassed) {
   EXPECT_TRUE(clock.sleep_for(-1h, {}));
 }
 
+TEST(SystemClock, CountsTheProcessorOnlyWhileItIsUsed) {
+  SystemClock clock;
+  const auto begin = clock.steady();
+  const auto used = clock.processor_time();
+  EXPECT_TRUE(clock.sleep_for(50ms, {}));
+  EXPECT_LT(clock.processor_time() - used, clock.steady() - begin);
+  const auto before_work = clock.processor_time();
+  while (clock.processor_time() < before_work + 1ms) {
+  }
+}
+
 TEST(SystemClock, IsWokenByAStop) {
   SystemClock clock;
   const auto begin = clock.steady();

@@ -6,7 +6,9 @@
 #include <atomic>
 #include <mutex>
 #include <new>
+#include <stop_token>
 #include <thread>
+#include <utility>
 
 #include "exporter/publish/web.h"
 #include "tests/fakes/fake_clock.h"
@@ -99,6 +101,45 @@ TEST(PublisherPace, KeepsASingleChangeWaitingForNothingAndABurstForItsShare) {
 }
 
 // LESSONS 4: "empty /metrics on reload" (an exporter that closes its registry to open a new one).
+// Of whose time other processes take most.
+class BusyMachineClock final : public Clock {
+ public:
+  [[nodiscard]] Wall wall() const override { return clock_.wall(); }
+  [[nodiscard]] Steady steady() const override { return clock_.steady(); }
+  [[nodiscard]] std::chrono::nanoseconds processor_time() const override { return used_.load(); }
+  bool sleep_until(Steady deadline, std::stop_token stop) override {
+    return clock_.sleep_until(deadline, std::move(stop));
+  }
+  void advance(std::chrono::nanoseconds by, std::chrono::nanoseconds used) {
+    used_ = used_.load() + used;
+    clock_.advance(by);
+  }
+  [[nodiscard]] std::size_t sleepers() const { return clock_.sleepers(); }
+
+ private:
+  fakes::FakeClock clock_;
+  std::atomic<std::chrono::nanoseconds> used_{};
+};
+
+// Seen on a cluster beside builds: an exporter that was Ready had no GPU in its metrics.
+TEST(PublisherPace, CountsNotWhatOtherProcessesTakeOfTheMachine) {
+  BusyMachineClock clock;
+  Store store{State{}};
+  std::atomic<int> renderings = 0;
+  Publisher publisher(store, clock, [&] {
+    clock.advance(1s, 5ms);
+    ++renderings;
+    return std::make_shared<const xid::Catalogue>();
+  });
+  while (renderings < 10) {
+    const int before = renderings;
+    store.touch();
+    ASSERT_TRUE(support::wait_until([&] { return renderings > before || clock.sleepers() > 0; },
+                                    10s, "a rendering or a pause"));
+    ASSERT_EQ(clock.sleepers(), 0) << renderings;
+  }
+}
+
 TEST(PublisherReload, EmptyMetricsOnReload) {
   SystemClock clock;
   Store store{State{}};
