@@ -22,8 +22,8 @@ class Clock {
   [[nodiscard]] virtual Wall wall() const = 0;
   // Any thread. For deadlines and durations; never jumps.
   [[nodiscard]] virtual Steady steady() const = 0;
-  // What the calling thread has used of a processor so far, to be compared with itself. Where nobody
-  // measures it, all the time that passes.
+  // What the calling thread has used of a processor so far, to be compared with itself. Where
+  // nobody measures it, all the time that passes.
   [[nodiscard]] virtual std::chrono::nanoseconds processor_time() const {
     return steady().time_since_epoch();
   }

@@ -31,9 +31,7 @@ Result<std::optional<SlotRefusal>> LedgerSlots::worn_out(const Remediation& reme
                                                          const kube::Node& node, Step step) {
   if (!treatment_of(step)) return std::nullopt;
   constexpr bool kOnlyAsks = true;
-  auto refusal = settle(remediation, node, step, kOnlyAsks);
-  if (refusal && *refusal && !(*refusal)->is_worn_out) return std::nullopt;
-  return refusal;
+  return settle(remediation, node, step, kOnlyAsks);
 }
 
 Result<std::optional<SlotRefusal>> LedgerSlots::settle(const Remediation& remediation,

@@ -162,6 +162,7 @@ Ledger with_claim(Ledger ledger, const Fleet& fleet, SlotClaim& claim) {
                         .treatment = treatment.value_or(Treatment::kReset),
                         .at = claim.now};
   claim.refusal = refuse_treated(ledger, claim, attempt);
+  if (claim.only_asks && claim.refusal && !claim.refusal->is_worn_out) claim.refusal.reset();
   if (claim.refusal || claim.only_asks) return ledger;
   const bool taints_first = claim.step == Step::kCordon && wants_taint(claim);
   if (taints_first) {

@@ -33,7 +33,7 @@ struct SlotClaim {
   const Policy& policy;  // for this node
   WallTime now;
   std::optional<SlotRefusal> refusal;  // the answer
-  bool only_asks = false;              // only what the machine has behind it; nothing is taken
+  bool only_asks = false;              // only whether the machine is worn out; nothing is taken
   // Remediations whose attempts at this treatment came to nothing: the ledger has each from before
   // its call, and only what was accepted counts against the machine.
   std::set<std::string> untreated = {};

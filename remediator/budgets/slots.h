@@ -39,8 +39,9 @@ class Slots {
   [[nodiscard]] virtual Result<std::optional<SlotRefusal>> take(const Remediation& remediation,
                                                                 const kube::Node& node,
                                                                 Step step) = 0;
-  // The refusal of take() that will last: the machine has had that step lately, and it escalates.
-  // Nothing is taken. Asked before anybody is asked to approve the step.
+  // The refusal of take() that will last: the machine has had that step lately, and it escalates;
+  // or the step waits until it is known whether it has. Nothing is taken. Asked before anybody is
+  // asked to approve the step.
   [[nodiscard]] virtual Result<std::optional<SlotRefusal>> worn_out(const Remediation& remediation,
                                                                     const kube::Node& node,
                                                                     Step step) = 0;

@@ -72,7 +72,7 @@ void count(const std::vector<Remediation>& remediations, const std::vector<kube:
     if (last_open == nullptr || one.created > last_open->created) last_open = &one;
     ++status.open[one.status.phase][one.acted_severity()];
     count_held(one, now, status.held);
-    if (waits_for_approval(one)) status.to_approve.push_back(&one);
+    if (one.awaits_approval()) status.to_approve.push_back(&one);
   }
   for (const auto& [node, one] : by_node) {
     if (one->status.phase == Phase::kCancelled && one->any_firing() && !healthy.contains(node))
@@ -209,11 +209,6 @@ std::vector<BudgetUse> shown_budgets(const Ledger& ledger, const Fleet& fleet,
   std::erase_if(
       uses, [](const BudgetUse& use) { return use.used == 0 && use.guard != "budget.cluster"; });
   return uses;
-}
-
-bool waits_for_approval(const Remediation& one) {
-  const auto& asked = one.status.approval;
-  return asked && !asked->seen_at && one.status.phase == Phase::kWaiting;
 }
 
 bool is_held(const kube::Lease& lease, WallTime now) {

@@ -67,8 +67,6 @@ struct FleetStatus {
 [[nodiscard]] std::vector<BudgetUse> shown_budgets(const Ledger& ledger, const Fleet& fleet,
                                                    const BudgetLimits& limits, WallTime now);
 
-[[nodiscard]] bool waits_for_approval(const Remediation& remediation);
-
 // Whether somebody leads by it.
 [[nodiscard]] bool is_held(const kube::Lease& lease, WallTime now);
 

@@ -113,6 +113,8 @@ RemediationStatus with_decision(RemediationStatus status, const Decision& decisi
   if (decision.cordon_is_gone) status.pre_existing_cordon = true;
   if (decision.escalate_to) {
     status.escalated_to = decision.escalate_to;
+    // It was asked for a step that is not taken.
+    if (status.approval && !status.approval->seen_at) status.approval.reset();
     remember(status, decision.message, now);
   }
   if (decision.cleared) {

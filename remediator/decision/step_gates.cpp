@@ -323,10 +323,12 @@ Gate gate_before(const PlannedStep& step, const Policy& policy, const DecisionIn
   }
   Gate open;
   if (step.before.approval) {
-    if (auto gate = guard_before(step, inputs)) return *gate;
     const ApprovalAnswer answer = approval_of(inputs.remediation, *inputs.node, step.step, now);
     if (!answer.is_given) {
       if (auto gate = wear_before(step, inputs)) return *gate;
+    }
+    if (auto gate = guard_before(step, inputs)) return *gate;
+    if (!answer.is_given) {
       Gate gate = shut("guard.approval", how_to_approve(inputs.remediation, answer.record));
       gate.approval = answer.record;
       return gate;

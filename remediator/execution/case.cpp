@@ -39,8 +39,8 @@ Case case_of(Remediation remediation, std::optional<kube::Node> node,
   return now;
 }
 
-// No decision asks for more than a report, the alerts, the proofs, the guard of approvals and a
-// slot.
+// No decision asks for more than a report, the alerts, the proofs, whether the machine is worn out,
+// the guard of approvals and a slot.
 constexpr int kMostAnswers = 7;
 // How long ago approvals may have been seen to be guarded where nobody has given one yet.
 constexpr milliseconds kGuardAge{15'000};

@@ -226,6 +226,10 @@ struct Remediation {
   RemediationStatus status;
 
   [[nodiscard]] bool open() const { return is_open(status.phase); }
+  // status.approval is asked for, and nobody has answered.
+  [[nodiscard]] bool awaits_approval() const {
+    return status.phase == Phase::kWaiting && status.approval && !status.approval->seen_at;
+  }
   // Something is to be done for it: it is open, is to be told of, or waits for us to let it go.
   [[nodiscard]] bool wants_us() const;
   // All that is said of the node is of injected faults (guards/drills).

@@ -14,11 +14,6 @@ namespace {
 
 using kube::is_older;
 
-bool awaits_approval(const Remediation& remediation) {
-  const auto& approval = remediation.status.approval;
-  return remediation.status.phase == Phase::kWaiting && approval && approval->by.empty();
-}
-
 // When its newest step was begun, or it was opened; nullopt where it is closed.
 std::optional<WallTime> at_step_since(const Remediation& remediation) {
   if (!remediation.open()) return std::nullopt;
@@ -216,7 +211,7 @@ std::vector<ClusterView::Count> count_remediations(const ClusterView& view) {
     count.phase = phase;
     count.severity = remediation.severity;
     ++count.number;
-    if (awaits_approval(remediation)) ++count.unanswered;
+    if (remediation.awaits_approval()) ++count.unanswered;
     const auto since = at_step_since(remediation);
     if (since && (!count.oldest_step || *since < *count.oldest_step)) count.oldest_step = since;
   }

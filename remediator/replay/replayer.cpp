@@ -149,7 +149,6 @@ Result<std::optional<SlotRefusal>> Replayer::ask_slot(const Case& now, Step step
                   .only_asks = only_worn_out};
   with_fleet(cluster_.view(),
              [&](const Fleet& fleet) { ledger_ = with_claim(std::move(ledger_), fleet, claim); });
-  if (only_worn_out && claim.refusal && !claim.refusal->is_worn_out) return std::nullopt;
   return claim.refusal;
 }
 
@@ -172,7 +171,7 @@ Decision Replayer::decide_with_answers(Case& now) {
     } else if (decision.verdict == Verdict::kAskSlot) {
       inputs.slot = ask_slot(now, decision.step->step, false);
     } else if (awaits_approval && options_.approves_all &&
-               now.remediation.wish.approved_token.empty()) {
+               now.remediation.wish.approved_token != decision.approval->token) {
       now.remediation.status.approval = decision.approval;
       now.remediation.wish.approved_token = decision.approval->token;
       now.remediation.wish.approved_by = "the replay";

@@ -5,7 +5,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Of one look: each decision asks at most five questions, the ledger is read and written for a
+// Of one look: each decision asks at most six questions, the ledger is read and written for a
 // slot, each call asks for a permit of three reads, each change is one write; twice that where
 // another replica is faster.
 constexpr int kMostInLook = 80;

@@ -232,6 +232,8 @@ TEST_F(LedgerSlotsTest, WaitForARestartOfWhichNobodyKnowsWhetherItComes) {
   ASSERT_TRUE(refusal);
   EXPECT_FALSE(refusal->is_worn_out);
   EXPECT_THAT(refusal->message, HasSubstr("may be under way"));
+  EXPECT_TRUE(slots_over_->worn_out(again, node("gpu-01"), Step::kReboot).value())
+      << "nobody is asked to approve it yet";
   clock_.advance(minutes(11));
   EXPECT_FALSE(ask(again, Step::kReboot));
 }

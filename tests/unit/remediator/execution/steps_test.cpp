@@ -556,6 +556,9 @@ TEST_F(StepsTest, AskNobodyToApproveARestartThatWillNotBeDone) {
   ASSERT_TRUE(reconcile());
   expect_waiting("budget.ledger", "cannot be read");
   EXPECT_FALSE(remediation().status.approval);
+  slots_.is_worn_out = std::nullopt;
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(remediation().awaits_approval());
 
   slots_.is_worn_out = SlotRefusal{
       .guard = "escalation.repeated", .message = "it was restarted already", .is_worn_out = true};

@@ -360,6 +360,7 @@ TEST_F(ViewTest, SaysHowLongTheNewestStepIsOldAndWhetherAYesIsMissing) {
   EXPECT_EQ(only().unanswered, 1U);
 
   seen.status.approval->by = "alice";
+  seen.status.approval->seen_at = clock_.wall();
   replica_->view.put_remediation(seen);
   EXPECT_EQ(only().unanswered, 0U);
 
