@@ -47,36 +47,32 @@ std::string reason_without_input(std::string_view what) {
 
 // Builds the document; returns false (which ends the parse) at the first thing that untrusted input
 // may not send.
-class StrictBuilder {
+class StrictBuilder final : public nlohmann::json_sax<Json> {
  public:
-  using number_integer_t = Json::number_integer_t;
-  using number_unsigned_t = Json::number_unsigned_t;
-  using number_float_t = Json::number_float_t;
-  using string_t = Json::string_t;
-  using binary_t = Json::binary_t;
-
   explicit StrictBuilder(const JsonLimits& limits) : limits_(limits) {}
 
-  bool null() { return place(nullptr) != nullptr; }
-  bool boolean(bool value) { return place(value) != nullptr; }
-  bool number_integer(number_integer_t value) { return place(value) != nullptr; }
-  bool number_unsigned(number_unsigned_t value) { return place(value) != nullptr; }
-  bool number_float(number_float_t value, const string_t& text) {
+  bool null() override { return place(nullptr) != nullptr; }
+  bool boolean(bool value) override { return place(value) != nullptr; }
+  bool number_integer(number_integer_t value) override { return place(value) != nullptr; }
+  bool number_unsigned(number_unsigned_t value) override { return place(value) != nullptr; }
+  bool number_float(number_float_t value, const string_t& text) override {
     // nlohmann turns an integer that does not fit into a double without a word.
     if (text.find_first_of(".eE") == string_t::npos) {
       return refuse(ErrorKind::kInvalid, "an integer beyond 64 bits");
     }
     return place(value) != nullptr;
   }
-  bool string(string_t& value) { return place(std::move(value)) != nullptr; }
-  bool binary(binary_t& /*value*/) { return refuse(ErrorKind::kInvalid, "binary data"); }
+  bool string(string_t& value) override { return place(std::move(value)) != nullptr; }
+  bool binary(binary_t& /*value*/) override {
+    return refuse(ErrorKind::kInvalid, "binary data");
+  }
 
-  bool start_object(std::size_t /*size*/) { return open(Json::object()); }
-  bool start_array(std::size_t /*size*/) { return open(Json::array()); }
-  bool end_object() { return close(); }
-  bool end_array() { return close(); }
+  bool start_object(std::size_t /*size*/) override { return open(Json::object()); }
+  bool start_array(std::size_t /*size*/) override { return open(Json::array()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
 
-  bool key(string_t& name) {
+  bool key(string_t& name) override {
     const auto [member, added] =
         open_.back()->get_ref<Json::object_t&>().emplace(std::move(name), nullptr);
     if (!added) return refuse(ErrorKind::kInvalid, "a key that stands twice in one object");
@@ -85,7 +81,7 @@ class StrictBuilder {
   }
 
   bool parse_error(std::size_t position, const std::string& /*token*/,
-                   const Json::exception& error) {
+                   const Json::exception& error) override {
     position_ = position;
     return refuse(ErrorKind::kInvalid, reason_without_input(error.what()));
   }

@@ -130,7 +130,7 @@ std::string explain_commands(const Remediation& remediation, const std::string& 
     return text + "  it is cancelled, and ends as soon as gpuward may change something\n";
   const bool is_excluded = !ends_exclusion.empty();
   if (is_excluded) text += "  to let gpuward act on it again: " + ends_exclusion + "\n";
-  if (remediation.awaits_approval() && !is_excluded) {
+  if (awaits_approval(remediation) && !is_excluded) {
     text += command("approve", "let it " + std::string(to_string(status.approval->step))) + " " +
             status.approval->token + "\n";
   }

@@ -72,7 +72,7 @@ void count(const std::vector<Remediation>& remediations, const std::vector<kube:
     if (last_open == nullptr || one.created > last_open->created) last_open = &one;
     ++status.open[one.status.phase][one.acted_severity()];
     count_held(one, now, status.held);
-    if (one.awaits_approval()) status.to_approve.push_back(&one);
+    if (awaits_approval(one)) status.to_approve.push_back(&one);
   }
   for (const auto& [node, one] : by_node) {
     if (one->status.phase == Phase::kCancelled && one->any_firing() && !healthy.contains(node))

@@ -45,7 +45,7 @@ std::string or_dash(const std::string& text) { return text.empty() ? "-" : text;
 // What the wide list has before the message.
 std::vector<std::string> wide_cells(const Remediation& one) {
   return {std::string(to_string(one.status.mode)), or_dash(one.status.rule), step_text(one),
-          one.awaits_approval() ? one.status.approval->token : "-", or_dash(one.instance_id)};
+          awaits_approval(one) ? one.status.approval->token : "-", or_dash(one.instance_id)};
 }
 
 void insert_before_last(std::vector<std::string>& row, const std::vector<std::string>& cells) {

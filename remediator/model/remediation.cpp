@@ -109,6 +109,11 @@ std::optional<WallTime> Remediation::ended_at() const {
   return last;
 }
 
+bool awaits_approval(const Remediation& remediation) {
+  const RemediationStatus& status = remediation.status;
+  return status.phase == Phase::kWaiting && status.approval && !status.approval->seen_at;
+}
+
 void remember_findings(const kube::Node& node, RemediationStatus& status) {
   std::vector<NodeFinding>& known = status.findings;
   const auto identity = [](const NodeFinding& one) {

@@ -226,10 +226,6 @@ struct Remediation {
   RemediationStatus status;
 
   [[nodiscard]] bool open() const { return is_open(status.phase); }
-  // status.approval is asked for, and nobody has answered.
-  [[nodiscard]] bool awaits_approval() const {
-    return status.phase == Phase::kWaiting && status.approval && !status.approval->seen_at;
-  }
   // Something is to be done for it: it is open, is to be told of, or waits for us to let it go.
   [[nodiscard]] bool wants_us() const;
   // All that is said of the node is of injected faults (guards/drills).
@@ -264,6 +260,9 @@ struct Remediation {
   // When the last of the alerts ended; nullopt while any fires or where there is none.
   [[nodiscard]] std::optional<WallTime> ended_at() const;
 };
+
+// Its status.approval is asked for, and nobody has answered.
+[[nodiscard]] bool awaits_approval(const Remediation& remediation);
 
 // Adds what the exporter says on `node`: nothing that was found is forgotten, and of each thing the
 // first word stays, so that a repeat changes nothing. At most kMostNodeFindings, the worst.

@@ -211,7 +211,7 @@ std::vector<ClusterView::Count> count_remediations(const ClusterView& view) {
     count.phase = phase;
     count.severity = remediation.severity;
     ++count.number;
-    if (remediation.awaits_approval()) ++count.unanswered;
+    if (awaits_approval(remediation)) ++count.unanswered;
     const auto since = at_step_since(remediation);
     if (since && (!count.oldest_step || *since < *count.oldest_step)) count.oldest_step = since;
   }

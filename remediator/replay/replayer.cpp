@@ -163,14 +163,14 @@ Decision Replayer::decide_with_answers(Case& now) {
                         .slot = {}};
   Decision decision = decide(*now.policy, inputs, now.at);
   for (int i = 0; i < kMostQuestions; ++i) {
-    const bool awaits_approval = decision.rule == "guard.approval" && decision.approval;
+    const bool is_to_be_approved = decision.rule == "guard.approval" && decision.approval;
     if (decision.verdict == Verdict::kAskReport) {
       inputs.report = report_of(now.remediation, now.node, now.at);
     } else if (decision.verdict == Verdict::kAskWornOut) {
       inputs.worn_out = ask_slot(now, decision.step->step, true);
     } else if (decision.verdict == Verdict::kAskSlot) {
       inputs.slot = ask_slot(now, decision.step->step, false);
-    } else if (awaits_approval && options_.approves_all &&
+    } else if (is_to_be_approved && options_.approves_all &&
                now.remediation.wish.approved_token != decision.approval->token) {
       now.remediation.status.approval = decision.approval;
       now.remediation.wish.approved_token = decision.approval->token;

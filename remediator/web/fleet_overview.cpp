@@ -23,7 +23,7 @@ void count(const Remediation& one, FleetOverview& overview) {
   ++overview.sick[one.acted_severity()];
   if (needs_operator(one.status.phase)) ++overview.held;
   if (is_being_repaired(one.status.phase)) ++overview.in_repair;
-  if (one.awaits_approval()) ++overview.approvals;
+  if (awaits_approval(one)) ++overview.approvals;
 }
 
 OverviewRow row_of(const Remediation& one, WallTime now) {

@@ -158,7 +158,7 @@ Markup commands(const Remediation& remediation) {
     lines.emplace_back(std::move(what),
                        command("gpuwardctl " + verb + " " + remediation.node + rest));
   };
-  if (remediation.awaits_approval()) {
+  if (awaits_approval(remediation)) {
     add("Let it " + std::string(to_string(status.approval->step)), "approve",
         " " + status.approval->token);
   }

@@ -42,16 +42,6 @@ DeviceQuery::Complaint DeviceQuery::complaint() const {
   return has_answered_ ? Complaint() : first_failure_;
 }
 
-Maybe<std::uint32_t> DeviceQuery::number(const Number32Call& function) {
-  std::uint32_t raw = 0;
-  return tells(function, &raw) ? number_from(raw) : std::nullopt;
-}
-
-Maybe<std::uint64_t> DeviceQuery::number(const Number64Call& function) {
-  std::uint64_t raw = 0;
-  return tells(function, &raw) ? number_from(raw) : std::nullopt;
-}
-
 Maybe<std::uint32_t> DeviceQuery::number(const Function<ReturnCode(Device, I32, U32*)>& function,
                                          I32 argument) {
   std::uint32_t raw = 0;

@@ -41,8 +41,11 @@ class DeviceQuery {
                            std::type_identity_t<Rest>... rest) {
     return ask(function, rest...) == kSuccess;
   }
-  [[nodiscard]] Maybe<std::uint32_t> number(const Number32Call& function);
-  [[nodiscard]] Maybe<std::uint64_t> number(const Number64Call& function);
+  template <typename Number>
+  [[nodiscard]] Maybe<Number> number(const Function<ReturnCode(Device, Number*)>& function) {
+    Number raw = 0;
+    return tells(function, &raw) ? number_from(raw) : std::nullopt;
+  }
   // Where the function has one argument between the GPU and the answer.
   [[nodiscard]] Maybe<std::uint32_t> number(const Function<ReturnCode(Device, I32, U32*)>& function,
                                             I32 argument);
@@ -52,7 +55,6 @@ class DeviceQuery {
   // For answers that come inside of structures.
   ReturnCode note(ReturnCode code, const char* function);
 
-  [[nodiscard]] bool is_lost() const { return is_lost_; }
   [[nodiscard]] bool wants_reopen() const { return wants_reopen_; }
   [[nodiscard]] bool is_over() const { return is_lost_ || (wants_reopen_ && !refuses_); }
   // Whether some question has failed, other than for want of such a thing.

@@ -558,7 +558,7 @@ TEST_F(StepsTest, AskNobodyToApproveARestartThatWillNotBeDone) {
   EXPECT_FALSE(remediation().status.approval);
   slots_.is_worn_out = std::nullopt;
   ASSERT_TRUE(reconcile());
-  ASSERT_TRUE(remediation().awaits_approval());
+  ASSERT_TRUE(awaits_approval(remediation()));
 
   slots_.is_worn_out = SlotRefusal{
       .guard = "escalation.repeated", .message = "it was restarted already", .is_worn_out = true};
