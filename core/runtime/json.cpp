@@ -63,9 +63,7 @@ class StrictBuilder final : public nlohmann::json_sax<Json> {
     return place(value) != nullptr;
   }
   bool string(string_t& value) override { return place(std::move(value)) != nullptr; }
-  bool binary(binary_t& /*value*/) override {
-    return refuse(ErrorKind::kInvalid, "binary data");
-  }
+  bool binary(binary_t& /*value*/) override { return refuse(ErrorKind::kInvalid, "binary data"); }
 
   bool start_object(std::size_t /*size*/) override { return open(Json::object()); }
   bool start_array(std::size_t /*size*/) override { return open(Json::array()); }

@@ -1,4 +1,4 @@
-// Bytes of a pipe into lines of at most a given length. Used by WorkerSource for what the worker
+// Bytes of a pipe into lines of at most a given length. Used by RunningWorker for what the worker
 // answers, where a longer line is the end of it, and for what it complains about, where the rest is
 // dropped.
 #pragma once

@@ -1,14 +1,11 @@
 #include "exporter/gpu/worker/worker_source.h"
 
 #include <poll.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <utility>
 
-#include "core/runtime/text.h"
 #include "core/runtime/yaml_scalars.h"
 #include "exporter/gpu/report/library.h"
 
@@ -17,28 +14,22 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Between one answer and the next; what is more comes from no healthy worker.
-constexpr std::size_t kMostBytesPerReading = 4 * kMostMessageBytes;
-constexpr std::size_t kMostMessagesPerReading = 10'000;
 constexpr std::size_t kMostXids = 4096;  // that nobody has taken yet
-constexpr std::size_t kMostComplaintBytes = 512;
-constexpr int kMostComplaints = 20;  // of one worker
-// A process that has closed its pipes is gone a moment later, or never meant to go.
-constexpr milliseconds kLongestFarewell{250};
 constexpr milliseconds kFarewellLook{5};
 constexpr milliseconds kLongestOrderlyEnd{500};
 // Progress comes in a hundred messages a reading: not each of them is worth a look.
 constexpr milliseconds kProgressPause{20};
 constexpr int kCrashesToGiveUp = 3;
 
-std::string how_it_ended(int status) {
-  if (WIFSIGNALED(status)) {
-    const int number = WTERMSIG(status);
-    const char* const name = ::sigabbrev_np(number);
-    return "was ended by signal " + std::to_string(number) +
-           (name != nullptr ? std::string(" (SIG") + name + ")" : std::string());
-  }
-  return "ended with exit code " + std::to_string(WEXITSTATUS(status));
+// ", asked for 0000:4e:00 temperature"; empty where it had nothing to do.
+std::string doing(const RunningWorker& worker, const WorkerDuty& duty) {
+  if (worker.progress().empty() || !duty.is_asked()) return {};
+  return ", asked for " + worker.progress();
+}
+
+// Where one cannot be killed, another would only join it: the driver lets go of it first.
+bool may_probe(const GpuTelemetry& telemetry, const Unreaped& unreaped) {
+  return telemetry.state == WorkerState::kAnswering && unreaped.is_empty();
 }
 
 }  // namespace
@@ -52,9 +43,10 @@ WorkerSource::WorkerSource(WorkerOptions options, CurrentGpuTimes times, Clock& 
 
 WorkerSource::~WorkerSource() {
   if (worker_ == nullptr) return;
-  worker_->close_input();
+  WorkerProcess& process = worker_->process();
+  process.close_input();
   const auto deadline = clock_.steady() + kLongestOrderlyEnd;
-  while (!worker_->try_reap() && clock_.steady() < deadline) {
+  while (!process.try_reap() && clock_.steady() < deadline) {
     ::poll(nullptr, 0, static_cast<int>(kFarewellLook.count()));
   }
 }
@@ -74,9 +66,8 @@ bool WorkerSource::wait(milliseconds limit, const std::stop_token& stop) {
 
 void WorkerSource::look(Clock::Steady now) {
   if (is_hurried_.exchange(false)) duty_.hurry();
-  take_complaints();
-  take_in(now);
-  notice_end(now);
+  has_progress_ = false;
+  if (worker_) listen(now);
   unreaped_.bury();
   notice_stuck(now);
   look_at_probe(now);
@@ -84,48 +75,31 @@ void WorkerSource::look(Clock::Steady now) {
   act(now);
 }
 
-void WorkerSource::take_in(Clock::Steady now) {
-  has_progress_ = false;
-  if (worker_ == nullptr) return;
-  const std::string bytes = worker_->read_output();
-  bytes_since_answer_ += bytes.size();
-  messages_.feed(bytes, [&](std::string_view line) { take_message(line, now); });
-  if (worker_ == nullptr) return;
-  has_progress_ = !bytes.empty() && duty_.is_asked();
-  if (messages_.has_overflowed() || bytes_since_answer_ > kMostBytesPerReading ||
-      messages_since_answer_ > kMostMessagesPerReading) {
-    retire(WorkerState::kCrashed, "The GPU worker says more than anybody can: it was killed", now);
-  }
+void WorkerSource::listen(Clock::Steady now) {
+  worker_->log_complaints();
+  const auto fault =
+      worker_->read([&](WorkerMessage message) { return take(std::move(message), now); });
+  if (fault) return retire(*fault, now);
+  has_progress_ = worker_->has_spoken() && duty_.is_asked();
+  if (const auto end = worker_->end(now)) retire(*end + doing(*worker_, duty_), now);
 }
 
-void WorkerSource::take_message(std::string_view line, Clock::Steady now) {
-  if (worker_ == nullptr) return;  // an earlier line was its end
-  ++messages_since_answer_;
-  auto message = decode_message(line);
-  if (!message) {
-    return retire(WorkerState::kCrashed,
-                  "The GPU worker answers nonsense and was killed: " + message.error().message,
-                  now);
-  }
-  if (message->progress) {
-    progress_ = *std::move(message->progress);
-    if (progress_ == kClosingProgress) duty_.closing();
-  }
-  if (message->report) take_report(*std::move(message->report), now);
-  if (message->xid && xids_.size() < kMostXids) {
-    xids_.push_back(*std::move(message->xid));
+RunningWorker::Fault WorkerSource::take(WorkerMessage message, Clock::Steady now) {
+  if (message.progress == kClosingProgress) duty_.closing();
+  if (message.xid && xids_.size() < kMostXids) {
+    xids_.push_back(*std::move(message.xid));
     has_news_ = true;
   }
+  if (!message.report) return std::nullopt;
+  if (!duty_.is_asked()) return "The GPU worker sent an unexpected answer: it was killed";
+  take_report(*std::move(message.report), now);
+  return std::nullopt;
 }
 
 void WorkerSource::take_report(GpuReport report, Clock::Steady now) {
-  if (!duty_.is_asked()) {
-    return retire(WorkerState::kCrashed, "The GPU worker sent an unexpected answer: it was killed",
-                  now);
-  }
   duty_.answered();
+  worker_->answered();
   crashes_at_error_records_ = 0;
-  bytes_since_answer_ = messages_since_answer_ = 0;
   if (!hung_gpus_.fill_in(report)) {
     wants_replacement_ = true;
     return;
@@ -139,57 +113,27 @@ void WorkerSource::take_report(GpuReport report, Clock::Steady now) {
   has_news_ = true;
 }
 
-void WorkerSource::take_complaints() {
-  if (worker_ == nullptr) return;
-  const std::string bytes = worker_->read_complaints();
-  bytes_since_answer_ += bytes.size();
-  complaints_.feed(bytes, [&](std::string_view line) {
-    if (++complaint_count_ > kMostComplaints) return;
-    log_.warn("GPU worker wrote to stderr", {{"text", to_valid_utf8(line, kMostComplaintBytes)}});
-  });
-}
-
-void WorkerSource::notice_end(Clock::Steady now) {
-  if (worker_ == nullptr) return;
-  const auto status = worker_->try_reap();
-  if (status && worker_->output() < 0) {
-    return retire(WorkerState::kCrashed, "The GPU worker " + how_it_ended(*status) + doing(), now);
-  }
-  if (!status && worker_->output() >= 0) return silent_since_.reset();
-  // Gone with its pipe still open elsewhere, or the pipe closed and the process not gone.
-  if (!silent_since_) silent_since_ = now;
-  if (now - *silent_since_ < kLongestFarewell) return;
-  retire(WorkerState::kCrashed,
-         status ? "The GPU worker " + how_it_ended(*status) + doing()
-                : "The GPU worker has closed its pipe and was killed" + doing(),
-         now);
-}
-
-void WorkerSource::retire(WorkerState state, std::string fault, Clock::Steady now) {
-  drop(state, std::move(fault), now);
+void WorkerSource::retire(std::string fault, Clock::Steady now) {
+  const std::string progress = worker_->progress();
+  const bool was_asked = duty_.is_asked();
+  drop(WorkerState::kCrashed, std::move(fault), now);
   duty_.ended(now);
-}
-
-void WorkerSource::drop(WorkerState state, std::string fault, Clock::Steady now) {
-  take_complaints();
-  if (state == WorkerState::kCrashed) weigh_crash();
-  worker_->kill();
-  unreaped_.add(std::move(worker_), now);
-  telemetry_.state = state;
-  telemetry_.fault = std::move(fault);
-  has_news_ = true;
-}
-
-void WorkerSource::weigh_crash() {
   if (!options_.error_records) return;
-  const bool was_at_them =
-      duty_.is_asked() && progress_.ends_with(options_.error_records->progress);
+  const bool was_at_them = was_asked && progress.ends_with(options_.error_records->progress);
   crashes_at_error_records_ = was_at_them ? crashes_at_error_records_ + 1 : 0;
   if (crashes_at_error_records_ < kCrashesToGiveUp) return;
   options_.argv = std::exchange(options_.error_records, std::nullopt)->argv;
   telemetry_.has_given_up_error_records = true;
   log_.error("Stopped reading error records, the GPU library crashes there",
-             {{"crashes", std::to_string(kCrashesToGiveUp)}, {"asked_for", progress_}});
+             {{"crashes", std::to_string(kCrashesToGiveUp)}, {"asked_for", progress}});
+}
+
+void WorkerSource::drop(WorkerState state, std::string fault, Clock::Steady now) {
+  unreaped_.add(worker_->kill(), now);
+  worker_.reset();
+  telemetry_.state = state;
+  telemetry_.fault = std::move(fault);
+  has_news_ = true;
 }
 
 void WorkerSource::notice_stuck(Clock::Steady now) {
@@ -210,20 +154,23 @@ void WorkerSource::act(Clock::Steady now) {
       if (unreaped_.has_room(probe_ ? 1 : 0)) start(now);
       return;
     case WorkerDuty::Task::kAsk:
-      return ask(now);
+      worker_->ask();
+      asked_at_ = now;
+      return duty_.asked(now);
     case WorkerDuty::Task::kGiveUp:
       return give_up(times, now);
   }
 }
 
 void WorkerSource::give_up(const GpuTimes& times, Clock::Steady now) {
+  const std::string progress = worker_->progress();
   ++telemetry_.hangs;
-  telemetry_.hung_at = progress_;
-  const std::string fault =
-      "The driver has not answered within " + to_duration_text(duty_.limit(times)) + doing();
+  telemetry_.hung_at = progress;
+  const std::string fault = "The driver has not answered within " +
+                            to_duration_text(duty_.limit(times)) + doing(*worker_, duty_);
   const bool is_one_gpu =
-      hung_gpus_.blame(progress_, fault + "; it is left out", telemetry_.report.get(), now);
-  if (is_one_gpu) log_.error("GPU hangs, skipping it", {{"asked_for", progress_}});
+      hung_gpus_.blame(progress, fault + "; it is left out", telemetry_.report.get(), now);
+  if (is_one_gpu) log_.error("GPU hangs, skipping it", {{"asked_for", progress}});
   drop(WorkerState::kHung, fault + "; the GPU worker was killed", now);
   if (is_one_gpu) {
     duty_.replaced(now);
@@ -236,15 +183,9 @@ void WorkerSource::replace_idle(Clock::Steady now) {
   if (worker_ != nullptr && duty_.is_asked()) return;
   wants_replacement_ = false;
   if (worker_ == nullptr) return;
-  take_complaints();
-  worker_->kill();
-  unreaped_.add(std::move(worker_), now);
+  unreaped_.add(worker_->kill(), now);
+  worker_.reset();
   duty_.replaced(now);
-}
-
-bool WorkerSource::may_probe() const {
-  // Where one cannot be killed, another would only join it: the driver lets go of it first.
-  return telemetry_.state == WorkerState::kAnswering && unreaped_.is_empty();
 }
 
 void WorkerSource::look_at_probe(Clock::Steady now) {
@@ -262,7 +203,7 @@ void WorkerSource::look_at_probe(Clock::Steady now) {
 }
 
 void WorkerSource::start_probe(Clock::Steady now) {
-  if (!may_probe()) return;
+  if (!may_probe(telemetry_, unreaped_)) return;
   const GpuTimes times = times_();
   const auto gpu = hung_gpus_.due(now, times.interval);
   if (!gpu) return;
@@ -290,26 +231,8 @@ void WorkerSource::start(Clock::Steady now) {
     has_news_ = true;
     return;
   }
-  worker_ = *std::move(started);
-  messages_ = MessageLines(kMostMessageBytes);
-  complaints_ = MessageLines(kMostComplaintBytes);
-  complaint_count_ = 0;
-  bytes_since_answer_ = messages_since_answer_ = 0;
-  progress_.clear();
-  silent_since_.reset();
+  worker_ = std::make_unique<RunningWorker>(*std::move(started), log_);
   act(now);
-}
-
-void WorkerSource::ask(Clock::Steady now) {
-  (void)worker_->send(kReadRequest);  // where it is not taken, the worker ends or is given up
-  duty_.asked(now);
-  asked_at_ = now;
-  progress_.clear();
-}
-
-std::string WorkerSource::doing() const {
-  if (progress_.empty() || !duty_.is_asked()) return {};
-  return ", asked for " + progress_;
 }
 
 std::vector<GpuXid> WorkerSource::take_xids() { return std::exchange(xids_, {}); }
@@ -322,20 +245,21 @@ void WorkerSource::hurry() {
 Clock::Steady WorkerSource::next_look(Clock::Steady now) const {
   auto next = std::min(duty_.next_look(times_()), unreaped_.next_look(now));
   if (!duty_.is_running() && !unreaped_.has_room(probe_ ? 1 : 0)) next = unreaped_.next_look(now);
-  if (silent_since_) next = std::min(next, now + kFarewellLook);
+  if (worker_ && worker_->is_leaving()) next = std::min(next, now + kFarewellLook);
   if (probe_) next = std::min(next, probe_->deadline());
-  if (!probe_ && may_probe()) next = std::min(next, hung_gpus_.next_probe(times_().interval));
+  if (!probe_ && may_probe(telemetry_, unreaped_))
+    next = std::min(next, hung_gpus_.next_probe(times_().interval));
   return next;
 }
 
 void WorkerSource::sleep_until(Clock::Steady deadline) const {
   auto left = std::chrono::ceil<milliseconds>(deadline - clock_.steady());
   if (has_progress_) left = std::min(left, kProgressPause);
-  const int output = worker_ && !has_progress_ ? worker_->output() : -1;
+  const int output = worker_ && !has_progress_ ? worker_->process().output() : -1;
   std::array<pollfd, 4> entries{{{wakeup_.descriptor(), POLLIN, 0},
                                  {probe_ ? probe_->output() : -1, POLLIN, 0},
                                  {output, POLLIN, 0},
-                                 {worker_ ? worker_->complaints() : -1, POLLIN, 0}}};
+                                 {worker_ ? worker_->process().complaints() : -1, POLLIN, 0}}};
   ::poll(entries.data(), entries.size(), static_cast<int>(std::max(left, milliseconds(0)).count()));
   wakeup_.clear();
 }

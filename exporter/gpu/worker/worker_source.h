@@ -7,15 +7,14 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
 #include "exporter/gpu/report/source.h"
 #include "exporter/gpu/worker/hung_gpus.h"
-#include "exporter/gpu/worker/message_lines.h"
 #include "exporter/gpu/worker/protocol.h"
+#include "exporter/gpu/worker/running_worker.h"
 #include "exporter/gpu/worker/unreaped.h"
 #include "exporter/gpu/worker/worker_duty.h"
 #include "exporter/gpu/worker/worker_process.h"
@@ -54,29 +53,23 @@ class WorkerSource final : public GpuSource {
  private:
   // What has come by now; `now` is from before the look, so that an answer in time counts.
   void look(Clock::Steady now);
-  void take_in(Clock::Steady now);
-  void take_message(std::string_view line, Clock::Steady now);
+  void listen(Clock::Steady now);
+  [[nodiscard]] RunningWorker::Fault take(WorkerMessage message, Clock::Steady now);
   void take_report(GpuReport report, Clock::Steady now);
-  void take_complaints();
-  void notice_end(Clock::Steady now);
   void act(Clock::Steady now);
   void give_up(const GpuTimes& times, Clock::Steady now);
   // Ends a healthy worker, for one that reads other GPUs.
   void replace_idle(Clock::Steady now);
   void look_at_probe(Clock::Steady now);
   void start_probe(Clock::Steady now);
-  [[nodiscard]] bool may_probe() const;
   void start(Clock::Steady now);
-  void ask(Clock::Steady now);
-  void retire(WorkerState state, std::string fault, Clock::Steady now);
+  // A worker that has crashed, or is broken.
+  void retire(std::string fault, Clock::Steady now);
   // Without a word on when the next one starts.
   void drop(WorkerState state, std::string fault, Clock::Steady now);
-  void weigh_crash();
   void notice_stuck(Clock::Steady now);
   [[nodiscard]] Clock::Steady next_look(Clock::Steady now) const;
   void sleep_until(Clock::Steady deadline) const;
-  // ", while it asked for 0000:4e:00 temperature"; empty where it had nothing to do.
-  [[nodiscard]] std::string doing() const;
 
   WorkerOptions options_;
   CurrentGpuTimes times_;
@@ -94,16 +87,8 @@ class WorkerSource final : public GpuSource {
   std::unique_ptr<GpuProbe> probe_;
   bool wants_replacement_ = false;
 
-  // Of the worker that runs now.
-  std::unique_ptr<WorkerProcess> worker_;
-  MessageLines messages_{kMostMessageBytes};
-  MessageLines complaints_{0};
-  int complaint_count_ = 0;
-  std::size_t bytes_since_answer_ = 0;
-  std::size_t messages_since_answer_ = 0;
-  std::string progress_;
+  std::unique_ptr<RunningWorker> worker_;
   Clock::Steady asked_at_;
-  std::optional<Clock::Steady> silent_since_;  // it has closed its pipe
   std::uint64_t starts_ = 0;
   int crashes_at_error_records_ = 0;  // in a row
 };
