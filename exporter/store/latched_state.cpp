@@ -16,10 +16,6 @@ constexpr std::uint64_t kMostErrorsPerLine = 1'000'000;
 constexpr std::uint32_t kFallenOffTheBus = 79;
 constexpr std::chrono::seconds kBurst{5};
 
-// Kernel log and event set tell of one Xid within moments of each other.
-constexpr std::chrono::seconds kMostApart{30};
-constexpr std::size_t kMostUnmatched = 256;
-
 CounterKey key_of(const xid::Event& event) {
   // Where there is a number it says it all: `fallen_off` beside 79 is the same fault.
   const std::string label =
@@ -44,44 +40,62 @@ bool is_repeat_within_burst(const CounterKey& key, const Counter& counter, WallT
   return apart < kBurst;
 }
 
+bool may_add(std::size_t size, std::size_t limit, const Observation& observation,
+             bool is_of_known_gpu) {
+  if (observation.evidence == Evidence::kUserSpace) return size < limit / 4;
+  return size < limit || (observation.verdict.known && is_of_known_gpu);
+}
+
+// The driver has reset the GPU by itself: what waited for that is done.
+void clear_by_reset(State& state, const CounterKey& key, WallTime seen) {
+  const auto gone = std::erase_if(state.findings, [&](const auto& entry) {
+    const Finding& finding = entry.second;
+    return finding.cleared_by == ClearedBy::kGpuReset && finding.pci_bus_id == key.pci_bus_id &&
+           finding.last_seen <= seen;
+  });
+  if (gone != 0) state.findings_updated = std::max(state.findings_updated, seen);
+}
+
+// What is confirmed stays so while nobody can look: a second source that has fallen silent takes
+// nothing back.
+void settle_suspected(State& state, const CheckResult& result) {
+  for (const auto& [confirmed, unconfirmed, pci_bus_id] : result.suspected) {
+    const auto stands =
+        state.findings.find({result.check, confirmed, pci_bus_id, Evidence::kMeasured});
+    if (stands == state.findings.end() || stands->second.severity == Severity::kNone) continue;
+    const auto gone =
+        state.findings.erase({result.check, unconfirmed, pci_bus_id, Evidence::kMeasured});
+    if (gone != 0) state.findings_updated = std::max(state.findings_updated, result.started);
+  }
+}
+
+// What a check has said last does not stand beside findings that are gone: the next run of check 1
+// may be hours away, and would be skipped while the GPUs are in use.
+void settle_results(State& state, const ClearRequest& request,
+                    const std::vector<Finding>& cleared) {
+  for (auto& [name, result] : state.checks) {
+    const auto is_of_check = [&](const Finding& finding) { return finding.check == name; };
+    const bool has_more = std::ranges::any_of(
+        state.findings, [&](const auto& entry) { return is_of_check(entry.second); });
+    const bool is_superseded = request.supersedes(result);
+    if (has_more || !(is_superseded || std::ranges::any_of(cleared, is_of_check))) continue;
+    const std::string said = std::string(to_string(result.status)) + ": " + result.details;
+    result.status = CheckStatus::kSkip;
+    result.severity = Severity::kNone;
+    result.details = to_valid_utf8((is_superseded ? "a later diagnostic has passed; before it "
+                                                  : "its findings were cleared; before that ") +
+                                       said,
+                                   kMostTextBytes);
+  }
+}
+
 }  // namespace
-
-void LatchedState::enter_machine(const Machine& machine) {
-  KnownMachine& known = state_.machine;
-  if (known.machine == machine) return;
-  known = {};
-  known.machine = machine;
-  forget_gpus();
-}
-
-void LatchedState::learn_instance_type(const std::string& type) {
-  KnownMachine& known = state_.machine;
-  if (type.empty() || known.instance_type == type) return;
-  const bool is_another = !known.instance_type.empty();
-  known.instance_type = type;
-  if (is_another) forget_gpus();
-}
-
-void LatchedState::learn_labelled_gpus(const GpuCounts& labelled) {
-  if (!state_.machine.machine.system_uuid.empty()) state_.machine.labelled = labelled;
-}
-
-void LatchedState::forget_gpus() {
-  state_.machine.most.clear();
-  state_.machine.labelled.clear();
-  if (!state_.machine.machine.system_uuid.empty()) state_.machine.most = present_;
-}
 
 std::vector<std::string> LatchedState::set_gpus(const std::vector<Gpu>& gpus, WallTime now) {
   known_gpus_.clear();
   present_.clear();
   for (const Gpu& gpu : gpus) ++present_[gpu.vendor];
-  if (!state_.machine.machine.system_uuid.empty()) {
-    for (const auto& [vendor, count] : present_) {
-      unsigned& most = state_.machine.most[vendor];
-      most = std::max(most, count);
-    }
-  }
+  state_.machine.learn_present(present_);
   std::vector<std::string> swapped;
   for (const Gpu& gpu : gpus) {
     const std::string bus_id = gpu.pci.bus_id();
@@ -107,54 +121,24 @@ std::vector<std::string> LatchedState::set_gpus(const std::vector<Gpu>& gpus, Wa
 
 void LatchedState::observe(const Observation& observation) {
   const CounterKey key = key_of(observation.event);
-  const bool is_new_event = !is_told_twice(observation, key) && count(observation, key);
+  const bool may_have_twin =
+      key.kind == xid::Kind::kXid && observation.evidence == Evidence::kKernel;
+  const bool is_known =
+      may_have_twin && twins_.is_told_twice(key, observation.seen, observation.is_driver_event);
+  const bool is_new_event = !is_known && count(observation, key);
   if (key.kind == xid::Kind::kAmdReset && key.label == "succeeded") {
-    clear_by_reset(key, observation.seen);
+    clear_by_reset(state_, key, observation.seen);
   }
   // What means nothing for the GPU (a recovery, a follow-up of another Xid) is counted and not
   // latched.
   if (observation.verdict.severity != Severity::kNone) latch(observation, key, is_new_event);
 }
 
-bool LatchedState::is_told_twice(const Observation& observation, const CounterKey& key) {
-  if (key.kind != xid::Kind::kXid || observation.evidence != Evidence::kKernel) return false;
-  const auto is_near = [&](WallTime other) {
-    return (other > observation.seen ? other - observation.seen : observation.seen - other) <=
-           kMostApart;
-  };
-  const auto twin = std::ranges::find_if(unmatched_, [&](const Unmatched& other) {
-    return other.key == key && other.is_driver_event != observation.is_driver_event &&
-           is_near(other.seen);
-  });
-  if (twin != unmatched_.end()) {
-    unmatched_.erase(twin);
-    return true;
-  }
-  unmatched_.push_back({key, observation.seen, observation.is_driver_event});
-  if (unmatched_.size() > kMostUnmatched) unmatched_.pop_front();
-  return false;
-}
-
-// The driver has reset the GPU by itself: what waited for that is done.
-void LatchedState::clear_by_reset(const CounterKey& key, WallTime seen) {
-  const auto gone = std::erase_if(state_.findings, [&](const auto& entry) {
-    const Finding& finding = entry.second;
-    return finding.cleared_by == ClearedBy::kGpuReset && finding.pci_bus_id == key.pci_bus_id &&
-           finding.last_seen <= seen;
-  });
-  if (gone != 0) state_.findings_updated = std::max(state_.findings_updated, seen);
-}
-
-bool LatchedState::may_add(std::size_t size, std::size_t limit, const Observation& observation,
-                           const CounterKey& key) const {
-  if (observation.evidence == Evidence::kUserSpace) return size < limit / 4;
-  return size < limit || (observation.verdict.known && known_gpus_.contains(key.pci_bus_id));
-}
-
 bool LatchedState::count(const Observation& observation, const CounterKey& key) {
   auto found = state_.counters.find(key);
   if (found == state_.counters.end()) {
-    if (!may_add(state_.counters.size(), limits_.counters, observation, key)) {
+    if (!may_add(state_.counters.size(), limits_.counters, observation,
+                 known_gpus_.contains(key.pci_bus_id))) {
       ++state_.dropped_events;
       return false;
     }
@@ -172,7 +156,8 @@ void LatchedState::latch(const Observation& observation, const CounterKey& key, 
                                key.pci_bus_id, observation.evidence};
   auto found = state_.findings.find(finding_key);
   if (found == state_.findings.end()) {
-    if (!may_add(state_.findings.size(), limits_.findings, observation, key)) {
+    if (!may_add(state_.findings.size(), limits_.findings, observation,
+                 known_gpus_.contains(key.pci_bus_id))) {
       ++state_.dropped_events;
       return;
     }
@@ -230,20 +215,7 @@ void LatchedState::apply_check(const CheckResult& result, bool is_diagnostic) {
   });
   if (gone != 0) state_.findings_updated = std::max(state_.findings_updated, result.started);
   for (const Finding& finding : result.findings) latch_check(result, finding);
-  settle_suspected(result);
-}
-
-// What is confirmed stays so while nobody can look: a second source that has fallen silent takes
-// nothing back.
-void LatchedState::settle_suspected(const CheckResult& result) {
-  for (const auto& [confirmed, unconfirmed, pci_bus_id] : result.suspected) {
-    const auto stands =
-        state_.findings.find({result.check, confirmed, pci_bus_id, Evidence::kMeasured});
-    if (stands == state_.findings.end() || stands->second.severity == Severity::kNone) continue;
-    const auto gone =
-        state_.findings.erase({result.check, unconfirmed, pci_bus_id, Evidence::kMeasured});
-    if (gone != 0) state_.findings_updated = std::max(state_.findings_updated, result.started);
-  }
+  settle_suspected(state_, result);
 }
 
 // Unlike a line of the kernel log, a measurement is how things are now: what the next run clears
@@ -334,29 +306,9 @@ std::vector<Finding> LatchedState::clear(const ClearRequest& request, WallTime n
     return true;
   });
   if (!cleared.empty()) state_.findings_updated = now;
-  if (std::ranges::any_of(cleared, says_gpu_is_missing)) forget_gpus();
-  settle_results(request, cleared);
+  if (std::ranges::any_of(cleared, says_gpu_is_missing)) state_.machine.forget_gpus(present_);
+  settle_results(state_, request, cleared);
   return cleared;
-}
-
-// What a check has said last does not stand beside findings that are gone: the next run of check 1
-// may be hours away, and would be skipped while the GPUs are in use.
-void LatchedState::settle_results(const ClearRequest& request,
-                                  const std::vector<Finding>& cleared) {
-  for (auto& [name, result] : state_.checks) {
-    const auto is_of_check = [&](const Finding& finding) { return finding.check == name; };
-    const bool has_more = std::ranges::any_of(
-        state_.findings, [&](const auto& entry) { return is_of_check(entry.second); });
-    const bool is_superseded = request.supersedes(result);
-    if (has_more || !(is_superseded || std::ranges::any_of(cleared, is_of_check))) continue;
-    const std::string said = std::string(to_string(result.status)) + ": " + result.details;
-    result.status = CheckStatus::kSkip;
-    result.severity = Severity::kNone;
-    result.details = to_valid_utf8((is_superseded ? "a later diagnostic has passed; before it "
-                                                  : "its findings were cleared; before that ") +
-                                       said,
-                                   kMostTextBytes);
-  }
 }
 
 }  // namespace gpuward::exporter

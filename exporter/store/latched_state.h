@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <deque>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "core/xid/parser.h"
 #include "exporter/store/clear_request.h"
 #include "exporter/store/state.h"
+#include "exporter/store/twin_xids.h"
 
 namespace gpuward::exporter {
 
@@ -38,7 +38,7 @@ struct LatchLimits {
 
 class LatchedState {
  public:
-  explicit LatchedState(State state, LatchLimits limits = {})
+  explicit LatchedState(State state, LatchLimits limits = LatchLimits())
       : state_(std::move(state)), limits_(limits) {}
 
   [[nodiscard]] const State& state() const { return state_; }
@@ -46,10 +46,9 @@ class LatchedState {
   // Where another board is in a slot now, what was known of the one before goes; its bus ids.
   std::vector<std::string> set_gpus(const std::vector<Gpu>& gpus, WallTime now);
   // Which machine this is: of another one nothing is known, nor of one without a system UUID.
-  void enter_machine(const Machine& machine);
-  // Another type than the last is another machine too; empty: nobody knows it.
-  void learn_instance_type(const std::string& type);
-  void learn_labelled_gpus(const GpuCounts& labelled);
+  void enter_machine(const Machine& machine) { state_.machine.enter(machine, present_); }
+  void learn_instance_type(const std::string& type) { state_.machine.learn_type(type, present_); }
+  void learn_labelled_gpus(const GpuCounts& labels) { state_.machine.learn_labelled(labels); }
   void set_position(const LogPosition& position) { state_.position = position; }
 
   // Counts it and latches what follows from it. Nothing ever lowers a finding here.
@@ -73,28 +72,14 @@ class LatchedState {
 
  private:
   [[nodiscard]] bool count(const Observation& observation, const CounterKey& key);
-  [[nodiscard]] bool is_told_twice(const Observation& observation, const CounterKey& key);
-  void forget_gpus();
-  void settle_results(const ClearRequest& request, const std::vector<Finding>& cleared);
   void latch_check(const CheckResult& result, const Finding& found);
-  void settle_suspected(const CheckResult& result);
-  void clear_by_reset(const CounterKey& key, WallTime seen);
   void latch(const Observation& observation, const CounterKey& key, bool is_new_event);
-  [[nodiscard]] bool may_add(std::size_t size, std::size_t limit, const Observation& observation,
-                             const CounterKey& key) const;
 
   State state_;
   LatchLimits limits_;
   std::set<std::string> known_gpus_;  // bus ids of the inventory
   GpuCounts present_;                 // likewise, by vendor
-  // Xids that one of the two sources, kernel log and event set, has reported and the other has not
-  // yet.
-  struct Unmatched {
-    CounterKey key;
-    WallTime seen;
-    bool is_driver_event = false;
-  };
-  std::deque<Unmatched> unmatched_;
+  TwinXids twins_;
 };
 
 }  // namespace gpuward::exporter

@@ -11,30 +11,11 @@
 
 #include "core/model/check_result.h"
 #include "core/model/finding.h"
-#include "core/model/gpu.h"
 #include "core/xid/event.h"
-#include "exporter/host/machine.h"
 #include "exporter/kernel_log/source.h"
+#include "exporter/store/known_machine.h"
 
 namespace gpuward::exporter {
-
-// What is remembered of the machine itself: how many GPUs it has had, and how many its node's
-// labels say that it has. Part of the State; kept by the LatchedState.
-using GpuCounts = std::map<Vendor, unsigned>;
-
-[[nodiscard]] inline unsigned count_of(const GpuCounts& counts, Vendor vendor) {
-  const auto found = counts.find(vendor);
-  return found == counts.end() ? 0 : found->second;
-}
-
-struct KnownMachine {
-  Machine machine;            // without a system UUID nothing is remembered
-  std::string instance_type;  // empty while nobody has said it
-  GpuCounts most;             // that its drivers have listed at once
-  GpuCounts labelled;         // as its node's labels said last
-
-  bool operator==(const KnownMachine&) const = default;
-};
 
 struct CounterKey {
   xid::Kind kind = xid::Kind::kXid;
