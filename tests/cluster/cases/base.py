@@ -107,17 +107,18 @@ def explain(node):
     return kubectl("-n", REMEDIATORS, "exec", "deploy/gpuward-remediator", "--", "gpuwardctl", "explain", node)
 
 
-def leader():
+def leading_pod():
+    """The one that holds the Lease. None where nobody does, or the pod of the last holder is gone."""
     lease = kubectl.get("lease", "gpuward-remediator", "-n", REMEDIATORS)
-    return (lease or {}).get("spec", {}).get("holderIdentity") or None
+    holder = (lease or {}).get("spec", {}).get("holderIdentity")
+    return kubectl.get("pod", holder.split("_")[0], "-n", REMEDIATORS) if holder else None
 
 
 def kill_leader():
     """kill -9 of the process that holds the Lease. ClusterError where there is none, or it is another one by now."""
-    name = (leader() or "nobody").split("_")[0]
-    pod = kubectl.get("pod", name, "-n", REMEDIATORS)
+    pod = leading_pod()
     if pod is None:
-        raise ClusterError(f"{name}, which leads, has no pod")
+        raise ClusterError("nobody leads")
     signal_pod(pod, "SIGKILL")
 
 

@@ -6,7 +6,7 @@ import json
 import pathlib
 
 from cases.base import (EXPORTERS, REBOOT_XID, REMEDIATORS, ClusterTest, cluster, deploy, explain, exporter_of, kubectl,
-                        leader, nodes_of, on, remediations, say, workload)
+                        leading_pod, nodes_of, on, remediations, say, workload)
 
 FAKETIME = pathlib.Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
 NODE = "gpu-2"
@@ -57,8 +57,7 @@ class OfTheLeader(AClock):
         return found[-1].get("status", {}).get("rule") if found else None
 
     def test_an_hour_ahead_disrupts_nothing_until_it_is_right(self):
-        self.wait(leader, "a leader")
-        pod = leader().split("_")[0]
+        pod = self.wait(leading_pod, "a leader")["metadata"]["name"]
         self.set_clock(pod, "+3600")
         boot = kubectl.get("node", NODE)["status"]["nodeInfo"]["bootID"]
         cluster.node(NODE).break_gpu(3, REBOOT_XID)

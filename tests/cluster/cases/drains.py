@@ -2,7 +2,7 @@
 import json
 import subprocess
 
-from cases.base import ISOLATE_XID, REMEDIATORS, ClusterTest, cluster, explain, kubectl, leader, phase, remediations, say
+from cases.base import ISOLATE_XID, REMEDIATORS, ClusterTest, cluster, explain, kubectl, leading_pod, phase, remediations, say
 
 BY_KUBECTL, BY_GPUWARD = ("by-kubectl", "gpu-1"), ("by-gpuward", "gpu-2")
 SLEEP = ["sh", "-c", "trap 'exit 0' TERM; while :; do busybox sleep 3600 & wait; done"]
@@ -197,7 +197,7 @@ class BesideKubectl(ClusterTest):
 
 class ANodeWithTheLeader(ClusterTest):
     def test_is_drained_by_the_next_one(self):
-        pod = kubectl.get("pod", leader().split("_")[0], "-n", REMEDIATORS)
+        pod = self.wait(leading_pod, "a leader")
         node, uid = pod["spec"]["nodeName"], pod["metadata"]["uid"]
         self.take(node).break_gpu(3, ISOLATE_XID)
         self.wait(lambda: phase(node) == "Held", f"{node} to be drained and held")
@@ -205,4 +205,4 @@ class ANodeWithTheLeader(ClusterTest):
                  if one["spec"].get("nodeName") == node]
         say(f"the leader ran on {node} and has gone from there")
         self.assertNotIn(uid, there)
-        self.assertNotEqual(pod["metadata"]["name"], leader().split("_")[0])
+        self.assertNotEqual(uid, self.wait(leading_pod, "the next leader")["metadata"]["uid"])
