@@ -1,4 +1,4 @@
-// Every query of every panel, asked of a real Prometheus that watches the whole road while a GPU
+// Every query of every panel, asked of a real Prometheus that watches the whole flow while a GPU
 // falls off the bus of one of its nodes: it has an answer, or stands below with the reason why not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

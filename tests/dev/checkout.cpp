@@ -59,8 +59,8 @@ constexpr const char* kCtest = R"(echo "ctest $* GPUWARD_TEST_ALL=$GPUWARD_TEST_
 while [ "$1" != --test-dir ]; do shift; done
 mkdir -p "$2/Testing/Temporary"
 {
-  echo '[ RUN      ] Road.Runs'
-  [ -z "$SKIPPED" ] || printf '/src/road_test.cpp:9: Skipped\n%s\n\n' "$SKIPPED"
+  echo '[ RUN      ] Flow.Runs'
+  [ -z "$SKIPPED" ] || printf '/src/flow_test.cpp:9: Skipped\n%s\n\n' "$SKIPPED"
 } >"$2/Testing/Temporary/LastTest.log"
 exit "${TESTS_END_WITH:-0}")";
 

@@ -1,4 +1,4 @@
-// gpuward-demo, behind `./dev demo`: the whole road on a fake Kubernetes API, told step by step and
+// gpuward-demo, behind `./dev demo`: the whole flow on a fake Kubernetes API, told step by step and
 // left running until Ctrl-C. Needs no root and no GPU, and touches nothing outside its temporary
 // folder.
 // `--exit-after-story` ends by itself, for the tests.

@@ -1,4 +1,4 @@
-// The whole road with every part real: kernel log, gpuward-exporter, Prometheus, two Alertmanagers,
+// The whole flow with every part real: kernel log, gpuward-exporter, Prometheus, two Alertmanagers,
 // gpuward-remediator with its own RBAC, kube-apiserver. One Stack for all tests; each looks at
 // another node.
 #include <gmock/gmock.h>
@@ -41,7 +41,7 @@ std::string neighbours() {
   return given == nullptr ? support::kDebians : given;
 }
 
-class Road : public ::testing::Test {
+class Flow : public ::testing::Test {
  protected:
   void SetUp() override {
     GPUWARD_REQUIRE(Scene::why_impossible(neighbours()));
@@ -70,14 +70,14 @@ class Road : public ::testing::Test {
   static std::unique_ptr<Scene> scene_;
 };
 
-std::unique_ptr<Scene> Road::scene_;
+std::unique_ptr<Scene> Flow::scene_;
 
-TEST_F(Road, StartsFromANodeThatIsInService) {
+TEST_F(Flow, StartsFromANodeThatIsInService) {
   EXPECT_FALSE(scene_->before(kBroken).cordoned);
   EXPECT_EQ(scene_->before(kBroken).taint, "");
 }
 
-TEST_F(Road, EndsInATaintACordonAndWhatKubectlShowsOfThem) {
+TEST_F(Flow, EndsInATaintACordonAndWhatKubectlShowsOfThem) {
   settled_remediation();
   EXPECT_THAT(scene_->kubectl({"get", "node", kBroken}), HasSubstr("SchedulingDisabled"));
   EXPECT_EQ(scene_->kubectl({"get", "node", kBroken, "-o",
@@ -95,7 +95,7 @@ TEST_F(Road, EndsInATaintACordonAndWhatKubectlShowsOfThem) {
               HasSubstr("GpuwardQuarantined"));
 }
 
-TEST_F(Road, KeepsWhatOthersHavePutOnTheNode) {
+TEST_F(Flow, KeepsWhatOthersHavePutOnTheNode) {
   const auto node = scene_->watch().node(kBroken);
   ASSERT_TRUE(node);
   for (const std::string& key : scene_->before(kBroken).other_taints) {
@@ -105,7 +105,7 @@ TEST_F(Road, KeepsWhatOthersHavePutOnTheNode) {
   EXPECT_THAT(node->annotation, HasSubstr(settled_remediation().name));
 }
 
-TEST_F(Road, ShowsMetricAndAlertOfTheFault) {
+TEST_F(Flow, ShowsMetricAndAlertOfTheFault) {
   const Watch watch = scene_->watch();
   EXPECT_TRUE(watch.exporter_serves(kBroken, kFallenOffTheBusMetric));
   EXPECT_TRUE(watch.exporter_serves(kBroken, "gpuward_node_severity 3"));
@@ -120,7 +120,7 @@ TEST_F(Road, ShowsMetricAndAlertOfTheFault) {
       seconds(30), "increase() above 0 for the first Xid 79"));
 }
 
-TEST_F(Road, TakesNoLongerThanTheConfiguredIntervalsAndAMoment) {
+TEST_F(Flow, TakesNoLongerThanTheConfiguredIntervalsAndAMoment) {
   const auto intervals = configured_intervals();
   ASSERT_TRUE(intervals) << intervals.error().message;
   const auto& passage = scene_->passage();
@@ -142,7 +142,7 @@ TEST_F(Road, TakesNoLongerThanTheConfiguredIntervalsAndAMoment) {
   EXPECT_LT(passage.cordon, intervals->sum() + seconds(10));
 }
 
-TEST_F(Road, LetsTheRemediatorDoNoMoreThanItsManifestSays) {
+TEST_F(Flow, LetsTheRemediatorDoNoMoreThanItsManifestSays) {
   const auto may = [](const char* verb, const char* resource) {
     const std::string said = scene_->kubectl(
         {"auth", "can-i", verb, resource, "--as=system:serviceaccount:gpuward:gpuward-remediator"});
@@ -154,7 +154,7 @@ TEST_F(Road, LetsTheRemediatorDoNoMoreThanItsManifestSays) {
   EXPECT_FALSE(may("delete", "pods"));
 }
 
-TEST_F(Road, ServesTheMetricsOfTheRemediatorThatTheRulesAskFor) {
+TEST_F(Flow, ServesTheMetricsOfTheRemediatorThatTheRulesAskFor) {
   const std::string page =
       "\n" + support::http_get(scene_->stack().telemetry_url() + "/metrics").body;
   int asked = 0;
@@ -168,7 +168,7 @@ TEST_F(Road, ServesTheMetricsOfTheRemediatorThatTheRulesAskFor) {
   EXPECT_GT(asked, 0);
 }
 
-TEST_F(Road, WritesAnAuditLineForWhatItDid) {
+TEST_F(Flow, WritesAnAuditLineForWhatItDid) {
   settled_remediation();
   const auto audit = read_file(scene_->stack().audit_file());
   ASSERT_TRUE(audit) << audit.error().message;
@@ -209,7 +209,7 @@ std::string repeated_notification(const std::string& alertmanager_url) {
                     {"alerts", std::move(alerts)}});
 }
 
-TEST_F(Road, ChangesNothingForARepeatOrForASecondAlertmanager) {
+TEST_F(Flow, ChangesNothingForARepeatOrForASecondAlertmanager) {
   const Stack& stack = scene_->stack();
   // Both have delivered before the versions are taken.
   for (int i = 0; i < 2; ++i) {
@@ -232,7 +232,7 @@ TEST_F(Road, ChangesNothingForARepeatOrForASecondAlertmanager) {
   EXPECT_EQ(scene_->node_version(kBroken), node_before);
 }
 
-TEST_F(Road, ChangesNothingWhenTheRemediatorIsRestarted) {
+TEST_F(Flow, ChangesNothingWhenTheRemediatorIsRestarted) {
   const RemediationView before = settled_remediation();
   const std::string node_before = scene_->node_version(kBroken);
   const auto started_at = [] {
@@ -250,7 +250,7 @@ TEST_F(Road, ChangesNothingWhenTheRemediatorIsRestarted) {
   EXPECT_EQ(scene_->node_version(kBroken), node_before);
 }
 
-TEST_F(Road, CountsNothingTwiceWhenTheExporterIsRestarted) {
+TEST_F(Flow, CountsNothingTwiceWhenTheExporterIsRestarted) {
   const auto restarted = scene_->stack().restart_exporter(kBroken);
   ASSERT_TRUE(restarted) << restarted.error().message;
   // A later line has been read, so whatever would be read again has been by then.
@@ -262,7 +262,7 @@ TEST_F(Road, CountsNothingTwiceWhenTheExporterIsRestarted) {
   EXPECT_TRUE(scene_->watch().exporter_serves(kBroken, "gpuward_node_severity 3"));
 }
 
-TEST_F(Road, CordonsNothingForAnApplicationsXid) {
+TEST_F(Flow, CordonsNothingForAnApplicationsXid) {
   EXPECT_TRUE(scene_->watch().exporter_serves(kHarmless, "gpuward_node_severity 1"));
   // It goes as far as a monitor can: alert and record. Only then is "not cordoned" worth something.
   EXPECT_TRUE(wait_until(
@@ -280,7 +280,7 @@ TEST_F(Road, CordonsNothingForAnApplicationsXid) {
   EXPECT_EQ(scene_->node_version(kHarmless), scene_->before(kHarmless).resource_version);
 }
 
-TEST_F(Road, NeverTakesADeadExporterForABrokenNode) {
+TEST_F(Flow, NeverTakesADeadExporterForABrokenNode) {
   // It fires for people after a quarter of an hour, which nobody waits for here.
   EXPECT_TRUE(wait_until(
       [] { return scene_->watch().alert_state("GpuExporterDown", kSilent) == "pending"; },
@@ -290,7 +290,7 @@ TEST_F(Road, NeverTakesADeadExporterForABrokenNode) {
   EXPECT_EQ(scene_->node_version(kSilent), scene_->before(kSilent).resource_version);
 }
 
-TEST_F(Road, HidesTheLowerAlertsOfANodeBehindItsWorst) {
+TEST_F(Flow, HidesTheLowerAlertsOfANodeBehindItsWorst) {
   const auto inhibited = [] {
     return support::http_get(scene_->stack().alertmanager_url() +
                              "/api/v2/alerts?inhibited=true&active=false&silenced=false")

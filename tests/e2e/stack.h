@@ -1,4 +1,4 @@
-// The whole road on loopback, each part a real program: gpuward-exporter for each node, Prometheus,
+// The whole flow on loopback, each part a real program: gpuward-exporter for each node, Prometheus,
 // Alertmanager, gpuward-remediator, in mode cordon where no policy says more. Used by the e2e test
 // and by the demo, which differ in the cluster, the kernel logs and in what they watch.
 #pragma once

@@ -13,9 +13,9 @@ using std::chrono::minutes;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-class Fellows : public ::testing::Test {
+class JobPeersTest : public ::testing::Test {
  protected:
-  Fellows() {
+  JobPeersTest() {
     policy_.mode = Mode::kFull;
     policy_.way_back[Severity::kIsolate] = {planned(Step::kNcclPairs)};
   }
@@ -53,7 +53,7 @@ class Fellows : public ::testing::Test {
   std::vector<JobPeer> all_;
 };
 
-TEST_F(Fellows, ShareAJob) {
+TEST_F(JobPeersTest, ShareAJob) {
   all_.reserve(8);
   add("a", "JobSet x/one, JobSet x/two");
   add("b", "JobSet x/two");
@@ -63,7 +63,7 @@ TEST_F(Fellows, ShareAJob) {
   EXPECT_THAT(names(seen_by(2).there), ElementsAre("c"));
 }
 
-TEST_F(Fellows, WithoutAJobWereOpenedTogether) {
+TEST_F(JobPeersTest, WithoutAJobWereOpenedTogether) {
   add("a", "");
   add("b", "JobSet x/two", minutes(10));
   add("c", "", minutes(11));
@@ -73,7 +73,7 @@ TEST_F(Fellows, WithoutAJobWereOpenedTogether) {
   EXPECT_THAT(names(seen_by(3).there), ElementsAre("d"));
 }
 
-TEST_F(Fellows, AreTheSameWhoeverAsks) {
+TEST_F(JobPeersTest, AreTheSameWhoeverAsks) {
   add("a", "JobSet x/one");
   add("b", "JobSet x/one, JobSet x/two");
   add("c", "JobSet x/two");
@@ -83,7 +83,7 @@ TEST_F(Fellows, AreTheSameWhoeverAsks) {
 }
 
 // One that was kept out stands between two others all the same.
-TEST_F(Fellows, AreTiedByThoseThatAreOut) {
+TEST_F(JobPeersTest, AreTiedByThoseThatAreOut) {
   add("a", "JobSet x/one");
   add("b", "JobSet x/one, JobSet x/two").remediation.status.phase = Phase::kHeld;
   add("c", "JobSet x/two");
@@ -92,7 +92,7 @@ TEST_F(Fellows, AreTiedByThoseThatAreOut) {
   EXPECT_THAT(names(seen_by(0).out), ElementsAre("b"));
 }
 
-TEST_F(Fellows, AreComingWhereTheirWayBackLeadsThere) {
+TEST_F(JobPeersTest, AreComingWhereTheirWayBackLeadsThere) {
   all_.reserve(8);
   add("a", "JobSet x/one");
   add("b", "JobSet x/one").remediation.status.steps.pop_back();
@@ -106,7 +106,7 @@ TEST_F(Fellows, AreComingWhereTheirWayBackLeadsThere) {
   EXPECT_THAT(seen_by(0).coming, IsEmpty());
 }
 
-TEST_F(Fellows, AreOutOnceTheyAreThroughOrHandsAreToBeKeptOff) {
+TEST_F(JobPeersTest, AreOutOnceTheyAreThroughOrHandsAreToBeKeptOff) {
   all_.reserve(16);
   add("a", "JobSet x/one");
   add("b", "JobSet x/one").remediation.status.steps[1].result = StepResult::kDone;
@@ -126,7 +126,7 @@ TEST_F(Fellows, AreOutOnceTheyAreThroughOrHandsAreToBeKeptOff) {
 
 // What came of it once is known as long as somebody may ask.
 // Whoever is closed comes nowhere any more, however far it was when its severity rose.
-TEST_F(Fellows, AreNotComingOnceTheyAreClosed) {
+TEST_F(JobPeersTest, AreNotComingOnceTheyAreClosed) {
   all_.reserve(8);
   add("a", "JobSet x/one");
   Remediation& closed = add("b", "JobSet x/one").remediation;
@@ -139,7 +139,7 @@ TEST_F(Fellows, AreNotComingOnceTheyAreClosed) {
   EXPECT_THAT(names(seen_by(0).out), ElementsAre("b"));
 }
 
-TEST_F(Fellows, AreOutWhereTheyWereClosedSince) {
+TEST_F(JobPeersTest, AreOutWhereTheyWereClosedSince) {
   all_.reserve(4);
   add("a", "JobSet x/one", minutes(60));
   for (const int closed : {59, 61}) {

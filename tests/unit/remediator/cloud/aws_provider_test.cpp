@@ -97,7 +97,7 @@ TEST_F(AwsProviderTest, WrongKeysAreOneClearErrorAndNothingIsDone) {
   EXPECT_TRUE(is_not_now(provider_->terminate(machine, support::given).error().kind));
 }
 
-// Each right of the policy that is shipped is needed: without it one deed names it.
+// Each right of the policy that is shipped is needed: without it one action names it.
 TEST_F(AwsProviderTest, EachRightOfTheShippedPolicyIsNeeded) {
   const std::vector<std::string> actions = shipped_actions();
   ASSERT_EQ(actions.size(), 7U);

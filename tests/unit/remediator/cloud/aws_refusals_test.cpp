@@ -57,7 +57,7 @@ class AwsRefusalsTest : public DrainCluster {
     script_.then(answer(status, "<Response><Errors><Error><Code>" + code +
                                     "</Code><Message>no</Message></Error></Errors></Response>"));
   }
-  // What is asked before the deed.
+  // What is asked before the action.
   void lets_it_pass(const std::string& group = kInNoGroup) {
     says(described("running"));
     says(group);

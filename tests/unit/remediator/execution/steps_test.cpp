@@ -164,7 +164,7 @@ TEST_F(StepsTest, AreBegunAgainWhereTheySayThatNothingWasDone) {
   EXPECT_EQ(steps_[Step::kDrain].begun, 2);
 }
 
-// A crash between the intent and the deed, where the step can tell that nothing was done: whatever
+// A crash between the intent and the action, where the step can tell that nothing was done: whatever
 // must be true before it is looked at again.
 TEST_F(StepsTest, AreBegunAfreshWhereALaterLookSaysThatNothingWasDone) {
   quarantine();

@@ -339,7 +339,7 @@ TEST_F(ViewTest, ShowsWhatIsOpenWithItsNode) {
   closed.status.steps.emplace_back().step = Step::kNcclPairs;
   closed.resource_version.clear();
   replica_->view.put_remediation(closed);
-  EXPECT_THAT(nodes_seen(), SizeIs(1)) << "its fellows may ask what came of it";
+  EXPECT_THAT(nodes_seen(), SizeIs(1)) << "its job peers may ask what came of it";
 }
 
 TEST_F(ViewTest, SaysHowLongTheNewestStepIsOldAndWhetherAYesIsMissing) {

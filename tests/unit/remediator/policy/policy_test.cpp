@@ -258,7 +258,7 @@ TEST(Policy, LetsAwsRestartAndEndMachinesWhereItSaysSo) {
 }
 
 // The flow of the replaced suites, as a manifest.
-TEST(Policy, IsShippedForTheWholeRoad) {
+TEST(Policy, IsShippedForTheWholeFlow) {
   const auto manifest = YamlFile::load(GPUWARD_SOURCE_DIR "/manifests/remediator-policy-full.yaml");
   ASSERT_TRUE(manifest);
   std::string text;

@@ -1,4 +1,4 @@
-// The whole road on AWS: a line of the kernel's, gpuward-exporter, Prometheus, Alertmanager,
+// The whole flow on AWS: a line of the kernel's, gpuward-exporter, Prometheus, Alertmanager,
 // gpuward-remediator, the cordon, the drain, the end of the instance through its Auto Scaling group
 // on moto, the Node's end, the closed Remediation, and what two receivers hear of each moment; with
 // kill -9 in the middle. The cluster is the fake one: the test plays its kubelet and its cloud
@@ -53,7 +53,7 @@ std::set<std::string> moments_of(const std::vector<Json>& events) {
   return moments;
 }
 
-class AwsRoad : public ::testing::Test {
+class AwsFlow : public ::testing::Test {
  protected:
   void SetUp() override {
     GPUWARD_REQUIRE(why_no_stack());
@@ -177,7 +177,7 @@ class AwsRoad : public ::testing::Test {
   std::unique_ptr<Stack> stack_;
 };
 
-TEST_F(AwsRoad, LeadsFromTheKernelsLineToTheReplacedNodeThoughTheRemediatorIsKilled) {
+TEST_F(AwsFlow, LeadsFromTheKernelsLineToTheReplacedNodeThoughTheRemediatorIsKilled) {
   ASSERT_TRUE(write_file_atomically(stack_->scenario_file(kNode),
                                     eight_gpus_yaml(", row_remap_failure: true")));
   ASSERT_TRUE(log_->write(kRowRemapperFailed));
