@@ -12,7 +12,7 @@
 
 namespace gpuward::remediator {
 
-class Recorder final : public WebhookObserver, public WorkflowObserver, public IntakeObserver {
+class Recorder final : public WebhookObserver, public ReconcileObserver, public IntakeObserver {
  public:
   Recorder(Counters& counters, AuditTrail& audit, Log& log)
       : counters_(counters), audit_(audit), log_(log) {}

@@ -1,6 +1,7 @@
-// Read, decide, patch, and again where somebody else was quicker: the only way in which gpuward
-// changes a node's spec. Conflicts are normal (the kubelet's status writes bump the same
-// resourceVersion), endless ones are not.
+// Reads a node, decides and patches; decides again on what it reads then where somebody else was
+// quicker: conflicts are normal (the kubelet's status writes bump the same resourceVersion),
+// endless ones are not. Used by the exporter and `gpuwardctl reset`. The remediator's steps call
+// Api::change_node: a conflict ends the look there, and the next one decides.
 #pragma once
 
 #include <functional>

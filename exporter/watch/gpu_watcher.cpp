@@ -41,7 +41,7 @@ GpuWatcher::GpuWatcher(std::unique_ptr<GpuSource> source, Store& store, const Cu
       clock_(clock),
       log_(log),
       evaluate_(std::move(evaluate)) {
-  publish();
+  store_telemetry();
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
@@ -54,8 +54,8 @@ void GpuWatcher::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     try {
       if (!source_->wait(kLongestSilence, stop)) continue;
-      publish_xids();
-      publish();
+      store_xids();
+      store_telemetry();
     } catch (const std::exception& error) {
       log_.error("Failed to process GPU readings", {{"error", error.what()}});
       clock_.sleep_for(kAfterFailure, stop);
@@ -64,7 +64,7 @@ void GpuWatcher::run(const std::stop_token& stop) {
   source_.reset();  // here, because the worker's life is tied to the thread that has started it
 }
 
-void GpuWatcher::publish_xids() {
+void GpuWatcher::store_xids() {
   const std::vector<GpuXid> xids = source_->take_xids();
   if (xids.empty()) return;
   const std::shared_ptr<const Policy> policy = policy_.get();
@@ -81,20 +81,20 @@ void GpuWatcher::publish_xids() {
   store_.apply_xids(observations);
 }
 
-void GpuWatcher::publish() {
+void GpuWatcher::store_telemetry() {
   const GpuTelemetry telemetry = source_->telemetry();
-  publish_gpus(telemetry);
-  publish_fault(telemetry);
+  store_gpus(telemetry);
+  store_fault(telemetry);
   if (!evaluate_) return store_.set_telemetry(telemetry);
   Snapshot snapshot = store_.snapshot();
   snapshot.telemetry = telemetry;
   store_.set_telemetry(telemetry, evaluate_(snapshot));
 }
 
-void GpuWatcher::publish_gpus(const GpuTelemetry& telemetry) {
-  if (telemetry.report == nullptr || telemetry.report == published_) return;
-  const bool is_first = published_ == nullptr;
-  published_ = telemetry.report;
+void GpuWatcher::store_gpus(const GpuTelemetry& telemetry) {
+  if (telemetry.report == nullptr || telemetry.report == stored_) return;
+  const bool is_first = stored_ == nullptr;
+  stored_ = telemetry.report;
   say_libraries(telemetry);
   const std::vector<Gpu> known = store_.gpus();
   std::vector<Gpu> gpus = gpus_of(*telemetry.report, known);
@@ -119,7 +119,7 @@ void GpuWatcher::say_libraries(const GpuTelemetry& telemetry) {
   said_libraries_ = std::move(libraries);
 }
 
-void GpuWatcher::publish_fault(const GpuTelemetry& telemetry) {
+void GpuWatcher::store_fault(const GpuTelemetry& telemetry) {
   const std::optional<std::string> fault = inventory_fault_of(telemetry);
   store_.update_health([&](Health& health) { health.inventory_fault = fault; });
   const bool is_starting = telemetry.report == nullptr && telemetry.fault.empty();

@@ -38,10 +38,10 @@ class GpuWatcher {
 
  private:
   void run(const std::stop_token& stop);
-  void publish();
-  void publish_xids();
-  void publish_gpus(const GpuTelemetry& telemetry);
-  void publish_fault(const GpuTelemetry& telemetry);
+  void store_telemetry();
+  void store_xids();
+  void store_gpus(const GpuTelemetry& telemetry);
+  void store_fault(const GpuTelemetry& telemetry);
   void say_libraries(const GpuTelemetry& telemetry);
 
   std::unique_ptr<GpuSource> source_;
@@ -50,9 +50,9 @@ class GpuWatcher {
   Clock& clock_;
   Log& log_;
   Evaluate evaluate_;
-  std::shared_ptr<const GpuReport> published_;  // whose GPUs the store has
-  std::optional<std::string> fault_;            // the last that was said
-  std::string said_libraries_;                  // likewise
+  std::shared_ptr<const GpuReport> stored_;  // whose GPUs the store has
+  std::optional<std::string> fault_;         // the last that was said
+  std::string said_libraries_;               // likewise
   std::jthread thread_;
 };
 

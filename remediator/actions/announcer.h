@@ -1,6 +1,6 @@
 // Events on the Node, for `kubectl describe node`: mostly best effort, on a thread of its own, so
 // that a slow or failing Events API never holds up an action. What an operator must hear is told at
-// once, by whoever waits for it. Used by the workflow.
+// once, by whoever waits for it. Used by execution/.
 #pragma once
 
 #include <atomic>

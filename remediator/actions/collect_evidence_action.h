@@ -1,5 +1,5 @@
 // The step `collect-evidence`: a Job that gathers on the node what the next steps would destroy.
-// The workflow goes on also where it has failed.
+// The next step follows also where it has failed.
 #pragma once
 
 #include "remediator/actions/step_job.h"

@@ -5,7 +5,7 @@
 // EC2 has no token that would make a second call the same as the first, so that a call of which no
 // answer is known is not repeated by watch(), and not while the first may still take effect. Once
 // the step's time and kLateRestart are over, the node is Ready in the same boot, and a fresh report
-// of that boot says that it still needs the restart, the first has not arrived: then the workflow
+// of that boot says that it still needs the restart, the first has not arrived: then decide()
 // passes all guards anew and intends the step once more. What was refused is asked for again a few
 // times in the same way. Neither counts against the machine (policy/step_call.h).
 #pragma once

@@ -1,7 +1,7 @@
 // Which nodes have come since a machine was ended, and who counts which of them as a replacement.
 // Of one node for two machines one Remediation has to go on waiting, whichever process looks: a
 // claim stands in the step's facts before anything rests on it, and nothing ends on it before all
-// claims were read anew. Used by the wait for a replacement; the workflow's caches implement it.
+// claims were read anew. Used by the wait for a replacement; the ClusterView implements it.
 #pragma once
 
 #include <memory>

@@ -12,7 +12,7 @@
 //    "errorClass":"...","jobs":["JobSet default/train"]}
 //
 // and answers with its exit code: 0 = done; anything else = not, and the first line of stderr says
-// why. It runs beside the workflow, which has other nodes to look after.
+// why. It runs beside the loop, which has other nodes to look after.
 #pragma once
 
 #include "core/kube/api.h"

@@ -1,5 +1,5 @@
 // What a step after taint and cordon is: something begun once and then watched until it is done or
-// has failed. The workflow writes the intent before begin() and the result after it; whatever
+// has failed. StepExecution writes the intent before begin() and the result after it; whatever
 // crashes in between, the next look is a watch(), never a second begin(). One file a step, all in
 // all.cpp.
 #pragma once

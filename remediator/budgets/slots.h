@@ -1,4 +1,4 @@
-// The budgets as the workflow asks them: may this Remediation take this step now? A slot is taken
+// The budgets as the reconciler asks them: may this Remediation take this step now? A slot is taken
 // for good before the step is recorded, so that two replicas never share one. Implemented over the
 // ledger; tests answer by hand.
 #pragma once

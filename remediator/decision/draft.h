@@ -1,6 +1,6 @@
-// One decision in the making, and the parts of decide() that work on it, each in a file of its own:
-// after the alerts ended, the steps after taint and cordon, and a node that is gone. Used inside
-// decision/ alone.
+// A decision while it is made, and the parts of decide() that work on it: alerts_ended.cpp (after
+// the alerts ended), step_decisions.cpp (the steps after taint and cordon), replacement.cpp (a node
+// that is gone). Used inside decision/ alone.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
-// Which step of the plan is next, and what it still has to wait for. Pure; the part of decide()
-// that is about the steps after taint and cordon.
+// What a step after taint and cordon still has to wait for: delay, window, evidence, alerts,
+// proofs, approval, budget. Pure; step_decisions.cpp takes the step, or says what follows where it
+// failed.
 #pragma once
 
 #include <chrono>

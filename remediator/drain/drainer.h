@@ -1,6 +1,6 @@
 // Drains nodes, a look at a time: lists a node's pods, makes the round, hands what is due to the
 // evictor, says how far it is. Remembers tries only; a new process begins them anew, and nothing is
-// lost by that. Used by the drain step of the workflow.
+// lost by that. Used by the step `drain`.
 //
 // Pods are listed by the node's name, and a Node of another machine may have that name by now. So
 // the Node is read after the list is complete, before each eviction (by the permit) and before the

@@ -38,7 +38,7 @@ Controller::Controller(ControllerOptions options, ControllerParts parts)
       try {
         (this->*run)(stop);
       } catch (const std::exception& error) {
-        parts_.log.error("a thread of the workflow has failed", {{"error", error.what()}});
+        parts_.log.error("Reconciler thread failed", {{"error", error.what()}});
         std::terminate();
       }
     });

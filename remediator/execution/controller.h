@@ -90,7 +90,7 @@ struct ControllerParts {
   std::function<bool()> leads;
   // Once etcd was restored from a backup: what is known need not be true any more.
   std::function<void(const std::string& why)> on_went_back;
-  WorkflowObserver& observer;
+  ReconcileObserver& observer;
   Log& log;
   Clock& clock;
 };

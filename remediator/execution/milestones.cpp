@@ -39,7 +39,7 @@ RemediationStatus with_milestones(const Remediation& remediation, RemediationSta
 }
 
 void report_milestones(const RemediationStatus& before, const Remediation& written,
-                       WorkflowObserver& observer) {
+                       ReconcileObserver& observer) {
   const auto fault_at = first_of(written, &AlertEvidence::starts_at);
   if (!fault_at || written.is_drill()) return;
   for (const auto& [milestone, at] : written.status.reached) {

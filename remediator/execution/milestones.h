@@ -18,6 +18,6 @@ namespace gpuward::remediator {
 // since the first of the alerts fired, because alerts do not say when the fault itself was. Nothing
 // where there is no alert, nor of a drill.
 void report_milestones(const RemediationStatus& before, const Remediation& written,
-                       WorkflowObserver& observer);
+                       ReconcileObserver& observer);
 
 }  // namespace gpuward::remediator

@@ -1,4 +1,4 @@
-// What the workflow decided and did, for whoever writes it down (page/audit) and counts it
+// What the reconciler decided and did, for whoever writes it down (page/audit) and counts it
 // (page/metrics).
 #pragma once
 
@@ -27,9 +27,9 @@ struct AuditRecord {
 };
 
 // Any thread, several at once; must be quick and must not throw.
-class WorkflowObserver {
+class ReconcileObserver {
  public:
-  virtual ~WorkflowObserver() = default;
+  virtual ~ReconcileObserver() = default;
   virtual void on_audit(const AuditRecord& record) = 0;
   // A reconcile that will be tried again; conflicts are everyday and are not told.
   virtual void on_error(const std::string& node, const Error& error) = 0;

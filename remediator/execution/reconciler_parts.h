@@ -1,5 +1,5 @@
-// What the reconciler works with, all of it made elsewhere. Put together by the composition root
-// (remediator.cpp), the simulation and the tests.
+// What the Reconciler (controller.h) works with, all of it made elsewhere. Put together by the
+// composition root (remediator.cpp), the simulation and the tests.
 #pragma once
 
 #include <chrono>
@@ -42,7 +42,7 @@ struct ReconcilerParts {
   // Why nothing may be changed right now, for any node; asked before every change.
   std::function<Status()> permit;
   Announcer& announcer;
-  WorkflowObserver& observer;
+  ReconcileObserver& observer;
   Clock& clock;
   Notifications* notifications = nullptr;  // null: nobody is told but by Events
   ExclusionStore* exclusions = nullptr;    // null: nobody is excluded for a while

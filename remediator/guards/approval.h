@@ -1,6 +1,6 @@
 // An operator's approval to one step. It is bound to the Remediation, the step, the node, its
 // instance, the evidence and the request, and lasts an hour: an approval to something else, or of
-// yesterday, is none. Pure; asked by decision/decide. Who may approve is checked by admission
+// yesterday, is none. Pure; asked by decision/step_gates. Who may approve is checked by admission
 // (manifests).
 #pragma once
 

@@ -1,6 +1,6 @@
 // The census that budgets are measured against: the nodes that gpuward looks after, where they
-// stand and how they do. Built by the workflow from its caches; plain values, by node UID, because
-// a new node under an old name is another node.
+// stand and how they do. Built by the ClusterView from its caches; plain values, by node UID,
+// because a new node under an old name is another node.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // What gpuward remembers about one unhealthy node: the Remediation resource as plain values. One is
 // open per node UID. The spec holds evidence (written by the sources), the status what was decided
-// and done (written by the workflow). JSON is in records/remediation_json.
+// and done (written by execution/). JSON is in records/remediation_json.
 #pragma once
 
 #include <algorithm>

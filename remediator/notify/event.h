@@ -1,5 +1,5 @@
 // One notification as its receiver gets it: the event of the monitor that is replaced, and what is
-// ours beside it. Made from a Remediation and a notice of it by the workflow, sent by the sinks.
+// ours beside it. Made from a Remediation and a notice of it by execution/, sent by the sinks.
 // Pure.
 #pragma once
 

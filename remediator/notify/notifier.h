@@ -1,5 +1,5 @@
-// Tells the sinks of the policy what the workflow wants told, without ever holding it up. What must
-// not get lost is in the Remediation until everybody has it (policy/notice). Made by the
+// Tells the sinks of the policy what the reconciler wants notified, without ever holding it up.
+// What must not get lost is in the Remediation until everybody has it (policy/notice). Made by the
 // composition root.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace gpuward::remediator {
 
-// The seam to the workflow; tests collect what is told.
+// The seam to execution/; tests collect what is told.
 class Notifications {
  public:
   virtual ~Notifications() = default;

@@ -1,5 +1,6 @@
-// What a sink is: somebody who is notified of events. One file a sink, all in all.cpp; each is
-// worked by a SinkWorker, which repeats, gives up and counts.
+// What a sink is: somebody who is notified of events. One file a sink, all in all.cpp, its settings
+// in policy/notifications_file.cpp; each is worked by a SinkWorker, which repeats, gives up and
+// counts.
 #pragma once
 
 #include <memory>

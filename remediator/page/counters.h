@@ -1,5 +1,5 @@
 // What the remediator counts about itself; page/metrics renders it. Filled through the observers of
-// webhook and workflow.
+// webhook and reconciler.
 #pragma once
 
 #include <chrono>

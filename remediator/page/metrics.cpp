@@ -134,7 +134,7 @@ void append_webhook(Families& families, const CounterValues& values) {
           values.last_notification);
 }
 
-void append_workflow(Families& families, const CounterValues& values) {
+void append_reconciler(Families& families, const CounterValues& values) {
   declare_by_label(families, "gpuward_remediator_decisions_total",
                    "Decisions that changed a Remediation.", "verdict", values.decisions);
   declare_by_label(families, "gpuward_remediator_actions_total", "Actions carried out on nodes.",
@@ -407,7 +407,7 @@ void append_triage(Families& families, const TriageTally& tally) {
 Families to_families(const CounterValues& counters, const Standing& standing) {
   Families families;
   append_webhook(families, counters);
-  append_workflow(families, counters);
+  append_reconciler(families, counters);
   append_standing(families, standing);
   append_sources(families, standing.sources);
   append_triage(families, standing.triage);

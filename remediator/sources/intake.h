@@ -1,5 +1,5 @@
-// Where sources hand over their alert signals. The workflow makes them durable
-// (intake/remediation_intake); tests put a list behind it.
+// Where sources hand over their alert signals. RemediationIntake (intake/) writes them to the API
+// server, after OlderAlerts (intake/) and ConfirmedEnds (sources/); tests put a list behind it.
 #pragma once
 
 #include <cstddef>

@@ -21,6 +21,7 @@ constexpr Rule kRules[] = {
     {"nothing is left to do", nothing_is_left_to_do},
     {"texts name no machine or registry", texts_name_no_machine_or_registry},
     {"contracts have tests", contracts_have_tests},
+    {"folders are in the map", folders_are_in_the_map},
     {"walks lead from file to file", walks_lead_from_file_to_file},
     {"walks are short", walks_are_short},
 };

@@ -53,6 +53,7 @@ struct Rule {
 [[nodiscard]] Violations contracts_have_tests(const SourceTree& tree);
 
 // docs/architecture.md (walks.cpp).
+[[nodiscard]] Violations folders_are_in_the_map(const SourceTree& tree);
 [[nodiscard]] Violations walks_lead_from_file_to_file(const SourceTree& tree);
 [[nodiscard]] Violations walks_are_short(const SourceTree& tree);
 

@@ -318,6 +318,13 @@ TEST(ContractsHaveTests, OnAPageThatIsThere) {
   EXPECT_THAT(broken(contracts_have_tests, {}), ElementsAre("docs/contracts.md:0"));
 }
 
+TEST(FoldersAreInTheMap, WhereTheyHaveAFile) {
+  Files files{{"docs/architecture.md", "`exporter/a/`"}, {"exporter/a/x.cpp", ""}};
+  EXPECT_THAT(broken(folders_are_in_the_map, files), IsEmpty());
+  files.push_back({"remediator/b/x.cpp", ""});
+  EXPECT_THAT(broken(folders_are_in_the_map, files), ElementsAre("docs/architecture.md:0"));
+}
+
 // Four walks; the first goes from a.cpp to b.cpp.
 Files walk_of_two(const std::string& through) {
   const std::string rest = "text\n| `core/a.cpp` | | |\n";

@@ -124,6 +124,22 @@ Violations walks_are_short(const SourceTree& tree) {
   return found;
 }
 
+Violations folders_are_in_the_map(const SourceTree& tree) {
+  const auto page = std::ranges::find(tree.files, kWalksPage, &SourceFile::path);
+  if (page == tree.files.end()) return {{std::string(kWalksPage), 0, "is missing"}};
+  static const std::regex kFolder("((?:exporter|remediator)/[^/]+/).*");
+  std::set<std::string> missing;
+  for (const SourceFile& file : tree.files) {
+    std::smatch match;
+    if (!std::regex_match(file.path, match, kFolder)) continue;
+    if (!page->text.contains("`" + match[1].str() + "`")) missing.insert(match[1]);
+  }
+  Violations found;
+  for (const std::string& folder : missing)
+    found.push_back({std::string(kWalksPage), 0, "does not say what " + folder + " is for"});
+  return found;
+}
+
 Violations walks_lead_from_file_to_file(const SourceTree& tree) {
   const auto page = std::ranges::find(tree.files, kWalksPage, &SourceFile::path);
   if (page == tree.files.end()) return {{std::string(kWalksPage), 0, "is missing"}};

@@ -1,4 +1,4 @@
-// A step that is begun again whenever it is to be watched: what the workflow's promise "begun at
+// A step that is begun again whenever it is to be watched: what the reconciler's promise "begun at
 // most once an intent" keeps from happening.
 #pragma once
 

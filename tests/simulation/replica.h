@@ -51,7 +51,7 @@ class NoCredentials final : public kube::Credentials {
   void reject(const std::string&) override {}
 };
 
-class Silence final : public WorkflowObserver {
+class Silence final : public ReconcileObserver {
  public:
   void on_audit(const AuditRecord&) override {}
   void on_error(const std::string&, const Error&) override {}

@@ -51,7 +51,7 @@ class GpuSource {
   virtual ~GpuSource() = default;
 
   // The watcher's thread. Blocks until there is something new to tell, `limit` has passed, or a
-  // stop: never longer, whatever the driver does. True where telemetry() or xids() has news.
+  // stop: never longer, whatever the driver does. True where telemetry() or take_xids() has news.
   virtual bool wait(std::chrono::milliseconds limit, const std::stop_token& stop) = 0;
   [[nodiscard]] virtual GpuTelemetry telemetry() const = 0;
   // Those since the last call.

@@ -95,6 +95,12 @@ def metrics_of(node):
     return kubectl("get", "--raw", f"/api/v1/namespaces/{EXPORTERS}/pods/{exporter_of(node)}:10980/proxy/metrics").splitlines()
 
 
+def has_settled(node):
+    """Of a machine that has taken a name over: in service, and its own exporter answers. The API server says for a while that
+    the pods of the machine before it are ready there."""
+    return is_in_service(node) and bool(metrics_of(node))
+
+
 def signal_pod(pod, signal):
     """To the process of its only container."""
     container = pod["status"]["containerStatuses"][0]["containerID"].removeprefix("containerd://")
@@ -170,7 +176,7 @@ class ClusterTest(unittest.TestCase):
         for node in broken:
             cluster.node(node).become_another_machine(kubectl)
         for node in broken:
-            self.wait(lambda node=node: is_in_service(node) and exporter_of(node), f"the new {node} to be ready")
+            self.wait(lambda node=node: has_settled(node), f"the new {node} to be ready")
 
     def take(self, node):
         """A node to break. The alert of the machine that had this name before has to end first: it would go on."""

@@ -5,7 +5,7 @@ import json
 import ssl
 import time
 
-from cases.base import EXPORTERS, ISOLATE_XID, ClusterTest, cluster, exporter_of, is_in_service, kubectl, pods, say
+from cases.base import EXPORTERS, ISOLATE_XID, ClusterTest, cluster, exporter_of, has_settled, kubectl, pods, say
 from nodes import HERE, KERNEL_LOG
 
 LINES = 100
@@ -41,7 +41,7 @@ class FromAKernelLine(ClusterTest):
         line = f"NVRM: Xid (PCI:{address}): 13, pid=1, name=python"
         output = machine.inside(HERE / "line_to_metric", pod["status"]["podIP"], KERNEL_LOG, line, LINES)
         cluster.node(NODE).become_another_machine(kubectl)
-        self.wait(lambda: is_in_service(NODE) and exporter_of(NODE), f"the new {NODE} to be ready")
+        self.wait(lambda: has_settled(NODE), f"the new {NODE} to be ready")
         self.assertLess(tell("metric", json.loads(output)), 0.25)
 
     def test_to_the_taint(self):

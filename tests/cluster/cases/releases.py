@@ -1,4 +1,6 @@
 """Upgrade, rollback and uninstall while a node is out of service."""
+import json
+
 from cases.base import (EXPORTERS, ISOLATE_XID, REMEDIATORS, ClusterTest, cluster, exporter_of,
                         is_out_of_service, kubectl, phase, remediations)
 
@@ -17,9 +19,10 @@ class ARelease(ClusterTest):
         self.take(self.NODE).break_gpu(3, ISOLATE_XID)
         self.wait(lambda: phase(self.NODE) == "Held", f"{self.NODE} to be held")
         done = self.steps()
+        installed = json.loads(kubectl.helm("history", "gpuward", "--namespace=gpuward", "--output=json"))[-1]["revision"]
         cluster.install("upgrade", "--set=remediator.replicas=1", "--set=exporter.args[2]=--log.level=debug")
         self.assertEqual(done, self.steps())
-        kubectl.helm("rollback", "gpuward", "1", "--namespace=gpuward", "--wait", "--timeout=180s")
+        kubectl.helm("rollback", "gpuward", str(installed), "--namespace=gpuward", "--wait", "--timeout=180s")
         self.wait(lambda: phase(self.NODE) == "Held" and is_out_of_service(self.NODE), "the node to be held still")
         self.assertEqual(done, self.steps())
 

@@ -10,7 +10,7 @@ import time
 
 from images import BINARIES
 
-from cases.base import (EXPORTERS, ISOLATE_XID, ClusterTest, cluster, deploy, exporter_of, is_in_service, kubectl, on, pods,
+from cases.base import (EXPORTERS, ISOLATE_XID, ClusterTest, cluster, deploy, exporter_of, has_settled, kubectl, on, pods,
                         workload)
 from cases.commands import pages
 
@@ -197,4 +197,4 @@ class SeedCommands(ClusterTest):
         self.assertIn("deleted", self.type("kubectl delete node $NODE"))
         # No kubelet makes its Node anew, and the next test wants it back.
         cluster.node(self.NODE).become_another_machine(kubectl)
-        self.wait(lambda: is_in_service(self.NODE) and exporter_of(self.NODE), "the new machine to be ready")
+        self.wait(lambda: has_settled(self.NODE), "the new machine to be ready")

@@ -1,4 +1,4 @@
-// The record of a step as the workflow writes it before begin(). Used by the tests of the steps.
+// The record of a step as the reconciler writes it before begin(). Used by the tests of the steps.
 // They put it into the status of a Remediation that they have made by hand.
 #pragma once
 

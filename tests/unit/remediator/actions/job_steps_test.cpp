@@ -50,7 +50,7 @@ class JobSteps : public JobCluster {
     remediation_.severity = Severity::kReset;
     intend(Step::kGpuReset);
   }
-  // As the workflow does before begin().
+  // As the reconciler does before begin().
   void intend(Step step) {
     step_ = planned(step);
     remediation_.status.steps = {
@@ -69,7 +69,7 @@ class JobSteps : public JobCluster {
             .permit = [this] { return allowed_; },
             .now = clock_.wall()};
   }
-  // As the workflow records it.
+  // As the reconciler records it.
   StepProgress recorded(const Result<StepProgress>& progress) {
     if (!progress) {
       ADD_FAILURE() << progress.error().message;

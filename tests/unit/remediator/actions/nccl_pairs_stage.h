@@ -93,7 +93,7 @@ class NcclPairsStage : public JobCluster {
             .permit = [this] { return allowed_; },
             .now = clock_.wall()};
   }
-  // As the workflow does and records it.
+  // As the reconciler does and records it.
   StepProgress look(const std::string& name) {
     const auto progress = action_.watch(request(name));
     if (!progress) {

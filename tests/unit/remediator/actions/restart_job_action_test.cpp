@@ -171,7 +171,7 @@ class RestartOfJobsTest : public RestartJobActionTest {
     now_ += std::chrono::minutes(1);
   }
   StepRecord& step_record() { return remediation_.status.steps[1]; }
-  // As the workflow writes it down.
+  // As the reconciler writes it down.
   StepProgress taken(const Result<StepProgress>& progress) {
     step_record().result = progress->result;
     step_record().facts = progress->facts;

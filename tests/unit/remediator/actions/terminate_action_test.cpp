@@ -56,7 +56,7 @@ class TerminateActionTest : public DrainCluster {
             .now = clock_.wall()};
   }
   void recorded(StepRecord record) { remediation_.status.steps.push_back(std::move(record)); }
-  // As the workflow looks and records it.
+  // As the reconciler looks and records it.
   StepProgress look() {
     StepRequest now = request();
     now.facts = remediation_.status.steps.back().facts;

@@ -73,7 +73,7 @@ class LedgerStoreTest : public ::testing::Test {
     EXPECT_TRUE(mine_.store.begin([] { return Ledger(); }));
     kube_.clear_requests();
   }
-  // Takes a slot as the workflow does: asked and taken in one change.
+  // Takes a slot as the reconciler does: asked and taken in one change.
   LedgerStore::Change taking(int n, Impact impact = Impact::kDisrupt) {
     return [this, n, impact](Ledger& ledger) -> Status {
       const SlotRequest request = request_for(n, impact);

@@ -29,7 +29,7 @@ class DrainerTest : public DrainCluster {
     EXPECT_TRUE(progress) << progress.error().message;
     return progress.value_or(DrainProgress{});
   }
-  // As the workflow does: again after look_again, for that long or until it is over. A kubelet
+  // As the reconciler does: again after look_again, for that long or until it is over. A kubelet
   // ends what terminates where `ends_pods`.
   DrainProgress look_for(milliseconds time, bool ends_pods = true) {
     const auto end = clock_.steady() + time;

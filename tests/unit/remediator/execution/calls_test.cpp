@@ -1,4 +1,4 @@
-// The restart of a machine on the whole workflow, with the real step and a provider led by the
+// The restart of a machine on the whole reconciler, with the real step and a provider led by the
 // hand: what is done where the call was refused, was never made, or is not known to have arrived.
 #include "remediator/actions/reboot_action.h"
 #include "remediator/actions/step_progress.h"

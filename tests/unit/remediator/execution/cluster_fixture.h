@@ -1,5 +1,5 @@
-// A cluster in memory with the Remediation resource defined, and the workflow's parts around it on
-// one thread. Base of the tests of workflow/.
+// A cluster in memory with the Remediation resource defined, and the reconciler's parts around it
+// on one thread. Base of the tests of execution/.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -52,7 +52,7 @@ class RecordingNotifications final : public Notifications {
   bool take = true;
 };
 
-class RecordingWitness final : public WorkflowObserver {
+class RecordingObserver final : public ReconcileObserver {
  public:
   void on_audit(const AuditRecord& record) override {
     moments.push_back(record.moment);
@@ -185,7 +185,7 @@ struct Replica {
   WorkQueue queue;
   RecordingAnnouncer announcer;
   RecordingNotifications notifications;
-  RecordingWitness recorder;
+  RecordingObserver recorder;
   RemediationIntake intake;
   Reconciler reconciler;
 };

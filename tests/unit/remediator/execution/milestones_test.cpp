@@ -100,7 +100,7 @@ TEST(Milestones, AreNeverBeforeTheFault) {
   remediation.alerts.push_back(
       {"Bad", "ab", Severity::kReboot, WallTime(minutes(9)), WallTime(minutes(8)), {}});
   remediation.status = with_milestones(remediation, {}, WallTime(minutes(8)));
-  RecordingWitness recorder;
+  RecordingObserver recorder;
 
   report_milestones({}, remediation, recorder);
 
@@ -110,7 +110,7 @@ TEST(Milestones, AreNeverBeforeTheFault) {
 TEST(Milestones, AreNotToldWithoutAnAlert) {
   Remediation remediation;
   remediation.status.reached = {{Milestone::kTainted, WallTime(minutes(8))}};
-  RecordingWitness recorder;
+  RecordingObserver recorder;
 
   report_milestones({}, remediation, recorder);
 

@@ -1,4 +1,4 @@
-// The step restart-job on the whole workflow, with a real program and with the jobs of a fake
+// The step restart-job on the whole reconciler, with a real program and with the jobs of a fake
 // cluster: what takes the permission away between the intent and the call, and that no job is left
 // suspended.
 #include "core/runtime/files.h"

@@ -1,5 +1,5 @@
-// What the workflow decides on what its informers have told, and what it reads afresh: the view may
-// be old at any moment.
+// What the reconciler decides on what its informers have told, and what it reads afresh: the view
+// may be old at any moment.
 #include "remediator/records/cluster_view.h"
 #include "remediator/records/view_queries.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
