@@ -164,8 +164,8 @@ TEST_F(StepsTest, AreBegunAgainWhereTheySayThatNothingWasDone) {
   EXPECT_EQ(steps_[Step::kDrain].begun, 2);
 }
 
-// A crash between the intent and the action, where the step can tell that nothing was done: whatever
-// must be true before it is looked at again.
+// A crash between the intent and the action, where the step can tell that nothing was done:
+// whatever must be true before it is looked at again.
 TEST_F(StepsTest, AreBegunAfreshWhereALaterLookSaysThatNothingWasDone) {
   quarantine();
   steps_[Step::kDrain].progress = fail(ErrorKind::kUnavailable, "cut off");
