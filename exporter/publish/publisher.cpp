@@ -13,8 +13,8 @@ namespace {
 constexpr std::chrono::milliseconds kRefreshInterval{1'000};
 // However fast events come, rendering them takes a tenth of a processor in the long run, and those
 // of a burst share a rendering. What a quiet second has saved may be used at once: a line that
-// comes right after a rendering is not kept waiting. What other processes take of the machine while
-// it renders is not counted: a busy node's lines would wait ten times as long.
+// comes right after a rendering is not kept waiting. Processor time counts, not elapsed time: on a
+// busy node a rendering takes long, and the next line would wait ten times as long.
 constexpr int kShare = 10;
 constexpr std::chrono::seconds kSaved{1};
 

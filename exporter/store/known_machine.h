@@ -23,7 +23,7 @@ struct KnownMachine {
   GpuCounts most;             // that its drivers have listed at once
   GpuCounts labelled;         // as its node's labels said last
 
-  // What is true of another machine is not of this one. `present`: what the drivers list now.
+  // Forgets the last machine where `now` is another one. `present`: what the drivers list now.
   void enter(const Machine& now, const GpuCounts& present);
   // Another type than the last is another machine too; empty: nobody knows it.
   void learn_type(const std::string& type, const GpuCounts& present);

@@ -1,5 +1,5 @@
-// Kernel log and event set of the driver both tell of most Xids, within moments of each other:
-// which of the two has told of one that the other has not yet. Used by the LatchedState.
+// Matches the two reports of one Xid: the kernel log and the driver's event set both report most
+// Xids, within moments of each other, and each counts once. Used by the LatchedState.
 #pragma once
 
 #include <deque>

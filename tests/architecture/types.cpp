@@ -113,8 +113,8 @@ void count_definitions(const SourceFile& file, LinesByType& lines) {
 struct KnownType {
   std::string_view path, type;
 };
-// One short method for each request, kind of value or source, without states among them: to cut
-// them would only spread the names. Nothing is added here, and one that is small by now has to go.
+// Facades with one short method for each request, type of value or source: splitting them would
+// only spread the names. Nothing is added here, and one that is small by now has to go.
 constexpr std::array<KnownType, 3> kKnownToBeLarge{{
     {"core/kube/api.h", "Api"},
     {"core/runtime/yaml.h", "YamlMap"},

@@ -1,5 +1,5 @@
-// The worker that runs now: what it says on its two pipes, and that it ends. Trusts nothing of what
-// comes. Used by WorkerSource, on one thread; nothing in it blocks.
+// Reads the two pipes of the worker that runs now, and notices when it ends. Does not trust what it
+// reads. Used by WorkerSource, on one thread; nothing in it blocks.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,6 @@ class RunningWorker {
   // A look will soon show that it is gone.
   [[nodiscard]] bool is_leaving() const { return leaves_since_.has_value(); }
   [[nodiscard]] WorkerProcess& process() { return *process_; }
-  [[nodiscard]] const WorkerProcess& process() const { return *process_; }
 
  private:
   [[nodiscard]] Fault take(std::string_view line, const OnMessage& on_message);

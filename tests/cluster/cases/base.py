@@ -96,8 +96,8 @@ def metrics_of(node):
 
 
 def has_settled(node):
-    """Of a machine that has taken a name over: in service, and its own exporter answers. The API server says for a while that
-    the pods of the machine before it are ready there."""
+    """Whether a new machine under an old node's name is in service and its own exporter answers. For a while the API server
+    shows the pods of the old machine as ready."""
     return is_in_service(node) and bool(metrics_of(node))
 
 

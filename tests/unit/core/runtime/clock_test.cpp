@@ -26,10 +26,9 @@ TEST(SystemClock, ReturnsAtOnceWhenTheDeadlineHasPassed) {
 
 TEST(SystemClock, CountsTheProcessorOnlyWhileItIsUsed) {
   SystemClock clock;
-  const auto begin = clock.steady();
   const auto used = clock.processor_time();
   EXPECT_TRUE(clock.sleep_for(50ms, {}));
-  EXPECT_LT(clock.processor_time() - used, clock.steady() - begin);
+  EXPECT_LT(clock.processor_time() - used, 50ms);
   const auto before_work = clock.processor_time();
   while (clock.processor_time() < before_work + 1ms) {
   }

@@ -101,7 +101,7 @@ TEST(PublisherPace, KeepsASingleChangeWaitingForNothingAndABurstForItsShare) {
 }
 
 // LESSONS 4: "empty /metrics on reload" (an exporter that closes its registry to open a new one).
-// Of whose time other processes take most.
+// A machine on which other processes use most of the processor time.
 class BusyMachineClock final : public Clock {
  public:
   [[nodiscard]] Wall wall() const override { return clock_.wall(); }
@@ -122,7 +122,7 @@ class BusyMachineClock final : public Clock {
 };
 
 // Seen on a cluster beside builds: an exporter that was Ready had no GPU in its metrics.
-TEST(PublisherPace, CountsNotWhatOtherProcessesTakeOfTheMachine) {
+TEST(PublisherPace, DoesNotCountTheTimeOfOtherProcesses) {
   BusyMachineClock clock;
   Store store{State{}};
   std::atomic<int> renderings = 0;
