@@ -1,6 +1,7 @@
 #include "tests/e2e/kernel_log.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,7 +44,7 @@ Result<std::optional<std::uint64_t>> newest_record(const std::filesystem::path& 
 Result<KernelLog> KernelLog::device_or_fifo(const std::filesystem::path& fallback,
                                             const std::filesystem::path& device) {
   const int descriptor = ::open(device.c_str(), O_WRONLY | O_CLOEXEC);
-  if (descriptor < 0 || !newest_record(device)) {
+  if (descriptor < 0 || ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 || !newest_record(device)) {
     if (descriptor >= 0) ::close(descriptor);
     return fifo(fallback);
   }

@@ -13,7 +13,8 @@ namespace gpuward::e2e {
 
 class KernelLog {
  public:
-  // `device` where this process may read and write it, else a FIFO named `fallback`.
+  // `device` where this process may read and write it and no other run does, which would read each
+  // other's faults; else a FIFO named `fallback`.
   [[nodiscard]] static Result<KernelLog> device_or_fifo(
       const std::filesystem::path& fallback, const std::filesystem::path& device = "/dev/kmsg");
   [[nodiscard]] static Result<KernelLog> fifo(const std::filesystem::path& path);

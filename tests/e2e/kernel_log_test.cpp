@@ -39,5 +39,23 @@ TEST(KernelLog, IsAFifoWhereTheDeviceIsThereButCannotBeWritten) {
   expect_fifo(KernelLog::device_or_fifo(folder / "fifo", folder / "device"), folder / "fifo");
 }
 
+// Two runs at once would each read the faults of the other and count them.
+TEST(KernelLog, IsAFifoWhileAnotherRunWritesTheDevice) {
+  const support::TempDir folder;
+  const auto device = folder / "device";
+  std::ofstream(device).flush();
+  {
+    const auto first = KernelLog::device_or_fifo(folder / "unused", device);
+    ASSERT_TRUE(first) << first.error().message;
+    EXPECT_TRUE(first->is_device());
+
+    expect_fifo(KernelLog::device_or_fifo(folder / "fifo", device), folder / "fifo");
+  }
+
+  const auto later = KernelLog::device_or_fifo(folder / "unused", device);
+  ASSERT_TRUE(later) << later.error().message;
+  EXPECT_TRUE(later->is_device());
+}
+
 }  // namespace
 }  // namespace gpuward::e2e

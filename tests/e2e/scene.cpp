@@ -44,8 +44,9 @@ Status Scene::open_logs() {
   auto device = KernelLog::device_or_fifo(folder_ / "kmsg-broken");
   if (!device) return std::unexpected(device.error());
   std::cout << "kernel log: " << device->path().string()
-            << (device->is_device() ? " (the machine's own)\n"
-                                    : " (a FIFO: /dev/kmsg cannot be written here)\n");
+            << (device->is_device()
+                    ? " (the machine's own)\n"
+                    : " (a FIFO: /dev/kmsg cannot be written here, or another run does)\n");
   logs_.emplace(kBroken, *std::move(device));
   for (const char* name : {kHarmless, kSilent}) {
     auto fifo = KernelLog::fifo(folder_ / (std::string("kmsg-") + name));
