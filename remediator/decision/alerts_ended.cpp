@@ -87,6 +87,10 @@ std::optional<Decision> lower_severity(Draft& draft) {
 
 Decision decide_ended(Draft& draft) {
   if (!ours_on_node(draft)) return ended_without_trace(draft);
+  if (const StepRecord* failed = failed_diagnostic(draft.remediation)) {
+    return hold_exhausted(draft, "the alerts ended, but " + std::string(to_string(failed->step)) +
+                                     " failed: " + failed->message);
+  }
   const Phase phase = standing_phase(draft);
   const std::string rule = "return_to_service";
   if (const auto why = dropped_objection(draft))
@@ -98,6 +102,11 @@ Decision decide_ended(Draft& draft) {
   if (!allows(draft.policy.mode, Step::kReturn)) {
     return conclude(draft, Verdict::kHold, phase, rule,
                     "the alerts ended; mode observe changes nothing");
+  }
+  if (const std::string what = standing_announcements(draft.policy, draft.inputs); !what.empty()) {
+    draft.decision.look_again = kReportInterval;
+    return conclude(draft, Verdict::kHold, phase, rule,
+                    "the alerts ended, but the node says: " + what);
   }
   if (!draft.inputs.report) {
     return conclude(draft, Verdict::kAskReport, phase, rule,

@@ -358,7 +358,10 @@ Decision decide_standing(Draft& draft) {
             draft.remediation.node);
   }
   const PlannedStep* next = next_step(plan, draft.remediation);
-  if (!taint_and_cordon_stand(draft, marks) || (next == nullptr && !has_begun(draft.remediation))) {
+  // For what the cloud has called off nothing more is put on the node.
+  const bool is_put =
+      taint_and_cordon_stand(draft, marks) || is_called_off(draft.policy, draft.remediation);
+  if (!is_put || (next == nullptr && !has_begun(draft.remediation))) {
     if (next != nullptr) draft.decision.look_again = std::chrono::milliseconds(0);
     const std::string what = is_maintenance(draft.policy, draft.remediation)
                                  ? announced_text(draft.inputs)

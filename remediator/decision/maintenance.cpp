@@ -30,6 +30,11 @@ bool has_steps(const Policy& policy, AnnouncementKind kind) {
   return rule != policy.maintenance.end() && !rule->second.steps.empty();
 }
 
+bool stands(const Policy& policy, const kube::Node& node, const NodeAnnouncement& one) {
+  const bool is_current = !one.is_stale && !one.boot_id.empty() && one.boot_id == node.boot_id;
+  return is_current && has_steps(policy, one.announced.kind);
+}
+
 // An announcement that steps rest on.
 struct Reason {
   Announcement announced;
@@ -41,9 +46,7 @@ std::vector<Reason> reasons_of(const Policy& policy, const DecisionInputs& input
   std::vector<Reason> reasons;
   for (const NodeAnnouncement& one : node_announcements_of(*inputs.node)) {
     const AlertEvidence* known = evidence_of(inputs.remediation, one.announced);
-    const bool is_current =
-        !one.is_stale && !one.boot_id.empty() && one.boot_id == inputs.node->boot_id;
-    if (known != nullptr && is_current && has_steps(policy, one.announced.kind))
+    if (known != nullptr && stands(policy, *inputs.node, one))
       reasons.push_back({one.announced, known->first_received});
   }
   return reasons;
@@ -120,8 +123,11 @@ std::optional<Gate> maintenance_before(const PlannedStep& step, const Policy& po
   if (!is_maintenance(policy, inputs.remediation)) return std::nullopt;
   if (step.step == Step::kDrain) return drain_waits(policy, inputs, now);
   const bool is_after = step.step > Step::kRestartJob && step.step != Step::kNotify;
-  if (!is_after || !is_announced(policy, inputs.remediation)) return std::nullopt;
-  const std::string what = announced_text(inputs);
+  const std::string standing = standing_announcements(policy, inputs);
+  if (!is_after || (!is_announced(policy, inputs.remediation) && standing.empty()))
+    return std::nullopt;
+  const std::string known = announced_text(inputs);
+  const std::string& what = known.empty() ? standing : known;
   return shut("wait.maintenance", std::string(to_string(step.step)) +
                                       " waits until the cloud says that this is over: " +
                                       (what.empty() ? "what it has announced" : what));
@@ -145,6 +151,16 @@ std::optional<WallTime> reason_ended_at(const Draft& draft) {
     if (announced_kind(alert) && alert.ended_at) last = std::max(last, alert.ended_at);
   }
   return last;
+}
+
+std::string standing_announcements(const Policy& policy, const DecisionInputs& inputs) {
+  std::string text;
+  if (!is_maintenance(policy, inputs.remediation)) return text;
+  for (const NodeAnnouncement& one : node_announcements_of(*inputs.node)) {
+    if (stands(policy, *inputs.node, one))
+      text += (text.empty() ? "" : "; ") + summary_of(one.announced);
+  }
+  return text;
 }
 
 std::string announced_text(const DecisionInputs& inputs) {

@@ -34,6 +34,12 @@ namespace gpuward::remediator {
 // When the last of these reasons ended; nullopt where one has not.
 [[nodiscard]] std::optional<WallTime> reason_ended_at(const Draft& draft);
 
+// What the Node itself says now of this machine and boot that the policy has steps for, of a node
+// that is maintained; empty where nothing is. Its end may have been told by a view of the Node that
+// was older than the record.
+[[nodiscard]] std::string standing_announcements(const Policy& policy,
+                                                 const DecisionInputs& inputs);
+
 // What is announced of the node, with the pods that it hits; empty where nothing is.
 [[nodiscard]] std::string announced_text(const DecisionInputs& inputs);
 

@@ -27,14 +27,13 @@ bool has_foreign_cordon(const Remediation& remediation, const kube::Node& node) 
 }
 
 // A machine of which nobody knows whether it will restart or end does not come back by itself, nor
-// does one that has failed a diagnostic, at whatever severity.
+// does one that has failed a diagnostic.
 const StepRecord* unresolved_step(const Remediation& remediation) {
   for (const StepRecord& record : remediation.status.steps) {
     if (record.step == Step::kTerminate) return &record;
     if (record.step == Step::kReboot && record.result != StepResult::kDone) return &record;
-    if (is_diagnostic(record.step) && record.result == StepResult::kFailed) return &record;
   }
-  return nullptr;
+  return failed_diagnostic(remediation);
 }
 
 std::string objection_to_any_way(const Policy& policy, const Remediation& remediation,
@@ -62,6 +61,13 @@ std::string objection_to_step(const StepRecord& record, const kube::Node& node) 
 }
 
 }  // namespace
+
+const StepRecord* failed_diagnostic(const Remediation& remediation) {
+  const auto failed = std::ranges::find_if(remediation.status.steps, [](const StepRecord& record) {
+    return is_diagnostic(record.step) && record.result == StepResult::kFailed;
+  });
+  return failed == remediation.status.steps.end() ? nullptr : &*failed;
+}
 
 WayBack way_back_for(const Policy& policy, const Remediation& remediation, const kube::Node& node) {
   const Severity severity = remediation.acted_severity();

@@ -16,6 +16,10 @@ struct WayBack {
   std::string objection = {};         // why it does; empty where the policy has no way back for it
 };
 
+// The diagnostic that the node has failed, at whatever severity, and be it in a drill: it says more
+// than a report that is healthy. Null: none.
+[[nodiscard]] const StepRecord* failed_diagnostic(const Remediation& remediation);
+
 // `policy` is the one for this node, which is held otherwise at the severity that is acted on.
 [[nodiscard]] WayBack way_back_for(const Policy& policy, const Remediation& remediation,
                                    const kube::Node& node);

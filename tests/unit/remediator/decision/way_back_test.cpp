@@ -105,6 +105,30 @@ TEST_F(WayBackTest, ANodeThatFailsItsDiagnosticStaysHeldAndIsNotTestedAgain) {
   EXPECT_FALSE(replica_->announcer.told.empty());
 }
 
+// The alerts end before the steps of the worse severity: a report that is healthy says less than
+// the diagnostic did.
+TEST_F(WayBackTest, ANodeThatHasFailedItsDiagnosticIsNotReturnedWhereWorseAlertsEnd) {
+  policy.steps[Severity::kReset] = policy.steps[Severity::kIsolate];
+  policy.way_back[Severity::kReset] = policy.way_back[Severity::kIsolate];
+  policy.way_back.erase(Severity::kIsolate);
+  policy.steps[Severity::kIsolate].back().before.approval = true;
+  policy_.set(policy);
+  reports_.answer = report_of(Severity::kReset);
+  end(Step::kDrain);
+  end(Step::kQuarantineJob, StepResult::kFailed);
+  ASSERT_TRUE(take({signal(Severity::kReset)}));
+  go_on(4);
+  ASSERT_EQ(remediation().status.phase, Phase::kHeld);
+  reports_.answer = report_of(Severity::kIsolate);
+  ASSERT_TRUE(take({signal(Severity::kIsolate)}));
+  go_on(2);
+  ASSERT_EQ(remediation().status.rule, "guard.approval");
+  ASSERT_TRUE(take({signal(Severity::kReset, false)}));
+  end_alert();
+
+  expect_held("the alerts ended, but quarantine-job failed: so it ended");
+}
+
 // At a milder severity: what has failed there is no better for it.
 TEST_F(WayBackTest, ADiagnosticThatHasFailedBeforeTheEscalationCountsToo) {
   policy.steps[Severity::kReboot] = {planned(Step::kTaint), planned(Step::kCordon),

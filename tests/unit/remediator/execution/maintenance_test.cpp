@@ -57,6 +57,16 @@ class MaintenanceTest : public ClusterTest {
     if (found->signals.empty()) return;
     ASSERT_TRUE(take(found->signals));
   }
+  // A view of the Node that is older than the record has it that nothing is announced any more.
+  void end_by_an_older_view() {
+    write({});
+    catch_up(*replica_);
+    const auto found = AnnouncementSource(policy_, replica_->view, replica_->view, clock_).look();
+    ASSERT_TRUE(found);
+    ASSERT_THAT(found->signals, SizeIs(1));
+    write({one()});
+    ASSERT_TRUE(take(found->signals));
+  }
   // As often as it is looked at in a while.
   void turns(int count = 4) {
     for (int i = 0; i < count; ++i) {
@@ -138,6 +148,65 @@ TEST_F(MaintenanceTest, StaysDrainedUntilTheCloudSaysThatItIsOverAndReturnsThen)
   steps_[Step::kVerify].progress = done;
   turns();
   EXPECT_FALSE(node().unschedulable);
+  EXPECT_EQ(remediation().status.phase, Phase::kReleased);
+}
+
+TEST_F(MaintenanceTest, WhoseEndAnOlderViewHasToldReturnsNothingWhileTheNodeSaysOtherwise) {
+  announce({one()});
+  turns();
+  ASSERT_TRUE(node().unschedulable);
+  end_by_an_older_view();
+  advance(minutes(1));
+  EXPECT_TRUE(node().unschedulable);
+  EXPECT_EQ(rule(), "return_to_service");
+  EXPECT_THAT(remediation().status.message, HasSubstr("but the node says: reboot from"));
+
+  write({});
+  advance(minutes(1));
+  EXPECT_EQ(remediation().status.phase, Phase::kReleased);
+}
+
+TEST_F(MaintenanceTest, WhoseEndAnOlderViewHasToldIsNotVerifiedWhileTheNodeSaysOtherwise) {
+  start_ = clock_.wall() + minutes(10);
+  announce({one()});
+  turns();
+  drained();
+  end_by_an_older_view();
+  advance(minutes(1));
+  EXPECT_EQ(rule(), "wait.maintenance");
+  EXPECT_EQ(steps_[Step::kVerify].begun, 0);
+
+  write({});
+  advance(minutes(1));
+  EXPECT_EQ(steps_[Step::kVerify].begun, 1);
+}
+
+// The taint is of a fault that is over; the cordon had no budget as long as it was announced.
+TEST_F(MaintenanceTest, ThatIsOverIsNotWaitedForWithACordon) {
+  Policy policy = *policy_.get();
+  policy.steps[Severity::kReset] = {planned(Step::kTaint), planned(Step::kCollectEvidence),
+                                    planned(Step::kDrain)};
+  policy.steps[Severity::kReset].back().before.approval = true;
+  policy_.set(policy);
+  StepProgress done;
+  done.result = StepResult::kDone;
+  steps_[Step::kCollectEvidence].progress = done;
+  reports_.answer = report_of(Severity::kReset);
+  ASSERT_TRUE(take({signal(Severity::kReset)}));
+  turns();
+  ASSERT_TRUE(our_taint_on(node()));
+  slots_.answer = SlotRefusal{.guard = "budget.cordon", .message = "no room", .has_taint = true};
+  ASSERT_TRUE(take({signal(Severity::kMonitor)}));
+  ASSERT_TRUE(take({signal(Severity::kReset, false)}));
+  announce({one()});
+  reports_.answer = report_of(Severity::kMonitor);
+  advance(minutes(1));
+  ASSERT_EQ(rule(), "maintenance.budget");
+
+  announce({});
+  steps_[Step::kVerify].progress = done;
+  advance(minutes(1));
+  EXPECT_FALSE(our_taint_on(node()));
   EXPECT_EQ(remediation().status.phase, Phase::kReleased);
 }
 
