@@ -17,9 +17,10 @@ void DrillRules::check_intent(const Remediation& after, const StepRecord& record
     require(allows_drills(*stage_.looks.back()->node), "drill-label",
             what + " was intended for a drill, and the node does not have the label");
     require(record.step != Step::kTerminate, "drill-end", what + " was intended for a drill");
-    begun_.emplace(after.name, *record.intent_at);
+    begun_.insert_or_assign({after.name, record.step}, *record.intent_at);
     return;
   }
+  begun_.erase({after.name, record.step});
   const StepRecord* const drain = after.status.find(Step::kDrain);
   const bool rests_on_drill =
       record.step > Step::kDrain && drain != nullptr && is_of_drill(after, *drain);

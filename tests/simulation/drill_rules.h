@@ -3,7 +3,6 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -29,14 +28,15 @@ class DrillRules {
 
  private:
   [[nodiscard]] bool is_of_drill(const Remediation& remediation, const StepRecord& record) const {
-    return record.intent_at && begun_.contains({remediation.name, *record.intent_at});
+    const auto begun = begun_.find({remediation.name, record.step});
+    return begun != begun_.end() && begun->second == record.intent_at;
   }
 
   Stage& stage_;
   std::map<std::string, Tick> forbidden_;  // by node UID, the last time
   Tick restored_ = 0;
-  // Disruptive steps that were begun in a drill: the Remediation, and when they were intended.
-  std::set<std::pair<std::string, WallTime>> begun_;
+  // Disruptive steps that were begun in a drill and not anew since, and when they were intended.
+  std::map<std::pair<std::string, Step>, WallTime> begun_;
 };
 
 }  // namespace gpuward::remediator::simulation

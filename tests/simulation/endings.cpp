@@ -101,9 +101,14 @@ void Fleet::change_boards(Machine& machine) {
   end_alerts(machine);
 }
 
-// Prometheus keeps what fires for a while (keep_firing_for), whoever has the name by then.
+// Prometheus keeps what fires for a while (keep_firing_for), whoever has the name by then. And what
+// has begun and ended at this very moment does not begin at it once more.
 std::map<Severity, Alert> Fleet::kept_alerts(const Machine& machine) {
   std::map<Severity, Alert> kept;
+  for (const auto& [severity, alert] : machine.alerts) {
+    const bool is_instant = !alert.is_firing && alert.ends_at == alert.starts_at;
+    if (is_instant && alert.ends_at >= stage_.true_time()) kept[severity] = alert;
+  }
   if (!stage_.setting.keeps_alerts || !stage_.kept_chance.happens(0.5)) return kept;
   for (const auto& [severity, alert] : machine.alerts) {
     if (alert.is_firing) kept[severity] = alert;

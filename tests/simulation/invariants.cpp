@@ -79,6 +79,8 @@ void Invariants::on_node_written(const NodeTruth& before, const kube::Node& afte
 // Without a verification, nor a human who has said so, only on a report that the node is well.
 void Invariants::check_returned(const NodeTruth& before) const {
   const Remediation* const owner = stage_.truth.remediation(before.mark->name);
+  // A wish to cancel may have been lost with a restore, right after it was read.
+  if (stage_.looks.back()->restores != stage_.restores) return;
   if (owner == nullptr || owner->wish.cancel) return;
   if (owner->deleting || !owner->open()) return;  // the annotation was edited, or is a stale one
   if (owner->wish.machine_replaced && rests_on_history(*owner)) return;
@@ -163,7 +165,10 @@ void Invariants::on_remediation_written(const Remediation* before, const Remedia
   for (const StepRecord& record : after.status.steps) {
     if (!is_disruptive(record.step) || record.result != StepResult::kIntended) continue;
     const StepRecord* const known = before->status.find(record.step);
-    if (known == nullptr || known->intent_at != record.intent_at) on_intent(*before, after, record);
+    // What was begun in a drill may be begun for a real fault in the same second.
+    const bool is_new =
+        known == nullptr || known->intent_at != record.intent_at || known->drill != record.drill;
+    if (is_new) on_intent(*before, after, record);
   }
 }
 

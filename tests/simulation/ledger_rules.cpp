@@ -142,6 +142,8 @@ void LedgerRules::check_worn_out(const Remediation& remediation) const {
 }
 
 void LedgerRules::check_kept(const Ledger& after) const {
+  // What was closed when the replica began to look is open again.
+  if (stage_.looks.back()->restores != stage_.restores) return;
   const Ledger& before = stage_.truth.ledger();
   for (const Slot& slot : before.taints) {
     const Remediation* const holder = stage_.truth.remediation(slot.remediation);

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "remediator/guards/drills.h"
 #include "remediator/model/node_mark.h"
 #include "remediator/model/ownership.h"
 
@@ -103,7 +104,7 @@ void MarkRules::check_with_record(const NodeTruth& node, const Remediation& open
   const std::string what = open.name + " is " + std::string(to_string(open.status.phase));
   const char* const says = contradiction(node, open);
   require(says == nullptr, "disagreement", what + ", but " + (says == nullptr ? "" : says));
-  if (exclusion_of(*stage_.meant.get(), node.node)) return;
+  if (exclusion_of(*stage_.meant.get(), node.node) || objection_to_drill(open, node.node)) return;
   require(!open.status.has_done(Step::kTaint) || node.is_tainted, "disagreement",
           what + ", but the taint is gone");
   require(!open.status.has_done(Step::kCordon) || node.node.unschedulable, "disagreement",

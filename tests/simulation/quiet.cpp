@@ -35,7 +35,7 @@ bool is_held_untainted(const RemediationStatus& status) {
 
 }  // namespace
 
-void DecisionInputs::calm_down() {
+void World::calm_down() {
   stage_.is_quiet = true;
   forger_.stop();
   if (stage_.chance.happens(0.7)) replicas_.resize(1);
@@ -64,16 +64,16 @@ void DecisionInputs::calm_down() {
   calm_at_ = stage_.clock.wall();
 }
 
-void DecisionInputs::hear_all() {
+void World::hear_all() {
   for (const auto& replica : replicas_) replica->hear(stage_.truth.changes().size());
 }
 
-bool DecisionInputs::has_leader() const {
+bool World::has_leader() const {
   return std::ranges::any_of(replicas_, [](const auto& replica) { return replica->leads(); });
 }
 
 // The next due look of all, or what the machines do before it; false where nothing is due.
-bool DecisionInputs::reconcile_next(Clock::Steady until) {
+bool World::reconcile_next(Clock::Steady until) {
   go_on_all();
   if (!has_leader()) {
     stage_.clock.advance(seconds(2));
@@ -96,7 +96,7 @@ bool DecisionInputs::reconcile_next(Clock::Steady until) {
   if (const auto drill = drills_.next()) back = std::min(back.value_or(*drill), *drill);
   const bool is_machine = back && *back < due;
   const Clock::Steady at = is_machine ? *back : due;
-  pass_until(at);
+  if (!pass_until(at)) return true;
   if (is_machine) {
     fleet_.come_back();
     announcements_.go_on();
@@ -114,26 +114,35 @@ bool DecisionInputs::reconcile_next(Clock::Steady until) {
   return true;
 }
 
-// Who asks the places of alerts goes on asking meanwhile.
-void DecisionInputs::pass_until(Clock::Steady at) {
+// Who asks the places of alerts goes on asking meanwhile; false where that has a node looked at
+// before.
+bool World::pass_until(Clock::Steady at) {
   const bool is_asked = stage_.setting.asks_others() || late_.loses_ends() || silent_.next();
+  const auto is_any_due = [&] {
+    return std::ranges::any_of(replicas_, [&](const auto& replica) {
+      return std::ranges::any_of(
+          replica->due(), [&](const auto& due) { return due.second <= stage_.clock.steady(); });
+    });
+  };
   while (is_asked && at - stage_.clock.steady() > minutes(1)) {
     sleep_until(stage_.clock.steady() + minutes(1));
     go_on_all();
     (void)poll_alertmanager();
+    if (is_any_due()) return false;
   }
   sleep_until(at);
+  return true;
 }
 
 // Watches go on meanwhile, and tell of nothing but bookmarks.
-void DecisionInputs::sleep_until(Clock::Steady at) {
+void World::sleep_until(Clock::Steady at) {
   const auto span = at - stage_.clock.steady();
   if (span <= span.zero()) return;
   stage_.watched += std::max(span.zero(), span - kBookmark);
   stage_.clock.advance(span);
 }
 
-void DecisionInputs::look_quietly(std::size_t who, const std::string& node) {
+void World::look_quietly(std::size_t who, const std::string& node) {
   const std::size_t before = stage_.truth.changes().size();
   reconcile(who, node);
   auto& patience = patience_.try_emplace(node, kFirstWait).first->second;
@@ -152,14 +161,14 @@ void DecisionInputs::look_quietly(std::size_t who, const std::string& node) {
   patience = std::min<seconds>(3 * patience, is_soon ? kSoonWait : kLongestWait);
 }
 
-void DecisionInputs::say_what_is_new() {
+void World::say_what_is_new() {
   notifier_.say_what_is_new([&](const AlertSignal& signal) {
     const bool is_lost = !signal.firing && late_.loses_ends();
     return is_lost || deliver(0, signal);
   });
 }
 
-void DecisionInputs::settle(minutes time) {
+void World::settle(minutes time) {
   const Clock::Steady end = stage_.clock.steady() + time;
   // What was begun a moment before is seen to its end: the window of a budget may just be over.
   const auto goes_on = [&] { return stage_.clock.steady() < end + minutes(60) && is_under_way(); };
@@ -186,7 +195,7 @@ void DecisionInputs::settle(minutes time) {
       continue;
     if (!stage_.setting.says_late && !stage_.setting.asks_others()) return;
     // What was ignored because its end was just over is repeated; what is absent has ended.
-    pass_until(stage_.clock.steady() + minutes(6));
+    (void)pass_until(stage_.clock.steady() + minutes(6));
     go_on_all();
     notifier_.forget_what_was_said();
     say_what_is_new();
@@ -197,7 +206,7 @@ void DecisionInputs::settle(minutes time) {
 }
 
 // A step that is under way ends by its time-out at the latest, be it after many a quiet round.
-bool DecisionInputs::is_under_way() const {
+bool World::is_under_way() const {
   return std::ranges::any_of(stage_.truth.remediations(), [](const auto& known) {
     return known.second.open() && !waits_for_somebody(known.second.status.phase);
   });
@@ -208,7 +217,7 @@ bool DecisionInputs::is_under_way() const {
 // was ahead may have put that beginning into the future. The slow round is due within a round of
 // its last one, and has its turn at the latest when the next round begins: so a third of them ends
 // after one with such a report.
-bool DecisionInputs::waits_for_verification() const {
+bool World::waits_for_verification() const {
   const Clock::Wall since = stage_.clock.wall() - 3 * kRound;
   return std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
     const Remediation& one = known.second;
@@ -221,7 +230,7 @@ bool DecisionInputs::waits_for_verification() const {
 
 // Something goes on by itself, without anybody's doing, once a window of a budget is over or a node
 // is old enough.
-bool DecisionInputs::waits_for_time() const {
+bool World::waits_for_time() const {
   return std::ranges::any_of(stage_.truth.remediations(), [](const auto& known) {
     const RemediationStatus& status = known.second.status;
     const bool waits = status.rule == "budget.terminate" || status.rule == "budget.window" ||
@@ -232,7 +241,7 @@ bool DecisionInputs::waits_for_time() const {
 }
 
 // An operator has looked at what was done since the backup.
-void DecisionInputs::close_after_restore() {
+void World::close_after_restore() {
   if (stage_.restores == 0 || !stage_.truth.ledger().breaker.open) return;
   stage_.trace.say("human: close the breaker");
   stage_.close_breaker();
@@ -240,7 +249,7 @@ void DecisionInputs::close_after_restore() {
   check_rest();
 }
 
-void DecisionInputs::stay_at_rest() {
+void World::stay_at_rest() {
   const std::size_t before = stage_.truth.changes().size();
   const auto open = static_cast<std::size_t>(std::ranges::count_if(
       stage_.truth.remediations(), [](const auto& known) { return known.second.open(); }));
@@ -255,7 +264,7 @@ void DecisionInputs::stay_at_rest() {
               " open");
 }
 
-void DecisionInputs::check_rest() const {
+void World::check_rest() const {
   invariants_.marks().check_rest();
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
     const RemediationStatus& status = remediation.status;
@@ -293,7 +302,7 @@ void DecisionInputs::check_rest() const {
 }
 
 // A machine that was given up and has come back is tainted, as long as nobody wants it otherwise.
-void DecisionInputs::check_returned(const Machine& machine) const {
+void World::check_returned(const Machine& machine) const {
   const NodeTruth& truth = *stage_.truth.node(machine.name);
   invariants_.ends().check_known(truth);
   const auto policy = stage_.meant_for(truth.node);
@@ -313,7 +322,7 @@ void DecisionInputs::check_returned(const Machine& machine) const {
 }
 
 // Whatever else is still going on.
-void DecisionInputs::check_in_time() const {
+void World::check_in_time() const {
   for (const Machine& machine : fleet_.machines()) {
     if (machine.works()) sources_.check_known(machine, calm_at_, kInTime);
     if (!machine.works() || machine.fault < Severity::kReset) continue;
@@ -328,7 +337,7 @@ void DecisionInputs::check_in_time() const {
 
 // A broken node is tainted, or cordoned by us where the taint of its fault has no budget, unless a
 // human or the policy wants it otherwise, or somebody was notified that it is not.
-void DecisionInputs::check_quarantined(const Machine& machine, Severity severity) const {
+void World::check_quarantined(const Machine& machine, Severity severity) const {
   // What is kept of the alerts of a machine that is silent nobody can confirm: silent_ sees to it.
   // Nor of one that Prometheus does not read in a partition, until that has healed.
   const SilentState& silence = machine.silence;

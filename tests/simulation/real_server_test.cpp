@@ -39,7 +39,7 @@ TEST_F(RealServerTest, IsLeftWithTheSameObjectsAsTheFakeOne) {
   std::size_t told = 0;
 
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-    DecisionInputs world(seed, Size::kAny, Sabotage::kNone, Keeps::kWrites);
+    World world(seed, Size::kAny, Sabotage::kNone, Keeps::kWrites);
     world.run();
     told += world.writes().size();
 
@@ -51,7 +51,7 @@ TEST_F(RealServerTest, IsLeftWithTheSameObjectsAsTheFakeOne) {
 }
 
 TEST_F(RealServerTest, DiffersWhereAWriteIsMissing) {
-  DecisionInputs world(0, Size::kAny, Sabotage::kNone, Keeps::kWrites);
+  World world(0, Size::kAny, Sabotage::kNone, Keeps::kWrites);
   world.run();
   std::vector<Written> writes = world.writes();
   writes.pop_back();

@@ -1,5 +1,9 @@
 #include "tests/simulation/request_rules.h"
 
+#include <algorithm>
+
+#include "remediator/execution/case.h"
+
 namespace gpuward::remediator::simulation {
 namespace {
 
@@ -29,8 +33,14 @@ void RequestRules::on_request() {
 }
 
 void RequestRules::on_looked(const std::string& node, bool has_changed, milliseconds wait) {
+  // So long other nodes are tainted first, and what is said of this one waits for them.
+  const WallTime since = stage_.clock.wall() - kTaintsFirst;
+  const bool is_young = std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
+    const Remediation& one = known.second;
+    return one.node == node && one.open() && one.created >= since;
+  });
   int& hasty = hasty_[node];
-  hasty = has_changed || wait >= kShortestInterval ? 0 : hasty + 1;
+  hasty = has_changed || is_young || wait >= kShortestInterval ? 0 : hasty + 1;
   require(hasty <= kMostHasty, "hasty",
           node + " is looked at again after " + std::to_string(wait.count()) +
               " ms although nothing has changed, again and again");

@@ -5,7 +5,7 @@
 namespace gpuward::remediator::simulation {
 
 Outcome run_seed(std::uint64_t seed, Size size, Sabotage sabotage) {
-  DecisionInputs world(seed, size, sabotage);
+  World world(seed, size, sabotage);
   Outcome outcome;
   try {
     world.run();

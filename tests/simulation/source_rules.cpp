@@ -64,7 +64,8 @@ bool SourceRules::still_says(const Remediation& owner, const AlertEvidence& aler
     return problem.status != "False" && floor<seconds>(problem.last_false) <= alert.starts_at;
   }
   if (alert.fingerprint.starts_with(kLokiOrigin)) {
-    const WallTime quiet = stage_.true_time() - stage_.setting.policy.loki.quiet_for;
+    // Loki says what its clock is in whole seconds.
+    const WallTime quiet = stage_.true_time() - stage_.setting.policy.loki.quiet_for + seconds(1);
     return std::ranges::any_of(places_.lines(), [&](const KernelLine& line) {
       return line.node_uid == owner.node_uid && time_of(line) > quiet &&
              line.visible + kOnTheWay < stage_.clock.steady();

@@ -208,9 +208,9 @@ void TornJobs::on_suspended(const Json& before, const Json& after) {
   if (owner != nullptr) invariants_.on_job_suspended(owner->name, what);
 }
 
-// What was deleted by force, or whose record was edited, knows nothing any more.
+// What was deleted by force, closed by hand, or whose record was edited, knows nothing any more.
 void TornJobs::check_left(const std::string& remediation, const std::string& when) const {
-  if (stage_.wiped.contains(remediation)) return;
+  if (stage_.wiped.contains(remediation) || stage_.closed_by_hand.contains(remediation)) return;
   for (const auto& [name, job] : jobs_) {
     const bool is_left =
         is_suspended(job) && remediation_in(fakes::annotation_of(job, kSuspendedBy)) == remediation;

@@ -16,6 +16,11 @@ bool takes_back(const NodeTruth& before, const NodeTruth& after) {
          (before.mark->taint && before.is_tainted && !after.is_tainted);
 }
 
+// All that the annotation claims is there.
+bool stands(const NodeTruth& node) {
+  return (!node.mark->cordon || node.node.unschedulable) && (!node.mark->taint || node.is_tainted);
+}
+
 }  // namespace
 
 void Truth::note_change(const std::string& name, Version now) {
@@ -75,7 +80,7 @@ void Truth::put_node(kube::Node node, Writer writer, Tick now) {
     next.taken_back = now;
     next.taken_from = acted;
   }
-  if (!next.mark || (next.node.unschedulable && next.is_tainted)) next.taken_back.reset();
+  if (!next.mark || stands(next)) next.taken_back.reset();
   known = std::move(next);
 }
 

@@ -10,7 +10,7 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-DecisionInputs::DecisionInputs(std::uint64_t seed, Size size, Sabotage sabotage, Keeps keeps)
+World::World(std::uint64_t seed, Size size, Sabotage sabotage, Keeps keeps)
     : stage_(seed, size, sabotage, keeps),
       forger_(stage_, seed + 0x666f7267),
       restores_(stage_, fleet_, invariants_, seed + 0x72657374),
@@ -20,13 +20,13 @@ DecisionInputs::DecisionInputs(std::uint64_t seed, Size size, Sabotage sabotage,
   for (std::size_t i = 0; i < replicas_.size(); ++i) start(i);
 }
 
-StepAction* DecisionInputs::step(Step step) {
+StepAction* World::step(Step step) {
   if (step == Step::kDrain) return &drain_;
   if (step == Step::kReboot && stage_.is_off(Sabotage::kOnce)) return begins_again_.get();
   return step == Step::kReboot ? &reboot_ : nullptr;
 }
 
-void DecisionInputs::start(std::size_t replica) {
+void World::start(std::size_t replica) {
   replicas_[replica] = std::make_unique<Replica>(
       stage_, invariants_,
       Outside{.reports = reports_,
@@ -45,7 +45,7 @@ void DecisionInputs::start(std::size_t replica) {
   if (stage_.is_off(Sabotage::kLedgerMemory)) stage_.forget_ledger();
 }
 
-void DecisionInputs::run() {
+void World::run() {
   for (int i = 0; i < stage_.setting.events; ++i) do_something();
   calm_down();
   settle(minutes(300));
@@ -63,7 +63,7 @@ void DecisionInputs::run() {
   stay_at_rest();
 }
 
-void DecisionInputs::do_something() {
+void World::do_something() {
   Chance& chance = stage_.chance;
   go_on_all();
   pods_.go_on();
@@ -127,7 +127,7 @@ void DecisionInputs::do_something() {
 }
 
 // Another Node has the name of one that is being drained: on another machine or on the same.
-void DecisionInputs::change_nodes_under_drains() {
+void World::change_nodes_under_drains() {
   Chance& chance = stage_.pods_chance;
   if (!stage_.setting.has_pods || !chance.happens(0.08)) return;
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
@@ -139,7 +139,7 @@ void DecisionInputs::change_nodes_under_drains() {
 }
 
 // Between the intent of a reset and its Job.
-void DecisionInputs::restart_before_reset() {
+void World::restart_before_reset() {
   if (!stage_.setting.has_jobs) return;
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
     const StepRecord* const reset = remediation.status.find(Step::kGpuReset);
@@ -152,7 +152,7 @@ void DecisionInputs::restart_before_reset() {
 
 // The machine restarts by itself while a Job is on it, or its Node is another one, or somebody
 // deletes the Remediation.
-void DecisionInputs::change_nodes_under_jobs(double how_often) {
+void World::change_nodes_under_jobs(double how_often) {
   Chance& chance = stage_.jobs_chance;
   if (!stage_.setting.has_jobs || !chance.happens(how_often)) return;
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
@@ -168,23 +168,23 @@ void DecisionInputs::change_nodes_under_jobs(double how_often) {
   }
 }
 
-void DecisionInputs::restore_perhaps() {
+void World::restore_perhaps() {
   Version heard = stage_.kube.revision();
   for (const auto& replica : replicas_) heard = std::min(heard, replica->heard());
   if (restores_.do_something(heard)) late_.forget_what_was_taken();
 }
 
-bool DecisionInputs::poll_alertmanager() {
+bool World::poll_alertmanager() {
   return late_.poll(replicas_.front()->known_to_fire(),
                     [&](const AlertSignal& signal) { return deliver(0, signal); });
 }
 
-void DecisionInputs::pass_time() {
+void World::pass_time() {
   stage_.clock.advance(stage_.chance.span(seconds(1), seconds(90)));
   fleet_.come_back();
 }
 
-void DecisionInputs::jump_clock() {
+void World::jump_clock() {
   const auto by = stage_.jumped.count() != 0
                       ? -stage_.jumped
                       : stage_.chance.span(milliseconds(0), minutes(60)) - minutes(30);
@@ -193,14 +193,14 @@ void DecisionInputs::jump_clock() {
   stage_.trace.say("the clock jumps by " + std::to_string(by.count()) + " ms");
 }
 
-void DecisionInputs::stop(std::size_t replica) {
+void World::stop(std::size_t replica) {
   try {
     replicas_[replica]->stop();
   } catch (const Crash&) {
   }
 }
 
-void DecisionInputs::go_on(std::size_t replica) {
+void World::go_on(std::size_t replica) {
   if (replicas_[replica]->is_busy()) return;
   try {
     replicas_[replica]->go_on();
@@ -215,12 +215,12 @@ void DecisionInputs::go_on(std::size_t replica) {
   if (stage_.is_quiet) replicas_[replica]->hear(stage_.truth.changes().size());
 }
 
-void DecisionInputs::go_on_all() {
+void World::go_on_all() {
   for (std::size_t i = 0; i < replicas_.size(); ++i) go_on(i);
 }
 
 // What is due next on any replica, after the time that this takes.
-void DecisionInputs::reconcile_something() {
+void World::reconcile_something() {
   const std::size_t replica = stage_.chance.next() % replicas_.size();
   auto& due = replicas_[replica]->due();
   if (due.empty()) return;
@@ -240,7 +240,7 @@ void DecisionInputs::reconcile_something() {
   reconcile(replica, node);
 }
 
-void DecisionInputs::reconcile(std::size_t replica, std::string node) {
+void World::reconcile(std::size_t replica, std::string node) {
   go_on(replica);
   try {
     replicas_[replica]->reconcile(std::move(node));
@@ -249,7 +249,7 @@ void DecisionInputs::reconcile(std::size_t replica, std::string node) {
   }
 }
 
-bool DecisionInputs::deliver(std::size_t replica, const AlertSignal& signal) {
+bool World::deliver(std::size_t replica, const AlertSignal& signal) {
   try {
     const auto taken = replicas_[replica]->take(signal);
     stage_.trace.say("r" + std::to_string(replica) + ": alert " + signal.node + "/" +
@@ -265,7 +265,7 @@ bool DecisionInputs::deliver(std::size_t replica, const AlertSignal& signal) {
 }
 
 // Others act while replica `by` waits for the API server.
-void DecisionInputs::interrupt(std::size_t by) {
+void World::interrupt(std::size_t by) {
   if (depth_ > 0) return;
   ++depth_;
   stage_.trace.say("meanwhile:");
@@ -315,7 +315,7 @@ void DecisionInputs::interrupt(std::size_t by) {
 }
 
 // Replica `by` stands still: the others find its lease over and take it.
-void DecisionInputs::stall(std::size_t by, milliseconds span) {
+void World::stall(std::size_t by, milliseconds span) {
   if (depth_ > 0) return;
   ++depth_;
   let_others_lead(by, span);
@@ -323,14 +323,14 @@ void DecisionInputs::stall(std::size_t by, milliseconds span) {
 }
 
 // The replica that is at work waits for the cloud.
-void DecisionInputs::wait_in_call(milliseconds span) {
+void World::wait_in_call(milliseconds span) {
   if (depth_ > 0) return stage_.clock.advance(span);
   const auto caller = std::ranges::find(replicas_, stage_.looks.back()->who,
                                         [](const auto& replica) { return replica->name(); });
   stall(static_cast<std::size_t>(caller - replicas_.begin()), span);
 }
 
-void DecisionInputs::let_others_lead(std::size_t by, milliseconds span) {
+void World::let_others_lead(std::size_t by, milliseconds span) {
   const std::size_t other = (by + 1) % replicas_.size();
   const Clock::Steady end = stage_.clock.steady() + span;
   while (stage_.clock.steady() < end) {
@@ -344,13 +344,13 @@ void DecisionInputs::let_others_lead(std::size_t by, milliseconds span) {
   }
 }
 
-void DecisionInputs::check_leaders() const {
+void World::check_leaders() const {
   const auto leaders =
       std::ranges::count_if(replicas_, [](const auto& replica) { return replica->leads(); });
   require(leaders <= 1, "two-leaders", std::to_string(leaders) + " replicas lead");
 }
 
-void DecisionInputs::check() {
+void World::check() {
   if (checked_ == stage_.truth.changes().size()) return;
   checked_ = stage_.truth.changes().size();
   check_leaders();

@@ -32,9 +32,9 @@
 
 namespace gpuward::remediator::simulation {
 
-class DecisionInputs {
+class World {
  public:
-  DecisionInputs(std::uint64_t seed, Size size, Sabotage sabotage, Keeps keeps = Keeps::kNothing);
+  World(std::uint64_t seed, Size size, Sabotage sabotage, Keeps keeps = Keeps::kNothing);
   // Throws Broken.
   void run();
   [[nodiscard]] const Trace& trace() const { return stage_.trace; }
@@ -75,7 +75,7 @@ class DecisionInputs {
   void look_quietly(std::size_t who, const std::string& node);
   [[nodiscard]] bool has_leader() const;
   [[nodiscard]] bool reconcile_next(Clock::Steady until);
-  void pass_until(Clock::Steady at);
+  bool pass_until(Clock::Steady at);
   void sleep_until(Clock::Steady at);
   [[nodiscard]] bool is_under_way() const;
   [[nodiscard]] bool waits_for_verification() const;
