@@ -88,8 +88,10 @@ std::optional<Decision> lower_severity(Draft& draft) {
 Decision decide_ended(Draft& draft) {
   if (!ours_on_node(draft)) return ended_without_trace(draft);
   if (const StepRecord* failed = failed_diagnostic(draft.remediation)) {
-    return hold_exhausted(draft, "the alerts ended, but " + std::string(to_string(failed->step)) +
-                                     " failed: " + failed->message);
+    return conclude(draft, Verdict::kHold, Phase::kHeld, "exhausted",
+                    "the alerts ended, but " + std::string(to_string(failed->step)) + " failed: " +
+                        failed->message + ": held until an alert fires again, or you bring the " +
+                        "node back: gpuwardctl cancel " + draft.remediation.node);
   }
   const Phase phase = standing_phase(draft);
   const std::string rule = "return_to_service";
@@ -124,7 +126,8 @@ Decision decide_ended(Draft& draft) {
 // The last end was no end before: as long as the report says what the alert said, it goes on.
 Decision decide_without_alerts(Draft& draft) {
   const Severity severity = draft.remediation.evidence_severity();
-  if (!draft.remediation.is_end_contested(severity)) return decide_ended(draft);
+  const bool has_failed = failed_diagnostic(draft.remediation) != nullptr;
+  if (has_failed || !draft.remediation.is_end_contested(severity)) return decide_ended(draft);
   if (!draft.inputs.report) {
     return conclude(draft, Verdict::kAskReport, standing_phase(draft), "alerts.contested",
                     "an alert ended that had not ended before when it was said so");

@@ -25,7 +25,7 @@ namespace gpuward::remediator {
 // Whether something is announced that the policy has steps for, whatever fault there is beside it.
 [[nodiscard]] bool is_announced(const Policy& policy, const Remediation& remediation);
 
-// Whether a drain that was begun has lost its reason.
+// Whether what is done for an announcement has lost its reason.
 [[nodiscard]] bool is_called_off(const Policy& policy, const Remediation& remediation);
 
 // Whether there is still a reason for what is done: where the node is maintained, an announcement

@@ -16,8 +16,8 @@ struct WayBack {
   std::string objection = {};         // why it does; empty where the policy has no way back for it
 };
 
-// The diagnostic that the node has failed, at whatever severity, and be it in a drill: it says more
-// than a report that is healthy. Null: none.
+// The diagnostic that has failed, at whatever severity, and be it in a drill, or that could not be
+// run: a report that is healthy does not outweigh it. Null: none.
 [[nodiscard]] const StepRecord* failed_diagnostic(const Remediation& remediation);
 
 // `policy` is the one for this node, which is held otherwise at the severity that is acted on.

@@ -55,11 +55,12 @@ void Drills::inject(Machine& machine) {
   stage_.trace.say(machine.name + ": a drill of " + std::string(to_string(drill.severity)));
 }
 
-// Really, in the middle of its drill or after it: as severely, or not.
+// Really, in the middle of its drill or after it: as severely, or not. A machine that came anew
+// meanwhile has had none.
 void Drills::break_down(Machine& machine) {
-  const Severity injected = machine.drill.alerts.rbegin()->first;
-  const bool is_alike = stage_.drills_chance.happens(0.6);
-  fleet_.break_down(machine, is_alike ? std::optional(injected) : std::nullopt);
+  const auto& injected = machine.drill.alerts;
+  const bool is_alike = stage_.drills_chance.happens(0.6) && !injected.empty();
+  fleet_.break_down(machine, is_alike ? std::optional(injected.rbegin()->first) : std::nullopt);
 }
 
 void Drills::label(const Machine& machine) {

@@ -195,7 +195,9 @@ void World::settle(minutes time) {
       continue;
     if (!stage_.setting.says_late && !stage_.setting.asks_others()) return;
     // What was ignored because its end was just over is repeated; what is absent has ended.
-    (void)pass_until(stage_.clock.steady() + minutes(6));
+    const Clock::Steady later = stage_.clock.steady() + minutes(6);
+    while (!pass_until(later)) {
+    }
     go_on_all();
     notifier_.forget_what_was_said();
     say_what_is_new();

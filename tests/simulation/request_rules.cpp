@@ -40,7 +40,7 @@ void RequestRules::on_looked(const std::string& node, bool has_changed, millisec
     return one.node == node && one.open() && one.created >= since;
   });
   int& hasty = hasty_[node];
-  hasty = has_changed || is_young || wait >= kShortestInterval ? 0 : hasty + 1;
+  hasty = has_changed || wait >= (is_young ? kStormInterval : kShortestInterval) ? 0 : hasty + 1;
   require(hasty <= kMostHasty, "hasty",
           node + " is looked at again after " + std::to_string(wait.count()) +
               " ms although nothing has changed, again and again");

@@ -129,6 +129,35 @@ TEST_F(WayBackTest, ANodeThatHasFailedItsDiagnosticIsNotReturnedWhereWorseAlerts
   expect_held("the alerts ended, but quarantine-job failed: so it ended");
 }
 
+// An end that was none before would have the next step go on, which waits, and hold the node anew.
+TEST_F(WayBackTest, ANodeThatHasFailedItsDiagnosticIsHeldOnceHoweverOftenItsAlertEnds) {
+  policy.steps[Severity::kReset] = policy.steps[Severity::kIsolate];
+  policy.way_back[Severity::kReset] = policy.way_back[Severity::kIsolate];
+  policy.way_back.erase(Severity::kIsolate);
+  policy.steps[Severity::kIsolate].back().before.window = "which there is not";
+  policy_.set(policy);
+  reports_.answer = report_of(Severity::kReset);
+  end(Step::kDrain);
+  end(Step::kQuarantineJob, StepResult::kFailed);
+  ASSERT_TRUE(take({signal(Severity::kReset)}));
+  go_on(4);
+  reports_.answer = report_of(Severity::kIsolate);
+  const AlertSignal worse = signal(Severity::kIsolate);
+  ASSERT_TRUE(take({worse}));
+  ASSERT_TRUE(take({signal(Severity::kIsolate, false)}));
+  clock_.advance(minutes(6));
+  ASSERT_TRUE(take({worse}));
+  ASSERT_TRUE(remediation().alerts.back().contested);
+  go_on(2);
+  ASSERT_EQ(remediation().status.rule, "wait.window");
+  end_alert();
+  expect_held("the alerts ended, but quarantine-job failed");
+  const auto told = replica_->announcer.told.size();
+
+  for (int look = 0; look < 4; ++look) expect_held("quarantine-job failed");
+  EXPECT_EQ(replica_->announcer.told.size(), told);
+}
+
 // At a milder severity: what has failed there is no better for it.
 TEST_F(WayBackTest, ADiagnosticThatHasFailedBeforeTheEscalationCountsToo) {
   policy.steps[Severity::kReboot] = {planned(Step::kTaint), planned(Step::kCordon),
