@@ -45,6 +45,21 @@ class WayBackTest : public ClusterTest {
     go_on(2);
     ASSERT_TRUE(remediation().status.has_done(Step::kDrain));
   }
+  // On the way back of the milder severity; what the policy says of the worse one is next.
+  void fail_diagnostic_at_reset() {
+    policy.steps[Severity::kReset] = {planned(Step::kTaint), planned(Step::kCordon),
+                                      planned(Step::kDrain)};
+    policy.way_back[Severity::kReset] = policy.way_back[Severity::kIsolate];
+    policy.way_back.erase(Severity::kIsolate);
+    policy_.set(policy);
+    reports_.answer = report_of(Severity::kReset);
+    end(Step::kDrain);
+    end(Step::kQuarantineJob, StepResult::kFailed);
+    ASSERT_TRUE(take({signal(Severity::kReset)}));
+    go_on(4);
+    ASSERT_EQ(remediation().status.phase, Phase::kHeld);
+    reports_.answer = report_of(Severity::kIsolate);
+  }
   void end_alert() {
     ASSERT_TRUE(take({signal(Severity::kIsolate, false)}));
     clock_.advance(minutes(1));
@@ -108,18 +123,8 @@ TEST_F(WayBackTest, ANodeThatFailsItsDiagnosticStaysHeldAndIsNotTestedAgain) {
 // The alerts end before the steps of the worse severity: a report that is healthy says less than
 // the diagnostic did.
 TEST_F(WayBackTest, ANodeThatHasFailedItsDiagnosticIsNotReturnedWhereWorseAlertsEnd) {
-  policy.steps[Severity::kReset] = policy.steps[Severity::kIsolate];
-  policy.way_back[Severity::kReset] = policy.way_back[Severity::kIsolate];
-  policy.way_back.erase(Severity::kIsolate);
   policy.steps[Severity::kIsolate].back().before.approval = true;
-  policy_.set(policy);
-  reports_.answer = report_of(Severity::kReset);
-  end(Step::kDrain);
-  end(Step::kQuarantineJob, StepResult::kFailed);
-  ASSERT_TRUE(take({signal(Severity::kReset)}));
-  go_on(4);
-  ASSERT_EQ(remediation().status.phase, Phase::kHeld);
-  reports_.answer = report_of(Severity::kIsolate);
+  fail_diagnostic_at_reset();
   ASSERT_TRUE(take({signal(Severity::kIsolate)}));
   go_on(2);
   ASSERT_EQ(remediation().status.rule, "guard.approval");
@@ -131,17 +136,8 @@ TEST_F(WayBackTest, ANodeThatHasFailedItsDiagnosticIsNotReturnedWhereWorseAlerts
 
 // An end that was none before would have the next step go on, which waits, and hold the node anew.
 TEST_F(WayBackTest, ANodeThatHasFailedItsDiagnosticIsHeldOnceHoweverOftenItsAlertEnds) {
-  policy.steps[Severity::kReset] = policy.steps[Severity::kIsolate];
-  policy.way_back[Severity::kReset] = policy.way_back[Severity::kIsolate];
-  policy.way_back.erase(Severity::kIsolate);
   policy.steps[Severity::kIsolate].back().before.window = "which there is not";
-  policy_.set(policy);
-  reports_.answer = report_of(Severity::kReset);
-  end(Step::kDrain);
-  end(Step::kQuarantineJob, StepResult::kFailed);
-  ASSERT_TRUE(take({signal(Severity::kReset)}));
-  go_on(4);
-  reports_.answer = report_of(Severity::kIsolate);
+  fail_diagnostic_at_reset();
   const AlertSignal worse = signal(Severity::kIsolate);
   ASSERT_TRUE(take({worse}));
   ASSERT_TRUE(take({signal(Severity::kIsolate, false)}));
