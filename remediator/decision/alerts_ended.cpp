@@ -44,6 +44,11 @@ bool is_confirmed(const Draft& draft, Severity severity) {
              {.after = {}, .max_age = draft.policy.max_evidence_age, .now = draft.now});
 }
 
+bool may_be_no_end(const Draft& draft) {
+  return failed_diagnostic(draft.remediation) == nullptr &&
+         draft.remediation.is_end_contested(draft.remediation.evidence_severity());
+}
+
 std::optional<std::string> report_objection(const Draft& draft) {
   if (!*draft.inputs.report)
     return "there is no health report: " + why_no_report(draft.inputs.report->error());
@@ -126,8 +131,7 @@ Decision decide_ended(Draft& draft) {
 // The last end was no end before: as long as the report says what the alert said, it goes on.
 Decision decide_without_alerts(Draft& draft) {
   const Severity severity = draft.remediation.evidence_severity();
-  const bool has_failed = failed_diagnostic(draft.remediation) != nullptr;
-  if (has_failed || !draft.remediation.is_end_contested(severity)) return decide_ended(draft);
+  if (!may_be_no_end(draft)) return decide_ended(draft);
   if (!draft.inputs.report) {
     return conclude(draft, Verdict::kAskReport, standing_phase(draft), "alerts.contested",
                     "an alert ended that had not ended before when it was said so");

@@ -42,6 +42,9 @@ Decision decide_ended(Draft& draft);
 // Where what raised the severity has ended and a fresh report says that it is over, what is left
 // is acted on. A node of which nothing is left is returned, by other rules.
 std::optional<Decision> lower_severity(Draft& draft);
+// Whether the alerts may fire again at once, as after their end before. Not asked of a node that
+// has failed a diagnostic: that one stays held, and does not alternate between held and waiting.
+[[nodiscard]] bool may_be_no_end(const Draft& draft);
 // Why the report does not let the node return.
 [[nodiscard]] std::optional<std::string> report_objection(const Draft& draft);
 // Of alerts that are not kept nobody is told the end.

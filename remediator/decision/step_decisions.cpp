@@ -88,10 +88,8 @@ Decision go_back(Draft& draft, const PlannedStep& step, const std::string& why) 
 
 Decision take_without_alerts(Draft& draft, const PlannedStep& step) {
   const Severity severity = draft.remediation.evidence_severity();
-  // A node that has failed a diagnostic is held at once: it would be held and go on in turns.
-  const bool goes_on = failed_diagnostic(draft.remediation) == nullptr &&
-                       draft.remediation.is_end_contested(severity) &&
-                       (!draft.inputs.report || is_confirmed(draft, severity));
+  const bool goes_on =
+      may_be_no_end(draft) && (!draft.inputs.report || is_confirmed(draft, severity));
   return goes_on ? begin_step(draft, step) : decide_ended(draft);
 }
 
