@@ -30,9 +30,9 @@ bool has_steps(const Policy& policy, AnnouncementKind kind) {
   return rule != policy.maintenance.end() && !rule->second.steps.empty();
 }
 
-bool stands(const Policy& policy, const kube::Node& node, const NodeAnnouncement& one) {
-  const bool is_current = !one.is_stale && !one.boot_id.empty() && one.boot_id == node.boot_id;
-  return is_current && has_steps(policy, one.announced.kind);
+// The machine that the Node stands for has read it in the boot that it is in.
+bool is_current(const kube::Node& node, const NodeAnnouncement& one) {
+  return !one.is_stale && !one.boot_id.empty() && one.boot_id == node.boot_id;
 }
 
 // An announcement that steps rest on.
@@ -41,12 +41,11 @@ struct Reason {
   WallTime known_since;
 };
 
-// Those that the machine which the Node stands for has read in the boot that it is in.
 std::vector<Reason> reasons_of(const Policy& policy, const DecisionInputs& inputs) {
   std::vector<Reason> reasons;
   for (const NodeAnnouncement& one : node_announcements_of(*inputs.node)) {
     const AlertEvidence* known = evidence_of(inputs.remediation, one.announced);
-    if (known != nullptr && stands(policy, *inputs.node, one))
+    if (known != nullptr && is_current(*inputs.node, one) && has_steps(policy, one.announced.kind))
       reasons.push_back({one.announced, known->first_received});
   }
   return reasons;
@@ -155,9 +154,8 @@ std::optional<WallTime> reason_ended_at(const Draft& draft) {
 
 std::string standing_announcements(const Policy& policy, const DecisionInputs& inputs) {
   std::string text;
-  if (!is_maintenance(policy, inputs.remediation)) return text;
   for (const NodeAnnouncement& one : node_announcements_of(*inputs.node)) {
-    if (stands(policy, *inputs.node, one))
+    if (has_steps(policy, one.announced.kind))
       text += (text.empty() ? "" : "; ") + summary_of(one.announced);
   }
   return text;

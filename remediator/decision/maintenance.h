@@ -34,9 +34,9 @@ namespace gpuward::remediator {
 // When the last of these reasons ended; nullopt where one has not.
 [[nodiscard]] std::optional<WallTime> reason_ended_at(const Draft& draft);
 
-// What the Node itself says now of this machine and boot that the policy has steps for, of a node
-// that is maintained; empty where nothing is. Its end may have been told by a view of the Node that
-// was older than the record.
+// What the Node itself says now that the policy has steps for; empty where nothing is. The record
+// may have it as over: a view of the Node that was older has told the end. Also what another boot
+// has read, or nobody knows to be true still: that starts no drain, and ends no maintenance.
 [[nodiscard]] std::string standing_announcements(const Policy& policy,
                                                  const DecisionInputs& inputs);
 

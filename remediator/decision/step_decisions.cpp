@@ -119,6 +119,11 @@ Decision restart_again(Draft& draft, const PlannedStep& step, const StepRecord& 
 Decision return_to_service(Draft& draft, const PlannedStep& step) {
   const bool is_maintained = is_maintenance(draft.policy, draft.remediation);
   if (!is_maintained && has_reason(draft)) return escalate(draft, "the alerts fire again");
+  // At another severity or of another plan, it may be, than the one that ends here.
+  if (const StepRecord* failed = untreated_diagnostic(draft.remediation)) {
+    return hold_exhausted(draft, std::string(to_string(failed->step)) + " failed: " +
+                                     failed->message + ", and nothing was done for that since");
+  }
   if (Gate gate = ask_gate(draft, step); gate.verdict == Verdict::kHold)
     return wait_at(draft, std::move(gate));
   const std::string rule = "step.return-to-service";

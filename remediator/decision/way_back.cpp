@@ -60,11 +60,29 @@ std::string objection_to_step(const StepRecord& record, const kube::Node& node) 
   return is_of_this_boot ? "" : std::string(to_string(record.step)) + " passed in another boot";
 }
 
+bool is_failed_diagnostic(const StepRecord& record) {
+  return is_diagnostic(record.step) && record.result == StepResult::kFailed;
+}
+
+// One that was withdrawn since counts for no severity, and its time is not that of the treatment.
+bool was_treated_since(const Remediation& remediation, const StepRecord& failed) {
+  return std::ranges::any_of(remediation.status.steps, [&](const StepRecord& record) {
+    const bool treats = record.step == Step::kGpuReset || record.step == Step::kReboot;
+    return treats && record.result == StepResult::kDone && record.severity != Severity::kNone &&
+           remediation.counts(record) && record.intent_at >= failed.finished_at;
+  });
+}
+
 }  // namespace
 
 const StepRecord* failed_diagnostic(const Remediation& remediation) {
-  const auto failed = std::ranges::find_if(remediation.status.steps, [](const StepRecord& record) {
-    return is_diagnostic(record.step) && record.result == StepResult::kFailed;
+  const auto failed = std::ranges::find_if(remediation.status.steps, is_failed_diagnostic);
+  return failed == remediation.status.steps.end() ? nullptr : &*failed;
+}
+
+const StepRecord* untreated_diagnostic(const Remediation& remediation) {
+  const auto failed = std::ranges::find_if(remediation.status.steps, [&](const StepRecord& record) {
+    return is_failed_diagnostic(record) && !was_treated_since(remediation, record);
   });
   return failed == remediation.status.steps.end() ? nullptr : &*failed;
 }

@@ -89,7 +89,8 @@ Severity Remediation::evidence_severity() const {
 
 bool Remediation::is_end_contested(Severity least) const {
   return std::ranges::any_of(alerts, [&](const AlertEvidence& alert) {
-    return !alert.firing() && alert.contested && alert.severity >= least && !is_drill_beside(alert);
+    return !alert.firing() && alert.contested && alert.severity >= least &&
+           !is_drill_beside(alert) && !announced_kind(alert);
   });
 }
 

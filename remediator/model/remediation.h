@@ -251,6 +251,7 @@ struct Remediation {
   // Of the alerts that fire.
   [[nodiscard]] Severity firing_severity() const;
   // An alert of at least that severity has ended, and was said to fire after such an end before.
+  // What the cloud announces is over when the Node no longer has it: no report says it again.
   [[nodiscard]] bool is_end_contested(Severity least) const;
   // Alerts that are not kept may fire still.
   [[nodiscard]] bool may_have_dropped(WallTime now) const {

@@ -176,7 +176,9 @@ void AnnouncementRules::check_begun(const Machine& machine, const CloudEvent& ev
 void AnnouncementRules::check_rest(const Machine& machine) const {
   const NodeTruth& node = *stage_.truth.node(machine.name);
   const auto said = said_.find(node.node.meta.uid);
-  if (said == said_.end() || machine.fault >= Severity::kReset) return;
+  // A machine that is silent shows nobody that it is well.
+  const bool is_heard = !machine.silence.is_down && !machine.silence.is_unread;
+  if (said == said_.end() || machine.fault >= Severity::kReset || !is_heard) return;
   if (std::ranges::any_of(said->second, [](const Said& one) { return !one.until; })) return;
   for (const auto& [name, one] : stage_.truth.remediations()) {
     if (one.node_uid != node.node.meta.uid || !one.open() || one.wish.pause) continue;

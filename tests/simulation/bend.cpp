@@ -6,6 +6,7 @@
 #include "core/kube/node_announcements.h"
 #include "remediator/budgets/ledger_text.h"
 #include "remediator/guards/drills.h"
+#include "remediator/model/announced.h"
 #include "remediator/model/node_mark.h"
 #include "remediator/records/exclusion_store.h"
 #include "remediator/records/remediation_json.h"
@@ -60,6 +61,23 @@ void hide_disagreement(const Stage& stage, Json& node) {
   }
 }
 
+// As if the Node no longer had what the record of the node says is over.
+void hide_announcements(const Stage& stage, Json& node) {
+  for (const auto& [name, remediation] : stage.truth.remediations()) {
+    const bool is_its = remediation.node_uid == string_at(node["metadata"], "uid");
+    if (!is_its || !remediation.open()) continue;
+    const auto is_announced = [](const AlertEvidence& alert) {
+      return announced_kind(alert).has_value();
+    };
+    const auto stands = [](const AlertEvidence& alert) {
+      return announced_kind(alert) && alert.firing();
+    };
+    if (std::ranges::any_of(remediation.alerts, is_announced) &&
+        std::ranges::none_of(remediation.alerts, stands))
+      node["metadata"]["annotations"].erase(std::string(kAnnouncementsAnnotation));
+  }
+}
+
 // As if the node were in the boot that its reset was decided on.
 void hide_restart(const Stage& stage, Json& node) {
   for (const auto& [name, remediation] : stage.truth.remediations()) {
@@ -85,6 +103,8 @@ void bend_node(const Stage& stage, Json& node) {
     if (seen && !kube::is_ready(*seen))
       metadata["annotations"].erase(std::string(kAnnouncementsAnnotation));
   }
+  if (stage.is_off(Sabotage::kAnnouncedOver) || stage.is_off(Sabotage::kAnnouncedEnds))
+    hide_announcements(stage, node);
   if (stage.is_off(Sabotage::kExclusion)) metadata["labels"].erase("gpuward.dev/managed");
   if (stage.is_off(Sabotage::kDrillLabel))
     metadata["labels"][std::string(kDrillLabel)] = std::string(kDrillAllowed);

@@ -79,14 +79,15 @@ void Invariants::on_node_written(const NodeTruth& before, const kube::Node& afte
 // Without a verification, nor a human who has said so, only on a report that the node is well.
 void Invariants::check_returned(const NodeTruth& before) const {
   const Remediation* const owner = stage_.truth.remediation(before.mark->name);
-  // A wish to cancel may have been lost with a restore, right after it was read.
-  if (stage_.looks.back()->restores != stage_.restores) return;
+  // What a human wished may have been lost with a restore, right after it was read.
+  const bool is_restored = stage_.looks.back()->restores != stage_.restores;
+  if (is_restored && stage_.truth.was_given_back(before.mark->name)) return;
   if (owner == nullptr || owner->wish.cancel) return;
   if (owner->deleting || !owner->open()) return;  // the annotation was edited, or is a stale one
   if (owner->wish.machine_replaced && rests_on_history(*owner)) return;
   announced_.check_returned(*owner, before.node);
+  jobs_.check_returned(*owner, before.node);
   if (owner->status.has_done(Step::kVerify)) return;
-  jobs_.check_returned(*owner);
   const auto& report = stage_.looks.back()->report;
   require(report && report->severity < Severity::kReset && report->boot_id == before.node.boot_id,
           "well", "node " + owner->node + " was returned and nobody has said that it is well");
@@ -166,8 +167,8 @@ void Invariants::on_remediation_written(const Remediation* before, const Remedia
     if (!is_disruptive(record.step) || record.result != StepResult::kIntended) continue;
     const StepRecord* const known = before->status.find(record.step);
     // What was begun in a drill may be begun for a real fault in the same second.
-    const bool is_new =
-        known == nullptr || known->intent_at != record.intent_at || known->drill != record.drill;
+    const bool is_new = known == nullptr || known->intent_at != record.intent_at ||
+                        known->attempts != record.attempts;
     if (is_new) on_intent(*before, after, record);
   }
 }

@@ -150,9 +150,15 @@ void JobRules::check_escalation(const Remediation& before, const Remediation& af
           after.name + " takes what is worse, and the Job of its reset goes on");
 }
 
-void JobRules::check_returned(const Remediation& owner) const {
+// A verification says nothing of it, unless the machine was restarted or its GPUs were reset since.
+void JobRules::check_returned(const Remediation& owner, const kube::Node& node) const {
   const JobTruth* const test = stage_.jobs.last(owner.name, Step::kQuarantineJob);
-  require(test == nullptr || !test->has_failed_check, "quarantine-failed",
+  if (test == nullptr || !test->has_failed_check) return;
+  const JobTruth* const reset = stage_.jobs.last(owner.name, Step::kGpuReset);
+  const bool is_treated =
+      owner.status.has_done(Step::kVerify) &&
+      (test->runs_in != node.boot_id || (reset != nullptr && reset > test && reset->has_acted));
+  require(is_treated, "quarantine-failed",
           "node " + owner.node + " was returned, and its diagnostics have failed");
 }
 

@@ -20,7 +20,7 @@ class JobRules {
   // A replica has written a Remediation that was there before.
   void on_written(const Remediation& before, const Remediation& after);
   // Its node is returned, and no verification says that it may be.
-  void check_returned(const Remediation& owner) const;
+  void check_returned(const Remediation& owner, const kube::Node& node) const;
 
  private:
   [[nodiscard]] bool is_intended(const Remediation& owner, Step step) const;

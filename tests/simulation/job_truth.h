@@ -16,13 +16,13 @@ namespace gpuward::remediator::simulation {
 struct JobTruth {
   std::string name, uid, remediation, remediation_uid;
   Step step = Step::kGpuReset;
-  std::string node, instance;  // the node's name, and its spec.providerID
-  Clock::Steady deadline;      // then the Job controller ends it
-  bool is_over = false;        // it has ended, or there is no such Job any more
-  bool is_cleared = false;     // nothing is left of it, and nobody need look
-  bool is_stuck = false;       // its pod never starts, or its container never ends
-  std::optional<int> runs_in;  // the boot that its container was started in
-  bool has_acted = false;      // its command was started and did something to the node
+  std::string node, instance;          // the node's name, and its spec.providerID
+  Clock::Steady deadline;              // then the Job controller ends it
+  bool is_over = false;                // it has ended, or there is no such Job any more
+  bool is_cleared = false;             // nothing is left of it, and nobody need look
+  bool is_stuck = false;               // its pod never starts, or its container never ends
+  std::optional<std::string> runs_in;  // the ID of the boot that its container was started in
+  bool has_acted = false;              // its command was started and did something to the node
   bool has_failed_check = false;
   bool came_late =
       false;  // while its request was on its way, its owner was closed or its intent withdrawn

@@ -15,34 +15,36 @@ void LateAlerts::on_taken(const AlertSignal& signal) {
   if (!stage_.setting.says_late) return;
   if (said_.size() >= kRemembered) said_.erase(said_.begin());
   said_.push_back(signal);
-  const std::vector<std::string> holders = holders_of(signal);
+  const auto holders = holders_of(signal);
   if (!signal.firing || holders.size() != 1) return;  // which of two has recorded it is unknown
-  auto& start = started_[{holders.front(), signal.fingerprint}];
+  auto& start = started_[{holders.front()->uid, signal.fingerprint}];
   start = std::max(start, signal.starts_at);
 }
 
-// The names of the open Remediations, of the node that stands, that know the alert.
-std::vector<std::string> LateAlerts::holders_of(const AlertSignal& signal) const {
-  std::vector<std::string> holders;
-  const NodeTruth* const node = stage_.truth.node(signal.node);
-  if (node == nullptr) return holders;
+// The open Remediations that know the alert: those of a Node that had the name before too.
+std::vector<const Remediation*> LateAlerts::holders_of(const AlertSignal& signal) const {
+  std::vector<const Remediation*> holders;
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
-    if (!remediation.open() || remediation.node_uid != node->node.meta.uid) continue;
+    if (!remediation.open() || remediation.node != signal.node) continue;
     const bool knows_it = std::ranges::any_of(remediation.alerts, [&](const AlertEvidence& known) {
       return known.fingerprint == signal.fingerprint;
     });
-    if (knows_it) holders.push_back(name);
+    if (knows_it) holders.push_back(&remediation);
   }
   return holders;
 }
 
-std::string LateAlerts::holder_of(const AlertSignal& signal) const {
-  const std::vector<std::string> holders = holders_of(signal);
-  return holders.empty() ? std::string() : holders.front();
+// The first of them that is of the node that stands; null: there is none.
+const Remediation* LateAlerts::holder_of(const AlertSignal& signal) const {
+  const NodeTruth* const node = stage_.truth.node(signal.node);
+  for (const Remediation* const holder : holders_of(signal)) {
+    if (node != nullptr && holder->node_uid == node->node.meta.uid) return holder;
+  }
+  return nullptr;
 }
 
 const AlertEvidence* LateAlerts::evidence_of(const AlertSignal& signal) const {
-  const Remediation* const holder = stage_.truth.remediation(holder_of(signal));
+  const Remediation* const holder = holder_of(signal);
   if (holder == nullptr) return nullptr;
   return &*std::ranges::find(holder->alerts, signal.fingerprint, &AlertEvidence::fingerprint);
 }
@@ -84,13 +86,13 @@ void LateAlerts::say_something(const Deliver& deliver) {
 }
 
 void LateAlerts::say_late(const AlertSignal& signal, const Deliver& deliver) {
-  const std::string holder = holder_of(signal);
   const AlertEvidence* const known = evidence_of(signal);
   const Alert* const alert = alert_of(signal.fingerprint);
   if (known == nullptr || alert == nullptr) return (void)deliver(signal);
+  const std::string holder = holder_of(signal)->uid;
   const bool was_firing = known->firing(), is_firing = alert->is_firing;
   const WallTime start = alert->starts_at;
-  const auto heard = started_.find({holder_of(signal), signal.fingerprint});
+  const auto heard = started_.find({holder, signal.fingerprint});
   const bool is_old_end = !signal.firing && is_firing && heard != started_.end() &&
                           heard->second == start && signal.ends_at < start;
   const bool is_denied = !signal.firing && is_firing && stage_.setting.has_alertmanager;
@@ -105,7 +107,7 @@ void LateAlerts::say_late(const AlertSignal& signal, const Deliver& deliver) {
   const Alert* const now = alert_of(signal.fingerprint);
   if (after == nullptr || now == nullptr || now->is_firing != is_firing || now->starts_at != start)
     return;
-  if (holder_of(signal) != holder) return;
+  if (holder_of(signal)->uid != holder) return;
   require(!is_old_end || !was_firing || after->firing(), "old-recovery",
           signal.fingerprint + " fires anew, and the end of an earlier episode has ended it");
   require(!is_denied || !was_firing || after->firing(), "forged-recovery",

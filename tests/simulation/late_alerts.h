@@ -38,9 +38,8 @@ class LateAlerts {
   void check_rest() const;
 
  private:
-  [[nodiscard]] std::vector<std::string> holders_of(const AlertSignal& signal) const;
-  // The first of them; empty: there is none.
-  [[nodiscard]] std::string holder_of(const AlertSignal& signal) const;
+  [[nodiscard]] std::vector<const Remediation*> holders_of(const AlertSignal& signal) const;
+  [[nodiscard]] const Remediation* holder_of(const AlertSignal& signal) const;
   [[nodiscard]] const AlertEvidence* evidence_of(const AlertSignal& signal) const;
   [[nodiscard]] const Alert* alert_of(const std::string& fingerprint) const;
   [[nodiscard]] AlertSignal forged_end();
@@ -51,8 +50,8 @@ class LateAlerts {
   Silences& alertmanager_;
   AbsentAlerts absent_{std::chrono::minutes(2), std::chrono::seconds(30)};
   std::vector<AlertSignal> said_;  // once, in order
-  // The latest start that was taken, by Remediation and fingerprint: a later one knows of nothing
-  // that was said to an earlier.
+  // The latest start that was taken, by UID of the Remediation and fingerprint: a later one knows
+  // of nothing that was said to an earlier.
   std::map<std::pair<std::string, std::string>, WallTime> started_;
 };
 

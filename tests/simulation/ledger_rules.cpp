@@ -142,9 +142,12 @@ void LedgerRules::check_worn_out(const Remediation& remediation) const {
 }
 
 void LedgerRules::check_kept(const Ledger& after) const {
+  const Ledger& before = stage_.truth.ledger();
+  require(after.starts.size() >= before.starts.size(), "ledger-kept", "a start was forgotten");
+  require(after.attempts.size() >= before.attempts.size(), "ledger-kept",
+          "an attempt was forgotten");
   // What was closed when the replica began to look is open again.
   if (stage_.looks.back()->restores != stage_.restores) return;
-  const Ledger& before = stage_.truth.ledger();
   for (const Slot& slot : before.taints) {
     const Remediation* const holder = stage_.truth.remediation(slot.remediation);
     require(holder == nullptr || !holder->open() || after.find(slot.remediation) != nullptr,
@@ -155,9 +158,6 @@ void LedgerRules::check_kept(const Ledger& after) const {
     require(holder == nullptr || !holder->open() || after.find(slot.remediation) != nullptr,
             "ledger-kept", "the slot of " + slot.remediation + " is lost");
   }
-  require(after.starts.size() >= before.starts.size(), "ledger-kept", "a start was forgotten");
-  require(after.attempts.size() >= before.attempts.size(), "ledger-kept",
-          "an attempt was forgotten");
 }
 
 // After a jump of the clock nobody can tell what is within a window.

@@ -187,8 +187,10 @@ void World::settle(minutes time) {
       require(written <= kMostToSettle * (fleet_.machines().size() + 1), "livelock",
               std::to_string(written) + " writes, and no end");
     } while (reconcile_next(until));
-    // An Alertmanager repeats itself, also of a node whose Remediation somebody has deleted.
-    if (deletions != stage_.deletions) notifier_.forget_what_was_said();
+    // An Alertmanager repeats itself, also of a node whose Remediation somebody has deleted, and
+    // of one that could confirm nothing while it was silent.
+    if (deletions != stage_.deletions || stage_.setting.falls_silent)
+      notifier_.forget_what_was_said();
     check_in_time();
     if (before != stage_.truth.changes().size() || is_under_way() || waits_for_verification() ||
         announcements_.is_any_left() || silent_.next() || drills_.is_any_left())

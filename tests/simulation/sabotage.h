@@ -142,6 +142,7 @@ enum class Sabotage : std::uint8_t {
   kAnnouncedEarly,    // what is announced is read as of the day before
   kAnnouncedLate,     // what is announced is read as of the day after
   kAnnouncedOver,     // what is announced is read as over once the node is drained
+  kAnnouncedEnds,     // that the Node still has what the record says is over is not read
   kAnnouncedKept,     // what is announced is never read as over
   kDrillLabel,        // every Node is read as one that allows drills
   kDrillReport,       // what was injected is in the report of real faults too
@@ -262,6 +263,7 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kAnnouncedEarly, "announced-early"},
     {Sabotage::kAnnouncedLate, "announced-late"},
     {Sabotage::kAnnouncedOver, "announced-over"},
+    {Sabotage::kAnnouncedEnds, "announced-ends"},
     {Sabotage::kAnnouncedKept, "announced-kept"},
     {Sabotage::kDrillLabel, "drill-label"},
     {Sabotage::kDrillReport, "drill-report"},

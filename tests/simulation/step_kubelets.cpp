@@ -45,7 +45,7 @@ void StepKubelets::drop_pod(const JobTruth& job) {
 
 void StepKubelets::start(JobTruth& job, const Machine& machine) {
   put_pod(job, fakes::running_status());
-  job.runs_in = machine.boots;
+  job.runs_in = machine.boot_id(machine.boots);
   say(job, "runs");
 }
 
@@ -117,7 +117,8 @@ void StepKubelets::collect(JobTruth& job) {
     return fail(job, "BackoffLimitExceeded");
   const Machine* const machine = fleet_.find(job.node);
   if (machine == nullptr || !job.runs_in || machine->provider_id() != job.instance) return;
-  if (*job.runs_in != machine->boots && machine->is_ready) exit(job, 255, "", "Unknown");
+  const bool is_of_this_boot = *job.runs_in == machine->boot_id(machine->boots);
+  if (!is_of_this_boot && machine->is_ready) exit(job, 255, "", "Unknown");
 }
 
 void StepKubelets::keep_house() {

@@ -101,6 +101,8 @@ void Truth::put_remediation(Remediation remediation, Tick now) {
   } else {
     hands_off_.try_emplace(remediation.name, now);
   }
+  if (remediation.wish.cancel || remediation.wish.machine_replaced || remediation.deleting)
+    given_back_.insert(remediation.name);
   std::string name = remediation.name;
   remediations_.insert_or_assign(std::move(name), std::move(remediation));
 }

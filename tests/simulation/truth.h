@@ -75,6 +75,10 @@ class Truth {
   [[nodiscard]] const std::vector<Version>& changes() const { return changes_; }
   // Since when a human has wanted the Remediation to pause or to end; nullopt where nobody does.
   [[nodiscard]] std::optional<Tick> hands_off_since(const std::string& remediation) const;
+  // A human has once asked for its node back, be it that a restore has lost that since.
+  [[nodiscard]] bool was_given_back(const std::string& remediation) const {
+    return given_back_.contains(remediation);
+  }
 
  private:
   void note_change(const std::string& name, Version now);
@@ -85,6 +89,7 @@ class Truth {
   std::map<std::string, NodeTruth> nodes_;
   std::map<std::string, Remediation> remediations_;
   std::map<std::string, Tick> hands_off_;
+  std::set<std::string> given_back_;
   std::map<std::string, Version> changed_;  // by name of node or Remediation
   std::map<std::string, Place> places_;
   std::map<std::string, kube::ObjectMeta> joined_;  // nodes, by UID

@@ -181,6 +181,57 @@ TEST_F(MaintenanceTest, WhoseEndAnOlderViewHasToldIsNotVerifiedWhileTheNodeSaysO
   EXPECT_EQ(steps_[Step::kVerify].begun, 1);
 }
 
+// The machine restarts for what was announced, and its exporter has not written yet: what the Node
+// has is of the boot before.
+TEST_F(MaintenanceTest, WhoseEndAnOlderViewHasToldIsNotOverBecauseTheMachineIsInAnotherBoot) {
+  announce({one()});
+  turns();
+  end_by_an_older_view();
+  kube_.patch("/api/v1/nodes/gpu-01/status", {{"status", {{"nodeInfo", {{"bootID", "next"}}}}}});
+  reports_.answer->boot_id = "next";
+  advance(minutes(1));
+  EXPECT_TRUE(node().unschedulable);
+  EXPECT_THAT(remediation().status.message, HasSubstr("but the node says: reboot from"));
+
+  write({});
+  advance(minutes(1));
+  EXPECT_EQ(remediation().status.phase, Phase::kReleased);
+}
+
+// It was said to fire again after that end: of an alert the next end might be none either.
+TEST_F(MaintenanceTest, WhoseEndWasNoneOnceIsOverWhenTheNodeNoLongerHasIt) {
+  announce({one()});
+  turns();
+  end_by_an_older_view();
+  clock_.advance(minutes(6));
+  announce({one()});
+  ASSERT_TRUE(remediation().alerts.front().firing());
+  ASSERT_TRUE(remediation().alerts.front().contested);
+  reports_.answer = report_of(Severity::kMonitor);
+  turns();
+  announce({});
+  advance(minutes(1));
+  EXPECT_EQ(remediation().status.phase, Phase::kReleased);
+  EXPECT_FALSE(node().unschedulable);
+}
+
+TEST_F(MaintenanceTest, WhoseEndAnOlderViewHasToldKeepsANodeThatHadAFaultToo) {
+  Policy policy = *policy_.get();
+  policy.steps[Severity::kReset] = {planned(Step::kTaint), planned(Step::kCordon)};
+  policy.return_to_service.enabled = true;
+  policy_.set(policy);
+  reports_.answer = report_of(Severity::kReset);
+  ASSERT_TRUE(take({signal(Severity::kReset)}));
+  announce({one()});
+  turns();
+  end_by_an_older_view();
+  ASSERT_TRUE(take({signal(Severity::kReset, false)}));
+  reports_.answer = report_of(Severity::kNone);
+  advance(minutes(1));
+  EXPECT_TRUE(node().unschedulable);
+  EXPECT_THAT(remediation().status.message, HasSubstr("but the node says: reboot from"));
+}
+
 // The taint is of a fault that is over; the cordon had no budget as long as it was announced.
 TEST_F(MaintenanceTest, ThatIsOverIsNotWaitedForWithACordon) {
   Policy policy = *policy_.get();
