@@ -102,7 +102,7 @@ Exporter::Exporter(const Flags& flags, Settings settings, State state, Clock& cl
       policy_(std::move(settings)),
       store_(std::move(state)),
       drills_(flags.state_path, store_, policy_, clock, log),
-      gpu_evaluation_(node_trees(flags), policy_, clock) {
+      gpu_check_(node_trees(flags), policy_, clock) {
   for (const auto& path : {flags.config_file, flags.gpu_simulate_file}) {
     if (!path.empty()) watches_.emplace_back(path);
   }
@@ -167,7 +167,7 @@ Status Exporter::watch_gpus(const Flags& flags) {
   if (!source) return std::unexpected(source.error());
   gpus_ = std::make_unique<GpuWatcher>(
       *std::move(source), store_, policy_, clock_, log_,
-      [this](const Snapshot& snapshot) { return gpu_evaluation_.run(snapshot); });
+      [this](const Snapshot& snapshot) { return gpu_check_.run(snapshot); });
   return {};
 }
 

@@ -24,7 +24,7 @@
 #include "exporter/store/store.h"
 #include "exporter/watch/announcement_watcher.h"
 #include "exporter/watch/drills.h"
-#include "exporter/watch/gpu_evaluation.h"
+#include "exporter/watch/gpu_check.h"
 #include "exporter/watch/gpu_watcher.h"
 #include "exporter/watch/host_watcher.h"
 #include "exporter/watch/kernel_log_watcher.h"
@@ -69,7 +69,7 @@ class Exporter {
   Store store_;
   std::unique_ptr<StateSaver> saver_;
   Drills drills_;
-  GpuEvaluation gpu_evaluation_;
+  GpuCheck gpu_check_;
   std::unique_ptr<GpuWatcher> gpus_;
   std::unique_ptr<LokiPusher> loki_;  // outlives the watcher, which feeds it
   std::unique_ptr<KernelLogWatcher> kernel_log_;

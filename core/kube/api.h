@@ -66,7 +66,7 @@ class Api {
   Api(const Api&) = delete;
   Api& operator=(const Api&) = delete;
 
-  // --- Nodes
+  // --- Nodes: nodes.cpp
   [[nodiscard]] Result<Node> get_node(std::string_view name);
   [[nodiscard]] Result<std::vector<Node>> list_nodes(std::string_view label_selector = {});
   // PATCH with metadata.resourceVersion and metadata.uid of `seen`; the node as it is afterwards.
@@ -79,7 +79,7 @@ class Api {
   // another node by now.
   [[nodiscard]] Result<Node> set_node_condition(const Node& seen, const NodeCondition& condition);
 
-  // --- Pods
+  // --- Pods: pods.cpp
   [[nodiscard]] Result<std::vector<Pod>> list_pods_on(std::string_view node);
   struct PodListing {
     std::vector<Pod> pods;
@@ -101,7 +101,7 @@ class Api {
   [[nodiscard]] Status evict(const Eviction& eviction);
   [[nodiscard]] Status delete_pod(const Eviction& deletion);
 
-  // --- Jobs
+  // --- Jobs: jobs.cpp
   // `permit` is asked before each attempt, as transport.h's Call says.
   [[nodiscard]] Result<Job> create_job(std::string_view ns, std::string_view json,
                                        const Permit& permit = {});
@@ -111,23 +111,23 @@ class Api {
   // With its pods. kNotFound: gone already.
   [[nodiscard]] Status delete_job(std::string_view ns, std::string_view name);
 
-  // --- Leases
+  // --- Leases: leases.cpp
   [[nodiscard]] Result<Lease> get_lease(std::string_view ns, std::string_view name);
   [[nodiscard]] Result<Lease> create_lease(const Lease& lease);
   [[nodiscard]] Result<Lease> update_lease(
       const Lease& lease);  // PUT guarded by its resourceVersion
 
-  // --- ConfigMaps: as they are in the store, never out of the server's cache
+  // --- ConfigMaps: config_maps.cpp. As they are in the store, never out of the server's cache.
   [[nodiscard]] Result<ConfigMap> get_config_map(std::string_view ns, std::string_view name);
   [[nodiscard]] Result<ConfigMap> create_config_map(const ConfigMap& config_map);
   // PUT guarded by its resourceVersion. kConflict may also be our own earlier try, whose answer was
   // lost: read again and see.
   [[nodiscard]] Result<ConfigMap> update_config_map(const ConfigMap& config_map);
 
-  // --- Events: best effort by contract of the caller; a failure must not fail an action.
+  // --- Events: events.cpp. Best effort by contract of the caller; a failure fails no action.
   [[nodiscard]] Status create_event(const NodeEvent& event);
 
-  // --- Custom resources
+  // --- Custom resources: custom.cpp
   [[nodiscard]] Result<CustomObject> get_custom(const ResourceType& type, std::string_view name);
   [[nodiscard]] Result<std::vector<CustomObject>> list_custom(const ResourceType& type,
                                                               std::string_view label_selector = {});
@@ -152,7 +152,8 @@ class Api {
                                      std::string_view uid_precondition = {},
                                      const Permit& permit = {});
 
-  // --- Lists with their resourceVersion, and watches from it. `collection` is a path such as
+  // --- Lists with their resourceVersion (api.cpp), and watches from it (watch.cpp). `collection`
+  // is a path such as
   // "/api/v1/nodes" or "/apis/gpuward.dev/v1alpha1/remediations".
   struct Visitor {                     // both may be empty
     std::function<void()> on_restart;  // the list begins anew: what came so far does not count
@@ -170,6 +171,7 @@ class Api {
                              std::stop_token stop,
                              const std::function<void(const WatchEvent&)>& on_event);
 
+  // --- The server itself: api.cpp, who_am_i.cpp
   // GET /version: whether it answers us, and takes our credential. kInternal: what answers is not a
   // Kubernetes API server.
   [[nodiscard]] Status answers();

@@ -1,6 +1,6 @@
-// Reads kernel-log records. parse_record() is pure and knows one record; RecordJoiner puts the
-// lines of a text log together again where the kernel broke one record into several. Hot path: no
-// allocation for a line that is not ours.
+// Reads kernel-log records. parse_record() is pure and knows one record; where the kernel broke one
+// into several lines of a text log, RecordJoiner (joiner.h) puts them together before. Prefixes are
+// read in prefix.cpp. Hot path: no allocation for a line that is not ours.
 #pragma once
 
 #include <optional>

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "remediator/actions/step_progress.h"
+#include "remediator/model/diagnostics.h"
 
 namespace gpuward::remediator {
 namespace {

@@ -8,6 +8,7 @@
 #include "core/runtime/encoding.h"
 #include "core/runtime/text.h"
 #include "remediator/actions/step_progress.h"
+#include "remediator/model/diagnostics.h"
 #include "remediator/model/text_map.h"
 
 namespace gpuward::remediator {

@@ -1,4 +1,4 @@
-// All steps after the marks, made from what they need: the table is in all.cpp. Used by the
+// All steps after taint and cordon, made from what they need: the table is in all.cpp. Used by the
 // composition root, which hands the reconciler find_step().
 #pragma once
 

@@ -2,6 +2,7 @@
 
 #include "remediator/actions/job_template.h"
 #include "remediator/actions/step_progress.h"
+#include "remediator/model/diagnostics.h"
 
 namespace gpuward::remediator {
 namespace {

@@ -40,9 +40,6 @@ inline constexpr std::string_view kBetweenJobs = ", ";
   return jobs;
 }
 
-// The fact of a Job: the boot of the node that it was begun in.
-inline const std::string kJobBootFact = "jobBootID";
-
 // The fact of a Job, or of several: the namespace that they were intended in.
 inline const std::string kJobNamespaceFact = "jobNamespace";
 

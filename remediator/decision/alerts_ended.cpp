@@ -5,6 +5,7 @@
 #include "remediator/decision/draft.h"
 #include "remediator/decision/maintenance.h"
 #include "remediator/decision/way_back.h"
+#include "remediator/model/diagnostics.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -45,7 +46,7 @@ bool is_confirmed(const Draft& draft, Severity severity) {
 }
 
 bool may_be_no_end(const Draft& draft) {
-  return failed_diagnostic(draft.remediation) == nullptr &&
+  return untreated_diagnostic(draft.remediation, draft.inputs.node->boot_id) == nullptr &&
          draft.remediation.is_end_contested(draft.remediation.evidence_severity());
 }
 
@@ -92,10 +93,11 @@ std::optional<Decision> lower_severity(Draft& draft) {
 
 Decision decide_ended(Draft& draft) {
   if (!ours_on_node(draft)) return ended_without_trace(draft);
-  if (const StepRecord* failed = failed_diagnostic(draft.remediation)) {
+  if (const StepRecord* failed =
+          untreated_diagnostic(draft.remediation, draft.inputs.node->boot_id)) {
     return conclude(draft, Verdict::kHold, Phase::kHeld, "exhausted",
-                    "the alerts ended, but " + std::string(to_string(failed->step)) + " failed: " +
-                        failed->message + ": held until an alert fires again, or you bring the " +
+                    "the alerts ended, but " + failure_text(*failed) +
+                        ": held until an alert fires again, or you bring the " +
                         "node back: gpuwardctl cancel " + draft.remediation.node);
   }
   const Phase phase = standing_phase(draft);

@@ -26,11 +26,11 @@ constexpr std::chrono::seconds kCordonInterval{
     15};  // how often a cordon that waits for its slot is checked
 constexpr std::size_t kNamedAlerts = 8;
 std::vector<Step> taint_and_cordon_in(const std::vector<PlannedStep>& plan) {
-  std::vector<Step> marks;
+  std::vector<Step> wanted;
   for (const PlannedStep& step : plan) {
-    if (is_taint_or_cordon(step.step)) marks.push_back(step.step);
+    if (is_taint_or_cordon(step.step)) wanted.push_back(step.step);
   }
-  return marks;
+  return wanted;
 }
 
 bool contains(const std::vector<Step>& steps, Step step) {
@@ -88,11 +88,11 @@ std::optional<SlotRefusal> slot_refused(const Draft& draft) {
 
 // Taint and cordon have budgets of their own: where the cordon has to wait the taint goes on, and
 // where the taint has to wait nothing does. What went on once is not asked for again.
-Decision put_taint_and_cordon(Draft& draft, std::vector<Step> marks, std::string rule,
+Decision put_taint_and_cordon(Draft& draft, std::vector<Step> wanted, std::string rule,
                               std::string message) {
-  const bool is_new_taint = contains(marks, Step::kTaint) && !our_taint_on(*draft.inputs.node) &&
+  const bool is_new_taint = contains(wanted, Step::kTaint) && !our_taint_on(*draft.inputs.node) &&
                             !draft.remediation.status.has_done(Step::kTaint);
-  const bool is_new_cordon = contains(marks, Step::kCordon) && !draft.inputs.node->unschedulable &&
+  const bool is_new_cordon = contains(wanted, Step::kCordon) && !draft.inputs.node->unschedulable &&
                              !draft.remediation.status.has_done(Step::kCordon);
   if ((is_new_taint || is_new_cordon) && !draft.inputs.slot) {
     draft.decision.step = planned(is_new_cordon ? Step::kCordon : Step::kTaint);
@@ -110,13 +110,13 @@ Decision put_taint_and_cordon(Draft& draft, std::vector<Step> marks, std::string
       }
       rule = refusal->guard;
       message += "; the cordon waits: " + refusal->message;
-      std::erase(marks, Step::kCordon);
-      if (marks.empty())
+      std::erase(wanted, Step::kCordon);
+      if (wanted.empty())
         return conclude(draft, Verdict::kHold, Phase::kWaiting, std::move(rule),
                         std::move(message));
     }
   }
-  draft.decision.steps = std::move(marks);
+  draft.decision.steps = std::move(wanted);
   return conclude(draft, Verdict::kQuarantine, Phase::kQuarantined, rule, std::move(message));
 }
 
@@ -151,9 +151,9 @@ Decision decide_beside(Draft& draft) {
 // would be claimed for somebody.
 Decision hold_for_ownership(Draft& draft, const std::string& what) {
   const Severity severity = draft.remediation.acted_severity();
-  const std::vector<Step> marks = taint_and_cordon_in(steps_for(draft.policy, severity));
+  const std::vector<Step> wanted = taint_and_cordon_in(steps_for(draft.policy, severity));
   const bool is_new = !draft.remediation.status.has_done(Step::kTaint);
-  if (is_new && draft.remediation.any_firing() && contains(marks, Step::kTaint) &&
+  if (is_new && draft.remediation.any_firing() && contains(wanted, Step::kTaint) &&
       !our_taint_on(*draft.inputs.node)) {
     Decision put = put_taint_and_cordon(draft, {Step::kTaint},
                                         "severities." + std::string(to_string(severity)), what);
@@ -220,14 +220,14 @@ Decision take_off(Draft& draft, const std::string& why) {
 }
 
 // Whether taint and cordon are on the node as the severity that is acted on wants them.
-bool taint_and_cordon_stand(const Draft& draft, const std::vector<Step>& marks) {
+bool taint_and_cordon_stand(const Draft& draft, const std::vector<Step>& wanted) {
   const std::string value(to_string(draft.remediation.acted_severity()));
   const bool is_short = lacks_konduktor_taint(draft.policy, draft.remediation, *draft.inputs.node);
-  return std::all_of(marks.begin(), marks.end(), [&](Step mark) {
-    const bool is_there = mark == Step::kTaint
+  return std::all_of(wanted.begin(), wanted.end(), [&](Step step) {
+    const bool is_there = step == Step::kTaint
                               ? our_taint_on(*draft.inputs.node) == value && !is_short
                               : draft.inputs.node->unschedulable;
-    return is_there && draft.remediation.status.has_done(mark);
+    return is_there && draft.remediation.status.has_done(step);
   });
 }
 
@@ -323,7 +323,7 @@ Decision ended_without_trace(Draft& draft) {
                     "the alerts ended; nothing of ours is on the node");
 }
 
-// The marks first, then step by step.
+// Taint and cordon first, then step by step.
 Decision decide_standing(Draft& draft) {
   if (auto lower = lower_severity(draft)) return *std::move(lower);
   const Severity severity = draft.remediation.acted_severity();
@@ -343,13 +343,13 @@ Decision decide_standing(Draft& draft) {
     }
     return conclude(draft, Verdict::kRecord, Phase::kObserved, rule, record_only_message(draft));
   }
-  const std::vector<Step> marks = taint_and_cordon_in(plan);
-  if (contains(marks, Step::kCordon) && cordoned_by_others(draft)) {
+  const std::vector<Step> wanted = taint_and_cordon_in(plan);
+  if (contains(wanted, Step::kCordon) && cordoned_by_others(draft)) {
     draft.decision.reasons.emplace_back(
         "the node was cordoned by somebody else before: that cordon stays");
   }
   if (is_contradictory(draft.remediation) && rests_on_history(draft.remediation) &&
-      taint_and_cordon_stand(draft, marks)) {
+      taint_and_cordon_stand(draft, wanted)) {
     return hold_exhausted(
         draft,
         "the machine contradicts what is known of it: one sign says that it was given up, "
@@ -360,13 +360,13 @@ Decision decide_standing(Draft& draft) {
   const PlannedStep* next = next_step(plan, draft.remediation);
   // For what the cloud has called off nothing more is put on the node.
   const bool is_put =
-      taint_and_cordon_stand(draft, marks) || is_called_off(draft.policy, draft.remediation);
+      taint_and_cordon_stand(draft, wanted) || is_called_off(draft.policy, draft.remediation);
   if (!is_put || (next == nullptr && !has_begun(draft.remediation))) {
     if (next != nullptr) draft.decision.look_again = std::chrono::milliseconds(0);
     const std::string what = is_maintenance(draft.policy, draft.remediation)
                                  ? announced_text(draft.inputs)
                                  : "severity " + std::string(to_string(severity));
-    return put_taint_and_cordon(draft, marks, rule, what + ": " + step_names(plan));
+    return put_taint_and_cordon(draft, wanted, rule, what + ": " + step_names(plan));
   }
   if (is_on_way_back(draft.policy, draft.remediation))
     return hold_for_operator(draft, "the policy's steps have ended");

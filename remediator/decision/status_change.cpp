@@ -6,6 +6,7 @@
 #include "core/runtime/clock.h"
 #include "remediator/actions/step_progress.h"
 #include "remediator/guards/drills.h"
+#include "remediator/model/diagnostics.h"
 #include "remediator/model/step_call.h"
 
 namespace gpuward::remediator {
@@ -94,11 +95,12 @@ void withdraw(RemediationStatus& status, Step step, WallTime now) {
   if (was_asked) {
     --record.attempts;
     record.facts[kCallFact] = std::string(to_string(Call::kNone));
-  } else if (treated == record.facts.end()) {
+  } else if (treated == record.facts.end() && !record.facts.contains(kFailedAtFact)) {
     std::erase_if(status.steps, [&](const StepRecord& one) { return one.step == step; });
     return;
   }
-  const bool was_done = !was_asked && treated->second == to_string(StepResult::kDone);
+  const bool was_done =
+      treated != record.facts.end() && treated->second == to_string(StepResult::kDone);
   record.result = was_done ? StepResult::kDone : StepResult::kFailed;
   record.severity = Severity::kNone;  // it counts for no step any more
   record.finished_at = now;
@@ -191,6 +193,7 @@ RemediationStatus with_begin(RemediationStatus status, const Decision& decision,
   if (const auto torn = record.facts.find(kJobsFact); torn != record.facts.end())
     facts.insert(*torn);
   keep_treatment(record, facts);
+  keep_failure(status, record, facts);
   const int attempts = record.attempts;
   record = {.step = decision.step->step,
             .result = StepResult::kIntended,

@@ -8,6 +8,7 @@
 #include "remediator/decision/maintenance.h"
 #include "remediator/decision/step_gates.h"
 #include "remediator/decision/way_back.h"
+#include "remediator/model/diagnostics.h"
 #include "remediator/model/text_map.h"
 
 namespace gpuward::remediator {
@@ -119,10 +120,14 @@ Decision restart_again(Draft& draft, const PlannedStep& step, const StepRecord& 
 Decision return_to_service(Draft& draft, const PlannedStep& step) {
   const bool is_maintained = is_maintenance(draft.policy, draft.remediation);
   if (!is_maintained && has_reason(draft)) return escalate(draft, "the alerts fire again");
+  const bool is_due =
+      !is_maintained ||
+      (!has_reason(draft) && standing_announcements(draft.policy, draft.inputs).empty());
   // At another severity or of another plan, it may be, than the one that ends here.
-  if (const StepRecord* failed = untreated_diagnostic(draft.remediation)) {
-    return hold_exhausted(draft, std::string(to_string(failed->step)) + " failed: " +
-                                     failed->message + ", and nothing was done for that since");
+  const StepRecord* failed = untreated_diagnostic(draft.remediation, draft.inputs.node->boot_id);
+  if (failed != nullptr && is_due) {
+    return hold_exhausted(
+        draft, failure_text(*failed) + ", and neither a restart nor a reset has come after it");
   }
   if (Gate gate = ask_gate(draft, step); gate.verdict == Verdict::kHold)
     return wait_at(draft, std::move(gate));

@@ -12,12 +12,12 @@
 
 namespace gpuward::remediator {
 
-// The record of a step as it counts now: marks always, others only where they were taken at the
-// severity that is acted on. Null where there is none.
+// The record of a step as it counts now: taint and cordon always, others only where they were taken
+// at the severity that is acted on. Null where there is none.
 [[nodiscard]] const StepRecord* counting_record(const Remediation& remediation, Step step);
 
-// The step after the marks that is not done yet; null where all are. Evidence that could not be
-// collected counts as done.
+// The step after taint and cordon that is not done yet; null where all are. Evidence that could not
+// be collected counts as done.
 [[nodiscard]] const PlannedStep* next_step(const std::vector<PlannedStep>& plan,
                                            const Remediation& remediation);
 
@@ -29,7 +29,7 @@ namespace gpuward::remediator {
 [[nodiscard]] std::optional<PlannedStep> step_under_way(const Policy& policy,
                                                         const Remediation& remediation);
 
-// Whether any step after the marks has ever been begun.
+// Whether any step after taint and cordon has ever been begun.
 [[nodiscard]] bool has_begun(const Remediation& remediation);
 
 [[nodiscard]] Phase phase_of(Step step);

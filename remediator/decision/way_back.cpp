@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "remediator/actions/step_progress.h"
 #include "remediator/decision/step_gates.h"
+#include "remediator/model/diagnostics.h"
 #include "remediator/model/node_mark.h"
 #include "remediator/model/text_map.h"
 
@@ -26,14 +26,13 @@ bool has_foreign_cordon(const Remediation& remediation, const kube::Node& node) 
          (mark && mark->pre_existing_cordon);
 }
 
-// A machine of which nobody knows whether it will restart or end does not come back by itself, nor
-// does one that has failed a diagnostic.
+// A machine of which nobody knows whether it will restart or end does not come back by itself.
 const StepRecord* unresolved_step(const Remediation& remediation) {
   for (const StepRecord& record : remediation.status.steps) {
     if (record.step == Step::kTerminate) return &record;
     if (record.step == Step::kReboot && record.result != StepResult::kDone) return &record;
   }
-  return failed_diagnostic(remediation);
+  return nullptr;
 }
 
 std::string objection_to_any_way(const Policy& policy, const Remediation& remediation,
@@ -43,6 +42,7 @@ std::string objection_to_any_way(const Policy& policy, const Remediation& remedi
   if (has_foreign_cordon(remediation, node)) return "the node was cordoned by somebody else before";
   const StepRecord* drain = counting_record(remediation, Step::kDrain);
   if (drain == nullptr || drain->result != StepResult::kDone) return "the node is not drained";
+  if (const StepRecord* failed = failed_diagnostic(remediation)) return failure_text(*failed);
   const StepRecord* open = unresolved_step(remediation);
   if (open == nullptr) return {};
   return std::string(to_string(open->step)) + " " + std::string(to_string(open->result)) + ": " +
@@ -60,32 +60,7 @@ std::string objection_to_step(const StepRecord& record, const kube::Node& node) 
   return is_of_this_boot ? "" : std::string(to_string(record.step)) + " passed in another boot";
 }
 
-bool is_failed_diagnostic(const StepRecord& record) {
-  return is_diagnostic(record.step) && record.result == StepResult::kFailed;
-}
-
-// One that was withdrawn since counts for no severity, and its time is not that of the treatment.
-bool was_treated_since(const Remediation& remediation, const StepRecord& failed) {
-  return std::ranges::any_of(remediation.status.steps, [&](const StepRecord& record) {
-    const bool treats = record.step == Step::kGpuReset || record.step == Step::kReboot;
-    return treats && record.result == StepResult::kDone && record.severity != Severity::kNone &&
-           remediation.counts(record) && record.intent_at >= failed.finished_at;
-  });
-}
-
 }  // namespace
-
-const StepRecord* failed_diagnostic(const Remediation& remediation) {
-  const auto failed = std::ranges::find_if(remediation.status.steps, is_failed_diagnostic);
-  return failed == remediation.status.steps.end() ? nullptr : &*failed;
-}
-
-const StepRecord* untreated_diagnostic(const Remediation& remediation) {
-  const auto failed = std::ranges::find_if(remediation.status.steps, [&](const StepRecord& record) {
-    return is_failed_diagnostic(record) && !was_treated_since(remediation, record);
-  });
-  return failed == remediation.status.steps.end() ? nullptr : &*failed;
-}
 
 WayBack way_back_for(const Policy& policy, const Remediation& remediation, const kube::Node& node) {
   const Severity severity = remediation.acted_severity();

@@ -16,13 +16,6 @@ struct WayBack {
   std::string objection = {};         // why it does; empty where the policy has no way back for it
 };
 
-// The diagnostic that has failed, at whatever severity, and be it in a drill, or that could not be
-// run: a report that is healthy does not outweigh it. Null: none.
-[[nodiscard]] const StepRecord* failed_diagnostic(const Remediation& remediation);
-// The same, but null where the GPUs were reset or the machine was restarted after it: what is
-// verified since is another state of the machine than the one that has failed.
-[[nodiscard]] const StepRecord* untreated_diagnostic(const Remediation& remediation);
-
 // `policy` is the one for this node, which is held otherwise at the severity that is acted on.
 [[nodiscard]] WayBack way_back_for(const Policy& policy, const Remediation& remediation,
                                    const kube::Node& node);

@@ -8,6 +8,7 @@
 #include "remediator/decision/status_change.h"
 #include "remediator/decision/step_gates.h"
 #include "remediator/guards/drills.h"
+#include "remediator/model/diagnostics.h"
 #include "remediator/model/error_class.h"
 #include "remediator/model/silent_alerts.h"
 #include "remediator/model/text_map.h"

@@ -35,9 +35,12 @@ AlertSignal end_of(const AlertEvidence& alert, const std::string& node, WallTime
           .ends_at = std::max(now, alert.starts_at)};
 }
 
-// What was to be isolated may look healthy for a while: an operator says when it is.
-bool may_be_verified(const AlertEvidence& alert) {
-  return alert.alertname == kContradictoryAlert || alert.severity < Severity::kIsolate;
+// What was to be isolated, or has failed a diagnostic, may look healthy for a while: an operator
+// says when it is.
+bool may_be_verified(const AlertEvidence& alert, const ClusterView& view, const kube::Node& node) {
+  if (alert.alertname == kContradictoryAlert) return true;
+  const auto was = given_up_before(view, identity_of(node));
+  return alert.severity < Severity::kIsolate && !(was && was->has_failed_diagnostic);
 }
 
 }  // namespace
@@ -73,7 +76,7 @@ bool ReturnedMachines::is_verified(const Remediation& remediation, const AlertEv
   if (remediation.wish.machine_replaced) return true;
   const auto node = last_node(view_, remediation.node);
   const bool is_there = node != nullptr && node->meta.uid == remediation.node_uid;
-  if (!may_be_verified(alert) || !is_there || reports_ == nullptr) return false;
+  if (!is_there || reports_ == nullptr || !may_be_verified(alert, view_, *node)) return false;
   const auto report = reports_->latest(remediation.node);
   if (!report) return false;
   return !objection_to(*report, *node,

@@ -11,7 +11,7 @@
 #include "core/metrics/family.h"
 #include "core/runtime/clock.h"
 #include "remediator/budgets/ledger_slots.h"
-#include "remediator/decision/waiting.h"
+#include "remediator/decision/waiting_count.h"
 #include "remediator/guards/exclusions.h"
 #include "remediator/model/step.h"
 #include "remediator/notify/sink_worker.h"

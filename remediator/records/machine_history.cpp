@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "remediator/model/diagnostics.h"
 #include "remediator/model/history_alerts.h"
 #include "remediator/model/remediation_name.h"
 
@@ -113,17 +114,19 @@ std::optional<ReturnedMachine> returned(const NodeIdentity& node, const Index& i
   }
   Ranks ranks;
   for (const auto& [one, is] : past) add(ranks, *one);
-  Severity worst = Severity::kNone, worst_of_same = Severity::kNone;
+  ReturnedMachine machine{.node = node};
+  Severity worst_of_same = Severity::kNone;
   for (const auto& [one, is] : past) {
     const bool is_answered = std::ranges::any_of(
         past, [&, of = one](const auto& other) { return answers(ranks, *other.first, *of); });
     if (is_answered || !was_given_up(*one)) continue;
-    worst = std::max(worst, one->acted_severity());
-    if (is == Sameness::kSame) worst_of_same = std::max(worst_of_same, one->acted_severity());
+    machine.severity = std::max(machine.severity, given_up_with(*one));
+    machine.has_failed_diagnostic |= untreated_diagnostic(*one, node.boot_id) != nullptr;
+    if (is == Sameness::kSame) worst_of_same = std::max(worst_of_same, given_up_with(*one));
   }
-  if (worst == Severity::kNone) return std::nullopt;
-  return ReturnedMachine{
-      .node = node, .severity = worst, .is_contradictory = worst_of_same < worst};
+  if (machine.severity == Severity::kNone) return std::nullopt;
+  machine.is_contradictory = worst_of_same < machine.severity;
+  return machine;
 }
 
 }  // namespace
@@ -151,9 +154,13 @@ MachineIdentity machine_of(const Remediation& remediation) {
           .boot_id = remediation.boot_id};
 }
 
-bool was_given_up(const Remediation& remediation) {
-  return remediation.status.phase == Phase::kSuperseded && !remediation.is_drill() &&
-         remediation.acted_severity() >= Severity::kReset && !remediation.wish.machine_replaced;
+Severity given_up_with(const Remediation& remediation) {
+  const bool has_gone = remediation.status.phase == Phase::kSuperseded && !remediation.is_drill();
+  if (!has_gone || remediation.wish.machine_replaced) return Severity::kNone;
+  const StepRecord* failed = untreated_diagnostic(remediation, {});
+  const Severity least = failed == nullptr ? Severity::kNone : Severity::kReset;
+  const Severity severity = std::max(remediation.acted_severity(), least);
+  return severity >= Severity::kReset ? severity : Severity::kNone;
 }
 
 SharedIds shared_ids(const NodesByName& nodes) {
@@ -179,6 +186,11 @@ std::vector<Remediation> earlier_remediations(const NodeIdentity& node, const No
     earlier.push_back(one);
   }
   return earlier;
+}
+
+std::optional<ReturnedMachine> given_up_before(const NodeIdentity& node, const NodesByName& nodes,
+                                               const RemediationsByName& remediations) {
+  return returned(node, Index(remediations), shared_ids(nodes));
 }
 
 std::vector<ReturnedMachine> find_returned(const NodesByName& nodes,

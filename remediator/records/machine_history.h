@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,11 +24,16 @@ struct ReturnedMachine {
   NodeIdentity node;
   Severity severity = Severity::kNone;  // the worst that it was given up with
   bool is_contradictory = false;        // one sign says that it is another machine
+  bool has_failed_diagnostic = false;   // and was neither restarted nor reset since
 };
 
-// Whether its Node went while the machine was to be kept out of service, and nothing has proven
-// since that the machine is healthy or gone.
-[[nodiscard]] bool was_given_up(const Remediation& remediation);
+// With what severity its Node went while the machine was to be kept out of service, also for a
+// diagnostic that has failed, and nothing has proven since that the machine is healthy or gone;
+// kNone where that is not so.
+[[nodiscard]] Severity given_up_with(const Remediation& remediation);
+[[nodiscard]] inline bool was_given_up(const Remediation& remediation) {
+  return given_up_with(remediation) > Severity::kNone;
+}
 
 // What more than one of them reports.
 [[nodiscard]] SharedIds shared_ids(const NodesByName& nodes);
@@ -37,6 +43,10 @@ struct ReturnedMachine {
 [[nodiscard]] std::vector<Remediation> earlier_remediations(const NodeIdentity& node,
                                                             const NodesByName& nodes,
                                                             const RemediationsByName& remediations);
+
+// What `node` was given up with under its earlier Nodes; nullopt where nothing is left of that.
+[[nodiscard]] std::optional<ReturnedMachine> given_up_before(
+    const NodeIdentity& node, const NodesByName& nodes, const RemediationsByName& remediations);
 
 // Each Node once: those that have a Remediation that says so, or has answered it, are left out.
 [[nodiscard]] std::vector<ReturnedMachine> find_returned(const NodesByName& nodes,

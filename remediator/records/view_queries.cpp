@@ -175,6 +175,11 @@ std::vector<ReturnedMachine> returned_machines(const ClusterView& view) {
   return find_returned(state->nodes, state->remediations);
 }
 
+std::optional<ReturnedMachine> given_up_before(const ClusterView& view, const NodeIdentity& node) {
+  const auto state = view.lock();
+  return given_up_before(node, state->nodes, state->remediations);
+}
+
 std::vector<Remediation> earlier_of(const ClusterView& view, const NodeIdentity& node) {
   const auto state = view.lock();
   return earlier_remediations(node, state->nodes, state->remediations);

@@ -66,6 +66,9 @@ void with_fleet(const ClusterView& view, const std::function<void(const Fleet&)>
 [[nodiscard]] std::size_t fleet_size(const ClusterView& view);
 // Nodes whose machine an earlier Remediation has given up without proof of its health.
 [[nodiscard]] std::vector<ReturnedMachine> returned_machines(const ClusterView& view);
+// The same of one node, also where a Remediation of it says so already.
+[[nodiscard]] std::optional<ReturnedMachine> given_up_before(const ClusterView& view,
+                                                             const NodeIdentity& node);
 // The Remediations of the same machine under its earlier Nodes (machine_history.h). Looks at all
 // that there are: only for what is rare.
 [[nodiscard]] std::vector<Remediation> earlier_of(const ClusterView& view,

@@ -10,6 +10,7 @@
 #include "remediator/decision/status_change.h"
 #include "remediator/execution/taint_and_cordon.h"
 #include "remediator/intake/remediation_intake.h"
+#include "remediator/model/diagnostics.h"
 #include "remediator/policy/policy_for_remediation.h"
 #include "remediator/records/view_queries.h"
 

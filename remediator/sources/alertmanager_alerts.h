@@ -1,7 +1,7 @@
 // What an Alertmanager says, as plain values, and what it asks for: the body of a webhook (payload
 // version 4, as sent by 0.25 to 0.34) and the answer of /api/v2/alerts become alerts, and alerts
-// become requests about nodes. Strict about what we read and about sizes, deaf to fields that newer
-// versions add. One bad alert never costs the others: it is set aside with its number and the
+// become alert signals about nodes. Strict about what we read and about sizes, deaf to fields that
+// newer versions add. One bad alert never costs the others: it is set aside with its number and the
 // reason. Pure; used by all that reads alerts.
 #pragma once
 

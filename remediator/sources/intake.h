@@ -1,5 +1,7 @@
-// Where sources hand over their alert signals. RemediationIntake (intake/) writes them to the API
-// server, after OlderAlerts (intake/) and ConfirmedEnds (sources/); tests put a list behind it.
+// Where sources hand over their alert signals. A chain of three is behind it, put together in
+// config/evidence_sources.cpp: ConfirmedEnds (sources/; the webhook's signals alone go through it),
+// OlderAlerts (intake/), and RemediationIntake (intake/), which writes them to the API server.
+// Tests put a list behind it.
 #pragma once
 
 #include <cstddef>

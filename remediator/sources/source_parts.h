@@ -1,5 +1,6 @@
-// What the sources are made of, and the table of all of them (sources/all.cpp). Made by the
-// composition root, where what only the flags know is filled in.
+// What the sources are made of that are asked in turns, and the table of all of them
+// (sources/all.cpp). The webhook is not one of them: config/evidence_sources.cpp has it beside
+// these. Made by the composition root, where what only the flags know is filled in.
 #pragma once
 
 #include <memory>

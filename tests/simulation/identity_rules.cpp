@@ -5,6 +5,15 @@
 #include "remediator/model/history_alerts.h"
 
 namespace gpuward::remediator::simulation {
+namespace {
+
+bool has_failed_test(const Remediation& remediation) {
+  const StepRecord* const test = remediation.status.find(Step::kQuarantineJob);
+  return test != nullptr &&
+         (test->result == StepResult::kFailed || test->facts.contains("failedAt"));
+}
+
+}  // namespace
 
 bool IdentityRules::is_cancelled(const Remediation& remediation, const kube::Node& node) {
   return remediation.status.phase == Phase::kCancelled &&
@@ -29,7 +38,9 @@ void IdentityRules::check_one(const Machine& machine, const Remediation& remedia
       std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
         const Phase phase = known.second.status.phase;  // Ended by somebody's edit
         const bool is_without_proof = phase == Phase::kSuperseded || phase == Phase::kEnded;
-        return is_without_proof && known.second.acted_severity() == Severity::kIsolate &&
+        const bool is_not_verified =
+            known.second.acted_severity() == Severity::kIsolate || has_failed_test(known.second);
+        return is_without_proof && is_not_verified &&
                known.second.system_uuid == machine.system_uuid();
       });
   const bool is_one_deleted = std::ranges::any_of(stage_.deleted, [&](const auto& deleted) {

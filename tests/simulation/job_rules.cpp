@@ -150,15 +150,16 @@ void JobRules::check_escalation(const Remediation& before, const Remediation& af
           after.name + " takes what is worse, and the Job of its reset goes on");
 }
 
-// A verification says nothing of it, unless the machine was restarted or its GPUs were reset since.
+// Neither a verification nor a later run that passes says that it is over, unless the machine was
+// restarted or its GPUs were reset since.
 void JobRules::check_returned(const Remediation& owner, const kube::Node& node) const {
-  const JobTruth* const test = stage_.jobs.last(owner.name, Step::kQuarantineJob);
-  if (test == nullptr || !test->has_failed_check) return;
-  const JobTruth* const reset = stage_.jobs.last(owner.name, Step::kGpuReset);
-  const bool is_treated =
-      owner.status.has_done(Step::kVerify) &&
-      (test->runs_in != node.boot_id || (reset != nullptr && reset > test && reset->has_acted));
-  require(is_treated, "quarantine-failed",
+  bool has_failed = false;
+  for (const JobTruth& job : stage_.jobs.all()) {
+    if (job.remediation != owner.name || job.remediation_uid != owner.uid) continue;
+    if (job.step == Step::kGpuReset && job.has_acted) has_failed = false;
+    if (job.has_failed_check && job.runs_in == node.boot_id) has_failed = true;
+  }
+  require(!has_failed, "quarantine-failed",
           "node " + owner.node + " was returned, and its diagnostics have failed");
 }
 

@@ -29,7 +29,7 @@ struct CheckContext {
   const Snapshot& snapshot;  // findings, newest GPU telemetry, workloads: as of the run's start
   const CheckSettings& settings;
   const HostPaths& host;
-  const std::string& instance_type;               // empty where it is unknown it
+  const std::string& instance_type;               // empty where it is unknown
   const std::optional<InstanceProfile>& profile;  // nullopt: no profile for this type
   Clock& clock;
   std::stop_token stop;       // requested at the deadline and at the program's end

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "exporter/checks/rules/expected_gpus.h"
-#include "exporter/checks/rules/gpu_rule_set.h"
 
 namespace gpuward::exporter {
 namespace {

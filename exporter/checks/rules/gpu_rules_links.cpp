@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string>
 
-#include "exporter/checks/rules/gpu_rule_set.h"
+#include "exporter/checks/rules/gpu_rules.h"
 #include "exporter/checks/rules/second_source.h"
 
 namespace gpuward::exporter {

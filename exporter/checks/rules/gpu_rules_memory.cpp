@@ -3,7 +3,7 @@
 #include <string>
 
 #include "core/runtime/clock.h"
-#include "exporter/checks/rules/gpu_rule_set.h"
+#include "exporter/checks/rules/gpu_rules.h"
 
 namespace gpuward::exporter {
 namespace {

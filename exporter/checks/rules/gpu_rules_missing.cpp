@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "exporter/checks/rules/expected_gpus.h"
-#include "exporter/checks/rules/gpu_rule_set.h"
+#include "exporter/checks/rules/gpu_rules.h"
 #include "exporter/checks/rules/second_source.h"
 
 namespace gpuward::exporter {

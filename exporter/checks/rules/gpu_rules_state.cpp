@@ -1,7 +1,7 @@
 // What the driver says of a GPU as a whole: what it wants done, its mode, and what holds it back.
 #include <string>
 
-#include "exporter/checks/rules/gpu_rule_set.h"
+#include "exporter/checks/rules/gpu_rules.h"
 
 namespace gpuward::exporter {
 namespace {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "remediator/actions/step_progress.h"
+#include "remediator/model/diagnostics.h"
 #include "tests/unit/remediator/actions/intended_step.h"
 
 namespace gpuward::remediator {

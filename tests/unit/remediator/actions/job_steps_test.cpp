@@ -9,6 +9,7 @@
 #include "remediator/actions/job_template.h"
 #include "remediator/actions/quarantine_job_action.h"
 #include "remediator/actions/step_progress.h"
+#include "remediator/model/diagnostics.h"
 #include "tests/support/temp_dir.h"
 #include "tests/unit/remediator/actions/intended_step.h"
 #include "tests/unit/remediator/actions/job_cluster.h"

@@ -1,7 +1,7 @@
 // The way back of a node that would be held for an operator: who may go it, what each of its steps
 // needs, and what keeps the node out.
 #include "remediator/actions/step_progress.h"
-#include "remediator/model/announced.h"
+#include "remediator/model/diagnostics.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
@@ -153,70 +153,6 @@ TEST_F(WayBackTest, ANodeThatHasFailedItsDiagnosticIsHeldOnceHoweverOftenItsAler
 
   for (int look = 0; look < 4; ++look) expect_held("quarantine-job failed");
   EXPECT_EQ(replica_->announcer.told.size(), told);
-}
-
-// A worse fault's steps that do nothing to the machine say no more of it than the report does.
-TEST_F(WayBackTest, ANodeThatHasFailedItsDiagnosticIsNotReturnedByStepsThatDoNothingToIt) {
-  policy.steps[Severity::kIsolate].push_back(planned(Step::kVerify));
-  policy.steps[Severity::kIsolate].push_back(planned(Step::kReturn));
-  fail_diagnostic_at_reset();
-  end(Step::kVerify);
-  ASSERT_TRUE(take({signal(Severity::kIsolate)}));
-  go_on(2);
-  ASSERT_TRUE(take({signal(Severity::kReset, false)}));
-  end_alert();
-  go_on(2);
-  ASSERT_TRUE(remediation().status.has_done(Step::kVerify));
-
-  expect_held("quarantine-job failed: so it ended, and nothing was done for that since");
-}
-
-TEST_F(WayBackTest, ANodeThatHasFailedItsDiagnosticIsReturnedAfterARestart) {
-  policy.steps[Severity::kIsolate].push_back(planned(Step::kReboot));
-  policy.steps[Severity::kIsolate].push_back(planned(Step::kVerify));
-  policy.steps[Severity::kIsolate].push_back(planned(Step::kReturn));
-  fail_diagnostic_at_reset();
-  clock_.advance(minutes(1));
-  reports_.answer = report_of(Severity::kIsolate);
-  end(Step::kReboot);
-  end(Step::kVerify);
-  ASSERT_TRUE(take({signal(Severity::kIsolate)}));
-  go_on(3);
-  ASSERT_TRUE(remediation().status.has_done(Step::kReboot));
-  ASSERT_TRUE(take({signal(Severity::kReset, false)}));
-  end_alert();
-  go_on(3);
-
-  EXPECT_EQ(remediation().status.phase, Phase::kReleased);
-}
-
-// What the cloud announces has steps of its own, which verify the node and return it.
-TEST_F(WayBackTest, ANodeThatHasFailedItsDiagnosticIsNotReturnedAfterItsMaintenance) {
-  policy.maintenance[AnnouncementKind::kReboot].steps = {
-      planned(Step::kCordon), planned(Step::kVerify), planned(Step::kReturn)};
-  policy.steps[Severity::kIsolate].back().before.approval = true;
-  fail_diagnostic_at_reset();
-  ASSERT_TRUE(take({signal(Severity::kIsolate)}));
-  go_on(2);
-  AlertSignal announced = signal(Severity::kMonitor);
-  announced.alertname = alertname_of(AnnouncementKind::kReboot);
-  announced.fingerprint = std::string(kAnnouncementOrigin) + "1";
-  announced.is_of_this_machine = true;
-  ASSERT_TRUE(take({announced}));
-  ASSERT_TRUE(take({signal(Severity::kReset, false)}));
-  end_alert();
-  go_on(2);
-  ASSERT_EQ(remediation().status.rule, "wait.maintenance");
-  end(Step::kVerify);
-  announced.firing = false;
-  announced.ends_at = clock_.wall();
-  ASSERT_TRUE(take({announced}));
-  clock_.advance(minutes(1));
-  reports_.answer = report_of(Severity::kNone);
-  go_on(3);
-  ASSERT_TRUE(remediation().status.has_done(Step::kVerify));
-
-  expect_held("quarantine-job failed: so it ended, and nothing was done for that since");
 }
 
 // At a milder severity: what has failed there is no better for it.

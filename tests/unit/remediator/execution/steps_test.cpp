@@ -4,6 +4,7 @@
 #include <map>
 
 #include "remediator/actions/step_progress.h"
+#include "remediator/model/diagnostics.h"
 #include "remediator/model/step_call.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 

@@ -1,6 +1,7 @@
 // Machines whose Node was deleted and registered anew, at any severity.
 #include "remediator/intake/returned_machines.h"
 
+#include "remediator/model/diagnostics.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
@@ -48,6 +49,25 @@ class RegisteredAnew : public ClusterTest {
     EXPECT_EQ(remediation().status.phase, Phase::kSuperseded);
     clock_.advance(minutes(1));
     return fires;
+  }
+  void given_up_after_diagnostic(Severity severity) {
+    ASSERT_TRUE(take({signal(severity)}));
+    ASSERT_TRUE(reconcile());
+    clock_.advance(minutes(5));
+    node_goes();
+    ASSERT_TRUE(reconcile());
+    ASSERT_FALSE(newest().open());
+    const std::string path = "/apis/gpuward.dev/v1alpha1/remediations/" + newest().name;
+    Json status = kube_.get(path)["status"];
+    status["phase"] = "Superseded";
+    status["steps"].push_back({{"name", "quarantine-job"},
+                               {"result", "failed"},
+                               {"severity", to_string(severity)},
+                               {"finishedAt", to_rfc3339_ms(clock_.wall())},
+                               {"facts", {{kJobBootFact, "boot-1"}}}});
+    kube_.patch_status(path, {{"status", status}});
+    catch_up(*replica_);
+    clock_.advance(minutes(1));
   }
   void look() {
     ReturnedMachines returned(replica_->view, replica_->intake, &reports_, policy_, clock_);
@@ -207,6 +227,42 @@ TEST_F(RegisteredAnew, StaysOutOfServiceAfterIsolateHoweverHealthyItLooks) {
   look();
 
   EXPECT_EQ(our_taint_on(node()), "isolate");
+}
+
+// A report that is healthy says less than the diagnostic did.
+TEST_F(RegisteredAnew, StaysOutOfServiceAfterADiagnosticThatFailedInTheSameBoot) {
+  given_up_after_diagnostic(Severity::kReset);
+  registers({{"bootID", "boot-1"}, {"systemUUID", kUuid}});
+  look();
+  clock_.advance(minutes(1));
+  reports_.answer = report_of(Severity::kNone, "boot-1");
+  look();
+  clock_.advance(minutes(1));
+  reports_.answer = report_of(Severity::kNone, "boot-1");
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(our_taint_on(node()), "reset");
+}
+
+// In a maintenance, say: of severity monitor, which is nobody's to give a machine up for.
+TEST_F(RegisteredAnew, StaysOutOfServiceAfterADiagnosticThatFailedAtAnySeverity) {
+  given_up_after_diagnostic(Severity::kMonitor);
+  registers({{"bootID", "boot-1"}, {"systemUUID", kUuid}});
+  look();
+  EXPECT_EQ(our_taint_on(node()), "reset");
+}
+
+TEST_F(RegisteredAnew, IsReturnedAfterADiagnosticThatFailedInAnotherBoot) {
+  given_up_after_diagnostic(Severity::kReset);
+  registers({{"bootID", "boot-2"}, {"systemUUID", kUuid}});
+  look();
+  ASSERT_EQ(our_taint_on(node()), "reset");
+  clock_.advance(minutes(1));
+  reports_.answer = report_of(Severity::kNone, "boot-2");
+  look();
+  clock_.advance(minutes(1));
+  reports_.answer = report_of(Severity::kNone, "boot-2");
+  ASSERT_TRUE(reconcile());
+  EXPECT_FALSE(our_taint_on(node()));
 }
 
 TEST_F(RegisteredAnew, IsHeldWhereItsSignsContradictOneAnother) {

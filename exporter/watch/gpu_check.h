@@ -11,10 +11,10 @@
 
 namespace gpuward::exporter {
 
-class GpuEvaluation {
+class GpuCheck {
  public:
   // All references must outlive it.
-  GpuEvaluation(HostPaths host, const CurrentPolicy& policy, Clock& clock)
+  GpuCheck(HostPaths host, const CurrentPolicy& policy, Clock& clock)
       : host_(std::move(host)), policy_(policy), clock_(clock) {}
 
   // One thread.

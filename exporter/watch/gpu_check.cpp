@@ -1,8 +1,8 @@
-#include "exporter/watch/gpu_evaluation.h"
+#include "exporter/watch/gpu_check.h"
 
 namespace gpuward::exporter {
 
-CheckResult GpuEvaluation::run(const Snapshot& snapshot) {
+CheckResult GpuCheck::run(const Snapshot& snapshot) {
   const auto policy = policy_.get();
   const CheckSettings& settings = policy->settings.checks;
   const WallTime now = clock_.wall();

@@ -1,4 +1,4 @@
-#include "remediator/decision/waiting.h"
+#include "remediator/decision/waiting_count.h"
 
 #include <algorithm>
 #include <string_view>

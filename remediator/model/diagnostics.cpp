@@ -1,0 +1,72 @@
+#include "remediator/model/diagnostics.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/runtime/clock.h"
+#include "remediator/model/text_map.h"
+
+namespace gpuward::remediator {
+namespace {
+
+struct Failure {
+  std::optional<WallTime> at;
+  std::string_view boot_id;
+};
+
+std::optional<Failure> failure_of(const StepRecord& record) {
+  if (!is_diagnostic(record.step)) return std::nullopt;
+  if (record.facts.contains(kFailedAtFact))
+    return Failure{.at = parse_rfc3339(value_at(record.facts, kFailedAtFact)),
+                   .boot_id = value_at(record.facts, kFailedBootFact)};
+  if (record.result != StepResult::kFailed) return std::nullopt;
+  return Failure{.at = record.finished_at, .boot_id = value_at(record.facts, kJobBootFact)};
+}
+
+// One that was withdrawn since counts for no severity, and its time is not that of the treatment.
+bool was_done_since(const RemediationStatus& status, Step step, WallTime at) {
+  const StepRecord* record = status.find(step);
+  return record != nullptr && record->result == StepResult::kDone &&
+         record->severity != Severity::kNone && record->intent_at >= at;
+}
+
+bool was_treated_since(const RemediationStatus& status, const Failure& failure,
+                       std::string_view boot_id) {
+  const bool are_known = !failure.boot_id.empty() && !boot_id.empty();
+  if (are_known && failure.boot_id != boot_id) return true;
+  return failure.at && (was_done_since(status, Step::kGpuReset, *failure.at) ||
+                        was_done_since(status, Step::kReboot, *failure.at));
+}
+
+}  // namespace
+
+const StepRecord* failed_diagnostic(const Remediation& remediation) {
+  const auto& steps = remediation.status.steps;
+  const auto failed = std::ranges::find_if(
+      steps, [](const StepRecord& record) { return failure_of(record).has_value(); });
+  return failed == steps.end() ? nullptr : &*failed;
+}
+
+const StepRecord* untreated_diagnostic(const Remediation& remediation, std::string_view boot_id) {
+  const RemediationStatus& status = remediation.status;
+  const auto failed = std::ranges::find_if(status.steps, [&](const StepRecord& record) {
+    const auto failure = failure_of(record);
+    return failure && !was_treated_since(status, *failure, boot_id);
+  });
+  return failed == status.steps.end() ? nullptr : &*failed;
+}
+
+std::string failure_text(const StepRecord& failed) {
+  const std::string what = std::string(to_string(failed.step)) + " failed";
+  if (failed.result == StepResult::kFailed) return what + ": " + failed.message;
+  return what + " at " + std::string(value_at(failed.facts, kFailedAtFact));
+}
+
+void keep_failure(const RemediationStatus& status, const StepRecord& before, Facts& facts) {
+  const auto failure = failure_of(before);
+  if (!failure || was_treated_since(status, *failure, value_at(facts, kJobBootFact))) return;
+  facts[kFailedAtFact] = failure->at ? to_rfc3339_ms(*failure->at) : "";
+  facts[kFailedBootFact] = std::string(failure->boot_id);
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,177 @@
+// A node that has failed a diagnostic: what brings it back, and what does not.
+#include "remediator/model/announced.h"
+#include "remediator/model/diagnostics.h"
+#include "tests/unit/remediator/execution/cluster_fixture.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::minutes;
+using ::testing::HasSubstr;
+
+class FailedDiagnostic : public ClusterTest {
+ protected:
+  FailedDiagnostic() {
+    clock_.advance(minutes(15));  // the node is no newcomer
+    policy.mode = Mode::kFull;
+    policy.steps.clear();
+    steps_[Step::kQuarantineJob].more_before = {{kJobBootFact, "boot-gpu-01"}};
+    for (const Step step : {Step::kDrain, Step::kGpuReset, Step::kReboot, Step::kVerify}) end(step);
+  }
+  void end(Step step, StepResult result = StepResult::kDone) {
+    steps_[step].progress =
+        StepProgress{.result = result, .message = "so it ended", .facts = {}, .look_again = {}};
+  }
+  void plan(Severity severity, const std::vector<Step>& then) {
+    policy.steps[severity] = {planned(Step::kTaint), planned(Step::kCordon), planned(Step::kDrain)};
+    for (const Step step : then) policy.steps[severity].push_back(planned(step));
+    policy_.set(policy);
+  }
+  void go_on(int looks) {
+    for (int i = 0; i < looks; ++i) {
+      clock_.advance(minutes(1));
+      if (reports_.answer) reports_.answer->measured_at = clock_.wall();
+      ASSERT_TRUE(reconcile());
+    }
+  }
+  // After these steps, at severity reset.
+  void fail_after(std::vector<Step> first = {}) {
+    first.push_back(Step::kQuarantineJob);
+    plan(Severity::kReset, first);
+    end(Step::kQuarantineJob, StepResult::kFailed);
+    reports_.answer = report_of(Severity::kReset);
+    ASSERT_TRUE(take({signal(Severity::kReset)}));
+    go_on(5);
+    ASSERT_EQ(remediation().status.phase, Phase::kHeld) << remediation().status.message;
+  }
+  // Something worse is found, these steps are taken for it, and it is over.
+  void return_after(std::vector<Step> then, const std::string& boot_id = "boot-gpu-01") {
+    then.push_back(Step::kVerify);
+    then.push_back(Step::kReturn);
+    plan(Severity::kIsolate, then);
+    reports_.answer = report_of(Severity::kIsolate);
+    ASSERT_TRUE(take({signal(Severity::kIsolate)}));
+    go_on(static_cast<int>(then.size()) + 2);
+    alerts_end();
+    kube_.patch("/api/v1/nodes/gpu-01/status", {{"status", {{"nodeInfo", {{"bootID", boot_id}}}}}});
+    reports_.answer->boot_id = boot_id;
+    go_on(4);
+    ASSERT_TRUE(remediation().status.has_done(Step::kVerify)) << remediation().status.message;
+  }
+  void alerts_end() {
+    for (const Severity severity : {Severity::kReset, Severity::kReboot, Severity::kIsolate})
+      ASSERT_TRUE(take({signal(severity, false)}));
+    clock_.advance(minutes(1));
+    reports_.answer = report_of(Severity::kNone);
+  }
+  void expect_held(const std::string& says) {
+    EXPECT_EQ(remediation().status.phase, Phase::kHeld);
+    EXPECT_THAT(remediation().status.message, HasSubstr(says));
+    EXPECT_TRUE(node().unschedulable);
+  }
+  void expect_returned() {
+    EXPECT_EQ(remediation().status.phase, Phase::kReleased);
+    EXPECT_FALSE(node().unschedulable);
+  }
+
+  Policy policy;
+};
+
+TEST_F(FailedDiagnostic, IsNotOutweighedByStepsThatDoNothingToTheMachine) {
+  fail_after();
+  return_after({});
+  expect_held("quarantine-job failed: so it ended, and neither a restart nor a reset");
+}
+
+TEST_F(FailedDiagnostic, IsNotOutweighedByAResetThatCameBeforeIt) {
+  fail_after({Step::kGpuReset});
+  return_after({});
+  expect_held("quarantine-job failed: so it ended, and neither a restart nor a reset");
+}
+
+TEST_F(FailedDiagnostic, IsOverAfterAReset) {
+  fail_after();
+  return_after({Step::kGpuReset});
+  expect_returned();
+}
+
+TEST_F(FailedDiagnostic, IsNotOverAfterAResetThatFailed) {
+  fail_after();
+  plan(Severity::kReboot, {Step::kGpuReset});
+  end(Step::kGpuReset, StepResult::kFailed);
+  reports_.answer = report_of(Severity::kReboot);
+  ASSERT_TRUE(take({signal(Severity::kReboot)}));
+  go_on(3);
+  return_after({});
+  expect_held("quarantine-job failed");
+}
+
+TEST_F(FailedDiagnostic, IsOverAfterAReboot) {
+  fail_after();
+  return_after({Step::kReboot});
+  expect_returned();
+}
+
+TEST_F(FailedDiagnostic, IsOverAfterARestartThatNobodyHereAskedFor) {
+  fail_after();
+  return_after({}, "boot-after-it");
+  expect_returned();
+}
+
+// Flaky hardware passes now and then.
+TEST_F(FailedDiagnostic, IsNotOutweighedByALaterRunThatPasses) {
+  fail_after();
+  end(Step::kQuarantineJob);
+  return_after({Step::kQuarantineJob});
+  ASSERT_EQ(steps_[Step::kQuarantineJob].begun, 2);
+  expect_held("quarantine-job failed at ");
+}
+
+TEST_F(FailedDiagnostic, IsForgottenByALaterRunThatPassesAfterAReset) {
+  fail_after();
+  end(Step::kQuarantineJob);
+  return_after({Step::kGpuReset, Step::kQuarantineJob});
+  expect_returned();
+}
+
+TEST_F(FailedDiagnostic, IsNotForgottenWhereItsNextRunWasNeverBegun) {
+  fail_after();
+  steps_[Step::kQuarantineJob].progress = StepProgress{
+      .result = StepResult::kIntended, .message = "no lease", .facts = {}, .look_again = {}};
+  plan(Severity::kReboot, {Step::kQuarantineJob});
+  reports_.answer = report_of(Severity::kReboot);
+  ASSERT_TRUE(take({signal(Severity::kReboot)}));
+  go_on(4);
+  ASSERT_GT(steps_[Step::kQuarantineJob].begun, 1);
+  return_after({});
+  expect_held("quarantine-job failed");
+}
+
+// What the cloud announces has steps of its own, which return the node.
+TEST_F(FailedDiagnostic, IsNotOutweighedByAMaintenance) {
+  policy.maintenance[AnnouncementKind::kReboot].steps = {planned(Step::kCordon),
+                                                         planned(Step::kReturn)};
+  fail_after();
+  plan(Severity::kIsolate, {});
+  policy.steps[Severity::kIsolate].back().before.approval = true;
+  policy_.set(policy);
+  ASSERT_TRUE(take({signal(Severity::kIsolate)}));
+  go_on(2);
+  AlertSignal announced = signal(Severity::kMonitor);
+  announced.alertname = alertname_of(AnnouncementKind::kReboot);
+  announced.fingerprint = std::string(kAnnouncementOrigin) + "1";
+  announced.is_of_this_machine = true;
+  ASSERT_TRUE(take({announced}));
+  alerts_end();
+  go_on(3);
+  ASSERT_EQ(remediation().status.rule, "wait.maintenance");
+
+  announced.firing = false;
+  announced.ends_at = clock_.wall();
+  ASSERT_TRUE(take({announced}));
+  go_on(3);
+  expect_held("quarantine-job failed: so it ended, and neither a restart nor a reset");
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
