@@ -149,7 +149,9 @@ support::Process::Outcome Checkout::dev(std::vector<std::string> arguments,
               {"CHANGED", ""},
               {"UNINSTALLABLE", ""},
               {"SKIPPED", ""}});
-  auto outcome = support::Process::run({.argv = std::move(arguments), .env = std::move(env)});
+  // Ends what hangs, however busy the machine is: a `./dev` starts hundreds of processes.
+  auto outcome = support::Process::run({.argv = std::move(arguments), .env = std::move(env)},
+                                       std::chrono::minutes(10));
   if (outcome) return *std::move(outcome);
   ADD_FAILURE() << outcome.error().message;
   return {.exit_code = -1, .output = {}, .error_output = {}};
