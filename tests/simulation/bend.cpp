@@ -144,6 +144,11 @@ void take_all_for_drills(Json& remediation) {
   for (Json& alert : alerts) alert["drill"] = true;
 }
 
+void take_all_steps_for_real(Json& remediation) {
+  if (!member_at(member_at(remediation, "status"), "steps").is_array()) return;
+  for (Json& step : remediation["status"]["steps"]) step.erase("drill");
+}
+
 void bend_calls(const Stage& stage, Json& remediation) {
   if (!member_at(member_at(remediation, "status"), "steps").is_array()) return;
   for (Json& step : remediation["status"]["steps"]) {
@@ -202,6 +207,7 @@ void bend_remediation(const Stage& stage, Json& remediation) {
     remediation["status"].erase("preExistingCordon");
   if (stage.is_off(Sabotage::kTimeout)) make_young(stage, remediation);
   if (stage.is_off(Sabotage::kDrillAlerts)) take_all_for_drills(remediation);
+  if (stage.is_off(Sabotage::kDrillSteps)) take_all_steps_for_real(remediation);
   bend_calls(stage, remediation);
   if (stage.is_off(Sabotage::kDrained)) forget_failed_drains(remediation);
   if (stage.is_off(Sabotage::kCleared) && remediation.contains("status"))

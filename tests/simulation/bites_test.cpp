@@ -39,7 +39,7 @@ constexpr auto kLastFound = std::to_array<Found>({
     {"disagreement", 249}, {"proofs-of-death", 87}, {"signs-of-life", 422}, {"off-proof", 100},
     {"out-of-service", 105}, {"cloud-at-work", 235}, {"leases", 617}, {"partition", 617},
     {"announced-boot", 129}, {"announced-early", 63}, {"announced-late", 81},
-    {"announced-over", 63}, {"announced-ends", 61436}, {"drill-label", 2}, {"drill-report", 300}, {"drill-alerts", 33},
+    {"announced-over", 63}, {"announced-ends", 61436}, {"drill-label", 2}, {"drill-report", 300}, {"drill-steps", 1456}, {"drill-alerts", 33},
     {"prometheus-alerts", 29}, {"unknown-condition", 1192}, {"failed-answers", 231},
     {"part-answers", 736}, {"log-cursor", 129}, {"versions-back", 2660}, {"ledger-count", 449},
     {"timed-exclusion", 28}, {"lost-list", 772}, {"window", 388}, {"pool-mode", 128},

@@ -146,6 +146,7 @@ enum class Sabotage : std::uint8_t {
   kAnnouncedKept,     // what is announced is never read as over
   kDrillLabel,        // every Node is read as one that allows drills
   kDrillReport,       // what was injected is in the report of real faults too
+  kDrillSteps,        // that a step was begun in a drill is not read
   kDrillAlerts,       // what fires beside a drill is read as one
   kDisagreement,      // an annotation or taint that contradicts the record is read as it has them
 };
@@ -267,6 +268,7 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kAnnouncedKept, "announced-kept"},
     {Sabotage::kDrillLabel, "drill-label"},
     {Sabotage::kDrillReport, "drill-report"},
+    {Sabotage::kDrillSteps, "drill-steps"},
     {Sabotage::kDrillAlerts, "drill-alerts"},
     {Sabotage::kPoll, "poll"},
     {Sabotage::kPrometheusAlerts, "prometheus-alerts"},
