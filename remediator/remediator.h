@@ -18,7 +18,7 @@
 #include "core/runtime/log.h"
 #include "core/runtime/work_queue.h"
 #include "remediator/actions/announcer.h"
-#include "remediator/actions/step_actions.h"
+#include "remediator/actions/step_table.h"
 #include "remediator/budgets/ledger_slots.h"
 #include "remediator/config/cluster.h"
 #include "remediator/config/evidence_sources.h"

@@ -28,7 +28,7 @@ namespace gpuward::xid {
 // evidence: whoever quotes a message is taken for the kernel.
 [[nodiscard]] std::string_view find_record(std::string_view line);
 
-// A GPU's bus-to-UUID line (`NVRM: GPU at PCI:0000:4e:00: GPU-…`).
+// A GPU's bus-to-UUID line, read in nvrm.cpp (`NVRM: GPU at PCI:0000:4e:00: GPU-…`).
 struct UuidLine {
   PciAddress pci;
   std::string uuid;

@@ -23,6 +23,7 @@ class GpuWatcher {
  public:
   // The watcher's thread, at each news of the telemetry, with the store as it will be; the first
   // time the thread of the constructor. Must be quick. Telemetry and result enter the store as one.
+  // GpuCheck::run (gpu_check.h), put here by exporter.cpp; tests put their own.
   using Evaluate = std::function<CheckResult(const Snapshot&)>;
 
   // What the source has at once is in the store when this returns. All references must outlive it;

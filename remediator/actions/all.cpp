@@ -10,7 +10,7 @@
 #include "remediator/actions/quarantine_job_action.h"
 #include "remediator/actions/reboot_action.h"
 #include "remediator/actions/restart_job_action.h"
-#include "remediator/actions/step_actions.h"
+#include "remediator/actions/step_table.h"
 #include "remediator/actions/terminate_action.h"
 #include "remediator/actions/verify_action.h"
 
