@@ -8,9 +8,11 @@ namespace gpuward::remediator::simulation {
 namespace {
 
 bool has_failed_test(const Remediation& remediation) {
-  const StepRecord* const test = remediation.status.find(Step::kQuarantineJob);
-  return test != nullptr &&
-         (test->result == StepResult::kFailed || test->facts.contains("failedAt"));
+  return std::ranges::any_of(remediation.status.steps, [](const StepRecord& record) {
+    const bool has_failed =
+        record.result == StepResult::kFailed || record.facts.contains("failedAt");
+    return is_diagnostic(record.step) && has_failed;
+  });
 }
 
 }  // namespace
