@@ -86,7 +86,8 @@ std::vector<std::size_t> tied_to_first(const std::vector<Tie>& ties,
 bool is_out_by_own_diagnostics(const Remediation& remediation) {
   return std::ranges::any_of(remediation.status.steps, [](const StepRecord& record) {
     return is_diagnostic(record.step) && record.step != Step::kNcclPairs &&
-           record.result == StepResult::kFailed && !record.facts.contains(kNeedsOperatorFact);
+           record.result == StepResult::kFailed && record.severity != Severity::kNone &&
+           !record.facts.contains(kNeedsOperatorFact);
   });
 }
 

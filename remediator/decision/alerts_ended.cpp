@@ -45,8 +45,13 @@ bool is_confirmed(const Draft& draft, Severity severity) {
              {.after = {}, .max_age = draft.policy.max_evidence_age, .now = draft.now});
 }
 
+const StepRecord* diagnostic_in_the_way(const Draft& draft) {
+  const bool is_held = draft.remediation.status.phase == Phase::kHeld;
+  return untreated_diagnostic(draft.remediation, is_held ? "" : draft.inputs.node->boot_id);
+}
+
 bool may_be_no_end(const Draft& draft) {
-  return untreated_diagnostic(draft.remediation, draft.inputs.node->boot_id) == nullptr &&
+  return diagnostic_in_the_way(draft) == nullptr &&
          draft.remediation.is_end_contested(draft.remediation.evidence_severity());
 }
 
@@ -93,8 +98,7 @@ std::optional<Decision> lower_severity(Draft& draft) {
 
 Decision decide_ended(Draft& draft) {
   if (!ours_on_node(draft)) return ended_without_trace(draft);
-  if (const StepRecord* failed =
-          untreated_diagnostic(draft.remediation, draft.inputs.node->boot_id)) {
+  if (const StepRecord* failed = diagnostic_in_the_way(draft)) {
     return conclude(draft, Verdict::kHold, Phase::kHeld, "exhausted",
                     "the alerts ended, but " + failure_text(*failed) +
                         ": held until an alert fires again, or you bring the " +

@@ -49,6 +49,9 @@ std::optional<Decision> lower_severity(Draft& draft);
 [[nodiscard]] std::optional<std::string> report_objection(const Draft& draft);
 // Of alerts that are not kept nobody is told the end.
 std::optional<std::string> dropped_objection(Draft& draft);
+// The failed diagnostic that keeps the node: neither a restart nor a reset has come after it. Of a
+// node that is held, whose operator may be at work on it, only gpuward's own count. Null: none.
+[[nodiscard]] const StepRecord* diagnostic_in_the_way(const Draft& draft);
 [[nodiscard]] bool is_confirmed(const Draft& draft, Severity severity);
 
 // step_decisions.cpp

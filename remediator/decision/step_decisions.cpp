@@ -124,10 +124,10 @@ Decision return_to_service(Draft& draft, const PlannedStep& step) {
       !is_maintained ||
       (!has_reason(draft) && standing_announcements(draft.policy, draft.inputs).empty());
   // At another severity or of another plan, it may be, than the one that ends here.
-  const StepRecord* failed = untreated_diagnostic(draft.remediation, draft.inputs.node->boot_id);
+  const StepRecord* failed = diagnostic_in_the_way(draft);
   if (failed != nullptr && is_due) {
     return hold_exhausted(
-        draft, failure_text(*failed) + ", and neither a restart nor a reset has come after it");
+        draft, failure_text(*failed) + ", and neither a restart nor a reset came before this step");
   }
   if (Gate gate = ask_gate(draft, step); gate.verdict == Verdict::kHold)
     return wait_at(draft, std::move(gate));
@@ -135,8 +135,8 @@ Decision return_to_service(Draft& draft, const PlannedStep& step) {
   if (const auto why = dropped_objection(draft))
     return conclude(draft, Verdict::kHold, Phase::kWaiting, rule,
                     "return-to-service waits: " + *why);
-  // By then the verification may be long ago.
-  if (step.before != WaitBefore()) {
+  // By then the verification may be long ago, or of another boot.
+  if (step.before != WaitBefore() || failed_diagnostic(draft.remediation) != nullptr) {
     draft.decision.look_again = kReportInterval;
     if (!draft.inputs.report)
       return conclude(draft, Verdict::kAskReport, Phase::kWaiting, rule,

@@ -35,12 +35,20 @@ AlertSignal end_of(const AlertEvidence& alert, const std::string& node, WallTime
           .ends_at = std::max(now, alert.starts_at)};
 }
 
-// What was to be isolated, or has failed a diagnostic, may look healthy for a while: an operator
-// says when it is.
-bool may_be_verified(const AlertEvidence& alert, const ClusterView& view, const kube::Node& node) {
-  if (alert.alertname == kContradictoryAlert) return true;
+// What was to be isolated may look healthy for a while: an operator says when it is.
+bool may_be_verified(const AlertEvidence& alert) {
+  return alert.alertname == kContradictoryAlert || alert.severity < Severity::kIsolate;
+}
+
+// So may a machine that has failed a diagnostic under its earlier Node, unless its GPUs were reset.
+bool has_failed_before(const Remediation& remediation, const AlertEvidence& alert,
+                       const ClusterView& view, const kube::Node& node) {
+  const StepRecord* reset = remediation.status.find(Step::kGpuReset);
+  const bool was_reset = reset != nullptr && reset->result == StepResult::kDone &&
+                         reset->severity != Severity::kNone && reset->intent_at >= alert.starts_at;
+  if (was_reset || alert.alertname == kContradictoryAlert) return false;
   const auto was = given_up_before(view, identity_of(node));
-  return alert.severity < Severity::kIsolate && !(was && was->has_failed_diagnostic);
+  return was && was->has_failed_diagnostic;
 }
 
 }  // namespace
@@ -76,13 +84,14 @@ bool ReturnedMachines::is_verified(const Remediation& remediation, const AlertEv
   if (remediation.wish.machine_replaced) return true;
   const auto node = last_node(view_, remediation.node);
   const bool is_there = node != nullptr && node->meta.uid == remediation.node_uid;
-  if (!is_there || reports_ == nullptr || !may_be_verified(alert, view_, *node)) return false;
+  if (!may_be_verified(alert) || !is_there || reports_ == nullptr) return false;
   const auto report = reports_->latest(remediation.node);
   if (!report) return false;
-  return !objection_to(*report, *node,
-                       {.after = alert.starts_at,
-                        .max_age = policy_.get()->return_to_service.max_report_age,
-                        .now = clock_.wall()});
+  const auto why = objection_to(*report, *node,
+                                {.after = alert.starts_at,
+                                 .max_age = policy_.get()->return_to_service.max_report_age,
+                                 .now = clock_.wall()});
+  return !why && !has_failed_before(remediation, alert, view_, *node);
 }
 
 }  // namespace gpuward::remediator

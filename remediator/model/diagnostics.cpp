@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/runtime/clock.h"
+#include "remediator/model/step_call.h"
 #include "remediator/model/text_map.h"
 
 namespace gpuward::remediator {
@@ -20,7 +21,15 @@ std::optional<Failure> failure_of(const StepRecord& record) {
     return Failure{.at = parse_rfc3339(value_at(record.facts, kFailedAtFact)),
                    .boot_id = value_at(record.facts, kFailedBootFact)};
   if (record.result != StepResult::kFailed) return std::nullopt;
-  return Failure{.at = record.finished_at, .boot_id = value_at(record.facts, kJobBootFact)};
+  const std::string& own = value_at(record.facts, kFailedBootFact);
+  return Failure{.at = record.finished_at,
+                 .boot_id = own.empty() ? value_at(record.facts, kJobBootFact) : own};
+}
+
+// A Job that was never started says nothing of the machine: no image, no permission.
+bool says_of_machine(const StepRecord& record) {
+  return record.step == Step::kNcclPairs || record.facts.contains(kFailedAtFact) ||
+         record.facts.contains(kHasRunFact);
 }
 
 // One that was withdrawn since counts for no severity, and its time is not that of the treatment.
@@ -56,15 +65,26 @@ const StepRecord* untreated_diagnostic(const Remediation& remediation, std::stri
   return failed == status.steps.end() ? nullptr : &*failed;
 }
 
+bool has_failed_in(const Remediation& remediation, std::string_view boot_id) {
+  const RemediationStatus& status = remediation.status;
+  return std::ranges::any_of(status.steps, [&](const StepRecord& record) {
+    const auto failure = failure_of(record);
+    return failure && says_of_machine(record) && !was_treated_since(status, *failure, boot_id);
+  });
+}
+
 std::string failure_text(const StepRecord& failed) {
   const std::string what = std::string(to_string(failed.step)) + " failed";
-  if (failed.result == StepResult::kFailed) return what + ": " + failed.message;
+  const bool is_last = failed.result == StepResult::kFailed && failed.severity != Severity::kNone;
+  if (is_last) return what + ": " + failed.message;
   return what + " at " + std::string(value_at(failed.facts, kFailedAtFact));
 }
 
 void keep_failure(const RemediationStatus& status, const StepRecord& before, Facts& facts) {
   const auto failure = failure_of(before);
-  if (!failure || was_treated_since(status, *failure, value_at(facts, kJobBootFact))) return;
+  if (!failure || !says_of_machine(before) ||
+      was_treated_since(status, *failure, value_at(facts, kJobBootFact)))
+    return;
   facts[kFailedAtFact] = failure->at ? to_rfc3339_ms(*failure->at) : "";
   facts[kFailedBootFact] = std::string(failure->boot_id);
 }

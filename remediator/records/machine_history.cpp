@@ -121,7 +121,7 @@ std::optional<ReturnedMachine> returned(const NodeIdentity& node, const Index& i
         past, [&, of = one](const auto& other) { return answers(ranks, *other.first, *of); });
     if (is_answered || !was_given_up(*one)) continue;
     machine.severity = std::max(machine.severity, given_up_with(*one));
-    machine.has_failed_diagnostic |= untreated_diagnostic(*one, node.boot_id) != nullptr;
+    machine.has_failed_diagnostic |= has_failed_in(*one, node.boot_id);
     if (is == Sameness::kSame) worst_of_same = std::max(worst_of_same, given_up_with(*one));
   }
   if (machine.severity == Severity::kNone) return std::nullopt;
@@ -157,8 +157,7 @@ MachineIdentity machine_of(const Remediation& remediation) {
 Severity given_up_with(const Remediation& remediation) {
   const bool has_gone = remediation.status.phase == Phase::kSuperseded && !remediation.is_drill();
   if (!has_gone || remediation.wish.machine_replaced) return Severity::kNone;
-  const StepRecord* failed = untreated_diagnostic(remediation, {});
-  const Severity least = failed == nullptr ? Severity::kNone : Severity::kReset;
+  const Severity least = has_failed_in(remediation, {}) ? Severity::kReset : Severity::kNone;
   const Severity severity = std::max(remediation.acted_severity(), least);
   return severity >= Severity::kReset ? severity : Severity::kNone;
 }

@@ -390,6 +390,17 @@ TEST_F(JobSteps, AQuarantineFailsTheNodeOnlyByTheWordOfACheck) {
   EXPECT_TRUE(needs_operator(progress));
 }
 
+// Under which the machine may have restarted: then nothing has come after the failure.
+TEST_F(JobSteps, ADiagnosticFailsInTheBootThatItIsFoundIn) {
+  intend(Step::kQuarantineJob);
+  begin();
+  end_with(1, exporter::to_result_json({}, failed_check()));
+  node_.boot_id = "the-next";
+  auto progress = watch();
+  ASSERT_EQ(progress.result, StepResult::kFailed);
+  EXPECT_EQ(progress.facts[kFailedBootFact], "the-next");
+}
+
 TEST_F(JobSteps, SayWhatAPassClearsAndWhatBandwidthIsNone) {
   intend(Step::kNcclTest);
   step_.job.min_bus_bandwidth = 387.5;

@@ -1,6 +1,7 @@
 // A node that has failed a diagnostic: what brings it back, and what does not.
 #include "remediator/model/announced.h"
 #include "remediator/model/diagnostics.h"
+#include "remediator/model/step_call.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
@@ -16,6 +17,7 @@ class FailedDiagnostic : public ClusterTest {
     policy.mode = Mode::kFull;
     policy.steps.clear();
     steps_[Step::kQuarantineJob].more_before = {{kJobBootFact, "boot-gpu-01"}};
+    steps_[Step::kQuarantineJob].adds = {{kHasRunFact, "true"}};
     for (const Step step : {Step::kDrain, Step::kGpuReset, Step::kReboot, Step::kVerify}) end(step);
   }
   void end(Step step, StepResult result = StepResult::kDone) {
@@ -46,15 +48,22 @@ class FailedDiagnostic : public ClusterTest {
   }
   // Something worse is found, these steps are taken for it, and it is over.
   void return_after(std::vector<Step> then, const std::string& boot_id = "boot-gpu-01") {
+    return_after(std::move(then), boot_id, boot_id);
+  }
+  // In that boot at the end, and with a report of that one.
+  void return_after(std::vector<Step> then, const std::string& boot_id,
+                    const std::optional<std::string>& reported) {
     then.push_back(Step::kVerify);
     then.push_back(Step::kReturn);
     plan(Severity::kIsolate, then);
+    end(Step::kVerify, StepResult::kRunning);
     reports_.answer = report_of(Severity::kIsolate);
     ASSERT_TRUE(take({signal(Severity::kIsolate)}));
     go_on(static_cast<int>(then.size()) + 2);
     alerts_end();
+    end(Step::kVerify);
     kube_.patch("/api/v1/nodes/gpu-01/status", {{"status", {{"nodeInfo", {{"bootID", boot_id}}}}}});
-    reports_.answer->boot_id = boot_id;
+    reports_.answer->boot_id = reported.value_or("boot-gpu-01");
     go_on(4);
     ASSERT_TRUE(remediation().status.has_done(Step::kVerify)) << remediation().status.message;
   }
@@ -115,6 +124,44 @@ TEST_F(FailedDiagnostic, IsOverAfterAReboot) {
 TEST_F(FailedDiagnostic, IsOverAfterARestartThatNobodyHereAskedFor) {
   fail_after();
   return_after({}, "boot-after-it");
+  expect_returned();
+}
+
+// Its operator is at work on it.
+TEST_F(FailedDiagnostic, IsNotOverWhereTheMachineIsRestartedWhileTheNodeIsHeld) {
+  fail_after();
+  return_after({});
+  expect_held("quarantine-job failed");
+  kube_.patch("/api/v1/nodes/gpu-01/status", {{"status", {{"nodeInfo", {{"bootID", "next"}}}}}});
+  reports_.answer->boot_id = "next";
+  go_on(3);
+  expect_held("quarantine-job failed");
+}
+
+// The verification was of the boot before.
+TEST_F(FailedDiagnostic, IsOverAfterARestartOnlyByAReportOfThatBoot) {
+  fail_after();
+  return_after({Step::kReboot}, "boot-after-it", std::nullopt);
+  EXPECT_TRUE(node().unschedulable);
+  EXPECT_THAT(remediation().status.message, HasSubstr("return-to-service waits"));
+  reports_.answer = report_of(Severity::kNone, "boot-after-it");
+  go_on(2);
+  expect_returned();
+}
+
+// A machine that panics under it is in the next boot before anybody hears of it.
+TEST_F(FailedDiagnostic, CountsInTheBootThatItWasFoundIn) {
+  steps_[Step::kQuarantineJob].adds[kFailedBootFact] = "boot-after-it";
+  fail_after();
+  return_after({}, "boot-after-it");
+  expect_held("quarantine-job failed");
+}
+
+TEST_F(FailedDiagnostic, ThatWasNeverRunIsForgottenByALaterRunThatPasses) {
+  steps_[Step::kQuarantineJob].adds.clear();
+  fail_after();
+  end(Step::kQuarantineJob);
+  return_after({Step::kQuarantineJob});
   expect_returned();
 }
 

@@ -2,6 +2,7 @@
 #include "remediator/intake/returned_machines.h"
 
 #include "remediator/model/diagnostics.h"
+#include "remediator/model/step_call.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
@@ -64,7 +65,7 @@ class RegisteredAnew : public ClusterTest {
                                {"result", "failed"},
                                {"severity", to_string(severity)},
                                {"finishedAt", to_rfc3339_ms(clock_.wall())},
-                               {"facts", {{kJobBootFact, "boot-1"}}}});
+                               {"facts", {{kJobBootFact, "boot-1"}, {kHasRunFact, "true"}}}});
     kube_.patch_status(path, {{"status", status}});
     catch_up(*replica_);
     clock_.advance(minutes(1));
