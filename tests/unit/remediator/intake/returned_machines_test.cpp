@@ -70,6 +70,14 @@ class RegisteredAnew : public ClusterTest {
     catch_up(*replica_);
     clock_.advance(minutes(1));
   }
+  void is_healthy_in(const std::string& boot_id) {
+    clock_.advance(minutes(1));
+    reports_.answer = report_of(Severity::kNone, boot_id);
+    look();
+    clock_.advance(minutes(1));
+    reports_.answer = report_of(Severity::kNone, boot_id);
+    ASSERT_TRUE(reconcile());
+  }
   void look() {
     ReturnedMachines returned(replica_->view, replica_->intake, &reports_, policy_, clock_);
     ASSERT_TRUE(returned.take_in());
@@ -205,12 +213,7 @@ TEST_F(RegisteredAnew, IsReturnedWhereAFreshReportSaysThatItIsHealthy) {
   look();
   ASSERT_EQ(our_taint_on(node()), "reboot") << "of another boot";
 
-  clock_.advance(minutes(1));
-  reports_.answer = report_of(Severity::kNone, "boot-2");
-  look();
-  clock_.advance(minutes(1));
-  reports_.answer = report_of(Severity::kNone, "boot-2");
-  ASSERT_TRUE(reconcile());
+  is_healthy_in("boot-2");
 
   EXPECT_FALSE(our_taint_on(node()));
   EXPECT_EQ(newest().status.phase, Phase::kReleased);
@@ -235,12 +238,7 @@ TEST_F(RegisteredAnew, StaysOutOfServiceAfterADiagnosticThatFailedInTheSameBoot)
   given_up_after_diagnostic(Severity::kReset);
   registers({{"bootID", "boot-1"}, {"systemUUID", kUuid}});
   look();
-  clock_.advance(minutes(1));
-  reports_.answer = report_of(Severity::kNone, "boot-1");
-  look();
-  clock_.advance(minutes(1));
-  reports_.answer = report_of(Severity::kNone, "boot-1");
-  ASSERT_TRUE(reconcile());
+  is_healthy_in("boot-1");
   EXPECT_EQ(our_taint_on(node()), "reset");
 }
 
@@ -257,12 +255,7 @@ TEST_F(RegisteredAnew, IsReturnedAfterADiagnosticThatFailedInAnotherBoot) {
   registers({{"bootID", "boot-2"}, {"systemUUID", kUuid}});
   look();
   ASSERT_EQ(our_taint_on(node()), "reset");
-  clock_.advance(minutes(1));
-  reports_.answer = report_of(Severity::kNone, "boot-2");
-  look();
-  clock_.advance(minutes(1));
-  reports_.answer = report_of(Severity::kNone, "boot-2");
-  ASSERT_TRUE(reconcile());
+  is_healthy_in("boot-2");
   EXPECT_FALSE(our_taint_on(node()));
 }
 
