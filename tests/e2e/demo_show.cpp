@@ -73,7 +73,7 @@ class Show {
         "  fleet           " +
         stack_->telemetry_url() +
         "/\n"
-        "  the sick node   " +
+        "  unhealthy node  " +
         stack_->exporter_url(kSickNode) +
         "/\n"
         "  Prometheus      " +
