@@ -153,8 +153,7 @@ class Api {
                                      const Permit& permit = {});
 
   // --- Lists with their resourceVersion (api.cpp), and watches from it (watch.cpp). `collection`
-  // is a path such as
-  // "/api/v1/nodes" or "/apis/gpuward.dev/v1alpha1/remediations".
+  // is a path such as "/api/v1/nodes" or "/apis/gpuward.dev/v1alpha1/remediations".
   struct Visitor {                     // both may be empty
     std::function<void()> on_restart;  // the list begins anew: what came so far does not count
     std::function<void(const Json& object)> on_object;

@@ -112,10 +112,8 @@ Result<StepProgress> StepJob::watch(const StepRequest& request) {
   progress.facts[kCallFact] = to_string(has_acted ? Call::kAccepted : Call::kNone);
   progress.message = verdict.message;
   if (verdict.needs_operator) progress.facts[kNeedsOperatorFact] = "true";
-  if (is_diagnostic(request.step.step) && verdict.result == StepResult::kFailed) {
-    progress.facts.erase(kFailedAtFact);  // this is the last failure
+  if (is_diagnostic(request.step.step) && verdict.result == StepResult::kFailed)
     progress.facts[kFailedBootFact] = request.node.boot_id;
-  }
   return progress;
 }
 

@@ -10,6 +10,7 @@
 #include "remediator/guards/drills.h"
 #include "remediator/guards/konduktor_taint.h"
 #include "remediator/guards/manual_change.h"
+#include "remediator/model/diagnostics.h"
 #include "remediator/model/history_alerts.h"
 #include "remediator/model/node_mark.h"
 #include "remediator/model/ownership.h"
@@ -262,7 +263,7 @@ std::string failures(const Draft& draft) {
   std::string text;
   for (const StepRecord& record : status.steps) {
     if (record.result != StepResult::kFailed) continue;
-    text += ", after " + std::string(to_string(record.step)) + " failed: " + record.message;
+    text += ", after " + failure_text(record);
   }
   const bool is_refused = text.empty() && status.escalated_to && !status.history.empty();
   return is_refused ? " (" + status.history.back() + ")" : text;

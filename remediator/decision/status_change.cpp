@@ -248,6 +248,7 @@ RemediationStatus with_progress(RemediationStatus status, const Decision& decisi
   for (const std::string& news : progress.news) remember(status, news, now);
   if (record.result == StepResult::kRunning) return status;
   record.finished_at = now;
+  if (record.result == StepResult::kFailed) record.facts.erase(kFailedAtFact);  // this one counts
   if (record.result == StepResult::kDone) status.approval.reset();
   remember(status,
            std::string(to_string(step)) + " " + std::string(to_string(record.result)) + ": " +

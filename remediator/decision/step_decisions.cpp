@@ -187,7 +187,7 @@ Decision watch_step(Draft& draft, PlannedStep step) {
 // what did not heal the node is followed by what is worse. A machine that nobody is known to have
 // accepted the restart or the end of has shown nothing.
 Decision after_failure(Draft& draft, const PlannedStep& step, const StepRecord& record) {
-  const std::string what = std::string(to_string(record.step)) + " failed: " + record.message;
+  const std::string what = failure_text(record);
   if (record.step == Step::kDrain || record.facts.contains(kNeedsOperatorFact))
     return hold_for_operator(draft, what);
   if (!is_of_the_machine(record.step) || call_of(record) == Call::kAccepted)

@@ -52,8 +52,7 @@ std::string objection_to_any_way(const Policy& policy, const Remediation& remedi
 // Why what has ended so does not lead on; empty where it does.
 std::string objection_to_step(const StepRecord& record, const kube::Node& node) {
   if (record.step == Step::kNotify) return {};
-  if (record.result == StepResult::kFailed)
-    return std::string(to_string(record.step)) + " failed: " + record.message;
+  if (record.result == StepResult::kFailed) return failure_text(record);
   if (!is_diagnostic(record.step)) return {};
   const bool is_of_this_boot =
       !node.boot_id.empty() && value_at(record.facts, kJobBootFact) == node.boot_id;

@@ -1,10 +1,12 @@
 #include "remediator/intake/returned_machines.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "core/runtime/text.h"
+#include "remediator/model/diagnostics.h"
 #include "remediator/records/view_queries.h"
 
 namespace gpuward::remediator {
@@ -40,17 +42,6 @@ bool may_be_verified(const AlertEvidence& alert) {
   return alert.alertname == kContradictoryAlert || alert.severity < Severity::kIsolate;
 }
 
-// So may a machine that has failed a diagnostic under its earlier Node, unless its GPUs were reset.
-bool has_failed_before(const Remediation& remediation, const AlertEvidence& alert,
-                       const ClusterView& view, const kube::Node& node) {
-  const StepRecord* reset = remediation.status.find(Step::kGpuReset);
-  const bool was_reset = reset != nullptr && reset->result == StepResult::kDone &&
-                         reset->severity != Severity::kNone && reset->intent_at >= alert.starts_at;
-  if (was_reset || alert.alertname == kContradictoryAlert) return false;
-  const auto was = given_up_before(view, identity_of(node));
-  return was && was->has_failed_diagnostic;
-}
-
 }  // namespace
 
 Status ReturnedMachines::take_in() {
@@ -67,31 +58,40 @@ Status ReturnedMachines::take_in() {
 // The ends of alerts of history that are no longer true.
 std::vector<AlertSignal> ReturnedMachines::verified() {
   std::vector<Remediation> open;
+  std::set<std::string> names;
   for_each_remediation(view_, [&](const Remediation& one) {
-    if (one.open() && std::ranges::any_of(one.alerts, is_of_history)) open.push_back(one);
+    if (!one.open() || std::ranges::none_of(one.alerts, is_of_history)) return;
+    open.push_back(one);
+    names.insert(one.node);
   });
+  const auto failed = failed_before(view_, names);
   std::vector<AlertSignal> ends;
   for (const Remediation& one : open) {
     for (const AlertEvidence& alert : one.alerts) {
-      if (alert.firing() && is_of_history(alert) && is_verified(one, alert))
+      if (alert.firing() && is_of_history(alert) &&
+          is_verified(one, alert, failed.contains(one.node)))
         ends.push_back(end_of(alert, one.node, clock_.wall()));
     }
   }
   return ends;
 }
 
-bool ReturnedMachines::is_verified(const Remediation& remediation, const AlertEvidence& alert) {
+bool ReturnedMachines::is_verified(const Remediation& remediation, const AlertEvidence& alert,
+                                   bool has_failed_diagnostic) {
   if (remediation.wish.machine_replaced) return true;
   const auto node = last_node(view_, remediation.node);
   const bool is_there = node != nullptr && node->meta.uid == remediation.node_uid;
   if (!may_be_verified(alert) || !is_there || reports_ == nullptr) return false;
+  // A report that is healthy says less than the diagnostic did.
+  const bool has_failed = has_failed_diagnostic && alert.alertname != kContradictoryAlert;
+  if (has_failed && !was_done_since(remediation.status, Step::kGpuReset, alert.starts_at))
+    return false;
   const auto report = reports_->latest(remediation.node);
   if (!report) return false;
-  const auto why = objection_to(*report, *node,
-                                {.after = alert.starts_at,
-                                 .max_age = policy_.get()->return_to_service.max_report_age,
-                                 .now = clock_.wall()});
-  return !why && !has_failed_before(remediation, alert, view_, *node);
+  return !objection_to(*report, *node,
+                       {.after = alert.starts_at,
+                        .max_age = policy_.get()->return_to_service.max_report_age,
+                        .now = clock_.wall()});
 }
 
 }  // namespace gpuward::remediator

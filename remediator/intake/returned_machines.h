@@ -2,7 +2,7 @@
 // Node was deleted, by whomever, while a Remediation kept them out of service. Their kubelet
 // registers them again without taint or cordon. Each gets a Remediation of its own at once, with
 // the severity of the last one. It ends where a fresh report says that the machine is healthy;
-// after isolate only an operator ends it.
+// after isolate only an operator ends it, and after a failed diagnostic a report is not enough.
 #pragma once
 
 #include <chrono>
@@ -31,7 +31,9 @@ class ReturnedMachines {
 
  private:
   [[nodiscard]] std::vector<AlertSignal> verified();
-  [[nodiscard]] bool is_verified(const Remediation& remediation, const AlertEvidence& alert);
+  // `has_failed_diagnostic`: of the machine, under an earlier Node.
+  [[nodiscard]] bool is_verified(const Remediation& remediation, const AlertEvidence& alert,
+                                 bool has_failed_diagnostic);
 
   const ClusterView& view_;
   Intake& intake_;

@@ -32,13 +32,6 @@ bool says_of_machine(const StepRecord& record) {
          record.facts.contains(kHasRunFact);
 }
 
-// One that was withdrawn since counts for no severity, and its time is not that of the treatment.
-bool was_done_since(const RemediationStatus& status, Step step, WallTime at) {
-  const StepRecord* record = status.find(step);
-  return record != nullptr && record->result == StepResult::kDone &&
-         record->severity != Severity::kNone && record->intent_at >= at;
-}
-
 bool was_treated_since(const RemediationStatus& status, const Failure& failure,
                        std::string_view boot_id) {
   const bool are_known = !failure.boot_id.empty() && !boot_id.empty();
@@ -47,37 +40,45 @@ bool was_treated_since(const RemediationStatus& status, const Failure& failure,
                         was_done_since(status, Step::kReboot, *failure.at));
 }
 
-}  // namespace
-
-const StepRecord* failed_diagnostic(const Remediation& remediation) {
+// The first whose failure counts; null: none.
+const StepRecord* find_failed(const Remediation& remediation, const auto& counts) {
   const auto& steps = remediation.status.steps;
-  const auto failed = std::ranges::find_if(
-      steps, [](const StepRecord& record) { return failure_of(record).has_value(); });
+  const auto failed = std::ranges::find_if(steps, [&](const StepRecord& record) {
+    const auto failure = failure_of(record);
+    return failure && counts(record, *failure);
+  });
   return failed == steps.end() ? nullptr : &*failed;
 }
 
+}  // namespace
+
+bool was_done_since(const RemediationStatus& status, Step step, WallTime at) {
+  const StepRecord* record = status.find(step);
+  return record != nullptr && record->result == StepResult::kDone &&
+         record->severity != Severity::kNone && record->intent_at >= at;
+}
+
+const StepRecord* failed_diagnostic(const Remediation& remediation) {
+  return find_failed(remediation, [](const StepRecord&, const Failure&) { return true; });
+}
+
 const StepRecord* untreated_diagnostic(const Remediation& remediation, std::string_view boot_id) {
-  const RemediationStatus& status = remediation.status;
-  const auto failed = std::ranges::find_if(status.steps, [&](const StepRecord& record) {
-    const auto failure = failure_of(record);
-    return failure && !was_treated_since(status, *failure, boot_id);
+  return find_failed(remediation, [&](const StepRecord&, const Failure& failure) {
+    return !was_treated_since(remediation.status, failure, boot_id);
   });
-  return failed == status.steps.end() ? nullptr : &*failed;
 }
 
 bool has_failed_in(const Remediation& remediation, std::string_view boot_id) {
-  const RemediationStatus& status = remediation.status;
-  return std::ranges::any_of(status.steps, [&](const StepRecord& record) {
-    const auto failure = failure_of(record);
-    return failure && says_of_machine(record) && !was_treated_since(status, *failure, boot_id);
-  });
+  return find_failed(remediation, [&](const StepRecord& record, const Failure& failure) {
+           return says_of_machine(record) &&
+                  !was_treated_since(remediation.status, failure, boot_id);
+         }) != nullptr;
 }
 
 std::string failure_text(const StepRecord& failed) {
   const std::string what = std::string(to_string(failed.step)) + " failed";
-  const bool is_last = failed.result == StepResult::kFailed && failed.severity != Severity::kNone;
-  if (is_last) return what + ": " + failed.message;
-  return what + " at " + std::string(value_at(failed.facts, kFailedAtFact));
+  if (!failed.facts.contains(kFailedAtFact)) return what + ": " + failed.message;
+  return what + " at " + value_at(failed.facts, kFailedAtFact);
 }
 
 void keep_failure(const RemediationStatus& status, const StepRecord& before, Facts& facts) {

@@ -14,8 +14,13 @@ namespace gpuward::remediator {
 inline const std::string kJobBootFact = "jobBootID";
 // Of a diagnostic: the boot that it was found to have failed in; a machine may restart under it.
 inline const std::string kFailedBootFact = "failedBootID";
-// Of one that was begun again: when it failed before, and that boot is the one of then.
+// Of one that was begun again and has not failed since: when it failed before. kFailedBootFact is
+// the boot of then.
 inline const std::string kFailedAtFact = "failedAt";
+
+// Whether that step was begun at that time or later, and done. One that was withdrawn since counts
+// for no severity, and its time is not that of what it did.
+[[nodiscard]] bool was_done_since(const RemediationStatus& status, Step step, WallTime at);
 
 // The diagnostic that has failed, at whatever severity, and be it in a drill; also one that could
 // not be run. Null: none.
@@ -26,11 +31,12 @@ inline const std::string kFailedAtFact = "failedAt";
 [[nodiscard]] const StepRecord* untreated_diagnostic(const Remediation& remediation,
                                                      std::string_view boot_id);
 
-// Whether one has failed of which that is true, and has been run at all: a machine that joins as
-// another Node is not kept out for a Job without an image.
+// Whether there is such a one whose Job was started: a machine that is registered as another Node
+// is not kept out because an image was missing.
 [[nodiscard]] bool has_failed_in(const Remediation& remediation, std::string_view boot_id);
 
-// "quarantine-job failed: xid 79".
+// Of any step: "reboot failed: it is not back after 15m"; of a diagnostic that was begun again and
+// has not failed since, "quarantine-job failed at 2026-11-27T18:00:00.000Z".
 [[nodiscard]] std::string failure_text(const StepRecord& failed);
 
 // What a diagnostic that is begun with `facts` has to remember of the failure of an earlier run.

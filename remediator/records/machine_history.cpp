@@ -119,10 +119,11 @@ std::optional<ReturnedMachine> returned(const NodeIdentity& node, const Index& i
   for (const auto& [one, is] : past) {
     const bool is_answered = std::ranges::any_of(
         past, [&, of = one](const auto& other) { return answers(ranks, *other.first, *of); });
-    if (is_answered || !was_given_up(*one)) continue;
-    machine.severity = std::max(machine.severity, given_up_with(*one));
+    const Severity severity = is_answered ? Severity::kNone : given_up_with(*one);
+    if (severity == Severity::kNone) continue;
+    machine.severity = std::max(machine.severity, severity);
     machine.has_failed_diagnostic |= has_failed_in(*one, node.boot_id);
-    if (is == Sameness::kSame) worst_of_same = std::max(worst_of_same, given_up_with(*one));
+    if (is == Sameness::kSame) worst_of_same = std::max(worst_of_same, severity);
   }
   if (machine.severity == Severity::kNone) return std::nullopt;
   machine.is_contradictory = worst_of_same < machine.severity;
@@ -187,9 +188,19 @@ std::vector<Remediation> earlier_remediations(const NodeIdentity& node, const No
   return earlier;
 }
 
-std::optional<ReturnedMachine> given_up_before(const NodeIdentity& node, const NodesByName& nodes,
-                                               const RemediationsByName& remediations) {
-  return returned(node, Index(remediations), shared_ids(nodes));
+std::set<std::string> failed_before(const std::set<std::string>& names, const NodesByName& nodes,
+                                    const RemediationsByName& remediations) {
+  std::set<std::string> failed;
+  if (names.empty()) return failed;
+  const Index index(remediations);
+  const SharedIds shared = shared_ids(nodes);
+  for (const std::string& name : names) {
+    const auto node = nodes.find(name);
+    if (node == nodes.end()) continue;
+    const auto machine = returned(identity_of(*node->second), index, shared);
+    if (machine && machine->has_failed_diagnostic) failed.insert(name);
+  }
+  return failed;
 }
 
 std::vector<ReturnedMachine> find_returned(const NodesByName& nodes,

@@ -5,7 +5,7 @@
 
 #include <map>
 #include <memory>
-#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,9 +44,11 @@ struct ReturnedMachine {
                                                             const NodesByName& nodes,
                                                             const RemediationsByName& remediations);
 
-// What `node` was given up with under its earlier Nodes; nullopt where nothing is left of that.
-[[nodiscard]] std::optional<ReturnedMachine> given_up_before(
-    const NodeIdentity& node, const NodesByName& nodes, const RemediationsByName& remediations);
+// Which of the Nodes of these names are of a machine that failed a diagnostic under an earlier Node
+// and was neither restarted nor reset, nor answered for, since.
+[[nodiscard]] std::set<std::string> failed_before(const std::set<std::string>& names,
+                                                  const NodesByName& nodes,
+                                                  const RemediationsByName& remediations);
 
 // Each Node once: those that have a Remediation that says so, or has answered it, are left out.
 [[nodiscard]] std::vector<ReturnedMachine> find_returned(const NodesByName& nodes,

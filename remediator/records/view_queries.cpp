@@ -175,9 +175,9 @@ std::vector<ReturnedMachine> returned_machines(const ClusterView& view) {
   return find_returned(state->nodes, state->remediations);
 }
 
-std::optional<ReturnedMachine> given_up_before(const ClusterView& view, const NodeIdentity& node) {
+std::set<std::string> failed_before(const ClusterView& view, const std::set<std::string>& names) {
   const auto state = view.lock();
-  return given_up_before(node, state->nodes, state->remediations);
+  return failed_before(names, state->nodes, state->remediations);
 }
 
 std::vector<Remediation> earlier_of(const ClusterView& view, const NodeIdentity& node) {

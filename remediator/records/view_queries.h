@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -66,9 +67,9 @@ void with_fleet(const ClusterView& view, const std::function<void(const Fleet&)>
 [[nodiscard]] std::size_t fleet_size(const ClusterView& view);
 // Nodes whose machine an earlier Remediation has given up without proof of its health.
 [[nodiscard]] std::vector<ReturnedMachine> returned_machines(const ClusterView& view);
-// The same of one node, also where a Remediation of it says so already.
-[[nodiscard]] std::optional<ReturnedMachine> given_up_before(const ClusterView& view,
-                                                             const NodeIdentity& node);
+// Of these, the names of nodes whose machine failed a diagnostic before (machine_history.h).
+[[nodiscard]] std::set<std::string> failed_before(const ClusterView& view,
+                                                  const std::set<std::string>& names);
 // The Remediations of the same machine under its earlier Nodes (machine_history.h). Looks at all
 // that there are: only for what is rare.
 [[nodiscard]] std::vector<Remediation> earlier_of(const ClusterView& view,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "remediator/model/diagnostics.h"
 #include "remediator/model/history_alerts.h"
 
 namespace gpuward::remediator::simulation {
@@ -10,7 +11,7 @@ namespace {
 bool has_failed_test(const Remediation& remediation) {
   return std::ranges::any_of(remediation.status.steps, [](const StepRecord& record) {
     const bool has_failed =
-        record.result == StepResult::kFailed || record.facts.contains("failedAt");
+        record.result == StepResult::kFailed || record.facts.contains(kFailedAtFact);
     return is_diagnostic(record.step) && has_failed;
   });
 }

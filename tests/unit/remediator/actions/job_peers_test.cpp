@@ -93,6 +93,17 @@ TEST_F(JobPeersTest, AreTiedByThoseThatAreOut) {
   EXPECT_THAT(names(seen_by(0).out), ElementsAre("b"));
 }
 
+// One that was begun again and withdrawn says no more of the node, whatever it had said before.
+TEST_F(JobPeersTest, AreOutByTheirOwnDiagnosticOnlyWhereItCountsStill) {
+  Remediation& remediation = add("a", "JobSet x/one").remediation;
+  StepRecord test = intended_step(Step::kQuarantineJob, Severity::kIsolate, WallTime(), {});
+  test.result = StepResult::kFailed;
+  remediation.status.steps.push_back(test);
+  EXPECT_TRUE(is_out_by_own_diagnostics(remediation));
+  remediation.status.steps.back().severity = Severity::kNone;
+  EXPECT_FALSE(is_out_by_own_diagnostics(remediation));
+}
+
 TEST_F(JobPeersTest, AreComingWhereTheirWayBackLeadsThere) {
   all_.reserve(8);
   add("a", "JobSet x/one");

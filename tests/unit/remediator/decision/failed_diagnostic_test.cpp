@@ -20,10 +20,6 @@ class FailedDiagnostic : public ClusterTest {
     steps_[Step::kQuarantineJob].adds = {{kHasRunFact, "true"}};
     for (const Step step : {Step::kDrain, Step::kGpuReset, Step::kReboot, Step::kVerify}) end(step);
   }
-  void end(Step step, StepResult result = StepResult::kDone) {
-    steps_[step].progress =
-        StepProgress{.result = result, .message = "so it ended", .facts = {}, .look_again = {}};
-  }
   void plan(Severity severity, const std::vector<Step>& then) {
     policy.steps[severity] = {planned(Step::kTaint), planned(Step::kCordon), planned(Step::kDrain)};
     for (const Step step : then) policy.steps[severity].push_back(planned(step));
@@ -52,7 +48,7 @@ class FailedDiagnostic : public ClusterTest {
   }
   // In that boot at the end, and with a report of that one.
   void return_after(std::vector<Step> then, const std::string& boot_id,
-                    const std::optional<std::string>& reported) {
+                    const std::string& reported) {
     then.push_back(Step::kVerify);
     then.push_back(Step::kReturn);
     plan(Severity::kIsolate, then);
@@ -63,7 +59,7 @@ class FailedDiagnostic : public ClusterTest {
     alerts_end();
     end(Step::kVerify);
     kube_.patch("/api/v1/nodes/gpu-01/status", {{"status", {{"nodeInfo", {{"bootID", boot_id}}}}}});
-    reports_.answer->boot_id = reported.value_or("boot-gpu-01");
+    reports_.answer->boot_id = reported;
     go_on(4);
     ASSERT_TRUE(remediation().status.has_done(Step::kVerify)) << remediation().status.message;
   }
@@ -141,7 +137,7 @@ TEST_F(FailedDiagnostic, IsNotOverWhereTheMachineIsRestartedWhileTheNodeIsHeld) 
 // The verification was of the boot before.
 TEST_F(FailedDiagnostic, IsOverAfterARestartOnlyByAReportOfThatBoot) {
   fail_after();
-  return_after({Step::kReboot}, "boot-after-it", std::nullopt);
+  return_after({Step::kReboot}, "boot-after-it", "boot-gpu-01");
   EXPECT_TRUE(node().unschedulable);
   EXPECT_THAT(remediation().status.message, HasSubstr("return-to-service waits"));
   reports_.answer = report_of(Severity::kNone, "boot-after-it");

@@ -35,10 +35,6 @@ class WayBackTest : public ClusterTest {
     EXPECT_TRUE(node().unschedulable);
     EXPECT_TRUE(our_taint_on(node()));
   }
-  void end(Step step, StepResult result = StepResult::kDone) {
-    steps_[step].progress =
-        StepProgress{.result = result, .message = "so it ended", .facts = {}, .look_again = {}};
-  }
   // The severity's own steps are done; the next look is at what follows.
   void exhaust() {
     end(Step::kDrain);

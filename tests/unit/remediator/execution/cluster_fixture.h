@@ -260,6 +260,12 @@ class ClusterTest : public ::testing::Test {
             .ends_at = clock_.wall()};
   }
 
+  // From now on that step ends so.
+  void end(Step step, StepResult result = StepResult::kDone) {
+    steps_[step].progress =
+        StepProgress{.result = result, .message = "so it ended", .facts = {}, .look_again = {}};
+  }
+
   // What the exporter on gpu-01 says now, of the kernel and of all.
   HealthReport report_of(Severity severity, const std::string& boot = "boot-gpu-01") {
     return {.measured_at = clock_.wall(),

@@ -58,17 +58,21 @@ class RegisteredAnew : public ClusterTest {
     node_goes();
     ASSERT_TRUE(reconcile());
     ASSERT_FALSE(newest().open());
+    add_step({{"name", "quarantine-job"},
+              {"result", "failed"},
+              {"severity", to_string(severity)},
+              {"finishedAt", to_rfc3339_ms(clock_.wall())},
+              {"facts", {{kJobBootFact, "boot-1"}, {kHasRunFact, "true"}}}});
+    ASSERT_EQ(newest().status.phase, Phase::kSuperseded);
+    clock_.advance(minutes(1));
+  }
+  // In the record of the newest Remediation.
+  void add_step(const Json& step) {
     const std::string path = "/apis/gpuward.dev/v1alpha1/remediations/" + newest().name;
     Json status = kube_.get(path)["status"];
-    status["phase"] = "Superseded";
-    status["steps"].push_back({{"name", "quarantine-job"},
-                               {"result", "failed"},
-                               {"severity", to_string(severity)},
-                               {"finishedAt", to_rfc3339_ms(clock_.wall())},
-                               {"facts", {{kJobBootFact, "boot-1"}, {kHasRunFact, "true"}}}});
+    status["steps"].push_back(step);
     kube_.patch_status(path, {{"status", status}});
     catch_up(*replica_);
-    clock_.advance(minutes(1));
   }
   void is_healthy_in(const std::string& boot_id) {
     clock_.advance(minutes(1));
@@ -248,6 +252,22 @@ TEST_F(RegisteredAnew, StaysOutOfServiceAfterADiagnosticThatFailedAtAnySeverity)
   registers({{"bootID", "boot-1"}, {"systemUUID", kUuid}});
   look();
   EXPECT_EQ(our_taint_on(node()), "reset");
+}
+
+TEST_F(RegisteredAnew, IsVerifiedAfterADiagnosticThatFailedWhereItsGpusWereResetSince) {
+  given_up_after_diagnostic(Severity::kReset);
+  registers({{"bootID", "boot-1"}, {"systemUUID", kUuid}});
+  look();
+  ASSERT_TRUE(newest().any_firing());
+  is_healthy_in("boot-1");
+  ASSERT_TRUE(newest().any_firing());
+  add_step({{"name", "gpu-reset"},
+            {"result", "done"},
+            {"severity", "reset"},
+            {"intentAt", to_rfc3339_ms(clock_.wall())},
+            {"finishedAt", to_rfc3339_ms(clock_.wall())}});
+  is_healthy_in("boot-1");
+  EXPECT_FALSE(newest().any_firing());
 }
 
 TEST_F(RegisteredAnew, IsReturnedAfterADiagnosticThatFailedInAnotherBoot) {
