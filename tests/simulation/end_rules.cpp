@@ -2,15 +2,17 @@
 
 #include <algorithm>
 
+#include "remediator/model/step_call.h"
 #include "remediator/policy/policy.h"
 
 namespace gpuward::remediator::simulation {
 namespace {
 
+// One that could not be run says nothing of the machine.
 bool has_failed_test(const RemediationStatus& status) {
   const StepRecord* const test = status.find(Step::kQuarantineJob);
   return test != nullptr && test->result == StepResult::kFailed &&
-         !status.has_done(Step::kGpuReset) && !status.has_done(Step::kReboot);
+         test->facts.contains(kHasRunFact) && !status.has_done(Step::kGpuReset) && !status.has_done(Step::kReboot);
 }
 
 bool was_given_up(const Remediation& remediation) {
