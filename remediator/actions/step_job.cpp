@@ -112,9 +112,21 @@ Result<StepProgress> StepJob::watch(const StepRequest& request) {
   progress.facts[kCallFact] = to_string(has_acted ? Call::kAccepted : Call::kNone);
   progress.message = verdict.message;
   if (verdict.needs_operator) progress.facts[kNeedsOperatorFact] = "true";
-  if (is_diagnostic(request.step.step) && verdict.result == StepResult::kFailed)
-    progress.facts[kFailedBootFact] = request.node.boot_id;
+  if (is_diagnostic(request.step.step) && verdict.result == StepResult::kFailed) {
+    const auto boot = boot_now(request);
+    if (!boot) return std::unexpected(boot.error());
+    progress.facts[kFailedBootFact] = *boot;
+  }
   return progress;
+}
+
+// The view may be older than the Job's pod, and the machine may have restarted before that ran.
+Result<std::string> StepJob::boot_now(const StepRequest& request) {
+  const std::string& name = request.node.meta.name;
+  const auto node = api_.get_node(name);
+  if (!node && node.error().kind == ErrorKind::kNotFound) return std::string();
+  if (!node) return with_context("reading node " + name, node.error());
+  return node->meta.uid == request.node.meta.uid ? node->boot_id : std::string();
 }
 
 Status StepJob::abandon(const StepRequest& request) {

@@ -44,6 +44,8 @@ class StepJob : public StepAction {
  private:
   [[nodiscard]] Result<StepProgress> adopt(const StepRequest& request);
   [[nodiscard]] Status give_up(const StepRequest& request);
+  // The boot that the node is in, read afresh; empty where it is gone.
+  [[nodiscard]] Result<std::string> boot_now(const StepRequest& request);
 
   kube::Api& api_;
   const CurrentPolicy& policy_;

@@ -55,6 +55,21 @@ void say(RemediationStatus& status, const Decision& decision, Mode mode) {
   if (decision.withdraws_approval) status.approval.reset();
 }
 
+// How much the clocks of two leaders may differ (docs/safety.md).
+constexpr std::chrono::seconds kMostClockDifference{120};
+
+// Now, but not before a time that is in it already: what came after what is read from these times,
+// and the leader before may have had another clock.
+WallTime time_in(const RemediationStatus& status, WallTime now) {
+  WallTime last = now;
+  for (const StepRecord& record : status.steps) {
+    for (const auto& at : {record.intent_at, record.finished_at}) {
+      if (at && *at <= now + kMostClockDifference) last = std::max(last, *at);
+    }
+  }
+  return last;
+}
+
 // A line of the history; the oldest give way.
 void remember(RemediationStatus& status, const std::string& what, WallTime now) {
   if (status.history.size() >= kMaxHistory) status.history.erase(status.history.begin());
@@ -83,6 +98,17 @@ void keep_treatment(const StepRecord& before, Facts& facts) {
   const auto known = before.facts.find(kTreatedFact);
   facts[kTreatedFact] =
       known != before.facts.end() ? known->second : std::string(to_string(before.result));
+}
+
+// It is over, with the result that is in it.
+void finish(RemediationStatus& status, StepRecord& record, WallTime now) {
+  record.finished_at = time_in(status, now);
+  if (record.result == StepResult::kFailed) note_failure(record);
+  if (record.result == StepResult::kDone) status.approval.reset();
+  remember(status,
+           std::string(to_string(record.step)) + " " + std::string(to_string(record.result)) +
+               ": " + record.message,
+           now);
 }
 
 // Nothing was done, and what is left is what was before.
@@ -195,10 +221,11 @@ RemediationStatus with_begin(RemediationStatus status, const Decision& decision,
   keep_treatment(record, facts);
   keep_failure(status, record, facts);
   const int attempts = record.attempts;
+  const WallTime at = time_in(status, now);
   record = {.step = decision.step->step,
             .result = StepResult::kIntended,
             .severity = severity,
-            .intent_at = now,
+            .intent_at = at,
             .finished_at = {},
             .attempts = attempts + 1,
             .message = decision.message,
@@ -247,13 +274,17 @@ RemediationStatus with_progress(RemediationStatus status, const Decision& decisi
   status.message = told_as(decision.is_drill, record.message);
   for (const std::string& news : progress.news) remember(status, news, now);
   if (record.result == StepResult::kRunning) return status;
-  record.finished_at = now;
-  if (record.result == StepResult::kFailed) record.facts.erase(kFailedAtFact);  // this one counts
-  if (record.result == StepResult::kDone) status.approval.reset();
-  remember(status,
-           std::string(to_string(step)) + " " + std::string(to_string(record.result)) + ": " +
-               record.message,
-           now);
+  finish(status, record, now);
+  return status;
+}
+
+RemediationStatus with_left_failure(RemediationStatus status, Step left,
+                                    const StepProgress& progress, WallTime now) {
+  StepRecord& record = record_of(status, left);
+  record.result = StepResult::kFailed;
+  record.message = progress.message;
+  record.facts = progress.facts;
+  finish(status, record, now);
   return status;
 }
 

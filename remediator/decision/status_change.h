@@ -40,6 +40,9 @@ namespace gpuward::remediator {
 // step. A step that has failed already is only ever found to be done after all.
 [[nodiscard]] RemediationStatus with_progress(RemediationStatus status, const Decision& decision,
                                               const StepProgress& progress, WallTime now);
+// A diagnostic that is not watched any more has failed.
+[[nodiscard]] RemediationStatus with_left_failure(RemediationStatus status, Step left,
+                                                  const StepProgress& progress, WallTime now);
 
 // Whether both say the same, times and attempts aside: then nothing needs to be written again.
 [[nodiscard]] bool is_same_status(const RemediationStatus& a, const RemediationStatus& b);

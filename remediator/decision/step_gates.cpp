@@ -10,6 +10,7 @@
 #include "remediator/guards/drills.h"
 #include "remediator/guards/other_repairers.h"
 #include "remediator/model/evidence.h"
+#include "remediator/model/history_alerts.h"
 #include "remediator/model/silent_alerts.h"
 
 namespace gpuward::remediator {
@@ -170,7 +171,13 @@ std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy,
   if (const auto why =
           objection_to_disruption(**inputs.report, *inputs.node, wanted,
                                   {.after = {}, .max_age = policy.max_evidence_age, .now = now})) {
-    return shut("guard.evidence", what + *why);
+    const std::string back =
+        rests_on_history(inputs.remediation)
+            ? "; it was kept out of service under an earlier Node. If you know that it is healthy: "
+              "gpuwardctl cancel " +
+                  inputs.remediation.node
+            : "";
+    return shut("guard.evidence", what + *why + back);
   }
   if (step.step != Step::kTerminate) return std::nullopt;
   if (const auto why = objection_to_the_end(**inputs.report, wanted, now))
@@ -251,16 +258,19 @@ std::optional<PlannedStep> step_under_way(const Policy& policy, const Remediatio
     const bool can_be_left = record.step != Step::kGpuReset && !is_of_the_machine(record.step);
     if (is_stale && can_be_left) continue;
     if (record.step == Step::kDrain && is_called_off(policy, remediation)) continue;
-    // With the settings of the plan that it was begun under, as they are now, even where the node
-    // belongs to another pool by now.
-    const auto& plan = list_begun(policy, remediation, record);
-    const auto found = std::ranges::find(plan, record.step, &PlannedStep::step);
-    if (found != plan.end()) return *found;
-    PlannedStep forgotten = planned(record.step);
-    forgotten.drain.excluded_namespaces = policy.excluded.namespaces;
-    return forgotten;
+    return as_begun(policy, remediation, record);
   }
   return std::nullopt;
+}
+
+PlannedStep as_begun(const Policy& policy, const Remediation& remediation,
+                     const StepRecord& record) {
+  const auto& plan = list_begun(policy, remediation, record);
+  const auto found = std::ranges::find(plan, record.step, &PlannedStep::step);
+  if (found != plan.end()) return *found;
+  PlannedStep forgotten = planned(record.step);
+  forgotten.drain.excluded_namespaces = policy.excluded.namespaces;
+  return forgotten;
 }
 
 bool has_begun(const Remediation& remediation) {

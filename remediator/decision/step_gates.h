@@ -28,6 +28,10 @@ namespace gpuward::remediator {
 // anything else. Nullopt where there is none.
 [[nodiscard]] std::optional<PlannedStep> step_under_way(const Policy& policy,
                                                         const Remediation& remediation);
+// With the settings of the plan that it was begun under, as they are now, even where the node
+// belongs to another pool by now.
+[[nodiscard]] PlannedStep as_begun(const Policy& policy, const Remediation& remediation,
+                                   const StepRecord& record);
 
 // Whether any step after taint and cordon has ever been begun.
 [[nodiscard]] bool has_begun(const Remediation& remediation);

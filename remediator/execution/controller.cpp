@@ -211,6 +211,9 @@ Status Reconciler::give_back_jobs(Case& now) {
 }
 
 Status Reconciler::carry_out(FreshCase& now) {
+  const auto has_failed = steps_.record_left_failures(now);
+  if (!has_failed) return std::unexpected(has_failed.error());
+  if (*has_failed) return {};  // it is decided anew
   if (now->decision.verdict == Verdict::kBegin) return steps_.begin(now);
   if (now->decision.verdict == Verdict::kRelease) return taint_and_cordon_.take_off(now);
   if (now->decision.verdict == Verdict::kClose) {

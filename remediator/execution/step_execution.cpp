@@ -11,6 +11,7 @@
 #include "remediator/model/diagnostics.h"
 #include "remediator/model/error_class.h"
 #include "remediator/model/silent_alerts.h"
+#include "remediator/model/step_call.h"
 #include "remediator/model/text_map.h"
 
 namespace gpuward::remediator {
@@ -122,6 +123,38 @@ void note_evidence(const HealthReport& report, RemediationStatus& status) {
   status.kernel_severity = report.kernel_severity;
   if (is_milder_class(status.error_class, report.error_class))
     status.error_class = report.error_class;
+}
+
+Result<bool> StepExecution::record_left_failures(FreshCase& decided) {
+  Case& now = *decided;
+  const Verdict verdict = now.decision.verdict;
+  if (verdict != Verdict::kBegin && verdict != Verdict::kRelease && verdict != Verdict::kClose)
+    return false;
+  std::optional<RemediationStatus> next;
+  for (const StepRecord& record : now.remediation.status.steps) {
+    const bool is_left = is_under_way(record) && is_job(record.step) && is_diagnostic(record.step);
+    StepAction* const action = is_left ? parts_.step_actions(record.step) : nullptr;
+    if (action == nullptr) continue;
+    const PlannedStep step = as_begun(*now.policy, now.remediation, record);
+    const auto progress = action->watch({.remediation = now.remediation,
+                                         .node = now.target,
+                                         .step = step,
+                                         .facts = record.facts,
+                                         .permit = parts_.permit,
+                                         .now = parts_.clock.wall()});
+    if (!progress && !is_permanent(progress.error().kind)) return std::unexpected(progress.error());
+    // One that was deleted, or has not run, says nothing.
+    const bool has_failed = progress && progress->result == StepResult::kFailed &&
+                            progress->facts.contains(kCallFact) &&
+                            progress->facts.contains(kHasRunFact);
+    if (!has_failed) continue;
+    next = with_left_failure(next.value_or(now.remediation.status), record.step, *progress,
+                             parts_.clock.wall());
+  }
+  if (!next) return false;
+  now.decision.look_again = milliseconds(0);
+  if (auto status = records_.write(now, *next); !status) return std::unexpected(status.error());
+  return true;
 }
 
 Status StepExecution::abandon(const Case& now) { return abandon(now, has_action); }

@@ -66,6 +66,9 @@ class StepExecution {
   // under way was left because the node got worse. What may not be ended does not keep the node for
   // ever.
   [[nodiscard]] Status abandon(const Case& now);
+  // A diagnostic that is not watched any more, because the node got worse or its Remediation ends,
+  // may have failed while nobody looked. True where that was so; it is written down.
+  [[nodiscard]] Result<bool> record_left_failures(FreshCase& decided);
   // Before the Remediation is closed: a Job would go on beside those of the node's next one.
   [[nodiscard]] Status abandon_jobs(FreshCase& decided);
   // Where the step that restarts jobs is not watched any more: resumes those that it has suspended.

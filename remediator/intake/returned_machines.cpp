@@ -83,8 +83,8 @@ bool ReturnedMachines::is_verified(const Remediation& remediation, const AlertEv
   const bool is_there = node != nullptr && node->meta.uid == remediation.node_uid;
   if (!may_be_verified(alert) || !is_there || reports_ == nullptr) return false;
   // A report that is healthy says less than the diagnostic did.
-  const bool has_failed = has_failed_diagnostic && alert.alertname != kContradictoryAlert;
-  if (has_failed && !was_done_since(remediation.status, Step::kGpuReset, alert.starts_at))
+  if (has_failed_diagnostic &&
+      !was_done_since(remediation.status, Step::kGpuReset, alert.starts_at))
     return false;
   const auto report = reports_->latest(remediation.node);
   if (!report) return false;

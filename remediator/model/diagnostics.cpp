@@ -20,16 +20,21 @@ std::optional<Failure> failure_of(const StepRecord& record) {
   if (record.facts.contains(kFailedAtFact))
     return Failure{.at = parse_rfc3339(value_at(record.facts, kFailedAtFact)),
                    .boot_id = value_at(record.facts, kFailedBootFact)};
-  if (record.result != StepResult::kFailed) return std::nullopt;
+  // One that was withdrawn has shown nothing.
+  if (record.result != StepResult::kFailed || record.severity == Severity::kNone)
+    return std::nullopt;
   const std::string& own = value_at(record.facts, kFailedBootFact);
   return Failure{.at = record.finished_at,
                  .boot_id = own.empty() ? value_at(record.facts, kJobBootFact) : own};
 }
 
 // A Job that was never started says nothing of the machine: no image, no permission.
+bool has_run(const StepRecord& record) {
+  return record.step == Step::kNcclPairs || record.facts.contains(kHasRunFact);
+}
+
 bool says_of_machine(const StepRecord& record) {
-  return record.step == Step::kNcclPairs || record.facts.contains(kFailedAtFact) ||
-         record.facts.contains(kHasRunFact);
+  return has_run(record) || record.facts.contains(kFailedAtFact);
 }
 
 bool was_treated_since(const RemediationStatus& status, const Failure& failure,
@@ -77,8 +82,11 @@ bool has_failed_in(const Remediation& remediation, std::string_view boot_id) {
 
 std::string failure_text(const StepRecord& failed) {
   const std::string what = std::string(to_string(failed.step)) + " failed";
-  if (!failed.facts.contains(kFailedAtFact)) return what + ": " + failed.message;
-  return what + " at " + value_at(failed.facts, kFailedAtFact);
+  const auto before = failed.facts.find(kFailedAtFact);
+  if (before == failed.facts.end()) return what + ": " + failed.message;
+  const bool fails_again =
+      failed.result == StepResult::kFailed && failed.severity != Severity::kNone;
+  return what + " at " + before->second + (fails_again ? ", and then: " + failed.message : "");
 }
 
 void keep_failure(const RemediationStatus& status, const StepRecord& before, Facts& facts) {
@@ -88,6 +96,10 @@ void keep_failure(const RemediationStatus& status, const StepRecord& before, Fac
     return;
   facts[kFailedAtFact] = failure->at ? to_rfc3339_ms(*failure->at) : "";
   facts[kFailedBootFact] = std::string(failure->boot_id);
+}
+
+void note_failure(StepRecord& failed) {
+  if (is_diagnostic(failed.step) && has_run(failed)) failed.facts.erase(kFailedAtFact);
 }
 
 }  // namespace gpuward::remediator

@@ -14,8 +14,8 @@ namespace gpuward::remediator {
 inline const std::string kJobBootFact = "jobBootID";
 // Of a diagnostic: the boot that it was found to have failed in; a machine may restart under it.
 inline const std::string kFailedBootFact = "failedBootID";
-// Of one that was begun again and has not failed since: when it failed before. kFailedBootFact is
-// the boot of then.
+// Of one that was begun again and has not run to a failure since: when it failed before.
+// kFailedBootFact is the boot of then.
 inline const std::string kFailedAtFact = "failedAt";
 
 // Whether that step was begun at that time or later, and done. One that was withdrawn since counts
@@ -36,10 +36,14 @@ inline const std::string kFailedAtFact = "failedAt";
 [[nodiscard]] bool has_failed_in(const Remediation& remediation, std::string_view boot_id);
 
 // Of any step: "reboot failed: it is not back after 15m"; of a diagnostic that was begun again and
-// has not failed since, "quarantine-job failed at 2026-11-27T18:00:00.000Z".
+// has not run to a failure since, "quarantine-job failed at 2026-11-27T18:00:00.000Z".
 [[nodiscard]] std::string failure_text(const StepRecord& failed);
 
 // What a diagnostic that is begun with `facts` has to remember of the failure of an earlier run.
 void keep_failure(const RemediationStatus& status, const StepRecord& before, Facts& facts);
+
+// A run that has failed takes the place of an earlier failure; one that could not be started leaves
+// it.
+void note_failure(StepRecord& failed);
 
 }  // namespace gpuward::remediator

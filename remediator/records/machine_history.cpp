@@ -122,8 +122,9 @@ std::optional<ReturnedMachine> returned(const NodeIdentity& node, const Index& i
     const Severity severity = is_answered ? Severity::kNone : given_up_with(*one);
     if (severity == Severity::kNone) continue;
     machine.severity = std::max(machine.severity, severity);
+    if (is != Sameness::kSame) continue;
     machine.has_failed_diagnostic |= has_failed_in(*one, node.boot_id);
-    if (is == Sameness::kSame) worst_of_same = std::max(worst_of_same, severity);
+    worst_of_same = std::max(worst_of_same, severity);
   }
   if (machine.severity == Severity::kNone) return std::nullopt;
   machine.is_contradictory = worst_of_same < machine.severity;
@@ -156,10 +157,12 @@ MachineIdentity machine_of(const Remediation& remediation) {
 }
 
 Severity given_up_with(const Remediation& remediation) {
-  const bool has_gone = remediation.status.phase == Phase::kSuperseded && !remediation.is_drill();
+  const bool has_gone = remediation.status.phase == Phase::kSuperseded;
   if (!has_gone || remediation.wish.machine_replaced) return Severity::kNone;
+  // The severity of a drill is made up; what its diagnostics find is not.
+  const Severity acted = remediation.is_drill() ? Severity::kNone : remediation.acted_severity();
   const Severity least = has_failed_in(remediation, {}) ? Severity::kReset : Severity::kNone;
-  const Severity severity = std::max(remediation.acted_severity(), least);
+  const Severity severity = std::max(acted, least);
   return severity >= Severity::kReset ? severity : Severity::kNone;
 }
 

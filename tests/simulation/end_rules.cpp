@@ -12,14 +12,15 @@ namespace {
 bool has_failed_test(const RemediationStatus& status) {
   const StepRecord* const test = status.find(Step::kQuarantineJob);
   return test != nullptr && test->result == StepResult::kFailed &&
-         test->facts.contains(kHasRunFact) && !status.has_done(Step::kGpuReset) && !status.has_done(Step::kReboot);
+         test->facts.contains(kHasRunFact) && !status.has_done(Step::kGpuReset) &&
+         !status.has_done(Step::kReboot);
 }
 
 bool was_given_up(const Remediation& remediation) {
-  return remediation.status.phase == Phase::kSuperseded && !remediation.is_drill() &&
-         (remediation.acted_severity() >= Severity::kReset ||
-          has_failed_test(remediation.status)) &&
-         !remediation.wish.machine_replaced;
+  const bool was_severe =
+      !remediation.is_drill() && remediation.acted_severity() >= Severity::kReset;
+  return remediation.status.phase == Phase::kSuperseded &&
+         (was_severe || has_failed_test(remediation.status)) && !remediation.wish.machine_replaced;
 }
 
 }  // namespace

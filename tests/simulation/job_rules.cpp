@@ -1,5 +1,6 @@
 #include "tests/simulation/job_rules.h"
 
+#include "remediator/model/diagnostics.h"
 #include "tests/fakes/kube_objects.h"
 #include "tests/simulation/care_rules.h"
 
@@ -161,6 +162,23 @@ void JobRules::check_returned(const Remediation& owner, const kube::Node& node) 
   }
   require(!has_failed, "quarantine-failed",
           "node " + owner.node + " was returned, and its diagnostics have failed");
+  check_earlier_nodes(owner, node);
+}
+
+// What its machine failed in this boot under an earlier Node, as it is recorded, and nobody has
+// answered for.
+void JobRules::check_earlier_nodes(const Remediation& owner, const kube::Node& node) const {
+  bool is_answered = owner.status.has_done(Step::kGpuReset);
+  const Remediation* failed = nullptr;
+  for (const auto& [name, one] : stage_.truth.remediations()) {
+    if (one.boot_id != node.boot_id || node.boot_id.empty()) continue;
+    is_answered |= one.status.phase == Phase::kCancelled || one.wish.machine_replaced;
+    const bool has_gone = one.node_uid != owner.node_uid && one.status.phase == Phase::kSuperseded;
+    if (has_gone && has_failed_in(one, node.boot_id)) failed = &one;
+  }
+  require(failed == nullptr || is_answered, "quarantine-failed",
+          "node " + owner.node + " was returned, and its machine has failed diagnostics in " +
+              (failed == nullptr ? "" : failed->name));
 }
 
 }  // namespace gpuward::remediator::simulation

@@ -28,6 +28,7 @@ class JobRules {
   void check_asked(const std::string& remediation, Step step, const std::string& what) const;
   void check_reset(const Remediation& owner, const std::string& what) const;
   void check_left(const Remediation& of, std::optional<Step> but, const std::string& when) const;
+  void check_earlier_nodes(const Remediation& owner, const kube::Node& node) const;
   void check_escalation(const Remediation& before, const Remediation& after) const;
 
   Stage& stage_;

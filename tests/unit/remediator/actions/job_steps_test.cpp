@@ -395,10 +395,21 @@ TEST_F(JobSteps, ADiagnosticFailsInTheBootThatItIsFoundIn) {
   intend(Step::kQuarantineJob);
   begin();
   end_with(1, exporter::to_result_json({}, failed_check()));
-  node_.boot_id = "the-next";
+  kube_.patch("/api/v1/nodes/gpu-01/status",
+              {{"status", {{"nodeInfo", {{"bootID", "the-next"}}}}}});
   auto progress = watch();
   ASSERT_EQ(progress.result, StepResult::kFailed);
-  EXPECT_EQ(progress.facts[kFailedBootFact], "the-next");
+  EXPECT_EQ(progress.facts[kFailedBootFact], "the-next") << "and the view is older";
+}
+
+TEST_F(JobSteps, ADiagnosticHasNotFailedAsLongAsNobodySaysInWhichBoot) {
+  intend(Step::kQuarantineJob);
+  begin();
+  end_with(1, exporter::to_result_json({}, failed_check()));
+  kube_.add_fault({.path = "/api/v1/nodes/gpu-01", .times = -1});
+  EXPECT_FALSE(action().watch(request()));
+  kube_.clear_faults();
+  EXPECT_EQ(watch().result, StepResult::kFailed);
 }
 
 TEST_F(JobSteps, SayWhatAPassClearsAndWhatBandwidthIsNone) {

@@ -63,6 +63,26 @@ class FailedDiagnostic : public ClusterTest {
     go_on(4);
     ASSERT_TRUE(remediation().status.has_done(Step::kVerify)) << remediation().status.message;
   }
+  // Its Job fails, and is looked at no more: something worse is found, and is over soon.
+  void get_worse_under_it() {
+    policy.return_to_service.enabled = true;
+    plan(Severity::kReset, {Step::kQuarantineJob});
+    end(Step::kQuarantineJob, StepResult::kRunning);
+    reports_.answer = report_of(Severity::kReset);
+    ASSERT_TRUE(take({signal(Severity::kReset)}));
+    go_on(4);
+    ASSERT_EQ(remediation().status.phase, Phase::kTesting);
+    plan(Severity::kIsolate, {Step::kReboot});
+    policy.steps[Severity::kIsolate].back().before.approval = true;
+    policy_.set(policy);
+    end(Step::kQuarantineJob, StepResult::kFailed);
+    reports_.answer = report_of(Severity::kIsolate);
+    ASSERT_TRUE(take({signal(Severity::kIsolate)}));
+    go_on(4);
+    ASSERT_EQ(remediation().status.rule, "guard.approval");
+    alerts_end();
+    go_on(4);
+  }
   void alerts_end() {
     for (const Severity severity : {Severity::kReset, Severity::kReboot, Severity::kIsolate})
       ASSERT_TRUE(take({signal(severity, false)}));
@@ -75,7 +95,7 @@ class FailedDiagnostic : public ClusterTest {
     EXPECT_TRUE(node().unschedulable);
   }
   void expect_returned() {
-    EXPECT_EQ(remediation().status.phase, Phase::kReleased);
+    EXPECT_EQ(remediation().status.phase, Phase::kReleased) << remediation().status.message;
     EXPECT_FALSE(node().unschedulable);
   }
 
@@ -188,6 +208,31 @@ TEST_F(FailedDiagnostic, IsNotForgottenWhereItsNextRunWasNeverBegun) {
   ASSERT_GT(steps_[Step::kQuarantineJob].begun, 1);
   return_after({});
   expect_held("quarantine-job failed");
+}
+
+// It may have no image, say: the run before said something of the machine, this one does not.
+TEST_F(FailedDiagnostic, IsNotForgottenWhereItsNextRunCouldNotBeStarted) {
+  fail_after();
+  steps_[Step::kQuarantineJob].adds.clear();
+  plan(Severity::kReboot, {Step::kQuarantineJob});
+  reports_.answer = report_of(Severity::kReboot);
+  ASSERT_TRUE(take({signal(Severity::kReboot)}));
+  go_on(4);
+  ASSERT_EQ(steps_[Step::kQuarantineJob].begun, 2);
+  EXPECT_TRUE(has_failed_in(remediation(), "boot-gpu-01"));
+  EXPECT_THAT(remediation().status.message, HasSubstr(", and then: so it ended"));
+}
+
+// The worse severity leaves the Job and deletes it: what it has found is read before.
+TEST_F(FailedDiagnostic, CountsWhereItFailedWhileTheNodeGotWorse) {
+  steps_[Step::kQuarantineJob].adds[kCallFact] = "none";
+  get_worse_under_it();
+  expect_held("quarantine-job failed: so it ended");
+}
+
+TEST_F(FailedDiagnostic, IsNoneWhereItsJobWasDeletedWhileTheNodeGotWorse) {
+  get_worse_under_it();
+  expect_returned();
 }
 
 // What the cloud announces has steps of its own, which return the node.

@@ -43,6 +43,39 @@ TEST(StatusChange, KeepsTheReturnWhileItGoesOn) {
                   .has_done(Step::kReturn));
 }
 
+Decision begin_of(Step step) {
+  Decision decision;
+  decision.verdict = Verdict::kBegin;
+  decision.step = planned(step);
+  return decision;
+}
+
+// What was done before a diagnostic failed would else count as done after it.
+TEST(StatusChange, KeepsTheOrderOfStepsWhereTheNextLeadersClockIsBehind) {
+  using std::chrono::seconds;
+  StepProgress done, failed;
+  done.result = StepResult::kDone;
+  failed.result = StepResult::kFailed;
+  const WallTime ahead = kQuarantinedAt + seconds(100);
+  auto status = with_begin({}, begin_of(Step::kGpuReset), Severity::kReset, Mode::kFull, {}, ahead);
+  status = with_progress(status, begin_of(Step::kGpuReset), done, ahead + seconds(5));
+  status = with_begin(status, begin_of(Step::kNcclTest), Severity::kReset, Mode::kFull, {},
+                      kQuarantinedAt + seconds(10));
+  status = with_progress(status, begin_of(Step::kNcclTest), failed, kQuarantinedAt + seconds(20));
+
+  EXPECT_EQ(status.find(Step::kNcclTest)->intent_at, ahead + seconds(5));
+  EXPECT_GT(status.find(Step::kNcclTest)->finished_at, status.find(Step::kGpuReset)->intent_at);
+}
+
+// Else nothing would be overdue until the clocks of all had got there.
+TEST(StatusChange, DoesNotFollowAClockThatWasHoursAhead) {
+  auto status = with_begin({}, begin_of(Step::kDrain), Severity::kReset, Mode::kFull, {},
+                           kQuarantinedAt + std::chrono::hours(3));
+  status = with_begin(status, begin_of(Step::kReboot), Severity::kReset, Mode::kFull, {},
+                      kQuarantinedAt);
+  EXPECT_EQ(status.find(Step::kReboot)->intent_at, kQuarantinedAt);
+}
+
 // The pods went by the first: restart-job has only the records to know it from.
 TEST(StatusChange, KeepsTheJobsThatADrainHasTornWhereTheNodeIsDrainedOnceMore) {
   Decision decision;

@@ -1,6 +1,7 @@
 // Machines whose Node was deleted and registered anew, at any severity.
 #include "remediator/intake/returned_machines.h"
 
+#include "remediator/guards/drills.h"
 #include "remediator/model/diagnostics.h"
 #include "remediator/model/step_call.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
@@ -51,8 +52,9 @@ class RegisteredAnew : public ClusterTest {
     clock_.advance(minutes(1));
     return fires;
   }
-  void given_up_after_diagnostic(Severity severity) {
-    ASSERT_TRUE(take({signal(severity)}));
+  void given_up_after_diagnostic(Severity severity) { given_up_after_diagnostic(signal(severity)); }
+  void given_up_after_diagnostic(const AlertSignal& fires) {
+    ASSERT_TRUE(take({fires}));
     ASSERT_TRUE(reconcile());
     clock_.advance(minutes(5));
     node_goes();
@@ -60,7 +62,7 @@ class RegisteredAnew : public ClusterTest {
     ASSERT_FALSE(newest().open());
     add_step({{"name", "quarantine-job"},
               {"result", "failed"},
-              {"severity", to_string(severity)},
+              {"severity", to_string(fires.severity)},
               {"finishedAt", to_rfc3339_ms(clock_.wall())},
               {"facts", {{kJobBootFact, "boot-1"}, {kHasRunFact, "true"}}}});
     ASSERT_EQ(newest().status.phase, Phase::kSuperseded);
@@ -252,6 +254,47 @@ TEST_F(RegisteredAnew, StaysOutOfServiceAfterADiagnosticThatFailedAtAnySeverity)
   registers({{"bootID", "boot-1"}, {"systemUUID", kUuid}});
   look();
   EXPECT_EQ(our_taint_on(node()), "reset");
+}
+
+// What a drill says is made up, and what its diagnostics find is not.
+TEST_F(RegisteredAnew, StaysOutOfServiceAfterADiagnosticThatFailedInADrill) {
+  kube_.patch("/api/v1/nodes/gpu-01",
+              {{"metadata", {{"labels", {{std::string(kDrillLabel), "allowed"}}}}}});
+  AlertSignal drill = signal(Severity::kReset);
+  drill.drill = true;
+  given_up_after_diagnostic(drill);
+  registers({{"bootID", "boot-1"}, {"systemUUID", kUuid}});
+  look();
+  EXPECT_EQ(our_taint_on(node()), "reset");
+}
+
+TEST_F(RegisteredAnew, IsLeftAloneAfterADrillWhoseDiagnosticsDidNotFail) {
+  AlertSignal drill = signal(Severity::kReset);
+  drill.drill = true;
+  ASSERT_TRUE(take({drill}));
+  ASSERT_TRUE(reconcile());
+  clock_.advance(minutes(5));
+  node_goes();
+  ASSERT_TRUE(reconcile());
+  registers({{"bootID", "boot-1"}, {"systemUUID", kUuid}});
+  look();
+  EXPECT_THAT(remediations(), SizeIs(1));
+}
+
+// It is the machine that has failed, whatever else is said of another that had its instance.
+TEST_F(RegisteredAnew, StaysOutOfServiceAfterADiagnosticThatFailedThoughItsSignsContradict) {
+  node_goes();
+  registers({{"bootID", "boot-0"}, {"systemUUID", kOtherUuid}}, "aws:///eu-west-1a/i-1");
+  clock_.advance(minutes(1));
+  given_up(Severity::kIsolate);
+  registers({{"bootID", "boot-1"}, {"systemUUID", kUuid}}, "aws:///eu-west-1a/i-1");
+  clock_.advance(minutes(1));
+  given_up_after_diagnostic(Severity::kReset);
+  registers({{"bootID", "boot-1"}, {"systemUUID", kUuid}}, "aws:///eu-west-1a/i-1");
+  look();
+  ASSERT_EQ(newest().alerts.front().alertname, kContradictoryAlert);
+  is_healthy_in("boot-1");
+  EXPECT_EQ(our_taint_on(node()), "isolate");
 }
 
 TEST_F(RegisteredAnew, IsVerifiedAfterADiagnosticThatFailedWhereItsGpusWereResetSince) {
