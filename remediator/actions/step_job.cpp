@@ -112,7 +112,8 @@ Result<StepProgress> StepJob::watch(const StepRequest& request) {
   progress.facts[kCallFact] = to_string(has_acted ? Call::kAccepted : Call::kNone);
   progress.message = verdict.message;
   if (verdict.needs_operator) progress.facts[kNeedsOperatorFact] = "true";
-  if (is_diagnostic(request.step.step) && verdict.result == StepResult::kFailed) {
+  const bool has_failed = verdict.result == StepResult::kFailed && outcome.has_run;
+  if (is_diagnostic(request.step.step) && has_failed) {
     const auto boot = boot_now(request);
     if (!boot) return std::unexpected(boot.error());
     progress.facts[kFailedBootFact] = *boot;
