@@ -95,6 +95,8 @@ Result<StepProgress> StepJob::watch(const StepRequest& request) {
   StepProgress progress = running(on_job(request) + ": " + outcome.message, request);
   if (outcome.has_run) progress.facts[kHasRunFact] = "true";
   if (!outcome.is_over && !is_job_overdue(request)) return progress;
+  const auto boot = boot_now(request);  // before the Job is deleted: a failure needs it
+  if (!boot) return std::unexpected(boot.error());
   if (!outcome.is_over) {
     const auto gone = give_up(request);
     outcome.message = "not done in time: " + outcome.message;
@@ -113,11 +115,7 @@ Result<StepProgress> StepJob::watch(const StepRequest& request) {
   progress.message = verdict.message;
   if (verdict.needs_operator) progress.facts[kNeedsOperatorFact] = "true";
   const bool has_failed = verdict.result == StepResult::kFailed && outcome.has_run;
-  if (is_diagnostic(request.step.step) && has_failed) {
-    const auto boot = boot_now(request);
-    if (!boot) return std::unexpected(boot.error());
-    progress.facts[kFailedBootFact] = *boot;
-  }
+  if (is_diagnostic(request.step.step) && has_failed) progress.facts[kFailedBootFact] = *boot;
   return progress;
 }
 
@@ -125,9 +123,10 @@ Result<StepProgress> StepJob::watch(const StepRequest& request) {
 Result<std::string> StepJob::boot_now(const StepRequest& request) {
   const std::string& name = request.node.meta.name;
   const auto node = api_.get_node(name);
-  if (!node && node.error().kind == ErrorKind::kNotFound) return std::string();
-  if (!node) return with_context("reading node " + name, node.error());
-  return node->meta.uid == request.node.meta.uid ? node->boot_id : std::string();
+  if (!node && node.error().kind != ErrorKind::kNotFound)
+    return with_context("reading node " + name, node.error());
+  const bool is_there = node && node->meta.uid == request.node.meta.uid;
+  return is_there ? node->boot_id : request.node.boot_id;
 }
 
 Status StepJob::abandon(const StepRequest& request) {

@@ -44,7 +44,7 @@ class StepJob : public StepAction {
  private:
   [[nodiscard]] Result<StepProgress> adopt(const StepRequest& request);
   [[nodiscard]] Status give_up(const StepRequest& request);
-  // The boot that the node is in, read afresh; empty where it is gone.
+  // The boot that the node is in, read afresh; the one it was seen in last where it is gone.
   [[nodiscard]] Result<std::string> boot_now(const StepRequest& request);
 
   kube::Api& api_;

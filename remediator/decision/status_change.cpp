@@ -58,7 +58,7 @@ void say(RemediationStatus& status, const Decision& decision, Mode mode) {
 // How much the clocks of two leaders may differ (docs/safety.md).
 constexpr std::chrono::seconds kMostClockDifference{120};
 
-// Now, but not before a time that is in it already: what came after what is read from these times,
+// Now, but after each time that is in it already: what came after what is read from these times,
 // and the leader before may have had another clock.
 WallTime time_in(const RemediationStatus& status, WallTime now) {
   WallTime last = now;
@@ -67,7 +67,7 @@ WallTime time_in(const RemediationStatus& status, WallTime now) {
       if (at && *at <= now + kMostClockDifference) last = std::max(last, *at);
     }
   }
-  return last;
+  return last > now ? last + std::chrono::milliseconds(1) : now;
 }
 
 // A line of the history; the oldest give way.

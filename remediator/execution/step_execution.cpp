@@ -42,6 +42,11 @@ bool acts_on_node(Step step) {
   return is_disruptive(step) || is_job(step) || step == Step::kRestartJob;
 }
 
+// Whether the step's Job tests this node alone. watch() of nccl-pairs makes Jobs, also on others.
+bool is_diagnostic_job(Step step) {
+  return is_diagnostic(step) && is_job(step) && step != Step::kNcclPairs;
+}
+
 // How long ago the answers to a permit may have been asked for.
 constexpr milliseconds kOldestPermit{30'000};
 
@@ -130,24 +135,28 @@ Result<bool> StepExecution::record_left_failures(FreshCase& decided) {
   const Verdict verdict = now.decision.verdict;
   if (verdict != Verdict::kBegin && verdict != Verdict::kRelease && verdict != Verdict::kClose)
     return false;
+  const auto no_change = [] {
+    return Status(fail(ErrorKind::kCancelled, "that comes once its failure is written down"));
+  };
   std::optional<RemediationStatus> next;
   for (const StepRecord& record : now.remediation.status.steps) {
-    const bool is_left = is_under_way(record) && is_job(record.step) && is_diagnostic(record.step);
-    StepAction* const action = is_left ? parts_.step_actions(record.step) : nullptr;
+    if (!is_under_way(record) || !is_diagnostic_job(record.step)) continue;
+    StepAction* const action = parts_.step_actions(record.step);
     if (action == nullptr) continue;
     const PlannedStep step = as_begun(*now.policy, now.remediation, record);
-    const auto progress = action->watch({.remediation = now.remediation,
-                                         .node = now.target,
-                                         .step = step,
-                                         .facts = record.facts,
-                                         .permit = parts_.permit,
-                                         .now = parts_.clock.wall()});
+    auto progress = action->watch({.remediation = now.remediation,
+                                   .node = now.target,
+                                   .step = step,
+                                   .facts = record.facts,
+                                   .permit = no_change,
+                                   .now = parts_.clock.wall()});
     if (!progress && !is_permanent(progress.error().kind)) return std::unexpected(progress.error());
     // One that was deleted, or has not run, says nothing.
     const bool has_failed = progress && progress->result == StepResult::kFailed &&
                             progress->facts.contains(kCallFact) &&
                             progress->facts.contains(kHasRunFact);
     if (!has_failed) continue;
+    progress->facts[kJobLeftFact] = "true";  // abandon() deletes it
     next = with_left_failure(next.value_or(now.remediation.status), record.step, *progress,
                              parts_.clock.wall());
   }

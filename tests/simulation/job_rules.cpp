@@ -171,10 +171,15 @@ void JobRules::check_earlier_nodes(const Remediation& owner, const kube::Node& n
   bool is_answered = owner.status.has_done(Step::kGpuReset);
   const Remediation* failed = nullptr;
   for (const auto& [name, one] : stage_.truth.remediations()) {
-    if (one.boot_id != node.boot_id || node.boot_id.empty()) continue;
-    is_answered |= one.status.phase == Phase::kCancelled || one.wish.machine_replaced;
-    const bool has_gone = one.node_uid != owner.node_uid && one.status.phase == Phase::kSuperseded;
-    if (has_gone && has_failed_in(one, node.boot_id)) failed = &one;
+    const bool is_same_board = !node.system_uuid.empty() && one.system_uuid == node.system_uuid &&
+                               one.instance_id == node.provider_id;
+    if (!is_same_board && one.boot_id != node.boot_id) continue;
+    const bool is_other_node = one.node_uid != owner.node_uid;
+    const Phase phase = one.status.phase;
+    is_answered |= phase == Phase::kCancelled || one.wish.machine_replaced ||
+                   (phase == Phase::kReleased && is_other_node);
+    if (phase == Phase::kSuperseded && is_other_node && has_failed_in(one, node.boot_id))
+      failed = &one;
   }
   require(failed == nullptr || is_answered, "quarantine-failed",
           "node " + owner.node + " was returned, and its machine has failed diagnostics in " +

@@ -64,10 +64,10 @@ class FailedDiagnostic : public ClusterTest {
     ASSERT_TRUE(remediation().status.has_done(Step::kVerify)) << remediation().status.message;
   }
   // Its Job fails, and is looked at no more: something worse is found, and is over soon.
-  void get_worse_under_it() {
+  void get_worse_under_it(Step diagnostic = Step::kQuarantineJob) {
     policy.return_to_service.enabled = true;
-    plan(Severity::kReset, {Step::kQuarantineJob});
-    end(Step::kQuarantineJob, StepResult::kRunning);
+    plan(Severity::kReset, {diagnostic});
+    end(diagnostic, StepResult::kRunning);
     reports_.answer = report_of(Severity::kReset);
     ASSERT_TRUE(take({signal(Severity::kReset)}));
     go_on(4);
@@ -75,7 +75,8 @@ class FailedDiagnostic : public ClusterTest {
     plan(Severity::kIsolate, {Step::kReboot});
     policy.steps[Severity::kIsolate].back().before.approval = true;
     policy_.set(policy);
-    end(Step::kQuarantineJob, StepResult::kFailed);
+    end(diagnostic, StepResult::kFailed);
+    looks_before_ = steps_[diagnostic].watched;
     reports_.answer = report_of(Severity::kIsolate);
     ASSERT_TRUE(take({signal(Severity::kIsolate)}));
     go_on(4);
@@ -100,6 +101,7 @@ class FailedDiagnostic : public ClusterTest {
   }
 
   Policy policy;
+  int looks_before_ = 0;
 };
 
 TEST_F(FailedDiagnostic, IsNotOutweighedByStepsThatDoNothingToTheMachine) {
@@ -228,6 +230,13 @@ TEST_F(FailedDiagnostic, CountsWhereItFailedWhileTheNodeGotWorse) {
   steps_[Step::kQuarantineJob].adds[kCallFact] = "none";
   get_worse_under_it();
   expect_held("quarantine-job failed: so it ended");
+  EXPECT_GT(steps_[Step::kQuarantineJob].abandoned, 0) << "its Job is deleted all the same";
+}
+
+// To look at it would make Jobs, on other nodes too.
+TEST_F(FailedDiagnostic, OfSeveralNodesIsNotLookedAtWhereTheNodeGotWorse) {
+  get_worse_under_it(Step::kNcclPairs);
+  EXPECT_EQ(steps_[Step::kNcclPairs].watched, looks_before_);
 }
 
 TEST_F(FailedDiagnostic, IsNoneWhereItsJobWasDeletedWhileTheNodeGotWorse) {

@@ -63,8 +63,9 @@ TEST(StatusChange, KeepsTheOrderOfStepsWhereTheNextLeadersClockIsBehind) {
                       kQuarantinedAt + seconds(10));
   status = with_progress(status, begin_of(Step::kNcclTest), failed, kQuarantinedAt + seconds(20));
 
-  EXPECT_EQ(status.find(Step::kNcclTest)->intent_at, ahead + seconds(5));
-  EXPECT_GT(status.find(Step::kNcclTest)->finished_at, status.find(Step::kGpuReset)->intent_at);
+  const StepRecord& test = *status.find(Step::kNcclTest);
+  EXPECT_GT(test.intent_at, status.find(Step::kGpuReset)->finished_at);
+  EXPECT_GT(test.finished_at, test.intent_at);
 }
 
 // Else nothing would be overdue until the clocks of all had got there.
