@@ -35,7 +35,7 @@ constexpr auto kLastFound = std::to_array<Found>({
     {"deletions", 25}, {"unlisted", 53}, {"view", 11}, {"earlier-episode", 12},
     {"confirmed-ends", 21}, {"absent", 143}, {"cleared", 65}, {"sweep", 235}, {"record-cordon", 28},
     {"job-name", 107}, {"job-permit", 37}, {"job-boot", 494}, {"job-run", 205}, {"left-jobs", 271},
-    {"quarantine", 804}, {"daemon-sets", 176}, {"terminating", 839}, {"drain-words", 67},
+    {"quarantine", 294}, {"daemon-sets", 176}, {"terminating", 839}, {"drain-words", 67},
     {"disagreement", 249}, {"proofs-of-death", 87}, {"signs-of-life", 422}, {"off-proof", 100},
     {"out-of-service", 105}, {"cloud-at-work", 235}, {"leases", 617}, {"partition", 617},
     {"announced-boot", 129}, {"announced-early", 63}, {"announced-late", 81},
