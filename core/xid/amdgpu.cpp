@@ -59,12 +59,14 @@ std::optional<Event> parse_gpu_reset(Scanner text) {
   return std::nullopt;
 }
 
-// Behind `ring ` or `Ring `: `gfx_0.0.0 timeout, signaled seq=…`, `gfx_0.0.0 reset failed`.
+// Behind `ring ` or `Ring `: `gfx_0.0.0 timeout, signaled seq=…`, `gfx_0.0.0 reset failed`. One
+// queue is not the GPU: where its reset fails (`failure` before Linux 6.17), the driver resets the
+// whole GPU next.
 std::optional<Event> parse_ring(Scanner text) {
   text.take_while(not_space);
   if (text.sees(" timeout")) return labelled(Kind::kAmdHang, "ring_timeout");
-  if (text.sees(" reset failed")) return labelled(Kind::kAmdReset, "failed");
-  if (text.sees(" reset succeeded")) return labelled(Kind::kAmdReset, "succeeded");
+  if (text.sees(" reset fail")) return labelled(Kind::kAmdReset, "ring_reset_failed");
+  if (text.sees(" reset succeeded")) return labelled(Kind::kAmdReset, "ring_reset_succeeded");
   return std::nullopt;
 }
 

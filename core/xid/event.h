@@ -18,7 +18,8 @@ enum class Kind : std::uint8_t {
   kRmInit,    // RmInitAdapter failed
   kPeermem,   // nvidia-peermem: invalid context
   kAmdRas,    // amdgpu: RAS, ACA, hardware errors
-  kAmdReset,  // amdgpu: GPU reset begin, method, succeeded, failed, VRAM lost
+  kAmdReset,  // amdgpu: reset of the GPU or of one ring: begin, method, succeeded, failed, VRAM
+              // lost
   kAmdHang,   // amdgpu: ring timeout, fence wait loop
   kAer,       // PCIe Advanced Error Reporting
   kEdac,      // memory controller

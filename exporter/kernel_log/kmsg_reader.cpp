@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <ctime>
 #include <system_error>
@@ -64,7 +65,9 @@ Result<ReadCounts> KmsgReader::read(const Sink& sink, std::chrono::milliseconds 
   }
   auto report = drain(sink, stop);
   if (report && report->records == 0 && report->gaps == 0 && device_->wait(wait, stop)) {
+    is_next_fresh_ = true;
     report = drain(sink, stop);
+    is_next_fresh_ = false;
   }
   if (!report) {
     device_->close();
@@ -111,6 +114,7 @@ void KmsgReader::take(const KmsgRecord& record, const Sink& sink, ReadCounts& re
     report.lost_records += record.sequence - *position_.sequence - 1;
   }
   is_hole_counted_ = false;
+  if (std::exchange(is_next_fresh_, false)) behind_ = since_boot_now() - record.since_boot;
   position_.sequence = record.sequence;
   ++report.records;
   const bool continues = record.flag == '+' && !pieces_.text.empty() &&
@@ -135,7 +139,7 @@ void KmsgReader::flush(const Sink& sink) {
 
 void KmsgReader::hand_out(const Sink& sink, std::string_view text, bool is_from_user_space,
                           std::chrono::microseconds since_boot) const {
-  const auto age = since_boot_now() - since_boot;
+  const auto age = std::max(since_boot_now() - since_boot - behind_, std::chrono::microseconds(0));
   sink({text, is_from_user_space,
         clock_.wall() - std::chrono::duration_cast<Clock::Wall::duration>(age)});
 }

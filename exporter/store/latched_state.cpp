@@ -46,11 +46,18 @@ bool may_add(std::size_t size, std::size_t limit, const Observation& observation
   return size < limit || (observation.verdict.known && is_of_known_gpu);
 }
 
-// The driver has reset the GPU by itself: what waited for that is done.
+// The driver has reset the GPU by itself, or one of its rings: what waited for that is done. It
+// logs some hangs without an address, and the address with the reset that follows.
 void clear_by_reset(State& state, const CounterKey& key, WallTime seen) {
+  const bool is_of_ring = key.label == "ring_reset_succeeded";
+  if (!is_of_ring && key.label != "succeeded") return;
   const auto gone = std::erase_if(state.findings, [&](const auto& entry) {
     const Finding& finding = entry.second;
-    return finding.cleared_by == ClearedBy::kGpuReset && finding.pci_bus_id == key.pci_bus_id &&
+    const bool is_hang = finding.check == xid::to_string(xid::Kind::kAmdHang);
+    const bool is_meant = !is_of_ring || (is_hang && finding.code == "ring_timeout");
+    const bool is_of_gpu =
+        finding.pci_bus_id == key.pci_bus_id || (is_hang && finding.pci_bus_id.empty());
+    return finding.cleared_by == ClearedBy::kGpuReset && is_meant && is_of_gpu &&
            finding.last_seen <= seen;
   });
   if (gone != 0) state.findings_updated = std::max(state.findings_updated, seen);
@@ -106,15 +113,22 @@ std::vector<std::string> LatchedState::set_gpus(const std::vector<Gpu>& gpus, Wa
     board = gpu.uuid;
   }
   for (const std::string& bus_id : swapped) {
+    // Swapped while the machine was off: what was seen in this boot is of the new board.
+    const std::string boot = seen_in_boot_.contains(bus_id) ? "" : state_.boot_id;
     // A new UUID makes new series, which begin at 0.
     std::erase_if(state_.counters,
                   [&](const auto& entry) { return entry.first.pci_bus_id == bus_id; });
-    const auto gone = std::erase_if(
-        state_.findings, [&](const auto& entry) { return entry.first.pci_bus_id == bus_id; });
+    const auto gone = std::erase_if(state_.findings, [&](const auto& entry) {
+      const bool is_of_new = !boot.empty() && entry.second.last_boot_id == boot;
+      return entry.first.pci_bus_id == bus_id && !is_of_new;
+    });
     std::erase_if(state_.settled,
                   [&](const auto& entry) { return entry.first.pci_bus_id == bus_id; });
     state_.uuids.erase(bus_id);
     if (gone != 0) state_.findings_updated = now;
+  }
+  for (const Gpu& gpu : gpus) {
+    if (!gpu.uuid.empty()) seen_in_boot_.insert(gpu.pci.bus_id());
   }
   return swapped;
 }
@@ -126,9 +140,9 @@ void LatchedState::observe(const Observation& observation) {
   const bool is_known =
       may_have_twin && twins_.is_told_twice(key, observation.seen, observation.is_driver_event);
   const bool is_new_event = !is_known && count(observation, key);
-  if (key.kind == xid::Kind::kAmdReset && key.label == "succeeded") {
+  // Whoever may write a line clears nothing with it.
+  if (key.kind == xid::Kind::kAmdReset && observation.evidence == Evidence::kKernel)
     clear_by_reset(state_, key, observation.seen);
-  }
   // What means nothing for the GPU (a recovery, a follow-up of another Xid) is counted and not
   // latched.
   if (observation.verdict.severity != Severity::kNone) latch(observation, key, is_new_event);
@@ -284,6 +298,7 @@ void LatchedState::enter_boot(const std::string& boot_id, WallTime now) {
   }
   if (has_changed) state_.findings_updated = now;
   state_.uuids.clear();  // boards may have been swapped
+  seen_in_boot_.clear();
   state_.boot_id = boot_id;
 }
 

@@ -121,6 +121,9 @@ TEST(AmdVerdict, FollowsTheLabel) {
   EXPECT_EQ(catalogue.judge(other(Kind::kAmdHang, "ring_timeout")).severity, Severity::kReset);
   EXPECT_EQ(catalogue.judge(other(Kind::kAmdReset, "failed")).severity, Severity::kReboot);
   EXPECT_TRUE(catalogue.judge(other(Kind::kAmdReset, "succeeded")).clears);
+  EXPECT_EQ(catalogue.judge(other(Kind::kAmdReset, "ring_reset_failed")).severity,
+            Severity::kMonitor)
+      << "the driver resets the GPU next";
 }
 
 TEST(AmdVerdict, DoesNotTrustACounterThatAFaultyDriverHasMoved) {

@@ -24,6 +24,7 @@ struct Script {
     int error = 0;
   };
   std::deque<Answer> answers;
+  std::deque<Answer> after_wait;    // come while the reader waits
   std::size_t smallest_buffer = 0;  // EINVAL below it
   int opened = 0;
   bool may_open = true;
@@ -54,7 +55,10 @@ class ScriptedKmsg final : public KmsgDevice {
     std::memcpy(buffer, answer.record.data(), answer.record.size());
     return static_cast<long>(answer.record.size());
   }
-  bool wait(std::chrono::milliseconds, const std::stop_token&) override { return false; }
+  bool wait(std::chrono::milliseconds, const std::stop_token&) override {
+    script_.answers.swap(script_.after_wait);
+    return !script_.answers.empty();
+  }
 
  private:
   Script& script_;
@@ -242,6 +246,24 @@ TEST_F(KmsgReaderTest, StampsRecordsWithTheTimeOfTheKernelAndNotOfReading) {
   // Logged a millisecond after boot, and this machine has run for longer.
   ASSERT_TRUE(time.has_value());
   EXPECT_LT(*time, clock.wall());
+}
+
+// NTP does not discipline the clock of the records: after weeks it is a minute from the other.
+TEST_F(KmsgReaderTest, StampsARecordThatHasJustComeWithTheTimeOfNowWhateverTheKernelsClockSays) {
+  KmsgReader reader = make();
+  std::vector<Clock::Wall> times;
+  const auto keep = [&](const LogRecord& record) { times.push_back(record.time.value()); };
+  script.say(6, 1, "while it waits");
+  script.answers.swap(script.after_wait);
+  ASSERT_TRUE(reader.read(keep, 1ms, {}).has_value());
+  script.say(6, 2, "soon after");
+  ASSERT_TRUE(reader.read(keep, 1ms, {}).has_value());
+
+  ASSERT_EQ(times.size(), 2U);
+  for (const auto time : times) {
+    EXPECT_LE(time, clock.wall());
+    EXPECT_GT(time, clock.wall() - 1min) << "the record says that it is of the boot";
+  }
 }
 
 TEST_F(KmsgReaderTest, LeavesABatchAtSomePointSoThatItIsStored) {

@@ -352,6 +352,24 @@ TEST(LedgerBoards, ForgetTheOldBoardWhenAnotherIsInItsSlot) {
   EXPECT_EQ(latched.state().findings_updated, at_second(2));
 }
 
+// The kernel log is read before the driver is asked for the GPUs.
+TEST(LedgerBoards, KeepWhatTheNewBoardHasSaidBeforeTheFirstInventory) {
+  State before;
+  before.boot_id = "boot-1";
+  before.boards["0000:4e:00"] = "GPU-old";
+  LatchedState latched(before);
+  latched.observe(observe_xid({.code = 64, .cleared_by = ClearedBy::kOperator}));
+  latched.enter_boot("boot-2", at_second(1));
+  latched.observe(observe_xid({.code = 119, .second = 2}));
+
+  EXPECT_EQ(latched.set_gpus({board("GPU-new")}, at_second(3)).size(), 1U);
+
+  ASSERT_EQ(latched.state().findings.size(), 1U);
+  EXPECT_EQ(latched.state().findings.begin()->second.code, "119");
+  EXPECT_EQ(latched.set_gpus({board("GPU-hot-plugged")}, at_second(4)).size(), 1U);
+  EXPECT_TRUE(latched.state().findings.empty()) << "that one is of the board before";
+}
+
 TEST(LedgerBoards, KeepWhatIsKnownWhileTheDriverSaysNoUuid) {
   LatchedState latched({});
   (void)latched.set_gpus({board("GPU-old")}, at_second(0));
@@ -364,17 +382,26 @@ TEST(LedgerBoards, KeepWhatIsKnownWhileTheDriverSaysNoUuid) {
   EXPECT_EQ(latched.state().findings.size(), 1U);
 }
 
-TEST(LedgerAmd, TakesASucceededResetForWhatAGpuResetClears) {
-  LatchedState latched({});
+Observation amd_hang(const std::string& label = "ring_timeout") {
   Observation hang = observe_xid({.cleared_by = ClearedBy::kGpuReset, .second = 1});
   hang.event.kind = xid::Kind::kAmdHang;
   hang.event.code = 0;
-  hang.event.label = "ring_timeout";
-  Observation reset = hang;
+  hang.event.label = label;
+  return hang;
+}
+
+Observation amd_reset(const std::string& label = "succeeded") {
+  Observation reset = amd_hang(label);
   reset.event.kind = xid::Kind::kAmdReset;
-  reset.event.label = "succeeded";
   reset.verdict.severity = Severity::kNone;
   reset.seen = at_second(5);
+  return reset;
+}
+
+TEST(LedgerAmd, TakesASucceededResetForWhatAGpuResetClears) {
+  LatchedState latched({});
+  const Observation hang = amd_hang();
+  const Observation reset = amd_reset();
   Observation elsewhere = hang;
   elsewhere.event.pci = parse_pci_address("0000:5e:00");
 
@@ -384,6 +411,35 @@ TEST(LedgerAmd, TakesASucceededResetForWhatAGpuResetClears) {
 
   ASSERT_EQ(latched.state().findings.size(), 1U);
   EXPECT_EQ(latched.state().findings.begin()->first.pci_bus_id, "0000:5e:00");
+}
+
+// As `amdgpu: qcm fence wait loop timeout expired` is.
+TEST(LedgerAmd, TakesASucceededResetForAHangThatWasLoggedWithoutAnAddress) {
+  LatchedState latched({});
+  Observation hang = amd_hang("fence_timeout");
+  hang.event.pci.reset();
+  latched.observe(hang);
+  ASSERT_EQ(latched.state().findings.size(), 1U);
+  latched.observe(amd_reset());
+  EXPECT_TRUE(latched.state().findings.empty());
+}
+
+TEST(LedgerAmd, TakesTheResetOfARingForNoMoreThanIt) {
+  LatchedState latched({});
+  latched.observe(amd_hang());
+  latched.observe(amd_hang("fence_timeout"));
+  latched.observe(amd_reset("ring_reset_succeeded"));
+  ASSERT_EQ(latched.state().findings.size(), 1U);
+  EXPECT_EQ(latched.state().findings.begin()->second.code, "fence_timeout");
+}
+
+TEST(LedgerAmd, LetsNoLineOfUserSpaceClearWhatTheKernelHasSaid) {
+  LatchedState latched({});
+  latched.observe(amd_hang());
+  Observation forged = amd_reset();
+  forged.evidence = Evidence::kUserSpace;
+  latched.observe(forged);
+  EXPECT_EQ(latched.state().findings.size(), 1U);
 }
 
 }  // namespace
