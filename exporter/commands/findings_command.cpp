@@ -178,9 +178,7 @@ int run_list_findings(const std::filesystem::path& state_folder, OutputFormat fo
   const auto state = read_state(state_folder, out);
   if (!state) return kFailed;
   std::vector<const Finding*> findings;
-  for (const auto& [key, finding] : state->findings) {
-    if (finding.severity != Severity::kNone) findings.push_back(&finding);
-  }
+  for (const auto& [key, finding] : state->findings) findings.push_back(&finding);
   std::ranges::sort(findings, [](const Finding* left, const Finding* right) {
     return std::tie(right->severity, left->first_seen, left->check, left->code) <
            std::tie(left->severity, right->first_seen, right->check, right->code);
@@ -188,6 +186,11 @@ int run_list_findings(const std::filesystem::path& state_folder, OutputFormat fo
   if (is_for_people(format)) {
     if (findings.empty()) out << "There is no finding.\n";
     if (!findings.empty()) print_findings(findings, out);
+    const bool has_unchecked =
+        !findings.empty() && findings.back()->severity == Severity::kNone;  // the worst come first
+    if (has_unchecked)
+      out << "Severity none: found before this boot, and its check has not looked again since.\n"
+             "Until it has, or you clear it, the exporter does not take its taint off.\n";
     return kDone;
   }
   for (const Finding* finding : findings) out << in_sequence(format, to_json(*finding));

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/runtime/text.h"
+#include "exporter/checks/check/finding_codes.h"
 #include "exporter/publish/node/node_keys.h"
 
 namespace gpuward::exporter {
@@ -61,7 +62,20 @@ std::string untold_message(const Snapshot& snapshot) {
     if (result.status != CheckStatus::kError) continue;
     return to_valid_utf8(name + " could not tell: " + result.details, kMostMessageBytes);
   }
-  return snapshot.gpus.empty() ? "no GPU is known on this node" : "not checked yet in this boot";
+  if (snapshot.gpus.empty()) return "no GPU is known on this node";
+  const Finding* const unchecked = unchecked_finding(snapshot.state);
+  if (unchecked == nullptr) return "not checked yet in this boot";
+  return to_valid_utf8(unchecked->check + " has found " + unchecked->code +
+                           " before this boot and has not looked again",
+                       kMostMessageBytes);
+}
+
+const Finding* unchecked_finding(const State& state) {
+  const auto found = std::ranges::find_if(state.findings, [](const auto& entry) {
+    return entry.second.severity == Severity::kNone &&
+           entry.second.cleared_by == ClearedBy::kCheck && entry.first.check != kAnnouncementsCheck;
+  });
+  return found == state.findings.end() ? nullptr : &found->second;
 }
 
 std::string well_message(const Snapshot& snapshot) {

@@ -18,7 +18,9 @@ inline constexpr std::string_view kGpusUnknown = "GPUsUnknown";
 [[nodiscard]] std::string describe(const Snapshot& snapshot, const Finding& finding);
 // The worst of them, then "; 2 more". At most 1 KiB.
 [[nodiscard]] std::string broken_message(const Snapshot& snapshot);
-// Which check could not tell, and why; or that no GPU is known.
+// The finding of a check in an earlier boot that none of its runs has looked at since; or null.
+[[nodiscard]] const Finding* unchecked_finding(const State& state);
+// Which check could not tell, and why; or which has not looked again, or that no GPU is known.
 [[nodiscard]] std::string untold_message(const Snapshot& snapshot);
 [[nodiscard]] std::string well_message(const Snapshot& snapshot);
 

@@ -33,14 +33,6 @@ bool is_conclusive(CheckStatus status) {
          status == CheckStatus::kFail;
 }
 
-// What a check of another boot has found, and none of this boot has looked at again.
-bool has_memories(const State& state) {
-  return std::ranges::any_of(state.findings, [](const auto& entry) {
-    return entry.second.severity == Severity::kNone &&
-           entry.second.cleared_by == ClearedBy::kCheck && entry.first.check != kAnnouncementsCheck;
-  });
-}
-
 NodeStatus status_of(Severity severity, bool has_looked, bool could_tell) {
   if (severity >= Severity::kReset) return NodeStatus::kFail;
   if (severity == Severity::kNone && !has_looked) return NodeStatus::kUnknown;
@@ -116,7 +108,7 @@ NodeWish wish_of(const Snapshot& snapshot, UntoldNode untold_node) {
   const bool has_error = any_check(state, [](auto s) { return s == CheckStatus::kError; });
   const bool has_conclusion = any_check(state, is_conclusive);
   NodeWish wish;
-  wish.could_tell = has_conclusion && !has_error && !has_memories(state);
+  wish.could_tell = has_conclusion && !has_error && unchecked_finding(state) == nullptr;
   wish.severity = worst_severity(state);
   wish.status = status_of(wish.severity, has_conclusion || has_error, wish.could_tell);
   if (wish.status == NodeStatus::kWarn) wish.severity = Severity::kMonitor;

@@ -162,6 +162,8 @@ TEST(NodeWish, AMemoryOfAnotherBootClearsNothing) {
   EXPECT_EQ(wish.status, NodeStatus::kWarn);
   EXPECT_EQ(wish.taint, TaintWish::kLeave);
   EXPECT_EQ(wish.condition, "Unknown");
+  EXPECT_THAT(wish.message,
+              HasSubstr(" has found gpu_missing before this boot and has not looked"));
 }
 
 TEST(NodeWish, ANodeWithoutGpusHasNoConditionOfThem) {
