@@ -6,6 +6,7 @@
 #include <array>
 #include <string_view>
 
+#include "core/kube/names.h"
 #include "core/runtime/yaml_scalars.h"
 #include "remediator/model/text_map.h"
 
@@ -122,9 +123,10 @@ std::string job_of(const kube::Pod& pod) {
     return std::string(kind_of(job, pod.meta.labels)) + " " + pod.meta.ns + "/" +
            std::string(name) + replica_of(job, pod.meta.labels);
   }
-  const std::string_view group =
-      value_at(pod.meta.annotations, "scheduling.k8s.io/group-name");  // Volcano
-  return group.empty() ? std::string() : "pod group " + pod.meta.ns + "/" + std::string(group);
+  // Volcano's. An annotation may hold anything, also what would read as jobs of other namespaces.
+  const std::string_view group = value_at(pod.meta.annotations, "scheduling.k8s.io/group-name");
+  const bool is_name = kube::validate_node_name(group).has_value();  // DNS names both
+  return is_name ? "pod group " + pod.meta.ns + "/" + std::string(group) : std::string();
 }
 
 std::string_view job_label(std::string_view kind) {

@@ -195,6 +195,9 @@ TEST(DrainPlan, Row23KnowsTheJobsThatRestartAsOne) {
     EXPECT_EQ(job_of(labelled(replica("p"), row.label, "train")), row.name);
   EXPECT_EQ(job_of(annotated(replica("p"), "scheduling.k8s.io/group-name", "train")),
             "pod group default/train");
+  EXPECT_EQ(job_of(annotated(replica("p"), "scheduling.k8s.io/group-name", "x, Job other/train")),
+            "")
+      << "whoever may create pods names no jobs of others";
   EXPECT_EQ(job_of(replica("p")), "");
   kube::Pod own = labelled(replica("p"), "job-name", "gpuward-gpu-reset-a");
   EXPECT_EQ(job_of(labelled(own, "gpuward.dev/step", "gpu-reset")), "") << "a Job of gpuward's";
