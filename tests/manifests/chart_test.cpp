@@ -150,6 +150,15 @@ TEST_F(Chart, ChangesNothingInTheClusterUntilItIsToldTo) {
     EXPECT_THAT(rendered, Not(HasSubstr("kind: ClusterRole\n  name: " + std::string(role))));
 }
 
+// A program and AWS terminate machines without the right to delete NodeClaims.
+TEST_F(Chart, LetsTerminateSeeAttachedVolumesWithoutGrants) {
+  const std::string rendered = chart({"--set=remediator.policy.machines.aws.terminate=true"});
+  EXPECT_THAT(rendered, HasSubstr("    resources: [volumeattachments]\n    verbs: [list]\n"));
+  EXPECT_THAT(rendered,
+              HasSubstr("  kind: ClusterRole\n  name: gpuward-remediator-volumes\nsubjects:\n"));
+  EXPECT_THAT(rendered, Not(HasSubstr("  name: gpuward-remediator-terminate\nsubjects:\n")));
+}
+
 TEST_F(Chart, UsesItsOwnNamesOnNodesUnlessItIsToldOthers) {
   const std::string rendered = chart();
   EXPECT_THAT(rendered, HasSubstr("      preset: gpuward\n"));

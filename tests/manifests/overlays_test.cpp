@@ -158,5 +158,15 @@ TEST(AwsOverlay, EndsInstancesUnderARoleOfItsOwn) {
   EXPECT_THAT(documents, HasSubstr("aws: {reboot: true, terminate: true"));
 }
 
+// `terminate` lists VolumeAttachments, and on EC2 it needs no right to delete NodeClaims.
+TEST(AwsOverlay, SeesAttachedVolumesAndDeletesNoNodeClaims) {
+  GPUWARD_REQUIRE(why_no_kubectl());
+  const std::string documents = overlay("aws");
+  EXPECT_THAT(documents, HasSubstr("  - volumeattachments\n  verbs:\n  - list\n"));
+  EXPECT_THAT(documents,
+              HasSubstr("  kind: ClusterRole\n  name: gpuward-remediator-volumes\nsubjects:\n"));
+  EXPECT_THAT(documents, Not(HasSubstr("nodeclaims")));
+}
+
 }  // namespace
 }  // namespace gpuward::manifests
