@@ -122,4 +122,16 @@ KeyedCertificate CertificateAuthority::issue_client(const std::string& common_na
   return made;
 }
 
+KeyedCertificate CertificateAuthority::issue_client_without_subject(const std::string& uri) const {
+  EVP_PKEY* key = make_key();
+  X509* certificate = make_certificate(key, Validity::kNow);
+  X509_set_issuer_name(certificate, X509_get_subject_name(certificate_));
+  add_extension(certificate, certificate_, NID_ext_key_usage, "clientAuth");
+  add_extension(certificate, certificate_, NID_subject_alt_name, "critical,URI:" + uri);
+  KeyedCertificate made = finish(certificate, key, key_);
+  X509_free(certificate);
+  EVP_PKEY_free(key);
+  return made;
+}
+
 }  // namespace gpuward::support

@@ -31,6 +31,8 @@ class CertificateAuthority {
   // Subject "CN=common_name,O=organisation"; to Kubernetes a user and its group.
   [[nodiscard]] KeyedCertificate issue_client(const std::string& common_name,
                                               const std::string& organisation = "gpuward") const;
+  // With an empty subject: `uri` ("spiffe://...") is all that names the client.
+  [[nodiscard]] KeyedCertificate issue_client_without_subject(const std::string& uri) const;
 
  private:
   EVP_PKEY* key_;

@@ -43,7 +43,7 @@ Result<std::unique_ptr<Authenticator>> Authenticator::create(const ServerOptions
 
 std::optional<std::string> Authenticator::authenticate(const Request& request) {
   if (certificate_suffices_) {
-    return request.subject.empty() ? std::nullopt : std::optional(request.subject);
+    return request.has_verified_certificate ? std::optional(request.subject) : std::nullopt;
   }
   const auto authorization = read_authorization(request);
   if (!authorization) return std::nullopt;

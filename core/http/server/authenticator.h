@@ -18,8 +18,9 @@ class Authenticator {
  public:
   [[nodiscard]] static Result<std::unique_ptr<Authenticator>> create(const ServerOptions& options);
 
-  // Any thread. The subject of the caller, which may be empty; nullopt: refuse. `request.subject`
-  // is that of the client's certificate, which TLS has already verified.
+  // Any thread. The subject of the caller, which may be empty, also that of a certificate; nullopt:
+  // refuse. `request.subject` is that of the client's certificate; whether TLS has verified one is
+  // has_verified_certificate alone.
   [[nodiscard]] std::optional<std::string> authenticate(const Request& request);
   // 401 with a WWW-Authenticate for each scheme; the same for every reason.
   [[nodiscard]] Response refusal() const;

@@ -77,7 +77,11 @@ ReceivedHead receive_head(mg_connection* native, const Limits& limits) {
   head.request.method = text_of(info.request_method);
   head.request.query = text_of(info.query_string);
   head.request.peer = peer_of(info);
-  if (info.client_cert != nullptr) head.request.subject = subject_of(info.client_cert->peer_cert);
+  // Without a client CA none is asked for, and with one the handshake fails unless it is verified.
+  if (info.client_cert != nullptr && info.client_cert->peer_cert != nullptr) {
+    head.request.has_verified_certificate = true;
+    head.request.subject = subject_of(info.client_cert->peer_cert);
+  }
   bool has_bad_field = !ends_after_last_field(info);
   for (int i = 0; i < info.num_headers; ++i) {
     const mg_header& header = info.http_headers[i];

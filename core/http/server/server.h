@@ -27,6 +27,9 @@ struct Request {
   std::string peer;    // "127.0.0.1", "::1"
   std::string
       subject;  // user of basic authentication or subject of the client certificate; may be empty
+  // TLS has verified the client's certificate (ServerTls::client_ca_file). Its subject may be
+  // empty: some have only a subject alternative name.
+  bool has_verified_certificate = false;
 
   // The first header of that name, whatever its case; empty where there is none.
   [[nodiscard]] std::string_view header(std::string_view name) const {

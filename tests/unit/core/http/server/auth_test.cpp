@@ -2,6 +2,7 @@
 #include <crypt.h>
 #include <gtest/gtest.h>
 
+#include "core/http/server/authenticator.h"
 #include "core/runtime/encoding.h"
 #include "tests/support/temp_dir.h"
 #include "tests/unit/core/http/server/raw_socket.h"
@@ -55,6 +56,19 @@ TEST_F(ServerAuthentication, RefusesEverybodyWhereNothingIsConfigured) {
   EXPECT_EQ(get(server.port(), "").status, 401);
   EXPECT_EQ(get(server.port(), "Bearer x").status, 401);
   EXPECT_EQ(raw_exchange(server.port(), "GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n").status, 200);
+}
+
+TEST_F(ServerAuthentication, TakesNoSubjectForAVerifiedCertificate) {
+  ServerOptions options;
+  options.tls.client_ca_file = folder_ / "ca.crt";
+  const auto authenticator = Authenticator::create(options);
+  ASSERT_TRUE(authenticator);
+  Request request;
+  request.subject = "CN=prometheus";
+  EXPECT_FALSE((*authenticator)->authenticate(request));
+  request.subject.clear();
+  request.has_verified_certificate = true;
+  EXPECT_TRUE((*authenticator)->authenticate(request));
 }
 
 TEST_F(ServerAuthentication, AcceptsTheBearerToken) {

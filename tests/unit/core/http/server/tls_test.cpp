@@ -116,6 +116,21 @@ TEST_F(ServerTlsTest, AsksForAClientCertificate) {
   EXPECT_EQ(response->body, "CN=prometheus,O=monitoring");
 }
 
+TEST_F(ServerTlsTest, TakesAClientCertificateWithoutASubject) {
+  const TestServer server(routes(), mutual_options());
+  const std::string uri = "spiffe://cluster.local/ns/monitoring/sa/prometheus";
+  CurlClient with(showing(authority_.issue_client_without_subject(uri)));
+  const auto response = with.send(get_request(server.url("/whoami")));
+  ASSERT_TRUE(response) << response.error().message;
+  EXPECT_EQ(response->status, 200);
+  EXPECT_EQ(response->body, "");
+  CurlClient without(trusting());
+  EXPECT_FALSE(without.send(get_request(server.url("/whoami"))));
+  const CertificateAuthority other("gpuward test CA");
+  CurlClient foreign(showing(other.issue_client_without_subject(uri)));
+  EXPECT_FALSE(foreign.send(get_request(server.url("/whoami"))));
+}
+
 TEST_F(ServerTlsTest, RefusesCertificatesOfAnotherCa) {
   const TestServer server(routes(), mutual_options());
   const CertificateAuthority other("gpuward test CA");
