@@ -1,7 +1,6 @@
 #include "core/runtime/log_line.h"
 
-#include <array>
-#include <cstdint>
+#include <cstddef>
 
 #include "core/runtime/text.h"
 
@@ -24,41 +23,6 @@ std::string_view name_of(LogLevel level) {
   return "error";
 }
 
-// C0, DEL and C1: what could end a line or steer a terminal.
-bool is_control(std::uint32_t code) { return code < 0x20 || (code >= 0x7f && code < 0xa0); }
-
-void append_escape(std::string& line, std::uint32_t code) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  switch (code) {
-    case '\n':
-      line += "\\n";
-      return;
-    case '\r':
-      line += "\\r";
-      return;
-    case '\t':
-      line += "\\t";
-      return;
-    case '"':
-      line += "\\\"";
-      return;
-    case '\\':
-      line += "\\\\";
-      return;
-  }
-  line += "\\u00";
-  line += kDigits[(code >> 4U) & 0xfU];
-  line += kDigits[code & 0xfU];
-}
-
-// The code point of a character of one or two bytes; larger ones are never escaped.
-std::uint32_t code_of(std::string_view character) {
-  const auto first = static_cast<std::uint8_t>(character[0]);
-  if (character.size() == 1) return first;
-  if (character.size() > 2) return 0x10000;
-  return (first & 0x1fU) << 6U | (static_cast<std::uint8_t>(character[1]) & 0x3fU);
-}
-
 void append_quoted(std::string& line, std::string_view text) {
   line += '"';
   text = text.substr(0, kLongestValue);
@@ -69,11 +33,12 @@ void append_quoted(std::string& line, std::string_view text) {
       text.remove_prefix(1);
       continue;
     }
-    const std::uint32_t code = code_of(text.substr(0, length));
-    if (is_control(code) || code == '"' || code == '\\') {
-      append_escape(line, code);
+    const std::string_view character = text.substr(0, length);
+    if (is_control_character(character)) {
+      append_control_escape(line, character);
     } else {
-      line += text.substr(0, length);
+      if (character == "\"" || character == "\\") line += '\\';
+      line += character;
     }
     text.remove_prefix(length);
   }

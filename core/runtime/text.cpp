@@ -40,11 +40,20 @@ bool fits(const Form& form, std::string_view text) {
   return true;
 }
 
-// C0, DEL and C1, tab excepted.
-bool is_control(std::string_view character) {
-  const std::uint8_t first = byte_at(character, 0);
-  if (character.size() == 1) return (first < 0x20 && first != '\t') || first == 0x7f;
-  return first == 0xc2 && byte_at(character, 1) < 0xa0;
+std::string escaped_except(std::string_view kept, std::string_view text) {
+  std::string escaped;
+  escaped.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = utf8_character_length(text);
+    const std::string_view character = length == 0 ? kReplacement : text.substr(0, length);
+    if (is_control_character(character) && !kept.contains(character)) {
+      append_control_escape(escaped, character);
+    } else {
+      escaped += character;
+    }
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return escaped;
 }
 
 }  // namespace
@@ -73,13 +82,40 @@ std::string to_valid_utf8(std::string_view text, std::size_t max_bytes) {
   while (!text.empty()) {
     const std::size_t length = utf8_character_length(text);
     std::string_view character = length == 0 ? kReplacement : text.substr(0, length);
-    if (length != 0 && is_control(character)) character = " ";
+    if (character != "\t" && is_control_character(character)) character = " ";
     if (valid.size() + character.size() > max_bytes) break;
     valid += character;
     text.remove_prefix(length == 0 ? 1 : length);
   }
   return valid;
 }
+
+bool is_control_character(std::string_view character) {
+  const std::uint8_t first = byte_at(character, 0);
+  if (character.size() == 1) return first < 0x20 || first == 0x7f;
+  return first == 0xc2 && byte_at(character, 1) < 0xa0;
+}
+
+void append_control_escape(std::string& text, std::string_view character) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  if (character == "\n") {
+    text += "\\n";
+  } else if (character == "\r") {
+    text += "\\r";
+  } else if (character == "\t") {
+    text += "\\t";
+  } else {
+    // Of C1 too, whose second byte is the code point: c2 80 is U+0080.
+    const std::size_t code = byte_at(character, character.size() - 1);
+    text += "\\u00";
+    text += kDigits[code >> 4U];
+    text += kDigits[code & 0xfU];
+  }
+}
+
+std::string escaped_line(std::string_view text) { return escaped_except("", text); }
+
+std::string escaped_lines(std::string_view text) { return escaped_except("\n\t", text); }
 
 std::string to_lower(std::string_view text) {
   std::string lower(text);

@@ -24,6 +24,17 @@ namespace gpuward {
 // cut at a character's border.
 [[nodiscard]] std::string to_valid_utf8(std::string_view text, std::size_t max_bytes = 4096);
 
+// Whether a UTF-8 character is C0, DEL or C1: what could end a line or steer a terminal.
+[[nodiscard]] bool is_control_character(std::string_view character);
+// A control character as logs and JSON write it: `\n`, `\t`, `\u001b`.
+void append_control_escape(std::string& text, std::string_view character);
+
+// With every control character escaped, so that a value is one line of a terminal and steers
+// nothing; invalid bytes become U+FFFD.
+[[nodiscard]] std::string escaped_line(std::string_view text);
+// The same for text that is laid out: line ends and tabs stay.
+[[nodiscard]] std::string escaped_lines(std::string_view text);
+
 // The whole of `text` as an integer of type T, without a prefix for the base; nullopt where it is
 // anything else or out of range.
 template <typename T>

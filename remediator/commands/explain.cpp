@@ -87,8 +87,8 @@ std::string explain_steps(const RemediationStatus& status) {
 std::string explain_approval(const ApprovalRecord& approval) {
   const std::string step(to_string(approval.step));
   if (approval.seen_at) {
-    return "  " + step + " was approved by " + approval.by + ", " + to_rfc3339(*approval.seen_at) +
-           "\n";
+    return "  " + step + " was approved by " + escaped_line(approval.by) + ", " +
+           to_rfc3339(*approval.seen_at) + "\n";
   }
   return "  approval of " + step + " asked for " + to_rfc3339(approval.requested_at) + "\n";
 }
@@ -98,8 +98,8 @@ std::string explain_finding(const NodeFinding& finding, bool is_open) {
   if (!finding.serial.empty()) text += ", serial " + finding.serial;
   text += ", severity " + finding.severity + ", since " + to_rfc3339(finding.first_seen) + "\n";
   if (!finding.meaning.empty()) text += "    meaning: " + finding.meaning + "\n";
-  if (!finding.line.empty()) text += "    seen: " + finding.line + "\n";
-  if (!finding.workload.empty()) text += "    used by: " + finding.workload + "\n";
+  if (!finding.line.empty()) text += "    seen: " + escaped_line(finding.line) + "\n";
+  if (!finding.workload.empty()) text += "    used by: " + escaped_line(finding.workload) + "\n";
   return text;
 }
 
@@ -144,7 +144,8 @@ std::string explain_commands(const Remediation& remediation, const std::string& 
 
 std::string explain_jobs(const Remediation& remediation) {
   const std::vector<std::string> jobs = jobs_drained(remediation);
-  return jobs.empty() ? "" : "  jobs that lost pods: " + list_first(jobs, jobs.size()) + "\n";
+  if (jobs.empty()) return {};
+  return "  jobs that lost pods: " + escaped_line(list_first(jobs, jobs.size())) + "\n";
 }
 
 // The chain of reasons without what other lines say already: the alerts, and where it ended.
@@ -183,8 +184,8 @@ std::string explain_one(const Remediation& remediation, WallTime now,
                      (remediation.is_drill() ? ", drill" : "") + "\n";
   const std::string reason = reason_of(remediation, now);
   const std::string who = who_asked(remediation, now);
-  if (!reason.empty()) text += "  now: " + reason + "\n";
-  if (!who.empty() && who != reason) text += "  " + who + "\n";
+  if (!reason.empty()) text += "  now: " + escaped_line(reason) + "\n";
+  if (!who.empty() && who != reason) text += "  " + escaped_line(who) + "\n";
   const bool is_at_its_end = status.phase == Phase::kQuarantined && status.mode < Mode::kFull &&
                              status.rule.starts_with("severities.");
   if (is_at_its_end) {

@@ -14,6 +14,7 @@
 #include "core/command_line/output.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/signals.h"
+#include "core/runtime/text.h"
 #include "remediator/ctl/colours.h"
 #include "remediator/ctl/parse.h"
 #include "remediator/ctl/watch.h"
@@ -31,7 +32,7 @@ constexpr std::string_view kClearScreen = "\033[H\033[2J";
 constexpr std::chrono::milliseconds kStopWithin{200};
 
 int complain(const gpuward::Error& error) {
-  std::cerr << "error: " << error.message << "\n";
+  std::cerr << "error: " << gpuward::escaped_lines(error.message) << "\n";
   return error.kind == ErrorKind::kInvalid || error.kind == ErrorKind::kNotFound ? kWrongUsage
                                                                                  : kFailed;
 }
@@ -43,10 +44,12 @@ bool is_set(const char* variable) {
 
 bool is_terminal() { return ::isatty(STDOUT_FILENO) != 0; }
 
+// Much of the text comes from the cluster: only our own colours may reach the terminal.
 bool print(const CtlLine& line, const std::string& text) {
+  const std::string safe = gpuward::escaped_lines(text);
   const bool has_colours = line.command->has_colours && is_for_people(line.flags.output) &&
                            is_terminal() && !is_set("NO_COLOR");
-  std::cout << (has_colours ? gpuward::remediator::coloured(text) : text) << std::flush;
+  std::cout << (has_colours ? gpuward::remediator::coloured(safe) : safe) << std::flush;
   return std::cout.good();
 }
 

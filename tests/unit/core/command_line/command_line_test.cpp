@@ -4,6 +4,7 @@
 #include <functional>
 #include <sstream>
 
+#include "core/command_line/table.h"
 #include "exporter/commands/all.h"
 #include "remediator/config/flags.h"
 #include "remediator/ctl/parse.h"
@@ -311,6 +312,12 @@ TEST(Help, OfGpuwardctlFitsAScreenAndNamesCommandsFirst) {
   std::istringstream lines(help);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
   EXPECT_LT(help.find("  status "), help.find("--kubeconfig"));
+}
+
+TEST(Table, HasNoLineThatAValueHasFaked) {
+  EXPECT_EQ(table_text({{"NODE", "MESSAGE"}, {"a\033[2J", "x\ngpu-02  Held"}}),
+            "NODE        MESSAGE\n"
+            "a\\u001b[2J  x\\ngpu-02  Held\n");
 }
 
 TEST(Completion, KnowsNoOtherShell) {

@@ -34,6 +34,18 @@ TEST(ToValidUtf8, CutsAtTheBorderOfACharacter) {
   EXPECT_EQ(to_valid_utf8("\xff", 2), "");
 }
 
+TEST(EscapedLine, IsOneLineThatSteersNoTerminal) {
+  EXPECT_EQ(escaped_line("a\n\r\tb\033]0;x\a\x7f\0"sv), R"(a\n\r\tb\u001b]0;x\u0007\u007f\u0000)");
+  EXPECT_EQ(escaped_line("\u0080\u009b31m\u009f\u00a0"), "\\u0080\\u009b31m\\u009f\u00a0");
+  EXPECT_EQ(escaped_line("\x9b[m"), "\uFFFD[m");  // CSI to a terminal that knows no UTF-8
+  EXPECT_EQ(escaped_line("a\\\"b \u00e9 \u20ac \U0001F525"), "a\\\"b \u00e9 \u20ac \U0001F525");
+}
+
+TEST(EscapedLines, KeepsTheLayout) {
+  EXPECT_EQ(escaped_lines("a\tb\n\n\033[2Jc\r\n"), "a\tb\n\n\\u001b[2Jc\\r\n");
+  EXPECT_EQ(escaped_lines(""), "");
+}
+
 TEST(Utf8, IsValidUpToTheLastCodePointOnly) {
   EXPECT_TRUE(is_valid_utf8("\xf4\x8f\xbf\xbf"));
   EXPECT_FALSE(is_valid_utf8("\xf4\x90\x80\x80"));

@@ -185,6 +185,19 @@ TEST(Explain, NamesWhatBrokeWhoWasHitAndWhichCommandsHelp) {
                       "  to take off what is gpuward's, and close it: gpuwardctl cancel gpu-01\n"));
 }
 
+TEST(Explain, HasNoLineThatTheNameOfAJobHasFaked) {
+  Remediation sick = open("gpu-01", Phase::kWaiting, "approval", "reboot waits for an approval");
+  sick.status.steps = {{.step = Step::kDrain,
+                        .result = StepResult::kDone,
+                        .intent_at = std::nullopt,
+                        .finished_at = std::nullopt,
+                        .message = {},
+                        .facts = {{"jobs", "Job default/a\ngpu-01-ab-1: Released"}}}};
+
+  EXPECT_THAT(explain("gpu-01", {&sick, 1}, kStart),
+              HasSubstr("  jobs that lost pods: Job default/a\\ngpu-01-ab-1: Released\n"));
+}
+
 TEST(Explain, SaysWhereTheModeEndsAndWhatToRead) {
   Remediation sick = closed(Phase::kQuarantined, "same");
   sick.alerts[0].alertname = "GpuNodeNeedsReboot";

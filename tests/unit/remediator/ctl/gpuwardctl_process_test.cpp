@@ -162,6 +162,25 @@ TEST_F(Ctl, HasColoursOnATerminalAloneAndNeverWithNoColor) {
   EXPECT_THAT(ctl({"status"}).output, AllOf(HasSubstr("STOPPED"), Not(HasSubstr("\033"))));
 }
 
+TEST_F(Ctl, LetsNothingOfTheClusterSteerTheTerminal) {
+  const std::string all = "/apis/gpuward.dev/v1alpha1/remediations";
+  server_->kube().create(all, {{"apiVersion", "gpuward.dev/v1alpha1"},
+                               {"kind", "Remediation"},
+                               {"metadata", {{"name", "gpu-01-ab-1"}}},
+                               {"spec",
+                                {{"nodeName", "gpu-01"},
+                                 {"nodeUID", "uid"},
+                                 {"severity", "reboot"},
+                                 {"alerts", Json::array()}}}});
+  server_->kube().patch_status(all + "/gpu-01-ab-1",
+                               {{"status", {{"phase", "Held"}, {"message", "job \033]0;x\a"}}}});
+
+  EXPECT_THAT(ctl({"explain", "gpu-01"}).output,
+              AllOf(HasSubstr("now: job \\u001b]0;x\\u0007\n"), Not(HasSubstr("\033"))));
+  EXPECT_THAT(run({"policy", "check", path("no\033]0;x\a.yaml")}, {}).error_output,
+              AllOf(HasSubstr("\\u001b]0;x\\u0007"), Not(HasSubstr("\033"))));
+}
+
 TEST_F(Ctl, WatchesUntilItIsInterrupted) {
   auto watching = support::Process::spawn(
       {.argv = {kCtl, "status", "-w", "--kubeconfig=" + path("kubeconfig")}});
