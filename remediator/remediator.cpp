@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "remediator/budgets/breaker.h"
-#include "remediator/config/load_policy.h"
 #include "remediator/page/metrics.h"
 #include "remediator/page/pages.h"
 #include "remediator/records/view_queries.h"
@@ -90,7 +89,7 @@ std::vector<http::Route> routes_of(const PageSources& sources, Site& site) {
 Result<std::unique_ptr<Remediator>> Remediator::start(const Flags& flags, Clock& clock, Log& log) {
   auto security = load_webhook_security(flags.web);
   if (!security) return std::unexpected(security.error());
-  auto policy = load_policy(flags);
+  auto policy = load_watched_policy(flags);
   if (!policy) return std::unexpected(policy.error());
   auto audit = AuditTrail::open(flags.audit_path);
   if (!audit) return std::unexpected(audit.error());
@@ -109,12 +108,12 @@ Result<std::unique_ptr<Remediator>> Remediator::start(const Flags& flags, Clock&
   return remediator;
 }
 
-Remediator::Remediator(Flags flags, Policy policy, std::unique_ptr<AuditTrail> audit,
+Remediator::Remediator(Flags flags, WatchedPolicy policy, std::unique_ptr<AuditTrail> audit,
                        std::unique_ptr<Cluster> cluster, Clock& clock, Log& log)
     : flags_(std::move(flags)),
       clock_(clock),
       log_(log),
-      policy_(std::move(policy)),
+      policy_(std::move(policy.policy)),
       counters_(clock),
       audit_(std::move(audit)),
       recorder_(counters_, *audit_, log),
@@ -144,13 +143,14 @@ Remediator::Remediator(Flags flags, Policy policy, std::unique_ptr<AuditTrail> a
       slots_(ledger_, work_store_, view_, policy_, clock),
       evictor_(*apis_.drain, clock, policy_.get()->evictions),
       drainer_(*apis_.drain, evictor_, clock),
-      reload_(flags_, {.policy = policy_,
-                       .triage = triage_,
-                       .notifier = notifier_,
-                       .evictor = evictor_,
-                       .on_new = [this] { controller_->look_at_all(); },
-                       .clock = clock,
-                       .log = log}),
+      reload_(flags_, std::move(policy.watch),
+              {.policy = policy_,
+               .triage = triage_,
+               .notifier = notifier_,
+               .evictor = evictor_,
+               .on_new = [this] { controller_->look_at_all(); },
+               .clock = clock,
+               .log = log}),
       site_(view_, policy_, *apis_.probe, flags_.state_namespace, clock),
       machines_(
           make_providers({.policy = policy_, .api = *apis_.work, .clock = clock, .aws = &aws_})) {

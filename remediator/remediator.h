@@ -23,6 +23,7 @@
 #include "remediator/config/cluster.h"
 #include "remediator/config/evidence_sources.h"
 #include "remediator/config/flags.h"
+#include "remediator/config/load_policy.h"
 #include "remediator/config/policy_reload.h"
 #include "remediator/config/source_clients.h"
 #include "remediator/execution/controller.h"
@@ -68,7 +69,7 @@ class Remediator {
   [[nodiscard]] const std::vector<int>& telemetry_ports() const { return telemetry_->ports(); }
 
  private:
-  Remediator(Flags flags, Policy policy, std::unique_ptr<AuditTrail> audit,
+  Remediator(Flags flags, WatchedPolicy policy, std::unique_ptr<AuditTrail> audit,
              std::unique_ptr<Cluster> cluster, Clock& clock, Log& log);
   void assemble();
   [[nodiscard]] Status serve(const WebhookSecurity& security);

@@ -180,7 +180,9 @@ Result<XmlElement> AwsClient::query(const AwsQuery& query) {
             .headers = {{"Content-Type", "application/x-www-form-urlencoded; charset=utf-8"}},
             .body = form_of(fields),
             .region = query.region,
-            .permit = query.permit});
+            .timeout = query.timeout,
+            .permit = query.permit,
+            .stop = query.stop});
   if (!answer) return std::unexpected(answer.error());
   auto root = parse_xml(answer->body);
   if (root) return root;

@@ -38,7 +38,8 @@ struct AwsCall {
   // Asked before each attempt of a call that changes something: where it refuses, its error is the
   // answer, and nothing was begun.
   Permit permit = {};
-  // Ends a call that only asks; one that changes something is better waited for.
+  // Ends a call that only asks or that may be made twice; one that changes something else is better
+  // waited for. Looking for keys or the region goes on: that ends by time-outs of its own.
   std::stop_token stop = {};
 };
 
@@ -48,7 +49,10 @@ struct AwsQuery {
   std::string action, version;  // "TerminateInstances", "2016-11-15"
   http::Query parameters = {};
   std::string region = {};
-  Permit permit = {};  // as AwsCall's
+  // As AwsCall's.
+  std::chrono::milliseconds timeout{10'000};
+  Permit permit = {};
+  std::stop_token stop = {};
 };
 
 // Any thread.

@@ -28,4 +28,12 @@ Result<Policy> load_policy(const Flags& flags) {
   return policy;
 }
 
+Result<WatchedPolicy> load_watched_policy(const Flags& flags) {
+  std::optional<FileWatch> watch;
+  if (!flags.config_file.empty()) watch.emplace(flags.config_file);
+  auto policy = load_policy(flags);
+  if (!policy) return std::unexpected(policy.error());
+  return WatchedPolicy{.policy = *std::move(policy), .watch = std::move(watch)};
+}
+
 }  // namespace gpuward::remediator

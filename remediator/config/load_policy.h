@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/model/result.h"
+#include "core/runtime/files.h"
 #include "remediator/config/flags.h"
 #include "remediator/policy/policy.h"
 
@@ -17,5 +18,13 @@ namespace gpuward::remediator {
                                          std::optional<Mode> mode);
 // That of the server, with the sinks of its environment.
 [[nodiscard]] Result<Policy> load_policy(const Flags& flags);
+
+// The policy that the server starts with.
+struct WatchedPolicy {
+  Policy policy;
+  std::optional<FileWatch> watch;  // nullopt where no file is named
+};
+// The watch takes its first look before the file is read, so that it sees each later change.
+[[nodiscard]] Result<WatchedPolicy> load_watched_policy(const Flags& flags);
 
 }  // namespace gpuward::remediator

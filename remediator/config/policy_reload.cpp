@@ -17,25 +17,26 @@ void log_policy(const Policy& policy, Log& log) {
 
 }  // namespace
 
-PolicyReload::PolicyReload(const Flags& flags, PolicyUsers users)
-    : flags_(flags), users_(std::move(users)), last_good_at_(users_.clock.wall()) {
-  if (!flags_.config_file.empty()) watch_.emplace(flags_.config_file);
-}
+PolicyReload::PolicyReload(const Flags& flags, std::optional<FileWatch> watch, PolicyUsers users)
+    : flags_(flags),
+      users_(std::move(users)),
+      watch_(std::move(watch)),
+      last_good_at_(users_.clock.wall()) {}
 
 Status PolicyReload::adopt_first() {
   const auto policy = users_.policy.get();
-  if (auto adopted = adopt(*policy); !adopted) return adopted;
+  if (auto leaving = adopt(*policy); !leaving) return std::unexpected(leaving.error());
   log_policy(*policy, users_.log);
   return {};
 }
 
 // The parts of a policy that open files and threads of their own.
-Status PolicyReload::adopt(const Policy& policy) {
+Result<Notifier::Leaving> PolicyReload::adopt(const Policy& policy) {
   auto triage = users_.triage.prepare(policy.triage);
   if (!triage) return std::unexpected(triage.error());
-  if (auto opened = users_.notifier.set_sinks(policy.notifications.sinks); !opened) return opened;
-  users_.triage.take_over(*std::move(triage));
-  return {};
+  auto leaving = users_.notifier.set_sinks(policy.notifications.sinks);
+  if (leaving) users_.triage.take_over(*std::move(triage));
+  return leaving;
 }
 
 void PolicyReload::reload_if_changed() {
@@ -50,9 +51,10 @@ void PolicyReload::reload() {
     last_good_ = false;
     return;
   }
-  if (auto adopted = adopt(*policy); !adopted) {
+  auto leaving = adopt(*policy);
+  if (!leaving) {
     users_.log.error("The new policy cannot be taken over: the old one stays in force",
-                     {{"error", adopted.error().message}});
+                     {{"error", leaving.error().message}});
     last_good_ = false;
     return;
   }
@@ -62,6 +64,8 @@ void PolicyReload::reload() {
   last_good_ = true;
   last_good_at_ = users_.clock.wall();
   users_.on_new();
+  // Last, because a sink may be inside a call that takes seconds to end.
+  leaving->clear();
 }
 
 }  // namespace gpuward::remediator

@@ -32,7 +32,8 @@ struct PolicyUsers {
 // Main thread, but for what metrics read.
 class PolicyReload {
  public:
-  PolicyReload(const Flags& flags, PolicyUsers users);
+  // `watch`: of load_watched_policy().
+  PolicyReload(const Flags& flags, std::optional<FileWatch> watch, PolicyUsers users);
 
   // Of the policy that the process starts with.
   [[nodiscard]] Status adopt_first();
@@ -44,7 +45,7 @@ class PolicyReload {
   [[nodiscard]] Clock::Wall last_good_at() const { return last_good_at_; }
 
  private:
-  [[nodiscard]] Status adopt(const Policy& policy);
+  [[nodiscard]] Result<Notifier::Leaving> adopt(const Policy& policy);
 
   const Flags& flags_;
   PolicyUsers users_;

@@ -24,14 +24,14 @@ class CloudWatchLogsSink final : public Sink {
   CloudWatchLogsSink(SinkSettings settings, aws::AwsClient& aws)
       : settings_(std::move(settings)), aws_(aws) {}
 
-  Status deliver(const NotificationEvent& event, const std::stop_token&) override {
-    Status put = put_event(event);
+  Status deliver(const NotificationEvent& event, const std::stop_token& stop) override {
+    Status put = put_event(event, stop);
     if (put || put.error().kind != ErrorKind::kNotFound) return put;
     // The stream or the group is not there; without the group this says so. Another replica may
     // have made the stream since.
-    const auto made = call("CreateLogStream", in_stream());
+    const auto made = call("CreateLogStream", in_stream(), stop);
     if (!made && made.error().kind != ErrorKind::kConflict) return std::unexpected(made.error());
-    return put_event(event);
+    return put_event(event, stop);
   }
 
  private:
@@ -39,22 +39,24 @@ class CloudWatchLogsSink final : public Sink {
     return {{"logGroupName", settings_.target}, {"logStreamName", kStream}};
   }
 
-  [[nodiscard]] Result<http::ClientResponse> call(const std::string& action, const Json& body) {
+  [[nodiscard]] Result<http::ClientResponse> call(const std::string& action, const Json& body,
+                                                  const std::stop_token& stop) {
     return aws_.call({.service = aws::kCloudWatchLogs,
                       .what = action,
                       .headers = {{"Content-Type", "application/x-amz-json-1.1"},
                                   {"X-Amz-Target", "Logs_20140328." + action}},
                       .body = dump_json(body),
                       .region = settings_.region,
-                      .timeout = settings_.timeout});
+                      .timeout = settings_.timeout,
+                      .stop = stop});
   }
 
-  [[nodiscard]] Status put_event(const NotificationEvent& event) {
+  [[nodiscard]] Status put_event(const NotificationEvent& event, const std::stop_token& stop) {
     Json body = in_stream();
     body["logEvents"] =
         Json::array({{{"timestamp", milliseconds_of(event.timestamp)},
                       {"message", to_event_json(event, text_of(event, settings_.text))}}});
-    const auto answer = call("PutLogEvents", body);
+    const auto answer = call("PutLogEvents", body, stop);
     if (!answer) return std::unexpected(answer.error());
     const auto json = parse_json(answer->body);
     // A 200 all the same: the event is older than 14 days or than the group keeps.

@@ -23,7 +23,7 @@ class CloudWatchSink final : public Sink {
   CloudWatchSink(SinkSettings settings, aws::AwsClient& aws)
       : settings_(std::move(settings)), aws_(aws) {}
 
-  Status deliver(const NotificationEvent& event, const std::stop_token&) override {
+  Status deliver(const NotificationEvent& event, const std::stop_token& stop) override {
     http::Query query{{"Namespace", settings_.target},
                       {kDatum + "MetricName", "GPUErrorByType"},
                       {kDatum + "Timestamp", event.timestamp},
@@ -36,7 +36,9 @@ class CloudWatchSink final : public Sink {
                                  .action = "PutMetricData",
                                  .version = "2010-08-01",
                                  .parameters = std::move(query),
-                                 .region = settings_.region});
+                                 .region = settings_.region,
+                                 .timeout = settings_.timeout,
+                                 .stop = stop});
     if (!put) return std::unexpected(put.error());
     return {};
   }

@@ -14,7 +14,7 @@ class LambdaSink final : public Sink {
   LambdaSink(SinkSettings settings, aws::AwsClient& aws)
       : settings_(std::move(settings)), aws_(aws) {}
 
-  Status deliver(const NotificationEvent& event, const std::stop_token&) override {
+  Status deliver(const NotificationEvent& event, const std::stop_token& stop) override {
     const auto taken = aws_.call(
         {.service = aws::kLambda,
          .what = "Invoke",
@@ -23,7 +23,8 @@ class LambdaSink final : public Sink {
          .headers = {{"Content-Type", "application/json"}, {"X-Amz-Invocation-Type", "Event"}},
          .body = to_event_json(event, text_of(event, settings_.text)),
          .region = settings_.region,
-         .timeout = settings_.timeout});
+         .timeout = settings_.timeout,
+         .stop = stop});
     if (!taken) return std::unexpected(taken.error());
     return {};
   }

@@ -10,7 +10,7 @@ Notifier::Notifier(SinkServices services, Clock& clock, Log& log,
 
 Notifier::~Notifier() { request_stop(); }
 
-Status Notifier::set_sinks(const std::vector<SinkSettings>& settings) {
+Result<Notifier::Leaving> Notifier::set_sinks(const std::vector<SinkSettings>& settings) {
   Workers next;
   for (const SinkSettings& sink : settings) {
     const auto known = worker(sink.name);
@@ -22,10 +22,17 @@ Status Notifier::set_sinks(const std::vector<SinkSettings>& settings) {
     if (!made) return std::unexpected(made.error());
     next.emplace(sink.name, std::move(*made));
   }
-  // Those that are not used any more end outside of the lock.
-  const std::lock_guard lock(mutex_);
-  workers_.swap(next);
-  return {};
+  {
+    const std::lock_guard lock(mutex_);
+    workers_.swap(next);
+  }
+  Leaving leaving;
+  for (const auto& [name, old] : next) {
+    if (worker(name) == old) continue;
+    old->request_stop();
+    leaving.push_back(old);
+  }
+  return leaving;
 }
 
 Result<std::shared_ptr<SinkWorker>> Notifier::make_worker(const SinkSettings& settings) {

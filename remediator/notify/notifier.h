@@ -37,9 +37,13 @@ class Notifier final : public Notifications {
   Notifier(const Notifier&) = delete;
   Notifier& operator=(const Notifier&) = delete;
 
-  // One thread. The sinks as they are from now on; those that have not changed go on. An error:
-  // nothing has changed. What a sink that goes was still to tell has to be asked for again.
-  [[nodiscard]] Status set_sinks(const std::vector<SinkSettings>& settings);
+  // Sinks that are no longer in the policy. They were asked to stop; dropping the last reference
+  // waits until they have.
+  using Leaving = std::vector<std::shared_ptr<SinkWorker>>;
+  // One thread; waits for no sink. The sinks as they are from now on; those that have not changed
+  // go on. An error: nothing has changed. What a sink that goes was still to tell has to be asked
+  // for again.
+  [[nodiscard]] Result<Leaving> set_sinks(const std::vector<SinkSettings>& settings);
   [[nodiscard]] bool are_notified(const NotificationEvent& event,
                                   const std::vector<std::string>& sinks) override;
   [[nodiscard]] std::vector<SinkTally> tallies() const;

@@ -13,7 +13,7 @@ class SnsSink final : public Sink {
  public:
   SnsSink(SinkSettings settings, aws::AwsClient& aws) : settings_(std::move(settings)), aws_(aws) {}
 
-  Status deliver(const NotificationEvent& event, const std::stop_token&) override {
+  Status deliver(const NotificationEvent& event, const std::stop_token& stop) override {
     const std::string text = text_of(event, settings_.text);
     const auto published = aws_.query({.service = aws::kSns,
                                        .action = "Publish",
@@ -21,7 +21,9 @@ class SnsSink final : public Sink {
                                        .parameters = {{"TopicArn", settings_.target},
                                                       {"Subject", sns_subject(text)},
                                                       {"Message", to_event_json(event, text)}},
-                                       .region = settings_.region});
+                                       .region = settings_.region,
+                                       .timeout = settings_.timeout,
+                                       .stop = stop});
     if (!published) return std::unexpected(published.error());
     return {};
   }

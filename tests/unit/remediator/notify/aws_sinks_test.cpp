@@ -132,6 +132,18 @@ TEST_F(AwsSinksTest, WhatIsRefusedSaysSoWithoutASecret) {
   EXPECT_THAT(said.error().message, AllOf(HasSubstr("SNS:Publish"), Not(HasSubstr("very-secret"))));
 }
 
+TEST_F(AwsSinksTest, EachCallHasTheTimeOutOfItsSink) {
+  for (const char* const kind : {"cloudwatch", "cloudwatch_logs", "lambda", "sns"}) {
+    SinkSettings settings = of_kind(kind, "gpus");
+    settings.timeout = std::chrono::seconds(3);
+    script_.then(kube::answer(200, "<Answer/>"));
+
+    EXPECT_TRUE(deliver(aws_, settings)) << kind;
+
+    EXPECT_EQ(script_.requests.back().timeout, settings.timeout) << kind;
+  }
+}
+
 TEST(SnsSubject, IsWhatSnsTakes) {
   EXPECT_EQ(sns_subject(" \n severity\treset: 50 \xc2\xb5s"), "severity reset: 50 s");
   EXPECT_EQ(sns_subject(std::string(300, 'x')).size(), 100U);

@@ -10,6 +10,7 @@
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
 #include "tests/unit/remediator/notify/receiver.h"
+#include "tests/unit/remediator/notify/silent_client.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -229,6 +230,39 @@ TEST_F(NotifierTest, SinksThatHaveNotChangedGoOn) {
   EXPECT_TRUE(are_notified({"well"}));
   EXPECT_THAT(notifier_.tallies(), SizeIs(2));
   EXPECT_THAT(receiver_.requests(), SizeIs(1));
+}
+
+TEST(Notifier, EndsTheCallsToAwsOfSinksThatGo) {
+  SystemClock clock;
+  Log log(LogLevel::kError, LogFormat::kLogfmt);
+  SilentClient silent;
+  aws::AwsClient aws(silent,
+                     {.variables = {{"AWS_ACCESS_KEY_ID", "AKIDEXAMPLE"},
+                                    {"AWS_SECRET_ACCESS_KEY", "very-secret"},
+                                    {"AWS_REGION", "eu-west-1"}}},
+                     clock);
+  Notifier notifier({.aws = aws}, clock, log, [](const std::string&) {});
+  const std::vector<std::string> kinds = {"cloudwatch", "cloudwatch_logs", "lambda", "sns"};
+  std::vector<SinkSettings> sinks;
+  for (const std::string& kind : kinds) {
+    SinkSettings& sink = sinks.emplace_back();
+    sink.name = kind;
+    sink.kind = kind;
+    sink.target = "gpus";
+    sink.timeout = seconds(60);
+  }
+  ASSERT_TRUE(notifier.set_sinks(sinks));
+  EXPECT_FALSE(notifier.are_notified({.id = "1", .node_name = "gpu-01"}, kinds));
+  ASSERT_TRUE(support::wait_until([&] { return silent.waiting() == 4; }, kInTime, "their calls"));
+
+  const auto begin = clock.steady();
+  auto leaving = notifier.set_sinks({});
+  ASSERT_TRUE(leaving);
+  EXPECT_THAT(*leaving, SizeIs(4));
+  leaving->clear();  // waits for them
+
+  EXPECT_LT(clock.steady() - begin, kInTime);
+  EXPECT_EQ(silent.waiting(), 0);
 }
 
 }  // namespace
