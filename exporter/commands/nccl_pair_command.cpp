@@ -165,6 +165,7 @@ CLI::App* add_nccl_pair(CLI::App& app, nccl_pair::Options& options) {
       ->check(CLI::Range(1, 65535));
   command->add_option("--token", options.token, "Secret of the two sides of this pair")
       ->required()
+      ->envname("PAIR_TOKEN")  // a command line is visible to all who see the processes
       ->check(fault_of_token);
   command
       ->add_option("--min-bus-bandwidth", options.min_bus_bandwidth,

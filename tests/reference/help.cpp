@@ -26,12 +26,13 @@ std::string help_of(const std::string& program, const std::string& command) {
   return said ? said->output : "";
 }
 
-// `  --log.level TEXT=info (Env:LOG_LEVEL)`, and perhaps words behind it.
+// `  --log.level TEXT=info (Env:LOG_LEVEL)`, perhaps REQUIRED before the variable, and words behind
+// it.
 Flag read_flag(const std::string& command, const std::string& line) {
   static const std::regex kHead(
       R"(^  (\S+)( (TEXT|INT|FLOAT|NODE|ALERT)(:[^=( ]*( in \[[^\]]*\])?)?)"  // name, argument and
                                                                               // its range
-      R"((=(\[[^\]]*\]|\S+))?( \.\.\.)?)?( \(Env:(\w+)\))?.*)");
+      R"((=(\[[^\]]*\]|\S+))?( \.\.\.)?(?: REQUIRED)?)?( \(Env:(\w+)\))?.*)");
   std::smatch found;
   if (!std::regex_match(line, found, kHead)) {
     ADD_FAILURE() << "not understood: " << line;

@@ -42,13 +42,14 @@ class NcclPairProcess : public testing::Test {
   // `scene` is what its fake library is told; later words win. It has little memory, so that what
   // it adds up does not take long.
   std::unique_ptr<support::Process> start(int rank, const Words& words = {},
-                                          const std::string& scene = {}) const {
+                                          const std::string& scene = {},
+                                          std::map<std::string, std::string> environment = {
+                                              {"PAIR_TOKEN", "of this pair"}}) const {
     Words argv{GPUWARD_BIN_DIR "/gpuward-exporter",
                "nccl-pair",
                "--rank=" + std::to_string(rank),
                "--address=127.0.0.1",
                "--port=" + std::to_string(port_),
-               "--token=of this pair",
                "--min-bus-bandwidth=0.001",
                "--timeout=120s",
                "--join-timeout=40s",
@@ -56,11 +57,11 @@ class NcclPairProcess : public testing::Test {
                std::string("--nccl-library=") + kLibrary,
                std::string("--cuda-library=") + kLibrary};
     argv.insert(argv.end(), words.begin(), words.end());
+    environment["NODE_NAME"] = rank == 0 ? "node-a" : "node-b";
+    environment["GPUWARD_FAKE_NCCL"] =
+        "folder=" + folder_.path().string() + " free_mib=2600 " + scene;
     auto spawned =
-        support::Process::spawn({.argv = std::move(argv),
-                                 .env = {{"NODE_NAME", rank == 0 ? "node-a" : "node-b"},
-                                         {"GPUWARD_FAKE_NCCL", "folder=" + folder_.path().string() +
-                                                                   " free_mib=2600 " + scene}}});
+        support::Process::spawn({.argv = std::move(argv), .env = std::move(environment)});
     EXPECT_TRUE(spawned) << spawned.error().message;
     return spawned ? *std::move(spawned) : nullptr;
   }
@@ -347,20 +348,24 @@ TEST_F(NcclPairProcess, PassesAsTheRemediatorsJobCallsIt) {
   const auto side = [&](const std::string& rank) {
     Words words;
     for (const Json& word : container["command"]) words.push_back(word.get<std::string>());
-    const std::map<std::string, std::string> values = {{"$(RANK)", rank},
-                                                       {"$(ADDRESS)", "127.0.0.1"},
-                                                       {"$(PORT)", std::to_string(port_)},
-                                                       {"$(TOKEN)", "0a1b2c"},
-                                                       {"$(MIN_BUS_BANDWIDTH)", "0.001"}};
-    for (std::string& word : words) {
+    std::map<std::string, std::string> environment;
+    for (const Json& variable : container["env"])
+      environment[string_at(variable, "name")] = string_at(variable, "value");
+    const std::map<std::string, std::string> values = {
+        {"$(NODE_NAME)", "node"},    {"$(RANK)", rank},
+        {"$(ADDRESS)", "127.0.0.1"}, {"$(PORT)", std::to_string(port_)},
+        {"$(TOKEN)", "0a1b2c"},      {"$(MIN_BUS_BANDWIDTH)", "0.001"}};
+    const auto put_in = [&values](std::string& word) {
       const auto at = word.find("$(");
       if (at != std::string::npos) word.replace(at, std::string::npos, values.at(word.substr(at)));
-    }
+    };
+    for (std::string& word : words) put_in(word);
+    for (auto& [name, value] : environment) put_in(value);
     EXPECT_EQ(words.front(), "gpuward-exporter");
-    return Words(words.begin() + 2, words.end());
+    return start(rank == "0" ? 0 : 1, Words(words.begin() + 2, words.end()), "", environment);
   };
-  const auto first = start(0, side("0"));
-  const auto second = start(1, side("1"));
+  const auto first = side("0");
+  const auto second = side("1");
 
   expect_both({end_of(*first), end_of(*second)}, 0, "pass");
 }
@@ -374,6 +379,7 @@ TEST_F(NcclPairProcess, WrongFlagsEndWith2) {
     EXPECT_EQ(process->output(), "");
     EXPECT_NE(process->error_output(), "");
   }
+  EXPECT_EQ(start(0, {}, "", {})->wait_exit(kLong), 2) << "no token at all";
 }
 
 }  // namespace

@@ -161,6 +161,12 @@ class NcclPairsStage : public JobCluster {
     }
     return "none";
   }
+  static std::string token_of(const Json& job) {
+    for (const Json& variable : job["spec"]["template"]["spec"]["containers"][0]["env"]) {
+      if (string_at(variable, "name") == "PAIR_TOKEN") return string_at(variable, "value");
+    }
+    return "none";
+  }
   std::vector<Json> jobs() {
     const Json list = kube_.get(kJobs);
     return list["items"].get<std::vector<Json>>();

@@ -77,8 +77,11 @@ TEST_F(NcclPairs, AreTwoJobsThatKnowEachOtherAndTolerateOurTaints) {
     EXPECT_EQ(argument_of(job, "address"), "10.0.0.01");
     EXPECT_EQ(argument_of(job, "port"), "29400");
     EXPECT_EQ(argument_of(job, "min-bus-bandwidth"), "350");
-    EXPECT_THAT(argument_of(job, "token"), SizeIs(32));
-    EXPECT_EQ(argument_of(job, "token"), argument_of(first, "token"));
+    EXPECT_THAT(token_of(job), SizeIs(32));
+    EXPECT_EQ(token_of(job), token_of(first));
+    EXPECT_THAT(dump_json(job["spec"]["template"]["spec"]["containers"][0]["command"]),
+                Not(HasSubstr(token_of(job))))
+        << "everybody on the node sees command lines";
     const Json& pod = job["spec"]["template"]["spec"];
     EXPECT_EQ(pod["tolerations"], Json::array({{{"operator", "Exists"}}}));
     EXPECT_EQ(job["spec"]["activeDeadlineSeconds"], 12 * 60);
@@ -91,13 +94,13 @@ TEST_F(NcclPairs, AreTwoJobsThatKnowEachOtherAndTolerateOurTaints) {
 
 TEST_F(NcclPairs, HaveAnotherTokenForEachTest) {
   begin_two();
-  const std::string token = argument_of(running_job_on("gpu-01"), "token");
+  const std::string token = token_of(running_job_on("gpu-01"));
   end_job("gpu-01", 1, "no libnccl");
   end_job("gpu-02", 1, "no libnccl");
   look_all(3);
 
   ASSERT_THAT(running_jobs(), SizeIs(2)) << "it is tried once more";
-  EXPECT_NE(argument_of(running_job_on("gpu-01"), "token"), token);
+  EXPECT_NE(token_of(running_job_on("gpu-01")), token);
 }
 
 TEST_F(NcclPairs, KeepNoTokenOfATestThatHasEnded) {
