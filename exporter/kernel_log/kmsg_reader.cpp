@@ -86,6 +86,7 @@ Result<ReadCounts> KmsgReader::drain(const Sink& sink, const std::stop_token& st
     if (got == -EPIPE) {
       if (!is_hole_counted_) ++report.gaps;
       is_hole_counted_ = true;
+      is_next_fresh_ = false;
       continue;
     }
     if (got == -EAGAIN) break;

@@ -266,6 +266,19 @@ TEST_F(KmsgReaderTest, StampsARecordThatHasJustComeWithTheTimeOfNowWhateverTheKe
   }
 }
 
+TEST_F(KmsgReaderTest, LearnsNoTimeFromTheOldestRecordThatAStormHasLeft) {
+  KmsgReader reader = make();
+  script.fail(EPIPE);
+  script.say(6, 700, "old");
+  script.answers.swap(script.after_wait);
+  std::optional<Clock::Wall> time;
+  ASSERT_TRUE(
+      reader.read([&](const LogRecord& record) { time = record.time; }, 1ms, {}).has_value());
+
+  ASSERT_TRUE(time.has_value());
+  EXPECT_LT(*time, clock.wall() - 1s) << "it says that it is of the boot";
+}
+
 TEST_F(KmsgReaderTest, LeavesABatchAtSomePointSoThatItIsStored) {
   for (std::uint64_t i = 1; i <= 2000; ++i) script.say(6, i, "line");
   KmsgReader reader = make();
