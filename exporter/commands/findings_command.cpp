@@ -17,6 +17,7 @@
 #include "core/runtime/json.h"
 #include "exporter/commands/output_flags.h"
 #include "exporter/config/exit_code.h"
+#include "exporter/publish/node/condition_text.h"
 #include "exporter/store/state_file.h"
 
 namespace gpuward::exporter {
@@ -186,9 +187,7 @@ int run_list_findings(const std::filesystem::path& state_folder, OutputFormat fo
   if (is_for_people(format)) {
     if (findings.empty()) out << "There is no finding.\n";
     if (!findings.empty()) print_findings(findings, out);
-    const bool has_unchecked =
-        !findings.empty() && findings.back()->severity == Severity::kNone;  // the worst come first
-    if (has_unchecked)
+    if (unchecked_finding(*state) != nullptr)
       out << "Severity none: found before this boot, and its check has not looked again since.\n"
              "Until it has, or you clear it, the exporter does not take its taint off.\n";
     return kDone;

@@ -46,8 +46,10 @@ bool may_add(std::size_t size, std::size_t limit, const Observation& observation
   return size < limit || (observation.verdict.known && is_of_known_gpu);
 }
 
-// The driver has reset the GPU by itself, or one of its rings: what waited for that is done. It
-// logs some hangs without an address, and the address with the reset that follows.
+// How long after a hang that it logs without an address the driver logs the reset of its GPU.
+constexpr std::chrono::minutes kResetFollows{10};
+
+// The driver has reset the GPU by itself, or one of its rings: what waited for that is done.
 void clear_by_reset(State& state, const CounterKey& key, WallTime seen) {
   const bool is_of_ring = key.label == "ring_reset_succeeded";
   if (!is_of_ring && key.label != "succeeded") return;
@@ -55,8 +57,9 @@ void clear_by_reset(State& state, const CounterKey& key, WallTime seen) {
     const Finding& finding = entry.second;
     const bool is_hang = finding.check == xid::to_string(xid::Kind::kAmdHang);
     const bool is_meant = !is_of_ring || (is_hang && finding.code == "ring_timeout");
-    const bool is_of_gpu =
-        finding.pci_bus_id == key.pci_bus_id || (is_hang && finding.pci_bus_id.empty());
+    const bool is_before_it =
+        is_hang && finding.pci_bus_id.empty() && seen - finding.last_seen <= kResetFollows;
+    const bool is_of_gpu = finding.pci_bus_id == key.pci_bus_id || is_before_it;
     return finding.cleared_by == ClearedBy::kGpuReset && is_meant && is_of_gpu &&
            finding.last_seen <= seen;
   });
@@ -112,14 +115,15 @@ std::vector<std::string> LatchedState::set_gpus(const std::vector<Gpu>& gpus, Wa
     if (!board.empty() && board != gpu.uuid) swapped.push_back(bus_id);
     board = gpu.uuid;
   }
+  // Swapped while the machine was off: what the log of this boot has told is of the new board.
+  const bool is_first = state_.boards_boot_id != state_.boot_id && !state_.boot_id.empty() &&
+                        state_.position.boot_id == state_.boot_id;
   for (const std::string& bus_id : swapped) {
-    // Swapped while the machine was off: what was seen in this boot is of the new board.
-    const std::string boot = seen_in_boot_.contains(bus_id) ? "" : state_.boot_id;
     // A new UUID makes new series, which begin at 0.
     std::erase_if(state_.counters,
                   [&](const auto& entry) { return entry.first.pci_bus_id == bus_id; });
     const auto gone = std::erase_if(state_.findings, [&](const auto& entry) {
-      const bool is_of_new = !boot.empty() && entry.second.last_boot_id == boot;
+      const bool is_of_new = is_first && entry.second.last_boot_id == state_.boot_id;
       return entry.first.pci_bus_id == bus_id && !is_of_new;
     });
     std::erase_if(state_.settled,
@@ -127,9 +131,8 @@ std::vector<std::string> LatchedState::set_gpus(const std::vector<Gpu>& gpus, Wa
     state_.uuids.erase(bus_id);
     if (gone != 0) state_.findings_updated = now;
   }
-  for (const Gpu& gpu : gpus) {
-    if (!gpu.uuid.empty()) seen_in_boot_.insert(gpu.pci.bus_id());
-  }
+  if (std::ranges::any_of(gpus, [](const Gpu& gpu) { return !gpu.uuid.empty(); }))
+    state_.boards_boot_id = state_.boot_id;
   return swapped;
 }
 
@@ -298,7 +301,6 @@ void LatchedState::enter_boot(const std::string& boot_id, WallTime now) {
   }
   if (has_changed) state_.findings_updated = now;
   state_.uuids.clear();  // boards may have been swapped
-  seen_in_boot_.clear();
   state_.boot_id = boot_id;
 }
 

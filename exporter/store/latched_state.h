@@ -43,8 +43,9 @@ class LatchedState {
 
   [[nodiscard]] const State& state() const { return state_; }
 
-  // Where another board is in a slot now, what was known of the one before goes; its bus ids. What
-  // the kernel has said in this boot before the first inventory stays: it is of the new one.
+  // Where another board is in a slot now, what was known of the one before goes; its bus ids. A
+  // finding stays that the kernel's own log has told in this boot before the first inventory: it is
+  // of the new one.
   std::vector<std::string> set_gpus(const std::vector<Gpu>& gpus, WallTime now);
   // Which machine this is: of another one nothing is known, nor of one without a system UUID.
   void enter_machine(const Machine& machine) { state_.machine.enter(machine, present_); }
@@ -78,9 +79,8 @@ class LatchedState {
 
   State state_;
   LatchLimits limits_;
-  std::set<std::string> known_gpus_;    // bus ids of the inventory
-  std::set<std::string> seen_in_boot_;  // bus ids whose board an inventory of this boot has named
-  GpuCounts present_;                   // likewise, by vendor
+  std::set<std::string> known_gpus_;  // bus ids of the inventory
+  GpuCounts present_;                 // likewise, by vendor
   TwinXids twins_;
 };
 

@@ -50,6 +50,7 @@ struct State {
   std::map<FindingKey, std::string> settled;
   std::map<std::string, std::string> uuids;   // by bus id, as the kernel log has named them
   std::map<std::string, std::string> boards;  // by bus id: the UUID that the driver gave last
+  std::string boards_boot_id;                 // the boot in which it gave one last
   // The newest result of each check, by name, without its findings: those are above.
   std::map<std::string, CheckResult> checks;
   std::uint64_t dropped_events = 0;  // not counted because a cap was reached

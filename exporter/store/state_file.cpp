@@ -264,6 +264,7 @@ std::string to_state_json(const State& state) {
                      {"settled", std::move(settled)},
                      {"uuids", state.uuids},
                      {"boards", state.boards},
+                     {"boards_boot_id", state.boards_boot_id},
                      {"checks", std::move(checks)},
                      {"machine", machine_json(state.machine)},
                      {"dropped_events", state.dropped_events},
@@ -293,6 +294,7 @@ Result<State> parse_state_json(std::string_view text) {
   for (const Json& item : member_at(*json, "checks")) read_check(item, state, fault);
   read_names(*json, "uuids", state.uuids, fault);
   read_names(*json, "boards", state.boards, fault);
+  if (fields.has("boards_boot_id")) state.boards_boot_id = fields.text("boards_boot_id");
   if (fields.has("machine")) {
     state.machine = read_machine_known(member_at(*json, "machine"), fault);
   }

@@ -360,14 +360,32 @@ TEST(LedgerBoards, KeepWhatTheNewBoardHasSaidBeforeTheFirstInventory) {
   LatchedState latched(before);
   latched.observe(observe_xid({.code = 64, .cleared_by = ClearedBy::kOperator}));
   latched.enter_boot("boot-2", at_second(1));
+  LogPosition position;
+  position.boot_id = "boot-2";
+  latched.set_position(position);
   latched.observe(observe_xid({.code = 119, .second = 2}));
 
   EXPECT_EQ(latched.set_gpus({board("GPU-new")}, at_second(3)).size(), 1U);
 
   ASSERT_EQ(latched.state().findings.size(), 1U);
   EXPECT_EQ(latched.state().findings.begin()->second.code, "119");
-  EXPECT_EQ(latched.set_gpus({board("GPU-hot-plugged")}, at_second(4)).size(), 1U);
-  EXPECT_TRUE(latched.state().findings.empty()) << "that one is of the board before";
+  LatchedState restarted(latched.state());
+  EXPECT_EQ(restarted.set_gpus({board("GPU-hot-plugged")}, at_second(4)).size(), 1U);
+  EXPECT_TRUE(restarted.state().findings.empty()) << "that one is of the board before";
+}
+
+// A follower of a file may read the last lines of the boot before.
+TEST(LedgerBoards, KeepNothingOfALogThatMayBeOfTheBootBefore) {
+  State before;
+  before.boot_id = "boot-1";
+  before.boards["0000:4e:00"] = "GPU-old";
+  LatchedState latched(before);
+  latched.enter_boot("boot-2", at_second(1));
+  latched.observe(observe_xid({.code = 64, .cleared_by = ClearedBy::kOperator, .second = 2}));
+
+  EXPECT_EQ(latched.set_gpus({board("GPU-new")}, at_second(3)).size(), 1U);
+
+  EXPECT_TRUE(latched.state().findings.empty());
 }
 
 TEST(LedgerBoards, KeepWhatIsKnownWhileTheDriverSaysNoUuid) {
@@ -422,6 +440,17 @@ TEST(LedgerAmd, TakesASucceededResetForAHangThatWasLoggedWithoutAnAddress) {
   ASSERT_EQ(latched.state().findings.size(), 1U);
   latched.observe(amd_reset());
   EXPECT_TRUE(latched.state().findings.empty());
+}
+
+TEST(LedgerAmd, TakesALaterResetForThatOfAnotherGpu) {
+  LatchedState latched({});
+  Observation hang = amd_hang("fence_timeout");
+  hang.event.pci.reset();
+  latched.observe(hang);
+  Observation reset = amd_reset();
+  reset.seen = at_second(3600);
+  latched.observe(reset);
+  EXPECT_EQ(latched.state().findings.size(), 1U);
 }
 
 TEST(LedgerAmd, TakesTheResetOfARingForNoMoreThanIt) {

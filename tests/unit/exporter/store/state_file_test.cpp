@@ -79,6 +79,7 @@ TEST(StateFile, GivesBackAllThatWasSaved) {
   EXPECT_TRUE(
       loaded->findings.at({"xid", "48", "0000:4e:00", Evidence::kKernel}).is_by_library_alone);
   EXPECT_EQ(loaded->boards.at("0000:4e:00"), "GPU-a");
+  EXPECT_EQ(loaded->boards_boot_id, "boot-1");
   EXPECT_EQ(loaded->checks.at("1-dcgm-diag-l2").duration, std::chrono::minutes(5));
 }
 
