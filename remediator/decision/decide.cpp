@@ -57,6 +57,15 @@ bool was_released(const Draft& draft) {
          !is_cordon_unknown(draft);
 }
 
+constexpr std::string_view kUnknownCordon =
+    "taint and annotation are gone, and it is unknown whose the cordon is";
+
+// The return may have been carried out, and its answer lost; or it was not, and somebody has taken
+// the annotation off.
+bool has_unknown_cordon(const Draft& draft) {
+  return may_be_returned(draft.remediation, *draft.inputs.node) && is_cordon_unknown(draft);
+}
+
 // What record and node do not explain; nullopt where they agree.
 std::optional<std::string> unexplained_ownership(const Draft& draft) {
   if (is_paused(draft)) return std::nullopt;  // an operator was notified already
@@ -69,10 +78,8 @@ std::optional<std::string> unexplained_ownership(const Draft& draft) {
     return "the node has the cordon of " + draft.inputs.left_cordon +
            ", which is closed and has never taken it off";
   }
-  const bool has_ended =
-      may_be_returned(draft.remediation, *draft.inputs.node) && is_cordon_unknown(draft);
-  if (!has_ended || has_reason(draft)) return std::nullopt;
-  return "taint and annotation are gone, and it is unknown whose the cordon is";
+  if (!has_unknown_cordon(draft) || has_reason(draft)) return std::nullopt;
+  return std::string(kUnknownCordon);
 }
 
 Decision held_for_ownership(Draft& draft, const std::string& what) {
@@ -206,7 +213,10 @@ bool leaves_cordon_unexplained(const Draft& draft) {
 
 // What is ours goes off the node, whatever the alerts say.
 Decision take_off(Draft& draft, const std::string& why) {
-  if (const auto what = unexplained_ownership(draft); what && leaves_cordon_unexplained(draft)) {
+  auto what = unexplained_ownership(draft);
+  // Also where an alert fires.
+  if (!what && !is_paused(draft) && has_unknown_cordon(draft)) what = kUnknownCordon;
+  if (what && leaves_cordon_unexplained(draft)) {
     draft.decision.look_again = std::chrono::milliseconds(0);
     return held_for_ownership(draft, *what);
   }

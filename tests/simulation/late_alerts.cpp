@@ -96,8 +96,10 @@ void LateAlerts::say_late(const AlertSignal& signal, const Deliver& deliver) {
   const bool is_old_end = !signal.firing && is_firing && heard != started_.end() &&
                           heard->second == start && signal.ends_at < start;
   const bool is_denied = !signal.firing && is_firing && stage_.setting.has_alertmanager;
-  const bool is_just_over = !was_firing && stage_.jumped.count() == 0 &&
-                            stage_.clock.wall() - *known->ended_at < kLateRepeats / 2;
+  // The end may have been told by a clock that has gone back since.
+  const auto ago = was_firing ? Clock::Wall::duration(0) : stage_.clock.wall() - *known->ended_at;
+  const bool is_just_over =
+      !was_firing && stage_.jumped.count() == 0 && ago.count() >= 0 && ago < kLateRepeats / 2;
   const bool is_late_copy =
       signal.firing && !is_firing && is_just_over && signal.starts_at <= known->starts_at;
   stage_.trace.say("late: alert " + signal.fingerprint + (signal.firing ? " fires" : " has ended"));

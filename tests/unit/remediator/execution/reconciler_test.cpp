@@ -474,6 +474,31 @@ INSTANTIATE_TEST_SUITE_P(
                       Cut{FaultKind::kDropAfter, 3}, Cut{FaultKind::kDropAfter, 4},
                       Cut{FaultKind::kInternalError, 2}, Cut{FaultKind::kConflict, 3}));
 
+// The process died between the intent and the node, and somebody took the annotation off: as if the
+// node had been returned, but for the cordon.
+TEST_F(ReconcilerTest, TellsOfACordonOfWhichItIsUnknownWhoseItIsWhereSomebodyCancels) {
+  quarantine();
+  const std::string path = "/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name;
+  kube_.patch(path, {{"metadata", {{"annotations", {{"gpuward.dev/cancel", "true"}}}}}});
+  kube_.add_fault({.kind = FaultKind::kDropBefore, .method = "PATCH", .path = "/api/v1/nodes/.*"});
+  (void)reconcile(1);
+  kube_.clear_faults();
+  ASSERT_NE(remediation().status.find(Step::kReturn), nullptr);
+  kube_.patch("/api/v1/nodes/gpu-01",
+              {{"metadata", {{"annotations", {{std::string(kAnnotation), nullptr}}}}},
+               {"spec", {{"taints", Json::array()}}}});
+  restart();
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kHeld);
+  EXPECT_EQ(remediation().status.notified_phase, Phase::kHeld);
+  EXPECT_THAT(remediation().status.message, HasSubstr("it is unknown whose the cordon is"));
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(remediation().status.phase, Phase::kCancelled);
+  EXPECT_TRUE(node().unschedulable) << "it may be somebody else's";
+}
+
 TEST_F(ReconcilerTest, QuarantinesAnewAfterAReturnThatANewAlertOvertook) {
   set_policy(Mode::kCordon, true);
   quarantine();
