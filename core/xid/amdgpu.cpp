@@ -60,8 +60,8 @@ std::optional<Event> parse_gpu_reset(Scanner text) {
 }
 
 // Behind `ring ` or `Ring `: `gfx_0.0.0 timeout, signaled seq=…`, `gfx_0.0.0 reset failed`. One
-// queue is not the GPU: where its reset fails (`failure` before Linux 6.17), the driver resets the
-// whole GPU next.
+// queue is not the GPU: where its reset fails (`reset failure` in older kernels), the driver resets
+// the whole GPU next.
 std::optional<Event> parse_ring(Scanner text) {
   text.take_while(not_space);
   if (text.sees(" timeout")) return labelled(Kind::kAmdHang, "ring_timeout");

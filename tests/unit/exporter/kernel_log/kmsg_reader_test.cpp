@@ -248,7 +248,7 @@ TEST_F(KmsgReaderTest, StampsRecordsWithTheTimeOfTheKernelAndNotOfReading) {
   EXPECT_LT(*time, clock.wall());
 }
 
-// NTP does not discipline the clock of the records: after weeks it is a minute from the other.
+// NTP does not correct the clock of the records, and it drifts away from the other.
 TEST_F(KmsgReaderTest, StampsARecordThatHasJustComeWithTheTimeOfNowWhateverTheKernelsClockSays) {
   KmsgReader reader = make();
   std::vector<Clock::Wall> times;
