@@ -87,7 +87,8 @@ class Inhibition : public ::testing::TestWithParam<const char*> {};
 GPUWARD_ON_DEBIANS_AND_NEWER(Inhibition);
 
 TEST_P(Inhibition, LeavesTheWorstOfANodeAndHidesItsDetails) {
-  GPUWARD_REQUIRE(support::why_no_program_of(GetParam(), "prometheus-alertmanager"));
+  GPUWARD_REQUIRE_IN(support::tier_of(GetParam()),
+                     support::why_no_program_of(GetParam(), "prometheus-alertmanager"));
   const RunningAlertmanager alertmanager(GetParam());
   ASSERT_TRUE(alertmanager.ready());
   Json all = orders("reset-1");

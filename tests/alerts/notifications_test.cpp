@@ -176,7 +176,8 @@ class Notifications : public ::testing::TestWithParam<const char*> {};
 GPUWARD_ON_DEBIANS_AND_NEWER(Notifications);
 
 TEST_P(Notifications, AreThoseThatARealAlertmanagerSends) {
-  GPUWARD_REQUIRE(support::why_no_program_of(GetParam(), "prometheus-alertmanager"));
+  GPUWARD_REQUIRE_IN(support::tier_of(GetParam()),
+                     support::why_no_program_of(GetParam(), "prometheus-alertmanager"));
   Scene scene(GetParam());
   ASSERT_TRUE(scene.is_ready());
   const Labels detail{{"node", "gpu-1"}, {"severity", "warning"}, {"hidden_by", "node"}};

@@ -54,7 +54,10 @@ class ClusterConfig {
 
 class PrometheusConfigInPromtool : public ::testing::TestWithParam<const char*> {
  protected:
-  void SetUp() override { GPUWARD_REQUIRE(support::why_no_program_of(GetParam(), "promtool")); }
+  void SetUp() override {
+    GPUWARD_REQUIRE_IN(support::tier_of(GetParam()),
+                       support::why_no_program_of(GetParam(), "promtool"));
+  }
   static std::string promtool() { return support::program_of(GetParam(), "promtool"); }
 };
 GPUWARD_ON_DEBIANS_AND_NEWER(PrometheusConfigInPromtool);
@@ -81,7 +84,7 @@ TEST_P(PrometheusConfigInPromtool, PassesInAClusterToo) {
 
 // The newer one has Kubernetes discovery.
 TEST(PrometheusConfig, OfAClusterPassesAsItIsShipped) {
-  GPUWARD_REQUIRE(support::why_no_program_of(support::kNewer, "promtool"));
+  GPUWARD_REQUIRE_IN(kAll, support::why_no_program_of(support::kNewer, "promtool"));
   const Said said = run({support::program_of(support::kNewer, "promtool"), "check", "config",
                          alerts_folder() / "prometheus-kubernetes.yaml"});
   EXPECT_EQ(said.exit_code, 0) << said.text;

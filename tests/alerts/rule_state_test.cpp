@@ -62,7 +62,8 @@ class RuleStateInPrometheus : public ::testing::TestWithParam<const char*> {};
 GPUWARD_ON_DEBIANS_AND_NEWER(RuleStateInPrometheus);
 
 TEST_P(RuleStateInPrometheus, FiresAndEndsAsPromtoolSays) {
-  GPUWARD_REQUIRE(support::why_no_program_of(GetParam(), "promtool"));
+  GPUWARD_REQUIRE_IN(support::tier_of(GetParam()),
+                     support::why_no_program_of(GetParam(), "promtool"));
   for (const RuleTimes& times :
        {RuleTimes{}, RuleTimes{.keep = minutes(10)}, RuleTimes{.hold = minutes(3)},
         RuleTimes{.hold = minutes(10), .keep = minutes(9)}, RuleTimes{minutes(1), minutes(3)}}) {
@@ -148,7 +149,8 @@ class RestartedPrometheus {
 };
 
 TEST_P(RuleStateInPrometheus, IsRememberedFromTheGracePeriodOn) {
-  GPUWARD_REQUIRE(support::why_no_program_of(GetParam(), "prometheus"));
+  GPUWARD_REQUIRE_IN(support::tier_of(GetParam()),
+                     support::why_no_program_of(GetParam(), "prometheus"));
   RestartedPrometheus prometheus(support::program_of(GetParam(), "prometheus"));
   const auto long_one_fires = [&] { return prometheus.states()["GpuLong"] == "firing"; };
   ASSERT_TRUE(support::wait_until(long_one_fires, std::chrono::seconds(60), "GpuLong fires"));

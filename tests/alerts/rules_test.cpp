@@ -29,7 +29,10 @@ std::vector<std::string> unit_test_files() {
 
 class AlertRulesInPromtool : public ::testing::TestWithParam<const char*> {
  protected:
-  void SetUp() override { GPUWARD_REQUIRE(support::why_no_program_of(GetParam(), "promtool")); }
+  void SetUp() override {
+    GPUWARD_REQUIRE_IN(support::tier_of(GetParam()),
+                       support::why_no_program_of(GetParam(), "promtool"));
+  }
   static std::string promtool() { return support::program_of(GetParam(), "promtool"); }
 };
 GPUWARD_ON_DEBIANS_AND_NEWER(AlertRulesInPromtool);

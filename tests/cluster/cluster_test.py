@@ -93,7 +93,7 @@ def main():
 
 
 def run():
-    if os.environ.get("GPUWARD_TEST_ALL") != "1" and not os.environ.get("GPUWARD_CLUSTER_TEST"):
+    if os.environ.get("GPUWARD_TIER") != "all" and not os.environ.get("GPUWARD_CLUSTER_TEST"):
         print("cluster_test.py: Skipped\na real cluster: `./dev cluster test`, or `./dev test --all`")
         return 0
     if cluster.is_up():

@@ -48,7 +48,8 @@ class Connection {
 class ContractTest : public ::testing::TestWithParam<TargetKind> {
  protected:
   void SetUp() override {
-    GPUWARD_REQUIRE(why_unavailable(GetParam()));
+    GPUWARD_REQUIRE_IN(GetParam() == TargetKind::kFake ? kTest : kLanding,
+                       why_unavailable(GetParam()));
     const auto started = target_of(GetParam());
     ASSERT_TRUE(started) << started.error().message;
     target_ = *started;

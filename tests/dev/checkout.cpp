@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <regex>
-
 #include "core/runtime/files.h"
 #include "tests/places.inc"
 
@@ -16,14 +14,6 @@ std::string repository_file(const std::string& path) {
   const auto text = read_file(fs::path(GPUWARD_SOURCE_DIR) / path);
   EXPECT_TRUE(text) << text.error().message;
   return text.value_or("");
-}
-
-// What stands in the parentheses of `pattern`.
-std::string found_in(const std::string& path, const std::string& pattern) {
-  const std::string text = repository_file(path);
-  std::smatch found;
-  EXPECT_TRUE(std::regex_search(text, found, std::regex(pattern))) << path << ": " << pattern;
-  return found.size() > 1 ? found[1].str() : "";
 }
 
 constexpr const char* kDpkgQuery = R"(for package; do :; done
@@ -55,31 +45,35 @@ if os.environ.get("UNBUILDABLE"):
 )";
 
 // Writes what ctest and a skipped GoogleTest case write.
-constexpr const char* kCtest = R"(echo "ctest $* GPUWARD_TEST_ALL=$GPUWARD_TEST_ALL" >>"$ASKED"
+constexpr const char* kCtest = R"(echo "ctest $* GPUWARD_TIER=$GPUWARD_TIER" >>"$ASKED"
 while [ "$1" != --test-dir ]; do shift; done
 mkdir -p "$2/Testing/Temporary"
+echo '1/2 Test #1: quick_test ....... Passed    0.50 sec'
+echo '2/2 Test #2: long_test ........ Passed   61.50 sec'
+echo '100% tests passed, 0 tests failed out of 2'
 {
   echo '[ RUN      ] Flow.Runs'
   [ -z "$SKIPPED" ] || printf '/src/flow_test.cpp:9: Skipped\n%s\n\n' "$SKIPPED"
 } >"$2/Testing/Temporary/LastTest.log"
 exit "${TESTS_END_WITH:-0}")";
 
-// `git status --porcelain`.
-constexpr const char* kGit = R"(printf '%s' "$CHANGED")";
+// `git status --porcelain`, of which only a release asks.
+constexpr const char* kGit = R"([ "$1" != status ] || printf '%s' "$CHANGED")";
+
+// Nothing is built.
+constexpr const char* kNeighbours = R"(#!/bin/bash
+[ "$1" = need ] && { echo "neighbours $*" >>"$ASKED"; exit 0; }
+echo "$GPUWARD_CACHE/$2")";
 
 }  // namespace
 
 Checkout::Checkout() {
   script("dev", repository_file("dev"));
   script("tests/cluster/cluster_test.py", kClusterTest);
-  for (const char* pins :
-       {"tests/controlplane/go.mod", "tests/helm/go.mod", "tests/operator/go.mod",
-        "tests/kwok/go.mod", "tests/karpenter/go.mod", "tests/prometheus/go.mod",
-        "tests/alertmanager/go.mod", "tests/loki/go.mod", "tests/kuberouter/go.mod",
-        "tests/moto/requirements.txt", "tests/release/requirements.txt",
-        "tests/dev/requirements.txt", "CMakeLists.txt"}) {
-    script(pins, repository_file(pins));
-  }
+  script("CMakeLists.txt", repository_file("CMakeLists.txt"));
+  script("tests/tiers.bash", repository_file("tests/tiers.bash"));
+  script("manifests/packaging/release", repository_file("manifests/packaging/release"));
+  script("tests/neighbours/neighbours", kNeighbours);
   for (const auto& [name, body] : std::map<std::string, std::string>{{"dpkg-query", kDpkgQuery},
                                                                      {"apt-get", kAptGet},
                                                                      {"cmake", kCmake},
@@ -88,49 +82,6 @@ Checkout::Checkout() {
                                                                      {"sudo", R"(exec "$@")"}}) {
     script("machine/" + name, "#!/bin/bash\n" + body + "\n");
   }
-  fill_caches();
-}
-
-void Checkout::fill_caches() const {
-  script("cache/civetweb-" + found_in("dev", "CIVETWEB=(\\S+)") + "/copyright", "");
-  script("cache/clang-tidy-" + found_in("tests/dev/requirements.txt", "clang-tidy==(\\S+)") +
-             "/bin/python",
-         "");
-  script("cache/moto-" + found_in("tests/moto/requirements.txt", "moto\\[server\\]==(\\S+)") +
-             "/bin/python",
-         "");
-  script("cache/cyclonedx-" +
-             found_in("tests/release/requirements.txt", "cyclonedx-python-lib\\[.*\\]==(\\S+)") +
-             "/bin/python",
-         "");
-  const std::string kubernetes =
-      "cache/kubernetes-" +
-      found_in("tests/controlplane/go.mod", "k8s\\.io/kubernetes v([0-9.]+)") + "/";
-  for (const char* name : {"kube-apiserver", "kube-controller-manager", "kubectl", "kubelet",
-                           "kube-scheduler", "kube-proxy", "device-plugin", "dra-driver"}) {
-    script(kubernetes + name, "");
-  }
-  script("cache/helm-" + found_in("tests/helm/go.mod", "helm\\.sh/helm/v3 v([0-9.]+)") + "/helm",
-         "");
-  const std::string prometheus =
-      "cache/prometheus-" +
-      found_in("tests/prometheus/go.mod", "/prometheus/prometheus v([0-9.]+)") + "/";
-  for (const char* name : {"prometheus", "promtool"}) script(prometheus + name, "");
-  const std::string alertmanager =
-      "cache/alertmanager-" +
-      found_in("tests/alertmanager/go.mod", "/prometheus/alertmanager v([0-9.]+)") + "/";
-  for (const char* name : {"alertmanager", "amtool"}) script(alertmanager + name, "");
-  script("cache/loki-" + found_in("tests/loki/go.mod", "/grafana/loki/v3 v([0-9.]+)") + "/loki",
-         "");
-  script("cache/kube-router-" + found_in("tests/kuberouter/go.mod", "/kube-router/v2 v([0-9.]+)") +
-             "/kube-router",
-         "");
-  script("cache/prometheus-operator-" +
-             found_in("tests/operator/go.mod", "/prometheus-operator v([0-9.]+)") + "/operator",
-         "");
-  script("cache/karpenter-" + found_in("tests/karpenter/go.mod", "/karpenter v([0-9.]+)") +
-             "/karpenter",
-         "");
 }
 
 void Checkout::script(const std::string& path, const std::string& body) const {
@@ -144,7 +95,7 @@ support::Process::Outcome Checkout::dev(std::vector<std::string> arguments,
   env.insert({{"PATH", (folder_ / "machine").string() + ":/usr/bin:/bin"},
               {"GPUWARD_CACHE", (folder_ / "cache").string()},
               {"ASKED", (folder_ / "asked").string()},
-              {"GPUWARD_TEST_ALL", ""},
+              {"GPUWARD_TIER", ""},
               {"MISSING", ""},
               {"CHANGED", ""},
               {"UNINSTALLABLE", ""},

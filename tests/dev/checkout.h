@@ -1,4 +1,5 @@
-// A folder with `./dev` in it on a machine that is made up: apt, cmake, ctest and git are scripts
+// A folder with `./dev` in it on a machine that is made up: apt, cmake, ctest, git and what
+// builds the neighbours are scripts
 // that note what they were asked and do as a test tells them. Used by the tests of `./dev`.
 #pragma once
 
@@ -14,7 +15,7 @@ namespace gpuward::dev {
 
 class Checkout {
  public:
-  // With the caches that `./dev` fills, so that nothing is downloaded or compiled.
+  // Its neighbours are all there, so that nothing is downloaded or compiled.
   Checkout();
 
   // `./dev` with these arguments. The environment tells the scripts:
@@ -32,7 +33,6 @@ class Checkout {
   void script(const std::string& path, const std::string& body) const;
 
  private:
-  void fill_caches() const;
   support::TempDir folder_;
 };
 

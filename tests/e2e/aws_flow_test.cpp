@@ -57,7 +57,7 @@ class AwsFlow : public ::testing::Test {
  protected:
   void SetUp() override {
     GPUWARD_REQUIRE(why_no_stack());
-    GPUWARD_REQUIRE(support::Moto::why_unavailable());
+    GPUWARD_REQUIRE_IN(kAll, support::Moto::why_unavailable());
     start_moto();
     auto log = KernelLog::fifo(folder_ / "kmsg");
     ASSERT_TRUE(log) << log.error().message;

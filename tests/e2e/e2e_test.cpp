@@ -44,7 +44,7 @@ std::string neighbours() {
 class Flow : public ::testing::Test {
  protected:
   void SetUp() override {
-    GPUWARD_REQUIRE(Scene::why_impossible(neighbours()));
+    GPUWARD_REQUIRE_IN(support::tier_of(neighbours()), Scene::why_impossible(neighbours()));
     if (scene_) return;
     auto scene = Scene::set(neighbours());
     ASSERT_TRUE(scene) << scene.error().message;

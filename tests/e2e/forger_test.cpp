@@ -108,7 +108,8 @@ class ForgedPages : public ::testing::TestWithParam<const char*> {};
 GPUWARD_ON_DEBIANS_AND_NEWER(ForgedPages);
 
 TEST_P(ForgedPages, CanAccuseNoNodeButThatOfItsOwnTarget) {
-  GPUWARD_REQUIRE(support::why_no_program_of(GetParam(), "prometheus"));
+  GPUWARD_REQUIRE_IN(support::tier_of(GetParam()),
+                     support::why_no_program_of(GetParam(), "prometheus"));
   PrometheusAmongForgers prometheus(support::program_of(GetParam(), "prometheus"));
   prometheus.bystander.begin();
   ASSERT_TRUE(wait_until([&] { return prometheus.has_series("gpuward-remediator"); }, seconds(60),

@@ -120,8 +120,10 @@ class RemoteWrite : public ::testing::TestWithParam<const char*> {
   void SetUp() override {
     const bool is_newer = std::string_view(GetParam()) == support::kNewer;
     const std::string receiver = is_newer ? support::kDebians : support::kNewer;
-    GPUWARD_REQUIRE(support::why_no_program_of(GetParam(), "prometheus"));
-    GPUWARD_REQUIRE(support::why_no_program_of(receiver, "prometheus"));
+    GPUWARD_REQUIRE_IN(support::tier_of(GetParam()),
+                       support::why_no_program_of(GetParam(), "prometheus"));
+    GPUWARD_REQUIRE_IN(support::tier_of(receiver),
+                       support::why_no_program_of(receiver, "prometheus"));
     central_ = std::make_unique<Prometheus>(
         support::program_of(receiver, "prometheus"),
         "global: {evaluation_interval: 1s}\nrule_files: ['" +

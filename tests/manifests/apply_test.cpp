@@ -36,7 +36,7 @@ class Applied : public OnPlane {
       must({"create", "namespace", name});
   }
   void SetUp() override {
-    GPUWARD_REQUIRE(support::why_not_built(support::kOperator, "operator"));
+    GPUWARD_REQUIRE_IN(kAll, support::why_not_built(support::kOperator, "operator"));
     OnPlane::SetUp();
   }
 

@@ -21,7 +21,7 @@ using ::testing::Not;
 
 class Chart : public ::testing::Test {
  protected:
-  void SetUp() override { GPUWARD_REQUIRE(why_no_helm()); }
+  void SetUp() override { GPUWARD_REQUIRE_IN(kLanding, why_no_helm()); }
 
   static std::string everything() { return tree("tests/manifests/everything.yaml").string(); }
   static std::string refused(const std::string& value) {

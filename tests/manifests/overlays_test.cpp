@@ -41,7 +41,7 @@ TEST(PlainYaml, HasAPolicyAndAConfigurationThatOurProgramsRead) {
 
 class Overlay : public ::testing::TestWithParam<const char*> {
  protected:
-  void SetUp() override { GPUWARD_REQUIRE(why_no_kubectl()); }
+  void SetUp() override { GPUWARD_REQUIRE_IN(kLanding, why_no_kubectl()); }
 };
 
 TEST_P(Overlay, IsBuiltAndReadByOurPrograms) {
@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(All, Overlay,
                          });
 
 TEST(DryRunOverlay, WritesToNoNodeWhateverThePolicySays) {
-  GPUWARD_REQUIRE(why_no_kubectl());
+  GPUWARD_REQUIRE_IN(kLanding, why_no_kubectl());
   const std::string documents = overlay("dry-run");
   EXPECT_THAT(documents, HasSubstr("        - --mode=observe\n"));
   EXPECT_THAT(file_in(documents, "gpuward-exporter", "config.yaml"),
@@ -79,7 +79,7 @@ TEST(DryRunOverlay, WritesToNoNodeWhateverThePolicySays) {
 }
 
 TEST(KonduktorOverlay, SetsItsTaintAndReadsLoki) {
-  GPUWARD_REQUIRE(why_no_kubectl());
+  GPUWARD_REQUIRE_IN(kLanding, why_no_kubectl());
   const std::string documents = overlay("konduktor");
   EXPECT_THAT(file_in(documents, "gpuward-exporter", "config.yaml"),
               HasSubstr("{preset: konduktor, taint: true}"));
@@ -90,7 +90,7 @@ TEST(KonduktorOverlay, SetsItsTaintAndReadsLoki) {
 
 // As the suite's own DaemonSet: nodes, namespaces of the host, and no GPU taken from the scheduler.
 TEST(HealthSuiteOverlay, HasTheDeploymentOfTheSuite) {
-  GPUWARD_REQUIRE(why_no_kubectl());
+  GPUWARD_REQUIRE_IN(kLanding, why_no_kubectl());
   const std::string documents = overlay("health-suite");
   const auto begin = documents.find("kind: DaemonSet");
   ASSERT_NE(begin, std::string::npos);
@@ -117,7 +117,7 @@ TEST(HealthSuiteOverlay, HasTheDeploymentOfTheSuite) {
 }
 
 TEST(AmdOverlay, LabelsAsAmdDoesAndAnswersAmdsDevicePlugin) {
-  GPUWARD_REQUIRE(why_no_kubectl());
+  GPUWARD_REQUIRE_IN(kLanding, why_no_kubectl());
   const std::string documents = overlay("amd");
   EXPECT_THAT(file_in(documents, "gpuward-exporter", "config.yaml"),
               HasSubstr("node: {preset: amd, taint: false}\n"));
@@ -126,7 +126,7 @@ TEST(AmdOverlay, LabelsAsAmdDoesAndAnswersAmdsDevicePlugin) {
 
 // What the exporter reads by default, in the form of AMD's exporter.
 TEST(AmdOverlay, MountsTheHealthThresholds) {
-  GPUWARD_REQUIRE(why_no_kubectl());
+  GPUWARD_REQUIRE_IN(kLanding, why_no_kubectl());
   const std::string documents = overlay("amd");
   const auto thresholds =
       exporter::parse_amd_thresholds(file_in(documents, "amd-metrics-config", "config.json"));
@@ -145,14 +145,14 @@ TEST(PlainYaml, DrainsWhatIsToBeIsolatedInModeFull) {
 }
 
 TEST(AwsOverlay, RestartsWhatIsToBeRebootedInModeFull) {
-  GPUWARD_REQUIRE(why_no_kubectl());
+  GPUWARD_REQUIRE_IN(kLanding, why_no_kubectl());
   EXPECT_THAT(steps_explained(file_in(overlay("aws"), "gpuward-remediator", "policy.yaml"),
                               "reboot", {"--mode=full"}),
               AllOf(HasSubstr(". drain: "), HasSubstr(". reboot: ")));
 }
 
 TEST(AwsOverlay, EndsInstancesUnderARoleOfItsOwn) {
-  GPUWARD_REQUIRE(why_no_kubectl());
+  GPUWARD_REQUIRE_IN(kLanding, why_no_kubectl());
   const std::string documents = overlay("aws");
   EXPECT_THAT(documents, HasSubstr("eks.amazonaws.com/role-arn: arn:aws:iam::"));
   EXPECT_THAT(documents, HasSubstr("aws: {reboot: true, terminate: true"));
@@ -160,7 +160,7 @@ TEST(AwsOverlay, EndsInstancesUnderARoleOfItsOwn) {
 
 // `terminate` lists VolumeAttachments, and on EC2 it needs no right to delete NodeClaims.
 TEST(AwsOverlay, SeesAttachedVolumesAndDeletesNoNodeClaims) {
-  GPUWARD_REQUIRE(why_no_kubectl());
+  GPUWARD_REQUIRE_IN(kLanding, why_no_kubectl());
   const std::string documents = overlay("aws");
   EXPECT_THAT(documents, HasSubstr("  - volumeattachments\n  verbs:\n  - list\n"));
   EXPECT_THAT(documents,

@@ -23,7 +23,7 @@ void OnPlane::SetUpTestSuite() {
   plane_ = std::move(*plane);
 }
 
-void OnPlane::SetUp() { GPUWARD_REQUIRE(why_no_plane()); }
+void OnPlane::SetUp() { GPUWARD_REQUIRE_IN(kLanding, why_no_plane()); }
 
 std::string OnPlane::must(std::vector<std::string> arguments, const std::string& input) {
   const auto outcome = plane_->kubectl(std::move(arguments), input);

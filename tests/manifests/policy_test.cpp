@@ -67,7 +67,7 @@ Arguments with_means(Arguments arguments) {
 
 class Notes : public ::testing::TestWithParam<Case> {
  protected:
-  void SetUp() override { GPUWARD_REQUIRE(why_no_helm()); }
+  void SetUp() override { GPUWARD_REQUIRE_IN(kLanding, why_no_helm()); }
 };
 
 TEST_P(Notes, SayOfEachSeverityWhatTheProgramDoes) {
@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class Preset : public ::testing::Test {
  protected:
-  void SetUp() override { GPUWARD_REQUIRE(why_no_helm()); }
+  void SetUp() override { GPUWARD_REQUIRE_IN(kLanding, why_no_helm()); }
 };
 
 // A `false` of the user's too, and a preset leaves no list of steps in force beside a mode.

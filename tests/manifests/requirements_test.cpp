@@ -42,7 +42,7 @@ std::string isolate(const std::string& steps) {
 
 class Requirements : public ::testing::TestWithParam<Lack> {
  protected:
-  void SetUp() override { GPUWARD_REQUIRE(why_no_helm()); }
+  void SetUp() override { GPUWARD_REQUIRE_IN(kLanding, why_no_helm()); }
 };
 
 TEST_P(Requirements, AreNamedWithTheValueToSet) {
@@ -146,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class Requirement : public ::testing::Test {
  protected:
-  void SetUp() override { GPUWARD_REQUIRE(why_no_helm()); }
+  void SetUp() override { GPUWARD_REQUIRE_IN(kLanding, why_no_helm()); }
 };
 
 TEST_F(Requirement, IsOnlyWhatTheModeTakesUp) {

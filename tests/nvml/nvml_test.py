@@ -206,7 +206,7 @@ def add_tests(folder):
 
 
 def main():
-    may_skip = os.environ.get("GPUWARD_TEST_ALL") != "1" and not os.environ.get("GPUWARD_NVML")
+    may_skip = os.environ.get("GPUWARD_TIER") != "all" and not os.environ.get("GPUWARD_NVML")
     if may_skip and not list(reading.package.folder().glob("*.whl")):
         print("nvml_test.py: Skipped\nno nvidia-ml-py in the cache, and the package index is asked only by ./dev test --all")
         return 0

@@ -53,7 +53,7 @@ class Release : public ::testing::Test {
     folders_ = std::make_unique<support::TempDir>();
     for (const fs::path& folder : {first(), second()}) {
       const auto made =
-          Process::run({.argv = {GPUWARD_SOURCE_DIR "/manifests/packaging/release",
+          Process::run({.argv = {GPUWARD_SOURCE_DIR "/manifests/packaging/assemble",
                                  fs::path(GPUWARD_BIN_DIR).parent_path().string(), folder.string()},
                         .env = {{"PATH", manifests::path_with_helm()}}},
                        kLimit);

@@ -56,6 +56,9 @@ inline constexpr Neighbour kLoki{"loki", "/grafana/loki/v3", "loki", "./dev test
 // Which of two versions a case runs on.
 inline constexpr const char* kDebians = "Debians";
 inline constexpr const char* kNewer = "Newer";
+[[nodiscard]] inline Tier tier_of(std::string_view which) {
+  return which == kDebians ? Tier::kTest : Tier::kAll;
+}
 
 // `program` by the name that Debian gives to it.
 [[nodiscard]] inline std::string newer_name(const std::string& program) {

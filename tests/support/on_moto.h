@@ -22,7 +22,7 @@ class OnMoto : public Base {
     moto = *std::move(started);
   }
   static void TearDownTestSuite() { moto.reset(); }
-  void SetUp() override { GPUWARD_REQUIRE(Moto::why_unavailable()); }
+  void SetUp() override { GPUWARD_REQUIRE_IN(kAll, Moto::why_unavailable()); }
 
   inline static std::unique_ptr<Moto> moto;
 };

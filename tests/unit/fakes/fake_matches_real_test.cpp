@@ -73,27 +73,27 @@ void compare(const std::vector<Case>& cases, const support::ControlPlane& plane)
 }
 
 TEST_F(FakeMatchesReal, InWhatItSaysOfNodes) {
-  GPUWARD_REQUIRE(support::ControlPlane::why_unavailable());
+  GPUWARD_REQUIRE_IN(kLanding, support::ControlPlane::why_unavailable());
   compare(node_cases(), *real_);
 }
 
 TEST_F(FakeMatchesReal, InListsAndSelectors) {
-  GPUWARD_REQUIRE(support::ControlPlane::why_unavailable());
+  GPUWARD_REQUIRE_IN(kLanding, support::ControlPlane::why_unavailable());
   compare(list_cases(), *real_);
 }
 
 TEST_F(FakeMatchesReal, InLeasesMapsEventsAndPods) {
-  GPUWARD_REQUIRE(support::ControlPlane::why_unavailable());
+  GPUWARD_REQUIRE_IN(kLanding, support::ControlPlane::why_unavailable());
   compare(object_cases(), *real_);
 }
 
 TEST_F(FakeMatchesReal, InEvictionsAndBudgets) {
-  GPUWARD_REQUIRE(support::ControlPlane::why_unavailable());
+  GPUWARD_REQUIRE_IN(kLanding, support::ControlPlane::why_unavailable());
   compare(eviction_cases(), *real_);
 }
 
 TEST_F(FakeMatchesReal, InCustomResources) {
-  GPUWARD_REQUIRE(support::ControlPlane::why_unavailable());
+  GPUWARD_REQUIRE_IN(kLanding, support::ControlPlane::why_unavailable());
   compare(custom_cases(), *real_);
 }
 

@@ -56,7 +56,7 @@ std::string gadget(const std::string& level) {
 class Kubectl : public ::testing::Test {
  protected:
   void SetUp() override {
-    GPUWARD_REQUIRE(support::why_no_program("kubectl"));
+    GPUWARD_REQUIRE_IN(kLanding, support::why_no_program("kubectl"));
     auto started = FakeApiServer::start(clock_);
     ASSERT_TRUE(started) << started.error().message;
     server_ = *std::move(started);

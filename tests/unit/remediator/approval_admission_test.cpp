@@ -64,7 +64,7 @@ class ApprovalAdmission : public ::testing::Test {
         << (*probe.last() ? "" : probe.last()->error().message);
   }
   void SetUp() override {
-    GPUWARD_REQUIRE(support::ControlPlane::why_unavailable());
+    GPUWARD_REQUIRE_IN(kLanding, support::ControlPlane::why_unavailable());
     must(kHumanToken, {{kApproveKey, nullptr},
                        {kByKey, nullptr},
                        {"gpuward.dev/pause", nullptr},

@@ -21,7 +21,7 @@ constexpr const char* kDeletionCandidate = "DeletionCandidateOfClusterAutoscaler
 class BesideOthers : public ::testing::Test {
  protected:
   void SetUp() override {
-    GPUWARD_REQUIRE(support::ControlPlane::why_unavailable());
+    GPUWARD_REQUIRE_IN(kLanding, support::ControlPlane::why_unavailable());
     hands_ = std::make_unique<PlaneHands>();
   }
   void begin(const StageOptions& options) {

@@ -29,7 +29,7 @@ constexpr const char* kToken = "remediator-token-0123456789";
 class RemediatorOnControlPlane : public ::testing::Test {
  protected:
   void SetUp() override {
-    GPUWARD_REQUIRE(support::ControlPlane::why_unavailable());
+    GPUWARD_REQUIRE_IN(kLanding, support::ControlPlane::why_unavailable());
     support::ControlPlaneOptions options;
     options.users.push_back({kToken,
                              "system:serviceaccount:gpuward:gpuward-remediator",

@@ -79,7 +79,7 @@ class NamedCluster {
 class TwoClusters : public ::testing::Test {
  protected:
   void SetUp() override {
-    GPUWARD_REQUIRE(support::ControlPlane::why_unavailable());
+    GPUWARD_REQUIRE_IN(kLanding, support::ControlPlane::why_unavailable());
     ASSERT_NO_FATAL_FAILURE(east_.start("east"));
     ASSERT_NO_FATAL_FAILURE(west_.start("west"));
   }

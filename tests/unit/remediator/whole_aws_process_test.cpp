@@ -29,7 +29,7 @@ constexpr const char* kWithoutAutoScaling =
 class WholeOnAws : public ::testing::Test {
  protected:
   void SetUp() override {
-    GPUWARD_REQUIRE(support::Moto::why_unavailable());
+    GPUWARD_REQUIRE_IN(kAll, support::Moto::why_unavailable());
     auto started = support::Moto::start();
     ASSERT_TRUE(started) << started.error().message;
     moto_ = *std::move(started);

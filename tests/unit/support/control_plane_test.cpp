@@ -15,8 +15,8 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(ControlPlane, IsARealApiServerWithTokensRolesAndKubectl) {
-  GPUWARD_REQUIRE(ControlPlane::why_unavailable());
-  GPUWARD_REQUIRE(why_no_program("kubectl"));
+  GPUWARD_REQUIRE_IN(kLanding, ControlPlane::why_unavailable());
+  GPUWARD_REQUIRE_IN(kLanding, why_no_program("kubectl"));
   const auto begin = std::chrono::steady_clock::now();
 
   const auto plane = ControlPlane::start({.users = {{.token = "nobody-token", .user = "nobody"}}});
@@ -45,8 +45,8 @@ TEST(ControlPlane, IsARealApiServerWithTokensRolesAndKubectl) {
 }
 
 TEST(ControlPlane, RunsControllersWhereAsked) {
-  GPUWARD_REQUIRE(ControlPlane::why_unavailable());
-  GPUWARD_REQUIRE(ControlPlane::why_no_controllers());
+  GPUWARD_REQUIRE_IN(kLanding, ControlPlane::why_unavailable());
+  GPUWARD_REQUIRE_IN(kAll, ControlPlane::why_no_controllers());
   const auto plane = ControlPlane::start({.controller_manager = true});
   ASSERT_TRUE(plane) << plane.error().message;
   const std::string budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 
 #include "tests/support/environment.h"
 #include "tests/support/require.h"
@@ -36,13 +37,26 @@ TEST(KubernetesParts, GiveWayToTheApiServerThatSomebodyNames) {
   EXPECT_EQ(find_kubernetes_parts().apiserver, own);
 }
 
-TEST(Requirement, IsAFailureOnlyWhereNothingMayBeSkipped) {
-  {
-    const Environment all("GPUWARD_TEST_ALL", "1");
-    EXPECT_TRUE(nothing_may_be_skipped());
+TEST(Requirement, LeavesACaseToTheTierThatHasIt) {
+  const Environment test("GPUWARD_TIER", "test");
+  EXPECT_FALSE(is_left_to(Tier::kTest));
+  EXPECT_TRUE(is_left_to(Tier::kLanding));
+  const Environment landing("GPUWARD_TIER", "landing");
+  EXPECT_FALSE(is_left_to(Tier::kLanding));
+  EXPECT_TRUE(is_left_to(Tier::kAll));
+}
+
+TEST(Requirement, IsAFailureOnlyInTheTiersThatPromiseIt) {
+  for (const auto& [tier, promised] : std::map<std::string, bool>{
+           {"", false}, {"test", false}, {"landing", true}, {"all", true}}) {
+    const Environment running("GPUWARD_TIER", tier);
+    EXPECT_EQ(nothing_may_be_missing(), promised) << tier;
   }
-  const Environment some("GPUWARD_TEST_ALL", "");
-  EXPECT_FALSE(nothing_may_be_skipped());
+}
+
+TEST(Requirement, LeavesNothingToAnotherTierIfATestIsRunByHand) {
+  const Environment none("GPUWARD_TIER", "");
+  EXPECT_FALSE(is_left_to(Tier::kAll));
 }
 
 TEST(Requirement, NamesTheProgramThatIsMissing) {

@@ -15,7 +15,7 @@ namespace {
 class MotoTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    GPUWARD_REQUIRE(Moto::why_unavailable());
+    GPUWARD_REQUIRE_IN(kAll, Moto::why_unavailable());
     auto started = Moto::start();
     ASSERT_TRUE(started) << started.error().message;
     moto = *std::move(started);

@@ -33,7 +33,7 @@ constexpr const char* kManifests = GPUWARD_SOURCE_DIR "/manifests/";
 class SweepOnControlPlane : public ::testing::Test {
  protected:
   void SetUp() override {
-    GPUWARD_REQUIRE(support::ControlPlane::why_unavailable());
+    GPUWARD_REQUIRE_IN(kLanding, support::ControlPlane::why_unavailable());
     support::ControlPlaneOptions options;
     options.apiserver_flags = audit_.apiserver_flags();
     options.users.push_back({kToken, kSweeper, {"system:serviceaccounts"}});

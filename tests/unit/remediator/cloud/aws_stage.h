@@ -33,7 +33,7 @@ class AwsStage : public support::OnMoto<DrainCluster> {
     rights = *user;
   }
   void SetUp() override {
-    GPUWARD_REQUIRE(support::Moto::why_unavailable());
+    GPUWARD_REQUIRE_IN(kAll, support::Moto::why_unavailable());
     Policy wanted;
     wanted.machines.aws = {.reboot = true, .terminate = true, .cluster = ""};
     policy_.set(wanted);

@@ -42,7 +42,8 @@ std::string page_of(int severity, int kernel_severity) {
 class PrometheusReportsOfARealServer : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    GPUWARD_REQUIRE(support::why_no_program_of(GetParam(), "prometheus"));
+    GPUWARD_REQUIRE_IN(support::tier_of(GetParam()),
+                       support::why_no_program_of(GetParam(), "prometheus"));
     start_exporter();
     start_prometheus();
   }

@@ -33,7 +33,8 @@ class AlertsOfARealPrometheus : public ::testing::TestWithParam<const char*> {
  protected:
   AlertsOfARealPrometheus() : policy_(Policy{}) {}
   void SetUp() override {
-    GPUWARD_REQUIRE(support::why_no_program_of(GetParam(), "prometheus"));
+    GPUWARD_REQUIRE_IN(support::tier_of(GetParam()),
+                       support::why_no_program_of(GetParam(), "prometheus"));
     const int port = support::free_port();
     url_ = "http://127.0.0.1:" + std::to_string(port);
     const auto rules = folder_.write("rules.yaml", kRules);

@@ -86,7 +86,7 @@ class AdmissionTest : public ::testing::Test {
     delete plane_;
     delete audit_;
   }
-  void SetUp() override { GPUWARD_REQUIRE(support::ControlPlane::why_unavailable()); }
+  void SetUp() override { GPUWARD_REQUIRE_IN(kLanding, support::ControlPlane::why_unavailable()); }
 
   static std::string own(const std::string& name) { return "gpuward.dev/" + name; }
 

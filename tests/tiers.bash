@@ -1,0 +1,128 @@
+# shellcheck shell=bash
+# Which tests run when: `./dev test`, .ci/run and `./dev test --all`, each more than the one before (docs/developing.md says
+# what each has and why). Read by `dev`, whose functions it calls.
+
+# run_tests TIER FOLDER [ARGUMENT...]: the tests of a build folder that a tier has: `test`, `landing` or `all`. In the last two
+# a test fails if a part that its tier has is missing (tests/support/require.h). The last line is ctest's own summary.
+run_tests() {
+  local tier=$1 folder=$2 log=$2/tests.log ok=0 start=$SECONDS skipped
+  shift 2
+  # Counted in halves of a test (tests/CMakeLists.txt): two tests more than cores, because most wait for processes.
+  GPUWARD_TIER=$tier ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$((2 * ($(nproc) + 2)))" "$@" |
+    tee "$log" || ok=$?
+  TIMES+=("$((SECONDS - start)) running the tests, beside each other; the longest:")
+  skipped=$(grep -A1 ': Skipped$' "$folder/Testing/Temporary/LastTest.log" | grep -vE '^--$|: Skipped$' | sort | uniq -c || true)
+  [ -z "$skipped" ] || printf 'Not run here, and why:\n%s\n' "$skipped"
+  echo 'Where the time went, in seconds:'
+  printf '%s\n' "${TIMES[@]}"
+  sed -nE 's/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([^ ]+) .* ([0-9]+)\.[0-9]+ sec.*/    \2 \1/p' "$log" | sort -rn | head -12
+  sed -n '/% tests passed/p' "$log"
+  return "$ok"
+}
+
+# Tests with a label of a higher tier are not begun at all; the others skip the cases that need it.
+test_here() { build release; run_tests test build/release --label-exclude '^(landing|all)$' "$@"; }
+
+# The tests of the release build beside what protects a landing: the real API server and its tests, the sanitizers on what
+# parses or owns threads, and lint. They are entries of one ctest, so that what computes runs while others wait.
+test_landing() {
+  build release
+  need_packages "${LINT_PACKAGES[@]}"
+  need_go
+  neighbours need clang-tidy
+  use_cluster_programs
+  mkdir -p build/landing
+  cat >build/landing/CTestTestfile.cmake <<TEXT
+subdirs("$PWD/build/release")
+add_test(sanitized nice -n 19 "$PWD/dev" test --sanitized)
+add_test(lint_of_changes nice -n 19 "$PWD/dev" lint --changed)
+set_tests_properties(sanitized lint_of_changes PROPERTIES TIMEOUT 3600 PROCESSORS 2 COST 900)
+TEXT
+  run_tests landing build/landing --label-exclude '^all$' "$@"
+}
+
+test_sanitized() {
+  build asan sanitized_tests
+  run_tests test build/asan --label-regex '^sanitized$'
+}
+
+# Each preset's own ctest, and lint, under one summary. The tests on the real cluster wait more than they compute: they
+# begin before what they do not need is built.
+test_all() {
+  local preset
+  deps --all
+  build release
+  use_cluster_programs
+  rm -rf build/all/cluster
+  mkdir -p build/all/cluster
+  GPUWARD_CLUSTER_BEGIN=$PWD/build/all/cluster GPUWARD_TIER=all setsid /usr/bin/python3 tests/cluster/cluster_test.py &
+  trap 'yield_to_others 0; kill %1 2>/dev/null && wait %1 || true' EXIT
+  yield_to_others 19
+  for preset in asan tsan; do build "$preset"; done
+  yield_to_others 0
+  {
+    for preset in release asan tsan; do echo "subdirs(\"$PWD/build/$preset\")"; done
+    echo "add_test(lint nice -n 19 \"$PWD/dev\" lint)"
+    echo "set_tests_properties(lint PROPERTIES TIMEOUT 3600 COST 900)"
+  } >build/all/CTestTestfile.cmake
+  GPUWARD_CLUSTER_AWAIT=$PWD/build/all/cluster run_tests all build/all
+}
+
+# How nice (0 to 19) this session is to the others, if the kernel shares the processors out among sessions.
+yield_to_others() { echo "$1" 2>/dev/null >/proc/self/autogroup || true; }
+
+# The tests of which the program, or what it starts, is newer than the last run of these that passed. Always those
+# that read the sources.
+changed_tests() {
+  local since=$1 name files file
+  echo architecture_test
+  echo reference_test
+  while read -r name files; do
+    for file in $files; do [ "$file" -nt "$since" ] && { echo "$name"; break; }; done
+  done <build/release/files_of_tests.txt
+}
+
+test_changed() {
+  build release
+  local passed=build/release/tests_passed tests
+  touch "$passed.next"
+  tests=$(changed_tests "$passed" | sort -u)
+  run_tests test build/release --label-exclude '^(landing|all)$' -R "^(${tests//$'\n'/|})\$" || return
+  mv "$passed.next" "$passed"
+}
+
+# test_stress N [NAME]: the shell's loops are ended with it, each by its id.
+test_stress() {
+  local times=$1 name=${2:-_process_test$|^e2e|control_plane} busy=()
+  build release
+  use_cluster_programs
+  for _ in $(seq "$((2 * $(nproc)))"); do
+    while :; do :; done &
+    busy+=("$!")
+  done
+  trap "kill ${busy[*]}" EXIT
+  run_tests landing build/release --repeat "until-fail:$times" -R "$name"
+}
+
+test_kubernetes() {
+  deps
+  need_neighbours api-server controllers
+  build release
+  KUBE_APISERVER=$(neighbours api-server "$1") run_tests landing build/release -R '(^contract|control_plane|exporter_admission)_test$'
+}
+
+# What is tested with the fake Loki, on a real one too.
+test_loki() {
+  build release loki_test
+  need_neighbours loki
+  build/release/bin/loki_test "$@"
+}
+
+# What comes behind `./dev test`.
+run_tier() {
+  case ${1:-} in
+    --all | --changed | --landing | --sanitized | --stress | --kubernetes | --loki) "test_${1#--}" "${@:2}" ;;
+    --cluster-long) GPUWARD_CLUSTER_TEST=long cluster test ;;
+    *) test_here "$@" ;;
+  esac
+}
