@@ -19,10 +19,14 @@ class ChildOutput {
   ChildOutput& operator=(const ChildOutput&) = delete;
 
   [[nodiscard]] std::string text(std::size_t stream) const;  // 1: stdout, 2: stderr
-  // Until both streams are at their end, or a second has passed (a grandchild may hold them).
+  // For a child that has ended. Until all that it wrote has been read.
+  void wait_until_read() const;
+  // The same, then until both streams are at their end, or for a second: a grandchild may hold
+  // them, and what that one writes is not waited for any longer.
   void wait_for_end() const;
 
  private:
+  [[nodiscard]] bool is_reading_the_rest() const;
   void run(const std::stop_token& stop);
   void feed_input();
   void read_from(std::size_t stream);
@@ -34,6 +38,8 @@ class ChildOutput {
   mutable std::mutex mutex_;
   std::array<std::string, 3> text_;
   bool ended_ = false;
+  mutable bool has_child_ended_ = false;
+  bool is_read_ = false;  // nothing was left in the pipes after the child's end
   std::jthread thread_;
 };
 
