@@ -28,8 +28,6 @@ using remediator::HealthReport;
 using std::chrono::seconds;
 using support::wait_until;
 
-constexpr seconds kSoon{90};
-
 // Each scrape counts one Xid more.
 class SickNode {
  public:
@@ -137,7 +135,7 @@ class RemoteWrite : public ::testing::TestWithParam<const char*> {
     expect("the alert at the centre", [&] { return central_->nodes_to_restart() == "gpu-01"; });
   }
   void expect(const std::string& what, const std::function<bool()>& is_so) {
-    ASSERT_TRUE(wait_until(is_so, kSoon, what)) << edge_->log() << central_->log();
+    ASSERT_TRUE(wait_until(is_so, what)) << edge_->log() << central_->log();
   }
   void pass_scrapes(int count) {
     const int end = node_.scrapes() + count;

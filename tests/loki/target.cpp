@@ -109,9 +109,8 @@ void RealLoki::come_back() {
                                         "-config.file=" + config_}});
   ASSERT_TRUE(process.has_value()) << process.error().message;
   process_ = *std::move(process);
-  ASSERT_TRUE(
-      support::wait_until([this] { return support::http_get(url() + "/ready").status == 200; },
-                          std::chrono::seconds(120), "Loki is ready"))
+  ASSERT_TRUE(support::wait_until(
+      [this] { return support::http_get(url() + "/ready").status == 200; }, "Loki is ready"))
       << said();
 }
 

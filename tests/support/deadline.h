@@ -10,7 +10,7 @@ namespace gpuward::support {
 // times as long as an idle one, and a test that passes never waits so long; one that fails still
 // says what did not happen before ctest ends it. A test gives its own limit only if that time is
 // what the test is about.
-inline constexpr std::chrono::seconds kGenerous{180};
+inline constexpr std::chrono::seconds kGenerous{240};
 
 // For one request of the several that fit into that.
 inline constexpr std::chrono::seconds kGenerousRequest{60};

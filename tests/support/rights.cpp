@@ -1,7 +1,6 @@
 #include "tests/support/rights.h"
 
 #include <algorithm>
-#include <chrono>
 #include <fstream>
 #include <functional>
 #include <utility>

@@ -152,9 +152,9 @@ TEST_F(ExporterProcess, LosesAndDoublesNothingWhenItIsKilledInTheMiddle) {
 
   for (int kill = 0; kill < 3; ++kill) {
     const std::string before = exporter.value(xid_series(13));
-    (void)support::poll_until([&] { return exporter.value(xid_series(13)) != before; }, 2s);
+    (void)support::poll_until([&] { return exporter.value(xid_series(13)) != before; });
     exporter.process().signal(SIGKILL);
-    ASSERT_TRUE(exporter.process().wait_exit(10s).has_value());
+    ASSERT_TRUE(exporter.process().wait_exit().has_value());
     exporter.start();
   }
   writer.join();
@@ -213,7 +213,7 @@ TEST_F(ExporterProcess, SaysThatTheLogIsMissingStaysAliveAndBlamesNoGpu) {
 
   EXPECT_EQ(exporter.get("/healthz").status, 200);
   EXPECT_TRUE(support::wait_until(
-      [&] { return exporter.get("/readyz").body.find("kernel.log") != std::string::npos; }, 10s,
+      [&] { return exporter.get("/readyz").body.find("kernel.log") != std::string::npos; },
       "the reason on /readyz"));
   EXPECT_EQ(exporter.get("/readyz").status, 503);
   EXPECT_EQ(exporter.value("gpuward_kernel_log_up"), "0");
@@ -231,11 +231,11 @@ TEST_F(ExporterProcess, StopsWithinASecondOfSigterm) {
     exporter.start();
     exporter.append_log(xid_line(13));
     EXPECT_TRUE(support::poll_until(
-        [&] { return parse_integer<int>(exporter.value(xid_series(13))).value_or(0) > 0; }, 30s));
+        [&] { return parse_integer<int>(exporter.value(xid_series(13))).value_or(0) > 0; }));
 
     const auto start = std::chrono::steady_clock::now();
     exporter.process().signal(SIGTERM);
-    EXPECT_EQ(exporter.process().wait_exit(10s), 0);
+    EXPECT_EQ(exporter.process().wait_exit(), 0);
     return std::chrono::steady_clock::now() - start;
   };
   EXPECT_LT(support::quickest_of(5, 1s, once), 1s);

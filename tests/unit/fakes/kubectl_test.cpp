@@ -187,13 +187,11 @@ TEST_F(Kubectl, WatchesNodesAsATable) {
   const auto shows = [&](const char* text) {
     return [&, text] { return (*watch)->output().find(text) != std::string::npos; };
   };
-  ASSERT_TRUE(
-      support::wait_until(shows("worker-1"), std::chrono::seconds(20), "kubectl lists the node"));
+  ASSERT_TRUE(support::wait_until(shows("worker-1"), "kubectl lists the node"));
 
   server_->kube().patch("/api/v1/nodes/worker-1", {{"spec", {{"unschedulable", true}}}});
 
-  EXPECT_TRUE(support::wait_until(shows("SchedulingDisabled"), std::chrono::seconds(10),
-                                  "kubectl shows the cordon"));
+  EXPECT_TRUE(support::wait_until(shows("SchedulingDisabled"), "kubectl shows the cordon"));
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ class ApprovalAdmission : public ::testing::Test {
     GuardProbe probe(*api_, lasting_clock());
     ASSERT_TRUE(support::wait_until(
         [&] { return probe.check(std::chrono::milliseconds(0)).has_value() == guards; },
-        std::chrono::seconds(150), "the guard"))
+        "the guard"))
         << (*probe.last() ? "" : probe.last()->error().message);
   }
   void SetUp() override {

@@ -23,13 +23,13 @@ TEST_F(RemediatorGates, ChangeNoNodeWhileTheSwitchSaysStop) {
   set_stop("true");
   start_ready();
   tell_of("gpu-01");
-  ASSERT_TRUE(wait_until([&] { return rule() == "guard.stop"; }, kSoon, "the stop"));
+  ASSERT_TRUE(wait_until([&] { return rule() == "guard.stop"; }, "the stop"));
   EXPECT_FALSE(is_tainted("gpu-01"));
 
   set_stop("false");
 
-  EXPECT_TRUE(wait_until([&] { return is_tainted("gpu-01") && is_cordoned("gpu-01"); }, kSoon,
-                         "the quarantine"));
+  EXPECT_TRUE(
+      wait_until([&] { return is_tainted("gpu-01") && is_cordoned("gpu-01"); }, "the quarantine"));
 }
 
 TEST_F(RemediatorGates, ChangeNoNodeWithoutASwitch) {
@@ -38,7 +38,7 @@ TEST_F(RemediatorGates, ChangeNoNodeWithoutASwitch) {
 
   tell_of("gpu-01");
 
-  ASSERT_TRUE(wait_until([&] { return rule() == "guard.stop"; }, kSoon, "the stop"));
+  ASSERT_TRUE(wait_until([&] { return rule() == "guard.stop"; }, "the stop"));
   EXPECT_FALSE(is_tainted("gpu-01"));
 }
 
@@ -47,8 +47,8 @@ TEST_F(RemediatorGates, TellThatTheSwitchSaysStopWhereNothingIsToBeDone) {
   set_stop("true");
   start_ready();
 
-  EXPECT_TRUE(wait_until([&] { return metrics().contains("gpuward_remediator_stopped 1\n"); },
-                         kSoon, "the stop"));
+  EXPECT_TRUE(
+      wait_until([&] { return metrics().contains("gpuward_remediator_stopped 1\n"); }, "the stop"));
   EXPECT_THAT(metrics(), HasSubstr("gpuward_remediator_ledger_kept 1\n"));
 }
 
@@ -59,10 +59,9 @@ TEST_F(RemediatorGates, TellThatTheLedgerIsRefused) {
   start_ready();
 
   EXPECT_TRUE(wait_until([&] { return metrics().contains("gpuward_remediator_ledger_kept 0\n"); },
-                         kSoon, "the failed upkeep"));
+                         "the failed upkeep"));
   tell_of("gpu-01");
-  EXPECT_TRUE(
-      wait_until([&] { return rule() == "budget.ledger"; }, kSoon, "what the cordon waits for"));
+  EXPECT_TRUE(wait_until([&] { return rule() == "budget.ledger"; }, "what the cordon waits for"));
   EXPECT_FALSE(is_cordoned("gpu-01"));
 }
 
@@ -70,11 +69,11 @@ TEST_F(RemediatorGates, TaintAndCordonAsManyNodesAsTheirCapsAllow) {
   server_->kube().create("/api/v1/nodes", fakes::ready_node("gpu-02"));
   start_ready();
   tell_of("gpu-01");
-  ASSERT_TRUE(wait_until([&] { return is_cordoned("gpu-01"); }, kSoon, "the first cordon"));
+  ASSERT_TRUE(wait_until([&] { return is_cordoned("gpu-01"); }, "the first cordon"));
 
   tell_of("gpu-02");
 
-  ASSERT_TRUE(wait_until([&] { return is_tainted("gpu-02"); }, kSoon, "the second taint"));
+  ASSERT_TRUE(wait_until([&] { return is_tainted("gpu-02"); }, "the second taint"));
   EXPECT_FALSE(is_cordoned("gpu-02"));
 }
 
@@ -86,7 +85,7 @@ class RemediatorReplicas : public RemediatorGates {
   }
   void start_two() {
     start_ready();
-    ASSERT_TRUE(wait_until([&] { return leads(*process_); }, kSoon, "the lead"));
+    ASSERT_TRUE(wait_until([&] { return leads(*process_); }, "the lead"));
     first_ = std::move(process_);
     start_ready();
   }
@@ -98,8 +97,8 @@ TEST_F(RemediatorReplicas, ActByOneAndTakeAlertsByAll) {
 
   tell_of("gpu-01");  // to the second, which does not lead
 
-  EXPECT_TRUE(wait_until([&] { return is_cordoned("gpu-01"); }, kSoon, "the first one's cordon"));
-  EXPECT_TRUE(wait_until([&] { return first_->error_output().contains("Node changed"); }, kSoon,
+  EXPECT_TRUE(wait_until([&] { return is_cordoned("gpu-01"); }, "the first one's cordon"));
+  EXPECT_TRUE(wait_until([&] { return first_->error_output().contains("Node changed"); },
                          "the first one's word of it"));
   EXPECT_FALSE(leads(*process_));
   EXPECT_THAT(process_->error_output(), Not(HasSubstr("Node changed")));
@@ -108,12 +107,11 @@ TEST_F(RemediatorReplicas, ActByOneAndTakeAlertsByAll) {
 TEST_F(RemediatorReplicas, TakeTheLeadOverFromOneThatHasStopped) {
   start_two();
   EXPECT_EQ(first_->stop(), 0);
-  EXPECT_TRUE(wait_until([&] { return leads(*process_); }, std::chrono::seconds(8),
-                         "the lead, before the lease is over"));
+  EXPECT_TRUE(wait_until([&] { return leads(*process_); }, "the lead, before the lease is over"));
 
   tell_of("gpu-01");
 
-  EXPECT_TRUE(wait_until([&] { return is_cordoned("gpu-01"); }, kSoon, "the second one's cordon"));
+  EXPECT_TRUE(wait_until([&] { return is_cordoned("gpu-01"); }, "the second one's cordon"));
 }
 
 TEST_F(RemediatorReplicas, TakeTheLeadOverFromOneThatWasKilled) {
@@ -121,23 +119,22 @@ TEST_F(RemediatorReplicas, TakeTheLeadOverFromOneThatWasKilled) {
   first_.reset();  // SIGKILL
   tell_of("gpu-01");
 
-  EXPECT_TRUE(wait_until([&] { return is_cordoned("gpu-01"); }, std::chrono::seconds(40),
-                         "the second one's cordon"));
+  EXPECT_TRUE(wait_until([&] { return is_cordoned("gpu-01"); }, "the second one's cordon"));
 }
 
 // It believes to lead when it wakes, and may not write before it has asked.
 TEST_F(RemediatorReplicas, WriteNothingAfterASleepInWhichAnotherTookTheLead) {
   start_two();
   first_->signal(SIGSTOP);
-  ASSERT_TRUE(wait_until([&] { return leads(*process_); }, std::chrono::seconds(40), "the lead"));
+  ASSERT_TRUE(wait_until([&] { return leads(*process_); }, "the lead"));
   server_->kube().clear_requests();
   tell_of("gpu-01");
   // A request is in the log after what it does is to be seen.
   const auto patches_of_the_node = [&] {
     return server_->kube().requests("PATCH", "/api/v1/nodes/gpu-01").size();
   };
-  ASSERT_TRUE(wait_until([&] { return is_cordoned("gpu-01") && patches_of_the_node() > 0; }, kSoon,
-                         "the cordon"));
+  ASSERT_TRUE(
+      wait_until([&] { return is_cordoned("gpu-01") && patches_of_the_node() > 0; }, "the cordon"));
   const auto patches = patches_of_the_node();
 
   first_->signal(SIGCONT);
@@ -146,7 +143,7 @@ TEST_F(RemediatorReplicas, WriteNothingAfterASleepInWhichAnotherTookTheLead) {
       [&] {
         return first_->error_output().find("This replica does not lead") != std::string::npos;
       },
-      kSoon, "the first one to learn of it"));
+      "the first one to learn of it"));
   EXPECT_EQ(patches_of_the_node(), patches);
 }
 

@@ -33,13 +33,13 @@ class SourcesProcess : public RemediatorProcess {
   }
   std::string metrics() { return support::http_get(telemetry("/metrics")).body; }
   void expect_taint() {
-    EXPECT_TRUE(support::wait_until([this] { return is_tainted(); }, kSoon, "the taint"))
+    EXPECT_TRUE(support::wait_until([this] { return is_tainted(); }, "the taint"))
         << process_->error_output();
   }
   void expect_success_of(const std::string& source) {
     const std::string series = "source_last_success_timestamp_seconds{source=\"" + source + "\"}";
     EXPECT_TRUE(support::wait_until([&] { return metrics().find(series) != std::string::npos; },
-                                    kSoon, "a success"))
+                                    "a success"))
         << metrics();
   }
   std::vector<std::unique_ptr<http::Server>> servers_;
@@ -60,7 +60,7 @@ TEST_F(SourcesProcess, TakeWhatFiresInPrometheus) {
 
   expect_taint();
   expect_success_of("prometheus");
-  EXPECT_TRUE(support::wait_until([&] { return questions > 2; }, kSoon, "more questions"))
+  EXPECT_TRUE(support::wait_until([&] { return questions > 2; }, "more questions"))
       << "one a second";
   process_.reset();
   servers_.clear();
@@ -82,7 +82,7 @@ TEST_F(SourcesProcess, TakeWhatTheKernelHasSaidInLoki) {
         const std::string audit = process_->output();
         return audit.contains(R"("node":"gpu-01")") && audit.contains("log xid 79");
       },
-      kSoon, "the audit trail"))
+      "the audit trail"))
       << process_->output();
   EXPECT_TRUE(server_->kube().has("/api/v1/namespaces/gpuward/configmaps/gpuward-log-cursor"));
   process_.reset();
@@ -151,7 +151,7 @@ TEST_F(SourcesProcess, TakeTheEventsOfTheMonitorThatIsReplacedFromWhoShowsAToken
   const support::HeaderList json = {{"Content-Type", "application/json"}};
   EXPECT_EQ(support::http_post(url, body, json).status, 401);
   EXPECT_TRUE(support::wait_until(
-      [&] { return support::http_post(url, body, credentials()).status == 200; }, kSoon, "a 200"));
+      [&] { return support::http_post(url, body, credentials()).status == 200; }, "a 200"));
   expect_taint();
 }
 
@@ -173,7 +173,7 @@ TEST_F(SourcesProcess, TakeTheConditionsThatThePolicyNames) {
 TEST_F(SourcesProcess, RefuseFlagsThatMakeNoSense) {
   const auto complaint_of = [this](const std::vector<std::string>& flags) {
     const auto process = spawn(flags);
-    EXPECT_EQ(process->wait_exit(kSoon), 2);
+    EXPECT_EQ(process->wait_exit(), 2);
     return process->error_output();
   };
   EXPECT_THAT(complaint_of({"--prometheus.alerts"}), HasSubstr("needs --prometheus.url"));

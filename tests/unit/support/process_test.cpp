@@ -12,8 +12,6 @@
 namespace gpuward::support {
 namespace {
 
-using std::chrono::seconds;
-
 TEST(Process, KeepsBothOutputsAndTheExitCode) {
   const auto outcome = Process::run({.argv = {"sh", "-c", "echo out; echo err >&2; exit 3"}});
 
@@ -61,7 +59,7 @@ TEST(Process, SaysWhichProgramIsMissing) {
 TEST(Process, EndsAStubbornChild) {
   const auto process = Process::spawn({.argv = {"sh", "-c", "trap '' TERM; echo up; sleep 60"}});
   ASSERT_TRUE(process);
-  ASSERT_TRUE(wait_until([&] { return (*process)->output() == "up\n"; }, seconds(5), "it is up"));
+  ASSERT_TRUE(wait_until([&] { return (*process)->output() == "up\n"; }, "it is up"));
 
   EXPECT_EQ((*process)->stop(std::chrono::milliseconds(100)), 128 + SIGKILL);
   EXPECT_FALSE((*process)->running());
@@ -72,8 +70,7 @@ TEST(Process, TakesItsGrandchildrenWithIt) {
   {
     const auto process = Process::spawn({.argv = {"sh", "-c", "sleep 60 & echo $!; wait"}});
     ASSERT_TRUE(process);
-    ASSERT_TRUE(
-        wait_until([&] { return (*process)->output().ends_with('\n'); }, seconds(5), "pid"));
+    ASSERT_TRUE(wait_until([&] { return (*process)->output().ends_with('\n'); }, "pid"));
     grandchild = std::stoi((*process)->output());
     ASSERT_EQ(::kill(grandchild, 0), 0);
   }
@@ -88,7 +85,7 @@ TEST(Process, TakesItsGrandchildrenWithIt) {
         const auto text = state();
         return text.empty() || text == "Z\n";
       },
-      seconds(5), "the grandchild is gone"));
+      "the grandchild is gone"));
 }
 
 }  // namespace

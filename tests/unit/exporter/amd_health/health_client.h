@@ -52,8 +52,7 @@ inline constexpr const char* kPython = "/usr/bin/python3";
                                                              const std::string& wanted) {
   std::string last;
   const bool did =
-      support::poll_until([&] { return (last = ask_health(socket, package, {"list"})) == wanted; },
-                          std::chrono::seconds(30));
+      support::poll_until([&] { return (last = ask_health(socket, package, {"list"})) == wanted; });
   if (did) return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure() << "the last answer was " << last;
 }

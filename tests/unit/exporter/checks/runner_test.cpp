@@ -40,12 +40,10 @@ CheckOutcome pending_remap(const CheckContext&) {
 }
 
 bool runs_reach(int count) {
-  return support::poll_until(
-      [&] {
-        const std::lock_guard lock(script().mutex);
-        return script().runs >= count;
-      },
-      seconds(20));
+  return support::poll_until([&] {
+    const std::lock_guard lock(script().mutex);
+    return script().runs >= count;
+  });
 }
 
 TEST(CheckRunner, RunsQuickChecksSoonAfterTheStartAndThenAtTheirInterval) {
@@ -203,8 +201,7 @@ TEST(CheckRunner, TellsACheckToStopAtItsDeadline) {
   Stage stage;
   stage.gpus_answer();
   script().run = [](const CheckContext& context) {
-    static_cast<void>(
-        support::poll_until([&] { return context.stop.stop_requested(); }, seconds(20)));
+    static_cast<void>(support::poll_until([&] { return context.stop.stop_requested(); }));
     return CheckOutcome::error("was told to stop");
   };
   stage.clock.advance(seconds(10));

@@ -172,7 +172,7 @@ TEST_F(CollectEvidence, WaitsForAHangingServerNoLongerThanItIsTold) {
                                   {"PUT"},
                                   [&](const http::Request&) {
                                     static_cast<void>(
-                                        support::poll_until([&] { return over.load(); }, 60s));
+                                        support::poll_until([&] { return over.load(); }));
                                     return http::Response::text(200, "");
                                   },
                                   http::Access::kOpen,
@@ -218,7 +218,7 @@ TEST_F(CollectEvidence, KeepsWhatItHasWhenItIsEnded) {
   auto started =
       support::Process::spawn(command({{"EVIDENCE_UPLOAD", mounted.path().string()}}, {}));
   ASSERT_TRUE(started) << started.error().message;
-  ASSERT_TRUE(support::poll_until([&] { return fs::exists(folder_ / "hangs"); }, 30s));
+  ASSERT_TRUE(support::poll_until([&] { return fs::exists(folder_ / "hangs"); }));
 
   EXPECT_EQ((*started)->stop(), 0);
 

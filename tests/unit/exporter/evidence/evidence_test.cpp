@@ -236,7 +236,7 @@ TEST_F(CollectTest, TakesWhatAReportHadWhenItWasEnded) {
   Collector report = tool(60s, 1000, EvidencePart::kReport);
   report.arguments = kOutputFile;
   const std::jthread ender([&] {
-    static_cast<void>(support::poll_until([&] { return fs::exists(folder_ / "written"); }, 60s));
+    static_cast<void>(support::poll_until([&] { return fs::exists(folder_ / "written"); }));
     stopping_.request_stop();
   });
   const Collected all = run({report});

@@ -45,7 +45,7 @@ class FileFollowerTest : public testing::Test {
           read(follower);
           return texts.size() >= records;
         },
-        10s, std::to_string(records) + " records"));
+        std::to_string(records) + " records"));
   }
 
   support::TempDir folder;

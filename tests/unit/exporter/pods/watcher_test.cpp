@@ -49,7 +49,7 @@ class PodResourcesWatcherTest : public testing::Test {
     watcher.emplace(std::make_unique<ScriptedSource>(std::move(answers), asked), store, clock, log);
   }
   testing::AssertionResult is_asleep_after(int questions) {
-    return support::wait_until([&] { return asked == questions && clock.sleepers() == 1; }, 10s,
+    return support::wait_until([&] { return asked == questions && clock.sleepers() == 1; },
                                std::to_string(questions) + " questions, then a pause");
   }
   Workloads workloads() { return store.snapshot().workloads; }

@@ -129,7 +129,7 @@ class JobsOnControlPlane : public ::testing::Test {
     remediation_.status.steps[0].facts = progress->facts;
     Json pod;
     const auto has_pod = [&] { return !(pod = pod_of(job_name(request()))).is_null(); };
-    EXPECT_TRUE(wait_until(has_pod, seconds(60), "the pod")) << progress->message;
+    EXPECT_TRUE(wait_until(has_pod, "the pod")) << progress->message;
     if (pod.is_null()) return *progress;
     EXPECT_EQ(pod["spec"]["nodeName"], "gpu-01");
     end_pod(pod, code, words);
@@ -137,7 +137,7 @@ class JobsOnControlPlane : public ::testing::Test {
       progress = action.watch(request());
       return progress && progress->result != StepResult::kRunning;
     };
-    EXPECT_TRUE(wait_until(is_over, seconds(60), "the Job's end"));
+    EXPECT_TRUE(wait_until(is_over, "the Job's end"));
     return progress.value_or(StepProgress{});
   }
 
@@ -193,14 +193,14 @@ TEST_F(JobsOnControlPlane, TestTwoNodesTogetherByAJobOnEach) {
     pods = must("GET", std::string(kPodsPath) + "?labelSelector=gpuward.dev/step%3Dnccl-pairs");
     return pods["items"].size() == 2;
   };
-  ASSERT_TRUE(wait_until(has_pods, seconds(60), "the pods"));
+  ASSERT_TRUE(wait_until(has_pods, "the pods"));
   for (const Json& pod : pods["items"]) end_pod(pod, 0, "");
 
   const auto has_passed = [&] {
     const auto watched = jobs.watch(request(), test);
     return watched && watched->result == PairResult::kPassed;
   };
-  EXPECT_TRUE(wait_until(has_passed, seconds(60), "the end of both"));
+  EXPECT_TRUE(wait_until(has_passed, "the end of both"));
 
   test.token = "t2";
   ASSERT_TRUE(jobs.make(request(), test, node_, "10.0.0.1"));

@@ -186,14 +186,14 @@ TEST_F(Ctl, WatchesUntilItIsInterrupted) {
       {.argv = {kCtl, "status", "-w", "--kubeconfig=" + path("kubeconfig")}});
   ASSERT_TRUE(watching);
   ASSERT_TRUE(support::wait_until(
-      [&] { return (*watching)->output().contains("Steps    allowed"); }, kSoon, "the first look"));
+      [&] { return (*watching)->output().contains("Steps    allowed"); }, "the first look"));
 
   set_stop("true");
 
-  EXPECT_TRUE(support::wait_until([&] { return (*watching)->output().contains("STOPPED"); }, kSoon,
+  EXPECT_TRUE(support::wait_until([&] { return (*watching)->output().contains("STOPPED"); },
                                   "what has changed"));
   (*watching)->signal(SIGINT);
-  EXPECT_EQ((*watching)->wait_exit(kSoon), 0);
+  EXPECT_EQ((*watching)->wait_exit(), 0);
 }
 
 TEST_F(Ctl, WatchesNothingWhereTheFirstLookFails) {

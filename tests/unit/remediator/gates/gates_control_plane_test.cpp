@@ -83,7 +83,7 @@ TEST_F(GatesOnControlPlane, OneReplicaLeadsAndTheOtherFollowsItsEnd) {
   {
     auto own = connection_->make_api({});
     kube::LeaderElection first(candidate("a"), *own, clock_, {});
-    ASSERT_TRUE(support::wait_until([&] { return first.is_leader(); }, seconds(20), "the lead"));
+    ASSERT_TRUE(support::wait_until([&] { return first.is_leader(); }, "the lead"));
     const auto tried = second.try_to_lead();
     EXPECT_TRUE(tried) << tried.error().message;
     EXPECT_FALSE(second.is_leader());

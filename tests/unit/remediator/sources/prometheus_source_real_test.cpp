@@ -48,13 +48,11 @@ class AlertsOfARealPrometheus : public ::testing::TestWithParam<const char*> {
   }
   std::vector<AlertSignal> signals_of(std::size_t number) {
     std::vector<AlertSignal> signals;
-    (void)support::poll_until(
-        [&] {
-          const auto found = source_->look();
-          if (found) signals = found->signals;
-          return signals.size() == number;
-        },
-        seconds(40));
+    (void)support::poll_until([&] {
+      const auto found = source_->look();
+      if (found) signals = found->signals;
+      return signals.size() == number;
+    });
     return signals;
   }
 

@@ -198,7 +198,7 @@ TEST(Client, ATricklingAnswerDoesNotOutliveTheTimeout) {
   const Handler trickle = [](const Request&) {
     Response response;
     response.stream = [](BodyWriter& body) {
-      (void)support::poll_until([&] { return !body.write("x"); }, milliseconds(5'000));
+      (void)support::poll_until([&] { return !body.write("x"); });
     };
     return response;
   };

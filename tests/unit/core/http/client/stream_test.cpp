@@ -25,7 +25,7 @@ Route stream_route(std::function<void(BodyWriter&)> stream, int status = 200) {
 }
 
 void wait_for_end(BodyWriter& body) {
-  (void)support::poll_until([&] { return !body.write(""); }, milliseconds(20'000));
+  (void)support::poll_until([&] { return !body.write(""); });
 }
 
 bool ignore(std::string_view) { return true; }
@@ -34,7 +34,7 @@ TEST(ClientStream, GivesPiecesAsTheyCome) {
   std::atomic<bool> has_first = false;
   const TestServer server({stream_route([&has_first](BodyWriter& body) {
     body.write("first\n");
-    (void)support::poll_until([&] { return has_first.load(); }, milliseconds(5'000));
+    (void)support::poll_until([&] { return has_first.load(); });
     body.write("second\n");
   })});
   std::string seen;
@@ -79,10 +79,7 @@ TEST(ClientStream, CollectsTheBodyOfAFailure) {
 // A refusal is short: one that goes on for ever, however lively, is given up as one that is silent.
 TEST(ClientStream, ARefusalThatDoesNotEndIsATimeout) {
   const TestServer server({stream_route(
-      [](BodyWriter& body) {
-        (void)support::poll_until([&] { return !body.write("x"); }, milliseconds(20'000));
-      },
-      403)});
+      [](BodyWriter& body) { (void)support::poll_until([&] { return !body.write("x"); }); }, 403)});
   const auto response =
       CurlClient().stream(get_request(server.url("/watch")), milliseconds(200), {}, ignore);
   ASSERT_FALSE(response);
@@ -99,7 +96,7 @@ TEST(ClientStream, StopsWithin100Milliseconds) {
     std::atomic<Clock::time_point> stopped_at{};
     std::atomic<bool> has_first = false;
     const std::jthread stopper([&] {
-      (void)support::poll_until([&] { return has_first.load(); }, milliseconds(5'000));
+      (void)support::poll_until([&] { return has_first.load(); });
       stopped_at = Clock::now();
       stop.request_stop();
     });

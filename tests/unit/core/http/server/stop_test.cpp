@@ -27,7 +27,7 @@ Route stream_route(std::atomic<bool>& ended) {
     Response response;
     response.stream = [&ended](BodyWriter& body) {
       body.write("first\n");
-      (void)support::poll_until([&] { return !body.write(""); }, milliseconds(30'000));
+      (void)support::poll_until([&] { return !body.write(""); });
       ended = true;
     };
     return response;
@@ -93,7 +93,7 @@ TEST(ServerStop, LetsAHandlerFinishItsAnswer) {
     TestServer server({{"/slow", {"GET"}, slow}});
     RawSocket socket(server.port());
     socket.send("GET /slow HTTP/1.1\r\nHost: h\r\n\r\n");
-    EXPECT_TRUE(support::poll_until([&] { return has_begun.load(); }, milliseconds(10'000)));
+    EXPECT_TRUE(support::poll_until([&] { return has_begun.load(); }));
     const auto took = time_to_stop(server);
     EXPECT_EQ(socket.read_response().body, "in time");
     return took;

@@ -286,13 +286,11 @@ TEST_F(WorkerSourceTest, GivesTheWorkerNoDescriptorButItsPipes) {
       reaches([&](const auto& /*now*/) { return ::access(list.c_str(), F_OK) == 0; }, "listed"));
   std::ifstream in(list);
   std::string text;
-  ASSERT_TRUE(support::poll_until(
-      [&] {
-        in = std::ifstream(list);
-        std::getline(in, text);
-        return text.size() >= 6;
-      },
-      10s));
+  ASSERT_TRUE(support::poll_until([&] {
+    in = std::ifstream(list);
+    std::getline(in, text);
+    return text.size() >= 6;
+  }));
   EXPECT_EQ(text, "0 1 2 3 ") << "3 is the folder that ls reads";
   for (const int descriptor : inherited) ::close(descriptor);
 }
