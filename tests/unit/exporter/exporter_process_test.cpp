@@ -152,7 +152,9 @@ TEST_F(ExporterProcess, LosesAndDoublesNothingWhenItIsKilledInTheMiddle) {
 
   for (int kill = 0; kill < 3; ++kill) {
     const std::string before = exporter.value(xid_series(13));
-    (void)support::poll_until([&] { return exporter.value(xid_series(13)) != before; });
+    const bool are_all_read = before == std::to_string(kLines);
+    ASSERT_TRUE(support::poll_until(
+        [&] { return are_all_read || exporter.value(xid_series(13)) != before; }));
     exporter.process().signal(SIGKILL);
     ASSERT_TRUE(exporter.process().wait_exit().has_value());
     exporter.start();
@@ -238,7 +240,7 @@ TEST_F(ExporterProcess, StopsWithinASecondOfSigterm) {
     EXPECT_EQ(exporter.process().wait_exit(), 0);
     return std::chrono::steady_clock::now() - start;
   };
-  EXPECT_LT(support::quickest_of(5, 1s, once), 1s);
+  EXPECT_LT(support::quickest_of(1s, once), 1s);
 }
 
 TEST_F(ExporterProcess, MarksLinesThatUserSpaceWritesIntoTheRealKernelLog) {

@@ -1,4 +1,5 @@
 // The gates of the real program: the stop switch, the cap on cordons, several replicas.
+#include "tests/support/wait.h"
 #include "tests/unit/remediator/remediator_process.h"
 
 namespace gpuward::remediator {
@@ -89,6 +90,12 @@ class RemediatorReplicas : public RemediatorGates {
     first_ = std::move(process_);
     start_ready();
   }
+  // Who has the lease; nobody where it was given back.
+  std::string holder() {
+    const Json lease = server_->kube().get(
+        "/apis/coordination.k8s.io/v1/namespaces/gpuward/leases/gpuward-remediator");
+    return string_at(member_at(lease, "spec"), "holderIdentity");
+  }
   std::unique_ptr<support::Process> first_;
 };
 
@@ -106,8 +113,10 @@ TEST_F(RemediatorReplicas, ActByOneAndTakeAlertsByAll) {
 
 TEST_F(RemediatorReplicas, TakeTheLeadOverFromOneThatHasStopped) {
   start_two();
+  const std::string first = holder();
   EXPECT_EQ(first_->stop(), 0);
-  EXPECT_TRUE(wait_until([&] { return leads(*process_); }, "the lead, before the lease is over"));
+  EXPECT_NE(holder(), first) << "the second would have to wait for the end of the lease";
+  EXPECT_TRUE(wait_until([&] { return leads(*process_); }, "the lead"));
 
   tell_of("gpu-01");
 

@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <memory>
 #include <regex>
@@ -31,7 +30,6 @@ namespace gpuward::remediator {
 
 inline constexpr const char* kBinary = GPUWARD_BIN_DIR "/gpuward-remediator";
 inline constexpr const char* kCtl = GPUWARD_BIN_DIR "/gpuwardctl";
-inline constexpr std::chrono::seconds kSoon{20};
 
 class RemediatorProcess : public ::testing::Test {
  protected:

@@ -6,6 +6,9 @@
 
 #include <chrono>
 
+#include "tests/support/quickest.h"
+#include "tests/support/wait.h"
+
 namespace gpuward::remediator {
 namespace {
 
@@ -84,10 +87,10 @@ TEST_F(RemediatorProcess, AnswersWhatCannotBeRightWithTheRightCode) {
 TEST_F(RemediatorProcess, Answers503BeforeASlowApiServerDoesAndWhereItIsDown) {
   start_ready();
   server_->kube().add_fault(
-      {.kind = fakes::FaultKind::kDelay, .method = "POST", .times = -1, .delay = seconds(5)});
-  const auto begin = std::chrono::steady_clock::now();
+      {.kind = fakes::FaultKind::kDelay, .method = "POST", .times = -1, .delay = seconds(10)});
   EXPECT_EQ(http_post(webhook(), alert(), credentials()).status, 503);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(4));  // 1 s, on a busy machine
+  EXPECT_TRUE(server_->kube().requests("POST", "/apis/gpuward.dev/v1alpha1/remediations").empty())
+      << "it was answered first";
   server_.reset();
 
   EXPECT_EQ(http_post(webhook(), alert(), credentials()).status, 503);
@@ -98,27 +101,29 @@ TEST_F(RemediatorProcess, Answers503BeforeASlowApiServerDoesAndWhereItIsDown) {
 }
 
 TEST_F(RemediatorProcess, EndsSoonAfterSigterm) {
-  start_ready();
-  const auto begin = std::chrono::steady_clock::now();
-
-  process_->signal(SIGTERM);
-
-  EXPECT_EQ(process_->wait_exit(), 0);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(5));  // 0.1 s, on a busy machine
+  const auto once = [this] {
+    start_ready();
+    const auto begin = std::chrono::steady_clock::now();
+    process_->signal(SIGTERM);
+    EXPECT_EQ(process_->wait_exit(), 0);
+    return std::chrono::steady_clock::now() - begin;
+  };
+  EXPECT_LT(support::quickest_of(seconds(2), once), seconds(2));
 }
 
 TEST_F(RemediatorProcess, EndsThoughARequestHangs) {
   start_ready();
   deliver(alert());
   const auto delay = server_->kube().add_fault(
-      {.kind = fakes::FaultKind::kDelay, .path = ".*/readyz", .times = -1, .delay = seconds(8)});
+      {.kind = fakes::FaultKind::kDelay, .path = ".*/readyz", .times = -1, .delay = seconds(20)});
   ASSERT_TRUE(wait_until([&] { return server_->kube().fault_hits(delay) > 0; }, "a hang"));
   const auto begin = std::chrono::steady_clock::now();
 
   process_->signal(SIGTERM);
 
   EXPECT_EQ(process_->wait_exit(), 0);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(7));  // 3 s, on a busy machine
+  // After 3 s; one that waited for the answer would take twenty.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(19));
 }
 
 TEST_F(RemediatorProcess, GoesOnWhereAKilledOneStopped) {

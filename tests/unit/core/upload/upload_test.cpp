@@ -73,7 +73,7 @@ TEST_F(UploadTest, AHangingServerCostsTheTimeOutAndNoMore) {
   over = true;
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().kind, ErrorKind::kTimeout);
-  EXPECT_LT(took, seconds(20));
+  EXPECT_LT(took, support::kGenerousRequest);
 }
 
 TEST_F(UploadTest, EndsAtAStopWhereTheServerHangs) {
@@ -84,12 +84,12 @@ TEST_F(UploadTest, EndsAtAStopWhereTheServerHangs) {
     return http::Response::text(200, "");
   })});
   const auto begun = clock_.steady();
-  const auto done = take_to(server.url("/gpu/"), seconds(60));
+  const auto done = take_to(server.url("/gpu/"), std::chrono::hours(1));
   const auto took = clock_.steady() - begun;
   over = true;
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().kind, ErrorKind::kCancelled);
-  EXPECT_LT(took, seconds(30));
+  EXPECT_LT(took, support::kGenerousRequest);
 }
 
 TEST_F(UploadTest, CopiesIntoAFolder) {
@@ -120,7 +120,7 @@ TEST_F(UploadTest, AHangingFolderCostsTheTimeOutAndNoMore) {
   const auto done = take_to(folder.path().string(), milliseconds(300));
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().kind, ErrorKind::kTimeout);
-  EXPECT_LT(clock_.steady() - begun, seconds(20));
+  EXPECT_LT(clock_.steady() - begun, support::kGenerous);
 }
 
 TEST_F(UploadTest, EndsAtAStopWhereTheFolderHangs) {
@@ -128,8 +128,8 @@ TEST_F(UploadTest, EndsAtAStopWhereTheFolderHangs) {
   ASSERT_EQ(::mkfifo((folder / "a.tar.gz.partial").c_str(), 0600), 0);
   stop_.request_stop();
   const auto begun = clock_.steady();
-  EXPECT_FALSE(take_to(folder.path().string(), seconds(60)));
-  EXPECT_LT(clock_.steady() - begun, seconds(30));
+  EXPECT_FALSE(take_to(folder.path().string(), std::chrono::hours(1)));
+  EXPECT_LT(clock_.steady() - begun, support::kGenerous);
 }
 
 }  // namespace

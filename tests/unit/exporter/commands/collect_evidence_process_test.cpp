@@ -15,7 +15,6 @@ namespace gpuward::exporter {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::MatchesRegex;
@@ -180,7 +179,7 @@ TEST_F(CollectEvidence, WaitsForAHangingServerNoLongerThanItIsTold) {
   const auto begun = std::chrono::steady_clock::now();
   const auto outcome = run({{"EVIDENCE_UPLOAD", server.url("/gpu/")}}, {"--upload.timeout=1s"});
   over = true;
-  EXPECT_LT(std::chrono::steady_clock::now() - begun, 30s);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, support::kGenerousRequest);
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_THAT(outcome.output, HasSubstr("; not uploaded to "));
 }

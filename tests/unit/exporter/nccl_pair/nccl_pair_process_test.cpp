@@ -49,8 +49,8 @@ class NcclPairProcess : public testing::Test {
                "--address=127.0.0.1",
                "--port=" + std::to_string(port_),
                "--min-bus-bandwidth=0.001",
-               "--timeout=120s",
-               "--join-timeout=40s",
+               "--timeout=220s",
+               "--join-timeout=120s",
                "--gpu.none",
                std::string("--nccl-library=") + kLibrary,
                std::string("--cuda-library=") + kLibrary};
@@ -208,8 +208,8 @@ TEST_F(NcclPairProcess, CannotTellAlone) {
 }
 
 TEST_F(NcclPairProcess, TurnsAwayWhoHasAnotherPairsToken) {
-  const auto first = start(0, {"--join-timeout=10s"});
-  const auto second = start(1, {"--join-timeout=4s", "--token=of an earlier pair"});
+  const auto first = start(0, {"--join-timeout=20s"});
+  const auto second = start(1, {"--join-timeout=10s", "--token=of an earlier pair"});
   const Both both{end_of(*first), end_of(*second)};
 
   expect_both(both, 3, "error");
@@ -220,7 +220,7 @@ TEST_F(NcclPairProcess, TurnsAwayWhoHasAnotherPairsToken) {
 TEST_F(NcclPairProcess, TheRightRankOneComesInAfterThatOfAnotherPair) {
   const auto first = start(0);
   EXPECT_TRUE(says(*first, "waiting for the other side"));
-  const auto stale = start(1, {"--token=of an earlier pair", "--join-timeout=2s"});
+  const auto stale = start(1, {"--token=of an earlier pair", "--join-timeout=10s"});
   EXPECT_TRUE(says(*first, "another pair"));
   const auto second = start(1);
 

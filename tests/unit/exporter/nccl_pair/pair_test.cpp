@@ -17,7 +17,6 @@ using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr auto kSoon = 20s;
 constexpr const char* kToken = "of this pair";
 
 class PairTest : public testing::Test {
@@ -29,8 +28,8 @@ class PairTest : public testing::Test {
     options.port = port_;
     options.token = kToken;
     options.min_bus_bandwidth = 0;
-    options.timeout = 60s;
-    options.join_timeout = 20s;
+    options.timeout = support::kGenerous;
+    options.join_timeout = support::kGenerousRequest;
     return options;
   }
   static Pair::OpenGpus having(const FakeAllReduce& gpus) {
@@ -42,7 +41,7 @@ class PairTest : public testing::Test {
     return pair.run(having(gpus));
   }
 
-  [[nodiscard]] Link::Deadline soon() const { return clock_.steady() + kSoon; }
+  [[nodiscard]] Link::Deadline soon() const { return clock_.steady() + support::kGenerousRequest; }
   // To rank 0, which may not listen yet.
   Link knock() {
     const auto endpoint = parse_endpoint("127.0.0.1", port_);

@@ -9,14 +9,15 @@
 #include <set>
 
 #include "remediator/ctl/commands.h"
+#include "tests/support/quickest.h"
 #include "tests/support/require.h"
+#include "tests/support/wait.h"
 #include "tests/unit/remediator/remediator_process.h"
 
 namespace gpuward::remediator {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::seconds;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -31,7 +32,7 @@ class Ctl : public RemediatorProcess {
   using Outcome = support::Process::Outcome;
 
   Outcome run(std::vector<std::string> words, std::map<std::string, std::string> env,
-              milliseconds limit = seconds(60)) {
+              milliseconds limit = support::kGenerous) {
     words.insert(words.begin(), kCtl);
     env.try_emplace("KUBECONFIG", "");
     env.try_emplace("HOME", path("home"));
@@ -345,11 +346,13 @@ TEST_F(SilentCluster, IsNamedWithinTheLimitWhereNamesAreNotAnswered) {
 TEST_F(SilentCluster, IsWaitedForAsLongAsTheFlagSays) {
   const BlackHole hole;
 
-  const auto begin = clock_.steady();
-  const auto said =
-      ask(hole.url(), {"list", "--request-timeout=100ms"}, kDefaultLimit / kAllowance);
-  EXPECT_THAT(said.error_output, HasSubstr("now 100 ms"));
-  EXPECT_LT(clock_.steady() - begin, kDefaultLimit);
+  const auto once = [&] {
+    const auto begin = clock_.steady();
+    const auto said = ask(hole.url(), {"list", "--request-timeout=100ms"}, kDefaultLimit);
+    EXPECT_THAT(said.error_output, HasSubstr("now 100 ms"));
+    return clock_.steady() - begin;
+  };
+  EXPECT_LT(support::quickest_of(kDefaultLimit, once), kDefaultLimit);
 }
 
 TEST_F(SilentCluster, IsToldFromOneThatRefusesTheCredential) {

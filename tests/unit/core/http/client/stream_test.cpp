@@ -38,12 +38,13 @@ TEST(ClientStream, GivesPiecesAsTheyCome) {
     body.write("second\n");
   })});
   std::string seen;
-  const auto response = CurlClient().stream(get_request(server.url("/watch")), milliseconds(5'000),
-                                            {}, [&](std::string_view bytes) {
-                                              seen += bytes;
-                                              has_first = true;
-                                              return true;
-                                            });
+  const auto response =
+      CurlClient().stream(get_request(server.url("/watch")), support::kGenerousRequest, {},
+                          [&](std::string_view bytes) {
+                            seen += bytes;
+                            has_first = true;
+                            return true;
+                          });
   ASSERT_TRUE(response) << response.error().message;
   EXPECT_EQ(response->status, 200);
   EXPECT_EQ(response->body, "");
@@ -55,12 +56,12 @@ TEST(ClientStream, EndsWhereTheCallerHasEnough) {
     body.write("first\n");
     wait_for_end(body);
   })});
-  const auto start = Clock::now();
-  const auto response = CurlClient().stream(get_request(server.url("/watch")), milliseconds(20'000),
-                                            {}, [](std::string_view) { return false; });
+  // One that has not enough of it would wait until `idle`, and that is an error.
+  const auto response =
+      CurlClient().stream(get_request(server.url("/watch")), support::kGenerousRequest, {},
+                          [](std::string_view) { return false; });
   ASSERT_TRUE(response) << response.error().message;
   EXPECT_EQ(response->status, 200);
-  EXPECT_LT(Clock::now() - start, milliseconds(4'000));
 }
 
 TEST(ClientStream, CollectsTheBodyOfAFailure) {
@@ -68,7 +69,7 @@ TEST(ClientStream, CollectsTheBodyOfAFailure) {
       {stream_route([](BodyWriter& body) { body.write("{\"code\":410}"); }, 410)});
   bool was_called = false;
   const auto response =
-      CurlClient().stream(get_request(server.url("/watch")), milliseconds(5'000), {},
+      CurlClient().stream(get_request(server.url("/watch")), support::kGenerousRequest, {},
                           [&](std::string_view) { return was_called = true; });
   ASSERT_TRUE(response);
   EXPECT_EQ(response->status, 410);
@@ -101,20 +102,20 @@ TEST(ClientStream, StopsWithin100Milliseconds) {
       stop.request_stop();
     });
     const auto response =
-        CurlClient().stream(get_request(server.url("/watch")), milliseconds(10'000),
+        CurlClient().stream(get_request(server.url("/watch")), support::kGenerousRequest,
                             stop.get_token(), [&](std::string_view) { return has_first = true; });
     const auto took = Clock::now() - stopped_at.load();
     EXPECT_TRUE(!response && response.error().kind == ErrorKind::kCancelled);
     return took;
   };
-  EXPECT_LT(support::quickest_of(5, milliseconds(100), once), milliseconds(100));
+  EXPECT_LT(support::quickest_of(milliseconds(100), once), milliseconds(100));
 }
 
 TEST(ClientStream, DoesNotStartWhenAlreadyStopped) {
   RawServer server({""});
   std::stop_source stop;
   stop.request_stop();
-  const auto response = CurlClient().stream(get_request(server.url("/")), milliseconds(5'000),
+  const auto response = CurlClient().stream(get_request(server.url("/")), support::kGenerousRequest,
                                             stop.get_token(), ignore);
   ASSERT_FALSE(response);
   EXPECT_EQ(response.error().kind, ErrorKind::kCancelled);
@@ -143,7 +144,7 @@ TEST(ClientStream, LastsLongerThanTheTimeoutOfItsHeader) {
   request.timeout = milliseconds(2'000);
   std::string seen;
   const auto response =
-      CurlClient().stream(request, milliseconds(10'000), {}, [&](std::string_view bytes) {
+      CurlClient().stream(request, support::kGenerousRequest, {}, [&](std::string_view bytes) {
         seen += bytes;
         return true;
       });
@@ -155,7 +156,7 @@ TEST(ClientStream, AHeaderThatDoesNotComeIsATimeout) {
   RawServer server({""});
   ClientRequest request = get_request(server.url("/"));
   request.timeout = milliseconds(200);
-  const auto response = CurlClient().stream(request, milliseconds(60'000), {}, ignore);
+  const auto response = CurlClient().stream(request, std::chrono::hours(1), {}, ignore);
   ASSERT_FALSE(response);
   EXPECT_EQ(response.error().kind, ErrorKind::kTimeout);
 }
@@ -163,7 +164,7 @@ TEST(ClientStream, AHeaderThatDoesNotComeIsATimeout) {
 TEST(ClientStream, AThrowingCallerEndsItWithAnError) {
   const TestServer server({stream_route([](BodyWriter& body) { body.write("first\n"); })});
   const auto response =
-      CurlClient().stream(get_request(server.url("/watch")), milliseconds(5'000), {},
+      CurlClient().stream(get_request(server.url("/watch")), support::kGenerousRequest, {},
                           [](std::string_view) -> bool { throw std::runtime_error("broken"); });
   ASSERT_FALSE(response);
   EXPECT_EQ(response.error().kind, ErrorKind::kInternal);
