@@ -23,7 +23,6 @@
 namespace gpuward::e2e {
 namespace {
 
-using std::chrono::seconds;
 using support::wait_until;
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -137,9 +136,9 @@ TEST_F(Flow, TakesNoLongerThanTheConfiguredIntervalsAndAMoment) {
             << " + evaluation " << intervals->evaluation.count() << " + for "
             << intervals->wait.count() << " + group_wait " << intervals->group_wait.count() << " = "
             << intervals->sum().count() << " ms\n";
-  // What is ours beside the intervals: reading, judging, recording, patching, on a machine that is
-  // busy.
-  EXPECT_LT(passage.cordon, intervals->sum() + seconds(10));
+  // What is ours beside the intervals: reading, judging, recording, patching. The bench measures
+  // it; here it is only no interval more, on a machine however busy.
+  EXPECT_LT(passage.cordon, intervals->sum() + support::kGenerousRequest);
 }
 
 TEST_F(Flow, LetsTheRemediatorDoNoMoreThanItsManifestSays) {

@@ -95,7 +95,7 @@ void RealLoki::push(const fakes::FakeLoki::Labels& labels, std::int64_t at,
   request.url = url() + "/loki/api/v1/push";
   request.headers = {{"Content-Type", "application/json"}, {"X-Scope-OrgID", kTenant}};
   request.body = dump_json(body);
-  request.timeout = std::chrono::seconds(30);
+  request.timeout = support::kGenerousRequest;
   const auto answer = client_.send(request);
   ASSERT_TRUE(answer.has_value()) << answer.error().message;
   ASSERT_EQ(answer->status, 204) << answer->body;

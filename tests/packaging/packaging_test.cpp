@@ -150,7 +150,7 @@ TEST_F(Package, InstallsRunsAndGoesAgain) {
       },
       "the kernel log is read"))
       << (*exporter)->error_output();
-  EXPECT_EQ((*exporter)->stop(std::chrono::seconds(20)), 0);
+  EXPECT_EQ((*exporter)->stop(), 0);
 
   machine.dpkg({"--remove", "gpuward-exporter"});
   EXPECT_FALSE(fs::exists(machine.at("/usr/bin/gpuward-exporter")));

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <random>
 #include <thread>
 
 #include "core/runtime/files.h"
@@ -248,10 +249,11 @@ TEST_F(ExporterProcess, MarksLinesThatUserSpaceWritesIntoTheRealKernelLog) {
   if (!kmsg) GTEST_SKIP() << "/dev/kmsg cannot be written here: no root, or a container without it";
   exporter.use_log("/dev/kmsg");
   exporter.start();
-  // An address of this test's own: others may write into the same log.
+  // An address of this run's own: others write into the same log, and it keeps the lines of earlier
+  // runs, of other containers too, whose processes have the same numbers.
+  const unsigned own = std::random_device()();
   char pci[16];
-  std::snprintf(pci, sizeof pci, "%04x:4e:00",
-                static_cast<unsigned>(exporter.process().pid()) & 0xffffU);
+  std::snprintf(pci, sizeof pci, "%04x:%02x:00", own >> 16U, own & 0xffU);
 
   // The kernel shows a line without its end only when the next one comes.
   kmsg << xid_line(13, pci) << "\n" << std::flush;

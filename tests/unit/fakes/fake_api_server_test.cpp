@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -19,7 +18,6 @@
 namespace gpuward::fakes {
 namespace {
 
-using std::chrono::seconds;
 using support::http_get;
 using support::http_post;
 
@@ -48,7 +46,7 @@ TEST_F(FakeApiServerTest, CarriesSixtyFourWatchesAtOnce) {
                     "/api/v1/nodes?watch=true&allowWatchBookmarks=true&resourceVersion=" + since;
       std::string text;
       bool counted = false;
-      (void)client.stream(request, seconds(30), stop, [&](std::string_view bytes) {
+      (void)client.stream(request, support::kGenerous, stop, [&](std::string_view bytes) {
         if (!counted) ++open;
         counted = true;
         text += bytes;
@@ -78,7 +76,8 @@ TEST_F(FakeApiServerTest, EndsItsWatchesWhenItGoes) {
   std::atomic<bool> runs = false, ended = false;
   std::jthread watcher([&](const std::stop_token& stop) {
     http::CurlClient client;
-    (void)client.stream(request, seconds(30), stop, [&](std::string_view) { return runs = true; });
+    (void)client.stream(request, support::kGenerous, stop,
+                        [&](std::string_view) { return runs = true; });
     ended = true;
   });
   ASSERT_TRUE(support::wait_until([&] { return runs.load(); }, "the watch runs"));

@@ -86,7 +86,7 @@ class ApprovalAdmission : public ::testing::Test {
         {"Authorization", "Bearer " + token},
         {"Content-Type", method == "PATCH" ? "application/merge-patch+json" : "application/json"}};
     request.body = dump_json(body);
-    request.timeout = std::chrono::seconds(20);
+    request.timeout = support::kGenerousRequest;
     http::ClientTls tls;
     tls.ca_pem = hands_->plane().ca_pem();
     return support::http_send(std::move(request), std::move(tls));

@@ -93,7 +93,7 @@ class S3OnMoto : public support::OnMoto<> {
     http::CurlClient http;
     SystemClock clock;
     AwsClient aws(http, {.variables = std::move(variables)}, clock);
-    return put_object(aws, clock, place, content, seconds(30));
+    return put_object(aws, clock, place, content, support::kGenerousRequest);
   }
 };
 

@@ -13,13 +13,12 @@ namespace gpuward {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::seconds;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
 class UploadTest : public ::testing::Test {
  protected:
-  Status take_to(const std::string& text, milliseconds timeout = seconds(30)) {
+  Status take_to(const std::string& text, milliseconds timeout = support::kGenerousRequest) {
     const auto target = parse_upload_target(text);
     if (!target) return std::unexpected(target.error());
     return upload(below(*target, "a.tar.gz"), std::string("\x1f\0b", 3), timeout,

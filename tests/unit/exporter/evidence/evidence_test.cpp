@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <thread>
+
 #include "core/runtime/files.h"
 #include "core/runtime/text.h"
 #include "exporter/evidence/archive.h"

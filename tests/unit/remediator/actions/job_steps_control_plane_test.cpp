@@ -22,7 +22,6 @@
 namespace gpuward::remediator {
 namespace {
 
-using std::chrono::seconds;
 using support::wait_until;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -64,7 +63,8 @@ class JobsOnControlPlane : public ::testing::Test {
     auto config = kube::find_cluster(plane_->kubeconfig_for(kJobsToken).string(), "");
     ASSERT_TRUE(config) << config.error().message;
     connection_ = std::make_unique<kube::Connection>(*std::move(config), "test", clock_);
-    api_ = connection_->make_api({.request = seconds(10), .with_retries = seconds(20)});
+    api_ = connection_->make_api(
+        {.request = support::kGenerousRequest, .with_retries = support::kGenerous});
     begin_with_a_node();
   }
   void begin_with_a_node() {
