@@ -35,6 +35,11 @@ class RemediatorOperations : public RemediatorProcess {
       EXPECT_EQ(string_at(*json, "node"), node);
     }
   }
+  // What is written last of the first node.
+  bool is_quarantined() {
+    const Json all = server_->kube().get("/apis/gpuward.dev/v1alpha1/remediations");
+    return dump_json(all).contains("\"phase\":\"Quarantined\"");
+  }
   bool is_done_in(const std::string& name) {
     return text_of(name).find("\"moment\":\"done\"") != std::string::npos;
   }
@@ -47,8 +52,11 @@ TEST_F(RemediatorOperations, CountsAnswersThatTheWebhookItselfNeverSees) {
   EXPECT_EQ(http_post(webhook(), alert(), credentials("wrong-token-0123456789")).status, 401);
 
   const std::string name = "gpuward_remediator_webhook_requests_total";
-  EXPECT_THAT(metrics(), HasSubstr(name + "{code=\"405\"} 1"));
-  EXPECT_THAT(metrics(), HasSubstr(name + "{code=\"401\"} 1"));
+  // Counted once it has been sent.
+  for (const char* code : {"405", "401"}) {
+    EXPECT_TRUE(
+        wait_until([&] { return metrics().contains(name + "{code=\"" + code + "\"} 1"); }, code));
+  }
   EXPECT_THAT(metrics(), HasSubstr(name + "{code=\"413\"} 0"));
 }
 
@@ -57,7 +65,7 @@ TEST_F(RemediatorOperations, GoesOnInANewAuditFileAfterASighup) {
       {"--mode=cordon", "--config.file=" + path("policy.yaml"), "--audit.path=" + path("audit")});
   deliver(alert());
   ASSERT_TRUE(
-      wait_until([&] { return is_cordoned() && is_done_in("audit"); }, "the first node's line"));
+      wait_until([&] { return is_quarantined() && is_done_in("audit"); }, "the first node's line"));
 
   std::filesystem::rename(path("audit"), path("audit.1"));
   process_->signal(SIGHUP);

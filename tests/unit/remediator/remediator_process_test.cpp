@@ -239,18 +239,19 @@ TEST_F(RemediatorProcess, ExplainsANode) {
   start_ready();
   deliver(alert());
   ASSERT_TRUE(wait_until([&] { return is_cordoned(); }, "cordon"));
+  support::Process::Outcome said;
   ASSERT_TRUE(wait_until(
-      [&] { return process_->output().find("\"moment\":\"done\"") != std::string::npos; },
-      "result"));
+      [&] {
+        said = *support::Process::run(
+            {.argv = {kCtl, "explain", "gpu-01", "--kubeconfig=" + path("kubeconfig")}});
+        return said.output.contains("step cordon: done");
+      },
+      "the result"))
+      << said.output;
 
-  const auto outcome = support::Process::run(
-      {.argv = {kCtl, "explain", "gpu-01", "--kubeconfig=" + path("kubeconfig")}});
-
-  ASSERT_TRUE(outcome);
-  EXPECT_EQ(outcome->exit_code, 0) << outcome->error_output;
-  EXPECT_THAT(outcome->output, HasSubstr("alert Bad (ab12), severity reboot"));
-  EXPECT_THAT(outcome->output, HasSubstr("because policy severities.reboot"));
-  EXPECT_THAT(outcome->output, HasSubstr("step cordon: done"));
+  EXPECT_EQ(said.exit_code, 0) << said.error_output;
+  EXPECT_THAT(said.output, HasSubstr("alert Bad (ab12), severity reboot"));
+  EXPECT_THAT(said.output, HasSubstr("because policy severities.reboot"));
 }
 
 TEST_F(RemediatorProcess, ExplainsWhatWasMadeByHandAndKnowsNoNodeThatThereIsNot) {

@@ -84,7 +84,11 @@ TEST_F(SourcesProcess, TakeWhatTheKernelHasSaidInLoki) {
       },
       "the audit trail"))
       << process_->output();
-  EXPECT_TRUE(server_->kube().has("/api/v1/namespaces/gpuward/configmaps/gpuward-log-cursor"));
+  EXPECT_TRUE(support::wait_until(
+      [&] {
+        return server_->kube().has("/api/v1/namespaces/gpuward/configmaps/gpuward-log-cursor");
+      },
+      "the cursor"));
   process_.reset();
   servers_.clear();
 }
@@ -97,7 +101,7 @@ TEST_F(SourcesProcess, TakeTheAdviceOfAModelUpToTheCordon) {
   const std::string url = serve_loki(loki);
   const fakes::FakeModel model(fakes::advice_text("GPU_HEALTH_ERROR"));
   write("policy.yaml", "mode: full\ntriage:\n  openai: {url: '" + model.url() +
-                           "', model: qwen}\n  max_severity: reset\n  timeout: 20s\n"
+                           "', model: qwen}\n  max_severity: reset\n  timeout: 60s\n"
                            "severities:\n  reset: [taint, cordon, drain]\n"
                            "  reboot: [taint]\n  isolate: [taint]\n");
 
@@ -107,7 +111,9 @@ TEST_F(SourcesProcess, TakeTheAdviceOfAModelUpToTheCordon) {
   const Json remediations = server_->kube().get("/apis/gpuward.dev/v1alpha1/remediations");
   EXPECT_THAT(dump_json(remediations), HasSubstr("triage GPU_HEALTH_ERROR"));
   EXPECT_THAT(dump_json(remediations), HasSubstr("\"foreign\":true"));
-  EXPECT_TRUE(metrics().contains("triage_lines_total{outcome=\"answered\"} 1"));
+  EXPECT_TRUE(support::wait_until(
+      [&] { return metrics().contains("triage_lines_total{outcome=\"answered\"} 1"); },
+      "the answer in the metrics"));
   EXPECT_FALSE(string_at(model.data(), "line", "4e:00").contains("4e:00"));
   const auto explained = support::Process::run(
       {.argv = {kCtl, "explain", "gpu-01", "--kubeconfig=" + path("kubeconfig")}});
@@ -129,7 +135,7 @@ TEST_F(SourcesProcess, ShowAModelTheLinesThatTheExporterHasFoundWithoutALoki) {
       {{"metadata", {{"annotations", {{std::string(kFindingsAnnotation), findings}}}}}});
   const fakes::FakeModel model(fakes::advice_text("GPU_HEALTH_ERROR"));
   write("policy.yaml", "mode: cordon\ntriage:\n  openai: {url: '" + model.url() +
-                           "', model: qwen}\n  max_severity: reset\n  timeout: 20s\n");
+                           "', model: qwen}\n  max_severity: reset\n  timeout: 60s\n");
 
   start_ready({"--config.file=" + path("policy.yaml")});
 
