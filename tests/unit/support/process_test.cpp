@@ -5,7 +5,9 @@
 #include <signal.h>
 
 #include <chrono>
+#include <set>
 
+#include "tests/support/ports.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
 
@@ -39,6 +41,16 @@ TEST(Process, KeepsOnlySoMuchOfItsOutput) {
 
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(outcome->output.size(), 1000U);
+}
+
+// A grandchild holds the pipes, so that their end does not say that all has been read.
+TEST(Process, HasAllThatAChildWroteOnceItDoesNotRun) {
+  const auto process =
+      Process::spawn({.argv = {"sh", "-c", "sleep 60 & head -c 3000000 /dev/zero"}});
+  ASSERT_TRUE(process);
+  ASSERT_TRUE(poll_until([&] { return !(*process)->running(); }));
+
+  EXPECT_EQ((*process)->output().size(), 3'000'000U);
 }
 
 TEST(Process, SurvivesAChildThatDoesNotReadItsInput) {
@@ -86,6 +98,16 @@ TEST(Process, TakesItsGrandchildrenWithIt) {
         return text.empty() || text == "Z\n";
       },
       "the grandchild is gone"));
+}
+
+TEST(FreePort, IsGivenOnceAndCanBeListenedOn) {
+  std::set<int> given;
+  for (int i = 0; i < 50; ++i) {
+    const int port = free_port();
+    EXPECT_TRUE(given.insert(port).second) << port;
+    EXPECT_EQ(try_port(port), port);
+    EXPECT_FALSE(reserve_port(port)) << "another test could get it";
+  }
 }
 
 }  // namespace
