@@ -87,7 +87,7 @@ TEST_P(WatchContract, EndsSoonAfterAStop) {
   create(own_name());
   ASSERT_TRUE(wait_until([&] { return !watcher.seen().empty(); }, "an event"));
   watcher.stop();
-  // The server would end it after some five minutes.
+  // The server itself ends a watch after about five minutes.
   ASSERT_TRUE(wait_until([&] { return watcher.ended().has_value(); }, support::kGenerousRequest,
                          "the watch's end"));
   ASSERT_FALSE(*watcher.ended());

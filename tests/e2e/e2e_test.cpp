@@ -136,8 +136,8 @@ TEST_F(Flow, TakesNoLongerThanTheConfiguredIntervalsAndAMoment) {
             << " + evaluation " << intervals->evaluation.count() << " + for "
             << intervals->wait.count() << " + group_wait " << intervals->group_wait.count() << " = "
             << intervals->sum().count() << " ms\n";
-  // What is ours beside the intervals: reading, judging, recording, patching. The bench measures
-  // it; here it is only no interval more, on a machine however busy.
+  // The rest is gpuward's own work: reading, judging, recording, patching. `./dev bench` measures
+  // it. This limit only has to hold on a busy machine.
   EXPECT_LT(passage.cordon, intervals->sum() + support::kGenerousRequest);
 }
 

@@ -155,7 +155,7 @@ class RemoteWrite : public ::testing::TestWithParam<const char*> {
 GPUWARD_ON_DEBIANS_AND_NEWER(RemoteWrite);
 
 TEST_P(RemoteWrite, FillsGapsAfterAnOutageAndIsNotTakenForHealthOnceItEnds) {
-  // Without a report where the last scrape took longer than its second.
+  // After a scrape that took longer than a second there is no report.
   auto before = report();
   expect("a report", [&] { return (before = report()).has_value(); });
   EXPECT_EQ(before->severity, Severity::kReboot);

@@ -228,7 +228,7 @@ INSTANTIATE_TEST_SUITE_P(Each, Scrapes, ::testing::ValuesIn(kScrapers),
 
 TEST_P(Scrapes, AreAnsweredInThePlainTextThatEachPrometheusTakesAsItIs) {
   const auto& [recorder, prometheus] = *pairs.at(GetParam().name);
-  // A busy machine may take longer than a scrape may.
+  // On a busy machine a scrape can exceed its time-out.
   ASSERT_TRUE(wait_until([&] { return prometheus.value("sum_over_time(up[1m])>bool%201") == "1"; },
                          "two scrapes"))
       << prometheus.log();

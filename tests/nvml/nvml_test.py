@@ -25,7 +25,7 @@ from values import COMPARED, NOT_COMPARED, TOLERANCES
 FOLDER = pathlib.Path(__file__).resolve().parent
 SOURCE = FOLDER.parents[1]
 PROFILES = SOURCE / "tests" / "testdata" / "invented" / "nvml"
-LIMIT = 240  # seconds, far more than a busy machine takes, for the exporter to start, and to read once more
+LIMIT = 240  # seconds for the exporter to start, and to read once more: far more than a busy machine takes
 READING_LIMIT = 60  # of nvidia-ml-py: a library that hangs has nothing to compare
 ROUNDS = 3  # a difference that is not there each time is a value that moved
 

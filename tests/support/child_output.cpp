@@ -65,7 +65,7 @@ void ChildOutput::run(const std::stop_token& stop) {
     std::array<pollfd, 3> polled{pollfd{descriptors_[0], POLLOUT, 0},
                                  pollfd{descriptors_[1], POLLIN, 0},
                                  pollfd{descriptors_[2], POLLIN, 0}};
-    const bool has_ended = is_reading_the_rest();  // before the look: all is in the pipes by then
+    const bool has_ended = is_reading_the_rest();  // read first: then the pipes hold all output
     const int ready = ::poll(polled.data(), polled.size(), has_ended ? 0 : 50);
     if (ready == 0 && has_ended) {
       const std::lock_guard lock(mutex_);

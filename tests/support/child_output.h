@@ -19,10 +19,9 @@ class ChildOutput {
   ChildOutput& operator=(const ChildOutput&) = delete;
 
   [[nodiscard]] std::string text(std::size_t stream) const;  // 1: stdout, 2: stderr
-  // For a child that has ended. Until all that it wrote has been read.
+  // Called after the child has ended: waits until all its output has been read.
   void wait_until_read() const;
-  // The same, then until both streams are at their end, or for a second: a grandchild may hold
-  // them, and what that one writes is not waited for any longer.
+  // Also waits up to a second for the end of both streams, which a grandchild may still hold.
   void wait_for_end() const;
 
  private:

@@ -1,5 +1,5 @@
-// What something costs in processor time: the same on a busy machine as on an idle one. Used by
-// tests of work that must stay cheap.
+// Measures processor time, which a busy machine does not lengthen. Used by tests of work that must
+// stay cheap.
 #pragma once
 
 #include <chrono>
@@ -7,7 +7,7 @@
 
 namespace gpuward::support {
 
-// What `work` takes of the processor, on the calling thread.
+// The processor time that `work` uses on the calling thread.
 template <typename Work>
 [[nodiscard]] std::chrono::nanoseconds cpu_time_of(const Work& work) {
   const auto now = [] {

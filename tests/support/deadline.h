@@ -6,13 +6,13 @@
 
 namespace gpuward::support {
 
-// For what happens as soon as the machine gets to it. A busy machine and a sanitizer take many
-// times as long as an idle one, and a test that passes never waits so long; one that fails still
-// says what did not happen before ctest ends it. A test gives its own limit only if that time is
-// what the test is about.
+// How long a test waits before it fails. A busy machine and a sanitizer take many times as long as
+// an idle machine, and a test that passes never waits this long. A test that fails still reports
+// what did not happen before ctest ends it. A test sets its own limit only if the time is what it
+// tests.
 inline constexpr std::chrono::seconds kGenerous{240};
 
-// For one request of the several that fit into that.
+// The time-out of a single request. Several of them fit into kGenerous.
 inline constexpr std::chrono::seconds kGenerousRequest{60};
 
 }  // namespace gpuward::support

@@ -18,8 +18,9 @@
 
 namespace gpuward::support {
 
-// Takes the name of `port` for as long as this process lives. Every test process of this network
-// namespace takes names in the same place, in whichever clone it was built.
+// Reserves `port` among all test programs until this process ends. The reservation is the name of a
+// socket, and the kernel keeps those names per network namespace, as it keeps ports: programs of
+// another clone see it too.
 [[nodiscard]] inline bool reserve_port(int port) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -48,8 +49,8 @@ namespace gpuward::support {
   return is_free ? ntohs(address.sin_port) : 0;
 }
 
-// No other test gets the same port while this process lives, and the kernel gives it to nobody: it
-// lies below those that connections and port 0 take.
+// A port that no other test gets while this process lives. It lies below the range that the kernel
+// uses for connections and for port 0.
 [[nodiscard]] inline int free_port() {
   int lowest_of_kernel = 32'768;
   std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> lowest_of_kernel;

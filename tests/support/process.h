@@ -52,7 +52,7 @@ class Process {
   [[nodiscard]] std::optional<int> wait_exit(std::chrono::milliseconds limit = kGenerous) const;
   // SIGTERM, then SIGKILL after `grace`; the exit code.
   int stop(std::chrono::milliseconds grace = kGenerous);
-  // What has come out so far; all that the child wrote once it has ended.
+  // The output so far; complete once the child has ended.
   [[nodiscard]] std::string output() const;        // stdout
   [[nodiscard]] std::string error_output() const;  // stderr
 

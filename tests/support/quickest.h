@@ -7,7 +7,7 @@
 
 namespace gpuward::support {
 
-// So many that a machine with twice as many busy processes as cores gives one of them its time.
+// Enough tries for a machine with twice as many busy processes as cores.
 inline constexpr int kTriesOfTheQuickest = 20;
 
 // The shortest time that `measure` returns; not asked again once it is below `limit`.

@@ -249,8 +249,8 @@ TEST_F(ExporterProcess, MarksLinesThatUserSpaceWritesIntoTheRealKernelLog) {
   if (!kmsg) GTEST_SKIP() << "/dev/kmsg cannot be written here: no root, or a container without it";
   exporter.use_log("/dev/kmsg");
   exporter.start();
-  // An address of this run's own: others write into the same log, and it keeps the lines of earlier
-  // runs, of other containers too, whose processes have the same numbers.
+  // The address is unique to this run. Other tests write into the same log, and it keeps the lines
+  // of earlier runs, also of other containers, in which process IDs repeat.
   const unsigned own = std::random_device()();
   char pci[16];
   std::snprintf(pci, sizeof pci, "%04x:%02x:00", own >> 16U, own & 0xffU);

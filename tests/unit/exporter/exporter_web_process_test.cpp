@@ -43,7 +43,7 @@ class SlowClient {
   SlowClient(const SlowClient&) = delete;
   SlowClient& operator=(const SlowClient&) = delete;
 
-  // The server has neither answered nor given up.
+  // The server has neither answered nor closed the connection.
   [[nodiscard]] bool is_waited_for() const {
     char byte = 0;
     return ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
@@ -141,7 +141,8 @@ TEST_F(ExporterWeb, SurvivesFortyScrapesAtOnce) {
 }
 
 TEST_F(ExporterWeb, IsNotBlockedByClientsThatNeverFinishTheirRequest) {
-  // The server gives each of them up after five seconds, which a busy machine may take for more.
+  // The server closes slow connections after five seconds. A busy machine may take longer than that
+  // for the requests below: it gets several tries.
   const auto are_answered_beside_them = [&] {
     std::vector<std::unique_ptr<SlowClient>> slow;
     for (int i = 0; i < 20; ++i) slow.push_back(std::make_unique<SlowClient>(exporter.port()));

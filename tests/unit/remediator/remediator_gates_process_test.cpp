@@ -90,7 +90,7 @@ class RemediatorReplicas : public RemediatorGates {
     first_ = std::move(process_);
     start_ready();
   }
-  // Who has the lease; nobody where it was given back.
+  // The replica that holds the lease; empty after a replica released it.
   std::string holder() {
     const Json lease = server_->kube().get(
         "/apis/coordination.k8s.io/v1/namespaces/gpuward/leases/gpuward-remediator");

@@ -35,7 +35,7 @@ class RemediatorOperations : public RemediatorProcess {
       EXPECT_EQ(string_at(*json, "node"), node);
     }
   }
-  // What is written last of the first node.
+  // The first node has reached its last phase.
   bool is_quarantined() {
     const Json all = server_->kube().get("/apis/gpuward.dev/v1alpha1/remediations");
     return dump_json(all).contains("\"phase\":\"Quarantined\"");
@@ -52,7 +52,7 @@ TEST_F(RemediatorOperations, CountsAnswersThatTheWebhookItselfNeverSees) {
   EXPECT_EQ(http_post(webhook(), alert(), credentials("wrong-token-0123456789")).status, 401);
 
   const std::string name = "gpuward_remediator_webhook_requests_total";
-  // Counted once it has been sent.
+  // The server counts an answer after it has sent it.
   for (const char* code : {"405", "401"}) {
     EXPECT_TRUE(
         wait_until([&] { return metrics().contains(name + "{code=\"" + code + "\"} 1"); }, code));

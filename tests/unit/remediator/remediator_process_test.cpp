@@ -122,7 +122,7 @@ TEST_F(RemediatorProcess, EndsThoughARequestHangs) {
   process_->signal(SIGTERM);
 
   EXPECT_EQ(process_->wait_exit(), 0);
-  // After 3 s; one that waited for the answer would take twenty.
+  // It ends after about 3 s. A process that waited for the answer would take 20 s.
   EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(19));
 }
 

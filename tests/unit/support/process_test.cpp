@@ -43,7 +43,7 @@ TEST(Process, KeepsOnlySoMuchOfItsOutput) {
   EXPECT_EQ(outcome->output.size(), 1000U);
 }
 
-// A grandchild holds the pipes, so that their end does not say that all has been read.
+// A grandchild holds the pipes open, so there is no end of file to wait for.
 TEST(Process, HasAllThatAChildWroteOnceItDoesNotRun) {
   const auto process =
       Process::spawn({.argv = {"sh", "-c", "sleep 60 & head -c 3000000 /dev/zero"}});

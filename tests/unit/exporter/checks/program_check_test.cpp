@@ -89,13 +89,13 @@ TEST_F(ProgramCheckTest, IsAnErrorWithoutItsProgram) {
 TEST_F(ProgramCheckTest, EndsTheWholeProcessGroupAtItsTimeOut) {
   const support::TempDir folder;
   const auto child = folder / "child";
-  program_.timeout = milliseconds(2'000);  // in which a shell begins
+  program_.timeout = milliseconds(2'000);  // enough for a shell to start
   const CheckOutcome outcome = run("sleep 1000 & echo $! > " + child.string() + "; sleep 1000");
   EXPECT_EQ(outcome.kind, Kind::kError);
   EXPECT_THAT(outcome.details, HasSubstr("had not ended after 2000 ms"));
   const pid_t pid = std::atoi(read_file(child).value_or("").c_str());
   ASSERT_GT(pid, 0);
-  // A dead one may wait for init to reap it.
+  // A zombie counts as gone: init reaps it later.
   EXPECT_TRUE(support::wait_until(
       [&] {
         const auto stat = read_file("/proc/" + std::to_string(pid) + "/stat");

@@ -30,7 +30,7 @@ class SilentClient final : public http::Client {
     const std::lock_guard lock(mutex_);
     return waiting_;
   }
-  // Requests that their caller gave up.
+  // Requests that the caller stopped.
   [[nodiscard]] int stopped() const {
     const std::lock_guard lock(mutex_);
     return stopped_;

@@ -56,7 +56,7 @@ TEST(ClientStream, EndsWhereTheCallerHasEnough) {
     body.write("first\n");
     wait_for_end(body);
   })});
-  // One that has not enough of it would wait until `idle`, and that is an error.
+  // A stream that did not end here would end with the idle time-out, which is an error.
   const auto response =
       CurlClient().stream(get_request(server.url("/watch")), support::kGenerousRequest, {},
                           [](std::string_view) { return false; });

@@ -25,14 +25,14 @@ Limits quick_limits() {
   return limits;
 }
 
-// For a client that is to be answered: a busy machine may take its time between two of its calls.
+// A busy machine may delay a client between two calls. These limits still let the server answer it.
 Limits limits_for_answers() {
   Limits limits = quick_limits();
   limits.read_timeout = milliseconds(2'000);
   return limits;
 }
 
-// Sends a byte now and then until the server has had enough; false if it never has.
+// Sends a byte at a time until the server closes the connection; false if it never does.
 bool is_cut_while_it_trickles(RawSocket& socket) {
   return support::poll_until(
       [&] { return !socket.send("x") || socket.is_closed_within(milliseconds(30)); });

@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr milliseconds kLong = support::kGenerous;  // nobody should have to wait for so long
+constexpr milliseconds kLong = support::kGenerous;  // no test waits this long
 
 class XidEvents : public ::testing::Test {
  protected:

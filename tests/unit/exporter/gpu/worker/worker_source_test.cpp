@@ -138,7 +138,7 @@ TEST_F(WorkerSourceTest, KeepsTheLastReportOfAWorkerThatHangsLater) {
   EXPECT_EQ(source->telemetry().report->vendors[0].gpus.size(), 1U);
 }
 
-// One wait for the hanging driver itself would last until that is given up, after two seconds.
+// A wait that blocked on the driver would last until the time-out, two seconds.
 TEST_F(WorkerSourceTest, NeverBlocksLongerThanItWasToldWhileTheDriverHangs) {
   times.timeout = 2s;
   start({"ask", "hang"});
