@@ -113,7 +113,7 @@ TEST_F(WorkerSourceTest, HandsOutXidsOnce) {
 }
 
 TEST_F(WorkerSourceTest, HungCallOfTheDriverIsLeftToAChildThatCanBeKilled) {
-  times.timeout = 3s;  // in which a worker starts, too
+  times.timeout = 2s;  // three times as long for the first reading, in which a worker starts, too
   const auto once = "once:" + (folder / "hung").string();
   start({once, "ask", "progress:0000:4e:00 temperature", "hang"});
 
@@ -129,7 +129,7 @@ TEST_F(WorkerSourceTest, HungCallOfTheDriverIsLeftToAChildThatCanBeKilled) {
 }
 
 TEST_F(WorkerSourceTest, KeepsTheLastReportOfAWorkerThatHangsLater) {
-  times.timeout = 3s;  // in which a worker starts, too
+  times.timeout = 2s;  // three times as long for the first reading, in which a worker starts, too
   start({"ask", "report", "ask", "hang"});
 
   ASSERT_TRUE(hangs());
@@ -138,9 +138,9 @@ TEST_F(WorkerSourceTest, KeepsTheLastReportOfAWorkerThatHangsLater) {
   EXPECT_EQ(source->telemetry().report->vendors[0].gpus.size(), 1U);
 }
 
-// A wait that blocked on the driver would last until the time-out, two seconds.
+// A wait that blocked on the driver would last until the time-out of the first reading: 3 s.
 TEST_F(WorkerSourceTest, NeverBlocksLongerThanItWasToldWhileTheDriverHangs) {
-  times.timeout = 2s;
+  times.timeout = 1s;
   start({"ask", "hang"});
   int waits = 0;
 
