@@ -115,15 +115,15 @@ TEST_F(RemediatorProcess, EndsThoughARequestHangs) {
   start_ready();
   deliver(alert());
   const auto delay = server_->kube().add_fault(
-      {.kind = fakes::FaultKind::kDelay, .path = ".*/readyz", .times = -1, .delay = seconds(20)});
+      {.kind = fakes::FaultKind::kDelay, .path = ".*/readyz", .times = -1, .delay = seconds(12)});
   ASSERT_TRUE(wait_until([&] { return server_->kube().fault_hits(delay) > 0; }, "a hang"));
   const auto begin = std::chrono::steady_clock::now();
 
   process_->signal(SIGTERM);
 
   EXPECT_EQ(process_->wait_exit(), 0);
-  // It ends after about 3 s. A process that waited for the answer would take 20 s.
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(19));
+  // It ends after about 3 s. A process that waited for the answer would take 12 s.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(11));
 }
 
 TEST_F(RemediatorProcess, GoesOnWhereAKilledOneStopped) {
