@@ -229,8 +229,8 @@ INSTANTIATE_TEST_SUITE_P(Each, Scrapes, ::testing::ValuesIn(kScrapers),
 TEST_P(Scrapes, AreAnsweredInThePlainTextThatEachPrometheusTakesAsItIs) {
   const auto& [recorder, prometheus] = *pairs.at(GetParam().name);
   // On a busy machine a scrape can exceed its time-out.
-  ASSERT_TRUE(wait_until([&] { return prometheus.value("sum_over_time(up[1m])>bool%201") == "1"; },
-                         "two scrapes"))
+  ASSERT_TRUE(wait_until(
+      [&] { return prometheus.value("sum_over_time(up[1m])%3Ebool%201") == "1"; }, "two scrapes"))
       << prometheus.log();
 
   EXPECT_THAT(recorder.accept(), HasSubstr(GetParam().asks));
