@@ -46,7 +46,7 @@ class RunningAlertmanager {
   }
   [[nodiscard]] bool ready() const {
     return support::wait_until([&] { return ask("/-/ready").status == 200; },
-                               std::chrono::seconds(30), "Alertmanager is ready");
+                               "Alertmanager is ready");
   }
   [[nodiscard]] int post(const Json& alerts) const {
     return support::http_post("http://" + address_ + "/api/v2/alerts", alerts.dump()).status;
@@ -63,7 +63,7 @@ class RunningAlertmanager {
   }
   // What hides an alert may reach Alertmanager's inhibitor a moment after the alert itself.
   void expect_heard(const std::string& node, const std::set<std::string>& names) const {
-    (void)support::poll_until([&] { return heard(node) == names; }, std::chrono::seconds(20));
+    (void)support::poll_until([&] { return heard(node) == names; });
     EXPECT_EQ(heard(node), names) << node;
   }
 

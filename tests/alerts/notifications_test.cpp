@@ -66,7 +66,7 @@ class Scene {
   [[nodiscard]] bool is_ready() const {
     return support::wait_until(
         [&] { return support::http_get("http://" + address_ + "/-/ready").status == 200; },
-        std::chrono::seconds(30), "Alertmanager is ready");
+        "Alertmanager is ready");
   }
 
   // Each waits for the message that follows: what comes next has the whole interval to arrive.
@@ -95,7 +95,6 @@ class Scene {
   void await_message() {
     ++messages_;
     EXPECT_TRUE(support::wait_until([&] { return pager_.requests().size() >= messages_; },
-                                    std::chrono::seconds(30),
                                     std::to_string(messages_) + " messages"));
   }
 

@@ -153,7 +153,7 @@ TEST_P(RuleStateInPrometheus, IsRememberedFromTheGracePeriodOn) {
                      support::why_no_program_of(GetParam(), "prometheus"));
   RestartedPrometheus prometheus(support::program_of(GetParam(), "prometheus"));
   const auto long_one_fires = [&] { return prometheus.states()["GpuLong"] == "firing"; };
-  ASSERT_TRUE(support::wait_until(long_one_fires, std::chrono::seconds(60), "GpuLong fires"));
+  ASSERT_TRUE(support::wait_until(long_one_fires, "GpuLong fires"));
 
   prometheus.restart();
 
@@ -163,7 +163,7 @@ TEST_P(RuleStateInPrometheus, IsRememberedFromTheGracePeriodOn) {
         states = prometheus.states();
         return states["GpuLong"] == "firing";
       },
-      std::chrono::seconds(60), "GpuLong fires again"));
+      "GpuLong fires again"));
   EXPECT_EQ(states["GpuShort"], "pending");
 }
 

@@ -15,8 +15,6 @@
 namespace gpuward::alerts {
 namespace {
 
-using std::chrono::seconds;
-
 // Alertmanager serves it itself (0.25 to 0.34); the e2e test asks the remediator for its own.
 bool is_of_others(const std::string& metric) {
   return metric == "alertmanager_notifications_failed_total" ||
@@ -79,12 +77,12 @@ TEST(RuleMetrics, AreServedByTheExporterOrByOneThatWeName) {
   const ExporterWithFindings exporter;
   ASSERT_TRUE(support::wait_until(
       [&] { return exporter.page().find("gpuward_node_severity 3") != std::string::npos; },
-      seconds(30), "the exporter has judged the kernel log"))
+      "the exporter has judged the kernel log"))
       << exporter.page();
   exporter.inject();
   ASSERT_TRUE(support::wait_until(
       [&] { return exporter.page().find("gpuward_drill_severity 3") != std::string::npos; },
-      seconds(30), "the drill has begun"));
+      "the drill has begun"));
   const std::string page = exporter.page();
   for (const std::string& metric : metrics_in_rules()) {
     if (is_of_others(metric) || is_absent_here(metric)) continue;
@@ -97,7 +95,7 @@ TEST(RuleMetrics, LabelRenameIsSeenByTheRulesThatJoinOnThem) {
   const ExporterWithFindings exporter;
   ASSERT_TRUE(support::wait_until(
       [&] { return exporter.page().find("gpuward_node_severity 3") != std::string::npos; },
-      seconds(30), "the exporter has judged the kernel log"));
+      "the exporter has judged the kernel log"));
   const std::string page = exporter.page();
   using ::testing::ContainsRegex;
   EXPECT_THAT(page,

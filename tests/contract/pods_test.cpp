@@ -51,8 +51,7 @@ TEST_P(PodsContract, TheCacheKnowsWhatItHasShownBefore) {
     return list && list->pods.size() == 1 ? list->resource_version : std::string();
   };
   std::string shown;
-  ASSERT_TRUE(support::wait_until([&] { return !(shown = is_there({})).empty(); },
-                                  std::chrono::seconds(20), "the pod"));
+  ASSERT_TRUE(support::wait_until([&] { return !(shown = is_there({})).empty(); }, "the pod"));
   EXPECT_NE(is_there(shown), "");
 }
 

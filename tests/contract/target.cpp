@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <utility>
 
 #include "core/http/client/client.h"
@@ -110,8 +109,8 @@ Status define_gadgets(const Target& target) {
   const std::string path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
   const auto made = target.request("POST", path, parse_json(kGadgetDefinition).value());
   if (!made) return std::unexpected(made.error());
-  const bool served = support::poll_until(
-      [&] { return target.request("GET", kGadgets).has_value(); }, std::chrono::seconds(30));
+  const bool served =
+      support::poll_until([&] { return target.request("GET", kGadgets).has_value(); });
   if (!served) return fail(ErrorKind::kTimeout, "gadgets were never served");
   return {};
 }

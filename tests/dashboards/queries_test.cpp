@@ -13,8 +13,6 @@
 namespace gpuward::dashboards {
 namespace {
 
-using std::chrono::seconds;
-
 // Panels that are rightly empty here. What they ask for is a metric of docs/metrics.md.
 const std::map<std::string, std::string> kEmptyHere = {
     {"Workloads whose programs fail", "no kubelet says who uses the GPUs"},
@@ -46,14 +44,12 @@ TEST(DashboardQueries, HaveAnAnswer) {
   EXPECT_EQ(exceptions, kEmptyHere.size());
   EXPECT_GT(wanted.size(), 70U);
   // Growth needs two samples, and recording rules a minute.
-  (void)support::poll_until(
-      [&] {
-        std::erase_if(wanted, [&](const Query& query) {
-          return fleet.watch().query("count(" + with_variables(query.expr) + ")").has_value();
-        });
-        return wanted.empty();
-      },
-      seconds(90));
+  (void)support::poll_until([&] {
+    std::erase_if(wanted, [&](const Query& query) {
+      return fleet.watch().query("count(" + with_variables(query.expr) + ")").has_value();
+    });
+    return wanted.empty();
+  });
   for (const Query& query : wanted) {
     ADD_FAILURE() << query.dashboard << ", " << query.panel << ": " << query.expr;
   }

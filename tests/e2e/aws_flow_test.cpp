@@ -24,8 +24,6 @@
 namespace gpuward::e2e {
 namespace {
 
-using std::chrono::seconds;
-
 constexpr const char* kNode = "gpu-node-1";
 constexpr const char* kNodePath = "/api/v1/nodes/gpu-node-1";
 constexpr const char* kPods = "/api/v1/namespaces/default/pods";
@@ -156,7 +154,7 @@ class AwsFlow : public ::testing::Test {
           cluster_.kube().end_terminating_pods();
           return is_reached();
         },
-        seconds(90), what);
+        what);
     if (waited) return waited;
     return ::testing::AssertionFailure() << waited.message() << "; it says: " << status("message");
   }

@@ -23,7 +23,6 @@
 namespace gpuward::e2e {
 namespace {
 
-using std::chrono::seconds;
 using support::wait_until;
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -62,7 +61,7 @@ class Flow : public ::testing::Test {
           const auto all = scene_->watch().remediations_of(kBroken);
           return all.size() == 1 && all[0].phase == "Quarantined";
         },
-        seconds(30), "one Remediation of the broken node, in phase Quarantined"));
+        "one Remediation of the broken node, in phase Quarantined"));
     const auto all = scene_->watch().remediations_of(kBroken);
     return all.empty() ? RemediationView{} : all[0];
   }
@@ -88,7 +87,7 @@ TEST_F(Flow, EndsInATaintACordonAndWhatKubectlShowsOfThem) {
   EXPECT_THAT(remediations, HasSubstr(kBroken));
   EXPECT_THAT(remediations, HasSubstr("reboot"));
   EXPECT_THAT(remediations, HasSubstr("Quarantined"));
-  EXPECT_TRUE(wait_until([] { return !scene_->watch().events_about(kBroken).empty(); }, seconds(15),
+  EXPECT_TRUE(wait_until([] { return !scene_->watch().events_about(kBroken).empty(); },
                          "an Event about the node"));
   EXPECT_THAT(scene_->kubectl({"get", "events", "--field-selector",
                                "involvedObject.name=" + std::string(kBroken)}),
@@ -117,7 +116,7 @@ TEST_F(Flow, ShowsMetricAndAlertOfTheFault) {
         return watch.query("increase(gpuward_xid_errors_total{xid=\"79\",node=\"" +
                            std::string(kBroken) + "\",gpu=\"3\"}[5m]) > bool 0") == 1.0;
       },
-      seconds(30), "increase() above 0 for the first Xid 79"));
+      "increase() above 0 for the first Xid 79"));
 }
 
 TEST_F(Flow, TakesNoLongerThanTheConfiguredIntervalsAndAMoment) {
@@ -137,9 +136,9 @@ TEST_F(Flow, TakesNoLongerThanTheConfiguredIntervalsAndAMoment) {
             << " + evaluation " << intervals->evaluation.count() << " + for "
             << intervals->wait.count() << " + group_wait " << intervals->group_wait.count() << " = "
             << intervals->sum().count() << " ms\n";
-  // What is ours beside the intervals: reading, judging, recording, patching, on a machine that is
-  // busy.
-  EXPECT_LT(passage.cordon, intervals->sum() + seconds(10));
+  // The rest is gpuward's own work: reading, judging, recording, patching. `./dev bench` measures
+  // it. This limit only has to hold on a busy machine.
+  EXPECT_LT(passage.cordon, intervals->sum() + support::kGenerousRequest);
 }
 
 TEST_F(Flow, LetsTheRemediatorDoNoMoreThanItsManifestSays) {
@@ -214,7 +213,7 @@ TEST_F(Flow, ChangesNothingForARepeatOrForASecondAlertmanager) {
   // Both have delivered before the versions are taken.
   for (int i = 0; i < 2; ++i) {
     EXPECT_TRUE(
-        wait_until([&] { return has_delivered(stack.alertmanager_url(i)); }, seconds(60),
+        wait_until([&] { return has_delivered(stack.alertmanager_url(i)); },
                    "Alertmanager " + std::to_string(i + 1) + " has delivered without a failure"));
   }
   const RemediationView before = settled_remediation();
@@ -244,7 +243,7 @@ TEST_F(Flow, ChangesNothingWhenTheRemediatorIsRestarted) {
   const auto restarted = scene_->stack().restart_remediator();
   ASSERT_TRUE(restarted) << restarted.error().message;
   // It was ready before it was scraped: by then it has read what there is and looked at each node.
-  EXPECT_TRUE(wait_until([&] { return started_at() > first_start && first_start > 0; }, seconds(30),
+  EXPECT_TRUE(wait_until([&] { return started_at() > first_start && first_start > 0; },
                          "Prometheus has scraped the restarted remediator"));
   EXPECT_EQ(settled_remediation().resource_version, before.resource_version);
   EXPECT_EQ(scene_->node_version(kBroken), node_before);
@@ -257,7 +256,7 @@ TEST_F(Flow, CountsNothingTwiceWhenTheExporterIsRestarted) {
   ASSERT_TRUE(scene_->write(kBroken, kApplicationFault));
   EXPECT_TRUE(
       wait_until([] { return scene_->watch().exporter_serves(kBroken, kApplicationFaultMetric); },
-                 seconds(15), "the restarted exporter reads on"));
+                 "the restarted exporter reads on"));
   EXPECT_TRUE(scene_->watch().exporter_serves(kBroken, kFallenOffTheBusMetric));
   EXPECT_TRUE(scene_->watch().exporter_serves(kBroken, "gpuward_node_severity 3"));
 }
@@ -270,7 +269,7 @@ TEST_F(Flow, CordonsNothingForAnApplicationsXid) {
         const auto all = scene_->watch().remediations_of(kHarmless);
         return all.size() == 1 && all[0].severity == "monitor" && all[0].phase == "Observed";
       },
-      seconds(150), "a Remediation of severity monitor, observed"));
+      "a Remediation of severity monitor, observed"));
   const auto alerts = scene_->watch().alerts_of(kHarmless);
   EXPECT_THAT(alerts, IsSupersetOf({Pair("GpuNodeNeedsAttention", "firing"),
                                     Pair("GpuXidApplication", "firing")}));
@@ -284,7 +283,7 @@ TEST_F(Flow, NeverTakesADeadExporterForABrokenNode) {
   // It fires for people after a quarter of an hour, which nobody waits for here.
   EXPECT_TRUE(wait_until(
       [] { return scene_->watch().alert_state("GpuExporterDown", kSilent) == "pending"; },
-      seconds(150), "GpuExporterDown is pending"));
+      "GpuExporterDown is pending"));
   EXPECT_THAT(scene_->watch().alerts_of(kSilent), ElementsAre(Key("GpuExporterDown")));
   EXPECT_THAT(scene_->watch().remediations_of(kSilent), IsEmpty());
   EXPECT_EQ(scene_->node_version(kSilent), scene_->before(kSilent).resource_version);
@@ -298,7 +297,7 @@ TEST_F(Flow, HidesTheLowerAlertsOfANodeBehindItsWorst) {
   };
   EXPECT_TRUE(
       wait_until([&] { return inhibited().find("GpuNodeNeedsReset\"") != std::string::npos; },
-                 seconds(30), "the reset of the broken node is inhibited"));
+                 "the reset of the broken node is inhibited"));
   EXPECT_THAT(inhibited(), Not(HasSubstr("GpuNodeNeedsReboot\"")));
 }
 

@@ -21,7 +21,6 @@
 namespace gpuward::e2e {
 namespace {
 
-using std::chrono::seconds;
 using support::wait_until;
 
 // What a forger serves about gpu-victim.
@@ -112,13 +111,13 @@ TEST_P(ForgedPages, CanAccuseNoNodeButThatOfItsOwnTarget) {
                      support::why_no_program_of(GetParam(), "prometheus"));
   PrometheusAmongForgers prometheus(support::program_of(GetParam(), "prometheus"));
   prometheus.bystander.begin();
-  ASSERT_TRUE(wait_until([&] { return prometheus.has_series("gpuward-remediator"); }, seconds(60),
+  ASSERT_TRUE(wait_until([&] { return prometheus.has_series("gpuward-remediator"); },
                          "the page of the bystander is in Prometheus"))
       << prometheus.log();
   // What the exporter says is judged later, hence together with what the bystander says.
   prometheus.exporter.begin();
-  ASSERT_TRUE(wait_until([&] { return prometheus.of_orders("node").contains("gpu-attacker"); },
-                         seconds(60), "an alert"))
+  ASSERT_TRUE(
+      wait_until([&] { return prometheus.of_orders("node").contains("gpu-attacker"); }, "an alert"))
       << prometheus.log();
   EXPECT_THAT(prometheus.of_orders("node"), ::testing::ElementsAre("gpu-attacker"));
 }

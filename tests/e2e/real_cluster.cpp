@@ -7,7 +7,6 @@ namespace gpuward::e2e {
 namespace {
 
 constexpr const char* kRemediatorToken = "token-of-the-remediator-in-a-test";
-constexpr std::chrono::seconds kEstablishLimit{30};
 
 std::filesystem::path manifests() {
   return std::filesystem::path(GPUWARD_SOURCE_DIR) / "manifests";
@@ -50,7 +49,7 @@ class RealCluster final : public Cluster {
       if (auto status = plane_->apply(manifests() / file); !status) return status;
     }
     const std::string list = "/apis/gpuward.dev/v1alpha1/remediations";
-    if (!support::poll_until([&] { return get(list).has_value(); }, kEstablishLimit)) {
+    if (!support::poll_until([&] { return get(list).has_value(); })) {
       return fail(ErrorKind::kTimeout, "the Remediation resource is not served: " + list);
     }
     return {};

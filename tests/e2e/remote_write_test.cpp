@@ -28,8 +28,6 @@ using remediator::HealthReport;
 using std::chrono::seconds;
 using support::wait_until;
 
-constexpr seconds kSoon{90};
-
 // Each scrape counts one Xid more.
 class SickNode {
  public:
@@ -139,7 +137,7 @@ class RemoteWrite : public ::testing::TestWithParam<const char*> {
     expect("the alert at the centre", [&] { return central_->nodes_to_restart() == "gpu-01"; });
   }
   void expect(const std::string& what, const std::function<bool()>& is_so) {
-    ASSERT_TRUE(wait_until(is_so, kSoon, what)) << edge_->log() << central_->log();
+    ASSERT_TRUE(wait_until(is_so, what)) << edge_->log() << central_->log();
   }
   void pass_scrapes(int count) {
     const int end = node_.scrapes() + count;
@@ -159,8 +157,9 @@ class RemoteWrite : public ::testing::TestWithParam<const char*> {
 GPUWARD_ON_DEBIANS_AND_NEWER(RemoteWrite);
 
 TEST_P(RemoteWrite, FillsGapsAfterAnOutageAndIsNotTakenForHealthOnceItEnds) {
-  const auto before = report();
-  ASSERT_TRUE(before) << before.error().message;
+  // After a scrape that took longer than a second there is no report.
+  auto before = report();
+  expect("a report", [&] { return (before = report()).has_value(); });
   EXPECT_EQ(before->severity, Severity::kReboot);
   EXPECT_EQ(before->boot_id, "5f0c");
 
@@ -182,7 +181,6 @@ TEST_P(RemoteWrite, FillsGapsAfterAnOutageAndIsNotTakenForHealthOnceItEnds) {
   edge_->stop();
   const int last = node_.scrapes();
   auto old = report();
-  ASSERT_TRUE(old) << old.error().message;
 
   expect("its age", [&] {
     old = report();

@@ -21,7 +21,8 @@ Result<std::unique_ptr<Scene>> Scene::set(const std::string& neighbours) {
 }
 
 std::string Scene::kubectl(std::vector<std::string> arguments) const {
-  std::vector<std::string> argv{"kubectl", "--kubeconfig=" + cluster_->kubeconfig().string()};
+  std::vector<std::string> argv{"kubectl", "--kubeconfig=" + cluster_->kubeconfig().string(),
+                                "--cache-dir=" + (folder_ / "kubectl").string()};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   const auto outcome = support::Process::run({.argv = std::move(argv)});
   return outcome ? outcome->output + outcome->error_output : outcome.error().message;

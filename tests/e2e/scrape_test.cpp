@@ -23,7 +23,6 @@
 namespace gpuward::e2e {
 namespace {
 
-using std::chrono::seconds;
 using support::wait_until;
 using ::testing::HasSubstr;
 
@@ -209,7 +208,7 @@ class Scrapes : public ::testing::TestWithParam<Scraper> {
   }
   static void SetUpTestSuite() {
     page = std::make_unique<Page>();
-    ASSERT_TRUE(wait_until([] { return page->has_judged(); }, seconds(30), "a judged kernel log"));
+    ASSERT_TRUE(wait_until([] { return page->has_judged(); }, "a judged kernel log"));
     for (const Scraper& scraper : kScrapers) {
       if (!support::is_left_to(support::tier_of(scraper.which)) && why_none(scraper).empty())
         pairs[scraper.name] = std::make_unique<Pair>(scraper, page->url());
@@ -231,11 +230,11 @@ INSTANTIATE_TEST_SUITE_P(Each, Scrapes, ::testing::ValuesIn(kScrapers),
 
 TEST_P(Scrapes, AreAnsweredInThePlainTextThatEachPrometheusTakesAsItIs) {
   const auto& [recorder, prometheus] = *pairs.at(GetParam().name);
-  ASSERT_TRUE(wait_until([&] { return prometheus.value("count_over_time(up[1m])") >= "2"; },
-                         seconds(60), "two scrapes"))
+  // On a busy machine a scrape can exceed its time-out.
+  ASSERT_TRUE(wait_until(
+      [&] { return prometheus.value("sum_over_time(up[1m])%3Ebool%201") == "1"; }, "two scrapes"))
       << prometheus.log();
 
-  EXPECT_EQ(prometheus.value("up"), "1");
   EXPECT_THAT(recorder.accept(), HasSubstr(GetParam().asks));
   EXPECT_EQ(recorder.content_type(), kText);
   std::set<std::string> stored;

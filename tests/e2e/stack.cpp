@@ -17,9 +17,6 @@
 namespace gpuward::e2e {
 namespace {
 
-constexpr std::chrono::seconds kReadyLimit{30};
-constexpr std::chrono::seconds kWatchingLimit{60};
-constexpr std::chrono::seconds kEndLimit{15};
 constexpr int kTries = 3;  // a free port can be taken before its program binds it
 
 std::filesystem::path program(const char* name) {
@@ -194,12 +191,10 @@ Status Stack::start_part(const std::string& name, std::vector<std::string> argv,
   if (!process) return with_context("starting " + name, process.error());
   parts_[name] = *std::move(process);
   support::Process& part = *parts_[name];
-  const bool settled = support::poll_until(
-      [&] {
-        return options_.stop.stop_requested() || !part.running() ||
-               support::http_get(ready_url).status == 200;
-      },
-      kReadyLimit);
+  const bool settled = support::poll_until([&] {
+    return options_.stop.stop_requested() || !part.running() ||
+           support::http_get(ready_url).status == 200;
+  });
   if (options_.stop.stop_requested()) return fail(ErrorKind::kCancelled, "told to stop");
   if (settled && part.running()) return {};
   return fail(ErrorKind::kUnavailable, name + " did not become ready (" + ready_url +
@@ -210,22 +205,17 @@ Status Stack::start_part(const std::string& name, std::vector<std::string> argv,
 Status Stack::wait_until_watching() const {
   const Watch watch(*this, *options_.cluster);
   const auto alertmanagers = static_cast<std::size_t>(options_.alertmanagers);
-  const bool watching = support::poll_until(
-      [&] {
-        return options_.stop.stop_requested() ||
-               (watch.scraped_exporters() == options_.nodes.size() &&
-                watch.known_alertmanagers() == alertmanagers);
-      },
-      kWatchingLimit);
+  const bool watching = support::poll_until([&] {
+    return options_.stop.stop_requested() || (watch.scraped_exporters() == options_.nodes.size() &&
+                                              watch.known_alertmanagers() == alertmanagers);
+  });
   if (options_.stop.stop_requested()) return fail(ErrorKind::kCancelled, "told to stop");
   if (watching) return {};
   return fail(ErrorKind::kTimeout,
               "Prometheus did not find its targets and Alertmanagers; logs:\n" + logs());
 }
 
-void Stack::stop_exporter(const std::string& node) {
-  parts_.at(exporter_part(node))->stop(kEndLimit);
-}
+void Stack::stop_exporter(const std::string& node) { parts_.at(exporter_part(node))->stop(); }
 
 Status Stack::restart_exporter(const std::string& node) {
   stop_exporter(node);
@@ -234,13 +224,13 @@ Status Stack::restart_exporter(const std::string& node) {
 }
 
 Status Stack::restart_remediator() {
-  parts_.at("remediator")->stop(kEndLimit);
+  parts_.at("remediator")->stop();
   return start_remediator();
 }
 
 Status Stack::crash_remediator() {
   parts_.at("remediator")->signal(SIGKILL);
-  (void)parts_.at("remediator")->wait_exit(kEndLimit);
+  (void)parts_.at("remediator")->wait_exit();
   return start_remediator();
 }
 
@@ -254,7 +244,7 @@ std::vector<std::string> Stack::stop() {
   }
   std::vector<std::string> unclean;
   for (const std::string& name : order) {
-    if (parts_.contains(name) && parts_.at(name)->stop(kEndLimit) != 0) unclean.push_back(name);
+    if (parts_.contains(name) && parts_.at(name)->stop() != 0) unclean.push_back(name);
   }
   parts_.clear();
   return unclean;

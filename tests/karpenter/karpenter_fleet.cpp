@@ -161,7 +161,7 @@ void KarpenterFleet::start_remediator(const KarpenterOptions& options) {
                 "--web.telemetry-address=127.0.0.1:0", "--web.insecure",
                 "--config.file=" + policy.string(), "--prometheus.url=http://127.0.0.1:" + port,
                 "--kubeconfig=" + hands_->kubeconfig(), "--log.format=json"}});
-  if (!support::poll_until([this] { return webhook_port() != 0; }, seconds(60)))
+  if (!support::poll_until([this] { return webhook_port() != 0; }))
     throw std::runtime_error("the remediator does not listen: " + logs());
 }
 

@@ -36,7 +36,7 @@ class KarpenterFleet {
 
   // Until `is_reached`, or false.
   [[nodiscard]] bool play_until(const std::function<bool()>& is_reached,
-                                std::chrono::seconds limit = std::chrono::seconds(180));
+                                std::chrono::seconds limit = support::kGenerous);
   // The exporter of the node reports that severity, and an alert with it fires.
   void break_gpu(const std::string& node, Severity severity);
   // The kubelet says so, and has done so for that time.

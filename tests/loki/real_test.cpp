@@ -17,12 +17,10 @@ namespace {
 using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::nanoseconds;
-using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr const char* kKernel = R"({k8s_daemonset_name="dmesg"})";
-constexpr seconds kSoon{60};
 
 class RealLokiTest : public ::testing::TestWithParam<const char*> {
  protected:
@@ -36,7 +34,7 @@ class RealLokiTest : public ::testing::TestWithParam<const char*> {
   }
   exporter::LokiPushing health() { return *store_.health().loki; }
   void expect(const std::string& what, const std::function<bool()>& is_so) {
-    ASSERT_TRUE(support::wait_until(is_so, kSoon, what)) << loki_->said();
+    ASSERT_TRUE(support::wait_until(is_so, what)) << loki_->said();
   }
   Result<remediator::LokiAnswer> ask() { return ask(loki_->client()); }
   Result<remediator::LokiAnswer> ask(http::Client& client) {

@@ -95,7 +95,7 @@ void RealLoki::push(const fakes::FakeLoki::Labels& labels, std::int64_t at,
   request.url = url() + "/loki/api/v1/push";
   request.headers = {{"Content-Type", "application/json"}, {"X-Scope-OrgID", kTenant}};
   request.body = dump_json(body);
-  request.timeout = std::chrono::seconds(30);
+  request.timeout = support::kGenerousRequest;
   const auto answer = client_.send(request);
   ASSERT_TRUE(answer.has_value()) << answer.error().message;
   ASSERT_EQ(answer->status, 204) << answer->body;
@@ -109,9 +109,8 @@ void RealLoki::come_back() {
                                         "-config.file=" + config_}});
   ASSERT_TRUE(process.has_value()) << process.error().message;
   process_ = *std::move(process);
-  ASSERT_TRUE(
-      support::wait_until([this] { return support::http_get(url() + "/ready").status == 200; },
-                          std::chrono::seconds(120), "Loki is ready"))
+  ASSERT_TRUE(support::wait_until(
+      [this] { return support::http_get(url() + "/ready").status == 200; }, "Loki is ready"))
       << said();
 }
 

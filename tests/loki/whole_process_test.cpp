@@ -13,7 +13,6 @@ using std::chrono::minutes;
 using ::testing::HasSubstr;
 
 // A busy machine, whose Loki was just started; a new leader waits for the Lease of the one before.
-constexpr std::chrono::seconds kLong{90};
 constexpr const char* kLost =
     "NVRM: Xid (PCI:0000:4e:00): 79, pid=1, name=x, GPU has fallen off the bus.";
 
@@ -33,7 +32,7 @@ class RemediatorOnRealLoki : public RemediatorProcess,
     exporter::LokiPusher pusher({.url = loki_.url(), .tenant = loki::kTenant, .node = node},
                                 std::make_unique<http::CurlClient>(), store, clock_, log);
     pusher.offer(text, clock_.wall() - ago);
-    ASSERT_TRUE(support::wait_until([&] { return store.health().loki->sent == 1; }, kLong, "sent"))
+    ASSERT_TRUE(support::wait_until([&] { return store.health().loki->sent == 1; }, "sent"))
         << loki_.said();
   }
   void start_on_loki(std::vector<std::string> flags) {
@@ -42,7 +41,7 @@ class RemediatorOnRealLoki : public RemediatorProcess,
     start_ready(std::move(flags));
   }
   void expect_taint(const std::string& node) {
-    ASSERT_TRUE(support::wait_until([&] { return is_tainted(node); }, kLong, "the taint"))
+    ASSERT_TRUE(support::wait_until([&] { return is_tainted(node); }, "the taint"))
         << process_->error_output() << remediations();
   }
   std::string remediations() {
@@ -74,7 +73,7 @@ TEST_P(RemediatorOnRealLoki, TakesWhatWasSaidWhileLokiOrItselfWasAwayAndNothingT
         return metrics().contains("source_errors_total{source=\"loki\"}") &&
                !metrics().contains("source_errors_total{source=\"loki\"} 0");
       },
-      kLong, "a question without an answer"))
+      "a question without an answer"))
       << metrics();
   loki_.come_back();
   send_line("gpu-11", kLost);
@@ -107,7 +106,7 @@ TEST_P(RemediatorOnRealLoki, TellsTheLastKernelLinesOfASilentNode) {
 
   EXPECT_TRUE(support::wait_until(
       [&] { return remediations().contains("mlx5_core 0000:5e:00.0: firmware has stopped"); },
-      kLong, "the story"))
+      "the story"))
       << remediations() << process_->error_output();
 }
 

@@ -31,7 +31,7 @@ class Applied : public OnPlane {
           plane_->kubectl({"wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"});
       return outcome && outcome->exit_code == 0;
     };
-    ASSERT_TRUE(support::wait_until(are_there, std::chrono::seconds(60), "the kinds"));
+    ASSERT_TRUE(support::wait_until(are_there, "the kinds"));
     for (const char* name : {"gpuward", "gpu-healthcheck", "gpus", "healing", "grafana"})
       must({"create", "namespace", name});
   }

@@ -19,7 +19,6 @@
 namespace gpuward::manifests {
 namespace {
 
-using std::chrono::seconds;
 using support::Process;
 using support::wait_until;
 using ::testing::HasSubstr;
@@ -105,8 +104,7 @@ class Installed : public OnPlane {
                         "--web.listen-address=127.0.0.1:0", "--web.telemetry-address=127.0.0.1:0"},
                        arguments_of(pod, folder_.path()),
                        {{"POD_NAMESPACE", "gpuward"}, {"POD_NAME", name}});
-      EXPECT_TRUE(wait_until([this] { return !port().empty(); }, seconds(60), "the webhook"))
-          << log();
+      EXPECT_TRUE(wait_until([this] { return !port().empty(); }, "the webhook")) << log();
     }
     [[nodiscard]] std::string url() const { return "http://127.0.0.1:" + port(); }
     [[nodiscard]] std::string log() const { return process_->error_output(); }
@@ -231,10 +229,10 @@ TEST_F(Installed, TheRemediatorObservesAnAlertAndExplainsIt) {
   const auto is_taken = [&] {
     return support::http_post(remediator.url() + "/api/v1/alerts", body, headers).status == 200;
   };
-  ASSERT_TRUE(wait_until(is_taken, seconds(60), "the alert is taken")) << remediator.log();
+  ASSERT_TRUE(wait_until(is_taken, "the alert is taken")) << remediator.log();
   EXPECT_TRUE(wait_until(
       [] { return must({"get", "remediations"}).find(" Observed ") != std::string::npos; },
-      seconds(60), "phase Observed"))
+      "phase Observed"))
       << remediator.log();
   const auto explained = Process::run({.argv = {GPUWARD_BIN_DIR "/gpuwardctl", "explain", "gpu-01",
                                                 "--kubeconfig=" + remediator.kubeconfig}});
@@ -293,8 +291,7 @@ TEST_F(Installed, TheTestsOfTheChartPass) {
   argv.front() = GPUWARD_BIN_DIR "/gpuward-exporter";
   const auto exporter = spawn(argv, {}, env);
   const auto port = [&] { return support::serving_port(exporter->error_output()); };
-  ASSERT_TRUE(wait_until([&] { return port() != 0; }, seconds(60), "the exporter"))
-      << exporter->error_output();
+  ASSERT_TRUE(wait_until([&] { return port() != 0; }, "the exporter")) << exporter->error_output();
   const std::string metrics = "127.0.0.1:" + std::to_string(port());
   places.back() = {"127.0.0.1:10980", metrics};
   places.emplace_back("gpuward-exporter.gpu-healthcheck.svc:10980", metrics);
@@ -328,7 +325,7 @@ TEST_F(Installed, TheExporterSaysOnItsNodeWhatItFoundAndTaintsNothing) {
   const auto says_it_failed = [] {
     return fakes::label_of(object({"get", "node", "gpu-01"}), "gpuward.dev/status") == "fail";
   };
-  EXPECT_TRUE(wait_until(says_it_failed, seconds(60), "the label")) << exporter->error_output();
+  EXPECT_TRUE(wait_until(says_it_failed, "the label")) << exporter->error_output();
   EXPECT_FALSE(fakes::has_taint(object({"get", "node", "gpu-01"}), "gpuward.dev/unhealthy"));
 }
 

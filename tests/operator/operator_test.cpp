@@ -24,7 +24,6 @@
 namespace gpuward {
 namespace {
 
-using std::chrono::seconds;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -107,7 +106,7 @@ class PrometheusOperator : public ::testing::Test {
               {"wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"});
           return outcome && outcome->exit_code == 0;
         },
-        seconds(60), "the kinds"));
+        "the kinds"));
     for (const char* name : {"gpuward", "gpu-healthcheck", "monitoring"})
       must({"create", "namespace", name});
     must({"-n", "gpuward", "create", "secret", "generic", "gpuward-webhook",
@@ -156,7 +155,7 @@ class PrometheusOperator : public ::testing::Test {
       text = opened->output;
       return text.find(sign) != std::string::npos;
     };
-    EXPECT_TRUE(support::wait_until(has_sign, seconds(90), "what the operator writes"))
+    EXPECT_TRUE(support::wait_until(has_sign, "what the operator writes"))
         << operator_->error_output() << text;
     return text;
   }
@@ -225,7 +224,7 @@ TEST_F(PrometheusOperator, HandsOnTheRulesUnchanged) {
         if (printed && printed->exit_code == 0) rules = printed->output;
         return rules.find("GpuNodeNeedsIsolation") != std::string::npos;
       },
-      seconds(90), "the rules"));
+      "the rules"));
 
   // A test of the rules, on what Prometheus is given here.
   folder_->write("gpuward.rules.yaml", rules);
@@ -320,8 +319,8 @@ TEST_P(WithEachAlertmanager, LetsItCallTheWebhookWithItsTokenAboutEachNode) {
                 "--web.listen-address=127.0.0.1:" + std::to_string(port),
                 "--cluster.listen-address="}});
   ASSERT_TRUE(alertmanager) << alertmanager.error().message;
-  ASSERT_TRUE(support::wait_until([&] { return support::http_get(url + "/-/ready").status == 200; },
-                                  seconds(30), "it"))
+  ASSERT_TRUE(
+      support::wait_until([&] { return support::http_get(url + "/-/ready").status == 200; }, "it"))
       << (*alertmanager)->error_output();
 
   SystemClock clock;
@@ -343,7 +342,7 @@ TEST_P(WithEachAlertmanager, LetsItCallTheWebhookWithItsTokenAboutEachNode) {
         return all.find("\"gpu-1\"") != std::string::npos &&
                all.find("\"gpu-2\"") != std::string::npos;
       },
-      seconds(60), "both nodes at the webhook"))
+      "both nodes at the webhook"))
       << receiver.all() << (*alertmanager)->error_output();
   EXPECT_EQ(receiver.credentials(), "Bearer " + std::string(kToken));
 }

@@ -25,7 +25,7 @@ std::string dom_after(const std::string& url, std::chrono::seconds time,
       "--dump-dom"};
   words.insert(words.end(), more_flags.begin(), more_flags.end());
   words.push_back(url);
-  const auto run = support::Process::run({.argv = std::move(words)}, std::chrono::seconds(120));
+  const auto run = support::Process::run({.argv = std::move(words)});
   if (!run) {
     ADD_FAILURE() << run.error().message;
     return {};

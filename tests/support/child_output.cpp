@@ -32,7 +32,21 @@ std::string ChildOutput::text(std::size_t stream) const {
   return text_.at(stream);
 }
 
+void ChildOutput::wait_until_read() const {
+  (void)poll_until([this] {
+    const std::lock_guard lock(mutex_);
+    has_child_ended_ = true;
+    return is_read_ || ended_;
+  });
+}
+
+bool ChildOutput::is_reading_the_rest() const {
+  const std::lock_guard lock(mutex_);
+  return has_child_ended_ && !is_read_;
+}
+
 void ChildOutput::wait_for_end() const {
+  wait_until_read();
   (void)poll_until(
       [this] {
         const std::lock_guard lock(mutex_);
@@ -51,7 +65,13 @@ void ChildOutput::run(const std::stop_token& stop) {
     std::array<pollfd, 3> polled{pollfd{descriptors_[0], POLLOUT, 0},
                                  pollfd{descriptors_[1], POLLIN, 0},
                                  pollfd{descriptors_[2], POLLIN, 0}};
-    if (::poll(polled.data(), polled.size(), 50) <= 0) continue;
+    const bool has_ended = is_reading_the_rest();  // read first: then the pipes hold all output
+    const int ready = ::poll(polled.data(), polled.size(), has_ended ? 0 : 50);
+    if (ready == 0 && has_ended) {
+      const std::lock_guard lock(mutex_);
+      is_read_ = true;
+    }
+    if (ready <= 0) continue;
     if (polled[0].revents != 0) feed_input();
     if (polled[1].revents != 0) read_from(1);
     if (polled[2].revents != 0) read_from(2);

@@ -19,10 +19,13 @@ class ChildOutput {
   ChildOutput& operator=(const ChildOutput&) = delete;
 
   [[nodiscard]] std::string text(std::size_t stream) const;  // 1: stdout, 2: stderr
-  // Until both streams are at their end, or a second has passed (a grandchild may hold them).
+  // Called after the child has ended: waits until all its output has been read.
+  void wait_until_read() const;
+  // Also waits up to a second for the end of both streams, which a grandchild may still hold.
   void wait_for_end() const;
 
  private:
+  [[nodiscard]] bool is_reading_the_rest() const;
   void run(const std::stop_token& stop);
   void feed_input();
   void read_from(std::size_t stream);
@@ -34,6 +37,8 @@ class ChildOutput {
   mutable std::mutex mutex_;
   std::array<std::string, 3> text_;
   bool ended_ = false;
+  mutable bool has_child_ended_ = false;
+  bool is_read_ = false;  // nothing was left in the pipes after the child's end
   std::jthread thread_;
 };
 

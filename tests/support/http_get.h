@@ -2,12 +2,12 @@
 // and status 0.
 #pragma once
 
-#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/http/client/client.h"
+#include "tests/support/deadline.h"
 
 namespace gpuward::support {
 
@@ -28,7 +28,7 @@ using HeaderList = std::vector<std::pair<std::string, std::string>>;
   http::ClientRequest request;
   request.url = url;
   request.headers = std::move(headers);
-  request.timeout = std::chrono::seconds(10);
+  request.timeout = kGenerousRequest;
   return http_send(std::move(request));
 }
 
@@ -40,7 +40,7 @@ using HeaderList = std::vector<std::pair<std::string, std::string>>;
   request.url = url;
   request.body = std::move(body);
   request.headers = std::move(headers);
-  request.timeout = std::chrono::seconds(10);
+  request.timeout = kGenerousRequest;
   return http_send(std::move(request));
 }
 

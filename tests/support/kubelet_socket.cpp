@@ -36,7 +36,7 @@ KubeletSocket::KubeletSocket(const std::string& answer) {
   const auto is_ready = [this] {
     return server_->output().find("ready") != std::string::npos || !server_->running();
   };
-  if (!poll_until(is_ready, std::chrono::seconds(10)) || !server_->running()) {
+  if (!poll_until(is_ready) || !server_->running()) {
     throw std::runtime_error("the gRPC server does not serve: " + server_->error_output());
   }
 }

@@ -16,7 +16,7 @@ class KubeletSocket {
   [[nodiscard]] static std::string why_unavailable();
 
   // `answer` as tests/fakes/kubelet/pod_resources_server.py takes it: JSON, `status:CODE:MESSAGE`,
-  // `hang`, or `raw:HEX`. Waits until it serves; throws where it does not within ten seconds.
+  // `hang`, or `raw:HEX`. Waits until it serves; throws if it does not.
   explicit KubeletSocket(const std::string& answer);
 
   [[nodiscard]] std::string path() const { return (folder_ / "kubelet.sock").string(); }

@@ -12,8 +12,6 @@ namespace {
 
 constexpr const char* kMotoFolder = "moto-5.2.5";  // as in tests/moto/requirements.txt
 constexpr aws::AwsService kIam{"IAM", "iam", "iam", "IAM"};
-// A machine under load takes its time to start Python.
-constexpr std::chrono::seconds kStartLimit{60};
 // Those that make the administrator; it checks all others.
 constexpr const char* kUncheckedActions = "3";
 constexpr const char* kEverything =
@@ -56,8 +54,7 @@ Status Moto::spawn() {
   if (!process) return std::unexpected(process.error());
   process_ = *std::move(process);
   const auto answers = [this] { return http_get(url_ + "/moto-api/data.json").status == 200; };
-  if (!poll_until([&] { return !process_->running() || answers(); }, kStartLimit) ||
-      !process_->running()) {
+  if (!poll_until([&] { return !process_->running() || answers(); }) || !process_->running()) {
     return fail(ErrorKind::kUnavailable, process_->error_output());
   }
   aws::AwsClient anybody(http_, {.variables = variables("AKIAANYBODY", "any")}, clock_);
@@ -70,13 +67,12 @@ Status Moto::spawn() {
 
 // A service reads its files when it is first asked, which can take longer than a caller waits.
 Status Moto::load_services() {
-  if (!poll_until([&] { return ec2("DescribeInstances", {}).has_value(); }, kStartLimit))
+  if (!poll_until([&] { return ec2("DescribeInstances", {}).has_value(); }))
     return fail(ErrorKind::kTimeout, "EC2 does not answer");
   const auto has_groups = [&] { return auto_scaling("DescribeAutoScalingGroups", {}).has_value(); };
-  if (!poll_until(has_groups, kStartLimit))
-    return fail(ErrorKind::kTimeout, "Auto Scaling does not answer");
+  if (!poll_until(has_groups)) return fail(ErrorKind::kTimeout, "Auto Scaling does not answer");
   const aws::AwsCall buckets{.service = aws::kS3, .what = "ListBuckets", .method = "GET"};
-  if (!poll_until([&] { return admin_->call(buckets).has_value(); }, kStartLimit))
+  if (!poll_until([&] { return admin_->call(buckets).has_value(); }))
     return fail(ErrorKind::kTimeout, "no answer to " + buckets.what);
   return {};
 }

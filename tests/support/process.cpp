@@ -99,7 +99,10 @@ class Process::Impl {
   }
 
   [[nodiscard]] pid_t pid() const { return pid_; }
-  [[nodiscard]] const ChildOutput& output() const { return output_; }
+  [[nodiscard]] std::string text(std::size_t stream) const {
+    if (wait_exit(std::chrono::milliseconds(0))) output_.wait_until_read();
+    return output_.text(stream);
+  }
 
  private:
   pid_t pid_;
@@ -162,11 +165,11 @@ int Process::stop(std::chrono::milliseconds grace) {
   signal(SIGTERM);
   if (const auto code = wait_exit(grace)) return *code;
   signal(SIGKILL);
-  return wait_exit(std::chrono::seconds(10)).value_or(128 + SIGKILL);
+  return wait_exit().value_or(128 + SIGKILL);
 }
 
-std::string Process::output() const { return impl_->output().text(1); }
-std::string Process::error_output() const { return impl_->output().text(2); }
+std::string Process::output() const { return impl_->text(1); }
+std::string Process::error_output() const { return impl_->text(2); }
 
 std::filesystem::path find_program(const std::string& name) {
   if (name.empty()) return {};

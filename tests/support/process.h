@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/model/result.h"
+#include "tests/support/deadline.h"
 
 namespace gpuward::support {
 
@@ -37,8 +38,8 @@ class Process {
     int exit_code = 0;  // 128 + signal for a child that was killed
     std::string output, error_output;
   };
-  [[nodiscard]] static Result<Outcome> run(
-      ProcessOptions options, std::chrono::milliseconds limit = std::chrono::seconds(60));
+  [[nodiscard]] static Result<Outcome> run(ProcessOptions options,
+                                           std::chrono::milliseconds limit = kGenerous);
 
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
@@ -48,10 +49,10 @@ class Process {
   [[nodiscard]] bool running() const;
   void signal(int number) const;  // to the child alone
   // The exit code (128 + signal for a killed one); nullopt while it runs after `limit`. Repeatable.
-  [[nodiscard]] std::optional<int> wait_exit(std::chrono::milliseconds limit) const;
+  [[nodiscard]] std::optional<int> wait_exit(std::chrono::milliseconds limit = kGenerous) const;
   // SIGTERM, then SIGKILL after `grace`; the exit code.
-  int stop(std::chrono::milliseconds grace = std::chrono::seconds(30));
-  // What has come out so far; complete once wait_exit() has answered.
+  int stop(std::chrono::milliseconds grace = kGenerous);
+  // The output so far; complete once the child has ended.
   [[nodiscard]] std::string output() const;        // stdout
   [[nodiscard]] std::string error_output() const;  // stderr
 

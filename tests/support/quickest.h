@@ -1,5 +1,5 @@
 // A promise about time, on a machine that does other things too: the quickest of several tries
-// keeps it, which none would where the program itself is too slow.
+// keeps it, which none would if the program itself were too slow.
 #pragma once
 
 #include <algorithm>
@@ -7,12 +7,15 @@
 
 namespace gpuward::support {
 
+// Enough tries for a machine with twice as many busy processes as cores.
+inline constexpr int kTriesOfTheQuickest = 20;
+
 // The shortest time that `measure` returns; not asked again once it is below `limit`.
 template <typename Measure>
-[[nodiscard]] std::chrono::nanoseconds quickest_of(int tries, std::chrono::nanoseconds limit,
+[[nodiscard]] std::chrono::nanoseconds quickest_of(std::chrono::nanoseconds limit,
                                                    const Measure& measure) {
   auto quickest = std::chrono::nanoseconds::max();
-  for (int i = 0; i < tries && quickest >= limit; ++i)
+  for (int i = 0; i < kTriesOfTheQuickest && quickest >= limit; ++i)
     quickest = std::min<std::chrono::nanoseconds>(quickest, measure());
   return quickest;
 }

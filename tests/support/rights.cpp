@@ -1,7 +1,6 @@
 #include "tests/support/rights.h"
 
 #include <algorithm>
-#include <chrono>
 #include <fstream>
 #include <functional>
 #include <utility>
@@ -13,7 +12,6 @@ namespace gpuward::support {
 namespace {
 
 constexpr const char* kReviews = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
-constexpr std::chrono::seconds kInForceLimit{20};
 
 // Allowed by its rights, and refused by an admission policy to somebody who only tried it.
 bool is_admissions(const Json& event) {
@@ -117,7 +115,7 @@ Result<bool> refuses_any(const ControlPlane& plane, const std::set<AskedRight>& 
 }  // namespace
 
 bool is_soon_allowed(const ControlPlane& plane, const AskedRight& right) {
-  return poll_until([&] { return is_allowed(plane, right).value_or(false); }, kInForceLimit);
+  return poll_until([&] { return is_allowed(plane, right).value_or(false); });
 }
 
 RightsAudit::RightsAudit(const std::vector<std::string>& users) {

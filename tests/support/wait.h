@@ -8,11 +8,14 @@
 #include <chrono>
 #include <string>
 
+#include "tests/support/deadline.h"
+
 namespace gpuward::support {
 
 // Asks `condition` every few milliseconds until it is true or `limit` has passed.
 template <typename Condition>
-[[nodiscard]] bool poll_until(const Condition& condition, std::chrono::milliseconds limit) {
+[[nodiscard]] bool poll_until(const Condition& condition,
+                              std::chrono::milliseconds limit = kGenerous) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   int pause_ms = 1;
   while (!condition()) {
@@ -30,6 +33,12 @@ template <typename Condition>
                                                     const std::string& what) {
   if (poll_until(condition, limit)) return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure() << "not within " << limit.count() << " ms: " << what;
+}
+
+template <typename Condition>
+[[nodiscard]] ::testing::AssertionResult wait_until(const Condition& condition,
+                                                    const std::string& what) {
+  return wait_until(condition, kGenerous, what);
 }
 
 }  // namespace gpuward::support

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <string>
 #include <vector>
 
@@ -24,7 +23,7 @@ support::Process::Outcome run_script(const std::string& name) {
   options.argv = {"python3", "-B", std::string(GPUWARD_SOURCE_DIR) + "/tests/abi/nvml/" + name};
   const std::string library = fake_nvml::FakeNvml::library();
   options.env["LD_LIBRARY_PATH"] = library.substr(0, library.rfind('/'));
-  const auto outcome = support::Process::run(std::move(options), std::chrono::seconds(180));
+  const auto outcome = support::Process::run(std::move(options));
   if (!outcome) return {-1, "", outcome.error().message};
   return *outcome;
 }

@@ -52,8 +52,7 @@ Past::Past() : address_("127.0.0.1:" + std::to_string(support::free_port())) {
   if (!process) throw std::runtime_error(process.error().message);
   process_ = *std::move(process);
   const bool is_ready = support::poll_until(
-      [&] { return support::http_get("http://" + address_ + "/-/ready").status == 200; },
-      std::chrono::seconds(60));
+      [&] { return support::http_get("http://" + address_ + "/-/ready").status == 200; });
   if (!is_ready) throw std::runtime_error("Prometheus is not ready: " + process_->error_output());
 }
 

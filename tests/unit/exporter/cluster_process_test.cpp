@@ -20,7 +20,6 @@
 namespace gpuward::exporter {
 namespace {
 
-using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -119,11 +118,11 @@ TEST_F(ClusterProcess, ASweepMarksWhatPassesAndFailsAndLeavesASkippedNodeAsItWas
   runner.ends["skipped"] = {.message = kSkipLine};
 
   const auto sweep = start({"sweep"});
-  ASSERT_TRUE(support::wait_until([&] { return jobs().size() == 3; }, 30s, "a Job on each node"));
+  ASSERT_TRUE(support::wait_until([&] { return jobs().size() == 3; }, "a Job on each node"));
   EXPECT_TRUE(has_taint("good", kGpuwardNames(NodeName::kMaintenance)));
   for (const Json& job : jobs()) runner.run(job);
 
-  EXPECT_EQ(sweep->wait_exit(60s), 1) << sweep->error_output();
+  EXPECT_EQ(sweep->wait_exit(), 1) << sweep->error_output();
   EXPECT_THAT(sweep->error_output(),
               HasSubstr("] sweep 1-dcgm-diag-l2: 2 done, 0 running, 1 failed of 3 nodes\n"));
   EXPECT_EQ(sweep->output(), "");
@@ -165,25 +164,25 @@ TEST_F(ClusterProcess, ASweepOnATerminalWritesItsProgressOverInOneLine) {
       "\r\x1b\\[K\\[0:[0-9]{2} of 16:00\\] sweep 1-dcgm-diag-l2: 0 done, 1 running, 0 failed of 1 "
       "node\r+\x1b\\[K\\[0:[0-9]{2} of 16:00\\]");
   std::string shown;
-  EXPECT_TRUE(support::wait_until([&] { return jobs().size() == 1; }, 30s, "its Job"));
+  EXPECT_TRUE(support::wait_until([&] { return jobs().size() == 1; }, "its Job"));
   EXPECT_TRUE(
       support::wait_until([&] { return std::regex_search(shown += shown_on(terminal), kGoneOn); },
-                          30s, "the time goes on in the same line"));
+                          "the time goes on in the same line"));
   for (const Json& job : jobs()) runner.run(job);
 
-  EXPECT_EQ((*sweep)->wait_exit(60s), 0);
+  EXPECT_EQ((*sweep)->wait_exit(), 0);
   ::close(terminal);
 }
 
 TEST_F(ClusterProcess, ASweepThatIsToldToStopLeavesNoMaintenanceTaintAndNoJob) {
   add_node("gpu-01");
   const auto sweep = start({"sweep"});
-  ASSERT_TRUE(support::wait_until([&] { return jobs().size() == 1; }, 30s, "its Job"));
+  ASSERT_TRUE(support::wait_until([&] { return jobs().size() == 1; }, "its Job"));
   ASSERT_TRUE(has_taint("gpu-01", kGpuwardNames(NodeName::kMaintenance)));
 
   sweep->signal(SIGTERM);
 
-  EXPECT_EQ(sweep->wait_exit(30s), 1) << sweep->error_output();
+  EXPECT_EQ(sweep->wait_exit(), 1) << sweep->error_output();
   EXPECT_FALSE(has_taint("gpu-01", kGpuwardNames(NodeName::kMaintenance)));
   EXPECT_EQ(annotation("gpu-01", kGpuwardNames(NodeName::kMaintenanceClaim)), "");
   EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kStatus)), "");
@@ -197,7 +196,7 @@ TEST_F(ClusterProcess, AQuarantineThatPassesClearsWhatTheRunningExporterHolds) {
 
   const auto quarantine = start_quarantine({.output = dcgm_pass()});
 
-  EXPECT_EQ(quarantine->wait_exit(60s), 0) << quarantine->output() << quarantine->error_output();
+  EXPECT_EQ(quarantine->wait_exit(), 0) << quarantine->output() << quarantine->error_output();
   EXPECT_THAT(annotation("gpu-01", kGpuwardNames(NodeName::kQuarantineResult)),
               HasSubstr("return-to-service"));
   EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kStatus)), "pass");
@@ -211,24 +210,24 @@ TEST_F(ClusterProcess, AQuarantineThatPassesClearsWhatTheRunningExporterHolds) {
 
 TEST_F(ClusterProcess, AQuarantineThatIsToldToStopTakesItsMarkOffAndEndsTheDiagnostic) {
   const auto quarantine = start_quarantine({.hangs = true});
-  ASSERT_TRUE(support::wait_until([&] { return tools_.child_of("dcgmi").has_value(); }, 30s,
+  ASSERT_TRUE(support::wait_until([&] { return tools_.child_of("dcgmi").has_value(); },
                                   "the diagnostic runs"));
   ASSERT_EQ(label("gpu-01", kGpuwardNames(NodeName::kMode)), "quarantine");
 
   quarantine->signal(SIGTERM);
 
-  EXPECT_EQ(quarantine->wait_exit(30s), 1) << quarantine->error_output();
+  EXPECT_EQ(quarantine->wait_exit(), 1) << quarantine->error_output();
   EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kMode)), "");
   EXPECT_EQ(annotation("gpu-01", kGpuwardNames(NodeName::kQuarantineClaim)), "");
   EXPECT_EQ(annotation("gpu-01", kGpuwardNames(NodeName::kQuarantineResult)), "");
-  EXPECT_TRUE(support::wait_until([&] { return ::kill(*tools_.child_of("dcgmi"), 0) != 0; }, 10s,
+  EXPECT_TRUE(support::wait_until([&] { return ::kill(*tools_.child_of("dcgmi"), 0) != 0; },
                                   "nothing is left of dcgmi"));
 }
 
 TEST_F(ClusterProcess, AQuarantineOfANodeInServiceIsRefused) {
   add_node("gpu-02");
   const auto quarantine = start({"quarantine", "--node.name=gpu-02"});
-  EXPECT_EQ(quarantine->wait_exit(30s), 1);
+  EXPECT_EQ(quarantine->wait_exit(), 1);
   EXPECT_THAT(quarantine->error_output(), HasSubstr("kubectl cordon gpu-02"));
   EXPECT_EQ(label("gpu-02", kGpuwardNames(NodeName::kMode)), "");
 }
@@ -237,7 +236,7 @@ TEST_F(ClusterProcess, TheExporterSaysOnItsNodeWhatItHasFoundAndWhenItHasGone) {
   add_node("gpu-01");
   const support::Environment name("NODE_NAME", "gpu-01");
   exporter_.start(cluster_flags());
-  EXPECT_TRUE(support::wait_until([&] { return condition("gpu-01") == "False"; }, 30s,
+  EXPECT_TRUE(support::wait_until([&] { return condition("gpu-01") == "False"; },
                                   "the condition of a sound node"));
   EXPECT_FALSE(has_taint("gpu-01", kGpuwardNames(NodeName::kUnhealthy)));
 
@@ -248,7 +247,7 @@ TEST_F(ClusterProcess, TheExporterSaysOnItsNodeWhatItHasFoundAndWhenItHasGone) {
         return has_taint("gpu-01", kGpuwardNames(NodeName::kUnhealthy)) &&
                condition("gpu-01") == "True";
       },
-      30s, "taint and condition"));
+      "taint and condition"));
   EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kStatus)), "fail");
   EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kSeverity)), "REBOOT");
   EXPECT_THAT(annotation("gpu-01", kGpuwardNames(NodeName::kResults)), HasSubstr("REBOOT"));
@@ -270,12 +269,12 @@ TEST_F(ClusterProcess, TheExporterServesWithoutTheApiServerAndFindsItLater) {
   exporter_.append_log(xid_line(79));
   EXPECT_TRUE(exporter_.has("gpuward_node_severity", "3"));
   ASSERT_TRUE(
-      support::wait_until([&] { return kube().fault_hits(fault) > 0; }, 30s, "a write that fails"));
+      support::wait_until([&] { return kube().fault_hits(fault) > 0; }, "a write that fails"));
 
   kube().clear_faults();
 
   EXPECT_TRUE(support::wait_until(
-      [&] { return has_taint("gpu-01", kGpuwardNames(NodeName::kUnhealthy)); }, 60s, "the taint"));
+      [&] { return has_taint("gpu-01", kGpuwardNames(NodeName::kUnhealthy)); }, "the taint"));
 }
 
 }  // namespace

@@ -16,7 +16,6 @@
 namespace gpuward::exporter {
 namespace {
 
-using namespace std::chrono_literals;
 using testing::HasSubstr;
 
 constexpr const char* kPolicy79 = "gpuward_xid_policy_info{xid=\"79\",severity=\"";
@@ -28,8 +27,7 @@ class ExporterConfig : public testing::Test {
     return {"--config.file=" + exporter.file("config.yaml").string()};
   }
   bool shows(const std::string& text) {
-    return support::poll_until([&] { return exporter.metrics().find(text) != std::string::npos; },
-                               10s);
+    return support::poll_until([&] { return exporter.metrics().find(text) != std::string::npos; });
   }
   static support::Process::Outcome run(std::vector<std::string> arguments, std::string input = {}) {
     arguments.insert(arguments.begin(), exporter_binary().string());

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <random>
 #include <thread>
 
 #include "core/runtime/files.h"
@@ -152,9 +153,11 @@ TEST_F(ExporterProcess, LosesAndDoublesNothingWhenItIsKilledInTheMiddle) {
 
   for (int kill = 0; kill < 3; ++kill) {
     const std::string before = exporter.value(xid_series(13));
-    (void)support::poll_until([&] { return exporter.value(xid_series(13)) != before; }, 2s);
+    const bool are_all_read = before == std::to_string(kLines);
+    ASSERT_TRUE(support::poll_until(
+        [&] { return are_all_read || exporter.value(xid_series(13)) != before; }));
     exporter.process().signal(SIGKILL);
-    ASSERT_TRUE(exporter.process().wait_exit(10s).has_value());
+    ASSERT_TRUE(exporter.process().wait_exit().has_value());
     exporter.start();
   }
   writer.join();
@@ -213,7 +216,7 @@ TEST_F(ExporterProcess, SaysThatTheLogIsMissingStaysAliveAndBlamesNoGpu) {
 
   EXPECT_EQ(exporter.get("/healthz").status, 200);
   EXPECT_TRUE(support::wait_until(
-      [&] { return exporter.get("/readyz").body.find("kernel.log") != std::string::npos; }, 10s,
+      [&] { return exporter.get("/readyz").body.find("kernel.log") != std::string::npos; },
       "the reason on /readyz"));
   EXPECT_EQ(exporter.get("/readyz").status, 503);
   EXPECT_EQ(exporter.value("gpuward_kernel_log_up"), "0");
@@ -231,14 +234,14 @@ TEST_F(ExporterProcess, StopsWithinASecondOfSigterm) {
     exporter.start();
     exporter.append_log(xid_line(13));
     EXPECT_TRUE(support::poll_until(
-        [&] { return parse_integer<int>(exporter.value(xid_series(13))).value_or(0) > 0; }, 30s));
+        [&] { return parse_integer<int>(exporter.value(xid_series(13))).value_or(0) > 0; }));
 
     const auto start = std::chrono::steady_clock::now();
     exporter.process().signal(SIGTERM);
-    EXPECT_EQ(exporter.process().wait_exit(10s), 0);
+    EXPECT_EQ(exporter.process().wait_exit(), 0);
     return std::chrono::steady_clock::now() - start;
   };
-  EXPECT_LT(support::quickest_of(5, 1s, once), 1s);
+  EXPECT_LT(support::quickest_of(1s, once), 1s);
 }
 
 TEST_F(ExporterProcess, MarksLinesThatUserSpaceWritesIntoTheRealKernelLog) {
@@ -246,10 +249,11 @@ TEST_F(ExporterProcess, MarksLinesThatUserSpaceWritesIntoTheRealKernelLog) {
   if (!kmsg) GTEST_SKIP() << "/dev/kmsg cannot be written here: no root, or a container without it";
   exporter.use_log("/dev/kmsg");
   exporter.start();
-  // An address of this test's own: others may write into the same log.
+  // The address is unique to this run. Other tests write into the same log, and it keeps the lines
+  // of earlier runs, also of other containers, in which process IDs repeat.
+  const unsigned own = std::random_device()();
   char pci[16];
-  std::snprintf(pci, sizeof pci, "%04x:4e:00",
-                static_cast<unsigned>(exporter.process().pid()) & 0xffffU);
+  std::snprintf(pci, sizeof pci, "%04x:%02x:00", own >> 16U, own & 0xffU);
 
   // The kernel shows a line without its end only when the next one comes.
   kmsg << xid_line(13, pci) << "\n" << std::flush;

@@ -7,7 +7,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <thread>
 
 #include "tests/places.inc"
@@ -40,6 +42,12 @@ class SlowClient {
   ~SlowClient() { ::close(socket_); }
   SlowClient(const SlowClient&) = delete;
   SlowClient& operator=(const SlowClient&) = delete;
+
+  // The server has neither answered nor closed the connection.
+  [[nodiscard]] bool is_waited_for() const {
+    char byte = 0;
+    return ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+  }
 
  private:
   int socket_;
@@ -133,14 +141,17 @@ TEST_F(ExporterWeb, SurvivesFortyScrapesAtOnce) {
 }
 
 TEST_F(ExporterWeb, IsNotBlockedByClientsThatNeverFinishTheirRequest) {
-  std::vector<std::unique_ptr<SlowClient>> slow;
-  for (int i = 0; i < 20; ++i) slow.push_back(std::make_unique<SlowClient>(exporter.port()));
+  // The server closes slow connections after five seconds. A busy machine may take longer than that
+  // for the requests below: it gets several tries.
+  const auto are_answered_beside_them = [&] {
+    std::vector<std::unique_ptr<SlowClient>> slow;
+    for (int i = 0; i < 20; ++i) slow.push_back(std::make_unique<SlowClient>(exporter.port()));
+    EXPECT_EQ(exporter.get("/healthz").status, 200);
+    EXPECT_EQ(exporter.get("/metrics").status, 200);
+    return std::ranges::all_of(slow, [](const auto& one) { return one->is_waited_for(); });
+  };
 
-  const auto start = std::chrono::steady_clock::now();
-  EXPECT_EQ(exporter.get("/healthz").status, 200);
-  EXPECT_EQ(exporter.get("/metrics").status, 200);
-
-  EXPECT_LT(std::chrono::steady_clock::now() - start, 2s);
+  EXPECT_TRUE(support::poll_until(are_answered_beside_them));
 }
 
 TEST_F(ExporterWeb, StopsWithinASecondThoughClientsHang) {
@@ -151,13 +162,15 @@ TEST_F(ExporterWeb, StopsWithinASecondThoughClientsHang) {
 
     const auto start = std::chrono::steady_clock::now();
     exporter.process().signal(SIGTERM);
-    EXPECT_EQ(exporter.process().wait_exit(10s), 0);
+    EXPECT_EQ(exporter.process().wait_exit(), 0);
     return std::chrono::steady_clock::now() - start;
   };
-  EXPECT_LT(support::quickest_of(5, 1s, once), 1s);
+  EXPECT_LT(support::quickest_of(1s, once), 1s);
 }
 
 TEST_F(ExporterWeb, MetricsAreNeverEmptyDuringAReload) {
+  exporter.write("config.yaml", "xid: {\"79\": {severity: monitor}}\n");
+  exporter.start({"--config.file=" + exporter.file("config.yaml").string()});
   std::atomic<bool> done{false};
   std::atomic<int> bad{0};
   std::jthread scraper([&] {
@@ -165,8 +178,17 @@ TEST_F(ExporterWeb, MetricsAreNeverEmptyDuringAReload) {
       bad += exporter.metrics().find("\ngpuward_node_severity 0\n") == std::string::npos;
   });
 
-  for (int i = 0; i < 20; ++i) exporter.process().signal(SIGHUP);
-  (void)support::poll_until([] { return false; }, 300ms);
+  for (int i = 0; i < 10; ++i) {
+    const std::string severity = i % 2 == 0 ? "isolate" : "monitor";
+    exporter.write("config.yaml", "xid: {\"79\": {severity: " + severity + "}}\n");
+    exporter.process().signal(SIGHUP);
+    EXPECT_TRUE(support::wait_until(
+        [&] {
+          return exporter.metrics().contains("gpuward_xid_policy_info{xid=\"79\",severity=\"" +
+                                             severity);
+        },
+        "the reload"));
+  }
   done = true;
   scraper.join();
 
@@ -192,9 +214,9 @@ TEST_F(ExporterWeb, NeedsAtMostTwentyMegabytesWithEightGpusAndSixHundredSeries) 
     series += text[at] != '#';
   EXPECT_GE(series, 600U);
   // Rendered a second after the scrapes, so that it is what they have cost.
-  EXPECT_TRUE(support::poll_until(
-      [&] { return std::stod(exporter.value("process_resident_memory_bytes")) <= 20e6; }, 3s))
-      << exporter.value("process_resident_memory_bytes");
+  EXPECT_TRUE(support::poll_until([&] {
+    return std::stod(exporter.value("process_resident_memory_bytes")) <= 20e6;
+  })) << exporter.value("process_resident_memory_bytes");
   EXPECT_LE(std::stod(exporter.value("process_resident_memory_bytes")), 20e6);
 }
 #endif

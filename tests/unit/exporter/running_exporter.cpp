@@ -12,8 +12,6 @@
 namespace gpuward::exporter {
 namespace {
 
-using namespace std::chrono_literals;
-
 std::string eight_gpus() {
   std::string yaml = "gpus:\n";
   for (int i = 0; i < 8; ++i) {
@@ -60,7 +58,7 @@ void RunningExporter::start(const std::vector<std::string>& more) {
         return (port_ = support::serving_port(process_->error_output())) != 0 ||
                !process_->running();
       },
-      30s, "the exporter to serve"));
+      "the exporter to serve"));
   ASSERT_NE(port_, 0) << process_->error_output();
 }
 
@@ -81,11 +79,11 @@ std::string RunningExporter::value(const std::string& series) const {
 }
 
 bool RunningExporter::has(const std::string& series, const std::string& expected) const {
-  return support::poll_until([&] { return value(series) == expected; }, 30s);
+  return support::poll_until([&] { return value(series) == expected; });
 }
 
 bool RunningExporter::says(const std::string& text) const {
-  return support::poll_until([&] { return process_->error_output().contains(text); }, 30s);
+  return support::poll_until([&] { return process_->error_output().contains(text); });
 }
 
 std::string xid_series(int code) {

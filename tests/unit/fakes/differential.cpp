@@ -1,7 +1,6 @@
 #include "tests/unit/fakes/differential.h"
 
 #include <algorithm>
-#include <chrono>
 #include <regex>
 #include <utility>
 
@@ -73,12 +72,10 @@ std::string Player::play(Step step) {
   if (awaits) step.method = "GET";
   http::ClientResponse response = send_(step);
   if (awaits) {
-    (void)support::poll_until(
-        [&] {
-          response = send_(step);
-          return response.status == 200;
-        },
-        std::chrono::seconds(20));
+    (void)support::poll_until([&] {
+      response = send_(step);
+      return response.status == 200;
+    });
   }
   if (const auto body = parse_json(response.body, {.max_depth = 100})) remember(*body);
   return shown(response, step.compare);

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -19,7 +18,6 @@
 namespace gpuward::fakes {
 namespace {
 
-using std::chrono::seconds;
 using support::http_get;
 using support::http_post;
 
@@ -48,7 +46,7 @@ TEST_F(FakeApiServerTest, CarriesSixtyFourWatchesAtOnce) {
                     "/api/v1/nodes?watch=true&allowWatchBookmarks=true&resourceVersion=" + since;
       std::string text;
       bool counted = false;
-      (void)client.stream(request, seconds(30), stop, [&](std::string_view bytes) {
+      (void)client.stream(request, support::kGenerous, stop, [&](std::string_view bytes) {
         if (!counted) ++open;
         counted = true;
         text += bytes;
@@ -62,15 +60,14 @@ TEST_F(FakeApiServerTest, CarriesSixtyFourWatchesAtOnce) {
     });
   }
   // Each has had its first bookmark: the watch runs.
-  ASSERT_TRUE(
-      support::wait_until([&] { return open == kWatches; }, seconds(30), "all watches run"));
+  ASSERT_TRUE(support::wait_until([&] { return open == kWatches; }, "all watches run"));
 
   for (std::size_t i = 0; i < kNodes; ++i) {
     server_->kube().create("/api/v1/nodes", ready_node("n" + std::to_string(i)));
   }
 
-  EXPECT_TRUE(support::wait_until([&] { return complete == kWatches; }, seconds(30),
-                                  "all watches have seen all nodes"));
+  EXPECT_TRUE(
+      support::wait_until([&] { return complete == kWatches; }, "all watches have seen all nodes"));
 }
 
 TEST_F(FakeApiServerTest, EndsItsWatchesWhenItGoes) {
@@ -79,14 +76,15 @@ TEST_F(FakeApiServerTest, EndsItsWatchesWhenItGoes) {
   std::atomic<bool> runs = false, ended = false;
   std::jthread watcher([&](const std::stop_token& stop) {
     http::CurlClient client;
-    (void)client.stream(request, seconds(30), stop, [&](std::string_view) { return runs = true; });
+    (void)client.stream(request, support::kGenerous, stop,
+                        [&](std::string_view) { return runs = true; });
     ended = true;
   });
-  ASSERT_TRUE(support::wait_until([&] { return runs.load(); }, seconds(10), "the watch runs"));
+  ASSERT_TRUE(support::wait_until([&] { return runs.load(); }, "the watch runs"));
 
   server_.reset();
 
-  EXPECT_TRUE(support::wait_until([&] { return ended.load(); }, seconds(5), "the watch ends"));
+  EXPECT_TRUE(support::wait_until([&] { return ended.load(); }, "the watch ends"));
 }
 
 TEST_F(FakeApiServerTest, TakesFaultsOverTheWireAndCountsThem) {
@@ -120,7 +118,7 @@ TEST(FakeApiServerProgram, SaysWhereItIsAndStopsOnSigterm) {
       support::Process::spawn({.argv = {GPUWARD_BIN_DIR "/gpuward-fake-apiserver", "--kubeconfig",
                                         kubeconfig, "--node", "n1"}});
   ASSERT_TRUE(program) << program.error().message;
-  ASSERT_TRUE(support::wait_until([&] { return (*program)->output().ends_with('\n'); }, seconds(10),
+  ASSERT_TRUE(support::wait_until([&] { return (*program)->output().ends_with('\n'); },
                                   "it prints its URL"));
   std::string url = (*program)->output();
   url.pop_back();

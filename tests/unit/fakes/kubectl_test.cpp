@@ -153,7 +153,7 @@ TEST_F(Kubectl, DrainsAPodOnceItsKubeletHasEndedIt) {
       server_->kube().end_terminating_pods();
   });
 
-  EXPECT_THAT(good({"drain", "worker-1", "--force", "--timeout=30s"}),
+  EXPECT_THAT(good({"drain", "worker-1", "--force", "--timeout=240s"}),
               HasSubstr("node/worker-1 drained"));
   EXPECT_FALSE(server_->kube().has(std::string(kPods) + "/p1"));
   EXPECT_EQ(server_->kube().requests("POST", std::string(kPods) + "/p1/eviction").size(), 1U);
@@ -167,7 +167,7 @@ TEST_F(Kubectl, IsStoppedByADisruptionBudget) {
   kube.create(budgets, budget("b1", {{"app", "a"}}));
   kube.patch_status(budgets + "/b1", budget_status(0));
 
-  const auto drain = run({"drain", "worker-1", "--force", "--timeout=2s"});
+  const auto drain = run({"drain", "worker-1", "--force", "--timeout=6s"});
 
   EXPECT_NE(drain.exit_code, 0);
   EXPECT_THAT(drain.error_output, HasSubstr("violate the pod's disruption budget"));
@@ -187,13 +187,11 @@ TEST_F(Kubectl, WatchesNodesAsATable) {
   const auto shows = [&](const char* text) {
     return [&, text] { return (*watch)->output().find(text) != std::string::npos; };
   };
-  ASSERT_TRUE(
-      support::wait_until(shows("worker-1"), std::chrono::seconds(20), "kubectl lists the node"));
+  ASSERT_TRUE(support::wait_until(shows("worker-1"), "kubectl lists the node"));
 
   server_->kube().patch("/api/v1/nodes/worker-1", {{"spec", {{"unschedulable", true}}}});
 
-  EXPECT_TRUE(support::wait_until(shows("SchedulingDisabled"), std::chrono::seconds(10),
-                                  "kubectl shows the cordon"));
+  EXPECT_TRUE(support::wait_until(shows("SchedulingDisabled"), "kubectl shows the cordon"));
 }
 
 }  // namespace

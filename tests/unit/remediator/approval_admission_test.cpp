@@ -60,7 +60,7 @@ class ApprovalAdmission : public ::testing::Test {
     GuardProbe probe(*api_, lasting_clock());
     ASSERT_TRUE(support::wait_until(
         [&] { return probe.check(std::chrono::milliseconds(0)).has_value() == guards; },
-        std::chrono::seconds(150), "the guard"))
+        "the guard"))
         << (*probe.last() ? "" : probe.last()->error().message);
   }
   void SetUp() override {
@@ -86,7 +86,7 @@ class ApprovalAdmission : public ::testing::Test {
         {"Authorization", "Bearer " + token},
         {"Content-Type", method == "PATCH" ? "application/merge-patch+json" : "application/json"}};
     request.body = dump_json(body);
-    request.timeout = std::chrono::seconds(20);
+    request.timeout = support::kGenerousRequest;
     http::ClientTls tls;
     tls.ca_pem = hands_->plane().ca_pem();
     return support::http_send(std::move(request), std::move(tls));

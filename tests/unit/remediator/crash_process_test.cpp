@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/deadline.h"
 #include "tests/unit/remediator/fake_hands.h"
 #include "tests/unit/remediator/remediation_stage.h"
 
@@ -26,7 +27,7 @@ constexpr const char* kWrites = "POST|PUT|PATCH|DELETE";
 constexpr const char* kPathsOfWork = "(?!.*/(leases|events)).*";
 
 constexpr const char* kCrashPlan =
-    "[taint, cordon, drain, reboot: {timeout: 20s}, verify: {soak: 0s}, return-to-service]";
+    "[taint, cordon, drain, reboot: {timeout: 120s}, verify: {soak: 0s}, return-to-service]";
 
 struct CrashRun {
   std::size_t deaths = 0, cuts = 0;  // of the process, and of what it was about to write
@@ -110,7 +111,7 @@ CrashRun run_with_crash(std::size_t before, const CrashPlan& plan) {
                                                     .skip = static_cast<int>(before),
                                                     .on_hit = kill_it});
   stage.start();
-  CrashRun run = play_to_the_end(hands, stage, plan, std::chrono::seconds(120));
+  CrashRun run = play_to_the_end(hands, stage, plan, support::kGenerous);
   run.cuts = hands.kube().fault_hits(fault);
   return run;
 }
@@ -206,7 +207,7 @@ TEST(RemediatorCrash, MakesItsWayThoughNoProcessLivesForASecondWrite) {
                           }});
   stage.start();
 
-  const CrashRun run = play_to_the_end(hands, stage, {}, std::chrono::seconds(200));
+  const CrashRun run = play_to_the_end(hands, stage, {}, 2 * support::kGenerous);
 
   EXPECT_EQ(run.wrong, "") << run.phase << ": " << run.message;
   EXPECT_EQ(run.phase, "Released");

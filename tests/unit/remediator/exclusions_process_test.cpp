@@ -29,7 +29,7 @@ TEST_F(ExclusionsProcess, KeepTheRunningOneOffANodeAndAreSeenByAll) {
 
   ASSERT_TRUE(support::wait_until(
       [&] { return say({"explain", "gpu-01"}).output.find("rule excluded") != std::string::npos; },
-      kSoon, "the exclusion is heeded"));
+      "the exclusion is heeded"));
   EXPECT_THAT(say({"explain", "gpu-01"}).output, StartsWith("gpu-01 is excluded until "));
   EXPECT_FALSE(is_cordoned());
   EXPECT_FALSE(is_tainted());

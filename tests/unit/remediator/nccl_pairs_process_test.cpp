@@ -22,7 +22,6 @@
 namespace gpuward::remediator {
 namespace {
 
-using std::chrono::seconds;
 using ::testing::HasSubstr;
 
 constexpr const char* kPodsOfTheJob = "/api/v1/namespaces/default/pods";
@@ -129,7 +128,7 @@ class WholePairs : public ::testing::Test {
              "--kubeconfig=" + hands_.kubeconfig(), "--log.format=json"}});
     ASSERT_TRUE(process) << process.error().message;
     process_ = std::move(*process);
-    ASSERT_TRUE(support::poll_until([&] { return webhook_port() != 0; }, seconds(20)))
+    ASSERT_TRUE(support::poll_until([&] { return webhook_port() != 0; }))
         << process_->error_output();
   }
   int webhook_port() const {
@@ -183,17 +182,15 @@ class WholePairs : public ::testing::Test {
            phase_of_node("gpu-02") == "Held";
   }
   bool play_pairs_until(const std::function<bool()>& is_reached) {
-    return support::poll_until(
-        [&] {
-          turn();
-          return is_reached();
-        },
-        seconds(120));
+    return support::poll_until([&] {
+      turn();
+      return is_reached();
+    });
   }
   // Another process that does not have to wait for the end of the lease.
   void die_and_start_anew() {
     process_->signal(SIGKILL);
-    ASSERT_TRUE(process_->wait_exit(seconds(20)));
+    ASSERT_TRUE(process_->wait_exit());
     hands_.remove("/apis/coordination.k8s.io/v1/namespaces/gpuward/leases/gpuward-remediator");
     start();
   }

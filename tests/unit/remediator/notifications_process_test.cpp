@@ -41,11 +41,11 @@ TEST_F(NotificationsProcess, ReachAllWhoCanBeReachedAndKeepTheirSecrets) {
   start_ready({"--config.file=" + path("policy.yaml")});
   deliver(alert());
 
-  ASSERT_TRUE(support::wait_until([&] { return are_notified(); }, kSoon, "notifications"));
+  ASSERT_TRUE(support::wait_until([&] { return are_notified(); }, "notifications"));
   EXPECT_EQ(slack_.events()[0], Json({{"text", "look at gpu-01"}}));
   EXPECT_EQ(webhook_.events()[0]["moment"], "opened");
   EXPECT_EQ(webhook_.events()[0]["cluster_name"], "test");
-  EXPECT_TRUE(support::wait_until([&] { return is_cordoned(); }, kSoon, "cordon"));
+  EXPECT_TRUE(support::wait_until([&] { return is_cordoned(); }, "cordon"));
   const auto metrics = [&] { return support::http_get(telemetry("/metrics")).body; };
   ASSERT_TRUE(support::wait_until(
       [&] {
@@ -54,13 +54,13 @@ TEST_F(NotificationsProcess, ReachAllWhoCanBeReachedAndKeepTheirSecrets) {
                    std::string::npos &&
                now.find("gpuward_notifications_waiting{sink=\"dead\"} 1") != std::string::npos;
       },
-      kSoon, "metrics"));
+      "metrics"));
   ASSERT_TRUE(support::wait_until(
       [&] {
         return process_->error_output().find("Notifications are not delivered") !=
                std::string::npos;
       },
-      kSoon, "a word about the dead one"));
+      "a word about the dead one"));
   EXPECT_THAT(process_->error_output(), AllOf(Not(HasSubstr("secret")), Not(HasSubstr("hooks"))));
 }
 
@@ -70,11 +70,11 @@ TEST_F(NotificationsProcess, AddressesThatAreNotThereKeepItFromStarting) {
   for (const char* how : {"--log.level=info", "--check-config"}) {
     const auto process = spawn({"--config.file=" + path("bad.yaml"), "--web.insecure", how});
 
-    ASSERT_TRUE(support::wait_until([&] { return !process->running(); }, kSoon, "its end"));
+    ASSERT_TRUE(support::wait_until([&] { return !process->running(); }, "its end"));
     // What a program says last may be read after its end.
     EXPECT_TRUE(support::wait_until(
         [&] { return process->error_output().find("the sink oncall: ") != std::string::npos; },
-        kSoon, "the reason"))
+        "the reason"))
         << how;
   }
 }

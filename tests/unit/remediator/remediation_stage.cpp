@@ -113,14 +113,13 @@ void RemediationStage::start() {
   pid_ = process_->pid();
   is_told_ = false;
   // One that a test kills while it starts does not listen.
-  const bool listens =
-      support::poll_until([&] { return !runs() || webhook_port() != 0; }, seconds(20));
+  const bool listens = support::poll_until([&] { return !runs() || webhook_port() != 0; });
   if (!listens) throw std::runtime_error("it does not listen: " + log());
 }
 
 void RemediationStage::kill_process() {
   process_->signal(SIGKILL);
-  (void)process_->wait_exit(seconds(20));
+  (void)process_->wait_exit();
 }
 
 void RemediationStage::start_anew() {

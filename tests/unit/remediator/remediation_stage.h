@@ -57,7 +57,7 @@ class RemediationStage {
   // --- The others. One turn of all who have something to do; until `is_reached`, or false.
   void turn();
   [[nodiscard]] bool play_until(const std::function<bool()>& is_reached,
-                                std::chrono::seconds limit = std::chrono::seconds(60));
+                                std::chrono::seconds limit = support::kGenerous);
   void report_severity(int severity) { severity_ = severity; }
   void end_alert() {
     if (fires_) fires_ = is_told_ = false;

@@ -43,7 +43,7 @@ class RemediatorContext : public RemediatorProcess {
 TEST_F(RemediatorContext, IsReadyThoughTheCurrentContextIsThatOfADeadServer) {
   start({"--context=good"});
 
-  EXPECT_TRUE(wait_until([&] { return http_get(telemetry("/readyz")).status == 200; }, kSoon,
+  EXPECT_TRUE(wait_until([&] { return http_get(telemetry("/readyz")).status == 200; },
                          "ready: " + process_->error_output()));
   EXPECT_THAT(dead_->kube().requests(), IsEmpty());
 }
@@ -51,7 +51,7 @@ TEST_F(RemediatorContext, IsReadyThoughTheCurrentContextIsThatOfADeadServer) {
 TEST_F(RemediatorContext, IsNotReadyWithoutOneWhereTheCurrentContextIsThatOfADeadServer) {
   start({});
   // That it asks again says that the first answer was none.
-  ASSERT_TRUE(wait_until([&] { return dead_->kube().requests("GET", "/readyz").size() > 1; }, kSoon,
+  ASSERT_TRUE(wait_until([&] { return dead_->kube().requests("GET", "/readyz").size() > 1; },
                          "a second question to the dead server"));
 
   const auto readiness = http_get(telemetry("/readyz"));
@@ -107,7 +107,7 @@ TEST_F(RemediatorWithAlertmanager, TakesOutTheNodeThatANotificationWasCutShortOf
 
   deliver(notification(firing(), 1));
 
-  EXPECT_TRUE(wait_until([&] { return is_cordoned("gpu-02") && is_tainted("gpu-02"); }, kSoon,
+  EXPECT_TRUE(wait_until([&] { return is_cordoned("gpu-02") && is_tainted("gpu-02"); },
                          "gpu-02 tainted and cordoned"));
 }
 
@@ -143,7 +143,7 @@ class RemediatorWithPrometheus : public RemediatorProcess {
   void fall_ill_and_lose_the_alert() {
     start_ready({"--config.file=" + path("policy.yaml"), "--prometheus.url=" + prometheus_.url()});
     deliver(alert());
-    ASSERT_TRUE(wait_until([&] { return phase() == "Quarantined" && is_cordoned(); }, kSoon,
+    ASSERT_TRUE(wait_until([&] { return phase() == "Quarantined" && is_cordoned(); },
                            "gpu-01 quarantined"));
     ASSERT_TRUE(is_tainted());
     Json resolved = firing();

@@ -19,7 +19,6 @@
 namespace gpuward::remediator {
 namespace {
 
-using std::chrono::seconds;
 using support::wait_until;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -113,17 +112,16 @@ class RemediatorOnControlPlane : public ::testing::Test {
 
 TEST_F(RemediatorOnControlPlane, QuarantinesANodeUnderItsOwnRbacAndKubectlShowsIt) {
   start();
-  ASSERT_TRUE(wait_until([&] { return port() != 0 && post(true) == 200; }, seconds(30), "a 200"));
+  ASSERT_TRUE(wait_until([&] { return port() != 0 && post(true) == 200; }, "a 200"));
 
   ASSERT_TRUE(wait_until(
       [&] {
         return kubectl({"get", "node", "gpu-01"}).find("SchedulingDisabled") != std::string::npos;
       },
-      seconds(30), "cordon"))
+      "cordon"))
       << process_->error_output();
-  ASSERT_TRUE(
-      wait_until([&] { return kubectl({"get", "rem"}).find("Quarantined") != std::string::npos; },
-                 seconds(30), "phase"))
+  ASSERT_TRUE(wait_until(
+      [&] { return kubectl({"get", "rem"}).find("Quarantined") != std::string::npos; }, "phase"))
       << process_->error_output();
   const std::string table = kubectl({"get", "rem"});
   for (const char* column : {"NODE", "SEVERITY", "PHASE", "MODE", "AGE", "REASON"}) {
@@ -138,21 +136,21 @@ TEST_F(RemediatorOnControlPlane, QuarantinesANodeUnderItsOwnRbacAndKubectlShowsI
         return kubectl({"describe", "node", "gpu-01"}).find("GpuwardQuarantined") !=
                std::string::npos;
       },
-      seconds(30), "event"));
+      "event"));
   EXPECT_TRUE(wait_until(
       [&] {
         return kubectl({"get", "rem", "-o", "jsonpath={.items[*].status.kernelSeverity}"}) ==
                "reboot";
       },
-      seconds(90), "what the kernel says, through the schema"))
+      "what the kernel says, through the schema"))
       << process_->error_output();
   // Who owns each field of a status is nothing that a storm should pay for.
   EXPECT_THAT(kubectl({"get", "rem", "--show-managed-fields", "-o", "json"}),
               AllOf(HasSubstr("\"f:status\": {}"), HasSubstr("\"f:spec\": {}")));
-  EXPECT_TRUE(wait_until([&] { return post(false) == 200; }, seconds(30), "a 200"));
+  EXPECT_TRUE(wait_until([&] { return post(false) == 200; }, "a 200"));
   EXPECT_TRUE(wait_until(
       [&] { return kubectl({"get", "rem"}).find("returns no nodes") != std::string::npos; },
-      seconds(30), "the alert's end"));
+      "the alert's end"));
   EXPECT_THAT(kubectl({"get", "node", "gpu-01"}), HasSubstr("SchedulingDisabled"));
   EXPECT_THAT(process_->error_output(), ::testing::Not(HasSubstr("forbidden")));
 }
@@ -167,18 +165,17 @@ TEST_F(RemediatorOnControlPlane, BeginsAnewWithTheBreakerOpenWhereEtcdIsRestored
   const auto is_cordoned = [&] {
     return kubectl({"get", "node", "gpu-01"}).find("SchedulingDisabled") != std::string::npos;
   };
-  ASSERT_TRUE(wait_until([&] { return ledger().starts_with("gpuward-ledger"); }, seconds(60),
-                         "the ledger"));
+  ASSERT_TRUE(wait_until([&] { return ledger().starts_with("gpuward-ledger"); }, "the ledger"));
   const auto taken = plane_->take_backup();
   ASSERT_TRUE(taken) << taken.error().message;
-  ASSERT_TRUE(wait_until([&] { return post(true) == 200; }, seconds(90), "a 200"));
-  ASSERT_TRUE(wait_until(is_cordoned, seconds(60), "cordon")) << process_->error_output();
+  ASSERT_TRUE(wait_until([&] { return post(true) == 200; }, "a 200"));
+  ASSERT_TRUE(wait_until(is_cordoned, "cordon")) << process_->error_output();
 
   const auto restored = plane_->restore_backup();
 
   ASSERT_TRUE(restored) << restored.error().message;
   ASSERT_FALSE(is_cordoned());
-  EXPECT_EQ(process_->wait_exit(seconds(120)), 3) << process_->error_output();
+  EXPECT_EQ(process_->wait_exit(), 3) << process_->error_output();
   EXPECT_THAT(process_->error_output(), HasSubstr("this process begins anew"));
   EXPECT_THAT(ledger(), HasSubstr("breaker open"));
 }

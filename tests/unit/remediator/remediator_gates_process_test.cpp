@@ -1,4 +1,5 @@
 // The gates of the real program: the stop switch, the cap on cordons, several replicas.
+#include "tests/support/wait.h"
 #include "tests/unit/remediator/remediator_process.h"
 
 namespace gpuward::remediator {
@@ -23,13 +24,13 @@ TEST_F(RemediatorGates, ChangeNoNodeWhileTheSwitchSaysStop) {
   set_stop("true");
   start_ready();
   tell_of("gpu-01");
-  ASSERT_TRUE(wait_until([&] { return rule() == "guard.stop"; }, kSoon, "the stop"));
+  ASSERT_TRUE(wait_until([&] { return rule() == "guard.stop"; }, "the stop"));
   EXPECT_FALSE(is_tainted("gpu-01"));
 
   set_stop("false");
 
-  EXPECT_TRUE(wait_until([&] { return is_tainted("gpu-01") && is_cordoned("gpu-01"); }, kSoon,
-                         "the quarantine"));
+  EXPECT_TRUE(
+      wait_until([&] { return is_tainted("gpu-01") && is_cordoned("gpu-01"); }, "the quarantine"));
 }
 
 TEST_F(RemediatorGates, ChangeNoNodeWithoutASwitch) {
@@ -38,7 +39,7 @@ TEST_F(RemediatorGates, ChangeNoNodeWithoutASwitch) {
 
   tell_of("gpu-01");
 
-  ASSERT_TRUE(wait_until([&] { return rule() == "guard.stop"; }, kSoon, "the stop"));
+  ASSERT_TRUE(wait_until([&] { return rule() == "guard.stop"; }, "the stop"));
   EXPECT_FALSE(is_tainted("gpu-01"));
 }
 
@@ -47,8 +48,8 @@ TEST_F(RemediatorGates, TellThatTheSwitchSaysStopWhereNothingIsToBeDone) {
   set_stop("true");
   start_ready();
 
-  EXPECT_TRUE(wait_until([&] { return metrics().contains("gpuward_remediator_stopped 1\n"); },
-                         kSoon, "the stop"));
+  EXPECT_TRUE(
+      wait_until([&] { return metrics().contains("gpuward_remediator_stopped 1\n"); }, "the stop"));
   EXPECT_THAT(metrics(), HasSubstr("gpuward_remediator_ledger_kept 1\n"));
 }
 
@@ -59,10 +60,9 @@ TEST_F(RemediatorGates, TellThatTheLedgerIsRefused) {
   start_ready();
 
   EXPECT_TRUE(wait_until([&] { return metrics().contains("gpuward_remediator_ledger_kept 0\n"); },
-                         kSoon, "the failed upkeep"));
+                         "the failed upkeep"));
   tell_of("gpu-01");
-  EXPECT_TRUE(
-      wait_until([&] { return rule() == "budget.ledger"; }, kSoon, "what the cordon waits for"));
+  EXPECT_TRUE(wait_until([&] { return rule() == "budget.ledger"; }, "what the cordon waits for"));
   EXPECT_FALSE(is_cordoned("gpu-01"));
 }
 
@@ -70,11 +70,11 @@ TEST_F(RemediatorGates, TaintAndCordonAsManyNodesAsTheirCapsAllow) {
   server_->kube().create("/api/v1/nodes", fakes::ready_node("gpu-02"));
   start_ready();
   tell_of("gpu-01");
-  ASSERT_TRUE(wait_until([&] { return is_cordoned("gpu-01"); }, kSoon, "the first cordon"));
+  ASSERT_TRUE(wait_until([&] { return is_cordoned("gpu-01"); }, "the first cordon"));
 
   tell_of("gpu-02");
 
-  ASSERT_TRUE(wait_until([&] { return is_tainted("gpu-02"); }, kSoon, "the second taint"));
+  ASSERT_TRUE(wait_until([&] { return is_tainted("gpu-02"); }, "the second taint"));
   EXPECT_FALSE(is_cordoned("gpu-02"));
 }
 
@@ -86,9 +86,15 @@ class RemediatorReplicas : public RemediatorGates {
   }
   void start_two() {
     start_ready();
-    ASSERT_TRUE(wait_until([&] { return leads(*process_); }, kSoon, "the lead"));
+    ASSERT_TRUE(wait_until([&] { return leads(*process_); }, "the lead"));
     first_ = std::move(process_);
     start_ready();
+  }
+  // The replica that holds the lease; empty after a replica released it.
+  std::string holder() {
+    const Json lease = server_->kube().get(
+        "/apis/coordination.k8s.io/v1/namespaces/gpuward/leases/gpuward-remediator");
+    return string_at(member_at(lease, "spec"), "holderIdentity");
   }
   std::unique_ptr<support::Process> first_;
 };
@@ -98,8 +104,8 @@ TEST_F(RemediatorReplicas, ActByOneAndTakeAlertsByAll) {
 
   tell_of("gpu-01");  // to the second, which does not lead
 
-  EXPECT_TRUE(wait_until([&] { return is_cordoned("gpu-01"); }, kSoon, "the first one's cordon"));
-  EXPECT_TRUE(wait_until([&] { return first_->error_output().contains("Node changed"); }, kSoon,
+  EXPECT_TRUE(wait_until([&] { return is_cordoned("gpu-01"); }, "the first one's cordon"));
+  EXPECT_TRUE(wait_until([&] { return first_->error_output().contains("Node changed"); },
                          "the first one's word of it"));
   EXPECT_FALSE(leads(*process_));
   EXPECT_THAT(process_->error_output(), Not(HasSubstr("Node changed")));
@@ -107,13 +113,14 @@ TEST_F(RemediatorReplicas, ActByOneAndTakeAlertsByAll) {
 
 TEST_F(RemediatorReplicas, TakeTheLeadOverFromOneThatHasStopped) {
   start_two();
+  const std::string first = holder();
   EXPECT_EQ(first_->stop(), 0);
-  EXPECT_TRUE(wait_until([&] { return leads(*process_); }, std::chrono::seconds(8),
-                         "the lead, before the lease is over"));
+  EXPECT_NE(holder(), first) << "the second would have to wait for the end of the lease";
+  EXPECT_TRUE(wait_until([&] { return leads(*process_); }, "the lead"));
 
   tell_of("gpu-01");
 
-  EXPECT_TRUE(wait_until([&] { return is_cordoned("gpu-01"); }, kSoon, "the second one's cordon"));
+  EXPECT_TRUE(wait_until([&] { return is_cordoned("gpu-01"); }, "the second one's cordon"));
 }
 
 TEST_F(RemediatorReplicas, TakeTheLeadOverFromOneThatWasKilled) {
@@ -121,23 +128,22 @@ TEST_F(RemediatorReplicas, TakeTheLeadOverFromOneThatWasKilled) {
   first_.reset();  // SIGKILL
   tell_of("gpu-01");
 
-  EXPECT_TRUE(wait_until([&] { return is_cordoned("gpu-01"); }, std::chrono::seconds(40),
-                         "the second one's cordon"));
+  EXPECT_TRUE(wait_until([&] { return is_cordoned("gpu-01"); }, "the second one's cordon"));
 }
 
 // It believes to lead when it wakes, and may not write before it has asked.
 TEST_F(RemediatorReplicas, WriteNothingAfterASleepInWhichAnotherTookTheLead) {
   start_two();
   first_->signal(SIGSTOP);
-  ASSERT_TRUE(wait_until([&] { return leads(*process_); }, std::chrono::seconds(40), "the lead"));
+  ASSERT_TRUE(wait_until([&] { return leads(*process_); }, "the lead"));
   server_->kube().clear_requests();
   tell_of("gpu-01");
   // A request is in the log after what it does is to be seen.
   const auto patches_of_the_node = [&] {
     return server_->kube().requests("PATCH", "/api/v1/nodes/gpu-01").size();
   };
-  ASSERT_TRUE(wait_until([&] { return is_cordoned("gpu-01") && patches_of_the_node() > 0; }, kSoon,
-                         "the cordon"));
+  ASSERT_TRUE(
+      wait_until([&] { return is_cordoned("gpu-01") && patches_of_the_node() > 0; }, "the cordon"));
   const auto patches = patches_of_the_node();
 
   first_->signal(SIGCONT);
@@ -146,7 +152,7 @@ TEST_F(RemediatorReplicas, WriteNothingAfterASleepInWhichAnotherTookTheLead) {
       [&] {
         return first_->error_output().find("This replica does not lead") != std::string::npos;
       },
-      kSoon, "the first one to learn of it"));
+      "the first one to learn of it"));
   EXPECT_EQ(patches_of_the_node(), patches);
 }
 

@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <memory>
 #include <regex>
@@ -31,7 +30,6 @@ namespace gpuward::remediator {
 
 inline constexpr const char* kBinary = GPUWARD_BIN_DIR "/gpuward-remediator";
 inline constexpr const char* kCtl = GPUWARD_BIN_DIR "/gpuwardctl";
-inline constexpr std::chrono::seconds kSoon{20};
 
 class RemediatorProcess : public ::testing::Test {
  protected:
@@ -89,13 +87,13 @@ class RemediatorProcess : public ::testing::Test {
     flags.push_back("--web.bearer-token-file=" + path("token"));
     process_ = spawn(std::move(flags));
     const bool serves = support::poll_until(
-        [&] { return !process_->running() || port_in("Telemetry is served") != 0; }, kSoon);
+        [&] { return !process_->running() || port_in("Telemetry is served") != 0; });
     if (!serves || !process_->running()) throw std::runtime_error(process_->error_output());
   }
   void start_ready(std::vector<std::string> flags = {"--mode=cordon"}) {
     start(std::move(flags));
     ASSERT_TRUE(support::wait_until(
-        [&] { return support::http_get(telemetry("/readyz")).status == 200; }, kSoon, "ready"));
+        [&] { return support::http_get(telemetry("/readyz")).status == 200; }, "ready"));
   }
 
   int port_in(const std::string& message) {
@@ -132,12 +130,10 @@ class RemediatorProcess : public ::testing::Test {
   // Alertmanager sends again what was answered with 503, which a busy machine may earn.
   http::ClientResponse send(const std::string& body, const support::HeaderList& headers) {
     http::ClientResponse answer;
-    (void)support::poll_until(
-        [&] {
-          answer = support::http_post(webhook(), body, headers);
-          return answer.status != 503;
-        },
-        kSoon);
+    (void)support::poll_until([&] {
+      answer = support::http_post(webhook(), body, headers);
+      return answer.status != 503;
+    });
     return answer;
   }
   void deliver(const std::string& body) {

@@ -6,6 +6,9 @@
 
 #include <chrono>
 
+#include "tests/support/quickest.h"
+#include "tests/support/wait.h"
+
 namespace gpuward::remediator {
 namespace {
 
@@ -24,17 +27,17 @@ TEST_F(RemediatorProcess, TurnsAnAlertIntoATaintedAndCordonedNode) {
 
   EXPECT_EQ(response.status, 200) << response.body;
   EXPECT_THAT(response.body, HasSubstr("\"accepted\":1"));
-  ASSERT_TRUE(wait_until([&] { return is_cordoned(); }, kSoon, "cordon"));
+  ASSERT_TRUE(wait_until([&] { return is_cordoned(); }, "cordon"));
   const Json node = server_->kube().get("/api/v1/nodes/gpu-01");
   EXPECT_EQ(node["spec"]["taints"][0]["key"], "gpuward.dev/remediation");
   EXPECT_EQ(node["spec"]["taints"][0]["value"], "reboot");
   ASSERT_TRUE(wait_until(
-      [&] { return process_->output().find("\"moment\":\"done\"") != std::string::npos; }, kSoon,
+      [&] { return process_->output().find("\"moment\":\"done\"") != std::string::npos; },
       "audit line"));
   EXPECT_THAT(process_->output(), HasSubstr("\"fingerprint\":\"ab12\""));
   ASSERT_TRUE(wait_until(
       [&] { return !server_->kube().get("/api/v1/namespaces/default/events")["items"].empty(); },
-      kSoon, "event"));
+      "event"));
   const auto scraped =
       http_get(telemetry("/metrics"),
                {{"Accept", "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8"}});
@@ -52,7 +55,7 @@ TEST_F(RemediatorProcess, ObservesOnlyByDefault) {
   deliver(alert());
 
   ASSERT_TRUE(wait_until(
-      [&] { return process_->output().find("\"phase\":\"Observed\"") != std::string::npos; }, kSoon,
+      [&] { return process_->output().find("\"phase\":\"Observed\"") != std::string::npos; },
       "audit line"));
   EXPECT_FALSE(is_cordoned());
   EXPECT_TRUE(server_->kube().requests("PATCH", "/api/v1/nodes/").empty());
@@ -84,53 +87,55 @@ TEST_F(RemediatorProcess, AnswersWhatCannotBeRightWithTheRightCode) {
 TEST_F(RemediatorProcess, Answers503BeforeASlowApiServerDoesAndWhereItIsDown) {
   start_ready();
   server_->kube().add_fault(
-      {.kind = fakes::FaultKind::kDelay, .method = "POST", .times = -1, .delay = seconds(5)});
-  const auto begin = std::chrono::steady_clock::now();
+      {.kind = fakes::FaultKind::kDelay, .method = "POST", .times = -1, .delay = seconds(10)});
   EXPECT_EQ(http_post(webhook(), alert(), credentials()).status, 503);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(4));  // 1 s, on a busy machine
+  EXPECT_TRUE(server_->kube().requests("POST", "/apis/gpuward.dev/v1alpha1/remediations").empty())
+      << "it was answered first";
   server_.reset();
 
   EXPECT_EQ(http_post(webhook(), alert(), credentials()).status, 503);
 
   EXPECT_TRUE(
-      wait_until([&] { return http_get(telemetry("/readyz")).status == 503; }, kSoon, "not ready"));
+      wait_until([&] { return http_get(telemetry("/readyz")).status == 503; }, "not ready"));
   EXPECT_EQ(http_get(telemetry("/healthz")).status, 200);
 }
 
 TEST_F(RemediatorProcess, EndsSoonAfterSigterm) {
-  start_ready();
-  const auto begin = std::chrono::steady_clock::now();
-
-  process_->signal(SIGTERM);
-
-  EXPECT_EQ(process_->wait_exit(kSoon), 0);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(5));  // 0.1 s, on a busy machine
+  const auto once = [this] {
+    start_ready();
+    const auto begin = std::chrono::steady_clock::now();
+    process_->signal(SIGTERM);
+    EXPECT_EQ(process_->wait_exit(), 0);
+    return std::chrono::steady_clock::now() - begin;
+  };
+  EXPECT_LT(support::quickest_of(seconds(2), once), seconds(2));
 }
 
 TEST_F(RemediatorProcess, EndsThoughARequestHangs) {
   start_ready();
   deliver(alert());
   const auto delay = server_->kube().add_fault(
-      {.kind = fakes::FaultKind::kDelay, .path = ".*/readyz", .times = -1, .delay = seconds(8)});
-  ASSERT_TRUE(wait_until([&] { return server_->kube().fault_hits(delay) > 0; }, kSoon, "a hang"));
+      {.kind = fakes::FaultKind::kDelay, .path = ".*/readyz", .times = -1, .delay = seconds(12)});
+  ASSERT_TRUE(wait_until([&] { return server_->kube().fault_hits(delay) > 0; }, "a hang"));
   const auto begin = std::chrono::steady_clock::now();
 
   process_->signal(SIGTERM);
 
-  EXPECT_EQ(process_->wait_exit(kSoon), 0);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(7));  // 3 s, on a busy machine
+  EXPECT_EQ(process_->wait_exit(), 0);
+  // It ends after about 3 s. A process that waited for the answer would take 12 s.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(11));
 }
 
 TEST_F(RemediatorProcess, GoesOnWhereAKilledOneStopped) {
   start_ready({"--mode=observe"});
   deliver(alert());
   process_->signal(SIGKILL);
-  ASSERT_TRUE(process_->wait_exit(kSoon));
+  ASSERT_TRUE(process_->wait_exit());
 
   start_ready({"--mode=cordon"});
 
   // Once the dead one's lease is over.
-  EXPECT_TRUE(wait_until([&] { return is_cordoned(); }, seconds(40), "cordon"));
+  EXPECT_TRUE(wait_until([&] { return is_cordoned(); }, "cordon"));
 }
 
 TEST_F(RemediatorProcess, TakesANewPolicyAndKeepsTheOldOneWhereTheNewIsWrong) {
@@ -145,26 +150,25 @@ TEST_F(RemediatorProcess, TakesANewPolicyAndKeepsTheOldOneWhereTheNewIsWrong) {
         const std::string text = http_get(telemetry("/metrics")).body;
         return text.find("gpuward_config_last_reload_successful 0") != std::string::npos;
       },
-      kSoon, "the failed reload in the metrics"));
+      "the failed reload in the metrics"));
   EXPECT_FALSE(is_cordoned());
   EXPECT_TRUE(wait_until([&] { return process_->error_output().contains("policy.yaml:1: mode"); },
-                         kSoon, "the line of the log"));
+                         "the line of the log"));
 
   write("policy.yaml", "mode: cordon\n");  // no signal: the file itself is watched
-  EXPECT_TRUE(wait_until([&] { return is_cordoned(); }, kSoon, "cordon"));
+  EXPECT_TRUE(wait_until([&] { return is_cordoned(); }, "cordon"));
 }
 
 TEST_F(RemediatorProcess, DoesNotStartOpenToEverybodyByAccident) {
   auto process = spawn({});
-  EXPECT_EQ(process->wait_exit(kSoon), 2);
+  EXPECT_EQ(process->wait_exit(), 2);
   EXPECT_THAT(process->error_output(), HasSubstr("--web.insecure"));
 }
 
 TEST_F(RemediatorProcess, StartsOpenWhereThatIsWanted) {
   process_ = spawn({"--web.insecure"});
-  ASSERT_TRUE(wait_until([&] { return port_in("Telemetry is served") != 0; }, kSoon, "ports"));
-  ASSERT_TRUE(
-      wait_until([&] { return http_get(telemetry("/readyz")).status == 200; }, kSoon, "ready"));
+  ASSERT_TRUE(wait_until([&] { return port_in("Telemetry is served") != 0; }, "ports"));
+  ASSERT_TRUE(wait_until([&] { return http_get(telemetry("/readyz")).status == 200; }, "ready"));
   EXPECT_EQ(send(alert(), {{"Content-Type", "application/json"}}).status, 200);
 }
 
@@ -187,7 +191,7 @@ TEST_F(RemediatorProcess, EndsWith2AndAClearWordOnWrongInput) {
   };
   for (const Row& row : rows) {
     auto process = spawn(row.flags);
-    EXPECT_EQ(process->wait_exit(kSoon), 2) << row.flags[0];
+    EXPECT_EQ(process->wait_exit(), 2) << row.flags[0];
     EXPECT_THAT(process->error_output(), HasSubstr(row.says));
   }
 }
@@ -200,7 +204,7 @@ TEST_F(RemediatorProcess, WritesTheAuditTrailToAFile) {
       [&] {
         return read_file(path("audit.jsonl"))->find("\"moment\":\"done\"") != std::string::npos;
       },
-      kSoon, "audit"));
+      "audit"));
   EXPECT_EQ(process_->output(), "");
 }
 
@@ -219,14 +223,14 @@ TEST_F(RemediatorProcess, CordonsForAForeignAlertAndDoesNoMore) {
 
   deliver(notification(foreign));
 
-  ASSERT_TRUE(wait_until([&] { return is_cordoned(); }, kSoon, "cordon"));
+  ASSERT_TRUE(wait_until([&] { return is_cordoned(); }, "cordon"));
   const auto explain = [&] {
     return support::Process::run(
                {.argv = {kCtl, "explain", "gpu-01", "--kubeconfig=" + path("kubeconfig")}})
         ->output;
   };
-  ASSERT_TRUE(wait_until([&] { return explain().find("rule guard.") != std::string::npos; }, kSoon,
-                         "the guard"));
+  ASSERT_TRUE(
+      wait_until([&] { return explain().find("rule guard.") != std::string::npos; }, "the guard"));
   EXPECT_THAT(explain(), HasSubstr("severity reboot, since"));
   EXPECT_THAT(explain(), HasSubstr("firing, foreign"));
 }
@@ -234,19 +238,20 @@ TEST_F(RemediatorProcess, CordonsForAForeignAlertAndDoesNoMore) {
 TEST_F(RemediatorProcess, ExplainsANode) {
   start_ready();
   deliver(alert());
-  ASSERT_TRUE(wait_until([&] { return is_cordoned(); }, kSoon, "cordon"));
+  ASSERT_TRUE(wait_until([&] { return is_cordoned(); }, "cordon"));
+  support::Process::Outcome said;
   ASSERT_TRUE(wait_until(
-      [&] { return process_->output().find("\"moment\":\"done\"") != std::string::npos; }, kSoon,
-      "result"));
+      [&] {
+        said = *support::Process::run(
+            {.argv = {kCtl, "explain", "gpu-01", "--kubeconfig=" + path("kubeconfig")}});
+        return said.output.contains("step cordon: done");
+      },
+      "the result"))
+      << said.output;
 
-  const auto outcome = support::Process::run(
-      {.argv = {kCtl, "explain", "gpu-01", "--kubeconfig=" + path("kubeconfig")}});
-
-  ASSERT_TRUE(outcome);
-  EXPECT_EQ(outcome->exit_code, 0) << outcome->error_output;
-  EXPECT_THAT(outcome->output, HasSubstr("alert Bad (ab12), severity reboot"));
-  EXPECT_THAT(outcome->output, HasSubstr("because policy severities.reboot"));
-  EXPECT_THAT(outcome->output, HasSubstr("step cordon: done"));
+  EXPECT_EQ(said.exit_code, 0) << said.error_output;
+  EXPECT_THAT(said.output, HasSubstr("alert Bad (ab12), severity reboot"));
+  EXPECT_THAT(said.output, HasSubstr("because policy severities.reboot"));
 }
 
 TEST_F(RemediatorProcess, ExplainsWhatWasMadeByHandAndKnowsNoNodeThatThereIsNot) {

@@ -153,7 +153,7 @@ TEST_F(RestartJobOnControlPlane, MayChangeNothingElseOfAJob) {
         const auto tried = patch(kJobSet, R"({"metadata":{"labels":{"a":"b"}}})");
         return !tried && tried.error().kind == ErrorKind::kForbidden;
       },
-      std::chrono::seconds(30), "the admission policy to be in force"));
+      "the admission policy to be in force"));
 
   const std::string metadata[] = {
       R"({"metadata":{"labels":{"kueue.x-k8s.io/queue-name":"x"}}})",
@@ -202,7 +202,7 @@ TEST_F(RestartJobOnControlPlane, MayAskVolcanoForNothingButARestart) {
         const auto tried = ask("AbortJob", "Job");
         return !tried && tried.error().kind == ErrorKind::kForbidden;
       },
-      std::chrono::seconds(30), "the admission policy to be in force"));
+      "the admission policy to be in force"));
 
   const auto other_kind = ask("RestartJob", "Queue");
   ASSERT_FALSE(other_kind);

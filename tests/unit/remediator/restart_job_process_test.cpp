@@ -17,7 +17,7 @@ TEST(WholeRestartOfJobs, CallsTheProgramOnceAfterTheDrainAndGoesOn) {
   RemediationStage stage(
       hands,
       {.plan = "[taint, cordon, drain, restart-job: {program: [/bin/sh, " + program.string() +
-               "]}, reboot: {timeout: 60s}, verify: {soak: 0s}, "
+               "]}, reboot: {timeout: 120s}, verify: {soak: 0s}, "
                "return-to-service]"});
   hands.patch(std::string(kStagePods) + "/work-1",
               {{"metadata", {{"labels", {{"batch.kubernetes.io/job-name", "train"}}}}}});

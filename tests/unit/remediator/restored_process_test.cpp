@@ -12,11 +12,11 @@ class RestoredProcess : public RemediatorProcess {
  protected:
   void start_here() {
     start_ready({"--mode=cordon", "--namespace=gpuward"});
-    ASSERT_TRUE(support::wait_until([&] { return server_->kube().has(kLedger); }, kSoon, "ledger"));
+    ASSERT_TRUE(support::wait_until([&] { return server_->kube().has(kLedger); }, "ledger"));
   }
   std::string ledger() { return server_->kube().get(kLedger)["data"]["ledger"].get<std::string>(); }
   void expect_an_end() {
-    EXPECT_EQ(process_->wait_exit(kSoon), 3);
+    EXPECT_EQ(process_->wait_exit(), 3);
     EXPECT_THAT(process_->error_output(), HasSubstr("this process begins anew"));
     EXPECT_THAT(ledger(), HasSubstr("etcd%20was%20restored%20from%20a%20backup"));
   }
@@ -27,7 +27,7 @@ TEST_F(RestoredProcess, OpensTheBreakerAndBeginsAnewWhereTheLedgerHasGoneBack) {
   start_here();
   const Json backup = server_->kube().get(kLedger)["data"];
   deliver(alert());
-  ASSERT_TRUE(support::wait_until([&] { return is_cordoned(); }, kSoon, "the cordon"));
+  ASSERT_TRUE(support::wait_until([&] { return is_cordoned(); }, "the cordon"));
   Json restored = backup;
   restored["taints"] = nullptr;  // where the backup has none
   server_->kube().patch(kLedger, {{"data", restored}});
@@ -42,7 +42,7 @@ TEST_F(RestoredProcess, OpensTheBreakerAndBeginsAnewWhereTheLedgerHasGoneBack) {
         return support::http_get(telemetry("/metrics"))
             .body.contains("gpuward_remediator_breaker_open 1");
       },
-      kSoon, "the open breaker"));
+      "the open breaker"));
   EXPECT_FALSE(is_cordoned("gpu-02")) << "a human closes the breaker first";
 }
 

@@ -18,7 +18,6 @@
 namespace gpuward::remediator {
 namespace {
 
-using std::chrono::seconds;
 using support::wait_until;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -105,15 +104,15 @@ TEST_F(TwoClusters, EachActOnTheirOwnAlertsAlone) {
 
   for (NamedCluster* cluster : {&east_, &west_}) {
     http::ClientResponse answer;
-    ASSERT_TRUE(wait_until([&] { return (answer = cluster->post(payload)).status == 200; },
-                           seconds(60), "a 200"))
+    ASSERT_TRUE(
+        wait_until([&] { return (answer = cluster->post(payload)).status == 200; }, "a 200"))
         << cluster->log();
     EXPECT_THAT(answer.body, HasSubstr("\"accepted\":1"));
     EXPECT_THAT(answer.body, HasSubstr("\"ignored\":1"));
   }
 
-  ASSERT_TRUE(wait_until([&] { return east_.is_cordoned("gpu-01"); }, seconds(60), "cordon"));
-  ASSERT_TRUE(wait_until([&] { return west_.is_cordoned("gpu-02"); }, seconds(60), "cordon"));
+  ASSERT_TRUE(wait_until([&] { return east_.is_cordoned("gpu-01"); }, "cordon"));
+  ASSERT_TRUE(wait_until([&] { return west_.is_cordoned("gpu-02"); }, "cordon"));
   EXPECT_THAT(east_.kubectl({"get", "remediations"}), Not(HasSubstr("gpu-02")));
   EXPECT_THAT(west_.kubectl({"get", "remediations"}), Not(HasSubstr("gpu-01")));
   EXPECT_FALSE(east_.is_cordoned("gpu-02"));

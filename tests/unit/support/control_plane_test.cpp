@@ -61,7 +61,7 @@ TEST(ControlPlane, RunsControllersWhereAsked) {
         const auto budget = (*plane)->request("GET", budgets + "/b1");
         return budget && budget->body.find("\"observedGeneration\":1") != std::string::npos;
       },
-      std::chrono::seconds(30), "the disruption controller has seen the budget"));
+      "the disruption controller has seen the budget"));
 }
 
 }  // namespace

@@ -5,14 +5,14 @@
 #include <signal.h>
 
 #include <chrono>
+#include <set>
 
+#include "tests/support/ports.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
 
 namespace gpuward::support {
 namespace {
-
-using std::chrono::seconds;
 
 TEST(Process, KeepsBothOutputsAndTheExitCode) {
   const auto outcome = Process::run({.argv = {"sh", "-c", "echo out; echo err >&2; exit 3"}});
@@ -43,6 +43,16 @@ TEST(Process, KeepsOnlySoMuchOfItsOutput) {
   EXPECT_EQ(outcome->output.size(), 1000U);
 }
 
+// A grandchild holds the pipes open, so there is no end of file to wait for.
+TEST(Process, HasAllThatAChildWroteOnceItDoesNotRun) {
+  const auto process =
+      Process::spawn({.argv = {"sh", "-c", "sleep 60 & head -c 3000000 /dev/zero"}});
+  ASSERT_TRUE(process);
+  ASSERT_TRUE(poll_until([&] { return !(*process)->running(); }));
+
+  EXPECT_EQ((*process)->output().size(), 3'000'000U);
+}
+
 TEST(Process, SurvivesAChildThatDoesNotReadItsInput) {
   const auto outcome = Process::run({.argv = {"true"}, .input = std::string(1U << 20U, 'x')});
 
@@ -61,7 +71,7 @@ TEST(Process, SaysWhichProgramIsMissing) {
 TEST(Process, EndsAStubbornChild) {
   const auto process = Process::spawn({.argv = {"sh", "-c", "trap '' TERM; echo up; sleep 60"}});
   ASSERT_TRUE(process);
-  ASSERT_TRUE(wait_until([&] { return (*process)->output() == "up\n"; }, seconds(5), "it is up"));
+  ASSERT_TRUE(wait_until([&] { return (*process)->output() == "up\n"; }, "it is up"));
 
   EXPECT_EQ((*process)->stop(std::chrono::milliseconds(100)), 128 + SIGKILL);
   EXPECT_FALSE((*process)->running());
@@ -72,8 +82,7 @@ TEST(Process, TakesItsGrandchildrenWithIt) {
   {
     const auto process = Process::spawn({.argv = {"sh", "-c", "sleep 60 & echo $!; wait"}});
     ASSERT_TRUE(process);
-    ASSERT_TRUE(
-        wait_until([&] { return (*process)->output().ends_with('\n'); }, seconds(5), "pid"));
+    ASSERT_TRUE(wait_until([&] { return (*process)->output().ends_with('\n'); }, "pid"));
     grandchild = std::stoi((*process)->output());
     ASSERT_EQ(::kill(grandchild, 0), 0);
   }
@@ -88,7 +97,17 @@ TEST(Process, TakesItsGrandchildrenWithIt) {
         const auto text = state();
         return text.empty() || text == "Z\n";
       },
-      seconds(5), "the grandchild is gone"));
+      "the grandchild is gone"));
+}
+
+TEST(FreePort, IsGivenOnceAndCanBeListenedOn) {
+  std::set<int> given;
+  for (int i = 0; i < 50; ++i) {
+    const int port = free_port();
+    EXPECT_TRUE(given.insert(port).second) << port;
+    EXPECT_EQ(try_port(port), port);
+    EXPECT_FALSE(reserve_port(port)) << "another test could get it";
+  }
 }
 
 }  // namespace

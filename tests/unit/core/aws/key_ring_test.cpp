@@ -124,15 +124,15 @@ TEST(KeyRing, OneLooksAndTheOthersWaitOrGoOnWithTheOldKeys) {
       if (ring.current()) ++answered;
     });
   }
-  ASSERT_TRUE(support::wait_until([&] { return looks == 1; }, seconds(20), "a look"));
+  ASSERT_TRUE(support::wait_until([&] { return looks == 1; }, "a look"));
   EXPECT_EQ(answered, 0);
   may_answer.release();
-  ASSERT_TRUE(support::wait_until([&] { return answered == 4; }, seconds(20), "four answers"));
+  ASSERT_TRUE(support::wait_until([&] { return answered == 4; }, "four answers"));
   EXPECT_EQ(looks, 1);
 
   clock.advance(minutes(50));
   callers.emplace_back([&] { static_cast<void>(ring.current()); });
-  ASSERT_TRUE(support::wait_until([&] { return looks == 2; }, seconds(20), "the second look"));
+  ASSERT_TRUE(support::wait_until([&] { return looks == 2; }, "the second look"));
   const auto meanwhile = ring.current();
   ASSERT_TRUE(meanwhile);
   EXPECT_EQ(meanwhile->access_key_id, "1");

@@ -10,6 +10,7 @@
 
 #include "core/http/client/client.h"
 #include "core/http/server/server.h"
+#include "tests/support/deadline.h"
 
 namespace gpuward::http {
 
@@ -57,7 +58,7 @@ class TestServer {
 inline ClientRequest get_request(std::string url) {
   ClientRequest request;
   request.url = std::move(url);
-  request.timeout = std::chrono::seconds(10);
+  request.timeout = support::kGenerousRequest;
   return request;
 }
 

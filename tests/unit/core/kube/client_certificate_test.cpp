@@ -8,6 +8,7 @@
 #include "core/runtime/json.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/support/certificates.h"
+#include "tests/support/deadline.h"
 #include "tests/support/temp_dir.h"
 #include "tests/unit/core/kube/plugin_script.h"
 
@@ -40,7 +41,7 @@ class ClientCertificateTest : public ::testing::Test {
   [[nodiscard]] static std::string subject(http::Client& client, const std::string& server_url) {
     http::ClientRequest request;
     request.url = server_url + "/whoami";
-    request.timeout = std::chrono::seconds(10);
+    request.timeout = support::kGenerousRequest;
     const auto answer = client.send(request);
     return answer ? answer->body : "refused: " + answer.error().message;
   }

@@ -105,14 +105,12 @@ TEST_F(ExecPluginTest, IsKilledWithItsChildrenAtItsDeadline) {
   fakes::FakeClock fake;
   std::optional<Result<ExecCredential>> answer;
   std::jthread runner([&] { answer = run_exec_plugin(config, plugin, fake); });
-  ASSERT_TRUE(support::wait_until([&] { return !script.read("pid").empty(); },
-                                  std::chrono::seconds(20), "the plugin runs"));
+  ASSERT_TRUE(support::wait_until([&] { return !script.read("pid").empty(); }, "the plugin runs"));
   fake.advance(kExecTimeout);
   runner.join();
   EXPECT_EQ(answer->error().kind, ErrorKind::kTimeout);
   const pid_t child = std::stoi(script.read("pid"));
-  EXPECT_TRUE(support::wait_until([&] { return ::kill(child, 0) != 0; }, std::chrono::seconds(20),
-                                  "its child is gone"));
+  EXPECT_TRUE(support::wait_until([&] { return ::kill(child, 0) != 0; }, "its child is gone"));
 }
 
 TEST_F(ExecPluginTest, IsKilledWhereItFloodsUs) {

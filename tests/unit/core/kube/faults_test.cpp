@@ -21,7 +21,6 @@ namespace {
 
 using fakes::Fault;
 using fakes::FaultKind;
-using std::chrono::seconds;
 
 constexpr const char* kNode = "/api/v1/nodes/n1";
 constexpr const char* kPods = "/api/v1/namespaces/default/pods";
@@ -195,7 +194,7 @@ class InformerFaultsTest : public FaultsTest {
     return seen_[what];
   }
   ::testing::AssertionResult see(const std::string& what, int at_least = 1) {
-    return support::wait_until([&] { return times(what) >= at_least; }, seconds(20), what);
+    return support::wait_until([&] { return times(what) >= at_least; }, what);
   }
 
  private:

@@ -27,7 +27,6 @@ using support::wait_until;
 
 constexpr const char* kLeasePath = "/apis/coordination.k8s.io/v1/namespaces/default/leases/leader";
 constexpr const char* kLeases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
-constexpr milliseconds kSoon{10'000};
 
 ApiOptions one_try_each() {
   ApiOptions options;
@@ -317,13 +316,13 @@ class ElectionTest : public Electorate {
           clock.advance(milliseconds(500));
           return false;
         },
-        kSoon, what);
+        what);
   }
 };
 
 TEST_F(ElectionTest, SaysWhenItLeadsAndGivesTheLeaseBackAtItsEnd) {
   const auto only = start("a");
-  ASSERT_TRUE(wait_until([&] { return only->told_last(true); }, kSoon, "leads"));
+  ASSERT_TRUE(wait_until([&] { return only->told_last(true); }, "leads"));
   EXPECT_TRUE(only->election.is_leader());
   EXPECT_EQ(only->changes()[0].holder, "a");
   only->election.release();
@@ -336,13 +335,13 @@ TEST_F(ElectionTest, SaysWhenItLeadsAndGivesTheLeaseBackAtItsEnd) {
 
 TEST_F(ElectionTest, RenewsEveryTwoSeconds) {
   const auto only = start("a");
-  ASSERT_TRUE(wait_until([&] { return clock.sleepers() == 1; }, kSoon, "asleep"));
+  ASSERT_TRUE(wait_until([&] { return clock.sleepers() == 1; }, "asleep"));
   for (int i = 0; i < 10; ++i) {
     const auto puts = kube.requests("PUT", kLeasePath).size();
     clock.advance(seconds(2));
-    ASSERT_TRUE(wait_until([&] { return kube.requests("PUT", kLeasePath).size() > puts; }, kSoon,
-                           "renewal"));
-    ASSERT_TRUE(wait_until([&] { return clock.sleepers() == 1; }, kSoon, "asleep"));
+    ASSERT_TRUE(
+        wait_until([&] { return kube.requests("PUT", kLeasePath).size() > puts; }, "renewal"));
+    ASSERT_TRUE(wait_until([&] { return clock.sleepers() == 1; }, "asleep"));
     EXPECT_TRUE(only->election.is_leader());
   }
   EXPECT_EQ(only->changes().size(), 1U);
@@ -350,9 +349,9 @@ TEST_F(ElectionTest, RenewsEveryTwoSeconds) {
 
 TEST_F(ElectionTest, TheOtherReplicaTakesOverFromOneThatEnds) {
   auto first = start("a");
-  ASSERT_TRUE(wait_until([&] { return first->election.is_leader(); }, kSoon, "leads"));
+  ASSERT_TRUE(wait_until([&] { return first->election.is_leader(); }, "leads"));
   const auto second = start("b");
-  ASSERT_TRUE(wait_until([&] { return clock.sleepers() == 2; }, kSoon, "asleep"));
+  ASSERT_TRUE(wait_until([&] { return clock.sleepers() == 2; }, "asleep"));
   EXPECT_FALSE(second->election.is_leader());
   first.reset();
   EXPECT_TRUE(happens([&] { return second->told_last(true); }, "takes over"));
@@ -361,7 +360,7 @@ TEST_F(ElectionTest, TheOtherReplicaTakesOverFromOneThatEnds) {
 
 TEST_F(ElectionTest, SaysThatItLostTheLeadWhenTheLeaseApiIsDownAndComesBack) {
   const auto only = start("a");
-  ASSERT_TRUE(wait_until([&] { return only->told_last(true); }, kSoon, "leads"));
+  ASSERT_TRUE(wait_until([&] { return only->told_last(true); }, "leads"));
   meet(FaultKind::kInternalError, ".*", -1);
   EXPECT_TRUE(happens([&] { return only->told_last(false); }, "lost"));
   EXPECT_FALSE(only->election.is_leader());
@@ -372,7 +371,7 @@ TEST_F(ElectionTest, SaysThatItLostTheLeadWhenTheLeaseApiIsDownAndComesBack) {
 
 TEST_F(ElectionTest, AnEndWithoutTheApiServerIsAnEnd) {
   auto only = start("a");
-  ASSERT_TRUE(wait_until([&] { return only->election.is_leader(); }, kSoon, "leads"));
+  ASSERT_TRUE(wait_until([&] { return only->election.is_leader(); }, "leads"));
   meet(FaultKind::kUnavailable, ".*", -1);
   only->election.release();
   EXPECT_FALSE(only->election.is_leader());

@@ -38,7 +38,7 @@ class ChildGroupTest : public ::testing::Test {
   }
   // The numbers that the script wrote to a file of that name.
   std::vector<pid_t> pids(const std::string& name) {
-    EXPECT_TRUE(support::wait_until([&] { return !read(name).empty(); }, seconds(20), name));
+    EXPECT_TRUE(support::wait_until([&] { return !read(name).empty(); }, name));
     std::istringstream words(read(name));
     return {std::istream_iterator<pid_t>(words), {}};
   }
@@ -112,7 +112,7 @@ TEST_F(ChildGroupTest, IsKilledWhereItDoesNotEndWhenAsked) {
         clock_.advance(seconds(1));
         return is_gone(group.front());
       },
-      seconds(20), "it is killed"));
+      "it is killed"));
   ASSERT_FALSE(ended());
   EXPECT_EQ(ended_->error().kind, ErrorKind::kTimeout);
 }

@@ -22,7 +22,7 @@ class ChildRunsTest : public ::testing::Test {
   Result<ChildResult> wait_for(const std::string& name) {
     ChildRuns::Look look;
     EXPECT_TRUE(support::wait_until(
-        [&] { return (look = runs_.look(name)).ended.has_value() || !look.is_known; }, seconds(20),
+        [&] { return (look = runs_.look(name)).ended.has_value() || !look.is_known; },
         "the end of " + name));
     return look.ended.value_or(fail(ErrorKind::kNotFound, "not known"));
   }

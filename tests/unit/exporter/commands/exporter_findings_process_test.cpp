@@ -12,7 +12,6 @@
 namespace gpuward::exporter {
 namespace {
 
-using namespace std::chrono_literals;
 using testing::HasSubstr;
 
 class ExporterFindings : public testing::Test {
@@ -35,13 +34,11 @@ class ExporterFindings : public testing::Test {
   // Latched, and saved where the command looks.
   void latch(int code, const std::string& pci = "0000:4e:00") {
     exporter.append_log(xid_line(code, pci));
-    ASSERT_TRUE(support::poll_until(
-        [&] {
-          return clear({"--check=xid", "--code=1"})
-                     .output.find("--code " + std::to_string(code) + " --pci " + pci) !=
-                 std::string::npos;
-        },
-        10s));
+    ASSERT_TRUE(support::poll_until([&] {
+      return clear({"--check=xid", "--code=1"})
+                 .output.find("--code " + std::to_string(code) + " --pci " + pci) !=
+             std::string::npos;
+    }));
   }
 
   RunningExporter exporter;
@@ -83,7 +80,7 @@ TEST_F(ExporterFindings, AreSaidToBeNoneWhereThereIsNone) {
   latch(64);
   ASSERT_EQ(clear({"--all-operator"}).exit_code, 0);
 
-  EXPECT_TRUE(support::poll_until([&] { return list() == "There is no finding.\n"; }, 10s));
+  EXPECT_TRUE(support::poll_until([&] { return list() == "There is no finding.\n"; }));
   EXPECT_EQ(clear({"--all-operator"}).exit_code, 0) << "it was so already";
 }
 
@@ -95,9 +92,9 @@ TEST_F(ExporterFindings, ThatAGpuResetClearsGoAfterIt) {
 
   EXPECT_EQ(clear({"--after-gpu-reset", "--pci=0000:4e:00"}).exit_code, 0);
 
-  EXPECT_TRUE(support::poll_until(
-      [&] { return list("--json").find("119\",\"count\":1,") != std::string::npos; }, 10s))
-      << list("--json");
+  EXPECT_TRUE(support::poll_until([&] {
+    return list("--json").find("119\",\"count\":1,") != std::string::npos;
+  })) << list("--json");
   EXPECT_TRUE(
       exporter.has("gpuward_gpu_severity{gpu=\"1\",uuid=\"GPU-1\",pci_bus_id=\"0000:5e:00\","
                    "namespace=\"\",pod=\"\"}",
@@ -213,7 +210,7 @@ TEST_F(ExporterFindings, SurvivesRequestsThatAreNone) {
   exporter.write("state/clear.d/a.json", "{\"all_operator\": \"yes\"}");
 
   EXPECT_TRUE(support::poll_until(
-      [&] { return !std::filesystem::exists(exporter.file("state/clear.d/a.json")); }, 10s));
+      [&] { return !std::filesystem::exists(exporter.file("state/clear.d/a.json")); }));
 
   EXPECT_TRUE(exporter.has("gpuward_node_severity", "4"));
   EXPECT_TRUE(exporter.says("Cannot read request to clear findings"))
@@ -239,8 +236,7 @@ TEST_F(ExporterFindings, AFatalCperRecordStaysUntilClearedAndComesBackWithANewer
       "gpuward_gpu_severity{gpu=\"1\",uuid=\"GPU-a1b2c3d4e5f60701\",pci_bus_id=\"0000:26:00\","
       "namespace=\"\",pod=\"\"}";
   ASSERT_TRUE(exporter.has(severity, "4")) << exporter.process().error_output();
-  EXPECT_TRUE(
-      support::poll_until([&] { return list().find("cper_fatal") != std::string::npos; }, 10s));
+  EXPECT_TRUE(support::poll_until([&] { return list().find("cper_fatal") != std::string::npos; }));
 
   ASSERT_EQ(clear({"--check=gpu", "--code=cper_fatal", "--pci=0000:26:00"}).exit_code, 0);
   EXPECT_TRUE(exporter.has(severity, "0"));
@@ -259,8 +255,7 @@ TEST_F(ExporterFindings, AnAmdLibraryThatCrashesAtItsErrorRecordsIsAskedForTheRe
   exporter.start({"--path.sysfs=" + tree.sys(),
                   "--gpu.amd-smi-library=" GPUWARD_BIN_DIR "/../lib/fakes/libamd_smi.so.26"});
 
-  EXPECT_TRUE(
-      support::poll_until([&] { return exporter.value("gpuward_gpu_worker_up") == "1"; }, 60s))
+  EXPECT_TRUE(support::poll_until([&] { return exporter.value("gpuward_gpu_worker_up") == "1"; }))
       << exporter.process().error_output();
 
   EXPECT_EQ(exporter.value("gpuward_gpu_error_records_given_up"), "1");

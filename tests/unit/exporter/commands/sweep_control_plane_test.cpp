@@ -20,7 +20,6 @@
 namespace gpuward::exporter {
 namespace {
 
-using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -105,16 +104,16 @@ class SweepOnControlPlane : public ::testing::Test {
   Result<SweepSummary> sweep_to_the_end() {
     std::stop_source stop;
     auto sweep = start(stop.get_token());
-    EXPECT_TRUE(support::wait_until([&] { return !the_job().empty(); }, seconds(30), "the Job"));
+    EXPECT_TRUE(support::wait_until([&] { return !the_job().empty(); }, "the Job"));
     end_job(the_job(),
             R"({"check":"1-dcgm-diag-l2","status":"FAIL","severity":"RESET","details":"memory"})");
-    if (sweep.wait_for(seconds(30)) != std::future_status::ready) stop.request_stop();
+    if (sweep.wait_for(support::kGenerous) != std::future_status::ready) stop.request_stop();
     return sweep.get();
   }
   Result<SweepSummary> sweep_and_stop() {
     std::stop_source stop;
     auto sweep = start(stop.get_token());
-    EXPECT_TRUE(support::wait_until([&] { return !the_job().empty(); }, seconds(30), "the Job"));
+    EXPECT_TRUE(support::wait_until([&] { return !the_job().empty(); }, "the Job"));
     stop.request_stop();
     return sweep.get();
   }

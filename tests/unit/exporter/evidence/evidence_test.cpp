@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <thread>
+
 #include "core/runtime/files.h"
 #include "core/runtime/text.h"
 #include "exporter/evidence/archive.h"
@@ -131,14 +133,14 @@ class CollectTest : public ::testing::Test {
     std::ofstream(place) << "#!/bin/sh\n";
     fs::permissions(place, fs::perms::owner_all);
   }
-  Collected run(std::vector<Collector> collectors, std::chrono::milliseconds timeout = 60s) {
+  Collected run(std::vector<Collector> collectors, std::chrono::milliseconds timeout = 1h) {
     return collect(collectors, {.proc = folder_ / "proc",
                                 .environment = {{"AWS_SECRET_ACCESS_KEY", ""}},
                                 .timeout = timeout,
                                 .clock = clock_,
                                 .stop = stopping_.get_token()});
   }
-  Collector tool(std::chrono::seconds timeout = 30s, std::size_t max_bytes = 1000,
+  Collector tool(std::chrono::seconds timeout = support::kGenerous, std::size_t max_bytes = 1000,
                  EvidencePart part = EvidencePart::kOutput) {
     return {"tool.txt", "tool", {}, timeout, max_bytes, part};
   }
@@ -178,7 +180,7 @@ TEST_F(CollectTest, EndsAToolThatHangs) {
   add_tool("tool", "exec sleep 600");
   const auto begun = clock_.steady();
   const Collected all = run({tool(1s)});
-  EXPECT_LT(clock_.steady() - begun, 30s);
+  EXPECT_LT(clock_.steady() - begun, support::kGenerous);
   EXPECT_THAT(all.incomplete, ElementsAre("tool.txt"));
   EXPECT_THAT(all.summary, HasSubstr("was killed"));
 }
@@ -205,7 +207,7 @@ TEST_F(CollectTest, TakesNoMoreThanItsBytes) {
   const Collected cut = run({tool()});
   EXPECT_THAT(cut.incomplete, ElementsAre("tool.txt"));
   EXPECT_LE(cut.files.at(0).content.size(), 1000U);
-  const Collected tail = run({tool(30s, 1000, EvidencePart::kTail)});
+  const Collected tail = run({tool(support::kGenerous, 1000, EvidencePart::kTail)});
   EXPECT_EQ(tail.files.at(0).content.size(), 1000U);
   EXPECT_TRUE(tail.files.at(0).content.ends_with("xend\n"));
 }
@@ -220,7 +222,7 @@ constexpr std::array<std::string_view, 1> kOutputFile{"--output-file"};
 
 TEST_F(CollectTest, TakesTheReportThatAToolWritesAndLeavesNothingBehind) {
   add_tool("tool", "echo \"$2\" > " + (folder_ / "where").string() + "; echo report > \"$2.gz\"");
-  Collector report = tool(30s, 1000, EvidencePart::kReport);
+  Collector report = tool(support::kGenerous, 1000, EvidencePart::kReport);
   report.arguments = kOutputFile;
   const Collected all = run({report});
   ASSERT_EQ(all.files.size(), 1U) << all.summary;
@@ -233,10 +235,10 @@ TEST_F(CollectTest, TakesTheReportThatAToolWritesAndLeavesNothingBehind) {
 TEST_F(CollectTest, TakesWhatAReportHadWhenItWasEnded) {
   add_tool("tool",
            "echo half > \"$2\"; touch " + (folder_ / "written").string() + "; exec sleep 600");
-  Collector report = tool(60s, 1000, EvidencePart::kReport);
+  Collector report = tool(support::kGenerous, 1000, EvidencePart::kReport);
   report.arguments = kOutputFile;
   const std::jthread ender([&] {
-    static_cast<void>(support::poll_until([&] { return fs::exists(folder_ / "written"); }, 60s));
+    static_cast<void>(support::poll_until([&] { return fs::exists(folder_ / "written"); }));
     stopping_.request_stop();
   });
   const Collected all = run({report});
@@ -310,7 +312,7 @@ TEST_F(CollectTest, RunsTheNodesOwnProgramInTheNodesRoot) {
   }
   std::ofstream(root / "usr/bin/tool") << "#!/bin/sh\necho in here: /usr/bin/* > \"$2\"\n";
   fs::permissions(root / "usr/bin/tool", fs::perms::owner_all);
-  Collector report = tool(30s, 1000, EvidencePart::kReport);
+  Collector report = tool(support::kGenerous, 1000, EvidencePart::kReport);
   report.arguments = kOutputFile;
 
   const Collected all = run({report});

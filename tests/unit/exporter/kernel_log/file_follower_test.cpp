@@ -45,7 +45,7 @@ class FileFollowerTest : public testing::Test {
           read(follower);
           return texts.size() >= records;
         },
-        10s, std::to_string(records) + " records"));
+        std::to_string(records) + " records"));
   }
 
   support::TempDir folder;
@@ -215,12 +215,12 @@ TEST_F(FileFollowerTest, StopsWaitingAtOnceWhenAsked) {
   {
     std::jthread reader([&](const std::stop_token& stop) {
       while (!stop.stop_requested()) {
-        EXPECT_TRUE(follower.read([](const LogRecord&) {}, 60s, stop).has_value());
+        EXPECT_TRUE(follower.read([](const LogRecord&) {}, 1h, stop).has_value());
       }
     });
   }
 
-  EXPECT_LT(std::chrono::steady_clock::now() - start, 10s);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, support::kGenerous);
 }
 
 }  // namespace

@@ -22,7 +22,6 @@
 namespace gpuward::exporter {
 namespace {
 
-using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::AnyOf;
 using testing::HasSubstr;
@@ -30,7 +29,6 @@ using Words = std::vector<std::string>;
 
 constexpr const char* kLibrary = GPUWARD_BIN_DIR "/../lib/fakes/libnccl.so.2";
 constexpr const char* kMuchMemory = "free_mib=81920";
-constexpr auto kLong = 60s;
 
 struct Said {
   int exit_code = -1;
@@ -51,8 +49,8 @@ class NcclPairProcess : public testing::Test {
                "--address=127.0.0.1",
                "--port=" + std::to_string(port_),
                "--min-bus-bandwidth=0.001",
-               "--timeout=120s",
-               "--join-timeout=40s",
+               "--timeout=220s",
+               "--join-timeout=120s",
                "--gpu.none",
                std::string("--nccl-library=") + kLibrary,
                std::string("--cuda-library=") + kLibrary};
@@ -67,7 +65,7 @@ class NcclPairProcess : public testing::Test {
   }
   static Said end_of(const support::Process& process) {
     Said said;
-    const auto exit_code = process.wait_exit(kLong);
+    const auto exit_code = process.wait_exit();
     EXPECT_TRUE(exit_code) << "it has not ended: " << process.error_output();
     said.exit_code = exit_code.value_or(-1);
     said.all = process.output() + process.error_output();
@@ -97,7 +95,7 @@ class NcclPairProcess : public testing::Test {
     }
   }
   static bool says(const support::Process& process, const std::string& text) {
-    return support::poll_until([&] { return process.error_output().contains(text); }, kLong);
+    return support::poll_until([&] { return process.error_output().contains(text); });
   }
   // Sends the bytes to rank 0 and waits until it hangs up.
   void visit(const std::string& bytes) const {
@@ -106,11 +104,9 @@ class NcclPairProcess : public testing::Test {
     there.sin_family = AF_INET;
     there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     there.sin_port = htons(static_cast<std::uint16_t>(port_));
-    EXPECT_TRUE(support::poll_until(
-        [&] {
-          return ::connect(socket, reinterpret_cast<const sockaddr*>(&there), sizeof there) == 0;
-        },
-        kLong));
+    EXPECT_TRUE(support::poll_until([&] {
+      return ::connect(socket, reinterpret_cast<const sockaddr*>(&there), sizeof there) == 0;
+    }));
     static_cast<void>(::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL));
     std::array<char, 512> answer{};
     while (::recv(socket, answer.data(), answer.size(), 0) > 0) {
@@ -212,8 +208,8 @@ TEST_F(NcclPairProcess, CannotTellAlone) {
 }
 
 TEST_F(NcclPairProcess, TurnsAwayWhoHasAnotherPairsToken) {
-  const auto first = start(0, {"--join-timeout=10s"});
-  const auto second = start(1, {"--join-timeout=4s", "--token=of an earlier pair"});
+  const auto first = start(0, {"--join-timeout=20s"});
+  const auto second = start(1, {"--join-timeout=10s", "--token=of an earlier pair"});
   const Both both{end_of(*first), end_of(*second)};
 
   expect_both(both, 3, "error");
@@ -224,7 +220,7 @@ TEST_F(NcclPairProcess, TurnsAwayWhoHasAnotherPairsToken) {
 TEST_F(NcclPairProcess, TheRightRankOneComesInAfterThatOfAnotherPair) {
   const auto first = start(0);
   EXPECT_TRUE(says(*first, "waiting for the other side"));
-  const auto stale = start(1, {"--token=of an earlier pair", "--join-timeout=2s"});
+  const auto stale = start(1, {"--token=of an earlier pair", "--join-timeout=10s"});
   EXPECT_TRUE(says(*first, "another pair"));
   const auto second = start(1);
 
@@ -375,11 +371,11 @@ TEST_F(NcclPairProcess, WrongFlagsEndWith2) {
                              Words{"--token="}, Words{"--timeout=soon"}, Words{"--timeout=0s"},
                              Words{"--rank=2"}, Words{"--min-bus-bandwidth=fast"}}) {
     const auto process = start(0, words);
-    EXPECT_EQ(process->wait_exit(kLong), 2) << testing::PrintToString(words);
+    EXPECT_EQ(process->wait_exit(), 2) << testing::PrintToString(words);
     EXPECT_EQ(process->output(), "");
     EXPECT_NE(process->error_output(), "");
   }
-  EXPECT_EQ(start(0, {}, "", {})->wait_exit(kLong), 2) << "no token at all";
+  EXPECT_EQ(start(0, {}, "", {})->wait_exit(), 2) << "no token at all";
 }
 
 }  // namespace

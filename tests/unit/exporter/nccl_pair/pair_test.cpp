@@ -17,7 +17,6 @@ using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr auto kSoon = 20s;
 constexpr const char* kToken = "of this pair";
 
 class PairTest : public testing::Test {
@@ -29,8 +28,8 @@ class PairTest : public testing::Test {
     options.port = port_;
     options.token = kToken;
     options.min_bus_bandwidth = 0;
-    options.timeout = 60s;
-    options.join_timeout = 20s;
+    options.timeout = support::kGenerous;
+    options.join_timeout = support::kGenerousRequest;
     return options;
   }
   static Pair::OpenGpus having(const FakeAllReduce& gpus) {
@@ -42,14 +41,14 @@ class PairTest : public testing::Test {
     return pair.run(having(gpus));
   }
 
-  [[nodiscard]] Link::Deadline soon() const { return clock_.steady() + kSoon; }
+  [[nodiscard]] Link::Deadline soon() const { return clock_.steady() + support::kGenerousRequest; }
   // To rank 0, which may not listen yet.
   Link knock() {
     const auto endpoint = parse_endpoint("127.0.0.1", port_);
     EXPECT_TRUE(endpoint);
     Result<Link> link = fail(ErrorKind::kUnavailable, "");
     EXPECT_TRUE(support::poll_until(
-        [&] { return (link = Link::connect(*endpoint, clock_, soon())).has_value(); }, kSoon));
+        [&] { return (link = Link::connect(*endpoint, clock_, soon())).has_value(); }));
     return *std::move(link);
   }
   static Greeting greeting_of_rank_1() {
@@ -169,7 +168,7 @@ TEST_F(PairTest, WhoSaysWhatItMayNotIsTakenForGone) {
 TEST_F(PairTest, AllReduceIsGivenUpOnceTheOtherSideHasFailed) {
   FakeAllReduce stuck;
   stuck.on_run = [](std::uint64_t, unsigned, const GivesUp& gives_up) -> Status {
-    if (!support::poll_until(gives_up, kSoon)) return {};
+    if (!support::poll_until(gives_up)) return {};
     return fail(ErrorKind::kCancelled, "given up");
   };
   const PairResult verdict = verdict_with(
@@ -189,13 +188,13 @@ TEST_F(PairTest, AnErrorOfNcclBecauseTheOtherSideHasEndedTellsNothing) {
   FakeAllReduce broken;
   broken.on_run = [&](std::uint64_t, unsigned, const GivesUp& gives_up) -> Status {
     is_running = true;
-    EXPECT_TRUE(support::poll_until(gives_up, kSoon));
+    EXPECT_TRUE(support::poll_until(gives_up));
     return fail(ErrorKind::kUnavailable, "ncclAllReduce: remote process exited");
   };
   const PairResult verdict = verdict_with(
       [&](Link& link) {
         say(link, joined());
-        EXPECT_TRUE(support::poll_until([&] { return is_running.load(); }, kSoon));
+        EXPECT_TRUE(support::poll_until([&] { return is_running.load(); }));
         link.hang_up();
       },
       broken);
@@ -222,14 +221,14 @@ TEST_F(PairTest, WhoeverWatchesTheTimeEndsAHangAndTheOtherSideIsTold) {
   FakeAllReduce stuck;
   stuck.on_run = [&](std::uint64_t, unsigned, const GivesUp&) -> Status {
     is_running = true;
-    EXPECT_TRUE(support::poll_until([&] { return is_over.load(); }, kSoon));
+    EXPECT_TRUE(support::poll_until([&] { return is_over.load(); }));
     return fail(ErrorKind::kCancelled, "the test is over");
   };
   Pair pair(options(0), "node-a", clock_, log_);
   std::jthread side([&] { static_cast<void>(run(pair, stuck)); });
   Link link = let_in();
   say(link, joined());
-  EXPECT_TRUE(support::poll_until([&] { return is_running.load(); }, kSoon));
+  EXPECT_TRUE(support::poll_until([&] { return is_running.load(); }));
   EXPECT_FALSE(pair.is_left_alone());
 
   const PairResult verdict = pair.end_now();
@@ -239,7 +238,7 @@ TEST_F(PairTest, WhoeverWatchesTheTimeEndsAHangAndTheOtherSideIsTold) {
   EXPECT_THAT(link.receive(soon()).value_or(""), HasSubstr("joined"));
   EXPECT_THAT(link.receive(soon()).value_or(""), HasSubstr("hangs"));
   link.hang_up();
-  EXPECT_TRUE(support::poll_until([&] { return pair.is_left_alone(); }, kSoon));
+  EXPECT_TRUE(support::poll_until([&] { return pair.is_left_alone(); }));
   is_over = true;
 }
 

@@ -10,6 +10,7 @@
 #include "core/runtime/files.h"
 #include "exporter/pods/grpc_call.h"
 #include "tests/places.inc"
+#include "tests/support/deadline.h"
 #include "tests/support/kubelet_socket.h"
 #include "tests/support/require.h"
 
@@ -25,7 +26,7 @@ std::string json_sample() {
   return *read_file(std::string(GPUWARD_SOURCE_DIR) + "/tests/testdata/pod_resources/list.json");
 }
 
-Error error_of(const std::string& answer, std::chrono::milliseconds timeout = 10s) {
+Error error_of(const std::string& answer, std::chrono::milliseconds timeout = support::kGenerous) {
   const KubeletSocket server(answer);
   const auto workloads = Kubelet(server.path(), timeout).list({});
   return workloads ? Error{ErrorKind::kInternal, "no error", {}} : workloads.error();
@@ -101,7 +102,7 @@ TEST_F(KubeletTest, IsNotWaitedForAfterAStop) {
   std::stop_source stop;
   const std::jthread stopper([&stop] { stop.request_stop(); });
 
-  const auto workloads = Kubelet(server.path(), 60s).list(stop.get_token());
+  const auto workloads = Kubelet(server.path(), 1h).list(stop.get_token());
 
   ASSERT_FALSE(workloads.has_value());
   EXPECT_EQ(workloads.error().kind, ErrorKind::kCancelled);

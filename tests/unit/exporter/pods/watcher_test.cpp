@@ -38,7 +38,7 @@ class ScriptedSource final : public WorkloadSource {
 class HangingSource final : public WorkloadSource {
  public:
   Result<Workloads> list(const std::stop_token& stop) override {
-    SystemClock().sleep_for(60s, stop);
+    SystemClock().sleep_for(1h, stop);
     return fail(ErrorKind::kCancelled, "stopped");
   }
 };
@@ -49,7 +49,7 @@ class PodResourcesWatcherTest : public testing::Test {
     watcher.emplace(std::make_unique<ScriptedSource>(std::move(answers), asked), store, clock, log);
   }
   testing::AssertionResult is_asleep_after(int questions) {
-    return support::wait_until([&] { return asked == questions && clock.sleepers() == 1; }, 10s,
+    return support::wait_until([&] { return asked == questions && clock.sleepers() == 1; },
                                std::to_string(questions) + " questions, then a pause");
   }
   Workloads workloads() { return store.snapshot().workloads; }
@@ -132,7 +132,7 @@ TEST_F(PodResourcesWatcherTest, EndsWhileItAsks) {
     const PodResourcesWatcher hanging(std::make_unique<HangingSource>(), store, clock, log);
   }
 
-  EXPECT_LT(std::chrono::steady_clock::now() - start, 10s);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, support::kGenerous);
   EXPECT_TRUE(workloads().fault.empty()) << "an end is no fault";
 }
 

@@ -72,7 +72,7 @@ class LokiPusherTest : public testing::Test {
   }
   LokiPushing health() { return *store_.health().loki; }
   void expect(const std::string& what, const std::function<bool()>& is_so) {
-    ASSERT_TRUE(support::wait_until(is_so, 30s, what));
+    ASSERT_TRUE(support::wait_until(is_so, what));
   }
 
   fakes::FakeClock clock_{fakes::FakeClock::Mode::kManual};

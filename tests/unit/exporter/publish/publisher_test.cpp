@@ -48,14 +48,12 @@ TEST_F(PublisherTest, RendersAChangeWithoutBeingScraped) {
   apply(observe_xid({.code = 79}));
 
   EXPECT_TRUE(support::wait_until(
-      [&] { return text().find("gpuward_node_severity 3\n") != std::string::npos; }, 10s,
-      "severity 3"));
+      [&] { return text().find("gpuward_node_severity 3\n") != std::string::npos; }, "severity 3"));
 }
 
 TEST_F(PublisherTest, GivesTheSameBytesToAllScrapesBetweenTwoChanges) {
   EXPECT_TRUE(support::wait_until(
-      [&] { return publisher.for_scrape().text == publisher.for_scrape().text; }, 10s,
-      "shared bytes"));
+      [&] { return publisher.for_scrape().text == publisher.for_scrape().text; }, "shared bytes"));
 }
 
 TEST_F(PublisherTest, RefreshesWhatHasNoChangeOfItsOwnAfterAScrape) {
@@ -64,7 +62,7 @@ TEST_F(PublisherTest, RefreshesWhatHasNoChangeOfItsOwnAfterAScrape) {
   store.apply(ordinary);
 
   EXPECT_TRUE(support::wait_until(
-      [&] { return text().find("gpuward_kernel_log_lines_total 5\n") != std::string::npos; }, 10s,
+      [&] { return text().find("gpuward_kernel_log_lines_total 5\n") != std::string::npos; },
       "the lines"));
 }
 
@@ -84,7 +82,7 @@ TEST(PublisherPace, KeepsASingleChangeWaitingForNothingAndABurstForItsShare) {
     const int before = renderings;
     store.touch();
     EXPECT_TRUE(support::wait_until([&] { return renderings > before || clock.sleepers() > 0; },
-                                    10s, "a rendering or a pause"));
+                                    "a rendering or a pause"));
     return renderings > before;
   };
 
@@ -94,10 +92,10 @@ TEST(PublisherPace, KeepsASingleChangeWaitingForNothingAndABurstForItsShare) {
   // A tenth of the second that is saved, and of the time that the burst itself takes.
   EXPECT_GE(at_once, 100ms / kCost);
   EXPECT_LE(at_once, 200ms / kCost);
-  ASSERT_TRUE(support::wait_until([&] { return clock.sleepers() > 0; }, 10s, "the pause"));
+  ASSERT_TRUE(support::wait_until([&] { return clock.sleepers() > 0; }, "the pause"));
   const int before = renderings;
   clock.advance(10 * kCost);
-  EXPECT_TRUE(support::wait_until([&] { return renderings > before; }, 10s, "the next one"));
+  EXPECT_TRUE(support::wait_until([&] { return renderings > before; }, "the next one"));
 }
 
 // LESSONS 4: "empty /metrics on reload" (an exporter that closes its registry to open a new one).
@@ -135,7 +133,7 @@ TEST(PublisherPace, DoesNotCountTheTimeOfOtherProcesses) {
     const int before = renderings;
     store.touch();
     ASSERT_TRUE(support::wait_until([&] { return renderings > before || clock.sleepers() > 0; },
-                                    10s, "a rendering or a pause"));
+                                    "a rendering or a pause"));
     ASSERT_EQ(clock.sleepers(), 0) << renderings;
   }
 }
@@ -168,7 +166,7 @@ TEST(PublisherReload, EmptyMetricsOnReload) {
     gaps += !text || text->find("gpuward_xid_policy_info{xid=\"79\"") == std::string::npos;
     return ++scrapes > 100 && reloads > 20 && text != first;
   };
-  ASSERT_TRUE(support::wait_until(scrape, 20s, "scrapes over some reloads"));
+  ASSERT_TRUE(support::wait_until(scrape, "scrapes over some reloads"));
   EXPECT_EQ(gaps, 0) << "of " << scrapes;
 }
 
@@ -186,7 +184,7 @@ TEST(PublisherFailure, FailsTheScrapeInsteadOfServingOldNumbersAndRecovers) {
 
   is_broken = false;
 
-  EXPECT_TRUE(support::wait_until([&] { return status() == 200; }, 10s, "a good scrape"));
+  EXPECT_TRUE(support::wait_until([&] { return status() == 200; }, "a good scrape"));
 }
 
 TEST(Readiness, IsGoodWhereNothingIsWrong) {

@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "tests/support/deadline.h"
 #include "tests/unit/exporter/store/observations.h"
 
 namespace gpuward::exporter {
@@ -68,10 +69,10 @@ TEST(Store, EndsAWaitOnAStop) {
   const auto start = std::chrono::steady_clock::now();
   {
     std::jthread waiter(
-        [&](const std::stop_token& stop) { store.wait_for_change(store.version(), 60s, stop); });
+        [&](const std::stop_token& stop) { store.wait_for_change(store.version(), 1h, stop); });
   }
 
-  EXPECT_LT(std::chrono::steady_clock::now() - start, 30s);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, support::kGenerous);
 }
 
 TEST(Store, DropsAgedFindings) {

@@ -53,12 +53,10 @@ class AnnouncementWatcherTest : public testing::Test {
   }
   // Time goes on until the store has what `holds` says.
   bool comes(const std::function<bool(const Snapshot&)>& holds) {
-    return support::poll_until(
-        [&] {
-          clock.advance(1s);
-          return holds(store.snapshot());
-        },
-        20s);
+    return support::poll_until([&] {
+      clock.advance(1s);
+      return holds(store.snapshot());
+    });
   }
   bool is_announced(const std::string& start) {
     return comes([&](const Snapshot& seen) {

@@ -14,8 +14,6 @@
 namespace gpuward::exporter {
 namespace {
 
-using namespace std::chrono_literals;
-
 // Tells what the test says, when it says it. The test keeps the telemetry; the watcher the rest.
 class ToldSource final : public GpuSource {
  public:
@@ -118,7 +116,7 @@ TEST_F(GpuWatcherTest, FollowsTheGpusOfEachNewReport) {
 
   tell([](ToldSource::News& now) { now.telemetry.report = one_gpu("GPU-b"); });
 
-  EXPECT_TRUE(support::wait_until([&] { return store.gpus()[0].uuid == "GPU-b"; }, 10s, "GPU-b"));
+  EXPECT_TRUE(support::wait_until([&] { return store.gpus()[0].uuid == "GPU-b"; }, "GPU-b"));
 }
 
 TEST_F(GpuWatcherTest, KeepsGpusAndReportOfAWorkerThatHangsAndSaysSo) {
@@ -131,14 +129,14 @@ TEST_F(GpuWatcherTest, KeepsGpusAndReportOfAWorkerThatHangsAndSaysSo) {
   });
 
   ASSERT_TRUE(support::wait_until([&] { return store.health().inventory_fault == "no answer"; },
-                                  10s, "the fault"));
+                                  "the fault"));
   EXPECT_EQ(store.gpus().size(), 1U);
   EXPECT_NE(store.snapshot().telemetry.report, nullptr);
   tell([](ToldSource::News& now) {
     now.telemetry.state = WorkerState::kAnswering;
     now.telemetry.fault.clear();
   });
-  EXPECT_TRUE(support::wait_until([&] { return !store.health().inventory_fault; }, 10s, "an end"));
+  EXPECT_TRUE(support::wait_until([&] { return !store.health().inventory_fault; }, "an end"));
 }
 
 TEST_F(GpuWatcherTest, EvaluatesEachReportWithTheStoreAsItWillBe) {
@@ -155,7 +153,7 @@ TEST_F(GpuWatcherTest, EvaluatesEachReportWithTheStoreAsItWillBe) {
     const std::lock_guard lock(mutex);
     return seen == std::vector<std::string>{"GPU-a", "GPU-b"};
   };
-  EXPECT_TRUE(support::wait_until(seen_both, 10s, "both reports"));
+  EXPECT_TRUE(support::wait_until(seen_both, "both reports"));
   watcher.reset();
 }
 
@@ -168,8 +166,7 @@ TEST_F(GpuWatcherTest, WritesAReadingAndItsEvaluationAsOneChange) {
   const std::uint64_t before = store.version();
   tell([](ToldSource::News& now) { now.telemetry.report = one_gpu("GPU-a"); });
 
-  EXPECT_TRUE(
-      support::wait_until([&] { return store.version() != before; }, 10s, "the next reading"));
+  EXPECT_TRUE(support::wait_until([&] { return store.version() != before; }, "the next reading"));
   watcher.reset();
   EXPECT_EQ(store.version(), before + 1);
   EXPECT_TRUE(store.state().checks.contains("gpu"));
@@ -182,11 +179,11 @@ TEST_F(GpuWatcherTest, SurvivesAnEvaluationThatThrows) {
     return CheckResult{};
   });
   tell([](ToldSource::News& now) { now.telemetry.report = one_gpu("GPU-b"); });
-  ASSERT_TRUE(support::wait_until([&] { return calls == 2; }, 10s, "the broken call"));
+  ASSERT_TRUE(support::wait_until([&] { return calls == 2; }, "the broken call"));
 
   tell([](ToldSource::News& now) { now.telemetry.report = one_gpu("GPU-c"); });
 
-  EXPECT_TRUE(support::wait_until([&] { return calls == 3; }, 10s, "the next one"));
+  EXPECT_TRUE(support::wait_until([&] { return calls == 3; }, "the next one"));
   watcher.reset();
 }
 
@@ -195,7 +192,7 @@ TEST_F(GpuWatcherTest, CountsAndLatchesXidsOfTheEventSet) {
 
   tell_xid(79, 1);
 
-  ASSERT_TRUE(support::wait_until([&] { return count_of(79) == 1; }, 10s, "a count"));
+  ASSERT_TRUE(support::wait_until([&] { return count_of(79) == 1; }, "a count"));
   const State state = store.state();
   ASSERT_EQ(state.findings.size(), 1U);
   EXPECT_EQ(state.findings.begin()->second.severity, Severity::kReboot);
@@ -207,7 +204,7 @@ TEST_F(GpuWatcherTest, CountsOnceWhatTheKernelLogAndTheEventSetBothTell) {
   apply_kernel_line(48, 1);
   tell_xid(48, 3);
   tell_xid(79, 4);  // the other way round
-  ASSERT_TRUE(support::wait_until([&] { return count_of(79) == 1; }, 10s, "the Xid"));
+  ASSERT_TRUE(support::wait_until([&] { return count_of(79) == 1; }, "the Xid"));
   apply_kernel_line(79, 5);
 
   EXPECT_EQ(count_of(48), 1U);
@@ -221,7 +218,7 @@ TEST_F(GpuWatcherTest, CountsTwoFaultsOfOneKindAsTwo) {
   tell_xid(48, 2);
   tell_xid(48, 3);
   tell_xid(79, 4);
-  ASSERT_TRUE(support::wait_until([&] { return count_of(79) == 1; }, 10s, "the Xids"));
+  ASSERT_TRUE(support::wait_until([&] { return count_of(79) == 1; }, "the Xids"));
   apply_kernel_line(48, 3);
 
   EXPECT_EQ(count_of(48), 2U);
@@ -230,7 +227,7 @@ TEST_F(GpuWatcherTest, CountsTwoFaultsOfOneKindAsTwo) {
 TEST_F(GpuWatcherTest, LetsTheLineOfTheKernelLogRaiseWhatTheEventHadLeftOpen) {
   start();
   tell_xid(74, 1);
-  ASSERT_TRUE(support::wait_until([&] { return count_of(74) == 1; }, 10s, "the Xid"));
+  ASSERT_TRUE(support::wait_until([&] { return count_of(74) == 1; }, "the Xid"));
   EXPECT_EQ(store.state().findings.begin()->second.severity, Severity::kMonitor);
 
   LogBatch batch;

@@ -10,8 +10,6 @@
 namespace gpuward::exporter {
 namespace {
 
-using namespace std::chrono_literals;
-
 class HostWatcherTest : public testing::Test {
  protected:
   // Runs a watcher until the store has what `holds` says.
@@ -25,7 +23,7 @@ class HostWatcherTest : public testing::Test {
           return answer;
         },
         store, policy, clock, log);
-    return support::poll_until([&] { return holds(store.snapshot()); }, 10s);
+    return support::poll_until([&] { return holds(store.snapshot()); });
   }
 
   support::HostTree tree;

@@ -212,7 +212,7 @@ TEST_F(WatcherTest, WritesEventsAndPositionIntoTheStore) {
 
   // The batch goes into the store first, the word that the log can be read after it.
   EXPECT_TRUE(support::wait_until(
-      [&] { return store.state().counters.size() == 1 && !store.health().kernel_log_fault; }, 10s,
+      [&] { return store.state().counters.size() == 1 && !store.health().kernel_log_fault; },
       "a count and a log that is read"));
   EXPECT_EQ(store.state().position.sequence, 1U);
 }
@@ -221,15 +221,14 @@ TEST_F(WatcherTest, SaysThatTheLogCannotBeReadWithoutBlamingAGpuAndTriesAgain) {
   source->set_failing(true);
   start();
   EXPECT_TRUE(support::wait_until(
-      [&] { return store.health().kernel_log_fault == "opening /dev/kmsg: no"; }, 10s,
-      "the fault"));
+      [&] { return store.health().kernel_log_fault == "opening /dev/kmsg: no"; }, "the fault"));
   EXPECT_TRUE(store.state().findings.empty());
 
   source->set_failing(false);
   source->add(std::string(kXid79));
 
   EXPECT_TRUE(support::wait_until(
-      [&] { return !store.health().kernel_log_fault && store.state().counters.size() == 1; }, 10s,
+      [&] { return !store.health().kernel_log_fault && store.state().counters.size() == 1; },
       "the log to be read again"));
 }
 
@@ -238,7 +237,7 @@ TEST_F(WatcherTest, KeepsWhatItReadBeforeTheReadingBroke) {
   source->break_after_records();
   start();
 
-  EXPECT_TRUE(support::wait_until([&] { return !store.health().kernel_log_fault; }, 10s,
+  EXPECT_TRUE(support::wait_until([&] { return !store.health().kernel_log_fault; },
                                   "the log to be read again"));
   EXPECT_EQ(store.state().counters.size(), 1U);
   EXPECT_EQ(store.state().position.sequence, 1U);

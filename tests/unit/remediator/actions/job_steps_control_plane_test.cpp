@@ -22,7 +22,6 @@
 namespace gpuward::remediator {
 namespace {
 
-using std::chrono::seconds;
 using support::wait_until;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -64,7 +63,8 @@ class JobsOnControlPlane : public ::testing::Test {
     auto config = kube::find_cluster(plane_->kubeconfig_for(kJobsToken).string(), "");
     ASSERT_TRUE(config) << config.error().message;
     connection_ = std::make_unique<kube::Connection>(*std::move(config), "test", clock_);
-    api_ = connection_->make_api({.request = seconds(10), .with_retries = seconds(20)});
+    api_ = connection_->make_api(
+        {.request = support::kGenerousRequest, .with_retries = support::kGenerous});
     begin_with_a_node();
   }
   void begin_with_a_node() {
@@ -129,7 +129,7 @@ class JobsOnControlPlane : public ::testing::Test {
     remediation_.status.steps[0].facts = progress->facts;
     Json pod;
     const auto has_pod = [&] { return !(pod = pod_of(job_name(request()))).is_null(); };
-    EXPECT_TRUE(wait_until(has_pod, seconds(60), "the pod")) << progress->message;
+    EXPECT_TRUE(wait_until(has_pod, "the pod")) << progress->message;
     if (pod.is_null()) return *progress;
     EXPECT_EQ(pod["spec"]["nodeName"], "gpu-01");
     end_pod(pod, code, words);
@@ -137,7 +137,7 @@ class JobsOnControlPlane : public ::testing::Test {
       progress = action.watch(request());
       return progress && progress->result != StepResult::kRunning;
     };
-    EXPECT_TRUE(wait_until(is_over, seconds(60), "the Job's end"));
+    EXPECT_TRUE(wait_until(is_over, "the Job's end"));
     return progress.value_or(StepProgress{});
   }
 
@@ -193,14 +193,14 @@ TEST_F(JobsOnControlPlane, TestTwoNodesTogetherByAJobOnEach) {
     pods = must("GET", std::string(kPodsPath) + "?labelSelector=gpuward.dev/step%3Dnccl-pairs");
     return pods["items"].size() == 2;
   };
-  ASSERT_TRUE(wait_until(has_pods, seconds(60), "the pods"));
+  ASSERT_TRUE(wait_until(has_pods, "the pods"));
   for (const Json& pod : pods["items"]) end_pod(pod, 0, "");
 
   const auto has_passed = [&] {
     const auto watched = jobs.watch(request(), test);
     return watched && watched->result == PairResult::kPassed;
   };
-  EXPECT_TRUE(wait_until(has_passed, seconds(60), "the end of both"));
+  EXPECT_TRUE(wait_until(has_passed, "the end of both"));
 
   test.token = "t2";
   ASSERT_TRUE(jobs.make(request(), test, node_, "10.0.0.1"));

@@ -52,7 +52,7 @@ class RestartJobActionTest : public DrainCluster {
           if (progress.result == StepResult::kRunning) progress = watch();
           return progress.result != StepResult::kRunning;
         },
-        std::chrono::seconds(30), "the program to end"));
+        "the program to end"));
     return progress;
   }
   std::string told() { return read_file(folder_ / "told").value_or(""); }

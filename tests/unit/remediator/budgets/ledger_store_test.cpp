@@ -396,13 +396,12 @@ TEST_F(LedgerStoreTest, OneChangeThatThrowsSpoilsNoOtherOfItsBatch) {
     const std::jthread first([&] {
       EXPECT_TRUE(mine_.store.change([&](Ledger&) -> Status {
         has_begun = true;
-        EXPECT_TRUE(support::wait_until([&] { return mine_.store.waiting() == 2; },
-                                        std::chrono::seconds(60), "two that wait"));
+        EXPECT_TRUE(
+            support::wait_until([&] { return mine_.store.waiting() == 2; }, "two that wait"));
         return {};
       }));
     });
-    ASSERT_TRUE(
-        support::wait_until([&] { return has_begun.load(); }, std::chrono::seconds(60), "one"));
+    ASSERT_TRUE(support::wait_until([&] { return has_begun.load(); }, "one"));
     const std::jthread second([&] { good = mine_.store.change(taking(1)); });
     const std::jthread third([&] {
       broken = mine_.store.change([&](Ledger& ledger) -> Status {

@@ -106,7 +106,7 @@ TEST_F(RestartJobTest, CallsNoProgramOnceItsProcessHasLostTheLead) {
         look(reconciler, 1);
         return remediation().status.has_done(Step::kRestartJob);
       },
-      std::chrono::seconds(30), "the program to end"));
+      "the program to end"));
   EXPECT_THAT(told(), HasSubstr("JobSet default/train")) << "and then it is called";
 }
 

@@ -16,7 +16,6 @@
 namespace gpuward::remediator {
 namespace {
 
-using std::chrono::seconds;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -48,7 +47,8 @@ class GatesOnControlPlane : public ::testing::Test {
     auto config = kube::find_cluster(plane_->kubeconfig_for(kAccountToken).string(), "");
     ASSERT_TRUE(config) << config.error().message;
     connection_ = std::make_unique<kube::Connection>(*std::move(config), "test", clock_);
-    api_ = connection_->make_api({.request = seconds(10), .with_retries = seconds(20)});
+    api_ = connection_->make_api(
+        {.request = support::kGenerousRequest, .with_retries = support::kGenerous});
     switch_api_ =
         connection_->make_api({.request = kSwitchReadLimit, .with_retries = kSwitchReadLimit});
   }
@@ -83,7 +83,7 @@ TEST_F(GatesOnControlPlane, OneReplicaLeadsAndTheOtherFollowsItsEnd) {
   {
     auto own = connection_->make_api({});
     kube::LeaderElection first(candidate("a"), *own, clock_, {});
-    ASSERT_TRUE(support::wait_until([&] { return first.is_leader(); }, seconds(20), "the lead"));
+    ASSERT_TRUE(support::wait_until([&] { return first.is_leader(); }, "the lead"));
     const auto tried = second.try_to_lead();
     EXPECT_TRUE(tried) << tried.error().message;
     EXPECT_FALSE(second.is_leader());

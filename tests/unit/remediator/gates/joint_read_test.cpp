@@ -15,7 +15,6 @@
 namespace gpuward::remediator {
 namespace {
 
-using std::chrono::seconds;
 using support::wait_until;
 
 class JointReadsTest : public ::testing::Test {
@@ -35,7 +34,7 @@ class JointReadsTest : public ::testing::Test {
     }
   }
   [[nodiscard]] ::testing::AssertionResult reaches(const std::atomic<int>& count, int wanted) {
-    return wait_until([&] { return count == wanted; }, seconds(20), "that many");
+    return wait_until([&] { return count == wanted; }, "that many");
   }
 
   JointReads reads_;

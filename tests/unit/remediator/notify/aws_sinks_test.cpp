@@ -191,8 +191,7 @@ TEST_F(MotoSinksTest, SnsPassesTheEventOnToThoseWhoHaveSubscribed) {
   const auto said = deliver_as("publisher", "sns:Publish", of_kind("sns", topic));
 
   ASSERT_TRUE(said) << said.error().message;
-  ASSERT_TRUE(support::wait_until([&] { return !receiver.requests().empty(); },
-                                  std::chrono::seconds(20), "the message"));
+  ASSERT_TRUE(support::wait_until([&] { return !receiver.requests().empty(); }, "the message"));
   EXPECT_EQ(receiver.events()[0]["Subject"], "gpu-01:broken");
   const auto message = parse_json(receiver.events()[0]["Message"].get<std::string>());
   ASSERT_TRUE(message);

@@ -30,6 +30,11 @@ class SilentClient final : public http::Client {
     const std::lock_guard lock(mutex_);
     return waiting_;
   }
+  // Requests that the caller stopped.
+  [[nodiscard]] int stopped() const {
+    const std::lock_guard lock(mutex_);
+    return stopped_;
+  }
   // Breaks the connections off, and those to come.
   void release() {
     {
@@ -48,6 +53,7 @@ class SilentClient final : public http::Client {
     ++waiting_;
     (void)changed_.wait_for(lock, stop, kLongestWait, [this] { return is_released_; });
     --waiting_;
+    if (stop.stop_requested()) ++stopped_;
     if (stop.stop_requested()) return fail(ErrorKind::kCancelled, "stopped");
     return fail(ErrorKind::kUnavailable, "no answer");
   }
@@ -55,6 +61,7 @@ class SilentClient final : public http::Client {
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   int waiting_ = 0;
+  int stopped_ = 0;
   bool is_released_ = false;
 };
 

@@ -47,11 +47,11 @@ class GuardWatchTest : public ::testing::Test {
   }
   // It has looked, and waits for the next time.
   void sleeps() {
-    ASSERT_TRUE(support::wait_until([&] { return clock_.sleepers() == 1; }, seconds(20), "a look"));
+    ASSERT_TRUE(support::wait_until([&] { return clock_.sleepers() == 1; }, "a look"));
   }
   void comes_to_see(bool is_guarded) {
-    ASSERT_TRUE(support::wait_until([&] { return watch_->guarded() == is_guarded; }, seconds(20),
-                                    "the next look"));
+    ASSERT_TRUE(
+        support::wait_until([&] { return watch_->guarded() == is_guarded; }, "the next look"));
   }
 
   fakes::FakeClock clock_;

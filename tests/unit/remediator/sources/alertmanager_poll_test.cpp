@@ -103,7 +103,7 @@ TEST_F(AlertmanagerPollTest, TakesWhatANotificationHasLost) {
         clock.advance(seconds(60));
         return !intake.signals().empty();
       },
-      seconds(10), "a signal"));
+      "a signal"));
   EXPECT_EQ(intake.signals()[0].fingerprint, "ab");
 }
 
@@ -122,7 +122,7 @@ TEST_F(AlertmanagerPollTest, EndsWhatIsAbsentForTenMinutes) {
         std::erase_if(ended, std::mem_fn(&AlertSignal::firing));
         return !ended.empty();
       },
-      seconds(10), "an end"));
+      "an end"));
   for (const AlertSignal& signal : ended) EXPECT_EQ(signal.fingerprint, "00000000000000ab");
 }
 
@@ -141,7 +141,7 @@ TEST_F(AlertmanagerPollTest, TakesWhatIsSilencedOrInhibitedForNeitherFiringNorEn
         clock.advance(seconds(60));
         return firing.reads() > before + 15;
       },
-      seconds(10), "fifteen rounds"));
+      "fifteen rounds"));
   for (const AlertSignal& signal : intake.signals())
     EXPECT_EQ(signal.fingerprint, "00000000000000cd");
 }
@@ -154,7 +154,7 @@ TEST_F(AlertmanagerPollTest, GoesOnAfterARoundThatFailed) {
         clock.advance(seconds(60));
         return errors > 0;
       },
-      seconds(10), "an error"));
+      "an error"));
 
   firing.set(std::vector<Alert>{an_alert("ab")});
 
@@ -163,7 +163,7 @@ TEST_F(AlertmanagerPollTest, GoesOnAfterARoundThatFailed) {
         clock.advance(seconds(60));
         return !intake.signals().empty();
       },
-      seconds(10), "a signal"));
+      "a signal"));
 }
 
 TEST_F(AlertmanagerPollTest, SaysWhatFiresNowWithOneReadForMany) {

@@ -55,7 +55,7 @@ class SourcePollTest : public ::testing::Test {
           clock_.advance(seconds(31));
           return condition();
         },
-        seconds(20), "the poll goes on");
+        "the poll goes on");
   }
   fakes::FakeClock clock_;
   KeepingIntake intake_;

@@ -32,8 +32,8 @@ class TriageSourceTest : public ::testing::Test {
   void find_on(const std::string& node) {
     const auto before = triage_.findings().size();
     triage_.offer({.node = node, .text = "NVRM: odd", .at = clock_.wall()});
-    ASSERT_TRUE(support::wait_until([&] { return triage_.findings().size() > before; },
-                                    std::chrono::seconds(20), "a finding"));
+    ASSERT_TRUE(
+        support::wait_until([&] { return triage_.findings().size() > before; }, "a finding"));
   }
   std::vector<AlertSignal> look() {
     const auto found = source_.look();

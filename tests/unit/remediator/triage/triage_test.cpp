@@ -49,10 +49,10 @@ class TriageTest : public ::testing::Test {
     };
     const auto before = ended();
     offer(text, node);
-    ASSERT_TRUE(support::wait_until([&] { return ended() > before; }, kPatience, "an outcome"));
+    ASSERT_TRUE(support::wait_until([&] { return ended() > before; }, "an outcome"));
   }
   [[nodiscard]] bool finds(std::size_t number) const {
-    return support::poll_until([&] { return triage_.findings().size() >= number; }, kPatience);
+    return support::poll_until([&] { return triage_.findings().size() >= number; });
   }
 
   fakes::FakeClock clock_;

@@ -79,7 +79,7 @@ TEST_F(AuthorizedClientTest, ShowsTheTokenToStreamsToo) {
   std::string heard;
 
   const auto ended =
-      (*client)->stream(get_request(server.url("/who")), std::chrono::seconds(10), {},
+      (*client)->stream(get_request(server.url("/who")), support::kGenerousRequest, {},
                         [&](std::string_view bytes) { return !heard.append(bytes).empty(); });
 
   EXPECT_TRUE(ended);

@@ -12,10 +12,14 @@ using support::Environment;
 
 class ClientProxyTest : public ::testing::Test {
  protected:
-  Result<ClientResponse> get(const std::string& url) {
+  static Result<ClientResponse> get(const std::string& url) {
+    return CurlClient().send(get_request(url));
+  }
+  // Of an address of the cloud, which may not answer.
+  static void try_to_get(const std::string& url) {
     ClientRequest request = get_request(url);
-    request.timeout = std::chrono::milliseconds(2000);
-    return CurlClient().send(request);
+    request.timeout = std::chrono::milliseconds(2'000);
+    static_cast<void>(CurlClient().send(request));
   }
   RawServer proxy_{{"HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\np5.48xlarge"}};
   Environment http_proxy_{"http_proxy", proxy_.url("")};
@@ -30,9 +34,9 @@ TEST_F(ClientProxyTest, IsTakenFromTheEnvironment) {
 
 // It would ask for its own instance type, and we would take it for ours.
 TEST_F(ClientProxyTest, IsNeverAskedForWhatTheCloudSaysAboutThisMachine) {
-  static_cast<void>(get("http://169.254.169.254:1/"));  // whether somebody answers or not
-  static_cast<void>(get("http://[fd00:ec2::254]:1/"));  // whether somebody answers or not
-  static_cast<void>(get("http://169.254.170.23:1/"));
+  try_to_get("http://169.254.169.254:1/");
+  try_to_get("http://[fd00:ec2::254]:1/");
+  try_to_get("http://169.254.170.23:1/");
   EXPECT_EQ(proxy_.connections(), 0);
 }
 

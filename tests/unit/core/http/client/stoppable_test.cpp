@@ -19,7 +19,7 @@ Route endless(const std::string& first) {
     Response response;
     response.stream = [first](BodyWriter& body) {
       body.write(first);
-      (void)support::poll_until([&] { return !body.write(""); }, milliseconds(20'000));
+      (void)support::poll_until([&] { return !body.write(""); });
     };
     return response;
   };

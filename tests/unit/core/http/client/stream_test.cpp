@@ -25,7 +25,7 @@ Route stream_route(std::function<void(BodyWriter&)> stream, int status = 200) {
 }
 
 void wait_for_end(BodyWriter& body) {
-  (void)support::poll_until([&] { return !body.write(""); }, milliseconds(20'000));
+  (void)support::poll_until([&] { return !body.write(""); });
 }
 
 bool ignore(std::string_view) { return true; }
@@ -34,16 +34,17 @@ TEST(ClientStream, GivesPiecesAsTheyCome) {
   std::atomic<bool> has_first = false;
   const TestServer server({stream_route([&has_first](BodyWriter& body) {
     body.write("first\n");
-    (void)support::poll_until([&] { return has_first.load(); }, milliseconds(5'000));
+    (void)support::poll_until([&] { return has_first.load(); });
     body.write("second\n");
   })});
   std::string seen;
-  const auto response = CurlClient().stream(get_request(server.url("/watch")), milliseconds(5'000),
-                                            {}, [&](std::string_view bytes) {
-                                              seen += bytes;
-                                              has_first = true;
-                                              return true;
-                                            });
+  const auto response =
+      CurlClient().stream(get_request(server.url("/watch")), support::kGenerousRequest, {},
+                          [&](std::string_view bytes) {
+                            seen += bytes;
+                            has_first = true;
+                            return true;
+                          });
   ASSERT_TRUE(response) << response.error().message;
   EXPECT_EQ(response->status, 200);
   EXPECT_EQ(response->body, "");
@@ -55,12 +56,12 @@ TEST(ClientStream, EndsWhereTheCallerHasEnough) {
     body.write("first\n");
     wait_for_end(body);
   })});
-  const auto start = Clock::now();
-  const auto response = CurlClient().stream(get_request(server.url("/watch")), milliseconds(20'000),
-                                            {}, [](std::string_view) { return false; });
+  // A stream that did not end here would end with the idle time-out, which is an error.
+  const auto response =
+      CurlClient().stream(get_request(server.url("/watch")), support::kGenerousRequest, {},
+                          [](std::string_view) { return false; });
   ASSERT_TRUE(response) << response.error().message;
   EXPECT_EQ(response->status, 200);
-  EXPECT_LT(Clock::now() - start, milliseconds(4'000));
 }
 
 TEST(ClientStream, CollectsTheBodyOfAFailure) {
@@ -68,7 +69,7 @@ TEST(ClientStream, CollectsTheBodyOfAFailure) {
       {stream_route([](BodyWriter& body) { body.write("{\"code\":410}"); }, 410)});
   bool was_called = false;
   const auto response =
-      CurlClient().stream(get_request(server.url("/watch")), milliseconds(5'000), {},
+      CurlClient().stream(get_request(server.url("/watch")), support::kGenerousRequest, {},
                           [&](std::string_view) { return was_called = true; });
   ASSERT_TRUE(response);
   EXPECT_EQ(response->status, 410);
@@ -79,10 +80,7 @@ TEST(ClientStream, CollectsTheBodyOfAFailure) {
 // A refusal is short: one that goes on for ever, however lively, is given up as one that is silent.
 TEST(ClientStream, ARefusalThatDoesNotEndIsATimeout) {
   const TestServer server({stream_route(
-      [](BodyWriter& body) {
-        (void)support::poll_until([&] { return !body.write("x"); }, milliseconds(20'000));
-      },
-      403)});
+      [](BodyWriter& body) { (void)support::poll_until([&] { return !body.write("x"); }); }, 403)});
   const auto response =
       CurlClient().stream(get_request(server.url("/watch")), milliseconds(200), {}, ignore);
   ASSERT_FALSE(response);
@@ -99,25 +97,25 @@ TEST(ClientStream, StopsWithin100Milliseconds) {
     std::atomic<Clock::time_point> stopped_at{};
     std::atomic<bool> has_first = false;
     const std::jthread stopper([&] {
-      (void)support::poll_until([&] { return has_first.load(); }, milliseconds(5'000));
+      (void)support::poll_until([&] { return has_first.load(); });
       stopped_at = Clock::now();
       stop.request_stop();
     });
     const auto response =
-        CurlClient().stream(get_request(server.url("/watch")), milliseconds(10'000),
+        CurlClient().stream(get_request(server.url("/watch")), support::kGenerousRequest,
                             stop.get_token(), [&](std::string_view) { return has_first = true; });
     const auto took = Clock::now() - stopped_at.load();
     EXPECT_TRUE(!response && response.error().kind == ErrorKind::kCancelled);
     return took;
   };
-  EXPECT_LT(support::quickest_of(5, milliseconds(100), once), milliseconds(100));
+  EXPECT_LT(support::quickest_of(milliseconds(100), once), milliseconds(100));
 }
 
 TEST(ClientStream, DoesNotStartWhenAlreadyStopped) {
   RawServer server({""});
   std::stop_source stop;
   stop.request_stop();
-  const auto response = CurlClient().stream(get_request(server.url("/")), milliseconds(5'000),
+  const auto response = CurlClient().stream(get_request(server.url("/")), support::kGenerousRequest,
                                             stop.get_token(), ignore);
   ASSERT_FALSE(response);
   EXPECT_EQ(response.error().kind, ErrorKind::kCancelled);
@@ -146,7 +144,7 @@ TEST(ClientStream, LastsLongerThanTheTimeoutOfItsHeader) {
   request.timeout = milliseconds(2'000);
   std::string seen;
   const auto response =
-      CurlClient().stream(request, milliseconds(10'000), {}, [&](std::string_view bytes) {
+      CurlClient().stream(request, support::kGenerousRequest, {}, [&](std::string_view bytes) {
         seen += bytes;
         return true;
       });
@@ -158,7 +156,7 @@ TEST(ClientStream, AHeaderThatDoesNotComeIsATimeout) {
   RawServer server({""});
   ClientRequest request = get_request(server.url("/"));
   request.timeout = milliseconds(200);
-  const auto response = CurlClient().stream(request, milliseconds(60'000), {}, ignore);
+  const auto response = CurlClient().stream(request, std::chrono::hours(1), {}, ignore);
   ASSERT_FALSE(response);
   EXPECT_EQ(response.error().kind, ErrorKind::kTimeout);
 }
@@ -166,7 +164,7 @@ TEST(ClientStream, AHeaderThatDoesNotComeIsATimeout) {
 TEST(ClientStream, AThrowingCallerEndsItWithAnError) {
   const TestServer server({stream_route([](BodyWriter& body) { body.write("first\n"); })});
   const auto response =
-      CurlClient().stream(get_request(server.url("/watch")), milliseconds(5'000), {},
+      CurlClient().stream(get_request(server.url("/watch")), support::kGenerousRequest, {},
                           [](std::string_view) -> bool { throw std::runtime_error("broken"); });
   ASSERT_FALSE(response);
   EXPECT_EQ(response.error().kind, ErrorKind::kInternal);

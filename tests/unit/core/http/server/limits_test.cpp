@@ -11,7 +11,6 @@ namespace gpuward::http {
 namespace {
 
 using std::chrono::milliseconds;
-using Clock = std::chrono::steady_clock;
 
 ServerOptions limited(Limits limits) {
   ServerOptions options;
@@ -26,81 +25,95 @@ Limits quick_limits() {
   return limits;
 }
 
-// Sends a byte now and then until the server has had enough; how long that took.
-milliseconds trickle(RawSocket& socket, milliseconds pause) {
-  const auto start = Clock::now();
-  while (Clock::now() - start < milliseconds(10'000)) {
-    if (!socket.send("x") || socket.is_closed_within(pause)) break;
-  }
-  return std::chrono::duration_cast<milliseconds>(Clock::now() - start);
+// A busy machine may delay a client between two calls. These limits still let the server answer it.
+Limits limits_for_answers() {
+  Limits limits = quick_limits();
+  limits.read_timeout = milliseconds(2'000);
+  return limits;
+}
+
+// Sends a byte at a time until the server closes the connection; false if it never does.
+bool is_cut_while_it_trickles(RawSocket& socket) {
+  return support::poll_until(
+      [&] { return !socket.send("x") || socket.is_closed_within(milliseconds(30)); });
 }
 
 TEST(ServerLimits, CutsASilentClient) {
   const TestServer server({get_route("/", "x")}, limited(quick_limits()));
   RawSocket socket(server.port());
-  EXPECT_TRUE(socket.is_closed_within(milliseconds(5'000)));
+  EXPECT_TRUE(socket.is_closed_within());
 }
 
 TEST(ServerLimits, CutsAHalfSentHeader) {
   const TestServer server({get_route("/", "x")}, limited(quick_limits()));
   RawSocket socket(server.port());
   socket.send("GET / HTTP/1.1\r\nHost:");
-  EXPECT_EQ(socket.read_response(milliseconds(5'000)).status, 408);
-  EXPECT_TRUE(socket.is_closed_within(milliseconds(5'000)));
+  EXPECT_EQ(socket.read_response().status, 408);
+  EXPECT_TRUE(socket.is_closed_within());
 }
 
 TEST(ServerLimits, CutsATricklingHeader) {
   const TestServer server({get_route("/", "x")}, limited(quick_limits()));
   RawSocket socket(server.port());
   socket.send("GET / HTTP/1.1\r\nX: ");
-  EXPECT_LT(trickle(socket, milliseconds(30)), milliseconds(5'000));
+  EXPECT_TRUE(is_cut_while_it_trickles(socket));
 }
 
 TEST(ServerLimits, CutsATricklingBody) {
   const TestServer server({echo_route()}, limited(quick_limits()));
   RawSocket socket(server.port());
   socket.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n");
-  EXPECT_LT(trickle(socket, milliseconds(30)), milliseconds(5'000));
+  EXPECT_TRUE(is_cut_while_it_trickles(socket));
 }
 
 TEST(ServerLimits, TellsASlowBodyThatItIsTooSlow) {
   const TestServer server({echo_route()}, limited(quick_limits()));
   RawSocket socket(server.port());
   socket.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\nabc");
-  EXPECT_EQ(socket.read_response(milliseconds(5'000)).status, 408);
+  EXPECT_EQ(socket.read_response().status, 408);
 }
 
 TEST(ServerLimits, CutsATricklingChunk) {
   const TestServer server({echo_route()}, limited(quick_limits()));
   RawSocket socket(server.port());
   socket.send("POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3e8\r\n");
-  EXPECT_LT(trickle(socket, milliseconds(30)), milliseconds(5'000));
+  EXPECT_TRUE(is_cut_while_it_trickles(socket));
 }
 
 TEST(ServerLimits, CutsASecondRequestThatTrickles) {
   Limits limits = quick_limits();
-  limits.keep_alive_timeout = milliseconds(20'000);
+  limits.keep_alive_timeout = std::chrono::hours(1);
   const TestServer server({get_route("/", "x")}, limited(limits));
   RawSocket socket(server.port());
   socket.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
   ASSERT_EQ(socket.read_response().status, 200);
   socket.send("GET / HTTP/1.1\r\nX: ");
-  EXPECT_LT(trickle(socket, milliseconds(30)), milliseconds(2'000));
+  EXPECT_TRUE(is_cut_while_it_trickles(socket));
 }
 
-TEST(ServerLimits, KeepsAnIdleConnectionForItsOwnTime) {
-  Limits limits = quick_limits();
-  limits.keep_alive_timeout = milliseconds(900);
+TEST(ServerLimits, KeepsAnIdleConnectionForLongerThanTheReadTimeout) {
+  Limits limits = limits_for_answers();
+  limits.keep_alive_timeout = std::chrono::hours(1);
   const TestServer server({get_route("/", "x")}, limited(limits));
   RawSocket socket(server.port());
   socket.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
   ASSERT_EQ(socket.read_response().status, 200);
-  EXPECT_FALSE(socket.is_closed_within(milliseconds(600))) << "cut by the read timeout";
-  EXPECT_TRUE(socket.is_closed_within(milliseconds(5'000)));
+  EXPECT_FALSE(socket.is_closed_within(limits.read_timeout + milliseconds(500)));
+}
+
+TEST(ServerLimits, EndsAnIdleConnectionAfterItsOwnTime) {
+  Limits limits;
+  limits.read_timeout = std::chrono::hours(1);
+  limits.keep_alive_timeout = milliseconds(300);
+  const TestServer server({get_route("/", "x")}, limited(limits));
+  RawSocket socket(server.port());
+  socket.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+  ASSERT_EQ(socket.read_response().status, 200);
+  EXPECT_TRUE(socket.is_closed_within());
 }
 
 TEST(ServerLimits, SilentClientsCannotHoldTheServer) {
-  const TestServer server({get_route("/healthz", "ok")}, limited(quick_limits()));
+  const TestServer server({get_route("/healthz", "ok")}, limited(limits_for_answers()));
   std::vector<std::unique_ptr<RawSocket>> silent;
   for (int i = 0; i < 12; ++i) {
     silent.push_back(std::make_unique<RawSocket>(server.port()));
@@ -120,16 +133,17 @@ TEST(ServerLimits, IdleConnectionsGiveWayToNewClients) {
   for (int i = 0; i < 8; ++i) {
     idle.push_back(std::make_unique<RawSocket>(server.port()));
     idle.back()->send("GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n");
-    EXPECT_EQ(idle.back()->read_response(milliseconds(3'000)).status, 200) << i;
+    EXPECT_EQ(idle.back()->read_response().status, 200) << i;
   }
 }
 
 TEST(ServerLimits, AHandlerMayTakeLongerThanTheReadTimeout) {
-  const Handler slow = [](const Request&) {
-    (void)support::poll_until([] { return false; }, milliseconds(900));
+  const Limits limits = limits_for_answers();
+  const Handler slow = [&limits](const Request&) {
+    (void)support::poll_until([] { return false; }, limits.read_timeout + milliseconds(500));
     return Response::text(200, "done");
   };
-  const TestServer server({{"/slow", {"GET"}, slow}}, limited(quick_limits()));
+  const TestServer server({{"/slow", {"GET"}, slow}}, limited(limits));
   EXPECT_EQ(raw_exchange(server.port(), "GET /slow HTTP/1.1\r\nHost: h\r\n\r\n").body, "done");
 }
 
@@ -236,7 +250,7 @@ TEST(ServerLimits, SendsContinueToWhoWaitsForIt) {
   RawSocket socket(server.port());
   socket.send(
       "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n");
-  EXPECT_EQ(socket.read_response(milliseconds(2'000), false).status, 100);
+  EXPECT_EQ(socket.read_response(support::kGenerous, false).status, 100);
   socket.send("ok");
   EXPECT_EQ(socket.read_response().body, "ok");
 }
@@ -249,7 +263,7 @@ TEST_P(ServerSmuggling, RefusesAndCloses) {
   const TestServer server({echo_route(), get_route("/smuggled", "SMUGGLED")});
   RawSocket socket(server.port());
   socket.send(std::string("POST /echo HTTP/1.1\r\nHost: h\r\n") + GetParam());
-  const std::string answer = socket.read_all(milliseconds(3'000));
+  const std::string answer = socket.read_all();
   EXPECT_TRUE(answer.starts_with("HTTP/1.1 4")) << answer;
   EXPECT_EQ(answer.find("SMUGGLED"), std::string::npos) << answer;
   EXPECT_EQ(answer.find("HTTP/1.1 2"), std::string::npos) << answer;
@@ -284,7 +298,7 @@ TEST(ServerLimits, RefusesGarbage) {
         "GET /a%00b HTTP/1.1\r\nHost: h\r\n\r\n", "GET / HTTP/1.1\r\n\r\n"}) {
     RawSocket socket(server.port());
     socket.send(request);
-    const RawResponse response = socket.read_response(milliseconds(7'000));
+    const RawResponse response = socket.read_response();
     EXPECT_GE(response.status, 400) << request;
     EXPECT_LT(response.status, 506) << request;
   }

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "tests/support/deadline.h"
+
 namespace gpuward::http {
 
 struct RawResponse {
@@ -29,13 +31,13 @@ class RawSocket {
 
   bool send(std::string_view bytes);
   // Up to the end of a response with Content-Length; until_close for others.
-  RawResponse read_response(Milliseconds limit = Milliseconds(5'000), bool has_body = true);
+  RawResponse read_response(Milliseconds limit = support::kGenerous, bool has_body = true);
   // All that comes until the other side closes or the time is up.
-  std::string read_all(Milliseconds limit = Milliseconds(5'000));
+  std::string read_all(Milliseconds limit = support::kGenerous);
   // Until `text` has come; false if the other side closed or the time is up.
-  bool read_until(std::string_view text, Milliseconds limit = Milliseconds(5'000));
+  bool read_until(std::string_view text, Milliseconds limit = support::kGenerous);
   // The other side closes within the time.
-  bool is_closed_within(Milliseconds limit);
+  bool is_closed_within(Milliseconds limit = support::kGenerous);
   void close();
   // Nothing is sent any more, answers are still read.
   void finish_sending();

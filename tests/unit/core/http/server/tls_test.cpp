@@ -82,7 +82,7 @@ TEST_F(ServerTlsTest, SurvivesAPlainRequestAndAHalfHandshake) {
   const TestServer server(routes(), options());
   RawSocket plain(server.port());
   plain.send("GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n");
-  EXPECT_TRUE(plain.is_closed_within(RawSocket::Milliseconds(3'000)));
+  EXPECT_TRUE(plain.is_closed_within());
   RawSocket half(server.port());
   half.send("\x16\x03\x01\x02");
   half.close();
@@ -102,7 +102,7 @@ TEST_F(ServerTlsTest, StopsQuicklyDuringAHandshake) {
     return std::chrono::steady_clock::now() - start;
   };
   constexpr std::chrono::seconds kLimit{1};
-  EXPECT_LT(support::quickest_of(5, kLimit, once), kLimit);
+  EXPECT_LT(support::quickest_of(kLimit, once), kLimit);
 }
 
 TEST_F(ServerTlsTest, AsksForAClientCertificate) {

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "tests/places.inc"
+#include "tests/support/quickest.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
 
@@ -40,11 +41,11 @@ class WorkerSourceTest : public testing::Test {
   // Waits on until `condition` of the telemetry holds.
   template <typename Condition>
   testing::AssertionResult reaches(const Condition& condition, const std::string& what) {
-    const auto deadline = clock.steady() + 20s;
-    while (clock.steady() < deadline) {
+    const auto holds = [&] {
       (void)source->wait(50ms, {});
-      if (condition(source->telemetry())) return testing::AssertionSuccess();
-    }
+      return condition(source->telemetry());
+    };
+    if (support::poll_until(holds)) return testing::AssertionSuccess();
     return testing::AssertionFailure() << "never " << what << "; " << source->telemetry().fault;
   }
   testing::AssertionResult answers() {
@@ -62,7 +63,7 @@ class WorkerSourceTest : public testing::Test {
   SystemClock clock;
   Log log{LogLevel::kError, LogFormat::kLogfmt};
   support::TempDir folder;
-  GpuTimes times{.interval = 10ms, .timeout = 10s};
+  GpuTimes times{.interval = 10ms, .timeout = support::kGenerousRequest};
   std::unique_ptr<WorkerSource> source;
 };
 
@@ -112,7 +113,7 @@ TEST_F(WorkerSourceTest, HandsOutXidsOnce) {
 }
 
 TEST_F(WorkerSourceTest, HungCallOfTheDriverIsLeftToAChildThatCanBeKilled) {
-  times.timeout = 1s;  // in which a worker starts, too
+  times.timeout = 2s;  // three times as long for the first reading, in which a worker starts, too
   const auto once = "once:" + (folder / "hung").string();
   start({once, "ask", "progress:0000:4e:00 temperature", "hang"});
 
@@ -121,14 +122,14 @@ TEST_F(WorkerSourceTest, HungCallOfTheDriverIsLeftToAChildThatCanBeKilled) {
   EXPECT_EQ(source->telemetry().hangs, 1U);
   EXPECT_EQ(source->telemetry().hung_at, "0000:4e:00 temperature");
   EXPECT_THAT(source->telemetry().fault, HasSubstr("0000:4e:00 temperature"));
-  times.timeout = 10s;
+  times.timeout = support::kGenerousRequest;
   EXPECT_TRUE(answers());
   EXPECT_EQ(source->telemetry().restarts, 1U);
   EXPECT_THAT(source->telemetry().fault, IsEmpty());
 }
 
 TEST_F(WorkerSourceTest, KeepsTheLastReportOfAWorkerThatHangsLater) {
-  times.timeout = 1s;  // in which a worker starts, too
+  times.timeout = 2s;  // three times as long for the first reading, in which a worker starts, too
   start({"ask", "report", "ask", "hang"});
 
   ASSERT_TRUE(hangs());
@@ -137,16 +138,19 @@ TEST_F(WorkerSourceTest, KeepsTheLastReportOfAWorkerThatHangsLater) {
   EXPECT_EQ(source->telemetry().report->vendors[0].gpus.size(), 1U);
 }
 
+// A wait that blocked on the driver would last until the time-out of the first reading: 3 s.
 TEST_F(WorkerSourceTest, NeverBlocksLongerThanItWasToldWhileTheDriverHangs) {
-  times.timeout = 300ms;
+  times.timeout = 1s;
   start({"ask", "hang"});
+  int waits = 0;
 
-  for (const auto end = clock.steady() + 1'500ms; clock.steady() < end;) {
-    const auto begin = clock.steady();
+  EXPECT_TRUE(support::poll_until([&] {
     (void)source->wait(20ms, {});
-    EXPECT_LT(clock.steady() - begin, 500ms);
-  }
-  EXPECT_GE(source->telemetry().hangs, 1U);
+    ++waits;
+    return source->telemetry().hangs >= 1;
+  }));
+
+  EXPECT_GE(waits, 5);
 }
 
 TEST_F(WorkerSourceTest, SaysBySignalHowAWorkerCrashedAndStartsAnother) {
@@ -252,13 +256,15 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_F(WorkerSourceTest, EndsAWorkerThatDoesNotWantToEndWithinASecond) {
   times.interval = 1h;
-  start({"ask", "report", "hang"});
-  ASSERT_TRUE(answers());
-  const auto begin = clock.steady();
+  const auto once = [&] {
+    start({"ask", "report", "hang"});
+    EXPECT_TRUE(answers());
+    const auto begin = clock.steady();
+    source.reset();
+    return clock.steady() - begin;
+  };
 
-  source.reset();
-
-  EXPECT_LT(clock.steady() - begin, 2s);
+  EXPECT_LT(support::quickest_of(2s, once), 2s);
 }
 
 TEST_F(WorkerSourceTest, ReturnsAtOnceWhenStopped) {
@@ -271,7 +277,7 @@ TEST_F(WorkerSourceTest, ReturnsAtOnceWhenStopped) {
 
   EXPECT_FALSE(source->wait(1h, stop.get_token()));
 
-  EXPECT_LT(clock.steady() - begin, 10s);
+  EXPECT_LT(clock.steady() - begin, support::kGenerous);
 }
 
 // Not even the pipe of another worker, and none of the exporter's sockets.
@@ -286,13 +292,11 @@ TEST_F(WorkerSourceTest, GivesTheWorkerNoDescriptorButItsPipes) {
       reaches([&](const auto& /*now*/) { return ::access(list.c_str(), F_OK) == 0; }, "listed"));
   std::ifstream in(list);
   std::string text;
-  ASSERT_TRUE(support::poll_until(
-      [&] {
-        in = std::ifstream(list);
-        std::getline(in, text);
-        return text.size() >= 6;
-      },
-      10s));
+  ASSERT_TRUE(support::poll_until([&] {
+    in = std::ifstream(list);
+    std::getline(in, text);
+    return text.size() >= 6;
+  }));
   EXPECT_EQ(text, "0 1 2 3 ") << "3 is the folder that ls reads";
   for (const int descriptor : inherited) ::close(descriptor);
 }

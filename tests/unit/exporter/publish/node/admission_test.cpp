@@ -78,7 +78,7 @@ class AdmissionTest : public ::testing::Test {
           return !allowed(agent_, kOther, labels(own("status"), "x")) &&
                  !allowed(agent_, kOwn, labels("pool", "b"));
         },
-        std::chrono::seconds(30), "policies in force"));
+        "policies in force"));
     must("PATCH", kOther, labels(own("status"), nullptr));
     must("PATCH", kOwn, labels("pool", "a"));
   }

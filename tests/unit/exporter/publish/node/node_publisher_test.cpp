@@ -97,7 +97,7 @@ class NodePublisherTest : public ::testing::Test {
         [&] {
           return label("status") == status && string_at(condition(), "status") == condition_is;
         },
-        seconds(10), "status " + status + ", GPUProblem " + condition_is);
+        "status " + status + ", GPUProblem " + condition_is);
   }
   std::vector<Json> events(const std::string& type) {
     std::vector<Json> found;
@@ -118,7 +118,7 @@ class NodePublisherTest : public ::testing::Test {
           pass_time(seconds(301));
           return false;
         },
-        seconds(10), what);
+        what);
   }
   ::testing::AssertionResult is_repaired() {
     return comes_with_time(
@@ -146,7 +146,7 @@ class NodePublisherTest : public ::testing::Test {
 TEST_F(NodePublisherTest, TellsByAnEventThatAFindingHasComeAndGone) {
   start();
   check(CheckStatus::kFail, Severity::kReboot);
-  ASSERT_TRUE(wait_until([&] { return events("Warning").size() == 1; }, seconds(10), "an Event"));
+  ASSERT_TRUE(wait_until([&] { return events("Warning").size() == 1; }, "an Event"));
   const Json come = events("Warning").front();
   EXPECT_EQ(come["reason"], "GpuMissing");
   EXPECT_EQ(come["involvedObject"]["uid"], kube_.get(kNode)["metadata"]["uid"]);
@@ -201,12 +201,12 @@ TEST_F(NodePublisherTest, OneChangeIsOnePatchToTheNodeAndOneToItsStatus) {
   check(CheckStatus::kPass);
   start();
   ASSERT_TRUE(settles("pass", "False"));
-  ASSERT_TRUE(wait_until([&] { return !health()->fault; }, seconds(10), "success"));
+  ASSERT_TRUE(wait_until([&] { return !health()->fault; }, "success"));
   kube_.clear_requests();
   check(CheckStatus::kFail, Severity::kIsolate);
   ASSERT_TRUE(settles("fail", "True"));
   // The fake writes a request down once it is done.
-  ASSERT_TRUE(wait_until([&] { return patches() >= 2; }, seconds(10), "two patches written down"));
+  ASSERT_TRUE(wait_until([&] { return patches() >= 2; }, "two patches written down"));
   EXPECT_EQ(kube_.requests("PATCH", kStatus).size(), 1U);
   EXPECT_EQ(patches(), 2U);
 }
@@ -267,7 +267,7 @@ TEST_F(NodePublisherTest, AStartThatKnowsNothingYetTakesNothingAway) {
                                                  {"value", "true"},
                                                  {"effect", "NoSchedule"}}})}}}});
   start();
-  ASSERT_TRUE(wait_until([&] { return health() && !health()->fault; }, seconds(10), "a look"));
+  ASSERT_TRUE(wait_until([&] { return health() && !health()->fault; }, "a look"));
   EXPECT_TRUE(is_tainted());
   check(CheckStatus::kError);
   ASSERT_TRUE(settles("warn", "Unknown"));
@@ -283,12 +283,12 @@ TEST_F(NodePublisherTest, AServerThatIsDownIsTriedAgain) {
   start();
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(wait_until([&] { return health()->failures == static_cast<std::uint64_t>(i) + 1; },
-                           seconds(10), "failure"));
+                           "failure"));
     EXPECT_TRUE(health()->fault);
     pass_time(seconds(60));
   }
   ASSERT_TRUE(settles("fail", "True"));
-  ASSERT_TRUE(wait_until([&] { return !health()->fault; }, seconds(10), "health"));
+  ASSERT_TRUE(wait_until([&] { return !health()->fault; }, "health"));
   EXPECT_EQ(health()->failures, 3U);
 }
 
@@ -296,7 +296,7 @@ TEST_F(NodePublisherTest, AnAnswerThatWasLostIsNoSecondChange) {
   kube_.add_fault({.kind = FaultKind::kDropAfter, .method = "PATCH", .times = 1});
   check(CheckStatus::kFail, Severity::kReboot);
   start();
-  ASSERT_TRUE(wait_until([&] { return health()->failures == 1; }, seconds(10), "failure"));
+  ASSERT_TRUE(wait_until([&] { return health()->failures == 1; }, "failure"));
   pass_time(seconds(2));
   ASSERT_TRUE(settles("fail", "True"));
   EXPECT_EQ(kube_.get(kNode)["spec"]["taints"].size(), 1U);
@@ -306,9 +306,9 @@ TEST_F(NodePublisherTest, TheConditionIsWrittenEvenWhereTheNodesKeysAreRefused) 
   kube_.add_fault({.kind = FaultKind::kForbidden, .method = "PATCH", .path = kNode, .times = -1});
   check(CheckStatus::kFail, Severity::kReboot);
   start();
-  ASSERT_TRUE(wait_until([&] { return string_at(condition(), "status") == "True"; }, seconds(10),
-                         "the condition"));
-  ASSERT_TRUE(wait_until([&] { return health()->failures == 1; }, seconds(10), "failure"));
+  ASSERT_TRUE(
+      wait_until([&] { return string_at(condition(), "status") == "True"; }, "the condition"));
+  ASSERT_TRUE(wait_until([&] { return health()->failures == 1; }, "failure"));
   EXPECT_THAT(*health()->fault, HasSubstr("forbidden"));
 
   kube_.clear_faults();
@@ -346,7 +346,7 @@ TEST_F(NodePublisherTest, NewSettingsAreFollowedWithoutARestart) {
   ASSERT_TRUE(settles("fail", "True"));
   EXPECT_FALSE(is_tainted());
   publisher_->configure({}, seconds(300));
-  EXPECT_TRUE(wait_until([&] { return is_tainted(); }, seconds(10), "taint"));
+  EXPECT_TRUE(wait_until([&] { return is_tainted(); }, "taint"));
 }
 
 TEST_F(NodePublisherTest, ANewPresetIsFollowedWithoutARestart) {
@@ -356,7 +356,7 @@ TEST_F(NodePublisherTest, ANewPresetIsFollowedWithoutARestart) {
   };
   start({.preset = NodePreset::kAwsSamples});
   check(CheckStatus::kFail, Severity::kReboot);
-  ASSERT_TRUE(wait_until([&] { return suites_label() == "fail"; }, seconds(10), "the label"));
+  ASSERT_TRUE(wait_until([&] { return suites_label() == "fail"; }, "the label"));
   publisher_->configure({}, seconds(300));
   ASSERT_TRUE(settles("fail", "True"));
   EXPECT_EQ(suites_label(), "");
@@ -386,7 +386,7 @@ TEST_F(NodePublisherTest, LearnsHowManyGpusTheLabelsSayThereAre) {
   start_with(options);
   EXPECT_TRUE(
       wait_until([&] { return store_.state().machine.labelled == GpuCounts{{Vendor::kNvidia, 8}}; },
-                 seconds(10), "the count of the label"));
+                 "the count of the label"));
 }
 
 }  // namespace
