@@ -52,7 +52,7 @@ ip route add {SERVICES} dev cluster
             "--log-facility=-", "--no-resolv", "--no-hosts", "--local=/#/", f"--listen-address={ADDRESS}", "--bind-interfaces",
             f"--hostsdir={self.names}")
         add("datacenter", "/usr/bin/python3", HERE / "datacenter.py", self.folder, METADATA, ADDRESS, BMC_PORT, INSTANCE_TYPE)
-        add("etcd", "etcd", "--data-dir=/var/lib/etcd", "--log-level=error", "--unsafe-no-fsync")
+        add("etcd", self.programs / "etcd", "--data-dir=/var/lib/etcd", "--log-level=error", "--unsafe-no-fsync")
         add("kube-apiserver", self.programs / "kube-apiserver", "--etcd-servers=http://127.0.0.1:2379",
             f"--advertise-address={ADDRESS}", f"--service-cluster-ip-range={SERVICES}", "--allow-privileged=true",
             "--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction",

@@ -16,7 +16,7 @@ Json ready_node(const std::string& name) {
                                 {"kernelVersion", "6.1.0"},
                                 {"osImage", "Debian GNU/Linux 12"},
                                 {"containerRuntimeVersion", "containerd://1.7"},
-                                {"kubeletVersion", "v1.34.4"},
+                                {"kubeletVersion", "v1.37.2"},
                                 {"kubeProxyVersion", ""},
                                 {"operatingSystem", "linux"},
                                 {"architecture", "amd64"}};

@@ -187,7 +187,7 @@ class ControlPlane::Impl {
 
 std::string ControlPlane::why_unavailable() {
   const KubernetesParts parts = find_kubernetes_parts();
-  if (parts.etcd.empty()) return "no etcd on PATH: install etcd-server (`./dev deps`)";
+  if (parts.etcd.empty()) return "no etcd in the cache: `./dev deps` builds one";
   if (parts.apiserver.empty()) {
     return "no kube-apiserver: set KUBE_APISERVER, or let `./dev deps` build one";
   }

@@ -2,13 +2,11 @@
 
 #include <cstdlib>
 
-#include "tests/support/cache_folder.h"
+#include "tests/support/neighbours.h"
 #include "tests/support/process.h"
 
 namespace gpuward::support {
 namespace {
-
-constexpr const char* kVersionFolder = "kubernetes-1.34.4";
 
 std::string from_environment(const char* name) {
   const char* value = std::getenv(name);
@@ -18,9 +16,9 @@ std::string from_environment(const char* name) {
 }  // namespace
 
 KubernetesParts find_kubernetes_parts() {
-  const auto folder = cache_folder() / kVersionFolder;
+  const auto folder = folder_of(kKubernetes);
   KubernetesParts parts;
-  parts.etcd = find_program("etcd");
+  parts.etcd = find_program((folder / "etcd").string());
   const std::string given = from_environment("KUBE_APISERVER");
   parts.apiserver = find_program(given.empty() ? (folder / "kube-apiserver").string() : given);
   parts.controller_manager = find_program((folder / "kube-controller-manager").string());

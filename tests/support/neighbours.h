@@ -23,6 +23,8 @@ struct Neighbour {
   const char* command;  // that builds it
 };
 
+inline constexpr Neighbour kKubernetes{"controlplane", "k8s.io/kubernetes", "kubernetes",
+                                       "./dev deps"};
 inline constexpr Neighbour kOperator{"operator", "/prometheus-operator", "prometheus-operator",
                                      "./dev deps --all"};
 inline constexpr Neighbour kPrometheus{"prometheus", "/prometheus/prometheus", "prometheus",

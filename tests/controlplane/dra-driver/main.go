@@ -53,6 +53,11 @@ func (driver) HandleError(_ context.Context, err error, message string) {
 	log.Printf("%s: %v", message, err)
 }
 
+// All devices are healthy, which needs no report.
+func (driver) WatchHealthStatus(context.Context, chan<- kubeletplugin.DeviceHealthReport) error {
+	return kubeletplugin.ErrHealthNotSupported
+}
+
 func device(minor, uuid string) resource.Device {
 	kind := "gpu"
 	return resource.Device{

@@ -106,7 +106,7 @@ Json open_api_paths(const Registry& registry, const GroupVersion& gv) {
 
 Json open_api_document(const Registry& registry, const GroupVersion& gv) {
   return {{"openapi", "3.0.0"},
-          {"info", {{"title", "Kubernetes"}, {"version", "v1.34.4"}}},
+          {"info", {{"title", "Kubernetes"}, {"version", "v1.37.2"}}},
           {"paths", open_api_paths(registry, gv)},
           {"components", {{"schemas", Json::object()}}}};
 }
@@ -120,7 +120,7 @@ Json open_api_index(const Registry& registry) {
 }
 
 Json server_version() {
-  return {{"major", "1"},        {"minor", "34"},           {"gitVersion", "v1.34.4-gpuward-fake"},
+  return {{"major", "1"},        {"minor", "37"},           {"gitVersion", "v1.37.2-gpuward-fake"},
           {"gitCommit", ""},     {"gitTreeState", "clean"}, {"buildDate", "2026-01-01T00:00:00Z"},
           {"goVersion", "none"}, {"compiler", "none"},      {"platform", "linux/amd64"}};
 }

@@ -1,17 +1,22 @@
 // Where the real parts are taken from, and what a missing one means.
 #include "tests/support/kubernetes_parts.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <map>
+#include <string>
 
 #include "tests/support/environment.h"
+#include "tests/support/neighbours.h"
 #include "tests/support/require.h"
 #include "tests/support/temp_dir.h"
 
 namespace gpuward::support {
 namespace {
+
+using ::testing::MatchesRegex;
 
 std::filesystem::path program_in(const TempDir& folder, const std::string& name) {
   std::filesystem::create_directories((folder / name).parent_path());
@@ -20,17 +25,28 @@ std::filesystem::path program_in(const TempDir& folder, const std::string& name)
   return path;
 }
 
+// In the folder of the version that tests/controlplane/go.mod names.
+std::string pinned(const std::string& program) {
+  return "kubernetes-" + version_of(kKubernetes) + "/" + program;
+}
+
 TEST(KubernetesParts, AreTakenFromTheCache) {
   const TempDir cache;
-  const auto apiserver = program_in(cache, "kubernetes-1.34.4/kube-apiserver");
+  const auto apiserver = program_in(cache, pinned("kube-apiserver"));
+  const auto etcd = program_in(cache, pinned("etcd"));
   const Environment where("GPUWARD_CACHE", cache.path().string());
   const Environment none("KUBE_APISERVER", "");
   EXPECT_EQ(find_kubernetes_parts().apiserver, apiserver);
+  EXPECT_EQ(find_kubernetes_parts().etcd, etcd);
+}
+
+TEST(KubernetesParts, HaveTheVersionThatGoModNames) {
+  EXPECT_THAT(version_of(kKubernetes), MatchesRegex("1\\.[0-9]+\\.[0-9]+"));
 }
 
 TEST(KubernetesParts, GiveWayToTheApiServerThatSomebodyNames) {
   const TempDir cache;
-  program_in(cache, "kubernetes-1.34.4/kube-apiserver");
+  program_in(cache, pinned("kube-apiserver"));
   const auto own = program_in(cache, "own/kube-apiserver");
   const Environment where("GPUWARD_CACHE", cache.path().string());
   const Environment named("KUBE_APISERVER", own.string());
