@@ -16,9 +16,11 @@ std::string repository_file(const std::string& path) {
   return text.value_or("");
 }
 
-constexpr const char* kDpkgQuery = R"(for package; do :; done
-case " $MISSING " in *" $package "*) exit 1 ;; esac
-echo 'install ok installed')";
+// dpkg-query -W -f FORMAT PACKAGE...
+constexpr const char* kDpkgQuery = R"(shift 3
+for package; do
+  case " $MISSING " in *" $package "*) ;; *) echo "installed $package" ;; esac
+done)";
 
 constexpr const char* kAptGet = R"(echo "apt-get $*" >>"$ASKED"
 [ -n "$UNINSTALLABLE" ] || exit 0

@@ -30,10 +30,10 @@ TEST(Dev, RefusesACommandThatItDoesNotKnow) { EXPECT_EQ(Checkout().dev({"tset"})
 
 TEST(Dev, InstallsWhatIsMissingAndSaysHowLongItTook) {
   const Checkout checkout;
-  const auto said = checkout.dev({"deps"}, {{"MISSING", "etcd-server"}});
+  const auto said = checkout.dev({"deps"}, {{"MISSING", "openssl"}});
   EXPECT_EQ(said.exit_code, 0) << said.error_output;
-  EXPECT_THAT(said.output, ContainsRegex("==> installing etcd-server" + std::string(kTook)));
-  EXPECT_THAT(checkout.asked(), ContainsRegex("apt-get .*install .* etcd-server\n"));
+  EXPECT_THAT(said.output, ContainsRegex("==> installing openssl" + std::string(kTook)));
+  EXPECT_THAT(checkout.asked(), ContainsRegex("apt-get .*install .* openssl\n"));
 }
 
 TEST(Dev, InstallsNoPackageThatIsThere) {
@@ -52,9 +52,9 @@ TEST(Dev, BuildsTheNeighboursThatACommandNeedsAndNoOther) {
 
 TEST(Dev, NamesThePackageThatCannotBeInstalled) {
   const auto said = Checkout().dev(
-      {"deps"}, {{"MISSING", "g++ etcd-server prometheus"}, {"UNINSTALLABLE", "etcd-server"}});
+      {"deps"}, {{"MISSING", "g++ openssl prometheus"}, {"UNINSTALLABLE", "openssl"}});
   EXPECT_NE(said.exit_code, 0);
-  EXPECT_THAT(said.error_output, HasSubstr("could not install the Debian package 'etcd-server'"));
+  EXPECT_THAT(said.error_output, HasSubstr("could not install the Debian package 'openssl'"));
   EXPECT_THAT(said.error_output, Not(HasSubstr("'prometheus'")));
 }
 

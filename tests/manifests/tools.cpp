@@ -50,13 +50,12 @@ std::string indented_lines(const std::string& text) {
 }  // namespace
 
 std::string why_no_helm() {
-  return helm_program().empty() ? "no pinned helm on this machine: run `./dev deps --all`" : "";
+  return helm_program().empty() ? "no pinned helm in the cache: `.ci/run` builds one" : "";
 }
 
 std::string why_no_kubectl() {
-  return support::find_program("kubectl").empty()
-             ? "no kubectl on this machine: run `./dev deps --all`"
-             : "";
+  return support::find_program("kubectl").empty() ? "no kubectl in the cache: `.ci/run` builds one"
+                                                  : "";
 }
 
 std::filesystem::path tree(const std::string& path) {

@@ -187,16 +187,16 @@ class ControlPlane::Impl {
 
 std::string ControlPlane::why_unavailable() {
   const KubernetesParts parts = find_kubernetes_parts();
-  if (parts.etcd.empty()) return "no etcd in the cache: `./dev deps` builds one";
+  if (parts.etcd.empty()) return "no etcd in the cache: `.ci/run` builds one";
   if (parts.apiserver.empty()) {
-    return "no kube-apiserver: set KUBE_APISERVER, or let `./dev deps` build one";
+    return "no kube-apiserver: set KUBE_APISERVER, or let `.ci/run` build one";
   }
   return {};
 }
 
 std::string ControlPlane::why_no_controllers() {
   if (!find_kubernetes_parts().controller_manager.empty()) return {};
-  return "no kube-controller-manager in the cache: `./dev deps` builds one";
+  return "no kube-controller-manager in the cache: `./dev deps --all` builds one";
 }
 
 Result<std::unique_ptr<ControlPlane>> ControlPlane::start(ControlPlaneOptions options) {
@@ -225,7 +225,9 @@ std::filesystem::path ControlPlane::kubeconfig_for(const std::string& token) con
 Result<Process::Outcome> ControlPlane::kubectl(std::vector<std::string> arguments,
                                                std::string input) const {
   ProcessOptions options;
-  options.argv = {"kubectl", "--kubeconfig=" + impl_->kubeconfig().string()};
+  const auto& kubeconfig = impl_->kubeconfig();
+  options.argv = {"kubectl", "--kubeconfig=" + kubeconfig.string(),
+                  "--cache-dir=" + (kubeconfig.parent_path() / "kubectl-cache").string()};
   options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
   options.input = std::move(input);
   return Process::run(std::move(options));
