@@ -94,7 +94,7 @@ def main():
 
 def run():
     if os.environ.get("GPUWARD_TIER") != "all" and not os.environ.get("GPUWARD_CLUSTER_TEST"):
-        print("cluster_test.py: Skipped\na real cluster: `./dev cluster test`, or `./dev test --all`")
+        print("cluster_test.py: Skipped\nruns with `./dev test --all`, or by `./dev cluster test`")
         return 0
     if cluster.is_up():
         cluster.down()

@@ -64,8 +64,10 @@ constexpr const char* kGit = R"([ "$1" != status ] || printf '%s' "$CHANGED")";
 
 // Nothing is built.
 constexpr const char* kNeighbours = R"(#!/bin/bash
-[ "$1" = need ] && { echo "neighbours $*" >>"$ASKED"; exit 0; }
-echo "$GPUWARD_CACHE/$2")";
+case $1 in
+  need) echo "neighbours $*" >>"$ASKED" ;;
+  folder) echo "$GPUWARD_CACHE/$2" ;;
+esac)";
 
 }  // namespace
 

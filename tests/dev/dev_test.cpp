@@ -79,6 +79,24 @@ TEST(Dev, SaysNothingOfSkippingWhereNothingWasSkipped) {
   EXPECT_THAT(Checkout().dev({"test"}).output, Not(HasSubstr("Not run here")));
 }
 
+TEST(Dev, FailsIfATierSkipsACaseThatItHas) {
+  const auto said = Checkout().dev({"test", "--landing"}, {{"SKIPPED", "mounted with noatime"}});
+  EXPECT_NE(said.exit_code, 0);
+  EXPECT_THAT(said.error_output, HasSubstr("A case was skipped that this tier has"));
+  EXPECT_EQ(Checkout()
+                .dev({"test", "--landing"}, {{"SKIPPED", "runs with `./dev test --all`"}})
+                .exit_code,
+            0);
+}
+
+TEST(Dev, RunsNothingOnAnotherApiServerThatCannotBeBuilt) {
+  const Checkout checkout;
+  checkout.script("tests/neighbours/neighbours", "#!/bin/sh\n[ \"$1\" != api-server ]\n");
+  EXPECT_NE(checkout.dev({"test", "--kubernetes", "1.99.0"}).exit_code, 0);
+  EXPECT_THAT(checkout.asked(), Not(HasSubstr("ctest")));
+  EXPECT_NE(Checkout().dev({"test", "--kubernetes"}).exit_code, 0);
+}
+
 // What a tier promises fails if it is missing (tests/support/require.h); ctest's summary comes
 // last.
 TEST(Dev, SaysWhichTierRunsAndWhereItsTimeWent) {
@@ -141,8 +159,11 @@ TEST(Dev, RunsOfWhatHasChangedOnlyTheTestsThatItCanBreak) {
 
   checkout.script("build/release/bin/program", "another");
   EXPECT_EQ(checkout.dev({"test", "--changed"}).exit_code, 0);
-
   EXPECT_THAT(checkout.asked(), HasSubstr("-R ^(architecture_test|b_test|reference_test)$ "));
+
+  checkout.script("build/release/bin/a_test", "another");
+  EXPECT_EQ(checkout.dev({"test", "--changed"}).exit_code, 0);
+  EXPECT_THAT(checkout.asked(), HasSubstr("-R ^(a_test|architecture_test|reference_test)$ "));
 }
 
 TEST(Dev, RunsTestsManyTimesBesideABusyMachine) {

@@ -57,8 +57,9 @@ class Neighbours : public ::testing::Test {
   [[nodiscard]] std::vector<std::string> in_cache() const {
     std::vector<std::string> names;
     if (!fs::exists(cache())) return names;
-    for (const auto& entry : fs::directory_iterator(cache()))
-      names.push_back(entry.path().filename());
+    for (const auto& entry : fs::directory_iterator(cache())) {
+      if (entry.path().filename() != ".building") names.push_back(entry.path().filename());
+    }
     return names;
   }
 

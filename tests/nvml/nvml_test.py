@@ -211,7 +211,7 @@ def add_tests(folder):
 def main():
     may_skip = os.environ.get("GPUWARD_TIER") != "all" and not os.environ.get("GPUWARD_NVML")
     if may_skip and not list(reading.package.folder().glob("*.whl")):
-        print("nvml_test.py: Skipped\nno nvidia-ml-py in the cache, and the package index is asked only by ./dev test --all")
+        print("nvml_test.py: Skipped\nruns with `./dev test --all`, which asks the package index for nvidia-ml-py")
         return 0
     reading.package.wheel()
     print("Not compared:")

@@ -1,4 +1,4 @@
-// Where `./dev deps` puts what no Debian package has. Used by whoever starts such a part.
+// Where tests/neighbours puts programs that no Debian package has. Used by tests that start one.
 #pragma once
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Where the real Kubernetes programs are: KUBE_APISERVER, or the versioned cache that `./dev deps`
-// fills (GPUWARD_CACHE, default ~/.cache/gpuward). Used by ControlPlane.
+// Where the real Kubernetes programs are: KUBE_APISERVER, or the versioned cache that `.ci/run` and
+// `./dev deps --all` fill (GPUWARD_CACHE, default ~/.cache/gpuward). Used by ControlPlane.
 #pragma once
 
 #include <filesystem>

@@ -24,7 +24,7 @@ struct Neighbour {
 };
 
 inline constexpr Neighbour kKubernetes{"controlplane", "k8s.io/kubernetes", "kubernetes",
-                                       "./dev deps"};
+                                       "./dev deps --all"};
 inline constexpr Neighbour kOperator{"operator", "/prometheus-operator", "prometheus-operator",
                                      "./dev deps --all"};
 inline constexpr Neighbour kPrometheus{"prometheus", "/prometheus/prometheus", "prometheus",

@@ -12,6 +12,7 @@
 #include "exporter/evidence/tools.h"
 #include "tests/support/environment.h"
 #include "tests/support/process.h"
+#include "tests/support/require.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
 
@@ -299,7 +300,7 @@ TEST_F(CollectTest, LooksForToolsOnTheNodeAndInTheDriversContainer) {
 
 // A root with a shell and nothing else.
 TEST_F(CollectTest, RunsTheNodesOwnProgramInTheNodesRoot) {
-  if (::geteuid() != 0) GTEST_SKIP() << "chroot is for root alone";
+  GPUWARD_REQUIRE(::geteuid() == 0 ? "" : "chroot is for root alone");
   const fs::path root = folder_ / "proc/1/root";
   for (const char* made : {"bin", "tmp", "usr/bin"}) fs::create_directories(root / made);
   const auto libraries =
