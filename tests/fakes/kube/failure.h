@@ -1,5 +1,5 @@
 // What the fake API refuses, in the words of the real one: every function makes the Status that
-// kube-apiserver 1.34 sends in that case. Used by all parts of the fake.
+// kube-apiserver 1.37 sends in that case. Used by all parts of the fake.
 #pragma once
 
 #include <expected>

@@ -128,6 +128,16 @@ void check_number(const Json& value, const Json& schema, const std::string& path
   }
 }
 
+// A number with a fraction has the wrong type, and is checked as a number nevertheless.
+void check_fraction(const Json& value, const Json& schema, const std::string& path,
+                    Causes& causes) {
+  causes.push_back(
+      {"FieldValueInvalid",
+       "Invalid value: \"\": Checked value must be of type integer (default format) in " + path,
+       "<nil>"});
+  check_number(value, schema, path, causes);
+}
+
 void check_object(const Json& value, const Json& schema, const std::string& path, Causes& causes) {
   check_count(value, {member_at(schema, "minProperties"), member_at(schema, "maxProperties")},
               "properties", path, causes);
@@ -197,6 +207,7 @@ std::vector<Cause> validate(const Json& value, const Json& schema, const std::st
                       "Invalid value: \"" + type_of(value) + "\": " + path +
                           " in body must be of type " + expected + ": \"" + type_of(value) + "\"",
                       path.empty() ? "<nil>" : path});
+    if (type == "integer" && value.is_number()) check_fraction(value, schema, path, causes);
     return causes;
   }
   check_enum(value, schema, path, causes);

@@ -44,6 +44,7 @@ std::vector<Case> custom_cases() {
         post(kWidgets, widget("w2", R"({"node":"n","count":10})")),
         post(kWidgets, widget("w2", R"({"node":"n","count":-1})")),
         post(kWidgets, widget("w2", R"({"node":"n","count":1.5})")),
+        post(kWidgets, widget("w2", R"({"node":"n","count":9.5})")),
         post(kWidgets, widget("w2", R"({"node":"n","steps":[{},{},{}]})")),
         post(kWidgets, widget("w2", R"({"node":"n","steps":{}})")),
         post(kWidgets, widget("w2", R"({"node":"n","at":"now"})")),
