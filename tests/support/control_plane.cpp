@@ -105,7 +105,15 @@ class ControlPlane::Impl {
     request.headers = {{"Authorization", std::string("Bearer ") + kAdminToken},
                        {"Content-Type", content_type_of(method)}};
     request.body = body;
-    return client_->send(request);
+    auto answer = client_->send(request);
+    // A kind that was defined a moment ago has no storage yet: the server asks to be asked again.
+    (void)poll_until([&] {
+      const bool waits = answer && answer->status == 429 &&
+                         answer->body.find("storage is (re)initializing") != std::string::npos;
+      if (waits) answer = client_->send(request);
+      return !waits;
+    });
+    return answer;
   }
 
   // By etcd's own JSON gateway.

@@ -17,13 +17,22 @@ std::string event_line(std::string_view type, const Json& object) {
   return "{\"type\":\"" + std::string(type) + "\",\"object\":" + dump_json(object) + "}\n";
 }
 
+Json bookmark_object(const Resource& resource, Revision revision) {
+  return {{"kind", resource.kind},
+          {"apiVersion", resource.api_version()},
+          {"metadata",
+           {{"resourceVersion", std::to_string(revision)}, {"creationTimestamp", nullptr}}}};
+}
+
 std::string bookmark(const Resource& resource, Revision revision) {
-  return event_line(
-      "BOOKMARK",
-      {{"kind", resource.kind},
-       {"apiVersion", resource.api_version()},
-       {"metadata",
-        {{"resourceVersion", std::to_string(revision)}, {"creationTimestamp", nullptr}}}});
+  return event_line("BOOKMARK", bookmark_object(resource, revision));
+}
+
+// Of a list that is asked for as a watch, which is how kubectl lists before it waits.
+std::string end_of_present(const Resource& resource, Revision revision) {
+  Json object = bookmark_object(resource, revision);
+  object["metadata"]["annotations"] = {{"k8s.io/initial-events-end", "true"}};
+  return event_line("BOOKMARK", object);
 }
 
 // A change as this watch sees it: what leaves the selection is gone, what enters it is new.
@@ -49,7 +58,7 @@ bool send_present(const World& world, const WatchPlan& plan, http::BodyWriter& w
     if (!plan.selector.selects(*object)) continue;
     if (!writer.write(event_line("ADDED", plan.render(*object)))) return false;
   }
-  return true;
+  return !plan.ends_present || writer.write(end_of_present(*plan.target.resource, since));
 }
 
 bool send_changes(const WatchPlan& plan, const Store::News& news, http::BodyWriter& writer) {
@@ -71,7 +80,10 @@ Outcome<WatchPlan> plan_watch(const Target& target, const http::Query& query) {
   plan.target = target;
   plan.selector = *std::move(selector);
   const std::string version = query_value(query, "resourceVersion");
-  plan.sends_present = version.empty() || version == "0";
+  const bool is_list = query_value(query, "sendInitialEvents") == "true";
+  if (is_list && query_value(query, "resourceVersionMatch") != "NotOlderThan")
+    return bad_request("resourceVersionMatch: Forbidden: sendInitialEvents requires NotOlderThan");
+  plan.sends_present = is_list || version.empty() || version == "0";
   if (!plan.sends_present) {
     const auto since = parse_integer<Revision>(version);
     if (!since) return bad_request("resourceVersion: Invalid value: \"" + version + "\"");
@@ -79,6 +91,7 @@ Outcome<WatchPlan> plan_watch(const Target& target, const http::Query& query) {
   }
   const std::string bookmarks = query_value(query, "allowWatchBookmarks");
   plan.bookmarks = bookmarks == "true" || bookmarks == "1";
+  plan.ends_present = is_list && plan.bookmarks;
   plan.timeout = std::chrono::seconds(
       parse_integer<std::int64_t>(query_value(query, "timeoutSeconds")).value_or(0));
   plan.render = [](const Json& object) { return object; };
