@@ -61,7 +61,7 @@ class RunningAlertmanager {
     }
     return names;
   }
-  // What hides an alert may reach Alertmanager's inhibitor a moment after the alert itself.
+  // An inhibiting alert may reach Alertmanager's inhibitor a moment after the alert itself.
   void expect_heard(const std::string& node, const std::set<std::string>& names) const {
     (void)support::poll_until([&] { return heard(node) == names; });
     EXPECT_EQ(heard(node), names) << node;

@@ -61,8 +61,7 @@ TEST(Programs, LieInBinOfTheirBuildFolder) {
             "${sourceDir}/build/${presetName}");
 }
 
-// What is not built is not tested: gpuward-amd-health needs gRPC, without which CMake leaves it
-// out.
+// CMake leaves gpuward-amd-health and its tests out if gRPC is missing.
 TEST(Programs, AreAllBuilt) {
   for (const char* name :
        {"gpuward-exporter", "gpuward-remediator", "gpuwardctl", "gpuward-amd-health"})

@@ -1,6 +1,5 @@
-// A folder with `./dev` in it on a machine that is made up: apt, cmake, ctest, git and what
-// builds the neighbours are scripts
-// that note what they were asked and do as a test tells them. Used by the tests of `./dev`.
+// A folder with `./dev` in it on a made-up machine: apt, cmake, ctest, git and tests/neighbours are
+// scripts that record their arguments and do as a test says. Used by the tests of `./dev`.
 #pragma once
 
 #include <filesystem>

@@ -97,8 +97,8 @@ TEST(Dev, RunsNothingOnAnotherApiServerThatCannotBeBuilt) {
   EXPECT_NE(Checkout().dev({"test", "--kubernetes"}).exit_code, 0);
 }
 
-// What a tier promises fails if it is missing (tests/support/require.h); ctest's summary comes
-// last.
+// A test fails if a part that its tier has is missing (tests/support/require.h). ctest's summary
+// comes last.
 TEST(Dev, SaysWhichTierRunsAndWhereItsTimeWent) {
   for (const auto& [arguments, tier] :
        std::vector<std::pair<std::vector<std::string>, std::string>>{

@@ -106,7 +106,7 @@ class ControlPlane::Impl {
                        {"Content-Type", content_type_of(method)}};
     request.body = body;
     auto answer = client_->send(request);
-    // A kind that was defined a moment ago has no storage yet: the server asks to be asked again.
+    // A kind that was defined a moment ago has no storage yet: the server answers 429 until it has.
     (void)poll_until([&] {
       const bool waits = answer && answer->status == 429 &&
                          answer->body.find("storage is (re)initializing") != std::string::npos;

@@ -1,4 +1,4 @@
-// Where the real Kubernetes programs are: KUBE_APISERVER, or the versioned cache that `.ci/run` and
+// Finds the real Kubernetes programs: KUBE_APISERVER, or the versioned cache that `.ci/run` and
 // `./dev deps --all` fill (GPUWARD_CACHE, default ~/.cache/gpuward). Used by ControlPlane.
 #pragma once
 

@@ -25,7 +25,7 @@ struct WatchPlan {
   Target target;
   Selector selector;
   Revision since = 0;
-  bool sends_present = false;  // without a revision: what there is comes first, as ADDED
+  bool sends_present = false;  // the present objects come first, as ADDED
   bool ends_present = false;   // then a BOOKMARK says that these were all
   bool bookmarks = false;
   std::chrono::seconds timeout{0};  // zero: until the client goes

@@ -28,7 +28,8 @@ std::string bookmark(const Resource& resource, Revision revision) {
   return event_line("BOOKMARK", bookmark_object(resource, revision));
 }
 
-// Of a list that is asked for as a watch, which is how kubectl lists before it waits.
+// Ends the objects of a watch with sendInitialEvents; kubectl lists by such a watch before it
+// waits.
 std::string end_of_present(const Resource& resource, Revision revision) {
   Json object = bookmark_object(resource, revision);
   object["metadata"]["annotations"] = {{"k8s.io/initial-events-end", "true"}};

@@ -15,7 +15,7 @@ class ClientProxyTest : public ::testing::Test {
   static Result<ClientResponse> get(const std::string& url) {
     return CurlClient().send(get_request(url));
   }
-  // Of an address of the cloud, which may not answer.
+  // An address of the cloud may not answer.
   static void try_to_get(const std::string& url) {
     ClientRequest request = get_request(url);
     request.timeout = std::chrono::milliseconds(2'000);
