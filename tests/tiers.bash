@@ -39,10 +39,10 @@ test_landing() {
   cat >build/landing/CTestTestfile.cmake <<TEXT
 subdirs("$PWD/build/release")
 add_test(api_server nice -n 19 "$PWD/tests/neighbours/neighbours" need api-server helm)
-set_tests_properties(api_server PROPERTIES FIXTURES_SETUP api_server TIMEOUT 3600 PROCESSORS 2 COST 1000)
+set_tests_properties(api_server PROPERTIES FIXTURES_SETUP api_server TIMEOUT 3600 COST 1000)
 add_test(sanitized nice -n 19 "$PWD/dev" test --sanitized)
 add_test(lint_of_changes nice -n 19 "$PWD/dev" lint --changed)
-set_tests_properties(sanitized lint_of_changes PROPERTIES TIMEOUT 3600 PROCESSORS 2 COST 900)
+set_tests_properties(sanitized lint_of_changes PROPERTIES TIMEOUT 3600 COST 900)
 TEXT
   run_tests landing build/landing --label-exclude '^all$' "$@"
 }

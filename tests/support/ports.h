@@ -20,7 +20,7 @@ namespace gpuward::support {
 
 // Reserves `port` among all test programs until this process ends. The reservation is the name of a
 // socket, and the kernel keeps those names per network namespace, as it keeps ports: programs of
-// another clone see it too.
+// another checkout see it too.
 [[nodiscard]] inline bool reserve_port(int port) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -60,7 +60,12 @@ namespace gpuward::support {
     const int port = ports(chance);
     if (port < lowest_of_kernel && reserve_port(port) && try_port(port) != 0) return port;
   }
-  return try_port(0);  // a machine that keeps all ports to the kernel
+  // The kernel's range begins below 10000: it may give such a port to a connection too.
+  for (int attempt = 0; attempt < 200; ++attempt) {
+    const int port = try_port(0);
+    if (port != 0 && reserve_port(port)) return port;
+  }
+  return 0;
 }
 
 }  // namespace gpuward::support

@@ -215,7 +215,8 @@ TEST_F(FileFollowerTest, StopsWaitingAtOnceWhenAsked) {
   {
     std::jthread reader([&](const std::stop_token& stop) {
       while (!stop.stop_requested()) {
-        EXPECT_TRUE(follower.read([](const LogRecord&) {}, 1h, stop).has_value());
+        EXPECT_TRUE(
+            follower.read([](const LogRecord&) {}, 2 * support::kGenerous, stop).has_value());
       }
     });
   }

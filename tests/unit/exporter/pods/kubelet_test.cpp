@@ -102,7 +102,7 @@ TEST_F(KubeletTest, IsNotWaitedForAfterAStop) {
   std::stop_source stop;
   const std::jthread stopper([&stop] { stop.request_stop(); });
 
-  const auto workloads = Kubelet(server.path(), 1h).list(stop.get_token());
+  const auto workloads = Kubelet(server.path(), 2 * support::kGenerous).list(stop.get_token());
 
   ASSERT_FALSE(workloads.has_value());
   EXPECT_EQ(workloads.error().kind, ErrorKind::kCancelled);

@@ -38,7 +38,7 @@ class ScriptedSource final : public WorkloadSource {
 class HangingSource final : public WorkloadSource {
  public:
   Result<Workloads> list(const std::stop_token& stop) override {
-    SystemClock().sleep_for(1h, stop);
+    SystemClock().sleep_for(2 * support::kGenerous, stop);
     return fail(ErrorKind::kCancelled, "stopped");
   }
 };
