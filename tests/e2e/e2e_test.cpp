@@ -242,7 +242,7 @@ TEST_F(Flow, ChangesNothingWhenTheRemediatorIsRestarted) {
   const double first_start = started_at();
   const auto restarted = scene_->stack().restart_remediator();
   ASSERT_TRUE(restarted) << restarted.error().message;
-  // It was ready before it was scraped: by then it has read what there is and looked at each node.
+  // It was ready before it was scraped: it has read what there is and looked at each node.
   EXPECT_TRUE(wait_until([&] { return started_at() > first_start && first_start > 0; },
                          "Prometheus has scraped the restarted remediator"));
   EXPECT_EQ(settled_remediation().resource_version, before.resource_version);

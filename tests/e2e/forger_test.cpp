@@ -114,7 +114,7 @@ TEST_P(ForgedPages, CanAccuseNoNodeButThatOfItsOwnTarget) {
   ASSERT_TRUE(wait_until([&] { return prometheus.has_series("gpuward-remediator"); },
                          "the page of the bystander is in Prometheus"))
       << prometheus.log();
-  // What the exporter says is judged later, hence together with what the bystander says.
+  // The output of the exporter is judged later, hence together with what the bystander says.
   prometheus.exporter.begin();
   ASSERT_TRUE(
       wait_until([&] { return prometheus.of_orders("node").contains("gpu-attacker"); }, "an alert"))

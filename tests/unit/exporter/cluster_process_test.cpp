@@ -167,7 +167,7 @@ TEST_F(ClusterProcess, ASweepOnATerminalWritesItsProgressOverInOneLine) {
   EXPECT_TRUE(support::wait_until([&] { return jobs().size() == 1; }, "its Job"));
   EXPECT_TRUE(
       support::wait_until([&] { return std::regex_search(shown += shown_on(terminal), kGoneOn); },
-                          "the time goes on in the same line"));
+                          "a later time in the same line"));
   for (const Json& job : jobs()) runner.run(job);
 
   EXPECT_EQ((*sweep)->wait_exit(), 0);

@@ -204,7 +204,7 @@ TEST_F(WholeRemediation, TakesItsMarksOffWhereAHumanCancels) {
 TEST_F(WholeRemediation, HoldsTheDrainWhileTheBreakerIsOpenUntilAHumanClosesIt) {
   begin({.more_policy = "budgets: {breaker: {nodes: 0, percent: 0, window: 10m}}\n"});
   ASSERT_TRUE(says("breaker"));
-  // The word is in the intent, before the taint goes on.
+  // The word is in the intent, before the taint is set.
   EXPECT_TRUE(stage_->play_until([&] { return stage_->is_tainted(); }));
   EXPECT_THAT(stage_->pods(), SizeIs(3));
   EXPECT_THAT(stage_->say({"breaker"}).output, HasSubstr("The circuit breaker is open since"));

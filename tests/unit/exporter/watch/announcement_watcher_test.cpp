@@ -51,7 +51,7 @@ class AnnouncementWatcherTest : public testing::Test {
     watcher = std::make_unique<AnnouncementWatcher>(
         tree.paths(), std::make_unique<SharedMetadata>(metadata), store, policy, clock, log);
   }
-  // Time goes on until the store has what `holds` says.
+  // Time passes until the store has what `holds` says.
   bool comes(const std::function<bool(const Snapshot&)>& holds) {
     return support::poll_until([&] {
       clock.advance(1s);

@@ -55,7 +55,7 @@ class SourcePollTest : public ::testing::Test {
           clock_.advance(seconds(31));
           return condition();
         },
-        "the poll goes on");
+        "the next poll");
   }
   fakes::FakeClock clock_;
   KeepingIntake intake_;

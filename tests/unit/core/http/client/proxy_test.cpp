@@ -32,7 +32,7 @@ TEST_F(ClientProxyTest, IsTakenFromTheEnvironment) {
   EXPECT_TRUE(proxy_.received().starts_with("GET http://192.0.2.1/a HTTP/1.1\r\n"));
 }
 
-// It would ask for its own instance type, and we would take it for ours.
+// It would ask for its own instance type, and we would use it as ours.
 TEST_F(ClientProxyTest, IsNeverAskedForWhatTheCloudSaysAboutThisMachine) {
   try_to_get("http://169.254.169.254:1/");
   try_to_get("http://[fd00:ec2::254]:1/");
