@@ -48,7 +48,7 @@ std::string report() {
        {"data",
         {{"resultType", "vector"},
          {"result", Json::array({sample("measured_at", std::to_string(now)),
-                                 sample("severity", "3"), sample("kernel_severity", "3"),
+                                 sample("severity", "3"), sample("confirmed_severity", "3"),
                                  sample("kernel_log_up", "1"), sample("boot", "1")})}}}});
 }
 

@@ -135,10 +135,12 @@ Status Exporter::serve(const Flags& flags, const http::WebConfig& web) {
   // first record, so that they cannot clear what nobody has seen yet.
   take_clear_requests();
   saver_ = std::make_unique<StateSaver>(store_, StateFile(flags.state_path), clock_, log_);
-  kernel_log_ =
-      std::make_unique<KernelLogWatcher>(open_kernel_log(policy_.get()->settings.kernel_log_path,
-                                                         boot_id, store_.state().position, clock_),
-                                         store_, policy_, clock_, log_, tap_for_loki());
+  kernel_log_ = std::make_unique<KernelLogWatcher>(
+      open_kernel_log(policy_.get()->settings.kernel_log_path, boot_id, store_.state().position,
+                      clock_),
+      store_, policy_, clock_, log_,
+      [this, host = node_trees(flags)] { return gpu_addresses(store_.snapshot(), host); },
+      tap_for_loki());
   watch_the_rest(flags, boot_id, std::move(known));
   return {};
 }

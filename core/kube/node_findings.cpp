@@ -16,15 +16,16 @@ struct Text {
 };
 
 constexpr std::size_t kLong = 500, kShort = 64;
-constexpr std::array<Text, 9> kTexts{{{"check", &NodeFinding::check, kShort},
-                                      {"code", &NodeFinding::code, kShort},
-                                      {"severity", &NodeFinding::severity, kShort},
-                                      {"gpu", &NodeFinding::gpu, kShort},
-                                      {"pciBusID", &NodeFinding::pci_bus_id, kShort},
-                                      {"serial", &NodeFinding::serial, kShort},
-                                      {"workload", &NodeFinding::workload, kLong},
-                                      {"meaning", &NodeFinding::meaning, kLong},
-                                      {"line", &NodeFinding::line, kLong}}};
+constexpr std::array<Text, 10> kTexts{{{"check", &NodeFinding::check, kShort},
+                                       {"code", &NodeFinding::code, kShort},
+                                       {"severity", &NodeFinding::severity, kShort},
+                                       {"gpu", &NodeFinding::gpu, kShort},
+                                       {"pciBusID", &NodeFinding::pci_bus_id, kShort},
+                                       {"serial", &NodeFinding::serial, kShort},
+                                       {"workload", &NodeFinding::workload, kLong},
+                                       {"meaning", &NodeFinding::meaning, kLong},
+                                       {"line", &NodeFinding::line, kLong},
+                                       {"witness", &NodeFinding::witness, kShort}}};
 
 Json to_json(const NodeFinding& finding) {
   Json json = {{"firstSeen", to_rfc3339(finding.first_seen)},

@@ -25,6 +25,8 @@ struct NodeFinding {
   std::string workload = {};  // who used the GPU: `namespace/pod`, several with commas
   std::string meaning = {};
   std::string line = {};  // of the kernel, or what the check has read
+  // What says so beside a line of the kernel log, or "measured"; empty: that line alone.
+  std::string witness = {};
   kube::WallTime first_seen, last_seen;
   bool is_unknown = false;  // a line of the kernel itself with a number that no table has
 

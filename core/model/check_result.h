@@ -41,6 +41,20 @@ struct Suspected {
   std::string pci_bus_id;
 };
 
+// A second witness for a finding of the kernel log, as long as the finding has this severity.
+struct Witnessed {
+  std::string check, code, pci_bus_id;
+  Severity severity = Severity::kNone;
+  std::string by;
+};
+
+// A GPU that has been reset by the word of its driver, and that was read since without a fault.
+struct Recovered {
+  std::string code;  // "succeeded", "ring_reset_succeeded"
+  std::string pci_bus_id;
+  WallTime at;  // of the reset
+};
+
 struct CheckResult {
   std::string check;  // "0-nvidia-smi": the number and name of the suite that gpuward replaces
   CheckStatus status = CheckStatus::kError;
@@ -51,6 +65,8 @@ struct CheckResult {
   std::vector<Finding> findings;
   std::vector<Untold> untold;
   std::vector<Suspected> suspected;
+  std::vector<Witnessed> witnessed;
+  std::vector<Recovered> recovered;
   // Why no job should start here, although it may be no reason to do anything to the node: a GPU
   // that the driver alone says is lost. Empty: nothing speaks against one.
   std::string no_job;

@@ -22,9 +22,10 @@ enum class ClearedBy : std::uint8_t { kReboot, kGpuReset, kDiagnostics, kOperato
   return kNames[static_cast<std::size_t>(cleared_by)];
 }
 
-// Who can have said so. Anybody with write access to /dev/kmsg can write a line that looks like the
-// driver's: such a finding (kUserSpace) may taint and cordon, never drain, reset, reboot or
-// terminate. kMeasured: a check of ours has asked the driver, sysfs or a test program.
+// Who can have said so. kUserSpace: a line that a program may have written, or that is not about a
+// device of this node. kKernel: a message of the kernel or of a driver. kMeasured: a check
+// has asked the driver, sysfs or a test program. A line alone may taint and cordon, and never
+// drain, reset, reboot or terminate: see Finding::is_confirmed().
 enum class Evidence : std::uint8_t { kKernel, kUserSpace, kMeasured };
 
 // "kernel", "user_space", "measured".
@@ -61,6 +62,14 @@ struct Finding {
   // Only the driver's library has reported it so far, no line of the kernel log: no second source
   // beside what the library says of the GPU.
   bool is_by_library_alone = false;
+  // What beside its line in the kernel log says so (exporter/checks/rules/witness.h): "driver
+  // event", "gpu ecc_uncorrected"; empty: nothing yet.
+  std::string witness = {};
+
+  // Whether it rests on more than a line of the kernel log.
+  [[nodiscard]] bool is_confirmed() const {
+    return evidence == Evidence::kMeasured || (evidence == Evidence::kKernel && !witness.empty());
+  }
 };
 
 }  // namespace gpuward

@@ -8,14 +8,20 @@
 namespace gpuward::xid {
 namespace {
 
-constexpr bool not_space(char c) { return c != ' '; }
+// `gfx_0.0.0`
+constexpr bool is_ring_name(char c) { return is_identifier(c) || c == '.'; }
+
+// A word ends here: a mark follows, or nothing.
+bool ends_word(const Scanner& text) {
+  return text.at_end() || std::string_view{"!,."}.contains(text.rest().front());
+}
 
 // `amdgpu 0000:68:00.0: `, `amdgpu 0000:03:00.0: amdgpu: `, `amdgpu: `, `[drm:amdgpu_job_timedout
 // [amdgpu]] *ERROR* `. False where the message is not the driver's.
 bool take_driver(Scanner& text, std::optional<PciAddress>& pci) {
   if (text.take("[drm:amdgpu")) {
-    text.take_until("]] ");
-    if (!text.take("]] ")) return false;
+    text.take_while(is_identifier);
+    if (!text.take(" [amdgpu]] ")) return false;
     text.take("*ERROR* ");
     return true;
   }
@@ -50,9 +56,11 @@ std::optional<Event> parse_gpu_reset(Scanner text) {
     text.take_while(is_digit);
     if (!text.take(")")) return std::nullopt;
   }
-  if (text.sees(" begin")) return labelled(Kind::kAmdReset, "begin");
-  if (text.sees(" succeeded")) return labelled(Kind::kAmdReset, "succeeded");
-  if (text.sees(" failed")) return labelled(Kind::kAmdReset, "failed");
+  for (const std::string_view outcome : {"begin", "succeeded", "failed"}) {
+    Scanner ahead = text;
+    if (ahead.take(" ") && ahead.take(outcome) && ends_word(ahead))
+      return labelled(Kind::kAmdReset, outcome);
+  }
   if (text.take(" end with ret = ") && text.take_number<int>().value_or(0) != 0) {
     return labelled(Kind::kAmdReset, "failed");
   }
@@ -63,10 +71,10 @@ std::optional<Event> parse_gpu_reset(Scanner text) {
 // queue is not the GPU: where its reset fails (`reset failure` in older kernels), the driver resets
 // the whole GPU next.
 std::optional<Event> parse_ring(Scanner text) {
-  text.take_while(not_space);
-  if (text.sees(" timeout")) return labelled(Kind::kAmdHang, "ring_timeout");
-  if (text.sees(" reset fail")) return labelled(Kind::kAmdReset, "ring_reset_failed");
-  if (text.sees(" reset succeeded")) return labelled(Kind::kAmdReset, "ring_reset_succeeded");
+  if (text.take_while(is_ring_name).empty()) return std::nullopt;
+  if (text.take(" timeout") && ends_word(text)) return labelled(Kind::kAmdHang, "ring_timeout");
+  if (text.take(" reset succeeded")) return labelled(Kind::kAmdReset, "ring_reset_succeeded");
+  if (text.take(" reset fail")) return labelled(Kind::kAmdReset, "ring_reset_failed");
   return std::nullopt;
 }
 
@@ -78,51 +86,52 @@ std::optional<Event> parse_reset(std::string_view message) {
   if (text.sees("qcm fence wait loop timeout")) return labelled(Kind::kAmdHang, "fence_timeout");
   if (is_method(message)) return labelled(Kind::kAmdReset, "method");
   if (text.take("Starting ")) {
-    text.take_while(not_space);
+    text.take_while(is_ring_name);
     if (text.sees(" ring reset")) return labelled(Kind::kAmdReset, "begin");
   }
   return std::nullopt;
 }
 
-std::string_view last_word(std::string_view text) {
-  const auto space = text.rfind(' ');
-  return space == std::string_view::npos ? text : text.substr(space + 1);
-}
-
-std::string_view without_last_word(std::string_view text) {
-  const auto word = last_word(text);
-  return text.substr(0, text.size() - std::min(text.size(), word.size() + 1));
-}
-
-std::optional<std::string_view> ras_label(std::string_view word) {
-  if (word == "correctable") return "CE";
-  if (word == "uncorrectable") return "UE";
-  if (word == "deferred") return "DE";
+std::optional<std::string_view> take_ras_label(Scanner& text) {
+  if (text.take("correctable")) return "CE";
+  if (text.take("uncorrectable")) return "UE";
+  if (text.take("deferred")) return "DE";
   return std::nullopt;
+}
+
+// `socket: 4, die: 0, `; older kernels have no comma behind it.
+void skip_place(Scanner& text) {
+  Scanner ahead = text;
+  if (!ahead.take("socket: ") || ahead.take_while(is_digit).empty()) return;
+  if (!ahead.take(", die: ") || ahead.take_while(is_digit).empty()) return;
+  ahead.take(",");
+  if (ahead.take(" ")) text = ahead;
 }
 
 // `socket: 4, die: 0, 3 new uncorrectable hardware errors detected in umc block`. The line `… in
 // total in umc block` that comes with it is the sum since the start, and no event of its own.
 std::optional<Event> parse_count(std::string_view message) {
-  constexpr std::string_view kDetected = " hardware errors detected in ";
-  const auto at = message.find(kDetected);
-  if (at == std::string_view::npos || message.substr(at + kDetected.size()).starts_with("total"))
+  Scanner text{message};
+  skip_place(text);
+  const auto count = text.take_number<std::uint64_t>();
+  if (!count || *count == 0 || !text.take(" ")) return std::nullopt;
+  text.take("new ");
+  const auto label = take_ras_label(text);
+  if (!label || !text.take(" hardware errors detected in ") || text.sees("total"))
     return std::nullopt;
-  auto before = message.substr(0, at);
-  const auto label = ras_label(last_word(before));
-  if (!label) return std::nullopt;
-  before = without_last_word(before);
-  if (last_word(before) == "new") before = without_last_word(before);
-  const auto count = Scanner{last_word(before)}.take_number<std::uint64_t>();
-  if (!count || *count == 0) return std::nullopt;
+  if (text.take_while(is_identifier).empty() || !text.take(" block")) return std::nullopt;
   auto event = labelled(Kind::kAmdRas, *label);
   event.count = *count;
   return event;
 }
 
 std::optional<Event> parse_ras(std::string_view message) {
-  if (message.starts_with("uncorrectable hardware error(")) return labelled(Kind::kAmdRas, "UE");
-  if (message.starts_with("Accelerator Check Architecture events logged"))
+  Scanner text{message};
+  if (text.take("uncorrectable hardware error(")) {
+    text.take_while(is_identifier);
+    return text.take(") detected") ? std::optional(labelled(Kind::kAmdRas, "UE")) : std::nullopt;
+  }
+  if (message == "Accelerator Check Architecture events logged")
     return labelled(Kind::kAmdRas, "ACA");
   return parse_count(message);
 }

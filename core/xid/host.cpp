@@ -73,6 +73,8 @@ std::optional<Event> parse_edac(std::string_view message) {
   if (!count || *count == 0) return std::nullopt;
   const bool corrected = text.take(" CE ");
   if (!corrected && !text.take(" UE ")) return std::nullopt;
+  // The words of the memory controller's driver: a process's name ends before them (15 bytes).
+  if (text.at_end() || !is_letter(text.rest().front())) return std::nullopt;
   auto event = labelled(Kind::kEdac, corrected ? "CE" : "UE");
   event.count = *count;
   return event;

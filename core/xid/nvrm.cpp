@@ -1,6 +1,7 @@
 #include "core/xid/nvrm.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
@@ -83,8 +84,8 @@ void read_nvlink5(std::string_view whole, Event& event) {
 
 // `GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)`: only where it leads
 // counts. Without a number, the text in the parentheses is looked up.
-void read_recovery(Scanner text, Event& event) {
-  if (!text.take("GPU recovery action changed from ")) return;
+void read_recovery(std::string_view whole, Event& event) {
+  Scanner text = behind_last("GPU recovery action changed from ", whole);
   text.take_until(" to ");
   if (!text.take(" to ")) return;
   if (text.take("0x")) {
@@ -114,7 +115,7 @@ void read_xid_detail(std::string_view text, Event& event) {
   if (event.code == kNvlinkFault) read_nvlink(text, event);
   if (event.code >= kNvlink5First && event.code <= kNvlink5Last)
     read_nvlink5(without_name(text), event);
-  if (event.code == kRecoveryActionChanged) read_recovery(Scanner{text}, event);
+  if (event.code == kRecoveryActionChanged) read_recovery(text, event);
 }
 
 constexpr std::uint32_t kFallenOffTheBus = 79;
@@ -235,6 +236,19 @@ std::optional<Event> parse_gpu(Scanner text) {
   return parse_rm_init(text, pci);
 }
 
+// Steps over the rest of a line and its break, as it is, as /dev/kmsg and as rsyslog escape it.
+bool take_line_break(Scanner& text) {
+  constexpr std::array<std::string_view, 3> kBreaks{"\n", "\\x0a", "#012"};
+  std::size_t behind = std::string_view::npos;
+  for (const auto line_break : kBreaks) {
+    const auto at = text.rest().find(line_break);
+    if (at != std::string_view::npos) behind = std::min(behind, at + line_break.size());
+  }
+  if (behind == std::string_view::npos) return false;
+  text.skip(behind);
+  return true;
+}
+
 // At probe time, one record of three lines: `The NVIDIA GPU 0000:b3:00.0` / `NVRM: (PCI ID:
 // 10de:26b5) installed in this system has` / `NVRM: fallen off the bus and is not responding to
 // commands.`
@@ -242,8 +256,13 @@ std::optional<Event> parse_probe(Scanner text) {
   const auto address =
       text.take_while([](char c) { return is_digit(c) || is_letter(c) || c == ':' || c == '.'; });
   const auto pci = parse_pci_address(address);
-  if (!pci || !text.rest().contains("fallen off the bus")) return std::nullopt;
-  return fallen_off(*pci);
+  if (!pci) return std::nullopt;
+  while (take_line_break(text)) {
+    text.skip_spaces();
+    if (!text.take("NVRM: ")) return std::nullopt;
+    if (text.sees("fallen off the bus")) return fallen_off(*pci);
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -258,9 +277,9 @@ std::optional<Event> parse_nvrm(std::string_view message) {
   return parse_rm_init(text, std::nullopt);
 }
 
-std::optional<UuidLine> parse_uuid_line(std::string_view record) {
+std::optional<UuidLine> parse_uuid_line(std::string_view message) {
   constexpr std::size_t kUuidSize = 40;  // GPU- and 36 of hexadecimal digits and hyphens
-  Scanner text{strip_prefixes(record)};
+  Scanner text{message};
   if (!text.take("NVRM: GPU at ")) return std::nullopt;
   text.take("PCI:");
   const auto pci = parse_pci_address(text.take_until(": "));

@@ -1,6 +1,10 @@
-// Reads kernel-log records. parse_record() is pure and knows one record; where the kernel broke one
-// into several lines of a text log, RecordJoiner (joiner.h) puts them together before. Prefixes are
-// read in prefix.cpp. Hot path: no allocation for a line that is not ours.
+// Reads kernel-log records. parse_message() is pure and knows one message; if a text log has broken
+// a record into several lines, RecordJoiner (joiner.h) puts them together before. Headers of text
+// logs are read in prefix.cpp. Hot path: no allocation for a line that is not ours.
+//
+// A process chooses its own name and that of its program, and the kernel prints both. So a message
+// counts by its beginning and by the shape that the driver gives it, and nothing is searched for in
+// the middle of one (tests/testdata/kernel_log/chosen_names.txt has what prints such names).
 #pragma once
 
 #include <optional>
@@ -11,13 +15,21 @@
 
 namespace gpuward::xid {
 
-// One record, with or without the prefixes of /dev/kmsg, dmesg, syslog, journald. Embedded newlines
+// A message as the kernel or a driver has printed it: nothing is in front of it. Embedded newlines
 // may be real or escaped as \x0a. nullopt: not an event (also for continuation and detail lines).
 // Any bytes are accepted. Thread-safe.
-[[nodiscard]] std::optional<Event> parse_record(std::string_view record);
+[[nodiscard]] std::optional<Event> parse_message(std::string_view message);
 
-// The message of a record, without prefixes: what is shown as evidence.
-[[nodiscard]] std::string_view strip_prefixes(std::string_view record);
+// One line of a text log, with the header that the log puts in front of a message, or without.
+[[nodiscard]] std::optional<Event> parse_record(std::string_view line);
+
+// The message of such a line. A header is taken off once: of /dev/kmsg, of dmesg, of syslog or the
+// journal, or of dmesg within syslog.
+[[nodiscard]] std::string_view strip_prefixes(std::string_view line);
+
+// A program's record of /dev/kmsg without the one `[seconds] ` that it may begin with: a line that
+// was copied out of dmesg has it.
+[[nodiscard]] std::string_view without_seconds(std::string_view text);
 
 // Whether a line of a log that has all programs in it is another program's: there is a time in
 // front, as syslog and the journal write it, and no tag of the kernel. Never true of /dev/kmsg.
@@ -33,6 +45,6 @@ struct UuidLine {
   PciAddress pci;
   std::string uuid;
 };
-[[nodiscard]] std::optional<UuidLine> parse_uuid_line(std::string_view record);
+[[nodiscard]] std::optional<UuidLine> parse_uuid_line(std::string_view message);
 
 }  // namespace gpuward::xid

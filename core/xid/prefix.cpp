@@ -1,5 +1,5 @@
-// What stands in front of a kernel message, by who wrote the log down. Prefixes can be stacked: a
-// log that was written into another log carries both.
+// What a text log puts in front of a kernel message. Each part of a header is taken off once and in
+// its order. A second header is part of the message: it may be the name of a process.
 #include <algorithm>
 #include <array>
 
@@ -9,8 +9,8 @@
 namespace gpuward::xid {
 namespace {
 
-// More than any real log has stacked.
-constexpr int kMaxPrefixes = 8;
+// The time of dmesg, and behind it the task, or the time of a line copied out of another dmesg.
+constexpr int kMaxBrackets = 2;
 // A syslog or journal header is a time, a host and at most a few words.
 constexpr std::size_t kMaxHeaderWords = 8;
 
@@ -25,6 +25,9 @@ bool take_kmsg(Scanner& line) {
   line = ahead;
   return true;
 }
+
+// The kernel's own facility is 0: 8 * facility + level.
+bool is_of_user_space(Scanner header) { return header.take_number<unsigned>().value_or(8) > 7; }
 
 // `<4>` of a raw syslog.
 bool take_priority(Scanner& line) {
@@ -100,28 +103,29 @@ bool take_facility(Scanner& line) {
 
 // `Nov 18 17:26:39 host kernel: `, `host kernel: `, `kernel: `, `1 2024-…Z host kernel - - - `. A
 // word that ends in a colon before `kernel:` is another program's tag, and then the line is not the
-// kernel's.
-bool take_syslog_header(Scanner& line) {
+// kernel's. More words than a host are a date: its first or second word begins with a digit.
+bool take_syslog_header(Scanner& line, std::size_t most_words = kMaxHeaderWords) {
   Scanner ahead = line;
-  for (std::size_t word_count = 0; word_count < kMaxHeaderWords; ++word_count) {
+  bool has_date = false;
+  for (std::size_t word_count = 0; word_count < most_words; ++word_count) {
     const auto word = ahead.take_while([](char c) { return c != ' ' && c != '\n'; });
     if (word == "kernel:" || (word == "kernel" && ahead.take(" - - -"))) {
+      if (word_count > 1 && !has_date) return false;
       line = ahead;
       return true;
     }
     if (word.empty() || word.ends_with(':') || !ahead.take(" ")) return false;
+    has_date = has_date || (word_count < 2 && is_digit(word.front()));
     ahead.skip_spaces();
   }
   return false;
 }
 
-bool take_prefix(Scanner& line) {
-  if (line.at_end()) return false;
-  const char first = line.rest().front();
-  if (first == '[') return take_bracket(line);
-  if (first == '<') return take_priority(line);
-  if (is_digit(first) && (take_kmsg(line) || take_iso_time(line))) return true;
-  return take_facility(line) || take_syslog_header(line);
+// Who wrote the line down, and when.
+bool take_name_of_log(Scanner& line, bool has_time) {
+  constexpr std::size_t kHostAndTag = 2;
+  if (take_syslog_header(line, has_time ? kHostAndTag : kMaxHeaderWords)) return true;
+  return take_facility(line) || (!has_time && take_iso_time(line));
 }
 
 // The messages that are ours begin like this, and no prefix does: they need no further look.
@@ -178,15 +182,33 @@ std::string_view without_line_end(std::string_view text) {
 
 }  // namespace
 
+std::string_view without_seconds(std::string_view text) {
+  Scanner message{without_line_end(text)};
+  Scanner ahead = message;
+  if (!take_bracket(ahead)) return message.rest();
+  ahead.skip_spaces();
+  return ahead.rest();
+}
+
 std::string_view strip_prefixes(std::string_view record) {
   Scanner line{without_line_end(record)};
-  // A record of /dev/kmsg escapes the line breaks in its text: a real one begins the device's
-  // properties.
-  Scanner kmsg = line;
-  if (take_kmsg(kmsg)) line = Scanner{kmsg.take_until('\n')};
   line.skip_spaces();
-  for (int i = 0; i < kMaxPrefixes && !begins_message(line.rest()) && take_prefix(line); ++i)
+  if (begins_message(line.rest()) || line.at_end()) return line.rest();
+  Scanner kmsg = line;
+  if (take_kmsg(kmsg)) {
+    // A record of /dev/kmsg escapes the line breaks in its text: a real one begins the properties
+    // of its device.
+    const std::string_view text = kmsg.take_until('\n');
+    return is_of_user_space(line) ? without_seconds(text) : text;
+  }
+  if (take_priority(line)) line.skip_spaces();
+  int brackets = take_bracket(line) ? 1 : 0;
+  line.skip_spaces();
+  if (take_name_of_log(line, brackets != 0)) line.skip_spaces();
+  while (brackets < kMaxBrackets && take_bracket(line)) {
     line.skip_spaces();
+    ++brackets;
+  }
   return line.rest();
 }
 

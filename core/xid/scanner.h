@@ -14,6 +14,10 @@ namespace gpuward::xid {
 [[nodiscard]] constexpr bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
+// What a function or an enumerator of the kernel is called by.
+[[nodiscard]] constexpr bool is_identifier(char c) {
+  return is_letter(c) || is_digit(c) || c == '_';
+}
 
 class Scanner {
  public:

@@ -79,6 +79,7 @@ std::vector<std::string> row_of(const Finding& finding) {
           finding.code,
           finding.pci_bus_id.empty() ? "-" : finding.pci_bus_id,
           std::string(to_string(finding.evidence)),
+          finding.witness.empty() ? "-" : finding.witness,
           std::string(to_string(finding.cleared_by)),
           std::to_string(finding.count),
           to_rfc3339(finding.first_seen)};
@@ -86,7 +87,7 @@ std::vector<std::string> row_of(const Finding& finding) {
 
 void print_findings(const std::vector<const Finding*>& findings, std::ostream& out) {
   std::vector<std::vector<std::string>> rows{
-      {"SEVERITY", "CHECK", "CODE", "GPU", "EVIDENCE", "CLEARED BY", "TIMES", "SINCE"}};
+      {"SEVERITY", "CHECK", "CODE", "GPU", "EVIDENCE", "WITNESS", "CLEARED BY", "TIMES", "SINCE"}};
   for (const Finding* finding : findings) rows.push_back(row_of(*finding));
   print_table(rows, out);
 }
@@ -97,6 +98,7 @@ std::string to_json(const Finding& finding) {
                     {"code", finding.code},
                     {"pci_bus_id", finding.pci_bus_id},
                     {"evidence", std::string(to_string(finding.evidence))},
+                    {"witness", finding.witness},
                     {"cleared_by", std::string(to_string(finding.cleared_by))},
                     {"count", finding.count},
                     {"first_seen", to_rfc3339(finding.first_seen)},

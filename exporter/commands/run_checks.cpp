@@ -33,13 +33,16 @@ constexpr std::chrono::seconds kLongestScan{2};
 
 // Judged with the GPUs that the store has, and written into it. Ends when nothing more is there, or
 // after two seconds. An error where nothing could be read.
-Status scan_kernel_log(KernelLogSource& source, const Policy& policy, Clock& clock, Store& store) {
+Status scan_kernel_log(KernelLogSource& source, const Policy& policy, const HostPaths& host,
+                       Clock& clock, Store& store) {
   const std::vector<Gpu> gpus = store.gpus();
+  const GpuAddresses known = gpu_addresses(store.snapshot(), host);
+  const auto addresses = [&]() -> const GpuAddresses& { return known; };
   const auto deadline = clock.steady() + kLongestScan;
   do {
     LogBatch batch;
     const auto sink = [&](const LogRecord& record) {
-      add_record(record, {policy, gpus, clock.wall()}, batch);
+      add_record(record, {policy, gpus, clock.wall(), addresses}, batch);
     };
     const auto report = source.read(sink, std::chrono::milliseconds(0), {});
     store.apply(batch);
@@ -82,7 +85,7 @@ std::unique_ptr<Store> gather(const CheckParts& parts, Clock& clock, const std::
   store->set_telemetry(std::move(telemetry));
   if (known) return store;
   const auto log = open_kernel_log(parts.policy.settings.kernel_log_path, parts.boot_id, {}, clock);
-  if (const auto scan = scan_kernel_log(*log, parts.policy, clock, *store); !scan) {
+  if (const auto scan = scan_kernel_log(*log, parts.policy, parts.host, clock, *store); !scan) {
     err << "No Xid is known: " << known.error().message << "; " << scan.error().message << "\n";
   }
   return store;

@@ -1,7 +1,9 @@
 #include "exporter/gpu/scenario.h"
 
 #include <algorithm>
+#include <fstream>
 #include <limits>
+#include <set>
 
 #include "core/runtime/yaml.h"
 
@@ -121,6 +123,16 @@ GpuReading read_item(const YamlMap& item, const std::vector<GpuReading>& earlier
   return reading;
 }
 
+// A file that is not there names none.
+void lose(std::vector<GpuReading>& readings, const std::filesystem::path& lost_file) {
+  std::set<std::string> lost;
+  std::ifstream in(lost_file);
+  for (std::string bus_id; in >> bus_id;) lost.insert(bus_id);
+  for (GpuReading& reading : readings) {
+    if (lost.contains(reading.gpu.pci.bus_id())) reading.is_lost = true;
+  }
+}
+
 // Each vendor that has a GPU here, as if its library worked.
 GpuReport by_vendor(std::vector<GpuReading> readings, const std::string& driver_version) {
   std::ranges::sort(readings, {}, [](const GpuReading& reading) { return reading.gpu.index; });
@@ -148,11 +160,13 @@ Result<GpuReport> read_scenario(const std::filesystem::path& path) {
   auto file = YamlFile::load(path);
   if (!file) return std::unexpected(file.error());
   const YamlMap root = file->root();
-  std::string driver_version;
+  std::string driver_version, lost_file;
   root.read("driver_version", driver_version);
+  root.read("lost_file", lost_file);
   std::vector<GpuReading> readings;
   for (const YamlMap& item : root.maps("gpus")) readings.push_back(read_item(item, readings));
   if (auto status = file->finish(); !status) return std::unexpected(status.error());
+  if (!lost_file.empty()) lose(readings, lost_file);
   return by_vendor(std::move(readings), driver_version);
 }
 

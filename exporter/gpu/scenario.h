@@ -1,6 +1,7 @@
 // GPUs from a scenario file (--gpu.simulate), for tests, the demo and machines without a driver:
 //
 //   driver_version: "575.57.08"
+//   lost_file: /simulated/lost   GPUs whose addresses (0000:4e:00) are in this file are lost
 //   gpus:
 //     - {index: 0, uuid: GPU-6f1c…, pci: "0000:4e:00.0", serial: "165", name: NVIDIA H200, vendor:
 //     nvidia}

@@ -87,11 +87,14 @@ Error describe(const std::string& attempted, int number) {
           {}};
 }
 
-// A log of /dev/kmsg records written into a file keeps their priorities.
-bool says_user_space(std::string_view line) {
-  if (line.empty() || line.front() < '0' || line.front() > '9') return false;
-  const auto record = parse_kmsg_record(line);
-  return record && record->is_from_user_space();
+// A log of /dev/kmsg records written into a file keeps what they say of their writer. Any other
+// line may be anybody's.
+LogRecord record_of(std::string_view line) {
+  const bool may_be_kmsg = !line.empty() && line.front() >= '0' && line.front() <= '9';
+  const auto record = may_be_kmsg ? parse_kmsg_record(line) : std::nullopt;
+  if (!record) return {.text = line, .writer = Writer::kUnknown};
+  return {.text = record->text,
+          .writer = record->is_from_user_space() ? Writer::kUserSpace : Writer::kKernel};
 }
 
 // An inotify descriptor; a closed one where there can be none.
@@ -244,7 +247,7 @@ void FileFollower::hand_out(std::string_view line, std::size_t bytes, const Sink
                             ReadCounts& report) {
   position_.offset += bytes;
   ++report.records;
-  sink({joiner_.push(line).text, says_user_space(line), std::nullopt});
+  sink(record_of(joiner_.push(line).text));
 }
 
 }  // namespace gpuward::exporter

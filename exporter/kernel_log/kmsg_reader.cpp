@@ -125,24 +125,27 @@ void KmsgReader::take(const KmsgRecord& record, const Sink& sink, ReadCounts& re
     return;
   }
   flush(sink);
-  if (record.flag == 'c') {
+  if (record.flag != '-') {
     pieces_ = {std::string(record.text), record.is_from_user_space(), record.since_boot};
     return;
   }
-  hand_out(sink, record.text, record.is_from_user_space(), record.since_boot);
+  const Writer writer = record.is_from_user_space() ? Writer::kUserSpace : Writer::kKernel;
+  hand_out(sink, {.text = record.text, .writer = writer, .pci_device = record.pci_device},
+           record.since_boot);
 }
 
 void KmsgReader::flush(const Sink& sink) {
   if (pieces_.text.empty()) return;
-  hand_out(sink, pieces_.text, pieces_.is_from_user_space, pieces_.since_boot);
+  const Writer writer = pieces_.is_from_user_space ? Writer::kUserSpace : Writer::kUnknown;
+  hand_out(sink, {.text = pieces_.text, .writer = writer}, pieces_.since_boot);
   pieces_.text.clear();
 }
 
-void KmsgReader::hand_out(const Sink& sink, std::string_view text, bool is_from_user_space,
+void KmsgReader::hand_out(const Sink& sink, LogRecord record,
                           std::chrono::microseconds since_boot) const {
   const auto age = std::max(since_boot_now() - since_boot - behind_, std::chrono::microseconds(0));
-  sink({text, is_from_user_space,
-        clock_.wall() - std::chrono::duration_cast<Clock::Wall::duration>(age)});
+  record.time = clock_.wall() - std::chrono::duration_cast<Clock::Wall::duration>(age);
+  sink(record);
 }
 
 }  // namespace gpuward::exporter

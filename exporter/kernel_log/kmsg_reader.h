@@ -51,7 +51,8 @@ class KmsgReader final : public KernelLogSource {
   [[nodiscard]] const LogPosition& position() const override { return position_; }
 
  private:
-  // Pieces of one line that the kernel had to store as several records.
+  // Pieces of one line that the kernel had to store as several records. A piece may begin with a
+  // process's name, so they are together a line of which it is not known who has written it.
   struct Pieces {
     std::string text;
     bool is_from_user_space = false;
@@ -61,8 +62,7 @@ class KmsgReader final : public KernelLogSource {
   [[nodiscard]] Result<ReadCounts> drain(const Sink& sink, const std::stop_token& stop);
   void take(const KmsgRecord& record, const Sink& sink, ReadCounts& report);
   void flush(const Sink& sink);
-  void hand_out(const Sink& sink, std::string_view text, bool is_from_user_space,
-                std::chrono::microseconds since_boot) const;
+  void hand_out(const Sink& sink, LogRecord record, std::chrono::microseconds since_boot) const;
 
   std::unique_ptr<KmsgDevice> device_;
   const Clock& clock_;

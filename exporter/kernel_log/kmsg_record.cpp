@@ -13,6 +13,17 @@ std::string_view next_field(std::string_view& header) {
   return field;
 }
 
+std::string_view pci_device_of(std::string_view properties) {
+  constexpr std::string_view kDevice = " DEVICE=+pci:";
+  while (!properties.empty()) {
+    const auto end = std::min(properties.find('\n'), properties.size());
+    const std::string_view line = properties.substr(0, end);
+    if (line.starts_with(kDevice)) return line.substr(kDevice.size());
+    properties.remove_prefix(std::min(end + 1, properties.size()));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::optional<KmsgRecord> parse_kmsg_record(std::string_view raw) {
@@ -24,10 +35,16 @@ std::optional<KmsgRecord> parse_kmsg_record(std::string_view raw) {
   const auto microseconds = parse_integer<std::int64_t>(next_field(header));
   const std::string_view flag = next_field(header);
   if (!priority || !sequence || !microseconds || *microseconds < 0) return std::nullopt;
-  KmsgRecord record{*priority, *sequence, std::chrono::microseconds(*microseconds), '-', {}};
+  KmsgRecord record;
+  record.priority = *priority;
+  record.sequence = *sequence;
+  record.since_boot = std::chrono::microseconds(*microseconds);
   if (!flag.empty()) record.flag = flag.front();
   record.text = raw.substr(semicolon + 1);
-  record.text = record.text.substr(0, record.text.find('\n'));
+  const auto line_end = record.text.find('\n');
+  if (line_end != std::string_view::npos)
+    record.pci_device = pci_device_of(record.text.substr(line_end + 1));
+  record.text = record.text.substr(0, line_end);
   return record;
 }
 

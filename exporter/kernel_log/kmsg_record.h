@@ -1,5 +1,7 @@
 // One record as /dev/kmsg gives it: `prio,sequence,microseconds,flags[,more];text`, then lines of
-// ` KEY=value` (Documentation/ABI/testing/dev-kmsg of Linux). Pure; used by KmsgReader.
+// ` KEY=value` (Documentation/ABI/testing/dev-kmsg of Linux). The kernel escapes line breaks in the
+// text, so only it can write such a line: dev_printk() names there what it speaks of. Pure; used by
+// KmsgReader and FileFollower.
 #pragma once
 
 #include <chrono>
@@ -15,6 +17,8 @@ struct KmsgRecord {
   std::chrono::microseconds since_boot{0};
   char flag = '-';        // 'c' and '+': a piece of a line
   std::string_view text;  // of the first line; points into the record
+  // ` DEVICE=+pci:0000:4e:00.0` as `0000:4e:00.0`; empty if it names none on the PCI bus.
+  std::string_view pci_device;
 
   // The kernel stamps what comes in through /dev/kmsg with facility `user` or what the writer asks
   // for, and never with facility 0, its own.

@@ -26,12 +26,25 @@ struct LogPosition {
   bool operator==(const LogPosition&) const = default;
 };
 
+// Who has written a record, as far as its source can tell.
+enum class Writer : std::uint8_t {
+  kKernel,     // facility 0 of /dev/kmsg, which no process can write
+  kUserSpace,  // any other facility
+  kUnknown,    // a line of a text log
+};
+
+// All text is valid during the call.
 struct LogRecord {
-  std::string_view text;  // valid during the call
-  // Whether somebody other than the kernel has written it (kmsg priority above 7).
-  bool is_from_user_space = false;
-  // When the kernel logged it; absent where the source does not say.
-  std::optional<std::chrono::system_clock::time_point> time;
+  std::string_view text;  // as the source has it
+  Writer writer = Writer::kKernel;
+  // When the kernel logged it; absent if the source does not say.
+  std::optional<std::chrono::system_clock::time_point> time = {};
+  // The address on the PCI bus that the kernel has put beside the message (dev_printk); empty if
+  // none. No process can write it.
+  std::string_view pci_device = {};
+
+  // The message that the kernel or a program has printed, without the header that the log adds.
+  [[nodiscard]] std::string_view message() const;
 };
 
 // What one read() has met, beside the records.

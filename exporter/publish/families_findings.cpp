@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <optional>
 #include <tuple>
 
 #include "exporter/checks/check/finding_codes.h"
@@ -24,9 +23,9 @@ void append_findings(const Snapshot& snapshot, const GpuLabels& gpus, Families& 
       families,
       {"gpuward_finding",
        "1 for each finding, until the event in `cleared_by` has happened. `evidence` is `kernel`, "
-       "`user_space` or `measured`.",
+       "`user_space` or `measured`; `witness` is what beside its line in the kernel log says so.",
        kGauge,
-       {"check", "code", "pci_bus_id", "gpu", "severity", "evidence", "cleared_by"},
+       {"check", "code", "pci_bus_id", "gpu", "severity", "evidence", "cleared_by", "witness"},
        "when nothing is wrong"});
   auto& first =
       declare(families, {"gpuward_finding_first_seen_timestamp_seconds",
@@ -41,10 +40,10 @@ void append_findings(const Snapshot& snapshot, const GpuLabels& gpus, Families& 
     SeenTimes& seen = times[labels];
     seen.first = std::min(seen.first, finding.first_seen);
     seen.last = std::max(seen.last, finding.last_seen);
-    info.add(
-        labels,
-        {to_string(finding.severity), to_string(finding.evidence), to_string(finding.cleared_by)},
-        1);
+    info.add(labels,
+             {to_string(finding.severity), to_string(finding.evidence),
+              to_string(finding.cleared_by), finding.witness},
+             1);
   }
   for (const auto& [labels, seen] : times) {
     first.add(labels, seen.first);
@@ -53,10 +52,12 @@ void append_findings(const Snapshot& snapshot, const GpuLabels& gpus, Families& 
 }
 
 // What is announced says nothing of how the node is.
-Severity worst(const State& state, std::optional<Evidence> left_out = {}) {
+enum class Counted : bool { kAll, kConfirmed };
+Severity worst(const State& state, Counted counted) {
   Severity severity = Severity::kNone;
   for (const auto& [key, finding] : state.findings) {
-    if (key.evidence == left_out || key.check == kAnnouncementsCheck) continue;
+    if (key.check == kAnnouncementsCheck) continue;
+    if (counted == Counted::kConfirmed && !finding.is_confirmed()) continue;
     severity = std::max(severity, finding.severity);
   }
   return severity;
@@ -123,12 +124,12 @@ void append_severities(const Snapshot& snapshot, const GpuLabels& gpus, Families
     gpu.add(gpus.of(bus_id), {namespaces_of(users[bus_id]), pods_of(users[bus_id])}, severity);
   }
   declare(families, {"gpuward_node_severity", "Worst finding of the node, whatever its evidence."},
-          worst(snapshot.state));
+          worst(snapshot.state, Counted::kAll));
   declare(families,
-          {"gpuward_node_kernel_severity",
-           "Worst finding of the node, without findings whose only evidence is lines written by "
-           "user space."},
-          worst(snapshot.state, Evidence::kUserSpace));
+          {"gpuward_node_confirmed_severity",
+           "Worst finding of the node that rests on more than a line of the kernel log: a reading, "
+           "or a line with a `witness`. Nothing beyond the cordon is done for less."},
+          worst(snapshot.state, Counted::kConfirmed));
   append_observed_times(snapshot.state, families);
   declare(families,
           {"gpuward_node_diagnostics_severity",

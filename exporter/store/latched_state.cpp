@@ -15,6 +15,8 @@ constexpr std::uint64_t kMostErrorsPerLine = 1'000'000;
 // The driver says a lost GPU in up to four ways within milliseconds; xid_notes: one event.
 constexpr std::uint32_t kFallenOffTheBus = 79;
 constexpr std::chrono::seconds kBurst{5};
+constexpr std::uint32_t kRecoveryAction = 154;
+constexpr std::string_view kDriverEvent = "driver event";
 
 CounterKey key_of(const xid::Event& event) {
   // Where there is a number it says it all: `fallen_off` beside 79 is the same fault.
@@ -49,21 +51,31 @@ bool may_add(std::size_t size, std::size_t limit, const Observation& observation
 // How long after a hang that it logs without an address the driver logs the reset of its GPU.
 constexpr std::chrono::minutes kResetFollows{10};
 
-// The driver has reset the GPU by itself, or one of its rings: what waited for that is done.
-void clear_by_reset(State& state, const CounterKey& key, WallTime seen) {
-  const bool is_of_ring = key.label == "ring_reset_succeeded";
-  if (!is_of_ring && key.label != "succeeded") return;
+// The driver has reset the GPU by itself, or one of its rings: findings that waited for that end.
+void clear_by_reset(State& state, const Recovered& gpu) {
+  const bool is_of_ring = gpu.code == "ring_reset_succeeded";
+  const WallTime seen = gpu.at;
   const auto gone = std::erase_if(state.findings, [&](const auto& entry) {
     const Finding& finding = entry.second;
     const bool is_hang = finding.check == xid::to_string(xid::Kind::kAmdHang);
     const bool is_meant = !is_of_ring || (is_hang && finding.code == "ring_timeout");
     const bool is_before_it =
         is_hang && finding.pci_bus_id.empty() && seen - finding.last_seen <= kResetFollows;
-    const bool is_of_gpu = finding.pci_bus_id == key.pci_bus_id || is_before_it;
+    const bool is_of_gpu = finding.pci_bus_id == gpu.pci_bus_id || is_before_it;
     return finding.cleared_by == ClearedBy::kGpuReset && is_meant && is_of_gpu &&
            finding.last_seen <= seen;
   });
   if (gone != 0) state.findings_updated = std::max(state.findings_updated, seen);
+}
+
+void take_witness(State& state, const Witnessed& witnessed, WallTime now) {
+  const auto found = state.findings.find(
+      {witnessed.check, witnessed.code, witnessed.pci_bus_id, Evidence::kKernel});
+  if (found == state.findings.end()) return;
+  Finding& finding = found->second;
+  if (!finding.witness.empty() || finding.severity != witnessed.severity) return;
+  finding.witness = to_valid_utf8(witnessed.by, kMostLabelBytes);
+  state.findings_updated = std::max(state.findings_updated, now);
 }
 
 // What is confirmed stays so while nobody can look: a second source that has fallen silent takes
@@ -139,16 +151,15 @@ std::vector<std::string> LatchedState::set_gpus(const std::vector<Gpu>& gpus, Wa
 void LatchedState::observe(const Observation& observation) {
   const CounterKey key = key_of(observation.event);
   const bool may_have_twin =
-      key.kind == xid::Kind::kXid && observation.evidence == Evidence::kKernel;
+      key.kind == xid::Kind::kXid &&
+      (observation.evidence == Evidence::kKernel || observation.is_of_text_log);
   const bool is_known =
       may_have_twin && twins_.is_told_twice(key, observation.seen, observation.is_driver_event);
   const bool is_new_event = !is_known && count(observation, key);
-  // Whoever may write a line clears nothing with it.
-  if (key.kind == xid::Kind::kAmdReset && observation.evidence == Evidence::kKernel)
-    clear_by_reset(state_, key, observation.seen);
   // What means nothing for the GPU (a recovery, a follow-up of another Xid) is counted and not
   // latched.
-  if (observation.verdict.severity != Severity::kNone) latch(observation, key, is_new_event);
+  if (observation.verdict.severity != Severity::kNone)
+    latch(observation, key, {is_new_event, is_known});
 }
 
 bool LatchedState::count(const Observation& observation, const CounterKey& key) {
@@ -168,7 +179,7 @@ bool LatchedState::count(const Observation& observation, const CounterKey& key) 
   return is_new_event;
 }
 
-void LatchedState::latch(const Observation& observation, const CounterKey& key, bool is_new_event) {
+void LatchedState::latch(const Observation& observation, const CounterKey& key, Told told) {
   const FindingKey finding_key{std::string(xid::to_string(key.kind)), code_text(key),
                                key.pci_bus_id, observation.evidence};
   auto found = state_.findings.find(finding_key);
@@ -187,16 +198,22 @@ void LatchedState::latch(const Observation& observation, const CounterKey& key, 
     fresh.first_boot_id = state_.boot_id;
     fresh.is_by_library_alone = observation.is_driver_event;
     found = state_.findings.emplace(finding_key, std::move(fresh)).first;
-    is_new_event = true;
+    told.is_new = true;
   }
   Finding& finding = found->second;
-  if (is_new_event) ++finding.count;
+  if (told.is_new) ++finding.count;
   finding.is_by_library_alone &= observation.is_driver_event;
   if (!observation.workload.empty()) finding.workload = observation.workload;
   finding.first_seen = std::min(finding.first_seen, observation.seen);
   finding.last_seen = std::max(finding.last_seen, observation.seen);
   finding.last_boot_id = state_.boot_id;
   state_.findings_updated = std::max(state_.findings_updated, observation.seen);
+  // The driver's own event is a second witness beside a line, and needs none. Of Xid 154 it does
+  // not say what the driver asks for.
+  const bool is_event = (observation.is_driver_event || told.is_twice) &&
+                        observation.evidence == Evidence::kKernel && key.code != kRecoveryAction;
+  if (observation.verdict.severity > finding.severity) finding.witness.clear();
+  if (is_event && finding.witness.empty()) finding.witness = kDriverEvent;
   if (observation.verdict.severity < finding.severity) return;
   // The worst verdict stays, with the line that it came from.
   finding.severity = observation.verdict.severity;
@@ -210,6 +227,8 @@ void LatchedState::apply_check(const CheckResult& result, bool is_diagnostic) {
   kept.findings.clear();
   kept.untold.clear();
   kept.suspected.clear();
+  kept.witnessed.clear();
+  kept.recovered.clear();
   kept.no_job.clear();
   kept.details = to_valid_utf8(kept.details, kMostTextBytes);
   state_.checks[result.check] = std::move(kept);
@@ -233,6 +252,9 @@ void LatchedState::apply_check(const CheckResult& result, bool is_diagnostic) {
   if (gone != 0) state_.findings_updated = std::max(state_.findings_updated, result.started);
   for (const Finding& finding : result.findings) latch_check(result, finding);
   settle_suspected(state_, result);
+  for (const Witnessed& witnessed : result.witnessed)
+    take_witness(state_, witnessed, result.started);
+  for (const Recovered& gpu : result.recovered) clear_by_reset(state_, gpu);
 }
 
 // Unlike a line of the kernel log, a measurement is how things are now: what the next run clears

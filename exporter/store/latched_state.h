@@ -25,6 +25,7 @@ struct Observation {
   WallTime seen;
   Evidence evidence = Evidence::kKernel;
   bool is_driver_event = false;  // from the event set: the kernel log mostly has it too
+  bool is_of_text_log = false;   // it may be the kernel's: the log does not say who wrote it
   std::string workload;          // who used the GPU: `namespace/pod`
 };
 
@@ -75,7 +76,11 @@ class LatchedState {
  private:
   [[nodiscard]] bool count(const Observation& observation, const CounterKey& key);
   void latch_check(const CheckResult& result, const Finding& found);
-  void latch(const Observation& observation, const CounterKey& key, bool is_new_event);
+  // Whether it counts as one more event, and whether kernel log and driver have both told of it.
+  struct Told {
+    bool is_new = false, is_twice = false;
+  };
+  void latch(const Observation& observation, const CounterKey& key, Told told);
 
   State state_;
   LatchLimits limits_;

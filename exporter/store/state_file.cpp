@@ -62,6 +62,7 @@ Json finding_json(const Finding& finding) {
                {"workload", finding.workload}};
   if (!finding.event.empty()) json["event"] = finding.event;
   if (finding.is_by_library_alone) json["is_by_library_alone"] = true;
+  if (!finding.witness.empty()) json["witness"] = finding.witness;
   return json;
 }
 
@@ -182,6 +183,7 @@ void read_finding(const Json& json, State& state, std::string& fault) {
   if (fields.has("workload")) finding.workload = fields.text("workload");
   if (fields.has("event")) finding.event = fields.text("event");
   finding.is_by_library_alone = fields.has("is_by_library_alone");
+  if (fields.has("witness")) finding.witness = fields.text("witness");
   FindingKey key{finding.check, finding.code, finding.pci_bus_id, finding.evidence};
   state.findings[std::move(key)] = std::move(finding);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "exporter/gpu/worker/worker_duty.h"
+#include "exporter/host/pci.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -60,6 +61,24 @@ GpuTelemetry look_at_gpus(GpuSource& source, std::chrono::milliseconds timeout, 
       return telemetry;
     source.wait(kBetweenLooks, stop);
   }
+}
+
+GpuAddresses gpu_addresses(const Snapshot& snapshot, const HostPaths& host) {
+  GpuAddresses addresses;
+  for (const Gpu& gpu : snapshot.gpus) {
+    if (!gpu.has_address()) continue;
+    addresses.bus_ids.insert(gpu.pci.bus_id());
+    addresses.has_amd |= gpu.vendor == Vendor::kAmd;
+  }
+  for (const auto& [bus_id, uuid] : snapshot.state.boards) addresses.bus_ids.insert(bus_id);
+  const auto devices = list_pci_devices(host);
+  if (!devices) return addresses;
+  for (const PciDevice& device : *devices) {
+    if (!is_nvidia_gpu(device) && !is_amd_gpu(device)) continue;
+    addresses.bus_ids.insert(device.address.bus_id());
+    addresses.has_amd |= is_amd_gpu(device);
+  }
+  return addresses;
 }
 
 }  // namespace gpuward::exporter

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "core/model/gpu.h"
 #include "core/runtime/clock.h"
 #include "exporter/gpu/report/source.h"
+#include "exporter/host/host_paths.h"
+#include "exporter/store/store.h"
 
 namespace gpuward::exporter {
 
@@ -30,5 +33,17 @@ namespace gpuward::exporter {
 // to start first.
 [[nodiscard]] GpuTelemetry look_at_gpus(GpuSource& source, std::chrono::milliseconds timeout,
                                         Clock& clock, const std::stop_token& stop);
+
+// The addresses at which this node has GPUs: by the driver's last report, by earlier ones (a GPU
+// that has gone), and on the PCI bus now. A line about any other address is not about hardware.
+struct GpuAddresses {
+  std::set<std::string> bus_ids;
+  bool has_amd = false;
+  // Neither a driver nor the bus has said anything yet.
+  [[nodiscard]] bool is_unknown() const { return bus_ids.empty(); }
+  [[nodiscard]] bool has(const PciAddress& pci) const { return bus_ids.contains(pci.bus_id()); }
+};
+// Reads the PCI bus of `host`.
+[[nodiscard]] GpuAddresses gpu_addresses(const Snapshot& snapshot, const HostPaths& host);
 
 }  // namespace gpuward::exporter

@@ -38,27 +38,77 @@ void log_events(const LogBatch& batch, Log& log) {
 }
 
 bool is_refused(const LogRecord& record, const Policy& policy) {
-  return record.is_from_user_space && policy.settings.user_space_lines == UserSpaceLines::kRefuse;
+  return record.writer == Writer::kUserSpace &&
+         policy.settings.user_space_lines == UserSpaceLines::kRefuse;
 }
 
-// All but what the line means.
-Observation observation_of(const LogRecord& record, const RecordContext& context) {
+// amdgpu and AER print by dev_printk(), and the kernel puts the device beside such a message.
+bool names_device(xid::Kind kind) {
+  switch (kind) {
+    case xid::Kind::kAmdRas:
+    case xid::Kind::kAmdReset:
+    case xid::Kind::kAmdHang:
+    case xid::Kind::kAer:
+      return true;
+    case xid::Kind::kXid:
+    case xid::Kind::kSxid:
+    case xid::Kind::kRmInit:
+    case xid::Kind::kPeermem:
+    case xid::Kind::kEdac:
+    case xid::Kind::kMce:
+    case xid::Kind::kRule:
+      return false;
+  }
+  return false;
+}
+
+bool is_of_amd(xid::Kind kind) {
+  return kind == xid::Kind::kAmdRas || kind == xid::Kind::kAmdReset || kind == xid::Kind::kAmdHang;
+}
+
+// Whether the message can be about the hardware of this node: the kernel names the device beside it
+// if its driver prints so, and a GPU of this node is at that address.
+bool is_about_this_node(const xid::Event& event, const LogRecord& record,
+                        const GpuAddresses& addresses) {
+  if (names_device(event.kind)) {
+    const auto device = parse_pci_address(record.pci_device);
+    if (!device || device != event.pci) return false;
+  }
+  if (addresses.is_unknown()) return true;
+  if (is_of_amd(event.kind)) return addresses.has_amd && addresses.has(*event.pci);
+  return event.kind != xid::Kind::kXid || !event.pci || addresses.has(*event.pci);
+}
+
+Evidence evidence_of(const xid::Event& event, const LogRecord& record,
+                     const RecordContext& context) {
+  const bool trusts = context.policy.settings.user_space_lines == UserSpaceLines::kTrust;
+  if (trusts) return Evidence::kKernel;
+  if (record.writer != Writer::kKernel) return Evidence::kUserSpace;
+  static const GpuAddresses kAny;
+  const GpuAddresses& addresses = context.addresses ? context.addresses() : kAny;
+  return is_about_this_node(event, record, addresses) ? Evidence::kKernel : Evidence::kUserSpace;
+}
+
+// All but what the event means.
+Observation observation_of(xid::Event event, const LogRecord& record,
+                           const RecordContext& context) {
   Observation observation;
-  observation.line = std::string(xid::strip_prefixes(record.text));
+  observation.line = std::string(record.message());
   observation.seen = record.time.value_or(context.now);
-  const bool is_marked = record.is_from_user_space &&
-                         context.policy.settings.user_space_lines == UserSpaceLines::kMark;
-  observation.evidence = is_marked ? Evidence::kUserSpace : Evidence::kKernel;
+  observation.evidence = evidence_of(event, record, context);
+  observation.is_of_text_log = record.writer == Writer::kUnknown;
+  observation.event = std::move(event);
   return observation;
 }
 
 // What the operator's own rules say of the line, beside what it is for gpuward.
 void add_matches(const LogRecord& record, const RecordContext& context, LogBatch& batch) {
   const LineRules& rules = context.policy.settings.line_rules;
-  if (rules.all().empty() || xid::is_of_another_program(record.text)) return;
-  for (const LineRule& rule : rules.match(xid::strip_prefixes(record.text))) {
-    Observation observation = observation_of(record, context);
-    observation.event = xid::labelled(xid::Kind::kRule, rule.code);
+  if (rules.all().empty()) return;
+  if (record.writer == Writer::kUnknown && xid::is_of_another_program(record.text)) return;
+  for (const LineRule& rule : rules.match(record.message())) {
+    Observation observation =
+        observation_of(xid::labelled(xid::Kind::kRule, rule.code), record, context);
     observation.verdict = verdict_of(rule);
     batch.observations.push_back(std::move(observation));
   }
@@ -75,31 +125,33 @@ void name_workloads(LogBatch& batch, const Snapshot& snapshot) {
 }
 
 void add_record(const LogRecord& record, const RecordContext& context, LogBatch& batch) {
-  if (record.is_from_user_space) ++batch.numbers.user_space_lines;
+  if (record.writer == Writer::kUserSpace) ++batch.numbers.user_space_lines;
   if (is_refused(record, context.policy)) return;
-  const UserSpaceLines rule = context.policy.settings.user_space_lines;
   add_matches(record, context, batch);
-  if (auto event = xid::parse_record(record.text)) {
+  const std::string_view message = record.message();
+  if (auto event = xid::parse_message(message)) {
     const Gpu* gpu = find_gpu(context.gpus, event->pci);
     const std::string_view gpu_name = gpu != nullptr ? std::string_view(gpu->name) : "";
-    Observation observation = observation_of(record, context);
-    observation.verdict = context.policy.catalogue->judge(*event, gpu_name);
-    observation.event = *std::move(event);
+    Observation observation = observation_of(*std::move(event), record, context);
+    observation.verdict = context.policy.catalogue->judge(observation.event, gpu_name);
     batch.observations.push_back(std::move(observation));
     return;
   }
-  // A name given by user space could send a person to the wrong board.
-  if (record.is_from_user_space && rule != UserSpaceLines::kTrust) return;
-  if (auto line = xid::parse_uuid_line(record.text)) batch.uuids.push_back(*std::move(line));
+  // A name given by a program could send a person to the wrong board.
+  const bool trusts = context.policy.settings.user_space_lines == UserSpaceLines::kTrust;
+  if (record.writer == Writer::kUserSpace && !trusts) return;
+  if (auto line = xid::parse_uuid_line(message)) batch.uuids.push_back(*std::move(line));
 }
 
 KernelLogWatcher::KernelLogWatcher(std::unique_ptr<KernelLogSource> source, Store& store,
-                                   const CurrentPolicy& policy, Clock& clock, Log& log, Tap tap)
+                                   const CurrentPolicy& policy, Clock& clock, Log& log,
+                                   AskAddresses addresses, Tap tap)
     : source_(std::move(source)),
       store_(store),
       policy_(policy),
       clock_(clock),
       log_(log),
+      addresses_(std::move(addresses)),
       tap_(std::move(tap)) {
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
@@ -127,10 +179,15 @@ Status KernelLogWatcher::read_batch(const std::stop_token& stop) try {
   const std::vector<Gpu> gpus = store_.gpus();
   LogBatch batch;
   std::uint64_t handed_out = 0;
+  std::optional<GpuAddresses> known;
+  const auto addresses = [&]() -> const GpuAddresses& {
+    if (!known) known = addresses_ ? addresses_() : GpuAddresses();
+    return *known;
+  };
   const auto sink = [&](const LogRecord& record) {
     ++handed_out;
     const auto start = clock_.steady();
-    add_record(record, {*policy, gpus, clock_.wall()}, batch);
+    add_record(record, {*policy, gpus, clock_.wall(), addresses}, batch);
     if (tap_ && !is_refused(record, *policy))
       tap_(record.text, record.time.value_or(clock_.wall()));
     batch.numbers.parse_time += clock_.steady() - start;

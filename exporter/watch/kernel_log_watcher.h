@@ -2,6 +2,7 @@
 // cannot be read is logged and tried again; it never makes a GPU look unhealthy or healthy.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <thread>
 
@@ -11,6 +12,7 @@
 #include "exporter/config/settings.h"
 #include "exporter/kernel_log/source.h"
 #include "exporter/store/store.h"
+#include "exporter/watch/gpu_inventory.h"
 
 namespace gpuward::exporter {
 
@@ -20,6 +22,8 @@ struct RecordContext {
   const Policy& policy;
   const std::vector<Gpu>& gpus;  // the seed profile judges by model
   WallTime now;
+  // Asked only for a line that is an event; empty: any address may be a GPU's.
+  std::function<const GpuAddresses&()> addresses = {};
 };
 void add_record(const LogRecord& record, const RecordContext& context, LogBatch& batch);
 
@@ -32,9 +36,13 @@ class KernelLogWatcher {
   // refuses them. Called on the watcher's thread; must not block.
   using Tap = std::function<void(std::string_view text, WallTime at)>;
 
+  // As gpu_addresses(). On the watcher's thread, at most once a batch.
+  using AskAddresses = std::function<GpuAddresses()>;
+
   // All references must outlive it.
   KernelLogWatcher(std::unique_ptr<KernelLogSource> source, Store& store,
-                   const CurrentPolicy& policy, Clock& clock, Log& log, Tap tap = {});
+                   const CurrentPolicy& policy, Clock& clock, Log& log, AskAddresses addresses = {},
+                   Tap tap = {});
   ~KernelLogWatcher();
   KernelLogWatcher(const KernelLogWatcher&) = delete;
   KernelLogWatcher& operator=(const KernelLogWatcher&) = delete;
@@ -49,6 +57,7 @@ class KernelLogWatcher {
   const CurrentPolicy& policy_;
   Clock& clock_;
   Log& log_;
+  const AskAddresses addresses_;
   const Tap tap_;
   std::jthread thread_;
 };

@@ -99,6 +99,14 @@ std::string explain_finding(const NodeFinding& finding, bool is_open) {
   text += ", severity " + finding.severity + ", since " + to_rfc3339(finding.first_seen) + "\n";
   if (!finding.meaning.empty()) text += "    meaning: " + finding.meaning + "\n";
   if (!finding.line.empty()) text += "    seen: " + escaped_line(finding.line) + "\n";
+  if (finding.severity == "reset" || finding.severity == "reboot" ||
+      finding.severity == "isolate") {
+    text +=
+        finding.witness.empty()
+            ? "    witness: none yet; a line of the kernel log alone justifies no more than the "
+              "cordon\n"
+            : "    witness: " + escaped_line(finding.witness) + "\n";
+  }
   if (!finding.workload.empty()) text += "    used by: " + escaped_line(finding.workload) + "\n";
   return text;
 }
@@ -196,9 +204,9 @@ std::string explain_one(const Remediation& remediation, WallTime now,
     text += explain_finding(finding, remediation.open());
   text += explain_jobs(remediation);
   for (const AlertEvidence& alert : remediation.alerts) text += explain_alert(alert);
-  if (status.kernel_severity) {
-    text += "  the kernel log alone says severity " +
-            std::string(to_string(*status.kernel_severity)) + "\n";
+  if (status.confirmed_severity) {
+    text += "  more than a line of the kernel log says severity " +
+            std::string(to_string(*status.confirmed_severity)) + "\n";
   }
   if (!status.error_class.empty()) text += "  the worst finding is " + status.error_class + "\n";
   for (const std::string& gpu : status.gpus)

@@ -261,7 +261,7 @@ bool Reconciler::weighs_evidence(const Case& now) const {
   const Remediation& remediation = now.remediation;
   const bool goes_on =
       now.decision.verdict == Verdict::kBegin || now.decision.verdict == Verdict::kWatch;
-  const bool is_known = goes_on && remediation.status.kernel_severity;
+  const bool is_known = goes_on && remediation.status.confirmed_severity;
   return parts_.reports != nullptr && !is_known && remediation.open() && remediation.any_firing();
 }
 

@@ -125,7 +125,7 @@ Status StepPermits::check_exclusion(const Claim& claim, const kube::Node& node) 
 }
 
 void note_evidence(const HealthReport& report, RemediationStatus& status) {
-  status.kernel_severity = report.kernel_severity;
+  status.confirmed_severity = report.confirmed_severity;
   if (is_milder_class(status.error_class, report.error_class))
     status.error_class = report.error_class;
 }

@@ -19,7 +19,7 @@ const char* staleness_of(const HealthReport& report, const kube::Node& node,
 
 HealthReport with_drill(HealthReport report) {
   report.severity = std::max(report.severity, report.drill_severity);
-  report.kernel_severity = std::max(report.kernel_severity, report.drill_severity);
+  report.confirmed_severity = std::max(report.confirmed_severity, report.drill_severity);
   return report;
 }
 
@@ -38,9 +38,10 @@ std::optional<std::string> objection_to_disruption(const HealthReport& report,
   if (report.severity < wanted) {
     return "the report says severity " + std::string(to_string(report.severity)) + needed;
   }
-  if (report.kernel_severity < wanted) {
-    return "without lines that user space has written the report says severity " +
-           std::string(to_string(report.kernel_severity)) + needed;
+  if (report.confirmed_severity < wanted) {
+    return "only a line of the kernel log says severity " +
+           std::string(to_string(report.severity)) + "; what else the node reports amounts to " +
+           std::string(to_string(report.confirmed_severity)) + needed;
   }
   return std::nullopt;
 }

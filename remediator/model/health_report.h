@@ -17,10 +17,11 @@ namespace gpuward::remediator {
 
 struct HealthReport {
   std::chrono::system_clock::time_point measured_at;
-  Severity severity = Severity::kNone;         // worst of all evidence on the node
-  Severity kernel_severity = Severity::kNone;  // of what the kernel itself has said
-  std::string boot_id;                         // the boot that the report is about
-  Severity drill_severity = Severity::kNone;   // worst of what was injected; of none of the others
+  Severity severity = Severity::kNone;  // worst of all evidence on the node
+  // Worst of what rests on more than a line of the kernel log.
+  Severity confirmed_severity = Severity::kNone;
+  std::string boot_id;                        // the boot that the report is about
+  Severity drill_severity = Severity::kNone;  // worst of what was injected; of none of the others
   bool sees_kernel_log = false;  // else it would not know of anything that the kernel says
   // When a check last measured, in that boot, that the node is that bad or worse.
   std::map<Severity, std::chrono::system_clock::time_point> observed_at = {};
@@ -57,7 +58,7 @@ struct HealthDemand {
 };
 
 // Why the report does not justify a disruptive step of severity `wanted` on `node` now; nullopt
-// where it does. What only lines written by user space say justifies none.
+// where it does. What only lines of the kernel log say justifies none.
 [[nodiscard]] std::optional<std::string> objection_to_disruption(const HealthReport& report,
                                                                  const kube::Node& node,
                                                                  Severity wanted,

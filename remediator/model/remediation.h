@@ -183,7 +183,7 @@ struct RemediationStatus {
   // The worst that the kernel itself has said of the node in the boot of this Remediation; absent
   // where that is not known. User space can write into the kernel log too: what rests on such lines
   // alone must not go beyond a cordon.
-  std::optional<Severity> kernel_severity;
+  std::optional<Severity> confirmed_severity;
   // Of the worst finding that the exporter has told of the node in that boot (model/error_class);
   // alerts about nodes name none.
   std::string error_class;

@@ -70,8 +70,9 @@ std::string to_audit_line(const AuditRecord& record) {
       {"alerts", alerts_of(remediation)},
       {"preExistingCordon",
        status.pre_existing_cordon ? Json(*status.pre_existing_cordon) : Json()},
-      {"kernelSeverity",
-       status.kernel_severity ? Json(std::string(to_string(*status.kernel_severity))) : Json()},
+      {"confirmedSeverity", status.confirmed_severity
+                                ? Json(std::string(to_string(*status.confirmed_severity)))
+                                : Json()},
       {"errorClass", error_class_of(remediation)},
       {"error", record.error}};
   return dump_json(line) + "\n";

@@ -52,7 +52,7 @@ bool is_undecided(const Remediation& remediation) {
 
 // More than one alert, or the kernel too, says that it is unhealthy.
 bool is_confirmed(const Remediation& remediation) {
-  if (remediation.status.kernel_severity >= Severity::kReset) return true;
+  if (remediation.status.confirmed_severity >= Severity::kReset) return true;
   std::string_view first;
   for (const AlertEvidence& alert : remediation.alerts) {
     if (!alert.firing() || alert.severity < Severity::kReset || alert.drill) continue;

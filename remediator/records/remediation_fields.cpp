@@ -95,6 +95,8 @@ const Fields<NodeFinding>& finding_fields() {
       sparse_field("meaning", &Found::meaning, text(512), "What the finding means, in words."),
       sparse_field("line", &Found::line, text(512),
                    "The line of the kernel log, or the value that the check read."),
+      sparse_field("witness", &Found::witness, text(64),
+                   "What says so beside a line of the kernel log; absent: that line alone."),
       field("firstSeen", &Found::first_seen, time(), "When the exporter first saw it.").required(),
       field("lastSeen", &Found::last_seen, time(), "When the finding was last recorded.")
           .required(),
@@ -304,8 +306,10 @@ const Fields<RemediationStatus>& status_fields() {
             "All reasons for the decision, evidence first."),
       field("preExistingCordon", &Status::pre_existing_cordon, flag(),
             "Somebody else had cordoned the node before; gpuward never removes that cordon."),
-      field("kernelSeverity", &Status::kernel_severity, severity(),
-            "The worst severity that the kernel itself reported in this boot; absent if unknown."),
+      field("confirmedSeverity", &Status::confirmed_severity, severity(),
+            "The worst severity in this boot that rests on more than a line of the kernel log; "
+            "absent "
+            "if unknown."),
       sparse_field("errorClass", &Status::error_class, text(64),
                    "Class of the worst finding that the exporter reported in this boot: "
                    "XID_CRITICAL_79, ECC_ERROR, ..."),

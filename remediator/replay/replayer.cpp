@@ -74,7 +74,7 @@ HealthReport report_of(const Remediation& remediation, const std::optional<kube:
     if (alert.firing() && !alert.foreign)
       report.severity = std::max(report.severity, alert.severity);
   }
-  report.kernel_severity = report.severity;
+  report.confirmed_severity = report.severity;
   report.observed_at[report.severity] = now;
   return report;
 }

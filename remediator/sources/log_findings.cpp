@@ -57,7 +57,8 @@ bool is_unknown_kernel_line(const LogLine& line, const xid::Catalogue& catalogue
   constexpr std::array<std::string_view, 3> kParts = {"SXid", "NVRM: The NVIDIA GPU ",
                                                       "NVRM: fallen off the bus"};
   const auto is_in = [&](std::string_view part) { return line.text.contains(part); };
-  return !xid::parse_uuid_line(line.text) && std::ranges::none_of(kParts, is_in);
+  return !xid::parse_uuid_line(xid::strip_prefixes(line.text)) &&
+         std::ranges::none_of(kParts, is_in);
 }
 
 std::optional<AlertSignal> signal_of_pod_line(const LogLine& line, const LokiRules& rules) {

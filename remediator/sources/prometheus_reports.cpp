@@ -21,7 +21,7 @@ constexpr std::string_view kClaimsKept = "7d";  // as long as restarts count (ex
 constexpr std::size_t kLongestSerial = 128;  // as the resource takes it; real ones have 13 digits
 
 struct Parts {
-  std::optional<double> measured_at, severity, kernel_severity, kernel_log_up;
+  std::optional<double> measured_at, severity, confirmed_severity, kernel_log_up;
   std::optional<double> diagnostics, drill;
   std::map<Severity, double> observed_at;
   std::optional<std::string> boot_id;
@@ -67,8 +67,8 @@ Status add_sample(const Json& sample, Parts& parts) {
     parts.measured_at = std::min(parts.measured_at.value_or(*value), *value);
   } else if (what == "severity") {
     parts.severity = std::max(parts.severity.value_or(*value), *value);
-  } else if (what == "kernel_severity") {
-    parts.kernel_severity = std::min(parts.kernel_severity.value_or(*value), *value);
+  } else if (what == "confirmed_severity") {
+    parts.confirmed_severity = std::min(parts.confirmed_severity.value_or(*value), *value);
   } else if (what == "kernel_log_up") {
     parts.kernel_log_up = std::min(parts.kernel_log_up.value_or(*value), *value);
   } else if (what == "diagnostics") {
@@ -108,7 +108,7 @@ Result<HealthReport> to_report(const Parts& parts) {
   const auto severity = to_severity(*parts.severity);
   if (!severity) return std::unexpected(severity.error());
   // Absent is no evidence: it is what allows more, where the whole severity is what forbids.
-  const auto kernel = to_severity(parts.kernel_severity.value_or(0));
+  const auto kernel = to_severity(parts.confirmed_severity.value_or(0));
   if (!kernel) return std::unexpected(kernel.error());
   const auto diagnostics = to_severity(parts.diagnostics.value_or(0));
   if (!diagnostics) return std::unexpected(diagnostics.error());
@@ -122,7 +122,7 @@ Result<HealthReport> to_report(const Parts& parts) {
     if (seconds > 0) report.observed_at[observed] = time_of_sample(seconds);
   }
   report.severity = *severity;
-  report.kernel_severity = *kernel;
+  report.confirmed_severity = *kernel;
   report.boot_id = *parts.boot_id;
   report.error_class = parts.error_class;
   report.gpus.assign(parts.gpus.begin(), parts.gpus.end());
@@ -139,7 +139,7 @@ std::string report_query(std::string_view node, std::string_view cluster) {
   const std::string selector = matchers + "}";
   return query_part("timestamp(gpuward_node_severity" + selector + ")", "measured_at") + " or " +
          query_part("gpuward_node_severity" + selector, "severity") + " or " +
-         query_part("gpuward_node_kernel_severity" + selector, "kernel_severity") + " or " +
+         query_part("gpuward_node_confirmed_severity" + selector, "confirmed_severity") + " or " +
          query_part("gpuward_drill_severity" + selector, "drill") + " or " +
          query_part("gpuward_kernel_log_up" + selector, "kernel_log_up") + " or " +
          query_part("gpuward_node_severity_observed_timestamp_seconds" + selector, "observed") +

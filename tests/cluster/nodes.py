@@ -224,10 +224,10 @@ done"""
         self.machine.start(service)
 
     def log_kernel_line(self, text):
-        """As the kernel logs it, into this machine's log."""
-        stamp = time.strftime("%b %d %H:%M:%S")
+        """As the kernel logs it, into this machine's log: a record as /dev/kmsg has it, written by the kernel."""
+        micros = int(time.clock_gettime(time.CLOCK_BOOTTIME) * 1e6)
         with open(self.machine.folder / "log/kernel/kern.log", "a", encoding="utf-8") as log:
-            log.write(f"{stamp} {self.name} kernel: [{time.clock_gettime(time.CLOCK_BOOTTIME):.6f}] {text}\n")
+            log.write(f"4,{micros},{micros},-;{text}\n")
 
     def pci_address(self, gpu):
         """As the driver writes it into the kernel log."""

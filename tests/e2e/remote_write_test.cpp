@@ -48,7 +48,7 @@ class SickNode {
 
  private:
   static std::string page(int xids) {
-    return "gpuward_node_severity 3\ngpuward_node_kernel_severity 3\ngpuward_kernel_log_up 1\n"
+    return "gpuward_node_severity 3\ngpuward_node_confirmed_severity 3\ngpuward_kernel_log_up 1\n"
            "gpuward_boot_info{boot_id=\"5f0c\"} 1\n"
            "# TYPE gpuward_xid_errors_total counter\ngpuward_xid_errors_total{xid=\"79\"} " +
            std::to_string(xids) + "\n";

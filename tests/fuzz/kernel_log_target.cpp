@@ -33,7 +33,7 @@ void check_record(std::string_view record) {
   hold(lies_within(xid::strip_prefixes(record), record), "a message is a part of its record");
   const auto event = xid::parse_record(record);
   if (event) check_event(*event, record);
-  const auto uuid = xid::parse_uuid_line(record);
+  const auto uuid = xid::parse_uuid_line(xid::strip_prefixes(record));
   hold(!uuid || !event, "a line that names a GPU is no event");
 }
 

@@ -287,7 +287,7 @@ http::Response KarpenterFleet::answer_query(const http::Request& request) {
                  {{"resultType", "vector"},
                   {"result",
                    Json::array({sample("measured_at", std::to_string(now)),
-                                sample("severity", number), sample("kernel_severity", number),
+                                sample("severity", number), sample("confirmed_severity", number),
                                 sample("kernel_log_up", "1"), sample("boot", "1"), observed})}}}}));
 }
 

@@ -23,7 +23,7 @@ constexpr auto kLastFound = std::to_array<Found>({
     {"cluster", 188}, {"pool", 146}, {"zone", 123}, {"taint-order", 362}, {"cordon-cap", 62},
     {"storm", 186}, {"silence", 198}, {"well", 8}, {"arrivals", 110}, {"attempts", 23},
     {"breaker", 112}, {"ledger-version", 71}, {"call-fence", 1591}, {"stop", 78}, {"boot", 59},
-    {"kernel-evidence", 106}, {"intent", 58}, {"undone-by-hand", 18}, {"foreign-cordon", 35},
+    {"witness", 106}, {"intent", 58}, {"undone-by-hand", 18}, {"foreign-cordon", 35},
     {"node-identity", 57}, {"other-repairers", 109}, {"approval-guard", 523}, {"quiet-reasons", 8},
     {"told-again", 212}, {"timeout", 1}, {"drained", 67}, {"measured", 25},
     {"terminate-budget", 215}, {"volumes", 209}, {"end-once", 31}, {"instance", 1967},

@@ -241,8 +241,8 @@ void Invariants::check_evidence(const Remediation& after, const StepRecord& reco
   require(age <= most && -age <= most, "fresh-evidence", what + " was intended on an old report");
   const HealthReport report = after.is_drill() ? with_drill(*look.report) : *look.report;
   require(report.severity >= wanted, "fresh-evidence", what + " was intended on a report of less");
-  require(report.kernel_severity >= wanted, "user-space-only",
-          what + " was intended on what user space says");
+  require(report.confirmed_severity >= wanted, "line-only",
+          what + " was intended on a line of the kernel log alone");
 }
 
 void Invariants::check_approval(const Remediation& after, const StepRecord& record) const {

@@ -23,7 +23,7 @@ enum class Voice {
   kOldBoot,   // of the boot before
   kSilent,    // no series at all
   kBlind,     // without the kernel's log
-  kInvented,  // of faults that only user space has written of
+  kInvented,  // of faults that only lines of the kernel log tell
 };
 
 // What its exporter knows of its fault beyond that it was once seen.

@@ -32,7 +32,7 @@ Result<HealthReport> Reports::said_of(const Machine* machine) {
   HealthReport report;
   report.measured_at = stage_.true_time() - stage_.chance.span(seconds(0), seconds(20));
   report.severity = machine->fault;
-  report.kernel_severity = machine->fault;
+  report.confirmed_severity = machine->fault;
   report.drill_severity = machine->drill.severity;
   report.boot_id = machine->boot_id(machine->boots);
   report.sees_kernel_log = machine->voice != Voice::kBlind;
@@ -66,15 +66,15 @@ HealthReport Reports::bent(HealthReport report, const Machine& machine) const {
   if (stage_.is_off(Sabotage::kFreshness)) report.measured_at = stage_.clock.wall();
   if (stage_.is_off(Sabotage::kBoot)) report.boot_id = machine.boot_id(machine.boots);
   if (stage_.is_off(Sabotage::kMeasured)) report.observed_at[machine.fault] = stage_.clock.wall();
-  if (stage_.is_off(Sabotage::kKernelEvidence)) report.kernel_severity = report.severity;
+  if (stage_.is_off(Sabotage::kWitness)) report.confirmed_severity = report.severity;
   if (stage_.is_off(Sabotage::kSeverity)) {
     report.severity = Severity::kIsolate;
-    report.kernel_severity = Severity::kIsolate;
+    report.confirmed_severity = Severity::kIsolate;
   }
   if (stage_.is_off(Sabotage::kDrillReport)) report = with_drill(std::move(report));
   if (stage_.is_off(Sabotage::kWell)) {
     report.severity = Severity::kNone;
-    report.kernel_severity = Severity::kNone;
+    report.confirmed_severity = Severity::kNone;
   }
   return report;
 }

@@ -42,7 +42,7 @@ enum class Sabotage : std::uint8_t {
   kFreshness,         // every report is of this second
   kBoot,              // every report is of the boot that runs
   kSeverity,          // every report is as bad as can be
-  kKernelEvidence,    // what user space says counts as the kernel's word
+  kWitness,           // a line of the kernel log counts as a confirmed finding
   kNodeVersion,       // Node patches without resourceVersion
   kStatusVersion,     // status patches without resourceVersion
   kEvidenceVersion,   // evidence patches without resourceVersion
@@ -183,7 +183,7 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kFreshness, "freshness"},
     {Sabotage::kBoot, "boot"},
     {Sabotage::kSeverity, "severity"},
-    {Sabotage::kKernelEvidence, "kernel-evidence"},
+    {Sabotage::kWitness, "witness"},
     {Sabotage::kNodeVersion, "node-version"},
     {Sabotage::kStatusVersion, "status-version"},
     {Sabotage::kEvidenceVersion, "evidence-version"},

@@ -6,6 +6,7 @@
 
 #include "exporter/checks/check/decide.h"
 #include "exporter/checks/check/finding_list.h"
+#include "exporter/checks/rules/witness.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -26,10 +27,16 @@ CheckResult GpuEvaluator::evaluate(const Snapshot& snapshot, const CheckSettings
     const auto known = replays_per_minute_.find(bus_id);
     return known == replays_per_minute_.end() ? std::nullopt : std::optional(known->second);
   };
-  CheckOutcome outcome = judge_gpus({snapshot, settings, profile, facts, now, replays});
+  const GpuRuleInput input{snapshot, settings, profile, facts, now, replays};
+  CheckOutcome outcome = judge_gpus(input);
   hold(outcome, now);
-  return decide_status(std::move(outcome), kGpuCheck, {now, std::chrono::milliseconds(0)},
-                       check_findings(snapshot.state, kGpuCheck));
+  auto witnessed = witnessed_findings(input, outcome.findings);
+  CheckResult result =
+      decide_status(std::move(outcome), kGpuCheck, {now, std::chrono::milliseconds(0)},
+                    check_findings(snapshot.state, kGpuCheck));
+  result.witnessed = std::move(witnessed);
+  result.recovered = recovered_gpus(input);
+  return result;
 }
 
 void GpuEvaluator::sample(const GpuReport& report, WallTime now) {

@@ -27,6 +27,11 @@ std::string meaning_of(const Finding& finding) {
   return row == rows.end() ? finding.why : std::string(row->description);
 }
 
+std::string witness_of(const Finding& finding) {
+  const bool is_line = finding.evidence != Evidence::kMeasured;
+  return is_line ? finding.witness : std::string(to_string(finding.evidence));
+}
+
 NodeFinding node_finding(const Finding& finding, const std::vector<Gpu>& gpus) {
   NodeFinding one{.check = finding.check,
                   .code = finding.code,
@@ -37,6 +42,7 @@ NodeFinding node_finding(const Finding& finding, const std::vector<Gpu>& gpus) {
                   .workload = finding.workload,
                   .meaning = meaning_of(finding),
                   .line = finding.line,
+                  .witness = witness_of(finding),
                   .first_seen = finding.first_seen,
                   .last_seen = finding.last_seen,
                   .is_unknown = is_unknown(finding)};

@@ -35,7 +35,7 @@ TEST_F(ExporterProcess, TurnsALineOfTheLogIntoACountAFindingAndASeverity) {
 
   EXPECT_TRUE(exporter.has(xid_series(79), "1"));
   EXPECT_EQ(exporter.value("gpuward_node_severity"), "3");
-  EXPECT_EQ(exporter.value("gpuward_node_kernel_severity"), "3");
+  EXPECT_EQ(exporter.value("gpuward_node_confirmed_severity"), "3");
   EXPECT_EQ(exporter.value("gpuward_gpu_severity{gpu=\"0\",uuid=\"GPU-0\",pci_bus_id=\"0000:4e:"
                            "00\",namespace=\"\",pod=\"\"}"),
             "3");

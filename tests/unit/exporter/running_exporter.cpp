@@ -34,7 +34,10 @@ void RunningExporter::write(const std::string& name, const std::string& content)
 }
 
 void RunningExporter::append_log(const std::string& line) const {
-  std::ofstream(log(), std::ios::app | std::ios::binary) << line << "\n" << std::flush;
+  const bool is_drivers = line.starts_with("NVRM: ") || line.starts_with("nvidia-nvswitch");
+  std::ofstream(log(), std::ios::app | std::ios::binary)
+      << (is_drivers ? "4,1,1,-;" : "") << line << "\n"
+      << std::flush;
 }
 
 void RunningExporter::start(const std::vector<std::string>& more) {

@@ -22,7 +22,8 @@ class RunningExporter {
   [[nodiscard]] std::filesystem::path file(const std::string& name) const { return folder_ / name; }
   [[nodiscard]] std::filesystem::path log() const { return file("kernel.log"); }
   void write(const std::string& name, const std::string& content) const;
-  void append_log(const std::string& line) const;  // with a line end
+  // With a line end: a driver's message as the kernel's own record of /dev/kmsg, all else as it is.
+  void append_log(const std::string& line) const;
 
   // Starts it and waits until it serves. `more` follows the usual flags.
   void start(const std::vector<std::string>& more = {});

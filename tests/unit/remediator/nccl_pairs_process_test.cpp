@@ -112,7 +112,7 @@ class WholePairs : public ::testing::Test {
             {{"resultType", "vector"},
              {"result",
               Json::array({sample("measured_at", now), sample("severity", severity),
-                           sample("kernel_severity", severity), sample("kernel_log_up", "1"),
+                           sample("confirmed_severity", severity), sample("kernel_log_up", "1"),
                            sample("boot", "1"), observed})}}}});
     }
     return R"({"status":"success","data":{"resultType":"vector","result":[]}})";

@@ -214,9 +214,10 @@ std::string RemediationStage::report() const {
       {{"status", "success"},
        {"data",
         {{"resultType", "vector"},
-         {"result", Json::array({sample("measured_at", std::to_string(now)),
-                                 sample("severity", severity), sample("kernel_severity", severity),
-                                 sample("kernel_log_up", "1"), sample("boot", "1"), observed})}}}});
+         {"result",
+          Json::array({sample("measured_at", std::to_string(now)), sample("severity", severity),
+                       sample("confirmed_severity", severity), sample("kernel_log_up", "1"),
+                       sample("boot", "1"), observed})}}}});
 }
 
 Json RemediationStage::remediation() {

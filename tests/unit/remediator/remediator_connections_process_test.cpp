@@ -135,7 +135,7 @@ class RemediatorWithPrometheus : public RemediatorProcess {
           {{"resultType", "vector"},
            {"result",
             Json::array({sample("measured_at", std::to_string(now)), sample("severity", severity),
-                         sample("kernel_severity", severity), sample("kernel_log_up", "1"),
+                         sample("confirmed_severity", severity), sample("kernel_log_up", "1"),
                          sample("boot", "1")})}}}});
   }
 

@@ -63,7 +63,7 @@ class RemediatorOnControlPlane : public ::testing::Test {
         {{"status", "success"},
          {"data",
           {{"result", Json::array({sample("measured_at", "1"), sample("severity", "4"),
-                                   sample("kernel_severity", "3"), sample("boot", "1")})}}}});
+                                   sample("confirmed_severity", "3"), sample("boot", "1")})}}}});
     http::ServerOptions options;
     options.listen_addresses = {"127.0.0.1:0"};
     auto server = http::Server::start(
@@ -139,7 +139,7 @@ TEST_F(RemediatorOnControlPlane, QuarantinesANodeUnderItsOwnRbacAndKubectlShowsI
       "event"));
   EXPECT_TRUE(wait_until(
       [&] {
-        return kubectl({"get", "rem", "-o", "jsonpath={.items[*].status.kernelSeverity}"}) ==
+        return kubectl({"get", "rem", "-o", "jsonpath={.items[*].status.confirmedSeverity}"}) ==
                "reboot";
       },
       "what the kernel says, through the schema"))

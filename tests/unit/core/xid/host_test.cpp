@@ -54,7 +54,8 @@ TEST(HostLine, OfAnotherMeaningIsNone) {
         "mce: CPU0: Thermal monitoring enabled (TM1)",
         "mce: [Hardware Error]: CPU 0: Machine Check: 0 Bank 5: be00000000800400",
         "mce: [Hardware Error]: TSC 0 ADDR fef1ba40", "usb 1-1: new high-speed USB device",
-        "foo bar: AER: Corrected error received: 0000:00:00.0"}) {
+        "foo bar: AER: Corrected error received: 0000:00:00.0",
+        "EDAC MC0: 1 UE [4711]: segfault at 0 ip 0 sp 0 error 4"}) {
     EXPECT_FALSE(parse_record(line)) << line;
   }
 }

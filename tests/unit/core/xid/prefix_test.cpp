@@ -27,12 +27,36 @@ INSTANTIATE_TEST_SUITE_P(
         "Wed 2024-06-05 10:26:53 UTC gpu-node kernel: ", "[    0.000000] gpu-node kernel: ",
         "<4>1 2024-06-06T10:26:53Z gpu-node kernel - - - ", "kern  :warn  : [   12.345678] ",
         "kern: warning: ", "192.168.11.119: kern: warning: [2026-04-22T21:30:51.526447914Z]: ",
-        "   ", "6,1234,98765,-;6,12,34,-;"));
+        "   ", "14,1234,98765,-;[1235733.431527] "));
+
+// A process's name may look like a header.
+class SecondHeader : public testing::TestWithParam<const char*> {};
+
+TEST_P(SecondHeader, IsPartOfTheMessage) {
+  EXPECT_FALSE(parse_record(GetParam() + std::string{kMessage}));
+}
+
+INSTANTIATE_TEST_SUITE_P(OfEveryLog, SecondHeader,
+                         testing::Values("6,1234,98765,-;6,12,34,-;", "6,1234,98765,-;[1.0] ",
+                                         "6,1234,98765,-;kernel: ", "14,1234,98765,-;[1.0] [2.0] ",
+                                         "[1.0] [T1] [2.0] ",
+                                         "[1.0] process 'x kernel: ", "kernel: kernel: ",
+                                         "Nov 18 17:26:39 host kernel: x kernel: ",
+                                         "Nov 18 17:26:39 host kernel: [1.0] x kernel: ",
+                                         "process 'x kernel: ", "<4>[1.0] <4>",
+                                         "kern  :warn  : [1.0] kern: warning: "));
 
 TEST_P(Prefix, IsNotThatOfAnotherProgram) {
   // Of this one nobody can tell.
   const bool is_doubtful = std::string_view(GetParam()) == "2024-06-06 10:26:53 ";
   EXPECT_EQ(is_of_another_program(GetParam() + std::string{kMessage}), is_doubtful);
+}
+
+TEST(WithoutSeconds, TakesOffOneTimeThatADmesgHasPrinted) {
+  EXPECT_EQ(without_seconds("[1235733.431527] NVRM: x"), "NVRM: x");
+  EXPECT_EQ(without_seconds("[1.0] [2.0] NVRM: x"), "[2.0] NVRM: x");
+  EXPECT_EQ(without_seconds("NVRM: x"), "NVRM: x");
+  EXPECT_EQ(without_seconds("kernel: NVRM: x"), "kernel: NVRM: x");
 }
 
 class OtherProgram : public testing::TestWithParam<const char*> {};

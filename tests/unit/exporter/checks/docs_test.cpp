@@ -9,14 +9,15 @@
 #include <string>
 
 #include "exporter/checks/check/finding_codes.h"
+#include "exporter/checks/rules/witness.h"
 #include "exporter/checks/schedule.h"
 #include "tests/places.inc"
 
 namespace gpuward::exporter {
 namespace {
 
-std::set<std::string> lines_of_docs() {
-  std::ifstream in(std::string{GPUWARD_SOURCE_DIR} + "/docs/checks.md", std::ios::binary);
+std::set<std::string> lines_of_docs(const std::string& page = "checks.md") {
+  std::ifstream in(std::string{GPUWARD_SOURCE_DIR} + "/docs/" + page, std::ios::binary);
   std::set<std::string> lines;
   for (std::string line; std::getline(in, line);) lines.insert(line);
   return lines;
@@ -90,6 +91,27 @@ TEST(FindingCodes, AreWordsOfLowerCaseAndEachStandsOnce) {
   for (const FindingCode& code : finding_codes()) {
     EXPECT_TRUE(std::regex_match(std::string(code.code), std::regex("[a-z][a-z0-9_]*")));
     EXPECT_TRUE(seen.insert(code.code).second) << code.code;
+  }
+}
+
+void append(std::string& list, std::string_view word, std::string_view mark) {
+  list += (list.empty() ? "" : ", ") + std::string(mark) + std::string(word) + std::string(mark);
+}
+
+std::string row_of(const Witnesses& row) {
+  std::string codes, readings, records;
+  for (const auto code : row.codes) append(codes, code, "");
+  for (const Code code : row.readings) append(readings, name_of(code), "`");
+  for (const xid::Kind kind : row.marked_records) append(records, xid::to_string(kind), "`");
+  std::string line(xid::to_string(row.kind));
+  if (!codes.empty()) line += " " + codes;
+  return "| " + line + " | " + readings + " | " + records + " | " + std::string(row.why) + " |";
+}
+
+TEST(XidDocs, HaveARowForEachRowOfTheWitnesses) {
+  const auto lines = lines_of_docs("xid.md");
+  for (const Witnesses& row : witness_table()) {
+    EXPECT_TRUE(lines.contains(row_of(row))) << row_of(row);
   }
 }
 

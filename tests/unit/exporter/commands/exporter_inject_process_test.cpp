@@ -42,7 +42,7 @@ TEST_F(ExporterInject, ShowsAnXidAsADrillAndNowhereElse) {
   EXPECT_TRUE(exporter.has("gpuward_drill_severity", "3"));
   EXPECT_TRUE(exporter.has(kActiveXid, "1"));
   EXPECT_EQ(exporter.value("gpuward_node_severity"), "0");
-  EXPECT_EQ(exporter.value("gpuward_node_kernel_severity"), "0");
+  EXPECT_EQ(exporter.value("gpuward_node_confirmed_severity"), "0");
   EXPECT_EQ(exporter.value(xid_series(79)), "0") << "no drill is counted as an Xid";
   EXPECT_THAT(exporter.metrics(), Not(HasSubstr("gpuward_finding{")));
   struct stat folder{};

@@ -105,5 +105,19 @@ TEST(Scenario, IsAnErrorWhereTheFileIsMissing) {
   EXPECT_FALSE(read_scenario("/nowhere/gpus.yaml").has_value());
 }
 
+TEST(Scenario, LosesTheGpusThatAFileNames) {
+  const support::TempDir folder;
+  const auto lost = folder.path() / "lost";
+  const auto path =
+      folder.write("gpus.yaml", "lost_file: " + lost.string() +
+                                    "\ngpus: [{pci: \"0000:4e:00.0\"}, {pci: \"0000:5e:00.0\"}]\n");
+  EXPECT_FALSE(read_scenario(path)->vendors[0].gpus[1].is_lost) << "no such file yet";
+  folder.write("lost", "0000:5e:00\n");
+  const auto report = read_scenario(path);
+  ASSERT_TRUE(report.has_value());
+  EXPECT_FALSE(report->vendors[0].gpus[0].is_lost);
+  EXPECT_TRUE(report->vendors[0].gpus[1].is_lost);
+}
+
 }  // namespace
 }  // namespace gpuward::exporter

@@ -32,7 +32,7 @@ class FileFollowerTest : public testing::Test {
       const auto report = follower.read(
           [&](const LogRecord& record) {
             texts.emplace_back(record.text);
-            from_user_space.push_back(record.is_from_user_space);
+            from_user_space.push_back(record.writer == Writer::kUserSpace);
           },
           0ms, {});
       ASSERT_TRUE(report.has_value()) << report.error().message;

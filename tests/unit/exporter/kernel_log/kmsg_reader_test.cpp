@@ -70,7 +70,8 @@ class KmsgReaderTest : public testing::Test {
     const auto report = reader.read(
         [&](const LogRecord& record) {
           texts.emplace_back(record.text);
-          from_user_space.push_back(record.is_from_user_space);
+          from_user_space.push_back(record.writer == Writer::kUserSpace);
+          writers.push_back(record.writer);
         },
         0ms, {});
     EXPECT_TRUE(report.has_value());
@@ -84,6 +85,7 @@ class KmsgReaderTest : public testing::Test {
   fakes::FakeClock clock;
   std::vector<std::string> texts;
   std::vector<bool> from_user_space;
+  std::vector<Writer> writers;
 };
 
 LogPosition at(std::string boot_id, std::uint64_t sequence) {
@@ -200,6 +202,19 @@ TEST_F(KmsgReaderTest, DoesNotJoinUserSpaceTextToALineOfTheKernel) {
 
   EXPECT_THAT(texts, ElementsAre("NVRM: ", "Xid (PCI:0000:4e:00): 79"));
   EXPECT_THAT(from_user_space, ElementsAre(false, true));
+}
+
+// A piece may begin with the name of a process.
+TEST_F(KmsgReaderTest, DoesNotKnowWhoHasWrittenALineInPieces) {
+  script.say(4, 1, "NVRM: Xid (PCI:0000:4e:00): ", 'c');
+  script.say(4, 2, "79, text", '+');
+  script.say(4, 3, "NVRM: Xid (PCI:0000:4e:00): 79", '+');
+  script.say(4, 4, "whole");
+  KmsgReader reader = make();
+
+  read(reader);
+
+  EXPECT_THAT(writers, ElementsAre(Writer::kUnknown, Writer::kKernel));
 }
 
 TEST_F(KmsgReaderTest, MarksLinesOfUserSpace) {

@@ -23,6 +23,18 @@ TEST(KmsgRecord, LeavesContinuationLinesOut) {
   EXPECT_EQ(record->text, "usb 1-1: new");
 }
 
+TEST(KmsgRecord, GivesTheDeviceOnThePciBusThatTheKernelPutsBesideTheText) {
+  const auto device_of = [](std::string_view raw) { return parse_kmsg_record(raw)->pci_device; };
+  EXPECT_EQ(
+      device_of("3,2,3,-;amdgpu 0000:05:00.0: x\n SUBSYSTEM=pci\n DEVICE=+pci:0000:05:00.0\n"),
+      "0000:05:00.0");
+  EXPECT_EQ(device_of("6,2,3,-;usb 1-1: new\n SUBSYSTEM=usb\n DEVICE=c189:1\n"), "");
+  EXPECT_EQ(device_of("6,2,3,-;x\n"), "");
+  EXPECT_EQ(device_of("6,2,3,-;x"), "");
+  EXPECT_EQ(device_of("6,2,3,-;x\\x0a DEVICE=+pci:0000:05:00.0\n"), "")
+      << "the kernel escapes a line break that a program has printed";
+}
+
 TEST(KmsgRecord, SkipsFieldsOfNewerKernels) {
   const auto record = parse_kmsg_record("6,2,3,-,caller=T1946,more=1;text; with semicolon\n");
 

@@ -105,7 +105,7 @@ TEST_F(FamiliesTest, SayTheSeverityOfEveryGpuAndOfTheNode) {
   EXPECT_THAT(out, HasSubstr("gpuward_gpu_severity{gpu=\"1\",uuid=\"GPU-1\",pci_bus_id=\"0000:5e:"
                              "00\",namespace=\"\",pod=\"\"} 0\n"));
   EXPECT_THAT(out, HasSubstr("gpuward_node_severity 3\n"));
-  EXPECT_THAT(out, HasSubstr("gpuward_node_kernel_severity 3\n"));
+  EXPECT_THAT(out, HasSubstr("gpuward_node_confirmed_severity 3\n"));
 }
 
 // A latched Xid says nothing of how the node is now.
@@ -146,7 +146,7 @@ TEST_F(FamiliesTest, KeepWhatOnlyUserSpaceSaysOutOfTheKernelSeverity) {
   const std::string out = text();
 
   EXPECT_THAT(out, HasSubstr("gpuward_node_severity 3\n"));
-  EXPECT_THAT(out, HasSubstr("gpuward_node_kernel_severity 0\n"));
+  EXPECT_THAT(out, HasSubstr("gpuward_node_confirmed_severity 0\n"));
   EXPECT_THAT(
       out,
       HasSubstr("gpuward_finding{check=\"xid\",code=\"79\",pci_bus_id=\"0000:4e:00\",gpu=\"0\","

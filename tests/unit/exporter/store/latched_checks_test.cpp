@@ -314,6 +314,19 @@ TEST(LedgerEventSet, DoesNotLetAForgedLineHideAnXid) {
   EXPECT_EQ(latched.state().counters.begin()->second.count, 2U);
 }
 
+TEST(LedgerEventSet, CountsAnXidOfATextLogOnce) {
+  LatchedState latched({});
+  Observation line = observe_xid({.code = 48, .second = 0, .evidence = Evidence::kUserSpace});
+  line.is_of_text_log = true;
+  Observation event = observe_xid({.code = 48, .second = 1});
+  event.is_driver_event = true;
+
+  latched.observe(line);
+  latched.observe(event);
+
+  EXPECT_EQ(latched.state().counters.begin()->second.count, 1U);
+}
+
 TEST(LedgerEventSet, IsNoWordOfTheKernelUntilItsLineComes) {
   LatchedState latched({});
   Observation event = observe_xid({.code = 79, .second = 0});
@@ -408,24 +421,22 @@ Observation amd_hang(const std::string& label = "ring_timeout") {
   return hang;
 }
 
-Observation amd_reset(const std::string& label = "succeeded") {
-  Observation reset = amd_hang(label);
-  reset.event.kind = xid::Kind::kAmdReset;
-  reset.verdict.severity = Severity::kNone;
-  reset.seen = at_second(5);
-  return reset;
+// The driver's word for a reset, and a reading since then without a fault.
+CheckResult amd_reset(const std::string& code = "succeeded", int second = 5) {
+  CheckResult read_since = result(CheckStatus::kPass, {}, second + 15);
+  read_since.recovered = {{code, "0000:4e:00", at_second(second)}};
+  return read_since;
 }
 
 TEST(LedgerAmd, TakesASucceededResetForWhatAGpuResetClears) {
   LatchedState latched({});
   const Observation hang = amd_hang();
-  const Observation reset = amd_reset();
   Observation elsewhere = hang;
   elsewhere.event.pci = parse_pci_address("0000:5e:00");
 
   latched.observe(hang);
   latched.observe(elsewhere);
-  latched.observe(reset);
+  latched.apply_check(amd_reset(), false);
 
   ASSERT_EQ(latched.state().findings.size(), 1U);
   EXPECT_EQ(latched.state().findings.begin()->first.pci_bus_id, "0000:5e:00");
@@ -438,7 +449,7 @@ TEST(LedgerAmd, TakesASucceededResetForAHangThatWasLoggedWithoutAnAddress) {
   hang.event.pci.reset();
   latched.observe(hang);
   ASSERT_EQ(latched.state().findings.size(), 1U);
-  latched.observe(amd_reset());
+  latched.apply_check(amd_reset(), false);
   EXPECT_TRUE(latched.state().findings.empty());
 }
 
@@ -447,9 +458,7 @@ TEST(LedgerAmd, TakesALaterResetForThatOfAnotherGpu) {
   Observation hang = amd_hang("fence_timeout");
   hang.event.pci.reset();
   latched.observe(hang);
-  Observation reset = amd_reset();
-  reset.seen = at_second(3600);
-  latched.observe(reset);
+  latched.apply_check(amd_reset("succeeded", 3600), false);
   EXPECT_EQ(latched.state().findings.size(), 1U);
 }
 
@@ -457,18 +466,107 @@ TEST(LedgerAmd, TakesTheResetOfARingForNoMoreThanIt) {
   LatchedState latched({});
   latched.observe(amd_hang());
   latched.observe(amd_hang("fence_timeout"));
-  latched.observe(amd_reset("ring_reset_succeeded"));
+  latched.apply_check(amd_reset("ring_reset_succeeded"), false);
   ASSERT_EQ(latched.state().findings.size(), 1U);
   EXPECT_EQ(latched.state().findings.begin()->second.code, "fence_timeout");
 }
 
-TEST(LedgerAmd, LetsNoLineOfUserSpaceClearWhatTheKernelHasSaid) {
+TEST(LedgerAmd, LetsNoLineClearWhatTheKernelHasSaid) {
+  for (const Evidence evidence : {Evidence::kKernel, Evidence::kUserSpace}) {
+    LatchedState latched({});
+    latched.observe(amd_hang());
+    Observation line = amd_hang("succeeded");
+    line.event.kind = xid::Kind::kAmdReset;
+    line.verdict.severity = Severity::kNone;
+    line.evidence = evidence;
+    line.seen = at_second(5);
+    latched.observe(line);
+    EXPECT_EQ(latched.state().findings.size(), 1U);
+  }
+}
+
+const Finding* xid_finding(const LatchedState& latched, const std::string& code) {
+  const auto at = latched.state().findings.find({"xid", code, "0000:4e:00", Evidence::kKernel});
+  return at == latched.state().findings.end() ? nullptr : &at->second;
+}
+
+Observation driver_event(const XidSpec& spec) {
+  Observation event = observe_xid(spec);
+  event.is_driver_event = true;
+  return event;
+}
+
+TEST(WitnessOfALine, IsNoneAtFirst) {
   LatchedState latched({});
-  latched.observe(amd_hang());
-  Observation forged = amd_reset();
-  forged.evidence = Evidence::kUserSpace;
-  latched.observe(forged);
-  EXPECT_EQ(latched.state().findings.size(), 1U);
+  latched.observe(observe_xid({.code = 48}));
+  latched.observe(observe_xid({.code = 48, .second = 60}));
+  EXPECT_FALSE(xid_finding(latched, "48")->is_confirmed());
+}
+
+TEST(WitnessOfALine, IsTheDriversEventInEitherOrder) {
+  for (const bool is_event_first : {true, false}) {
+    LatchedState latched({});
+    const Observation event = driver_event({.code = 48, .second = 1});
+    if (is_event_first) latched.observe(event);
+    latched.observe(observe_xid({.code = 48, .second = 2}));
+    if (!is_event_first) latched.observe(event);
+    EXPECT_EQ(xid_finding(latched, "48")->witness, "driver event");
+  }
+}
+
+// The event of a code whose line decides has a lower severity (driver_xid.cpp).
+TEST(WitnessOfALine, IsTheDriversEventWhateverThatAloneIsWorth) {
+  for (const bool is_event_first : {true, false}) {
+    LatchedState latched({});
+    const Observation event =
+        driver_event({.code = 74, .severity = Severity::kMonitor, .second = 1});
+    if (is_event_first) latched.observe(event);
+    latched.observe(observe_xid({.code = 74, .severity = Severity::kReset, .second = 2}));
+    if (!is_event_first) latched.observe(event);
+    EXPECT_EQ(xid_finding(latched, "74")->severity, Severity::kReset);
+    EXPECT_TRUE(xid_finding(latched, "74")->is_confirmed());
+  }
+}
+
+TEST(WitnessOfALine, IsNotTheEventOfXid154WhichHasNoAction) {
+  LatchedState latched({});
+  latched.observe(observe_xid({.code = 154, .second = 1}));
+  latched.observe(driver_event({.code = 154, .severity = Severity::kMonitor, .second = 2}));
+  EXPECT_FALSE(xid_finding(latched, "154")->is_confirmed());
+}
+
+TEST(WitnessOfALine, DoesNotSpeakForAWorseLineThatCameLater) {
+  LatchedState latched({});
+  latched.observe(observe_xid({.code = 74, .severity = Severity::kReset, .second = 1}));
+  latched.observe(driver_event({.code = 74, .severity = Severity::kMonitor, .second = 2}));
+  ASSERT_TRUE(xid_finding(latched, "74")->is_confirmed());
+  latched.observe(observe_xid({.code = 74, .severity = Severity::kReboot, .second = 90}));
+  EXPECT_FALSE(xid_finding(latched, "74")->is_confirmed());
+}
+
+TEST(WitnessOfALine, OfAReadingStaysWithTheFindingThatItWasFor) {
+  LatchedState latched({});
+  latched.observe(observe_xid({.code = 48, .severity = Severity::kReset}));
+  CheckResult look = result(CheckStatus::kPass, {}, 15);
+  look.witnessed = {{"xid", "48", "0000:4e:00", Severity::kReboot, "gpu x"},
+                    {"xid", "95", "0000:4e:00", Severity::kReset, "gpu x"}};
+  latched.apply_check(look, false);
+  EXPECT_FALSE(xid_finding(latched, "48")->is_confirmed()) << "judged at another severity";
+  look.witnessed = {{"xid", "48", "0000:4e:00", Severity::kReset, "gpu ecc_uncorrected"}};
+  latched.apply_check(look, false);
+  EXPECT_EQ(xid_finding(latched, "48")->witness, "gpu ecc_uncorrected");
+  latched.apply_check(result(CheckStatus::kPass, {}, 30), false);
+  EXPECT_TRUE(xid_finding(latched, "48")->is_confirmed());
+}
+
+TEST(WitnessOfALine, NeverStandsForALineOfUserSpace) {
+  LatchedState latched({});
+  latched.observe(observe_xid({.code = 48, .evidence = Evidence::kUserSpace}));
+  latched.observe(driver_event({.code = 48, .second = 1}));
+  const auto& findings = latched.state().findings;
+  ASSERT_EQ(findings.size(), 2U);
+  for (const auto& [key, finding] : findings)
+    EXPECT_EQ(finding.is_confirmed(), key.evidence == Evidence::kKernel);
 }
 
 }  // namespace

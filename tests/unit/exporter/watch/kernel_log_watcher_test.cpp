@@ -31,7 +31,7 @@ class AddRecord : public testing::Test {
 };
 
 TEST_F(AddRecord, JudgesAnEventAndKeepsItsTimeAndLine) {
-  const LogBatch batch = add({kXid79, false, at_second(1)});
+  const LogBatch batch = add({kXid79, Writer::kKernel, at_second(1)});
 
   ASSERT_EQ(batch.observations.size(), 1U);
   const Observation& seen = batch.observations.front();
@@ -43,21 +43,21 @@ TEST_F(AddRecord, JudgesAnEventAndKeepsItsTimeAndLine) {
 }
 
 TEST_F(AddRecord, TakesTheTimeOfReadingWhereTheRecordHasNone) {
-  EXPECT_EQ(add({kXid79, false, std::nullopt}).observations.front().seen, at_second(9));
+  EXPECT_EQ(add({kXid79, Writer::kKernel}).observations.front().seen, at_second(9));
 }
 
 TEST_F(AddRecord, MarksWhatUserSpaceHasWritten) {
-  const LogBatch batch = add({kXid79, true, std::nullopt});
+  const LogBatch batch = add({kXid79, Writer::kUserSpace});
 
   EXPECT_EQ(batch.observations.front().evidence, Evidence::kUserSpace);
   EXPECT_EQ(batch.numbers.user_space_lines, 1U);
 }
 
 TEST_F(AddRecord, RefusesOrTrustsUserSpaceWhereToldSo) {
-  EXPECT_TRUE(add({kXid79, true, std::nullopt}, UserSpaceLines::kRefuse).observations.empty());
-  EXPECT_EQ(add({kXid79, true, std::nullopt}, UserSpaceLines::kTrust).observations.front().evidence,
+  EXPECT_TRUE(add({kXid79, Writer::kUserSpace}, UserSpaceLines::kRefuse).observations.empty());
+  EXPECT_EQ(add({kXid79, Writer::kUserSpace}, UserSpaceLines::kTrust).observations.front().evidence,
             Evidence::kKernel);
-  EXPECT_EQ(add({kXid79, true, std::nullopt}, UserSpaceLines::kRefuse).numbers.user_space_lines,
+  EXPECT_EQ(add({kXid79, Writer::kUserSpace}, UserSpaceLines::kRefuse).numbers.user_space_lines,
             1U);
 }
 
@@ -65,15 +65,84 @@ TEST_F(AddRecord, LearnsUuidsFromTheKernelOnly) {
   constexpr std::string_view kLine =
       "NVRM: GPU at PCI:0000:4e:00: GPU-bc0fa0b9-cac2-f507-b715-9bebdb69c71e";
 
-  EXPECT_EQ(add({kLine, false, std::nullopt}).uuids.size(), 1U);
-  EXPECT_TRUE(add({kLine, true, std::nullopt}).uuids.empty());
+  EXPECT_EQ(add({kLine, Writer::kKernel}).uuids.size(), 1U);
+  EXPECT_TRUE(add({kLine, Writer::kUserSpace}).uuids.empty());
 }
 
 TEST_F(AddRecord, MakesNothingOfOrdinaryLines) {
-  const LogBatch batch = add({"usb 1-1: new high-speed USB device", false, std::nullopt});
+  const LogBatch batch = add({"usb 1-1: new high-speed USB device", Writer::kKernel});
 
   EXPECT_TRUE(batch.observations.empty());
   EXPECT_TRUE(batch.uuids.empty());
+}
+
+constexpr std::string_view kRasError =
+    "amdgpu 0000:05:00.0: 1 uncorrectable hardware errors detected in umc block";
+
+class AddressOfRecord : public testing::Test {
+ protected:
+  // kUserSpace: the line is counted and no more than a program's.
+  Evidence evidence(LogRecord record) {
+    Settings settings;
+    const Policy policy{settings, std::make_shared<const xid::Catalogue>()};
+    LogBatch batch;
+    add_record(record, {policy, {}, at_second(9), [&]() -> const GpuAddresses& { return known; }},
+               batch);
+    EXPECT_EQ(batch.observations.size(), 1U);
+    return batch.observations.empty() ? Evidence::kMeasured : batch.observations.front().evidence;
+  }
+  GpuAddresses known;
+};
+
+TEST_F(AddressOfRecord, IsThatOfAGpuOfThisNode) {
+  known.bus_ids = {"0000:4e:00"};
+  EXPECT_EQ(evidence({.text = kXid79}), Evidence::kKernel);
+  known.bus_ids = {"0000:5e:00"};
+  EXPECT_EQ(evidence({.text = kXid79}), Evidence::kUserSpace);
+}
+
+TEST_F(AddressOfRecord, MayBeAnyBeforeTheNodeHasSaidWhatItHas) {
+  EXPECT_EQ(evidence({.text = kXid79}), Evidence::kKernel);
+}
+
+TEST_F(AddressOfRecord, StandsBesideAMessageOfAmdgpu) {
+  known = {.bus_ids = {"0000:05:00"}, .has_amd = true};
+  EXPECT_EQ(evidence({.text = kRasError, .pci_device = "0000:05:00.0"}), Evidence::kKernel);
+  EXPECT_EQ(evidence({.text = kRasError}), Evidence::kUserSpace);
+  EXPECT_EQ(evidence({.text = kRasError, .pci_device = "0000:06:00.0"}), Evidence::kUserSpace);
+}
+
+TEST_F(AddressOfRecord, OfAmdgpuIsNoneOnANodeWithoutAnAmdGpu) {
+  known.bus_ids = {"0000:05:00"};
+  EXPECT_EQ(evidence({.text = kRasError, .pci_device = "0000:05:00.0"}), Evidence::kUserSpace);
+}
+
+TEST_F(AddressOfRecord, OfATextLogIsNobodys) {
+  known.bus_ids = {"0000:4e:00"};
+  EXPECT_EQ(evidence({.text = kXid79, .writer = Writer::kUnknown}), Evidence::kUserSpace);
+}
+
+// Shown by an audit as uid 65534: the name of a program that crashes, and of one whose stack may be
+// executed.
+TEST_F(AddRecord, MakesNothingOfANameThatAProcessHasChosen) {
+  for (const std::string_view line :
+       {"[drm:amdgpu x[4711]: segfault at 0 ip 0 sp 0 error 4 in ]] 1 uncorrectable hardware "
+        "errors "
+        "detected in x block[55d0+1000]",
+        "[drm:amdgpu x[4711]: segfault at 0 ip 0 sp 0 error 4 in ]] GPU reset succeeded[55d0+1000]",
+        "process 'x kernel: NVRM: Xid (PCI:0000:43:00): 79, pid=1' started with executable stack",
+        "[1.0] NVRM: Xid (PCI:0000:43:00): 79, pid=1, GPU has fallen off the bus."}) {
+    EXPECT_TRUE(add({.text = line}).observations.empty()) << line;
+  }
+}
+
+TEST_F(AddRecord, TakesALineCopiedOutOfDmesgForAProgramsWhateverItsAddress) {
+  const LogBatch batch =
+      add({.text = "[1235733.431527] NVRM: Xid (PCI:0000:4e:00): 79, GPU has fallen off the bus.",
+           .writer = Writer::kUserSpace});
+  ASSERT_EQ(batch.observations.size(), 1U);
+  EXPECT_EQ(batch.observations.front().evidence, Evidence::kUserSpace);
+  EXPECT_EQ(batch.observations.front().verdict.severity, Severity::kReboot);
 }
 
 class LineRulesOfRecord : public testing::Test {
@@ -86,10 +155,10 @@ class LineRulesOfRecord : public testing::Test {
           .cleared_by = ClearedBy::kReboot},
          {.code = "FellOff", .pattern = "has fallen off", .severity = Severity::kNone}});
   }
-  LogBatch add(std::string_view text, bool is_from_user_space = false) {
+  LogBatch add(std::string_view text, Writer writer = Writer::kKernel) {
     const Policy policy{settings_, std::make_shared<const xid::Catalogue>()};
     LogBatch batch;
-    add_record({text, is_from_user_space, at_second(1)}, {policy, {}, at_second(9)}, batch);
+    add_record({text, writer, at_second(1)}, {policy, {}, at_second(9)}, batch);
     return batch;
   }
   Settings settings_;
@@ -120,15 +189,18 @@ TEST_F(LineRulesOfRecord, TakeNothingFromWhatTheLineIsForGpuward) {
 }
 
 TEST_F(LineRulesOfRecord, MarkOrRefuseWhatUserSpaceHasWritten) {
-  EXPECT_EQ(add(kReadOnly, true).observations.front().evidence, Evidence::kUserSpace);
+  EXPECT_EQ(add(kReadOnly, Writer::kUserSpace).observations.front().evidence, Evidence::kUserSpace);
   settings_.user_space_lines = UserSpaceLines::kRefuse;
-  EXPECT_TRUE(add(kReadOnly, true).observations.empty());
+  EXPECT_TRUE(add(kReadOnly, Writer::kUserSpace).observations.empty());
 }
 
 TEST_F(LineRulesOfRecord, TakeNoLineOfAnotherProgramInALogOfAllPrograms) {
   const std::string header = "Nov 18 17:26:39 gpu-node ";
-  EXPECT_EQ(add(header + "kernel: " + std::string(kReadOnly)).observations.size(), 1U);
-  EXPECT_TRUE(add(header + "logger: " + std::string(kReadOnly)).observations.empty());
+  const auto text_line = [&](const std::string& tag) {
+    return add(header + tag + std::string(kReadOnly), Writer::kUnknown).observations;
+  };
+  EXPECT_EQ(text_line("kernel: ").size(), 1U);
+  EXPECT_TRUE(text_line("logger: ").empty());
 }
 
 TEST_F(LineRulesOfRecord, BecomeFindingsThatARebootClearsOrCountsAlone) {
@@ -153,7 +225,7 @@ class FlakySource final : public KernelLogSource {
     if (fails_) return fail(ErrorKind::kForbidden, "opening /dev/kmsg: no");
     ReadCounts report;
     for (; !records_.empty(); records_.pop_front(), ++report.records) {
-      sink({records_.front(), false, std::nullopt});
+      sink({.text = records_.front()});
     }
     position_.sequence = position_.sequence.value_or(0) + report.records;
     if (std::exchange(breaks_after_records_, false)) return fail(ErrorKind::kUnavailable, "EIO");

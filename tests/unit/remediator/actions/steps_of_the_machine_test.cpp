@@ -193,7 +193,7 @@ class Verify : public MachineSteps {
   void report(Severity severity, WallTime measured_at, const std::string& boot = "boot-2") {
     reports.answer = HealthReport{.measured_at = measured_at,
                                   .severity = severity,
-                                  .kernel_severity = severity,
+                                  .confirmed_severity = severity,
                                   .boot_id = boot,
                                   .sees_kernel_log = true};
   }

@@ -156,7 +156,7 @@ class AllReports final : public HealthReports {
         bad.contains(std::string(node)) ? Severity::kIsolate : Severity::kNone;
     return HealthReport{.measured_at = clock_.wall(),
                         .severity = severity,
-                        .kernel_severity = severity,
+                        .confirmed_severity = severity,
                         .boot_id = "boot-" + std::string(node),
                         .sees_kernel_log = true,
                         .observed_at = {{severity, clock_.wall()}}};

@@ -270,7 +270,7 @@ class ClusterTest : public ::testing::Test {
   HealthReport report_of(Severity severity, const std::string& boot = "boot-gpu-01") {
     return {.measured_at = clock_.wall(),
             .severity = severity,
-            .kernel_severity = severity,
+            .confirmed_severity = severity,
             .boot_id = boot,
             .sees_kernel_log = true};
   }

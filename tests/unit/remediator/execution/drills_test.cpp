@@ -276,7 +276,7 @@ TEST_F(DrillsTest, SayNothingOfTheNodeToThoseWhoCountUnhealthyNodes) {
     EXPECT_FALSE(node.waits_for_taint);
     EXPECT_FALSE(node.confirmed);
   });
-  EXPECT_EQ(remediation().status.kernel_severity, Severity::kNone) << "no kernel has said it";
+  EXPECT_EQ(remediation().status.confirmed_severity, Severity::kNone) << "no kernel has said it";
 }
 
 TEST_F(DrillsTest, LetARealFaultOfTheSameNodeGoFirst) {

@@ -250,16 +250,16 @@ TEST_F(ReconcilerTest, KeepsItsHandsOffANodeThatSomebodyHasTakenOut) {
 
 TEST_F(ReconcilerTest, RecordsWhatTheKernelItselfSaysAfterItHasActed) {
   report_good();
-  reports_.answer->kernel_severity = Severity::kReboot;
+  reports_.answer->confirmed_severity = Severity::kReboot;
 
   quarantine();
 
   expect_quarantined();
-  EXPECT_FALSE(remediation().status.kernel_severity);
+  EXPECT_FALSE(remediation().status.confirmed_severity);
   ASSERT_TRUE(look_again_->has_value());
   EXPECT_LE(look_again_->value(), seconds(5));
   ASSERT_TRUE(reconcile());
-  EXPECT_EQ(remediation().status.kernel_severity, Severity::kReboot);
+  EXPECT_EQ(remediation().status.confirmed_severity, Severity::kReboot);
   kube_.clear_requests();
   ASSERT_TRUE(reconcile());
   EXPECT_EQ(writes(), 0U);
@@ -279,19 +279,19 @@ TEST_F(ReconcilerTest, RecordsThatTheKernelItselfSaysNothing) {
   quarantine();
   ASSERT_TRUE(reconcile());
 
-  EXPECT_EQ(remediation().status.kernel_severity, Severity::kNone);
+  EXPECT_EQ(remediation().status.confirmed_severity, Severity::kNone);
 }
 
 TEST_F(ReconcilerTest, DoesNotKnowWhatTheKernelSaysFromAReportOfAnotherBoot) {
   report_good();
-  reports_.answer->kernel_severity = Severity::kReboot;
+  reports_.answer->confirmed_severity = Severity::kReboot;
   reports_.answer->boot_id = "another";
 
   quarantine();
   ASSERT_TRUE(reconcile());
 
   expect_quarantined();
-  EXPECT_FALSE(remediation().status.kernel_severity);
+  EXPECT_FALSE(remediation().status.confirmed_severity);
 }
 
 TEST_F(ReconcilerTest, QuarantinesWhereNothingIsKnownOfTheKernel) {
@@ -300,7 +300,7 @@ TEST_F(ReconcilerTest, QuarantinesWhereNothingIsKnownOfTheKernel) {
   quarantine();
 
   expect_quarantined();
-  EXPECT_FALSE(remediation().status.kernel_severity);
+  EXPECT_FALSE(remediation().status.confirmed_severity);
 }
 
 TEST_F(ReconcilerTest, DoesNothingBecauseAnAlertEnded) {

@@ -395,7 +395,7 @@ TEST_F(ViewTest, SaysWhoWaitsForATaintIsTaintedAndIsConfirmed) {
 
 TEST_F(ViewTest, TakesTheKernelsWordForAConfirmation) {
   Remediation known = remediation();
-  known.status.kernel_severity = Severity::kReboot;
+  known.status.confirmed_severity = Severity::kReboot;
   known.status.rule = "budget.taint";
   replica_->view.put_remediation(known);
   with_fleet(replica_->view, [&](const Fleet& fleet) {

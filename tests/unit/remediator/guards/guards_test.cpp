@@ -122,7 +122,7 @@ TEST(HumanOverride, DoesNotTakeOurOwnReturnForAHumans) {
 HealthReport good_report() {
   return {.measured_at = kNow - seconds(10),
           .severity = Severity::kNone,
-          .kernel_severity = Severity::kNone,
+          .confirmed_severity = Severity::kNone,
           .boot_id = "boot-1",
           .sees_kernel_log = true};
 }
@@ -210,7 +210,7 @@ TEST(HarmNeeds, MoreThanALatchForTheEndOfAMachine) {
   const WallTime now = WallTime(std::chrono::hours(500'000));
   HealthReport report{.measured_at = now,
                       .severity = Severity::kIsolate,
-                      .kernel_severity = Severity::kIsolate,
+                      .confirmed_severity = Severity::kIsolate,
                       .boot_id = "boot-1",
                       .sees_kernel_log = true};
   const auto why = objection_to_the_end(report, Severity::kIsolate, now);
@@ -234,22 +234,22 @@ TEST(HarmNeeds, MoreThanALatchForTheEndOfAMachine) {
   EXPECT_FALSE(objection_to_the_end(report, Severity::kIsolate, now));
 }
 
-TEST(HarmNeeds, AReportAsBadAsTheStepWithoutUserSpacesWords) {
+TEST(HarmNeeds, AReportAsBadAsTheStepByMoreThanALineOfTheKernelLog) {
   const WallTime now = WallTime(std::chrono::hours(500'000));
   kube::Node node;
   node.boot_id = "boot-1";
   const HealthDemand demand{.after = {}, .max_age = std::chrono::minutes(2), .now = now};
   HealthReport report{.measured_at = now,
                       .severity = Severity::kReboot,
-                      .kernel_severity = Severity::kReboot,
+                      .confirmed_severity = Severity::kReboot,
                       .boot_id = "boot-1",
                       .sees_kernel_log = false};
   EXPECT_EQ(objection_to_disruption(report, node, Severity::kReboot, demand), std::nullopt);
   EXPECT_TRUE(objection_to_disruption(report, node, Severity::kIsolate, demand));
-  report.kernel_severity = Severity::kMonitor;
+  report.confirmed_severity = Severity::kMonitor;
   EXPECT_THAT(*objection_to_disruption(report, node, Severity::kReboot, demand),
-              ::testing::HasSubstr("user space"));
-  report.kernel_severity = Severity::kReboot;
+              ::testing::HasSubstr("only a line of the kernel log"));
+  report.confirmed_severity = Severity::kReboot;
   report.boot_id = "boot-0";
   EXPECT_TRUE(objection_to_disruption(report, node, Severity::kReboot, demand));
   report.boot_id = "boot-1";

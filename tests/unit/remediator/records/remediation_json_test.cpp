@@ -62,7 +62,7 @@ Remediation full() {
   remediation.status.notified_phase = Phase::kHeld;
   remediation.status.history = {"drain done", "reboot failed"};
   remediation.status.pre_existing_cordon = true;
-  remediation.status.kernel_severity = Severity::kReset;
+  remediation.status.confirmed_severity = Severity::kReset;
   remediation.status.error_class = "XID_CRITICAL_79";
   remediation.status.gpus = {"1650", "GPU-b"};
   remediation.status.findings.push_back({.check = "xid",

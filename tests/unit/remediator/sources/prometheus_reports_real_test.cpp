@@ -19,9 +19,10 @@ namespace {
 using std::chrono::milliseconds;
 
 // The page of an exporter as far as the report needs it; it claims to be another node as well.
-std::string page_of(int severity, int kernel_severity) {
+std::string page_of(int severity, int confirmed_severity) {
   return "gpuward_node_severity{node=\"gpu-liar\"} " + std::to_string(severity) +
-         "\ngpuward_node_kernel_severity{node=\"gpu-liar\"} " + std::to_string(kernel_severity) +
+         "\ngpuward_node_confirmed_severity{node=\"gpu-liar\"} " +
+         std::to_string(confirmed_severity) +
          "\ngpuward_kernel_log_up{node=\"gpu-liar\"} "
          "1\ngpuward_finding{check=\"xid\",code=\"79\",severity=\"reboot\",gpu=\"0\",pci_bus_id="
          "\"0000:01:00\"} "
@@ -49,7 +50,7 @@ class PrometheusReportsOfARealServer : public ::testing::TestWithParam<const cha
     options.listen_addresses = {"127.0.0.1:0"};
     auto server = http::Server::start(
         options, {{.path = "/metrics", .methods = {"GET"}, .handler = [this](const http::Request&) {
-                     return http::Response::text(200, page_of(severity_, kernel_severity_),
+                     return http::Response::text(200, page_of(severity_, confirmed_severity_),
                                                  "text/plain; version=0.0.4");
                    }}});
     ASSERT_TRUE(server.has_value()) << server.error().message;
@@ -98,7 +99,7 @@ class PrometheusReportsOfARealServer : public ::testing::TestWithParam<const cha
 
   support::TempDir folder_;
   std::string twin_;  // its labels; empty: there is none
-  std::atomic<int> severity_{1}, kernel_severity_{0};
+  std::atomic<int> severity_{1}, confirmed_severity_{0};
   std::unique_ptr<http::Server> exporter_;
   std::unique_ptr<support::Process> prometheus_;
   http::CurlClient client_;
@@ -112,7 +113,7 @@ TEST_P(PrometheusReportsOfARealServer, CarrySeverityBootAndTimeOfTheLastScrape) 
 
   ASSERT_TRUE(report.has_value()) << report.error().message;
   EXPECT_EQ(report->severity, Severity::kMonitor);
-  EXPECT_EQ(report->kernel_severity, Severity::kNone);
+  EXPECT_EQ(report->confirmed_severity, Severity::kNone);
   EXPECT_EQ(report->boot_id, "5f0c");
   EXPECT_EQ(report->error_class, "XID_CRITICAL_79");
   EXPECT_THAT(report->gpus, ::testing::ElementsAre("1650", "GPU-b"));
@@ -166,13 +167,14 @@ TEST_P(PrometheusReportsOfARealServer, BecomeNewerAndFollowTheSeverity) {
   ASSERT_TRUE(before.has_value()) << before.error().message;
 
   severity_ = 4;
-  kernel_severity_ = 3;
+  confirmed_severity_ = 3;
 
   ASSERT_TRUE(support::wait_until(
       [&] {
         const auto now = latest("gpu-01");
         return now && now->severity == Severity::kIsolate &&
-               now->kernel_severity == Severity::kReboot && now->measured_at > before->measured_at;
+               now->confirmed_severity == Severity::kReboot &&
+               now->measured_at > before->measured_at;
       },
       "the report says isolate"));
 }

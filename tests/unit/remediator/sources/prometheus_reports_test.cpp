@@ -24,7 +24,7 @@ std::string result_of(const std::vector<std::string>& samples) {
 
 const std::string kTime = sample(R"("what":"measured_at","node":"gpu-01")", "1763712298.5");
 const std::string kSeverity = sample(R"("what":"severity","node":"gpu-01")", "1");
-const std::string kKernel = sample(R"("what":"kernel_severity","node":"gpu-01")", "0");
+const std::string kKernel = sample(R"("what":"confirmed_severity","node":"gpu-01")", "0");
 const std::string kLogUp = sample(R"("what":"kernel_log_up","node":"gpu-01")", "1");
 const std::string kBoot = sample(R"("what":"boot","boot_id":"boot-1")", "1");
 
@@ -33,7 +33,7 @@ TEST(PrometheusReports, ReadSeverityTimeAndBootFromOneAnswer) {
 
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->severity, Severity::kMonitor);
-  EXPECT_EQ(report->kernel_severity, Severity::kNone);
+  EXPECT_EQ(report->confirmed_severity, Severity::kNone);
   EXPECT_TRUE(report->sees_kernel_log);
   EXPECT_EQ(report->boot_id, "boot-1");
   EXPECT_EQ(
@@ -48,9 +48,9 @@ TEST(PrometheusReports, TellADrillFromWhatIsReal) {
 
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->severity, Severity::kMonitor);
-  EXPECT_EQ(report->kernel_severity, Severity::kNone);
+  EXPECT_EQ(report->confirmed_severity, Severity::kNone);
   EXPECT_EQ(with_drill(*report).severity, Severity::kReboot);
-  EXPECT_EQ(with_drill(*report).kernel_severity, Severity::kReboot);
+  EXPECT_EQ(with_drill(*report).confirmed_severity, Severity::kReboot);
 }
 
 TEST(PrometheusReports, NameTheClassOfTheWorstFinding) {
@@ -214,11 +214,11 @@ TEST(PrometheusReports, LeaveAPrometheusAloneThatDidNotAnswer) {
 TEST(PrometheusReports, CountTheWeakestKernelEvidenceAndNoneWhereItIsAbsent) {
   const auto absent = decode_report(result_of({kTime, kSeverity, kBoot}));
   const auto two = decode_report(
-      result_of({kTime, kSeverity, kBoot, sample(R"("what":"kernel_severity","pod":"a")", "4"),
-                 sample(R"("what":"kernel_severity","pod":"b")", "1")}));
+      result_of({kTime, kSeverity, kBoot, sample(R"("what":"confirmed_severity","pod":"a")", "4"),
+                 sample(R"("what":"confirmed_severity","pod":"b")", "1")}));
 
-  EXPECT_EQ(absent->kernel_severity, Severity::kNone);
-  EXPECT_EQ(two->kernel_severity, Severity::kMonitor);
+  EXPECT_EQ(absent->confirmed_severity, Severity::kNone);
+  EXPECT_EQ(two->confirmed_severity, Severity::kMonitor);
 }
 
 TEST(PrometheusReports, TellWhatWasMeasuredWhenAndWhatDiagnosticsFound) {

@@ -1,0 +1,191 @@
+#include "exporter/checks/rules/witness.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+namespace gpuward::exporter {
+namespace {
+
+using enum Code;
+using xid::Kind;
+
+const std::vector<Witnesses>& table() {
+  static const std::vector<Witnesses> kTable = {
+      {Kind::kXid,
+       {"79", "167"},
+       {kGpuLost, kGpuLostUnconfirmed, kGpuUndriven, kGpuUndrivenUnconfirmed, kGpuMissing,
+        kGpuMissingUnconfirmed, kGpuUnreadable, kDriverHung, kDriverHungUnconfirmed},
+       {Kind::kAer},
+       "a GPU that is off the bus answers neither the driver nor PCI (NVIDIA's Xid catalogue, 79)"},
+      {Kind::kXid,
+       {"46", "62", "109", "110", "119", "120", "143", "158", "169"},
+       {kDriverHung, kDriverHungUnconfirmed, kGpuUnreadable, kGpuLost, kGpuLostUnconfirmed,
+        kGpuUndriven, kGpuUndrivenUnconfirmed},
+       {},
+       "a GPU that stopped, or whose firmware did, is not read in time (Xid catalogue, 119)"},
+      {Kind::kXid,
+       {"48", "95", "140", "156", "172"},
+       {kEccUncorrected, kRetiredPagesDbe, kRetiredPagesPending, kRowRemapPending, kRowRemapFailure,
+        kSramThreshold},
+       {},
+       "NVML counts the same errors (NVIDIA's GPU memory error management)"},
+      {Kind::kXid,
+       {"64"},
+       {kRowRemapFailure, kRetiredPagesDbe, kRetiredPagesPending, kSramThreshold},
+       {},
+       "NVML says that no spare is left (NVIDIA's GPU memory error management)"},
+      {Kind::kXid,
+       {"54"},
+       {kPowerBrake, kHwSlowdown},
+       {},
+       "the hardware slows down a board without auxiliary power (Xid catalogue, 54)"},
+      {Kind::kXid,
+       {"74", "136", "149", "150", "155"},
+       {kNvlinkInactive, kFabricNotReady, kFabricError, kFabricUnhealthy, kNvlinkAbsent,
+        kNvlinkRecoveryErrors, kNvlinkCrcErrors},
+       {},
+       "NVML has the state and the error counters of each link (Xid catalogue, 74 and 149)"},
+      {Kind::kSxid,
+       {},
+       {kNvlinkInactive, kFabricNotReady, kFabricError, kFabricUnhealthy, kNvlinkAbsent,
+        kNvlinkRecoveryErrors, kNvlinkCrcErrors, kFabricManagerDown},
+       {},
+       "a switch that fails takes down links of GPUs (NVIDIA's Fabric Manager guide)"},
+      {Kind::kAmdRas,
+       {},
+       {kRasUncorrected, kCperFatal},
+       {},
+       "amdgpu counts the same errors in sysfs (Linux, amdgpu RAS)"},
+      {Kind::kAmdReset,
+       {},
+       {kGpuUnreadable, kDriverHung, kDriverHungUnconfirmed, kGpuLost, kGpuLostUnconfirmed},
+       {Kind::kAmdHang},
+       "a GPU that did not come back from a reset hung before it, or is not read since"},
+      {Kind::kAmdHang,
+       {},
+       {kGpuUnreadable, kDriverHung, kDriverHungUnconfirmed, kGpuLost, kGpuLostUnconfirmed},
+       {Kind::kAmdReset},
+       "amdgpu resets what hangs, and says so in a record of its own (Linux, amdgpu_job.c)"},
+  };
+  return kTable;
+}
+
+bool says_that_reset_helped(std::string_view code) {
+  return code == "succeeded" || code == "ring_reset_succeeded";
+}
+
+bool is_of_device(const Finding& other, const Finding& finding) {
+  const bool is_switch = finding.check == xid::to_string(Kind::kSxid);
+  return is_switch || other.pci_bus_id.empty() || other.pci_bus_id == finding.pci_bus_id;
+}
+
+bool is_listed(const Finding& reading, const Witnesses* listed) {
+  return listed != nullptr && std::ranges::any_of(listed->readings, [&](Code code) {
+           return name_of(code) == reading.code && row_of(code).check == reading.check;
+         });
+}
+
+bool is_as_severe(const Finding& reading, const Finding& finding) {
+  return reading.severity >= finding.severity && !finding.pci_bus_id.empty() &&
+         reading.pci_bus_id == finding.pci_bus_id;
+}
+
+// The readings that hold now: of this look, and of the other checks in this boot.
+std::vector<const Finding*> readings_of(const GpuRuleInput& input,
+                                        std::span<const Finding> measured) {
+  std::vector<const Finding*> readings;
+  for (const Finding& finding : measured) readings.push_back(&finding);
+  const State& state = input.snapshot.state;
+  for (const auto& [key, finding] : state.findings) {
+    const bool is_now = key.evidence == Evidence::kMeasured && key.check != kGpuCheck &&
+                        key.check != kAnnouncementsCheck && !state.boot_id.empty() &&
+                        finding.last_boot_id == state.boot_id;
+    if (is_now && finding.severity != Severity::kNone) readings.push_back(&finding);
+  }
+  return readings;
+}
+
+// A record that the kernel has marked with this GPU, of another kind than the finding.
+const Finding* marked_record(const Finding& finding, const Witnesses* listed, const State& state) {
+  if (listed == nullptr) return nullptr;
+  for (const Kind kind : listed->marked_records) {
+    for (const auto& [key, other] : state.findings) {
+      if (key.evidence == Evidence::kKernel && key.check == xid::to_string(kind) &&
+          !finding.pci_bus_id.empty() && key.pci_bus_id == finding.pci_bus_id &&
+          other.severity != Severity::kNone && other.last_boot_id == state.boot_id)
+        return &other;
+    }
+  }
+  return nullptr;
+}
+
+std::optional<std::string> witness_of(const Finding& finding, const State& state,
+                                      std::span<const Finding* const> readings) {
+  const Witnesses* const listed = find_witnesses(finding.check, finding.code);
+  for (const Finding* reading : readings) {
+    const bool says_so = is_listed(*reading, listed) ? is_of_device(*reading, finding)
+                                                     : is_as_severe(*reading, finding);
+    if (says_so) return reading->check + " " + reading->code;
+  }
+  const Finding* const record = marked_record(finding, listed, state);
+  if (record != nullptr) return record->check + " " + record->code;
+  return std::nullopt;
+}
+
+const GpuReading* reading_at(const GpuTelemetry& telemetry, const std::string& pci_bus_id) {
+  if (!telemetry.report) return nullptr;
+  for (const VendorReading& vendor : telemetry.report->vendors) {
+    for (const GpuReading& reading : vendor.gpus) {
+      if (reading.gpu.has_address() && reading.gpu.pci.bus_id() == pci_bus_id) return &reading;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::span<const Witnesses> witness_table() { return table(); }
+
+const Witnesses* find_witnesses(std::string_view check, std::string_view code) {
+  const auto found = std::ranges::find_if(table(), [&](const Witnesses& row) {
+    return xid::to_string(row.kind) == check &&
+           (row.codes.empty() || std::ranges::find(row.codes, code) != row.codes.end());
+  });
+  return found == table().end() ? nullptr : &*found;
+}
+
+std::vector<Witnessed> witnessed_findings(const GpuRuleInput& input,
+                                          std::span<const Finding> measured) {
+  const State& state = input.snapshot.state;
+  const std::vector<const Finding*> readings = readings_of(input, measured);
+  std::vector<Witnessed> witnessed;
+  for (const auto& [key, finding] : state.findings) {
+    const bool is_open = key.evidence == Evidence::kKernel && finding.witness.empty() &&
+                         finding.severity >= Severity::kReset &&
+                         finding.check != xid::to_string(Kind::kRule);
+    if (!is_open) continue;
+    if (auto by = witness_of(finding, state, readings))
+      witnessed.push_back({finding.check, finding.code, finding.pci_bus_id, finding.severity, *by});
+  }
+  return witnessed;
+}
+
+std::vector<Recovered> recovered_gpus(const GpuRuleInput& input) {
+  const GpuTelemetry& telemetry = input.snapshot.telemetry;
+  std::vector<Recovered> recovered;
+  if (telemetry.state != WorkerState::kAnswering) return recovered;
+  for (const auto& [key, finding] : input.snapshot.state.findings) {
+    if (key.evidence != Evidence::kKernel || key.check != xid::to_string(Kind::kAmdReset) ||
+        !says_that_reset_helped(key.code))
+      continue;
+    const GpuReading* const reading = reading_at(telemetry, key.pci_bus_id);
+    const bool is_well = reading != nullptr && !reading->is_lost && !reading->is_hung &&
+                         reading->fault.empty() && reading->reset_required.empty();
+    if (is_well && telemetry.read_at > finding.last_seen)
+      recovered.push_back({key.code, key.pci_bus_id, finding.last_seen});
+  }
+  return recovered;
+}
+
+}  // namespace gpuward::exporter

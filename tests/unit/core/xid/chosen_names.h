@@ -1,0 +1,17 @@
+// The messages of the kernel that print names which a process chooses
+// (tests/testdata/kernel_log/chosen_names.txt, made by chosen_names.py beside it).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpuward::xid::test {
+
+// With {comm} and {file} where the names are.
+[[nodiscard]] std::vector<std::string> load_chosen_names();
+// The message that the kernel prints.
+[[nodiscard]] std::string with_names(std::string_view message, std::string_view comm,
+                                     std::string_view file);
+
+}  // namespace gpuward::xid::test

@@ -1,0 +1,150 @@
+#include "exporter/checks/rules/witness.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "core/xid/catalogue.h"
+#include "exporter/checks/rules/gpu_evaluator.h"
+#include "exporter/store/store.h"
+#include "tests/unit/exporter/checks/scenario.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using std::chrono::seconds;
+
+std::vector<Witnessed> witnessed(const Scenario& node) {
+  const Snapshot snapshot = node.make_snapshot();
+  const GpuRuleInput input{snapshot, node.settings, node.profile, node.facts, node.now, nullptr};
+  return witnessed_findings(input, judge_gpus(input).findings);
+}
+
+std::string witness(const Scenario& node) {
+  const auto found = witnessed(node);
+  return found.empty() ? "" : found.front().by;
+}
+
+// A line alone, on a GPU that is read without a fault.
+Scenario node_with_line(const std::string& check, const std::string& code,
+                        Severity severity = Severity::kReset) {
+  Scenario node;
+  node.kernel_has(check, code, Scenario::bus_id(1), severity);
+  return node;
+}
+
+TEST(Witness, IsNoneOfAGpuThatIsReadWithoutAFault) {
+  for (const auto& row : xid::xid_rows()) {
+    EXPECT_EQ(witness(node_with_line("xid", std::to_string(row.code), Severity::kIsolate)), "")
+        << row.code;
+  }
+  EXPECT_EQ(witness(node_with_line("sxid", "20034")), "");
+}
+
+TEST(Witness, IsACounterOfTheSameErrorOnTheSameGpu) {
+  Scenario node = node_with_line("xid", "48");
+  node.gpu(2).ecc.uncorrected_volatile.total = 1;
+  EXPECT_EQ(witness(node), "");
+  node.gpu(1).ecc.uncorrected_volatile.total = 1;
+  EXPECT_EQ(witness(node), "gpu ecc_uncorrected");
+}
+
+TEST(Witness, IsTheDriversOwnVerdict) {
+  Scenario node = node_with_line("xid", "154", Severity::kReboot);
+  node.gpu(1).recovery_action = 1;
+  EXPECT_EQ(witness(node), "") << "a reset is less than the line asks for";
+  node.gpu(1).recovery_action = 2;
+  EXPECT_EQ(witness(node), "gpu recovery_action_reboot");
+}
+
+TEST(Witness, OfALostGpuIsTheDriverOrTheBus) {
+  Scenario node = node_with_line("xid", "79", Severity::kReboot);
+  node.gpu(1).is_lost = true;
+  EXPECT_NE(witness(node), "");
+  node = node_with_line("xid", "79", Severity::kReboot);
+  node.take_off_bus(1);
+  node.take_out_of_driver(1);
+  EXPECT_NE(witness(node), "");
+}
+
+TEST(Witness, OfALinkIsItsStateAndNotThatOfTheMemory) {
+  Scenario node = node_with_line("xid", "74");
+  node.gpu(1).ecc.uncorrected_volatile.total = 1;
+  EXPECT_EQ(witness(node), "gpu ecc_uncorrected") << "as severe by itself: the GPU is reset anyway";
+  node = node_with_line("xid", "74", Severity::kReboot);
+  node.gpu(1).ecc.uncorrected_volatile.total = 1;
+  EXPECT_EQ(witness(node), "");
+  node.gpu(1).links.front().active = false;
+  EXPECT_EQ(witness(node), "gpu nvlink_inactive");
+}
+
+TEST(Witness, OfASwitchIsALinkOfAnyGpu) {
+  Scenario node;
+  node.kernel_has("sxid", "20034", "0000:c2:00", Severity::kReset);
+  node.gpu(5).links.front().active = false;
+  EXPECT_EQ(witness(node), "gpu nvlink_inactive");
+}
+
+TEST(Witness, MayBeARecordThatTheKernelMarksWithTheGpu) {
+  Scenario node = node_with_line("amd_hang", "ring_timeout");
+  node.kernel_has("amd_reset", "begin", Scenario::bus_id(1), Severity::kMonitor,
+                  Evidence::kUserSpace);
+  EXPECT_EQ(witness(node), "");
+  node.kernel_has("amd_reset", "begin", Scenario::bus_id(2), Severity::kMonitor);
+  EXPECT_EQ(witness(node), "");
+  node.kernel_has("amd_reset", "begin", Scenario::bus_id(1), Severity::kMonitor);
+  EXPECT_EQ(witness(node), "amd_reset begin");
+}
+
+TEST(Witness, IsNeverLookedForForARuleOfTheOperator) {
+  Scenario node = node_with_line("kernel_rule", "ReadOnly", Severity::kReset);
+  node.gpu(1).ecc.uncorrected_volatile.total = 1;
+  EXPECT_EQ(witness(node), "");
+}
+
+TEST(Witness, IsNeverLookedForForALineOfUserSpace) {
+  Scenario node;
+  node.kernel_has("xid", "48", Scenario::bus_id(1), Severity::kReset, Evidence::kUserSpace);
+  node.gpu(1).ecc.uncorrected_volatile.total = 1;
+  EXPECT_EQ(witness(node), "");
+}
+
+// Codes that have none but what may stand beside every line: the driver's event and its verdict.
+TEST(WitnessTable, NamesEveryCodeThatTheDefaultsActOnButTheseThree) {
+  std::set<std::uint32_t> without;
+  for (const auto& line : xid::Catalogue().xid_policy()) {
+    if (line.severity >= Severity::kReset &&
+        find_witnesses("xid", std::to_string(line.code)) == nullptr)
+      without.insert(line.code);
+  }
+  EXPECT_EQ(without, (std::set<std::uint32_t>{151, 168, 173}));
+}
+
+TEST(RecoveredGpu, IsOneThatWasReadSinceWithoutAFault) {
+  Scenario node = amd_scenario_node();
+  const std::string bus_id = node.gpu(0).gpu.pci.bus_id();
+  node.kernel_has("amd_reset", "succeeded", bus_id, Severity::kMonitor);
+  const auto recovered = [&](seconds read_after) {
+    Snapshot snapshot = node.make_snapshot();
+    snapshot.telemetry.read_at = snapshot.state.findings.begin()->second.last_seen + read_after;
+    return recovered_gpus({snapshot, node.settings, node.profile, node.facts, node.now, nullptr});
+  };
+  EXPECT_TRUE(recovered(seconds(-1)).empty());
+  ASSERT_EQ(recovered(seconds(1)).size(), 1U);
+  EXPECT_EQ(recovered(seconds(1)).front().pci_bus_id, bus_id);
+  node.gpu(0).fault = "no answer";
+  EXPECT_TRUE(recovered(seconds(1)).empty());
+}
+
+TEST(RecoveredGpu, IsNoneByALineOfUserSpace) {
+  Scenario node = amd_scenario_node();
+  node.kernel_has("amd_reset", "succeeded", node.gpu(0).gpu.pci.bus_id(), Severity::kMonitor,
+                  Evidence::kUserSpace);
+  Snapshot snapshot = node.make_snapshot();
+  snapshot.telemetry.read_at = node.now + seconds(60);
+  EXPECT_TRUE(recovered_gpus({snapshot, node.settings, node.profile, node.facts, node.now, nullptr})
+                  .empty());
+}
+
+}  // namespace
+}  // namespace gpuward::exporter
