@@ -148,8 +148,8 @@ TEST_F(Flow, TakesNoLongerThanTheConfiguredIntervalsAndAMoment) {
             << " + evaluation " << intervals->evaluation.count() << " + for "
             << intervals->wait.count() << " + group_wait " << intervals->group_wait.count() << " = "
             << intervals->sum().count() << " ms\n";
-  // The rest is gpuward's own work: reading, judging, recording, patching. It is no interval more:
-  // those of gpuward's own polls are longer than this. `./dev bench` measures it.
+  // The rest is gpuward's own work: reading, judging, recording, patching. It takes less than one
+  // interval of gpuward's polls, which bring an alert too. `./dev bench` measures it.
   const auto limit = intervals->sum() + seconds(10);
   bool is_first = true;
   const auto cordon = [&] {

@@ -74,8 +74,8 @@ class Stack {
   [[nodiscard]] Status restart_remediator();
   // kill -9, and another one in its place.
   [[nodiscard]] Status crash_remediator();
-  // Ends every part, orders first, so that nobody acts on another's disappearance. Names of the
-  // parts that did not end within support::kTimeToStop, or not with exit code 0.
+  // Ends every part, the remediator first, so that it does not act on the end of another. Names of
+  // the parts that did not end within support::kTimeToStop, or not with exit code 0.
   std::vector<std::string> stop();
   // The end of every part's log, for the message of a failed test.
   [[nodiscard]] std::string logs() const;

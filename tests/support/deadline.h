@@ -16,10 +16,11 @@ inline constexpr std::chrono::seconds kGenerous{240};
 // The time-out of a single request. Several of them fit into kGenerous.
 inline constexpr std::chrono::seconds kGenerousRequest{60};
 
-// How long Kubernetes lets a pod of ours end by itself: the shortest terminationGracePeriodSeconds
-// of the chart, which a test compares with this (tests/manifests).
+// How long Kubernetes waits for a gpuward pod to end by itself: the shortest
+// terminationGracePeriodSeconds of the services. A test compares the chart with it
+// (tests/manifests).
 inline constexpr std::chrono::seconds kGracePeriod{15};
-// The same on a busy machine: one of our programs that takes longer to end hangs.
+// The same on a busy machine. A program that takes longer hangs.
 inline constexpr std::chrono::seconds kTimeToStop = 4 * kGracePeriod;
 
 // What failed waits of one program take together. When a part is broken, every wait for it fails,
@@ -64,7 +65,7 @@ class Deadline {
                     std::chrono::ceil<std::chrono::milliseconds>(limit_ - lasted()));
   }
   [[nodiscard]] bool has_passed() const { return left().count() == 0; }
-  // What the caller waited for has not happened.
+  // For the caller to report that the wait was in vain.
   void fail() const {
     budget_.add_failed(wanted_, std::chrono::ceil<std::chrono::milliseconds>(lasted()));
   }

@@ -1,5 +1,5 @@
-// Whether a process has ended that is no child of the test. Used by tests of programs that must
-// leave none behind.
+// Tells whether a process has ended, also if the test is not its parent. Used by tests of programs
+// that must not leave a process behind.
 #pragma once
 
 #include <sys/types.h>

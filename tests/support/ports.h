@@ -34,8 +34,8 @@ namespace gpuward::support {
   return false;
 }
 
-// `port`, if a program could listen on it now, on all addresses; 0 if not. Of port 0: one that the
-// kernel chooses.
+// Returns `port` if a program could listen on it now, on all addresses, else 0. For port 0 it
+// returns a port that the kernel chooses.
 [[nodiscard]] inline int port_to_listen_on(int port) {
   const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <fstream>
 #include <random>
 #include <thread>
@@ -265,7 +265,8 @@ TEST_F(ExporterProcess, MarksLinesThatUserSpaceWritesIntoTheRealKernelLog) {
   std::snprintf(pci, sizeof pci, "%04x:%02x:00", own >> 16U, own & 0xffU);
 
   // The kernel shows a line without its end only when the next one comes.
-  EXPECT_GT(::dprintf(kmsg, "%s\n", xid_line(13, pci).c_str()), 0);
+  const std::string line = xid_line(13, pci) + "\n";
+  ASSERT_EQ(::write(kmsg, line.data(), line.size()), static_cast<ssize_t>(line.size()));
 
   const std::string finding =
       std::string("gpuward_finding{check=\"xid\",code=\"13\",pci_bus_id=\"") + pci +

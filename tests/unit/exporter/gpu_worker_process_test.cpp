@@ -102,8 +102,8 @@ TEST_F(GpuWorkerProcess, ReadsTheGpusOfTheDriver) {
   EXPECT_EQ(exporter.value(kXid79), "0") << "there before the first one, for increase()";
 }
 
-// A scrape that waited for the driver would take until the worker is given up: three times the
-// time-out, because that is its first reading.
+// A scrape that waited for the driver would take until the exporter ends the worker: three times
+// the time-out, because the worker hangs in its first reading.
 TEST_F(GpuWorkerProcess, ScrapeNeverBlocksOnTheDriver) {
   nvml.play("hung_driver");
   start(fake_nvml::FakeNvml::library(), "2s");
@@ -135,7 +135,8 @@ TEST_F(GpuWorkerProcess, LivenessDoesNotKillTheMonitorOfASlowGpu) {
 
   ASSERT_TRUE(exporter.has(kHung, "1"));
   expect_it_goes_on();
-  EXPECT_THAT(exporter.get("/readyz").body, HasSubstr("counting the GPUs")) << "where it hangs";
+  EXPECT_THAT(exporter.get("/readyz").body, HasSubstr("counting the GPUs"))
+      << "the place of the hang";
   EXPECT_NE(exporter.value(kHangs), "0");
   nvml.play("healthy_8x_h100");
   EXPECT_TRUE(exporter.has(kUp, "1"));

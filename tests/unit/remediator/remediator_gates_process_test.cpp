@@ -127,7 +127,7 @@ TEST_F(RemediatorReplicas, TakeTheLeadOverFromOneThatHasStopped) {
 
 TEST_F(RemediatorReplicas, TakeTheLeadOverFromOneThatWasKilled) {
   start_two();
-  EXPECT_EQ(member_at(lease(), "leaseDurationSeconds"), 15) << "how long nobody leads";
+  EXPECT_EQ(member_at(lease(), "leaseDurationSeconds"), 15) << "the longest time without a leader";
   first_.reset();  // SIGKILL
   tell_of("gpu-01");
 
