@@ -65,7 +65,7 @@ class Deadline {
                     std::chrono::ceil<std::chrono::milliseconds>(limit_ - lasted()));
   }
   [[nodiscard]] bool has_passed() const { return left().count() == 0; }
-  // For the caller to report that the wait was in vain.
+  // The caller reports here that its wait has failed.
   void fail() const {
     budget_.add_failed(wanted_, std::chrono::ceil<std::chrono::milliseconds>(lasted()));
   }
