@@ -119,7 +119,7 @@ class RestartedPrometheus {
     start();
   }
   void restart() {
-    process_->stop();
+    EXPECT_EQ(process_->stop(), 0);
     start();
   }
   // "firing", "pending" or nothing, at one moment.

@@ -1,7 +1,6 @@
 #include "tests/e2e/kernel_log.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include "exporter/host/boot.h"
 #include "exporter/kernel_log/kmsg_reader.h"
 #include "exporter/store/state_file.h"
+#include "tests/support/kernel_log_lock.h"
 
 namespace gpuward::e2e {
 namespace {
@@ -43,8 +43,8 @@ Result<std::optional<std::uint64_t>> newest_record(const std::filesystem::path& 
 
 Result<KernelLog> KernelLog::device_or_fifo(const std::filesystem::path& fallback,
                                             const std::filesystem::path& device) {
-  const int descriptor = ::open(device.c_str(), O_WRONLY | O_CLOEXEC);
-  if (descriptor < 0 || ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 || !newest_record(device)) {
+  const int descriptor = support::open_kernel_log(device);
+  if (descriptor < 0 || !newest_record(device)) {
     if (descriptor >= 0) ::close(descriptor);
     return fifo(fallback);
   }

@@ -75,7 +75,7 @@ class Prometheus {
   }
   // As it ends for a restart.
   void stop() {
-    process_->stop();
+    EXPECT_EQ(process_->stop(), 0);
     process_.reset();
   }
   [[nodiscard]] std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }

@@ -77,7 +77,7 @@ Status Scene::start_stack(const std::string& neighbours) {
 // The slow things first, so that they ripen while the fast one is followed.
 Status Scene::let_it_happen() {
   if (auto status = logs_.at(kHarmless).write(kApplicationFault); !status) return status;
-  stack_->stop_exporter(kSilent);
+  if (auto status = stack_->stop_exporter(kSilent); !status) return status;
   auto followed = follow_fault(*stack_, *cluster_, {kBroken, &logs_.at(kBroken)});
   if (!followed) return with_context("following the fault; " + stack_->logs(), followed.error());
   passage_ = *followed;

@@ -17,7 +17,8 @@
 namespace gpuward::e2e {
 namespace {
 
-constexpr int kTries = 3;  // a free port can be taken before its program binds it
+// free_port() reserves a port among tests only: another program may take it before ours does.
+constexpr int kTries = 3;
 
 std::filesystem::path program(const char* name) {
   return std::filesystem::path(GPUWARD_BIN_DIR) / name;
@@ -215,16 +216,24 @@ Status Stack::wait_until_watching() const {
               "Prometheus did not find its targets and Alertmanagers; logs:\n" + logs());
 }
 
-void Stack::stop_exporter(const std::string& node) { parts_.at(exporter_part(node))->stop(); }
+Status Stack::stop_part(const std::string& name) {
+  support::Process& part = *parts_.at(name);
+  const int code = part.stop();
+  if (code == 0) return {};
+  return fail(ErrorKind::kInternal, name + " ended with " + std::to_string(code) +
+                                        "; the end of its log:\n" + end_of(part.error_output()));
+}
+
+Status Stack::stop_exporter(const std::string& node) { return stop_part(exporter_part(node)); }
 
 Status Stack::restart_exporter(const std::string& node) {
-  stop_exporter(node);
+  if (auto status = stop_exporter(node); !status) return status;
   const auto at = std::ranges::find(options_.nodes, node, &StackNode::name);
   return start_exporter(*at);
 }
 
 Status Stack::restart_remediator() {
-  parts_.at("remediator")->stop();
+  if (auto status = stop_part("remediator"); !status) return status;
   return start_remediator();
 }
 

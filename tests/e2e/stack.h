@@ -69,13 +69,13 @@ class Stack {
     return options_.folder / ("gpus-of-" + node + ".yaml");
   }
 
-  void stop_exporter(const std::string& node);
+  [[nodiscard]] Status stop_exporter(const std::string& node);
   [[nodiscard]] Status restart_exporter(const std::string& node);
   [[nodiscard]] Status restart_remediator();
   // kill -9, and another one in its place.
   [[nodiscard]] Status crash_remediator();
-  // Ends every part, orders first, so that nobody acts on another's disappearance. Names of the
-  // parts that did not end within a few seconds, or not with exit code 0.
+  // Ends every part, the remediator first, so that it does not act on the end of another. Names of
+  // the parts that did not end within support::kTimeToStop, or not with exit code 0.
   std::vector<std::string> stop();
   // The end of every part's log, for the message of a failed test.
   [[nodiscard]] std::string logs() const;
@@ -87,6 +87,7 @@ class Stack {
   [[nodiscard]] Status start_remediator();
   [[nodiscard]] Status start_alertmanager(int which);
   [[nodiscard]] Status start_prometheus();
+  [[nodiscard]] Status stop_part(const std::string& name);
   [[nodiscard]] Status wait_until_watching() const;
   [[nodiscard]] Status start_part(const std::string& name, std::vector<std::string> argv,
                                   const std::string& ready_url,

@@ -12,7 +12,6 @@ namespace {
 using std::chrono::minutes;
 using ::testing::HasSubstr;
 
-// A busy machine, whose Loki was just started; a new leader waits for the Lease of the one before.
 constexpr const char* kLost =
     "NVRM: Xid (PCI:0000:4e:00): 79, pid=1, name=x, GPU has fallen off the bus.";
 

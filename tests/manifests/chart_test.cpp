@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <regex>
 #include <sstream>
@@ -9,6 +11,7 @@
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
 #include "tests/manifests/tools.h"
+#include "tests/support/deadline.h"
 #include "tests/support/require.h"
 #include "tests/support/temp_dir.h"
 
@@ -39,6 +42,19 @@ TEST_F(Chart, LeavesHelmsLintNothingToSay) {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.output << outcome.error_output;
     EXPECT_THAT(outcome.output, Not(HasSubstr("[WARNING]")));
   }
+}
+
+// Tests end our programs with this time, and more on a busy machine.
+TEST(PlainManifests, GiveServicesAsLongToEndAsTestsExpect) {
+  auto shortest = std::chrono::seconds::max();
+  for (const char* file : {"manifests/exporter.yaml", "manifests/remediator.yaml"}) {
+    std::smatch found;
+    const std::string text = text_of(file);
+    ASSERT_TRUE(std::regex_search(text, found, std::regex("terminationGracePeriodSeconds: (\\d+)")))
+        << file;
+    shortest = std::min(shortest, std::chrono::seconds(std::stoi(found[1])));
+  }
+  EXPECT_EQ(shortest, support::kGracePeriod);
 }
 
 TEST_F(Chart, RefusesValuesThatItDoesNotKnow) {

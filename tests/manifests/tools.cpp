@@ -3,12 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <regex>
 #include <sstream>
 
 #include "core/runtime/files.h"
 #include "tests/places.inc"
-#include "tests/support/cache_folder.h"
+#include "tests/support/neighbours.h"
 #include "tests/support/temp_dir.h"
 
 namespace gpuward::manifests {
@@ -17,12 +16,7 @@ namespace {
 using support::Process;
 
 std::filesystem::path helm_program() {
-  static const std::regex kPin(R"(helm\.sh/helm/v3 v([0-9.]+))");
-  const std::string pins = text_of("tests/helm/go.mod");
-  std::smatch found;
-  if (!std::regex_search(pins, found, kPin)) return {};
-  return support::find_program(
-      (support::cache_folder() / ("helm-" + found[1].str()) / "helm").string());
+  return support::find_program((support::folder_of(support::kHelm) / "helm").string());
 }
 
 Process::Outcome run(support::ProcessOptions options) {

@@ -13,6 +13,7 @@
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
 #include "core/runtime/yaml.h"
+#include "tests/places.inc"
 #include "tests/support/certificates.h"
 #include "tests/support/control_plane.h"
 #include "tests/support/http_get.h"

@@ -14,7 +14,7 @@
 #include "core/runtime/json.h"
 #include "tests/manifests/tools.h"
 #include "tests/places.inc"
-#include "tests/support/cache_folder.h"
+#include "tests/support/neighbours.h"
 #include "tests/support/process.h"
 #include "tests/support/require.h"
 #include "tests/support/temp_dir.h"
@@ -168,11 +168,8 @@ TEST_F(Release, HasImagesThatAnEngineTakesAndRuns) {
 }
 
 TEST_F(Release, ListsWhatItsImagesConsistOfByTheSchemaOfCycloneDx) {
-  std::smatch pin;
-  const std::string pins = manifests::text_of("tests/release/requirements.txt");
-  ASSERT_TRUE(std::regex_search(pins, pin, std::regex(R"(cyclonedx-python-lib\[.*\]==(\S+))")));
-  const std::string python = support::cache_folder() / ("cyclonedx-" + pin.str(1)) / "bin/python";
-  GPUWARD_REQUIRE(fs::exists(python) ? "" : "no cyclonedx-python-lib: run `./dev deps --all`");
+  GPUWARD_REQUIRE(support::why_not_built(support::kCycloneDx, "bin/python"));
+  const std::string python = support::folder_of(support::kCycloneDx) / "bin/python";
   std::vector<std::string> argv{python, GPUWARD_SOURCE_DIR "/tests/release/validate.py"};
   for (const std::string& name : files(".cdx.json")) argv.push_back((first() / name).string());
   ASSERT_EQ(argv.size(), 4U);

@@ -86,8 +86,8 @@ class ControlPlane::Impl {
   // etcd's data from one of these folders to the other, while nobody uses it.
   Status copy_data(const char* from, const char* to) {
     controller_manager_.reset();
-    apiserver_->stop(kShortGrace);
-    etcd_->stop(kShortGrace);
+    (void)apiserver_->stop(kShortGrace);
+    (void)etcd_->stop(kShortGrace);
     std::error_code error;
     std::filesystem::remove_all(layout_.folder / to, error);
     std::filesystem::copy(layout_.folder / from, layout_.folder / to,
@@ -208,7 +208,7 @@ std::string ControlPlane::why_no_controllers() {
 }
 
 Result<std::unique_ptr<ControlPlane>> ControlPlane::start(ControlPlaneOptions options) {
-  // Somebody may take a port between our choice and its use: a second choice then.
+  // free_port() reserves a port among tests only: another program may take it before ours does.
   for (int attempt = 1;; ++attempt) {
     auto impl = std::make_unique<Impl>();
     const auto status = impl->start(options);

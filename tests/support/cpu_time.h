@@ -1,5 +1,5 @@
-// Measures processor time, which a busy machine does not lengthen. Used by tests of work that must
-// stay cheap.
+// Measures processor time. A busy machine does not add its waits to it, though it makes caches
+// cold. Used by tests of work that must stay cheap.
 #pragma once
 
 #include <chrono>

@@ -16,8 +16,11 @@ using HeaderList = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] inline http::ClientResponse http_send(http::ClientRequest request,
                                                     http::ClientTls tls = {}) {
   http::CurlClient client(std::move(tls));
+  const Deadline deadline(request.timeout);
+  request.timeout = deadline.limit();
   auto response = client.send(request);
   if (response) return *std::move(response);
+  if (response.error().kind == ErrorKind::kTimeout) deadline.fail();
   http::ClientResponse failed;
   failed.body = response.error().message;
   return failed;

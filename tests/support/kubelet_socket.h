@@ -20,7 +20,7 @@ class KubeletSocket {
   explicit KubeletSocket(const std::string& answer);
 
   [[nodiscard]] std::string path() const { return (folder_ / "kubelet.sock").string(); }
-  void stop() { server_->stop(); }
+  void stop() { (void)server_->stop(); }
 
  private:
   TempDir folder_;

@@ -2,22 +2,21 @@
 
 #include <csignal>
 
-#include "tests/support/cache_folder.h"
 #include "tests/support/http_get.h"
+#include "tests/support/neighbours.h"
 #include "tests/support/ports.h"
 #include "tests/support/wait.h"
 
 namespace gpuward::support {
 namespace {
 
-constexpr const char* kMotoFolder = "moto-5.2.5";  // as in tests/moto/requirements.txt
 constexpr aws::AwsService kIam{"IAM", "iam", "iam", "IAM"};
 // Those that make the administrator; it checks all others.
 constexpr const char* kUncheckedActions = "3";
 constexpr const char* kEverything =
     R"({"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]})";
 
-std::filesystem::path python() { return cache_folder() / kMotoFolder / "bin/python"; }
+std::filesystem::path python() { return folder_of(kMoto) / "bin/python"; }
 
 aws::AwsQuery iam_query(const std::string& action, http::Query parameters) {
   return {.service = kIam,
@@ -36,7 +35,7 @@ std::string Moto::why_unavailable() {
 Moto::Moto() = default;
 
 Result<std::unique_ptr<Moto>> Moto::start() {
-  // Somebody may take a port between our choice and its use: a second choice then.
+  // free_port() reserves a port among tests only: another program may take it before moto does.
   for (int attempt = 1;; ++attempt) {
     std::unique_ptr<Moto> moto(new Moto());
     const auto status = moto->spawn();

@@ -1,58 +1,67 @@
-// Programs of others that `./dev` builds once, each in the version that its go.mod in tests names.
-// Used by the tests that start them, some of them beside the older one of Debian.
+// Programs of others that `./dev` builds once, each in the version that tests/neighbours pins. Used
+// by the tests that start them, some of them beside the older one of Debian.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <regex>
-#include <sstream>
 #include <string>
+#include <string_view>
 
-#include "tests/places.inc"
 #include "tests/support/cache_folder.h"
 #include "tests/support/require.h"
 
 namespace gpuward::support {
 
 struct Neighbour {
-  const char* folder;   // below tests
-  const char* module;   // the end of its name
-  const char* built;    // the folder in the cache, before its version
-  const char* command;  // that builds it
+  std::string_view name;    // in the table of tests/neighbours
+  std::string_view folder;  // in the cache: it ends with the version
 };
 
-inline constexpr Neighbour kKubernetes{"controlplane", "k8s.io/kubernetes", "kubernetes",
-                                       "./dev deps --all"};
-inline constexpr Neighbour kOperator{"operator", "/prometheus-operator", "prometheus-operator",
-                                     "./dev deps --all"};
-inline constexpr Neighbour kPrometheus{"prometheus", "/prometheus/prometheus", "prometheus",
-                                       "./dev deps --all"};
-inline constexpr Neighbour kAlertmanager{"alertmanager", "/prometheus/alertmanager", "alertmanager",
-                                         "./dev deps --all"};
-inline constexpr Neighbour kLoki{"loki", "/grafana/loki/v3", "loki", "./dev test --loki"};
+inline constexpr Neighbour kNeighbours[] = {
+// CMake makes it from what `tests/neighbours/neighbours list` prints.
+#include "tests/neighbours.inc"
+};
 
+[[nodiscard]] consteval Neighbour neighbour(std::string_view name) {
+  for (const Neighbour& one : kNeighbours) {
+    if (one.name == name) return one;
+  }
+  throw "tests/neighbours has no such program";  // an error of the compiler
+}
+
+inline constexpr Neighbour kKubernetes = neighbour("api-server");
+inline constexpr Neighbour kHelm = neighbour("helm");
+inline constexpr Neighbour kOperator = neighbour("prometheus-operator");
+inline constexpr Neighbour kPrometheus = neighbour("prometheus");
+inline constexpr Neighbour kAlertmanager = neighbour("alertmanager");
+inline constexpr Neighbour kKarpenter = neighbour("karpenter");
+inline constexpr Neighbour kLoki = neighbour("loki");
+inline constexpr Neighbour kMoto = neighbour("moto");
+inline constexpr Neighbour kCycloneDx = neighbour("cyclonedx");
+
+// What follows the first hyphen before a digit: "kube-router-2.1.0", "civetweb-1.15+dfsg-4".
 [[nodiscard]] inline std::string version_of(const Neighbour& neighbour) {
-  std::ostringstream pins;
-  pins << std::ifstream(GPUWARD_SOURCE_DIR "/tests/" + std::string(neighbour.folder) + "/go.mod")
-              .rdbuf();
-  const std::string text = pins.str();
-  std::smatch found;
-  const std::regex pin(std::string(neighbour.module) + R"( v([0-9.]+))");
-  return std::regex_search(text, found, pin) ? found[1].str() : "";
+  const std::string_view folder = neighbour.folder;
+  for (std::size_t i = 1; i < folder.size(); ++i) {
+    if (folder[i - 1] == '-' && folder[i] >= '0' && folder[i] <= '9')
+      return std::string(folder.substr(i));
+  }
+  return {};
 }
 
 [[nodiscard]] inline std::filesystem::path folder_of(const Neighbour& neighbour) {
-  return cache_folder() / (std::string(neighbour.built) + "-" + version_of(neighbour));
+  return cache_folder() / neighbour.folder;
 }
 
 // Empty where the program is there. For GPUWARD_REQUIRE.
 [[nodiscard]] inline std::string why_not_built(const Neighbour& neighbour,
                                                const std::string& program) {
   if (std::filesystem::exists(folder_of(neighbour) / program)) return {};
-  return "no `" + program + "` of " + neighbour.built + " " + version_of(neighbour) +
-         " on this machine: run `" + neighbour.command + "`";
+  const char* const command =
+      neighbour.name == kLoki.name ? "./dev test --loki" : "./dev deps --all";
+  return "no `" + program + "` of " + std::string(neighbour.folder) + " on this machine: run `" +
+         command + "`";
 }
 
 // Which of two versions a case runs on.

@@ -34,8 +34,9 @@ namespace gpuward::support {
   return false;
 }
 
-// Whether a program could listen on it now, on all addresses. 0: on any port; returns the port.
-[[nodiscard]] inline int try_port(int port) {
+// Returns `port` if a program could listen on it now, on all addresses, else 0. For port 0 it
+// returns a port that the kernel chooses.
+[[nodiscard]] inline int port_to_listen_on(int port) {
   const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -58,11 +59,11 @@ namespace gpuward::support {
   std::uniform_int_distribution<int> ports(10'000, std::max(10'000, lowest_of_kernel - 1));
   for (int attempt = 0; attempt < 200; ++attempt) {
     const int port = ports(chance);
-    if (port < lowest_of_kernel && reserve_port(port) && try_port(port) != 0) return port;
+    if (port < lowest_of_kernel && reserve_port(port) && port_to_listen_on(port) != 0) return port;
   }
   // The kernel's range begins below 10000: it may give such a port to a connection too.
   for (int attempt = 0; attempt < 200; ++attempt) {
-    const int port = try_port(0);
+    const int port = port_to_listen_on(0);
     if (port != 0 && reserve_port(port)) return port;
   }
   return 0;

@@ -86,12 +86,14 @@ class Process::Impl {
   Impl& operator=(const Impl&) = delete;
 
   [[nodiscard]] std::optional<int> wait_exit(std::chrono::milliseconds limit) const {
+    const Deadline deadline(limit);
     pollfd polled{pidfd_, POLLIN, 0};
-    while (::poll(&polled, 1, static_cast<int>(limit.count())) < 0 && errno == EINTR) {
+    while (::poll(&polled, 1, static_cast<int>(deadline.left().count())) < 0 && errno == EINTR) {
     }
     siginfo_t info{};
     const int flags = WEXITED | WNOHANG | WNOWAIT;
     if (::waitid(P_PID, static_cast<id_t>(pid_), &info, flags) != 0 || info.si_pid == 0) {
+      deadline.fail();
       return std::nullopt;
     }
     if (limit.count() > 0) output_.wait_for_end();

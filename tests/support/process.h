@@ -50,8 +50,9 @@ class Process {
   void signal(int number) const;  // to the child alone
   // The exit code (128 + signal for a killed one); nullopt while it runs after `limit`. Repeatable.
   [[nodiscard]] std::optional<int> wait_exit(std::chrono::milliseconds limit = kGenerous) const;
-  // SIGTERM, then SIGKILL after `grace`; the exit code.
-  int stop(std::chrono::milliseconds grace = kGenerous);
+  // SIGTERM, then SIGKILL after `grace`. The exit code, which says whether it ended by itself:
+  // 128 + SIGKILL if not.
+  [[nodiscard]] int stop(std::chrono::milliseconds grace = kTimeToStop);
   // The output so far; complete once the child has ended.
   [[nodiscard]] std::string output() const;        // stdout
   [[nodiscard]] std::string error_output() const;  // stderr

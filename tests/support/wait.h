@@ -12,18 +12,26 @@
 
 namespace gpuward::support {
 
-// Asks `condition` every few milliseconds until it is true or `limit` has passed.
+// Asks `condition` every few milliseconds until it is true or the deadline has passed.
 template <typename Condition>
-[[nodiscard]] bool poll_until(const Condition& condition,
-                              std::chrono::milliseconds limit = kGenerous) {
-  const auto deadline = std::chrono::steady_clock::now() + limit;
+[[nodiscard]] bool poll_until(const Condition& condition, const Deadline& deadline) {
   int pause_ms = 1;
   while (!condition()) {
-    if (std::chrono::steady_clock::now() >= deadline) return condition();
+    if (deadline.has_passed()) {
+      if (condition()) return true;
+      deadline.fail();
+      return false;
+    }
     ::poll(nullptr, 0, pause_ms);
     if (pause_ms < 20) pause_ms *= 2;
   }
   return true;
+}
+
+template <typename Condition>
+[[nodiscard]] bool poll_until(const Condition& condition,
+                              std::chrono::milliseconds limit = kGenerous) {
+  return poll_until(condition, Deadline(limit));
 }
 
 // For EXPECT_TRUE and ASSERT_TRUE: says what did not happen, and within what time.
@@ -31,8 +39,11 @@ template <typename Condition>
 [[nodiscard]] ::testing::AssertionResult wait_until(const Condition& condition,
                                                     std::chrono::milliseconds limit,
                                                     const std::string& what) {
-  if (poll_until(condition, limit)) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << "not within " << limit.count() << " ms: " << what;
+  const Deadline deadline(limit);
+  if (poll_until(condition, deadline)) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure()
+         << "not within " << deadline.limit().count() << " ms"
+         << (deadline.limit() < limit ? " (less, after failed waits)" : "") << ": " << what;
 }
 
 template <typename Condition>

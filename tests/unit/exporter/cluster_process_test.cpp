@@ -13,6 +13,7 @@
 #include "tests/fakes/tools/tool_box.h"
 #include "tests/support/environment.h"
 #include "tests/support/host_tree.h"
+#include "tests/support/is_gone.h"
 #include "tests/support/wait.h"
 #include "tests/unit/exporter/commands/sweep_cluster.h"
 #include "tests/unit/exporter/running_exporter.h"
@@ -220,7 +221,7 @@ TEST_F(ClusterProcess, AQuarantineThatIsToldToStopTakesItsMarkOffAndEndsTheDiagn
   EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kMode)), "");
   EXPECT_EQ(annotation("gpu-01", kGpuwardNames(NodeName::kQuarantineClaim)), "");
   EXPECT_EQ(annotation("gpu-01", kGpuwardNames(NodeName::kQuarantineResult)), "");
-  EXPECT_TRUE(support::wait_until([&] { return ::kill(*tools_.child_of("dcgmi"), 0) != 0; },
+  EXPECT_TRUE(support::wait_until([&] { return support::is_gone(*tools_.child_of("dcgmi")); },
                                   "nothing is left of dcgmi"));
 }
 
@@ -252,7 +253,7 @@ TEST_F(ClusterProcess, TheExporterSaysOnItsNodeWhatItHasFoundAndWhenItHasGone) {
   EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kSeverity)), "REBOOT");
   EXPECT_THAT(annotation("gpu-01", kGpuwardNames(NodeName::kResults)), HasSubstr("REBOOT"));
 
-  exporter_.process().stop();
+  EXPECT_EQ(exporter_.process().stop(), 0);
 
   EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kStatus)), "agent-stopped");
   EXPECT_TRUE(has_taint("gpu-01", kGpuwardNames(NodeName::kUnhealthy)))

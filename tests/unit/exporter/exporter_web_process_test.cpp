@@ -204,6 +204,11 @@ TEST_F(ExporterWeb, NeedsAtMostTwentyMegabytesWithEightGpusAndSixHundredSeries) 
     }
   }
   ASSERT_TRUE(exporter.has(xid_series(121), "1"));
+  const auto resident = [this] {
+    return std::stod(exporter.value("process_resident_memory_bytes"));
+  };
+  // The start needs more for a moment.
+  EXPECT_TRUE(support::poll_until([&] { return resident() <= 20e6; })) << resident();
   for (int i = 0; i < 50; ++i) {
     (void)send("GET", "/metrics", {{"Accept-Encoding", i % 2 == 0 ? "gzip" : "identity"}});
   }
@@ -213,11 +218,10 @@ TEST_F(ExporterWeb, NeedsAtMostTwentyMegabytesWithEightGpusAndSixHundredSeries) 
   for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
     series += text[at] != '#';
   EXPECT_GE(series, 600U);
-  // Rendered a second after the scrapes, so that it is what they have cost.
-  EXPECT_TRUE(support::poll_until([&] {
-    return std::stod(exporter.value("process_resident_memory_bytes")) <= 20e6;
-  })) << exporter.value("process_resident_memory_bytes");
-  EXPECT_LE(std::stod(exporter.value("process_resident_memory_bytes")), 20e6);
+  // A line after the scrapes, so that the page is rendered after them and has what they have cost.
+  exporter.append_log(xid_line(121));
+  ASSERT_TRUE(exporter.has(xid_series(121), "2"));
+  EXPECT_LE(resident(), 20e6);
 }
 #endif
 

@@ -40,9 +40,9 @@ class RunningExporter {
   [[nodiscard]] std::string metrics() const { return get("/metrics").body; }
   // The value of the series that is written exactly so; empty where there is none.
   [[nodiscard]] std::string value(const std::string& series) const;
-  // Whether the series has that value within thirty seconds.
+  // Whether the series comes to have that value within the deadline of tests.
   [[nodiscard]] bool has(const std::string& series, const std::string& value) const;
-  // Whether its own log says `text` within thirty seconds: a log follows what it tells of.
+  // The same for `text` in its own log, which is written after what it reports.
   [[nodiscard]] bool says(const std::string& text) const;
 
  private:

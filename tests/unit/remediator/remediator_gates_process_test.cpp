@@ -90,12 +90,14 @@ class RemediatorReplicas : public RemediatorGates {
     first_ = std::move(process_);
     start_ready();
   }
-  // The replica that holds the lease; empty after a replica released it.
-  std::string holder() {
-    const Json lease = server_->kube().get(
-        "/apis/coordination.k8s.io/v1/namespaces/gpuward/leases/gpuward-remediator");
-    return string_at(member_at(lease, "spec"), "holderIdentity");
+  Json lease() {
+    return member_at(
+        server_->kube().get(
+            "/apis/coordination.k8s.io/v1/namespaces/gpuward/leases/gpuward-remediator"),
+        "spec");
   }
+  // The replica that holds the lease; empty after a replica released it.
+  std::string holder() { return string_at(lease(), "holderIdentity"); }
   std::unique_ptr<support::Process> first_;
 };
 
@@ -125,6 +127,7 @@ TEST_F(RemediatorReplicas, TakeTheLeadOverFromOneThatHasStopped) {
 
 TEST_F(RemediatorReplicas, TakeTheLeadOverFromOneThatWasKilled) {
   start_two();
+  EXPECT_EQ(member_at(lease(), "leaseDurationSeconds"), 15) << "the longest time without a leader";
   first_.reset();  // SIGKILL
   tell_of("gpu-01");
 

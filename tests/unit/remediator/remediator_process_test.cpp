@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include <atomic>
 #include <chrono>
 
 #include "tests/support/quickest.h"
@@ -86,11 +87,21 @@ TEST_F(RemediatorProcess, AnswersWhatCannotBeRightWithTheRightCode) {
 
 TEST_F(RemediatorProcess, Answers503BeforeASlowApiServerDoesAndWhereItIsDown) {
   start_ready();
-  server_->kube().add_fault(
-      {.kind = fakes::FaultKind::kDelay, .method = "POST", .times = -1, .delay = seconds(10)});
-  EXPECT_EQ(http_post(webhook(), alert(), credentials()).status, 503);
-  EXPECT_TRUE(server_->kube().requests("POST", "/apis/gpuward.dev/v1alpha1/remediations").empty())
-      << "it was answered first";
+  std::atomic<bool> may_answer = false;
+  const auto slow = server_->kube().add_fault(
+      {.kind = fakes::FaultKind::kUnavailable,
+       .method = "POST",
+       .path = ".*/remediations",
+       .times = -1,
+       .on_hit = [&] { (void)support::poll_until([&] { return may_answer.load(); }); }});
+  const auto once = [this] {
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(http_post(webhook(), alert(), credentials()).status, 503);
+    return std::chrono::steady_clock::now() - begin;
+  };
+  EXPECT_LT(support::quickest_of(seconds(2), once), seconds(2));
+  EXPECT_GT(server_->kube().fault_hits(slow), 0U);
+  may_answer = true;
   server_.reset();
 
   EXPECT_EQ(http_post(webhook(), alert(), credentials()).status, 503);

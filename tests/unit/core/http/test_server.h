@@ -58,7 +58,7 @@ class TestServer {
 inline ClientRequest get_request(std::string url) {
   ClientRequest request;
   request.url = std::move(url);
-  request.timeout = support::kGenerousRequest;
+  request.timeout = support::Deadline(support::kGenerousRequest).limit();
   return request;
 }
 

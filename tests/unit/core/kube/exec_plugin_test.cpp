@@ -9,6 +9,7 @@
 #include "core/runtime/json.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/support/environment.h"
+#include "tests/support/is_gone.h"
 #include "tests/support/wait.h"
 #include "tests/unit/core/kube/plugin_script.h"
 
@@ -110,7 +111,7 @@ TEST_F(ExecPluginTest, IsKilledWithItsChildrenAtItsDeadline) {
   runner.join();
   EXPECT_EQ(answer->error().kind, ErrorKind::kTimeout);
   const pid_t child = std::stoi(script.read("pid"));
-  EXPECT_TRUE(support::wait_until([&] { return ::kill(child, 0) != 0; }, "its child is gone"));
+  EXPECT_TRUE(support::wait_until([&] { return support::is_gone(child); }, "its child is gone"));
 }
 
 TEST_F(ExecPluginTest, IsKilledWhereItFloodsUs) {

@@ -13,6 +13,7 @@
 
 #include "core/runtime/child.h"
 #include "tests/fakes/fake_clock.h"
+#include "tests/support/is_gone.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
 
@@ -21,6 +22,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using support::is_gone;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -49,12 +51,6 @@ class ChildGroupTest : public ::testing::Test {
   Result<ChildResult>& ended() {
     runner_.join();
     return *ended_;
-  }
-  // Nothing, or a dead one that init has not reaped yet.
-  static bool is_gone(pid_t pid) {
-    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-    const std::string stat{std::istreambuf_iterator<char>(file), {}};
-    return stat.empty() || stat.find(") Z ") != std::string::npos;
   }
 
   static constexpr seconds kTimeout{9000};

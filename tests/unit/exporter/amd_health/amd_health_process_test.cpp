@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include "tests/support/host_tree.h"
+#include "tests/support/is_gone.h"
 #include "tests/support/require.h"
 #include "tests/support/wait.h"
 #include "tests/unit/exporter/amd_health/health_client.h"
@@ -29,7 +30,7 @@ class AmdHealthProcess : public testing::Test {
   }
   [[nodiscard]] std::filesystem::path socket() const { return exporter_.file("amd/health.socket"); }
   [[nodiscard]] bool is_server_gone() const {
-    return support::poll_until([&] { return ::kill(server_, 0) != 0; });
+    return support::poll_until([&] { return support::is_gone(server_); });
   }
 
   static constexpr const char* kHealthy =

@@ -46,7 +46,7 @@ inline constexpr const char* kPython = "/usr/bin/python3";
   return outcome ? outcome->output + outcome->error_output : outcome.error().message;
 }
 
-// Whether it comes to list that.
+// Waits until health_client.py prints `wanted` for `list`.
 [[nodiscard]] inline ::testing::AssertionResult lists_health(const std::filesystem::path& socket,
                                                              const std::string& package,
                                                              const std::string& wanted) {

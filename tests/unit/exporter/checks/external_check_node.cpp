@@ -1,7 +1,6 @@
 #include "tests/unit/exporter/checks/external_check_node.h"
 
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
 namespace gpuward::exporter {
@@ -31,12 +30,6 @@ CheckOutcome ExternalCheckNode::run(Check& check) {
 void ExternalCheckNode::use_profile(const std::string& name) {
   type = name;
   profile = settings.profiles.find(name);
-}
-
-bool is_gone(int pid) {
-  std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
-  std::string number, name, state;
-  return !(in >> number >> name >> state) || state == "Z";
 }
 
 }  // namespace gpuward::exporter

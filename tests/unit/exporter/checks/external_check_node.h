@@ -10,6 +10,7 @@
 #include "tests/fakes/tools/tool_box.h"
 #include "tests/support/environment.h"
 #include "tests/support/host_tree.h"
+#include "tests/support/is_gone.h"
 
 namespace gpuward::exporter {
 
@@ -37,7 +38,6 @@ class ExternalCheckNode {
   support::Environment path_;
 };
 
-// Whether the process is gone, or only waits to be reaped.
-[[nodiscard]] bool is_gone(int pid);
+using support::is_gone;
 
 }  // namespace gpuward::exporter

@@ -9,6 +9,7 @@
 #include "exporter/checks/check/decide.h"
 #include "exporter/checks/efa/efa_enumeration_check.h"
 #include "exporter/checks/efa/efa_loopback_check.h"
+#include "tests/support/deadline.h"
 #include "tests/support/environment.h"
 #include "tests/support/require.h"
 #include "tests/unit/exporter/checks/external_check_node.h"
@@ -30,6 +31,7 @@ class FabricPrograms : public ::testing::Test {
     const std::filesystem::path programs = support::find_program("fi_pingpong");
     node_.emplace();
     node_->settings.tool_dirs = {programs.parent_path()};
+    node_->settings.efa_test_timeout = support::kGenerous;  // its processes poll without a pause
   }
   void use_provider(const std::string& provider) {
     node_->type = "test.large";

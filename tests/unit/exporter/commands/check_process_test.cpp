@@ -12,6 +12,7 @@
 #include "tests/fakes/nvml/fake_nvml.h"
 #include "tests/fakes/tools/tool_box.h"
 #include "tests/support/host_tree.h"
+#include "tests/support/is_gone.h"
 #include "tests/support/quickest.h"
 #include "tests/support/wait.h"
 #include "tests/unit/exporter/running_exporter.h"
@@ -239,7 +240,7 @@ TEST_F(CheckProcess, SigtermEndsItWithTheProgramsThatItRuns) {
   (*process)->signal(SIGTERM);
 
   EXPECT_EQ((*process)->wait_exit(), 3) << (*process)->error_output();
-  EXPECT_TRUE(support::wait_until([&] { return ::kill(*tools_.child_of("dcgmi"), 0) != 0; },
+  EXPECT_TRUE(support::wait_until([&] { return support::is_gone(*tools_.child_of("dcgmi")); },
                                   "nothing is left of dcgmi"));
 }
 

@@ -146,7 +146,7 @@ TEST_F(ExporterFindings, LatchesAgainWhenTheFaultIsBack) {
 TEST_F(ExporterFindings, IsTakenByTheNextStartAndOnlyOnce) {
   exporter.start();
   latch(64);
-  exporter.process().stop();
+  EXPECT_EQ(exporter.process().stop(), 0);
 
   const auto outcome = clear({"--all-operator"});
   EXPECT_EQ(outcome.exit_code, 3);
@@ -169,7 +169,7 @@ TEST_F(ExporterFindings, StaysClearedOverARestart) {
   exporter.start();
   latch(64);
   ASSERT_EQ(clear({"--all-operator"}).exit_code, 0);
-  exporter.process().stop();
+  EXPECT_EQ(exporter.process().stop(), 0);
 
   exporter.start();
 

@@ -13,12 +13,7 @@
 namespace gpuward::http {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-using std::chrono::milliseconds;
-
-milliseconds left_until(Clock::time_point end) {
-  return std::chrono::ceil<milliseconds>(end - Clock::now());
-}
+using support::Deadline;
 
 int connect_v4(const std::string& address, int port) {
   sockaddr_in target{};
@@ -75,22 +70,28 @@ bool RawSocket::receive_some(Milliseconds limit) {
 }
 
 bool RawSocket::read_until(std::string_view text, Milliseconds limit) {
-  const auto end = Clock::now() + limit;
+  const Deadline deadline(limit);
   while (received_.find(text) == std::string::npos) {
-    if (!receive_some(left_until(end))) return false;
+    if (!receive_before(deadline)) return false;
   }
   return true;
 }
 
+bool RawSocket::receive_before(const Deadline& deadline) {
+  const bool has_received = receive_some(deadline.left());
+  if (!has_received && !is_ended_) deadline.fail();
+  return has_received;
+}
+
 RawResponse RawSocket::read_response(Milliseconds limit, bool has_body) {
   RawResponse response;
-  const auto end = Clock::now() + limit;
+  const Deadline deadline(limit);
   if (!read_until("\r\n\r\n", limit)) return response;
   const auto head_size = received_.find("\r\n\r\n") + 4;
   response.head = received_.substr(0, head_size);
   received_.erase(0, head_size);
   const std::size_t size = has_body ? length_in(response.head) : 0;
-  while (received_.size() < size && receive_some(left_until(end))) {
+  while (received_.size() < size && receive_before(deadline)) {
   }
   response.body = received_.substr(0, size);
   received_.erase(0, size);
@@ -99,15 +100,15 @@ RawResponse RawSocket::read_response(Milliseconds limit, bool has_body) {
 }
 
 std::string RawSocket::read_all(Milliseconds limit) {
-  const auto end = Clock::now() + limit;
-  while (receive_some(left_until(end))) {
+  const Deadline deadline(limit);
+  while (receive_before(deadline)) {
   }
   return std::exchange(received_, {});
 }
 
 bool RawSocket::is_closed_within(Milliseconds limit) {
-  const auto end = Clock::now() + limit;
-  while (receive_some(left_until(end))) {
+  const Deadline deadline(limit);
+  while (receive_before(deadline)) {
   }
   return is_ended_;
 }

@@ -45,6 +45,7 @@ class RawSocket {
 
  private:
   bool receive_some(Milliseconds limit);
+  bool receive_before(const support::Deadline& deadline);
 
   int descriptor_ = -1;
   std::string received_;
