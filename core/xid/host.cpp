@@ -27,13 +27,34 @@ std::string_view take_class(Scanner& text) {
   return {};
 }
 
+// `, type=Data Link Layer, (Transmitter ID)`
+bool is_type_of_bus_error(Scanner text) {
+  const auto is_word = [](char c) { return is_letter(c) || c == ' '; };
+  if (!text.take(", type=") || text.take_while(is_word).empty()) return false;
+  if (text.at_end()) return true;
+  return text.take(", (") && !text.take_while(is_word).empty() && text.rest() == ")";
+}
+
+// `received: 0000:00:00.0`, `received: id=00e5`, `message received from 0000:80:1b.4`
+bool is_receipt(Scanner text) {
+  if (text.take("received: id=")) return text.take_number<std::uint32_t>(16) && text.at_end();
+  if (!text.take("received: ") && !text.take("message received from ")) return false;
+  return parse_pci_address(text.rest()).has_value();
+}
+
+// To the end of the message: a file's name can be all but that.
 std::string_view aer_label(Scanner text, bool tagged) {
-  if (text.take("PCIe Bus Error: severity=")) return take_class(text);
+  if (text.take("PCIe Bus Error: severity=")) {
+    const auto label = take_class(text);
+    return is_type_of_bus_error(text) ? label : std::string_view{};
+  }
   if (!tagged) return {};
-  if (text.sees("can't recover") || text.sees("device recovery failed")) return "recovery_failed";
+  if (text.rest() == "device recovery failed" ||
+      (text.sees("can't recover (") && text.rest().ends_with(" callback)")))
+    return "recovery_failed";
   text.take("Multiple ");
   const auto label = take_class(text);
-  return text.sees(" error ") ? label : std::string_view{};
+  return text.take(" error ") && is_receipt(text) ? label : std::string_view{};
 }
 
 // The address behind the driver's name. Looks at few characters before it does anything: most lines
@@ -41,8 +62,8 @@ std::string_view aer_label(Scanner text, bool tagged) {
 std::optional<PciAddress> take_device(Scanner& text) {
   constexpr std::size_t kMinAddress = 13;  // 0000:00:00.0 and a colon
   constexpr std::size_t kMaxAddress = 17;
-  text.take_until(' ');
-  if (!text.take(" ")) return std::nullopt;
+  const auto driver = text.take_while([](char c) { return is_identifier(c) || c == '-'; });
+  if (driver.empty() || !text.take(" ")) return std::nullopt;
   const auto word = text.take_until(' ');
   if (word.size() < kMinAddress || word.size() > kMaxAddress || !word.ends_with(':'))
     return std::nullopt;
@@ -64,7 +85,7 @@ std::optional<Event> parse_aer(std::string_view message) {
   return event;
 }
 
-// `EDAC MC0: 4 CE error on CPU#0Channel#2_DIMM#0 (…)`
+// `EDAC MC0: 4 CE error on CPU#0Channel#2_DIMM#0 (channel:2 slot:0 page:0x0 …)`
 std::optional<Event> parse_edac(std::string_view message) {
   Scanner text{message};
   if (!text.take("EDAC MC") || text.take_while(is_digit).empty() || !text.take(": "))
@@ -73,8 +94,10 @@ std::optional<Event> parse_edac(std::string_view message) {
   if (!count || *count == 0) return std::nullopt;
   const bool corrected = text.take(" CE ");
   if (!corrected && !text.take(" UE ")) return std::nullopt;
-  // The words of the memory controller's driver: a process's name ends before them (15 bytes).
-  if (text.at_end() || !is_letter(text.rest().front())) return std::nullopt;
+  // A process's name may be all of that; what edac_mc.c prints behind it is not.
+  if (!text.rest().contains("on ") || !text.rest().contains(" page:0x") ||
+      !text.rest().ends_with(')'))
+    return std::nullopt;
   auto event = labelled(Kind::kEdac, corrected ? "CE" : "UE");
   event.count = *count;
   return event;

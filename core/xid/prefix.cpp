@@ -2,6 +2,7 @@
 // its order. A second header is part of the message: it may be the name of a process.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "core/xid/parser.h"
 #include "core/xid/scanner.h"
@@ -77,8 +78,8 @@ bool take_iso_time(Scanner& line) {
   Scanner ahead = line;
   const auto not_space = [](char c) { return c != ' ' && c != '\n'; };
   const auto word = ahead.take_while(not_space);
-  if (!ahead.take(" ")) return false;
-  if (word.size() == 10) ahead.take_while(not_space);
+  if (word.size() == 10 && ahead.take(" ")) ahead.take_while(not_space);
+  if (!ahead.sees(" ")) return false;
   line = ahead;
   return true;
 }
@@ -101,31 +102,60 @@ bool take_facility(Scanner& line) {
   return true;
 }
 
-// `Nov 18 17:26:39 host kernel: `, `host kernel: `, `kernel: `, `1 2024-…Z host kernel - - - `. A
-// word that ends in a colon before `kernel:` is another program's tag, and then the line is not the
-// kernel's. More words than a host are a date: its first or second word begins with a digit.
-bool take_syslog_header(Scanner& line, std::size_t most_words = kMaxHeaderWords) {
+// `17:26:39`, `17:26:39.958539+08:00`
+bool is_clock(std::string_view word) {
+  constexpr std::string_view kShape = "00:00:00";
+  const bool has_shape =
+      word.size() >= kShape.size() &&
+      std::ranges::equal(word.substr(0, kShape.size()), kShape, [](char have, char want) {
+        return want == ':' ? have == ':' : is_digit(have);
+      });
+  return has_shape;
+}
+
+// `2024-06-06T10:26:53.958539+08:00`
+bool is_date_with_clock(std::string_view word) {
+  return is_iso_date(word) && word.size() > 11 && is_clock(word.substr(11));
+}
+
+// `UTC`, `CEST`
+bool is_zone(std::string_view word) {
+  return std::ranges::all_of(word, [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
+// `Nov 18 17:26:39 host kernel: `, `host kernel: `, `kernel: `, `1 2024-…Z host kernel - - - `. At
+// most a zone and the host stand between the time and the tag. A word that ends in a colon before
+// `kernel:` is another program's tag, and then the line is not the kernel's.
+bool take_syslog_header(Scanner& line) {
+  if (line.sees("[")) return false;  // of dmesg
   Scanner ahead = line;
-  bool has_date = false;
-  for (std::size_t word_count = 0; word_count < most_words; ++word_count) {
+  std::size_t words_before_tag = 0;
+  bool has_date = false, has_clock = false, may_be_zone = false;
+  for (std::size_t word_count = 0; word_count < kMaxHeaderWords; ++word_count) {
     const auto word = ahead.take_while([](char c) { return c != ' ' && c != '\n'; });
     if (word == "kernel:" || (word == "kernel" && ahead.take(" - - -"))) {
-      if (word_count > 1 && !has_date) return false;
+      if (words_before_tag > 1) return false;
       line = ahead;
       return true;
     }
     if (word.empty() || word.ends_with(':') || !ahead.take(" ")) return false;
-    has_date = has_date || (word_count < 2 && is_digit(word.front()));
+    if (is_iso_date(word) && word.contains(',')) return false;  // of dmesg: no host follows
     ahead.skip_spaces();
+    has_date = has_date || (word_count == 0 && is_digit(word.front())) ||
+               (word_count == 1 && is_digit(word.front()) && !word.contains(':'));
+    if (has_date && !has_clock && (is_clock(word) || is_date_with_clock(word))) {
+      has_clock = may_be_zone = true;
+      words_before_tag = 0;
+    } else if (!std::exchange(may_be_zone, false) || !is_zone(word)) {
+      ++words_before_tag;
+    }
   }
   return false;
 }
 
 // Who wrote the line down, and when.
-bool take_name_of_log(Scanner& line, bool has_time) {
-  constexpr std::size_t kHostAndTag = 2;
-  if (take_syslog_header(line, has_time ? kHostAndTag : kMaxHeaderWords)) return true;
-  return take_facility(line) || (!has_time && take_iso_time(line));
+bool take_name_of_log(Scanner& line) {
+  return take_facility(line) || take_syslog_header(line) || take_iso_time(line);
 }
 
 // The messages that are ours begin like this, and no prefix does: they need no further look.
@@ -201,14 +231,10 @@ std::string_view strip_prefixes(std::string_view record) {
     const std::string_view text = kmsg.take_until('\n');
     return is_of_user_space(line) ? without_seconds(text) : text;
   }
-  if (take_priority(line)) line.skip_spaces();
-  int brackets = take_bracket(line) ? 1 : 0;
-  line.skip_spaces();
-  if (take_name_of_log(line, brackets != 0)) line.skip_spaces();
-  while (brackets < kMaxBrackets && take_bracket(line)) {
-    line.skip_spaces();
-    ++brackets;
-  }
+  // One space behind each part: what begins with more is a piece of the line before it.
+  if (take_priority(line)) line.take(" ");
+  if (take_name_of_log(line)) line.take(" ");
+  for (int i = 0; i < kMaxBrackets && take_bracket(line); ++i) line.take(" ");
   return line.rest();
 }
 

@@ -14,8 +14,8 @@ import subprocess
 import sys
 import tarfile
 
-# Not on machines that have GPUs of a data centre.
-LEFT_OUT = re.compile(r"/(arch/(?!x86/|arm64/)[^/]+|Documentation|tools|samples|scripts|drivers/(staging|media|usb|input)|sound)/")
+# Not on machines that have GPUs of a data centre; and aufs, whose Makefile defines pr_fmt.
+LEFT_OUT = re.compile(r"/(arch/(?!x86/|arm64/)[^/]+|Documentation|tools|samples|scripts|drivers/(staging|media|usb|input)|sound|fs/aufs|ubuntu/aufs)/")
 CALL = re.compile(r"\b((?:v?printk\w*|_printk|pr_\w+|dev_\w+|pci_\w+|netdev_\w+|net_\w+_ratelimited|drm_\w+|DRM_\w+|"
                   r"WARN\w*|panic|ext4_\w+|xfs_\w+|btrfs_\w+|audit_log\w*|die|oops|\w*[Pp]rintk\w*|nfs\w*|fs_\w+|\w*_warn\w*|\w*_err\w*|\w*_info\w*|\w*_notice\w*))\s*\(")
 CHOSEN = re.compile(r"->comm\b|\bcomm\b|%p[Dd]\d?|->d_name\.name|bprm->filename|bprm->interp|->d_iname")
@@ -68,6 +68,8 @@ def literal_format(args):
         at = more.end()
 
 
+# print_vma_addr() is called with the text that goes on in its line.
+KNOWN = {"prefix": " in "}
 CONVERSION = re.compile(r"%(?:%|[-+ #0']*(\*|\d+)?(?:\.(\*|\d+))?(?:hh|h|ll|l|z|t|j|L)?([diouxXcsp])([A-Za-z]*\d?))")
 
 
@@ -111,14 +113,19 @@ def message_of(form, rest):
             return ("{comm}" if re.search(r"\bcomm\b", value) else "{file}") + text
         if kind == "p" and extension[:1] not in ("x", "G", "V", "I", "S", "s", "B", "K", "U", "M", "a", "f", "b", "e", "h"):
             text = extension
-        return ("x" if kind in "sc" else "1") + text
+        return KNOWN.get(value, "x" if kind in "sc" else "1") + text
 
     message = CONVERSION.sub(fill, form)
     return message if has_name else None
 
 
+INCLUDED = re.compile(r'#\s*include\s+"([^"/]+)"')
+
+
 def formats_of(text, path):
+    """Pairs of the headers of its folder that may define its pr_fmt, and the message."""
     prefix = prefix_of(text, path)
+    own = [] if PR_FMT.search(text) else [path.rsplit("/", 1)[0] + "/" + name for name in INCLUDED.findall(text)]
     for call in CALL.finditer(text):
         name = call.group(1)
         if NOT_A_LOG.match(name):
@@ -130,12 +137,14 @@ def formats_of(text, path):
         if not split:
             continue
         form, rest = split
-        if form.startswith("%s") and "KERN_" in args:  # the level, which is no text
+        first = (split_arguments(rest) + ["", ""])[1]
+        if form.startswith("%s") and re.search(r"KERN_|level|lvl", first):  # the level, which is no text
             form = form[2:]
             rest = "," + ",".join(split_arguments(rest)[2:])
         message = message_of(form, rest)
         if message:
-            yield (prefix if name.startswith("pr_") else "") + message
+            by_pr = name.startswith("pr_")
+            yield (own if by_pr else []), (prefix if by_pr else "") + message
 
 
 def members(archive):
@@ -164,12 +173,16 @@ def main():
     found = {}
     for archive in sys.argv[1:]:
         version = re.search(r"(\d+\.\d+)", archive.rsplit("/", 1)[-1]).group(1)
+        messages, prefixes = [], {}
         for path, text in members(archive):
-            if not CHOSEN.search(text):
-                continue
-            for form in formats_of(text, path):
-                form = re.sub(r"\\n$", "", form)
-                found.setdefault(form, set()).add(version)
+            if path.endswith(".h") and PR_FMT.search(text):
+                prefixes[path] = prefix_of(text, path)
+            if CHOSEN.search(text):
+                messages += formats_of(text, path)
+        for headers, form in messages:
+            before = [prefixes[header] for header in headers if header in prefixes]
+            form = (before[0] if before else "") + re.sub(r"\\n$", "", form)
+            found.setdefault(form, set()).add(version)
     for form, versions in sorted(found.items()):
         form = form.replace("\\n", "\\x0a").replace('\\"', '"')
         print(",".join(sorted(versions, key=lambda v: [int(n) for n in v.split(".")])) + "\t" + form)

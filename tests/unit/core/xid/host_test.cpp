@@ -37,8 +37,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Kind::kAer, "recovery_failed"},
         LineInWords{"pcieport 10000:00:03.0: AER: device recovery failed", Kind::kAer,
                     "recovery_failed"},
-        LineInWords{"EDAC MC0: 4 CE error on CPU#0Channel#2_DIMM#0 (channel:2)", Kind::kEdac, "CE"},
-        LineInWords{"EDAC MC12: 1 UE memory read error on CPU_SrcID#0", Kind::kEdac, "UE"},
+        LineInWords{"EDAC MC0: 4 CE error on CPU#0Channel#2_DIMM#0 (channel:2 slot:0 page:0x0 "
+                    "offset:0x0 grain:8)",
+                    Kind::kEdac, "CE"},
+        LineInWords{"EDAC MC12: 1 UE memory read error on CPU_SrcID#0 (channel:0 page:0x0 "
+                    "offset:0x0 grain:32)",
+                    Kind::kEdac, "UE"},
         LineInWords{"mce: [Hardware Error]: Machine check events logged", Kind::kMce, "logged"},
         LineInWords{
             "mce: [Hardware Error]: CPU 1: Machine Check Exception: 5 Bank 4: b200000000070f0f",
@@ -55,7 +59,8 @@ TEST(HostLine, OfAnotherMeaningIsNone) {
         "mce: [Hardware Error]: CPU 0: Machine Check: 0 Bank 5: be00000000800400",
         "mce: [Hardware Error]: TSC 0 ADDR fef1ba40", "usb 1-1: new high-speed USB device",
         "foo bar: AER: Corrected error received: 0000:00:00.0",
-        "EDAC MC0: 1 UE [4711]: segfault at 0 ip 0 sp 0 error 4"}) {
+        "EDAC MC0: 1 UE [4711]: segfault at 0 ip 0 sp 0 error 4",
+        "EDAC MC12: 1 UE wrote to x when file position was not 0!"}) {
     EXPECT_FALSE(parse_record(line)) << line;
   }
 }
@@ -67,7 +72,7 @@ TEST(AerLine, GivesTheAddressOfTheDeviceThatReports) {
 }
 
 TEST(EdacLine, SaysHowManyErrors) {
-  EXPECT_EQ(parse_record("EDAC MC0: 4 CE error on CPU#0")->count, 4U);
+  EXPECT_EQ(parse_record("EDAC MC0: 4 CE error on CPU#0 (slot:0 page:0x0 offset:0x0)")->count, 4U);
 }
 
 }  // namespace

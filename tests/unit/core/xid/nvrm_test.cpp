@@ -175,7 +175,7 @@ TEST(Peermem, IsAnEventOfItsOwnKind) {
 
 TEST(UuidLine, GivesAddressAndUuid) {
   const auto line = parse_uuid_line(strip_prefixes(
-      "[1084456.0] NVRM: GPU at PCI:0000:09:00: GPU-26fba6b2-9e52-006e-68db-4ce18382a5ea");
+      "[1084456.0] NVRM: GPU at PCI:0000:09:00: GPU-26fba6b2-9e52-006e-68db-4ce18382a5ea"));
   ASSERT_TRUE(line);
   EXPECT_EQ(line->pci.bus_id(), "0000:09:00");
   EXPECT_EQ(line->uuid, "GPU-26fba6b2-9e52-006e-68db-4ce18382a5ea");

@@ -15,19 +15,20 @@ TEST_P(Prefix, IsTakenOff) {
 
 INSTANTIATE_TEST_SUITE_P(
     OfEveryLog, Prefix,
-    testing::Values(
-        "", "6,1234,98765,-;", "4,1234,98765,-,caller=T1946;", "14,1234,98765,c;", "<4>",
-        "<4>[   12.345678] ", "[12.3] ", "[123] ", "[   12.345678] ", "[  +0.000844] ",
-        "[  130.456250] [ T1946] ", "[  130.456250][ C12] ", "[538441.0] [1235733.4] ",
-        "[Wed Jun  7 10:50:55 2023] ", "2024-06-06T10:26:53,958539+08:00 ", "2024-06-06 10:26:53 ",
-        "kernel: ", "Nov 18 17:26:39 archlinux kernel: ", "jan. 29 20:50:17 gpu-node kernel: ",
-        "May  7 06:45:12 gpu-node kernel: [21584690.529877] ",
-        "2024-06-06T10:26:53.958539+08:00 kernel: ",
-        "2024-06-06T10:26:53+0000 nvidia-node7 kernel: ",
-        "Wed 2024-06-05 10:26:53 UTC gpu-node kernel: ", "[    0.000000] gpu-node kernel: ",
-        "<4>1 2024-06-06T10:26:53Z gpu-node kernel - - - ", "kern  :warn  : [   12.345678] ",
-        "kern: warning: ", "192.168.11.119: kern: warning: [2026-04-22T21:30:51.526447914Z]: ",
-        "   ", "14,1234,98765,-;[1235733.431527] "));
+    testing::Values("", "6,1234,98765,-;", "4,1234,98765,-,caller=T1946;", "14,1234,98765,c;",
+                    "<4>", "<4>[   12.345678] ", "[12.3] ", "[123] ", "[   12.345678] ",
+                    "[  +0.000844] ", "[  130.456250] [ T1946] ", "[  130.456250][ C12] ",
+                    "[538441.0] [1235733.4] ", "[Wed Jun  7 10:50:55 2023] ",
+                    "2024-06-06T10:26:53,958539+08:00 ", "2024-06-06 10:26:53 ", "kernel: ",
+                    "Nov 18 17:26:39 archlinux kernel: ", "jan. 29 20:50:17 gpu-node kernel: ",
+                    "May  7 06:45:12 gpu-node kernel: [21584690.529877] ",
+                    "2024-06-06T10:26:53.958539+08:00 kernel: ",
+                    "2024-06-06T10:26:53+0000 nvidia-node7 kernel: ",
+                    "Wed 2024-06-05 10:26:53 UTC gpu-node kernel: ",
+                    "<4>1 2024-06-06T10:26:53Z gpu-node kernel - - - ",
+                    "kern  :warn  : [   12.345678] ", "kern: warning: ",
+                    "192.168.11.119: kern: warning: [2026-04-22T21:30:51.526447914Z]: ", "   ",
+                    "14,1234,98765,-;[1235733.431527] "));
 
 // A process's name may look like a header.
 class SecondHeader : public testing::TestWithParam<const char*> {};
@@ -50,6 +51,14 @@ TEST_P(Prefix, IsNotThatOfAnotherProgram) {
   // Of this one nobody can tell.
   const bool is_doubtful = std::string_view(GetParam()) == "2024-06-06 10:26:53 ";
   EXPECT_EQ(is_of_another_program(GetParam() + std::string{kMessage}), is_doubtful);
+}
+
+// As `journalctl -o short-monotonic` writes it: a word of the kernel's own message and a name may
+// look the same, so that only a line that a person pasted is read like this.
+TEST(FindRecord, ReadsAHostBehindATime) {
+  const std::string line = "[    0.000000] gpu-node kernel: " + std::string{kMessage};
+  EXPECT_FALSE(parse_record(line));
+  EXPECT_TRUE(parse_record(find_record(line)));
 }
 
 TEST(WithoutSeconds, TakesOffOneTimeThatADmesgHasPrinted) {
