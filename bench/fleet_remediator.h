@@ -26,7 +26,7 @@ class FleetRemediator {
   explicit FleetRemediator(FleetCluster& cluster, Replica replica = Replica::kLeader);
   // Of a standby whose leader is gone: returns when it takes alerts; throws after a minute.
   void wait_until_it_leads() const;
-  void kill() { process_->stop(std::chrono::milliseconds(0)); }
+  void kill() { (void)process_->stop(std::chrono::milliseconds(0)); }
 
   // Alerts of that severity about nodes [first, first + nodes), from so many connections. How long
   // each answer took, in milliseconds; throws where one is neither 200 nor 503.

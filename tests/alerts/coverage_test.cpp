@@ -74,7 +74,7 @@ TEST(GpuAlerts, TellEachKindOfLineOfTheKernelLog) {
 
 // The catalogue's codes of programs stand in three rules, because a join would read every code of
 // every node.
-TEST(GpuAlerts, CallAnXidAProgramsWhereTheVendorSaysToRestartTheProgram) {
+TEST(GpuAlerts, CallAnXidAProgramsIfTheVendorSaysToRestartTheProgram) {
   std::string codes;
   for (const xid::PolicyLine& line : xid::Catalogue().xid_policy()) {
     if (line.action != "RESTART_APP" || line.severity != Severity::kMonitor) continue;

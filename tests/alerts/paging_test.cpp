@@ -48,7 +48,7 @@ TEST(Pages, CallPeopleOnceForABrokenNodeAndForNothingElse) {
 }
 
 // Guards the guard: the simulation notices each of these.
-TEST(Pages, AreWithoutAFaultWhereADeadExporterPagesAfterAMinute) {
+TEST(Pages, AreWithoutAFaultIfADeadExporterPagesAfterAMinute) {
   GPUWARD_REQUIRE(support::why_no_program("prometheus"));
   MonthOptions options = three_days();
   options.rules = changed(options.rules, "for: 15m\n        keep_firing_for: 10m",
@@ -56,21 +56,21 @@ TEST(Pages, AreWithoutAFaultWhereADeadExporterPagesAfterAMinute) {
   EXPECT_THAT(verdict_of(options).without_fault, Contains(HasSubstr("GpuExporterDown")));
 }
 
-TEST(Pages, ComeAgainWhereTheyAreRepeatedAfterHours) {
+TEST(Pages, ComeAgainIfTheyAreRepeatedAfterHours) {
   GPUWARD_REQUIRE(support::why_no_program("prometheus"));
   MonthOptions options = three_days();
   options.routes = changed(options.routes, "repeat_interval: 5d", "repeat_interval: 4h");
   EXPECT_THAT(verdict_of(options).twice, Not(IsEmpty()));
 }
 
-TEST(Pages, ComeAgainWhereADetailOutlastsWhatHidesIt) {
+TEST(Pages, ComeAgainIfADetailOutlastsWhatHidesIt) {
   GPUWARD_REQUIRE(support::why_no_program("prometheus"));
   MonthOptions options = three_days();
   options.rules = changed(options.rules, "keep_firing_for: 9m", "keep_firing_for: 10m");
   EXPECT_THAT(verdict_of(options).twice, Not(IsEmpty()));
 }
 
-TEST(Pages, AreMissingWhereARuleSaysNothing) {
+TEST(Pages, AreMissingIfARuleSaysNothing) {
   GPUWARD_REQUIRE(support::why_no_program("prometheus"));
   MonthOptions options = three_days();
   options.rules = changed(options.rules, "efa_.+|", "nothing|");

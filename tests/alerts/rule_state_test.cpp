@@ -88,11 +88,11 @@ std::vector<Span> over_a_restart(const RuleTimes& times, seconds outage) {
       {.step = seconds(5), .end = hours(1), .outages = {{minutes(30), minutes(30) + outage}}});
 }
 
-TEST(RuleState, GoesOnOverAShortRestartWhereNothingIsWaitedFor) {
+TEST(RuleState, GoesOnOverAShortRestartIfNothingIsWaitedFor) {
   EXPECT_THAT(over_a_restart({}, minutes(2)), ElementsAre(Span{seconds(0), hours(1)}));
 }
 
-TEST(RuleState, EndsAndBeginsAnewWhereARestartForgetsTheWait) {
+TEST(RuleState, EndsAndBeginsAnewIfARestartForgetsTheWait) {
   // Sent last 20 s before, believed for four minutes, and pending for five after the three of the
   // restart.
   EXPECT_THAT(
@@ -167,7 +167,7 @@ TEST_P(RuleStateInPrometheus, IsRememberedFromTheGracePeriodOn) {
   EXPECT_EQ(states["GpuShort"], "pending");
 }
 
-TEST(RuleState, FiresNeverWhereNothingIsActive) {
+TEST(RuleState, FiresNeverIfNothingIsActive) {
   EXPECT_THAT(firing_spans({}, {}, {.step = kStep, .end = hours(1)}), IsEmpty());
 }
 

@@ -33,7 +33,7 @@ TEST(Runbooks, AlertsHaveTheCommandThatPrintsThem) {
   }
 }
 
-TEST(Runbooks, AreLinksWhereSomebodySaysWhereTheyAre) {
+TEST(Runbooks, AreLinksIfSomebodySaysWhereTheyAre) {
   const support::TempDir folder;
   const Said said = run({"sh", "-c",
                          "RUNBOOK_URL=https://gpuward.example/runbooks/ "
@@ -50,7 +50,7 @@ TEST(Runbooks, AreLinksWhereSomebodySaysWhereTheyAre) {
   }
 }
 
-TEST(Runbooks, StayCommandsWhereNobodySaysAnything) {
+TEST(Runbooks, StayCommandsIfNobodySaysAnything) {
   const Said said =
       run({"sh", "-c", "\"$0/links.sh\" < \"$0/gpuward.rules.yaml\"", alerts_folder().string()});
   EXPECT_EQ(said.text, *read_file(alerts_folder() / "gpuward.rules.yaml"));

@@ -280,7 +280,7 @@ Files contracts(const std::string& rows) {
           {"tests/cluster/b.py", "class Suite(Test):\n    def test_it(self):\n"}};
 }
 
-TEST(RootsAreSmall, WhereSixFilesStandThere) {
+TEST(RootsAreSmall, IfSixFilesStandThere) {
   Files files{{"exporter/commands/a.cpp", ""}};
   for (const char* name : {"a", "b", "c", "d", "e", "f"})
     files.push_back({std::string("exporter/") + name + ".cpp", ""});
@@ -318,7 +318,7 @@ TEST(ContractsHaveTests, OnAPageThatIsThere) {
   EXPECT_THAT(broken(contracts_have_tests, {}), ElementsAre("docs/contracts.md:0"));
 }
 
-TEST(FoldersAreInTheMap, WhereTheyHaveAFile) {
+TEST(FoldersAreInTheMap, IfTheyHaveAFile) {
   Files files{{"docs/architecture.md", "`exporter/a/`"}, {"exporter/a/x.cpp", ""}};
   EXPECT_THAT(broken(folders_are_in_the_map, files), IsEmpty());
   files.push_back({"remediator/b/x.cpp", ""});

@@ -165,7 +165,7 @@ TEST_P(NodesContract, ANodeReCreatedUnderItsNameIsNotTouched) {
   EXPECT_TRUE(api().get_node(old.meta.name)->taints.empty());
 }
 
-TEST_P(NodesContract, WritesNothingWhereNothingChanges) {
+TEST_P(NodesContract, WritesNothingIfNothingChanges) {
   const auto tainted = api().change_node(make_node(), tainting("reset"));
   ASSERT_TRUE(tainted);
   const auto again = api().change_node(*tainted, tainting("reset"));

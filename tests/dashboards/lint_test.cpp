@@ -75,7 +75,7 @@ TEST_F(DashboardLint, FindsWhatWasMadeWrongOnPurpose) {
   }
 }
 
-TEST(DashboardStates, AreRedWhereAnOperatorIsNeeded) {
+TEST(DashboardStates, AreRedIfAnOperatorIsNeeded) {
   const std::set<Words> wanted = {
       {"Severity", "4", "isolate"},     {"Exporter", "0", "not scraped"},
       {"Driver", "0", "not answering"}, {"Kernel log", "0", "not read"},

@@ -75,7 +75,7 @@ TEST(Dev, SaysWhichTestsItSkippedAndWhy) {
   EXPECT_THAT(said.output, HasSubstr("no etcd on PATH"));
 }
 
-TEST(Dev, SaysNothingOfSkippingWhereNothingWasSkipped) {
+TEST(Dev, SaysNothingOfSkippingIfNothingWasSkipped) {
   EXPECT_THAT(Checkout().dev({"test"}).output, Not(HasSubstr("Not run here")));
 }
 
@@ -129,7 +129,7 @@ TEST(Dev, TestsAllPresetsIfAllIsAskedFor) {
   }
 }
 
-TEST(Dev, EndsTheTestsOnTheClusterWhereTheRestCannotBeBuilt) {
+TEST(Dev, EndsTheTestsOnTheClusterIfTheRestCannotBeBuilt) {
   const Checkout checkout;
   const auto said = checkout.dev({"test", "--all"}, {{"UNBUILDABLE", "asan"}});
   EXPECT_EQ(said.exit_code, 1);
@@ -137,7 +137,7 @@ TEST(Dev, EndsTheTestsOnTheClusterWhereTheRestCannotBeBuilt) {
   EXPECT_THAT(checkout.asked(), Not(HasSubstr("ctest")));
 }
 
-TEST(Dev, FailsWhereATestFails) {
+TEST(Dev, FailsIfATestFails) {
   EXPECT_EQ(Checkout().dev({"test"}, {{"TESTS_END_WITH", "8"}}).exit_code, 8);
   EXPECT_EQ(Checkout().dev({"test", "--all"}, {{"TESTS_END_WITH", "8"}}).exit_code, 8);
 }
@@ -218,7 +218,7 @@ TEST(Dev, SaysHowToReachTheClusterThatIsUpAlready) {
                             "/kubeconfig\n +export PATH=/kubernetes:.*/helm:.*bin:.PATH\n"));
 }
 
-TEST(Dev, RunsEveryBenchmarkAndFailsWhereOneBreaksItsPromise) {
+TEST(Dev, RunsEveryBenchmarkAndFailsIfOneBreaksItsPromise) {
   const Checkout checkout;
   checkout.script("build/release/bin/a_bench", "#!/bin/sh\necho first figures\n");
   checkout.script("build/release/bin/b_bench", "#!/bin/sh\nexit 1\n");

@@ -23,7 +23,7 @@ void expect_fifo(const Result<KernelLog>& log, const std::filesystem::path& path
   EXPECT_EQ(line, "NVRM: Xid");
 }
 
-TEST(KernelLog, IsAFifoWhereThereIsNoDevice) {
+TEST(KernelLog, IsAFifoIfThereIsNoDevice) {
   const support::TempDir folder;
 
   expect_fifo(KernelLog::device_or_fifo(folder / "fifo", folder / "no-such-device"),
@@ -32,7 +32,7 @@ TEST(KernelLog, IsAFifoWhereThereIsNoDevice) {
 
 // The device of this test is a folder: that can be opened for reading, and by nobody for writing,
 // not even by root, to whom file modes are nothing.
-TEST(KernelLog, IsAFifoWhereTheDeviceIsThereButCannotBeWritten) {
+TEST(KernelLog, IsAFifoIfTheDeviceIsThereButCannotBeWritten) {
   const support::TempDir folder;
   std::filesystem::create_directory(folder / "device");
 

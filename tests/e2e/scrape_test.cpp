@@ -12,6 +12,7 @@
 
 #include "core/http/server/server.h"
 #include "core/runtime/json.h"
+#include "tests/places.inc"
 #include "tests/support/http_get.h"
 #include "tests/support/neighbours.h"
 #include "tests/support/ports.h"

@@ -173,7 +173,7 @@ TEST_P(LokiSourceContract, LosesNothingWhileLokiIsAway) {
   EXPECT_THAT(look_until_done(), SizeIs(1));
 }
 
-TEST_P(LokiSourceContract, ReadsAllWhereTheClockOfLokiDiffersFromOurs) {
+TEST_P(LokiSourceContract, ReadsAllIfTheClockOfLokiDiffersFromOurs) {
   for (const seconds ahead : {hours(3), hours(-3)}) {
     clock_.jump_wall(-ahead);
     target_->set_ahead(ahead);
@@ -187,7 +187,7 @@ TEST_P(LokiSourceContract, ReadsAllWhereTheClockOfLokiDiffersFromOurs) {
   }
 }
 
-TEST_P(LokiSourceContract, AsksForFewerLinesWhereLokiAllowsNoMore) {
+TEST_P(LokiSourceContract, AsksForFewerLinesIfLokiAllowsNoMore) {
   start({.lines = 400});
   (void)found_in(3);
   for (int i = 0; i < 900; ++i) push(79, nanoseconds(900 - i), "gpu-" + std::to_string(i));
@@ -195,7 +195,7 @@ TEST_P(LokiSourceContract, AsksForFewerLinesWhereLokiAllowsNoMore) {
   EXPECT_EQ(found_in(10), 900U);
 }
 
-TEST_P(LokiSourceContract, AsksForAShorterTimeWhereLokiAllowsNoMore) {
+TEST_P(LokiSourceContract, AsksForAShorterTimeIfLokiAllowsNoMore) {
   start({.range = minutes(10)});
   (void)found_in(5);
   push(79, seconds(1));

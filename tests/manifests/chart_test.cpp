@@ -66,7 +66,7 @@ TEST_F(Chart, RefusesValuesThatItDoesNotKnow) {
 }
 
 // Without privileges there is no /dev/kmsg, and an exporter without the kernel log is half blind.
-TEST_F(Chart, TakesThePrivilegesAwayOnlyWhereTheKernelLogIsInAFile) {
+TEST_F(Chart, TakesThePrivilegesAwayOnlyIfTheKernelLogIsInAFile) {
   EXPECT_THAT(refused("exporter.privileged=false"), HasSubstr("/exporter/kernelLog/file"));
   const std::string rendered =
       chart({"--set=exporter.privileged=false", "--set=exporter.kernelLog.file=/var/log/kern.log",
@@ -76,7 +76,7 @@ TEST_F(Chart, TakesThePrivilegesAwayOnlyWhereTheKernelLogIsInAFile) {
   EXPECT_THAT(rendered, Not(HasSubstr("privileged: true")));
 }
 
-TEST_F(Chart, MountsTheConfigMapOfTheHealthSuiteWhereItIsNamed) {
+TEST_F(Chart, MountsTheConfigMapOfTheHealthSuiteIfItIsNamed) {
   const std::string rendered = chart({"--set=exporter.legacyConfigMap=gpu-healthcheck-config",
                                       "--show-only=templates/exporter.yaml"});
   EXPECT_THAT(rendered, HasSubstr("- --config.directory=/etc/gpu-healthcheck\n"));
@@ -85,7 +85,7 @@ TEST_F(Chart, MountsTheConfigMapOfTheHealthSuiteWhereItIsNamed) {
   EXPECT_THAT(chart({"--show-only=templates/exporter.yaml"}), Not(HasSubstr("legacy-config")));
 }
 
-TEST_F(Chart, DiagnosesWithTheExportersImageWhereNoOtherIsNamed) {
+TEST_F(Chart, DiagnosesWithTheExportersImageIfNoOtherIsNamed) {
   const auto images = [](std::vector<std::string> values) {
     values.insert(values.end(),
                   {"--set=exporter.sweep.enabled=true", "--set=images.exporter.pullPolicy=Always",
@@ -105,7 +105,7 @@ TEST_F(Chart, DiagnosesWithTheExportersImageWhereNoOtherIsNamed) {
                                "              imagePullPolicy: IfNotPresent\n"));
 }
 
-TEST_F(Chart, MountsAmdsHealthThresholdsWhereTheirConfigMapIsNamed) {
+TEST_F(Chart, MountsAmdsHealthThresholdsIfTheirConfigMapIsNamed) {
   const std::string rendered =
       chart({"--set=exporter.amdConfigMap=metrics-config", "--show-only=templates/exporter.yaml"});
   EXPECT_THAT(rendered, HasSubstr("{name: amd-config, mountPath: /etc/metrics, readOnly: true}"));
@@ -140,7 +140,7 @@ TEST_F(Chart, LetsNobodyCallThePodsOfJobs) {
 }
 
 // A namespace that is guessed wrong would keep every alert away.
-TEST_F(Chart, LimitsWhoCallsInOnlyWhereItIsToldWho) {
+TEST_F(Chart, LimitsWhoCallsInOnlyIfItIsToldWho) {
   EXPECT_THAT(chart(), Not(HasSubstr("kind: NetworkPolicy")));
   EXPECT_THAT(notes(), HasSubstr("Network policies: none. Every pod reaches the metrics"));
   EXPECT_THAT(refused("networkPolicy.enabled=true"),
@@ -238,7 +238,7 @@ TEST_F(Chart, MountsTheHostReadOnlyAndToleratesEveryTaint) {
   }
 }
 
-TEST_F(Chart, IsWholeWhereItIsPackaged) {
+TEST_F(Chart, IsWholeIfItIsPackaged) {
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(tree("manifests/chart/gpuward")))
     EXPECT_FALSE(entry.is_symlink()) << entry.path();
@@ -273,7 +273,7 @@ TEST_F(Chart, CarriesTheFilesOfThisTree) {
 }
 
 // A token that is rendered anew would lock Alertmanager out at each sync.
-TEST_F(Chart, MakesATokenWithoutAClusterOnlyWhereItIsToldTo) {
+TEST_F(Chart, MakesATokenWithoutAClusterOnlyIfItIsToldTo) {
   EXPECT_THAT(refused("remediator.webhook.existingSecret="),
               AllOf(HasSubstr("set remediator.webhook.existingSecret"),
                     HasSubstr("set remediator.webhook.generate=always")));
@@ -301,7 +301,7 @@ TEST_F(Chart, HasTheRulesOfTheAlertsFolderWordForWord) {
   EXPECT_THAT(rendered, HasSubstr(indented));
 }
 
-TEST_F(Chart, MakesLinksOfWhatTheRulesSayWhereItIsToldWhere) {
+TEST_F(Chart, MakesLinksOfWhatTheRulesSayIfItIsToldWhere) {
   const auto rendered = [](std::vector<std::string> values) {
     values.insert(values.end(), {"--set=prometheusOperator.rules=true",
                                  "--show-only=templates/prometheus-rule.yaml",

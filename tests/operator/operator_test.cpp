@@ -247,7 +247,7 @@ class WithEachAlertmanager : public PrometheusOperator,
 };
 GPUWARD_ON_DEBIANS_AND_NEWER(WithEachAlertmanager);
 
-TEST_P(WithEachAlertmanager, RoutesAlertsOfAnyNamespaceWhereTheStrategyIsNone) {
+TEST_P(WithEachAlertmanager, RoutesAlertsOfAnyNamespaceIfTheStrategyIsNone) {
   const std::string amtool = support::program_of(GetParam(), "amtool");
   const std::string wide = config(), narrow = alertmanager_config("narrow");
   for (const char* space : {"namespace=gpu-healthcheck", "namespace=", "namespace=gpuward"}) {

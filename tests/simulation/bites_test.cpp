@@ -61,7 +61,7 @@ class Bites : public ::testing::TestWithParam<SabotageName> {
   }
 };
 
-TEST_P(Bites, WhereTheGuardIsOff) {
+TEST_P(Bites, IfTheGuardIsOff) {
   const auto* const found = std::ranges::find(kLastFound, GetParam().name, &Found::guard);
   if (found != kLastFound.end() && breaks_at(found->seed)) return;
   for (std::uint64_t seed = 0; seed < kMoreSeeds; ++seed) {

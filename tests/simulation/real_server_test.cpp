@@ -50,7 +50,7 @@ TEST_F(RealServerTest, IsLeftWithTheSameObjectsAsTheFakeOne) {
   EXPECT_GT(told, kSeeds * 50);
 }
 
-TEST_F(RealServerTest, DiffersWhereAWriteIsMissing) {
+TEST_F(RealServerTest, DiffersIfAWriteIsMissing) {
   World world(0, Size::kAny, Sabotage::kNone, Keeps::kWrites);
   world.run();
   std::vector<Written> writes = world.writes();

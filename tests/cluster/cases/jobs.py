@@ -144,7 +144,7 @@ class JobsThatLosePods(ClusterTest):
         self.assertFalse(before & self.uids(), "a pod of before is still there")
         self.assertNotIn("failed", self.job()["status"])
 
-    def test_are_left_alone_where_their_owner_asks_for_it(self):
+    def test_are_left_alone_if_their_owner_asks_for_it(self):
         before = self.start_job(annotations={"gpuward.dev/do-not-restart": "true"})
         self.take(self.NODE).break_gpu(3, RESET_XID)
         self.wait(lambda: is_out_of_service(self.NODE), f"{self.NODE} to be out of service")

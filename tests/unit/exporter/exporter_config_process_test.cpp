@@ -120,7 +120,7 @@ TEST_F(ExporterConfig, TakesTheFilesOfNodeProblemDetectorAsTheyAre) {
   EXPECT_TRUE(shows("code=\"NTPIsDown\""));
 }
 
-TEST_F(ExporterConfig, KeepsTheOldOneWhereTheNewOneIsBadAndSaysSoInAMetric) {
+TEST_F(ExporterConfig, KeepsTheOldOneIfTheNewOneIsBadAndSaysSoInAMetric) {
   exporter.start(with_config("xid: {\"79\": {severity: isolate}}\n"));
   EXPECT_EQ(exporter.value("gpuward_config_last_reload_successful"), "1");
 
@@ -167,7 +167,7 @@ TEST_F(ExporterConfig, FollowsTheInventoryFile) {
   EXPECT_EQ(exporter.value("gpuward_node_severity"), "0");
 }
 
-TEST_F(ExporterConfig, EndsWithTwoAndFileAndLineWhereItIsBadAtTheStart) {
+TEST_F(ExporterConfig, EndsWithTwoAndFileAndLineIfItIsBadAtTheStart) {
   exporter.write("config.yaml", "profile: default\nbad: 1\n");
 
   const auto outcome = run({"--config.file=" + exporter.file("config.yaml").string()});
@@ -208,7 +208,7 @@ TEST_F(ExporterConfig, RefusesUnknownFlagsAndTakenAddresses) {
   EXPECT_THAT(taken.error_output, HasSubstr(std::to_string(exporter.port())));
 }
 
-TEST_F(ExporterConfig, AsksForCredentialsWhereTheWebConfigurationNamesAny) {
+TEST_F(ExporterConfig, AsksForCredentialsIfTheWebConfigurationNamesAny) {
   exporter.write("token", "a-long-secret-token-of-a-test\n");
   exporter.write("web.yaml",
                  "auth: {bearer_token_files: [" + exporter.file("token").string() + "]}\n");
@@ -223,7 +223,7 @@ TEST_F(ExporterConfig, AsksForCredentialsWhereTheWebConfigurationNamesAny) {
             200);
 }
 
-TEST_F(ExporterConfig, SpeaksTlsOnlyAndAsksForAClientCertificateWhereToldTo) {
+TEST_F(ExporterConfig, SpeaksTlsOnlyAndAsksForAClientCertificateIfToldTo) {
   const support::CertificateAuthority authority("of the servers");
   const support::CertificateAuthority clients("of the clients");
   const auto server = authority.issue_server({"127.0.0.1"});
@@ -269,7 +269,7 @@ TEST_F(ExporterConfig, NamesTheFileOfACertificateThatCannotBeRead) {
   EXPECT_THAT(outcome.error_output, HasSubstr("/nowhere/"));
 }
 
-TEST_F(ExporterConfig, RefusesForgedLinesWhereToldTo) {
+TEST_F(ExporterConfig, RefusesForgedLinesIfToldTo) {
   exporter.start(with_config("kernel_log: {user_space_lines: refuse}\n"));
 
   exporter.append_log("12,1,1,-;" + xid_line(79));

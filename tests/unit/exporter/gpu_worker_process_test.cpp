@@ -168,7 +168,7 @@ TEST_F(GpuWorkerProcess, ReadsTheOtherGpusWhileOneHangsAndTakesItBackWhenItAnswe
   EXPECT_TRUE(support::wait_until([&] { return workers().size() == 1; }, "one worker"));
 }
 
-TEST_F(GpuWorkerProcess, HasOneFindingAndAtMostTwoWorkersWhereEveryProcessHangs) {
+TEST_F(GpuWorkerProcess, HasOneFindingAndAtMostTwoWorkersIfEveryProcessHangs) {
   start();
   ASSERT_TRUE(exporter.has(kUp, "1"));
 

@@ -105,7 +105,7 @@ TEST_F(FakeApiServerTest, RefusesAFaultThatItDoesNotKnow) {
   EXPECT_EQ(http_post(server_->url() + "/fake/faults", "{").status, 400);
 }
 
-TEST_F(FakeApiServerTest, BreaksTheConnectionWhereTheAnswerIsLost) {
+TEST_F(FakeApiServerTest, BreaksTheConnectionIfTheAnswerIsLost) {
   server_->kube().add_fault({.kind = FaultKind::kDropAfter, .path = "/version"});
 
   EXPECT_EQ(http_get(server_->url() + "/version").status, 0);

@@ -36,7 +36,7 @@ TEST(FakeClock, WakesASleeperThatIsStopped) {
   EXPECT_FALSE(due);
 }
 
-TEST(FakeClock, JumpsToTheEndOfASleepWhereNobodyElseAdvancesIt) {
+TEST(FakeClock, JumpsToTheEndOfASleepIfNobodyElseAdvancesIt) {
   FakeClock clock(FakeClock::Mode::kAutoAdvance);
   const auto begin = clock.steady();
   const auto wall = clock.wall();

@@ -180,7 +180,7 @@ TEST_F(FakeKubeTest, LosesTheAnswerToWhatItHasDone) {
   EXPECT_EQ(kube_.get("/api/v1/nodes/n1")["spec"]["unschedulable"], true);
 }
 
-TEST_F(FakeKubeTest, DoesNothingWhereItDropsTheRequest) {
+TEST_F(FakeKubeTest, DoesNothingIfItDropsTheRequest) {
   kube_.create("/api/v1/nodes", ready_node("n1"));
   kube_.add_fault({.kind = FaultKind::kDropBefore, .method = "PATCH"});
 

@@ -161,11 +161,11 @@ void expect_well_ended(const std::vector<CrashRun>& runs) {
   EXPECT_GE(cuts, 15U);
 }
 
-TEST(RemediatorCrash, LeavesAllToTheNextProcessWhereItDiesAfterAWrite) {
+TEST(RemediatorCrash, LeavesAllToTheNextProcessIfItDiesAfterAWrite) {
   expect_well_ended(run_with_every_crash({.kind = FaultKind::kDropAfter}));
 }
 
-TEST(RemediatorCrash, LeavesAllToTheNextProcessWhereItDiesBeforeAWrite) {
+TEST(RemediatorCrash, LeavesAllToTheNextProcessIfItDiesBeforeAWrite) {
   expect_well_ended(run_with_every_crash({.kind = FaultKind::kDropBefore}));
 }
 
@@ -174,11 +174,11 @@ TEST(RemediatorCrash, KeepsTheCordonOfAHumanWhereverItDies) {
 }
 
 // It lives on, and does not know whether what it wrote was taken.
-TEST(RemediatorCrash, FinishesWhereTheAnswerToAWriteIsLost) {
+TEST(RemediatorCrash, FinishesIfTheAnswerToAWriteIsLost) {
   expect_well_ended(run_with_every_crash({.kind = FaultKind::kDropAfter, .dies = false}));
 }
 
-TEST(RemediatorCrash, RestartsTheMachineOnceWhereItDiesWhileItsProgramRuns) {
+TEST(RemediatorCrash, RestartsTheMachineOnceIfItDiesWhileItsProgramRuns) {
   FakeHands hands;
   RemediationStage stage(
       hands, {.plan = kCrashPlan, .machine = "exec sleep 20", .machine_restarts = false});

@@ -46,7 +46,7 @@ TEST_F(ExclusionsProcess, KeepTheRunningOneOffANodeAndAreSeenByAll) {
   EXPECT_EQ(say({"exclusions", "remove", "gpu-01"}).exit_code, 0);
 }
 
-TEST_F(ExclusionsProcess, AreNotTakenWhereTheyMakeNoSense) {
+TEST_F(ExclusionsProcess, AreNotTakenIfTheyMakeNoSense) {
   EXPECT_EQ(say({"exclusions"}).exit_code, 2);
   EXPECT_EQ(say({"exclude", "gpu-01", "--for", "soon"}).exit_code, 2);
   EXPECT_EQ(say({"exclude", "gpu-01", "--for", "0s"}).exit_code, 2);

@@ -253,7 +253,7 @@ TEST_F(WholePairs, OnlyTheCulpritOfAJobsNodesStaysOut) {
   EXPECT_THAT(told->output, HasSubstr("210 GB/s"));
 }
 
-TEST_F(WholePairs, GoOnWhereTheRemediatorDiesBesideTheirJobs) {
+TEST_F(WholePairs, GoOnIfTheRemediatorDiesBesideTheirJobs) {
   kubelets_wait_ = true;
   ASSERT_NO_FATAL_FAILURE(start());
   ASSERT_TRUE(play_pairs_until([&] { return pair_jobs() > 0; })) << process_->error_output();

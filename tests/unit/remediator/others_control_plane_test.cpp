@@ -139,7 +139,7 @@ TEST_F(BesideOthers, TouchNoNodeThatTheClusterAutoscalerIsRemoving) {
 
 // With --cordon-node-before-terminating: where the removal fails, the autoscaler makes the node
 // schedulable, whoever had cordoned it.
-TEST_F(BesideOthers, PauseWhereTheClusterAutoscalerGivesUpAndTakesTheirCordonOff) {
+TEST_F(BesideOthers, PauseIfTheClusterAutoscalerGivesUpAndTakesTheirCordonOff) {
   begin({});
   add_taint(kToBeDeleted, "NoSchedule");
   stage_->start();

@@ -48,7 +48,7 @@ TEST_F(RemediatorContext, IsReadyThoughTheCurrentContextIsThatOfADeadServer) {
   EXPECT_THAT(dead_->kube().requests(), IsEmpty());
 }
 
-TEST_F(RemediatorContext, IsNotReadyWithoutOneWhereTheCurrentContextIsThatOfADeadServer) {
+TEST_F(RemediatorContext, IsNotReadyWithoutOneIfTheCurrentContextIsThatOfADeadServer) {
   start({});
   // That it asks again says that the first answer was none.
   ASSERT_TRUE(wait_until([&] { return dead_->kube().requests("GET", "/readyz").size() > 1; },

@@ -156,7 +156,7 @@ TEST_F(RemediatorOnControlPlane, QuarantinesANodeUnderItsOwnRbacAndKubectlShowsI
 }
 
 // Found by reading: versions went back, the watches said nothing, and what was spent was forgotten.
-TEST_F(RemediatorOnControlPlane, BeginsAnewWithTheBreakerOpenWhereEtcdIsRestoredFromABackup) {
+TEST_F(RemediatorOnControlPlane, BeginsAnewWithTheBreakerOpenIfEtcdIsRestoredFromABackup) {
   start();
   const auto ledger = [&] {
     return kubectl(

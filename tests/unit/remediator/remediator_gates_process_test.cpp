@@ -44,7 +44,7 @@ TEST_F(RemediatorGates, ChangeNoNodeWithoutASwitch) {
 }
 
 // Nothing has to be wrong with a node: who has left the switch on hears of it before that.
-TEST_F(RemediatorGates, TellThatTheSwitchSaysStopWhereNothingIsToBeDone) {
+TEST_F(RemediatorGates, TellThatTheSwitchSaysStopIfNothingIsToBeDone) {
   set_stop("true");
   start_ready();
 

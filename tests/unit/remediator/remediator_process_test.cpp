@@ -85,7 +85,7 @@ TEST_F(RemediatorProcess, AnswersWhatCannotBeRightWithTheRightCode) {
   EXPECT_EQ(http_get(telemetry("/healthz")).status, 200);
 }
 
-TEST_F(RemediatorProcess, Answers503BeforeASlowApiServerDoesAndWhereItIsDown) {
+TEST_F(RemediatorProcess, Answers503BeforeASlowApiServerDoesAndIfItIsDown) {
   start_ready();
   std::atomic<bool> may_answer = false;
   const auto slow = server_->kube().add_fault(
@@ -149,7 +149,7 @@ TEST_F(RemediatorProcess, GoesOnWhereAKilledOneStopped) {
   EXPECT_TRUE(wait_until([&] { return is_cordoned(); }, "cordon"));
 }
 
-TEST_F(RemediatorProcess, TakesANewPolicyAndKeepsTheOldOneWhereTheNewIsWrong) {
+TEST_F(RemediatorProcess, TakesANewPolicyAndKeepsTheOldOneIfTheNewIsWrong) {
   write("policy.yaml", "mode: observe\n");
   start_ready({"--config.file=" + path("policy.yaml")});
   deliver(alert());
@@ -176,7 +176,7 @@ TEST_F(RemediatorProcess, DoesNotStartOpenToEverybodyByAccident) {
   EXPECT_THAT(process->error_output(), HasSubstr("--web.insecure"));
 }
 
-TEST_F(RemediatorProcess, StartsOpenWhereThatIsWanted) {
+TEST_F(RemediatorProcess, StartsOpenIfThatIsWanted) {
   process_ = spawn({"--web.insecure"});
   ASSERT_TRUE(wait_until([&] { return port_in("Telemetry is served") != 0; }, "ports"));
   ASSERT_TRUE(wait_until([&] { return http_get(telemetry("/readyz")).status == 200; }, "ready"));

@@ -22,7 +22,7 @@ class RestoredProcess : public RemediatorProcess {
   }
 };
 
-TEST_F(RestoredProcess, OpensTheBreakerAndBeginsAnewWhereTheLedgerHasGoneBack) {
+TEST_F(RestoredProcess, OpensTheBreakerAndBeginsAnewIfTheLedgerHasGoneBack) {
   server_->kube().create("/api/v1/nodes", fakes::ready_node("gpu-02"));
   start_here();
   const Json backup = server_->kube().get(kLedger)["data"];

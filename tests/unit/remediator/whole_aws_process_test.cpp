@@ -74,7 +74,7 @@ class WholeOnAws : public ::testing::Test {
 
 // What AWS says may be of before a call that nobody knows of: it is awaited for 10 minutes before
 // the end is asked for again (TerminateActionTest).
-TEST_F(WholeOnAws, AwaitsTheAnswerWhereItIsKilledBeforeTheCall) {
+TEST_F(WholeOnAws, AwaitsTheAnswerIfItIsKilledBeforeTheCall) {
   set(kAllRights);
   moto_->freeze();
   stage_->start();
@@ -186,7 +186,7 @@ TEST_F(WholeOnAws, NamesTheRightThatTheConditionOfTheShippedPolicyTakesAwayAndNo
   EXPECT_EQ(moto_->state_of(instance_), "running");
 }
 
-TEST_F(WholeOnAws, HoldsACordonedNodeWithAwssOwnWordsWhereItMayNotEndIt) {
+TEST_F(WholeOnAws, HoldsACordonedNodeWithAwssOwnWordsIfItMayNotEndIt) {
   set(kWithoutAutoScaling);
   stage_->start();
   ASSERT_TRUE(reaches([&] { return stage_->phase() == "Held"; }));

@@ -168,7 +168,7 @@ TEST_F(WholeRemediation, WaitsForAnApprovalAndTakesItFromTheCommandLine) {
   EXPECT_THAT(stage_->calls(), SizeIs(1));
 }
 
-TEST_F(WholeRemediation, StopsWhereAHumanPausesAndGoesOnWhereHeResumes) {
+TEST_F(WholeRemediation, StopsIfAHumanPausesAndGoesOnIfHeResumes) {
   set();
   forbid_evictions();
   stage_->start();
@@ -185,7 +185,7 @@ TEST_F(WholeRemediation, StopsWhereAHumanPausesAndGoesOnWhereHeResumes) {
   EXPECT_THAT(stage_->calls(), SizeIs(1));
 }
 
-TEST_F(WholeRemediation, TakesItsMarksOffWhereAHumanCancels) {
+TEST_F(WholeRemediation, TakesItsMarksOffIfAHumanCancels) {
   set();
   forbid_evictions();
   stage_->start();
@@ -236,7 +236,7 @@ TEST_F(WholeRemediation, RestartsNothingOnceTheEvidenceIsGone) {
 
 // What the program refuses says nothing of the machine. It is asked again minutes later, a few
 // times (calls_test).
-TEST_F(WholeRemediation, TakesNothingWorseWhereTheMachinesProgramRefuses) {
+TEST_F(WholeRemediation, TakesNothingWorseIfTheMachinesProgramRefuses) {
   begin({.machine = "echo 'no such chassis' >&2; exit 3", .machine_restarts = false});
 
   ASSERT_TRUE(says("it is asked for again at"));

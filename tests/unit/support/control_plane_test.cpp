@@ -44,7 +44,7 @@ TEST(ControlPlane, IsARealApiServerWithTokensRolesAndKubectl) {
   EXPECT_THAT(refused->error_output, HasSubstr("forbidden"));
 }
 
-TEST(ControlPlane, RunsControllersWhereAsked) {
+TEST(ControlPlane, RunsControllersIfAsked) {
   GPUWARD_REQUIRE_IN(kLanding, ControlPlane::why_unavailable());
   GPUWARD_REQUIRE_IN(kAll, ControlPlane::why_no_controllers());
   const auto plane = ControlPlane::start({.controller_manager = true});

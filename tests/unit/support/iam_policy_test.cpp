@@ -18,7 +18,7 @@ const IamCall kCall{.action = "ec2:RebootInstances",
 
 Json policy_of(const Json& statement) { return {{"Statement", Json::array({statement})}}; }
 
-TEST(IamPolicy, AllowsWhereActionResourceAndConditionMatch) {
+TEST(IamPolicy, AllowsIfActionResourceAndConditionMatch) {
   EXPECT_TRUE(allows(policy_of(kStatement), kCall));
   IamCall other = kCall;
   other.action = "ec2:TerminateInstances";

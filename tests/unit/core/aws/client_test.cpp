@@ -185,7 +185,7 @@ TEST_F(AwsClientTest, KeysThatAwsDoesNotTakeAreLookedUpAgain) {
   }
 }
 
-TEST_F(AwsClientTest, KeysThatHaveEndedAreSaidWhereThereAreNoOthers) {
+TEST_F(AwsClientTest, KeysThatHaveEndedAreSaidIfThereAreNoOthers) {
   http.then(answer(400, refusal_text("ExpiredToken")));
   const auto asked = reboot();
   ASSERT_FALSE(asked);

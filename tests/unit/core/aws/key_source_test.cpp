@@ -161,7 +161,7 @@ TEST_F(KeySourceTest, AMetadataServiceThatIsBrokenIsTheAnswer) {
             "AWS credentials of instance role: the EC2 metadata service answers HTTP 503");
 }
 
-TEST_F(KeySourceTest, WhereNothingIsConfiguredAllAreNamed) {
+TEST_F(KeySourceTest, IfNothingIsConfiguredAllAreNamed) {
   http.then_fail(ErrorKind::kTimeout);
   EXPECT_EQ(message({}),
             "no AWS credentials: environment: AWS_ACCESS_KEY_ID is not set; web identity: "

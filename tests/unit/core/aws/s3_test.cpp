@@ -30,7 +30,7 @@ TEST(S3Url, NamesBucketPrefixAndRegion) {
   EXPECT_EQ(place_of("s3://evidence/a/").key, "a/");
 }
 
-TEST(S3Url, IsRefusedWhereItCouldMeanSomethingElse) {
+TEST(S3Url, IsRefusedIfItCouldMeanSomethingElse) {
   for (const char* url :
        {"s3://", "s3:///key", "s3://UPPER/x", "s3://ab", "s3://bucket/a//b", "s3://bucket/../b",
         "s3://bucket//", "s3://bucket/a b", "s3://bucket/a?versionId=3",
@@ -64,7 +64,7 @@ TEST_F(S3Test, TheBucketIsInTheHostsName) {
               HasSubstr("SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date,"));
 }
 
-TEST_F(S3Test, TheBucketIsInThePathWhereNoCertificateHoldsOrTheEndpointIsOnesOwn) {
+TEST_F(S3Test, TheBucketIsInThePathIfNoCertificateHoldsOrTheEndpointIsOnesOwn) {
   http.then(kube::answer(200, ""));
   http.then(kube::answer(200, ""));
   ASSERT_TRUE(put("s3://my.evidence/prod?region=us-west-2"));

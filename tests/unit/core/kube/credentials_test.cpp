@@ -47,7 +47,7 @@ TEST_F(TokenFileTest, ALateRejectionOfAnOldTokenChangesNothing) {
   EXPECT_EQ(credentials->authorization(), "Bearer one");
 }
 
-TEST_F(TokenFileTest, KeepsTheOldTokenWhereTheFileCannotBeRead) {
+TEST_F(TokenFileTest, KeepsTheOldTokenIfTheFileCannotBeRead) {
   const auto credentials = make();
   EXPECT_EQ(credentials->authorization(), "Bearer one");
   for (const char* content : {"", "two\nlines", " \n"}) {
@@ -60,7 +60,7 @@ TEST_F(TokenFileTest, KeepsTheOldTokenWhereTheFileCannotBeRead) {
   EXPECT_EQ(credentials->authorization(), "Bearer one");
 }
 
-TEST_F(TokenFileTest, IsAnErrorWhereThereHasNeverBeenOne) {
+TEST_F(TokenFileTest, IsAnErrorIfThereHasNeverBeenOne) {
   const auto credentials = make();
   std::filesystem::remove(folder / "token");
   EXPECT_FALSE(credentials->authorization());

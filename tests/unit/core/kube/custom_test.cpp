@@ -24,7 +24,7 @@ TEST_F(CustomTest, OfANamespaceLieThere) {
   EXPECT_EQ(url(0), "https://api:6443/apis/g/v1/namespaces/ns/things/r1");
 }
 
-TEST_F(CustomTest, AreCreatedOnceEvenWhereTheAnswerIsLost) {
+TEST_F(CustomTest, AreCreatedOnceEvenIfTheAnswerIsLost) {
   client.then_fail(ErrorKind::kTimeout);
   client.then(failure(409, "AlreadyExists"));
   EXPECT_EQ(api.create_custom(kType, kObject).error().kind, ErrorKind::kAlreadyExists);

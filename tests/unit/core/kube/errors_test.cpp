@@ -43,7 +43,7 @@ TEST(Errors, AreToldApartByReasonFirst) {
     EXPECT_EQ(classified(failure(row.code, row.reason)).kind, row.kind) << row.code << row.reason;
 }
 
-TEST(Errors, AreToldApartByCodeWhereThereIsNoStatus) {
+TEST(Errors, AreToldApartByCodeIfThereIsNoStatus) {
   const Row rows[] = {
       {401, "", ErrorKind::kUnauthenticated},
       {403, "", ErrorKind::kForbidden},

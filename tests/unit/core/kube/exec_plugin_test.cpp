@@ -114,7 +114,7 @@ TEST_F(ExecPluginTest, IsKilledWithItsChildrenAtItsDeadline) {
   EXPECT_TRUE(support::wait_until([&] { return support::is_gone(child); }, "its child is gone"));
 }
 
-TEST_F(ExecPluginTest, IsKilledWhereItFloodsUs) {
+TEST_F(ExecPluginTest, IsKilledIfItFloodsUs) {
   PluginScript script("yes");
   const auto answer = run(script, script.plugin());
   ASSERT_FALSE(answer);

@@ -203,7 +203,7 @@ class InformerFaultsTest : public FaultsTest {
   std::jthread informer_;
 };
 
-TEST_F(InformerFaultsTest, GoesOnWhereAStreamWasCutInTheMiddleOfALine) {
+TEST_F(InformerFaultsTest, GoesOnIfAStreamWasCutInTheMiddleOfALine) {
   end_first_watch(FaultKind::kCutStream);
   follow();
   ASSERT_TRUE(see("synced"));
@@ -214,7 +214,7 @@ TEST_F(InformerFaultsTest, GoesOnWhereAStreamWasCutInTheMiddleOfALine) {
   EXPECT_EQ(times("synced"), 1);
 }
 
-TEST_F(InformerFaultsTest, ListsAgainWhereAStreamExpired) {
+TEST_F(InformerFaultsTest, ListsAgainIfAStreamExpired) {
   end_first_watch(FaultKind::kExpireStream);
   follow();
   ASSERT_TRUE(see("synced"));

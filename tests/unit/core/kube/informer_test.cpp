@@ -189,7 +189,7 @@ TEST_F(InformerTest, AsksWhereTheStoreStandsAfterAWatchWithoutAWord) {
   EXPECT_EQ(heard, 2) << "the two lists";
 }
 
-TEST_F(InformerTest, GoesOnAfterAWatchWithoutAWordWhereTheStoreHasNotGoneBack) {
+TEST_F(InformerTest, GoesOnAfterAWatchWithoutAWordIfTheStoreHasNotGoneBack) {
   client.while_streaming = [this] { clock.advance(std::chrono::seconds(15)); };
   client.then(listing(object("a", "1")));
   client.then(answer(200, ""));

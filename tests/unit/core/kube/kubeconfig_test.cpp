@@ -200,7 +200,7 @@ TEST_F(KubeconfigTest, SaysThatAFileIsEmptyAndAsksForNoContextThen) {
               AllOf(HasSubstr("it is empty or has no context"), Not(HasSubstr("--context"))));
 }
 
-TEST_F(KubeconfigTest, NamesTheContextsWhereNoneIsChosen) {
+TEST_F(KubeconfigTest, NamesTheContextsIfNoneIsChosen) {
   const auto path =
       folder.write("config",
                    "clusters:\n- {name: k, cluster: {server: 'https://k'}}\ncontexts:\n"

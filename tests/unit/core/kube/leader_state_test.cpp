@@ -133,7 +133,7 @@ TEST_F(LeaderStateTest, MakesItsOwnLeaseAgainAtOnce) {
   EXPECT_EQ(create->kind, Kind::kCreate);
 }
 
-TEST_F(LeaderStateTest, TrustsTheHoldersOwnDurationAndOursWhereThereIsNone) {
+TEST_F(LeaderStateTest, TrustsTheHoldersOwnDurationAndOursIfThereIsNone) {
   EXPECT_FALSE(look(version_of_peer("1", 60), kStart));
   EXPECT_FALSE(look(version_of_peer("1", 60), kStart + seconds(59)));
   EXPECT_FALSE(look(version_of_peer("2", 0), kStart + seconds(60)));

@@ -43,7 +43,7 @@ TEST(NodePatch, UncordonsByRemovingTheField) {
   EXPECT_TRUE(patch_of(seen_node("[]", "true"), change)["spec"]["unschedulable"].is_null());
 }
 
-TEST(NodePatch, IsEmptyWhereNothingChanges) {
+TEST(NodePatch, IsEmptyIfNothingChanges) {
   NodeChange change = setting({"k", "v", "NoSchedule", ""});
   change.unschedulable = true;
   change.set_labels = {{"l", "1"}};

@@ -101,7 +101,7 @@ TEST_F(NodesTest, AnExpiredPageTokenStartsTheListAgainInOnePiece) {
   EXPECT_EQ(url(2), "https://api:6443/api/v1/nodes");
 }
 
-TEST_F(NodesTest, AreVisitedPageByPageAndAnewWhereTheListHasExpired) {
+TEST_F(NodesTest, AreVisitedPageByPageAndAnewIfTheListHasExpired) {
   list_expires_half_way();
   std::string seen;
   const auto version = api.visit("/api/v1/nodes", "gpu=yes",

@@ -77,7 +77,7 @@ TEST_F(PodsTest, AFailureInsideA201IsAFailure) {
   EXPECT_EQ(client.requests.size(), 1U);
 }
 
-TEST_F(PodsTest, RepeatsAnEvictionOnlyWhereTheUidGuardsIt) {
+TEST_F(PodsTest, RepeatsAnEvictionOnlyIfTheUidGuardsIt) {
   client.then_fail(ErrorKind::kTimeout);
   EXPECT_EQ(api.evict({"ns", "p", "", std::nullopt}).error().kind, ErrorKind::kTimeout);
   EXPECT_EQ(client.requests.size(), 1U);
@@ -87,7 +87,7 @@ TEST_F(PodsTest, RepeatsAnEvictionOnlyWhereTheUidGuardsIt) {
   EXPECT_EQ(client.requests.size(), 3U);
 }
 
-TEST_F(PodsTest, IsToldOfAPauseInsteadOfWaitingItOutWhereItAsksForEachCall) {
+TEST_F(PodsTest, IsToldOfAPauseInsteadOfWaitingItOutIfItAsksForEachCall) {
   kube::Eviction eviction{"ns", "p", "u1", std::nullopt};
   eviction.once = true;
   client.then(answer(429, "", {{"Retry-After", "3"}}));

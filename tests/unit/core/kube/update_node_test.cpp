@@ -48,7 +48,7 @@ TEST_F(UpdateNodeTest, StopsAtANodeThatIsAnotherByNow) {
   EXPECT_EQ(client.requests.size(), 1U);
 }
 
-TEST_F(UpdateNodeTest, WritesNothingWhereNothingIsToChange) {
+TEST_F(UpdateNodeTest, WritesNothingIfNothingIsToChange) {
   client.then(answer(200, node_json("5", R"(,"spec":{"unschedulable":true})")));
   ASSERT_TRUE(update_node(api, {"n1", ""}, cordon, clock));
   client.then(answer(200, node_json("5")));

@@ -14,7 +14,7 @@ TEST(Exposition, GivesThePackedBytesOnlyToThoseWhoTakeThem) {
   EXPECT_EQ(exposition.choose("gzip").body, exposition.packed);
 }
 
-TEST(Exposition, GivesPlainTextWherePackingFailed) {
+TEST(Exposition, GivesPlainTextIfPackingFailed) {
   const Exposition exposition{std::make_shared<const std::string>("plain"), nullptr};
 
   EXPECT_EQ(*exposition.choose("gzip").body, "plain");

@@ -60,7 +60,7 @@ TEST(ProcessFamilies, ReadACommandWithBlanksAndBrackets) {
   EXPECT_EQ(found["process_start_time_seconds"], 1002);
 }
 
-TEST(ProcessFamilies, AreLeftOutWhereTheyCannotBeRead) {
+TEST(ProcessFamilies, AreLeftOutIfTheyCannotBeRead) {
   const support::TempDir empty;
 
   Families families;

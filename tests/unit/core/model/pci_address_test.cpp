@@ -25,7 +25,7 @@ TEST(PciAddress, KeepsDeviceNumbersThatOnlyVirtualGpusHave) {
   EXPECT_EQ(bus_id_of("0002:00:c5"), "0002:00:c5");
 }
 
-TEST(PciAddress, NamesTheFunctionOnlyWhereItIsKnown) {
+TEST(PciAddress, NamesTheFunctionOnlyIfItIsKnown) {
   EXPECT_EQ(parse_pci_address("0000:4e:00")->full(), "0000:4e:00");
   EXPECT_EQ(parse_pci_address("0000:4e:00.1")->full(), "0000:4e:00.1");
 }

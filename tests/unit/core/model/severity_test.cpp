@@ -28,7 +28,7 @@ TEST(Severity, IsWrittenAsItsLowerCaseNameAndReadBack) {
   }
 }
 
-TEST(Severity, IsReadInTheUpperCaseOfTheReplacedSuiteWherePassMeansNone) {
+TEST(Severity, IsReadInTheUpperCaseOfTheReplacedSuiteIfPassMeansNone) {
   EXPECT_EQ(parse_severity("ISOLATE"), Severity::kIsolate);
   EXPECT_EQ(parse_severity("REBOOT"), Severity::kReboot);
   EXPECT_EQ(parse_severity("PASS"), Severity::kNone);

@@ -96,7 +96,7 @@ TEST_F(ChildGroupTest, IsAskedToEndBeforeItIsKilled) {
   for (const pid_t pid : group) EXPECT_TRUE(is_gone(pid)) << pid;
 }
 
-TEST_F(ChildGroupTest, IsKilledWhereItDoesNotEndWhenAsked) {
+TEST_F(ChildGroupTest, IsKilledIfItDoesNotEndWhenAsked) {
   start("trap '' TERM; echo $$ > $OUT/pids; while :; do sleep 0.05; done", seconds(10));
   const auto group = pids("pids");
   clock_.advance(kTimeout);
@@ -113,7 +113,7 @@ TEST_F(ChildGroupTest, IsKilledWhereItDoesNotEndWhenAsked) {
   EXPECT_EQ(ended_->error().kind, ErrorKind::kTimeout);
 }
 
-TEST_F(ChildGroupTest, GivesTheGraceToItsChildrenTooWhereItEndsFirst) {
+TEST_F(ChildGroupTest, GivesTheGraceToItsChildrenTooIfItEndsFirst) {
   start(
       "trap 'exit 0' TERM; (trap 'sleep 0.3; echo orderly > $OUT/orderly; exit 0' TERM; "
       "echo $$ > $OUT/pids; while :; do sleep 0.05; done) & wait",

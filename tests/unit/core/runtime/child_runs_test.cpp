@@ -42,7 +42,7 @@ TEST_F(ChildRunsTest, TellHowAChildEnded) {
   EXPECT_FALSE(runs_.look("a").is_known);
 }
 
-TEST_F(ChildRunsTest, LeaveRoomWhereNobodyAsksHowTheyEnded) {
+TEST_F(ChildRunsTest, LeaveRoomIfNobodyAsksHowTheyEnded) {
   for (int i = 0; i < 10; ++i) {
     const std::string name = std::to_string(i);
     ASSERT_TRUE(runs_.start(name, shell("exit 0"))) << name;

@@ -42,7 +42,7 @@ TEST_F(ChildTest, GivesBothStreamsAndTheExitCode) {
   EXPECT_EQ(how_it_ended(*ended), "ended with 205");
 }
 
-TEST_F(ChildTest, ReadsWhatItIsGivenAndNothingWhereItIsGivenNothing) {
+TEST_F(ChildTest, ReadsWhatItIsGivenAndNothingIfItIsGivenNothing) {
   ChildCommand command = shell("cat");
   EXPECT_EQ(run_child(command, clock)->output, "");
   command.input = std::string(200'000, 'x');
@@ -79,7 +79,7 @@ TEST_F(ChildTest, MayWriteExactlyTheCap) {
   EXPECT_EQ(ended->output, "12345678");
 }
 
-TEST_F(ChildTest, IsKilledWhereItWritesMoreThanTheCap) {
+TEST_F(ChildTest, IsKilledIfItWritesMoreThanTheCap) {
   ChildCommand command = shell("printf 123456789");
   command.max_output_bytes = 8;
   const auto ended = run_child(command, clock);

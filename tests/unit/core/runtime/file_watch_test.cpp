@@ -30,7 +30,7 @@ class MountedConfigMap {
   TempDir folder_;
 };
 
-TEST(FileWatch, SeesNoChangeWhereThereIsNone) {
+TEST(FileWatch, SeesNoChangeIfThereIsNone) {
   const TempDir folder;
   FileWatch watch(folder.write("f", "x"));
   EXPECT_FALSE(watch.changed());

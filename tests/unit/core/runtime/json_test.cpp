@@ -123,7 +123,7 @@ TEST(DumpJson, WritesOneLineWithSortedKeys) {
   EXPECT_EQ(dump_json(Json{{"b", "x\ny"}, {"a", 1}}), R"({"a":1,"b":"x\ny"})");
 }
 
-TEST(JsonReaders, AnswerTheFallbackWhereTheTypeIsAnother) {
+TEST(JsonReaders, AnswerTheFallbackIfTheTypeIsAnother) {
   const Json object = *parse_json(R"({"name":"a","count":3})");
   EXPECT_EQ(string_at(object, "name"), "a");
   EXPECT_EQ(string_at(object, "count", "none"), "none");

@@ -26,7 +26,7 @@ TEST(LogLine, IsOneFlatJsonObject) {
       R"({"ts":"2026-11-21T08:04:56.007Z","level":"warn","msg":"config refused","file":"/etc/a.yaml","line":"3"})");
 }
 
-TEST(LogLine, IsLogfmtWithQuotesOnlyWhereNeeded) {
+TEST(LogLine, IsLogfmtWithQuotesOnlyIfNeeded) {
   EXPECT_EQ(
       logfmt_line("listening", {{"address", "[::]:10980"}, {"note", "two words"}, {"empty", ""}}),
       R"(ts=2026-11-21T08:04:56.007Z level=info msg=listening address="[::]:10980" note="two words" empty="")");

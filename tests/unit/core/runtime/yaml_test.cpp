@@ -90,7 +90,7 @@ TEST(Yaml, ReadsEveryKindOfValue) {
   EXPECT_THAT(list, ElementsAre("a", "b", "3"));
 }
 
-TEST(Yaml, LeavesTheDefaultWhereAKeyIsAbsent) {
+TEST(Yaml, LeavesTheDefaultIfAKeyIsAbsent) {
   const YamlFile file = file_of("");
   std::string name = "default";
   file.root().read("name", name);
@@ -287,7 +287,7 @@ TEST(Yaml, LetsTheReaderRejectWhatOnlyItUnderstands) {
             "c.yaml:3: rules[0].severity: use none, monitor, reset, reboot or isolate");
 }
 
-TEST(Yaml, IsQuietAboutUnreadKeysWhereOthersDefineTheFile) {
+TEST(Yaml, IsQuietAboutUnreadKeysIfOthersDefineTheFile) {
   const YamlFile file = file_of("kind: Config\nmore: {a: {b: 1}}\nuser: {name: a, extra: 1}\n");
   std::string name;
   file.root().ignore_unknown();

@@ -23,7 +23,7 @@ TEST(UploadTarget, IsABucketAUrlOrAFolder) {
   }
 }
 
-TEST(UploadTarget, IsRefusedWhereItCanNeverWorkOrHoldsASecret) {
+TEST(UploadTarget, IsRefusedIfItCanNeverWorkOrHoldsASecret) {
   for (const char* text :
        {"", "/", "evidence", "evidence/", "ftp://host/", "https://", "https:///path", "s3://B",
         "https://user:very-secret@host/", "https://very-secret@host/",

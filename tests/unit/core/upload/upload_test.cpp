@@ -75,7 +75,7 @@ TEST_F(UploadTest, AHangingServerCostsTheTimeOutAndNoMore) {
   EXPECT_LT(took, support::kGenerousRequest);
 }
 
-TEST_F(UploadTest, EndsAtAStopWhereTheServerHangs) {
+TEST_F(UploadTest, EndsAtAStopIfTheServerHangs) {
   std::atomic<bool> over{false};
   const http::TestServer server({answering([&](const http::Request&) {
     stop_.request_stop();
@@ -122,7 +122,7 @@ TEST_F(UploadTest, AHangingFolderCostsTheTimeOutAndNoMore) {
   EXPECT_LT(clock_.steady() - begun, support::kGenerous);
 }
 
-TEST_F(UploadTest, EndsAtAStopWhereTheFolderHangs) {
+TEST_F(UploadTest, EndsAtAStopIfTheFolderHangs) {
   const support::TempDir folder;
   ASSERT_EQ(::mkfifo((folder / "a.tar.gz.partial").c_str(), 0600), 0);
   stop_.request_stop();

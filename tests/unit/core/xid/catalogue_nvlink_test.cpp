@@ -79,7 +79,7 @@ TEST(Nvlink5Verdict, ResetsForThePromotedForm) {
             Severity::kReset);
 }
 
-TEST(Nvlink5Verdict, TrustsTheDriversWordWhereNoRuleFits) {
+TEST(Nvlink5Verdict, TrustsTheDriversWordIfNoRuleFits) {
   EXPECT_EQ(judged_xid("147, TREX Fatal XC0 i0 Link 1 (0x00000000 0x00000000)").severity,
             Severity::kReset);
   EXPECT_EQ(judged_xid("149, NETIR_LINK_EVT Fatal XC0 i0 Link 08").severity, Severity::kReset);
@@ -91,7 +91,7 @@ TEST(Nvlink5Verdict, TakesTheRowWithoutAnyWord) {
   EXPECT_EQ(judged_xid("145, RLW").severity, Severity::kMonitor);
 }
 
-TEST(Nvlink5Verdict, TakesTheConfiguredDefaultWhereNoRuleFits) {
+TEST(Nvlink5Verdict, TakesTheConfiguredDefaultIfNoRuleFits) {
   const CatalogueOptions options{.nvlink5_default = Severity::kReboot};
   EXPECT_EQ(judged_xid("145, RLW_RXPIPE Nonfatal XC0 i0 Link 11 (...)", options).severity,
             Severity::kReboot);

@@ -57,21 +57,21 @@ TEST(SxidVerdict, WatchesANumberOfNoTable) {
   EXPECT_FALSE(verdict.known);
 }
 
-TEST(MovedSxid, IsTheTemperatureWhereTheTextSaysSo) {
+TEST(MovedSxid, IsTheTemperatureIfTheTextSaysSo) {
   const auto verdict = judged_sxid("28002, OSFP Thermal Warn Deactivated");
   EXPECT_EQ(verdict.severity, Severity::kNone);
   EXPECT_TRUE(verdict.clears);
   EXPECT_EQ(verdict.row->code, 28002U);
 }
 
-TEST(MovedSxid, IsTheMulticastErrorOfOlderDriversWhereTheTextSaysSo) {
+TEST(MovedSxid, IsTheMulticastErrorOfOlderDriversIfTheTextSaysSo) {
   const auto verdict = judged_sxid("28002, Fatal, Link 3 MC TS tag store fatal ECC (First)");
   EXPECT_EQ(verdict.severity, Severity::kReset);
   EXPECT_FALSE(verdict.clears);
   EXPECT_EQ(verdict.row->code, 29002U);
 }
 
-TEST(MovedSxid, IsTheReductionErrorOfOlderDriversWhereTheTextSaysSo) {
+TEST(MovedSxid, IsTheReductionErrorOfOlderDriversIfTheTextSaysSo) {
   EXPECT_EQ(judged_sxid("29002, Fatal, Link 3 Red TS tag store fatal ECC (First)").row->code,
             30002U);
   EXPECT_EQ(judged_sxid("29002, Fatal, Link 3 MC TS tag store fatal ECC (First)").row->code,

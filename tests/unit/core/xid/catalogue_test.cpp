@@ -53,7 +53,7 @@ TEST(Catalogue, MakesNothingOfAKilledProgram) {
   EXPECT_EQ(Catalogue().judge(event).severity, Severity::kNone);
 }
 
-TEST(Catalogue, DecidesWherePeersDisagree) {
+TEST(Catalogue, DecidesWhenPeersDisagree) {
   const Catalogue catalogue;
   EXPECT_EQ(catalogue.judge(xid(46)).severity, Severity::kReset);
   EXPECT_EQ(catalogue.judge(xid(62)).severity, Severity::kReset);

@@ -19,7 +19,7 @@ std::string read_docs() {
   return text.str();
 }
 
-TEST(XidDocs, GiveTheSeverityThatIsInForceWhereSourcesDisagree) {
+TEST(XidDocs, GiveTheSeverityThatIsInForceIfSourcesDisagree) {
   const auto text = read_docs();
   const std::regex row(R"(\| (\d+) \| [^|\n]+ \| (\w+) \|)");
   int rows = 0;

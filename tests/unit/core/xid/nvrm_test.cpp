@@ -65,7 +65,7 @@ TEST(XidLine, GivesAGpuInstanceAlone) {
   EXPECT_FALSE(event.compute_instance);
 }
 
-TEST(XidLine, HasNoAddressWhereAPosterBlottedItOut) {
+TEST(XidLine, HasNoAddressIfAPosterBlottedItOut) {
   const auto event =
       parsed("kernel: NVRM: Xid (PCI:...): 145, RLW_RXPIPE Nonfatal XC0 i0 Link 11 (...)");
   EXPECT_EQ(event.code, 145U);

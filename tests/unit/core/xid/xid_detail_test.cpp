@@ -30,7 +30,7 @@ TEST(Xid154, IsReadBehindAProcess) {
             4U);
 }
 
-TEST(Xid154, IsReadByItsTextWhereTheNumberIsMissing) {
+TEST(Xid154, IsReadByItsTextIfTheNumberIsMissing) {
   EXPECT_EQ(
       detail_of("154, GPU recovery action changed from (GPU Reset Required) to (None)").recovery_to,
       0U);
@@ -39,7 +39,7 @@ TEST(Xid154, IsReadByItsTextWhereTheNumberIsMissing) {
             2U);
 }
 
-TEST(Xid154, HasNoValueWhereNoneStands) {
+TEST(Xid154, HasNoValueIfNoneStands) {
   EXPECT_FALSE(detail_of("154, GPU recovery action changed").recovery_to);
   EXPECT_FALSE(detail_of("154, GPU recovery action changed from 0x0 (None) to ").recovery_to);
   EXPECT_FALSE(detail_of("154").recovery_to);

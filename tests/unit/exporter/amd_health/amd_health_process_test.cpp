@@ -75,7 +75,7 @@ class AmdHealthByDefault : public testing::Test {
   RunningExporter exporter_;
 };
 
-TEST_F(AmdHealthByDefault, IsServedWhereAnAcceleratorOfAmdIs) {
+TEST_F(AmdHealthByDefault, IsServedIfAnAcceleratorOfAmdIs) {
   node_.with_nvidia_gpus(1).with_amd_gpus(1);
   start();
   EXPECT_TRUE(exporter_.says("Started AMD health service"));

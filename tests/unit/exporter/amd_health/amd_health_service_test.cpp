@@ -146,7 +146,7 @@ TEST_F(AmdHealthServiceTest, KeepsAGpuThatIsGoneAndCallsItUnhealthy) {
       answers("metricssvc", "0 0000:a5:00.0 unhealthy GPU-0\n1 0000:a6:00.0 unhealthy GPU-1\n"));
 }
 
-TEST_F(AmdHealthServiceTest, TellsOfBothVendorsWhereItIsSetSo) {
+TEST_F(AmdHealthServiceTest, TellsOfBothVendorsIfItIsSetSo) {
   report(three_gpus());
   start({.vendors = HealthVendors::kAll});
   const std::string third = "nvidia-2 0000:a7:00.0 healthy GPU-2\n";
@@ -165,7 +165,7 @@ TEST_F(AmdHealthServiceTest, RefusesToPretendErrors) {
 }
 
 // CONTRACTS C: mock injection by fields and counts, 0 removes.
-TEST_F(AmdHealthServiceTest, PretendsErrorsWhereThatIsAllowed) {
+TEST_F(AmdHealthServiceTest, PretendsErrorsIfThatIsAllowed) {
   report(three_gpus());
   start({.may_pretend_errors = true});
   ASSERT_TRUE(answers("metricssvc", kBothHealthy));

@@ -43,7 +43,7 @@ TEST_F(HealthBookTest, FindsIdsAndLeavesOutThoseThatNobodyHas) {
   EXPECT_EQ((*gpus)[0].device, "0000:26:00.0");
 }
 
-TEST_F(HealthBookTest, KeepsWhatItKnowsWhereALineIsBroken) {
+TEST_F(HealthBookTest, KeepsWhatItKnowsIfALineIsBroken) {
   for (const char* const line : {"", "{", "[]", R"({"gpus":3,"is_known":true})"}) {
     EXPECT_FALSE(book_.take(line)) << line;
   }

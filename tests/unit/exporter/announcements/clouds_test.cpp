@@ -69,7 +69,7 @@ TEST(AwsAnnouncements, HaveAKindForEachDocumentedCode) {
   }
 }
 
-TEST(AwsAnnouncements, AreNoneWhereEachItemAnswers404OrAnEmptyList) {
+TEST(AwsAnnouncements, AreNoneIfEachItemAnswers404OrAnEmptyList) {
   FakeMetadata metadata;
   EXPECT_THAT(read("aws", metadata)->list, IsEmpty());
   metadata.set(fakes::kScheduledPath, "[]");
@@ -263,7 +263,7 @@ TEST_F(AzureAnnouncements, OfOtherMachinesAreNotOurs) {
   EXPECT_THAT(read("azure", metadata)->list, IsEmpty());
 }
 
-TEST_F(AzureAnnouncements, AreNotReadWhereTheMachineDoesNotKnowItsName) {
+TEST_F(AzureAnnouncements, AreNotReadIfTheMachineDoesNotKnowItsName) {
   metadata.set(fakes::kAzureEventsPath,
                azure_event("Reboot", "Scheduled", "Mon, 11 Apr 2022 22:26:58 GMT", R"([""])"));
   metadata.set(fakes::kAzureNamePath, "");

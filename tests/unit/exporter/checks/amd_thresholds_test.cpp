@@ -101,7 +101,7 @@ TEST(AmdThresholds, EachOfTheNineteenFieldsIsABlockOfTheDriver) {
   }
 }
 
-TEST(AmdThresholds, AreTheDefaultsWhereTheFileHasNone) {
+TEST(AmdThresholds, AreTheDefaultsIfTheFileHasNone) {
   for (const char* const text : {"{}", R"({"GPUConfig": {}})"}) {
     EXPECT_EQ(parse_amd_thresholds(text), default_amd_thresholds()) << text;
   }

@@ -115,7 +115,7 @@ TEST_F(DcgmCheckTest, SkipsOnMig) {
   }
 }
 
-TEST_F(DcgmCheckTest, SkipsWhereThereIsNoGpu) {
+TEST_F(DcgmCheckTest, SkipsIfThereIsNoGpu) {
   ExternalCheckNode empty(0);
   empty.tools.add("dcgmi", "discovery", {});
   DcgmCheck check(DcgmCheck::Level::kMedium);

@@ -119,7 +119,7 @@ TEST(DcgmDiagnostic, ReadsEntitiesThatAreNoGpus) {
   EXPECT_EQ(report.results.at(0).gpu, std::nullopt);
 }
 
-TEST(DcgmDiagnostic, ReadsSerialNumbersAndNoneWhereDcgmHasNone) {
+TEST(DcgmDiagnostic, ReadsSerialNumbersAndNoneIfDcgmHasNone) {
   const DcgmDiagnostic report = parsed(
       R"({"DCGM Diagnostic":{"runtime_error":"x"},"entity_groups":[{"entity_group":"GPU","entities":[
           {"entity_id":0,"serial_num":"1651"},{"entity_id":1,"serial_num":"<<<NOT_SUPPORTED>>>"}]}]})");

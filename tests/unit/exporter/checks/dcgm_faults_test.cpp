@@ -204,7 +204,7 @@ TEST(DcgmOutcome, IsNoPassWhileAGpuIsUntested) {
   EXPECT_EQ(outcome.untold[0].pci_bus_id, "0000:11:00");
 }
 
-TEST(DcgmOutcome, SkipsWhereDcgmHasNoTestForTheGpus) {
+TEST(DcgmOutcome, SkipsIfDcgmHasNoTestForTheGpus) {
   const DcgmDiagnostic report = parsed(v4("memory", v4_result(0, "Skip")));
   const auto outcome =
       dcgm_outcome(report, judge_dcgm_diagnostic(report, 0, Severity::kReset), {gpu(0)});

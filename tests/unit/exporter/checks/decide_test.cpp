@@ -22,7 +22,7 @@ CheckResult decide(const CheckOutcome& outcome, const std::vector<Finding>& stan
   return decide_status(outcome, "gpu", kTimes, standing);
 }
 
-TEST(DecideStatus, PassesWhereNothingIsWrong) {
+TEST(DecideStatus, PassesIfNothingIsWrong) {
   const CheckResult result = decide(CheckOutcome::done("8 GPUs"));
   EXPECT_EQ(result.status, CheckStatus::kPass);
   EXPECT_EQ(result.severity, Severity::kNone);

@@ -126,7 +126,7 @@ TEST_F(EfaEnumeration, FiInfoThatFailsIsAFindingNotAnEnd) {
   EXPECT_THAT(warned.findings[0].line, HasSubstr("No data available"));
 }
 
-TEST_F(EfaEnumeration, RunsGdrCopysOwnTestWhereItIsAndNobodyUsesTheGpus) {
+TEST_F(EfaEnumeration, RunsGdrCopysOwnTestIfItIsAndNobodyUsesTheGpus) {
   bench_.host.with_module("gdrdrv");
   install("gdrcopy/bin/sanity", "exit 3");
   EXPECT_EQ(result().findings.at(0).code, "gdrcopy_failed");
@@ -134,7 +134,7 @@ TEST_F(EfaEnumeration, RunsGdrCopysOwnTestWhereItIsAndNobodyUsesTheGpus) {
   EXPECT_EQ(result().status, CheckStatus::kPass);
 }
 
-TEST_F(EfaEnumeration, SkipsWhereNoneIsAndNoneIsExpected) {
+TEST_F(EfaEnumeration, SkipsIfNoneIsAndNoneIsExpected) {
   CheckBench bare(efa_enumeration_entry());
   bare.node.profile->efa_devices = 0;
   EXPECT_EQ(bare.run().kind, CheckOutcome::Kind::kSkipped);

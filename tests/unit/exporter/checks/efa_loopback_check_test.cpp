@@ -68,7 +68,7 @@ TEST_F(EfaLoopbackTest, TellsServerAndClientTheDomainAndOnePort) {
 }
 
 // Fi_info's -61, the usual answer of a node without EFA, ended the check without a result.
-TEST_F(EfaLoopbackTest, NoEfaIsSkippedWhereNoneIsExpected) {
+TEST_F(EfaLoopbackTest, NoEfaIsSkippedIfNoneIsExpected) {
   node.use_profile("g6.xlarge");
   node.tools.add("fi_pingpong", "", {});
   node.tools.add("fi_info", "",
@@ -78,7 +78,7 @@ TEST_F(EfaLoopbackTest, NoEfaIsSkippedWhereNoneIsExpected) {
   EXPECT_THAT(outcome.details, HasSubstr("-61"));
 }
 
-TEST_F(EfaLoopbackTest, NoEfaIsAFaultWhereItIsExpectedAndTheBusHasNoneEither) {
+TEST_F(EfaLoopbackTest, NoEfaIsAFaultIfItIsExpectedAndTheBusHasNoneEither) {
   node.tools.add("fi_pingpong", "", {});
   node.tools.add("fi_info", "", {.exit_code = 61});
   EXPECT_EQ(worst_of(run().findings), Severity::kIsolate);
@@ -194,7 +194,7 @@ TEST_F(EfaLoopbackTest, WarnsOfDropsAndTimeoutsWhileItTests) {
   EXPECT_THAT(outcome.findings[0].line, HasSubstr("7 packets dropped, 2 retransmission"));
 }
 
-TEST_F(EfaLoopbackTest, TakesIbWriteBwWhereFiPingpongIsMissing) {
+TEST_F(EfaLoopbackTest, TakesIbWriteBwIfFiPingpongIsMissing) {
   node.host.with_efa(1);
   node.tools.add("ib_write_bw", "server", {.hangs = true});
   node.tools.add("ib_write_bw", "client",

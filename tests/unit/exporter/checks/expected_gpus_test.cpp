@@ -59,7 +59,7 @@ TEST(ExpectedGpus, OfTheProfileOutrankWhatIsRememberedOrLabelled) {
   EXPECT_EQ(codes_of(node.judge()), "");
 }
 
-TEST(ExpectedGpus, AreThoseOfTheLabelsWhereTheMachineHasNeverHadAsMany) {
+TEST(ExpectedGpus, AreThoseOfTheLabelsIfTheMachineHasNeverHadAsMany) {
   Scenario node = with_lost_card();
   node.known.machine.most.clear();
   node.known.machine.labelled[Vendor::kNvidia] = 8;
@@ -69,7 +69,7 @@ TEST(ExpectedGpus, AreThoseOfTheLabelsWhereTheMachineHasNeverHadAsMany) {
 }
 
 // GPU feature discovery lists the GPUs anew each minute.
-TEST(ExpectedGpus, StayWhereTheLabelFallsWithTheGpu) {
+TEST(ExpectedGpus, StayIfTheLabelFallsWithTheGpu) {
   Scenario node = with_lost_card();
   node.known.machine.labelled[Vendor::kNvidia] = 7;
   EXPECT_EQ(codes_of(node.judge()), "gpu_missing_unconfirmed");
@@ -89,7 +89,7 @@ TEST(ExpectedGpus, GivenToAVirtualMachineAreNotMissing) {
   EXPECT_EQ(codes_of(node.judge()), "");
 }
 
-TEST(ExpectedGpus, MakeAMissingLibraryAnErrorAlsoWhereTheBusHasNone) {
+TEST(ExpectedGpus, MakeAMissingLibraryAnErrorAlsoIfTheBusHasNone) {
   for (const bool is_label : {false, true}) {
     Scenario node(0);
     node.profile.reset();

@@ -62,7 +62,7 @@ TEST_F(FabricPrograms, Check6MeasuresABandwidthOverSharedMemory) {
   EXPECT_THAT(result.details, HasSubstr("1 of 1 devices reach themselves"));
 }
 
-TEST_F(FabricPrograms, Check6WarnsWhereTheBandwidthIsBelowTheThreshold) {
+TEST_F(FabricPrograms, Check6WarnsIfTheBandwidthIsBelowTheThreshold) {
   use_provider(kTcp);
   node_->settings.efa_min_gbits = 1'000'000;
   const CheckResult result = run(efa_loopback_entry());
@@ -73,7 +73,7 @@ TEST_F(FabricPrograms, Check6WarnsWhereTheBandwidthIsBelowTheThreshold) {
               MatchesRegex("lo: [0-9]+.[0-9] Gbit/s, wanted are 1000000.0 Gbit/s"));
 }
 
-TEST_F(FabricPrograms, Check6SkipsWhereLibfabricHasNoDeviceOfTheProvider) {
+TEST_F(FabricPrograms, Check6SkipsIfLibfabricHasNoDeviceOfTheProvider) {
   use_provider("efa");
   node_->profile->efa_devices = 0;
   const CheckResult result = run(efa_loopback_entry());

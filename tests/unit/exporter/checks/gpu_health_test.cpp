@@ -46,7 +46,7 @@ TEST(GpuHealth, IsUnknownBeforeTheFirstReading) {
   EXPECT_EQ(health_of(Snapshot(), amd_gpu(5)), GpuHealth::kUnknown);
 }
 
-TEST(GpuHealth, IsHealthyWhereNothingIsLatched) {
+TEST(GpuHealth, IsHealthyIfNothingIsLatched) {
   const Snapshot snapshot = two_gpus();
   EXPECT_EQ(health_of(snapshot, snapshot.gpus[0]), GpuHealth::kHealthy);
 }
@@ -59,7 +59,7 @@ TEST(GpuHealth, IsUnhealthyFromResetUpAndOnThatGpuAlone) {
   EXPECT_EQ(health_of(snapshot, snapshot.gpus[1]), GpuHealth::kHealthy);
 }
 
-TEST(GpuHealth, IsUnhealthyWhereTheDriverSaysNothingOfIt) {
+TEST(GpuHealth, IsUnhealthyIfTheDriverSaysNothingOfIt) {
   Snapshot snapshot = two_gpus();
   GpuReport report = *snapshot.telemetry.report;
   report.vendors[0].gpus[0].fault = "Unknown Error";
@@ -75,7 +75,7 @@ TEST(GpuHealth, IsHealthyBesideWhatIsOnlyMonitored) {
 }
 
 // CONTRACTS C: unhealthy when the library cannot be reached, or no GPU is found.
-TEST(GpuHealth, IsUnhealthyWhereNobodyCanAskTheDriver) {
+TEST(GpuHealth, IsUnhealthyIfNobodyCanAskTheDriver) {
   for (const WorkerState state : {WorkerState::kHung, WorkerState::kCrashed}) {
     Snapshot snapshot = two_gpus();
     snapshot.telemetry.state = state;
@@ -83,7 +83,7 @@ TEST(GpuHealth, IsUnhealthyWhereNobodyCanAskTheDriver) {
   }
 }
 
-TEST(GpuHealth, IsUnhealthyWhereTheDriverHasNoGpuAnyMore) {
+TEST(GpuHealth, IsUnhealthyIfTheDriverHasNoGpuAnyMore) {
   Snapshot snapshot = two_gpus();
   VendorReading none;
   none.vendor = Vendor::kAmd;

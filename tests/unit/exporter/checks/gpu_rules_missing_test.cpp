@@ -161,7 +161,7 @@ TEST(MissingGpu, ShortByTheDriverWithABusThatCannotBeReadIsOnlyWatched) {
   EXPECT_EQ(severity_of(node.judge(), "gpu_missing_unconfirmed"), Severity::kMonitor);
 }
 
-TEST(MissingGpu, NothingIsMissingWhereTheDriverHasAllOfThem) {
+TEST(MissingGpu, NothingIsMissingIfTheDriverHasAllOfThem) {
   Scenario node;
   node.take_off_bus(7);
   EXPECT_EQ(codes_of(node.judge()), "");
@@ -297,7 +297,7 @@ TEST(MonitorDownIsNodeReplaced, ButWithTheSeedProfileItIsIsolateAsThere) {
   EXPECT_EQ(severity_of(node.judge(), "library_unusable"), Severity::kIsolate);
 }
 
-TEST(Library, ThatIsNotThereWhereNoGpuIsIsNoError) {
+TEST(Library, ThatIsNotThereIfNoGpuIsIsNoError) {
   Scenario node(0);
   node.report.vendors[0] = {};
   node.profile.reset();
@@ -305,7 +305,7 @@ TEST(Library, ThatIsNotThereWhereNoGpuIsIsNoError) {
 }
 
 // The worker leaves a vendor without a library out of its report.
-TEST(Library, ThatIsNotThereWhereGpusAreIsAnErrorAndNoJobStarts) {
+TEST(Library, ThatIsNotThereIfGpusAreIsAnErrorAndNoJobStarts) {
   Scenario node;
   node.report.vendors.clear();
   node.profile.reset();
@@ -317,7 +317,7 @@ TEST(Library, ThatIsNotThereWhereGpusAreIsAnErrorAndNoJobStarts) {
   EXPECT_NE(outcome.no_job, "");
 }
 
-TEST(Library, ThatIsNotThereWhereTheProfileHasGpusIsAnErrorAndNoJobStarts) {
+TEST(Library, ThatIsNotThereIfTheProfileHasGpusIsAnErrorAndNoJobStarts) {
   Scenario node(0);
   node.report.vendors.clear();
   node.profile->gpus = 8;
@@ -327,7 +327,7 @@ TEST(Library, ThatIsNotThereWhereTheProfileHasGpusIsAnErrorAndNoJobStarts) {
   EXPECT_NE(outcome.no_job, "");
 }
 
-TEST(Library, OfAmdThatIsNotThereWhereAmdGpusAreIsAnError) {
+TEST(Library, OfAmdThatIsNotThereIfAmdGpusAreIsAnError) {
   Scenario node(0);
   node.report.vendors.clear();
   node.profile.reset();
@@ -338,7 +338,7 @@ TEST(Library, OfAmdThatIsNotThereWhereAmdGpusAreIsAnError) {
   EXPECT_THAT(outcome.findings.at(0).line, HasSubstr("amdgpu"));
 }
 
-TEST(Library, OfNvidiaIsNotMissedWhereTheProfileCountsAmdGpus) {
+TEST(Library, OfNvidiaIsNotMissedIfTheProfileCountsAmdGpus) {
   Scenario node = amd_scenario_node();
   node.profile = InstanceProfile{"Standard_ND96isr_MI300X_v5", 1, 0, false, "efa"};
   EXPECT_EQ(node.judge().kind, kDone);
@@ -359,7 +359,7 @@ TEST(Library, IsNotMissedForADisplayBesideGpusOfAnotherVendor) {
   EXPECT_EQ(node.judge().kind, kError) << "the only GPU may be one for work";
 }
 
-TEST(Library, IsNotMissedWhereNoGpuIs) {
+TEST(Library, IsNotMissedIfNoGpuIs) {
   Scenario node(0);
   node.report.vendors.clear();
   node.profile.reset();
@@ -369,7 +369,7 @@ TEST(Library, IsNotMissedWhereNoGpuIs) {
   EXPECT_EQ(node.judge().kind, kSkipped) << "nothing at all speaks of a GPU";
 }
 
-TEST(Library, ThatDoesNotWorkWhereNoGpuIsIsNoError) {
+TEST(Library, ThatDoesNotWorkIfNoGpuIsIsNoError) {
   Scenario node(0);
   node.report.vendors[0] = {};
   node.report.vendors[0].state = LibraryState::kUnusable;

@@ -32,7 +32,7 @@ TEST(GpuRules, ResetForUncorrectedEccSinceTheLastResetAndFallWithTheCounter) {
   EXPECT_EQ(finding.cleared_by, ClearedBy::kCheck);
 }
 
-TEST(GpuRules, CountEccOfPlacesWhereTheTotalIsNotTold) {
+TEST(GpuRules, CountEccOfPlacesIfTheTotalIsNotTold) {
   Scenario node;
   node.gpu(0).ecc.uncorrected_volatile = {.total = {}, .sram = 1, .dram = 0};
   EXPECT_EQ(severity_of(node.judge(), "ecc_uncorrected"), Severity::kReset);
@@ -183,7 +183,7 @@ TEST(GpuRules, PcieWidthAlwaysGenerationOnlyUnderLoad) {
   EXPECT_EQ(codes_of(node.judge()), "pcie_width, pcie_generation");
 }
 
-TEST(GpuRules, InactiveNvlinksAreNamedWhereTheProfileExpectsThem) {
+TEST(GpuRules, InactiveNvlinksAreNamedIfTheProfileExpectsThem) {
   Scenario node;
   node.gpu(2).links[4].active = false;
   node.gpu(2).links[9].active = false;

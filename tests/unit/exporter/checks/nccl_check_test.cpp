@@ -59,7 +59,7 @@ TEST_F(NcclCheckTest, TakesTheOperatorsThreshold) {
   EXPECT_TRUE(run().findings.empty());
 }
 
-TEST_F(NcclCheckTest, WarnsWhereNcclDoesNotUseEfa) {
+TEST_F(NcclCheckTest, WarnsIfNcclDoesNotUseEfa) {
   has_nccl_tests("a:1:2 [0] NCCL INFO Using network Socket\n" +
                  recorded("nccl/v2.13-h100-two-nodes.txt"));
   const CheckOutcome outcome = run();
@@ -93,7 +93,7 @@ TEST_F(NcclCheckTest, DoesNotPassATableWithoutItsEnd) {
   EXPECT_EQ(run().kind, Kind::kError);
 }
 
-TEST_F(NcclCheckTest, SkipsWhereItCannotRun) {
+TEST_F(NcclCheckTest, SkipsIfItCannotRun) {
   EXPECT_EQ(run().kind, Kind::kSkipped);  // no program
   has_nccl_tests("");
   node.is_exclusive = false;

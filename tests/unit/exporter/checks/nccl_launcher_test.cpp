@@ -55,7 +55,7 @@ TEST_F(NcclLauncherTest, NamesAVariableOfSlurmThatIsNoNumber) {
   EXPECT_EQ(place().error().message, "SLURM_JOB_NUM_NODES is no number of nodes: 2(x3)");
 }
 
-TEST_F(NcclLauncherTest, SaysSoWhereNobodyCanStartTheOtherNodes) {
+TEST_F(NcclLauncherTest, SaysSoIfNobodyCanStartTheOtherNodes) {
   node.settings.nccl_nodes = 2;
   ASSERT_FALSE(place().has_value());
   EXPECT_THAT(place().error().message, HasSubstr("no launcher"));
@@ -95,7 +95,7 @@ TEST_F(NcclLauncherTest, StartsMpirunWithAHostFile) {
                           "-f", "2", "-g", "8"));
 }
 
-TEST_F(NcclLauncherTest, LeavesTheProviderOpenWhereThereIsNoEfa) {
+TEST_F(NcclLauncherTest, LeavesTheProviderOpenIfThereIsNoEfa) {
   variables["SLURM_JOB_NUM_NODES"] = "2";
   node.use_profile("g6.xlarge");
   EXPECT_THAT(command(whole).environment,

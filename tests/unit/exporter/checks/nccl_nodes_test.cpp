@@ -75,7 +75,7 @@ TEST_F(NcclNodesTest, HoldsNoOtherNodesHardwareAgainstThisOne) {
   EXPECT_THAT(outcome.details, HasSubstr("on 2 nodes ended with 3: node-b: Test CUDA failure"));
 }
 
-TEST_F(NcclNodesTest, TakesThisNodeOutWhereItsOwnLineComplainsOfHardware) {
+TEST_F(NcclNodesTest, TakesThisNodeOutIfItsOwnLineComplainsOfHardware) {
   srun_gives(
       "node-b: Test NCCL failure common.cu:1 'unhandled system error'\n"
       "[2025-02-19 10:00:00] node-a:1:2 [3] NCCL WARN Cuda failure 'uncorrectable NVLink error'\n",
@@ -122,7 +122,7 @@ TEST_F(NcclNodesTest, DoesNotPassNodesThatHaveEachTestedThemselves) {
   EXPECT_THAT(outcome.details, HasSubstr("tested itself alone"));
 }
 
-TEST_F(NcclNodesTest, SkipsWhereItCannotRun) {
+TEST_F(NcclNodesTest, SkipsIfItCannotRun) {
   EXPECT_EQ(run().kind, Kind::kSkipped);
   EXPECT_THAT(run().details, HasSubstr("srun"));
   srun_gives(two_nodes);
@@ -137,7 +137,7 @@ TEST_F(NcclNodesTest, SkipsWhereItCannotRun) {
   EXPECT_TRUE(node.tools.calls("srun").empty());
 }
 
-TEST_F(NcclNodesTest, SkipsWhereSlurmSaysNoNumber) {
+TEST_F(NcclNodesTest, SkipsIfSlurmSaysNoNumber) {
   srun_gives(two_nodes);
   const Environment wrong("SLURM_JOB_NUM_NODES", "many");
   EXPECT_EQ(run().kind, Kind::kSkipped);

@@ -63,7 +63,7 @@ TEST_F(NvidiaSmi, AFatalSxidAloneFailsInsteadOfPassing) {
   EXPECT_EQ(result().status, CheckStatus::kFail);
 }
 
-TEST_F(NvidiaSmi, NamesTheSwitchWhereAnSxidComesWithXid74) {
+TEST_F(NvidiaSmi, NamesTheSwitchIfAnSxidComesWithXid74) {
   bench_.node.kernel_has("xid", "74", Scenario::bus_id(2), Severity::kReset);
   EXPECT_THAT(result().details, ::testing::Not(HasSubstr("NVSwitch")));
   bench_.node.kernel_has("sxid", "12028", "0000:05:00", Severity::kMonitor);
@@ -99,7 +99,7 @@ TEST_F(NvidiaSmi, LibraryThatDoesNotWorkIsAnErrorAndNotIsolate) {
   EXPECT_LE(result().severity, Severity::kMonitor);
 }
 
-TEST_F(NvidiaSmi, SkipsWhereNoGpuIsAndNoneIsExpected) {
+TEST_F(NvidiaSmi, SkipsIfNoGpuIsAndNoneIsExpected) {
   CheckBench empty(nvidia_smi_entry());
   for (std::size_t gpu = 0; gpu < 8; ++gpu) empty.host.loses_pci(Scenario::bus_id(gpu) + ".0");
   empty.node.report.vendors[0] = {};
@@ -130,7 +130,7 @@ class Xid159 : public NvidiaSmi {
   void use_unified_memory() { bench_.host.with_open_file(100, "/dev/nvidia-uvm"); }
 };
 
-TEST_F(Xid159, ResetsOnlyWhereNvidiaUvmIsInUse) {
+TEST_F(Xid159, ResetsOnlyIfNvidiaUvmIsInUse) {
   EXPECT_EQ(result().status, CheckStatus::kWarn);
   EXPECT_TRUE(result().findings.empty());
   use_unified_memory();

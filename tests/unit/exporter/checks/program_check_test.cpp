@@ -46,14 +46,14 @@ class ProgramCheckTest : public ::testing::Test {
   SystemClock clock_;
 };
 
-TEST_F(ProgramCheckTest, PassesWhereItsProgramEndsWith0) {
+TEST_F(ProgramCheckTest, PassesIfItsProgramEndsWith0) {
   const CheckOutcome outcome = run("echo ' 40% used '");
   EXPECT_EQ(outcome.kind, Kind::kDone);
   EXPECT_TRUE(outcome.findings.empty());
   EXPECT_EQ(outcome.details, "40% used");
 }
 
-TEST_F(ProgramCheckTest, HasAFindingAsConfiguredWhereItsProgramEndsWith1) {
+TEST_F(ProgramCheckTest, HasAFindingAsConfiguredIfItsProgramEndsWith1) {
   program_.severity = Severity::kReset;
   const CheckOutcome outcome = run("echo '100% used'; exit 1");
   ASSERT_EQ(outcome.findings.size(), 1U);
@@ -68,7 +68,7 @@ TEST_F(ProgramCheckTest, OnlyWarnsUnlessTheConfigurationSaysMore) {
   EXPECT_EQ(decide_status(run("exit 1"), "scratch-disk", {}).status, CheckStatus::kWarn);
 }
 
-TEST_F(ProgramCheckTest, IsAnErrorWhereItsProgramEndsInAnyOtherWay) {
+TEST_F(ProgramCheckTest, IsAnErrorIfItsProgramEndsInAnyOtherWay) {
   for (const auto& [script, says] :
        {std::pair{"echo what; exit 2", "ended with 2: what"}, std::pair{"exit 3", "ended with 3"},
         std::pair{"kill -9 $$", "was ended by signal 9"}}) {

@@ -74,7 +74,7 @@ TEST(SharedGpus, AreCountedAsGpusByWhatTheMachineHasHad) {
 }
 
 // gpus_by_labels() makes 1 of a label that counts 56 MIG devices.
-TEST(SharedGpus, AreNotMissingWhereTheLabelsCountMigDevices) {
+TEST(SharedGpus, AreNotMissingIfTheLabelsCountMigDevices) {
   Scenario node;
   node.profile.reset();
   node.known.machine.labelled[Vendor::kNvidia] = 1;

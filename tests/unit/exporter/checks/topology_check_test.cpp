@@ -163,7 +163,7 @@ TEST_F(Topology, CannotTellWhileTheDriverDoesNotAnswer) {
   EXPECT_EQ(run().kind, CheckOutcome::Kind::kError);
 }
 
-TEST_F(Topology, IsAnErrorWhereAllGpusAreLostAndNeverAPass) {
+TEST_F(Topology, IsAnErrorIfAllGpusAreLostAndNeverAPass) {
   for (std::size_t gpu = 0; gpu < 8; ++gpu) {
     GpuReading bare;
     bare.gpu = bench_.node.gpu(gpu).gpu;
@@ -177,7 +177,7 @@ TEST_F(Topology, IsAnErrorWhereAllGpusAreLostAndNeverAPass) {
   EXPECT_THAT(outcome.details, HasSubstr("8 do not answer"));
 }
 
-TEST_F(Topology, IsAnErrorWhereOneGpuDoesNotAnswerAndStillJudgesTheOthers) {
+TEST_F(Topology, IsAnErrorIfOneGpuDoesNotAnswerAndStillJudgesTheOthers) {
   bench_.node.gpu(3).fault = "Unknown Error";
   peer(2, 5).nvlink_status = 5;
   const CheckOutcome outcome = run();
@@ -185,7 +185,7 @@ TEST_F(Topology, IsAnErrorWhereOneGpuDoesNotAnswerAndStillJudgesTheOthers) {
   EXPECT_EQ(codes_of(outcome), "p2p_unsupported");
 }
 
-TEST_F(Topology, IsAnErrorWhereTheDriverSpeaksOfNoGpuThatIsOnTheBus) {
+TEST_F(Topology, IsAnErrorIfTheDriverSpeaksOfNoGpuThatIsOnTheBus) {
   bench_.node.report.vendors[0].gpus.clear();
   EXPECT_EQ(run().kind, CheckOutcome::Kind::kError);
   bench_.node.report.vendors[0].state = LibraryState::kAbsent;

@@ -180,7 +180,7 @@ TEST_F(CheckProcess, ThePrologRefusesAJobWhileAGpuCannotBeRead) {
   EXPECT_THAT(outcome.output, HasSubstr("gpu_unreadable"));
 }
 
-TEST_F(CheckProcess, ThePrologRefusesAJobWhereTheDriversLibraryIsMissing) {
+TEST_F(CheckProcess, ThePrologRefusesAJobIfTheDriversLibraryIsMissing) {
   library_ = "/nowhere/libnvidia-ml.so.1";
 
   const auto outcome = check({"--prolog", "--json"});
@@ -244,7 +244,7 @@ TEST_F(CheckProcess, SigtermEndsItWithTheProgramsThatItRuns) {
                                   "nothing is left of dcgmi"));
 }
 
-TEST_F(CheckProcess, PreflightPrintsWhatCanRunAndEndsWith1WhereSomethingCannot) {
+TEST_F(CheckProcess, PreflightPrintsWhatCanRunAndEndsWith1IfSomethingCannot) {
   has_dcgm({});
   const auto outcome = preflight({"--check", "1,efa-loopback"});
   EXPECT_EQ(outcome.exit_code, 1) << outcome.error_output;
@@ -255,7 +255,7 @@ TEST_F(CheckProcess, PreflightPrintsWhatCanRunAndEndsWith1WhereSomethingCannot) 
   EXPECT_THAT(outcome.output, HasSubstr("fi_pingpong and fi_info, or ib_write_bw"));
 }
 
-TEST_F(CheckProcess, PreflightEndsWith0WhereAllThatIsAskedForCanRun) {
+TEST_F(CheckProcess, PreflightEndsWith0IfAllThatIsAskedForCanRun) {
   has_dcgm({});
   const auto outcome = preflight({"--check", "0", "--check", "4", "--json"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.error_output;

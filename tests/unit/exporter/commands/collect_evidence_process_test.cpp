@@ -147,7 +147,7 @@ TEST_F(CollectEvidence, PutsItToS3WithTheKeysOfItsEnvironment) {
   EXPECT_EQ(got->body, read_file(kept()[0], 64U << 20U).value_or(""));
 }
 
-TEST_F(CollectEvidence, IsDoneWhereItCouldNotBeUploadedAndSaysSo) {
+TEST_F(CollectEvidence, IsDoneIfItCouldNotBeUploadedAndSaysSo) {
   const http::TestServer server(
       {{"/gpu/",
         {"PUT"},
@@ -184,7 +184,7 @@ TEST_F(CollectEvidence, WaitsForAHangingServerNoLongerThanItIsTold) {
   EXPECT_THAT(outcome.output, HasSubstr("; not uploaded to "));
 }
 
-TEST_F(CollectEvidence, IsDoneWhereItLiesElsewhereAlone) {
+TEST_F(CollectEvidence, IsDoneIfItLiesElsewhereAlone) {
   const support::TempDir mounted;
   folder_.write("state", "no folder");
 
@@ -195,7 +195,7 @@ TEST_F(CollectEvidence, IsDoneWhereItLiesElsewhereAlone) {
                                     HasSubstr("; not kept on the node: ")));
 }
 
-TEST_F(CollectEvidence, FailsWhereItLiesNowhere) {
+TEST_F(CollectEvidence, FailsIfItLiesNowhere) {
   folder_.write("state", "no folder");
   const auto outcome = run({{"EVIDENCE_UPLOAD", (folder_ / "away").string()}});
   EXPECT_EQ(outcome.exit_code, 1);

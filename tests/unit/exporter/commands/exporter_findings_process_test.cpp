@@ -75,7 +75,7 @@ TEST_F(ExporterFindings, AreListedTheWorstFirst) {
   EXPECT_THAT(list("--output=yaml"), HasSubstr("---\ncheck: xid\n"));
 }
 
-TEST_F(ExporterFindings, AreSaidToBeNoneWhereThereIsNone) {
+TEST_F(ExporterFindings, AreSaidToBeNoneIfThereIsNone) {
   exporter.start();
   latch(64);
   ASSERT_EQ(clear({"--all-operator"}).exit_code, 0);
@@ -177,7 +177,7 @@ TEST_F(ExporterFindings, StaysClearedOverARestart) {
   EXPECT_EQ(exporter.value("gpuward_node_severity"), "0");
 }
 
-TEST_F(ExporterFindings, SaysWhatThereIsWhereNothingMatches) {
+TEST_F(ExporterFindings, SaysWhatThereIsIfNothingMatches) {
   exporter.start();
   latch(64);
 

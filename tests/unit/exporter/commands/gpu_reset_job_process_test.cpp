@@ -36,7 +36,7 @@ class GpuResetJob : public testing::Test {
   support::TempDir folder_;
 };
 
-TEST_F(GpuResetJob, NamesWhoHasAGpuOpenWhereTheResetIsRefused) {
+TEST_F(GpuResetJob, NamesWhoHasAGpuOpenIfTheResetIsRefused) {
   fs::create_directory(folder_ / "dev");
   const int device = ::open((folder_ / "dev/nvidia0").c_str(), O_CREAT | O_RDWR, 0600);
   ASSERT_GE(device, 0);
@@ -50,7 +50,7 @@ TEST_F(GpuResetJob, NamesWhoHasAGpuOpenWhereTheResetIsRefused) {
 }
 
 // Not the real one: it would clear what is held against this machine.
-TEST_F(GpuResetJob, ClearsFindingsWhereTheGpusAreResetAndAsksForNobody) {
+TEST_F(GpuResetJob, ClearsFindingsIfTheGpusAreResetAndAsksForNobody) {
   for (const char* clears : {"exit 0", "exit 3"}) {
     fs::permissions(
         folder_.write("gpuward-exporter", "#!/bin/sh\necho called \"$@\"\n" + std::string(clears)),
@@ -133,7 +133,7 @@ TEST_F(AmdGpuResetJob, ReadsWhatAmdSmiSaysAndNotItsExitCodeAlone) {
   EXPECT_NE(run().exit_code, 0);
 }
 
-TEST_F(AmdGpuResetJob, ResetsEachGpuByRocmSmiWhereThatIsAllThereIs) {
+TEST_F(AmdGpuResetJob, ResetsEachGpuByRocmSmiIfThatIsAllThereIs) {
   add_tool("rocm-smi", "echo \"$@: Successfully reset GPU\"");
   const auto outcome = run();
   EXPECT_EQ(outcome.exit_code, 0);
@@ -147,7 +147,7 @@ TEST_F(AmdGpuResetJob, ResetsEachGpuByRocmSmiWhereThatIsAllThereIs) {
 }
 
 // The driver's file, which both tools read, says more than they do: its value is the result.
-TEST_F(AmdGpuResetJob, AsksTheDriverWhereTheImageHasNoTool) {
+TEST_F(AmdGpuResetJob, AsksTheDriverIfTheImageHasNoTool) {
   set_recover(1, "0");
   set_recover(2, "0");
   const auto outcome = run();
@@ -184,7 +184,7 @@ TEST_F(AmdGpuResetJob, ResetsNothingWhileAProcessHasAGpuOpen) {
   EXPECT_FALSE(fs::exists(folder_ / "was_reset"));
 }
 
-TEST_F(AmdGpuResetJob, ResetsNothingWhereThereIsNoGpuOfAmd) {
+TEST_F(AmdGpuResetJob, ResetsNothingIfThereIsNoGpuOfAmd) {
   add_card(1, "0x10de");
   add_card(2, "0x10de");
   add_tool("amd-smi", "echo Successfully reset GPU");

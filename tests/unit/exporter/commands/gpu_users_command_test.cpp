@@ -50,7 +50,7 @@ TEST(GpuUsers, RequireNoneButGpuwardsExporter) {
 }
 
 // As a container without hostPID: its own processes alone.
-TEST(GpuUsers, CannotTellWhereNotAllProcessesAreSeen) {
+TEST(GpuUsers, CannotTellIfNotAllProcessesAreSeen) {
   support::HostTree node;
   node.remove("proc/2");
   std::ostringstream out;

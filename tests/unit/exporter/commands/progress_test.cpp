@@ -30,7 +30,7 @@ class ProgressTest : public ::testing::Test {
   std::ostringstream out_;
 };
 
-TEST_F(ProgressTest, OfAJobsLogIsALineWhereSomethingHasChanged) {
+TEST_F(ProgressTest, OfAJobsLogIsALineIfSomethingHasChanged) {
   ProgressLine progress(ProgressStyle::kPlain, out_, clock_);
   progress.begin("quarantine 4-dcgm-diag-l4: 1 of 2", hours(3));
   EXPECT_EQ(written(), "[0:00 of 3:00:00] quarantine 4-dcgm-diag-l4: 1 of 2\n");
@@ -88,7 +88,7 @@ TEST_F(ProgressTest, OfATerminalIsOneLineThatIsWrittenOver) {
   EXPECT_THAT(written(), EndsWith("x\n"));
 }
 
-TEST_F(ProgressTest, IsSilentWhereNobodyWantsIt) {
+TEST_F(ProgressTest, IsSilentIfNobodyWantsIt) {
   {
     ProgressLine progress(ProgressStyle::kOff, out_, clock_);
     progress.begin("a", hours(2));

@@ -148,7 +148,7 @@ TEST_F(QuarantineTest, APassTakesAwayWhatDiagnosticsClearAndWasNotSeenSince) {
 }
 
 // The way back of CONTRACTS E: by choice a pass takes the place of the operator's word.
-TEST_F(QuarantineTest, APassTakesAwayWhatOnlyAnOperatorClearsWhereThatIsAskedFor) {
+TEST_F(QuarantineTest, APassTakesAwayWhatOnlyAnOperatorClearsIfThatIsAskedFor) {
   const auto began = clock_.wall();
   clears_latched_ = true;
   ASSERT_TRUE(pass_slowly());
@@ -228,7 +228,7 @@ TEST_F(QuarantineTest, WhatHasNotPassedTakesNothingAway) {
   }
 }
 
-TEST_F(QuarantineTest, APassStandsWhereTheExporterCannotBeTold) {
+TEST_F(QuarantineTest, APassStandsIfTheExporterCannotBeTold) {
   std::filesystem::remove(state_folder_.path());
   const auto verdict = quarantine(passing);
   ASSERT_TRUE(verdict);

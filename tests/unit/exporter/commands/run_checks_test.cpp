@@ -82,18 +82,18 @@ class CheckCommandTest : public ::testing::Test {
   int sources_ = 0;
 };
 
-TEST_F(CheckCommandTest, ExitsWith0WhereAllIsWell) {
+TEST_F(CheckCommandTest, ExitsWith0IfAllIsWell) {
   EXPECT_EQ(run({.check = "0"}), 0) << out_.str();
   EXPECT_THAT(out_.str(), HasSubstr("0-nvidia-smi: pass"));
 }
 
-TEST_F(CheckCommandTest, ExitsWith1WhereACheckFails) {
+TEST_F(CheckCommandTest, ExitsWith1IfACheckFails) {
   node_.gpu(1).rows.pending = true;
   EXPECT_EQ(run({.check = "0"}), 1);
   EXPECT_THAT(out_.str(), HasSubstr("fail (reset)"));
 }
 
-TEST_F(CheckCommandTest, ExitsWith3WhereACheckCannotTell) {
+TEST_F(CheckCommandTest, ExitsWith3IfACheckCannotTell) {
   node_.state = WorkerState::kCrashed;
   EXPECT_EQ(run({.check = "0"}), 3);
   EXPECT_THAT(out_.str(), HasSubstr("error"));
@@ -205,7 +205,7 @@ TEST_F(CheckCommandTest, APrologRefusesAJobOnAMachineThatHasLostAGpuItOnceHad) {
   EXPECT_EQ(run({.is_prolog = true}), 0) << out_.str();
 }
 
-TEST_F(CheckCommandTest, TakesXidsFromTheKernelLogWhereNoExporterHasKeptThem) {
+TEST_F(CheckCommandTest, TakesXidsFromTheKernelLogIfNoExporterHasKeptThem) {
   static_cast<void>(folder_.write(
       "kmsg", "NVRM: Xid (PCI:" + Scenario::bus_id(2) +
                   "): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.\n"));

@@ -44,7 +44,7 @@ class SelfTest : public testing::Test {
   std::map<std::string, std::string> environment_;
 };
 
-TEST_F(SelfTest, FindsNoDifferenceWhereThereIsNone) {
+TEST_F(SelfTest, FindsNoDifferenceIfThereIsNone) {
   for (const std::string scenario :
        {"healthy_8x_h100", "all_different", "no_ecc", "double_bit_error", "thermal_slowdown", "mig",
         "nvlink_5", "seven_of_eight"}) {

@@ -183,7 +183,7 @@ TEST(Flags, EndWithZeroAfterHelpAndVersion) {
   EXPECT_EQ(refused({"--version"}), 0);
 }
 
-TEST(Flags, EndWithTwoWhereTheyAreWrong) {
+TEST(Flags, EndWithTwoIfTheyAreWrong) {
   for (const char* argument : {"--unknown", "--log.level=loud", "--log.format=xml", "stray"})
     EXPECT_EQ(refused({argument}), 2) << argument;
 }

@@ -85,7 +85,7 @@ TEST(SeedKeys, AreAllTakenUnderTheirOldNames) {
   EXPECT_TRUE(settings.checks.profiles.find("p5.48xlarge").has_value());
 }
 
-TEST(SeedKeys, KeepTheDefaultsOfTheReplacedSuiteWhereNobodySetsThem) {
+TEST(SeedKeys, KeepTheDefaultsOfTheReplacedSuiteIfNobodySetsThem) {
   Settings settings;
 
   ASSERT_TRUE(apply_seed_keys(lookup_in({}), "test", settings).has_value());

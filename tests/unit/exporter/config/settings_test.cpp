@@ -318,7 +318,7 @@ INSTANTIATE_TEST_SUITE_P(Texts, WrongCheckSettings,
                                          "metrics: {per_link: 3}"));
 
 // AMD's own exporter takes a file that it cannot read for one without thresholds.
-TEST(Settings, AreRefusedWholeWhereAmdsFileIsBroken) {
+TEST(Settings, AreRefusedWholeIfAmdsFileIsBroken) {
   const support::TempDir folder;
   const auto amd = folder.write("amd.json", R"({"GPUConfig": {"HealthThresholds": )");
 
@@ -348,13 +348,13 @@ TEST(Settings, TakeAmdsThresholdsFromAmdsOwnFile) {
   EXPECT_TRUE(settings->amd_health.has_all_vendors);
 }
 
-TEST(Settings, LeaveAmdsHealthServiceToWhatIsSeenWhereTheySayNothing) {
+TEST(Settings, LeaveAmdsHealthServiceToWhatIsSeenIfTheySayNothing) {
   EXPECT_EQ(load("amd: {health_service: {socket: /a.sock}}")->amd_health.is_enabled, std::nullopt);
   EXPECT_EQ(load("amd: {health_service: {enabled: false}}")->amd_health.is_enabled, false);
   EXPECT_FALSE(load("amd: {health_service: {enabled: \"true\"}}").has_value());
 }
 
-TEST(Settings, HaveAmdsDefaultsWhereAmdsFileIsNotThere) {
+TEST(Settings, HaveAmdsDefaultsIfAmdsFileIsNotThere) {
   const auto settings = load("amd: {config: /nonexistent/config.json}");
 
   ASSERT_TRUE(settings.has_value()) << settings.error().message;

@@ -60,7 +60,7 @@ TEST(Scenario, ReadsWhatTheDriverWouldSayAndLeavesTheRestAbsent) {
   EXPECT_TRUE(well.links.empty());
 }
 
-TEST(Scenario, HasNoVendorWhereThereIsNoGpu) {
+TEST(Scenario, HasNoVendorIfThereIsNoGpu) {
   const support::TempDir folder;
 
   const auto report = read_scenario(folder.write("gpus.yaml", "gpus: []\n"));
@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"gpus:\n  - {pci: \"4e:00.0\", lost: perhaps}\n", "lost"},
         Fault{"gpus:\n  - {pci: \"4e:00.0\", indx: 1}\n", "indx"}));
 
-TEST(Scenario, IsAnErrorWhereTheFileIsMissing) {
+TEST(Scenario, IsAnErrorIfTheFileIsMissing) {
   EXPECT_FALSE(read_scenario("/nowhere/gpus.yaml").has_value());
 }
 

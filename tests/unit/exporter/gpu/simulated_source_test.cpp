@@ -63,7 +63,7 @@ TEST_F(SimulatedSourceTest, ReadsTheFileAgainAtEachInterval) {
   EXPECT_EQ(uuid(), "GPU-b");
 }
 
-TEST_F(SimulatedSourceTest, KeepsTheOldReportWhereTheFileIsBrokenAndSaysWhy) {
+TEST_F(SimulatedSourceTest, KeepsTheOldReportIfTheFileIsBrokenAndSaysWhy) {
   write("GPU-a");
   open();
   folder.write("gpus.yaml", "gpus: [\n");

@@ -15,7 +15,7 @@ TEST(Boot, HasAnIdentifierATimeAndAnAge) {
   EXPECT_EQ(boot.uptime, std::chrono::milliseconds(3'600'250));
 }
 
-TEST(Boot, SaysNothingWhereProcSaysNothing) {
+TEST(Boot, SaysNothingIfProcSaysNothing) {
   support::HostTree node;
   node.remove("proc/stat").remove("proc/uptime").remove("proc/sys");
   const Boot boot = read_boot(node.paths());

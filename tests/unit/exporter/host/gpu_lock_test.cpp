@@ -35,7 +35,7 @@ TEST(GpuLock, IsGivenBackOnceHoweverOftenItIsMoved) {
   EXPECT_TRUE(GpuLock::take(folder.path(), "two"));
 }
 
-TEST(GpuLock, HoldsNothingWhereNobodySharesAFolder) {
+TEST(GpuLock, HoldsNothingIfNobodySharesAFolder) {
   const support::TempDir folder;
   const auto first = GpuLock::take(folder / "none", "one");
   ASSERT_TRUE(first);

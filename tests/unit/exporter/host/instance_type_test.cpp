@@ -75,7 +75,7 @@ TEST(InstanceType, IsAskedOfVersion2WithAToken) {
   for (const auto& request : metadata.asked) EXPECT_LE(request.timeout.count(), 2000);
 }
 
-TEST(InstanceType, IsAskedOfVersion1WhereThereIsNoVersion2) {
+TEST(InstanceType, IsAskedOfVersion1IfThereIsNoVersion2) {
   for (const int status : {403, 404, 405}) {
     ScriptedMetadata metadata({answer(status), answer(200, "p4d.24xlarge\n")});
     const InstanceType found = find_instance_type({}, metadata);
@@ -86,12 +86,12 @@ TEST(InstanceType, IsAskedOfVersion1WhereThereIsNoVersion2) {
 }
 
 // In a pod: the answer to the PUT does not travel further than the hop limit.
-TEST(InstanceType, IsAskedOfVersion1WhereTheTokenNeverComes) {
+TEST(InstanceType, IsAskedOfVersion1IfTheTokenNeverComes) {
   ScriptedMetadata metadata({too_late(), answer(200, "p4d.24xlarge")});
   EXPECT_EQ(find_instance_type({}, metadata).source, InstanceTypeSource::kMetadataV1);
 }
 
-TEST(InstanceType, IsNotAskedOfVersion1WhereNobodyListensOrItIsSwitchedOff) {
+TEST(InstanceType, IsNotAskedOfVersion1IfNobodyListensOrItIsSwitchedOff) {
   ScriptedMetadata refused({nobody()});
   EXPECT_EQ(find_instance_type({}, refused).source, InstanceTypeSource::kUnknown);
   EXPECT_EQ(refused.asked.size(), 1U);
@@ -101,7 +101,7 @@ TEST(InstanceType, IsNotAskedOfVersion1WhereNobodyListensOrItIsSwitchedOff) {
   EXPECT_EQ(find_instance_type(question, late).source, InstanceTypeSource::kUnknown);
 }
 
-TEST(InstanceType, ComesFromTheLabelWhereNoMetadataAnswers) {
+TEST(InstanceType, ComesFromTheLabelIfNoMetadataAnswers) {
   ScriptedMetadata metadata({too_late(), too_late()});
   const InstanceType found = find_instance_type(with_label("ml.p5.48xlarge"), metadata);
   EXPECT_EQ(found.type, "ml.p5.48xlarge");
@@ -121,7 +121,7 @@ TEST(InstanceType, ThatNobodyKnowsIsSaidNotPassedOver) {
                                         HasSubstr("nodes is forbidden")));
 }
 
-TEST(InstanceType, IsNoneWhereTheLabelIsNotSet) {
+TEST(InstanceType, IsNoneIfTheLabelIsNotSet) {
   ScriptedMetadata metadata({nobody()});
   const InstanceType found = find_instance_type(with_label(""), metadata);
   EXPECT_EQ(found.source, InstanceTypeSource::kUnknown);
@@ -211,7 +211,7 @@ TEST(InstanceTypeQuestion, IsAnsweredOverHttp) {
 
 const Machine kDgx{"uuid", "DGXA100 920-23687-2530-000"};
 
-TEST(InstanceType, IsTheMachinesOwnNameWhereNoProfileHasTheOneThatWasFound) {
+TEST(InstanceType, IsTheMachinesOwnNameIfNoProfileHasTheOneThatWasFound) {
   const InstanceProfiles profiles = InstanceProfiles::built_in();
   for (const InstanceType& found :
        {InstanceType{}, InstanceType{"k3s", InstanceTypeSource::kNodeLabel, {}}}) {

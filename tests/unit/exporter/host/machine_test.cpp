@@ -18,7 +18,7 @@ TEST(Machine, IsWhatTheFirmwareSays) {
   EXPECT_EQ(machine.product_name, "PowerEdge XE9680");
 }
 
-TEST(Machine, IsNotKnownWhereTheFirmwareHasNoUuidOrOneThatManyMachinesShare) {
+TEST(Machine, IsNotKnownIfTheFirmwareHasNoUuidOrOneThatManyMachinesShare) {
   support::HostTree host;
   EXPECT_EQ(read_machine(host.paths()), Machine());
   for (const char* const uuid :

@@ -22,7 +22,7 @@ TEST(Modules, AreThereWithTheirVersion) {
   EXPECT_GT(module->seen_since, std::chrono::system_clock::now() - hours(1));
 }
 
-TEST(Modules, AreAbsentWhereTheyAreNotLoaded) {
+TEST(Modules, AreAbsentIfTheyAreNotLoaded) {
   const HostTree node;
   EXPECT_FALSE(read_module(node.paths(), "nvidia"));
 }

@@ -84,7 +84,7 @@ TEST(PciDevices, OfAmdAreAcceleratorsUnlessTheyCanDriveAScreen) {
 }
 
 // The count is then wrong for a reason that has nothing to do with the GPUs.
-TEST(PciDevices, AreNoneAtAllWhereThereIsNoBusAndThatIsSaid) {
+TEST(PciDevices, AreNoneAtAllIfThereIsNoBusAndThatIsSaid) {
   HostTree node;
   node.remove("sys/bus");
   const auto devices = list_pci_devices(node.paths());
@@ -141,7 +141,7 @@ TEST(PciProbe, NeverMakesALinkOfWhatIsNone) {
   EXPECT_EQ(probe_pci_device(node.paths(), at("0000:53:00.0"))->link, PciLink{});
 }
 
-TEST(PciProbe, CannotTellWhereTheConfigurationIsCutShort) {
+TEST(PciProbe, CannotTellIfTheConfigurationIsCutShort) {
   HostTree node;
   node.with_nvidia_gpus(1).write(HostTree::pci_file("0000:53:00.0", "config"), "\xFF\xFF");
   EXPECT_EQ(probe_pci_device(node.paths(), at("0000:53:00.0")).error().kind,

@@ -66,7 +66,7 @@ TEST(DeviceUsers, AreThoseWhoHaveADeviceOpen) {
               ElementsAre(DeviceUser{{100, "python"}, "nvidia-uvm"}));
 }
 
-TEST(DeviceUsers, AreNotAllKnownWhereOneCannotBeLookedAt) {
+TEST(DeviceUsers, AreNotAllKnownIfOneCannotBeLookedAt) {
   HostTree node;
   node.with_process(100, "python").remove("proc/100/fd").write("proc/100/fd", "no folder");
   EXPECT_FALSE(list_device_users(node.paths(), list_processes(node.paths()), "nvidia").is_complete);
@@ -101,7 +101,7 @@ TEST(MemoryLock, IsThatOfTheContainerRuntime) {
   EXPECT_EQ(limit->process.name, "containerd");
 }
 
-TEST(MemoryLock, IsThatOfTheShimWhereThereIsOne) {
+TEST(MemoryLock, IsThatOfTheShimIfThereIsOne) {
   HostTree node;
   node.with_process(50, "containerd").with_memory_lock(50, "unlimited");
   node.with_process(70, "containerd-shim-runc-v2").with_memory_lock(70, "17179869184");
@@ -111,7 +111,7 @@ TEST(MemoryLock, IsThatOfTheShimWhereThereIsOne) {
   EXPECT_EQ(limit->process.pid, 70);
 }
 
-TEST(MemoryLock, IsThatOfTheFirstProcessWhereNoRuntimeIsSeenAndSaysSo) {
+TEST(MemoryLock, IsThatOfTheFirstProcessIfNoRuntimeIsSeenAndSaysSo) {
   const HostTree node;
   const auto limit = workload_memory_lock(node.paths(), list_processes(node.paths()));
   ASSERT_TRUE(limit) << limit.error().message;
@@ -119,7 +119,7 @@ TEST(MemoryLock, IsThatOfTheFirstProcessWhereNoRuntimeIsSeenAndSaysSo) {
   EXPECT_EQ(limit->bytes, 8'388'608U);
 }
 
-TEST(MemoryLock, IsAnErrorWhereItCannotBeRead) {
+TEST(MemoryLock, IsAnErrorIfItCannotBeRead) {
   HostTree node;
   const Processes processes = list_processes(node.paths());
   node.write("proc/1/limits", "Max open files   1  1  files\n");

@@ -101,7 +101,7 @@ TEST(Rdma, IsNotHeldUpByAPipeInPlaceOfAFile) {
 }
 
 // No EFA at all is an answer, not a failure.
-TEST(Rdma, IsEmptyWhereThereIsNone) {
+TEST(Rdma, IsEmptyIfThereIsNone) {
   const HostTree node;
   EXPECT_TRUE(read_rdma(node.paths()).empty());
   EXPECT_TRUE(list_user_verbs(node.paths()).empty());

@@ -91,7 +91,7 @@ TEST_F(FileFollowerTest, GoesOnWhereTheRunBeforeStopped) {
   EXPECT_THAT(texts, ElementsAre("half", "three"));
 }
 
-TEST_F(FileFollowerTest, StartsAgainWhereTheFileWasWrittenAnew) {
+TEST_F(FileFollowerTest, StartsAgainIfTheFileWasWrittenAnew) {
   append("old one\nold two\n");
   LogPosition saved;
   {

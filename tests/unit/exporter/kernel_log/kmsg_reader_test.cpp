@@ -162,7 +162,7 @@ TEST_F(KmsgReaderTest, CountsWhatWasOverwrittenBetweenTwoRuns) {
   EXPECT_EQ(read(reader).lost_records, 9U);
 }
 
-TEST_F(KmsgReaderTest, TakesALargerBufferWhereTheRecordDoesNotFit) {
+TEST_F(KmsgReaderTest, TakesALargerBufferIfTheRecordDoesNotFit) {
   script.smallest_buffer = 40'000;
   script.say(6, 1, "long");
   KmsgReader reader = make();

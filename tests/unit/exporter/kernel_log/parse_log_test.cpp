@@ -66,7 +66,7 @@ TEST(ParseLog, PrintsTheLabelOfAKindWithoutNumbers) {
               HasSubstr(R"("kind":"amd_reset","code":"begin")"));
 }
 
-TEST(ParseLog, PrintsNoAddressWhereNoneIsKnown) {
+TEST(ParseLog, PrintsNoAddressIfNoneIsKnown) {
   EXPECT_THAT(output_for("NVRM: Xid (PCI:...): 145, RLW_RXPIPE Nonfatal XC0 i0 Link 11 (...)"),
               HasSubstr(R"("pci_bus_id":null)"));
 }
@@ -155,7 +155,7 @@ TEST(ParseLog, PrintsOneValidObjectForEachEventOfTheCorpus) {
   EXPECT_EQ(count, 121);
 }
 
-TEST(ParseLog, FailsWhereNobodyTakesTheOutput) {
+TEST(ParseLog, FailsIfNobodyTakesTheOutput) {
   std::istringstream in("NVRM: Xid (PCI:0000:4e:00): 46\n");
   std::ostringstream out;
   out.setstate(std::ios::badbit);

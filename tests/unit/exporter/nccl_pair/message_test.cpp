@@ -140,7 +140,7 @@ TEST(PairMessage, CutsWordsSoThatItFits) {
   EXPECT_EQ(heard->report.words.size(), kMostWordsBytes);
 }
 
-TEST(PairMessage, IsRefusedWhereItIsNone) {
+TEST(PairMessage, IsRefusedIfItIsNone) {
   for (const char* line :
        {"", "{}", "[]", "{\"ready\":false}", "{\"report\":\"lost\"}",
         R"({"report":"measured","wrong_values":0})",

@@ -148,7 +148,7 @@ TEST_F(NcclPairProcess, LittleMemoryMeansSmallerMessages) {
   EXPECT_THAT(both.second.details, AnyOf(HasSubstr("128 MiB"), HasSubstr("256 MiB")));
 }
 
-TEST_F(NcclPairProcess, FailsWhereItIsTooSlow) {
+TEST_F(NcclPairProcess, FailsIfItIsTooSlow) {
   const Both both = run({"--min-bus-bandwidth=1000000"});
 
   expect_both(both, 1, "fail");
@@ -156,7 +156,7 @@ TEST_F(NcclPairProcess, FailsWhereItIsTooSlow) {
   EXPECT_THAT(both.first.details, HasSubstr("wanted are 1000000.0 GB/s"));
 }
 
-TEST_F(NcclPairProcess, FailsOnBothSidesWhereOneAddsUpWrongly) {
+TEST_F(NcclPairProcess, FailsOnBothSidesIfOneAddsUpWrongly) {
   const Both both = run({}, "", "fault=wrong");
 
   expect_both(both, 1, "fail");
@@ -164,7 +164,7 @@ TEST_F(NcclPairProcess, FailsOnBothSidesWhereOneAddsUpWrongly) {
   EXPECT_EQ(both.first.details, both.second.details);
 }
 
-TEST_F(NcclPairProcess, FailsOnBothSidesWhereNcclFailsOnOne) {
+TEST_F(NcclPairProcess, FailsOnBothSidesIfNcclFailsOnOne) {
   const Both both = run({}, "fault=fail");
 
   expect_both(both, 1, "fail");
@@ -174,21 +174,21 @@ TEST_F(NcclPairProcess, FailsOnBothSidesWhereNcclFailsOnOne) {
   EXPECT_EQ(both.first.details, both.second.details);
 }
 
-TEST_F(NcclPairProcess, FailsAtItsTimeOutWhereAllReduceHangs) {
+TEST_F(NcclPairProcess, FailsAtItsTimeOutIfAllReduceHangs) {
   const Both both = run({"--timeout=20s"}, "", "fault=hang");
 
   expect_both(both, 1, "fail");
   EXPECT_THAT(both.first.details, HasSubstr("still running all_reduce"));
 }
 
-TEST_F(NcclPairProcess, CannotTellAtItsTimeOutWhereTheCommunicatorIsNotJoined) {
+TEST_F(NcclPairProcess, CannotTellAtItsTimeOutIfTheCommunicatorIsNotJoined) {
   const Both both = run({"--timeout=12s"}, "", "fault=hang-join");
 
   expect_both(both, 3, "error");
   EXPECT_THAT(both.first.details, HasSubstr("still joining NCCL's communicator"));
 }
 
-TEST_F(NcclPairProcess, CannotTellWhereOneSideCannotJoin) {
+TEST_F(NcclPairProcess, CannotTellIfOneSideCannotJoin) {
   const Both both = run({}, "", "fault=fail-join");
 
   expect_both(both, 3, "error");
@@ -228,7 +228,7 @@ TEST_F(NcclPairProcess, TheRightRankOneComesInAfterThatOfAnotherPair) {
   EXPECT_EQ(end_of(*stale).exit_code, 3);
 }
 
-TEST_F(NcclPairProcess, CannotTellWhereTheNodesDiffer) {
+TEST_F(NcclPairProcess, CannotTellIfTheNodesDiffer) {
   Both both = run({}, "", "gpus=4");
   expect_both(both, 3, "error");
   for (const Said& said : {both.first, both.second})

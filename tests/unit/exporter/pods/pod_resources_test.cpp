@@ -52,7 +52,7 @@ TEST(PodResources, SayWhichContainerHasWhichGpu) {
               ElementsAre(Workload{"team-b", "notebook", "main"}));
 }
 
-TEST(PodResources, AreKnownAndEmptyWhereNoPodRuns) {
+TEST(PodResources, AreKnownAndEmptyIfNoPodRuns) {
   const auto workloads = parse_pod_resources("");
 
   ASSERT_TRUE(workloads.has_value());

@@ -69,7 +69,7 @@ TEST_F(DcgmFamiliesTest, GiveTheLastXidAndNotACount) {
   EXPECT_THAT(line, testing::EndsWith("} 31"));
 }
 
-TEST_F(DcgmFamiliesTest, SayZeroWhereNoXidWasSeen) {
+TEST_F(DcgmFamiliesTest, SayZeroIfNoXidWasSeen) {
   snapshot.state = State{};
 
   EXPECT_THAT(text(), HasSubstr("err_code=\"0\",err_msg=\"No Error\"} 0\n"));

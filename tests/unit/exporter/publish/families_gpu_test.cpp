@@ -87,7 +87,7 @@ TEST(GpuFamilies, SumTheLinksOfAGpu) {
   EXPECT_THAT(out, Not(HasSubstr("gpuward_gpu_single_link")));
 }
 
-TEST(GpuFamilies, LeaveOutTheSumWhereAnActiveLinkDoesNotSay) {
+TEST(GpuFamilies, LeaveOutTheSumIfAnActiveLinkDoesNotSay) {
   GpuReading reading = filled_reading(0);
   reading.links[3].crc_flit_errors.reset();
   reading.links[4].replay_errors.reset();
@@ -191,7 +191,7 @@ TEST(GpuFamilies, SayThatAGpuIsLost) {
   EXPECT_THAT(out, HasSubstr(series("gpuward_gpu_answers", "", "0")));
 }
 
-TEST(GpuFamilies, HaveTheMarginsAtWhichTheDriverActsWhereItHasNoDegrees) {
+TEST(GpuFamilies, HaveTheMarginsAtWhichTheDriverActsIfItHasNoDegrees) {
   GpuReading reading = filled_reading(0);
   const auto margin = [](const char* threshold, const char* value) {
     return series("gpuward_gpu_temperature_margin_threshold_celsius",

@@ -46,7 +46,7 @@ TEST_F(NodeFamiliesTest, SayAloudThatNobodyKnowsWhatThisMachineMustHave) {
   EXPECT_THAT(out, Not(HasSubstr("gpuward_gpus_expected")));
 }
 
-TEST_F(NodeFamiliesTest, ExpectWhatTheMachineHasHadOrItsLabelsSayWhereNoProfileIs) {
+TEST_F(NodeFamiliesTest, ExpectWhatTheMachineHasHadOrItsLabelsSayIfNoProfileIs) {
   snapshot.instance = {.type = "p9.metal", .source = "imdsv2"};
   snapshot.state.machine.most = {{Vendor::kNvidia, 7}};
   snapshot.state.machine.labelled = {{Vendor::kNvidia, 8}};

@@ -157,7 +157,7 @@ TEST_F(LokiPusherTest, LosesTheLastLinesOfAStormAndCountsThem) {
 }
 
 // However long one waits, the rate limit of a real Loki lets no larger push through.
-TEST_F(LokiPusherTest, SendsLessAtATimeWhereLokiTakesNoMore) {
+TEST_F(LokiPusherTest, SendsLessAtATimeIfLokiTakesNoMore) {
   start(503);
   pusher_->offer("first", clock_.wall());
   expect("a try", [&] { return clock_.sleepers() == 1; });

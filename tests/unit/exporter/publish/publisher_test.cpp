@@ -187,7 +187,7 @@ TEST(PublisherFailure, FailsTheScrapeInsteadOfServingOldNumbersAndRecovers) {
   EXPECT_TRUE(support::wait_until([&] { return status() == 200; }, "a good scrape"));
 }
 
-TEST(Readiness, IsGoodWhereNothingIsWrong) {
+TEST(Readiness, IsGoodIfNothingIsWrong) {
   Health health;
   health.kernel_log_fault.reset();
 

@@ -55,7 +55,7 @@ TEST(KnownMachine, OfAStateFileBeforeItIsNotKnown) {
   EXPECT_EQ(read->machine, KnownMachine());
 }
 
-TEST(KnownMachine, BeginsAnewWhereTheFirmwareIsOfAnotherOne) {
+TEST(KnownMachine, BeginsAnewIfTheFirmwareIsOfAnotherOne) {
   for (const Machine& other : {Machine{"another", kMachine.product_name},
                                Machine{kMachine.system_uuid, "PowerEdge R750"}}) {
     LatchedState latched = with_a_lost_gpu();

@@ -104,7 +104,7 @@ TEST(StateFile, MakesItsFolderAtTheStartForThoseWhoLeaveRequestsThere) {
   EXPECT_TRUE(std::filesystem::is_directory(folder));
 }
 
-TEST(StateFile, IsEmptyWhereThereIsNone) {
+TEST(StateFile, IsEmptyIfThereIsNone) {
   const support::TempDir folder;
 
   const auto loaded = StateFile(folder.path()).load();
@@ -139,7 +139,7 @@ INSTANTIATE_TEST_SUITE_P(
         R"("offset":-1,"fingerprint":0},"counters":[7],"findings":"x","uuids":[],)"
         R"("dropped_events":0,"findings_updated_ms":0})"));
 
-TEST(StateFile, IsSetAsideWhereItCannotBeRead) {
+TEST(StateFile, IsSetAsideIfItCannotBeRead) {
   const support::TempDir folder;
   std::filesystem::create_symlink("state.json", folder / "state.json");  // ELOOP, for root too
   const StateFile file(folder.path());

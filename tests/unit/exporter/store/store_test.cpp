@@ -42,7 +42,7 @@ TEST(Store, ChangesItsVersionForEventsAndNotForOrdinaryLines) {
   EXPECT_NE(store.version(), before);
 }
 
-TEST(Store, ChangesItsVersionOnlyWhereHealthHasChanged) {
+TEST(Store, ChangesItsVersionOnlyIfHealthHasChanged) {
   Store store({});
   store.update_health([](Health& health) { health.kernel_log_fault = "no"; });
   const std::uint64_t before = store.version();

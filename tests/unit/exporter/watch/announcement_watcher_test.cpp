@@ -105,7 +105,7 @@ TEST_F(AnnouncementWatcherTest, AsksNobodyOnAMachineThatIsInNoCloud) {
   EXPECT_THAT(store.state().checks, IsEmpty());
 }
 
-TEST_F(OnEc2, AsksNobodyWhereTheSettingsSaySo) {
+TEST_F(OnEc2, AsksNobodyIfTheSettingsSaySo) {
   Settings settings;
   settings.announcements.cloud = "none";
   policy.set(settings);

@@ -48,7 +48,7 @@ TEST_F(DriverXid, IsJudgedByTheCatalogueAndKnowsWhoWasHit) {
   EXPECT_THAT(seen.line, HasSubstr("Xid 79"));
 }
 
-TEST_F(DriverXid, IsMonitorAtMostWhereTheTextOfItsLineDecides) {
+TEST_F(DriverXid, IsMonitorAtMostIfTheTextOfItsLineDecides) {
   for (const std::uint32_t code : {74U, 144U, 145U, 146U, 147U, 148U, 149U, 150U, 154U}) {
     const Observation seen = observe(code);
     EXPECT_LE(seen.verdict.severity, Severity::kMonitor) << code;
@@ -56,7 +56,7 @@ TEST_F(DriverXid, IsMonitorAtMostWhereTheTextOfItsLineDecides) {
   EXPECT_THAT(observe(74).verdict.why, HasSubstr("kernel log"));
 }
 
-TEST_F(DriverXid, IsWhatTheOperatorSaysAlsoWhereTheTextWouldDecide) {
+TEST_F(DriverXid, IsWhatTheOperatorSaysAlsoIfTheTextWouldDecide) {
   options.xid[74].severity = Severity::kIsolate;
 
   EXPECT_EQ(observe(74).verdict.severity, Severity::kIsolate);

@@ -58,7 +58,7 @@ TEST(GpuInventory, HasNoGpuThatNeverSaidWhereItIs) {
   EXPECT_THAT(uuids_of(gpus_of(report, {})), ElementsAre("GPU-0"));
 }
 
-TEST(GpuInventory, IsEmptyAndNoFaultWhereThereIsNoLibrary) {
+TEST(GpuInventory, IsEmptyAndNoFaultIfThereIsNoLibrary) {
   GpuTelemetry telemetry;
   telemetry.state = WorkerState::kAnswering;
   telemetry.report = std::make_shared<const GpuReport>();
@@ -71,7 +71,7 @@ TEST(GpuInventory, IsNotKnownBeforeTheFirstAnswer) {
   EXPECT_TRUE(inventory_fault_of({}).has_value());
 }
 
-TEST(GpuInventory, IsNotKnownWhereADriverDoesNotWorkAndSaysWhy) {
+TEST(GpuInventory, IsNotKnownIfADriverDoesNotWorkAndSaysWhy) {
   auto report = std::make_shared<GpuReport>();
   report->vendors = {report_of(Vendor::kNvidia, LibraryState::kUnusable)};
   report->vendors[0].fault = "Driver/library version mismatch";

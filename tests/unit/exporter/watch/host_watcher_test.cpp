@@ -69,7 +69,7 @@ TEST_F(HostWatcherTest, TakesTheTypeThatTheSettingsName) {
   EXPECT_EQ(store.snapshot().instance.gpus_expected, 1U);
 }
 
-TEST_F(HostWatcherTest, LooksAtTheBusAlsoWhereNobodyKnowsTheType) {
+TEST_F(HostWatcherTest, LooksAtTheBusAlsoIfNobodyKnowsTheType) {
   tree.with_amd_gpus(8);
   answer = InstanceType{"", InstanceTypeSource::kUnknown, {"nobody answered"}};
 

@@ -42,7 +42,7 @@ TEST_F(AddRecord, JudgesAnEventAndKeepsItsTimeAndLine) {
   EXPECT_EQ(seen.line, kXid79);
 }
 
-TEST_F(AddRecord, TakesTheTimeOfReadingWhereTheRecordHasNone) {
+TEST_F(AddRecord, TakesTheTimeOfReadingIfTheRecordHasNone) {
   EXPECT_EQ(add({kXid79, Writer::kKernel}).observations.front().seen, at_second(9));
 }
 
@@ -53,7 +53,7 @@ TEST_F(AddRecord, MarksWhatUserSpaceHasWritten) {
   EXPECT_EQ(batch.numbers.user_space_lines, 1U);
 }
 
-TEST_F(AddRecord, RefusesOrTrustsUserSpaceWhereToldSo) {
+TEST_F(AddRecord, RefusesOrTrustsUserSpaceIfToldSo) {
   EXPECT_TRUE(add({kXid79, Writer::kUserSpace}, UserSpaceLines::kRefuse).observations.empty());
   EXPECT_EQ(add({kXid79, Writer::kUserSpace}, UserSpaceLines::kTrust).observations.front().evidence,
             Evidence::kKernel);

@@ -94,7 +94,7 @@ TEST_F(JobPeersTest, AreTiedByThoseThatAreOut) {
 }
 
 // One that was begun again and withdrawn says no more of the node, whatever it had said before.
-TEST_F(JobPeersTest, AreOutByTheirOwnDiagnosticOnlyWhereItCountsStill) {
+TEST_F(JobPeersTest, AreOutByTheirOwnDiagnosticOnlyIfItCountsStill) {
   Remediation& remediation = add("a", "JobSet x/one").remediation;
   StepRecord test = intended_step(Step::kQuarantineJob, Severity::kIsolate, WallTime(), {});
   test.result = StepResult::kFailed;
@@ -104,7 +104,7 @@ TEST_F(JobPeersTest, AreOutByTheirOwnDiagnosticOnlyWhereItCountsStill) {
   EXPECT_FALSE(is_out_by_own_diagnostics(remediation));
 }
 
-TEST_F(JobPeersTest, AreComingWhereTheirWayBackLeadsThere) {
+TEST_F(JobPeersTest, AreComingIfTheirWayBackLeadsThere) {
   all_.reserve(8);
   add("a", "JobSet x/one");
   add("b", "JobSet x/one").remediation.status.steps.pop_back();
@@ -151,7 +151,7 @@ TEST_F(JobPeersTest, AreNotComingOnceTheyAreClosed) {
   EXPECT_THAT(names(seen_by(0).out), ElementsAre("b"));
 }
 
-TEST_F(JobPeersTest, AreOutWhereTheyWereClosedSince) {
+TEST_F(JobPeersTest, AreOutIfTheyWereClosedSince) {
   all_.reserve(4);
   add("a", "JobSet x/one", minutes(60));
   for (const int closed : {59, 61}) {

@@ -167,7 +167,7 @@ TEST_F(JobSteps, UploadEvidenceNowhereByDefault) {
   EXPECT_EQ(string_at(pod["containers"][0]["env"].back(), "value"), "");
 }
 
-TEST_F(JobSteps, MakeNothingWhereTheyMayNot) {
+TEST_F(JobSteps, MakeNothingIfTheyMayNot) {
   allowed_ = fail(ErrorKind::kCancelled, "the switch is on");
 
   const auto progress = begin();
@@ -195,14 +195,14 @@ TEST_F(JobSteps, TakeTheJobOfATryWhoseAnswerWasLostForTheirs) {
 }
 
 // The process died between the intent and the Job. All that must be true is looked at again first.
-TEST_F(JobSteps, SayThatNothingWasDoneWhereTheirJobWasNeverMade) {
+TEST_F(JobSteps, SayThatNothingWasDoneIfTheirJobWasNeverMade) {
   const auto progress = watch();
 
   EXPECT_EQ(progress.result, StepResult::kIntended);
   EXPECT_EQ(made(), 0U);
 }
 
-TEST_F(JobSteps, DoNotKnowWhetherTheirJobWasMadeWhereNoAnswerCame) {
+TEST_F(JobSteps, DoNotKnowWhetherTheirJobWasMadeIfNoAnswerCame) {
   kube_.add_fault({.kind = fakes::FaultKind::kDropAfter, .method = "POST"});
 
   EXPECT_FALSE(action().begin(request()));
@@ -245,7 +245,7 @@ TEST_F(JobSteps, SayThatSomebodyHasDeletedTheirJob) {
   EXPECT_TRUE(needs_operator(progress));
 }
 
-TEST_F(JobSteps, NeedAHumanWhereTheirJobIsRefused) {
+TEST_F(JobSteps, NeedAHumanIfTheirJobIsRefused) {
   kube_.add_fault({.kind = fakes::FaultKind::kForbidden, .method = "POST"});
 
   const auto progress = begin();
@@ -286,7 +286,7 @@ TEST_F(JobSteps, LeaveAJobThatMayNotBeDeletedToItsOwnDeadline) {
   EXPECT_TRUE(kube_.has(path()));
 }
 
-TEST_F(JobSteps, DeleteTheirOwnJobWhereTheyAreAbandoned) {
+TEST_F(JobSteps, DeleteTheirOwnJobIfTheyAreAbandoned) {
   EXPECT_TRUE(action().abandon(request())) << "there is none";
   begin();
   kube_.patch(path(), {{"metadata", {{"labels", {{"gpuward.dev/step", "other"}}}}}});
@@ -515,23 +515,23 @@ TEST_F(ResetByVendor, TakesTheTemplateThatThePolicyNamesForAmd) {
   EXPECT_EQ(command(), R"(["mine"])");
 }
 
-TEST_F(ResetByVendor, IsLeftToAnOperatorWhereNobodySaysWhoseTheGpusAre) {
+TEST_F(ResetByVendor, IsLeftToAnOperatorIfNobodySaysWhoseTheGpusAre) {
   set_resources({"cpu"});
   expect_held("no resource and no label of it says whose GPUs it has");
 }
 
-TEST_F(ResetByVendor, IsLeftToAnOperatorWhereTheyAreOfTwoVendors) {
+TEST_F(ResetByVendor, IsLeftToAnOperatorIfTheyAreOfTwoVendors) {
   set_resources({"nvidia.com/gpu", "amd.com/gpu"});
   expect_held("more than one vendor");
 }
 
-TEST_F(ResetByVendor, IsLeftToAnOperatorWhereTheCommandIsOfAnotherVendor) {
+TEST_F(ResetByVendor, IsLeftToAnOperatorIfTheCommandIsOfAnotherVendor) {
   set_resources({"amd.com/gpu"});
   step_.job.command = {"nvidia-smi", "--gpu-reset"};
   expect_held("its GPUs are of AMD, and the command of gpu-reset runs the tools of NVIDIA");
 }
 
-TEST_F(ResetByVendor, IsLeftToAnOperatorWhereThereIsNoTemplate) {
+TEST_F(ResetByVendor, IsLeftToAnOperatorIfThereIsNoTemplate) {
   set_resources({"amd.com/gpu"});
   JobsPolicy jobs;
   jobs.template_files["gpu-reset"] = "/etc/gpuward/nvidia.json";

@@ -46,7 +46,7 @@ TEST_F(NcclPairs, FindTheCulpritOfThreeAndLetTheOthersGoOn) {
   EXPECT_EQ(made(), 4U);
 }
 
-TEST_F(NcclPairs, FindTheCulpritWhereItLeads) {
+TEST_F(NcclPairs, FindTheCulpritIfItLeads) {
   for (const char* name : {"gpu-01", "gpu-02", "gpu-03", "gpu-04"}) add(name);
 
   play([](const std::string& a, const std::string& b) { return a != "gpu-01" && b != "gpu-01"; });
@@ -165,7 +165,7 @@ TEST_F(NcclPairs, FailTogetherAsSoonAsOneSideSaysSoAndEndTheOther) {
   EXPECT_EQ(pair_tests_in(record("gpu-01").facts)[0].result, PairResult::kFailed);
 }
 
-TEST_F(NcclPairs, WaitForTheOtherSideWhereOneHasPassed) {
+TEST_F(NcclPairs, WaitForTheOtherSideIfOneHasPassed) {
   begin_two();
   end_job("gpu-01", 0);
   look_all(2);
@@ -178,7 +178,7 @@ TEST_F(NcclPairs, WaitForTheOtherSideWhereOneHasPassed) {
   EXPECT_TRUE(is_good("gpu-02"));
 }
 
-TEST_F(NcclPairs, SayNothingOfTheNodesWhereTheProgramCannotTell) {
+TEST_F(NcclPairs, SayNothingOfTheNodesIfTheProgramCannotTell) {
   begin_two();
 
   for (int i = 0; i < 2; ++i) {
@@ -255,7 +255,7 @@ TEST_F(NcclPairs, SayThatSomebodyHasDeletedAJob) {
   EXPECT_THAT(running_jobs(), IsEmpty());
 }
 
-TEST_F(NcclPairs, MakeNothingWhereTheyMayNot) {
+TEST_F(NcclPairs, MakeNothingIfTheyMayNot) {
   add("gpu-01");
   add("gpu-02");
   allowed_ = fail(ErrorKind::kForbidden, "the switch is on");
@@ -270,7 +270,7 @@ TEST_F(NcclPairs, MakeNothingWhereTheyMayNot) {
   EXPECT_EQ(made(), 2U);
 }
 
-TEST_F(NcclPairs, NeedAHumanWhereTheirJobsAreRefused) {
+TEST_F(NcclPairs, NeedAHumanIfTheirJobsAreRefused) {
   add("gpu-01");
   add("gpu-02");
   add("gpu-03");
@@ -308,7 +308,7 @@ TEST_F(NcclPairs, AreDoneAtOnceForANodeThatFailedAlone) {
   EXPECT_EQ(made(), 0U);
 }
 
-TEST_F(NcclPairs, AreDoneWhereTheOthersWereKeptOutByTheirOwnDiagnostics) {
+TEST_F(NcclPairs, AreDoneIfTheOthersWereKeptOutByTheirOwnDiagnostics) {
   add("gpu-01");
   Remediation& other = add_coming("gpu-02").remediation;
   other.status.phase = Phase::kHeld;
@@ -514,7 +514,7 @@ TEST_F(NcclPairs, GiveUpATestThatNeverEndsAndTryItOnceMore) {
   EXPECT_THAT(pair_tests_in(record("gpu-01").facts), SizeIs(2));
 }
 
-TEST_F(NcclPairs, DoNotHangWhereTheirLeaderDoesNotGoOn) {
+TEST_F(NcclPairs, DoNotHangIfTheirLeaderDoesNotGoOn) {
   begin_two();
   clock_.advance(minutes(42));
 
@@ -564,7 +564,7 @@ TEST_F(NcclPairs, OfTwoLeadersTheGreaterEndsItsJobsAndFollows) {
   EXPECT_EQ(look("gpu-02").message, "gpu-01 leads the tests of the nodes that failed together");
 }
 
-TEST_F(NcclPairs, BeginAnewWhereTheirLeaderIsCancelled) {
+TEST_F(NcclPairs, BeginAnewIfTheirLeaderIsCancelled) {
   for (const char* name : {"gpu-01", "gpu-02", "gpu-03"}) add(name);
   look_all(3);
   ASSERT_THAT(running_jobs(), SizeIs(2));

@@ -129,7 +129,7 @@ TEST_F(ReplacementWaitTest, CountsFromTheSecondInWhichTheEndWasIntended) {
 }
 
 // An autoscaler makes the node for the pods that the drain has evicted, long before an approval.
-TEST_F(ReplacementWaitTest, CountsFromTheDrainWhereThereWasOne) {
+TEST_F(ReplacementWaitTest, CountsFromTheDrainIfThereWasOne) {
   remediation.status.steps.push_back(
       intended_step(Step::kDrain, Severity::kIsolate, kEndIntended - minutes(40), {}));
 
@@ -202,7 +202,7 @@ TEST_F(ReplacementWaitTest, SaysNothingOfNodesOfOtherPools) {
   EXPECT_TRUE(reports.asked.empty());
 }
 
-TEST_F(ReplacementWaitTest, TakesANodeOfAnyPoolWhereTheOldOneIsNotKnown) {
+TEST_F(ReplacementWaitTest, TakesANodeOfAnyPoolIfTheOldOneIsNotKnown) {
   remediation.status.steps[0].facts = {{kInstanceFact, "aws:///a/i-gpu-01"}};
   kube::Node other = a_gpu_node("any-07");
   other.meta.labels.clear();
@@ -241,7 +241,7 @@ TEST_F(ReplacementWaitTest, SaysThatThereIsNobodyToAsk) {
   EXPECT_THAT(progress->message, HasSubstr("--prometheus.url"));
 }
 
-TEST_F(ReplacementWaitTest, BeginsAnewWithAnotherNodeWhereTheFirstOneTurnsBad) {
+TEST_F(ReplacementWaitTest, BeginsAnewWithAnotherNodeIfTheFirstOneTurnsBad) {
   joins(a_gpu_node("gpu-07"));
   (void)look();
   joins(a_gpu_node("gpu-08"));

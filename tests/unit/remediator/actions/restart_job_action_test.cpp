@@ -118,7 +118,7 @@ TEST_F(RestartJobActionTest, AProgramThatStillRunsAfterTheStepsTimeIsEnded) {
   EXPECT_THAT(progress.message, HasSubstr("was ended"));
 }
 
-TEST_F(RestartJobActionTest, AProgramIsEndedWhereTheStepIsLeft) {
+TEST_F(RestartJobActionTest, AProgramIsEndedIfTheStepIsLeft) {
   step_.program = {"/bin/sleep", "1000"};
   ASSERT_EQ(begin().result, StepResult::kRunning);
 
@@ -127,7 +127,7 @@ TEST_F(RestartJobActionTest, AProgramIsEndedWhereTheStepIsLeft) {
   EXPECT_EQ(watch().result, StepResult::kFailed);
 }
 
-TEST_F(RestartJobActionTest, CallsNobodyWhereNoJobHasLostAPod) {
+TEST_F(RestartJobActionTest, CallsNobodyIfNoJobHasLostAPod) {
   remediation_.status.steps[0].facts.clear();
 
   EXPECT_EQ(begin().result, StepResult::kDone);
@@ -239,7 +239,7 @@ TEST_F(RestartOfJobsTest, RestartsMoreJobsThanARecordHasFacts) {
   }
 }
 
-TEST_F(RestartOfJobsTest, HasFailedWhereOneJobHasNotRestarted) {
+TEST_F(RestartOfJobsTest, HasFailedIfOneJobHasNotRestarted) {
   kube_.access().deny({.user = {}, .verb = "get", .resource = "jobsets"});
   (void)begin();
   (void)watch();
@@ -260,7 +260,7 @@ TEST_F(RestartOfJobsTest, RestartsNothingASecondTime) {
 }
 
 // A process has died before it could write down who restarts the jobs: nothing was done.
-TEST_F(RestartOfJobsTest, AreIntendedAnewWhereNothingWasDone) {
+TEST_F(RestartOfJobsTest, AreIntendedAnewIfNothingWasDone) {
   EXPECT_EQ(watch().result, StepResult::kIntended);
   EXPECT_TRUE(all_run());
 }
@@ -284,7 +284,7 @@ TEST_F(RestartOfJobsTest, AreResumedByWhoeverWatchesNext) {
   EXPECT_TRUE(all_run());
 }
 
-TEST_F(RestartOfJobsTest, AreResumedWhereThePolicyNamesAProgramByNow) {
+TEST_F(RestartOfJobsTest, AreResumedIfThePolicyNamesAProgramByNow) {
   (void)begin();
   (void)watch();
   calls("exit 0");
@@ -295,7 +295,7 @@ TEST_F(RestartOfJobsTest, AreResumedWhereThePolicyNamesAProgramByNow) {
   EXPECT_EQ(told(), "");
 }
 
-TEST_F(RestartOfJobsTest, AreResumedWhereTheStepIsLeft) {
+TEST_F(RestartOfJobsTest, AreResumedIfTheStepIsLeft) {
   (void)begin();
   (void)watch();
   step_ = planned(Step::kRestartJob);
@@ -307,7 +307,7 @@ TEST_F(RestartOfJobsTest, AreResumedWhereTheStepIsLeft) {
 }
 
 // Also where the answer would be the same again: no job is left behind.
-TEST_F(RestartOfJobsTest, AreNotGivenUpWhereTheyCannotBeResumed) {
+TEST_F(RestartOfJobsTest, AreNotGivenUpIfTheyCannotBeResumed) {
   (void)begin();
   (void)watch();
   kube_.access().deny({.user = {}, .verb = "patch", .resource = "jobsets"});

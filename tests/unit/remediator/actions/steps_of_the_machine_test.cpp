@@ -106,7 +106,7 @@ TEST_F(Reboot, AsksOnceForTheMachineBehindTheNode) {
   EXPECT_EQ(provider.machines[0].remediation, "gpu-01-ab-1");
 }
 
-TEST_F(Reboot, AsksNobodyWhereItMayNot) {
+TEST_F(Reboot, AsksNobodyIfItMayNot) {
   allowed = fail(ErrorKind::kCancelled, "the switch is on");
 
   const auto progress = begin(a_node("boot-1"));
@@ -116,7 +116,7 @@ TEST_F(Reboot, AsksNobodyWhereItMayNot) {
   EXPECT_TRUE(provider.machines.empty());
 }
 
-TEST_F(Reboot, AsksNobodyWhereItCouldNotTellThatTheNodeHasRestarted) {
+TEST_F(Reboot, AsksNobodyIfItCouldNotTellThatTheNodeHasRestarted) {
   const auto progress = begin(a_node(""));
 
   EXPECT_EQ(progress.result, StepResult::kFailed);
@@ -140,7 +140,7 @@ TEST_F(Reboot, TellsARefusalFromAnAnswerThatNeverCame) {
   EXPECT_EQ(progress.facts.at(kCallFact), "unknown");
 }
 
-TEST_F(Reboot, WaitsWhereItIsNotAcceptedNow) {
+TEST_F(Reboot, WaitsIfItIsNotAcceptedNow) {
   for (const ErrorKind kind : {ErrorKind::kOverloaded, ErrorKind::kBlocked}) {
     provider.answer = fail(kind, "RequestLimitExceeded");
     const auto progress = begin(a_node("boot-1"));
@@ -180,7 +180,7 @@ TEST_F(Reboot, SaysOnlyOfAnAcceptedRestartThatItIsWaitedFor) {
   EXPECT_EQ(watch(a_node("boot-1")).message, "waiting for the node to come back in another boot");
 }
 
-TEST_F(Reboot, HasFailedWhereTheNodeHasAnotherInstance) {
+TEST_F(Reboot, HasFailedIfTheNodeHasAnotherInstance) {
   kube::Node other = a_node("boot-2");
   other.provider_id = "aws:///a/i-2";
 

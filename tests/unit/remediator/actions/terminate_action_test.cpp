@@ -121,7 +121,7 @@ TEST_F(TerminateActionTest, IsDoneWhenTheMachineIsGoneAndTheNodeWithIt) {
   EXPECT_EQ(action_.watch(request())->result, StepResult::kRunning) << "that proves nothing";
 }
 
-TEST_F(TerminateActionTest, SaysWhatAnEndingMachineWaitsForWhereItsProviderKnows) {
+TEST_F(TerminateActionTest, SaysWhatAnEndingMachineWaitsForIfItsProviderKnows) {
   provider_.is = MachineFate(Fate::kEnding, "Auto Scaling group gpu has it in Terminating:Wait");
   EXPECT_EQ(action_.watch(request())->message,
             "waiting for its machine to end: Auto Scaling group gpu has it in Terminating:Wait");
@@ -137,7 +137,7 @@ TEST_F(TerminateActionTest, RemembersWhetherTheCallWasAccepted) {
 }
 
 // An answer that it runs may be of before the call.
-TEST_F(TerminateActionTest, PassesTheGuardsAnewWhereTheCallHasNotArrivedForLong) {
+TEST_F(TerminateActionTest, PassesTheGuardsAnewIfTheCallHasNotArrivedForLong) {
   provider_.is = Fate::kRuns;
   recorded(intended_step(Step::kTerminate, Severity::kIsolate, clock_.wall(), request().facts));
 
@@ -149,7 +149,7 @@ TEST_F(TerminateActionTest, PassesTheGuardsAnewWhereTheCallHasNotArrivedForLong)
   EXPECT_EQ(look().result, StepResult::kIntended);
 }
 
-TEST_F(TerminateActionTest, TellsAHumanWhereWhatWasAcceptedIsContradictedForLong) {
+TEST_F(TerminateActionTest, TellsAHumanIfWhatWasAcceptedIsContradictedForLong) {
   provider_.is = Fate::kRuns;
   recorded(intended_step(Step::kTerminate, Severity::kIsolate, clock_.wall(), request().facts));
   remediation_.status.steps.back().facts[kCallFact] = "accepted";
@@ -171,7 +171,7 @@ TEST_F(TerminateActionTest, TellsAHumanWhereWhatWasAcceptedIsContradictedForLong
   EXPECT_THAT(progress.message, HasSubstr("was accepted, and its provider says since"));
 }
 
-TEST_F(TerminateActionTest, WaitsWhereItIsNotAcceptedNow) {
+TEST_F(TerminateActionTest, WaitsIfItIsNotAcceptedNow) {
   for (const ErrorKind kind : {ErrorKind::kOverloaded, ErrorKind::kBlocked}) {
     provider_.answer = fail(kind, "RequestLimitExceeded");
     const auto held = action_.begin(request());
@@ -236,7 +236,7 @@ TEST_F(TerminateActionTest, Row22DoesAfterTheDeadlineWhatThePolicySays) {
   EXPECT_EQ(provider_.asked.size(), 1U);
 }
 
-TEST_F(TerminateActionTest, KeepsOnWaitingWhereItDoesNotKnowOfTheVolumes) {
+TEST_F(TerminateActionTest, KeepsOnWaitingIfItDoesNotKnowOfTheVolumes) {
   kube_.add_fault(
       {.kind = fakes::FaultKind::kForbidden, .path = ".*volumeattachments", .times = -1});
 

@@ -29,7 +29,7 @@ TEST(Breaker, OpensWithTheSixthNodeWithinTenMinutes) {
   EXPECT_THAT(six.breaker.why, HasSubstr("6 nodes got a new Remediation within 10m, 5 are"));
 }
 
-TEST(Breaker, StaysClosedWhereTheyComeSlowly) {
+TEST(Breaker, StaysClosedIfTheyComeSlowly) {
   const Ledger five = with_arrivals({}, 0, 5);
   EXPECT_FALSE(with_arrivals(five, 5, 1, kToday + minutes(10) + minutes(1)).breaker.open);
 }
@@ -39,7 +39,7 @@ TEST(Breaker, AllowsATenthOfALargeCluster) {
   EXPECT_TRUE(with_arrivals({}, 0, 101, kToday, 1000).breaker.open);
 }
 
-TEST(Breaker, CountsTheNumberAloneWhereNoCensusWasTakenYet) {
+TEST(Breaker, CountsTheNumberAloneIfNoCensusWasTakenYet) {
   EXPECT_FALSE(with_arrivals({}, 0, 5, kToday, 0).breaker.open);
   EXPECT_TRUE(with_arrivals({}, 0, 6, kToday, 0).breaker.open);
 }

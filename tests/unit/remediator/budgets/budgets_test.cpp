@@ -28,12 +28,12 @@ TEST(Budgets, GiveTheFirstSlotOfAHealthyCluster) {
   EXPECT_EQ(guard_of({}, fleet_of(10), {}, request_for(0, Impact::kTerminate)), "");
 }
 
-TEST(Budgets, RefuseWhereNoNodesAreKnown) {
+TEST(Budgets, RefuseIfNoNodesAreKnown) {
   for (const Impact impact : {Impact::kCordon, Impact::kDisrupt, Impact::kTerminate})
     EXPECT_EQ(guard_of({}, Fleet(), without_limits(), request_for(0, impact)), "budget.census");
 }
 
-TEST(Budgets, RefuseWhereNoNodesAreKnownEvenToHimWhoHoldsASlot) {
+TEST(Budgets, RefuseIfNoNodesAreKnownEvenToHimWhoHoldsASlot) {
   const Ledger ledger = with_taken({}, fleet_of(3), 0, Impact::kDisrupt);
   EXPECT_EQ(guard_of(ledger, Fleet(), without_limits(), request_for(0, Impact::kDisrupt)),
             "budget.census");
@@ -111,7 +111,7 @@ TEST(Budgets, LimitEachRackAndNvlinkDomainToOneNode) {
   }
 }
 
-TEST(Budgets, LimitNoRackWhereNoneIsNamed) {
+TEST(Budgets, LimitNoRackIfNoneIsNamed) {
   BudgetLimits limits = without_limits();
   limits.labels = BudgetLimits().labels;
   const Fleet fleet = fleet_of(4);
@@ -274,7 +274,7 @@ TEST_F(Terminations, AreNotFreedByDeletingRemediations) {
   EXPECT_TRUE(next(kToday + minutes(1)));
 }
 
-TEST_F(Terminations, AreCountedByADisruptionOnlyWhereItGoesOnToThem) {
+TEST_F(Terminations, AreCountedByADisruptionOnlyIfItGoesOnToThem) {
   ledger_ = with_taken(ledger_, fleet_, 0, Impact::kDisrupt);
   ledger_ = with_taken(ledger_, fleet_, 1, Impact::kDisrupt);
   EXPECT_FALSE(next(kToday));
@@ -347,7 +347,7 @@ TEST(Budgets, CountARemediationFromItsLastStartOn) {
   EXPECT_EQ(refused->retry_after, hours(23));
 }
 
-TEST(Budgets, NeverBeginWhereAWindowAllowsNothing) {
+TEST(Budgets, NeverBeginIfAWindowAllowsNothing) {
   BudgetLimits limits = without_limits();
   limits.terminations = {{{0, 0}, hours(1)}};
   const auto refused =
@@ -397,7 +397,7 @@ TEST(Budgets, DoNotTakeNodesWithASlotOrOfAnotherPoolForHealthy) {
             "budget.min-healthy");
 }
 
-TEST(Budgets, KeepTheLastNodeOfAPoolWhereOneMustRemain) {
+TEST(Budgets, KeepTheLastNodeOfAPoolIfOneMustRemain) {
   BudgetLimits limits;
   EXPECT_EQ(guard_of({}, fleet_of(1), limits, request_for(0, Impact::kDisrupt)), "");
   limits.min_healthy = {1, 0};

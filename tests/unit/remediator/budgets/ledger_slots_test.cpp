@@ -107,7 +107,7 @@ TEST_F(LedgerSlotsTest, GiveTheLastSlotOfAPoolToOneOnly) {
 }
 
 // The steps are those of what is announced, as the decision has them.
-TEST_F(LedgerSlotsTest, GrantTheTaintOfAMaintenanceWhereItsCordonHasToWait) {
+TEST_F(LedgerSlotsTest, GrantTheTaintOfAMaintenanceIfItsCordonHasToWait) {
   Policy policy;
   policy.mode = Mode::kFull;
   policy.maintenance[AnnouncementKind::kReboot].steps = {planned(Step::kTaint),
@@ -178,7 +178,7 @@ TEST_F(LedgerSlotsTest, TakeARestartFromBeforeTheRemediationForAnothersThatHadIt
 
 // Simulated, seed 29989: the clock went back, the record of the restart was not written, and the
 // Remediation was escalated for its own restart.
-TEST_F(LedgerSlotsTest, TakeARestartForTheirOwnWhereTheClockIsBehindTheApiServers) {
+TEST_F(LedgerSlotsTest, TakeARestartForTheirOwnIfTheClockIsBehindTheApiServers) {
   Remediation own = opened("gpu-01");
   own.created = clock_.wall() + minutes(12);
   ASSERT_FALSE(ask(own, Step::kReboot));
@@ -311,7 +311,7 @@ TEST_F(LedgerSlotsTest, RememberAMachineThatHasAnotherNameNow) {
   EXPECT_TRUE((*answer)->is_worn_out);
 }
 
-TEST_F(LedgerSlotsTest, OpenTheBreakerWhereTooManyArrive) {
+TEST_F(LedgerSlotsTest, OpenTheBreakerIfTooManyArrive) {
   Policy policy = *policy_.get();
   policy.budgets.breaker = {{1, 0}, minutes(10)};
   policy_.set(policy);
@@ -340,7 +340,7 @@ TEST_F(LedgerSlotsTest, FreeTheSlotOfARemediationThatIsClosed) {
   EXPECT_FALSE(ask(second, Step::kDrain));
 }
 
-TEST_F(LedgerSlotsTest, GiveNothingWhereTheLedgerIsGone) {
+TEST_F(LedgerSlotsTest, GiveNothingIfTheLedgerIsGone) {
   const Remediation first = opened("gpu-01");
   hear_nodes();
   hear_remediations();

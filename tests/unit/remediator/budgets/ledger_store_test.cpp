@@ -119,7 +119,7 @@ TEST_F(LedgerStoreTest, KeepsTheWindowsOverARestart) {
 }
 
 // As `etcdctl snapshot restore` leaves it: the same UID, an older text, another version.
-TEST_F(LedgerStoreTest, IsNotBelievedWhereItHasGoneBackToABackup) {
+TEST_F(LedgerStoreTest, IsNotBelievedIfItHasGoneBackToABackup) {
   std::string said;
   LedgerStore store(mine_.api,
                     {.ns = "default", .on_went_back = [&](const std::string& why) { said = why; }},
@@ -140,7 +140,7 @@ TEST_F(LedgerStoreTest, IsNotBelievedWhereItHasGoneBackToABackup) {
   EXPECT_TRUE(store.change(giving_back(0)));
 }
 
-TEST_F(LedgerStoreTest, HasNotGoneBackWhereItWasWrittenWhileAnAnswerWasOnItsWay) {
+TEST_F(LedgerStoreTest, HasNotGoneBackIfItWasWrittenWhileAnAnswerWasOnItsWay) {
   LateAnswers late(mine_.client);
   kube::Api api(ledger_api_options(), late, mine_.credentials, clock_);
   std::string said;
@@ -170,7 +170,7 @@ TEST_F(LedgerStoreTest, OpensNoBreakerThatAnOperatorHasClosedSinceARestoreWasNot
 }
 
 // Deleted, or of after the backup that was restored.
-TEST_F(LedgerStoreTest, IsMadeWithAnOpenBreakerWhereOneWasSeenBefore) {
+TEST_F(LedgerStoreTest, IsMadeWithAnOpenBreakerIfOneWasSeenBefore) {
   ASSERT_TRUE(mine_.store.read());
   kube_.remove(kLedger);
 
@@ -209,7 +209,7 @@ TEST_F(LedgerStoreTest, GivesTheLastSlotToOneOfTwoThatRace) {
 }
 
 // Who leads first is about to make it: nothing is lost, and nothing to be said.
-TEST(LedgerStoreFirst, IsNoLossWhereNoLedgerWasEverSeen) {
+TEST(LedgerStoreFirst, IsNoLossIfNoLedgerWasEverSeen) {
   fakes::FakeClock clock(fakes::FakeClock::Mode::kAutoAdvance);
   fakes::FakeKube kube(clock);
   LedgerUser user(kube, clock);
@@ -227,7 +227,7 @@ TEST(LedgerStoreFirst, IsNoLossWhereNoLedgerWasEverSeen) {
 }
 
 // Another thread of this process makes it just after this one was told that there is none.
-TEST(LedgerStoreFirst, IsNoLossWhereItIsMadeMeanwhile) {
+TEST(LedgerStoreFirst, IsNoLossIfItIsMadeMeanwhile) {
   fakes::FakeClock clock(fakes::FakeClock::Mode::kAutoAdvance);
   fakes::FakeKube kube(clock);
   LedgerUser user(kube, clock);
@@ -274,7 +274,7 @@ TEST_F(LedgerStoreTest, TakesASlotOnceAlthoughTheAnswerWasLost) {
   EXPECT_THAT(ledger.starts, SizeIs(1));
 }
 
-TEST_F(LedgerStoreTest, WritesNothingWhereNothingChanges) {
+TEST_F(LedgerStoreTest, WritesNothingIfNothingChanges) {
   ASSERT_TRUE(mine_.store.change([](Ledger&) { return Status(); }));
   EXPECT_FALSE(
       mine_.store.change([](Ledger&) -> Status { return fail(ErrorKind::kBlocked, "no"); }));
@@ -315,7 +315,7 @@ TEST_F(LedgerStoreTest, MakesNoLedgerOfWhatItWroteBeforeItWasGone) {
   EXPECT_FALSE(kube_.has(kLedger));
 }
 
-TEST_F(LedgerStoreTest, GivesNoSlotWhereTheLedgerCannotBeRead) {
+TEST_F(LedgerStoreTest, GivesNoSlotIfTheLedgerCannotBeRead) {
   for (const char* text : {"", "{}", "gpuward-ledger 1\n", "gpuward-ledger 2\n"}) {
     kube_.patch(kLedger, {{"data", {{"ledger", text}}}});
     bool is_asked = false;
@@ -333,7 +333,7 @@ TEST_F(LedgerStoreTest, GivesNoSlotWhereTheLedgerCannotBeRead) {
   EXPECT_EQ(writes(), 0U);
 }
 
-TEST_F(LedgerStoreTest, GivesNoSlotWhereTheLedgerIsGone) {
+TEST_F(LedgerStoreTest, GivesNoSlotIfTheLedgerIsGone) {
   kube_.remove(kLedger);
   EXPECT_EQ(mine_.store.change(taking(0)).error().kind, ErrorKind::kNotFound);
   EXPECT_EQ(mine_.store.read().error().kind, ErrorKind::kNotFound);
@@ -364,7 +364,7 @@ TEST_F(LedgerStoreTest, IsMadeByTheQuickerOfTwo) {
   EXPECT_EQ(mine_.store.read()->breaker.why, "theirs");
 }
 
-TEST_F(LedgerStoreTest, IsNotMadeWhereNobodyCanSayWhatWasSpent) {
+TEST_F(LedgerStoreTest, IsNotMadeIfNobodyCanSayWhatWasSpent) {
   kube_.remove(kLedger);
   const auto status = mine_.store.begin(
       []() -> Result<Ledger> { return fail(ErrorKind::kUnavailable, "no list"); });
@@ -474,7 +474,7 @@ TEST_F(LedgerStoreTest, LosesNoTaintToTheVersionBefore) {
   EXPECT_EQ(after.slots[0].impact, Impact::kCordon);
 }
 
-TEST_F(LedgerStoreTest, GivesNoSlotWhereTheTaintsCannotBeRead) {
+TEST_F(LedgerStoreTest, GivesNoSlotIfTheTaintsCannotBeRead) {
   for (const char* text : {"", "{}", "gpuward-taints 2\n", "gpuward-taints 1\n"}) {
     kube_.patch(kLedger, {{"data", {{"taints", text}}}});
     EXPECT_EQ(mine_.store.change(taking(0)).error().kind, ErrorKind::kInvalid) << text;

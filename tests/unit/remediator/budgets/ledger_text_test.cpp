@@ -67,12 +67,12 @@ TEST(LedgerText, IsFarUnderAMebibyteForFiveThousandNodes) {
   EXPECT_LT(encode_ledger(crowded(500, 500, 600, 501)).value().size(), 512U << 10U);
 }
 
-TEST(LedgerText, FitsIntoAConfigMapWhereItIsFullToTheLastEntry) {
+TEST(LedgerText, FitsIntoAConfigMapIfItIsFullToTheLastEntry) {
   EXPECT_TRUE(encode_ledger(crowded(kMaxSlots, kMaxStarts, kMaxAttempts, kMaxArrivals)));
   EXPECT_LT(kMaxLedgerBytes, 1U << 20U);
 }
 
-TEST(LedgerText, IsNotWrittenWhereItWouldNotFit) {
+TEST(LedgerText, IsNotWrittenIfItWouldNotFit) {
   Ledger ledger = crowded(kMaxSlots, 0, 0, 0);
   for (Slot& slot : ledger.slots) slot.node_uid = std::string(1000, 'x');
   const auto text = encode_ledger(ledger);

@@ -97,13 +97,13 @@ TEST(Rebuilding, OpensTheBreakerBecauseDeletedRemediationsAreNotKnown) {
   EXPECT_EQ(ledger.breaker.since, kNoon);
 }
 
-TEST(Rebuilding, ChangesNothingWhereNothingWasEverDone) {
+TEST(Rebuilding, ChangesNothingIfNothingWasEverDone) {
   EXPECT_EQ(rebuilt({}, {}, kNoon), Ledger());
   SpentRecord observed{"r0", "n0", uid_of(0), {}, {}, true, {}};
   EXPECT_EQ(rebuilt({}, std::vector{observed}, kNoon), Ledger());
 }
 
-TEST(Rebuilding, ChangesNothingWhereTheLedgerKnowsAll) {
+TEST(Rebuilding, ChangesNothingIfTheLedgerKnowsAll) {
   Ledger ledger = rebuilt({}, two_records(), kNoon);
   ledger = close_breaker(ledger, "ada", kNoon).value();
   EXPECT_EQ(rebuilt(ledger, two_records(), kNoon + hours(1)), ledger);

@@ -65,7 +65,7 @@ TEST(TaintBudget, BoundsEachPoolAndTheCluster) {
   EXPECT_EQ(refused->message, "pool a (10 nodes): 2 of 2 allowed are tainted");
 }
 
-TEST(TaintBudget, BoundsTheClusterWhereNoPoolIsSpent) {
+TEST(TaintBudget, BoundsTheClusterIfNoPoolIsSpent) {
   Fleet fleet = fleet_of(10);
   for (int n = 0; n < 10; ++n) fleet.nodes[uid_of(n)].place.pool = "p" + std::to_string(n);
   Ledger ledger = with_taken({}, fleet, 0, kTaint);
@@ -177,7 +177,7 @@ TEST(TaintBudget, RefusesANodeThatIsNotInTheCensus) {
   EXPECT_EQ(guard_of({}, Fleet(), {}, request_for(0, kTaint)), "budget.census");
 }
 
-TEST(TaintBudget, RefusesWhereTheLedgerIsFull) {
+TEST(TaintBudget, RefusesIfTheLedgerIsFull) {
   Ledger full;
   full.taints.resize(kMaxTaints);
   EXPECT_EQ(guard_of(full, fleet_of(3), without_limits(), request_for(0, kTaint)), "budget.ledger");

@@ -198,7 +198,7 @@ TEST_F(AwsRefusalsTest, WithoutTheRightToReadTheProtectionNoGroupIsAsked) {
   EXPECT_EQ(last_action(), "TerminateInstances");
 }
 
-TEST_F(AwsRefusalsTest, WhatAwsDoesNotKnowIsGoneOnlyWhereItWasSeen) {
+TEST_F(AwsRefusalsTest, WhatAwsDoesNotKnowIsGoneOnlyIfItWasSeen) {
   refuses(400, "InvalidInstanceID.NotFound");
   const auto unseen = provider_.fate(machine());
   ASSERT_FALSE(unseen);
@@ -297,7 +297,7 @@ TEST_F(AwsRefusalsTest, TheStatusChecksOfEc2AreProofs) {
   EXPECT_EQ(provider_.proofs(machine()).at(0).sign, ProofSign::kUnknown);
 }
 
-TEST_F(AwsRefusalsTest, NobodyIsAskedForProofsWhereEc2RestartsAndEndsNothing) {
+TEST_F(AwsRefusalsTest, NobodyIsAskedForProofsIfEc2RestartsAndEndsNothing) {
   policy_.set(Policy());
   EXPECT_TRUE(provider_.proofs(machine()).empty());
   EXPECT_TRUE(script_.requests.empty());

@@ -131,7 +131,7 @@ TEST_F(CommandProviderTest, IsNotAskedToEndWhatANodeClaimOwns) {
               HasSubstr("NodeClaim claim-1"));
 }
 
-TEST_F(CommandProviderTest, IsTheOneWhoRestartsMachinesWhereThereIsAProgram) {
+TEST_F(CommandProviderTest, IsTheOneWhoRestartsMachinesIfThereIsAProgram) {
   const auto all = make_providers({.policy = policy, .api = api, .clock = clock});
   EXPECT_THAT(all->reboot(machine(), support::given).error().message, HasSubstr("machines.reboot"));
   EXPECT_THAT(all->terminate(machine(), support::given).error().message,

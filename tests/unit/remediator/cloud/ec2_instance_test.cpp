@@ -99,7 +99,7 @@ TEST(Ec2Instance, SaysWhyItIsInItsState) {
   EXPECT_THAT(instance->reason, HasSubstr("Server.SpotInstanceTermination: A Spot Instance was"));
 }
 
-TEST(Ec2Instance, IsTheNodesWhereItsNameAndPlaceAgree) {
+TEST(Ec2Instance, IsTheNodesIfItsNameAndPlaceAgree) {
   EXPECT_EQ(difference_of(described(), node_of()), "");
   EXPECT_EQ(difference_of(described(), node_of(kDescribedId)), "");
   EXPECT_EQ(difference_of(described(),

@@ -74,7 +74,7 @@ TEST_F(KubernetesProviderTest, LeavesTheNodeClaimOfAnotherInstanceAlone) {
 }
 
 // A management cluster elsewhere, or a definition that somebody has deleted: no proof of anything.
-TEST_F(KubernetesProviderTest, ProvesNothingWhereTheClusterDoesNotKnowTheKind) {
+TEST_F(KubernetesProviderTest, ProvesNothingIfTheClusterDoesNotKnowTheKind) {
   const auto fate = provider_.fate(machine());
 
   ASSERT_FALSE(fate);

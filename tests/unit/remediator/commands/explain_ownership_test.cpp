@@ -37,7 +37,7 @@ class ExplainMarks : public ::testing::Test {
   Remediation remediation_;
 };
 
-TEST_F(ExplainMarks, SayNothingWhereNodeAndRecordAgree) {
+TEST_F(ExplainMarks, SayNothingIfNodeAndRecordAgree) {
   mark("gpu-01-1");
   EXPECT_EQ(said(), "");
   EXPECT_EQ(explain_ownership(kube::Node{}, {}), "");

@@ -102,7 +102,7 @@ Slot slot_of(const std::string& node, Impact impact, WallTime since) {
           .since = since};
 }
 
-TEST(Explain, SaysNothingOfACancelledAlertWhereTheExporterFindsNothingAnyMore) {
+TEST(Explain, SaysNothingOfACancelledAlertIfTheExporterFindsNothingAnyMore) {
   kube::Node node = joined("same", kStart);
   node.meta.labels["gpu-healthcheck.aws-samples.io/status"] = "pass";
 

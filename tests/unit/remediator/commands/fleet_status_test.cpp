@@ -191,7 +191,7 @@ TEST_F(FleetStatusTest, NamesWhatMayNotBeReadAndShowsTheRest) {
   EXPECT_THAT(text, AllOf(HasSubstr("Leader   ?\n"), HasSubstr("Waiting  1 ")));
 }
 
-TEST_F(FleetStatusTest, GivesUpWhereTheServerHasGone) {
+TEST_F(FleetStatusTest, GivesUpIfTheServerHasGone) {
   kube_.add_fault({.kind = fakes::FaultKind::kUnavailable, .times = -1});
 
   EXPECT_EQ(show_status(flags_, api_, clock_).error().kind, ErrorKind::kUnavailable);
@@ -313,7 +313,7 @@ TEST_F(FleetStatusTest, StopsThoughTheServerDoesNotSayWhoWeAre) {
   EXPECT_THAT(status(), HasSubstr(" by alice"));
 }
 
-TEST_F(FleetStatusTest, StopsAndStartsWhereThereIsNoSwitch) {
+TEST_F(FleetStatusTest, StopsAndStartsIfThereIsNoSwitch) {
   const std::string path = std::string(kMaps) + "/" + kSwitchName;
   kube_.remove(path);
   EXPECT_THAT(status(), HasSubstr("STOPPED: there is no ConfigMap"));

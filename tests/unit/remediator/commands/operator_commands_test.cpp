@@ -79,7 +79,7 @@ TEST_F(HumanCommands, ApproveNothingElse) {
 }
 
 // The remediator writes its words at any moment: that is nobody's fault who says yes or stop.
-TEST_F(HumanCommands, AreSaidAgainWhereTheRemediatorWroteAtTheSameMoment) {
+TEST_F(HumanCommands, AreSaidAgainIfTheRemediatorWroteAtTheSameMoment) {
   wait_for_approval();
   const std::string token = remediation().status.approval->token;
   const auto conflict = [&](int times) {
@@ -204,7 +204,7 @@ TEST_F(HumanCommands, FindARemediationThatWasMadeByHand) {
 }
 
 // "No open remediation" would be a lie that ends a search for why the node is still being drained.
-TEST_F(HumanCommands, SayTheServersErrorWhereItDidNotAnswer) {
+TEST_F(HumanCommands, SayTheServersErrorIfItDidNotAnswer) {
   wait_for_approval();
   const std::string own_name = remediation().name;
   for (const Command command : {pause_node, cancel_node}) {
@@ -253,7 +253,7 @@ TEST_F(HumanCommands, PauseResumeAndCancel) {
 }
 
 // One of the node that was terminated, one of the node that has its name by now.
-TEST_F(HumanCommands, WantTheNameOfTheRemediationWhereANodeHasTwo) {
+TEST_F(HumanCommands, WantTheNameOfTheRemediationIfANodeHasTwo) {
   wait_for_approval();
   const std::string first = remediation().name;
   kube_.remove("/api/v1/nodes/gpu-01");
@@ -346,7 +346,7 @@ TEST_F(HumanCommands, DecideNothingOnWhoIsToldToHaveAsked) {
 
 // An old API server does not tell it; whoever wants to pause at night must not fail because of
 // that.
-TEST_F(HumanCommands, TellTheUserOfTheContextWhereTheServerDoesNotKnowUs) {
+TEST_F(HumanCommands, TellTheUserOfTheContextIfTheServerDoesNotKnowUs) {
   wait_for_approval();
   kube_.add_fault(
       {.kind = fakes::FaultKind::kForbidden, .path = ".*/selfsubjectreviews", .times = -1});
@@ -363,7 +363,7 @@ TEST_F(HumanCommands, TellTheUserOfTheContextWhereTheServerDoesNotKnowUs) {
       << "an approval is under the name that the server knows, or none";
 }
 
-TEST_F(HumanCommands, SayWhoMayWhereTheAccountMayNot) {
+TEST_F(HumanCommands, SayWhoMayIfTheAccountMayNot) {
   wait_for_approval();
   kube_.add_fault(
       {.kind = fakes::FaultKind::kForbidden, .path = ".*/remediations/.*", .times = -1});
@@ -436,7 +436,7 @@ TEST_F(HumanCommands, ListMoreOfEachOnAWideScreenAndNamesForScripts) {
   EXPECT_EQ(*say(list_shown, {}, {}, OutputFormat::kName), "gpu-01\n");
 }
 
-TEST_F(HumanCommands, ListNoNamesWhereNothingIsKnown) {
+TEST_F(HumanCommands, ListNoNamesIfNothingIsKnown) {
   EXPECT_EQ(*say(list_shown, {}, {}, OutputFormat::kName), "");
 }
 

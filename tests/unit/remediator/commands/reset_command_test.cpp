@@ -61,7 +61,7 @@ TEST_F(ResetCommand, RefusesANodeThatARemediationIsOpenFor) {
   EXPECT_FALSE(our_taint_on(node("gpu-02")));
 }
 
-TEST_F(ResetCommand, CancelsItWhereItIsToldTo) {
+TEST_F(ResetCommand, CancelsItIfItIsToldTo) {
   open_one();
   flags_.cancels = true;
 
@@ -75,7 +75,7 @@ TEST_F(ResetCommand, CancelsItWhereItIsToldTo) {
   EXPECT_FALSE(node("gpu-01").unschedulable);
 }
 
-TEST_F(ResetCommand, CancelsItWhereTheRemediatorWritesAtTheSameMoment) {
+TEST_F(ResetCommand, CancelsItIfTheRemediatorWritesAtTheSameMoment) {
   open_one();
   flags_.cancels = true;
   kube_.add_fault({.kind = fakes::FaultKind::kConflict,

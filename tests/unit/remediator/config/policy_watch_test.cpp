@@ -51,7 +51,7 @@ TEST_F(PolicyWatchTest, SeesAChangeOfTheFileDuringTheStart) {
   EXPECT_EQ(reloads_, 1);
 }
 
-TEST_F(PolicyWatchTest, ReadsNothingAgainWhereTheFileHasNotChanged) {
+TEST_F(PolicyWatchTest, ReadsNothingAgainIfTheFileHasNotChanged) {
   auto loaded = load_watched_policy(flags_);
   ASSERT_TRUE(loaded) << loaded.error().message;
 

@@ -18,14 +18,14 @@ TEST(WebhookSecurity, RefusesAWebhookThatIsOpenByAccident) {
   EXPECT_THAT(security.error().message, HasSubstr("--web.bearer-token-file"));
 }
 
-TEST(WebhookSecurity, IsOpenWhereThatIsSaid) {
+TEST(WebhookSecurity, IsOpenIfThatIsSaid) {
   const auto security = load_webhook_security({.insecure = true});
 
   ASSERT_TRUE(security.has_value());
   EXPECT_EQ(security->access, http::Access::kOpen);
 }
 
-TEST(WebhookSecurity, StaysClosedWhereCredentialsAreGivenAndInsecureToo) {
+TEST(WebhookSecurity, StaysClosedIfCredentialsAreGivenAndInsecureToo) {
   const auto security = load_webhook_security({.bearer_token_files = {"/t"}, .insecure = true});
 
   ASSERT_TRUE(security.has_value());

@@ -197,7 +197,7 @@ TEST_F(Ctl, WatchesUntilItIsInterrupted) {
   EXPECT_EQ((*watching)->wait_exit(), 0);
 }
 
-TEST_F(Ctl, WatchesNothingWhereTheFirstLookFails) {
+TEST_F(Ctl, WatchesNothingIfTheFirstLookFails) {
   EXPECT_EQ(run({"list", "-w", "--kubeconfig=" + path("nowhere")}, {}).exit_code, 2);
 }
 
@@ -272,13 +272,13 @@ class SilentCluster : public Ctl {
   }
 };
 
-TEST_F(SilentCluster, IsNamedWithinTheLimitWhereThePortIsClosed) {
+TEST_F(SilentCluster, IsNamedWithinTheLimitIfThePortIsClosed) {
   // A longer wait would not help.
   EXPECT_THAT(ask("http://127.0.0.1:1", {"list"}, kDefaultLimit).error_output,
               Not(HasSubstr("--request-timeout")));
 }
 
-TEST_F(SilentCluster, IsNamedWithinTheLimitWhereNothingIsAnswered) {
+TEST_F(SilentCluster, IsNamedWithinTheLimitIfNothingIsAnswered) {
   const BlackHole hole;
 
   for (const char* command : {"list", "status"})
@@ -286,7 +286,7 @@ TEST_F(SilentCluster, IsNamedWithinTheLimitWhereNothingIsAnswered) {
                 HasSubstr("--request-timeout"));
 }
 
-TEST_F(SilentCluster, IsNamedWithinTheLimitWhereThereIsNoSuchHost) {
+TEST_F(SilentCluster, IsNamedWithinTheLimitIfThereIsNoSuchHost) {
   EXPECT_THAT(ask("http://nowhere.invalid:6443", {"list"}, kDefaultLimit).error_output,
               Not(HasSubstr("--request-timeout")));
 }
@@ -316,7 +316,7 @@ TEST_F(SilentCluster, IsToldFromAWebServer) {
 }
 
 // In a network of its own, whose name server takes questions and says nothing.
-TEST_F(SilentCluster, IsNamedWithinTheLimitWhereNamesAreNotAnswered) {
+TEST_F(SilentCluster, IsNamedWithinTheLimitIfNamesAreNotAnswered) {
   const std::vector<std::string> apart = {"unshare", "--user", "--map-root-user", "--mount",
                                           "--net"};
   auto tried = apart;

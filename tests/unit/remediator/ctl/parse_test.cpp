@@ -141,7 +141,7 @@ TEST(CtlWords, AreAllTested) {
   }
 }
 
-TEST(CtlWords, AreRefusedWhereTheyMakeNoSense) {
+TEST(CtlWords, AreRefusedIfTheyMakeNoSense) {
   for (const char* words : {"nothing",
                             "list --nothing",
                             "list gpu-01",

@@ -58,7 +58,7 @@ TEST_F(WatchCommand, ShowsWhatHasChanged) {
   EXPECT_EQ(clock_.steady() - begin, 2 * kBetweenLooks);
 }
 
-TEST_F(WatchCommand, ShowsNothingWhereOnlyAgesHaveChanged) {
+TEST_F(WatchCommand, ShowsNothingIfOnlyAgesHaveChanged) {
   EXPECT_THAT(shown({CommandOutput{.text = "held 3s", .ageless = "held"},
                      CommandOutput{.text = "held 5s", .ageless = "held"},
                      CommandOutput{.text = "done 7s", .ageless = "done"}},
@@ -77,7 +77,7 @@ TEST_F(WatchCommand, ShowsALaterErrorAndGoesOn) {
       ElementsAre("1", "error: no answer\n", "1"));
 }
 
-TEST_F(WatchCommand, EndsWhereNobodyReads) {
+TEST_F(WatchCommand, EndsIfNobodyReads) {
   answers() = {CommandOutput{"1"}};
   int times = 0;
 

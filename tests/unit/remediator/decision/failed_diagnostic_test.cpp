@@ -146,7 +146,7 @@ TEST_F(FailedDiagnostic, IsOverAfterARestartThatNobodyHereAskedFor) {
 }
 
 // Its operator is at work on it.
-TEST_F(FailedDiagnostic, IsNotOverWhereTheMachineIsRestartedWhileTheNodeIsHeld) {
+TEST_F(FailedDiagnostic, IsNotOverIfTheMachineIsRestartedWhileTheNodeIsHeld) {
   fail_after();
   return_after({});
   expect_held("quarantine-job failed");
@@ -199,7 +199,7 @@ TEST_F(FailedDiagnostic, IsForgottenByALaterRunThatPassesAfterAReset) {
   expect_returned();
 }
 
-TEST_F(FailedDiagnostic, IsNotForgottenWhereItsNextRunWasNeverBegun) {
+TEST_F(FailedDiagnostic, IsNotForgottenIfItsNextRunWasNeverBegun) {
   fail_after();
   steps_[Step::kQuarantineJob].progress = StepProgress{
       .result = StepResult::kIntended, .message = "no lease", .facts = {}, .look_again = {}};
@@ -213,7 +213,7 @@ TEST_F(FailedDiagnostic, IsNotForgottenWhereItsNextRunWasNeverBegun) {
 }
 
 // It may have no image, say: the run before said something of the machine, this one does not.
-TEST_F(FailedDiagnostic, IsNotForgottenWhereItsNextRunCouldNotBeStarted) {
+TEST_F(FailedDiagnostic, IsNotForgottenIfItsNextRunCouldNotBeStarted) {
   fail_after();
   steps_[Step::kQuarantineJob].adds.clear();
   plan(Severity::kReboot, {Step::kQuarantineJob});
@@ -226,7 +226,7 @@ TEST_F(FailedDiagnostic, IsNotForgottenWhereItsNextRunCouldNotBeStarted) {
 }
 
 // The worse severity leaves the Job and deletes it: what it has found is read before.
-TEST_F(FailedDiagnostic, CountsWhereItFailedWhileTheNodeGotWorse) {
+TEST_F(FailedDiagnostic, CountsIfItFailedWhileTheNodeGotWorse) {
   steps_[Step::kQuarantineJob].adds[kCallFact] = "none";
   get_worse_under_it();
   expect_held("quarantine-job failed: so it ended");
@@ -234,12 +234,12 @@ TEST_F(FailedDiagnostic, CountsWhereItFailedWhileTheNodeGotWorse) {
 }
 
 // To look at it would make Jobs, on other nodes too.
-TEST_F(FailedDiagnostic, OfSeveralNodesIsNotLookedAtWhereTheNodeGotWorse) {
+TEST_F(FailedDiagnostic, OfSeveralNodesIsNotLookedAtIfTheNodeGotWorse) {
   get_worse_under_it(Step::kNcclPairs);
   EXPECT_EQ(steps_[Step::kNcclPairs].watched, looks_before_);
 }
 
-TEST_F(FailedDiagnostic, IsNoneWhereItsJobWasDeletedWhileTheNodeGotWorse) {
+TEST_F(FailedDiagnostic, IsNoneIfItsJobWasDeletedWhileTheNodeGotWorse) {
   get_worse_under_it();
   expect_returned();
 }

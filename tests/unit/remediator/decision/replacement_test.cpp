@@ -57,7 +57,7 @@ class AfterTheEnd : public ::testing::Test {
   Remediation remediation;
 };
 
-TEST_F(AfterTheEnd, IsOverWhereThePolicyWaitsForNothing) {
+TEST_F(AfterTheEnd, IsOverIfThePolicyWaitsForNothing) {
   policy.steps[Severity::kIsolate].pop_back();
 
   EXPECT_EQ(decision().verdict, Verdict::kClose);
@@ -65,7 +65,7 @@ TEST_F(AfterTheEnd, IsOverWhereThePolicyWaitsForNothing) {
   EXPECT_EQ(decision().message, "its machine is gone for good");
 }
 
-TEST_F(AfterTheEnd, WaitsForAReplacementWhereThePolicySaysSo) {
+TEST_F(AfterTheEnd, WaitsForAReplacementIfThePolicySaysSo) {
   EXPECT_EQ(decision().verdict, Verdict::kBegin);
   EXPECT_EQ(decision().phase, Phase::kVerifying);
   EXPECT_EQ(decision().step->step, Step::kVerify);
@@ -112,7 +112,7 @@ TEST_F(AfterTheEnd, SaysByWhichNodeItWasReplaced) {
   EXPECT_EQ(decision().message, "replaced by node gpu-07");
 }
 
-TEST_F(AfterTheEnd, IsAHumansAffairWhereNoneHasJoined) {
+TEST_F(AfterTheEnd, IsAHumansAffairIfNoneHasJoined) {
   waits(StepResult::kFailed);
 
   EXPECT_EQ(decision().verdict, Verdict::kHold);
@@ -127,7 +127,7 @@ TEST_F(AfterTheEnd, IsAHumansAffairWhereNoneHasJoined) {
   EXPECT_EQ(decision().phase, Phase::kCancelled);
 }
 
-TEST_F(AfterTheEnd, EndsWithTheRemediationAndRestsWhereAHumanSaysPause) {
+TEST_F(AfterTheEnd, EndsWithTheRemediationAndRestsIfAHumanSaysPause) {
   waits(StepResult::kRunning);
   remediation.wish.pause = true;
   EXPECT_EQ(decision().verdict, Verdict::kPause);
@@ -289,7 +289,7 @@ TEST_F(ReplacementTest, IsNoNodeThatWasThereBefore) {
   EXPECT_EQ(of("gpu-01").status.phase, Phase::kVerifying);
 }
 
-TEST_F(ReplacementTest, DoesNotCountWhereItIsBadItself) {
+TEST_F(ReplacementTest, DoesNotCountIfItIsBadItself) {
   end_machine_of("gpu-01");
   join("gpu-07");
   pass(minutes(1));
@@ -360,7 +360,7 @@ TEST_F(ReplacementTest, IsNotTakenByWhoeverHasNotHeardOfAnothersClaim) {
   EXPECT_TRUE(of("gpu-01").status.has_done(Step::kVerify));
 }
 
-TEST_F(ReplacementTest, IsHeldForAHumanWhereNoneJoinsAndCancelEndsIt) {
+TEST_F(ReplacementTest, IsHeldForAHumanIfNoneJoinsAndCancelEndsIt) {
   end_machine_of("gpu-01");
 
   pass(minutes(46));

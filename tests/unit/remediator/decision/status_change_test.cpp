@@ -27,7 +27,7 @@ Decision quarantine() {
 }
 
 // Else a human who undoes the quarantine later would be taken for our own return.
-TEST(StatusChange, ForgetsAReturnThatANewQuarantineOvertookEvenWhereAllStandsAlready) {
+TEST(StatusChange, ForgetsAReturnThatANewQuarantineOvertookEvenIfAllStandsAlready) {
   const auto status = with_results(about_to_return(), quarantine(), Mode::kCordon, kQuarantinedAt);
 
   EXPECT_EQ(status.find(Step::kReturn), nullptr);
@@ -51,7 +51,7 @@ Decision begin_of(Step step) {
 }
 
 // What was done before a diagnostic failed would else count as done after it.
-TEST(StatusChange, KeepsTheOrderOfStepsWhereTheNextLeadersClockIsBehind) {
+TEST(StatusChange, KeepsTheOrderOfStepsIfTheNextLeadersClockIsBehind) {
   using std::chrono::seconds;
   StepProgress done, failed;
   done.result = StepResult::kDone;
@@ -78,7 +78,7 @@ TEST(StatusChange, DoesNotFollowAClockThatWasHoursAhead) {
 }
 
 // The pods went by the first: restart-job has only the records to know it from.
-TEST(StatusChange, KeepsTheJobsThatADrainHasTornWhereTheNodeIsDrainedOnceMore) {
+TEST(StatusChange, KeepsTheJobsThatADrainHasTornIfTheNodeIsDrainedOnceMore) {
   Decision decision;
   decision.verdict = Verdict::kBegin;
   decision.step = planned(Step::kDrain);

@@ -56,7 +56,7 @@ TEST(WaitingCount, CountsEachOpenPhaseWithoutAStepUnderWay) {
 }
 
 // Else a Remediation that waits for one thing after the other would never have waited long.
-TEST(WaitingCount, KeepsTheTimeWhereTheReasonChanges) {
+TEST(WaitingCount, KeepsTheTimeIfTheReasonChanges) {
   Remediation remediation = standing(Phase::kWaiting, "guard.evidence", at(10));
   remediation.status.phase = Phase::kQuarantined;
   remediation.status.rule = "return_to_service";
@@ -69,7 +69,7 @@ TEST(WaitingCount, KeepsTheTimeWhereTheReasonChanges) {
   EXPECT_EQ(waiting[0].since, at(10));
 }
 
-TEST(WaitingCount, TakesTheTimeOfItsMakingWhereNothingIsDecidedOrWasKept) {
+TEST(WaitingCount, TakesTheTimeOfItsMakingIfNothingIsDecidedOrWasKept) {
   Remediation undecided;
   undecided.created = at(7);
   Remediation of_an_older_version = undecided;

@@ -119,7 +119,7 @@ TEST_F(WayBackTest, ANodeThatFailsItsDiagnosticStaysHeldAndIsNotTestedAgain) {
 
 // The alerts end before the steps of the worse severity: a report that is healthy says less than
 // the diagnostic did.
-TEST_F(WayBackTest, ANodeThatHasFailedItsDiagnosticIsNotReturnedWhereWorseAlertsEnd) {
+TEST_F(WayBackTest, ANodeThatHasFailedItsDiagnosticIsNotReturnedIfWorseAlertsEnd) {
   policy.steps[Severity::kIsolate].back().before.approval = true;
   fail_diagnostic_at_reset();
   ASSERT_TRUE(take({signal(Severity::kIsolate)}));

@@ -87,7 +87,7 @@ TEST(DrainPlan, WaitsForWhatTerminatesAlready) {
             DrainAct::kSkip);
 }
 
-TEST(DrainPlan, Row18ForgetsTerminatingPodsOnlyWhereTheNodeIsSilentAndTheirGraceOver) {
+TEST(DrainPlan, Row18ForgetsTerminatingPodsOnlyIfTheNodeIsSilentAndTheirGraceOver) {
   DrainSettings settings;
   settings.unreachable = UnreachablePods::kForget;
   const kube::Pod pod = terminating(replica("web"), seconds(30));
@@ -106,7 +106,7 @@ TEST(DrainPlan, Row19EvictsACrashLoopingPodToo) {
   EXPECT_EQ(act_on(with_phase(gpu_replica("young"), "Pending")), DrainAct::kEvict);
 }
 
-TEST(DrainPlan, TakesOnlyPodsWithAGpuWhereTheStepSaysSo) {
+TEST(DrainPlan, TakesOnlyPodsWithAGpuIfTheStepSaysSo) {
   DrainSettings gpu;
   gpu.pods = DrainedPods::kGpu;
   EXPECT_EQ(act_on(gpu_replica("train"), gpu), DrainAct::kEvict);

@@ -298,7 +298,7 @@ TEST_F(HeldUpWaves, TenAreNamedThoseFirstThatNeedSomebody) {
             "1 the remediator itself, which goes last");
 }
 
-TEST_F(HeldUpWaves, IsHeldWhereNoPodIsOnItsWay) {
+TEST_F(HeldUpWaves, IsHeldIfNoPodIsOnItsWay) {
   answer("train", blocked_by("train-pdb"), seconds(1));
   EXPECT_FALSE(round_at(seconds(2)).is_held);
   take_off("web");
@@ -332,7 +332,7 @@ TEST_F(DrainRounds, Row10HoldsAtTheDeadlineAndNamesWhatIsLeft) {
   EXPECT_THAT(round.summary, HasSubstr("not drained in time: 2 pods left"));
 }
 
-TEST_F(DrainRounds, Row25ProceedsOnlyWhereThePolicySaysSo) {
+TEST_F(DrainRounds, Row25ProceedsOnlyIfThePolicySaysSo) {
   pods_ = {replica("web")};
   settings_.on_deadline = OnDeadline::kProceed;
   const DrainRound round = round_at(kSomeDeadline);
@@ -341,7 +341,7 @@ TEST_F(DrainRounds, Row25ProceedsOnlyWhereThePolicySaysSo) {
   EXPECT_THAT(round.summary, HasSubstr("goes on after the deadline with 1 pod left"));
 }
 
-TEST_F(DrainRounds, DeletesAtTheDeadlineWhereThePolicySaysSo) {
+TEST_F(DrainRounds, DeletesAtTheDeadlineIfThePolicySaysSo) {
   pods_ = {gpu_replica("train"), replica("web")};
   settings_.on_deadline = OnDeadline::kDelete;
   answer("train", blocked_by("pdb"), kSomeDeadline - milliseconds(1));

@@ -387,7 +387,7 @@ class DrainByCache : public DrainerTest {
   Drainer by_standing_cache_{cached_api_, evictor_, clock_};
 };
 
-TEST_F(DrainByCache, AsksTheStoreForNothingWhereItSeesItsOwnRemovals) {
+TEST_F(DrainByCache, AsksTheStoreForNothingIfItSeesItsOwnRemovals) {
   for (const char* name : {"a", "b", "c"}) add_pod(name);
   EXPECT_EQ(look_for(minutes(1)).verdict, DrainState::kDone);
   EXPECT_EQ(lists_of_store(), 0U);
@@ -419,7 +419,7 @@ TEST_F(DrainByCache, NeverGoesBackInTime) {
   EXPECT_TRUE(standing_.asked_for_newer);
 }
 
-TEST_F(DrainByCache, AsksTheStoreWhereTheCacheDoesNotAnswer) {
+TEST_F(DrainByCache, AsksTheStoreIfTheCacheDoesNotAnswer) {
   add_pod("a");
   kube_.add_fault({.kind = FaultKind::kForbidden, .method = "GET"});
   EXPECT_EQ(look_for(minutes(1)).verdict, DrainState::kDone);
@@ -460,7 +460,7 @@ TEST_F(DrainerTest, TheSummaryIsTheSameWhileNothingChanges) {
   }
 }
 
-TEST_F(DrainerTest, IsLookedAtSeldomWhereItWillBeToldOfItsAnswers) {
+TEST_F(DrainerTest, IsLookedAtSeldomIfItWillBeToldOfItsAnswers) {
   evictor_.set_on_answered([](const std::string&) {});
   evictor_.set_rate({.per_second = 1, .burst = 1, .most_in_flight = 1});
   order_.settings.deadline = seconds(65);

@@ -71,7 +71,7 @@ TEST_F(EvictorInCalls, TellsOnceWhenTheLastOfANodeIsAnswered) {
   EXPECT_THAT(told, ElementsAre(kSomeNode));
 }
 
-TEST_F(EvictorInCalls, TellsAlsoWhereWhatWaitedIsDropped) {
+TEST_F(EvictorInCalls, TellsAlsoIfWhatWaitedIsDropped) {
   int told = 0;
   evictor_.set_on_answered([&](const std::string&) { ++told; });
   const Permit no = [] { return Status(fail(ErrorKind::kCancelled, "stop")); };
@@ -80,7 +80,7 @@ TEST_F(EvictorInCalls, TellsAlsoWhereWhatWaitedIsDropped) {
   EXPECT_FALSE(evictor_.has_unanswered(kSomeNode));
 }
 
-TEST_F(EvictorInCalls, DeletesWhereItIsToldTo) {
+TEST_F(EvictorInCalls, DeletesIfItIsToldTo) {
   Removal removal = pod("web");
   removal.way = RemovalWay::kDelete;
   removal.pod.grace_period_seconds = 1;

@@ -194,7 +194,7 @@ TEST_F(KubectlDrain, IsHeldAtItsDeadlineWithTheNamesOfThosePods) {
 }
 
 // kubectl without --force: so too.
-TEST_F(KubectlDrain, RefusesBeforeTheFirstEvictionWhereABarePodMustStay) {
+TEST_F(KubectlDrain, RefusesBeforeTheFirstEvictionIfABarePodMustStay) {
   order_.settings.evicts_unmanaged = false;
   const DrainProgress progress = look();
 

@@ -106,7 +106,7 @@ TEST_F(GuardedApprovals, AreAskedAnewForWhatWasAnsweredWithoutAGuard) {
 }
 
 // Nobody can have answered it: it is only not known.
-TEST_F(GuardedApprovals, WaitAndKeepTheirTokenWhereTheServerDoesNotSay) {
+TEST_F(GuardedApprovals, WaitAndKeepTheirTokenIfTheServerDoesNotSay) {
   bring_to_the_drain();
   const std::string asked = token();
   approve(asked);
@@ -124,7 +124,7 @@ TEST_F(GuardedApprovals, WaitAndKeepTheirTokenWhereTheServerDoesNotSay) {
   EXPECT_EQ(steps_[Step::kDrain].begun, 1);
 }
 
-TEST_F(GuardedApprovals, CostNothingWhereNoStepWaitsForOne) {
+TEST_F(GuardedApprovals, CostNothingIfNoStepWaitsForOne) {
   Policy policy = *policy_.get();
   policy.steps[Severity::kReboot].back().before.approval = false;
   policy_.set(policy);
@@ -173,7 +173,7 @@ TEST_F(Probe, TakesNoOtherRefusalForTheGuards) {
   EXPECT_FALSE(probe_.was_in_force());
 }
 
-TEST(NeedsApprovals, WhereAStepOfTheModeWaitsForOne) {
+TEST(NeedsApprovals, IfAStepOfTheModeWaitsForOne) {
   Policy policy;
   policy.steps.clear();
   policy.steps[Severity::kIsolate] = {planned(Step::kTaint), planned(Step::kTerminate)};

@@ -99,7 +99,7 @@ class CallsTest : public ClusterTest {
 };
 
 // What takes the leave away while the provider finds out what it has to know before the call.
-TEST_F(CallsTest, NothingIsAskedForWhereLeaveIsTakenAwayAtTheLastMoment) {
+TEST_F(CallsTest, NothingIsAskedForIfLeaveIsTakenAwayAtTheLastMoment) {
   const auto annotate = [this](std::string_view key, const Json& value) {
     kube_.patch(remediation_collection() + "/" + remediation().name,
                 {{"metadata", {{"annotations", {{std::string(key), value}}}}}});

@@ -64,7 +64,7 @@ TEST_F(NodeConditionsTest, CountOnceTheyWereHeldForTheirTime) {
   EXPECT_EQ(remediation().alerts[0].alertname, "GPUProblem=True");
 }
 
-TEST_F(NodeConditionsTest, SayNothingWhereTheyAreUnknown) {
+TEST_F(NodeConditionsTest, SayNothingIfTheyAreUnknown) {
   say("Unknown");
   clock_.advance(minutes(60));
   EXPECT_THAT(look(), IsEmpty());
@@ -123,7 +123,7 @@ TEST_F(NodeConditionsTest, EndAtTheCordonWithoutMoreEvidence) {
   EXPECT_EQ(steps_[Step::kDrain].begun, 0);
 }
 
-TEST_F(NodeConditionsTest, DrainWhereThePolicySaysSoAndGoNoFurther) {
+TEST_F(NodeConditionsTest, DrainIfThePolicySaysSoAndGoNoFurther) {
   rule_.drains = true;
   force();
   say("True");

@@ -143,7 +143,7 @@ TEST_F(DrillsTest, GoNoFurtherOnceTheLabelIsGone) {
 }
 
 // The informers have not told of it yet: what is sent next is refused all the same.
-TEST_F(DrillsTest, AreRefusedRightBeforeTheCallWhereTheLabelIsGone) {
+TEST_F(DrillsTest, AreRefusedRightBeforeTheCallIfTheLabelIsGone) {
   label("allowed");
   begin_drill();
   ASSERT_TRUE(reconcile());
@@ -172,7 +172,7 @@ TEST_F(DrillsTest, NeverTerminateAMachine) {
   EXPECT_THAT(remediation().status.message, HasSubstr("a drill terminates no machine"));
 }
 
-TEST_F(DrillsTest, AreHeldWhereAStepFailsAndNotEscalated) {
+TEST_F(DrillsTest, AreHeldIfAStepFailsAndNotEscalated) {
   label("allowed");
   begin_drill();
   ASSERT_TRUE(reconcile());

@@ -101,7 +101,7 @@ TEST_F(ExclusionsTest, AreReadAgainRightBeforeADisruptiveStep) {
   EXPECT_EQ(steps_[Step::kDrain].begun, 1);
 }
 
-TEST_F(ExclusionsTest, ExcludeAsBeforeWhereSomebodyDeletesTheConfigMap) {
+TEST_F(ExclusionsTest, ExcludeAsBeforeIfSomebodyDeletesTheConfigMap) {
   exclude("gpu-01");
   ASSERT_TRUE(take({signal()}));
   ASSERT_TRUE(reconcile());
@@ -120,7 +120,7 @@ TEST_F(ExclusionsTest, ExcludeAsBeforeWhereSomebodyDeletesTheConfigMap) {
   expect_quarantined();
 }
 
-TEST_F(ExclusionsTest, BeginNothingWhereTheDeletedConfigMapCannotBeMadeAgain) {
+TEST_F(ExclusionsTest, BeginNothingIfTheDeletedConfigMapCannotBeMadeAgain) {
   exclude("gpu-01");
   ASSERT_TRUE(take({signal()}));
   ASSERT_TRUE(reconcile());

@@ -41,7 +41,7 @@ TEST_F(ForeignAlertsTest, EndAtTheCordonWithoutAReportThatSaysTheSame) {
   EXPECT_THAT(remediation().status.reasons, Contains(HasSubstr("foreign alert GpuNodeBad fires")));
 }
 
-TEST_F(ForeignAlertsTest, GoOnWhereTheReportSaysTheSame) {
+TEST_F(ForeignAlertsTest, GoOnIfTheReportSaysTheSame) {
   take_foreign();
   report(Severity::kReboot);
 

@@ -77,7 +77,7 @@ TEST_F(KonduktorTaintTest, IsNotWrittenUnlessThePolicySaysSo) {
   EXPECT_TRUE(our_taint_on(node("gpu-01")));
 }
 
-TEST_F(KonduktorTaintTest, StaysWhereAnotherHandHasPutItOn) {
+TEST_F(KonduktorTaintTest, StaysIfAnotherHandHasPutItOn) {
   taint_by_another();
   take_one(from_loki());
   EXPECT_TRUE(our_taint_on(node("gpu-01")));
@@ -88,7 +88,7 @@ TEST_F(KonduktorTaintTest, StaysWhereAnotherHandHasPutItOn) {
   EXPECT_FALSE(our_taint_on(node("gpu-01")));
 }
 
-TEST_F(KonduktorTaintTest, IsNotWrittenAgainWhereAHumanHasTakenItOff) {
+TEST_F(KonduktorTaintTest, IsNotWrittenAgainIfAHumanHasTakenItOff) {
   take_one(from_loki());
   kube_.patch("/api/v1/nodes/gpu-01",
               {{"spec",

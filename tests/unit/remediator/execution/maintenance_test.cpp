@@ -90,7 +90,7 @@ class MaintenanceTest : public ClusterTest {
   WallTime start_, seen_ = clock_.wall() + minutes(14);
 };
 
-TEST_F(MaintenanceTest, IsOnlyRecordedAndNotifiedWhereThePolicySaysNothing) {
+TEST_F(MaintenanceTest, IsOnlyRecordedAndNotifiedIfThePolicySaysNothing) {
   set_policy(Mode::kFull);
   announce({one()});
   advance(hours(3));
@@ -123,7 +123,7 @@ TEST_F(MaintenanceTest, CordonsAtOnceAndDrainsSoThatItIsOverBeforeTheStart) {
   EXPECT_EQ(steps_[Step::kReboot].begun, 0);
 }
 
-TEST_F(MaintenanceTest, BeginsAtOnceWhereTheCloudGivesLessTimeThanADrainTakes) {
+TEST_F(MaintenanceTest, BeginsAtOnceIfTheCloudGivesLessTimeThanADrainTakes) {
   start_ = clock_.wall() + minutes(2);
   announce({one()});
   turns();
@@ -393,7 +393,7 @@ TEST_F(MaintenanceTest, WhoseDrainIsNotOverAtTheStartIsNotified) {
   EXPECT_THAT(replica_->announcer.told, SizeIs(1));
 }
 
-TEST_F(MaintenanceTest, WhoseCordonHasNoBudgetIsNotifiedAsLateWhereTheTaintIsOn) {
+TEST_F(MaintenanceTest, WhoseCordonHasNoBudgetIsNotifiedAsLateIfTheTaintIsOn) {
   force({planned(Step::kTaint), planned(Step::kCordon), planned(Step::kDrain)});
   slots_.answer = SlotRefusal{.guard = "budget.cordon", .message = "no room", .has_taint = true};
   announce({one()});
@@ -408,7 +408,7 @@ TEST_F(MaintenanceTest, WhoseCordonHasNoBudgetIsNotifiedAsLateWhereTheTaintIsOn)
   EXPECT_EQ(drains(), 0);
 }
 
-TEST_F(MaintenanceTest, KeepsTheCordonWhereAFaultComesWhoseTaintHasNoBudget) {
+TEST_F(MaintenanceTest, KeepsTheCordonIfAFaultComesWhoseTaintHasNoBudget) {
   announce({one()});
   turns();
   slots_.answer = SlotRefusal{.guard = "budget.taint", .message = "1 of 1 are tainted"};
@@ -422,7 +422,7 @@ TEST_F(MaintenanceTest, KeepsTheCordonWhereAFaultComesWhoseTaintHasNoBudget) {
 }
 
 // The process died before the result of the cordon was written.
-TEST_F(MaintenanceTest, WhoseCordonNobodyCanExplainIsTaintedAndHeldWhereAFaultComes) {
+TEST_F(MaintenanceTest, WhoseCordonNobodyCanExplainIsTaintedAndHeldIfAFaultComes) {
   announce({one()});
   turns(1);
   ASSERT_TRUE(node().unschedulable);

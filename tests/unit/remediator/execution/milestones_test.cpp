@@ -80,7 +80,7 @@ TEST(Milestones, AreDrainedActedAndRecoveredByTheirSteps) {
                   Pair(Milestone::kRecovered, now + minutes(static_cast<int>(Step::kReturn)))));
 }
 
-TEST(Milestones, AreRecoveredWhereAReplacementHasJoined) {
+TEST(Milestones, AreRecoveredIfAReplacementHasJoined) {
   RemediationStatus next;
   next.steps.resize(2);
   next.steps[0].step = Step::kTerminate;

@@ -152,7 +152,7 @@ TEST_F(NoticesTest, HoldUpNothingWhileTheyWait) {
   EXPECT_TRUE(node().unschedulable);
 }
 
-TEST_F(NoticesTest, AreToldUnderTheSameIdWhereTheAnswerToTheWriteWasLost) {
+TEST_F(NoticesTest, AreToldUnderTheSameIdIfTheAnswerToTheWriteWasLost) {
   quarantine();
   uncordon();
   kube_.add_fault({.kind = FaultKind::kDropAfter, .method = "PUT", .path = kStatusPath});

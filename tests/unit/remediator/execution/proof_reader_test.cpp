@@ -102,23 +102,23 @@ TEST_F(ProofReaderTest, WaitsUntilTheProofsHaveStoodForAWhile) {
   EXPECT_THAT(look(), HasSubstr("have to stand for 2m"));
 }
 
-TEST_F(ProofReaderTest, RefusesWhereTheKubeletRenewsItsLease) {
+TEST_F(ProofReaderTest, RefusesIfTheKubeletRenewsItsLease) {
   lease("gpu-01", seconds(20));
   EXPECT_THAT(why_not(), HasSubstr("its kubelet renews its Lease"));
 }
 
-TEST_F(ProofReaderTest, RefusesWhereTheLeaseCannotBeRead) {
+TEST_F(ProofReaderTest, RefusesIfTheLeaseCannotBeRead) {
   kube_.add_fault({.method = "GET", .path = ".*/leases/gpu-01", .times = 5});
   EXPECT_THAT(why_not(), HasSubstr("its Lease cannot be read"));
 }
 
 // They are silent before Kubernetes says so.
-TEST_F(ProofReaderTest, RefusesWhereTheLeasesOfManyAreNotRenewed) {
+TEST_F(ProofReaderTest, RefusesIfTheLeasesOfManyAreNotRenewed) {
   lease("gpu-02", seconds(90));
   EXPECT_THAT(why_not(), HasSubstr("2 of 8 GPU nodes of the fleet are silent"));
 }
 
-TEST_F(ProofReaderTest, RefusesWhereManyAreSilent) {
+TEST_F(ProofReaderTest, RefusesIfManyAreSilent) {
   nodes_.nodes[3].ready = "Unknown";
   EXPECT_THAT(why_not(), HasSubstr("that looks like a partition"));
 }
@@ -128,12 +128,12 @@ TEST_F(ProofReaderTest, RefusesWhileTheApiServerIsNotHeard) {
   EXPECT_THAT(why_not(), HasSubstr("the API server was not heard"));
 }
 
-TEST_F(ProofReaderTest, RefusesWhereThePolicyHasNoSectionAnyMore) {
+TEST_F(ProofReaderTest, RefusesIfThePolicyHasNoSectionAnyMore) {
   policy_.set(Policy());
   EXPECT_THAT(why_not(), HasSubstr("no section silent"));
 }
 
-TEST_F(ProofReaderTest, RefusesWhereTheNodeIsReadyAgain) {
+TEST_F(ProofReaderTest, RefusesIfTheNodeIsReadyAgain) {
   const Json condition = {{"type", "Ready"}, {"status", "True"}};
   kube_.patch_status("/api/v1/nodes/gpu-01",
                      {{"status", {{"conditions", Json::array({condition})}}}});

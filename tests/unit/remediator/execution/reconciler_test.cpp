@@ -67,7 +67,7 @@ TEST_F(ReconcilerTest, SaysSoInAnEventWithTheNodesUid) {
   EXPECT_EQ(replica_->announcer.events[0].node_uid, node().meta.uid);
 }
 
-TEST_F(ReconcilerTest, WritesNothingWhereAllIsDone) {
+TEST_F(ReconcilerTest, WritesNothingIfAllIsDone) {
   quarantine();
   kube_.clear_requests();
 
@@ -174,7 +174,7 @@ TEST_F(ReconcilerTest, NeverUndoesAForeignCordon) {
   EXPECT_TRUE(node().unschedulable);
 }
 
-TEST_F(ReconcilerTest, PausesWhereAHumanUncordons) {
+TEST_F(ReconcilerTest, PausesIfAHumanUncordons) {
   quarantine();
   kube_.patch(kNode, {{"spec", {{"unschedulable", nullptr}}}});
 
@@ -189,7 +189,7 @@ TEST_F(ReconcilerTest, PausesWhereAHumanUncordons) {
   EXPECT_TRUE(replica_->announcer.told.back().warning);
 }
 
-TEST_F(ReconcilerTest, PausesWhereAHumanRemovesTheTaint) {
+TEST_F(ReconcilerTest, PausesIfAHumanRemovesTheTaint) {
   quarantine();
   kube_.patch(kNode, {{"spec", {{"taints", Json::array()}}}});
 
@@ -229,7 +229,7 @@ TEST_F(ReconcilerTest, NeverTouchesANewNodeOfTheSameName) {
   EXPECT_EQ(node_writes(), 0U);
 }
 
-TEST_F(ReconcilerTest, ClosesWhereTheNodeIsGone) {
+TEST_F(ReconcilerTest, ClosesIfTheNodeIsGone) {
   quarantine();
   kube_.remove(kNode);
 
@@ -294,7 +294,7 @@ TEST_F(ReconcilerTest, DoesNotKnowWhatTheKernelSaysFromAReportOfAnotherBoot) {
   EXPECT_FALSE(remediation().status.confirmed_severity);
 }
 
-TEST_F(ReconcilerTest, QuarantinesWhereNothingIsKnownOfTheKernel) {
+TEST_F(ReconcilerTest, QuarantinesIfNothingIsKnownOfTheKernel) {
   reports_.answer = fail(ErrorKind::kTimeout, "slow");
 
   quarantine();
@@ -376,7 +376,7 @@ TEST_F(ReconcilerTest, DoesNotReturnANodeOfWhichOneAlertStillFires) {
   expect_quarantined();
 }
 
-TEST_F(ReconcilerTest, ClosesWithoutATraceWhereTheAlertEndedBeforeAnythingWasDone) {
+TEST_F(ReconcilerTest, ClosesWithoutATraceIfTheAlertEndedBeforeAnythingWasDone) {
   ASSERT_TRUE(take({signal()}));
   resolve();
 
@@ -476,7 +476,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 // The process died between the intent and the node, and somebody took the annotation off: as if the
 // node had been returned, but for the cordon.
-TEST_F(ReconcilerTest, TellsOfACordonOfWhichItIsUnknownWhoseItIsWhereSomebodyCancels) {
+TEST_F(ReconcilerTest, TellsOfACordonOfWhichItIsUnknownWhoseItIsIfSomebodyCancels) {
   quarantine();
   const std::string path = "/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name;
   kube_.patch(path, {{"metadata", {{"annotations", {{"gpuward.dev/cancel", "true"}}}}}});

@@ -129,7 +129,7 @@ TEST_F(RestartJobTest, CallsNoProgramForANodeThatWasExcludedSince) {
   EXPECT_FALSE(remediation().status.find(Step::kRestartJob));
 }
 
-TEST_F(RestartJobTest, CallsNoProgramWhereTheModeWasLoweredSince) {
+TEST_F(RestartJobTest, CallsNoProgramIfTheModeWasLoweredSince) {
   restart_.before = [&] {
     Policy policy = *policy_.get();
     policy.mode = Mode::kCordon;
@@ -224,7 +224,7 @@ TEST_F(RestartOfTornJobsTest, SuspendsNothingWhoseRecordCannotBeWritten) {
   suspend();
 }
 
-TEST_F(RestartOfTornJobsTest, LeavesNoJobSuspendedWhereItIsNotDoneInTime) {
+TEST_F(RestartOfTornJobsTest, LeavesNoJobSuspendedIfItIsNotDoneInTime) {
   suspend();
   clock_.advance(minutes(11));
 
@@ -273,7 +273,7 @@ TEST_F(RestartOfTornJobsTest, LeavesNoJobSuspendedOfANodeThatIsExcludedSince) {
   EXPECT_FALSE(jobs_.is_suspended(kJobSet));
 }
 
-TEST_F(RestartOfTornJobsTest, LeavesNoJobSuspendedWhereTheModeWasLoweredSince) {
+TEST_F(RestartOfTornJobsTest, LeavesNoJobSuspendedIfTheModeWasLoweredSince) {
   suspend();
   change_policy([](Policy& policy) { policy.mode = Mode::kCordon; });
 

@@ -150,7 +150,7 @@ TEST_F(SilentNodeTest, ReturnsByItselfOnceAReportSaysThatItIsHealthy) {
 }
 
 // A partition costs no cordon.
-TEST_F(SilentNodeTest, IsNotTouchedWhereManyAreSilent) {
+TEST_F(SilentNodeTest, IsNotTouchedIfManyAreSilent) {
   for (const std::string& name : names()) say(name, "Unknown");
   clock_.advance(minutes(30));
 
@@ -207,7 +207,7 @@ TEST_F(SilentNodeTest, IsNotRestartedWhileItsCloudIsAtWorkOnIt) {
   EXPECT_EQ(steps_[Step::kReboot].begun, 1);
 }
 
-TEST_F(SilentNodeTest, IsRestartedWhereWhatIsAnnouncedIsOfAnotherTimeOrBoot) {
+TEST_F(SilentNodeTest, IsRestartedIfWhatIsAnnouncedIsOfAnotherTimeOrBoot) {
   restarts();
   announce({.kind = AnnouncementKind::kReboot, .start = clock_.wall() + hours(2)});
   announce({.kind = AnnouncementKind::kRedeploy, .start = clock_.wall() - hours(5)});
@@ -220,7 +220,7 @@ TEST_F(SilentNodeTest, IsRestartedWhereWhatIsAnnouncedIsOfAnotherTimeOrBoot) {
   EXPECT_EQ(steps_[Step::kReboot].begun, 1);
 }
 
-TEST_F(SilentNodeTest, IsNotRestartedWhereAnythingSaysThatItIsUp) {
+TEST_F(SilentNodeTest, IsNotRestartedIfAnythingSaysThatItIsUp) {
   restarts();
   prove({ProofKind::kCloud, ProofKind::kPower});
   said_.answer->push_back(
@@ -282,7 +282,7 @@ TEST_F(SilentNodeTest, MayNotBeRestartedByAProcessThatCannotProveItDown) {
 }
 
 // Whoever has cordoned it may have switched it off.
-TEST_F(SilentNodeTest, IsNotRestartedWhereSomebodyElseHadCordonedIt) {
+TEST_F(SilentNodeTest, IsNotRestartedIfSomebodyElseHadCordonedIt) {
   restarts();
   kube_.patch("/api/v1/nodes/gpu-01", {{"spec", {{"unschedulable", true}}}});
   fall_silent();
@@ -331,7 +331,7 @@ TEST_F(SilentNodeTest, ThatWasUnhealthyBeforeGoesOnByProofsToo) {
 }
 
 // Else what failed for the fault would be forgotten, and the node return by a report.
-TEST_F(SilentNodeTest, GoesOnByItsFaultWhereThatWasTheLastWord) {
+TEST_F(SilentNodeTest, GoesOnByItsFaultIfThatWasTheLastWord) {
   fall_silent();
   ASSERT_TRUE(rests_on_silence(remediation()));
   AlertSignal fault = signal(Severity::kReboot);
@@ -391,7 +391,7 @@ TEST_F(SilentNodeThatIsOff, LetsKubernetesMoveItsPodsBeforeItIsRestarted) {
 }
 
 // Down is not off: such a machine may still write to its volumes.
-TEST_F(SilentNodeThatIsOff, KeepsItsPodsWhereItIsOnlyKnownToBeDown) {
+TEST_F(SilentNodeThatIsOff, KeepsItsPodsIfItIsOnlyKnownToBeDown) {
   prove({ProofKind::kScrapes, ProofKind::kCloud});
   fall_silent();
   prove({ProofKind::kScrapes, ProofKind::kCloud});

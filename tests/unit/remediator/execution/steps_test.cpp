@@ -152,7 +152,7 @@ TEST_F(StepsTest, AreNeverBegunTwice) {
   EXPECT_EQ(steps_[Step::kReboot].facts.at("boot"), "boot-gpu-01");
 }
 
-TEST_F(StepsTest, AreBegunAgainWhereTheySayThatNothingWasDone) {
+TEST_F(StepsTest, AreBegunAgainIfTheySayThatNothingWasDone) {
   quarantine();
   steps_[Step::kDrain].progress = StepProgress{
       .result = StepResult::kIntended, .message = "not now", .facts = {}, .look_again = {}};
@@ -167,7 +167,7 @@ TEST_F(StepsTest, AreBegunAgainWhereTheySayThatNothingWasDone) {
 
 // A crash between the intent and the action, where the step can tell that nothing was done:
 // whatever must be true before it is looked at again.
-TEST_F(StepsTest, AreBegunAfreshWhereALaterLookSaysThatNothingWasDone) {
+TEST_F(StepsTest, AreBegunAfreshIfALaterLookSaysThatNothingWasDone) {
   quarantine();
   steps_[Step::kDrain].progress = fail(ErrorKind::kUnavailable, "cut off");
   EXPECT_FALSE(reconcile(1));
@@ -330,7 +330,7 @@ TEST_F(FallingSeverity, WaitsForTheEndOfTheAlertAndANewerReport) {
                                     "says reboot; severity reboot from now on")));
 }
 
-TEST_F(FallingSeverity, StaysWhereTheFindingIsLatched) {
+TEST_F(FallingSeverity, StaysIfTheFindingIsLatched) {
   report(Severity::kIsolate);
   ASSERT_TRUE(take({signal(), isolate(true)}));
   ASSERT_TRUE(reconcile());
@@ -680,7 +680,7 @@ TEST_F(StepsTest, TakeTheJobsOneByOneAndASlotForTheResetOnly) {
               ElementsAre(HasSubstr("/cordon"), HasSubstr("/drain"), HasSubstr("/gpu-reset")));
 }
 
-TEST_F(StepsTest, HoldTheNodeWhereTheFailureSaysNothingOfIt) {
+TEST_F(StepsTest, HoldTheNodeIfTheFailureSaysNothingOfIt) {
   plan(Severity::kReset, {Step::kTaint, Step::kCordon, Step::kDrain, Step::kGpuReset});
   ASSERT_TRUE(take({signal(Severity::kReset)}));
   steps_[Step::kDrain].progress->result = StepResult::kDone;
@@ -770,7 +770,7 @@ TEST_F(StepsTest, FailWhenTheirTimeIsOver) {
   EXPECT_THAT(record(Step::kReboot)->message, HasSubstr("not done in time"));
 }
 
-TEST_F(StepsTest, EscalateWhereTheyDidNotHelp) {
+TEST_F(StepsTest, EscalateIfTheyDidNotHelp) {
   plan(Severity::kIsolate, {Step::kTaint, Step::kCordon});
   quarantine();
   steps_[Step::kDrain].progress->result = StepResult::kDone;
@@ -794,7 +794,7 @@ TEST_F(StepsTest, EscalateWhereTheyDidNotHelp) {
 }
 
 // CONTRACTS A: a node that fails its quarantine is replaced.
-TEST_F(StepsTest, EscalateWhereTheQuarantineFails) {
+TEST_F(StepsTest, EscalateIfTheQuarantineFails) {
   plan(Severity::kReboot, {Step::kTaint, Step::kCordon, Step::kDrain, Step::kQuarantineJob});
   plan(Severity::kIsolate, {Step::kTaint, Step::kCordon});
   quarantine();
@@ -913,7 +913,7 @@ TEST_F(StepsTest, LeaveACordonThatCameAfterOursWasTakenOff) {
 }
 
 // The intent stands from a look that was cut off, so that no write tells whether it still holds.
-TEST_F(StepsTest, PutNoMarkWhereAHumanSaysPauseAfterTheIntent) {
+TEST_F(StepsTest, PutNoMarkIfAHumanSaysPauseAfterTheIntent) {
   ASSERT_TRUE(take({signal()}));
   kube_.add_fault(
       {.kind = fakes::FaultKind::kDropBefore, .method = "PATCH", .path = "/api/v1/nodes/.*"});
@@ -1045,7 +1045,7 @@ TEST_F(StepsTest, AreAbandonedBeforeThoseOfAWorseSeverityAreBegun) {
 }
 
 // A new Node of that name may be on the same machine, where a Job would go on.
-TEST_F(StepsTest, LeaveNoJobBehindWhereTheirNodeIsGone) {
+TEST_F(StepsTest, LeaveNoJobBehindIfTheirNodeIsGone) {
   plan(Severity::kReset, {Step::kTaint, Step::kCordon, Step::kCollectEvidence});
   ASSERT_TRUE(take({signal(Severity::kReset)}));
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(reconcile());

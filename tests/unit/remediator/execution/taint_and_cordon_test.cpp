@@ -58,7 +58,7 @@ TEST_F(TaintAndCordonPlan, QuarantinePutsEverythingIntoOneChange) {
   EXPECT_EQ(plan->pre_existing_cordon, false);
 }
 
-TEST_F(TaintAndCordonPlan, QuarantineChangesNothingWhereAllStands) {
+TEST_F(TaintAndCordonPlan, QuarantineChangesNothingIfAllStands) {
   mark("rem-1", false);
   record(false);
   EXPECT_FALSE(plan_quarantine(request(), node_));
@@ -86,7 +86,7 @@ TEST_F(TaintAndCordonPlan, QuarantineDoesNotTakeOurOwnOldCordonForAForeignOne) {
 }
 
 // The policy has no cordon any more, and somebody has taken the annotation off.
-TEST_F(TaintAndCordonPlan, QuarantineKeepsACordonOursByTheRecordWhereTheMarkIsGone) {
+TEST_F(TaintAndCordonPlan, QuarantineKeepsACordonOursByTheRecordIfTheMarkIsGone) {
   mark("rem-1", false);
   record(false);
   node_.meta.annotations.clear();
@@ -136,7 +136,7 @@ TEST_F(TaintAndCordonPlan, QuarantineKeepsAForeignCordonForeignThatWasOnlyIntend
   EXPECT_EQ(plan_quarantine(request(), node_)->pre_existing_cordon, true);
 }
 
-TEST_F(TaintAndCordonPlan, QuarantineCordonsOnlyWhereThatIsAStep) {
+TEST_F(TaintAndCordonPlan, QuarantineCordonsOnlyIfThatIsAStep) {
   const auto plan = plan_quarantine(request({Step::kTaint}), node_);
 
   ASSERT_TRUE(plan);
@@ -183,7 +183,7 @@ TEST_F(TaintAndCordonPlan, QuarantineLeavesAnAnnotationThatDiffersFromTheRecord)
   EXPECT_EQ(plan->pre_existing_cordon, std::nullopt);
 }
 
-TEST_F(TaintAndCordonPlan, ReleaseDoesNotUncordonWhereTheMarkIsGoneAndNothingIsRecorded) {
+TEST_F(TaintAndCordonPlan, ReleaseDoesNotUncordonIfTheMarkIsGoneAndNothingIsRecorded) {
   mark("rem-1", false);
   node_.meta.annotations.clear();
 
@@ -194,7 +194,7 @@ TEST_F(TaintAndCordonPlan, ReleaseDoesNotUncordonWhereTheMarkIsGoneAndNothingIsR
   EXPECT_THAT(plan->change.remove_taints, SizeIs(1));
 }
 
-TEST_F(TaintAndCordonPlan, ReleaseUncordonsByTheRecordWhereTheMarkIsGone) {
+TEST_F(TaintAndCordonPlan, ReleaseUncordonsByTheRecordIfTheMarkIsGone) {
   mark("rem-1", false);
   record(false);
   node_.meta.annotations.clear();

@@ -47,7 +47,7 @@ TEST_F(TellingTest, IsDoneOnce) {
   EXPECT_THAT(replica_->announcer.told, IsEmpty());
 }
 
-TEST_F(TellingTest, IsDoneByTheNextProcessWhereTheAnswerWasLost) {
+TEST_F(TellingTest, IsDoneByTheNextProcessIfTheAnswerWasLost) {
   lose_the_pause();
 
   ASSERT_TRUE(reconcile());
@@ -56,7 +56,7 @@ TEST_F(TellingTest, IsDoneByTheNextProcessWhereTheAnswerWasLost) {
   EXPECT_EQ(remediation().status.notified_phase, Phase::kPaused);
 }
 
-TEST_F(TellingTest, IsNotRepeatedWhereOnlyTheAnswerWasLostThatItIsWrittenDown) {
+TEST_F(TellingTest, IsNotRepeatedIfOnlyTheAnswerWasLostThatItIsWrittenDown) {
   uncordon();
   kube_.add_fault({.kind = FaultKind::kDropAfter, .method = "PUT", .path = kAnyStatus});
   EXPECT_FALSE(reconcile(1));
@@ -69,7 +69,7 @@ TEST_F(TellingTest, IsNotRepeatedWhereOnlyTheAnswerWasLostThatItIsWrittenDown) {
   EXPECT_EQ(remediation().status.notified_phase, Phase::kPaused);
 }
 
-TEST_F(TellingTest, IsRepeatedWhereItWentWrong) {
+TEST_F(TellingTest, IsRepeatedIfItWentWrong) {
   uncordon();
   replica_->announcer.telling = fail(ErrorKind::kUnavailable, "no Events today");
 
@@ -81,7 +81,7 @@ TEST_F(TellingTest, IsRepeatedWhereItWentWrong) {
   EXPECT_THAT(replica_->announcer.told, SizeIs(1));
 }
 
-TEST_F(TellingTest, IsRepeatedWhereItIsNotWrittenDown) {
+TEST_F(TellingTest, IsRepeatedIfItIsNotWrittenDown) {
   uncordon();
   kube_.add_fault({.kind = FaultKind::kDropBefore, .method = "PUT", .path = kAnyStatus});
   EXPECT_FALSE(reconcile(1));
@@ -93,7 +93,7 @@ TEST_F(TellingTest, IsRepeatedWhereItIsNotWrittenDown) {
   EXPECT_THAT(replica_->announcer.told, SizeIs(1));
 }
 
-TEST_F(TellingTest, IsDoneAnewWhereItComesToThatAgain) {
+TEST_F(TellingTest, IsDoneAnewIfItComesToThatAgain) {
   const std::string path = remediation_collection() + "/" + remediation().name;
   const auto pause = [&](const Json& value) {
     kube_.patch(path, {{"metadata", {{"annotations", {{"gpuward.dev/pause", value}}}}}});

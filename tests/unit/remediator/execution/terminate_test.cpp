@@ -107,7 +107,7 @@ TEST_F(TerminateTest, GoesOnWhileItsNodeIsBeingDeleted) {
   EXPECT_EQ(remediation().status.phase, Phase::kTerminating);
 }
 
-TEST_F(TerminateTest, GoesOnWhereAnotherNodeHasTakenTheName) {
+TEST_F(TerminateTest, GoesOnIfAnotherNodeHasTakenTheName) {
   begin_the_end();
   node_goes();
   kube_.create("/api/v1/nodes", fakes::ready_node("gpu-01"));
@@ -121,7 +121,7 @@ TEST_F(TerminateTest, GoesOnWhereAnotherNodeHasTakenTheName) {
   EXPECT_FALSE(our_taint_on(node())) << "the new node is none of its business";
 }
 
-TEST_F(TerminateTest, SaysThatNothingProvesTheEndWhereItsTimeIsOver) {
+TEST_F(TerminateTest, SaysThatNothingProvesTheEndIfItsTimeIsOver) {
   begin_the_end();
   node_goes();
   machine_is(StepResult::kRunning, "unknown: no answer");
@@ -177,7 +177,7 @@ TEST_F(AcceptedEnd, IsWaitedForNoLongerOnceAHumanCancels) {
   EXPECT_EQ(remediation().status.phase, Phase::kCancelled);
 }
 
-TEST_F(AcceptedEnd, IsGivenUpWhereTheMachineRegistersAgain) {
+TEST_F(AcceptedEnd, IsGivenUpIfTheMachineRegistersAgain) {
   be_late_without_node();
   kube_.create("/api/v1/nodes", fakes::ready_node("gpu-01"));
 
@@ -186,7 +186,7 @@ TEST_F(AcceptedEnd, IsGivenUpWhereTheMachineRegistersAgain) {
   EXPECT_EQ(remediation().status.phase, Phase::kSuperseded);
 }
 
-TEST_F(TerminateTest, IsHeldForAHumanWhereTheMachineDoesNotGo) {
+TEST_F(TerminateTest, IsHeldForAHumanIfTheMachineDoesNotGo) {
   begin_the_end();
   machine_is(StepResult::kRunning, "waiting for its machine to end");
   clock_.advance(minutes(46));
@@ -219,7 +219,7 @@ TEST_F(TerminateTest, ThatFailedHoldsTheNodeWhateverThePolicySaysSince) {
   EXPECT_EQ(remediation().status.phase, Phase::kHeld);
 }
 
-TEST_F(TerminateTest, PassesItsGuardsAnewWhereTheCallHasNotArrived) {
+TEST_F(TerminateTest, PassesItsGuardsAnewIfTheCallHasNotArrived) {
   begin_the_end();
   machine_is(StepResult::kIntended, "not asked for");
   report(Severity::kReboot);
@@ -340,7 +340,7 @@ TEST_F(ReturnedMachineTest, IsTaintedAgainOnSight) {
 }
 
 // Then nothing new comes any more that would make anybody look.
-TEST_F(ReturnedMachineTest, IsLookedForWhereItIsBackBeforeItWasGivenUp) {
+TEST_F(ReturnedMachineTest, IsLookedForIfItIsBackBeforeItWasGivenUp) {
   drain();
   node_goes();
   registers_again();
@@ -357,7 +357,7 @@ TEST_F(ReturnedMachineTest, IsLookedForWhereItIsBackBeforeItWasGivenUp) {
   EXPECT_EQ(our_taint_on(node()), "isolate");
 }
 
-TEST_F(ReturnedMachineTest, IsTaintedWhereAMilderOneWasOpenedInTheSameSecond) {
+TEST_F(ReturnedMachineTest, IsTaintedIfAMilderOneWasOpenedInTheSameSecond) {
   given_up();
   Remediation milder = remediation();
   milder.name = "a-1";
@@ -371,7 +371,7 @@ TEST_F(ReturnedMachineTest, IsTaintedWhereAMilderOneWasOpenedInTheSameSecond) {
   EXPECT_EQ(our_taint_on(node()), "isolate");
 }
 
-TEST_F(ReturnedMachineTest, IsTaintedWhereTheServersClockHasGoneBackBeforeItWasGivenUp) {
+TEST_F(ReturnedMachineTest, IsTaintedIfTheServersClockHasGoneBackBeforeItWasGivenUp) {
   given_up();
   Remediation earlier = remediation();
   earlier.name = earlier.name.substr(0, earlier.name.rfind('-')) + "-0";
@@ -388,7 +388,7 @@ TEST_F(ReturnedMachineTest, IsTaintedWhereTheServersClockHasGoneBackBeforeItWasG
 
 // Simulated, seed 157438: the first was deleted by force, and a replica that had not heard of it
 // gave its number again.
-TEST_F(ReturnedMachineTest, IsTaintedWhereAHigherNumberWasCancelledBeforeItWasOpened) {
+TEST_F(ReturnedMachineTest, IsTaintedIfAHigherNumberWasCancelledBeforeItWasOpened) {
   given_up();
   Remediation cancelled = remediation();
   cancelled.name = cancelled.name.substr(0, cancelled.name.rfind('-')) + "-2";
@@ -403,7 +403,7 @@ TEST_F(ReturnedMachineTest, IsTaintedWhereAHigherNumberWasCancelledBeforeItWasOp
   EXPECT_EQ(our_taint_on(node()), "isolate");
 }
 
-TEST_F(ReturnedMachineTest, IsTaintedWhereTheServersClockIsAhead) {
+TEST_F(ReturnedMachineTest, IsTaintedIfTheServersClockIsAhead) {
   given_up();
   registers_again();
   clock_.jump_wall(-minutes(1));
@@ -424,7 +424,7 @@ TEST_F(ReturnedMachineTest, IsNotTheOneThatCameInItsPlace) {
   EXPECT_EQ(remediations().size(), 1U);
 }
 
-TEST_F(ReturnedMachineTest, IsLeftAloneWhereItsEndWasProven) {
+TEST_F(ReturnedMachineTest, IsLeftAloneIfItsEndWasProven) {
   begin_the_end();
   node_goes();
   machine_is(StepResult::kDone, "gone");

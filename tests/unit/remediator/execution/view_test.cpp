@@ -129,7 +129,7 @@ TEST_F(PermitTest, RefusesWhatIsSentOnceTheNodeIsGone) {
   EXPECT_THAT(allowed.error().message, HasSubstr("gpu-01 is gone"));
 }
 
-TEST_F(PermitTest, RefusesWhereTheNodeCannotBeRead) {
+TEST_F(PermitTest, RefusesIfTheNodeCannotBeRead) {
   kube_.add_fault({.kind = fakes::FaultKind::kForbidden, .path = kSeenNode});
 
   EXPECT_FALSE(permit());
@@ -159,7 +159,7 @@ TEST_F(PermitTest, RestsOnNothingThatIsOlderThan30Seconds) {
 }
 
 // The fenced client refuses what is sent to the API server; a cloud or a program refuses nothing.
-TEST_F(PermitTest, RefusesWhereThisReplicaDoesNotLeadAnyMore) {
+TEST_F(PermitTest, RefusesIfThisReplicaDoesNotLeadAnyMore) {
   bool leads = true;
   Reconciler reconciler({.api = api_,
                          .store = replica_->store,

@@ -67,7 +67,7 @@ TEST_F(WindowsTest, LetWhatWasBegunGoOnAfterTheirEnd) {
 }
 
 // A policy that was changed by code, or a window that was taken out: nobody knows when.
-TEST_F(WindowsTest, NeverOpenWhereThereIsNoSuch) {
+TEST_F(WindowsTest, NeverOpenIfThereIsNoSuch) {
   Policy policy = *policy_.get();
   policy.windows.clear();
   policy_.set(policy);

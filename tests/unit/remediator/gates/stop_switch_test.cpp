@@ -86,7 +86,7 @@ TEST_F(StopSwitchTest, StopsWhenTheServerFailsForLonger) {
   EXPECT_TRUE(gate.permit());
 }
 
-TEST_F(StopSwitchTest, StopsWhereItMayNotRead) {
+TEST_F(StopSwitchTest, StopsIfItMayNotRead) {
   kube.create(kConfigMaps, switch_saying("false"));
   fault(fakes::FaultKind::kForbidden, 1);
   EXPECT_EQ(gate.permit().error().kind, ErrorKind::kBlocked);

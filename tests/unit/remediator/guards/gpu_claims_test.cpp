@@ -36,7 +36,7 @@ TEST(GpuClaims, BelieveNoGpuThatAnotherNodeHasReportedInBetween) {
               ElementsAre("1650"));
 }
 
-TEST(GpuClaims, BelieveNobodyWhereNoHistoryIsKnown) {
+TEST(GpuClaims, BelieveNobodyIfNoHistoryIsKnown) {
   EXPECT_THAT(weigh({.own_since = {}, .others_until = kToday - hours(2)}).contested,
               ElementsAre("1650"));
 }

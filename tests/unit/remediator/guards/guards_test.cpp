@@ -86,7 +86,7 @@ TEST(OwnerAnnotation, TakesOnlyTheTaintOfOurKeyAndEffectForOurs) {
   EXPECT_EQ(our_taint_on(node), "reset");
 }
 
-TEST(HumanOverride, SeesNothingWhereAllStands) {
+TEST(HumanOverride, SeesNothingIfAllStands) {
   EXPECT_FALSE(manual_change(done_remediation(), quarantined_node("rem-1")));
   EXPECT_FALSE(manual_change(Remediation{}, plain_node()));
 }
@@ -103,7 +103,7 @@ TEST(HumanOverride, SeesAnUncordon) {
   EXPECT_THAT(manual_change(done_remediation(), node).value_or(""), HasSubstr("uncordoned"));
 }
 
-TEST(HumanOverride, TrustsTheMarkWhereACrashKeptTheResultFromBeingRecorded) {
+TEST(HumanOverride, TrustsTheMarkIfACrashKeptTheResultFromBeingRecorded) {
   Remediation unrecorded;
   unrecorded.name = "rem-1";
   kube::Node node = quarantined_node("rem-1");
@@ -129,14 +129,14 @@ HealthReport good_report() {
 
 const HealthDemand kDemand{.after = kNow - seconds(60), .max_age = seconds(30), .now = kNow};
 
-TEST(HealthReport, IsEnoughWhereItIsFreshOfThisBootAndGood) {
+TEST(HealthReport, IsEnoughIfItIsFreshOfThisBootAndGood) {
   EXPECT_FALSE(objection_to(good_report(), plain_node(), kDemand));
   HealthReport monitor = good_report();
   monitor.severity = Severity::kMonitor;
   EXPECT_FALSE(objection_to(monitor, plain_node(), kDemand));
 }
 
-TEST(HealthReport, IsNotEnoughWhereItSaysNothingOfTheNodeNow) {
+TEST(HealthReport, IsNotEnoughIfItSaysNothingOfTheNodeNow) {
   HealthReport other_boot = good_report();
   other_boot.boot_id = "boot-0";
   HealthReport before_the_end = good_report();
@@ -152,7 +152,7 @@ TEST(HealthReport, IsNotEnoughWhereItSaysNothingOfTheNodeNow) {
   }
 }
 
-TEST(HealthReport, IsNotEnoughWhereItIsTooOld) {
+TEST(HealthReport, IsNotEnoughIfItIsTooOld) {
   HealthReport old = good_report();
   old.measured_at = kNow - seconds(31);
   EXPECT_THAT(objection_to(old, plain_node(), kDemand).value_or(""), HasSubstr("too old"));

@@ -54,11 +54,11 @@ NodeScrapes dead_node() {
   return scrapes;
 }
 
-TEST(ProofOfScrapes, IsDownWhereNothingOnTheNodeIsReadAndOthersAre) {
+TEST(ProofOfScrapes, IsDownIfNothingOnTheNodeIsReadAndOthersAre) {
   EXPECT_EQ(proof_of(dead_node(), 2).sign, ProofSign::kDown);
 }
 
-TEST(ProofOfScrapes, IsUpWhereAnythingOnTheNodeIsRead) {
+TEST(ProofOfScrapes, IsUpIfAnythingOnTheNodeIsRead) {
   auto scrapes = dead_node();
   scrapes.exporter = true;
   EXPECT_EQ(proof_of(scrapes, 2).sign, ProofSign::kUp);
@@ -74,13 +74,13 @@ TEST(ProofOfScrapes, IsUnknownWithoutASeries) {
 }
 
 // Its pod may have ended by itself.
-TEST(ProofOfScrapes, IsUnknownWhereOnlyTheExporterIsKnown) {
+TEST(ProofOfScrapes, IsUnknownIfOnlyTheExporterIsKnown) {
   auto scrapes = dead_node();
   scrapes.others_down = 0;
   EXPECT_EQ(proof_of(scrapes, 2).sign, ProofSign::kUnknown);
 }
 
-TEST(ProofOfScrapes, IsUnknownWherePrometheusReadsFewOthers) {
+TEST(ProofOfScrapes, IsUnknownIfPrometheusReadsFewOthers) {
   auto scrapes = dead_node();
   scrapes.fleet_down = 3;
   EXPECT_EQ(proof_of(scrapes, 2).sign, ProofSign::kUnknown);

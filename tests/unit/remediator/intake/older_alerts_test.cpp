@@ -35,7 +35,7 @@ class AlertOfTheMachineBefore : public ClusterTest {
   AlertSignal fires_;
 };
 
-TEST_F(AlertOfTheMachineBefore, IsTakenInWhereTheMachineThatHasTheNameNowIsAsSick) {
+TEST_F(AlertOfTheMachineBefore, IsTakenInIfTheMachineThatHasTheNameNowIsAsSick) {
   reports_.answer = report_of(Severity::kReset);
 
   EXPECT_EQ(hear(&reports_).accepted, 1U);
@@ -44,7 +44,7 @@ TEST_F(AlertOfTheMachineBefore, IsTakenInWhereTheMachineThatHasTheNameNowIsAsSic
 }
 
 // As what its cloud announces is: the machine itself has read that.
-TEST_F(AlertOfTheMachineBefore, IsTakenInWhereItsSourceKnowsThatItIsOfThisMachine) {
+TEST_F(AlertOfTheMachineBefore, IsTakenInIfItsSourceKnowsThatItIsOfThisMachine) {
   reports_.answer = report_of(Severity::kNone);
   fires_.is_of_this_machine = true;
 
@@ -73,28 +73,28 @@ TEST_F(AlertOfTheMachineBefore, EndsWhatWasOpenedForThisOne) {
   EXPECT_FALSE(remediation().alerts.front().firing());
 }
 
-TEST_F(AlertOfTheMachineBefore, IsIgnoredWhereThisMachineIsBetter) {
+TEST_F(AlertOfTheMachineBefore, IsIgnoredIfThisMachineIsBetter) {
   reports_.answer = report_of(Severity::kMonitor);
   expect_ignored();
 }
 
-TEST_F(AlertOfTheMachineBefore, IsIgnoredWhereTheReportIsOfAnotherBoot) {
+TEST_F(AlertOfTheMachineBefore, IsIgnoredIfTheReportIsOfAnotherBoot) {
   reports_.answer = report_of(Severity::kReset, "boot-of-the-machine-before");
   expect_ignored();
 }
 
-TEST_F(AlertOfTheMachineBefore, IsIgnoredWhereTheReportIsOld) {
+TEST_F(AlertOfTheMachineBefore, IsIgnoredIfTheReportIsOld) {
   reports_.answer = report_of(Severity::kReset);
   reports_.answer->measured_at -= minutes(10);
   expect_ignored();
 }
 
-TEST_F(AlertOfTheMachineBefore, IsIgnoredWhereNothingIsKnownOfThisMachine) {
+TEST_F(AlertOfTheMachineBefore, IsIgnoredIfNothingIsKnownOfThisMachine) {
   expect_ignored();
   EXPECT_EQ(hear(nullptr).ignored, 1U);
 }
 
-TEST_F(AlertOfTheMachineBefore, CostsNoQuestionWhereItIsYoungerThanTheNode) {
+TEST_F(AlertOfTheMachineBefore, CostsNoQuestionIfItIsYoungerThanTheNode) {
   class NeverAsked final : public HealthReports {
    public:
     Result<HealthReport> latest(std::string_view) override {

@@ -81,7 +81,7 @@ TEST_F(OrphanedMarksTest, TellWhoCancelsThatACordonStaysOfWhichNothingWasRecorde
   EXPECT_TRUE(node().unschedulable);
 }
 
-TEST_F(OrphanedMarksTest, AreFoundWhereTheStatusWasEdited) {
+TEST_F(OrphanedMarksTest, AreFoundIfTheStatusWasEdited) {
   quarantine();
   edit_status(remediation().name, {{"phase", "Released"}});
   const std::string closed = remediation().name;
@@ -94,7 +94,7 @@ TEST_F(OrphanedMarksTest, AreFoundWhereTheStatusWasEdited) {
   EXPECT_TRUE(node().unschedulable);
 }
 
-TEST_F(OrphanedMarksTest, AreFoundWhereTheRemediationWasDeletedByForce) {
+TEST_F(OrphanedMarksTest, AreFoundIfTheRemediationWasDeletedByForce) {
   quarantine();
   delete_by_force(remediation().name);
 
@@ -107,7 +107,7 @@ TEST_F(OrphanedMarksTest, AreFoundWhereTheRemediationWasDeletedByForce) {
   EXPECT_EQ(open()[0].severity, Severity::kMonitor);
 }
 
-TEST_F(OrphanedMarksTest, AreFoundWhereOnlyTheCordonIsLeft) {
+TEST_F(OrphanedMarksTest, AreFoundIfOnlyTheCordonIsLeft) {
   quarantine();
   edit_status(remediation().name, {{"phase", "Ended"}});
   edit_node({{"metadata", {{"annotations", {{std::string(kAnnotation), nullptr}}}}},
@@ -136,7 +136,7 @@ TEST_F(OrphanedMarksTest, AreNotRaisedAgainOnceAnOperatorHasCancelled) {
   EXPECT_TRUE(node().unschedulable);
 }
 
-TEST_F(OrphanedMarksTest, AreFoundWhereALaterRemediationHasDoneNothing) {
+TEST_F(OrphanedMarksTest, AreFoundIfALaterRemediationHasDoneNothing) {
   quarantine();
   edit_status(remediation().name, {{"phase", "Ended"}});
   edit_node({{"metadata", {{"annotations", {{std::string(kAnnotation), nullptr}}}}},
@@ -176,7 +176,7 @@ class CordonsLeft : public OrphanedMarksTest {
   }
 };
 
-TEST_F(CordonsLeft, AreHeldWhereTheAnnotationNamesNobodyKnown) {
+TEST_F(CordonsLeft, AreHeldIfTheAnnotationNamesNobodyKnown) {
   break_again_with(to_annotation({.name = "gpu-x-1", .why = "", .since = ""}));
 
   expect_held("names gpu-x-1");
@@ -186,7 +186,7 @@ TEST_F(CordonsLeft, AreHeldWhereTheAnnotationNamesNobodyKnown) {
   expect_held("names gpu-x-1");
 }
 
-TEST_F(CordonsLeft, AreHeldWhereTheAnnotationIsGone) {
+TEST_F(CordonsLeft, AreHeldIfTheAnnotationIsGone) {
   break_again_with(nullptr);
 
   expect_held("has the cordon of gpu-01-");
@@ -267,7 +267,7 @@ TEST_F(OrphanedMarksTest, GoWithTheWordOfAHumanButForTheCordon) {
   EXPECT_THAT(open(), IsEmpty());
 }
 
-TEST_F(OrphanedMarksTest, EndByThemselvesWhereSomebodyTakesThemOff) {
+TEST_F(OrphanedMarksTest, EndByThemselvesIfSomebodyTakesThemOff) {
   quarantine();
   delete_by_force(remediation().name);
   ASSERT_TRUE(sweep());
@@ -296,7 +296,7 @@ TEST_F(OrphanedMarksTest, KeepAnotherAlertFromDoingHarm) {
 }
 
 // The intent was written, and the patch met a conflict.
-TEST_F(OrphanedMarksTest, KeepNoSickNodeInServiceWhereItsTaintWasOnlyIntended) {
+TEST_F(OrphanedMarksTest, KeepNoSickNodeInServiceIfItsTaintWasOnlyIntended) {
   OwnerAnnotation stale;
   stale.name = "gpu-01-0";
   annotate_node(stale);
@@ -383,7 +383,7 @@ TEST_F(EditedMarks, ALostAnnotationKeepsNoCordonOnACancelledNode) {
   EXPECT_FALSE(node().unschedulable);
 }
 
-TEST_F(EditedMarks, HoldTheNodeWhereTheAnnotationNamesAnother) {
+TEST_F(EditedMarks, HoldTheNodeIfTheAnnotationNamesAnother) {
   quarantine();
   OwnerAnnotation mark = *owner_annotation_on(node());
   mark.name = "gpu-02-1";
@@ -396,7 +396,7 @@ TEST_F(EditedMarks, HoldTheNodeWhereTheAnnotationNamesAnother) {
   EXPECT_EQ(our_taint_on(node()), "reboot");
 }
 
-TEST_F(EditedMarks, HoldTheNodeWhereAnnotationAndRecordDiffer) {
+TEST_F(EditedMarks, HoldTheNodeIfAnnotationAndRecordDiffer) {
   quarantine();
   OwnerAnnotation mark = *owner_annotation_on(node());
   mark.pre_existing_cordon = true;
@@ -432,7 +432,7 @@ TEST_F(EditedMarks, AreNotMendedByTheTaintThatGoesOnLater) {
   EXPECT_EQ(remediation().status.pre_existing_cordon, false);
 }
 
-TEST_F(EditedMarks, HoldTheNodeWhereTheAnnotationSaysLessThanTheRecord) {
+TEST_F(EditedMarks, HoldTheNodeIfTheAnnotationSaysLessThanTheRecord) {
   quarantine();
   OwnerAnnotation mark = *owner_annotation_on(node());
   mark.cordon = false;
@@ -445,7 +445,7 @@ TEST_F(EditedMarks, HoldTheNodeWhereTheAnnotationSaysLessThanTheRecord) {
   EXPECT_TRUE(node().unschedulable);
 }
 
-TEST_F(EditedMarks, HoldTheNodeWhereTheAnnotationCannotBeRead) {
+TEST_F(EditedMarks, HoldTheNodeIfTheAnnotationCannotBeRead) {
   quarantine();
   annotate_node(Json("{}"));
   end_alert();
@@ -475,7 +475,7 @@ TEST_F(EditedMarks, TellWhoeverCancelsThatTheCordonStaysBeforeTheRestGoes) {
   EXPECT_TRUE(node().unschedulable);
 }
 
-TEST_F(EditedMarks, AreToldOfAlsoWhereTheReturnWasIntendedBefore) {
+TEST_F(EditedMarks, AreToldOfAlsoIfTheReturnWasIntendedBefore) {
   quarantine();
   cancel(remediation().name);
   kube_.add_fault(
@@ -490,7 +490,7 @@ TEST_F(EditedMarks, AreToldOfAlsoWhereTheReturnWasIntendedBefore) {
   expect_held("cordoned before, and the annotation does not");
 }
 
-TEST_F(EditedMarks, HoldTheNodeWhereTheTaintIsAnother) {
+TEST_F(EditedMarks, HoldTheNodeIfTheTaintIsAnother) {
   quarantine();
   const Json taint = {{"key", std::string(kTaintKey)}, {"value", "mine"}, {"effect", "NoSchedule"}};
   edit_node({{"spec", {{"taints", Json::array({taint})}}}});
@@ -501,7 +501,7 @@ TEST_F(EditedMarks, HoldTheNodeWhereTheTaintIsAnother) {
   expect_held("the taint on the node says mine");
 }
 
-TEST_F(EditedMarks, AreToldOfOnceMoreWhereTheNodeWasHeldAlready) {
+TEST_F(EditedMarks, AreToldOfOnceMoreIfTheNodeWasHeldAlready) {
   Policy policy;
   policy.mode = Mode::kFull;
   policy.steps[Severity::kReboot] = {planned(Step::kTaint), planned(Step::kCordon),
@@ -524,7 +524,7 @@ TEST_F(EditedMarks, AreToldOfOnceMoreWhereTheNodeWasHeldAlready) {
   EXPECT_EQ(replica_->announcer.told.size(), told + 1);
 }
 
-TEST_F(EditedMarks, GoOnWhereSomebodyPutsThemRight) {
+TEST_F(EditedMarks, GoOnIfSomebodyPutsThemRight) {
   quarantine();
   const OwnerAnnotation right = *owner_annotation_on(node());
   OwnerAnnotation mark = right;

@@ -72,7 +72,7 @@ TEST_F(IntakeTest, WritesNothingForTheSameAlertFromAnotherReplica) {
   EXPECT_EQ(writes(), 0U);
 }
 
-TEST_F(IntakeTest, MeetsAnotherReplicaInOneRemediationWhereBothOpenAtOnce) {
+TEST_F(IntakeTest, MeetsAnotherReplicaInOneRemediationIfBothOpenAtOnce) {
   const auto replica = make_replica();
   Replica& other = *replica;
   catch_up(other);  // before anything was opened: its view is old below
@@ -256,7 +256,7 @@ TEST_F(IntakeTest, OpensOneAgainForAnAlertThatGoesOnAfterItsEnd) {
   EXPECT_THAT(remediations(), SizeIs(2));
 }
 
-TEST_F(IntakeTest, GoesOnWhereItsViewWasOld) {
+TEST_F(IntakeTest, GoesOnIfItsViewWasOld) {
   ASSERT_TRUE(take({signal(Severity::kReset)}));
   const auto name = remediation().name;
   kube_.patch("/apis/gpuward.dev/v1alpha1/remediations/" + name,
@@ -267,7 +267,7 @@ TEST_F(IntakeTest, GoesOnWhereItsViewWasOld) {
   EXPECT_EQ(remediation().severity, Severity::kIsolate);
 }
 
-TEST_F(IntakeTest, FailsWhereTheApiServerDoes) {
+TEST_F(IntakeTest, FailsIfTheApiServerDoes) {
   for (const fakes::FaultKind kind :
        {fakes::FaultKind::kDropBefore, fakes::FaultKind::kInternalError,
         fakes::FaultKind::kUnavailable, fakes::FaultKind::kOverloaded,

@@ -125,7 +125,7 @@ TEST_F(RegisteredAnew, IsTheSameMachineInTheSameBoot) {
   EXPECT_EQ(our_taint_on(node()), "reset");
 }
 
-TEST_F(RegisteredAnew, IsLeftAloneWhereNothingSaysThatItIsTheSameMachine) {
+TEST_F(RegisteredAnew, IsLeftAloneIfNothingSaysThatItIsTheSameMachine) {
   given_up();
   registers({{"bootID", "boot-2"}, {"systemUUID", ""}});
 
@@ -134,7 +134,7 @@ TEST_F(RegisteredAnew, IsLeftAloneWhereNothingSaysThatItIsTheSameMachine) {
   EXPECT_THAT(remediations(), SizeIs(1));
 }
 
-TEST_F(RegisteredAnew, IsLeftAloneWhereTwoLiveNodesHaveItsUuid) {
+TEST_F(RegisteredAnew, IsLeftAloneIfTwoLiveNodesHaveItsUuid) {
   given_up();
   registers({{"bootID", "boot-2"}, {"systemUUID", kUuid}});
   Json twin = fakes::ready_node("gpu-02");
@@ -209,7 +209,7 @@ TEST_F(RegisteredAnew, IgnoresTheOldAlertOnceAnOperatorHasCancelledTheReturn) {
   EXPECT_EQ(take({fires})->accepted, 1U) << "a new episode";
 }
 
-TEST_F(RegisteredAnew, IsReturnedWhereAFreshReportSaysThatItIsHealthy) {
+TEST_F(RegisteredAnew, IsReturnedIfAFreshReportSaysThatItIsHealthy) {
   given_up();
   registers({{"bootID", "boot-2"}, {"systemUUID", kUuid}});
   look();
@@ -297,7 +297,7 @@ TEST_F(RegisteredAnew, StaysOutOfServiceAfterADiagnosticThatFailedThoughItsSigns
   EXPECT_EQ(our_taint_on(node()), "isolate");
 }
 
-TEST_F(RegisteredAnew, IsVerifiedAfterADiagnosticThatFailedWhereItsGpusWereResetSince) {
+TEST_F(RegisteredAnew, IsVerifiedAfterADiagnosticThatFailedIfItsGpusWereResetSince) {
   given_up_after_diagnostic(Severity::kReset);
   registers({{"bootID", "boot-1"}, {"systemUUID", kUuid}});
   look();
@@ -322,7 +322,7 @@ TEST_F(RegisteredAnew, IsReturnedAfterADiagnosticThatFailedInAnotherBoot) {
   EXPECT_FALSE(our_taint_on(node()));
 }
 
-TEST_F(RegisteredAnew, IsHeldWhereItsSignsContradictOneAnother) {
+TEST_F(RegisteredAnew, IsHeldIfItsSignsContradictOneAnother) {
   given_up(Severity::kReboot);
   registers({{"bootID", "boot-2"}, {"systemUUID", kUuid}}, "aws:///eu-west-1a/i-1");
   look();
@@ -342,7 +342,7 @@ TEST_F(RegisteredAnew, IsHeldWhereItsSignsContradictOneAnother) {
 }
 
 // Simulated, seed 4555: the severity of the other boards was taken for that of these.
-TEST(ReturnedMachineOfTwoBoards, IsAContradictionWhereOnlyTheOtherBoardsWereSoBad) {
+TEST(ReturnedMachineOfTwoBoards, IsAContradictionIfOnlyTheOtherBoardsWereSoBad) {
   const auto given_up = [](const std::string& node_uid, Severity severity, const char* boards) {
     Remediation one;
     one.name = "gpu-01-" + node_uid + "-1";
@@ -373,7 +373,7 @@ TEST(ReturnedMachineOfTwoBoards, IsAContradictionWhereOnlyTheOtherBoardsWereSoBa
   EXPECT_FALSE(found[0].is_contradictory) << "these boards were that bad: a human says when not";
 }
 
-TEST_F(RegisteredAnew, IsReturnedWhereAHumanSaysThatTheMachineWasReplaced) {
+TEST_F(RegisteredAnew, IsReturnedIfAHumanSaysThatTheMachineWasReplaced) {
   given_up(Severity::kIsolate);
   registers({{"bootID", "boot-2"}, {"systemUUID", kUuid}});
   look();

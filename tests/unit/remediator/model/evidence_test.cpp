@@ -88,7 +88,7 @@ TEST(Evidence, OfADrillTakesNobodysPlace) {
   EXPECT_EQ(remediation.severity, Severity::kMonitor);
 }
 
-TEST(Evidence, ThatIsRealHasRoomWhereDrillsHaveTakenAllOfIt) {
+TEST(Evidence, ThatIsRealHasRoomIfDrillsHaveTakenAllOfIt) {
   Remediation remediation;
   for (std::size_t i = 0; i < kMaxEvidence; ++i)
     fold(remediation, drill(Severity::kIsolate, "d" + std::to_string(i)), kStart);
@@ -211,7 +211,7 @@ TEST(Evidence, EndsByAnEndWhoseStartIsEarlierThanTheKnownOne) {
   EXPECT_EQ(remediation.ended_at(), kStart + minutes(5));
 }
 
-TEST(Evidence, EndsNowWhereTheKnownStartIsOfAWrongClock) {
+TEST(Evidence, EndsNowIfTheKnownStartIsOfAWrongClock) {
   Remediation remediation;
   AlertSignal fires = firing();
   fires.starts_at = kStart + std::chrono::hours(24 * 365);
@@ -222,7 +222,7 @@ TEST(Evidence, EndsNowWhereTheKnownStartIsOfAWrongClock) {
   EXPECT_EQ(remediation.ended_at(), kStart + minutes(6));
 }
 
-TEST(Evidence, EndsNowWhereTheEndSaysNoTime) {
+TEST(Evidence, EndsNowIfTheEndSaysNoTime) {
   Remediation remediation;
   fold(remediation, firing(), kStart);
 
@@ -242,7 +242,7 @@ TEST(Evidence, TakesAFiringCopyThatComesAfterItsEndForALateOne) {
 }
 
 // One of two Prometheus servers has ended it, or somebody has forged the end.
-TEST(Evidence, FiresAgainWhereItIsRepeatedLongAfterItsEndAndContestsTheNextEnd) {
+TEST(Evidence, FiresAgainIfItIsRepeatedLongAfterItsEndAndContestsTheNextEnd) {
   Remediation remediation;
   fold(remediation, firing(), kStart);
   fold(remediation, resolved(kStart + minutes(5)), kStart + minutes(6));

@@ -44,7 +44,7 @@ TEST(Place, KnowsZoneAndTheLimitedLabelsOnly) {
   EXPECT_THAT(place_of(labels_of_a_node(), PlaceKeys()).domains, IsEmpty());
 }
 
-TEST(Place, IsAPoolOfThePolicyWhereThatHasBudgetsOfItsOwn) {
+TEST(Place, IsAPoolOfThePolicyIfThatHasBudgetsOfItsOwn) {
   BudgetLimits limits;
   limits.own_pools = {{{"plain", {"kind=plain"}}, std::nullopt},
                       {{"own", {"team", "gpu=a100"}}, PoolLimits{}}};
@@ -56,7 +56,7 @@ TEST(Place, IsAPoolOfThePolicyWhereThatHasBudgetsOfItsOwn) {
   EXPECT_EQ(place_of({{"team", "x"}, {"karpenter.sh/nodepool", "k"}}, keys).pool, "k");
 }
 
-TEST(FleetNode, IsHealthyWhereItIsReadySchedulableAndWithoutASevereFault) {
+TEST(FleetNode, IsHealthyIfItIsReadySchedulableAndWithoutASevereFault) {
   kube::Node node;
   node.conditions = {{"MemoryPressure", "True", "", ""}, {"Ready", "True", "", ""}};
   FleetNode well = fleet_node(node, {});
@@ -67,7 +67,7 @@ TEST(FleetNode, IsHealthyWhereItIsReadySchedulableAndWithoutASevereFault) {
   EXPECT_FALSE(well.healthy());
 }
 
-TEST(FleetNode, IsNotHealthyWhereItIsCordonedOrNotReady) {
+TEST(FleetNode, IsNotHealthyIfItIsCordonedOrNotReady) {
   kube::Node cordoned;
   cordoned.conditions = {{"Ready", "True", "", ""}};
   cordoned.unschedulable = true;

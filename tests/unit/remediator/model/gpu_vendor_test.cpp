@@ -23,7 +23,7 @@ TEST(GpuVendor, IsReadFromTheResourcesOfTheDevicePlugin) {
 }
 
 // Where the plugin is down, or the GPUs are handed out by DRA.
-TEST(GpuVendor, IsReadFromTheLabelsWhereNoResourceSaysIt) {
+TEST(GpuVendor, IsReadFromTheLabelsIfNoResourceSaysIt) {
   EXPECT_EQ(gpu_vendor(node_with({"cpu"}, {{"nvidia.com/gpu.present", "true"}})), Vendor::kNvidia);
   EXPECT_EQ(gpu_vendor(node_with({}, {{"feature.node.kubernetes.io/amd-gpu", "true"}})),
             Vendor::kAmd);
@@ -47,14 +47,14 @@ TEST(GpuVendor, TakesNoNetworkCardForAGpu) {
   EXPECT_EQ(gpu_vendor(node_with({"amd.com/nic", "nvidia.com/gpu"})), Vendor::kNvidia);
 }
 
-TEST(GpuVendor, IsUnknownWhereNothingSaysIt) {
+TEST(GpuVendor, IsUnknownIfNothingSaysIt) {
   const auto none = gpu_vendor(node_with({"cpu"}, {{"nvidia.com/gpu.present", "false"}}));
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().kind, ErrorKind::kNotFound);
   EXPECT_THAT(none.error().message, HasSubstr("no resource and no label"));
 }
 
-TEST(GpuVendor, IsUnknownWhereThereAreTwoOrAnother) {
+TEST(GpuVendor, IsUnknownIfThereAreTwoOrAnother) {
   for (const auto& resources :
        std::vector<std::vector<std::string>>{{"nvidia.com/gpu", "amd.com/gpu"},
                                              {"gpu.intel.com/i915"},

@@ -46,12 +46,12 @@ class Ownership : public ::testing::Test {
   OwnerAnnotation mark_;
 };
 
-TEST_F(Ownership, IsPlainWhereRecordAndNodeSayTheSame) {
+TEST_F(Ownership, IsPlainIfRecordAndNodeSayTheSame) {
   EXPECT_EQ(said(), "nothing");
   EXPECT_TRUE(is_own_cordon(remediation_, node_));
 }
 
-TEST_F(Ownership, OfTheCordonIsKnownFromTheRecordWhereTheAnnotationIsLost) {
+TEST_F(Ownership, OfTheCordonIsKnownFromTheRecordIfTheAnnotationIsLost) {
   lose_annotation();
 
   EXPECT_TRUE(is_own_cordon(remediation_, node_));
@@ -59,7 +59,7 @@ TEST_F(Ownership, OfTheCordonIsKnownFromTheRecordWhereTheAnnotationIsLost) {
 }
 
 // Simulated, seed 160051: it was taken for another's, and stayed without a word.
-TEST_F(Ownership, OfACordonIsUnknownWhereAllElseIsTakenOffBeforeItIsRecorded) {
+TEST_F(Ownership, OfACordonIsUnknownIfAllElseIsTakenOffBeforeItIsRecorded) {
   for (const Step step : {Step::kTaint, Step::kCordon}) record(step).result = StepResult::kIntended;
   lose_annotation();
   EXPECT_TRUE(has_unclear_cordon(remediation_, node_));
@@ -105,7 +105,7 @@ TEST_F(Ownership, IsNotProvenByTheAnnotationOfAnother) {
   EXPECT_THAT(said(), HasSubstr("names rem-0"));
 }
 
-TEST_F(Ownership, IsInDoubtWhereBothSayAnotherThingOfTheCordon) {
+TEST_F(Ownership, IsInDoubtIfBothSayAnotherThingOfTheCordon) {
   mark_.pre_existing_cordon = true;
   annotate();
   EXPECT_THAT(said(), HasSubstr("cordoned before, and the record does not"));
@@ -115,7 +115,7 @@ TEST_F(Ownership, IsInDoubtWhereBothSayAnotherThingOfTheCordon) {
   EXPECT_THAT(said(), HasSubstr("cordoned before, and the annotation does not"));
 }
 
-TEST_F(Ownership, IsInDoubtWhereTheTaintIsAnother) {
+TEST_F(Ownership, IsInDoubtIfTheTaintIsAnother) {
   set_taint("isolate");
   EXPECT_THAT(said(), HasSubstr("the taint on the node says isolate"));
   lose_annotation();
@@ -124,13 +124,13 @@ TEST_F(Ownership, IsInDoubtWhereTheTaintIsAnother) {
   EXPECT_THAT(said(), HasSubstr("the taint on the node says mine"));
 }
 
-TEST_F(Ownership, IsInDoubtWhereTheRecordKnowsOfNoTaint) {
+TEST_F(Ownership, IsInDoubtIfTheRecordKnowsOfNoTaint) {
   lose_annotation();
   remediation_.status.steps.clear();
   EXPECT_THAT(said(), HasSubstr("the record has none"));
 }
 
-TEST_F(Ownership, IsInDoubtWhereACordonWasOnlyIntendedAndTheAnnotationIsLost) {
+TEST_F(Ownership, IsInDoubtIfACordonWasOnlyIntendedAndTheAnnotationIsLost) {
   record(Step::kCordon).result = StepResult::kIntended;
   EXPECT_EQ(said(), "nothing");
   lose_annotation();

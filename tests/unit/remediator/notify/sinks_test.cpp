@@ -116,7 +116,7 @@ TEST_F(SinksTest, NoErrorHoldsASecret) {
   }
 }
 
-TEST_F(SinksTest, AreNotOpenedWhereTheirFilesAreNoGood) {
+TEST_F(SinksTest, AreNotOpenedIfTheirFilesAreNoGood) {
   SinkSettings settings = to("slack");
   for (const std::string content : {"", "ftp://secret/x", "http://a/secret\nhttp://b/secret"}) {
     settings.url_file = write("url", content);

@@ -78,7 +78,7 @@ TEST_F(GuardWatchTest, IsReadyOnceApprovalsAreSeenToBeGuarded) {
 }
 
 // The metric tells; alerts still come in.
-TEST_F(GuardWatchTest, StaysReadyWhereTheGuardIsLostLater) {
+TEST_F(GuardWatchTest, StaysReadyIfTheGuardIsLostLater) {
   start(Mode::kFull, true);
   kube_.guard_approvals(false);
 
@@ -97,7 +97,7 @@ TEST_F(GuardWatchTest, HoldsBackNoLongerThanSixMinutes) {
   EXPECT_EQ(watch_->guarded(), false);
 }
 
-TEST_F(GuardWatchTest, LooksAtNothingWhereNoStepNeedsAnApproval) {
+TEST_F(GuardWatchTest, LooksAtNothingIfNoStepNeedsAnApproval) {
   start(Mode::kCordon, false);
 
   EXPECT_FALSE(watch_->objection());

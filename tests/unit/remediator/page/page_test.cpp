@@ -124,7 +124,7 @@ TEST(Audit, LosesAndDividesNoLineWhenItsFileIsMovedAway) {
   EXPECT_EQ((*trail)->lost(), 0U);
 }
 
-TEST(Audit, StaysInItsFileWhereNoOtherCanBeOpened) {
+TEST(Audit, StaysInItsFileIfNoOtherCanBeOpened) {
   const support::TempDir folder;
   std::filesystem::create_directory(folder / "logs");
   const auto trail = AuditTrail::open(folder / "logs/audit");
@@ -182,7 +182,7 @@ TEST(Metrics, TellWhyNothingIsDoneAndSinceWhen) {
               HasSubstr("gpuward_remediator_waiting_since_timestamp_seconds" + labels + "90\n"));
 }
 
-TEST(Metrics, TellOfTheLedgerAndTheStopSwitchWhereThisReplicaLeads) {
+TEST(Metrics, TellOfTheLedgerAndTheStopSwitchIfThisReplicaLeads) {
   fakes::FakeClock clock;
   Standing standing;
   standing.ledger_kept = false;

@@ -29,7 +29,7 @@ TEST(BudgetFile, KeepsTheDefaultsOfWhatIsAbsent) {
   EXPECT_EQ(budgets_of(" {cluster: {}, storm: {}, breaker: {}}").value(), BudgetLimits());
 }
 
-TEST(BudgetFile, IsTheDefaultsWhereAllOfThemAreWritten) {
+TEST(BudgetFile, IsTheDefaultsIfAllOfThemAreWritten) {
   const auto limits = budgets_of(R"(
     cluster: {nodes: 1, percent: 5}
     pool: {nodes: 1, percent: 10}

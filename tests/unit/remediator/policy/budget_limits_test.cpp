@@ -25,14 +25,14 @@ TEST(Share, RoundsWhatIsAllowedDownAndWhatMustRemainUp) {
 
 TEST(Share, DenominatorOfNoNodesAllowsNothing) { EXPECT_EQ(at_most({7, 100}, 0), 0); }
 
-TEST(Share, KeepsItsNumberWhereThePercentageIsLess) {
+TEST(Share, KeepsItsNumberIfThePercentageIsLess) {
   EXPECT_EQ(at_most({4, 5}, 20), 4);
   EXPECT_EQ(at_least({4, 5}, 20), 4);
   EXPECT_EQ(at_most({0, 0}, 1000), 0);
 }
 
 // In binary 9.2 % of 750 is a little less than 69, and 4.4 % a little more than 33.
-TEST(Share, IsExactWherePercentagesAreNotInBinary) {
+TEST(Share, IsExactIfPercentagesAreNotInBinary) {
   for (int percent = 1; percent <= 100; ++percent) {
     for (const std::size_t nodes : {100U, 200U, 1000U, 5000U}) {
       const int exact = percent * static_cast<int>(nodes) / 100;

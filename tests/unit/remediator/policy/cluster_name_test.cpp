@@ -18,7 +18,7 @@ TEST(ClusterName, IsReadAsClustersAreNamed) {
   EXPECT_EQ(parse_policy("mode: taint\n")->cluster, "");
 }
 
-TEST(ClusterName, IsRefusedWhereItWouldChangeAQuery) {
+TEST(ClusterName, IsRefusedIfItWouldChangeAQuery) {
   for (const char* name : {"a|b", "a\\\"b", ".*", "a b", "a{b}"}) {
     const auto policy = parse_policy("cluster: \"" + std::string(name) + "\"\n");
     ASSERT_FALSE(policy) << name;

@@ -74,7 +74,7 @@ TEST(ConditionRules, AreForTheNodesOfTheirLabels) {
   EXPECT_THAT(seen_conditions({{rule}}, node_saying("True")), IsEmpty()) << "all of them";
 }
 
-TEST(ConditionRules, CountWhereOneOfTheirConditionsIsThere) {
+TEST(ConditionRules, CountIfOneOfTheirConditionsIsThere) {
   std::vector<ConditionRule> rules = {rule_for_gpus(), rule_for_gpus()};
   rules[0].type = "KernelDeadlock";
 

@@ -43,7 +43,7 @@ TEST(ForeignAlerts, NameANodePerhapsWithAPort) {
   EXPECT_EQ(without_port(""), "");
 }
 
-TEST(ForeignAlerts, AreRefusedWithTheirLineWhereTheyCannotBeMeant) {
+TEST(ForeignAlerts, AreRefusedWithTheirLineIfTheyCannotBeMeant) {
   struct Row {
     const char* rule;
     const char* says;

@@ -41,7 +41,7 @@ Remediation about(std::vector<AlertEvidence> alerts) {
   return remediation;
 }
 
-TEST(MaintenanceRules, OnlyRecordWhereThePolicySaysNothing) {
+TEST(MaintenanceRules, OnlyRecordIfThePolicySaysNothing) {
   const auto policy = parse_policy("mode: full\n");
   ASSERT_TRUE(policy);
   EXPECT_THAT(policy->maintenance, SizeIs(3));
@@ -106,7 +106,7 @@ TEST(PolicyAboutARemediation, KnowsWhatIsOverOnlyOnceAStepWasTaken) {
   EXPECT_EQ(policy_about(policy, remediation)->announced, kReboot);
 }
 
-TEST(PolicyAboutARemediation, IsTheSameWhereNothingIsAnnounced) {
+TEST(PolicyAboutARemediation, IsTheSameIfNothingIsAnnounced) {
   const auto policy = std::make_shared<const Policy>(*parse_policy(kPolicy));
   AlertEvidence forged = announced(kReboot);
   forged.fingerprint = "0123456789abcdef";  // as an Alertmanager has it

@@ -106,7 +106,7 @@ TEST(MaintenanceWindow, OpensNextOnTheNextOfItsDays) {
             at("2026-11-27T22:00:00Z"));
 }
 
-TEST(MaintenanceWindow, IsRefusedWithItsLineWhereItCannotBeMeant) {
+TEST(MaintenanceWindow, IsRefusedWithItsLineIfItCannotBeMeant) {
   struct Row {
     const char* window;
     const char* says;
@@ -140,7 +140,7 @@ TEST(MaintenanceWindow, IsRefusedWithItsLineWhereItCannotBeMeant) {
   }
 }
 
-TEST(MaintenanceWindow, HasToBeThereWhereAStepWaitsForIt) {
+TEST(MaintenanceWindow, HasToBeThereIfAStepWaitsForIt) {
   const auto policy = policy_with("{name: nights, start: \"22:00\", duration: 1h}", "mornings");
 
   ASSERT_FALSE(policy);
@@ -148,7 +148,7 @@ TEST(MaintenanceWindow, HasToBeThereWhereAStepWaitsForIt) {
               HasSubstr("policy.yaml:2: severities: the step drain in severities.isolate waits"));
 }
 
-TEST(MaintenanceWindow, IsNamedWhereThePolicyIsExplained) {
+TEST(MaintenanceWindow, IsNamedIfThePolicyIsExplained) {
   EXPECT_THAT(severity_text(*policy_with("{name: nights, start: \"22:00\", duration: 1h}"),
                             Severity::kIsolate),
               HasSubstr("waits for the maintenance window nights"));

@@ -204,7 +204,7 @@ TEST(Policy, DoesNotTakeAPlanWithAFaultForOneWithoutSteps) {
               Not(HasSubstr("has no steps")));
 }
 
-TEST(Policy, TakesSeveritiesWithoutStepsWhereNoMilderOneHasAny) {
+TEST(Policy, TakesSeveritiesWithoutStepsIfNoMilderOneHasAny) {
   EXPECT_TRUE(parse_policy("severities: {reset: []}\n"));
   EXPECT_TRUE(parse_policy("severities: {reset: [], reboot: []}\n"));
   EXPECT_TRUE(parse_policy("severities: {reset: [], reboot: [], isolate: []}\n"));
@@ -245,7 +245,7 @@ TEST(Policy, ReadsStepsWithWhatTheyWaitForAndTheirSettings) {
   EXPECT_THAT(policy->machines.reboot, ElementsAre("/bin/power-cycle", "--soft"));
 }
 
-TEST(Policy, LetsAwsRestartAndEndMachinesWhereItSaysSo) {
+TEST(Policy, LetsAwsRestartAndEndMachinesIfItSaysSo) {
   const auto policy = parse_policy(
       "severities: {reboot: [cordon, drain, reboot], isolate: [cordon, drain]}\n"
       "machines: {aws: {reboot: true, terminate: true, cluster: gpu-1}}\n");
@@ -300,7 +300,7 @@ TEST(Policy, EndsNoMachineWithoutAnApprovalUnlessItSaysSo) {
   EXPECT_FALSE(planned(Step::kTerminate).volumes.proceeds);
 }
 
-TEST(Policy, WaitsForAReplacementWhereVerifyComesAfterTerminate) {
+TEST(Policy, WaitsForAReplacementIfVerifyComesAfterTerminate) {
   const auto policy = parse_policy(
       "mode: full\n"
       "severities:\n"
@@ -400,7 +400,7 @@ TEST(Policy, HoldsABusyGpuAndTriesNoResetOnEc2ByDefault) {
   EXPECT_THAT(reset.job.not_on, ElementsAre("aws://"));
 }
 
-TEST(Policy, NeedsNoImageWhereTheTemplatesAreTheOperators) {
+TEST(Policy, NeedsNoImageIfTheTemplatesAreTheOperators) {
   EXPECT_TRUE(
       parse_policy("severities:\n  reset: [cordon, collect-evidence]\n"
                    "jobs: {templates: {collect-evidence: /etc/gpuward/job.json}}\n"));
@@ -480,7 +480,7 @@ TEST(Policy, ExcludesNamespacesFromEveryDrain) {
   }
 }
 
-TEST(Policy, TakesControlPlaneNodesOnlyWhereToldTo) {
+TEST(Policy, TakesControlPlaneNodesOnlyIfToldTo) {
   Policy policy;
   policy.excluded.control_plane = false;
 

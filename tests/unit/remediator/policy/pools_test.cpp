@@ -47,7 +47,7 @@ TEST(Pools, LeaveAloneWhatBelongsToNone) {
   EXPECT_THAT(steps_for(*policy, Severity::kReset), SizeIs(2));
 }
 
-TEST(Pools, CountWhereANodeHasAllTheirLabelsAndTheFirstWins) {
+TEST(Pools, CountIfANodeHasAllTheirLabelsAndTheFirstWins) {
   EXPECT_EQ(for_labels({{"team", "research"}})->pool, "");
   EXPECT_EQ(for_labels({{"team", "research"}, {"pool", "a100"}})->pool, "research");
   EXPECT_EQ(for_labels({{"team", "serving"}, {"pool", "a100"}})->pool, "a100");
@@ -100,7 +100,7 @@ TEST(Pools, HaveNoBudgetsOfTheClusterOrOfTaints) {
   }
 }
 
-TEST(Pools, DrainByTheirOwnDefaultsWhereTheStepDoesNotSayOtherwise) {
+TEST(Pools, DrainByTheirOwnDefaultsIfTheStepDoesNotSayOtherwise) {
   const auto policy = for_labels({{"pool", "a100"}});
 
   EXPECT_EQ(steps_for(*policy, Severity::kIsolate)[1].drain.deadline, hours(4));
@@ -114,7 +114,7 @@ TEST(Pools, AreExplainedAsTheyAre) {
               HasSubstr("2. drain: all pods, deadline 4h"));
 }
 
-TEST(Pools, AreRefusedWithTheirLineWhereTheyCannotBeMeant) {
+TEST(Pools, AreRefusedWithTheirLineIfTheyCannotBeMeant) {
   struct Row {
     const char* pool;
     const char* says;
@@ -143,7 +143,7 @@ TEST(Pools, AreRefusedWithTheirLineWhereTheyCannotBeMeant) {
   }
 }
 
-TEST(Pools, MayHaveAnyModeWhereTheFileLeavesItToTheCommandLine) {
+TEST(Pools, MayHaveAnyModeIfTheFileLeavesItToTheCommandLine) {
   auto policy = parse_policy("pools: [{name: a, labels: [a], mode: cordon}]\n");
   ASSERT_TRUE(policy) << policy.error().message;
   EXPECT_EQ(policy_for(std::make_shared<const Policy>(*policy), {{"a", ""}})->mode, Mode::kObserve);

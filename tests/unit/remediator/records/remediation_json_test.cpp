@@ -183,7 +183,7 @@ TEST(RemediationJson, SurvivesWhatAHumanHasBroken) {
   EXPECT_THAT(read->status.steps, SizeIs(0));
 }
 
-TEST(RemediationJson, IsNotReadWhereItNamesNoNode) {
+TEST(RemediationJson, IsNotReadIfItNamesNoNode) {
   Json object = *parse_json(create_body(full()));
   object["spec"].erase("nodeUID");
 

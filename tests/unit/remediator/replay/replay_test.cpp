@@ -154,7 +154,7 @@ TEST_F(ReplayTest, WaitsForTheReplacementOfAMachine) {
   EXPECT_EQ(lines.back(), "end Replaced: replaced by node gpu-1-replacement-1");
 }
 
-TEST_F(ReplayTest, GoesBackToServiceWhereTheAlertEndsBeforeAnythingIsTaken) {
+TEST_F(ReplayTest, GoesBackToServiceIfTheAlertEndsBeforeAnythingIsTaken) {
   policy.mode = Mode::kCordon;
   fires(1, "reboot", minutes(0), minutes(30));
 
@@ -207,7 +207,7 @@ TEST_F(ReplayTest, StopsAtAStorm) {
   EXPECT_EQ(summary.waits.count("budget.storm"), 1U);
 }
 
-TEST_F(ReplayTest, EscalatesWhereTheSameComesBackWithinAWeek) {
+TEST_F(ReplayTest, EscalatesIfTheSameComesBackWithinAWeek) {
   fires(1, "reboot", minutes(0), minutes(10));
   fires(1, "reboot", hours(48), hours(1));
 
@@ -215,7 +215,7 @@ TEST_F(ReplayTest, EscalatesWhereTheSameComesBackWithinAWeek) {
   EXPECT_THAT(told(run(), "gpu-1"), Contains("wait guard.approval")) << "to terminate it";
 }
 
-TEST_F(ReplayTest, OnlyObservesWhereThePolicyDoes) {
+TEST_F(ReplayTest, OnlyObservesIfThePolicyDoes) {
   policy.mode = Mode::kObserve;
   fires(1, "reboot", minutes(0), minutes(10));
 

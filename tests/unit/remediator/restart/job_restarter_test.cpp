@@ -182,7 +182,7 @@ TEST_F(VolcanoTest, IsNotAskedTwiceAfterACrash) {
   EXPECT_EQ(commands().size(), 1U);
 }
 
-TEST_F(VolcanoTest, IsLeftAloneWhereOneMoreRestartIsItsFailure) {
+TEST_F(VolcanoTest, IsLeftAloneIfOneMoreRestartIsItsFailure) {
   change(kVolcanoJob, {{"spec", {{"maxRetry", 3}}}, {"status", {{"retryCount", 2}}}});
 
   expect_left_alone(job_, "maxRetry");
@@ -369,7 +369,7 @@ TEST_F(JobRestarterTest, DoesNotBeginOnceTheTimeIsOver) {
 
 // --- What goes wrong
 
-TEST_F(JobRestarterTest, GoesOnFromTheAnnotationWhereTheAnswerWasLost) {
+TEST_F(JobRestarterTest, GoesOnFromTheAnnotationIfTheAnswerWasLost) {
   const std::string job = jobs_.add(kJobSet);
   kube_.add_fault({.kind = fakes::FaultKind::kDropAfter, .method = "PATCH", .times = 1});
 

@@ -132,7 +132,7 @@ TEST(AlertmanagerPayload, TakesAsManyAlertsAsTheCapAllows) {
   EXPECT_FALSE(decode_notification(dump_json(many), limits));
 }
 
-TEST(AlertmanagerPayload, MakesAFingerprintFromTheLabelsWhereThereIsNone) {
+TEST(AlertmanagerPayload, MakesAFingerprintFromTheLabelsIfThereIsNone) {
   Json payload = minimal();
   payload["alerts"][0].erase("fingerprint");
   const auto first = decode_notification(dump_json(payload));

@@ -157,7 +157,7 @@ TEST_F(Webhook, Answers503WhileShuttingDown) {
   EXPECT_THAT(intake_.taken, SizeIs(0));
 }
 
-TEST_F(Webhook, Answers503AtOnceWhereTooManyAreUnderWay) {
+TEST_F(Webhook, Answers503AtOnceIfTooManyAreUnderWay) {
   WebhookOptions options;
   options.max_in_flight = 1;
   AlertmanagerWebhook narrow(options, intake_, nullptr, observer_, clock_);
@@ -190,7 +190,7 @@ TEST_F(Webhook, ReadsTheAlertsThatWereCutOffFromTheAlertmanager) {
   EXPECT_EQ(observer_.outcomes[0].truncated, 2U);
 }
 
-TEST_F(Webhook, DoesNotAskTheAlertmanagerWhereNothingWasCutOff) {
+TEST_F(Webhook, DoesNotAskTheAlertmanagerIfNothingWasCutOff) {
   AlertmanagerWebhook webhook({}, intake_, &firing_, observer_, clock_);
 
   (void)webhook.handle(request(golden("v0.25.json")));
@@ -198,7 +198,7 @@ TEST_F(Webhook, DoesNotAskTheAlertmanagerWhereNothingWasCutOff) {
   EXPECT_EQ(firing_.reads, 0);
 }
 
-TEST_F(Webhook, Answers503WhereTheCutOffAlertsCannotBeRead) {
+TEST_F(Webhook, Answers503IfTheCutOffAlertsCannotBeRead) {
   firing_.answer = fail(ErrorKind::kUnavailable, "down");
   AlertmanagerWebhook webhook({}, intake_, &firing_, observer_, clock_);
 
@@ -206,7 +206,7 @@ TEST_F(Webhook, Answers503WhereTheCutOffAlertsCannotBeRead) {
   EXPECT_EQ(observer_.outcomes[0].failure, "alertmanager_api");
 }
 
-TEST_F(Webhook, RecordsWhatItWasGivenEvenWhereTheCutOffAlertsCannotBeRead) {
+TEST_F(Webhook, RecordsWhatItWasGivenEvenIfTheCutOffAlertsCannotBeRead) {
   firing_.answer = fail(ErrorKind::kUnavailable, "down");
   AlertmanagerWebhook webhook({}, intake_, &firing_, observer_, clock_);
 
@@ -216,7 +216,7 @@ TEST_F(Webhook, RecordsWhatItWasGivenEvenWhereTheCutOffAlertsCannotBeRead) {
   EXPECT_EQ(observer_.outcomes[0].accepted, 1U);
 }
 
-TEST_F(Webhook, TakesWhatIsThereWhereNoAlertmanagerIsConfigured) {
+TEST_F(Webhook, TakesWhatIsThereIfNoAlertmanagerIsConfigured) {
   EXPECT_EQ(webhook_.handle(request(golden("v0.32.json"))).status, 200);
   EXPECT_EQ(observer_.outcomes[0].truncated, 2U);
 }

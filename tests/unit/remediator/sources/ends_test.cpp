@@ -41,7 +41,7 @@ TEST(AbsentAlerts, EndAfterAWhileOfCompleteAnswers) {
   EXPECT_EQ(ended[0].ends_at, clock.wall());
 }
 
-TEST(AbsentAlerts, BeginAnewWhereTheyWereThereOrTheAnswerFailed) {
+TEST(AbsentAlerts, BeginAnewIfTheyWereThereOrTheAnswerFailed) {
   fakes::FakeClock clock;
   AbsentAlerts absent(minutes(10), minutes(1));
   const auto wait_almost = [&] {
@@ -58,7 +58,7 @@ TEST(AbsentAlerts, BeginAnewWhereTheyWereThereOrTheAnswerFailed) {
 }
 
 // It may have fired all the while, and its place have started anew a moment ago.
-TEST(AbsentAlerts, BeginAnewWhereNobodyHasAskedForLong) {
+TEST(AbsentAlerts, BeginAnewIfNobodyHasAskedForLong) {
   fakes::FakeClock clock;
   AbsentAlerts absent(minutes(10), minutes(1));
   (void)absent.ended({signal_of("ab")}, {}, clock);
@@ -133,7 +133,7 @@ TEST(ConfirmedEnds, IgnoreEveryEndWhileAlertmanagerDoesNotAnswer) {
   EXPECT_THAT(intake.taken, ElementsAre("ab"));
 }
 
-TEST(ConfirmedEnds, AskNobodyWhereNothingEnds) {
+TEST(ConfirmedEnds, AskNobodyIfNothingEnds) {
   FixedActive active;
   ListIntake intake;
   ConfirmedEnds ends(intake, active, nullptr);

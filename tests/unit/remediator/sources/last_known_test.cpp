@@ -58,13 +58,13 @@ TEST_F(LastKernelLinesTest, AreTheNewestOfTheNodeInTheirOrder) {
   EXPECT_LT(said->size(), 400U);
 }
 
-TEST_F(LastKernelLinesTest, SayWhereThereAreNone) {
+TEST_F(LastKernelLinesTest, SayIfThereAreNone) {
   push("gpu-1", minutes(30), "long before");
 
   EXPECT_EQ(ask().value_or(""), "Loki: no line of the kernel in the 15 minutes before");
 }
 
-TEST_F(LastKernelLinesTest, AreUnknownWhereLokiDoesNotAnswer) {
+TEST_F(LastKernelLinesTest, AreUnknownIfLokiDoesNotAnswer) {
   loki_.fail_with(Error{ErrorKind::kTimeout, "no answer in 10 s"});
 
   EXPECT_EQ(ask().error().message, "reading Loki: no answer in 10 s");
@@ -144,7 +144,7 @@ TEST_F(JobNodesTest, SayNothingOfAJobThatRunsThereAlone) {
   EXPECT_EQ(ask().value_or("?"), "");
 }
 
-TEST_F(JobNodesTest, AreUnknownWhereTheApiServerDoesNotAnswer) {
+TEST_F(JobNodesTest, AreUnknownIfTheApiServerDoesNotAnswer) {
   fakes::Fault fault;
   fault.kind = fakes::FaultKind::kInternalError;
   fault.times = 100;

@@ -36,7 +36,7 @@ TEST(LogFindings, AreWhatTheCatalogueSaysOfASwitchsLines) {
   EXPECT_EQ(signal->alertname, "log sxid 20034");
 }
 
-TEST(LogFindings, AskForNothingWhereALineIsHarmless) {
+TEST(LogFindings, AskForNothingIfALineIsHarmless) {
   EXPECT_FALSE(of_kernel("NVRM: Xid (PCI:0000:4e:00): 31, pid=77, name=python, Ch 00000008"));
   EXPECT_FALSE(
       of_kernel("NVRM: Xid (PCI:0000:4e:00): 13, pid=77, name=python, Graphics Exception"));

@@ -42,7 +42,7 @@ TEST_F(LokiSourceTest, GoesOnFromTheCursorOfTheProcessBefore) {
   EXPECT_THAT(look_until_done(), SizeIs(1));
 }
 
-TEST_F(LokiSourceTest, AsksForLessWhereAnAnswerIsTooLarge) {
+TEST_F(LokiSourceTest, AsksForLessIfAnAnswerIsTooLarge) {
   (void)look();
   loki_.cap(400);
   for (int i = 0; i < 900; ++i) push(79, nanoseconds(900 - i), "gpu-" + std::to_string(i));
@@ -183,7 +183,7 @@ TEST_F(KonduktorsWriter, IsNotBegunBesideAnother) {
   EXPECT_TRUE(source_->look());
 }
 
-TEST_F(KonduktorsWriter, MatterToNobodyWhereItIsNotWritten) {
+TEST_F(KonduktorsWriter, MatterToNobodyIfItIsNotWritten) {
   policy_.set(Policy{});
   kube_.create("/api/v1/nodes", node("gpu-02"));
 

@@ -99,7 +99,7 @@ TEST(PrometheusReports, RefuseTwoBootsAtOnce) {
   EXPECT_EQ(report.error().kind, ErrorKind::kInvalid);
 }
 
-TEST(PrometheusReports, AreNoneWhereAnyPartIsMissing) {
+TEST(PrometheusReports, AreNoneIfAnyPartIsMissing) {
   for (const auto& samples : std::vector<std::vector<std::string>>{
            {}, {kSeverity, kBoot}, {kTime, kBoot}, {kTime, kSeverity}}) {
     const auto report = decode_report(result_of(samples));
@@ -211,7 +211,7 @@ TEST(PrometheusReports, LeaveAPrometheusAloneThatDidNotAnswer) {
   EXPECT_TRUE(reports.latest("gpu-01"));
 }
 
-TEST(PrometheusReports, CountTheWeakestKernelEvidenceAndNoneWhereItIsAbsent) {
+TEST(PrometheusReports, CountTheWeakestKernelEvidenceAndNoneIfItIsAbsent) {
   const auto absent = decode_report(result_of({kTime, kSeverity, kBoot}));
   const auto two = decode_report(
       result_of({kTime, kSeverity, kBoot, sample(R"("what":"confirmed_severity","pod":"a")", "4"),
@@ -243,14 +243,14 @@ TEST(PrometheusReports, TellWhatWasMeasuredWhenAndWhatDiagnosticsFound) {
   EXPECT_FALSE(decode_report(result_of({kTime, kSeverity, kBoot, observed("awful", "1")})));
 }
 
-TEST(PrometheusReports, DoNotSeeTheKernelLogWhereAnyExporterDoesNot) {
+TEST(PrometheusReports, DoNotSeeTheKernelLogIfAnyExporterDoesNot) {
   const std::string down = sample(R"("what":"kernel_log_up","pod":"b")", "0");
 
   EXPECT_FALSE(decode_report(result_of({kTime, kSeverity, kBoot}))->sees_kernel_log);
   EXPECT_FALSE(decode_report(result_of({kTime, kSeverity, kBoot, kLogUp, down}))->sees_kernel_log);
 }
 
-TEST(PrometheusReports, AreUnavailableWherePrometheusIs) {
+TEST(PrometheusReports, AreUnavailableIfPrometheusIs) {
   AnsweringClient client;
   fakes::FakeClock clock;
   CurrentPolicy policy{Policy{}};

@@ -104,7 +104,7 @@ TEST_F(PrometheusSourceTest, SaysThatAlertsNameAClusterAndThePolicyNone) {
   EXPECT_THAT(found->complaint->message, HasSubstr("set `cluster`"));
 }
 
-TEST_F(PrometheusSourceTest, AsksForAllWhereThePolicyKnowsForeignAlerts) {
+TEST_F(PrometheusSourceTest, AsksForAllIfThePolicyKnowsForeignAlerts) {
   Policy next;
   next.foreign_alerts = {{.match = {{"alertname", "Down"}}, .severity = Severity::kReset}};
   policy.set(next);

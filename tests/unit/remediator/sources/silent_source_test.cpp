@@ -109,7 +109,7 @@ TEST_F(SilentSourceTest, FindsANodeThatIsSilentForItsTime) {
   }
 }
 
-TEST_F(SilentSourceTest, FindsNothingWhereThePolicyDoesNotSaySo) {
+TEST_F(SilentSourceTest, FindsNothingIfThePolicyDoesNotSaySo) {
   turn(1, "Unknown");
   clock_.advance(minutes(10));
   rules_.is_on = false;

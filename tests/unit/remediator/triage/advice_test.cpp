@@ -21,7 +21,7 @@ TEST(Advice, IsAClassHowSureAndWhy) {
   EXPECT_EQ(advice->reason, "a b") << "nothing that steers a terminal";
 }
 
-TEST(Advice, HasNoSeverityWhereAllIsWell) {
+TEST(Advice, HasNoSeverityIfAllIsWell) {
   const auto advice = read_advice(R"({"class":"HEALTHY","confidence":1,"reason":""})");
 
   ASSERT_TRUE(advice);

@@ -91,7 +91,7 @@ TEST_F(TriageTest, GoesNoFurtherThanThePolicyAllows) {
   EXPECT_EQ(triage_.findings()[0].severity, AdvisedSeverity::kMonitor);
 }
 
-TEST_F(TriageTest, FindsNothingWhereTheModelIsUnsureOrSeesNoError) {
+TEST_F(TriageTest, FindsNothingIfTheModelIsUnsureOrSeesNoError) {
   model_.say(fakes::advice_text("ECC_ERROR", 0.79));
   take_in("NVRM: one");
   model_.say(fakes::advice_text("HEALTHY"));
@@ -196,7 +196,7 @@ TEST_F(TriageTest, AsksNobodyOnceItIsOff) {
   EXPECT_EQ(triage_.tally().waiting, 0U);
 }
 
-TEST_F(TriageTest, LeavesEverythingAsItWasWhereAKeyCannotBeRead) {
+TEST_F(TriageTest, LeavesEverythingAsItWasIfAKeyCannotBeRead) {
   TriageRules wrong = rules_;
   wrong.api_key_file = "/nonexistent/key";
 
@@ -218,7 +218,7 @@ TEST_F(TriageTest, PreparesNewRulesWithoutTakingThemOver) {
   EXPECT_FALSE(triage_.tally().is_on);
 }
 
-TEST_F(TriageTest, RemembersItsAnswersWhereTheRulesStayTheSame) {
+TEST_F(TriageTest, RemembersItsAnswersIfTheRulesStayTheSame) {
   take_in(kOdd);
   adopt();
 

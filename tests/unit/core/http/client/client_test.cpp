@@ -131,7 +131,7 @@ std::size_t posts_in(const std::string& received) {
 }
 
 // curl takes a reused connection that ends without an answer for one that had ended before.
-TEST(Client, SendsOnceWhereItHasAConnectionOfItsOwn) {
+TEST(Client, SendsOnceIfItHasAConnectionOfItsOwn) {
   for (const auto& [own_connection, sent] : {std::pair(true, 2U), std::pair(false, 3U)}) {
     RawServer server({raw_answer("a")});
     CurlClient client;

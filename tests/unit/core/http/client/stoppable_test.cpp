@@ -67,14 +67,14 @@ TEST_F(Stoppable, EndsAtAStopInTheMiddleOfTheAnswer) {
   EXPECT_EQ(answer.error().kind, ErrorKind::kCancelled);
 }
 
-TEST_F(Stoppable, EndsWhereTheAnswerDoesNot) {
+TEST_F(Stoppable, EndsIfTheAnswerDoesNot) {
   timeout_ = milliseconds(200);
   const auto answer = ask(TestServer({endless("half")}));
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().kind, ErrorKind::kTimeout);
 }
 
-TEST_F(Stoppable, EndsWhereTheAnswerIsTooLarge) {
+TEST_F(Stoppable, EndsIfTheAnswerIsTooLarge) {
   const auto answer = ask(TestServer({endless(std::string(65, 'x'))}));
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().kind, ErrorKind::kTooLarge);

@@ -51,7 +51,7 @@ TEST(ClientStream, GivesPiecesAsTheyCome) {
   EXPECT_EQ(seen, "first\nsecond\n");
 }
 
-TEST(ClientStream, EndsWhereTheCallerHasEnough) {
+TEST(ClientStream, EndsIfTheCallerHasEnough) {
   const TestServer server({stream_route([](BodyWriter& body) {
     body.write("first\n");
     wait_for_end(body);

@@ -66,7 +66,7 @@ TEST_F(ClientTlsTest, RefusesAnExpiredCertificate) {
       << response.error().message;
 }
 
-TEST_F(ClientTlsTest, VerifiesAnotherNameWhereToldSo) {
+TEST_F(ClientTlsTest, VerifiesAnotherNameIfToldSo) {
   const TestServer server = serve(authority_.issue_server({"kubernetes.default.svc"}));
   ClientTls tls = trusting();
   tls.server_name = "kubernetes.default.svc";

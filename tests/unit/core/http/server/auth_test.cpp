@@ -51,7 +51,7 @@ class ServerAuthentication : public testing::Test {
   support::TempDir folder_;
 };
 
-TEST_F(ServerAuthentication, RefusesEverybodyWhereNothingIsConfigured) {
+TEST_F(ServerAuthentication, RefusesEverybodyIfNothingIsConfigured) {
   const TestServer server(routes());
   EXPECT_EQ(get(server.port(), "").status, 401);
   EXPECT_EQ(get(server.port(), "Bearer x").status, 401);

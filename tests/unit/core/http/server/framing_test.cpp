@@ -45,7 +45,7 @@ TEST(Framing, RefusesOtherEncodings) {
             400);
 }
 
-TEST(Framing, AsksForALengthWhereABodyIsUsual) {
+TEST(Framing, AsksForALengthIfABodyIsUsual) {
   EXPECT_EQ(framed({}, "POST").status, 411);
   EXPECT_EQ(framed({}, "PATCH").status, 411);
   EXPECT_EQ(framed({}, "GET").status, 0);

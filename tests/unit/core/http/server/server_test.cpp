@@ -147,7 +147,7 @@ TEST(Server, AnswersPipelinedRequestsInOrder) {
   EXPECT_EQ(socket.read_response().body, "bbb");
 }
 
-TEST(Server, ClosesWhereTheClientWantsIt) {
+TEST(Server, ClosesIfTheClientWantsIt) {
   const TestServer server({get_route("/a", "aaa")});
   RawSocket socket(server.port());
   socket.send("GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");

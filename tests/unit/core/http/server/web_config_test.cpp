@@ -33,7 +33,7 @@ TEST(WebConfig, ReadsTlsAndCredentials) {
   EXPECT_TRUE(config->asks_for_credentials());
 }
 
-TEST(WebConfig, AsksForCredentialsWhereOnlyOneKindIsConfigured) {
+TEST(WebConfig, AsksForCredentialsIfOnlyOneKindIsConfigured) {
   const support::TempDir folder;
   for (const char* yaml :
        {"auth: {bearer_token_files: [/t]}\n", "auth: {basic_users_file: /u}\n"}) {

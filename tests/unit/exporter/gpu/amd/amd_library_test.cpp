@@ -144,7 +144,7 @@ TEST(AmdLibrary, IsAbsentOnANodeWithoutAmd) {
   EXPECT_EQ(read_amd(empty.path().string()).state, LibraryState::kAbsent);
 }
 
-TEST(AmdLibrary, IsAbsentWhereTheDriverIsNotLoaded) {
+TEST(AmdLibrary, IsAbsentIfTheDriverIsNotLoaded) {
   const AmdTree tree(amd_scenario("mi300x_healthy"));
   tree.unload_driver();
   const VendorReading report = read_amd(tree.sys());
@@ -152,7 +152,7 @@ TEST(AmdLibrary, IsAbsentWhereTheDriverIsNotLoaded) {
   EXPECT_TRUE(report.gpus.empty());
 }
 
-TEST(AmdLibrary, IsUnusableWhereTheDriverHasNoneOfTheGpusOnTheBus) {
+TEST(AmdLibrary, IsUnusableIfTheDriverHasNoneOfTheGpusOnTheBus) {
   const AmdTree tree(amd_scenario("mi300x_healthy"));
   const std::filesystem::path driver = tree.sys() + "/bus/pci/drivers/amdgpu";
   std::filesystem::remove_all(driver);
@@ -185,7 +185,7 @@ TEST(AmdLibrary, NamesABoardWithoutANameByItsDeviceNumber) {
   EXPECT_EQ(report.gpus[1].gpu.name, "AMD GPU 0x7fff");
 }
 
-TEST(AmdLibrary, DoesNotSayThatKfdLacksAGpuWhereItCannotTell) {
+TEST(AmdLibrary, DoesNotSayThatKfdLacksAGpuIfItCannotTell) {
   const AmdTree tree(amd_scenario("mi300x_healthy"));
   tree.remove_kfd();
   EXPECT_EQ(read_amd(tree.sys()).gpus[0].is_in_kfd, std::nullopt);

@@ -85,7 +85,7 @@ TEST_F(AmdSmiTest, FillsWhatSysfsLacks) {
   EXPECT_EQ(report.gpus[0].ecc.uncorrected_volatile.total, 0U);
 }
 
-TEST_F(AmdSmiTest, IsNotEvenLoadedWhereSysfsSaysAllAndNobodyWantsErrorRecords) {
+TEST_F(AmdSmiTest, IsNotEvenLoadedIfSysfsSaysAllAndNobodyWantsErrorRecords) {
   use("mi300x_healthy", "smi.fault.amdsmi_get_lib_version = crash\n");
   const fake_amd::AmdTree tree(path_);
   const auto library = make_amd_library(
@@ -94,7 +94,7 @@ TEST_F(AmdSmiTest, IsNotEvenLoadedWhereSysfsSaysAllAndNobodyWantsErrorRecords) {
 }
 
 // Some versions of libamd_smi crash there.
-TEST_F(AmdSmiTest, IsNotAskedForErrorRecordsWhereNobodyWantsThem) {
+TEST_F(AmdSmiTest, IsNotAskedForErrorRecordsIfNobodyWantsThem) {
   use("mi300x_no_ras_in_sysfs", "smi.fault.amdsmi_get_gpu_cper_entries = crash\n");
   const fake_amd::AmdTree tree(path_);
   const auto library = make_amd_library(
@@ -120,7 +120,7 @@ TEST_F(AmdSmiTest, GivesTheLatestErrorRecordOfAGpuThatSysfsSaysAllAbout) {
   EXPECT_EQ(said.back(), "0000:e5:00 error records (--gpu.amd-cper)");
 }
 
-TEST_F(AmdSmiTest, LeavesTheReadingAsItIsWhereItDoesNotWork) {
+TEST_F(AmdSmiTest, LeavesTheReadingAsItIsIfItDoesNotWork) {
   use("mi300x_no_ras_in_sysfs", "smi.fault.amdsmi_init = 34\n");
   const fake_amd::AmdTree tree(path_);
   const VendorReading report = read_amd(tree.sys(), fake_amd_smi());
@@ -169,7 +169,7 @@ TEST_F(AmdSmiRecords, OfOneSecondTheFatalOneIsTheLatest) {
 }
 
 // As AMD's exporter has it, so that no fatal record is dropped silently.
-TEST_F(AmdSmiRecords, WithoutATimeCountWhereNoneHasOne) {
+TEST_F(AmdSmiRecords, WithoutATimeCountIfNoneHasOne) {
   const auto only = latest("smi.1.cper = corrected - 0:1; fatal - 0:2\n");
   ASSERT_TRUE(only);
   EXPECT_EQ(only->id, "0:2");
@@ -192,7 +192,7 @@ TEST_F(AmdSmiRecords, AreAskedForUntilThereAreNoMoreInEitherGeneration) {
 
 TEST_F(AmdSmiRecords, AreNoneInAnEmptyRing) { EXPECT_EQ(latest(""), std::nullopt); }
 
-TEST_F(AmdSmiRecords, AreNoneWhereTheLibraryCannotGiveThem) {
+TEST_F(AmdSmiRecords, AreNoneIfTheLibraryCannotGiveThem) {
   const std::string one = "smi.1.cper = fatal 2026-11-20T10:00:00 0:1\n";
   for (const char* const status : {"2", "10", "15", "40"}) {
     EXPECT_EQ(latest(one + "smi.fault.amdsmi_get_gpu_cper_entries = " + status + "\n"),

@@ -46,7 +46,7 @@ TEST(AmdRas, DoesNotGuessAtGarbage) {
   }
 }
 
-TEST(AmdRas, HasNoBlocksWhereThereIsNoFolder) {
+TEST(AmdRas, HasNoBlocksIfThereIsNoFolder) {
   const support::TempDir folder;
   EXPECT_TRUE(read_ras(folder.path()).empty());
   EXPECT_EQ(read_bad_pages(folder.path()), std::nullopt);
@@ -65,7 +65,7 @@ TEST(AmdRas, DoesNotCountPagesThatItHalfUnderstands) {
   EXPECT_EQ(count_bad_pages("0x00000001 : 0x00001000 : R\nno pages\n"), std::nullopt);
 }
 
-TEST(AmdRas, SumsOnlyWhereEveryBlockAnswers) {
+TEST(AmdRas, SumsOnlyIfEveryBlockAnswers) {
   EccCounters ecc;
   add_totals({{"umc", 3U, 1U, 0U}, {"gfx", 4U, 2U, 0U}}, ecc);
   EXPECT_EQ(ecc.uncorrected_volatile.total, 3U);

@@ -48,7 +48,7 @@ TEST(NvmlLibrary, TellsTheInventoryOfEightGpus) {
   EXPECT_EQ(third.fault, "");
 }
 
-TEST(NvmlLibrary, SaysNothingWhereThereIsNoLibrary) {
+TEST(NvmlLibrary, SaysNothingIfThereIsNoLibrary) {
   const VendorReading report = read_once("/nowhere/libnvidia-ml.so.1");
 
   EXPECT_EQ(report.state, LibraryState::kAbsent);
@@ -205,7 +205,7 @@ TEST(NvmlLibrary, FindsThePlaceOfAGpuThatWasLostBeforeItCouldSayWhereItIs) {
   EXPECT_EQ(report.gpus[4].gpu.pci.bus_id(), "0000:9a:00");
 }
 
-TEST(NvmlLibrary, FindsThePlacesOfAllGpusWhereAllAreLost) {
+TEST(NvmlLibrary, FindsThePlacesOfAllGpusIfAllAreLost) {
   FakeNvml fake("healthy_8x_h100");
   fake.set("fault.nvmlDeviceGetHandleByIndex_v2.*", "15");
 
@@ -216,7 +216,7 @@ TEST(NvmlLibrary, FindsThePlacesOfAllGpusWhereAllAreLost) {
   EXPECT_EQ(report.gpus[7].gpu.pci.bus_id(), "0000:cd:00");
 }
 
-TEST(NvmlLibrary, GuessesNoPlaceWhereMoreThanOneIsPossible) {
+TEST(NvmlLibrary, GuessesNoPlaceIfMoreThanOneIsPossible) {
   FakeNvml fake("lost_gpu");
   fake.set("fault.nvmlDeviceGetHandleByIndex_v2.5", "4");
 
@@ -464,7 +464,7 @@ TEST(NvmlLibrary, AsksForWhatABoardKeepsOnlyNowAndThenAndTellsItAlways) {
   EXPECT_EQ(second.gpus[3].power.default_limit_watts, first.gpus[3].power.default_limit_watts);
 }
 
-TEST(NvmlLibrary, AsksAgainForWhatABoardKeepsWhereItWasRefusedOnce) {
+TEST(NvmlLibrary, AsksAgainForWhatABoardKeepsIfItWasRefusedOnce) {
   FakeNvml fake("healthy_8x_h100");
   fake.set("fault.nvmlDeviceGetVbiosVersion.3", "999");
   const auto library = make_library();

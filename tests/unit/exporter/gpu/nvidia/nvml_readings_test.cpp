@@ -163,7 +163,7 @@ TEST(NvmlReadings, MarginOfMinusOneDegreeIsNoSentinel) {
   EXPECT_EQ(read_gpu(3).thermals.margin, -1.0);
 }
 
-TEST(NvmlReadings, ViolationsComeFromFieldsWhereTheFunctionIsGone) {
+TEST(NvmlReadings, ViolationsComeFromFieldsIfTheFunctionIsGone) {
   FakeNvml fake("thermal_slowdown");
   fake.set("fault.nvmlDeviceGetViolationStatus.*", "13");
 
@@ -280,7 +280,7 @@ TEST(NvmlReadings, FabricStatusMeansNothingBeforeRegistrationIsComplete) {
   EXPECT_EQ(fabric.status, kAbsent);
 }
 
-TEST(NvmlReadings, MigInstancesArriveWhereMigIsOn) {
+TEST(NvmlReadings, MigInstancesArriveIfMigIsOn) {
   const FakeNvml fake("mig");
 
   const GpuReading cut = read_gpu(0);

@@ -101,7 +101,7 @@ TEST_F(HungGpusTest, AreNotBlamedForWhatConcernsTheWholeDriver) {
 }
 
 // One has left the driver's count while another hangs.
-TEST_F(HungGpusTest, AreLeftOutAgainWhereTheirNumberHasChanged) {
+TEST_F(HungGpusTest, AreLeftOutAgainIfTheirNumberHasChanged) {
   ASSERT_TRUE(blame("0000:13:00 ecc", &known));
   GpuReport seven = without(3);
   seven.vendors[0].gpus.pop_back();

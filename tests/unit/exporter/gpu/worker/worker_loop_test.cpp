@@ -120,7 +120,7 @@ TEST_F(WorkerLoop, AnswersEachRequestWithAllVendorsThatAreNotAbsent) {
   EXPECT_EQ(end(), 0);
 }
 
-TEST_F(WorkerLoop, ReportsNoVendorWhereNoLibraryIs) {
+TEST_F(WorkerLoop, ReportsNoVendorIfNoLibraryIs) {
   start(kAbsent);
   request("read\n");
 
@@ -149,7 +149,7 @@ TEST_F(WorkerLoop, EndsWhenItsPipeIsClosed) {
   EXPECT_EQ(end(), 0);
 }
 
-TEST_F(WorkerLoop, EndsWithTwoWhereItIsAskedSomethingElse) {
+TEST_F(WorkerLoop, EndsWithTwoIfItIsAskedSomethingElse) {
   for (const std::string& wrong :
        {std::string("rea\n"), std::string("\n"), std::string("reading\n"), std::string(100, 'x')}) {
     start(kBoth);

@@ -195,14 +195,14 @@ TEST_F(ErrorRecords, AreGivenUpAfterThreeCrashesInARow) {
   EXPECT_FALSE(source->take_xids().empty()) << "the worker without them";
 }
 
-TEST_F(ErrorRecords, AreReadOnWhereTheWorkerCrashesElsewhere) {
+TEST_F(ErrorRecords, AreReadOnIfTheWorkerCrashesElsewhere) {
   start_with_records({"ask", "progress:0000:e5:00 temperature", "crash"});
 
   EXPECT_TRUE(reaches([](const GpuTelemetry& now) { return now.restarts > 5; }, "at it again"));
   EXPECT_FALSE(source->telemetry().has_given_up_error_records);
 }
 
-TEST_F(ErrorRecords, AreReadOnWhereAReadingWasGoodInBetween) {
+TEST_F(ErrorRecords, AreReadOnIfAReadingWasGoodInBetween) {
   start_with_records({"ask", "report", "ask", "progress:0000:e5:00 error records", "crash"});
 
   EXPECT_TRUE(reaches([](const GpuTelemetry& now) { return now.restarts > 5; }, "at it again"));

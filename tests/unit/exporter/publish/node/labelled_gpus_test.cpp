@@ -36,7 +36,7 @@ TEST(LabelledGpus, AreTheGpusAndNotTheMigDevicesOfTheMixedStrategy) {
 }
 
 // The label then counts MIG devices; or nothing, where the GPUs are not all cut alike.
-TEST(LabelledGpus, SayOnlyThatThereIsOneWhereTheStrategySingleCountsMigDevices) {
+TEST(LabelledGpus, SayOnlyThatThereIsOneIfTheStrategySingleCountsMigDevices) {
   const GpuCounts one{{Vendor::kNvidia, 1}};
   kube::Labels labels = labels_of_gpu_feature_discovery();
   labels["nvidia.com/gpu.count"] = "56";
@@ -55,7 +55,7 @@ TEST(LabelledGpus, AreTheSumOfAmdsDeviceIds) {
   EXPECT_EQ(gpus_by_labels(labels), (GpuCounts{{Vendor::kAmd, 8}}));
 }
 
-TEST(LabelledGpus, AreNoneWhereNothingOrNonsenseIsSaid) {
+TEST(LabelledGpus, AreNoneIfNothingOrNonsenseIsSaid) {
   EXPECT_TRUE(gpus_by_labels({}).empty());
   for (const char* const value : {"", "-1", "eight", "8.0", "99999999999"}) {
     EXPECT_TRUE(gpus_by_labels({{"nvidia.com/gpu.count", value}}).empty()) << value;

@@ -190,7 +190,7 @@ TEST(NodeChange, ClearsItsOwnTaintAndNoOther) {
               ElementsAre("gpu-healthcheck.aws-samples.io/unhealthy", "gpuward.dev/unhealthy"));
 }
 
-TEST(NodeChange, WhereNothingWasLookedAtNothingIsWritten) {
+TEST(NodeChange, IfNothingWasLookedAtNothingIsWritten) {
   const kube::NodeChange none = change(wish_of(Snapshot()));
   EXPECT_THAT(none.set_labels, IsEmpty());
   EXPECT_THAT(none.set_annotations, IsEmpty());
@@ -266,7 +266,7 @@ kube::Node with_condition(const std::string& status, const NodeWish& wish, WallT
 }
 
 // CONTRACTS B: GPUProblem, GPUsAreUp, GPUsAreDown.
-TEST(NodeCondition, IsWrittenWhereItIsMissing) {
+TEST(NodeCondition, IsWrittenIfItIsMissing) {
   const auto condition = condition_of(wish_of(broken()), a_node(), kNoon, kHeartbeat);
   ASSERT_TRUE(condition);
   EXPECT_EQ(condition->type, "GPUProblem");
@@ -274,7 +274,7 @@ TEST(NodeCondition, IsWrittenWhereItIsMissing) {
   EXPECT_EQ(condition->reason, "GPUsAreDown");
 }
 
-TEST(NodeCondition, IsFalseWhereAllIsUpAndUnknownWhereThereIsNoGpuOrNobodyCanTell) {
+TEST(NodeCondition, IsFalseIfAllIsUpAndUnknownIfThereIsNoGpuOrNobodyCanTell) {
   const auto status_of = [](const Snapshot& snapshot) {
     return condition_of(wish_of(snapshot), a_node(), kNoon, kHeartbeat).value();
   };

@@ -153,7 +153,7 @@ TEST_F(ChangeOfPreset, ToAmdTakesTheNamesOffAndLeavesAmdsAtTheWayBack) {
 }
 
 // The suite itself may still run there.
-TEST_F(ChangeOfPreset, LeavesTheSuitesNamesWhereItHasNotWrittenThem) {
+TEST_F(ChangeOfPreset, LeavesTheSuitesNamesIfItHasNotWrittenThem) {
   set_label(kAwsSamplesNames(NodeName::kStatus), "fail");
   annotate(kAwsSamplesNames(NodeName::kResults), "{}");
   add_taint(kAwsSamplesNames(NodeName::kUnhealthy), "true");
@@ -178,7 +178,7 @@ TEST_F(ChangeOfPreset, KeepsANodeTaintedOfWhichNoCheckCanTell) {
   EXPECT_FALSE(has_taint(kAwsSamplesNames(NodeName::kUnhealthy)));
 }
 
-TEST_F(ChangeOfPreset, KeepsTheTaintOfBeforeUntilTheNodePassesWhereItMaySetNone) {
+TEST_F(ChangeOfPreset, KeepsTheTaintOfBeforeUntilTheNodePassesIfItMaySetNone) {
   const NodeSettings no_taint{.preset = NodePreset::kGpuward, .writes_taint = false};
   write(broken(), NodePreset::kAwsSamples);
   for (const Snapshot& snapshot : {broken(), untold()}) {

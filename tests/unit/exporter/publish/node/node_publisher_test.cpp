@@ -158,7 +158,7 @@ TEST_F(NodePublisherTest, TellsByAnEventThatAFindingHasComeAndGone) {
   EXPECT_EQ(events("Warning").size(), 1U);
 }
 
-TEST_F(NodePublisherTest, TellsNothingByEventsWhereTheyAreOff) {
+TEST_F(NodePublisherTest, TellsNothingByEventsIfTheyAreOff) {
   start({.writes_events = false});
   check(CheckStatus::kFail, Severity::kReboot);
   ASSERT_TRUE(settles("fail", "True"));
@@ -211,7 +211,7 @@ TEST_F(NodePublisherTest, OneChangeIsOnePatchToTheNodeAndOneToItsStatus) {
   EXPECT_EQ(patches(), 2U);
 }
 
-TEST_F(NodePublisherTest, WritesNothingWhereNothingDiffers) {
+TEST_F(NodePublisherTest, WritesNothingIfNothingDiffers) {
   check(CheckStatus::kPass);
   start();
   ASSERT_TRUE(settles("pass", "False"));
@@ -302,7 +302,7 @@ TEST_F(NodePublisherTest, AnAnswerThatWasLostIsNoSecondChange) {
   EXPECT_EQ(kube_.get(kNode)["spec"]["taints"].size(), 1U);
 }
 
-TEST_F(NodePublisherTest, TheConditionIsWrittenEvenWhereTheNodesKeysAreRefused) {
+TEST_F(NodePublisherTest, TheConditionIsWrittenEvenIfTheNodesKeysAreRefused) {
   kube_.add_fault({.kind = FaultKind::kForbidden, .method = "PATCH", .path = kNode, .times = -1});
   check(CheckStatus::kFail, Severity::kReboot);
   start();
