@@ -41,7 +41,7 @@ struct Suspected {
   std::string pci_bus_id;
 };
 
-// A second witness for a finding of the kernel log, as long as the finding has this severity.
+// A second witness for a finding of the kernel log, up to this severity.
 struct Witnessed {
   std::string check, code, pci_bus_id;
   Severity severity = Severity::kNone;

@@ -25,7 +25,7 @@ enum class ClearedBy : std::uint8_t { kReboot, kGpuReset, kDiagnostics, kOperato
 // Who can have said so. kUserSpace: a line that a program may have written, or that is not about a
 // device of this node. kKernel: a message of the kernel or of a driver. kMeasured: a check
 // has asked the driver, sysfs or a test program. A line alone may taint and cordon, and never
-// drain, reset, reboot or terminate: see Finding::is_confirmed().
+// drain, reset, reboot or terminate: see Finding::confirmed_severity().
 enum class Evidence : std::uint8_t { kKernel, kUserSpace, kMeasured };
 
 // "kernel", "user_space", "measured".
@@ -65,10 +65,20 @@ struct Finding {
   // What beside its line in the kernel log says so (exporter/checks/rules/witness.h): "driver
   // event", "gpu ecc_uncorrected"; empty: nothing yet.
   std::string witness = {};
+  // How severe that makes it; a worse line that came later needs a witness of its own.
+  Severity witnessed = Severity::kNone;
 
-  // Whether it rests on more than a line of the kernel log.
-  [[nodiscard]] bool is_confirmed() const {
-    return evidence == Evidence::kMeasured || (evidence == Evidence::kKernel && !witness.empty());
+  // How severe it is by more than lines of the kernel log.
+  [[nodiscard]] Severity confirmed_severity() const {
+    switch (evidence) {
+      case Evidence::kMeasured:
+        return severity;
+      case Evidence::kKernel:
+        return witnessed;
+      case Evidence::kUserSpace:
+        break;
+    }
+    return Severity::kNone;
   }
 };
 

@@ -24,7 +24,10 @@ RecordJoiner::Record RecordJoiner::push(std::string_view line) {
   ++line_;
   // The kernel repeats `NVRM:` on each part, so that a line without it is neither head nor tail.
   if (head_.empty() && !line.contains(kHead)) return {line, line_};
-  const auto message = strip_prefixes(line);
+  // dmesg indents the lines behind the first.
+  Scanner text{line};
+  text.skip_spaces();
+  const auto message = strip_prefixes(text.rest());
   if (begins(message)) {
     head_ = message.substr(0, kMaxHead);
     head_line_ = line_;

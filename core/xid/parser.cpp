@@ -56,6 +56,16 @@ std::optional<Event> parse_message(std::string_view message) {
   return event && !is_of_a_fatal_signal(message) ? event : std::nullopt;
 }
 
+bool is_of_packet_filter(std::string_view message) {
+  for (auto at = message.find("IN="); at != std::string_view::npos;
+       at = message.find("IN=", at + 1)) {
+    Scanner interfaces{message.substr(at)};
+    interfaces.take_until(' ');
+    if (interfaces.sees(" OUT=")) return true;
+  }
+  return false;
+}
+
 std::optional<Event> parse_record(std::string_view line) {
   return parse_message(strip_prefixes(line));
 }

@@ -31,6 +31,10 @@ namespace gpuward::xid {
 // was copied out of dmesg has it.
 [[nodiscard]] std::string_view without_seconds(std::string_view text);
 
+// Whether a message may be one that netfilter logs: it begins with a text that the owner of a rule
+// has chosen (127 bytes), and has the names of two interfaces behind it.
+[[nodiscard]] bool is_of_packet_filter(std::string_view message);
+
 // Whether a line of a log that has all programs in it is another program's: there is a time in
 // front, as syslog and the journal write it, and no tag of the kernel. Never true of /dev/kmsg.
 [[nodiscard]] bool is_of_another_program(std::string_view record);

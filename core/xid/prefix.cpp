@@ -222,7 +222,6 @@ std::string_view without_seconds(std::string_view text) {
 
 std::string_view strip_prefixes(std::string_view record) {
   Scanner line{without_line_end(record)};
-  line.skip_spaces();
   if (begins_message(line.rest()) || line.at_end()) return line.rest();
   Scanner kmsg = line;
   if (take_kmsg(kmsg)) {

@@ -88,10 +88,9 @@ Error describe(const std::string& attempted, int number) {
 }
 
 // A log of /dev/kmsg records written into a file keeps what they say of their writer. Any other
-// line may be anybody's.
-LogRecord record_of(std::string_view line) {
-  const bool may_be_kmsg = !line.empty() && line.front() >= '0' && line.front() <= '9';
-  const auto record = may_be_kmsg ? parse_kmsg_record(line) : std::nullopt;
+// line may be any program's.
+LogRecord record_of(std::string_view line, bool has_records) {
+  const auto record = has_records ? parse_kmsg_record(line) : std::nullopt;
   if (!record) return {.text = line, .writer = Writer::kUnknown};
   return {.text = record->text,
           .writer = record->is_from_user_space() ? Writer::kUserSpace : Writer::kKernel};
@@ -143,6 +142,7 @@ Status FileFollower::adopt(Descriptor file, bool resume) {
     return std::unexpected(describe("reading " + path_.string(), errno));
   }
   file_ = std::move(file);
+  has_records_.reset();
   changes_ = watch(file_);
   lines_.clear();
   if (!resume) position_.offset = 0;
@@ -174,9 +174,20 @@ void FileFollower::remember_place() {
 void FileFollower::restart_if_rewritten() {
   if (is_fifo_ || continues_at(file_, position_)) return;
   position_.offset = 0;
+  has_records_.reset();
   lines_.clear();
   ::lseek(file_.get(), 0, SEEK_SET);
   remember_place();
+}
+
+bool FileFollower::has_records(std::string_view line) {
+  if (has_records_) return *has_records_;
+  std::array<char, kRecallBytes> begin{};
+  std::string_view first = line;
+  const ssize_t got = is_fifo_ ? 0 : ::pread(file_.get(), begin.data(), begin.size(), 0);
+  if (got > 0) first = std::string_view(begin.data(), static_cast<std::size_t>(got));
+  has_records_ = parse_kmsg_record(first).has_value();
+  return *has_records_;
 }
 
 bool FileFollower::is_replaced() const {
@@ -247,7 +258,8 @@ void FileFollower::hand_out(std::string_view line, std::size_t bytes, const Sink
                             ReadCounts& report) {
   position_.offset += bytes;
   ++report.records;
-  sink(record_of(joiner_.push(line).text));
+  const bool is_record = has_records(line);
+  sink(record_of(joiner_.push(line).text, is_record));
 }
 
 }  // namespace gpuward::exporter

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,9 @@ class FileFollower final : public KernelLogSource {
   [[nodiscard]] Result<ReadCounts> drain(const Sink& sink, const std::stop_token& stop);
   void hand_out(std::string_view line, std::size_t bytes, const Sink& sink, ReadCounts& report);
   void remember_place();
+  // Whether the log has records of /dev/kmsg: its first line is one. In any other log a line may
+  // look like one by the name of a program that has a line break in it.
+  [[nodiscard]] bool has_records(std::string_view line);
   // A file that grows is noticed at once where the kernel says so, else at the next look.
   void wait_for_more(std::chrono::milliseconds wait, const std::stop_token& stop) const;
 
@@ -44,6 +48,7 @@ class FileFollower final : public KernelLogSource {
   Descriptor file_, changes_;  // the second is of inotify, closed where it cannot watch the file
   bool is_fifo_ = false;
   bool may_resume_ = true;  // at the first opening and after an error, not in the next file
+  std::optional<bool> has_records_;  // of the file that is open; absent: no line has come yet
   int idle_looks_since_replaced_ = 0;
   std::vector<char> buffer_;
   LineSplitter lines_;

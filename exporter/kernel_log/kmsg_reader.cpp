@@ -136,7 +136,7 @@ void KmsgReader::take(const KmsgRecord& record, const Sink& sink, ReadCounts& re
 
 void KmsgReader::flush(const Sink& sink) {
   if (pieces_.text.empty()) return;
-  const Writer writer = pieces_.is_from_user_space ? Writer::kUserSpace : Writer::kUnknown;
+  const Writer writer = pieces_.is_from_user_space ? Writer::kUserSpace : Writer::kPieces;
   hand_out(sink, {.text = pieces_.text, .writer = writer}, pieces_.since_boot);
   pieces_.text.clear();
 }

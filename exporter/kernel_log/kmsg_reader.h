@@ -51,8 +51,7 @@ class KmsgReader final : public KernelLogSource {
   [[nodiscard]] const LogPosition& position() const override { return position_; }
 
  private:
-  // Pieces of one line that the kernel had to store as several records. A piece may begin with a
-  // process's name, so they are together a line of which it is not known who has written it.
+  // Pieces of one line that the kernel had to store as several records.
   struct Pieces {
     std::string text;
     bool is_from_user_space = false;

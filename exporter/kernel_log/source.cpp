@@ -7,6 +7,7 @@ namespace gpuward::exporter {
 std::string_view LogRecord::message() const {
   switch (writer) {
     case Writer::kKernel:
+    case Writer::kPieces:
       return text;
     case Writer::kUserSpace:
       return xid::without_seconds(text);

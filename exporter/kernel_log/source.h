@@ -28,8 +28,9 @@ struct LogPosition {
 
 // Who has written a record, as far as its source can tell.
 enum class Writer : std::uint8_t {
-  kKernel,     // facility 0 of /dev/kmsg, which no process can write
+  kKernel,     // facility 0 of /dev/kmsg: the kernel, which may print a name that a process chose
   kUserSpace,  // any other facility
+  kPieces,     // facility 0, a line that came in pieces: one may begin with such a name
   kUnknown,    // a line of a text log
 };
 

@@ -57,8 +57,8 @@ Severity worst(const State& state, Counted counted) {
   Severity severity = Severity::kNone;
   for (const auto& [key, finding] : state.findings) {
     if (key.check == kAnnouncementsCheck) continue;
-    if (counted == Counted::kConfirmed && !finding.is_confirmed()) continue;
-    severity = std::max(severity, finding.severity);
+    severity = std::max(
+        severity, counted == Counted::kConfirmed ? finding.confirmed_severity() : finding.severity);
   }
   return severity;
 }

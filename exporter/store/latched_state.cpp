@@ -73,8 +73,9 @@ void take_witness(State& state, const Witnessed& witnessed, WallTime now) {
       {witnessed.check, witnessed.code, witnessed.pci_bus_id, Evidence::kKernel});
   if (found == state.findings.end()) return;
   Finding& finding = found->second;
-  if (!finding.witness.empty() || finding.severity != witnessed.severity) return;
+  if (finding.witnessed >= witnessed.severity) return;
   finding.witness = to_valid_utf8(witnessed.by, kMostLabelBytes);
+  finding.witnessed = witnessed.severity;
   state.findings_updated = std::max(state.findings_updated, now);
 }
 
@@ -153,13 +154,16 @@ void LatchedState::observe(const Observation& observation) {
   const bool may_have_twin =
       key.kind == xid::Kind::kXid &&
       (observation.evidence == Evidence::kKernel || observation.is_of_text_log);
-  const bool is_known =
-      may_have_twin && twins_.is_told_twice(key, observation.seen, observation.is_driver_event);
-  const bool is_new_event = !is_known && count(observation, key);
+  std::optional<Severity> twin;
+  if (may_have_twin) {
+    twin = twins_.twin_of(key, observation.seen, observation.is_driver_event,
+                          observation.verdict.severity);
+  }
+  const bool is_new_event = !twin && count(observation, key);
   // What means nothing for the GPU (a recovery, a follow-up of another Xid) is counted and not
   // latched.
   if (observation.verdict.severity != Severity::kNone)
-    latch(observation, key, {is_new_event, is_known});
+    latch(observation, key, {is_new_event, twin});
 }
 
 bool LatchedState::count(const Observation& observation, const CounterKey& key) {
@@ -208,12 +212,16 @@ void LatchedState::latch(const Observation& observation, const CounterKey& key, 
   finding.last_seen = std::max(finding.last_seen, observation.seen);
   finding.last_boot_id = state_.boot_id;
   state_.findings_updated = std::max(state_.findings_updated, observation.seen);
-  // The driver's own event is a second witness beside a line, and needs none. Of Xid 154 it does
-  // not say what the driver asks for.
-  const bool is_event = (observation.is_driver_event || told.is_twice) &&
+  // The driver's own event is a second witness for the line that it comes with, and needs none for
+  // what it says itself. The event of Xid 154 does not say which action the driver asks for.
+  const bool is_event = (observation.is_driver_event || told.twin) &&
                         observation.evidence == Evidence::kKernel && key.code != kRecoveryAction;
-  if (observation.verdict.severity > finding.severity) finding.witness.clear();
-  if (is_event && finding.witness.empty()) finding.witness = kDriverEvent;
+  const Severity told_of =
+      std::max(observation.verdict.severity, told.twin.value_or(Severity::kNone));
+  if (is_event && told_of > finding.witnessed) {
+    finding.witnessed = told_of;
+    finding.witness = kDriverEvent;
+  }
   if (observation.verdict.severity < finding.severity) return;
   // The worst verdict stays, with the line that it came from.
   finding.severity = observation.verdict.severity;
@@ -267,7 +275,12 @@ void LatchedState::latch_check(const CheckResult& result, const Finding& found) 
   const WallTime seen = result.started + result.duration;
   const auto known = state_.findings.find(key);
   if (known == state_.findings.end()) {
-    if (state_.findings.size() >= limits_.findings && !known_gpus_.contains(key.pci_bus_id)) {
+    // Lines of the kernel log take no room from what is measured.
+    const auto measured = std::ranges::count_if(state_.findings, [](const auto& entry) {
+      return entry.first.evidence == Evidence::kMeasured;
+    });
+    if (static_cast<std::size_t>(measured) >= limits_.findings &&
+        !known_gpus_.contains(key.pci_bus_id)) {
       ++state_.dropped_events;
       return;
     }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -76,9 +77,11 @@ class LatchedState {
  private:
   [[nodiscard]] bool count(const Observation& observation, const CounterKey& key);
   void latch_check(const CheckResult& result, const Finding& found);
-  // Whether it counts as one more event, and whether kernel log and driver have both told of it.
+  // Whether it counts as one more event, and how severe the other source has called it, if both
+  // kernel log and driver have told of it.
   struct Told {
-    bool is_new = false, is_twice = false;
+    bool is_new = false;
+    std::optional<Severity> twin;
   };
   void latch(const Observation& observation, const CounterKey& key, Told told);
 

@@ -62,7 +62,10 @@ Json finding_json(const Finding& finding) {
                {"workload", finding.workload}};
   if (!finding.event.empty()) json["event"] = finding.event;
   if (finding.is_by_library_alone) json["is_by_library_alone"] = true;
-  if (!finding.witness.empty()) json["witness"] = finding.witness;
+  if (!finding.witness.empty()) {
+    json["witness"] = finding.witness;
+    json["witnessed"] = std::string(to_string(finding.witnessed));
+  }
   return json;
 }
 
@@ -183,7 +186,10 @@ void read_finding(const Json& json, State& state, std::string& fault) {
   if (fields.has("workload")) finding.workload = fields.text("workload");
   if (fields.has("event")) finding.event = fields.text("event");
   finding.is_by_library_alone = fields.has("is_by_library_alone");
-  if (fields.has("witness")) finding.witness = fields.text("witness");
+  if (fields.has("witness")) {
+    finding.witness = fields.text("witness");
+    finding.witnessed = fields.name("witnessed", Severity::kIsolate);
+  }
   FindingKey key{finding.check, finding.code, finding.pci_bus_id, finding.evidence};
   state.findings[std::move(key)] = std::move(finding);
 }

@@ -10,18 +10,20 @@ constexpr std::size_t kMostUnmatched = 256;
 
 }  // namespace
 
-bool TwinXids::is_told_twice(const CounterKey& key, WallTime seen, bool is_driver_event) {
+std::optional<Severity> TwinXids::twin_of(const CounterKey& key, WallTime seen,
+                                          bool is_driver_event, Severity severity) {
   const auto twin = std::ranges::find_if(unmatched_, [&](const Unmatched& other) {
     const auto apart = other.seen > seen ? other.seen - seen : seen - other.seen;
     return other.key == key && other.is_driver_event != is_driver_event && apart <= kMostApart;
   });
   if (twin != unmatched_.end()) {
+    const Severity told = twin->severity;
     unmatched_.erase(twin);
-    return true;
+    return told;
   }
-  unmatched_.push_back({key, seen, is_driver_event});
+  unmatched_.push_back({key, seen, is_driver_event, severity});
   if (unmatched_.size() > kMostUnmatched) unmatched_.pop_front();
-  return false;
+  return std::nullopt;
 }
 
 }  // namespace gpuward::exporter

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 
 #include "exporter/store/state.h"
 
@@ -10,14 +11,17 @@ namespace gpuward::exporter {
 
 class TwinXids {
  public:
-  // Whether the other source has told of this one already; where not, its twin is awaited.
-  [[nodiscard]] bool is_told_twice(const CounterKey& key, WallTime seen, bool is_driver_event);
+  // How severe the other source has called this one; absent if it has not told of it yet: its twin
+  // is awaited.
+  [[nodiscard]] std::optional<Severity> twin_of(const CounterKey& key, WallTime seen,
+                                                bool is_driver_event, Severity severity);
 
  private:
   struct Unmatched {
     CounterKey key;
     WallTime seen;
     bool is_driver_event = false;
+    Severity severity = Severity::kNone;
   };
   std::deque<Unmatched> unmatched_;  // the oldest give way
 };

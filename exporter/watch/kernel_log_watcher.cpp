@@ -83,7 +83,9 @@ Evidence evidence_of(const xid::Event& event, const LogRecord& record,
                      const RecordContext& context) {
   const bool trusts = context.policy.settings.user_space_lines == UserSpaceLines::kTrust;
   if (trusts) return Evidence::kKernel;
-  if (record.writer != Writer::kKernel) return Evidence::kUserSpace;
+  const bool is_kernels =
+      record.writer == Writer::kKernel && !xid::is_of_packet_filter(record.text);
+  if (!is_kernels) return Evidence::kUserSpace;
   static const GpuAddresses kAny;
   const GpuAddresses& addresses = context.addresses ? context.addresses() : kAny;
   return is_about_this_node(event, record, addresses) ? Evidence::kKernel : Evidence::kUserSpace;
@@ -126,7 +128,8 @@ void name_workloads(LogBatch& batch, const Snapshot& snapshot) {
 
 void add_record(const LogRecord& record, const RecordContext& context, LogBatch& batch) {
   if (record.writer == Writer::kUserSpace) ++batch.numbers.user_space_lines;
-  if (is_refused(record, context.policy)) return;
+  // No driver of a GPU prints its messages in pieces.
+  if (record.writer == Writer::kPieces || is_refused(record, context.policy)) return;
   add_matches(record, context, batch);
   const std::string_view message = record.message();
   if (auto event = xid::parse_message(message)) {
@@ -139,7 +142,8 @@ void add_record(const LogRecord& record, const RecordContext& context, LogBatch&
   }
   // A name given by a program could send a person to the wrong board.
   const bool trusts = context.policy.settings.user_space_lines == UserSpaceLines::kTrust;
-  if (record.writer == Writer::kUserSpace && !trusts) return;
+  const bool is_kernels = record.writer == Writer::kKernel && !xid::is_of_packet_filter(message);
+  if (!is_kernels && !trusts) return;
   if (auto line = xid::parse_uuid_line(message)) batch.uuids.push_back(*std::move(line));
 }
 

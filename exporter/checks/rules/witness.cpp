@@ -37,9 +37,9 @@ const std::vector<Witnesses>& table() {
        "NVML says that no spare is left (NVIDIA's GPU memory error management)"},
       {Kind::kXid,
        {"54"},
-       {kPowerBrake, kHwSlowdown},
+       {kPowerBrake},
        {},
-       "the hardware slows down a board without auxiliary power (Xid catalogue, 54)"},
+       "the power supply's brake holds such a board back (Xid catalogue, 54)"},
       {Kind::kXid,
        {"74", "136", "149", "150", "155"},
        {kNvlinkInactive, kFabricNotReady, kFabricError, kFabricUnhealthy, kNvlinkAbsent,
@@ -91,6 +91,27 @@ bool is_as_severe(const Finding& reading, const Finding& finding) {
          reading.pci_bus_id == finding.pci_bus_id;
 }
 
+// A reading that is not severe by itself says nothing of a line that came long after it or before.
+constexpr std::chrono::minutes kNear{10};
+
+// Of what was known before this look.
+const Finding* known(const Finding& reading, const State& state) {
+  const auto found =
+      state.findings.find({reading.check, reading.code, reading.pci_bus_id, reading.evidence});
+  return found == state.findings.end() || found->second.last_boot_id != state.boot_id
+             ? nullptr
+             : &found->second;
+}
+
+bool is_near(const Finding& reading, const Finding& finding, const State& state) {
+  const Finding* const before = known(reading, state);
+  const bool began_long_before = before != nullptr && before->severity != Severity::kNone &&
+                                 before->first_seen + kNear < finding.first_seen;
+  if (reading.severity < Severity::kReset && began_long_before) return false;
+  // What a check found long ago, and has not looked at since.
+  return reading.last_seen == WallTime() || reading.last_seen + kNear >= finding.first_seen;
+}
+
 // The readings that hold now: of this look, and of the other checks in this boot.
 std::vector<const Finding*> readings_of(const GpuRuleInput& input,
                                         std::span<const Finding> measured) {
@@ -113,21 +134,34 @@ const Finding* marked_record(const Finding& finding, const Witnesses* listed, co
     for (const auto& [key, other] : state.findings) {
       if (key.evidence == Evidence::kKernel && key.check == xid::to_string(kind) &&
           !finding.pci_bus_id.empty() && key.pci_bus_id == finding.pci_bus_id &&
-          other.severity != Severity::kNone && other.last_boot_id == state.boot_id)
+          other.severity != Severity::kNone && other.last_boot_id == state.boot_id &&
+          other.last_seen + kNear >= finding.first_seen &&
+          finding.last_seen + kNear >= other.first_seen)
         return &other;
     }
   }
   return nullptr;
 }
 
-std::optional<std::string> witness_of(const Finding& finding, const State& state,
+// Nobody need ask the driver: the device does not answer on the bus, or has gone from it.
+bool is_off_bus(const Finding& finding, const GpuRuleInput& input) {
+  const bool is_said = finding.check == "xid" && (finding.code == "79" || finding.code == "167");
+  if (!is_said || finding.pci_bus_id.empty() || !input.facts.pci_gpus) return false;
+  const PciGpu* const gpu = input.facts.find(finding.pci_bus_id);
+  if (gpu != nullptr) return gpu->is_dead;
+  return input.snapshot.state.boards.contains(finding.pci_bus_id);
+}
+
+std::optional<std::string> witness_of(const Finding& finding, const GpuRuleInput& input,
                                       std::span<const Finding* const> readings) {
+  const State& state = input.snapshot.state;
   const Witnesses* const listed = find_witnesses(finding.check, finding.code);
   for (const Finding* reading : readings) {
     const bool says_so = is_listed(*reading, listed) ? is_of_device(*reading, finding)
                                                      : is_as_severe(*reading, finding);
-    if (says_so) return reading->check + " " + reading->code;
+    if (says_so && is_near(*reading, finding, state)) return reading->check + " " + reading->code;
   }
+  if (is_off_bus(finding, input)) return "PCI bus";
   const Finding* const record = marked_record(finding, listed, state);
   if (record != nullptr) return record->check + " " + record->code;
   return std::nullopt;
@@ -161,11 +195,11 @@ std::vector<Witnessed> witnessed_findings(const GpuRuleInput& input,
   const std::vector<const Finding*> readings = readings_of(input, measured);
   std::vector<Witnessed> witnessed;
   for (const auto& [key, finding] : state.findings) {
-    const bool is_open = key.evidence == Evidence::kKernel && finding.witness.empty() &&
-                         finding.severity >= Severity::kReset &&
-                         finding.check != xid::to_string(Kind::kRule);
+    const bool is_open =
+        key.evidence == Evidence::kKernel && finding.witnessed < finding.severity &&
+        finding.severity >= Severity::kReset && finding.check != xid::to_string(Kind::kRule);
     if (!is_open) continue;
-    if (auto by = witness_of(finding, state, readings))
+    if (auto by = witness_of(finding, input, readings))
       witnessed.push_back({finding.check, finding.code, finding.pci_bus_id, finding.severity, *by});
   }
   return witnessed;

@@ -1,8 +1,7 @@
 // Whether anything beside a line of the kernel log says that a finding of that log is true. A line
-// is text, and some text of the kernel log is chosen by processes: it may taint and cordon, and no
-// more is done to a node unless a reading of the driver or of the bus, the driver's own event, or a
-// record that the kernel marks with its device says so too. The same holds for a line that says
-// that all is well again. Pure; used after each reading of the GPUs.
+// may taint and cordon. No more is done to a node unless a reading of the driver or of the bus, the
+// driver's own event, or a record that the kernel marks with its device says so too. The same holds
+// for a line that says that all is well again. Pure; used after each reading of the GPUs.
 #pragma once
 
 #include <span>

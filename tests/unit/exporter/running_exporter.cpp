@@ -34,9 +34,9 @@ void RunningExporter::write(const std::string& name, const std::string& content)
 }
 
 void RunningExporter::append_log(const std::string& line) const {
-  const bool is_drivers = line.starts_with("NVRM: ") || line.starts_with("nvidia-nvswitch");
+  const bool has_header = line.contains(',') && line.front() >= '0' && line.front() <= '9';
   std::ofstream(log(), std::ios::app | std::ios::binary)
-      << (is_drivers ? "4,1,1,-;" : "") << line << "\n"
+      << (has_header ? "" : "4,1,1,-;") << line << "\n"
       << std::flush;
 }
 

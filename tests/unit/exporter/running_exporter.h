@@ -22,7 +22,7 @@ class RunningExporter {
   [[nodiscard]] std::filesystem::path file(const std::string& name) const { return folder_ / name; }
   [[nodiscard]] std::filesystem::path log() const { return file("kernel.log"); }
   void write(const std::string& name, const std::string& content) const;
-  // With a line end: a driver's message as the kernel's own record of /dev/kmsg, all else as it is.
+  // With a line end: a message as the kernel's own record of /dev/kmsg, and a record as it is.
   void append_log(const std::string& line) const;
 
   // Starts it and waits until it serves. `more` follows the usual flags.

@@ -15,20 +15,19 @@ TEST_P(Prefix, IsTakenOff) {
 
 INSTANTIATE_TEST_SUITE_P(
     OfEveryLog, Prefix,
-    testing::Values("", "6,1234,98765,-;", "4,1234,98765,-,caller=T1946;", "14,1234,98765,c;",
-                    "<4>", "<4>[   12.345678] ", "[12.3] ", "[123] ", "[   12.345678] ",
-                    "[  +0.000844] ", "[  130.456250] [ T1946] ", "[  130.456250][ C12] ",
-                    "[538441.0] [1235733.4] ", "[Wed Jun  7 10:50:55 2023] ",
-                    "2024-06-06T10:26:53,958539+08:00 ", "2024-06-06 10:26:53 ", "kernel: ",
-                    "Nov 18 17:26:39 archlinux kernel: ", "jan. 29 20:50:17 gpu-node kernel: ",
-                    "May  7 06:45:12 gpu-node kernel: [21584690.529877] ",
-                    "2024-06-06T10:26:53.958539+08:00 kernel: ",
-                    "2024-06-06T10:26:53+0000 nvidia-node7 kernel: ",
-                    "Wed 2024-06-05 10:26:53 UTC gpu-node kernel: ",
-                    "<4>1 2024-06-06T10:26:53Z gpu-node kernel - - - ",
-                    "kern  :warn  : [   12.345678] ", "kern: warning: ",
-                    "192.168.11.119: kern: warning: [2026-04-22T21:30:51.526447914Z]: ", "   ",
-                    "14,1234,98765,-;[1235733.431527] "));
+    testing::Values(
+        "", "6,1234,98765,-;", "4,1234,98765,-,caller=T1946;", "14,1234,98765,c;", "<4>",
+        "<4>[   12.345678] ", "[12.3] ", "[123] ", "[   12.345678] ", "[  +0.000844] ",
+        "[  130.456250] [ T1946] ", "[  130.456250][ C12] ", "[538441.0] [1235733.4] ",
+        "[Wed Jun  7 10:50:55 2023] ", "2024-06-06T10:26:53,958539+08:00 ", "2024-06-06 10:26:53 ",
+        "kernel: ", "Nov 18 17:26:39 archlinux kernel: ", "jan. 29 20:50:17 gpu-node kernel: ",
+        "May  7 06:45:12 gpu-node kernel: [21584690.529877] ",
+        "2024-06-06T10:26:53.958539+08:00 kernel: ",
+        "2024-06-06T10:26:53+0000 nvidia-node7 kernel: ",
+        "Wed 2024-06-05 10:26:53 UTC gpu-node kernel: ",
+        "<4>1 2024-06-06T10:26:53Z gpu-node kernel - - - ", "kern  :warn  : [   12.345678] ",
+        "kern: warning: ", "192.168.11.119: kern: warning: [2026-04-22T21:30:51.526447914Z]: ",
+        "14,1234,98765,-;[1235733.431527] "));
 
 // A process's name may look like a header.
 class SecondHeader : public testing::TestWithParam<const char*> {};
@@ -37,15 +36,14 @@ TEST_P(SecondHeader, IsPartOfTheMessage) {
   EXPECT_FALSE(parse_record(GetParam() + std::string{kMessage}));
 }
 
-INSTANTIATE_TEST_SUITE_P(OfEveryLog, SecondHeader,
-                         testing::Values("6,1234,98765,-;6,12,34,-;", "6,1234,98765,-;[1.0] ",
-                                         "6,1234,98765,-;kernel: ", "14,1234,98765,-;[1.0] [2.0] ",
-                                         "[1.0] [T1] [2.0] ",
-                                         "[1.0] process 'x kernel: ", "kernel: kernel: ",
-                                         "Nov 18 17:26:39 host kernel: x kernel: ",
-                                         "Nov 18 17:26:39 host kernel: [1.0] x kernel: ",
-                                         "process 'x kernel: ", "<4>[1.0] <4>",
-                                         "kern  :warn  : [1.0] kern: warning: "));
+INSTANTIATE_TEST_SUITE_P(
+    OfEveryLog, SecondHeader,
+    testing::Values("   ", "6,1234,98765,-;6,12,34,-;", "6,1234,98765,-;[1.0] ",
+                    "6,1234,98765,-;kernel: ", "14,1234,98765,-;[1.0] [2.0] ", "[1.0] [T1] [2.0] ",
+                    "[1.0] process 'x kernel: ", "kernel: kernel: ",
+                    "Nov 18 17:26:39 host kernel: x kernel: ",
+                    "Nov 18 17:26:39 host kernel: [1.0] x kernel: ", "process 'x kernel: ",
+                    "<4>[1.0] <4>", "kern  :warn  : [1.0] kern: warning: "));
 
 TEST_P(Prefix, IsNotThatOfAnotherProgram) {
   // Of this one nobody can tell.

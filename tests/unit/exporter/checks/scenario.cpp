@@ -98,7 +98,7 @@ void Scenario::kernel_has(const std::string& check, const std::string& code, con
   finding.severity = severity;
   finding.evidence = evidence;
   finding.first_boot_id = finding.last_boot_id = known.boot_id;
-  finding.last_seen = now - std::chrono::minutes(1);
+  finding.first_seen = finding.last_seen = now - std::chrono::minutes(1);
   known.findings[{check, code, pci, evidence}] = finding;
 }
 

@@ -67,6 +67,33 @@ TEST(Witness, OfALostGpuIsTheDriverOrTheBus) {
   EXPECT_NE(witness(node), "");
 }
 
+TEST(Witness, OfAGpuThatIsDeadOnTheBusNeedsNoDriver) {
+  Scenario node = node_with_line("xid", "79", Severity::kReboot);
+  node.report.vendors[0].state = LibraryState::kUnusable;
+  node.report.vendors[0].gpus.clear();
+  EXPECT_EQ(witness(node), "");
+  node.on_bus(1).is_dead = true;
+  EXPECT_EQ(witness(node), "PCI bus");
+}
+
+TEST(Witness, IsNoStateOfLittleWeightThatWasThereLongBefore) {
+  Scenario node = node_with_line("xid", "74", Severity::kReboot);
+  node.gpu(1).links.front().active = false;
+  ASSERT_EQ(witness(node), "gpu nvlink_inactive");
+  Finding before;
+  before.check = "gpu";
+  before.code = "nvlink_inactive";
+  before.pci_bus_id = Scenario::bus_id(1);
+  before.severity = Severity::kMonitor;
+  before.evidence = Evidence::kMeasured;
+  before.last_boot_id = node.known.boot_id;
+  before.first_seen = node.now - std::chrono::hours(9);
+  before.last_seen = node.now;
+  node.known.findings[{"gpu", "nvlink_inactive", Scenario::bus_id(1), Evidence::kMeasured}] =
+      before;
+  EXPECT_EQ(witness(node), "");
+}
+
 TEST(Witness, OfALinkIsItsStateAndNotThatOfTheMemory) {
   Scenario node = node_with_line("xid", "74");
   node.gpu(1).ecc.uncorrected_volatile.total = 1;

@@ -205,7 +205,7 @@ TEST_F(KmsgReaderTest, DoesNotJoinUserSpaceTextToALineOfTheKernel) {
 }
 
 // A piece may begin with the name of a process.
-TEST_F(KmsgReaderTest, DoesNotKnowWhoHasWrittenALineInPieces) {
+TEST_F(KmsgReaderTest, MarksALineInPieces) {
   script.say(4, 1, "NVRM: Xid (PCI:0000:4e:00): ", 'c');
   script.say(4, 2, "79, text", '+');
   script.say(4, 3, "NVRM: Xid (PCI:0000:4e:00): 79", '+');
@@ -214,7 +214,7 @@ TEST_F(KmsgReaderTest, DoesNotKnowWhoHasWrittenALineInPieces) {
 
   read(reader);
 
-  EXPECT_THAT(writers, ElementsAre(Writer::kUnknown, Writer::kKernel));
+  EXPECT_THAT(writers, ElementsAre(Writer::kPieces, Writer::kKernel));
 }
 
 TEST_F(KmsgReaderTest, MarksLinesOfUserSpace) {

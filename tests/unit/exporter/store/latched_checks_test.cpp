@@ -265,6 +265,15 @@ TEST(LedgerChecks, RememberOverARebootWithoutBelieving) {
   EXPECT_EQ(measured_of(latched, "row_remap_pending")->severity, Severity::kIsolate);
 }
 
+TEST(LedgerChecks, FindRoomWhateverTheKernelLogSays) {
+  LatchedState latched({}, {.counters = 9, .findings = 2, .uuids = 1});
+  latched.observe(observe_xid({.code = 48}));
+  latched.observe(observe_xid({.code = 79}));
+  latched.apply_check(result(CheckStatus::kFail, {found({.code = "driver_hung", .pci = ""})}, 1),
+                      false);
+  EXPECT_TRUE(latched.state().findings.contains({"gpu", "driver_hung", "", Evidence::kMeasured}));
+}
+
 TEST(LedgerEventSet, CountsOneXidOnceWhicheverSourceTellsItFirst) {
   for (const bool event_set_first : {true, false}) {
     LatchedState latched({});
@@ -496,11 +505,15 @@ Observation driver_event(const XidSpec& spec) {
   return event;
 }
 
+Severity confirmed(const LatchedState& latched, const std::string& code) {
+  return xid_finding(latched, code)->confirmed_severity();
+}
+
 TEST(WitnessOfALine, IsNoneAtFirst) {
   LatchedState latched({});
   latched.observe(observe_xid({.code = 48}));
   latched.observe(observe_xid({.code = 48, .second = 60}));
-  EXPECT_FALSE(xid_finding(latched, "48")->is_confirmed());
+  EXPECT_EQ(confirmed(latched, "48"), Severity::kNone);
 }
 
 TEST(WitnessOfALine, IsTheDriversEventInEitherOrder) {
@@ -524,7 +537,7 @@ TEST(WitnessOfALine, IsTheDriversEventWhateverThatAloneIsWorth) {
     latched.observe(observe_xid({.code = 74, .severity = Severity::kReset, .second = 2}));
     if (!is_event_first) latched.observe(event);
     EXPECT_EQ(xid_finding(latched, "74")->severity, Severity::kReset);
-    EXPECT_TRUE(xid_finding(latched, "74")->is_confirmed());
+    EXPECT_EQ(confirmed(latched, "74"), Severity::kReset);
   }
 }
 
@@ -532,31 +545,41 @@ TEST(WitnessOfALine, IsNotTheEventOfXid154WhichHasNoAction) {
   LatchedState latched({});
   latched.observe(observe_xid({.code = 154, .second = 1}));
   latched.observe(driver_event({.code = 154, .severity = Severity::kMonitor, .second = 2}));
-  EXPECT_FALSE(xid_finding(latched, "154")->is_confirmed());
+  EXPECT_EQ(confirmed(latched, "154"), Severity::kNone);
 }
 
 TEST(WitnessOfALine, DoesNotSpeakForAWorseLineThatCameLater) {
   LatchedState latched({});
   latched.observe(observe_xid({.code = 74, .severity = Severity::kReset, .second = 1}));
   latched.observe(driver_event({.code = 74, .severity = Severity::kMonitor, .second = 2}));
-  ASSERT_TRUE(xid_finding(latched, "74")->is_confirmed());
+  ASSERT_EQ(confirmed(latched, "74"), Severity::kReset);
   latched.observe(observe_xid({.code = 74, .severity = Severity::kReboot, .second = 90}));
-  EXPECT_FALSE(xid_finding(latched, "74")->is_confirmed());
+  EXPECT_EQ(confirmed(latched, "74"), Severity::kReset) << "the reset stays confirmed";
+  EXPECT_EQ(xid_finding(latched, "74")->severity, Severity::kReboot);
+}
+
+// A true event of little weight, hours after a line that asked for a reset.
+TEST(WitnessOfALine, IsNoEventThatCameWithoutIt) {
+  LatchedState latched({});
+  latched.observe(observe_xid({.code = 149, .severity = Severity::kReset, .second = 0}));
+  latched.observe(driver_event({.code = 149, .severity = Severity::kMonitor, .second = 7200}));
+  EXPECT_LT(confirmed(latched, "149"), Severity::kReset);
+  latched.observe(observe_xid({.code = 149, .severity = Severity::kMonitor, .second = 7201}));
+  EXPECT_LT(confirmed(latched, "149"), Severity::kReset);
 }
 
 TEST(WitnessOfALine, OfAReadingStaysWithTheFindingThatItWasFor) {
   LatchedState latched({});
   latched.observe(observe_xid({.code = 48, .severity = Severity::kReset}));
   CheckResult look = result(CheckStatus::kPass, {}, 15);
-  look.witnessed = {{"xid", "48", "0000:4e:00", Severity::kReboot, "gpu x"},
-                    {"xid", "95", "0000:4e:00", Severity::kReset, "gpu x"}};
+  look.witnessed = {{"xid", "95", "0000:4e:00", Severity::kReset, "gpu x"}};
   latched.apply_check(look, false);
-  EXPECT_FALSE(xid_finding(latched, "48")->is_confirmed()) << "judged at another severity";
+  EXPECT_EQ(confirmed(latched, "48"), Severity::kNone);
   look.witnessed = {{"xid", "48", "0000:4e:00", Severity::kReset, "gpu ecc_uncorrected"}};
   latched.apply_check(look, false);
   EXPECT_EQ(xid_finding(latched, "48")->witness, "gpu ecc_uncorrected");
   latched.apply_check(result(CheckStatus::kPass, {}, 30), false);
-  EXPECT_TRUE(xid_finding(latched, "48")->is_confirmed());
+  EXPECT_EQ(confirmed(latched, "48"), Severity::kReset);
 }
 
 TEST(WitnessOfALine, NeverStandsForALineOfUserSpace) {
@@ -566,7 +589,7 @@ TEST(WitnessOfALine, NeverStandsForALineOfUserSpace) {
   const auto& findings = latched.state().findings;
   ASSERT_EQ(findings.size(), 2U);
   for (const auto& [key, finding] : findings)
-    EXPECT_EQ(finding.is_confirmed(), key.evidence == Evidence::kKernel);
+    EXPECT_EQ(finding.confirmed_severity() != Severity::kNone, key.evidence == Evidence::kKernel);
 }
 
 }  // namespace

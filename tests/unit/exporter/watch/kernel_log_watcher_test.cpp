@@ -67,6 +67,7 @@ TEST_F(AddRecord, LearnsUuidsFromTheKernelOnly) {
 
   EXPECT_EQ(add({kLine, Writer::kKernel}).uuids.size(), 1U);
   EXPECT_TRUE(add({kLine, Writer::kUserSpace}).uuids.empty());
+  EXPECT_TRUE(add({kLine, Writer::kUnknown}).uuids.empty());
 }
 
 TEST_F(AddRecord, MakesNothingOfOrdinaryLines) {
@@ -115,6 +116,17 @@ TEST_F(AddressOfRecord, StandsBesideAMessageOfAmdgpu) {
 TEST_F(AddressOfRecord, OfAmdgpuIsNoneOnANodeWithoutAnAmdGpu) {
   known.bus_ids = {"0000:05:00"};
   EXPECT_EQ(evidence({.text = kRasError, .pci_device = "0000:05:00.0"}), Evidence::kUserSpace);
+}
+
+// netfilter's LOG begins with a text that the owner of a rule has chosen.
+TEST_F(AddressOfRecord, IsThatOfAProgramInALineOfThePacketFilter) {
+  known.bus_ids = {"0000:4e:00"};
+  EXPECT_EQ(evidence({.text = "NVRM: Xid (0000:4e:00): 79,IN=lo OUT= MAC=00 SRC=127.0.0.1"}),
+            Evidence::kUserSpace);
+}
+
+TEST_F(AddRecord, MakesNothingOfALineInPieces) {
+  EXPECT_TRUE(add({.text = kXid79, .writer = Writer::kPieces}).observations.empty());
 }
 
 TEST_F(AddressOfRecord, OfATextLogIsNobodys) {
