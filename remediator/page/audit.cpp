@@ -70,7 +70,7 @@ std::string to_audit_line(const AuditRecord& record) {
       {"alerts", alerts_of(remediation)},
       {"preExistingCordon",
        status.pre_existing_cordon ? Json(*status.pre_existing_cordon) : Json()},
-      {"confirmedSeverity", status.confirmed_severity
+      {"kernelSeverity", status.confirmed_severity
                                 ? Json(std::string(to_string(*status.confirmed_severity)))
                                 : Json()},
       {"errorClass", error_class_of(remediation)},

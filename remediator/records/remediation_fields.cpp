@@ -306,7 +306,7 @@ const Fields<RemediationStatus>& status_fields() {
             "All reasons for the decision, evidence first."),
       field("preExistingCordon", &Status::pre_existing_cordon, flag(),
             "Somebody else had cordoned the node before; gpuward never removes that cordon."),
-      field("confirmedSeverity", &Status::confirmed_severity, severity(),
+      field("kernelSeverity", &Status::confirmed_severity, severity(),
             "The worst severity in this boot that rests on more than a line of the kernel log; "
             "absent "
             "if unknown."),

@@ -271,7 +271,8 @@ TEST(RunbookWords, NameCodesOfFindingsWithTheirSeverity) {
 // Severity, check, code and what clears it, in the rows of what `findings list` has printed.
 TEST(RunbookWords, ShowFindingsAsTheyAreJudged) {
   const std::string checks = *read_file(GPUWARD_SOURCE_DIR "/docs/checks.md");
-  const std::regex listed(R"(\n([a-z]+) +(\S+) +(\S+) +\S+ +(measured|kernel) +(\S+) +1 )");
+  const std::regex listed(
+      R"(\n([a-z]+) +(\S+) +(\S+) +\S+ +(measured|kernel) +(?:-|driver event) +(\S+) +1 )");
   std::set<std::string> xids;
   for (const xid::Row& row : xid::xid_rows()) {
     xids.insert(std::string(to_string(row.default_severity)) + " " + std::to_string(row.code) +

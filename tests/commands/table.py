@@ -43,7 +43,7 @@ ROWS = (
     Row(r"(?:sudo )?(?:timeout \d+ )?(?:nvidia-smi|nvidia-bug-report\.sh|amd-smi|lspci|fi_info|systemctl|journalctl)\b.*|"
         r"ps -eo .*|tail .*fabricmanager\.log", NOT_HERE, "on a node with the vendor's driver"),
     Row(rf"(?:{EXPORTER})?gpuward-exporter check .*--exclusive", NOT_HERE, "loads GPUs with the vendor's diagnostics"),
-    Row(r".* >> /simulated/kernel\.log'", NOT_HERE, "needs the values of manifests/samples/simulated-gpus.yaml"),
+    Row(r".*(?:>> /simulated/kernel\.log; .*|> /simulated/lost)'", NOT_HERE, "needs the values of manifests/samples/simulated-gpus.yaml"),
     Row(r"gpuward-exporter nccl-pair .*", NOT_HERE, "needs two machines with GPUs and NCCL"),
     Row(r"(?:podman|docker) build .*", NOT_HERE, "tests/image builds these images, and needs no registry for it"),
     Row(r"cpack .*|apt install .*|install -m .*", NOT_HERE, "tests/packaging installs these packages below a root of its own"),

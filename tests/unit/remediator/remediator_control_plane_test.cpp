@@ -139,7 +139,7 @@ TEST_F(RemediatorOnControlPlane, QuarantinesANodeUnderItsOwnRbacAndKubectlShowsI
       "event"));
   EXPECT_TRUE(wait_until(
       [&] {
-        return kubectl({"get", "rem", "-o", "jsonpath={.items[*].status.confirmedSeverity}"}) ==
+        return kubectl({"get", "rem", "-o", "jsonpath={.items[*].status.kernelSeverity}"}) ==
                "reboot";
       },
       "what the kernel says, through the schema"))

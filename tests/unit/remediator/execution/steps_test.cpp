@@ -195,7 +195,8 @@ TEST_F(StepsTest, WaitForEvidenceThatIsFreshOfThisBootAndBadEnough) {
        [&] { reports_.answer = fail(ErrorKind::kTimeout, "after 812 ms"); }},
       {"another boot", [&] { report(Severity::kReboot, "boot-old"); }},
       {"says severity reset", [&] { report(Severity::kReset); }},
-      {"user space", [&] { reports_.answer->confirmed_severity = Severity::kMonitor; }},
+      {"only a line of the kernel log",
+       [&] { reports_.answer->confirmed_severity = Severity::kMonitor; }},
       {"too old", [&] { clock_.advance(minutes(3)); }},
   };
   for (const Row& row : rows) {
