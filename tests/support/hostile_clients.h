@@ -22,7 +22,7 @@ namespace gpuward::support {
 struct HostileOptions {
   int connections = 2'000;
   int addresses = 1;      // of loopback, from 127.0.1.1 on; ordinary clients have 127.0.0.1
-  std::string sends;      // on each connection, once it is open
+  std::string sends;      // the text that a client sends on an open connection
   bool trickles = false;  // sends a byte now and then after that
   bool reads = true;      // false: leaves the answers in the kernel's buffers
 };

@@ -236,7 +236,7 @@ Connection* Connections::find_open(const AcceptedSocket& socket) {
   return found == open_.end() ? nullptr : &*found;
 }
 
-// civetweb's own timeout starts anew with each byte, so these are cut from here.
+// civetweb's own timeout starts again with each byte, so these are cut from here.
 void Connections::cut_silent(const std::vector<AcceptedSocket>& sockets, Steady now) {
   std::map<AcceptedSocket, Silent> still_silent;
   for (const AcceptedSocket& socket : sockets) {
@@ -298,7 +298,7 @@ void Connections::make_room(const std::vector<AcceptedSocket>& sockets, Steady n
   }
 }
 
-// An eighth of the workers is to be free. What was cut before is on its way out.
+// An eighth of the workers is to be free. Connections that were cut before are on their way out.
 std::size_t Connections::wanted_room(std::size_t accepted) const {
   const auto leaving = static_cast<std::size_t>(
       std::ranges::count_if(open_, [](const Connection& one) { return one.was_cut(); }) +
@@ -308,7 +308,7 @@ std::size_t Connections::wanted_room(std::size_t accepted) const {
   return busy - std::min(busy, limits_.max_connections);
 }
 
-// Those that wait for their peer. A connection with bytes that nobody has read waits for a worker.
+// Those that wait for their peer. A connection with unread bytes waits for a worker.
 std::vector<Connections::Candidate> Connections::candidates(
     const std::vector<AcceptedSocket>& sockets, Steady now) {
   std::vector<Candidate> found;

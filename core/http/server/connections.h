@@ -1,7 +1,7 @@
-// The open connections of a server and the one thread that watches them: it cuts whoever is slower
-// than the limits allow, makes room when every worker is taken, and ends all of them at a stop. To
-// make room it cuts connections that keep a worker waiting, those of the peer first that has most
-// of them. Used by the server; knows sockets, not HTTP.
+// The open connections of a server and the one thread that watches them: it cuts clients that are
+// slower than the limits allow, makes room when every worker is taken, and ends all of them at a
+// stop. To make room it cuts connections that keep a worker waiting, those of the peer first that
+// has most of them. Used by the server; knows sockets, not HTTP.
 #pragma once
 
 #include <atomic>
@@ -102,7 +102,7 @@ class Connections {
     Steady since;  // seen so
     bool was_cut = false;
   };
-  // What a peer's connections that were cut to make room say about its next ones.
+  // How many connections of a peer were cut to make room of late.
   struct Offences {
     std::size_t count = 0;
     Steady last;

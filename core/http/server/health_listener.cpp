@@ -273,7 +273,7 @@ class HealthListener::Impl {
   std::vector<Socket> listeners_;
   std::vector<int> ports_;
   const Socket wake_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  // Of the thread alone.
+  // Only the thread uses these.
   Clients clients_;
   std::vector<pollfd> watched_;
   bool is_paused_ = false;

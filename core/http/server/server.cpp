@@ -185,7 +185,7 @@ class Server::Impl {
   }
 
   // Before the first request civetweb does not say whose connection it is.
-  // False: it was cut to make room, and nobody reads an answer.
+  // False: it was cut to make room, and its client cannot read an answer.
   static bool learn_socket(const mg_connection* native, Connection& connection) {
     if (connection.descriptor() >= 0) return true;
     const mg_request_info& info = *mg_get_request_info(native);

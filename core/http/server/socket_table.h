@@ -49,7 +49,7 @@ void shut_accepted_socket(const AcceptedSocket& socket, int how);
 // How many bytes the peer has sent so far, as the kernel counts them; 0 where it cannot tell.
 [[nodiscard]] std::uint64_t bytes_received(int descriptor);
 
-// Bytes have come that nobody has read.
+// Bytes have come that the program has not read.
 [[nodiscard]] bool has_unread_bytes(int descriptor);
 
 // The peer has closed its side, or the connection is broken.

@@ -1,6 +1,7 @@
 // The program with its shipped limits, attacked by 2,000 connections.
 #include <gtest/gtest.h>
 
+#include <regex>
 #include <string>
 
 #include "tests/support/hostile_clients.h"
@@ -16,19 +17,34 @@ using namespace std::chrono_literals;
 class ExporterFlood : public testing::TestWithParam<support::NamedAttack> {
  protected:
   void SetUp() override {
-    exporter.start();
+    exporter.start({"--web.health-address=127.0.0.1:0"});
+    ASSERT_TRUE(exporter.says("Health is served"));
     ASSERT_EQ(exporter.get("/metrics").status, 200);
+    memory_before_ = support::resident_mib(exporter.process());
   }
 
+  int health_port() {
+    const std::string log = exporter.process().error_output();
+    std::smatch found;
+    const std::regex line("Health is served[^\n]*port=([0-9]+)");
+    return std::regex_search(log, found, line) ? std::stoi(found[1].str()) : 0;
+  }
   // Within the second that a probe has.
   void expect_answers(const std::string& url) {
     const auto ask = [&] {
       return support::longest_of_five([&] { return support::http_get(url); });
     };
     EXPECT_LT(support::quickest_of(1s, ask), 1s) << url;
+    EXPECT_LT(support::resident_mib(exporter.process()) - memory_before_, 16);
+  }
+  void expect_probes() {
+    const std::string health = "http://127.0.0.1:" + std::to_string(health_port());
+    expect_answers(health + "/healthz");
+    expect_answers(health + "/readyz");
   }
 
   RunningExporter exporter;
+  double memory_before_ = 0;
 };
 
 std::string name_of(const testing::TestParamInfo<support::NamedAttack>& info) {
@@ -37,13 +53,17 @@ std::string name_of(const testing::TestParamInfo<support::NamedAttack>& info) {
 }
 
 TEST_P(ExporterFlood, AnswersProbesAndScrapesWhenItsPagesAreAttacked) {
-  const double before = support::resident_mib(exporter.process());
   const support::HostileClients attack(exporter.port(), GetParam().options);
 
-  expect_answers(exporter.url("/healthz"));
+  expect_probes();
   expect_answers(exporter.url("/metrics"));
+}
 
-  EXPECT_LT(support::resident_mib(exporter.process()) - before, 16);
+TEST_P(ExporterFlood, AnswersProbesWhenItsHealthListenerIsAttacked) {
+  const support::HostileClients attack(health_port(), GetParam().options);
+
+  expect_probes();
+  expect_answers(exporter.url("/metrics"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, ExporterFlood, testing::ValuesIn(support::all_attacks("/metrics")),

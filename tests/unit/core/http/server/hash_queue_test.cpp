@@ -58,7 +58,7 @@ TEST(HashQueue, RefusesWhatHasWaitedTooLong) {
   EXPECT_EQ(queue.run("second", [] { return true; }), Verdict::kRight);
 }
 
-// A peer that has guessed before waits behind one that has not, whoever came first.
+// A peer that has guessed before waits behind one that has not, even if it came first.
 TEST(HashQueue, PrefersAPeerWithoutWrongPasswords) {
   HashQueue queue(kWaiting, support::kGenerous);
   EXPECT_EQ(queue.run("guesser", [] { return false; }), Verdict::kWrong);
