@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <iostream>
 #include <string>
@@ -17,9 +18,9 @@
 
 namespace {
 
-// How soon a connection is opened again.
-constexpr int kTickMs = 10;
-constexpr int kTicksPerByte = 20;
+// How often connections that the server has closed are opened again. Without a pause the attack
+// would take a whole processor from the server.
+constexpr std::chrono::milliseconds kPause{100};
 constexpr std::uint32_t kFirstAddress = 0x7F000101;  // 127.0.1.1
 
 struct Attack {
@@ -54,13 +55,17 @@ class Attackers {
 
   [[noreturn]] void run() {
     std::array<epoll_event, 256> events;
-    for (int tick = 0;; ++tick) {
-      for (std::size_t i = 0; i < clients_.size(); ++i) {
-        if (clients_[i].descriptor < 0) connect_from(i);
+    auto due = std::chrono::steady_clock::now();
+    for (;;) {
+      const auto now = std::chrono::steady_clock::now();
+      if (now >= due) {
+        due = now + kPause;
+        open_missing();
+        if (attack_.trickles) trickle();
       }
-      if (attack_.trickles && tick % kTicksPerByte == 0) trickle();
-      const int count =
-          epoll_wait(poller_, events.data(), static_cast<int>(events.size()), kTickMs);
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(due - now);
+      const int count = epoll_wait(poller_, events.data(), static_cast<int>(events.size()),
+                                   static_cast<int>(left.count()));
       for (int i = 0; i < count; ++i) {
         const epoll_event& event = events[static_cast<std::size_t>(i)];
         serve(event.data.u64, event.events);
@@ -69,6 +74,12 @@ class Attackers {
   }
 
  private:
+  void open_missing() {
+    for (std::size_t i = 0; i < clients_.size(); ++i) {
+      if (clients_[i].descriptor < 0) connect_from(i);
+    }
+  }
+
   void connect_from(std::size_t index) {
     Client& client = clients_[index];
     client.descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -1,4 +1,4 @@
-// Clients that attack a server: thousands of connections at once, each opened again as soon as the
+// Clients that attack a server: thousands of connections at once, each opened again soon after the
 // server closes it. They are a process of their own (hostile_clients.cpp). Used by the tests of
 // what a server still answers beside them.
 #pragma once
@@ -9,6 +9,7 @@
 #include <chrono>
 #include <fstream>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,10 +51,15 @@ struct NamedAttack {
   HostileOptions options;
 };
 
-// Each way to hold a server's connections, from one address and from 200. `path` is a page whose
-// answers fill the kernel's buffers if 50 of them are not read.
-[[nodiscard]] inline std::vector<NamedAttack> all_attacks(const std::string& path) {
-  const std::string get = "GET " + path + " HTTP/1.1\r\nHost: h\r\n";
+// For INSTANTIATE_TEST_SUITE_P.
+[[nodiscard]] inline std::string name_of(const testing::TestParamInfo<NamedAttack>& info) {
+  return info.param.name + std::string(info.param.options.addresses == 1 ? "FromOne" : "FromMany");
+}
+
+// Ways to hold a server's connections, from one address and from 200; all of them if none is named.
+// 50 answers that are not read fill the kernel's buffers.
+[[nodiscard]] inline std::vector<NamedAttack> attacks_of(const std::set<std::string>& names = {}) {
+  const std::string get = "GET /metrics HTTP/1.1\r\nHost: h\r\n";
   std::string many;
   for (int i = 0; i < 50; ++i) many += get + "\r\n";
   std::vector<NamedAttack> attacks = {
@@ -63,9 +69,12 @@ struct NamedAttack {
       {"NoBody", {.sends = get + "Content-Length: 1000\r\n\r\n"}},
       {"NoBodyOfARefusedRequest",
        {.sends = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n"}},
-      {"Idle", {.sends = get + "\r\n"}},
+      {"Idle", {.sends = "GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n"}},
       {"Deaf", {.sends = many, .reads = false}},
   };
+  std::erase_if(attacks, [&](const NamedAttack& attack) {
+    return !names.empty() && !names.contains(attack.name);
+  });
   const std::size_t count = attacks.size();
   for (std::size_t i = 0; i < count; ++i) {
     attacks.push_back(attacks[i]);

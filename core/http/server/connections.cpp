@@ -276,6 +276,10 @@ void Connections::make_room(const std::vector<AcceptedSocket>& sockets, Steady n
   std::vector<Candidate> found = candidates(sockets, now);
   std::map<std::string, std::size_t> weights = weigh_peers(found, now);
   const auto weight_of = [&](const Candidate& one) { return weights[one.socket.peer.address]; };
+  // A peer with few connections gets the time to send what it has to send.
+  std::erase_if(found, [&](const Candidate& one) {
+    return one.rank == Rank::kYoung && weight_of(one) <= spare_workers();
+  });
   std::size_t wanted = wanted_room(sockets.size());
   if (found.empty() || wanted == 0) return;
   // While others wait for a worker, the peers that have most lose all.
@@ -298,13 +302,17 @@ void Connections::make_room(const std::vector<AcceptedSocket>& sockets, Steady n
   }
 }
 
-// An eighth of the workers is to be free. Connections that were cut before are on their way out.
+// So many workers are to be free.
+std::size_t Connections::spare_workers() const {
+  return std::max<std::size_t>(1, limits_.max_connections / 8);
+}
+
+// Connections that were cut before are on their way out.
 std::size_t Connections::wanted_room(std::size_t accepted) const {
   const auto leaving = static_cast<std::size_t>(
       std::ranges::count_if(open_, [](const Connection& one) { return one.was_cut(); }) +
       std::ranges::count_if(silent_, [](const auto& one) { return one.second.was_cut; }));
-  const std::size_t busy = accepted + std::max<std::size_t>(1, limits_.max_connections / 8) -
-                           std::min(leaving, accepted);
+  const std::size_t busy = accepted + spare_workers() - std::min(leaving, accepted);
   return busy - std::min(busy, limits_.max_connections);
 }
 

@@ -119,6 +119,7 @@ class Connections {
   [[nodiscard]] Connection* find_open(const AcceptedSocket& socket);
   void notice_trickle(Connection& connection, Steady now);
   void make_room(const std::vector<AcceptedSocket>& sockets, Steady now);
+  [[nodiscard]] std::size_t spare_workers() const;
   [[nodiscard]] std::size_t wanted_room(std::size_t accepted) const;
   [[nodiscard]] std::vector<Candidate> candidates(const std::vector<AcceptedSocket>& sockets,
                                                   Steady now);

@@ -116,12 +116,12 @@ Request parse_request_line(std::string_view line) {
 
 struct Client {
   Socket socket;
-  std::string peer;
   Steady deadline;
   std::string head;
 };
 
-using Clients = std::list<Client>;  // oldest first
+// By the address of the peer, oldest first.
+using Clients = std::map<std::string, std::list<Client>>;
 
 }  // namespace
 
@@ -163,23 +163,25 @@ class HealthListener::Impl {
     for (const Socket& one : listeners_) {
       if (!is_paused_) watched_.push_back({one.get(), POLLIN, 0});
     }
-    for (const Client& one : clients_) watched_.push_back({one.socket.get(), POLLIN, 0});
-    int limit = is_paused_ ? static_cast<int>(kPause.count()) : -1;
-    if (!clients_.empty()) {
-      // The oldest is the first that is due.
-      const auto left = clients_.front().deadline - SystemClock().steady();
-      limit = static_cast<int>(
-          std::max(milliseconds(0), std::chrono::ceil<milliseconds>(left)).count());
+    const auto now = SystemClock().steady();
+    auto due = is_paused_ ? now + kPause : Steady::max();
+    for (const auto& [peer, of_peer] : clients_) {
+      due = std::min(due, of_peer.front().deadline);
+      for (const Client& one : of_peer) watched_.push_back({one.socket.get(), POLLIN, 0});
     }
     is_paused_ = false;
-    poll(watched_.data(), watched_.size(), limit);
+    const auto left = std::max(std::chrono::ceil<milliseconds>(due - now), milliseconds(0));
+    const bool has_limit = due != Steady::max();
+    poll(watched_.data(), watched_.size(), has_limit ? static_cast<int>(left.count()) : -1);
   }
 
   void serve_clients(Steady now) {
-    for (auto client = clients_.begin(); client != clients_.end();) {
-      const auto current = client++;
-      if (current->deadline <= now || !keeps_waiting(*current)) clients_.erase(current);
+    for (auto& [peer, of_peer] : clients_) {
+      count_ -= std::erase_if(of_peer, [&](Client& client) {
+        return client.deadline <= now || !keeps_waiting(client, peer);
+      });
     }
+    std::erase_if(clients_, [](const auto& one) { return one.second.empty(); });
   }
 
   void accept_from(const Socket& listener, Steady now) {
@@ -196,15 +198,17 @@ class HealthListener::Impl {
         continue;
       }
       // A probe comes with its head, and is answered at once.
-      Client client{std::move(taken), read_endpoint(from).address, now + options_.head_timeout, {}};
-      if (!keeps_waiting(client)) continue;
-      make_room_for(client.peer);
-      clients_.push_back(std::move(client));
+      Client client{std::move(taken), now + options_.head_timeout, {}};
+      const std::string peer = read_endpoint(from).address;
+      if (!keeps_waiting(client, peer)) continue;
+      make_room_for(peer);
+      clients_[peer].push_back(std::move(client));
+      ++count_;
     }
   }
 
   // Reads what there is, and answers a whole head. False: this connection is over.
-  bool keeps_waiting(Client& client) {
+  bool keeps_waiting(Client& client, const std::string& peer) {
     std::array<char, kMaxHead> piece;
     for (;;) {
       const ssize_t got = recv(client.socket.get(), piece.data(), piece.size(), 0);
@@ -219,7 +223,7 @@ class HealthListener::Impl {
     }
     Request request =
         parse_request_line(std::string_view(client.head).substr(0, client.head.find("\r\n")));
-    request.peer = client.peer;
+    request.peer = peer;
     send(client, request.method, answer(request));
     return false;
   }
@@ -248,24 +252,28 @@ class HealthListener::Impl {
   }
 
   void make_room_for(const std::string& peer) {
-    const auto is_of_peer = [&](const Client& client) { return client.peer == peer; };
-    const auto of_peer = static_cast<std::size_t>(std::ranges::count_if(clients_, is_of_peer));
+    const auto known = clients_.find(peer);
+    const std::size_t of_peer = known == clients_.end() ? 0 : known->second.size();
     if (of_peer >= options_.max_connections_of_peer) {
-      clients_.erase(std::ranges::find_if(clients_, is_of_peer));
-    } else if (clients_.size() >= options_.max_connections) {
+      drop_oldest(known);
+    } else if (count_ >= options_.max_connections) {
       (void)make_room();
     }
   }
 
-  // The oldest connection of the peer that has most. False where there is none.
+  // The peer that has most connections loses its oldest. False where there is none.
   bool make_room() {
-    std::map<std::string_view, std::size_t> counts;
-    for (const Client& client : clients_) ++counts[client.peer];
-    const auto most = std::ranges::max_element(
-        clients_, {}, [&](const Client& client) { return counts[client.peer]; });
+    const auto most =
+        std::ranges::max_element(clients_, {}, [](const auto& one) { return one.second.size(); });
     if (most == clients_.end()) return false;
-    clients_.erase(most);
+    drop_oldest(most);
     return true;
+  }
+
+  void drop_oldest(Clients::iterator peer) {
+    peer->second.pop_front();
+    if (peer->second.empty()) clients_.erase(peer);
+    --count_;
   }
 
   const HealthOptions options_;
@@ -275,6 +283,7 @@ class HealthListener::Impl {
   const Socket wake_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   // Only the thread uses these.
   Clients clients_;
+  std::size_t count_ = 0;
   std::vector<pollfd> watched_;
   bool is_paused_ = false;
   std::jthread thread_;

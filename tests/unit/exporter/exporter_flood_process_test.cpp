@@ -47,11 +47,6 @@ class ExporterFlood : public testing::TestWithParam<support::NamedAttack> {
   double memory_before_ = 0;
 };
 
-std::string name_of(const testing::TestParamInfo<support::NamedAttack>& info) {
-  const std::string addresses = info.param.options.addresses == 1 ? "FromOne" : "FromMany";
-  return info.param.name + addresses;
-}
-
 TEST_P(ExporterFlood, AnswersProbesAndScrapesWhenItsPagesAreAttacked) {
   const support::HostileClients attack(exporter.port(), GetParam().options);
 
@@ -59,15 +54,21 @@ TEST_P(ExporterFlood, AnswersProbesAndScrapesWhenItsPagesAreAttacked) {
   expect_answers(exporter.url("/metrics"));
 }
 
-TEST_P(ExporterFlood, AnswersProbesWhenItsHealthListenerIsAttacked) {
+INSTANTIATE_TEST_SUITE_P(Each, ExporterFlood, testing::ValuesIn(support::attacks_of()),
+                         support::name_of);
+
+using ExporterHealthFlood = ExporterFlood;
+
+TEST_P(ExporterHealthFlood, DelaysNoProbe) {
   const support::HostileClients attack(health_port(), GetParam().options);
 
   expect_probes();
-  expect_answers(exporter.url("/metrics"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, ExporterFlood, testing::ValuesIn(support::all_attacks("/metrics")),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(Each, ExporterHealthFlood,
+                         testing::ValuesIn(support::attacks_of({"Silent", "HalfAHead",
+                                                                "ATricklingHead"})),
+                         support::name_of);
 
 }  // namespace
 }  // namespace gpuward::exporter

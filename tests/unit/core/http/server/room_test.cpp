@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
         Crowd{"HalfABody", "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nx"},
         Crowd{"RefusedBody", "POST /healthz HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nx"},
         Crowd{"Idle", kWhole}, Crowd{"Deaf", "GET /large HTTP/1.1\r\nHost: h\r\n\r\n"}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& crowd) { return std::string(crowd.param.name); });
 
 TEST(ServerRoom, IsMadeAmongTlsHandshakes) {
   const support::TempDir folder;
