@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/http/server/health_listener.h"
 #include "core/http/server/server.h"
 #include "core/http/server/web_config.h"
 #include "core/model/result.h"
@@ -47,10 +48,13 @@ class Exporter {
   void tick();
 
   [[nodiscard]] const std::vector<int>& ports() const { return server_->ports(); }
+  // Empty without --web.health-address.
+  [[nodiscard]] std::vector<int> health_ports() const;
 
  private:
   Exporter(const Flags& flags, Settings settings, State state, Clock& clock, Log& log);
   [[nodiscard]] Status serve(const Flags& flags, const http::WebConfig& web);
+  [[nodiscard]] Status serve_health(const Flags& flags);
   [[nodiscard]] Status watch_gpus(const Flags& flags);
   [[nodiscard]] Status open_loki(const Flags& flags);
   [[nodiscard]] KernelLogWatcher::Tap tap_for_loki();
@@ -81,6 +85,7 @@ class Exporter {
   std::unique_ptr<CheckRunner> checks_;
   std::unique_ptr<Publisher> publisher_;
   std::unique_ptr<http::Server> server_;
+  std::unique_ptr<http::HealthListener> health_;
 };
 
 // Every file that the flags name, read as start() would: for --check-config.

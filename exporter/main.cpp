@@ -38,6 +38,9 @@ int serve(const Flags& flags) {
   for (const int port : (*exporter)->ports()) {
     log.info("Serving", {{"version", GPUWARD_VERSION}, {"port", std::to_string(port)}});
   }
+  for (const int port : (*exporter)->health_ports()) {
+    log.info("Health is served", {{"port", std::to_string(port)}});
+  }
   bool has_started = false;
   const int signal = signals.wait([&] { (*exporter)->reload(); },
                                   [&] {

@@ -57,6 +57,9 @@ int serve(const Flags& flags) {
   for (const int port : (*remediator)->telemetry_ports()) {
     log.info("Telemetry is served", {{"port", std::to_string(port)}});
   }
+  for (const int port : (*remediator)->health_ports()) {
+    log.info("Health is served", {{"port", std::to_string(port)}});
+  }
   std::stop_source over;
   const auto tick = [&] {
     if ((*remediator)->tick()) over.request_stop();

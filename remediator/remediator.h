@@ -10,6 +10,7 @@
 
 #include "core/aws/client.h"
 #include "core/http/client/client.h"
+#include "core/http/server/health_listener.h"
 #include "core/http/server/server.h"
 #include "core/kube/leader.h"
 #include "core/metrics/family.h"
@@ -37,6 +38,7 @@
 #include "remediator/page/audit.h"
 #include "remediator/page/counters.h"
 #include "remediator/page/guard_watch.h"
+#include "remediator/page/pages.h"
 #include "remediator/page/readiness.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/recorder.h"
@@ -67,12 +69,16 @@ class Remediator {
 
   [[nodiscard]] const std::vector<int>& webhook_ports() const { return webhook_server_->ports(); }
   [[nodiscard]] const std::vector<int>& telemetry_ports() const { return telemetry_->ports(); }
+  // Empty without --web.health-address.
+  [[nodiscard]] std::vector<int> health_ports() const;
 
  private:
   Remediator(Flags flags, WatchedPolicy policy, std::unique_ptr<AuditTrail> audit,
              std::unique_ptr<Cluster> cluster, Clock& clock, Log& log);
   void assemble();
   [[nodiscard]] Status serve(const WebhookSecurity& security);
+  [[nodiscard]] Status serve_health();
+  [[nodiscard]] PageSources page_sources() const;
   // Why this replica is not ready; nullopt where it is.
   [[nodiscard]] std::optional<std::string> objection() const;
   [[nodiscard]] metrics::Families families() const;
@@ -125,6 +131,7 @@ class Remediator {
   std::unique_ptr<Readiness> readiness_;
   std::unique_ptr<GuardWatch> guard_watch_;
   std::unique_ptr<http::Server> telemetry_, webhook_server_;
+  std::unique_ptr<http::HealthListener> health_;
 };
 
 }  // namespace gpuward::remediator

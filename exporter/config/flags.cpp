@@ -90,6 +90,11 @@ void add_flags(CLI::App& app, Flags& flags, std::string& level, std::string& for
                  "Address to serve on, may be repeated: `:10980`, `127.0.0.1:10980`, `[::1]:10980`")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->capture_default_str();
+  app.add_option(
+         "--web.health-address", flags.health_addresses,
+         "Address of a listener for probes only, with /healthz and /readyz, may be repeated: "
+         "`:10983`; default: none")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--web.config.file", flags.web_config_file, "YAML file with TLS and credentials");
   app.add_option("--config.file", flags.config_file, "YAML configuration file");
   app.add_option("--config.directory", flags.config_folder,

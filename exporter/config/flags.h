@@ -32,6 +32,7 @@ struct LokiFlags {
 
 struct Flags {
   std::vector<std::string> listen_addresses{":10980"};
+  std::vector<std::string> health_addresses;  // of a listener for probes alone; empty: none
   std::filesystem::path web_config_file;
   std::filesystem::path config_file;
   std::filesystem::path config_folder;  // of a mounted ConfigMap with the replaced suite's keys

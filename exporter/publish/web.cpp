@@ -46,6 +46,12 @@ http::Response readiness(const Health& health) {
   return http::Response::text(503, "degraded\n" + degraded);
 }
 
+std::vector<http::Route> health_routes(const Store& store) {
+  const auto health = [](const http::Request&) { return http::Response::text(200, "ok\n"); };
+  const auto ready = [&store](const http::Request&) { return readiness(store.health()); };
+  return {{"/healthz", {"GET"}, health}, {"/readyz", {"GET"}, ready}};
+}
+
 std::vector<http::Route> web_routes(Publisher& publisher, const Store& store, http::Access access) {
   const auto metrics = [&publisher](const http::Request& request) {
     return metrics_page(publisher, request);
@@ -53,12 +59,9 @@ std::vector<http::Route> web_routes(Publisher& publisher, const Store& store, ht
   const auto landing = [&store](const http::Request& request) {
     return landing_page(store, request);
   };
-  const auto health = [](const http::Request&) { return http::Response::text(200, "ok\n"); };
-  const auto ready = [&store](const http::Request&) { return readiness(store.health()); };
-  std::vector<http::Route> routes = {{"/metrics", {"GET"}, metrics, access},
-                                     {"/", {"GET"}, landing, access},
-                                     {"/healthz", {"GET"}, health},
-                                     {"/readyz", {"GET"}, ready}};
+  std::vector<http::Route> routes = health_routes(store);
+  routes.push_back({"/metrics", {"GET"}, metrics, access});
+  routes.push_back({"/", {"GET"}, landing, access});
   std::ranges::move(html::asset_routes(), std::back_inserter(routes));
   return routes;
 }

@@ -30,6 +30,10 @@ void add_web_flags(CLI::App& app, Flags& flags) {
   app.add_option("--web.telemetry-address", flags.telemetry_addresses,
                  "Address of /metrics, /healthz and /readyz, may be repeated")
       ->capture_default_str();
+  app.add_option(
+      "--web.health-address", flags.health_addresses,
+      "Address of a listener for probes only, with /healthz and /readyz, may be repeated: "
+      "`:10984`; default: none");
   app.add_option("--web.config.file", flags.web.config_file,
                  "YAML file with TLS and credentials of the webhook");
   app.add_option("--web.bearer-token-file", flags.web.bearer_token_files,

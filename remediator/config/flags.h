@@ -24,6 +24,7 @@ struct Flags {
   Command command = Command::kServe;
   std::vector<std::string> listen_addresses{":10981"};     // the webhook
   std::vector<std::string> telemetry_addresses{":10982"};  // metrics and health
+  std::vector<std::string> health_addresses;  // of a listener for probes alone; empty: none
   WebFlags web;
   std::filesystem::path config_file;  // the policy
   std::optional<Mode> mode;           // wins over the policy file's

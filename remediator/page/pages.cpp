@@ -29,16 +29,21 @@ http::Response serve_readiness(const PageSources& sources) {
 
 }  // namespace
 
+std::vector<http::Route> health_routes(const PageSources& sources) {
+  const auto readiness = [sources](const http::Request&) { return serve_readiness(sources); };
+  const auto health = [](const http::Request&) { return http::Response::text(200, "ok\n"); };
+  return {{.path = "/healthz", .methods = {"GET"}, .handler = health},
+          {.path = "/readyz", .methods = {"GET"}, .handler = readiness}};
+}
+
 std::vector<http::Route> telemetry_routes(const PageSources& sources) {
   const auto metrics_page = [sources](const http::Request& request) {
     return serve_metrics(sources, request);
   };
-  const auto readiness = [sources](const http::Request&) { return serve_readiness(sources); };
-  const auto health = [](const http::Request&) { return http::Response::text(200, "ok\n"); };
-  return {{.path = "/metrics", .methods = {"GET"}, .handler = metrics_page},
-          {.path = "/healthz", .methods = {"GET"}, .handler = health},
-          {.path = "/readyz", .methods = {"GET"}, .handler = readiness},
-          runbook_route()};
+  auto routes = health_routes(sources);
+  routes.push_back({.path = "/metrics", .methods = {"GET"}, .handler = metrics_page});
+  routes.push_back(runbook_route());
+  return routes;
 }
 
 }  // namespace gpuward::remediator

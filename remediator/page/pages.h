@@ -1,5 +1,6 @@
 // The telemetry listener: /metrics (plain and gzip), /healthz, /readyz and the runbooks. Apart from
-// the webhook's listener, so that slow clients there starve nobody here.
+// the webhook's listener, so that slow clients there starve nobody here. Health is also served by a
+// listener of its own.
 #pragma once
 
 #include <functional>
@@ -17,6 +18,10 @@ struct PageSources {
   std::function<std::optional<std::string>()> objection;  // why not ready
 };
 
+// /healthz and /readyz.
+[[nodiscard]] std::vector<http::Route> health_routes(const PageSources& sources);
+
+// Health among them.
 [[nodiscard]] std::vector<http::Route> telemetry_routes(const PageSources& sources);
 
 }  // namespace gpuward::remediator

@@ -21,6 +21,12 @@ std::optional<Authorization> read_authorization(const Request& request) {
   return Authorization{value.substr(0, space), trim(value.substr(space + 1))};
 }
 
+Response busy() {
+  Response response = Response::text(503, "too many passwords are waiting to be checked\n");
+  response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Authenticator>> Authenticator::create(const ServerOptions& options) {
@@ -41,29 +47,40 @@ Result<std::unique_ptr<Authenticator>> Authenticator::create(const ServerOptions
   return made;
 }
 
-std::optional<std::string> Authenticator::authenticate(const Request& request) {
+std::expected<std::string, Response> Authenticator::authenticate(const Request& request) {
   if (certificate_suffices_) {
-    return request.has_verified_certificate ? std::optional(request.subject) : std::nullopt;
+    if (!request.has_verified_certificate) return std::unexpected(refusal());
+    return request.subject;
   }
   const auto authorization = read_authorization(request);
-  if (!authorization) return std::nullopt;
+  if (!authorization) return std::unexpected(refusal());
   if (basic_ && same_name(authorization->scheme, "Basic")) {
-    return check_basic(authorization->credentials);
+    return check_basic(authorization->credentials, request.peer);
   }
   const bool is_bearer = bearer_ && same_name(authorization->scheme, "Bearer");
-  if (!is_bearer || !bearer_->contains(authorization->credentials)) return std::nullopt;
+  if (!is_bearer || !bearer_->contains(authorization->credentials)) {
+    return std::unexpected(refusal());
+  }
   return request.subject;
 }
 
-std::optional<std::string> Authenticator::check_basic(std::string_view credentials) {
+std::expected<std::string, Response> Authenticator::check_basic(std::string_view credentials,
+                                                                const std::string& peer) {
   const auto decoded = decode_base64(credentials);
   const auto colon = decoded ? decoded->find(':') : std::string::npos;
-  if (colon == std::string::npos) return std::nullopt;
+  if (colon == std::string::npos) return std::unexpected(refusal());
   std::string user = decoded->substr(0, colon);
   // crypt(3) would stop at a NUL and so accept more than the one password.
-  if (decoded->contains('\0')) return std::nullopt;
-  if (!basic_->verify(user, decoded->substr(colon + 1))) return std::nullopt;
-  return user;
+  if (decoded->contains('\0')) return std::unexpected(refusal());
+  switch (basic_->verify(user, decoded->substr(colon + 1), peer)) {
+    case Verdict::kRight:
+      return user;
+    case Verdict::kBusy:
+      return std::unexpected(busy());
+    case Verdict::kWrong:
+      break;
+  }
+  return std::unexpected(refusal());
 }
 
 Response Authenticator::refusal() const {

@@ -3,9 +3,10 @@
 // server.
 #pragma once
 
+#include <expected>
 #include <memory>
-#include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/http/server/basic_users.h"
 #include "core/http/server/bearer_tokens.h"
@@ -18,16 +19,17 @@ class Authenticator {
  public:
   [[nodiscard]] static Result<std::unique_ptr<Authenticator>> create(const ServerOptions& options);
 
-  // Any thread. The subject of the caller, which may be empty, also that of a certificate; nullopt:
-  // refuse. `request.subject` is that of the client's certificate; whether TLS has verified one is
-  // has_verified_certificate alone.
-  [[nodiscard]] std::optional<std::string> authenticate(const Request& request);
-  // 401 with a WWW-Authenticate for each scheme; the same for every reason.
-  [[nodiscard]] Response refusal() const;
+  // Any thread. The subject of the caller, which may be empty, also that of a certificate; else the
+  // answer that refuses it. `request.subject` is that of the client's certificate; whether TLS has
+  // verified one is has_verified_certificate alone.
+  [[nodiscard]] std::expected<std::string, Response> authenticate(const Request& request);
 
  private:
   Authenticator() = default;
-  [[nodiscard]] std::optional<std::string> check_basic(std::string_view credentials);
+  [[nodiscard]] std::expected<std::string, Response> check_basic(std::string_view credentials,
+                                                                 const std::string& peer);
+  // 401 with a WWW-Authenticate for each scheme; the same for every reason.
+  [[nodiscard]] Response refusal() const;
 
   std::unique_ptr<BearerTokens> bearer_;
   std::unique_ptr<BasicUsers> basic_;

@@ -81,7 +81,8 @@ Result<BasicUsers::Users> BasicUsers::read(const std::string& file) {
   return users;
 }
 
-bool BasicUsers::verify(const std::string& user, const std::string& password) {
+Verdict BasicUsers::verify(const std::string& user, const std::string& password,
+                           const std::string& peer) {
   reload_if_changed();
   std::string hash;
   bool is_known = false;
@@ -92,18 +93,16 @@ bool BasicUsers::verify(const std::string& user, const std::string& password) {
     is_known = entry != users_.end();
     hash = is_known ? entry->second : users_.begin()->second;
     remembered = keyed_digest_of(cache_key_, user + '\0' + hash + '\0' + password);
-    if (is_known && verified_.contains(remembered)) return true;
+    if (is_known && verified_.contains(remembered)) return Verdict::kRight;
   }
-  {
-    const std::lock_guard lock(hashing_);
-    if (!is_right(password, hash) || !is_known) return false;
-  }
+  const Verdict verdict = hashes_.run(peer, [&] { return is_right(password, hash) && is_known; });
+  if (verdict != Verdict::kRight) return verdict;
   const std::lock_guard lock(mutex_);
   const auto entry = users_.find(user);
-  if (entry == users_.end() || entry->second != hash) return false;  // changed meanwhile
+  if (entry == users_.end() || entry->second != hash) return Verdict::kWrong;  // changed
   if (verified_.size() >= kMaxRemembered) verified_.clear();
   verified_.insert(remembered);
-  return true;
+  return Verdict::kRight;
 }
 
 void BasicUsers::reload_if_changed() {

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/http/server/hash_queue.h"
 #include "core/model/result.h"
 #include "core/runtime/digest.h"
 #include "core/runtime/files.h"
@@ -25,10 +26,11 @@ class BasicUsers {
   [[nodiscard]] static Result<std::unique_ptr<BasicUsers>> load(const std::string& file,
                                                                 OnProblem on_problem);
 
-  // Any thread. An unknown user costs as much as a wrong password. One hash is computed at a time,
-  // so that guessing cannot take every core; a password that is remembered waits for none. A file
-  // that has become wrong leaves the users as they were.
-  [[nodiscard]] bool verify(const std::string& user, const std::string& password);
+  // Any thread. An unknown user costs as much as a wrong password. A password that is remembered
+  // waits for no hash; others wait in the queue, or are refused while it is full. A file that has
+  // become wrong leaves the users as they were.
+  [[nodiscard]] Verdict verify(const std::string& user, const std::string& password,
+                               const std::string& peer);
 
  private:
   using Users = std::map<std::string, std::string>;
@@ -39,7 +41,7 @@ class BasicUsers {
 
   OnProblem on_problem_;
   std::string cache_key_;  // random, never leaves the process
-  std::mutex hashing_;     // held while a hash is computed, never with the other
+  HashQueue hashes_;       // waited for without the mutex
   std::mutex mutex_;
   FileWatch watch_;            // guarded by mutex_
   Users users_;                // guarded by mutex_

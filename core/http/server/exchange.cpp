@@ -53,8 +53,10 @@ class Exchange {
     const RouteChoice choice = context_.router.choose(head_.request.method, head_.request.path);
     if (choice.route == nullptr) return not_routed(choice);
     if (choice.route->access == Access::kAuthenticated) {
-      const auto subject = context_.authenticator.authenticate(head_.request);
-      if (!subject) return context_.authenticator.refusal();
+      connection_.begin_check();
+      auto subject = context_.authenticator.authenticate(head_.request);
+      connection_.end_check();
+      if (!subject) return std::move(subject.error());
       head_.request.subject = *subject;
     }
     if (framing.status != 0) return refusal(framing.status, framing.reason);
@@ -98,7 +100,8 @@ class Exchange {
     if (context_.options.on_answer) context_.options.on_answer(response.status);
     const bool is_old = head_.version == "1.0";
     must_close_ = must_close_ || !is_body_read_ || !head_.wants_keep_alive ||
-                  context_.connections.is_stopping() || (is_old && response.stream);
+                  context_.connections.is_stopping() || context_.connections.is_full() ||
+                  (is_old && response.stream);
     const std::string head = render_head(
         response, must_close_ ? Persistence::kClose : Persistence::kKeepAlive, head_.version);
     const bool has_body = may_have_body(response.status) && head_.request.method != "HEAD";

@@ -22,4 +22,8 @@ struct ListenAddress {
 
 [[nodiscard]] bool machine_has_ipv6();
 
+// How many connections wait in the kernel until they are accepted. A client that finds no place
+// there tries again after a second, which is too late for a probe.
+inline constexpr int kListenBacklog = 4096;
+
 }  // namespace gpuward::http

@@ -136,7 +136,7 @@ void linger(mg_connection* native, Connection& connection) {
   const int descriptor = connection.descriptor();
   if (descriptor < 0 || connection.was_cut()) return;
   if (mg_get_request_info(native)->is_ssl == 0) shutdown(descriptor, SHUT_WR);
-  connection.enter(Connection::Phase::kReading, kLingerTime);
+  connection.enter(Connection::Phase::kLingering, kLingerTime);
   const auto end = SystemClock().steady() + kLingerTime;
   std::array<char, kPiece> piece;
   for (std::size_t forgotten = 0; forgotten < kMaxForgotten;) {

@@ -51,6 +51,8 @@ Result<std::vector<std::string>> civetweb_settings(const ServerOptions& options)
       std::to_string(limits.max_connections),
       "connection_queue",
       "16",
+      "listen_backlog",
+      std::to_string(kListenBacklog),
       "max_request_size",
       std::to_string(header_buffer(limits)),
       "request_timeout_ms",
@@ -123,7 +125,9 @@ class Server::Impl {
         authenticator_(std::move(authenticator)),
         tls_(std::move(tls)),
         connections_(options.limits),
-        context_{options_, router_, *authenticator_, connections_} {}
+        context_{options_, router_, *authenticator_, connections_} {
+    if (tls_) tls_->set_on_begin([this] { connections_.expect(); });
+  }
 
   ~Impl() {
     if (native_ == nullptr) return;
@@ -181,24 +185,29 @@ class Server::Impl {
   }
 
   // Before the first request civetweb does not say whose connection it is.
-  static void learn_socket(const mg_connection* native, Connection& connection) {
-    if (connection.descriptor() >= 0) return;
+  // False: it was cut to make room, and its client cannot read an answer.
+  static bool learn_socket(const mg_connection* native, Connection& connection) {
+    if (connection.descriptor() >= 0) return true;
     const mg_request_info& info = *mg_get_request_info(native);
     const std::string_view address = info.remote_addr;
     const auto port = static_cast<std::uint16_t>(info.remote_port);
-    self_of(native).connections_.learn_socket(
+    return self_of(native).connections_.learn_socket(
         connection, {std::string(address.substr(0, address.find('%'))), port});
   }
 
   static int on_request(mg_connection* native) {
-    learn_socket(native, *connection_of(native));
-    serve_request(self_of(native).context_, native, *connection_of(native));
+    Connection& connection = *connection_of(native);
+    if (learn_socket(native, connection)) {
+      serve_request(self_of(native).context_, native, connection);
+    } else {
+      mg_disable_connection_keep_alive(native);
+    }
     return 1;  // handled: civetweb looks for no file and redirects nowhere
   }
 
   static int on_unparsed(mg_connection* native, int status, const char* /*message*/) {
     if (Connection* connection = connection_of(native)) {
-      learn_socket(native, *connection);
+      if (!learn_socket(native, *connection)) return 0;
       refuse_request(self_of(native).context_, native, *connection, status);
     }
     return 0;  // handled

@@ -6,6 +6,7 @@
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -20,24 +21,6 @@
 
 namespace gpuward::http {
 namespace {
-
-Endpoint read_endpoint(const sockaddr_storage& storage) {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  Endpoint endpoint;
-  if (storage.ss_family == AF_INET) {
-    sockaddr_in v4{};
-    std::memcpy(&v4, &storage, sizeof v4);
-    inet_ntop(AF_INET, &v4.sin_addr, text.data(), text.size());
-    endpoint.port = ntohs(v4.sin_port);
-  } else if (storage.ss_family == AF_INET6) {
-    sockaddr_in6 v6{};
-    std::memcpy(&v6, &storage, sizeof v6);
-    inet_ntop(AF_INET6, &v6.sin6_addr, text.data(), text.size());
-    endpoint.port = ntohs(v6.sin6_port);
-  }
-  endpoint.address = text.data();
-  return endpoint;
-}
 
 using NameOf = int (*)(int, sockaddr*, socklen_t*);
 
@@ -77,7 +60,34 @@ bool accepts_for(const ListeningSocket& listener, const Endpoint& local) {
   return listener.local.port == local.port && (is_everywhere || address == local.address);
 }
 
+bool is_accepted(const std::vector<ListeningSocket>& listeners, int descriptor) {
+  const auto local = endpoint_of(descriptor, get_local);
+  return local && std::ranges::any_of(listeners, [&](const auto& listener) {
+           return accepts_for(listener, *local);
+         });
+}
+
+constexpr int kSmallDescriptors = 512;
+
 }  // namespace
+
+Endpoint read_endpoint(const sockaddr_storage& storage) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  Endpoint endpoint;
+  if (storage.ss_family == AF_INET) {
+    sockaddr_in v4{};
+    std::memcpy(&v4, &storage, sizeof v4);
+    inet_ntop(AF_INET, &v4.sin_addr, text.data(), text.size());
+    endpoint.port = ntohs(v4.sin_port);
+  } else if (storage.ss_family == AF_INET6) {
+    sockaddr_in6 v6{};
+    std::memcpy(&v6, &storage, sizeof v6);
+    inet_ntop(AF_INET6, &v6.sin6_addr, text.data(), text.size());
+    endpoint.port = ntohs(v6.sin6_port);
+  }
+  endpoint.address = text.data();
+  return endpoint;
+}
 
 std::vector<ListeningSocket> find_listening_sockets() {
   std::vector<ListeningSocket> found;
@@ -94,13 +104,22 @@ std::vector<AcceptedSocket> find_accepted_sockets(const std::vector<ListeningSoc
   visit_descriptors([&](int descriptor) {
     auto peer = endpoint_of(descriptor, get_peer);
     if (!peer || peer->port == 0) return;
-    const auto local = endpoint_of(descriptor, get_local);
-    const bool is_ours = local && std::ranges::any_of(listeners, [&](const auto& listener) {
-                           return accepts_for(listener, *local);
-                         });
-    if (is_ours) found.push_back({descriptor, std::move(*peer)});
+    if (is_accepted(listeners, descriptor)) found.push_back({descriptor, std::move(*peer)});
   });
   return found;
+}
+
+int find_accepted_socket(const std::vector<ListeningSocket>& listeners, const Endpoint& peer) {
+  // Descriptors are small numbers in general: those that are not open cost little.
+  for (int descriptor = 0; descriptor < kSmallDescriptors; ++descriptor) {
+    if (endpoint_of(descriptor, get_peer) == peer && is_accepted(listeners, descriptor)) {
+      return descriptor;
+    }
+  }
+  for (const AcceptedSocket& socket : find_accepted_sockets(listeners)) {
+    if (socket.peer == peer) return socket.descriptor;
+  }
+  return -1;
 }
 
 void shut_accepted_socket(const AcceptedSocket& socket, int how) {
@@ -115,6 +134,11 @@ std::uint64_t bytes_received(int descriptor) {
   socklen_t size = sizeof info;
   if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return 0;
   return info.tcpi_bytes_received;
+}
+
+bool has_unread_bytes(int descriptor) {
+  int count = 0;
+  return ioctl(descriptor, FIONREAD, &count) == 0 && count > 0;
 }
 
 bool peer_is_gone(int descriptor) {

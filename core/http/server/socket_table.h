@@ -3,6 +3,8 @@
 // only.
 #pragma once
 
+#include <sys/socket.h>
+
 #include <compare>
 #include <cstdint>
 #include <string>
@@ -15,6 +17,8 @@ struct Endpoint {
   std::uint16_t port = 0;
   auto operator<=>(const Endpoint&) const = default;
 };
+
+[[nodiscard]] Endpoint read_endpoint(const sockaddr_storage& storage);
 
 struct ListeningSocket {
   int descriptor = -1;
@@ -34,12 +38,19 @@ struct AcceptedSocket {
 [[nodiscard]] std::vector<AcceptedSocket> find_accepted_sockets(
     const std::vector<ListeningSocket>& listeners);
 
+// The one of that peer, which is quicker than to find all; -1 where there is none.
+[[nodiscard]] int find_accepted_socket(const std::vector<ListeningSocket>& listeners,
+                                       const Endpoint& peer);
+
 // shutdown(2) of a socket that belongs to somebody else. Safe against its descriptor being closed
 // and reused meanwhile: works on a duplicate and only if that still has the same peer.
 void shut_accepted_socket(const AcceptedSocket& socket, int how);
 
 // How many bytes the peer has sent so far, as the kernel counts them; 0 where it cannot tell.
 [[nodiscard]] std::uint64_t bytes_received(int descriptor);
+
+// Bytes have come that the program has not read.
+[[nodiscard]] bool has_unread_bytes(int descriptor);
 
 // The peer has closed its side, or the connection is broken.
 [[nodiscard]] bool peer_is_gone(int descriptor);

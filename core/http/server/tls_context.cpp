@@ -127,7 +127,10 @@ TlsContext::TlsContext(ServerTls files, OnProblem on_problem)
   watches_.emplace_back(files_.certificate_file);
   watches_.emplace_back(files_.key_file);
   if (!files_.client_ca_file.empty()) watches_.emplace_back(files_.client_ca_file);
-  if (context_ != nullptr) SSL_CTX_set_cert_cb(context_, on_handshake, this);
+  if (context_ == nullptr) return;
+  SSL_CTX_set_cert_cb(context_, on_handshake, this);
+  SSL_CTX_set_app_data(context_, this);
+  SSL_CTX_set_info_callback(context_, on_info);
 }
 
 TlsContext::~TlsContext() { SSL_CTX_free(context_); }
@@ -147,6 +150,12 @@ int TlsContext::on_handshake(SSL* connection, void* self) {
   const bool ready =
       use_certificate(connection, *material) && demand_client_certificate(connection, *material);
   return ready ? 1 : 0;
+}
+
+void TlsContext::on_info(const SSL* connection, int what, int /*result*/) {
+  if (what != SSL_CB_HANDSHAKE_START) return;
+  const auto* self = static_cast<TlsContext*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(connection)));
+  if (self->on_begin_) self->on_begin_();
 }
 
 std::shared_ptr<const TlsMaterial> TlsContext::newest() {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/http/server/server.h"
@@ -47,14 +48,18 @@ class TlsContext {
   TlsContext& operator=(const TlsContext&) = delete;
 
   [[nodiscard]] SSL_CTX* native() const { return context_; }
+  // Before the first handshake: what is called whenever one begins, on its thread.
+  void set_on_begin(std::function<void()> on_begin) { on_begin_ = std::move(on_begin); }
 
  private:
   TlsContext(ServerTls files, OnProblem on_problem);
   static int on_handshake(SSL* connection, void* self);
+  static void on_info(const SSL* connection, int what, int result);
   [[nodiscard]] std::shared_ptr<const TlsMaterial> newest();
 
   ServerTls files_;
   OnProblem on_problem_;
+  std::function<void()> on_begin_;
   SSL_CTX* context_ = nullptr;
   std::mutex mutex_;
   std::vector<FileWatch> watches_;  // guarded by mutex_

@@ -24,13 +24,15 @@ class NetworkPolicies(ClusterTest):
         exporter = kubectl.get("pod", exporter_of(NODE), "-n", EXPORTERS)
         remediator = pods("app.kubernetes.io/name=gpuward-remediator", REMEDIATORS)[0]
         self.exporter = (address_of(exporter), 10980)
+        self.exporter_health = (address_of(exporter), 10983)
         self.webhook = (address_of(remediator), 10981)
         self.telemetry = (address_of(remediator), 10982)
+        self.remediator_health = (address_of(remediator), 10984)
         self.job = (address_of(pods("app=job", EXPORTERS)[0]), 8080)
 
     def reached(self, deployment, namespace="default"):
         """What a pod of it can connect to."""
-        targets = (self.exporter, self.webhook, self.telemetry, self.job)
+        targets = (self.exporter, self.exporter_health, self.webhook, self.telemetry, self.remediator_health, self.job)
         script = "".join(f"busybox nc -w 2 {address} {port} </dev/null >/dev/null 2>&1 && echo {address} {port} & "
                          for address, port in targets)
         lines = kubectl("exec", f"deploy/{deployment}", "-n", namespace, "--", "sh", "-c", f"{script} wait").splitlines()
@@ -56,8 +58,9 @@ class NetworkPolicies(ClusterTest):
         # And they could, if nothing was enforced.
         self.without("gpuward-exporter", EXPORTERS)
         for pod in ("neighbour", "stranger"):
-            self.expect_reached({self.exporter}, pod)
+            self.expect_reached({self.exporter, self.exporter_health}, pod)
         self.without("gpuward-remediator", REMEDIATORS)
         self.without("gpuward-jobs", EXPORTERS)
         for pod in ("neighbour", "stranger"):
-            self.expect_reached({self.exporter, self.webhook, self.telemetry, self.job}, pod)
+            self.expect_reached({self.exporter, self.exporter_health, self.webhook, self.telemetry, self.remediator_health,
+                                 self.job}, pod)

@@ -15,13 +15,20 @@ namespace {
 
 using support::Deadline;
 
-int connect_v4(const std::string& address, int port) {
-  sockaddr_in target{};
-  target.sin_family = AF_INET;
-  target.sin_port = htons(static_cast<std::uint16_t>(port));
-  inet_pton(AF_INET, address.c_str(), &target.sin_addr);
+sockaddr_in v4_address(const std::string& address, int port) {
+  sockaddr_in made{};
+  made.sin_family = AF_INET;
+  made.sin_port = htons(static_cast<std::uint16_t>(port));
+  inet_pton(AF_INET, address.c_str(), &made.sin_addr);
+  return made;
+}
+
+int connect_v4(const std::string& address, int port, const std::string& own) {
+  const sockaddr_in source = v4_address(own, 0);
+  const sockaddr_in target = v4_address(address, port);
   const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const int done = connect(descriptor, reinterpret_cast<sockaddr*>(&target), sizeof target);
+  bind(descriptor, reinterpret_cast<const sockaddr*>(&source), sizeof source);
+  const int done = connect(descriptor, reinterpret_cast<const sockaddr*>(&target), sizeof target);
   return done == 0 ? descriptor : -1;
 }
 
@@ -33,8 +40,8 @@ std::size_t length_in(std::string_view head) {
 
 }  // namespace
 
-RawSocket::RawSocket(int port, const std::string& address)
-    : descriptor_(connect_v4(address, port)) {}
+RawSocket::RawSocket(int port, const std::string& address, const std::string& own)
+    : descriptor_(connect_v4(address, port, own)) {}
 
 RawSocket::~RawSocket() { close(); }
 

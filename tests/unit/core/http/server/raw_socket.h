@@ -24,7 +24,9 @@ class RawSocket {
  public:
   using Milliseconds = std::chrono::milliseconds;
 
-  explicit RawSocket(int port, const std::string& address = "127.0.0.1");
+  // `own`: the address that it comes from.
+  explicit RawSocket(int port, const std::string& address = "127.0.0.1",
+                     const std::string& own = "127.0.0.1");
   ~RawSocket();
   RawSocket(const RawSocket&) = delete;
   RawSocket& operator=(const RawSocket&) = delete;

@@ -1,0 +1,55 @@
+// The requests that wait for the hash of a password: one hash is computed at a time, so that
+// guessing cannot take every core, and only a few requests wait for theirs. The next is that of the
+// peer with the fewest wrong passwords; where too many wait, the peer with the most is refused.
+// Used by the users of basic authentication.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace gpuward::http {
+
+// What is known about a password. kBusy: it was not looked at.
+enum class Verdict : std::uint8_t { kRight, kWrong, kBusy };
+
+class HashQueue {
+ public:
+  explicit HashQueue(std::size_t max_waiting = 8,
+                     std::chrono::milliseconds max_wait = std::chrono::seconds(2))
+      : max_waiting_(max_waiting), max_wait_(max_wait) {}
+
+  // Any thread. Calls `is_right` on it when its turn has come.
+  [[nodiscard]] Verdict run(const std::string& peer, const std::function<bool()>& is_right);
+
+ private:
+  using Steady = std::chrono::steady_clock::time_point;
+  enum class Turn : std::uint8_t { kWaits, kHasCome, kIsRefused };
+  struct Waiter {
+    std::size_t wrong = 0;  // passwords of its peer, of late
+    Turn turn = Turn::kWaits;
+  };
+  struct Peer {
+    std::size_t wrong = 0;
+    Steady last;
+  };
+
+  [[nodiscard]] bool wait_for_turn(const std::string& peer);
+  void finish(const std::string& peer, bool is_right);
+
+  const std::size_t max_waiting_;
+  const std::chrono::milliseconds max_wait_;
+  std::mutex mutex_;
+  std::condition_variable turns_;
+  bool is_taken_ = false;              // guarded by mutex_: a hash is computed, or about to be
+  std::list<Waiter*> waiting_;         // guarded by mutex_; oldest first
+  std::map<std::string, Peer> peers_;  // guarded by mutex_; those with wrong passwords
+};
+
+}  // namespace gpuward::http

@@ -1,0 +1,96 @@
+#include "core/http/server/hash_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/support/deadline.h"
+#include "tests/support/wait.h"
+
+namespace gpuward::http {
+namespace {
+
+constexpr std::size_t kWaiting = 3;
+
+TEST(HashQueue, SaysWhatTheHashSays) {
+  HashQueue queue;
+  EXPECT_EQ(queue.run("a", [] { return true; }), Verdict::kRight);
+  EXPECT_EQ(queue.run("a", [] { return false; }), Verdict::kWrong);
+  EXPECT_THROW((void)queue.run("a", []() -> bool { throw 1; }), int);
+  EXPECT_EQ(queue.run("a", [] { return true; }), Verdict::kRight) << "the next one has its turn";
+}
+
+TEST(HashQueue, ComputesOneAtATimeAndRefusesWhatDoesNotFit) {
+  HashQueue queue(kWaiting, support::kGenerous);
+  std::atomic<int> wrong{0}, busy{0}, at_once{0}, most{0};
+  std::vector<std::jthread> guessers;
+  (void)queue.run("first", [&] {
+    for (int i = 0; i < 12; ++i) {
+      guessers.emplace_back([&] {
+        const Verdict verdict = queue.run("guesser", [&] {
+          most = std::max(most.load(), ++at_once);
+          --at_once;
+          return false;
+        });
+        ++(verdict == Verdict::kBusy ? busy : wrong);
+      });
+    }
+    EXPECT_TRUE(support::wait_until([&] { return busy == 9; }, "those that do not fit"));
+    return true;
+  });
+  guessers.clear();
+  EXPECT_EQ(wrong, 3);
+  EXPECT_EQ(most, 1);
+}
+
+TEST(HashQueue, RefusesWhatHasWaitedTooLong) {
+  HashQueue queue(kWaiting, std::chrono::milliseconds(20));
+  Verdict late = Verdict::kRight;
+  (void)queue.run("first", [&] {
+    std::jthread([&] { late = queue.run("second", [] { return true; }); }).join();
+    return true;
+  });
+  EXPECT_EQ(late, Verdict::kBusy);
+  EXPECT_EQ(queue.run("second", [] { return true; }), Verdict::kRight);
+}
+
+// A peer that has guessed before waits behind one that has not, even if it came first.
+TEST(HashQueue, PrefersAPeerWithoutWrongPasswords) {
+  HashQueue queue(kWaiting, support::kGenerous);
+  EXPECT_EQ(queue.run("guesser", [] { return false; }), Verdict::kWrong);
+  std::atomic<int> refused{0}, guessed{0};
+  std::atomic<int> guessed_before_right{-1};
+  std::vector<std::jthread> others;
+  (void)queue.run("first", [&] {
+    for (int i = 0; i < 8; ++i) {
+      others.emplace_back([&] {
+        const Verdict verdict = queue.run("guesser", [&] {
+          ++guessed;
+          return false;
+        });
+        if (verdict == Verdict::kBusy) ++refused;
+      });
+    }
+    EXPECT_TRUE(support::wait_until([&] { return refused == 5; }, "a full queue"));
+    others.emplace_back([&] {
+      EXPECT_EQ(queue.run("prometheus",
+                          [&] {
+                            guessed_before_right = guessed.load();
+                            return true;
+                          }),
+                Verdict::kRight);
+    });
+    EXPECT_TRUE(support::wait_until([&] { return refused == 6; }, "room for it"));
+    return true;
+  });
+  others.clear();
+  EXPECT_EQ(guessed_before_right, 0);
+  EXPECT_EQ(guessed, 2);
+}
+
+}  // namespace
+}  // namespace gpuward::http
