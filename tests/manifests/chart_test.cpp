@@ -221,6 +221,19 @@ TEST_F(Chart, LetsTheKubeletRestartNoExporterThatIsNotReady) {
   EXPECT_THAT(rendered, HasSubstr("readinessProbe:\n            httpGet: {path: /readyz,"));
 }
 
+// Slow clients of the other ports must not make the kubelet restart a pod.
+TEST_F(Chart, LetsTheKubeletProbeAListenerOfItsOwn) {
+  for (const auto& [program, port] : {std::pair{"exporter", "10983"}, {"remediator", "10984"}}) {
+    const std::string rendered = chart({"--show-only=templates/" + std::string(program) + ".yaml"});
+    EXPECT_THAT(rendered, HasSubstr("- --web.health-address=:" + std::string(port) + "\n"));
+    EXPECT_THAT(rendered, HasSubstr("{name: health, containerPort: " + std::string(port) + "}"));
+    for (const char* path : {"/healthz", "/readyz"})
+      EXPECT_THAT(rendered, HasSubstr("httpGet: {path: " + std::string(path) +
+                                      ", port: health}\n            timeoutSeconds: 5\n"));
+    EXPECT_THAT(rendered, Not(HasSubstr("port: health,"))) << "no Service leads there";
+  }
+}
+
 // Of the host it writes its own state and AMD's socket alone, and a sick node is the one that has
 // to be seen.
 TEST_F(Chart, MountsTheHostReadOnlyAndToleratesEveryTaint) {

@@ -57,6 +57,10 @@ TEST(Flags, TakeSeveralAddresses) {
       parsed({"--web.listen-address=127.0.0.1:0", "--web.listen-address", "[::1]:10980"});
 
   EXPECT_EQ(flags.listen_addresses, (std::vector<std::string>{"127.0.0.1:0", "[::1]:10980"}));
+  EXPECT_TRUE(flags.health_addresses.empty()) << "they are for the kubelet";
+  EXPECT_EQ(
+      parsed({"--web.health-address=:10983", "--web.health-address=[::1]:1"}).health_addresses,
+      (std::vector<std::string>{":10983", "[::1]:1"}));
 }
 
 TEST(Flags, SayWhichChecksAQuarantineRunsAndWhatItsPassClears) {
