@@ -57,7 +57,8 @@ int serve(const Flags& flags) {
   for (const int port : (*remediator)->telemetry_ports()) {
     log.info("Telemetry is served", {{"port", std::to_string(port)}});
   }
-  for (const int port : (*remediator)->health_ports()) {
+  const auto* const health = (*remediator)->health();
+  for (const int port : health == nullptr ? std::vector<int>() : health->ports()) {
     log.info("Health is served", {{"port", std::to_string(port)}});
   }
   std::stop_source over;

@@ -6,6 +6,7 @@
 
 #include "remediator/budgets/breaker.h"
 #include "remediator/page/metrics.h"
+#include "remediator/page/pages.h"
 #include "remediator/records/view_queries.h"
 #include "remediator/sources/triage_source.h"
 
@@ -81,6 +82,16 @@ std::vector<http::Route> routes_of(const PageSources& sources, Site& site) {
   auto routes = telemetry_routes(sources);
   std::ranges::move(site.routes(), std::back_inserter(routes));
   return routes;
+}
+
+// nullptr for no address.
+Result<std::unique_ptr<http::HealthListener>> listen_for_probes(
+    const std::vector<std::string>& addresses, const PageSources& sources) {
+  if (addresses.empty()) return nullptr;
+  auto health =
+      http::HealthListener::start({.listen_addresses = addresses}, health_routes(sources));
+  if (!health) return with_context("--web.health-address", health.error());
+  return health;
 }
 
 }  // namespace
@@ -237,8 +248,10 @@ std::optional<std::string> Remediator::objection() const {
 }
 
 Status Remediator::serve(const WebhookSecurity& security) {
+  const PageSources sources{.families = [this] { return families(); },
+                            .objection = [this] { return objection(); }};
   auto pages = http::Server::start(server_options(flags_.telemetry_addresses, log_),
-                                   routes_of(page_sources(), site_));
+                                   routes_of(sources, site_));
   if (!pages) return with_context("--web.telemetry-address", pages.error());
   telemetry_ = std::move(*pages);
   http::ServerOptions webhook = server_options(flags_.listen_addresses, log_);
@@ -249,24 +262,10 @@ Status Remediator::serve(const WebhookSecurity& security) {
   auto server = http::Server::start(webhook, evidence_->webhook_routes(security.access));
   if (!server) return with_context("--web.listen-address", server.error());
   webhook_server_ = std::move(*server);
-  return serve_health();
-}
-
-Status Remediator::serve_health() {
-  if (flags_.health_addresses.empty()) return {};
-  auto health = http::HealthListener::start({.listen_addresses = flags_.health_addresses},
-                                            health_routes(page_sources()));
-  if (!health) return with_context("--web.health-address", health.error());
+  auto health = listen_for_probes(flags_.health_addresses, sources);
+  if (!health) return std::unexpected(health.error());
   health_ = std::move(*health);
   return {};
-}
-
-std::vector<int> Remediator::health_ports() const {
-  return health_ ? health_->ports() : std::vector<int>();
-}
-
-PageSources Remediator::page_sources() const {
-  return {.families = [this] { return families(); }, .objection = [this] { return objection(); }};
 }
 
 metrics::Families Remediator::families() const {

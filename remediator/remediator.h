@@ -38,7 +38,6 @@
 #include "remediator/page/audit.h"
 #include "remediator/page/counters.h"
 #include "remediator/page/guard_watch.h"
-#include "remediator/page/pages.h"
 #include "remediator/page/readiness.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/recorder.h"
@@ -69,16 +68,14 @@ class Remediator {
 
   [[nodiscard]] const std::vector<int>& webhook_ports() const { return webhook_server_->ports(); }
   [[nodiscard]] const std::vector<int>& telemetry_ports() const { return telemetry_->ports(); }
-  // Empty without --web.health-address.
-  [[nodiscard]] std::vector<int> health_ports() const;
+  // nullptr without --web.health-address.
+  [[nodiscard]] const http::HealthListener* health() const { return health_.get(); }
 
  private:
   Remediator(Flags flags, WatchedPolicy policy, std::unique_ptr<AuditTrail> audit,
              std::unique_ptr<Cluster> cluster, Clock& clock, Log& log);
   void assemble();
   [[nodiscard]] Status serve(const WebhookSecurity& security);
-  [[nodiscard]] Status serve_health();
-  [[nodiscard]] PageSources page_sources() const;
   // Why this replica is not ready; nullopt where it is.
   [[nodiscard]] std::optional<std::string> objection() const;
   [[nodiscard]] metrics::Families families() const;

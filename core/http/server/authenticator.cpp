@@ -73,11 +73,11 @@ std::expected<std::string, Response> Authenticator::check_basic(std::string_view
   // crypt(3) would stop at a NUL and so accept more than the one password.
   if (decoded->contains('\0')) return std::unexpected(refusal());
   switch (basic_->verify(user, decoded->substr(colon + 1), peer)) {
-    case Verdict::kRight:
+    case PasswordOutcome::kRight:
       return user;
-    case Verdict::kBusy:
+    case PasswordOutcome::kBusy:
       return std::unexpected(busy());
-    case Verdict::kWrong:
+    case PasswordOutcome::kWrong:
       break;
   }
   return std::unexpected(refusal());

@@ -81,8 +81,8 @@ Result<BasicUsers::Users> BasicUsers::read(const std::string& file) {
   return users;
 }
 
-Verdict BasicUsers::verify(const std::string& user, const std::string& password,
-                           const std::string& peer) {
+PasswordOutcome BasicUsers::verify(const std::string& user, const std::string& password,
+                                   const std::string& peer) {
   reload_if_changed();
   std::string hash;
   bool is_known = false;
@@ -93,16 +93,17 @@ Verdict BasicUsers::verify(const std::string& user, const std::string& password,
     is_known = entry != users_.end();
     hash = is_known ? entry->second : users_.begin()->second;
     remembered = keyed_digest_of(cache_key_, user + '\0' + hash + '\0' + password);
-    if (is_known && verified_.contains(remembered)) return Verdict::kRight;
+    if (is_known && verified_.contains(remembered)) return PasswordOutcome::kRight;
   }
-  const Verdict verdict = hashes_.run(peer, [&] { return is_right(password, hash) && is_known; });
-  if (verdict != Verdict::kRight) return verdict;
+  const PasswordOutcome verdict =
+      hashes_.run(peer, [&] { return is_right(password, hash) && is_known; });
+  if (verdict != PasswordOutcome::kRight) return verdict;
   const std::lock_guard lock(mutex_);
   const auto entry = users_.find(user);
-  if (entry == users_.end() || entry->second != hash) return Verdict::kWrong;  // changed
+  if (entry == users_.end() || entry->second != hash) return PasswordOutcome::kWrong;  // changed
   if (verified_.size() >= kMaxRemembered) verified_.clear();
   verified_.insert(remembered);
-  return Verdict::kRight;
+  return PasswordOutcome::kRight;
 }
 
 void BasicUsers::reload_if_changed() {

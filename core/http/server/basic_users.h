@@ -29,8 +29,8 @@ class BasicUsers {
   // Any thread. An unknown user costs as much as a wrong password. A password that is remembered
   // waits for no hash; others wait in the queue, or are refused while it is full. A file that has
   // become wrong leaves the users as they were.
-  [[nodiscard]] Verdict verify(const std::string& user, const std::string& password,
-                               const std::string& peer);
+  [[nodiscard]] PasswordOutcome verify(const std::string& user, const std::string& password,
+                                       const std::string& peer);
 
  private:
   using Users = std::map<std::string, std::string>;

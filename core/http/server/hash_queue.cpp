@@ -12,8 +12,8 @@ constexpr std::size_t kMostPeers = 4096;
 
 }  // namespace
 
-Verdict HashQueue::run(const std::string& peer, const std::function<bool()>& is_right) {
-  if (!wait_for_turn(peer)) return Verdict::kBusy;
+PasswordOutcome HashQueue::run(const std::string& peer, const std::function<bool()>& is_right) {
+  if (!wait_for_turn(peer)) return PasswordOutcome::kBusy;
   bool found = false;
   try {
     found = is_right();
@@ -22,7 +22,7 @@ Verdict HashQueue::run(const std::string& peer, const std::function<bool()>& is_
     throw;
   }
   finish(peer, found);
-  return found ? Verdict::kRight : Verdict::kWrong;
+  return found ? PasswordOutcome::kRight : PasswordOutcome::kWrong;
 }
 
 bool HashQueue::wait_for_turn(const std::string& peer) {

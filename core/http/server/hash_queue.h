@@ -17,7 +17,7 @@
 namespace gpuward::http {
 
 // What is known about a password. kBusy: it was not looked at.
-enum class Verdict : std::uint8_t { kRight, kWrong, kBusy };
+enum class PasswordOutcome : std::uint8_t { kRight, kWrong, kBusy };
 
 class HashQueue {
  public:
@@ -26,7 +26,7 @@ class HashQueue {
       : max_waiting_(max_waiting), max_wait_(max_wait) {}
 
   // Any thread. Calls `is_right` on it when its turn has come.
-  [[nodiscard]] Verdict run(const std::string& peer, const std::function<bool()>& is_right);
+  [[nodiscard]] PasswordOutcome run(const std::string& peer, const std::function<bool()>& is_right);
 
  private:
   using Steady = std::chrono::steady_clock::time_point;

@@ -179,7 +179,9 @@ TEST(PublisherFailure, FailsTheScrapeInsteadOfServingOldNumbersAndRecovers) {
     return std::make_shared<const xid::Catalogue>();
   });
   const auto routes = web_routes(publisher, store, http::Access::kOpen);
-  const auto status = [&] { return routes.front().handler(http::Request{}).status; };
+  const auto metrics = std::ranges::find(routes, "/metrics", &http::Route::path);
+  ASSERT_NE(metrics, routes.end());
+  const auto status = [&] { return metrics->handler(http::Request{}).status; };
   EXPECT_EQ(status(), 503);
 
   is_broken = false;

@@ -33,7 +33,7 @@ std::unique_ptr<BasicUsers> load_users(const std::string& file, std::string* pro
 }
 
 bool is_right(BasicUsers& users, const std::string& user, const std::string& password) {
-  return users.verify(user, password, "127.0.0.1") == Verdict::kRight;
+  return users.verify(user, password, "127.0.0.1") == PasswordOutcome::kRight;
 }
 
 TEST(BasicUsers, KnowsTheHashesOfCrypt) {

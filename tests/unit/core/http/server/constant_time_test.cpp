@@ -65,7 +65,7 @@ TEST(ConstantTime, APasswordIsComparedWholeAlsoForAnUnknownUser) {
   ASSERT_TRUE(users) << users.error().message;
   for (const char* user : {"alice", "mallory"}) {
     const std::size_t before = compared_bytes();
-    EXPECT_EQ((*users)->verify(user, "wrong", "127.0.0.1"), Verdict::kWrong);
+    EXPECT_EQ((*users)->verify(user, "wrong", "127.0.0.1"), PasswordOutcome::kWrong);
     EXPECT_EQ(compared_bytes() - before, sizeof(Digest)) << user;
   }
 }

@@ -18,10 +18,11 @@ constexpr std::size_t kWaiting = 3;
 
 TEST(HashQueue, SaysWhatTheHashSays) {
   HashQueue queue;
-  EXPECT_EQ(queue.run("a", [] { return true; }), Verdict::kRight);
-  EXPECT_EQ(queue.run("a", [] { return false; }), Verdict::kWrong);
+  EXPECT_EQ(queue.run("a", [] { return true; }), PasswordOutcome::kRight);
+  EXPECT_EQ(queue.run("a", [] { return false; }), PasswordOutcome::kWrong);
   EXPECT_THROW((void)queue.run("a", []() -> bool { throw 1; }), int);
-  EXPECT_EQ(queue.run("a", [] { return true; }), Verdict::kRight) << "the next one has its turn";
+  EXPECT_EQ(queue.run("a", [] { return true; }), PasswordOutcome::kRight)
+      << "the next one has its turn";
 }
 
 TEST(HashQueue, ComputesOneAtATimeAndRefusesWhatDoesNotFit) {
@@ -31,12 +32,12 @@ TEST(HashQueue, ComputesOneAtATimeAndRefusesWhatDoesNotFit) {
   (void)queue.run("first", [&] {
     for (int i = 0; i < 12; ++i) {
       guessers.emplace_back([&] {
-        const Verdict verdict = queue.run("guesser", [&] {
+        const PasswordOutcome verdict = queue.run("guesser", [&] {
           most = std::max(most.load(), ++at_once);
           --at_once;
           return false;
         });
-        ++(verdict == Verdict::kBusy ? busy : wrong);
+        ++(verdict == PasswordOutcome::kBusy ? busy : wrong);
       });
     }
     EXPECT_TRUE(support::wait_until([&] { return busy == 9; }, "those that do not fit"));
@@ -49,30 +50,30 @@ TEST(HashQueue, ComputesOneAtATimeAndRefusesWhatDoesNotFit) {
 
 TEST(HashQueue, RefusesWhatHasWaitedTooLong) {
   HashQueue queue(kWaiting, std::chrono::milliseconds(20));
-  Verdict late = Verdict::kRight;
+  PasswordOutcome late = PasswordOutcome::kRight;
   (void)queue.run("first", [&] {
     std::jthread([&] { late = queue.run("second", [] { return true; }); }).join();
     return true;
   });
-  EXPECT_EQ(late, Verdict::kBusy);
-  EXPECT_EQ(queue.run("second", [] { return true; }), Verdict::kRight);
+  EXPECT_EQ(late, PasswordOutcome::kBusy);
+  EXPECT_EQ(queue.run("second", [] { return true; }), PasswordOutcome::kRight);
 }
 
 // A peer that has guessed before waits behind one that has not, even if it came first.
 TEST(HashQueue, PrefersAPeerWithoutWrongPasswords) {
   HashQueue queue(kWaiting, support::kGenerous);
-  EXPECT_EQ(queue.run("guesser", [] { return false; }), Verdict::kWrong);
+  EXPECT_EQ(queue.run("guesser", [] { return false; }), PasswordOutcome::kWrong);
   std::atomic<int> refused{0}, guessed{0};
   std::atomic<int> guessed_before_right{-1};
   std::vector<std::jthread> others;
   (void)queue.run("first", [&] {
     for (int i = 0; i < 8; ++i) {
       others.emplace_back([&] {
-        const Verdict verdict = queue.run("guesser", [&] {
+        const PasswordOutcome verdict = queue.run("guesser", [&] {
           ++guessed;
           return false;
         });
-        if (verdict == Verdict::kBusy) ++refused;
+        if (verdict == PasswordOutcome::kBusy) ++refused;
       });
     }
     EXPECT_TRUE(support::wait_until([&] { return refused == 5; }, "a full queue"));
@@ -82,7 +83,7 @@ TEST(HashQueue, PrefersAPeerWithoutWrongPasswords) {
                             guessed_before_right = guessed.load();
                             return true;
                           }),
-                Verdict::kRight);
+                PasswordOutcome::kRight);
     });
     EXPECT_TRUE(support::wait_until([&] { return refused == 6; }, "room for it"));
     return true;
