@@ -84,14 +84,23 @@ std::vector<http::Route> routes_of(const PageSources& sources, Site& site) {
   return routes;
 }
 
-// nullptr for no address.
-Result<std::unique_ptr<http::HealthListener>> listen_for_probes(
-    const std::vector<std::string>& addresses, const PageSources& sources) {
-  if (addresses.empty()) return nullptr;
+http::ServerOptions webhook_options(const Flags& flags, const WebhookSecurity& security, Log& log) {
+  http::ServerOptions options = server_options(flags.listen_addresses, log);
+  options.tls = security.web.tls;
+  options.auth = security.web.auth;
+  options.limits.max_body_bytes = kMaxBody;
+  return options;
+}
+
+// Leaves `listener` empty for no address.
+Status listen_for_probes(const std::vector<std::string>& addresses, const PageSources& sources,
+                         std::unique_ptr<http::HealthListener>& listener) {
+  if (addresses.empty()) return {};
   auto health =
       http::HealthListener::start({.listen_addresses = addresses}, health_routes(sources));
   if (!health) return with_context("--web.health-address", health.error());
-  return health;
+  listener = std::move(*health);
+  return {};
 }
 
 }  // namespace
@@ -254,18 +263,12 @@ Status Remediator::serve(const WebhookSecurity& security) {
                                    routes_of(sources, site_));
   if (!pages) return with_context("--web.telemetry-address", pages.error());
   telemetry_ = std::move(*pages);
-  http::ServerOptions webhook = server_options(flags_.listen_addresses, log_);
-  webhook.tls = security.web.tls;
-  webhook.auth = security.web.auth;
-  webhook.limits.max_body_bytes = kMaxBody;
+  http::ServerOptions webhook = webhook_options(flags_, security, log_);
   webhook.on_answer = [this](int status) { counters_.count_answer(status); };
   auto server = http::Server::start(webhook, evidence_->webhook_routes(security.access));
   if (!server) return with_context("--web.listen-address", server.error());
   webhook_server_ = std::move(*server);
-  auto health = listen_for_probes(flags_.health_addresses, sources);
-  if (!health) return std::unexpected(health.error());
-  health_ = std::move(*health);
-  return {};
+  return listen_for_probes(flags_.health_addresses, sources, health_);
 }
 
 metrics::Families Remediator::families() const {
