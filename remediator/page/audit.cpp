@@ -71,8 +71,8 @@ std::string to_audit_line(const AuditRecord& record) {
       {"preExistingCordon",
        status.pre_existing_cordon ? Json(*status.pre_existing_cordon) : Json()},
       {"kernelSeverity", status.confirmed_severity
-                                ? Json(std::string(to_string(*status.confirmed_severity)))
-                                : Json()},
+                             ? Json(std::string(to_string(*status.confirmed_severity)))
+                             : Json()},
       {"errorClass", error_class_of(remediation)},
       {"error", record.error}};
   return dump_json(line) + "\n";

@@ -62,8 +62,8 @@ class Installed : public OnPlane {
       const std::string here = std::regex_replace(
           one.get<std::string>(), std::regex("/etc/gpuward(-webhook)?/"), folder.string() + "/");
       // On this machine another test may have the port.
-      out.push_back(std::regex_replace(here, std::regex("^(--web.health-address=).*"),
-                                       "$01127.0.0.1:0"));
+      out.push_back(
+          std::regex_replace(here, std::regex("^(--web.health-address=).*"), "$01127.0.0.1:0"));
     }
     return out;
   }
