@@ -52,8 +52,7 @@ std::optional<Event> parse_known(std::string_view message) {
 }  // namespace
 
 std::optional<Event> parse_message(std::string_view message) {
-  auto event = parse_known(message);
-  return event && !is_of_a_fatal_signal(message) ? event : std::nullopt;
+  return is_of_a_fatal_signal(message) ? std::nullopt : parse_known(message);
 }
 
 bool is_of_packet_filter(std::string_view message) {

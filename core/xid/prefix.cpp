@@ -213,7 +213,7 @@ std::string_view without_line_end(std::string_view text) {
 }  // namespace
 
 std::string_view without_seconds(std::string_view text) {
-  Scanner message{without_line_end(text)};
+  const Scanner message{without_line_end(text)};
   Scanner ahead = message;
   if (!take_bracket(ahead)) return message.rest();
   ahead.skip_spaces();
