@@ -131,7 +131,9 @@ Status Exporter::serve(const Flags& flags, const http::WebConfig& web) {
                                     web_routes(*publisher_, store_, access));
   if (!server) return std::unexpected(server.error());
   server_ = *std::move(server);
-  if (auto serving = serve_health(flags); !serving) return serving;
+  auto health = http::serve_health(flags.health_addresses, health_routes(store_));
+  if (!health) return std::unexpected(health.error());
+  health_ = *std::move(health);
   // Only now: a start that fails must not have moved the position on. Requests come before the
   // first record, so that they cannot clear what nobody has seen yet.
   take_clear_requests();
@@ -144,19 +146,6 @@ Status Exporter::serve(const Flags& flags, const http::WebConfig& web) {
       tap_for_loki());
   watch_the_rest(flags, boot_id, std::move(known));
   return {};
-}
-
-Status Exporter::serve_health(const Flags& flags) {
-  if (flags.health_addresses.empty()) return {};
-  auto health = http::HealthListener::start({.listen_addresses = flags.health_addresses},
-                                            health_routes(store_));
-  if (!health) return with_context("--web.health-address", health.error());
-  health_ = *std::move(health);
-  return {};
-}
-
-std::vector<int> Exporter::health_ports() const {
-  return health_ ? health_->ports() : std::vector<int>();
 }
 
 Status Exporter::open_loki(const Flags& flags) {

@@ -48,13 +48,12 @@ class Exporter {
   void tick();
 
   [[nodiscard]] const std::vector<int>& ports() const { return server_->ports(); }
-  // Empty without --web.health-address.
-  [[nodiscard]] std::vector<int> health_ports() const;
+  // nullptr without --web.health-address.
+  [[nodiscard]] const http::HealthListener* health() const { return health_.get(); }
 
  private:
   Exporter(const Flags& flags, Settings settings, State state, Clock& clock, Log& log);
   [[nodiscard]] Status serve(const Flags& flags, const http::WebConfig& web);
-  [[nodiscard]] Status serve_health(const Flags& flags);
   [[nodiscard]] Status watch_gpus(const Flags& flags);
   [[nodiscard]] Status open_loki(const Flags& flags);
   [[nodiscard]] KernelLogWatcher::Tap tap_for_loki();

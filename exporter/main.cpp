@@ -38,7 +38,8 @@ int serve(const Flags& flags) {
   for (const int port : (*exporter)->ports()) {
     log.info("Serving", {{"version", GPUWARD_VERSION}, {"port", std::to_string(port)}});
   }
-  for (const int port : (*exporter)->health_ports()) {
+  const auto* const health = (*exporter)->health();
+  for (const int port : health == nullptr ? std::vector<int>() : health->ports()) {
     log.info("Health is served", {{"port", std::to_string(port)}});
   }
   bool has_started = false;

@@ -92,17 +92,6 @@ http::ServerOptions webhook_options(const Flags& flags, const WebhookSecurity& s
   return options;
 }
 
-// Leaves `listener` empty for no address.
-Status listen_for_probes(const std::vector<std::string>& addresses, const PageSources& sources,
-                         std::unique_ptr<http::HealthListener>& listener) {
-  if (addresses.empty()) return {};
-  auto health =
-      http::HealthListener::start({.listen_addresses = addresses}, health_routes(sources));
-  if (!health) return with_context("--web.health-address", health.error());
-  listener = std::move(*health);
-  return {};
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Remediator>> Remediator::start(const Flags& flags, Clock& clock, Log& log) {
@@ -268,7 +257,9 @@ Status Remediator::serve(const WebhookSecurity& security) {
   auto server = http::Server::start(webhook, evidence_->webhook_routes(security.access));
   if (!server) return with_context("--web.listen-address", server.error());
   webhook_server_ = std::move(*server);
-  return listen_for_probes(flags_.health_addresses, sources, health_);
+  auto health = http::serve_health(flags_.health_addresses, health_routes(sources));
+  if (health) health_ = std::move(*health);
+  return health ? Status() : std::unexpected(health.error());
 }
 
 metrics::Families Remediator::families() const {

@@ -10,25 +10,10 @@
 #include <system_error>
 #include <utility>
 
+#include "core/runtime/descriptor.h"
+
 namespace gpuward {
 namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() { static_cast<void>(close_now()); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int number() const { return number_; }
-  [[nodiscard]] bool is_open() const { return number_ >= 0; }
-  bool close_now() {
-    const int number = std::exchange(number_, -1);
-    return number < 0 || ::close(number) == 0;
-  }
-
- private:
-  int number_;
-};
 
 ErrorKind kind_of(int code) {
   switch (code) {
@@ -73,17 +58,17 @@ Status write_all(int descriptor, std::string_view content, const std::filesystem
 
 Status fill(Descriptor& file, const std::filesystem::path& path, std::string_view content,
             unsigned mode) {
-  if (::fchmod(file.number(), static_cast<mode_t>(mode)) != 0)
+  if (::fchmod(file.get(), static_cast<mode_t>(mode)) != 0)
     return system_failure("cannot set the mode of", path, errno);
-  if (auto status = write_all(file.number(), content, path); !status) return status;
-  if (::fsync(file.number()) != 0) return system_failure("cannot flush", path, errno);
+  if (auto status = write_all(file.get(), content, path); !status) return status;
+  if (::fsync(file.get()) != 0) return system_failure("cannot flush", path, errno);
   if (!file.close_now()) return system_failure("cannot close", path, errno);
   return {};
 }
 
 Status flush_folder(const std::filesystem::path& folder) {
   const Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!descriptor.is_open() || ::fsync(descriptor.number()) != 0)
+  if (!descriptor.is_open() || ::fsync(descriptor.get()) != 0)
     return system_failure("cannot flush", folder, errno);
   return {};
 }
@@ -93,13 +78,13 @@ Status flush_folder(const std::filesystem::path& folder) {
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t max_bytes) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file.is_open()) return system_failure("cannot open", path, errno);
-  if (auto status = check_readable_kind(file.number(), path); !status)
+  if (auto status = check_readable_kind(file.get(), path); !status)
     return std::unexpected(status.error());
 
   std::string content;
   char buffer[16384];
   for (;;) {  // not by size: files of /proc and /sys say 0
-    const ssize_t got = ::read(file.number(), buffer, sizeof buffer);
+    const ssize_t got = ::read(file.get(), buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_failure("cannot read", path, errno);
     if (got == 0) return content;

@@ -15,7 +15,6 @@
 #include <system_error>
 #include <utility>
 
-#include "exporter/kernel_log/descriptor.h"
 #include "exporter/kernel_log/kmsg_record.h"
 #include "exporter/kernel_log/source.h"
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/xid/joiner.h"
-#include "exporter/kernel_log/descriptor.h"
 #include "exporter/kernel_log/line_splitter.h"
+#include "exporter/kernel_log/read_waiter.h"
 #include "exporter/kernel_log/source.h"
 
 namespace gpuward::exporter {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/runtime/clock.h"
-#include "exporter/kernel_log/descriptor.h"
 #include "exporter/kernel_log/kmsg_record.h"
+#include "exporter/kernel_log/read_waiter.h"
 #include "exporter/kernel_log/source.h"
 
 namespace gpuward::exporter {

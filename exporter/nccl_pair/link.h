@@ -10,7 +10,7 @@
 
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
-#include "exporter/kernel_log/descriptor.h"
+#include "core/runtime/descriptor.h"
 
 namespace gpuward::exporter::nccl_pair {
 

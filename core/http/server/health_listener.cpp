@@ -26,6 +26,7 @@
 #include "core/http/server/socket_table.h"
 #include "core/http/syntax/url.h"
 #include "core/runtime/clock.h"
+#include "core/runtime/descriptor.h"
 
 namespace gpuward::http {
 namespace {
@@ -37,25 +38,6 @@ constexpr std::size_t kMaxHead = 4096;
 constexpr int kAcceptedAtOnce = 128;
 // While the process has no descriptor left, and no connection here that could give one back.
 constexpr milliseconds kPause{100};
-
-class Socket {
- public:
-  explicit Socket(int descriptor = -1) : descriptor_(descriptor) {}
-  Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  Socket& operator=(Socket&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
-    return *this;
-  }
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
-  ~Socket() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  [[nodiscard]] int get() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
 
 std::unexpected<Error> cannot_listen(const std::string& address, const char* what) {
   return fail(ErrorKind::kUnavailable, "health listener cannot listen on " + address + ": " + what +
@@ -79,11 +61,12 @@ bool bind_to(int descriptor, const ListenAddress& address, bool is_ipv6) {
   return bind(descriptor, reinterpret_cast<const sockaddr*>(&v4), sizeof v4) == 0;
 }
 
-Result<Socket> listen_on(const std::string& text) {
+Result<Descriptor> listen_on(const std::string& text) {
   const auto address = parse_listen_address(text);
   if (!address) return std::unexpected(address.error());
   const bool is_ipv6 = address->is_ipv6 || (address->host.empty() && machine_has_ipv6());
-  Socket made(socket(is_ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  Descriptor made(
+      socket(is_ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (made.get() < 0) return cannot_listen(text, "socket");
   const int on = 1;
   setsockopt(made.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -92,7 +75,7 @@ Result<Socket> listen_on(const std::string& text) {
   return made;
 }
 
-int port_of(const Socket& listener) {
+int port_of(const Descriptor& listener) {
   sockaddr_storage own{};
   socklen_t size = sizeof own;
   getsockname(listener.get(), reinterpret_cast<sockaddr*>(&own), &size);
@@ -115,7 +98,7 @@ Request parse_request_line(std::string_view line) {
 }
 
 struct Client {
-  Socket socket;
+  Descriptor socket;
   Steady deadline;
   std::string head;
 };
@@ -154,13 +137,13 @@ class HealthListener::Impl {
       wait();
       const auto now = SystemClock().steady();
       serve_clients(now);
-      for (const Socket& listener : listeners_) accept_from(listener, now);
+      for (const Descriptor& listener : listeners_) accept_from(listener, now);
     }
   }
 
   void wait() {
     watched_.assign(1, pollfd{wake_.get(), POLLIN, 0});
-    for (const Socket& one : listeners_) {
+    for (const Descriptor& one : listeners_) {
       if (!is_paused_) watched_.push_back({one.get(), POLLIN, 0});
     }
     const auto now = SystemClock().steady();
@@ -184,12 +167,12 @@ class HealthListener::Impl {
     std::erase_if(clients_, [](const auto& one) { return one.second.empty(); });
   }
 
-  void accept_from(const Socket& listener, Steady now) {
+  void accept_from(const Descriptor& listener, Steady now) {
     for (int i = 0; i < kAcceptedAtOnce; ++i) {
       sockaddr_storage from{};
       socklen_t size = sizeof from;
-      Socket taken(accept4(listener.get(), reinterpret_cast<sockaddr*>(&from), &size,
-                           SOCK_CLOEXEC | SOCK_NONBLOCK));
+      Descriptor taken(accept4(listener.get(), reinterpret_cast<sockaddr*>(&from), &size,
+                               SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (taken.get() < 0) {
         const int why = errno;
         const bool is_short = why == EMFILE || why == ENFILE || why == ENOBUFS || why == ENOMEM;
@@ -278,9 +261,9 @@ class HealthListener::Impl {
 
   const HealthOptions options_;
   const Router router_;
-  std::vector<Socket> listeners_;
+  std::vector<Descriptor> listeners_;
   std::vector<int> ports_;
-  const Socket wake_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  const Descriptor wake_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   // Only the thread uses these.
   Clients clients_;
   std::size_t count_ = 0;
@@ -298,6 +281,14 @@ Result<std::unique_ptr<HealthListener>> HealthListener::start(const HealthOption
 
 HealthListener::HealthListener(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 HealthListener::~HealthListener() = default;
+
+Result<std::unique_ptr<HealthListener>> serve_health(const std::vector<std::string>& addresses,
+                                                     std::vector<Route> routes) {
+  if (addresses.empty()) return nullptr;
+  auto health = HealthListener::start({.listen_addresses = addresses}, std::move(routes));
+  if (!health) return with_context("--web.health-address", health.error());
+  return health;
+}
 
 const std::vector<int>& HealthListener::ports() const { return impl_->ports(); }
 

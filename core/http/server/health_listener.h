@@ -41,4 +41,8 @@ class HealthListener {
   std::unique_ptr<Impl> impl_;
 };
 
+// For a program's --web.health-address, which errors name; nullptr for no address.
+[[nodiscard]] Result<std::unique_ptr<HealthListener>> serve_health(
+    const std::vector<std::string>& addresses, std::vector<Route> routes);
+
 }  // namespace gpuward::http

@@ -1,4 +1,4 @@
-#include "exporter/kernel_log/descriptor.h"
+#include "exporter/kernel_log/read_waiter.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -8,11 +8,6 @@
 #include <cstdint>
 
 namespace gpuward::exporter {
-
-void Descriptor::reset() {
-  if (number_ >= 0) ::close(number_);
-  number_ = -1;
-}
 
 ReadWaiter::ReadWaiter() : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 

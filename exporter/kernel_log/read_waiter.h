@@ -1,0 +1,23 @@
+// Waiting for a descriptor that a stop request ends at once. Used by the sources.
+#pragma once
+
+#include <chrono>
+#include <stop_token>
+
+#include "core/runtime/descriptor.h"
+
+namespace gpuward::exporter {
+
+// Waits on one descriptor at a time; made once a source.
+class ReadWaiter {
+ public:
+  ReadWaiter();
+  // True when `number` can be read (or has failed, which reading tells); false after `wait` or on a
+  // stop. Without a descriptor (-1) it only waits.
+  bool wait(int number, std::chrono::milliseconds wait, const std::stop_token& stop) const;
+
+ private:
+  Descriptor wake_;
+};
+
+}  // namespace gpuward::exporter
