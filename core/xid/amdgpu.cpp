@@ -58,8 +58,8 @@ std::optional<Event> parse_gpu_reset(Scanner text) {
   }
   for (const std::string_view outcome : {"begin", "succeeded", "failed"}) {
     Scanner ahead = text;
-    if (ahead.take(" ") && ahead.take(outcome) && ends_word(ahead))
-      return labelled(Kind::kAmdReset, outcome);
+    if (!ahead.take(" ") || !ahead.take(outcome)) continue;
+    if (ends_word(ahead) || ahead.sees(" with error ")) return labelled(Kind::kAmdReset, outcome);
   }
   if (text.take(" end with ret = ") && text.take_number<int>().value_or(0) != 0) {
     return labelled(Kind::kAmdReset, "failed");
@@ -108,7 +108,8 @@ void skip_place(Scanner& text) {
   if (ahead.take(" ")) text = ahead;
 }
 
-// `socket: 4, die: 0, 3 new uncorrectable hardware errors detected in umc block`. The line `… in
+// `socket: 4, die: 0, 3 new uncorrectable hardware errors detected in umc block`, `2 uncorrectable
+// hardware errors detected in GFX, instance: 0, memory block: GC_CANE_MEM`. The line `… in
 // total in umc block` that comes with it is the sum since the start, and no event of its own.
 std::optional<Event> parse_count(std::string_view message) {
   Scanner text{message};
@@ -119,7 +120,8 @@ std::optional<Event> parse_count(std::string_view message) {
   const auto label = take_ras_label(text);
   if (!label || !text.take(" hardware errors detected in ") || text.sees("total"))
     return std::nullopt;
-  if (text.take_while(is_identifier).empty() || !text.take(" block")) return std::nullopt;
+  if (text.take_while(is_identifier).empty()) return std::nullopt;
+  if (!text.sees(" block") && !text.sees(", instance: ")) return std::nullopt;
   auto event = labelled(Kind::kAmdRas, *label);
   event.count = *count;
   return event;

@@ -35,11 +35,20 @@ bool is_type_of_bus_error(Scanner text) {
   return text.take(", (") && !text.take_while(is_word).empty() && text.rest() == ")";
 }
 
-// `received: 0000:00:00.0`, `received: id=00e5`, `message received from 0000:80:1b.4`
+// `received: 0000:00:00.0`, `received: id=00e5`, `message received from 0000:80:1b.4 (no details
+// found)`
 bool is_receipt(Scanner text) {
   if (text.take("received: id=")) return text.take_number<std::uint32_t>(16) && text.at_end();
   if (!text.take("received: ") && !text.take("message received from ")) return false;
-  return parse_pci_address(text.rest()).has_value();
+  const auto address = text.take_until(' ');
+  return parse_pci_address(address) && (text.at_end() || text.rest() == " (no details found)");
+}
+
+// `(no error_detected callback)`, `(state transition 1 -> 3 invalid)`
+bool is_reason_not_to_recover(Scanner text) {
+  if (text.rest() == "(no error_detected callback)") return true;
+  return text.take("(state transition ") && !text.take_while(is_digit).empty() &&
+         text.take(" -> ") && !text.take_while(is_digit).empty() && text.rest() == " invalid)";
 }
 
 // To the end of the message: a file's name can be all but that.
@@ -49,9 +58,10 @@ std::string_view aer_label(Scanner text, bool tagged) {
     return is_type_of_bus_error(text) ? label : std::string_view{};
   }
   if (!tagged) return {};
-  if (text.rest() == "device recovery failed" ||
-      (text.sees("can't recover (") && text.rest().ends_with(" callback)")))
-    return "recovery_failed";
+  if (text.rest() == "device recovery failed") return "recovery_failed";
+  if (text.take("can't recover ")) {
+    return is_reason_not_to_recover(text) ? "recovery_failed" : std::string_view{};
+  }
   text.take("Multiple ");
   const auto label = take_class(text);
   return text.take(" error ") && is_receipt(text) ? label : std::string_view{};

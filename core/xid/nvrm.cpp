@@ -82,8 +82,8 @@ void read_nvlink5(std::string_view whole, Event& event) {
   if (event.link && link.take("(")) read_registers(link, event);
 }
 
-// `GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)`: only where it leads
-// counts. Without a number, the text in the parentheses is looked up.
+// `GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)`: the
+// value after `to` counts. If it has no number, the text in the parentheses is looked up.
 void read_recovery(std::string_view whole, Event& event) {
   Scanner text = behind_last("GPU recovery action changed from ", whole);
   text.take_until(" to ");

@@ -23,9 +23,8 @@ std::optional<Event> parse_peermem(std::string_view message) {
   return event;
 }
 
-// `FILE: NAME: potentially unexpected fatal signal 11.` (kernel.print-fatal-signals): the one
-// message of the kernel that begins with a name of up to 255 bytes. A driver's message ends
-// otherwise.
+// `FILE: NAME: potentially unexpected fatal signal 11.` (kernel.print-fatal-signals) begins with a
+// name of up to 255 bytes. A driver's message ends otherwise.
 bool is_of_a_fatal_signal(std::string_view message) {
   constexpr std::string_view kBefore = ": potentially unexpected fatal signal ";
   if (!message.ends_with('.')) return false;

@@ -102,20 +102,18 @@ bool take_facility(Scanner& line) {
   return true;
 }
 
+constexpr std::string_view kClockShape = "00:00:00";
+
 // `17:26:39`, `17:26:39.958539+08:00`
-bool is_clock(std::string_view word) {
-  constexpr std::string_view kShape = "00:00:00";
-  const bool has_shape =
-      word.size() >= kShape.size() &&
-      std::ranges::equal(word.substr(0, kShape.size()), kShape, [](char have, char want) {
-        return want == ':' ? have == ':' : is_digit(have);
-      });
-  return has_shape;
+bool begins_with_clock(std::string_view text) {
+  return std::ranges::equal(
+      text.substr(0, kClockShape.size()), kClockShape,
+      [](char have, char want) { return want == ':' ? have == ':' : is_digit(have); });
 }
 
 // `2024-06-06T10:26:53.958539+08:00`
 bool is_date_with_clock(std::string_view word) {
-  return is_iso_date(word) && word.size() > 11 && is_clock(word.substr(11));
+  return is_iso_date(word) && word.size() > 11 && begins_with_clock(word.substr(11));
 }
 
 // `UTC`, `CEST`
@@ -143,7 +141,7 @@ bool take_syslog_header(Scanner& line) {
     ahead.skip_spaces();
     has_date = has_date || (word_count == 0 && is_digit(word.front())) ||
                (word_count == 1 && is_digit(word.front()) && !word.contains(':'));
-    if (has_date && !has_clock && (is_clock(word) || is_date_with_clock(word))) {
+    if (has_date && !has_clock && (begins_with_clock(word) || is_date_with_clock(word))) {
       has_clock = may_be_zone = true;
       words_before_tag = 0;
     } else if (!std::exchange(may_be_zone, false) || !is_zone(word)) {
@@ -191,16 +189,10 @@ bool begins_inside_a_word(std::string_view line, std::size_t at) {
 // bracket ends what may be a header.
 std::size_t find_clock(std::string_view line) {
   constexpr std::size_t kLongestDate = 40;
-  constexpr std::string_view kShape = "00:00:00";
   line = line.substr(0, std::min(line.find('['), kLongestDate));
-  for (std::size_t at = 0; at + kShape.size() <= line.size(); ++at) {
+  for (std::size_t at = 0; at + kClockShape.size() <= line.size(); ++at) {
     const bool begins_word = at == 0 || line[at - 1] == ' ' || line[at - 1] == 'T';
-    const bool is_clock =
-        begins_word &&
-        std::ranges::equal(line.substr(at, kShape.size()), kShape, [](char have, char want) {
-          return want == ':' ? have == ':' : is_digit(have);
-        });
-    if (is_clock) return at + kShape.size();
+    if (begins_word && begins_with_clock(line.substr(at))) return at + kClockShape.size();
   }
   return std::string_view::npos;
 }
@@ -230,7 +222,7 @@ std::string_view strip_prefixes(std::string_view record) {
     const std::string_view text = kmsg.take_until('\n');
     return is_of_user_space(line) ? without_seconds(text) : text;
   }
-  // One space behind each part: what begins with more is a piece of the line before it.
+  // One space behind each part: a message that begins with more is a piece of the line before it.
   if (take_priority(line)) line.take(" ");
   if (take_name_of_log(line)) line.take(" ");
   for (int i = 0; i < kMaxBrackets && take_bracket(line); ++i) line.take(" ");

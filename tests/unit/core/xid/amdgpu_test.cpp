@@ -60,6 +60,21 @@ INSTANTIATE_TEST_SUITE_P(
         LineInWords{"amdgpu 0000:03:00.0: amdgpu: GPU reset(1) failed", Kind::kAmdReset, "failed"},
         LineInWords{"amdgpu 0000:03:00.0: amdgpu: GPU reset end with ret = -110", Kind::kAmdReset,
                     "failed"},
+        // Linux 7.2.
+        LineInWords{"amdgpu 0000:03:00.0: GPU reset(1) failed with error -110", Kind::kAmdReset,
+                    "failed"},
+        LineInWords{
+            "amdgpu 0000:0b:00.0: 2 uncorrectable hardware errors detected in GFX, instance: "
+            "0, memory block: GC_CANE_MEM",
+            Kind::kAmdRas, "UE"},
+        LineInWords{
+            "amdgpu 0000:0b:00.0: 1 correctable hardware errors detected in SDMA, instance: "
+            "0, memory_id: 4",
+            Kind::kAmdRas, "CE"},
+        // Linux 5.15 to 6.8 have no comma behind the die.
+        LineInWords{"amdgpu 0000:0b:00.0: socket: 0, die: 1 7 uncorrectable hardware errors "
+                    "detected in umc block",
+                    Kind::kAmdRas, "UE"},
         LineInWords{"amdgpu 0000:28:00.0: VRAM is lost due to GPU reset!", Kind::kAmdReset,
                     "vram_lost"}));
 

@@ -33,6 +33,13 @@ INSTANTIATE_TEST_SUITE_P(
             Kind::kAer, "fatal"},
         LineInWords{"nvidia 0000:03:00.0: AER: can't recover (no error_detected callback)",
                     Kind::kAer, "recovery_failed"},
+        // Linux 7.2.
+        LineInWords{"nvidia 0000:03:00.0: AER: can't recover (state transition 1 -> 3 invalid)",
+                    Kind::kAer, "recovery_failed"},
+        LineInWords{
+            "pcieport 0000:80:1b.4: AER: Correctable error message received from 0000:80:1b.4 (no "
+            "details found)",
+            Kind::kAer, "corrected"},
         LineInWords{"amdgpu 0000:03:00.0: AER: can't recover (no error_detected callback)",
                     Kind::kAer, "recovery_failed"},
         LineInWords{"pcieport 10000:00:03.0: AER: device recovery failed", Kind::kAer,
