@@ -62,12 +62,17 @@ struct Finding {
   // Only the driver's library has reported it so far, no line of the kernel log: no second source
   // beside what the library says of the GPU.
   bool is_by_library_alone = false;
-  // What beside its line in the kernel log says so (exporter/checks/rules/witness.h): "driver
-  // event", "gpu ecc_uncorrected"; empty: nothing yet.
+  // The second witness beside its line in the kernel log (exporter/checks/rules/witness.h): "driver
+  // event", "gpu ecc_uncorrected"; empty: none yet.
   std::string witness = {};
-  // How severe that makes it; a worse line that came later needs a witness of its own.
+  // The severity that it confirms; a worse line that came later needs a witness of its own.
   Severity witnessed = Severity::kNone;
 
+  // The witness for people: "driver event"; "driver event, for reset" if the finding is worse.
+  [[nodiscard]] std::string witness_text() const {
+    if (witness.empty() || witnessed >= severity) return witness;
+    return witness + ", for " + std::string(to_string(witnessed));
+  }
   // How severe it is by more than lines of the kernel log.
   [[nodiscard]] Severity confirmed_severity() const {
     switch (evidence) {

@@ -79,7 +79,7 @@ std::vector<std::string> row_of(const Finding& finding) {
           finding.code,
           finding.pci_bus_id.empty() ? "-" : finding.pci_bus_id,
           std::string(to_string(finding.evidence)),
-          finding.witness.empty() ? "-" : finding.witness,
+          finding.witness.empty() ? "-" : finding.witness_text(),
           std::string(to_string(finding.cleared_by)),
           std::to_string(finding.count),
           to_rfc3339(finding.first_seen)};
@@ -98,7 +98,7 @@ std::string to_json(const Finding& finding) {
                     {"code", finding.code},
                     {"pci_bus_id", finding.pci_bus_id},
                     {"evidence", std::string(to_string(finding.evidence))},
-                    {"witness", finding.witness},
+                    {"witness", finding.witness_text()},
                     {"cleared_by", std::string(to_string(finding.cleared_by))},
                     {"count", finding.count},
                     {"first_seen", to_rfc3339(finding.first_seen)},

@@ -23,9 +23,9 @@ void append_findings(const Snapshot& snapshot, const GpuLabels& gpus, Families& 
       families,
       {"gpuward_finding",
        "1 for each finding, until the event in `cleared_by` has happened. `evidence` is `kernel`, "
-       "`user_space` or `measured`; `witness` is what beside its line in the kernel log says so.",
+       "`user_space` or `measured`.",
        kGauge,
-       {"check", "code", "pci_bus_id", "gpu", "severity", "evidence", "cleared_by", "witness"},
+       {"check", "code", "pci_bus_id", "gpu", "severity", "evidence", "cleared_by"},
        "when nothing is wrong"});
   auto& first =
       declare(families, {"gpuward_finding_first_seen_timestamp_seconds",
@@ -33,6 +33,15 @@ void append_findings(const Snapshot& snapshot, const GpuLabels& gpus, Families& 
   auto& last =
       declare(families, {"gpuward_finding_last_seen_timestamp_seconds",
                          "When the finding was last seen.", kGauge, kLabels, "with the finding"});
+  // A family of its own: a witness may come later, and a finding must not become another series.
+  auto& witness = declare(
+      families,
+      {"gpuward_finding_witness_info",
+       "1 for each finding of the kernel log that a `witness` beside its line confirms: a reading, "
+       "the driver's own event, or a marked record. `severity` is how far it confirms the finding.",
+       kGauge,
+       {"check", "code", "pci_bus_id", "gpu", "severity", "witness"},
+       "without a witness"});
   std::map<Labels, SeenTimes> times;  // one for both kinds of evidence
   for (const auto& [key, finding] : snapshot.state.findings) {
     if (finding.severity == Severity::kNone) continue;  // only remembered
@@ -40,10 +49,12 @@ void append_findings(const Snapshot& snapshot, const GpuLabels& gpus, Families& 
     SeenTimes& seen = times[labels];
     seen.first = std::min(seen.first, finding.first_seen);
     seen.last = std::max(seen.last, finding.last_seen);
-    info.add(labels,
-             {to_string(finding.severity), to_string(finding.evidence),
-              to_string(finding.cleared_by), finding.witness},
-             1);
+    info.add(
+        labels,
+        {to_string(finding.severity), to_string(finding.evidence), to_string(finding.cleared_by)},
+        1);
+    if (finding.witness.empty()) continue;
+    witness.add(labels, {to_string(finding.witnessed), finding.witness}, 1);
   }
   for (const auto& [labels, seen] : times) {
     first.add(labels, seen.first);
@@ -128,7 +139,8 @@ void append_severities(const Snapshot& snapshot, const GpuLabels& gpus, Families
   declare(families,
           {"gpuward_node_confirmed_severity",
            "Worst finding of the node that rests on more than a line of the kernel log: a reading, "
-           "or a line with a `witness`. Nothing beyond the cordon is done for less."},
+           "or a line with a witness (`gpuward_finding_witness_info`). A node is drained, reset or "
+           "restarted for nothing less."},
           worst(snapshot.state, Counted::kConfirmed));
   append_observed_times(snapshot.state, families);
   declare(families,

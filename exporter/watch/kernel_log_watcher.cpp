@@ -42,28 +42,19 @@ bool is_refused(const LogRecord& record, const Policy& policy) {
          policy.settings.user_space_lines == UserSpaceLines::kRefuse;
 }
 
-// amdgpu and AER print by dev_printk(), and the kernel puts the device beside such a message.
-bool names_device(xid::Kind kind) {
-  switch (kind) {
-    case xid::Kind::kAmdRas:
-    case xid::Kind::kAmdReset:
-    case xid::Kind::kAmdHang:
-    case xid::Kind::kAer:
-      return true;
-    case xid::Kind::kXid:
-    case xid::Kind::kSxid:
-    case xid::Kind::kRmInit:
-    case xid::Kind::kPeermem:
-    case xid::Kind::kEdac:
-    case xid::Kind::kMce:
-    case xid::Kind::kRule:
-      return false;
-  }
-  return false;
-}
-
 bool is_of_amd(xid::Kind kind) {
   return kind == xid::Kind::kAmdRas || kind == xid::Kind::kAmdReset || kind == xid::Kind::kAmdHang;
+}
+
+// amdgpu and AER print by dev_printk(), and the kernel puts the device beside such a message.
+bool names_device(xid::Kind kind) { return is_of_amd(kind) || kind == xid::Kind::kAer; }
+
+bool is_of_kernel(const LogRecord& record) {
+  return record.writer == Writer::kKernel && !xid::is_of_packet_filter(record.text);
+}
+
+bool trusts_programs(const Policy& policy) {
+  return policy.settings.user_space_lines == UserSpaceLines::kTrust;
 }
 
 // Whether the message can be about the hardware of this node: the kernel names the device beside it
@@ -81,11 +72,8 @@ bool is_about_this_node(const xid::Event& event, const LogRecord& record,
 
 Evidence evidence_of(const xid::Event& event, const LogRecord& record,
                      const RecordContext& context) {
-  const bool trusts = context.policy.settings.user_space_lines == UserSpaceLines::kTrust;
-  if (trusts) return Evidence::kKernel;
-  const bool is_kernels =
-      record.writer == Writer::kKernel && !xid::is_of_packet_filter(record.text);
-  if (!is_kernels) return Evidence::kUserSpace;
+  if (trusts_programs(context.policy)) return Evidence::kKernel;
+  if (!is_of_kernel(record)) return Evidence::kUserSpace;
   static const GpuAddresses kAny;
   const GpuAddresses& addresses = context.addresses ? context.addresses() : kAny;
   return is_about_this_node(event, record, addresses) ? Evidence::kKernel : Evidence::kUserSpace;
@@ -140,11 +128,10 @@ void add_record(const LogRecord& record, const RecordContext& context, LogBatch&
     batch.observations.push_back(std::move(observation));
     return;
   }
+  auto line = xid::parse_uuid_line(message);
   // A name given by a program could send a person to the wrong board.
-  const bool trusts = context.policy.settings.user_space_lines == UserSpaceLines::kTrust;
-  const bool is_kernels = record.writer == Writer::kKernel && !xid::is_of_packet_filter(message);
-  if (!is_kernels && !trusts) return;
-  if (auto line = xid::parse_uuid_line(message)) batch.uuids.push_back(*std::move(line));
+  if (line && (is_of_kernel(record) || trusts_programs(context.policy)))
+    batch.uuids.push_back(*std::move(line));
 }
 
 KernelLogWatcher::KernelLogWatcher(std::unique_ptr<KernelLogSource> source, Store& store,

@@ -27,7 +27,7 @@ using support::wait_until;
 constexpr const char* kForgedPage =
     "gpuward_node_severity{node=\"gpu-victim\"} 4\n"
     "gpuward_finding{node=\"gpu-victim\",check=\"xid\",code=\"79\",pci_bus_id=\"0000:4e:00\","
-    "gpu=\"3\",severity=\"isolate\",evidence=\"kernel\",cleared_by=\"operator\",witness=\"\"} 1\n";
+    "gpu=\"3\",severity=\"isolate\",evidence=\"kernel\",cleared_by=\"operator\"} 1\n";
 
 std::string local_address(int port) { return "127.0.0.1:" + std::to_string(port); }
 

@@ -4,20 +4,118 @@
 #include <optional>
 #include <string>
 
+#include "exporter/checks/rules/second_source.h"
+
 namespace gpuward::exporter {
 namespace {
 
 using enum Code;
 using xid::Kind;
 
-const std::vector<Witnesses>& table() {
+bool says_that_reset_helped(std::string_view code) {
+  return code == "succeeded" || code == "ring_reset_succeeded";
+}
+
+bool is_of_device(const Finding& other, const Finding& finding) {
+  const bool is_switch = finding.check == xid::to_string(Kind::kSxid);
+  return is_switch || other.pci_bus_id.empty() || other.pci_bus_id == finding.pci_bus_id;
+}
+
+bool is_listed(const Finding& reading, const Witnesses* listed) {
+  return listed != nullptr && std::ranges::any_of(listed->readings, [&](Code code) {
+           return name_of(code) == reading.code && row_of(code).check == reading.check;
+         });
+}
+
+bool is_as_severe(const Finding& reading, const Finding& finding) {
+  return reading.severity >= finding.severity && !finding.pci_bus_id.empty() &&
+         reading.pci_bus_id == finding.pci_bus_id;
+}
+
+// A line and its witness are this close.
+constexpr std::chrono::minutes kNear{10};
+
+bool is_near(WallTime one, WallTime other) {
+  return one > other ? one - other <= kNear : other - one <= kNear;
+}
+
+// A reading that is not severe by itself must have begun near the line. One that is holds now, but
+// a check may have looked long ago.
+bool is_of_time(const Finding& reading, const Finding& finding, const State& state) {
+  const auto known =
+      state.findings.find({reading.check, reading.code, reading.pci_bus_id, reading.evidence});
+  const bool is_new = known == state.findings.end() || known->second.severity == Severity::kNone ||
+                      known->second.last_boot_id != state.boot_id;
+  if (is_new) return true;
+  if (reading.severity < Severity::kReset && !is_near(known->second.first_seen, finding.last_seen))
+    return false;
+  return known->second.last_seen + kNear >= finding.last_seen;
+}
+
+// The readings that hold now: of this look, and of the other checks in this boot.
+std::vector<const Finding*> readings_of(const GpuRuleInput& input,
+                                        std::span<const Finding> measured) {
+  std::vector<const Finding*> readings;
+  for (const Finding& finding : measured) readings.push_back(&finding);
+  const State& state = input.snapshot.state;
+  for (const auto& [key, finding] : state.findings) {
+    const bool is_now = key.evidence == Evidence::kMeasured && key.check != kGpuCheck &&
+                        key.check != kAnnouncementsCheck && !state.boot_id.empty() &&
+                        finding.last_boot_id == state.boot_id;
+    if (is_now && finding.severity != Severity::kNone) readings.push_back(&finding);
+  }
+  return readings;
+}
+
+// A record that the kernel has marked with this GPU, of another kind than the finding.
+const Finding* marked_record(const Finding& finding, const Witnesses* listed, const State& state) {
+  if (listed == nullptr) return nullptr;
+  for (const Kind kind : listed->marked_records) {
+    for (const auto& [key, other] : state.findings) {
+      if (key.evidence == Evidence::kKernel && key.check == xid::to_string(kind) &&
+          !finding.pci_bus_id.empty() && key.pci_bus_id == finding.pci_bus_id &&
+          other.severity != Severity::kNone && other.last_boot_id == state.boot_id &&
+          is_near(other.last_seen, finding.last_seen))
+        return &other;
+    }
+  }
+  return nullptr;
+}
+
+// The device does not answer on the bus, or the board that was there has gone.
+bool is_off_bus(const Finding& finding, const GpuRuleInput& input) {
+  const bool was_there = input.facts.find(finding.pci_bus_id) != nullptr ||
+                         input.snapshot.state.boards.contains(finding.pci_bus_id);
+  return was_there && bus_says_gone(input, finding.pci_bus_id);
+}
+
+std::optional<std::string> witness_of(const Finding& finding, const GpuRuleInput& input,
+                                      std::span<const Finding* const> readings) {
+  const State& state = input.snapshot.state;
+  const Witnesses* const listed = find_witnesses(finding.check, finding.code);
+  for (const Finding* reading : readings) {
+    const bool says_so = is_listed(*reading, listed) ? is_of_device(*reading, finding)
+                                                     : is_as_severe(*reading, finding);
+    if (says_so && is_of_time(*reading, finding, state))
+      return reading->check + " " + reading->code;
+  }
+  if (listed != nullptr && listed->by_bus && is_off_bus(finding, input)) return "PCI bus";
+  const Finding* const record = marked_record(finding, listed, state);
+  if (record != nullptr) return record->check + " " + record->code;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::span<const Witnesses> witness_table() {
   static const std::vector<Witnesses> kTable = {
       {Kind::kXid,
        {"79", "167"},
        {kGpuLost, kGpuLostUnconfirmed, kGpuUndriven, kGpuUndrivenUnconfirmed, kGpuMissing,
         kGpuMissingUnconfirmed, kGpuUnreadable, kDriverHung, kDriverHungUnconfirmed},
        {Kind::kAer},
-       "a GPU that is off the bus answers neither the driver nor PCI (NVIDIA's Xid catalogue, 79)"},
+       "a GPU that is off the bus answers neither the driver nor PCI (NVIDIA's Xid catalogue, 79)",
+       true},
       {Kind::kXid,
        {"46", "62", "109", "110", "119", "120", "143", "158", "169"},
        {kDriverHung, kDriverHungUnconfirmed, kGpuUnreadable, kGpuLost, kGpuLostUnconfirmed,
@@ -71,122 +169,13 @@ const std::vector<Witnesses>& table() {
   return kTable;
 }
 
-bool says_that_reset_helped(std::string_view code) {
-  return code == "succeeded" || code == "ring_reset_succeeded";
-}
-
-bool is_of_device(const Finding& other, const Finding& finding) {
-  const bool is_switch = finding.check == xid::to_string(Kind::kSxid);
-  return is_switch || other.pci_bus_id.empty() || other.pci_bus_id == finding.pci_bus_id;
-}
-
-bool is_listed(const Finding& reading, const Witnesses* listed) {
-  return listed != nullptr && std::ranges::any_of(listed->readings, [&](Code code) {
-           return name_of(code) == reading.code && row_of(code).check == reading.check;
-         });
-}
-
-bool is_as_severe(const Finding& reading, const Finding& finding) {
-  return reading.severity >= finding.severity && !finding.pci_bus_id.empty() &&
-         reading.pci_bus_id == finding.pci_bus_id;
-}
-
-// A reading that is not severe by itself says nothing of a line that came long after it or before.
-constexpr std::chrono::minutes kNear{10};
-
-// Of what was known before this look.
-const Finding* known(const Finding& reading, const State& state) {
-  const auto found =
-      state.findings.find({reading.check, reading.code, reading.pci_bus_id, reading.evidence});
-  return found == state.findings.end() || found->second.last_boot_id != state.boot_id
-             ? nullptr
-             : &found->second;
-}
-
-bool is_near(const Finding& reading, const Finding& finding, const State& state) {
-  const Finding* const before = known(reading, state);
-  const bool began_long_before = before != nullptr && before->severity != Severity::kNone &&
-                                 before->first_seen + kNear < finding.first_seen;
-  if (reading.severity < Severity::kReset && began_long_before) return false;
-  // What a check found long ago, and has not looked at since.
-  return reading.last_seen == WallTime() || reading.last_seen + kNear >= finding.first_seen;
-}
-
-// The readings that hold now: of this look, and of the other checks in this boot.
-std::vector<const Finding*> readings_of(const GpuRuleInput& input,
-                                        std::span<const Finding> measured) {
-  std::vector<const Finding*> readings;
-  for (const Finding& finding : measured) readings.push_back(&finding);
-  const State& state = input.snapshot.state;
-  for (const auto& [key, finding] : state.findings) {
-    const bool is_now = key.evidence == Evidence::kMeasured && key.check != kGpuCheck &&
-                        key.check != kAnnouncementsCheck && !state.boot_id.empty() &&
-                        finding.last_boot_id == state.boot_id;
-    if (is_now && finding.severity != Severity::kNone) readings.push_back(&finding);
-  }
-  return readings;
-}
-
-// A record that the kernel has marked with this GPU, of another kind than the finding.
-const Finding* marked_record(const Finding& finding, const Witnesses* listed, const State& state) {
-  if (listed == nullptr) return nullptr;
-  for (const Kind kind : listed->marked_records) {
-    for (const auto& [key, other] : state.findings) {
-      if (key.evidence == Evidence::kKernel && key.check == xid::to_string(kind) &&
-          !finding.pci_bus_id.empty() && key.pci_bus_id == finding.pci_bus_id &&
-          other.severity != Severity::kNone && other.last_boot_id == state.boot_id &&
-          other.last_seen + kNear >= finding.first_seen &&
-          finding.last_seen + kNear >= other.first_seen)
-        return &other;
-    }
-  }
-  return nullptr;
-}
-
-// Nobody need ask the driver: the device does not answer on the bus, or has gone from it.
-bool is_off_bus(const Finding& finding, const GpuRuleInput& input) {
-  const bool is_said = finding.check == "xid" && (finding.code == "79" || finding.code == "167");
-  if (!is_said || finding.pci_bus_id.empty() || !input.facts.pci_gpus) return false;
-  const PciGpu* const gpu = input.facts.find(finding.pci_bus_id);
-  if (gpu != nullptr) return gpu->is_dead;
-  return input.snapshot.state.boards.contains(finding.pci_bus_id);
-}
-
-std::optional<std::string> witness_of(const Finding& finding, const GpuRuleInput& input,
-                                      std::span<const Finding* const> readings) {
-  const State& state = input.snapshot.state;
-  const Witnesses* const listed = find_witnesses(finding.check, finding.code);
-  for (const Finding* reading : readings) {
-    const bool says_so = is_listed(*reading, listed) ? is_of_device(*reading, finding)
-                                                     : is_as_severe(*reading, finding);
-    if (says_so && is_near(*reading, finding, state)) return reading->check + " " + reading->code;
-  }
-  if (is_off_bus(finding, input)) return "PCI bus";
-  const Finding* const record = marked_record(finding, listed, state);
-  if (record != nullptr) return record->check + " " + record->code;
-  return std::nullopt;
-}
-
-const GpuReading* reading_at(const GpuTelemetry& telemetry, const std::string& pci_bus_id) {
-  if (!telemetry.report) return nullptr;
-  for (const VendorReading& vendor : telemetry.report->vendors) {
-    for (const GpuReading& reading : vendor.gpus) {
-      if (reading.gpu.has_address() && reading.gpu.pci.bus_id() == pci_bus_id) return &reading;
-    }
-  }
-  return nullptr;
-}
-
-}  // namespace
-
-std::span<const Witnesses> witness_table() { return table(); }
-
 const Witnesses* find_witnesses(std::string_view check, std::string_view code) {
-  const auto found = std::ranges::find_if(table(), [&](const Witnesses& row) {
+  const auto table = witness_table();
+  const auto found = std::ranges::find_if(table, [&](const Witnesses& row) {
     return xid::to_string(row.kind) == check &&
            (row.codes.empty() || std::ranges::find(row.codes, code) != row.codes.end());
   });
-  return found == table().end() ? nullptr : &*found;
+  return found == table.end() ? nullptr : &*found;
 }
 
 std::vector<Witnessed> witnessed_findings(const GpuRuleInput& input,
@@ -207,13 +196,16 @@ std::vector<Witnessed> witnessed_findings(const GpuRuleInput& input,
 
 std::vector<Recovered> recovered_gpus(const GpuRuleInput& input) {
   const GpuTelemetry& telemetry = input.snapshot.telemetry;
+  const bool is_answering = telemetry.state == WorkerState::kAnswering && telemetry.report;
+  const VendorReading* const amd = is_answering ? telemetry.report->find(Vendor::kAmd) : nullptr;
   std::vector<Recovered> recovered;
-  if (telemetry.state != WorkerState::kAnswering) return recovered;
+  if (amd == nullptr) return recovered;
   for (const auto& [key, finding] : input.snapshot.state.findings) {
     if (key.evidence != Evidence::kKernel || key.check != xid::to_string(Kind::kAmdReset) ||
         !says_that_reset_helped(key.code))
       continue;
-    const GpuReading* const reading = reading_at(telemetry, key.pci_bus_id);
+    const auto pci = parse_pci_address(key.pci_bus_id);
+    const GpuReading* const reading = pci ? amd->find(*pci) : nullptr;
     const bool is_well = reading != nullptr && !reading->is_lost && !reading->is_hung &&
                          reading->fault.empty() && reading->reset_required.empty();
     if (is_well && telemetry.read_at > finding.last_seen)

@@ -15,26 +15,26 @@
 
 namespace gpuward::exporter {
 
-// What may stand beside a line of one kind and code, beyond what may beside every line: the
-// driver's event of the same Xid, and a reading of the same GPU that by itself is as severe.
+// The witnesses for lines of one kind and code. Two more count for every line: the driver's event
+// of the same Xid, and a reading of the same GPU that by itself is as severe.
 struct Witnesses {
   xid::Kind kind = xid::Kind::kXid;
   std::vector<std::string_view> codes;    // empty: all of the kind
   std::vector<Code> readings;             // of the same GPU, or of the node as a whole
   std::vector<xid::Kind> marked_records;  // of the same GPU, with its device beside the text
-  std::string_view why;                   // and where that is said
+  std::string_view why;                   // with its source
+  bool by_bus = false;                    // the PCI bus alone is enough
 };
 [[nodiscard]] std::span<const Witnesses> witness_table();
-// nullptr: none but what may stand beside every line.
+// nullptr: only the two that count for every line.
 [[nodiscard]] const Witnesses* find_witnesses(std::string_view check, std::string_view code);
 
-// Of the findings of the kernel log that nothing has confirmed yet: what does now. `measured` is
-// what this reading has found.
+// Confirms findings of the kernel log that have had no witness for their severity. `measured`: the
+// findings of this reading.
 [[nodiscard]] std::vector<Witnessed> witnessed_findings(const GpuRuleInput& input,
                                                         std::span<const Finding> measured);
 
-// Of the GPUs that the driver has reset by its own word: those that it has read since without a
-// fault.
+// The GPUs that the driver says it has reset, and has read since without a fault.
 [[nodiscard]] std::vector<Recovered> recovered_gpus(const GpuRuleInput& input);
 
 }  // namespace gpuward::exporter

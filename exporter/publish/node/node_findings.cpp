@@ -29,7 +29,7 @@ std::string meaning_of(const Finding& finding) {
 
 std::string witness_of(const Finding& finding) {
   const bool is_line = finding.evidence != Evidence::kMeasured;
-  return is_line ? finding.witness : std::string(to_string(finding.evidence));
+  return is_line ? finding.witness_text() : std::string(to_string(finding.evidence));
 }
 
 NodeFinding node_finding(const Finding& finding, const std::vector<Gpu>& gpus) {

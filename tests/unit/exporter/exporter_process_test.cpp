@@ -270,7 +270,7 @@ TEST_F(ExporterProcess, MarksLinesThatUserSpaceWritesIntoTheRealKernelLog) {
 
   const std::string finding =
       std::string("gpuward_finding{check=\"xid\",code=\"13\",pci_bus_id=\"") + pci +
-      "\",gpu=\"\",severity=\"monitor\",evidence=\"user_space\",cleared_by=\"age\",witness=\"\"}";
+      "\",gpu=\"\",severity=\"monitor\",evidence=\"user_space\",cleared_by=\"age\"}";
   EXPECT_TRUE(exporter.has(finding, "1")) << exporter.metrics();
   EXPECT_EQ(exporter.process().stop(), 0);
   exporter.start();

@@ -104,7 +104,9 @@ TEST_F(FamiliesTest, SayTheSeverityOfEveryGpuAndOfTheNode) {
 
   const std::string out = text();
 
-  EXPECT_THAT(out, HasSubstr("cleared_by=\"reboot\",witness=\"driver event\"} 1\n"));
+  EXPECT_THAT(out, HasSubstr("gpuward_finding_witness_info{check=\"xid\",code=\"79\","
+                             "pci_bus_id=\"0000:4e:00\",gpu=\"0\",severity=\"reboot\","
+                             "witness=\"driver event\"} 1\n"));
   EXPECT_THAT(out, HasSubstr("gpuward_gpu_severity{gpu=\"0\",uuid=\"GPU-0\",pci_bus_id=\"0000:4e:"
                              "00\",namespace=\"\",pod=\"\"} 3\n"));
   EXPECT_THAT(out, HasSubstr("gpuward_gpu_severity{gpu=\"1\",uuid=\"GPU-1\",pci_bus_id=\"0000:5e:"
@@ -154,9 +156,8 @@ TEST_F(FamiliesTest, KeepWhatOnlyUserSpaceSaysOutOfTheKernelSeverity) {
   EXPECT_THAT(out, HasSubstr("gpuward_node_confirmed_severity 0\n"));
   EXPECT_THAT(
       out,
-      HasSubstr(
-          "gpuward_finding{check=\"xid\",code=\"79\",pci_bus_id=\"0000:4e:00\",gpu=\"0\","
-          "severity=\"reboot\",evidence=\"user_space\",cleared_by=\"reboot\",witness=\"\"} 1\n"));
+      HasSubstr("gpuward_finding{check=\"xid\",code=\"79\",pci_bus_id=\"0000:4e:00\",gpu=\"0\","
+                "severity=\"reboot\",evidence=\"user_space\",cleared_by=\"reboot\"} 1\n"));
 }
 
 TEST_F(FamiliesTest, GiveOneTimeForAFindingWithTwoKindsOfEvidence) {
