@@ -7,6 +7,7 @@
 #include "tests/support/hostile_clients.h"
 #include "tests/support/http_get.h"
 #include "tests/support/quickest.h"
+#include "tests/support/wait.h"
 #include "tests/unit/exporter/running_exporter.h"
 
 namespace gpuward::exporter {
@@ -19,10 +20,15 @@ class ExporterFlood : public testing::TestWithParam<support::NamedAttack> {
   void SetUp() override {
     exporter.start({"--web.health-address=127.0.0.1:0"});
     ASSERT_TRUE(exporter.says("Health is served"));
+    const auto is_ready = [&] { return support::http_get(health("/readyz")).status == 200; };
+    ASSERT_TRUE(support::wait_until(is_ready, "to be ready"));
     ASSERT_EQ(exporter.get("/metrics").status, 200);
     memory_before_ = support::resident_mib(exporter.process());
   }
 
+  std::string health(const std::string& path) {
+    return "http://127.0.0.1:" + std::to_string(health_port()) + path;
+  }
   int health_port() {
     const std::string log = exporter.process().error_output();
     std::smatch found;
@@ -38,9 +44,8 @@ class ExporterFlood : public testing::TestWithParam<support::NamedAttack> {
     EXPECT_LT(support::resident_mib(exporter.process()) - memory_before_, 16);
   }
   void expect_probes() {
-    const std::string health = "http://127.0.0.1:" + std::to_string(health_port());
-    expect_answers(health + "/healthz");
-    expect_answers(health + "/readyz");
+    expect_answers(health("/healthz"));
+    expect_answers(health("/readyz"));
   }
 
   RunningExporter exporter;
