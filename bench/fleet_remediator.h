@@ -24,7 +24,7 @@ class FleetRemediator {
  public:
   // Returns when it is ready, as a leader takes alerts too; throws where it does not come to that.
   explicit FleetRemediator(FleetCluster& cluster, Replica replica = Replica::kLeader);
-  // Of a standby whose leader is gone: returns when it takes alerts; throws after a minute.
+  // For a standby whose leader is gone: returns when it takes alerts; throws after a minute.
   void wait_until_it_leads() const;
   void kill() { (void)process_->stop(std::chrono::milliseconds(0)); }
 

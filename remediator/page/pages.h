@@ -1,6 +1,6 @@
-// The telemetry listener: /metrics (plain and gzip), /healthz, /readyz and the runbooks. Apart from
-// the webhook's listener, so that slow clients there starve nobody here. Health is also served by a
-// listener of its own.
+// The telemetry listener: /metrics (plain and gzip), /healthz, /readyz and the runbooks. It is not
+// the webhook's listener, so that slow clients there delay no scrape here. Health is also served by
+// a listener of its own.
 #pragma once
 
 #include <functional>

@@ -305,7 +305,7 @@ const Fields<RemediationStatus>& status_fields() {
       field("reasons", &Status::reasons, list_of(text(), 64),
             "All reasons for the decision, evidence first."),
       field("preExistingCordon", &Status::pre_existing_cordon, flag(),
-            "Somebody else had cordoned the node before; gpuward never removes that cordon."),
+            "The node had a cordon before gpuward's; gpuward never removes that cordon."),
       field("kernelSeverity", &Status::confirmed_severity, severity(),
             "The worst severity in this boot that rests on more than a line of the kernel log; "
             "absent "

@@ -107,7 +107,7 @@ Result<HealthReport> to_report(const Parts& parts) {
   }
   const auto severity = to_severity(*parts.severity);
   if (!severity) return std::unexpected(severity.error());
-  // Absent is no evidence: it is what allows more, where the whole severity is what forbids.
+  // Absent counts as none: this severity allows steps, and the whole severity forbids them.
   const auto kernel = to_severity(parts.confirmed_severity.value_or(0));
   if (!kernel) return std::unexpected(kernel.error());
   const auto diagnostics = to_severity(parts.diagnostics.value_or(0));

@@ -72,7 +72,7 @@ TEST(GpuAlerts, TellEachKindOfLineOfTheKernelLog) {
   }
 }
 
-// The catalogue's codes of programs stand in three rules, because a join would read every code of
+// Three rules list the catalogue's codes of programs, because a join would read every code of
 // every node.
 TEST(GpuAlerts, CallAnXidAProgramsIfTheVendorSaysToRestartTheProgram) {
   std::string codes;

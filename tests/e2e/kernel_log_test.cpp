@@ -30,8 +30,8 @@ TEST(KernelLog, IsAFifoIfThereIsNoDevice) {
               folder / "fifo");
 }
 
-// The device of this test is a folder: that can be opened for reading, and by nobody for writing,
-// not even by root, to whom file modes are nothing.
+// The device of this test is a folder: every user can open it for reading, and no user for writing,
+// not even root, who passes all file modes.
 TEST(KernelLog, IsAFifoIfTheDeviceIsThereButCannotBeWritten) {
   const support::TempDir folder;
   std::filesystem::create_directory(folder / "device");

@@ -1,5 +1,5 @@
-// Names that a process chooses for itself and its program, in the messages of the kernel that print
-// them: whatever the names are, the message is no event. Driven by the same two drivers as the
+// Puts names that a process may choose for itself and its program into the messages of the kernel
+// that print them: no such message may become an event. Driven by the same two drivers as the
 // kernel-log reader.
 #include <algorithm>
 #include <cstddef>

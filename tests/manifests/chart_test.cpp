@@ -285,7 +285,7 @@ TEST_F(Chart, CarriesTheFilesOfThisTree) {
   EXPECT_GE(files, 10);
 }
 
-// A token that is rendered anew would lock Alertmanager out at each sync.
+// A new token at each sync would lock Alertmanager out.
 TEST_F(Chart, MakesATokenWithoutAClusterOnlyIfItIsToldTo) {
   EXPECT_THAT(refused("remediator.webhook.existingSecret="),
               AllOf(HasSubstr("set remediator.webhook.existingSecret"),

@@ -137,8 +137,8 @@ TEST_F(BesideOthers, TouchNoNodeThatTheClusterAutoscalerIsRemoving) {
   EXPECT_THAT(stage_->calls(), IsEmpty());
 }
 
-// With --cordon-node-before-terminating: where the removal fails, the autoscaler makes the node
-// schedulable, whoever had cordoned it.
+// With --cordon-node-before-terminating: if the removal fails, the autoscaler makes the node
+// schedulable, even if another program had cordoned it.
 TEST_F(BesideOthers, PauseIfTheClusterAutoscalerGivesUpAndTakesTheirCordonOff) {
   begin({});
   add_taint(kToBeDeleted, "NoSchedule");

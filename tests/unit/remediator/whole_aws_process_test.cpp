@@ -72,8 +72,8 @@ class WholeOnAws : public ::testing::Test {
   std::unique_ptr<RemediationStage> stage_;
 };
 
-// What AWS says may be of before a call that nobody knows of: it is awaited for 10 minutes before
-// the end is asked for again (TerminateActionTest).
+// The answer of AWS may be older than a call that no record has: gpuward waits 10 minutes for a
+// newer answer before it terminates the machine again (TerminateActionTest).
 TEST_F(WholeOnAws, AwaitsTheAnswerIfItIsKilledBeforeTheCall) {
   set(kAllRights);
   moto_->freeze();

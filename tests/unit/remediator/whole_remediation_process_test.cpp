@@ -234,8 +234,8 @@ TEST_F(WholeRemediation, RestartsNothingOnceTheEvidenceIsGone) {
   EXPECT_THAT(stage_->calls(), SizeIs(1));
 }
 
-// What the program refuses says nothing of the machine. It is asked again minutes later, a few
-// times (calls_test).
+// A refusal of the program says nothing of the machine. gpuward calls the program again minutes
+// later, a few times (calls_test).
 TEST_F(WholeRemediation, TakesNothingWorseIfTheMachinesProgramRefuses) {
   begin({.machine = "echo 'no such chassis' >&2; exit 3", .machine_restarts = false});
 

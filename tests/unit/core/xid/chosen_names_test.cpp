@@ -1,5 +1,5 @@
 // A process chooses its name and that of its program, and the kernel prints both into records of
-// its own. Whatever they are, such a record is no event of a GPU.
+// its own. No choice makes such a record an event of a GPU.
 #include "tests/unit/core/xid/chosen_names.h"
 
 #include <gtest/gtest.h>
@@ -49,8 +49,7 @@ std::set<std::string> messages_of_drivers() {
   return messages;
 }
 
-// A name as a forger would choose it: the message behind something that a careless reader takes
-// off.
+// Names that a forger would choose: the message behind a text that a careless reader removes.
 std::vector<std::string> names_from(const std::string& message) {
   std::vector<std::string> names;
   for (const std::string_view before :

@@ -68,7 +68,7 @@ TEST(ExpectedGpus, AreThoseOfTheLabelsIfTheMachineHasNeverHadAsMany) {
   EXPECT_THAT(outcome.findings[0].line, HasSubstr("the node's labels say 8"));
 }
 
-// GPU feature discovery lists the GPUs anew each minute.
+// GPU feature discovery lists the GPUs again each minute.
 TEST(ExpectedGpus, StayIfTheLabelFallsWithTheGpu) {
   Scenario node = with_lost_card();
   node.known.machine.labelled[Vendor::kNvidia] = 7;

@@ -136,7 +136,7 @@ TEST(Witness, IsNeverLookedForForALineOfUserSpace) {
   EXPECT_EQ(witness(node), "");
 }
 
-// Codes that have none but what may stand beside every line: the driver's event and its verdict.
+// These codes have only the witnesses of every line: the driver's event, and a reading as severe.
 TEST(WitnessTable, NamesEveryCodeThatTheDefaultsActOnButTheseThree) {
   std::set<std::uint32_t> without;
   for (const auto& line : xid::Catalogue().xid_policy()) {

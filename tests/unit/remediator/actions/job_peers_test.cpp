@@ -93,7 +93,7 @@ TEST_F(JobPeersTest, AreTiedByThoseThatAreOut) {
   EXPECT_THAT(names(seen_by(0).out), ElementsAre("b"));
 }
 
-// One that was begun again and withdrawn says no more of the node, whatever it had said before.
+// A diagnostic that restarted and was withdrawn no longer counts, even if it had failed before.
 TEST_F(JobPeersTest, AreOutByTheirOwnDiagnosticOnlyIfItCountsStill) {
   Remediation& remediation = add("a", "JobSet x/one").remediation;
   StepRecord test = intended_step(Step::kQuarantineJob, Severity::kIsolate, WallTime(), {});

@@ -194,7 +194,8 @@ TEST_F(JobSteps, TakeTheJobOfATryWhoseAnswerWasLostForTheirs) {
   EXPECT_EQ(watch().result, StepResult::kDone);
 }
 
-// The process died between the intent and the Job. All that must be true is looked at again first.
+// The process died between the intent and the Job. gpuward
+// first reads again all that must be true.
 TEST_F(JobSteps, SayThatNothingWasDoneIfTheirJobWasNeverMade) {
   const auto progress = watch();
 

@@ -306,7 +306,7 @@ TEST_F(RestartOfJobsTest, AreResumedIfTheStepIsLeft) {
   EXPECT_TRUE(action_.abandon(request())) << "it may be repeated";
 }
 
-// Also where the answer would be the same again: no job is left behind.
+// Also if the answer would be the same again: gpuward leaves no job suspended.
 TEST_F(RestartOfJobsTest, AreNotGivenUpIfTheyCannotBeResumed) {
   (void)begin();
   (void)watch();

@@ -208,7 +208,7 @@ TEST_F(LedgerStoreTest, GivesTheLastSlotToOneOfTwoThatRace) {
   EXPECT_THAT(ledger.starts, SizeIs(1));
 }
 
-// Who leads first is about to make it: nothing is lost, and nothing to be said.
+// The first leader is about to make it: nothing is lost, and there is nothing to report.
 TEST(LedgerStoreFirst, IsNoLossIfNoLedgerWasEverSeen) {
   fakes::FakeClock clock(fakes::FakeClock::Mode::kAutoAdvance);
   fakes::FakeKube kube(clock);
@@ -226,7 +226,7 @@ TEST(LedgerStoreFirst, IsNoLossIfNoLedgerWasEverSeen) {
   EXPECT_EQ(store.change(same).error().kind, ErrorKind::kNotFound);
 }
 
-// Another thread of this process makes it just after this one was told that there is none.
+// Another thread of this process makes it just after this one has read that there is none.
 TEST(LedgerStoreFirst, IsNoLossIfItIsMadeMeanwhile) {
   fakes::FakeClock clock(fakes::FakeClock::Mode::kAutoAdvance);
   fakes::FakeKube kube(clock);

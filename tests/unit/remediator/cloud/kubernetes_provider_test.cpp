@@ -73,7 +73,7 @@ TEST_F(KubernetesProviderTest, LeavesTheNodeClaimOfAnotherInstanceAlone) {
   EXPECT_EQ(*provider_.fate(machine()), Fate::kGone);  // that name is somebody else's by now
 }
 
-// A management cluster elsewhere, or a definition that somebody has deleted: no proof of anything.
+// The management cluster is another one, or a user has deleted the definition: both prove nothing.
 TEST_F(KubernetesProviderTest, ProvesNothingIfTheClusterDoesNotKnowTheKind) {
   const auto fate = provider_.fate(machine());
 

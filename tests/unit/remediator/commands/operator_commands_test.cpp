@@ -78,7 +78,7 @@ TEST_F(HumanCommands, ApproveNothingElse) {
   EXPECT_EQ(remediation().wish.approved_token, "");
 }
 
-// The remediator writes its words at any moment: that is nobody's fault who says yes or stop.
+// The remediator writes at any moment: an operator who approves or stops must not get an error.
 TEST_F(HumanCommands, AreSaidAgainIfTheRemediatorWroteAtTheSameMoment) {
   wait_for_approval();
   const std::string token = remediation().status.approval->token;
@@ -344,8 +344,8 @@ TEST_F(HumanCommands, DecideNothingOnWhoIsToldToHaveAsked) {
   }
 }
 
-// An old API server does not tell it; whoever wants to pause at night must not fail because of
-// that.
+// An old API server does not say who the user is; an operator who wants to pause at night must not
+// fail because of that.
 TEST_F(HumanCommands, TellTheUserOfTheContextIfTheServerDoesNotKnowUs) {
   wait_for_approval();
   kube_.add_fault(

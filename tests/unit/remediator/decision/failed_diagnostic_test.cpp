@@ -225,7 +225,7 @@ TEST_F(FailedDiagnostic, IsNotForgottenIfItsNextRunCouldNotBeStarted) {
   EXPECT_THAT(remediation().status.message, HasSubstr(", and then: so it ended"));
 }
 
-// The worse severity leaves the Job and deletes it: what it has found is read before.
+// The worse severity leaves the Job and deletes it: gpuward reads its result before.
 TEST_F(FailedDiagnostic, CountsIfItFailedWhileTheNodeGotWorse) {
   steps_[Step::kQuarantineJob].adds[kCallFact] = "none";
   get_worse_under_it();

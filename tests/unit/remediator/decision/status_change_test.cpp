@@ -26,7 +26,7 @@ Decision quarantine() {
   return decision;
 }
 
-// Else a human who undoes the quarantine later would be taken for our own return.
+// Otherwise a later end of the quarantine by an operator would count as gpuward's own return.
 TEST(StatusChange, ForgetsAReturnThatANewQuarantineOvertookEvenIfAllStandsAlready) {
   const auto status = with_results(about_to_return(), quarantine(), Mode::kCordon, kQuarantinedAt);
 

@@ -105,7 +105,7 @@ TEST_F(GuardedApprovals, AreAskedAnewForWhatWasAnsweredWithoutAGuard) {
   EXPECT_EQ(steps_[Step::kDrain].begun, 0);
 }
 
-// Nobody can have answered it: it is only not known.
+// No operator can have answered it: gpuward only does not know.
 TEST_F(GuardedApprovals, WaitAndKeepTheirTokenIfTheServerDoesNotSay) {
   bring_to_the_drain();
   const std::string asked = token();

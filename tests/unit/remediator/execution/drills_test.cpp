@@ -142,7 +142,7 @@ TEST_F(DrillsTest, GoNoFurtherOnceTheLabelIsGone) {
   EXPECT_EQ(steps_[Step::kDrain].begun, 0);
 }
 
-// The informers have not told of it yet: what is sent next is refused all the same.
+// The informers do not know it yet: gpuward refuses the next call all the same.
 TEST_F(DrillsTest, AreRefusedRightBeforeTheCallIfTheLabelIsGone) {
   label("allowed");
   begin_drill();

@@ -474,8 +474,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Cut{FaultKind::kDropAfter, 3}, Cut{FaultKind::kDropAfter, 4},
                       Cut{FaultKind::kInternalError, 2}, Cut{FaultKind::kConflict, 3}));
 
-// The process died between the intent and the node, and somebody took the annotation off: as if the
-// node had been returned, but for the cordon.
+// The process died between the intent and the node, and an operator removed the annotation: the
+// node looks returned, but for the cordon.
 TEST_F(ReconcilerTest, TellsOfACordonOfWhichItIsUnknownWhoseItIsIfSomebodyCancels) {
   quarantine();
   const std::string path = "/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name;

@@ -281,7 +281,7 @@ TEST_F(SilentNodeTest, MayNotBeRestartedByAProcessThatCannotProveItDown) {
               HasSubstr("proves the machine down"));
 }
 
-// Whoever has cordoned it may have switched it off.
+// The operator who cordoned it may have switched it off.
 TEST_F(SilentNodeTest, IsNotRestartedIfSomebodyElseHadCordonedIt) {
   restarts();
   kube_.patch("/api/v1/nodes/gpu-01", {{"spec", {{"unschedulable", true}}}});

@@ -165,8 +165,8 @@ TEST_F(StepsTest, AreBegunAgainIfTheySayThatNothingWasDone) {
   EXPECT_EQ(steps_[Step::kDrain].begun, 2);
 }
 
-// A crash between the intent and the action, where the step can tell that nothing was done:
-// whatever must be true before it is looked at again.
+// A crash between the intent and the action, and the step can tell that nothing was done: gpuward
+// reads again all that must be true before the step.
 TEST_F(StepsTest, AreBegunAfreshIfALaterLookSaysThatNothingWasDone) {
   quarantine();
   steps_[Step::kDrain].progress = fail(ErrorKind::kUnavailable, "cut off");
@@ -1045,7 +1045,7 @@ TEST_F(StepsTest, AreAbandonedBeforeThoseOfAWorseSeverityAreBegun) {
   EXPECT_EQ(steps_[Step::kCollectEvidence].abandoned, 1);
 }
 
-// A new Node of that name may be on the same machine, where a Job would go on.
+// A new Node of that name may be on the same machine, and a Job would still run there.
 TEST_F(StepsTest, LeaveNoJobBehindIfTheirNodeIsGone) {
   plan(Severity::kReset, {Step::kTaint, Step::kCordon, Step::kCollectEvidence});
   ASSERT_TRUE(take({signal(Severity::kReset)}));

@@ -85,7 +85,7 @@ TEST_F(TaintAndCordonPlan, QuarantineDoesNotTakeOurOwnOldCordonForAForeignOne) {
   EXPECT_EQ(plan->pre_existing_cordon, false);
 }
 
-// The policy has no cordon any more, and somebody has taken the annotation off.
+// The policy has no cordon any more, and an operator has removed the annotation.
 TEST_F(TaintAndCordonPlan, QuarantineKeepsACordonOursByTheRecordIfTheMarkIsGone) {
   mark("rem-1", false);
   record(false);

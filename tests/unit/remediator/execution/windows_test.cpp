@@ -66,7 +66,7 @@ TEST_F(WindowsTest, LetWhatWasBegunGoOnAfterTheirEnd) {
   EXPECT_EQ(remediation().status.phase, Phase::kDraining);
 }
 
-// A policy that was changed by code, or a window that was taken out: nobody knows when.
+// Code has changed the policy, or an operator has removed the window: the time is unknown.
 TEST_F(WindowsTest, NeverOpenIfThereIsNoSuch) {
   Policy policy = *policy_.get();
   policy.windows.clear();

@@ -341,7 +341,7 @@ TEST_F(RegisteredAnew, IsHeldIfItsSignsContradictOneAnother) {
   EXPECT_EQ(newest().status.notified_phase, Phase::kHeld);
 }
 
-// Simulated, seed 4555: the severity of the other boards was taken for that of these.
+// Simulated, seed 4555: gpuward took the severity of the other boards as that of these.
 TEST(ReturnedMachineOfTwoBoards, IsAContradictionIfOnlyTheOtherBoardsWereSoBad) {
   const auto given_up = [](const std::string& node_uid, Severity severity, const char* boards) {
     Remediation one;

@@ -241,7 +241,7 @@ TEST(Evidence, TakesAFiringCopyThatComesAfterItsEndForALateOne) {
   EXPECT_FALSE(remediation.any_firing());
 }
 
-// One of two Prometheus servers has ended it, or somebody has forged the end.
+// One of two Prometheus servers has ended it, or an attacker has forged the end.
 TEST(Evidence, FiresAgainIfItIsRepeatedLongAfterItsEndAndContestsTheNextEnd) {
   Remediation remediation;
   fold(remediation, firing(), kStart);

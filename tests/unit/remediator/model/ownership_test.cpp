@@ -58,7 +58,7 @@ TEST_F(Ownership, OfTheCordonIsKnownFromTheRecordIfTheAnnotationIsLost) {
   EXPECT_EQ(said(), "nothing");
 }
 
-// Simulated, seed 160051: it was taken for another's, and stayed without a word.
+// Simulated, seed 160051: gpuward took it as another program's and left it without a word.
 TEST_F(Ownership, OfACordonIsUnknownIfAllElseIsTakenOffBeforeItIsRecorded) {
   for (const Step step : {Step::kTaint, Step::kCordon}) record(step).result = StepResult::kIntended;
   lose_annotation();

@@ -57,7 +57,7 @@ TEST(AbsentAlerts, BeginAnewIfTheyWereThereOrTheAnswerFailed) {
   wait_almost();
 }
 
-// It may have fired all the while, and its place have started anew a moment ago.
+// It may have fired all the while, and its server may have restarted a moment ago.
 TEST(AbsentAlerts, BeginAnewIfNobodyHasAskedForLong) {
   fakes::FakeClock clock;
   AbsentAlerts absent(minutes(10), minutes(1));

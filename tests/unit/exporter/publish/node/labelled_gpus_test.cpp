@@ -35,7 +35,7 @@ TEST(LabelledGpus, AreTheGpusAndNotTheMigDevicesOfTheMixedStrategy) {
   EXPECT_EQ(gpus_by_labels(labels), kEightOfNvidia);
 }
 
-// The label then counts MIG devices; or nothing, where the GPUs are not all cut alike.
+// The label then counts MIG devices, or nothing if the GPUs are not all partitioned alike.
 TEST(LabelledGpus, SayOnlyThatThereIsOneIfTheStrategySingleCountsMigDevices) {
   const GpuCounts one{{Vendor::kNvidia, 1}};
   kube::Labels labels = labels_of_gpu_feature_discovery();
