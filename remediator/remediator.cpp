@@ -18,6 +18,8 @@ using std::chrono::seconds;
 
 constexpr std::size_t kQueueCapacity = 50'000;
 constexpr std::size_t kMaxBody = 16U << 20U;
+constexpr std::size_t kMaxBodies = 32U << 20U;       // at once
+constexpr std::size_t kMaxBodyOfPages = 64U << 10U;  // nothing is sent to them
 // After its evictions were answered, a node is reconciled again: the evicted pods need a moment.
 constexpr seconds kAfterEvictions{1};
 
@@ -84,11 +86,18 @@ std::vector<http::Route> routes_of(const PageSources& sources, Site& site) {
   return routes;
 }
 
+http::ServerOptions telemetry_options(const Flags& flags, Log& log) {
+  http::ServerOptions options = server_options(flags.telemetry_addresses, log);
+  options.limits.max_body_bytes = kMaxBodyOfPages;
+  return options;
+}
+
 http::ServerOptions webhook_options(const Flags& flags, const WebhookSecurity& security, Log& log) {
   http::ServerOptions options = server_options(flags.listen_addresses, log);
   options.tls = security.web.tls;
   options.auth = security.web.auth;
   options.limits.max_body_bytes = kMaxBody;
+  options.limits.max_bodies_bytes = kMaxBodies;
   return options;
 }
 
@@ -248,8 +257,7 @@ std::optional<std::string> Remediator::objection() const {
 Status Remediator::serve(const WebhookSecurity& security) {
   const PageSources sources{.families = [this] { return families(); },
                             .objection = [this] { return objection(); }};
-  auto pages = http::Server::start(server_options(flags_.telemetry_addresses, log_),
-                                   routes_of(sources, site_));
+  auto pages = http::Server::start(telemetry_options(flags_, log_), routes_of(sources, site_));
   if (!pages) return with_context("--web.telemetry-address", pages.error());
   telemetry_ = std::move(*pages);
   http::ServerOptions webhook = webhook_options(flags_, security, log_);

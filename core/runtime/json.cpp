@@ -1,14 +1,62 @@
 #include "core/runtime/json.h"
 
 #include <cstdint>
+#include <set>
 #include <utility>
 #include <vector>
 
 namespace gpuward {
 namespace {
 
-// Walks the text and tells the handler how far the parser has read: the handler's own refusals then
-// carry an offset too.
+// How far the parser has read, and the length of the token that it reads. Refusals of the handler
+// get their offset here. nlohmann copies a token twice before it shows it to the handler, so a
+// token that is too long has to be noticed before its end.
+class Progress {
+ public:
+  Progress(const char* begin, std::size_t max_token_bytes)
+      : read_up_to_(begin), max_token_bytes_(max_token_bytes) {}
+
+  void pass(const char* at) {
+    read_up_to_ = at + 1;
+    if (in_string_) {
+      pass_in_string(*at);
+    } else if (*at == '"') {
+      in_string_ = true;
+      token_bytes_ = 0;
+    } else if (is_between_tokens(*at)) {
+      token_bytes_ = 0;
+    } else {
+      ++token_bytes_;
+    }
+  }
+  [[nodiscard]] const char* read_up_to() const { return read_up_to_; }
+  [[nodiscard]] bool is_over_limit() const { return token_bytes_ > max_token_bytes_; }
+
+ private:
+  static bool is_between_tokens(char byte) {
+    return byte <= ' ' || byte == ',' || byte == ':' || byte == '[' || byte == ']' || byte == '{' ||
+           byte == '}';
+  }
+  void pass_in_string(char byte) {
+    ++token_bytes_;
+    if (is_escaped_) {
+      is_escaped_ = false;
+    } else if (byte == '\\') {
+      is_escaped_ = true;
+    } else if (byte == '"') {
+      in_string_ = false;
+      token_bytes_ = 0;
+    }
+  }
+
+  const char* read_up_to_;
+  std::size_t max_token_bytes_;
+  std::size_t token_bytes_ = 0;
+  bool in_string_ = false;
+  bool is_escaped_ = false;
+};
+
+// Reads the text for nlohmann. The text ends where a token is too long.
 class Cursor {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -17,17 +65,19 @@ class Cursor {
   using pointer = const char*;
   using reference = const char&;
 
-  Cursor(const char* at, const char** read_up_to) : at_(at), read_up_to_(read_up_to) {}
+  Cursor(const char* at, Progress& progress) : at_(at), progress_(&progress) {}
   reference operator*() const { return *at_; }
   Cursor& operator++() {
-    *read_up_to_ = ++at_;
+    progress_->pass(at_++);
     return *this;
   }
-  bool operator==(const Cursor& other) const { return at_ == other.at_; }
+  bool operator==(const Cursor& other) const {
+    return at_ == other.at_ || progress_->is_over_limit();
+  }
 
  private:
   const char* at_;
-  const char** read_up_to_;
+  Progress* progress_;
 };
 
 // What nlohmann says, without the "last read" part: that quotes the input, and the input may be a
@@ -45,24 +95,30 @@ std::string reason_without_input(std::string_view what) {
   return reason;
 }
 
-// Builds the document; returns false (which ends the parse) at the first thing that untrusted input
-// may not send.
+// Levels of objects that are kept below a root whose list is read by elements, and below an
+// element.
+constexpr int kLevelsOfRoot = 1;
+constexpr int kLevelsOfElement = 2;
+
+// Builds the document, or with a list the little that is kept of it; returns false (which ends the
+// parse) at the first thing that untrusted input may not send.
 class StrictBuilder final : public nlohmann::json_sax<Json> {
  public:
-  explicit StrictBuilder(const JsonLimits& limits) : limits_(limits) {}
+  // `list` null: all is kept.
+  StrictBuilder(const JsonLimits& limits, const JsonList* list) : limits_(limits), list_(list) {}
 
-  bool null() override { return place(nullptr) != nullptr; }
-  bool boolean(bool value) override { return place(value) != nullptr; }
-  bool number_integer(number_integer_t value) override { return place(value) != nullptr; }
-  bool number_unsigned(number_unsigned_t value) override { return place(value) != nullptr; }
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(number_integer_t value) override { return add(value); }
+  bool number_unsigned(number_unsigned_t value) override { return add(value); }
   bool number_float(number_float_t value, const string_t& text) override {
     // nlohmann turns an integer that does not fit into a double without a word.
     if (text.find_first_of(".eE") == string_t::npos) {
       return refuse(ErrorKind::kInvalid, "an integer beyond 64 bits");
     }
-    return place(value) != nullptr;
+    return add(value);
   }
-  bool string(string_t& value) override { return place(std::move(value)) != nullptr; }
+  bool string(string_t& value) override { return add(std::move(value)); }
   bool binary(binary_t& /*value*/) override { return refuse(ErrorKind::kInvalid, "binary data"); }
 
   bool start_object(std::size_t /*size*/) override { return open(Json::object()); }
@@ -71,11 +127,14 @@ class StrictBuilder final : public nlohmann::json_sax<Json> {
   bool end_array() override { return close(); }
 
   bool key(string_t& name) override {
-    const auto [member, added] =
-        open_.back()->get_ref<Json::object_t&>().emplace(std::move(name), nullptr);
-    if (!added) return refuse(ErrorKind::kInvalid, "a key that stands twice in one object");
-    slot_ = &member->second;
-    return true;
+    Open& object = open_.back();
+    is_key_of_list_ = list_ != nullptr && open_.size() == 1 && name == list_->key;
+    const bool is_new = object.kept != nullptr ? add_member(*object.kept, std::move(name))
+                                               : object.names.insert(std::move(name)).second;
+    if (!is_new) return refuse(ErrorKind::kInvalid, "a key that stands twice in one object");
+    if (++object.members <= limits_.max_members) return true;
+    return refuse(ErrorKind::kTooLarge,
+                  "more than " + std::to_string(limits_.max_members) + " members in one object");
   }
 
   bool parse_error(std::size_t position, const std::string& /*token*/,
@@ -91,23 +150,49 @@ class StrictBuilder final : public nlohmann::json_sax<Json> {
   [[nodiscard]] Json take() { return std::move(root_); }
 
  private:
+  // A container whose end has not come yet.
+  struct Open {
+    Json* kept = nullptr;         // null: its content is only checked
+    bool is_list = false;         // its elements are handed over
+    int levels = 0;               // of objects that are kept, this one included
+    std::size_t members = 0;      // of an object
+    std::set<std::string> names;  // of an object that is only checked
+  };
+
   bool refuse(ErrorKind kind, std::string reason) {
     kind_ = kind;
     reason_ = std::move(reason);
     return false;
   }
 
+  bool count() {
+    if (++values_ <= limits_.max_values) return true;
+    return refuse(ErrorKind::kTooLarge,
+                  "more than " + std::to_string(limits_.max_values) + " values");
+  }
+
+  bool add_member(Json& object, string_t name) {
+    const auto [member, added] =
+        object.get_ref<Json::object_t&>().emplace(std::move(name), nullptr);
+    slot_ = &member->second;
+    return added;
+  }
+
+  // Null where the value is not kept.
   Json* place(Json value) {
-    if (++values_ > limits_.max_values) {
-      refuse(ErrorKind::kTooLarge, "more than " + std::to_string(limits_.max_values) + " values");
-      return nullptr;
-    }
-    if (slot_ == nullptr) {  // the next element of the open array
-      auto& elements = open_.back()->get_ref<Json::array_t&>();
-      return &elements.emplace_back(std::move(value));
-    }
-    *slot_ = std::move(value);
-    return std::exchange(slot_, nullptr);
+    if (open_.empty()) return &(root_ = std::move(value));
+    const Open& parent = open_.back();
+    if (parent.is_list) return &(element_ = std::move(value));
+    if (parent.kept == nullptr) return nullptr;
+    if (parent.kept->is_object()) return &(*slot_ = std::move(value));
+    return &parent.kept->get_ref<Json::array_t&>().emplace_back(std::move(value));
+  }
+
+  bool add(Json scalar) {
+    if (!count()) return false;
+    place(std::move(scalar));
+    hand_over_element();
+    return true;
   }
 
   bool open(Json container) {
@@ -115,30 +200,53 @@ class StrictBuilder final : public nlohmann::json_sax<Json> {
       return refuse(ErrorKind::kTooLarge,
                     "nested deeper than " + std::to_string(limits_.max_depth));
     }
+    if (!count()) return false;
+    Open opened;
+    opened.is_list = container.is_array() && is_place_of_list();
+    opened.levels = levels_here();
+    const bool is_kept = list_ == nullptr || (container.is_object() && opened.levels > 0);
     Json* const placed = place(std::move(container));
-    if (placed == nullptr) return false;
-    open_.push_back(placed);
+    if (is_kept) opened.kept = placed;
+    open_.push_back(std::move(opened));
     return true;
   }
 
   bool close() {
     open_.pop_back();
+    hand_over_element();
     return true;
   }
 
+  [[nodiscard]] bool is_place_of_list() const {
+    if (list_ == nullptr) return false;
+    return list_->key.empty() ? open_.empty() : open_.size() == 1 && is_key_of_list_;
+  }
+
+  [[nodiscard]] int levels_here() const {
+    if (open_.empty()) return kLevelsOfRoot;
+    return open_.back().is_list ? kLevelsOfElement : open_.back().levels - 1;
+  }
+
+  void hand_over_element() {
+    if (open_.empty() || !open_.back().is_list) return;
+    list_->on_element(element_);
+    element_ = nullptr;
+  }
+
   const JsonLimits& limits_;
+  const JsonList* list_;
   Json root_;
-  Json* slot_ = &root_;      // where the next value belongs; null: at the end of the open array
-  std::vector<Json*> open_;  // containers around the next value, outermost first
+  Json element_;                 // of the list, being built
+  Json* slot_ = nullptr;         // the place of the next value in the innermost kept object
+  std::vector<Open> open_;       // containers around the next value, outermost first
+  bool is_key_of_list_ = false;  // the last member of the root
   std::size_t values_ = 0;
   std::size_t position_ = 0;  // as nlohmann reports it; 0 where the refusal is ours
   ErrorKind kind_ = ErrorKind::kInvalid;
   std::string reason_;
 };
 
-}  // namespace
-
-Result<Json> parse_json(std::string_view text, const JsonLimits& limits) {
+Result<Json> parse(std::string_view text, const JsonLimits& limits, const JsonList* list) {
   if (text.size() > limits.max_bytes) {
     return fail(ErrorKind::kTooLarge, "JSON refused: " + std::to_string(text.size()) +
                                           " bytes, at most " + std::to_string(limits.max_bytes) +
@@ -150,13 +258,29 @@ Result<Json> parse_json(std::string_view text, const JsonLimits& limits) {
                 "JSON refused at byte " + std::to_string(nul + 1) + ": a NUL byte");
   }
   const char* const begin = text.data();
-  const char* read_up_to = begin;
-  StrictBuilder builder(limits);
-  const bool parsed = Json::sax_parse(Cursor(begin, &read_up_to),
-                                      Cursor(begin + text.size(), &read_up_to), &builder);
-  if (!parsed)
-    return std::unexpected(builder.error_at(static_cast<std::size_t>(read_up_to - begin)));
+  Progress progress(begin, limits.max_token_bytes);
+  StrictBuilder builder(limits, list);
+  const bool parsed =
+      Json::sax_parse(Cursor(begin, progress), Cursor(begin + text.size(), progress), &builder);
+  const auto read_so_far = static_cast<std::size_t>(progress.read_up_to() - begin);
+  if (progress.is_over_limit()) {
+    return fail(ErrorKind::kTooLarge, "JSON refused at byte " + std::to_string(read_so_far) +
+                                          ": a string or number longer than " +
+                                          std::to_string(limits.max_token_bytes) + " bytes");
+  }
+  if (!parsed) return std::unexpected(builder.error_at(read_so_far));
   return builder.take();
+}
+
+}  // namespace
+
+Result<Json> parse_json(std::string_view text, const JsonLimits& limits) {
+  return parse(text, limits, nullptr);
+}
+
+Result<Json> parse_json_list(std::string_view text, const JsonLimits& limits,
+                             const JsonList& list) {
+  return parse(text, limits, &list);
 }
 
 std::string dump_json(const Json& value) {

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -18,11 +20,27 @@ struct JsonLimits {
   std::size_t max_bytes = 64U << 20U;
   std::size_t max_depth = 32;
   std::size_t max_values = 4'000'000;  // scalars, objects and arrays together
+  std::size_t max_members = std::numeric_limits<std::size_t>::max();      // of one object
+  std::size_t max_token_bytes = std::numeric_limits<std::size_t>::max();  // a string, a number
 };
 
 // kInvalid with the byte offset of the fault, kTooLarge where a cap is passed. Safe on any thread
 // with a normal stack; recursion is bounded by max_depth.
 [[nodiscard]] Result<Json> parse_json(std::string_view text, const JsonLimits& limits = {});
+
+// A list of small objects in a text that may be large.
+struct JsonList {
+  std::string_view key;  // the member of the root that is the list; empty: the root is the list
+  // Called with each element in order, while the text is being read. The element keeps its members
+  // and the members of these; containers below, and arrays anywhere, are empty in it.
+  std::function<void(const Json&)> on_element;
+};
+
+// Checks the text as parse_json does, and with the same errors, but never has more of it in memory
+// than one element. Returns the root with its members, in which all containers are empty. A text
+// that is refused has called on_element with the elements before the fault.
+[[nodiscard]] Result<Json> parse_json_list(std::string_view text, const JsonLimits& limits,
+                                           const JsonList& list);
 
 // One line, keys sorted, invalid UTF-8 replaced by U+FFFD. Never throws.
 [[nodiscard]] std::string dump_json(const Json& value);

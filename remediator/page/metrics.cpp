@@ -93,7 +93,8 @@ void append_webhook(Families& families, const CounterValues& values) {
       declare(families, {"gpuward_remediator_webhook_requests_total",
                          "Answers of the webhook's listener by HTTP status, including requests "
                          "that the webhook itself never sees: 401 (credentials), 404 and 405 "
-                         "(path, method), 408 (too slow), 411 and 413 (length), 431 (headers).",
+                         "(path, method), 408 (too slow), 411 and 413 (length), 431 (headers), "
+                         "503 (too many bytes at once).",
                          kCounter,
                          {"code"}});
   for (const auto& [code, count] : values.webhook_requests)

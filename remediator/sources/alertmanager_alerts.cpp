@@ -120,29 +120,57 @@ Result<Alert> decode_api_alert(const Json& json, const std::string& path,
   return alert;
 }
 
-template <typename Decode>
-Result<std::vector<Alert>> decode_list(const Json& list, const std::string& path,
-                                       const PayloadLimits& limits, Decode decode) {
-  if (!list.is_array()) return fault(path, "expected an array");
-  if (list.size() > limits.max_alerts) {
-    return fail(ErrorKind::kTooLarge, path + ": more than " + std::to_string(limits.max_alerts) +
-                                          " alerts; set max_alerts of the receiver");
-  }
-  std::vector<Alert> alerts;
-  alerts.reserve(list.size());
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    auto alert = decode(list[i], path + "[" + std::to_string(i) + "]", limits);
-    if (!alert) return std::unexpected(alert.error());
-    alerts.push_back(std::move(*alert));
-  }
-  return alerts;
-}
+// Decodes the elements of a list as they come. It keeps the first fault until the whole body is
+// read, because faults of the body, such as an unknown version, say more and come first.
+class AlertList {
+ public:
+  using Decode = Result<Alert> (*)(const Json&, const std::string& path, const PayloadLimits&);
+  using OnAlert = std::function<void(Alert)>;
 
-Result<Json> parse_body(std::string_view body, const PayloadLimits& limits) {
-  return parse_json(
-      body,
-      {.max_bytes = limits.max_bytes, .max_depth = limits.max_depth, .max_values = 2'000'000});
-}
+  AlertList(std::string path, const PayloadLimits& limits, Decode decode, const OnAlert& on_alert)
+      : path_(std::move(path)), limits_(limits), decode_(decode), on_alert_(on_alert) {}
+
+  // Returns the root, without the elements of the list.
+  [[nodiscard]] Result<Json> read(std::string_view body) {
+    return parse_json_list(body,
+                           {.max_bytes = limits_.max_bytes,
+                            .max_depth = limits_.max_depth,
+                            .max_values = limits_.max_values,
+                            .max_members = limits_.max_members,
+                            .max_token_bytes = limits_.max_token_bytes},
+                           {.key = path_, .on_element = [this](const Json& json) { add(json); }});
+  }
+
+  // `list`: the list itself, without its elements.
+  [[nodiscard]] Status outcome(const Json& list) const {
+    if (!list.is_array()) return fault(path_, "expected an array");
+    if (count_ > limits_.max_alerts) {
+      return fail(ErrorKind::kTooLarge, path_ + ": more than " +
+                                            std::to_string(limits_.max_alerts) +
+                                            " alerts; set max_alerts of the receiver");
+    }
+    return fault_;
+  }
+
+ private:
+  void add(const Json& json) {
+    const std::size_t index = count_++;
+    if (!fault_ || index >= limits_.max_alerts) return;
+    auto alert = decode_(json, path_ + "[" + std::to_string(index) + "]", limits_);
+    if (alert) {
+      on_alert_(*std::move(alert));
+    } else {
+      fault_ = std::unexpected(alert.error());
+    }
+  }
+
+  std::string path_;
+  const PayloadLimits& limits_;
+  Decode decode_;
+  const OnAlert& on_alert_;
+  std::size_t count_ = 0;
+  Status fault_;
+};
 
 Status check_version(const Json& root) {
   if (!root.is_object()) return fault("body", "expected an object");
@@ -232,8 +260,10 @@ std::string fingerprint_of(const std::map<std::string, std::string>& labels) {
   return text.data();
 }
 
-Result<Notification> decode_notification(std::string_view body, const PayloadLimits& limits) {
-  const auto root = parse_body(body, limits);
+Result<Notification> decode_notification(std::string_view body, const PayloadLimits& limits,
+                                         const std::function<void(Alert)>& on_alert) {
+  AlertList list("alerts", limits, decode_alert, on_alert);
+  const auto root = list.read(body);
   if (!root) return std::unexpected(root.error());
   if (auto status = check_version(*root); !status) return std::unexpected(status.error());
   Notification notification;
@@ -243,52 +273,62 @@ Result<Notification> decode_notification(std::string_view body, const PayloadLim
   const auto truncated = count_member(*root, "truncatedAlerts");
   if (!truncated) return std::unexpected(truncated.error());
   notification.truncated_alerts = *truncated;
-  auto alerts = decode_list(member_at(*root, "alerts"), "alerts", limits, decode_alert);
-  if (!alerts) return std::unexpected(alerts.error());
-  notification.alerts = std::move(*alerts);
+  if (auto status = list.outcome(member_at(*root, "alerts")); !status)
+    return std::unexpected(status.error());
   return notification;
 }
 
 Result<std::vector<Alert>> decode_active_alerts(std::string_view body,
                                                 const PayloadLimits& limits) {
-  const auto root = parse_body(body, limits);
+  std::vector<Alert> alerts;
+  const AlertList::OnAlert keep = [&alerts](Alert alert) { alerts.push_back(std::move(alert)); };
+  AlertList list("", limits, decode_api_alert, keep);
+  const auto root = list.read(body);
   if (!root) return std::unexpected(root.error());
-  return decode_list(*root, "", limits, decode_api_alert);
+  if (auto status = list.outcome(*root); !status) return std::unexpected(status.error());
+  return alerts;
 }
 
 AlertRules alert_rules_of(const Policy& policy) {
   return {.foreign = policy.foreign_alerts, .cluster = policy.cluster};
 }
 
+namespace {
+
+void add_signal(AlertSignals& collected, std::size_t index, const Alert& alert,
+                const AlertRules& rules) {
+  const bool speaks_for_itself = !remediation_label(alert).empty();
+  const auto* rule = speaks_for_itself ? nullptr : rule_for(rules.foreign, alert.labels);
+  const bool is_for_us = speaks_for_itself || rule != nullptr;
+  const auto is_ours = is_for_us ? is_about_us(alert, rules) : false;
+  if (!is_ours) {
+    collected.rejected.push_back({index, is_ours.error().message});
+    return;
+  }
+  if (!*is_ours) {
+    ++collected.ignored;
+    return;
+  }
+  auto signal = to_signal(alert, rule);
+  if (signal) {
+    collected.signals.push_back(std::move(*signal));
+  } else {
+    collected.rejected.push_back({index, signal.error().message});
+  }
+}
+
+}  // namespace
+
 AlertSignals to_signals(std::span<const Alert> alerts, const AlertRules& rules) {
   AlertSignals result;
-  for (std::size_t i = 0; i < alerts.size(); ++i) {
-    const bool speaks_for_itself = !remediation_label(alerts[i]).empty();
-    const auto* rule = speaks_for_itself ? nullptr : rule_for(rules.foreign, alerts[i].labels);
-    const bool is_for_us = speaks_for_itself || rule != nullptr;
-    const auto is_ours = is_for_us ? is_about_us(alerts[i], rules) : false;
-    if (!is_ours) {
-      result.rejected.push_back({i, is_ours.error().message});
-      continue;
-    }
-    if (!*is_ours) {
-      ++result.ignored;
-      continue;
-    }
-    auto signal = to_signal(alerts[i], rule);
-    if (signal) {
-      result.signals.push_back(std::move(*signal));
-    } else {
-      result.rejected.push_back({i, signal.error().message});
-    }
-  }
+  for (std::size_t i = 0; i < alerts.size(); ++i) add_signal(result, i, alerts[i], rules);
   return result;
 }
 
-AlertSignals to_signals_under(const CurrentPolicy* policy, std::span<const Alert> alerts) {
-  if (policy == nullptr) return to_signals(alerts);
-  const auto in_force = policy->get();
-  return to_signals(alerts, alert_rules_of(*in_force));
-}
+SignalCollector::SignalCollector(const CurrentPolicy* policy)
+    : policy_(policy == nullptr ? nullptr : policy->get()),
+      rules_(policy_ ? alert_rules_of(*policy_) : AlertRules{}) {}
+
+void SignalCollector::add(const Alert& alert) { add_signal(collected_, count_++, alert, rules_); }
 
 }  // namespace gpuward::remediator

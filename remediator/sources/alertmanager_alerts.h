@@ -8,7 +8,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,10 +33,10 @@ struct Alert {
   std::string fingerprint;                        // made from the labels where the sender gave none
 };
 
+// What a notification says beside its alerts.
 struct Notification {
   std::string group_key;
   std::uint64_t truncated_alerts = 0;  // how many more there are that only the API knows
-  std::vector<Alert> alerts;
 };
 
 struct PayloadLimits {
@@ -43,15 +45,22 @@ struct PayloadLimits {
   std::size_t max_alerts = 10'000;
   std::size_t max_labels = 64;
   std::size_t max_label_bytes = 4096;
+  std::size_t max_values = 2'000'000;       // in the whole body, read or not
+  std::size_t max_members = 1'000;          // of one object, read or not
+  std::size_t max_token_bytes = 1U << 20U;  // of one string or number, read or not
 };
 
 // What Alertmanager itself calls an alert of these labels: its FNV-1a over them, in order.
 [[nodiscard]] std::string fingerprint_of(const std::map<std::string, std::string>& labels);
 
+// Calls `on_alert` with each alert while it reads the body, in order, and keeps none. If the result
+// is an error, the whole body is refused, and the alerts before the fault do not count either.
+//
 // kInvalid with the place of the fault (`alerts[3].labels.node: expected a string`), kTooLarge over
-// a cap. Nothing of the sender's values is repeated: the answer ends in somebody's log.
+// a cap. No value of the sender is repeated: the answer ends in a log.
 [[nodiscard]] Result<Notification> decode_notification(std::string_view body,
-                                                       const PayloadLimits& limits = {});
+                                                       const PayloadLimits& limits,
+                                                       const std::function<void(Alert)>& on_alert);
 
 // The answer of GET /api/v2/alerts: alerts that fire, same limits.
 [[nodiscard]] Result<std::vector<Alert>> decode_active_alerts(std::string_view body,
@@ -66,6 +75,10 @@ struct AlertSignals {
   std::vector<AlertSignal> signals;
   std::size_t ignored = 0;  // neither a `remediation` label nor a rule, or of another cluster
   std::vector<BadAlert> rejected;
+
+  [[nodiscard]] std::size_t count() const {  // of the alerts
+    return signals.size() + ignored + rejected.size();
+  }
 };
 
 // Which alerts are taken, and as what: the policy's `foreign_alerts` and `cluster`.
@@ -80,8 +93,18 @@ struct AlertRules {
 
 [[nodiscard]] AlertSignals to_signals(std::span<const Alert> alerts, const AlertRules& rules = {});
 
-// The same with the rules of the policy in force; null: none.
-[[nodiscard]] AlertSignals to_signals_under(const CurrentPolicy* policy,
-                                            std::span<const Alert> alerts);
+// The same, alert by alert, with the rules of the policy that was in force when it was made.
+class SignalCollector {
+ public:
+  explicit SignalCollector(const CurrentPolicy* policy);  // null: no rules
+  void add(const Alert& alert);
+  [[nodiscard]] AlertSignals take() { return std::move(collected_); }
+
+ private:
+  std::shared_ptr<const Policy> policy_;
+  AlertRules rules_;
+  std::size_t count_ = 0;
+  AlertSignals collected_;
+};
 
 }  // namespace gpuward::remediator

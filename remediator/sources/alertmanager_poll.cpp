@@ -57,9 +57,11 @@ Status AlertmanagerPoll::round() {
     return std::unexpected(alerts.error());
   }
   std::vector<AlertSignal> over = ended(*alerts);
-  // What is silenced or inhibited fires, and nobody is to be told of it.
+  // Alerts that are silenced or inhibited fire too, but ask for nothing.
   std::erase_if(*alerts, [](const Alert& alert) { return alert.is_suppressed; });
-  AlertSignals signals = to_signals_under(options_.policy, *alerts);
+  SignalCollector collector(options_.policy);
+  for (const Alert& alert : *alerts) collector.add(alert);
+  AlertSignals signals = collector.take();
   std::ranges::move(over, std::back_inserter(signals.signals));
   const auto taken = intake_.take(signals.signals, clock_.steady() + options_.take_within);
   if (!taken) return with_context("alerts read from Alertmanager", taken.error());

@@ -74,15 +74,11 @@ AlertmanagerWebhook::AlertmanagerWebhook(WebhookOptions options, Intake& intake,
     : options_(options), intake_(intake), firing_(firing), observer_(observer), clock_(clock) {}
 
 http::Response AlertmanagerWebhook::handle(const http::Request& request) {
-  return respond(request, [this](const std::string& body, Clock::Steady deadline) {
-    return take_notification(body, deadline);
-  });
+  return respond(request, [this](const std::string& body) { return take_notification(body); });
 }
 
 http::Response AlertmanagerWebhook::handle_event(const http::Request& request) {
-  return respond(request, [this](const std::string& body, Clock::Steady deadline) {
-    return take_event(body, deadline);
-  });
+  return respond(request, [this](const std::string& body) { return take_event(body); });
 }
 
 http::Response AlertmanagerWebhook::respond(const http::Request& request, const Take& take) {
@@ -112,21 +108,22 @@ AlertmanagerWebhook::Answer AlertmanagerWebhook::answer(const http::Request& req
   if (!is_json(request.header("Content-Type"))) {
     return Answer::refusal(415, "media_type", "Content-Type must be application/json");
   }
-  return take(request.body, clock_.steady() + options_.answer_within);
+  return take(request.body);
 }
 
-AlertmanagerWebhook::Answer AlertmanagerWebhook::take_notification(const std::string& body,
-                                                                   Clock::Steady deadline) {
-  const auto notification = decode_notification(body, options_.limits);
+AlertmanagerWebhook::Answer AlertmanagerWebhook::take_notification(const std::string& body) {
+  SignalCollector collector(options_.policy);
+  const auto notification = decode_notification(
+      body, options_.limits, [&collector](const Alert& alert) { collector.add(alert); });
   if (!notification) return Answer::refusal(400, "bad_request", notification.error().message);
-  return deliver(*notification, deadline);
+  return deliver(*notification, collector.take());
 }
 
-AlertmanagerWebhook::Answer AlertmanagerWebhook::take_event(const std::string& body,
-                                                            Clock::Steady deadline) {
+AlertmanagerWebhook::Answer AlertmanagerWebhook::take_event(const std::string& body) {
   const auto signal = signal_of_event(body, clock_.wall());
   if (!signal) return Answer::refusal(400, "bad_request", signal.error().message);
   Answer result;
+  const Clock::Steady deadline = clock_.steady() + options_.answer_within;
   if (!*signal) {
     ++result.outcome.ignored;
   } else if (auto taken = take(std::span(&**signal, 1), deadline, result.outcome); !taken) {
@@ -137,9 +134,9 @@ AlertmanagerWebhook::Answer AlertmanagerWebhook::take_event(const std::string& b
   return result;
 }
 
-// What came is made durable first: that the rest cannot be had must not cost what is at hand.
+// The alerts in the body are made durable first: they must not get lost if the rest cannot be read.
 AlertmanagerWebhook::Answer AlertmanagerWebhook::deliver(const Notification& notification,
-                                                         Clock::Steady deadline) {
+                                                         AlertSignals signals) {
   Answer result;
   result.outcome.truncated = notification.truncated_alerts;
   const auto unavailable = [&result](std::string_view failure, const Error& error) {
@@ -148,23 +145,38 @@ AlertmanagerWebhook::Answer AlertmanagerWebhook::deliver(const Notification& not
     result.body = error_body(error.message);
     return result;
   };
-  if (auto taken = take(notification.alerts, deadline, result); !taken) {
+  const Clock::Steady deadline = clock_.steady() + options_.answer_within;
+  if (auto taken = take(std::move(signals), deadline, result); !taken) {
     return unavailable("not_durable", taken.error());
   }
-  const auto cut_off = read_cut_off(notification, deadline);
-  if (!cut_off) return unavailable("alertmanager_api", cut_off.error());
-  if (auto taken = take(*cut_off, deadline, result); !taken) {
-    return unavailable("not_durable", taken.error());
+  if (notification.truncated_alerts > 0 && firing_ != nullptr) {
+    const std::lock_guard lock(cut_off_);
+    auto cut_off = read_cut_off(deadline);
+    if (!cut_off) return unavailable("alertmanager_api", cut_off.error());
+    if (auto taken = take(*std::move(cut_off), deadline, result); !taken) {
+      return unavailable("not_durable", taken.error());
+    }
   }
   result.outcome.status = 200;
   result.body = success_body(result.outcome, result.rejected);
   return result;
 }
 
-Status AlertmanagerWebhook::take(std::span<const Alert> alerts, Clock::Steady deadline,
-                                 Answer& answer) {
-  if (alerts.empty()) return {};
-  AlertSignals signals = to_signals_under(options_.policy, alerts);
+// The alerts that a notification was cut short of.
+Result<AlertSignals> AlertmanagerWebhook::read_cut_off(Clock::Steady deadline) {
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(deadline - clock_.steady()) / 2;
+  const auto alerts = firing_->read(std::max(left, std::chrono::milliseconds(1)));
+  if (!alerts) return std::unexpected(alerts.error());
+  SignalCollector collector(options_.policy);
+  for (const Alert& alert : *alerts) {
+    if (!alert.is_suppressed) collector.add(alert);
+  }
+  return collector.take();
+}
+
+Status AlertmanagerWebhook::take(AlertSignals signals, Clock::Steady deadline, Answer& answer) {
+  if (signals.count() == 0) return {};
   if (auto taken = take(signals.signals, deadline, answer.outcome); !taken) return taken;
   answer.outcome.ignored += signals.ignored;
   answer.outcome.rejected += signals.rejected.size();
@@ -182,17 +194,6 @@ Status AlertmanagerWebhook::take(std::span<const AlertSignal> signals, Clock::St
   outcome.duplicate += counts->duplicate;
   outcome.ignored += counts->ignored;
   return {};
-}
-
-// The alerts that the notification was cut short of, where they can be had.
-Result<std::vector<Alert>> AlertmanagerWebhook::read_cut_off(const Notification& notification,
-                                                             Clock::Steady deadline) {
-  if (notification.truncated_alerts == 0 || firing_ == nullptr) return std::vector<Alert>();
-  const auto left =
-      std::chrono::duration_cast<std::chrono::milliseconds>(deadline - clock_.steady()) / 2;
-  auto alerts = firing_->read(std::max(left, std::chrono::milliseconds(1)));
-  if (alerts) std::erase_if(*alerts, [](const Alert& alert) { return alert.is_suppressed; });
-  return alerts;
 }
 
 }  // namespace gpuward::remediator

@@ -8,8 +8,9 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <mutex>
 #include <span>
-#include <vector>
+#include <string>
 
 #include "core/http/server/server.h"
 #include "core/runtime/clock.h"
@@ -22,7 +23,7 @@ namespace gpuward::remediator {
 
 struct WebhookOptions {
   PayloadLimits limits = {};
-  std::chrono::milliseconds answer_within{900};  // the durable part's share of a second
+  std::chrono::milliseconds answer_within{900};  // for the durable part, once the body is read
   std::size_t max_in_flight = 32;                // further ones get 503 at once
   const CurrentPolicy* policy = nullptr;         // whose foreign_alerts are taken; null: none
 };
@@ -43,23 +44,25 @@ class AlertmanagerWebhook {
 
  private:
   struct Answer;
-  using Take = std::function<Answer(const std::string& body, Clock::Steady deadline)>;
+  using Take = std::function<Answer(const std::string& body)>;
   [[nodiscard]] http::Response respond(const http::Request& request, const Take& take);
   [[nodiscard]] Answer answer(const http::Request& request, const Take& take);
-  [[nodiscard]] Answer take_notification(const std::string& body, Clock::Steady deadline);
-  [[nodiscard]] Answer take_event(const std::string& body, Clock::Steady deadline);
-  [[nodiscard]] Answer deliver(const Notification& notification, Clock::Steady deadline);
-  [[nodiscard]] Status take(std::span<const Alert> alerts, Clock::Steady deadline, Answer& answer);
+  [[nodiscard]] Answer take_notification(const std::string& body);
+  [[nodiscard]] Answer take_event(const std::string& body);
+  [[nodiscard]] Answer deliver(const Notification& notification, AlertSignals signals);
+  [[nodiscard]] Status take(AlertSignals signals, Clock::Steady deadline, Answer& answer);
   [[nodiscard]] Status take(std::span<const AlertSignal> signals, Clock::Steady deadline,
                             WebhookOutcome& outcome);
-  [[nodiscard]] Result<std::vector<Alert>> read_cut_off(const Notification& notification,
-                                                        Clock::Steady deadline);
+  [[nodiscard]] Result<AlertSignals> read_cut_off(Clock::Steady deadline);
 
   WebhookOptions options_;
   Intake& intake_;
   FiringAlerts* firing_;
   WebhookObserver& observer_;
   Clock& clock_;
+  // One reader of Alertmanager's alerts at a time: these may be many, and a small body that says
+  // that alerts were cut off makes the webhook read them. Held no longer than a deadline lasts.
+  std::mutex cut_off_;
   std::atomic<std::size_t> in_flight_{0};
   std::atomic<bool> closed_{false};
 };

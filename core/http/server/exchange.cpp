@@ -60,8 +60,13 @@ class Exchange {
       head_.request.subject = *subject;
     }
     if (framing.status != 0) return refusal(framing.status, framing.reason);
-    if (const int status = read_body(); status != 0) return refusal(status, {});
-    return call(*choice.route);
+    BodyShare share(context_.bodies);
+    if (const int status = read_body(share); status != 0) {
+      return refusal(status, status == 503 ? "too many bytes at once; try again" : "");
+    }
+    Response response = call(*choice.route);
+    std::string().swap(head_.request.body);  // the share ends here
+    return response;
   }
 
   static Response not_routed(const RouteChoice& choice) {
@@ -70,12 +75,14 @@ class Exchange {
     return response;
   }
 
-  int read_body() {
+  int read_body(BodyShare& share) {
+    if (!share.resize(static_cast<std::size_t>(head_.framing.length))) return 503;
     if (head_.framing.expects_continue && !output_.send("HTTP/1.1 100 Continue\r\n\r\n"))
       return 400;
-    ReceivedBody body = receive_body(native_, connection_, head_.framing, limits().max_body_bytes);
+    ReceivedBody body =
+        receive_body(native_, connection_, head_.framing, limits().max_body_bytes, share);
     is_body_read_ = body.status == 0;
-    head_.request.body = std::move(body.bytes);
+    if (is_body_read_) head_.request.body = std::move(body.bytes);
     return body.status;
   }
 

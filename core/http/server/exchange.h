@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/http/server/authenticator.h"
+#include "core/http/server/body_budget.h"
 #include "core/http/server/connections.h"
 #include "core/http/server/router.h"
 #include "core/http/server/server.h"
@@ -19,6 +20,7 @@ struct ExchangeContext {
   const Router& router;
   Authenticator& authenticator;
   Connections& connections;
+  BodyBudget& bodies;
 };
 
 // Serves what civetweb has parsed; answers, or marks the connection for closing. Never throws.

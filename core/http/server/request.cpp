@@ -17,7 +17,7 @@ namespace gpuward::http {
 namespace {
 
 constexpr std::size_t kPiece = 16U << 10U;
-constexpr std::size_t kMaxForgotten = 8U << 20U;
+constexpr std::size_t kMaxForgotten = 16U << 20U;
 constexpr std::chrono::milliseconds kLingerTime{500};
 
 bool wait_until_readable(int descriptor, std::chrono::steady_clock::time_point end) {
@@ -58,6 +58,15 @@ std::string peer_of(const mg_request_info& info) {
 bool wants_keep_alive(const ReceivedHead& head) {
   const std::string* connection = find_header(head.request.headers, "Connection");
   return connection == nullptr ? head.version == "1.1" : has_word(*connection, "keep-alive");
+}
+
+// Makes room as append() would, but asks for it first: while it grows, the body is there twice.
+bool make_room(std::string& body, std::size_t more, BodyShare& share) {
+  if (body.capacity() - body.size() >= more) return true;
+  const std::size_t room = std::max(2 * body.capacity(), body.size() + more);
+  if (!share.resize(body.capacity() + room)) return false;
+  body.reserve(room);
+  return share.resize(body.capacity());
 }
 
 std::size_t size_of_head(const mg_request_info& info) {
@@ -109,11 +118,12 @@ ReceivedHead receive_head(mg_connection* native, const Limits& limits) {
 }
 
 ReceivedBody receive_body(mg_connection* native, const Connection& connection,
-                          const Framing& framing, std::size_t max_bytes) {
+                          const Framing& framing, std::size_t max_bytes, BodyShare& share) {
   ReceivedBody body;
   if (framing.body == BodyKind::kNone) return body;
   const bool has_length = framing.body == BodyKind::kLength;
-  if (has_length) body.bytes.reserve(static_cast<std::size_t>(framing.length));
+  body.bytes.reserve(has_length ? static_cast<std::size_t>(framing.length)
+                                : BodyBudget::kSmallBody);
   std::array<char, kPiece> piece;
   for (;;) {
     const int got = mg_read(native, piece.data(), piece.size());
@@ -122,11 +132,16 @@ ReceivedBody receive_body(mg_connection* native, const Connection& connection,
       body.status = connection.was_cut() ? 408 : 400;
       return body;
     }
-    body.bytes.append(piece.data(), static_cast<std::size_t>(got));
-    if (body.bytes.size() > max_bytes) {
+    const auto size = static_cast<std::size_t>(got);
+    if (body.bytes.size() + size > max_bytes) {
       body.status = 413;
       return body;
     }
+    if (!make_room(body.bytes, size, share)) {
+      body.status = 503;
+      return body;
+    }
+    body.bytes.append(piece.data(), size);
   }
   if (has_length && body.bytes.size() != framing.length) body.status = 400;
   return body;

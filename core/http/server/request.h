@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/http/server/body_budget.h"
 #include "core/http/server/connections.h"
 #include "core/http/server/framing.h"
 #include "core/http/server/server.h"
@@ -24,11 +25,14 @@ struct ReceivedHead {
 
 struct ReceivedBody {
   std::string bytes;
-  int status = 0;  // not 0: refuse with this status (400 broken, 408 too slow, 413 too large)
+  // Not 0: refuse with this status (400 broken, 408 too slow, 413 too large, 503 no room).
+  int status = 0;
 };
 
+// `share` has the bytes of a body whose length is known already; for one in chunks it grows.
 [[nodiscard]] ReceivedBody receive_body(mg_connection* native, const Connection& connection,
-                                        const Framing& framing, std::size_t max_bytes);
+                                        const Framing& framing, std::size_t max_bytes,
+                                        BodyShare& share);
 
 // Reads and forgets for a moment what a refused client still sends: closing with unread bytes would
 // reset the connection, and the client would lose the answer.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/http/server/authenticator.h"
+#include "core/http/server/body_budget.h"
 #include "core/http/server/connections.h"
 #include "core/http/server/exchange.h"
 #include "core/http/server/listen_address.h"
@@ -100,7 +101,7 @@ Status check_options(const ServerOptions& options) {
   if (tls.certificate_file.empty() && !tls.client_ca_file.empty()) {
     return fail(ErrorKind::kInvalid, "TLS: client_ca_file needs certificate_file and key_file");
   }
-  return {};
+  return BodyBudget::check(options.limits);
 }
 
 // Debian's own build of civetweb accepts a TLS port and dies on the first handshake; this bit
@@ -125,7 +126,8 @@ class Server::Impl {
         authenticator_(std::move(authenticator)),
         tls_(std::move(tls)),
         connections_(options.limits),
-        context_{options_, router_, *authenticator_, connections_} {
+        bodies_(options.limits),
+        context_{options_, router_, *authenticator_, connections_, bodies_} {
     if (tls_) tls_->set_on_begin([this] { connections_.expect(); });
   }
 
@@ -252,6 +254,7 @@ class Server::Impl {
   const std::unique_ptr<Authenticator> authenticator_;
   const std::unique_ptr<TlsContext> tls_;
   Connections connections_;
+  BodyBudget bodies_;
   const ExchangeContext context_;
   const std::thread::id starter_ = std::this_thread::get_id();
   mg_context* native_ = nullptr;

@@ -92,6 +92,9 @@ struct ServerAuth {
 
 struct Limits {
   std::size_t max_body_bytes = 1U << 20U;
+  // All bodies together that are received or handled at once. A body beyond it gets 503, before it
+  // is read if the request says its length. 0: no limit. See body_budget.h.
+  std::size_t max_bodies_bytes = 0;
   std::size_t max_header_bytes = 16U << 10U;
   std::size_t max_connections = 64;  // threads of the server; further ones wait in a short queue
   std::chrono::milliseconds read_timeout{5'000};  // for the whole request, headers and body

@@ -8,8 +8,10 @@
 namespace gpuward {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StrEq;
 
 Error refusal_of(std::string_view text, const JsonLimits& limits = {}) {
   auto parsed = parse_json(text, limits);
@@ -113,6 +115,88 @@ TEST(ParseJson, StopsAtTheCountCap) {
 TEST(ParseJson, StopsAtTheSizeCapBeforeReading) {
   EXPECT_TRUE(parse_json("[1]", {.max_bytes = 3}));
   EXPECT_EQ(refusal_of("[1] ", {.max_bytes = 3}).kind, ErrorKind::kTooLarge);
+}
+
+TEST(ParseJson, StopsAtTheCapOfMembers) {
+  EXPECT_TRUE(parse_json(R"({"a":1,"b":{"a":1,"b":2}})", {.max_members = 2}));
+  const Error error = refusal_of(R"([{"a":1,"b":2,"c":3}])", {.max_members = 2});
+  EXPECT_EQ(error.kind, ErrorKind::kTooLarge);
+  EXPECT_EQ(error.message, "JSON refused at byte 17: more than 2 members in one object");
+}
+
+TEST(ParseJson, StopsInsideATokenThatIsTooLong) {
+  const JsonLimits limits{.max_token_bytes = 4};
+  for (const std::string_view text :
+       {R"(["abcd", "\"\"", 1234, true, null, {"abcd": -1.5}])", "1234", "  \n\t    []"}) {
+    EXPECT_TRUE(parse_json(text, limits)) << text;
+  }
+  for (const std::string_view text :
+       {R"(["abcde"])", R"({"abcde":1})", "[12345]", "12345", R"(["\u0041"])",
+        R"(["ab)"
+        "cde\n"}) {
+    EXPECT_EQ(refusal_of(text, limits).kind, ErrorKind::kTooLarge) << text;
+  }
+  EXPECT_EQ(refusal_of(R"(["abcdefghi"])", limits).message,
+            "JSON refused at byte 7: a string or number longer than 4 bytes");
+}
+
+// The root and the elements of `text`, each dumped.
+std::vector<std::string> read_list(std::string_view text, std::string_view key) {
+  std::vector<std::string> elements;
+  const auto root =
+      parse_json_list(text, {}, {.key = key, .on_element = [&elements](const Json& element) {
+                                   elements.push_back(dump_json(element));
+                                 }});
+  elements.insert(elements.begin(), root ? dump_json(*root) : root.error().message);
+  return elements;
+}
+
+TEST(ParseJsonList, HandsOverEachElementOfTheMember) {
+  EXPECT_THAT(read_list(R"({"a":1,"list":[{"x":{"y":"z"}},7,"t",null,true,{}],"b":"c"})", "list"),
+              ElementsAre(R"({"a":1,"b":"c","list":[]})", R"({"x":{"y":"z"}})", "7", R"("t")",
+                          "null", "true", "{}"));
+}
+
+TEST(ParseJsonList, HandsOverEachElementOfTheRoot) {
+  EXPECT_THAT(read_list(R"([{"x":1},2])", ""), ElementsAre("[]", R"({"x":1})", "2"));
+  EXPECT_THAT(read_list("[]", ""), ElementsAre("[]"));
+}
+
+TEST(ParseJsonList, KeepsNoContainersBelow) {
+  EXPECT_THAT(
+      read_list(R"({"list":[{"x":{"y":{"z":1},"l":[1]},"l":[{}]},[[1]]],"o":{"p":1},"q":[[2]]})",
+                "list"),
+      ElementsAre(R"({"list":[],"o":{},"q":[]})", R"({"l":[],"x":{"l":[],"y":{}}})", "[]"));
+}
+
+TEST(ParseJsonList, TakesOnlyTheMemberOfTheRootThatIsAList) {
+  EXPECT_THAT(read_list(R"({"a":{"list":[1]}})", "list"), ElementsAre(R"({"a":{}})"));
+  EXPECT_THAT(read_list(R"({"list":{"list":[1]}})", "list"), ElementsAre(R"({"list":{}})"));
+  EXPECT_THAT(read_list(R"([[1],2])", "list"), ElementsAre("[]"));
+  EXPECT_THAT(read_list(R"({"x":[1]})", ""), ElementsAre(R"({"x":[]})"));
+  EXPECT_THAT(read_list("5", "list"), ElementsAre("5"));
+}
+
+TEST(ParseJsonList, RefusesWhatParseJsonRefuses) {
+  for (const std::string_view text :
+       {R"({"a":1,"a":2})", R"({"o":{"x":[{"a":1,"a":2}]}})", R"({"list":[{"x":[{"a":1,"a":2}]}]})",
+        R"({"list":[{"a":1,"a":2}]})", R"({"list":[],"list":[]})", R"({"list":[1,})",
+        R"({"list":[18446744073709551616]})", R"({"list":[]}x)", "", "{\"list\":[\"\xff\"]}"}) {
+    EXPECT_THAT(read_list(text, "list").front(), StrEq(refusal_of(text).message)) << text;
+    EXPECT_THAT(read_list(text, "list").front(), HasSubstr("refused")) << text;
+  }
+}
+
+TEST(ParseJsonList, CountsWhatItDoesNotKeep) {
+  const JsonList list{.key = "list", .on_element = [](const Json&) {}};
+  const auto kind_of = [&list](std::string_view text, const JsonLimits& limits) {
+    const auto parsed = parse_json_list(text, limits, list);
+    return parsed ? ErrorKind::kInternal : parsed.error().kind;
+  };
+  EXPECT_EQ(kind_of(R"({"x":[1,2,3]})", {.max_values = 4}), ErrorKind::kTooLarge);
+  EXPECT_EQ(kind_of(R"({"list":[1,2,3]})", {.max_values = 4}), ErrorKind::kTooLarge);
+  EXPECT_EQ(kind_of(R"({"x":[[[]]]})", {.max_depth = 3}), ErrorKind::kTooLarge);
+  EXPECT_EQ(kind_of(R"({"x":[{"a":1,"b":2}]})", {.max_members = 1}), ErrorKind::kTooLarge);
 }
 
 TEST(DumpJson, ReplacesInvalidUtf8InsteadOfThrowing) {

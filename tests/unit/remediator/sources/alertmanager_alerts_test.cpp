@@ -17,6 +17,19 @@ std::string golden(const std::string& name) {
   return *read_file(std::string(GPUWARD_SOURCE_DIR "/tests/testdata/alertmanager/") + name);
 }
 
+struct Decoded : Notification {
+  std::vector<Alert> alerts;
+};
+
+Result<Decoded> decode_notification(std::string_view body, const PayloadLimits& limits = {}) {
+  Decoded decoded;
+  const auto notification = remediator::decode_notification(
+      body, limits, [&decoded](Alert alert) { decoded.alerts.push_back(std::move(alert)); });
+  if (!notification) return std::unexpected(notification.error());
+  static_cast<Notification&>(decoded) = *notification;
+  return decoded;
+}
+
 Json minimal() { return *parse_json(golden("v0.25.json")); }
 
 Error error_of(const Json& payload) {
@@ -130,6 +143,51 @@ TEST(AlertmanagerPayload, TakesAsManyAlertsAsTheCapAllows) {
   EXPECT_THAT(decode_notification(dump_json(many), limits)->alerts, SizeIs(3));
   many["alerts"].push_back(many["alerts"][0]);
   EXPECT_FALSE(decode_notification(dump_json(many), limits));
+}
+
+TEST(AlertmanagerPayload, CountsWhatItDoesNotRead) {
+  const auto refusal_with = [](const std::string& member) {
+    const auto decoded = decode_notification(R"({"version":"4","alerts":[],)" + member + "}");
+    return decoded ? "was taken" : decoded.error().message;
+  };
+  std::string members = R"("commonAnnotations":{)";
+  for (int i = 0; i < 1'000; ++i) members += "\"a" + std::to_string(i) + "\":\"\",";
+  EXPECT_THAT(refusal_with(members + R"("b":""})"), HasSubstr("more than 1000 members"));
+  members.pop_back();
+  EXPECT_EQ(refusal_with(members + "}"), "was taken");
+  const std::string text((1U << 20U) + 1, 'a');
+  EXPECT_THAT(refusal_with(R"("externalURL":")" + text + "\""), HasSubstr("longer than 1048576"));
+  EXPECT_EQ(refusal_with(R"("externalURL":")" + text.substr(1) + "\""), "was taken");
+  std::string values = "0";
+  while (values.size() < 4'000'000) values += ",0";
+  EXPECT_THAT(refusal_with("\"x\":[" + values + "]"), HasSubstr("more than 2000000 values"));
+}
+
+TEST(AlertmanagerPayload, NamesAVersionThatIsNotUnderstoodBeforeFaultsOfAlerts) {
+  const auto message = [](std::string_view body) {
+    return decode_notification(body).error().message;
+  };
+  EXPECT_THAT(message(R"({"alerts":[{"labels":3}],"version":"5"})"), HasSubstr("version: only"));
+  EXPECT_THAT(message(R"({"alerts":[{"labels":3}],"version":"4","truncatedAlerts":"2"})"),
+              HasSubstr("truncatedAlerts: expected"));
+  EXPECT_THAT(message(R"({"alerts":[{"labels":3},{}],"version":"4","x":})"),
+              HasSubstr("JSON refused at byte"));
+  EXPECT_THAT(message(R"({"alerts":[{"labels":3},7],"version":"4"})"),
+              HasSubstr("alerts[0].labels"));
+}
+
+TEST(AlertmanagerPayload, HandsOverNoAlertBehindAFault) {
+  Json payload = minimal();
+  const Json alert = payload["alerts"][0];
+  payload["alerts"] = {alert, alert, Json::object(), alert};
+  int handed_over = 0;
+
+  const auto notification = remediator::decode_notification(
+      dump_json(payload), {}, [&handed_over](const Alert&) { ++handed_over; });
+
+  ASSERT_FALSE(notification);
+  EXPECT_THAT(notification.error().message, HasSubstr("alerts[2].labels"));
+  EXPECT_EQ(handed_over, 2);
 }
 
 TEST(AlertmanagerPayload, MakesAFingerprintFromTheLabelsIfThereIsNone) {
