@@ -74,6 +74,7 @@ Standing standing_in(const ClusterView& view) {
 http::ServerOptions server_options(const std::vector<std::string>& addresses, Log& log) {
   http::ServerOptions options;
   options.listen_addresses = addresses;
+  options.limits.max_body_bytes = kMaxBodyOfPages;
   options.on_problem = [&log](const std::string& problem) {
     log.error("The web server has a problem", {{"problem", problem}});
   };
@@ -87,17 +88,17 @@ std::vector<http::Route> routes_of(const PageSources& sources, Site& site) {
 }
 
 http::ServerOptions telemetry_options(const Flags& flags, Log& log) {
-  http::ServerOptions options = server_options(flags.telemetry_addresses, log);
-  options.limits.max_body_bytes = kMaxBodyOfPages;
-  return options;
+  return server_options(flags.telemetry_addresses, log);
 }
 
-http::ServerOptions webhook_options(const Flags& flags, const WebhookSecurity& security, Log& log) {
+http::ServerOptions webhook_options(const Flags& flags, const WebhookSecurity& security,
+                                    Counters& counters, Log& log) {
   http::ServerOptions options = server_options(flags.listen_addresses, log);
   options.tls = security.web.tls;
   options.auth = security.web.auth;
   options.limits.max_body_bytes = kMaxBody;
   options.limits.max_bodies_bytes = kMaxBodies;
+  options.on_answer = [&counters](int status) { counters.count_answer(status); };
   return options;
 }
 
@@ -260,8 +261,7 @@ Status Remediator::serve(const WebhookSecurity& security) {
   auto pages = http::Server::start(telemetry_options(flags_, log_), routes_of(sources, site_));
   if (!pages) return with_context("--web.telemetry-address", pages.error());
   telemetry_ = std::move(*pages);
-  http::ServerOptions webhook = webhook_options(flags_, security, log_);
-  webhook.on_answer = [this](int status) { counters_.count_answer(status); };
+  const http::ServerOptions webhook = webhook_options(flags_, security, counters_, log_);
   auto server = http::Server::start(webhook, evidence_->webhook_routes(security.access));
   if (!server) return with_context("--web.listen-address", server.error());
   webhook_server_ = std::move(*server);

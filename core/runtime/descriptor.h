@@ -1,4 +1,5 @@
-// An owned file descriptor: closed with its owner.
+// A file descriptor that is closed with its owner. Used by all that opens files and sockets for
+// longer than one call.
 #pragma once
 
 #include <unistd.h>

@@ -1,4 +1,5 @@
-// Waiting for a descriptor that a stop request ends at once. Used by the sources.
+// Waits until a descriptor can be read. A stop request ends the wait at once. Used by the sources of
+// the kernel log.
 #pragma once
 
 #include <chrono>

@@ -148,7 +148,10 @@ State filled_state(const std::vector<Gpu>& gpus) {
   LatchedState ledger{State{}};
   ledger.enter_boot("b1", at_second(0));
   for (const Gpu& gpu : gpus) {
-    ledger.observe(observe_xid({.code = 79, .pci = gpu.pci.full()}));
+    Observation xid = observe_xid({.code = 79, .pci = gpu.pci.full()});
+    ledger.observe(xid);
+    xid.is_driver_event = true;
+    ledger.observe(xid);
   }
   Observation sxid = observe_xid({.code = 12028, .pci = "0000:05:00.0"});
   sxid.event.kind = xid::Kind::kSxid;
