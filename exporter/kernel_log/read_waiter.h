@@ -1,5 +1,5 @@
-// Waits until a descriptor can be read. A stop request ends the wait at once. Used by the sources of
-// the kernel log.
+// Waits until a descriptor can be read. A stop request ends the wait at once. Used by the sources
+// of the kernel log.
 #pragma once
 
 #include <chrono>
