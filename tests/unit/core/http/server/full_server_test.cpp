@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -136,14 +137,16 @@ TEST(FullServer, SparesARequestAtWork) {
 // A client that asks without a pause would keep its worker.
 TEST(FullServer, KeepsNoConnectionThatIsNeverIdle) {
   const TestServer server(routes(), patient_options());
-  std::atomic<bool> is_over{false};
-  std::vector<std::jthread> hasty;
   std::atomic<int> answered{0};
+  std::vector<std::jthread> hasty;
   for (int i = 0; i < 8; ++i) {
-    hasty.emplace_back([&] {
-      while (!is_over) {
+    hasty.emplace_back([&](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
         RawSocket socket(server.port());
-        while (!is_over && socket.send(kWhole) && socket.read_response().status == 200) ++answered;
+        while (!stop.stop_requested() && socket.send(kWhole) &&
+               socket.read_response().status == 200) {
+          ++answered;
+        }
       }
     });
   }
@@ -151,7 +154,6 @@ TEST(FullServer, KeepsNoConnectionThatIsNeverIdle) {
   RawSocket other(server.port(), kOne, kOther);
   other.send(kWhole);
   EXPECT_EQ(other.read_response().status, 200);
-  is_over = true;
 }
 
 std::string crypt_of(const std::string& password, unsigned long cost) {
