@@ -1,6 +1,7 @@
 // What Prometheus makes of the results of an alert's expression: `for`, `keep_firing_for`, sending
-// again and what a restart forgets (rules/alerting.go and rules/group.go of Prometheus 2.42).
-// rule_state_test.cpp holds it against promtool.
+// again and the waits that a restart forgets (rules/alerting.go and rules/group.go of Prometheus
+// 2.42; 3.16 forgets fewer, and so sends fewer notifications). rule_state_test.cpp holds it against
+// promtool.
 #pragma once
 
 #include "tests/alerts/month/moments.h"
