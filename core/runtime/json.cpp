@@ -1,5 +1,7 @@
 #include "core/runtime/json.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <set>
 #include <utility>
@@ -80,6 +82,23 @@ class Cursor {
   Progress* progress_;
 };
 
+// The tokens that nlohmann may name as expected. Any other text behind "; expected" is input.
+bool is_name_of_token(std::string_view text) {
+  constexpr std::array<std::string_view, 12> kNames{"string literal",
+                                                    "number literal",
+                                                    "true literal",
+                                                    "false literal",
+                                                    "null literal",
+                                                    "end of input",
+                                                    "'['",
+                                                    "'{'",
+                                                    "']'",
+                                                    "'}'",
+                                                    "':'",
+                                                    "'[', '{', or a literal"};
+  return std::ranges::find(kNames, text) != kNames.end();
+}
+
 // What nlohmann says, without the "last read" part: that quotes the input, and the input may be a
 // secret.
 std::string reason_without_input(std::string_view what) {
@@ -88,10 +107,12 @@ std::string reason_without_input(std::string_view what) {
   const auto quoted = what.find("; last read", begin);
   std::string reason(
       what.substr(begin, quoted == std::string_view::npos ? quoted : quoted - begin));
-  const auto expected = what.rfind("; expected");
-  if (quoted != std::string_view::npos && expected != std::string_view::npos && expected > quoted) {
+  constexpr std::string_view kExpected = "; expected ";
+  const auto expected = what.rfind(kExpected);
+  const bool is_behind =
+      quoted != std::string_view::npos && expected != std::string_view::npos && expected > quoted;
+  if (is_behind && is_name_of_token(what.substr(expected + kExpected.size())))
     reason += what.substr(expected);
-  }
   return reason;
 }
 
@@ -132,6 +153,11 @@ class StrictBuilder final : public nlohmann::json_sax<Json> {
     const bool is_new = object.kept != nullptr ? add_member(*object.kept, std::move(name))
                                                : object.names.insert(std::move(name)).second;
     if (!is_new) return refuse(ErrorKind::kInvalid, "a key that stands twice in one object");
+    const bool is_in_element = list_ != nullptr && object.kept != nullptr && open_.size() > 1;
+    if (is_in_element && ++kept_ > list_->max_kept) {
+      return refuse(ErrorKind::kTooLarge,
+                    "more than " + std::to_string(list_->max_kept) + " members in one element");
+    }
     if (++object.members <= limits_.max_members) return true;
     return refuse(ErrorKind::kTooLarge,
                   "more than " + std::to_string(limits_.max_members) + " members in one object");
@@ -231,6 +257,7 @@ class StrictBuilder final : public nlohmann::json_sax<Json> {
     if (open_.empty() || !open_.back().is_list) return;
     list_->on_element(element_);
     element_ = nullptr;
+    kept_ = 0;
   }
 
   const JsonLimits& limits_;
@@ -241,6 +268,7 @@ class StrictBuilder final : public nlohmann::json_sax<Json> {
   std::vector<Open> open_;       // containers around the next value, outermost first
   bool is_key_of_list_ = false;  // the last member of the root
   std::size_t values_ = 0;
+  std::size_t kept_ = 0;      // members of the element
   std::size_t position_ = 0;  // as nlohmann reports it; 0 where the refusal is ours
   ErrorKind kind_ = ErrorKind::kInvalid;
   std::string reason_;

@@ -34,6 +34,8 @@ struct JsonList {
   // Called with each element in order, while the text is being read. The element keeps its members
   // and the members of these; containers below, and arrays anywhere, are empty in it.
   std::function<void(const Json&)> on_element;
+  // Members that are kept of one element, those of objects in it included; kTooLarge beyond.
+  std::size_t max_kept = 4'000;
 };
 
 // Checks the text as parse_json does, and with the same errors, but never has more of it in memory

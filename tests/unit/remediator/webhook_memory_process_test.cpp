@@ -217,6 +217,15 @@ std::string many_labels() {
   for (std::size_t i = 0; labels.size() < kCostly; ++i) labels += text("\"%zx\":\"\",", i);
   return in_labels("{" + labels + "\"a\":0}");
 }
+std::string members_of_members() {
+  std::string members;
+  for (std::size_t i = 0; i < 1'000; ++i) members += text("\"%03zx\":{},", i);
+  members.back() = '}';
+  std::string element;
+  for (std::size_t i = 0; i < 1'000; ++i) element += text("\"%03zx\":{", i) + members + ",";
+  element.back() = '}';
+  return R"({"version":"3","alerts":[{)" + element + "]}";
+}
 std::string one_value(const std::string& value) { return R"({"version":"3","x":)" + value + "}"; }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -225,7 +234,7 @@ INSTANTIATE_TEST_SUITE_P(
         Costly{"EmptyAlerts", [] { return in_alerts(repeated("{},", kCostly)); }},
         Costly{"ListsInAlerts", [] { return in_alerts(repeated("[],", kCostly)); }},
         Costly{"ListsInLabels", [] { return in_labels("[" + repeated("[],", kCostly) + "0]"); }},
-        Costly{"ManyLabels", many_labels},
+        Costly{"ManyLabels", many_labels}, Costly{"MembersOfMembers", members_of_members},
         Costly{"OneText", [] { return one_value("\"" + repeated("a", kMost - 40) + "\""); }},
         Costly{"OneNumber", [] { return one_value(repeated("1", kMost - 40)); }},
         Costly{"Whitespace", [] { return one_value(repeated(" ", kMost - 40) + "0"); }}),

@@ -199,6 +199,25 @@ TEST(ParseJsonList, CountsWhatItDoesNotKeep) {
   EXPECT_EQ(kind_of(R"({"x":[{"a":1,"b":2}]})", {.max_members = 1}), ErrorKind::kTooLarge);
 }
 
+// Small members of members would need twenty times their own bytes.
+TEST(ParseJsonList, KeepsAtMostSoManyMembersOfOneElement) {
+  const JsonList list{.key = "list", .on_element = [](const Json&) {}, .max_kept = 5};
+  const std::string one = R"({"a":{"x":{}},"b":{"x":"","y":1}})";
+
+  EXPECT_TRUE(parse_json_list(R"({"list":[)" + one + "," + one + "]}", {}, list));
+  const auto refused =
+      parse_json_list(R"({"list":[{"a":{"x":{}},"b":{"x":"","y":1,"z":2}}]})", {}, list);
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kTooLarge);
+  EXPECT_THAT(refused.error().message, HasSubstr("more than 5 members in one element"));
+}
+
+TEST(ParseJson, SaysNothingOfTheInputIfThatLooksLikeTheReason) {
+  const Error error = refusal_of("{\"x\":\"SECRET; expected LEAK");
+  EXPECT_THAT(error.message, Not(HasSubstr("LEAK"))) << error.message;
+}
+
 TEST(DumpJson, ReplacesInvalidUtf8InsteadOfThrowing) {
   EXPECT_EQ(dump_json(Json{{"a", "x\xff"}}), "{\"a\":\"x\xef\xbf\xbd\"}");
 }
