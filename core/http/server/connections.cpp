@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "core/runtime/clock.h"
 
@@ -68,9 +69,13 @@ bool Connections::learn_socket(Connection& connection, const Endpoint& peer) {
     }
   }
   // Others wait for the mutex, and this takes a while.
-  const int descriptor = find_accepted_socket(listeners, peer);
+  const std::optional<int> descriptor = find_accepted_socket(listeners, peer);
   const std::lock_guard lock(mutex_);
-  connection.learn_socket(peer, descriptor);
+  if (!descriptor) {
+    connection.cut();
+    return false;
+  }
+  connection.learn_socket(peer, *descriptor);
   if (is_stopping()) connection.shut(SHUT_RDWR);
   return true;
 }

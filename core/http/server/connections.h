@@ -35,8 +35,8 @@ class Connections {
   [[nodiscard]] Connection* open();
   // A TLS handshake begins: a worker is taken by a connection that may never be open().
   void expect();
-  // The first time a connection's peer is known. False: it was cut to make room. A connection that
-  // comes after stop() is shut.
+  // The first time a connection's peer is known. False: it was cut to make room, or its socket
+  // looks like that of another. A connection that comes after stop() is shut.
   bool learn_socket(Connection& connection, const Endpoint& peer);
   void close(Connection* connection);  // before its descriptor is closed
 

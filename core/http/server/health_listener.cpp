@@ -137,7 +137,7 @@ class HealthListener::Impl {
       wait();
       const auto now = SystemClock().steady();
       serve_clients(now);
-      for (const Descriptor& listener : listeners_) accept_from(listener, now);
+      for (const Descriptor& listener : listeners_) accept_from(listener);
     }
   }
 
@@ -167,7 +167,7 @@ class HealthListener::Impl {
     std::erase_if(clients_, [](const auto& one) { return one.second.empty(); });
   }
 
-  void accept_from(const Descriptor& listener, Steady now) {
+  void accept_from(const Descriptor& listener) {
     for (int i = 0; i < kAcceptedAtOnce; ++i) {
       sockaddr_storage from{};
       socklen_t size = sizeof from;
@@ -180,8 +180,9 @@ class HealthListener::Impl {
         if (why == EAGAIN || why == EWOULDBLOCK || is_paused_) return;
         continue;
       }
-      // A probe comes with its head, and is answered at once.
-      Client client{std::move(taken), now + options_.head_timeout, {}};
+      // A probe comes with its head, and is answered at once. Each has a time of its own, which
+      // says which is the oldest.
+      Client client{std::move(taken), SystemClock().steady() + options_.head_timeout, {}};
       const std::string peer = read_endpoint(from).address;
       if (!keeps_waiting(client, peer)) continue;
       make_room_for(peer);
@@ -244,10 +245,12 @@ class HealthListener::Impl {
     }
   }
 
-  // The peer that has most connections loses its oldest. False where there is none.
+  // The peer that has most connections loses its oldest; of several such peers, the one whose
+  // oldest has waited longest. False if there is no connection.
   bool make_room() {
-    const auto most =
-        std::ranges::max_element(clients_, {}, [](const auto& one) { return one.second.size(); });
+    const auto most = std::ranges::max_element(clients_, {}, [](const auto& one) {
+      return std::pair(one.second.size(), -one.second.front().deadline.time_since_epoch());
+    });
     if (most == clients_.end()) return false;
     drop_oldest(most);
     return true;

@@ -109,21 +109,28 @@ std::vector<AcceptedSocket> find_accepted_sockets(const std::vector<ListeningSoc
   return found;
 }
 
-int find_accepted_socket(const std::vector<ListeningSocket>& listeners, const Endpoint& peer) {
+std::optional<int> find_accepted_socket(const std::vector<ListeningSocket>& listeners,
+                                        const Endpoint& peer) {
+  std::vector<int> found;
+  const auto visit = [&](int descriptor) {
+    if (endpoint_of(descriptor, get_peer) == peer && is_accepted(listeners, descriptor))
+      found.push_back(descriptor);
+  };
   // Descriptors are small numbers in general: those that are not open cost little.
-  for (int descriptor = 0; descriptor < kSmallDescriptors; ++descriptor) {
-    if (endpoint_of(descriptor, get_peer) == peer && is_accepted(listeners, descriptor)) {
-      return descriptor;
-    }
-  }
-  for (const AcceptedSocket& socket : find_accepted_sockets(listeners)) {
-    if (socket.peer == peer) return socket.descriptor;
-  }
-  return -1;
+  for (int descriptor = 0; descriptor < kSmallDescriptors; ++descriptor) visit(descriptor);
+  if (found.empty()) visit_descriptors(visit);
+  if (found.empty()) return -1;
+  // The same local end is the same socket: another thread may hold a copy for a moment.
+  const auto local = endpoint_of(found.front(), get_local);
+  const bool is_one = std::ranges::all_of(
+      found, [&](int descriptor) { return endpoint_of(descriptor, get_local) == local; });
+  return is_one ? std::optional(found.front()) : std::nullopt;
 }
 
 void shut_accepted_socket(const AcceptedSocket& socket, int how) {
-  const int copy = fcntl(socket.descriptor, F_DUPFD_CLOEXEC, 0);
+  // Among the large numbers nothing takes the copy for the socket.
+  int copy = fcntl(socket.descriptor, F_DUPFD_CLOEXEC, kSmallDescriptors);
+  if (copy < 0) copy = fcntl(socket.descriptor, F_DUPFD_CLOEXEC, 0);
   if (copy < 0) return;
   if (endpoint_of(copy, get_peer) == socket.peer) shutdown(copy, how);
   close(copy);

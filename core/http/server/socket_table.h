@@ -7,6 +7,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,9 +39,11 @@ struct AcceptedSocket {
 [[nodiscard]] std::vector<AcceptedSocket> find_accepted_sockets(
     const std::vector<ListeningSocket>& listeners);
 
-// The one of that peer, which is quicker than to find all; -1 where there is none.
-[[nodiscard]] int find_accepted_socket(const std::vector<ListeningSocket>& listeners,
-                                       const Endpoint& peer);
+// The one of that peer, which is quicker than to find all; -1 if there is none. Nullopt if there
+// are several: a client may connect to two addresses of this machine from one port of its own, and
+// the answer to one connection must not be written to the other.
+[[nodiscard]] std::optional<int> find_accepted_socket(const std::vector<ListeningSocket>& listeners,
+                                                      const Endpoint& peer);
 
 // shutdown(2) of a socket that belongs to somebody else. Safe against its descriptor being closed
 // and reused meanwhile: works on a duplicate and only if that still has the same peer.

@@ -134,6 +134,22 @@ TEST(FullServer, SparesARequestAtWork) {
   EXPECT_EQ(worker.read_response().body, "done");
 }
 
+// To the server, connections from one port to two addresses of its machine look alike.
+TEST(FullServer, ClosesAConnectionThatItCannotTellFromAnother) {
+  ServerOptions options = patient_options();
+  options.listen_addresses = {"0.0.0.0:0"};
+  const TestServer server(routes(), options);
+  RawSocket first(server.port());
+  RawSocket second(server.port(), "127.0.0.2", kOne, first.own_port());
+  ASSERT_EQ(second.own_port(), first.own_port());
+
+  second.send(kWhole);
+  EXPECT_TRUE(second.is_closed_within());
+  first.send(kWhole);
+  EXPECT_EQ(first.read_response().status, 200);
+  EXPECT_TRUE(first.read_all(std::chrono::milliseconds(50)).empty());
+}
+
 // A client that asks without a pause would keep its worker.
 TEST(FullServer, KeepsNoConnectionThatIsNeverIdle) {
   const TestServer server(routes(), patient_options());

@@ -111,6 +111,22 @@ TEST(HealthListener, LetsThePeerWithMostConnectionsLoseItsOldest) {
   }
 }
 
+// A probe comes with its head, and silent connections from as many addresses have waited longer.
+TEST(HealthListener, LetsTheOldestGoIfEachPeerHasOne) {
+  HealthOptions options = on_loopback();
+  options.max_connections = 2;
+  const auto listener = started(options);
+  const int port = listener->ports().front();
+  RawSocket oldest(port, "127.0.0.1", "127.0.0.3");
+  RawSocket second(port, "127.0.0.1", "127.0.0.1");
+  RawSocket third(port, "127.0.0.1", "127.0.0.2");
+  EXPECT_TRUE(oldest.is_closed_within());
+  for (RawSocket* one : {&second, &third}) {
+    one->send("GET /healthz HTTP/1.1\r\n\r\n");
+    EXPECT_EQ(one->read_response().status, 200);
+  }
+}
+
 TEST(HealthListener, BoundsTheConnectionsOfAPeer) {
   HealthOptions options = on_loopback();
   options.max_connections_of_peer = 2;

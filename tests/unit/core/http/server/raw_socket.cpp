@@ -23,10 +23,12 @@ sockaddr_in v4_address(const std::string& address, int port) {
   return made;
 }
 
-int connect_v4(const std::string& address, int port, const std::string& own) {
-  const sockaddr_in source = v4_address(own, 0);
+int connect_v4(const std::string& address, int port, const std::string& own, int own_port) {
+  const sockaddr_in source = v4_address(own, own_port);
   const sockaddr_in target = v4_address(address, port);
   const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int on = 1;
+  setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   bind(descriptor, reinterpret_cast<const sockaddr*>(&source), sizeof source);
   const int done = connect(descriptor, reinterpret_cast<const sockaddr*>(&target), sizeof target);
   return done == 0 ? descriptor : -1;
@@ -40,8 +42,15 @@ std::size_t length_in(std::string_view head) {
 
 }  // namespace
 
-RawSocket::RawSocket(int port, const std::string& address, const std::string& own)
-    : descriptor_(connect_v4(address, port, own)) {}
+RawSocket::RawSocket(int port, const std::string& address, const std::string& own, int own_port)
+    : descriptor_(connect_v4(address, port, own, own_port)) {}
+
+int RawSocket::own_port() const {
+  sockaddr_in own{};
+  socklen_t size = sizeof own;
+  getsockname(descriptor_, reinterpret_cast<sockaddr*>(&own), &size);
+  return ntohs(own.sin_port);
+}
 
 RawSocket::~RawSocket() { close(); }
 

@@ -24,13 +24,14 @@ class RawSocket {
  public:
   using Milliseconds = std::chrono::milliseconds;
 
-  // `own`: the address that it comes from.
+  // `own`: the address that it comes from; `own_port` 0: a free one.
   explicit RawSocket(int port, const std::string& address = "127.0.0.1",
-                     const std::string& own = "127.0.0.1");
+                     const std::string& own = "127.0.0.1", int own_port = 0);
   ~RawSocket();
   RawSocket(const RawSocket&) = delete;
   RawSocket& operator=(const RawSocket&) = delete;
 
+  [[nodiscard]] int own_port() const;
   bool send(std::string_view bytes);
   // Up to the end of a response with Content-Length; until_close for others.
   RawResponse read_response(Milliseconds limit = support::kGenerous, bool has_body = true);

@@ -168,13 +168,15 @@ TEST(Server, SendsLargeBodiesWhole) {
   EXPECT_EQ(send(get_request(server.url("/large"))).body, large);
 }
 
+// Fewer than make a server cut those of one address: room_test.cpp.
 TEST(Server, ServesManyClientsAtOnce) {
+  constexpr int kClients = 50;
   const TestServer server({get_route("/metrics", std::string(100'000, 'x')), echo_route()});
   CurlClient client;
   std::atomic<int> good = 0;
   {
     std::vector<std::jthread> threads;
-    for (int i = 0; i < 80; ++i) {
+    for (int i = 0; i < kClients; ++i) {
       threads.emplace_back([&, i] {
         const std::string body(static_cast<std::size_t>(i) * 100, 'y');
         auto scrape = get_request(server.url("/metrics"));
@@ -186,7 +188,7 @@ TEST(Server, ServesManyClientsAtOnce) {
       });
     }
   }
-  EXPECT_EQ(good, 80);
+  EXPECT_EQ(good, kClients);
 }
 
 std::string why_no_ipv6() {
