@@ -1,5 +1,8 @@
 #include "core/xid/parser.h"
 
+#include <algorithm>
+#include <array>
+
 #include "core/xid/amdgpu.h"
 #include "core/xid/host.h"
 #include "core/xid/nvrm.h"
@@ -23,14 +26,36 @@ std::optional<Event> parse_peermem(std::string_view message) {
   return event;
 }
 
-// `FILE: NAME: potentially unexpected fatal signal 11.` (kernel.print-fatal-signals) begins with a
-// name of up to 255 bytes. A driver's message ends otherwise.
-bool is_of_a_fatal_signal(std::string_view message) {
-  constexpr std::string_view kBefore = ": potentially unexpected fatal signal ";
-  if (!message.ends_with('.')) return false;
-  message.remove_suffix(1);
+// The kernel's messages that begin with a long text that a process chooses end so; a driver's never
+// does. '#' is a number.
+constexpr std::array<std::string_view, 4> kEndingsBehindChosenTexts{
+    // kernel/signal.c (kernel.print-fatal-signals): the name of a program, up to 255 bytes.
+    ": potentially unexpected fatal signal #.",
+    // fs/super.c: the source of a mount, up to 4 KiB.
+    ": Can't lookup blockdev",
+    ": Can't open blockdev",
+    // fs/super.c: the name of a block device.
+    ": Can't mount, would change RO state",
+};
+
+// The kernel cuts what is longer than a record (kernel/printk/printk.c: 975 bytes in Linux 5.15,
+// 1023 since), with the ending that tells whose it is. A driver's message has a few hundred.
+constexpr std::size_t kMostBytes = 960;
+
+bool ends_as(std::string_view message, std::string_view ending) {
+  const auto number = ending.find('#');
+  if (number == std::string_view::npos) return message.ends_with(ending);
+  const std::string_view behind = ending.substr(number + 1);
+  if (!message.ends_with(behind)) return false;
+  message.remove_suffix(behind.size());
   while (!message.empty() && is_digit(message.back())) message.remove_suffix(1);
-  return message.ends_with(kBefore);
+  return message.ends_with(ending.substr(0, number));
+}
+
+bool may_begin_with_a_chosen_text(std::string_view message) {
+  return message.size() >= kMostBytes ||
+         std::ranges::any_of(kEndingsBehindChosenTexts,
+                             [&](std::string_view ending) { return ends_as(message, ending); });
 }
 
 std::optional<Event> parse_known(std::string_view message) {
@@ -51,7 +76,7 @@ std::optional<Event> parse_known(std::string_view message) {
 }  // namespace
 
 std::optional<Event> parse_message(std::string_view message) {
-  return is_of_a_fatal_signal(message) ? std::nullopt : parse_known(message);
+  return may_begin_with_a_chosen_text(message) ? std::nullopt : parse_known(message);
 }
 
 bool is_of_packet_filter(std::string_view message) {

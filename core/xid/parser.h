@@ -2,9 +2,10 @@
 // a record into several lines, RecordJoiner (joiner.h) puts them together before. Headers of text
 // logs are read in prefix.cpp. Hot path: no allocation for a line that is not ours.
 //
-// A process chooses its own name and that of its program, and the kernel prints both. So a message
-// counts by its beginning and by the shape that the driver gives it, and nothing is searched for in
-// the middle of one (tests/testdata/kernel_log/chosen_names.txt has what prints such names).
+// A process chooses its own name, that of its program and the source of a mount, and the kernel
+// prints them all. So a message counts by its beginning and by the shape that the driver gives it,
+// and nothing is searched for in the middle of one (tests/testdata/kernel_log/chosen_names.txt has
+// what prints such names).
 #pragma once
 
 #include <optional>

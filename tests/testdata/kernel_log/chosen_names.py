@@ -4,7 +4,9 @@
 Reads kernel source archives (linux-source-*.deb of Debian and Ubuntu, linux-*.tar.xz) and writes
 one line for each message: the versions that have it, a tab, and the message, with what pr_fmt puts
 before it. {comm} is where a process's name is printed (at most 15 bytes), {file} that of a file (at
-most 255); any other conversion became a digit or a letter.
+most 255), the source of a mount, or the value of an option of it; any other conversion became a
+digit or a letter. Names of options are left out: those that a message begins with are the file
+system's own.
 
     tests/testdata/kernel_log/chosen_names.py ARCHIVE... > tests/testdata/kernel_log/chosen_names.txt
 """
@@ -17,8 +19,9 @@ import tarfile
 # Not on machines that have GPUs of a data centre; and aufs, whose Makefile defines pr_fmt.
 LEFT_OUT = re.compile(r"/(arch/(?!x86/|arm64/)[^/]+|Documentation|tools|samples|scripts|drivers/(staging|media|usb|input)|sound|fs/aufs|ubuntu/aufs)/")
 CALL = re.compile(r"\b((?:v?printk\w*|_printk|pr_\w+|dev_\w+|pci_\w+|netdev_\w+|net_\w+_ratelimited|drm_\w+|DRM_\w+|"
-                  r"WARN\w*|panic|ext4_\w+|xfs_\w+|btrfs_\w+|audit_log\w*|die|oops|\w*[Pp]rintk\w*|nfs\w*|fs_\w+|\w*_warn\w*|\w*_err\w*|\w*_info\w*|\w*_notice\w*))\s*\(")
-CHOSEN = re.compile(r"->comm\b|\bcomm\b|%p[Dd]\d?|->d_name\.name|bprm->filename|bprm->interp|->d_iname")
+                  r"WARN\w*|panic|ext4_\w+|xfs_\w+|btrfs_\w+|audit_log\w*|die|oops|\w*[Pp]rintk\w*|nfs\w*|fs_\w+|(?:error|warn|info|inval)fc?|\w*_warn\w*|\w*_err\w*|\w*_info\w*|\w*_notice\w*))\s*\(")
+CHOSEN = re.compile(r"->comm\b|\bcomm\b|%p[Dd]\d?|->d_name\.name|bprm->filename|bprm->interp|->d_iname|"
+                    r"\bfc->source\b|->mnt_devname\b|\bparam->string\b")
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 PR_FMT = re.compile(r"#\s*define\s+pr_fmt\(\w+\)\s+(.*)")
 NOT_A_LOG = re.compile(r"^(pr_fmt|panic_on\w*|die_\w+|audit_log_(?!error)\w*|\w*seq_printf|pci_(read|write)\w*|drm_(mode|syncobj|gem|sched_job)_\w*)$")

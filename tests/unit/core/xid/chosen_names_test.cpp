@@ -75,6 +75,7 @@ TEST(ChosenNames, AreThoseOfManyMessagesOfFourKernels) {
   const std::set<std::string> all(templates.begin(), templates.end());
   EXPECT_TRUE(all.contains("{comm}[1]: segfault at 1 ip 1 sp 1 error 1"));
   EXPECT_TRUE(all.contains("process '{file}' started with executable stack"));
+  EXPECT_TRUE(all.contains("{file}: Can't lookup blockdev"));
 }
 
 TEST(ChosenNames, MakeNoEventWhateverTheyAre) {
@@ -89,6 +90,24 @@ TEST(ChosenNames, MakeNoEventWhateverTheyAre) {
             test::with_names(one, comm, name.substr(std::min(comm.size(), name.size()))));
       }
       if (testing::Test::HasFailure()) return;
+    }
+  }
+}
+
+// fs/super.c prints the source of a mount first, which is as long as the mounter likes. The kernel
+// cuts such a message before the words that tell it.
+TEST(ChosenNames, OfAMountMakeNoEventHoweverLongTheyAre) {
+  constexpr std::size_t kShortestCut = 960, kLongestRecord = 1023;
+  for (const std::string_view ending :
+       {": Can't lookup blockdev", ": Can't open blockdev", ": Can't mount, would change RO state",
+        ": potentially unexpected fatal signal 11."}) {
+    for (const std::string& driver : messages_of_drivers()) {
+      ASSERT_FALSE(parse_message(driver + std::string(ending))) << driver << ending;
+      std::string padded = driver + std::string(kLongestRecord, ' ') + std::string(ending);
+      for (std::size_t size = kShortestCut; size <= kLongestRecord; ++size) {
+        padded.resize(kLongestRecord);
+        ASSERT_FALSE(parse_message(std::string_view(padded).substr(0, size))) << driver << size;
+      }
     }
   }
 }
