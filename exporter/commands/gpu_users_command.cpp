@@ -81,8 +81,9 @@ int run_gpu_users(const HostPaths& host, GpuUsersWish wish, std::ostream& out) {
   const Processes processes = list_processes(host);
   DeviceUsers users = list_gpu_users(host, processes);
   if (wish == GpuUsersWish::kRequireNone) {
-    std::erase_if(users.all,
-                  [](const DeviceUser& user) { return user.process.name == kOurExporter; });
+    std::erase_if(users.all, [&](const DeviceUser& user) {
+      return user.process.name == kOurExporter && is_of_root(host, user.process);
+    });
     users.is_complete &= sees_whole_node(processes);
   }
   out << gpu_users_text(users) << "\n";

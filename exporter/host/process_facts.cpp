@@ -1,4 +1,4 @@
-// What /proc says about one process: its limits and its cgroup.
+// What /proc says about one process: whose it is, its limits and its cgroup.
 #include <algorithm>
 #include <array>
 
@@ -15,9 +15,9 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 5> kRuntimes{"containerd-shim", "containerd", "crio",
                                                     "dockerd", "kubelet"};
 
-const Process* nearest_to_workloads(const Processes& processes) {
+const Process* nearest_to_workloads(const HostPaths& host, const Processes& processes) {
   for (const std::string_view name : kRuntimes) {
-    if (const Process* const process = processes.find(name)) return process;
+    if (const Process* const process = find_of_root(host, processes, name)) return process;
   }
   const auto first = std::ranges::find(processes.all, 1, &Process::pid);
   return first == processes.all.end() ? nullptr : &*first;
@@ -40,8 +40,16 @@ bool is_uid_character(char c) {
 
 }  // namespace
 
+// proc(5): `Uid:` with the real, the effective, the saved and the file system's. The first line has
+// the name, with its line breaks escaped.
+bool is_of_root(const HostPaths& host, const Process& process) {
+  constexpr std::size_t kMaxBytes = 65536;
+  const auto status = read_attribute(host.proc / std::to_string(process.pid) / "status", kMaxBytes);
+  return status && status->contains("\nUid:\t0\t0\t");
+}
+
 Result<MemoryLockLimit> workload_memory_lock(const HostPaths& host, const Processes& processes) {
-  const Process* const process = nearest_to_workloads(processes);
+  const Process* const process = nearest_to_workloads(host, processes);
   if (process == nullptr) {
     return fail(ErrorKind::kNotFound,
                 "no container runtime, kubelet or process 1 in " + host.proc.string());

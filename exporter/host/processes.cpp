@@ -1,7 +1,11 @@
 #include "exporter/host/processes.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
 #include <algorithm>
-#include <array>
+#include <cerrno>
 #include <set>
 #include <system_error>
 
@@ -42,8 +46,30 @@ std::string device_name(const fs::path& descriptor) {
   return at == std::string::npos ? std::string() : target.substr(at + kFolder.size());
 }
 
-void add_devices(const fs::path& folder, const Process& process, std::string_view prefix,
+struct OpenFile {
+  bool is_device = false;  // for characters
+  dev_t number = 0;
+};
+
+// nullopt: the kernel shows nothing of it. Asks no file system that a process may have mounted to
+// stall us.
+std::optional<OpenFile> look_at(const fs::path& path) {
+  struct statx file{};
+  if (::statx(AT_FDCWD, path.c_str(), AT_STATX_DONT_SYNC, STATX_TYPE, &file) != 0)
+    return std::nullopt;
+  return OpenFile{S_ISCHR(file.stx_mode), makedev(file.stx_rdev_major, file.stx_rdev_minor)};
+}
+
+// Any file can have a device's name, so the node's own device decides if the program sees it.
+bool is_device_of_node(const OpenFile& open, const fs::path& own_path) {
+  if (!open.is_device) return false;
+  const auto own = look_at(own_path);
+  return !own || !own->is_device || own->number == open.number;
+}
+
+void add_devices(const HostPaths& host, const Process& process, std::string_view prefix,
                  DeviceUsers& users) {
+  const fs::path folder = host.proc / std::to_string(process.pid) / "fd";
   std::error_code failed;
   if (!fs::exists(folder, failed) && !failed) return;  // it has ended meanwhile
   const Listing descriptors = list_folder(folder, kMaxDescriptors);
@@ -51,7 +77,10 @@ void add_devices(const fs::path& folder, const Process& process, std::string_vie
   std::set<std::string> devices;
   for (const std::string& name : descriptors.names) {
     std::string device = device_name(folder / name);
-    if (device.starts_with(prefix)) devices.insert(std::move(device));
+    if (!device.starts_with(prefix)) continue;
+    const auto open = look_at(folder / name);
+    users.is_complete = users.is_complete && open;
+    if (open && is_device_of_node(*open, host.dev / device)) devices.insert(std::move(device));
   }
   for (const std::string& device : devices) users.all.push_back({process, device});
 }
@@ -61,6 +90,14 @@ void add_devices(const fs::path& folder, const Process& process, std::string_vie
 const Process* Processes::find(std::string_view name) const {
   const auto found = std::ranges::find(all, name.substr(0, kMaxNameBytes), &Process::name);
   return found == all.end() ? nullptr : &*found;
+}
+
+const Process* find_of_root(const HostPaths& host, const Processes& processes,
+                            std::string_view name) {
+  const auto found = std::ranges::find_if(processes.all, [&](const Process& process) {
+    return process.name == name.substr(0, kMaxNameBytes) && is_of_root(host, process);
+  });
+  return found == processes.all.end() ? nullptr : &*found;
 }
 
 Processes list_processes(const HostPaths& host) {
@@ -87,7 +124,7 @@ DeviceUsers list_device_users(const HostPaths& host, const Processes& processes,
   DeviceUsers users;
   users.is_complete = processes.is_complete;
   for (const Process& process : processes.all) {
-    add_devices(host.proc / std::to_string(process.pid) / "fd", process, prefix, users);
+    add_devices(host, process, prefix, users);
   }
   return users;
 }

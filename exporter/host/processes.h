@@ -26,11 +26,20 @@ struct Processes {
   // False where not all could be looked at: nobody can then say that one does not run.
   bool is_complete = true;
 
-  // The first of that name, as the kernel cuts it: "nv-fabricmanager" finds nv-fabricmanage.
+  // The first of that name, as the kernel cuts it: "nv-fabricmanager" finds nv-fabricmanage. Any
+  // process may have named itself so: find_of_root() is for all that something depends on.
   [[nodiscard]] const Process* find(std::string_view name) const;
 };
 
 [[nodiscard]] Processes list_processes(const HostPaths& host);
+
+// Whether it was started by root and runs as root: a name alone is any process's choice, and that
+// of a setuid program is the caller's. Root in a container without a user namespace is root too.
+[[nodiscard]] bool is_of_root(const HostPaths& host, const Process& process);
+
+// The first of that name that is root's: a program of the node's system.
+[[nodiscard]] const Process* find_of_root(const HostPaths& host, const Processes& processes,
+                                          std::string_view name);
 
 // Whether others can be seen at all: without hostPID a container sees itself only.
 [[nodiscard]] bool sees_whole_node(const Processes& processes);
@@ -47,6 +56,8 @@ struct DeviceUsers {
 };
 
 // Who has a device node open whose name starts with `prefix`, below /dev of its own container too.
+// Leaves out files with such a name: those that are not character devices, and devices other than
+// the node's own of that name.
 [[nodiscard]] DeviceUsers list_device_users(const HostPaths& host, const Processes& processes,
                                             std::string_view prefix);
 

@@ -63,7 +63,10 @@ class HostTree {
                         const std::string& initstate = "live");
   // Names are cut after 15 bytes, as the kernel does it.
   HostTree& with_process(std::int64_t pid, const std::string& name, char state = 'S');
-  HostTree& with_open_file(std::int64_t pid, const std::string& target);        // "/dev/nvidia-uvm"
+  // The real and the effective one; root's unless given.
+  HostTree& with_uids(std::int64_t pid, unsigned real, unsigned effective);
+  // A name in /dev, such as "/dev/nvidia-uvm", is a character device there.
+  HostTree& with_open_file(std::int64_t pid, const std::string& target);
   HostTree& with_memory_lock(std::int64_t pid, const std::string& soft_limit);  // or "unlimited"
   HostTree& with_cgroup(std::int64_t pid, const std::string& cgroup);
 

@@ -19,13 +19,25 @@ HostTree& HostTree::with_process(std::int64_t pid, const std::string& name, char
   write(folder_of(pid) + "/stat", std::to_string(pid) + " (" + cut + ") " + state +
                                       " 1 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 100 0 0\n");
   fs::create_directories(folder_ / (folder_of(pid) + "/fd"));
+  with_uids(pid, 0, 0);
   return with_memory_lock(pid, "8388608");
+}
+
+HostTree& HostTree::with_uids(std::int64_t pid, unsigned real, unsigned effective) {
+  const std::string uids = std::to_string(real) + "\t" + std::to_string(effective);
+  return write(folder_of(pid) + "/status", "Name:\tx\nUmask:\t0022\nState:\tS (sleeping)\nUid:\t" +
+                                               uids + "\t" + std::to_string(effective) + "\t" +
+                                               std::to_string(effective) + "\nGid:\t0\t0\t0\t0\n");
 }
 
 HostTree& HostTree::with_open_file(std::int64_t pid, const std::string& target) {
   const fs::path folder = folder_ / (folder_of(pid) + "/fd");
   const auto number = std::distance(fs::directory_iterator(folder), fs::directory_iterator());
-  return link(folder_of(pid) + "/fd/" + std::to_string(number), target);
+  const std::string descriptor = folder_of(pid) + "/fd/" + std::to_string(number);
+  if (!target.starts_with("/dev/")) return link(descriptor, target);
+  const std::string device = target.substr(1);
+  if (!fs::exists(folder_ / device)) link(device, "/dev/null");
+  return link(descriptor, (folder_ / device).string());
 }
 
 HostTree& HostTree::with_memory_lock(std::int64_t pid, const std::string& soft_limit) {

@@ -44,7 +44,7 @@ std::optional<std::string> mig_gpu(const Snapshot& snapshot) {
 std::optional<std::string> telemetry_reader(const HostPaths& host) {
   constexpr std::string_view kExporter = "dcgm-exporter";
   const Processes processes = list_processes(host);
-  const Process* const running = processes.find(kExporter);
+  const Process* const running = find_of_root(host, processes, kExporter);
   if (running == nullptr) return std::nullopt;
   return std::string(kExporter) + " runs (pid " + std::to_string(running->pid) + ")";
 }

@@ -96,7 +96,7 @@ Result<std::unique_ptr<DcgmEngine>> DcgmEngine::reach(const CheckContext& contex
   if (reached) return engine;
   if (reached.error().kind != ErrorKind::kUnavailable) return std::unexpected(reached.error());
   const Processes processes = list_processes(context.host);
-  if (const Process* const running = processes.find(kEngine)) {
+  if (const Process* const running = find_of_root(context.host, processes, kEngine)) {
     return fail(ErrorKind::kUnavailable,
                 "nv-hostengine runs (pid " + std::to_string(running->pid) +
                     "), but dcgmi cannot reach it from here: " + reached.error().message);
@@ -185,6 +185,8 @@ std::optional<std::string> obstacle(DcgmCheck::Level level, const CheckContext& 
 std::string what_is_left(const CheckContext& context) {
   const auto find_worker = [&]() -> std::optional<std::int64_t> {
     const Processes processes = list_processes(context.host);
+    // By its name alone: the engine may run it as a user of its own (--service-account), and
+    // nothing but these words comes of it.
     const Process* const worker = processes.find("nvvs");
     return worker == nullptr ? std::nullopt : std::optional(worker->pid);
   };

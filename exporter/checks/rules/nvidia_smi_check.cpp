@@ -81,35 +81,53 @@ std::string profile_text(const CheckContext& context) {
 
 constexpr std::string_view kUnifiedMemory = "nvidia-uvm";
 
-// Where the kernel itself has said Xid 159 in this boot.
-std::vector<std::string> gpus_with_xid_159(const State& state) {
-  std::vector<std::string> gpus;
+struct CoherentBusErrors {
+  std::vector<std::string> confirmed;  // by the driver's own event
+  std::vector<std::string> unconfirmed;
+};
+
+// The GPUs with an Xid 159. A finding of this check counts as measured, so a line alone makes none.
+CoherentBusErrors gpus_with_xid_159(const State& state) {
+  CoherentBusErrors gpus;
   for (const auto& [key, finding] : state.findings) {
-    if (finding.check == "xid" && finding.code == "159" && finding.severity != Severity::kNone &&
-        finding.evidence != Evidence::kUserSpace) {
-      gpus.push_back(finding.pci_bus_id);
-    }
+    const bool is_said = finding.check == "xid" && finding.code == "159" &&
+                         finding.severity != Severity::kNone &&
+                         finding.evidence == Evidence::kKernel;
+    if (!is_said) continue;
+    const bool is_confirmed = finding.confirmed_severity() != Severity::kNone;
+    (is_confirmed ? gpus.confirmed : gpus.unconfirmed).push_back(finding.pci_bus_id);
   }
   return gpus;
+}
+
+std::string without_witness(const std::vector<std::string>& gpus) {
+  std::string text;
+  for (const std::string& gpu : gpus) {
+    text += text.empty() ? "" : "; ";
+    text += "Xid 159 on " + gpu + " has no second witness: it asks for no reset";
+  }
+  return text;
 }
 
 // Whether Xid 159 asks for a reset does not stand in its line: it does where unified memory is in
 // use (the vendor's CHECK_UVM). What is unknown; empty where all is known.
 std::string judge_unified_memory(const CheckContext& context, FindingList& found) {
-  const auto gpus = gpus_with_xid_159(context.snapshot.state);
-  if (gpus.empty()) return {};
+  const CoherentBusErrors gpus = gpus_with_xid_159(context.snapshot.state);
+  std::string untold = without_witness(gpus.unconfirmed);
+  if (gpus.confirmed.empty()) return untold;
   const Processes processes = list_processes(context.host);
   const DeviceUsers users = list_device_users(context.host, processes, kUnifiedMemory);
   if (!users.all.empty()) {
     const Process& user = users.all.front().process;
-    for (const std::string& gpu : gpus) {
+    for (const std::string& gpu : gpus.confirmed) {
       found.add(Code::kXid159Uvm, gpu,
                 user.name + " (pid " + std::to_string(user.pid) + ") uses unified memory");
     }
-    return {};
+    return untold;
   }
-  if (users.is_complete && sees_whole_node(processes)) return {};
-  return "who uses unified memory cannot be seen from here (needs hostPID and root)";
+  if (users.is_complete && sees_whole_node(processes)) return untold;
+  return (untold.empty() ? "" : untold + "; ") +
+         "who uses unified memory cannot be seen from here (needs hostPID and root)";
 }
 
 class NvidiaSmiCheck final : public Check {

@@ -218,7 +218,7 @@ FabricManagerFacts fabric_manager_facts(const HostPaths& host) {
   facts.has_nvswitch = devices && std::ranges::any_of(*devices, is_nvswitch);
   if (!facts.has_nvswitch) return facts;
   const Processes processes = list_processes(host);
-  facts.is_running = processes.find("nv-fabricmanager") != nullptr;
+  facts.is_running = find_of_root(host, processes, "nv-fabricmanager") != nullptr;
   facts.can_see_processes = processes.is_complete && sees_whole_node(processes);
   return facts;
 }

@@ -87,6 +87,15 @@ TEST_F(DcgmCheckTest, SkipsWhenSomebodysEngineIsOutOfReach) {
   EXPECT_TRUE(node.tools.calls("nv-hostengine").empty());
 }
 
+TEST_F(DcgmCheckTest, StartsAnEngineBesideAProcessThatOnlyBearsItsName) {
+  node.tools.add("dcgmi", "discovery", {.needs = "engine"});
+  node.tools.add("dcgmi", "diag", {.output = kPassed, .needs = "engine"});
+  node.tools.add("nv-hostengine", "", {.hangs = true, .up = "engine"});
+  node.host.with_process(77, "nv-hostengine").with_uids(77, 65534, 65534);
+  const CheckOutcome outcome = run();
+  EXPECT_EQ(outcome.kind, Kind::kDone) << outcome.details;
+}
+
 TEST_F(DcgmCheckTest, StartsAnEngineAndEndsItAfterwards) {
   node.tools.add("dcgmi", "discovery", {.needs = "engine"});
   node.tools.add("dcgmi", "diag", {.output = kPassed, .needs = "engine"});
@@ -150,6 +159,9 @@ TEST_F(DcgmCheckTest, Check4StopsNobodysTelemetryAndSaysWhoIsInTheWay) {
   const CheckOutcome outcome = run_level_4();
   EXPECT_EQ(outcome.kind, Kind::kSkipped);
   EXPECT_THAT(outcome.details, HasSubstr("dcgm-exporter runs (pid 99)"));
+  node.host.with_uids(99, 65534, 65534);
+  EXPECT_EQ(run_level_4().kind, Kind::kDone) << "a process that only bears the name";
+  node.host.with_uids(99, 0, 0);
   node.settings.is_dcgm_l4_beside_telemetry = true;
   EXPECT_EQ(run_level_4().kind, Kind::kDone);
 }

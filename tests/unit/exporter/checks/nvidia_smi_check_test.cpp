@@ -125,7 +125,12 @@ class Xid159 : public NvidiaSmi {
  protected:
   Xid159() {
     bench_.node.kernel_has("xid", "159", Scenario::bus_id(2), Severity::kMonitor);
+    line().witness = "driver event";
+    line().witnessed = Severity::kMonitor;
     bench_.host.with_process(2, "kthreadd").with_process(100, "python");
+  }
+  Finding& line() {
+    return bench_.node.known.findings.at({"xid", "159", Scenario::bus_id(2), Evidence::kKernel});
   }
   void use_unified_memory() { bench_.host.with_open_file(100, "/dev/nvidia-uvm"); }
 };
@@ -143,6 +148,19 @@ TEST_F(Xid159, ResetsOnlyIfNvidiaUvmIsInUse) {
   // Not by the end of the program: the coherent bus is as it was until the reset.
   EXPECT_EQ(failed.findings[0].cleared_by, ClearedBy::kGpuReset);
   EXPECT_THAT(failed.details, HasSubstr("python (pid 100)"));
+}
+
+// One line, and any process that opens the device, would else drain and reset the node.
+TEST_F(Xid159, OfALineAloneAsksForNothing) {
+  use_unified_memory();
+  line().witness.clear();
+  line().witnessed = Severity::kNone;
+  const CheckResult watched = result();
+  EXPECT_EQ(watched.status, CheckStatus::kWarn);
+  EXPECT_EQ(watched.severity, Severity::kMonitor);
+  EXPECT_TRUE(watched.findings.empty());
+  EXPECT_THAT(watched.details,
+              HasSubstr("Xid 159 on " + Scenario::bus_id(2) + " has no second witness"));
 }
 
 // There it was watched for ever: the image had neither fuser nor lsof.

@@ -87,6 +87,14 @@ TEST_F(Topology, MigHasNoPeers) {
   EXPECT_EQ(codes_of(run()), "");
 }
 
+// Any process may call itself so.
+TEST_F(Topology, AFabricManagerThatIsNotRootsIsNone) {
+  bench_.host.with_uids(900, 65534, 65534);
+  EXPECT_EQ(severity_of(run(), "fabric_manager_down_completed"), Severity::kMonitor);
+  bench_.host.with_process(901, "nv-fabricmanager");
+  EXPECT_EQ(codes_of(run()), "");
+}
+
 // One GPU that hangs says nothing of its fabric; the seven others are in it.
 TEST_F(Topology, AFabricManagerThatIsDownBesideAHungGpuIsJudgedByTheOtherGpus) {
   bench_.host.remove("proc/900");

@@ -47,6 +47,9 @@ TEST(GpuUsers, RequireNoneButGpuwardsExporter) {
   EXPECT_EQ(run_gpu_users(node.paths(), GpuUsersWish::kRequireNone, out), 0);
 
   EXPECT_EQ(out.str(), "no process has a GPU open\n");
+  node.with_uids(99, 65534, 65534);
+  EXPECT_EQ(run_gpu_users(node.paths(), GpuUsersWish::kRequireNone, out), 1)
+      << "a process that only bears the name";
 }
 
 // As a container without hostPID: its own processes alone.

@@ -24,6 +24,29 @@ TEST(Processes, AreFoundByTheNameThatTheKernelCuts) {
   EXPECT_EQ(processes.find("nv-fabric"), nullptr);
 }
 
+// Any process names itself as it likes; the name of a setuid program is that of the link to it.
+TEST(Processes, OfRootAreNotThoseThatOnlyBearTheName) {
+  HostTree node;
+  node.with_process(50, "nv-fabricmanager").with_uids(50, 65534, 65534);
+  node.with_process(51, "nv-fabricmanager").with_uids(51, 1000, 0);
+  node.with_process(52, "nv-fabricmanager").with_uids(52, 0, 1000);
+  node.with_process(53, "nv-fabricmanager").remove("proc/53/status");
+  node.with_process(54, "nv-fabricmanager").write("proc/54/status", "Uid:\t0\t0\t0\t0\n");
+  node.with_process(55, "nv-fabricmanager").write("proc/55/status", "Name:\tx\nUid:\t0\n");
+  EXPECT_EQ(find_of_root(node.paths(), list_processes(node.paths()), "nv-fabricmanager"), nullptr);
+
+  node.with_process(4711, "nv-fabricmanager");
+  const Processes processes = list_processes(node.paths());
+  const Process* const found = find_of_root(node.paths(), processes, "nv-fabricmanager");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(*found, (Process{4711, "nv-fabricmanage"}));
+}
+
+TEST(Processes, OfRootAreKnownOnThisMachine) {
+  const Processes self{{{::getpid(), "this"}}, true};
+  EXPECT_EQ(find_of_root({}, self, "this") != nullptr, ::getuid() == 0 && ::geteuid() == 0);
+}
+
 TEST(Processes, ThatAreDeadDoNotRun) {
   HostTree node;
   node.with_process(4711, "nv-fabricmanager", 'Z');
@@ -64,6 +87,35 @@ TEST(DeviceUsers, AreThoseWhoHaveADeviceOpen) {
                                    DeviceUser{{100, "python"}, "nvidia0"}));
   EXPECT_THAT(list_device_users(node.paths(), processes, "nvidia-uvm").all,
               ElementsAre(DeviceUser{{100, "python"}, "nvidia-uvm"}));
+}
+
+// A tenant names its files as it likes.
+TEST(DeviceUsers, AreNotThoseOfAFileWithADevicesName) {
+  HostTree node;
+  node.write("t/dev/nvidia-uvm-mine", "").link("t/dev/nvidia-uvm", "/dev/zero");
+  node.link("dev/nvidia-uvm", "/dev/null").write("t/dev/nvidia-uvm-tools", "");
+  const auto in_tree = [&](const std::string& path) {
+    return (node.paths().dev.parent_path() / path).string();
+  };
+  node.with_process(100, "python").with_open_file(100, in_tree("t/dev/nvidia-uvm-mine"));
+  node.with_open_file(100, in_tree("t/dev/nvidia-uvm"));
+  node.with_open_file(100, in_tree("t/dev/nvidia-uvm-tools"));
+  const Processes processes = list_processes(node.paths());
+  const DeviceUsers users = list_device_users(node.paths(), processes, "nvidia-uvm");
+  EXPECT_THAT(users.all, ElementsAre());
+  EXPECT_TRUE(users.is_complete);
+  // A device whose node is in the container alone counts by its kind.
+  node.remove("dev/nvidia-uvm");
+  EXPECT_THAT(list_device_users(node.paths(), processes, "nvidia-uvm").all,
+              ElementsAre(DeviceUser{{100, "python"}, "nvidia-uvm"}));
+}
+
+TEST(DeviceUsers, AreNotAllKnownIfAFileHasEndedOrCannotBeLookedAt) {
+  HostTree node;
+  node.with_process(100, "python").with_open_file(100, "/nowhere/dev/nvidia0");
+  const Processes processes = list_processes(node.paths());
+  EXPECT_TRUE(list_device_users(node.paths(), processes, "kfd").is_complete);
+  EXPECT_FALSE(list_device_users(node.paths(), processes, "nvidia").is_complete);
 }
 
 TEST(DeviceUsers, AreNotAllKnownIfOneCannotBeLookedAt) {
@@ -111,6 +163,16 @@ TEST(MemoryLock, IsThatOfTheShimIfThereIsOne) {
   EXPECT_EQ(limit->process.pid, 70);
 }
 
+TEST(MemoryLock, IsNotThatOfAProcessThatOnlyBearsTheName) {
+  HostTree node;
+  node.with_process(50, "containerd-shim").with_memory_lock(50, "65536");
+  node.with_uids(50, 65534, 65534);
+  node.with_process(60, "containerd").with_memory_lock(60, "unlimited");
+  const auto limit = workload_memory_lock(node.paths(), list_processes(node.paths()));
+  ASSERT_TRUE(limit) << limit.error().message;
+  EXPECT_EQ(limit->process.pid, 60);
+}
+
 TEST(MemoryLock, IsThatOfTheFirstProcessIfNoRuntimeIsSeenAndSaysSo) {
   const HostTree node;
   const auto limit = workload_memory_lock(node.paths(), list_processes(node.paths()));
@@ -131,9 +193,9 @@ TEST(MemoryLock, IsAnErrorIfItCannotBeRead) {
   EXPECT_EQ(workload_memory_lock(node.paths(), {}).error().kind, ErrorKind::kNotFound);
 }
 
-TEST(MemoryLock, IsKnownOfThisProgram) {
-  const Processes self{{{::getpid(), "kubelet"}}, true};
-  EXPECT_TRUE(workload_memory_lock(HostPaths{}, self));
+TEST(MemoryLock, IsKnownOfThisMachinesFirstProcess) {
+  const Processes first{{{1, "systemd"}}, true};
+  EXPECT_TRUE(workload_memory_lock(HostPaths{}, first));
 }
 
 TEST(PodUid, IsReadFromEitherCgroupDriver) {
