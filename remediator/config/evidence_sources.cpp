@@ -41,7 +41,8 @@ EvidenceSources::EvidenceSources(EvidenceParts parts)
         PollOptions{.policy = &parts_.policy, .known = &parts_.view}, *alertmanager_, intake_,
         parts_.clock);
     poll_->start(parts_.on_error);
-    confirmed_ends_ = std::make_unique<ConfirmedEnds>(intake_, *poll_, &parts_.intake_observer);
+    confirmed_ends_ =
+        std::make_unique<ConfirmedEnds>(intake_, *poll_, parts_.clock, &parts_.intake_observer);
   }
   Intake& notified = confirmed_ends_ ? static_cast<Intake&>(*confirmed_ends_) : intake_;
   webhook_ = std::make_unique<AlertmanagerWebhook>(WebhookOptions{.policy = &parts_.policy},

@@ -2,10 +2,13 @@
 // Asked before every disruptive step; implemented by sources/alertmanager_poll.
 #pragma once
 
+#include <chrono>
+#include <map>
 #include <set>
 #include <string>
 
 #include "core/model/result.h"
+#include "core/model/severity.h"
 
 namespace gpuward::remediator {
 
@@ -13,11 +16,16 @@ namespace gpuward::remediator {
 class ActiveAlerts {
  public:
   virtual ~ActiveAlerts() = default;
-  // A few seconds old at most. An error where the source does not answer: then nobody knows whether
-  // an operator has silenced them.
-  [[nodiscard]] virtual Result<std::set<std::string>> fingerprints() = 0;
-  // Read afresh: all that fire, the silenced and inhibited ones too.
-  [[nodiscard]] virtual Result<std::set<std::string>> all_firing() = 0;
+  // The fingerprints of the node's alerts, each with the severity that its own labels ask for, a
+  // few seconds old at most. A sender of notifications chooses all of these three, so only those
+  // that the source itself says count. An error if the source does not answer: whether an operator
+  // has silenced them is then unknown.
+  [[nodiscard]] virtual Result<std::map<std::string, Severity>> active_on(
+      const std::string& node) = 0;
+  // The fingerprints of all that fire, the silenced and inhibited ones too, read afresh. An error
+  // if the source has not answered within `limit`.
+  [[nodiscard]] virtual Result<std::set<std::string>> all_firing(
+      std::chrono::milliseconds limit) = 0;
 };
 
 }  // namespace gpuward::remediator

@@ -97,6 +97,10 @@ Folded fold_firing(Remediation& remediation, const AlertSignal& signal, WallTime
     return {.change = Change::kNone, .ignored = Ignored::kLateRepeat};
   AlertEvidence next = *known;
   next.severity = std::max(known->severity, signal.severity);
+  // A sender of notifications chooses the fingerprint. An alert without the label of a drill is
+  // real.
+  next.drill = known->drill && signal.drill;
+  next.foreign = known->foreign && signal.foreign;
   const bool is_later = !known->firing() || (counts_by_latest_start(signal.fingerprint) &&
                                              is_comparable(signal.starts_at, now));
   if (is_anew && is_later) next.starts_at = signal.starts_at;

@@ -9,8 +9,9 @@
 #include "remediator/sources/alertmanager_alerts.h"
 
 namespace gpuward::remediator {
-
 namespace {
+
+using std::chrono::milliseconds;
 
 std::set<std::string> fingerprints_of(const std::vector<Alert>& alerts) {
   std::set<std::string> fingerprints;
@@ -51,7 +52,9 @@ void AlertmanagerPoll::run(const std::stop_token& stop) {
 }
 
 Status AlertmanagerPoll::round() {
-  auto alerts = read();
+  std::unique_lock lock(mutex_);
+  auto alerts = read(options_.read_within);
+  lock.unlock();
   if (!alerts) {
     absent_.forget();
     return std::unexpected(alerts.error());
@@ -68,15 +71,20 @@ Status AlertmanagerPoll::round() {
   return {};
 }
 
-Result<std::vector<Alert>> AlertmanagerPoll::read() {
-  const std::lock_guard lock(mutex_);
-  auto alerts = firing_.read(options_.read_within);
+Result<std::vector<Alert>> AlertmanagerPoll::read(milliseconds limit) {
+  const std::uint64_t number = ++begun_;
+  auto alerts = firing_.read(std::min(limit, options_.read_within));
   if (!alerts) return alerts;
-  known_.clear();
+  active_.clear();
+  SignalCollector collector(options_.policy);
   for (const Alert& alert : *alerts) {
-    if (!alert.is_suppressed) known_.insert(alert.fingerprint);
+    if (!alert.is_suppressed) collector.add(alert);
   }
+  for (AlertSignal& signal : collector.take().signals)
+    active_[signal.node].emplace(std::move(signal.fingerprint), signal.severity);
+  firing_now_ = fingerprints_of(*alerts);
   read_at_ = clock_.steady();
+  done_ = number;
   return alerts;
 }
 
@@ -89,21 +97,29 @@ std::vector<AlertSignal> AlertmanagerPoll::ended(const std::vector<Alert>& alert
   return absent_.ended(std::move(known), fingerprints_of(alerts), clock_);
 }
 
-Result<std::set<std::string>> AlertmanagerPoll::all_firing() {
-  const auto alerts = read();
-  if (!alerts) return std::unexpected(alerts.error());
-  return fingerprints_of(*alerts);
+Result<std::set<std::string>> AlertmanagerPoll::all_firing(milliseconds limit) {
+  const std::uint64_t before = begun_;
+  const Clock::Steady end = clock_.steady() + limit;
+  const std::unique_lock lock(mutex_, limit);
+  if (!lock)
+    return fail(ErrorKind::kTimeout, "another read of Alertmanager's alerts takes too long");
+  // A read that began after this call serves all that wait for one.
+  if (done_ > before) return firing_now_;
+  const auto left = std::chrono::floor<milliseconds>(end - clock_.steady());
+  if (left <= milliseconds(0))
+    return fail(ErrorKind::kTimeout, "no time is left to ask Alertmanager");
+  if (const auto alerts = read(left); !alerts) return std::unexpected(alerts.error());
+  return firing_now_;
 }
 
-Result<std::set<std::string>> AlertmanagerPoll::fingerprints() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (read_at_ && clock_.steady() - *read_at_ < options_.fresh_for) return known_;
-  }
-  const auto alerts = read();
-  if (!alerts) return std::unexpected(alerts.error());
+Result<std::map<std::string, Severity>> AlertmanagerPoll::active_on(const std::string& node) {
   const std::lock_guard lock(mutex_);
-  return known_;
+  if (!read_at_ || clock_.steady() - *read_at_ >= options_.fresh_for) {
+    if (const auto alerts = read(options_.read_within); !alerts)
+      return std::unexpected(alerts.error());
+  }
+  const auto found = active_.find(node);
+  return found == active_.end() ? std::map<std::string, Severity>() : found->second;
 }
 
 }  // namespace gpuward::remediator

@@ -3,8 +3,11 @@
 // not silenced right now: a silence is an operator's veto.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -50,12 +53,13 @@ class AlertmanagerPoll final : public ActiveAlerts {
   // One round; for the thread, or for whoever has not started it.
   [[nodiscard]] Status round();
 
-  [[nodiscard]] Result<std::set<std::string>> fingerprints() override;
-  [[nodiscard]] Result<std::set<std::string>> all_firing() override;
+  [[nodiscard]] Result<std::map<std::string, Severity>> active_on(const std::string& node) override;
+  [[nodiscard]] Result<std::set<std::string>> all_firing(std::chrono::milliseconds limit) override;
 
  private:
   void run(const std::stop_token& stop);
-  [[nodiscard]] Result<std::vector<Alert>> read();
+  // Under the mutex.
+  [[nodiscard]] Result<std::vector<Alert>> read(std::chrono::milliseconds limit);
   [[nodiscard]] std::vector<AlertSignal> ended(const std::vector<Alert>& alerts);
 
   PollOptions options_;
@@ -63,10 +67,13 @@ class AlertmanagerPoll final : public ActiveAlerts {
   Intake& intake_;
   Clock& clock_;
   std::function<void(const Error&)> on_error_;
-  std::mutex mutex_;  // held while reading: who comes meanwhile wants the same
+  std::timed_mutex mutex_;  // held while reading: callers that come meanwhile want the same
   std::optional<Clock::Steady> read_at_;
-  std::set<std::string> known_;
-  AbsentAlerts absent_;  // of the thread
+  std::map<std::string, std::map<std::string, Severity>> active_;  // by node
+  std::set<std::string> firing_now_;
+  std::atomic<std::uint64_t> begun_{0};  // reads; without the mutex
+  std::uint64_t done_ = 0;               // the number of the last one that was answered
+  AbsentAlerts absent_;                  // of the thread
   std::jthread thread_;
 };
 

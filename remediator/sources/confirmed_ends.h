@@ -1,7 +1,7 @@
-// Where there is an Alertmanager to ask, the end of an alert is taken in only where that knows of
-// it: anybody who reaches the webhook could say that an alert has ended. What is not confirmed is
-// ignored; the poll ends it once Alertmanager has it no more. Stands between the webhook and the
-// intake.
+// With --alertmanager.url, the webhook accepts the end of an alert only if Alertmanager confirms
+// it: a sender of notifications could say that any alert has ended. It ignores an end that is not
+// confirmed in time, and the poll ends the alert once Alertmanager has it no more. Between the
+// webhook and the intake.
 #pragma once
 
 #include <span>
@@ -13,9 +13,9 @@ namespace gpuward::remediator {
 
 class ConfirmedEnds final : public Intake {
  public:
-  // All must outlive it. `observer` hears of what is ignored; null: nobody does.
-  ConfirmedEnds(Intake& intake, ActiveAlerts& alerts, IntakeObserver* observer)
-      : intake_(intake), alerts_(alerts), observer_(observer) {}
+  // All must outlive it. `observer` hears of the ends that are ignored; may be null.
+  ConfirmedEnds(Intake& intake, ActiveAlerts& alerts, Clock& clock, IntakeObserver* observer)
+      : intake_(intake), alerts_(alerts), clock_(clock), observer_(observer) {}
 
   [[nodiscard]] Result<IntakeCounts> take(std::span<const AlertSignal> signals,
                                           Clock::Steady deadline) override;
@@ -23,6 +23,7 @@ class ConfirmedEnds final : public Intake {
  private:
   Intake& intake_;
   ActiveAlerts& alerts_;
+  Clock& clock_;
   IntakeObserver* observer_;
 };
 

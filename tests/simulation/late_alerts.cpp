@@ -125,7 +125,7 @@ bool LateAlerts::poll(std::vector<AlertSignal> known, const Deliver& deliver) {
     const std::string& fingerprint = signal.fingerprint;  // of Alertmanager: digits, no origin
     return fingerprint.size() != 16 || fingerprint.contains('.');
   });
-  const auto firing = alertmanager_.all_firing();
+  const auto firing = alertmanager_.all_firing(std::chrono::seconds(5));
   if (!firing) {
     absent_.forget();
     return false;

@@ -143,7 +143,8 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
   look_.identity = name + "#" + std::to_string(life);
   look_.who = std::move(name);
   if (outside.alerts != nullptr && !stage.is_off(Sabotage::kConfirmedEnds))
-    confirmed_ends_ = std::make_unique<ConfirmedEnds>(older_, *outside.alerts, nullptr);
+    confirmed_ends_ =
+        std::make_unique<ConfirmedEnds>(older_, *outside.alerts, stage.clock, nullptr);
   if (outside.places != nullptr)
     others_ = std::make_unique<OtherSources>(stage, *outside.places, view_, one_by_one_,
                                              credentials_, look_.identity, *outside.scrapes);

@@ -10,8 +10,8 @@ namespace gpuward::remediator::simulation {
 class Silences final : public ActiveAlerts {
  public:
   Silences(Stage& stage, const Fleet& fleet) : stage_(stage), fleet_(fleet) {}
-  [[nodiscard]] Result<std::set<std::string>> fingerprints() override;
-  [[nodiscard]] Result<std::set<std::string>> all_firing() override;
+  [[nodiscard]] Result<std::map<std::string, Severity>> active_on(const std::string& node) override;
+  [[nodiscard]] Result<std::set<std::string>> all_firing(std::chrono::milliseconds limit) override;
 
  private:
   Stage& stage_;

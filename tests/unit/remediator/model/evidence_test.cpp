@@ -46,6 +46,19 @@ AlertSignal drill(Severity severity, std::string fingerprint = "d1") {
   return signal;
 }
 
+// A sender of notifications may send a drill with the fingerprint of an alert that is yet to fire.
+TEST(Evidence, IsRealOnceTheSameAlertFiresWithoutTheLabelOfADrill) {
+  Remediation remediation;
+  fold(remediation, drill(Severity::kMonitor, "ab"), kStart);
+  ASSERT_TRUE(remediation.is_drill());
+
+  fold(remediation, firing(Severity::kReboot, "ab"), kStart + minutes(1));
+  EXPECT_FALSE(remediation.is_drill());
+
+  fold(remediation, drill(Severity::kMonitor, "ab"), kStart + minutes(2));
+  EXPECT_FALSE(remediation.is_drill());
+}
+
 TEST(Evidence, OfADrillAddsNothingToARealFault) {
   Remediation remediation;
   fold(remediation, firing(Severity::kReset), kStart);

@@ -13,6 +13,8 @@ namespace {
 
 using std::chrono::seconds;
 using ::testing::ElementsAre;
+using ::testing::Key;
+using ::testing::Pair;
 using ::testing::SizeIs;
 
 // What fires, and how often somebody has asked. Any thread.
@@ -133,8 +135,8 @@ TEST_F(AlertmanagerPollTest, TakesWhatIsSilencedOrInhibitedForNeitherFiringNorEn
   known.signals = {known_signal("00000000000000ab")};
   const auto poll = start();
 
-  EXPECT_THAT(*poll->fingerprints(), ElementsAre("00000000000000cd"));
-  EXPECT_THAT(*poll->all_firing(), ElementsAre("00000000000000ab", "00000000000000cd"));
+  EXPECT_THAT(*poll->active_on("gpu-01"), ElementsAre(Key("00000000000000cd")));
+  EXPECT_THAT(*poll->all_firing(seconds(1)), ElementsAre("00000000000000ab", "00000000000000cd"));
   const int before = firing.reads();
   EXPECT_TRUE(support::wait_until(
       [&] {
@@ -170,22 +172,23 @@ TEST_F(AlertmanagerPollTest, SaysWhatFiresNowWithOneReadForMany) {
   firing.set(std::vector<Alert>{an_alert("ab"), an_alert("cd")});
   const auto poll = start();
 
-  EXPECT_THAT(*poll->fingerprints(), ElementsAre("ab", "cd"));
-  EXPECT_THAT(*poll->fingerprints(), SizeIs(2));
+  EXPECT_THAT(*poll->active_on("gpu-01"),
+              ElementsAre(Pair("ab", Severity::kReboot), Pair("cd", Severity::kReboot)));
+  EXPECT_THAT(*poll->active_on("gpu-02"), SizeIs(0)) << "of another node";
   EXPECT_EQ(firing.reads(), 1);
   firing.set(std::vector<Alert>{});
   clock.advance(seconds(6));
 
-  EXPECT_THAT(*poll->fingerprints(), SizeIs(0));
+  EXPECT_THAT(*poll->active_on("gpu-01"), SizeIs(0));
 }
 
 TEST_F(AlertmanagerPollTest, DoesNotSayWhatItDoesNotKnow) {
   const auto poll = start();
-  ASSERT_TRUE(poll->fingerprints());
+  ASSERT_TRUE(poll->active_on("gpu-01"));
   firing.set(fail(ErrorKind::kTimeout, "no"));
   clock.advance(seconds(6));
 
-  EXPECT_FALSE(poll->fingerprints());
+  EXPECT_FALSE(poll->active_on("gpu-01"));
 }
 
 }  // namespace

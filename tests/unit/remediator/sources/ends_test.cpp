@@ -1,6 +1,8 @@
 // How ends of alerts that nobody says, or that somebody forges, are told from true ones.
 #include <gmock/gmock.h>
 
+#include <functional>
+
 #include "remediator/sources/absent_alerts.h"
 #include "remediator/sources/confirmed_ends.h"
 #include "tests/fakes/fake_clock.h"
@@ -8,6 +10,7 @@
 namespace gpuward::remediator {
 namespace {
 
+using std::chrono::milliseconds;
 using std::chrono::minutes;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -91,13 +94,19 @@ TEST(AbsentAlerts, BeginAnewWithAnAlertThatHasBegunAnew) {
 
 class FixedActive final : public ActiveAlerts {
  public:
-  Result<std::set<std::string>> fingerprints() override { return answer; }
-  Result<std::set<std::string>> all_firing() override {
+  Result<std::map<std::string, Severity>> active_on(const std::string&) override {
+    return std::map<std::string, Severity>();
+  }
+  Result<std::set<std::string>> all_firing(milliseconds limit) override {
     ++reads;
+    limits.push_back(limit);
+    if (before) before();
     return answer;
   }
   Result<std::set<std::string>> answer = std::set<std::string>{"ab"};
   int reads = 0;
+  std::vector<milliseconds> limits;
+  std::function<void()> before;
 };
 
 class ListIntake final : public Intake {
@@ -112,12 +121,13 @@ class ListIntake final : public Intake {
 TEST(ConfirmedEnds, IgnoreTheEndOfAnAlertThatAlertmanagerStillHas) {
   FixedActive active;
   ListIntake intake;
-  ConfirmedEnds ends(intake, active, nullptr);
+  fakes::FakeClock clock;
+  ConfirmedEnds ends(intake, active, clock, nullptr);
 
   const auto counts =
       ends.take(std::vector{signal_of("ab", false), signal_of("cd", false), signal_of("ab")}, {});
 
-  EXPECT_THAT(intake.taken, ElementsAre("cd", "ab"));
+  EXPECT_THAT(intake.taken, ElementsAre("ab", "cd"));
   EXPECT_EQ(counts->ignored, 1U);
   EXPECT_EQ(counts->accepted, 2U);
 }
@@ -126,17 +136,33 @@ TEST(ConfirmedEnds, IgnoreEveryEndWhileAlertmanagerDoesNotAnswer) {
   FixedActive active;
   active.answer = fail(ErrorKind::kTimeout, "no");
   ListIntake intake;
-  ConfirmedEnds ends(intake, active, nullptr);
+  fakes::FakeClock clock;
+  ConfirmedEnds ends(intake, active, clock, nullptr);
 
   EXPECT_TRUE(ends.take(std::vector{signal_of("cd", false), signal_of("ab")}, {}));
 
   EXPECT_THAT(intake.taken, ElementsAre("ab"));
 }
 
+// A slow Alertmanager delays ends, and no alert that fires.
+TEST(ConfirmedEnds, TakeWhatFiresFirstAndAskForHalfOfTheTimeThatIsLeft) {
+  FixedActive active;
+  ListIntake intake;
+  fakes::FakeClock clock;
+  ConfirmedEnds ends(intake, active, clock, nullptr);
+  active.before = [&] { EXPECT_THAT(intake.taken, ElementsAre("ab")); };
+
+  EXPECT_TRUE(ends.take(std::vector{signal_of("cd", false), signal_of("ab")},
+                        clock.steady() + milliseconds(900)));
+
+  EXPECT_THAT(active.limits, ElementsAre(milliseconds(450)));
+}
+
 TEST(ConfirmedEnds, AskNobodyIfNothingEnds) {
   FixedActive active;
   ListIntake intake;
-  ConfirmedEnds ends(intake, active, nullptr);
+  fakes::FakeClock clock;
+  ConfirmedEnds ends(intake, active, clock, nullptr);
 
   EXPECT_TRUE(ends.take(std::vector{signal_of("ab")}, {}));
 
