@@ -50,8 +50,15 @@ inline const std::string kJobNamespaceFact = "jobNamespace";
          kind == ErrorKind::kTooLarge;
 }
 
-// The fact of a verification: since when the node is healthy without a break.
+// The facts of a verification: since when the node is healthy without a break, and in which boot.
 inline const std::string kHealthySinceFact = "healthySince";
+inline const std::string kVerifiedBootFact = "verifiedBootID";
+
+// A verification says nothing of another boot.
+[[nodiscard]] inline bool is_verified_in(const StepRecord& record, const std::string& boot_id) {
+  return record.result == StepResult::kDone && !boot_id.empty() &&
+         value_at(record.facts, kVerifiedBootFact) == boot_id;
+}
 
 // The step's own facts stay as they are.
 [[nodiscard]] inline StepProgress progress_of(const StepRequest& request, StepResult result,

@@ -11,6 +11,31 @@ namespace {
 
 constexpr std::chrono::seconds kVerifyInterval{15};
 
+// When the node became Ready; nullopt: its condition does not say.
+std::optional<WallTime> ready_since(const kube::Node& node) {
+  const auto ready = std::ranges::find(node.conditions, "Ready", &kube::NodeCondition::type);
+  return ready == node.conditions.end() ? std::nullopt : ready->transition;
+}
+
+// A node that is maintained had no fault, and an alert that is only recorded does not keep it out.
+bool speaks_against(const StepRequest& request, const AlertEvidence& alert) {
+  const bool is_maintained = request.remediation.acted_severity() <= Severity::kMonitor;
+  return request.remediation.counts(alert) &&
+         (!is_maintained || alert.severity > Severity::kMonitor);
+}
+
+// An alert that fired and ended between two looks, a node that was not Ready, and another boot
+// break the soak, which restarts after them.
+WallTime unbroken_since(const StepRequest& request) {
+  if (fact_of(request, kVerifiedBootFact) != request.node.boot_id) return request.now;
+  WallTime since = healthy_since(request).value_or(request.now);
+  if (const auto ready = ready_since(request.node)) since = std::max(since, *ready);
+  for (const AlertEvidence& alert : request.remediation.alerts) {
+    if (alert.ended_at && speaks_against(request, alert)) since = std::max(since, *alert.ended_at);
+  }
+  return since;
+}
+
 }  // namespace
 
 Result<StepProgress> VerifyAction::begin(const StepRequest& request) { return watch(request); }
@@ -26,8 +51,9 @@ Result<StepProgress> VerifyAction::watch(const StepRequest& request) {
     progress.message = "not healthy yet: " + *why;
     return progress;
   }
-  const WallTime since = healthy_since(request).value_or(request.now);
+  const WallTime since = unbroken_since(request);
   progress.facts[kHealthySinceFact] = to_rfc3339_ms(since);
+  progress.facts[kVerifiedBootFact] = request.node.boot_id;
   progress.message = "healthy since " + to_rfc3339(since);
   if (request.now - since >= request.step.soak) progress.result = StepResult::kDone;
   return progress;
@@ -36,11 +62,8 @@ Result<StepProgress> VerifyAction::watch(const StepRequest& request) {
 std::optional<std::string> VerifyAction::objection(const StepRequest& request) {
   if (!is_ready(request.node)) return "the node is not Ready";
   const auto& alerts = request.remediation.alerts;
-  // A node that is maintained had no fault, and what is only recorded does not keep it out.
-  const bool is_maintained = request.remediation.acted_severity() <= Severity::kMonitor;
   const auto speaks = [&](const AlertEvidence& alert) {
-    return alert.firing() && request.remediation.counts(alert) &&
-           (!is_maintained || alert.severity > Severity::kMonitor);
+    return alert.firing() && speaks_against(request, alert);
   };
   if (const auto firing = std::ranges::find_if(alerts, speaks); firing != alerts.end())
     return "alert " + firing->alertname + " fires";

@@ -55,22 +55,6 @@ bool may_be_no_end(const Draft& draft) {
          draft.remediation.is_end_contested(draft.remediation.evidence_severity());
 }
 
-std::optional<std::string> report_objection(const Draft& draft) {
-  if (!*draft.inputs.report)
-    return "there is no health report: " + why_no_report(draft.inputs.report->error());
-  return objection_to(**draft.inputs.report, *draft.inputs.node,
-                      {.after = reason_ended_at(draft).value_or(draft.now),
-                       .max_age = draft.policy.return_to_service.max_report_age,
-                       .now = draft.now});
-}
-
-std::optional<std::string> dropped_objection(Draft& draft) {
-  if (!draft.remediation.may_have_dropped(draft.now)) return std::nullopt;
-  draft.decision.look_again = kLongestExclusionInterval;
-  return "more alerts fired than are kept: until " +
-         to_rfc3339(draft.remediation.dropped->at + kDroppedLast) + " they may fire still";
-}
-
 std::optional<Decision> lower_severity(Draft& draft) {
   if (!may_lower(draft)) return std::nullopt;
   const Severity raised = draft.remediation.evidence_severity();
@@ -106,8 +90,6 @@ Decision decide_ended(Draft& draft) {
   }
   const Phase phase = standing_phase(draft);
   const std::string rule = "return_to_service";
-  if (const auto why = dropped_objection(draft))
-    return conclude(draft, Verdict::kHold, phase, rule, "the alerts ended, but " + *why);
   if (!draft.policy.return_to_service.enabled) {
     return conclude(draft, Verdict::kHold, phase, rule,
                     "the alerts ended; the policy returns no nodes");
@@ -121,13 +103,9 @@ Decision decide_ended(Draft& draft) {
     return conclude(draft, Verdict::kHold, phase, rule,
                     "the alerts ended, but the node says: " + what);
   }
-  if (!draft.inputs.report) {
-    return conclude(draft, Verdict::kAskReport, phase, rule,
-                    "the alerts ended; is the node healthy?");
-  }
-  if (const auto why = report_objection(draft)) {
-    draft.decision.look_again = kReportInterval;
-    return conclude(draft, Verdict::kHold, phase, rule, "the alerts ended, but " + *why);
+  if (const auto gate = gate_before_return(draft)) {
+    draft.decision.look_again = gate->look_again;
+    return conclude(draft, gate->verdict, phase, rule, "the alerts ended, but " + gate->message);
   }
   return conclude(
       draft, Verdict::kRelease, Phase::kReleased, rule,

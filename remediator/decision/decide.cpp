@@ -368,7 +368,7 @@ Decision decide_standing(Draft& draft) {
         "healthy, or after gpuwardctl machine-replaced " +
             draft.remediation.node);
   }
-  const PlannedStep* next = next_step(plan, draft.remediation);
+  const PlannedStep* next = next_step(plan, draft.remediation, draft.inputs.node->boot_id);
   // For what the cloud has called off nothing more is put on the node.
   const bool is_put =
       taint_and_cordon_stand(draft, wanted) || is_called_off(draft.policy, draft.remediation);

@@ -56,9 +56,10 @@ struct DecisionInputs {
   std::string goes_first = {};                // open for the same node, and acts; empty: none
   std::string left_cordon = {};          // closed, and its cordon is on the node still; empty: none
   bool has_untainted_elsewhere = false;  // other nodes that failed a moment ago, not yet tainted
-  std::optional<Result<HealthReport>> report;           // asked for after kAskReport
-  bool can_ask_alerts = false;                          // there is an Alertmanager to ask
-  std::optional<Result<std::set<std::string>>> alerts;  // asked for after kAskAlerts
+  std::optional<Result<HealthReport>> report;  // asked for after kAskReport
+  bool can_ask_alerts = false;                 // there is an Alertmanager to ask
+  // The node's, by fingerprint; asked for after kAskAlerts.
+  std::optional<Result<std::map<std::string, Severity>>> alerts;
   bool can_ask_proofs = false;                       // something may prove that a machine is down
   std::optional<Result<MachineProofs>> proofs = {};  // asked for after kAskProofs
   bool can_ask_guard = false;                        // false: approvals are believed as they are

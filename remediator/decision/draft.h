@@ -1,6 +1,6 @@
 // A decision while it is made, and the parts of decide() that work on it: alerts_ended.cpp (after
-// the alerts ended), step_decisions.cpp (the steps after taint and cordon), replacement.cpp (a node
-// that is gone). Used inside decision/ alone.
+// the alerts ended), step_decisions.cpp (the steps after taint and cordon), give_back.cpp (before a
+// node returns), replacement.cpp (a node that is gone). Used inside decision/ alone.
 #pragma once
 
 #include <optional>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "remediator/decision/decide.h"
+#include "remediator/decision/step_gates.h"
 
 namespace gpuward::remediator {
 
@@ -45,14 +46,17 @@ std::optional<Decision> lower_severity(Draft& draft);
 // Whether the alerts may fire again at once, as after their end before. Not asked of a node that
 // has failed a diagnostic: that one stays held, and does not alternate between held and waiting.
 [[nodiscard]] bool may_be_no_end(const Draft& draft);
-// Why the report does not let the node return.
-[[nodiscard]] std::optional<std::string> report_objection(const Draft& draft);
-// Of alerts that are not kept nobody is told the end.
-std::optional<std::string> dropped_objection(Draft& draft);
 // The failed diagnostic that keeps the node: neither a restart nor a reset has come after it. Of a
 // node that is held, whose operator may be at work on it, only gpuward's own count. Null: none.
 [[nodiscard]] const StepRecord* diagnostic_in_the_way(const Draft& draft);
 [[nodiscard]] bool is_confirmed(const Draft& draft, Severity severity);
+
+// give_back.cpp
+// What keeps the node from going back into service now; nullopt: nothing. It rests on the Node and
+// on a report that were read for this decision, right before the Node is patched: a verification
+// may be of yesterday. Every way back asks it: return-to-service, the end of the alerts, the
+// policy's way_back, and machines that have come back.
+[[nodiscard]] std::optional<Gate> gate_before_return(const Draft& draft);
 
 // step_decisions.cpp
 Decision take_step(Draft& draft, const PlannedStep& step);

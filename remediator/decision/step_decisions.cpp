@@ -65,16 +65,14 @@ Decision return_by_way_back(Draft& draft, const PlannedStep& step) {
   const std::string rule = "way_back";
   draft.decision.look_again = kReportInterval;
   if (draft.remediation.any_firing()) return hold_exhausted(draft, passed + ", but an alert fires");
-  if (const auto why = dropped_objection(draft))
-    return hold_exhausted(draft, passed + ", but " + *why);
   if (Gate gate = ask_gate(draft, step); gate.verdict == Verdict::kHold)
     return wait_at(draft, std::move(gate));
-  draft.decision.look_again = kReportInterval;
-  if (!draft.inputs.report)
-    return conclude(draft, Verdict::kAskReport, Phase::kVerifying, rule, passed);
-  if (const auto objected = report_objection(draft))
-    return hold_exhausted(draft, passed + ", but " + *objected);
-  draft.decision.look_again.reset();
+  if (const auto gate = gate_before_return(draft)) {
+    draft.decision.look_again = gate->look_again;
+    if (gate->verdict == Verdict::kAskReport)
+      return conclude(draft, gate->verdict, Phase::kVerifying, rule, passed);
+    return hold_exhausted(draft, passed + ", but " + gate->message);
+  }
   return conclude(draft, Verdict::kRelease, Phase::kReleased, rule,
                   passed + " and a newer report of the same boot says that it is healthy");
 }
@@ -116,8 +114,9 @@ Decision restart_again(Draft& draft, const PlannedStep& step, const StepRecord& 
                                         : take_without_alerts(draft, step);
 }
 
-// It waits as any step does: the policy may want an operator's approval before a node goes back.
-Decision return_to_service(Draft& draft, const PlannedStep& step) {
+// Once the node was verified: the fault is back, or a failed diagnostic keeps the node. Nullopt:
+// neither.
+std::optional<Decision> not_healed(Draft& draft) {
   const bool is_maintained = is_maintenance(draft.policy, draft.remediation);
   if (!is_maintained && has_reason(draft)) return escalate(draft, "the alerts fire again");
   const bool is_due =
@@ -125,26 +124,21 @@ Decision return_to_service(Draft& draft, const PlannedStep& step) {
       (!has_reason(draft) && standing_announcements(draft.policy, draft.inputs).empty());
   // At another severity or of another plan, it may be, than the one that ends here.
   const StepRecord* failed = diagnostic_in_the_way(draft);
-  if (failed != nullptr && is_due) {
-    return hold_exhausted(
-        draft, failure_text(*failed) + ", and neither a restart nor a reset came before this step");
-  }
+  if (failed == nullptr || !is_due) return std::nullopt;
+  return hold_exhausted(
+      draft, failure_text(*failed) + ", and neither a restart nor a reset came before this step");
+}
+
+// It waits as any step does: the policy may want an operator's approval before a node goes back.
+Decision return_to_service(Draft& draft, const PlannedStep& step) {
+  if (auto first = not_healed(draft)) return *std::move(first);
   if (Gate gate = ask_gate(draft, step); gate.verdict == Verdict::kHold)
     return wait_at(draft, std::move(gate));
   const std::string rule = "step.return-to-service";
-  if (const auto why = dropped_objection(draft))
-    return conclude(draft, Verdict::kHold, Phase::kWaiting, rule,
-                    "return-to-service waits: " + *why);
-  // By then the verification may be long ago, or of another boot.
-  if (step.before != WaitBefore() || failed_diagnostic(draft.remediation) != nullptr) {
-    draft.decision.look_again = kReportInterval;
-    if (!draft.inputs.report)
-      return conclude(draft, Verdict::kAskReport, Phase::kWaiting, rule,
-                      "is the node still healthy?");
-    if (const auto why = report_objection(draft))
-      return conclude(draft, Verdict::kHold, Phase::kWaiting, rule,
-                      "return-to-service waits: " + *why);
-    draft.decision.look_again.reset();
+  if (const auto gate = gate_before_return(draft)) {
+    draft.decision.look_again = gate->look_again;
+    return conclude(draft, gate->verdict, Phase::kWaiting, rule,
+                    "return-to-service waits: " + gate->message);
   }
   return conclude(draft, Verdict::kRelease, Phase::kReleased, rule,
                   "the node was healthy long enough");
@@ -171,6 +165,11 @@ Decision take_step(Draft& draft, const PlannedStep& step) {
   if (record != nullptr && record->result == StepResult::kFailed)
     return after_failure(draft, step, *record);
   if (step.step == Step::kReturn) return return_to_service(draft, step);
+  const bool is_verified_before =
+      step.step == Step::kVerify && record != nullptr && record->result == StepResult::kDone;
+  if (is_verified_before) {  // in another boot
+    if (auto first = not_healed(draft)) return *std::move(first);
+  }
   // Nothing is taken away from a node that nobody complains about any more.
   if (is_disruptive(step.step) && !has_reason(draft)) return take_without_alerts(draft, step);
   return begin_step(draft, step);

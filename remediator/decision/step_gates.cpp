@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/runtime/clock.h"
+#include "remediator/actions/step_progress.h"
 #include "remediator/budgets/slot_claim.h"
 #include "remediator/decision/maintenance.h"
 #include "remediator/decision/way_back.h"
@@ -22,7 +23,8 @@ using std::chrono::seconds;
 // The longest time between two looks at a step whose time is known: an operator may change it.
 constexpr milliseconds kLongestGateInterval = std::chrono::minutes(1);
 
-bool is_behind_us(const StepRecord& record) {
+bool is_behind_us(const StepRecord& record, const std::string& boot_id) {
+  if (record.step == Step::kVerify) return is_verified_in(record, boot_id);
   if (record.result == StepResult::kDone) return true;
   return may_fail(record.step) && record.result == StepResult::kFailed;
 }
@@ -108,11 +110,13 @@ std::optional<Gate> alerts_before(const PlannedStep& step, const DecisionInputs&
     return ask;
   }
   if (!*inputs.alerts) return shut("guard.alertmanager", "Alertmanager does not answer");
-  const std::set<std::string>& active = **inputs.alerts;
+  const std::map<std::string, Severity>& active = **inputs.alerts;
   const auto speaks = [&](const AlertEvidence& alert) {
-    return (alert.firing() || alert.contested) && !inputs.remediation.is_drill_beside(alert) &&
-           alert.severity >= inputs.remediation.evidence_severity() &&
-           active.contains(std::string(without_origin(alert.fingerprint)));
+    if ((!alert.firing() && !alert.contested) || inputs.remediation.is_drill_beside(alert))
+      return false;
+    const auto said = active.find(std::string(without_origin(alert.fingerprint)));
+    return said != active.end() &&
+           std::min(said->second, alert.severity) >= inputs.remediation.evidence_severity();
   };
   if (std::ranges::any_of(inputs.remediation.alerts, speaks)) return std::nullopt;
   return shut("guard.silence", "Alertmanager has no unsilenced alert of severity " +
@@ -238,11 +242,12 @@ const StepRecord* counting_record(const Remediation& remediation, Step step) {
   return is_its && remediation.counts(*record) ? record : nullptr;
 }
 
-const PlannedStep* next_step(const std::vector<PlannedStep>& plan, const Remediation& remediation) {
+const PlannedStep* next_step(const std::vector<PlannedStep>& plan, const Remediation& remediation,
+                             const std::string& boot_id) {
   for (const PlannedStep& step : plan) {
     if (is_taint_or_cordon(step.step)) continue;
     const StepRecord* record = counting_record(remediation, step.step);
-    if (record == nullptr || !is_behind_us(*record)) return &step;
+    if (record == nullptr || !is_behind_us(*record, boot_id)) return &step;
   }
   return nullptr;
 }

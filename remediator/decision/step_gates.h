@@ -17,9 +17,10 @@ namespace gpuward::remediator {
 [[nodiscard]] const StepRecord* counting_record(const Remediation& remediation, Step step);
 
 // The step after taint and cordon that is not done yet; null where all are. Evidence that could not
-// be collected counts as done.
+// be collected counts as done, and a verification in another boot than `boot_id` does not.
 [[nodiscard]] const PlannedStep* next_step(const std::vector<PlannedStep>& plan,
-                                           const Remediation& remediation);
+                                           const Remediation& remediation,
+                                           const std::string& boot_id);
 
 // Intended or running.
 [[nodiscard]] bool is_under_way(const StepRecord& record);

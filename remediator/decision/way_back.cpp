@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "remediator/actions/step_progress.h"
 #include "remediator/decision/step_gates.h"
 #include "remediator/model/diagnostics.h"
 #include "remediator/model/node_mark.h"
@@ -72,6 +73,10 @@ WayBack way_back_for(const Policy& policy, const Remediation& remediation, const
     const StepRecord* record = counting_record(remediation, step.step);
     // A verification before the diagnostics says nothing of how the node has stood them.
     if (!since || record == nullptr || record->intent_at < since) return {.next = &step};
+    const bool is_of_another_boot = record->step == Step::kVerify &&
+                                    record->result == StepResult::kDone &&
+                                    !is_verified_in(*record, node.boot_id);
+    if (is_of_another_boot) return {.next = &step};
     if (auto why = objection_to_step(*record, node); !why.empty())
       return {.next = nullptr, .objection = std::move(why)};
   }

@@ -225,7 +225,7 @@ bool CaseDecider::ask(const Decision& asked, Case& now, DecisionInputs& inputs) 
     if (*inputs.report && now.remediation.is_drill())
       *inputs.report = with_drill(**std::move(inputs.report));
   } else if (asked.verdict == Verdict::kAskAlerts) {
-    inputs.alerts = parts_.alerts->fingerprints();
+    inputs.alerts = parts_.alerts->active_on(node);
     if (!*inputs.alerts) parts_.observer.on_error(node, inputs.alerts->error());
   } else if (asked.verdict == Verdict::kAskProofs) {
     inputs.proofs = parts_.proofs->read(*now.node);

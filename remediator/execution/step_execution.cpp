@@ -278,8 +278,10 @@ Status StepExecution::record_progress(Case& now, const Result<StepProgress>& pro
   const std::string step(to_string(now.decision.step->step));
   if (!progress) return with_context(step + " of node " + now.remediation.node, progress.error());
   const Phase before = now.remediation.status.phase;
-  const auto next =
-      with_progress(now.remediation.status, now.decision, *progress, parts_.clock.wall());
+  StepProgress noted = *progress;
+  if (now.decision.step->step == Step::kVerify && noted.result == StepResult::kDone)
+    noted.facts[kVerifiedBootFact] = now.target.boot_id;
+  const auto next = with_progress(now.remediation.status, now.decision, noted, parts_.clock.wall());
   const StepRecord* record = next.find(now.decision.step->step);
   const bool is_over = record == nullptr || record->result != StepResult::kRunning;
   now.decision.look_again = progress->look_again;

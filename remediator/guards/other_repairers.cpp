@@ -27,15 +27,16 @@ constexpr std::array<Sign, 2> kAnnotations{{
     {"quarantineHealthEvent", "NVSentinel has quarantined the node"},
 }};
 
-// Labels that have one value at rest.
+// Labels that have one value at rest, and perhaps one while their owner has yet to begin.
 struct Labelled {
-  std::string_view key, at_rest, who;
+  std::string_view key, at_rest, not_begun, who;
 };
 constexpr std::array<Labelled, 3> kLabels{{
-    {"nvidia.com/gpu-driver-upgrade-state", "upgrade-done",
+    {"nvidia.com/gpu-driver-upgrade-state", "upgrade-done", "upgrade-required",
      "the GPU operator is upgrading the driver"},
-    {"nvidia.com/mig.config.state", "success", "the MIG manager is reconfiguring the GPUs"},
-    {"sagemaker.amazonaws.com/node-health-status", "Schedulable", "HyperPod is repairing the node"},
+    {"nvidia.com/mig.config.state", "success", "", "the MIG manager is reconfiguring the GPUs"},
+    {"sagemaker.amazonaws.com/node-health-status", "Schedulable", "",
+     "HyperPod is repairing the node"},
 }};
 
 std::string said_by(std::string_view who, std::string_view what, std::string_view key) {
@@ -46,8 +47,10 @@ std::optional<std::string> labelled(const kube::Node& node) {
   for (const Labelled& label : kLabels) {
     const auto found = node.meta.labels.find(std::string(label.key));
     if (found == node.meta.labels.end() || found->second.empty()) continue;
-    // A reconfiguration that has failed is nobody's work any more.
-    if (found->second == label.at_rest || found->second.ends_with("failed")) continue;
+    const std::string& value = found->second;
+    if (value == label.at_rest || value == label.not_begun) continue;
+    // The work on a reconfiguration that has failed is over.
+    if (value.ends_with("failed")) continue;
     return said_by(label.who, "label", label.key);
   }
   return std::nullopt;
@@ -55,8 +58,7 @@ std::optional<std::string> labelled(const kube::Node& node) {
 
 }  // namespace
 
-std::optional<std::string> other_repairer(const kube::Node& node, WallTime now,
-                                          std::chrono::milliseconds startup_grace) {
+std::optional<std::string> repairer_at_work(const kube::Node& node) {
   for (const Sign& sign : kTaints) {
     const auto has_key = [&](const kube::Taint& taint) { return taint.key == sign.key; };
     if (std::ranges::any_of(node.taints, has_key)) return said_by(sign.who, "taint", sign.key);
@@ -65,7 +67,12 @@ std::optional<std::string> other_repairer(const kube::Node& node, WallTime now,
     if (node.meta.annotations.contains(std::string(sign.key)))
       return said_by(sign.who, "annotation", sign.key);
   }
-  if (auto who = labelled(node)) return who;
+  return labelled(node);
+}
+
+std::optional<std::string> other_repairer(const kube::Node& node, WallTime now,
+                                          std::chrono::milliseconds startup_grace) {
+  if (auto who = repairer_at_work(node)) return who;
   if (node.meta.created && now - *node.meta.created < startup_grace) {
     return "the node is younger than " + to_duration_text(startup_grace);
   }

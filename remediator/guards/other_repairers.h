@@ -1,5 +1,6 @@
-// Others who have begun to repair, replace or reconfigure the node: gpuward yields to them and
-// takes no pods and no machine away meanwhile. Pure; asked before every disruptive step.
+// Others who have begun to repair, replace or reconfigure the node: gpuward yields to them, and
+// meanwhile takes no pods and no machine away and gives no node back. Pure; asked before every
+// disruptive step and before every return.
 #pragma once
 
 #include <chrono>
@@ -11,8 +12,11 @@
 
 namespace gpuward::remediator {
 
-// Who is at work on the node and how that is seen; nullopt where nobody is. A node that was
-// registered less than `startup_grace` ago is still being set up.
+// The other repairer that works on the node, and its sign there; nullopt if there is none.
+[[nodiscard]] std::optional<std::string> repairer_at_work(const kube::Node& node);
+
+// The same; besides, a node that was registered less than `startup_grace` ago is still being set
+// up.
 [[nodiscard]] std::optional<std::string> other_repairer(const kube::Node& node, WallTime now,
                                                         std::chrono::milliseconds startup_grace);
 

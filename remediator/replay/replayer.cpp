@@ -285,6 +285,7 @@ void Replayer::finish(Case& now) {
                         .message = is_still_unhealthy ? "alerts fire" : "done",
                         .facts = now.remediation.status.find(step)->facts,
                         .look_again = {}};
+  if (step == Step::kVerify && now.node) progress.facts[kVerifiedBootFact] = now.node->boot_id;
   if (!is_of_node) progress.facts[kReplacementFact] = replaced_by_[now.remediation.name];
   now.remediation.status = with_progress(now.remediation.status, now.decision, progress, now.at);
   ends_.erase(now.remediation.name);

@@ -180,6 +180,8 @@ void AnnouncementRules::check_rest(const Machine& machine) const {
   const bool is_heard = !machine.silence.is_down && !machine.silence.is_unread;
   if (said == said_.end() || machine.fault >= Severity::kReset || !is_heard) return;
   if (std::ranges::any_of(said->second, [](const Said& one) { return !one.until; })) return;
+  const bool is_repaired = node.node.meta.labels.contains("nvidia.com/mig.config.state");
+  if (!is_ready(node.node) || is_repaired) return;
   for (const auto& [name, one] : stage_.truth.remediations()) {
     if (one.node_uid != node.node.meta.uid || !one.open() || one.wish.pause) continue;
     const auto policy = policy_of(one, node.node);

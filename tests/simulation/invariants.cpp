@@ -76,7 +76,8 @@ void Invariants::on_node_written(const NodeTruth& before, const kube::Node& afte
   on_marks_put(*owner, before, after);
 }
 
-// Without a verification, nor a human who has said so, only on a report that the node is well.
+// Unless a human has said so, only if the node is Ready and a report of this look says that it is
+// healthy: a verification may be of yesterday.
 void Invariants::check_returned(const NodeTruth& before) const {
   const Remediation* const owner = stage_.truth.remediation(before.mark->name);
   // What a human wished may have been lost with a restore, right after it was read.
@@ -87,10 +88,12 @@ void Invariants::check_returned(const NodeTruth& before) const {
   if (owner->wish.machine_replaced && rests_on_history(*owner)) return;
   announced_.check_returned(*owner, before.node);
   jobs_.check_returned(*owner, before.node);
-  if (owner->status.has_done(Step::kVerify)) return;
   const auto& report = stage_.looks.back()->report;
   require(report && report->severity < Severity::kReset && report->boot_id == before.node.boot_id,
-          "well", "node " + owner->node + " was returned and nobody has said that it is well");
+          "well", "node " + owner->node + " was returned and no report says that it is healthy");
+  require(!before.node.meta.labels.contains("nvidia.com/mig.config.state"), "others",
+          "node " + owner->node + " was returned and others are at work on it");
+  require(is_ready(before.node), "well", "node " + owner->node + " was returned and is not Ready");
 }
 
 void Invariants::check_mode(Step step, const kube::Node& node, const std::string& what) const {

@@ -221,6 +221,30 @@ TEST_F(Verify, IsDoneAfterTheSoakWithoutABreak) {
   EXPECT_EQ(progress.result, StepResult::kDone);
 }
 
+// None of them is seen at any look.
+TEST_F(Verify, BeginsAgainAfterABreakBetweenTwoLooks) {
+  const WallTime well = kBegun + minutes(1);
+  report(Severity::kNone, well);
+  const Facts facts = look(well).facts;
+  report(Severity::kNone, well + minutes(11));
+  const auto is_done = [&](const kube::Node& node) {
+    const auto asked = request(node, planned(Step::kVerify), facts, well + minutes(11));
+    return action.watch(asked)->result == StepResult::kDone;
+  };
+  ASSERT_TRUE(is_done(a_node("boot-2")));
+
+  kube::Node was_not_ready = a_node("boot-2");
+  was_not_ready.conditions.front().transition = well + minutes(5);
+  EXPECT_FALSE(is_done(was_not_ready));
+
+  Facts of_other_boot = facts;
+  of_other_boot["verifiedBootID"] = "boot-1";
+  EXPECT_EQ(look(well + minutes(11), of_other_boot).result, StepResult::kRunning);
+
+  remediation.alerts.push_back({"Bad", "ab", Severity::kReboot, kBegun, kBegun, well + minutes(5)});
+  EXPECT_FALSE(is_done(a_node("boot-2")));
+}
+
 TEST_F(Verify, BeginsAnewAfterABreak) {
   const WallTime well = kBegun + minutes(1);
   report(Severity::kNone, well);

@@ -113,6 +113,8 @@ TEST_F(DrillsTest, GoTheWholeWayOnALabelledNodeAndEndWithTheTimeOfEachStep) {
   inject(Severity::kNone);
   ASSERT_TRUE(take({drill(Severity::kReboot, false)}));
   finish(Step::kVerify);
+  clock_.advance(seconds(1));
+  inject(Severity::kNone);
   ASSERT_TRUE(reconcile());
 
   EXPECT_EQ(remediation().status.phase, Phase::kReleased);
@@ -124,7 +126,7 @@ TEST_F(DrillsTest, GoTheWholeWayOnALabelledNodeAndEndWithTheTimeOfEachStep) {
   EXPECT_TRUE(events.back().drill);
   EXPECT_THAT(events.back().message, HasSubstr("drained 20."));
   EXPECT_THAT(events.back().message, HasSubstr("reset or restarted 90."));
-  EXPECT_THAT(events.back().message, HasSubstr("back in service 90."));
+  EXPECT_THAT(events.back().message, HasSubstr("back in service 91."));
   EXPECT_THAT(text_of(events.back(), "{{message}}"), StartsWith("(drill) "));
   EXPECT_THAT(replica_->recorder.milestones, IsEmpty()) << "no drill is in the times of real ones";
   EXPECT_THAT(slots_.arrivals, IsEmpty()) << "nor does one open the breaker";

@@ -98,6 +98,8 @@ TEST_F(StepsTest, ARebootIsMarksDrainRebootVerifyAndReturn) {
   finish(Step::kReboot);
   ASSERT_TRUE(take({signal(Severity::kReboot, false)}));
   finish(Step::kVerify);
+  clock_.advance(seconds(1));
+  report(Severity::kNone);
   ASSERT_TRUE(reconcile());
 
   EXPECT_EQ(remediation().status.phase, Phase::kReleased);
@@ -105,6 +107,74 @@ TEST_F(StepsTest, ARebootIsMarksDrainRebootVerifyAndReturn) {
   EXPECT_FALSE(node().unschedulable);
   EXPECT_THAT(slots_.asked,
               ElementsAre(HasSubstr("/cordon"), HasSubstr("/drain"), HasSubstr("/reboot")));
+}
+
+class ReturnOfAVerifiedNode : public StepsTest {
+ protected:
+  // A stop, an approval or a window has let a day pass since.
+  void verify_yesterday() {
+    quarantine();
+    ASSERT_TRUE(reconcile());
+    finish(Step::kDrain);
+    ASSERT_TRUE(reconcile());
+    finish(Step::kReboot);
+    ASSERT_TRUE(take({signal(Severity::kReboot, false)}));
+    ASSERT_TRUE(reconcile());
+    permit_ = fail(ErrorKind::kCancelled, "stopped");
+    finish(Step::kVerify);
+    ASSERT_TRUE(reconcile());
+    ASSERT_TRUE(node().unschedulable);
+    clock_.advance(std::chrono::hours(24));
+    permit_ = {};
+  }
+  void patch(const char* path, const Json& change) {
+    kube_.patch(std::string("/api/v1/nodes/gpu-01") + path, change);
+  }
+  void expect_kept(const std::string& says) {
+    ASSERT_TRUE(reconcile());
+    EXPECT_TRUE(node().unschedulable);
+    EXPECT_THAT(remediation().status.message, HasSubstr(says));
+  }
+};
+
+TEST_F(ReturnOfAVerifiedNode, NeedsAReportOfThatMoment) {
+  verify_yesterday();
+  expect_kept("the report is too old");
+  report(Severity::kIsolate);
+  expect_kept("the report still says severity isolate");
+  reports_.answer = fail(ErrorKind::kUnavailable, "no");
+  expect_kept("Prometheus does not answer");
+  report(Severity::kNone);
+  ASSERT_TRUE(reconcile());
+  EXPECT_FALSE(node().unschedulable);
+  EXPECT_EQ(remediation().status.phase, Phase::kReleased);
+}
+
+TEST_F(ReturnOfAVerifiedNode, NeedsAReadyNodeThatNoOtherRepairs) {
+  verify_yesterday();
+  report(Severity::kNone);
+  const std::string sign = "nvidia.com/gpu-driver-upgrade-state";
+  patch("", {{"metadata", {{"labels", {{sign, "drain-required"}}}}}});
+  expect_kept("the GPU operator is upgrading the driver");
+  patch("", {{"metadata", {{"labels", {{sign, "upgrade-required"}}}}}});
+  patch("/status", {{"status", {{"conditions", {{{"type", "Ready"}, {"status", "False"}}}}}}});
+  expect_kept("the node is not Ready");
+  patch("/status", {{"status", {{"conditions", {{{"type", "Ready"}, {"status", "True"}}}}}}});
+  ASSERT_TRUE(reconcile());
+  EXPECT_FALSE(node().unschedulable);
+}
+
+TEST_F(ReturnOfAVerifiedNode, NeedsAVerificationOfThisBoot) {
+  verify_yesterday();
+  patch("/status", {{"status", {{"nodeInfo", {{"bootID", "next"}}}}}});
+  report(Severity::kNone, "next");
+  const int before = steps_[Step::kVerify].begun;
+  ASSERT_TRUE(reconcile());
+  EXPECT_TRUE(node().unschedulable);
+  EXPECT_EQ(steps_[Step::kVerify].begun, before + 1);
+  finish(Step::kVerify);
+  ASSERT_TRUE(reconcile());
+  EXPECT_FALSE(node().unschedulable);
 }
 
 TEST_F(StepsTest, AreIntendedBeforeTheyAreBegun) {
@@ -434,9 +504,12 @@ TEST_F(StepsTest, DoNotReturnANodeWhileAlertsThatAreNotKeptMayFire) {
 
 class FixedAlerts final : public ActiveAlerts {
  public:
-  Result<std::set<std::string>> fingerprints() override { return answer; }
-  Result<std::set<std::string>> all_firing() override { return answer; }
-  Result<std::set<std::string>> answer = std::set<std::string>{"ab"};
+  Result<std::map<std::string, Severity>> active_on(const std::string&) override { return answer; }
+  Result<std::set<std::string>> all_firing(std::chrono::milliseconds) override {
+    return std::set<std::string>();
+  }
+  Result<std::map<std::string, Severity>> answer =
+      std::map<std::string, Severity>{{"ab", Severity::kReboot}};
 };
 
 TEST_F(StepsTest, TakeASilenceForAVeto) {
@@ -444,7 +517,11 @@ TEST_F(StepsTest, TakeASilenceForAVeto) {
   alerts_ = &alerts;
   restart();
   quarantine();
-  alerts.answer = std::set<std::string>{"other"};
+  alerts.answer = std::map<std::string, Severity>{{"other", Severity::kReboot}};
+  ASSERT_TRUE(reconcile());
+  expect_waiting("guard.silence", "Alertmanager has no unsilenced alert");
+  // A sender may take the fingerprint of a milder alert for its own.
+  alerts.answer = std::map<std::string, Severity>{{"ab", Severity::kMonitor}};
   ASSERT_TRUE(reconcile());
   expect_waiting("guard.silence", "Alertmanager has no unsilenced alert");
   alerts.answer = fail(ErrorKind::kTimeout, "no word");
@@ -452,7 +529,8 @@ TEST_F(StepsTest, TakeASilenceForAVeto) {
   expect_waiting("guard.alertmanager", "Alertmanager does not answer");
   EXPECT_EQ(steps_[Step::kDrain].begun, 0);
 
-  alerts.answer = std::set<std::string>{"other", "ab"};
+  alerts.answer =
+      std::map<std::string, Severity>{{"other", Severity::kNone}, {"ab", Severity::kReboot}};
   ASSERT_TRUE(reconcile());
 
   EXPECT_EQ(steps_[Step::kDrain].begun, 1);

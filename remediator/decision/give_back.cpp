@@ -1,0 +1,52 @@
+#include <algorithm>
+
+#include "core/runtime/clock.h"
+#include "remediator/decision/draft.h"
+#include "remediator/decision/maintenance.h"
+#include "remediator/guards/other_repairers.h"
+
+namespace gpuward::remediator {
+namespace {
+
+// The report must be newer than this. A maintenance may end while its announcement stays: then the
+// verification is the time that counts.
+WallTime report_after(const Draft& draft) {
+  if (const auto ended = reason_ended_at(draft)) return *ended;
+  const StepRecord* verified = counting_record(draft.remediation, Step::kVerify);
+  return verified == nullptr ? draft.now : verified->intent_at.value_or(draft.now);
+}
+
+std::optional<std::string> report_objection(const Draft& draft) {
+  if (!*draft.inputs.report)
+    return "there is no health report: " + why_no_report(draft.inputs.report->error());
+  return objection_to(**draft.inputs.report, *draft.inputs.node,
+                      {.after = report_after(draft),
+                       .max_age = draft.policy.return_to_service.max_report_age,
+                       .now = draft.now});
+}
+
+}  // namespace
+
+std::optional<Gate> gate_before_return(const Draft& draft) {
+  const auto closed = [](std::string why) {
+    return shut("return_to_service", std::move(why), kReportInterval);
+  };
+  if (draft.remediation.may_have_dropped(draft.now)) {
+    Gate gate =
+        closed("more alerts fired than are kept: until " +
+               to_rfc3339(draft.remediation.dropped->at + kDroppedLast) + " they may fire still");
+    gate.look_again = kLongestExclusionInterval;
+    return gate;
+  }
+  if (!is_ready(*draft.inputs.node)) return closed("the node is not Ready");
+  if (auto who = repairer_at_work(*draft.inputs.node)) return closed(*std::move(who));
+  if (!draft.inputs.report) {
+    Gate ask = closed("is the node healthy?");
+    ask.verdict = Verdict::kAskReport;
+    return ask;
+  }
+  if (auto why = report_objection(draft)) return closed(*std::move(why));
+  return std::nullopt;
+}
+
+}  // namespace gpuward::remediator
