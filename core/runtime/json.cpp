@@ -152,7 +152,7 @@ class StrictBuilder final : public nlohmann::json_sax<Json> {
     is_key_of_list_ = list_ != nullptr && open_.size() == 1 && name == list_->key;
     const bool is_new = object.kept != nullptr ? add_member(*object.kept, std::move(name))
                                                : object.names.insert(std::move(name)).second;
-    if (!is_new) return refuse(ErrorKind::kInvalid, "a key that stands twice in one object");
+    if (!is_new) return refuse(ErrorKind::kInvalid, "the same key twice in one object");
     const bool is_in_element = list_ != nullptr && object.kept != nullptr && open_.size() > 1;
     if (is_in_element && ++kept_ > list_->max_kept) {
       return refuse(ErrorKind::kTooLarge,

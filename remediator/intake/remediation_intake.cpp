@@ -110,12 +110,6 @@ constexpr std::size_t kMaxWaiting = 20'000;  // nodes in the queue
 constexpr std::size_t kParallelNodes = 8;
 constexpr int kMaxTries = 6;
 
-void add(IntakeCounts& sum, const IntakeCounts& more) {
-  sum.accepted += more.accepted;
-  sum.duplicate += more.duplicate;
-  sum.ignored += more.ignored;
-}
-
 std::vector<std::vector<AlertSignal>> group_by_node(std::span<const AlertSignal> signals) {
   std::map<std::string, std::vector<AlertSignal>> by_node;
   for (const AlertSignal& signal : signals) by_node[signal.node].push_back(signal);
@@ -192,7 +186,7 @@ Result<IntakeCounts> RemediationIntake::take(std::span<const AlertSignal> signal
   IntakeCounts sum;
   for (const auto& result : results) {
     if (!result) return std::unexpected(result.error());
-    add(sum, *result);
+    sum += *result;
   }
   return sum;
 }
@@ -224,7 +218,7 @@ Result<IntakeCounts> RemediationIntake::take_node(std::span<const AlertSignal> s
   report_ignored(late);
   auto counts = write_until_settled(*node, in_time, deadline);
   if (!counts) return counts;
-  add(*counts, late.counts);
+  *counts += late.counts;
   if (auto told = end_those_of_former_node(*node, in_time, deadline); !told)
     return std::unexpected(told.error());
   return counts;

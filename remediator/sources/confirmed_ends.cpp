@@ -31,8 +31,7 @@ Result<IntakeCounts> ConfirmedEnds::take(std::span<const AlertSignal> signals,
   if (ends.empty()) return counts;
   const auto taken = intake_.take(ends, deadline);
   if (!taken) return taken;
-  counts->accepted += taken->accepted;
-  counts->ignored += taken->ignored;
+  *counts += *taken;
   return counts;
 }
 

@@ -17,6 +17,13 @@ struct IntakeCounts {
   std::size_t accepted = 0;   // new, and durable now
   std::size_t duplicate = 0;  // known already: nothing was written
   std::size_t ignored = 0;    // see Ignored
+
+  IntakeCounts& operator+=(const IntakeCounts& more) {
+    accepted += more.accepted;
+    duplicate += more.duplicate;
+    ignored += more.ignored;
+    return *this;
+  }
 };
 
 // Hears of the alerts that were ignored, for logs and metrics.

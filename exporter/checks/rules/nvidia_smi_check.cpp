@@ -82,7 +82,7 @@ std::string profile_text(const CheckContext& context) {
 constexpr std::string_view kUnifiedMemory = "nvidia-uvm";
 
 struct CoherentBusErrors {
-  std::vector<std::string> confirmed;  // by the driver's own event
+  std::vector<std::string> confirmed;  // by a second witness
   std::vector<std::string> unconfirmed;
 };
 

@@ -118,6 +118,13 @@ class ListIntake final : public Intake {
   std::vector<std::string> taken;
 };
 
+class KnownIntake final : public Intake {
+ public:
+  Result<IntakeCounts> take(std::span<const AlertSignal> signals, Clock::Steady) override {
+    return IntakeCounts{.duplicate = signals.size()};
+  }
+};
+
 TEST(ConfirmedEnds, IgnoreTheEndOfAnAlertThatAlertmanagerStillHas) {
   FixedActive active;
   ListIntake intake;
@@ -156,6 +163,17 @@ TEST(ConfirmedEnds, TakeWhatFiresFirstAndAskForHalfOfTheTimeThatIsLeft) {
                         clock.steady() + milliseconds(900)));
 
   EXPECT_THAT(active.limits, ElementsAre(milliseconds(450)));
+}
+
+TEST(ConfirmedEnds, CountWhatWasKnownOfBothParts) {
+  FixedActive active;
+  KnownIntake intake;
+  fakes::FakeClock clock;
+  ConfirmedEnds ends(intake, active, clock, nullptr);
+
+  const auto counts = ends.take(std::vector{signal_of("cd", false), signal_of("ab")}, {});
+
+  EXPECT_EQ(counts->duplicate, 2U);
 }
 
 TEST(ConfirmedEnds, AskNobodyIfNothingEnds) {
