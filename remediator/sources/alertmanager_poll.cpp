@@ -53,48 +53,42 @@ void AlertmanagerPoll::run(const std::stop_token& stop) {
 
 Status AlertmanagerPoll::round() {
   std::unique_lock lock(mutex_);
-  auto alerts = read(options_.read_within);
-  lock.unlock();
-  if (!alerts) {
+  if (auto answered = read(options_.read_within); !answered) {
     absent_.forget();
-    return std::unexpected(alerts.error());
+    return answered;
   }
-  std::vector<AlertSignal> over = ended(*alerts);
-  // Alerts that are silenced or inhibited fire too, but ask for nothing.
-  std::erase_if(*alerts, [](const Alert& alert) { return alert.is_suppressed; });
-  SignalCollector collector(options_.policy);
-  for (const Alert& alert : *alerts) collector.add(alert);
-  AlertSignals signals = collector.take();
-  std::ranges::move(over, std::back_inserter(signals.signals));
-  const auto taken = intake_.take(signals.signals, clock_.steady() + options_.take_within);
+  std::vector<AlertSignal> signals = active_;
+  const std::set<std::string> firing = firing_now_;
+  lock.unlock();
+  std::ranges::move(ended(firing), std::back_inserter(signals));
+  const auto taken = intake_.take(signals, clock_.steady() + options_.take_within);
   if (!taken) return with_context("alerts read from Alertmanager", taken.error());
   return {};
 }
 
-Result<std::vector<Alert>> AlertmanagerPoll::read(milliseconds limit) {
+Status AlertmanagerPoll::read(milliseconds limit) {
   const std::uint64_t number = ++begun_;
-  auto alerts = firing_.read(std::min(limit, options_.read_within));
-  if (!alerts) return alerts;
-  active_.clear();
+  const auto alerts = firing_.read(std::min(limit, options_.read_within));
+  if (!alerts) return std::unexpected(alerts.error());
   SignalCollector collector(options_.policy);
+  // Alerts that are silenced or inhibited fire too, but ask for nothing.
   for (const Alert& alert : *alerts) {
     if (!alert.is_suppressed) collector.add(alert);
   }
-  for (AlertSignal& signal : collector.take().signals)
-    active_[signal.node].emplace(std::move(signal.fingerprint), signal.severity);
+  active_ = collector.take().signals;
   firing_now_ = fingerprints_of(*alerts);
   read_at_ = clock_.steady();
   done_ = number;
-  return alerts;
+  return {};
 }
 
 // The other sources say themselves when something of theirs has ended.
-std::vector<AlertSignal> AlertmanagerPoll::ended(const std::vector<Alert>& alerts) {
+std::vector<AlertSignal> AlertmanagerPoll::ended(const std::set<std::string>& firing) {
   if (options_.known == nullptr) return {};
   std::vector<AlertSignal> known = options_.known->firing_from({});
   std::erase_if(known,
                 [](const AlertSignal& signal) { return !is_of_alertmanager(signal.fingerprint); });
-  return absent_.ended(std::move(known), fingerprints_of(alerts), clock_);
+  return absent_.ended(std::move(known), firing, clock_);
 }
 
 Result<std::set<std::string>> AlertmanagerPoll::all_firing(milliseconds limit) {
@@ -108,18 +102,21 @@ Result<std::set<std::string>> AlertmanagerPoll::all_firing(milliseconds limit) {
   const auto left = std::chrono::floor<milliseconds>(end - clock_.steady());
   if (left <= milliseconds(0))
     return fail(ErrorKind::kTimeout, "no time is left to ask Alertmanager");
-  if (const auto alerts = read(left); !alerts) return std::unexpected(alerts.error());
+  if (const auto answered = read(left); !answered) return std::unexpected(answered.error());
   return firing_now_;
 }
 
 Result<std::map<std::string, Severity>> AlertmanagerPoll::active_on(const std::string& node) {
   const std::lock_guard lock(mutex_);
   if (!read_at_ || clock_.steady() - *read_at_ >= options_.fresh_for) {
-    if (const auto alerts = read(options_.read_within); !alerts)
-      return std::unexpected(alerts.error());
+    if (const auto answered = read(options_.read_within); !answered)
+      return std::unexpected(answered.error());
   }
-  const auto found = active_.find(node);
-  return found == active_.end() ? std::map<std::string, Severity>() : found->second;
+  std::map<std::string, Severity> of_node;
+  for (const AlertSignal& signal : active_) {
+    if (signal.node == node) of_node.emplace(signal.fingerprint, signal.severity);
+  }
+  return of_node;
 }
 
 }  // namespace gpuward::remediator

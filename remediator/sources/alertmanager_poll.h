@@ -59,8 +59,8 @@ class AlertmanagerPoll final : public ActiveAlerts {
  private:
   void run(const std::stop_token& stop);
   // Under the mutex.
-  [[nodiscard]] Result<std::vector<Alert>> read(std::chrono::milliseconds limit);
-  [[nodiscard]] std::vector<AlertSignal> ended(const std::vector<Alert>& alerts);
+  [[nodiscard]] Status read(std::chrono::milliseconds limit);
+  [[nodiscard]] std::vector<AlertSignal> ended(const std::set<std::string>& firing);
 
   PollOptions options_;
   FiringAlerts& firing_;
@@ -69,7 +69,8 @@ class AlertmanagerPoll final : public ActiveAlerts {
   std::function<void(const Error&)> on_error_;
   std::timed_mutex mutex_;  // held while reading: callers that come meanwhile want the same
   std::optional<Clock::Steady> read_at_;
-  std::map<std::string, std::map<std::string, Severity>> active_;  // by node
+  // As the last read had them.
+  std::vector<AlertSignal> active_;
   std::set<std::string> firing_now_;
   std::atomic<std::uint64_t> begun_{0};  // reads; without the mutex
   std::uint64_t done_ = 0;               // the number of the last one that was answered
