@@ -15,14 +15,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Conflicts are everyday on a Node and gone at the next read; a dead API server is given time.
-constexpr BackoffPolicy kRetry{
-    .first = milliseconds(20), .longest = milliseconds(30'000), .factor = 2};
 // How soon a replica that leads by now begins to work.
 constexpr milliseconds kLeadInterval(100);
 constexpr milliseconds kKeepAgain(5'000);
-// After an answer that will be the same until somebody changes RBAC or the object.
-constexpr milliseconds kPermanentWait{300'000};
 // How soon jobs that could not be resumed are tried again.
 constexpr milliseconds kGiveBackAgain{10'000};
 // How soon after an act its node's report is checked.
@@ -31,7 +26,7 @@ constexpr milliseconds kWeighAfter{5'000};
 }  // namespace
 
 Controller::Controller(ControllerOptions options, ControllerParts parts)
-    : options_(options), parts_(std::move(parts)) {
+    : options_(options), parts_(std::move(parts)), retries_(parts_.clock) {
   // The one fence of each thread: an exception is a broken program, and it says so and ends as one.
   const auto start = [this](void (Controller::*run)(const std::stop_token&)) {
     threads_.emplace_back([this, run](const std::stop_token& stop) {
@@ -76,24 +71,11 @@ void Controller::work(const std::stop_token& stop) {
 }
 
 void Controller::reconcile(const std::string& node) {
-  const auto result = parts_.reconciler.reconcile(node);
-  if (result) {
-    {
-      const std::lock_guard lock(mutex_);
-      backoffs_.erase(node);
-    }
-    if (*result) (void)parts_.queue.add_after(node, **result);
-    return;
+  const NodeLook look = parts_.reconciler.reconcile(node, &retries_);
+  for (const Error& error : look.errors) {
+    if (error.kind != ErrorKind::kConflict) parts_.observer.on_error(node, error);
   }
-  const Error& error = result.error();
-  if (error.kind != ErrorKind::kConflict) parts_.observer.on_error(node, error);
-  (void)parts_.queue.add_after(node, wait_after(node, error.kind));
-}
-
-milliseconds Controller::wait_after(const std::string& node, ErrorKind kind) {
-  if (kind == ErrorKind::kForbidden || kind == ErrorKind::kInvalid) return kPermanentWait;
-  const std::lock_guard lock(mutex_);
-  return backoffs_.try_emplace(node, kRetry, 0).first->second.next();
+  if (look.look_again) (void)parts_.queue.add_after(node, *look.look_again);
 }
 
 void Controller::resync(const std::stop_token& stop) {
@@ -145,18 +127,30 @@ Status Reconciler::take_off_out_of_service() {
   return remediator::take_off_out_of_service(parts_.api, parts_.view, parts_.permit);
 }
 
-LookAgain Reconciler::reconcile(const std::string& node) {
-  std::optional<std::chrono::milliseconds> soonest;
+NodeLook Reconciler::reconcile(const std::string& node, RetryTimes* retries) {
+  NodeLook all;
+  const auto note_due = [&all](milliseconds due) {
+    all.look_again = std::min(all.look_again.value_or(due), due);
+  };
   const auto policy = parts_.policy.get();
   for (const std::string& name : open_for(parts_.view, node)) {
-    const auto look_again = reconcile_one(name, policy);
-    if (!look_again) {
-      reader_.distrust(name);
-      return with_context("remediation " + name, look_again.error());
+    RetryTimes::Seen seen{.versions = versions_known(parts_.view, name, node), .policy = policy};
+    if (const auto wait = retries == nullptr ? std::nullopt : retries->wait_of(name, seen)) {
+      note_due(*wait);
+      continue;
     }
-    if (*look_again) soonest = std::min(soonest.value_or(**look_again), **look_again);
+    const auto look_again = reconcile_one(name, policy);
+    if (look_again) {
+      if (retries != nullptr) retries->forget(name);
+      if (*look_again) note_due(**look_again);
+      continue;
+    }
+    reader_.distrust(name);
+    all.errors.push_back(with_context("remediation " + name, look_again.error()).error());
+    if (retries != nullptr)
+      note_due(retries->note_failure(name, std::move(seen), all.errors.back().kind));
   }
-  return soonest;
+  return all;
 }
 
 LookAgain Reconciler::reconcile_one(const std::string& name,

@@ -6,9 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -17,7 +15,6 @@
 #include <vector>
 
 #include "core/kube/api.h"
-#include "core/runtime/backoff.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
 #include "core/runtime/work_queue.h"
@@ -26,6 +23,7 @@
 #include "remediator/execution/observer.h"
 #include "remediator/execution/pending_records.h"
 #include "remediator/execution/reconciler_parts.h"
+#include "remediator/execution/retry_times.h"
 #include "remediator/execution/step_execution.h"
 #include "remediator/execution/taint_and_cordon.h"
 #include "remediator/policy/current_policy.h"
@@ -34,6 +32,14 @@
 
 namespace gpuward::remediator {
 
+// What came of a look at all Remediations of a node.
+struct NodeLook {
+  std::optional<std::chrono::milliseconds> look_again;  // nullopt: when something changes
+  std::vector<Error> errors;                            // of those that must be tried again
+
+  explicit operator bool() const { return errors.empty(); }
+};
+
 // One look at a node: reads the case, decides, carries the decision out, records it and notifies.
 // Each of these is a class of its own; none calls back up. Any step may be cut off; the next look
 // goes on from there.
@@ -41,9 +47,10 @@ class Reconciler {
  public:
   explicit Reconciler(ReconcilerParts parts) : parts_(std::move(parts)) {}
 
-  // When to look at the node again (nullopt: when something changes), or why it must be tried
-  // again. One call a node at a time; several nodes at once.
-  [[nodiscard]] LookAgain reconcile(const std::string& node);
+  // Looks at each Remediation of the node: one that fails hides no other one. With `retries`, one
+  // that has failed waits for its time, which look_again respects. One call a node at a time;
+  // several nodes at once.
+  [[nodiscard]] NodeLook reconcile(const std::string& node, RetryTimes* retries = nullptr);
   // In each slow round of the leader (out_of_service_taints.h).
   [[nodiscard]] Status take_off_out_of_service();
 
@@ -110,7 +117,6 @@ class Controller {
  private:
   void work(const std::stop_token& stop);
   void reconcile(const std::string& node);
-  [[nodiscard]] std::chrono::milliseconds wait_after(const std::string& node, ErrorKind kind);
   void resync(const std::stop_token& stop);
   void take_in_returned();
   [[nodiscard]] ViewFeed feed() const;
@@ -119,8 +125,7 @@ class Controller {
 
   ControllerOptions options_;
   ControllerParts parts_;
-  std::mutex mutex_;
-  std::map<std::string, Backoff> backoffs_;  // of nodes whose last reconcile failed
+  RetryTimes retries_;
   std::vector<std::jthread> threads_;
 };
 

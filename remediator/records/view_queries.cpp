@@ -66,6 +66,15 @@ bool are_at(const ClusterView& view, const std::string& name, const std::string&
   return node != state->nodes.end() && node->second->meta.resource_version == node_version;
 }
 
+KnownVersions versions_known(const ClusterView& view, const std::string& remediation,
+                             const std::string& node) {
+  const auto state = view.lock();
+  const auto record = state->remediations.find(remediation);
+  const auto machine = state->nodes.find(node);
+  return {.remediation = record == state->remediations.end() ? "" : record->second.resource_version,
+          .node = machine == state->nodes.end() ? "" : machine->second->meta.resource_version};
+}
+
 bool has_untainted_since(const ClusterView& view, WallTime since, const std::string& but_for) {
   const auto state = view.lock();
   return has_since(*state, state->untainted, since, but_for);

@@ -62,6 +62,14 @@ void for_each_remediation(const ClusterView& view,
 // Whether the Remediation of that name and its node are known in just these versions.
 [[nodiscard]] bool are_at(const ClusterView& view, const std::string& name,
                           const std::string& version, const std::string& node_version);
+// The resourceVersions of a Remediation and of a Node; empty: not known.
+struct KnownVersions {
+  std::string remediation, node;
+
+  friend bool operator==(const KnownVersions&, const KnownVersions&) = default;
+};
+[[nodiscard]] KnownVersions versions_known(const ClusterView& view, const std::string& remediation,
+                                           const std::string& node);
 // The nodes that budgets count, with what is open about each; `use` must not call the view.
 void with_fleet(const ClusterView& view, const std::function<void(const Fleet&)>& use);
 [[nodiscard]] std::size_t fleet_size(const ClusterView& view);

@@ -329,12 +329,13 @@ void Replica::reconcile(std::string node) {
   is_busy_ = true;
   const Turn turn(stage_, look_, node);
   remember(node);
-  const auto result = reconciler_.reconcile(node);
+  const NodeLook look = reconciler_.reconcile(node, &retries_);
   is_busy_ = false;
-  if (result && !*result) return;
-  milliseconds wait = result ? **result : wait_after(result.error().kind);
-  if (stage_.is_off(Sabotage::kLookAgain)) wait = milliseconds(0);
-  if (!result) stage_.trace.say(name() + ": " + node + ": " + words_of(result.error()));
+  for (const Error& error : look.errors)
+    stage_.trace.say(name() + ": " + node + ": " + words_of(error));
+  if (!look.look_again) return;
+  const milliseconds wait =
+      stage_.is_off(Sabotage::kLookAgain) ? milliseconds(0) : *look.look_again;
   const Clock::Steady at = stage_.clock.steady() + wait;
   const auto [known, is_new] = due_.try_emplace(node, at);
   if (!is_new) known->second = std::min(known->second, at);
@@ -344,12 +345,6 @@ void Replica::reconcile(std::string node) {
 std::string Replica::words_of(const Error& error) const {
   if (!stage_.setting.tests_pairs && !stage_.setting.has_jobs) return error.message;
   return "error " + std::to_string(static_cast<int>(error.kind));
-}
-
-milliseconds Replica::wait_after(ErrorKind kind) {
-  if (kind == ErrorKind::kForbidden || kind == ErrorKind::kInvalid) return minutes(5);
-  if (kind == ErrorKind::kConflict) return milliseconds(20);
-  return stage_.chance.span(milliseconds(20), seconds(30));
 }
 
 // Who waits for room for a taint is not seen by the others.

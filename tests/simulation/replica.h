@@ -145,7 +145,6 @@ class Replica {
   void sweep();
   [[nodiscard]] kube::ApiOptions options_with(std::chrono::milliseconds request,
                                               std::chrono::milliseconds retries);
-  [[nodiscard]] std::chrono::milliseconds wait_after(ErrorKind kind);
   [[nodiscard]] std::string words_of(const Error& error) const;
 
   Stage& stage_;
@@ -194,6 +193,7 @@ class Replica {
   NotedProofs proofs_;
   OutOfServiceAction moves_{api_, &proofs_};
   Reconciler reconciler_;
+  RetryTimes retries_{stage_.clock, 1};
   Informers informers_;
   std::unique_ptr<OtherSources> others_;  // null: there are none
   Clock::Steady round_due_, keep_due_;

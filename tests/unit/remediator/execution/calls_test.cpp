@@ -59,7 +59,7 @@ class CallsTest : public ClusterTest {
     for (int i = 0; i < 8; ++i) {
       reports_.answer = report_of(Severity::kReboot, boot_);
       if (!reconcile(tries)) return;
-      if (!look_again_ || !*look_again_ || **look_again_ > std::chrono::milliseconds(0)) return;
+      if (!look_.look_again || *look_.look_again > std::chrono::milliseconds(0)) return;
     }
   }
   // The process dies after the intent: whoever goes on finds that and nothing else.

@@ -284,8 +284,8 @@ class ClusterTest : public ::testing::Test {
   bool reconcile(int tries = 10, const std::string& node = "gpu-01") {
     catch_up(*replica_);
     for (int i = 0; i < tries; ++i) {
-      look_again_ = replica_->reconciler.reconcile(node);
-      if (look_again_) return true;
+      look_ = replica_->reconciler.reconcile(node);
+      if (look_.errors.empty()) return true;
     }
     return false;
   }
@@ -334,7 +334,7 @@ class ClusterTest : public ::testing::Test {
   std::map<Step, ScriptedStep> steps_;
   Status permit_;
   std::unique_ptr<Replica> replica_;
-  Result<std::optional<std::chrono::milliseconds>> look_again_;
+  NodeLook look_;  // the last
 };
 
 }  // namespace gpuward::remediator

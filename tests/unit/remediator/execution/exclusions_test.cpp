@@ -56,8 +56,8 @@ TEST_F(ExclusionsTest, ANodeIsOnlyRecordedAndTakenUpWhenItIsOver) {
   EXPECT_THAT(remediation().status.message,
               HasSubstr("gpu-01 is excluded until 2026-01-01T00:45:00Z by me: a test"));
   EXPECT_FALSE(node().unschedulable);
-  ASSERT_TRUE(look_again_);
-  EXPECT_THAT(*look_again_, Optional(Le(minutes(1))));
+  ASSERT_TRUE(look_);
+  EXPECT_THAT(look_.look_again, Optional(Le(minutes(1))));
   clock_.advance(minutes(31));
   ASSERT_TRUE(reconcile());
   expect_quarantined();

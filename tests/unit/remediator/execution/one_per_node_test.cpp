@@ -114,6 +114,73 @@ TEST_F(OnePerNodeTest, CancellingTheOneThatWaitsTakesNothingOffThoughTheFirstIsN
   EXPECT_TRUE(our_taint_on(node()));
 }
 
+// The Node was made again while the record of the earlier one cannot be closed.
+TEST_F(OnePerNodeTest, ARecordThatCannotBeClosedHidesNoOtherOfItsNode) {
+  ASSERT_TRUE(take({signal()}));
+  ASSERT_TRUE(reconcile());
+  first_ = remediation().name;
+  kube_.remove("/api/v1/nodes/gpu-01");
+  add_node("gpu-01");
+  clock_.advance(minutes(1));
+  ASSERT_TRUE(take({signal()}));
+  catch_up(*replica_);
+  kube_.add_fault({.kind = fakes::FaultKind::kUnavailable,
+                   .method = "PUT",
+                   .path = path_of(first_) + "/status",
+                   .times = -1});
+
+  EXPECT_FALSE(replica_->reconciler.reconcile("gpu-01"));
+
+  EXPECT_TRUE(our_taint_on(node()));
+  EXPECT_TRUE(node().unschedulable);
+}
+
+TEST_F(OnePerNodeTest, ARecordThatFailsIsTriedAgainAtItsOwnTime) {
+  open_two();
+  ASSERT_TRUE(reconcile());
+  kube_.patch(path_of(second_),
+              {{"metadata", {{"annotations", {{std::string(kCancelAnnotation), "true"}}}}}});
+  catch_up(*replica_);
+  kube_.add_fault({.kind = fakes::FaultKind::kForbidden,
+                   .method = "PUT",
+                   .path = path_of(second_) + "/status",
+                   .times = -1});
+  RetryTimes retries(clock_, 1);
+  const auto look = replica_->reconciler.reconcile("gpu-01", &retries);
+  ASSERT_THAT(look.errors, SizeIs(1));
+  ASSERT_TRUE(look.look_again);
+  const auto tries = [&] { return kube_.requests("PUT", path_of(second_)).size(); };
+  const std::size_t before = tries();
+
+  clock_.advance(minutes(4));
+  EXPECT_TRUE(replica_->reconciler.reconcile("gpu-01", &retries));
+  EXPECT_EQ(tries(), before);
+
+  clock_.advance(minutes(2));
+  EXPECT_FALSE(replica_->reconciler.reconcile("gpu-01", &retries));
+  EXPECT_GT(tries(), before);
+}
+
+TEST_F(OnePerNodeTest, ARecordThatFailedIsTriedAtOnceWhenItChanges) {
+  open_two();
+  ASSERT_TRUE(reconcile());
+  kube_.patch(path_of(second_),
+              {{"metadata", {{"annotations", {{std::string(kCancelAnnotation), "true"}}}}}});
+  catch_up(*replica_);
+  kube_.add_fault({.kind = fakes::FaultKind::kForbidden,
+                   .method = "PUT",
+                   .path = path_of(second_) + "/status",
+                   .times = 1});
+  RetryTimes retries(clock_, 1);
+  ASSERT_FALSE(replica_->reconciler.reconcile("gpu-01", &retries));
+  kube_.patch(path_of(second_), {{"metadata", {{"labels", {{"touched", "true"}}}}}});
+  catch_up(*replica_);
+
+  EXPECT_TRUE(replica_->reconciler.reconcile("gpu-01", &retries));
+
+  EXPECT_EQ(read(second_).status.phase, Phase::kCancelled);
+}
+
 TEST_F(OnePerNodeTest, BothHearThatAnAlertHasEnded) {
   open_two();
   clock_.advance(minutes(1));

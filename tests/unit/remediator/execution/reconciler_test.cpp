@@ -256,8 +256,8 @@ TEST_F(ReconcilerTest, RecordsWhatTheKernelItselfSaysAfterItHasActed) {
 
   expect_quarantined();
   EXPECT_FALSE(remediation().status.confirmed_severity);
-  ASSERT_TRUE(look_again_->has_value());
-  EXPECT_LE(look_again_->value(), seconds(5));
+  ASSERT_TRUE(look_.look_again.has_value());
+  EXPECT_LE(*look_.look_again, seconds(5));
   ASSERT_TRUE(reconcile());
   EXPECT_EQ(remediation().status.confirmed_severity, Severity::kReboot);
   kube_.clear_requests();
@@ -338,7 +338,7 @@ TEST_F(ReconcilerTest, HoldsANodeWithoutAGoodReportAndLooksAgain) {
   ASSERT_TRUE(reconcile());
 
   EXPECT_THAT(remediation().status.message, HasSubstr("no health report"));
-  EXPECT_TRUE(*look_again_);
+  EXPECT_TRUE(look_.look_again);
   report_good();
   reports_.answer->boot_id = "another";
   ASSERT_TRUE(reconcile());

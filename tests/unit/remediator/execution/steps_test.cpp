@@ -274,7 +274,7 @@ TEST_F(StepsTest, WaitForEvidenceThatIsFreshOfThisBootAndBadEnough) {
     row.make();
     ASSERT_TRUE(reconcile());
     expect_waiting("guard.evidence", row.says);
-    EXPECT_TRUE(look_again_->has_value());
+    EXPECT_TRUE(look_.look_again.has_value());
   }
   EXPECT_EQ(steps_[Step::kDrain].begun, 0);
 

@@ -69,8 +69,8 @@ class TaintBudgetTest : public ClusterTest {
   void look_at(const std::string& name) {
     for (int tries = 0; tries < 4; ++tries) {
       const auto next = reconciler_.reconcile(name);
-      ASSERT_TRUE(next) << next.error().message;
-      if (!*next || **next > seconds(1)) return;
+      ASSERT_TRUE(next) << next.errors.front().message;
+      if (!next.look_again || *next.look_again > seconds(1)) return;
       clock_.advance(seconds(1));
       hear();
     }
@@ -200,7 +200,7 @@ TEST_F(TaintBudgetTest, ATaintThatIsGoneByNowIsANewOne) {
   go_bad(1, Severity::kIsolate);
   const auto next = reconciler_.reconcile("gpu-01");
 
-  ASSERT_TRUE(next) << next.error().message;
+  ASSERT_TRUE(next) << next.errors.front().message;
   EXPECT_THAT(tainted(), ::testing::ElementsAre("gpu-02"));
   EXPECT_THAT(left_in_service(), SizeIs(1));
 }

@@ -64,8 +64,8 @@ TEST_F(MarksFirstTest, WhatWasDoneIsWrittenDownWhenAllAreMarked) {
   EXPECT_EQ(of_first().phase, Phase::kPending);
   EXPECT_EQ(of_first().find(Step::kCordon)->result, StepResult::kIntended);
   EXPECT_THAT(replica_->announcer.events, IsEmpty());
-  ASSERT_TRUE(*look_again_);
-  EXPECT_LE(**look_again_, milliseconds(300));
+  ASSERT_TRUE(look_.look_again);
+  EXPECT_LE(*look_.look_again, milliseconds(300));
 
   ASSERT_TRUE(reconcile(10, "gpu-02"));
   kube_.clear_requests();

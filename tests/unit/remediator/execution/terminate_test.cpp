@@ -263,7 +263,7 @@ TEST_F(TerminateTest, WaitsForWhatTheStepNamesBeforeAnythingIsWritten) {
   const auto before = writes();
   ASSERT_TRUE(reconcile());
   EXPECT_EQ(writes(), before) << "nothing is new";
-  ASSERT_TRUE(*look_again_);
+  ASSERT_TRUE(look_.look_again);
   steps_[Step::kTerminate].waits_for = std::nullopt;
   ASSERT_TRUE(reconcile());
   EXPECT_EQ(steps_[Step::kTerminate].begun, 1);

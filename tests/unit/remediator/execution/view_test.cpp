@@ -29,9 +29,7 @@ class ViewTest : public ClusterTest {
     catch_up(*replica_);
   }
   // The informers have told nothing new since.
-  Result<std::optional<std::chrono::milliseconds>> look() {
-    return replica_->reconciler.reconcile("gpu-01");
-  }
+  NodeLook look() { return replica_->reconciler.reconcile("gpu-01"); }
   std::size_t reads() { return kube_.requests("GET", "/").size(); }
   std::size_t status_writes() { return kube_.requests("PUT", remediation_collection()).size(); }
   void say_progress(const std::string& message) {

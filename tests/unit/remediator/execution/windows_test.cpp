@@ -44,7 +44,7 @@ TEST_F(WindowsTest, HoldTheStepUntilTheyOpenAndSayWhenThatIs) {
   EXPECT_EQ(remediation().status.rule, "wait.window");
   EXPECT_THAT(remediation().status.message, HasSubstr("the window nights, which opens "));
   EXPECT_THAT(remediation().status.message, HasSubstr("T22:00:00Z"));
-  EXPECT_LE(look_again_->value(), minutes(1));
+  EXPECT_LE(*look_.look_again, minutes(1));
 
   clock_.advance(hours(2));
   go_on();
