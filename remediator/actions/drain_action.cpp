@@ -41,6 +41,7 @@ Result<StepProgress> DrainAction::watch(const StepRequest& request) {
                         .node_uid = request.node.meta.uid,
                         .settings = request.step.drain,
                         .started_at = is_recorded ? *record->intent_at : request.now,
+                        .elapsed = request.ran,
                         .permit = request.permit,
                         .node_is_unreachable = is_unreachable(request.node),
                         .own_pod = own_pod_});

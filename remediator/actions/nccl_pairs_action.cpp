@@ -28,12 +28,7 @@ constexpr std::size_t kTokenDigits = 32;  // 128 bits
 constexpr const char* kFindingsAtFact = "pairVerdictsAt";
 constexpr const char* kAllIsKnown = "all results are known; waits for the others to read them";
 
-milliseconds since_intent(const StepRequest& request) {
-  return std::chrono::duration_cast<milliseconds>(request.now -
-                                                  pairs_intent_of(request.remediation));
-}
-
-bool is_overdue(const StepRequest& request) { return since_intent(request) > request.step.timeout; }
+bool is_overdue(const StepRequest& request) { return request.ran > request.step.timeout; }
 
 StepProgress pairs_running(const StepRequest& request, std::string message) {
   StepProgress progress = progress_of(request, StepResult::kRunning, std::move(message));
@@ -109,7 +104,8 @@ Result<StepProgress> NcclPairsAction::watch(const StepRequest& request) {
                                 .step = request.step,
                                 .facts = down->facts,
                                 .permit = request.permit,
-                                .now = request.now},
+                                .now = request.now,
+                                .ran = request.ran},
                                "the node has restarted since the step was begun");
   }
   PairRound round = look_around(request, seen_, policy_.get());
@@ -121,9 +117,8 @@ Result<StepProgress> NcclPairsAction::watch(const StepRequest& request) {
   const std::string what =
       leader->remediation.node + " leads the tests of the nodes that failed together";
   // Who leads may have come later; but nobody waits twice as long as the step may take.
-  const WallTime leaders_end =
-      pairs_intent_of(leader->remediation) + request.step.timeout + kFollowersGrace;
-  if (request.now > leaders_end || since_intent(request) > 2 * request.step.timeout)
+  const seconds leader_ran(pairs_record(leader->remediation)->active_seconds);
+  if (leader_ran > request.step.timeout + kFollowersGrace || request.ran > 2 * request.step.timeout)
     return failed_for_operator(request, "not done in time: " + what);
   return pairs_running(request, what);
 }
@@ -177,7 +172,7 @@ Result<StepProgress> NcclPairsAction::gather(const StepRequest& request, PairRou
           : "waits for " + nodes_text(group.coming) + budget_advice(group.coming);
   if (is_overdue(request)) return failed_for_operator(request, "not done in time: " + waits);
   const bool is_first = group.there.front().remediation.name == request.remediation.name;
-  const bool is_time = group.coming.empty() || since_intent(request) > request.step.timeout / 2;
+  const bool is_time = group.coming.empty() || request.ran > request.step.timeout / 2;
   if (!has_another || !is_time || !is_first) return pairs_running(request, waits);
   return begin_next(request, round);
 }

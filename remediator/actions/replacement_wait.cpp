@@ -66,7 +66,8 @@ Result<StepProgress> ReplacementWait::watch(const StepRequest& request) {
   StepProgress progress = progress_of(request, StepResult::kRunning, "waiting for a replacement");
   if (lost.kind.pool && !lost.kind.pool->empty()) progress.message += " in pool " + *lost.kind.pool;
   progress.message += why;
-  for (const std::string& fact : {kReplacementFact, kReplacementUidFact, kHealthySinceFact})
+  for (const std::string& fact :
+       {kReplacementFact, kReplacementUidFact, kHealthySinceFact, kHealthyFromFact})
     progress.facts.erase(fact);
   progress.look_again = kReplacementInterval;
   return progress;
@@ -110,8 +111,7 @@ StepProgress ReplacementWait::count(const StepRequest& request, const kube::Node
                   "node " + node.meta.name + " has joined, healthy since " + to_rfc3339(since));
   progress.facts[kReplacementFact] = node.meta.name;
   progress.facts[kReplacementUidFact] = node.meta.uid;
-  progress.facts[kHealthySinceFact] = to_rfc3339_ms(since);
-  const auto left = std::chrono::ceil<milliseconds>(request.step.soak - (request.now - since));
+  const milliseconds left = request.step.soak - soaked(request, since, progress.facts);
   progress.look_again = std::clamp(left, milliseconds(seconds(1)), kReplacementInterval);
   if (!is_counted || left.count() > 0) return progress;
   const auto others = replacements_.claims_on(node.meta.uid, request.remediation.name);

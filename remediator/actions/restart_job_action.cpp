@@ -45,11 +45,7 @@ StepProgress going_on(const StepRequest& request) {
 }
 
 // The program has the same time, but begins later.
-bool is_past_timeout(const StepRequest& request) {
-  const StepRecord* record = request.remediation.status.find(Step::kRestartJob);
-  return record != nullptr && record->intent_at &&
-         request.now - *record->intent_at > request.step.timeout;
-}
+bool is_past_timeout(const StepRequest& request) { return request.ran > request.step.timeout; }
 
 bool has_run_before(const StepRequest& request) {
   const StepRecord* record = request.remediation.status.find(Step::kRestartJob);

@@ -32,6 +32,8 @@ struct StepRequest {
   // acted on that far. All of it is read afresh. An error means: change nothing.
   Permit permit;
   WallTime now;
+  // How long the step has run (execution/step_clock.h): every limit of it counts this.
+  std::chrono::milliseconds ran{0};
 };
 
 struct StepProgress {

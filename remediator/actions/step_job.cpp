@@ -28,11 +28,7 @@ const StepRecord* record_of(const StepRequest& request) {
   return request.remediation.status.find(request.step.step);
 }
 
-bool is_job_overdue(const StepRequest& request) {
-  const StepRecord* record = record_of(request);
-  return record != nullptr && record->intent_at &&
-         request.now - *record->intent_at > request.step.timeout;
-}
+bool is_job_overdue(const StepRequest& request) { return request.ran > request.step.timeout; }
 
 // Where only the intent stands, the Job was never made, and all that must be true before it can be
 // checked again; else somebody has taken it away.

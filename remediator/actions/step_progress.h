@@ -2,7 +2,9 @@
 // somebody else to do something and wait for it. Pure.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include "core/runtime/clock.h"
+#include "core/runtime/text.h"
 #include "remediator/actions/step_action.h"
 #include "remediator/model/step_call.h"
 #include "remediator/model/text_map.h"
@@ -50,8 +53,10 @@ inline const std::string kJobNamespaceFact = "jobNamespace";
          kind == ErrorKind::kTooLarge;
 }
 
-// The facts of a verification: since when the node is healthy without a break, and in which boot.
+// The facts of a verification: since when the node is healthy without a break, how many
+// milliseconds the step had run then, and in which boot that was.
 inline const std::string kHealthySinceFact = "healthySince";
+inline const std::string kHealthyFromFact = "healthyFrom";
 inline const std::string kVerifiedBootFact = "verifiedBootID";
 
 // A verification says nothing of another boot.
@@ -106,6 +111,20 @@ inline const std::string kVerifiedBootFact = "verifiedBootID";
 
 [[nodiscard]] inline std::optional<WallTime> healthy_since(const StepRequest& request) {
   return parse_rfc3339(fact_of(request, kHealthySinceFact));
+}
+
+// How long it is healthy without a break since then, of the time that the step has run: while no
+// leader looks, nothing soaks. Writes both facts.
+[[nodiscard]] inline std::chrono::milliseconds soaked(const StepRequest& request, WallTime since,
+                                                      Facts& facts) {
+  const std::int64_t now = request.ran.count();
+  std::int64_t from = now;
+  if (healthy_since(request) == since)
+    from = std::min(now,
+                    parse_integer<std::int64_t>(fact_of(request, kHealthyFromFact)).value_or(now));
+  facts[kHealthySinceFact] = to_rfc3339_ms(since);
+  facts[kHealthyFromFact] = std::to_string(from);
+  return std::chrono::milliseconds(now - from);
 }
 
 }  // namespace gpuward::remediator

@@ -52,10 +52,10 @@ Result<StepProgress> VerifyAction::watch(const StepRequest& request) {
     return progress;
   }
   const WallTime since = unbroken_since(request);
-  progress.facts[kHealthySinceFact] = to_rfc3339_ms(since);
+  const auto soaked_for = soaked(request, since, progress.facts);
   progress.facts[kVerifiedBootFact] = request.node.boot_id;
   progress.message = "healthy since " + to_rfc3339(since);
-  if (request.now - since >= request.step.soak) progress.result = StepResult::kDone;
+  if (soaked_for >= request.step.soak) progress.result = StepResult::kDone;
   return progress;
 }
 

@@ -83,13 +83,20 @@ bool is_of_unknown_call(const StepRecord& record) {
 // A Job is given up by its own action, which knows whether it has run; jobs are restarted by one
 // that leaves none of them suspended. A restart of which no answer came may still begin after the
 // step's time.
-bool is_overdue(const StepRecord& record, const PlannedStep& step, WallTime now) {
+bool is_overdue(const StepRecord& record, const PlannedStep& step, std::chrono::milliseconds ran,
+                WallTime now) {
   const bool ends_itself = is_job(step.step) || step.step == Step::kRestartJob;
   if (ends_itself || step.timeout.count() == 0 || !record.intent_at) return false;
   const bool may_be_late = step.step == Step::kReboot && is_of_unknown_call(record);
-  const auto most =
-      may_be_late ? std::max<std::chrono::milliseconds>(step.timeout, kLateRestart) : step.timeout;
-  return now - *record.intent_at > most;
+  return ran > step.timeout && (!may_be_late || now - *record.intent_at > kLateRestart);
+}
+
+// A step that goes on writes its time once a minute.
+void keep_time(StepRecord& record, std::chrono::milliseconds ran) {
+  const auto whole = std::chrono::floor<std::chrono::seconds>(ran);
+  const std::chrono::seconds kept(record.active_seconds);
+  if (record.result != StepResult::kRunning || whole >= kept + kKeepsTimeEvery)
+    record.active_seconds = static_cast<int>(std::max(kept, whole).count());
 }
 
 // What an earlier intent has done is not undone by a later one that comes to nothing.
@@ -247,11 +254,13 @@ bool is_same_but_for_message(const RemediationStatus& next, const RemediationSta
   RemediationStatus same = next;
   same.message = known.message;
   record_of(same, step).message = record->message;
+  record_of(same, step).active_seconds = record->active_seconds;
   return same == known;
 }
 
 RemediationStatus with_progress(RemediationStatus status, const Decision& decision,
-                                const StepProgress& progress, WallTime now) {
+                                const StepProgress& progress, std::chrono::milliseconds ran,
+                                WallTime now) {
   const Step step = decision.step->step;
   if (progress.result == StepResult::kIntended) {
     status.message = told_as(decision.is_drill, progress.message);
@@ -265,10 +274,11 @@ RemediationStatus with_progress(RemediationStatus status, const Decision& decisi
   record.result = progress.result;
   record.message = progress.message;
   record.facts = progress.facts;
-  if (record.result == StepResult::kRunning && is_overdue(record, *decision.step, now)) {
+  if (record.result == StepResult::kRunning && is_overdue(record, *decision.step, ran, now)) {
     record.result = StepResult::kFailed;
     if (!is_of_unknown_call(record)) record.message = "not done in time: " + progress.message;
   }
+  keep_time(record, ran);
   status.phase = decision.phase;
   status.rule = decision.rule;
   status.message = told_as(decision.is_drill, record.message);
@@ -294,6 +304,7 @@ bool is_same_status(const RemediationStatus& a, const RemediationStatus& b) {
       record.intent_at.reset();
       record.finished_at.reset();
       record.attempts = 0;
+      record.active_seconds = 0;
     }
     status.closed_at.reset();
     return status;

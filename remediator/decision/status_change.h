@@ -2,6 +2,7 @@
 // the reconciler.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "remediator/actions/step_action.h"
@@ -32,14 +33,18 @@ namespace gpuward::remediator {
                                            Severity severity, Mode mode, Facts facts, WallTime now);
 // The same where nothing but watch() carries the step out.
 [[nodiscard]] RemediationStatus with_watch(RemediationStatus status, const Decision& decision);
-// Whether `next` only says in other words how far that step is.
+// How often the record of a step that goes on gets its time: a crash loses at most that.
+inline constexpr std::chrono::seconds kKeepsTimeEvery{60};
+// Whether `next` only says in other words, or at another time, how far that step is.
 [[nodiscard]] bool is_same_but_for_message(const RemediationStatus& next,
                                            const RemediationStatus& known, Step step);
-// How the decision's step goes; a step whose time is over has failed, and "not done in time" is
-// said only of what was asked for. kIntended: nothing was done, and the record is as before the
-// step. A step that has failed already is only ever found to be done after all.
+// How the decision's step goes, which has run for `ran`; a step whose time is over has failed, and
+// "not done in time" is said only of what was asked for. kIntended: nothing was done, and the
+// record is as before the step. A step that has failed already is only ever found to be done after
+// all.
 [[nodiscard]] RemediationStatus with_progress(RemediationStatus status, const Decision& decision,
-                                              const StepProgress& progress, WallTime now);
+                                              const StepProgress& progress,
+                                              std::chrono::milliseconds ran, WallTime now);
 // A diagnostic that is not watched any more has failed.
 [[nodiscard]] RemediationStatus with_left_failure(RemediationStatus status, Step left,
                                                   const StepProgress& progress, WallTime now);

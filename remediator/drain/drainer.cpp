@@ -22,10 +22,6 @@ constexpr seconds kLookWhileWaiting{60};
 // A budget that is used up for as long as another pod starts is no news.
 constexpr seconds kHeldIsNewsAfter{30};
 
-milliseconds since(Clock::Wall start, Clock::Wall now) {
-  return std::max(milliseconds(0), std::chrono::floor<milliseconds>(now - start));
-}
-
 // Whether one of them was a pod whose removal the server had accepted.
 bool forget_absent(RemovalTries& tries, const std::vector<kube::Pod>& pods) {
   std::set<std::string_view> present;
@@ -44,20 +40,14 @@ bool forget_absent(RemovalTries& tries, const std::vector<kube::Pod>& pods) {
 struct Drainer::Memory {
   std::string node_uid;
   Clock::Wall started_at;
-  // From the first look on the drain's time goes by the steady clock: a jump of the wall clock
-  // must not bring its deadline.
-  milliseconds elapsed_before{0};
-  Clock::Steady first_look, last_look;
+  milliseconds elapsed{0};
+  Clock::Steady last_look;
   RemovalTries tries;
   std::set<std::string> notified_jobs;
   std::string listed_at;                    // resourceVersion of the last listing
   std::optional<Clock::Steady> held_since;  // see DrainRound::is_held
   bool is_held_reported = false;
   bool has_seen_removal = false;  // a pod that was there, and was told to go, is there no more
-
-  [[nodiscard]] milliseconds elapsed() const {
-    return elapsed_before + std::chrono::floor<milliseconds>(last_look - first_look);
-  }
 };
 
 Drainer::Drainer(kube::Api& api, Evictor& evictor, Clock& clock)
@@ -70,7 +60,7 @@ Result<DrainProgress> Drainer::advance(const DrainRequest& request) {
   // Before the list, so that the list is newer than what they say.
   for (const Evictor::Outcome& outcome : evictor_.collect(request.node)) {
     if (const auto known = memory->tries.find(outcome.uid); known != memory->tries.end())
-      record_answer(known->second, outcome.status, memory->elapsed());
+      record_answer(known->second, outcome.status, memory->elapsed);
   }
   auto progress = look(request, *memory, {.is_cache = true, .not_older_than = memory->listed_at});
   if (!progress || !may_be_believed(*progress, *memory)) progress = look(request, *memory, {});
@@ -112,7 +102,7 @@ Status Drainer::check_node(const DrainRequest& request) {
 
 DrainProgress Drainer::progress_of(const DrainRequest& request, const std::vector<kube::Pod>& pods,
                                    Memory& memory) {
-  const DrainScene scene{clock_.wall(), memory.elapsed(), request.node_is_unreachable,
+  const DrainScene scene{clock_.wall(), memory.elapsed, request.node_is_unreachable,
                          request.own_pod};
   const DrainPlan plan = plan_drain(pods, request.settings, scene);
   DrainRound round = make_round(plan, memory.tries, request.settings, scene);
@@ -159,9 +149,8 @@ std::unique_ptr<Drainer::Memory> Drainer::take_memory(const DrainRequest& reques
     memory = std::make_unique<Memory>();
     memory->node_uid = request.node_uid;
     memory->started_at = request.started_at;
-    memory->elapsed_before = since(request.started_at, clock_.wall());
-    memory->first_look = now;
   }
+  memory->elapsed = request.elapsed;
   memory->last_look = now;
   return memory;
 }
@@ -188,7 +177,7 @@ milliseconds Drainer::look_again(const DrainRequest& request, const DrainRound& 
   const milliseconds turn = milliseconds(1'000) * remembered() / kMostListsASecond;
   if (!evictor_.has_unanswered(request.node)) return std::max(round.look_again, turn);
   if (!evictor_.tells()) return std::max(round.look_again, turn * kTurnsWhileWaiting);
-  const milliseconds left = request.settings.deadline - memory.elapsed();
+  const milliseconds left = request.settings.deadline - memory.elapsed;
   const milliseconds longest = left.count() > 0 ? std::min<milliseconds>(left, kLookWhileWaiting)
                                                 : milliseconds(kLookWhileWaiting);
   return std::max({round.look_again, turn, longest});

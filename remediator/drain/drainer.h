@@ -33,8 +33,10 @@ struct DrainRequest {
   // Of the Remediation's node. The name may be another's by now: see above.
   std::string node_uid;
   DrainSettings settings;
-  kube::WallTime started_at;  // from the record: a restart does not begin the deadline anew
-  Permit permit;              // must also read the Node, and refuse where its UID is not node_uid
+  kube::WallTime started_at;  // from the record: another one is another drain
+  // How long the drain has run (execution/step_clock.h): its deadline and its waits count this.
+  std::chrono::milliseconds elapsed{0};
+  Permit permit;  // must also read the Node, and refuse where its UID is not node_uid
   bool node_is_unreachable = false;
   std::string own_pod;  // "namespace/name" of this process; empty: not in a pod
 };

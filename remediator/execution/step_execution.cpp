@@ -24,6 +24,14 @@ using std::chrono::milliseconds;
 constexpr milliseconds kBetweenMessages{5'000};
 constexpr milliseconds kBetweenMessagesOfAll{200};
 
+// The limit of a step that has none, if it only answers with errors.
+constexpr std::chrono::hours kLongestErrors{24};
+
+milliseconds limit_of(const PlannedStep& step) {
+  if (step.step == Step::kDrain) return step.drain.deadline;
+  return step.timeout.count() > 0 ? step.timeout : milliseconds(kLongestErrors);
+}
+
 // Whether the step is something else than a change of the Node.
 bool has_action(Step step) { return !is_taint_or_cordon(step) && step != Step::kReturn; }
 
@@ -53,6 +61,14 @@ constexpr milliseconds kOldestPermit{30'000};
 // As the resource has it; empty where there is none.
 std::string intent_of(const StepRecord* record) {
   return record == nullptr || !record->intent_at ? "" : to_rfc3339_ms(*record->intent_at);
+}
+
+// If nothing is left to be done after that step but to hold the node, both are written at once.
+std::optional<Decision> end_after(const CaseDecider& decider, const Case& now,
+                                  const RemediationStatus& next) {
+  Decision decision = decider.decide_after(now, next);
+  const bool is_end = decision.verdict == Verdict::kHold && decision.phase == Phase::kHeld;
+  return is_end ? std::optional(std::move(decision)) : std::nullopt;
 }
 
 }  // namespace
@@ -241,16 +257,29 @@ Status StepExecution::begin(FreshCase& decided) {
   note_message(now.remediation.name);
   records_.audit(now, AuditMoment::kDecided);
   records_.announce(now, before);
-  return record_call(now, action->begin(request_of(now)));
+  return record_call(now, look(now, *action, &StepAction::begin));
+}
+
+StepExecution::Looked StepExecution::look(
+    Case& now, StepAction& action, Result<StepProgress> (StepAction::*how)(const StepRequest&)) {
+  const std::string& name = now.remediation.name;
+  StepRequest request = request_of(now);
+  if (const StepRecord* record = now.remediation.status.find(request.step.step))
+    request.ran = clock_.look(name, *record);
+  const milliseconds ran = request.ran;
+  Looked looked{.progress = (action.*how)(request), .ran = ran};
+  const bool has_answer = looked.progress || is_final(looked.progress.error().kind);
+  clock_.look_ended(name, has_answer);
+  return looked;
 }
 
 // Whether the call was accepted is known here alone: it is not lost to whoever writes at the same
 // moment, as long as the intent stands.
-Status StepExecution::record_call(Case& now, const Result<StepProgress>& progress) {
+Status StepExecution::record_call(Case& now, const Looked& looked) {
   const Step step = now.decision.step->step;
   const std::string intended = intent_of(now.remediation.status.find(step));
   const auto try_once = [&]() -> Status {
-    auto recorded = record_progress(now, progress);
+    auto recorded = record_progress(now, looked);
     if (recorded || recorded.error().kind != ErrorKind::kConflict) return recorded;
     auto current = parts_.store.read(now.remediation.name);
     if (!current) return std::unexpected(current.error());
@@ -266,22 +295,43 @@ Status StepExecution::record_call(Case& now, const Result<StepProgress>& progres
 Status StepExecution::watch(Case& now) {
   StepAction* const action = parts_.step_actions(now.decision.step->step);
   if (action == nullptr) {
-    return record_progress(now, StepProgress{.result = StepResult::kFailed,
-                                             .message = "nothing is configured any more for it",
-                                             .facts = {},
-                                             .look_again = {}});
+    return record_progress(
+        now, {.progress = StepProgress{.result = StepResult::kFailed,
+                                       .message = "nothing is configured any more for it",
+                                       .facts = {},
+                                       .look_again = {}}});
   }
-  return record_progress(now, action->watch(request_of(now)));
+  Looked looked = look(now, *action, &StepAction::watch);
+  const StepRecord* const record = now.remediation.status.find(now.decision.step->step);
+  const bool is_refused = !looked.progress && is_final(looked.progress.error().kind) &&
+                          record != nullptr && record->result == StepResult::kRunning;
+  return is_refused ? record_refusal(now, std::move(looked)) : record_progress(now, looked);
 }
 
-Status StepExecution::record_progress(Case& now, const Result<StepProgress>& progress) {
+// Asking again gives the same answer until an operator changes something: the status says so, and
+// the step ends at its limit.
+Status StepExecution::record_refusal(Case& now, Looked looked) {
+  const Step step = now.decision.step->step;
+  const Error error = looked.progress.error();
+  const StepRequest request = request_of(now);
+  const bool is_over = looked.ran >= limit_of(*now.decision.step);
+  looked.progress = is_over ? failed_for_operator(request, "not done in time: " + error.message)
+                            : progress_of(request, StepResult::kRunning, error.message);
+  if (is_over && is_job(step)) looked.progress->facts[kJobLeftFact] = "true";
+  if (auto status = record_progress(now, looked); !status || is_over) return status;
+  return with_context(std::string(to_string(step)) + " of node " + now.remediation.node, error);
+}
+
+Status StepExecution::record_progress(Case& now, const Looked& looked) {
+  const Result<StepProgress>& progress = looked.progress;
   const std::string step(to_string(now.decision.step->step));
   if (!progress) return with_context(step + " of node " + now.remediation.node, progress.error());
   const Phase before = now.remediation.status.phase;
   StepProgress noted = *progress;
   if (now.decision.step->step == Step::kVerify && noted.result == StepResult::kDone)
     noted.facts[kVerifiedBootFact] = now.target.boot_id;
-  const auto next = with_progress(now.remediation.status, now.decision, noted, parts_.clock.wall());
+  const auto next =
+      with_progress(now.remediation.status, now.decision, noted, looked.ran, parts_.clock.wall());
   const StepRecord* record = next.find(now.decision.step->step);
   const bool is_over = record == nullptr || record->result != StepResult::kRunning;
   now.decision.look_again = progress->look_again;
@@ -289,7 +339,7 @@ Status StepExecution::record_progress(Case& now, const Result<StepProgress>& pro
   const bool goes_on = is_over && progress->result != StepResult::kIntended;
   if (goes_on) now.decision.look_again = milliseconds(0);
   if (is_too_small_to_write(now, next)) return {};
-  const auto end = is_over ? end_after(now, next) : std::nullopt;
+  const auto end = is_over ? end_after(decider_, now, next) : std::nullopt;
   const auto written =
       end ? with_decision(next, *end, now.policy->mode, parts_.clock.wall()) : next;
   if (auto status = records_.write(now, written); !status) return status;
@@ -306,13 +356,6 @@ Status StepExecution::record_progress(Case& now, const Result<StepProgress>& pro
   records_.announce(now, before);
   for (const std::string& news : progress->news) records_.say(now, news);
   return {};
-}
-
-// Where nothing is left to be done after that step but to hold the node, both are written at once.
-std::optional<Decision> StepExecution::end_after(const Case& now, const RemediationStatus& next) {
-  Decision decision = decider_.decide_after(now, next);
-  const bool is_end = decision.verdict == Verdict::kHold && decision.phase == Phase::kHeld;
-  return is_end ? std::optional(std::move(decision)) : std::nullopt;
 }
 
 // What the step says of itself next can wait a while.
@@ -341,6 +384,7 @@ bool StepExecution::is_too_small_to_write(const Case& now, const RemediationStat
 }
 
 void StepExecution::forget(const std::string& remediation) {
+  clock_.forget(remediation);
   const std::lock_guard lock(mutex_);
   written_at_.erase(remediation);
 }

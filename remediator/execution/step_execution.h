@@ -11,6 +11,7 @@
 #include "remediator/execution/case.h"
 #include "remediator/execution/case_records.h"
 #include "remediator/execution/reconciler_parts.h"
+#include "remediator/execution/step_clock.h"
 #include "remediator/gates/joint_read.h"
 #include "remediator/model/remediation.h"
 
@@ -57,7 +58,11 @@ class StepExecution {
  public:
   StepExecution(const ReconcilerParts& parts, const CaseDecider& decider, CaseRecords& records,
                 StepPermits& permits)
-      : parts_(parts), decider_(decider), records_(records), permits_(permits) {}
+      : parts_(parts),
+        decider_(decider),
+        records_(records),
+        permits_(permits),
+        clock_(parts.clock, parts.permit) {}
 
   // Never on what was seen before: a step disrupts somebody.
   [[nodiscard]] Status begin(FreshCase& decided);
@@ -78,10 +83,17 @@ class StepExecution {
 
  private:
   [[nodiscard]] Status abandon(const Case& now, bool (*which)(Step));
+  // What came of a look at a step, and how long that has run.
+  struct Looked {
+    Result<StepProgress> progress;
+    std::chrono::milliseconds ran{0};
+  };
   [[nodiscard]] StepRequest request_of(const Case& now);
-  [[nodiscard]] Status record_call(Case& now, const Result<StepProgress>& progress);
-  [[nodiscard]] Status record_progress(Case& now, const Result<StepProgress>& progress);
-  [[nodiscard]] std::optional<Decision> end_after(const Case& now, const RemediationStatus& next);
+  [[nodiscard]] Looked look(Case& now, StepAction& action,
+                            Result<StepProgress> (StepAction::*how)(const StepRequest&));
+  [[nodiscard]] Status record_call(Case& now, const Looked& looked);
+  [[nodiscard]] Status record_refusal(Case& now, Looked looked);
+  [[nodiscard]] Status record_progress(Case& now, const Looked& looked);
   void note_message(const std::string& remediation);
   [[nodiscard]] bool is_too_small_to_write(const Case& now, const RemediationStatus& next);
 
@@ -89,6 +101,7 @@ class StepExecution {
   const CaseDecider& decider_;
   CaseRecords& records_;
   StepPermits& permits_;
+  StepClock clock_;
   std::mutex mutex_;
   std::map<std::string, Clock::Steady> written_at_;  // by Remediation, of steps that go on
   std::optional<Clock::Steady> last_written_;        // of all of them

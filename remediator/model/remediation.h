@@ -142,6 +142,9 @@ struct StepRecord {
   std::optional<WallTime> intent_at, finished_at;
   int attempts = 0;
   std::string message;
+  // How long it has run: time in which a leader was there and it could act (execution/step_clock),
+  // a minute behind at most while it is under way.
+  int active_seconds = 0;
   Facts facts = {};
   std::string pool = {};  // whose plan it was begun under
   bool drill = false;     // begun in a drill: it counts for no real fault

@@ -121,6 +121,9 @@ const Fields<StepRecord>& step_fields() {
             "Severity of the Remediation when the intent was written."),
       field("attempts", &StepRecord::attempts, count(), "How many times the step was begun."),
       field("message", &StepRecord::message, text(), "The result, in words."),
+      sparse_field("activeSeconds", &StepRecord::active_seconds, count(),
+                   "Seconds in which a leader watched the step and it could act; its limits count "
+                   "these, and a pause, the stop switch or an absence does not add to them."),
       sparse_field("pool", &StepRecord::pool, text(253),
                    "The pool of the policy whose steps apply; absent for the steps of all nodes."),
       sparse_field("facts", &StepRecord::facts, text_map(16), "Values that the step needs later."),

@@ -287,7 +287,8 @@ void Replayer::finish(Case& now) {
                         .look_again = {}};
   if (step == Step::kVerify && now.node) progress.facts[kVerifiedBootFact] = now.node->boot_id;
   if (!is_of_node) progress.facts[kReplacementFact] = replaced_by_[now.remediation.name];
-  now.remediation.status = with_progress(now.remediation.status, now.decision, progress, now.at);
+  now.remediation.status =
+      with_progress(now.remediation.status, now.decision, progress, {}, now.at);
   ends_.erase(now.remediation.name);
   write(ReplayEvent::Kind::kDone, now,
         std::string(to_string(step)) + (is_still_unhealthy ? " failed: alerts fire" : ""), {step});

@@ -3,7 +3,10 @@
 // Part of the invariants.
 #pragma once
 
+#include <chrono>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "core/http/client/client.h"
 #include "remediator/actions/step_action.h"
@@ -19,11 +22,22 @@ class EvictionRules {
   void on_removed(const http::ClientRequest& request) const;
   // A drain says that it is done; its look began at that time.
   void on_drained(const Remediation& remediation, Tick begun) const;
-  // A look at a drain has ended with that, which may be after its time.
-  void on_late(const StepRequest& order, const StepProgress& progress, Tick begun) const;
+  // A look at a drain by that process has ended with that, which may be after its time.
+  void on_look(const StepRequest& order, const StepProgress& progress, Tick begun,
+               const void* process);
 
  private:
+  // The time in which a leader watched the drain, at most: a pause that no look has seen is in it.
+  struct Watched {
+    std::chrono::milliseconds at_most{0};
+    const void* process = nullptr;
+    Clock::Steady last;
+  };
+  [[nodiscard]] std::chrono::milliseconds watched(const StepRequest& order, const void* process);
+  void check_names(const StepRequest& order, const StepProgress& progress, Tick begun) const;
+
   Stage& stage_;
+  std::map<std::pair<std::string, WallTime>, Watched> watched_;  // by Remediation and intent
 };
 
 }  // namespace gpuward::remediator::simulation

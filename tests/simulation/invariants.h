@@ -53,7 +53,7 @@ class Invariants {
   [[nodiscard]] const RestoreRules& restore() const { return restore_; }
   [[nodiscard]] EndRules& ends() { return ends_; }
   [[nodiscard]] const EndRules& ends() const { return ends_; }
-  [[nodiscard]] const EvictionRules& evictions() const { return evictions_; }
+  [[nodiscard]] EvictionRules& evictions() { return evictions_; }
   [[nodiscard]] WaveRules& waves() { return waves_; }
   [[nodiscard]] RequestRules& requests() { return requests_; }
   [[nodiscard]] const EvidenceRules& evidence() const { return evidence_; }

@@ -22,6 +22,9 @@ Result<StepProgress> PodDrain::watch(const StepRequest& order) {
   invariants_.waves().on_look(order.remediation);
   const auto refusals = std::make_shared<int>(0);
   StepRequest known = order;
+  const StepRecord* const drain = order.remediation.status.find(Step::kDrain);
+  if (stage_.is_off(Sabotage::kStepClock) && drain != nullptr && drain->intent_at)
+    known.ran = std::chrono::floor<std::chrono::milliseconds>(order.now - *drain->intent_at);
   known.permit = [this, refusals, name = order.remediation.name, permit = order.permit] {
     stage_.evicts_for = name;
     const Asking asking(stage_);
@@ -32,7 +35,7 @@ Result<StepProgress> PodDrain::watch(const StepRequest& order) {
   auto progress = action_.watch(known);
   if (progress && stage_.is_off(Sabotage::kDrainWords) && progress->result == StepResult::kFailed)
     progress->message = progress->message.substr(0, progress->message.find(':'));
-  if (progress) invariants_.evictions().on_late(order, *progress, begun);
+  if (progress) invariants_.evictions().on_look(known, *progress, begun, this);
   if (progress && progress->result == StepResult::kDone) {
     invariants_.evictions().on_drained(order.remediation, begun);
     invariants_.ends().on_drained(order.remediation);

@@ -157,7 +157,9 @@ void World::look_quietly(std::size_t who, const std::string& node) {
       node, false,
       std::chrono::floor<std::chrono::milliseconds>(again->second - stage_.clock.steady()));
   again->second = std::max(again->second, stage_.clock.steady() + patience);
-  const bool is_soon = announcements_.is_announced(node) || silent_.is_silent(node);
+  // The clock of a step counts only the time between two looks that are near each other.
+  const bool is_soon =
+      announcements_.is_announced(node) || silent_.is_silent(node) || is_under_way(node);
   patience = std::min<seconds>(3 * patience, is_soon ? kSoonWait : kLongestWait);
 }
 
@@ -210,9 +212,10 @@ void World::settle(minutes time) {
 }
 
 // A step that is under way ends by its time-out at the latest, be it after many a quiet round.
-bool World::is_under_way() const {
-  return std::ranges::any_of(stage_.truth.remediations(), [](const auto& known) {
-    return known.second.open() && !waits_for_somebody(known.second.status.phase);
+bool World::is_under_way(const std::string& node) const {
+  return std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
+    const bool is_meant = node.empty() || known.second.node == node;
+    return is_meant && known.second.open() && !waits_for_somebody(known.second.status.phase);
   });
 }
 

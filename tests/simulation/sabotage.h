@@ -117,6 +117,7 @@ enum class Sabotage : std::uint8_t {
   kQuarantine,        // all diagnostics are read as passed
   kDaemonSets,        // pods of DaemonSets are listed as of a StatefulSet
   kTerminating,       // that a pod is ending already is not read
+  kStepClock,         // the time of a drain is the wall clock's since its intent
   kDrainWords,        // a drain that has failed says nothing of the pods that are left
   kLookAgain,         // every look is followed by the next at once
   kVersionsBack,      // that versions have gone back is not read
@@ -250,6 +251,7 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kQuarantine, "quarantine"},
     {Sabotage::kDaemonSets, "daemon-sets"},
     {Sabotage::kTerminating, "terminating"},
+    {Sabotage::kStepClock, "step-clock"},
     {Sabotage::kDrainWords, "drain-words"},
     {Sabotage::kLookAgain, "look-again"},
     {Sabotage::kDisagreement, "disagreement"},

@@ -77,7 +77,8 @@ class World {
   [[nodiscard]] bool reconcile_next(Clock::Steady until);
   bool pass_until(Clock::Steady at);
   void sleep_until(Clock::Steady at);
-  [[nodiscard]] bool is_under_way() const;
+  // On that node; of an empty name: on any.
+  [[nodiscard]] bool is_under_way(const std::string& node = {}) const;
   [[nodiscard]] bool waits_for_verification() const;
   [[nodiscard]] bool waits_for_time() const;
   void check_rest() const;

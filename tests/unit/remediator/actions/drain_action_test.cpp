@@ -21,7 +21,8 @@ class DrainActionTest : public DrainCluster {
             .step = step_,
             .facts = {},
             .permit = permit_,
-            .now = clock_.wall()};
+            .now = clock_.wall(),
+            .ran = ran_of(remediation_, step_.step, clock_.wall())};
   }
 
   Evictor evictor_{api_, clock_, {.per_second = 1.0, .burst = 1}, Evictor::Sending::kInCalls};

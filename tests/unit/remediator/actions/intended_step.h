@@ -17,4 +17,11 @@ inline StepRecord intended_step(Step step, Severity severity, WallTime now, Fact
           .facts = std::move(facts)};
 }
 
+// The time that the step's clock shows if nothing has stopped it since its intent.
+inline std::chrono::milliseconds ran_of(const Remediation& remediation, Step step, WallTime now) {
+  const StepRecord* record = remediation.status.find(step);
+  if (record == nullptr || !record->intent_at) return {};
+  return std::chrono::floor<std::chrono::milliseconds>(now - *record->intent_at);
+}
+
 }  // namespace gpuward::remediator

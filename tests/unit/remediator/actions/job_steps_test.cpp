@@ -68,7 +68,8 @@ class JobSteps : public JobCluster {
             .step = step_,
             .facts = remediation_.status.steps[0].facts,
             .permit = [this] { return allowed_; },
-            .now = clock_.wall()};
+            .now = clock_.wall(),
+            .ran = ran_of(remediation_, step_.step, clock_.wall())};
   }
   // As the reconciler records it.
   StepProgress recorded(const Result<StepProgress>& progress) {

@@ -91,7 +91,8 @@ class NcclPairsStage : public JobCluster {
             .step = step_,
             .facts = record(name).facts,
             .permit = [this] { return allowed_; },
-            .now = clock_.wall()};
+            .now = clock_.wall(),
+            .ran = ran_of(member.remediation, Step::kNcclPairs, clock_.wall())};
   }
   // As the reconciler does and records it.
   StepProgress look(const std::string& name) {
@@ -107,6 +108,9 @@ class NcclPairsStage : public JobCluster {
     record(name).result = progress.result;
     record(name).message = progress.message;
     record(name).facts = progress.facts;
+    record(name).active_seconds = static_cast<int>(
+        ran_of(open_.members.at(name).remediation, Step::kNcclPairs, clock_.wall()) /
+        std::chrono::seconds(1));
     if (progress.result == StepResult::kDone)
       open_.members.at(name).remediation.status.phase = Phase::kVerifying;
     if (progress.result == StepResult::kFailed)

@@ -88,7 +88,8 @@ class ReplacementWaitTest : public ::testing::Test {
                                  .step = step,
                                  .facts = facts,
                                  .permit = [] { return Status(); },
-                                 .now = now});
+                                 .now = now,
+                                 .ran = std::chrono::floor<milliseconds>(now - kEndIntended)});
     facts = progress.facts;
     return progress;
   }

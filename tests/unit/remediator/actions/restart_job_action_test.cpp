@@ -40,7 +40,8 @@ class RestartJobActionTest : public DrainCluster {
             .step = step_,
             .facts = {},
             .permit = [this] { return allowed_; },
-            .now = now_};
+            .now = now_,
+            .ran = ran_of(remediation_, step_.step, now_)};
   }
   StepProgress begin() { return action_.begin(request()).value_or(StepProgress{}); }
   StepProgress watch() { return action_.watch(request()).value_or(StepProgress{}); }

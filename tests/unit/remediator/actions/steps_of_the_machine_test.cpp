@@ -76,7 +76,8 @@ class MachineSteps : public ::testing::Test {
             .step = step,
             .facts = std::move(facts),
             .permit = [this] { return allowed; },
-            .now = now};
+            .now = now,
+            .ran = ran_of(remediation, step.step, now)};
   }
   Remediation remediation;
   Status allowed;

@@ -58,10 +58,11 @@ TEST(StatusChange, KeepsTheOrderOfStepsIfTheNextLeadersClockIsBehind) {
   failed.result = StepResult::kFailed;
   const WallTime ahead = kQuarantinedAt + seconds(100);
   auto status = with_begin({}, begin_of(Step::kGpuReset), Severity::kReset, Mode::kFull, {}, ahead);
-  status = with_progress(status, begin_of(Step::kGpuReset), done, ahead + seconds(5));
+  status = with_progress(status, begin_of(Step::kGpuReset), done, {}, ahead + seconds(5));
   status = with_begin(status, begin_of(Step::kNcclTest), Severity::kReset, Mode::kFull, {},
                       kQuarantinedAt + seconds(10));
-  status = with_progress(status, begin_of(Step::kNcclTest), failed, kQuarantinedAt + seconds(20));
+  status =
+      with_progress(status, begin_of(Step::kNcclTest), failed, {}, kQuarantinedAt + seconds(20));
 
   const StepRecord& test = *status.find(Step::kNcclTest);
   EXPECT_GT(test.intent_at, status.find(Step::kGpuReset)->finished_at);

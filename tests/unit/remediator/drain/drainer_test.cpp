@@ -25,6 +25,7 @@ class DrainerTest : public DrainCluster {
     order_.permit = permit_;
   }
   DrainProgress look() {
+    order_.elapsed = std::chrono::floor<milliseconds>(clock_.steady() - begun_);
     const auto progress = drainer_->advance(order_);
     EXPECT_TRUE(progress) << progress.error().message;
     return progress.value_or(DrainProgress{});
@@ -46,6 +47,7 @@ class DrainerTest : public DrainCluster {
   Evictor evictor_{api_, clock_, {}, Evictor::Sending::kInCalls};
   std::unique_ptr<Drainer> drainer_ = std::make_unique<Drainer>(api_, evictor_, clock_);
   DrainRequest order_;
+  Clock::Steady begun_ = clock_.steady();
 };
 
 Json job_pod(const std::string& jobset) {
@@ -264,6 +266,7 @@ TEST_F(DrainerTest, AnotherDrainOfTheNodeHasADeadlineOfItsOwn) {
   order_.settings.deadline = minutes(3);
   static_cast<void>(look_for(minutes(2)));
   order_.started_at = clock_.wall();
+  begun_ = clock_.steady();
   EXPECT_EQ(look_for(minutes(2)).verdict, DrainState::kGoingOn);
 }
 

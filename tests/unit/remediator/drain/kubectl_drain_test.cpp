@@ -93,6 +93,8 @@ class KubectlDrain : public DrainCluster {
   }
 
   DrainProgress look() {
+    order_.elapsed =
+        std::chrono::floor<std::chrono::milliseconds>(clock_.wall() - order_.started_at);
     const auto progress = drainer_.advance(order_);
     EXPECT_TRUE(progress) << progress.error().message;
     return progress.value_or(DrainProgress{});

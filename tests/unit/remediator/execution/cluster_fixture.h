@@ -290,6 +290,16 @@ class ClusterTest : public ::testing::Test {
     return false;
   }
 
+  // Time passes with a leader, which looks each minute.
+  void pass(std::chrono::milliseconds time) {
+    while (time.count() > 0) {
+      const auto next = std::min<std::chrono::milliseconds>(time, std::chrono::minutes(1));
+      clock_.advance(next);
+      time -= next;
+      ASSERT_TRUE(reconcile());
+    }
+  }
+
   kube::Node node(const std::string& name = "gpu-01") { return *api_.get_node(name); }
   std::vector<Remediation> remediations() {
     std::vector<Remediation> all;

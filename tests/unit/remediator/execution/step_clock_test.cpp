@@ -1,0 +1,160 @@
+// The limits of steps count the time in which a leader was there and the step could act.
+#include "remediator/execution/step_clock.h"
+
+#include "remediator/model/step_call.h"
+#include "tests/unit/remediator/execution/cluster_fixture.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+class StepClockTest : public ClusterTest {
+ protected:
+  // A restart that is accepted and under way; its limit is 20 min.
+  StepClockTest() {
+    Policy policy;
+    policy.mode = Mode::kFull;
+    policy.startup_grace = seconds(0);
+    for (const Step step : {Step::kTaint, Step::kCordon, Step::kReboot})
+      policy.steps[Severity::kReboot].push_back(planned(step));
+    policy_.set(policy);
+    reports_.answer = report_of(Severity::kReboot);
+    steps_[Step::kReboot].adds = {{std::string(kCallFact), "accepted"}};
+    EXPECT_TRUE(take({signal()}));
+    EXPECT_TRUE(reconcile());
+    EXPECT_TRUE(reconcile());
+    EXPECT_EQ(result(), StepResult::kRunning);
+  }
+  StepRecord reboot() {
+    const Remediation now = remediation();
+    const StepRecord* record = now.status.find(Step::kReboot);
+    EXPECT_NE(record, nullptr) << now.status.message;
+    return record == nullptr ? StepRecord() : *record;
+  }
+  StepResult result() { return reboot().result; }
+  void annotate(const std::string& key, const Json& value) {
+    kube_.patch(remediation_collection() + "/" + remediation().name,
+                {{"metadata", {{"annotations", {{key, value}}}}}});
+  }
+  // The limit is 20 min: so long after the gap the step goes on, and ends soon after.
+  void expect_left(minutes left) {
+    pass(left - minutes(2));
+    EXPECT_EQ(result(), StepResult::kRunning);
+    pass(minutes(4));
+    EXPECT_EQ(result(), StepResult::kFailed);
+    EXPECT_THAT(reboot().message, HasSubstr("not done in time"));
+  }
+};
+
+TEST_F(StepClockTest, StopsWhileNoLeaderIsThere) {
+  pass(minutes(5));
+  clock_.advance(minutes(50));
+  restart();
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(result(), StepResult::kRunning);
+  expect_left(minutes(15));
+}
+
+TEST_F(StepClockTest, StopsWhileAnOperatorHasSetPause) {
+  pass(minutes(5));
+  annotate(std::string(kPauseAnnotation), "true");
+  pass(minutes(50));
+  annotate(std::string(kPauseAnnotation), nullptr);
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(result(), StepResult::kRunning);
+  expect_left(minutes(15));
+}
+
+TEST_F(StepClockTest, StopsWhileTheSwitchSaysStop) {
+  pass(minutes(5));
+  permit_ = fail(ErrorKind::kBlocked, "stopped");
+  pass(minutes(50));
+  EXPECT_EQ(result(), StepResult::kRunning);
+  permit_ = {};
+
+  expect_left(minutes(15));
+}
+
+TEST_F(StepClockTest, StopsWhileNothingAnswers) {
+  pass(minutes(5));
+  steps_[Step::kReboot].progress = fail(ErrorKind::kUnavailable, "no answer");
+  for (int i = 0; i < 50; ++i) {
+    clock_.advance(minutes(1));
+    EXPECT_FALSE(reconcile(1));
+  }
+  steps_[Step::kReboot].progress = StepProgress{};
+
+  expect_left(minutes(15));
+}
+
+// Nothing answers otherwise until an operator changes something.
+TEST_F(StepClockTest, RunsWhileOnlyRefusalsAnswer) {
+  steps_[Step::kReboot].progress = fail(ErrorKind::kForbidden, "User cannot get nodes");
+  EXPECT_FALSE(reconcile(1));
+  EXPECT_THAT(remediation().status.message, HasSubstr("User cannot get nodes"));
+  EXPECT_EQ(result(), StepResult::kRunning);
+
+  for (int i = 0; i < 22; ++i) {
+    clock_.advance(minutes(1));
+    (void)reconcile(1);
+  }
+
+  EXPECT_EQ(result(), StepResult::kFailed);
+  EXPECT_THAT(reboot().message, HasSubstr("not done in time: User cannot get nodes"));
+}
+
+// A crash loses a minute at most.
+TEST_F(StepClockTest, IsKeptInTheRecord) {
+  pass(minutes(15));
+  EXPECT_GE(reboot().active_seconds, 14 * 60);
+  restart();
+  ASSERT_TRUE(reconcile());
+
+  expect_left(minutes(5));
+}
+
+TEST_F(StepClockTest, RunsThoughTheLeaderChangesEveryFewSeconds) {
+  for (int i = 0; i < 19 * 6; ++i) {
+    clock_.advance(seconds(10));
+    restart();
+    ASSERT_TRUE(reconcile());
+  }
+  EXPECT_EQ(result(), StepResult::kRunning);
+
+  for (int i = 0; i < 2 * 6; ++i) {
+    clock_.advance(seconds(10));
+    restart();
+    ASSERT_TRUE(reconcile());
+  }
+  EXPECT_EQ(result(), StepResult::kFailed);
+}
+
+TEST_F(StepClockTest, IsWrittenAtMostOnceAMinute) {
+  const auto writes = [&] { return kube_.requests("PUT", remediation_collection()).size(); };
+  const std::size_t before = writes();
+  for (int i = 0; i < 10 * 60; ++i) {
+    clock_.advance(seconds(1));
+    ASSERT_TRUE(reconcile());
+  }
+  EXPECT_LE(writes() - before, 10U);
+}
+
+TEST_F(StepClockTest, IsNotMovedByASteppedWallClock) {
+  pass(minutes(5));
+  clock_.jump_wall(hours(9));
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(result(), StepResult::kRunning);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
