@@ -1,4 +1,4 @@
-// hostile_clients PORT CONNECTIONS ADDRESSES TEXT [trickles] [reads]: the attack of
+// hostile_clients PORT CONNECTIONS ADDRESSES TEXT [trickles] [reads] LATER: the attack of
 // hostile_clients.h, until it is killed. Prints "begun" once 250 connections were open, or all.
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -11,6 +11,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <iostream>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@ namespace {
 // How often connections that the server has closed are opened again. Without a pause the attack
 // would take a whole processor from the server.
 constexpr std::chrono::milliseconds kPause{100};
+constexpr std::chrono::milliseconds kLate{90};
 constexpr std::uint32_t kFirstAddress = 0x7F000101;  // 127.0.1.1
 
 struct Attack {
@@ -30,11 +32,19 @@ struct Attack {
   std::string text;
   bool trickles = false;
   bool reads = false;
+  std::string later;
 };
 
 struct Client {
   int descriptor = -1;
   bool is_open = false;
+  bool is_answered = false;
+};
+
+struct LateClient {
+  std::chrono::steady_clock::time_point due;
+  std::size_t index = 0;
+  int descriptor = -1;
 };
 
 sockaddr_in address_of(std::uint32_t host, int port) {
@@ -63,7 +73,9 @@ class Attackers {
         open_missing();
         if (attack_.trickles) trickle();
       }
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(due - now);
+      send_late(now);
+      const auto next = late_.empty() ? due : std::min(due, late_.front().due);
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - now);
       const int count = epoll_wait(poller_, events.data(), static_cast<int>(events.size()),
                                    static_cast<int>(left.count()));
       for (int i = 0; i < count; ++i) {
@@ -117,7 +129,18 @@ class Attackers {
     }
     if ((events & EPOLLIN) == 0) return;
     std::array<char, 4096> piece;
-    if (recv(client.descriptor, piece.data(), piece.size(), 0) == 0) close(client);
+    if (recv(client.descriptor, piece.data(), piece.size(), 0) == 0) return close(client);
+    if (attack_.later.empty() || client.is_answered) return;
+    client.is_answered = true;
+    late_.push_back({std::chrono::steady_clock::now() + kLate, index, client.descriptor});
+  }
+
+  void send_late(std::chrono::steady_clock::time_point now) {
+    for (; !late_.empty() && late_.front().due <= now; late_.pop_front()) {
+      const LateClient& late = late_.front();
+      if (clients_[late.index].descriptor != late.descriptor) continue;
+      send(late.descriptor, attack_.later.data(), attack_.later.size(), MSG_NOSIGNAL);
+    }
   }
 
   void trickle() {
@@ -133,6 +156,7 @@ class Attackers {
 
   const Attack attack_;
   std::vector<Client> clients_;
+  std::deque<LateClient> late_;
   std::size_t opened_ = 0;
   int poller_ = epoll_create1(EPOLL_CLOEXEC);
 };
@@ -140,7 +164,7 @@ class Attackers {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 7) return 2;
+  if (argc != 8) return 2;
   rlimit files{};
   getrlimit(RLIMIT_NOFILE, &files);
   files.rlim_cur = files.rlim_max;
@@ -150,6 +174,7 @@ int main(int argc, char** argv) {
              .addresses = static_cast<std::uint32_t>(std::stoul(argv[3])),
              .text = argv[4],
              .trickles = argv[5] == std::string_view("trickles"),
-             .reads = argv[6] == std::string_view("reads")})
+             .reads = argv[6] == std::string_view("reads"),
+             .later = argv[7]})
       .run();
 }

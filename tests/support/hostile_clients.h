@@ -26,6 +26,8 @@ struct HostileOptions {
   std::string sends;      // the text that a client sends on an open connection
   bool trickles = false;  // sends a byte now and then after that
   bool reads = true;      // false: leaves the answers in the kernel's buffers
+  std::string sends_late =
+      {};  // 90 ms after the server's first bytes, so that a worker waits for it
 };
 
 class HostileClients {
@@ -35,8 +37,8 @@ class HostileClients {
     auto spawned = Process::spawn(
         {.argv = {GPUWARD_BIN_DIR "/hostile_clients", std::to_string(port),
                   std::to_string(options.connections), std::to_string(options.addresses),
-                  options.sends, options.trickles ? "trickles" : "",
-                  options.reads ? "reads" : ""}});
+                  options.sends, options.trickles ? "trickles" : "", options.reads ? "reads" : "",
+                  options.sends_late}});
     if (spawned) process_ = *std::move(spawned);
     EXPECT_TRUE(process_ && wait_until([&] { return process_->output().contains("begun"); },
                                        "the attack to begin"));
@@ -81,6 +83,16 @@ struct NamedAttack {
     attacks.back().options.addresses = 200;
   }
   return attacks;
+}
+
+// Requests that are whole in the end: a worker waits a little less than 100 ms for each.
+[[nodiscard]] inline NamedAttack brief_holds() {
+  return {"ABodyAfterAWhile",
+          {.connections = 4'000,
+           .addresses = 200,
+           .sends = "GET /metrics HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n"
+                    "Expect: 100-continue\r\n\r\n",
+           .sends_late = "x"}};
 }
 
 // The longest of five requests in a row; the longest there is if one of them fails.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/http/server/peer.h"
 #include "core/runtime/clock.h"
 
 namespace gpuward::http {
@@ -13,6 +14,9 @@ using std::chrono::milliseconds;
 using Phase = Connection::Phase;
 
 bool is_coming(Phase phase) { return phase == Phase::kHead || phase == Phase::kReading; }
+
+// Idle connections cost nothing, because they are cut first; streams last on purpose.
+bool is_counted(Phase phase) { return phase != Phase::kIdle && phase != Phase::kStreaming; }
 
 // nullopt: the server works on it.
 std::optional<WaitRank> rank_of(Phase phase, bool is_young) {
@@ -52,6 +56,7 @@ void Connection::begin_request(milliseconds read_timeout) {
   const bool seen_coming = phase() == Phase::kHead;
   deadline_.store(seen_coming ? std::min(deadline_.load(), full) : full);
   since_.store(now);
+  is_trusted_.store(false);
   phase_.store(Phase::kReading);
   requests_.fetch_add(1);
 }
@@ -91,11 +96,15 @@ Connection::Steady Connection::look(milliseconds read_timeout, Steady now) {
   return Steady::max();
 }
 
-std::optional<WaitingConnection> Connection::waiting(Steady now) const {
+std::optional<HeldConnection> Connection::held(Steady now) const {
+  if (was_cut()) return std::nullopt;
   const Steady since = since_.load();
-  const auto rank = rank_of(phase(), now - since < kYoungFor);
-  if (!rank || was_cut()) return std::nullopt;
-  return WaitingConnection{.peer = peer_.address, .rank = *rank, .since = since};
+  const Phase seen = phase();
+  const bool is_trusted = is_trusted_.load() && seen != Phase::kIdle && now - since < kTrustedFor;
+  return HeldConnection{.peer = peer_key(peer_.address),
+                        .rank = is_trusted ? std::nullopt : rank_of(seen, now - since < kYoungFor),
+                        .since = since,
+                        .is_counted = !is_trusted && is_counted(seen)};
 }
 
 // civetweb gives a second request on a connection the whole keep-alive timeout. Bytes that have

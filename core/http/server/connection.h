@@ -26,6 +26,7 @@ class Connection {
     kStreaming,  // an answer that lasts: each piece has the write timeout
     kLingering,  // it was refused and may still send: cut soon, or when its worker is needed
   };
+  enum class Credentials : std::uint8_t { kWrong, kRight };
   using Steady = std::chrono::steady_clock::time_point;
 
   // -1 until its first request is here: civetweb tells nothing about a connection before.
@@ -42,7 +43,11 @@ class Connection {
   void begin_request(std::chrono::milliseconds read_timeout);
   // Between these the server works, not the peer. The deadline stays.
   void begin_check() { phase_.store(Phase::kChecking); }
-  void end_check() { phase_.store(Phase::kReading); }
+  // With the right ones it is not cut to make room for kTrustedFor in each phase.
+  void end_check(Credentials credentials) {
+    is_trusted_.store(credentials == Credentials::kRight);
+    phase_.store(Phase::kReading);
+  }
 
   // Under the mutex of Connections.
   void learn_socket(const Endpoint& peer, int descriptor);
@@ -51,8 +56,8 @@ class Connection {
   void cut();
   // Cuts it if it is overdue; else returns when it will be.
   [[nodiscard]] Steady look(std::chrono::milliseconds read_timeout, Steady now);
-  // nullopt: the server works on it, or it was cut.
-  [[nodiscard]] std::optional<WaitingConnection> waiting(Steady now) const;
+  // nullopt: it was cut.
+  [[nodiscard]] std::optional<HeldConnection> held(Steady now) const;
 
  private:
   void notice_trickle(std::chrono::milliseconds read_timeout, Steady now);
@@ -63,6 +68,7 @@ class Connection {
   std::atomic<Steady> since_;  // it has this phase
   std::atomic<Steady> deadline_;
   std::atomic<bool> was_cut_{false};
+  std::atomic<bool> is_trusted_{false};
   std::atomic<std::uint32_t> requests_{0};
   // Only the watching thread uses these: counts when the connection fell idle.
   std::uint32_t seen_requests_ = 0;
@@ -72,5 +78,7 @@ class Connection {
 // A client that has just been answered may be about to ask again, and one that has just come to
 // send its head.
 inline constexpr std::chrono::milliseconds kYoungFor{100};
+// As long as a sender of alerts needs for a body, however many others wait for a worker.
+inline constexpr std::chrono::milliseconds kTrustedFor{1'000};
 
 }  // namespace gpuward::http

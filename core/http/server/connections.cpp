@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/http/server/peer.h"
 #include "core/runtime/clock.h"
 
 namespace gpuward::http {
@@ -20,6 +21,14 @@ constexpr milliseconds kTickWhenFull{10};
 bool has_handler(const Connection& connection) {
   const Phase phase = connection.phase();
   return phase == Phase::kAnswering || phase == Phase::kWriting;
+}
+
+// nullptr for a silent one: no request has come from it yet. It may be in a TLS handshake, or in
+// the queue.
+Connection* find_in(std::list<Connection>& open, const AcceptedSocket& socket) {
+  const auto found = std::ranges::find_if(
+      open, [&](const Connection& connection) { return connection.has(socket); });
+  return found == open.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -80,6 +89,12 @@ bool Connections::learn_socket(Connection& connection, const Endpoint& peer) {
   return true;
 }
 
+bool Connections::must_yield(std::string_view address) {
+  if (!is_full()) return false;
+  const std::lock_guard lock(mutex_);
+  return room_.must_yield(peer_key(address), SystemClock().steady());
+}
+
 void Connections::close(Connection* connection) {
   const std::lock_guard lock(mutex_);
   open_.remove_if([connection](const Connection& other) { return &other == connection; });
@@ -132,7 +147,9 @@ Connections::Steady Connections::look_at(const std::vector<AcceptedSocket>& sock
   // Deadlines move without a word to this thread, so it never sleeps longer than a fraction of the
   // shortest.
   const auto shortest = std::min(limits_.read_timeout, limits_.write_timeout);
-  const auto longest_tick = is_full() ? kTickWhenFull : milliseconds(1'000);
+  // Those that came while it collected the sockets are counted twice at most.
+  const bool may_be_full = accepted_ + arrived_ >= limits_.max_connections;
+  const auto longest_tick = may_be_full ? kTickWhenFull : milliseconds(1'000);
   auto next = now + std::min(std::max(shortest / 4, milliseconds(20)), longest_tick);
   for (Connection& connection : open_) {
     next = std::min(next, connection.look(limits_.read_timeout, now));
@@ -142,19 +159,11 @@ Connections::Steady Connections::look_at(const std::vector<AcceptedSocket>& sock
   return next;
 }
 
-// nullptr for a silent one: no request has come from it yet. It may be in a TLS handshake, or in
-// the queue.
-Connection* Connections::find_open(const AcceptedSocket& socket) {
-  const auto found = std::ranges::find_if(
-      open_, [&](const Connection& connection) { return connection.has(socket); });
-  return found == open_.end() ? nullptr : &*found;
-}
-
 // civetweb's own timeout starts again with each byte, so these are cut from here.
 void Connections::cut_silent(const std::vector<AcceptedSocket>& sockets, Steady now) {
   std::map<AcceptedSocket, Silent> still_silent;
   for (const AcceptedSocket& socket : sockets) {
-    if (find_open(socket) != nullptr) continue;
+    if (find_in(open_, socket) != nullptr) continue;
     const auto known = silent_.find(socket);
     const Silent one = known == silent_.end() ? Silent{.since = now} : known->second;
     still_silent.emplace(socket, one);
@@ -165,7 +174,7 @@ void Connections::cut_silent(const std::vector<AcceptedSocket>& sockets, Steady 
 
 void Connections::shut_silent(int how) {
   for (const AcceptedSocket& socket : find_accepted_sockets(listeners_)) {
-    if (find_open(socket) == nullptr) shut_accepted_socket(socket, how);
+    if (find_in(open_, socket) == nullptr) shut_accepted_socket(socket, how);
   }
 }
 
@@ -173,28 +182,28 @@ void Connections::shut_silent(int how) {
 // peer.
 void Connections::make_room(const std::vector<AcceptedSocket>& sockets, Steady now) {
   std::size_t connections = sockets.size();
-  std::vector<WaitingConnection> waiting;
+  std::vector<HeldConnection> held;
   std::vector<const AcceptedSocket*> owners;
   for (const AcceptedSocket& socket : sockets) {
-    std::optional<WaitingConnection> one;
-    if (const Connection* const connection = find_open(socket)) {
+    std::optional<HeldConnection> one;
+    if (const Connection* const connection = find_in(open_, socket)) {
       if (connection->was_cut()) --connections;
-      one = connection->waiting(now);
+      one = connection->held(now);
     } else if (const Silent& silent = silent_.at(socket); silent.was_cut) {
       --connections;
     } else if (!has_unread_bytes(socket.descriptor)) {
       const bool is_young = now - silent.since < kYoungFor;
-      one = {.peer = socket.peer.address,
+      one = {.peer = peer_key(socket.peer.address),
              .rank = is_young ? WaitRank::kYoung : WaitRank::kNoHead,
              .since = silent.since};
     }
     if (!one) continue;
-    waiting.push_back(*std::move(one));
+    held.push_back(*std::move(one));
     owners.push_back(&socket);
   }
-  for (const std::size_t chosen : room_.choose(waiting, connections, now)) {
+  for (const std::size_t chosen : room_.choose(held, connections, now)) {
     const AcceptedSocket& socket = *owners[chosen];
-    if (Connection* const connection = find_open(socket)) {
+    if (Connection* const connection = find_in(open_, socket)) {
       connection->cut();
     } else {
       silent_.at(socket).was_cut = true;

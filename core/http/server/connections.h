@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <stop_token>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -43,6 +44,9 @@ class Connections {
   [[nodiscard]] bool is_stopping() const { return stopping_.load(); }
   // Others wait for a worker: no connection is kept for another request.
   [[nodiscard]] bool is_full() const { return full_.load(); }
+  // Others wait for a worker, and the peer of this address has had most worker time: the server
+  // waits for no body of it without credentials.
+  [[nodiscard]] bool must_yield(std::string_view address);
   // Shuts every connection but those whose handler works, waits up to `grace` for these, then shuts
   // them and the listeners too. stop civetweb right after.
   void stop(std::chrono::milliseconds grace);
@@ -61,7 +65,6 @@ class Connections {
   [[nodiscard]] Steady look_at(const std::vector<AcceptedSocket>& sockets, Steady now);
   void cut_silent(const std::vector<AcceptedSocket>& sockets, Steady now);
   void shut_silent(int how);
-  [[nodiscard]] Connection* find_open(const AcceptedSocket& socket);
   void make_room(const std::vector<AcceptedSocket>& sockets, Steady now);
 
   const Limits limits_;

@@ -55,7 +55,8 @@ class Exchange {
     if (choice.route->access == Access::kAuthenticated) {
       connection_.begin_check();
       auto subject = context_.authenticator.authenticate(head_.request);
-      connection_.end_check();
+      connection_.end_check(subject ? Connection::Credentials::kRight
+                                    : Connection::Credentials::kWrong);
       if (!subject) return std::move(subject.error());
       head_.request.subject = *subject;
     }

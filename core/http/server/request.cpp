@@ -129,7 +129,8 @@ ReceivedBody receive_body(mg_connection* native, const Connection& connection,
     const int got = mg_read(native, piece.data(), piece.size());
     if (got == 0 && !connection.was_cut()) break;
     if (got <= 0) {
-      body.status = connection.was_cut() ? 408 : 400;
+      // The library's own time-out may fire a moment before the cut.
+      body.status = connection.was_cut() || connection.is_overdue() ? 408 : 400;
       return body;
     }
     const auto size = static_cast<std::size_t>(got);

@@ -197,9 +197,23 @@ class Server::Impl {
         connection, {std::string(address.substr(0, address.find('%'))), port});
   }
 
+  // A request whose body is to come, without credentials. Credentials are checked before the body,
+  // and finding the socket costs more than such a refusal.
+  static bool must_yield(const mg_connection* native) {
+    const mg_request_info& info = *mg_get_request_info(native);
+    const bool has_body =
+        info.content_length > 0 || mg_get_header(native, "Transfer-Encoding") != nullptr;
+    const bool has_credentials =
+        info.client_cert != nullptr || mg_get_header(native, "Authorization") != nullptr;
+    return has_body && !has_credentials &&
+           self_of(native).connections_.must_yield(info.remote_addr);
+  }
+
   static int on_request(mg_connection* native) {
     Connection& connection = *connection_of(native);
-    if (learn_socket(native, connection)) {
+    if (must_yield(native)) {
+      refuse_request(self_of(native).context_, native, connection, 503);
+    } else if (learn_socket(native, connection)) {
       serve_request(self_of(native).context_, native, connection);
     } else {
       mg_disable_connection_keep_alive(native);

@@ -69,6 +69,18 @@ bool is_accepted(const std::vector<ListeningSocket>& listeners, int descriptor) 
 
 constexpr int kSmallDescriptors = 512;
 
+// Descriptors are small numbers in general. One call says which of them are open.
+template <typename Visit>  // void(int)
+void visit_small_descriptors(const Visit& visit) {
+  std::array<pollfd, kSmallDescriptors> small{};
+  for (int descriptor = 0; descriptor < kSmallDescriptors; ++descriptor)
+    small[static_cast<std::size_t>(descriptor)].fd = descriptor;
+  const bool is_known = poll(small.data(), small.size(), 0) >= 0;
+  for (const pollfd& one : small) {
+    if (!is_known || (one.revents & POLLNVAL) == 0) visit(one.fd);
+  }
+}
+
 }  // namespace
 
 Endpoint read_endpoint(const sockaddr_storage& storage) {
@@ -116,8 +128,7 @@ std::optional<int> find_accepted_socket(const std::vector<ListeningSocket>& list
     if (endpoint_of(descriptor, get_peer) == peer && is_accepted(listeners, descriptor))
       found.push_back(descriptor);
   };
-  // Descriptors are small numbers in general: those that are not open cost little.
-  for (int descriptor = 0; descriptor < kSmallDescriptors; ++descriptor) visit(descriptor);
+  visit_small_descriptors(visit);
   if (found.empty()) visit_descriptors(visit);
   if (found.empty()) return -1;
   // The same local end is the same socket: another thread may hold a copy for a moment.

@@ -1,4 +1,4 @@
-// The program with its shipped limits, attacked by 2,000 connections.
+// The program with its shipped limits, attacked by 2,000 connections or more.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -60,6 +60,9 @@ TEST_P(ExporterFlood, AnswersProbesAndScrapesWhenItsPagesAreAttacked) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, ExporterFlood, testing::ValuesIn(support::attacks_of()),
+                         support::name_of);
+
+INSTANTIATE_TEST_SUITE_P(Brief, ExporterFlood, testing::Values(support::brief_holds()),
                          support::name_of);
 
 using ExporterHealthFlood = ExporterFlood;

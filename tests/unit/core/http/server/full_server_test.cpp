@@ -12,6 +12,7 @@
 
 #include "core/runtime/encoding.h"
 #include "tests/support/certificates.h"
+#include "tests/support/hostile_clients.h"
 #include "tests/support/quickest.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
@@ -170,6 +171,30 @@ TEST(FullServer, KeepsNoConnectionThatIsNeverIdle) {
   RawSocket other(server.port(), kOne, kOther);
   other.send(kWhole);
   EXPECT_EQ(other.read_response().status, 200);
+}
+
+// An Alertmanager sends its body in pieces, within a second, and a server with the limits of the
+// programs reads it in spite of the attack.
+TEST(FullServer, ReadsTheBodyOfARequestWithCredentialsInAFlood) {
+  const support::TempDir folder;
+  ServerOptions options;
+  options.auth.bearer_token_files = {folder.write("token", "a-token-of-the-right-length")};
+  const TestServer server({get_route("/metrics", "x"), echo_route(Access::kAuthenticated)},
+                          options);
+  const support::HostileClients attack(server.port(), support::brief_holds().options);
+  for (int i = 0; i < 5; ++i) {
+    RawSocket sender(server.port());
+    sender.send(
+        "POST /echo HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer "
+        "a-token-of-the-right-length\r\nContent-Length: 4\r\n"
+        "Expect: 100-continue\r\n\r\n");
+    ASSERT_EQ(sender.read_response(support::kGenerous, false).status, 100);
+    for (const char* piece : {"a", "b", "c", "d"}) {
+      EXPECT_EQ(sender.read_until("HTTP/1.1 408", milliseconds(200)), false);
+      sender.send(piece);
+    }
+    EXPECT_EQ(sender.read_response().body, "abcd") << i;
+  }
 }
 
 std::string crypt_of(const std::string& password, unsigned long cost) {
