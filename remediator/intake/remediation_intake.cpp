@@ -131,7 +131,9 @@ void for_each_in_parallel(std::size_t count, const std::function<void(std::size_
 
 }  // namespace
 
-void RecentEnds::note(const AlertSignal& ended, Clock::Steady now) {
+void RecentEnds::note(const AlertSignal& ended, const Clock& clock) {
+  if (ended.starts_at > clock.wall()) return;
+  const Clock::Steady now = clock.steady();
   const std::lock_guard lock(mutex_);
   if (ends_.size() >= kMost) forget_old(now);
   if (ends_.size() >= kMost) ends_.clear();
@@ -207,7 +209,7 @@ Result<IntakeCounts> RemediationIntake::take_node(std::span<const AlertSignal> s
   std::vector<AlertSignal> in_time;
   FoldedSignals late;
   for (const AlertSignal& signal : signals) {
-    if (!signal.firing) ends_.note(signal, clock_.steady());
+    if (!signal.firing) ends_.note(signal, clock_);
     if (signal.firing && ends_.has_ended(signal, clock_.steady())) {
       ++late.counts.ignored;
       late.ignored.push_back({signal, Ignored::kLateRepeat});

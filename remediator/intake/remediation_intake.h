@@ -59,9 +59,11 @@ class RecentEnds {
  public:
   static constexpr std::size_t kMost = 10'000;
 
-  void note(const AlertSignal& ended, Clock::Steady now);
+  // An end is not noted if its start is still to come by our clock: a sender may have guessed it.
+  void note(const AlertSignal& ended, const Clock& clock);
   // Whether `firing` is of an episode whose end came within kLateRepeats: the same alert with the
-  // same start. Who would forge an end to keep an alert out must know its start to the nanosecond.
+  // same start. A sender that forges an end to keep an alert out must know its start to the
+  // nanosecond, after the alert has begun and before its notification comes.
   [[nodiscard]] bool has_ended(const AlertSignal& firing, Clock::Steady now);
 
  private:

@@ -180,6 +180,18 @@ TEST_F(IntakeTest, OpensNothingForAFiringThatComesAfterItsOwnEnd) {
   EXPECT_EQ(take({signal()})->accepted, 1U) << "a new start";
 }
 
+// A sender of notifications guesses when a rule will be evaluated.
+TEST_F(IntakeTest, TakesAFiringWhoseEndCameBeforeItsStart) {
+  AlertSignal fires = signal();
+  fires.starts_at = clock_.wall() + seconds(30);
+  AlertSignal ends = fires;
+  ends.firing = false;
+  ASSERT_EQ(take({ends})->ignored, 1U);
+  clock_.advance(minutes(1));
+
+  EXPECT_EQ(take({fires})->accepted, 1U);
+}
+
 TEST_F(IntakeTest, TakesAFiringThatIsRepeatedLongAfterItsOwnEnd) {
   const AlertSignal fires = signal();
   AlertSignal ends = fires;
