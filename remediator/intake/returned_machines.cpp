@@ -20,7 +20,7 @@ AlertSignal signal_for(const ReturnedMachine& machine, WallTime now) {
   return {.node = node.name,
           .severity = machine.severity,
           .alertname = name,
-          .fingerprint = short_hash(name + '\n' + node.uid),
+          .fingerprint = history_fingerprint(name, node.uid),
           .firing = true,
           // The API server's clock may be ahead: an alert that is older than its node is ignored.
           .starts_at = std::max(now, node.created.value_or(now)),

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 
+#include "core/runtime/text.h"
 #include "remediator/model/remediation.h"
 
 namespace gpuward::remediator {
@@ -13,6 +15,16 @@ namespace gpuward::remediator {
 inline constexpr std::string_view kReturnedAlert = "GpuwardMachineReturned";
 // It may be that one: one sign says so, another says that it is not.
 inline constexpr std::string_view kContradictoryAlert = "GpuwardMachineContradictory";
+
+// Ten hexadecimal digits, which no alert of another source has: a notification with such a
+// fingerprint is rejected.
+[[nodiscard]] inline std::string history_fingerprint(std::string_view alertname,
+                                                     std::string_view node_uid) {
+  return short_hash(std::string(alertname) + '\n' + std::string(node_uid));
+}
+[[nodiscard]] inline bool is_history_fingerprint(std::string_view fingerprint) {
+  return fingerprint.size() == 10 && !fingerprint.contains('.');
+}
 
 [[nodiscard]] inline bool is_of_history(const AlertEvidence& alert) {
   return alert.alertname == kReturnedAlert || alert.alertname == kContradictoryAlert;

@@ -8,6 +8,7 @@
 #include "core/runtime/json.h"
 #include "core/runtime/text.h"
 #include "remediator/model/error_class.h"
+#include "remediator/model/history_alerts.h"
 #include "remediator/model/text_map.h"
 #include "remediator/policy/cluster_name.h"
 
@@ -222,6 +223,9 @@ Result<AlertSignal> to_signal(const Alert& alert, const ForeignAlertRule* rule) 
   if (!severity) {
     return fail(ErrorKind::kInvalid,
                 "label remediation: must be one of isolate, reboot, reset, monitor");
+  }
+  if (is_history_fingerprint(alert.fingerprint)) {
+    return fail(ErrorKind::kInvalid, "fingerprint: ten digits are those of gpuward's own alerts");
   }
   const std::string key = rule == nullptr ? "node" : rule->node_label;
   const std::string_view value = value_at(alert.labels, key);

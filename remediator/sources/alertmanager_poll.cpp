@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "remediator/model/history_alerts.h"
 #include "remediator/sources/alertmanager_alerts.h"
 
 namespace gpuward::remediator {
@@ -19,10 +20,10 @@ std::set<std::string> fingerprints_of(const std::vector<Alert>& alerts) {
   return fingerprints;
 }
 
-// Its own are the 16 digits of fingerprint_of(), and no other source's are.
-bool is_of_alertmanager(std::string_view fingerprint) {
-  return fingerprint.size() == 16 &&
-         fingerprint.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+// Every other source but the history has an origin with a dot. A sender of notifications may choose
+// a fingerprint that Alertmanager never gives: that alert is absent like others.
+bool is_of_webhook(std::string_view fingerprint) {
+  return !fingerprint.contains('.') && !is_history_fingerprint(fingerprint);
 }
 
 }  // namespace
@@ -87,7 +88,7 @@ std::vector<AlertSignal> AlertmanagerPoll::ended(const std::set<std::string>& fi
   if (options_.known == nullptr) return {};
   std::vector<AlertSignal> known = options_.known->firing_from({});
   std::erase_if(known,
-                [](const AlertSignal& signal) { return !is_of_alertmanager(signal.fingerprint); });
+                [](const AlertSignal& signal) { return !is_of_webhook(signal.fingerprint); });
   return absent_.ended(std::move(known), firing, clock_);
 }
 

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "remediator/model/history_alerts.h"
 #include "remediator/sources/alertmanager_alerts.h"
 
 namespace gpuward::remediator {
@@ -68,6 +69,18 @@ TEST(AlertSignals, RejectUnknownRemediations) {
     ASSERT_THAT(signals.rejected, SizeIs(1)) << word;
     EXPECT_THAT(signals.rejected[0].what, HasSubstr("label remediation"));
   }
+}
+
+// No poll of Alertmanager would end them.
+TEST(AlertSignals, RejectFingerprintsOfTheHistory) {
+  std::vector<Alert> alerts = {alert({{"node", "gpu-01"}, {"remediation", "reset"}})};
+  alerts[0].fingerprint = history_fingerprint(kReturnedAlert, "uid");
+
+  const AlertSignals signals = to_signals(alerts);
+
+  EXPECT_THAT(signals.signals, IsEmpty());
+  ASSERT_THAT(signals.rejected, SizeIs(1));
+  EXPECT_THAT(signals.rejected[0].what, HasSubstr("fingerprint"));
 }
 
 TEST(AlertSignals, RejectNodeNamesThatMustNotReachAUrl) {

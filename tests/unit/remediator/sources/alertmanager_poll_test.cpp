@@ -5,6 +5,7 @@
 #include <atomic>
 #include <functional>
 
+#include "remediator/model/history_alerts.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/support/wait.h"
 
@@ -126,6 +127,26 @@ TEST_F(AlertmanagerPollTest, EndsWhatIsAbsentForTenMinutes) {
       },
       "an end"));
   for (const AlertSignal& signal : ended) EXPECT_EQ(signal.fingerprint, "00000000000000ab");
+}
+
+// A sender of notifications chooses it. Those with an origin, and those of the history of a
+// machine, are not of the webhook.
+TEST_F(AlertmanagerPollTest, EndsAnAlertWhoseFingerprintAlertmanagerNeverGives) {
+  known.signals = {known_signal("ab"), known_signal(std::string(64, 'a')),
+                   known_signal("silent.kubelet"),
+                   known_signal(history_fingerprint(kReturnedAlert, "uid"))};
+  firing.set(std::vector<Alert>{});
+  const auto poll = start();
+
+  std::set<std::string> ended;
+  EXPECT_TRUE(support::wait_until(
+      [&] {
+        clock.advance(seconds(60));
+        for (const AlertSignal& signal : intake.signals()) ended.insert(signal.fingerprint);
+        return !ended.empty();
+      },
+      "an end"));
+  EXPECT_THAT(ended, ElementsAre(std::string(64, 'a'), "ab"));
 }
 
 TEST_F(AlertmanagerPollTest, TakesWhatIsSilencedOrInhibitedForNeitherFiringNorEnded) {
