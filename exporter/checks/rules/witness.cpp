@@ -184,6 +184,8 @@ std::vector<Witnessed> witnessed_findings(const GpuRuleInput& input,
   const std::vector<const Finding*> readings = readings_of(input, measured);
   std::vector<Witnessed> witnessed;
   for (const auto& [key, finding] : state.findings) {
+    // A line below reset needs none. For the reset that may follow an Xid 159, only the driver's
+    // event counts (nvidia_smi_check.cpp): a reading of little weight confirms nothing here.
     const bool is_open =
         key.evidence == Evidence::kKernel && finding.witnessed < finding.severity &&
         finding.severity >= Severity::kReset && finding.check != xid::to_string(Kind::kRule);

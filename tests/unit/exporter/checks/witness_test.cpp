@@ -105,6 +105,24 @@ TEST(Witness, OfALinkIsItsStateAndNotThatOfTheMemory) {
   EXPECT_EQ(witness(node), "gpu nvlink_inactive");
 }
 
+// With unified memory in use the GPU is reset for it, so a reading of less is not enough.
+TEST(Witness, OfXid159IsNoReadingBelowReset) {
+  for (const Severity severity : {Severity::kMonitor, Severity::kReset}) {
+    Scenario node = node_with_line("xid", "159", severity);
+    node.gpu(1).links.front().active = false;
+    node.gpu(1).persistence_mode = false;
+    EXPECT_EQ(witness(node), "") << to_string(severity);
+  }
+}
+
+TEST(Witness, OfXid159ThatAnOverrideRatesAsResetIsAReadingAsSevere) {
+  Scenario node = node_with_line("xid", "159", Severity::kReset);
+  node.gpu(2).ecc.uncorrected_volatile.total = 1;
+  EXPECT_EQ(witness(node), "");
+  node.gpu(1).ecc.uncorrected_volatile.total = 1;
+  EXPECT_EQ(witness(node), "gpu ecc_uncorrected");
+}
+
 TEST(Witness, OfASwitchIsALinkOfAnyGpu) {
   Scenario node;
   node.kernel_has("sxid", "20034", "0000:c2:00", Severity::kReset);
