@@ -93,5 +93,80 @@ TEST(HashQueue, PrefersAPeerWithoutWrongPasswords) {
   EXPECT_EQ(guessed, 2);
 }
 
+class FullHashQueue : public ::testing::Test {
+ protected:
+  // While a hash is computed, others wait, each from an address of its own: more than have room.
+  void fill(int count) {
+    for (int i = 0; i < count; ++i) {
+      others_.emplace_back([this, i] {
+        const std::string peer = "2001:db8:0:" + std::to_string(i) + "::1";
+        if (queue_.run(peer, [] { return false; }) == PasswordOutcome::kBusy) ++refused_;
+      });
+    }
+    const int gone = count - static_cast<int>(kWaiting);
+    EXPECT_TRUE(support::wait_until([&] { return refused_ == gone; }, "a full queue"));
+  }
+
+  HashQueue queue_{kWaiting, support::kGenerous};
+  std::atomic<int> refused_{0};
+  std::vector<std::jthread> others_;
+};
+
+// However many addresses guess for the first time.
+TEST_F(FullHashQueue, KeepsAPlaceForAPeerThatWasRightBefore) {
+  EXPECT_EQ(queue_.run("2001:db8:1::1", [] { return true; }), PasswordOutcome::kRight);
+  // A mistake since then does not matter.
+  EXPECT_EQ(queue_.run("2001:db8:1::1", [] { return false; }), PasswordOutcome::kWrong);
+  PasswordOutcome known = PasswordOutcome::kBusy;
+  (void)queue_.run("first", [&] {
+    fill(5);
+    others_.emplace_back([&] { known = queue_.run("2001:db8:1::2", [] { return true; }); });
+    EXPECT_TRUE(support::wait_until([&] { return refused_ == 3; }, "room for it"));
+    return true;
+  });
+  others_.clear();
+  EXPECT_EQ(known, PasswordOutcome::kRight) << "another address of its /64";
+}
+
+TEST_F(FullHashQueue, RemembersTheLatestPeersThatWereRight) {
+  for (int i = 0; i < 65; ++i)
+    (void)queue_.run("192.0.2." + std::to_string(i), [] { return true; });
+  PasswordOutcome forgotten = PasswordOutcome::kRight, known = PasswordOutcome::kBusy;
+  (void)queue_.run("first", [&] {
+    fill(4);
+    forgotten = queue_.run("192.0.2.0", [] { return true; });
+    others_.emplace_back([&] { known = queue_.run("192.0.2.64", [] { return true; }); });
+    EXPECT_TRUE(support::wait_until([&] { return refused_ == 2; }, "room for it"));
+    return true;
+  });
+  others_.clear();
+  EXPECT_EQ(forgotten, PasswordOutcome::kBusy);
+  EXPECT_EQ(known, PasswordOutcome::kRight);
+}
+
+TEST(HashQueue, CountsWrongPasswordsOfANetworkTogether) {
+  HashQueue queue(kWaiting, support::kGenerous);
+  EXPECT_EQ(queue.run("2001:db8::1", [] { return false; }), PasswordOutcome::kWrong);
+  PasswordOutcome neighbour = PasswordOutcome::kRight;
+  std::vector<std::jthread> others;
+  std::atomic<int> refused{0};
+  (void)queue.run("first", [&] {
+    others.emplace_back([&] {
+      neighbour = queue.run("2001:db8::2", [] { return true; });
+      ++refused;
+    });
+    for (int i = 0; i < 3; ++i) {
+      others.emplace_back([&, i] {
+        EXPECT_EQ(queue.run("192.0.2." + std::to_string(i), [] { return false; }),
+                  PasswordOutcome::kWrong);
+      });
+    }
+    EXPECT_TRUE(support::wait_until([&] { return refused == 1; }, "no room for the neighbour"));
+    return true;
+  });
+  others.clear();
+  EXPECT_EQ(neighbour, PasswordOutcome::kBusy);
+}
+
 }  // namespace
 }  // namespace gpuward::http
