@@ -15,7 +15,7 @@ constexpr std::size_t kBytesBeforeIpv4 = 12;
 }  // namespace
 
 std::string peer_key(std::string_view address) {
-  const std::string text(address.substr(0, address.find('%')));
+  std::string text(address.substr(0, address.find('%')));
   in6_addr v6{};
   if (inet_pton(AF_INET6, text.c_str(), &v6) != 1) return text;
   std::array<char, INET6_ADDRSTRLEN> shown{};
