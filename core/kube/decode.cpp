@@ -96,6 +96,11 @@ bool has_empty_dir(const Json& spec) {
          });
 }
 
+Toleration decode_toleration(const Json& toleration) {
+  return {string_at(toleration, "key"), string_at(toleration, "operator"),
+          string_at(toleration, "value"), string_at(toleration, "effect")};
+}
+
 // What matters to whoever wants the pod gone.
 void decode_leaving(const Json& object, Pod& pod) {
   const Json& spec = member_at(object, "spec");
@@ -196,6 +201,7 @@ Result<Pod> decode_pod(const Json& object) {
   pod.ended = decode_ends(statuses);
   pod.waiting = decode_waiting(statuses);
   decode_leaving(object, pod);
+  pod.tolerations = decode_all(member_at(spec, "tolerations"), decode_toleration);
   return pod;
 }
 

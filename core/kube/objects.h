@@ -39,6 +39,11 @@ struct Taint {
   std::string raw;
 };
 
+// One without a key tolerates each taint, one without an effect those of each effect.
+struct Toleration {
+  std::string key, op, value, effect;  // `op`: Exists, Equal, or empty, which is Equal
+};
+
 struct NodeCondition {
   std::string type, status, reason, message;
   // As read; what is written gets both from the Api: the heartbeat is now, the transition stays
@@ -89,6 +94,7 @@ struct Pod {
   std::string priority_class = {};
   int priority = 0;
   bool has_empty_dir = false;  // a volume that dies with it
+  std::vector<Toleration> tolerations = {};
 };
 
 // The removal of a pod, by eviction or by deletion.

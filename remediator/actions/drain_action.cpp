@@ -1,7 +1,11 @@
 #include "remediator/actions/drain_action.h"
 
+#include <algorithm>
+
 #include "core/kube/objects.h"
+#include "core/runtime/text.h"
 #include "remediator/actions/step_progress.h"
+#include "remediator/model/text_map.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -29,27 +33,82 @@ void note_job(const std::string& name, Facts& facts) {
   known += (known.empty() ? "" : between) + name;
 }
 
+// "UID=2, ...": evicted pods that came after the drain began, by owner.
+constexpr const char* kAgainFact = "evictedAgain";
+// The deadline let the plan go on with pods left.
+constexpr const char* kPodsLeftFact = "podsLeft";
+
+EvictedAgain again_in(const Facts& facts) {
+  EvictedAgain again;
+  std::string_view rest = value_at(facts, kAgainFact);
+  while (!rest.empty()) {
+    const auto end = rest.find(kBetweenJobs);
+    const std::string_view one = rest.substr(0, end);
+    const auto at = one.rfind('=');
+    if (at != std::string_view::npos)
+      again[std::string(one.substr(0, at))] = parse_integer<int>(one.substr(at + 1)).value_or(0);
+    rest = end == std::string_view::npos ? "" : rest.substr(end + kBetweenJobs.size());
+  }
+  return again;
+}
+
+void note_again(const EvictedAgain& again, Facts& facts) {
+  if (again.empty()) return;
+  std::string text;
+  for (const auto& [owner, count] : again)
+    text += (text.empty() ? "" : std::string(kBetweenJobs)) + owner + "=" + std::to_string(count);
+  facts[kAgainFact] = text;
+}
+
+// The node controller adds the cordon's a moment after the cordon.
+std::vector<kube::Taint> taints_of(const kube::Node& node) {
+  std::vector<kube::Taint> taints = node.taints;
+  const std::string cordon = "node.kubernetes.io/unschedulable";
+  if (node.unschedulable && std::ranges::find(taints, cordon, &kube::Taint::key) == taints.end())
+    taints.push_back({.key = cordon, .value = {}, .effect = "NoSchedule", .raw = {}});
+  return taints;
+}
+
 }  // namespace
 
 Result<StepProgress> DrainAction::begin(const StepRequest& request) { return watch(request); }
 
-Result<StepProgress> DrainAction::watch(const StepRequest& request) {
+DrainRequest DrainAction::drain_of(const StepRequest& request) const {
   const StepRecord* record = request.remediation.status.find(Step::kDrain);
   const bool is_recorded = record != nullptr && record->intent_at.has_value();
-  const auto progress =
-      drainer_.advance({.node = request.node.meta.name,
-                        .node_uid = request.node.meta.uid,
-                        .settings = request.step.drain,
-                        .started_at = is_recorded ? *record->intent_at : request.now,
-                        .elapsed = request.ran,
-                        .permit = request.permit,
-                        .node_is_unreachable = is_unreachable(request.node),
-                        .own_pod = own_pod_});
+  return {.node = request.node.meta.name,
+          .node_uid = request.node.meta.uid,
+          .settings = request.step.drain,
+          .started_at = is_recorded ? *record->intent_at : request.now,
+          .elapsed = request.ran,
+          .permit = request.permit,
+          .node_is_unreachable = is_unreachable(request.node),
+          .own_pod = own_pod_,
+          .taints = taints_of(request.node),
+          .again = again_in(request.facts)};
+}
+
+Result<std::optional<StepUndone>> DrainAction::undone(const StepRequest& request) {
+  const StepRecord* record = request.remediation.status.find(Step::kDrain);
+  const bool has_left = request.facts.contains(kPodsLeftFact) && record != nullptr;
+  const auto undone =
+      drainer_.undone(drain_of(request), has_left ? record->finished_at : std::nullopt);
+  if (!undone) return std::unexpected(undone.error());
+  if (!*undone) return std::nullopt;
+  return StepUndone{.what = (*undone)->summary, .can_be_redone = (*undone)->can_be_drained};
+}
+
+Result<StepProgress> DrainAction::watch(const StepRequest& request) {
+  const auto progress = drainer_.advance(drain_of(request));
   if (!progress) return std::unexpected(progress.error());
   StepProgress next{.result = result_of(progress->verdict),
                     .message = progress->summary,
                     .facts = request.facts,
                     .look_again = progress->look_again};
+  note_again(progress->again, next.facts);
+  next.facts.erase(kPodsLeftFact);
+  const bool goes_on_without = progress->verdict == DrainState::kDone && !progress->left.empty();
+  if (goes_on_without) next.facts[kPodsLeftFact] = "true";
   for (const AffectedJob& job : progress->starting_jobs) {
     note_job(job.name, next.facts);
     next.news.push_back(job.name + " loses " + std::to_string(job.pods) + " pods on node " +

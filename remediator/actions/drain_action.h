@@ -15,10 +15,13 @@ class DrainAction final : public StepAction {
   [[nodiscard]] bool is_only_watched() const override { return true; }
   [[nodiscard]] Result<StepProgress> begin(const StepRequest& request) override;
   [[nodiscard]] Result<StepProgress> watch(const StepRequest& request) override;
+  [[nodiscard]] Result<std::optional<StepUndone>> undone(const StepRequest& request) override;
   // What waits for its turn is not sent.
   [[nodiscard]] Status abandon(const StepRequest& request) override;
 
  private:
+  [[nodiscard]] DrainRequest drain_of(const StepRequest& request) const;
+
   Drainer& drainer_;
   std::string own_pod_;
 };

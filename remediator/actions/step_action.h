@@ -45,6 +45,12 @@ struct StepProgress {
   std::vector<std::string> news = {};  // said once: in the history and as an Event
 };
 
+// What a step has done, and is not so any more.
+struct StepUndone {
+  std::string what;            // in words that stay the same while nothing changes
+  bool can_be_redone = false;  // false: the next step waits until it is over
+};
+
 // Any thread; of one node at a time.
 class StepAction {
  public:
@@ -62,6 +68,11 @@ class StepAction {
   [[nodiscard]] virtual Result<StepProgress> begin(const StepRequest& request) = 0;
   // An error: it cannot be told now; look again.
   [[nodiscard]] virtual Result<StepProgress> watch(const StepRequest& request) = 0;
+  // Asked of a step that is done, right before another one that rests on it. nullopt: it holds. An
+  // error: it cannot be told now.
+  [[nodiscard]] virtual Result<std::optional<StepUndone>> undone(const StepRequest&) {
+    return std::nullopt;
+  }
   // The step is under way and is left: an operator has cancelled and the node goes back into
   // service, or the node got worse and other steps follow. Ends what would go on by itself. May be
   // repeated.

@@ -111,7 +111,10 @@ void keep_treatment(const StepRecord& before, Facts& facts) {
 void finish(RemediationStatus& status, StepRecord& record, WallTime now) {
   record.finished_at = time_in(status, now);
   if (record.result == StepResult::kFailed) note_failure(record);
-  if (record.result == StepResult::kDone) status.approval.reset();
+  // A drain may be done a second time before the step that was approved.
+  const bool is_approved = status.approval && status.approval->step == record.step;
+  if (record.result == StepResult::kDone && (is_approved || record.step != Step::kDrain))
+    status.approval.reset();
   remember(status,
            std::string(to_string(record.step)) + " " + std::string(to_string(record.result)) +
                ": " + record.message,
@@ -239,6 +242,25 @@ RemediationStatus with_begin(RemediationStatus status, const Decision& decision,
             .facts = std::move(facts),
             .pool = decision.step->pool,
             .drill = decision.is_drill};
+  return status;
+}
+
+// Its intent stays: what came after that is a newcomer still.
+RemediationStatus with_drain_again(RemediationStatus status, const std::string& why, WallTime now) {
+  StepRecord& record = record_of(status, Step::kDrain);
+  const bool is_over = ++record.attempts > kMostDrains;
+  record.result = is_over ? StepResult::kFailed : StepResult::kRunning;
+  record.finished_at.reset();
+  record.active_seconds = 0;
+  record.message = is_over ? why + ", after " + std::to_string(kMostDrains) + " drains" : why;
+  status.phase = Phase::kDraining;
+  status.rule = "step.drain";
+  status.message = record.message;
+  if (is_over) {
+    finish(status, record, now);
+  } else {
+    remember(status, "drain goes on: " + why, now);
+  }
   return status;
 }
 

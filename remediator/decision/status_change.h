@@ -35,6 +35,10 @@ namespace gpuward::remediator {
 [[nodiscard]] RemediationStatus with_watch(RemediationStatus status, const Decision& decision);
 // How often the record of a step that goes on gets its time: a crash loses at most that.
 inline constexpr std::chrono::seconds kKeepsTimeEvery{60};
+// A drain that is done is to go on: pods have come since. After kMostDrains it has failed.
+inline constexpr int kMostDrains = 5;
+[[nodiscard]] RemediationStatus with_drain_again(RemediationStatus status, const std::string& why,
+                                                 WallTime now);
 // Whether `next` only says in other words, or at another time, how far that step is.
 [[nodiscard]] bool is_same_but_for_message(const RemediationStatus& next,
                                            const RemediationStatus& known, Step step);

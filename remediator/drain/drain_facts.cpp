@@ -21,6 +21,14 @@ const kube::OwnerReference* controller_of(const kube::Pod& pod) {
   return found == pod.owners.end() ? nullptr : &*found;
 }
 
+// As the scheduler has it (k8s.io/api core/v1 Toleration.ToleratesTaint).
+bool tolerates_one(const kube::Toleration& toleration, const kube::Taint& taint) {
+  if (!toleration.effect.empty() && toleration.effect != taint.effect) return false;
+  if (!toleration.key.empty() && toleration.key != taint.key) return false;
+  if (toleration.op == "Exists") return true;
+  return !toleration.key.empty() && toleration.value == taint.value;
+}
+
 bool is_gpu_name(const std::string& resource) {
   return resource.starts_with("nvidia.com/") || resource.starts_with("amd.com/") ||
          resource.starts_with("gpu.intel.com/");
@@ -95,6 +103,20 @@ bool is_of_daemon_set(const kube::Pod& pod) {
 bool has_ended(const kube::Pod& pod) { return pod.phase == "Succeeded" || pod.phase == "Failed"; }
 
 bool is_unmanaged(const kube::Pod& pod) { return controller_of(pod) == nullptr; }
+
+bool tolerates(const kube::Pod& pod, const std::vector<kube::Taint>& taints) {
+  return std::ranges::all_of(taints, [&](const kube::Taint& taint) {
+    return taint.effect == "PreferNoSchedule" ||
+           std::ranges::any_of(pod.tolerations, [&](const kube::Toleration& toleration) {
+             return tolerates_one(toleration, taint);
+           });
+  });
+}
+
+std::string owner_of(const kube::Pod& pod) {
+  const kube::OwnerReference* const owner = controller_of(pod);
+  return owner == nullptr ? pod.meta.ns + "/" + pod.meta.name : owner->uid;
+}
 
 bool asks_for_gpu(const kube::Pod& pod) {
   return pod.has_resource_claims || std::ranges::any_of(pod.resources, is_gpu_name);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/kube/objects.h"
 
@@ -19,6 +20,12 @@ namespace gpuward::remediator {
 // No controller would make it again.
 [[nodiscard]] bool is_unmanaged(const kube::Pod& pod);
 [[nodiscard]] bool asks_for_gpu(const kube::Pod& pod);
+
+// Whether the pod may be scheduled to a node with these taints. Taints of effect PreferNoSchedule
+// keep none away.
+[[nodiscard]] bool tolerates(const kube::Pod& pod, const std::vector<kube::Taint>& taints);
+// Its controller's UID; of a pod without one, its name with the namespace.
+[[nodiscard]] std::string owner_of(const kube::Pod& pod);
 
 // Whether `name` is what `pattern` (with * and ?) stands for.
 [[nodiscard]] bool matches_glob(const std::string& pattern, const std::string& name);

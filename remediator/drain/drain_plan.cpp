@@ -98,9 +98,54 @@ Judgement judge(const Question& ask) {
   return {};
 }
 
+bool is_newcomer(const Question& ask) {
+  const auto& created = ask.pod.meta.created;
+  return ask.scene.began && created && *created > *ask.scene.began;
+}
+
+// As `kubectl drain`, which looks at the pods that it found: one that came since and may be there
+// is left. One that uses a GPU, or asks to be spared, is in the way of what comes next, as is one
+// that no scheduler would have put here.
+bool may_stay(const Question& ask) {
+  return !asks_for_gpu(ask.pod) && !protection_of(ask.pod, ask.scene.now) &&
+         !is_in(ask.settings.excluded_namespaces, ask.pod.meta.ns) &&
+         tolerates(ask.pod, ask.scene.taints);
+}
+
+bool has_come_too_often(const Question& ask) {
+  if (ask.scene.again == nullptr) return false;
+  const auto known = ask.scene.again->find(owner_of(ask.pod));
+  if (known != ask.scene.again->end()) return known->second >= kMostEvictedAgain;
+  return ask.scene.again->size() >= kMostOwnersCounted;
+}
+
+// What has been put back several times would be put back again.
+Judgement judge_newcomer(const Question& ask, Judgement judgement) {
+  const std::string came = "came after the drain began";
+  switch (judgement.act) {
+    case DrainAct::kSkip:
+    case DrainAct::kTerminating:
+    case DrainAct::kKeep:
+      return judgement;
+    case DrainAct::kRefuse:
+      return {DrainAct::kKeep, came + "; " + judgement.reason, true};
+    case DrainAct::kEvict:
+    case DrainAct::kDelete:
+    case DrainAct::kWait:
+      break;
+  }
+  if (has_ended(ask.pod)) return judgement;
+  if (may_stay(ask)) return {DrainAct::kSkip, std::string(kToleratesReason)};
+  if (judgement.act == DrainAct::kWait || !has_come_too_often(ask)) return judgement;
+  return {DrainAct::kKeep,
+          came + ", as did " + std::to_string(kMostEvictedAgain) + " of its owner before", true};
+}
+
 PlannedPod plan_pod(const Question& ask) {
   const kube::ObjectMeta& meta = ask.pod.meta;
   Judgement judgement = judge(ask);
+  const bool came_since = is_newcomer(ask);
+  if (came_since) judgement = judge_newcomer(ask, std::move(judgement));
   PlannedPod planned{.ns = meta.ns, .name = meta.name, .uid = meta.uid};
   planned.act = judgement.act;
   planned.reason = std::move(judgement.reason);
@@ -110,6 +155,9 @@ PlannedPod plan_pod(const Question& ask) {
   if (planned.wave == DrainWave::kWorkload) planned.job = job_of(ask.pod);
   planned.own_grace_seconds = ask.pod.grace_seconds;
   planned.ends_at = meta.ends_at;
+  planned.is_newcomer = came_since;
+  planned.has_ended = has_ended(ask.pod);
+  if (came_since) planned.owner = owner_of(ask.pod);
   return planned;
 }
 
@@ -121,7 +169,8 @@ void hold_jobs_together(std::vector<PlannedPod>& pods) {
   }
   for (PlannedPod& pod : pods) {
     const auto held = waiting.find(pod.job);
-    if (held == waiting.end() || !pod.is_left() || pod.act == DrainAct::kTerminating) continue;
+    const bool is_settled = pod.act == DrainAct::kTerminating || pod.act == DrainAct::kKeep;
+    if (held == waiting.end() || !pod.is_left() || is_settled) continue;
     if (pod.act != DrainAct::kWait) pod.reason = "another pod of its job waits";
     pod.act = DrainAct::kWait;
     pod.is_protected = held->second;

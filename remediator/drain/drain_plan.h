@@ -6,8 +6,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/kube/objects.h"
@@ -21,9 +23,13 @@ enum class DrainAct : std::uint8_t {
   kDelete,
   kWait,         // it may finish first
   kTerminating,  // on its way: waited for until it is gone
+  kKeep,         // it came since, and is not asked to go: waited for until the deadline
   kSkip,         // stays on the node
   kRefuse,       // one such pod, and no pod is evicted
 };
+
+// Of pods that came after the drain began: how many were evicted, by owner (owner_of).
+using EvictedAgain = std::map<std::string, int>;
 
 // The node and the moment.
 struct DrainScene {
@@ -31,7 +37,19 @@ struct DrainScene {
   std::chrono::milliseconds elapsed{0};  // since the start of the drain
   bool node_is_unreachable = false;
   std::string own_pod;  // "namespace/name" of the remediator that drains
+  // A pod that was made later than this came after the drain began; nullopt: none did.
+  std::optional<kube::WallTime> began = {};
+  std::vector<kube::Taint> taints = {};  // of the node, with the cordon's
+  const EvictedAgain* again = nullptr;   // null: none
 };
+
+// Why a pod stays that came after the drain began.
+inline constexpr std::string_view kToleratesReason =
+    "that came after the drain began and tolerate the node's taints";
+// How many pods of an owner that came after the drain began are evicted: more are left, and named.
+inline constexpr int kMostEvictedAgain = 3;
+// Of more owners nothing is evicted again.
+inline constexpr std::size_t kMostOwnersCounted = 100;
 
 struct PlannedPod {
   std::string ns, name, uid;
@@ -42,6 +60,9 @@ struct PlannedPod {
   bool is_protected = false;  // its owner, or that of its job's other pods, asks to be spared
   int own_grace_seconds = 30;
   std::optional<kube::WallTime> ends_at = {};  // of kTerminating: when its grace is over
+  bool is_newcomer = false;                    // it came after the drain began
+  bool has_ended = false;                      // nothing of it runs
+  std::string owner = {};                      // of a newcomer: owner_of()
 
   [[nodiscard]] std::string full_name() const { return ns + "/" + name; }
   [[nodiscard]] bool is_left() const { return act != DrainAct::kSkip && act != DrainAct::kRefuse; }

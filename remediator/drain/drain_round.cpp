@@ -83,7 +83,7 @@ std::vector<std::string> names_of(const std::vector<const PlannedPod*>& pods) {
 
 // Once the time is up nothing is waited for; protected pods are not here any more then.
 std::optional<RemovalWay> way_for(const Round& now, const PlannedPod& pod) {
-  if (pod.act == DrainAct::kTerminating) return std::nullopt;
+  if (pod.act == DrainAct::kTerminating || pod.act == DrainAct::kKeep) return std::nullopt;
   if (now.is_late()) return RemovalWay::kDelete;
   if (pod.act == DrainAct::kWait) return std::nullopt;
   return pod.act == DrainAct::kDelete ? RemovalWay::kDelete : RemovalWay::kEvict;
@@ -107,7 +107,7 @@ Removal removal_of(const PlannedPod& pod, RemovalWay way, const DrainSettings& s
 // never go, nor does one whose kubelet is silent about its end.
 bool is_on_its_way(const Round& now, const PlannedPod& pod) {
   if (pod.act == DrainAct::kTerminating) return !now.is_overdue(pod, seconds(0));
-  if (pod.act == DrainAct::kWait) return false;
+  if (pod.act == DrainAct::kWait || pod.act == DrainAct::kKeep) return false;
   switch (now.known_of(pod).answer) {
     case RemovalAnswer::kBlocked:
     case RemovalAnswer::kRefused:
@@ -180,6 +180,7 @@ std::vector<const PlannedPod*> stuck_pods(const Round& now) {
 // What the deadline makes of a drain with pods left; nullopt where it goes on.
 std::optional<DrainRound> judge_late(const Round& now, const std::vector<const PlannedPod*>& left) {
   const auto spared = pods_that(now.plan, [&](const PlannedPod& pod) {
+    if (pod.act == DrainAct::kKeep) return true;
     return pod.act == DrainAct::kWait && pod.is_protected && !now.settings.overrides_do_not_disrupt;
   });
   switch (now.settings.on_deadline) {

@@ -21,6 +21,7 @@ enum class LeftAs : std::uint8_t {
   kRefused,
   kBlocked,
   kWaits,
+  kStays,
   kOverdue,
   kStopped,
   kTerminating,
@@ -28,10 +29,11 @@ enum class LeftAs : std::uint8_t {
   kLater,
   kSelf
 };
-constexpr std::array<std::string_view, 10> kWords{"not evicted",
+constexpr std::array<std::string_view, 11> kWords{"not evicted",
                                                   "with more than one disruption budget",
                                                   "blocked by a disruption budget",
                                                   "waiting until they end",
+                                                  "not to be evicted",
                                                   "terminating past their grace period",
                                                   "held back",
                                                   "terminating",
@@ -62,6 +64,7 @@ LeftAs left_as_answered(const LeftPod& left) {
 
 LeftAs left_as(const LeftPod& left) {
   if (left.pod.act == DrainAct::kWait) return LeftAs::kWaits;
+  if (left.pod.act == DrainAct::kKeep) return LeftAs::kStays;
   if (left.pod.act != DrainAct::kTerminating) return left_as_answered(left);
   return left.is_overdue ? LeftAs::kOverdue : LeftAs::kTerminating;
 }
@@ -83,7 +86,7 @@ std::string words_for(const LeftPod& left, LeftAs as) {
     const std::string budget = budget_in(left.known.message);
     return budget.empty() ? words : "blocked by disruption budget " + budget;
   }
-  if (as == LeftAs::kWaits) remark = left.pod.reason;
+  if (as == LeftAs::kWaits || as == LeftAs::kStays) remark = left.pod.reason;
   if (as == LeftAs::kFailed || as == LeftAs::kStopped)
     remark = to_valid_utf8(left.known.message, kLongestMessage);
   return remark.empty() ? words : words + " (" + remark + ")";
@@ -149,6 +152,16 @@ std::string describe_refused(const std::vector<const PlannedPod*>& refused) {
          list_first(names, refused.size());
 }
 
+std::string names_that_stay(const DrainPlan& plan) {
+  std::vector<std::string> names;
+  std::size_t count = 0;
+  for (const PlannedPod& pod : plan.pods) {
+    if (pod.reason != kToleratesReason) continue;
+    if (++count <= kMostNames) names.push_back(pod.full_name());
+  }
+  return list_first(names, count);
+}
+
 std::string describe_done(const DrainPlan& plan) {
   std::map<std::string_view, std::size_t> stay;
   for (const PlannedPod& pod : plan.pods) ++stay[pod.reason];
@@ -158,6 +171,7 @@ std::string describe_done(const DrainPlan& plan) {
   std::string_view before = ": ";
   for (const auto& [reason, count] : stay) {
     text += std::string(before) + std::to_string(count) + " " + std::string(reason);
+    if (reason == kToleratesReason) text += " (" + names_that_stay(plan) + ")";
     before = ", ";
   }
   return text;

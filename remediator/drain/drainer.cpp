@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/runtime/text.h"
+
 namespace gpuward::remediator {
 namespace {
 
@@ -19,6 +21,9 @@ constexpr int kMostListsASecond = 50;
 // yet. Where the evictor tells when it has sent them, longer still.
 constexpr int kTurnsWhileWaiting = 4;
 constexpr seconds kLookWhileWaiting{60};
+constexpr std::size_t kMostNamed = 10;
+// Before a step, of pods that came since the drain and may stay.
+constexpr std::size_t kMostDryRuns = 32;
 // A budget that is used up for as long as another pod starts is no news.
 constexpr seconds kHeldIsNewsAfter{30};
 
@@ -102,12 +107,12 @@ Status Drainer::check_node(const DrainRequest& request) {
 
 DrainProgress Drainer::progress_of(const DrainRequest& request, const std::vector<kube::Pod>& pods,
                                    Memory& memory) {
-  const DrainScene scene{clock_.wall(), memory.elapsed, request.node_is_unreachable,
-                         request.own_pod};
+  const DrainScene scene = scene_of(request);
   const DrainPlan plan = plan_drain(pods, request.settings, scene);
   DrainRound round = make_round(plan, memory.tries, request.settings, scene);
   DrainProgress progress;
-  const auto starting = send(request, round, memory);
+  progress.again = request.again;
+  const auto starting = send(request, round, plan, progress.again, memory);
   std::ranges::copy_if(plan.jobs, std::back_inserter(progress.starting_jobs),
                        [&](const AffectedJob& job) { return starting.contains(job.name); });
   progress.verdict = round.verdict;
@@ -126,18 +131,88 @@ bool Drainer::is_newly_held(const DrainRound& round, Memory& memory) {
   return memory.is_held_reported;
 }
 
+DrainScene Drainer::scene_of(const DrainRequest& request) const {
+  return {.now = clock_.wall(),
+          .elapsed = request.elapsed,
+          .node_is_unreachable = request.node_is_unreachable,
+          .own_pod = request.own_pod,
+          .began = request.started_at,
+          .taints = request.taints,
+          .again = &request.again};
+}
+
 std::set<std::string> Drainer::send(const DrainRequest& request, const DrainRound& round,
-                                    Memory& memory) {
+                                    const DrainPlan& plan, EvictedAgain& again, Memory& memory) {
   std::set<std::string> starting;
   for (const Removal& removal : round.send) {
+    const bool is_first = !memory.tries.contains(removal.pod.uid);
     RemovalTry& known = memory.tries[removal.pod.uid];
     if (!evictor_.submit(request.node, removal, request.permit)) continue;
     known.way = removal.way;
     known.is_in_flight = true;
+    const auto pod = std::ranges::find(plan.pods, removal.pod.uid, &PlannedPod::uid);
+    if (is_first && pod != plan.pods.end() && pod->is_newcomer) ++again[pod->owner];
     if (!removal.job.empty() && memory.notified_jobs.insert(removal.job).second)
       starting.insert(removal.job);
   }
   return starting;
+}
+
+Result<std::optional<DrainUndone>> Drainer::undone(
+    const DrainRequest& request, const std::optional<kube::WallTime>& accepted_until) {
+  auto listing = api_.list_pods_on(request.node, {});
+  if (!listing) return with_context("pods of node " + request.node, listing.error());
+  if (auto same = check_node(request); !same) return std::unexpected(same.error());
+  // A Job of gpuward's own steps is ended by its step.
+  std::erase_if(listing->pods,
+                [](const kube::Pod& pod) { return pod.meta.labels.contains("gpuward.dev/step"); });
+  if (accepted_until) {
+    std::erase_if(listing->pods, [&](const kube::Pod& pod) {
+      return pod.meta.created && *pod.meta.created <= *accepted_until;
+    });
+  }
+  const DrainPlan plan = plan_drain(listing->pods, request.settings, scene_of(request));
+  std::vector<std::string> left;
+  for (const PlannedPod& pod : plan.pods) {
+    const bool stays = pod.act == DrainAct::kSkip || pod.has_ended;
+    if (!stays) left.push_back(pod.full_name());
+  }
+  if (!left.empty()) {
+    const std::size_t count = left.size();
+    left.resize(std::min(count, kMostNamed));
+    return DrainUndone{.summary = "since the drain, pods have come: " + list_first(left, count),
+                       .can_be_drained = true};
+  }
+  const auto budget = protected_by_budget(plan);
+  if (!budget) return std::unexpected(budget.error());
+  if (budget->empty()) return std::nullopt;
+  return DrainUndone{.summary = *budget};
+}
+
+// Of pods that came since and may stay: none that a disruption budget protects now. Empty: none.
+Result<std::string> Drainer::protected_by_budget(const DrainPlan& plan) {
+  std::size_t asked = 0;
+  for (const PlannedPod& pod : plan.pods) {
+    if (pod.reason != kToleratesReason || pod.has_ended) continue;
+    if (++asked > kMostDryRuns)
+      return "more than " + std::to_string(kMostDryRuns) + " pods have come since the drain";
+    kube::Eviction trial{pod.ns, pod.name, pod.uid, std::nullopt};
+    trial.dry_run = true;
+    trial.once = true;
+    const auto answer = api_.evict(trial);
+    switch (answer_of(answer)) {
+      case RemovalAnswer::kAccepted:
+      case RemovalAnswer::kGone:
+        continue;
+      case RemovalAnswer::kBlocked:
+      case RemovalAnswer::kRefused:
+        return "pod " + pod.full_name() +
+               " came since the drain, and its disruption budget forbids to disrupt it now";
+      default:
+        return with_context("whether pod " + pod.full_name() + " may be disrupted", answer.error());
+    }
+  }
+  return std::string();
 }
 
 std::unique_ptr<Drainer::Memory> Drainer::take_memory(const DrainRequest& request) {

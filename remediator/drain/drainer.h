@@ -38,7 +38,15 @@ struct DrainRequest {
   std::chrono::milliseconds elapsed{0};
   Permit permit;  // must also read the Node, and refuse where its UID is not node_uid
   bool node_is_unreachable = false;
-  std::string own_pod;  // "namespace/name" of this process; empty: not in a pod
+  std::string own_pod;                   // "namespace/name" of this process; empty: not in a pod
+  std::vector<kube::Taint> taints = {};  // of the node, with the cordon's
+  EvictedAgain again = {};               // from the record, and so kept over a change of the leader
+};
+
+// What is on a drained node and must not be there when the next step disrupts it.
+struct DrainUndone {
+  std::string summary;
+  bool can_be_drained = false;  // false: a disruption budget protects it, and it would come back
 };
 
 struct DrainProgress {
@@ -47,6 +55,7 @@ struct DrainProgress {
   std::vector<std::string> left;  // see DrainRound
   // Jobs whose pods are sent off for the first time by this call: to be told once.
   std::vector<AffectedJob> starting_jobs;
+  EvictedAgain again;  // with what this call has sent off
   // For some time nothing has moved, and nothing will but for somebody else: to be told, once.
   bool is_newly_held = false;
   std::chrono::milliseconds look_again{0};  // of kGoingOn
@@ -64,6 +73,12 @@ class Drainer {
   // says that the pods could not be listed, or that the Node is gone or another one (kConflict);
   // then nothing is known of the drain.
   [[nodiscard]] Result<DrainProgress> advance(const DrainRequest& request);
+  // Right before a step that rests on the drain of this request: lists the pods, none from a cache.
+  // nullopt: nothing that the drain would wait for has come since. Pods that were made before
+  // `accepted_until`, when the deadline let the plan go on without them, are left; nullopt: none
+  // were. Sends evictions as dry runs alone. Errors as of advance().
+  [[nodiscard]] Result<std::optional<DrainUndone>> undone(
+      const DrainRequest& request, const std::optional<kube::WallTime>& accepted_until);
   // The node's drain is called off: what waits is not sent.
   void forget(const std::string& node);
   [[nodiscard]] std::size_t remembered() const;  // nodes
@@ -85,7 +100,10 @@ class Drainer {
                                           const std::vector<kube::Pod>& pods, Memory& memory);
   [[nodiscard]] static bool is_newly_held(const DrainRound& round, Memory& memory);
   [[nodiscard]] std::set<std::string> send(const DrainRequest& request, const DrainRound& round,
+                                           const DrainPlan& plan, EvictedAgain& again,
                                            Memory& memory);
+  [[nodiscard]] DrainScene scene_of(const DrainRequest& request) const;
+  [[nodiscard]] Result<std::string> protected_by_budget(const DrainPlan& plan);
 
   kube::Api& api_;
   Evictor& evictor_;

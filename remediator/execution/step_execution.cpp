@@ -71,6 +71,27 @@ std::optional<Decision> end_after(const CaseDecider& decider, const Case& now,
   return is_end ? std::optional(std::move(decision)) : std::nullopt;
 }
 
+// What has come to the node since it was drained for this step, and must not be there when the step
+// disrupts it. nullopt: nothing, or the step rests on no drain.
+Result<std::optional<StepUndone>> undone_drain(const ReconcilerParts& parts, const Case& now) {
+  const Step step = now.decision.step->step;
+  const bool rests_on_it = step == Step::kGpuReset || is_of_the_machine(step);
+  const StepRecord* drain = counting_record(now.remediation, Step::kDrain);
+  StepAction* const action = parts.step_actions(Step::kDrain);
+  if (!rests_on_it || rests_on_proofs(step, now.remediation) || action == nullptr ||
+      drain == nullptr || drain->result != StepResult::kDone)
+    return std::nullopt;
+  const PlannedStep begun = as_begun(*now.policy, now.remediation, *drain);
+  auto undone = action->undone({.remediation = now.remediation,
+                                .node = now.target,
+                                .step = begun,
+                                .facts = drain->facts,
+                                .permit = parts.permit,
+                                .now = parts.clock.wall()});
+  if (!undone) return with_context("before " + std::string(to_string(step)), undone.error());
+  return undone;
+}
+
 }  // namespace
 
 Status StepPermits::for_step(const Claim& claim) {
@@ -245,6 +266,11 @@ Status StepExecution::begin(FreshCase& decided) {
   }
   if (!obstacle) return records_.wait_for(now, obstacle.error().message);
   if (*obstacle) return records_.wait_for(now, **obstacle);
+  const auto undone = undone_drain(parts_, now);
+  if (!undone && !is_permanent(undone.error().kind)) return std::unexpected(undone.error());
+  if (!undone) return records_.wait_for(now, undone.error().message);
+  if (*undone && !(*undone)->can_be_redone) return records_.wait_for(now, (*undone)->what);
+  if (*undone) return drain_again(now, (*undone)->what);
   if (auto status = abandon(now); !status) return status;
   const Phase before = now.remediation.status.phase;
   if (now.report && now.report->boot_id == now.remediation.boot_id)
@@ -258,6 +284,12 @@ Status StepExecution::begin(FreshCase& decided) {
   records_.audit(now, AuditMoment::kDecided);
   records_.announce(now, before);
   return record_call(now, look(now, *action, &StepAction::begin));
+}
+
+Status StepExecution::drain_again(Case& now, const std::string& why) {
+  clock_.forget(now.remediation.name);
+  now.decision.look_again = milliseconds(0);
+  return records_.write(now, with_drain_again(now.remediation.status, why, parts_.clock.wall()));
 }
 
 StepExecution::Looked StepExecution::look(

@@ -12,11 +12,11 @@ constexpr double kUnmanaged = 0.02;
 // Controllers know no taint of ours, schedulers know cordons; a DaemonSet's pods come all the same.
 constexpr double kStartsOnCordoned = 0.3;
 
-Json owned_by_set() {
+Json owned_by_set(const std::string& name) {
   return Json::array({{{"apiVersion", "apps/v1"},
                        {"kind", "StatefulSet"},
-                       {"name", "work"},
-                       {"uid", "work-uid"},
+                       {"name", name},
+                       {"uid", name + "-set"},
                        {"controller", true}}});
 }
 
@@ -39,7 +39,7 @@ void Pods::start(const std::string& name) {
   const kube::Node& node = *chance.pick(nodes);
   if (node.unschedulable && !chance.happens(kStartsOnCordoned)) return;
   Json pod = fakes::pod(name, node.meta.name);
-  if (!chance.happens(kUnmanaged)) pod["metadata"]["ownerReferences"] = owned_by_set();
+  if (!chance.happens(kUnmanaged)) pod["metadata"]["ownerReferences"] = owned_by_set(name);
   const Json made =
       stage_.kube.create(kWorkload, ends_.dressed(name, holds_.dressed(name, std::move(pod))));
   // Budgets protect what runs.

@@ -160,7 +160,8 @@ void Wire::hear(const Address& to, const http::ClientRequest& request, const std
   } else if (to.resource == Resource::kExclusions) {
     hear_exclusions(request, body);
   } else if (to.resource == Resource::kPods) {
-    if (!is_write(request) || is_of_job(request.url)) return;
+    const bool is_trial = request.body.contains("\"dryRun\"");
+    if (!is_write(request) || is_trial || is_of_job(request.url)) return;
     invariants_.evictions().on_removed(request);
     invariants_.drills().check_call(stage_.evicts_for, Step::kDrain,
                                     stage_.looks.back()->permitted);

@@ -286,5 +286,85 @@ TEST(DrainPlan, RefusesRunningPodsOfExcludedNamespaces) {
   EXPECT_EQ(planned(plan, "going").act, DrainAct::kTerminating);
 }
 
+// ---- pods that were made after the drain began
+
+kube::WallTime began() { return scene_at(seconds(0)).now - minutes(1); }
+
+DrainScene under_way() {
+  DrainScene scene = scene_at(seconds(60));
+  scene.began = began();
+  scene.taints = {{"gpuward.dev/unhealthy", "reboot", "NoSchedule", {}},
+                  {"node.kubernetes.io/unschedulable", "", "NoSchedule", {}}};
+  return scene;
+}
+
+kube::Pod newcomer(kube::Pod pod) {
+  pod.meta.created = began() + seconds(10);
+  return pod;
+}
+
+kube::Pod tolerating(kube::Pod pod) {
+  pod.tolerations = {{"", "Exists", "", ""}};
+  return pod;
+}
+
+TEST(DrainPlan, LeavesNewcomersThatTolerateTheTaints) {
+  EXPECT_EQ(act_on(newcomer(tolerating(replica("agent"))), {}, under_way()), DrainAct::kSkip);
+  EXPECT_EQ(act_on(newcomer(replica("by-name")), {}, under_way()), DrainAct::kEvict);
+  kube::Pod before = tolerating(replica("agent"));
+  before.meta.created = began() - seconds(1);
+  EXPECT_EQ(act_on(before, {}, under_way()), DrainAct::kEvict);
+}
+
+TEST(DrainPlan, LeavesNoNewcomerThatUsesAGpuOrAsksToBeSpared) {
+  kube::Pod gpu = newcomer(tolerating(replica("train")));
+  gpu.resources = {"nvidia.com/gpu"};
+  EXPECT_EQ(act_on(gpu, {}, under_way()), DrainAct::kEvict);
+  EXPECT_EQ(
+      act_on(annotated(newcomer(tolerating(replica("kept"))), "gpuward.dev/do-not-drain", "true"),
+             {}, under_way()),
+      DrainAct::kWait);
+}
+
+TEST(DrainPlan, EvictsOfAnOwnerAFewNewcomersOnly) {
+  kube::Pod gpu = newcomer(tolerating(replica("train")));
+  gpu.resources = {"nvidia.com/gpu"};
+  DrainScene scene = under_way();
+  EvictedAgain again{{owner_of(gpu), kMostEvictedAgain - 1}};
+  scene.again = &again;
+  EXPECT_EQ(act_on(gpu, {}, scene), DrainAct::kEvict);
+  again.begin()->second = kMostEvictedAgain;
+  EXPECT_EQ(act_on(gpu, {}, scene), DrainAct::kKeep);
+  again.clear();
+  for (std::size_t i = 0; i < kMostOwnersCounted; ++i) again["owner-" + std::to_string(i)] = 1;
+  EXPECT_EQ(act_on(gpu, {}, scene), DrainAct::kKeep) << "it cannot be counted";
+}
+
+// The others go all the same: it came when they were asked already.
+TEST(DrainPlan, NeverEvictsANewcomerThatMayNotBeEvicted) {
+  const PlannedPod debug = plan_one(newcomer(naked("node-debugger")), {}, under_way());
+  EXPECT_EQ(debug.act, DrainAct::kKeep);
+  EXPECT_THAT(debug.reason, HasSubstr("no controller would make it again"));
+  EXPECT_TRUE(debug.is_left());
+}
+
+TEST(Tolerations, AreReadAsTheSchedulerReadsThem) {
+  const std::vector<kube::Taint> taints = {{"a", "1", "NoSchedule", {}},
+                                           {"b", "", "PreferNoSchedule", {}}};
+  const auto may_come = [&](kube::Toleration toleration) {
+    kube::Pod pod = replica("web");
+    pod.tolerations = {std::move(toleration)};
+    return tolerates(pod, taints);
+  };
+  EXPECT_TRUE(may_come({"", "Exists", "", ""}));
+  EXPECT_TRUE(may_come({"a", "Exists", "", ""}));
+  EXPECT_TRUE(may_come({"a", "Equal", "1", "NoSchedule"}));
+  EXPECT_TRUE(may_come({"a", "", "1", ""}));
+  EXPECT_FALSE(may_come({"a", "Equal", "2", ""}));
+  EXPECT_FALSE(may_come({"a", "Exists", "", "NoExecute"}));
+  EXPECT_FALSE(may_come({"b", "Exists", "", ""}));
+  EXPECT_FALSE(may_come({"", "Equal", "", ""})) << "the API server refuses such a one";
+}
+
 }  // namespace
 }  // namespace gpuward::remediator

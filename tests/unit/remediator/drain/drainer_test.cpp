@@ -23,6 +23,7 @@ class DrainerTest : public DrainCluster {
     order_.node_uid = add_node("gpu-01");
     order_.started_at = clock_.wall();
     order_.permit = permit_;
+    order_.taints = {{"node.kubernetes.io/unschedulable", "", "NoSchedule", {}}};
   }
   DrainProgress look() {
     order_.elapsed = std::chrono::floor<milliseconds>(clock_.steady() - begun_);
@@ -498,6 +499,130 @@ TEST_F(DrainerTest, ManyDrainsAreEachLookedAtLessOften) {
   add_pod("b");
   add_pod("c");
   EXPECT_GE(look().look_again, milliseconds(20'000));
+}
+
+// ---- pods that come while or after the node is drained
+
+class Newcomers : public DrainerTest {
+ protected:
+  Newcomers() { clock_.advance(seconds(5)); }
+  // What is there by now was there before the drain.
+  void begin_now() {
+    clock_.advance(seconds(2));
+    order_.started_at = clock_.wall();
+    begun_ = clock_.steady();
+    clock_.advance(seconds(2));
+  }
+  static Json tolerating(Json pod = Json::object()) {
+    pod["spec"]["tolerations"] = Json::array({{{"operator", "Exists"}}});
+    return pod;
+  }
+  Result<std::optional<DrainUndone>> undone() { return drainer_->undone(order_, accepted_until_); }
+  std::optional<kube::WallTime> accepted_until_;
+};
+
+// Its Deployment puts each back at once.
+TEST_F(Newcomers, OfATolerantOwnerAreLeftAndNamed) {
+  add_pod("agent-0", "gpu-01", tolerating());
+  begin_now();
+  int made = 0;
+  DrainProgress progress = look();
+  for (int i = 0; i < 120 && progress.verdict == DrainState::kGoingOn; ++i) {
+    kube_.end_terminating_pods();
+    if (!kube_.has(path_of("agent-" + std::to_string(made))))
+      add_pod("agent-" + std::to_string(++made), "gpu-01", tolerating());
+    clock_.advance(seconds(1));
+    progress = look();
+  }
+  EXPECT_EQ(progress.verdict, DrainState::kDone);
+  EXPECT_THAT(progress.summary, HasSubstr("tolerate the node's taints (default/agent-1)"));
+  EXPECT_EQ(evictions(), 1U);
+}
+
+// Over changes of the leader too.
+TEST_F(Newcomers, WithGpusAreEvictedAFewTimesAndThenWaitedFor) {
+  int made = 0;
+  const auto come_back = [&] {
+    if (!kube_.has(path_of("train-" + std::to_string(made))))
+      add_pod("train-" + std::to_string(++made), "gpu-01", tolerating(gpu_pod()));
+  };
+  DrainProgress progress;
+  for (int i = 0; i < 120; ++i) {
+    come_back();
+    progress = look();
+    order_.again = progress.again;
+    kube_.end_terminating_pods();
+    if (i % 7 == 0) restart();
+    clock_.advance(seconds(1));
+  }
+  EXPECT_EQ(progress.verdict, DrainState::kGoingOn);
+  EXPECT_LE(evictions(), 3U);
+  EXPECT_THAT(progress.summary, HasSubstr("not to be evicted (came after the drain began"));
+  EXPECT_THAT(progress.left, SizeIs(1));
+}
+
+TEST_F(Newcomers, ThatMayNotBeEvictedStopNoDrainOfTheOthers) {
+  add_pod("web");
+  begin_now();
+  add_pod("node-debugger", "gpu-01", {{"metadata", {{"ownerReferences", nullptr}}}});
+  const DrainProgress progress = look_for(minutes(1));
+  EXPECT_EQ(progress.verdict, DrainState::kGoingOn);
+  EXPECT_THAT(progress.left, ElementsAre("default/node-debugger"));
+  EXPECT_THAT(progress.summary, HasSubstr("no controller would make it again"));
+  const DrainProgress late = look_for(minutes(31));
+  EXPECT_EQ(late.verdict, DrainState::kFailed);
+  EXPECT_TRUE(kube_.has(path_of("node-debugger")));
+}
+
+TEST_F(Newcomers, AfterTheDrainUndoIt) {
+  add_pod("agent", "gpu-01", tolerating());
+  ASSERT_TRUE(undone());
+  EXPECT_FALSE(*undone()) << "it may stay, and nothing protects it";
+  EXPECT_EQ(kube_.requests("POST", kPodsPath).size(), 2U);
+  EXPECT_TRUE(kube_.has(path_of("agent"))) << "a dry run";
+
+  add_pod("train", "gpu-01", tolerating(gpu_pod()));
+  const auto came = undone();
+  ASSERT_TRUE(came && *came);
+  EXPECT_TRUE((*came)->can_be_drained);
+  EXPECT_THAT((*came)->summary, HasSubstr("default/train"));
+}
+
+TEST_F(Newcomers, ThatABudgetProtectsMakeTheNextStepWait) {
+  add_pod("agent", "gpu-01", tolerating());
+  add_budget("keep", "agent", 0);
+
+  const auto came = undone();
+
+  ASSERT_TRUE(came && *came);
+  EXPECT_FALSE((*came)->can_be_drained);
+  EXPECT_THAT((*came)->summary, HasSubstr("default/agent"));
+  EXPECT_TRUE(kube_.has(path_of("agent")));
+}
+
+TEST_F(Newcomers, DoNotCountOnceTheyHaveEnded) {
+  add_pod("job", "gpu-01", gpu_pod());
+  kube_.patch_status(path_of("job"), {{"status", {{"phase", "Succeeded"}}}});
+
+  const auto came = undone();
+
+  ASSERT_TRUE(came);
+  EXPECT_FALSE(*came);
+}
+
+// The policy lets the plan go on without those: others are none of them.
+TEST_F(Newcomers, AreToldFromThoseThatTheDeadlineLeft) {
+  add_pod("stuck");
+  clock_.advance(seconds(1));
+  accepted_until_ = clock_.wall();
+  ASSERT_TRUE(undone());
+  EXPECT_FALSE(*undone());
+
+  clock_.advance(seconds(2));
+  add_pod("late", "gpu-01", gpu_pod());
+  const auto came = undone();
+  ASSERT_TRUE(came && *came);
+  EXPECT_THAT((*came)->summary, HasSubstr("default/late"));
 }
 
 }  // namespace

@@ -117,6 +117,7 @@ class ScriptedStep final : public StepAction {
     ++watched;
     return next(request);
   }
+  Result<std::optional<StepUndone>> undone(const StepRequest&) override { return undoing; }
   Status abandon(const StepRequest& request) override {
     ++abandoned;
     facts = request.facts;
@@ -138,6 +139,7 @@ class ScriptedStep final : public StepAction {
   std::function<void()> before;    // happens just before the step asks
   std::function<Status()> permit;  // handed out last
   Result<std::optional<std::string>> waits_for = std::nullopt;
+  Result<std::optional<StepUndone>> undoing = std::nullopt;
   Status permitted, abandoning;
   Facts facts, adds;  // given; put into the answer
   PlannedStep step;   // given

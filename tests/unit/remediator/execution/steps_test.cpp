@@ -834,6 +834,64 @@ TEST_F(StepsTest, MayGiveUpAJobAfterARestartOfItsNode) {
   EXPECT_TRUE(steps_[Step::kGpuReset].permitted);
 }
 
+// Hours may lie between a drain and the approval of the restart.
+TEST_F(StepsTest, DrainAgainWhatCameSinceTheDrain) {
+  quarantine();
+  finish(Step::kDrain);
+  steps_[Step::kDrain].undoing =
+      StepUndone{.what = "pod default/train came", .can_be_redone = true};
+  steps_[Step::kDrain].progress->result = StepResult::kRunning;
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kReboot].begun, 0);
+  EXPECT_EQ(remediation().status.phase, Phase::kDraining);
+  EXPECT_EQ(record(Step::kDrain)->result, StepResult::kRunning);
+  EXPECT_THAT(remediation().status.message, HasSubstr("default/train"));
+
+  steps_[Step::kDrain].undoing = std::nullopt;
+  finish(Step::kDrain);
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(steps_[Step::kReboot].begun, 1);
+}
+
+TEST_F(StepsTest, WaitForWhatCameSinceTheDrainAndMayNotBeDisrupted) {
+  quarantine();
+  finish(Step::kDrain);
+  steps_[Step::kDrain].undoing = StepUndone{.what = "pod default/agent is protected"};
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kReboot].begun, 0);
+  EXPECT_EQ(remediation().status.phase, Phase::kWaiting);
+  EXPECT_THAT(remediation().status.message,
+              HasSubstr("reboot waits: pod default/agent is protected"));
+  EXPECT_EQ(record(Step::kDrain)->result, StepResult::kDone);
+}
+
+TEST_F(StepsTest, AreNotBegunWhileItIsUnknownWhatCameSinceTheDrain) {
+  quarantine();
+  finish(Step::kDrain);
+  steps_[Step::kDrain].undoing = fail(ErrorKind::kUnavailable, "no answer");
+
+  EXPECT_FALSE(reconcile(1));
+
+  EXPECT_EQ(steps_[Step::kReboot].begun, 0);
+}
+
+TEST_F(StepsTest, HoldANodeToWhichPodsComeAfterEachDrain) {
+  quarantine();
+  steps_[Step::kDrain].undoing =
+      StepUndone{.what = "pod default/train came", .can_be_redone = true};
+  steps_[Step::kDrain].progress->result = StepResult::kDone;
+
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kReboot].begun, 0);
+  EXPECT_EQ(remediation().status.phase, Phase::kHeld);
+  EXPECT_THAT(remediation().status.message, HasSubstr("pod default/train came, after 5 drains"));
+}
+
 TEST_F(StepsTest, FailWhenTheirTimeIsOver) {
   quarantine();
   steps_[Step::kDrain].progress->result = StepResult::kDone;
