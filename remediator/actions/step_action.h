@@ -45,7 +45,7 @@ struct StepProgress {
   std::vector<std::string> news = {};  // said once: in the history and as an Event
 };
 
-// What a step has done, and is not so any more.
+// Why the result of a step that is done does not hold any more.
 struct StepUndone {
   std::string what;            // in words that stay the same while nothing changes
   bool can_be_redone = false;  // false: the next step waits until it is over

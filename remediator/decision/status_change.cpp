@@ -245,7 +245,7 @@ RemediationStatus with_begin(RemediationStatus status, const Decision& decision,
   return status;
 }
 
-// Its intent stays: what came after that is a newcomer still.
+// The intent stays: pods that came after it are newcomers still.
 RemediationStatus with_drain_again(RemediationStatus status, const std::string& why, WallTime now) {
   StepRecord& record = record_of(status, Step::kDrain);
   const bool is_over = ++record.attempts > kMostDrains;
@@ -259,7 +259,7 @@ RemediationStatus with_drain_again(RemediationStatus status, const std::string& 
   if (is_over) {
     finish(status, record, now);
   } else {
-    remember(status, "drain goes on: " + why, now);
+    remember(status, "drain resumes: " + why, now);
   }
   return status;
 }

@@ -33,9 +33,9 @@ namespace gpuward::remediator {
                                            Severity severity, Mode mode, Facts facts, WallTime now);
 // The same where nothing but watch() carries the step out.
 [[nodiscard]] RemediationStatus with_watch(RemediationStatus status, const Decision& decision);
-// How often the record of a step that goes on gets its time: a crash loses at most that.
+// How often the record of a running step gets its time: a crash loses at most that.
 inline constexpr std::chrono::seconds kKeepsTimeEvery{60};
-// A drain that is done is to go on: pods have come since. After kMostDrains it has failed.
+// The drain resumes, because pods have come since it was done. After kMostDrains it has failed.
 inline constexpr int kMostDrains = 5;
 [[nodiscard]] RemediationStatus with_drain_again(RemediationStatus status, const std::string& why,
                                                  WallTime now);

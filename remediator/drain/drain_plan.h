@@ -28,7 +28,7 @@ enum class DrainAct : std::uint8_t {
   kRefuse,       // one such pod, and no pod is evicted
 };
 
-// Of pods that came after the drain began: how many were evicted, by owner (owner_of).
+// How many pods that came after the drain began were evicted, by owner (owner_of).
 using EvictedAgain = std::map<std::string, int>;
 
 // The node and the moment.
@@ -48,7 +48,7 @@ inline constexpr std::string_view kToleratesReason =
     "that came after the drain began and tolerate the node's taints";
 // How many pods of an owner that came after the drain began are evicted: more are left, and named.
 inline constexpr int kMostEvictedAgain = 3;
-// Of more owners nothing is evicted again.
+// How many owners are counted: pods of others are not evicted again.
 inline constexpr std::size_t kMostOwnersCounted = 100;
 
 struct PlannedPod {

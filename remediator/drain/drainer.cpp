@@ -189,7 +189,8 @@ Result<std::optional<DrainUndone>> Drainer::undone(
   return DrainUndone{.summary = *budget};
 }
 
-// Of pods that came since and may stay: none that a disruption budget protects now. Empty: none.
+// Names a pod that came since, may stay, and has a disruption budget that allows no eviction now.
+// Empty: none.
 Result<std::string> Drainer::protected_by_budget(const DrainPlan& plan) {
   std::size_t asked = 0;
   for (const PlannedPod& pod : plan.pods) {

@@ -43,7 +43,7 @@ struct DrainRequest {
   EvictedAgain again = {};               // from the record, and so kept over a change of the leader
 };
 
-// What is on a drained node and must not be there when the next step disrupts it.
+// Pods on a drained node that must be gone before the next step disrupts it.
 struct DrainUndone {
   std::string summary;
   bool can_be_drained = false;  // false: a disruption budget protects it, and it would come back

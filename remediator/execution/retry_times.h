@@ -1,5 +1,5 @@
 // When a Remediation is tried again after a look at it has failed. Each has a back-off of its own:
-// one that fails for ever delays no other one of its node. Used by the controller.
+// one that always fails delays no other one of its node. Used by the controller.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ namespace gpuward::remediator {
 // Any thread. Remembers only Remediations whose last look has failed.
 class RetryTimes {
  public:
-  // What a look was made at. A look at anything else is due at once.
+  // The state that a look was made at. A look at another state is due at once.
   struct Seen {
     KnownVersions versions;
     std::shared_ptr<const Policy> policy;

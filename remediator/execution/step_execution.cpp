@@ -71,8 +71,8 @@ std::optional<Decision> end_after(const CaseDecider& decider, const Case& now,
   return is_end ? std::optional(std::move(decision)) : std::nullopt;
 }
 
-// What has come to the node since it was drained for this step, and must not be there when the step
-// disrupts it. nullopt: nothing, or the step rests on no drain.
+// The pods that have come to the node since it was drained for this step, and must be gone before
+// the step disrupts it. nullopt: none, or the step rests on no drain.
 Result<std::optional<StepUndone>> undone_drain(const ReconcilerParts& parts, const Case& now) {
   const Step step = now.decision.step->step;
   const bool rests_on_it = step == Step::kGpuReset || is_of_the_machine(step);
