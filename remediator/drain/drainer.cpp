@@ -40,6 +40,43 @@ bool forget_absent(RemovalTries& tries, const std::vector<kube::Pod>& pods) {
   return has_gone;
 }
 
+DrainScene scene_of(const DrainRequest& request, Clock::Wall now) {
+  return {.now = now,
+          .elapsed = request.elapsed,
+          .node_is_unreachable = request.node_is_unreachable,
+          .own_pod = request.own_pod,
+          .began = request.started_at,
+          .taints = request.taints,
+          .again = &request.again};
+}
+
+// Names a pod that came since, may stay, and has a disruption budget that allows no eviction now.
+// Empty: none.
+Result<std::string> protected_by_budget(kube::Api& api, const DrainPlan& plan) {
+  std::size_t asked = 0;
+  for (const PlannedPod& pod : plan.pods) {
+    if (pod.reason != kToleratesReason || pod.has_ended) continue;
+    if (++asked > kMostDryRuns)
+      return "more than " + std::to_string(kMostDryRuns) + " pods have come since the drain";
+    kube::Eviction trial{pod.ns, pod.name, pod.uid, std::nullopt};
+    trial.dry_run = true;
+    trial.once = true;
+    const auto answer = api.evict(trial);
+    switch (answer_of(answer)) {
+      case RemovalAnswer::kAccepted:
+      case RemovalAnswer::kGone:
+        continue;
+      case RemovalAnswer::kBlocked:
+      case RemovalAnswer::kRefused:
+        return "pod " + pod.full_name() +
+               " came since the drain, and its disruption budget forbids to disrupt it now";
+      default:
+        return with_context("whether pod " + pod.full_name() + " may be disrupted", answer.error());
+    }
+  }
+  return std::string();
+}
+
 }  // namespace
 
 struct Drainer::Memory {
@@ -107,7 +144,7 @@ Status Drainer::check_node(const DrainRequest& request) {
 
 DrainProgress Drainer::progress_of(const DrainRequest& request, const std::vector<kube::Pod>& pods,
                                    Memory& memory) {
-  const DrainScene scene = scene_of(request);
+  const DrainScene scene = scene_of(request, clock_.wall());
   const DrainPlan plan = plan_drain(pods, request.settings, scene);
   DrainRound round = make_round(plan, memory.tries, request.settings, scene);
   DrainProgress progress;
@@ -129,16 +166,6 @@ bool Drainer::is_newly_held(const DrainRound& round, Memory& memory) {
   if (!memory.held_since) memory.held_since = memory.last_look;
   memory.is_held_reported = memory.last_look - *memory.held_since >= kHeldIsNewsAfter;
   return memory.is_held_reported;
-}
-
-DrainScene Drainer::scene_of(const DrainRequest& request) const {
-  return {.now = clock_.wall(),
-          .elapsed = request.elapsed,
-          .node_is_unreachable = request.node_is_unreachable,
-          .own_pod = request.own_pod,
-          .began = request.started_at,
-          .taints = request.taints,
-          .again = &request.again};
 }
 
 std::set<std::string> Drainer::send(const DrainRequest& request, const DrainRound& round,
@@ -171,7 +198,8 @@ Result<std::optional<DrainUndone>> Drainer::undone(
       return pod.meta.created && *pod.meta.created <= *accepted_until;
     });
   }
-  const DrainPlan plan = plan_drain(listing->pods, request.settings, scene_of(request));
+  const DrainPlan plan =
+      plan_drain(listing->pods, request.settings, scene_of(request, clock_.wall()));
   std::vector<std::string> left;
   for (const PlannedPod& pod : plan.pods) {
     const bool stays = pod.act == DrainAct::kSkip || pod.has_ended;
@@ -183,37 +211,10 @@ Result<std::optional<DrainUndone>> Drainer::undone(
     return DrainUndone{.summary = "since the drain, pods have come: " + list_first(left, count),
                        .can_be_drained = true};
   }
-  const auto budget = protected_by_budget(plan);
+  const auto budget = protected_by_budget(api_, plan);
   if (!budget) return std::unexpected(budget.error());
   if (budget->empty()) return std::nullopt;
   return DrainUndone{.summary = *budget};
-}
-
-// Names a pod that came since, may stay, and has a disruption budget that allows no eviction now.
-// Empty: none.
-Result<std::string> Drainer::protected_by_budget(const DrainPlan& plan) {
-  std::size_t asked = 0;
-  for (const PlannedPod& pod : plan.pods) {
-    if (pod.reason != kToleratesReason || pod.has_ended) continue;
-    if (++asked > kMostDryRuns)
-      return "more than " + std::to_string(kMostDryRuns) + " pods have come since the drain";
-    kube::Eviction trial{pod.ns, pod.name, pod.uid, std::nullopt};
-    trial.dry_run = true;
-    trial.once = true;
-    const auto answer = api_.evict(trial);
-    switch (answer_of(answer)) {
-      case RemovalAnswer::kAccepted:
-      case RemovalAnswer::kGone:
-        continue;
-      case RemovalAnswer::kBlocked:
-      case RemovalAnswer::kRefused:
-        return "pod " + pod.full_name() +
-               " came since the drain, and its disruption budget forbids to disrupt it now";
-      default:
-        return with_context("whether pod " + pod.full_name() + " may be disrupted", answer.error());
-    }
-  }
-  return std::string();
 }
 
 std::unique_ptr<Drainer::Memory> Drainer::take_memory(const DrainRequest& request) {

@@ -102,8 +102,6 @@ class Drainer {
   [[nodiscard]] std::set<std::string> send(const DrainRequest& request, const DrainRound& round,
                                            const DrainPlan& plan, EvictedAgain& again,
                                            Memory& memory);
-  [[nodiscard]] DrainScene scene_of(const DrainRequest& request) const;
-  [[nodiscard]] Result<std::string> protected_by_budget(const DrainPlan& plan);
 
   kube::Api& api_;
   Evictor& evictor_;

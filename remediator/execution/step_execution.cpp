@@ -270,7 +270,12 @@ Status StepExecution::begin(FreshCase& decided) {
   if (!undone && !is_permanent(undone.error().kind)) return std::unexpected(undone.error());
   if (!undone) return records_.wait_for(now, undone.error().message);
   if (*undone && !(*undone)->can_be_redone) return records_.wait_for(now, (*undone)->what);
-  if (*undone) return drain_again(now, (*undone)->what);
+  if (*undone) {
+    clock_.forget(now.remediation.name);
+    now.decision.look_again = milliseconds(0);
+    return records_.write(
+        now, with_drain_again(now.remediation.status, (*undone)->what, parts_.clock.wall()));
+  }
   if (auto status = abandon(now); !status) return status;
   const Phase before = now.remediation.status.phase;
   if (now.report && now.report->boot_id == now.remediation.boot_id)
@@ -284,12 +289,6 @@ Status StepExecution::begin(FreshCase& decided) {
   records_.audit(now, AuditMoment::kDecided);
   records_.announce(now, before);
   return record_call(now, look(now, *action, &StepAction::begin));
-}
-
-Status StepExecution::drain_again(Case& now, const std::string& why) {
-  clock_.forget(now.remediation.name);
-  now.decision.look_again = milliseconds(0);
-  return records_.write(now, with_drain_again(now.remediation.status, why, parts_.clock.wall()));
 }
 
 StepExecution::Looked StepExecution::look(

@@ -91,7 +91,6 @@ class StepExecution {
   [[nodiscard]] StepRequest request_of(const Case& now);
   [[nodiscard]] Looked look(Case& now, StepAction& action,
                             Result<StepProgress> (StepAction::*how)(const StepRequest&));
-  [[nodiscard]] Status drain_again(Case& now, const std::string& why);
   [[nodiscard]] Status record_call(Case& now, const Looked& looked);
   [[nodiscard]] Status record_refusal(Case& now, Looked looked);
   [[nodiscard]] Status record_progress(Case& now, const Looked& looked);

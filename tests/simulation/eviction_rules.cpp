@@ -1,5 +1,7 @@
 #include "tests/simulation/eviction_rules.h"
 
+#include <algorithm>
+
 #include "remediator/decision/status_change.h"
 #include "remediator/execution/step_clock.h"
 #include "tests/simulation/care_rules.h"
@@ -52,11 +54,9 @@ std::chrono::milliseconds EvictionRules::watched(const StepRequest& order, const
                                                     Watched{.process = process, .last = now});
   Watched& one = known->second;
   const auto since = std::chrono::ceil<std::chrono::milliseconds>(now - one.last);
-  if (one.process != process) {
-    one.at_most += kKeepsTimeEvery;
-  } else if (since <= kLongestBetweenLooks) {
-    one.at_most += since;
-  }
+  // A look that failed ends what counts, and is not seen here.
+  one.at_most += std::min<std::chrono::milliseconds>(since, kLongestBetweenLooks);
+  if (one.process != process || since > kLongestBetweenLooks) one.at_most += kKeepsTimeEvery;
   one.process = process;
   one.last = now;
   return one.at_most;
