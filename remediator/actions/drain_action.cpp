@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/kube/objects.h"
-#include "core/runtime/text.h"
+#include "core/runtime/json.h"
 #include "remediator/actions/step_progress.h"
 #include "remediator/model/text_map.h"
 
@@ -33,31 +33,19 @@ void note_job(const std::string& name, Facts& facts) {
   known += (known.empty() ? "" : between) + name;
 }
 
-// "UID=2, ...": evicted pods that came after the drain began, by owner.
+// How many pods that came after the drain began were evicted: a JSON object, by owner.
 constexpr const char* kAgainFact = "evictedAgain";
-// The deadline let the plan go on with pods left.
+// The policy let the plan continue after the deadline with pods left.
 constexpr const char* kPodsLeftFact = "podsLeft";
 
 EvictedAgain again_in(const Facts& facts) {
   EvictedAgain again;
-  std::string_view rest = value_at(facts, kAgainFact);
-  while (!rest.empty()) {
-    const auto end = rest.find(kBetweenJobs);
-    const std::string_view one = rest.substr(0, end);
-    const auto at = one.rfind('=');
-    if (at != std::string_view::npos)
-      again[std::string(one.substr(0, at))] = parse_integer<int>(one.substr(at + 1)).value_or(0);
-    rest = end == std::string_view::npos ? "" : rest.substr(end + kBetweenJobs.size());
+  const auto json = parse_json(value_at(facts, kAgainFact));
+  if (!json || !json->is_object()) return again;
+  for (const auto& [owner, count] : json->items()) {
+    if (count.is_number_integer()) again[owner] = count.get<int>();
   }
   return again;
-}
-
-void note_again(const EvictedAgain& again, Facts& facts) {
-  if (again.empty()) return;
-  std::string text;
-  for (const auto& [owner, count] : again)
-    text += (text.empty() ? "" : std::string(kBetweenJobs)) + owner + "=" + std::to_string(count);
-  facts[kAgainFact] = text;
 }
 
 // The node controller adds the cordon's a moment after the cordon.
@@ -105,10 +93,10 @@ Result<StepProgress> DrainAction::watch(const StepRequest& request) {
                     .message = progress->summary,
                     .facts = request.facts,
                     .look_again = progress->look_again};
-  note_again(progress->again, next.facts);
+  if (!progress->again.empty()) next.facts[kAgainFact] = dump_json(progress->again);
   next.facts.erase(kPodsLeftFact);
-  const bool goes_on_without = progress->verdict == DrainState::kDone && !progress->left.empty();
-  if (goes_on_without) next.facts[kPodsLeftFact] = "true";
+  const bool proceeds_without = progress->verdict == DrainState::kDone && !progress->left.empty();
+  if (proceeds_without) next.facts[kPodsLeftFact] = "true";
   for (const AffectedJob& job : progress->starting_jobs) {
     note_job(job.name, next.facts);
     next.news.push_back(job.name + " loses " + std::to_string(job.pods) + " pods on node " +

@@ -116,7 +116,7 @@ Result<StepProgress> NcclPairsAction::watch(const StepRequest& request) {
   if (request.facts.contains(kPairTestsFact)) return step_down(request);
   const std::string what =
       leader->remediation.node + " leads the tests of the nodes that failed together";
-  // Who leads may have come later; but nobody waits twice as long as the step may take.
+  // The leader may have come later; but no node waits twice as long as the step may take.
   const seconds leader_ran(pairs_record(leader->remediation)->active_seconds);
   if (leader_ran > request.step.timeout + kFollowersGrace || request.ran > 2 * request.step.timeout)
     return failed_for_operator(request, "not done in time: " + what);

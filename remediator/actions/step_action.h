@@ -69,7 +69,7 @@ class StepAction {
   // An error: it cannot be told now; look again.
   [[nodiscard]] virtual Result<StepProgress> watch(const StepRequest& request) = 0;
   // Asked of a step that is done, right before another one that rests on it. nullopt: it holds. An
-  // error: it cannot be told now.
+  // error: the answer is unknown now.
   [[nodiscard]] virtual Result<std::optional<StepUndone>> undone(const StepRequest&) {
     return std::nullopt;
   }

@@ -91,7 +91,7 @@ bool is_overdue(const StepRecord& record, const PlannedStep& step, std::chrono::
   return ran > step.timeout && (!may_be_late || now - *record.intent_at > kLateRestart);
 }
 
-// A step that goes on writes its time once a minute.
+// A running step writes its time once a minute.
 void keep_time(StepRecord& record, std::chrono::milliseconds ran) {
   const auto whole = std::chrono::floor<std::chrono::seconds>(ran);
   const std::chrono::seconds kept(record.active_seconds);
@@ -111,10 +111,10 @@ void keep_treatment(const StepRecord& before, Facts& facts) {
 void finish(RemediationStatus& status, StepRecord& record, WallTime now) {
   record.finished_at = time_in(status, now);
   if (record.result == StepResult::kFailed) note_failure(record);
-  // A drain may be done a second time before the step that was approved.
-  const bool is_approved = status.approval && status.approval->step == record.step;
-  if (record.result == StepResult::kDone && (is_approved || record.step != Step::kDrain))
-    status.approval.reset();
+  // A drain that resumed ends before the step that was approved meanwhile.
+  const bool is_for_later =
+      record.step == Step::kDrain && status.approval && status.approval->step != Step::kDrain;
+  if (record.result == StepResult::kDone && !is_for_later) status.approval.reset();
   remember(status,
            std::string(to_string(record.step)) + " " + std::string(to_string(record.result)) +
                ": " + record.message,

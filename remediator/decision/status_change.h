@@ -42,8 +42,8 @@ inline constexpr int kMostDrains = 5;
 // Whether `next` only says in other words, or at another time, how far that step is.
 [[nodiscard]] bool is_same_but_for_message(const RemediationStatus& next,
                                            const RemediationStatus& known, Step step);
-// How the decision's step goes, which has run for `ran`; a step whose time is over has failed, and
-// "not done in time" is said only of what was asked for. kIntended: nothing was done, and the
+// How the decision's step goes, which has run for `ran`. A step whose time is over has failed; its
+// message has "not done in time" only if its call was made. kIntended: nothing was done, and the
 // record is as before the step. A step that has failed already is only ever found to be done after
 // all.
 [[nodiscard]] RemediationStatus with_progress(RemediationStatus status, const Decision& decision,

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/kube/names.h"
+#include "core/runtime/text.h"
 #include "core/runtime/yaml_scalars.h"
 #include "remediator/model/text_map.h"
 
@@ -115,7 +116,7 @@ bool tolerates(const kube::Pod& pod, const std::vector<kube::Taint>& taints) {
 
 std::string owner_of(const kube::Pod& pod) {
   const kube::OwnerReference* const owner = controller_of(pod);
-  return owner == nullptr ? pod.meta.ns + "/" + pod.meta.name : owner->uid;
+  return short_hash(pod.meta.ns + (owner == nullptr ? "/" + pod.meta.name : "=" + owner->uid));
 }
 
 bool asks_for_gpu(const kube::Pod& pod) {

@@ -189,6 +189,11 @@ std::vector<AffectedJob> jobs_of(const std::vector<PlannedPod>& pods) {
 
 }  // namespace
 
+bool is_spared(const PlannedPod& pod, const DrainSettings& settings) {
+  if (pod.act == DrainAct::kKeep) return true;
+  return pod.act == DrainAct::kWait && pod.is_protected && !settings.overrides_do_not_disrupt;
+}
+
 DrainPlan plan_drain(const std::vector<kube::Pod>& pods, const DrainSettings& settings,
                      const DrainScene& scene) {
   DrainPlan plan;

@@ -79,6 +79,9 @@ struct DrainPlan {
   std::vector<AffectedJob> jobs;
 };
 
+// Not even the deadline takes the pod, or lets the plan continue without it.
+[[nodiscard]] bool is_spared(const PlannedPod& pod, const DrainSettings& settings);
+
 [[nodiscard]] DrainPlan plan_drain(const std::vector<kube::Pod>& pods,
                                    const DrainSettings& settings, const DrainScene& scene);
 

@@ -179,10 +179,8 @@ std::vector<const PlannedPod*> stuck_pods(const Round& now) {
 
 // What the deadline makes of a drain with pods left; nullopt where it goes on.
 std::optional<DrainRound> judge_late(const Round& now, const std::vector<const PlannedPod*>& left) {
-  const auto spared = pods_that(now.plan, [&](const PlannedPod& pod) {
-    if (pod.act == DrainAct::kKeep) return true;
-    return pod.act == DrainAct::kWait && pod.is_protected && !now.settings.overrides_do_not_disrupt;
-  });
+  const auto spared =
+      pods_that(now.plan, [&](const PlannedPod& pod) { return is_spared(pod, now.settings); });
   switch (now.settings.on_deadline) {
     case OnDeadline::kHold:
       return failed(left, "not drained in time: " + describe(now, left));

@@ -193,17 +193,19 @@ Result<std::optional<DrainUndone>> Drainer::undone(
   // A Job of gpuward's own steps is ended by its step.
   std::erase_if(listing->pods,
                 [](const kube::Pod& pod) { return pod.meta.labels.contains("gpuward.dev/step"); });
-  if (accepted_until) {
-    std::erase_if(listing->pods, [&](const kube::Pod& pod) {
-      return pod.meta.created && *pod.meta.created <= *accepted_until;
-    });
+  std::set<std::string_view> accepted;
+  for (const kube::Pod& pod : listing->pods) {
+    if (accepted_until && pod.meta.created && *pod.meta.created <= *accepted_until)
+      accepted.insert(pod.meta.uid);
   }
   const DrainPlan plan =
       plan_drain(listing->pods, request.settings, scene_of(request, clock_.wall()));
   std::vector<std::string> left;
   for (const PlannedPod& pod : plan.pods) {
     const bool stays = pod.act == DrainAct::kSkip || pod.has_ended;
-    if (!stays) left.push_back(pod.full_name());
+    const bool is_accepted = accepted.contains(pod.uid) && pod.act != DrainAct::kRefuse &&
+                             !is_spared(pod, request.settings);
+    if (!stays && !is_accepted) left.push_back(pod.full_name());
   }
   if (!left.empty()) {
     const std::size_t count = left.size();

@@ -55,7 +55,7 @@ struct DrainProgress {
   std::vector<std::string> left;  // see DrainRound
   // Jobs whose pods are sent off for the first time by this call: to be told once.
   std::vector<AffectedJob> starting_jobs;
-  EvictedAgain again;  // with what this call has sent off
+  EvictedAgain again;  // counts the evictions of this call too
   // For some time nothing has moved, and nothing will but for somebody else: to be told, once.
   bool is_newly_held = false;
   std::chrono::milliseconds look_again{0};  // of kGoingOn
@@ -74,9 +74,9 @@ class Drainer {
   // then nothing is known of the drain.
   [[nodiscard]] Result<DrainProgress> advance(const DrainRequest& request);
   // Right before a step that rests on the drain of this request: lists the pods, none from a cache.
-  // nullopt: nothing that the drain would wait for has come since. Pods that were made before
-  // `accepted_until`, when the deadline let the plan go on without them, are left; nullopt: none
-  // were. Sends evictions as dry runs alone. Errors as of advance().
+  // nullopt: no pod has come since that the drain would wait for. If the deadline let the plan
+  // continue with pods left, `accepted_until` is when: pods that were made before are accepted,
+  // unless they ask to be spared now. Sends evictions as dry runs alone. Errors as of advance().
   [[nodiscard]] Result<std::optional<DrainUndone>> undone(
       const DrainRequest& request, const std::optional<kube::WallTime>& accepted_until);
   // The node's drain is called off: what waits is not sent.

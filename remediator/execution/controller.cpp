@@ -51,6 +51,7 @@ void Controller::request_stop() {
 }
 
 void Controller::look_at_all() {
+  retries_.allow_all();
   for (const std::string& node : nodes_with_open(parts_.view)) (void)parts_.queue.add(node);
 }
 
@@ -133,22 +134,24 @@ NodeLook Reconciler::reconcile(const std::string& node, RetryTimes* retries) {
     all.look_again = std::min(all.look_again.value_or(due), due);
   };
   const auto policy = parts_.policy.get();
-  for (const std::string& name : open_for(parts_.view, node)) {
-    RetryTimes::Seen seen{.versions = versions_known(parts_.view, name, node), .policy = policy};
-    if (const auto wait = retries == nullptr ? std::nullopt : retries->wait_of(name, seen)) {
+  const std::vector<std::string> open = open_for(parts_.view, node);
+  if (retries != nullptr) retries->forget_all_but(node, open);
+  for (const std::string& name : open) {
+    KnownVersions seen = versions_known(parts_.view, name, node);
+    if (const auto wait = retries == nullptr ? std::nullopt : retries->wait_of(node, name, seen)) {
       note_due(*wait);
       continue;
     }
     const auto look_again = reconcile_one(name, policy);
     if (look_again) {
-      if (retries != nullptr) retries->forget(name);
+      if (retries != nullptr) retries->forget(node, name);
       if (*look_again) note_due(**look_again);
       continue;
     }
     reader_.distrust(name);
     all.errors.push_back(with_context("remediation " + name, look_again.error()).error());
     if (retries != nullptr)
-      note_due(retries->note_failure(name, std::move(seen), all.errors.back().kind));
+      note_due(retries->note_failure(node, name, std::move(seen), all.errors.back().kind));
   }
   return all;
 }

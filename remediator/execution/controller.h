@@ -35,7 +35,7 @@ namespace gpuward::remediator {
 // What came of a look at all Remediations of a node.
 struct NodeLook {
   std::optional<std::chrono::milliseconds> look_again;  // nullopt: when something changes
-  std::vector<Error> errors;                            // of those that must be tried again
+  std::vector<Error> errors;  // one for each Remediation that must be tried again
 
   explicit operator bool() const { return errors.empty(); }
 };
@@ -48,8 +48,7 @@ class Reconciler {
   explicit Reconciler(ReconcilerParts parts) : parts_(std::move(parts)) {}
 
   // Looks at each Remediation of the node: one that fails hides no other one. With `retries`, one
-  // that has failed waits for its time, which look_again respects. One call a node at a time;
-  // several nodes at once.
+  // that has failed waits for its own time. One call a node at a time; several nodes at once.
   [[nodiscard]] NodeLook reconcile(const std::string& node, RetryTimes* retries = nullptr);
   // In each slow round of the leader (out_of_service_taints.h).
   [[nodiscard]] Status take_off_out_of_service();

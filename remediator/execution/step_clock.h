@@ -20,6 +20,7 @@ namespace gpuward::remediator {
 // Looks at a step that is under way are at most a minute apart (ControllerOptions). A longer time
 // between two of them, as after a pause, is not counted.
 inline constexpr std::chrono::minutes kLongestBetweenLooks{2};
+
 // Any thread; of one Remediation at a time.
 class StepClock {
  public:
@@ -52,7 +53,7 @@ class StepClock {
   const Permit permit_;
   std::mutex mutex_;
   std::map<std::string, Run> runs_;  // by Remediation: one step of each is under way
-  std::mutex permit_mutex_;          // held while the permit is asked: one answer serves all
+  std::mutex permit_mutex_;          // held during the read of the permit: one answer serves all
   bool is_permitted_ = false;
   std::optional<Clock::Steady> asked_at_;
 };

@@ -318,6 +318,7 @@ void Replica::hear(std::size_t count) {
 }
 
 void Replica::resync() {
+  retries_.allow_all();
   for (const std::string& node : nodes_with_open(view_)) {
     due_.try_emplace(node, stage_.clock.steady());
   }

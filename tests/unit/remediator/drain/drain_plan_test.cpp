@@ -340,7 +340,17 @@ TEST(DrainPlan, EvictsOfAnOwnerAFewNewcomersOnly) {
   EXPECT_EQ(act_on(gpu, {}, scene), DrainAct::kKeep) << "it cannot be counted";
 }
 
-// The others go all the same: it came when they were asked already.
+TEST(DrainPlan, CountsTheOwnersOfEachNamespaceAlone) {
+  kube::Pod pod = replica("train");
+  kube::Pod other = pod;
+  other.meta.ns = "other";
+  EXPECT_NE(owner_of(pod), owner_of(other)) << "their owners have one UID";
+  other = pod;
+  other.owners.front().uid = std::string(100'000, 'u');
+  EXPECT_EQ(owner_of(other).size(), 10U);
+}
+
+// Its coming does not keep the drain from evicting the others.
 TEST(DrainPlan, NeverEvictsANewcomerThatMayNotBeEvicted) {
   const PlannedPod debug = plan_one(newcomer(naked("node-debugger")), {}, under_way());
   EXPECT_EQ(debug.act, DrainAct::kKeep);

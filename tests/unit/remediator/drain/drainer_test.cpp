@@ -506,7 +506,7 @@ TEST_F(DrainerTest, ManyDrainsAreEachLookedAtLessOften) {
 class Newcomers : public DrainerTest {
  protected:
   Newcomers() { clock_.advance(seconds(5)); }
-  // What is there by now was there before the drain.
+  // The pods that are there by now were there before the drain.
   void begin_now() {
     clock_.advance(seconds(2));
     order_.started_at = clock_.wall();
@@ -610,13 +610,20 @@ TEST_F(Newcomers, DoNotCountOnceTheyHaveEnded) {
   EXPECT_FALSE(*came);
 }
 
-// The policy lets the plan go on without those: others are none of them.
+// The policy lets the plan continue without those alone.
 TEST_F(Newcomers, AreToldFromThoseThatTheDeadlineLeft) {
   add_pod("stuck");
   clock_.advance(seconds(1));
   accepted_until_ = clock_.wall();
   ASSERT_TRUE(undone());
   EXPECT_FALSE(*undone());
+
+  kube_.patch(path_of("stuck"),
+              {{"metadata", {{"annotations", {{"gpuward.dev/do-not-drain", "yes"}}}}}});
+  const auto protects = undone();
+  ASSERT_TRUE(protects && *protects) << "it asks to be spared since";
+  kube_.patch(path_of("stuck"),
+              {{"metadata", {{"annotations", {{"gpuward.dev/do-not-drain", nullptr}}}}}});
 
   clock_.advance(seconds(2));
   add_pod("late", "gpu-01", gpu_pod());

@@ -161,6 +161,41 @@ TEST_F(OnePerNodeTest, ARecordThatFailsIsTriedAgainAtItsOwnTime) {
   EXPECT_GT(tries(), before);
 }
 
+// The slow round makes up for RBAC that an operator has repaired, and for events that were lost.
+TEST_F(OnePerNodeTest, ARecordThatFailedIsTriedInTheSlowRound) {
+  open_two();
+  ASSERT_TRUE(reconcile());
+  kube_.patch(path_of(second_),
+              {{"metadata", {{"annotations", {{std::string(kCancelAnnotation), "true"}}}}}});
+  catch_up(*replica_);
+  kube_.add_fault({.kind = fakes::FaultKind::kForbidden,
+                   .method = "PUT",
+                   .path = path_of(second_) + "/status",
+                   .times = 1});
+  RetryTimes retries(clock_, 1);
+  ASSERT_FALSE(replica_->reconciler.reconcile("gpu-01", &retries));
+  ASSERT_TRUE(
+      retries.wait_of("gpu-01", second_, versions_known(replica_->view, second_, "gpu-01")));
+
+  retries.allow_all();
+  EXPECT_TRUE(replica_->reconciler.reconcile("gpu-01", &retries));
+
+  EXPECT_EQ(read(second_).status.phase, Phase::kCancelled);
+}
+
+TEST_F(OnePerNodeTest, NothingIsRememberedOfARecordThatFailedAndIsGone) {
+  open_two();
+  ASSERT_TRUE(reconcile());
+  RetryTimes retries(clock_, 1);
+  const KnownVersions seen{.remediation = "1", .node = "1"};
+  (void)retries.note_failure("gpu-01", "gone", seen, ErrorKind::kForbidden);
+  ASSERT_TRUE(retries.wait_of("gpu-01", "gone", seen));
+
+  (void)replica_->reconciler.reconcile("gpu-01", &retries);
+
+  EXPECT_FALSE(retries.wait_of("gpu-01", "gone", seen));
+}
+
 TEST_F(OnePerNodeTest, ARecordThatFailedIsTriedAtOnceWhenItChanges) {
   open_two();
   ASSERT_TRUE(reconcile());

@@ -41,7 +41,7 @@ class StepClockTest : public ClusterTest {
     kube_.patch(remediation_collection() + "/" + remediation().name,
                 {{"metadata", {{"annotations", {{key, value}}}}}});
   }
-  // The limit is 20 min: so long after the gap the step goes on, and ends soon after.
+  // The limit is 20 min: the step runs for the rest of it after the gap, and then fails.
   void expect_left(minutes left) {
     pass(left - minutes(2));
     EXPECT_EQ(result(), StepResult::kRunning);
