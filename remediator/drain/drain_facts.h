@@ -24,8 +24,8 @@ namespace gpuward::remediator {
 // Whether the pod may be scheduled to a node with these taints. Taints of effect PreferNoSchedule
 // keep none away.
 [[nodiscard]] bool tolerates(const kube::Pod& pod, const std::vector<kube::Taint>& taints);
-// Ten digits that stand for its namespace and its controller's UID, or its name if it has none. A
-// tenant chooses both: they may be long, and name what is another namespace's.
+// Hash of its namespace and of its controller's UID, or of its name if it has none: ten digits. A
+// tenant chooses both: they may be long, and may be those of another namespace.
 [[nodiscard]] std::string owner_of(const kube::Pod& pod);
 
 // Whether `name` is what `pattern` (with * and ?) stands for.

@@ -35,7 +35,7 @@ class RetryTimes {
                                                        ErrorKind kind);
   // A look at it has succeeded.
   void forget(const std::string& node, const std::string& name);
-  // Of the node, only these Remediations are open.
+  // Only these Remediations of the node are open.
   void forget_all_but(const std::string& node, const std::vector<std::string>& open);
   // For the slow round, and after a change of the policy: all may be tried now. Their back-off
   // stays.

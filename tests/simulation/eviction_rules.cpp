@@ -71,7 +71,7 @@ void EvictionRules::on_look(const StepRequest& order, const StepProgress& progre
   const auto deadline = order.step.drain.deadline;
   const std::string what = "the drain of " + remediation.name;
   require(order.ran < deadline + kLateBy || progress.result != StepResult::kRunning, "drain-time",
-          what + " goes on after its time");
+          what + " is still running after its time");
   if (!progress.message.starts_with("not drained in time")) return;
   require(at_most + kLateBy >= deadline, "drain-time",
           what + " has failed before its time: " + progress.message);
