@@ -127,10 +127,11 @@ ReceivedBody receive_body(mg_connection* native, const Connection& connection,
   std::array<char, kPiece> piece;
   for (;;) {
     const int got = mg_read(native, piece.data(), piece.size());
-    if (got == 0 && !connection.was_cut()) break;
+    const bool is_whole = has_length && body.bytes.size() == framing.length;
+    const bool is_too_late = connection.was_cut() || (connection.is_overdue() && !is_whole);
+    if (got == 0 && !is_too_late) break;
     if (got <= 0) {
-      // The library's own time-out may fire a moment before the cut.
-      body.status = connection.was_cut() || connection.is_overdue() ? 408 : 400;
+      body.status = is_too_late ? 408 : 400;
       return body;
     }
     const auto size = static_cast<std::size_t>(got);

@@ -28,6 +28,9 @@ namespace {
 // too long.
 std::size_t header_buffer(const Limits& limits) { return limits.max_header_bytes + 4096; }
 
+// The server cuts at its own time-outs, which know the answer 408. Those of civetweb come later.
+constexpr std::chrono::milliseconds kLibraryGrace{1'000};
+
 std::string civetweb_port(const ListenAddress& address, bool is_tls) {
   const std::string port = std::to_string(address.port) + (is_tls ? "s" : "");
   if (address.is_ipv6) return "[" + address.host + "]:" + port;
@@ -57,7 +60,7 @@ Result<std::vector<std::string>> civetweb_settings(const ServerOptions& options)
       "max_request_size",
       std::to_string(header_buffer(limits)),
       "request_timeout_ms",
-      std::to_string(limits.read_timeout.count()),
+      std::to_string((limits.read_timeout + kLibraryGrace).count()),
       "enable_keep_alive",
       "yes",
       "keep_alive_timeout_ms",

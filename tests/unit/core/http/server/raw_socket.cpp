@@ -29,6 +29,8 @@ int connect_v4(const std::string& address, int port, const std::string& own, int
   const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int on = 1;
   setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  // The port is chosen with the target known, so that it is free for this pair.
+  if (own_port == 0) setsockopt(descriptor, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
   bind(descriptor, reinterpret_cast<const sockaddr*>(&source), sizeof source);
   const int done = connect(descriptor, reinterpret_cast<const sockaddr*>(&target), sizeof target);
   return done == 0 ? descriptor : -1;
