@@ -34,6 +34,8 @@ struct StepRequest {
   WallTime now;
   // How long the step has run (execution/step_clock.h): every limit of it counts this.
   std::chrono::milliseconds ran{0};
+  // The part of `ran` that this look adds because the leader before may have watched it.
+  std::chrono::milliseconds unwatched{0};
 };
 
 struct StepProgress {

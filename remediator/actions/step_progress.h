@@ -113,15 +113,16 @@ inline const std::string kVerifiedBootFact = "verifiedBootID";
   return parse_rfc3339(fact_of(request, kHealthySinceFact));
 }
 
-// How long it is healthy without a break since then, of the time that the step has run: while no
-// leader looks, nothing soaks. Writes both facts.
+// How long it is healthy without a break since then, of the time that the step has run and a leader
+// has watched: while no leader looks, nothing soaks. Writes both facts.
 [[nodiscard]] inline std::chrono::milliseconds soaked(const StepRequest& request, WallTime since,
                                                       Facts& facts) {
   const std::int64_t now = request.ran.count();
   std::int64_t from = now;
   if (healthy_since(request) == since)
     from = std::min(now,
-                    parse_integer<std::int64_t>(fact_of(request, kHealthyFromFact)).value_or(now));
+                    parse_integer<std::int64_t>(fact_of(request, kHealthyFromFact)).value_or(now) +
+                        request.unwatched.count());
   facts[kHealthySinceFact] = to_rfc3339_ms(since);
   facts[kHealthyFromFact] = std::to_string(from);
   return std::chrono::milliseconds(now - from);

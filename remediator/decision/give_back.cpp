@@ -39,7 +39,8 @@ std::optional<Gate> gate_before_return(const Draft& draft) {
     return gate;
   }
   if (!is_ready(*draft.inputs.node)) return closed("the node is not Ready");
-  if (auto who = repairer_at_work(*draft.inputs.node)) return closed(*std::move(who));
+  if (auto who = repairer_at_work(*draft.inputs.node, draft.policy.repairer_signs))
+    return closed(*std::move(who));
   if (!draft.inputs.report) {
     Gate ask = closed("is the node healthy?");
     ask.verdict = Verdict::kAskReport;

@@ -55,9 +55,6 @@ void say(RemediationStatus& status, const Decision& decision, Mode mode) {
   if (decision.withdraws_approval) status.approval.reset();
 }
 
-// How much the clocks of two leaders may differ (docs/safety.md).
-constexpr std::chrono::seconds kMostClockDifference{120};
-
 // Now, but after each time that is in it already: what came after what is read from these times,
 // and the leader before may have had another clock.
 WallTime time_in(const RemediationStatus& status, WallTime now) {
@@ -83,19 +80,19 @@ bool is_of_unknown_call(const StepRecord& record) {
 // A Job is given up by its own action, which knows whether it has run; jobs are restarted by one
 // that leaves none of them suspended. A restart of which no answer came may still begin after the
 // step's time.
-bool is_overdue(const StepRecord& record, const PlannedStep& step, std::chrono::milliseconds ran,
-                WallTime now) {
+bool is_overdue(const StepRecord& record, const PlannedStep& step, std::chrono::milliseconds ran) {
   const bool ends_itself = is_job(step.step) || step.step == Step::kRestartJob;
   if (ends_itself || step.timeout.count() == 0 || !record.intent_at) return false;
   const bool may_be_late = step.step == Step::kReboot && is_of_unknown_call(record);
-  return ran > step.timeout && (!may_be_late || now - *record.intent_at > kLateRestart);
+  return ran > step.timeout && (!may_be_late || ran > kLateRestart);
 }
 
-// A running step writes its time once a minute.
-void keep_time(StepRecord& record, std::chrono::milliseconds ran) {
+// A running step writes its time once a minute, and whenever it writes what it found at that time.
+void keep_time(StepRecord& record, const StepRecord& before, std::chrono::milliseconds ran) {
   const auto whole = std::chrono::floor<std::chrono::seconds>(ran);
-  const std::chrono::seconds kept(record.active_seconds);
-  if (record.result != StepResult::kRunning || whole >= kept + kKeepsTimeEvery)
+  const std::chrono::seconds kept(before.active_seconds);
+  const bool is_news = record.result != before.result || record.facts != before.facts;
+  if (is_news || whole >= kept + kKeepsTimeEvery)
     record.active_seconds = static_cast<int>(std::max(kept, whole).count());
 }
 
@@ -293,14 +290,15 @@ RemediationStatus with_progress(RemediationStatus status, const Decision& decisi
   StepRecord& record = record_of(status, step);
   // It is only seen whether what was accepted is done after all.
   if (record.result == StepResult::kFailed && progress.result != StepResult::kDone) return status;
+  const StepRecord before = record;
   record.result = progress.result;
   record.message = progress.message;
   record.facts = progress.facts;
-  if (record.result == StepResult::kRunning && is_overdue(record, *decision.step, ran, now)) {
+  if (record.result == StepResult::kRunning && is_overdue(record, *decision.step, ran)) {
     record.result = StepResult::kFailed;
     if (!is_of_unknown_call(record)) record.message = "not done in time: " + progress.message;
   }
-  keep_time(record, ran);
+  keep_time(record, before, ran);
   status.phase = decision.phase;
   status.rule = decision.rule;
   status.message = told_as(decision.is_drill, record.message);

@@ -77,7 +77,7 @@ bool is_fresh(const kube::Node& node, const ConditionSeen& seen, WallTime now) {
   const auto condition =
       std::ranges::find(node.conditions, seen.rule.type, &kube::NodeCondition::type);
   return condition != node.conditions.end() && condition->heartbeat &&
-         now - *condition->heartbeat <= kConditionLasts;
+         std::chrono::abs(now - *condition->heartbeat) <= kConditionLasts;
 }
 
 // Whether a condition of the node is enough to drain it, where the policy says so (`drain: true`):
@@ -156,7 +156,8 @@ std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy,
   if (!is_disruptive(step.step)) return std::nullopt;
   if (step.step == Step::kTerminate && inputs.remediation.is_drill())
     return shut(std::string(kDrillRule), "a drill terminates no machine");
-  if (const auto who = other_repairer(*inputs.node, now, policy.startup_grace)) {
+  if (const auto who =
+          other_repairer(*inputs.node, policy.repairer_signs, now, policy.startup_grace)) {
     return shut("guard.other-repairer", *who);
   }
   if (rests_on_a_condition(step, policy, inputs, now)) return std::nullopt;
@@ -324,8 +325,10 @@ Gate shut(std::string rule, std::string message, milliseconds look_again) {
           .look_again = look_again};
 }
 
-Gate gate_before(const PlannedStep& step, const Policy& policy, const DecisionInputs& inputs,
-                 WallTime now) {
+namespace {
+
+Gate first_gate_before(const PlannedStep& step, const Policy& policy, const DecisionInputs& inputs,
+                       WallTime now) {
   if (auto gate = delay_before(step, inputs.remediation, now)) return *gate;
   if (auto gate = window_before(step, policy, now)) return *gate;
   if (auto gate = maintenance_before(step, policy, inputs, now)) return *gate;
@@ -354,10 +357,21 @@ Gate gate_before(const PlannedStep& step, const Policy& policy, const DecisionIn
   if (!inputs.slot) {
     open.verdict = Verdict::kAskSlot;
   } else if (auto gate = refused(*inputs.slot)) {
-    gate->approval = std::move(open.approval);  // the hour of an approval runs while the slot waits
     return *gate;
   }
   return open;
+}
+
+}  // namespace
+
+// The hour of an approval runs from when gpuward sees it, whatever else the step waits for.
+Gate gate_before(const PlannedStep& step, const Policy& policy, const DecisionInputs& inputs,
+                 WallTime now) {
+  Gate gate = first_gate_before(step, policy, inputs, now);
+  if (!step.before.approval || gate.approval || gate.withdraws_approval) return gate;
+  ApprovalAnswer answer = approval_of(inputs.remediation, *inputs.node, step.step, now);
+  if (answer.is_given) gate.approval = std::move(answer.record);
+  return gate;
 }
 
 }  // namespace gpuward::remediator

@@ -84,6 +84,7 @@ void Controller::resync(const std::stop_token& stop) {
   auto due = parts_.clock.steady();
   do {
     const bool leads = parts_.leads();
+    if (leads && !has_led) parts_.reconciler.begin_to_lead();
     const bool is_due = leads && (!has_led || parts_.clock.steady() >= due);
     // A ledger that cannot be read is tried again soon: nothing is taken without it.
     if (is_due) {

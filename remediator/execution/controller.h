@@ -50,6 +50,8 @@ class Reconciler {
   // Looks at each Remediation of the node: one that fails hides no other one. With `retries`, one
   // that has failed waits for its own time. One call a node at a time; several nodes at once.
   [[nodiscard]] NodeLook reconcile(const std::string& node, RetryTimes* retries = nullptr);
+  // When this replica begins to lead, before it looks at any node: another one may have led since.
+  void begin_to_lead() { step_clock_.forget_all(); }
   // In each slow round of the leader (out_of_service_taints.h).
   [[nodiscard]] Status take_off_out_of_service();
 
@@ -73,7 +75,8 @@ class Reconciler {
   PendingRecords pending_{parts_};
   CaseRecords records_{parts_, pending_};
   StepPermits permits_{parts_, reader_};
-  StepExecution steps_{parts_, decider_, records_, permits_};
+  StepClock step_clock_{parts_.clock, parts_.permit};
+  StepExecution steps_{parts_, decider_, records_, permits_, step_clock_};
   TaintAndCordon taint_and_cordon_{parts_, reader_, records_, pending_, steps_};
 };
 

@@ -15,18 +15,33 @@ constexpr milliseconds kPermitAge{5'000};
 
 }  // namespace
 
-milliseconds StepClock::look(const std::string& remediation, const StepRecord& record) {
+WatchedTime StepClock::look(const std::string& remediation, const StepRecord& record) {
   const std::lock_guard lock(mutex_);
-  const auto known = runs_.find(remediation);
-  if (known == runs_.end() || !known->second.is_of(record))
-    return runs_.insert_or_assign(remediation, taken_over(record)).first->second.ran;
-  Run& run = known->second;
-  if (run.runs_since) {
-    const auto since = std::chrono::floor<milliseconds>(clock_.steady() - *run.runs_since);
-    if (since <= kLongestBetweenLooks) run.ran += since;
-    run.runs_since.reset();
+  auto known = runs_.find(remediation);
+  if (known == runs_.end() || !known->second.is_of(record)) {
+    known = runs_.insert_or_assign(remediation, taken_over(record)).first;
+  } else {
+    count(known->second);
   }
-  return run.ran;
+  known->second.looked_at = clock_.steady();
+  return known->second.time;
+}
+
+void StepClock::count(Run& run) const {
+  run.time.unwatched = milliseconds(0);
+  if (!run.runs_since) return;
+  const auto since = std::chrono::floor<milliseconds>(clock_.steady() - *run.runs_since);
+  if (since <= kLongestBetweenLooks) run.time.ran += since;
+  run.runs_since.reset();
+}
+
+StepClock::Run StepClock::run_of(const StepRecord& record, WatchedTime time) {
+  return {.step = record.step,
+          .intent_at = record.intent_at,
+          .attempts = record.attempts,
+          .time = time,
+          .looked_at = {},
+          .runs_since = {}};
 }
 
 // The leader before may have watched it for as long as the record was not written. Counted so,
@@ -37,17 +52,22 @@ StepClock::Run StepClock::taken_over(const StepRecord& record) const {
                              ? std::chrono::floor<milliseconds>(clock_.wall() - *record.intent_at)
                              : milliseconds(0);
   const milliseconds most = kept + kKeepsTimeEvery;
-  return {.step = record.step,
-          .intent_at = record.intent_at,
-          .ran = std::max(kept, std::min(most, under_way)),
-          .runs_since = {}};
+  const milliseconds ran = std::max(kept, std::min(most, under_way));
+  return run_of(record, {.ran = ran, .unwatched = ran - kept});
 }
 
 void StepClock::look_ended(const std::string& remediation, bool has_answer) {
   const bool runs = has_answer && may_act();
   const std::lock_guard lock(mutex_);
   const auto known = runs_.find(remediation);
-  if (runs && known != runs_.end()) known->second.runs_since = clock_.steady();
+  if (known == runs_.end() || !known->second.looked_at) return;
+  Run& run = known->second;
+  const auto now = clock_.steady();
+  const auto lasted = std::chrono::floor<milliseconds>(now - *run.looked_at);
+  run.looked_at.reset();
+  if (!runs) return;
+  if (lasted <= kLongestLook) run.time.ran += lasted;
+  run.runs_since = now;
 }
 
 bool StepClock::may_act() {
@@ -60,9 +80,19 @@ bool StepClock::may_act() {
   return is_permitted_;
 }
 
+void StepClock::restart(const std::string& remediation, const StepRecord& record) {
+  const std::lock_guard lock(mutex_);
+  runs_.insert_or_assign(remediation, run_of(record, {}));
+}
+
 void StepClock::forget(const std::string& remediation) {
   const std::lock_guard lock(mutex_);
   runs_.erase(remediation);
+}
+
+void StepClock::forget_all() {
+  const std::lock_guard lock(mutex_);
+  runs_.clear();
 }
 
 }  // namespace gpuward::remediator

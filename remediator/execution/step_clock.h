@@ -20,6 +20,15 @@ namespace gpuward::remediator {
 // Looks at a step that is under way are at most a minute apart (ControllerOptions). A longer time
 // between two of them, as after a pause, is not counted.
 inline constexpr std::chrono::minutes kLongestBetweenLooks{2};
+// A look lasts as long as an operator's program may (machines.timeout). A longer one, as of a
+// machine that was suspended, is not counted.
+inline constexpr std::chrono::minutes kLongestLook{11};
+
+struct WatchedTime {
+  std::chrono::milliseconds ran{0};  // `unwatched` included
+  // What this replica did not watch and its record does not have: the leader before may have.
+  std::chrono::milliseconds unwatched{0};
+};
 
 // Any thread; of one Remediation at a time.
 class StepClock {
@@ -28,25 +37,34 @@ class StepClock {
   StepClock(Clock& clock, Permit permit) : clock_(clock), permit_(std::move(permit)) {}
 
   // How long the step of `record` has run by now. To be called once, when a look at it begins.
-  [[nodiscard]] std::chrono::milliseconds look(const std::string& remediation,
-                                               const StepRecord& record);
+  [[nodiscard]] WatchedTime look(const std::string& remediation, const StepRecord& record);
   // The look has ended. The time until the next one counts if there was an answer and the step may
   // act.
   void look_ended(const std::string& remediation, bool has_answer);
+  // The step of `record` begins again under its old intent.
+  void restart(const std::string& remediation, const StepRecord& record);
   void forget(const std::string& remediation);
+  // This replica begins to lead: another one may have led since it looked last.
+  void forget_all();
 
  private:
   struct Run {
     Step step = Step::kTaint;
     std::optional<WallTime> intent_at;
-    std::chrono::milliseconds ran{0};
+    int attempts = 0;
+    WatchedTime time;
+    std::optional<Clock::Steady> looked_at;   // a look is under way since then
     std::optional<Clock::Steady> runs_since;  // nullopt: it stands
 
+    // A record that has more time than the run was written by another leader.
     [[nodiscard]] bool is_of(const StepRecord& record) const {
-      return step == record.step && intent_at == record.intent_at;
+      return step == record.step && intent_at == record.intent_at && attempts == record.attempts &&
+             time.ran >= std::chrono::seconds(record.active_seconds);
     }
   };
+  [[nodiscard]] static Run run_of(const StepRecord& record, WatchedTime time);
   [[nodiscard]] Run taken_over(const StepRecord& record) const;
+  void count(Run& run) const;
   [[nodiscard]] bool may_act();
 
   Clock& clock_;

@@ -271,10 +271,12 @@ Status StepExecution::begin(FreshCase& decided) {
   if (!undone) return records_.wait_for(now, undone.error().message);
   if (*undone && !(*undone)->can_be_redone) return records_.wait_for(now, (*undone)->what);
   if (*undone) {
-    clock_.forget(now.remediation.name);
+    const auto next =
+        with_drain_again(now.remediation.status, (*undone)->what, parts_.clock.wall());
+    if (const StepRecord* drain = next.find(Step::kDrain))
+      clock_.restart(now.remediation.name, *drain);
     now.decision.look_again = milliseconds(0);
-    return records_.write(
-        now, with_drain_again(now.remediation.status, (*undone)->what, parts_.clock.wall()));
+    return records_.write(now, next);
   }
   if (auto status = abandon(now); !status) return status;
   const Phase before = now.remediation.status.phase;
@@ -295,8 +297,11 @@ StepExecution::Looked StepExecution::look(
     Case& now, StepAction& action, Result<StepProgress> (StepAction::*how)(const StepRequest&)) {
   const std::string& name = now.remediation.name;
   StepRequest request = request_of(now);
-  if (const StepRecord* record = now.remediation.status.find(request.step.step))
-    request.ran = clock_.look(name, *record);
+  if (const StepRecord* record = now.remediation.status.find(request.step.step)) {
+    const WatchedTime time = clock_.look(name, *record);
+    request.ran = time.ran;
+    request.unwatched = time.unwatched;
+  }
   const milliseconds ran = request.ran;
   Looked looked{.progress = (action.*how)(request), .ran = ran};
   const bool has_answer = looked.progress || is_final(looked.progress.error().kind);

@@ -57,12 +57,8 @@ void note_evidence(const HealthReport& report, RemediationStatus& status);
 class StepExecution {
  public:
   StepExecution(const ReconcilerParts& parts, const CaseDecider& decider, CaseRecords& records,
-                StepPermits& permits)
-      : parts_(parts),
-        decider_(decider),
-        records_(records),
-        permits_(permits),
-        clock_(parts.clock, parts.permit) {}
+                StepPermits& permits, StepClock& clock)
+      : parts_(parts), decider_(decider), records_(records), permits_(permits), clock_(clock) {}
 
   // Never on what was seen before: a step disrupts somebody.
   [[nodiscard]] Status begin(FreshCase& decided);
@@ -101,7 +97,7 @@ class StepExecution {
   const CaseDecider& decider_;
   CaseRecords& records_;
   StepPermits& permits_;
-  StepClock clock_;
+  StepClock& clock_;
   std::mutex mutex_;
   std::map<std::string, Clock::Steady> written_at_;  // by Remediation, of steps that go on
   std::optional<Clock::Steady> last_written_;        // of all of them

@@ -22,7 +22,8 @@ std::string token_for(const Remediation& remediation, const kube::Node& node, St
 }
 
 bool is_over(const ApprovalRecord& record, WallTime now) {
-  return record.seen_at && (now - *record.seen_at > kApprovalLasts || *record.seen_at > now);
+  return record.seen_at &&
+         (now - *record.seen_at > kApprovalLasts || *record.seen_at - now > kMostClockDifference);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/runtime/text.h"
+#include "remediator/model/diagnostics.h"
 #include "remediator/model/remediation.h"
 
 namespace gpuward::remediator {
@@ -42,6 +43,22 @@ inline constexpr std::string_view kContradictoryAlert = "GpuwardMachineContradic
   return std::ranges::any_of(remediation.alerts, [](const AlertEvidence& alert) {
     return alert.firing() && alert.alertname == kContradictoryAlert;
   });
+}
+
+// With what severity its Node went while the machine was to be kept out of service, also for a
+// diagnostic that has failed, and no operator has said since that the machine was replaced; kNone
+// otherwise.
+[[nodiscard]] inline Severity given_up_with(const Remediation& remediation) {
+  const bool has_gone = remediation.status.phase == Phase::kSuperseded;
+  if (!has_gone || remediation.wish.machine_replaced) return Severity::kNone;
+  // The severity of a drill is made up; what its diagnostics find is not.
+  const Severity acted = remediation.is_drill() ? Severity::kNone : remediation.acted_severity();
+  const Severity least = has_failed_in(remediation, {}) ? Severity::kReset : Severity::kNone;
+  const Severity severity = std::max(acted, least);
+  return severity >= Severity::kReset ? severity : Severity::kNone;
+}
+[[nodiscard]] inline bool was_given_up(const Remediation& remediation) {
+  return given_up_with(remediation) > Severity::kNone;
 }
 
 }  // namespace gpuward::remediator

@@ -46,6 +46,9 @@ struct Condition {
 
 using WallTime = std::chrono::system_clock::time_point;
 
+// How much the wall clocks of two leaders may differ (docs/safety.md).
+inline constexpr std::chrono::seconds kMostClockDifference{120};
+
 enum class Phase : std::uint8_t {
   kPending,      // recorded, not yet decided
   kObserved,     // decided: record only

@@ -24,6 +24,7 @@
 #include "remediator/policy/maintenance_rules.h"
 #include "remediator/policy/maintenance_window.h"
 #include "remediator/policy/notifications.h"
+#include "remediator/policy/repairer_signs.h"
 #include "remediator/policy/retention.h"
 #include "remediator/policy/silent_rules.h"
 #include "remediator/policy/step_plan.h"
@@ -88,6 +89,7 @@ struct Policy {
   std::string pool;               // of what policy_for() gives: that pool's name
   std::chrono::milliseconds max_evidence_age{120'000};
   std::chrono::milliseconds startup_grace{std::chrono::minutes(10)};
+  std::vector<RepairerSign> repairer_signs = known_repairer_signs();
   std::chrono::milliseconds cooldown{0};
   MachineCommands machines;
   JobsPolicy jobs;

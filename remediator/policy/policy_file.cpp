@@ -104,7 +104,9 @@ void require_sinks(const YamlMap& root, const Policy& policy) {
 void read_retention(const YamlMap& section, Retention& out) {
   section.read("keep_for", out.age, hours(1), hours(24 * 366),
                "how long a Remediation is kept after it closed");
-  section.read("keep_most", out.most, 10, 100'000, "how many closed Remediations are kept");
+  section.read("keep_most", out.most, 10, 100'000,
+               "how many closed Remediations are kept, without those that keep a machine out of "
+               "service");
 }
 
 bool is_tag_text(std::string_view text) {
@@ -291,6 +293,8 @@ Result<Policy> read_policy(const YamlFile& file) {
   root.read(
       "startup_grace", policy.startup_grace, seconds(0), hours(24),
       "how long after its registration a Node counts as being set up: no disruptive step begins");
+  policy.repairer_signs = read_repairer_signs(root.map(
+      "other_repairers", "signs on a Node that another program repairs it: gpuward waits"));
   root.read("cooldown", policy.cooldown, seconds(0), hours(24 * 7),
             "minimum time between a reset or restart of a machine and the next disruptive step on "
             "it for another Remediation");

@@ -1,25 +1,43 @@
 #include "remediator/policy/retention.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "remediator/model/history_alerts.h"
 
 namespace gpuward::remediator {
+namespace {
+
+// An alert that fired as its Remediation was cancelled opens no other one while it fires. Of a Node
+// that is gone no alert ever ends, and none opens another.
+bool holds_back_an_alert(const Remediation& one) {
+  const Phase phase = one.status.phase;
+  const bool is_node_gone = phase == Phase::kSuperseded || phase == Phase::kReplaced;
+  return one.any_firing() && !is_node_gone;
+}
+
+bool is_recorded_only(const Remediation& one) { return one.severity <= Severity::kMonitor; }
+
+}  // namespace
 
 std::vector<const Remediation*> to_forget(std::span<const Remediation> all,
                                           const Retention& retention, WallTime now) {
-  std::vector<const Remediation*> closed;
+  std::vector<const Remediation*> forget, counted;
   for (const Remediation& one : all) {
-    const bool is_over = !one.open() && !one.deleting && one.status.closed_at && !one.any_firing();
-    if (is_over) closed.push_back(&one);
+    if (one.open() || one.deleting || !one.status.closed_at || holds_back_an_alert(one)) continue;
+    const bool is_old = now - *one.status.closed_at > retention.age;
+    if (is_old) forget.push_back(&one);
+    if (!is_old && !was_given_up(one)) counted.push_back(&one);
   }
-  std::ranges::sort(closed, {}, [](const Remediation* one) { return *one->status.closed_at; });
-  const auto surplus = static_cast<std::int64_t>(closed.size()) - retention.most;
-  std::vector<const Remediation*> forget;
-  for (const Remediation* one : closed) {
-    const bool is_old = now - *one->status.closed_at > retention.age;
-    const bool is_surplus = static_cast<std::int64_t>(forget.size()) < surplus;
-    if (forget.size() == kMostForgotten || !(is_old || is_surplus)) break;
-    forget.push_back(one);
-  }
+  const auto closed_at = [](const Remediation* one) { return *one->status.closed_at; };
+  std::ranges::sort(forget, {}, closed_at);
+  std::ranges::sort(counted, {}, [&](const Remediation* one) {
+    return std::pair(!is_recorded_only(*one), closed_at(one));
+  });
+  const auto surplus =
+      std::clamp<std::int64_t>(std::ssize(counted) - retention.most, 0, std::ssize(counted));
+  forget.insert(forget.end(), counted.begin(), counted.begin() + surplus);
+  if (forget.size() > kMostForgotten) forget.resize(kMostForgotten);
   return forget;
 }
 

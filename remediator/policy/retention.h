@@ -13,14 +13,16 @@ namespace gpuward::remediator {
 
 struct Retention {
   std::chrono::milliseconds age = std::chrono::hours(24 * 30);  // after closing
-  std::int64_t most = 2'000;                                    // closed ones at all
+  std::int64_t most = 2'000;  // closed ones, without those that keep a machine out of service
 };
 
 // At most so many at once, so that an upkeep is short.
 inline constexpr std::size_t kMostForgotten = 200;
 
-// The oldest first. Never an open one, and none whose alerts still fire: its repeats would open
-// another.
+// Those that are too old, the oldest first; then those that are too many: first those of severity
+// monitor, then the oldest. Never an open one, none whose alerts still fire on a Node that is
+// there, because their repeats would open another, and none for its number that keeps a machine out
+// of service.
 [[nodiscard]] std::vector<const Remediation*> to_forget(std::span<const Remediation> all,
                                                         const Retention& retention, WallTime now);
 

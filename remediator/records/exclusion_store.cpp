@@ -8,6 +8,7 @@ namespace gpuward::remediator {
 namespace {
 
 constexpr int kMostTries = 5;
+constexpr std::chrono::hours kKeptAfterEnd{24};
 
 }  // namespace
 
@@ -68,7 +69,8 @@ Status ExclusionStore::change_once(const Change& change) {
   kube::ConfigMap next = is_new ? kube::ConfigMap() : std::move(*map);
   next.meta.ns = ns_;
   next.meta.name = kExclusionMap;
-  auto list = change(without_expired(decode_exclusions(next.data), clock_.wall()));
+  // The clock of this machine may be hours ahead: what others excluded is theirs to end.
+  auto list = change(without_expired(decode_exclusions(next.data), clock_.wall() - kKeptAfterEnd));
   if (!list) return std::unexpected(list.error());
   next.data = encode_exclusions(*list);
   const auto written = is_new ? api_.create_config_map(next) : api_.update_config_map(next);

@@ -156,16 +156,6 @@ MachineIdentity machine_of(const Remediation& remediation) {
           .boot_id = remediation.boot_id};
 }
 
-Severity given_up_with(const Remediation& remediation) {
-  const bool has_gone = remediation.status.phase == Phase::kSuperseded;
-  if (!has_gone || remediation.wish.machine_replaced) return Severity::kNone;
-  // The severity of a drill is made up; what its diagnostics find is not.
-  const Severity acted = remediation.is_drill() ? Severity::kNone : remediation.acted_severity();
-  const Severity least = has_failed_in(remediation, {}) ? Severity::kReset : Severity::kNone;
-  const Severity severity = std::max(acted, least);
-  return severity >= Severity::kReset ? severity : Severity::kNone;
-}
-
 SharedIds shared_ids(const NodesByName& nodes) {
   SharedIds shared;
   std::set<std::string> uuids, boots;

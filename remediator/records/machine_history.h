@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/kube/objects.h"
+#include "remediator/model/history_alerts.h"
 #include "remediator/model/machine_identity.h"
 #include "remediator/model/node_identity.h"
 #include "remediator/model/remediation.h"
@@ -26,14 +27,6 @@ struct ReturnedMachine {
   bool is_contradictory = false;        // one sign says that it is another machine
   bool has_failed_diagnostic = false;   // and was neither restarted nor reset since
 };
-
-// With what severity its Node went while the machine was to be kept out of service, also for a
-// diagnostic that has failed, and nothing has proven since that the machine is healthy or gone;
-// kNone where that is not so.
-[[nodiscard]] Severity given_up_with(const Remediation& remediation);
-[[nodiscard]] inline bool was_given_up(const Remediation& remediation) {
-  return given_up_with(remediation) > Severity::kNone;
-}
 
 // What more than one of them reports.
 [[nodiscard]] SharedIds shared_ids(const NodesByName& nodes);

@@ -90,5 +90,16 @@ INSTANTIATE_TEST_SUITE_P(All, KeysReference,
                                          File{"Web", "The file of --web.config.file", web_faults}),
                          [](const auto& file) { return file.param.name; });
 
+TEST(RepairerTable, NamesEachKnownSignAndEachValueAtRest) {
+  const auto words = code_words(tree_file("docs/guards.md"));
+  for (const remediator::RepairerSign& sign : remediator::known_repairer_signs()) {
+    EXPECT_THAT(words, testing::Contains(sign.key));
+    for (const std::string& value : sign.at_rest) {
+      if (value.empty()) continue;
+      EXPECT_THAT(words, testing::Contains(value)) << sign.key;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace gpuward::reference

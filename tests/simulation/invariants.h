@@ -20,6 +20,7 @@
 #include "tests/simulation/pair_rules.h"
 #include "tests/simulation/request_rules.h"
 #include "tests/simulation/restore_rules.h"
+#include "tests/simulation/soaked_verify.h"
 #include "tests/simulation/stage.h"
 #include "tests/simulation/taint_rules.h"
 #include "tests/simulation/wave_rules.h"
@@ -54,6 +55,7 @@ class Invariants {
   [[nodiscard]] EndRules& ends() { return ends_; }
   [[nodiscard]] const EndRules& ends() const { return ends_; }
   [[nodiscard]] EvictionRules& evictions() { return evictions_; }
+  [[nodiscard]] SoakRules& soaks() { return soaks_; }
   [[nodiscard]] WaveRules& waves() { return waves_; }
   [[nodiscard]] RequestRules& requests() { return requests_; }
   [[nodiscard]] const EvidenceRules& evidence() const { return evidence_; }
@@ -86,6 +88,7 @@ class Invariants {
   JobRules jobs_{stage_};
   RequestRules requests_{stage_};
   EvictionRules evictions_{stage_};
+  SoakRules soaks_{stage_};
   WaveRules waves_{stage_};
   MarkRules taint_and_cordon_{stage_};
   TaintRules taints_{stage_};

@@ -94,6 +94,7 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
       orphaned_(api_, store_, view_, one_by_one_, stage.clock),
       end_(api_, outside.cloud, stage.policy),
       verify_(&outside.reports, stage.policy, replacements()),
+      soaked_(stage, invariants.soaks(), verify_),
       drain_(stage, invariants, api_),
       exclusions_(api_, kStateNamespace, stage.clock),
       proofs_(stage, signs_,
@@ -158,7 +159,7 @@ Replacements& Replica::replacements() {
 StepAction* Replica::own_step(Step step) {
   if (step == Step::kNotify) return &notify_;
   if (step == Step::kOutOfService) return &moves_;
-  if (step == Step::kVerify) return &verify_;
+  if (step == Step::kVerify) return &soaked_;
   if (step == Step::kNcclPairs) return &pairs_;
   if (step == Step::kGpuReset) return &resets_;
   if (step == Step::kCollectEvidence) return &collects_;
@@ -189,6 +190,7 @@ void Replica::go_on() {
   if (is_over_ || !view_.informers().synced()) return;
   listen();
   const bool has_led = std::exchange(has_led_, leads());
+  if (leads() && !has_led) reconciler_.begin_to_lead();
   const bool is_due = leads() && (!has_led || keep_due_ <= stage_.clock.steady());
   if (is_due) keep();
   if (is_due && leads()) sweep();

@@ -38,6 +38,7 @@
 #include "tests/simulation/other_sources.h"
 #include "tests/simulation/pod_drain.h"
 #include "tests/simulation/pulse.h"
+#include "tests/simulation/soaked_verify.h"
 #include "tests/simulation/step_jobs.h"
 #include "tests/simulation/told.h"
 #include "tests/simulation/torn_jobs.h"
@@ -179,6 +180,7 @@ class Replica {
   KnownReplacements known_replacements_{view_, store_};
   ForgetsClaims no_claims_{known_replacements_};
   VerifyAction verify_;
+  SoakedVerify soaked_;
   NcclPairsAction pairs_{api_, stage_.policy, view_};
   GpuResetAction reset_{api_, stage_.policy};
   CollectEvidenceAction evidence_{api_, stage_.policy};

@@ -154,6 +154,20 @@ TEST_F(NodeConditionsTest, DrainNothingOnTheWordOfADetectorThatHasFallenSilent) 
   EXPECT_EQ(steps_[Step::kDrain].begun, 0);
 }
 
+// The remediator's clock was set back: how old the detector's last word is is not known.
+TEST_F(NodeConditionsTest, DrainNothingOnAHeartbeatFromTheFuture) {
+  rule_.drains = true;
+  force();
+  say("True");
+  clock_.advance(minutes(2));
+  take_what_is_seen();
+  say("True", clock_.wall() + minutes(30));
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kDrain].begun, 0);
+}
+
 TEST_F(NodeConditionsTest, DrainNothingOnceTheySayOtherwise) {
   rule_.drains = true;
   force();

@@ -172,9 +172,9 @@ TEST_F(ExclusionsTest, AreReadOnceForManyLooks) {
   EXPECT_THAT(kube_.requests("GET", kMapPath), SizeIs(1));
 }
 
-TEST_F(ExclusionsTest, WhatIsOverGoesWithTheNextChange) {
+TEST_F(ExclusionsTest, WhatIsLongOverGoesWithTheNextChange) {
   exclude("gpu-02", minutes(1));
-  clock_.advance(minutes(2));
+  clock_.advance(minutes(2) + std::chrono::hours(24));
 
   exclude("gpu-01");
 
@@ -192,6 +192,26 @@ TEST_F(ExclusionsTest, AreChangedByCompareAndSet) {
   }));
 
   EXPECT_THAT(*human_.read(), SizeIs(3));
+}
+
+// The clock of the one who excludes another node is hours ahead.
+TEST_F(ExclusionsTest, AreEndedByNoOtherClockThanTheRemediators) {
+  exclude("gpu-01");
+  fakes::FakeClock ahead{fakes::FakeClock::Mode::kAutoAdvance};
+  ahead.jump_wall(std::chrono::hours(9));
+  ExclusionStore bobs(api_, "default", ahead);
+  ASSERT_TRUE(bobs.change([&](ExclusionList list) {
+    list["gpu-02"] = {.since = ahead.wall(),
+                      .until = ahead.wall() + minutes(30),
+                      .reason = "another test",
+                      .by = "bob"};
+    return Result<ExclusionList>(std::move(list));
+  }));
+
+  const auto list = store_.read(std::chrono::milliseconds(0));
+
+  ASSERT_TRUE(list);
+  EXPECT_TRUE(list->contains("gpu-01"));
 }
 
 }  // namespace

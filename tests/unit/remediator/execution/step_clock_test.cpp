@@ -1,6 +1,7 @@
 // The limits of steps count the time in which a leader was there and the step could act.
 #include "remediator/execution/step_clock.h"
 
+#include "remediator/decision/status_change.h"
 #include "remediator/model/step_call.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
@@ -154,6 +155,88 @@ TEST_F(StepClockTest, IsNotMovedByASteppedWallClock) {
   ASSERT_TRUE(reconcile());
 
   EXPECT_EQ(result(), StepResult::kRunning);
+}
+
+// A step by itself, as two replicas see it.
+class TwoStepClocks : public ::testing::Test {
+ protected:
+  TwoStepClocks() {
+    record_.step = Step::kVerify;
+    record_.result = StepResult::kRunning;
+    record_.intent_at = clock_.wall();
+  }
+  // Looks once a minute.
+  milliseconds watch(StepClock& replica, minutes lasts) {
+    milliseconds ran{0};
+    for (minutes passed{0}; passed < lasts; passed += minutes(1)) {
+      clock_.advance(minutes(1));
+      ran = replica.look("r-1", record_).ran;
+      record_.active_seconds = static_cast<int>(std::chrono::floor<seconds>(ran).count());
+      replica.look_ended("r-1", true);
+    }
+    return ran;
+  }
+
+  fakes::FakeClock clock_{fakes::FakeClock::Mode::kAutoAdvance};
+  StepRecord record_;
+  StepClock one_{clock_, [] { return Status(); }};
+  StepClock other_{clock_, [] { return Status(); }};
+};
+
+TEST_F(TwoStepClocks, GoOnWithTheTimeOfTheLeaderBefore) {
+  watch(one_, minutes(2));
+  const auto before = watch(other_, minutes(15));
+  EXPECT_GE(before, minutes(15));
+
+  EXPECT_GE(watch(one_, minutes(1)), before);
+}
+
+TEST_F(TwoStepClocks, SoakNoTimeThatNobodyIsKnownToHaveWatched) {
+  watch(one_, minutes(2));
+  const seconds kept(record_.active_seconds);
+  clock_.advance(minutes(50));
+
+  const WatchedTime time = other_.look("r-1", record_);
+
+  EXPECT_EQ(time.ran, kept + kKeepsTimeEvery);
+  EXPECT_EQ(time.unwatched, kKeepsTimeEvery);
+  other_.look_ended("r-1", true);
+  clock_.advance(seconds(10));
+  EXPECT_EQ(other_.look("r-1", record_).unwatched, seconds(0));
+}
+
+TEST_F(TwoStepClocks, BeginAtNothingIfTheStepBeginsAgain) {
+  watch(one_, minutes(29));
+  watch(other_, minutes(1));
+  ++record_.attempts;
+  record_.active_seconds = 0;
+  other_.restart("r-1", record_);
+  EXPECT_EQ(other_.look("r-1", record_).ran, seconds(0));
+
+  EXPECT_LE(one_.look("r-1", record_).ran, kKeepsTimeEvery);
+}
+
+TEST_F(TwoStepClocks, ForgetWhatTheyKnewWhenTheyLeadAgain) {
+  watch(one_, minutes(2));
+  clock_.advance(minutes(1));
+  one_.forget_all();
+
+  EXPECT_EQ(one_.look("r-1", record_).unwatched, kKeepsTimeEvery);
+}
+
+// A program of the operator's that hangs until its own time-out.
+TEST_F(TwoStepClocks, CountTheLookItself) {
+  (void)one_.look("r-1", record_);
+  clock_.advance(minutes(10));
+  one_.look_ended("r-1", true);
+  EXPECT_EQ(one_.look("r-1", record_).ran, minutes(10));
+
+  clock_.advance(hours(9));
+  one_.look_ended("r-1", true);
+  EXPECT_EQ(one_.look("r-1", record_).ran, minutes(10)) << "the machine was suspended";
+  clock_.advance(minutes(1));
+  one_.look_ended("r-1", false);
+  EXPECT_EQ(one_.look("r-1", record_).ran, minutes(10)) << "nothing answered";
 }
 
 }  // namespace

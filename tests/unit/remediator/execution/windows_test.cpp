@@ -32,6 +32,15 @@ class WindowsTest : public ClusterTest {
     reports_.answer = report_of(Severity::kReboot);
     ASSERT_TRUE(reconcile());
   }
+  void approve() {
+    const Remediation now = remediation();
+    ASSERT_TRUE(now.status.approval);
+    kube_.patch(remediation_collection() + "/" + now.name,
+                {{"metadata",
+                  {{"annotations",
+                    {{"gpuward.dev/approved-by", "alice"},
+                     {"gpuward.dev/approve", now.status.approval->token}}}}}});
+  }
 };
 
 TEST_F(WindowsTest, HoldTheStepUntilTheyOpenAndSayWhenThatIs) {
@@ -77,6 +86,29 @@ TEST_F(WindowsTest, NeverOpenIfThereIsNoSuch) {
   go_on();
 
   EXPECT_EQ(remediation().status.rule, "wait.window");
+}
+
+// An hour, as any other: it does not wait unseen for the next window.
+TEST_F(WindowsTest, LetAnApprovalEndThatCameTooLateForThem) {
+  Policy policy = *policy_.get();
+  policy.steps[Severity::kReboot][2].before.approval = true;
+  policy_.set(policy);
+  ASSERT_TRUE(take({signal()}));
+  go_on();
+  clock_.advance(hours(2) + minutes(50));
+  go_on();
+  ASSERT_EQ(remediation().status.rule, "guard.approval");
+
+  clock_.advance(minutes(20));
+  approve();
+  go_on();
+  EXPECT_EQ(remediation().status.rule, "wait.window");
+  ASSERT_TRUE(remediation().status.approval && remediation().status.approval->seen_at);
+  clock_.advance(hours(23));
+  go_on();
+
+  EXPECT_EQ(steps_[Step::kDrain].begun, 0);
+  EXPECT_EQ(remediation().status.rule, "guard.approval");
 }
 
 }  // namespace

@@ -168,41 +168,66 @@ TEST(HealthReport, IsNotEnoughForANodeWithoutABoot) {
 
 constexpr std::chrono::minutes kStartupGrace{10};
 
+constexpr WallTime kAnyTime{std::chrono::hours(500'000)};
+
+kube::Node old_node() {
+  kube::Node node;
+  node.meta.created = kAnyTime - std::chrono::hours(1);
+  return node;
+}
+
+std::string repairer_of(const kube::Node& node) {
+  return other_repairer(node, known_repairer_signs(), kAnyTime, kStartupGrace).value_or("");
+}
+
+kube::Node with_sign(const RepairerSign& sign, const std::string& value) {
+  kube::Node node = old_node();
+  if (sign.kind == SignKind::kOfTaint)
+    node.taints = {{.key = sign.key, .value = value, .effect = "NoSchedule", .raw = {}}};
+  if (sign.kind == SignKind::kOfAnnotation) node.meta.annotations[sign.key] = value;
+  if (sign.kind == SignKind::kOfLabel) node.meta.labels[sign.key] = value;
+  return node;
+}
+
 TEST(OtherRepairers, AreSeenByWhatTheyPutOnTheNode) {
-  const WallTime now = WallTime(std::chrono::hours(500'000));
-  kube::Node quiet;
-  quiet.meta.created = now - std::chrono::hours(1);
-  quiet.meta.labels = {{"nvidia.com/gpu-driver-upgrade-state", "upgrade-done"},
-                       {"nvidia.com/mig.config.state", "failed"},
-                       {"sagemaker.amazonaws.com/node-health-status", "Schedulable"}};
-  EXPECT_EQ(other_repairer(quiet, now, kStartupGrace), std::nullopt);
-  kube::Node node = quiet;
-  for (const char* key : {"karpenter.sh/disrupted", "ToBeDeletedByClusterAutoscaler",
-                          "DeletionCandidateOfClusterAutoscaler"}) {
-    node.taints = {{.key = key, .value = {}, .effect = "NoSchedule", .raw = {}}};
-    EXPECT_TRUE(other_repairer(node, now, kStartupGrace)) << key;
+  for (const RepairerSign& sign : known_repairer_signs()) {
+    EXPECT_EQ(repairer_of(with_sign(sign, "at work")),
+              sign.who + " (" + std::string(to_string(sign.kind)) + " " + sign.key + ")");
+    for (const std::string& value : sign.at_rest)
+      EXPECT_EQ(repairer_of(with_sign(sign, value)), "") << sign.key << "=" << value;
   }
+  EXPECT_EQ(repairer_of(old_node()), "");
+}
+
+// What each program writes while it works, and what it leaves behind.
+TEST(OtherRepairers, AreKnownByTheirValues) {
   for (const auto& [key, value] : std::map<std::string, std::string>{
            {"nvidia.com/gpu-driver-upgrade-state", "drain-required"},
            {"nvidia.com/mig.config.state", "rebooting"},
+           {"dgxc.nvidia.com/nvsentinel-state", "remediation-failed"},
            {"sagemaker.amazonaws.com/node-health-status", "UnschedulablePendingReboot"}}) {
-    node = quiet;
+    kube::Node node = old_node();
     node.meta.labels[key] = value;
-    EXPECT_TRUE(other_repairer(node, now, kStartupGrace)) << key;
+    EXPECT_NE(repairer_of(node), "") << key;
   }
-  node = quiet;
-  node.meta.annotations = {{"cluster.x-k8s.io/remediate-machine", ""}};
-  EXPECT_TRUE(other_repairer(node, now, kStartupGrace));
+  kube::Node node = old_node();
+  node.meta.annotations["machineconfiguration.openshift.io/state"] = "Working";
+  EXPECT_THAT(repairer_of(node), HasSubstr("Machine Config Operator"));
+  node.meta.annotations["machineconfiguration.openshift.io/state"] = "Done";
+  node.meta.labels["nvidia.com/gpu-driver-upgrade-state"] = "upgrade-required";
+  EXPECT_EQ(repairer_of(node), "") << "it waits, perhaps for weeks";
+  node.meta.annotations["cluster.x-k8s.io/remediate-machine"] = "";
+  EXPECT_THAT(repairer_of(node), HasSubstr("Cluster API"));
 }
 
 TEST(OtherRepairers, AreAtWorkOnANodeThatHasJustBeenMade) {
   const WallTime now = WallTime(std::chrono::hours(500'000));
   kube::Node node;
   node.meta.created = now - std::chrono::minutes(9);
-  EXPECT_TRUE(other_repairer(node, now, kStartupGrace));
-  EXPECT_FALSE(other_repairer(node, now, std::chrono::minutes(9)));
+  EXPECT_TRUE(other_repairer(node, known_repairer_signs(), now, kStartupGrace));
+  EXPECT_FALSE(other_repairer(node, known_repairer_signs(), now, std::chrono::minutes(9)));
   node.meta.created = now - std::chrono::minutes(10);
-  EXPECT_FALSE(other_repairer(node, now, kStartupGrace));
+  EXPECT_FALSE(other_repairer(node, known_repairer_signs(), now, kStartupGrace));
 }
 
 // CONTRACTS D's fault: a machine was ended for what had once been logged.

@@ -471,5 +471,34 @@ TEST(Retention, KeepsWhatIsOpenAndWhoseAlertsStillFire) {
   EXPECT_TRUE(to_forget(all, retention, now).empty());
 }
 
+// Of a Node that is gone no alert ends any more.
+TEST(Retention, ForgetsAlertsOfNodesThatAreGone) {
+  const WallTime now = WallTime(std::chrono::hours(500'000));
+  const Retention retention{.age = std::chrono::hours(1), .most = 0};
+  std::vector<Remediation> all = {closed_at(now - std::chrono::hours(9))};
+  all[0].status.phase = Phase::kReplaced;
+  all[0].alerts.push_back({"Bad", "ab", Severity::kReboot, now, now, std::nullopt});
+
+  EXPECT_EQ(to_forget(all, retention, now).size(), 1U);
+}
+
+// A holder of the webhook's token can open and close as many of severity monitor as it likes.
+TEST(Retention, LetsNoNumberPushOutWhatKeepsAMachineOut) {
+  const WallTime now = WallTime(std::chrono::hours(500'000));
+  const Retention retention{.age = std::chrono::hours(24), .most = 2};
+  std::vector<Remediation> all(6, closed_at(now - std::chrono::hours(1)));
+  for (Remediation& one : all) one.severity = Severity::kMonitor;
+  all[0] = closed_at(now - std::chrono::hours(23));
+  all[0].status.phase = Phase::kSuperseded;
+  all[0].severity = Severity::kIsolate;
+  all[1] = closed_at(now - std::chrono::hours(22));
+  all[1].severity = Severity::kReboot;
+
+  const auto forget = to_forget(all, retention, now);
+
+  ASSERT_EQ(forget.size(), 3U);
+  for (const Remediation* one : forget) EXPECT_EQ(one->severity, Severity::kMonitor);
+}
+
 }  // namespace
 }  // namespace gpuward::remediator

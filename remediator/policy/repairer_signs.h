@@ -1,0 +1,33 @@
+// Signs on a Node by which other repairers say that they work on it: those that gpuward knows, with
+// their source, and those that the policy adds or ignores. Pure; asked by guards/other_repairers.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/runtime/yaml.h"
+
+namespace gpuward::remediator {
+
+enum class SignKind : std::uint8_t { kOfTaint, kOfAnnotation, kOfLabel };
+
+[[nodiscard]] std::string_view to_string(SignKind kind);
+
+struct RepairerSign {
+  SignKind kind = SignKind::kOfTaint;
+  std::string key;
+  std::string who;  // a clause: "Karpenter is replacing the node"
+  // Values with which it says that nobody works on the node, or waits to begin. Any other value,
+  // an empty one too, is a sign.
+  std::vector<std::string> at_rest = {};
+};
+
+// Those that gpuward knows. No two have the same key.
+[[nodiscard]] std::vector<RepairerSign> known_repairer_signs();
+
+// The section `other_repairers`; docs/configuration.md has its keys. Faults are reported to the
+// file.
+[[nodiscard]] std::vector<RepairerSign> read_repairer_signs(const YamlMap& section);
+
+}  // namespace gpuward::remediator
