@@ -47,19 +47,6 @@ std::optional<Gate> delay_before(const PlannedStep& step, const Remediation& rem
               std::min(left, kLongestGateInterval));
 }
 
-// Asked for each time that the step might be begun: one that has been begun goes on after the end.
-std::optional<Gate> window_before(const PlannedStep& step, const Policy& policy, WallTime now) {
-  const std::string& name = step.before.window;
-  if (name.empty()) return std::nullopt;
-  const std::string what = std::string(to_string(step.step)) + " waits for the window " + name;
-  const auto window = std::ranges::find(policy.windows, name, &MaintenanceWindow::name);
-  if (window == policy.windows.end()) return shut("wait.window", what + ", which there is not");
-  if (is_open(*window, now)) return std::nullopt;
-  const WallTime opens = next_opening(*window, now);
-  return shut("wait.window", what + ", which opens " + to_rfc3339(opens),
-              std::min(std::chrono::ceil<milliseconds>(opens - now), kLongestGateInterval));
-}
-
 // A job that runs on several unhealthy nodes is to restart once, and on none of them.
 std::optional<Gate> taints_before(const PlannedStep& step, const DecisionInputs& inputs) {
   if (step.step != Step::kDrain || !inputs.has_untainted_elsewhere) return std::nullopt;
@@ -323,6 +310,18 @@ Gate shut(std::string rule, std::string message, milliseconds look_again) {
           .approval = {},
           .withdraws_approval = false,
           .look_again = look_again};
+}
+
+std::optional<Gate> window_before(const PlannedStep& step, const Policy& policy, WallTime now) {
+  const std::string& name = step.before.window;
+  if (name.empty()) return std::nullopt;
+  const std::string what = std::string(to_string(step.step)) + " waits for the window " + name;
+  const auto window = std::ranges::find(policy.windows, name, &MaintenanceWindow::name);
+  if (window == policy.windows.end()) return shut("wait.window", what + ", which there is not");
+  if (is_open(*window, now)) return std::nullopt;
+  const WallTime opens = next_opening(*window, now);
+  return shut("wait.window", what + ", which opens " + to_rfc3339(opens),
+              std::min(std::chrono::ceil<milliseconds>(opens - now), kLongestGateInterval));
 }
 
 namespace {

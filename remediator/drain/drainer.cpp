@@ -90,6 +90,7 @@ struct Drainer::Memory {
   std::optional<Clock::Steady> held_since;  // see DrainRound::is_held
   bool is_held_reported = false;
   bool has_seen_removal = false;  // a pod that was there, and was told to go, is there no more
+  EvictedAgain again;             // at least; the record of it may have been refused
 };
 
 Drainer::Drainer(kube::Api& api, Evictor& evictor, Clock& clock)
@@ -144,12 +145,16 @@ Status Drainer::check_node(const DrainRequest& request) {
 
 DrainProgress Drainer::progress_of(const DrainRequest& request, const std::vector<kube::Pod>& pods,
                                    Memory& memory) {
-  const DrainScene scene = scene_of(request, clock_.wall());
+  for (const auto& [owner, count] : request.again)
+    memory.again[owner] = std::max(memory.again[owner], count);
+  DrainScene scene = scene_of(request, clock_.wall());
+  scene.again = &memory.again;
   const DrainPlan plan = plan_drain(pods, request.settings, scene);
+  withdraw_unwanted(request, plan, memory);
   DrainRound round = make_round(plan, memory.tries, request.settings, scene);
   DrainProgress progress;
-  progress.again = request.again;
-  const auto starting = send(request, round, plan, progress.again, memory);
+  const auto starting = send(request, round, plan, memory);
+  progress.again = memory.again;
   std::ranges::copy_if(plan.jobs, std::back_inserter(progress.starting_jobs),
                        [&](const AffectedJob& job) { return starting.contains(job.name); });
   progress.verdict = round.verdict;
@@ -168,8 +173,21 @@ bool Drainer::is_newly_held(const DrainRound& round, Memory& memory) {
   return memory.is_held_reported;
 }
 
+// A removal may wait long for the rate of all drains. A pod that must not be evicted any more, by
+// its owner's annotation or the policy, is not. After the deadline the rounds say what goes.
+void Drainer::withdraw_unwanted(const DrainRequest& request, const DrainPlan& plan,
+                                Memory& memory) {
+  if (memory.elapsed >= request.settings.deadline) return;
+  const auto is_wanted = [&](const std::string& uid) {
+    const auto pod = std::ranges::find(plan.pods, uid, &PlannedPod::uid);
+    return pod != plan.pods.end() &&
+           (pod->act == DrainAct::kEvict || pod->act == DrainAct::kDelete);
+  };
+  for (const std::string& uid : evictor_.withdraw(request.node, is_wanted)) memory.tries.erase(uid);
+}
+
 std::set<std::string> Drainer::send(const DrainRequest& request, const DrainRound& round,
-                                    const DrainPlan& plan, EvictedAgain& again, Memory& memory) {
+                                    const DrainPlan& plan, Memory& memory) {
   std::set<std::string> starting;
   for (const Removal& removal : round.send) {
     const bool is_first = !memory.tries.contains(removal.pod.uid);
@@ -178,7 +196,7 @@ std::set<std::string> Drainer::send(const DrainRequest& request, const DrainRoun
     known.way = removal.way;
     known.is_in_flight = true;
     const auto pod = std::ranges::find(plan.pods, removal.pod.uid, &PlannedPod::uid);
-    if (is_first && pod != plan.pods.end() && pod->is_newcomer) ++again[pod->owner];
+    if (is_first && pod != plan.pods.end() && pod->is_newcomer) ++memory.again[pod->owner];
     if (!removal.job.empty() && memory.notified_jobs.insert(removal.job).second)
       starting.insert(removal.job);
   }

@@ -99,9 +99,9 @@ class Drainer {
   [[nodiscard]] DrainProgress progress_of(const DrainRequest& request,
                                           const std::vector<kube::Pod>& pods, Memory& memory);
   [[nodiscard]] static bool is_newly_held(const DrainRound& round, Memory& memory);
+  void withdraw_unwanted(const DrainRequest& request, const DrainPlan& plan, Memory& memory);
   [[nodiscard]] std::set<std::string> send(const DrainRequest& request, const DrainRound& round,
-                                           const DrainPlan& plan, EvictedAgain& again,
-                                           Memory& memory);
+                                           const DrainPlan& plan, Memory& memory);
 
   kube::Api& api_;
   Evictor& evictor_;

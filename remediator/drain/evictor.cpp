@@ -11,6 +11,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr std::size_t kMostWaiting = 20'000;
+// A look in this time says so again; the API server may have asked for a pause of an hour.
+constexpr seconds kWantedFor{180};
 constexpr milliseconds kUnaskedPause = seconds(1);  // for a 429 that asks for nothing
 
 // The fence of its thread: whatever the permit throws is a no.
@@ -49,7 +51,7 @@ bool Evictor::submit(const std::string& node, const Removal& removal, const Perm
     if (waiting_.size() >= kMostWaiting || !uids_.insert(removal.pod.uid).second) return false;
     outcomes_.try_emplace(node);
     ++asked_[node];
-    waiting_.push_back({node, removal, permit});
+    waiting_.push_back({node, removal, permit, clock_.steady()});
     const auto busy = static_cast<std::size_t>(under_way_) + waiting_.size();
     const bool needs_thread = sending_ == Sending::kByThreads && threads_.size() < busy &&
                               threads_.size() < static_cast<std::size_t>(rate_.most_in_flight);
@@ -70,6 +72,24 @@ std::vector<Evictor::Outcome> Evictor::collect(const std::string& node) {
 bool Evictor::has_unanswered(const std::string& node) {
   const std::lock_guard lock(mutex_);
   return asked_.contains(node);
+}
+
+std::vector<std::string> Evictor::withdraw(
+    const std::string& node, const std::function<bool(const std::string& uid)>& is_wanted) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> dropped;
+  const auto now = clock_.steady();
+  std::erase_if(waiting_, [&](QueuedRemoval& queued) {
+    if (queued.node != node) return false;
+    if (is_wanted(queued.removal.pod.uid)) {
+      queued.wanted_at = now;
+      return false;
+    }
+    settle(queued);
+    dropped.push_back(queued.removal.pod.uid);
+    return true;
+  });
+  return dropped;
 }
 
 void Evictor::forget(const std::string& node) {
@@ -124,7 +144,11 @@ void Evictor::send_what_is_due() {
 }
 
 void Evictor::deliver(const QueuedRemoval& queued) {
-  const bool is_last = note_answer(queued, send_removal(api_, queued.removal, queued.permit));
+  const bool is_old = clock_.steady() - queued.wanted_at > kWantedFor;
+  const Status sent = is_old
+                          ? fail(ErrorKind::kCancelled, "it waited too long: it is decided again")
+                          : send_removal(api_, queued.removal, queued.permit);
+  const bool is_last = note_answer(queued, sent);
   if (is_last && on_answered_) on_answered_(queued.node);
 }
 

@@ -61,6 +61,12 @@ class Evictor {
   [[nodiscard]] bool has_unanswered(const std::string& node);
   // Whether somebody is told when none does any more.
   [[nodiscard]] bool tells() const { return on_answered_ != nullptr; }
+  // Drops each removal that still waits for the node and that the caller does not want any more;
+  // the others are wanted from now on. To be called at each look at the drain: what was not wanted
+  // for kWantedFor is not sent, and its outcome is kCancelled.
+  // Returns the UIDs of their pods, of which no outcome comes.
+  std::vector<std::string> withdraw(const std::string& node,
+                                    const std::function<bool(const std::string& uid)>& is_wanted);
   // Drops what waits for the node and every outcome that nobody has collected.
   void forget(const std::string& node);
 
@@ -69,6 +75,7 @@ class Evictor {
     std::string node;
     Removal removal;
     Permit permit;
+    Clock::Steady wanted_at;
   };
   using Lock = std::unique_lock<std::mutex>;
 

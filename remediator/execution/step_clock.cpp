@@ -21,14 +21,16 @@ WatchedTime StepClock::look(const std::string& remediation, const StepRecord& re
   if (known == runs_.end() || !known->second.is_of(record)) {
     known = runs_.insert_or_assign(remediation, taken_over(record)).first;
   } else {
-    count(known->second);
+    count(known->second, record);
   }
   known->second.looked_at = clock_.steady();
   return known->second.time;
 }
 
-void StepClock::count(Run& run) const {
-  run.time.unwatched = milliseconds(0);
+void StepClock::count(Run& run, const StepRecord& record) const {
+  if (std::chrono::seconds(record.active_seconds) >=
+      std::chrono::floor<std::chrono::seconds>(run.taken_over_at))
+    run.time.unwatched = milliseconds(0);
   if (!run.runs_since) return;
   const auto since = std::chrono::floor<milliseconds>(clock_.steady() - *run.runs_since);
   if (since <= kLongestBetweenLooks) run.time.ran += since;
@@ -40,6 +42,7 @@ StepClock::Run StepClock::run_of(const StepRecord& record, WatchedTime time) {
           .intent_at = record.intent_at,
           .attempts = record.attempts,
           .time = time,
+          .taken_over_at = time.ran,
           .looked_at = {},
           .runs_since = {}};
 }

@@ -26,7 +26,8 @@ inline constexpr std::chrono::minutes kLongestLook{11};
 
 struct WatchedTime {
   std::chrono::milliseconds ran{0};  // `unwatched` included
-  // What this replica did not watch and its record does not have: the leader before may have.
+  // What this replica did not watch, and the record did not have as it took over: the leader before
+  // may have. 0 once a record has that time.
   std::chrono::milliseconds unwatched{0};
 };
 
@@ -53,8 +54,9 @@ class StepClock {
     std::optional<WallTime> intent_at;
     int attempts = 0;
     WatchedTime time;
-    std::optional<Clock::Steady> looked_at;   // a look is under way since then
-    std::optional<Clock::Steady> runs_since;  // nullopt: it stands
+    std::chrono::milliseconds taken_over_at{0};  // `ran` then
+    std::optional<Clock::Steady> looked_at;      // a look is under way since then
+    std::optional<Clock::Steady> runs_since;     // nullopt: it stands
 
     // A record that has more time than the run was written by another leader.
     [[nodiscard]] bool is_of(const StepRecord& record) const {
@@ -64,7 +66,7 @@ class StepClock {
   };
   [[nodiscard]] static Run run_of(const StepRecord& record, WatchedTime time);
   [[nodiscard]] Run taken_over(const StepRecord& record) const;
-  void count(Run& run) const;
+  void count(Run& run, const StepRecord& record) const;
   [[nodiscard]] bool may_act();
 
   Clock& clock_;

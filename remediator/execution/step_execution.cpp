@@ -5,6 +5,7 @@
 #include "core/kube/redo_on_conflict.h"
 #include "core/runtime/clock.h"
 #include "remediator/actions/step_progress.h"
+#include "remediator/decision/maintenance.h"
 #include "remediator/decision/status_change.h"
 #include "remediator/decision/step_gates.h"
 #include "remediator/guards/drills.h"
@@ -92,6 +93,30 @@ Result<std::optional<StepUndone>> undone_drain(const ReconcilerParts& parts, con
   return undone;
 }
 
+// Why the drain does not resume, with the pods; nullopt: it may. It is under the conditions of its
+// own step, as any drain is.
+std::optional<std::string> objection_to_resume(const Case& now, const StepUndone& undone,
+                                               WallTime at) {
+  if (!undone.can_be_redone) return undone.what;
+  const StepRecord* drain = counting_record(now.remediation, Step::kDrain);
+  if (drain == nullptr) return undone.what;
+  const PlannedStep begun = as_begun(*now.policy, now.remediation, *drain);
+  if (const auto shut = window_before(begun, *now.policy, at))
+    return undone.what + "; " + shut->message;
+  if (begun.before.approval)
+    return undone.what + "; a drain needs your approval, and yours was for the pods before them";
+  return std::nullopt;
+}
+
+// The hour of an approval runs from now on, whatever keeps the step from beginning.
+Status note_approval(CaseRecords& records, Case& now) {
+  const auto& given = now.decision.approval;
+  if (!given || now.remediation.status.approval == given) return {};
+  RemediationStatus next = now.remediation.status;
+  next.approval = given;
+  return records.write(now, next);
+}
+
 }  // namespace
 
 Status StepPermits::for_step(const Claim& claim) {
@@ -119,6 +144,9 @@ Status StepPermits::check_intent(const Claim& claim) {
   const auto current = reader_.read_wish(claim.remediation);
   if (!current) return std::unexpected(current.error());
   const StepRecord* record = current->status.find(claim.step);
+  // What waits to be sent then is not watched any more.
+  if (claim.step == Step::kDrain && is_called_off(*parts_.policy.get(), *current))
+    return fail(ErrorKind::kCancelled, "the cloud has cancelled what it had announced");
   if (record != nullptr && is_under_way(*record) && intent_of(record) == claim.intended) return {};
   return fail(ErrorKind::kCancelled, "the step is not intended any more as it was");
 }
@@ -260,6 +288,7 @@ Status StepExecution::begin(FreshCase& decided) {
                                          std::string(to_string(now.decision.step->step)));
   }
   if (auto allowed = parts_.permit(); !allowed) return records_.hold_stopped(now, allowed.error());
+  if (auto noted = note_approval(records_, now); !noted) return noted;
   const auto obstacle = action->obstacle(request_of(now));
   if (!obstacle && !is_permanent(obstacle.error().kind)) {
     return with_context(std::string(to_string(now.decision.step->step)), obstacle.error());
@@ -267,10 +296,12 @@ Status StepExecution::begin(FreshCase& decided) {
   if (!obstacle) return records_.wait_for(now, obstacle.error().message);
   if (*obstacle) return records_.wait_for(now, **obstacle);
   const auto undone = undone_drain(parts_, now);
-  if (!undone && !is_permanent(undone.error().kind)) return std::unexpected(undone.error());
+  if (!undone && undone.error().kind == ErrorKind::kConflict)
+    return std::unexpected(undone.error());
   if (!undone) return records_.wait_for(now, undone.error().message);
-  if (*undone && !(*undone)->can_be_redone) return records_.wait_for(now, (*undone)->what);
   if (*undone) {
+    if (const auto why = objection_to_resume(now, **undone, parts_.clock.wall()))
+      return records_.wait_for(now, *why);
     const auto next =
         with_drain_again(now.remediation.status, (*undone)->what, parts_.clock.wall());
     if (const StepRecord* drain = next.find(Step::kDrain))

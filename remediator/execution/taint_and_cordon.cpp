@@ -131,6 +131,15 @@ Status TaintAndCordon::permit_for(const std::string& remediation) {
   });
 }
 
+// A return that was intended by an earlier look: an alert, or an operator's word, may have come
+// since the record was read. A conflict is decided again from the start.
+Status TaintAndCordon::check_unchanged(const Remediation& known) {
+  const auto current = parts_.store.read(known.name);
+  if (!current) return with_context("before the return", current.error());
+  if (current->resource_version == known.resource_version) return {};
+  return fail(ErrorKind::kConflict, "the Remediation has changed since the return was decided");
+}
+
 Status TaintAndCordon::change_node(Case& now, const NodePlan& plan) {
   const std::string before_intent = now.remediation.resource_version;
   const RemediationStatus without_intent = now.remediation.status;
@@ -143,6 +152,9 @@ Status TaintAndCordon::change_node(Case& now, const NodePlan& plan) {
   if (is_stale && now.decision.verdict == Verdict::kQuarantine) {
     if (auto allowed = permit_for(now.remediation.name); !allowed)
       return records_.hold_stopped(now, allowed.error());
+  }
+  if (is_stale && now.decision.verdict == Verdict::kRelease) {
+    if (auto same = check_unchanged(now.remediation); !same) return same;
   }
   const auto changed = parts_.api.change_node(*now.node, plan.change);
   if (!changed) {

@@ -189,6 +189,25 @@ TEST_F(DrainerTest, Row11AnOverloadSlowsAllDownAndABudgetDoesNot) {
   EXPECT_GE(evictions(), 3U);
 }
 
+// A removal may wait for minutes for the rate of all drains.
+TEST_F(DrainerTest, SendsNoRemovalThatWaitsOnceItsOwnerForbidsIt) {
+  for (const char* name : {"a", "b", "c"}) add_pod(name);
+  evictor_.set_rate({.per_second = 0.1, .burst = 1});
+  static_cast<void>(look());
+  ASSERT_EQ(evictions(), 1U);
+  for (const char* name : {"b", "c"})
+    kube_.patch(path_of(name),
+                {{"metadata", {{"annotations", {{"gpuward.dev/do-not-drain", "yes"}}}}}});
+  static_cast<void>(look());
+
+  clock_.advance(minutes(1));
+  static_cast<void>(look_for(minutes(1)));
+
+  EXPECT_EQ(evictions(), 1U);
+  EXPECT_TRUE(kube_.has(path_of("b")));
+  EXPECT_TRUE(kube_.has(path_of("c")));
+}
+
 TEST_F(DrainerTest, Row12APodThatCameInTheMeantimeIsJudgedByItself) {
   add_pod("web");
   add_budget("web-pdb", "web", 0);
@@ -559,6 +578,17 @@ TEST_F(Newcomers, WithGpusAreEvictedAFewTimesAndThenWaitedFor) {
   EXPECT_LE(evictions(), 3U);
   EXPECT_THAT(progress.summary, HasSubstr("not to be evicted (came after the drain began"));
   EXPECT_THAT(progress.left, SizeIs(1));
+}
+
+// The record of it is refused each time.
+TEST_F(Newcomers, AreCountedThoughTheRecordIsNotWritten) {
+  for (int i = 0; i < 10; ++i) {
+    add_pod("train-" + std::to_string(i), "gpu-01", tolerating(gpu_pod()));
+    static_cast<void>(look());
+    kube_.end_terminating_pods();
+    clock_.advance(seconds(1));
+  }
+  EXPECT_LE(evictions(), 3U);
 }
 
 TEST_F(Newcomers, ThatMayNotBeEvictedStopNoDrainOfTheOthers) {

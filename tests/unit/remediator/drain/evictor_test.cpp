@@ -58,6 +58,24 @@ TEST_F(EvictorInCalls, SendsNothingForAPodWithoutAUid) {
   EXPECT_EQ(evictions(), 0U);
 }
 
+// The API server may have asked for a pause of an hour, in which nobody looked at the pods.
+TEST_F(EvictorInCalls, SendsNothingThatNoLookHasWantedForMinutes) {
+  evictor_.set_rate({.per_second = 0.1, .burst = 1});
+  const Removal first = pod("a"), second = pod("b"), third = pod("c");
+  for (const Removal& one : {first, second, third})
+    ASSERT_TRUE(evictor_.submit(kSomeNode, one, permit_));
+  ASSERT_THAT(evictor_.collect(kSomeNode), SizeIs(1));
+  EXPECT_THAT(evictor_.withdraw(kSomeNode, [&](const auto& uid) { return uid == second.pod.uid; }),
+              ElementsAre(third.pod.uid));
+
+  clock_.advance(seconds(181));
+
+  EXPECT_EQ(outcome(), RemovalAnswer::kStopped);
+  EXPECT_EQ(evictions(), 1U);
+  EXPECT_FALSE(evictor_.has_unanswered(kSomeNode));
+  ASSERT_TRUE(evictor_.submit(kSomeNode, second, permit_));
+}
+
 TEST_F(EvictorInCalls, TellsOnceWhenTheLastOfANodeIsAnswered) {
   std::vector<std::string> told;
   evictor_.set_on_answered([&](const std::string& node) { told.push_back(node); });

@@ -70,8 +70,12 @@ class RecordingObserver final : public ReconcileObserver {
 
 class FixedReports final : public HealthReports {
  public:
-  Result<HealthReport> latest(std::string_view) override { return answer; }
+  Result<HealthReport> latest(std::string_view) override {
+    if (before) std::exchange(before, {})();
+    return answer;
+  }
   Result<HealthReport> answer = fail(ErrorKind::kNotFound, "nothing known");
+  std::function<void()> before;  // once
 };
 
 class FixedSlots final : public Slots {

@@ -164,6 +164,25 @@ TEST_F(ReturnOfAVerifiedNode, NeedsAReadyNodeThatNoOtherRepairs) {
   EXPECT_FALSE(node().unschedulable);
 }
 
+// Its intent was written by a look whose change of the Node met another one.
+TEST_F(ReturnOfAVerifiedNode, IsDecidedAgainIfItsRecordHasChangedMeanwhile) {
+  verify_yesterday();
+  report(Severity::kNone);
+  kube_.add_fault({.kind = fakes::FaultKind::kUnavailable,
+                   .method = "PATCH",
+                   .path = "/api/v1/nodes/.*",
+                   .times = -1});
+  EXPECT_FALSE(reconcile(1));
+  kube_.clear_faults();
+  ASSERT_TRUE(node().unschedulable);
+  ASSERT_TRUE(record(Step::kReturn));
+
+  reports_.before = [&] { ASSERT_TRUE(take({signal()})); };
+  (void)reconcile(1);
+
+  EXPECT_TRUE(node().unschedulable);
+}
+
 TEST_F(ReturnOfAVerifiedNode, NeedsAVerificationOfThisBoot) {
   verify_yesterday();
   patch("/status", {{"status", {{"nodeInfo", {{"bootID", "next"}}}}}});
@@ -874,9 +893,57 @@ TEST_F(StepsTest, AreNotBegunWhileItIsUnknownWhatCameSinceTheDrain) {
   finish(Step::kDrain);
   steps_[Step::kDrain].undoing = fail(ErrorKind::kUnavailable, "no answer");
 
-  EXPECT_FALSE(reconcile(1));
+  ASSERT_TRUE(reconcile());
 
   EXPECT_EQ(steps_[Step::kReboot].begun, 0);
+  EXPECT_THAT(remediation().status.message, HasSubstr("no answer"));
+}
+
+// The hour of an approval runs while the drain resumes.
+TEST_F(StepsTest, ForgetNoApprovalWhileTheDrainResumes) {
+  auto& plan = policy.steps[Severity::kReboot];
+  *std::ranges::find(plan, Step::kReboot, &PlannedStep::step) = with_approval(Step::kReboot);
+  policy_.set(policy);
+  quarantine();
+  ASSERT_TRUE(reconcile());
+  finish(Step::kDrain);
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(awaits_approval(remediation()));
+  annotate("gpuward.dev/approved-by", "alice");
+  annotate("gpuward.dev/approve", remediation().status.approval->token);
+  steps_[Step::kDrain].undoing = StepUndone{.what = "a pod came", .can_be_redone = true};
+  steps_[Step::kDrain].progress->result = StepResult::kRunning;
+  ASSERT_TRUE(reconcile());
+  ASSERT_EQ(remediation().status.phase, Phase::kDraining);
+  EXPECT_TRUE(remediation().status.approval->seen_at);
+
+  clock_.advance(std::chrono::hours(2));
+  report(Severity::kReboot);
+  steps_[Step::kDrain].undoing = std::nullopt;
+  finish(Step::kDrain);
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kReboot].begun, 0);
+  EXPECT_TRUE(awaits_approval(remediation()));
+}
+
+TEST_F(StepsTest, ResumeNoDrainOutsideOfItsWindow) {
+  MaintenanceWindow nights;
+  nights.name = "nights";
+  nights.duration = std::chrono::hours(1);
+  policy.windows = {nights};
+  quarantine();
+  finish(Step::kDrain);
+  policy.steps[Severity::kReboot][2].before.window = "nights";
+  policy_.set(policy);
+  steps_[Step::kDrain].undoing = StepUndone{.what = "a pod came", .can_be_redone = true};
+  clock_.advance(std::chrono::hours(5));
+  report(Severity::kReboot);
+
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(record(Step::kDrain)->result, StepResult::kDone);
+  EXPECT_THAT(remediation().status.message, HasSubstr("a pod came; drain waits for the window"));
 }
 
 TEST_F(StepsTest, HoldANodeToWhichPodsComeAfterEachDrain) {
