@@ -62,6 +62,9 @@ struct Finding {
   // Only the driver's library has reported it so far, no line of the kernel log: no second source
   // beside what the library says of the GPU.
   bool is_by_library_alone = false;
+  // Rated as monitor only because the node has booted, or the driver was loaded, a short time ago
+  // (`gpu.settling_time`): neither healthy nor broken is proven.
+  bool is_too_soon = false;
   // The second witness beside its line in the kernel log (exporter/checks/rules/witness.h): "driver
   // event", "gpu ecc_uncorrected"; empty: none yet.
   std::string witness = {};

@@ -106,6 +106,14 @@ Severity worst_of_diagnostics(const State& state) {
   return severity;
 }
 
+bool is_unsettled(const State& state) {
+  return std::ranges::any_of(state.findings, [&](const auto& known) {
+    const Finding& finding = known.second;
+    return finding.is_too_soon && finding.severity != Severity::kNone &&
+           is_measured_now(state, finding);
+  });
+}
+
 // Every GPU of the inventory, and every address that an Xid or an AMD event has named.
 std::map<std::string, Severity> gpu_severities(const Snapshot& snapshot) {
   std::map<std::string, Severity> severities;
@@ -147,6 +155,11 @@ void append_severities(const Snapshot& snapshot, const GpuLabels& gpus, Families
           {"gpuward_node_diagnostics_severity",
            "Worst finding that only diagnostics clear and that a check measured in this boot."},
           worst_of_diagnostics(snapshot.state));
+  declare(families,
+          {"gpuward_node_unsettled",
+           "1 while a finding is only `monitor` because the node has booted, or the driver was "
+           "loaded, less than `gpu.settling_time` ago. No node is returned to service then."},
+          is_unsettled(snapshot.state) ? 1 : 0);
 }
 
 void append_drills(const Snapshot& snapshot, const GpuLabels& gpus, Families& families) {

@@ -305,6 +305,7 @@ void LatchedState::latch_check(const CheckResult& result, const Finding& found) 
   if (found.severity != finding.severity)
     state_.findings_updated = std::max(state_.findings_updated, seen);
   finding.severity = found.severity;
+  finding.is_too_soon = found.is_too_soon;
   finding.cleared_by = found.cleared_by;
   finding.event = found.event;
   finding.line = to_valid_utf8(found.line, kMostTextBytes);

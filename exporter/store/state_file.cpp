@@ -62,6 +62,7 @@ Json finding_json(const Finding& finding) {
                {"workload", finding.workload}};
   if (!finding.event.empty()) json["event"] = finding.event;
   if (finding.is_by_library_alone) json["is_by_library_alone"] = true;
+  if (finding.is_too_soon) json["is_too_soon"] = true;
   if (!finding.witness.empty()) {
     json["witness"] = finding.witness;
     json["witnessed"] = std::string(to_string(finding.witnessed));
@@ -186,6 +187,7 @@ void read_finding(const Json& json, State& state, std::string& fault) {
   if (fields.has("workload")) finding.workload = fields.text("workload");
   if (fields.has("event")) finding.event = fields.text("event");
   finding.is_by_library_alone = fields.has("is_by_library_alone");
+  finding.is_too_soon = fields.has("is_too_soon");
   if (fields.has("witness")) {
     finding.witness = fields.text("witness");
     finding.witnessed = fields.name("witnessed", Severity::kIsolate);

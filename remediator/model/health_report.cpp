@@ -67,6 +67,7 @@ std::optional<std::string> objection_to_clearing(const HealthReport& report, con
   if (report.severity >= raised) {
     return "the report still says severity " + std::string(to_string(report.severity));
   }
+  if (!report.is_settled) return "the exporter cannot judge a finding yet, so soon after the boot";
   return std::nullopt;
 }
 

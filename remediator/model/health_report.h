@@ -22,6 +22,9 @@ struct HealthReport {
   Severity confirmed_severity = Severity::kNone;
   std::string boot_id;                        // the boot that the report is about
   Severity drill_severity = Severity::kNone;  // worst of what was injected; of none of the others
+  // False: a GPU is missing, silent or not joined, and it is too soon after boot or driver load to
+  // judge it.
+  bool is_settled = true;
   bool sees_kernel_log = false;  // else it would not know of anything that the kernel says
   // When a check last measured, in that boot, that the node is that bad or worse.
   std::map<Severity, std::chrono::system_clock::time_point> observed_at = {};

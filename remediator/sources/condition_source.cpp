@@ -20,6 +20,13 @@ bool has_ended(const ConditionSeen& seen, const AlertSignal& known, WallTime now
          seen.since >= known.starts_at && now - seen.since >= kHealthyFor;
 }
 
+// Nothing would ever end the alert of a rule that was taken out of the policy.
+bool has_rule(const Policy& policy, const AlertSignal& known) {
+  return std::ranges::any_of(policy.conditions, [&](const ConditionRule& rule) {
+    return fingerprint_of(rule) == known.fingerprint;
+  });
+}
+
 AlertSignal signal_of_condition(const ConditionSeen& seen) {
   return {.node = seen.node,
           .severity = seen.rule.severity,
@@ -35,7 +42,8 @@ AlertSignal signal_of_condition(const ConditionSeen& seen) {
 
 Result<SourceFindings> ConditionSource::look() {
   const auto now = clock_.wall();
-  const std::vector<ConditionSeen> conditions = nodes_.conditions(policy_.get()->conditions);
+  const auto policy = policy_.get();
+  const std::vector<ConditionSeen> conditions = nodes_.conditions(policy->conditions);
   SourceFindings findings;
   findings.read = conditions.size();
   for (const ConditionSeen& seen : conditions) {
@@ -46,9 +54,10 @@ Result<SourceFindings> ConditionSource::look() {
       return seen.node == signal.node && fingerprint_of(seen.rule) == signal.fingerprint &&
              has_ended(seen, signal, now);
     });
-    if (over == conditions.end()) continue;
+    const bool is_over = over != conditions.end();
+    if (!is_over && has_rule(*policy, signal)) continue;
     signal.firing = false;
-    signal.ends_at = over->since;
+    signal.ends_at = is_over ? over->since : std::max(now, signal.starts_at);
     findings.signals.push_back(std::move(signal));
   }
   return findings;

@@ -22,7 +22,7 @@ constexpr std::size_t kLongestSerial = 128;  // as the resource takes it; real o
 
 struct Parts {
   std::optional<double> measured_at, severity, confirmed_severity, kernel_log_up;
-  std::optional<double> diagnostics, drill;
+  std::optional<double> diagnostics, drill, unsettled;
   std::map<Severity, double> observed_at;
   std::optional<std::string> boot_id;
   std::string error_class;
@@ -73,6 +73,8 @@ Status add_sample(const Json& sample, Parts& parts) {
     parts.kernel_log_up = std::min(parts.kernel_log_up.value_or(*value), *value);
   } else if (what == "diagnostics") {
     parts.diagnostics = std::min(parts.diagnostics.value_or(*value), *value);
+  } else if (what == "unsettled") {
+    parts.unsettled = std::max(parts.unsettled.value_or(*value), *value);
   } else if (what == "drill") {
     parts.drill = std::max(parts.drill.value_or(*value), *value);
   } else if (what == "observed") {
@@ -126,6 +128,7 @@ Result<HealthReport> to_report(const Parts& parts) {
   report.boot_id = *parts.boot_id;
   report.error_class = parts.error_class;
   report.gpus.assign(parts.gpus.begin(), parts.gpus.end());
+  report.is_settled = parts.unsettled.value_or(0) < 1;
   report.sees_kernel_log = parts.kernel_log_up.value_or(0) >= 1;
   return report;
 }
@@ -141,6 +144,7 @@ std::string report_query(std::string_view node, std::string_view cluster) {
          query_part("gpuward_node_severity" + selector, "severity") + " or " +
          query_part("gpuward_node_confirmed_severity" + selector, "confirmed_severity") + " or " +
          query_part("gpuward_drill_severity" + selector, "drill") + " or " +
+         query_part("gpuward_node_unsettled" + selector, "unsettled") + " or " +
          query_part("gpuward_kernel_log_up" + selector, "kernel_log_up") + " or " +
          query_part("gpuward_node_severity_observed_timestamp_seconds" + selector, "observed") +
          " or " + query_part("gpuward_node_diagnostics_severity" + selector, "diagnostics") +

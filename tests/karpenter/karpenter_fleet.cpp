@@ -193,15 +193,20 @@ void KarpenterFleet::run_kubelet_of(const Json& node) {
   if (const auto last = heartbeats_.find(name);
       last != heartbeats_.end() && now - last->second < kHeartbeat)
     return;
-  const auto silent = not_ready_.find(name);
-  const bool is_ready = silent == not_ready_.end();
-  const auto since = is_ready ? std::chrono::minutes(0) : silent->second;
   Json status = fakes::ready_node(name)["status"];
   status["nodeInfo"]["bootID"] = "boot-" + name;
   Json& ready = status["conditions"][0];
-  ready["status"] = is_ready ? "True" : "False";
+  ready["status"] = "True";
   ready["lastHeartbeatTime"] = to_rfc3339(lasting_clock().wall());
-  if (!is_ready) ready["lastTransitionTime"] = to_rfc3339(lasting_clock().wall() - since);
+  if (const auto sick = unhealthy_.find(name); sick != unhealthy_.end()) {
+    status["conditions"].push_back(
+        {{"type", "KWOKUnhealthy"},
+         {"status", "True"},
+         {"reason", "Test"},
+         {"message", "a condition that the provider repairs"},
+         {"lastHeartbeatTime", ready["lastHeartbeatTime"]},
+         {"lastTransitionTime", to_rfc3339(lasting_clock().wall() - sick->second)}});
+  }
   const std::string path = kNodesPath + name;
   // It may have gone since the list was read.
   if (hands_->has(path)) hands_->patch_status(path, {{"status", status}});
@@ -227,8 +232,8 @@ void KarpenterFleet::break_gpu(const std::string& node, Severity severity) {
                    .fingerprint = "ab" + std::to_string(alerts_.size())};
 }
 
-void KarpenterFleet::report_not_ready(const std::string& node, std::chrono::minutes since) {
-  not_ready_[node] = since;
+void KarpenterFleet::report_unhealthy(const std::string& node, std::chrono::minutes since) {
+  unhealthy_[node] = since;
   heartbeats_.erase(node);
 }
 
@@ -349,7 +354,9 @@ std::string KarpenterFleet::message(const std::string& node) {
 }
 
 std::string KarpenterFleet::logs() const {
-  return "Karpenter: " + end_of(karpenter_->output()) + end_of(karpenter_->error_output()) +
+  const auto events = hands_->plane().kubectl({"get", "events", "-A"}, "");
+  return "Events: " + (events ? end_of(events->output) : "") +
+         "\nKarpenter: " + end_of(karpenter_->output()) + end_of(karpenter_->error_output()) +
          "\nscheduler: " + end_of(scheduler_->error_output()) +
          "\nremediator: " + (remediator_ ? end_of(remediator_->error_output()) : "");
 }

@@ -40,7 +40,7 @@ class KarpenterFleet {
   // The exporter of the node reports that severity, and an alert with it fires.
   void break_gpu(const std::string& node, Severity severity);
   // The kubelet says so, and has done so for that time.
-  void report_not_ready(const std::string& node, std::chrono::minutes since);
+  void report_unhealthy(const std::string& node, std::chrono::minutes since);
   // No pod may be evicted, says a PodDisruptionBudget.
   void forbid_evictions();
   void annotate(const std::string& node, const std::string& annotation);
@@ -81,7 +81,7 @@ class KarpenterFleet {
   std::unique_ptr<support::Process> karpenter_, scheduler_, remediator_;
   std::mutex mutex_;
   std::map<std::string, Alert> alerts_;  // by node
-  std::map<std::string, std::chrono::minutes> not_ready_;
+  std::map<std::string, std::chrono::minutes> unhealthy_;
   std::map<std::string, std::chrono::steady_clock::time_point> heartbeats_;
   std::unique_ptr<http::Server> prometheus_;
 };

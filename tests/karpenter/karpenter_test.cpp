@@ -87,7 +87,8 @@ TEST_F(KarpenterBeside, TakesTheDrainedNodeAwayUnlessItsAnnotationForbidsIt) {
   EXPECT_THAT(fleet_->nodes(), SizeIs(2)) << "Karpenter has made nodes for both pods";
 }
 
-// It honours no annotation and no disruption budget, and waits for no drain.
+// It honours no annotation but its own for repairs and, with the provider's time limit, no
+// disruption budget.
 TEST_F(KarpenterBeside, RepairsANodeThatGpuwardIsDraining) {
   start({.disruption = "{consolidationPolicy: WhenEmpty, consolidateAfter: Never}",
          .repairs = true,
@@ -102,8 +103,8 @@ TEST_F(KarpenterBeside, RepairsANodeThatGpuwardIsDraining) {
   EXPECT_EQ(fleet_->pods_on(node), 1U);
   const std::string claim = fleet_->node_claim_of(node);
 
-  // The kwok provider's repair policy: not Ready for ten minutes.
-  fleet_->report_not_ready(node, std::chrono::minutes(11));
+  // The kwok provider's repair policy: 30 s in that condition, and 45 s for the pods.
+  fleet_->report_unhealthy(node, std::chrono::minutes(11));
   ASSERT_TRUE(reaches(node, "Superseded"));
 
   EXPECT_FALSE(fleet_->has_node(node));

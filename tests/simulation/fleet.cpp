@@ -213,6 +213,7 @@ void Fleet::turn_ready(Machine& machine, bool is_ready) {
 
 void Fleet::boot_again(Machine& machine) {
   ++machine.boots;
+  machine.booted_at = stage_.clock.steady();
   machine.is_restarting = false;
   machine.back_at.reset();
   machine.restarts_at.reset();

@@ -89,7 +89,8 @@ void Invariants::check_returned(const NodeTruth& before) const {
   announced_.check_returned(*owner, before.node);
   jobs_.check_returned(*owner, before.node);
   const auto& report = stage_.looks.back()->report;
-  require(report && report->severity < Severity::kReset && report->boot_id == before.node.boot_id,
+  require(report && report->severity < Severity::kReset && report->is_settled &&
+              report->boot_id == before.node.boot_id,
           "well", "node " + owner->node + " was returned and no report says that it is healthy");
   require(!before.node.meta.labels.contains("nvidia.com/mig.config.state"), "others",
           "node " + owner->node + " was returned and others are at work on it");

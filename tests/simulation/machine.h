@@ -111,6 +111,7 @@ struct MachineCloud {
 struct Machine {
   std::string name;
   int births = 1, boots = 1;
+  std::optional<Clock::Steady> booted_at = {};  // since its first boot
   int boards = 1;  // a cloud may start the same instance on other hardware
   bool exists = true, is_ready = true;
   Severity fault = Severity::kNone;

@@ -5,6 +5,9 @@
 
 namespace gpuward::remediator::simulation {
 
+// gpu.settling_time, beside steps that are as short.
+constexpr std::chrono::minutes kSettlingTime{3};
+
 using std::chrono::minutes;
 using std::chrono::seconds;
 
@@ -45,11 +48,22 @@ Result<HealthReport> Reports::said_of(const Machine* machine) {
     report.gpus = std::move(gpus.speaking);
     report.contested_gpus = std::move(gpus.contested);
   }
+  settle(report, *machine);
   if (machine->voice == Voice::kOldBoot) report.boot_id = machine->boot_id(machine->boots - 1);
   if (machine->voice == Voice::kInvented) {
     report.severity = std::max(report.severity, machine->alerted());
   }
   return report;
+}
+
+// As with a GPU that is missing: so soon after a boot the exporter says monitor.
+void Reports::settle(HealthReport& report, const Machine& machine) const {
+  const bool is_young =
+      machine.booted_at && stage_.clock.steady() - *machine.booted_at < kSettlingTime;
+  if (!is_young || machine.fault < Severity::kReset || machine.boots % 2 != 0) return;
+  report.severity = Severity::kMonitor;
+  report.confirmed_severity = Severity::kMonitor;
+  report.is_settled = false;
 }
 
 void Reports::add_proof(HealthReport& report, const Machine& machine) {
@@ -67,6 +81,7 @@ HealthReport Reports::bent(HealthReport report, const Machine& machine) const {
   if (stage_.is_off(Sabotage::kBoot)) report.boot_id = machine.boot_id(machine.boots);
   if (stage_.is_off(Sabotage::kMeasured)) report.observed_at[machine.fault] = stage_.clock.wall();
   if (stage_.is_off(Sabotage::kWitness)) report.confirmed_severity = report.severity;
+  if (stage_.is_off(Sabotage::kUnsettled)) report.is_settled = true;
   if (stage_.is_off(Sabotage::kSeverity)) {
     report.severity = Severity::kIsolate;
     report.confirmed_severity = Severity::kIsolate;

@@ -16,6 +16,7 @@ class Reports final : public HealthReports {
  private:
   [[nodiscard]] Result<HealthReport> said_of(const Machine* machine);
   void add_proof(HealthReport& report, const Machine& machine);
+  void settle(HealthReport& report, const Machine& machine) const;
   [[nodiscard]] HealthReport bent(HealthReport report, const Machine& machine) const;
 
   Stage& stage_;

@@ -86,6 +86,7 @@ enum class Sabotage : std::uint8_t {
   kCleared,           // that what raised the severity is over is not read
   kAccepted,          // that a call was accepted is not read
   kCalled,            // every call is read as accepted
+  kUnsettled,         // that it is too soon after the boot to judge a finding is not read
   kSettled,           // what the cloud says after an end was accepted is believed at once
   kLastPermit,        // no leave is asked for right before a call to the cloud
   kLateRestart,       // a restart of which no answer came is given up at once
@@ -223,6 +224,7 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kPairs, "pairs"},
     {Sabotage::kAccepted, "accepted"},
     {Sabotage::kCalled, "called"},
+    {Sabotage::kUnsettled, "unsettled"},
     {Sabotage::kSettled, "settled"},
     {Sabotage::kLateRestart, "late-restart"},
     {Sabotage::kLastPermit, "last-permit"},

@@ -45,13 +45,22 @@ void FindingList::add_as(Code code, Severity severity, const std::string& pci_bu
   findings_.push_back(std::move(finding));
 }
 
+Finding* FindingList::find(Code code, const std::string& pci_bus_id) {
+  const auto found = std::ranges::find_if(findings_, [&](const Finding& finding) {
+    return finding.code == name_of(code) && finding.pci_bus_id == pci_bus_id;
+  });
+  return found == findings_.end() ? nullptr : &*found;
+}
+
 void FindingList::add_event(Code code, const std::string& pci_bus_id, const std::string& line,
                             const std::string& event) {
   add(code, pci_bus_id, line);
-  const auto added = std::ranges::find_if(findings_, [&](const Finding& finding) {
-    return finding.code == name_of(code) && finding.pci_bus_id == pci_bus_id;
-  });
-  if (added != findings_.end()) added->event = event;
+  if (Finding* added = find(code, pci_bus_id)) added->event = event;
+}
+
+void FindingList::add_too_soon(Code code, const std::string& pci_bus_id, const std::string& line) {
+  add_as(code, Severity::kMonitor, pci_bus_id, line, "too soon after boot or driver load to judge");
+  if (Finding* added = find(code, pci_bus_id)) added->is_too_soon = true;
 }
 
 void FindingList::cannot_tell(Code code, std::string pci_bus_id) {

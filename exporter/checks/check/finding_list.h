@@ -23,6 +23,8 @@ class FindingList {
   // The same, more or less severe than the table says; `because` is added to its meaning.
   void add_as(Code code, Severity severity, const std::string& pci_bus_id, const std::string& line,
               std::string_view because);
+  // The same as monitor, because it is too soon after boot or driver load to judge.
+  void add_too_soon(Code code, const std::string& pci_bus_id, const std::string& line);
   // The same of one event that the driver goes on telling of (Finding::event).
   void add_event(Code code, const std::string& pci_bus_id, const std::string& line,
                  const std::string& event);
@@ -39,6 +41,8 @@ class FindingList {
   [[nodiscard]] std::vector<Suspected> take_suspected() { return std::move(suspected_); }
 
  private:
+  [[nodiscard]] Finding* find(Code code, const std::string& pci_bus_id);
+
   Profile profile_;
   std::vector<Finding> findings_;
   std::vector<Untold> untold_;

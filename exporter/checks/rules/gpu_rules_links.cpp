@@ -116,8 +116,7 @@ void judge_fabric(const GpuReading& reading, const GpuRuleInput& input, FindingL
     const std::string line =
         *fabric.state == 1 ? "joining the fabric has not begun" : "joining the fabric goes on";
     if (is_settled(input)) return found.add(Code::kFabricNotReady, bus_id, line);
-    return found.add_as(Code::kFabricNotReady, Severity::kMonitor, bus_id, line,
-                        "too soon after boot or driver load to judge");
+    return found.add_too_soon(Code::kFabricNotReady, bus_id, line);
   }
   if (fabric.status.value_or(0) != 0) {
     found.add(Code::kFabricError, bus_id,

@@ -94,11 +94,12 @@ void add_suspicion(const Suspicion& suspicion, const GpuRuleInput& input, Findin
               suspicion.line);
     return;
   }
-  if (!suspicion.is_confirmed || !is_settled(input)) {
-    // Under its own code, so that what an earlier boot has left behind is not forgotten.
+  // Under its own code, so that what an earlier boot has left behind is not forgotten.
+  if (!is_settled(input)) {
+    found.add_too_soon(suspicion.code, suspicion.pci_bus_id, suspicion.line);
+  } else if (!suspicion.is_confirmed) {
     found.add_as(suspicion.code, Severity::kMonitor, suspicion.pci_bus_id, suspicion.line,
-                 suspicion.is_confirmed ? "too soon after boot or driver load to judge"
-                                        : "seen before the reboot; no second source agrees yet");
+                 "seen before the reboot; no second source agrees yet");
   } else if (is_back) {
     found.add_as(suspicion.code, Severity::kIsolate, suspicion.pci_bus_id, suspicion.line,
                  "a reboot has not helped");

@@ -131,8 +131,7 @@ void judge_nvlink_presence(const VendorReading& report, const GpuRuleInput& inpu
                                ? "none of " + std::to_string(links.inactive) + " links is active"
                                : std::string("no pair of GPUs is joined by NVLink");
   if (is_settled(input)) return found.add(Code::kNvlinkAbsent, "", line);
-  found.add_as(Code::kNvlinkAbsent, Severity::kMonitor, "", line,
-               "too soon after boot or driver load to judge");
+  found.add_too_soon(Code::kNvlinkAbsent, "", line);
 }
 
 // Each pair of GPUs of the peer-to-peer matrix, not only each GPU.
@@ -184,8 +183,7 @@ void judge_fabric_manager(const FabricManagerFacts& facts, const VendorReading& 
   const std::string line = "nv-fabricmanager does not run";
   if (is_fabric_completed(report)) return found.add(Code::kFabricManagerDownCompleted, "", line);
   if (is_settled(input)) return found.add(Code::kFabricManagerDown, "", line);
-  found.add_as(Code::kFabricManagerDown, Severity::kMonitor, "", line,
-               "too soon after boot or driver load to judge");
+  found.add_too_soon(Code::kFabricManagerDown, "", line);
 }
 
 // What check "gpu" finds of it every few seconds; here it is only spoken for.

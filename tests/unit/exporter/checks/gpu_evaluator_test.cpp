@@ -83,9 +83,13 @@ TEST(GpuEvaluator, AGpuStillMissingAfterARebootIsIsolatedOnceTheNodeHasSettled) 
   evaluated.reboot("boot-3");
   evaluated.node.facts.since_boot = minutes(1);
   evaluated.node.facts.since_driver_load = minutes(1);
-  EXPECT_EQ(evaluated.look_after(minutes(5)).severity, Severity::kMonitor);
+  const auto young = evaluated.look_after(minutes(5));
+  EXPECT_EQ(young.severity, Severity::kMonitor);
+  EXPECT_TRUE(std::ranges::any_of(young.findings, &Finding::is_too_soon));
   evaluated.node.facts.since_boot = evaluated.node.facts.since_driver_load = minutes(20);
-  EXPECT_EQ(evaluated.look_after(minutes(19)).severity, Severity::kIsolate);
+  const auto settled = evaluated.look_after(minutes(19));
+  EXPECT_EQ(settled.severity, Severity::kIsolate);
+  EXPECT_FALSE(std::ranges::any_of(settled.findings, &Finding::is_too_soon));
 }
 
 TEST(GpuEvaluator, ARebootThatHelpedIsTheEndOfIt) {

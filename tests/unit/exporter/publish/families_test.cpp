@@ -147,6 +147,17 @@ TEST_F(FamiliesTest, TellWhatDiagnosticsFoundInThisBootOnly) {
                              "\"isolate\"} 0\n"));
 }
 
+TEST_F(FamiliesTest, SayThatAFindingCannotBeJudgedYet) {
+  EXPECT_THAT(text(), HasSubstr("gpuward_node_unsettled 0\n"));
+  auto young = measured(Severity::kMonitor, ClearedBy::kCheck, 1'700'000'000);
+  young.findings.front().is_too_soon = true;
+  ledger.apply_check(young, false);
+  EXPECT_THAT(text(), HasSubstr("gpuward_node_unsettled 1\n"));
+
+  ledger.apply_check(measured(Severity::kMonitor, ClearedBy::kCheck, 1'700'000'100), false);
+  EXPECT_THAT(text(), HasSubstr("gpuward_node_unsettled 0\n"));
+}
+
 TEST_F(FamiliesTest, KeepWhatOnlyUserSpaceSaysOutOfTheKernelSeverity) {
   observe(observe_xid({.code = 79, .evidence = Evidence::kUserSpace}));
 

@@ -93,6 +93,19 @@ TEST_F(NodeConditionsTest, HaveEndedAfterTheySaidOtherwiseForAWhile) {
   expect_quarantined("reset");  // which says nothing of the node
 }
 
+TEST_F(NodeConditionsTest, HaveEndedOnceTheirRuleIsNotInThePolicyAnyMore) {
+  say("True");
+  clock_.advance(minutes(2));
+  take_what_is_seen();
+  Policy policy = *policy_.get();
+  policy.conditions.clear();
+  policy_.set(policy);
+
+  ASSERT_TRUE(take(look()));
+
+  EXPECT_FALSE(remediation().any_firing());
+}
+
 // Another replica has seen more of the node.
 TEST_F(NodeConditionsTest, EndNothingByAnOldView) {
   say("False");

@@ -158,6 +158,14 @@ TEST(HealthReport, IsNotEnoughIfItIsTooOld) {
   EXPECT_THAT(objection_to(old, plain_node(), kDemand).value_or(""), HasSubstr("too old"));
 }
 
+// A GPU that is missing after the reboot is monitor until the node has settled.
+TEST(HealthReport, IsNotEnoughWhileItIsTooSoonToJudge) {
+  HealthReport young = good_report();
+  young.severity = Severity::kMonitor;
+  young.is_settled = false;
+  EXPECT_THAT(objection_to(young, plain_node(), kDemand).value_or(""), HasSubstr("soon after"));
+}
+
 TEST(HealthReport, IsNotEnoughForANodeWithoutABoot) {
   kube::Node node = plain_node();
   node.boot_id.clear();

@@ -53,6 +53,16 @@ TEST(PrometheusReports, TellADrillFromWhatIsReal) {
   EXPECT_EQ(with_drill(*report).confirmed_severity, Severity::kReboot);
 }
 
+TEST(PrometheusReports, SayThatTheNodeHasNotSettled) {
+  const auto unsettled = [](const char* value) {
+    return decode_report(result_of(
+        {kTime, kSeverity, kBoot, sample(R"("what":"unsettled","node":"gpu-01")", value)}));
+  };
+  EXPECT_FALSE(unsettled("1")->is_settled);
+  EXPECT_TRUE(unsettled("0")->is_settled);
+  EXPECT_TRUE(decode_report(result_of({kTime, kSeverity, kBoot}))->is_settled);
+}
+
 TEST(PrometheusReports, NameTheClassOfTheWorstFinding) {
   const auto finding = [](const std::string& check, const std::string& code,
                           const std::string& severity) {
