@@ -91,6 +91,8 @@ struct Drainer::Memory {
   bool is_held_reported = false;
   bool has_seen_removal = false;  // a pod that was there, and was told to go, is there no more
   EvictedAgain again;             // at least; the record of it may have been refused
+
+  [[nodiscard]] bool is_newly_held(const DrainRound& round);
 };
 
 Drainer::Drainer(kube::Api& api, Evictor& evictor, Clock& clock)
@@ -160,17 +162,17 @@ DrainProgress Drainer::progress_of(const DrainRequest& request, const std::vecto
   progress.verdict = round.verdict;
   progress.summary = std::move(round.summary);
   progress.left = std::move(round.left);
-  progress.is_newly_held = is_newly_held(round, memory);
+  progress.is_newly_held = memory.is_newly_held(round);
   progress.look_again = look_again(request, round, memory);
   return progress;
 }
 
-bool Drainer::is_newly_held(const DrainRound& round, Memory& memory) {
-  if (!round.is_held) memory.held_since.reset();
-  if (!round.is_held || memory.is_held_reported) return false;
-  if (!memory.held_since) memory.held_since = memory.last_look;
-  memory.is_held_reported = memory.last_look - *memory.held_since >= kHeldIsNewsAfter;
-  return memory.is_held_reported;
+bool Drainer::Memory::is_newly_held(const DrainRound& round) {
+  if (!round.is_held) held_since.reset();
+  if (!round.is_held || is_held_reported) return false;
+  if (!held_since) held_since = last_look;
+  is_held_reported = last_look - *held_since >= kHeldIsNewsAfter;
+  return is_held_reported;
 }
 
 // A removal may wait long for the rate of all drains. A pod that must not be evicted any more, by

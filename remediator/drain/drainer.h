@@ -98,7 +98,6 @@ class Drainer {
   void put_back(const std::string& node, std::unique_ptr<Memory> memory);
   [[nodiscard]] DrainProgress progress_of(const DrainRequest& request,
                                           const std::vector<kube::Pod>& pods, Memory& memory);
-  [[nodiscard]] static bool is_newly_held(const DrainRound& round, Memory& memory);
   void withdraw_unwanted(const DrainRequest& request, const DrainPlan& plan, Memory& memory);
   [[nodiscard]] std::set<std::string> send(const DrainRequest& request, const DrainRound& round,
                                            const DrainPlan& plan, Memory& memory);

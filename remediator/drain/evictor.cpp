@@ -48,9 +48,8 @@ void Evictor::set_rate(const EvictionRate& rate) {
 bool Evictor::submit(const std::string& node, const Removal& removal, const Permit& permit) {
   {
     const std::lock_guard lock(mutex_);
-    if (waiting_.size() >= kMostWaiting || !uids_.insert(removal.pod.uid).second) return false;
+    if (waiting_.size() >= kMostWaiting || !unanswered_.add(node, removal.pod.uid)) return false;
     outcomes_.try_emplace(node);
-    ++asked_[node];
     waiting_.push_back({node, removal, permit, clock_.steady()});
     const auto busy = static_cast<std::size_t>(under_way_) + waiting_.size();
     const bool needs_thread = sending_ == Sending::kByThreads && threads_.size() < busy &&
@@ -71,7 +70,7 @@ std::vector<Evictor::Outcome> Evictor::collect(const std::string& node) {
 
 bool Evictor::has_unanswered(const std::string& node) {
   const std::lock_guard lock(mutex_);
-  return asked_.contains(node);
+  return unanswered_.by_node.contains(node);
 }
 
 std::vector<std::string> Evictor::withdraw(
@@ -85,7 +84,7 @@ std::vector<std::string> Evictor::withdraw(
       queued.wanted_at = now;
       return false;
     }
-    settle(queued);
+    unanswered_.settle(queued);
     dropped.push_back(queued.removal.pod.uid);
     return true;
   });
@@ -156,7 +155,7 @@ void Evictor::deliver(const QueuedRemoval& queued) {
 bool Evictor::note_answer(const QueuedRemoval& queued, const Status& status) {
   const std::lock_guard lock(mutex_);
   --under_way_;
-  settle(queued);
+  unanswered_.settle(queued);
   const RemovalAnswer answer = answer_of(status);
   if (answer == RemovalAnswer::kOverloaded) {
     const milliseconds pause = std::max(kUnaskedPause, status.error().retry_after);
@@ -167,20 +166,26 @@ bool Evictor::note_answer(const QueuedRemoval& queued, const Status& status) {
   // One no is a no for all that waits for the node.
   if (answer == RemovalAnswer::kStopped) drop_waiting(queued.node, status);
   changed_.notify_one();
-  return !asked_.contains(queued.node);
+  return !unanswered_.by_node.contains(queued.node);
 }
 
-void Evictor::settle(const QueuedRemoval& queued) {
-  uids_.erase(queued.removal.pod.uid);
-  const auto asked = asked_.find(queued.node);
-  if (--asked->second == 0) asked_.erase(asked);
+bool Evictor::Unanswered::add(const std::string& node, const std::string& uid) {
+  if (!uids.insert(uid).second) return false;
+  ++by_node[node];
+  return true;
+}
+
+void Evictor::Unanswered::settle(const QueuedRemoval& queued) {
+  uids.erase(queued.removal.pod.uid);
+  const auto asked = by_node.find(queued.node);
+  if (--asked->second == 0) by_node.erase(asked);
 }
 
 void Evictor::drop_waiting(const std::string& node, const Status& status) {
   const auto known = outcomes_.find(node);
   std::erase_if(waiting_, [&](const QueuedRemoval& queued) {
     if (queued.node != node) return false;
-    settle(queued);
+    unanswered_.settle(queued);
     if (known != outcomes_.end()) known->second.push_back({queued.removal.pod.uid, status});
     return true;
   });

@@ -62,8 +62,8 @@ class Evictor {
   // Whether somebody is told when none does any more.
   [[nodiscard]] bool tells() const { return on_answered_ != nullptr; }
   // Drops each removal that still waits for the node and that the caller does not want any more;
-  // the others are wanted from now on. To be called at each look at the drain: what was not wanted
-  // for kWantedFor is not sent, and its outcome is kCancelled.
+  // the others are wanted from now on. To be called at each look at the drain: the evictor does not
+  // send a removal that was not wanted for kWantedFor, and its outcome is kCancelled.
   // Returns the UIDs of their pods, of which no outcome comes.
   std::vector<std::string> withdraw(const std::string& node,
                                     const std::function<bool(const std::string& uid)>& is_wanted);
@@ -77,6 +77,15 @@ class Evictor {
     Permit permit;
     Clock::Steady wanted_at;
   };
+  // That wait or are under way.
+  struct Unanswered {
+    std::set<std::string> uids;
+    std::map<std::string, std::size_t> by_node;  // how many of those
+
+    // False: it is there already.
+    [[nodiscard]] bool add(const std::string& node, const std::string& uid);
+    void settle(const QueuedRemoval& queued);
+  };
   using Lock = std::unique_lock<std::mutex>;
 
   void work(const std::stop_token& stop);
@@ -86,7 +95,6 @@ class Evictor {
   void send_what_is_due();
   void deliver(const QueuedRemoval& queued);
   [[nodiscard]] bool note_answer(const QueuedRemoval& queued, const Status& status);
-  void settle(const QueuedRemoval& queued);
   void drop_waiting(const std::string& node, const Status& status);
 
   kube::Api& api_;
@@ -98,8 +106,7 @@ class Evictor {
   TokenBucket bucket_;
   Clock::Steady paused_until_{};  // by the API server's word
   std::deque<QueuedRemoval> waiting_;
-  std::set<std::string> uids_;                // that wait or are under way
-  std::map<std::string, std::size_t> asked_;  // how many of those, by node
+  Unanswered unanswered_;
   std::function<void(const std::string&)> on_answered_;
   int under_way_ = 0;
   bool is_pacing_ = false;  // one thread waits for the rate, the others for it

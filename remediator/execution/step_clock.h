@@ -42,7 +42,7 @@ class StepClock {
   // The look has ended. The time until the next one counts if there was an answer and the step may
   // act.
   void look_ended(const std::string& remediation, bool has_answer);
-  // The step of `record` begins again under its old intent.
+  // The step of `record` restarts under its old intent.
   void restart(const std::string& remediation, const StepRecord& record);
   void forget(const std::string& remediation);
   // This replica begins to lead: another one may have led since it looked last.

@@ -144,7 +144,7 @@ Status StepPermits::check_intent(const Claim& claim) {
   const auto current = reader_.read_wish(claim.remediation);
   if (!current) return std::unexpected(current.error());
   const StepRecord* record = current->status.find(claim.step);
-  // What waits to be sent then is not watched any more.
+  // The leader does not watch such a drain any more, and its evictions may wait to be sent.
   if (claim.step == Step::kDrain && is_called_off(*parts_.policy.get(), *current))
     return fail(ErrorKind::kCancelled, "the cloud has cancelled what it had announced");
   if (record != nullptr && is_under_way(*record) && intent_of(record) == claim.intended) return {};

@@ -45,7 +45,7 @@ inline constexpr std::string_view kContradictoryAlert = "GpuwardMachineContradic
   });
 }
 
-// With what severity its Node went while the machine was to be kept out of service, also for a
+// The severity with which its Node went while the machine was to be kept out of service, also for a
 // diagnostic that has failed, and no operator has said since that the machine was replaced; kNone
 // otherwise.
 [[nodiscard]] inline Severity given_up_with(const Remediation& remediation) {

@@ -24,7 +24,7 @@ RepairerSign read_sign(const YamlMap& map) {
     sign.key = std::move(key);
   }
   if (sign.key.empty()) map.reject("name", "names no taint, annotation or label");
-  map.read("at_rest", sign.at_rest, "values with which it is no sign; default: it always is");
+  map.read("at_rest", sign.at_rest, "values that say that the program is at rest; default: none");
   return sign;
 }
 
@@ -96,7 +96,7 @@ std::vector<RepairerSign> read_repairer_signs(const YamlMap& section) {
   section.read("ignore", ignored, "keys of known signs that are none in this cluster");
   for (const std::string& key : ignored) {
     if (std::erase_if(signs, [&](const RepairerSign& sign) { return sign.key == key; }) == 0)
-      section.reject("ignore", "gpuward knows no sign " + key);
+      section.reject("ignore", "gpuward does not know the sign " + key);
   }
   for (const YamlMap& map : section.maps("signs", "signs of others, besides those it knows"))
     signs.push_back(read_sign(map));

@@ -18,7 +18,7 @@ struct RepairerSign {
   SignKind kind = SignKind::kOfTaint;
   std::string key;
   std::string who;  // a clause: "Karpenter is replacing the node"
-  // Values with which it says that nobody works on the node, or waits to begin. Any other value,
+  // Values that say that the program does not work on the node, or waits to begin. Any other value,
   // an empty one too, is a sign.
   std::vector<std::string> at_rest = {};
 };

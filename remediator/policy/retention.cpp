@@ -8,8 +8,8 @@
 namespace gpuward::remediator {
 namespace {
 
-// An alert that fired as its Remediation was cancelled opens no other one while it fires. Of a Node
-// that is gone no alert ever ends, and none opens another.
+// An alert that fired as its Remediation was cancelled opens no other one while it fires. The
+// alerts of a Node that is gone never end, and open no other.
 bool holds_back_an_alert(const Remediation& one) {
   const Phase phase = one.status.phase;
   const bool is_node_gone = phase == Phase::kSuperseded || phase == Phase::kReplaced;

@@ -69,7 +69,7 @@ Status ExclusionStore::change_once(const Change& change) {
   kube::ConfigMap next = is_new ? kube::ConfigMap() : std::move(*map);
   next.meta.ns = ns_;
   next.meta.name = kExclusionMap;
-  // The clock of this machine may be hours ahead: what others excluded is theirs to end.
+  // The clock of this machine may be hours ahead: it ends nothing that others excluded.
   auto list = change(without_expired(decode_exclusions(next.data), clock_.wall() - kKeptAfterEnd));
   if (!list) return std::unexpected(list.error());
   next.data = encode_exclusions(*list);

@@ -58,7 +58,7 @@ TEST_F(EvictorInCalls, SendsNothingForAPodWithoutAUid) {
   EXPECT_EQ(evictions(), 0U);
 }
 
-// The API server may have asked for a pause of an hour, in which nobody looked at the pods.
+// The API server may have asked for a pause of an hour, in which no look was possible.
 TEST_F(EvictorInCalls, SendsNothingThatNoLookHasWantedForMinutes) {
   evictor_.set_rate({.per_second = 0.1, .burst = 1});
   const Removal first = pod("a"), second = pod("b"), third = pod("c");

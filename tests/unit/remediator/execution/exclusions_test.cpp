@@ -194,7 +194,7 @@ TEST_F(ExclusionsTest, AreChangedByCompareAndSet) {
   EXPECT_THAT(*human_.read(), SizeIs(3));
 }
 
-// The clock of the one who excludes another node is hours ahead.
+// The clock of another operator is hours ahead.
 TEST_F(ExclusionsTest, AreEndedByNoOtherClockThanTheRemediators) {
   exclude("gpu-01");
   fakes::FakeClock ahead{fakes::FakeClock::Mode::kAutoAdvance};

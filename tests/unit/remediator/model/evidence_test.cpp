@@ -471,7 +471,7 @@ TEST(Retention, KeepsWhatIsOpenAndWhoseAlertsStillFire) {
   EXPECT_TRUE(to_forget(all, retention, now).empty());
 }
 
-// Of a Node that is gone no alert ends any more.
+// The alerts of a Node that is gone never end.
 TEST(Retention, ForgetsAlertsOfNodesThatAreGone) {
   const WallTime now = WallTime(std::chrono::hours(500'000));
   const Retention retention{.age = std::chrono::hours(1), .most = 0};

@@ -49,7 +49,7 @@ TEST(RepairerSigns, NameEveryFault) {
     return policy ? std::string() : policy.error().message;
   };
 
-  EXPECT_THAT(fault_of("{ignore: [example.com/none]}"), HasSubstr("knows no sign"));
+  EXPECT_THAT(fault_of("{ignore: [example.com/none]}"), HasSubstr("does not know the sign"));
   EXPECT_THAT(fault_of("{signs: [{taint: a}]}"), HasSubstr("name"));
   EXPECT_THAT(fault_of("{signs: [{name: a}]}"), HasSubstr("no taint, annotation or label"));
   EXPECT_THAT(fault_of("{signs: [{name: a, taint: b, label: c}]}"), HasSubstr("one taint"));
