@@ -34,7 +34,7 @@ struct StepRequest {
   WallTime now;
   // How long the step has run (execution/step_clock.h): every limit of it counts this.
   std::chrono::milliseconds ran{0};
-  // The part of `ran` that this look adds because the leader before may have watched it.
+  // The part of `ran` that only the leader before may have watched, until a record has it.
   std::chrono::milliseconds unwatched{0};
 };
 

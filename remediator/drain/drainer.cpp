@@ -179,8 +179,9 @@ bool Drainer::Memory::is_newly_held(const DrainRound& round) {
 // its owner's annotation or the policy, is not. After the deadline the rounds say what goes.
 void Drainer::withdraw_unwanted(const DrainRequest& request, const DrainPlan& plan,
                                 Memory& memory) {
-  if (memory.elapsed >= request.settings.deadline) return;
+  const bool is_late = memory.elapsed >= request.settings.deadline;
   const auto is_wanted = [&](const std::string& uid) {
+    if (is_late) return true;
     const auto pod = std::ranges::find(plan.pods, uid, &PlannedPod::uid);
     return pod != plan.pods.end() &&
            (pod->act == DrainAct::kEvict || pod->act == DrainAct::kDelete);

@@ -77,13 +77,13 @@ std::vector<std::string> Evictor::withdraw(
     const std::string& node, const std::function<bool(const std::string& uid)>& is_wanted) {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> dropped;
+  if (!unanswered_.by_node.contains(node)) return dropped;
   const auto now = clock_.steady();
-  std::erase_if(waiting_, [&](QueuedRemoval& queued) {
-    if (queued.node != node) return false;
-    if (is_wanted(queued.removal.pod.uid)) {
-      queued.wanted_at = now;
-      return false;
-    }
+  for (QueuedRemoval& queued : waiting_) {
+    if (queued.node == node) queued.wanted_at = now;
+  }
+  std::erase_if(waiting_, [&](const QueuedRemoval& queued) {
+    if (queued.node != node || is_wanted(queued.removal.pod.uid)) return false;
     unanswered_.settle(queued);
     dropped.push_back(queued.removal.pod.uid);
     return true;

@@ -208,6 +208,18 @@ TEST_F(DrainerTest, SendsNoRemovalThatWaitsOnceItsOwnerForbidsIt) {
   EXPECT_TRUE(kube_.has(path_of("c")));
 }
 
+// Each look wants it again.
+TEST_F(DrainerTest, SendsARemovalThatWaitsForMinutesAlsoAfterTheDeadline) {
+  for (const char* name : {"a", "b"}) add_pod(name);
+  evictor_.set_rate({.per_second = 0.005, .burst = 1});
+  order_.settings.deadline = seconds(60);
+  order_.settings.on_deadline = OnDeadline::kDelete;
+
+  EXPECT_EQ(look_for(minutes(5)).verdict, DrainState::kDone);
+
+  EXPECT_FALSE(kube_.has(path_of("b")));
+}
+
 TEST_F(DrainerTest, Row12APodThatCameInTheMeantimeIsJudgedByItself) {
   add_pod("web");
   add_budget("web-pdb", "web", 0);
