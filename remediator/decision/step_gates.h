@@ -56,7 +56,7 @@ inline constexpr std::chrono::seconds kGateInterval{15};
 [[nodiscard]] Gate shut(std::string rule, std::string message,
                         std::chrono::milliseconds look_again = kGateInterval);
 
-// Asked for each time that the step might be begun: one that has been begun goes on after the end.
+// Asked for each time that the step might be begun: a step that has begun continues after the end.
 [[nodiscard]] std::optional<Gate> window_before(const PlannedStep& step, const Policy& policy,
                                                 WallTime now);
 

@@ -89,7 +89,7 @@ struct Drainer::Memory {
   std::string listed_at;                    // resourceVersion of the last listing
   std::optional<Clock::Steady> held_since;  // see DrainRound::is_held
   bool is_held_reported = false;
-  bool has_seen_removal = false;  // a pod that was there, and was told to go, is there no more
+  bool has_seen_removal = false;  // a pod is gone whose removal was accepted
   EvictedAgain again;             // at least; the record of it may have been refused
 
   [[nodiscard]] bool is_newly_held(const DrainRound& round);

@@ -59,7 +59,7 @@ class Evictor {
   [[nodiscard]] std::vector<Outcome> collect(const std::string& node);
   // Whether a removal on the node waits for its turn, or for its answer.
   [[nodiscard]] bool has_unanswered(const std::string& node);
-  // Whether somebody is told when none does any more.
+  // Whether set_on_answered() was called.
   [[nodiscard]] bool tells() const { return on_answered_ != nullptr; }
   // Drops each removal that still waits for the node and that the caller does not want any more;
   // the others are wanted from now on. To be called at each look at the drain: the evictor does not

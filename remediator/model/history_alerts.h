@@ -45,13 +45,13 @@ inline constexpr std::string_view kContradictoryAlert = "GpuwardMachineContradic
   });
 }
 
-// The severity with which its Node went while the machine was to be kept out of service, also for a
-// diagnostic that has failed, and no operator has said since that the machine was replaced; kNone
-// otherwise.
+// The severity for which its machine had to stay out of service when its Node went, a diagnostic
+// that has failed included. kNone if there was no reason, or if an operator has said since that the
+// machine was replaced.
 [[nodiscard]] inline Severity given_up_with(const Remediation& remediation) {
   const bool has_gone = remediation.status.phase == Phase::kSuperseded;
   if (!has_gone || remediation.wish.machine_replaced) return Severity::kNone;
-  // The severity of a drill is made up; what its diagnostics find is not.
+  // The severity of a drill is made up; the findings of its diagnostics are real.
   const Severity acted = remediation.is_drill() ? Severity::kNone : remediation.acted_severity();
   const Severity least = has_failed_in(remediation, {}) ? Severity::kReset : Severity::kNone;
   const Severity severity = std::max(acted, least);

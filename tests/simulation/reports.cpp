@@ -5,11 +5,11 @@
 
 namespace gpuward::remediator::simulation {
 
-// gpu.settling_time, beside steps that are as short.
-constexpr std::chrono::minutes kSettlingTime{3};
-
 using std::chrono::minutes;
 using std::chrono::seconds;
+
+// gpu.settling_time, beside steps that are as short.
+constexpr minutes kSettlingTime{3};
 
 Result<HealthReport> Reports::latest(std::string_view node) {
   const Machine* const machine = fleet_.find(node);

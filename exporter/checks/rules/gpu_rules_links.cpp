@@ -114,7 +114,7 @@ void judge_fabric(const GpuReading& reading, const GpuRuleInput& input, FindingL
   if (*fabric.state == kNotSupported || !input.expects_nvlink()) return;
   if (*fabric.state != kCompleted) {
     const std::string line =
-        *fabric.state == 1 ? "joining the fabric has not begun" : "joining the fabric goes on";
+        *fabric.state == 1 ? "joining the fabric has not begun" : "joining the fabric is under way";
     if (is_settled(input)) return found.add(Code::kFabricNotReady, bus_id, line);
     return found.add_too_soon(Code::kFabricNotReady, bus_id, line);
   }
