@@ -14,7 +14,7 @@ constexpr std::size_t kMostNamed = 10;  // the rest is a number
 
 }  // namespace
 
-void EvictionRules::on_removed(const http::ClientRequest& request) const {
+void EvictionRules::on_removed(const http::ClientRequest& request) {
   const std::string name = pod_in(request.url);
   const PodTruth* const pod = stage_.pods.find(name);
   const Remediation* const owner = stage_.truth.remediation(stage_.evicts_for);
@@ -34,6 +34,7 @@ void EvictionRules::on_removed(const http::ClientRequest& request) const {
           what + " though everything is to stop");
   if (const NodeTruth* const node = stage_.truth.node(owner->node))
     require_not_excluded(stage_, node->node, {permitted, stage_.clock.steady()}, what);
+  newcomers_.on_removed(*owner, name, *pod);
   stage_.pods.note_ending(name, stage_.tick);
 }
 
@@ -41,6 +42,7 @@ void EvictionRules::on_drained(const Remediation& remediation, Tick begun) const
   if (stage_.pods.node_gone(remediation.node_uid)) return;
   for (const auto& [name, pod] : stage_.pods.all()) {
     if (stage_.pods.kind_of(name).end == PodEnd::kDaemon) continue;
+    if (newcomers_.may_be_left(remediation, name, pod)) continue;
     require(pod.node != remediation.node || pod.since > begun, "drained",
             "the drain of " + remediation.name + " is done, and " + name + " is on the node");
   }
@@ -84,7 +86,8 @@ void EvictionRules::check_names(const StepRequest& order, const StepProgress& pr
   std::vector<std::string> left;
   for (const auto& [name, pod] : stage_.pods.all()) {
     const bool is_left = pod.node == remediation.node && pod.since < begun &&
-                         stage_.pods.kind_of(name).end != PodEnd::kDaemon;
+                         stage_.pods.kind_of(name).end != PodEnd::kDaemon &&
+                         !newcomers_.may_be_left(remediation, name, pod);
     if (is_left) left.push_back(name);
   }
   if (left.size() > kMostNamed || stage_.pods.node_gone(remediation.node_uid)) return;

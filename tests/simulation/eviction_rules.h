@@ -10,16 +10,17 @@
 
 #include "core/http/client/client.h"
 #include "remediator/actions/step_action.h"
+#include "tests/simulation/newcomers.h"
 #include "tests/simulation/stage.h"
 
 namespace gpuward::remediator::simulation {
 
 class EvictionRules {
  public:
-  explicit EvictionRules(Stage& stage) : stage_(stage) {}
+  EvictionRules(Stage& stage, NewcomerRules& newcomers) : stage_(stage), newcomers_(newcomers) {}
 
   // The API server has accepted it.
-  void on_removed(const http::ClientRequest& request) const;
+  void on_removed(const http::ClientRequest& request);
   // A drain says that it is done; its look began at that time.
   void on_drained(const Remediation& remediation, Tick begun) const;
   // A look at a drain by that process has ended with that, which may be after its time.
@@ -37,6 +38,7 @@ class EvictionRules {
   void check_names(const StepRequest& order, const StepProgress& progress, Tick begun) const;
 
   Stage& stage_;
+  NewcomerRules& newcomers_;
   std::map<std::pair<std::string, WallTime>, Watched> watched_;  // by Remediation and intent
 };
 

@@ -214,7 +214,10 @@ void Invariants::on_intent(const Remediation& before, const Remediation& after,
     check_evidence(after, record, is_announced ? Severity::kNone : after.evidence_severity());
   }
   check_approval(after, record);
-  if (record.step > Step::kDrain && !is_silent) ends_.check_drained(after, what);
+  if (record.step > Step::kDrain && !is_silent) {
+    ends_.check_drained(after, what);
+    newcomers_.check_empty(after, look.begun, what);
+  }
   if (!is_end) return;
   if (!is_silent) check_measured(after, record);
   ends_.on_intent(after, record);

@@ -17,6 +17,7 @@
 #include "tests/simulation/job_rules.h"
 #include "tests/simulation/ledger_rules.h"
 #include "tests/simulation/mark_rules.h"
+#include "tests/simulation/newcomers.h"
 #include "tests/simulation/pair_rules.h"
 #include "tests/simulation/request_rules.h"
 #include "tests/simulation/restore_rules.h"
@@ -55,6 +56,7 @@ class Invariants {
   [[nodiscard]] EndRules& ends() { return ends_; }
   [[nodiscard]] const EndRules& ends() const { return ends_; }
   [[nodiscard]] EvictionRules& evictions() { return evictions_; }
+  [[nodiscard]] NewcomerRules& newcomers() { return newcomers_; }
   [[nodiscard]] SoakRules& soaks() { return soaks_; }
   [[nodiscard]] WaveRules& waves() { return waves_; }
   [[nodiscard]] RequestRules& requests() { return requests_; }
@@ -87,7 +89,8 @@ class Invariants {
   PairRules pairs_{stage_};
   JobRules jobs_{stage_};
   RequestRules requests_{stage_};
-  EvictionRules evictions_{stage_};
+  NewcomerRules newcomers_{stage_};
+  EvictionRules evictions_{stage_, newcomers_};
   SoakRules soaks_{stage_};
   WaveRules waves_{stage_};
   MarkRules taint_and_cordon_{stage_};

@@ -17,9 +17,15 @@ class Asking {
 
 }  // namespace
 
+Result<std::optional<StepUndone>> PodDrain::undone(const StepRequest& order) {
+  if (stage_.is_off(Sabotage::kCameSince)) return std::nullopt;
+  return action_.undone(order);
+}
+
 Result<StepProgress> PodDrain::watch(const StepRequest& order) {
   const Tick begun = stage_.tick;
   invariants_.waves().on_look(order.remediation);
+  invariants_.newcomers().on_look(order.remediation);
   const auto refusals = std::make_shared<int>(0);
   StepRequest known = order;
   const StepRecord* const drain = order.remediation.status.find(Step::kDrain);

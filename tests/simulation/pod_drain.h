@@ -19,6 +19,7 @@ class PodDrain final : public StepAction {
     return watch(order);
   }
   [[nodiscard]] Result<StepProgress> watch(const StepRequest& order) override;
+  [[nodiscard]] Result<std::optional<StepUndone>> undone(const StepRequest& order) override;
   [[nodiscard]] Status abandon(const StepRequest& order) override { return action_.abandon(order); }
 
  private:

@@ -23,6 +23,7 @@ struct PodKind {
   PodHold hold = PodHold::kNone;
   PodTurn turn = PodTurn::kRest;
   PodEnd end = PodEnd::kEnds;
+  bool tolerates = false;  // every taint
 };
 
 // In some simulations with pods; with chance of their own, so that the others stay as they are.

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "core/runtime/clock.h"
 #include "tests/simulation/pod_holds.h"
 #include "tests/simulation/truth.h"
 
@@ -18,6 +19,8 @@ struct PodTruth {
   std::string uid, node;
   std::set<std::string> node_uids;  // of the Nodes that have had its node's name in its life
   Tick since = 0;
+  Clock::Steady came = {};
+  bool is_unmanaged = false;
   bool is_ending = false;
   Tick ending_since = 0;
   bool stays = false;  // whatever its kubelet does
@@ -32,10 +35,8 @@ struct PodTruth {
 
 class PodTruths {
  public:
-  // `node_uid` of the Node that is there now.
-  void bind(const std::string& pod, std::string uid, std::string node, const std::string& node_uid,
-            Tick now) {
-    pods_.insert_or_assign(pod, PodTruth{std::move(uid), std::move(node), {node_uid}, now});
+  void bind(const std::string& pod, PodTruth truth) {
+    pods_.insert_or_assign(pod, std::move(truth));
   }
   void end(const std::string& pod) { pods_.erase(pod); }
   void note_ending(const std::string& pod, Tick now) {

@@ -22,33 +22,57 @@ Json owned_by_set(const std::string& name) {
 
 }  // namespace
 
-Pods::Pods(Stage& stage) : stage_(stage), holds_(stage), ends_(stage) {
+Pods::Pods(Stage& stage) : stage_(stage), holds_(stage), ends_(stage), newcomers_(stage) {
   if (!stage_.setting.has_pods) return;
   for (int i = 0; i < 2 * stage_.setting.nodes; ++i) names_.push_back("work-" + std::to_string(i));
   holds_.draw(names_);
   ends_.draw(names_);
+  newcomers_.draw(names_);
   for (const std::string& name : names_) start(name);
 }
 
-// On one of the nodes that there are.
-void Pods::start(const std::string& name) {
+// On one of the nodes that there are, unless `node_name` says which.
+void Pods::start(const std::string& name, std::string node_name) {
   Chance& chance = stage_.pods_chance;
   std::vector<const kube::Node*> nodes;
   for (const auto& [node, known] : stage_.truth.nodes()) nodes.push_back(&known.node);
   if (nodes.empty()) return;
-  const kube::Node& node = *chance.pick(nodes);
-  if (node.unschedulable && !chance.happens(kStartsOnCordoned)) return;
+  const kube::Node* bound = chance.pick(nodes);
+  if (node_name.empty()) node_name = newcomers_.node_for(name);
+  if (!node_name.empty()) {
+    bound = &stage_.truth.node(node_name)->node;
+  } else if (bound->unschedulable && !chance.happens(kStartsOnCordoned)) {
+    return;
+  }
+  const kube::Node& node = *bound;
   Json pod = fakes::pod(name, node.meta.name);
-  if (!chance.happens(kUnmanaged)) pod["metadata"]["ownerReferences"] = owned_by_set(name);
-  const Json made =
-      stage_.kube.create(kWorkload, ends_.dressed(name, holds_.dressed(name, std::move(pod))));
+  const bool is_unmanaged = chance.happens(kUnmanaged);
+  if (!is_unmanaged) pod["metadata"]["ownerReferences"] = owned_by_set(name);
+  pod = newcomers_.dressed(name, ends_.dressed(name, holds_.dressed(name, std::move(pod))));
+  const Json made = stage_.kube.create(kWorkload, pod);
   // Budgets protect what runs.
   if (stage_.setting.has_held_pods)
     stage_.kube.patch_status(kWorkload + "/" + name, fakes::running_status());
-  stage_.pods.bind(name, string_at(made["metadata"], "uid"), node.meta.name, node.meta.uid,
-                   ++stage_.tick);
+  stage_.pods.bind(name, {.uid = string_at(made["metadata"], "uid"),
+                          .node = node.meta.name,
+                          .node_uids = {node.meta.uid},
+                          .since = ++stage_.tick,
+                          .came = stage_.clock.steady(),
+                          .is_unmanaged = is_unmanaged});
   ends_.note_start(name);
+  newcomers_.note_start(name, node.meta.name);
   stage_.trace.say(name + " starts on " + node.meta.name);
+}
+
+// One that names the node itself: no scheduler asks whether the node is cordoned.
+void Pods::come_to_drained_node() {
+  const std::string node = newcomers_.drained_node();
+  if (node.empty()) return;
+  const std::string& name = stage_.newcomers_chance.pick(names_);
+  const PodTruth* const pod = stage_.pods.find(name);
+  if (pod != nullptr && pod->node == node) return;
+  if (pod != nullptr) end(name);
+  if (stage_.pods.find(name) == nullptr) start(name, node);
 }
 
 void Pods::end(const std::string& name) {
@@ -57,6 +81,7 @@ void Pods::end(const std::string& name) {
   stage_.pods.end(name);
   ++stage_.tick;
   stage_.trace.say(name + " is gone");
+  if (newcomers_.comes_back(name)) start(name);
 }
 
 void Pods::end_where(bool only_one, const auto& must_end) {
@@ -72,6 +97,7 @@ void Pods::go_on() {
   if (!stage_.setting.has_pods) return;
   holds_.go_on();
   ends_.go_on();
+  come_to_drained_node();
   Chance& chance = stage_.pods_chance;
   switch (chance.weighted({50, 25, 10, 20, 30})) {
     case 0:
@@ -87,7 +113,8 @@ void Pods::go_on() {
       const NodeTruth* const node = pod == nullptr ? nullptr : stage_.truth.node(pod->node);
       if (node == nullptr || !node->node.unschedulable) return;
       end(name);
-      return start(name);
+      if (stage_.pods.find(name) == nullptr) start(name);
+      return;
     }
     default: {
       const std::string& name = chance.pick(names_);
@@ -101,6 +128,7 @@ void Pods::end_all() {
   end_where(false, [&](const PodTruth& pod) {
     return (pod.is_ending && !pod.stays) || stage_.truth.node(pod.node) == nullptr;
   });
+  come_to_drained_node();
 }
 
 }  // namespace gpuward::remediator::simulation

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/simulation/newcomers.h"
 #include "tests/simulation/pod_ends.h"
 #include "tests/simulation/pod_holds.h"
 #include "tests/simulation/stage.h"
@@ -19,17 +20,19 @@ class Pods {
 
   // Something happens to one of them, perhaps.
   void go_on();
-  // In the quiet time: what is to end ends, and nothing comes back.
+  // In the quiet time: what is to end ends, and only those come that Newcomers sends.
   void end_all();
 
  private:
-  void start(const std::string& name);
+  void start(const std::string& name, std::string node_name = {});
+  void come_to_drained_node();
   void end(const std::string& name);
   void end_where(bool only_one, const auto& must_end);
 
   Stage& stage_;
   PodHolds holds_;
   PodEnds ends_;
+  Newcomers newcomers_;
   std::vector<std::string> names_;  // of all that there should be
 };
 

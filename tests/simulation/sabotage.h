@@ -118,6 +118,9 @@ enum class Sabotage : std::uint8_t {
   kQuarantine,        // all diagnostics are read as passed
   kDaemonSets,        // pods of DaemonSets are listed as of a StatefulSet
   kTerminating,       // that a pod is ending already is not read
+  kTolerations,       // which taints a pod tolerates is not read
+  kCameSince,         // before a step, nobody looks for pods that came since the drain
+  kEvictedAgain,      // every pod is read as the first of its owner
   kStepClock,         // the time of a drain is the wall clock's since its intent
   kDrainWords,        // a drain that has failed says nothing of the pods that are left
   kLookAgain,         // every look is followed by the next at once
@@ -253,6 +256,9 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kQuarantine, "quarantine"},
     {Sabotage::kDaemonSets, "daemon-sets"},
     {Sabotage::kTerminating, "terminating"},
+    {Sabotage::kTolerations, "tolerations"},
+    {Sabotage::kCameSince, "came-since"},
+    {Sabotage::kEvictedAgain, "evicted-again"},
     {Sabotage::kStepClock, "step-clock"},
     {Sabotage::kDrainWords, "drain-words"},
     {Sabotage::kLookAgain, "look-again"},

@@ -51,17 +51,18 @@ struct Setting {
   bool has_jobs = false;        // steps that are Jobs on one node
   bool tears_jobs = false;      // drains do, and a step restarts them
   bool has_pods = false;        // on the nodes, and the product's own drain takes them away
-  bool has_staying_pods = false;  // and some do not go when they are evicted
-  bool has_held_pods = false;     // and something holds some of these
-  double dead_watch = 0;          // per turn of a replica: its informers hear nothing for a while
-  double watch_fault = 0;         // per request of an informer
-  bool watches_differ = false;    // news of one kind come before older news of the other
-  bool wears_out = false;         // most of what breaks is to be ended, and may be
-  bool breaks_again = false;      // what was repaired, once all is at rest
-  bool has_alertmanager = true;   // that is asked before disruptive steps
-  bool says_late = false;         // alerts come late and twice, ends are forged or lost
-  bool has_edits = false;         // of what is gpuward's own
-  bool has_drills = false;        // people inject faults, and allow that on some nodes
+  bool has_staying_pods = false;   // and some do not go when they are evicted
+  bool has_held_pods = false;      // and something holds some of these
+  bool has_tolerant_pods = false;  // and some come back to the node
+  double dead_watch = 0;           // per turn of a replica: its informers hear nothing for a while
+  double watch_fault = 0;          // per request of an informer
+  bool watches_differ = false;     // news of one kind come before older news of the other
+  bool wears_out = false;          // most of what breaks is to be ended, and may be
+  bool breaks_again = false;       // what was repaired, once all is at rest
+  bool has_alertmanager = true;    // that is asked before disruptive steps
+  bool says_late = false;          // alerts come late and twice, ends are forged or lost
+  bool has_edits = false;          // of what is gpuward's own
+  bool has_drills = false;         // people inject faults, and allow that on some nodes
   bool has_humans = true, has_clock_jumps = false, has_lies = true;
   Places places;
   TakenCare care;

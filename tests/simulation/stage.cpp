@@ -9,6 +9,7 @@
 #include "tests/simulation/bend.h"
 #include "tests/simulation/care.h"
 #include "tests/simulation/drills.h"
+#include "tests/simulation/newcomers.h"
 #include "tests/simulation/pod_ends.h"
 #include "tests/simulation/silent_nodes.h"
 #include "tests/simulation/step_jobs.h"
@@ -70,6 +71,7 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
       announced_chance(seed + 0x616e6e6f),
       // So that no seed of bites_test has drills.
       drills_chance(seed + 0x6478b601),
+      newcomers_chance(seed + 0x6e657763),
       setting(setting_of(chance, pairs_chance, pods_chance, taints_chance, places_chance,
                          jobs_chance, care_chance, torn_chance, silent_chance, announced_chance,
                          size, keeps)),
@@ -80,6 +82,7 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
   let_watches_die(setting, watch_chance);
   let_pods_be_held(setting, holds_chance);
   let_pods_stay(setting, ends_chance);
+  let_pods_come_back(setting, newcomers_chance);
   let_watches_fail(setting, informer_chance);
   setting.says_late = size == Size::kAny && late_chance.happens(0.3);
   if (setting.places.webhook_loss == 1 && !setting.places.polls) setting.says_late = false;

@@ -1,5 +1,7 @@
 #include "tests/simulation/wave_rules.h"
 
+#include "remediator/drain/drain_plan.h"
+
 namespace gpuward::remediator::simulation {
 namespace {
 
@@ -19,9 +21,11 @@ bool WaveRules::is_notified() const {
          stage_.setting.evictions.per_second >= 1;
 }
 
+// What comes back is NewcomerRules' subject.
 bool WaveRules::is_free(const std::string& name, const PodTruth& pod) const {
-  return !pod.is_ending && !asked_.contains(pod.uid) &&
-         stage_.pods.kind_of(name).hold == PodHold::kNone;
+  const PodKind kind = stage_.pods.kind_of(name);
+  return !pod.is_ending && !asked_.contains(pod.uid) && kind.hold == PodHold::kNone &&
+         !kind.tolerates;
 }
 
 void WaveRules::on_sent(const http::ClientRequest& request) {
@@ -66,13 +70,16 @@ void WaveRules::check_turn(const std::string& name, const PodTruth& pod) const {
   }
 }
 
+// A pod that comes back holds up the waves after its own, as often as it is evicted.
 void WaveRules::on_looked(const Remediation& remediation) {
+  const int most =
+      stage_.setting.has_tolerant_pods ? kMostLooks * (1 + kMostEvictedAgain) : kMostLooks;
   if (!is_notified() || !stage_.is_quiet) return;
   for (const auto& [name, pod] : stage_.pods.all()) {
     if (pod.node != remediation.node || !is_free(name, pod)) continue;
-    require(++looks_[pod.uid] <= kMostLooks, "starved",
-            "pod " + name + " was not asked to go in " + std::to_string(kMostLooks) +
-                " looks for " + remediation.name + ", and nothing holds it");
+    require(++looks_[pod.uid] <= most, "starved",
+            "pod " + name + " was not asked to go in " + std::to_string(most) + " looks for " +
+                remediation.name + ", and nothing holds it");
   }
 }
 
