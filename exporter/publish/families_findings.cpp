@@ -157,8 +157,9 @@ void append_severities(const Snapshot& snapshot, const GpuLabels& gpus, Families
           worst_of_diagnostics(snapshot.state));
   declare(families,
           {"gpuward_node_unsettled",
-           "1 while a finding is only `monitor` because the node has booted, or the driver was "
-           "loaded, less than `gpu.settling_time` ago. No node is returned to service then."},
+           "1 while a finding is only `monitor` because its check has last run less than "
+           "`gpu.settling_time` after the boot or the load of the driver. No node is returned to "
+           "service then."},
           is_unsettled(snapshot.state) ? 1 : 0);
 }
 

@@ -7,6 +7,7 @@
 #include "remediator/decision/maintenance.h"
 #include "remediator/decision/step_gates.h"
 #include "remediator/decision/way_back.h"
+#include "remediator/guards/approval.h"
 #include "remediator/guards/drills.h"
 #include "remediator/guards/konduktor_taint.h"
 #include "remediator/guards/manual_change.h"
@@ -438,12 +439,26 @@ Decision decide_in_order(Draft& draft) {
   return decide_without_alerts(draft);
 }
 
+// The hour of an approval runs from when gpuward sees it, whatever keeps its step: another gate, a
+// pause, an exclusion.
+void note_approval(const Draft& draft, Decision& decision) {
+  const auto& asked = draft.remediation.status.approval;
+  if (!asked || asked->seen_at || decision.approval || decision.withdraws_approval ||
+      decision.escalate_to || node_is_another(draft) != nullptr)
+    return;
+  ApprovalAnswer answer =
+      approval_of(draft.remediation, *draft.inputs.node, asked->step, draft.now);
+  if (answer.is_given) decision.approval = std::move(answer.record);
+}
+
 }  // namespace
 
 Decision decide(const Policy& policy, const DecisionInputs& inputs, WallTime now) {
   Draft draft{.policy = policy, .inputs = inputs, .remediation = inputs.remediation, .now = now};
   draft.decision.is_drill = inputs.remediation.is_drill();
-  return with_lateness(draft, decide_in_order(draft));
+  Decision decision = with_lateness(draft, decide_in_order(draft));
+  note_approval(draft, decision);
+  return decision;
 }
 
 }  // namespace gpuward::remediator

@@ -324,10 +324,8 @@ std::optional<Gate> window_before(const PlannedStep& step, const Policy& policy,
               std::min(std::chrono::ceil<milliseconds>(opens - now), kLongestGateInterval));
 }
 
-namespace {
-
-Gate first_gate_before(const PlannedStep& step, const Policy& policy, const DecisionInputs& inputs,
-                       WallTime now) {
+Gate gate_before(const PlannedStep& step, const Policy& policy, const DecisionInputs& inputs,
+                 WallTime now) {
   if (auto gate = delay_before(step, inputs.remediation, now)) return *gate;
   if (auto gate = window_before(step, policy, now)) return *gate;
   if (auto gate = maintenance_before(step, policy, inputs, now)) return *gate;
@@ -359,18 +357,6 @@ Gate first_gate_before(const PlannedStep& step, const Policy& policy, const Deci
     return *gate;
   }
   return open;
-}
-
-}  // namespace
-
-// The hour of an approval runs from when gpuward sees it, whatever else the step waits for.
-Gate gate_before(const PlannedStep& step, const Policy& policy, const DecisionInputs& inputs,
-                 WallTime now) {
-  Gate gate = first_gate_before(step, policy, inputs, now);
-  if (!step.before.approval || gate.approval || gate.withdraws_approval) return gate;
-  ApprovalAnswer answer = approval_of(inputs.remediation, *inputs.node, step.step, now);
-  if (answer.is_given) gate.approval = std::move(answer.record);
-  return gate;
 }
 
 }  // namespace gpuward::remediator

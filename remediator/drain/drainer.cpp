@@ -176,15 +176,17 @@ bool Drainer::Memory::is_newly_held(const DrainRound& round) {
 }
 
 // A removal may wait long for the rate of all drains. A pod that must not be evicted any more, by
-// its owner's annotation or the policy, is not. After the deadline the rounds say what goes.
+// its owner's annotation or the policy, is not, and one that may only be evicted is not deleted.
+// After the deadline the rounds say what goes.
 void Drainer::withdraw_unwanted(const DrainRequest& request, const DrainPlan& plan,
                                 Memory& memory) {
   const bool is_late = memory.elapsed >= request.settings.deadline;
-  const auto is_wanted = [&](const std::string& uid) {
+  const auto is_wanted = [&](const Removal& removal) {
     if (is_late) return true;
-    const auto pod = std::ranges::find(plan.pods, uid, &PlannedPod::uid);
-    return pod != plan.pods.end() &&
-           (pod->act == DrainAct::kEvict || pod->act == DrainAct::kDelete);
+    const auto pod = std::ranges::find(plan.pods, removal.pod.uid, &PlannedPod::uid);
+    if (pod == plan.pods.end()) return false;
+    return pod->act == DrainAct::kDelete ||
+           (pod->act == DrainAct::kEvict && removal.way == RemovalWay::kEvict);
   };
   for (const std::string& uid : evictor_.withdraw(request.node, is_wanted)) memory.tries.erase(uid);
 }

@@ -73,8 +73,8 @@ bool Evictor::has_unanswered(const std::string& node) {
   return unanswered_.by_node.contains(node);
 }
 
-std::vector<std::string> Evictor::withdraw(
-    const std::string& node, const std::function<bool(const std::string& uid)>& is_wanted) {
+std::vector<std::string> Evictor::withdraw(const std::string& node,
+                                           const std::function<bool(const Removal&)>& is_wanted) {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> dropped;
   if (!unanswered_.by_node.contains(node)) return dropped;
@@ -83,7 +83,7 @@ std::vector<std::string> Evictor::withdraw(
     if (queued.node == node) queued.wanted_at = now;
   }
   std::erase_if(waiting_, [&](const QueuedRemoval& queued) {
-    if (queued.node != node || is_wanted(queued.removal.pod.uid)) return false;
+    if (queued.node != node || is_wanted(queued.removal)) return false;
     unanswered_.settle(queued);
     dropped.push_back(queued.removal.pod.uid);
     return true;

@@ -66,7 +66,7 @@ class Evictor {
   // send a removal that was not wanted for kWantedFor, and its outcome is kCancelled.
   // Returns the UIDs of their pods, of which no outcome comes.
   std::vector<std::string> withdraw(const std::string& node,
-                                    const std::function<bool(const std::string& uid)>& is_wanted);
+                                    const std::function<bool(const Removal&)>& is_wanted);
   // Drops what waits for the node and every outcome that nobody has collected.
   void forget(const std::string& node);
 

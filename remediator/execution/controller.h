@@ -50,7 +50,7 @@ class Reconciler {
   // Looks at each Remediation of the node: one that fails hides no other one. With `retries`, one
   // that has failed waits for its own time. One call a node at a time; several nodes at once.
   [[nodiscard]] NodeLook reconcile(const std::string& node, RetryTimes* retries = nullptr);
-  // When this replica begins to lead, before it looks at any node: another one may have led since.
+  // When this replica begins to lead, with its first slow round: another one may have led since.
   void begin_to_lead() { step_clock_.forget_all(); }
   // In each slow round of the leader (out_of_service_taints.h).
   [[nodiscard]] Status take_off_out_of_service();

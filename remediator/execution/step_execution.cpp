@@ -95,14 +95,15 @@ Result<std::optional<StepUndone>> undone_drain(const ReconcilerParts& parts, con
 
 // Why the drain does not resume, with the pods; nullopt: it may. It is under the conditions of its
 // own step, as any drain is.
-std::optional<std::string> objection_to_resume(const Case& now, const StepUndone& undone,
-                                               WallTime at) {
+std::optional<std::string> objection_to_resume(Case& now, const StepUndone& undone, WallTime at) {
   if (!undone.can_be_redone) return undone.what;
   const StepRecord* drain = counting_record(now.remediation, Step::kDrain);
   if (drain == nullptr) return undone.what;
   const PlannedStep begun = as_begun(*now.policy, now.remediation, *drain);
-  if (const auto shut = window_before(begun, *now.policy, at))
+  if (const auto shut = window_before(begun, *now.policy, at)) {
+    now.decision.rule = shut->rule;
     return undone.what + "; " + shut->message;
+  }
   if (begun.before.approval)
     return undone.what + "; a drain needs your approval, and yours was for the pods before them";
   return std::nullopt;

@@ -11,15 +11,6 @@ namespace {
 constexpr YamlWord<std::string_view> kStatuses[] = {
     {"True", "True"}, {"False", "False"}, {"Unknown", "Unknown"}};
 
-bool is_for(const ConditionRule& rule, const kube::Labels& labels) {
-  return std::ranges::all_of(rule.labels, [&](const std::string& selector) {
-    const auto equals = selector.find('=');
-    const auto found = labels.find(selector.substr(0, equals));
-    if (found == labels.end()) return false;
-    return equals == std::string::npos || found->second == selector.substr(equals + 1);
-  });
-}
-
 ConditionRule read_condition_rule(const YamlMap& map) {
   ConditionRule rule;
   map.require("type", rule.type, "type of the condition in the node's status.conditions");
@@ -37,6 +28,15 @@ ConditionRule read_condition_rule(const YamlMap& map) {
 }
 
 }  // namespace
+
+bool is_for(const ConditionRule& rule, const kube::Labels& labels) {
+  return std::ranges::all_of(rule.labels, [&](const std::string& selector) {
+    const auto equals = selector.find('=');
+    const auto found = labels.find(selector.substr(0, equals));
+    if (found == labels.end()) return false;
+    return equals == std::string::npos || found->second == selector.substr(equals + 1);
+  });
+}
 
 std::string fingerprint_of(const ConditionRule& rule) {
   return std::string(kConditionOrigin) + short_hash(rule.type + "=" + rule.status);

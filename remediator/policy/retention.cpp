@@ -8,12 +8,17 @@
 namespace gpuward::remediator {
 namespace {
 
-// An alert that fired as its Remediation was cancelled opens no other one while it fires. The
-// alerts of a Node that is gone never end, and open no other.
+// An alert that fired as its Remediation was cancelled opens no other one while it fires; a closed
+// one does not learn of its end. The alerts of a Node that is gone open no other.
 bool holds_back_an_alert(const Remediation& one) {
   const Phase phase = one.status.phase;
   const bool is_node_gone = phase == Phase::kSuperseded || phase == Phase::kReplaced;
   return one.any_firing() && !is_node_gone;
+}
+
+// It keeps a machine out of service, or says that the machine of another one is healthy.
+bool speaks_of_a_machine(const Remediation& one) {
+  return was_given_up(one) || std::ranges::any_of(one.alerts, is_of_history);
 }
 
 bool is_recorded_only(const Remediation& one) { return one.severity <= Severity::kMonitor; }
@@ -24,10 +29,12 @@ std::vector<const Remediation*> to_forget(std::span<const Remediation> all,
                                           const Retention& retention, WallTime now) {
   std::vector<const Remediation*> forget, counted;
   for (const Remediation& one : all) {
-    if (one.open() || one.deleting || !one.status.closed_at || holds_back_an_alert(one)) continue;
-    const bool is_old = now - *one.status.closed_at > retention.age;
+    if (one.open() || one.deleting || !one.status.closed_at) continue;
+    const bool is_held = holds_back_an_alert(one);
+    const auto longest = is_held ? kLongestHeld * retention.age : retention.age;
+    const bool is_old = now - *one.status.closed_at > longest;
     if (is_old) forget.push_back(&one);
-    if (!is_old && !was_given_up(one)) counted.push_back(&one);
+    if (!is_old && !is_held && !speaks_of_a_machine(one)) counted.push_back(&one);
   }
   const auto closed_at = [](const Remediation* one) { return *one->status.closed_at; };
   std::ranges::sort(forget, {}, closed_at);

@@ -13,16 +13,18 @@ namespace gpuward::remediator {
 
 struct Retention {
   std::chrono::milliseconds age = std::chrono::hours(24 * 30);  // after closing
-  std::int64_t most = 2'000;  // closed ones, without those that keep a machine out of service
+  std::int64_t most = 2'000;  // closed ones, without those that speak of a machine
 };
 
+// A cancelled one whose alert fired is kept for so many times that age.
+inline constexpr int kLongestHeld = 10;
 // At most so many at once, so that an upkeep is short.
 inline constexpr std::size_t kMostForgotten = 200;
 
 // Those that are too old, the oldest first; then those that are too many: first those of severity
-// monitor, then the oldest. Never an open one, none whose alerts still fire on a Node that is
-// there, because their repeats would open another, and none for its number that keeps a machine out
-// of service.
+// monitor, then the oldest. Never an open one. One whose alerts fired when an operator cancelled
+// it is kept longer, because their repeats would open another. None goes for its number that keeps
+// a machine out of service or has found healthy one that came back.
 [[nodiscard]] std::vector<const Remediation*> to_forget(std::span<const Remediation> all,
                                                         const Retention& retention, WallTime now);
 

@@ -250,6 +250,16 @@ std::vector<ConditionSeen> ClusterView::conditions(std::span<const ConditionRule
   return all;
 }
 
+bool ClusterView::is_ruled(const std::string& node, const std::string& fingerprint,
+                           std::span<const ConditionRule> rules) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = state_.nodes.find(node);
+  return std::ranges::any_of(rules, [&](const ConditionRule& rule) {
+    return fingerprint_of(rule) == fingerprint &&
+           (known == state_.nodes.end() || is_for(rule, known->second->meta.labels));
+  });
+}
+
 std::vector<AnnouncedNode> ClusterView::announcements() const {
   const std::lock_guard lock(mutex_);
   std::vector<AnnouncedNode> all;

@@ -110,6 +110,8 @@ class ClusterView final : public KnownEvidence,
   [[nodiscard]] std::vector<AlertSignal> firing_from(std::string_view origin) const override;
   [[nodiscard]] std::vector<ConditionSeen> conditions(
       std::span<const ConditionRule> rules) const override;
+  [[nodiscard]] bool is_ruled(const std::string& node, const std::string& fingerprint,
+                              std::span<const ConditionRule> rules) const override;
   [[nodiscard]] std::vector<NodeLine> unknown_lines() const override;
   [[nodiscard]] std::vector<AnnouncedNode> announcements() const override;
   [[nodiscard]] std::vector<NodeSign> signs(WallTime now) const override;

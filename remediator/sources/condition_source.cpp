@@ -20,13 +20,6 @@ bool has_ended(const ConditionSeen& seen, const AlertSignal& known, WallTime now
          seen.since >= known.starts_at && now - seen.since >= kHealthyFor;
 }
 
-// Nothing would ever end the alert of a rule that was taken out of the policy.
-bool has_rule(const Policy& policy, const AlertSignal& known) {
-  return std::ranges::any_of(policy.conditions, [&](const ConditionRule& rule) {
-    return fingerprint_of(rule) == known.fingerprint;
-  });
-}
-
 AlertSignal signal_of_condition(const ConditionSeen& seen) {
   return {.node = seen.node,
           .severity = seen.rule.severity,
@@ -55,7 +48,8 @@ Result<SourceFindings> ConditionSource::look() {
              has_ended(seen, signal, now);
     });
     const bool is_over = over != conditions.end();
-    if (!is_over && has_rule(*policy, signal)) continue;
+    // Nothing else would end the alert if no rule of the policy is for the node any more.
+    if (!is_over && nodes_.is_ruled(signal.node, signal.fingerprint, policy->conditions)) continue;
     signal.firing = false;
     signal.ends_at = is_over ? over->since : std::max(now, signal.starts_at);
     findings.signals.push_back(std::move(signal));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "remediator/policy/condition_rules.h"
@@ -15,6 +16,10 @@ class NodeConditions {
   virtual ~NodeConditions() = default;
   [[nodiscard]] virtual std::vector<ConditionSeen> conditions(
       std::span<const ConditionRule> rules) const = 0;
+  // Whether one of the rules that has the fingerprint is for the node. A node that the informer
+  // does not know counts as one that each rule is for.
+  [[nodiscard]] virtual bool is_ruled(const std::string& node, const std::string& fingerprint,
+                                      std::span<const ConditionRule> rules) const = 0;
 };
 
 }  // namespace gpuward::remediator

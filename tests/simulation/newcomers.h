@@ -28,7 +28,7 @@ class Newcomers {
   // Draws which of them tolerate every taint.
   void draw(const std::vector<std::string>& names);
   [[nodiscard]] Json dressed(const std::string& name, Json pod) const;
-  // Where the scheduler binds it; empty: as any other pod.
+  // The node to which the scheduler binds it; empty: as any other pod.
   [[nodiscard]] std::string node_for(const std::string& name);
   void note_start(const std::string& name, const std::string& node) { homes_[name] = node; }
   // That a pod is to come to now, while the step after its drain waits; empty: none.

@@ -119,7 +119,7 @@ enum class Sabotage : std::uint8_t {
   kDaemonSets,        // pods of DaemonSets are listed as of a StatefulSet
   kTerminating,       // that a pod is ending already is not read
   kTolerations,       // which taints a pod tolerates is not read
-  kCameSince,         // before a step, nobody looks for pods that came since the drain
+  kCameSince,         // the pods that came since the drain are not listed before a step
   kEvictedAgain,      // every pod is read as the first of its owner
   kStepClock,         // the time of a drain is the wall clock's since its intent
   kDrainWords,        // a drain that has failed says nothing of the pods that are left

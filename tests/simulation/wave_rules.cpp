@@ -21,7 +21,7 @@ bool WaveRules::is_notified() const {
          stage_.setting.evictions.per_second >= 1;
 }
 
-// What comes back is NewcomerRules' subject.
+// Pods that come back are NewcomerRules' subject.
 bool WaveRules::is_free(const std::string& name, const PodTruth& pod) const {
   const PodKind kind = stage_.pods.kind_of(name);
   return !pod.is_ending && !asked_.contains(pod.uid) && kind.hold == PodHold::kNone &&

@@ -2,7 +2,8 @@
 import json
 import subprocess
 
-from cases.base import ISOLATE_XID, REMEDIATORS, ClusterTest, cluster, explain, kubectl, leading_pod, phase, remediations, say
+from cases.base import (ISOLATE_XID, REBOOT_XID, REMEDIATORS, ClusterTest, bound_to, cluster, deploy, explain, kubectl,
+                        leading_pod, phase, remediations, say, workload)
 
 BY_KUBECTL, BY_GPUWARD = ("by-kubectl", "gpu-1"), ("by-gpuward", "gpu-2")
 SLEEP = ["sh", "-c", "trap 'exit 0' TERM; while :; do busybox sleep 3600 & wait; done"]
@@ -206,3 +207,54 @@ class ANodeWithTheLeader(ClusterTest):
         say(f"the leader ran on {node} and has gone from there")
         self.assertNotIn(uid, there)
         self.assertNotEqual(uid, self.wait(leading_pod, "the next leader")["metadata"]["uid"])
+
+
+class ADeploymentThatToleratesEverything(ClusterTest):
+    """And may run on one node alone: for each pod that is evicted, the next one is put on that node, cordoned or not."""
+    NODE = "gpu-2"
+    REPLICAS = 3
+
+    def setUp(self):
+        super().setUp()
+        self.ended = {}  # UIDs of pods that were seen to be asked to end, with the time when each was made
+        self.most_ending = 0
+        agents = workload("agent", replicas=self.REPLICAS, **bound_to(self.NODE), tolerations=[{"operator": "Exists"}],
+                          terminationGracePeriodSeconds=10)
+        # Each takes ten seconds to end, so that no look misses one.
+        agents["spec"]["template"]["spec"]["containers"][0]["command"] = DEAF
+        deploy(agents)
+
+    def look(self):
+        """At the pods: those that stay. Counts those that end."""
+        found = kubectl.items("pods", "-l", "app=agent")
+        ending = {pod["metadata"]["uid"]: pod["metadata"]["creationTimestamp"] for pod in found
+                  if pod["metadata"].get("deletionTimestamp")}
+        self.ended |= ending
+        self.most_ending = max(self.most_ending, len(ending))
+        return [pod for pod in found if pod["metadata"]["uid"] not in ending]
+
+    def drain(self):
+        """Its record; {} before it has begun."""
+        self.look()
+        steps = (remediations(self.NODE) or [{}])[-1].get("status", {}).get("steps", [])
+        return next((step for step in steps if step["name"] == "drain"), {})
+
+    def test_is_evicted_once_and_left_when_it_comes_back(self):
+        before = {pod["metadata"]["uid"] for pod in self.look()}
+        self.take(self.NODE).break_gpu(3, REBOOT_XID)
+        self.wait(lambda: self.drain().get("result") in ("done", "failed"), "the drain to end", 150)
+        drain, came = self.drain(), self.look()
+        say(drain["message"])
+        self.assertEqual(("done", 1), (drain["result"], drain["attempts"]), drain)
+        self.assertEqual({self.NODE}, {pod["spec"]["nodeName"] for pod in came})
+        self.assertEqual(self.REPLICAS, len(came))
+        for pod in came:
+            self.assertIn(f"default/{pod['metadata']['name']}", drain["message"])
+
+        # The machine restarts under them, and the node goes back.
+        self.wait(lambda: self.look() and self.has_returned(self.NODE), f"{self.NODE} to be back in service", 240)
+        self.assertEqual(1, self.drain()["attempts"])
+        say(f"drained since {drain['intentAt']}, ended: {self.ended}, most at once: {self.most_ending}")
+        self.assertEqual(before, set(self.ended), "each pod of before is evicted once, and no other")
+        self.assertLessEqual(self.most_ending, self.REPLICAS)
+        self.assertEqual({pod["metadata"]["uid"] for pod in came}, {pod["metadata"]["uid"] for pod in self.look()})

@@ -1,6 +1,11 @@
 """A kernel line takes a node out of service, and what the policy plans brings it back."""
+import datetime
 import time
 
+from images import BINARIES
+from machines import run
+
+from cluster import is_ready
 from cases.base import (REBOOT_XID, RESET_XID, ClusterTest, cluster, deploy, explain, is_out_of_service, kill_leader,
                         kubectl, nodes_of, on, phase, remediations, say, workload)
 
@@ -46,3 +51,80 @@ class FromKernelLineToService(ClusterTest):
         self.assertEqual(1, cluster.control.machine.log("datacenter").count("POST /reset/gpu-1"))
         # Drained before, and nothing brings them back.
         self.assertNotIn("gpu-1", nodes_of("app=train") + nodes_of("app=web"))
+
+
+def gpuwardctl(*words):
+    return run(BINARIES / "gpuwardctl", *words, env=kubectl.environment)
+
+
+def boot_of(node):
+    return kubectl.get("node", node)["status"]["nodeInfo"]["bootID"]
+
+
+class AStopDuringTheSoak(ClusterTest):
+    NODE = "gpu-3"
+    SOAK = datetime.timedelta(seconds=15)  # cluster.values
+
+    def tearDown(self):
+        gpuwardctl("start")
+        cluster.control.machine.signal("prometheus", "CONT")
+        super().tearDown()
+
+    def step(self, name):
+        """Its record; {} before it has begun."""
+        steps = (remediations(self.NODE) or [{}])[-1].get("status", {}).get("steps", [])
+        return next((step for step in steps if step["name"] == name), {})
+
+    def verified_boot(self):
+        return self.step("verify").get("facts", {}).get("verifiedBootID")
+
+    def wait_out_of_service(self, condition, what, seconds=120):
+        """Until that is so; the node may not be in service before."""
+        def holds():
+            self.assertTrue(is_out_of_service(self.NODE), f"while waiting for {what}")
+            return condition()
+        self.wait(holds, what, seconds)
+
+    def test_a_machine_that_boots_meanwhile_is_verified_again(self):
+        node = self.take(self.NODE)
+        resets = cluster.control.machine.log("datacenter").count(f"POST /reset/{self.NODE}")
+        node.break_gpu(3, REBOOT_XID)
+        self.wait(self.verified_boot, "the soak to begin", 300)
+        gpuwardctl("stop", "during the soak")
+        verified = self.verified_boot()
+        self.assertIn("during the soak", gpuwardctl("status"))
+        # It ends by the next look if that is one for which the time before the stop is enough. Else its clock stands.
+        stopped = datetime.datetime.now()
+        self.wait_out_of_service(lambda: self.step("verify")["result"] == "done" or
+                                 datetime.datetime.now() > stopped + 3 * self.SOAK, "the soak to be over")
+        ended = self.step("verify")["result"] == "done"
+        if ended:
+            self.wait_out_of_service(lambda: "guard.stop" in explain(self.NODE), "the return to be stopped")
+        say(explain(self.NODE))
+
+        # Nothing is known of the new boot for as long as Prometheus stands still.
+        cluster.control.machine.signal("prometheus", "STOP")
+        node.machine.reboot()
+        self.wait_out_of_service(lambda: boot_of(self.NODE) != verified and is_ready(kubectl.get("node", self.NODE)),
+                                 f"{self.NODE} to be Ready in another boot")
+        gpuwardctl("start")
+        self.wait_out_of_service(lambda: "not healthy yet" in self.step("verify")["message"], "a report to be asked for")
+        say(explain(self.NODE))
+        self.assertEqual("Verifying", phase(self.NODE))
+
+        resumed = datetime.datetime.now(datetime.UTC)
+        cluster.control.machine.signal("prometheus", "CONT")
+        self.wait_out_of_service(lambda: self.verified_boot() == boot_of(self.NODE), "another soak to begin")
+        self.wait_until_returned(self.NODE)
+        text = explain(self.NODE)
+        say(text)
+        verify = self.step("verify")
+        healthy, done, returned = (datetime.datetime.fromisoformat(at) for at in (
+            verify["facts"]["healthySince"], verify["finishedAt"], self.step("return-to-service")["intentAt"]))
+        self.assertEqual((boot_of(self.NODE), 1 + ended), (verify["facts"]["verifiedBootID"], verify["attempts"]))
+        self.assertNotEqual(verified, boot_of(self.NODE))
+        self.assertLess(resumed, healthy)
+        self.assertLessEqual(healthy + self.SOAK, done)
+        self.assertLess(done, returned)
+        self.assertEqual(1 + ended, text.count("verify done"), text)
+        self.assertEqual(resets + 1, cluster.control.machine.log("datacenter").count(f"POST /reset/{self.NODE}"))

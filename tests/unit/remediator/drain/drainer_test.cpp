@@ -484,6 +484,21 @@ TEST_F(DrainerTest, WhatIsCalledOffIsNotSent) {
   EXPECT_EQ(drainer_->remembered(), 0U);
 }
 
+// A policy that deleted them, and now evicts them: no deletion that still waits is sent.
+TEST_F(DrainerTest, WhatIsToBeEvictedNowIsNotDeleted) {
+  for (int i = 0; i < 3; ++i) add_pod("web-" + std::to_string(i));
+  add_budget("web-pdb", "web", 0);
+  evictor_.set_rate({.per_second = 0.1, .burst = 1, .most_in_flight = 1});
+  order_.settings.namespaces = {{.name = "default", .mode = NamespaceMode::kDelete, .up_to = {}}};
+  static_cast<void>(look());
+  ASSERT_EQ(kube_.requests("DELETE", kPodsPath).size(), 1U);
+
+  order_.settings.namespaces.clear();
+  static_cast<void>(look_for(minutes(2)));
+
+  EXPECT_EQ(kube_.requests("DELETE", kPodsPath).size(), 1U);
+}
+
 TEST_F(DrainerTest, TheSummaryIsTheSameWhileNothingChanges) {
   add_pod("web");
   add_budget("web-pdb", "web", 0);

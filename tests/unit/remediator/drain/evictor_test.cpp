@@ -65,7 +65,8 @@ TEST_F(EvictorInCalls, SendsNothingThatNoLookHasWantedForMinutes) {
   for (const Removal& one : {first, second, third})
     ASSERT_TRUE(evictor_.submit(kSomeNode, one, permit_));
   ASSERT_THAT(evictor_.collect(kSomeNode), SizeIs(1));
-  EXPECT_THAT(evictor_.withdraw(kSomeNode, [&](const auto& uid) { return uid == second.pod.uid; }),
+  EXPECT_THAT(evictor_.withdraw(kSomeNode,
+                                [&](const Removal& one) { return one.pod.uid == second.pod.uid; }),
               ElementsAre(third.pod.uid));
 
   clock_.advance(seconds(181));

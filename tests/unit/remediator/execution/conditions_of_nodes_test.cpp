@@ -106,6 +106,18 @@ TEST_F(NodeConditionsTest, HaveEndedOnceTheirRuleIsNotInThePolicyAnyMore) {
   EXPECT_FALSE(remediation().any_firing());
 }
 
+TEST_F(NodeConditionsTest, HaveEndedOnceTheirRuleIsNotForTheNodeAnyMore) {
+  say("True");
+  clock_.advance(minutes(2));
+  take_what_is_seen();
+  rule_.labels = {"pool=other"};
+  force();
+
+  ASSERT_TRUE(take(look()));
+
+  EXPECT_FALSE(remediation().any_firing());
+}
+
 // Another replica has seen more of the node.
 TEST_F(NodeConditionsTest, EndNothingByAnOldView) {
   say("False");

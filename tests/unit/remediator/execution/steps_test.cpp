@@ -944,6 +944,7 @@ TEST_F(StepsTest, ResumeNoDrainOutsideOfItsWindow) {
 
   EXPECT_EQ(record(Step::kDrain)->result, StepResult::kDone);
   EXPECT_THAT(remediation().status.message, HasSubstr("a pod came; drain waits for the window"));
+  EXPECT_EQ(remediation().status.rule, "wait.window");
 }
 
 TEST_F(StepsTest, HoldANodeToWhichPodsComeAfterEachDrain) {

@@ -32,14 +32,15 @@ class WindowsTest : public ClusterTest {
     reports_.answer = report_of(Severity::kReboot);
     ASSERT_TRUE(reconcile());
   }
+  void annotate(const Json& annotations) {
+    kube_.patch(remediation_collection() + "/" + remediation().name,
+                {{"metadata", {{"annotations", annotations}}}});
+  }
   void approve() {
     const Remediation now = remediation();
     ASSERT_TRUE(now.status.approval);
-    kube_.patch(remediation_collection() + "/" + now.name,
-                {{"metadata",
-                  {{"annotations",
-                    {{"gpuward.dev/approved-by", "alice"},
-                     {"gpuward.dev/approve", now.status.approval->token}}}}}});
+    annotate({{"gpuward.dev/approved-by", "alice"},
+              {"gpuward.dev/approve", now.status.approval->token}});
   }
 };
 
@@ -105,6 +106,32 @@ TEST_F(WindowsTest, LetAnApprovalEndThatCameTooLateForThem) {
   EXPECT_EQ(remediation().status.rule, "wait.window");
   ASSERT_TRUE(remediation().status.approval && remediation().status.approval->seen_at);
   clock_.advance(hours(23));
+  go_on();
+
+  EXPECT_EQ(steps_[Step::kDrain].begun, 0);
+  EXPECT_EQ(remediation().status.rule, "guard.approval");
+}
+
+// Its hour runs while an operator has set pause.
+TEST_F(WindowsTest, LetAnApprovalEndThatCameWhileTheStepWasPaused) {
+  Policy policy = *policy_.get();
+  policy.steps[Severity::kReboot][2].before.approval = true;
+  policy_.set(policy);
+  ASSERT_TRUE(take({signal()}));
+  go_on();
+  clock_.advance(hours(2) + minutes(50));
+  go_on();
+  ASSERT_EQ(remediation().status.rule, "guard.approval");
+  annotate({{"gpuward.dev/pause", "true"}});
+  go_on();
+  ASSERT_EQ(remediation().status.phase, Phase::kPaused);
+
+  approve();
+  go_on();
+  ASSERT_TRUE(remediation().status.approval && remediation().status.approval->seen_at);
+  clock_.advance(hours(24));
+  annotate({{"gpuward.dev/pause", nullptr}});
+  go_on();
   go_on();
 
   EXPECT_EQ(steps_[Step::kDrain].begun, 0);

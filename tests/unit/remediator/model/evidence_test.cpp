@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "remediator/model/history_alerts.h"
 #include "remediator/policy/retention.h"
 
 namespace gpuward::remediator {
@@ -498,6 +499,32 @@ TEST(Retention, LetsNoNumberPushOutWhatKeepsAMachineOut) {
 
   ASSERT_EQ(forget.size(), 3U);
   for (const Remediation* one : forget) EXPECT_EQ(one->severity, Severity::kMonitor);
+}
+
+// Without its answer the machine that returned, and was found healthy, would count as given up.
+TEST(Retention, LetsNoNumberPushOutTheAnswerToWhatKeptAMachineOut) {
+  const WallTime now = WallTime(std::chrono::hours(500'000));
+  const Retention retention{.age = std::chrono::hours(24), .most = 1};
+  std::vector<Remediation> all(3, closed_at(now - std::chrono::hours(1)));
+  all[0] = closed_at(now - std::chrono::hours(2));
+  all[0].alerts.push_back({std::string(kReturnedAlert), "ab", Severity::kReset, now, now, now});
+
+  const auto forget = to_forget(all, retention, now);
+
+  ASSERT_EQ(forget.size(), 1U);
+  EXPECT_NE(forget[0], &all[0]);
+}
+
+// An alert of a closed Remediation never ends in its record.
+TEST(Retention, ForgetsACancelledOneInTheEnd) {
+  const WallTime now = WallTime(std::chrono::hours(500'000));
+  const Retention retention{.age = std::chrono::hours(1), .most = 0};
+  std::vector<Remediation> all = {closed_at(now - std::chrono::hours(9))};
+  all[0].status.phase = Phase::kCancelled;
+  all[0].alerts.push_back({"Bad", "ab", Severity::kReboot, now, now, std::nullopt});
+  EXPECT_TRUE(to_forget(all, retention, now).empty());
+
+  EXPECT_EQ(to_forget(all, retention, now + std::chrono::hours(2)).size(), 1U);
 }
 
 }  // namespace
