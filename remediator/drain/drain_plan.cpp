@@ -98,9 +98,12 @@ Judgement judge(const Question& ask) {
   return {};
 }
 
+// The API server gives whole seconds: one that was made in the second in which the drain began came
+// after it, as does the pod that a controller makes as soon as the first has been evicted.
 bool is_newcomer(const Question& ask) {
   const auto& created = ask.pod.meta.created;
-  return ask.scene.began && created && *created > *ask.scene.began;
+  return ask.scene.began && created &&
+         *created >= std::chrono::floor<std::chrono::seconds>(*ask.scene.began);
 }
 
 // As `kubectl drain`, which looks at the pods that it found: one that came since and may be there

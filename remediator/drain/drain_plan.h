@@ -37,7 +37,7 @@ struct DrainScene {
   std::chrono::milliseconds elapsed{0};  // since the start of the drain
   bool node_is_unreachable = false;
   std::string own_pod;  // "namespace/name" of the remediator that drains
-  // A pod that was made later than this came after the drain began; nullopt: none did.
+  // A pod that was made in this second or later came after the drain began; nullopt: none did.
   std::optional<kube::WallTime> began = {};
   std::vector<kube::Taint> taints = {};  // of the node, with the cordon's
   const EvictedAgain* again = nullptr;   // null: none

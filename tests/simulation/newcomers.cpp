@@ -81,7 +81,7 @@ bool NewcomerRules::may_be_left(const Remediation& owner, const std::string& nam
   if (!may_stay(name, pod) || record == nullptr || !record->intent_at) return false;
   const auto known = drains_.find({owner.name, *record->intent_at});
   if (stage_.setting.has_clock_jumps || known == drains_.end()) return true;
-  return pod.came >= known->second.intended;
+  return pod.came + kCoarse > known->second.intended;
 }
 
 // The count of a look whose process dies before it is written is lost.
@@ -90,7 +90,7 @@ void NewcomerRules::on_removed(const Remediation& owner, const std::string& name
   const StepRecord* const record = owner.status.find(Step::kDrain);
   if (stage_.setting.has_clock_jumps || record == nullptr || !record->intent_at) return;
   const auto known = drains_.find({owner.name, *record->intent_at});
-  if (known == drains_.end() || pod.came < known->second.begun + kCoarse) return;
+  if (known == drains_.end() || pod.came < known->second.begun) return;
   Drain& drain = known->second;
   const PodKind kind = stage_.pods.kind_of(name);
   const std::string what = "pod " + name + " came after the drain of " + owner.name + " began, ";

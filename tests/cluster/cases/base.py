@@ -95,6 +95,10 @@ def metrics_of(node):
     return kubectl("get", "--raw", f"/api/v1/namespaces/{EXPORTERS}/pods/{exporter_of(node)}:10980/proxy/metrics").splitlines()
 
 
+def boot_of(node):
+    return kubectl.get("node", node)["status"]["nodeInfo"]["bootID"]
+
+
 def has_settled(node):
     """Whether a new machine under an old node's name is in service and its own exporter answers. For a while the API server
     shows the pods of the old machine as ready."""
@@ -139,10 +143,17 @@ class ClusterTest(unittest.TestCase):
             story = kubectl("get", "nodes,remediations,pods", "-A", "-o", "wide")
             self.fail(f"{error}\n{story}\n{kubectl('get', 'remediations', '-o', 'yaml')[-6000:]}")
 
-    def has_returned(self, node):
-        """By a Remediation of this test: one of an earlier test may be the last for as long as nothing has fired."""
+    def status_of(self, node):
+        """Of the newest Remediation of this test: one of an earlier test may be the last for as long as nothing has fired."""
         own = [one for one in remediations(node) if one["metadata"]["name"] not in self.known]
-        return bool(own) and own[-1].get("status", {}).get("phase") == "Released" and is_in_service(node)
+        return own[-1].get("status", {}) if own else {}
+
+    def step_of(self, node, name):
+        """Its record; empty before it has begun."""
+        return next((step for step in self.status_of(node).get("steps", []) if step["name"] == name), {})
+
+    def has_returned(self, node):
+        return self.status_of(node).get("phase") == "Released" and is_in_service(node)
 
     def wait_until_returned(self, node, seconds=180):
         self.wait(lambda: self.has_returned(node), f"{node} to be back in service", seconds)

@@ -216,8 +216,7 @@ class ADeploymentThatToleratesEverything(ClusterTest):
 
     def setUp(self):
         super().setUp()
-        self.ended = {}  # UIDs of pods that were seen to be asked to end, with the time when each was made
-        self.most_ending = 0
+        self.ended = set()  # UIDs of pods that were asked to end
         agents = workload("agent", replicas=self.REPLICAS, **bound_to(self.NODE), tolerations=[{"operator": "Exists"}],
                           terminationGracePeriodSeconds=10)
         # Each takes ten seconds to end, so that no look misses one.
@@ -227,19 +226,15 @@ class ADeploymentThatToleratesEverything(ClusterTest):
     def look(self):
         """At the pods: those that stay. Counts those that end."""
         found = kubectl.items("pods", "-l", "app=agent")
-        ending = {pod["metadata"]["uid"]: pod["metadata"]["creationTimestamp"] for pod in found
-                  if pod["metadata"].get("deletionTimestamp")}
+        ending = {pod["metadata"]["uid"] for pod in found if pod["metadata"].get("deletionTimestamp")}
         self.ended |= ending
-        self.most_ending = max(self.most_ending, len(ending))
         return [pod for pod in found if pod["metadata"]["uid"] not in ending]
 
     def drain(self):
-        """Its record; {} before it has begun."""
         self.look()
-        steps = (remediations(self.NODE) or [{}])[-1].get("status", {}).get("steps", [])
-        return next((step for step in steps if step["name"] == "drain"), {})
+        return self.step_of(self.NODE, "drain")
 
-    def test_is_evicted_once_and_left_when_it_comes_back(self):
+    def test_is_left_and_named_when_it_comes_back(self):
         before = {pod["metadata"]["uid"] for pod in self.look()}
         self.take(self.NODE).break_gpu(3, REBOOT_XID)
         self.wait(lambda: self.drain().get("result") in ("done", "failed"), "the drain to end", 150)
@@ -254,7 +249,5 @@ class ADeploymentThatToleratesEverything(ClusterTest):
         # The machine restarts under them, and the node goes back.
         self.wait(lambda: self.look() and self.has_returned(self.NODE), f"{self.NODE} to be back in service", 240)
         self.assertEqual(1, self.drain()["attempts"])
-        say(f"drained since {drain['intentAt']}, ended: {self.ended}, most at once: {self.most_ending}")
-        self.assertEqual(before, set(self.ended), "each pod of before is evicted once, and no other")
-        self.assertLessEqual(self.most_ending, self.REPLICAS)
         self.assertEqual({pod["metadata"]["uid"] for pod in came}, {pod["metadata"]["uid"] for pod in self.look()})
+        self.assertEqual(before, self.ended, "each pod of before is evicted once, and no other")

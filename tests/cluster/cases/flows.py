@@ -2,12 +2,11 @@
 import datetime
 import time
 
+from cases.base import (REBOOT_XID, RESET_XID, ClusterTest, boot_of, cluster, deploy, explain, is_out_of_service,
+                        kill_leader, kubectl, nodes_of, on, phase, remediations, say, workload)
+from cluster import is_ready
 from images import BINARIES
 from machines import run
-
-from cluster import is_ready
-from cases.base import (REBOOT_XID, RESET_XID, ClusterTest, cluster, deploy, explain, is_out_of_service, kill_leader,
-                        kubectl, nodes_of, on, phase, remediations, say, workload)
 
 
 class FromKernelLineToService(ClusterTest):
@@ -31,7 +30,7 @@ class FromKernelLineToService(ClusterTest):
     def test_a_reboot_survives_the_death_of_the_leader_in_each_phase_that_is_seen(self):
         deploy(workload("train", gpus=8, **on("gpu-1")), workload("web", replicas=2, **on("gpu-1")))
         self.assertIn("gpu-1", nodes_of("app=web"))
-        boot = kubectl.get("node", "gpu-1")["status"]["nodeInfo"]["bootID"]
+        boot = boot_of("gpu-1")
         self.take("gpu-1").break_gpu(3, REBOOT_XID)
         killed = set()
 
@@ -47,7 +46,7 @@ class FromKernelLineToService(ClusterTest):
         self.wait(is_over, "the Remediation to close", 300)
         self.wait_until_returned("gpu-1")
         self.assertLessEqual({"Rebooting", "Verifying"}, killed)
-        self.assertNotEqual(boot, kubectl.get("node", "gpu-1")["status"]["nodeInfo"]["bootID"])
+        self.assertNotEqual(boot, boot_of("gpu-1"))
         self.assertEqual(1, cluster.control.machine.log("datacenter").count("POST /reset/gpu-1"))
         # Drained before, and nothing brings them back.
         self.assertNotIn("gpu-1", nodes_of("app=train") + nodes_of("app=web"))
@@ -55,10 +54,6 @@ class FromKernelLineToService(ClusterTest):
 
 def gpuwardctl(*words):
     return run(BINARIES / "gpuwardctl", *words, env=kubectl.environment)
-
-
-def boot_of(node):
-    return kubectl.get("node", node)["status"]["nodeInfo"]["bootID"]
 
 
 class AStopDuringTheSoak(ClusterTest):
@@ -70,13 +65,11 @@ class AStopDuringTheSoak(ClusterTest):
         cluster.control.machine.signal("prometheus", "CONT")
         super().tearDown()
 
-    def step(self, name):
-        """Its record; {} before it has begun."""
-        steps = (remediations(self.NODE) or [{}])[-1].get("status", {}).get("steps", [])
-        return next((step for step in steps if step["name"] == name), {})
+    def verify(self):
+        return self.step_of(self.NODE, "verify")
 
     def verified_boot(self):
-        return self.step("verify").get("facts", {}).get("verifiedBootID")
+        return self.verify().get("facts", {}).get("verifiedBootID")
 
     def wait_out_of_service(self, condition, what, seconds=120):
         """Until that is so; the node may not be in service before."""
@@ -91,26 +84,26 @@ class AStopDuringTheSoak(ClusterTest):
         node.break_gpu(3, REBOOT_XID)
         self.wait(self.verified_boot, "the soak to begin", 300)
         gpuwardctl("stop", "during the soak")
-        verified = self.verified_boot()
+        before = self.verified_boot()
         self.assertIn("during the soak", gpuwardctl("status"))
-        # It ends by the next look if that is one for which the time before the stop is enough. Else its clock stands.
+        # A look that comes soon after the stop stops the clock of the soak. Else the next one ends it.
         stopped = datetime.datetime.now()
-        self.wait_out_of_service(lambda: self.step("verify")["result"] == "done" or
+        self.wait_out_of_service(lambda: self.verify()["result"] == "done" or
                                  datetime.datetime.now() > stopped + 3 * self.SOAK, "the soak to be over")
-        ended = self.step("verify")["result"] == "done"
+        ended = self.verify()["result"] == "done"
         if ended:
             self.wait_out_of_service(lambda: "guard.stop" in explain(self.NODE), "the return to be stopped")
-        say(explain(self.NODE))
+        say(f"the verification of before {'has ended' if ended else 'stands still'}\n{explain(self.NODE)}")
 
         # Nothing is known of the new boot for as long as Prometheus stands still.
         cluster.control.machine.signal("prometheus", "STOP")
         node.machine.reboot()
-        self.wait_out_of_service(lambda: boot_of(self.NODE) != verified and is_ready(kubectl.get("node", self.NODE)),
+        self.wait_out_of_service(lambda: boot_of(self.NODE) != before and is_ready(kubectl.get("node", self.NODE)),
                                  f"{self.NODE} to be Ready in another boot")
         gpuwardctl("start")
-        self.wait_out_of_service(lambda: "not healthy yet" in self.step("verify")["message"], "a report to be asked for")
-        say(explain(self.NODE))
+        self.wait_out_of_service(lambda: "not healthy yet" in self.verify()["message"], "a report to be asked for")
         self.assertEqual("Verifying", phase(self.NODE))
+        say(explain(self.NODE))
 
         resumed = datetime.datetime.now(datetime.UTC)
         cluster.control.machine.signal("prometheus", "CONT")
@@ -118,13 +111,13 @@ class AStopDuringTheSoak(ClusterTest):
         self.wait_until_returned(self.NODE)
         text = explain(self.NODE)
         say(text)
-        verify = self.step("verify")
-        healthy, done, returned = (datetime.datetime.fromisoformat(at) for at in (
-            verify["facts"]["healthySince"], verify["finishedAt"], self.step("return-to-service")["intentAt"]))
+        self.assertEqual(1 + ended, text.count("verify done"))
+        verify, back = self.verify(), self.step_of(self.NODE, "return-to-service")
         self.assertEqual((boot_of(self.NODE), 1 + ended), (verify["facts"]["verifiedBootID"], verify["attempts"]))
-        self.assertNotEqual(verified, boot_of(self.NODE))
+        healthy, done, returned = (datetime.datetime.fromisoformat(at) for at in (
+            verify["facts"]["healthySince"], verify["finishedAt"], back["intentAt"]))
         self.assertLess(resumed, healthy)
         self.assertLessEqual(healthy + self.SOAK, done)
         self.assertLess(done, returned)
-        self.assertEqual(1 + ended, text.count("verify done"), text)
+        # The other boot was nothing that gpuward asked for.
         self.assertEqual(resets + 1, cluster.control.machine.log("datacenter").count(f"POST /reset/{self.NODE}"))

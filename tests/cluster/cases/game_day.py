@@ -1,17 +1,13 @@
 """A drill (docs/game-day.md): a fault that is injected into a real exporter goes the whole way on a node that is labelled
 for it, and changes nothing on any other."""
-from cases.base import (EXPORTERS, REBOOT_XID, ClusterTest, cluster, deploy, explain, exporter_of, is_in_service, kubectl,
-                        metrics_of, nodes_of, on, phase, remediations, say, workload)
+from cases.base import (EXPORTERS, REBOOT_XID, ClusterTest, boot_of, cluster, deploy, explain, exporter_of, is_in_service,
+                        kubectl, metrics_of, nodes_of, on, phase, remediations, say, workload)
 
 TIMES = ("recorded", "tainted", "cordoned", "drained", "reset or restarted", "back in service")
 
 
 def inject(node, *arguments):
     return kubectl("-n", EXPORTERS, "exec", exporter_of(node), "--", "gpuward-exporter", "inject", *arguments)
-
-
-def boot_of(node):
-    return kubectl.get("node", node)["status"]["nodeInfo"]["bootID"]
 
 
 class GameDay(ClusterTest):

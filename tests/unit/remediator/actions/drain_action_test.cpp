@@ -13,7 +13,9 @@ class DrainActionTest : public DrainCluster {
   DrainActionTest() {
     kube_.create("/api/v1/nodes", fakes::ready_node("gpu-01"));
     node_ = *api_.get_node("gpu-01");
-    remediation_.status.steps = {intended_step(Step::kDrain, Severity::kReboot, clock_.wall(), {})};
+    // Pods of this second were there before it.
+    remediation_.status.steps = {intended_step(Step::kDrain, Severity::kReboot,
+                                               clock_.wall() + std::chrono::seconds(1), {})};
   }
   StepRequest request() {
     return {.remediation = remediation_,

@@ -316,6 +316,15 @@ TEST(DrainPlan, LeavesNewcomersThatTolerateTheTaints) {
   EXPECT_EQ(act_on(before, {}, under_way()), DrainAct::kEvict);
 }
 
+// creationTimestamp has whole seconds.
+TEST(DrainPlan, TakesAPodThatWasMadeInTheSecondInWhichItBeganForANewcomer) {
+  kube::Pod pod = tolerating(replica("agent"));
+  pod.meta.created = began();
+  DrainScene scene = under_way();
+  scene.began = began() + std::chrono::milliseconds(700);
+  EXPECT_EQ(act_on(pod, {}, scene), DrainAct::kSkip);
+}
+
 TEST(DrainPlan, LeavesNoNewcomerThatUsesAGpuOrAsksToBeSpared) {
   kube::Pod gpu = newcomer(tolerating(replica("train")));
   gpu.resources = {"nvidia.com/gpu"};

@@ -57,7 +57,6 @@ class KubectlDrain : public DrainCluster {
   KubectlDrain() {
     order_.node = "gpu-01";
     order_.node_uid = add_node("gpu-01");
-    order_.started_at = clock_.wall();
     order_.permit = permit_;
     order_.settings.evicts_unmanaged = true;  // --force
     for (const char* web : {"p01-web", "p02-web"}) add_pod(web);
@@ -89,6 +88,8 @@ class KubectlDrain : public DrainCluster {
     const std::string ending = add_pod("p20-terminating");
     EXPECT_TRUE(api_.delete_pod({"default", "p20-terminating", ending, 15}));
     add_pod("p21-orphan", "gpu-01", owned_by("apps/v1", "DaemonSet"));  // there is no DaemonSet
+    clock_.advance(std::chrono::seconds(1));
+    order_.started_at = clock_.wall();
     kube_.clear_requests();
   }
 
