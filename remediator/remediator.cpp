@@ -166,7 +166,7 @@ Remediator::Remediator(Flags flags, WatchedPolicy policy, std::unique_ptr<AuditT
                .triage = triage_,
                .notifier = notifier_,
                .evictor = evictor_,
-               .on_new = [this] { controller_->look_at_all(); },
+               .on_new = [this] { controller_->take_policy(); },
                .clock = clock,
                .log = log}),
       site_(view_, policy_, *apis_.probe, flags_.state_namespace, clock),

@@ -13,10 +13,10 @@
 
 namespace gpuward::remediator {
 
-// Counts one new Remediation: of a severity that steps are taken for, with its creation time from
-// the API server. To be said once it is created and, after a restart, of all that are open: what
-// is known or older than the window changes nothing. `nodes` are those of the census. Opens the
-// breaker where more nodes than limits.breaker allows have got one within the window.
+// Counts one new Remediation, of severity reset or worse. The caller says so once it is created
+// and, after a restart, of all that are open: what is known or older than the window changes
+// nothing. `nodes` are those of the census. Opens the breaker where more nodes than limits.breaker
+// allows have got one within the window.
 [[nodiscard]] Ledger with_new_remediation(Ledger ledger, const Arrival& arrival,
                                           const BudgetLimits& limits, std::size_t nodes,
                                           WallTime now);

@@ -141,14 +141,17 @@ std::optional<SlotRequest> slot_request(const Remediation& remediation, const ku
                      .is_tainted = our_taint_on(node).has_value()};
 }
 
+// The API server's clock may differ from this one: a Remediation that it made a moment ago has come
+// now.
 Ledger with_arrival(Ledger ledger, const Remediation& remediation, const BudgetLimits& limits,
                     std::size_t nodes, WallTime now) {
   if (!is_arrival(remediation)) return ledger;
-  return with_new_remediation(std::move(ledger),
-                              {.remediation = remediation.name,
-                               .node_uid = remediation.node_uid,
-                               .at = remediation.created.value_or(now)},
-                              limits, nodes, now);
+  const WallTime made = remediation.created.value_or(now);
+  const WallTime at = now - made <= kMostClockDifference ? now : made;
+  return with_new_remediation(
+      std::move(ledger),
+      {.remediation = remediation.name, .node_uid = remediation.node_uid, .at = at}, limits, nodes,
+      now);
 }
 
 Ledger with_claim(Ledger ledger, const Fleet& fleet, SlotClaim& claim) {

@@ -107,7 +107,7 @@ void keep_treatment(const StepRecord& before, Facts& facts) {
 // It is over, with the result that is in it.
 void finish(RemediationStatus& status, StepRecord& record, WallTime now) {
   record.finished_at = time_in(status, now);
-  if (record.result == StepResult::kFailed) note_failure(record);
+  if (record.result == StepResult::kFailed) note_failure(status, record);
   // A drain that resumed ends before the step that was approved meanwhile.
   const bool is_for_later =
       record.step == Step::kDrain && status.approval && status.approval->step != Step::kDrain;

@@ -50,6 +50,11 @@ void Controller::request_stop() {
   for (std::jthread& thread : threads_) thread.request_stop();
 }
 
+void Controller::take_policy() {
+  parts_.view.set_places(place_keys(parts_.policy.get()->budgets));
+  look_at_all();
+}
+
 void Controller::look_at_all() {
   retries_.allow_all();
   for (const std::string& node : nodes_with_open(parts_.view)) (void)parts_.queue.add(node);

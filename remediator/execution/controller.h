@@ -112,11 +112,13 @@ class Controller {
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
 
-  // Any thread. Looks at every node with an open Remediation: the policy has changed.
-  void look_at_all();
+  // Any thread. Another policy is in force: reads again where the nodes stand, and looks at every
+  // node with an open Remediation.
+  void take_policy();
   void request_stop();
 
  private:
+  void look_at_all();
   void work(const std::stop_token& stop);
   void reconcile(const std::string& node);
   void resync(const std::stop_token& stop);

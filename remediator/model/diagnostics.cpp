@@ -13,19 +13,31 @@ namespace {
 struct Failure {
   std::optional<WallTime> at;
   std::string_view boot_id;
+  std::string_view treatments;  // kTreatmentsFact; empty in records of earlier releases
 };
+
+std::string treatments_of(const RemediationStatus& status) {
+  const auto begun = [&](Step step) {
+    const StepRecord* const record = status.find(step);
+    return std::to_string(record == nullptr ? 0 : record->attempts);
+  };
+  return begun(Step::kGpuReset) + " " + begun(Step::kReboot);
+}
 
 std::optional<Failure> failure_of(const StepRecord& record) {
   if (!is_diagnostic(record.step)) return std::nullopt;
+  const std::string_view treatments = value_at(record.facts, kTreatmentsFact);
   if (record.facts.contains(kFailedAtFact))
     return Failure{.at = parse_rfc3339(value_at(record.facts, kFailedAtFact)),
-                   .boot_id = value_at(record.facts, kFailedBootFact)};
+                   .boot_id = value_at(record.facts, kFailedBootFact),
+                   .treatments = treatments};
   // One that was withdrawn has shown nothing.
   if (record.result != StepResult::kFailed || record.severity == Severity::kNone)
     return std::nullopt;
   const std::string& own = value_at(record.facts, kFailedBootFact);
   return Failure{.at = record.finished_at,
-                 .boot_id = own.empty() ? value_at(record.facts, kJobBootFact) : own};
+                 .boot_id = own.empty() ? value_at(record.facts, kJobBootFact) : own,
+                 .treatments = treatments};
 }
 
 // A Job that was never started says nothing of the machine: no image, no permission.
@@ -41,6 +53,7 @@ bool was_treated_since(const RemediationStatus& status, const Failure& failure,
                        std::string_view boot_id) {
   const bool are_known = !failure.boot_id.empty() && !boot_id.empty();
   if (are_known && failure.boot_id != boot_id) return true;
+  if (failure.treatments == treatments_of(status)) return false;
   return failure.at && (was_done_since(status, Step::kGpuReset, *failure.at) ||
                         was_done_since(status, Step::kReboot, *failure.at));
 }
@@ -96,10 +109,13 @@ void keep_failure(const RemediationStatus& status, const StepRecord& before, Fac
     return;
   facts[kFailedAtFact] = failure->at ? to_rfc3339_ms(*failure->at) : "";
   facts[kFailedBootFact] = std::string(failure->boot_id);
+  if (!failure->treatments.empty()) facts[kTreatmentsFact] = std::string(failure->treatments);
 }
 
-void note_failure(StepRecord& failed) {
-  if (is_diagnostic(failed.step) && has_run(failed)) failed.facts.erase(kFailedAtFact);
+void note_failure(const RemediationStatus& status, StepRecord& failed) {
+  if (!is_diagnostic(failed.step)) return;
+  if (has_run(failed)) failed.facts.erase(kFailedAtFact);
+  if (!failed.facts.contains(kFailedAtFact)) failed.facts[kTreatmentsFact] = treatments_of(status);
 }
 
 }  // namespace gpuward::remediator

@@ -17,6 +17,9 @@ inline const std::string kFailedBootFact = "failedBootID";
 // Of one that was begun again and has not run to a failure since: when it failed before.
 // kFailedBootFact is the boot of then.
 inline const std::string kFailedAtFact = "failedAt";
+// How often a reset and a reboot had been begun when it failed: "1 0". Clocks may go back in
+// between.
+inline const std::string kTreatmentsFact = "treatments";
 
 // Whether that step was begun at that time or later, and done. One that was withdrawn since counts
 // for no severity, and its time is not that of what it did.
@@ -44,6 +47,6 @@ void keep_failure(const RemediationStatus& status, const StepRecord& before, Fac
 
 // A run that has failed takes the place of an earlier failure; one that could not be started leaves
 // it.
-void note_failure(StepRecord& failed);
+void note_failure(const RemediationStatus& status, StepRecord& failed);
 
 }  // namespace gpuward::remediator

@@ -19,6 +19,11 @@ std::string pool_of(const kube::Labels& labels, const PlaceKeys& keys) {
   return {};
 }
 
+// NVIDIA's driver names so the NVLink domain of a GPU that is in none.
+constexpr std::string_view kNoClique = "00000000-0000-0000-0000-000000000000.";
+
+bool is_domain(const std::string& value) { return !value.empty() && !value.starts_with(kNoClique); }
+
 }  // namespace
 
 bool has_label(const kube::Labels& labels, std::string_view selector) {
@@ -38,9 +43,8 @@ Place place_of(const kube::Labels& labels, const PlaceKeys& keys) {
   place.pool = pool_of(labels, keys);
   place.zone = value_at(labels, keys.zone);
   for (const std::string& key : keys.domains) {
-    if (std::string value = value_at(labels, key); !value.empty()) {
+    if (std::string value = value_at(labels, key); is_domain(value))
       place.domains.emplace(key, std::move(value));
-    }
   }
   return place;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/runtime/text.h"
+#include "remediator/model/place.h"
 #include "remediator/policy/policy_sections.h"
 
 namespace gpuward::remediator {
@@ -29,15 +30,6 @@ ConditionRule read_condition_rule(const YamlMap& map) {
 
 }  // namespace
 
-bool is_for(const ConditionRule& rule, const kube::Labels& labels) {
-  return std::ranges::all_of(rule.labels, [&](const std::string& selector) {
-    const auto equals = selector.find('=');
-    const auto found = labels.find(selector.substr(0, equals));
-    if (found == labels.end()) return false;
-    return equals == std::string::npos || found->second == selector.substr(equals + 1);
-  });
-}
-
 std::string fingerprint_of(const ConditionRule& rule) {
   return std::string(kConditionOrigin) + short_hash(rule.type + "=" + rule.status);
 }
@@ -46,7 +38,7 @@ std::vector<ConditionSeen> seen_conditions(std::span<const ConditionRule> rules,
                                            const kube::Node& node) {
   std::vector<ConditionSeen> seen;
   for (const ConditionRule& rule : rules) {
-    if (!is_for(rule, node.meta.labels)) continue;
+    if (!has_all_labels(node.meta.labels, rule.labels)) continue;
     const auto condition =
         std::ranges::find(node.conditions, rule.type, &kube::NodeCondition::type);
     if (condition == node.conditions.end() || !condition->transition) continue;

@@ -37,9 +37,6 @@ inline constexpr std::string_view kConditionOrigin = "condition.";
 // The same for all rules of that type and status.
 [[nodiscard]] std::string fingerprint_of(const ConditionRule& rule);
 
-// Whether the rule is for a node with these labels.
-[[nodiscard]] bool is_for(const ConditionRule& rule, const kube::Labels& labels);
-
 // Of several rules of one type and status the first that is for the node counts. Conditions that do
 // not say since when they are so are left out.
 [[nodiscard]] std::vector<ConditionSeen> seen_conditions(std::span<const ConditionRule> rules,

@@ -151,6 +151,15 @@ void ClusterView::put_node(kube::Node node, std::optional<FleetNode> census) {
   if (is_new) may_have_returned_ = true;
 }
 
+void ClusterView::set_places(const PlaceKeys& keys) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, node] : state_.nodes) {
+    const auto counted = state_.fleet.nodes.find(node->meta.uid);
+    if (counted != state_.fleet.nodes.end())
+      counted->second.place = place_of(node->meta.labels, keys);
+  }
+}
+
 void ClusterView::remove_node(const std::string& name) {
   const std::lock_guard lock(mutex_);
   state_.own_changes.erase(name);
@@ -256,7 +265,7 @@ bool ClusterView::is_ruled(const std::string& node, const std::string& fingerpri
   const auto known = state_.nodes.find(node);
   return std::ranges::any_of(rules, [&](const ConditionRule& rule) {
     return fingerprint_of(rule) == fingerprint &&
-           (known == state_.nodes.end() || is_for(rule, known->second->meta.labels));
+           (known == state_.nodes.end() || has_all_labels(known->second->meta.labels, rule.labels));
   });
 }
 

@@ -80,6 +80,8 @@ class ClusterView final : public KnownEvidence,
  public:
   // `census`: of a node that budgets count, because it has GPUs.
   void put_node(kube::Node node, std::optional<FleetNode> census);
+  // Another policy names other labels as places: reads where each node of the census stands again.
+  void set_places(const PlaceKeys& keys);
   void remove_node(const std::string& name);
   // This process has just made that version of the node.
   void note_own_change(kube::Node node);

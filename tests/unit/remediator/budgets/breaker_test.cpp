@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "remediator/budgets/slot_claim.h"
 #include "tests/unit/remediator/budgets/fleets.h"
 
 namespace gpuward::remediator {
@@ -60,6 +61,22 @@ TEST(Breaker, DoesNotTakeOldRemediationsForNewOnes) {
   EXPECT_EQ(ledger, Ledger());
   const Ledger five = with_arrivals({}, 0, 5);
   EXPECT_EQ(with_new_remediation(five, {"old", "old", kToday - minutes(11)}, {}, 10, kToday), five);
+}
+
+// The API server's clock is behind by more than the window.
+TEST(Breaker, CountsByTheClockThatTheWindowIsMeasuredWith) {
+  BudgetLimits limits;
+  limits.breaker.window = minutes(1);
+  Ledger ledger;
+  for (int n = 0; n < 6; ++n) {
+    Remediation one;
+    one.name = remediation_of(n);
+    one.node_uid = uid_of(n);
+    one.severity = Severity::kReset;
+    one.created = kToday - std::chrono::seconds(65);
+    ledger = with_arrival(std::move(ledger), one, limits, 10, kToday);
+  }
+  EXPECT_TRUE(ledger.breaker.open);
 }
 
 TEST(Breaker, StaysOpenUntilAHumanClosesIt) {

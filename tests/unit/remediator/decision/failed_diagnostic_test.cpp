@@ -116,6 +116,21 @@ TEST_F(FailedDiagnostic, IsNotOutweighedByAResetThatCameBeforeIt) {
   expect_held("quarantine-job failed: so it ended, and neither a restart nor a reset");
 }
 
+TEST_F(FailedDiagnostic, IsNotOutweighedByAnEarlierResetAfterTheClockHasGoneBack) {
+  plan(Severity::kReset, {Step::kGpuReset, Step::kQuarantineJob});
+  end(Step::kQuarantineJob, StepResult::kRunning);
+  reports_.answer = report_of(Severity::kReset);
+  ASSERT_TRUE(take({signal(Severity::kReset)}));
+  go_on(5);
+  ASSERT_EQ(remediation().status.phase, Phase::kTesting) << remediation().status.message;
+  clock_.jump_wall(-std::chrono::hours(3));
+  end(Step::kQuarantineJob, StepResult::kFailed);
+  go_on(3);
+  ASSERT_EQ(remediation().status.phase, Phase::kHeld) << remediation().status.message;
+
+  EXPECT_NE(untreated_diagnostic(remediation(), "boot-gpu-01"), nullptr);
+}
+
 TEST_F(FailedDiagnostic, IsOverAfterAReset) {
   fail_after();
   return_after({Step::kGpuReset});

@@ -48,6 +48,25 @@ TEST_F(ViewTest, IsEnoughForTheMarks) {
   expect_quarantined();
 }
 
+// A policy that is read again may limit another label.
+TEST_F(ViewTest, ReadsThePlacesOfAllNodesAgainForAnotherPolicy) {
+  kube_.patch(kSeenNode, Json{{"metadata", {{"labels", {{"rack", "r7"}}}}}});
+  catch_up(*replica_);
+  const auto racks = [&] {
+    std::map<std::string, std::string> found;
+    with_fleet(replica_->view,
+               [&](const Fleet& fleet) { found = fleet.nodes.begin()->second.place.domains; });
+    return found;
+  };
+  ASSERT_THAT(racks(), IsEmpty());
+  PlaceKeys keys;
+  keys.domains = {"rack"};
+
+  replica_->view.set_places(keys);
+
+  EXPECT_EQ(racks().at("rack"), "r7");
+}
+
 TEST_F(ViewTest, MarksNoNodeThatIsNotAsItWasSeen) {
   kube_.patch(kSeenNode, Json{{"metadata", {{"labels", {{"gpuward.dev/managed", "false"}}}}}});
 

@@ -44,6 +44,16 @@ TEST(Place, KnowsZoneAndTheLimitedLabelsOnly) {
   EXPECT_THAT(place_of(labels_of_a_node(), PlaceKeys()).domains, IsEmpty());
 }
 
+// Nodes whose GPUs are in no NVLink domain have nothing in common.
+TEST(Place, IsInNoCliqueIfTheDriverSaysThatThereIsNone) {
+  const PlaceKeys keys = place_keys(BudgetLimits());
+  const std::string none = "00000000-0000-0000-0000-000000000000.0";
+  EXPECT_THAT(place_of({{"nvidia.com/gpu.clique", none}}, keys).domains, IsEmpty());
+  EXPECT_THAT(
+      place_of({{"nvidia.com/gpu.clique", "7b968a6d-c8aa-45e1-9e07-e1e51be99c31.0"}}, keys).domains,
+      ElementsAre(Pair("nvidia.com/gpu.clique", "7b968a6d-c8aa-45e1-9e07-e1e51be99c31.0")));
+}
+
 TEST(Place, IsAPoolOfThePolicyIfThatHasBudgetsOfItsOwn) {
   BudgetLimits limits;
   limits.own_pools = {{{"plain", {"kind=plain"}}, std::nullopt},
