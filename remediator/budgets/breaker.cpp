@@ -20,19 +20,21 @@ int allowed_arrivals(const BudgetLimits& limits, std::size_t nodes) {
   return std::min(std::max(share.nodes, at_most(share, nodes)), static_cast<int>(kMaxArrivals) - 1);
 }
 
+// The ledger keeps each for as long as a caller may take it for a new one.
 void forget_arrivals(Ledger& ledger, const BudgetLimits& limits, WallTime now) {
+  const auto longest = limits.breaker.window + kMostClockDifference;
   std::erase_if(ledger.arrivals,
-                [&](const Arrival& arrival) { return now - arrival.at > limits.breaker.window; });
+                [&](const Arrival& arrival) { return now - arrival.at > longest; });
   if (ledger.arrivals.size() <= kMaxArrivals) return;
   std::ranges::sort(ledger.arrivals, {}, &Arrival::at);
   const auto surplus = static_cast<std::ptrdiff_t>(ledger.arrivals.size() - kMaxArrivals);
   ledger.arrivals.erase(ledger.arrivals.begin(), ledger.arrivals.begin() + surplus);
 }
 
-int unseen_nodes(const Ledger& ledger) {
+int unseen_nodes(const Ledger& ledger, const BudgetLimits& limits, WallTime now) {
   std::set<std::string_view> nodes;
   for (const Arrival& arrival : ledger.arrivals) {
-    if (!arrival.seen) nodes.insert(arrival.node_uid);
+    if (!arrival.seen && now - arrival.at <= limits.breaker.window) nodes.insert(arrival.node_uid);
   }
   return static_cast<int>(nodes.size());
 }
@@ -50,7 +52,7 @@ Ledger with_new_remediation(Ledger ledger, const Arrival& arrival, const BudgetL
   const bool is_off = allowed == std::numeric_limits<int>::max();
   if (is_known || is_off || now - arrival.at > limits.breaker.window) return ledger;
   ledger.arrivals.push_back(arrival);
-  const int come = std::ssize(ledger.arrivals) > allowed ? unseen_nodes(ledger) : 0;
+  const int come = std::ssize(ledger.arrivals) > allowed ? unseen_nodes(ledger, limits, now) : 0;
   forget_arrivals(ledger, limits, now);
   if (come <= allowed) return ledger;
   return open_breaker(std::move(ledger),

@@ -98,9 +98,14 @@ Judgement judge(const Question& ask) {
   return {};
 }
 
-// The API server gives whole seconds: one that was made in the second in which the drain began came
-// after it, as does the pod that a controller makes as soon as the first has been evicted.
 bool is_newcomer(const Question& ask) {
+  const auto& created = ask.pod.meta.created;
+  return ask.scene.began && created && *created > *ask.scene.began;
+}
+
+// The API server gives whole seconds: a controller makes the next pod in the second in which the
+// first was evicted.
+bool may_be_newcomer(const Question& ask) {
   const auto& created = ask.pod.meta.created;
   return ask.scene.began && created &&
          *created >= std::chrono::floor<std::chrono::seconds>(*ask.scene.began);
@@ -116,7 +121,8 @@ bool may_stay(const Question& ask) {
 }
 
 bool has_come_too_often(const Question& ask) {
-  if (ask.scene.again == nullptr) return false;
+  const bool is_counted = ask.scene.asked != nullptr && ask.scene.asked->contains(ask.pod.meta.uid);
+  if (ask.scene.again == nullptr || is_counted) return false;
   const auto known = ask.scene.again->find(owner_of(ask.pod));
   if (known != ask.scene.again->end()) return known->second >= kMostEvictedAgain;
   return ask.scene.again->size() >= kMostOwnersCounted;
@@ -147,7 +153,8 @@ Judgement judge_newcomer(const Question& ask, Judgement judgement) {
 PlannedPod plan_pod(const Question& ask) {
   const kube::ObjectMeta& meta = ask.pod.meta;
   Judgement judgement = judge(ask);
-  const bool came_since = is_newcomer(ask);
+  const bool came_since = is_newcomer(ask) || (may_be_newcomer(ask) && may_stay(ask) &&
+                                               judgement.act != DrainAct::kRefuse);
   if (came_since) judgement = judge_newcomer(ask, std::move(judgement));
   PlannedPod planned{.ns = meta.ns, .name = meta.name, .uid = meta.uid};
   planned.act = judgement.act;

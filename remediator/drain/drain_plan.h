@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,10 +38,12 @@ struct DrainScene {
   std::chrono::milliseconds elapsed{0};  // since the start of the drain
   bool node_is_unreachable = false;
   std::string own_pod;  // "namespace/name" of the remediator that drains
-  // A pod that was made in this second or later came after the drain began; nullopt: none did.
+  // A pod that was made later than this came after the drain began, as does one that was made in
+  // the same second and may stay. nullopt: none did.
   std::optional<kube::WallTime> began = {};
-  std::vector<kube::Taint> taints = {};  // of the node, with the cordon's
-  const EvictedAgain* again = nullptr;   // null: none
+  std::vector<kube::Taint> taints = {};          // of the node, with the cordon's
+  const EvictedAgain* again = nullptr;           // null: none
+  const std::set<std::string>* asked = nullptr;  // UIDs of pods of which removals were sent
 };
 
 // Why a pod stays that came after the drain began.

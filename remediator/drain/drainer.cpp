@@ -151,6 +151,9 @@ DrainProgress Drainer::progress_of(const DrainRequest& request, const std::vecto
     memory.again[owner] = std::max(memory.again[owner], count);
   DrainScene scene = scene_of(request, clock_.wall());
   scene.again = &memory.again;
+  std::set<std::string> asked;
+  for (const auto& [uid, known] : memory.tries) asked.insert(uid);
+  scene.asked = &asked;
   const DrainPlan plan = plan_drain(pods, request.settings, scene);
   withdraw_unwanted(request, plan, memory);
   DrainRound round = make_round(plan, memory.tries, request.settings, scene);
@@ -218,7 +221,8 @@ Result<std::optional<DrainUndone>> Drainer::undone(
                 [](const kube::Pod& pod) { return pod.meta.labels.contains("gpuward.dev/step"); });
   std::set<std::string_view> accepted;
   for (const kube::Pod& pod : listing->pods) {
-    if (accepted_until && pod.meta.created && *pod.meta.created <= *accepted_until)
+    if (accepted_until && pod.meta.created &&
+        *pod.meta.created < std::chrono::floor<seconds>(*accepted_until))
       accepted.insert(pod.meta.uid);
   }
   const DrainPlan plan =

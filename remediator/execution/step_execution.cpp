@@ -14,6 +14,7 @@
 #include "remediator/model/silent_alerts.h"
 #include "remediator/model/step_call.h"
 #include "remediator/model/text_map.h"
+#include "remediator/records/view_queries.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -91,6 +92,15 @@ Result<std::optional<StepUndone>> undone_drain(const ReconcilerParts& parts, con
                                 .now = parts.clock.wall()});
   if (!undone) return with_context("before " + std::string(to_string(step)), undone.error());
   return undone;
+}
+
+// Nothing says which of two Nodes with one spec.providerID is the machine. nullopt: there is one.
+std::optional<std::string> ambiguous_machine(const ReconcilerParts& parts, const Case& now) {
+  if (!is_of_the_machine(now.decision.step->step)) return std::nullopt;
+  const auto other = other_with_provider_id(parts.view, now.target);
+  if (!other) return std::nullopt;
+  return "node " + *other + " has the same spec.providerID, " + now.target.provider_id +
+         ": correct it, or delete the Node that is not this machine";
 }
 
 // Why the drain does not resume, with the pods; nullopt: it may. It is under the conditions of its
@@ -296,6 +306,7 @@ Status StepExecution::begin(FreshCase& decided) {
   }
   if (!obstacle) return records_.wait_for(now, obstacle.error().message);
   if (*obstacle) return records_.wait_for(now, **obstacle);
+  if (const auto why = ambiguous_machine(parts_, now)) return records_.wait_for(now, *why);
   const auto undone = undone_drain(parts_, now);
   if (!undone && undone.error().kind == ErrorKind::kConflict)
     return std::unexpected(undone.error());

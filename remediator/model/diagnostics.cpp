@@ -1,6 +1,7 @@
 #include "remediator/model/diagnostics.h"
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 
 #include "core/runtime/clock.h"
@@ -40,6 +41,15 @@ std::optional<Failure> failure_of(const StepRecord& record) {
                  .treatments = treatments};
 }
 
+// `begun`: how often it had been begun.
+bool was_done_after(const RemediationStatus& status, Step step, std::string_view begun) {
+  const StepRecord* const record = status.find(step);
+  int before = 0;
+  std::from_chars(begun.data(), begun.data() + begun.size(), before);
+  return record != nullptr && record->result == StepResult::kDone &&
+         record->severity != Severity::kNone && record->attempts > before;
+}
+
 // A Job that was never started says nothing of the machine: no image, no permission.
 bool has_run(const StepRecord& record) {
   return record.step == Step::kNcclPairs || record.facts.contains(kHasRunFact);
@@ -53,7 +63,11 @@ bool was_treated_since(const RemediationStatus& status, const Failure& failure,
                        std::string_view boot_id) {
   const bool are_known = !failure.boot_id.empty() && !boot_id.empty();
   if (are_known && failure.boot_id != boot_id) return true;
-  if (failure.treatments == treatments_of(status)) return false;
+  if (!failure.treatments.empty()) {
+    const std::size_t space = failure.treatments.find(' ');
+    return was_done_after(status, Step::kGpuReset, failure.treatments.substr(0, space)) ||
+           was_done_after(status, Step::kReboot, failure.treatments.substr(space + 1));
+  }
   return failure.at && (was_done_since(status, Step::kGpuReset, *failure.at) ||
                         was_done_since(status, Step::kReboot, *failure.at));
 }

@@ -75,6 +75,15 @@ KnownVersions versions_known(const ClusterView& view, const std::string& remedia
           .node = machine == state->nodes.end() ? "" : machine->second->meta.resource_version};
 }
 
+std::optional<std::string> other_with_provider_id(const ClusterView& view, const kube::Node& node) {
+  if (node.provider_id.empty()) return std::nullopt;
+  const auto state = view.lock();
+  for (const auto& [name, other] : state->nodes) {
+    if (name != node.meta.name && other->provider_id == node.provider_id) return name;
+  }
+  return std::nullopt;
+}
+
 bool has_untainted_since(const ClusterView& view, WallTime since, const std::string& but_for) {
   const auto state = view.lock();
   return has_since(*state, state->untainted, since, but_for);

@@ -21,6 +21,10 @@ namespace gpuward::remediator {
 // As it was last seen; null where it is not known.
 [[nodiscard]] std::shared_ptr<const kube::Node> last_node(const ClusterView& view,
                                                           const std::string& name);
+// The name of another Node with the same spec.providerID; nullopt: none has it, or the node has
+// none.
+[[nodiscard]] std::optional<std::string> other_with_provider_id(const ClusterView& view,
+                                                                const kube::Node& node);
 // Those made at `since` or later, oldest first.
 [[nodiscard]] std::vector<std::shared_ptr<const kube::Node>> nodes_since(const ClusterView& view,
                                                                          WallTime since);

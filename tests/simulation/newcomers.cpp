@@ -95,6 +95,7 @@ void NewcomerRules::on_removed(const Remediation& owner, const std::string& name
   const PodKind kind = stage_.pods.kind_of(name);
   const std::string what = "pod " + name + " came after the drain of " + owner.name + " began, ";
   require(!may_stay(name, pod), "newcomers", what + "may stay, and was removed");
+  if (pod.came < drain.begun + kCoarse) return;
   require(!pod.is_unmanaged && kind.hold != PodHold::kProtected, "newcomers",
           what + "is protected, and was removed");
   drain.evicted[name].insert(pod.uid);

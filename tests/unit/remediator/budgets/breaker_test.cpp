@@ -63,20 +63,28 @@ TEST(Breaker, DoesNotTakeOldRemediationsForNewOnes) {
   EXPECT_EQ(with_new_remediation(five, {"old", "old", kToday - minutes(11)}, {}, 10, kToday), five);
 }
 
-// The API server's clock is behind by more than the window.
-TEST(Breaker, CountsByTheClockThatTheWindowIsMeasuredWith) {
+Ledger with_six_made(Ledger ledger, WallTime made, WallTime now) {
   BudgetLimits limits;
   limits.breaker.window = minutes(1);
-  Ledger ledger;
   for (int n = 0; n < 6; ++n) {
     Remediation one;
     one.name = remediation_of(n);
     one.node_uid = uid_of(n);
     one.severity = Severity::kReset;
-    one.created = kToday - std::chrono::seconds(65);
-    ledger = with_arrival(std::move(ledger), one, limits, 10, kToday);
+    one.created = made;
+    ledger = with_arrival(std::move(ledger), one, limits, 10, now);
   }
-  EXPECT_TRUE(ledger.breaker.open);
+  return ledger;
+}
+
+// The API server's clock is behind by more than the window.
+TEST(Breaker, CountsByTheClockThatTheWindowIsMeasuredWith) {
+  EXPECT_TRUE(with_six_made({}, kToday - std::chrono::seconds(65), kToday).breaker.open);
+}
+
+TEST(Breaker, DoesNotCountAgainAfterAShortWindowWhatTheHumanHasSeen) {
+  const Ledger closed = close_breaker(with_six_made({}, kToday, kToday), "ada", kToday).value();
+  EXPECT_FALSE(with_six_made(closed, kToday, kToday + std::chrono::seconds(90)).breaker.open);
 }
 
 TEST(Breaker, StaysOpenUntilAHumanClosesIt) {

@@ -129,6 +129,17 @@ TEST_F(FailedDiagnostic, IsNotOutweighedByAnEarlierResetAfterTheClockHasGoneBack
   ASSERT_EQ(remediation().status.phase, Phase::kHeld) << remediation().status.message;
 
   EXPECT_NE(untreated_diagnostic(remediation(), "boot-gpu-01"), nullptr);
+
+  // A reboot that was begun and did nothing makes no treatment of the reset before.
+  Remediation worse = remediation();
+  StepRecord& reboot = worse.status.steps.emplace_back();
+  reboot.step = Step::kReboot;
+  reboot.result = StepResult::kFailed;
+  reboot.severity = Severity::kReboot;
+  reboot.attempts = 1;
+  EXPECT_NE(untreated_diagnostic(worse, "boot-gpu-01"), nullptr);
+  reboot.result = StepResult::kDone;
+  EXPECT_EQ(untreated_diagnostic(worse, "boot-gpu-01"), nullptr);
 }
 
 TEST_F(FailedDiagnostic, IsOverAfterAReset) {

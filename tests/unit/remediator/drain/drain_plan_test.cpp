@@ -323,6 +323,11 @@ TEST(DrainPlan, TakesAPodThatWasMadeInTheSecondInWhichItBeganForANewcomer) {
   DrainScene scene = under_way();
   scene.began = began() + std::chrono::milliseconds(700);
   EXPECT_EQ(act_on(pod, {}, scene), DrainAct::kSkip);
+
+  kube::Pod bare = replica("bare");
+  bare.meta.created = began();
+  bare.owners.clear();
+  EXPECT_EQ(act_on(bare, {}, scene), DrainAct::kRefuse) << "it may have been there before";
 }
 
 TEST(DrainPlan, LeavesNoNewcomerThatUsesAGpuOrAsksToBeSpared) {

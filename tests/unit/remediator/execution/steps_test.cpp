@@ -899,6 +899,22 @@ TEST_F(StepsTest, AreNotBegunWhileItIsUnknownWhatCameSinceTheDrain) {
   EXPECT_THAT(remediation().status.message, HasSubstr("no answer"));
 }
 
+TEST_F(StepsTest, AreNotTakenOnAMachineThatTwoNodesClaim) {
+  Json other = fakes::ready_node("gpu-02");
+  other["spec"]["providerID"] = node().provider_id;
+  kube_.create("/api/v1/nodes", other);
+  quarantine();
+  finish(Step::kDrain);
+
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(steps_[Step::kReboot].begun, 0);
+  EXPECT_THAT(remediation().status.message, HasSubstr("node gpu-02 has the same spec.providerID"));
+
+  kube_.remove("/api/v1/nodes/gpu-02");
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(steps_[Step::kReboot].begun, 1);
+}
+
 // The hour of an approval runs while the drain resumes.
 TEST_F(StepsTest, ForgetNoApprovalWhileTheDrainResumes) {
   auto& plan = policy.steps[Severity::kReboot];
