@@ -20,7 +20,7 @@ int allowed_arrivals(const BudgetLimits& limits, std::size_t nodes) {
   return std::min(std::max(share.nodes, at_most(share, nodes)), static_cast<int>(kMaxArrivals) - 1);
 }
 
-// The ledger keeps each for as long as a caller may take it for a new one.
+// The ledger keeps each for as long as a caller may count it again.
 void forget_arrivals(Ledger& ledger, const BudgetLimits& limits, WallTime now) {
   const auto longest = limits.breaker.window + kMostClockDifference;
   std::erase_if(ledger.arrivals,

@@ -151,8 +151,10 @@ DrainProgress Drainer::progress_of(const DrainRequest& request, const std::vecto
     memory.again[owner] = std::max(memory.again[owner], count);
   DrainScene scene = scene_of(request, clock_.wall());
   scene.again = &memory.again;
-  std::set<std::string> asked;
-  for (const auto& [uid, known] : memory.tries) asked.insert(uid);
+  std::set<std::string> asked;  // only of use with a count
+  if (!memory.again.empty()) {
+    for (const auto& [uid, known] : memory.tries) asked.insert(uid);
+  }
   scene.asked = &asked;
   const DrainPlan plan = plan_drain(pods, request.settings, scene);
   withdraw_unwanted(request, plan, memory);

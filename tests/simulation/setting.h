@@ -59,9 +59,9 @@ struct Setting {
   bool watches_differ = false;     // news of one kind come before older news of the other
   bool wears_out = false;          // most of what breaks is to be ended, and may be
   bool breaks_again = false;       // what was repaired, once all is at rest
-  bool has_alertmanager = true;    // that is asked before disruptive steps
+  bool has_alertmanager = true;    // replicas ask it before disruptive steps
   bool says_late = false;          // alerts come late and twice, ends are forged or lost
-  bool has_edits = false;          // of what is gpuward's own
+  bool has_edits = false;          // people edit gpuward's own objects
   bool has_drills = false;         // people inject faults, and allow that on some nodes
   bool has_humans = true, has_clock_jumps = false, has_lies = true;
   Places places;
