@@ -48,12 +48,18 @@ void EvictionRules::on_drained(const Remediation& remediation, Tick begun) const
   }
 }
 
-// Each change of the process may count a minute more (execution/step_clock.h).
+// Each change of the process may count a minute more (execution/step_clock.h), also the change
+// before the first look: a leader may have crashed between the intent and it.
 std::chrono::milliseconds EvictionRules::watched(const StepRequest& order, const void* process) {
   const StepRecord* const drain = order.remediation.status.find(Step::kDrain);
   const auto now = stage_.clock.steady();
-  const auto [known, is_new] = watched_.try_emplace({order.remediation.name, *drain->intent_at},
-                                                    Watched{.process = process, .last = now});
+  const auto under_way =
+      std::chrono::ceil<std::chrono::milliseconds>(order.now - *drain->intent_at);
+  const auto [known, is_new] = watched_.try_emplace(
+      {order.remediation.name, *drain->intent_at},
+      Watched{.at_most = std::min<std::chrono::milliseconds>(under_way, kKeepsTimeEvery),
+              .process = process,
+              .last = now});
   Watched& one = known->second;
   const auto since = std::chrono::ceil<std::chrono::milliseconds>(now - one.last);
   // A look that failed ends what counts, and is not seen here.
