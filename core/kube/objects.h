@@ -158,6 +158,12 @@ struct ResourceType {
   });
 }
 
+// When it became Ready, or ceased to be; nullopt: its condition does not say.
+[[nodiscard]] inline std::optional<WallTime> ready_since(const Node& node) {
+  const auto ready = std::ranges::find(node.conditions, "Ready", &NodeCondition::type);
+  return ready == node.conditions.end() ? std::nullopt : ready->transition;
+}
+
 // Its kubelet does not answer: nobody confirms that a pod has ended.
 [[nodiscard]] inline bool is_unreachable(const Node& node) {
   return std::ranges::any_of(node.conditions, [](const NodeCondition& condition) {

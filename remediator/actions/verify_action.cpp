@@ -5,22 +5,19 @@
 #include "core/kube/objects.h"
 #include "core/runtime/clock.h"
 #include "remediator/actions/step_progress.h"
+#include "remediator/model/history_alerts.h"
 
 namespace gpuward::remediator {
 namespace {
 
 constexpr std::chrono::seconds kVerifyInterval{15};
 
-// When the node became Ready; nullopt: its condition does not say.
-std::optional<WallTime> ready_since(const kube::Node& node) {
-  const auto ready = std::ranges::find(node.conditions, "Ready", &kube::NodeCondition::type);
-  return ready == node.conditions.end() ? std::nullopt : ready->transition;
-}
-
 // A node that is maintained had no fault, and an alert that is only recorded does not keep it out.
+// One about the machine's history says nothing of today: it has a soak of its own, at the same time
+// (intake/returned_machines).
 bool speaks_against(const StepRequest& request, const AlertEvidence& alert) {
   const bool is_maintained = request.remediation.acted_severity() <= Severity::kMonitor;
-  return request.remediation.counts(alert) &&
+  return request.remediation.counts(alert) && !is_of_history(alert) &&
          (!is_maintained || alert.severity > Severity::kMonitor);
 }
 
@@ -55,7 +52,15 @@ Result<StepProgress> VerifyAction::watch(const StepRequest& request) {
   const auto soaked_for = soaked(request, since, progress.facts);
   progress.facts[kVerifiedBootFact] = request.node.boot_id;
   progress.message = "healthy since " + to_rfc3339(since);
-  if (soaked_for >= request.step.soak) progress.result = StepResult::kDone;
+  if (soaked_for < request.step.soak) return progress;
+  const auto history = std::ranges::find_if(
+      request.remediation.alerts,
+      [](const AlertEvidence& alert) { return alert.firing() && is_of_history(alert); });
+  if (history == request.remediation.alerts.end()) {
+    progress.result = StepResult::kDone;
+  } else {
+    progress.message += ", but alert " + history->alertname + " fires";
+  }
   return progress;
 }
 

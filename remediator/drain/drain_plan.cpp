@@ -120,34 +120,23 @@ bool may_stay(const Question& ask) {
          tolerates(ask.pod, ask.scene.taints);
 }
 
-bool has_come_too_often(const Question& ask) {
-  const bool is_counted = ask.scene.asked != nullptr && ask.scene.asked->contains(ask.pod.meta.uid);
-  if (ask.scene.again == nullptr || is_counted) return false;
-  const auto known = ask.scene.again->find(owner_of(ask.pod));
-  if (known != ask.scene.again->end()) return known->second >= kMostEvictedAgain;
-  return ask.scene.again->size() >= kMostOwnersCounted;
-}
+constexpr std::string_view kCame = "came after the drain began";
 
-// What has been put back several times would be put back again.
 Judgement judge_newcomer(const Question& ask, Judgement judgement) {
-  const std::string came = "came after the drain began";
   switch (judgement.act) {
     case DrainAct::kSkip:
     case DrainAct::kTerminating:
     case DrainAct::kKeep:
       return judgement;
     case DrainAct::kRefuse:
-      return {DrainAct::kKeep, came + "; " + judgement.reason, true};
+      return {DrainAct::kKeep, std::string(kCame) + "; " + judgement.reason, true};
     case DrainAct::kEvict:
     case DrainAct::kDelete:
     case DrainAct::kWait:
       break;
   }
   if (has_ended(ask.pod)) return judgement;
-  if (may_stay(ask)) return {DrainAct::kSkip, std::string(kToleratesReason)};
-  if (judgement.act == DrainAct::kWait || !has_come_too_often(ask)) return judgement;
-  return {DrainAct::kKeep,
-          came + ", as did " + std::to_string(kMostEvictedAgain) + " of its owner before", true};
+  return may_stay(ask) ? Judgement{DrainAct::kSkip, std::string(kToleratesReason)} : judgement;
 }
 
 PlannedPod plan_pod(const Question& ask) {
@@ -187,6 +176,37 @@ void hold_jobs_together(std::vector<PlannedPod>& pods) {
   }
 }
 
+// How many pods of each owner may still be evicted again.
+class EvictionsLeft {
+ public:
+  explicit EvictionsLeft(const EvictedAgain& again) : counted_(again) {}
+
+  [[nodiscard]] bool take(const std::string& owner) {
+    const bool is_new = !counted_.contains(owner);
+    if (is_new && counted_.size() >= kMostOwnersCounted) return false;
+    return counted_[owner]++ < kMostEvictedAgain;
+  }
+
+ private:
+  EvictedAgain counted_;
+};
+
+// What has been put back several times would be put back again.
+void keep_those_that_come_again(std::vector<PlannedPod>& pods, const DrainScene& scene) {
+  if (scene.again == nullptr) return;
+  EvictionsLeft left(*scene.again);
+  for (PlannedPod& pod : pods) {
+    const bool is_sent = pod.act == DrainAct::kEvict || pod.act == DrainAct::kDelete;
+    const bool is_counted = scene.asked != nullptr && scene.asked->contains(pod.uid);
+    if (!pod.is_newcomer || !is_sent || pod.has_ended || is_counted || left.take(pod.owner))
+      continue;
+    pod.act = DrainAct::kKeep;
+    pod.reason = std::string(kCame) + ", as did " + std::to_string(kMostEvictedAgain) +
+                 " of its owner before";
+    pod.is_protected = true;
+  }
+}
+
 std::vector<AffectedJob> jobs_of(const std::vector<PlannedPod>& pods) {
   std::vector<AffectedJob> jobs;
   for (const PlannedPod& pod : pods) {  // pods of a job stand beside each other
@@ -209,6 +229,7 @@ DrainPlan plan_drain(const std::vector<kube::Pod>& pods, const DrainSettings& se
   DrainPlan plan;
   plan.pods.reserve(pods.size());
   for (const kube::Pod& pod : pods) plan.pods.push_back(plan_pod({pod, settings, scene}));
+  keep_those_that_come_again(plan.pods, scene);
   hold_jobs_together(plan.pods);
   std::ranges::sort(plan.pods, {}, [](const PlannedPod& pod) {
     return std::tie(pod.wave, pod.job, pod.ns, pod.name);

@@ -1,12 +1,16 @@
 // Machines that come back under a new Node although nothing has proven that they are healthy: their
 // Node was deleted, by whomever, while a Remediation kept them out of service. Their kubelet
 // registers them again without taint or cordon. Each gets a Remediation of its own at once, with
-// the severity of the last one. It ends where a fresh report says that the machine is healthy;
-// after isolate only an operator ends it, and after a failed diagnostic a report is not enough.
+// the severity of the last one. It ends if fresh reports say that the machine is healthy, for as
+// long as `verify` takes and without a break; after isolate only an operator ends it, and after a
+// failed diagnostic a report is not enough.
 #pragma once
 
-#include <chrono>
-#include <optional>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
@@ -26,20 +30,35 @@ class ReturnedMachines {
       : view_(view), intake_(intake), reports_(reports), policy_(policy), clock_(clock) {}
 
   // Looks at all nodes; opens what is missing, once a node, and ends what is verified. By the
-  // replica that leads, any thread.
+  // replica that leads; one thread at a time.
   [[nodiscard]] Status take_in();
 
  private:
+  // The machine is healthy at every look since then. Dies with the process, and restarts in the
+  // next.
+  struct Soak {
+    std::string boot_id;
+    WallTime since;        // by this process's clock
+    WallTime measured_at;  // by the clock of the node: the first report
+    Clock::Steady begun;
+  };
+  using SoakKey = std::pair<std::string, std::string>;  // Remediation, fingerprint of the alert
+  using Soaks = std::map<SoakKey, Soak>;
+
   [[nodiscard]] std::vector<AlertSignal> verified();
-  // `has_failed_diagnostic`: of the machine, under an earlier Node.
+  // `failed_machines`: nodes whose machine failed a diagnostic under an earlier Node. Notes in
+  // `soaks` what is healthy and has not soaked yet.
   [[nodiscard]] bool is_verified(const Remediation& remediation, const AlertEvidence& alert,
-                                 bool has_failed_diagnostic);
+                                 const std::set<std::string>& failed_machines, Soaks& soaks);
+  [[nodiscard]] bool has_soaked(const Remediation& remediation, const kube::Node& node,
+                                const HealthReport& report, Soak& soak) const;
 
   const ClusterView& view_;
   Intake& intake_;
   HealthReports* reports_;
   const CurrentPolicy& policy_;
   Clock& clock_;
+  Soaks soaks_;
 };
 
 }  // namespace gpuward::remediator

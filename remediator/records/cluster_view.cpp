@@ -143,6 +143,7 @@ void ClusterView::put_node(kube::Node node, std::optional<FleetNode> census) {
   const bool is_new = known == state_.nodes.end() || known->second->meta.uid != seen->meta.uid;
   if (known != state_.nodes.end()) state_.fleet.nodes.erase(known->second->meta.uid);
   if (census) {
+    if (place_keys_) census->place = place_of(seen->meta.labels, *place_keys_);
     state_.fleet.nodes.insert_or_assign(seen->meta.uid, std::move(*census));
     count_open(state_, seen->meta.uid);
   }
@@ -153,6 +154,7 @@ void ClusterView::put_node(kube::Node node, std::optional<FleetNode> census) {
 
 void ClusterView::set_places(const PlaceKeys& keys) {
   const std::lock_guard lock(mutex_);
+  place_keys_ = keys;
   for (const auto& [name, node] : state_.nodes) {
     const auto counted = state_.fleet.nodes.find(node->meta.uid);
     if (counted != state_.fleet.nodes.end())

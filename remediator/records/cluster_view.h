@@ -81,6 +81,7 @@ class ClusterView final : public KnownEvidence,
   // `census`: of a node that budgets count, because it has GPUs.
   void put_node(kube::Node node, std::optional<FleetNode> census);
   // Another policy names other labels as places: reads where each node of the census stands again.
+  // From then on these keys count for each census, which another thread may have made before.
   void set_places(const PlaceKeys& keys);
   void remove_node(const std::string& name);
   // This process has just made that version of the node.
@@ -139,6 +140,7 @@ class ClusterView final : public KnownEvidence,
   InformerState informers_;
   mutable std::mutex mutex_;
   bool may_have_returned_ = false;
+  std::optional<PlaceKeys> place_keys_;  // nullopt: each census has its own
   ViewState state_;
 };
 

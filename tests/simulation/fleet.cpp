@@ -179,8 +179,14 @@ void Fleet::break_down(Machine& machine, std::optional<Severity> like) {
   stage_.trace.say(machine.name + " breaks: " + std::string(to_string(machine.fault)));
 }
 
-void Fleet::heal(Machine& machine) {
+void Fleet::cure(Machine& machine) {
+  if (machine.fault >= Severity::kReset && machine.proof == Proof::kMeasured)
+    machine.cured = Cured{stage_.clock.steady(), machine.boots, machine.fault};
   machine.fault = Severity::kNone;
+}
+
+void Fleet::heal(Machine& machine) {
+  cure(machine);
   end_alerts(machine);
   stage_.trace.say(machine.name + " is well");
 }
@@ -212,6 +218,10 @@ void Fleet::turn_ready(Machine& machine, bool is_ready) {
 }
 
 void Fleet::boot_again(Machine& machine) {
+  if (machine.heals_by_reboot) {
+    cure(machine);
+    end_alerts(machine);
+  }
   ++machine.boots;
   machine.booted_at = stage_.clock.steady();
   machine.is_restarting = false;
@@ -219,10 +229,6 @@ void Fleet::boot_again(Machine& machine) {
   machine.restarts_at.reset();
   machine.is_ready = true;
   machine.silence = {};
-  if (machine.heals_by_reboot) {
-    machine.fault = Severity::kNone;
-    end_alerts(machine);
-  }
   write_status(machine);
   stage_.trace.say(machine.name + " is in boot " + std::to_string(machine.boots));
 }

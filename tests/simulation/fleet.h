@@ -54,6 +54,7 @@ class Fleet {
 
  private:
   void heal(Machine& machine);
+  void cure(Machine& machine);
   void flap(Machine& machine);
   void lie(Machine& machine);
   void go(Machine& machine);

@@ -31,12 +31,32 @@ void IdentityRules::check_rest(const Machine& machine) const {
   }
 }
 
+bool IdentityRules::is_to_be_verified(const Machine& machine) const {
+  const kube::Node& node = stage_.truth.node(machine.name)->node;
+  return std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
+    const Remediation& one = known.second;
+    return one.open() && one.node_uid == node.meta.uid && rests_on_history(one) &&
+           !is_kept(one, node) && is_verified(machine);
+  });
+}
+
 void IdentityRules::check_one(const Machine& machine, const Remediation& remediation) const {
-  const bool is_kept = remediation.wish.pause || remediation.status.phase == Phase::kPaused ||
-                       exclusion_of(*stage_.meant.get(), stage_.truth.node(machine.name)->node);
-  require(is_kept || !remediation.wish.machine_replaced, "machine-replaced",
-          remediation.name + " goes on though a human says that its machine was replaced");
-  if (is_kept || machine.fault != Severity::kNone) return;
+  if (is_kept(remediation, stage_.truth.node(machine.name)->node)) return;
+  require(!remediation.wish.machine_replaced, "machine-replaced",
+          remediation.name + " continues though a human says that its machine was replaced");
+  require(!is_verified(machine), "verified",
+          remediation.name + " continues though a report says that its machine is healthy");
+}
+
+bool IdentityRules::is_kept(const Remediation& remediation, const kube::Node& node) const {
+  return remediation.wish.pause || remediation.status.phase == Phase::kPaused ||
+         exclusion_of(*stage_.meant.get(), node);
+}
+
+// By reports alone.
+bool IdentityRules::is_verified(const Machine& machine) const {
+  const bool is_well =
+      machine.fault == Severity::kNone && is_ready(stage_.truth.node(machine.name)->node);
   const bool had_these_boards =
       std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
         const Phase phase = known.second.status.phase;  // Ended by somebody's edit
@@ -49,8 +69,7 @@ void IdentityRules::check_one(const Machine& machine, const Remediation& remedia
   const bool is_one_deleted = std::ranges::any_of(stage_.deleted, [&](const auto& deleted) {
     return deleted.first.starts_with(machine.name + "-");
   });
-  require(had_these_boards || is_one_deleted, "verified",
-          remediation.name + " goes on though a report says that its machine is healthy");
+  return is_well && !had_these_boards && !is_one_deleted;
 }
 
 }  // namespace gpuward::remediator::simulation

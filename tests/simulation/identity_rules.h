@@ -16,9 +16,13 @@ class IdentityRules {
   // Nothing rests on history alone that was verified by a healthy report, or that a human has said
   // is over.
   void check_rest(const Machine& machine) const;
+  // It does so still: the leader may need some more looks.
+  [[nodiscard]] bool is_to_be_verified(const Machine& machine) const;
 
  private:
   void check_one(const Machine& machine, const Remediation& remediation) const;
+  [[nodiscard]] bool is_kept(const Remediation& remediation, const kube::Node& node) const;
+  [[nodiscard]] bool is_verified(const Machine& machine) const;
 
   const Stage& stage_;
 };

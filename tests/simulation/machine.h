@@ -98,6 +98,13 @@ struct CloudEvent {
   [[nodiscard]] bool is_begun() const { return over.has_value(); }
 };
 
+// When its fault ended that a check had measured until then, and in which boot.
+struct Cured {
+  Clock::Steady at;
+  int boot = 0;
+  Severity fault = Severity::kNone;
+};
+
 struct MachineCloud {
   std::vector<CloudEvent> events;
   // What its exporter writes beside them: of another machine or boot, of which each is.
@@ -117,6 +124,7 @@ struct Machine {
   Severity fault = Severity::kNone;
   bool heals_by_reboot = true;
   Proof proof = Proof::kMeasured;
+  std::optional<Cured> cured = {};  // the last one
   Voice voice = Voice::kHonest;
   bool forges_serials = false;  // it reports GPUs of other machines as well
   std::map<Severity, Alert> alerts;

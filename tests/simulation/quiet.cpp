@@ -21,11 +21,16 @@ constexpr seconds kBookmark{20};
 constexpr minutes kInTime{2 * kRound};
 constexpr std::size_t kMostToSettle = 200;  // writes, by machine
 constexpr std::size_t kMostWrites = 3;      // of one Remediation at rest, in an hour
+constexpr std::size_t kMostToForget = 2;    // of one that is closed: its finalizer, and itself
 constexpr std::size_t kMostSteps = 60;  // the same where it goes on with its steps, pods included
 
 bool waits_for_somebody(Phase phase) {
   return phase == Phase::kObserved || phase == Phase::kQuarantined || phase == Phase::kWaiting ||
          phase == Phase::kHeld || phase == Phase::kPaused;
+}
+
+bool is_read(const Machine& machine) {
+  return !machine.silence.is_down && !machine.silence.is_unread;
 }
 
 // The annotation on it is another's, and the taint has no budget: somebody was told of both.
@@ -219,12 +224,16 @@ bool World::is_under_way(const std::string& node) const {
   });
 }
 
-// The leader verifies a machine of history, and finds taint and cordon explained again, only in its
-// slow round, and only by a report from after the beginning of the alert of history. A clock that
+// A machine of history is not verified at the first look, and taint and cordon are found explained
+// again only in the slow round, by a report from after the beginning of their alert. A clock that
 // was ahead may have put that beginning into the future. The slow round is due within a round of
 // its last one, and has its turn at the latest when the next round begins: so a third of them ends
 // after one with such a report.
 bool World::waits_for_verification() const {
+  const bool is_history = std::ranges::any_of(fleet_.machines(), [&](const Machine& machine) {
+    return machine.works() && is_read(machine) && identity_.is_to_be_verified(machine);
+  });
+  if (is_history) return true;
   const Clock::Wall since = stage_.clock.wall() - 3 * kRound;
   return std::ranges::any_of(stage_.truth.remediations(), [&](const auto& known) {
     const Remediation& one = known.second;
@@ -260,10 +269,13 @@ void World::stay_at_rest() {
   const std::size_t before = stage_.truth.changes().size();
   const auto open = static_cast<std::size_t>(std::ranges::count_if(
       stage_.truth.remediations(), [](const auto& known) { return known.second.open(); }));
+  const bool forgets = stage_.setting.policy.retention.age < std::chrono::hours(24);
+  const std::size_t closed = forgets ? stage_.truth.remediations().size() - open : 0;
   // A machine that is down goes on once others that are silent are known to be dead.
-  const std::size_t most = stage_.setting.falls_silent
-                               ? (open + fleet_.machines().size()) * kMostSteps
-                               : open * (waits_for_time() ? kMostSteps : kMostWrites);
+  const std::size_t most =
+      kMostToForget * closed + (stage_.setting.falls_silent
+                                    ? (open + fleet_.machines().size()) * kMostSteps
+                                    : open * (waits_for_time() ? kMostSteps : kMostWrites));
   settle(minutes(60));
   const std::size_t written = stage_.truth.changes().size() - before;
   require(written <= most, "livelock",
@@ -303,8 +315,7 @@ void World::check_rest() const {
       if (is_of_it) invariants_.evidence().check_rest(remediation, machine);
     }
     if (machine.works()) check_returned(machine);
-    const bool is_read = !machine.silence.is_down && !machine.silence.is_unread;
-    if (machine.works() && is_read) identity_.check_rest(machine);
+    if (machine.works() && is_read(machine)) identity_.check_rest(machine);
   }
 }
 

@@ -17,8 +17,21 @@ using std::chrono::seconds;
 
 // Between the slow rounds of the leader; in the quiet time as long as between those of the
 // simulation.
+constexpr minutes kRoundEvery{1};
+
+// Every verification is done at its first healthy look.
+CurrentPolicy without_soaks(const CurrentPolicy& policy) {
+  Policy unsoaked = *policy.get();
+  PlannedStep verify = planned(Step::kVerify);
+  verify.soak = milliseconds(0);
+  unsoaked.pools.clear();
+  for (const Severity severity : {Severity::kReset, Severity::kReboot, Severity::kIsolate})
+    unsoaked.steps[severity] = {verify};
+  return CurrentPolicy(std::move(unsoaked));
+}
+
 milliseconds resync_every(const Stage& stage) {
-  return stage.is_quiet ? milliseconds(minutes(16)) : milliseconds(minutes(1));
+  return stage.is_quiet ? milliseconds(minutes(16)) : milliseconds(kRoundEvery);
 }
 
 constexpr seconds kKeepAgain{5};
@@ -89,8 +102,9 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
       intake_(view_, intake_store_, queue_, stage.clock),
       older_(intake_, view_, stage.is_off(Sabotage::kKeptAlerts) ? nullptr : &outside.reports,
              stage.policy, stage.clock),
+      unsoaked_(without_soaks(stage.policy)),
       returned_(view_, one_by_one_, stage.is_off(Sabotage::kVerified) ? nullptr : &outside.reports,
-                stage.policy, stage.clock),
+                stage.is_off(Sabotage::kHistorySoak) ? unsoaked_ : stage.policy, stage.clock),
       orphaned_(api_, store_, view_, one_by_one_, stage.clock),
       end_(api_, outside.cloud, stage.policy),
       verify_(&outside.reports, stage.policy, replacements()),
@@ -194,7 +208,8 @@ void Replica::go_on() {
   const bool is_due = leads() && (!has_led || keep_due_ <= stage_.clock.steady());
   if (is_due) keep();
   if (is_due && leads()) sweep();
-  if (leads() && (view_.may_have_returned() || is_due)) take_in_returned();
+  const bool is_returned_due = is_due || returned_due_ <= stage_.clock.steady();
+  if (leads() && (view_.may_have_returned() || is_returned_due)) take_in_returned();
   if (others_ && others_->is_due(leads())) hear_others();
 }
 
@@ -213,6 +228,7 @@ void Replica::hear_others() {
 }
 
 void Replica::take_in_returned() {
+  returned_due_ = stage_.clock.steady() + kRoundEvery;
   if (stage_.is_off(Sabotage::kReturned)) return;
   is_busy_ = is_taking_ = true;
   note_open();

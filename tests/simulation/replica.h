@@ -172,6 +172,7 @@ class Replica {
   OlderAlerts older_;
   OneByOne one_by_one_{older_};
   std::unique_ptr<ConfirmedEnds> confirmed_ends_;  // null: there is no Alertmanager to ask
+  const CurrentPolicy unsoaked_;
   ReturnedMachines returned_;
   OrphanedTaints orphaned_;
   TerminateAction end_;
@@ -198,7 +199,7 @@ class Replica {
   RetryTimes retries_{stage_.clock, 1};
   Informers informers_;
   std::unique_ptr<OtherSources> others_;  // null: there are none
-  Clock::Steady round_due_, keep_due_;
+  Clock::Steady round_due_, keep_due_, returned_due_;
   bool has_led_ = false;
 };
 

@@ -74,6 +74,7 @@ enum class Sabotage : std::uint8_t {
   kKeptAlerts,        // nobody asks whether what Prometheus keeps is true of the next machine
   kOldAlerts,         // alerts from before the Node was registered are not heard
   kBoards,            // what the firmware says of the machine is not read
+  kHistorySoak,       // a machine that has come back is verified at its first healthy look
   kVerified,          // no report verifies a machine that has come back
   kMachineReplaced,   // "machine-replaced" is not read
   kSerials,           // whoever names the GPUs of other machines is believed
@@ -221,6 +222,7 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kOldAlerts, "old-alerts"},
     {Sabotage::kBoards, "boards"},
     {Sabotage::kVerified, "verified"},
+    {Sabotage::kHistorySoak, "history-soak"},
     {Sabotage::kMachineReplaced, "machine-replaced"},
     {Sabotage::kSerials, "serials"},
     {Sabotage::kReplacement, "replacement"},

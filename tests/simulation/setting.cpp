@@ -199,6 +199,7 @@ void keep_what_stays(Policy& policy, const Setting& setting) {
   policy.maintenance = first.maintenance;
   policy.machines = first.machines;
   policy.notifications = first.notifications;
+  policy.retention = first.retention;
 }
 
 }  // namespace gpuward::remediator::simulation

@@ -62,6 +62,7 @@ struct Setting {
   bool has_alertmanager = true;    // replicas ask it before disruptive steps
   bool says_late = false;          // alerts come late and twice, ends are forged or lost
   bool has_edits = false;          // people edit gpuward's own objects
+  bool has_absences = false;       // nothing can act for longer than any limit
   bool has_drills = false;         // people inject faults, and allow that on some nodes
   bool has_humans = true, has_clock_jumps = false, has_lies = true;
   Places places;

@@ -5,6 +5,7 @@
 #include "remediator/budgets/ledger_text.h"
 #include "remediator/records/remediation_json.h"
 #include "tests/fakes/remediation_definition.h"
+#include "tests/simulation/absences.h"
 #include "tests/simulation/announcements.h"
 #include "tests/simulation/bend.h"
 #include "tests/simulation/care.h"
@@ -24,8 +25,8 @@ const std::string kNodes = "/api/v1/nodes/";
 // The Jobs of a test, and the pods of a drain, are not among the writes that are kept.
 Setting setting_of(Chance& chance, Chance& pairs_chance, Chance& pods_chance, Chance& taints_chance,
                    Chance& places_chance, Chance& jobs_chance, Chance& care_chance,
-                   Chance& torn_chance, Chance& silent_chance, Chance& announced_chance, Size size,
-                   Keeps keeps) {
+                   Chance& torn_chance, Chance& silent_chance, Chance& announced_chance,
+                   Chance& absences_chance, Size size, Keeps keeps) {
   Setting setting = draw_setting(chance, size);
   if (keeps == Keeps::kNothing) {
     let_pairs_be_tested(setting, pairs_chance);
@@ -39,6 +40,7 @@ Setting setting_of(Chance& chance, Chance& pairs_chance, Chance& pods_chance, Ch
     if (size == Size::kAny) let_jobs_be_torn(setting, torn_chance);
     if (size == Size::kAny) let_nodes_fall_silent(setting, silent_chance);
     if (size == Size::kAny) let_clouds_announce(setting, announced_chance);
+    if (size == Size::kAny) let_time_pass(setting, absences_chance);
   }
   return setting;
 }
@@ -72,9 +74,10 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
       // So that no seed of bites_test has drills.
       drills_chance(seed + 0x6478b601),
       newcomers_chance(seed + 0x6e657763),
+      absences_chance(seed + 0x61627365),
       setting(setting_of(chance, pairs_chance, pods_chance, taints_chance, places_chance,
                          jobs_chance, care_chance, torn_chance, silent_chance, announced_chance,
-                         size, keeps)),
+                         absences_chance, size, keeps)),
       sabotage(switched_off),
       meant(setting.policy),
       policy(bent_policy(*this, setting.policy)),

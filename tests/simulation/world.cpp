@@ -26,6 +26,26 @@ StepAction* World::step(Step step) {
   return step == Step::kReboot ? &reboot_ : nullptr;
 }
 
+Absences::World World::absences_world() {
+  return {.pass_a_while =
+              [this] {
+                pass_time();
+                announcements_.go_on();
+                (void)silent_.go_on();
+                drills_.go_on();
+                notifier_.notice();
+              },
+          .look =
+              [this] {
+                go_on_all();
+                reconcile_something();
+              },
+          .start_all =
+              [this] {
+                for (std::size_t i = 0; i < replicas_.size(); ++i) start(i);
+              }};
+}
+
 void World::start(std::size_t replica) {
   replicas_[replica] = std::make_unique<Replica>(
       stage_, invariants_,
@@ -76,6 +96,7 @@ void World::do_something() {
   silent_.do_something();
   announcements_.do_something();
   drills_.do_something();
+  absences_.do_something();
   places_.do_something();
   sources_.note_cursor();
   restore_perhaps();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "remediator/actions/reboot_action.h"
+#include "tests/simulation/absences.h"
 #include "tests/simulation/announcements.h"
 #include "tests/simulation/care.h"
 #include "tests/simulation/cloud.h"
@@ -15,6 +16,7 @@
 #include "tests/simulation/edits.h"
 #include "tests/simulation/forger.h"
 #include "tests/simulation/free_slots.h"
+#include "tests/simulation/history_rules.h"
 #include "tests/simulation/identity_rules.h"
 #include "tests/simulation/late_alerts.h"
 #include "tests/simulation/notifier.h"
@@ -59,6 +61,7 @@ class World {
   void change_nodes_under_jobs(double how_often);
   void restart_before_reset();
   void jump_clock();
+  [[nodiscard]] Absences::World absences_world();
   void start(std::size_t replica);
   void reconcile(std::size_t replica, std::string node);
   [[nodiscard]] bool deliver(std::size_t replica, const AlertSignal& signal);
@@ -109,10 +112,12 @@ class World {
   ScriptedDrain drain_{stage_, invariants_, torn_jobs_};
   Notifier notifier_{stage_, fleet_};
   LateAlerts late_{stage_, fleet_, silences_};
+  HistoryRules history_{stage_, fleet_};
   Told told_{stage_};
   Announcements announcements_{stage_, fleet_, invariants_.announced(), told_};
   Drills drills_{stage_, fleet_, invariants_.drills()};
   Sinks sinks_{stage_};
+  Absences absences_{stage_, absences_world()};
   PairKubelets pair_kubelets_{stage_};
   StepKubelets step_kubelets_{stage_, fleet_};
   Pods pods_{stage_};

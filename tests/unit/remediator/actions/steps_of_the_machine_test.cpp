@@ -5,6 +5,7 @@
 #include "remediator/actions/reboot_action.h"
 #include "remediator/actions/verify_action.h"
 #include "remediator/model/announced.h"
+#include "remediator/model/history_alerts.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -287,6 +288,22 @@ TEST_F(Verify, IsNotHeldUpByWhatIsAnnouncedNorByAMonitorAlertOfANodeThatIsMainta
   EXPECT_THAT(look(now).message, HasSubstr("Warm fires")) << "the node had a fault";
   remediation.severity = Severity::kMonitor;
   EXPECT_THAT(look(now).message, HasSubstr("healthy since"));
+}
+
+// Both soak at the same time: else the time-out of verify might end before.
+TEST_F(Verify, WaitsAfterItsSoakForTheEndOfTheHistoryOfTheMachine) {
+  const WallTime well = kBegun + minutes(1);
+  remediation.alerts.push_back(
+      {std::string(kReturnedAlert), "ab", Severity::kReboot, kBegun, kBegun, std::nullopt});
+  report(Severity::kNone, well);
+  auto progress = look(well);
+  report(Severity::kNone, well + minutes(11));
+  progress = look(well + minutes(11), progress.facts);
+  EXPECT_EQ(progress.result, StepResult::kRunning);
+  EXPECT_THAT(progress.message, HasSubstr("but alert GpuwardMachineReturned fires"));
+
+  remediation.alerts.back().ended_at = well + minutes(11);
+  EXPECT_EQ(look(well + minutes(11), progress.facts).result, StepResult::kDone);
 }
 
 // The node of a machine that was ended does not come back.

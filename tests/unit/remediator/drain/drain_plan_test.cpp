@@ -354,6 +354,28 @@ TEST(DrainPlan, EvictsOfAnOwnerAFewNewcomersOnly) {
   EXPECT_EQ(act_on(gpu, {}, scene), DrainAct::kKeep) << "it cannot be counted";
 }
 
+TEST(DrainPlan, EvictsOfAnOwnerAFewNewcomersOnlyThatCameAtOnce) {
+  std::vector<kube::Pod> pods;
+  for (int i = 0; i < 8; ++i) {
+    pods.push_back(newcomer(tolerating(replica("train-" + std::to_string(i)))));
+    pods.back().resources = {"nvidia.com/gpu"};
+    pods.back().owners = pods.front().owners;
+  }
+  DrainScene scene = under_way();
+  const EvictedAgain again;
+  scene.again = &again;
+  const auto evicted = [&] {
+    return std::ranges::count(plan_drain(pods, {}, scene).pods, DrainAct::kEvict, &PlannedPod::act);
+  };
+  EXPECT_EQ(evicted(), kMostEvictedAgain);
+
+  const EvictedAgain counted{{owner_of(pods.front()), kMostEvictedAgain}};
+  const std::set<std::string> asked{pods[0].meta.uid, pods[1].meta.uid, pods[2].meta.uid};
+  scene.again = &counted;
+  scene.asked = &asked;
+  EXPECT_EQ(evicted(), kMostEvictedAgain) << "the removals of these were sent before";
+}
+
 TEST(DrainPlan, CountsTheOwnersOfEachNamespaceAlone) {
   kube::Pod pod = replica("train");
   kube::Pod other = pod;

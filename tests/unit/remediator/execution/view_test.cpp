@@ -65,6 +65,10 @@ TEST_F(ViewTest, ReadsThePlacesOfAllNodesAgainForAnotherPolicy) {
   replica_->view.set_places(keys);
 
   EXPECT_EQ(racks().at("rack"), "r7");
+
+  FleetNode by_the_old_policy = fleet_node(node(), {});
+  replica_->view.put_node(node(), std::move(by_the_old_policy));
+  EXPECT_EQ(racks().at("rack"), "r7") << "its event was read before, and comes after";
 }
 
 TEST_F(ViewTest, MarksNoNodeThatIsNotAsItWasSeen) {

@@ -76,17 +76,24 @@ class RegisteredAnew : public ClusterTest {
     kube_.patch_status(path, {{"status", status}});
     catch_up(*replica_);
   }
+  // For as long as verify takes by default.
   void is_healthy_in(const std::string& boot_id) {
-    clock_.advance(minutes(1));
-    reports_.answer = report_of(Severity::kNone, boot_id);
-    look();
+    is_seen_healthy_in(boot_id);
+    is_seen_healthy_in(boot_id, minutes(10));
     clock_.advance(minutes(1));
     reports_.answer = report_of(Severity::kNone, boot_id);
     ASSERT_TRUE(reconcile());
   }
+  void is_seen_healthy_in(const std::string& boot_id, minutes later = minutes(1)) {
+    clock_.advance(later);
+    reports_.answer = report_of(Severity::kNone, boot_id);
+    look();
+  }
   void look() {
-    ReturnedMachines returned(replica_->view, replica_->intake, &reports_, policy_, clock_);
-    ASSERT_TRUE(returned.take_in());
+    if (!returned_) {
+      returned_.emplace(replica_->view, replica_->intake, &reports_, policy_, clock_);
+    }
+    ASSERT_TRUE(returned_->take_in());
     ASSERT_TRUE(reconcile());
   }
   void annotate_open(const std::string& key) {
@@ -101,7 +108,97 @@ class RegisteredAnew : public ClusterTest {
     auto all = remediations();
     return *std::ranges::max_element(all, {}, &Remediation::created);
   }
+
+  std::optional<ReturnedMachines> returned_;
 };
+
+// Given up with severity reboot, and registered again in boot-2.
+class Soaking : public RegisteredAnew {
+ protected:
+  void SetUp() override {
+    RegisteredAnew::SetUp();
+    given_up(Severity::kReboot);
+    registers({{"bootID", "boot-2"}, {"systemUUID", kUuid}});
+    look();
+    is_seen_healthy_in("boot-2");
+    ASSERT_TRUE(newest().any_firing());
+  }
+};
+
+TEST_F(Soaking, EndsItsHistoryAfterTheTimeOfVerify) {
+  is_seen_healthy_in("boot-2", minutes(9));
+  EXPECT_TRUE(newest().any_firing());
+  is_seen_healthy_in("boot-2", minutes(1));
+  EXPECT_FALSE(newest().any_firing());
+}
+
+TEST_F(Soaking, TakesTheTimeThatItsPolicyHas) {
+  Policy policy = *policy_.get();
+  PlannedStep verify = planned(Step::kVerify);
+  verify.soak = minutes(30);
+  policy.steps[Severity::kReboot] = {planned(Step::kTaint), verify};
+  policy_.set(policy);
+  is_seen_healthy_in("boot-2", minutes(29));
+  EXPECT_TRUE(newest().any_firing());
+  is_seen_healthy_in("boot-2", minutes(1));
+  EXPECT_FALSE(newest().any_firing());
+}
+
+TEST_F(Soaking, BeginsAgainAfterABadReport) {
+  clock_.advance(minutes(5));
+  reports_.answer = report_of(Severity::kReset, "boot-2");
+  look();
+  is_seen_healthy_in("boot-2", minutes(5));
+  EXPECT_TRUE(newest().any_firing());
+  is_seen_healthy_in("boot-2", minutes(10));
+  EXPECT_FALSE(newest().any_firing());
+}
+
+TEST_F(Soaking, BeginsAgainIfACheckHasMeasuredAFaultMeanwhile) {
+  clock_.advance(minutes(10));
+  reports_.answer = report_of(Severity::kNone, "boot-2");
+  reports_.answer->observed_at[Severity::kReboot] = clock_.wall() - minutes(5);
+  look();
+  EXPECT_TRUE(newest().any_firing());
+  is_seen_healthy_in("boot-2", minutes(10));
+  EXPECT_FALSE(newest().any_firing());
+}
+
+TEST_F(Soaking, BeginsAgainIfAnAlertFiredMeanwhile) {
+  AlertSignal fires = signal(Severity::kReboot);
+  clock_.advance(minutes(3));
+  fires.starts_at = clock_.wall();
+  ASSERT_TRUE(take({fires}));
+  clock_.advance(minutes(3));
+  fires.firing = false;
+  fires.ends_at = clock_.wall();
+  ASSERT_TRUE(take({fires}));
+  is_seen_healthy_in("boot-2", minutes(4));
+  EXPECT_TRUE(newest().any_firing());
+  is_seen_healthy_in("boot-2", minutes(10));
+  EXPECT_FALSE(newest().any_firing());
+}
+
+TEST_F(Soaking, BeginsAgainIfTheNodeWasNotReadyMeanwhile) {
+  clock_.advance(minutes(9));
+  kube_.patch_status(
+      "/api/v1/nodes/gpu-01",
+      {{"status",
+        {{"conditions", Json::array({{{"type", "Ready"},
+                                      {"status", "True"},
+                                      {"lastTransitionTime", to_rfc3339(clock_.wall())}}})}}}});
+  catch_up(*replica_);
+  is_seen_healthy_in("boot-2", minutes(1));
+  EXPECT_TRUE(newest().any_firing());
+  is_seen_healthy_in("boot-2", minutes(10));
+  EXPECT_FALSE(newest().any_firing());
+}
+
+TEST_F(Soaking, BeginsAgainInAnotherProcess) {
+  returned_.reset();
+  is_seen_healthy_in("boot-2", minutes(10));
+  EXPECT_TRUE(newest().any_firing());
+}
 
 TEST_F(RegisteredAnew, IsTaintedWithTheSeverityOfTheLastRemediation) {
   given_up(Severity::kReboot);

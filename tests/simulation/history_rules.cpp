@@ -1,0 +1,47 @@
+#include "tests/simulation/history_rules.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "remediator/model/history_alerts.h"
+
+namespace gpuward::remediator::simulation {
+namespace {
+
+// No plan of the setting verifies for a shorter time.
+constexpr std::chrono::minutes kSoak{1};
+// A report is at most so old, and the write comes after it.
+constexpr std::chrono::seconds kLate{30};
+
+}  // namespace
+
+HistoryRules::HistoryRules(Stage& stage, const Fleet& fleet) : stage_(stage), fleet_(fleet) {
+  stage.on_rewritten.emplace_back(
+      [this](const Remediation& before, const Remediation& after) { on_rewritten(before, after); });
+}
+
+void HistoryRules::on_rewritten(const Remediation& before, const Remediation& after) const {
+  const Machine* const machine = fleet_.find(after.node);
+  if (machine == nullptr || after.wish.machine_replaced) return;
+  const bool is_its =
+      machine->instance() == after.instance_id || machine->provider_id() == after.instance_id;
+  if (!is_its) return;
+  for (const AlertEvidence& alert : after.alerts) {
+    if (!is_of_history(alert) || alert.firing()) continue;
+    const bool has_fired = std::ranges::any_of(before.alerts, [&](const AlertEvidence& one) {
+      return one.fingerprint == alert.fingerprint && one.firing();
+    });
+    if (has_fired) check_soaked(after, *machine);
+  }
+}
+
+void HistoryRules::check_soaked(const Remediation& after, const Machine& machine) const {
+  if (!machine.cured) return;
+  const auto ago = stage_.clock.steady() - machine.cured->at;
+  require(ago >= kSoak || ago <= kLate, "history-soak",
+          "the history of " + after.name + "'s machine has ended " +
+              std::to_string(std::chrono::floor<std::chrono::milliseconds>(ago).count()) +
+              " ms after a check measured a fault");
+}
+
+}  // namespace gpuward::remediator::simulation
