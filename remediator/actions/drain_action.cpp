@@ -93,6 +93,7 @@ Result<StepProgress> DrainAction::watch(const StepRequest& request) {
                     .message = progress->summary,
                     .facts = request.facts,
                     .look_again = progress->look_again};
+  next.facts.erase(kAgainFact);
   if (!progress->again.empty()) next.facts[kAgainFact] = dump_json(progress->again);
   next.facts.erase(kPodsLeftFact);
   const bool proceeds_without = progress->verdict == DrainState::kDone && !progress->left.empty();

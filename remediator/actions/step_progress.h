@@ -54,10 +54,12 @@ inline const std::string kJobNamespaceFact = "jobNamespace";
 }
 
 // The facts of a verification: since when the node is healthy without a break, how many
-// milliseconds the step had run then, and in which boot that was.
+// milliseconds the step had run then, in which boot that was, and that it was for long enough and
+// only the machine's history keeps the step from its end.
 inline const std::string kHealthySinceFact = "healthySince";
 inline const std::string kHealthyFromFact = "healthyFrom";
 inline const std::string kVerifiedBootFact = "verifiedBootID";
+inline const std::string kSoakedFact = "soaked";
 
 // A verification says nothing of another boot.
 [[nodiscard]] inline bool is_verified_in(const StepRecord& record, const std::string& boot_id) {

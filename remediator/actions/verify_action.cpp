@@ -45,6 +45,7 @@ Result<StepProgress> VerifyAction::watch(const StepRequest& request) {
                         .look_again = kVerifyInterval};
   if (const auto why = objection(request)) {
     progress.facts.erase(kHealthySinceFact);
+    progress.facts.erase(kSoakedFact);
     progress.message = "not healthy yet: " + *why;
     return progress;
   }
@@ -52,6 +53,7 @@ Result<StepProgress> VerifyAction::watch(const StepRequest& request) {
   const auto soaked_for = soaked(request, since, progress.facts);
   progress.facts[kVerifiedBootFact] = request.node.boot_id;
   progress.message = "healthy since " + to_rfc3339(since);
+  progress.facts.erase(kSoakedFact);
   if (soaked_for < request.step.soak) return progress;
   const auto history = std::ranges::find_if(
       request.remediation.alerts,
@@ -59,6 +61,7 @@ Result<StepProgress> VerifyAction::watch(const StepRequest& request) {
   if (history == request.remediation.alerts.end()) {
     progress.result = StepResult::kDone;
   } else {
+    progress.facts[kSoakedFact] = "true";
     progress.message += ", but alert " + history->alertname + " fires";
   }
   return progress;

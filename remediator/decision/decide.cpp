@@ -365,8 +365,8 @@ Decision decide_standing(Draft& draft) {
     return hold_exhausted(
         draft,
         "the machine contradicts what is known of it: one sign says that it was given up, "
-        "another that it is a different one; it returns once a fresh report says that it is "
-        "healthy, or after gpuwardctl machine-replaced " +
+        "another that it is a different one; it returns once fresh reports have said for a while "
+        "that it is healthy, or after gpuwardctl machine-replaced " +
             draft.remediation.node);
   }
   const PlannedStep* next = next_step(plan, draft.remediation, draft.inputs.node->boot_id);

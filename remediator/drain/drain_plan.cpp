@@ -176,34 +176,38 @@ void hold_jobs_together(std::vector<PlannedPod>& pods) {
   }
 }
 
-// How many pods of each owner may still be evicted again.
-class EvictionsLeft {
- public:
-  explicit EvictionsLeft(const EvictedAgain& again) : counted_(again) {}
-
-  [[nodiscard]] bool take(const std::string& owner) {
-    const bool is_new = !counted_.contains(owner);
-    if (is_new && counted_.size() >= kMostOwnersCounted) return false;
-    return counted_[owner]++ < kMostEvictedAgain;
-  }
-
- private:
-  EvictedAgain counted_;
-};
+// Whether `pods` of an owner, which came at once and go together, may go after those that `again`
+// counts. More than that many go only of a job, whose rest could not run, and only the first time.
+bool may_go_again(const EvictedAgain& again, const std::string& owner, int pods) {
+  const auto known = again.find(owner);
+  if (known == again.end()) return again.size() < kMostOwnersCounted;
+  return known->second + pods <= kMostEvictedAgain;
+}
 
 // What has been put back several times would be put back again.
 void keep_those_that_come_again(std::vector<PlannedPod>& pods, const DrainScene& scene) {
   if (scene.again == nullptr) return;
-  EvictionsLeft left(*scene.again);
+  std::map<std::string, std::vector<PlannedPod*>> together;  // by job; one without a job is alone
   for (PlannedPod& pod : pods) {
     const bool is_sent = pod.act == DrainAct::kEvict || pod.act == DrainAct::kDelete;
-    const bool is_counted = scene.asked != nullptr && scene.asked->contains(pod.uid);
-    if (!pod.is_newcomer || !is_sent || pod.has_ended || is_counted || left.take(pod.owner))
-      continue;
-    pod.act = DrainAct::kKeep;
-    pod.reason = std::string(kCame) + ", as did " + std::to_string(kMostEvictedAgain) +
-                 " of its owner before";
-    pod.is_protected = true;
+    const bool is_counted = scene.counted != nullptr && scene.counted->contains(pod.uid);
+    if (pod.is_newcomer && is_sent && !pod.has_ended && !is_counted)
+      together[pod.job.empty() ? pod.uid : pod.job].push_back(&pod);
+  }
+  EvictedAgain again = *scene.again;
+  for (const auto& [job, members] : together) {
+    const int count = static_cast<int>(members.size());
+    const bool may_go = std::ranges::all_of(
+        members, [&](const PlannedPod* pod) { return may_go_again(again, pod->owner, count); });
+    for (PlannedPod* const pod : members) {
+      if (may_go) {
+        ++again[pod->owner];
+        continue;
+      }
+      pod->act = DrainAct::kKeep;
+      pod->reason = std::string(kCame) + ", as did others of its owner that were evicted";
+      pod->is_protected = true;
+    }
   }
 }
 

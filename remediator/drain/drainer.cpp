@@ -40,6 +40,12 @@ bool forget_absent(RemovalTries& tries, const std::vector<kube::Pod>& pods) {
   return has_gone;
 }
 
+// For certain. A removal that has failed in another way may have arrived.
+bool was_not_evicted(RemovalAnswer answer) {
+  return answer == RemovalAnswer::kBlocked || answer == RemovalAnswer::kRefused ||
+         answer == RemovalAnswer::kStopped || answer == RemovalAnswer::kOverloaded;
+}
+
 DrainScene scene_of(const DrainRequest& request, Clock::Wall now) {
   return {.now = now,
           .elapsed = request.elapsed,
@@ -90,9 +96,13 @@ struct Drainer::Memory {
   std::optional<Clock::Steady> held_since;  // see DrainRound::is_held
   bool is_held_reported = false;
   bool has_seen_removal = false;  // a pod is gone whose removal was accepted
-  EvictedAgain again;             // at least; the record of it may have been refused
+  EvictedAgain again;
+  EvictedAgain reported;  // of `again`, as the record has it if no other replica has written it
 
   [[nodiscard]] bool is_newly_held(const DrainRound& round);
+  void take_counts(const EvictedAgain& recorded);
+  void count(RemovalTry& known);
+  void uncount(RemovalTry& known);
 };
 
 Drainer::Drainer(kube::Api& api, Evictor& evictor, Clock& clock)
@@ -104,8 +114,11 @@ Result<DrainProgress> Drainer::advance(const DrainRequest& request) {
   std::unique_ptr<Memory> memory = take_memory(request);
   // Before the list, so that the list is newer than what they say.
   for (const Evictor::Outcome& outcome : evictor_.collect(request.node)) {
-    if (const auto known = memory->tries.find(outcome.uid); known != memory->tries.end())
-      record_answer(known->second, outcome.status, memory->elapsed);
+    const auto known = memory->tries.find(outcome.uid);
+    if (known == memory->tries.end()) continue;
+    record_answer(known->second, outcome.status, memory->elapsed);
+    if (known->second.answer == RemovalAnswer::kAccepted) memory->count(known->second);
+    if (was_not_evicted(known->second.answer)) memory->uncount(known->second);
   }
   auto progress = look(request, *memory, {.is_cache = true, .not_older_than = memory->listed_at});
   if (!progress || !may_be_believed(*progress, *memory)) progress = look(request, *memory, {});
@@ -147,21 +160,21 @@ Status Drainer::check_node(const DrainRequest& request) {
 
 DrainProgress Drainer::progress_of(const DrainRequest& request, const std::vector<kube::Pod>& pods,
                                    Memory& memory) {
-  for (const auto& [owner, count] : request.again)
-    memory.again[owner] = std::max(memory.again[owner], count);
+  memory.take_counts(request.again);
   DrainScene scene = scene_of(request, clock_.wall());
   scene.again = &memory.again;
-  std::set<std::string> asked;  // only of use with a count
-  if (!memory.again.empty()) {
-    for (const auto& [uid, known] : memory.tries) asked.insert(uid);
+  std::set<std::string> counted;
+  for (const auto& [uid, known] : memory.tries) {
+    if (known.is_counted) counted.insert(uid);
   }
-  scene.asked = &asked;
+  scene.counted = &counted;
   const DrainPlan plan = plan_drain(pods, request.settings, scene);
   withdraw_unwanted(request, plan, memory);
   DrainRound round = make_round(plan, memory.tries, request.settings, scene);
   DrainProgress progress;
   const auto starting = send(request, round, plan, memory);
   progress.again = memory.again;
+  memory.reported = memory.again;
   std::ranges::copy_if(plan.jobs, std::back_inserter(progress.starting_jobs),
                        [&](const AffectedJob& job) { return starting.contains(job.name); });
   progress.verdict = round.verdict;
@@ -180,6 +193,26 @@ bool Drainer::Memory::is_newly_held(const DrainRound& round) {
   return is_held_reported;
 }
 
+// A record with more than this process has reported was written by another leader.
+void Drainer::Memory::take_counts(const EvictedAgain& recorded) {
+  for (const auto& [owner, count] : recorded) {
+    const auto known = reported.find(owner);
+    const int before = known == reported.end() ? 0 : known->second;
+    if (count > before) again[owner] += count - before;
+  }
+}
+
+void Drainer::Memory::count(RemovalTry& known) {
+  if (known.owner.empty() || std::exchange(known.is_counted, true)) return;
+  ++again[known.owner];
+}
+
+void Drainer::Memory::uncount(RemovalTry& known) {
+  if (!std::exchange(known.is_counted, false)) return;
+  const auto counted = again.find(known.owner);
+  if (counted != again.end() && --counted->second <= 0) again.erase(counted);
+}
+
 // A removal may wait long for the rate of all drains. A pod that must not be evicted any more, by
 // its owner's annotation or the policy, is not, and one that may only be evicted is not deleted.
 // After the deadline the rounds say what goes.
@@ -193,20 +226,26 @@ void Drainer::withdraw_unwanted(const DrainRequest& request, const DrainPlan& pl
     return pod->act == DrainAct::kDelete ||
            (pod->act == DrainAct::kEvict && removal.way == RemovalWay::kEvict);
   };
-  for (const std::string& uid : evictor_.withdraw(request.node, is_wanted)) memory.tries.erase(uid);
+  for (const std::string& uid : evictor_.withdraw(request.node, is_wanted)) {
+    const auto known = memory.tries.find(uid);
+    if (known == memory.tries.end()) continue;
+    memory.uncount(known->second);
+    memory.tries.erase(known);
+  }
 }
 
 std::set<std::string> Drainer::send(const DrainRequest& request, const DrainRound& round,
                                     const DrainPlan& plan, Memory& memory) {
   std::set<std::string> starting;
   for (const Removal& removal : round.send) {
-    const bool is_first = !memory.tries.contains(removal.pod.uid);
     RemovalTry& known = memory.tries[removal.pod.uid];
     if (!evictor_.submit(request.node, removal, request.permit)) continue;
     known.way = removal.way;
     known.is_in_flight = true;
     const auto pod = std::ranges::find(plan.pods, removal.pod.uid, &PlannedPod::uid);
-    if (is_first && pod != plan.pods.end() && pod->is_newcomer) ++memory.again[pod->owner];
+    if (pod != plan.pods.end() && !pod->has_ended) known.owner = pod->owner;
+    // Before its answer, which another leader would not know; once refused, only with one.
+    if (known.answer == RemovalAnswer::kNone) memory.count(known);
     if (!removal.job.empty() && memory.notified_jobs.insert(removal.job).second)
       starting.insert(removal.job);
   }

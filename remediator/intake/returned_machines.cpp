@@ -4,13 +4,17 @@
 #include <chrono>
 
 #include "core/runtime/text.h"
+#include "remediator/actions/step_progress.h"
 #include "remediator/model/diagnostics.h"
+#include "remediator/model/text_map.h"
 #include "remediator/records/view_queries.h"
 
 namespace gpuward::remediator {
 namespace {
 
 constexpr std::chrono::seconds kWithin{10};
+// The leader's slow round is due every minute.
+constexpr std::chrono::minutes kLongestUnseen{3};
 
 AlertSignal signal_for(const ReturnedMachine& machine, WallTime now) {
   const NodeIdentity& node = machine.node;
@@ -40,25 +44,32 @@ bool may_be_verified(const AlertEvidence& alert) {
   return alert.alertname == kContradictoryAlert || alert.severity < Severity::kIsolate;
 }
 
-// When the node was last not Ready, or an alert beside those of history last fired; max: one fires
-// now.
-WallTime spoke_against(const Remediation& remediation, const kube::Node& node) {
-  WallTime last = ready_since(node).value_or(WallTime{});
+bool speaks_against(const Remediation& remediation, const AlertEvidence& alert) {
+  return !is_of_history(alert) && remediation.counts(alert) && alert.severity > Severity::kMonitor;
+}
+
+// When an alert beside those of history last ended; max: one fires now.
+WallTime alerts_ended(const Remediation& remediation) {
+  WallTime last{};
   for (const AlertEvidence& alert : remediation.alerts) {
-    if (is_of_history(alert) || !remediation.counts(alert) || alert.severity <= Severity::kMonitor)
-      continue;
-    last = std::max(last, alert.ended_at.value_or(WallTime::max()));
+    if (speaks_against(remediation, alert))
+      last = std::max(last, alert.ended_at.value_or(WallTime::max()));
   }
   return last;
 }
 
-// When a check of the node last measured severity reset or worse in this boot.
-WallTime last_measured(const HealthReport& report) {
-  WallTime last{};
-  for (const auto& [severity, at] : report.observed_at) {
-    if (severity >= Severity::kReset) last = std::max(last, at);
-  }
-  return last;
+// `verify` is under way, has soaked as long in this boot, after the last alert, and waits only for
+// the history to end.
+bool has_verified(const RemediationStatus& status, const std::string& boot_id,
+                  WallTime alerts_ended) {
+  const StepRecord* const verify = status.find(Step::kVerify);
+  const bool is_under_way = status.phase == Phase::kVerifying && verify != nullptr &&
+                            verify->result == StepResult::kRunning;
+  if (!is_under_way || boot_id.empty()) return false;
+  const auto since = parse_rfc3339(value_at(verify->facts, kHealthySinceFact));
+  return value_at(verify->facts, kVerifiedBootFact) == boot_id &&
+         verify->facts.contains(kSoakedFact) && since &&
+         *since >= std::chrono::floor<std::chrono::milliseconds>(alerts_ended);
 }
 
 // As `verify` at that severity has it in the policy, or by default.
@@ -123,24 +134,28 @@ bool ReturnedMachines::is_verified(const Remediation& remediation, const AlertEv
   const auto known = soaks_.find(key);
   Soak& soak = soaks[key];
   if (known != soaks_.end()) soak = known->second;
-  return has_soaked(remediation, *node, *report, soak);
+  return has_soaked(remediation, *node, soak);
 }
 
-// Looks are minutes apart. What the node says of the time between them breaks the soak, which
-// restarts then.
+// Looks are a minute apart. An alert, another boot, and a change of the condition Ready between two
+// of them break the soak, as does a longer time without a look: another replica may have led.
 bool ReturnedMachines::has_soaked(const Remediation& remediation, const kube::Node& node,
-                                  const HealthReport& report, Soak& soak) const {
-  const bool is_broken = soak.boot_id != node.boot_id ||
-                         spoke_against(remediation, node) > soak.since ||
-                         last_measured(report) > soak.measured_at;
-  if (is_broken) {
-    soak = {.boot_id = node.boot_id,
-            .since = clock_.wall(),
-            .measured_at = report.measured_at,
-            .begun = clock_.steady()};
-  }
+                                  Soak& soak) const {
+  const auto now = clock_.steady();
+  const Soak seen{.boot_id = node.boot_id,
+                  .ready_since = ready_since(node),
+                  .alerts_ended = alerts_ended(remediation),
+                  .begun = now};
+  const bool is_unbroken = soak.boot_id == seen.boot_id && soak.ready_since == seen.ready_since &&
+                           soak.alerts_ended == seen.alerts_ended &&
+                           seen.alerts_ended != WallTime::max() &&
+                           now - soak.looked_at <= kLongestUnseen;
+  if (!is_unbroken) soak = seen;
+  soak.looked_at = now;
   const auto policy = policy_for(policy_.get(), node.meta.labels);
-  return clock_.steady() - soak.begun >= soak_of(*policy, remediation.evidence_severity());
+  const bool has_verified_too =
+      now > soak.begun && has_verified(remediation.status, node.boot_id, seen.alerts_ended);
+  return has_verified_too || now - soak.begun >= soak_of(*policy, remediation.evidence_severity());
 }
 
 }  // namespace gpuward::remediator

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -34,13 +35,13 @@ class ReturnedMachines {
   [[nodiscard]] Status take_in();
 
  private:
-  // The machine is healthy at every look since then. Dies with the process, and restarts in the
+  // The machine is healthy at every look since `begun`. Dies with the process, and restarts in the
   // next.
   struct Soak {
     std::string boot_id;
-    WallTime since;        // by this process's clock
-    WallTime measured_at;  // by the clock of the node: the first report
-    Clock::Steady begun;
+    std::optional<WallTime> ready_since = {};
+    WallTime alerts_ended{};  // but for those of history
+    Clock::Steady begun{}, looked_at{};
   };
   using SoakKey = std::pair<std::string, std::string>;  // Remediation, fingerprint of the alert
   using Soaks = std::map<SoakKey, Soak>;
@@ -51,7 +52,7 @@ class ReturnedMachines {
   [[nodiscard]] bool is_verified(const Remediation& remediation, const AlertEvidence& alert,
                                  const std::set<std::string>& failed_machines, Soaks& soaks);
   [[nodiscard]] bool has_soaked(const Remediation& remediation, const kube::Node& node,
-                                const HealthReport& report, Soak& soak) const;
+                                Soak& soak) const;
 
   const ClusterView& view_;
   Intake& intake_;

@@ -28,7 +28,7 @@ constexpr auto kLastFound = std::to_array<Found>({
     {"told-again", 212}, {"timeout", 1}, {"drained", 67}, {"measured", 25},
     {"terminate-budget", 215}, {"volumes", 209}, {"end-once", 31}, {"instance", 1967},
     {"proof", 2473}, {"node-gone", 58}, {"returned", 73}, {"kept-alerts", 12}, {"old-alerts", 42},
-    {"boards", 26}, {"verified", 189}, {"history-soak", 462}, {"machine-replaced", 101}, {"serials", 150},
+    {"boards", 26}, {"verified", 8}, {"history-soak", 462}, {"machine-replaced", 101}, {"serials", 150},
     {"replacement", 58}, {"called", 370}, {"settled", 31}, {"late-restart", 4829},
     {"last-permit", 121}, {"claims", 3147}, {"drained-node", 298}, {"pod-identity", 3878},
     {"turns", 179}, {"protection", 98}, {"budget-answer", 942}, {"watch-version", 25},

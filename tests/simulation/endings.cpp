@@ -97,7 +97,7 @@ void Fleet::change_boards(Machine& machine) {
   ++machine.boots;
   stage_.trace.say(machine.instance() + " has other boards");
   if (stage_.identity_chance.happens(0.3)) return;
-  machine.fault = Severity::kNone;
+  cure(machine);
   end_alerts(machine);
 }
 

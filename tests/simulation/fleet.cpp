@@ -171,6 +171,8 @@ void Fleet::break_down(Machine& machine, std::optional<Severity> like) {
   if (!like && stage_.setting.has_jobs && stage_.jobs_chance.happens(0.8))
     severity = Severity::kReset;
   machine.fault = std::max(machine.fault, severity);
+  if (machine.fault >= Severity::kReset && !machine.sick_since)
+    machine.sick_since = stage_.clock.steady();
   machine.heals_by_reboot = stage_.chance.happens(0.7);
   machine.proof = std::array{Proof::kMeasured, Proof::kLatched,
                              Proof::kDiagnosed}[stage_.chance.weighted({60, 25, 15})];
@@ -180,9 +182,9 @@ void Fleet::break_down(Machine& machine, std::optional<Severity> like) {
 }
 
 void Fleet::cure(Machine& machine) {
-  if (machine.fault >= Severity::kReset && machine.proof == Proof::kMeasured)
-    machine.cured = Cured{stage_.clock.steady(), machine.boots, machine.fault};
   machine.fault = Severity::kNone;
+  const auto since = std::exchange(machine.sick_since, std::nullopt);
+  if (since) machine.cured = Cured{stage_.clock.steady(), stage_.clock.steady() - *since};
 }
 
 void Fleet::heal(Machine& machine) {

@@ -12,6 +12,8 @@ namespace {
 constexpr std::chrono::minutes kSoak{1};
 // A report is at most so old, and the write comes after it.
 constexpr std::chrono::seconds kLate{30};
+// No soak outlasts a longer time between two looks.
+constexpr std::chrono::minutes kSeen{4};
 
 }  // namespace
 
@@ -36,12 +38,15 @@ void HistoryRules::on_rewritten(const Remediation& before, const Remediation& af
 }
 
 void HistoryRules::check_soaked(const Remediation& after, const Machine& machine) const {
-  if (!machine.cured) return;
-  const auto ago = stage_.clock.steady() - machine.cured->at;
+  const auto now = stage_.clock.steady();
+  require(!machine.sick_since || now - *machine.sick_since < kSeen, "history-soak",
+          "the history of " + after.name + "'s machine has ended, and it is broken");
+  if (!machine.cured || machine.cured->lasted < kSeen) return;
+  const auto ago = now - machine.cured->at;
   require(ago >= kSoak || ago <= kLate, "history-soak",
           "the history of " + after.name + "'s machine has ended " +
               std::to_string(std::chrono::floor<std::chrono::milliseconds>(ago).count()) +
-              " ms after a check measured a fault");
+              " ms after its fault");
 }
 
 }  // namespace gpuward::remediator::simulation

@@ -1,6 +1,6 @@
 // What must be true if a replica ends an alert about the history of a machine (history_alerts.h):
-// no check of that machine has measured a fault for the time of the shortest soak, and none does
-// now. Owned by the World.
+// that machine was well for the time of the shortest soak. Faults that lasted for a shorter time
+// than lies between two looks, or began a moment ago, are not seen. Owned by the World.
 #pragma once
 
 #include "tests/simulation/fleet.h"

@@ -98,11 +98,10 @@ struct CloudEvent {
   [[nodiscard]] bool is_begun() const { return over.has_value(); }
 };
 
-// When its fault ended that a check had measured until then, and in which boot.
+// When its last fault ended, and how long that had lasted.
 struct Cured {
   Clock::Steady at;
-  int boot = 0;
-  Severity fault = Severity::kNone;
+  Clock::Steady::duration lasted;
 };
 
 struct MachineCloud {
@@ -124,7 +123,8 @@ struct Machine {
   Severity fault = Severity::kNone;
   bool heals_by_reboot = true;
   Proof proof = Proof::kMeasured;
-  std::optional<Cured> cured = {};  // the last one
+  std::optional<Clock::Steady> sick_since = {};  // with severity reset or worse
+  std::optional<Cured> cured = {};
   Voice voice = Voice::kHonest;
   bool forges_serials = false;  // it reports GPUs of other machines as well
   std::map<Severity, Alert> alerts;

@@ -119,10 +119,14 @@ bool World::reconcile_next(Clock::Steady until) {
   return true;
 }
 
-// Who asks the places of alerts goes on asking meanwhile; false where that has a node looked at
-// before.
+// The sources of alerts are read meanwhile, and the leader looks at machines with a history. False
+// if a node is to be looked at before.
 bool World::pass_until(Clock::Steady at) {
-  const bool is_asked = stage_.setting.asks_others() || late_.loses_ends() || silent_.next();
+  const bool has_history = std::ranges::any_of(stage_.truth.remediations(), [](const auto& known) {
+    return known.second.open() && std::ranges::any_of(known.second.alerts, is_of_history);
+  });
+  const bool is_asked =
+      stage_.setting.asks_others() || late_.loses_ends() || silent_.next() || has_history;
   const auto is_any_due = [&] {
     return std::ranges::any_of(replicas_, [&](const auto& replica) {
       return std::ranges::any_of(

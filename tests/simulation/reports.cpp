@@ -67,12 +67,6 @@ void Reports::settle(HealthReport& report, const Machine& machine) const {
 }
 
 void Reports::add_proof(HealthReport& report, const Machine& machine) {
-  if (machine.cured && machine.cured->boot == machine.boots) {
-    const auto ago =
-        std::chrono::floor<Clock::Wall::duration>(stage_.clock.steady() - machine.cured->at);
-    report.observed_at[machine.cured->fault] =
-        std::min(report.measured_at, stage_.true_time() - ago);
-  }
   if (machine.proof == Proof::kDiagnosed) {
     report.diagnostics_severity = machine.fault;
     return;

@@ -301,6 +301,10 @@ TEST_F(Verify, WaitsAfterItsSoakForTheEndOfTheHistoryOfTheMachine) {
   progress = look(well + minutes(11), progress.facts);
   EXPECT_EQ(progress.result, StepResult::kRunning);
   EXPECT_THAT(progress.message, HasSubstr("but alert GpuwardMachineReturned fires"));
+  EXPECT_TRUE(progress.facts.contains(kSoakedFact));
+  report(Severity::kReset, well + minutes(11));
+  EXPECT_FALSE(look(well + minutes(11), progress.facts).facts.contains(kSoakedFact));
+  report(Severity::kNone, well + minutes(11));
 
   remediation.alerts.back().ended_at = well + minutes(11);
   EXPECT_EQ(look(well + minutes(11), progress.facts).result, StepResult::kDone);

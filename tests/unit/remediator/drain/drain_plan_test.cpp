@@ -370,10 +370,35 @@ TEST(DrainPlan, EvictsOfAnOwnerAFewNewcomersOnlyThatCameAtOnce) {
   EXPECT_EQ(evicted(), kMostEvictedAgain);
 
   const EvictedAgain counted{{owner_of(pods.front()), kMostEvictedAgain}};
-  const std::set<std::string> asked{pods[0].meta.uid, pods[1].meta.uid, pods[2].meta.uid};
+  const std::set<std::string> sent{pods[0].meta.uid, pods[1].meta.uid, pods[2].meta.uid};
   scene.again = &counted;
-  scene.asked = &asked;
+  scene.counted = &sent;
   EXPECT_EQ(evicted(), kMostEvictedAgain) << "the removals of these were sent before";
+}
+
+TEST(DrainPlan, EvictsAllNewcomersOfAJobOrNone) {
+  std::vector<kube::Pod> pods;
+  for (int i = 0; i < 8; ++i) {
+    pods.push_back(newcomer(tolerating(replica("rank-" + std::to_string(i)))));
+    pods.back().resources = {"nvidia.com/gpu"};
+    pods.back().owners = pods.front().owners;
+    pods.back().meta.labels["batch.kubernetes.io/job-name"] = "train";
+  }
+  ASSERT_FALSE(job_of(pods.front()).empty());
+  DrainScene scene = under_way();
+  EvictedAgain again;
+  scene.again = &again;
+  const auto evicted = [&] {
+    return std::ranges::count(plan_drain(pods, {}, scene).pods, DrainAct::kEvict, &PlannedPod::act);
+  };
+  EXPECT_EQ(evicted(), 8);
+  again[owner_of(pods.front())] = 1;
+  EXPECT_EQ(evicted(), 0) << "it came again";
+  const std::set<std::string> sent{pods[0].meta.uid};
+  scene.counted = &sent;
+  EXPECT_EQ(evicted(), 1) << "the removal of one was sent before";
+  pods.resize(3);
+  EXPECT_EQ(evicted(), 3);
 }
 
 TEST(DrainPlan, CountsTheOwnersOfEachNamespaceAlone) {

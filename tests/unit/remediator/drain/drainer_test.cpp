@@ -618,6 +618,30 @@ TEST_F(Newcomers, AreCountedThoughTheRecordIsNotWritten) {
   EXPECT_LE(evictions(), 3U);
 }
 
+// Their removals were sent, and no pod was evicted.
+TEST_F(Newcomers, ThatABudgetHeldBackAreEvictedOnceItAllowsThat) {
+  for (int i = 0; i < 3; ++i) {
+    add_pod("train-" + std::to_string(i), "gpu-01", tolerating(gpu_pod()));
+    add_budget("keep-" + std::to_string(i), "train-" + std::to_string(i), 0);
+  }
+  for (int i = 0; i < 60; ++i) {
+    order_.again = look().again;
+    clock_.advance(seconds(1));
+  }
+  EXPECT_THAT(order_.again, IsEmpty());
+  restart();
+  for (int i = 0; i < 3; ++i)
+    kube_.remove("/apis/policy/v1/namespaces/default/poddisruptionbudgets/keep-" +
+                 std::to_string(i));
+  for (int i = 0; i < 60; ++i) {
+    order_.again = look().again;
+    kube_.end_terminating_pods();
+    clock_.advance(seconds(1));
+  }
+  EXPECT_FALSE(kube_.has(path_of("train-0")));
+  EXPECT_FALSE(kube_.has(path_of("train-2")));
+}
+
 TEST_F(Newcomers, ThatMayNotBeEvictedStopNoDrainOfTheOthers) {
   add_pod("web");
   begin_now();

@@ -1,6 +1,7 @@
 // Machines whose Node was deleted and registered anew, at any severity.
 #include "remediator/intake/returned_machines.h"
 
+#include "remediator/actions/step_progress.h"
 #include "remediator/guards/drills.h"
 #include "remediator/model/diagnostics.h"
 #include "remediator/model/step_call.h"
@@ -78,8 +79,7 @@ class RegisteredAnew : public ClusterTest {
   }
   // For as long as verify takes by default.
   void is_healthy_in(const std::string& boot_id) {
-    is_seen_healthy_in(boot_id);
-    is_seen_healthy_in(boot_id, minutes(10));
+    is_seen_healthy_for(minutes(11), boot_id);
     clock_.advance(minutes(1));
     reports_.answer = report_of(Severity::kNone, boot_id);
     ASSERT_TRUE(reconcile());
@@ -88,6 +88,19 @@ class RegisteredAnew : public ClusterTest {
     clock_.advance(later);
     reports_.answer = report_of(Severity::kNone, boot_id);
     look();
+  }
+  // Look by look.
+  void is_seen_healthy_for(minutes span, const std::string& boot_id = "boot-2") {
+    for (minutes past(0); past < span; ++past) is_seen_healthy_in(boot_id);
+  }
+  void becomes_ready_at(WallTime at) {
+    kube_.patch_status(
+        "/api/v1/nodes/gpu-01",
+        {{"status",
+          {{"conditions", Json::array({{{"type", "Ready"},
+                                        {"status", "True"},
+                                        {"lastTransitionTime", to_rfc3339(at)}}})}}}});
+    catch_up(*replica_);
   }
   void look() {
     if (!returned_) {
@@ -126,9 +139,9 @@ class Soaking : public RegisteredAnew {
 };
 
 TEST_F(Soaking, EndsItsHistoryAfterTheTimeOfVerify) {
-  is_seen_healthy_in("boot-2", minutes(9));
+  is_seen_healthy_for(minutes(9));
   EXPECT_TRUE(newest().any_firing());
-  is_seen_healthy_in("boot-2", minutes(1));
+  is_seen_healthy_for(minutes(1));
   EXPECT_FALSE(newest().any_firing());
 }
 
@@ -138,65 +151,88 @@ TEST_F(Soaking, TakesTheTimeThatItsPolicyHas) {
   verify.soak = minutes(30);
   policy.steps[Severity::kReboot] = {planned(Step::kTaint), verify};
   policy_.set(policy);
-  is_seen_healthy_in("boot-2", minutes(29));
+  is_seen_healthy_for(minutes(29));
   EXPECT_TRUE(newest().any_firing());
-  is_seen_healthy_in("boot-2", minutes(1));
+  is_seen_healthy_for(minutes(1));
   EXPECT_FALSE(newest().any_firing());
 }
 
 TEST_F(Soaking, BeginsAgainAfterABadReport) {
-  clock_.advance(minutes(5));
+  is_seen_healthy_for(minutes(5));
+  clock_.advance(minutes(1));
   reports_.answer = report_of(Severity::kReset, "boot-2");
   look();
-  is_seen_healthy_in("boot-2", minutes(5));
+  is_seen_healthy_for(minutes(10));
   EXPECT_TRUE(newest().any_firing());
-  is_seen_healthy_in("boot-2", minutes(10));
+  is_seen_healthy_for(minutes(1));
   EXPECT_FALSE(newest().any_firing());
 }
 
-TEST_F(Soaking, BeginsAgainIfACheckHasMeasuredAFaultMeanwhile) {
-  clock_.advance(minutes(10));
-  reports_.answer = report_of(Severity::kNone, "boot-2");
-  reports_.answer->observed_at[Severity::kReboot] = clock_.wall() - minutes(5);
+// The report of its verification is as good, and its record outlives the process.
+TEST_F(Soaking, EndsItsHistoryOnceVerifyHasSoaked) {
+  add_step({{"name", "verify"},
+            {"result", "running"},
+            {"severity", "reboot"},
+            {"intentAt", to_rfc3339_ms(clock_.wall())},
+            {"facts",
+             {{kVerifiedBootFact, "boot-2"},
+              {kHealthySinceFact, to_rfc3339_ms(clock_.wall())},
+              {kSoakedFact, "true"}}}});
+  reports_.answer = report_of(Severity::kReset, "boot-2");
   look();
+  EXPECT_TRUE(newest().any_firing()) << "it is not healthy now";
+  is_seen_healthy_in("boot-2");
+  EXPECT_TRUE(newest().any_firing()) << "it has been for one look";
+  is_seen_healthy_in("boot-2");
+  EXPECT_FALSE(newest().any_firing());
+}
+
+// Another replica may have led meanwhile.
+TEST_F(Soaking, BeginsAgainAfterATimeWithoutALook) {
+  is_seen_healthy_for(minutes(5));
+  is_seen_healthy_in("boot-2", minutes(5));
   EXPECT_TRUE(newest().any_firing());
-  is_seen_healthy_in("boot-2", minutes(10));
+  is_seen_healthy_for(minutes(9));
+  EXPECT_TRUE(newest().any_firing());
+  is_seen_healthy_for(minutes(1));
+  EXPECT_FALSE(newest().any_firing());
+}
+
+// The clock of its kubelet was ahead.
+TEST_F(Soaking, EndsItsHistoryThoughItsConditionIsOfTheFuture) {
+  becomes_ready_at(clock_.wall() + hours(9));
+  is_seen_healthy_for(minutes(11));
   EXPECT_FALSE(newest().any_firing());
 }
 
 TEST_F(Soaking, BeginsAgainIfAnAlertFiredMeanwhile) {
   AlertSignal fires = signal(Severity::kReboot);
-  clock_.advance(minutes(3));
+  is_seen_healthy_for(minutes(5));
   fires.starts_at = clock_.wall();
   ASSERT_TRUE(take({fires}));
-  clock_.advance(minutes(3));
+  clock_.advance(seconds(20));
   fires.firing = false;
   fires.ends_at = clock_.wall();
   ASSERT_TRUE(take({fires}));
-  is_seen_healthy_in("boot-2", minutes(4));
+  is_seen_healthy_for(minutes(10));
   EXPECT_TRUE(newest().any_firing());
-  is_seen_healthy_in("boot-2", minutes(10));
+  is_seen_healthy_for(minutes(1));
   EXPECT_FALSE(newest().any_firing());
 }
 
 TEST_F(Soaking, BeginsAgainIfTheNodeWasNotReadyMeanwhile) {
-  clock_.advance(minutes(9));
-  kube_.patch_status(
-      "/api/v1/nodes/gpu-01",
-      {{"status",
-        {{"conditions", Json::array({{{"type", "Ready"},
-                                      {"status", "True"},
-                                      {"lastTransitionTime", to_rfc3339(clock_.wall())}}})}}}});
-  catch_up(*replica_);
-  is_seen_healthy_in("boot-2", minutes(1));
+  is_seen_healthy_for(minutes(8));
+  becomes_ready_at(clock_.wall());
+  is_seen_healthy_for(minutes(10));
   EXPECT_TRUE(newest().any_firing());
-  is_seen_healthy_in("boot-2", minutes(10));
+  is_seen_healthy_for(minutes(1));
   EXPECT_FALSE(newest().any_firing());
 }
 
 TEST_F(Soaking, BeginsAgainInAnotherProcess) {
+  is_seen_healthy_for(minutes(5));
   returned_.reset();
-  is_seen_healthy_in("boot-2", minutes(10));
+  is_seen_healthy_for(minutes(10));
   EXPECT_TRUE(newest().any_firing());
 }
 
@@ -311,9 +347,7 @@ TEST_F(RegisteredAnew, IsReturnedIfAFreshReportSaysThatItIsHealthy) {
   registers({{"bootID", "boot-2"}, {"systemUUID", kUuid}});
   look();
   ASSERT_EQ(our_taint_on(node()), "reboot");
-  reports_.answer = report_of(Severity::kNone, "boot-1");
-  clock_.advance(minutes(1));
-  look();
+  is_healthy_in("boot-1");
   ASSERT_EQ(our_taint_on(node()), "reboot") << "of another boot";
 
   is_healthy_in("boot-2");
@@ -329,9 +363,7 @@ TEST_F(RegisteredAnew, StaysOutOfServiceAfterIsolateHoweverHealthyItLooks) {
   registers({{"bootID", "boot-2"}, {"systemUUID", kUuid}});
   look();
 
-  clock_.advance(minutes(1));
-  reports_.answer = report_of(Severity::kNone, "boot-2");
-  look();
+  is_healthy_in("boot-2");
 
   EXPECT_EQ(our_taint_on(node()), "isolate");
 }
@@ -362,6 +394,7 @@ TEST_F(RegisteredAnew, StaysOutOfServiceAfterADiagnosticThatFailedInADrill) {
   given_up_after_diagnostic(drill);
   registers({{"bootID", "boot-1"}, {"systemUUID", kUuid}});
   look();
+  is_healthy_in("boot-1");
   EXPECT_EQ(our_taint_on(node()), "reset");
 }
 
