@@ -112,6 +112,7 @@ Drainer::~Drainer() = default;
 
 Result<DrainProgress> Drainer::advance(const DrainRequest& request) {
   std::unique_ptr<Memory> memory = take_memory(request);
+  memory->take_counts(request.again);
   // Before the list, so that the list is newer than what they say.
   for (const Evictor::Outcome& outcome : evictor_.collect(request.node)) {
     const auto known = memory->tries.find(outcome.uid);
@@ -122,6 +123,7 @@ Result<DrainProgress> Drainer::advance(const DrainRequest& request) {
   }
   auto progress = look(request, *memory, {.is_cache = true, .not_older_than = memory->listed_at});
   if (!progress || !may_be_believed(*progress, *memory)) progress = look(request, *memory, {});
+  if (progress) memory->reported = progress->again;
   if (!progress || progress->verdict == DrainState::kGoingOn) {
     put_back(request.node, std::move(memory));
   } else {
@@ -160,7 +162,6 @@ Status Drainer::check_node(const DrainRequest& request) {
 
 DrainProgress Drainer::progress_of(const DrainRequest& request, const std::vector<kube::Pod>& pods,
                                    Memory& memory) {
-  memory.take_counts(request.again);
   DrainScene scene = scene_of(request, clock_.wall());
   scene.again = &memory.again;
   std::set<std::string> counted;
@@ -174,7 +175,6 @@ DrainProgress Drainer::progress_of(const DrainRequest& request, const std::vecto
   DrainProgress progress;
   const auto starting = send(request, round, plan, memory);
   progress.again = memory.again;
-  memory.reported = memory.again;
   std::ranges::copy_if(plan.jobs, std::back_inserter(progress.starting_jobs),
                        [&](const AffectedJob& job) { return starting.contains(job.name); });
   progress.verdict = round.verdict;
@@ -193,7 +193,8 @@ bool Drainer::Memory::is_newly_held(const DrainRound& round) {
   return is_held_reported;
 }
 
-// A record with more than this process has reported was written by another leader.
+// A record with more than this process has reported was written by another leader, or the report
+// was lost: then too many are counted rather than too few.
 void Drainer::Memory::take_counts(const EvictedAgain& recorded) {
   for (const auto& [owner, count] : recorded) {
     const auto known = reported.find(owner);

@@ -642,6 +642,20 @@ TEST_F(Newcomers, ThatABudgetHeldBackAreEvictedOnceItAllowsThat) {
   EXPECT_FALSE(kube_.has(path_of("train-2")));
 }
 
+// The answers come at the look that ends the drain, which lists the pods twice.
+TEST_F(Newcomers, ThatABudgetHoldsBackAtTheDeadlineHoldUpNoDrainThatProceeds) {
+  order_.settings.on_deadline = OnDeadline::kProceed;
+  clock_.advance(minutes(29));
+  for (int i = 0; i < 3; ++i) {
+    add_pod("train-" + std::to_string(i), "gpu-01", tolerating(gpu_pod()));
+    add_budget("keep-" + std::to_string(i), "train-" + std::to_string(i), 0);
+  }
+  order_.again = look().again;
+  ASSERT_THAT(order_.again, SizeIs(1));
+  clock_.advance(minutes(2));
+  EXPECT_EQ(look().verdict, DrainState::kDone);
+}
+
 TEST_F(Newcomers, ThatMayNotBeEvictedStopNoDrainOfTheOthers) {
   add_pod("web");
   begin_now();
