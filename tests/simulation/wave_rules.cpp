@@ -70,13 +70,15 @@ void WaveRules::check_turn(const std::string& name, const PodTruth& pod) const {
   }
 }
 
-// A pod that comes back holds up the waves after its own, as often as it is evicted.
+// A pod that comes back holds up the waves after its own, as often as it is evicted. One without a
+// controller that came after the drain began is never asked.
 void WaveRules::on_looked(const Remediation& remediation) {
   const int most =
       stage_.setting.has_tolerant_pods ? kMostLooks * (1 + kMostEvictedAgain) : kMostLooks;
   if (!is_notified() || !stage_.is_quiet) return;
   for (const auto& [name, pod] : stage_.pods.all()) {
-    if (pod.node != remediation.node || !is_free(name, pod)) continue;
+    const bool may_be_kept = stage_.setting.has_tolerant_pods && pod.is_unmanaged;
+    if (pod.node != remediation.node || may_be_kept || !is_free(name, pod)) continue;
     require(++looks_[pod.uid] <= most, "starved",
             "pod " + name + " was not asked to go in " + std::to_string(most) + " looks for " +
                 remediation.name + ", and nothing holds it");
