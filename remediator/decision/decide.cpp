@@ -364,7 +364,7 @@ Decision decide_standing(Draft& draft) {
       taint_and_cordon_stand(draft, wanted)) {
     return hold_exhausted(
         draft,
-        "the machine contradicts what is known of it: one sign says that it was given up, "
+        "the machine contradicts what is known of it: one sign says that gpuward gave it up, "
         "another that it is a different one; it returns once fresh reports have said for a while "
         "that it is healthy, or after gpuwardctl machine-replaced " +
             draft.remediation.node);

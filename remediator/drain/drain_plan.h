@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,7 +29,6 @@ enum class DrainAct : std::uint8_t {
 };
 
 // The number of pods that came after the drain began and were sent a removal, by owner (owner_of).
-// One that the API server refused, or that was withdrawn, does not count.
 using EvictedAgain = std::map<std::string, int>;
 
 // The node and the moment.
@@ -42,16 +40,18 @@ struct DrainScene {
   // A pod that was made later than this came after the drain began, as does one that was made in
   // the same second and may stay. nullopt: none did.
   std::optional<kube::WallTime> began = {};
-  std::vector<kube::Taint> taints = {};            // of the node, with the cordon's
-  const EvictedAgain* again = nullptr;             // null: none
-  const std::set<std::string>* counted = nullptr;  // UIDs of pods that `again` counts; null: none
+  std::vector<kube::Taint> taints = {};  // of the node, with the cordon's
+  const EvictedAgain* again = nullptr;   // null: none
+  // The pods that `again` counts and this process knows, by UID, with their owners; null: none.
+  const std::map<std::string, std::string>* counted = nullptr;
 };
 
 // Why a pod stays that came after the drain began.
 inline constexpr std::string_view kToleratesReason =
     "that came after the drain began and tolerate the node's taints";
 // How many pods of an owner that came after the drain began are evicted: more are left, and named.
-// All pods of a job that come at once go together, the first time.
+// Pods of a job that come at once go together, also if they are more, the first time that pods of
+// their owner come.
 inline constexpr int kMostEvictedAgain = 3;
 // How many owners are counted: pods of others are not evicted again.
 inline constexpr std::size_t kMostOwnersCounted = 100;

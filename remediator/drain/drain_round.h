@@ -38,8 +38,6 @@ struct RemovalTry {
   ErrorKind kind = ErrorKind::kInternal;  // of that error
   int failures = 0;                       // kFailed in a row
   bool is_in_flight = false;
-  std::string owner = {};   // of a newcomer
-  bool is_counted = false;  // in EvictedAgain, for that owner
   std::chrono::milliseconds next{0};
 };
 using RemovalTries = std::map<std::string, RemovalTry>;  // by the pod's UID

@@ -40,10 +40,15 @@ bool forget_absent(RemovalTries& tries, const std::vector<kube::Pod>& pods) {
   return has_gone;
 }
 
-// For certain. A removal that has failed in another way may have arrived.
-bool was_not_evicted(RemovalAnswer answer) {
-  return answer == RemovalAnswer::kBlocked || answer == RemovalAnswer::kRefused ||
-         answer == RemovalAnswer::kStopped || answer == RemovalAnswer::kOverloaded;
+// It waits for its turn no more, and its pod was not evicted. A removal that has failed in another
+// way may have arrived.
+bool was_refused(const RemovalTries& tries, const std::string& uid) {
+  const auto known = tries.find(uid);
+  if (known == tries.end()) return true;  // it was withdrawn
+  const RemovalAnswer answer = known->second.answer;
+  return !known->second.is_in_flight &&
+         (answer == RemovalAnswer::kBlocked || answer == RemovalAnswer::kRefused ||
+          answer == RemovalAnswer::kStopped || answer == RemovalAnswer::kOverloaded);
 }
 
 DrainScene scene_of(const DrainRequest& request, Clock::Wall now) {
@@ -95,14 +100,13 @@ struct Drainer::Memory {
   std::string listed_at;                    // resourceVersion of the last listing
   std::optional<Clock::Steady> held_since;  // see DrainRound::is_held
   bool is_held_reported = false;
-  bool has_seen_removal = false;  // a pod is gone whose removal was accepted
-  EvictedAgain again;
-  EvictedAgain reported;  // of `again`, as the record has it if no other replica has written it
+  bool has_seen_removal = false;               // a pod is gone whose removal was accepted
+  EvictedAgain again;                          // at least; the record of it may have been refused
+  std::map<std::string, std::string> counted;  // see DrainScene::counted
 
   [[nodiscard]] bool is_newly_held(const DrainRound& round);
-  void take_counts(const EvictedAgain& recorded);
-  void count(RemovalTry& known);
-  void uncount(RemovalTry& known);
+  // `again` for the record: another leader may try again to evict what was refused.
+  [[nodiscard]] EvictedAgain to_record(const DrainPlan& plan) const;
 };
 
 Drainer::Drainer(kube::Api& api, Evictor& evictor, Clock& clock)
@@ -112,18 +116,13 @@ Drainer::~Drainer() = default;
 
 Result<DrainProgress> Drainer::advance(const DrainRequest& request) {
   std::unique_ptr<Memory> memory = take_memory(request);
-  memory->take_counts(request.again);
   // Before the list, so that the list is newer than what they say.
   for (const Evictor::Outcome& outcome : evictor_.collect(request.node)) {
-    const auto known = memory->tries.find(outcome.uid);
-    if (known == memory->tries.end()) continue;
-    record_answer(known->second, outcome.status, memory->elapsed);
-    if (known->second.answer == RemovalAnswer::kAccepted) memory->count(known->second);
-    if (was_not_evicted(known->second.answer)) memory->uncount(known->second);
+    if (const auto known = memory->tries.find(outcome.uid); known != memory->tries.end())
+      record_answer(known->second, outcome.status, memory->elapsed);
   }
   auto progress = look(request, *memory, {.is_cache = true, .not_older_than = memory->listed_at});
   if (!progress || !may_be_believed(*progress, *memory)) progress = look(request, *memory, {});
-  if (progress) memory->reported = progress->again;
   if (!progress || progress->verdict == DrainState::kGoingOn) {
     put_back(request.node, std::move(memory));
   } else {
@@ -162,19 +161,17 @@ Status Drainer::check_node(const DrainRequest& request) {
 
 DrainProgress Drainer::progress_of(const DrainRequest& request, const std::vector<kube::Pod>& pods,
                                    Memory& memory) {
+  for (const auto& [owner, count] : request.again)
+    memory.again[owner] = std::max(memory.again[owner], count);
   DrainScene scene = scene_of(request, clock_.wall());
   scene.again = &memory.again;
-  std::set<std::string> counted;
-  for (const auto& [uid, known] : memory.tries) {
-    if (known.is_counted) counted.insert(uid);
-  }
-  scene.counted = &counted;
+  scene.counted = &memory.counted;
   const DrainPlan plan = plan_drain(pods, request.settings, scene);
   withdraw_unwanted(request, plan, memory);
   DrainRound round = make_round(plan, memory.tries, request.settings, scene);
   DrainProgress progress;
   const auto starting = send(request, round, plan, memory);
-  progress.again = memory.again;
+  progress.again = memory.to_record(plan);
   std::ranges::copy_if(plan.jobs, std::back_inserter(progress.starting_jobs),
                        [&](const AffectedJob& job) { return starting.contains(job.name); });
   progress.verdict = round.verdict;
@@ -193,25 +190,16 @@ bool Drainer::Memory::is_newly_held(const DrainRound& round) {
   return is_held_reported;
 }
 
-// A record with more than this process has reported was written by another leader, or the report
-// was lost: then too many are counted rather than too few.
-void Drainer::Memory::take_counts(const EvictedAgain& recorded) {
-  for (const auto& [owner, count] : recorded) {
-    const auto known = reported.find(owner);
-    const int before = known == reported.end() ? 0 : known->second;
-    if (count > before) again[owner] += count - before;
+EvictedAgain Drainer::Memory::to_record(const DrainPlan& plan) const {
+  EvictedAgain recorded = again;
+  for (const PlannedPod& pod : plan.pods) {
+    const auto known = counted.find(pod.uid);
+    if (known == counted.end() || pod.act == DrainAct::kTerminating || !was_refused(tries, pod.uid))
+      continue;
+    const auto count = recorded.find(known->second);
+    if (count != recorded.end() && --count->second <= 0) recorded.erase(count);
   }
-}
-
-void Drainer::Memory::count(RemovalTry& known) {
-  if (known.owner.empty() || std::exchange(known.is_counted, true)) return;
-  ++again[known.owner];
-}
-
-void Drainer::Memory::uncount(RemovalTry& known) {
-  if (!std::exchange(known.is_counted, false)) return;
-  const auto counted = again.find(known.owner);
-  if (counted != again.end() && --counted->second <= 0) again.erase(counted);
+  return recorded;
 }
 
 // A removal may wait long for the rate of all drains. A pod that must not be evicted any more, by
@@ -227,12 +215,7 @@ void Drainer::withdraw_unwanted(const DrainRequest& request, const DrainPlan& pl
     return pod->act == DrainAct::kDelete ||
            (pod->act == DrainAct::kEvict && removal.way == RemovalWay::kEvict);
   };
-  for (const std::string& uid : evictor_.withdraw(request.node, is_wanted)) {
-    const auto known = memory.tries.find(uid);
-    if (known == memory.tries.end()) continue;
-    memory.uncount(known->second);
-    memory.tries.erase(known);
-  }
+  for (const std::string& uid : evictor_.withdraw(request.node, is_wanted)) memory.tries.erase(uid);
 }
 
 std::set<std::string> Drainer::send(const DrainRequest& request, const DrainRound& round,
@@ -244,9 +227,8 @@ std::set<std::string> Drainer::send(const DrainRequest& request, const DrainRoun
     known.way = removal.way;
     known.is_in_flight = true;
     const auto pod = std::ranges::find(plan.pods, removal.pod.uid, &PlannedPod::uid);
-    if (pod != plan.pods.end() && !pod->has_ended) known.owner = pod->owner;
-    // Before its answer, which another leader would not know; once refused, only with one.
-    if (known.answer == RemovalAnswer::kNone) memory.count(known);
+    const bool counts = pod != plan.pods.end() && pod->is_newcomer && !pod->has_ended;
+    if (counts && memory.counted.emplace(pod->uid, pod->owner).second) ++memory.again[pod->owner];
     if (!removal.job.empty() && memory.notified_jobs.insert(removal.job).second)
       starting.insert(removal.job);
   }

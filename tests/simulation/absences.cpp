@@ -46,7 +46,7 @@ void Absences::all_is_stopped(milliseconds span) {
     world_.look();
   }
   stage_.turn_switch(false);
-  stage_.trace.say("human: go on");
+  stage_.trace.say("human: start");
 }
 
 }  // namespace gpuward::remediator::simulation

@@ -120,7 +120,7 @@ bool World::reconcile_next(Clock::Steady until) {
 }
 
 // The sources of alerts are read meanwhile, and the leader looks at machines with a history. False
-// if a node is to be looked at before.
+// if a replica is to look at a node before.
 bool World::pass_until(Clock::Steady at) {
   const bool has_history = std::ranges::any_of(stage_.truth.remediations(), [](const auto& known) {
     return known.second.open() && std::ranges::any_of(known.second.alerts, is_of_history);
@@ -275,7 +275,7 @@ void World::stay_at_rest() {
       stage_.truth.remediations(), [](const auto& known) { return known.second.open(); }));
   const bool forgets = stage_.setting.policy.retention.age < std::chrono::hours(24);
   const std::size_t closed = forgets ? stage_.truth.remediations().size() - open : 0;
-  // A machine that is down goes on once others that are silent are known to be dead.
+  // A machine that is down continues once others that are silent are known to be dead.
   const std::size_t most =
       kMostToForget * closed + (stage_.setting.falls_silent
                                     ? (open + fleet_.machines().size()) * kMostSteps

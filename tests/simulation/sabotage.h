@@ -73,7 +73,7 @@ enum class Sabotage : std::uint8_t {
   kReturned,          // nobody looks for machines that come back
   kKeptAlerts,        // nobody asks whether what Prometheus keeps is true of the next machine
   kOldAlerts,         // alerts from before the Node was registered are not heard
-  kBoards,            // what the firmware says of the machine is not read
+  kBoards,            // the UUIDs of the firmware are not read
   kHistorySoak,       // a machine that has come back is verified at its first healthy look
   kVerified,          // no report verifies a machine that has come back
   kMachineReplaced,   // "machine-replaced" is not read

@@ -370,7 +370,8 @@ TEST(DrainPlan, EvictsOfAnOwnerAFewNewcomersOnlyThatCameAtOnce) {
   EXPECT_EQ(evicted(), kMostEvictedAgain);
 
   const EvictedAgain counted{{owner_of(pods.front()), kMostEvictedAgain}};
-  const std::set<std::string> sent{pods[0].meta.uid, pods[1].meta.uid, pods[2].meta.uid};
+  const std::map<std::string, std::string> sent{
+      {pods[0].meta.uid, ""}, {pods[1].meta.uid, ""}, {pods[2].meta.uid, ""}};
   scene.again = &counted;
   scene.counted = &sent;
   EXPECT_EQ(evicted(), kMostEvictedAgain) << "the removals of these were sent before";
@@ -394,7 +395,7 @@ TEST(DrainPlan, EvictsAllNewcomersOfAJobOrNone) {
   EXPECT_EQ(evicted(), 8);
   again[owner_of(pods.front())] = 1;
   EXPECT_EQ(evicted(), 0) << "it came again";
-  const std::set<std::string> sent{pods[0].meta.uid};
+  const std::map<std::string, std::string> sent{{pods[0].meta.uid, ""}};
   scene.counted = &sent;
   EXPECT_EQ(evicted(), 1) << "the removal of one was sent before";
   pods.resize(3);

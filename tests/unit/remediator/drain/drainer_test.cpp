@@ -642,6 +642,31 @@ TEST_F(Newcomers, ThatABudgetHeldBackAreEvictedOnceItAllowsThat) {
   EXPECT_FALSE(kube_.has(path_of("train-2")));
 }
 
+// Of a job of eight the API server refuses three at the first try.
+TEST_F(Newcomers, OfAJobOfWhichSomeWereHeldBackAreEvictedOnceTheirBudgetAllowsThat) {
+  for (int i = 0; i < 8; ++i) {
+    const std::string name = "rank-" + std::to_string(i);
+    Json pod = tolerating(gpu_pod());
+    pod["metadata"]["labels"]["batch.kubernetes.io/job-name"] = "train";
+    add_pod(name, "gpu-01", pod);
+    if (i < 3) add_budget("keep-" + std::to_string(i), name, 0);
+  }
+  const auto pass = [&](int looks) {
+    for (int i = 0; i < looks; ++i) {
+      order_.again = look().again;
+      kube_.end_terminating_pods();
+      clock_.advance(seconds(1));
+    }
+  };
+  pass(30);
+  EXPECT_TRUE(kube_.has(path_of("rank-0")));
+  EXPECT_FALSE(kube_.has(path_of("rank-7")));
+  for (int i = 0; i < 3; ++i) allow("keep-" + std::to_string(i), 1);
+  pass(30);
+  EXPECT_FALSE(kube_.has(path_of("rank-0")));
+  EXPECT_FALSE(kube_.has(path_of("rank-2")));
+}
+
 // The answers come at the look that ends the drain, which lists the pods twice.
 TEST_F(Newcomers, ThatABudgetHoldsBackAtTheDeadlineHoldUpNoDrainThatProceeds) {
   order_.settings.on_deadline = OnDeadline::kProceed;
