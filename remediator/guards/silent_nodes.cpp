@@ -17,6 +17,16 @@ std::vector<std::string> scopes_of(const Place& place) {
   return scopes;
 }
 
+// Whether one failure of a network may take both: as far as both say where they are.
+bool are_near(const Place& one, const Place& other) {
+  const bool has_zones = !one.zone.empty() && !other.zone.empty();
+  if (has_zones && one.zone != other.zone) return false;
+  return std::ranges::all_of(one.domains, [&](const auto& domain) {
+    const auto found = other.domains.find(domain.first);
+    return found == other.domains.end() || found->second == domain.second;
+  });
+}
+
 }  // namespace
 
 NodeSign sign_of(const kube::Node& node, Place place) {
@@ -38,11 +48,15 @@ SilentNodes::SilentNodes(std::span<const NodeSign> nodes, const SilentRules& rul
   for (const NodeSign& node : nodes) {
     if (is_newcomer(node)) continue;
     const bool is_silent = counts(node);
-    if (is_silent && node.since) begun_.push_back(*node.since);
-    for (const std::string& scope : scopes_of(node.place)) {
-      Count& count = scopes_[scope];
+    if (is_silent && node.since && node.has_gpus) begun_.push_back(*node.since);
+    if (is_silent && node.since && !node.has_gpus) others_.push_back({*node.since, node.place});
+    const auto note = [&](Count& count) {
       ++count.all;
       if (is_silent) ++count.silent;
+    };
+    for (const std::string& scope : scopes_of(node.place)) {
+      note(all_nodes_[scope]);
+      if (node.has_gpus) note(gpu_nodes_[scope]);
     }
   }
   std::ranges::sort(begun_);
@@ -55,28 +69,40 @@ bool SilentNodes::is_newcomer(const NodeSign& node) const {
 bool SilentNodes::counts(const NodeSign& node) const {
   if (!node.is_silent() || node.is_leaving || node.is_restarting || is_newcomer(node)) return false;
   const auto after = node.waits_for_operator ? kKnownHeld : kKnownDead;
-  return !(node.is_recorded && node.since && now_ - *node.since > after);
+  const bool is_known = node.is_recorded || !node.has_gpus;
+  return !(is_known && node.since && now_ - *node.since > after);
+}
+
+std::optional<SilentObjection> SilentNodes::objection_of(const Counts& counts,
+                                                         const std::string& scope,
+                                                         std::string_view kind) const {
+  const auto found = counts.find(scope);
+  if (found == counts.end()) return std::nullopt;
+  const auto& [silent, all] = found->second;
+  if (silent <= static_cast<std::size_t>(at_most(rules_.at_most, all))) return std::nullopt;
+  return SilentObjection{kSilentShareRule, std::to_string(silent) + " of " + std::to_string(all) +
+                                               " " + std::string(kind) + " of " + scope +
+                                               " are silent: that looks like a partition"};
 }
 
 std::optional<SilentObjection> SilentNodes::objection(const NodeSign& node) const {
   for (const std::string& scope : scopes_of(node.place)) {
-    const auto found = scopes_.find(scope);
-    if (found == scopes_.end()) continue;
-    const auto& [silent, all] = found->second;
-    if (silent <= static_cast<std::size_t>(at_most(rules_.at_most, all))) continue;
-    return SilentObjection{kSilentShareRule, std::to_string(silent) + " of " + std::to_string(all) +
-                                                 " GPU nodes of " + scope +
-                                                 " are silent: that looks like a partition"};
+    if (auto why = objection_of(gpu_nodes_, scope, "GPU nodes")) return why;
+    if (auto why = objection_of(all_nodes_, scope, "nodes")) return why;
   }
   if (!node.since) return std::nullopt;
   const auto first = std::ranges::lower_bound(begun_, *node.since - kTogether);
   const auto last = std::ranges::upper_bound(begun_, *node.since + kTogether);
   // Its own is one of them, where it counts.
   const auto others = (last - first) - (counts(node) ? 1 : 0);
-  if (others <= 0) return std::nullopt;
-  return SilentObjection{kSilentTogetherRule, "the silence of " + std::to_string(others) +
-                                                  " other GPU nodes began at the same time: that "
-                                                  "looks like a partition"};
+  const auto without_gpus = std::ranges::count_if(others_, [&](const Silence& other) {
+    return std::chrono::abs(other.since - *node.since) <= kTogether &&
+           are_near(other.place, node.place);
+  });
+  if (others + without_gpus <= 0) return std::nullopt;
+  return SilentObjection{kSilentTogetherRule,
+                         "the silence of " + std::to_string(others + without_gpus) +
+                             " other nodes began at the same time: that looks like a partition"};
 }
 
 }  // namespace gpuward::remediator

@@ -1,6 +1,7 @@
 // Which GPU nodes are silent, and whether their silence looks like a partition: then nothing is
-// begun for it, and people are told once for all. Pure. Used by sources/silent_source, and read
-// again before each step that disrupts a silent node.
+// begun for it, and people are told once for all. The silence of nodes without GPUs speaks for a
+// partition too. Pure. Used by sources/silent_source, and read again before each step that disrupts
+// a silent node.
 #pragma once
 
 #include <chrono>
@@ -18,10 +19,11 @@
 
 namespace gpuward::remediator {
 
-// A GPU node as the informers have last seen it.
+// A node as the informers have last seen it.
 struct NodeSign {
   std::string node;
   Place place;
+  bool has_gpus = true;
   std::string ready;                   // the status of its condition Ready; empty: it has none
   std::optional<WallTime> since = {};  // that condition's last transition
   std::optional<WallTime> heartbeat = {};
@@ -38,7 +40,8 @@ struct NodeSign {
 
 [[nodiscard]] NodeSign sign_of(const kube::Node& node, Place place);
 
-// A machine that its operator knows to be dead says nothing of a partition.
+// A machine that its operator knows to be dead says nothing of a partition. One without GPUs is
+// taken for dead after kKnownDead, because it has no Remediation.
 inline constexpr std::chrono::hours kKnownDead{24}, kKnownHeld{1};
 // Silences that begin within that time have one cause.
 inline constexpr std::chrono::seconds kTogether{60};
@@ -69,13 +72,22 @@ class SilentNodes {
   struct Count {
     std::size_t silent = 0, all = 0;
   };
+  using Counts = std::map<std::string, Count>;  // by scope
+  struct Silence {
+    WallTime since;
+    Place place;
+  };
   [[nodiscard]] bool is_newcomer(const NodeSign& node) const;
+  [[nodiscard]] std::optional<SilentObjection> objection_of(const Counts& counts,
+                                                            const std::string& scope,
+                                                            std::string_view kind) const;
 
   const SilentRules& rules_;
   std::chrono::milliseconds newcomer_;
   WallTime now_;
-  std::map<std::string, Count> scopes_;
-  std::vector<WallTime> begun_;  // of the silences that count, sorted
+  Counts gpu_nodes_, all_nodes_;
+  std::vector<WallTime> begun_;  // of the silences of GPU nodes that count, sorted
+  std::vector<Silence> others_;  // of nodes without GPUs
 };
 
 }  // namespace gpuward::remediator

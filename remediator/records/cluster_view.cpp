@@ -296,8 +296,11 @@ std::vector<NodeSign> ClusterView::signs(WallTime now) const {
   std::vector<NodeSign> all;
   for (const auto& [name, node] : state_.nodes) {
     const auto counted = state_.fleet.nodes.find(node->meta.uid);
-    if (counted == state_.fleet.nodes.end()) continue;
-    NodeSign& sign = all.emplace_back(sign_of(*node, counted->second.place));
+    const bool has_gpus = counted != state_.fleet.nodes.end();
+    NodeSign& sign = all.emplace_back(
+        sign_of(*node, has_gpus ? counted->second.place
+                                : place_of(node->meta.labels, place_keys_.value_or(PlaceKeys()))));
+    sign.has_gpus = has_gpus;
     for (auto [it, end] = state_.by_uid.equal_range(node->meta.uid); it != end; ++it)
       note_records(state_.remediations.at(it->second), now, sign);
   }

@@ -16,11 +16,15 @@
 namespace gpuward::remediator {
 namespace {
 
-// Its machine is healthy, gone or somebody's own affair from here on.
+// An operator has said that the machine is his own affair from here on, or another one.
+bool is_word(const Remediation& remediation) {
+  return remediation.status.phase == Phase::kCancelled || remediation.wish.machine_replaced;
+}
+
+// Or it was proven healthy, or is gone.
 bool is_answer(const Remediation& remediation) {
   const Phase phase = remediation.status.phase;
-  return phase == Phase::kReleased || phase == Phase::kReplaced || phase == Phase::kCancelled ||
-         remediation.wish.machine_replaced;
+  return phase == Phase::kReleased || phase == Phase::kReplaced || is_word(remediation);
 }
 
 // When a Node's Remediations were made, as far as they count here. The API server's clock may have
@@ -46,13 +50,15 @@ void add(Ranks& ranks, const Remediation& one) {
 }
 
 // Whether the machine was answered for, by an operator, a return or a replacement, after that one
-// had given it up. Of one Node number and time must both say so: a number is given again where its
-// first Remediation was deleted by force, and the clock may have gone back.
+// had given it up. The clock may have gone back: a return or a replacement under another Node must
+// be of a later Node and be younger. Of one Node number and time must both say so, because a number
+// is given again if its first Remediation was deleted by force.
 bool answers(const Ranks& ranks, const Remediation& answer, const Remediation& one) {
   if (!is_answer(answer)) return false;
   if (answer.node_uid != one.node_uid) {
-    return std::tie(ranks.at(one.node_uid), one.node_uid) <
-           std::tie(ranks.at(answer.node_uid), answer.node_uid);
+    const bool is_of_later_node = std::tie(ranks.at(one.node_uid), one.node_uid) <
+                                  std::tie(ranks.at(answer.node_uid), answer.node_uid);
+    return is_of_later_node && (is_word(answer) || one.created <= answer.created);
   }
   return count_in(one.name) < count_in(answer.name) && one.created <= answer.created;
 }

@@ -1,4 +1,4 @@
-// The GPU nodes as the informers have last seen them: no list of nodes of its own. Implemented by
+// The nodes as the informers have last seen them: no list of nodes of its own. Implemented by
 // records/cluster_view, used by sources/silent_source and by the proofs before a disruptive step.
 #pragma once
 

@@ -101,9 +101,10 @@ Result<SourceFindings> SilentSource::look() {
     const auto node = std::ranges::find(nodes, told.first, &NodeSign::node);
     return node == nodes.end() || !node->is_silent();
   });
-  findings.read = nodes.size();
+  findings.read = static_cast<std::size_t>(std::ranges::count_if(nodes, &NodeSign::has_gpus));
   findings.nodes = {{"share", 0}, {"together", 0}, {"silent", 0}, {"flapping", 0}};
   for (const NodeSign& node : nodes) {
+    if (!node.has_gpus) continue;
     if (rules.is_on && node.recent >= kFlapping) ++findings.nodes["flapping"];
     const bool is_due =
         rules.is_on && silent.counts(node) && node.since && now - *node.since >= rules.after;

@@ -274,7 +274,9 @@ bool Announcements::is_announced(std::string_view node) const {
 
 bool Announcements::is_any_left() const {
   return std::ranges::any_of(fleet_.machines(), [](const Machine& machine) {
-    return machine.works() && !(machine.cloud.events.empty() && machine.cloud.foreign.empty());
+    const MachineCloud& cloud = machine.cloud;
+    const bool is_any = !cloud.events.empty() || !cloud.foreign.empty() || cloud.writes.has_value();
+    return machine.works() && is_any;
   });
 }
 

@@ -25,6 +25,13 @@ bool Edits::may_change(const std::string& node_uid, bool is_record) {
   return changed_.try_emplace(node_uid, is_record).first->second == is_record;
 }
 
+// The node was cordoned over the annotation, which stayed as it was.
+bool Edits::knows_cordon_alone(const Remediation& remediation) const {
+  const NodeTruth* const node = stage_.truth.node(remediation.node);
+  return remediation.status.pre_existing_cordon.value_or(false) && node != nullptr && node->mark &&
+         !node->mark->pre_existing_cordon;
+}
+
 void Edits::do_something() {
   for (const auto& [name, node] : stage_.truth.nodes()) {
     const auto found = node.node.meta.annotations.find(kKey);
@@ -100,7 +107,9 @@ void Edits::edit_remediation(const Remediation& remediation) {
     case 2:
       return delete_by_force(remediation);
     case 3:
-      if (!status.pre_existing_cordon || !may_change(remediation.node_uid, true)) return;
+      if (!status.pre_existing_cordon || knows_cordon_alone(remediation) ||
+          !may_change(remediation.node_uid, true))
+        return;
       stage_.note_edit(remediation.node_uid);
       stage_.trace.say("edit: the cordon in the record of " + name);
       return stage_.patch_status(name, {{"preExistingCordon", !*status.pre_existing_cordon}});

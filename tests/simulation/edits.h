@@ -24,6 +24,7 @@ class Edits {
   void annotate(const std::string& node, const Json& value, const std::string& what);
   // Whoever changes what both say of a cordon makes it ours: one of the two stays as it was.
   [[nodiscard]] bool may_change(const std::string& node_uid, bool is_record);
+  [[nodiscard]] bool knows_cordon_alone(const Remediation& remediation) const;
 
   Stage& stage_;
   std::map<std::string, std::string> seen_;  // the last annotation, by node UID

@@ -1,5 +1,6 @@
 // The quiet time of a World: nothing goes wrong any more, and everything must come to rest.
 #include <algorithm>
+#include <utility>
 
 #include "remediator/model/history_alerts.h"
 #include "tests/simulation/view_rules.h"
@@ -181,12 +182,16 @@ void World::say_what_is_new() {
 
 void World::settle(minutes time) {
   const Clock::Steady end = stage_.clock.steady() + time;
-  // What was begun a moment before is seen to its end: the window of a budget may just be over.
-  const auto goes_on = [&] { return stage_.clock.steady() < end + minutes(60) && is_under_way(); };
+  std::size_t deletions = stage_.deletions;
+  bool are_any_deleted = false;
+  // What was begun a moment before is seen to its end: the window of a budget may just be over, and
+  // an alert of a record that was deleted is repeated.
+  const auto goes_on = [&] {
+    return stage_.clock.steady() < end + minutes(60) && (is_under_way() || are_any_deleted);
+  };
   // Round by round, each with what the periodic resync would look at.
   while (stage_.clock.steady() < end || goes_on()) {
     const std::size_t before = stage_.truth.changes().size();
-    const std::size_t deletions = stage_.deletions;
     const Clock::Steady until = stage_.clock.steady() + kRound;
     for (const auto& replica : replicas_) replica->resync();
     do {
@@ -200,9 +205,9 @@ void World::settle(minutes time) {
     } while (reconcile_next(until));
     // An Alertmanager repeats itself, also of a node whose Remediation somebody has deleted, and
     // of one that could confirm nothing while it was silent.
-    if (deletions != stage_.deletions || stage_.setting.falls_silent)
-      notifier_.forget_what_was_said();
-    check_in_time();
+    are_any_deleted = deletions != std::exchange(deletions, stage_.deletions);
+    if (are_any_deleted || stage_.setting.falls_silent) notifier_.forget_what_was_said();
+    if (!are_any_deleted) check_in_time();
     if (before != stage_.truth.changes().size() || is_under_way() || waits_for_verification() ||
         announcements_.is_any_left() || silent_.next() || drills_.is_any_left())
       continue;

@@ -136,6 +136,22 @@ TEST_F(SilentNodeTest, IsRecordedTaintedAndCordonedAndNoMore) {
               ::testing::Contains(HasSubstr("Ready is Unknown since")));
 }
 
+// A switch takes a GPU node and others with it.
+TEST_F(SilentNodeTest, IsNoFindingIfANodeWithoutGpusFellSilentWithIt) {
+  kube_.create("/api/v1/nodes", {{"metadata", {{"name", "cpu-01"}}}});
+  say("cpu-01", "True");
+  clock_.advance(minutes(15));
+  say("cpu-01", "Unknown");
+  say("gpu-01", "Unknown");
+  clock_.advance(minutes(5));
+
+  EXPECT_THAT(look(), IsEmpty());
+
+  say("cpu-01", "True");
+  ASSERT_THAT(look(), SizeIs(1));
+  EXPECT_EQ(look()[0].node, "gpu-01");
+}
+
 TEST_F(SilentNodeTest, ReturnsByItselfOnceAReportSaysThatItIsHealthy) {
   fall_silent();
   come_back();

@@ -83,6 +83,45 @@ TEST(SilentNodes, WhatBeganTogetherHasOneCause) {
   EXPECT_EQ(objection_in(nodes), "");
 }
 
+TEST(SilentNodes, WhatBeganTogetherOnNodesWithoutGpusHasOneCause) {
+  auto nodes = a_fleet(100);
+  nodes[0] = a_node(0, minutes(6));
+  nodes[2] = a_node(2, minutes(6));
+  nodes[2].has_gpus = false;
+  EXPECT_THAT(objection_in(nodes), HasSubstr("silent.together: the silence of 1 other node"));
+  nodes[2].place.zone = "";
+  EXPECT_THAT(objection_in(nodes), HasSubstr("silent.together")) << "its place is not known";
+  nodes[2].place.zone = "zone-1";
+  EXPECT_EQ(objection_in(nodes), "") << "a failure elsewhere";
+  nodes[2].place.zone = "zone-0";
+  nodes[0].place.domains = {{"rack", "r1"}, {"row", "7"}};
+  nodes[2].place.domains = {{"rack", "r2"}};
+  EXPECT_EQ(objection_in(nodes), "");
+  nodes[2].place.domains = {{"rack", "r1"}};
+  EXPECT_THAT(objection_in(nodes), HasSubstr("silent.together"));
+  nodes[2].since = *nodes[0].since - seconds(61);
+  EXPECT_EQ(objection_in(nodes), "");
+}
+
+TEST(SilentNodes, MoreNodesWithoutGpusThanTheLimitLookLikeAPartition) {
+  auto nodes = a_fleet(40);
+  nodes[0] = a_node(0, minutes(6));
+  for (std::size_t i = 10; i < 40; ++i) nodes[i].has_gpus = false;
+  EXPECT_EQ(objection_in(nodes), "");
+  for (std::size_t i : {10U, 12U, 14U, 16U})
+    nodes[i].since = kSilentTime - hours(i), nodes[i].ready = "Unknown";
+  EXPECT_THAT(objection_in(nodes), HasSubstr("silent.share: 5 of 40 nodes of the fleet"));
+  for (std::size_t i : {10U, 12U, 14U, 16U}) nodes[i].since = kSilentTime - hours(24 + i);
+  EXPECT_EQ(objection_in(nodes), "") << "they have no record, and are dead for more than a day";
+}
+
+TEST(SilentNodes, HaveAShareOfGpuNodesHoweverManyNodesHaveNone) {
+  auto nodes = a_fleet(100);
+  for (std::size_t i = 4; i < 100; ++i) nodes[i].has_gpus = false;
+  for (int i = 0; i < 3; ++i) nodes[static_cast<std::size_t>(i)] = a_node(i, minutes(6 + 5 * i));
+  EXPECT_THAT(objection_in(nodes), HasSubstr("silent.share: 3 of 4 GPU nodes of the fleet"));
+}
+
 TEST(SilentNodes, CountNeitherNewcomersNorThoseThatLeaveOrThatGpuwardRestarts) {
   auto nodes = a_fleet(10);
   for (int i = 0; i < 4; ++i) nodes[static_cast<std::size_t>(i)] = a_node(i, minutes(6));

@@ -472,23 +472,49 @@ TEST_F(RegisteredAnew, IsHeldIfItsSignsContradictOneAnother) {
 }
 
 // Simulated, seed 4555: gpuward took the severity of the other boards as that of these.
-TEST(ReturnedMachineOfTwoBoards, IsAContradictionIfOnlyTheOtherBoardsWereSoBad) {
-  const auto given_up = [](const std::string& node_uid, Severity severity, const char* boards) {
-    Remediation one;
-    one.name = "gpu-01-" + node_uid + "-1";
-    one.node = "gpu-01";
-    one.node_uid = node_uid;
-    one.severity = severity;
-    one.instance_id = "aws:///eu-west-1a/i-1";
-    one.system_uuid = boards;
-    one.status.phase = Phase::kSuperseded;
-    return one;
-  };
+Remediation given_up(const std::string& node_uid, Severity severity, const char* boards,
+                     int number = 1) {
+  Remediation one;
+  one.name = "gpu-01-" + node_uid + "-" + std::to_string(number);
+  one.node = "gpu-01";
+  one.node_uid = node_uid;
+  one.severity = severity;
+  one.instance_id = "aws:///eu-west-1a/i-1";
+  one.system_uuid = boards;
+  one.status.phase = Phase::kSuperseded;
+  return one;
+}
+
+std::shared_ptr<kube::Node> node_of(const char* node_uid, const char* boards) {
   auto node = std::make_shared<kube::Node>();
   node->meta.name = "gpu-01";
-  node->meta.uid = "c";
+  node->meta.uid = node_uid;
   node->provider_id = "aws:///eu-west-1a/i-1";
-  node->system_uuid = kOtherUuid;
+  node->system_uuid = boards;
+  return node;
+}
+
+// The clock of the API server went back between the Remediations of two Nodes.
+TEST(ReturnedMachineOfAClockThatWentBack, IsNotAnsweredByAReturnOfItsNodeBefore) {
+  const auto at = [](int minute) { return WallTime{} + minutes(minute); };
+  const auto node = node_of("c", kUuid);
+  RemediationsByName known;
+  known["before"] = given_up("a", Severity::kReboot, kUuid);
+  known["before"].status.phase = Phase::kReleased;
+  known["before"].created = at(10);
+  known["first"] = given_up("b", Severity::kReboot, kUuid);
+  known["first"].status.phase = Phase::kEnded;
+  known["first"].created = at(5);
+  known["last"] = given_up("b", Severity::kReboot, kUuid, 2);
+  known["last"].created = at(20);
+
+  EXPECT_THAT(find_returned({{"gpu-01", node}}, known), SizeIs(1));
+  known["before"].created = at(21);
+  EXPECT_THAT(find_returned({{"gpu-01", node}}, known), SizeIs(0)) << "of the Node after it";
+}
+
+TEST(ReturnedMachineOfTwoBoards, IsAContradictionIfOnlyTheOtherBoardsWereSoBad) {
+  const auto node = node_of("c", kOtherUuid);
   RemediationsByName known;
   known["a"] = given_up("a", Severity::kIsolate, kUuid);
   known["b"] = given_up("b", Severity::kReboot, kOtherUuid);

@@ -109,6 +109,14 @@ TEST_F(SilentSourceTest, FindsANodeThatIsSilentForItsTime) {
   }
 }
 
+TEST_F(SilentSourceTest, FindsNoNodeThatHasNoGpus) {
+  nodes_.nodes[1].has_gpus = false;
+  turn(1, "Unknown");
+  clock_.advance(minutes(10));
+  EXPECT_THAT(look().signals, IsEmpty());
+  EXPECT_EQ(look().read, nodes_.nodes.size() - 1);
+}
+
 TEST_F(SilentSourceTest, FindsNothingIfThePolicyDoesNotSaySo) {
   turn(1, "Unknown");
   clock_.advance(minutes(10));
