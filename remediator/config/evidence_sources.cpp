@@ -45,9 +45,9 @@ EvidenceSources::EvidenceSources(EvidenceParts parts)
         std::make_unique<ConfirmedEnds>(intake_, *poll_, parts_.clock, &parts_.intake_observer);
   }
   Intake& notified = confirmed_ends_ ? static_cast<Intake&>(*confirmed_ends_) : intake_;
-  webhook_ = std::make_unique<AlertmanagerWebhook>(WebhookOptions{.policy = &parts_.policy},
-                                                   notified, alertmanager_.get(),
-                                                   parts_.webhook_observer, parts_.clock);
+  webhook_ = std::make_unique<AlertmanagerWebhook>(
+      WebhookOptions{.policy = &parts_.policy, .known = &parts_.view}, notified,
+      alertmanager_.get(), parts_.webhook_observer, parts_.clock);
   start_polls();
 }
 

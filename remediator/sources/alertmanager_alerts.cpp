@@ -304,6 +304,9 @@ void add_signal(AlertSignals& collected, std::size_t index, const Alert& alert,
   const bool speaks_for_itself = !remediation_label(alert).empty();
   const auto* rule = speaks_for_itself ? nullptr : rule_for(rules.foreign, alert.labels);
   const bool is_for_us = speaks_for_itself || rule != nullptr;
+  const bool may_end = !is_for_us && !alert.firing && !is_history_fingerprint(alert.fingerprint);
+  if (may_end && is_about_us(alert, rules).value_or(false))
+    collected.ends_without_rule.push_back({alert.fingerprint, alert.starts_at, alert.ends_at});
   const auto is_ours = is_for_us ? is_about_us(alert, rules) : false;
   if (!is_ours) {
     collected.rejected.push_back({index, is_ours.error().message});

@@ -71,9 +71,16 @@ struct BadAlert {
   std::string what;       // never repeats the sender's values
 };
 
+// The end of an alert that no rule has, or no rule has any more.
+struct EndWithoutRule {
+  std::string fingerprint;
+  WallTime starts_at, ends_at;
+};
+
 struct AlertSignals {
   std::vector<AlertSignal> signals;
   std::size_t ignored = 0;  // neither a `remediation` label nor a rule, or of another cluster
+  std::vector<EndWithoutRule> ends_without_rule;  // of the ignored ones
   std::vector<BadAlert> rejected;
 
   [[nodiscard]] std::size_t count() const {  // of the alerts

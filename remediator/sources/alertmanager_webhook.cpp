@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/runtime/json.h"
@@ -146,6 +148,7 @@ AlertmanagerWebhook::Answer AlertmanagerWebhook::deliver(const Notification& not
     return result;
   };
   const Clock::Steady deadline = clock_.steady() + options_.answer_within;
+  end_without_rule(signals);
   if (auto taken = take(std::move(signals), deadline, result); !taken) {
     return unavailable("not_durable", taken.error());
   }
@@ -160,6 +163,23 @@ AlertmanagerWebhook::Answer AlertmanagerWebhook::deliver(const Notification& not
   result.outcome.status = 200;
   result.body = success_body(result.outcome, result.rejected);
   return result;
+}
+
+void AlertmanagerWebhook::end_without_rule(AlertSignals& signals) const {
+  if (options_.known == nullptr || signals.ends_without_rule.empty()) return;
+  std::map<std::string_view, const EndWithoutRule*> ends;
+  for (const EndWithoutRule& end : signals.ends_without_rule)
+    ends.insert_or_assign(end.fingerprint, &end);
+  for (AlertSignal& known : options_.known->firing_from("")) {
+    const auto found = ends.find(known.fingerprint);
+    if (found == ends.end()) continue;
+    known.firing = false;
+    known.starts_at = found->second->starts_at;
+    known.ends_at = found->second->ends_at;
+    signals.signals.push_back(std::move(known));
+    --signals.ignored;
+    ends.erase(found);
+  }
 }
 
 // The alerts that a notification was cut short of.

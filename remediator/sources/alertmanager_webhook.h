@@ -17,6 +17,7 @@
 #include "remediator/policy/current_policy.h"
 #include "remediator/sources/alertmanager_api.h"
 #include "remediator/sources/intake.h"
+#include "remediator/sources/known_evidence.h"
 #include "remediator/sources/webhook_observer.h"
 
 namespace gpuward::remediator {
@@ -26,6 +27,8 @@ struct WebhookOptions {
   std::chrono::milliseconds answer_within{900};  // for the durable part, once the body is read
   std::size_t max_in_flight = 32;                // further ones get 503 at once
   const CurrentPolicy* policy = nullptr;         // whose foreign_alerts are taken; null: none
+  // Ends, by their fingerprint, alerts whose rule was taken out of the policy; null: none.
+  const KnownEvidence* known = nullptr;
 };
 
 class AlertmanagerWebhook {
@@ -50,6 +53,7 @@ class AlertmanagerWebhook {
   [[nodiscard]] Answer take_notification(const std::string& body);
   [[nodiscard]] Answer take_event(const std::string& body);
   [[nodiscard]] Answer deliver(const Notification& notification, AlertSignals signals);
+  void end_without_rule(AlertSignals& signals) const;
   [[nodiscard]] Status take(AlertSignals signals, Clock::Steady deadline, Answer& answer);
   [[nodiscard]] Status take(std::span<const AlertSignal> signals, Clock::Steady deadline,
                             WebhookOutcome& outcome);

@@ -5,10 +5,12 @@
 #include <functional>
 #include <utility>
 
+#include "core/runtime/clock.h"
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/places.inc"
+#include "tests/unit/remediator/sources/source_fakes.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -147,6 +149,36 @@ TEST_F(Webhook, Answers503WhateverKeptTheOrdersFromBeingRecorded) {
                                ErrorKind::kForbidden, ErrorKind::kInternal, ErrorKind::kInvalid}) {
     intake_.error = Error{kind, "no", {}};
     EXPECT_EQ(webhook_.handle(request(golden("v0.25.json"))).status, 503);
+  }
+}
+
+// Else it fires in its record for ever.
+TEST_F(Webhook, EndsByItsFingerprintAnAlertWhoseRuleIsNoMore) {
+  ListedEvidence known;
+  known.all = {a_signal("gpu-7", "ab12")};
+  AlertmanagerWebhook knowing({.known = &known}, intake_, nullptr, observer_, clock_);
+  const auto tell = [&](AlertmanagerWebhook& webhook, const std::string& fingerprint,
+                        const std::string& status) {
+    intake_.taken.clear();
+    const Json alert = {{"status", status},
+                        {"labels", {{"alertname", "DcgmGpuLost"}, {"Hostname", "gpu-7"}}},
+                        {"startsAt", "2026-01-01T00:00:00Z"},
+                        {"endsAt", "2026-01-01T00:05:00Z"},
+                        {"fingerprint", fingerprint}};
+    const Json body = {{"version", "4"}, {"alerts", Json::array({alert})}};
+    return answer(webhook.handle(request(dump_json(body))));
+  };
+
+  EXPECT_EQ(tell(knowing, "ab12", "resolved")["accepted"], 1);
+
+  ASSERT_THAT(intake_.taken, SizeIs(1));
+  EXPECT_EQ(intake_.taken[0].node, "gpu-7");
+  EXPECT_FALSE(intake_.taken[0].firing);
+  EXPECT_EQ(intake_.taken[0].ends_at, *parse_rfc3339("2026-01-01T00:05:00Z"));
+  for (const auto& [fingerprint, status] :
+       {std::pair("ab13", "resolved"), std::pair("ab12", "firing")}) {
+    EXPECT_EQ(tell(knowing, fingerprint, status)["ignored"], 1);
+    EXPECT_THAT(intake_.taken, SizeIs(0));
   }
 }
 
