@@ -69,8 +69,8 @@ bool SilentNodes::is_newcomer(const NodeSign& node) const {
 bool SilentNodes::counts(const NodeSign& node) const {
   if (!node.is_silent() || node.is_leaving || node.is_restarting || is_newcomer(node)) return false;
   const auto after = node.waits_for_operator ? kKnownHeld : kKnownDead;
-  const bool is_known = node.is_recorded || !node.has_gpus;
-  return !(is_known && node.since && now_ - *node.since > after);
+  if (!node.has_gpus) return node.since && now_ - *node.since <= kKnownDead;
+  return !(node.is_recorded && node.since && now_ - *node.since > after);
 }
 
 std::optional<SilentObjection> SilentNodes::objection_of(const Counts& counts,

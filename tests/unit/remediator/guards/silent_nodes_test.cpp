@@ -113,6 +113,8 @@ TEST(SilentNodes, MoreNodesWithoutGpusThanTheLimitLookLikeAPartition) {
   EXPECT_THAT(objection_in(nodes), HasSubstr("silent.share: 5 of 40 nodes of the fleet"));
   for (std::size_t i : {10U, 12U, 14U, 16U}) nodes[i].since = kSilentTime - hours(24 + i);
   EXPECT_EQ(objection_in(nodes), "") << "they have no record, and are dead for more than a day";
+  for (std::size_t i : {10U, 12U, 14U, 16U}) nodes[i].since.reset();
+  EXPECT_EQ(objection_in(nodes), "") << "nor do those that no kubelet has ever spoken for";
 }
 
 TEST(SilentNodes, HaveAShareOfGpuNodesHoweverManyNodesHaveNone) {
