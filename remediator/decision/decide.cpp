@@ -71,7 +71,7 @@ bool has_unknown_cordon(const Draft& draft) {
 std::optional<std::string> unexplained_ownership(const Draft& draft) {
   if (is_paused(draft)) return std::nullopt;  // an operator was notified already
   if (auto what = disagreement(draft.remediation, *draft.inputs.node)) return what;
-  if (draft.remediation.has_orphaned_taints()) {
+  if (draft.remediation.orphaned_taints() != nullptr) {
     return "the node has " + ownership_text(*draft.inputs.node) +
            ", and no open remediation had put it there";
   }

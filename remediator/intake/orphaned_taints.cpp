@@ -29,19 +29,13 @@ AlertSignal signal_for(const kube::Node& node, const std::vector<Remediation>& r
   return {.node = node.meta.name,
           .severity = Severity::kMonitor,
           .alertname = std::string(kOrphanedAlert),
-          .fingerprint = "marks." + short_hash(std::string(kOrphanedAlert) + '\n' + node.meta.uid +
-                                               '\n' + which + '\n' + to_rfc3339(now)),
+          .fingerprint = std::string(kOrphanedOrigin) +
+                         short_hash(std::string(kOrphanedAlert) + '\n' + node.meta.uid + '\n' +
+                                    which + '\n' + to_rfc3339(now)),
           .firing = true,
           // The API server's clock may be ahead: an alert that is older than its node is ignored.
           .starts_at = std::max(now, node.meta.created.value_or(now)),
           .ends_at = {}};
-}
-
-const AlertEvidence* firing_in(const Remediation& remediation) {
-  const auto found = std::ranges::find_if(remediation.alerts, [](const AlertEvidence& alert) {
-    return alert.firing() && alert.alertname == kOrphanedAlert;
-  });
-  return found == remediation.alerts.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -56,7 +50,7 @@ Status OrphanedTaints::take_in() {
   }
   std::vector<Remediation> told;
   for_each_remediation(view_, [&](const Remediation& remediation) {
-    if (remediation.open() && firing_in(remediation) != nullptr) told.push_back(remediation);
+    if (remediation.open() && remediation.orphaned_taints() != nullptr) told.push_back(remediation);
   });
   for (const Remediation& remediation : told) {
     auto signal = find_settled(remediation);
@@ -89,7 +83,7 @@ Result<std::optional<AlertSignal>> OrphanedTaints::find_orphan(const std::string
 Result<std::optional<AlertSignal>> OrphanedTaints::find_settled(const Remediation& remediation) {
   const auto now = store_.read(remediation.name);
   if (!now && now.error().kind != ErrorKind::kNotFound) return std::unexpected(now.error());
-  const AlertEvidence* alert = now ? firing_in(*now) : nullptr;
+  const AlertEvidence* alert = now ? now->orphaned_taints() : nullptr;
   if (alert == nullptr || !now->open()) return std::nullopt;
   const auto node = read(now->node);
   if (!node) return std::unexpected(node.error());

@@ -27,8 +27,10 @@ inline constexpr std::string_view kContradictoryAlert = "GpuwardMachineContradic
   return fingerprint.size() == 10 && !fingerprint.contains('.');
 }
 
+// A sender of the webhook chooses the alertname, but not that fingerprint.
 [[nodiscard]] inline bool is_of_history(const AlertEvidence& alert) {
-  return alert.alertname == kReturnedAlert || alert.alertname == kContradictoryAlert;
+  const bool is_named = alert.alertname == kReturnedAlert || alert.alertname == kContradictoryAlert;
+  return is_named && is_history_fingerprint(alert.fingerprint);
 }
 
 // Whether alerts of history fire for it, and no other alert does.
@@ -41,7 +43,7 @@ inline constexpr std::string_view kContradictoryAlert = "GpuwardMachineContradic
 
 [[nodiscard]] inline bool is_contradictory(const Remediation& remediation) {
   return std::ranges::any_of(remediation.alerts, [](const AlertEvidence& alert) {
-    return alert.firing() && alert.alertname == kContradictoryAlert;
+    return alert.firing() && is_of_history(alert) && alert.alertname == kContradictoryAlert;
   });
 }
 

@@ -94,10 +94,12 @@ bool Remediation::is_end_contested(Severity least) const {
   });
 }
 
-bool Remediation::has_orphaned_taints() const {
-  return std::ranges::any_of(alerts, [](const AlertEvidence& alert) {
-    return alert.firing() && alert.alertname == kOrphanedAlert;
+const AlertEvidence* Remediation::orphaned_taints() const {
+  const auto found = std::ranges::find_if(alerts, [](const AlertEvidence& alert) {
+    return alert.firing() && alert.alertname == kOrphanedAlert &&
+           alert.fingerprint.starts_with(kOrphanedOrigin);
   });
+  return found == alerts.end() ? nullptr : &*found;
 }
 
 std::optional<WallTime> Remediation::ended_at() const {

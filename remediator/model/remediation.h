@@ -83,6 +83,8 @@ inline constexpr std::string_view kFinalizer = "gpuward.dev/remediation";
 // Of a node that has our taint, annotation or cordon and no record of it: raised by the remediator
 // itself (intake/orphaned_taints), never by an Alertmanager.
 inline constexpr std::string_view kOrphanedAlert = "GpuwardMarksWithoutRecord";
+// Its fingerprint begins with that, which no sender of the webhook can choose.
+inline constexpr std::string_view kOrphanedOrigin = "marks.";
 struct RemediationStatus;
 // The policy would act on the node, and a budget or a storm leaves it in service as it is. Somebody
 // has to be told of that too.
@@ -263,7 +265,7 @@ struct Remediation {
   [[nodiscard]] bool may_have_dropped(WallTime now) const {
     return dropped && now - dropped->at < kDroppedLast;
   }
-  [[nodiscard]] bool has_orphaned_taints() const;  // kOrphanedAlert fires
+  [[nodiscard]] const AlertEvidence* orphaned_taints() const;  // kOrphanedAlert that fires, or null
   // When the last of the alerts ended; nullopt while any fires or where there is none.
   [[nodiscard]] std::optional<WallTime> ended_at() const;
 };

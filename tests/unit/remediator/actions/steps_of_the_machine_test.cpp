@@ -294,7 +294,7 @@ TEST_F(Verify, IsNotHeldUpByWhatIsAnnouncedNorByAMonitorAlertOfANodeThatIsMainta
 TEST_F(Verify, WaitsAfterItsSoakForTheEndOfTheHistoryOfTheMachine) {
   const WallTime well = kBegun + minutes(1);
   remediation.alerts.push_back(
-      {std::string(kReturnedAlert), "ab", Severity::kReboot, kBegun, kBegun, std::nullopt});
+      {std::string(kReturnedAlert), "0123456789", Severity::kReboot, kBegun, kBegun, std::nullopt});
   report(Severity::kNone, well);
   auto progress = look(well);
   report(Severity::kNone, well + minutes(11));

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "remediator/model/evidence.h"
 #include "remediator/model/history_alerts.h"
 #include "remediator/sources/alertmanager_alerts.h"
 
@@ -81,6 +82,22 @@ TEST(AlertSignals, RejectFingerprintsOfTheHistory) {
   EXPECT_THAT(signals.signals, IsEmpty());
   ASSERT_THAT(signals.rejected, SizeIs(1));
   EXPECT_THAT(signals.rejected[0].what, HasSubstr("fingerprint"));
+}
+
+// A sender that names its alert as gpuward names its own neither hides a machine that has returned
+// nor makes one.
+TEST(AlertSignals, AreNotOfTheHistoryByTheirName) {
+  for (const std::string_view name : {kReturnedAlert, kContradictoryAlert, kOrphanedAlert}) {
+    const AlertSignals signals = signals_of(
+        {{"alertname", std::string(name)}, {"node", "gpu-01"}, {"remediation", "reset"}});
+    ASSERT_THAT(signals.signals, SizeIs(1));
+    Remediation remediation;
+    ASSERT_EQ(fold(remediation, signals.signals[0], signals.signals[0].starts_at), Change::kSome);
+    ASSERT_THAT(remediation.alerts, SizeIs(1));
+    EXPECT_FALSE(is_of_history(remediation.alerts[0]));
+    EXPECT_FALSE(is_contradictory(remediation));
+    EXPECT_EQ(remediation.orphaned_taints(), nullptr);
+  }
 }
 
 TEST(AlertSignals, RejectNodeNamesThatMustNotReachAUrl) {
