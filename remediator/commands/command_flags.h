@@ -50,8 +50,17 @@ struct CommandFlags {
   std::optional<Severity> severity;   // of policy explain; none: all
   ExclusionFlags exclusion;
   ReplayFlags replay;
-  std::string taint{kTaintKey};           // of reset
-  bool dry_run = false, cancels = false;  // of reset
+  std::string taint{kTaintKey};                // of reset
+  bool cancels = false;                        // of reset
+  bool dry_run = false, is_confirmed = false;  // of the commands that ask first
+};
+
+// What a command that takes something away would do, and how it asks before.
+struct Foreseen {
+  std::string text;
+  bool is_any = true;  // false: nothing; the text says why
+  // Takes the place of `node` if the command is carried out: no other Remediation is meant by then.
+  std::string remediation = {};
 };
 
 }  // namespace gpuward::remediator

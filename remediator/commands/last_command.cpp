@@ -32,6 +32,19 @@ std::string caller_of(const CommandFlags& flags, kube::Api& api) {
   return flags.context_user.empty() ? "somebody" : flags.context_user;
 }
 
+Status ask_as(const std::string& caller, const std::string& command, kube::Api& api, Clock& clock,
+              const Remediation& remediation, RemediationStore::Wishes wishes) {
+  wishes[kLastCommandAnnotation] =
+      to_annotation({.command = command, .by = caller, .at = clock.wall()});
+  auto written = RemediationStore(api).annotate(remediation, wishes);
+  if (written || written.error().kind != ErrorKind::kForbidden) return written;
+  return fail(
+      ErrorKind::kForbidden,
+      written.error().message +
+          "; use a kubeconfig of your own: gpuward's account, which `kubectl exec` into its "
+          "pod uses, may not speak for a person");
+}
+
 std::string who_asked(const Remediation& remediation, WallTime now) {
   const OperatorRequest& wish = remediation.wish;
   const auto last = parse_last_command(wish.last_command);

@@ -11,6 +11,7 @@
 #include "core/runtime/clock.h"
 #include "remediator/commands/command_flags.h"
 #include "remediator/model/remediation.h"
+#include "remediator/records/remediation_store.h"
 
 namespace gpuward::remediator {
 
@@ -30,6 +31,11 @@ struct LastCommand {
 // The name that the API server sees us under; where it does not say, that of the kubeconfig's
 // context.
 [[nodiscard]] std::string caller_of(const CommandFlags& flags, kube::Api& api);
+
+// Writes what is asked of the Remediation, and that `caller` has asked it by that command.
+[[nodiscard]] Status ask_as(const std::string& caller, const std::string& command, kube::Api& api,
+                            Clock& clock, const Remediation& remediation,
+                            RemediationStore::Wishes wishes);
 
 // "paused by alice 5m ago" while it is asked to pause or to cancel; empty where it is not, or where
 // nobody has told who did it.

@@ -33,6 +33,8 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
+constexpr std::size_t kNamedNodes = 10;
+
 std::string step_text(const Remediation& one) {
   const auto& steps = one.status.steps;
   if (steps.empty()) return "-";
@@ -154,13 +156,19 @@ std::string postponed(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   return {};
 }
 
-// With its alerts a node looks as if nothing were wrong: nobody acts on them any more.
-std::string still_firing(const Remediation& remediation, const Result<kube::Node>& node) {
+// Each once.
+std::vector<std::string> alerts_firing(const Remediation& remediation) {
   std::vector<std::string> names;
   for (const AlertEvidence& alert : remediation.alerts) {
     const bool is_listed = std::ranges::find(names, alert.alertname) != names.end();
     if (alert.firing() && !is_listed) names.push_back(alert.alertname);
   }
+  return names;
+}
+
+// With its alerts a node looks as if nothing were wrong: nobody acts on them any more.
+std::string still_firing(const Remediation& remediation, const Result<kube::Node>& node) {
+  const std::vector<std::string> names = alerts_firing(remediation);
   if (names.empty()) return {};
   std::string text = "Still firing: " + list_first(names, names.size()) + ". ";
   if (node && says_healthy(*node))
@@ -174,18 +182,9 @@ std::string still_firing(const Remediation& remediation, const Result<kube::Node
          remediation.node + ". To repair it: gpuwardctl runbook " + names.front() + "\n";
 }
 
-// Writes what is asked, and who asks it.
 Status ask(const CommandFlags& flags, kube::Api& api, Clock& clock, const Remediation& remediation,
            const std::string& command, RemediationStore::Wishes wishes) {
-  wishes[kLastCommandAnnotation] =
-      to_annotation({.command = command, .by = caller_of(flags, api), .at = clock.wall()});
-  auto written = RemediationStore(api).annotate(remediation, wishes);
-  if (written || written.error().kind != ErrorKind::kForbidden) return written;
-  return fail(
-      ErrorKind::kForbidden,
-      written.error().message +
-          "; use a kubeconfig of your own: gpuward's account, which `kubectl exec` into its "
-          "pod uses, may not speak for a person");
+  return ask_as(caller_of(flags, api), command, api, clock, remediation, std::move(wishes));
 }
 
 // "gpu-01-ab-1 is already paused by alice 5m ago"; without the name where nobody has told it.
@@ -263,30 +262,36 @@ Result<std::string> resume(const CommandFlags& flags, kube::Api& api, Clock& clo
   return remediation->name + " goes on\n";
 }
 
-// What is to be printed, and what it was about.
-struct Cancelled {
+// What is to be printed, and what it is about.
+struct Meant {
   std::string text;
-  std::optional<Remediation> remediation = {};  // absent: it was so already
+  std::optional<Remediation> remediation = {};  // absent: it is so already
 };
 
-Result<Cancelled> ask_to_cancel(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+Result<Meant> meant_by_cancel(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   auto remediation = open_of(api, flags.node);
   if (!remediation) {
     const auto closed = remediation.error().kind == ErrorKind::kNotFound
                             ? last_closed(api, flags.node)
                             : std::nullopt;
     if (!closed) return std::unexpected(remediation.error());
-    return Cancelled{.text = closed->name + " is already closed: " +
-                             std::string(to_string(closed->status.phase)) + "\n"};
+    return Meant{.text = closed->name + " is already closed: " +
+                         std::string(to_string(closed->status.phase)) + "\n"};
   }
   if (remediation->wish.cancel)
-    return Cancelled{.text = already(*remediation, "cancelled", clock.wall())};
+    return Meant{.text = already(*remediation, "cancelled", clock.wall())};
+  return Meant{.text = {}, .remediation = *std::move(remediation)};
+}
+
+Result<Meant> ask_to_cancel(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  auto meant = meant_by_cancel(flags, api, clock);
+  if (!meant || !meant->remediation) return meant;
   const auto written =
-      ask(flags, api, clock, *remediation, "cancel", {{kCancelAnnotation, "true"}});
+      ask(flags, api, clock, *meant->remediation, "cancel", {{kCancelAnnotation, "true"}});
   if (!written) return std::unexpected(written.error());
-  return Cancelled{
-      .text = remediation->name + " is cancelled: what gpuward has put on the node comes off\n",
-      .remediation = *std::move(remediation)};
+  meant->text =
+      meant->remediation->name + " is cancelled: what gpuward has put on the node comes off\n";
+  return meant;
 }
 
 // Also of a node that is gone: its machine may come back under another one.
@@ -300,16 +305,33 @@ Result<Remediation> last_of(kube::Api& api, const std::string& name) {
   return *std::ranges::max_element(*known, {}, &Remediation::created);
 }
 
-Result<std::string> machine_replaced(const CommandFlags& flags, kube::Api& api, Clock& clock) {
-  const auto remediation = last_of(api, flags.node);
+Result<Meant> meant_by_machine_replaced(const CommandFlags& flags, kube::Api& api) {
+  auto remediation = last_of(api, flags.node);
   if (!remediation) return std::unexpected(remediation.error());
   if (remediation->wish.machine_replaced)
-    return remediation->name + ": it is already known that the machine was replaced\n";
-  const auto written = ask(flags, api, clock, *remediation, "machine-replaced",
+    return Meant{.text =
+                     remediation->name + ": it is already known that the machine was replaced\n"};
+  return Meant{.text = {}, .remediation = *std::move(remediation)};
+}
+
+Result<std::string> machine_replaced(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  const auto meant = meant_by_machine_replaced(flags, api);
+  if (!meant) return std::unexpected(meant.error());
+  if (!meant->remediation) return meant->text;
+  const auto written = ask(flags, api, clock, *meant->remediation, "machine-replaced",
                            {{kMachineReplacedAnnotation, "true"}});
   if (!written) return std::unexpected(written.error());
-  return remediation->name +
+  return meant->remediation->name +
          ": the machine was replaced; what was known of the one before no longer counts\n";
+}
+
+// What the node is taken out of service for, as far as it is known.
+std::string known_findings(const Remediation& remediation, const Result<kube::Node>& node) {
+  if (node && says_healthy(*node)) return "Its exporter finds nothing wrong any more.\n";
+  if (remediation.status.findings.empty()) return {};
+  std::vector<std::string> findings;
+  for (const auto& finding : remediation.status.findings) findings.push_back(summary_of(finding));
+  return "Still broken, as far as is known: " + list_first(findings, findings.size()) + ".\n";
 }
 
 }  // namespace
@@ -375,6 +397,35 @@ Result<std::string> cancel_node(const CommandFlags& flags, kube::Api& api, Clock
          still_firing(*cancelled->remediation, api.get_node(cancelled->remediation->node));
 }
 
+Result<Foreseen> foresee_cancel(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  const auto meant = meant_by_cancel(flags, api, clock);
+  if (!meant) return std::unexpected(meant.error());
+  if (!meant->remediation) return Foreseen{.text = meant->text, .is_any = false};
+  const Remediation& one = *meant->remediation;
+  std::string text = "This closes " + one.name + " and takes gpuward's taint and cordon off node " +
+                     one.node + ": new pods can start there.\n" +
+                     known_findings(one, api.get_node(one.node));
+  const auto names = alerts_firing(one);
+  if (!names.empty())
+    text += "gpuward ignores these alerts until they resolve and fire again: " +
+            list_first(names, names.size()) + ".\n";
+  return Foreseen{.text = std::move(text), .remediation = one.name};
+}
+
+Result<Foreseen> foresee_machine_replaced(const CommandFlags& flags, kube::Api& api,
+                                          Clock& /*clock*/) {
+  const auto meant = meant_by_machine_replaced(flags, api);
+  if (!meant) return std::unexpected(meant.error());
+  if (!meant->remediation) return Foreseen{.text = meant->text, .is_any = false};
+  const Remediation& one = *meant->remediation;
+  return Foreseen{.text = "gpuward forgets that it took the machine of node " + one.node +
+                          " out of service with severity " +
+                          std::string(to_string(one.acted_severity())) + " (" + one.name +
+                          "): the node can return to service.\n" +
+                          known_findings(one, api.get_node(one.node)),
+                  .remediation = one.name};
+}
+
 Result<std::string> note_machine_replaced(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   return kube::redo_on_conflict(clock, [&] { return machine_replaced(flags, api, clock); });
 }
@@ -391,6 +442,30 @@ Result<std::string> show_breaker(const CommandFlags& flags, kube::Api& api, Cloc
   if (breaker.by.empty()) return "The circuit breaker is closed.\n";
   return "The circuit breaker is closed; " + breaker.by + " closed it " +
          to_rfc3339(breaker.since) + "\n";
+}
+
+Result<Foreseen> foresee_breaker_close(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  const auto known = LedgerStore(api, {.ns = flags.state_namespace}, clock).read();
+  if (!known) return std::unexpected(known.error());
+  if (!known->breaker.open)
+    return Foreseen{.text = "The circuit breaker is already closed.\n", .is_any = false};
+  const auto all = read_all(api);
+  if (!all) return std::unexpected(all.error());
+  std::set<std::string> nodes;
+  for (const Remediation& one : *all) {
+    if (one.open() && !one.is_drill()) nodes.insert(one.node);
+  }
+  std::string text = "The circuit breaker is open since " + to_rfc3339(known->breaker.since) +
+                     ": " + known->breaker.why +
+                     "\nOnce it is closed, gpuward cordons, drains, restarts and terminates nodes "
+                     "again, within the policy and its budgets.\n";
+  if (!nodes.empty()) {
+    std::vector<std::string> named(nodes.begin(), nodes.end());
+    named.resize(std::min(named.size(), kNamedNodes));
+    text += std::to_string(nodes.size()) + (nodes.size() == 1 ? " node has" : " nodes have") +
+            " an open remediation: " + list_first(named, nodes.size()) + ".\n";
+  }
+  return Foreseen{.text = std::move(text)};
 }
 
 Result<std::string> close_the_breaker(const CommandFlags& flags, kube::Api& api, Clock& clock) {

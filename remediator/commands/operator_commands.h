@@ -42,10 +42,18 @@ struct RemediationList {
 [[nodiscard]] Result<std::string> note_machine_replaced(const CommandFlags& flags, kube::Api& api,
                                                         Clock& clock);
 
+// What cancel_node() and note_machine_replaced() would do. Nothing is written; the same errors.
+[[nodiscard]] Result<Foreseen> foresee_cancel(const CommandFlags& flags, kube::Api& api,
+                                              Clock& clock);
+[[nodiscard]] Result<Foreseen> foresee_machine_replaced(const CommandFlags& flags, kube::Api& api,
+                                                        Clock& clock);
+
 // kNotFound where there is no ledger.
 [[nodiscard]] Result<std::string> show_breaker(const CommandFlags& flags, kube::Api& api,
                                                Clock& clock);
 [[nodiscard]] Result<std::string> close_the_breaker(const CommandFlags& flags, kube::Api& api,
                                                     Clock& clock);
+[[nodiscard]] Result<Foreseen> foresee_breaker_close(const CommandFlags& flags, kube::Api& api,
+                                                     Clock& clock);
 
 }  // namespace gpuward::remediator

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/kube/redo_on_conflict.h"
 #include "core/kube/update_node.h"
+#include "remediator/commands/last_command.h"
 #include "remediator/guards/konduktor_taint.h"
 #include "remediator/model/node_mark.h"
 #include "remediator/records/remediation_json.h"
@@ -40,14 +44,15 @@ Result<std::map<std::string, Remediation>> open_remediations(kube::Api& api) {
 }
 
 // The remediator may write to it at the same moment, or end it.
-Status cancel_open(kube::Api& api, Clock& clock, const std::string& name) {
+Status cancel_open(const std::string& caller, kube::Api& api, Clock& clock,
+                   const std::string& name) {
   RemediationStore store(api);
   const auto cancel = [&]() -> Status {
     const auto remediation = store.read(name);
     if (!remediation && remediation.error().kind == ErrorKind::kNotFound) return {};
     if (!remediation) return std::unexpected(remediation.error());
-    return remediation->open() ? store.annotate(*remediation, {{kCancelAnnotation, "true"}})
-                               : Status();
+    if (!remediation->open()) return {};
+    return ask_as(caller, "cancel", api, clock, *remediation, {{kCancelAnnotation, "true"}});
   };
   auto cancelled = kube::redo_on_conflict(clock, cancel);
   return cancelled ? cancelled : with_context("cancelling " + name, cancelled.error());
@@ -72,28 +77,46 @@ struct Outcome {
   bool done = true;
 };
 
-Outcome reset_node(const CommandFlags& flags, kube::Api& api, Clock& clock, const kube::Node& node,
-                   const Remediation* open) {
-  if (open != nullptr && !flags.cancels)
-    return {"refused: " + open->name + " is open; --cancel cancels it", false};
-  const std::string of_open = open == nullptr ? "" : ", " + open->name + " cancelled";
-  if (flags.dry_run) return {"would be removed" + of_open};
-  if (open != nullptr) {
-    if (auto cancelled = cancel_open(api, clock, open->name); !cancelled)
+// A node that has the taint, and the Remediation that is open for it.
+struct Tainted {
+  kube::Node node;
+  const Remediation* open = nullptr;
+};
+
+// What speaks against it; empty: nothing does.
+std::string refusal(const CommandFlags& flags, const Tainted& one) {
+  if (one.open == nullptr || flags.cancels) return {};
+  return "refused: " + one.open->name + " is open; --cancel cancels it";
+}
+
+std::string with_cancelled(std::string words, const Tainted& one) {
+  return words + (one.open == nullptr ? "" : ", " + one.open->name + " cancelled");
+}
+
+Outcome reset_node(const CommandFlags& flags, const std::string& caller, kube::Api& api,
+                   Clock& clock, const Tainted& one) {
+  if (auto why = refusal(flags, one); !why.empty()) return {std::move(why), false};
+  if (one.open != nullptr) {
+    if (auto cancelled = cancel_open(caller, api, clock, one.open->name); !cancelled)
       return {"failed: " + cancelled.error().message, false};
   }
-  if (auto removed = take_taint_off(flags, api, clock, node); !removed)
+  if (auto removed = take_taint_off(flags, api, clock, one.node); !removed)
     return {"failed: " + removed.error().message, false};
-  return {"removed" + of_open};
+  return {with_cancelled("removed", one)};
+}
+
+Outcome foresee_node(const CommandFlags& flags, const Tainted& one) {
+  if (auto why = refusal(flags, one); !why.empty()) return {std::move(why), false};
+  return {with_cancelled("would be removed", one)};
 }
 
 std::string row_of(const std::string& node, std::size_t width, const std::string& words) {
   return node + std::string(width - node.size() + 2, ' ') + words + "\n";
 }
 
-}  // namespace
-
-Result<ResetResult> reset_taints(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+// A line for each node that has the taint, with what `treat` says of it.
+Result<ResetResult> for_each_tainted(const CommandFlags& flags, kube::Api& api,
+                                     const std::function<Outcome(const Tainted&)>& treat) {
   if (std::ranges::find(kResettable, flags.taint) == kResettable.end())
     return fail(ErrorKind::kInvalid, "--taint: not a taint of gpuward's; it stays");
   const auto nodes = api.list_nodes();
@@ -106,14 +129,38 @@ Result<ResetResult> reset_taints(const CommandFlags& flags, kube::Api& api, Cloc
   for (const kube::Node& node : *nodes) {
     if (!has_taint(node, flags.taint)) continue;
     const auto known = open->find(node.meta.uid);
-    const Remediation* const remediation = known == open->end() ? nullptr : &known->second;
-    const Outcome outcome = reset_node(flags, api, clock, node, remediation);
+    const Outcome outcome =
+        treat({.node = node, .open = known == open->end() ? nullptr : &known->second});
     report.table += row_of(node.meta.name, width, outcome.words);
     report.all_done = report.all_done && outcome.done;
   }
   report.table = report.table.empty() ? "No node has the taint " + flags.taint + ".\n"
                                       : row_of("NODE", width, flags.taint) + report.table;
   return report;
+}
+
+}  // namespace
+
+Result<ResetResult> reset_taints(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  std::optional<std::string> caller;
+  return for_each_tainted(flags, api, [&](const Tainted& one) {
+    if (!caller && one.open != nullptr) caller = caller_of(flags, api);
+    return reset_node(flags, caller.value_or(""), api, clock, one);
+  });
+}
+
+Result<Foreseen> foresee_reset(const CommandFlags& flags, kube::Api& api, Clock& /*clock*/) {
+  std::size_t count = 0;
+  auto report = for_each_tainted(flags, api, [&](const Tainted& one) {
+    auto outcome = foresee_node(flags, one);
+    if (outcome.done) ++count;
+    return outcome;
+  });
+  if (!report) return std::unexpected(report.error());
+  if (count > 0)
+    report->table += std::to_string(count) + (count == 1 ? " node takes" : " nodes take") +
+                     " new pods again, unless another taint or a cordon keeps them away.\n";
+  return Foreseen{.text = std::move(report->table), .is_any = count > 0};
 }
 
 }  // namespace gpuward::remediator

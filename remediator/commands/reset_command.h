@@ -13,11 +13,13 @@
 namespace gpuward::remediator {
 
 struct ResetResult {
-  std::string table;     // a line for each node that has the taint
-  bool all_done = true;  // or would be, with --dry-run
+  std::string table;  // a line for each node that has the taint
+  bool all_done = true;
 };
 
 // kInvalid for a taint that is not ours to take off.
+[[nodiscard]] Result<Foreseen> foresee_reset(const CommandFlags& flags, kube::Api& api,
+                                             Clock& clock);
 [[nodiscard]] Result<ResetResult> reset_taints(const CommandFlags& flags, kube::Api& api,
                                                Clock& clock);
 

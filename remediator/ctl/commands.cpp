@@ -40,9 +40,12 @@ Result<CommandOutput> output_of(Result<RemediationList> list) {
   return CommandOutput{.text = std::move(list->text), .ageless = std::move(list->ageless)};
 }
 
+Result<Foreseen> output_of(Result<Foreseen> foreseen) { return foreseen; }
+
 // A command about the cluster.
 template <auto kCommand>
-Result<CommandOutput> in_cluster(const CommandFlags& flags, Clock& clock) {
+auto in_cluster(const CommandFlags& flags, Clock& clock)
+    -> decltype(output_of(kCommand(flags, std::declval<kube::Api&>(), clock))) {
   const auto cluster = ClusterAccess::open(flags, clock);
   if (!cluster) return std::unexpected(cluster.error());
   CommandFlags in_context = flags;
@@ -73,7 +76,8 @@ constexpr std::array kCommands{
                "gpuwardctl breaker\ngpuwardctl breaker close", add_output_words,
                in_cluster<show_breaker>, true},
     CtlCommand{"breaker close", kAll, "Close the circuit breaker: what has come so far is decided",
-               "gpuwardctl breaker close", nullptr, in_cluster<close_the_breaker>},
+               "gpuwardctl breaker close --dry-run\ngpuwardctl breaker close", nullptr,
+               in_cluster<close_the_breaker>, false, true, in_cluster<foresee_breaker_close>},
     CtlCommand{"runbook", kLook, "Print the runbook of an alert, or list all",
                "gpuwardctl runbook\ngpuwardctl runbook GpuFallenOffBus", add_runbook_words,
                alone<run_runbook_command>, false, false},
@@ -84,11 +88,13 @@ constexpr std::array kCommands{
     CtlCommand{"resume", kNode, "Go on after a pause", "gpuwardctl resume gpu-01", add_node_words,
                in_cluster<resume_node>},
     CtlCommand{"cancel", kNode, "Take what is ours off a node and close its remediation",
-               "gpuwardctl cancel gpu-01", add_node_words, in_cluster<cancel_node>},
+               "gpuwardctl cancel gpu-01 --dry-run\ngpuwardctl cancel gpu-01", add_node_words,
+               in_cluster<cancel_node>, false, true, in_cluster<foresee_cancel>},
     CtlCommand{"machine-replaced", kNode,
                "Forget what is known of the machine behind a node: it is another one",
                "gpuwardctl machine-replaced gpu-01", add_node_words,
-               in_cluster<note_machine_replaced>},
+               in_cluster<note_machine_replaced>, false, true,
+               in_cluster<foresee_machine_replaced>},
     CtlCommand{"exclude", kNode, "Keep gpuward off a node or an instance for a while",
                "gpuwardctl exclude gpu-01 --for 12h --reason firmware\n"
                "gpuwardctl exclude i-0123456789abcdef0",
@@ -111,7 +117,7 @@ constexpr std::array kCommands{
     CtlCommand{"reset", kAll, "Take a taint of ours off all nodes",
                "gpuwardctl reset --dry-run\n"
                "gpuwardctl reset --taint trainy.konduktor.ai/faulty --cancel",
-               add_reset_words, in_cluster<reset_taints>},
+               add_reset_words, in_cluster<reset_taints>, false, true, in_cluster<foresee_reset>},
     CtlCommand{"policy", kPolicy, "Look at a policy file: check, explain, schema",
                "gpuwardctl policy check policy.yaml", nullptr, nullptr, false, false},
     CtlCommand{"policy check", kPolicy, "Say what is wrong with a policy, and where",

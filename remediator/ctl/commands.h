@@ -32,6 +32,9 @@ struct CtlCommand {
   Result<CommandOutput> (*run)(const CommandFlags& flags, Clock& clock);
   bool has_colours = false;  // of its tables, on a terminal
   bool asks_cluster = true;  // --help names the flags that say which
+  // Of a command that takes something away: what it would do. It has --dry-run and --yes, and wants
+  // an answer before it begins.
+  Result<Foreseen> (*foresee)(const CommandFlags& flags, Clock& clock) = nullptr;
 };
 
 // In the order in which --help names them; one below another comes after it.

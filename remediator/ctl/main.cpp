@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -27,6 +28,7 @@ using gpuward::remediator::CtlLine;
 
 constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
+constexpr int kUnconfirmed = 3;
 constexpr std::string_view kClearScreen = "\033[H\033[2J";
 // A request that is under way at Ctrl-C only reads.
 constexpr std::chrono::milliseconds kStopWithin{200};
@@ -53,8 +55,35 @@ bool print(const CtlLine& line, const std::string& text) {
   return std::cout.good();
 }
 
-int run(const CtlLine& line) {
+bool is_answered_yes() {
+  std::cout << "Continue? [y/N] " << std::flush;
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "yes";
+}
+
+// Says what the command would do, and asks. An exit code if that is all.
+std::optional<int> ask_first(CtlLine& line, gpuward::Clock& clock) {
+  const auto foreseen = line.command->foresee(line.flags, clock);
+  if (!foreseen) return complain(foreseen.error());
+  if (!print(line, foreseen->text)) return kFailed;
+  if (!foreseen->is_any || line.flags.dry_run) return 0;
+  if (!foreseen->remediation.empty()) line.flags.node = foreseen->remediation;
+  if (line.flags.is_confirmed) return std::nullopt;
+  if (::isatty(STDIN_FILENO) == 0) {
+    std::cerr << "error: nothing was changed: answer on a terminal, or add --yes\n";
+    return kUnconfirmed;
+  }
+  if (is_answered_yes()) return std::nullopt;
+  std::cerr << "Nothing was changed.\n";
+  return kUnconfirmed;
+}
+
+int run(CtlLine line) {
   gpuward::SystemClock clock;
+  if (line.command->foresee != nullptr) {
+    if (const auto exit_code = ask_first(line, clock)) return *exit_code;
+  }
   const auto output = line.command->run(line.flags, clock);
   if (!output) return complain(output.error());
   return print(line, output->text) && output->all_done ? 0 : kFailed;

@@ -33,6 +33,10 @@ class Row:
     exits: tuple = (0,)
 
 
+# What asks first on a terminal, which the test has not.
+ASKS = re.compile(r"(?m)^.*\b(?:gpuwardctl|kubectl gpuward) (?:.* )?(?:cancel|machine-replaced|breaker close|reset)\b"
+                  r"(?!.*(?:--yes|--dry-run)).*$")
+
 REMEDIATOR = r"kubectl (?:-n gpuward exec|exec -n gpuward) deploy(?:ment)?/gpuward-remediator -- "
 EXPORTER = r"(?:ssh \S+ [^|]*\| )?kubectl (?:-n gpu-healthcheck exec|exec -n gpu-healthcheck) (?:-i )?\S+ -- "
 CTL = rf"(?:{REMEDIATOR})?(?:gpuwardctl|kubectl gpuward) (?:--kubeconfig \S+ )?"
@@ -95,7 +99,7 @@ ROWS = (
     Row(r"kubectl label node \S+ gpuward\.dev/managed-", CHANGE, prints="unlabeled", node=HEALTHY),
     Row(rf"{CTL}exclude \S+ .*", CHANGE, prints="excluded", node=HEALTHY),
     Row(rf"{CTL}exclusions remove \S+", CHANGE, prints="not excluded any more", node=HEALTHY),
-    Row(rf"{CTL}reset --taint \S+", CHANGE, prints="trainy.konduktor.ai/faulty"),
+    Row(rf"{CTL}reset --taint \S+(?: --yes)?", CHANGE, prints="trainy.konduktor.ai/faulty"),
     Row(rf"{CTL}stop .*", CHANGE, prints="Stopped: "),
     Row(r""".*patch configmap gpuward-remediator-switch .*"stop":"true".*""", CHANGE, prints="gpuward-remediator-switch"),
     Row(rf"{CTL}approve \S+ \S+", CHANGE, prints="approved"),
@@ -111,7 +115,7 @@ ROWS = (
     # Of two pages within a second.
     Row(rf"{KUBECTL}rollout restart .*", CHANGE, prints="restarted|already been triggered", exits=(0, 1)),
     Row(r"kubectl -n gpuward wait --for=create configmap/gpuward-ledger .*", CHANGE, prints="condition met"),
-    Row(rf"{CTL}breaker close", CHANGE, prints="closed"),
+    Row(rf"{CTL}breaker close(?: --yes)?", CHANGE, prints="closed"),
     Row(r"kubectl cordon \S+", CHANGE, prints="cordoned", node=HEALTHY),
     Row(r"kubectl drain \S+ .*", CHANGE, prints="drained", node=HEALTHY),
     Row(r"kubectl uncordon \S+", CHANGE, prints="uncordoned", node=HEALTHY),

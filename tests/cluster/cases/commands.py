@@ -16,7 +16,7 @@ from cases.base import RESET_XID, ClusterTest, FOLDER, cluster, kubectl, phase, 
 
 sys.path.append(str(BINARIES.parents[2] / "tests/commands"))
 import pages  # noqa: E402
-from table import APPROVED, CANCELLED, CHANGE, FILES, HEALTHY, LOOK, ROWS, TRY, row_of  # noqa: E402
+from table import APPROVED, ASKS, CANCELLED, CHANGE, FILES, HEALTHY, LOOK, ROWS, TRY, row_of  # noqa: E402
 
 ERROR = re.compile(r"(?m)^error: |^Error\b|unknown (?:flag|command|shorthand)|\(NotFound\)|\(Forbidden\)")
 STREAM = re.compile(r" (?:-w|--watch)\b|\blogs .* (?:-f|--follow)\b|\bport-forward [^&]*$")
@@ -51,7 +51,7 @@ class Typist(ClusterTest):
             text = re.sub(rf"(?<![\w$]){name}(?![\w=:])", value, text)
         for name, port in cluster.ports.items():
             text = re.sub(rf"http://{name}[\w.-]*:\d+", f"http://127.0.0.1:{port}", text)
-        return re.sub(r"\bgpu-\d+\b", node, text)
+        return ASKS.sub(r"\g<0> --yes", re.sub(r"\bgpu-\d+\b", node, text))
 
     def type(self, script, exits=(0,), until="", **environment):
         """What it prints. What does not end by itself is ended once it has printed that."""

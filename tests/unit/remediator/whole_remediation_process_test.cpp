@@ -191,7 +191,7 @@ TEST_F(WholeRemediation, TakesItsMarksOffIfAHumanCancels) {
   stage_->start();
   ASSERT_TRUE(says("work-pdb"));
 
-  EXPECT_EQ(stage_->say({"cancel", kStageNode}).exit_code, 0);
+  EXPECT_EQ(stage_->say({"cancel", kStageNode, "--yes"}).exit_code, 0);
 
   ASSERT_TRUE(comes_to("Cancelled"));
   EXPECT_FALSE(stage_->is_cordoned());

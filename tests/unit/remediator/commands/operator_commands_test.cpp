@@ -150,6 +150,66 @@ TEST_F(HumanCommands, SayWhatACancelDoesNotMend) {
   EXPECT_THAT(say(resume_node).error().message, HasSubstr("is cancelled already"));
 }
 
+TEST_F(HumanCommands, SayWhatTheyWouldDoAndWriteNothing) {
+  const auto foresee = [&](auto command, const std::string& name = "gpu-01") {
+    CommandFlags flags;
+    flags.node = name;
+    flags.state_namespace = "default";
+    return command(flags, api_, clock_);
+  };
+  EXPECT_EQ(foresee(foresee_cancel).error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(foresee(foresee_machine_replaced).error().kind, ErrorKind::kNotFound);
+  wait_for_approval();
+  kube_.patch_status("/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name,
+                     {{"status",
+                       {{"findings",
+                         {{{"check", "xid"},
+                           {"code", "79"},
+                           {"firstSeen", "2026-01-01T00:00:00Z"},
+                           {"lastSeen", "2026-01-01T00:00:00Z"}}}}}}});
+  const auto before = writes();
+
+  const auto cancel = foresee(foresee_cancel);
+  const auto replaced = foresee(foresee_machine_replaced);
+
+  ASSERT_TRUE(cancel);
+  EXPECT_TRUE(cancel->is_any);
+  EXPECT_EQ(cancel->remediation, remediation().name);
+  EXPECT_THAT(cancel->text, AllOf(HasSubstr("off node gpu-01: new pods can start there"),
+                                  HasSubstr("Still broken, as far as is known: xid 79"),
+                                  HasSubstr("ignores these alerts until they resolve")));
+  ASSERT_TRUE(replaced);
+  EXPECT_THAT(replaced->text, HasSubstr("with severity reboot"));
+  EXPECT_EQ(writes(), before);
+  ASSERT_TRUE(say(cancel_node));
+  const auto again = foresee(foresee_cancel);
+  ASSERT_TRUE(again);
+  EXPECT_FALSE(again->is_any);
+  EXPECT_THAT(again->text, HasSubstr("is already cancelled"));
+}
+
+TEST_F(HumanCommands, SayWhatClosingTheBreakerWouldDo) {
+  wait_for_approval();
+  LedgerStore store(api_, {.ns = "default"}, clock_);
+  ASSERT_TRUE(store.begin([&]() -> Result<Ledger> { return Ledger(); }));
+  CommandFlags flags;
+  flags.state_namespace = "default";
+  const auto closed = foresee_breaker_close(flags, api_, clock_);
+  ASSERT_TRUE(closed) << closed.error().message;
+  EXPECT_FALSE(closed->is_any);
+  ASSERT_TRUE(store.change([&](Ledger& ledger) -> Status {
+    ledger = open_breaker(ledger, "9 in 10 min", clock_.wall());
+    return {};
+  }));
+
+  const auto open = foresee_breaker_close(flags, api_, clock_);
+
+  ASSERT_TRUE(open);
+  EXPECT_TRUE(open->is_any);
+  EXPECT_THAT(open->text, AllOf(HasSubstr("9 in 10 min"), HasSubstr("terminates nodes again"),
+                                HasSubstr("1 node has an open remediation: gpu-01.")));
+}
+
 TEST_F(HumanCommands, SayOfACancelThatTheExporterFindsNothingAnyMore) {
   set_switch("false");
   wait_for_approval();

@@ -88,15 +88,30 @@ TEST_F(ResetCommand, CancelsItIfTheRemediatorWritesAtTheSameMoment) {
   EXPECT_TRUE(remediation().wish.cancel);
 }
 
-TEST_F(ResetCommand, ChangesNothingInADryRun) {
+TEST_F(ResetCommand, SaysWhatItWouldDoAndChangesNothing) {
   open_one();
-  flags_.dry_run = flags_.cancels = true;
   const auto before = writes();
+  const auto refused = foresee_reset(flags_, api_, clock_);
+  flags_.cancels = true;
 
-  const auto report = reset();
+  const auto cancels = foresee_reset(flags_, api_, clock_);
 
-  EXPECT_THAT(report.table, HasSubstr("gpu-02  would be removed"));
+  ASSERT_TRUE(refused && cancels);
+  EXPECT_THAT(refused->text, HasSubstr("1 node takes new pods again"));
+  EXPECT_THAT(refused->text, HasSubstr("gpu-01  refused: "));
+  EXPECT_THAT(cancels->text, HasSubstr("gpu-02  would be removed"));
+  EXPECT_THAT(cancels->text, HasSubstr("gpu-01  would be removed, " + remediation().name));
+  EXPECT_THAT(cancels->text, HasSubstr("2 nodes take new pods again"));
   EXPECT_EQ(writes(), before);
+  ASSERT_TRUE(reset().all_done);
+  EXPECT_FALSE(foresee_reset(flags_, api_, clock_)->is_any);
+}
+
+TEST_F(ResetCommand, SaysWhoHasCancelled) {
+  open_one();
+  flags_.cancels = true;
+  EXPECT_TRUE(reset().all_done);
+  EXPECT_THAT(remediation().wish.last_command, HasSubstr(" cancel by anonymous-admin"));
 }
 
 TEST_F(ResetCommand, TakesOffOnlyTaintsThatAreOurs) {

@@ -125,6 +125,40 @@ TEST_F(Ctl, HasEachCommand) {
   EXPECT_EQ(tried, known);
 }
 
+// What would be lost comes first.
+TEST_F(Ctl, WantsAYesBeforeItTakesSomethingAway) {
+  const std::string path = "/apis/gpuward.dev/v1alpha1/remediations";
+  server_->kube().create(path, {{"apiVersion", "gpuward.dev/v1alpha1"},
+                                {"kind", "Remediation"},
+                                {"metadata", {{"name", "gpu-01-ab-1"}}},
+                                {"spec",
+                                 {{"nodeName", "gpu-01"},
+                                  {"nodeUID", "uid"},
+                                  {"severity", "reboot"},
+                                  {"alerts", Json::array()}}}});
+  const auto is_cancelled = [&] {
+    const Json& now = server_->kube().get(path + "/gpu-01-ab-1");
+    return now["metadata"].contains("annotations");
+  };
+  for (const char* const command : {"cancel", "machine-replaced"}) {
+    const auto refused = ctl({command, "gpu-01"});
+    EXPECT_EQ(refused.exit_code, 3) << command;
+    EXPECT_THAT(refused.error_output, HasSubstr("add --yes"));
+    EXPECT_THAT(refused.output, HasSubstr("node gpu-01"));
+    const auto tried = ctl({command, "gpu-01", "--dry-run"});
+    EXPECT_EQ(tried.exit_code, 0);
+    EXPECT_EQ(tried.output, refused.output);
+    EXPECT_FALSE(is_cancelled());
+  }
+
+  const auto done = ctl({"cancel", "gpu-01", "--yes"});
+
+  EXPECT_EQ(done.exit_code, 0) << done.error_output;
+  EXPECT_THAT(done.output, HasSubstr("gpu-01-ab-1 is cancelled"));
+  EXPECT_TRUE(is_cancelled());
+  EXPECT_EQ(ctl({"cancel", "gpu-01"}).exit_code, 0) << "it is so already";
+}
+
 TEST_F(Ctl, StopsAndStartsTheFleet) {
   EXPECT_EQ(ctl({"stop", "network maintenance"}).exit_code, 0);
   EXPECT_THAT(ctl({"status"}).output, HasSubstr("by anonymous-admin: network maintenance"));
