@@ -209,7 +209,7 @@ TEST_F(WholeRemediation, HoldsTheDrainWhileTheBreakerIsOpenUntilAHumanClosesIt) 
   EXPECT_THAT(stage_->pods(), SizeIs(3));
   EXPECT_THAT(stage_->say({"breaker"}).output, HasSubstr("The circuit breaker is open since"));
 
-  const auto said = stage_->say({"breaker", "close"});
+  const auto said = stage_->say({"breaker", "close", "--yes"});
 
   EXPECT_THAT(said.output, HasSubstr("anonymous-admin closed it")) << said.error_output;
   ASSERT_TRUE(comes_to("Released"));
