@@ -118,7 +118,7 @@ std::optional<Wall> read_calendar(std::string_view header, const ClockText& cloc
   }
   const std::chrono::year_month_day today(std::chrono::floor<std::chrono::days>(now));
   for (const auto year : {today.year(), today.year() - std::chrono::years(1)}) {
-    // Of any zone: what may be tomorrow here is not last year's.
+    // The zone is not known: a date of tomorrow is not one of last year.
     const auto local = moment(year / of_year, clock);
     if (local && *local <= now + std::chrono::days(1)) return *local + kFurthestWest;
   }

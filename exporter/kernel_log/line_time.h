@@ -18,7 +18,7 @@ struct LineTime {
 
 // `2026-04-22T21:30:51.526Z`, `2026-04-22 21:30:51`, `Wed Apr 17 17:03:39 2026`, `Apr 17 17:03:39`,
 // `[   12.345678]`, `6,1234,12345678,-;`. A date without a year is the last one before `now`. Empty
-// where the header says neither; months have English names or numbers.
+// if the header says neither; months have English names or numbers.
 [[nodiscard]] LineTime read_line_time(std::string_view line,
                                       std::chrono::system_clock::time_point now);
 
