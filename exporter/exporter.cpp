@@ -65,12 +65,18 @@ Result<std::unique_ptr<http::Client>> loki_client(const Flags& flags) {
   return *std::move(client);
 }
 
-State load_state(const StateFile& file, Log& log, bool& was_set_aside) {
-  auto state = file.load();
-  if (state) return *std::move(state);
-  was_set_aside = true;
-  log.error("Cannot read saved state, counting starts again", {{"error", state.error().message}});
-  return {};
+StateFile::Loaded load_state(const StateFile& file, Log& log) {
+  auto loaded = file.load();
+  if (loaded.fault.empty()) return loaded;
+  log.error(loaded.is_previous ? "Cannot read saved state, using the previous copy"
+                               : "Cannot read saved state, counting starts again",
+            {{"error", loaded.fault}});
+  return loaded;
+}
+
+Health::StateFound found_as(const StateFile::Loaded& loaded) {
+  if (loaded.fault.empty()) return Health::StateFound::kReadable;
+  return loaded.is_previous ? Health::StateFound::kPreviousCopy : Health::StateFound::kLost;
 }
 
 }  // namespace
@@ -83,12 +89,11 @@ Result<std::unique_ptr<Exporter>> Exporter::start(const Flags& flags, Clock& clo
   if (!web) return std::unexpected(web.error());
   if (settings->log_level) log.set_level(*settings->log_level);
   const StateFile file(flags.state_path);
-  bool was_set_aside = false;
-  State state = load_state(file, log, was_set_aside);
+  auto loaded = load_state(file, log);
+  const auto state_found = found_as(loaded);
   std::unique_ptr<Exporter> exporter(
-      new Exporter(flags, *std::move(settings), std::move(state), clock, log));
-  exporter->store_.update_health(
-      [&](Health& health) { health.was_state_set_aside = was_set_aside; });
+      new Exporter(flags, *std::move(settings), std::move(loaded.state), clock, log));
+  exporter->store_.update_health([&](Health& health) { health.state_found = state_found; });
   if (auto serving = exporter->serve(flags, *web); !serving)
     return std::unexpected(serving.error());
   return exporter;
@@ -114,7 +119,8 @@ Exporter::Exporter(const Flags& flags, Settings settings, State state, Clock& cl
 }
 
 Status Exporter::serve(const Flags& flags, const http::WebConfig& web) {
-  const std::string boot_id = read_boot(flags.host).id;
+  const Boot boot = read_boot(flags.host);
+  const std::string& boot_id = boot.id;
   FindingEvents known(store_.snapshot());
   store_.enter_boot(boot_id, clock_.wall());
   store_.enter_machine(machine_of(flags));
@@ -140,7 +146,7 @@ Status Exporter::serve(const Flags& flags, const http::WebConfig& web) {
   saver_ = std::make_unique<StateSaver>(store_, StateFile(flags.state_path), clock_, log_);
   kernel_log_ = std::make_unique<KernelLogWatcher>(
       open_kernel_log(policy_.get()->settings.kernel_log_path, boot_id, store_.state().position,
-                      clock_),
+                      {.now = clock_.wall(), .booted = boot.time}, clock_),
       store_, policy_, clock_, log_,
       [this, host = node_trees(flags)] { return gpu_addresses(store_.snapshot(), host); },
       tap_for_loki());

@@ -65,6 +65,9 @@ struct Finding {
   // Rated as monitor only because the node has booted, or the driver was loaded, a short time ago
   // (`gpu.settling_time`): neither healthy nor broken is proven.
   bool is_too_soon = false;
+  // The severity that a line asks for which was old when it was first read, or of an earlier boot;
+  // the finding has none then. It is listed, and justifies nothing until a reading confirms it.
+  Severity history = Severity::kNone;
   // The second witness beside its line in the kernel log (exporter/checks/rules/witness.h): "driver
   // event", "gpu ecc_uncorrected"; empty: none yet.
   std::string witness = {};

@@ -50,6 +50,46 @@ bool is_method(std::string_view text) {
   return std::ranges::find(kMethods, text) != kMethods.end();
 }
 
+// A GPU that the driver cannot start or resume, or that has gone: the line by which it gives up,
+// not the steps before it (Linux 5.15 to 7.2: amdgpu_device.c, amdgpu_kms.c, drivers/base/dd.c).
+std::optional<Event> parse_lost(std::string_view message) {
+  struct Loss {
+    std::string_view words;
+    std::string_view label;
+  };
+  constexpr std::array<Loss, 4> kLosses{{
+      {"device lost from bus", "off_bus"},
+      {"amdgpu_device_ip_resume failed (", "resume_failed"},
+      {"Fatal error during GPU init", "init_failed"},
+      {"probe with driver amdgpu failed with error -", "probe_failed"},
+  }};
+  for (const auto& [words, label] : kLosses) {
+    if (message.starts_with(words)) return labelled(Kind::kAmdLost, label);
+  }
+  // Before Linux 6.2 the text has the address: `probe of 0000:03:00.0 failed with error -22`.
+  Scanner text{message};
+  if (!text.take("probe of ")) return std::nullopt;
+  const auto pci = parse_pci_address(text.take_until(' '));
+  if (!pci || !text.take(" failed with error -")) return std::nullopt;
+  auto event = labelled(Kind::kAmdLost, "probe_failed");
+  event.pci = pci;
+  return event;
+}
+
+// `MES might be in unrecoverable state, issue a GPU reset` and, before it, `MES failed to respond
+// to msg=REMOVE_QUEUE`; with several of them `MES(0, 0) failed …`, in older kernels `failed to
+// response msg=3`.
+std::optional<Event> parse_scheduler(Scanner text) {
+  if (text.sees(" might be in unrecoverable state")) return labelled(Kind::kAmdHang, "mes_hang");
+  if (text.take("(")) {
+    text.take_until(')');
+    if (!text.take(")")) return std::nullopt;
+  }
+  if (text.sees(" failed to respond to msg=") || text.sees(" failed to response msg="))
+    return labelled(Kind::kAmdHang, "mes_no_answer");
+  return std::nullopt;
+}
+
 // Behind `GPU reset`.
 std::optional<Event> parse_gpu_reset(Scanner text) {
   if (text.take("(")) {
@@ -81,6 +121,8 @@ std::optional<Event> parse_ring(Scanner text) {
 std::optional<Event> parse_reset(std::string_view message) {
   Scanner text{message};
   if (text.take("GPU reset")) return parse_gpu_reset(text);
+  if (message.starts_with("GPU mode1 reset failed")) return labelled(Kind::kAmdReset, "failed");
+  if (text.take("MES")) return parse_scheduler(text);
   if (text.take("ring ") || text.take("Ring ")) return parse_ring(text);
   if (text.sees("VRAM is lost")) return labelled(Kind::kAmdReset, "vram_lost");
   if (text.sees("qcm fence wait loop timeout")) return labelled(Kind::kAmdHang, "fence_timeout");
@@ -127,8 +169,19 @@ std::optional<Event> parse_count(std::string_view message) {
   return event;
 }
 
+// The EEPROM has as many bad pages as the GPU may have, or more (amdgpu_ras_eeprom.c of Linux 5.15
+// to 7.2): `RAS records:257 exceed threshold:256`, `Saved bad pages 256 reaches threshold value
+// 256`.
+bool is_over_threshold(Scanner text) {
+  if (text.take("RAS records:")) return !text.take_while(is_digit).empty() && text.sees(" exceed");
+  if (!text.take("Saved bad pages")) return false;
+  text.take_while([](char c) { return is_digit(c) || c == ' ' || c == '(' || c == ')'; });
+  return text.sees("reaches threshold value");
+}
+
 std::optional<Event> parse_ras(std::string_view message) {
   Scanner text{message};
+  if (is_over_threshold(text)) return labelled(Kind::kAmdRas, "bad_page_threshold");
   if (text.take("uncorrectable hardware error(")) {
     text.take_while(is_identifier);
     return text.take(") detected") ? std::optional(labelled(Kind::kAmdRas, "UE")) : std::nullopt;
@@ -147,7 +200,8 @@ std::optional<Event> parse_amdgpu(std::string_view message) {
   skip_event_number(text);
   auto event = parse_reset(text.rest());
   if (!event) event = parse_ras(text.rest());
-  if (event) event->pci = pci;
+  if (!event) event = parse_lost(text.rest());
+  if (event && pci) event->pci = pci;
   return event;
 }
 

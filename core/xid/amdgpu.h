@@ -9,7 +9,8 @@
 
 namespace gpuward::xid {
 
-// `message` without prefixes. Hardware errors (RAS), resets and hangs.
+// `message` without prefixes. Hardware errors (RAS), resets, hangs, and GPUs that did not start or
+// are lost.
 [[nodiscard]] std::optional<Event> parse_amdgpu(std::string_view message);
 
 }  // namespace gpuward::xid

@@ -198,6 +198,12 @@ Assessment Catalogue::judge_xid(const Event& event, std::string_view gpu_name) c
   if (seed) refine_seed(event, gpu_name, verdict);
   if (!seed && is_nvlink5(event.code)) decode_nvlink5(event, options_, verdict);
   if (!seed && event.code == kNvlinkError) decode_xid74(event, options_, verdict);
+  if (!seed && event.asks_for_reset) {
+    verdict.severity = std::max(verdict.severity, Severity::kReset);
+    verdict.action = "RESET_GPU";
+    verdict.why = "The driver contained the error and asks for a reset at the end of its line";
+    verdict.source = "driver";
+  }
   if (event.code == kRecoveryAction) read_advice(event, options_.profile, verdict);
   conclude(options_.xid, event.code, verdict);
   return verdict;
@@ -219,10 +225,12 @@ Assessment Catalogue::judge(const Event& event, std::string_view gpu_name) const
     case Kind::kSxid:
       return judge_sxid(event);
     case Kind::kRmInit:
+    case Kind::kNvrm:
     case Kind::kPeermem:
     case Kind::kAmdRas:
     case Kind::kAmdReset:
     case Kind::kAmdHang:
+    case Kind::kAmdLost:
     case Kind::kAer:
     case Kind::kEdac:
     case Kind::kMce:

@@ -10,6 +10,8 @@ std::string_view to_string(Kind kind) {
       return "sxid";
     case Kind::kRmInit:
       return "rm_init";
+    case Kind::kNvrm:
+      return "nvrm";
     case Kind::kPeermem:
       return "peermem";
     case Kind::kAmdRas:
@@ -18,6 +20,8 @@ std::string_view to_string(Kind kind) {
       return "amd_reset";
     case Kind::kAmdHang:
       return "amd_hang";
+    case Kind::kAmdLost:
+      return "amd_lost";
     case Kind::kAer:
       return "aer";
     case Kind::kEdac:
@@ -28,6 +32,14 @@ std::string_view to_string(Kind kind) {
       return "kernel_rule";
   }
   return "xid";
+}
+
+bool is_of_hardware(std::string_view check) {
+  for (auto kind = Kind::kXid; kind < Kind::kRule;
+       kind = static_cast<Kind>(static_cast<std::uint8_t>(kind) + 1)) {
+    if (to_string(kind) == check) return true;
+  }
+  return false;
 }
 
 Event labelled(Kind kind, std::string_view label) {

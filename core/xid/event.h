@@ -16,20 +16,26 @@ enum class Kind : std::uint8_t {
   kXid,       // `NVRM: Xid (...)`, and every shape of "fallen off the bus" as code 79
   kSxid,      // `nvidia-nvswitchN: SXid (...)`
   kRmInit,    // RmInitAdapter failed
+  kNvrm,      // the driver's own words of a dead GPU that has no Xid: reset required, lost, unified
+              // memory that asks for a reboot
   kPeermem,   // nvidia-peermem: invalid context
-  kAmdRas,    // amdgpu: RAS, ACA, hardware errors
+  kAmdRas,    // amdgpu: RAS, ACA, hardware errors, bad pages over their threshold
   kAmdReset,  // amdgpu: reset of the GPU or of one ring: begin, method, succeeded, failed, VRAM
               // lost
-  kAmdHang,   // amdgpu: ring timeout, fence wait loop
+  kAmdHang,   // amdgpu: ring timeout, fence wait loop, scheduler (MES) without an answer
+  kAmdLost,   // amdgpu: the GPU did not start or resume, or is lost from the bus
   kAer,       // PCIe Advanced Error Reporting
   kEdac,      // memory controller
   kMce,       // machine check
   kRule,      // a line that a rule of the operator matches (kernel_log.rules)
 };
 
-// "xid", "sxid", "rm_init", "peermem", "amd_ras", "amd_reset", "amd_hang", "aer", "edac", "mce",
-// "kernel_rule".
+// "xid", "sxid", "rm_init", "nvrm", "peermem", "amd_ras", "amd_reset", "amd_hang", "amd_lost",
+// "aer", "edac", "mce", "kernel_rule".
 [[nodiscard]] std::string_view to_string(Kind kind);
+
+// Whether a check is named as one of these kinds and not as the rules of the operator.
+[[nodiscard]] bool is_of_hardware(std::string_view check);
 
 enum class Fatality : std::uint8_t { kUnknown, kCorrectable, kNonFatal, kFatal };
 
@@ -52,6 +58,7 @@ struct Event {
   std::vector<std::uint32_t>
       registers;  // NVLink5: intrinfo, error status, ...; Xid 74: seven words
   std::optional<std::uint32_t> recovery_to;    // Xid 154: the value changed to (0 None .. 5)
+  bool asks_for_reset = false;                 // Xid 94: `RST: Yes` or `D-RST: Yes` at its end
   std::optional<std::uint32_t> caused_by_xid;  // Xid 45: `caused by previous Xid N`
   std::string switch_name;                     // SXid: "nvidia-nvswitch3"
   std::uint64_t count = 1;                     // errors that the line speaks of (EDAC, AMD RAS)

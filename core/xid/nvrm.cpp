@@ -104,15 +104,26 @@ void read_cause(std::string_view text, Event& event) {
   event.caused_by_xid = behind_last("caused by previous Xid ", text).take_number<std::uint32_t>();
 }
 
+// `Contained: CE User Channel (0x9). RST: No, D-RST: Yes`: what the driver wants done, at the end
+// of the message, which no name can reach.
+void read_contained(std::string_view text, Event& event) {
+  for (const std::string_view answers :
+       {" RST: Yes, D-RST: No", " RST: No, D-RST: Yes", " RST: Yes, D-RST: Yes"}) {
+    event.asks_for_reset |= text.ends_with(answers);
+  }
+}
+
 // Fills the fields of `event` that its code has; leaves alone what the text does not say.
 void read_xid_detail(std::string_view text, Event& event) {
   constexpr std::uint32_t kPreemptiveRemoval = 45;
   constexpr std::uint32_t kNvlinkFault = 74;
+  constexpr std::uint32_t kContained = 94;
   constexpr std::uint32_t kNvlink5First = 144;
   constexpr std::uint32_t kNvlink5Last = 150;
   constexpr std::uint32_t kRecoveryActionChanged = 154;
   if (event.code == kPreemptiveRemoval) read_cause(text, event);
   if (event.code == kNvlinkFault) read_nvlink(text, event);
+  if (event.code == kContained) read_contained(text, event);
   if (event.code >= kNvlink5First && event.code <= kNvlink5Last)
     read_nvlink5(without_name(text), event);
   if (event.code == kRecoveryActionChanged) read_recovery(text, event);
@@ -265,6 +276,39 @@ std::optional<Event> parse_probe(Scanner text) {
   return std::nullopt;
 }
 
+struct Word {
+  std::string_view text;
+  std::string_view label;
+};
+
+// Behind `Assertion failed: ` or `Check failed: `: the texts of nvstatuscodes.h with their names
+// (NVIDIA open-gpu-kernel-modules 580). The driver prints no address with them.
+constexpr std::array<Word, 2> kFailures{{
+    {"Reset required [NV_ERR_RESET_REQUIRED] (0x", "reset_required"},
+    {"GPU lost from the bus [NV_ERR_GPU_IS_LOST] (0x", "gpu_lost"},
+}};
+
+// `nvAssertOkFailedNoLog: Assertion failed: Reset required [NV_ERR_RESET_REQUIRED] (0x00000062)
+// returned from status @ kernel_channel.c:2874`, `nvGpuOpsReportFatalError: uvm encountered global
+// fatal error 0x60, requiring os reboot to recover.` Newer drivers print `GPU5 ` in front: their
+// own number of the GPU, which is no address.
+std::optional<Event> parse_words(Scanner text) {
+  Scanner numbered = text;
+  if (numbered.take("GPU") && !numbered.take_while(is_digit).empty() && numbered.take(" "))
+    text = numbered;
+  if (text.take_while(is_identifier).empty() || !text.take(": ")) return std::nullopt;
+  if (text.take("uvm encountered global fatal error 0x")) {
+    text.take_while([](char c) { return is_digit(c) || is_letter(c); });
+    if (!text.take(", requiring os reboot to recover")) return std::nullopt;
+    return labelled(Kind::kNvrm, "uvm_fatal");
+  }
+  if (!text.take("Assertion failed: ") && !text.take("Check failed: ")) return std::nullopt;
+  for (const auto& [words, label] : kFailures) {
+    if (text.sees(words)) return labelled(Kind::kNvrm, label);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Event> parse_nvrm(std::string_view message) {
@@ -273,6 +317,7 @@ std::optional<Event> parse_nvrm(std::string_view message) {
   if (text.take("Xid (")) return parse_xid(text);
   if (text.take("GPU at ")) return parse_old_fallen_off(text);
   if (text.take("GPU ")) return parse_gpu(text);
+  if (auto event = parse_words(text)) return event;
   if (text.take("The NVIDIA GPU ")) return parse_probe(text);
   return parse_rm_init(text, std::nullopt);
 }

@@ -38,10 +38,24 @@ bool take_priority(Scanner& line) {
   return true;
 }
 
-// `Wed Jun  7 10:50:55 2023`, as `dmesg -T` writes it.
+constexpr std::string_view kClockShape = "00:00:00";
+
+// `17:26:39`, `17:26:39.958539+08:00`
+bool begins_with_clock(std::string_view text) {
+  return std::ranges::equal(
+      text.substr(0, kClockShape.size()), kClockShape,
+      [](char have, char want) { return want == ':' ? have == ':' : is_digit(have); });
+}
+
+// `Wed Jun  7 10:50:55 2023`, as `dmesg -T` writes it: weekday and month have the names of the
+// node's language, as in `mer. juin  7 10:50:55 2023`.
 bool is_calendar_time(std::string_view text) {
-  return text.size() >= 24 && text.size() <= 28 && text[3] == ' ' && text[7] == ' ' &&
-         is_digit(text.back()) && text.contains(':');
+  constexpr std::size_t kLongest = 48;
+  constexpr std::size_t kEnd = 13;  // `10:50:55 2023`
+  if (text.size() < kEnd + 2 || text.size() > kLongest) return false;
+  const std::string_view end = text.substr(text.size() - kEnd);
+  return text[text.size() - kEnd - 1] == ' ' && begins_with_clock(end) && end[8] == ' ' &&
+         std::ranges::all_of(end.substr(9), is_digit);
 }
 
 // What may stand in the brackets: seconds since boot or since the line before, a time, a task
@@ -102,18 +116,14 @@ bool take_facility(Scanner& line) {
   return true;
 }
 
-constexpr std::string_view kClockShape = "00:00:00";
-
-// `17:26:39`, `17:26:39.958539+08:00`
-bool begins_with_clock(std::string_view text) {
-  return std::ranges::equal(
-      text.substr(0, kClockShape.size()), kClockShape,
-      [](char have, char want) { return want == ':' ? have == ':' : is_digit(have); });
-}
-
 // `2024-06-06T10:26:53.958539+08:00`
 bool is_date_with_clock(std::string_view word) {
   return is_iso_date(word) && word.size() > 11 && begins_with_clock(word.substr(11));
+}
+
+// Behind the clock, as in `Wed Jun  7 10:50:55 2023`.
+bool is_year(std::string_view word) {
+  return word.size() == 4 && std::ranges::all_of(word, is_digit);
 }
 
 // `UTC`, `CEST`
@@ -121,16 +131,23 @@ bool is_zone(std::string_view word) {
   return std::ranges::all_of(word, [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 
-// `Nov 18 17:26:39 host kernel: `, `host kernel: `, `kernel: `, `1 2024-…Z host kernel - - - `. At
-// most a zone and the host stand between the time and the tag. A word that ends in a colon before
-// `kernel:` is another program's tag, and then the line is not the kernel's.
+// `Nov 18 17:26:39 host kernel: `, `host kernel: `, `kernel: `, `1 2024-…Z host kernel - - - `,
+// `Wed Jun 7 10:50:55 2023 kern.warn kernel: `. At most a zone or year, the facility and the host
+// stand between the time and the tag. A word that ends in a colon before `kernel:` is another
+// program's tag, and then the line is not the kernel's.
 bool take_syslog_header(Scanner& line) {
   if (line.sees("[")) return false;  // of dmesg
   Scanner ahead = line;
   std::size_t words_before_tag = 0;
   bool has_date = false, has_clock = false, may_be_zone = false;
   for (std::size_t word_count = 0; word_count < kMaxHeaderWords; ++word_count) {
+    const Scanner at_word = ahead;
     const auto word = ahead.take_while([](char c) { return c != ' ' && c != '\n'; });
+    // sysklogd writes no space before the time of the kernel: `kernel:[12345.678901] `.
+    if (word.starts_with("kernel:[") && words_before_tag <= 1) {
+      line = at_word;
+      return line.take("kernel:");
+    }
     if (word == "kernel:" || (word == "kernel" && ahead.take(" - - -"))) {
       if (words_before_tag > 1) return false;
       line = ahead;
@@ -139,14 +156,16 @@ bool take_syslog_header(Scanner& line) {
     if (word.empty() || word.ends_with(':') || !ahead.take(" ")) return false;
     if (is_iso_date(word) && word.contains(',')) return false;  // of dmesg: no host follows
     ahead.skip_spaces();
-    has_date = has_date || (word_count == 0 && is_digit(word.front())) ||
-               (word_count == 1 && is_digit(word.front()) && !word.contains(':'));
+    has_date =
+        has_date || (word_count == 0 && is_digit(word.front())) ||
+        ((word_count == 1 || word_count == 2) && is_digit(word.front()) && !word.contains(':'));
     if (has_date && !has_clock && (begins_with_clock(word) || is_date_with_clock(word))) {
       has_clock = may_be_zone = true;
       words_before_tag = 0;
-    } else if (!std::exchange(may_be_zone, false) || !is_zone(word)) {
-      ++words_before_tag;
+      continue;
     }
+    const bool is_of_time = std::exchange(may_be_zone, false) && (is_zone(word) || is_year(word));
+    if (!is_of_time && !(has_clock && word.starts_with("kern."))) ++words_before_tag;
   }
   return false;
 }

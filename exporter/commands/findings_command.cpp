@@ -74,7 +74,9 @@ Result<State> read_state(const std::filesystem::path& folder, std::ostream& out)
 }
 
 std::vector<std::string> row_of(const Finding& finding) {
-  return {std::string(to_string(finding.severity)),
+  const bool is_history = finding.history != Severity::kNone;
+  return {is_history ? "history (" + std::string(to_string(finding.history)) + ")"
+                     : std::string(to_string(finding.severity)),
           finding.check,
           finding.code,
           finding.pci_bus_id.empty() ? "-" : finding.pci_bus_id,
@@ -94,6 +96,7 @@ void print_findings(const std::vector<const Finding*>& findings, std::ostream& o
 
 std::string to_json(const Finding& finding) {
   return dump_json({{"severity", std::string(to_string(finding.severity))},
+                    {"history", std::string(to_string(finding.history))},
                     {"check", finding.check},
                     {"code", finding.code},
                     {"pci_bus_id", finding.pci_bus_id},

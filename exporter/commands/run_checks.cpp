@@ -15,6 +15,7 @@
 #include "exporter/checks/schedule.h"
 #include "exporter/config/exit_code.h"
 #include "exporter/config/settings.h"
+#include "exporter/host/boot.h"
 #include "exporter/host/gpu_lock.h"
 #include "exporter/kernel_log/open_source.h"
 #include "exporter/kernel_log/source.h"
@@ -84,7 +85,9 @@ std::unique_ptr<Store> gather(const CheckParts& parts, Clock& clock, const std::
                   clock.wall());
   store->set_telemetry(std::move(telemetry));
   if (known) return store;
-  const auto log = open_kernel_log(parts.policy.settings.kernel_log_path, parts.boot_id, {}, clock);
+  const auto log =
+      open_kernel_log(parts.policy.settings.kernel_log_path, parts.boot_id, {},
+                      {.now = clock.wall(), .booted = read_boot(parts.host).time}, clock);
   if (const auto scan = scan_kernel_log(*log, parts.policy, parts.host, clock, *store); !scan) {
     err << "No Xid is known: " << known.error().message << "; " << scan.error().message << "\n";
   }

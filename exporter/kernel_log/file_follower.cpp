@@ -15,7 +15,9 @@
 #include <system_error>
 #include <utility>
 
+#include "core/xid/parser.h"
 #include "exporter/kernel_log/kmsg_record.h"
+#include "exporter/kernel_log/line_time.h"
 #include "exporter/kernel_log/source.h"
 
 namespace gpuward::exporter {
@@ -95,6 +97,39 @@ LogRecord record_of(std::string_view line, bool has_records) {
           .writer = record->is_from_user_space() ? Writer::kUserSpace : Writer::kKernel};
 }
 
+// The first message of every boot (init/main.c).
+bool begins_boot(std::string_view line) {
+  if (!line.contains("Linux version ")) return false;
+  const auto record = parse_kmsg_record(line);
+  if (record) return !record->is_from_user_space() && record->text.starts_with("Linux version ");
+  return !xid::is_of_another_program(line) &&
+         xid::strip_prefixes(line).starts_with("Linux version ");
+}
+
+// The offset at which the newest boot begins in a file; 0 if its last 64 MiB do not show it.
+std::uint64_t find_boot(const Descriptor& file) {
+  constexpr std::uint64_t kMost = 64U << 20U;
+  struct stat status{};
+  if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return 0;
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  std::uint64_t at = size > kMost ? size - kMost : 0;
+  std::uint64_t boot_at = 0;
+  std::vector<char> buffer(kBufferBytes);
+  LineSplitter lines;
+  std::uint64_t line_at = at;
+  while (at < size) {
+    const ssize_t got = ::pread(file.get(), buffer.data(), buffer.size(), static_cast<off_t>(at));
+    if (got <= 0) break;
+    lines.feed({buffer.data(), static_cast<std::size_t>(got)},
+               [&](std::string_view line, std::size_t bytes) {
+                 if (begins_boot(line)) boot_at = line_at;
+                 line_at += bytes;
+               });
+    at += static_cast<std::uint64_t>(got);
+  }
+  return boot_at;
+}
+
 // An inotify descriptor; a closed one where there can be none.
 Descriptor watch(const Descriptor& file) {
   Descriptor changes(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
@@ -105,8 +140,9 @@ Descriptor watch(const Descriptor& file) {
 
 }  // namespace
 
-FileFollower::FileFollower(const std::filesystem::path& path, LogPosition start)
-    : path_(std::filesystem::absolute(path)), buffer_(kBufferBytes) {
+FileFollower::FileFollower(const std::filesystem::path& path, LogPosition start, StartMoment moment)
+    : path_(std::filesystem::absolute(path)), moment_(moment), buffer_(kBufferBytes) {
+  knows_start_ = start.path == path_.string() && start.inode != 0;
   if (start.path == path_.string()) position_ = std::move(start);
   position_.path = path_.string();
 }
@@ -124,6 +160,7 @@ Status FileFollower::open() {
   }
   is_fifo_ = S_ISFIFO(status.st_mode);
   if (is_fifo_) {
+    has_caught_up_ = true;
     // Being a writer too, we never see the end that readers see between two writers.
     file_ = Descriptor(::open(path_.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
     if (!file_.is_open()) return std::unexpected(describe("opening " + path_.string(), errno));
@@ -144,6 +181,7 @@ Status FileFollower::adopt(Descriptor file, bool resume) {
   has_records_.reset();
   changes_ = watch(file_);
   lines_.clear();
+  boot_at_ = has_caught_up_ ? 0 : find_boot(file_);
   if (!resume) position_.offset = 0;
   position_.inode = status.st_ino;
   if (::lseek(file_.get(), static_cast<off_t>(position_.offset), SEEK_SET) < 0) {
@@ -210,6 +248,7 @@ Result<ReadCounts> FileFollower::read(const Sink& sink, std::chrono::millisecond
     if (waiter_.wait(file_.get(), wait, stop)) report = drain(sink, stop);
   } else {
     leave_if_replaced(sink, *report);
+    has_caught_up_ |= file_.is_open() && !is_replaced();
     if (file_.is_open()) wait_for_more(std::min(wait, kLookInterval), stop);
   }
   return report;
@@ -231,6 +270,23 @@ void FileFollower::leave_if_replaced(const Sink& sink, ReadCounts& report) {
       [&](std::string_view line, std::size_t bytes) { hand_out(line, bytes, sink, report); });
   idle_looks_since_replaced_ = 0;
   file_.reset();  // the next call opens the new one
+}
+
+void FileFollower::date(std::string_view line, std::uint64_t offset, LogRecord& record) const {
+  const LineTime time = read_line_time(line, moment_.now);
+  record.time = time.latest;
+  bool is_of_earlier_boot = offset < boot_at_;
+  if (const auto& booted = moment_.booted) {
+    // The boot is known by whole seconds, and the kernel's clock may run 100 ppm fast or slow.
+    const auto slack = std::chrono::seconds(5) + (moment_.now - *booted) / 10'000;
+    is_of_earlier_boot |= time.latest && *time.latest < *booted - slack;
+    if (time.since_boot) {
+      is_of_earlier_boot |= *booted + *time.since_boot > moment_.now + slack;
+      record.time = std::min(*booted + *time.since_boot, moment_.now);
+    }
+  }
+  const bool is_old = !knows_start_ && record.time && *record.time < moment_.now - kFreshFor;
+  record.is_history = is_of_earlier_boot || is_old;
 }
 
 Result<ReadCounts> FileFollower::drain(const Sink& sink, const std::stop_token& stop) {
@@ -255,10 +311,12 @@ Result<ReadCounts> FileFollower::drain(const Sink& sink, const std::stop_token& 
 
 void FileFollower::hand_out(std::string_view line, std::size_t bytes, const Sink& sink,
                             ReadCounts& report) {
-  position_.offset += bytes;
+  const std::uint64_t offset = std::exchange(position_.offset, position_.offset + bytes);
   ++report.records;
   const bool is_record = has_records(line);
-  sink(record_of(joiner_.push(line).text, is_record));
+  LogRecord record = record_of(joiner_.push(line).text, is_record);
+  if (!has_caught_up_) date(line, offset, record);
+  sink(record);
 }
 
 }  // namespace gpuward::exporter

@@ -1,6 +1,9 @@
 // A log as a file or a FIFO (--kernel-log.path). A file is read from its start, or on from the
 // saved position when it is still the same one; rotation by rename and truncation are followed. A
 // FIFO stays open whether or not somebody writes.
+//
+// The lines that were there before it have a time and a boot by their headers and by the kernel's
+// banner: those of an earlier boot, and at a start without a position old ones, are history.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +21,7 @@ namespace gpuward::exporter {
 class FileFollower final : public KernelLogSource {
  public:
   // `start` is the position of the run before, if any.
-  FileFollower(const std::filesystem::path& path, LogPosition start);
+  FileFollower(const std::filesystem::path& path, LogPosition start, StartMoment moment = {});
 
   [[nodiscard]] Result<ReadCounts> read(const Sink& sink, std::chrono::milliseconds wait,
                                         const std::stop_token& stop) override;
@@ -37,6 +40,8 @@ class FileFollower final : public KernelLogSource {
   [[nodiscard]] Result<ReadCounts> drain(const Sink& sink, const std::stop_token& stop);
   void hand_out(std::string_view line, std::size_t bytes, const Sink& sink, ReadCounts& report);
   void remember_place();
+  // Gives a line that was there before us its time, and says whether it is history.
+  void date(std::string_view line, std::uint64_t offset, LogRecord& record) const;
   // Whether the log has records of /dev/kmsg: its first line is one. In any other log a line may
   // look like one by the name of a program that has a line break in it.
   [[nodiscard]] bool has_records(std::string_view line);
@@ -48,6 +53,10 @@ class FileFollower final : public KernelLogSource {
   Descriptor file_, changes_;  // the second is of inotify, closed where it cannot watch the file
   bool is_fifo_ = false;
   bool may_resume_ = true;  // at the first opening and after an error, not in the next file
+  StartMoment moment_;
+  bool knows_start_ = false;         // a run before has left a position in this log
+  bool has_caught_up_ = false;       // all that was there at the start has been handed out
+  std::uint64_t boot_at_ = 0;        // offset at which the newest boot begins; 0: not known
   std::optional<bool> has_records_;  // of the file that is open; absent: no line has come yet
   int idle_looks_since_replaced_ = 0;
   std::vector<char> buffer_;

@@ -20,15 +20,14 @@ constexpr std::size_t kMostPieceBytes = 64U << 10U;
 
 std::string describe_errno(int number) { return std::generic_category().message(number); }
 
-// The record's clock counts from boot and not while the machine sleeps, as CLOCK_MONOTONIC does.
-std::chrono::microseconds since_boot_now() {
+}  // namespace
+
+std::chrono::microseconds KmsgDevice::now() const {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   return std::chrono::seconds(now.tv_sec) + std::chrono::duration_cast<std::chrono::microseconds>(
                                                 std::chrono::nanoseconds(now.tv_nsec));
 }
-
-}  // namespace
 
 Status KmsgFile::open() {
   descriptor_ = Descriptor(::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
@@ -55,6 +54,8 @@ KmsgReader::KmsgReader(std::unique_ptr<KmsgDevice> device, const Clock& clock, s
   // bad, but both are better than skipping, so everything is read again.
   if (!boot_id.empty() && start.boot_id == boot_id) position_.sequence = start.sequence;
   position_.boot_id = std::move(boot_id);
+  // With the position of an earlier boot, all records of this one are unread.
+  if (!start.sequence) news_since_ = device_->now() - kFreshFor;
 }
 
 Result<ReadCounts> KmsgReader::read(const Sink& sink, std::chrono::milliseconds wait,
@@ -115,7 +116,7 @@ void KmsgReader::take(const KmsgRecord& record, const Sink& sink, ReadCounts& re
     report.lost_records += record.sequence - *position_.sequence - 1;
   }
   is_hole_counted_ = false;
-  if (std::exchange(is_next_fresh_, false)) behind_ = since_boot_now() - record.since_boot;
+  if (std::exchange(is_next_fresh_, false)) behind_ = device_->now() - record.since_boot;
   position_.sequence = record.sequence;
   ++report.records;
   const bool continues = record.flag == '+' && !pieces_.text.empty() &&
@@ -143,8 +144,9 @@ void KmsgReader::flush(const Sink& sink) {
 
 void KmsgReader::hand_out(const Sink& sink, LogRecord record,
                           std::chrono::microseconds since_boot) const {
-  const auto age = std::max(since_boot_now() - since_boot - behind_, std::chrono::microseconds(0));
+  const auto age = std::max(device_->now() - since_boot - behind_, std::chrono::microseconds(0));
   record.time = clock_.wall() - std::chrono::duration_cast<Clock::Wall::duration>(age);
+  record.is_history = since_boot < news_since_;
   sink(record);
 }
 

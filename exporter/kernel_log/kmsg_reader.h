@@ -24,6 +24,8 @@ class KmsgDevice {
   [[nodiscard]] virtual long read(char* buffer, std::size_t size) = 0;
   // True when read() would not say EAGAIN; false after `wait` or on a stop.
   [[nodiscard]] virtual bool wait(std::chrono::milliseconds wait, const std::stop_token& stop) = 0;
+  // What the clock of its records shows now: since boot, without suspension (CLOCK_MONOTONIC).
+  [[nodiscard]] virtual std::chrono::microseconds now() const;
 };
 
 class KmsgFile final : public KmsgDevice {
@@ -68,6 +70,8 @@ class KmsgReader final : public KernelLogSource {
   LogPosition position_;
   std::vector<char> buffer_;
   Pieces pieces_;
+  // At a start without a position: records before this are history.
+  std::chrono::microseconds news_since_{0};
   bool is_open_ = false;
   bool is_hole_counted_ = false;  // by an EPIPE, before the next record tells its size
   // How far the clock of records is behind CLOCK_MONOTONIC. NTP corrects only the latter: a clock

@@ -14,6 +14,7 @@ namespace gpuward::exporter {
 [[nodiscard]] std::unique_ptr<KernelLogSource> open_kernel_log(const std::string& path,
                                                                const std::string& boot_id,
                                                                const LogPosition& start,
+                                                               const StartMoment& moment,
                                                                const Clock& clock);
 
 }  // namespace gpuward::exporter

@@ -43,10 +43,24 @@ struct LogRecord {
   // The address on the PCI bus that the kernel has put beside the message (dev_printk); empty if
   // none. No process can write it.
   std::string_view pci_device = {};
+  // The record is of an earlier boot, or was more than kFreshFor old when it was read at a start
+  // without a position: an operator may have dealt with it since.
+  bool is_history = false;
 
   // The message that the kernel or a program has printed, without the header that the log adds.
   [[nodiscard]] std::string_view message() const;
 };
+
+// When the exporter started, and the machine before it. It shows which lines of a text log are of
+// an earlier boot; without it none is.
+struct StartMoment {
+  std::chrono::system_clock::time_point now = {};
+  std::optional<std::chrono::system_clock::time_point> booted = {};
+};
+
+// The age up to which a record counts as news at a start without a position: a new exporter reports
+// faults of the time in which it was being rolled out.
+inline constexpr std::chrono::hours kFreshFor{2};
 
 // What one read() has met, beside the records.
 struct ReadCounts {

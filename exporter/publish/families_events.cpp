@@ -65,9 +65,9 @@ void append_other_events(const Snapshot& snapshot, Families& families) {
                                   {"switch", "pci_bus_id", "sxid"},
                                   kUntilSeen});
   auto& other = declare(families, {"gpuward_kernel_events_total",
-                                   "Other events in the kernel log: `rm_init`, `peermem`, "
-                                   "`amd_ras`, `amd_reset`, `amd_hang`, `aer`, `edac`, `mce`, "
-                                   "`kernel_rule` (`docs/xid.md`).",
+                                   "Other events in the kernel log: `rm_init`, `nvrm`, "
+                                   "`peermem`, `amd_ras`, `amd_reset`, `amd_hang`, `amd_lost`, "
+                                   "`aer`, `edac`, `mce`, `kernel_rule` (`docs/xid.md`).",
                                    kCounter,
                                    {"kind", "label", "pci_bus_id"},
                                    kUntilSeen});

@@ -28,6 +28,19 @@ void append_kernel_log(const Snapshot& snapshot, Families& families) {
           {"gpuward_kernel_log_user_space_lines_total",
            "Records that programs wrote, not the kernel.", kCounter},
           log.user_space_lines);
+  declare(
+      families,
+      {"gpuward_kernel_log_history_events_total",
+       "Events of an earlier boot, or more than 2 h old at a start that knew no position: counted "
+       "and listed, and they justify nothing until a reading confirms them.",
+       kCounter},
+      log.history_events);
+  declare(families,
+          {"gpuward_kernel_log_unknown_headers_total",
+           "Lines of a text log with an event of a GPU behind a header that gpuward does not know: "
+           "the event is not counted.",
+           kCounter},
+          log.unknown_headers);
   declare(families,
           {"gpuward_kernel_log_dropped_events_total",
            "Events not counted because there are too many distinct ones (4096 series); known codes "
@@ -109,9 +122,11 @@ void append_self_families(const Snapshot& snapshot, Families& families) {
           !health.state_fault);
   declare(families,
           {"gpuward_state_set_aside",
-           "1 when the state could not be read at the start: counters start again at 0 and kept "
-           "findings are lost; the old file is `state.json.broken`."},
-          health.was_state_set_aside);
+           "1 when the state could not be read at the start and the copy of the save before it is "
+           "used; 2 when that could not be read either: counters start again at 0, kept findings "
+           "are lost, and old lines of the kernel log are history. The file is "
+           "`state.json.broken`."},
+          static_cast<double>(health.state_found));
   declare(families,
           {"gpuward_config_last_reload_successful",
            "0 while the newest configuration is invalid and the previous one is in force."},

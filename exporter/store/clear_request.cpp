@@ -40,7 +40,7 @@ bool ClearRequest::matches(const Finding& finding) const {
   }
   if (after_gpu_reset) {
     return finding.cleared_by == ClearedBy::kGpuReset &&
-           (pci_bus_id.empty() || finding.pci_bus_id == pci_bus_id);
+           (pci_bus_id.empty() || finding.pci_bus_id == pci_bus_id || finding.pci_bus_id.empty());
   }
   if (passed_diagnostic || passed_for_operator) {
     const auto is_passed_since = [&](const std::optional<WallTime>& began, ClearedBy by) {

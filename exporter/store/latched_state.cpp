@@ -1,6 +1,7 @@
 #include "exporter/store/latched_state.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/runtime/text.h"
 
@@ -68,12 +69,44 @@ void clear_by_reset(State& state, const Recovered& gpu) {
   if (gone != 0) state.findings_updated = std::max(state.findings_updated, seen);
 }
 
+// Lists what an old line asks for, unless something asks for it now.
+void remember(Finding& finding, const Observation& observation, const std::string& boot_id) {
+  if (finding.severity != Severity::kNone) return;
+  ++finding.count;
+  finding.first_seen = std::min(finding.first_seen, observation.seen);
+  finding.last_seen = std::max(finding.last_seen, observation.seen);
+  finding.last_boot_id = boot_id;
+  if (observation.verdict.severity < finding.history) return;
+  finding.history = observation.verdict.severity;
+  finding.cleared_by = observation.verdict.cleared_by;
+  finding.line = to_valid_utf8(observation.line, kMostTextBytes);
+  finding.why = to_valid_utf8(observation.verdict.why, kMostTextBytes);
+}
+
+// Xid 162, power smoothing is back in service, ends Xid 163 (NVIDIA's Xid catalogue). It does not
+// end one that an override rates as reset or worse: a line by itself takes no action back.
+constexpr std::uint32_t kSmoothingOff = 163;
+constexpr std::uint32_t kSmoothingBack = 162;
+
+void clear_by_recovery(State& state, const Observation& observation, const CounterKey& key) {
+  if (key.kind != xid::Kind::kXid || key.code != kSmoothingBack) return;
+  const auto found =
+      state.findings.find({std::string(xid::to_string(key.kind)), std::to_string(kSmoothingOff),
+                           key.pci_bus_id, observation.evidence});
+  if (found == state.findings.end() || found->second.severity > Severity::kMonitor ||
+      found->second.last_seen > observation.seen)
+    return;
+  state.findings.erase(found);
+  state.findings_updated = std::max(state.findings_updated, observation.seen);
+}
+
 void take_witness(State& state, const Witnessed& witnessed, WallTime now) {
   const auto found = state.findings.find(
       {witnessed.check, witnessed.code, witnessed.pci_bus_id, Evidence::kKernel});
   if (found == state.findings.end()) return;
   Finding& finding = found->second;
   if (finding.witnessed >= witnessed.severity) return;
+  finding.severity = std::max(finding.severity, std::exchange(finding.history, Severity::kNone));
   finding.witness = to_valid_utf8(witnessed.by, kMostLabelBytes);
   finding.witnessed = witnessed.severity;
   state.findings_updated = std::max(state.findings_updated, now);
@@ -151,6 +184,11 @@ std::vector<std::string> LatchedState::set_gpus(const std::vector<Gpu>& gpus, Wa
 
 void LatchedState::observe(const Observation& observation) {
   const CounterKey key = key_of(observation.event);
+  if (observation.is_history) {
+    if (count(observation, key) && observation.verdict.severity != Severity::kNone)
+      latch(observation, key, {});
+    return;
+  }
   const bool may_have_twin =
       key.kind == xid::Kind::kXid &&
       (observation.evidence == Evidence::kKernel || observation.is_of_text_log);
@@ -160,6 +198,7 @@ void LatchedState::observe(const Observation& observation) {
                           observation.verdict.severity);
   }
   const bool is_new_event = !twin && count(observation, key);
+  clear_by_recovery(state_, observation, key);
   // What means nothing for the GPU (a recovery, a follow-up of another Xid) is counted and not
   // latched.
   if (observation.verdict.severity != Severity::kNone)
@@ -205,6 +244,7 @@ void LatchedState::latch(const Observation& observation, const CounterKey& key, 
     told.is_new = true;
   }
   Finding& finding = found->second;
+  if (observation.is_history) return remember(finding, observation, state_.boot_id);
   if (told.is_new) ++finding.count;
   finding.is_by_library_alone &= observation.is_driver_event;
   if (!observation.workload.empty()) finding.workload = observation.workload;
@@ -225,6 +265,7 @@ void LatchedState::latch(const Observation& observation, const CounterKey& key, 
   if (observation.verdict.severity < finding.severity) return;
   // The worst verdict stays, with the line that it came from.
   finding.severity = observation.verdict.severity;
+  finding.history = Severity::kNone;
   finding.cleared_by = observation.verdict.cleared_by;
   finding.line = to_valid_utf8(observation.line, kMostTextBytes);
   finding.why = to_valid_utf8(observation.verdict.why, kMostTextBytes);

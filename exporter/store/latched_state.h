@@ -27,6 +27,7 @@ struct Observation {
   Evidence evidence = Evidence::kKernel;
   bool is_driver_event = false;  // from the event set: the kernel log mostly has it too
   bool is_of_text_log = false;   // it may be the kernel's: the log does not say who wrote it
+  bool is_history = false;       // LogRecord::is_history
   std::string workload;          // who used the GPU: `namespace/pod`
 };
 

@@ -63,6 +63,7 @@ Json finding_json(const Finding& finding) {
   if (!finding.event.empty()) json["event"] = finding.event;
   if (finding.is_by_library_alone) json["is_by_library_alone"] = true;
   if (finding.is_too_soon) json["is_too_soon"] = true;
+  if (finding.history != Severity::kNone) json["history"] = std::string(to_string(finding.history));
   if (!finding.witness.empty()) {
     json["witness"] = finding.witness;
     json["witnessed"] = std::string(to_string(finding.witnessed));
@@ -188,6 +189,7 @@ void read_finding(const Json& json, State& state, std::string& fault) {
   if (fields.has("event")) finding.event = fields.text("event");
   finding.is_by_library_alone = fields.has("is_by_library_alone");
   finding.is_too_soon = fields.has("is_too_soon");
+  if (fields.has("history")) finding.history = fields.name("history", Severity::kIsolate);
   if (fields.has("witness")) {
     finding.witness = fields.text("witness");
     finding.witnessed = fields.name("witnessed", Severity::kIsolate);
@@ -312,28 +314,45 @@ Result<State> parse_state_json(std::string_view text) {
   return state;
 }
 
-StateFile::StateFile(const std::filesystem::path& folder) : path_(folder / "state.json") {}
+StateFile::StateFile(const std::filesystem::path& folder)
+    : path_(folder / "state.json"), previous_(folder / "state.json.previous") {}
 
-Result<State> StateFile::read() const {
-  const auto text = read_file(path_, kMostBytes);
+Result<State> StateFile::read(const std::filesystem::path& path) {
+  const auto text = read_file(path, kMostBytes);
   if (!text) return std::unexpected(text.error());
   auto state = parse_state_json(*text);
   if (state) return state;
-  return fail(ErrorKind::kInvalid, path_.string() + ": " + state.error().message);
+  return fail(ErrorKind::kInvalid, path.string() + ": " + state.error().message);
 }
 
-Result<State> StateFile::load() const {
+Result<State> StateFile::read() const { return read(path_); }
+
+StateFile::Loaded StateFile::load() const {
   std::error_code error;
   std::filesystem::create_directories(path_.parent_path(), error);  // save() says what is wrong
   auto state = read();
-  if (state) return state;
-  if (state.error().kind == ErrorKind::kNotFound) return State{};
+  if (state) return {.state = *std::move(state), .fault = {}};
+  if (state.error().kind == ErrorKind::kNotFound) return {};
   std::filesystem::path aside = path_;
   aside += ".broken";
   std::filesystem::rename(path_, aside, error);
-  return fail(ErrorKind::kInvalid,
-              state.error().message + (error ? "; it could not be set aside: " + error.message()
-                                             : "; set aside as " + aside.string()));
+  Loaded loaded;
+  loaded.fault = state.error().message + (error ? "; it could not be set aside: " + error.message()
+                                                : "; set aside as " + aside.string());
+  auto previous = read(previous_);
+  if (!previous) return loaded;
+  loaded.state = *std::move(previous);
+  loaded.is_previous = true;
+  return loaded;
+}
+
+void StateFile::keep_previous() const {
+  std::filesystem::path link = previous_;
+  link += ".new";
+  std::error_code error;
+  std::filesystem::remove(link, error);
+  std::filesystem::create_hard_link(path_, link, error);
+  if (!error) std::filesystem::rename(link, previous_, error);
 }
 
 Status StateFile::save(std::string_view text) const {
@@ -343,6 +362,7 @@ Status StateFile::save(std::string_view text) const {
     return fail(ErrorKind::kUnavailable,
                 "making the state folder " + path_.parent_path().string() + ": " + error.message());
   }
+  keep_previous();
   return write_file_atomically(path_, text, 0640);
 }
 

@@ -19,20 +19,29 @@ class StateFile {
  public:
   explicit StateFile(const std::filesystem::path& folder);
 
-  // The state of the run before; an empty one where there is none. kInvalid: the file is broken or
-  // cannot be read, and has been set aside as `state.json.broken`, so that the next save does not
-  // write over it. Start with an empty state. Makes the folder where it is missing, so that
-  // `inject` and `clear` find it as soon as the exporter serves.
-  [[nodiscard]] Result<State> load() const;
+  struct Loaded {
+    State state;               // of the run before; empty if there is none
+    std::string fault;         // why the file could not be read; empty: it was, or there is none
+    bool is_previous = false;  // with a fault: `state` is of the copy, `state.json.previous`
+  };
+  // A file that is broken or cannot be read is set aside as `state.json.broken`, so that the next
+  // save does not write over it, and the copy of the save before it is used. Makes the folder if it
+  // is missing, so that `inject` and `clear` find it as soon as the exporter serves.
+  [[nodiscard]] Loaded load() const;
   // The same for those to whom the file does not belong: changes nothing, and a missing file is
   // kNotFound.
   [[nodiscard]] Result<State> read() const;
-  // `text` as to_state_json() makes it. Makes the folder where it is missing.
+  // `text` as to_state_json() makes it. The file that it replaces becomes the previous copy. Makes
+  // the folder if it is missing.
   [[nodiscard]] Status save(std::string_view text) const;
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
  private:
-  std::filesystem::path path_;
+  [[nodiscard]] static Result<State> read(const std::filesystem::path& path);
+  // Best effort: a file system without links has no copy.
+  void keep_previous() const;
+
+  std::filesystem::path path_, previous_;
 };
 
 }  // namespace gpuward::exporter

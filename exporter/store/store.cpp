@@ -11,6 +11,8 @@ void add(LogNumbers& sum, const LogNumbers& more) {
   sum.gaps += more.gaps;
   sum.lost_records += more.lost_records;
   sum.user_space_lines += more.user_space_lines;
+  sum.history_events += more.history_events;
+  sum.unknown_headers += more.unknown_headers;
   sum.parse_time += more.parse_time;
 }
 

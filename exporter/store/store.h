@@ -28,6 +28,9 @@ namespace gpuward::exporter {
 // Since this process started.
 struct LogNumbers {
   std::uint64_t lines = 0, bytes = 0, gaps = 0, lost_records = 0, user_space_lines = 0;
+  std::uint64_t history_events = 0;  // of records that are history
+  // Lines of a text log with a message of a driver behind a header that gpuward does not know.
+  std::uint64_t unknown_headers = 0;
   std::chrono::nanoseconds parse_time{0};
 };
 
@@ -52,7 +55,9 @@ struct Health {
   std::optional<std::string> kernel_log_fault = "not read yet";  // nullopt: it can be read
   std::optional<std::string> inventory_fault;
   std::optional<std::string> state_fault;  // why the last save failed
-  bool was_state_set_aside = false;        // it was broken or unreadable when we started
+  // How the state was found when we started.
+  enum class StateFound : std::uint8_t { kReadable, kPreviousCopy, kLost };
+  StateFound state_found = StateFound::kReadable;
   bool was_last_reload_good = true;
   WallTime last_good_reload;
   std::optional<NodePublishing> node;  // nullopt: nobody writes to the node

@@ -43,7 +43,8 @@ bool is_refused(const LogRecord& record, const Policy& policy) {
 }
 
 bool is_of_amd(xid::Kind kind) {
-  return kind == xid::Kind::kAmdRas || kind == xid::Kind::kAmdReset || kind == xid::Kind::kAmdHang;
+  return kind == xid::Kind::kAmdRas || kind == xid::Kind::kAmdReset ||
+         kind == xid::Kind::kAmdHang || kind == xid::Kind::kAmdLost;
 }
 
 // amdgpu and AER print by dev_printk(), and the kernel puts the device beside such a message.
@@ -79,6 +80,14 @@ Evidence evidence_of(const xid::Event& event, const LogRecord& record,
   return is_about_this_node(event, record, addresses) ? Evidence::kKernel : Evidence::kUserSpace;
 }
 
+// Whether a person would read an event in a line in which gpuward reads none: its header is of a
+// log that gpuward does not know.
+bool has_unknown_header(const LogRecord& record) {
+  if (record.writer != Writer::kUnknown || xid::is_of_another_program(record.text)) return false;
+  const std::string_view found = xid::find_record(record.text);
+  return found.size() != record.text.size() && xid::parse_record(found);
+}
+
 // All but what the event means.
 Observation observation_of(xid::Event event, const LogRecord& record,
                            const RecordContext& context) {
@@ -87,6 +96,7 @@ Observation observation_of(xid::Event event, const LogRecord& record,
   observation.seen = record.time.value_or(context.now);
   observation.evidence = evidence_of(event, record, context);
   observation.is_of_text_log = record.writer == Writer::kUnknown;
+  observation.is_history = record.is_history;
   observation.event = std::move(event);
   return observation;
 }
@@ -125,9 +135,11 @@ void add_record(const LogRecord& record, const RecordContext& context, LogBatch&
     const std::string_view gpu_name = gpu != nullptr ? std::string_view(gpu->name) : "";
     Observation observation = observation_of(*std::move(event), record, context);
     observation.verdict = context.policy.catalogue->judge(observation.event, gpu_name);
+    if (record.is_history) ++batch.numbers.history_events;
     batch.observations.push_back(std::move(observation));
     return;
   }
+  if (has_unknown_header(record)) ++batch.numbers.unknown_headers;
   auto line = xid::parse_uuid_line(message);
   // A name given by a program could send a person to the wrong board.
   if (line && (is_of_kernel(record) || trusts_programs(context.policy)))
@@ -195,6 +207,9 @@ Status KernelLogWatcher::read_batch(const std::stop_token& stop) try {
   if (!batch.observations.empty()) name_workloads(batch, store_.snapshot());
   store_.apply(batch);
   log_events(batch, log_);
+  if (batch.numbers.unknown_headers != 0 && !std::exchange(has_told_of_headers_, true))
+    log_.warn(
+        "Kernel log has events behind a header that gpuward does not know, not counting them");
   if (!report) return std::unexpected(report.error());
   return {};
 } catch (const std::exception& error) {

@@ -59,6 +59,7 @@ class KernelLogWatcher {
   Log& log_;
   const AskAddresses addresses_;
   const Tap tap_;
+  bool has_told_of_headers_ = false;
   std::jthread thread_;
 };
 

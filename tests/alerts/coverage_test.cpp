@@ -65,8 +65,8 @@ TEST(GpuAlerts, TellEachCodeOfTheChecksOnce) {
 }
 
 TEST(GpuAlerts, TellEachKindOfLineOfTheKernelLog) {
-  for (const char* kind : {"xid", "sxid", "rm_init", "peermem", "amd_ras", "amd_reset", "amd_hang",
-                           "aer", "edac", "mce", "kernel_rule"}) {
+  for (const char* kind : {"xid", "sxid", "rm_init", "nvrm", "peermem", "amd_ras", "amd_reset",
+                           "amd_hang", "amd_lost", "aer", "edac", "mce", "kernel_rule"}) {
     EXPECT_THAT(alerts_of({.code = "1", .check = kind}), ::testing::Not(::testing::IsEmpty()))
         << kind;
   }

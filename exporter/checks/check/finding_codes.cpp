@@ -15,11 +15,16 @@ constexpr std::string_view kEfaLoopback = "6-efa-loopback";
 constexpr ClearedBy kByCheck = ClearedBy::kCheck;
 constexpr ClearedBy kByOperator = ClearedBy::kOperator;
 constexpr ClearedBy kByReset = ClearedBy::kGpuReset;
+constexpr ClearedBy kByReboot = ClearedBy::kReboot;
 
 constexpr FindingCode kCodes[] = {
     // Memory.
     {Code::kEccUncorrected, kGpuCheck, "ecc_uncorrected", kReset, kReset, kByCheck,
      "memory errors that could not be corrected; the driver's counter falls with a GPU reset"},
+    {Code::kEccCorrectedFlood, kGpuCheck, "ecc_corrected_flood", kMonitor, kMonitor, kByCheck,
+     "more than a million memory errors were corrected since the last reset: the memory is "
+     "failing, "
+     "and correcting costs time"},
     {Code::kRetiredPagesDbe, kGpuCheck, "retired_pages_dbe", kIsolate, kIsolate, kByCheck,
      "pages retired for double-bit errors: the board's memory is failing"},
     {Code::kRetiredPagesPending, kGpuCheck, "retired_pages_pending", kReboot, kReboot, kByCheck,
@@ -36,10 +41,12 @@ constexpr FindingCode kCodes[] = {
      "ECC is off: errors of the memory are neither corrected nor counted"},
     {Code::kEccPending, kGpuCheck, "ecc_pending", kMonitor, kMonitor, kByCheck,
      "ECC was switched on or off, which takes effect with the next reboot"},
-    {Code::kRasUncorrected, kGpuCheck, "ras_uncorrected", kIsolate, kIsolate, kByOperator,
-     "an AMD block has more uncorrectable errors than its threshold allows"},
-    {Code::kCperFatal, kGpuCheck, "cper_fatal", kIsolate, kIsolate, kByOperator,
-     "the latest error record (CPER) of an AMD GPU is fatal: an error that could not be corrected"},
+    {Code::kRasUncorrected, kGpuCheck, "ras_uncorrected", kReboot, kIsolate, kByCheck,
+     "an AMD block has more uncorrectable errors than its threshold allows: AMD reboots the node, "
+     "and "
+     "replaces a board whose errors come back"},
+    {Code::kCperFatal, kGpuCheck, "cper_fatal", kReboot, kIsolate, kByReboot,
+     "the latest error record (CPER) of an AMD GPU is fatal, and its counters show such an error"},
     // What the driver says of itself.
     {Code::kRecoveryActionReset, kGpuCheck, "recovery_action_reset", kReset, kReset, kByCheck,
      "the driver asks for a GPU reset"},

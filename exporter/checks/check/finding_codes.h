@@ -14,6 +14,7 @@ namespace gpuward::exporter {
 // In the order of the table.
 enum class Code : std::uint8_t {
   kEccUncorrected,
+  kEccCorrectedFlood,
   kRetiredPagesDbe,
   kRetiredPagesPending,
   kRetiredPagesSbe,

@@ -52,9 +52,7 @@ Finding* FindingList::find(Code code, const std::string& pci_bus_id) {
   return found == findings_.end() ? nullptr : &*found;
 }
 
-void FindingList::add_event(Code code, const std::string& pci_bus_id, const std::string& line,
-                            const std::string& event) {
-  add(code, pci_bus_id, line);
+void FindingList::name_event(Code code, const std::string& pci_bus_id, const std::string& event) {
   if (Finding* added = find(code, pci_bus_id)) added->event = event;
 }
 

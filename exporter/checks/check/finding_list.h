@@ -25,9 +25,8 @@ class FindingList {
               std::string_view because);
   // The same as monitor, because it is too soon after boot or driver load to judge.
   void add_too_soon(Code code, const std::string& pci_bus_id, const std::string& line);
-  // The same of one event that the driver goes on telling of (Finding::event).
-  void add_event(Code code, const std::string& pci_bus_id, const std::string& line,
-                 const std::string& event);
+  // Sets Finding::event of a finding that was added: the driver keeps reporting one event.
+  void name_event(Code code, const std::string& pci_bus_id, const std::string& event);
   // Nobody could look: what is known of it stays. Without an address: of any device.
   void cannot_tell(Code code, std::string pci_bus_id);
   void cannot_tell_anything(std::string pci_bus_id);

@@ -226,7 +226,7 @@ class Reader {
     if (json.is_string()) warning.text = short_text(json.get_ref<const std::string&>());
     if (!json.is_object()) return warning;
     warning.error_id = whole(member_at(json, "error_id")).value_or(0);
-    warning.severity = whole(member_at(json, "error_severity")).value_or(3);
+    warning.severity = whole(member_at(json, "error_severity"));
     warning.text = short_text(string_at(json, "warning"));
     if (!warning.text.empty()) return warning;
     // The deployment tests of DCGM 3 have another key.

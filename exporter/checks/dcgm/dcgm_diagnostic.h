@@ -17,8 +17,8 @@
 namespace gpuward::exporter {
 
 struct DcgmWarning {
-  int error_id = 0;  // dcgm_errors.h; 0 where it has none
-  int severity = 3;  // dcgmErrorSeverity_t; 3, "unknown", where it has none
+  int error_id = 0;             // dcgm_errors.h; 0 where it has none
+  std::optional<int> severity;  // dcgmErrorSeverity_t; absent where it has none (DCGM 2, 3.0)
   std::string text;
   std::optional<int> gpu;  // which GPU it is about; nullopt: the node, or another of its parts
   // Of a result that stands for all GPUs and carries the number of whichever was last (DCGM 3).

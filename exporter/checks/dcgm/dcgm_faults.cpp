@@ -35,7 +35,7 @@ Judgement by_severity(int severity) {
   }
 }
 
-Judgement judge(const DcgmWarning& warning, DcgmStatus status) {
+Judgement judge(const DcgmWarning& warning, DcgmStatus status, Severity bare_fail) {
   if (warning.error_id == kGraphicsProcesses) {
     return {Severity::kMonitor, ClearedBy::kDiagnostics,
             "another process uses the GPU; that is no fault of the GPU"};
@@ -46,7 +46,12 @@ Judgement judge(const DcgmWarning& warning, DcgmStatus status) {
   }
   if (warning.error_id == kGpuRecoveryReboot)
     return {Severity::kReboot, ClearedBy::kReboot, "DCGM: the node has to be rebooted"};
-  return by_severity(warning.severity);
+  // A Fail that explains itself weighs no less than one that does not.
+  if (!warning.severity) {
+    return {bare_fail, ClearedBy::kDiagnostics,
+            "DCGM fails the test and does not say how severe that is"};
+  }
+  return by_severity(*warning.severity);
 }
 
 std::string code_of(const DcgmResult& result, int error_id) {
@@ -83,7 +88,7 @@ class Judge {
     if (warning.error_id == kAborted) verdict_.undecided = "the diagnostic was aborted";
     const bool is_fail = result.status == DcgmStatus::kFail;
     has_isolate_ = has_isolate_ || (is_fail && warning.severity == kDcgmIsolate);
-    const Judgement judged = judge(warning, result.status);
+    const Judgement judged = judge(warning, result.status, bare_fail_);
     keep({warning.gpu, code_of(result, warning.error_id), judged.severity, judged.cleared_by,
           line_of(result, warning.text), std::string(judged.why)});
   }

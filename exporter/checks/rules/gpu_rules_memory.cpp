@@ -3,14 +3,15 @@
 #include <string>
 
 #include "core/runtime/clock.h"
+#include "core/xid/event.h"
 #include "exporter/checks/rules/gpu_rules.h"
 
 namespace gpuward::exporter {
 namespace {
 
-// Uncorrected errors since the driver was loaded or the GPU reset. The places may be reported
-// without the total.
-std::uint64_t uncorrected_since_reset(const EccCounters::Places& places) {
+// Errors since the driver was loaded or the GPU reset. The places may be reported without the
+// total.
+std::uint64_t since_reset(const EccCounters::Places& places) {
   return std::max(places.total.value_or(0), places.sram.value_or(0) + places.dram.value_or(0));
 }
 
@@ -20,16 +21,45 @@ void note_absent(const Maybe<T>& value, Code code, const std::string& bus_id, Fi
   if (!value) found.cannot_tell(code, bus_id);
 }
 
+// A contained error (Xid 94) hits one program, which has to start again. NVIDIA asks for a reset
+// only if a row still waits to be remapped or the recovery action says so (NVIDIA's GPU memory
+// error management). The driver reports all of it; no line of a log counts here.
+bool is_dealt_with(const GpuReading& reading, std::uint64_t errors) {
+  const RemappedRows& rows = reading.rows;
+  const bool asks_for_nothing = reading.recovery_action && *reading.recovery_action == 0;
+  const bool are_rows_done = rows.uncorrectable && *rows.uncorrectable >= errors &&
+                             !rows.pending.value_or(false) && !rows.failure.value_or(false);
+  return asks_for_nothing && are_rows_done;
+}
+
 void judge_ecc(const GpuReading& reading, const std::string& bus_id, FindingList& found) {
   if (reading.ecc_enabled && !*reading.ecc_enabled) return;
   const EccCounters::Places& places = reading.ecc.uncorrected_volatile;
   if (!places.total && !places.sram && !places.dram) {
     return found.cannot_tell(Code::kEccUncorrected, bus_id);
   }
-  if (const auto errors = uncorrected_since_reset(places)) {
-    found.add(Code::kEccUncorrected, bus_id,
-              std::to_string(errors) + " uncorrected ECC errors since the last reset");
+  const std::uint64_t errors = since_reset(places);
+  if (errors == 0) return;
+  const std::string line = std::to_string(errors) + " uncorrected ECC errors since the last reset";
+  if (is_dealt_with(reading, errors)) {
+    found.add_as(Code::kEccUncorrected, Severity::kMonitor, bus_id, line,
+                 "the driver has remapped the rows and asks for nothing more");
+  } else {
+    found.add(Code::kEccUncorrected, bus_id, line);
   }
+}
+
+// Corrected errors cost nothing one by one; a GB200 with some 10,000 of them a second stalled its
+// driver until it was replaced (github.com/NVIDIA/NVSentinel issue 1748). No vendor names a limit.
+constexpr std::uint64_t kCorrectedFlood = 1'000'000;
+// What a faulty AMD driver adds to a counter at every query (core/xid/catalogue.cpp).
+constexpr std::uint64_t kAmdCounterFault = 1'048'560;
+
+void judge_corrected(std::uint64_t errors, const std::string& where, const std::string& bus_id,
+                     FindingList& found) {
+  if (errors <= kCorrectedFlood) return;
+  found.add(Code::kEccCorrectedFlood, bus_id,
+            where + std::to_string(errors) + " corrected ECC errors since the last reset");
 }
 
 void judge_ecc_mode(const GpuReading& reading, const std::string& bus_id, FindingList& found) {
@@ -75,16 +105,60 @@ void judge_rows(const RemappedRows& rows, const std::string& bus_id, FindingList
   }
 }
 
-void judge_ras(const GpuReading& reading, const CheckSettings& settings, const std::string& bus_id,
+// What check "gpu" has found of this GPU in an earlier boot, and has not looked at again since.
+bool was_there_before_the_reboot(const State& state, Code code, const std::string& bus_id) {
+  const auto known = state.findings.find(
+      {std::string(kGpuCheck), std::string(name_of(code)), bus_id, Evidence::kMeasured});
+  return known != state.findings.end() && !known->second.first_boot_id.empty() &&
+         known->second.first_boot_id != state.boot_id;
+}
+
+// AMD reboots a node with such errors, validates it and returns it; a board whose errors are back
+// after that is replaced (AMD GPU Operator, docs/autoremediation: reboot, test, wait for the
+// condition to clear, else leave the node out of service). The driver's counters begin at 0 with
+// each boot.
+void judge_ras(const GpuReading& reading, const GpuRuleInput& input, const std::string& bus_id,
                FindingList& found) {
+  const auto& thresholds = input.settings.ras_thresholds;
+  // A GPU whose errors could not be counted keeps its finding.
+  const bool are_counted = std::ranges::any_of(
+      reading.ras, [](const RasBlock& block) { return block.uncorrected.has_value(); });
+  if (!are_counted) found.cannot_tell(Code::kRasUncorrected, bus_id);
+  const bool is_back =
+      was_there_before_the_reboot(input.snapshot.state, Code::kRasUncorrected, bus_id);
   for (const RasBlock& block : reading.ras) {
-    const auto limit = settings.ras_thresholds.find(block.block);
-    const std::uint64_t most = limit == settings.ras_thresholds.end() ? 0 : limit->second;
+    const std::uint64_t corrected = block.corrected.value_or(0);
+    if (corrected % kAmdCounterFault != 0)
+      judge_corrected(corrected, block.block + ": ", bus_id, found);
+    const auto limit = thresholds.find(block.block);
+    const std::uint64_t most = limit == thresholds.end() ? 0 : limit->second;
     if (block.uncorrected.value_or(0) <= most) continue;
-    found.add(Code::kRasUncorrected, bus_id,
-              block.block + ": " + std::to_string(*block.uncorrected) +
-                  " uncorrectable errors; over " + std::to_string(most));
+    const std::string line = block.block + ": " + std::to_string(*block.uncorrected) +
+                             " uncorrectable errors; over " + std::to_string(most);
+    if (is_back) {
+      found.add_as(Code::kRasUncorrected, Severity::kIsolate, bus_id, line,
+                   "a reboot has not helped");
+    } else {
+      found.add(Code::kRasUncorrected, bus_id, line);
+    }
   }
+}
+
+// Whether anything else says that the GPU had an error that could not be corrected, or has too many
+// bad pages: for each of them the driver writes a fatal record. Some versions of the driver also
+// write one for healthy GPUs (github.com/ROCm/device-metrics-exporter issue 506: 6.16.13).
+bool is_contradicted(const GpuReading& reading, const GpuRuleInput& input,
+                     const std::string& bus_id) {
+  const auto has_error = [](const RasBlock& block) { return block.uncorrected.value_or(0) != 0; };
+  const auto is_known = [](const RasBlock& block) { return block.uncorrected.has_value(); };
+  if (std::ranges::none_of(reading.ras, is_known)) return false;
+  if (std::ranges::any_of(reading.ras, has_error)) return false;
+  return std::ranges::none_of(input.snapshot.state.findings, [&](const auto& entry) {
+    const Finding& finding = entry.second;
+    return finding.check == xid::to_string(xid::Kind::kAmdRas) &&
+           finding.evidence == Evidence::kKernel && finding.pci_bus_id == bus_id &&
+           finding.severity >= Severity::kReset;
+  });
 }
 
 // A record without a time cannot be proved to be old. Nor can it be distinguished from one with the
@@ -116,7 +190,13 @@ void judge_cper(const GpuReading& reading, const GpuRuleInput& input, const std:
       state.settled.find({std::string(kGpuCheck), std::string(name_of(Code::kCperFatal)), bus_id,
                           Evidence::kMeasured});
   if (settled != state.settled.end() && settled->second == event) return;
-  found.add_event(Code::kCperFatal, bus_id, cper_line(record), event);
+  if (is_contradicted(reading, input, bus_id)) {
+    found.add_as(Code::kCperFatal, Severity::kMonitor, bus_id, cper_line(record),
+                 "the GPU's own counters show no such error, nor does the kernel log");
+  } else {
+    found.add(Code::kCperFatal, bus_id, cper_line(record));
+  }
+  found.name_event(Code::kCperFatal, bus_id, event);
 }
 
 }  // namespace
@@ -124,11 +204,12 @@ void judge_cper(const GpuReading& reading, const GpuRuleInput& input, const std:
 void judge_memory(const GpuReading& reading, const GpuRuleInput& input, FindingList& found) {
   const std::string bus_id = reading.gpu.pci.bus_id();
   if (reading.gpu.vendor == Vendor::kAmd) {
-    judge_ras(reading, input.settings, bus_id, found);
+    judge_ras(reading, input, bus_id, found);
     judge_cper(reading, input, bus_id, found);
     return;
   }
   judge_ecc(reading, bus_id, found);
+  judge_corrected(since_reset(reading.ecc.corrected_volatile), "", bus_id, found);
   judge_ecc_mode(reading, bus_id, found);
   judge_retired(reading.retired, input.settings.max_retired_pages_sbe, bus_id, found);
   judge_rows(reading.rows, bus_id, found);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/xid/event.h"
 #include "exporter/checks/check/finding_list.h"
 #include "exporter/checks/rules/gpu_rules.h"
 #include "exporter/host/processes.h"
@@ -13,11 +14,11 @@
 namespace gpuward::exporter {
 namespace {
 
-// Numbered checks speak for themselves; the kernel log and check "gpu" are spoken for here.
+// What check 0 speaks for beside its own look: check "gpu" and what drivers and machine have
+// logged. Numbered checks, programs, rules of the operator and announcements speak for themselves.
 bool is_spoken_for(const Finding& finding) {
-  const bool is_numbered =
-      !finding.check.empty() && finding.check[0] >= '0' && finding.check[0] <= '9';
-  return !is_numbered && finding.severity != Severity::kNone;
+  if (finding.severity == Severity::kNone) return false;
+  return finding.check == kGpuCheck || xid::is_of_hardware(finding.check);
 }
 
 bool has_code(const std::vector<Finding>& findings, const std::string& code,

@@ -14,12 +14,12 @@ struct Telltales {
 };
 // Xid catalogue: fallen off the bus.
 constexpr std::array kGoneXids{"79"sv};
-constexpr std::array kGoneChecks{"rm_init"sv};
+constexpr std::array kGoneChecks{"rm_init"sv, "amd_lost"sv};
 constexpr Telltales kGone{kGoneXids, kGoneChecks};
 // Xid catalogue: the GPU stopped processing, PMU halt, fallen off the bus, GSP RPC timeout, GSP
 // error, GPU initialisation error, fatal timeout.
 constexpr std::array kStuckXids{"46"sv, "62"sv, "79"sv, "119"sv, "120"sv, "143"sv, "158"sv};
-constexpr std::array kStuckChecks{"rm_init"sv, "amd_hang"sv};
+constexpr std::array kStuckChecks{"rm_init"sv, "amd_hang"sv, "amd_lost"sv};
 constexpr Telltales kStuck{kStuckXids, kStuckChecks};
 
 bool has(std::span<const std::string_view> all, std::string_view one) {
@@ -40,7 +40,9 @@ bool kernel_has(const GpuRuleInput& input, const Telltales& telltales,
     const Finding& finding = entry.second;
     const bool is_kernels_word =
         finding.evidence == Evidence::kKernel && !finding.is_by_library_alone;
-    if (!is_kernels_word || finding.severity == Severity::kNone) return false;
+    // An old line of this boot is a second source for a fault that is read now.
+    const bool says_something = std::max(finding.severity, finding.history) != Severity::kNone;
+    if (!is_kernels_word || !says_something) return false;
     const bool says_so = finding.check == "xid" ? has(telltales.xids, finding.code)
                                                 : has(telltales.checks, finding.check);
     return says_so && is_meant(finding.pci_bus_id) && is_of_this_boot(finding, input);

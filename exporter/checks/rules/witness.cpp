@@ -17,8 +17,10 @@ bool says_that_reset_helped(std::string_view code) {
 }
 
 bool is_of_device(const Finding& other, const Finding& finding) {
-  const bool is_switch = finding.check == xid::to_string(Kind::kSxid);
-  return is_switch || other.pci_bus_id.empty() || other.pci_bus_id == finding.pci_bus_id;
+  // Neither a switch nor what the driver says without an address is of one GPU.
+  const bool is_of_any =
+      finding.check == xid::to_string(Kind::kSxid) || finding.check == xid::to_string(Kind::kNvrm);
+  return is_of_any || other.pci_bus_id.empty() || other.pci_bus_id == finding.pci_bus_id;
 }
 
 bool is_listed(const Finding& reading, const Witnesses* listed) {
@@ -93,14 +95,17 @@ std::optional<std::string> witness_of(const Finding& finding, const GpuRuleInput
                                       std::span<const Finding* const> readings) {
   const State& state = input.snapshot.state;
   const Witnesses* const listed = find_witnesses(finding.check, finding.code);
+  const bool is_history = finding.history != Severity::kNone;
   for (const Finding* reading : readings) {
+    // A reading of little weight may be older than the line, or unrelated.
+    if (is_history && reading->severity < Severity::kReset) continue;
     const bool says_so = is_listed(*reading, listed) ? is_of_device(*reading, finding)
                                                      : is_as_severe(*reading, finding);
     if (says_so && is_of_time(*reading, finding, state))
       return reading->check + " " + reading->code;
   }
   if (listed != nullptr && listed->by_bus && is_off_bus(finding, input)) return "PCI bus";
-  const Finding* const record = marked_record(finding, listed, state);
+  const Finding* const record = is_history ? nullptr : marked_record(finding, listed, state);
   if (record != nullptr) return record->check + " " + record->code;
   return std::nullopt;
 }
@@ -150,6 +155,29 @@ std::span<const Witnesses> witness_table() {
         kNvlinkRecoveryErrors, kNvlinkCrcErrors, kFabricManagerDown},
        {},
        "a switch that fails takes down links of GPUs (NVIDIA's Fabric Manager guide)"},
+      {Kind::kNvrm,
+       {"reset_required"},
+       {kResetRequired, kRecoveryActionReset, kRecoveryActionReboot},
+       {},
+       "NVML answers that a GPU must be reset (nvmlReturn_t, NVML_ERROR_RESET_REQUIRED)"},
+      {Kind::kNvrm,
+       {"gpu_lost"},
+       {kGpuLost, kGpuLostUnconfirmed, kGpuUndriven, kGpuUndrivenUnconfirmed, kGpuMissing,
+        kGpuMissingUnconfirmed},
+       {},
+       "a GPU that is off the bus answers neither the driver nor PCI (NVIDIA's Xid catalogue, 79)"},
+      {Kind::kNvrm,
+       {"uvm_fatal"},
+       {kRecoveryActionReboot},
+       {},
+       "the driver then asks for a reboot by its recovery action (nvGpuOpsReportFatalError)"},
+      {Kind::kAmdLost,
+       {},
+       {kGpuLost, kGpuLostUnconfirmed, kGpuUndriven, kGpuUndrivenUnconfirmed, kGpuMissing,
+        kGpuMissingUnconfirmed, kGpuUnreadable},
+       {Kind::kAer},
+       "a GPU that is off the bus answers neither the driver nor PCI",
+       true},
       {Kind::kAmdRas,
        {},
        {kRasUncorrected, kCperFatal},
@@ -183,7 +211,9 @@ std::vector<Witnessed> witnessed_findings(const GpuRuleInput& input,
   const State& state = input.snapshot.state;
   const std::vector<const Finding*> readings = readings_of(input, measured);
   std::vector<Witnessed> witnessed;
-  for (const auto& [key, finding] : state.findings) {
+  for (const auto& [key, known] : state.findings) {
+    Finding finding = known;
+    finding.severity = std::max(known.severity, known.history);
     // A line below reset needs none. For the reset that may follow an Xid 159, only the driver's
     // event counts (nvidia_smi_check.cpp): a reading of little weight confirms nothing here.
     const bool is_open =

@@ -1,7 +1,8 @@
 // Whether anything beside a line of the kernel log says that a finding of that log is true. A line
 // may taint and cordon. No more is done to a node unless a reading of the driver or of the bus, the
 // driver's own event, or a record that the kernel marks with its device says so too. The same holds
-// for a line that says that all is well again. Pure; used after each reading of the GPUs.
+// for a line that says that all is well again. A line that was old when it was first read justifies
+// nothing until a reading that is severe by itself confirms it. Pure; used after each reading.
 #pragma once
 
 #include <span>

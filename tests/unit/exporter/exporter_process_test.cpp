@@ -198,9 +198,42 @@ TEST_F(ExporterProcess, SetsABrokenStateAsideSaysSoAndGoesOn) {
 
   exporter.start();
 
-  EXPECT_EQ(exporter.value("gpuward_state_set_aside"), "1");
+  EXPECT_EQ(exporter.value("gpuward_state_set_aside"), "2");
   EXPECT_TRUE(std::filesystem::exists(exporter.file("state/state.json.broken")));
   EXPECT_TRUE(exporter.says("level=error")) << exporter.process().error_output();
+}
+
+TEST_F(ExporterProcess, UsesTheSaveBeforeIfTheLastOneIsBroken) {
+  exporter.start();
+  exporter.append_log(xid_line(79));
+  exporter.append_log(xid_line(13));
+  ASSERT_TRUE(exporter.has(xid_series(13), "1"));
+  EXPECT_EQ(exporter.process().stop(), 0);
+  const std::string saved = *read_file(exporter.file("state/state.json"));
+  exporter.write("state/state.json.previous", saved);
+  exporter.write("state/state.json", saved.substr(0, saved.size() / 2));
+
+  exporter.start();
+
+  EXPECT_EQ(exporter.value("gpuward_state_set_aside"), "1");
+  EXPECT_EQ(exporter.value(xid_series(79)), "1") << "neither lost nor counted again";
+  EXPECT_THAT(exporter.metrics(), HasSubstr("gpuward_finding{check=\"xid\",code=\"79\""));
+}
+
+// A syslog file of months, read for the first time: a GPU fell off the bus, and was repaired.
+TEST_F(ExporterProcess, TakesLinesOfAnEarlierBootForHistory) {
+  exporter.write(
+      "kernel.log",
+      "Aug  1 03:12:44 gpu-01 kernel: [912345.678901] " + xid_line(79) +
+          "\nAug  1 05:40:02 gpu-01 kernel: [    0.000000] Linux version 6.8.0-45-generic "
+          "(buildd@lcy02) #45-Ubuntu SMP\n");
+  exporter.write("config.yaml", "kernel_log: {user_space_lines: trust}\n");
+
+  exporter.start({"--config.file=" + exporter.file("config.yaml").string()});
+
+  EXPECT_TRUE(exporter.has("gpuward_kernel_log_history_events_total", "1"));
+  EXPECT_EQ(exporter.value(xid_series(79)), "1");
+  EXPECT_EQ(exporter.value("gpuward_node_severity"), "0");
 }
 
 TEST_F(ExporterProcess, ServesWithoutAStateFolderItCanWrite) {

@@ -76,12 +76,65 @@ INSTANTIATE_TEST_SUITE_P(
                     "detected in umc block",
                     Kind::kAmdRas, "UE"},
         LineInWords{"amdgpu 0000:28:00.0: VRAM is lost due to GPU reset!", Kind::kAmdReset,
-                    "vram_lost"}));
+                    "vram_lost"},
+        LineInWords{"amdgpu 0000:03:00.0: amdgpu: GPU mode1 reset failed", Kind::kAmdReset,
+                    "failed"},
+        LineInWords{"amdgpu 0000:03:00.0: amdgpu: device lost from bus!", Kind::kAmdLost,
+                    "off_bus"},
+        LineInWords{"amdgpu 0000:03:00.0: amdgpu: amdgpu_device_ip_resume failed (-5).",
+                    Kind::kAmdLost, "resume_failed"},
+        LineInWords{"amdgpu 0000:03:00.0: amdgpu: Fatal error during GPU init", Kind::kAmdLost,
+                    "init_failed"},
+        LineInWords{"amdgpu 0000:03:00.0: probe with driver amdgpu failed with error -22",
+                    Kind::kAmdLost, "probe_failed"},
+        LineInWords{"amdgpu: probe of 0000:03:00.0 failed with error -22", Kind::kAmdLost,
+                    "probe_failed"},
+        LineInWords{"amdgpu 0000:c5:00.0: amdgpu: MES might be in unrecoverable state, issue a GPU "
+                    "reset",
+                    Kind::kAmdHang, "mes_hang"},
+        LineInWords{"amdgpu: MES might be in unrecoverable state, issue a GPU reset",
+                    Kind::kAmdHang, "mes_hang"},
+        LineInWords{"amdgpu 0000:c5:00.0: amdgpu: MES failed to respond to msg=REMOVE_QUEUE",
+                    Kind::kAmdHang, "mes_no_answer"},
+        LineInWords{"amdgpu 0000:c5:00.0: amdgpu: MES(0, 0) failed to respond to msg=SUSPEND",
+                    Kind::kAmdHang, "mes_no_answer"},
+        LineInWords{"amdgpu 0000:0b:00.0: amdgpu: RAS records:257 exceed threshold:256",
+                    Kind::kAmdRas, "bad_page_threshold"},
+        LineInWords{"amdgpu 0000:0b:00.0: amdgpu: RAS records:257 exceed threshold:256, GPU will "
+                    "not be initialized. Replace this GPU or increase the threshold",
+                    Kind::kAmdRas, "bad_page_threshold"},
+        LineInWords{"amdgpu 0000:0b:00.0: amdgpu: Saved bad pages 256 reaches threshold value 256",
+                    Kind::kAmdRas, "bad_page_threshold"},
+        LineInWords{"amdgpu 0000:0b:00.0: amdgpu: Saved bad pages(256) reaches threshold "
+                    "value(256).",
+                    Kind::kAmdRas, "bad_page_threshold"}));
+
+class AmdStep : public testing::TestWithParam<const char*> {};
+
+// What comes before the line by which the driver gives up: a line with a verdict of its own
+// follows.
+TEST_P(AmdStep, IsNoEvent) { EXPECT_FALSE(parse_record(GetParam())); }
+
+INSTANTIATE_TEST_SUITE_P(
+    OfARecovery, AmdStep,
+    testing::Values("amdgpu 0000:03:00.0: amdgpu: SMC engine is not correctly up!",
+                    "amdgpu 0000:03:00.0: amdgpu: resume of IP block <smu> failed -5",
+                    "amdgpu 0000:03:00.0: amdgpu: GPU mode1 reset",
+                    "amdgpu 0000:03:00.0: amdgpu: GPU psp mode1 reset",
+                    "amdgpu 0000:03:00.0: amdgpu: GPU Recovery Failed: -19",
+                    "amdgpu 0000:03:00.0: amdgpu: Failed to evict queue 1",
+                    "amdgpu 0000:03:00.0: probe with driver snd_hda_intel failed with error -22",
+                    "amdgpu: probe of the_device failed with error -22",
+                    "amdgpu 0000:03:00.0: amdgpu: MES feature version = 1, fw version = 75",
+                    "amdgpu 0000:03:00.0: amdgpu: MESS failed to respond to msg=1",
+                    "amdgpu 0000:03:00.0: amdgpu: RAS records:12 found"));
 
 TEST(AmdLineAddress, IsTakenWhereItStands) {
   EXPECT_EQ(parse_record("amdgpu 0000:03:00.0: amdgpu: GPU reset begin!")->pci->full(),
             "0000:03:00.0");
   EXPECT_FALSE(parse_record("amdgpu: qcm fence wait loop timeout expired")->pci);
+  EXPECT_EQ(parse_record("amdgpu: probe of 0000:03:00.0 failed with error -22")->pci->full(),
+            "0000:03:00.0");
 }
 
 TEST(AmdLineCount, SaysHowManyErrors) {

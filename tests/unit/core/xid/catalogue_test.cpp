@@ -115,8 +115,8 @@ TEST(Catalogue, TakesPowerSmoothingThatIsBackForARecovery) {
 
 TEST(AmdVerdict, FollowsTheLabel) {
   const Catalogue catalogue;
-  EXPECT_EQ(catalogue.judge(other(Kind::kAmdRas, "UE")).severity, Severity::kIsolate);
-  EXPECT_EQ(catalogue.judge(other(Kind::kAmdRas, "UE")).cleared_by, ClearedBy::kOperator);
+  EXPECT_EQ(catalogue.judge(other(Kind::kAmdRas, "UE")).severity, Severity::kReboot);
+  EXPECT_EQ(catalogue.judge(other(Kind::kAmdRas, "UE")).cleared_by, ClearedBy::kReboot);
   EXPECT_EQ(catalogue.judge(other(Kind::kAmdRas, "CE")).severity, Severity::kNone);
   EXPECT_EQ(catalogue.judge(other(Kind::kAmdHang, "ring_timeout")).severity, Severity::kReset);
   EXPECT_EQ(catalogue.judge(other(Kind::kAmdReset, "failed")).severity, Severity::kReboot);
@@ -215,6 +215,21 @@ TEST(XidPolicy, HasEveryXidOfTheTableAndTheOverridesInOrder) {
   EXPECT_EQ(line->severity, Severity::kReboot);
   EXPECT_EQ(line->source, "override");
   EXPECT_EQ(policy.back().code, 4711U);
+}
+
+TEST(Catalogue, JudgesTheDriversWordsAsTheXidOfTheSameFault) {
+  const Catalogue catalogue;
+  const auto severity = [&](Kind kind, const char* label) {
+    return catalogue.judge(other(kind, label)).severity;
+  };
+  EXPECT_EQ(severity(Kind::kNvrm, "reset_required"), Severity::kReset);
+  EXPECT_EQ(severity(Kind::kNvrm, "gpu_lost"), catalogue.judge(xid(79)).severity);
+  EXPECT_EQ(severity(Kind::kNvrm, "uvm_fatal"), Severity::kReboot);
+  EXPECT_EQ(severity(Kind::kAmdLost, "off_bus"), catalogue.judge(xid(79)).severity);
+  EXPECT_EQ(severity(Kind::kAmdLost, "resume_failed"), severity(Kind::kRmInit, "0x22:0x56:894"));
+  EXPECT_EQ(severity(Kind::kAmdHang, "mes_hang"), severity(Kind::kAmdHang, "ring_timeout"));
+  EXPECT_EQ(severity(Kind::kAmdHang, "mes_no_answer"), Severity::kMonitor);
+  EXPECT_EQ(severity(Kind::kAmdRas, "bad_page_threshold"), Severity::kIsolate);
 }
 
 }  // namespace

@@ -190,5 +190,45 @@ TEST(UuidLine, OfAnotherShapeIsNone) {
       parse_record("NVRM: GPU at PCI:0000:09:00: GPU-26fba6b2-9e52-006e-68db-4ce18382a5ea"));
 }
 
+class DriversWords : public testing::TestWithParam<LineInWords> {};
+
+TEST_P(DriversWords, AreAnEventWithoutAnAddress) {
+  const auto event = parsed(GetParam().line);
+  EXPECT_EQ(event.kind, GetParam().kind);
+  EXPECT_EQ(event.label, GetParam().label);
+  EXPECT_EQ(event.code, 0U);
+  EXPECT_FALSE(event.pci);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OfADeadGpu, DriversWords,
+    testing::Values(
+        LineInWords{"NVRM: nvAssertOkFailedNoLog: Assertion failed: Reset required "
+                    "[NV_ERR_RESET_REQUIRED] (0x00000062) returned from status @ "
+                    "kernel_channel.c:2874",
+                    Kind::kNvrm, "reset_required"},
+        LineInWords{"NVRM: GPU5 nvCheckOkFailedNoLog: Check failed: GPU lost from the bus "
+                    "[NV_ERR_GPU_IS_LOST] (0x0000000F) returned from rpcStatus @ vaspace_api.c:538",
+                    Kind::kNvrm, "gpu_lost"},
+        LineInWords{"NVRM: nvGpuOpsReportFatalError: uvm encountered global fatal error 0x60, "
+                    "requiring os reboot to recover.",
+                    Kind::kNvrm, "uvm_fatal"}));
+
+TEST(DriversWords, AreReadFromTheirPlaceOnly) {
+  for (const auto* line :
+       {"NVRM: nvAssertOkFailedNoLog: Assertion failed: Out of memory [NV_ERR_NO_MEMORY] (0x51)",
+        "NVRM: nvAssertFailedNoLog: Assertion failed: pid of GPU lost from the bus "
+        "[NV_ERR_GPU_IS_LOST] (0x0000000F)",
+        "NVRM: rpcRmApiAlloc_GSP: GspRmAlloc failed: hClient=0xc1; status=0x00000062",
+        // An Xid 154 with the address follows.
+        "NVRM: nvAssertFailedNoLog: Assertion failed: Back to back GSP RPC timeout detected! GPU "
+        "marked for reset @ kernel_gsp.c:2387",
+        "NVRM: GPU5 _issueRpcAndWait: rpcSendMessage failed with status 0x0000000f",
+        "NVRM: uvm encountered global fatal error 0x60, requiring os reboot to recover.",
+        "nvidia-uvm: uvm encountered global fatal error 0x60, requiring os reboot to recover."}) {
+    EXPECT_FALSE(parse_record(line)) << line;
+  }
+}
+
 }  // namespace
 }  // namespace gpuward::xid

@@ -27,7 +27,9 @@ INSTANTIATE_TEST_SUITE_P(
         "Wed 2024-06-05 10:26:53 UTC gpu-node kernel: ",
         "<4>1 2024-06-06T10:26:53Z gpu-node kernel - - - ", "kern  :warn  : [   12.345678] ",
         "kern: warning: ", "192.168.11.119: kern: warning: [2026-04-22T21:30:51.526447914Z]: ",
-        "14,1234,98765,-;[1235733.431527] "));
+        "14,1234,98765,-;[1235733.431527] ", "Nov 28 12:00:01 gpu01 kernel:[12345.678901] ",
+        "Sat Nov 28 14:03:39 2026 kern.warn kernel: [   21.443000] ", "[Sa Nov 28 13:52:42 2026] ",
+        "[sam. nov. 28 13:53:12 2026] "));
 
 // A process's name may look like a header.
 class SecondHeader : public testing::TestWithParam<const char*> {};
@@ -40,8 +42,8 @@ INSTANTIATE_TEST_SUITE_P(
     OfEveryLog, SecondHeader,
     testing::Values("   ", "6,1234,98765,-;6,12,34,-;", "6,1234,98765,-;[1.0] ",
                     "6,1234,98765,-;kernel: ", "14,1234,98765,-;[1.0] [2.0] ", "[1.0] [T1] [2.0] ",
-                    "[1.0] process 'x kernel: ", "kernel: kernel: ",
-                    "Nov 18 17:26:39 host kernel: x kernel: ",
+                    "[1.0] process 'x kernel: ", "kernel: kernel: ", "kernel: kernel:[1.0] ",
+                    "x y kernel:[1.0] ", "[x 10:50:55] ", "Nov 18 17:26:39 host kernel: x kernel: ",
                     "Nov 18 17:26:39 host kernel: [1.0] x kernel: ", "process 'x kernel: ",
                     "<4>[1.0] <4>", "kern  :warn  : [1.0] kern: warning: "));
 

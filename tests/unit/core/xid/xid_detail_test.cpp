@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/xid/catalogue.h"
 #include "core/xid/parser.h"
 #include "tests/unit/core/xid/events.h"
 
@@ -132,6 +133,35 @@ TEST(Nvlink5, ReadsABoundedNumberOfRegisters) {
   std::string text = "149, NETIR Fatal XC0 i0 Link 08 (";
   for (int i = 0; i < 200; ++i) text += "0x1 ";
   EXPECT_LE(detail_of(text + ")").registers.size(), 16U);
+}
+
+TEST(Xid94, SaysAtItsEndWhetherTheDriverAsksForAReset) {
+  const auto asks = [](const std::string& end) {
+    return parsed(
+               "NVRM: Xid (PCI:0000:21:00): 94, pid=7194, name=python3, Contained: CE User "
+               "Channel (0x9)." +
+               end)
+        .asks_for_reset;
+  };
+  EXPECT_FALSE(asks(" RST: No, D-RST: No"));
+  EXPECT_TRUE(asks(" RST: Yes, D-RST: No"));
+  EXPECT_TRUE(asks(" RST: No, D-RST: Yes"));
+  EXPECT_TRUE(asks(" RST: Yes, D-RST: Yes"));
+  EXPECT_FALSE(asks(""));
+}
+
+TEST(Xid94, DoesNotTakeANameForTheDriversAnswer) {
+  EXPECT_FALSE(parsed("NVRM: Xid (PCI:0000:21:00): 94, pid=7, name=a, RST: Yes, D-RST: Yes, "
+                      "Contained: CE User Channel (0x9). RST: No, D-RST: No")
+                   .asks_for_reset);
+}
+
+TEST(Xid94, IsAResetIfTheDriverAsksForOne) {
+  auto event = xid(94);
+  EXPECT_EQ(Catalogue().judge(event).severity, Severity::kMonitor);
+  event.asks_for_reset = true;
+  EXPECT_EQ(Catalogue().judge(event).severity, Severity::kReset);
+  EXPECT_EQ(Catalogue().judge(event).cleared_by, ClearedBy::kGpuReset);
 }
 
 }  // namespace

@@ -101,6 +101,22 @@ TEST(DcgmFaults, JudgesAFailWithoutAnErrorByTheSettings) {
   }
 }
 
+// DCGM 2 and 3.0: `gpu_ids`, and a warning that is nothing but its text.
+TEST(DcgmFaults, AFailThatExplainsItselfWeighsNoLessThanABareOne) {
+  const std::string said = v3(
+      "GPU Memory", R"({"gpu_ids":"1","status":"FAIL","warnings":["uncorrectable ECC errors"]})");
+  for (const Severity bare : {Severity::kReset, Severity::kIsolate}) {
+    const auto verdict = judge_dcgm_diagnostic(parsed(said), 226, bare);
+    ASSERT_EQ(verdict.faults.size(), 1U);
+    EXPECT_EQ(verdict.faults[0].severity, bare);
+    EXPECT_THAT(verdict.faults[0].line, HasSubstr("uncorrectable"));
+  }
+  EXPECT_EQ(
+      worst(judge(v3("GPU Memory", R"({"gpu_ids":"1","status":"WARN","warnings":["x"]})"), 0)),
+      Severity::kMonitor);
+  EXPECT_EQ(severity_of(5, 29), Severity::kMonitor) << "a configuration that DCGM names so";
+}
+
 // nvvs/src/Software.cpp (v4.6.0) only warns of graphics processes, whose error says "reset".
 TEST(DcgmFaults, NeverResetsAGpuBecauseSomebodyUsesIt) {
   for (const std::string status : {"Warn", "Fail"}) {

@@ -405,5 +405,15 @@ TEST(Reading, ThatHasNotComeYetIsAnError) {
   EXPECT_EQ(codes_of(node.judge()), "");
 }
 
+TEST(GpuRules, AnAmdGpuThatTheKernelHasLostTooIsLost) {
+  for (const char* code : {"off_bus", "resume_failed", "init_failed", "probe_failed"}) {
+    Scenario node = amd_scenario_node();
+    node.gpu(0).is_lost = true;
+    EXPECT_EQ(codes_of(node.judge()), "gpu_lost_unconfirmed");
+    node.kernel_has("amd_lost", code, "0000:05:00", Severity::kMonitor);
+    EXPECT_EQ(codes_of(node.judge()), "gpu_lost") << code;
+  }
+}
+
 }  // namespace
 }  // namespace gpuward::exporter

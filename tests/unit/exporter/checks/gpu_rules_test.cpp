@@ -296,15 +296,80 @@ TEST(GpuRules, AbsentValuesAreNeitherSickNorWell) {
 }
 
 // One AMD GPU that is well.
-TEST(GpuRules, AmdUncorrectableErrorsOverTheirThresholdIsolate) {
+TEST(GpuRules, AmdUncorrectableErrorsOverTheirThresholdRebootTheNode) {
   Scenario node = amd_scenario_node();
   node.gpu(0).ras = {{"umc", 3, 2, 0}, {"gfx", 0, 1, 0}};
   node.settings.ras_thresholds["umc"] = 2;
   const CheckOutcome outcome = node.judge();
   ASSERT_EQ(codes_of(outcome), "ras_uncorrected");
-  EXPECT_EQ(outcome.findings[0].severity, Severity::kIsolate);
+  EXPECT_EQ(outcome.findings[0].severity, Severity::kReboot);
   EXPECT_EQ(outcome.findings[0].line, "gfx: 1 uncorrectable errors; over 0");
-  EXPECT_EQ(outcome.findings[0].cleared_by, ClearedBy::kOperator);
+  EXPECT_EQ(outcome.findings[0].cleared_by, ClearedBy::kCheck);
+}
+
+// AMD's flow: reboot, validate, return; replace a board that the reboot has not helped.
+TEST(GpuRules, AmdUncorrectableErrorsThatComeBackAfterTheRebootIsolate) {
+  Scenario node = amd_scenario_node();
+  node.gpu(0).ras = {{"gfx", 0, 1, 0}};
+  node.was_found_before_the_reboot("ras_uncorrected", "0000:05:00");
+  EXPECT_EQ(severity_of(node.judge(), "ras_uncorrected"), Severity::kIsolate);
+}
+
+TEST(GpuRules, AmdUncorrectableErrorsAreOverOnceAReadingAfterTheRebootShowsNone) {
+  Scenario node = amd_scenario_node();
+  node.gpu(0).ras = {{"gfx", 0, 1, 0}};
+  LatchedState latched{State()};
+  latched.enter_boot("boot-1", node.now);
+  node.known = latched.state();
+  latched.apply_check(decide_status(node.judge(), kGpuCheck, {node.now}), false);
+  ASSERT_EQ(latched.state().findings.size(), 1U);
+  latched.enter_boot("boot-2", node.now);
+  node.known = latched.state();
+  node.gpu(0).ras = {{"gfx", 0, 0, 0}};
+  latched.apply_check(decide_status(node.judge(), kGpuCheck, {node.now}), false);
+  EXPECT_TRUE(latched.state().findings.empty());
+}
+
+TEST(GpuRules, AmdUncorrectableErrorsStayWhileNobodyCountsThem) {
+  Scenario node = amd_scenario_node();
+  node.gpu(0).ras = {{"gfx", 0, 1, 0}};
+  LatchedState latched{State()};
+  node.known = latched.state();
+  latched.apply_check(decide_status(node.judge(), kGpuCheck, {node.now}), false);
+  node.gpu(0).ras.clear();
+  latched.apply_check(decide_status(node.judge(), kGpuCheck, {node.now}), false);
+  EXPECT_EQ(latched.state().findings.size(), 1U);
+}
+
+TEST(GpuRules, AUncorrectedErrorThatTheDriverHasDealtWithIsWatched) {
+  Scenario node;
+  node.gpu(1).ecc.uncorrected_volatile.total = 1;
+  EXPECT_EQ(severity_of(node.judge(), "ecc_uncorrected"), Severity::kReset) << "no row remapped";
+  node.gpu(1).rows.uncorrectable = 1;
+  EXPECT_EQ(severity_of(node.judge(), "ecc_uncorrected"), Severity::kMonitor);
+  node.gpu(1).rows.pending = true;
+  EXPECT_EQ(severity_of(node.judge(), "ecc_uncorrected"), Severity::kReset);
+  node.gpu(1).rows.pending = false;
+  node.gpu(1).ecc.uncorrected_volatile.total = 2;
+  EXPECT_EQ(severity_of(node.judge(), "ecc_uncorrected"), Severity::kReset) << "one of two";
+  node.gpu(1).ecc.uncorrected_volatile.total = 1;
+  node.gpu(1).recovery_action = std::nullopt;
+  EXPECT_EQ(severity_of(node.judge(), "ecc_uncorrected"), Severity::kReset)
+      << "a driver that names no action";
+}
+
+TEST(GpuRules, CorrectedErrorsByTheMillionAreWatched) {
+  Scenario node;
+  node.gpu(1).ecc.corrected_volatile.total = 1'000'000;
+  EXPECT_EQ(codes_of(node.judge()), "");
+  node.gpu(1).ecc.corrected_volatile.total = 1'500'000'000;
+  node.gpu(1).ecc.corrected_aggregate.total = 1'500'000'000;
+  EXPECT_EQ(severity_of(node.judge(), "ecc_corrected_flood"), Severity::kMonitor);
+  Scenario amd = amd_scenario_node();
+  amd.gpu(0).ras = {{"umc", 1'048'560 * 3, 0, 0}};
+  EXPECT_EQ(codes_of(amd.judge()), "") << "a faulty driver counts so";
+  amd.gpu(0).ras = {{"umc", 1'500'000'001, 0, 0}};
+  EXPECT_EQ(codes_of(amd.judge()), "ecc_corrected_flood");
 }
 
 CperRecord fatal_record(std::optional<WallTime> at) {
@@ -316,10 +381,26 @@ TEST(GpuRules, UnhealthyAfterAFatalCperRecord) {
   node.gpu(0).latest_cper = fatal_record(parse_rfc3339("2026-11-20T10:00:00Z"));
   const CheckOutcome outcome = node.judge();
   ASSERT_EQ(codes_of(outcome), "cper_fatal");
-  EXPECT_EQ(outcome.findings[0].severity, Severity::kIsolate);
-  EXPECT_EQ(outcome.findings[0].cleared_by, ClearedBy::kOperator);
+  EXPECT_EQ(outcome.findings[0].severity, Severity::kReboot);
+  EXPECT_EQ(outcome.findings[0].cleared_by, ClearedBy::kReboot);
   EXPECT_EQ(outcome.findings[0].pci_bus_id, "0000:05:00");
   EXPECT_EQ(outcome.findings[0].line, "fatal error record 0:1 of 2026-11-20T10:00:00Z (MCE)");
+}
+
+TEST(GpuRules, AFatalCperRecordThatTheCountersContradictIsWatched) {
+  Scenario node = amd_scenario_node();
+  node.gpu(0).latest_cper = fatal_record(node.now);
+  node.gpu(0).ras = {{"umc", 0, 0, 0}, {"gfx", 0, 0, 0}};
+  EXPECT_EQ(severity_of(node.judge(), "cper_fatal"), Severity::kMonitor);
+  node.kernel_has("amd_ras", "UE", "0000:05:00", Severity::kReboot, Evidence::kUserSpace);
+  EXPECT_EQ(severity_of(node.judge(), "cper_fatal"), Severity::kMonitor) << "a program's line";
+  node.kernel_has("amd_ras", "bad_page_threshold", "0000:05:00", Severity::kIsolate);
+  EXPECT_EQ(severity_of(node.judge(), "cper_fatal"), Severity::kReboot);
+  Scenario counted = amd_scenario_node();
+  counted.gpu(0).latest_cper = fatal_record(counted.now);
+  counted.gpu(0).ras = {{"umc", 0, 1, 0}};
+  counted.settings.ras_thresholds["umc"] = 5;
+  EXPECT_EQ(severity_of(counted.judge(), "cper_fatal"), Severity::kReboot);
 }
 
 TEST(GpuRules, ACperRecordThatIsNotFatalIsNoFinding) {
@@ -360,13 +441,15 @@ std::string judge_and_keep(Scenario& node, LatchedState& latched) {
   return codes_of(outcome);
 }
 
+const ClearRequest kClearCper{.check = "gpu", .code = "cper_fatal", .pci_bus_id = "0000:05:00"};
+
 // The driver keeps its records until it is loaded anew.
 TEST(GpuRules, AFatalCperRecordThatWasClearedComesBackWithANewerOneOnly) {
   Scenario node = amd_scenario_node();
   LatchedState latched{State()};
   node.gpu(0).latest_cper = fatal_record(node.now - std::chrono::hours(2));
   EXPECT_EQ(judge_and_keep(node, latched), "cper_fatal");
-  EXPECT_EQ(latched.clear({.all_operator = true}, node.now).size(), 1U);
+  EXPECT_EQ(latched.clear(kClearCper, node.now).size(), 1U);
   EXPECT_EQ(judge_and_keep(node, latched), "");
   EXPECT_TRUE(latched.state().findings.empty());
   node.gpu(0).latest_cper = fatal_record(node.now - std::chrono::hours(1));
@@ -379,7 +462,7 @@ TEST(GpuRules, AFatalCperRecordWithoutATimeThatWasClearedIsAnotherOneAfterABoot)
   latched.enter_boot("boot-1", node.now);
   node.gpu(0).latest_cper = fatal_record(std::nullopt);
   EXPECT_EQ(judge_and_keep(node, latched), "cper_fatal");
-  static_cast<void>(latched.clear({.all_operator = true}, node.now));
+  static_cast<void>(latched.clear(kClearCper, node.now));
   EXPECT_EQ(judge_and_keep(node, latched), "");
   latched.enter_boot("boot-2", node.now);
   EXPECT_EQ(judge_and_keep(node, latched), "cper_fatal");

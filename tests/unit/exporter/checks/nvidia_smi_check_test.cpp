@@ -32,6 +32,24 @@ TEST_F(NvidiaSmi, SpeaksForXidsThatAreLatched) {
   EXPECT_TRUE(failed.findings.empty());  // they are the kernel log's
 }
 
+// They have results of their own.
+TEST_F(NvidiaSmi, DoesNotSpeakForProgramsRulesAndAnnouncements) {
+  for (const char* check : {"ntp", "kernel_rule", "announcements", "npd"}) {
+    bench_.node.kernel_has(check, "Wrong", "", Severity::kIsolate, Evidence::kMeasured);
+  }
+  const CheckResult passed = result();
+  EXPECT_EQ(passed.status, CheckStatus::kPass);
+  EXPECT_EQ(passed.details, "8 GPUs");
+}
+
+TEST_F(NvidiaSmi, SpeaksForEachKindOfLineOfADriver) {
+  for (const char* check : {"xid", "sxid", "rm_init", "nvrm", "amd_ras", "amd_lost", "aer"}) {
+    CheckBench bench{nvidia_smi_entry()};
+    bench.node.kernel_has(check, "x", Scenario::bus_id(2), Severity::kReset);
+    EXPECT_EQ(decide_status(bench.run(), "0-nvidia-smi", {}).severity, Severity::kReset) << check;
+  }
+}
+
 TEST_F(NvidiaSmi, Xid54AndPersistenceOffStayIsolate) {
   bench_.node.kernel_has("xid", "54", Scenario::bus_id(2), Severity::kIsolate);
   bench_.node.gpu(0).persistence_mode = false;

@@ -141,6 +141,20 @@ TEST(Witness, MayBeARecordThatTheKernelMarksWithTheGpu) {
   EXPECT_EQ(witness(node), "amd_reset begin");
 }
 
+TEST(Witness, OfTheDriversWordsIsAReadingOfAnyGpu) {
+  Scenario node;
+  node.kernel_has("nvrm", "reset_required", "", Severity::kReset);
+  EXPECT_EQ(witness(node), "");
+  node.gpu(3).recovery_action = 1;
+  EXPECT_EQ(witness(node), "gpu recovery_action_reset");
+  Scenario lost;
+  lost.kernel_has("nvrm", "gpu_lost", "", Severity::kReboot);
+  lost.gpu(1).ecc.uncorrected_volatile.total = 1;
+  EXPECT_EQ(witness(lost), "");
+  lost.gpu(2).is_lost = true;
+  EXPECT_NE(witness(lost), "");
+}
+
 TEST(Witness, IsNeverLookedForForARuleOfTheOperator) {
   Scenario node = node_with_line("kernel_rule", "ReadOnly", Severity::kReset);
   node.gpu(1).ecc.uncorrected_volatile.total = 1;
@@ -189,6 +203,32 @@ TEST(RecoveredGpu, IsNoneByALineOfUserSpace) {
   snapshot.telemetry.read_at = node.now + seconds(60);
   EXPECT_TRUE(recovered_gpus({snapshot, node.settings, node.profile, node.facts, node.now, nullptr})
                   .empty());
+}
+
+// A line that was old when it was first read.
+Scenario node_with_history(const std::string& code, Severity severity) {
+  Scenario node = node_with_line("xid", code, Severity::kNone);
+  for (auto& [key, finding] : node.known.findings) finding.history = severity;
+  return node;
+}
+
+TEST(Witness, OfHistoryIsAReadingThatIsSevereByItself) {
+  Scenario node = node_with_history("74", Severity::kReset);
+  EXPECT_EQ(witness(node), "");
+  node.gpu(1).links.front().active = false;
+  EXPECT_EQ(witness(node), "") << "monitor: it may have been so for long";
+  node.gpu(1).recovery_action = 1;
+  EXPECT_EQ(witness(node), "gpu recovery_action_reset");
+  EXPECT_EQ(witnessed(node).front().severity, Severity::kReset);
+}
+
+TEST(Witness, OfHistoryIsTheSecondSourceOfWhatIsReadNow) {
+  Scenario node = node_with_history("79", Severity::kReboot);
+  node.known.findings.begin()->second.first_boot_id = node.known.boot_id;
+  node.gpu(1).is_lost = true;
+  const CheckOutcome outcome = node.judge();
+  ASSERT_EQ(outcome.findings.size(), 1U);
+  EXPECT_EQ(outcome.findings.front().code, "gpu_lost");
 }
 
 }  // namespace

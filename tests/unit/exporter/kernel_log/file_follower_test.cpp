@@ -10,6 +10,7 @@
 #include <fstream>
 #include <thread>
 
+#include "core/runtime/clock.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
 
@@ -33,6 +34,7 @@ class FileFollowerTest : public testing::Test {
           [&](const LogRecord& record) {
             texts.emplace_back(record.text);
             from_user_space.push_back(record.writer == Writer::kUserSpace);
+            history.push_back(record.is_history);
           },
           0ms, {});
       ASSERT_TRUE(report.has_value()) << report.error().message;
@@ -51,6 +53,7 @@ class FileFollowerTest : public testing::Test {
   support::TempDir folder;
   std::vector<std::string> texts;
   std::vector<bool> from_user_space;
+  std::vector<bool> history;
 };
 
 TEST_F(FileFollowerTest, ReadsAFileFromItsStart) {
@@ -222,6 +225,88 @@ TEST_F(FileFollowerTest, StopsWaitingAtOnceWhenAsked) {
   }
 
   EXPECT_LT(std::chrono::steady_clock::now() - start, support::kGenerous);
+}
+
+// The machine was booted 3 h before.
+StartMoment started_at(const char* now) {
+  const auto time = *parse_rfc3339(now);
+  return {.now = time, .booted = time - 3h};
+}
+constexpr const char* kNow = "2026-11-29T20:00:00Z";
+
+TEST_F(FileFollowerTest, TakesOldLinesForHistoryIfItKnowsNoPosition) {
+  append(
+      "2026-11-29T17:59:00Z node kernel: old\n"
+      "2026-11-29T18:01:00Z node kernel: news\n"
+      "[ 3000.0] old\n"
+      "[ 9000.0] news\n"
+      "kernel: undated\n");
+  FileFollower follower(log(), {}, started_at(kNow));
+
+  read(follower);
+
+  EXPECT_THAT(history, ElementsAre(true, false, true, false, false));
+}
+
+TEST_F(FileFollowerTest, TakesNoLineOfThisBootForHistoryIfItKnowsItsPosition) {
+  append("2026-11-29T17:30:00Z node kernel: read\n");
+  LogPosition saved;
+  {
+    FileFollower follower(log(), {}, started_at(kNow));
+    read(follower);
+    saved = follower.position();
+  }
+  append("2026-11-29T17:31:00Z node kernel: unread\n");
+  FileFollower follower(log(), saved, started_at(kNow));
+
+  read(follower);
+
+  EXPECT_THAT(history, ElementsAre(true, false));
+}
+
+TEST_F(FileFollowerTest, TakesLinesOfAnEarlierBootForHistoryWhateverItKnows) {
+  append("read\n");
+  LogPosition saved;
+  {
+    FileFollower follower(log(), {}, started_at(kNow));
+    read(follower);
+    saved = follower.position();
+  }
+  append(
+      "2026-11-29T16:59:00Z node kernel: before the boot\n"
+      "[912345.678901] longer after its boot than this machine is up\n"
+      "Aug  1 03:12:44 node kernel: in summer\n");
+  FileFollower follower(log(), saved, started_at(kNow));
+
+  read(follower);
+
+  EXPECT_THAT(history, ElementsAre(false, true, true, true));
+}
+
+TEST_F(FileFollowerTest, TakesWhatIsBeforeTheNewestBannerForHistory) {
+  append(
+      "kernel: of an earlier boot\n"
+      "kernel: [    0.000000] Linux version 6.8.0-45-generic (buildd@lcy02) #45-Ubuntu SMP\n"
+      "kernel: [    9.1] of an earlier boot\n"
+      "kernel: [    0.000000] Linux version 6.8.0-45-generic (buildd@lcy02) #45-Ubuntu SMP\n"
+      "kernel: undated\n"
+      "Nov 29 19:58:00 node sshd[1]: Linux version 6.8.0-45-generic is no banner here\n");
+  FileFollower follower(log(), {}, started_at(kNow));
+
+  read(follower);
+
+  EXPECT_THAT(history, ElementsAre(true, true, true, true, false, false));
+}
+
+TEST_F(FileFollowerTest, TakesNoLineForHistoryThatItSeesBeingWritten) {
+  append("kernel: first\n");
+  FileFollower follower(log(), {}, started_at(kNow));
+  read(follower);
+
+  append("Aug  1 03:12:44 node kernel: of a clock or a zone that is wrong\n");
+  read(follower);
+
+  EXPECT_THAT(history, ElementsAre(false, false));
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ struct Script {
   std::size_t smallest_buffer = 0;  // EINVAL below it
   int opened = 0;
   bool may_open = true;
+  std::chrono::microseconds now = std::chrono::seconds(60);  // of the clock of the records
 
   void say(unsigned priority, std::uint64_t sequence, const std::string& text, char flag = '-') {
     answers.push_back({std::to_string(priority) + "," + std::to_string(sequence) + ",1000," + flag +
@@ -59,6 +60,7 @@ class ScriptedKmsg final : public KmsgDevice {
     script_.answers.swap(script_.after_wait);
     return !script_.answers.empty();
   }
+  std::chrono::microseconds now() const override { return script_.now; }
 
  private:
   Script& script_;
@@ -72,6 +74,7 @@ class KmsgReaderTest : public testing::Test {
           texts.emplace_back(record.text);
           from_user_space.push_back(record.writer == Writer::kUserSpace);
           writers.push_back(record.writer);
+          history.push_back(record.is_history);
         },
         0ms, {});
     EXPECT_TRUE(report.has_value());
@@ -86,6 +89,7 @@ class KmsgReaderTest : public testing::Test {
   std::vector<std::string> texts;
   std::vector<bool> from_user_space;
   std::vector<Writer> writers;
+  std::vector<bool> history;
 };
 
 LogPosition at(std::string boot_id, std::uint64_t sequence) {
@@ -302,6 +306,39 @@ TEST_F(KmsgReaderTest, LeavesABatchAtSomePointSoThatItIsStored) {
 
   EXPECT_LT(report.records, 2000U);
   EXPECT_EQ(reader.position().sequence, report.records);
+}
+
+// A day after its boot; the records are of its first second.
+TEST_F(KmsgReaderTest, TakesOldRecordsForHistoryIfItKnowsNoPosition) {
+  script.now = 24h;
+  script.say(6, 10, "old");
+  KmsgReader reader = make();
+
+  read(reader);
+
+  EXPECT_THAT(history, ElementsAre(true));
+}
+
+TEST_F(KmsgReaderTest, TakesRecordsOfTheLastHoursForNewsIfItKnowsNoPosition) {
+  script.now = 2h;
+  script.say(6, 10, "a second old and two hours");
+  KmsgReader reader = make();
+
+  read(reader);
+
+  EXPECT_THAT(history, ElementsAre(false));
+}
+
+// It was away for a day, in this boot or over a reboot.
+TEST_F(KmsgReaderTest, TakesNoUnreadRecordForHistoryIfItKnowsAPosition) {
+  script.now = 24h;
+  for (const char* boot : {"boot-1", "boot-0"}) {
+    script.say(6, 10, "unread");
+    KmsgReader reader = make(at(boot, 9));
+    read(reader);
+  }
+
+  EXPECT_THAT(history, ElementsAre(false, false));
 }
 
 }  // namespace

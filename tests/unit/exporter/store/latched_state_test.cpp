@@ -218,5 +218,81 @@ TEST(LatchedState, KeepsTextsShortAndValid) {
   EXPECT_LE(finding_of(latched, "79")->line.size(), 1024U);
 }
 
+Observation old_xid(const XidSpec& spec) {
+  Observation observation = observe_xid(spec);
+  observation.is_history = true;
+  return observation;
+}
+
+TEST(LatchedStateHistory, IsCountedAndListedAndJustifiesNothing) {
+  LatchedState latched({});
+
+  latched.observe(old_xid({.code = 119, .severity = Severity::kReset}));
+
+  EXPECT_EQ(count_of(latched, 119), 1U);
+  ASSERT_NE(finding_of(latched, "119"), nullptr);
+  EXPECT_EQ(finding_of(latched, "119")->severity, Severity::kNone);
+  EXPECT_EQ(finding_of(latched, "119")->history, Severity::kReset);
+}
+
+TEST(LatchedStateHistory, LeavesAFindingAsItIs) {
+  LatchedState latched({});
+  latched.observe(observe_xid({.code = 119, .severity = Severity::kReset, .second = 9}));
+
+  latched.observe(old_xid({.code = 119, .severity = Severity::kReboot, .second = 1}));
+
+  EXPECT_EQ(finding_of(latched, "119")->severity, Severity::kReset);
+  EXPECT_EQ(finding_of(latched, "119")->history, Severity::kNone);
+  EXPECT_EQ(finding_of(latched, "119")->count, 1U);
+}
+
+TEST(LatchedStateHistory, EndsWithANewLine) {
+  LatchedState latched({});
+  latched.observe(old_xid({.code = 119, .severity = Severity::kReboot, .second = 1}));
+
+  latched.observe(observe_xid({.code = 119, .severity = Severity::kReset, .second = 9}));
+
+  EXPECT_EQ(finding_of(latched, "119")->severity, Severity::kReset);
+  EXPECT_EQ(finding_of(latched, "119")->history, Severity::kNone);
+}
+
+TEST(LatchedStateHistory, BecomesAFindingOnceAReadingConfirmsIt) {
+  LatchedState latched({});
+  latched.observe(old_xid({.code = 119, .severity = Severity::kReset}));
+  CheckResult reading;
+  reading.check = "gpu";
+  reading.witnessed = {{"xid", "119", "0000:4e:00", Severity::kReset, "gpu gpu_lost"}};
+
+  latched.apply_check(reading, false);
+
+  EXPECT_EQ(finding_of(latched, "119")->severity, Severity::kReset);
+  EXPECT_EQ(finding_of(latched, "119")->history, Severity::kNone);
+  EXPECT_EQ(finding_of(latched, "119")->confirmed_severity(), Severity::kReset);
+}
+
+TEST(LatchedState, TakesXid163AwayWhenXid162SaysThatItIsOver) {
+  LatchedState latched({});
+  latched.observe(observe_xid({.code = 163, .severity = Severity::kMonitor, .second = 1}));
+  latched.observe(observe_xid(
+      {.code = 162, .severity = Severity::kNone, .second = 2, .evidence = Evidence::kUserSpace}));
+  latched.observe(
+      observe_xid({.code = 162, .pci = "0000:5f:00", .severity = Severity::kNone, .second = 2}));
+  EXPECT_NE(finding_of(latched, "163"), nullptr) << "of a program, and of another GPU";
+
+  latched.observe(observe_xid({.code = 162, .severity = Severity::kNone, .second = 2}));
+
+  EXPECT_EQ(finding_of(latched, "163"), nullptr);
+  EXPECT_EQ(count_of(latched, 163), 1U);
+}
+
+TEST(LatchedState, TakesNoActionBackByALineAlone) {
+  LatchedState latched({});
+  latched.observe(observe_xid({.code = 163, .severity = Severity::kReset, .second = 1}));
+
+  latched.observe(observe_xid({.code = 162, .severity = Severity::kNone, .second = 2}));
+
+  EXPECT_NE(finding_of(latched, "163"), nullptr) << "an override rates it as reset";
+}
+
 }  // namespace
 }  // namespace gpuward::exporter

@@ -68,19 +68,19 @@ TEST(StateFile, GivesBackAllThatWasSaved) {
   ASSERT_TRUE(file.save(to_state_json(state)).has_value());
   const auto loaded = file.load();
 
-  ASSERT_TRUE(loaded.has_value()) << loaded.error().message;
-  EXPECT_EQ(to_state_json(*loaded), to_state_json(state));
-  EXPECT_EQ(loaded->position, state.position);
-  EXPECT_EQ(loaded->counters.size(), 4U);
-  EXPECT_EQ(loaded->findings.size(), 6U);
+  ASSERT_EQ(loaded.fault, "");
+  const State& read = loaded.state;
+  EXPECT_EQ(to_state_json(read), to_state_json(state));
+  EXPECT_EQ(read.position, state.position);
+  EXPECT_EQ(read.counters.size(), 4U);
+  EXPECT_EQ(read.findings.size(), 6U);
   const FindingKey of_an_event{"gpu", "memory", "", Evidence::kMeasured};
-  EXPECT_EQ(loaded->findings.at(of_an_event).event, "2026-11-20T11:00:00Z 0:2");
-  EXPECT_EQ(loaded->settled.at(of_an_event), "2026-11-20T10:00:00Z 0:1");
-  EXPECT_TRUE(
-      loaded->findings.at({"xid", "48", "0000:4e:00", Evidence::kKernel}).is_by_library_alone);
-  EXPECT_EQ(loaded->boards.at("0000:4e:00"), "GPU-a");
-  EXPECT_EQ(loaded->boards_boot_id, "boot-1");
-  EXPECT_EQ(loaded->checks.at("1-dcgm-diag-l2").duration, std::chrono::minutes(5));
+  EXPECT_EQ(read.findings.at(of_an_event).event, "2026-11-20T11:00:00Z 0:2");
+  EXPECT_EQ(read.settled.at(of_an_event), "2026-11-20T10:00:00Z 0:1");
+  EXPECT_TRUE(read.findings.at({"xid", "48", "0000:4e:00", Evidence::kKernel}).is_by_library_alone);
+  EXPECT_EQ(read.boards.at("0000:4e:00"), "GPU-a");
+  EXPECT_EQ(read.boards_boot_id, "boot-1");
+  EXPECT_EQ(read.checks.at("1-dcgm-diag-l2").duration, std::chrono::minutes(5));
 }
 
 TEST(StateFile, ReadsWhatTheVersionBeforeHasWritten) {
@@ -99,7 +99,7 @@ TEST(StateFile, MakesItsFolderAtTheStartForThoseWhoLeaveRequestsThere) {
   const support::TempDir place;
   const std::filesystem::path folder = place.path() / "not" / "yet";
 
-  EXPECT_TRUE(StateFile(folder).load().has_value());
+  EXPECT_EQ(StateFile(folder).load().fault, "");
 
   EXPECT_TRUE(std::filesystem::is_directory(folder));
 }
@@ -109,8 +109,32 @@ TEST(StateFile, IsEmptyIfThereIsNone) {
 
   const auto loaded = StateFile(folder.path()).load();
 
-  ASSERT_TRUE(loaded.has_value());
-  EXPECT_TRUE(loaded->counters.empty());
+  EXPECT_EQ(loaded.fault, "");
+  EXPECT_TRUE(loaded.state.counters.empty());
+}
+
+TEST(StateFile, GivesBackTheSaveBeforeIfTheLastOneIsBroken) {
+  const support::TempDir folder;
+  const StateFile file(folder.path());
+  State state = full_state();
+  ASSERT_TRUE(file.save(to_state_json(state)).has_value());
+  state.boot_id = "boot-2";
+  ASSERT_TRUE(file.save(to_state_json(state)).has_value());
+  folder.write("state.json", to_state_json(state).substr(0, 40));
+
+  const auto loaded = file.load();
+
+  EXPECT_NE(loaded.fault, "");
+  EXPECT_TRUE(loaded.is_previous);
+  EXPECT_EQ(to_state_json(loaded.state), to_state_json(full_state()));
+}
+
+TEST(StateFile, KeepsWhatAnOldLineAskedFor) {
+  State state = full_state();
+  state.findings.begin()->second.history = Severity::kReboot;
+  const auto read = parse_state_json(to_state_json(state));
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_EQ(read->findings.begin()->second.history, Severity::kReboot);
 }
 
 class BrokenStateFile : public testing::TestWithParam<const char*> {};
@@ -122,11 +146,12 @@ TEST_P(BrokenStateFile, IsSetAsideAndSaid) {
 
   const auto loaded = file.load();
 
-  ASSERT_FALSE(loaded.has_value());
-  EXPECT_EQ(loaded.error().kind, ErrorKind::kInvalid);
+  EXPECT_NE(loaded.fault, "");
+  EXPECT_FALSE(loaded.is_previous);
+  EXPECT_TRUE(loaded.state.findings.empty());
   EXPECT_FALSE(std::filesystem::exists(folder / "state.json"));
   EXPECT_TRUE(std::filesystem::exists(folder / "state.json.broken"));
-  EXPECT_TRUE(file.load().has_value()) << "the next start has a clean slate";
+  EXPECT_EQ(file.load().fault, "") << "the next start has a clean slate";
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -144,7 +169,7 @@ TEST(StateFile, IsSetAsideIfItCannotBeRead) {
   std::filesystem::create_symlink("state.json", folder / "state.json");  // ELOOP, for root too
   const StateFile file(folder.path());
 
-  EXPECT_EQ(file.load().error().kind, ErrorKind::kInvalid);
+  EXPECT_NE(file.load().fault, "");
   EXPECT_TRUE(std::filesystem::is_symlink(folder / "state.json.broken"))
       << "the next save must not write over it";
 }

@@ -42,6 +42,30 @@ TEST_F(AddRecord, JudgesAnEventAndKeepsItsTimeAndLine) {
   EXPECT_EQ(seen.line, kXid79);
 }
 
+TEST_F(AddRecord, CountsAnEventThatIsHistory) {
+  const LogBatch batch =
+      add({.text = kXid79, .writer = Writer::kKernel, .time = at_second(1), .is_history = true});
+
+  ASSERT_EQ(batch.observations.size(), 1U);
+  EXPECT_TRUE(batch.observations.front().is_history);
+  EXPECT_EQ(batch.numbers.history_events, 1U);
+  EXPECT_EQ(add({kXid79, Writer::kKernel}).numbers.history_events, 0U);
+}
+
+TEST_F(AddRecord, CountsALineWhoseHeaderItDoesNotKnow) {
+  const auto unknown = [&](const std::string& header) {
+    const std::string line = header + std::string(kXid79);
+    const LogBatch batch = add({line, Writer::kUnknown});
+    EXPECT_EQ(batch.observations.size() + batch.numbers.unknown_headers,
+              header.contains("sshd") ? 0U : 1U)
+        << header;
+    return batch.numbers.unknown_headers;
+  };
+  EXPECT_EQ(unknown("|2026/11/28|node|"), 1U);
+  EXPECT_EQ(unknown("Nov 28 12:00:01 node kernel: "), 0U);
+  EXPECT_EQ(unknown("Nov 28 12:00:01 node sshd[1]: "), 0U) << "another program quotes it";
+}
+
 TEST_F(AddRecord, TakesTheTimeOfReadingIfTheRecordHasNone) {
   EXPECT_EQ(add({kXid79, Writer::kKernel}).observations.front().seen, at_second(9));
 }
@@ -111,6 +135,18 @@ TEST_F(AddressOfRecord, StandsBesideAMessageOfAmdgpu) {
   EXPECT_EQ(evidence({.text = kRasError, .pci_device = "0000:05:00.0"}), Evidence::kKernel);
   EXPECT_EQ(evidence({.text = kRasError}), Evidence::kUserSpace);
   EXPECT_EQ(evidence({.text = kRasError, .pci_device = "0000:06:00.0"}), Evidence::kUserSpace);
+}
+
+TEST_F(AddressOfRecord, StandsBesideEachKindOfMessageOfAmdgpu) {
+  known = {.bus_ids = {"0000:05:00"}, .has_amd = true};
+  for (const char* message : {"amdgpu 0000:05:00.0: amdgpu: device lost from bus!",
+                              "amdgpu 0000:05:00.0: amdgpu: MES might be in unrecoverable state",
+                              "amdgpu 0000:05:00.0: amdgpu: RAS records:257 exceed threshold:256",
+                              "amdgpu 0000:05:00.0: amdgpu: GPU mode1 reset failed"}) {
+    EXPECT_EQ(evidence({.text = message, .pci_device = "0000:05:00.0"}), Evidence::kKernel)
+        << message;
+    EXPECT_EQ(evidence({.text = message}), Evidence::kUserSpace) << message;
+  }
 }
 
 TEST_F(AddressOfRecord, OfAmdgpuIsNoneOnANodeWithoutAnAmdGpu) {
