@@ -67,7 +67,7 @@ struct InstanceFacts {
   bool has_profile = false;
   std::optional<unsigned> gpus_expected = {}, efa_expected = {};  // as the profile says
   // As sysfs lists them, whatever a driver says; absent where it cannot be read.
-  std::optional<unsigned> gpus_on_pci = {};
+  std::optional<unsigned> gpus_on_pci = {}, efa_on_pci = {};
   bool operator==(const InstanceFacts&) const = default;
 };
 
@@ -145,7 +145,9 @@ class Store {
                                 const std::stop_token& stop) const;
 
  private:
-  void bump();  // with the lock held
+  // Both with the lock held.
+  void bump();
+  void enter_telemetry(GpuTelemetry telemetry);
 
   mutable std::mutex mutex_;
   mutable std::condition_variable_any changed_;
