@@ -51,8 +51,9 @@ struct LokiPushing {
 struct Health {
   std::optional<std::string> kernel_log_fault = "not read yet";  // nullopt: it can be read
   std::optional<std::string> inventory_fault;
-  std::optional<std::string> state_fault;  // why the last save failed
-  bool was_state_set_aside = false;        // it was broken or unreadable when we started
+  std::optional<std::string> lost_library;  // why only a new container can read the GPUs
+  std::optional<std::string> state_fault;   // why the last save failed
+  bool was_state_set_aside = false;         // it was broken or unreadable when we started
   bool was_last_reload_good = true;
   WallTime last_good_reload;
   std::optional<NodePublishing> node;  // nullopt: nobody writes to the node
