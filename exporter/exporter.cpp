@@ -253,6 +253,12 @@ void Exporter::tick() {
   store_.expire(clock_.wall(), policy_.get()->settings.findings_age);
 }
 
+bool Exporter::wants_restart() const {
+  const auto lost = store_.health().lost_library;
+  if (lost) log_.error("Driver library no longer works, restarting", {{"error", *lost}});
+  return lost.has_value();
+}
+
 void Exporter::take_clear_requests() {
   ClearRequests::Taken taken = clear_requests_.take();
   if (!taken.fault.empty() && taken.fault != clear_fault_) {

@@ -46,6 +46,8 @@ class Exporter {
   // Main thread, once a second: files that have changed, findings that have aged or been declared
   // repaired.
   void tick();
+  // Main thread, after tick(). Why the program should end and be started again; said in the log.
+  [[nodiscard]] bool wants_restart() const;
 
   [[nodiscard]] const std::vector<int>& ports() const { return server_->ports(); }
   // nullptr without --web.health-address.

@@ -2,6 +2,7 @@
 #include <malloc.h>
 
 #include <iostream>
+#include <stop_token>
 #include <utility>
 #include <variant>
 
@@ -43,13 +44,16 @@ int serve(const Flags& flags) {
     log.info("Health is served", {{"port", std::to_string(port)}});
   }
   bool has_started = false;
+  std::stop_source over;
   const int signal = signals.wait([&] { (*exporter)->reload(); },
                                   [&] {
                                     (*exporter)->tick();
+                                    if ((*exporter)->wants_restart()) over.request_stop();
                                     if (!std::exchange(has_started, true)) {
                                       gpuward::give_back_code_pages();
                                     }
-                                  });
+                                  },
+                                  over.get_token());
   log.info("Stopping", {{"signal", std::to_string(signal)}});
   return 0;
 }

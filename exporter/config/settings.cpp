@@ -88,6 +88,9 @@ void read_kernel_log(const YamlMap& map, Settings& settings) {
 void read_gpu(const YamlMap& map, CheckSettings& checks) {
   map.read("interval", checks.gpu_interval, seconds(1), hours(1), "time between two readings");
   map.read("timeout", checks.gpu_timeout, seconds(1), minutes(10), "time limit of one reading");
+  map.read("library_timeout", checks.library_timeout, seconds(1), hours(24),
+           "how long a driver library that has worked may fail before the exporter ends, so that "
+           "its container starts again with the new one");
   map.read("settling_time", checks.settling_time, seconds(0), hours(24),
            "time after boot or driver load in which a hang or a lost GPU is only `monitor`");
 }

@@ -48,7 +48,8 @@ void append_node_families(const Snapshot& snapshot, Families& families) {
   declare(families,
           {"gpuward_instance_profile_known",
            "Whether a profile says what this machine must have. At 0 its GPUs are counted against "
-           "the most that it has had or that its labels say, and EFA devices are not checked."},
+           "the most that it has had or that its labels say, its EFA devices against the most that "
+           "it has had."},
           instance.has_profile);
   declare(families,
           {"gpuward_gpus_expected",

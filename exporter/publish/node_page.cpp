@@ -57,11 +57,18 @@ Markup fault(const std::optional<std::string>& text) {
   return text ? html::alarm(*text) : Markup();
 }
 
+// The source is empty until the HostWatcher has looked for the type.
+Markup machine(const InstanceFacts& instance) {
+  if (instance.has_profile || instance.source.empty()) return instance.type;
+  const std::string type = instance.type.empty() ? "of unknown type" : instance.type;
+  return type + ": no profile, compared with what it has had";
+}
+
 Markup health(const Snapshot& snapshot) {
   const Health& health = snapshot.health;
   const InstanceFacts& instance = snapshot.instance;
   return facts(
-      {{"Machine", instance.type},
+      {{"Machine", machine(instance)},
        {"GPUs expected",
         instance.gpus_expected ? std::to_string(*instance.gpus_expected) : std::string()},
        {"Kernel log", fault(health.kernel_log_fault)},

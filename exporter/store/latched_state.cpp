@@ -31,11 +31,6 @@ std::string code_text(const CounterKey& key) {
   return key.code != 0 ? std::to_string(key.code) : key.label;
 }
 
-// Code::kGpuMissing and its twin of the checks, which know the store and not the other way round.
-bool says_gpu_is_missing(const Finding& finding) {
-  return finding.code == "gpu_missing" || finding.code == "gpu_missing_unconfirmed";
-}
-
 bool is_repeat_within_burst(const CounterKey& key, const Counter& counter, WallTime seen) {
   if (key.kind != xid::Kind::kXid || key.code != kFallenOffTheBus || counter.count == 0)
     return false;
@@ -400,7 +395,7 @@ std::vector<Finding> LatchedState::clear(const ClearRequest& request, WallTime n
     return true;
   });
   if (!cleared.empty()) state_.findings_updated = now;
-  if (std::ranges::any_of(cleared, says_gpu_is_missing)) state_.machine.forget_gpus(present_);
+  for (const Finding& finding : cleared) state_.machine.forget(finding.code, present_);
   settle_results(state_, request, cleared);
   return cleared;
 }

@@ -53,7 +53,8 @@ class LatchedState {
   // Which machine this is: of another one nothing is known, nor of one without a system UUID.
   void enter_machine(const Machine& machine) { state_.machine.enter(machine, present_); }
   void learn_instance_type(const std::string& type) { state_.machine.learn_type(type, present_); }
-  void learn_labelled_gpus(const GpuCounts& labels) { state_.machine.learn_labelled(labels); }
+  // To learn what else it has.
+  [[nodiscard]] KnownMachine& machine() { return state_.machine; }
   void set_position(const LogPosition& position) { state_.position = position; }
 
   // Counts it and latches what follows from it. Nothing ever lowers a finding here.
@@ -71,8 +72,8 @@ class LatchedState {
   // Drops findings that age clears and that have not come again for `age`; true if there were any.
   bool expire(WallTime now, std::chrono::milliseconds age);
   // Drops what the request matches and returns it; what speaks of one event comes back with another
-  // only. Who clears that a GPU is missing says that the machine has no more of them: what it had
-  // before is forgotten. Counters stay.
+  // only. An operator who clears that a GPU, a link or an EFA device is missing says that the
+  // machine has no more of them: the memory of them goes. Counters stay.
   std::vector<Finding> clear(const ClearRequest& request, WallTime now);
 
  private:

@@ -94,12 +94,21 @@ Json counts_json(const GpuCounts& counts) {
   return json;
 }
 
+Json links_json(const std::map<std::string, KnownLinks>& links) {
+  Json json = Json::object();
+  for (const auto& [uuid, of_gpu] : links)
+    json[uuid] = {{"boot_id", of_gpu.boot_id}, {"active", of_gpu.active}};
+  return json;
+}
+
 Json machine_json(const KnownMachine& known) {
   return {{"system_uuid", known.machine.system_uuid},
           {"product_name", known.machine.product_name},
           {"instance_type", known.instance_type},
           {"most_gpus", counts_json(known.most)},
-          {"labelled_gpus", counts_json(known.labelled)}};
+          {"labelled_gpus", counts_json(known.labelled)},
+          {"efa_devices", known.efa_devices},
+          {"links", links_json(known.links)}};
 }
 
 // ---- reading: every wrong field makes the whole file wrong
@@ -237,6 +246,15 @@ GpuCounts read_counts(const Json& json, std::string& fault) {
   return counts;
 }
 
+std::map<std::string, KnownLinks> read_links(const Json& json, std::string& fault) {
+  std::map<std::string, KnownLinks> links;
+  for (const auto& [uuid, item] : json.items()) {
+    const Fields fields(item, fault);
+    links[uuid] = {fields.text("boot_id"), fields.count("active")};
+  }
+  return links;
+}
+
 KnownMachine read_machine_known(const Json& json, std::string& fault) {
   const Fields fields(json, fault);
   KnownMachine known;
@@ -245,6 +263,11 @@ KnownMachine read_machine_known(const Json& json, std::string& fault) {
   known.instance_type = fields.text("instance_type");
   known.most = read_counts(member_at(json, "most_gpus"), fault);
   known.labelled = read_counts(member_at(json, "labelled_gpus"), fault);
+  if (fields.has("efa_devices")) {
+    constexpr std::uint64_t kMostDevices = 1024;
+    known.efa_devices = static_cast<unsigned>(std::min(fields.count("efa_devices"), kMostDevices));
+  }
+  if (fields.has("links")) known.links = read_links(member_at(json, "links"), fault);
   return known;
 }
 

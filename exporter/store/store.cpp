@@ -67,19 +67,25 @@ void Store::enter_machine(const Machine& machine) {
 void Store::learn_labelled_gpus(const GpuCounts& labelled) {
   const std::lock_guard lock(mutex_);
   if (latched_.state().machine.labelled == labelled) return;
-  latched_.learn_labelled_gpus(labelled);
+  latched_.machine().learn_labelled(labelled);
   bump();
+}
+
+void Store::enter_telemetry(GpuTelemetry telemetry) {
+  telemetry_ = std::move(telemetry);
+  if (telemetry_.report)
+    latched_.machine().learn_links(*telemetry_.report, latched_.state().boot_id);
 }
 
 void Store::set_telemetry(GpuTelemetry telemetry) {
   const std::lock_guard lock(mutex_);
-  telemetry_ = std::move(telemetry);
+  enter_telemetry(std::move(telemetry));
   bump();
 }
 
 void Store::set_telemetry(GpuTelemetry telemetry, const CheckResult& evaluated) {
   const std::lock_guard lock(mutex_);
-  telemetry_ = std::move(telemetry);
+  enter_telemetry(std::move(telemetry));
   constexpr bool kIsDiagnostic = false;
   latched_.apply_check(evaluated, kIsDiagnostic);
   bump();
@@ -109,6 +115,7 @@ void Store::set_instance(InstanceFacts instance) {
   const std::lock_guard lock(mutex_);
   if (instance_ == instance) return;
   latched_.learn_instance_type(instance.type);
+  if (instance.efa_on_pci) latched_.machine().learn_efa_devices(*instance.efa_on_pci);
   instance_ = std::move(instance);
   bump();
 }

@@ -54,6 +54,7 @@ struct LokiPushing {
 struct Health {
   std::optional<std::string> kernel_log_fault = "not read yet";  // nullopt: it can be read
   std::optional<std::string> inventory_fault;
+  std::optional<std::string> lost_library;  // why only a new container can read the GPUs
   std::optional<std::string> state_fault;  // why the last save failed
   // How the state was found when we started.
   enum class StateFound : std::uint8_t { kReadable, kPreviousCopy, kLost };
@@ -72,7 +73,7 @@ struct InstanceFacts {
   bool has_profile = false;
   std::optional<unsigned> gpus_expected = {}, efa_expected = {};  // as the profile says
   // As sysfs lists them, whatever a driver says; absent where it cannot be read.
-  std::optional<unsigned> gpus_on_pci = {};
+  std::optional<unsigned> gpus_on_pci = {}, efa_on_pci = {};
   bool operator==(const InstanceFacts&) const = default;
 };
 
@@ -150,7 +151,9 @@ class Store {
                                 const std::stop_token& stop) const;
 
  private:
-  void bump();  // with the lock held
+  // Both with the lock held.
+  void bump();
+  void enter_telemetry(GpuTelemetry telemetry);
 
   mutable std::mutex mutex_;
   mutable std::condition_variable_any changed_;

@@ -121,7 +121,12 @@ void GpuWatcher::say_libraries(const GpuTelemetry& telemetry) {
 
 void GpuWatcher::store_fault(const GpuTelemetry& telemetry) {
   const std::optional<std::string> fault = inventory_fault_of(telemetry);
-  store_.update_health([&](Health& health) { health.inventory_fault = fault; });
+  const auto lost = lost_library_.look(telemetry, clock_.steady(),
+                                       policy_.get()->settings.checks.library_timeout);
+  store_.update_health([&](Health& health) {
+    health.inventory_fault = fault;
+    health.lost_library = lost;
+  });
   const bool is_starting = telemetry.report == nullptr && telemetry.fault.empty();
   if (fault == fault_ || is_starting) return;
   if (fault) {

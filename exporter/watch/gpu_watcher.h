@@ -16,6 +16,7 @@
 #include "exporter/config/settings.h"
 #include "exporter/gpu/report/source.h"
 #include "exporter/store/store.h"
+#include "exporter/watch/lost_library.h"
 
 namespace gpuward::exporter {
 
@@ -54,6 +55,7 @@ class GpuWatcher {
   std::shared_ptr<const GpuReport> stored_;  // whose GPUs the store has
   std::optional<std::string> fault_;         // the last that was said
   std::string said_libraries_;               // likewise
+  LostLibrary lost_library_;
   std::jthread thread_;
 };
 

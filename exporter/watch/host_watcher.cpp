@@ -14,12 +14,14 @@ constexpr std::chrono::milliseconds kInterval{30'000};
 // Of asking again where nobody has known the type; a node's label may come later than the exporter.
 constexpr std::chrono::minutes kAskAgain{10};
 
-std::optional<unsigned> count_gpus(const HostPaths& host) {
+void count_devices(const HostPaths& host, InstanceFacts& facts) {
   const auto devices = list_pci_devices(host);
-  if (!devices) return std::nullopt;
-  return static_cast<unsigned>(std::ranges::count_if(*devices, [](const PciDevice& device) {
-    return is_nvidia_gpu(device) || is_amd_gpu(device);
-  }));
+  if (!devices) return;
+  facts.gpus_on_pci = facts.efa_on_pci = 0;
+  for (const PciDevice& device : *devices) {
+    if (is_nvidia_gpu(device) || is_amd_gpu(device)) ++*facts.gpus_on_pci;
+    if (is_efa(device)) ++*facts.efa_on_pci;
+  }
 }
 
 }  // namespace
@@ -55,7 +57,7 @@ void HostWatcher::look() {
   const auto policy = policy_.get();
   const CheckSettings& settings = policy->settings.checks;
   InstanceFacts facts;
-  facts.gpus_on_pci = count_gpus(host_);
+  count_devices(host_, facts);
   store_.set_rdma(read_rdma(host_));
   find_type(settings);
   facts.type = type_.type;

@@ -21,13 +21,13 @@ bool is_of_others(const std::string& metric) {
          metric.starts_with("gpuward_remediator_") || metric == "gpuward_notifications_total";
 }
 
-// Not there on a machine without a kubelet, an instance type or a finished check: docs/metrics.md
-// has them, and another test holds that page against the program.
+// Not there on a machine without a kubelet, a PCI bus, an instance type or a finished check:
+// docs/metrics.md has them, and another test holds that page against the program.
 bool is_absent_here(const std::string& metric) {
   static const std::string page = *read_file(GPUWARD_SOURCE_DIR "/docs/metrics.md");
   return (metric == "gpuward_gpu_pod_info" || metric == "gpuward_instance_info" ||
-          metric == "gpuward_node_tainted" || metric.starts_with("gpuward_announcement") ||
-          metric.starts_with("gpuward_check_")) &&
+          metric == "gpuward_node_tainted" || metric == "gpuward_gpus_counted_on_pci" ||
+          metric.starts_with("gpuward_announcement") || metric.starts_with("gpuward_check_")) &&
          page.find("\n| `" + metric + "` |") != std::string::npos;
 }
 

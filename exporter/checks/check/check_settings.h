@@ -35,6 +35,7 @@ struct CheckSettings {
   std::chrono::milliseconds dcgm_l2_interval = std::chrono::hours(6);    // DCGM_L2_INTERVAL
   std::chrono::milliseconds gpu_interval = std::chrono::seconds(15);     // GPU readings
   std::chrono::milliseconds gpu_timeout = std::chrono::seconds(20);      // of one reading
+  std::chrono::milliseconds library_timeout = std::chrono::minutes(5);   // LostLibrary
   std::vector<int> enabled{0, 2, 3};                                     // CHECKS_LIGHTWEIGHT
   bool is_dcgm_l2_enabled = true;
   std::map<int, std::chrono::milliseconds> timeouts;  // by check number, where not the default

@@ -10,6 +10,7 @@
 #include "core/runtime/child.h"
 #include "core/runtime/text.h"
 #include "exporter/checks/check/check.h"
+#include "exporter/checks/check/expected_efa.h"
 #include "exporter/checks/check/finding_list.h"
 #include "exporter/checks/check/gpu_use.h"
 #include "exporter/host/modules.h"
@@ -107,13 +108,22 @@ Result<std::size_t> count_patiently(const CheckContext& context, std::size_t exp
   return count;
 }
 
-void judge_count(std::size_t count, const CheckContext& context, FindingList& found) {
-  if (!context.profile || context.profile->efa_devices == 0) return;
-  const std::size_t expected = context.profile->efa_devices;
-  if (count == expected) return;
-  found.add(count < expected ? Code::kEfaCount : Code::kEfaExtra, "",
-            std::to_string(count) + " EFA devices on the PCI bus; " + context.profile->type +
-                " has " + std::to_string(expected));
+// Above monitor only where profile and memory agree that there must be more.
+void judge_count(std::size_t count, const ExpectedEfa& expected, const CheckContext& context,
+                 FindingList& found) {
+  std::string line = std::to_string(count) + " EFA devices on the PCI bus";
+  if (expected.by_profile > 0)
+    line += "; " + context.profile->type + " has " + std::to_string(expected.by_profile);
+  if (expected.had > 0) line += "; this machine has had " + std::to_string(expected.had);
+  if (expected.by_profile > 0 && count > expected.by_profile)
+    return found.add(Code::kEfaExtra, "", line);
+  if (count >= expected.count()) return;
+  const bool has_had_more = expected.had > count;
+  if (context.settings.is_seed_profile || (has_had_more && expected.by_profile > count))
+    return found.add(Code::kEfaCount, "", line);
+  found.add_as(Code::kEfaCount, Severity::kMonitor, "", line,
+               has_had_more ? "no profile says how many there must be"
+                            : "it may have been launched with fewer");
 }
 
 void judge_devices(const HostPaths& host, std::size_t on_bus, FindingList& found) {
@@ -167,14 +177,16 @@ void append(std::string& text, const std::string& more) {
 class EfaEnumerationCheck final : public Check {
  public:
   CheckOutcome run(const CheckContext& context) override {
-    const std::size_t expected = context.profile ? context.profile->efa_devices : 0;
-    const auto count = count_patiently(context, expected);
+    const ExpectedEfa expected = expected_efa(context);
+    const auto count = count_patiently(context, expected.by_profile);
     if (!count) return CheckOutcome::error(count.error().message);
-    if (*count == 0 && expected == 0) {
-      return CheckOutcome::skipped("no EFA device here, and none is expected");
+    if (*count == 0 && expected.count() == 0) {
+      return CheckOutcome::skipped(expected.by_profile == 0
+                                       ? "no EFA device here, and none is expected"
+                                       : "no EFA device here, and this machine has had none");
     }
     FindingList found(context.settings);
-    judge_count(*count, context, found);
+    judge_count(*count, expected, context, found);
     if (*count > 0) judge_devices(context.host, *count, found);
     judge_modules(context, found);
     std::string details = std::to_string(*count) + " EFA devices";

@@ -26,6 +26,7 @@
 #include "core/runtime/child.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/text.h"
+#include "exporter/checks/check/expected_efa.h"
 #include "exporter/checks/check/finding_list.h"
 #include "exporter/checks/efa/efa_loopback_report.h"
 #include "exporter/host/pci.h"
@@ -267,18 +268,28 @@ class Loopback {
   bool is_ping_pong_;
 };
 
-// fi_info has no domain. Only where the PCI bus has no EFA device either is it the hardware.
+// fi_info has no domain. It is the hardware only if the PCI bus has no EFA device either.
 CheckOutcome without_domains(const std::string& said, const CheckContext& context) {
-  const unsigned expected = context.profile ? context.profile->efa_devices : 0;
+  const ExpectedEfa expected = expected_efa(context);
   const auto devices = list_pci_devices(context.host);
   if (!devices) return CheckOutcome::error(said + "; " + devices.error().message);
   const auto there =
       std::ranges::count_if(*devices, [](const PciDevice& device) { return is_efa(device); });
-  if (expected == 0 && there == 0) return CheckOutcome::skipped("no EFA device here: " + said);
+  if (expected.count() == 0 && there == 0)
+    return CheckOutcome::skipped("no EFA device here: " + said);
   FindingList found(context.settings);
   const std::string line = said + "; on the PCI bus are " + std::to_string(there) +
-                           " EFA devices, this instance type has " + std::to_string(expected);
-  found.add(there == 0 ? Code::kEfaAbsent : Code::kEfaAbsentUnconfirmed, "", line);
+                           " EFA devices, this instance type has " +
+                           std::to_string(expected.by_profile) + ", this machine has had " +
+                           std::to_string(expected.had);
+  if (there > 0) {
+    found.add(Code::kEfaAbsentUnconfirmed, "", line);
+  } else if (expected.by_profile > 0) {
+    found.add(Code::kEfaAbsent, "", line);
+  } else {
+    found.add_as(Code::kEfaAbsent, Severity::kMonitor, "", line,
+                 "no profile says that there must be one");
+  }
   return CheckOutcome::done("libfabric has no EFA device", found.take_findings());
 }
 

@@ -11,6 +11,7 @@
 #include "core/runtime/files.h"
 #include "core/runtime/text.h"
 #include "exporter/checks/check/evidence.h"
+#include "exporter/checks/check/expected_efa.h"
 #include "exporter/checks/check/finding_list.h"
 #include "exporter/checks/check/gpu_use.h"
 #include "exporter/checks/nccl/nccl_launcher.h"
@@ -113,8 +114,7 @@ SubTest efa_test(const NcclPlace& place, const CheckContext& context) {
 
 void run_sub_tests(const NcclPlace& place, const CheckContext& context, CheckOutcome& outcome) {
   run_sub_test(nvlink_test(place, context), place, context, outcome);
-  if (!context.profile || context.profile->efa_devices == 0 || context.stop.stop_requested())
-    return;
+  if (expected_efa(context).count() == 0 || context.stop.stop_requested()) return;
   run_sub_test(efa_test(place, context), place, context, outcome);
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/runtime/text.h"
+#include "exporter/checks/check/expected_efa.h"
 #include "exporter/checks/check/gpu_use.h"
 
 namespace gpuward::exporter {
@@ -83,7 +84,7 @@ std::map<std::string, std::string> nccl_environment(const NcclTest& test, const 
   std::map<std::string, std::string> environment = test.environment;
   environment.insert({"NCCL_DEBUG", "INFO"});
   if (place.has_several_nodes()) environment.insert({"NCCL_NET_GDR_LEVEL", "2"});
-  if (context.profile && context.profile->efa_devices == 0) return environment;
+  if (context.profile && expected_efa(context).count() == 0) return environment;
   environment.insert({"FI_PROVIDER", "efa"});
   if (place.has_several_nodes()) environment.insert({"FI_EFA_USE_DEVICE_RDMA", "1"});
   return environment;

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "exporter/checks/check/expected_efa.h"
 #include "exporter/checks/check/finding_list.h"
 #include "exporter/checks/check/gpu_use.h"
 #include "exporter/checks/nccl/nccl_limits.h"
@@ -33,7 +34,7 @@ bool is_over_efa(const std::string& network) {
 
 void judge_network(const NcclMeasurements& report, const CheckContext& context,
                    FindingList& found) {
-  if (!context.profile || context.profile->efa_devices == 0 || is_over_efa(report.network)) return;
+  if (expected_efa(context).count() == 0 || is_over_efa(report.network)) return;
   found.add(Code::kNcclNoEfa, "",
             report.network.empty() ? "NCCL does not name its network"
                                    : "NCCL has chosen the network " + report.network);

@@ -104,15 +104,11 @@ void judge_vendor(const VendorReading& report, const GpuRuleInput& input, Findin
   sum.is_anything_here |= !report.gpus.empty() || is_expected(report, input);
 }
 
-constexpr std::array kOutOfReach{Code::kGpuLost,
-                                 Code::kGpuLostUnconfirmed,
-                                 Code::kGpuUndriven,
-                                 Code::kGpuUndrivenUnconfirmed,
-                                 Code::kGpuMissing,
-                                 Code::kGpuMissingUnconfirmed,
-                                 Code::kGpuUnreadable,
-                                 Code::kDriverHung,
-                                 Code::kDriverHungUnconfirmed};
+constexpr std::array kOutOfReach{
+    Code::kGpuLost, Code::kGpuLostUnconfirmed, Code::kGpuUndriven, Code::kGpuUndrivenUnconfirmed,
+    Code::kGpuMissing, Code::kGpuMissingUnconfirmed, Code::kGpuUnreadable,
+    // No CUDA program starts: error 802.
+    Code::kFabricNotReady, Code::kFabricError, Code::kDriverHung, Code::kDriverHungUnconfirmed};
 
 // A job wants all GPUs: it does not wait for a second source.
 std::string why_no_job(const CheckOutcome& outcome) {

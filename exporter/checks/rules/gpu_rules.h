@@ -24,8 +24,6 @@ struct GpuRuleInput {
   // How many PCIe packets a minute this GPU (by bus id) had to send again; nullopt where nobody
   // knows yet, or nobody asks.
   std::function<std::optional<double>(const std::string& pci_bus_id)> replays_per_minute = nullptr;
-
-  [[nodiscard]] bool expects_nvlink() const { return profile && profile->expects_nvlink; }
 };
 
 // Whether there should be GPUs of this vendor that a driver of ours speaks of: the PCI bus or the

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 
+#include "exporter/checks/rules/expected_links.h"
 #include "exporter/checks/rules/gpu_rules.h"
 #include "exporter/checks/rules/second_source.h"
 
@@ -15,8 +16,6 @@ constexpr double kUnderLoad = 0.5;
 // DCGM's health watch: DCGM_LIMIT_MAX_PCIREPLAY_RATE.
 constexpr double kMostReplaysPerMinute = 8;
 
-// nvmlGpuFabricState_t.
-constexpr std::uint32_t kNotSupported = 0, kCompleted = 3;
 // nvmlGpuFabricInfoV_t::healthSummary.
 constexpr std::uint32_t kUnhealthy = 2, kLimitedCapacity = 3;
 
@@ -88,18 +87,23 @@ void judge_pcie(const GpuReading& reading, const GpuRuleInput& input, FindingLis
 
 void judge_links(const GpuReading& reading, const GpuRuleInput& input, FindingList& found) {
   // With MIG on, a GPU has no peers and its links may sleep.
-  if (!input.expects_nvlink() || reading.mig_enabled.value_or(false)) return;
-  std::string inactive;
+  if (reading.mig_enabled.value_or(false)) return;
+  const std::string bus_id = reading.gpu.pci.bus_id();
+  if (reading.links.empty()) return found.cannot_tell(Code::kNvlinkInactive, bus_id);
+  std::string inactive, expected;
   std::size_t count = 0;
   for (const Link& link : reading.links) {
     if (link.active.value_or(true)) continue;
+    std::string why = why_expected(reading, link, input);
+    if (why.empty()) continue;
+    if (expected.empty()) expected = std::move(why);
     inactive += (count == 0 ? "" : ", ") + std::to_string(link.number);
     ++count;
   }
   if (count == 0) return;
-  found.add(Code::kNvlinkInactive, reading.gpu.pci.bus_id(),
+  found.add(Code::kNvlinkInactive, bus_id,
             std::to_string(count) + " of " + std::to_string(reading.links.size()) +
-                " NVLinks are not active: " + inactive);
+                " NVLinks are not active: " + inactive + "; " + expected);
 }
 
 void judge_fabric(const GpuReading& reading, const GpuRuleInput& input, FindingList& found) {
@@ -111,16 +115,19 @@ void judge_fabric(const GpuReading& reading, const GpuRuleInput& input, FindingL
     }
     return;
   }
-  if (*fabric.state == kNotSupported || !input.expects_nvlink()) return;
-  if (*fabric.state != kCompleted) {
-    const std::string line =
-        *fabric.state == 1 ? "joining the fabric has not begun" : "joining the fabric is under way";
-    if (is_settled(input)) return found.add(Code::kFabricNotReady, bus_id, line);
+  if (*fabric.state == kFabricNotSupported) return;
+  if (*fabric.state != kFabricCompleted) {
+    const std::string line = *fabric.state == kFabricNotStarted ? "joining the fabric has not begun"
+                                                                : "joining the fabric is under way";
+    if (is_settled(input)) {
+      return add_if_two_agree(Code::kFabricNotReady, bus_id, line, input, found);
+    }
     return found.add_too_soon(Code::kFabricNotReady, bus_id, line);
   }
   if (fabric.status.value_or(0) != 0) {
-    found.add(Code::kFabricError, bus_id,
-              "joining the fabric ended with NVML status " + std::to_string(*fabric.status));
+    add_if_two_agree(Code::kFabricError, bus_id,
+                     "joining the fabric ended with NVML status " + std::to_string(*fabric.status),
+                     input, found);
   }
   judge_fabric_health(fabric, bus_id, found);
 }

@@ -114,10 +114,13 @@ void judge_count(const VendorReading& report, const GpuRuleInput& input, Finding
   const std::set<std::string> known = bus_ids_of(report);
   const bool kernel_agrees = kernel_says_gone(
       input, [&](const std::string& bus_id) { return !bus_id.empty() && !known.contains(bus_id); });
-  const int sources =
-      (is_short_by_driver ? 1 : 0) + (is_short_on_bus ? 1 : 0) + (kernel_agrees ? 1 : 0);
-  add_suspicion({Code::kGpuMissing, Code::kGpuMissingUnconfirmed, "", line, sources >= 2}, input,
-                found);
+  // Driver and bus may agree because this machine has never had as many as its profile says.
+  const unsigned most = count_of(input.snapshot.state.machine.most, report.vendor);
+  const bool has_had_more = most > std::max(driven.value_or(0), on_bus.value_or(0));
+  add_suspicion({Code::kGpuMissing, Code::kGpuMissingUnconfirmed, "",
+                 line + (most == 0 ? "" : ", this machine has had " + std::to_string(most)),
+                 kernel_agrees || has_had_more},
+                input, found);
 }
 
 void judge_hung_gpu(const GpuReading& reading, const GpuRuleInput& input, FindingList& found) {

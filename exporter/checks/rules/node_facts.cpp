@@ -26,12 +26,11 @@ bool is_off_bus(const HostPaths& host, const PciAddress& address) {
   return probe ? probe->is_off_bus : probe.error().kind == ErrorKind::kNotFound;
 }
 
-std::optional<std::vector<PciGpu>> read_gpus(const HostPaths& host, const GpuTelemetry& telemetry) {
-  const auto devices = list_pci_devices(host);
-  if (!devices) return std::nullopt;
+std::vector<PciGpu> read_gpus(const HostPaths& host, const std::vector<PciDevice>& devices,
+                              const GpuTelemetry& telemetry) {
   const bool has_answered = telemetry.state != WorkerState::kStarting;
   std::vector<PciGpu> gpus;
-  for (const PciDevice& device : *devices) {
+  for (const PciDevice& device : devices) {
     if (!is_nvidia_gpu(device) && !is_amd_gpu(device)) continue;
     PciGpu gpu;
     gpu.vendor = is_amd_gpu(device) ? Vendor::kAmd : Vendor::kNvidia;
@@ -50,7 +49,10 @@ std::optional<std::vector<PciGpu>> read_gpus(const HostPaths& host, const GpuTel
 NodeFacts NodeFactsReader::read(const HostPaths& host, const Snapshot& snapshot, WallTime now) {
   using std::chrono::seconds;
   NodeFacts facts;
-  facts.pci_gpus = read_gpus(host, snapshot.telemetry);
+  if (const auto devices = list_pci_devices(host)) {
+    facts.pci_gpus = read_gpus(host, *devices, snapshot.telemetry);
+    facts.has_nvswitch = std::ranges::any_of(*devices, is_nvswitch);
+  }
   const Boot boot = read_boot(host);
   if (!boot.uptime) return facts;
   facts.since_boot = std::chrono::duration_cast<seconds>(*boot.uptime);

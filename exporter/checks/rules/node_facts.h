@@ -31,6 +31,7 @@ struct PciGpu {
 struct NodeFacts {
   // nullopt: the PCI bus could not be read.
   std::optional<std::vector<PciGpu>> pci_gpus;
+  bool has_nvswitch = false;  // on the PCI bus
   std::optional<std::chrono::seconds> since_boot, since_driver_load;
 
   // nullptr where the bus could not be read or has no such GPU.

@@ -9,9 +9,9 @@
 
 #include "exporter/checks/check/finding_list.h"
 #include "exporter/checks/rules/counter_trend.h"
+#include "exporter/checks/rules/expected_links.h"
 #include "exporter/checks/rules/gpu_rules.h"
 #include "exporter/checks/rules/second_source.h"
-#include "exporter/host/pci.h"
 #include "exporter/host/processes.h"
 
 namespace gpuward::exporter {
@@ -21,15 +21,13 @@ namespace {
 // fabric. Used by TopologyCheck. Pure, but for the trend that the caller keeps.
 
 struct FabricManagerFacts {
-  bool has_nvswitch = false;
   bool can_see_processes = false;
   bool is_running = false;
 };
 
 // DCGM's health watch, DCGM_LIMIT_MAX_NVLINK_CRC_ERROR: below that they do not matter.
 constexpr double kMostCrcErrorsPerSecond = 100;
-constexpr std::uint32_t kSameBoard = 0;        // NVML_TOPOLOGY_INTERNAL
-constexpr std::uint32_t kFabricCompleted = 3;  // NVML_GPU_FABRIC_STATE_COMPLETED
+constexpr std::uint32_t kSameBoard = 0;  // NVML_TOPOLOGY_INTERNAL
 constexpr std::size_t kMostPairsNamed = 8;
 
 // With MIG a GPU has no peers.
@@ -52,8 +50,6 @@ LinkSum count_links(const VendorReading& report) {
   }
   return sum;
 }
-
-bool is_silent(const GpuReading& gpu) { return gpu.is_lost || !gpu.fault.empty(); }
 
 bool is_bad(const Maybe<std::uint32_t>& status) { return status.value_or(0) != 0; }
 
@@ -92,17 +88,8 @@ LinkErrors sum_errors(const GpuReading& gpu) {
   return sum;
 }
 
-// By those GPUs that say it: one that is lost or hangs says nothing of the others' fabric.
-bool is_fabric_completed(const VendorReading& report) {
-  const auto says = [](const GpuReading& gpu) { return gpu.fabric.state.has_value(); };
-  return std::ranges::any_of(report.gpus, says) &&
-         std::ranges::all_of(report.gpus, [&](const GpuReading& gpu) {
-           return gpu.fabric.state == kFabricCompleted || (!says(gpu) && is_silent(gpu));
-         });
-}
-
 bool has_nvlink_to_judge(const VendorReading& report, const GpuRuleInput& input) {
-  return input.expects_nvlink() && !any_in_mig(report) && report.gpus.size() >= 2;
+  return nvlink_sources(input).any() && !any_in_mig(report) && report.gpus.size() >= 2;
 }
 
 // GPUs that say nothing of their links.
@@ -117,7 +104,14 @@ bool knows_nvlink(const VendorReading& report, const GpuRuleInput& input) {
          !report.peers.empty();
 }
 
-// Not one NVLink where the profile expects them. Needs two indications: links that say so, or
+// The links come up with the fabric: `fabric_not_ready` says it then.
+bool is_fabric_unready(const VendorReading& report) {
+  return std::ranges::any_of(report.gpus, [](const GpuReading& gpu) {
+    return gpu.fabric.state == kFabricNotStarted || gpu.fabric.state == kFabricInProgress;
+  });
+}
+
+// Not one NVLink where they are expected. Needs two indications: links that say so, or
 // peers.
 void judge_nvlink_presence(const VendorReading& report, const GpuRuleInput& input,
                            FindingList& found) {
@@ -130,7 +124,11 @@ void judge_nvlink_presence(const VendorReading& report, const GpuRuleInput& inpu
   const std::string line = links.inactive > 0
                                ? "none of " + std::to_string(links.inactive) + " links is active"
                                : std::string("no pair of GPUs is joined by NVLink");
-  if (is_settled(input)) return found.add(Code::kNvlinkAbsent, "", line);
+  if (is_fabric_unready(report) && !input.settings.is_seed_profile) {
+    return found.add_as(Code::kNvlinkAbsent, Severity::kMonitor, "", line,
+                        "the NVLink fabric is not ready");
+  }
+  if (is_settled(input)) return add_if_two_agree(Code::kNvlinkAbsent, "", line, input, found);
   found.add_too_soon(Code::kNvlinkAbsent, "", line);
 }
 
@@ -148,7 +146,7 @@ void judge_peers(const VendorReading& report, const GpuRuleInput& input, Finding
     }
   }
   if (broken.count > 0) found.add(Code::kTopologyBroken, "", broken.text());
-  if (unsupported.count > 0 && input.expects_nvlink()) {
+  if (unsupported.count > 0 && expects_all_joined(input)) {
     found.add(Code::kP2pUnsupported, "", unsupported.text());
   }
 }
@@ -175,14 +173,14 @@ void judge_link_errors(const VendorReading& report, WallTime now, CounterTrend& 
 
 void judge_fabric_manager(const FabricManagerFacts& facts, const VendorReading& report,
                           const GpuRuleInput& input, FindingList& found) {
-  if (!facts.has_nvswitch || !input.expects_nvlink() || facts.is_running) return;
+  if (!input.facts.has_nvswitch || facts.is_running) return;
   if (!facts.can_see_processes) {
     found.cannot_tell(Code::kFabricManagerDown, "");
     return found.cannot_tell(Code::kFabricManagerDownCompleted, "");
   }
   const std::string line = "nv-fabricmanager does not run";
   if (is_fabric_completed(report)) return found.add(Code::kFabricManagerDownCompleted, "", line);
-  if (is_settled(input)) return found.add(Code::kFabricManagerDown, "", line);
+  if (is_settled(input)) return add_if_two_agree(Code::kFabricManagerDown, "", line, input, found);
   found.add_too_soon(Code::kFabricManagerDown, "", line);
 }
 
@@ -212,9 +210,6 @@ std::vector<Finding> latched_findings(const State& state) {
 
 FabricManagerFacts fabric_manager_facts(const HostPaths& host) {
   FabricManagerFacts facts;
-  const auto devices = list_pci_devices(host);
-  facts.has_nvswitch = devices && std::ranges::any_of(*devices, is_nvswitch);
-  if (!facts.has_nvswitch) return facts;
   const Processes processes = list_processes(host);
   facts.is_running = find_of_root(host, processes, "nv-fabricmanager") != nullptr;
   facts.can_see_processes = processes.is_complete && sees_whole_node(processes);
@@ -252,7 +247,8 @@ class TopologyCheck final : public Check {
     FindingList found(context.settings);
     judge_nvlink_presence(report, input, found);
     judge_peers(report, input, found);
-    const FabricManagerFacts manager = fabric_manager_facts(context.host);
+    const bool has_nvswitch = input.facts.has_nvswitch;
+    const auto manager = has_nvswitch ? fabric_manager_facts(context.host) : FabricManagerFacts{};
     judge_fabric_manager(manager, report, input, found);
     judge_link_errors(report, input.now, link_errors_, found);
     auto all = latched_findings(context.snapshot.state);
@@ -265,7 +261,7 @@ class TopologyCheck final : public Check {
       outcome.kind = CheckOutcome::Kind::kError;
       outcome.details += "; the driver does not say whether they are joined by NVLink";
     }
-    if (manager.has_nvswitch && !manager.is_running && !manager.can_see_processes) {
+    if (has_nvswitch && !manager.is_running && !manager.can_see_processes) {
       outcome.details += "; nv-fabricmanager cannot be seen from here (needs hostPID)";
     }
     all.insert(all.end(), found.findings().begin(), found.findings().end());

@@ -74,8 +74,11 @@ struct Link {  // one NVLink or XGMI link
   std::string remote_pci_bus_id;                         // empty where the driver does not say
 };
 
-// NVML's fabric info (HGX H100 and later). State: 0 not supported, 1 not started, 2 in progress, 3
-// completed. The health mask is as NVML has it.
+// nvmlGpuFabricState_t.
+inline constexpr std::uint32_t kFabricNotSupported = 0, kFabricNotStarted = 1,
+                               kFabricInProgress = 2, kFabricCompleted = 3;
+
+// NVML's fabric info (HGX H100 and later). The health mask is as NVML has it.
 struct Fabric {
   Maybe<std::uint32_t> state, status, health_mask, health_summary;
 };

@@ -104,6 +104,11 @@ void WorkerSource::take_report(GpuReport report, Clock::Steady now) {
     wants_replacement_ = true;
     return;
   }
+  if (!libraries_.take(report)) {
+    log_.info("Driver library changed, starting another GPU worker");
+    wants_replacement_ = true;
+    return;
+  }
   telemetry_.state = WorkerState::kAnswering;
   telemetry_.report = std::make_shared<const GpuReport>(std::move(report));
   telemetry_.read_at = clock_.wall();
@@ -154,6 +159,11 @@ void WorkerSource::act(Clock::Steady now) {
       if (unreaped_.has_room(probe_ ? 1 : 0)) start(now);
       return;
     case WorkerDuty::Task::kAsk:
+      // Each try of a library that does not work is that of a process which has not opened it.
+      if (libraries_.may_be_old()) {
+        replace_idle(now);
+        return act(now);
+      }
       worker_->ask();
       asked_at_ = now;
       return duty_.asked(now);
@@ -219,6 +229,7 @@ void WorkerSource::start_probe(Clock::Steady now) {
 
 void WorkerSource::start(Clock::Steady now) {
   if (starts_++ > 0) ++telemetry_.restarts;
+  libraries_.started();
   duty_.started(now);
   std::vector<std::string> argv = options_.argv;
   const std::vector<std::string> left_out = hung_gpus_.flags();

@@ -13,6 +13,7 @@
 #include "core/runtime/log.h"
 #include "exporter/gpu/report/source.h"
 #include "exporter/gpu/worker/hung_gpus.h"
+#include "exporter/gpu/worker/opened_libraries.h"
 #include "exporter/gpu/worker/protocol.h"
 #include "exporter/gpu/worker/running_worker.h"
 #include "exporter/gpu/worker/unreaped.h"
@@ -86,6 +87,7 @@ class WorkerSource final : public GpuSource {
   HungGpus hung_gpus_;
   std::unique_ptr<GpuProbe> probe_;
   bool wants_replacement_ = false;
+  OpenedLibraries libraries_;  // by this worker
 
   std::unique_ptr<RunningWorker> worker_;
   Clock::Steady asked_at_;

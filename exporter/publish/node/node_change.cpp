@@ -33,6 +33,16 @@ void change_labels(const NodeWish& wish, const NodeNames& names, kube::NodeChang
     change.set_labels.emplace(names(NodeName::kLastCheck), compact_time(wish.last_check));
 }
 
+// `fail` stays, and so do the labels beside the taint: only a check that passes removes those.
+void withdraw_labels(const NodeNames& names, const kube::Node& seen, kube::NodeChange& change) {
+  if (has_taint(seen, unhealthy_taint(names))) return;
+  const auto status = seen.meta.labels.find(std::string(names(NodeName::kStatus)));
+  if (status == seen.meta.labels.end() || status->second == to_string(NodeStatus::kFail)) return;
+  for (const NodeName label : {NodeName::kStatus, NodeName::kSeverity, NodeName::kLastCheck})
+    change.remove_labels.push_back(names(label));
+  change.remove_annotations.push_back(names(NodeName::kResults));
+}
+
 void change_gpu_labels(const NodeWish& wish, const kube::Node& seen, kube::NodeChange& change) {
   for (const std::string& index : wish.sick_amd_gpus) {
     std::string key(kAmdGpuLabelPrefix);
@@ -141,6 +151,8 @@ kube::NodeChange change_of(const NodeWish& wish, const NodeKeys& keys, const kub
       change_announcements(wish, change);
     }
     change_preset(wish, keys, seen, change);
+  } else if (wish.is_withdrawn && keys.has_labels && preset_on(seen) == keys.preset) {
+    withdraw_labels(keys.names(), seen, change);
   }
   if (keys.has_gpu_labels) change_gpu_labels(wish, seen, change);
   if (keys.taint) change_taint(wish, *keys.taint, change);
@@ -151,6 +163,7 @@ kube::NodeChange change_of(const NodeWish& wish, const NodeKeys& keys, const kub
 std::optional<kube::NodeCondition> condition_of(const NodeWish& wish, const kube::Node& seen,
                                                 kube::WallTime now,
                                                 std::chrono::milliseconds heartbeat) {
+  if (wish.condition.empty()) return std::nullopt;
   kube::NodeCondition wanted{std::string(kConditionType), wish.condition, wish.reason,
                              wish.message};
   const kube::NodeCondition* const before = find_condition(seen);

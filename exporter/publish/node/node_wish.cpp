@@ -33,6 +33,30 @@ bool is_conclusive(CheckStatus status) {
          status == CheckStatus::kFail;
 }
 
+// As long as this exporter waits for the driver's first answer; after a hang or a crash it has one.
+bool is_starting(const Snapshot& snapshot) {
+  const GpuTelemetry& telemetry = snapshot.telemetry;
+  const auto evaluated = snapshot.state.checks.find(std::string(kGpuCheck));
+  return telemetry.is_asked && telemetry.state == WorkerState::kStarting && !telemetry.report &&
+         evaluated != snapshot.state.checks.end() &&
+         evaluated->second.status == CheckStatus::kError;
+}
+
+// By the driver, the bus, the profile, or what the machine has had.
+bool has_gpus(const Snapshot& snapshot) {
+  const KnownMachine& known = snapshot.state.machine;
+  const auto any = [](const GpuCounts& counts) {
+    return std::ranges::any_of(counts, [](const auto& entry) { return entry.second > 0; });
+  };
+  return !snapshot.gpus.empty() || snapshot.instance.gpus_on_pci.value_or(0) > 0 ||
+         snapshot.instance.gpus_expected.value_or(0) > 0 || any(known.most) || any(known.labelled);
+}
+
+bool are_all_skipped(const State& state) {
+  return state.checks.contains(std::string(kGpuCheck)) &&
+         !any_check(state, [](auto s) { return s != CheckStatus::kSkip; });
+}
+
 NodeStatus status_of(Severity severity, bool has_looked, bool could_tell) {
   if (severity >= Severity::kReset) return NodeStatus::kFail;
   if (severity == Severity::kNone && !has_looked) return NodeStatus::kUnknown;
@@ -69,6 +93,7 @@ std::vector<std::string> sick_amd_gpus(const Snapshot& snapshot) {
 }
 
 void add_condition(const Snapshot& snapshot, NodeWish& wish) {
+  if (wish.is_starting && wish.status != NodeStatus::kFail) return;
   if (wish.status == NodeStatus::kFail) {
     wish.condition = "True";
     wish.reason = kGpusAreDown;
@@ -97,8 +122,8 @@ std::optional<std::vector<NodeAnnouncement>> node_announcements(const Snapshot& 
 
 auto substance(const NodeWish& wish) {
   return std::tie(wish.status, wish.severity, wish.taint, wish.could_tell, wish.checks,
-                  wish.instance_type, wish.condition, wish.reason, wish.message, wish.sick_amd_gpus,
-                  wish.announcements);
+                  wish.instance_type, wish.is_withdrawn, wish.condition, wish.reason, wish.message,
+                  wish.sick_amd_gpus, wish.announcements);
 }
 
 }  // namespace
@@ -109,10 +134,13 @@ NodeWish wish_of(const Snapshot& snapshot, UntoldNode untold_node) {
   const bool has_conclusion = any_check(state, is_conclusive);
   NodeWish wish;
   wish.could_tell = has_conclusion && !has_error && unchecked_finding(state) == nullptr;
+  wish.is_starting = is_starting(snapshot);
   wish.severity = worst_severity(state);
+  wish.is_withdrawn = wish.severity == Severity::kNone && are_all_skipped(state);
   wish.status = status_of(wish.severity, has_conclusion || has_error, wish.could_tell);
+  if (wish.is_starting && wish.status != NodeStatus::kFail) wish.status = NodeStatus::kUnknown;
   if (wish.status == NodeStatus::kWarn) wish.severity = Severity::kMonitor;
-  if (untold_node == UntoldNode::kFails && has_error && !has_conclusion &&
+  if (untold_node == UntoldNode::kFails && has_error && !has_conclusion && has_gpus(snapshot) &&
       wish.status == NodeStatus::kWarn) {
     wish.status = NodeStatus::kFail;
     wish.severity = Severity::kReset;

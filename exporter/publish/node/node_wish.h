@@ -20,7 +20,7 @@
 namespace gpuward::exporter {
 
 enum class NodeStatus : std::uint8_t {
-  kUnknown,  // nothing has been looked at yet: what the node says stays
+  kUnknown,  // no check has concluded anything: what the node says stays
   kPass,
   kWarn,
   kFail
@@ -47,9 +47,14 @@ struct NodeWish {
   TaintWish taint = TaintWish::kLeave;
   // Whether every check could tell: only then does anything that says "broken" go.
   bool could_tell = false;
+  // The driver has not answered since the start: the exporter writes only that the node is broken.
+  bool is_starting = false;
+  // Every check was skipped: a label that says `pass` or `warn` no longer rests on anything.
+  bool is_withdrawn = false;
   std::vector<CheckLine> checks;  // by name
   std::string instance_type;
-  // GPUProblem: "True", "False" or "Unknown", with its reason and message (at most 1 KiB).
+  // GPUProblem: "True", "False" or "Unknown", with its reason and message (at most 1 KiB); empty:
+  // the node keeps what it says.
   std::string condition, reason, message;
   std::vector<std::string> sick_amd_gpus;  // indexes
   std::vector<NodeFinding> findings;       // few, the worst first

@@ -31,6 +31,10 @@ std::string FakeNvml::old_driver_library() {
   return std::string(GPUWARD_BIN_DIR) + "/../lib/fakes/old_driver/libnvidia-ml.so.1";
 }
 
+std::string FakeNvml::lasting_library() {
+  return std::string(GPUWARD_BIN_DIR) + "/../lib/fakes/stays_mapped/libnvidia-ml.so.1";
+}
+
 void FakeNvml::set(std::string_view key, std::string_view value) {
   text_.append(key).append(" = ").append(value).append("\n");
   write();

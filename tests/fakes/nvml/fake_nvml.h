@@ -22,6 +22,8 @@ class FakeNvml {
   // For LibraryPaths::nvml. The second one lacks what drivers of 2019 lack.
   [[nodiscard]] static std::string library();
   [[nodiscard]] static std::string old_driver_library();
+  // Stays in the process after dlclose.
+  [[nodiscard]] static std::string lasting_library();
 
   // Takes effect with the library's next call; `value` as a scenario writes it.
   void set(std::string_view key, std::string_view value);

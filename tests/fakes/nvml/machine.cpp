@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdlib>
 #include <mutex>
+#include <optional>
 
 #include "tests/fakes/nvml/event_sets.h"
 
@@ -31,6 +32,7 @@ struct Machine {
   Scenario scenario;
   FileStamp stamp;
   int initialised = 0;
+  std::optional<std::string> generation;  // when the library was loaded
   std::array<FakeDevice, kMaxGpus> gpus;
   std::array<std::array<FakeDevice, kMaxMig>, kMaxGpus> mig;
 };
@@ -61,6 +63,9 @@ std::string fault_of(const std::string& function, int gpu) {
   Machine& m = machine();
   const std::lock_guard lock(m.mutex);
   read_again_where_changed(m);
+  const std::string generation = m.scenario.of("generation").text;
+  if (m.generation.value_or(generation) != generation) return "18";
+  m.generation = generation;
   const std::string index = gpu == kNoGpu ? "-" : std::to_string(gpu);
   for (const std::string& key :
        {"fault." + function + "." + index, "fault." + function + ".*", "fault.*." + index}) {

@@ -2,8 +2,9 @@
 // GPUWARD_FAKE_NVML and read again whenever it changes, so that a test changes a running library.
 // Built as a real shared object, ${CMAKE_BINARY_DIR}/lib/fakes/libnvidia-ml.so.1 (target
 // fake_nvml), and as lib/fakes/old_driver/libnvidia-ml.so.1 (fake_nvml_old_driver), which lacks
-// what drivers of 2019 lack. Ready scenarios lie in tests/testdata/invented/nvml. Tests in C++ use
-// fake_nvml.h.
+// what drivers of 2019 lack. lib/fakes/stays_mapped/libnvidia-ml.so.1 (fake_nvml_stays_mapped)
+// stays in the process after dlclose. Ready scenarios lie in tests/testdata/invented/nvml. Tests in
+// C++ use fake_nvml.h.
 //
 // The syntax of its lines is that of scenario_lines.h.
 //
@@ -11,6 +12,8 @@
 // Numbers are decimal (also negative) or 0x…; texts are taken as they stand.
 //
 //   driver_version, nvml_version, count
+//   generation: while it differs from what it was when this library was loaded into the process,
+//     each call answers 18, a version mismatch
 //   gpu.N.KEY, or gpu.*.KEY for those that have no line of their own:
 //     name uuid serial vbios part_number pci minor architecture
 //     ecc.mode ecc.pending ecc.default

@@ -10,6 +10,7 @@
 #include <regex>
 
 #include "tests/fakes/fake_api_server.h"
+#include "tests/fakes/nvml/fake_nvml.h"
 #include "tests/fakes/tools/tool_box.h"
 #include "tests/support/environment.h"
 #include "tests/support/host_tree.h"
@@ -259,6 +260,59 @@ TEST_F(ClusterProcess, TheExporterSaysOnItsNodeWhatItHasFoundAndWhenItHasGone) {
   EXPECT_TRUE(has_taint("gpu-01", kGpuwardNames(NodeName::kUnhealthy)))
       << "a stop takes nothing away";
   EXPECT_EQ(condition("gpu-01"), "True");
+}
+
+// From its first second: a driver that does not answer yet says nothing of the node.
+TEST_F(ClusterProcess, NothingIsSaidOfANodeBeforeItsDriverHasAnswered) {
+  for (const char* profile : {"default", "seed"}) {
+    SCOPED_TRACE(profile);
+    const std::string name = std::string("gpu-") + profile;
+    add_node(name);
+    exporter_.write("config.yaml", "profile: " + std::string(profile) + "\n");
+    const fake_nvml::FakeNvml nvml("hung_driver");
+    exporter_.use_nvml(fake_nvml::FakeNvml::library());
+    std::vector<std::string> flags = cluster_flags();
+    flags.insert(flags.end(),
+                 {"--node.name=" + name, "--config.file=" + exporter_.file("config.yaml").string(),
+                  "--state.path=" + exporter_.file(name).string()});
+    exporter_.start(flags);
+
+    ASSERT_TRUE(exporter_.says("Published node status"));
+
+    EXPECT_TRUE(exporter_.has("gpuward_node_publishing_up", "1"));
+    EXPECT_EQ(label(name, kGpuwardNames(NodeName::kStatus)), "");
+    EXPECT_EQ(label(name, kGpuwardNames(NodeName::kSeverity)), "");
+    EXPECT_FALSE(has_taint(name, kGpuwardNames(NodeName::kUnhealthy)));
+    EXPECT_EQ(condition(name), "");
+  }
+}
+
+// No bus, no driver: `warn` of an older version goes, and the seed profile calls it broken never.
+TEST_F(ClusterProcess, NothingIsSaidOfANodeWithoutGpus) {
+  support::HostTree tree;
+  tree.with_pci("0000:00:02.0", {0x8086, 0x1234, 0x020000, "virtio-pci"});
+  for (const char* profile : {"default", "seed"}) {
+    SCOPED_TRACE(profile);
+    const std::string name = std::string("cpu-") + profile;
+    add_node(name);
+    kube().patch(std::string(kNodes) + "/" + name,
+                 {{"metadata",
+                   {{"labels", {{kGpuwardNames(NodeName::kStatus), "warn"}}},
+                    {"annotations", {{std::string(kPresetAnnotation), "gpuward"}}}}}});
+    exporter_.write("config.yaml", "profile: " + std::string(profile) + "\n");
+    exporter_.use_nvml("/nowhere/libnvidia-ml.so.1");
+    std::vector<std::string> flags = cluster_flags();
+    flags.insert(flags.end(), {"--node.name=" + name, "--path.sysfs=" + tree.paths().sys.string(),
+                               "--config.file=" + exporter_.file("config.yaml").string(),
+                               "--state.path=" + exporter_.file(name).string()});
+    exporter_.start(flags);
+
+    EXPECT_TRUE(
+        support::wait_until([&] { return label(name, kGpuwardNames(NodeName::kStatus)).empty(); },
+                            "the label of the version before to go"));
+    EXPECT_FALSE(has_taint(name, kGpuwardNames(NodeName::kUnhealthy)));
+    EXPECT_NE(condition(name), "True");
+  }
 }
 
 TEST_F(ClusterProcess, TheExporterServesWithoutTheApiServerAndFindsItLater) {

@@ -38,8 +38,9 @@ constexpr const char* kXid79 =
 class GpuWorkerProcess : public testing::Test {
  protected:
   void start(const std::string& library = fake_nvml::FakeNvml::library(),
-             const std::string& timeout = "5s") {
-    exporter.write("config.yaml", "gpu: {interval: 1s, timeout: " + timeout + "}\n");
+             const std::string& timeout = "5s", const std::string& library_timeout = "5m") {
+    exporter.write("config.yaml", "gpu: {interval: 1s, timeout: " + timeout +
+                                      ", library_timeout: " + library_timeout + "}\n");
     exporter.use_nvml(library);
     exporter.start({"--config.file=" + exporter.file("config.yaml").string()});
   }
@@ -212,6 +213,56 @@ TEST_F(GpuWorkerProcess, StartsAnotherWorkerWhenSomebodyKillsIt) {
   EXPECT_TRUE(
       support::wait_until([&] { return worker().value_or(*first) != *first; }, "another worker"));
   EXPECT_TRUE(exporter.has(kUp, "1"));
+}
+
+// A library that stays in the process after dlclose, as one does whose threads or thread-local
+// variables live on: only another process opens the file of the new driver.
+TEST_F(GpuWorkerProcess, ReadsTheGpusOfADriverThatWasUpgradedMeanwhile) {
+  nvml.set("generation", "1");
+  start(fake_nvml::FakeNvml::lasting_library());
+  ASSERT_TRUE(exporter.has(kUp, "1"));
+  const auto first = worker();
+
+  nvml.set("driver_version", "580.126.20");
+  nvml.set("generation", "2");
+
+  EXPECT_TRUE(exporter.says("580.126.20")) << "the log names the library's version";
+  EXPECT_TRUE(exporter.has("gpuward_gpu_library_state{vendor=\"nvidia\",state=\"ready\"}", "1"));
+  EXPECT_EQ(exporter.value("gpuward_inventory_up"), "1");
+  EXPECT_NE(worker(), first);
+  EXPECT_TRUE(exporter.process().running());
+}
+
+// The new driver's library comes later than its kernel module.
+TEST_F(GpuWorkerProcess, OpensALibraryThatDoesNotWorkInAFreshWorkerEachTime) {
+  nvml.set("generation", "1");
+  start(fake_nvml::FakeNvml::lasting_library());
+  ASSERT_TRUE(exporter.has(kUp, "1"));
+  nvml.set("fault.nvmlInit_v2.*", "18");
+  nvml.set("generation", "2");
+  const std::string kReady = "gpuward_gpu_library_state{vendor=\"nvidia\",state=\"ready\"}";
+  ASSERT_TRUE(exporter.has(kReady, "0"));
+
+  nvml.play("healthy_8x_h100");
+  nvml.set("generation", "3");
+
+  EXPECT_TRUE(exporter.has(kReady, "1"));
+}
+
+// The library was put into the container when that started: the file of the new driver is not here.
+TEST_F(GpuWorkerProcess, EndsWhenALibraryThatWorkedFailsForLongAndOnlyThen) {
+  nvml.play("version_mismatch");
+  start(fake_nvml::FakeNvml::library(), "5s", "1s");
+  ASSERT_TRUE(exporter.has("gpuward_inventory_up", "0"));
+  nvml.play("healthy_8x_h100");
+  ASSERT_TRUE(exporter.has("gpuward_inventory_up", "1")) << "it has waited for its driver";
+
+  nvml.play("version_mismatch");
+  nvml.set("fault.nvmlDeviceGetCount_v2.*", "18");
+
+  EXPECT_EQ(exporter.process().wait_exit(), 0);
+  EXPECT_THAT(exporter.process().error_output(),
+              HasSubstr("Driver library no longer works, restarting"));
 }
 
 // A node without a GPU is none with a fault.

@@ -19,6 +19,7 @@ class EfaEnumeration : public ::testing::Test {
  protected:
   EfaEnumeration() {
     bench_.node.profile = InstanceProfile{"p4d.24xlarge", 8, 4, true, "efa"};
+    bench_.node.known.machine.efa_devices = 4;
     bench_.host.with_efa(4)
         .with_process(300, "containerd")
         .with_memory_lock(300, std::string(kUnlimited));
@@ -38,14 +39,35 @@ TEST_F(EfaEnumeration, PassesWithAllDevices) {
   EXPECT_EQ(passed.details, "4 EFA devices");
 }
 
-TEST_F(EfaEnumeration, FewerDevicesIsolateAndSayThatTheyMayNeverHaveBeenThere) {
+TEST_F(EfaEnumeration, FewerDevicesThanTypeAndMemoryHaveIsolate) {
   bench_.host.loses_pci("0000:10:00.0");
   const CheckResult failed = result();
   EXPECT_EQ(failed.severity, Severity::kIsolate);
   ASSERT_FALSE(failed.findings.empty());
   EXPECT_EQ(failed.findings[0].code, "efa_count");
-  EXPECT_THAT(failed.findings[0].why, HasSubstr("launched with fewer"));
   EXPECT_THAT(failed.details, HasSubstr("3 EFA devices"));
+}
+
+TEST_F(EfaEnumeration, FewerDevicesThanTheTableThatTheMachineNeverHadAreWatched) {
+  bench_.host.loses_pci("0000:10:00.0");
+  for (const unsigned had : {0U, 3U}) {
+    bench_.node.known.machine.efa_devices = had;
+    const CheckResult watched = result();
+    EXPECT_EQ(watched.severity, Severity::kMonitor);
+    EXPECT_EQ(watched.findings.at(0).code, "efa_count");
+    EXPECT_THAT(watched.findings.at(0).why, HasSubstr("launched with fewer"));
+  }
+  bench_.node.settings.is_seed_profile = true;
+  EXPECT_EQ(result().severity, Severity::kIsolate);
+}
+
+TEST_F(EfaEnumeration, FewerDevicesThanTheMachineHadAreWatchedWithoutAProfile) {
+  bench_.node.profile.reset();
+  bench_.host.loses_pci("0000:10:00.0");
+  const CheckResult watched = result();
+  EXPECT_EQ(watched.severity, Severity::kMonitor);
+  EXPECT_THAT(watched.findings.at(0).line,
+              HasSubstr("3 EFA devices on the PCI bus; this machine has had 4"));
 }
 
 TEST_F(EfaEnumeration, MoreDevicesThanTheProfileAreTheProfilesFault) {
@@ -55,7 +77,7 @@ TEST_F(EfaEnumeration, MoreDevicesThanTheProfileAreTheProfilesFault) {
 
 TEST_F(EfaEnumeration, P5enIsLookedAtThreeMoreTimesFiveSecondsApart) {
   bench_.node.profile->type = "p5en.48xlarge";
-  bench_.node.profile->efa_devices = 5;
+  bench_.node.profile->efa_devices = bench_.node.known.machine.efa_devices = 5;
   const auto before = bench_.clock.steady();
   EXPECT_EQ(result().severity, Severity::kIsolate);
   EXPECT_EQ(bench_.clock.steady() - before, std::chrono::seconds(15));
@@ -136,8 +158,24 @@ TEST_F(EfaEnumeration, RunsGdrCopysOwnTestIfItIsAndNobodyUsesTheGpus) {
 
 TEST_F(EfaEnumeration, SkipsIfNoneIsAndNoneIsExpected) {
   CheckBench bare(efa_enumeration_entry());
-  bare.node.profile->efa_devices = 0;
+  bare.node.profile->efa_devices = bare.node.known.machine.efa_devices = 0;
   EXPECT_EQ(bare.run().kind, CheckOutcome::Kind::kSkipped);
+}
+
+// EKS attaches EFA devices only to node groups that ask for them.
+TEST_F(EfaEnumeration, AMachineThatWasLaunchedWithoutAnyIsHealthy) {
+  CheckBench bare(efa_enumeration_entry());
+  for (const char* type : {"p4d.24xlarge", "p5.48xlarge", "p6-b200.48xlarge", "g6.48xlarge"}) {
+    bare.node.profile = bare.node.settings.profiles.find(type);
+    ASSERT_GT(bare.node.profile.value().efa_devices, 0U);
+    bare.node.known.machine.efa_devices = 0;
+    const CheckOutcome outcome = bare.run();
+    EXPECT_EQ(outcome.kind, CheckOutcome::Kind::kSkipped);
+    EXPECT_EQ(codes_of(outcome), "");
+    EXPECT_EQ(outcome.details, "no EFA device here, and this machine has had none");
+  }
+  bare.node.settings.is_seed_profile = true;
+  EXPECT_EQ(severity_of(bare.run(), "efa_count"), Severity::kIsolate) << "as the replaced suite";
 }
 
 TEST_F(EfaEnumeration, AllMissingIsAFailureNotASkip) {
@@ -146,7 +184,7 @@ TEST_F(EfaEnumeration, AllMissingIsAFailureNotASkip) {
 }
 
 TEST_F(EfaEnumeration, WithoutAProfileItSaysThatNobodyCounts) {
-  bench_.node.profile.reset();
+  bench_.node.forget_machine();
   EXPECT_THAT(result().details, HasSubstr("the expected number is unknown"));
 }
 

@@ -84,6 +84,22 @@ TEST_F(EfaLoopbackTest, NoEfaIsAFaultIfItIsExpectedAndTheBusHasNoneEither) {
   EXPECT_EQ(worst_of(run().findings), Severity::kIsolate);
 }
 
+TEST_F(EfaLoopbackTest, NoEfaIsSkippedIfTheMachineWasLaunchedWithoutIt) {
+  node.snapshot.state.machine.efa_devices = 0;
+  node.tools.add("fi_pingpong", "", {});
+  node.tools.add("fi_info", "", {.exit_code = 61});
+  EXPECT_EQ(run().kind, Kind::kSkipped);
+  node.settings.is_seed_profile = true;
+  EXPECT_EQ(worst_of(run().findings), Severity::kIsolate);
+}
+
+TEST_F(EfaLoopbackTest, NoEfaIsWatchedIfOnlyTheMemoryExpectsIt) {
+  node.profile.reset();
+  node.tools.add("fi_pingpong", "", {});
+  node.tools.add("fi_info", "", {.exit_code = 61});
+  EXPECT_EQ(worst_of(run().findings), Severity::kMonitor);
+}
+
 TEST_F(EfaLoopbackTest, ALibraryWithoutTheProviderIsNoFaultOfADevice) {
   node.host.with_efa(4);
   node.tools.add("fi_pingpong", "", {});

@@ -92,7 +92,7 @@ TEST(ExpectedGpus, GivenToAVirtualMachineAreNotMissing) {
 TEST(ExpectedGpus, MakeAMissingLibraryAnErrorAlsoIfTheBusHasNone) {
   for (const bool is_label : {false, true}) {
     Scenario node(0);
-    node.profile.reset();
+    node.forget_machine();
     node.report.vendors.clear();
     EXPECT_EQ(node.judge().kind, kSkipped);
     (is_label ? node.known.machine.labelled : node.known.machine.most)[Vendor::kNvidia] = 8;

@@ -30,6 +30,7 @@ CheckOutcome ExternalCheckNode::run(Check& check) {
 void ExternalCheckNode::use_profile(const std::string& name) {
   type = name;
   profile = settings.profiles.find(name);
+  snapshot.state.machine.efa_devices = profile ? profile->efa_devices : 0;
 }
 
 }  // namespace gpuward::exporter

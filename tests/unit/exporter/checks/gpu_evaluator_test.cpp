@@ -17,6 +17,7 @@ class EvaluatedNode {
     node.now += time;
     Snapshot snapshot = node.make_snapshot();
     snapshot.state = store_.state();
+    snapshot.state.machine = node.known.machine;
     CheckResult result =
         evaluator_.evaluate(snapshot, node.settings, node.profile, node.facts, node.now);
     store_.apply_check(result, false);

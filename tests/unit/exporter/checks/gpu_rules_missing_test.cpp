@@ -128,6 +128,28 @@ TEST(MissingGpu, ShortByDriverAndBusReboots) {
               HasSubstr("7 by the driver, 7 on the PCI bus; p5.48xlarge has 8"));
 }
 
+// A table is one source: the machine may be sold, cut or set up otherwise.
+TEST(MissingGpu, ThatThisMachineHasNeverHadIsOnlyWatched) {
+  for (const unsigned had : {0U, 7U}) {
+    Scenario node;
+    node.take_out_of_driver(7);
+    node.take_off_bus(7);
+    node.known.machine.most = {{Vendor::kNvidia, had}};
+    EXPECT_EQ(codes_of(node.judge()), "gpu_missing_unconfirmed");
+    EXPECT_EQ(severity_of(node.judge(), "gpu_missing_unconfirmed"), Severity::kMonitor);
+    node.kernel_has("xid", "79", Scenario::bus_id(7), Severity::kReboot);
+    EXPECT_EQ(severity_of(node.judge(), "gpu_missing"), Severity::kReboot);
+  }
+}
+
+TEST(MissingGpu, ShortByDriverAndBusAndBeforeTheFirstMinutesAreOverIsOnlyWatched) {
+  Scenario node;
+  node.take_out_of_driver(7);
+  node.take_off_bus(7);
+  node.facts.since_boot = std::chrono::minutes(14);
+  EXPECT_EQ(severity_of(node.judge(), "gpu_missing"), Severity::kMonitor);
+}
+
 TEST(MissingGpu, IsolatesWhenItIsStillMissingAfterAReboot) {
   Scenario node;
   node.take_out_of_driver(7);
@@ -155,6 +177,7 @@ TEST(MissingGpu, OfAnotherDriverIsNotMissed) {
 
 TEST(MissingGpu, ShortByTheDriverWithABusThatCannotBeReadIsOnlyWatched) {
   Scenario node;
+  node.known.machine.most.clear();
   node.take_out_of_driver(7);
   node.facts.pci_gpus.reset();
   EXPECT_EQ(codes_of(node.judge()), "gpu_missing_unconfirmed");
@@ -177,7 +200,7 @@ TEST(MissingGpu, NoProfileExpectsNothing) {
   Scenario node;
   node.take_out_of_driver(7);
   node.take_off_bus(7);
-  node.profile.reset();
+  node.forget_machine();
   EXPECT_EQ(codes_of(node.judge()), "");
 }
 
@@ -390,6 +413,7 @@ TEST(Library, ThatIsNotThereBesideGpusOfAVirtualMachineIsNoError) {
 
 TEST(Library, ACardLostWithTheDriverIsToldFromALostDriver) {
   Scenario node;
+  node.known.machine.most.clear();
   node.report.vendors[0] = {};
   node.report.vendors[0].state = LibraryState::kUnusable;
   node.take_off_bus(7);

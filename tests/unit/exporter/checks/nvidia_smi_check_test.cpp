@@ -99,7 +99,7 @@ TEST_F(NvidiaSmi, AMissingGpuStillShowsTheXidThatExplainsIt) {
 }
 
 TEST_F(NvidiaSmi, AnUnknownInstanceTypeIsSaidAloudAndIsNoFindingOnTheNode) {
-  bench_.node.profile.reset();
+  bench_.node.forget_machine();
   bench_.node.take_out_of_driver(7);
   bench_.host.loses_pci(Scenario::bus_id(7) + ".0");
   const CheckResult passed = result();
@@ -121,7 +121,7 @@ TEST_F(NvidiaSmi, SkipsIfNoGpuIsAndNoneIsExpected) {
   CheckBench empty(nvidia_smi_entry());
   for (std::size_t gpu = 0; gpu < 8; ++gpu) empty.host.loses_pci(Scenario::bus_id(gpu) + ".0");
   empty.node.report.vendors[0] = {};
-  empty.node.profile.reset();
+  empty.node.forget_machine();
   EXPECT_EQ(empty.run().kind, CheckOutcome::Kind::kSkipped);
 }
 

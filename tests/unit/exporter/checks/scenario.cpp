@@ -72,7 +72,17 @@ Scenario::Scenario(unsigned gpus) : now(std::chrono::seconds(1'800'000'000)) {
   facts.since_driver_load = std::chrono::minutes(59);
   known.boot_id = "boot-2";
   profile = InstanceProfile{"p5.48xlarge", gpus, 32, true, "efa"};
+  known.machine.machine.system_uuid = "ec2e1916-9099-7caf-fd21-012345abcdef";
+  if (gpus > 0) known.machine.most[Vendor::kNvidia] = gpus;
+  known.machine.efa_devices = 32;
 }
+
+void Scenario::forget_machine() {
+  profile.reset();
+  known.machine = {};
+}
+
+void Scenario::remember_links() { known.machine.learn_links(report, known.boot_id); }
 
 std::string Scenario::bus_id(std::size_t index) {
   constexpr std::string_view kDigits = "0123456789abcdef";
@@ -128,6 +138,12 @@ Snapshot Scenario::make_snapshot() const {
 CheckOutcome Scenario::judge() const {
   const Snapshot snapshot = make_snapshot();
   return judge_gpus({snapshot, settings, profile, facts, now, nullptr});
+}
+
+Fabric fabric_in(std::uint32_t state) {
+  Fabric fabric;
+  fabric.state = state;
+  return fabric;
 }
 
 Scenario amd_scenario_node() {

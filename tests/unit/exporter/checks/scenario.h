@@ -1,5 +1,6 @@
-// A node to judge: eight healthy H100s of a p5.48xlarge, an hour after boot, that a test makes sick
-// where it wants. Values are invented unless a test says where they come from.
+// A node to judge: eight healthy H100s of a p5.48xlarge that has had them before, an hour after
+// boot, that a test makes sick where it wants. Values are invented unless a test says where they
+// come from.
 #pragma once
 
 #include <memory>
@@ -23,6 +24,10 @@ class Scenario {
   [[nodiscard]] PciGpu& on_bus(std::size_t index) { return (*facts.pci_gpus)[index]; }
   [[nodiscard]] static std::string bus_id(std::size_t index);
 
+  // Bare metal without a profile at its first boot.
+  void forget_machine();
+  // All links of this boot, as the exporter has seen them before.
+  void remember_links();
   // The driver does not list it, the bus neither.
   void take_out_of_driver(std::size_t index);
   void take_off_bus(std::size_t index);
@@ -46,6 +51,9 @@ class Scenario {
   NodeFacts facts;
   WallTime now;
 };
+
+// NVML's state: 0 not supported, 1 not started, 2 in progress, 3 completed.
+[[nodiscard]] Fabric fabric_in(std::uint32_t state);
 
 // One healthy AMD GPU at 0000:05:00, and no profile.
 [[nodiscard]] Scenario amd_scenario_node();

@@ -45,6 +45,62 @@ TEST_F(Topology, NvlinkExpectedAndNoneIsolates) {
   EXPECT_EQ(severity_of(run(), "nvlink_absent"), Severity::kIsolate);
 }
 
+void turn_off_links(Scenario& node) {
+  for (std::size_t gpu = 0; gpu < 8; ++gpu) {
+    for (Link& link : node.gpu(gpu).links) link.active = false;
+  }
+}
+
+// The profile alone: links may be switched off.
+TEST(TopologyOfAMachine, WithoutLinksIsWatchedIfOneSourceAloneExpectsThem) {
+  CheckBench bench(topology_entry());
+  turn_off_links(bench.node);
+  for (std::size_t gpu = 0; gpu < 8; ++gpu) bench.node.gpu(gpu).fabric = fabric_in(0);
+  EXPECT_EQ(severity_of(bench.run(), "nvlink_absent"), Severity::kMonitor);
+  bench.node.settings.is_seed_profile = true;
+  EXPECT_EQ(severity_of(bench.run(), "nvlink_absent"), Severity::kIsolate);
+  bench.node.settings.is_seed_profile = false;
+  bench.node.forget_machine();
+  EXPECT_EQ(codes_of(bench.run()), "") << "nothing expects NVLink";
+}
+
+TEST(TopologyOfAMachine, WithoutLinksIsIsolatedIfItHadThemAndHasAnNvswitch) {
+  CheckBench bench(topology_entry());
+  bench.host.with_nvswitches(4).with_process(2, "kthreadd").with_process(900, "nv-fabricmanager");
+  bench.node.forget_machine();
+  bench.node.remember_links();
+  EXPECT_EQ(codes_of(bench.run()), "");
+  turn_off_links(bench.node);
+  EXPECT_EQ(severity_of(bench.run(), "nvlink_absent"), Severity::kIsolate);
+}
+
+// The fabric manager brings the links up: without it the hardware is not to blame.
+TEST_F(Topology, LinksThatAreOffWhileTheFabricIsNotReadyAreWatched) {
+  turn_off_links(bench_.node);
+  bench_.node.gpu(3).fabric.state = 2;
+  EXPECT_EQ(severity_of(run(), "nvlink_absent"), Severity::kMonitor);
+}
+
+TEST(TopologyOfAMachine, NeedsAFabricManagerWhereAnNvswitchIs) {
+  CheckBench bench(topology_entry());
+  bench.host.with_nvswitches(4).with_process(2, "kthreadd");
+  bench.node.forget_machine();
+  for (std::size_t gpu = 0; gpu < 8; ++gpu) bench.node.gpu(gpu).fabric = {};
+  EXPECT_EQ(severity_of(bench.run(), "fabric_manager_down"), Severity::kMonitor);
+  bench.node.remember_links();
+  EXPECT_EQ(severity_of(bench.run(), "fabric_manager_down"), Severity::kReset);
+}
+
+// A bridge joins two of four cards.
+TEST(TopologyOfAMachine, WithBridgesNeedsNoNvlinkBetweenAllCards) {
+  CheckBench bench(topology_entry());
+  bench.node.forget_machine();
+  bench.node.remember_links();
+  for (std::size_t gpu = 0; gpu < 8; ++gpu) bench.node.gpu(gpu).fabric = fabric_in(0);
+  for (PeerStatus& each : bench.node.report.vendors[0].peers) each.nvlink_status = 5;
+  EXPECT_EQ(codes_of(bench.run()), "");
+}
+
 TEST_F(Topology, LinksThatTheDriverDoesNotTellOfAreNotMissing) {
   for (std::size_t gpu = 0; gpu < 8; ++gpu) bench_.node.gpu(gpu).links.clear();
   EXPECT_EQ(codes_of(run()), "");
@@ -203,7 +259,7 @@ TEST_F(Topology, IsAnErrorIfTheDriverSpeaksOfNoGpuThatIsOnTheBus) {
 TEST(TopologyWithoutGpus, IsSkipped) {
   CheckBench bench(topology_entry());
   bench.node.report.vendors[0].gpus.clear();
-  bench.node.profile.reset();
+  bench.node.forget_machine();
   for (std::size_t gpu = 0; gpu < 8; ++gpu) {
     bench.host.remove("sys/bus/pci/devices/" + Scenario::bus_id(gpu) + ".0");
   }

@@ -55,6 +55,18 @@ TEST(NodePage, SaysWhatTheExporterCannotDo) {
                     Not(HasSubstr("<dt>GPUs</dt>"))));
 }
 
+TEST(NodePage, SaysThatNoProfileDescribesTheMachine) {
+  Snapshot snapshot;
+  EXPECT_THAT(page_of(snapshot), Not(HasSubstr("no profile"))) << "before the first look";
+  snapshot.instance.source = "unknown";
+  EXPECT_THAT(page_of(snapshot),
+              HasSubstr("of unknown type: no profile, compared with what it has had"));
+  snapshot.instance.type = "x9.huge";
+  EXPECT_THAT(page_of(snapshot), HasSubstr("x9.huge: no profile"));
+  snapshot.instance.has_profile = true;
+  EXPECT_THAT(page_of(snapshot), Not(HasSubstr("no profile")));
+}
+
 TEST(NodePage, OfANodeWithoutGpusSaysSo) {
   EXPECT_THAT(page_of({}),
               AllOf(HasSubstr("No driver has named a GPU here."), HasSubstr("✓ Nothing was found."),

@@ -1,6 +1,8 @@
 // How many GPUs the machine has had: what is remembered, and what makes it be forgotten.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "exporter/store/latched_state.h"
 #include "exporter/store/state.h"
 #include "exporter/store/state_file.h"
@@ -78,7 +80,7 @@ TEST(KnownMachine, OfWhichNobodyKnowsWhichItIsHasNothing) {
   LatchedState latched{State()};
   latched.enter_machine({"", "PowerEdge R760xa"});
   latched.set_gpus(gpus(4), kNow);
-  latched.learn_labelled_gpus(kFour);
+  latched.machine().learn_labelled(kFour);
   EXPECT_TRUE(latched.state().machine.most.empty());
   EXPECT_TRUE(latched.state().machine.labelled.empty());
 }
@@ -106,6 +108,100 @@ TEST(KnownMachine, ForgetsAGpuWhenSomebodyClearsThatItIsMissing) {
   EXPECT_EQ(latched.state().machine.most, kFour);
   EXPECT_EQ(latched.clear({.check = "gpu", .code = "gpu_missing_unconfirmed"}, kNow).size(), 1U);
   EXPECT_EQ(latched.state().machine.most, kThree);
+}
+
+GpuReport with_links(std::initializer_list<std::uint32_t> active,
+                     const std::string& uuid = "GPU-1") {
+  GpuReport report;
+  VendorReading& nvidia = report.vendors.emplace_back();
+  GpuReading& reading = nvidia.gpus.emplace_back();
+  reading.gpu.uuid = uuid;
+  for (std::uint32_t number = 0; number < 18; ++number) {
+    Link& link = reading.links.emplace_back();
+    link.number = number;
+    link.active = std::ranges::find(active, number) != active.end();
+  }
+  return report;
+}
+
+TEST(KnownLinksOfAMachine, AreThoseThatWereActiveInThisBoot) {
+  KnownMachine known;
+  known.learn_links(with_links({0, 1}), "boot-1");
+  known.learn_links(with_links({1, 2}), "boot-1");
+  EXPECT_EQ(known.links.at("GPU-1"), (KnownLinks{"boot-1", 0b111}));
+  known.learn_links(with_links({3}), "boot-2");
+  EXPECT_EQ(known.links.at("GPU-1"), (KnownLinks{"boot-2", 0b1000}));
+  known.learn_links(with_links({}), "boot-3");
+  EXPECT_EQ(known.links.at("GPU-1").boot_id, "boot-2") << "it has had NVLink";
+}
+
+TEST(KnownLinksOfAMachine, AreNotRememberedOfAGpuThatHasNone) {
+  KnownMachine known;
+  known.learn_links(with_links({}), "boot-1");
+  known.learn_links(with_links({1}, ""), "boot-1");
+  known.learn_links(with_links({1}), "");
+  EXPECT_TRUE(known.links.empty());
+  GpuReport in_fabric = with_links({});
+  in_fabric.vendors[0].gpus[0].fabric.state = 3;
+  known.learn_links(in_fabric, "boot-1");
+  EXPECT_EQ(known.links.at("GPU-1"), (KnownLinks{"boot-1", 0}));
+}
+
+TEST(KnownLinksOfAMachine, AreBoundedByTheBoardsThatAreHere) {
+  KnownMachine known;
+  for (std::size_t board = 0; board <= KnownMachine::kMostLinks; ++board)
+    known.learn_links(with_links({0}, "GPU-" + std::to_string(board)), "boot-1");
+  EXPECT_EQ(known.links.size(), 1U) << "those before it were taken out";
+}
+
+TEST(KnownMachine, RemembersLinksAndEfaDevicesOverARestart) {
+  LatchedState latched{State()};
+  latched.enter_boot("boot-1", kNow);
+  latched.enter_machine(kMachine);
+  latched.machine().learn_links(with_links({0, 17}), "boot-1");
+  latched.machine().learn_efa_devices(32);
+  latched.machine().learn_efa_devices(31);
+  const auto read = parse_state_json(to_state_json(latched.state()));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->machine, latched.state().machine);
+  EXPECT_EQ(read->machine.efa_devices, 32U);
+  EXPECT_EQ(read->machine.links.at("GPU-1").active, (1ULL << 17U) | 1U);
+}
+
+TEST(KnownMachine, WithAWrongLinkMakesTheWholeFileWrong) {
+  State state;
+  state.machine.links["GPU-1"] = {"boot-1", 3};
+  std::string text = to_state_json(state);
+  const std::string right = "\"active\":3";
+  const auto begin = text.find(right);
+  ASSERT_NE(begin, std::string::npos);
+  text.replace(begin, right.size(), "\"active\":\"3\"");
+  EXPECT_FALSE(parse_state_json(text));
+}
+
+TEST(KnownMachine, OfAnotherTypeHasNoLinksAndNoEfaDevices) {
+  KnownMachine known;
+  known.enter(kMachine, {});
+  known.learn_type("p5.48xlarge", {});
+  known.learn_efa_devices(32);
+  known.learn_links(with_links({0}), "boot-1");
+  known.learn_type("p5.4xlarge", {});
+  EXPECT_EQ(known.efa_devices, 0U);
+  EXPECT_TRUE(known.links.empty());
+}
+
+TEST(KnownMachine, ForgetsWhatAnOperatorClears) {
+  KnownMachine known;
+  known.enter(kMachine, {});
+  known.learn_efa_devices(32);
+  known.learn_links(with_links({0}), "boot-1");
+  known.forget("ecc_off", {});
+  EXPECT_EQ(known.efa_devices, 32U);
+  EXPECT_EQ(known.links.size(), 1U);
+  known.forget("nvlink_inactive", {});
+  EXPECT_TRUE(known.links.empty());
+  known.forget("efa_count", {});
+  EXPECT_EQ(known.efa_devices, 0U);
 }
 
 }  // namespace

@@ -46,7 +46,17 @@ TEST_F(HostWatcherTest, SaysWhatAMachineOfThisTypeMustHaveAndWhatItsBusLists) {
   EXPECT_EQ(seen.instance.gpus_expected, 8U);
   EXPECT_EQ(seen.instance.efa_expected, 32U);
   EXPECT_EQ(seen.instance.gpus_on_pci, 7U);
+  EXPECT_EQ(seen.instance.efa_on_pci, 32U);
   EXPECT_EQ(seen.rdma.size(), 32U);
+}
+
+TEST_F(HostWatcherTest, RemembersTheMostEfaDevicesThatTheMachineHadOverARestart) {
+  store.enter_machine({"ec2e1916-9099-7caf-fd21-012345abcdef", "p5.48xlarge"});
+  tree.with_efa(32);
+  EXPECT_TRUE(comes([](const Snapshot& seen) { return seen.state.machine.efa_devices == 32; }));
+  tree.loses_pci("0000:10:00.0");
+  EXPECT_TRUE(comes([](const Snapshot& seen) { return seen.instance.efa_on_pci == 31; }));
+  EXPECT_EQ(store.snapshot().state.machine.efa_devices, 32U);
 }
 
 // An unknown type switched all counts off without a word.

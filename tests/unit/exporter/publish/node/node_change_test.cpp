@@ -259,6 +259,30 @@ TEST(NodeChange, AnAmdGpuOfWhichNothingCanBeToldKeepsItsLabel) {
   EXPECT_THAT(change(wish_of(snapshot), NodePreset::kAmd, seen).remove_labels, IsEmpty());
 }
 
+// The GPUs were taken out, or an older version has written it in its first second.
+TEST(NodeChange, OfANodeOfWhichEveryCheckWasSkippedTakesPassAndWarnAway) {
+  Snapshot skipped;
+  add_result(skipped, "gpu", CheckStatus::kSkip);
+  const NodeWish wish = wish_of(skipped);
+  for (const char* status : {"pass", "warn", "agent-stopped"}) {
+    kube::Node seen = a_node();
+    seen.meta.labels = {{"gpuward.dev/status", status}, {"gpuward.dev/severity", "MONITOR"}};
+    EXPECT_THAT(change(wish, NodePreset::kGpuward, seen).remove_labels, IsEmpty())
+        << "another wrote it";
+    seen.meta.annotations = {{"gpuward.dev/preset", "gpuward"}};
+    EXPECT_THAT(
+        change(wish, NodePreset::kGpuward, seen).remove_labels,
+        ElementsAre("gpuward.dev/status", "gpuward.dev/severity", "gpuward.dev/last-check"));
+    EXPECT_THAT(change(wish_of(Snapshot()), NodePreset::kGpuward, seen).remove_labels, IsEmpty());
+    seen.taints = {unhealthy_taint(kGpuwardNames)};
+    EXPECT_THAT(change(wish, NodePreset::kGpuward, seen).remove_labels, IsEmpty());
+  }
+  kube::Node failed = a_node();
+  failed.meta.labels = {{"gpuward.dev/status", "fail"}};
+  failed.meta.annotations = {{"gpuward.dev/preset", "gpuward"}};
+  EXPECT_THAT(change(wish, NodePreset::kGpuward, failed).remove_labels, IsEmpty());
+}
+
 kube::Node with_condition(const std::string& status, const NodeWish& wish, WallTime heartbeat) {
   kube::Node node = a_node();
   node.conditions = {{"GPUProblem", status, wish.reason, wish.message, heartbeat, heartbeat}};
@@ -284,6 +308,12 @@ TEST(NodeCondition, IsFalseIfAllIsUpAndUnknownIfThereIsNoGpuOrNobodyCanTell) {
   Snapshot untold = healthy();
   add_result(untold, "0-nvidia-smi", CheckStatus::kError);
   EXPECT_EQ(status_of(untold).status, "Unknown");
+}
+
+TEST(NodeCondition, IsLeftAloneWhileTheExporterStarts) {
+  Snapshot starting;
+  add_result(starting, "gpu", CheckStatus::kError);
+  EXPECT_FALSE(condition_of(wish_of(starting), a_node(), kNoon, kHeartbeat));
 }
 
 TEST(NodeCondition, IsLeftAloneUntilItsHeartbeatIsDue) {

@@ -118,6 +118,7 @@ TEST(NodeWish, MonitorDownIsNotANodeReplaced) {
 // CONTRACTS A: nothing could be read: fail, RESET; ours in the seed profile alone.
 TEST(NodeWish, NothingCouldBeReadFailsInTheSeedProfileAlone) {
   Snapshot snapshot;
+  snapshot.instance.gpus_on_pci = 8;
   for (const char* check : {"0-nvidia-smi", "2-efa-enumeration"})
     add_result(snapshot, check, CheckStatus::kError);
   EXPECT_EQ(wish_of(snapshot).status, NodeStatus::kWarn);
@@ -131,6 +132,66 @@ TEST(NodeWish, NothingCouldBeReadFailsInTheSeedProfileAlone) {
   add_result(snapshot, "2-efa-enumeration", CheckStatus::kPass);
   EXPECT_EQ(wish_of(snapshot, UntoldNode::kFails).status, NodeStatus::kWarn);
   EXPECT_EQ(wish_of(Snapshot(), UntoldNode::kFails).status, NodeStatus::kUnknown);
+}
+
+// As the exporter is in its first second, and for a minute beside a driver that hangs.
+Snapshot starting() {
+  Snapshot snapshot;
+  snapshot.instance.gpus_on_pci = 8;
+  add_result(snapshot, "gpu", CheckStatus::kError);
+  return snapshot;
+}
+
+TEST(NodeWish, SaysNothingBeforeTheDriverHasAnswered) {
+  for (const UntoldNode untold : {UntoldNode::kWarns, UntoldNode::kFails}) {
+    const NodeWish wish = wish_of(starting(), untold);
+    EXPECT_EQ(wish.status, NodeStatus::kUnknown);
+    EXPECT_EQ(wish.severity, Severity::kNone);
+    EXPECT_EQ(wish.taint, TaintWish::kLeave);
+    EXPECT_EQ(wish.condition, "") << "the node keeps what it says";
+  }
+}
+
+TEST(NodeWish, SaysBeforeTheDriverHasAnsweredWhatTheKernelLogHas) {
+  Snapshot snapshot = starting();
+  add_finding(snapshot, "79", Severity::kReboot);
+  EXPECT_EQ(wish_of(snapshot).status, NodeStatus::kFail);
+  EXPECT_EQ(wish_of(snapshot).taint, TaintWish::kSet);
+  EXPECT_EQ(wish_of(snapshot).condition, "True");
+}
+
+TEST(NodeWish, SaysThatNobodyCanTellOnceTheDriverHasHungOrEnded) {
+  for (const WorkerState state : {WorkerState::kHung, WorkerState::kCrashed}) {
+    Snapshot snapshot = starting();
+    snapshot.telemetry.state = state;
+    EXPECT_EQ(wish_of(snapshot).status, NodeStatus::kWarn);
+    EXPECT_EQ(wish_of(snapshot).condition, "Unknown");
+    EXPECT_EQ(wish_of(snapshot, UntoldNode::kFails).status, NodeStatus::kFail);
+  }
+}
+
+// A machine without a PCI bus: check 2 can never find out.
+TEST(NodeWish, OfANodeWithoutGpusNeverFailsInTheSeedProfile) {
+  Snapshot snapshot;
+  snapshot.telemetry.state = WorkerState::kAnswering;
+  add_result(snapshot, "gpu", CheckStatus::kSkip);
+  add_result(snapshot, "2-efa-enumeration", CheckStatus::kError);
+  const NodeWish wish = wish_of(snapshot, UntoldNode::kFails);
+  EXPECT_EQ(wish.status, NodeStatus::kWarn);
+  EXPECT_NE(wish.taint, TaintWish::kSet);
+  snapshot.state.machine.most[Vendor::kNvidia] = 8;
+  EXPECT_EQ(wish_of(snapshot, UntoldNode::kFails).status, NodeStatus::kFail);
+}
+
+TEST(NodeWish, IsWithdrawnOnceEveryCheckWasSkipped) {
+  Snapshot snapshot;
+  EXPECT_FALSE(wish_of(snapshot).is_withdrawn);
+  add_result(snapshot, "gpu", CheckStatus::kSkip);
+  add_result(snapshot, "0-nvidia-smi", CheckStatus::kSkip);
+  EXPECT_TRUE(wish_of(snapshot).is_withdrawn);
+  add_finding(snapshot, "31", Severity::kMonitor);
+  EXPECT_FALSE(wish_of(snapshot).is_withdrawn);
+  EXPECT_FALSE(wish_of(healthy()).is_withdrawn);
 }
 
 TEST(NodeWish, SaysNothingBeforeAnythingWasLookedAt) {

@@ -1,0 +1,27 @@
+// Which driver libraries one worker has had open, so that it is replaced when one of them no longer
+// works: a library may stay mapped in a process after dlclose (its threads, thread-local
+// variables), and cannot be opened there from its new file. Pure; used by WorkerSource.
+#pragma once
+
+#include <set>
+
+#include "exporter/gpu/report/reading.h"
+
+namespace gpuward::exporter {
+
+class OpenedLibraries {
+ public:
+  // Another process has started.
+  void started() { *this = {}; }
+  // False where a library that was ready in this worker has ceased to be: the driver was upgraded
+  // or unloaded, and the report is of the old library.
+  [[nodiscard]] bool take(const GpuReport& report);
+  // By the last report: the next one should come from another worker.
+  [[nodiscard]] bool may_be_old() const { return is_unusable_; }
+
+ private:
+  std::set<Vendor> ready_;
+  bool is_unusable_ = false;
+};
+
+}  // namespace gpuward::exporter

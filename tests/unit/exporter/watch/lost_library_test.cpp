@@ -1,0 +1,60 @@
+#include "exporter/watch/lost_library.h"
+
+#include <gtest/gtest.h>
+
+namespace gpuward::exporter {
+namespace {
+
+using std::chrono::minutes;
+
+GpuTelemetry telemetry_of(LibraryState state) {
+  GpuReport report;
+  VendorReading& nvidia = report.vendors.emplace_back();
+  nvidia.state = state;
+  nvidia.library = "libnvidia-ml.so.1";
+  nvidia.fault = "nvmlInit_v2: Driver/library version mismatch";
+  GpuTelemetry telemetry;
+  telemetry.state = WorkerState::kAnswering;
+  telemetry.report = std::make_shared<const GpuReport>(std::move(report));
+  return telemetry;
+}
+
+class LostLibraryTest : public testing::Test {
+ protected:
+  bool is_lost(const GpuTelemetry& telemetry, minutes later) {
+    return lost_.look(telemetry, Clock::Steady() + later, minutes(5)).has_value();
+  }
+  const GpuTelemetry works_ = telemetry_of(LibraryState::kReady);
+  const GpuTelemetry fails_ = telemetry_of(LibraryState::kUnusable);
+  LostLibrary lost_;
+};
+
+TEST_F(LostLibraryTest, HasWorkedAndFailsForTheWholeLimit) {
+  EXPECT_FALSE(is_lost(works_, minutes(0)));
+  EXPECT_FALSE(is_lost(fails_, minutes(10)));
+  EXPECT_FALSE(is_lost(fails_, minutes(14)));
+  EXPECT_TRUE(is_lost(fails_, minutes(15)));
+}
+
+TEST_F(LostLibraryTest, IsNoneThatHasNeverWorked) {
+  EXPECT_FALSE(is_lost(fails_, minutes(0)));
+  EXPECT_FALSE(is_lost(fails_, minutes(60)));
+}
+
+TEST_F(LostLibraryTest, CountsAgainOnceItHasWorked) {
+  EXPECT_FALSE(is_lost(works_, minutes(0)));
+  EXPECT_FALSE(is_lost(fails_, minutes(1)));
+  EXPECT_FALSE(is_lost(works_, minutes(5)));
+  EXPECT_FALSE(is_lost(fails_, minutes(7)));
+}
+
+TEST_F(LostLibraryTest, IsNotToldByADriverThatHangs) {
+  EXPECT_FALSE(is_lost(works_, minutes(0)));
+  EXPECT_FALSE(is_lost(fails_, minutes(1)));
+  GpuTelemetry hung = fails_;
+  hung.state = WorkerState::kHung;
+  EXPECT_FALSE(is_lost(hung, minutes(60)));
+}
+
+}  // namespace
+}  // namespace gpuward::exporter
