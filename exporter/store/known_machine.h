@@ -34,7 +34,7 @@ struct KnownMachine {
   static constexpr std::size_t kMostLinks = 64;
 
   Machine machine;                          // without a system UUID no count is remembered
-  std::string instance_type;                // empty while nobody has said it
+  std::string instance_type;                // empty until it is known
   GpuCounts most;                           // that its drivers have listed at once
   GpuCounts labelled;                       // as its node's labels said last
   unsigned efa_devices = 0;                 // the most that its PCI bus has listed at once

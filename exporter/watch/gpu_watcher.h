@@ -53,7 +53,7 @@ class GpuWatcher {
   Log& log_;
   Evaluate evaluate_;
   std::shared_ptr<const GpuReport> stored_;  // whose GPUs the store has
-  std::optional<std::string> fault_;         // the last that was said
+  std::optional<std::string> fault_;         // the last one that was logged
   std::string said_libraries_;               // likewise
   LostLibrary lost_library_;
   std::jthread thread_;

@@ -59,7 +59,7 @@ struct CommandFlags {
 struct Foreseen {
   std::string text;
   bool is_any = true;  // false: nothing; the text says why
-  // Takes the place of `node` if the command is carried out: no other Remediation is meant by then.
+  // Replaces `node` when the command runs, so that it changes no other Remediation.
   std::string remediation = {};
 };
 

@@ -32,7 +32,7 @@ struct LastCommand {
 // context.
 [[nodiscard]] std::string caller_of(const CommandFlags& flags, kube::Api& api);
 
-// Writes what is asked of the Remediation, and that `caller` has asked it by that command.
+// Writes `wishes` to the Remediation, with the annotation that names `caller` and the command.
 [[nodiscard]] Status ask_as(const std::string& caller, const std::string& command, kube::Api& api,
                             Clock& clock, const Remediation& remediation,
                             RemediationStore::Wishes wishes);

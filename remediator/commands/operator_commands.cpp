@@ -166,7 +166,7 @@ std::vector<std::string> alerts_firing(const Remediation& remediation) {
   return names;
 }
 
-// With its alerts a node looks as if nothing were wrong: nobody acts on them any more.
+// An operator may overlook these alerts: gpuward ignores them from now on.
 std::string still_firing(const Remediation& remediation, const Result<kube::Node>& node) {
   const std::vector<std::string> names = alerts_firing(remediation);
   if (names.empty()) return {};
@@ -233,7 +233,7 @@ Result<std::string> ask_to_pause(const CommandFlags& flags, kube::Api& api, Cloc
   if (remediation->wish.pause) return already(*remediation, "paused", clock.wall());
   const auto written = ask(flags, api, clock, *remediation, "pause", {{kPauseAnnotation, "true"}});
   if (!written) return std::unexpected(written.error());
-  return remediation->name + " is paused: what stands stays\n";
+  return remediation->name + " is paused: its taint and cordon stay\n";
 }
 
 // Where an operator has changed the node by hand, resuming would not undo that: it is refused.
@@ -289,8 +289,7 @@ Result<Meant> ask_to_cancel(const CommandFlags& flags, kube::Api& api, Clock& cl
   const auto written =
       ask(flags, api, clock, *meant->remediation, "cancel", {{kCancelAnnotation, "true"}});
   if (!written) return std::unexpected(written.error());
-  meant->text =
-      meant->remediation->name + " is cancelled: what gpuward has put on the node comes off\n";
+  meant->text = meant->remediation->name + " is cancelled: gpuward removes its taint and cordon\n";
   return meant;
 }
 
@@ -325,7 +324,7 @@ Result<std::string> machine_replaced(const CommandFlags& flags, kube::Api& api, 
          ": the machine was replaced; what was known of the one before no longer counts\n";
 }
 
-// What the node is taken out of service for, as far as it is known.
+// The known faults of the node, in a sentence; empty if none is known.
 std::string known_findings(const Remediation& remediation, const Result<kube::Node>& node) {
   if (node && says_healthy(*node)) return "Its exporter finds nothing wrong any more.\n";
   if (remediation.status.findings.empty()) return {};

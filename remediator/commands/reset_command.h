@@ -17,7 +17,7 @@ struct ResetResult {
   bool all_done = true;
 };
 
-// kInvalid for a taint that is not ours to take off.
+// kInvalid for a taint that gpuward does not own.
 [[nodiscard]] Result<Foreseen> foresee_reset(const CommandFlags& flags, kube::Api& api,
                                              Clock& clock);
 [[nodiscard]] Result<ResetResult> reset_taints(const CommandFlags& flags, kube::Api& api,

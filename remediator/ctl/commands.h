@@ -32,8 +32,8 @@ struct CtlCommand {
   Result<CommandOutput> (*run)(const CommandFlags& flags, Clock& clock);
   bool has_colours = false;  // of its tables, on a terminal
   bool asks_cluster = true;  // --help names the flags that say which
-  // Of a command that takes something away: what it would do. It has --dry-run and --yes, and wants
-  // an answer before it begins.
+  // A command that takes something away has this, which says the consequences. It has --dry-run and
+  // --yes, and wants an answer before it begins.
   Result<Foreseen> (*foresee)(const CommandFlags& flags, Clock& clock) = nullptr;
 };
 

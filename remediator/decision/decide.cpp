@@ -179,7 +179,7 @@ Decision keep_off(Draft& draft, std::string rule, const std::string& why) {
   if (!ours_on_node(draft) && !draft.remediation.any_firing()) return ended_without_trace(draft);
   if (ours_on_node(draft) || is_paused(draft)) {
     return conclude(draft, Verdict::kHold, standing_phase(draft), std::move(rule),
-                    why + ": what stands stays");
+                    why + ": its taint and cordon stay");
   }
   return conclude(draft, Verdict::kRecord, Phase::kObserved, std::move(rule),
                   why + ": recorded only");
@@ -351,7 +351,8 @@ Decision decide_standing(Draft& draft) {
     if (has_failed_end && ours_on_node(draft))
       return after_failure(draft, planned(Step::kTerminate), *end);
     if (ours_on_node(draft)) {
-      return conclude(draft, Verdict::kHold, Phase::kQuarantined, rule, "what stands stays");
+      return conclude(draft, Verdict::kHold, Phase::kQuarantined, rule,
+                      "its taint and cordon stay");
     }
     return conclude(draft, Verdict::kRecord, Phase::kObserved, rule, record_only_message(draft));
   }

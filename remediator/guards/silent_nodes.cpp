@@ -93,7 +93,7 @@ std::optional<SilentObjection> SilentNodes::objection(const NodeSign& node) cons
   if (!node.since) return std::nullopt;
   const auto first = std::ranges::lower_bound(begun_, *node.since - kTogether);
   const auto last = std::ranges::upper_bound(begun_, *node.since + kTogether);
-  // Its own is one of them, where it counts.
+  // Its own is one of them if it counts.
   const auto others = (last - first) - (counts(node) ? 1 : 0);
   const auto without_gpus = std::ranges::count_if(others_, [&](const Silence& other) {
     return std::chrono::abs(other.since - *node.since) <= kTogether &&

@@ -1,6 +1,6 @@
-// Which GPU nodes are silent, and whether their silence looks like a partition: then nothing is
-// begun for it, and people are told once for all. The silence of nodes without GPUs speaks for a
-// partition too. Pure. Used by sources/silent_source, and read again before each step that disrupts
+// Which GPU nodes are silent, and whether their silence looks like a partition: then gpuward begins
+// nothing, and one alert names them all. The silence of nodes without GPUs is a sign of a partition
+// too. Pure. Used by sources/silent_source, and read again before each step that disrupts
 // a silent node.
 #pragma once
 
@@ -40,8 +40,8 @@ struct NodeSign {
 
 [[nodiscard]] NodeSign sign_of(const kube::Node& node, Place place);
 
-// A machine that its operator knows to be dead says nothing of a partition. One without GPUs is
-// taken for dead after kKnownDead, because it has no Remediation.
+// A machine that its operator knows to be dead says nothing of a partition. One without GPUs
+// counts as dead after kKnownDead, because it has no Remediation.
 inline constexpr std::chrono::hours kKnownDead{24}, kKnownHeld{1};
 // Silences that begin within that time have one cause.
 inline constexpr std::chrono::seconds kTogether{60};

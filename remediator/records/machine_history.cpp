@@ -51,8 +51,8 @@ void add(Ranks& ranks, const Remediation& one) {
 
 // Whether the machine was answered for, by an operator, a return or a replacement, after that one
 // had given it up. The clock may have gone back: a return or a replacement under another Node must
-// be of a later Node and be younger. Of one Node number and time must both say so, because a number
-// is given again if its first Remediation was deleted by force.
+// be of a later Node and be younger. Under the same Node, both its number and its time must be
+// later, because a number is used again if its first Remediation was deleted by force.
 bool answers(const Ranks& ranks, const Remediation& answer, const Remediation& one) {
   if (!is_answer(answer)) return false;
   if (answer.node_uid != one.node_uid) {

@@ -22,7 +22,7 @@ class Edits {
   void edit_node(const NodeTruth& node);
   void edit_remediation(const Remediation& remediation);
   void annotate(const std::string& node, const Json& value, const std::string& what);
-  // Whoever changes what both say of a cordon makes it ours: one of the two stays as it was.
+  // An edit of both the Node and the record would turn a cordon into ours: one of them stays.
   [[nodiscard]] bool may_change(const std::string& node_uid, bool is_record);
   [[nodiscard]] bool knows_cordon_alone(const Remediation& remediation) const;
 
