@@ -31,7 +31,6 @@ CLI::App* add_command(CLI::App& app, const CtlCommand& command, CommandFlags& fl
   CLI::App* const added = parent->add_subcommand(name, std::string(command.summary));
   added->fallthrough();
   if (command.add_words != nullptr) command.add_words(*added, flags);
-  if (command.foresee != nullptr) add_confirmation_words(*added, flags);
   if (command.run == nullptr) added->require_subcommand(1);
   return added;
 }

@@ -24,7 +24,9 @@ void add_explain_words(CLI::App& command, CommandFlags& flags);
 void add_approve_words(CLI::App& command, CommandFlags& flags);
 void add_stop_words(CLI::App& command, CommandFlags& flags);
 void add_reset_words(CLI::App& command, CommandFlags& flags);
-void add_confirmation_words(CLI::App& command, CommandFlags& flags);  // for commands that ask first
+// For commands that ask first.
+void add_confirmation_words(CLI::App& command, CommandFlags& flags);
+void add_confirmed_node_words(CLI::App& command, CommandFlags& flags);
 void add_exclude_words(CLI::App& command, CommandFlags& flags);
 void add_excluded_words(CLI::App& command, CommandFlags& flags);
 void add_import_words(CLI::App& command, CommandFlags& flags);

@@ -13,6 +13,7 @@
 #include "exporter/checks/check/expected_efa.h"
 #include "exporter/checks/check/finding_list.h"
 #include "exporter/checks/check/gpu_use.h"
+#include "exporter/checks/check/standing.h"
 #include "exporter/host/modules.h"
 #include "exporter/host/pci.h"
 #include "exporter/host/processes.h"
@@ -119,7 +120,11 @@ void judge_count(std::size_t count, const ExpectedEfa& expected, const CheckCont
     return found.add(Code::kEfaExtra, "", line);
   if (count >= expected.count()) return;
   const bool has_had_more = expected.had > count;
-  if (context.settings.is_seed_profile || (has_had_more && expected.by_profile > count))
+  // A finding that was confirmed stays while devices are missing, though the history that confirmed
+  // it is lost.
+  const bool has_stood = count > 0 && stands_above_monitor(context.snapshot.state, Code::kEfaCount);
+  if (context.settings.is_seed_profile || has_stood ||
+      (has_had_more && expected.by_profile > count))
     return found.add(Code::kEfaCount, "", line);
   found.add_as(Code::kEfaCount, Severity::kMonitor, "", line,
                has_had_more ? "no profile says how many there must be"
@@ -181,9 +186,10 @@ class EfaEnumerationCheck final : public Check {
     const auto count = count_patiently(context, expected.by_profile);
     if (!count) return CheckOutcome::error(count.error().message);
     if (*count == 0 && expected.count() == 0) {
-      return CheckOutcome::skipped(expected.by_profile == 0
-                                       ? "no EFA device here, and none is expected"
-                                       : "no EFA device here, and this machine has had none");
+      if (expected.by_profile == 0)
+        return CheckOutcome::skipped("no EFA device here, and none is expected");
+      // No skip, which would keep a finding of a release that believed the profile alone.
+      return CheckOutcome::done("no EFA device here, and this machine has had none", {});
     }
     FindingList found(context.settings);
     judge_count(*count, expected, context, found);

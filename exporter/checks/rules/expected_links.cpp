@@ -97,12 +97,12 @@ std::string why_expected(const GpuReading& reading, const Link& link, const GpuR
   return "most GPUs of this model here have " + std::to_string(siblings) + " active";
 }
 
-void add_if_two_agree(Code code, const std::string& pci_bus_id, const std::string& line,
-                      const GpuRuleInput& input, FindingList& found) {
-  if (input.settings.is_seed_profile || nvlink_sources(input).do_two_agree())
+void add_as_profile_says(Code code, const std::string& pci_bus_id, const std::string& line,
+                         const GpuRuleInput& input, FindingList& found) {
+  if (input.settings.is_seed_profile || nvlink_sources(input).does_profile_agree())
     return found.add(code, pci_bus_id, line);
   found.add_as(code, Severity::kMonitor, pci_bus_id, line,
-               "one source alone says that this machine has NVLink");
+               "no profile and second source agree that this machine must have it");
 }
 
 }  // namespace gpuward::exporter

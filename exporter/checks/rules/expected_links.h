@@ -1,8 +1,10 @@
-// Which NVLinks and which fabric this machine must have, and how many sources say so: the profile
-// of its type, its PCI bus, what its GPUs have had before, the driver. Pure; used by the rules on
-// links and by check 3. Above monitor only where two sources agree, and the driver's reading of a
-// link that is off is none of them: bridges between two cards, MIG, and links that an operator has
-// switched off are normal.
+// Which NVLinks and which fabric this machine must have, and which sources say so: the profile of
+// its type, its PCI bus, its own history, the driver. Pure; used by the rules on links and by check
+// 3. A finding is above monitor only if the profile and another source agree. Without a profile,
+// bus, history and driver may all be right and the machine healthy: a host that lends GPUs to
+// virtual machines has switches, and GPUs that join no fabric until a partition is activated. Nor
+// does a link that is off say anything alone: bridges between two cards, MIG, and links that an
+// operator has switched off are normal.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +23,7 @@ struct NvlinkSources {
   bool driver = false;   // it says of a GPU that it supports a fabric
 
   [[nodiscard]] bool any() const { return profile || bus || memory || driver; }
-  [[nodiscard]] bool do_two_agree() const {
-    return static_cast<int>(profile) + static_cast<int>(bus) + static_cast<int>(memory) +
-               static_cast<int>(driver) >=
-           2;
-  }
+  [[nodiscard]] bool does_profile_agree() const { return profile && (bus || memory || driver); }
 };
 [[nodiscard]] NvlinkSources nvlink_sources(const GpuRuleInput& input);
 
@@ -45,8 +43,9 @@ struct NvlinkSources {
 [[nodiscard]] std::string why_expected(const GpuReading& reading, const Link& link,
                                        const GpuRuleInput& input);
 
-// `code` as the table has it where two sources agree, else as monitor; the seed profile needs one.
-void add_if_two_agree(Code code, const std::string& pci_bus_id, const std::string& line,
-                      const GpuRuleInput& input, FindingList& found);
+// `code` as the table has it if the profile and another source agree, else as monitor. The seed
+// profile needs no other.
+void add_as_profile_says(Code code, const std::string& pci_bus_id, const std::string& line,
+                         const GpuRuleInput& input, FindingList& found);
 
 }  // namespace gpuward::exporter

@@ -120,14 +120,15 @@ void judge_fabric(const GpuReading& reading, const GpuRuleInput& input, FindingL
     const std::string line = *fabric.state == kFabricNotStarted ? "joining the fabric has not begun"
                                                                 : "joining the fabric is under way";
     if (is_settled(input)) {
-      return add_if_two_agree(Code::kFabricNotReady, bus_id, line, input, found);
+      return add_as_profile_says(Code::kFabricNotReady, bus_id, line, input, found);
     }
     return found.add_too_soon(Code::kFabricNotReady, bus_id, line);
   }
   if (fabric.status.value_or(0) != 0) {
-    add_if_two_agree(Code::kFabricError, bus_id,
-                     "joining the fabric ended with NVML status " + std::to_string(*fabric.status),
-                     input, found);
+    add_as_profile_says(
+        Code::kFabricError, bus_id,
+        "joining the fabric ended with NVML status " + std::to_string(*fabric.status), input,
+        found);
   }
   judge_fabric_health(fabric, bus_id, found);
 }

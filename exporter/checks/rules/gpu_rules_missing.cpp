@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "exporter/checks/check/standing.h"
 #include "exporter/checks/rules/expected_gpus.h"
 #include "exporter/checks/rules/gpu_rules.h"
 #include "exporter/checks/rules/second_source.h"
@@ -115,11 +116,12 @@ void judge_count(const VendorReading& report, const GpuRuleInput& input, Finding
   const bool kernel_agrees = kernel_says_gone(
       input, [&](const std::string& bus_id) { return !bus_id.empty() && !known.contains(bus_id); });
   // Driver and bus may agree because this machine has never had as many as its profile says.
-  const unsigned most = count_of(input.snapshot.state.machine.most, report.vendor);
+  const State& state = input.snapshot.state;
+  const unsigned most = count_of(state.machine.most, report.vendor);
   const bool has_had_more = most > std::max(driven.value_or(0), on_bus.value_or(0));
   add_suspicion({Code::kGpuMissing, Code::kGpuMissingUnconfirmed, "",
                  line + (most == 0 ? "" : ", this machine has had " + std::to_string(most)),
-                 kernel_agrees || has_had_more},
+                 kernel_agrees || has_had_more || stands_above_monitor(state, Code::kGpuMissing)},
                 input, found);
 }
 

@@ -128,7 +128,7 @@ void judge_nvlink_presence(const VendorReading& report, const GpuRuleInput& inpu
     return found.add_as(Code::kNvlinkAbsent, Severity::kMonitor, "", line,
                         "the NVLink fabric is not ready");
   }
-  if (is_settled(input)) return add_if_two_agree(Code::kNvlinkAbsent, "", line, input, found);
+  if (is_settled(input)) return add_as_profile_says(Code::kNvlinkAbsent, "", line, input, found);
   found.add_too_soon(Code::kNvlinkAbsent, "", line);
 }
 
@@ -180,7 +180,8 @@ void judge_fabric_manager(const FabricManagerFacts& facts, const VendorReading& 
   }
   const std::string line = "nv-fabricmanager does not run";
   if (is_fabric_completed(report)) return found.add(Code::kFabricManagerDownCompleted, "", line);
-  if (is_settled(input)) return add_if_two_agree(Code::kFabricManagerDown, "", line, input, found);
+  if (is_settled(input))
+    return add_as_profile_says(Code::kFabricManagerDown, "", line, input, found);
   found.add_too_soon(Code::kFabricManagerDown, "", line);
 }
 

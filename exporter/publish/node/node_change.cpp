@@ -41,6 +41,7 @@ void withdraw_labels(const NodeNames& names, const kube::Node& seen, kube::NodeC
   for (const NodeName label : {NodeName::kStatus, NodeName::kSeverity, NodeName::kLastCheck})
     change.remove_labels.push_back(names(label));
   change.remove_annotations.push_back(names(NodeName::kResults));
+  change.remove_annotations.emplace_back(kFindingsAnnotation);
 }
 
 void change_gpu_labels(const NodeWish& wish, const kube::Node& seen, kube::NodeChange& change) {

@@ -61,6 +61,32 @@ TEST_F(EfaEnumeration, FewerDevicesThanTheTableThatTheMachineNeverHadAreWatched)
   EXPECT_EQ(result().severity, Severity::kIsolate);
 }
 
+// Its history is lost, by an upgrade or with the state.
+TEST_F(EfaEnumeration, AConfirmedFindingStaysWhileDevicesAreMissing) {
+  bench_.host.loses_pci("0000:10:00.0");
+  const Finding confirmed = result().findings.at(0);
+  ASSERT_EQ(confirmed.severity, Severity::kIsolate);
+  bench_.node.known.machine.efa_devices = 0;
+  Finding& standing =
+      bench_.node.known.findings[{"2-efa-enumeration", "efa_count", "", Evidence::kMeasured}];
+  standing = confirmed;
+  standing.last_boot_id = bench_.node.known.boot_id;
+
+  EXPECT_EQ(result().severity, Severity::kIsolate);
+
+  standing.last_boot_id = "an earlier boot";
+  EXPECT_EQ(result().severity, Severity::kMonitor);
+}
+
+// Without the exporter's state the check cannot say that the machine never had any.
+TEST_F(EfaEnumeration, NoDevicesAreWatchedIfNoHistoryIsKnown) {
+  CheckBench bare(efa_enumeration_entry());
+  bare.node.profile = bench_.node.profile;
+  bare.node.known.machine.efa_devices = 0;
+  bare.node.known.machine.machine.system_uuid = "";
+  EXPECT_EQ(severity_of(bare.run(), "efa_count"), Severity::kMonitor);
+}
+
 TEST_F(EfaEnumeration, FewerDevicesThanTheMachineHadAreWatchedWithoutAProfile) {
   bench_.node.profile.reset();
   bench_.host.loses_pci("0000:10:00.0");
@@ -170,7 +196,7 @@ TEST_F(EfaEnumeration, AMachineThatWasLaunchedWithoutAnyIsHealthy) {
     ASSERT_GT(bare.node.profile.value().efa_devices, 0U);
     bare.node.known.machine.efa_devices = 0;
     const CheckOutcome outcome = bare.run();
-    EXPECT_EQ(outcome.kind, CheckOutcome::Kind::kSkipped);
+    EXPECT_EQ(outcome.kind, CheckOutcome::Kind::kDone) << "a skip would keep an older finding";
     EXPECT_EQ(codes_of(outcome), "");
     EXPECT_EQ(outcome.details, "no EFA device here, and this machine has had none");
   }

@@ -124,26 +124,36 @@ TEST(UnknownMachine, WatchesAFabricThatIsNotReadyAndStartsNoJob) {
     node.gpu(1).fabric.state = state;
     const CheckOutcome outcome = node.judge();
     EXPECT_EQ(severity_of(outcome, "fabric_not_ready"), Severity::kMonitor);
-    EXPECT_THAT(outcome.findings[0].why, HasSubstr("one source alone"));
+    EXPECT_THAT(outcome.findings[0].why, HasSubstr("no profile and second source agree"));
     EXPECT_THAT(outcome.no_job, HasSubstr("fabric_not_ready"));
   }
 }
 
-TEST(UnknownMachine, ResetsForAFabricThatASecondSourceExpects) {
-  Scenario had = unknown_machine();
-  had.remember_links();
-  Scenario has_switch = unknown_machine();
-  has_switch.facts.has_nvswitch = true;
-  for (Scenario* node : {&had, &has_switch}) {
-    node->gpu(1).fabric.state = 2;
-    EXPECT_EQ(severity_of(node->judge(), "fabric_not_ready"), Severity::kReset);
-    node->facts.since_boot = minutes(3);
-    EXPECT_EQ(severity_of(node->judge(), "fabric_not_ready"), Severity::kMonitor);
-    node->facts.since_boot = minutes(60);
-    node->gpu(1).fabric = fabric_in(3);
-    node->gpu(1).fabric.status = 999;
-    EXPECT_EQ(severity_of(node->judge(), "fabric_error"), Severity::kReset);
-  }
+// A host that lends its GPUs to virtual machines has switches, had links, and is healthy while a
+// GPU waits for a partition.
+TEST(UnknownMachine, WatchesAFabricThatOnlyBusDriverAndHistoryExpect) {
+  Scenario node = unknown_machine();
+  node.remember_links();
+  node.facts.has_nvswitch = true;
+  node.gpu(1).fabric.state = 2;
+  EXPECT_EQ(severity_of(node.judge(), "fabric_not_ready"), Severity::kMonitor);
+  node.gpu(1).fabric = fabric_in(3);
+  node.gpu(1).fabric.status = 999;
+  EXPECT_EQ(severity_of(node.judge(), "fabric_error"), Severity::kMonitor);
+}
+
+TEST(KnownType, ResetsForAFabricThatASecondSourceExpectsToo) {
+  Scenario node;
+  node.gpu(1).fabric.state = 2;
+  EXPECT_EQ(severity_of(node.judge(), "fabric_not_ready"), Severity::kReset);
+  node.facts.since_boot = minutes(3);
+  EXPECT_EQ(severity_of(node.judge(), "fabric_not_ready"), Severity::kMonitor);
+  node.facts.since_boot = minutes(60);
+  node.gpu(1).fabric = fabric_in(3);
+  node.gpu(1).fabric.status = 999;
+  EXPECT_EQ(severity_of(node.judge(), "fabric_error"), Severity::kReset);
+  node.profile->expects_nvlink = false;
+  EXPECT_EQ(severity_of(node.judge(), "fabric_error"), Severity::kMonitor);
 }
 
 TEST(UnknownMachine, NamesWhatIsUnhealthyOfItsFabric) {

@@ -142,6 +142,19 @@ TEST(MissingGpu, ThatThisMachineHasNeverHadIsOnlyWatched) {
   }
 }
 
+// The history that confirmed it is lost, by an upgrade or with the state.
+TEST(MissingGpu, ThatWasConfirmedInThisBootStaysSo) {
+  Scenario node;
+  node.take_out_of_driver(7);
+  node.take_off_bus(7);
+  Finding standing = node.judge().findings.at(0);
+  ASSERT_EQ(standing.severity, Severity::kReboot);
+  standing.last_boot_id = node.known.boot_id;
+  node.known.findings[{"gpu", "gpu_missing", "", Evidence::kMeasured}] = standing;
+  node.known.machine.most = {};
+  EXPECT_EQ(severity_of(node.judge(), "gpu_missing"), Severity::kReboot);
+}
+
 TEST(MissingGpu, ShortByDriverAndBusAndBeforeTheFirstMinutesAreOverIsOnlyWatched) {
   Scenario node;
   node.take_out_of_driver(7);

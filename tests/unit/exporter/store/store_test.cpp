@@ -42,6 +42,30 @@ TEST(Store, ChangesItsVersionForEventsAndNotForOrdinaryLines) {
   EXPECT_NE(store.version(), before);
 }
 
+// An operator cleared that one was missing: the others count again at once.
+TEST(Store, CountsTheEfaDevicesThatAreThereAfterAClear) {
+  State state;
+  state.machine.machine.system_uuid = "4c4c4544";
+  Store store(state);
+  InstanceFacts facts;
+  facts.efa_on_pci = 31;
+  store.set_instance(facts);
+  CheckResult result;
+  result.check = "2-efa-enumeration";
+  result.findings.push_back({});
+  result.findings[0].check = result.check;
+  result.findings[0].code = "efa_count";
+  result.findings[0].severity = Severity::kIsolate;
+  store.apply_check(result, false);
+  ClearRequest request;
+  request.check = result.check;
+  request.code = "efa_count";
+
+  ASSERT_EQ(store.clear(request, WallTime(1h)).size(), 1U);
+
+  EXPECT_EQ(store.state().machine.efa_devices, 31U);
+}
+
 TEST(Store, ChangesItsVersionOnlyIfHealthHasChanged) {
   Store store({});
   store.update_health([](Health& health) { health.kernel_log_fault = "no"; });

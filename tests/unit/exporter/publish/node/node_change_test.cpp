@@ -273,6 +273,8 @@ TEST(NodeChange, OfANodeOfWhichEveryCheckWasSkippedTakesPassAndWarnAway) {
     EXPECT_THAT(
         change(wish, NodePreset::kGpuward, seen).remove_labels,
         ElementsAre("gpuward.dev/status", "gpuward.dev/severity", "gpuward.dev/last-check"));
+    EXPECT_THAT(change(wish, NodePreset::kGpuward, seen).remove_annotations,
+                testing::Contains("gpuward.dev/findings"));
     EXPECT_THAT(change(wish_of(Snapshot()), NodePreset::kGpuward, seen).remove_labels, IsEmpty());
     seen.taints = {unhealthy_taint(kGpuwardNames)};
     EXPECT_THAT(change(wish, NodePreset::kGpuward, seen).remove_labels, IsEmpty());
