@@ -11,8 +11,8 @@ ExpectedEfa expected_efa(const CheckContext& context) {
   if (context.profile) expected.by_profile = context.profile->efa_devices;
   const KnownMachine& known = context.snapshot.state.machine;
   expected.had = known.efa_devices;
-  if (expected.had > 0 || known.machine.system_uuid.empty() || context.settings.is_seed_profile)
-    return expected;
+  expected.is_history_known = !known.machine.system_uuid.empty();
+  if (expected.had > 0 || context.settings.is_seed_profile) return expected;
   const auto devices = list_pci_devices(context.host);
   expected.was_launched_without =
       devices && std::ranges::none_of(*devices, [](const PciDevice& each) { return is_efa(each); });

@@ -11,9 +11,10 @@ namespace gpuward::exporter {
 struct ExpectedEfa {
   std::size_t by_profile = 0;  // what the instance type can have; 0 without a profile
   std::size_t had = 0;         // the most that this machine has had
-  // None is on the PCI bus, and this machine has had none. False if the bus cannot be read, if no
-  // history of this machine is known (a check without the exporter's state), and with the seed
-  // profile, which believes its table.
+  // False in a check without the exporter's state: `had` is 0 then.
+  bool is_history_known = false;
+  // None is on the PCI bus, and this machine has had none. False if the bus cannot be read, and
+  // with the seed profile, which believes its table.
   bool was_launched_without = false;
 
   [[nodiscard]] std::size_t count() const {

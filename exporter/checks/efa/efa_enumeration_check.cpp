@@ -189,7 +189,12 @@ class EfaEnumerationCheck final : public Check {
       if (expected.by_profile == 0)
         return CheckOutcome::skipped("no EFA device here, and none is expected");
       // No skip, which would keep a finding of a release that believed the profile alone.
-      return CheckOutcome::done("no EFA device here, and this machine has had none", {});
+      if (expected.is_history_known)
+        return CheckOutcome::done("no EFA device here, and this machine has had none", {});
+      FindingList found(context.settings);
+      found.add_as(Code::kEfaCount, Severity::kMonitor, "", "no EFA device on the PCI bus",
+                   "the history of this machine is not known here");
+      return CheckOutcome::done("no EFA device here", found.take_findings());
     }
     FindingList found(context.settings);
     judge_count(*count, expected, context, found);
