@@ -64,6 +64,7 @@ Json finding_json(const Finding& finding) {
   if (finding.is_by_library_alone) json["is_by_library_alone"] = true;
   if (finding.is_too_soon) json["is_too_soon"] = true;
   if (finding.history != Severity::kNone) json["history"] = std::string(to_string(finding.history));
+  if (finding.is_of_earlier_boot) json["is_of_earlier_boot"] = true;
   if (!finding.witness.empty()) {
     json["witness"] = finding.witness;
     json["witnessed"] = std::string(to_string(finding.witnessed));
@@ -199,6 +200,7 @@ void read_finding(const Json& json, State& state, std::string& fault) {
   finding.is_by_library_alone = fields.has("is_by_library_alone");
   finding.is_too_soon = fields.has("is_too_soon");
   if (fields.has("history")) finding.history = fields.name("history", Severity::kIsolate);
+  finding.is_of_earlier_boot = fields.has("is_of_earlier_boot");
   if (fields.has("witness")) {
     finding.witness = fields.text("witness");
     finding.witnessed = fields.name("witnessed", Severity::kIsolate);
