@@ -351,7 +351,11 @@ void LatchedState::latch_check(const CheckResult& result, const Finding& found) 
   finding.last_seen = std::max(finding.last_seen, seen);
   finding.last_boot_id = state_.boot_id;
   if (!found.workload.empty()) finding.workload = found.workload;
-  const bool may_fall = found.cleared_by == ClearedBy::kCheck;
+  const bool is_untold = std::ranges::any_of(
+      result.untold, [&](const Untold& untold) { return untold.covers(finding); });
+  // The same event, by all that could be read of it now.
+  const bool is_judged_again = !found.event.empty() && found.event == finding.event && !is_untold;
+  const bool may_fall = found.cleared_by == ClearedBy::kCheck || is_judged_again;
   if (found.severity < finding.severity && !may_fall) return;
   if (found.severity != finding.severity)
     state_.findings_updated = std::max(state_.findings_updated, seen);
