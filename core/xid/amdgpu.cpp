@@ -171,9 +171,10 @@ std::optional<Event> parse_count(std::string_view message) {
 
 // The EEPROM has as many bad pages as the GPU may have, or more (amdgpu_ras_eeprom.c of Linux 5.15
 // to 7.2): `RAS records:257 exceed threshold:256`, `Saved bad pages 256 reaches threshold value
-// 256`.
+// 256`. `RAS records:230 exceeds 90% of threshold:256` only warns.
 bool is_over_threshold(Scanner text) {
-  if (text.take("RAS records:")) return !text.take_while(is_digit).empty() && text.sees(" exceed");
+  if (text.take("RAS records:"))
+    return !text.take_while(is_digit).empty() && text.sees(" exceed threshold:");
   if (!text.take("Saved bad pages")) return false;
   text.take_while([](char c) { return is_digit(c) || c == ' ' || c == '(' || c == ')'; });
   return text.sees("reaches threshold value");

@@ -85,9 +85,10 @@ std::unique_ptr<Store> gather(const CheckParts& parts, Clock& clock, const std::
                   clock.wall());
   store->set_telemetry(std::move(telemetry));
   if (known) return store;
+  const StartMoment moment{
+      .now = clock.wall(), .booted = read_boot(parts.host).time, .wants_whole_boot = true};
   const auto log =
-      open_kernel_log(parts.policy.settings.kernel_log_path, parts.boot_id, {},
-                      {.now = clock.wall(), .booted = read_boot(parts.host).time}, clock);
+      open_kernel_log(parts.policy.settings.kernel_log_path, parts.boot_id, {}, moment, clock);
   if (const auto scan = scan_kernel_log(*log, parts.policy, parts.host, clock, *store); !scan) {
     err << "No Xid is known: " << known.error().message << "; " << scan.error().message << "\n";
   }

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -106,14 +107,14 @@ bool begins_boot(std::string_view line) {
          xid::strip_prefixes(line).starts_with("Linux version ");
 }
 
-// The offset at which the newest boot begins in a file; 0 if its last 64 MiB do not show it.
-std::uint64_t find_boot(const Descriptor& file) {
+// The offset at which the newest boot begins in a file; absent if its last 64 MiB do not show it.
+std::optional<std::uint64_t> find_boot(const Descriptor& file) {
   constexpr std::uint64_t kMost = 64U << 20U;
   struct stat status{};
-  if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return 0;
+  if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   const auto size = static_cast<std::uint64_t>(status.st_size);
   std::uint64_t at = size > kMost ? size - kMost : 0;
-  std::uint64_t boot_at = 0;
+  std::optional<std::uint64_t> boot_at;
   std::vector<char> buffer(kBufferBytes);
   LineSplitter lines;
   std::uint64_t line_at = at;
@@ -147,7 +148,22 @@ FileFollower::FileFollower(const std::filesystem::path& path, LogPosition start,
   position_.path = path_.string();
 }
 
+void FileFollower::note_start() {
+  if (has_started_) return;
+  struct stat named{};
+  const bool is_there = ::stat(path_.c_str(), &named) == 0;
+  if (!is_there && errno != ENOENT) return;
+  has_started_ = true;
+  // A file that another one has replaced meanwhile was there as a whole.
+  if (position_.inode != 0)
+    bytes_at_start_[position_.inode] = std::numeric_limits<std::uint64_t>::max();
+  if (!is_there || !S_ISREG(named.st_mode)) return;
+  named_at_start_ = named.st_ino;
+  bytes_at_start_[named.st_ino] = static_cast<std::uint64_t>(named.st_size);
+}
+
 Status FileFollower::open() {
+  note_start();
   // O_NONBLOCK: opening a FIFO must not wait for a writer.
   Descriptor file(::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!file.is_open()) return std::unexpected(describe("opening " + path_.string(), errno));
@@ -160,7 +176,6 @@ Status FileFollower::open() {
   }
   is_fifo_ = S_ISFIFO(status.st_mode);
   if (is_fifo_) {
-    has_caught_up_ = true;
     // Being a writer too, we never see the end that readers see between two writers.
     file_ = Descriptor(::open(path_.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
     if (!file_.is_open()) return std::unexpected(describe("opening " + path_.string(), errno));
@@ -181,7 +196,9 @@ Status FileFollower::adopt(Descriptor file, bool resume) {
   has_records_.reset();
   changes_ = watch(file_);
   lines_.clear();
-  boot_at_ = has_caught_up_ ? 0 : find_boot(file_);
+  const auto at_start = bytes_at_start_.find(status.st_ino);
+  before_until_ = at_start == bytes_at_start_.end() ? 0 : at_start->second;
+  boot_at_ = before_until_ == 0 ? std::nullopt : find_boot(file_);
   if (!resume) position_.offset = 0;
   position_.inode = status.st_ino;
   if (::lseek(file_.get(), static_cast<off_t>(position_.offset), SEEK_SET) < 0) {
@@ -211,6 +228,8 @@ void FileFollower::remember_place() {
 void FileFollower::restart_if_rewritten() {
   if (is_fifo_ || continues_at(file_, position_)) return;
   position_.offset = 0;
+  bytes_at_start_.erase(position_.inode);
+  before_until_ = 0;
   has_records_.reset();
   lines_.clear();
   ::lseek(file_.get(), 0, SEEK_SET);
@@ -248,7 +267,6 @@ Result<ReadCounts> FileFollower::read(const Sink& sink, std::chrono::millisecond
     if (waiter_.wait(file_.get(), wait, stop)) report = drain(sink, stop);
   } else {
     leave_if_replaced(sink, *report);
-    has_caught_up_ |= file_.is_open() && !is_replaced();
     if (file_.is_open()) wait_for_more(std::min(wait, kLookInterval), stop);
   }
   return report;
@@ -269,23 +287,31 @@ void FileFollower::leave_if_replaced(const Sink& sink, ReadCounts& report) {
   lines_.finish(
       [&](std::string_view line, std::size_t bytes) { hand_out(line, bytes, sink, report); });
   idle_looks_since_replaced_ = 0;
-  file_.reset();  // the next call opens the new one
+  bytes_at_start_.erase(position_.inode);  // another file may get its number
+  file_.reset();                           // the next call opens the new one
 }
 
 void FileFollower::date(std::string_view line, std::uint64_t offset, LogRecord& record) const {
   const LineTime time = read_line_time(line, moment_.now);
   record.time = time.latest;
-  bool is_of_earlier_boot = offset < boot_at_;
+  bool is_of_earlier_boot = boot_at_ && offset < *boot_at_;
+  // Whatever its clock says, which NTP may have set since. A file that was rotated away ends before
+  // the newest banner.
+  const bool is_of_this_boot =
+      boot_at_ && offset >= *boot_at_ && position_.inode == named_at_start_;
   if (const auto& booted = moment_.booted) {
     // The boot is known by whole seconds, and the kernel's clock may run 100 ppm fast or slow.
     const auto slack = std::chrono::seconds(5) + (moment_.now - *booted) / 10'000;
-    is_of_earlier_boot |= time.latest && *time.latest < *booted - slack;
+    is_of_earlier_boot |= !is_of_this_boot && time.latest && *time.latest < *booted - slack;
+    if (is_of_this_boot && record.time) record.time = std::max(*record.time, *booted);
     if (time.since_boot) {
       is_of_earlier_boot |= *booted + *time.since_boot > moment_.now + slack;
       record.time = std::min(*booted + *time.since_boot, moment_.now);
     }
   }
-  const bool is_old = !knows_start_ && record.time && *record.time < moment_.now - kFreshFor;
+  const bool is_old = !knows_start_ && !moment_.wants_whole_boot && record.time &&
+                      *record.time < moment_.now - kFreshFor;
+  record.is_of_earlier_boot = is_of_earlier_boot;
   record.is_history = is_of_earlier_boot || is_old;
 }
 
@@ -315,7 +341,7 @@ void FileFollower::hand_out(std::string_view line, std::size_t bytes, const Sink
   ++report.records;
   const bool is_record = has_records(line);
   LogRecord record = record_of(joiner_.push(line).text, is_record);
-  if (!has_caught_up_) date(line, offset, record);
+  if (offset < before_until_) date(line, offset, record);
   sink(record);
 }
 

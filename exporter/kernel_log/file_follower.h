@@ -7,6 +7,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +41,8 @@ class FileFollower final : public KernelLogSource {
   [[nodiscard]] Result<ReadCounts> drain(const Sink& sink, const std::stop_token& stop);
   void hand_out(std::string_view line, std::size_t bytes, const Sink& sink, ReadCounts& report);
   void remember_place();
+  // Remembers how long the log is before the first look at it.
+  void note_start();
   // Gives a line that was there before us its time, and says whether it is history.
   void date(std::string_view line, std::uint64_t offset, LogRecord& record) const;
   // Whether the log has records of /dev/kmsg: its first line is one. In any other log a line may
@@ -54,10 +57,16 @@ class FileFollower final : public KernelLogSource {
   bool is_fifo_ = false;
   bool may_resume_ = true;  // at the first opening and after an error, not in the next file
   StartMoment moment_;
-  bool knows_start_ = false;         // a run before has left a position in this log
-  bool has_caught_up_ = false;       // all that was there at the start has been handed out
-  std::uint64_t boot_at_ = 0;        // offset at which the newest boot begins; 0: not known
-  std::optional<bool> has_records_;  // of the file that is open; absent: no line has come yet
+  bool knows_start_ = false;  // a run before has left a position in this log
+  // Of the files that were there at the start, by inode: how long each was. What is behind that,
+  // and each other file, is written while the log is followed.
+  std::map<std::uint64_t, std::uint64_t> bytes_at_start_;
+  bool has_started_ = false;
+  std::uint64_t named_at_start_ = 0;  // inode of the file that had the name; 0: there was none
+  // Of the file that is open: what is before this offset was there at the start.
+  std::uint64_t before_until_ = 0;
+  std::optional<std::uint64_t> boot_at_;  // offset at which the newest boot begins
+  std::optional<bool> has_records_;       // of the file that is open; absent: no line has come yet
   int idle_looks_since_replaced_ = 0;
   std::vector<char> buffer_;
   LineSplitter lines_;

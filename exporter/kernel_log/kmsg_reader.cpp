@@ -48,14 +48,14 @@ bool KmsgFile::wait(std::chrono::milliseconds wait, const std::stop_token& stop)
 }
 
 KmsgReader::KmsgReader(std::unique_ptr<KmsgDevice> device, const Clock& clock, std::string boot_id,
-                       const LogPosition& start)
+                       const LogPosition& start, const StartMoment& moment)
     : device_(std::move(device)), clock_(clock), buffer_(kLongestRecord) {
   // Without a boot id the position cannot be trusted: counting twice is worse than a late start is
   // bad, but both are better than skipping, so everything is read again.
   if (!boot_id.empty() && start.boot_id == boot_id) position_.sequence = start.sequence;
   position_.boot_id = std::move(boot_id);
   // With the position of an earlier boot, all records of this one are unread.
-  if (!start.sequence) news_since_ = device_->now() - kFreshFor;
+  if (!start.sequence && !moment.wants_whole_boot) news_since_ = device_->now() - kFreshFor;
 }
 
 Result<ReadCounts> KmsgReader::read(const Sink& sink, std::chrono::milliseconds wait,

@@ -46,7 +46,7 @@ class KmsgReader final : public KernelLogSource {
  public:
   // `clock` must outlive it. `start` is the position of the run before, if any.
   KmsgReader(std::unique_ptr<KmsgDevice> device, const Clock& clock, std::string boot_id,
-             const LogPosition& start);
+             const LogPosition& start, const StartMoment& moment = {});
 
   [[nodiscard]] Result<ReadCounts> read(const Sink& sink, std::chrono::milliseconds wait,
                                         const std::stop_token& stop) override;

@@ -44,9 +44,13 @@ std::optional<ClockText> find_clock(std::string_view header) {
   return std::nullopt;
 }
 
-std::optional<Wall> moment(std::chrono::year_month_day day, const ClockText& clock) {
+// Within what Wall can hold, which counts nanoseconds: from 1970 to some days after `now`.
+std::optional<Wall> moment(std::chrono::year_month_day day, const ClockText& clock, Wall now) {
   if (!day.ok()) return std::nullopt;
-  return Wall(std::chrono::sys_days(day)) + clock.of_day;
+  const std::chrono::sys_days latest =
+      std::chrono::floor<std::chrono::days>(now) + std::chrono::days(10);
+  return Wall(std::clamp(std::chrono::sys_days(day), std::chrono::sys_days(), latest)) +
+         clock.of_day;
 }
 
 // `Z`, `+08:00`, `-0700` behind the seconds and their fraction.
@@ -66,7 +70,7 @@ std::optional<std::chrono::minutes> find_offset(std::string_view behind_clock) {
 }
 
 // `2026-04-22T` or `2026-04-22 ` before the clock.
-std::optional<Wall> read_iso(std::string_view header, const ClockText& clock) {
+std::optional<Wall> read_iso(std::string_view header, const ClockText& clock, Wall now) {
   constexpr std::size_t kDate = 11;
   if (clock.at < kDate) return std::nullopt;
   const std::string_view date = header.substr(clock.at - kDate, kDate);
@@ -75,8 +79,9 @@ std::optional<Wall> read_iso(std::string_view header, const ClockText& clock) {
   const auto month = parse_integer<unsigned>(date.substr(5, 2));
   const auto day = parse_integer<unsigned>(date.substr(8, 2));
   if (!year || !month || !day) return std::nullopt;
-  const auto local =
-      moment({std::chrono::year(*year), std::chrono::month(*month), std::chrono::day(*day)}, clock);
+  const std::chrono::year_month_day date_of{std::chrono::year(*year), std::chrono::month(*month),
+                                            std::chrono::day(*day)};
+  const auto local = moment(date_of, clock, now);
   if (!local) return std::nullopt;
   const auto offset = find_offset(header.substr(clock.end));
   return offset ? *local - *offset : *local + kFurthestWest;
@@ -112,14 +117,15 @@ std::optional<Wall> read_calendar(std::string_view header, const ClockText& cloc
   const std::string_view behind = header.substr(clock.end);
   if (behind.size() >= 5 && behind.front() == ' ') {
     if (const auto year = parse_integer<int>(behind.substr(1, 4)); year && *year > 1990) {
-      const auto local = moment(std::chrono::year(*year) / of_year, clock);
+      const auto local = moment(std::chrono::year(*year) / of_year, clock, now);
       return local ? std::optional(*local + kFurthestWest) : std::nullopt;
     }
   }
   const std::chrono::year_month_day today(std::chrono::floor<std::chrono::days>(now));
-  for (const auto year : {today.year(), today.year() - std::chrono::years(1)}) {
+  for (const std::chrono::years ahead :
+       {std::chrono::years(1), std::chrono::years(0), std::chrono::years(-1)}) {
     // The zone is not known: a date of tomorrow is not one of last year.
-    const auto local = moment(year / of_year, clock);
+    const auto local = moment((today.year() + ahead) / of_year, clock, now);
     if (local && *local <= now + std::chrono::days(1)) return *local + kFurthestWest;
   }
   return std::nullopt;
@@ -134,9 +140,9 @@ std::optional<std::chrono::microseconds> read_seconds(std::string_view header) {
     while (inside.starts_with(' ')) inside.remove_prefix(1);
     if (!inside.contains('.')) continue;
     const auto seconds = parse_integer<double>(inside);
-    constexpr double kMost = 1e10;
-    if (seconds && *seconds >= 0 && *seconds < kMost)
-      return std::chrono::microseconds(static_cast<std::int64_t>(*seconds * 1e6));
+    constexpr double kMost = 1e12;  // of them, microseconds fit in 64 bits
+    if (seconds && *seconds >= 0)
+      return std::chrono::microseconds(static_cast<std::int64_t>(std::min(*seconds, kMost) * 1e6));
   }
   return std::nullopt;
 }
@@ -144,16 +150,22 @@ std::optional<std::chrono::microseconds> read_seconds(std::string_view header) {
 }  // namespace
 
 LineTime read_line_time(std::string_view line, Wall now) {
-  if (const auto record = parse_kmsg_record(line)) return {.since_boot = record->since_boot};
+  // No machine is up for longer; it still says that the line is of no boot that could be this one.
+  const auto longest = std::chrono::duration_cast<std::chrono::microseconds>(
+      now.time_since_epoch() + std::chrono::days(1));
+  if (const auto record = parse_kmsg_record(line))
+    return {.since_boot = std::min(record->since_boot, longest)};
   const std::string_view message = xid::strip_prefixes(line);
   std::string_view header = line.substr(0, line.size() - std::min(message.size(), line.size()));
   header = header.substr(0, kLongestHeader);
   if (const auto clock = find_clock(header)) {
-    if (const auto time = read_iso(header, *clock)) return {.latest = std::min(*time, now)};
+    if (const auto time = read_iso(header, *clock, now)) return {.latest = std::min(*time, now)};
     if (const auto time = read_calendar(header, *clock, now))
       return {.latest = std::min(*time, now)};
   }
-  return {.since_boot = read_seconds(header)};
+  auto since_boot = read_seconds(header);
+  if (since_boot) since_boot = std::min(*since_boot, longest);
+  return {.since_boot = since_boot};
 }
 
 }  // namespace gpuward::exporter

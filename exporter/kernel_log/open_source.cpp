@@ -14,7 +14,8 @@ std::unique_ptr<KernelLogSource> open_kernel_log(const std::string& path,
                                                  const StartMoment& moment, const Clock& clock) {
   std::error_code error;
   if (path == "/dev/kmsg" || std::filesystem::is_character_file(path, error)) {
-    return std::make_unique<KmsgReader>(std::make_unique<KmsgFile>(path), clock, boot_id, start);
+    return std::make_unique<KmsgReader>(std::make_unique<KmsgFile>(path), clock, boot_id, start,
+                                        moment);
   }
   return std::make_unique<FileFollower>(path, start, moment);
 }

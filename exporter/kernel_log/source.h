@@ -46,6 +46,7 @@ struct LogRecord {
   // The record is of an earlier boot, or was more than kFreshFor old when it was read at a start
   // without a position: an operator may have dealt with it since.
   bool is_history = false;
+  bool is_of_earlier_boot = false;  // is_history is set too
 
   // The message that the kernel or a program has printed, without the header that the log adds.
   [[nodiscard]] std::string_view message() const;
@@ -56,6 +57,9 @@ struct LogRecord {
 struct StartMoment {
   std::chrono::system_clock::time_point now = {};
   std::optional<std::chrono::system_clock::time_point> booted = {};
+  // The log is read once for one answer, by a program that keeps no position: no line of this boot
+  // is too old.
+  bool wants_whole_boot = false;
 };
 
 // The age up to which a record counts as news at a start without a position: a new exporter reports

@@ -4,6 +4,7 @@
 
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
+#include "core/xid/event.h"
 #include "exporter/store/state.h"
 
 namespace gpuward::exporter {
@@ -39,8 +40,10 @@ bool ClearRequest::matches(const Finding& finding) const {
            finding.cleared_by == ClearedBy::kDiagnostics;
   }
   if (after_gpu_reset) {
+    const bool is_of_any_gpu =
+        finding.pci_bus_id.empty() && finding.check == xid::to_string(xid::Kind::kNvrm);
     return finding.cleared_by == ClearedBy::kGpuReset &&
-           (pci_bus_id.empty() || finding.pci_bus_id == pci_bus_id || finding.pci_bus_id.empty());
+           (pci_bus_id.empty() || finding.pci_bus_id == pci_bus_id || is_of_any_gpu);
   }
   if (passed_diagnostic || passed_for_operator) {
     const auto is_passed_since = [&](const std::optional<WallTime>& began, ClearedBy by) {

@@ -20,7 +20,8 @@ struct ClearRequest {
   // All findings that only diagnostics or a person clear; the other fields then mean nothing.
   bool all_operator = false;
   // All that a GPU reset clears, of the GPU `pci_bus_id` or, if that is empty, of all GPUs. A line
-  // that names no GPU may be of this one; if it is not, the driver says so again.
+  // of NVIDIA's driver that names no GPU may be of this one; if it is not, the driver says so
+  // again.
   bool after_gpu_reset = false;
   // When a diagnostic began that all GPUs have passed since: all that diagnostics clear and that
   // was not seen again after it.

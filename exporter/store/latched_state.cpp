@@ -64,13 +64,26 @@ void clear_by_reset(State& state, const Recovered& gpu) {
   if (gone != 0) state.findings_updated = std::max(state.findings_updated, seen);
 }
 
+// What is known from lines of an earlier boot gives way to a line of this one.
+void begin_in_this_boot(Finding& finding, const Observation& observation,
+                        const std::string& boot_id) {
+  if (!std::exchange(finding.is_of_earlier_boot, false)) return;
+  finding.history = Severity::kNone;
+  finding.first_seen = finding.last_seen = observation.seen;
+  finding.first_boot_id = boot_id;
+}
+
 // Lists what an old line asks for, unless something asks for it now.
 void remember(Finding& finding, const Observation& observation, const std::string& boot_id) {
   if (finding.severity != Severity::kNone) return;
+  if (observation.is_of_earlier_boot && !finding.is_of_earlier_boot) return;
+  if (!observation.is_of_earlier_boot) {
+    begin_in_this_boot(finding, observation, boot_id);
+    finding.last_boot_id = boot_id;
+  }
   ++finding.count;
   finding.first_seen = std::min(finding.first_seen, observation.seen);
   finding.last_seen = std::max(finding.last_seen, observation.seen);
-  finding.last_boot_id = boot_id;
   if (observation.verdict.severity < finding.history) return;
   finding.history = observation.verdict.severity;
   finding.cleared_by = observation.verdict.cleared_by;
@@ -233,13 +246,15 @@ void LatchedState::latch(const Observation& observation, const CounterKey& key, 
     fresh.pci_bus_id = finding_key.pci_bus_id;
     fresh.evidence = finding_key.evidence;
     fresh.first_seen = fresh.last_seen = observation.seen;
-    fresh.first_boot_id = state_.boot_id;
+    fresh.is_of_earlier_boot = observation.is_of_earlier_boot;
+    if (!fresh.is_of_earlier_boot) fresh.first_boot_id = state_.boot_id;
     fresh.is_by_library_alone = observation.is_driver_event;
     found = state_.findings.emplace(finding_key, std::move(fresh)).first;
     told.is_new = true;
   }
   Finding& finding = found->second;
   if (observation.is_history) return remember(finding, observation, state_.boot_id);
+  begin_in_this_boot(finding, observation, state_.boot_id);
   if (told.is_new) ++finding.count;
   finding.is_by_library_alone &= observation.is_driver_event;
   if (!observation.workload.empty()) finding.workload = observation.workload;
@@ -336,7 +351,11 @@ void LatchedState::latch_check(const CheckResult& result, const Finding& found) 
   finding.last_seen = std::max(finding.last_seen, seen);
   finding.last_boot_id = state_.boot_id;
   if (!found.workload.empty()) finding.workload = found.workload;
-  const bool may_fall = found.cleared_by == ClearedBy::kCheck;
+  const bool is_untold = std::ranges::any_of(
+      result.untold, [&](const Untold& untold) { return untold.covers(finding); });
+  // The same event, by all that could be read of it now.
+  const bool is_judged_again = !found.event.empty() && found.event == finding.event && !is_untold;
+  const bool may_fall = found.cleared_by == ClearedBy::kCheck || is_judged_again;
   if (found.severity < finding.severity && !may_fall) return;
   if (found.severity != finding.severity)
     state_.findings_updated = std::max(state_.findings_updated, seen);
@@ -367,6 +386,7 @@ void LatchedState::enter_boot(const std::string& boot_id, WallTime now) {
   });
   bool has_changed = cleared != 0;
   for (auto& [key, finding] : state_.findings) {
+    finding.is_of_earlier_boot |= finding.history != Severity::kNone;
     if (finding.cleared_by != ClearedBy::kCheck || finding.severity == Severity::kNone) continue;
     finding.severity = Severity::kNone;
     has_changed = true;

@@ -25,10 +25,11 @@ struct Observation {
   std::string line;
   WallTime seen;
   Evidence evidence = Evidence::kKernel;
-  bool is_driver_event = false;  // from the event set: the kernel log mostly has it too
-  bool is_of_text_log = false;   // it may be the kernel's: the log does not say who wrote it
-  bool is_history = false;       // LogRecord::is_history
-  std::string workload;          // who used the GPU: `namespace/pod`
+  bool is_driver_event = false;     // from the event set: the kernel log mostly has it too
+  bool is_of_text_log = false;      // it may be the kernel's: the log does not say who wrote it
+  bool is_history = false;          // LogRecord::is_history
+  bool is_of_earlier_boot = false;  // LogRecord::is_of_earlier_boot
+  std::string workload;             // who used the GPU: `namespace/pod`
 };
 
 struct LatchLimits {

@@ -64,6 +64,7 @@ Json finding_json(const Finding& finding) {
   if (finding.is_by_library_alone) json["is_by_library_alone"] = true;
   if (finding.is_too_soon) json["is_too_soon"] = true;
   if (finding.history != Severity::kNone) json["history"] = std::string(to_string(finding.history));
+  if (finding.is_of_earlier_boot) json["is_of_earlier_boot"] = true;
   if (!finding.witness.empty()) {
     json["witness"] = finding.witness;
     json["witnessed"] = std::string(to_string(finding.witnessed));
@@ -111,7 +112,8 @@ Json machine_json(const KnownMachine& known) {
           {"links", links_json(known.links)}};
 }
 
-// ---- reading: every wrong field makes the whole file wrong
+// ---- reading: every wrong field makes the whole file wrong. A counter or a finding with a name
+// that only a later release knows is left out: it is not wrong.
 
 // Reads members of one object; the first that is not as it must be is remembered for the message.
 class Fields {
@@ -136,11 +138,15 @@ class Fields {
   // The enumerator that writes itself as this text, of those from the first to `last`.
   template <typename Enum>
   [[nodiscard]] Enum name(const char* key, Enum last) const {
-    const std::string text_value = text(key);
-    for (int i = 0; i <= static_cast<int>(last); ++i) {
-      if (to_string(static_cast<Enum>(i)) == text_value) return static_cast<Enum>(i);
-    }
-    return reject(key), Enum{};
+    const auto named = find(text(key), last);
+    if (!named) reject(key);
+    return named.value_or(Enum{});
+  }
+  // Whether name() would find a text that names none.
+  template <typename Enum>
+  [[nodiscard]] bool is_of_later_release(const char* key, Enum last) const {
+    const Json& value = member_at(object_, key);
+    return value.is_string() && !find(value.get<std::string>(), last);
   }
   // For what an older version has not written.
   [[nodiscard]] bool has(const char* key) const { return !member_at(object_, key).is_null(); }
@@ -149,6 +155,14 @@ class Fields {
   }
 
  private:
+  template <typename Enum>
+  static std::optional<Enum> find(std::string_view text, Enum last) {
+    for (int i = 0; i <= static_cast<int>(last); ++i) {
+      if (to_string(static_cast<Enum>(i)) == text) return static_cast<Enum>(i);
+    }
+    return std::nullopt;
+  }
+
   const Json& object_;
   std::string& fault_;
 };
@@ -167,6 +181,7 @@ LogPosition read_position(const Json& json, std::string& fault) {
 
 void read_counter(const Json& json, State& state, std::string& fault) {
   const Fields fields(json, fault);
+  if (fields.is_of_later_release("kind", xid::Kind::kRule)) return;
   CounterKey key;
   key.kind = fields.name("kind", xid::Kind::kRule);
   const std::uint64_t code = fields.count("code");
@@ -180,6 +195,9 @@ void read_counter(const Json& json, State& state, std::string& fault) {
 
 void read_finding(const Json& json, State& state, std::string& fault) {
   const Fields fields(json, fault);
+  if (fields.is_of_later_release("cleared_by", ClearedBy::kCheck) ||
+      fields.is_of_later_release("evidence", Evidence::kMeasured))
+    return;
   Finding finding;
   finding.check = fields.text("check");
   finding.code = fields.text("code");
@@ -199,6 +217,7 @@ void read_finding(const Json& json, State& state, std::string& fault) {
   finding.is_by_library_alone = fields.has("is_by_library_alone");
   finding.is_too_soon = fields.has("is_too_soon");
   if (fields.has("history")) finding.history = fields.name("history", Severity::kIsolate);
+  finding.is_of_earlier_boot = fields.has("is_of_earlier_boot");
   if (fields.has("witness")) {
     finding.witness = fields.text("witness");
     finding.witnessed = fields.name("witnessed", Severity::kIsolate);
@@ -209,6 +228,7 @@ void read_finding(const Json& json, State& state, std::string& fault) {
 
 void read_settled(const Json& json, State& state, std::string& fault) {
   const Fields fields(json, fault);
+  if (fields.is_of_later_release("evidence", Evidence::kMeasured)) return;
   FindingKey key;
   key.check = fields.text("check");
   key.code = fields.text("code");
@@ -355,9 +375,16 @@ StateFile::Loaded StateFile::load() const {
   std::filesystem::create_directories(path_.parent_path(), error);  // save() says what is wrong
   auto state = read();
   if (state) return {.state = *std::move(state), .fault = {}};
-  if (state.error().kind == ErrorKind::kNotFound) return {};
   std::filesystem::path aside = path_;
   aside += ".broken";
+  if (state.error().kind == ErrorKind::kNotFound) {
+    auto previous = read(previous_);
+    // A run that has set the file aside ended before its first save.
+    if (!std::filesystem::exists(aside, error) || !previous) return {};
+    return {.state = *std::move(previous),
+            .fault = path_.string() + " is missing, and was set aside before as " + aside.string(),
+            .is_previous = true};
+  }
   std::filesystem::rename(path_, aside, error);
   Loaded loaded;
   loaded.fault = state.error().message + (error ? "; it could not be set aside: " + error.message()

@@ -97,6 +97,7 @@ Observation observation_of(xid::Event event, const LogRecord& record,
   observation.evidence = evidence_of(event, record, context);
   observation.is_of_text_log = record.writer == Writer::kUnknown;
   observation.is_history = record.is_history;
+  observation.is_of_earlier_boot = record.is_of_earlier_boot;
   observation.event = std::move(event);
   return observation;
 }

@@ -46,7 +46,7 @@ constexpr FindingCode kCodes[] = {
      "and "
      "replaces a board whose errors come back"},
     {Code::kCperFatal, kGpuCheck, "cper_fatal", kReboot, kIsolate, kByReboot,
-     "the latest error record (CPER) of an AMD GPU is fatal, and its counters show such an error"},
+     "the latest error record (CPER) of an AMD GPU is fatal"},
     // What the driver says of itself.
     {Code::kRecoveryActionReset, kGpuCheck, "recovery_action_reset", kReset, kReset, kByCheck,
      "the driver asks for a GPU reset"},

@@ -35,19 +35,24 @@ Judgement by_severity(int severity) {
   }
 }
 
-Judgement judge(const DcgmWarning& warning, DcgmStatus status, Severity bare_fail) {
+bool is_of_hardware(const DcgmResult& result) { return result.category != "Deployment"; }
+
+Judgement judge(const DcgmWarning& warning, const DcgmResult& result, Severity bare_fail) {
   if (warning.error_id == kGraphicsProcesses) {
     return {Severity::kMonitor, ClearedBy::kDiagnostics,
             "another process uses the GPU; that is no fault of the GPU"};
   }
   // Persistence mode, page counts near a limit: DCGM goes on with such a GPU, and so do we.
-  if (status != DcgmStatus::kFail) {
+  if (result.status != DcgmStatus::kFail) {
     return {Severity::kMonitor, ClearedBy::kDiagnostics, "DCGM warns without failing the test"};
   }
   if (warning.error_id == kGpuRecoveryReboot)
     return {Severity::kReboot, ClearedBy::kReboot, "DCGM: the node has to be rebooted"};
-  // A Fail that explains itself weighs no less than one that does not.
+  // A Fail that explains itself weighs no less than one that does not, unless it speaks of the
+  // node's software.
   if (!warning.severity) {
+    if (!is_of_hardware(result))
+      return {Severity::kMonitor, ClearedBy::kDiagnostics, "DCGM fails a test of the software"};
     return {bare_fail, ClearedBy::kDiagnostics,
             "DCGM fails the test and does not say how severe that is"};
   }
@@ -69,8 +74,7 @@ class Judge {
   void add(const DcgmResult& result) {
     count(result);
     if (result.status == DcgmStatus::kSkip) return;
-    const bool is_of_hardware = result.category != "Deployment";
-    if (is_of_hardware && result.gpu) verdict_.tested.insert(*result.gpu);
+    if (is_of_hardware(result) && result.gpu) verdict_.tested.insert(*result.gpu);
     for (const DcgmWarning& warning : result.warnings) add(result, warning);
     if (!result.warnings.empty() || result.status == DcgmStatus::kPass) return;
     const bool is_fail = result.status == DcgmStatus::kFail;
@@ -88,7 +92,7 @@ class Judge {
     if (warning.error_id == kAborted) verdict_.undecided = "the diagnostic was aborted";
     const bool is_fail = result.status == DcgmStatus::kFail;
     has_isolate_ = has_isolate_ || (is_fail && warning.severity == kDcgmIsolate);
-    const Judgement judged = judge(warning, result.status, bare_fail_);
+    const Judgement judged = judge(warning, result, bare_fail_);
     keep({warning.gpu, code_of(result, warning.error_id), judged.severity, judged.cleared_by,
           line_of(result, warning.text), std::string(judged.why)});
   }

@@ -23,8 +23,11 @@ void note_absent(const Maybe<T>& value, Code code, const std::string& bus_id, Fi
 
 // A contained error (Xid 94) hits one program, which has to start again. NVIDIA asks for a reset
 // only if a row still waits to be remapped or the recovery action says so (NVIDIA's GPU memory
-// error management). The driver reports all of it; no line of a log counts here.
+// error management). SRAM has no rows: rows that were remapped long ago say nothing of its errors.
+// The driver reports all of it; no line of a log counts here.
 bool is_dealt_with(const GpuReading& reading, std::uint64_t errors) {
+  const auto& sram = reading.ecc.uncorrected_volatile.sram;
+  if (!sram || *sram != 0) return false;
   const RemappedRows& rows = reading.rows;
   const bool asks_for_nothing = reading.recovery_action && *reading.recovery_action == 0;
   const bool are_rows_done = rows.uncorrectable && *rows.uncorrectable >= errors &&
@@ -144,20 +147,13 @@ void judge_ras(const GpuReading& reading, const GpuRuleInput& input, const std::
   }
 }
 
-// Whether anything else says that the GPU had an error that could not be corrected, or has too many
-// bad pages: for each of them the driver writes a fatal record. Some versions of the driver also
-// write one for healthy GPUs (github.com/ROCm/device-metrics-exporter issue 506: 6.16.13).
-bool is_contradicted(const GpuReading& reading, const GpuRuleInput& input,
-                     const std::string& bus_id) {
-  const auto has_error = [](const RasBlock& block) { return block.uncorrected.value_or(0) != 0; };
-  const auto is_known = [](const RasBlock& block) { return block.uncorrected.has_value(); };
-  if (std::ranges::none_of(reading.ras, is_known)) return false;
-  if (std::ranges::any_of(reading.ras, has_error)) return false;
-  return std::ranges::none_of(input.snapshot.state.findings, [&](const auto& entry) {
+bool kernel_has_ras_error(const GpuRuleInput& input, const std::string& bus_id) {
+  return std::ranges::any_of(input.snapshot.state.findings, [&](const auto& entry) {
     const Finding& finding = entry.second;
     return finding.check == xid::to_string(xid::Kind::kAmdRas) &&
            finding.evidence == Evidence::kKernel && finding.pci_bus_id == bus_id &&
-           finding.severity >= Severity::kReset;
+           !finding.is_of_earlier_boot &&
+           std::max(finding.severity, finding.history) >= Severity::kReset;
   });
 }
 
@@ -190,11 +186,20 @@ void judge_cper(const GpuReading& reading, const GpuRuleInput& input, const std:
       state.settled.find({std::string(kGpuCheck), std::string(name_of(Code::kCperFatal)), bus_id,
                           Evidence::kMeasured});
   if (settled != state.settled.end() && settled->second == event) return;
-  if (is_contradicted(reading, input, bus_id)) {
+  // For each error that could not be corrected, and for too many bad pages, the driver writes a
+  // fatal record. Some versions of it also write one for healthy GPUs
+  // (github.com/ROCm/device-metrics-exporter issue 506: 6.16.13).
+  const auto has_error = [](const RasBlock& block) { return block.uncorrected.value_or(0) != 0; };
+  const auto is_known = [](const RasBlock& block) { return block.uncorrected.has_value(); };
+  if (std::ranges::any_of(reading.ras, has_error) || kernel_has_ras_error(input, bus_id)) {
+    found.add(Code::kCperFatal, bus_id, cper_line(record));
+  } else if (std::ranges::any_of(reading.ras, is_known)) {
     found.add_as(Code::kCperFatal, Severity::kMonitor, bus_id, cper_line(record),
                  "the GPU's own counters show no such error, nor does the kernel log");
   } else {
-    found.add(Code::kCperFatal, bus_id, cper_line(record));
+    found.cannot_tell(Code::kCperFatal, bus_id);
+    found.add_as(Code::kCperFatal, Severity::kMonitor, bus_id, cper_line(record),
+                 "the GPU's own counters cannot be read, and the kernel log shows no such error");
   }
   found.name_event(Code::kCperFatal, bus_id, event);
 }

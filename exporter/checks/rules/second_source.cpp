@@ -27,6 +27,7 @@ bool has(std::span<const std::string_view> all, std::string_view one) {
 }
 
 bool is_of_this_boot(const Finding& finding, const GpuRuleInput& input) {
+  if (finding.is_of_earlier_boot) return false;
   const std::string& boot_id = input.snapshot.state.boot_id;
   if (!boot_id.empty() && finding.first_boot_id == boot_id) return true;
   return input.facts.since_boot && finding.last_seen >= input.now - *input.facts.since_boot;

@@ -216,9 +216,10 @@ std::vector<Witnessed> witnessed_findings(const GpuRuleInput& input,
     finding.severity = std::max(known.severity, known.history);
     // A line below reset needs none. For the reset that may follow an Xid 159, only the driver's
     // event counts (nvidia_smi_check.cpp): a reading of little weight confirms nothing here.
-    const bool is_open =
-        key.evidence == Evidence::kKernel && finding.witnessed < finding.severity &&
-        finding.severity >= Severity::kReset && finding.check != xid::to_string(Kind::kRule);
+    const bool is_open = key.evidence == Evidence::kKernel && !finding.is_of_earlier_boot &&
+                         finding.witnessed < finding.severity &&
+                         finding.severity >= Severity::kReset &&
+                         finding.check != xid::to_string(Kind::kRule);
     if (!is_open) continue;
     if (auto by = witness_of(finding, input, readings))
       witnessed.push_back({finding.check, finding.code, finding.pci_bus_id, finding.severity, *by});

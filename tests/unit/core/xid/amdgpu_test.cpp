@@ -127,7 +127,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "amdgpu: probe of the_device failed with error -22",
                     "amdgpu 0000:03:00.0: amdgpu: MES feature version = 1, fw version = 75",
                     "amdgpu 0000:03:00.0: amdgpu: MESS failed to respond to msg=1",
-                    "amdgpu 0000:03:00.0: amdgpu: RAS records:12 found"));
+                    "amdgpu 0000:03:00.0: amdgpu: RAS records:12 found",
+                    "amdgpu 0000:0b:00.0: amdgpu: RAS records:230 exceeds 90% of threshold:256"));
 
 TEST(AmdLineAddress, IsTakenWhereItStands) {
   EXPECT_EQ(parse_record("amdgpu 0000:03:00.0: amdgpu: GPU reset begin!")->pci->full(),

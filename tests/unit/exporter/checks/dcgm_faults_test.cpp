@@ -114,6 +114,8 @@ TEST(DcgmFaults, AFailThatExplainsItselfWeighsNoLessThanABareOne) {
   EXPECT_EQ(
       worst(judge(v3("GPU Memory", R"({"gpu_ids":"1","status":"WARN","warnings":["x"]})"), 0)),
       Severity::kMonitor);
+  const std::string setup = R"({"gpu_ids":"1","status":"FAIL","warnings":["persistence mode"]})";
+  EXPECT_EQ(worst(judge(v3("Persistence Mode", setup, "Deployment"))), Severity::kMonitor);
   EXPECT_EQ(severity_of(5, 29), Severity::kMonitor) << "a configuration that DCGM names so";
 }
 

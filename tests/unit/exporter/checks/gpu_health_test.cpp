@@ -130,9 +130,12 @@ TEST(GpuHealth, IsUnhealthyAfterAFatalCperRecordOnThatGpuAlone) {
   Snapshot snapshot = two_gpus();
   GpuReport report = *snapshot.telemetry.report;
   report.vendors[0].gpus[0].latest_cper.emplace().severity = CperSeverity::kFatal;
+  report.vendors[0].gpus[0].ras = {{"umc", 0, 1, 0}};
   report.vendors[0].gpus[1].latest_cper.emplace().severity = CperSeverity::kCorrected;
   snapshot.telemetry.report = std::make_shared<const GpuReport>(report);
-  const CheckOutcome outcome = judge_gpus({snapshot, {}, std::nullopt, NodeFacts(), {}});
+  CheckSettings settings;
+  settings.ras_thresholds["umc"] = 1;
+  const CheckOutcome outcome = judge_gpus({snapshot, settings, std::nullopt, NodeFacts(), {}});
   Store store{State()};
   store.apply_check(decide_status(outcome, "gpu", {}), false);
   snapshot.state = store.state();

@@ -29,6 +29,16 @@ TEST(LostGpu, TheKernelsXid79OnTheSameGpuMakesItReboot) {
   EXPECT_EQ(severity_of(node.judge(), "gpu_lost"), Severity::kReboot);
 }
 
+TEST(LostGpu, ALineOfAnEarlierBootIsNoSecondSource) {
+  Scenario node = with_lost_gpu();
+  node.kernel_has("xid", "79", Scenario::bus_id(3), Severity::kNone);
+  Finding& line = node.known.findings.begin()->second;
+  line.history = Severity::kReboot;
+  EXPECT_EQ(severity_of(node.judge(), "gpu_lost"), Severity::kReboot) << "an old one of this boot";
+  line.is_of_earlier_boot = true;
+  EXPECT_EQ(severity_of(node.judge(), "gpu_lost_unconfirmed"), Severity::kMonitor);
+}
+
 TEST(LostGpu, AnXidOfAnotherGpuOrOfUserSpaceIsNoSecondSource) {
   Scenario node = with_lost_gpu();
   node.kernel_has("xid", "79", Scenario::bus_id(4), Severity::kReboot);

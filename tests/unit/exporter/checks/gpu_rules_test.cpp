@@ -345,7 +345,13 @@ TEST(GpuRules, AUncorrectedErrorThatTheDriverHasDealtWithIsWatched) {
   node.gpu(1).ecc.uncorrected_volatile.total = 1;
   EXPECT_EQ(severity_of(node.judge(), "ecc_uncorrected"), Severity::kReset) << "no row remapped";
   node.gpu(1).rows.uncorrectable = 1;
+  EXPECT_EQ(severity_of(node.judge(), "ecc_uncorrected"), Severity::kReset)
+      << "it may be of the SRAM, which has no rows";
+  node.gpu(1).ecc.uncorrected_volatile.sram = 0;
   EXPECT_EQ(severity_of(node.judge(), "ecc_uncorrected"), Severity::kMonitor);
+  node.gpu(1).ecc.uncorrected_volatile.sram = 1;
+  EXPECT_EQ(severity_of(node.judge(), "ecc_uncorrected"), Severity::kReset) << "an old row";
+  node.gpu(1).ecc.uncorrected_volatile.sram = 0;
   node.gpu(1).rows.pending = true;
   EXPECT_EQ(severity_of(node.judge(), "ecc_uncorrected"), Severity::kReset);
   node.gpu(1).rows.pending = false;
@@ -378,6 +384,8 @@ CperRecord fatal_record(std::optional<WallTime> at) {
 TEST(GpuRules, UnhealthyAfterAFatalCperRecord) {
   Scenario node = amd_scenario_node();
   node.gpu(0).latest_cper = fatal_record(parse_rfc3339("2026-11-20T10:00:00Z"));
+  node.gpu(0).ras = {{"umc", 0, 1, 0}};
+  node.settings.ras_thresholds["umc"] = 1;
   const CheckOutcome outcome = node.judge();
   ASSERT_EQ(codes_of(outcome), "cper_fatal");
   EXPECT_EQ(outcome.findings[0].severity, Severity::kReboot);
@@ -400,6 +408,27 @@ TEST(GpuRules, AFatalCperRecordThatTheCountersContradictIsWatched) {
   counted.gpu(0).ras = {{"umc", 0, 1, 0}};
   counted.settings.ras_thresholds["umc"] = 5;
   EXPECT_EQ(severity_of(counted.judge(), "cper_fatal"), Severity::kReboot);
+}
+
+TEST(GpuRules, AFatalCperRecordWithoutReadableCountersIsWatchedUntilTheKernelAgrees) {
+  Scenario node = amd_scenario_node();
+  node.gpu(0).latest_cper = fatal_record(node.now);
+  node.gpu(0).ras.clear();
+  EXPECT_EQ(severity_of(node.judge(), "cper_fatal"), Severity::kMonitor);
+  node.kernel_has("amd_ras", "UE", "0000:05:00", Severity::kReboot);
+  EXPECT_EQ(severity_of(node.judge(), "cper_fatal"), Severity::kReboot);
+}
+
+TEST(GpuRules, AnOldLineOfThisBootAgreesWithAFatalCperRecord) {
+  Scenario node = amd_scenario_node();
+  node.gpu(0).latest_cper = fatal_record(node.now);
+  node.gpu(0).ras = {{"umc", 0, 0, 0}};
+  node.kernel_has("amd_ras", "UE", "0000:05:00", Severity::kNone);
+  Finding& line = node.known.findings.begin()->second;
+  line.history = Severity::kReboot;
+  EXPECT_EQ(severity_of(node.judge(), "cper_fatal"), Severity::kReboot);
+  line.is_of_earlier_boot = true;
+  EXPECT_EQ(severity_of(node.judge(), "cper_fatal"), Severity::kMonitor);
 }
 
 TEST(GpuRules, ACperRecordThatIsNotFatalIsNoFinding) {
@@ -441,6 +470,23 @@ std::string judge_and_keep(Scenario& node, LatchedState& latched) {
 }
 
 const ClearRequest kClearCper{.check = "gpu", .code = "cper_fatal", .pci_bus_id = "0000:05:00"};
+
+TEST(GpuRules, AFatalCperRecordFallsIfTheCountersContradictItLater) {
+  Scenario node = amd_scenario_node();
+  LatchedState latched{State()};
+  const auto severity = [&] {
+    (void)judge_and_keep(node, latched);
+    return latched.state().findings.at({"gpu", "cper_fatal", "0000:05:00", Evidence::kMeasured});
+  };
+  node.gpu(0).latest_cper = fatal_record(node.now);
+  node.gpu(0).ras = {{"umc", 0, 1, 0}};
+  node.settings.ras_thresholds["umc"] = 5;
+  EXPECT_EQ(severity().severity, Severity::kReboot);
+  node.gpu(0).ras.clear();
+  EXPECT_EQ(severity().severity, Severity::kReboot) << "not to be read takes nothing back";
+  node.gpu(0).ras = {{"umc", 0, 0, 0}};
+  EXPECT_EQ(severity().severity, Severity::kMonitor);
+}
 
 // The driver keeps its records until it is loaded anew.
 TEST(GpuRules, AFatalCperRecordThatWasClearedComesBackWithANewerOneOnly) {

@@ -220,6 +220,8 @@ TEST(Witness, OfHistoryIsAReadingThatIsSevereByItself) {
   node.gpu(1).recovery_action = 1;
   EXPECT_EQ(witness(node), "gpu recovery_action_reset");
   EXPECT_EQ(witnessed(node).front().severity, Severity::kReset);
+  for (auto& [key, finding] : node.known.findings) finding.is_of_earlier_boot = true;
+  EXPECT_EQ(witness(node), "") << "of an earlier boot";
 }
 
 TEST(Witness, OfHistoryIsTheSecondSourceOfWhatIsReadNow) {

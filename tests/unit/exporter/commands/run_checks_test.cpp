@@ -213,6 +213,15 @@ TEST_F(CheckCommandTest, TakesXidsFromTheKernelLogIfNoExporterHasKeptThem) {
   EXPECT_THAT(out_.str(), HasSubstr("xid 79 on " + Scenario::bus_id(2)));
 }
 
+TEST_F(CheckCommandTest, TakesAnXidOfThisBootFromTheKernelLogWhateverItsAge) {
+  static_cast<void>(folder_.write(
+      "kmsg", to_rfc3339(clock_.wall() - std::chrono::hours(3)) +
+                  " node kernel: NVRM: Xid (PCI:" + Scenario::bus_id(2) +
+                  "): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.\n"));
+  EXPECT_EQ(run({.check = "0"}), 1) << out_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("xid 79 on " + Scenario::bus_id(2)));
+}
+
 // There an old Xid kept failing; here what a reboot heals is gone after one.
 TEST_F(CheckCommandTest, AnXidOfTheBootBeforeIsHistory) {
   save_state_with_xid_79();

@@ -35,6 +35,7 @@ class FileFollowerTest : public testing::Test {
             texts.emplace_back(record.text);
             from_user_space.push_back(record.writer == Writer::kUserSpace);
             history.push_back(record.is_history);
+            of_earlier_boot.push_back(record.is_of_earlier_boot);
           },
           0ms, {});
       ASSERT_TRUE(report.has_value()) << report.error().message;
@@ -54,6 +55,7 @@ class FileFollowerTest : public testing::Test {
   std::vector<std::string> texts;
   std::vector<bool> from_user_space;
   std::vector<bool> history;
+  std::vector<bool> of_earlier_boot;
 };
 
 TEST_F(FileFollowerTest, ReadsAFileFromItsStart) {
@@ -248,6 +250,33 @@ TEST_F(FileFollowerTest, TakesOldLinesForHistoryIfItKnowsNoPosition) {
   EXPECT_THAT(history, ElementsAre(true, false, true, false, false));
 }
 
+TEST_F(FileFollowerTest, TakesOnlyLinesOfAnEarlierBootForHistoryIfTheWholeBootIsWanted) {
+  append(
+      "2026-11-29T16:59:00Z node kernel: before the boot\n"
+      "2026-11-29T17:01:00Z node kernel: old\n"
+      "[ 3000.0] old\n");
+  StartMoment moment = started_at(kNow);
+  moment.wants_whole_boot = true;
+  FileFollower follower(log(), {}, moment);
+
+  read(follower);
+
+  EXPECT_THAT(history, ElementsAre(true, false, false));
+  EXPECT_THAT(of_earlier_boot, ElementsAre(true, false, false));
+}
+
+TEST_F(FileFollowerTest, TellsAnOldLineFromOneOfAnEarlierBoot) {
+  append(
+      "2026-11-29T16:59:00Z node kernel: before the boot\n"
+      "2026-11-29T17:01:00Z node kernel: old\n");
+  FileFollower follower(log(), {}, started_at(kNow));
+
+  read(follower);
+
+  EXPECT_THAT(history, ElementsAre(true, true));
+  EXPECT_THAT(of_earlier_boot, ElementsAre(true, false));
+}
+
 TEST_F(FileFollowerTest, TakesNoLineOfThisBootForHistoryIfItKnowsItsPosition) {
   append("2026-11-29T17:30:00Z node kernel: read\n");
   LogPosition saved;
@@ -296,6 +325,68 @@ TEST_F(FileFollowerTest, TakesWhatIsBeforeTheNewestBannerForHistory) {
   read(follower);
 
   EXPECT_THAT(history, ElementsAre(true, true, true, true, false, false));
+}
+
+// The clock was 3 h slow at the boot, until NTP set it.
+TEST_F(FileFollowerTest, TakesNoLineBehindTheNewestBannerForOneOfAnEarlierBoot) {
+  append(
+      "2026-11-29T16:50:00Z node kernel: Linux version 6.8.0-45-generic (buildd@lcy02) #45 SMP\n"
+      "2026-11-29T16:51:00Z node kernel: of this boot\n");
+  const auto now = *parse_rfc3339(kNow);
+  FileFollower follower(log(), {}, {.now = now, .booted = now - 10min});
+
+  read(follower);
+
+  EXPECT_THAT(history, ElementsAre(false, false));
+}
+
+// What a rotated file ends with may be of the boot before, whose banner it has.
+TEST_F(FileFollowerTest, TakesLinesBehindABannerOfARotatedFileByTheirTime) {
+  append("kernel: read\n");
+  LogPosition saved;
+  {
+    FileFollower follower(log(), {}, started_at(kNow));
+    read(follower);
+    saved = follower.position();
+  }
+  append(
+      "2026-11-29T15:00:00Z node kernel: Linux version 6.8.0-45-generic (buildd@lcy02) #45 SMP\n"
+      "2026-11-29T16:00:00Z node kernel: before the boot\n");
+  std::filesystem::rename(log(), folder / "log.1");
+  append("2026-11-29T17:01:00Z node kernel: of this boot\n");
+  FileFollower follower(log(), saved, started_at(kNow));
+
+  read_until(follower, 4);
+
+  EXPECT_THAT(history, ElementsAre(false, true, true, false));
+}
+
+TEST_F(FileFollowerTest, TakesNoLineForHistoryThatCameAfterTheStart) {
+  append("2026-11-29T17:30:00Z node kernel: old\n");
+  FileFollower follower(log(), {}, started_at(kNow));
+  bool has_grown = false;
+  const auto sink = [&](const LogRecord& record) {
+    history.push_back(record.is_history);
+    if (!std::exchange(has_grown, true)) append("[10900.0] after the start\n");
+  };
+  EXPECT_TRUE(support::wait_until(
+      [&] {
+        EXPECT_TRUE(follower.read(sink, 0ms, {}).has_value());
+        return history.size() >= 2;
+      },
+      "both lines"));
+
+  EXPECT_THAT(history, ElementsAre(true, false));
+}
+
+TEST_F(FileFollowerTest, TakesNoLineForHistoryOfAFileThatAppearsAfterTheStart) {
+  FileFollower follower(log(), {}, started_at(kNow));
+  EXPECT_FALSE(follower.read([](const LogRecord&) {}, 0ms, {}).has_value());
+  append("2026-11-29T17:30:00Z node kernel: of a clock that is wrong\n");
+
+  read(follower);
+
+  EXPECT_THAT(history, ElementsAre(false));
 }
 
 TEST_F(FileFollowerTest, TakesNoLineForHistoryThatItSeesBeingWritten) {

@@ -329,6 +329,18 @@ TEST_F(KmsgReaderTest, TakesRecordsOfTheLastHoursForNewsIfItKnowsNoPosition) {
   EXPECT_THAT(history, ElementsAre(false));
 }
 
+// A check without an exporter asks again and again what this boot's log says.
+TEST_F(KmsgReaderTest, TakesNoRecordForHistoryIfTheWholeBootIsWanted) {
+  script.now = 24h;
+  script.say(6, 10, "a day old");
+  KmsgReader reader(std::make_unique<ScriptedKmsg>(script), clock, "boot-1", {},
+                    {.wants_whole_boot = true});
+
+  read(reader);
+
+  EXPECT_THAT(history, ElementsAre(false));
+}
+
 // It was away for a day, in this boot or over a reboot.
 TEST_F(KmsgReaderTest, TakesNoUnreadRecordForHistoryIfItKnowsAPosition) {
   script.now = 24h;

@@ -55,6 +55,28 @@ TEST(LineTime, WithoutAYearIsOfTheLastSuchDay) {
       << "tomorrow, further east";
 }
 
+TEST(LineTime, EastOfUtcIsOfTheYearThatHasBegunThere) {
+  const LineTime time =
+      read_line_time("Jan  1 00:30:00 node kernel: NVRM: Xid (PCI:0000:4e:00): 79",
+                     moment("2026-12-31T20:00:00Z"));
+  EXPECT_EQ(time.latest, moment("2026-12-31T20:00:00Z"));
+}
+
+// The clock counts nanoseconds in 64 bits: 292 years on either side of 1970.
+TEST(LineTime, OutsideOfTheClocksRangeIsTheNearestThatFits) {
+  for (const char* header : {"2300-01-01T00:00:00Z node kernel: ", "9999-12-31 23:59:59 ",
+                             "[Fri Nov 27 10:00:00 2300] "}) {
+    EXPECT_EQ(time_of(header).latest, moment(kTimeOfReading)) << header;
+  }
+  EXPECT_LT(time_of("0001-01-01T00:00:00Z node kernel: ").latest, moment("1971-01-01T00:00:00Z"));
+  for (const char* header : {"[9999999999.000000] ", "4,1227,9223372036854775807,-;"}) {
+    const auto since_boot = time_of(header).since_boot;
+    ASSERT_TRUE(since_boot) << header;
+    EXPECT_GT(*since_boot, moment(kTimeOfReading).time_since_epoch()) << header;
+    EXPECT_LT(*since_boot, moment("2027-11-29T20:00:00Z").time_since_epoch()) << header;
+  }
+}
+
 TEST(LineTime, IsSinceABootWhereNoCalendarIsUsed) {
   EXPECT_EQ(time_of("[   12.345678] ").since_boot, 12'345'678us);
   EXPECT_FALSE(time_of("[   12.345678] ").latest);

@@ -46,6 +46,23 @@ TEST(ClearRequest, OfAPassedDiagnosticSparesWhatCameAfterItBegan) {
       finding_cleared(ClearedBy::kDiagnostics, kDiagnosticBegan + seconds(1))));
 }
 
+TEST(ClearRequest, AfterAResetOfOneGpuTakesNoFindingWithoutAnAddressButOfItsDriver) {
+  ClearRequest left;
+  left.after_gpu_reset = true;
+  left.pci_bus_id = "0000:4e:00";
+  const ClearRequest request = as_taken(left);
+  Finding finding = finding_cleared(ClearedBy::kGpuReset);
+  for (const char* check : {"sxid", "amd_hang", "5-nccl-allreduce"}) {
+    finding.check = check;
+    EXPECT_FALSE(request.matches(finding)) << check;
+  }
+  finding.check = "nvrm";
+  EXPECT_TRUE(request.matches(finding));
+  finding.check = "xid";
+  finding.pci_bus_id = "0000:4e:00";
+  EXPECT_TRUE(request.matches(finding));
+}
+
 TEST(ClearRequest, WithATimeThatIsNoneIsRefused) {
   const support::TempDir folder;
   std::filesystem::create_directory(folder / "clear.d");

@@ -256,6 +256,63 @@ TEST(LatchedStateHistory, EndsWithANewLine) {
   EXPECT_EQ(finding_of(latched, "119")->history, Severity::kNone);
 }
 
+Observation xid_of_earlier_boot(const XidSpec& spec) {
+  Observation observation = old_xid(spec);
+  observation.is_of_earlier_boot = true;
+  return observation;
+}
+
+TEST(LatchedStateHistory, OfAnEarlierBootIsNotOfThisOne) {
+  LatchedState latched({});
+  latched.enter_boot("boot-2", at_second(0));
+
+  latched.observe(xid_of_earlier_boot({.code = 79, .severity = Severity::kReboot}));
+
+  ASSERT_NE(finding_of(latched, "79"), nullptr);
+  EXPECT_TRUE(finding_of(latched, "79")->is_of_earlier_boot);
+  EXPECT_EQ(finding_of(latched, "79")->first_boot_id, "");
+  EXPECT_EQ(finding_of(latched, "79")->last_boot_id, "");
+}
+
+TEST(LatchedStateHistory, OfThisBootTakesThePlaceOfWhatIsOfAnEarlierOne) {
+  LatchedState latched({});
+  latched.enter_boot("boot-2", at_second(0));
+  latched.observe(xid_of_earlier_boot({.code = 119, .severity = Severity::kReboot}));
+
+  latched.observe(old_xid({.code = 119, .severity = Severity::kReset, .second = 1}));
+
+  EXPECT_FALSE(finding_of(latched, "119")->is_of_earlier_boot);
+  EXPECT_EQ(finding_of(latched, "119")->history, Severity::kReset);
+  EXPECT_EQ(finding_of(latched, "119")->first_boot_id, "boot-2");
+
+  latched.observe(xid_of_earlier_boot({.code = 119, .severity = Severity::kReboot, .second = 2}));
+
+  EXPECT_FALSE(finding_of(latched, "119")->is_of_earlier_boot);
+  EXPECT_EQ(finding_of(latched, "119")->history, Severity::kReset);
+}
+
+TEST(LatchedStateHistory, OfTheBootBeforeIsOfAnEarlierOne) {
+  LatchedState latched({});
+  latched.enter_boot("boot-1", at_second(0));
+  latched.observe(old_xid({.code = 64, .cleared_by = ClearedBy::kOperator}));
+
+  latched.enter_boot("boot-2", at_second(1));
+
+  ASSERT_NE(finding_of(latched, "64"), nullptr);
+  EXPECT_TRUE(finding_of(latched, "64")->is_of_earlier_boot);
+}
+
+TEST(LatchedStateHistory, EndsWithANewLineThoughItWasOfAnEarlierBoot) {
+  LatchedState latched({});
+  latched.enter_boot("boot-2", at_second(0));
+  latched.observe(xid_of_earlier_boot({.code = 119, .severity = Severity::kReboot}));
+
+  latched.observe(observe_xid({.code = 119, .severity = Severity::kReset, .second = 9}));
+
+  EXPECT_FALSE(finding_of(latched, "119")->is_of_earlier_boot);
+  EXPECT_EQ(finding_of(latched, "119")->first_boot_id, "boot-2");
+}
+
 TEST(LatchedStateHistory, BecomesAFindingOnceAReadingConfirmsIt) {
   LatchedState latched({});
   latched.observe(old_xid({.code = 119, .severity = Severity::kReset}));

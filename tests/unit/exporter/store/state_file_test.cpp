@@ -129,12 +129,47 @@ TEST(StateFile, GivesBackTheSaveBeforeIfTheLastOneIsBroken) {
   EXPECT_EQ(to_state_json(loaded.state), to_state_json(full_state()));
 }
 
+TEST(StateFile, GivesBackTheSaveBeforeUntilThereIsAnother) {
+  const support::TempDir folder;
+  const StateFile file(folder.path());
+  ASSERT_TRUE(file.save(to_state_json(full_state())).has_value());
+  ASSERT_TRUE(file.save(to_state_json(full_state())).has_value());
+  folder.write("state.json", "broken");
+  (void)file.load();  // of a run that ended before it saved
+
+  const auto loaded = file.load();
+
+  EXPECT_NE(loaded.fault, "");
+  EXPECT_TRUE(loaded.is_previous);
+  EXPECT_EQ(to_state_json(loaded.state), to_state_json(full_state()));
+}
+
+// A later release may have kinds that this one does not know.
+TEST(StateFile, LeavesOutWhatIsOfAKindThatItDoesNotKnow) {
+  std::string text = to_state_json(full_state());
+  const auto rename = [&](const std::string& from, const std::string& to) {
+    const auto at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+  };
+  rename(R"("kind":"sxid")", R"("kind":"of_later")");
+  rename(R"("cleared_by":"operator")", R"("cleared_by":"of_later")");
+
+  const auto read = parse_state_json(text);
+
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_EQ(read->counters.size(), full_state().counters.size() - 1);
+  EXPECT_EQ(read->findings.size(), full_state().findings.size() - 1);
+}
+
 TEST(StateFile, KeepsWhatAnOldLineAskedFor) {
   State state = full_state();
   state.findings.begin()->second.history = Severity::kReboot;
+  state.findings.begin()->second.is_of_earlier_boot = true;
   const auto read = parse_state_json(to_state_json(state));
   ASSERT_TRUE(read.has_value()) << read.error().message;
   EXPECT_EQ(read->findings.begin()->second.history, Severity::kReboot);
+  EXPECT_TRUE(read->findings.begin()->second.is_of_earlier_boot);
 }
 
 class BrokenStateFile : public testing::TestWithParam<const char*> {};

@@ -43,11 +43,15 @@ TEST_F(AddRecord, JudgesAnEventAndKeepsItsTimeAndLine) {
 }
 
 TEST_F(AddRecord, CountsAnEventThatIsHistory) {
-  const LogBatch batch =
-      add({.text = kXid79, .writer = Writer::kKernel, .time = at_second(1), .is_history = true});
+  const LogBatch batch = add({.text = kXid79,
+                              .writer = Writer::kKernel,
+                              .time = at_second(1),
+                              .is_history = true,
+                              .is_of_earlier_boot = true});
 
   ASSERT_EQ(batch.observations.size(), 1U);
   EXPECT_TRUE(batch.observations.front().is_history);
+  EXPECT_TRUE(batch.observations.front().is_of_earlier_boot);
   EXPECT_EQ(batch.numbers.history_events, 1U);
   EXPECT_EQ(add({kXid79, Writer::kKernel}).numbers.history_events, 0U);
 }
