@@ -68,8 +68,8 @@ struct Finding {
   // The severity that a line asks for which was old when it was first read, or of an earlier boot;
   // the finding has none then. It is listed, and justifies nothing until a reading confirms it.
   Severity history = Severity::kNone;
-  // All its lines are of an earlier boot. It is no second source for a fault of this boot, and no
-  // reading confirms it: the hardware may be another one since.
+  // All its lines are of an earlier boot. It does not count as a second source for a fault of this
+  // boot, and no reading confirms it: the hardware may have been replaced since.
   bool is_of_earlier_boot = false;
   // The second witness beside its line in the kernel log (exporter/checks/rules/witness.h): "driver
   // event", "gpu ecc_uncorrected"; empty: none yet.

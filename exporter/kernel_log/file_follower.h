@@ -58,12 +58,12 @@ class FileFollower final : public KernelLogSource {
   bool may_resume_ = true;  // at the first opening and after an error, not in the next file
   StartMoment moment_;
   bool knows_start_ = false;  // a run before has left a position in this log
-  // Of the files that were there at the start, by inode: how long each was. What is behind that,
-  // and each other file, is written while the log is followed.
+  // The sizes of the files that were there at the start, by inode. Lines behind that size, and all
+  // of other files, are written while the log is followed.
   std::map<std::uint64_t, std::uint64_t> bytes_at_start_;
   bool has_started_ = false;
   std::uint64_t named_at_start_ = 0;  // inode of the file that had the name; 0: there was none
-  // Of the file that is open: what is before this offset was there at the start.
+  // The file that is open had this size at the start; 0 if it came later.
   std::uint64_t before_until_ = 0;
   std::optional<std::uint64_t> boot_at_;  // offset at which the newest boot begins
   std::optional<bool> has_records_;       // of the file that is open; absent: no line has come yet

@@ -140,7 +140,7 @@ std::optional<std::chrono::microseconds> read_seconds(std::string_view header) {
     while (inside.starts_with(' ')) inside.remove_prefix(1);
     if (!inside.contains('.')) continue;
     const auto seconds = parse_integer<double>(inside);
-    constexpr double kMost = 1e12;  // of them, microseconds fit in 64 bits
+    constexpr double kMost = 1e12;  // as microseconds it fits in 64 bits
     if (seconds && *seconds >= 0)
       return std::chrono::microseconds(static_cast<std::int64_t>(std::min(*seconds, kMost) * 1e6));
   }

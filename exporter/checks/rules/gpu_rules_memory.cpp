@@ -186,8 +186,8 @@ void judge_cper(const GpuReading& reading, const GpuRuleInput& input, const std:
       state.settled.find({std::string(kGpuCheck), std::string(name_of(Code::kCperFatal)), bus_id,
                           Evidence::kMeasured});
   if (settled != state.settled.end() && settled->second == event) return;
-  // For each error that could not be corrected, and for too many bad pages, the driver writes a
-  // fatal record. Some versions of it also write one for healthy GPUs
+  // The driver writes a fatal record for each error that could not be corrected, and for too many
+  // bad pages. Some versions of it also write one for healthy GPUs
   // (github.com/ROCm/device-metrics-exporter issue 506: 6.16.13).
   const auto has_error = [](const RasBlock& block) { return block.uncorrected.value_or(0) != 0; };
   const auto is_known = [](const RasBlock& block) { return block.uncorrected.has_value(); };

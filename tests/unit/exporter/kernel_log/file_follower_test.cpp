@@ -340,7 +340,7 @@ TEST_F(FileFollowerTest, TakesNoLineBehindTheNewestBannerForOneOfAnEarlierBoot) 
   EXPECT_THAT(history, ElementsAre(false, false));
 }
 
-// What a rotated file ends with may be of the boot before, whose banner it has.
+// A rotated file may end with lines of the boot before, behind the banner of that boot.
 TEST_F(FileFollowerTest, TakesLinesBehindABannerOfARotatedFileByTheirTime) {
   append("kernel: read\n");
   LogPosition saved;
