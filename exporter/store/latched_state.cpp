@@ -153,6 +153,30 @@ void settle_results(State& state, const ClearRequest& request,
   }
 }
 
+Finding fresh_finding(const FindingKey& key, const Observation& observation,
+                      const std::string& boot_id) {
+  Finding fresh;
+  fresh.check = key.check;
+  fresh.code = key.code;
+  fresh.pci_bus_id = key.pci_bus_id;
+  fresh.evidence = key.evidence;
+  fresh.first_seen = fresh.last_seen = observation.seen;
+  fresh.is_of_earlier_boot = observation.is_of_earlier_boot;
+  if (!fresh.is_of_earlier_boot) fresh.first_boot_id = boot_id;
+  fresh.is_by_library_alone = observation.is_driver_event;
+  return fresh;
+}
+
+// The worst verdict stays, with the line that it came from.
+void take_verdict(Finding& finding, const Observation& observation) {
+  if (observation.verdict.severity < finding.severity) return;
+  finding.severity = observation.verdict.severity;
+  finding.history = Severity::kNone;
+  finding.cleared_by = observation.verdict.cleared_by;
+  finding.line = to_valid_utf8(observation.line, kMostTextBytes);
+  finding.why = to_valid_utf8(observation.verdict.why, kMostTextBytes);
+}
+
 }  // namespace
 
 std::vector<std::string> LatchedState::set_gpus(const std::vector<Gpu>& gpus, WallTime now) {
@@ -240,16 +264,9 @@ void LatchedState::latch(const Observation& observation, const CounterKey& key, 
       ++state_.dropped_events;
       return;
     }
-    Finding fresh;
-    fresh.check = finding_key.check;
-    fresh.code = finding_key.code;
-    fresh.pci_bus_id = finding_key.pci_bus_id;
-    fresh.evidence = finding_key.evidence;
-    fresh.first_seen = fresh.last_seen = observation.seen;
-    fresh.is_of_earlier_boot = observation.is_of_earlier_boot;
-    if (!fresh.is_of_earlier_boot) fresh.first_boot_id = state_.boot_id;
-    fresh.is_by_library_alone = observation.is_driver_event;
-    found = state_.findings.emplace(finding_key, std::move(fresh)).first;
+    found = state_.findings
+                .emplace(finding_key, fresh_finding(finding_key, observation, state_.boot_id))
+                .first;
     told.is_new = true;
   }
   Finding& finding = found->second;
@@ -272,13 +289,7 @@ void LatchedState::latch(const Observation& observation, const CounterKey& key, 
     finding.witnessed = told_of;
     finding.witness = kDriverEvent;
   }
-  if (observation.verdict.severity < finding.severity) return;
-  // The worst verdict stays, with the line that it came from.
-  finding.severity = observation.verdict.severity;
-  finding.history = Severity::kNone;
-  finding.cleared_by = observation.verdict.cleared_by;
-  finding.line = to_valid_utf8(observation.line, kMostTextBytes);
-  finding.why = to_valid_utf8(observation.verdict.why, kMostTextBytes);
+  take_verdict(finding, observation);
 }
 
 void LatchedState::apply_check(const CheckResult& result, bool is_diagnostic) {

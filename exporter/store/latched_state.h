@@ -72,7 +72,7 @@ class LatchedState {
   void enter_boot(const std::string& boot_id, WallTime now);
   // Drops findings that age clears and that have not come again for `age`; true if there were any.
   bool expire(WallTime now, std::chrono::milliseconds age);
-  // Drops what the request matches and returns it; what speaks of one event comes back with another
+  // Drops what the request matches and returns it; a finding of one event comes back with another
   // only. An operator who clears that a GPU, a link or an EFA device is missing says that the
   // machine has no more of them: the memory of them goes. Counters stay.
   std::vector<Finding> clear(const ClearRequest& request, WallTime now);

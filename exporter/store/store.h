@@ -55,7 +55,7 @@ struct Health {
   std::optional<std::string> kernel_log_fault = "not read yet";  // nullopt: it can be read
   std::optional<std::string> inventory_fault;
   std::optional<std::string> lost_library;  // why only a new container can read the GPUs
-  std::optional<std::string> state_fault;  // why the last save failed
+  std::optional<std::string> state_fault;   // why the last save failed
   // How the state was found when we started.
   enum class StateFound : std::uint8_t { kReadable, kPreviousCopy, kLost };
   StateFound state_found = StateFound::kReadable;

@@ -1,5 +1,5 @@
 // Whether a driver library that has worked in this process has failed for so long that only a new
-// container can help: where a runtime has put the library into the container when that started, the
+// container can help. If a runtime has put the library into the container when that started, the
 // file of an upgraded driver is not there. Pure; used by the GpuWatcher. A library that has never
 // worked is no reason, so an exporter restarts once for each upgrade.
 #pragma once

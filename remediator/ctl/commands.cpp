@@ -75,7 +75,7 @@ constexpr std::array kCommands{
     CtlCommand{"breaker", kLook, "Say whether the circuit breaker is open",
                "gpuwardctl breaker\ngpuwardctl breaker close", add_output_words,
                in_cluster<show_breaker>, true},
-    CtlCommand{"breaker close", kAll, "Close the circuit breaker, so that steps begin again",
+    CtlCommand{"breaker close", kAll, "Close the circuit breaker, so that steps can begin",
                "gpuwardctl breaker close --dry-run\ngpuwardctl breaker close",
                add_confirmation_words, in_cluster<close_the_breaker>, false, true,
                in_cluster<foresee_breaker_close>},

@@ -67,7 +67,8 @@ Status ProofReader::check_partition(const kube::Node& node) {
   std::vector<NodeSign> nodes = parts_.nodes.signs(now);
   note_leases(*renewed, now, nodes);
   const auto own = std::ranges::find(nodes, node.meta.name, &NodeSign::node);
-  if (own == nodes.end() || !own->has_gpus) return fail(ErrorKind::kRefused, "the node has no GPUs");
+  if (own == nodes.end() || !own->has_gpus)
+    return fail(ErrorKind::kRefused, "the node has no GPUs");
   const SilentNodes silent(nodes, policy->silent, policy->startup_grace, now);
   if (const auto why = silent.objection(*own)) return fail(ErrorKind::kRefused, why->message);
   return {};

@@ -125,7 +125,7 @@ TEST_F(Ctl, HasEachCommand) {
   EXPECT_EQ(tried, known);
 }
 
-// What would be lost comes first.
+// The command names the loss first.
 TEST_F(Ctl, WantsAYesBeforeItTakesSomethingAway) {
   const std::string path = "/apis/gpuward.dev/v1alpha1/remediations";
   server_->kube().create(path, {{"apiVersion", "gpuward.dev/v1alpha1"},

@@ -152,7 +152,7 @@ TEST_F(Webhook, Answers503WhateverKeptTheOrdersFromBeingRecorded) {
   }
 }
 
-// Else it fires in its record for ever.
+// Else it fires in its record until an operator cancels it.
 TEST_F(Webhook, EndsByItsFingerprintAnAlertWhoseRuleIsNoMore) {
   ListedEvidence known;
   known.all = {a_signal("gpu-7", "ab12")};
