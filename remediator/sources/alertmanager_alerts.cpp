@@ -15,6 +15,9 @@
 namespace gpuward::remediator {
 namespace {
 
+// Grafana's contact point sends Alertmanager's payload with members of its own, under a version of
+// its own (grafana/alerting, receivers/webhook).
+constexpr std::string_view kAlertmanagerVersion = "4", kGrafanaVersion = "1";
 // The longest path that goes into an answer; names come from the sender.
 constexpr std::size_t kMaxNamedKey = 64;
 
@@ -177,10 +180,10 @@ Status check_version(const Json& root) {
   if (!root.is_object()) return fault("body", "expected an object");
   const Json& version = member_at(root, "version");
   if (!version.is_string()) return fault("version", "expected the string \"4\"");
-  if (version.get_ref<const std::string&>() != "4") {
-    return fault("version", "only payload version \"4\" is understood");
-  }
-  return {};
+  const auto& text = version.get_ref<const std::string&>();
+  if (text == kAlertmanagerVersion || text == kGrafanaVersion) return {};
+  return fault("version",
+               "only payload versions \"4\" (Alertmanager) and \"1\" (Grafana) are understood");
 }
 
 Result<std::uint64_t> count_member(const Json& object, std::string_view key) {

@@ -47,6 +47,25 @@ TEST(AlertmanagerPayload, ReadsEveryShapeThatReleasesSend) {
   }
 }
 
+// Grafana does not send a refused notification again.
+TEST(AlertmanagerPayload, ReadsThatOfGrafana) {
+  Json payload = minimal();
+  payload.merge_patch({{"version", "1"},
+                       {"orgId", 1},
+                       {"title", "[FIRING:1] GpuFallenOffBus"},
+                       {"state", "alerting"},
+                       {"message", "**Firing**"}});
+  payload["alerts"][0]["values"] = nullptr;
+  payload["alerts"][0]["valueString"] = "";
+  payload["alerts"][0]["silenceURL"] = "http://grafana/alerting/silence/new";
+
+  const auto decoded = decode_notification(dump_json(payload));
+
+  ASSERT_TRUE(decoded) << decoded.error().message;
+  EXPECT_EQ(decoded->alerts.size(), payload["alerts"].size());
+  EXPECT_EQ(to_signals(decoded->alerts).signals.size(), payload["alerts"].size());
+}
+
 TEST(AlertmanagerPayload, KeepsWhatMatters) {
   const auto decoded = decode_notification(golden("v0.28.json"));
 
@@ -79,7 +98,7 @@ TEST(AlertmanagerPayload, SaysWhereAFaultIs) {
     const char* says;
   };
   const Row rows[] = {
-      {"/version", "3", "version: only payload version \"4\""},
+      {"/version", "3", "version: only payload versions \"4\""},
       {"/version", 4, "version: expected the string"},
       {"/alerts", nullptr, "alerts: expected an array"},
       {"/alerts", Json::object(), "alerts: expected an array"},
