@@ -189,7 +189,7 @@ class SeedCommands(ClusterTest):
         kubectl("taint", "node", node, "trainy.konduktor.ai/faulty=true:NoSchedule")
         self.assertIn("trainy.konduktor.ai/faulty=true:NoSchedule",
                       self.type("kubectl describe node $NODE | grep trainy", NODE=node))
-        self.assertIn("removed", self.type("kubectl exec -n gpuward deployment/gpuward-remediator -- gpuwardctl reset --yes"))
+        self.assertIn("removed", self.type("kubectl exec -n gpuward deployment/gpuward-remediator -- gpuwardctl reset"))
         self.type("kubectl describe node $NODE | grep trainy", fails=True, NODE=node)
 
     def replace_it(self):
