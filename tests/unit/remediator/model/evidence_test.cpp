@@ -507,7 +507,8 @@ TEST(Retention, LetsNoNumberPushOutTheAnswerToWhatKeptAMachineOut) {
   const Retention retention{.age = std::chrono::hours(24), .most = 1};
   std::vector<Remediation> all(3, closed_at(now - std::chrono::hours(1)));
   all[0] = closed_at(now - std::chrono::hours(2));
-  all[0].alerts.push_back({std::string(kReturnedAlert), "0123456789", Severity::kReset, now, now, now});
+  all[0].alerts.push_back(
+      {std::string(kReturnedAlert), "0123456789", Severity::kReset, now, now, now});
 
   const auto forget = to_forget(all, retention, now);
 
