@@ -89,7 +89,7 @@ std::string refusal(const CommandFlags& flags, const Tainted& one) {
   return "refused: " + one.open->name + " is open; --cancel cancels it";
 }
 
-std::string with_cancelled(std::string words, const Tainted& one) {
+std::string with_cancelled(const std::string& words, const Tainted& one) {
   return words + (one.open == nullptr ? "" : ", " + one.open->name + " cancelled");
 }
 
