@@ -95,6 +95,15 @@ Result<std::vector<Remediation>> read_of(kube::Api& api, const std::string& node
   return all;
 }
 
+// By their node or by their own name.
+Result<std::vector<Remediation>> read_named(kube::Api& api, const std::string& name) {
+  auto all = read_all(api);
+  if (all)
+    std::erase_if(*all,
+                  [&](const Remediation& one) { return one.node != name && one.name != name; });
+  return all;
+}
+
 // Of all nodes and Remediations that are open, for whom another name was meant.
 std::vector<std::string> names_of_open(kube::Api& api) {
   std::vector<std::string> names;
@@ -110,9 +119,8 @@ std::vector<std::string> names_of_open(kube::Api& api) {
 
 // The last of the node that is closed, where none is open; nullopt where it has none.
 std::optional<Remediation> last_closed(kube::Api& api, const std::string& name) {
-  auto all = read_all(api);
+  const auto all = read_named(api, name);
   if (!all) return std::nullopt;
-  std::erase_if(*all, [&](const Remediation& one) { return one.node != name && one.name != name; });
   if (all->empty() || std::ranges::any_of(*all, &Remediation::open)) return std::nullopt;
   return *std::ranges::max_element(*all, {}, &Remediation::created);
 }
@@ -297,7 +305,7 @@ Result<Meant> ask_to_cancel(const CommandFlags& flags, kube::Api& api, Clock& cl
 Result<Remediation> last_of(kube::Api& api, const std::string& name) {
   auto open = open_of(api, name);
   if (open || open.error().kind != ErrorKind::kNotFound) return open;
-  auto known = read_of(api, name);
+  auto known = read_named(api, name);
   if (!known) return std::unexpected(known.error());
   std::erase_if(*known, [](const Remediation& one) { return !was_given_up(one); });
   if (known->empty()) return open;
@@ -322,6 +330,18 @@ Result<std::string> machine_replaced(const CommandFlags& flags, kube::Api& api, 
   if (!written) return std::unexpected(written.error());
   return meant->remediation->name +
          ": the machine was replaced; what was known of the one before no longer counts\n";
+}
+
+constexpr const char* kAlreadyClosed = "The circuit breaker is already closed.\n";
+
+std::string text_of(const Breaker& breaker) {
+  if (breaker.open) {
+    return "The circuit breaker is open since " + to_rfc3339(breaker.since) + ": " + breaker.why +
+           "\n";
+  }
+  if (breaker.by.empty()) return "The circuit breaker is closed.\n";
+  return "The circuit breaker is closed; " + breaker.by + " closed it " +
+         to_rfc3339(breaker.since) + "\n";
 }
 
 // The known faults of the node, in a sentence; empty if none is known.
@@ -434,29 +454,21 @@ Result<std::string> show_breaker(const CommandFlags& flags, kube::Api& api, Cloc
   if (!ledger) return std::unexpected(ledger.error());
   const Breaker& breaker = ledger->breaker;
   if (flags.output != OutputFormat::kTable) return in_format(flags.output, breaker_json(breaker));
-  if (breaker.open) {
-    return "The circuit breaker is open since " + to_rfc3339(breaker.since) + ": " + breaker.why +
-           "\n";
-  }
-  if (breaker.by.empty()) return "The circuit breaker is closed.\n";
-  return "The circuit breaker is closed; " + breaker.by + " closed it " +
-         to_rfc3339(breaker.since) + "\n";
+  return text_of(breaker);
 }
 
 Result<Foreseen> foresee_breaker_close(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   const auto known = LedgerStore(api, {.ns = flags.state_namespace}, clock).read();
   if (!known) return std::unexpected(known.error());
-  if (!known->breaker.open)
-    return Foreseen{.text = "The circuit breaker is already closed.\n", .is_any = false};
+  if (!known->breaker.open) return Foreseen{.text = kAlreadyClosed, .is_any = false};
   const auto all = read_all(api);
   if (!all) return std::unexpected(all.error());
   std::set<std::string> nodes;
   for (const Remediation& one : *all) {
     if (one.open() && !one.is_drill()) nodes.insert(one.node);
   }
-  std::string text = "The circuit breaker is open since " + to_rfc3339(known->breaker.since) +
-                     ": " + known->breaker.why +
-                     "\nOnce it is closed, gpuward cordons, drains, restarts and terminates nodes "
+  std::string text = text_of(known->breaker) +
+                     "Once it is closed, gpuward cordons, drains, restarts and terminates nodes "
                      "again, within the policy and its budgets.\n";
   if (!nodes.empty()) {
     std::vector<std::string> named(nodes.begin(), nodes.end());
@@ -471,7 +483,7 @@ Result<std::string> close_the_breaker(const CommandFlags& flags, kube::Api& api,
   LedgerStore store(api, {.ns = flags.state_namespace}, clock);
   const auto known = store.read();
   if (!known) return std::unexpected(known.error());
-  if (!known->breaker.open) return "The circuit breaker is already closed.\n";
+  if (!known->breaker.open) return kAlreadyClosed;
   const std::string name = caller_of(flags, api);
   const auto closed = store.change([&](Ledger& ledger) -> Status {
     auto next = close_breaker(ledger, name, clock.wall());

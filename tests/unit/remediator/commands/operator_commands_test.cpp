@@ -40,6 +40,15 @@ class HumanCommands : public ClusterTest {
     ASSERT_TRUE(reconcile());
     ASSERT_EQ(remediation().status.rule, "guard.approval");
   }
+  void find_xid_79() {
+    kube_.patch_status("/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name,
+                       {{"status",
+                         {{"findings",
+                           {{{"check", "xid"},
+                             {"code", "79"},
+                             {"firstSeen", "2026-01-01T00:00:00Z"},
+                             {"lastSeen", "2026-01-01T00:00:00Z"}}}}}}});
+  }
   void set_switch(const std::string& stop) {
     kube_.create("/api/v1/namespaces/default/configmaps",
                  {{"metadata", {{"name", kSwitchName}}}, {"data", {{"stop", stop}}}});
@@ -160,13 +169,7 @@ TEST_F(HumanCommands, SayWhatTheyWouldDoAndWriteNothing) {
   EXPECT_EQ(foresee(foresee_cancel).error().kind, ErrorKind::kNotFound);
   EXPECT_EQ(foresee(foresee_machine_replaced).error().kind, ErrorKind::kNotFound);
   wait_for_approval();
-  kube_.patch_status("/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name,
-                     {{"status",
-                       {{"findings",
-                         {{{"check", "xid"},
-                           {"code", "79"},
-                           {"firstSeen", "2026-01-01T00:00:00Z"},
-                           {"lastSeen", "2026-01-01T00:00:00Z"}}}}}}});
+  find_xid_79();
   const auto before = writes();
 
   const auto cancel = foresee(foresee_cancel);
@@ -291,7 +294,14 @@ TEST_F(HumanCommands, SayThatTheMachineWasReplacedWhoseNodeIsGone) {
   ASSERT_TRUE(reconcile());
   ASSERT_EQ(remediation().status.phase, Phase::kSuperseded);
 
-  ASSERT_TRUE(say(note_machine_replaced));
+  CommandFlags flags;
+  flags.node = "gpu-01";
+  const auto foreseen = foresee_machine_replaced(flags, api_, clock_);
+  ASSERT_TRUE(foreseen) << foreseen.error().message;
+  EXPECT_EQ(foreseen->remediation, remediation().name);
+
+  const auto said = say(note_machine_replaced, {}, foreseen->remediation);
+  ASSERT_TRUE(said) << said.error().message;
 
   EXPECT_TRUE(remediation().wish.machine_replaced);
   EXPECT_EQ(say(note_machine_replaced).error().kind, ErrorKind::kNotFound) << "nothing is left";
@@ -368,13 +378,7 @@ TEST_F(HumanCommands, ListTheSameWithoutAgesUntilSomethingElseChanges) {
 
 TEST_F(HumanCommands, ListWhatWasFound) {
   wait_for_approval();
-  kube_.patch_status("/apis/gpuward.dev/v1alpha1/remediations/" + remediation().name,
-                     {{"status",
-                       {{"findings",
-                         {{{"check", "xid"},
-                           {"code", "79"},
-                           {"firstSeen", "2026-01-01T00:00:00Z"},
-                           {"lastSeen", "2026-01-01T00:00:00Z"}}}}}}});
+  find_xid_79();
 
   EXPECT_THAT(*say(list_shown), HasSubstr("  xid 79  "));
 }
