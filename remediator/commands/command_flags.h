@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "core/command_line/output.h"
@@ -53,6 +54,8 @@ struct CommandFlags {
   std::string taint{kTaintKey};                // of reset
   bool cancels = false;                        // of reset
   bool dry_run = false, is_confirmed = false;  // of the commands that ask first
+  // The changes of reset that the operator has seen (Foreseen::changes); nullopt: all are allowed.
+  std::optional<std::set<std::string>> allowed = {};
 };
 
 // What a command that takes something away would do, and how it asks before.
@@ -61,6 +64,8 @@ struct Foreseen {
   bool is_any = true;  // false: nothing; the text says why
   // Replaces `node` when the command runs, so that it changes no other Remediation.
   std::string remediation = {};
+  // Each change of a command about many nodes, so that it makes no other one.
+  std::set<std::string> changes = {};
 };
 
 }  // namespace gpuward::remediator

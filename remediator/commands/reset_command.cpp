@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -83,10 +84,18 @@ struct Tainted {
   const Remediation* open = nullptr;
 };
 
+// Names the change of that node: its machine, and the Remediation that is cancelled.
+std::string change_of(const Tainted& one) {
+  return one.node.meta.uid + ' ' + (one.open == nullptr ? "" : one.open->name);
+}
+
 // What speaks against it; empty: nothing does.
 std::string refusal(const CommandFlags& flags, const Tainted& one) {
-  if (one.open == nullptr || flags.cancels) return {};
-  return "refused: " + one.open->name + " is open; --cancel cancels it";
+  if (one.open != nullptr && !flags.cancels)
+    return "refused: " + one.open->name + " is open; --cancel cancels it";
+  if (flags.allowed && !flags.allowed->contains(change_of(one)))
+    return "refused: it has changed since your answer; run reset once more";
+  return {};
 }
 
 std::string with_cancelled(const std::string& words, const Tainted& one) {
@@ -150,17 +159,19 @@ Result<ResetResult> reset_taints(const CommandFlags& flags, kube::Api& api, Cloc
 }
 
 Result<Foreseen> foresee_reset(const CommandFlags& flags, kube::Api& api, Clock& /*clock*/) {
-  std::size_t count = 0;
+  std::set<std::string> changes;
   auto report = for_each_tainted(flags, api, [&](const Tainted& one) {
     auto outcome = foresee_node(flags, one);
-    if (outcome.done) ++count;
+    if (outcome.done) changes.insert(change_of(one));
     return outcome;
   });
   if (!report) return std::unexpected(report.error());
+  const std::size_t count = changes.size();
   if (count > 0)
     report->table += std::to_string(count) + (count == 1 ? " node takes" : " nodes take") +
                      " new pods again, unless another taint or a cordon keeps them away.\n";
-  return Foreseen{.text = std::move(report->table), .is_any = count > 0};
+  return Foreseen{
+      .text = std::move(report->table), .is_any = count > 0, .changes = std::move(changes)};
 }
 
 }  // namespace gpuward::remediator

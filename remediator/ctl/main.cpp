@@ -69,6 +69,7 @@ std::optional<int> ask_first(CtlLine& line, gpuward::Clock& clock) {
   if (!print(line, foreseen->text)) return kFailed;
   if (!foreseen->is_any || line.flags.dry_run) return 0;
   if (!foreseen->remediation.empty()) line.flags.node = foreseen->remediation;
+  if (!foreseen->changes.empty()) line.flags.allowed = foreseen->changes;
   if (line.flags.is_confirmed) return std::nullopt;
   if (::isatty(STDIN_FILENO) == 0) {
     std::cerr << "error: nothing was changed: answer on a terminal, or add --yes\n";

@@ -107,6 +107,22 @@ TEST_F(ResetCommand, SaysWhatItWouldDoAndChangesNothing) {
   EXPECT_FALSE(foresee_reset(flags_, api_, clock_)->is_any);
 }
 
+TEST_F(ResetCommand, ChangesNothingThatTheOperatorWasNotAskedAbout) {
+  flags_.allowed = foresee_reset(flags_, api_, clock_)->changes;
+  add_node("gpu-03");
+  taint("gpu-03", std::string(kTaintKey));
+  open_one();
+  flags_.cancels = true;
+
+  const auto report = reset();
+
+  EXPECT_FALSE(report.all_done);
+  EXPECT_THAT(report.table, HasSubstr("gpu-02  removed"));
+  EXPECT_THAT(report.table, HasSubstr("gpu-03  refused: it has changed"));
+  EXPECT_THAT(report.table, HasSubstr("gpu-01  refused: it has changed"));
+  EXPECT_FALSE(remediation().wish.cancel);
+}
+
 TEST_F(ResetCommand, SaysWhoHasCancelled) {
   open_one();
   flags_.cancels = true;
