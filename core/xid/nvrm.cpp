@@ -291,7 +291,7 @@ constexpr std::array<Word, 2> kFailures{{
 // `nvAssertOkFailedNoLog: Assertion failed: Reset required [NV_ERR_RESET_REQUIRED] (0x00000062)
 // returned from status @ kernel_channel.c:2874`, `nvGpuOpsReportFatalError: uvm encountered global
 // fatal error 0x60, requiring os reboot to recover.` Newer drivers print `GPU5 ` in front: their
-// own number of the GPU, which is no address.
+// own number of the GPU, not an address.
 std::optional<Event> parse_words(Scanner text) {
   Scanner numbered = text;
   if (numbered.take("GPU") && !numbered.take_while(is_digit).empty() && numbered.take(" "))

@@ -95,7 +95,7 @@ std::optional<unsigned> month_named(std::string_view word) {
   return static_cast<unsigned>(found - kMonths.begin()) + 1;
 }
 
-// The last word of `text`, which it takes off.
+// Removes the last word of `text` and returns it.
 std::string_view take_last_word(std::string_view& text) {
   while (text.ends_with(' ')) text.remove_suffix(1);
   const auto blank = text.rfind(' ');

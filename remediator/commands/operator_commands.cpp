@@ -117,7 +117,7 @@ std::vector<std::string> names_of_open(kube::Api& api) {
   return names;
 }
 
-// The last of the node that is closed, where none is open; nullopt where it has none.
+// The last closed one of the node; nullopt if one is open, or if it has none.
 std::optional<Remediation> last_closed(kube::Api& api, const std::string& name) {
   const auto all = read_named(api, name);
   if (!all) return std::nullopt;

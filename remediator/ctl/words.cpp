@@ -94,7 +94,7 @@ void add_stop_words(CLI::App& command, CommandFlags& flags) {
       [&flags](const std::vector<std::string>& words) {
         flags.reason = CLI::detail::join(words, " ");
       },
-      "Why, for those who meet it: one word or several");
+      "The reason that `status` shows: one word or several");
 }
 
 void add_reset_words(CLI::App& command, CommandFlags& flags) {
@@ -118,7 +118,7 @@ void add_exclude_words(CLI::App& command, CommandFlags& flags) {
   add_excluded_words(command, flags);
   add_time(command, "--for", flags.exclusion.lasts, "30m", "How long: 30m, 12h, 7d; at most 366d",
            kLongestExclusion);
-  command.add_option("--reason", flags.exclusion.reason, "Why, for those who meet it");
+  command.add_option("--reason", flags.exclusion.reason, "The reason that `exclusions list` shows");
 }
 
 void add_excluded_words(CLI::App& command, CommandFlags& flags) {

@@ -60,7 +60,7 @@ TEST(Runbooks, StayCommandsIfNobodySaysAnything) {
 TEST(Runbooks, SayWhatItMeansWhatGpuwardDoesAndHowToStopIt) {
   const std::vector<std::string> sections = {"Meaning",
                                              "Impact",
-                                             "What gpuward does by itself",
+                                             "Automatic actions",
                                              "Diagnosis",
                                              "How to stop it",
                                              "How to bring the node back",

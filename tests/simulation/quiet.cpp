@@ -184,8 +184,8 @@ void World::settle(minutes time) {
   const Clock::Steady end = stage_.clock.steady() + time;
   std::size_t deletions = stage_.deletions;
   bool are_any_deleted = false;
-  // What was begun a moment before is seen to its end: the window of a budget may just be over, and
-  // an alert of a record that was deleted is repeated.
+  // A step that has just begun runs to its end: the window of a budget may just be over. The
+  // Alertmanager repeats the alert of a record that was deleted.
   const auto goes_on = [&] {
     return stage_.clock.steady() < end + minutes(60) && (is_under_way() || are_any_deleted);
   };
@@ -203,8 +203,8 @@ void World::settle(minutes time) {
       require(written <= kMostToSettle * (fleet_.machines().size() + 1), "livelock",
               std::to_string(written) + " writes, and no end");
     } while (reconcile_next(until));
-    // An Alertmanager repeats itself, also of a node whose Remediation somebody has deleted, and
-    // of one that could confirm nothing while it was silent.
+    // An Alertmanager repeats its alerts, also for a node whose Remediation was deleted, and for
+    // one that could confirm nothing while it was silent.
     are_any_deleted = deletions != std::exchange(deletions, stage_.deletions);
     if (are_any_deleted || stage_.setting.falls_silent) notifier_.forget_what_was_said();
     if (!are_any_deleted) check_in_time();

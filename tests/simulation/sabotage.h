@@ -70,8 +70,8 @@ enum class Sabotage : std::uint8_t {
   kInstance,          // the cloud ends whichever machine has the node's name
   kProof,             // every machine that was to end is taken for gone
   kNodeGone,          // the Node of a machine that ends is taken for gone
-  kReturned,          // nobody looks for machines that come back
-  kKeptAlerts,        // nobody asks whether what Prometheus keeps is true of the next machine
+  kReturned,          // no replica looks for machines that come back
+  kKeptAlerts,        // alerts that Prometheus keeps count for the next machine
   kOldAlerts,         // alerts from before the Node was registered are not heard
   kBoards,            // the UUIDs of the firmware are not read
   kHistorySoak,       // a machine that has come back is verified at its first healthy look

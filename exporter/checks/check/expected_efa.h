@@ -9,7 +9,7 @@
 namespace gpuward::exporter {
 
 struct ExpectedEfa {
-  std::size_t by_profile = 0;  // what the instance type can have; 0 without a profile
+  std::size_t by_profile = 0;  // of the instance type, at most; 0 without a profile
   std::size_t had = 0;         // the most that this machine has had
   // False in a check without the exporter's state: `had` is 0 then.
   bool is_history_known = false;

@@ -23,8 +23,7 @@ constexpr FindingCode kCodes[] = {
      "memory errors that could not be corrected; the driver's counter falls with a GPU reset"},
     {Code::kEccCorrectedFlood, kGpuCheck, "ecc_corrected_flood", kMonitor, kMonitor, kByCheck,
      "more than a million memory errors were corrected since the last reset: the memory is "
-     "failing, "
-     "and correcting costs time"},
+     "failing, and correcting costs time"},
     {Code::kRetiredPagesDbe, kGpuCheck, "retired_pages_dbe", kIsolate, kIsolate, kByCheck,
      "pages retired for double-bit errors: the board's memory is failing"},
     {Code::kRetiredPagesPending, kGpuCheck, "retired_pages_pending", kReboot, kReboot, kByCheck,
@@ -43,8 +42,7 @@ constexpr FindingCode kCodes[] = {
      "ECC was switched on or off, which takes effect with the next reboot"},
     {Code::kRasUncorrected, kGpuCheck, "ras_uncorrected", kReboot, kIsolate, kByCheck,
      "an AMD block has more uncorrectable errors than its threshold allows: AMD reboots the node, "
-     "and "
-     "replaces a board whose errors come back"},
+     "and replaces a board whose errors come back"},
     {Code::kCperFatal, kGpuCheck, "cper_fatal", kReboot, kIsolate, kByReboot,
      "the latest error record (CPER) of an AMD GPU is fatal"},
     // What the driver says of itself.

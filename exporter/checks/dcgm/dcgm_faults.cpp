@@ -42,7 +42,7 @@ Judgement judge(const DcgmWarning& warning, const DcgmResult& result, Severity b
     return {Severity::kMonitor, ClearedBy::kDiagnostics,
             "another process uses the GPU; that is no fault of the GPU"};
   }
-  // Persistence mode, page counts near a limit: DCGM goes on with such a GPU, and so do we.
+  // Persistence mode, page counts near a limit: DCGM continues with such a GPU, and so do we.
   if (result.status != DcgmStatus::kFail) {
     return {Severity::kMonitor, ClearedBy::kDiagnostics, "DCGM warns without failing the test"};
   }

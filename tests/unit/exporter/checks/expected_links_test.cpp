@@ -1,4 +1,4 @@
-// NVLinks and the fabric on machines that no table knows: what is expected comes from the machine.
+// NVLinks and the fabric on machines that no table knows: the machine itself says which it has.
 #include "exporter/checks/rules/expected_links.h"
 
 #include <gmock/gmock.h>

@@ -319,7 +319,7 @@ TEST_F(FileFollowerTest, TakesWhatIsBeforeTheNewestBannerForHistory) {
       "kernel: [    9.1] of an earlier boot\n"
       "kernel: [    0.000000] Linux version 6.8.0-45-generic (buildd@lcy02) #45-Ubuntu SMP\n"
       "kernel: undated\n"
-      "Nov 29 19:58:00 node sshd[1]: Linux version 6.8.0-45-generic is no banner here\n");
+      "Nov 29 19:58:00 node sshd[1]: Linux version 6.8.0-45-generic, said by a login\n");
   FileFollower follower(log(), {}, started_at(kNow));
 
   read(follower);

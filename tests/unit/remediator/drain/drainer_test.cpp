@@ -642,7 +642,7 @@ TEST_F(Newcomers, ThatABudgetHeldBackAreEvictedOnceItAllowsThat) {
   EXPECT_FALSE(kube_.has(path_of("train-2")));
 }
 
-// Of a job of eight the API server refuses three at the first try.
+// The API server refuses three pods of a job of eight at the first try.
 TEST_F(Newcomers, OfAJobOfWhichSomeWereHeldBackAreEvictedOnceTheirBudgetAllowsThat) {
   for (int i = 0; i < 8; ++i) {
     const std::string name = "rank-" + std::to_string(i);
