@@ -46,7 +46,8 @@ std::vector<ConditionSeen> seen_conditions(std::span<const ConditionRule> rules,
       return other.rule.type == rule.type && other.rule.status == rule.status;
     });
     if (!is_known)
-      seen.push_back({node.meta.name, rule, condition->status, *condition->transition});
+      seen.push_back(
+          {node.meta.name, node.meta.uid, rule, condition->status, *condition->transition});
   }
   return seen;
 }

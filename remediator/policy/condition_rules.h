@@ -18,7 +18,7 @@ namespace gpuward::remediator {
 struct ConditionRule {
   std::string type;
   std::string status = "True";            // True, False or Unknown
-  std::chrono::milliseconds held_for{0};  // since the condition's last transition
+  std::chrono::milliseconds held_for{0};  // how long the condition must have had the status
   Severity severity = Severity::kNone;
   std::vector<std::string> labels;  // "key" or "key=value"; of a node that it is for, all of them
   bool drains = false;              // it alone justifies a drain, without the exporter's report
@@ -27,9 +27,11 @@ struct ConditionRule {
 // A condition of a type that a rule names, whatever its status, on a node that the rule is for.
 struct ConditionSeen {
   std::string node;
+  std::string uid;  // of the Node
   ConditionRule rule;
   std::string status;
-  std::chrono::system_clock::time_point since;  // its last transition
+  // Its last transition, which some writers reset while the status stays: sources/condition_source.
+  std::chrono::system_clock::time_point since;
 };
 
 // What the fingerprints of such evidence begin with.

@@ -33,10 +33,23 @@ AlertSignal signal_of_condition(const ConditionSeen& seen) {
 
 }  // namespace
 
+std::vector<ConditionSeen> ConditionSource::remembered(std::vector<ConditionSeen> conditions) {
+  const auto before = std::exchange(held_, {});
+  if (!nodes_.is_current(clock_.steady())) return conditions;
+  for (ConditionSeen& seen : conditions) {
+    const std::pair key(seen.uid, fingerprint_of(seen.rule));
+    const auto known = before.find(key);
+    if (known != before.end() && known->second.status == seen.status)
+      seen.since = std::min(seen.since, known->second.since);
+    held_[key] = {seen.status, seen.since};
+  }
+  return conditions;
+}
+
 Result<SourceFindings> ConditionSource::look() {
   const auto now = clock_.wall();
   const auto policy = policy_.get();
-  const std::vector<ConditionSeen> conditions = nodes_.conditions(policy->conditions);
+  const std::vector<ConditionSeen> conditions = remembered(nodes_.conditions(policy->conditions));
   SourceFindings findings;
   findings.read = conditions.size();
   for (const ConditionSeen& seen : conditions) {

@@ -1,10 +1,16 @@
 // Conditions that others have set on nodes (node-problem-detector's GPUProblem) as findings, by the
 // rules of the policy. One that says otherwise for a while has ended; Unknown says nothing, and one
-// that is gone says nothing either.
+// that is gone says nothing either. Some detectors reset lastTransitionTime while the status stays
+// (each time that the reason changes), so the source remembers since when it has seen the status.
 #pragma once
 
 #include <chrono>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "core/model/finding.h"
 #include "core/runtime/clock.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/sources/known_evidence.h"
@@ -25,10 +31,20 @@ class ConditionSource final : public Source {
   [[nodiscard]] Result<SourceFindings> look() override;
 
  private:
+  // What the nodes say now, `since` at most what the last look has seen of the same status. What
+  // an informer did not deliver for a while may have changed twice: the memory begins again.
+  [[nodiscard]] std::vector<ConditionSeen> remembered(std::vector<ConditionSeen> conditions);
+
   const CurrentPolicy& policy_;
   const NodeConditions& nodes_;
   const KnownEvidence& known_;
   Clock& clock_;
+  struct Held {
+    std::string status;
+    WallTime since;
+  };
+  // By the Node's UID and the rule's fingerprint; of the last look.
+  std::map<std::pair<std::string, std::string>, Held> held_;
 };
 
 }  // namespace gpuward::remediator

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/runtime/clock.h"
 #include "remediator/policy/condition_rules.h"
 
 namespace gpuward::remediator {
@@ -20,6 +21,8 @@ class NodeConditions {
   // does not know counts as one that each rule is for.
   [[nodiscard]] virtual bool is_ruled(const std::string& node, const std::string& fingerprint,
                                       std::span<const ConditionRule> rules) const = 0;
+  // The informers have heard from the API server a moment ago.
+  [[nodiscard]] virtual bool is_current(Clock::Steady now) const = 0;
 };
 
 }  // namespace gpuward::remediator

@@ -39,8 +39,16 @@ class NodeConditionsTest : public ClusterTest {
   }
   void say(const std::string& status) { say(status, clock_.wall()); }
   void see() { catch_up(*replica_); }
+  // Of a leader that has just begun.
   std::vector<AlertSignal> look() {
-    const auto found = ConditionSource(policy_, replica_->view, replica_->view, clock_).look();
+    ConditionSource source(policy_, replica_->view, replica_->view, clock_);
+    return look(source);
+  }
+  // Of one that goes on looking, while its informers hear.
+  std::vector<AlertSignal> look(ConditionSource& source) {
+    for (const Informer informer : {Informer::kNodes, Informer::kRemediations})
+      replica_->view.informers().note_heard(informer, clock_.steady());
+    const auto found = source.look();
     return found ? found->signals : std::vector<AlertSignal>();
   }
   void take_what_is_seen() {
@@ -62,6 +70,74 @@ TEST_F(NodeConditionsTest, CountOnceTheyWereHeldForTheirTime) {
   expect_quarantined("reset");
   EXPECT_TRUE(remediation().alerts[0].foreign);
   EXPECT_EQ(remediation().alerts[0].alertname, "GPUProblem=True");
+}
+
+// Reports of others: two failing tests in turn, each with a reason of its own, write a new
+// lastTransitionTime with each reason.
+TEST_F(NodeConditionsTest, WereHeldSinceTheStatusBeganWhateverTheirWriterResets) {
+  ConditionSource source(policy_, replica_->view, replica_->view, clock_);
+  for (int i = 0; i < 12; ++i) {
+    EXPECT_THAT(look(source), IsEmpty()) << i;
+    say("True");
+    EXPECT_THAT(look(source), IsEmpty()) << i;
+    clock_.advance(seconds(10));
+  }
+
+  const auto signals = look(source);
+
+  ASSERT_THAT(signals, SizeIs(1));
+  EXPECT_EQ(signals[0].starts_at, clock_.wall() - minutes(2));
+}
+
+TEST_F(NodeConditionsTest, EndAsTheyBeganWhateverTheirWriterResets) {
+  ConditionSource source(policy_, replica_->view, replica_->view, clock_);
+  say("True");
+  clock_.advance(minutes(2));
+  ASSERT_TRUE(take(look(source)));
+  for (int i = 0; i < 30; ++i) {
+    say("False");
+    EXPECT_THAT(look(source), IsEmpty()) << i;
+    clock_.advance(seconds(10));
+  }
+
+  ASSERT_TRUE(take(look(source)));
+
+  EXPECT_FALSE(remediation().any_firing());
+}
+
+TEST_F(NodeConditionsTest, AreHeldFromTheirNewBeginningAfterTheySaidOtherwise) {
+  ConditionSource source(policy_, replica_->view, replica_->view, clock_);
+  for (const char* status : {"True", "False", "True"}) {
+    say(status);
+    EXPECT_THAT(look(source), IsEmpty());
+    clock_.advance(seconds(60));
+  }
+  EXPECT_THAT(look(source), IsEmpty());
+  clock_.advance(seconds(60));
+  EXPECT_THAT(look(source), SizeIs(1));
+}
+
+// Between two views the status may have changed twice.
+TEST_F(NodeConditionsTest, AreRememberedOnlyWhileTheInformersDeliver) {
+  ConditionSource source(policy_, replica_->view, replica_->view, clock_);
+  say("True");
+  EXPECT_THAT(look(source), IsEmpty());
+  clock_.advance(seconds(100));
+  static_cast<void>(source.look());  // nothing was heard for longer than kOldestView
+  clock_.advance(seconds(20));
+  say("True");
+  EXPECT_THAT(look(source), IsEmpty());
+}
+
+TEST_F(NodeConditionsTest, AreNotThoseOfAnEarlierNodeOfTheName) {
+  ConditionSource source(policy_, replica_->view, replica_->view, clock_);
+  say("True");
+  EXPECT_THAT(look(source), IsEmpty());
+  kube_.remove("/api/v1/nodes/gpu-01");
+  add_node("gpu-01");
+  clock_.advance(minutes(2));
+  say("True");
+  EXPECT_THAT(look(source), IsEmpty());
 }
 
 TEST_F(NodeConditionsTest, SayNothingIfTheyAreUnknown) {
