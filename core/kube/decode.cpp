@@ -197,6 +197,7 @@ Result<Pod> decode_pod(const Json& object) {
   add_resources(member_at(spec, "containers"), pod.resources);
   add_resources(member_at(spec, "initContainers"), pod.resources);
   pod.has_resource_claims = !member_at(spec, "resourceClaims").empty();
+  pod.runtime_class = string_at(spec, "runtimeClassName");
   const Json& statuses = member_at(member_at(object, "status"), "containerStatuses");
   pod.ended = decode_ends(statuses);
   pod.waiting = decode_waiting(statuses);

@@ -87,6 +87,7 @@ struct Pod {
   // The names of what its containers ask for in more than none: "cpu", "nvidia.com/gpu", ...
   std::vector<std::string> resources = {};
   bool has_resource_claims = false;  // devices by dynamic resource allocation
+  std::string runtime_class = {};    // spec.runtimeClassName
   std::vector<ContainerEnd> ended = {};
   std::string waiting = {};              // why a container of it does not run: "ErrImagePull", ...
   std::optional<WallTime> started = {};  // status.startTime

@@ -97,7 +97,7 @@ void Sweep::release_expired(const std::vector<kube::Node>& nodes) {
 Result<bool> Sweep::is_idle(const std::string& node) {
   const auto pods = api_.list_pods_on(node);
   if (!pods) return std::unexpected(pods.error());
-  return std::ranges::none_of(*pods, uses_gpus);
+  return std::ranges::none_of(*pods, has_gpus);
 }
 
 Result<bool> Sweep::start_on(const kube::Node& node) {

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/kube/gpu_pods.h"
 #include "core/kube/node_names.h"
 #include "core/kube/objects.h"
 #include "exporter/publish/node/claim.h"
@@ -14,11 +15,6 @@ namespace {
 
 // The taint of gpuward-remediator: it has the node.
 constexpr std::string_view kRemediationTaintKey = "gpuward.dev/remediation";
-
-bool is_gpu_resource(std::string_view name) {
-  return name == "nvidia.com/gpu" || name.starts_with("nvidia.com/gpu.") ||
-         name.starts_with("nvidia.com/mig-") || name.starts_with("amd.com/");
-}
 
 }  // namespace
 
@@ -36,9 +32,8 @@ std::optional<std::string> objection_to_sweep(const kube::Node& node, kube::Wall
   return std::nullopt;
 }
 
-bool uses_gpus(const kube::Pod& pod) {
-  if (pod.phase == "Succeeded" || pod.phase == "Failed") return false;
-  return pod.has_resource_claims || std::ranges::any_of(pod.resources, is_gpu_resource);
+bool has_gpus(const kube::Pod& pod) {
+  return pod.phase != "Succeeded" && pod.phase != "Failed" && kube::uses_gpus(pod);
 }
 
 void sort_by_last_sweep(std::vector<kube::Node>& nodes) {

@@ -14,9 +14,8 @@ namespace gpuward::exporter {
 [[nodiscard]] std::optional<std::string> objection_to_sweep(const kube::Node& node,
                                                             kube::WallTime now);
 
-// Whether the pod has or waits for GPUs of any vendor: whole, MIG, or by a resource claim. A pod
-// that has ended has given them back.
-[[nodiscard]] bool uses_gpus(const kube::Pod& pod);
+// Whether the pod has GPUs or waits for some. A pod that has ended has given them back.
+[[nodiscard]] bool has_gpus(const kube::Pod& pod);
 
 // Those that no sweep has taken for longest first, so that a fleet larger than one sweep is gone
 // through, and nodes whose check is always skipped keep no other from its turn.

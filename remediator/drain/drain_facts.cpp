@@ -6,6 +6,7 @@
 #include <array>
 #include <string_view>
 
+#include "core/kube/gpu_pods.h"
 #include "core/kube/names.h"
 #include "core/runtime/text.h"
 #include "core/runtime/yaml_scalars.h"
@@ -28,11 +29,6 @@ bool tolerates_one(const kube::Toleration& toleration, const kube::Taint& taint)
   if (!toleration.key.empty() && toleration.key != taint.key) return false;
   if (toleration.op == "Exists") return true;
   return !toleration.key.empty() && toleration.value == taint.value;
-}
-
-bool is_gpu_name(const std::string& resource) {
-  return resource.starts_with("nvidia.com/") || resource.starts_with("amd.com/") ||
-         resource.starts_with("gpu.intel.com/");
 }
 
 // karpenter.sh/do-not-disrupt is "true" or a duration that counts from the pod's start.
@@ -119,10 +115,6 @@ std::string owner_of(const kube::Pod& pod) {
   return short_hash(pod.meta.ns + (owner == nullptr ? "/" + pod.meta.name : "=" + owner->uid));
 }
 
-bool asks_for_gpu(const kube::Pod& pod) {
-  return pod.has_resource_claims || std::ranges::any_of(pod.resources, is_gpu_name);
-}
-
 bool matches_glob(const std::string& pattern, const std::string& name) {
   return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
 }
@@ -163,7 +155,7 @@ std::string_view job_label(std::string_view kind) {
 DrainWave wave_of(const kube::Pod& pod) {
   if (pod.priority >= kSystemCritical || pod.priority_class.starts_with("system-"))
     return DrainWave::kCritical;
-  return asks_for_gpu(pod) || !job_of(pod).empty() ? DrainWave::kWorkload : DrainWave::kRest;
+  return kube::uses_gpus(pod) || !job_of(pod).empty() ? DrainWave::kWorkload : DrainWave::kRest;
 }
 
 }  // namespace gpuward::remediator

@@ -19,7 +19,6 @@ namespace gpuward::remediator {
 [[nodiscard]] bool has_ended(const kube::Pod& pod);
 // No controller would make it again.
 [[nodiscard]] bool is_unmanaged(const kube::Pod& pod);
-[[nodiscard]] bool asks_for_gpu(const kube::Pod& pod);
 
 // Whether the pod may be scheduled to a node with these taints. Taints of effect PreferNoSchedule
 // keep none away.

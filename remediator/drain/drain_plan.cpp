@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "core/kube/gpu_pods.h"
+
 namespace gpuward::remediator {
 namespace {
 
@@ -29,7 +31,7 @@ std::optional<Judgement> judge_selection(const Question& ask) {
   if (is_in(ask.settings.skipped_namespaces, ask.pod.meta.ns))
     return Judgement{DrainAct::kSkip, "in a skipped namespace"};
   if (ask.settings.pods != DrainedPods::kGpu) return std::nullopt;
-  if (!asks_for_gpu(ask.pod)) return Judgement{DrainAct::kSkip, "without a GPU"};
+  if (!kube::uses_gpus(ask.pod)) return Judgement{DrainAct::kSkip, "without a GPU"};
   if (has_ended(ask.pod)) return Judgement{DrainAct::kSkip, "ended: they hold no GPU"};
   return std::nullopt;
 }
@@ -115,7 +117,7 @@ bool may_be_newcomer(const Question& ask) {
 // is left. One that uses a GPU, or asks to be spared, is in the way of what comes next, as is one
 // that no scheduler would have put here.
 bool may_stay(const Question& ask) {
-  return !asks_for_gpu(ask.pod) && !protection_of(ask.pod, ask.scene.now) &&
+  return !kube::uses_gpus(ask.pod) && !protection_of(ask.pod, ask.scene.now) &&
          !is_in(ask.settings.excluded_namespaces, ask.pod.meta.ns) &&
          tolerates(ask.pod, ask.scene.taints);
 }

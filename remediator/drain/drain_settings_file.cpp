@@ -45,7 +45,7 @@ void read_grace(const YamlMap& map, std::optional<seconds>& grace) {
 
 DrainSettings read_drain_settings(const YamlMap& drain, DrainSettings settings) {
   drain.read_word("pods", settings.pods, kPods,
-                  "evict all pods, or only those that request a GPU; the built-in steps before a "
+                  "evict all pods, or only those that use a GPU; the built-in steps before a "
                   "reset use `gpu`");
   drain.read("deadline", settings.deadline, seconds(1), days(30), "time limit of the whole drain");
   drain.read_word("on_deadline", settings.on_deadline, kOnDeadline,

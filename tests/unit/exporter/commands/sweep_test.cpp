@@ -109,7 +109,8 @@ TEST_F(SweepTest, EndsWithItsJobsAndNotWithItsTimeOut) {
 
 // Completed pods counted as busy, MIG and resource claims as idle, cordoned nodes got Jobs.
 TEST_F(SweepTest, TakesOnlyNodesWhoseGpusNobodyUses) {
-  for (const char* name : {"busy", "busy-mig", "busy-amd", "busy-claim", "done", "cpu-work"})
+  for (const char* name :
+       {"busy", "busy-mig", "busy-amd", "busy-claim", "busy-class", "agents", "done", "cpu-work"})
     add_node(name);
   add_pod("p1", "busy", "nvidia.com/gpu");
   add_pod("p2", "busy-mig", "nvidia.com/mig-1g.10gb", "Pending");
@@ -117,12 +118,23 @@ TEST_F(SweepTest, TakesOnlyNodesWhoseGpusNobodyUses) {
   Json claims = fakes::pod("p4", "busy-claim");
   claims["spec"]["resourceClaims"] = Json::array({{{"name", "gpu"}}});
   kube_.create("/api/v1/namespaces/default/pods", claims);
+  Json by_class = fakes::pod("p7", "busy-class");
+  by_class["spec"]["runtimeClassName"] = "nvidia";
+  kube_.create("/api/v1/namespaces/default/pods", by_class);
+  Json agent = fakes::pod("p8", "agents");
+  agent["spec"]["runtimeClassName"] = "nvidia";
+  agent["metadata"]["ownerReferences"] = Json::array({{{"apiVersion", "apps/v1"},
+                                                       {"kind", "DaemonSet"},
+                                                       {"name", "device-plugin"},
+                                                       {"uid", "d"},
+                                                       {"controller", true}}});
+  kube_.create("/api/v1/namespaces/default/pods", agent);
   add_pod("p5", "done", "nvidia.com/gpu", "Succeeded");
   add_pod("p6", "cpu-work", "cpu");
   const auto report = sweep();
   ASSERT_TRUE(report);
-  EXPECT_THAT(report->passed, UnorderedElementsAre("done", "cpu-work"));
-  EXPECT_EQ(report->left_alone, 4U);
+  EXPECT_THAT(report->passed, UnorderedElementsAre("agents", "done", "cpu-work"));
+  EXPECT_EQ(report->left_alone, 5U);
 }
 
 TEST_F(SweepTest, LeavesCordonedUnhealthyAndClaimedNodesAlone) {

@@ -116,6 +116,11 @@ TEST(DrainPlan, TakesOnlyPodsWithAGpuIfTheStepSaysSo) {
   kube::Pod claims = replica("dra");
   claims.has_resource_claims = true;
   EXPECT_EQ(act_on(claims, gpu), DrainAct::kEvict);
+  kube::Pod by_class = replica("without-a-request");
+  by_class.runtime_class = "nvidia";
+  EXPECT_EQ(act_on(by_class, gpu), DrainAct::kEvict);
+  by_class.runtime_class = "gvisor";
+  EXPECT_EQ(act_on(by_class, gpu), DrainAct::kSkip);
   for (const char* resource : {"amd.com/gpu", "nvidia.com/mig-1g.10gb", "gpu.intel.com/i915"}) {
     kube::Pod pod = replica("other");
     pod.resources = {resource};

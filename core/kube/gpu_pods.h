@@ -1,0 +1,16 @@
+// Which pods use GPUs, as far as their specs say it. Read before a drain that takes only these, and
+// before a sweep of an idle node: both must see the same pods. Pure.
+#pragma once
+
+#include "core/kube/objects.h"
+
+namespace gpuward::kube {
+
+// Whether the pod asks for GPUs of any vendor (whole, MIG, shared), claims devices, or runs under a
+// runtime class that hands out GPUs without a request ("nvidia", "nvidia-cdi", "amd": the classes
+// that the GPU operators make). Agents of a DaemonSet run under such a class on every node: they
+// count by what they ask for alone. A pod may also get GPUs by a host path or by the default
+// runtime, which its spec does not tell: who holds the devices is asked of the node before a reset.
+[[nodiscard]] bool uses_gpus(const Pod& pod);
+
+}  // namespace gpuward::kube
