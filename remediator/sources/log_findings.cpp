@@ -7,6 +7,7 @@
 #include "core/kube/names.h"
 #include "core/runtime/text.h"
 #include "core/xid/parser.h"
+#include "remediator/model/error_class.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -18,6 +19,13 @@ std::string name_of(const xid::Event& event) {
   return event.label.empty() ? name : name + " " + event.label;
 }
 
+std::string class_of(const xid::Event& event, Severity severity) {
+  return error_class_of(
+      {{"check", std::string(xid::to_string(event.kind))}, {"code", std::to_string(event.code)}},
+      severity);
+}
+
+// `error_class` is left to the caller.
 std::optional<AlertSignal> signal_of_line(const LogLine& line, const std::string& node_label,
                                           Severity severity, const std::string& what) {
   if (severity < Severity::kReset) return std::nullopt;
@@ -44,7 +52,9 @@ std::optional<AlertSignal> signal_of_kernel_line(const LogLine& line,
   if (!event) return std::nullopt;
   const xid::Assessment verdict = catalogue.judge(*event);
   if (verdict.clears || !verdict.known) return std::nullopt;
-  return signal_of_line(line, rules.node_label, verdict.severity, name_of(*event));
+  auto signal = signal_of_line(line, rules.node_label, verdict.severity, name_of(*event));
+  if (signal) signal->error_class = class_of(*event, verdict.severity);
+  return signal;
 }
 
 bool is_unknown_kernel_line(const LogLine& line, const xid::Catalogue& catalogue) {
@@ -66,8 +76,10 @@ std::optional<AlertSignal> signal_of_pod_line(const LogLine& line, const LokiRul
     return line.text.contains(known.contains);
   });
   if (rule == rules.pod_lines.end()) return std::nullopt;
-  return signal_of_line(line, rules.node_label, rule->severity,
-                        "log pod " + to_valid_utf8(rule->contains, 100));
+  auto signal = signal_of_line(line, rules.node_label, rule->severity,
+                               "log pod " + to_valid_utf8(rule->contains, 100));
+  if (signal) signal->error_class = error_class_of({}, rule->severity);
+  return signal;
 }
 
 }  // namespace gpuward::remediator

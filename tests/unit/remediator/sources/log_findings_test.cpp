@@ -46,6 +46,18 @@ TEST(LogFindings, AskForNothingIfALineIsHarmless) {
   EXPECT_FALSE(of_kernel("usb 1-1: new device"));
 }
 
+// Receivers of notifications know an error by it.
+TEST(LogFindings, HaveTheClassOfTheirError) {
+  const auto class_of = [](const std::string& line) { return of_kernel(line).value().error_class; };
+  EXPECT_EQ(class_of(kLost), "XID_CRITICAL_79");
+  EXPECT_EQ(class_of("nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 20034, Fatal, Link 28 LTSSM"),
+            "XID_ERROR");
+  EXPECT_EQ(class_of("NVRM: GPU 0000:29:00.0: GPU has fallen off the bus."), "XID_CRITICAL_79");
+  const auto of_pod =
+      signal_of_pod_line(line_of("CUDA error: invalid device ordinal"), LokiRules());
+  EXPECT_EQ(of_pod.value().error_class, "GPU_HEALTH_ERROR");
+}
+
 TEST(LogFindings, NeedANodeThatCanBeOne) {
   EXPECT_FALSE(of_kernel(kLost, ""));
   EXPECT_FALSE(of_kernel(kLost, "../etc"));
