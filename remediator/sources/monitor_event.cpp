@@ -16,10 +16,12 @@ namespace {
 constexpr JsonLimits kSmall{.max_bytes = 64U << 10U, .max_depth = 4, .max_values = 64};
 
 constexpr std::size_t kMostDigits = 10;
+// Its model found no number in the log.
+constexpr std::string_view kNoNumber = "UNKNOWN";
 
 struct ClassSeverity {
   std::string_view begin;            // of the class
-  bool has_number = false;           // and a number, and nothing more
+  bool has_number = false;           // and a number or UNKNOWN, and nothing more
   std::optional<Severity> severity;  // none: nothing is wrong
 };
 
@@ -37,6 +39,7 @@ bool is_of(const ClassSeverity& row, std::string_view text) {
   if (!row.has_number) return text == row.begin;
   if (!text.starts_with(row.begin)) return false;
   const std::string_view number = text.substr(row.begin.size());
+  if (number == kNoNumber) return true;
   return number.size() <= kMostDigits && parse_integer<std::uint32_t>(number).has_value();
 }
 

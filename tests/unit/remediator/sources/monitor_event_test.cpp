@@ -42,10 +42,12 @@ TEST(MonitorEvent, IsForeignEvidenceOfItsClassAndNode) {
 }
 
 TEST(MonitorEvent, IsAsBadAsItsClassSays) {
-  for (const char* broken : {"XID_CRITICAL_74", "ECC_ERROR", "GPU_HEALTH_ERROR"}) {
+  for (const char* broken :
+       {"XID_CRITICAL_74", "XID_CRITICAL_UNKNOWN", "ECC_ERROR", "GPU_HEALTH_ERROR"}) {
     EXPECT_EQ((*read(event(broken)))->severity, Severity::kReset) << broken;
   }
-  for (const char* odd : {"XID_WARNING_31", "XID_ERROR", "GPU_HEALTH_WARNING"}) {
+  for (const char* odd :
+       {"XID_WARNING_31", "XID_WARNING_UNKNOWN", "XID_ERROR", "GPU_HEALTH_WARNING"}) {
     EXPECT_EQ((*read(event(odd)))->severity, Severity::kMonitor) << odd;
   }
   EXPECT_EQ(*read(event("HEALTHY")), std::nullopt);
