@@ -8,6 +8,7 @@
 #include "core/runtime/backoff.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/json.h"
+#include "core/runtime/text.h"
 #include "exporter/publish/node/claim.h"
 #include "exporter/publish/node/diagnosis.h"
 #include "exporter/publish/node/node_keys.h"
@@ -90,11 +91,13 @@ QuarantineResult judge_quarantine(const std::vector<CheckResult>& results) {
 std::string quarantine_result(const QuarantineResult& verdict,
                               const std::vector<CheckResult>& results, std::string_view node,
                               WallTime now) {
+  // As in the annotation `results`: a check that found nothing, or could not tell, has no severity.
   Json checks = Json::array();
   for (const CheckResult& result : results) {
+    const bool has_found = result.severity != Severity::kNone;
     checks.push_back({{"check", result.check},
-                      {"status", to_string(result.status)},
-                      {"severity", severity_word(result.severity)}});
+                      {"status", to_upper(to_string(result.status))},
+                      {"severity", has_found ? severity_word(result.severity) : ""}});
   }
   return dump_json({{"timestamp", to_rfc3339(now)},
                     {"node", node},

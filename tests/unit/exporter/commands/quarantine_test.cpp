@@ -60,6 +60,20 @@ TEST(QuarantineResult, WhatDidNotRunHasNotPassed) {
             "investigate");
 }
 
+// Read beside the annotation `results`, which has the same words.
+TEST(QuarantineResult, SaysErrorOfACheckThatCouldNotTellAndNoPass) {
+  const std::vector results = {result(4, CheckStatus::kError), result(6, CheckStatus::kPass)};
+  const auto written =
+      parse_json(quarantine_result(judge_quarantine(results), results, "gpu-01", {}));
+  ASSERT_TRUE(written);
+  EXPECT_EQ((*written)["status"], "warn");
+  EXPECT_EQ((*written)["severity"], "MONITOR");
+  EXPECT_EQ((*written)["recommendation"], "investigate");
+  EXPECT_EQ((*written)["checks"],
+            Json::array({{{"check", "4-dcgm-diag-l4"}, {"status", "ERROR"}, {"severity", ""}},
+                         {{"check", "6-efa-loopback"}, {"status", "PASS"}, {"severity", ""}}}));
+}
+
 Result<CheckResult> passing(int number, const std::stop_token&) {
   return result(number, CheckStatus::kPass);
 }
