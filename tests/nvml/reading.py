@@ -19,8 +19,9 @@ FIELDS = {"recovery": "NVML_FI_DEV_NVLINK_COUNT_LINK_RECOVERY_EVENTS", "symbol":
 
 
 def bus_id(pci):
-    """As gpuward writes it: no function, four digits of the domain."""
-    return f"{pci.domain:04x}:{pci.bus:02x}:{pci.device:02x}"
+    """As gpuward writes it: no function, four digits of the domain. All ones are no address: the driver gives them for the
+    other end of a link to an NVSwitch that is not on the node's PCI bus."""
+    return "" if pci.domain == 0xFFFFFFFF else f"{pci.domain:04x}:{pci.bus:02x}:{pci.device:02x}"
 
 
 def link_errors(gpu, link):
