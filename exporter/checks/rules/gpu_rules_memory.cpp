@@ -168,7 +168,10 @@ std::string cper_event(const CperRecord& record, const State& state) {
 std::string cper_line(const CperRecord& record) {
   std::string line = "fatal error record " + record.id;
   line += record.recorded_at ? " of " + to_rfc3339(*record.recorded_at) : " without a time";
-  return record.notify_type.empty() ? line : line + " (" + record.notify_type + ")";
+  if (!record.notify_type.empty()) line += " (" + record.notify_type + ")";
+  for (const std::uint64_t afid : record.afids)
+    line += (afid == record.afids.front() ? ", AFID " : ", ") + std::to_string(afid);
+  return line;
 }
 
 // The driver keeps a record until it is loaded anew: one that a person has cleared says nothing

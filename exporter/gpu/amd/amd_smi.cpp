@@ -29,6 +29,7 @@ struct AmdSmi::Functions {
   smi::GetDeviceUuid get_device_uuid = nullptr;
   smi::GetEccCount get_ecc_count = nullptr;
   smi::GetCperEntries get_cper_entries = nullptr;  // not every library has it
+  smi::GetAfids get_afids = nullptr;               // nor this
   smi::StatusCodeToString status_code_to_string = nullptr;
 };
 
@@ -81,23 +82,47 @@ std::optional<CperRecord> parse_cper(std::string_view bytes) {
   return record;
 }
 
+struct RecordAndBytes {
+  CperRecord record;
+  std::string bytes;  // all of the record, for the library to look into
+};
+
 // Of two the one with the later time: a record with a time before one without, of two without the
 // one that comes later. At the same second a fatal one wins: which came first nobody can tell.
-void keep_later(Maybe<CperRecord>& latest, CperRecord record) {
-  const bool is_tie = latest && latest->recorded_at && record.recorded_at == latest->recorded_at;
-  const bool is_earlier = latest && record.recorded_at < latest->recorded_at;
+bool is_later(const CperRecord& record, const CperRecord& latest) {
+  const bool is_tie = latest.recorded_at && record.recorded_at == latest.recorded_at;
+  const bool is_earlier = record.recorded_at < latest.recorded_at;
   const bool is_milder =
-      latest && latest->severity == CperSeverity::kFatal && record.severity != CperSeverity::kFatal;
-  if (is_earlier || (is_tie && is_milder)) return;
-  latest = std::move(record);
+      latest.severity == CperSeverity::kFatal && record.severity != CperSeverity::kFatal;
+  return !is_earlier && !(is_tie && is_milder);
 }
 
-// The same with the record that is at `place`; where that is not within `filled`, there is none.
-void take_record(Maybe<CperRecord>& latest, std::string_view filled, const void* place) {
+// Keeps the record that is at `place` if it is the later one; if that is not within `filled`, there
+// is none.
+void take_record(std::optional<RecordAndBytes>& latest, std::string_view filled,
+                 const void* place) {
   const auto begin = reinterpret_cast<std::uintptr_t>(filled.data());
   const auto at = reinterpret_cast<std::uintptr_t>(place);
   if (at < begin || at - begin >= filled.size()) return;
-  if (auto record = parse_cper(filled.substr(at - begin))) keep_later(latest, *std::move(record));
+  const std::string_view bytes = filled.substr(at - begin);
+  auto record = parse_cper(bytes);
+  if (!record || (latest && !is_later(*record, latest->record))) return;
+  smi::CperHeader header{};
+  std::memcpy(&header, bytes.data(), sizeof header);
+  latest = {*std::move(record), std::string(bytes.substr(0, header.bytes))};
+}
+
+// Nobody knows of a record with more.
+constexpr std::uint32_t kMostAfids = 16;
+
+std::vector<std::uint64_t> afids_of(smi::GetAfids get_afids, std::string record) {
+  std::array<std::uint64_t, kMostAfids> afids{};
+  std::uint32_t count = kMostAfids;
+  if (get_afids == nullptr || get_afids(record.data(), static_cast<std::uint32_t>(record.size()),
+                                        afids.data(), &count) != smi::kSuccess) {
+    return {};
+  }
+  return {afids.begin(), afids.begin() + std::min(count, kMostAfids)};
 }
 
 // What a node can have: eight boards, each cut into eight.
@@ -199,6 +224,7 @@ Result<std::unique_ptr<AmdSmi>> AmdSmi::open(const std::string& name) {
   }
   std::string version;
   static_cast<void>(bind(*library, "amdsmi_get_gpu_cper_entries", f.get_cper_entries));
+  static_cast<void>(bind(*library, "amdsmi_get_afids_from_cper", f.get_afids));
   if (auto known = check_generation(f.get_lib_version, version); !known) {
     return std::unexpected(known.error());
   }
@@ -242,7 +268,7 @@ std::vector<RasBlock> AmdSmi::error_counts(const PciAddress& gpu) const {
 Maybe<CperRecord> AmdSmi::latest_cper(const PciAddress& gpu) const {
   const auto handle = handles_.find(gpu);
   if (handle == handles_.end() || functions_->get_cper_entries == nullptr) return std::nullopt;
-  Maybe<CperRecord> latest;
+  std::optional<RecordAndBytes> latest;
   const auto data = std::make_unique<char[]>(kMostRecordBytes);
   std::uint64_t cursor = 0;
   for (int call = 0; call < kMostRecordCalls; ++call) {
@@ -258,7 +284,10 @@ Maybe<CperRecord> AmdSmi::latest_cper(const PciAddress& gpu) const {
     for (const smi::CperHeader* const header : headers) take_record(latest, filled, header);
     if (!has_more || cursor <= begun_at) break;
   }
-  return latest;
+  if (!latest) return std::nullopt;
+  if (latest->record.severity == CperSeverity::kFatal)
+    latest->record.afids = afids_of(functions_->get_afids, std::move(latest->bytes));
+  return std::move(latest->record);
 }
 
 std::string AmdSmi::uuid(const PciAddress& gpu) const {

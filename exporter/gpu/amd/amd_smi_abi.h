@@ -111,6 +111,10 @@ using GetEccCount = Status (*)(Handle processor, std::uint64_t block, ErrorCount
 using GetCperEntries = Status (*)(Handle processor, std::uint32_t severities, char* data,
                                   std::uint64_t* bytes, CperHeader** headers, std::uint64_t* count,
                                   std::uint64_t* cursor);
+// AMD's numbers of the errors in one record: `count` is how many there is room for, then how many
+// there are.
+using GetAfids = Status (*)(char* record, std::uint32_t bytes, std::uint64_t* afids,
+                            std::uint32_t* count);
 using StatusCodeToString = Status (*)(Status status, const char** text);
 
 }  // namespace gpuward::exporter::amd::smi

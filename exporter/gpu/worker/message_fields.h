@@ -58,7 +58,7 @@ GPUWARD_FIELDS(Link, number, active, replay_errors, recovery_errors, crc_flit_er
 GPUWARD_FIELDS(Fabric, state, status, health_mask, health_summary)
 GPUWARD_FIELDS(GpuProcess, pid, used_bytes)
 GPUWARD_FIELDS(RasBlock, block, corrected, uncorrected, deferred)
-GPUWARD_FIELDS(CperRecord, severity, recorded_at, id, notify_type)
+GPUWARD_FIELDS(CperRecord, severity, recorded_at, id, notify_type, afids)
 GPUWARD_FIELDS(MigInstance, uuid, gpu_instance, compute_instance)
 GPUWARD_FIELDS(GpuReading, gpu, is_lost, is_hung, fault, reset_required, vbios_version, part_number,
                minor_number, architecture, ecc_enabled, ecc_pending, persistence_mode, mig_enabled,

@@ -187,6 +187,7 @@ TEST_P(AmdSmiAbi, FunctionsTakeWhatWeGiveThem) {
   EXPECT_EQ(facts_["function amdsmi_get_gpu_device_uuid"], sizes_of(smi::GetDeviceUuid()));
   EXPECT_EQ(facts_["function amdsmi_get_gpu_ecc_count"], sizes_of(smi::GetEccCount()));
   EXPECT_EQ(facts_["function amdsmi_get_gpu_cper_entries"], sizes_of(smi::GetCperEntries()));
+  EXPECT_EQ(facts_["function amdsmi_get_afids_from_cper"], sizes_of(smi::GetAfids()));
   EXPECT_EQ(facts_["function amdsmi_status_code_to_string"], sizes_of(smi::StatusCodeToString()));
 }
 
@@ -201,7 +202,7 @@ TEST_P(AmdSmiAbi, FakeHasEveryFunctionThatWeAsk) {
     EXPECT_NE(::dlsym(fake, key.substr(9).c_str()), nullptr) << key;
     ++functions;
   }
-  EXPECT_EQ(functions, 10U);
+  EXPECT_EQ(functions, 11U);
   ::dlclose(fake);
 }
 

@@ -32,7 +32,7 @@ CONSTANT_GROUPS = ("AMDSMI_GPU_BLOCK_", "AMDSMI_CPER_SEV_", "AMDSMI_CPER_NOTIFY_
 FUNCTIONS = ["amdsmi_get_lib_version", "amdsmi_init", "amdsmi_shut_down",
              "amdsmi_get_socket_handles", "amdsmi_get_processor_handles",
              "amdsmi_get_gpu_device_bdf", "amdsmi_get_gpu_device_uuid",
-             "amdsmi_get_gpu_ecc_count", "amdsmi_get_gpu_cper_entries",
+             "amdsmi_get_gpu_ecc_count", "amdsmi_get_gpu_cper_entries", "amdsmi_get_afids_from_cper",
              "amdsmi_status_code_to_string"]
 
 

@@ -20,6 +20,7 @@
 //                                            SEVERITY TIME ID [LENGTH]: fatal, uncorrected,
 //                                            corrected or anything else; 2026-11-20T10:00:00 or
 //                                            `-`; 0:1F; the length that it claims
+//   smi.cper.afids = 24 30                   amdsmi_get_afids_from_cper, of any record
 //   smi.cper.at_once = 2                     how many a call gives at most
 //   smi.cper.stuck = 1                       the cursor does not move
 //   smi.cper.bytes, smi.cper.count = N       how much it claims to have given

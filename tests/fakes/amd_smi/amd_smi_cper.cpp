@@ -1,5 +1,5 @@
-// amdsmi_get_gpu_cper_entries of the fake libamd_smi: a file of its own, so that a library without
-// it can be built.
+// amdsmi_get_gpu_cper_entries and amdsmi_get_afids_from_cper of the fake libamd_smi: a file of its
+// own, so that a library without them can be built.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -109,6 +109,22 @@ FAKE_AMD_API unsigned amdsmi_get_gpu_cper_entries(void* processor, unsigned mask
   *size = number_at(now, "smi.cper.bytes", used);
   *count = number_at(now, "smi.cper.count", given);
   return status;
+}
+
+// The errors that a record says are those of the scenario, for whole records alone.
+FAKE_AMD_API unsigned amdsmi_get_afids_from_cper(char* record, unsigned size, std::uint64_t* afids,
+                                                 unsigned* count) {
+  if (const unsigned error = enter("amdsmi_get_afids_from_cper")) return error;
+  if (std::memcmp(record, "CPER", 4) != 0 || size != sizeof(FakeCperHeader) + kBodyBytes)
+    return kInvalid;
+  const AmdScenario now = scenario();
+  const std::string* const text = now.find("smi.cper.afids");
+  std::istringstream words(text == nullptr ? "" : *text);
+  unsigned found = 0;
+  for (std::uint64_t afid = 0; words >> afid; ++found)
+    if (found < *count) afids[found] = afid;
+  *count = found;
+  return kOk;
 }
 
 }  // namespace gpuward::fake_amd

@@ -392,6 +392,10 @@ TEST(GpuRules, UnhealthyAfterAFatalCperRecord) {
   EXPECT_EQ(outcome.findings[0].cleared_by, ClearedBy::kReboot);
   EXPECT_EQ(outcome.findings[0].pci_bus_id, "0000:05:00");
   EXPECT_EQ(outcome.findings[0].line, "fatal error record 0:1 of 2026-11-20T10:00:00Z (MCE)");
+
+  node.gpu(0).latest_cper->afids = {24, 30};
+  EXPECT_EQ(node.judge().findings[0].line,
+            "fatal error record 0:1 of 2026-11-20T10:00:00Z (MCE), AFID 24, 30");
 }
 
 TEST(GpuRules, AFatalCperRecordThatTheCountersContradictIsWatched) {

@@ -1,5 +1,6 @@
 #include "exporter/gpu/amd/amd_smi.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -12,6 +13,10 @@
 
 namespace gpuward::exporter::amd {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 // The library reads its scenario from the environment; `lines` go behind the named one.
 class AmdSmiTest : public ::testing::Test {
@@ -140,6 +145,26 @@ class AmdSmiRecords : public AmdSmiTest {
     return library ? (*library)->latest_cper(kSecond) : std::nullopt;
   }
 };
+
+TEST_F(AmdSmiRecords, HaveAmdsNumbersOfWhatFailed) {
+  const std::string fatal = "smi.1.cper = fatal 2026-11-20T10:11:12 0:1\nsmi.cper.afids = 24 30\n";
+  EXPECT_THAT(latest(fatal)->afids, ElementsAre(24, 30));
+  EXPECT_THAT(latest("smi.1.cper = fatal 2026-11-20T10:11:12 0:1\n")->afids, IsEmpty());
+  EXPECT_THAT(latest(fatal + "smi.fault.amdsmi_get_afids_from_cper = 2\n")->afids, IsEmpty());
+  std::string many = "smi.1.cper = fatal 2026-11-20T10:11:12 0:1\nsmi.cper.afids =";
+  for (int i = 0; i < 40; ++i) many += " " + std::to_string(i);
+  EXPECT_THAT(latest(many + "\n")->afids, SizeIs(16)) << "no more than there is room for";
+}
+
+// The driver keeps thousands, and each call fills the same memory again.
+TEST_F(AmdSmiRecords, AreLookedIntoOnceAllAreRead) {
+  const auto record = latest(
+      "smi.cper.at_once = 1\nsmi.cper.afids = 24\nsmi.1.cper = fatal 2026-11-20T10:11:12 0:1; "
+      "corrected 2026-11-19T10:11:12 0:2\n");
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->id, "0:1");
+  EXPECT_THAT(record->afids, ElementsAre(24));
+}
 
 TEST_F(AmdSmiRecords, SayWhenAndHowTheErrorCameToNotice) {
   const auto record = latest("smi.1.cper = fatal 2026-11-20T10:11:12 0:1F345678\n");
