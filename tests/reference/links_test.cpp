@@ -1,4 +1,5 @@
-// Links between the pages: the file and the heading that each of them names are there.
+// The pages against the tree: each link leads to a file and a heading that exist, and each path in
+// backticks exists.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -82,6 +83,38 @@ TEST(Links, NameFilesAndHeadingsThatAreThere) {
     }
   }
   EXPECT_GT(count, 200U);
+}
+
+// A path of AMD's GPU operator.
+constexpr std::string_view kPathOfAmd = "docs/autoremediation";
+
+// A `*` in the name of the file matches any text: `manifests/*.yaml`.
+bool is_in_tree(const fs::path& path) {
+  const fs::path full = fs::path(GPUWARD_SOURCE_DIR) / path;
+  const std::string name = full.filename().string();
+  const auto star = name.find('*');
+  if (star == std::string::npos) return fs::exists(full);
+  if (!fs::is_directory(full.parent_path())) return false;
+  const std::string before = name.substr(0, star), after = name.substr(star + 1);
+  return std::ranges::any_of(fs::directory_iterator(full.parent_path()), [&](const auto& entry) {
+    const std::string found = entry.path().filename().string();
+    return found.starts_with(before) && found.ends_with(after);
+  });
+}
+
+TEST(Paths, OfTheTreeExistOnEachPage) {
+  const std::regex path(
+      "(core|exporter|remediator|tests|manifests|kustomize|docs|alerts|dashboards|bench)"
+      "/[A-Za-z0-9_./*-]+");
+  std::size_t count = 0;
+  for (const std::string& page : pages()) {
+    for (const std::string& word : code_words(tree_file(page))) {
+      if (!std::regex_match(word, path) || word == kPathOfAmd) continue;
+      ++count;
+      EXPECT_TRUE(is_in_tree(word)) << page << " names " << word;
+    }
+  }
+  EXPECT_GT(count, 150U);
 }
 
 }  // namespace
