@@ -55,6 +55,9 @@ ROWS = (
         "builds and starts what this test is a part of"),
     Row(rf"(?:{EXPORTER})?gpuward-exporter inject .*", NOT_HERE, "evicts pods and restarts a node; typed by tests/cluster/cases/game_day.py"),
     Row(r"helm test .*", NOT_HERE, "typed by tests/cluster/cases/releases.py, after an install"),
+    Row(r"helm (?:history|rollback) .*", NOT_HERE, "typed by tests/cluster/cases/releases.py, while a node is held"),
+    Row(r"helm install .*prometheusOperator\..*", NOT_HERE,
+        "needs the kinds of the prometheus-operator; tests/manifests renders it, tests/operator gives it to the operator"),
 
     Row(r"kubectl delete remediations --all|helm uninstall .*|kubectl delete customresourcedefinition .*", NOT_HERE,
         "typed by tests/cluster/cases/tutorial.py, after which gpuward is installed anew"),
