@@ -80,6 +80,33 @@ class TheCommandsOfThePages(unittest.TestCase):
         self.assertIn(ended.returncode, row.exits, output)
         self.assertRegex(output, row.prints or ".*")
 
+    def test_the_installs_of_the_readme_connect_prometheus_and_alertmanager(self):
+        helm = self.helm()
+        installs = [one.line for one in pages.commands() if one.place.startswith("README.md:") and one.line.startswith("helm install ")]
+        self.assertEqual(2, len(installs))
+        for line in installs:
+            with self.subTest(line=line):
+                command = line.replace("helm install", f"{helm} template").replace("--create-namespace --wait", "")
+                rendered = subprocess.run(["bash", "-c", f"{command} --set remediator.webhook.generate=always"], cwd=pages.TREE,
+                                          capture_output=True, text=True, timeout=60, check=True).stdout
+                self.assertRegex(rendered, r"- --prometheus\.url=http")
+                self.assertRegex(rendered, r"- --alertmanager\.url=http")
+                kinds = re.findall(r"(?m)^kind: (\w+)$", rendered)
+                if "prometheusOperator" in line:
+                    self.assertEqual({"ServiceMonitor": 2, "PrometheusRule": 1, "AlertmanagerConfig": 1}, {
+                        kind: kinds.count(kind) for kind in ("ServiceMonitor", "PrometheusRule", "AlertmanagerConfig")})
+                    self.assertEqual(4, rendered.count("release: RELEASE"))
+                else:
+                    self.assertRegex(rendered, r"kind: Secret\nmetadata:\n  name: gpuward-webhook\n  namespace: monitoring\n")
+                    self.assertIn("http://gpuward-remediator.gpuward.svc:10981/api/v1/alerts", rendered)
+
+    def helm(self):
+        found = subprocess.run([pages.TREE / "tests/neighbours/neighbours", "folder", "helm"], capture_output=True, text=True,
+                               timeout=60, check=True).stdout.strip()
+        if not (pathlib.Path(found) / "helm").exists():
+            self.skipTest("needs helm, which ./dev test builds")
+        return f"{found}/helm"
+
     def test_each_word_of_dev_is_one_of_its_commands(self):
         usage = subprocess.run([pages.TREE / "dev", "help"], capture_output=True, text=True, timeout=60, check=True).stdout
         for command in pages.commands():
