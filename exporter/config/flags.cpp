@@ -36,6 +36,10 @@ void add_gpu_flags(CLI::App& app, Flags& flags) {
   app.add_option("--gpu.nvml-library", flags.libraries.nvml,
                  "NVML library, name or path for dlopen")
       ->capture_default_str();
+  app.add_option(
+      "--gpu.driver-root", flags.libraries.driver_root,
+      "Root folder of NVIDIA's driver, such as /run/nvidia/driver: NVML is looked for in "
+      "its library folders first");
   app.add_option("--gpu.amd-smi-library", flags.libraries.amd_smi,
                  "AMD SMI library, name or path for dlopen")
       ->capture_default_str();

@@ -18,6 +18,8 @@ std::vector<std::string> worker_argv(const LibraryPaths& paths) {
           "gpu-worker",
           "--gpu.nvml-library",
           paths.nvml,
+          "--gpu.driver-root",
+          paths.driver_root,
           "--gpu.amd-smi-library",
           paths.amd_smi,
           "--gpu.amd-cper",

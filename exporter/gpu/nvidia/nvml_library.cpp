@@ -13,6 +13,7 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/files.h"
 #include "exporter/gpu/nvidia/askable_device.h"
+#include "exporter/gpu/nvidia/driver_root.h"
 #include "exporter/gpu/nvidia/event_slot.h"
 #include "exporter/gpu/nvidia/read_device.h"
 #include "exporter/gpu/nvidia/session.h"
@@ -134,7 +135,12 @@ constexpr std::uint32_t kMaxGpus = 256;  // a machine has 16 today
 class NvmlLibrary final : public GpuLibrary {
  public:
   explicit NvmlLibrary(const LibraryPaths& paths)
-      : name_(paths.nvml), sys_(paths.sys), choice_(paths.choice), events_(clock_) {}
+      : name_(paths.nvml),
+        driver_root_(paths.driver_root),
+        sys_(paths.sys),
+        choice_(paths.choice),
+        library_(name_),
+        events_(clock_) {}
   ~NvmlLibrary() override { close({}); }
 
   VendorReading read(const Progress& progress) override;
@@ -151,8 +157,9 @@ class NvmlLibrary final : public GpuLibrary {
   bool read_gpus(const Progress& progress, VendorReading& report);
   DeviceAnswer read_gpu(std::uint32_t index, bool is_thorough, const Progress& progress);
 
-  const std::string name_, sys_;
+  const std::string name_, driver_root_, sys_;
   const GpuChoice choice_;
+  std::string library_;  // that was opened last
   const SystemClock clock_;
   std::shared_ptr<const Session> session_;
   std::vector<KnownDevice> known_;       // by index, of this session
@@ -165,7 +172,7 @@ class NvmlLibrary final : public GpuLibrary {
 
 VendorReading NvmlLibrary::read(const Progress& progress) {
   VendorReading report;
-  report.library = name_;
+  report.library = library_;
   // Twice: a driver that was upgraded is found by the second try of the same reading.
   for (int attempt = 0; attempt < 2; ++attempt) {
     if (!session_ && !open(progress, report)) return report;
@@ -176,7 +183,9 @@ VendorReading NvmlLibrary::read(const Progress& progress) {
 }
 
 bool NvmlLibrary::open(const Progress& progress, VendorReading& report) {
-  auto session = Session::open(name_, progress);
+  library_ = library_below(driver_root_, name_);
+  report.library = library_;
+  auto session = Session::open(library_, progress);
   if (session) {
     session_ = std::move(*session);
     return true;

@@ -19,6 +19,7 @@ namespace gpuward::exporter {
 // there.
 struct LibraryPaths {
   std::string nvml = "libnvidia-ml.so.1";    // as dlopen takes it
+  std::string driver_root = {};              // of NVIDIA's driver (driver_root.h); empty: none
   std::string amd_smi = "libamd_smi.so.26";  // likewise
   std::string sys = "/sys";
   bool reads_amd_cper = true;  // AMD's error records, through libamd_smi
