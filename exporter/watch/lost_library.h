@@ -1,13 +1,13 @@
-// Whether a driver library that has worked in this process has failed for so long that only a new
-// container can help. If a runtime has put the library into the container when that started, the
-// file of an upgraded driver is not there. Pure; used by the GpuWatcher. A library that has never
+// Whether a driver library that has worked in this process has failed or been gone for so long that
+// only a new container can help. If a runtime has put the library into the container when that
+// started, the file of an upgraded driver is not there; and if the node's folder was replaced, the
+// container still has the old one mounted. Pure; used by the GpuWatcher. A library that has never
 // worked is no reason, so an exporter restarts once for each upgrade.
 #pragma once
 
 #include <chrono>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "core/runtime/clock.h"
@@ -23,7 +23,7 @@ class LostLibrary {
                                                 std::chrono::milliseconds limit);
 
  private:
-  std::set<Vendor> worked_;
+  std::map<Vendor, std::string> worked_;  // the library's name
   std::map<Vendor, Clock::Steady> failing_since_;
 };
 

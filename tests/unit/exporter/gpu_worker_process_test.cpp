@@ -38,11 +38,14 @@ constexpr const char* kXid79 =
 class GpuWorkerProcess : public testing::Test {
  protected:
   void start(const std::string& library = fake_nvml::FakeNvml::library(),
-             const std::string& timeout = "5s", const std::string& library_timeout = "5m") {
+             const std::string& timeout = "5s", const std::string& library_timeout = "5m",
+             const std::vector<std::string>& more = {}) {
     exporter.write("config.yaml", "gpu: {interval: 1s, timeout: " + timeout +
                                       ", library_timeout: " + library_timeout + "}\n");
     exporter.use_nvml(library);
-    exporter.start({"--config.file=" + exporter.file("config.yaml").string()});
+    std::vector<std::string> flags{"--config.file=" + exporter.file("config.yaml").string()};
+    flags.insert(flags.end(), more.begin(), more.end());
+    exporter.start(flags);
   }
   void expect_it_goes_on() {
     EXPECT_EQ(exporter.get("/healthz").status, 200)
@@ -263,6 +266,48 @@ TEST_F(GpuWorkerProcess, EndsWhenALibraryThatWorkedFailsForLongAndOnlyThen) {
   EXPECT_EQ(exporter.process().wait_exit(), 0);
   EXPECT_THAT(exporter.process().error_output(),
               HasSubstr("Driver library no longer works, restarting"));
+}
+
+// The container has the folder mounted that the node had before: only another one has the new
+// folder.
+TEST_F(GpuWorkerProcess, EndsWhenTheFileOfALibraryThatWorkedIsGoneForLong) {
+  const std::string library = exporter.file("libnvidia-ml.so.1").string();
+  std::filesystem::copy_file(fake_nvml::FakeNvml::library(), library);
+  start(library, "5s", "1s");
+  ASSERT_TRUE(exporter.has(kUp, "1"));
+
+  std::filesystem::remove(library);
+  nvml.set("fault.nvmlDeviceGetCount_v2.*", "18");
+
+  EXPECT_EQ(exporter.process().wait_exit(), 0);
+  EXPECT_THAT(exporter.process().error_output(), HasSubstr("libnvidia-ml.so.1: is gone"));
+}
+
+// A driver container that is replaced by one of another version.
+TEST_F(GpuWorkerProcess, OpensTheLibraryOfADriverRootByPathAnewAfterAnUpgrade) {
+  const std::filesystem::path folder = exporter.file("driver") / "usr/lib64";
+  const std::string ready = "gpuward_gpu_library_state{vendor=\"nvidia\",state=\"ready\"}";
+  const auto install = [&] {
+    std::filesystem::create_directories(folder);
+    std::filesystem::copy_file(fake_nvml::FakeNvml::lasting_library(),
+                               folder / "libnvidia-ml.so.1");
+  };
+  install();
+  nvml.set("generation", "1");
+  start("libnvidia-ml.so.1", "5s", "5m", {"--gpu.driver-root=" + exporter.file("driver").string()});
+  ASSERT_TRUE(exporter.has(ready, "1"));
+  const auto first = worker();
+
+  std::filesystem::remove_all(exporter.file("driver"));
+  nvml.set("generation", "2");
+  ASSERT_TRUE(exporter.says("No GPU library found"));
+  nvml.set("driver_version", "580.126.20");
+  install();
+
+  EXPECT_TRUE(exporter.has(ready, "1"));
+  EXPECT_TRUE(exporter.says("580.126.20"));
+  EXPECT_NE(worker(), first);
+  EXPECT_TRUE(exporter.process().running()) << "no new container is needed";
 }
 
 // A node without a GPU is none with a fault.

@@ -48,6 +48,19 @@ TEST_F(LostLibraryTest, CountsAgainOnceItHasWorked) {
   EXPECT_FALSE(is_lost(fails_, minutes(7)));
 }
 
+// Its folder on the node was replaced, or a driver container has ended.
+TEST_F(LostLibraryTest, IsAlsoOneWhoseFileIsGone) {
+  GpuTelemetry gone = works_;
+  gone.report = std::make_shared<const GpuReport>();
+  EXPECT_FALSE(is_lost(gone, minutes(0))) << "a node without a driver";
+  EXPECT_FALSE(is_lost(works_, minutes(1)));
+  EXPECT_FALSE(is_lost(gone, minutes(2)));
+  EXPECT_FALSE(is_lost(fails_, minutes(4))) << "it counts on";
+
+  EXPECT_EQ(lost_.look(gone, Clock::Steady() + minutes(7), minutes(5)),
+            "libnvidia-ml.so.1: is gone");
+}
+
 TEST_F(LostLibraryTest, IsNotToldByADriverThatHangs) {
   EXPECT_FALSE(is_lost(works_, minutes(0)));
   EXPECT_FALSE(is_lost(fails_, minutes(1)));
