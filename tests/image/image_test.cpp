@@ -25,15 +25,6 @@ using support::Process;
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
-// A root of our own needs user namespaces, unless we are root.
-std::string why_no_root() {
-  const auto outcome = Process::run(
-      {.argv = {"unshare", "--user", "--map-root-user", "--mount", "chroot", "/", "/bin/true"}});
-  if (outcome && outcome->exit_code == 0) return {};
-  return "no user namespaces on this machine: " +
-         (outcome ? outcome->error_output : outcome.error().message);
-}
-
 std::vector<std::string> lines_of(const std::string& name) {
   std::vector<std::string> out;
   std::istringstream text(

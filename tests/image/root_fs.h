@@ -15,6 +15,15 @@
 
 namespace gpuward::image {
 
+// A root of our own needs user namespaces, unless we are root. For GPUWARD_REQUIRE.
+[[nodiscard]] inline std::string why_no_root() {
+  const auto outcome = support::Process::run(
+      {.argv = {"unshare", "--user", "--map-root-user", "--mount", "chroot", "/", "/bin/true"}});
+  if (outcome && outcome->exit_code == 0) return {};
+  return "no user namespaces on this machine: " +
+         (outcome ? outcome->error_output : outcome.error().message);
+}
+
 class RootFs {
  public:
   explicit RootFs(const std::string& image) {
