@@ -16,6 +16,7 @@
 #include "core/runtime/yaml_scalars.h"
 #include "exporter/config/settings.h"
 #include "exporter/config/user_checks.h"
+#include "exporter/publish/node/node_settings.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -83,9 +84,11 @@ class NpdFile {
     return condition;
   }
 
+  // A rule for the condition that the exporter itself sets has to be able to set it.
   [[nodiscard]] Severity severity_of(const std::string& condition) const {
     const auto mapped = severities_.find(condition);
-    return mapped == severities_.end() ? Severity::kMonitor : mapped->second;
+    if (mapped != severities_.end()) return mapped->second;
+    return condition == kConditionType ? Severity::kReset : Severity::kMonitor;
   }
 
   Status read_pattern(const Json& rule) {

@@ -210,7 +210,8 @@ void read_npd(const YamlMap& map, std::map<std::string, Severity>& severities) {
   for (const auto& [condition, row] : table.entries("CONDITION", "KernelDeadlock")) {
     Severity& severity = severities[condition] = Severity::kMonitor;
     table.read_word(condition, severity, kFindingSeverities,
-                    "severity of findings of its programs and of its rules");
+                    "severity of findings of its programs and of its rules; default for "
+                    "GPUProblem: reset");
   }
 }
 

@@ -1,6 +1,9 @@
 #include "exporter/checks/programs/program_check.h"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <sstream>
 #include <utility>
 
 #include "core/runtime/child.h"
@@ -39,6 +42,28 @@ CheckOutcome outcome_of(const ProgramSettings& program, const ChildResult& resul
   return CheckOutcome::done(std::move(message), {std::move(finding)});
 }
 
+// The first line of a script: `#!/bin/bash` names /bin/bash, `#!/usr/bin/env bash` env and bash.
+std::vector<std::string> interpreters_of(const std::string& program) {
+  constexpr std::size_t kLongestLine = 256;  // as the kernel reads it
+  std::ifstream file(program);
+  std::string start(kLongestLine, '\0');
+  file.read(start.data(), kLongestLine);
+  start.resize(static_cast<std::size_t>(file.gcount()));
+  if (!start.starts_with("#!")) return {};
+  std::istringstream line(start.substr(2, start.find('\n') - 2));
+  std::vector<std::string> words(std::istream_iterator<std::string>(line), {});
+  const bool is_env = !words.empty() && words.front().ends_with("/env");
+  words.resize(std::min<std::size_t>(words.size(), is_env ? 2 : 1));
+  return words;
+}
+
+CheckPrograms programs_of(const std::vector<std::string>& command) {
+  if (command.empty()) return {};
+  std::vector<std::string> all = interpreters_of(command.front());
+  all.insert(all.begin(), command.front());
+  return {.any_of = {std::move(all)}, .optional = {}};
+}
+
 class ProgramCheck final : public Check {
  public:
   explicit ProgramCheck(std::string name) : name_(std::move(name)) {}
@@ -73,12 +98,8 @@ CheckEntry program_entry(const ProgramSettings& program) {
           .rhythm = CheckEntry::Rhythm::kOwnInterval,
           .interval = program.interval,
           .timeout = program.timeout + kProgramEnd,
-          .programs =
-              [command = program.command](const CheckSettings&) {
-                CheckPrograms programs;
-                if (!command.empty()) programs.any_of = {{command.front()}};
-                return programs;
-              },
+          .programs = [command =
+                           program.command](const CheckSettings&) { return programs_of(command); },
           .make = [name = program.name]() -> std::unique_ptr<Check> {
             return std::make_unique<ProgramCheck>(name);
           }};

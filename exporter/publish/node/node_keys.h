@@ -19,7 +19,6 @@ namespace gpuward::exporter {
 inline constexpr std::string_view kPresetAnnotation = "gpuward.dev/preset";
 inline constexpr std::string_view kFaultyTaintKey = "trainy.konduktor.ai/faulty";
 
-inline constexpr std::string_view kConditionType = "GPUProblem";
 // `metricsexporter.amd.com.gpu.<id>.state=unhealthy`; a healthy GPU has no label.
 inline constexpr std::string_view kAmdGpuLabelPrefix = "metricsexporter.amd.com.gpu.";
 inline constexpr std::string_view kAmdGpuLabelSuffix = ".state";

@@ -7,6 +7,8 @@
 
 namespace gpuward::exporter {
 
+inline constexpr std::string_view kConditionType = "GPUProblem";
+
 // Whose keys are used: gpuward's (labels, taint, annotations), the same under the prefix of AWS'
 // health check suite, konduktor's taint, AMD's label for each GPU, or none at all. A taint key has
 // one writer: kAwsSamples is not for clusters where that suite runs, kKonduktor not for those where
@@ -28,7 +30,7 @@ struct NodeSettings {
   bool writes_labels = true;
   bool writes_taint = true;
   bool writes_annotation = true;
-  bool writes_condition = true;  // GPUProblem
+  bool writes_condition = true;  // kConditionType
   bool writes_events = true;     // when findings come and go
   UntoldNode untold_node = UntoldNode::kWarns;
   bool operator==(const NodeSettings&) const = default;

@@ -6,6 +6,7 @@
 
 #include "tests/fakes/tools/tool_box.h"
 #include "tests/support/environment.h"
+#include "tests/support/temp_dir.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -68,6 +69,24 @@ TEST_F(PreflightTest, AProgramOfTheOperatorsIsLookedForToo) {
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].check, "ntp");
   EXPECT_EQ(all[0].programs.missing, "/nowhere/check_ntp.sh");
+}
+
+// The image of the exporter has no bash.
+TEST_F(PreflightTest, TheInterpreterOfAScriptOfTheOperatorsIsLookedForToo) {
+  support::TempDir folder;
+  const auto missing_for = [&](const std::string& first_line) {
+    const auto script = folder.write("check_gpu.sh", first_line + "\nexit 0\n");
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    ProgramSettings program;
+    program.name = "GPUProblem";
+    program.command = {script.string()};
+    settings_.programs = {program};
+    return preflight(with_programs({}, settings_), settings_).at(0).programs.missing;
+  };
+  EXPECT_EQ(missing_for("#!/bin/sh -e"), "");
+  EXPECT_EQ(missing_for("#!/nowhere/bash"), "/nowhere/bash");
+  EXPECT_EQ(missing_for("#!/usr/bin/env bash"), "bash");
+  EXPECT_EQ(missing_for("no first line of a script"), "");
 }
 
 // What the check itself says of the same programs: a skip for want of what preflight names.

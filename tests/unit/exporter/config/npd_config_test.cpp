@@ -88,8 +88,7 @@ TEST_F(NpdConfig, MatchesToTheEndOfALine) {
 }
 
 TEST_F(NpdConfig, RunsTheGpuPlugInOnceAsACheckNamedAfterItsCondition) {
-  const auto settings =
-      load({kFiles / "gpu-monitor.json"}, "npd: {severities: {GPUProblem: reset}}");
+  const auto settings = load({kFiles / "gpu-monitor.json"});
   ASSERT_TRUE(settings.has_value()) << settings.error().message;
   ASSERT_EQ(settings->checks.programs.size(), 1U);
   const ProgramSettings& program = settings->checks.programs[0];
@@ -99,7 +98,15 @@ TEST_F(NpdConfig, RunsTheGpuPlugInOnceAsACheckNamedAfterItsCondition) {
   EXPECT_EQ(program.interval, 60s);
   EXPECT_EQ(program.timeout, 60s);
   EXPECT_EQ(program.max_output, 80U);
-  EXPECT_EQ(program.severity, Severity::kReset);
+}
+
+// From reset up the exporter sets the condition that the file names.
+TEST_F(NpdConfig, SetsGpuProblemByAnUnchangedFileUnlessToldLess) {
+  const auto severity_with = [this](const std::string& yaml) {
+    return load({kFiles / "gpu-monitor.json"}, yaml).value().checks.programs.at(0).severity;
+  };
+  EXPECT_EQ(severity_with(""), Severity::kReset);
+  EXPECT_EQ(severity_with("npd: {severities: {GPUProblem: monitor}}"), Severity::kMonitor);
 }
 
 TEST_F(NpdConfig, HasTheDefaultsOfNodeProblemDetector) {
