@@ -33,6 +33,9 @@ int run_sweep(SweepOptions wishes, ProgressWish progress_wish, const Flags& flag
   Clock& clock = lasting_clock();
   wishes.owner = owner_of_run(clock);
   auto options = read_sweep_options(environment_lookup(), std::move(wishes));
+  // As for the exporter itself: the folder of the suite's keys overrides the environment.
+  if (options && !flags.config_folder.empty())
+    options = read_sweep_options(folder_lookup(flags.config_folder), *std::move(options));
   if (!options) return complain(options.error());
   auto cluster = kube::find_cluster(flags.kubeconfig, flags.kube_context);
   if (!cluster) return complain(cluster.error());

@@ -18,6 +18,7 @@ constexpr int kSecondsKept = 3600;
 constexpr std::string_view kPlaceholder = "TARGET_NODE_NAME";
 // Not the default one in /dev: that is the node's own there.
 constexpr const char* kLastWords = "/run/termination-log";
+constexpr const char* kConfigFolder = "/etc/gpu-healthcheck";
 
 std::string cut(std::string text, std::size_t size) {
   text.resize(std::min(text.size(), size));
@@ -47,6 +48,16 @@ Json affinity(std::string_view node) {
              {{"nodeSelectorTerms", Json::array({term})}}}}}};
 }
 
+// The check runs without a ConfigMap that does not exist.
+void mount_config(const std::string& config_map, Json& pod) {
+  Json& container = pod["containers"][0];
+  container["args"].push_back(std::string("--config.directory=") + kConfigFolder);
+  container["volumeMounts"].push_back(
+      {{"name", "legacy-config"}, {"mountPath", kConfigFolder}, {"readOnly", true}});
+  pod["volumes"].push_back(
+      {{"name", "legacy-config"}, {"configMap", {{"name", config_map}, {"optional", true}}}});
+}
+
 Json built_in(const SweepJobOptions& options, std::string_view node) {
   const Json mounts = Json::array({{{"name", "dev"}, {"mountPath", "/dev"}},
                                    {{"name", "sys"}, {"mountPath", "/sys"}, {"readOnly", true}}});
@@ -69,6 +80,7 @@ Json built_in(const SweepJobOptions& options, std::string_view node) {
               {"tolerations", tolerations()},
               {"containers", Json::array({container})},
               {"volumes", volumes}};
+  if (!options.config_map.empty()) mount_config(options.config_map, pod);
   if (!options.runtime_class.empty()) pod["runtimeClassName"] = options.runtime_class;
   for (const std::string& secret : options.pull_secrets)
     pod["imagePullSecrets"].push_back({{"name", secret}});

@@ -19,8 +19,10 @@ struct SweepJobOptions {
   std::string ns = "gpu-healthcheck";  // SWEEP_NAMESPACE
   std::string image = {};              // SWEEP_IMAGE
   // Of its pod; empty: the node's default runtime, and no secret.
-  std::string runtime_class = {};                            // SWEEP_RUNTIME_CLASS
-  std::vector<std::string> pull_secrets = {};                // SWEEP_PULL_SECRETS
+  std::string runtime_class = {};              // SWEEP_RUNTIME_CLASS
+  std::vector<std::string> pull_secrets = {};  // SWEEP_PULL_SECRETS
+  // With the suite's own keys, mounted into the built-in Job as --config.directory; empty: none.
+  std::string config_map = {};                               // SWEEP_CONFIG_MAP
   std::string job_template = {};                             // JSON; empty: the built-in one
   std::chrono::seconds timeout = std::chrono::seconds(900);  // JOB_TIMEOUT
 };

@@ -63,6 +63,7 @@ Result<SweepOptions> read_sweep_options(const SeedLookup& lookup, SweepOptions o
        {read_text(lookup, "SWEEP_IMAGE", options.job.image),
         read_text(lookup, "SWEEP_NAMESPACE", options.job.ns),
         read_text(lookup, "SWEEP_RUNTIME_CLASS", options.job.runtime_class),
+        read_text(lookup, "SWEEP_CONFIG_MAP", options.job.config_map),
         read_words(lookup, "SWEEP_PULL_SECRETS", options.job.pull_secrets),
         read_number(lookup, "MAX_NODES_PER_SWEEP", 1, kMostNodes, nodes),
         read_number(lookup, "JOB_TIMEOUT", kShortestSeconds, kLongestSeconds, seconds),

@@ -1,7 +1,7 @@
 // The settings of a sweep under the names of the suite that gpuward replaces: SWEEP_IMAGE,
 // SWEEP_NAMESPACE, MAX_NODES_PER_SWEEP, JOB_TIMEOUT, ENABLE_LABEL, ENABLE_TAINT; and under
-// names of ours SWEEP_RUNTIME_CLASS, SWEEP_PULL_SECRETS. Read by main() for `gpuward-exporter
-// sweep`.
+// names of gpuward SWEEP_RUNTIME_CLASS, SWEEP_PULL_SECRETS, SWEEP_CONFIG_MAP. Read by main() for
+// `gpuward-exporter sweep`.
 #pragma once
 
 #include "core/model/result.h"

@@ -85,6 +85,27 @@ TEST_F(Chart, MountsTheConfigMapOfTheHealthSuiteIfItIsNamed) {
   EXPECT_THAT(chart({"--show-only=templates/exporter.yaml"}), Not(HasSubstr("legacy-config")));
 }
 
+TEST_F(Chart, GivesTheConfigMapOfTheHealthSuiteToSweepAndQuarantine) {
+  const auto jobs = [](std::vector<std::string> values) {
+    values.insert(values.end(),
+                  {"--set=exporter.sweep.enabled=true", "--show-only=templates/exporter-sweep.yaml",
+                   "--show-only=templates/exporter-quarantine.yaml"});
+    return chart(values);
+  };
+  const std::string rendered = jobs({"--set=exporter.legacyConfigMap=gpu-healthcheck-config"});
+  for (const char* line :
+       {"args: [sweep, --config.directory=/etc/gpu-healthcheck]\n",
+        "{name: SWEEP_CONFIG_MAP, value: gpu-healthcheck-config}\n",
+        "args: [quarantine, --config.directory=/etc/gpu-healthcheck]\n",
+        // The volumes of the sweep, and of the quarantine inside its ConfigMap.
+        "\n          volumes:\n            - {name: legacy-config, configMap: ",
+        "DirectoryOrCreate}}\n            - {name: legacy-config, configMap: "}) {
+    EXPECT_THAT(rendered, HasSubstr(line));
+  }
+  EXPECT_THAT(jobs({}),
+              AllOf(Not(HasSubstr("legacy-config")), Not(HasSubstr("--config.directory"))));
+}
+
 TEST_F(Chart, DiagnosesWithTheExportersImageIfNoOtherIsNamed) {
   const auto images = [](std::vector<std::string> values) {
     values.insert(values.end(),
@@ -342,22 +363,28 @@ TEST_F(Chart, MakesLinksOfWhatTheRulesSayIfItIsToldWhere) {
   EXPECT_THAT(refused("externalURL=gpuward.example"), HasSubstr("/externalURL"));
 }
 
-// Both folders are written by `./dev manifests`.
-void expect_rendered(const std::string& values, const std::string& committed) {
+// All folders are written by `./dev manifests`.
+void expect_rendered(const std::string& values, const std::string& committed,
+                     const std::vector<std::string>& templates = {}) {
   support::TempDir folder;
-  const auto outcome = render(folder.path(), tree(values));
+  const auto outcome = render(folder.path(), tree(values), templates);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.error_output;
-  int files = 0;
+  std::size_t files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
     const std::string name = entry.path().filename().string();
     EXPECT_EQ(read_file(entry.path()).value_or(""), text_of(committed + "/" + name)) << name;
     ++files;
   }
-  EXPECT_GE(files, 14);
+  EXPECT_GE(files, templates.empty() ? 14U : templates.size());
 }
 
 TEST_F(Chart, IsWhatThePlainYamlSays) {
   expect_rendered("manifests/chart/plain.yaml", "manifests");
+}
+
+TEST_F(Chart, IsWhatTheHealthSuitesOverlayAdds) {
+  expect_rendered("manifests/chart/health-suite.yaml", "kustomize/health-suite",
+                  {"exporter-sweep.yaml", "exporter-quarantine.yaml"});
 }
 
 TEST_F(Chart, RendersEveryValueAsTheSnapshotSays) {

@@ -116,12 +116,49 @@ TEST(HealthSuiteOverlay, HasTheDeploymentOfTheSuite) {
               HasSubstr("preset: health-suite"));
 }
 
+TEST(HealthSuiteOverlay, SweepsAndHasTheTemplateOfTheQuarantineWithTheSuitesConfigMap) {
+  GPUWARD_REQUIRE_IN(kLanding, why_no_kubectl());
+  const std::string documents = overlay("health-suite");
+  const auto begin = documents.find("kind: CronJob");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string sweep = documents.substr(begin, documents.find("\n---", begin) - begin);
+  const std::string quarantine = file_in(documents, "gpuward-quarantine", "job.yaml");
+  EXPECT_THAT(sweep, AllOf(HasSubstr("name: gpu-healthcheck-sweeper\n"),
+                           HasSubstr("schedule: 0 */6 * * *\n"),
+                           HasSubstr("name: SWEEP_CONFIG_MAP\n              value: "
+                                     "gpu-healthcheck-config\n"),
+                           HasSubstr("name: SWEEP_IMAGE\n              value: "
+                                     "gpuward-exporter-diagnostics:" GPUWARD_VERSION "\n")));
+  EXPECT_THAT(quarantine, AllOf(HasSubstr("name: gpu-quarantine-TARGET_NODE_NAME\n"),
+                                HasSubstr("configMap: {name: gpu-healthcheck-config")));
+  for (const std::string& job : {sweep, quarantine})
+    EXPECT_THAT(job, HasSubstr("--config.directory=/etc/gpu-healthcheck"));
+  for (const std::string account : {"gpu-healthcheck-sweeper", "gpu-healthcheck-quarantine"}) {
+    const auto of_account = [&](const std::string& document) {
+      return document.contains("kind: ServiceAccount\n") &&
+             document.contains("  name: " + account + "\n");
+    };
+    EXPECT_TRUE(std::ranges::any_of(documents_of(documents), of_account)) << account;
+  }
+}
+
 TEST(AmdOverlay, LabelsAsAmdDoesAndAnswersAmdsDevicePlugin) {
   GPUWARD_REQUIRE_IN(kLanding, why_no_kubectl());
   const std::string documents = overlay("amd");
   EXPECT_THAT(file_in(documents, "gpuward-exporter", "config.yaml"),
               HasSubstr("node: {preset: amd, taint: false}\n"));
   EXPECT_THAT(documents, HasSubstr("- mountPath: /var/lib/amd-metrics-exporter\n"));
+}
+
+TEST(AmdOverlay, RunsOnEveryNode) {
+  GPUWARD_REQUIRE_IN(kLanding, why_no_kubectl());
+  std::vector<std::string> agents;
+  for (const std::string& document : documents_of(overlay("amd")))
+    if (document.contains("kind: DaemonSet\n")) agents.push_back(document);
+  ASSERT_EQ(agents.size(), 1U);
+  EXPECT_THAT(agents[0], HasSubstr("\n  name: gpuward-exporter\n"));
+  EXPECT_THAT(agents[0], HasSubstr("\n      tolerations:\n      - operator: Exists\n"));
+  EXPECT_THAT(agents[0], AllOf(Not(HasSubstr("nodeSelector:")), Not(HasSubstr("affinity:"))));
 }
 
 // What the exporter reads by default, in the form of AMD's exporter.

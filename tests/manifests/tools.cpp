@@ -81,9 +81,12 @@ std::string path_with_helm() {
   return helm_program().parent_path().string() + ":" + (path == nullptr ? "/usr/bin:/bin" : path);
 }
 
-Process::Outcome render(const std::filesystem::path& folder, const std::filesystem::path& values) {
-  return run({.argv = {tree("manifests/chart/render").string(), folder.string(), values.string()},
-              .env = {{"PATH", path_with_helm()}}});
+Process::Outcome render(const std::filesystem::path& folder, const std::filesystem::path& values,
+                        const std::vector<std::string>& templates) {
+  std::vector<std::string> argv = {tree("manifests/chart/render").string(), folder.string(),
+                                   values.string()};
+  argv.insert(argv.end(), templates.begin(), templates.end());
+  return run({.argv = std::move(argv), .env = {{"PATH", path_with_helm()}}});
 }
 
 std::string offline() { return "--values=" + tree("tests/manifests/offline.yaml").string(); }

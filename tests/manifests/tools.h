@@ -22,10 +22,12 @@ namespace gpuward::manifests {
 // An exit code other than 0 is a value; one that could not be run fails the test.
 [[nodiscard]] support::Process::Outcome helm(std::vector<std::string> arguments);
 [[nodiscard]] support::Process::Outcome kubectl(std::vector<std::string> arguments);
-// manifests/chart/fill and manifests/chart/render into a folder, the second with a file of values.
+// manifests/chart/fill and manifests/chart/render into a folder, the second with a file of values,
+// and only the templates that are named, if any is.
 [[nodiscard]] support::Process::Outcome fill(const std::filesystem::path& folder);
 [[nodiscard]] support::Process::Outcome render(const std::filesystem::path& folder,
-                                               const std::filesystem::path& values);
+                                               const std::filesystem::path& values,
+                                               const std::vector<std::string>& templates = {});
 
 // The PATH of a program that calls helm.
 [[nodiscard]] std::string path_with_helm();

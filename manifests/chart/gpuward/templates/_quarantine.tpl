@@ -54,7 +54,11 @@ spec:
         - name: quarantine
           image: {{ include "gpuward.diagnosticsImage" . }}
           imagePullPolicy: {{ include "gpuward.diagnosticsPullPolicy" . }}
+          {{- if .Values.exporter.legacyConfigMap }}
+          args: [quarantine, --config.directory=/etc/gpu-healthcheck]
+          {{- else }}
           args: [quarantine]
+          {{- end }}
           env:
             - name: NODE_NAME
               valueFrom: {fieldRef: {fieldPath: spec.nodeName}}
@@ -69,8 +73,14 @@ spec:
             - {name: sys, mountPath: /sys, readOnly: true}
             # Where the exporter learns of a pass: its --state.path.
             - {name: state, mountPath: /var/lib/gpuward}
+            {{- if .Values.exporter.legacyConfigMap }}
+            - {name: legacy-config, mountPath: /etc/gpu-healthcheck, readOnly: true}
+            {{- end }}
       volumes:
         - {name: dev, hostPath: {path: /dev}}
         - {name: sys, hostPath: {path: /sys}}
         - {name: state, hostPath: {path: /var/lib/gpuward, type: DirectoryOrCreate}}
+        {{- with .Values.exporter.legacyConfigMap }}
+        - {name: legacy-config, configMap: {name: {{ . }}, optional: true}}
+        {{- end }}
 {{- end }}

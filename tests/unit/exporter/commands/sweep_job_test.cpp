@@ -54,6 +54,19 @@ TEST(SweepJob, HasTheRuntimeClassAndThePullSecretsThatItIsGiven) {
   EXPECT_FALSE(plain.contains("imagePullSecrets"));
 }
 
+// DCGM_TIMEOUT and instance-profiles.conf count where the check runs.
+TEST(SweepJob, MountsTheConfigMapOfTheSuiteIfItIsNamed) {
+  SweepJobOptions options = with_image();
+  options.config_map = "gpu-healthcheck-config";
+  const Json pod = job_for("gpu-01", options)["spec"]["template"]["spec"];
+  const Json& container = pod["containers"][0];
+  EXPECT_EQ(container["args"].back(), "--config.directory=/etc/gpu-healthcheck");
+  EXPECT_EQ(container["volumeMounts"].back()["mountPath"], "/etc/gpu-healthcheck");
+  EXPECT_EQ(pod["volumes"].back()["name"], container["volumeMounts"].back()["name"]);
+  const Json wanted = {{"name", "gpu-healthcheck-config"}, {"optional", true}};
+  EXPECT_EQ(pod["volumes"].back()["configMap"], wanted);
+}
+
 TEST(SweepJob, HasANameThatKubernetesTakesAndNoOtherSweepHas) {
   const std::string node = std::string(60, 'n') + "." + std::string(60, 'o');
   const std::string name = sweep_job_name(node, "sweep 1");

@@ -48,10 +48,13 @@ TEST(SweepSettings, AreReadUnderTheOldNames) {
   EXPECT_FALSE(options->writes_taint);
 }
 
-TEST(SweepSettings, TakeARuntimeClassAndAListOfPullSecrets) {
-  const auto options = read_sweep_options(
-      keys({{"SWEEP_RUNTIME_CLASS", "nvidia"}, {"SWEEP_PULL_SECRETS", "registry mirror"}}), {});
+TEST(SweepSettings, TakeARuntimeClassAConfigMapAndAListOfPullSecrets) {
+  const auto options = read_sweep_options(keys({{"SWEEP_RUNTIME_CLASS", "nvidia"},
+                                                {"SWEEP_CONFIG_MAP", "gpu-healthcheck-config"},
+                                                {"SWEEP_PULL_SECRETS", "registry mirror"}}),
+                                          {});
   ASSERT_TRUE(options);
+  EXPECT_EQ(options->job.config_map, "gpu-healthcheck-config");
   EXPECT_EQ(options->job.runtime_class, "nvidia");
   EXPECT_EQ(options->job.pull_secrets, (std::vector<std::string>{"registry", "mirror"}));
 }
