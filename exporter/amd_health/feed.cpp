@@ -34,21 +34,21 @@ Json render(const Gpu& gpu, const Snapshot& snapshot) {
 
 }  // namespace
 
-std::string AmdHealthFeed::line(const Snapshot& snapshot,
-                                const std::map<std::string, std::uint64_t>& thresholds) {
-  remember(snapshot.gpus);
+std::string health_line(const Snapshot& snapshot, HealthVendors vendors,
+                        const std::map<std::string, std::uint64_t>& thresholds) {
+  std::map<PciAddress, Json> by_address;
+  for (const auto* gpus : {&snapshot.gpus, &snapshot.gone_gpus}) {
+    for (const Gpu& gpu : *gpus) {
+      if (vendors == HealthVendors::kAll || gpu.vendor == Vendor::kAmd)
+        by_address[gpu.pci] = render(gpu, snapshot);
+    }
+  }
   Json gpus = Json::array();
-  for (const auto& [pci, gpu] : gpus_) gpus.push_back(render(gpu, snapshot));
+  for (auto& [pci, gpu] : by_address) gpus.push_back(std::move(gpu));
   return dump_json({{"gpus", std::move(gpus)},
                     {"is_known", snapshot.telemetry.report != nullptr},
                     {"thresholds", thresholds}}) +
          "\n";
-}
-
-void AmdHealthFeed::remember(const std::vector<Gpu>& gpus) {
-  for (const Gpu& gpu : gpus) {
-    if (vendors_ == HealthVendors::kAll || gpu.vendor == Vendor::kAmd) gpus_[gpu.pci] = gpu;
-  }
 }
 
 }  // namespace gpuward::exporter

@@ -40,7 +40,6 @@ AmdHealthService::AmdHealthService(AmdHealthOptions options, Store& store,
       thresholds_(std::move(thresholds)),
       clock_(clock),
       log_(log),
-      feed_(options_.vendors),
       backoff_(kRestarts),
       next_start_(clock.steady()),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
@@ -74,7 +73,7 @@ void AmdHealthService::start_if_due() {
 }
 
 void AmdHealthService::tell() {
-  std::string line = feed_.line(store_.snapshot(), thresholds_());
+  std::string line = health_line(store_.snapshot(), options_.vendors, thresholds_());
   if (line == told_) return;
   // A child that does not empty its pipe in the time between two changes does not run.
   if (!child_->send(line)) return fail_child("it does not read its input");

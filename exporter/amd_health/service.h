@@ -57,7 +57,6 @@ class AmdHealthService {
   CurrentThresholds thresholds_;
   Clock& clock_;
   Log& log_;
-  AmdHealthFeed feed_;
   Backoff backoff_;
   Clock::Steady next_start_;
   Clock::Steady started_;

@@ -1,5 +1,6 @@
 #include "exporter/store/store.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace gpuward::exporter {
@@ -56,7 +57,11 @@ std::vector<Finding> Store::clear(const ClearRequest& request, WallTime now) {
 std::vector<std::string> Store::set_gpus(std::vector<Gpu> gpus, WallTime now) {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> swapped = latched_.set_gpus(gpus, now);
+  gone_gpus_.insert(gone_gpus_.end(), gpus_.begin(), gpus_.end());
   gpus_ = std::move(gpus);
+  std::erase_if(gone_gpus_, [&](const Gpu& gone) {
+    return std::ranges::find(gpus_, gone.pci, &Gpu::pci) != gpus_.end();
+  });
   bump();
   return swapped;
 }
@@ -160,6 +165,7 @@ Snapshot Store::snapshot() const {
   const std::lock_guard lock(mutex_);
   return {.state = latched_.state(),
           .gpus = gpus_,
+          .gone_gpus = gone_gpus_,
           .log = log_,
           .health = health_,
           .telemetry = telemetry_,

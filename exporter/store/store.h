@@ -91,6 +91,7 @@ struct Announced {
 struct Snapshot {
   State state;
   std::vector<Gpu> gpus;
+  std::vector<Gpu> gone_gpus = {};  // that the driver has listed since the start, and does not now
   LogNumbers log;
   Health health;
   GpuTelemetry telemetry;
@@ -158,7 +159,7 @@ class Store {
   mutable std::mutex mutex_;
   mutable std::condition_variable_any changed_;
   LatchedState latched_;
-  std::vector<Gpu> gpus_;
+  std::vector<Gpu> gpus_, gone_gpus_;
   LogNumbers log_;
   Health health_;
   GpuTelemetry telemetry_;

@@ -1,6 +1,8 @@
 #include "exporter/publish/node/node_change.h"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 #include <string>
 
 #include "core/runtime/clock.h"
@@ -45,16 +47,21 @@ void withdraw_labels(const NodeNames& names, const kube::Node& seen, kube::NodeC
 }
 
 void change_gpu_labels(const NodeWish& wish, const kube::Node& seen, kube::NodeChange& change) {
-  for (const std::string& index : wish.sick_amd_gpus) {
+  std::set<std::string, std::less<>> healthy;
+  for (const auto& [index, is_healthy] : wish.amd_gpus_healthy) {
     std::string key(kAmdGpuLabelPrefix);
     key += index;
     key += kAmdGpuLabelSuffix;
-    change.set_labels.emplace(std::move(key), kAmdUnhealthy);
+    if (is_healthy) {
+      healthy.insert(std::move(key));
+    } else {
+      change.set_labels.emplace(std::move(key), kAmdUnhealthy);
+    }
   }
-  if (!wish.could_tell) return;
   for (const auto& [key, value] : seen.meta.labels) {
-    if (is_amd_gpu_label(key) && !change.set_labels.contains(key))
-      change.remove_labels.push_back(key);
+    if (!is_amd_gpu_label(key) || change.set_labels.contains(key)) continue;
+    // The label of a GPU that is not known stays unless every check could tell.
+    if (healthy.contains(key) || wish.could_tell) change.remove_labels.push_back(key);
   }
 }
 

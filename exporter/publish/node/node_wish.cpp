@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "exporter/checks/check/finding_codes.h"
+#include "exporter/checks/rules/gpu_health.h"
 #include "exporter/publish/node/condition_text.h"
 #include "exporter/publish/node/node_findings.h"
 #include "exporter/publish/node/node_keys.h"
@@ -79,17 +80,19 @@ void add_checks(const State& state, NodeWish& wish) {
   }
 }
 
-std::vector<std::string> sick_amd_gpus(const Snapshot& snapshot) {
-  std::vector<std::string> unhealthy;
-  for (const Gpu& gpu : snapshot.gpus) {
-    if (gpu.vendor != Vendor::kAmd) continue;
-    const bool is_unhealthy = std::ranges::any_of(snapshot.state.findings, [&](const auto& entry) {
-      return entry.second.severity >= Severity::kReset &&
-             entry.first.pci_bus_id == gpu.pci.bus_id();
-    });
-    if (is_unhealthy) unhealthy.push_back(std::to_string(gpu.index));
+// AMD's health service reports the same.
+std::map<std::string, bool> amd_gpus_healthy(const Snapshot& snapshot) {
+  std::map<std::string, bool> is_healthy;
+  for (const auto* gpus : {&snapshot.gpus, &snapshot.gone_gpus}) {
+    for (const Gpu& gpu : *gpus) {
+      const GpuHealth health = health_of(snapshot, gpu);
+      if (gpu.vendor != Vendor::kAmd || health == GpuHealth::kUnknown) continue;
+      // The driver may give the index of one that is gone to another.
+      bool& known = is_healthy.try_emplace(std::to_string(gpu.index), true).first->second;
+      known = known && health == GpuHealth::kHealthy;
+    }
   }
-  return unhealthy;
+  return is_healthy;
 }
 
 void add_condition(const Snapshot& snapshot, NodeWish& wish) {
@@ -123,7 +126,7 @@ std::optional<std::vector<NodeAnnouncement>> node_announcements(const Snapshot& 
 auto substance(const NodeWish& wish) {
   return std::tie(wish.status, wish.severity, wish.taint, wish.could_tell, wish.checks,
                   wish.instance_type, wish.is_withdrawn, wish.condition, wish.reason, wish.message,
-                  wish.sick_amd_gpus, wish.announcements);
+                  wish.amd_gpus_healthy, wish.announcements);
 }
 
 }  // namespace
@@ -147,7 +150,7 @@ NodeWish wish_of(const Snapshot& snapshot, UntoldNode untold_node) {
   }
   wish.taint = taint_of(wish);
   wish.instance_type = snapshot.instance.type;
-  wish.sick_amd_gpus = sick_amd_gpus(snapshot);
+  wish.amd_gpus_healthy = amd_gpus_healthy(snapshot);
   wish.findings = node_findings(snapshot);
   wish.announcements = node_announcements(snapshot);
   add_checks(state, wish);

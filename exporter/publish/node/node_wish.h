@@ -56,8 +56,9 @@ struct NodeWish {
   // GPUProblem: "True", "False" or "Unknown", with its reason and message (at most 1 KiB); empty:
   // the node keeps what it says.
   std::string condition, reason, message;
-  std::vector<std::string> sick_amd_gpus;  // indexes
-  std::vector<NodeFinding> findings;       // few, the worst first
+  // AMD's GPUs of which that is known, by their index: whether they are healthy.
+  std::map<std::string, bool> amd_gpus_healthy;
+  std::vector<NodeFinding> findings;  // few, the worst first
   // nullopt: the cloud was not asked yet, and what the node says stays.
   std::optional<std::vector<NodeAnnouncement>> announcements;
   WallTime last_diagnostic_pass;  // of DCGM; the epoch where there was none

@@ -42,6 +42,23 @@ TEST(Store, ChangesItsVersionForEventsAndNotForOrdinaryLines) {
   EXPECT_NE(store.version(), before);
 }
 
+TEST(Store, KeepsTheGpusThatAreGoneApartUntilTheyComeBack) {
+  Store store({});
+  Gpu stays, leaves;
+  stays.pci.bus = 0x10;
+  leaves.pci.bus = 0x11;
+  store.set_gpus({stays, leaves}, {});
+  EXPECT_TRUE(store.snapshot().gone_gpus.empty());
+
+  store.set_gpus({stays}, {});
+  store.set_gpus({stays}, {});
+  ASSERT_EQ(store.snapshot().gone_gpus.size(), 1U);
+  EXPECT_EQ(store.snapshot().gone_gpus[0].pci, leaves.pci);
+
+  store.set_gpus({stays, leaves}, {});
+  EXPECT_TRUE(store.snapshot().gone_gpus.empty());
+}
+
 // An operator cleared that one was missing: the others count again at once.
 TEST(Store, CountsTheEfaDevicesThatAreThereAfterAClear) {
   State state;

@@ -297,6 +297,32 @@ TEST_F(AdmissionTest, OthersAreNotHeldBack) {
 }
 
 // The real writer under the real policies: all that it writes, and nothing more, is allowed.
+// Konduktor's users look for it with `kubectl describe node NODE | grep trainy`.
+TEST_F(AdmissionTest, KubectlDescribesTheTaintOfThePresetKonduktor) {
+  const auto described = [] {
+    const auto said = plane_->kubectl({"describe", "node", "gpu-01"});
+    return said ? said->output : said.error().message;
+  };
+  SystemClock clock;
+  kube::ClusterConfig config;
+  config.server = plane_->url();
+  config.tls.ca_file = plane_->ca_file();
+  config.token = agent_;
+  kube::Connection connection(config, "gpuward-exporter", clock);
+  const auto api = connection.make_api({});
+  NodeWriter writer(*api, clock, "gpu-01", "boot-gpu-01");
+  const auto write = [&](const Snapshot& snapshot) {
+    return writer.write(wish_of(snapshot), keys_of({.preset = NodePreset::kKonduktor}),
+                        std::chrono::minutes(5), {});
+  };
+
+  ASSERT_TRUE(write(broken()));
+  EXPECT_THAT(described(), HasSubstr("trainy.konduktor.ai/faulty=true:NoSchedule"));
+
+  ASSERT_TRUE(write(healthy()));
+  EXPECT_THAT(described(), ::testing::Not(HasSubstr("trainy")));
+}
+
 TEST_F(AdmissionTest, EverythingThatTheAgentWritesIsAllowed) {
   SystemClock clock;
   kube::ClusterConfig config;
@@ -310,6 +336,7 @@ TEST_F(AdmissionTest, EverythingThatTheAgentWritesIsAllowed) {
   add_finding(broken, "79", Severity::kReboot, "0000:13:00");
   broken.gpus.push_back(gpu_at(9, Vendor::kAmd));
   add_finding(broken, "umc", Severity::kIsolate, "0000:19:00");
+  report_gpus(broken);
   for (const NodePreset preset :
        {NodePreset::kAwsSamples, NodePreset::kGpuward, NodePreset::kAwsSamples,
         NodePreset::kKonduktor, NodePreset::kAmd}) {

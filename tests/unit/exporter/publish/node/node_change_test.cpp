@@ -234,6 +234,7 @@ TEST(NodeChange, ThePresetKonduktorTaintsFaulty) {
 Snapshot amd_node() {
   Snapshot snapshot = healthy(0);
   snapshot.gpus = {gpu_at(0, Vendor::kAmd), gpu_at(1, Vendor::kAmd)};
+  report_gpus(snapshot);
   return snapshot;
 }
 
@@ -251,8 +252,19 @@ TEST(NodeChange, LabelsEachSickAmdGpuAndTakesTheLabelOffTheOthers) {
   EXPECT_THAT(made.remove_labels, ElementsAre("metricsexporter.amd.com.gpu.0.state"));
 }
 
+// The plug-in, which asks the health service, gives that GPU to workloads again.
+TEST(NodeChange, AHealthyAmdGpuLosesItsLabelThoughAnotherCheckCouldNotTell) {
+  Snapshot snapshot = amd_node();
+  add_result(snapshot, "2-efa-enumeration", CheckStatus::kError);
+  kube::Node seen = a_node();
+  seen.meta.labels = {{"metricsexporter.amd.com.gpu.0.state", "unhealthy"}};
+  EXPECT_THAT(change(wish_of(snapshot), NodePreset::kAmd, seen).remove_labels,
+              ElementsAre("metricsexporter.amd.com.gpu.0.state"));
+}
+
 TEST(NodeChange, AnAmdGpuOfWhichNothingCanBeToldKeepsItsLabel) {
   Snapshot snapshot = amd_node();
+  snapshot.telemetry = {};
   add_result(snapshot, "0-nvidia-smi", CheckStatus::kError);
   kube::Node seen = a_node();
   seen.meta.labels = {{"metricsexporter.amd.com.gpu.0.state", "unhealthy"}};

@@ -143,6 +143,7 @@ TEST_F(ChangeOfPreset, ToKonduktorTakesTheNamesOffAndLeavesKonduktorsAtTheWayBac
 TEST_F(ChangeOfPreset, ToAmdTakesTheNamesOffAndLeavesAmdsAtTheWayBack) {
   Snapshot snapshot = healthy(0);
   snapshot.gpus = {gpu_at(0, Vendor::kAmd)};
+  report_gpus(snapshot);
   write(snapshot, NodePreset::kAwsSamples);
   add_finding(snapshot, "umc", Severity::kIsolate, "0000:10:00");
   write(snapshot, NodePreset::kAmd);

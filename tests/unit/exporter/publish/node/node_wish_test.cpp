@@ -11,7 +11,9 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::Pair;
 using ::testing::StartsWith;
 
 TEST(NodeWish, OfAHealthyNodePassesAndClearsTheTaint) {
@@ -252,13 +254,26 @@ TEST(NodeWish, TheConditionsTextIsBounded) {
   EXPECT_LE(wish_of(snapshot).message.size(), 1024U);
 }
 
-TEST(NodeWish, NamesSickAmdGpusAndNoOthers) {
+TEST(NodeWish, SaysOfEachAmdGpuWhetherItIsHealthy) {
   Snapshot snapshot = healthy(0);
   snapshot.gpus = {gpu_at(0, Vendor::kAmd), gpu_at(1, Vendor::kAmd), gpu_at(2)};
+  EXPECT_THAT(wish_of(snapshot).amd_gpus_healthy, IsEmpty()) << "not read yet";
+  report_gpus(snapshot);
   add_finding(snapshot, "umc", Severity::kIsolate, "0000:11:00");
   add_finding(snapshot, "umc", Severity::kMonitor, "0000:10:00");
   add_finding(snapshot, "79", Severity::kReboot, "0000:12:00");
-  EXPECT_THAT(wish_of(snapshot).sick_amd_gpus, ElementsAre("1"));
+  EXPECT_THAT(wish_of(snapshot).amd_gpus_healthy, ElementsAre(Pair("0", true), Pair("1", false)));
+}
+
+// AMD's health service reports the same. It adds nothing to the severity of the node.
+TEST(NodeWish, CallsAmdGpusUnhealthyThatTheDriverSaysNothingOf) {
+  Snapshot snapshot = healthy(0);
+  snapshot.gpus = {gpu_at(1, Vendor::kAmd)};
+  snapshot.gone_gpus = {gpu_at(0, Vendor::kAmd)};
+  report_gpus(snapshot);
+  EXPECT_THAT(wish_of(snapshot).amd_gpus_healthy, ElementsAre(Pair("0", false), Pair("1", true)));
+  snapshot.telemetry.state = WorkerState::kHung;
+  EXPECT_THAT(wish_of(snapshot).amd_gpus_healthy, ElementsAre(Pair("0", false), Pair("1", false)));
 }
 
 TEST(NodeWish, OnlyTimesMakeNoNews) {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "exporter/store/store.h"
 
@@ -17,6 +19,20 @@ inline Gpu gpu_at(int index, Vendor vendor = Vendor::kNvidia) {
   gpu.vendor = vendor;
   gpu.pci.bus = static_cast<std::uint8_t>(0x10 + index);
   return gpu;
+}
+
+// The driver answers, and speaks of every GPU that is there.
+inline void report_gpus(Snapshot& snapshot) {
+  GpuReport report;
+  for (const Vendor vendor : {Vendor::kNvidia, Vendor::kAmd}) {
+    VendorReading& reading = report.vendors.emplace_back();
+    reading.vendor = vendor;
+    reading.state = LibraryState::kReady;
+    for (const Gpu& gpu : snapshot.gpus)
+      if (gpu.vendor == vendor) reading.gpus.emplace_back().gpu = gpu;
+  }
+  snapshot.telemetry.state = WorkerState::kAnswering;
+  snapshot.telemetry.report = std::make_shared<const GpuReport>(std::move(report));
 }
 
 inline void add_result(Snapshot& snapshot, const std::string& check, CheckStatus status,
