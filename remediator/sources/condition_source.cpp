@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "remediator/model/error_class.h"
+
 namespace gpuward::remediator {
 namespace {
 
@@ -28,7 +30,8 @@ AlertSignal signal_of_condition(const ConditionSeen& seen) {
           .firing = true,
           .starts_at = seen.since,
           .ends_at = {},
-          .foreign = true};
+          .foreign = true,
+          .error_class = error_class_of({{"alertname", seen.rule.type}}, seen.rule.severity)};
 }
 
 }  // namespace

@@ -70,6 +70,7 @@ TEST_F(NodeConditionsTest, CountOnceTheyWereHeldForTheirTime) {
   expect_quarantined("reset");
   EXPECT_TRUE(remediation().alerts[0].foreign);
   EXPECT_EQ(remediation().alerts[0].alertname, "GPUProblem=True");
+  EXPECT_EQ(remediation().alerts[0].error_class, "GPU_HEALTH_ERROR");
 }
 
 // Reports of others: two failing tests in turn, each with a reason of its own, write a new
