@@ -2,10 +2,13 @@
 // library where the platform has it, mounted as the chart renders it with the documented values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <regex>
+#include <string_view>
 
 #include "tests/fakes/nvml/fake_nvml.h"
 #include "tests/image/root_fs.h"
@@ -61,60 +64,105 @@ void make_node(const fs::path& node, const DriverPlace& place) {
   for (const char* name : {"null", "nvidiactl"}) std::ofstream(dev / name) << "";
 }
 
-class DriverOfPlatform : public ::testing::TestWithParam<DriverPlace> {
+// The container: the image, with the node's parts mounted as the runtime does it. $0 is the root,
+// then the node, the source of /dev, source and target of the driver, and the command.
+constexpr std::string_view kContainer =
+    R"(mount --bind /dev/null "$1$2/null" && mount --rbind /proc "$0/proc" && )"
+    R"(mount --rbind "$1$2" "$0/dev" && mount --rbind "$1$3" "$0$4" && )"
+    R"(test -e "$0/dev/nvidiactl" && shift 4 && exec chroot "$0" "$@")";
+
+class Driver : public ::testing::Test {
  protected:
   void SetUp() override {
     GPUWARD_REQUIRE(why_no_root());
     GPUWARD_REQUIRE(manifests::why_no_helm());
   }
+  // `before`: lines of the shell that run on the node.
+  void start(const DriverPlace& place, const std::string& before = {},
+             const std::string& propagation = "private") {
+    pod_ = rendered_for(place);
+    ASSERT_FALSE(HasFailure());
+    fs::create_directories(root_.path() / pod_.driver_target.substr(1));
+    fs::copy(GPUWARD_SOURCE_DIR "/tests/testdata/invented/nvml", root_.path() / "tmp/nvml");
+    std::ofstream(root_.path() / "tmp/kernel.log") << "";
+    std::ofstream(root_.path() / "tmp/config.yaml") << "gpu: {interval: 1s}\n";
+    const std::string script = before + "exec unshare --mount --propagation=" + propagation +
+                               " sh -c '" + std::string(kContainer) + R"(' "$0" "$@")";
+    auto spawned =
+        Process::spawn({.argv = {"unshare",
+                                 "--user",
+                                 "--map-root-user",
+                                 "--mount",
+                                 "--kill-child",
+                                 "--fork",
+                                 "sh",
+                                 "-c",
+                                 script,
+                                 root_.path().string(),
+                                 node_.path().string(),
+                                 pod_.dev_source,
+                                 pod_.driver_source,
+                                 pod_.driver_target,
+                                 "/usr/bin/gpuward-exporter",
+                                 "--web.listen-address=127.0.0.1:0",
+                                 "--config.file=/tmp/config.yaml",
+                                 "--kernel-log.path=/tmp/kernel.log",
+                                 "--state.path=/tmp/state",
+                                 "--gpu.amd-smi-library=/nowhere/libamd_smi.so",
+                                 pod_.flag},
+                        .env = {{"GPUWARD_FAKE_NVML", "/tmp/nvml/healthy_8x_h100.conf"}}});
+    ASSERT_TRUE(spawned) << spawned.error().message;
+    exporter_ = *std::move(spawned);
+  }
+  void expect_gpus() {
+    EXPECT_TRUE(support::wait_until(
+        [&] {
+          return support::metrics_page_of(*exporter_)
+              .contains("gpuward_gpu_library_state{vendor=\"nvidia\",state=\"ready\"} 1");
+        },
+        "the GPUs of the driver"))
+        << exporter_->error_output();
+    EXPECT_THAT(exporter_->error_output(), HasSubstr("libraries=\"" + pod_.driver_target + "/"));
+  }
+
+  const support::TempDir node_;
+  const RootFs root_{"exporter"};
+  PodParts pod_;
+  std::unique_ptr<Process> exporter_;
 };
 
+class DriverOfPlatform : public Driver, public ::testing::WithParamInterface<DriverPlace> {};
+
 TEST_P(DriverOfPlatform, IsReadInTheImageWithTheDocumentedValues) {
-  const PodParts pod = rendered_for(GetParam());
-  ASSERT_FALSE(HasFailure());
-  const support::TempDir node;
-  make_node(node.path(), GetParam());
-  const RootFs root("exporter");
-  fs::create_directories(root.path() / pod.driver_target.substr(1));
-  fs::copy(GPUWARD_SOURCE_DIR "/tests/testdata/invented/nvml", root.path() / "tmp/nvml");
-  std::ofstream(root.path() / "tmp/kernel.log") << "";
+  make_node(node_.path(), GetParam());
 
-  const std::string script =
-      R"(mount --bind /dev/null "$1$2/null" && mount --rbind /proc "$0/proc" && )"
-      R"(mount --rbind "$1$2" "$0/dev" && mount --rbind "$1$3" "$0$4" && test -e "$0/dev/nvidiactl" && )"
-      R"(shift 4 && exec chroot "$0" "$@")";
-  const auto exporter =
-      Process::spawn({.argv = {"unshare",
-                               "--user",
-                               "--map-root-user",
-                               "--mount",
-                               "--kill-child",
-                               "--fork",
-                               "sh",
-                               "-c",
-                               script,
-                               root.path().string(),
-                               node.path(),
-                               pod.dev_source,
-                               pod.driver_source,
-                               pod.driver_target,
-                               "/usr/bin/gpuward-exporter",
-                               "--web.listen-address=127.0.0.1:0",
-                               "--kernel-log.path=/tmp/kernel.log",
-                               "--state.path=/tmp/state",
-                               "--gpu.amd-smi-library=/nowhere/libamd_smi.so",
-                               pod.flag},
-                      .env = {{"GPUWARD_FAKE_NVML", "/tmp/nvml/healthy_8x_h100.conf"}}});
+  start(GetParam());
 
-  ASSERT_TRUE(exporter) << exporter.error().message;
-  EXPECT_TRUE(support::wait_until(
-      [&] {
-        return support::metrics_page_of(**exporter)
-            .contains("gpuward_gpu_library_state{vendor=\"nvidia\",state=\"ready\"} 1");
-      },
-      "the GPUs of the driver"))
-      << (*exporter)->error_output();
-  EXPECT_THAT((*exporter)->error_output(), HasSubstr("libraries=\"" + pod.driver_target + "/"));
+  expect_gpus();
+}
+
+// The driver container mounts its root when the driver is loaded, long after the exporter's start.
+TEST_F(Driver, IsReadWhenItsContainerMountsItLater) {
+  const DriverPlace place{"a driver container", "/run/nvidia/driver/usr/lib64",
+                          "/run/nvidia/driver", "/dev"};
+  fs::create_directories(node_.path() / "run/nvidia/driver");
+  const fs::path container = node_.path() / "container";
+  make_node(container, {"", "/usr/lib64", "/", "/dev"});
+  make_node(node_.path(), {"", "/elsewhere", "/", "/dev"});
+  const fs::path loaded = node_.path() / "loaded";
+  ASSERT_EQ(::mkfifo(loaded.c_str(), 0600), 0);
+  start(place,
+        R"(mount --bind "$1" "$1"; mount --make-shared "$1"; )"
+        R"({ timeout 300 cat "$1/loaded" >/dev/null; )"
+        R"(mount --bind "$1/container" "$1/run/nvidia/driver"; } & )",
+        "slave");
+  ASSERT_TRUE(support::wait_until(
+      [&] { return exporter_->error_output().contains("No GPU library found"); }, "an answer"))
+      << exporter_->error_output();
+
+  std::ofstream(loaded) << "\n";
+
+  expect_gpus();
 }
 
 #ifdef __x86_64__  // the table has the folders of this processor
