@@ -1,6 +1,6 @@
-// Where a library of NVIDIA's driver is, if the driver is not in the loader's folders but below a
-// root folder of its own, as on GKE or with the GPU Operator's driver container. Used by
-// NvmlLibrary each time it opens the library, because the driver may come or change meanwhile.
+// Finds a library of NVIDIA's driver below the driver's own root folder. GKE and the GPU Operator's
+// driver container have such a folder, which the loader does not search. Used by NvmlLibrary each
+// time it opens the library, because the driver may come or change meanwhile.
 #pragma once
 
 #include <filesystem>
