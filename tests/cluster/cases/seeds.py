@@ -109,12 +109,19 @@ class SeedCommands(ClusterTest):
         self.assertEqual("p5.48xlarge", self.type("kubectl get node $NODE -o jsonpath='{.metadata.labels"))
         self.assertIn("yes", self.type("kubectl auth can-i patch nodes"))
         self.assertIn("gpu-healthcheck-sweeper", self.type("kubectl get cronjob"))
-        self.assertIn("No resources found", self.type("kubectl logs -n gpu-healthcheck -l app.kubernetes.io/component=sweeper"))
+        self.sweep_now()
+        self.assertIn("sweep 1-dcgm-diag-l2",
+                      self.type("kubectl logs -n gpu-healthcheck -l app.kubernetes.io/component=sweeper"))
         self.assertEqual(2, self.type("kubectl get pods -n gpuward").count("gpuward-remediator-"))
         self.assertIn("msg=", self.type("kubectl logs -n gpuward deployment/gpuward-remediator"))
         self.type("kubectl apply -f manifests/samples/gpu-load.yaml")
         self.addCleanup(kubectl.delete, "job", "gpu-load")
         self.wait(lambda: self.type("kubectl get pods -l app=gpu-load").count("gpu-load-") == 2, "the load's pods")
+
+    def sweep_now(self):
+        kubectl("create", "job", "sweep-now", "--from=cronjob/gpu-healthcheck-sweeper", "-n", EXPORTERS)
+        self.addCleanup(kubectl.delete, "job", "sweep-now", "-n", EXPORTERS)
+        self.wait(lambda: kubectl.get("job", "sweep-now", "-n", EXPORTERS)["status"].get("succeeded") == 1, "the sweep to end")
 
     def look_for_amd(self):
         """No node here has such a GPU, and the exporter serves no health of one."""

@@ -9,9 +9,11 @@
 
 #include <regex>
 
+#include "core/runtime/files.h"
 #include "tests/fakes/fake_api_server.h"
 #include "tests/fakes/nvml/fake_nvml.h"
 #include "tests/fakes/tools/tool_box.h"
+#include "tests/places.inc"
 #include "tests/support/environment.h"
 #include "tests/support/host_tree.h"
 #include "tests/support/is_gone.h"
@@ -140,6 +142,23 @@ TEST_F(ClusterProcess, ASweepMarksWhatPassesAndFailsAndLeavesASkippedNodeAsItWas
   }
 }
 
+TEST_F(ClusterProcess, ASweepTakesTheSuitesKeysFromTheFolderOfItsConfigMap) {
+  for (const char* name : {"gpu-01", "gpu-02"}) add_node(name);
+  std::filesystem::create_directories(exporter_.file("suite"));
+  exporter_.write("suite/MAX_NODES_PER_SWEEP", "1\n");
+  exporter_.write("suite/ENABLE_LABEL", "false\n");
+  JobRunner runner(kube());
+
+  const auto sweep = start({"sweep", "--config.directory=" + exporter_.file("suite").string()});
+  ASSERT_TRUE(support::wait_until([&] { return jobs().size() == 1; }, "its Job"));
+  const std::string node = jobs()[0]["metadata"]["labels"][kGpuwardNames(NodeName::kTargetNode)];
+  runner.run(jobs()[0]);
+
+  EXPECT_EQ(sweep->wait_exit(), 0) << sweep->error_output();
+  EXPECT_THAT(sweep->error_output(), HasSubstr("of 1 node\n"));
+  EXPECT_EQ(label(node, kGpuwardNames(NodeName::kStatus)), "");
+}
+
 // What has come out on a terminal so far, without waiting.
 std::string shown_on(int terminal) {
   std::string text;
@@ -263,6 +282,48 @@ TEST_F(ClusterProcess, TheExporterSaysOnItsNodeWhatItHasFoundAndWhenItHasGone) {
 }
 
 // From its first second: a driver that does not answer yet says nothing of the node.
+TEST_F(ClusterProcess, TheExporterContinuesWithoutItsRightsAndLogsWhatWasForbidden) {
+  add_node("gpu-01");
+  kube().add_fault({.kind = fakes::FaultKind::kForbidden,
+                    .method = "PATCH",
+                    .path = std::string(kNodes) + "/gpu-01.*",
+                    .times = -1});
+  const support::Environment name("NODE_NAME", "gpu-01");
+
+  exporter_.start(cluster_flags());
+  exporter_.append_log(xid_line(79));
+
+  EXPECT_TRUE(exporter_.says("Failed to publish node status"))
+      << exporter_.process().error_output();
+  EXPECT_THAT(exporter_.process().error_output(), HasSubstr("PATCH /api/v1/nodes/gpu-01"));
+  EXPECT_TRUE(exporter_.has(xid_series(79), "1"));
+  EXPECT_EQ(exporter_.get("/readyz").status, 200);
+  EXPECT_TRUE(exporter_.process().running());
+}
+
+// The plug-in and its file as they are, but for the folder that this machine has them in.
+TEST_F(ClusterProcess, AnUnchangedGpuMonitorSetsGpuProblemByWhatItsScriptSays) {
+  add_node("gpu-01");
+  exporter_.write("check_gpu.sh", "#!/bin/sh\necho \"Count didn't match\"\nexit 1\n");
+  std::filesystem::permissions(exporter_.file("check_gpu.sh"), std::filesystem::perms::owner_all);
+  std::string monitor =
+      read_file(GPUWARD_SOURCE_DIR "/tests/testdata/npd/gpu-monitor.json").value();
+  const std::string there = "/config/plugin/check_gpu.sh";
+  for (auto at = monitor.find(there); at != std::string::npos; at = monitor.find(there, at + 1))
+    monitor.replace(at, there.size(), exporter_.file("check_gpu.sh").string());
+  exporter_.write("gpu-monitor.json", monitor);
+  const support::Environment name("NODE_NAME", "gpu-01");
+  auto flags = cluster_flags();
+  flags.push_back("--npd.config=" + exporter_.file("gpu-monitor.json").string());
+
+  exporter_.start(flags);
+
+  EXPECT_TRUE(support::wait_until([&] { return condition("gpu-01") == "True"; }, "GPUProblem"));
+  const Json object = node("gpu-01");
+  EXPECT_THAT(dump_json(object["status"]["conditions"]),
+              testing::AllOf(HasSubstr("\"GPUsAreDown\""), HasSubstr("Count didn't match")));
+}
+
 TEST_F(ClusterProcess, NothingIsSaidOfANodeBeforeItsDriverHasAnswered) {
   for (const char* profile : {"default", "seed"}) {
     SCOPED_TRACE(profile);

@@ -280,6 +280,21 @@ TEST_F(ExporterProcess, StopsWithinASecondOfSigterm) {
   EXPECT_LT(support::quickest_of(1s, once), 1s);
 }
 
+// As `echo ... > /dev/kmsg` is recorded, with the stamp of another log in front.
+TEST_F(ExporterProcess, CountsAFaultThatAProgramHasWrittenAndMarksIt) {
+  exporter.start();
+
+  exporter.append_log("12,1,1,-;[1235733.431527] " + xid_line(79));
+
+  EXPECT_TRUE(exporter.has("gpuward_kernel_log_user_space_lines_total", "1"));
+  EXPECT_EQ(exporter.value(xid_series(79)), "1");
+  EXPECT_THAT(exporter.metrics(),
+              HasSubstr("check=\"xid\",code=\"79\",pci_bus_id=\"0000:4e:00\",gpu=\"0\","
+                        "severity=\"reboot\",evidence=\"user_space\""));
+  EXPECT_EQ(exporter.value("gpuward_node_severity"), "3") << "the node is tainted for it";
+  EXPECT_EQ(exporter.value("gpuward_node_confirmed_severity"), "0") << "and not drained";
+}
+
 TEST_F(ExporterProcess, MarksLinesThatUserSpaceWritesIntoTheRealKernelLog) {
   int kmsg = -1;
   // The end-to-end test has the lock for some minutes.

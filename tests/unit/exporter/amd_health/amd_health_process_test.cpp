@@ -17,10 +17,7 @@ class AmdHealthProcess : public testing::Test {
  protected:
   void SetUp() override {
     GPUWARD_REQUIRE(why_no_health_client());
-    exporter_.write("gpus.yaml",
-                    "gpus:\n"
-                    "  - {uuid: GPU-a, pci: \"0000:c1:00.0\", vendor: amd, name: MI300X}\n"
-                    "  - {uuid: GPU-b, pci: \"0000:c2:00.0\", vendor: amd, name: MI300X}\n");
+    write_gpus("");
     exporter_.write("config.yaml",
                     "amd: {health_service: {enabled: true, socket: " + socket().string() + "}}\n");
     exporter_.start({"--config.file=" + exporter_.file("config.yaml").string()});
@@ -28,6 +25,14 @@ class AmdHealthProcess : public testing::Test {
     server_ = server_of(socket());
     ASSERT_GT(server_, 0);
   }
+  void write_gpus(const std::string& of_the_second) {
+    exporter_.write("gpus.yaml",
+                    "gpus:\n"
+                    "  - {uuid: GPU-a, pci: \"0000:c1:00.0\", vendor: amd, name: MI300X}\n"
+                    "  - {uuid: GPU-b, pci: \"0000:c2:00.0\", vendor: amd, name: MI300X" +
+                        of_the_second + "}\n");
+  }
+  void lose_the_second() { write_gpus(", lost: true"); }
   [[nodiscard]] std::filesystem::path socket() const { return exporter_.file("amd/health.socket"); }
   [[nodiscard]] bool is_server_gone() const {
     return support::poll_until([&] { return support::is_gone(server_); });
@@ -40,13 +45,20 @@ class AmdHealthProcess : public testing::Test {
 };
 
 TEST_F(AmdHealthProcess, TellsTheDevicePluginOfAGpuThatIsLost) {
-  exporter_.write("gpus.yaml",
-                  "gpus:\n"
-                  "  - {uuid: GPU-a, pci: \"0000:c1:00.0\", vendor: amd, name: MI300X}\n"
-                  "  - {uuid: GPU-b, pci: \"0000:c2:00.0\", vendor: amd, name: MI300X, "
-                  "lost: true}\n");
+  lose_the_second();
   EXPECT_TRUE(lists_health(socket(), "metricssvc",
                            "0 0000:c1:00.0 healthy GPU-a\n1 0000:c2:00.0 unhealthy GPU-b\n"));
+}
+
+// The plug-in counts it in Allocatable again.
+TEST_F(AmdHealthProcess, TellsTheDevicePluginOfAGpuThatIsHealthyAgain) {
+  lose_the_second();
+  ASSERT_TRUE(lists_health(socket(), "metricssvc",
+                           "0 0000:c1:00.0 healthy GPU-a\n1 0000:c2:00.0 unhealthy GPU-b\n"));
+
+  write_gpus("");
+
+  EXPECT_TRUE(lists_health(socket(), "metricssvc", kHealthy));
 }
 
 TEST_F(AmdHealthProcess, EndsWithTheExporterAndTakesItsSocketAlong) {

@@ -249,6 +249,16 @@ TEST_F(NodePublisherTest, TheHeartBeatsAndTheTransitionStays) {
   EXPECT_EQ(NodePublisherOptions().heartbeat, std::chrono::minutes(5));
 }
 
+// One that replaces a broken node has no condition of its own yet.
+TEST_F(NodePublisherTest, TheConditionOfANewNodeIsFalseOnceItsGpusAreHealthy) {
+  ASSERT_TRUE(condition().is_null());
+  start();
+  check(CheckStatus::kPass);
+  ASSERT_TRUE(settles("pass", "False"));
+  EXPECT_EQ(condition()["reason"], "GPUsAreUp");
+  EXPECT_FALSE(is_tainted());
+}
+
 // A rolling update lifted the taints of broken nodes.
 TEST_F(NodePublisherTest, StoppingNeverUntaints) {
   check(CheckStatus::kFail, Severity::kReboot);
