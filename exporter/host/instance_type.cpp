@@ -71,6 +71,8 @@ std::string_view to_string(InstanceTypeSource source) {
       return "imdsv1";
     case InstanceTypeSource::kNodeLabel:
       return "node-label";
+    case InstanceTypeSource::kRemembered:
+      return "remembered";
     case InstanceTypeSource::kFirmware:
       return "firmware";
   }

@@ -24,10 +24,11 @@ enum class InstanceTypeSource : std::uint8_t {
   kMetadataV2,
   kMetadataV1,
   kNodeLabel,
-  kFirmware
+  kFirmware,
+  kRemembered  // an earlier answer of this boot: a running machine keeps its type
 };
 
-// "unknown", "configured", "imdsv2", "imdsv1", "node-label", "firmware".
+// "unknown", "configured", "imdsv2", "imdsv1", "node-label", "firmware", "remembered".
 [[nodiscard]] std::string_view to_string(InstanceTypeSource source);
 
 struct InstanceType {

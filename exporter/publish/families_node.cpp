@@ -40,7 +40,8 @@ void append_node_families(const Snapshot& snapshot, Families& families) {
   const InstanceFacts& instance = snapshot.instance;
   auto& info = declare(families, {"gpuward_instance_info",
                                   "1; the instance type, and its source: `configured`, `imdsv2`, "
-                                  "`imdsv1`, `node-label`, `firmware`.",
+                                  "`imdsv1`, `node-label`, `firmware`, `remembered` (from before a "
+                                  "restart, as long as no source answers).",
                                   kGauge,
                                   {"instance_type", "source"},
                                   "where it is unknown"});

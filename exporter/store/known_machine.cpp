@@ -30,8 +30,11 @@ void KnownMachine::enter(const Machine& now, const GpuCounts& present) {
   forget_gpus(present);
 }
 
-void KnownMachine::learn_type(const std::string& type, const GpuCounts& present) {
-  if (type.empty() || instance_type == type) return;
+void KnownMachine::learn_type(const std::string& type, const std::string& boot_id,
+                              const GpuCounts& present) {
+  if (type.empty()) return;
+  type_boot_id = boot_id;
+  if (instance_type == type) return;
   const bool is_another = !instance_type.empty();
   instance_type = type;
   if (!is_another) return;

@@ -35,6 +35,7 @@ struct KnownMachine {
 
   Machine machine;                          // without a system UUID no count is remembered
   std::string instance_type;                // empty until it is known
+  std::string type_boot_id;                 // the boot that it was found out in; empty: configured
   GpuCounts most;                           // that its drivers have listed at once
   GpuCounts labelled;                       // as its node's labels said last
   unsigned efa_devices = 0;                 // the most that its PCI bus has listed at once
@@ -43,7 +44,7 @@ struct KnownMachine {
   // Forgets the last machine where `now` is another one. `present`: what the drivers list now.
   void enter(const Machine& now, const GpuCounts& present);
   // Another type than the last is another machine too; empty: nobody knows it.
-  void learn_type(const std::string& type, const GpuCounts& present);
+  void learn_type(const std::string& type, const std::string& boot_id, const GpuCounts& present);
   void learn_labelled(const GpuCounts& labels);
   void learn_present(const GpuCounts& present);
   void learn_efa_devices(unsigned on_bus);

@@ -53,7 +53,10 @@ class LatchedState {
   std::vector<std::string> set_gpus(const std::vector<Gpu>& gpus, WallTime now);
   // Which machine this is: of another one nothing is known, nor of one without a system UUID.
   void enter_machine(const Machine& machine) { state_.machine.enter(machine, present_); }
-  void learn_instance_type(const std::string& type) { state_.machine.learn_type(type, present_); }
+  // One that was not found out but configured is not remembered for a source that falls silent.
+  void learn_instance_type(const std::string& type, bool is_found = true) {
+    state_.machine.learn_type(type, is_found ? state_.boot_id : std::string(), present_);
+  }
   // To learn what else it has.
   [[nodiscard]] KnownMachine& machine() { return state_.machine; }
   void set_position(const LogPosition& position) { state_.position = position; }

@@ -103,13 +103,11 @@ Json links_json(const std::map<std::string, KnownLinks>& links) {
 }
 
 Json machine_json(const KnownMachine& known) {
-  return {{"system_uuid", known.machine.system_uuid},
-          {"product_name", known.machine.product_name},
-          {"instance_type", known.instance_type},
-          {"most_gpus", counts_json(known.most)},
-          {"labelled_gpus", counts_json(known.labelled)},
-          {"efa_devices", known.efa_devices},
-          {"links", links_json(known.links)}};
+  return {
+      {"system_uuid", known.machine.system_uuid}, {"product_name", known.machine.product_name},
+      {"instance_type", known.instance_type},     {"instance_type_boot_id", known.type_boot_id},
+      {"most_gpus", counts_json(known.most)},     {"labelled_gpus", counts_json(known.labelled)},
+      {"efa_devices", known.efa_devices},         {"links", links_json(known.links)}};
 }
 
 // ---- reading: every wrong field makes the whole file wrong. A counter or a finding with a name
@@ -281,6 +279,8 @@ KnownMachine read_machine_known(const Json& json, std::string& fault) {
   known.machine.system_uuid = fields.text("system_uuid");
   known.machine.product_name = fields.text("product_name");
   known.instance_type = fields.text("instance_type");
+  if (fields.has("instance_type_boot_id"))
+    known.type_boot_id = fields.text("instance_type_boot_id");
   known.most = read_counts(member_at(json, "most_gpus"), fault);
   known.labelled = read_counts(member_at(json, "labelled_gpus"), fault);
   if (fields.has("efa_devices")) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "exporter/host/instance_type.h"
+
 namespace gpuward::exporter {
 namespace {
 
@@ -121,7 +123,8 @@ void Store::set_workloads(Workloads workloads) {
 void Store::set_instance(InstanceFacts instance) {
   const std::lock_guard lock(mutex_);
   if (instance_ == instance) return;
-  latched_.learn_instance_type(instance.type);
+  latched_.learn_instance_type(instance.type,
+                               instance.source != to_string(InstanceTypeSource::kConfigured));
   if (instance.efa_on_pci) latched_.machine().learn_efa_devices(*instance.efa_on_pci);
   instance_ = std::move(instance);
   bump();

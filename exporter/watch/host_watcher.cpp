@@ -56,13 +56,28 @@ void HostWatcher::run(const std::stop_token& stop) {
 void HostWatcher::look() {
   const auto policy = policy_.get();
   const CheckSettings& settings = policy->settings.checks;
+  store_.set_rdma(read_rdma(host_));
+  // Findings of before a restart must not wait for a metadata service that does not answer.
+  if (known_type().source == InstanceTypeSource::kRemembered) publish(settings);
+  find_type(settings);
+  publish(settings);
+}
+
+InstanceType HostWatcher::known_type() const {
+  const State state = store_.snapshot().state;
+  const KnownMachine& known = state.machine;
+  const bool is_of_this_boot = !state.boot_id.empty() && known.type_boot_id == state.boot_id;
+  if (!type_.type.empty() || !configured_.empty() || !is_of_this_boot) return type_;
+  return {known.instance_type, InstanceTypeSource::kRemembered, {}};
+}
+
+void HostWatcher::publish(const CheckSettings& settings) {
+  const InstanceType type = known_type();
   InstanceFacts facts;
   count_devices(host_, facts);
-  store_.set_rdma(read_rdma(host_));
-  find_type(settings);
-  facts.type = type_.type;
-  facts.source = to_string(type_.source);
-  if (const auto profile = settings.profiles.find(type_.type)) {
+  facts.type = type.type;
+  facts.source = to_string(type.source);
+  if (const auto profile = settings.profiles.find(type.type)) {
     facts.has_profile = true;
     facts.gpus_expected = profile->gpus;
     facts.efa_expected = profile->efa_devices;
@@ -82,7 +97,7 @@ void HostWatcher::find_type(const CheckSettings& settings) {
     std::string misses;
     for (const std::string& miss : type_.misses) misses += (misses.empty() ? "" : "; ") + miss;
     log_.warn("Instance type is unknown: GPUs are compared to what this machine has had",
-              {{"asked", misses}});
+              {{"asked", misses}, {"remembered", known_type().type}});
   } else if (!settings.profiles.find(type_.type)) {
     log_.warn("No profile for this instance type: GPUs are compared to what this machine has had",
               {{"instance_type", type_.type}});

@@ -31,7 +31,10 @@ class HostWatcher {
  private:
   void run(const std::stop_token& stop);
   void look();
+  void publish(const CheckSettings& settings);
   void find_type(const CheckSettings& settings);
+  // The type that was found, or else what an exporter of this boot has found before.
+  [[nodiscard]] InstanceType known_type() const;
 
   HostPaths host_;
   AskInstanceType ask_;

@@ -182,10 +182,10 @@ TEST(KnownMachine, WithAWrongLinkMakesTheWholeFileWrong) {
 TEST(KnownMachine, OfAnotherTypeHasNoLinksAndNoEfaDevices) {
   KnownMachine known;
   known.enter(kMachine, {});
-  known.learn_type("p5.48xlarge", {});
+  known.learn_type("p5.48xlarge", "boot-1", {});
   known.learn_efa_devices(32);
   known.learn_links(with_links({0}), "boot-1");
-  known.learn_type("p5.4xlarge", {});
+  known.learn_type("p5.4xlarge", "boot-1", {});
   EXPECT_EQ(known.efa_devices, 0U);
   EXPECT_TRUE(known.links.empty());
 }

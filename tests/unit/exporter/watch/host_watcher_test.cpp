@@ -59,6 +59,33 @@ TEST_F(HostWatcherTest, RemembersTheMostEfaDevicesThatTheMachineHadOverARestart)
   EXPECT_EQ(store.snapshot().state.machine.efa_devices, 32U);
 }
 
+// A taint for a missing GPU went for ten minutes if the metadata service did not answer a restart.
+TEST_F(HostWatcherTest, RemembersTheTypeOfThisBootWhileNoSourceAnswers) {
+  store.enter_boot("boot-1", clock.wall());
+  EXPECT_TRUE(comes([](const Snapshot& seen) { return seen.instance.source == "imdsv2"; }));
+  answer = InstanceType{"", InstanceTypeSource::kUnknown, {"nobody answered"}};
+
+  EXPECT_TRUE(comes([](const Snapshot& seen) { return seen.instance.source == "remembered"; }));
+  EXPECT_TRUE(
+      comes([this](const Snapshot& seen) { return asked == 3 && seen.instance.has_profile; }));
+  EXPECT_EQ(store.snapshot().instance.gpus_expected, 8U);
+
+  store.enter_boot("boot-2", clock.wall());  // a stopped instance may have got another type
+  EXPECT_TRUE(comes([](const Snapshot& seen) { return seen.instance.source == "unknown"; }));
+}
+
+TEST_F(HostWatcherTest, ForgetsATypeThatWasOnlyConfigured) {
+  store.enter_boot("boot-1", clock.wall());
+  Settings settings;
+  settings.checks.instance_type = "g6.xlarge";
+  policy.set(settings);
+  EXPECT_TRUE(comes([](const Snapshot& seen) { return seen.instance.source == "configured"; }));
+  policy.set(Settings{});
+  answer = InstanceType{"", InstanceTypeSource::kUnknown, {"nobody answered"}};
+
+  EXPECT_TRUE(comes([](const Snapshot& seen) { return seen.instance.source == "unknown"; }));
+}
+
 // An unknown type switched all counts off without a word.
 TEST_F(HostWatcherTest, KeepsAnUnknownTypeApartFromOneWithAProfile) {
   answer.type = "x9.huge";
