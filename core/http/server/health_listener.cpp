@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "core/http/server/listen_address.h"
+#include "core/http/server/peer.h"
 #include "core/http/server/response_head.h"
 #include "core/http/server/router.h"
 #include "core/http/server/socket_table.h"
@@ -103,7 +104,7 @@ struct Client {
   std::string head;
 };
 
-// By the address of the peer, oldest first.
+// By the peer_key() of the peer's address, oldest first.
 using Clients = std::map<std::string, std::list<Client>>;
 
 }  // namespace
@@ -183,7 +184,7 @@ class HealthListener::Impl {
       // A probe comes with its head, and is answered at once. Each has a time of its own, which
       // says which is the oldest.
       Client client{std::move(taken), SystemClock().steady() + options_.head_timeout, {}};
-      const std::string peer = read_endpoint(from).address;
+      const std::string peer = peer_key(read_endpoint(from).address);
       if (!keeps_waiting(client, peer)) continue;
       make_room_for(peer);
       clients_[peer].push_back(std::move(client));

@@ -1,11 +1,23 @@
 #include "core/http/server/health_listener.h"
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <linux/ipv6.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <cstring>
 #include <memory>
 #include <stdexcept>
+#include <string>
+#include <thread>
 #include <vector>
 
+#include "tests/support/require.h"
 #include "tests/support/wait.h"
 #include "tests/unit/core/http/server/raw_socket.h"
 #include "tests/unit/core/http/test_server.h"
@@ -14,6 +26,39 @@ namespace gpuward::http {
 namespace {
 
 using std::chrono::milliseconds;
+
+// An address that was added a moment ago is not usable at once.
+bool is_usable(const std::string& address) {
+  sockaddr_in6 own{};
+  own.sin6_family = AF_INET6;
+  inet_pton(AF_INET6, address.c_str(), &own.sin6_addr);
+  const int probe = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  const bool is_bound = bind(probe, reinterpret_cast<const sockaddr*>(&own), sizeof own) == 0;
+  close(probe);
+  return is_bound;
+}
+
+// Gives the calling thread, and those that it starts, a network of its own whose loopback has these
+// IPv6 addresses. Why it cannot, if it cannot.
+std::string enter_own_network(const std::vector<std::string>& addresses) {
+  if (unshare(CLONE_NEWNET) != 0) return "no network namespace on this machine without root";
+  const int control = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (control < 0) return "no IPv6 on this machine";
+  ifreq up{};
+  std::strcpy(up.ifr_name, "lo");
+  up.ifr_flags = IFF_UP | IFF_RUNNING;
+  bool is_done = ioctl(control, SIOCSIFFLAGS, &up) == 0;
+  for (const std::string& address : addresses) {
+    in6_ifreq added{};
+    inet_pton(AF_INET6, address.c_str(), &added.ifr6_addr);
+    added.ifr6_prefixlen = 128;
+    added.ifr6_ifindex = static_cast<int>(if_nametoindex("lo"));
+    is_done = is_done && ioctl(control, SIOCSIFADDR, &added) == 0 &&
+              support::poll_until([&] { return is_usable(address); });
+  }
+  close(control);
+  return is_done ? "" : "no IPv6 addresses on the loopback of this machine";
+}
 
 HealthOptions on_loopback() {
   HealthOptions options;
@@ -137,6 +182,31 @@ TEST(HealthListener, BoundsTheConnectionsOfAPeer) {
   EXPECT_TRUE(oldest.is_closed_within());
   second.send("GET /healthz HTTP/1.1\r\n\r\n");
   EXPECT_EQ(second.read_response().status, 200);
+}
+
+// A host has a whole /64 of addresses.
+TEST(HealthListener, CountsAnIpv6NetworkAsOnePeer) {
+  std::string why_not;
+  std::thread([&] {
+    why_not = enter_own_network({"2001:db8:0:1::1", "2001:db8:0:2::1", "2001:db8:0:2::2",
+                                 "2001:db8:0:2::3", "2001:db8:0:2::4"});
+    if (!why_not.empty()) return;
+    HealthOptions options = on_loopback();
+    options.listen_addresses = {"[2001:db8:0:1::1]:0"};
+    options.max_connections_of_peer = 2;
+    const auto listener = started(options);
+    const int port = listener->ports().front();
+    RawSocket neighbour(port, "2001:db8:0:1::1", "2001:db8:0:1::1");
+    RawSocket first(port, "2001:db8:0:1::1", "2001:db8:0:2::1");
+    RawSocket second(port, "2001:db8:0:1::1", "2001:db8:0:2::2");
+    RawSocket third(port, "2001:db8:0:1::1", "2001:db8:0:2::3");
+    EXPECT_TRUE(first.is_closed_within());
+    for (RawSocket* one : {&neighbour, &second, &third}) {
+      one->send("GET /healthz HTTP/1.1\r\n\r\n");
+      EXPECT_EQ(one->read_response().status, 200);
+    }
+  }).join();
+  GPUWARD_REQUIRE(why_not);
 }
 
 TEST(HealthListener, ListensOnEachOfItsAddresses) {

@@ -15,24 +15,38 @@ namespace {
 
 using support::Deadline;
 
-sockaddr_in v4_address(const std::string& address, int port) {
-  sockaddr_in made{};
-  made.sin_family = AF_INET;
-  made.sin_port = htons(static_cast<std::uint16_t>(port));
-  inet_pton(AF_INET, address.c_str(), &made.sin_addr);
-  return made;
-}
+struct Endpoint {
+  explicit Endpoint(const std::string& address, int port) {
+    if (inet_pton(AF_INET6, address.c_str(), &v6.sin6_addr) == 1) {
+      v6.sin6_family = AF_INET6;
+      v6.sin6_port = htons(static_cast<std::uint16_t>(port));
+      return;
+    }
+    v4.sin_family = AF_INET;
+    v4.sin_port = htons(static_cast<std::uint16_t>(port));
+    inet_pton(AF_INET, address.c_str(), &v4.sin_addr);
+  }
+  [[nodiscard]] bool is_v6() const { return v6.sin6_family == AF_INET6; }
+  [[nodiscard]] const sockaddr* get() const {
+    return is_v6() ? reinterpret_cast<const sockaddr*>(&v6)
+                   : reinterpret_cast<const sockaddr*>(&v4);
+  }
+  [[nodiscard]] socklen_t size() const { return is_v6() ? sizeof v6 : sizeof v4; }
 
-int connect_v4(const std::string& address, int port, const std::string& own, int own_port) {
-  const sockaddr_in source = v4_address(own, own_port);
-  const sockaddr_in target = v4_address(address, port);
-  const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in v4{};
+  sockaddr_in6 v6{};
+};
+
+int connect_from(const std::string& address, int port, const std::string& own, int own_port) {
+  const Endpoint source(own, own_port);
+  const Endpoint target(address, port);
+  const int descriptor = socket(target.get()->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int on = 1;
   setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   // The port is chosen with the target known, so that it is free for this pair.
   if (own_port == 0) setsockopt(descriptor, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
-  bind(descriptor, reinterpret_cast<const sockaddr*>(&source), sizeof source);
-  const int done = connect(descriptor, reinterpret_cast<const sockaddr*>(&target), sizeof target);
+  bind(descriptor, source.get(), source.size());
+  const int done = connect(descriptor, target.get(), target.size());
   return done == 0 ? descriptor : -1;
 }
 
@@ -45,7 +59,7 @@ std::size_t length_in(std::string_view head) {
 }  // namespace
 
 RawSocket::RawSocket(int port, const std::string& address, const std::string& own, int own_port)
-    : descriptor_(connect_v4(address, port, own, own_port)) {}
+    : descriptor_(connect_from(address, port, own, own_port)) {}
 
 int RawSocket::own_port() const {
   sockaddr_in own{};

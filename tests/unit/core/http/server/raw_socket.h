@@ -24,7 +24,7 @@ class RawSocket {
  public:
   using Milliseconds = std::chrono::milliseconds;
 
-  // `own`: the address that it comes from; `own_port` 0: a free one.
+  // `own`: the address that it comes from, of the same family; `own_port` 0: a free one.
   explicit RawSocket(int port, const std::string& address = "127.0.0.1",
                      const std::string& own = "127.0.0.1", int own_port = 0);
   ~RawSocket();
