@@ -1,5 +1,6 @@
 #include "core/kube/errors.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/unit/core/kube/scripted_client.h"
@@ -74,6 +75,23 @@ TEST(Errors, ABudgetThatSaysNotNowIsNoOverload) {
              {{"X-Kubernetes-Pf-Flowschema-Uid", "f"}}));
   EXPECT_EQ(error.kind, ErrorKind::kBlocked);
   EXPECT_EQ(error.retry_after, std::chrono::seconds(10));
+}
+
+// As KubeVirt's answers an eviction; with a reason as other webhooks give it.
+TEST(Errors, AWebhookThatDeniesWith429IsNoOverload) {
+  for (const char* reason : {"", "TooManyRequests"}) {
+    const Json status = {
+        {"kind", "Status"},
+        {"status", "Failure"},
+        {"reason", reason},
+        {"code", 429},
+        {"message",
+         "admission webhook \"virt-launcher-eviction-interceptor.kubevirt.io\" denied the request: "
+         "VMI vm-0 is configured with an eviction strategy but is not live-migratable"}};
+    const auto error = classified(answer(429, dump_json(status)));
+    EXPECT_EQ(error.kind, ErrorKind::kForbidden);
+    EXPECT_THAT(error.message, ::testing::HasSubstr("not live-migratable"));
+  }
 }
 
 TEST(Errors, FairnessSaysBackOffWithAHeader) {
