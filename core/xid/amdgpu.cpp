@@ -109,13 +109,27 @@ std::optional<Event> parse_gpu_reset(Scanner text) {
 
 // Behind `ring ` or `Ring `: `gfx_0.0.0 timeout, signaled seq=…`, `gfx_0.0.0 reset failed`. One
 // queue is not the GPU: where its reset fails (`reset failure` in older kernels), the driver resets
-// the whole GPU next.
+// the whole GPU next. `gfx_0.0.0 timeout, but soft recovered` is all that it says if it could stop
+// the job without a reset.
 std::optional<Event> parse_ring(Scanner text) {
   if (text.take_while(is_ring_name).empty()) return std::nullopt;
+  if (text.sees(" timeout, but soft recovered")) return labelled(Kind::kAmdReset, "ring_recovered");
   if (text.take(" timeout") && ends_word(text)) return labelled(Kind::kAmdHang, "ring_timeout");
   if (text.take(" reset succeeded")) return labelled(Kind::kAmdReset, "ring_reset_succeeded");
   if (text.take(" reset fail")) return labelled(Kind::kAmdReset, "ring_reset_failed");
   return std::nullopt;
+}
+
+// The GPU did not end its queues when told to: three wordings of the driver, the last one on MI300X
+// with the part of the GPU before it (`XCC 3: `).
+bool is_preemption_failure(std::string_view message) {
+  Scanner text{message};
+  if (text.sees("qcm fence wait loop timeout") ||
+      text.sees("HIQ MQD's queue_doorbell_id0 is not 0, Queue preemption time out")) {
+    return true;
+  }
+  if (text.take("XCC ") && (text.take_while(is_digit).empty() || !text.take(": "))) return false;
+  return text.sees("Queue preemption failed for queue with doorbell_id: ");
 }
 
 std::optional<Event> parse_reset(std::string_view message) {
@@ -125,7 +139,7 @@ std::optional<Event> parse_reset(std::string_view message) {
   if (text.take("MES")) return parse_scheduler(text);
   if (text.take("ring ") || text.take("Ring ")) return parse_ring(text);
   if (text.sees("VRAM is lost")) return labelled(Kind::kAmdReset, "vram_lost");
-  if (text.sees("qcm fence wait loop timeout")) return labelled(Kind::kAmdHang, "fence_timeout");
+  if (is_preemption_failure(message)) return labelled(Kind::kAmdHang, "fence_timeout");
   if (is_method(message)) return labelled(Kind::kAmdReset, "method");
   if (text.take("Starting ")) {
     text.take_while(is_ring_name);

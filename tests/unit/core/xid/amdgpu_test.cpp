@@ -35,6 +35,21 @@ INSTANTIATE_TEST_SUITE_P(
             "amdgpu 0000:0b:00.0: amdgpu: 2 new deferred hardware errors detected in umc block",
             Kind::kAmdRas, "DE"},
         LineInWords{"amdgpu: qcm fence wait loop timeout expired", Kind::kAmdHang, "fence_timeout"},
+        // github.com/ROCm/ROCm issue 3696; the last as Linux 6.10 has it.
+        LineInWords{"amdgpu: HIQ MQD's queue_doorbell_id0 is not 0, Queue preemption time out",
+                    Kind::kAmdHang, "fence_timeout"},
+        LineInWords{
+            "amdgpu 0000:03:00.0: amdgpu: HIQ MQD's queue_doorbell_id0 is not 0, Queue preemption "
+            "time out",
+            Kind::kAmdHang, "fence_timeout"},
+        LineInWords{
+            "amdgpu 0000:7c:00.0: Queue preemption failed for queue with doorbell_id: 80004008",
+            Kind::kAmdHang, "fence_timeout"},
+        LineInWords{"amdgpu 0000:c5:00.0: amdgpu: XCC 3: Queue preemption failed for queue with "
+                    "doorbell_id: 80004008",
+                    Kind::kAmdHang, "fence_timeout"},
+        LineInWords{"amdgpu 0000:05:00.0: amdgpu: ring comp_1.1.0 timeout, but soft recovered",
+                    Kind::kAmdReset, "ring_recovered"},
         LineInWords{
             "amdgpu 0000:28:00.0: ring gfx_0.0.0 timeout, signaled seq=57638, emitted seq=57641",
             Kind::kAmdHang, "ring_timeout"},
