@@ -98,8 +98,20 @@ std::string refusal(const CommandFlags& flags, const Tainted& one) {
   return {};
 }
 
-std::string with_cancelled(const std::string& words, const Tainted& one) {
-  return words + (one.open == nullptr ? "" : ", " + one.open->name + " cancelled");
+// An exporter with node.preset konduktor sets that taint as long as it has a finding.
+bool is_set_again(const CommandFlags& flags, const kube::Node& node) {
+  return flags.taint == kKonduktorTaintKey &&
+         std::ranges::any_of(node.conditions, [](const kube::NodeCondition& condition) {
+           return condition.type == "GPUProblem" && condition.status == "True";
+         });
+}
+
+std::string outcome_words(const CommandFlags& flags, const std::string& words, const Tainted& one) {
+  return words + (one.open == nullptr ? "" : ", " + one.open->name + " cancelled") +
+         (is_set_again(flags, one.node) ? "; GPUProblem is True: an exporter with node.preset "
+                                          "konduktor sets it again until its "
+                                          "finding is cleared (gpuward-exporter findings clear)"
+                                        : "");
 }
 
 Outcome reset_node(const CommandFlags& flags, const std::string& caller, kube::Api& api,
@@ -111,12 +123,12 @@ Outcome reset_node(const CommandFlags& flags, const std::string& caller, kube::A
   }
   if (auto removed = take_taint_off(flags, api, clock, one.node); !removed)
     return {"failed: " + removed.error().message, false};
-  return {with_cancelled("removed", one)};
+  return {outcome_words(flags, "removed", one)};
 }
 
 Outcome foresee_node(const CommandFlags& flags, const Tainted& one) {
   if (auto why = refusal(flags, one); !why.empty()) return {std::move(why), false};
-  return {with_cancelled("would be removed", one)};
+  return {outcome_words(flags, "would be removed", one)};
 }
 
 std::string row_of(const std::string& node, std::size_t width, const std::string& words) {

@@ -1,11 +1,13 @@
 // Taking our taints off all nodes, against the fake API server.
 #include "remediator/commands/reset_command.h"
 
+#include "remediator/guards/konduktor_taint.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -128,6 +130,26 @@ TEST_F(ResetCommand, SaysWhoHasCancelled) {
   flags_.cancels = true;
   EXPECT_TRUE(reset().all_done);
   EXPECT_THAT(remediation().wish.last_command, HasSubstr(" cancel by anonymous-admin"));
+}
+
+// The exporter writes what it has found again at its next look.
+TEST_F(ResetCommand, SaysOfKonduktorsTaintThatAnExporterWithAFindingSetsItAgain) {
+  flags_.taint = std::string(kKonduktorTaintKey);
+  taint("gpu-01", flags_.taint);
+  taint("gpu-02", flags_.taint);
+  const Json condition = {{"type", "GPUProblem"}, {"status", "True"}};
+  kube_.patch_status("/api/v1/nodes/gpu-02",
+                     {{"status", {{"conditions", Json::array({condition})}}}});
+
+  const auto foreseen = foresee_reset(flags_, api_, clock_);
+  const auto report = reset();
+
+  ASSERT_TRUE(foreseen);
+  for (const std::string& text : {foreseen->text, report.table}) {
+    EXPECT_THAT(text, HasSubstr("removed\n")) << "gpu-01 has no finding";
+    EXPECT_THAT(text,
+                ContainsRegex("gpu-02  (would be )?removed; GPUProblem is True: .* sets it again"));
+  }
 }
 
 TEST_F(ResetCommand, TakesOffOnlyTaintsThatAreOurs) {
