@@ -172,6 +172,21 @@ TEST_F(RemediatorWithPrometheus, ReleasesANodeThatIsReportedWellAfterItsAlertHas
   EXPECT_FALSE(is_cordoned());
 }
 
+TEST_F(RemediatorWithPrometheus, TakesANodeOutOfServiceAgainAfterItsReturn) {
+  severity_ = 0;
+  fall_ill_and_lose_the_alert();
+  ASSERT_TRUE(wait_until([&] { return phase() == "Released"; }, kSeveralLooks, "Released"));
+  ASSERT_FALSE(is_cordoned());
+
+  severity_ = 3;
+  Json again = firing();
+  again["fingerprint"] = "cd34";
+  deliver(notification(again));
+
+  EXPECT_TRUE(wait_until([&] { return is_cordoned() && is_tainted(); }, "the cordon again"));
+  EXPECT_EQ(server_->kube().get(kRemediations)["items"].size(), 2U);
+}
+
 TEST_F(RemediatorWithPrometheus, KeepsANodeThatIsReportedIllAfterItsAlertHasEnded) {
   fall_ill_and_lose_the_alert();
 

@@ -1,6 +1,7 @@
 // The sources that the remediator asks by itself, with the real program: from what Prometheus, Loki
 // and a node say to the taint.
 #include "core/http/server/server.h"
+#include "core/runtime/encoding.h"
 #include "tests/fakes/fake_loki.h"
 #include "tests/fakes/fake_model.h"
 #include "tests/unit/remediator/remediator_process.h"
@@ -158,6 +159,28 @@ TEST_F(SourcesProcess, TakeTheEventsOfTheMonitorThatIsReplacedFromWhoShowsAToken
   EXPECT_EQ(support::http_post(url, body, json).status, 401);
   EXPECT_TRUE(support::wait_until(
       [&] { return support::http_post(url, body, credentials()).status == 200; }, "a 200"));
+  expect_taint();
+}
+
+// The monitor sends no token, but its WEBHOOK_URL may have a user and a password.
+TEST_F(SourcesProcess, TakeTheEventsOfTheMonitorThatIsReplacedByBasicAuthentication) {
+  // bcrypt of monitor-sesame-0123.
+  write("users", "monitor:$2b$08$gpuwardtestsgpuwardte.LlYSBMQIftPLHeBQZv2zXK/DB1V8ml.\n");
+  write("web.yaml", "auth: {basic_users_file: " + path("users") + "}\n");
+  start_ready({"--mode=cordon", "--web.config.file=" + path("web.yaml")});
+  const std::string url =
+      webhook().substr(0, webhook().find("/api/")) + std::string("/api/v1/events");
+  const auto post_as = [&](const std::string& user_and_password) {
+    const std::string body = R"({"error_type": "XID_CRITICAL_UNKNOWN", "node_name": "gpu-01"})";
+    return support::http_post(url, body,
+                              {{"Content-Type", "application/json"},
+                               {"Authorization", "Basic " + encode_base64(user_and_password)}})
+        .status;
+  };
+
+  EXPECT_EQ(post_as("monitor:wrong"), 401);
+  EXPECT_TRUE(
+      support::wait_until([&] { return post_as("monitor:monitor-sesame-0123") == 200; }, "a 200"));
   expect_taint();
 }
 
