@@ -8,6 +8,10 @@ namespace gpuward::remediator {
 
 void Recorder::on_notification(const WebhookOutcome& outcome) {
   counters_.count(outcome);
+  log_.debug("Received a notification", {{"status", std::to_string(outcome.status)},
+                                         {"accepted", std::to_string(outcome.accepted)},
+                                         {"duplicate", std::to_string(outcome.duplicate)},
+                                         {"ignored", std::to_string(outcome.ignored)}});
   if (outcome.truncated > 0) {
     log_.warn("A notification was cut short: raise max_alerts of the receiver",
               {{"missing", std::to_string(outcome.truncated)}});
@@ -34,11 +38,12 @@ void Recorder::on_ignored(const AlertSignal& signal, Ignored reason) {
 void Recorder::on_audit(const AuditRecord& record) {
   counters_.count(record);
   audit_.write(record);
-  if (record.moment != AuditMoment::kDone) return;
-  log_.info("Node changed", {{"node", record.remediation.node},
-                             {"action", std::string(record.action)},
-                             {"remediation", record.remediation.name},
-                             {"why", record.decision.message}});
+  const Log::Fields fields = {{"node", record.remediation.node},
+                              {"action", std::string(record.action)},
+                              {"remediation", record.remediation.name},
+                              {"why", record.decision.message}};
+  if (record.moment == AuditMoment::kDone) return log_.info("Node changed", fields);
+  if (record.moment == AuditMoment::kDecided) log_.debug("Decided", fields);
 }
 
 void Recorder::on_milestone(Milestone milestone, std::chrono::duration<double> since_fault) {

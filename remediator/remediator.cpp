@@ -194,7 +194,8 @@ void Remediator::assemble() {
                     .intake_observer = recorder_,
                     .on_error = [this](const Error& error) { recorder_.on_error({}, error); },
                     .leads = [this] { return election_->is_leader(); },
-                    .clock = clock_});
+                    .clock = clock_,
+                    .log = log_});
   announcer_ = std::make_unique<EventAnnouncer>(*apis_.event);
   steps_ = make_steps({.api = *apis_.work,
                        .reports = evidence_->reports(),
@@ -302,9 +303,8 @@ Status Remediator::keep_ledger() {
 }
 
 void Remediator::hang_up() {
-  if (auto reopened = audit_->reopen(); !reopened) {
+  if (auto reopened = audit_->reopen(); !reopened)
     log_.error("The audit trail stays in its old file", {{"error", reopened.error().message}});
-  }
   reload_.reload();
 }
 

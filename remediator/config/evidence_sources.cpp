@@ -76,11 +76,12 @@ void EvidenceSources::start_polls() {
                     .triage = &parts_.triage};
   }
   for (auto& source : make_sources(sources)) {
-    polls_.push_back(std::make_unique<SourcePoll>(std::move(source),
-                                                  SourcePollParts{.intake = intake_,
-                                                                  .clock = parts_.clock,
-                                                                  .leads = parts_.leads,
-                                                                  .on_error = parts_.on_error}));
+    polls_.push_back(
+        std::make_unique<SourcePoll>(std::move(source), SourcePollParts{.intake = intake_,
+                                                                        .clock = parts_.clock,
+                                                                        .leads = parts_.leads,
+                                                                        .on_error = parts_.on_error,
+                                                                        .log = parts_.log}));
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/kube/api.h"
 #include "core/runtime/clock.h"
+#include "core/runtime/log.h"
 #include "remediator/config/flags.h"
 #include "remediator/config/source_clients.h"
 #include "remediator/execution/proof_reader.h"
@@ -41,6 +42,7 @@ struct EvidenceParts {
   std::function<void(const Error&)> on_error;
   std::function<bool()> leads;
   Clock& clock;
+  Log& log;
 };
 
 class EvidenceSources {

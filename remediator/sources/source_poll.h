@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "core/runtime/clock.h"
+#include "core/runtime/log.h"
 #include "remediator/sources/intake.h"
 #include "remediator/sources/source.h"
 
@@ -41,6 +42,7 @@ struct SourcePollParts {
   Clock& clock;
   std::function<bool()> leads;
   std::function<void(const Error&)> on_error;  // on the thread, for rounds that failed
+  Log& log;                                    // each round at debug
 };
 
 class SourcePoll {

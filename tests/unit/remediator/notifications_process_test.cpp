@@ -130,5 +130,28 @@ TEST_F(NotificationsProcess, LogLevelIsThatOfTheEnvironmentInItsOwnWords) {
   EXPECT_EQ(check("LOUD"), 2);
 }
 
+TEST_F(NotificationsProcess, LogLevelDebugTellsOfEachNotificationDecisionAndSource) {
+  write("both.yaml", "budgets: {cordon: {nodes: 2}, breaker: {percent: 100}}\n");
+  const auto log_with = [&](const char* level, const std::string& node, const std::string& last) {
+    const support::Environment variable("LOG_LEVEL", level);
+    server_->kube().create("/api/v1/nodes", fakes::ready_node(node));
+    start_ready({"--mode=cordon", "--config.file=" + path("both.yaml")});
+    Json alert = firing(node);
+    alert["fingerprint"] = "ab" + node.substr(node.size() - 2);
+    deliver(notification(alert));
+    EXPECT_TRUE(support::wait_until([&] { return is_cordoned(node); }, "the cordon"));
+    EXPECT_TRUE(support::wait_until(
+        [&] { return process_->error_output().find(last) != std::string::npos; }, last));
+    std::string log = process_->error_output();
+    process_.reset();
+    return log;
+  };
+  EXPECT_THAT(log_with("INFO", "gpu-02", "Node changed"), Not(HasSubstr("\"level\":\"debug\"")));
+  const std::string debug = log_with("DEBUG", "gpu-03", "Asked a source");
+  for (const char* message : {"Received a notification", "Decided", "Asked a source"}) {
+    EXPECT_THAT(debug, ContainsRegex("\"level\":\"debug\"[^\n]*\"" + std::string(message)));
+  }
+}
+
 }  // namespace
 }  // namespace gpuward::remediator

@@ -46,7 +46,8 @@ class SourcePollTest : public ::testing::Test {
         SourcePollParts{.intake = intake_,
                         .clock = clock_,
                         .leads = [this] { return leads_.load(); },
-                        .on_error = [this](const Error&) { ++errors_; }});
+                        .on_error = [this](const Error&) { ++errors_; },
+                        .log = log_});
   }
   template <typename Condition>
   bool comes_true(Condition condition) {
@@ -58,6 +59,7 @@ class SourcePollTest : public ::testing::Test {
         "the next poll");
   }
   fakes::FakeClock clock_;
+  Log log_{LogLevel::kError, LogFormat::kLogfmt};
   KeepingIntake intake_;
   Seen seen_;
   std::atomic<bool> leads_{true};
