@@ -75,7 +75,8 @@ void judge_undriven(const VendorReading& report, const GpuRuleInput& input, Find
   const bool are_nameless = unknown.size() <= count_without_address(report);
   for (const PciGpu& gpu : unknown) {
     found.cannot_tell_anything(gpu.bus_id);
-    if (are_nameless) continue;
+    // One that the bus has lost is the one that the driver has lost.
+    if (are_nameless && !gpu.is_dead) continue;
     const bool is_confirmed = gpu.is_dead || kernel_says_gone(input, gpu.bus_id);
     add_suspicion({Code::kGpuUndriven, Code::kGpuUndrivenUnconfirmed, gpu.bus_id,
                    "on the PCI bus, and unknown to the driver", is_confirmed},

@@ -462,5 +462,16 @@ TEST(GpuRules, AnAmdGpuThatTheKernelHasLostTooIsLost) {
   }
 }
 
+// An exporter that starts after the loss has never heard the address.
+TEST(LostGpu, WithoutAnAddressIsTheOneThatTheBusHasLost) {
+  Scenario node;
+  node.gpu(3).gpu.pci = {};
+  node.gpu(3).is_lost = true;
+  node.gpu(3).fault = "GPU is lost";
+  EXPECT_EQ(severity_of(node.judge(), "gpu_undriven"), Severity::kNone);
+  node.on_bus(3).is_dead = true;
+  EXPECT_EQ(severity_of(node.judge(), "gpu_undriven"), Severity::kReboot);
+}
+
 }  // namespace
 }  // namespace gpuward::exporter
