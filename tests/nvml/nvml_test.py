@@ -149,8 +149,14 @@ def differences(page, before, after):
     return found, len(served)
 
 
+def findings(page):
+    """What the checks find without a PCI bus, a kernel log and an instance type."""
+    found = re.findall(r'^gpuward_finding\{.*?code="([^"]*)".*?severity="([^"]*)"', page, re.MULTILINE)
+    return ", ".join(sorted({f"{code} ({severity})" for code, severity in found})) or "no finding"
+
+
 def compare(library, environment):
-    """How many series were compared; an AssertionError where one differs each time."""
+    """How many series were compared, and the findings; an AssertionError where one differs each time."""
     for attempt in range(ROUNDS):
         before = read_by_package(library, environment)
         with tempfile.TemporaryDirectory() as folder, Exporter(library, environment, folder) as exporter:
@@ -159,7 +165,7 @@ def compare(library, environment):
         results = [differences(page, before, after) for page in pages]
         found = [one for different, _ in results for one in different]
         if not found:
-            return results[0][1]
+            return f"{results[0][1]} series agree, {findings(pages[-1])}"
         if before == after:
             break  # nothing moves here
     raise AssertionError(f"{len(found)} values differ:\n" + "\n".join(found))
@@ -200,7 +206,7 @@ def add_tests(folder):
     for library, variable, profile in machines(folder):
         def test(self, library=library, environment={variable: profile} if variable else {}):
             try:
-                print(f"{compare(library, environment)} series agree ", end="", file=sys.stderr, flush=True)
+                print(compare(library, environment), end=" ", file=sys.stderr, flush=True)
             except NoReading as why:
                 self.skipTest(f"not compared: {why}")
 

@@ -55,6 +55,7 @@ class HostTree {
   // RDMA. EFA devices at bus 10 and up (hexadecimal), named rdmap16s0 and up, with counters of
   // value `counter`, uverbs, device nodes and modules.
   HostTree& with_efa(unsigned count, std::uint64_t counter = 0);
+  HostTree& loses_efa(unsigned index);  // of with_efa(): the kernel has dropped it
   // One port, an InfiniBand card: "mlx5_0" at 0000:0f:00.0.
   HostTree& with_infiniband(const std::string& device);
 

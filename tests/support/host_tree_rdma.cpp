@@ -36,6 +36,14 @@ constexpr std::array kDeviceCounters{"submitted_cmds",     "completed_cmds",  "c
                                      "create_qp_err",      "create_cq_err",   "reg_mr_err",
                                      "alloc_ucontext_err", "create_ah_err",   "mmap_err"};
 
+std::string efa_address(unsigned index) {
+  std::array<char, 16> address{};
+  std::snprintf(address.data(), address.size(), "0000:%02x:00.0", 0x10U + (index & 0x3FU));
+  return address.data();
+}
+
+std::string efa_device(unsigned index) { return "rdmap" + std::to_string(0x10 + index) + "s0"; }
+
 }  // namespace
 
 HostTree& HostTree::with_rdma(const std::string& address, const std::string& device,
@@ -51,15 +59,19 @@ HostTree& HostTree::with_rdma(const std::string& address, const std::string& dev
   return with_module("ib_core").with_module("ib_uverbs");
 }
 
+HostTree& HostTree::loses_efa(unsigned index) {
+  remove("sys/class/infiniband/" + efa_device(index));
+  remove("sys/class/infiniband_verbs/uverbs" + std::to_string(index));
+  return loses_pci(efa_address(index));
+}
+
 HostTree& HostTree::with_efa(unsigned count, std::uint64_t counter) {
   const std::string value = std::to_string(counter) + "\n";
   for (unsigned i = 0; i < count; ++i) {
-    std::array<char, 16> address{};
-    std::snprintf(address.data(), address.size(), "0000:%02x:00.0", 0x10U + (i & 0x3FU));
-    with_pci(address.data(), efa());
-    const std::string device = "rdmap" + std::to_string(0x10 + i) + "s0";
-    with_rdma(address.data(), device, i);
-    const std::string folder = pci_file(address.data(), "infiniband/" + device);
+    const std::string address = efa_address(i), device = efa_device(i);
+    with_pci(address, efa());
+    with_rdma(address, device, i);
+    const std::string folder = pci_file(address, "infiniband/" + device);
     for (const char* const name : kDeviceCounters) write(folder + "/hw_counters/" + name, value);
     write(folder + "/hw_counters/lifespan", "10\n");
     const std::string port = folder + "/ports/1";
