@@ -18,7 +18,7 @@ namespace gpuward::exporter {
 struct SweepJobOptions {
   std::string ns = "gpu-healthcheck";  // SWEEP_NAMESPACE
   std::string image = {};              // SWEEP_IMAGE
-  // Of its pod; empty: the node's default runtime, and no secret.
+  // For its pod; empty: the default runtime of the node, and no secret.
   std::string runtime_class = {};              // SWEEP_RUNTIME_CLASS
   std::vector<std::string> pull_secrets = {};  // SWEEP_PULL_SECRETS
   // With the suite's own keys, mounted into the built-in Job as --config.directory; empty: none.
