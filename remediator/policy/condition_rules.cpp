@@ -18,6 +18,8 @@ ConditionRule read_condition_rule(const YamlMap& map) {
   std::string_view status = "True";
   map.read_word("status", status, kStatuses, "status that the condition must have");
   rule.status = status;
+  map.read("reasons", rule.reasons,
+           "reasons of which the condition must give one; default: any reason counts");
   map.read("for", rule.held_for, std::chrono::seconds(0), std::chrono::hours(24),
            "how long the condition must have had that status");
   map.require_word("severity", rule.severity, kSeverityWords, "severity of the finding");
@@ -26,6 +28,12 @@ ConditionRule read_condition_rule(const YamlMap& map) {
   if (rule.drains && rule.status == "Unknown")
     map.reject("drain", "Unknown says that nobody knows: it justifies no drain");
   return rule;
+}
+
+// A condition of another status ends the finding, whatever its reason.
+bool is_for_reason(const ConditionRule& rule, const kube::NodeCondition& condition) {
+  return rule.reasons.empty() || condition.status != rule.status ||
+         std::ranges::find(rule.reasons, condition.reason) != rule.reasons.end();
 }
 
 }  // namespace
@@ -42,6 +50,7 @@ std::vector<ConditionSeen> seen_conditions(std::span<const ConditionRule> rules,
     const auto condition =
         std::ranges::find(node.conditions, rule.type, &kube::NodeCondition::type);
     if (condition == node.conditions.end() || !condition->transition) continue;
+    if (!is_for_reason(rule, *condition)) continue;
     const bool is_known = std::ranges::any_of(seen, [&](const ConditionSeen& other) {
       return other.rule.type == rule.type && other.rule.status == rule.status;
     });

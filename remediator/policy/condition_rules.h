@@ -18,6 +18,7 @@ namespace gpuward::remediator {
 struct ConditionRule {
   std::string type;
   std::string status = "True";            // True, False or Unknown
+  std::vector<std::string> reasons = {};  // that the condition must give one of; empty: any
   std::chrono::milliseconds held_for{0};  // how long the condition must have had the status
   Severity severity = Severity::kNone;
   std::vector<std::string> labels;  // "key" or "key=value"; of a node that it is for, all of them
@@ -39,8 +40,8 @@ inline constexpr std::string_view kConditionOrigin = "condition.";
 // The same for all rules of that type and status.
 [[nodiscard]] std::string fingerprint_of(const ConditionRule& rule);
 
-// Of several rules of one type and status the first that is for the node counts. Conditions that do
-// not say since when they are so are left out.
+// Of several rules of one type and status the first that is for the node and its reason counts.
+// Conditions that do not say since when they are so are left out.
 [[nodiscard]] std::vector<ConditionSeen> seen_conditions(std::span<const ConditionRule> rules,
                                                          const kube::Node& node);
 

@@ -36,7 +36,8 @@ TEST(ConditionRules, AreReadWithTheirDefaults) {
   const auto policy = parse_policy(
       "conditions:\n"
       "  - {type: GPUProblem, severity: reset}\n"
-      "  - {type: Ready, status: Unknown, for: 10m, severity: reboot, labels: [pool=a100]}\n"
+      "  - {type: Ready, status: Unknown, reasons: [A, B], for: 10m, severity: reboot, labels: "
+      "[pool=a100]}\n"
       "drain_buffer: 3m\n");
 
   ASSERT_TRUE(policy.has_value()) << policy.error().message;
@@ -45,6 +46,7 @@ TEST(ConditionRules, AreReadWithTheirDefaults) {
   EXPECT_EQ(policy->conditions[0].held_for, minutes(0));
   EXPECT_FALSE(policy->conditions[0].drains);
   EXPECT_EQ(policy->conditions[1].held_for, minutes(10));
+  EXPECT_THAT(policy->conditions[1].reasons, SizeIs(2));
   EXPECT_EQ(policy->drain_buffer, minutes(3));
 }
 
@@ -72,6 +74,22 @@ TEST(ConditionRules, AreForTheNodesOfTheirLabels) {
   EXPECT_THAT(seen_conditions({{rule}}, node_saying("True")), IsEmpty());
   rule.labels = {"pool=a100", "team"};
   EXPECT_THAT(seen_conditions({{rule}}, node_saying("True")), IsEmpty()) << "all of them";
+}
+
+// A monitor that cannot reach its own helper writes the same condition (EKS' agent: DCGMError).
+TEST(ConditionRules, AreForTheReasonsThatTheyName) {
+  ConditionRule rule = rule_for_gpus();
+  rule.reasons = {"NvidiaXID79", "NvidiaDoubleBitError"};
+  kube::Node node = node_saying("True");
+  node.conditions[0].reason = "DCGMError";
+  EXPECT_THAT(seen_conditions({{rule}}, node), IsEmpty());
+  ConditionRule next = rule_for_gpus(Severity::kMonitor);
+  EXPECT_THAT(seen_conditions({{rule, next}}, node), SizeIs(1)) << "the next rule may be for it";
+  node.conditions[0].reason = "NvidiaXID79";
+  EXPECT_THAT(seen_conditions({{rule}}, node), SizeIs(1));
+  node.conditions[0].status = "False";
+  node.conditions[0].reason = "Healthy";
+  EXPECT_THAT(seen_conditions({{rule}}, node), SizeIs(1)) << "which ends the finding";
 }
 
 TEST(ConditionRules, CountIfOneOfTheirConditionsIsThere) {
