@@ -10,7 +10,8 @@ namespace {
 // dcgmErrorSeverity_t and dcgmError_t of dcgmlib/dcgm_errors.h, NVIDIA/DCGM v4.6.0 (the severities
 // are those of v3.3.9 too).
 constexpr int kDcgmNone = 0, kDcgmMonitor = 1, kDcgmIsolate = 2, kDcgmReset = 6;
-constexpr int kGraphicsProcesses = 25, kAborted = 47, kGpuRecoveryReboot = 126;
+constexpr int kGraphicsProcesses = 25, kFieldThreshold = 38, kAborted = 47,
+              kGpuRecoveryReboot = 126;
 // dcgmReturn_t (dcgmlib/dcgm_structs.h), as a shell sees them.
 constexpr int kExitNvvsError = 256 - 30, kExitIsolateError = 256 - 51;
 
@@ -37,7 +38,18 @@ Judgement by_severity(int severity) {
 
 bool is_of_hardware(const DcgmResult& result) { return result.category != "Deployment"; }
 
+// nvbandwidth fails if the GPU was not idle before it began, which it also finds right after
+// DCGM's own burn test (NVIDIA/DCGM issue 272). DCGM calls that a fault to isolate for.
+bool is_unmet_condition(const DcgmWarning& warning, const DcgmResult& result) {
+  return result.test == "nvbandwidth" && warning.error_id == kFieldThreshold &&
+         warning.text.contains("may affect the results");
+}
+
 Judgement judge(const DcgmWarning& warning, const DcgmResult& result, Severity bare_fail) {
+  if (is_unmet_condition(warning, result)) {
+    return {Severity::kMonitor, ClearedBy::kDiagnostics,
+            "the GPU was not idle before the test; that is no fault of the GPU"};
+  }
   if (warning.error_id == kGraphicsProcesses) {
     return {Severity::kMonitor, ClearedBy::kDiagnostics,
             "another process uses the GPU; that is no fault of the GPU"};

@@ -128,6 +128,19 @@ TEST(DcgmFaults, NeverResetsAGpuBecauseSomebodyUsesIt) {
   }
 }
 
+// NVIDIA/DCGM issue 272: right after DCGM's own burn test, a GPU that differs each time.
+TEST(DcgmFaults, OnlyWatchesAGpuThatWasNotIdleBeforeNvbandwidth) {
+  const std::string busy =
+      "The memory copy utilitization for the GPU: 1 is greater than 10%. This may affect the "
+      "results of the nvbandwidth test.";
+  const auto of = [](const std::string& test, int error, const std::string& text) {
+    return worst(judge(v4(test, v4_result(0, "Fail", samples::warning(error, 2, text))), 226));
+  };
+  EXPECT_EQ(of("nvbandwidth", 38, busy), Severity::kMonitor);
+  EXPECT_EQ(of("nvbandwidth", 38, "a value is over its limit"), Severity::kIsolate);
+  EXPECT_EQ(of("diagnostic", 38, busy), Severity::kIsolate);
+}
+
 TEST(DcgmFaults, OnlyWatchesWhatDcgmItselfDoesNotFail) {
   for (const std::string status : {"Warn", "Pass"}) {
     const auto verdict =
