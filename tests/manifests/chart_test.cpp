@@ -384,7 +384,7 @@ TEST_F(Chart, IsWhatThePlainYamlSays) {
 
 TEST_F(Chart, IsWhatTheHealthSuitesOverlayAdds) {
   expect_rendered("manifests/chart/health-suite.yaml", "kustomize/health-suite",
-                  {"exporter-sweep.yaml", "exporter-quarantine.yaml"});
+                  {"exporter-sweep.yaml", "exporter-quarantine.yaml", "remediator-jobs-rbac.yaml"});
 }
 
 TEST_F(Chart, RendersEveryValueAsTheSnapshotSays) {

@@ -116,6 +116,20 @@ TEST(HealthSuiteOverlay, HasTheDeploymentOfTheSuite) {
               HasSubstr("preset: health-suite"));
 }
 
+// Its steps make Jobs, and restart and terminate machines.
+TEST(HealthSuiteOverlay, GivesTheRemediatorTheRightsOfItsSteps) {
+  GPUWARD_REQUIRE_IN(kLanding, why_no_kubectl());
+  const std::string documents = overlay("health-suite");
+  for (const char* kind : {"Role", "RoleBinding"}) {
+    const auto is_for_jobs = [&](const std::string& document) {
+      return document.contains("kind: " + std::string(kind) + "\n") &&
+             document.contains("  name: gpuward-remediator-jobs\n  namespace: gpu-healthcheck\n");
+    };
+    EXPECT_TRUE(std::ranges::any_of(documents_of(documents), is_for_jobs)) << kind;
+  }
+  EXPECT_THAT(documents, HasSubstr("eks.amazonaws.com/role-arn: arn:aws:iam::"));
+}
+
 TEST(HealthSuiteOverlay, SweepsAndHasTheTemplateOfTheQuarantineWithTheSuitesConfigMap) {
   GPUWARD_REQUIRE_IN(kLanding, why_no_kubectl());
   const std::string documents = overlay("health-suite");
