@@ -428,7 +428,18 @@ TEST_F(JobSteps, SayWhatAPassClearsAndWhatBandwidthIsNone) {
   begin();
   const Json quarantine = kube_.get(path())["spec"]["template"]["spec"]["containers"][0];
   EXPECT_EQ(quarantine["command"],
-            Json::array({"gpuward-exporter", "quarantine", "--clear-latched=true"}));
+            Json::array({"gpuward-exporter", "quarantine",
+                         "--config.directory=/etc/gpu-healthcheck", "--clear-latched=true"}));
+}
+
+TEST_F(JobSteps, AQuarantineReadsTheSuitesConfigMapIfThereIsOne) {
+  intend(Step::kQuarantineJob);
+  begin();
+  const Json pod = kube_.get(path())["spec"]["template"]["spec"];
+  EXPECT_THAT(dump_json(pod["containers"][0]["volumeMounts"]),
+              HasSubstr(R"({"mountPath":"/etc/gpu-healthcheck","name":"legacy-config")"));
+  EXPECT_THAT(dump_json(pod["volumes"]),
+              HasSubstr(R"({"configMap":{"name":"gpu-healthcheck-config","optional":true})"));
 }
 
 TEST_F(JobSteps, RememberTheBootThatTheyWereBegunIn) {
