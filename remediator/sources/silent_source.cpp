@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/runtime/text.h"
+#include "remediator/model/error_class.h"
 #include "remediator/model/silent_alerts.h"
 
 namespace gpuward::remediator {
@@ -55,8 +56,9 @@ AlertSignal SilentSource::signal_of(const NodeSign& node, const SilentRules& rul
       scrapes_ != nullptr ? scrapes_->of(node.node, node.address)
                           : fail(ErrorKind::kNotFound, "no --prometheus.url is set");
   const bool is_read = scrapes && scrapes->exporter.value_or(false);
+  const Severity severity = is_read ? rules.kubelet : kSilentSeverity;
   return {.node = node.node,
-          .severity = is_read ? rules.kubelet : kSilentSeverity,
+          .severity = severity,
           .alertname = std::string(is_read ? kKubeletAlert : kSilentAlert),
           .fingerprint = is_read ? kKubeletFingerprint : kSilentFingerprint,
           .firing = true,
@@ -64,6 +66,7 @@ AlertSignal SilentSource::signal_of(const NodeSign& node, const SilentRules& rul
           .starts_at = std::max(*node.since, node.created.value_or(*node.since)),
           .ends_at = {},
           .foreign = true,
+          .error_class = error_class_of({}, severity),
           .advice =
               to_valid_utf8(story_of(node, scrapes, clock_.wall()) + told_of(node), kLongestStory)};
 }

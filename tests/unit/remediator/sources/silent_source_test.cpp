@@ -105,6 +105,7 @@ TEST_F(SilentSourceTest, FindsANodeThatIsSilentForItsTime) {
     EXPECT_EQ(signals[0].node, "gpu-1");
     EXPECT_EQ(signals[0].alertname, "GpuNodeSilent");
     EXPECT_EQ(signals[0].severity, Severity::kReboot);
+    EXPECT_EQ(signals[0].error_class, "GPU_HEALTH_ERROR");
     EXPECT_TRUE(signals[0].foreign);
   }
 }
