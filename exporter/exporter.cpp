@@ -178,7 +178,11 @@ Status Exporter::watch_gpus(const Flags& flags) {
   if (!source) return std::unexpected(source.error());
   gpus_ = std::make_unique<GpuWatcher>(
       *std::move(source), store_, policy_, clock_, log_,
-      [this](const Snapshot& snapshot) { return gpu_check_.run(snapshot); });
+      [this](const Snapshot& snapshot) { return gpu_check_.run(snapshot); },
+      [module = node_trees(flags).sys / "module/nvidia"] {
+        std::error_code failed;
+        return std::filesystem::exists(module, failed);
+      });
   return {};
 }
 

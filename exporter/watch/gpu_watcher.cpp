@@ -34,13 +34,14 @@ std::string libraries_of(const GpuReport& report) {
 }  // namespace
 
 GpuWatcher::GpuWatcher(std::unique_ptr<GpuSource> source, Store& store, const CurrentPolicy& policy,
-                       Clock& clock, Log& log, Evaluate evaluate)
+                       Clock& clock, Log& log, Evaluate evaluate, IsDriverLoaded is_driver_loaded)
     : source_(std::move(source)),
       store_(store),
       policy_(policy),
       clock_(clock),
       log_(log),
-      evaluate_(std::move(evaluate)) {
+      evaluate_(std::move(evaluate)),
+      is_driver_loaded_(std::move(is_driver_loaded)) {
   store_telemetry();
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
@@ -121,8 +122,9 @@ void GpuWatcher::say_libraries(const GpuTelemetry& telemetry) {
 
 void GpuWatcher::store_fault(const GpuTelemetry& telemetry) {
   const std::optional<std::string> fault = inventory_fault_of(telemetry);
-  const auto lost = lost_library_.look(telemetry, clock_.steady(),
-                                       policy_.get()->settings.checks.library_timeout);
+  const auto lost =
+      lost_library_.look(telemetry, is_driver_loaded_ && is_driver_loaded_(), clock_.steady(),
+                         policy_.get()->settings.checks.library_timeout);
   store_.update_health([&](Health& health) {
     health.inventory_fault = fault;
     health.lost_library = lost;

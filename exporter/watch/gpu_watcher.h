@@ -26,11 +26,13 @@ class GpuWatcher {
   // time the thread of the constructor. Must be quick. Telemetry and result enter the store as one.
   // GpuCheck::run (gpu_check.h), put here by exporter.cpp; tests put their own.
   using Evaluate = std::function<CheckResult(const Snapshot&)>;
+  // Whether the kernel has NVIDIA's driver now. Asked on the watcher's thread with each telemetry.
+  using IsDriverLoaded = std::function<bool()>;
 
   // What the source has at once is in the store when this returns. All references must outlive it;
   // the source ends on the watcher's thread.
   GpuWatcher(std::unique_ptr<GpuSource> source, Store& store, const CurrentPolicy& policy,
-             Clock& clock, Log& log, Evaluate evaluate = {});
+             Clock& clock, Log& log, Evaluate evaluate = {}, IsDriverLoaded is_driver_loaded = {});
   ~GpuWatcher();
   GpuWatcher(const GpuWatcher&) = delete;
   GpuWatcher& operator=(const GpuWatcher&) = delete;
@@ -52,6 +54,7 @@ class GpuWatcher {
   Clock& clock_;
   Log& log_;
   Evaluate evaluate_;
+  IsDriverLoaded is_driver_loaded_;
   std::shared_ptr<const GpuReport> stored_;  // whose GPUs the store has
   std::optional<std::string> fault_;         // the last one that was logged
   std::string said_libraries_;               // likewise

@@ -10,22 +10,19 @@ std::string why_lost(const VendorReading* reading, const std::string& library) {
 
 }  // namespace
 
-std::optional<std::string> LostLibrary::look(const GpuTelemetry& telemetry, Clock::Steady now,
-                                             std::chrono::milliseconds limit) {
+std::optional<std::string> LostLibrary::look(const GpuTelemetry& telemetry, bool is_driver_loaded,
+                                             Clock::Steady now, std::chrono::milliseconds limit) {
   if (telemetry.state != WorkerState::kAnswering || !telemetry.report) return std::nullopt;
-  for (const VendorReading& reading : telemetry.report->vendors) {
-    if (reading.state == LibraryState::kReady) worked_[reading.vendor] = reading.library;
+  const VendorReading* const nvidia = telemetry.report->find(Vendor::kNvidia);
+  const bool works = nvidia != nullptr && nvidia->state == LibraryState::kReady;
+  if (works) worked_ = nvidia->library;
+  if (works || worked_.empty() || !is_driver_loaded) {
+    failing_since_.reset();
+    return std::nullopt;
   }
-  for (const auto& [vendor, library] : worked_) {
-    const VendorReading* const reading = telemetry.report->find(vendor);
-    if (reading != nullptr && reading->state == LibraryState::kReady) {
-      failing_since_.erase(vendor);
-      continue;
-    }
-    const auto since = failing_since_.try_emplace(vendor, now).first->second;
-    if (now - since >= limit) return why_lost(reading, library);
-  }
-  return std::nullopt;
+  failing_since_ = failing_since_.value_or(now);
+  if (now - *failing_since_ < limit) return std::nullopt;
+  return why_lost(nvidia, worked_);
 }
 
 }  // namespace gpuward::exporter

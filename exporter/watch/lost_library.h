@@ -2,11 +2,11 @@
 // only a new container can help. If a runtime has put the library into the container when that
 // started, the file of an upgraded driver is not there; and if the node's folder was replaced, the
 // container still has the old one mounted. Pure; used by the GpuWatcher. A library that has never
-// worked is no reason, so an exporter restarts once for each upgrade.
+// worked does not count, so an exporter restarts once for each upgrade. AMD's GPUs are read from
+// sysfs, which a new container does not change.
 #pragma once
 
 #include <chrono>
-#include <map>
 #include <optional>
 #include <string>
 
@@ -18,13 +18,15 @@ namespace gpuward::exporter {
 class LostLibrary {
  public:
   // One thread, with each telemetry. Why the exporter should end; nullopt if it should not. A
-  // driver that hangs or crashes says nothing of its library.
-  [[nodiscard]] std::optional<std::string> look(const GpuTelemetry& telemetry, Clock::Steady now,
+  // driver that hangs or crashes says nothing of its library. The time counts only while NVIDIA's
+  // driver is loaded: before that, as during an upgrade, a new container would find no library.
+  [[nodiscard]] std::optional<std::string> look(const GpuTelemetry& telemetry,
+                                                bool is_driver_loaded, Clock::Steady now,
                                                 std::chrono::milliseconds limit);
 
  private:
-  std::map<Vendor, std::string> worked_;  // the library's name
-  std::map<Vendor, Clock::Steady> failing_since_;
+  std::string worked_;  // the library's name; empty: none yet
+  std::optional<Clock::Steady> failing_since_;
 };
 
 }  // namespace gpuward::exporter

@@ -47,6 +47,8 @@ class GpuWorkerProcess : public testing::Test {
     flags.insert(flags.end(), more.begin(), more.end());
     exporter.start(flags);
   }
+  // As the exporter finds it in /sys.
+  void load_driver() { std::filesystem::create_directories(exporter.file("sys/module/nvidia")); }
   void expect_it_goes_on() {
     EXPECT_EQ(exporter.get("/healthz").status, 200)
         << "a restart of the exporter would heal nothing";
@@ -254,6 +256,7 @@ TEST_F(GpuWorkerProcess, OpensALibraryThatDoesNotWorkInAFreshWorkerEachTime) {
 
 // The library was put into the container when that started: the file of the new driver is not here.
 TEST_F(GpuWorkerProcess, EndsWhenALibraryThatWorkedFailsForLongAndOnlyThen) {
+  load_driver();
   nvml.play("version_mismatch");
   start(fake_nvml::FakeNvml::library(), "5s", "1s");
   ASSERT_TRUE(exporter.has("gpuward_inventory_up", "0"));
@@ -273,6 +276,7 @@ TEST_F(GpuWorkerProcess, EndsWhenALibraryThatWorkedFailsForLongAndOnlyThen) {
 TEST_F(GpuWorkerProcess, EndsWhenTheFileOfALibraryThatWorkedIsGoneForLong) {
   const std::string library = exporter.file("libnvidia-ml.so.1").string();
   std::filesystem::copy_file(fake_nvml::FakeNvml::library(), library);
+  load_driver();
   start(library, "5s", "1s");
   ASSERT_TRUE(exporter.has(kUp, "1"));
 

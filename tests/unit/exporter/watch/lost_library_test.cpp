@@ -22,8 +22,10 @@ GpuTelemetry telemetry_of(LibraryState state) {
 class LostLibraryTest : public testing::Test {
  protected:
   bool is_lost(const GpuTelemetry& telemetry, minutes later) {
-    return lost_.look(telemetry, Clock::Steady() + later, minutes(5)).has_value();
+    return lost_.look(telemetry, is_driver_loaded_, Clock::Steady() + later, minutes(5))
+        .has_value();
   }
+  bool is_driver_loaded_ = true;
   const GpuTelemetry works_ = telemetry_of(LibraryState::kReady);
   const GpuTelemetry fails_ = telemetry_of(LibraryState::kUnusable);
   LostLibrary lost_;
@@ -57,8 +59,33 @@ TEST_F(LostLibraryTest, IsAlsoOneWhoseFileIsGone) {
   EXPECT_FALSE(is_lost(gone, minutes(2)));
   EXPECT_FALSE(is_lost(fails_, minutes(4))) << "it counts on";
 
-  EXPECT_EQ(lost_.look(gone, Clock::Steady() + minutes(7), minutes(5)),
+  EXPECT_EQ(lost_.look(gone, true, Clock::Steady() + minutes(7), minutes(5)),
             "libnvidia-ml.so.1: is gone");
+}
+
+// A driver container takes its files away first, and may compile for longer than the limit.
+TEST_F(LostLibraryTest, CountsOnlyWhileTheDriverIsLoaded) {
+  EXPECT_FALSE(is_lost(works_, minutes(0)));
+  EXPECT_FALSE(is_lost(fails_, minutes(1)));
+  is_driver_loaded_ = false;
+  EXPECT_FALSE(is_lost(fails_, minutes(20)));
+  is_driver_loaded_ = true;
+  EXPECT_FALSE(is_lost(fails_, minutes(21)));
+  EXPECT_TRUE(is_lost(fails_, minutes(26)));
+}
+
+// A new container reads the same sysfs.
+TEST_F(LostLibraryTest, IsNoneOfAmdsGpus) {
+  GpuReport report;
+  report.vendors.emplace_back().vendor = Vendor::kAmd;
+  report.vendors.front().state = LibraryState::kReady;
+  GpuTelemetry amd = works_;
+  amd.report = std::make_shared<const GpuReport>(report);
+  EXPECT_FALSE(is_lost(amd, minutes(0)));
+  report.vendors.front().state = LibraryState::kAbsent;
+  amd.report = std::make_shared<const GpuReport>(report);
+  EXPECT_FALSE(is_lost(amd, minutes(1)));
+  EXPECT_FALSE(is_lost(amd, minutes(60)));
 }
 
 TEST_F(LostLibraryTest, IsNotToldByADriverThatHangs) {
