@@ -39,7 +39,9 @@ bool is_for_reason(const ConditionRule& rule, const kube::NodeCondition& conditi
 }  // namespace
 
 std::string fingerprint_of(const ConditionRule& rule) {
-  return std::string(kConditionOrigin) + short_hash(rule.type + "=" + rule.status);
+  std::string text = rule.type + "=" + rule.status;
+  for (const std::string& reason : rule.reasons) text += "," + reason;
+  return std::string(kConditionOrigin) + short_hash(text);
 }
 
 std::vector<ConditionSeen> seen_conditions(std::span<const ConditionRule> rules,
@@ -51,8 +53,11 @@ std::vector<ConditionSeen> seen_conditions(std::span<const ConditionRule> rules,
         std::ranges::find(node.conditions, rule.type, &kube::NodeCondition::type);
     if (condition == node.conditions.end() || !condition->transition) continue;
     if (!is_for_reason(rule, *condition)) continue;
+    // Only one rule may open a finding; any that has opened one must see its end.
+    const bool may_open = condition->status == rule.status;
     const bool is_known = std::ranges::any_of(seen, [&](const ConditionSeen& other) {
-      return other.rule.type == rule.type && other.rule.status == rule.status;
+      return other.rule.type == rule.type && other.rule.status == rule.status &&
+             (may_open || fingerprint_of(other.rule) == fingerprint_of(rule));
     });
     if (!is_known)
       seen.push_back(

@@ -18,11 +18,11 @@ namespace gpuward::remediator {
 struct ConditionRule {
   std::string type;
   std::string status = "True";            // True, False or Unknown
-  std::vector<std::string> reasons = {};  // that the condition must give one of; empty: any
   std::chrono::milliseconds held_for{0};  // how long the condition must have had the status
   Severity severity = Severity::kNone;
   std::vector<std::string> labels;  // "key" or "key=value"; of a node that it is for, all of them
   bool drains = false;              // it alone justifies a drain, without the exporter's report
+  std::vector<std::string> reasons = {};  // the condition must give one of them; empty: any
 };
 
 // A condition of a type that a rule names, whatever its status, on a node that the rule is for.
@@ -37,10 +37,10 @@ struct ConditionSeen {
 
 // What the fingerprints of such evidence begin with.
 inline constexpr std::string_view kConditionOrigin = "condition.";
-// The same for all rules of that type and status.
+// The same for all rules of that type, status and reasons.
 [[nodiscard]] std::string fingerprint_of(const ConditionRule& rule);
 
-// Of several rules of one type and status the first that is for the node and its reason counts.
+// The first rule of one type and status counts that is for the node and the condition's reason.
 // Conditions that do not say since when they are so are left out.
 [[nodiscard]] std::vector<ConditionSeen> seen_conditions(std::span<const ConditionRule> rules,
                                                          const kube::Node& node);

@@ -12,6 +12,14 @@ namespace {
 // A detector that starts anew says that all is healthy before it has looked.
 constexpr std::chrono::minutes kHealthyFor{5};
 
+// Without looks for longer than this, another replica has led, or this one was stopped.
+constexpr std::chrono::seconds kLongestGap{30};
+
+// The transition is that of the status: it does not say since when the reason is so.
+bool has_counted_reason(const ConditionSeen& seen) {
+  return !seen.rule.reasons.empty() && seen.status == seen.rule.status;
+}
+
 bool holds(const ConditionSeen& seen, WallTime now) {
   return seen.status == seen.rule.status && now - seen.since >= seen.rule.held_for;
 }
@@ -37,14 +45,22 @@ AlertSignal signal_of_condition(const ConditionSeen& seen) {
 }  // namespace
 
 std::vector<ConditionSeen> ConditionSource::remembered(std::vector<ConditionSeen> conditions) {
-  const auto before = std::exchange(held_, {});
-  if (!nodes_.is_current(clock_.steady())) return conditions;
+  const auto now = clock_.steady();
+  auto before = std::exchange(held_, {});
+  if (looked_ && now - *looked_ > kLongestGap) before.clear();
+  looked_ = now;
+  const bool is_current = nodes_.is_current(now);
   for (ConditionSeen& seen : conditions) {
     const std::pair key(seen.uid, fingerprint_of(seen.rule));
     const auto known = before.find(key);
-    if (known != before.end() && known->second.status == seen.status)
-      seen.since = std::min(seen.since, known->second.since);
-    held_[key] = {seen.status, seen.since};
+    const bool is_known = known != before.end() && known->second.status == seen.status;
+    if (is_known && is_current) {
+      seen.since = has_counted_reason(seen) ? known->second.since
+                                            : std::min(seen.since, known->second.since);
+    } else if (has_counted_reason(seen)) {
+      seen.since = std::max(seen.since, clock_.wall());
+    }
+    if (is_current) held_[key] = {seen.status, seen.since};
   }
   return conditions;
 }

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,8 +32,9 @@ class ConditionSource final : public Source {
   [[nodiscard]] Result<SourceFindings> look() override;
 
  private:
-  // What the nodes say now, `since` at most what the last look has seen of the same status. What
-  // an informer did not deliver for a while may have changed twice: the memory begins again.
+  // The conditions with `since` as early as the last look has seen the same status, and no earlier
+  // than the first look at a reason that the rule names. The memory restarts if the informers were
+  // silent or another replica has led for a while: a condition may have changed twice meanwhile.
   [[nodiscard]] std::vector<ConditionSeen> remembered(std::vector<ConditionSeen> conditions);
 
   const CurrentPolicy& policy_;
@@ -43,6 +45,7 @@ class ConditionSource final : public Source {
     std::string status;
     WallTime since;
   };
+  std::optional<Clock::Steady> looked_;
   // By the Node's UID and the rule's fingerprint; of the last look.
   std::map<std::pair<std::string, std::string>, Held> held_;
 };

@@ -28,10 +28,12 @@ class NodeConditionsTest : public ClusterTest {
     policy_.set(policy);
   }
   // The detector says so now.
-  void say(const std::string& status, Clock::Wall heartbeat) {
+  void say(const std::string& status, Clock::Wall heartbeat, const std::string& reason = "",
+           std::optional<Clock::Wall> transition = {}) {
     const Json condition = {{"type", "GPUProblem"},
                             {"status", status},
-                            {"lastTransitionTime", to_rfc3339(clock_.wall())},
+                            {"reason", reason},
+                            {"lastTransitionTime", to_rfc3339(transition.value_or(clock_.wall()))},
                             {"lastHeartbeatTime", to_rfc3339(heartbeat)}};
     kube_.patch_status("/api/v1/nodes/gpu-01",
                        {{"status", {{"conditions", Json::array({condition})}}}});
@@ -39,12 +41,12 @@ class NodeConditionsTest : public ClusterTest {
   }
   void say(const std::string& status) { say(status, clock_.wall()); }
   void see() { catch_up(*replica_); }
-  // Of a leader that has just begun.
+  // By a leader that has just begun.
   std::vector<AlertSignal> look() {
     ConditionSource source(policy_, replica_->view, replica_->view, clock_);
     return look(source);
   }
-  // Of one that goes on looking, while its informers hear.
+  // By a leader that keeps looking while its informers hear.
   std::vector<AlertSignal> look(ConditionSource& source) {
     for (const Informer informer : {Informer::kNodes, Informer::kRemediations})
       replica_->view.informers().note_heard(informer, clock_.steady());
@@ -123,11 +125,46 @@ TEST_F(NodeConditionsTest, AreRememberedOnlyWhileTheInformersDeliver) {
   ConditionSource source(policy_, replica_->view, replica_->view, clock_);
   say("True");
   EXPECT_THAT(look(source), IsEmpty());
-  clock_.advance(seconds(100));
-  static_cast<void>(source.look());  // nothing was heard for longer than kOldestView
+  for (int i = 0; i < 10; ++i) {  // nothing was heard for longer than kOldestView
+    clock_.advance(seconds(10));
+    static_cast<void>(source.look());
+  }
   clock_.advance(seconds(20));
   say("True");
   EXPECT_THAT(look(source), IsEmpty());
+}
+
+// Another replica has led meanwhile, while the informers of this one went on hearing.
+TEST_F(NodeConditionsTest, AreRememberedOnlyFromLookToLook) {
+  ConditionSource source(policy_, replica_->view, replica_->view, clock_);
+  say("False");
+  EXPECT_THAT(look(source), IsEmpty());
+  clock_.advance(minutes(1));
+  say("True");
+  clock_.advance(minutes(2));
+  take_what_is_seen();  // by the other one
+  say("False");
+  clock_.advance(minutes(5));
+
+  ASSERT_TRUE(take(look(source)));
+
+  EXPECT_FALSE(remediation().any_firing()) << "the status of long ago is not that of today";
+}
+
+TEST_F(NodeConditionsTest, HoldAReasonForItsTime) {
+  rule_.reasons = {"NvidiaXID79"};
+  force();
+  ConditionSource source(policy_, replica_->view, replica_->view, clock_);
+  const auto long_ago = clock_.wall();
+  say("True", clock_.wall(), "DCGMError");
+  clock_.advance(minutes(60));
+  EXPECT_THAT(look(source), IsEmpty());
+  say("True", clock_.wall(), "NvidiaXID79", long_ago);
+  for (int i = 0; i < 12; ++i) {
+    EXPECT_THAT(look(source), IsEmpty()) << i;
+    clock_.advance(seconds(10));
+  }
+  EXPECT_THAT(look(source), SizeIs(1));
 }
 
 TEST_F(NodeConditionsTest, AreNotThoseOfAnEarlierNodeOfTheName) {

@@ -89,7 +89,8 @@ TEST(ConditionRules, AreForTheReasonsThatTheyName) {
   EXPECT_THAT(seen_conditions({{rule}}, node), SizeIs(1));
   node.conditions[0].status = "False";
   node.conditions[0].reason = "Healthy";
-  EXPECT_THAT(seen_conditions({{rule}}, node), SizeIs(1)) << "which ends the finding";
+  EXPECT_THAT(seen_conditions({{rule, next}}, node), SizeIs(2)) << "which ends what either opened";
+  EXPECT_NE(fingerprint_of(rule), fingerprint_of(next)) << "one must not drain for the other";
 }
 
 TEST(ConditionRules, CountIfOneOfTheirConditionsIsThere) {
