@@ -108,7 +108,7 @@ std::optional<Event> parse_gpu_reset(Scanner text) {
 }
 
 // Behind `ring ` or `Ring `: `gfx_0.0.0 timeout, signaled seq=…`, `gfx_0.0.0 reset failed`. One
-// queue is not the GPU: where its reset fails (`reset failure` in older kernels), the driver resets
+// queue is not the GPU: if its reset fails (`reset failure` in older kernels), the driver resets
 // the whole GPU next. `gfx_0.0.0 timeout, but soft recovered` is all that it says if it could stop
 // the job without a reset.
 std::optional<Event> parse_ring(Scanner text) {
@@ -120,14 +120,11 @@ std::optional<Event> parse_ring(Scanner text) {
   return std::nullopt;
 }
 
-// The GPU did not end its queues when told to: three wordings of the driver, the last one on MI300X
-// with the part of the GPU before it (`XCC 3: `).
+// A queue did not end when told to; on MI300X with the part of the GPU before it (`XCC 3: `). The
+// driver then resets the queue, or else begins a reset of the GPU with a line of its own.
 bool is_preemption_failure(std::string_view message) {
   Scanner text{message};
-  if (text.sees("qcm fence wait loop timeout") ||
-      text.sees("HIQ MQD's queue_doorbell_id0 is not 0, Queue preemption time out")) {
-    return true;
-  }
+  if (text.sees("HIQ MQD's queue_doorbell_id0 is not 0, Queue preemption time out")) return true;
   if (text.take("XCC ") && (text.take_while(is_digit).empty() || !text.take(": "))) return false;
   return text.sees("Queue preemption failed for queue with doorbell_id: ");
 }
@@ -139,7 +136,8 @@ std::optional<Event> parse_reset(std::string_view message) {
   if (text.take("MES")) return parse_scheduler(text);
   if (text.take("ring ") || text.take("Ring ")) return parse_ring(text);
   if (text.sees("VRAM is lost")) return labelled(Kind::kAmdReset, "vram_lost");
-  if (is_preemption_failure(message)) return labelled(Kind::kAmdHang, "fence_timeout");
+  if (text.sees("qcm fence wait loop timeout")) return labelled(Kind::kAmdHang, "fence_timeout");
+  if (is_preemption_failure(message)) return labelled(Kind::kAmdHang, "preemption_failed");
   if (is_method(message)) return labelled(Kind::kAmdReset, "method");
   if (text.take("Starting ")) {
     text.take_while(is_ring_name);

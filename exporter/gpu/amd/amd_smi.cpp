@@ -87,8 +87,9 @@ struct RecordAndBytes {
   std::string bytes;  // all of the record, for the library to look into
 };
 
-// Of two the one with the later time: a record with a time before one without, of two without the
-// one that comes later. At the same second a fatal one wins: which came first nobody can tell.
+// Whether `record` counts and not `latest`: the one with the later time; one with a time and not
+// one without; of two without a time the one that comes later. A fatal one wins at the same second,
+// because their order is unknown.
 bool is_later(const CperRecord& record, const CperRecord& latest) {
   const bool is_tie = latest.recorded_at && record.recorded_at == latest.recorded_at;
   const bool is_earlier = record.recorded_at < latest.recorded_at;
@@ -112,7 +113,7 @@ void take_record(std::optional<RecordAndBytes>& latest, std::string_view filled,
   latest = {*std::move(record), std::string(bytes.substr(0, header.bytes))};
 }
 
-// Nobody knows of a record with more.
+// No known record has more.
 constexpr std::uint32_t kMostAfids = 16;
 
 std::vector<std::uint64_t> afids_of(smi::GetAfids get_afids, std::string record) {

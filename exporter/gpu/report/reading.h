@@ -100,7 +100,7 @@ enum class CperSeverity : std::uint8_t { kUncorrected, kFatal, kCorrected };
 struct CperRecord {
   CperSeverity severity = CperSeverity::kUncorrected;
   Maybe<std::chrono::system_clock::time_point> recorded_at;  // absent where it says no time
-  std::string id;           // of the record, "0:1F": it begins anew with each load of the driver
+  std::string id;           // of the record, "0:1F": restarts with each load of the driver
   std::string notify_type;  // how the error came to notice: "MCE"; empty where that is not known
   // AMD's numbers of what failed (AFID), of a fatal record; empty if the library does not say them.
   std::vector<std::uint64_t> afids = {};

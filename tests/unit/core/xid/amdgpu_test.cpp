@@ -37,17 +37,17 @@ INSTANTIATE_TEST_SUITE_P(
         LineInWords{"amdgpu: qcm fence wait loop timeout expired", Kind::kAmdHang, "fence_timeout"},
         // github.com/ROCm/ROCm issue 3696; the last as Linux 6.10 has it.
         LineInWords{"amdgpu: HIQ MQD's queue_doorbell_id0 is not 0, Queue preemption time out",
-                    Kind::kAmdHang, "fence_timeout"},
+                    Kind::kAmdHang, "preemption_failed"},
         LineInWords{
             "amdgpu 0000:03:00.0: amdgpu: HIQ MQD's queue_doorbell_id0 is not 0, Queue preemption "
             "time out",
-            Kind::kAmdHang, "fence_timeout"},
+            Kind::kAmdHang, "preemption_failed"},
         LineInWords{
             "amdgpu 0000:7c:00.0: Queue preemption failed for queue with doorbell_id: 80004008",
-            Kind::kAmdHang, "fence_timeout"},
+            Kind::kAmdHang, "preemption_failed"},
         LineInWords{"amdgpu 0000:c5:00.0: amdgpu: XCC 3: Queue preemption failed for queue with "
                     "doorbell_id: 80004008",
-                    Kind::kAmdHang, "fence_timeout"},
+                    Kind::kAmdHang, "preemption_failed"},
         LineInWords{"amdgpu 0000:05:00.0: amdgpu: ring comp_1.1.0 timeout, but soft recovered",
                     Kind::kAmdReset, "ring_recovered"},
         LineInWords{
