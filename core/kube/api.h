@@ -5,7 +5,7 @@
 // Errors (ErrorKind): kConflict = read again and redo; kGone = list again; kBlocked = a
 // PodDisruptionBudget says not now; kRefused = it never will (more than one budget); kOverloaded =
 // the server's own 429 (priority and fairness), the whole Api backs off; kForbidden = RBAC, the
-// message names verb and resource, or a webhook's denial.
+// message names verb and resource.
 //
 // Leases are renewed through an Api of their own: an overload that slows down the work must not
 // cost the leadership.

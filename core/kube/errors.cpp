@@ -110,14 +110,14 @@ std::optional<ErrorKind> kind_of_eviction(const Json& status, std::string_view m
 }
 
 // A webhook chooses the code of its refusal. KubeVirt's gives 429 for a virtual machine that it
-// moves by itself, or never: the API server is not busy.
+// moves by itself, or never: the API server is not busy, and other requests need not wait.
 bool is_denied_by_webhook(std::string_view message) {
   return message.starts_with("admission webhook ") && message.contains(" denied the request");
 }
 
 ErrorKind kind_of(const Json& status, std::string_view message, int code) {
   if (const auto kind = kind_of_eviction(status, message)) return *kind;
-  if (code == 429 && is_denied_by_webhook(message)) return ErrorKind::kForbidden;
+  if (code == 429 && is_denied_by_webhook(message)) return ErrorKind::kUnavailable;
   // The watch cache is behind the version asked for: listing anew without a version is the way out.
   if (has_cause(status, "ResourceVersionTooLarge")) return ErrorKind::kGone;
   // A patch that names another object's UID: the object was re-created under the same name.

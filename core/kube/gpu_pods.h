@@ -10,7 +10,8 @@ namespace gpuward::kube {
 // runtime class that hands out GPUs without a request ("nvidia", "nvidia-cdi", "amd": the classes
 // that the GPU operators make). Agents of a DaemonSet run under such a class on every node: they
 // count by what they ask for alone. A pod may also get GPUs by a host path or by the default
-// runtime, which its spec does not tell: who holds the devices is asked of the node before a reset.
+// runtime, which its spec does not say: `gpu-users` reads on the node who holds them before a
+// reset.
 [[nodiscard]] bool uses_gpus(const Pod& pod);
 
 }  // namespace gpuward::kube

@@ -89,7 +89,7 @@ TEST(Errors, AWebhookThatDeniesWith429IsNoOverload) {
          "admission webhook \"virt-launcher-eviction-interceptor.kubevirt.io\" denied the request: "
          "VMI vm-0 is configured with an eviction strategy but is not live-migratable"}};
     const auto error = classified(answer(429, dump_json(status)));
-    EXPECT_EQ(error.kind, ErrorKind::kForbidden);
+    EXPECT_EQ(error.kind, ErrorKind::kUnavailable);
     EXPECT_THAT(error.message, ::testing::HasSubstr("not live-migratable"));
   }
 }
