@@ -53,6 +53,13 @@ std::vector<std::string> interpreters_of(const std::string& program) {
   std::istringstream line(start.substr(2, start.find('\n') - 2));
   std::vector<std::string> words(std::istream_iterator<std::string>(line), {});
   const bool is_env = !words.empty() && words.front().ends_with("/env");
+  if (is_env) {  // `env -S NAME=VALUE program`
+    words.erase(std::remove_if(words.begin() + 1, words.end(),
+                               [](const std::string& word) {
+                                 return word.starts_with('-') || word.contains('=');
+                               }),
+                words.end());
+  }
   words.resize(std::min<std::size_t>(words.size(), is_env ? 2 : 1));
   return words;
 }

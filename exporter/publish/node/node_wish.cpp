@@ -83,13 +83,12 @@ void add_checks(const State& state, NodeWish& wish) {
 // AMD's health service reports the same.
 std::map<std::string, bool> amd_gpus_healthy(const Snapshot& snapshot) {
   std::map<std::string, bool> is_healthy;
+  // The driver may have given the index of a GPU that is gone to another: that one's health counts.
   for (const auto* gpus : {&snapshot.gpus, &snapshot.gone_gpus}) {
     for (const Gpu& gpu : *gpus) {
       const GpuHealth health = health_of(snapshot, gpu);
-      if (gpu.vendor != Vendor::kAmd || health == GpuHealth::kUnknown) continue;
-      // The driver may give the index of one that is gone to another.
-      bool& known = is_healthy.try_emplace(std::to_string(gpu.index), true).first->second;
-      known = known && health == GpuHealth::kHealthy;
+      if (gpu.vendor == Vendor::kAmd && health != GpuHealth::kUnknown)
+        is_healthy.try_emplace(std::to_string(gpu.index), health == GpuHealth::kHealthy);
     }
   }
   return is_healthy;
