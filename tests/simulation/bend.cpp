@@ -352,7 +352,9 @@ http::ClientRequest bent_request(Stage& stage, const Address& to, http::ClientRe
   if (request.method == "GET" || request.method == "POST" || !drops_version(stage, to.resource))
     return request;
   Json body = *parse_json(request.body);
-  body["metadata"].erase("resourceVersion");
+  // A deletion has none.
+  if (const auto metadata = body.find("metadata"); metadata != body.end())
+    metadata->erase("resourceVersion");
   request.body = dump_json(body);
   return request;
 }
