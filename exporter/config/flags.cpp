@@ -38,8 +38,8 @@ void add_gpu_flags(CLI::App& app, Flags& flags) {
       ->capture_default_str();
   app.add_option(
       "--gpu.driver-root", flags.libraries.driver_root,
-      "Root folder of NVIDIA's driver, such as /run/nvidia/driver: NVML is looked for in "
-      "its library folders first");
+      "Root folder of NVIDIA's driver, such as /run/nvidia/driver: the exporter searches "
+      "its library folders for NVML first");
   app.add_option("--gpu.amd-smi-library", flags.libraries.amd_smi,
                  "AMD SMI library, name or path for dlopen")
       ->capture_default_str();

@@ -94,10 +94,10 @@ Markup findings_table(const WorstFirst& findings, Clock::Wall now) {
   return table({{"Severity"},
                 {"Found"},
                 {"Where"},
-                {"Why so severe"},
+                {"Reason"},
                 {"Seen"},
                 {"Used by"},
-                {"Goes by"},
+                {"Cleared by"},
                 {"Times", true},
                 {"Since", true}},
                rows);

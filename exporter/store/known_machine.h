@@ -43,7 +43,7 @@ struct KnownMachine {
 
   // Forgets the last machine where `now` is another one. `present`: what the drivers list now.
   void enter(const Machine& now, const GpuCounts& present);
-  // Another type than the last is another machine too; empty: nobody knows it.
+  // Another type than the last is another machine too; empty: it is unknown.
   void learn_type(const std::string& type, const std::string& boot_id, const GpuCounts& present);
   void learn_labelled(const GpuCounts& labels);
   void learn_present(const GpuCounts& present);

@@ -7,7 +7,7 @@ namespace gpuward::remediator {
 
 Result<StepProgress> OutOfServiceAction::begin(const StepRequest& request) {
   if (proofs_ == nullptr)
-    return progress_of(request, StepResult::kFailed, "nothing is there that proves a machine off");
+    return progress_of(request, StepResult::kFailed, "no proof that the machine is off");
   if (is_out_of_service(request.node))
     return progress_of(request, StepResult::kDone, "the node has the taint already");
   const auto proofs = proofs_->read(request.node);
@@ -17,7 +17,7 @@ Result<StepProgress> OutOfServiceAction::begin(const StepRequest& request) {
   const auto proof = proof_of_off(*proofs, request.now);
   if (!proof) {
     return progress_of(request, StepResult::kDone,
-                       "nothing is put on the node: no proof says that its machine is off");
+                       "the node stays untainted: no proof that the machine is off");
   }
   if (const auto allowed = request.permit(); !allowed) return held_back(request, allowed.error());
   kube::NodeChange change;

@@ -111,7 +111,7 @@ class SlotCheck {
   // A node that has left the census may finish what it has a slot for: it is counted where it was.
   [[nodiscard]] MaybeRefusal by_census() const {
     if (fleet_.nodes.empty())
-      return refusal("budget.census", "no nodes are known: nothing is safe");
+      return refusal("budget.census", "the node list is empty; no step is safe");
     if (fleet_.find(request_.node_uid) != nullptr) return std::nullopt;
     if (ledger_.find(request_.remediation) != nullptr) return std::nullopt;
     return refusal("budget.census", "node " + request_.node + " is not among the nodes known");

@@ -194,7 +194,7 @@ class PlaceTable {
     if (reader_.number() != places_.size()) reader_.complain("a place is missing");
     Place place{reader_.text(), reader_.text(), {}};
     while (reader_.has_more()) {
-      if (!place.domains.insert(reader_.pair()).second) reader_.complain("a key stands twice");
+      if (!place.domains.insert(reader_.pair()).second) reader_.complain("a duplicate key");
     }
     places_.push_back(std::move(place));
   }

@@ -81,8 +81,7 @@ std::optional<SlotRefusal> refuse_buffered(const Ledger& ledger, const Remediati
   for (const Start& start : ledger.starts) {
     if (start.remediation == remediation.name || now >= start.at + buffer) continue;
     return SlotRefusal{.guard = "drain_buffer",
-                       .message = "a node was taken a moment ago: the next one waits until " +
-                                  to_rfc3339(start.at + buffer)};
+                       .message = "rate limit: the next node at " + to_rfc3339(start.at + buffer)};
   }
   return std::nullopt;
 }

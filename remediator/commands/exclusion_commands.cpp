@@ -98,7 +98,7 @@ Result<std::string> remove_exclusion(const CommandFlags& flags, kube::Api& api, 
   if (!list) return std::unexpected(list.error());
   if (!list->contains(subject)) {
     if (auto known = require_known(subject, api); !known) return std::unexpected(known.error());
-    return subject + " already has no exclusion to end" + kept_off_by(subject, flags, api) + "\n";
+    return subject + " is not excluded" + kept_off_by(subject, flags, api) + "\n";
   }
   const auto written = store.change([&](ExclusionList next) {
     next.erase(subject);
@@ -125,7 +125,7 @@ Result<std::string> import_exclusions(const CommandFlags& flags, kube::Api& api,
   });
   if (!written) return std::unexpected(written.error());
   return std::to_string(still_on.size()) + " exclusions of " + path +
-         " are in force; what is over was left out\n";
+         " are imported; expired ones are skipped\n";
 }
 
 }  // namespace gpuward::remediator

@@ -135,7 +135,7 @@ std::string explain_commands(const Remediation& remediation, const std::string& 
   if (status.phase == Phase::kHeld)
     text += "  to read why it is held: gpuwardctl runbook GpuRemediationHeld\n";
   if (remediation.wish.cancel)
-    return text + "  it is cancelled, and ends as soon as gpuward may change something\n";
+    return text + "  cancelled: it closes as soon as gpuward may change the node\n";
   const bool is_excluded = !ends_exclusion.empty();
   if (is_excluded) text += "  to let gpuward act on it again: " + ends_exclusion + "\n";
   if (awaits_approval(remediation) && !is_excluded) {
@@ -143,11 +143,11 @@ std::string explain_commands(const Remediation& remediation, const std::string& 
             status.approval->token + "\n";
   }
   if (remediation.wish.pause) {
-    text += command("resume", "let it go on") + "\n";
+    text += command("resume", "resume") + "\n";
   } else if (status.phase != Phase::kPaused && !is_excluded) {
-    text += command("pause", "stop it here") + "\n";
+    text += command("pause", "pause") + "\n";
   }
-  return text + command("cancel", "take off what is gpuward's, and close it") + "\n";
+  return text + command("cancel", "remove gpuward's taint and cordon and close it") + "\n";
 }
 
 std::string explain_jobs(const Remediation& remediation) {
@@ -198,7 +198,7 @@ std::string explain_one(const Remediation& remediation, WallTime now,
                              status.rule.starts_with("severities.");
   if (is_at_its_end) {
     text += "  next: nothing; mode " + std::string(to_string(status.mode)) +
-            " ends here, and whatever else the node needs is yours to do\n";
+            " ends here. Drain and repair the node yourself\n";
   }
   for (const NodeFinding& finding : status.findings)
     text += explain_finding(finding, remediation.open());
@@ -375,14 +375,15 @@ std::string ignored_alerts(const Remediation& remediation, const kube::Node& nod
   const bool is_cancelled = remediation.status.phase == Phase::kCancelled;
   std::string text;
   for (const AlertEvidence& alert : remediation.alerts) {
-    const std::string what = "ignored while it goes on: alert " + alert.alertname + " (" +
-                             alert.fingerprint + ") since " + to_rfc3339(alert.starts_at);
+    const std::string what = "ignored: alert " + alert.alertname + " (" + alert.fingerprint +
+                             ") since " + to_rfc3339(alert.starts_at);
     if (is_of_another && alert.firing() && alert.starts_at < *node.meta.created) {
       text += what + ": it is older than the node, which joined " + to_rfc3339(*node.meta.created) +
               ", unless the machine is known to be the same\n";
     } else if (is_cancelled && alert.firing() && remediation.node_uid == node.meta.uid &&
                !says_healthy(node)) {
-      text += what + ": " + remediation.name + " was cancelled; a new start is taken in\n";
+      text += what + ": " + remediation.name +
+              " was cancelled. It counts again once it has resolved and fires again\n";
     }
   }
   return text;
@@ -390,7 +391,7 @@ std::string ignored_alerts(const Remediation& remediation, const kube::Node& nod
 
 std::string explain(const std::string& node, std::span<const Remediation> remediations,
                     WallTime now, const std::string& ends_exclusion) {
-  if (remediations.empty()) return "Nothing is known against node " + node + ".\n";
+  if (remediations.empty()) return "Node " + node + " has no remediation.\n";
   std::string text;
   for (const Remediation& remediation : remediations) {
     const bool is_whole = remediation.open() || &remediation == &remediations.front();
@@ -420,7 +421,7 @@ std::string explain_slots(const std::string& node, const Result<Ledger>& ledger,
   const auto holders = holders_of(*ledger, *wanted, all);
   const bool is_one = holders.size() == 1;
   std::string text =
-      "Slots of the budgets are held by " + std::to_string(holders.size()) +
+      "Budget slots in use by " + std::to_string(holders.size()) +
       (is_one ? " remediation, until it is closed" : " remediations, until each is closed") +
       (holders.empty() ? ".\n" : ":\n");
   for (const SlotHolder& holder : holders | std::views::take(kMostHolders))

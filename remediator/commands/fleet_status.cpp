@@ -173,8 +173,7 @@ std::string budget_part(const FleetStatus& status, OutputFormat format) {
   }
   std::string text = part(std::move(rows), kMostBudgets, format);
   if (!text.empty() && status.is_stopped)
-    text +=
-        "Slots stay taken while steps are stopped: USED may be more than is done to the nodes.\n";
+    text += "While steps are stopped, USED includes reserved slots.\n";
   return text;
 }
 
@@ -183,9 +182,9 @@ Json or_null(const std::optional<std::string>& text) { return text ? Json(*text)
 }  // namespace
 
 std::string leader_text(const kube::Lease& lease, WallTime now) {
-  if (lease.holder.empty()) return "NOBODY, no step is taken";
+  if (lease.holder.empty()) return "none: no steps are taken";
   if (!is_held(lease, now))
-    return "NOBODY, no step is taken; the last was " + lease.holder + ", until " + lease.renew_time;
+    return "none: no steps are taken; the last was " + lease.holder + ", until " + lease.renew_time;
   return lease.holder;
 }
 
@@ -194,13 +193,13 @@ std::string steps_text(const Result<kube::ConfigMap>& read) {
   if (!read) return "STOPPED: there is no ConfigMap " + std::string(kSwitchName);
   const auto why = read->meta.annotations.find(std::string(kStoppedAnnotation));
   return "STOPPED" + (why == read->meta.annotations.end() ? "" : " since " + why->second) +
-         "; to go on: gpuwardctl start";
+         "; resume with: gpuwardctl start";
 }
 
 std::string breaker_text(const Breaker& breaker) {
   if (!breaker.open) return "closed";
   return "OPEN since " + to_rfc3339(breaker.since) + ": " + breaker.why +
-         "; to close it: gpuwardctl breaker close";
+         "; close with: gpuwardctl breaker close";
 }
 
 std::vector<BudgetUse> shown_budgets(const Ledger& ledger, const Fleet& fleet,
@@ -285,7 +284,7 @@ std::string status_text(const FleetStatus& status, OutputFormat format) {
       (status.cancelled_in_alarm.empty()
            ? ""
            : ", " + std::to_string(status.cancelled_in_alarm.size()) +
-                 " cancelled while alerts fired: where these go on, they are ignored");
+                 " cancelled with alerts still firing (ignored until they resolve)");
   std::string text = table_text({{"Leader", status.leader.value_or("?")},
                                  {"Mode", status.mode.value_or("? (no remediation says)")},
                                  {"Steps", status.stop.value_or("?")},

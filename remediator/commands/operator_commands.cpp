@@ -78,8 +78,8 @@ std::vector<const Remediation*> open_ones_first(std::span<const Remediation> rem
 std::unexpected<Error> unreadable(const Error& error) {
   if (error.kind != ErrorKind::kNotFound) return with_context("reading remediations", error);
   return fail(error.kind,
-              "this cluster knows no remediations: is it the right one (--context), and is gpuward "
-              "installed in it (manifests/crd.yaml)?");
+              "the Remediation CRD (manifests/crd.yaml) is not installed in this cluster; wrong "
+              "--context?");
 }
 
 Result<std::vector<Remediation>> read_all(kube::Api& api) {
@@ -157,10 +157,10 @@ std::string postponed(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   const auto read = api.get_config_map(flags.state_namespace, kSwitchName);
   const bool is_known = read || read.error().kind == ErrorKind::kNotFound;
   if (is_known && !permission_of({}, read))
-    return "gpuward is stopped: nothing is done about it before `gpuwardctl start`\n";
+    return "gpuward is stopped: it takes effect after `gpuwardctl start`\n";
   const auto lease = api.get_lease(flags.state_namespace, kLeaseName);
   if (lease && !is_held(*lease, clock.wall()))
-    return "No remediator leads: nothing is done about it before one does\n";
+    return "No remediator leads: it takes effect once one does\n";
   return {};
 }
 
@@ -185,8 +185,8 @@ std::string still_firing(const Remediation& remediation, const Result<kube::Node
     text += "Still broken, as far as is known: " + summary_of(remediation.status.findings.front()) +
             ". ";
   return text +
-         "New pods may come to the node, and gpuward does nothing more about these alerts until "
-         "they end and begin anew. To keep pods away: kubectl cordon " +
+         "New pods can start on the node. gpuward ignores these alerts until they resolve and fire "
+         "again. To keep pods away: kubectl cordon " +
          remediation.node + ". To repair it: gpuwardctl runbook " + names.front() + "\n";
 }
 
@@ -217,7 +217,7 @@ Result<std::string> approve(const CommandFlags& flags, kube::Api& api, Clock& cl
            remediation->name + ") is already approved by " + wish.approved_by + "\n";
   }
   if (!asked || remediation->status.phase != Phase::kWaiting) {
-    return fail(ErrorKind::kInvalid, remediation->name + " waits for no approval now");
+    return fail(ErrorKind::kInvalid, remediation->name + " has no pending approval");
   }
   if (asked->token != flags.token) {
     return fail(ErrorKind::kInvalid, "the token is not the one of " + remediation->name +
@@ -263,11 +263,11 @@ Result<std::string> resume(const CommandFlags& flags, kube::Api& api, Clock& clo
         ErrorKind::kInvalid,
         remediation->name + " is Held, not paused: `gpuwardctl cancel " + flags.node + "` ends it");
   }
-  if (!remediation->wish.pause) return remediation->name + " already goes on: it is not paused\n";
+  if (!remediation->wish.pause) return remediation->name + " is not paused\n";
   const auto written =
       ask(flags, api, clock, *remediation, "resume", {{kPauseAnnotation, std::nullopt}});
   if (!written) return std::unexpected(written.error());
-  return remediation->name + " goes on\n";
+  return remediation->name + " is resumed\n";
 }
 
 // What is to be printed, and what it is about.
@@ -316,8 +316,7 @@ Result<Meant> meant_by_machine_replaced(const CommandFlags& flags, kube::Api& ap
   auto remediation = last_of(api, flags.node);
   if (!remediation) return std::unexpected(remediation.error());
   if (remediation->wish.machine_replaced)
-    return Meant{.text =
-                     remediation->name + ": it is already known that the machine was replaced\n"};
+    return Meant{.text = remediation->name + ": the machine is already recorded as replaced\n"};
   return Meant{.text = {}, .remediation = *std::move(remediation)};
 }
 
@@ -329,7 +328,7 @@ Result<std::string> machine_replaced(const CommandFlags& flags, kube::Api& api, 
                            {{kMachineReplacedAnnotation, "true"}});
   if (!written) return std::unexpected(written.error());
   return meant->remediation->name +
-         ": the machine was replaced; what was known of the one before no longer counts\n";
+         ": the machine was replaced; the history of the old machine is discarded\n";
 }
 
 constexpr const char* kAlreadyClosed = "The circuit breaker is already closed.\n";
@@ -421,9 +420,9 @@ Result<Foreseen> foresee_cancel(const CommandFlags& flags, kube::Api& api, Clock
   if (!meant) return std::unexpected(meant.error());
   if (!meant->remediation) return Foreseen{.text = meant->text, .is_any = false};
   const Remediation& one = *meant->remediation;
-  std::string text = "This closes " + one.name + " and takes gpuward's taint and cordon off node " +
-                     one.node + ": new pods can start there.\n" +
-                     known_findings(one, api.get_node(one.node));
+  std::string text = "This closes " + one.name +
+                     " and removes gpuward's taint and cordon from node " + one.node +
+                     ": new pods can start there.\n" + known_findings(one, api.get_node(one.node));
   const auto names = alerts_firing(one);
   if (!names.empty())
     text += "gpuward ignores these alerts until they resolve and fire again: " +

@@ -83,8 +83,8 @@ std::string explain_policy(const CommandFlags& flags, const Policy& policy,
 Result<std::string> check_policy(const CommandFlags& flags, Clock& /*clock*/) {
   const auto policy = load_policy(flags.policy_file, flags.mode);
   if (!policy) return std::unexpected(policy.error());
-  return flags.policy_file.string() + " is good. Mode: " + std::string(to_string(policy->mode)) +
-         "\n" + emptiness_text(flags, *policy) + remarks_text(*policy);
+  return flags.policy_file.string() + ": OK. Mode: " + std::string(to_string(policy->mode)) + "\n" +
+         emptiness_text(flags, *policy) + remarks_text(*policy);
 }
 
 Result<std::string> explain_policy_file(const CommandFlags& flags, Clock& clock) {

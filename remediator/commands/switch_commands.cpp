@@ -58,19 +58,19 @@ Result<std::string> stop_fleet(const CommandFlags& flags, kube::Api& api, Clock&
                               (flags.reason.empty() ? "" : ": " + flags.reason);
   const auto turned = turn(flags, stopped, api, clock);
   if (!turned) return std::unexpected(turned.error());
-  const std::string to_go_on = " To go on: gpuwardctl start\n";
+  const std::string to_go_on = " To resume: gpuwardctl start\n";
   if (turned->was_so) {
     return "Already stopped" + (turned->since.empty() ? "" : " since " + turned->since) + "." +
            to_go_on;
   }
-  return "Stopped: gpuward begins no step on any node of this cluster." + to_go_on;
+  return "Stopped: gpuward takes no new steps in this cluster." + to_go_on;
 }
 
 Result<std::string> start_fleet(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   const auto turned = turn(flags, "", api, clock);
   if (!turned) return std::unexpected(turned.error());
   return std::string(turned->was_so ? "Already started" : "Started") +
-         ": gpuward goes on as its policy says. What it does: gpuwardctl status\n";
+         ": gpuward follows its policy again. To see what it does: gpuwardctl status\n";
 }
 
 }  // namespace gpuward::remediator

@@ -101,12 +101,12 @@ void add_reset_words(CLI::App& command, CommandFlags& flags) {
   add_confirmation_words(command, flags);
   command.add_option("--taint", flags.taint, "Its key")->capture_default_str();
   command.add_flag("--cancel", flags.cancels,
-                   "Cancel the remediations that are open for such nodes, which are refused else");
+                   "Also cancel open remediations (otherwise such nodes are refused)");
 }
 
 void add_confirmation_words(CLI::App& command, CommandFlags& flags) {
-  command.add_flag("--dry-run", flags.dry_run, "Only say what would be done");
-  command.add_flag("--yes", flags.is_confirmed, "Do it without a question");
+  command.add_flag("--dry-run", flags.dry_run, "Print what would change, and change nothing");
+  command.add_flag("--yes", flags.is_confirmed, "Do not ask for confirmation");
 }
 
 void add_confirmed_node_words(CLI::App& command, CommandFlags& flags) {

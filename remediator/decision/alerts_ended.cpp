@@ -60,7 +60,7 @@ std::optional<Decision> lower_severity(Draft& draft) {
   const Severity raised = draft.remediation.evidence_severity();
   if (!draft.inputs.report) {
     return conclude(draft, Verdict::kAskReport, draft.remediation.status.phase, "severity",
-                    "an alert ended; is what it said over?");
+                    "alert resolved; checking the exporter's report");
   }
   const auto& report = *draft.inputs.report;
   const HealthDemand demand{.after = worse_ended_at(draft),

@@ -59,7 +59,7 @@ bool was_released(const Draft& draft) {
 }
 
 constexpr std::string_view kUnknownCordon =
-    "taint and annotation are gone, and it is unknown whose the cordon is";
+    "taint and annotation are gone; cannot tell who set the cordon";
 
 // The return may have been carried out, and its answer lost; or it was not, and somebody has taken
 // the annotation off.
@@ -76,8 +76,7 @@ std::optional<std::string> unexplained_ownership(const Draft& draft) {
            ", and no open remediation had put it there";
   }
   if (!draft.inputs.left_cordon.empty()) {
-    return "the node has the cordon of " + draft.inputs.left_cordon +
-           ", which is closed and has never taken it off";
+    return "the node has the leftover cordon of the closed remediation " + draft.inputs.left_cordon;
   }
   if (!has_unknown_cordon(draft) || has_reason(draft)) return std::nullopt;
   return std::string(kUnknownCordon);
@@ -332,7 +331,7 @@ Decision hold_exhausted(Draft& draft, const std::string& why) {
 
 Decision ended_without_trace(Draft& draft) {
   return close_case(draft, Phase::kEnded, "alerts.ended",
-                    "the alerts ended; nothing of ours is on the node");
+                    "the alerts ended; the node has no gpuward taint or cordon");
 }
 
 // Taint and cordon first, then step by step.
@@ -359,13 +358,13 @@ Decision decide_standing(Draft& draft) {
   const std::vector<Step> wanted = taint_and_cordon_in(plan);
   if (contains(wanted, Step::kCordon) && cordoned_by_others(draft)) {
     draft.decision.reasons.emplace_back(
-        "the node was cordoned by somebody else before: that cordon stays");
+        "another controller or operator had cordoned the node before: that cordon stays");
   }
   if (is_contradictory(draft.remediation) && rests_on_history(draft.remediation) &&
       taint_and_cordon_stand(draft, wanted)) {
     return hold_exhausted(
         draft,
-        "the machine contradicts what is known of it: one sign says that gpuward gave it up, "
+        "conflicting evidence about the machine's identity: one sign says that gpuward gave it up, "
         "another that it is a different one; it returns once fresh reports have said for a while "
         "that it is healthy, or after gpuwardctl machine-replaced " +
             draft.remediation.node);
@@ -402,8 +401,7 @@ Decision decide_in_order(Draft& draft) {
   if (const char* gone = node_is_another(draft)) return decide_without_node(draft, gone);
   if (!draft.inputs.goes_first.empty()) return decide_beside(draft);
   if (was_released(draft)) {
-    return close_case(draft, Phase::kReleased, "return_to_service",
-                      "what was ours is off the node again");
+    return close_case(draft, Phase::kReleased, "return_to_service", "taint and cordon removed");
   }
   if (draft.remediation.deleting) return take_off(draft, "the remediation is being deleted");
   if (draft.remediation.wish.cancel) return take_off(draft, "cancelled by annotation");

@@ -32,9 +32,8 @@ std::optional<Gate> gate_before_return(const Draft& draft) {
     return shut("return_to_service", std::move(why), kReportInterval);
   };
   if (draft.remediation.may_have_dropped(draft.now)) {
-    Gate gate =
-        closed("more alerts fired than are kept: until " +
-               to_rfc3339(draft.remediation.dropped->at + kDroppedLast) + " they may fire still");
+    Gate gate = closed("alert limit reached: dropped alerts count as firing until " +
+                       to_rfc3339(draft.remediation.dropped->at + kDroppedLast));
     gate.look_again = kLongestExclusionInterval;
     return gate;
   }
@@ -42,7 +41,7 @@ std::optional<Gate> gate_before_return(const Draft& draft) {
   if (auto who = repairer_at_work(*draft.inputs.node, draft.policy.repairer_signs))
     return closed(*std::move(who));
   if (!draft.inputs.report) {
-    Gate ask = closed("is the node healthy?");
+    Gate ask = closed("checking the exporter's report");
     ask.verdict = Verdict::kAskReport;
     return ask;
   }

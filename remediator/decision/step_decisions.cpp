@@ -56,7 +56,7 @@ Decision escalate(Draft& draft, const std::string& why) {
   draft.decision.escalate_to = worse;
   draft.decision.look_again = std::chrono::milliseconds(0);
   return conclude(draft, Verdict::kEscalate, Phase::kQuarantined, "escalation",
-                  why + "; severity " + std::string(to_string(*worse)) + " from now on");
+                  why + "; escalated to severity " + std::string(to_string(*worse)));
 }
 
 // What the node has passed may be some time ago: the report has to say now that it is healthy.
@@ -108,7 +108,7 @@ Decision restart_again(Draft& draft, const PlannedStep& step, const StepRecord& 
   if (is_refused && draft.now < again) {
     draft.decision.look_again = std::chrono::ceil<std::chrono::milliseconds>(again - draft.now);
     return conclude(draft, Verdict::kHold, Phase::kWaiting, "step.reboot",
-                    what + "; it is asked for again at " + to_rfc3339(again));
+                    what + "; retry at " + to_rfc3339(again));
   }
   return draft.remediation.any_firing() ? begin_step(draft, step)
                                         : take_without_alerts(draft, step);
@@ -200,7 +200,7 @@ Decision hold_for_operator(Draft& draft, const std::string& why) {
   const WayBack back = way_back_for(draft.policy, draft.remediation, *draft.inputs.node);
   if (back.next != nullptr) return go_back(draft, *back.next, why);
   return hold_exhausted(draft,
-                        back.objection.empty() ? why : why + "; no way back: " + back.objection);
+                        back.objection.empty() ? why : why + "; not returned: " + back.objection);
 }
 
 }  // namespace gpuward::remediator

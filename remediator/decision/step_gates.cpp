@@ -51,8 +51,8 @@ std::optional<Gate> delay_before(const PlannedStep& step, const Remediation& rem
 std::optional<Gate> taints_before(const PlannedStep& step, const DecisionInputs& inputs) {
   if (step.step != Step::kDrain || !inputs.has_untainted_elsewhere) return std::nullopt;
   return shut("guard.marks-first",
-              "other nodes that failed a moment ago are to be tainted first: what is evicted "
-              "here is not to start there",
+              "waiting until other failed nodes are tainted, so that evicted pods do not land "
+              "there",
               seconds(1));
 }
 
@@ -119,14 +119,14 @@ std::optional<Gate> proofs_before(const PlannedStep& step, const DecisionInputs&
   };
   if (is_ready(*inputs.node)) return closed("the node is Ready again");
   if (inputs.remediation.status.pre_existing_cordon.value_or(false))
-    return closed("somebody else had cordoned it before, and may be at work on it");
+    return closed("another controller or operator had cordoned it before");
   // A machine without power may have its pods moved meanwhile; its cloud starts it again.
   if (const auto work = maintenance_under_way(*inputs.node, now);
       work && step.step != Step::kOutOfService) {
     return shut(std::string(kCloudAtWorkRule),
                 what + " of a silent node waits: its cloud is at work on the machine: " + *work);
   }
-  if (!inputs.can_ask_proofs) return closed("nothing is there that proves its machine down");
+  if (!inputs.can_ask_proofs) return closed("no proof that the machine is down");
   if (!inputs.proofs) {
     Gate ask;
     ask.verdict = Verdict::kAskProofs;

@@ -15,14 +15,14 @@ std::unexpected<Error> stopped(const std::string& why, const std::string& advice
 // The command makes the ConfigMap too where there is none.
 std::string to_go_on(const SwitchPlace& place) {
   const bool is_usual = place.ns == kUsualNamespace;
-  return "to go on: gpuwardctl start" + (is_usual ? "" : " -n " + place.ns);
+  return "resume with: gpuwardctl start" + (is_usual ? "" : " -n " + place.ns);
 }
 
 std::unexpected<Error> stopped_without(const SwitchPlace& place, const std::string& where,
                                        const Error& error) {
   if (error.kind == ErrorKind::kNotFound) return stopped("there is no " + where, to_go_on(place));
   return stopped(where + " cannot be read: " + error.message,
-                 "it goes on by itself once it can be");
+                 "it resumes by itself once it can be read");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/runtime/yaml_scalars.h"
+#include "remediator/policy/reset_rules.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -15,11 +16,11 @@ std::string drain_text(const DrainSettings& drain) {
   text += ", deadline " + to_duration_text(drain.deadline);
   switch (drain.on_deadline) {
     case OnDeadline::kHold:
-      return text + ": held for an operator then";
+      return text + ", then hold for an operator";
     case OnDeadline::kDelete:
-      return text + ": what is left is deleted then";
+      return text + ", then delete the pods that are left";
     case OnDeadline::kProceed:
-      return text + ": the next step follows then, whatever is left";
+      return text + ", then continue with the next step";
   }
   return text;
 }
@@ -35,8 +36,8 @@ std::string failure_text(const Policy& policy, Severity severity, Step step) {
   Policy full = policy;
   full.mode = Mode::kFull;
   const auto worse = worse_with_steps(full, severity);
-  if (!worse) return "where it fails, held for an operator";
-  return "where it fails, severity " + std::string(to_string(*worse)) + " from then on";
+  if (!worse) return "on failure: hold for an operator";
+  return "on failure: escalate to " + std::string(to_string(*worse));
 }
 
 void add(std::string& text, const std::string& joint, const std::string& more) {
@@ -110,7 +111,7 @@ std::string machines_text(const MachineCommands& machines) {
   add(ends, ", ", machines.aws.terminate ? "EC2 or its Auto Scaling group" : "");
   add(ends, ", ", program_text(machines.terminate));
   return "machines\n  restarted by: " + (restarts.empty() ? "nothing" : restarts) +
-         "\n  ended by the first of these that can: " + ends + "\n";
+         "\n  terminated by (first that applies): " + ends + "\n";
 }
 
 std::string step_text(std::size_t number, const PlannedStep& step, const std::string& on_failure) {
@@ -127,11 +128,11 @@ std::string step_text(std::size_t number, const PlannedStep& step, const std::st
 std::string way_back_text(const Policy& policy, Severity severity) {
   const auto& list = way_back_of(policy, policy.pool, severity);
   if (list.empty()) return {};
-  std::string text = "  -- where it would be held for an operator, the way back, in mode full --\n";
+  std::string text = "  -- instead of a hold for an operator, in mode full: way_back --\n";
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Step step = list[i].step;
     const bool may_fail = is_diagnostic(step) || step == Step::kVerify;
-    text += step_text(i + 1, list[i], may_fail ? "where it fails, held for an operator" : "");
+    text += step_text(i + 1, list[i], may_fail ? "on failure: hold for an operator" : "");
   }
   return text;
 }
@@ -145,14 +146,30 @@ std::string plan_text(const Policy& policy, Severity severity,
     if (!is_cut && !allows(policy.mode, step.step)) {
       is_cut = true;
       text += "  -- mode " + std::string(to_string(policy.mode)) +
-              " ends here; of what follows nothing is done --\n";
+              " ends here; the steps below are skipped --\n";
     }
     const bool is_wait = &step == replacement_wait(plan);
     text += step_text(i + 1, step,
-                      is_wait ? "of a replacement; where none joins, held for an operator"
+                      is_wait ? "of a replacement; if none joins, hold for an operator"
                               : failure_text(policy, severity, step.step));
   }
   return text;
+}
+
+// The means that the severity's default steps beyond the cordon lack.
+std::string missing_means_text(const Policy& policy, Severity severity,
+                               const std::vector<PlannedStep>& plan) {
+  const bool ends_at_cordon = std::ranges::all_of(
+      plan, [](const PlannedStep& step) { return is_taint_or_cordon(step.step); });
+  if (!ends_at_cordon) return {};
+  if (severity == Severity::kReset && !can_reset(policy.jobs, Vendor::kNvidia) &&
+      !can_reset(policy.jobs, Vendor::kAmd)) {
+    return "  no drain and no gpu-reset: set jobs.image, or a template for the Job\n";
+  }
+  if (severity == Severity::kReboot && policy.machines.reboot.empty() &&
+      !policy.machines.aws.reboot)
+    return "  no drain and no reboot: set machines.aws.reboot or machines.reboot\n";
+  return {};
 }
 
 }  // namespace
@@ -168,7 +185,8 @@ std::string severity_text(const Policy& policy, Severity severity) {
   const std::string text = "severity " + std::string(to_string(severity)) + "\n";
   const auto& plan = plan_of(policy, policy.pool, severity);
   if (plan.empty()) return text + "  recorded only\n";
-  return text + plan_text(policy, severity, plan) + way_back_text(policy, severity);
+  return text + plan_text(policy, severity, plan) + missing_means_text(policy, severity, plan) +
+         way_back_text(policy, severity);
 }
 
 std::string maintenance_text(const Policy& policy) {
@@ -198,7 +216,7 @@ std::string notifications_text(const NotificationPolicy& policy) {
 }
 
 std::string guards_text(const Policy& policy) {
-  std::string text = "before each step that takes pods, GPUs or the machine away\n";
+  std::string text = "before each disruptive step\n";
   text += "  evidence: a report of the exporter, at most " +
           to_duration_text(policy.max_evidence_age) + " old, that says the same severity\n";
   text += "  other repairers: none at work, and the node not younger than " +
@@ -212,7 +230,7 @@ std::string guards_text(const Policy& policy) {
           share_text(policy.budgets.tainted) + " tainted or worse\n";
   text += "before the cordon\n  budget: pool " + share_text(policy.budgets.cordoned) +
           " cordoned or worse\n";
-  text += "once the alerts have ended, where nothing after the cordon was begun\n  ";
+  text += "when the alerts resolve before any step after cordon\n  ";
   text += policy.return_to_service.enabled
               ? "returned to service by a good report, at most " +
                     to_duration_text(policy.return_to_service.max_report_age) + " old\n"

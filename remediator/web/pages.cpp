@@ -105,7 +105,7 @@ Markup open_rows(const FleetOverview& overview, WallTime now) {
     text += command("kubectl describe nodes");
     return note(text);
   }
-  if (overview.open.empty()) return note(html::well("Nothing is known against any node."));
+  if (overview.open.empty()) return note(html::well("No open remediations."));
   Markup shown = rows_of(overview.open, "Open for", "", now);
   if (overview.open_left_out > 0) {
     shown += element("p", {"and ", std::to_string(overview.open_left_out),
@@ -163,12 +163,12 @@ Markup commands(const Remediation& remediation) {
         " " + status.approval->token);
   }
   if (status.phase == Phase::kPaused) {
-    add("Let it go on", "resume");
+    add("Resume", "resume");
   } else {
-    add("Stop it here", "pause");
+    add("Pause", "pause");
   }
-  add("Take off what is gpuward's, and close it", "cancel");
-  add("All that is known", "explain");
+  add("Remove gpuward's taint and cordon and close it", "cancel");
+  add("Details", "explain");
   return facts(lines);
 }
 
@@ -234,7 +234,7 @@ Markup fleet_page(const FleetOverview& overview, WallTime now) {
     page += budgets(overview);
   }
   if (!overview.closed.empty()) {
-    page += element("h2", {"Closed last"});
+    page += element("h2", {"Recently closed"});
     page += rows_of(overview.closed, "Closed", "", now);
   }
   return page;
@@ -264,7 +264,7 @@ Markup remediation_page(const Remediation& remediation, WallTime now) {
   page += element("h2", {"Story"});
   page += story(remediation);
   if (!status.reasons.empty()) {
-    page += element("h2", {"Why that was decided"});
+    page += element("h2", {"Decision"});
     page += reasons(status);
   }
   return page;
@@ -279,15 +279,15 @@ Markup node_page(const NodeSeen& seen, WallTime now) {
     page += element("h2", {"Its GPUs"});
     page += gpu_cells(findings);
     page += findings_of(findings);
-    page += element("p", {{"class", "dim"}},
-                    {findings.empty() ? "Its exporter has found nothing."
-                                      : "Of GPUs that are not named here, nothing was found."});
+    page += element(
+        "p", {{"class", "dim"}},
+        {findings.empty() ? "Its exporter has found nothing." : "No findings on other GPUs."});
   } else {
     page += note("There is no node of that name now.");
   }
   page += element("h2", {"History"});
   if (seen.remediations.empty()) {
-    page += note("Nothing is known against it.");
+    page += note("It has no remediation.");
     return page;
   }
   std::vector<std::vector<Markup>> rows;

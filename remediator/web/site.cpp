@@ -35,20 +35,19 @@ Page page_of(const std::string& title, std::string root, Markup body, int status
 }
 
 Page not_found(const std::string& what) {
-  Markup text = what + " is not known here. What is known: ";
+  Markup text = what + " was not found. See ";
   text += html::link("../", "the fleet");
   text += ", ";
   text += html::command("gpuwardctl list");
-  Markup body = element("h1", {"Not known"});
+  Markup body = element("h1", {"Not found"});
   body += html::note(text);
-  return page_of("Not known", "../", std::move(body), 404);
+  return page_of("Not found", "../", std::move(body), 404);
 }
 
 // Before the first list of the API server.
 Page nothing_read(const std::string& ns) {
-  Markup text =
-      html::alarm("Nothing was read of the API server yet, so that no node is known here. ");
-  text += "It is asked again all the time. Why it does not answer: ";
+  Markup text = html::alarm("The API server has not answered yet. ");
+  text += "Retrying. To see the reason: ";
   text += html::command("kubectl -n " + ns + " logs deploy/gpuward-remediator");
   Markup body = element("h1", {"Fleet"});
   body += html::note(text);

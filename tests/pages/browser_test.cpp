@@ -114,8 +114,8 @@ TEST(PageInABrowser, LinksToNothingThatIsNotThere) {
   GPUWARD_REQUIRE(why_no_browser());
   const Scene scene(scene_size("broken"));
   const std::string text = dom_after(scene.url(), 1s);
-  EXPECT_THAT(text,
-              AllOf(HasSubstr("▲ NOBODY"), HasSubstr("▲ STOPPED"), HasSubstr("▲ OPEN since")));
+  EXPECT_THAT(text, AllOf(HasSubstr("▲ none: no steps are taken"), HasSubstr("▲ STOPPED"),
+                          HasSubstr("▲ OPEN since")));
   http::CurlClient client;
   std::size_t followed = 0;
   const std::string mark = "href=\"";

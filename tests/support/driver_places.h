@@ -1,6 +1,6 @@
 // The table in docs/install.md that says where each platform has NVIDIA's driver, and which values
-// of the chart make the exporter find it there. Used by the tests that imitate these platforms:
-// what the documentation says is what they try.
+// of the chart make the exporter find it there. The tests that imitate these platforms try each
+// row.
 #pragma once
 
 #include <gtest/gtest.h>

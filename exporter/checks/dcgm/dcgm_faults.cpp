@@ -48,11 +48,11 @@ bool is_unmet_condition(const DcgmWarning& warning, const DcgmResult& result) {
 Judgement judge(const DcgmWarning& warning, const DcgmResult& result, Severity bare_fail) {
   if (is_unmet_condition(warning, result)) {
     return {Severity::kMonitor, ClearedBy::kDiagnostics,
-            "the GPU was not idle before the test; that is no fault of the GPU"};
+            "the GPU was not idle before the test; that is not a fault of the GPU"};
   }
   if (warning.error_id == kGraphicsProcesses) {
     return {Severity::kMonitor, ClearedBy::kDiagnostics,
-            "another process uses the GPU; that is no fault of the GPU"};
+            "another process uses the GPU; that is not a fault of the GPU"};
   }
   // Persistence mode, page counts near a limit: DCGM continues with such a GPU, and so do we.
   if (result.status != DcgmStatus::kFail) {

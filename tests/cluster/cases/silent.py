@@ -170,7 +170,7 @@ class SilentNodesThatAreOff(SilentCase):
         node, uid = self.fall_silent_with("unreachable")
         self.wait(lambda: self.waits_for_approval(node), "the approval of the end to be asked for", 600)
         story = explain(node)
-        self.assertIn("no proof says that its machine is off", story)
+        self.assertIn("no proof that the machine is off", story)
         self.assertFalse(has_out_of_service(node))
         kept = kubectl.get("pod", "keeper-0")
         self.assertEqual((uid, node), (kept["metadata"]["uid"], kept["spec"]["nodeName"]))

@@ -248,7 +248,7 @@ TEST_F(WholePairs, OnlyTheCulpritOfAJobsNodesStaysOut) {
                                       "--kubeconfig=" + hands_.kubeconfig()}});
   ASSERT_TRUE(told);
   EXPECT_THAT(told->output, HasSubstr("step nccl-pairs: failed"));
-  EXPECT_THAT(told->output, HasSubstr("no way back: nccl-pairs failed: fails with gpu-01, which "
+  EXPECT_THAT(told->output, HasSubstr("not returned: nccl-pairs failed: fails with gpu-01, which "
                                       "passes with gpu-03: gpu-02: "));
   EXPECT_THAT(told->output, HasSubstr("210 GB/s"));
 }

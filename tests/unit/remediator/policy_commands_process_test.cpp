@@ -30,7 +30,7 @@ TEST_F(PolicyCommands, CheckSaysInALineThatAFileIsGood) {
   const auto said = policy({"check", path("policy.yaml")});
 
   EXPECT_EQ(said.exit_code, 0) << said.error_output;
-  EXPECT_EQ(said.output, path("policy.yaml") + " is good. Mode: cordon\n");
+  EXPECT_EQ(said.output, path("policy.yaml") + ": OK. Mode: cordon\n");
 }
 
 TEST_F(PolicyCommands, CheckSaysThatTheBreakerIsOff) {
@@ -39,7 +39,7 @@ TEST_F(PolicyCommands, CheckSaysThatTheBreakerIsOff) {
   const auto said = policy({"check", path("off.yaml")});
 
   EXPECT_EQ(said.exit_code, 0);
-  EXPECT_THAT(said.output, HasSubstr("is good. Mode: cordon\nnote: budgets.breaker.percent"));
+  EXPECT_THAT(said.output, HasSubstr(": OK. Mode: cordon\nnote: budgets.breaker.percent"));
 }
 
 TEST_F(PolicyCommands, CheckNamesEveryFaultWithItsLineAndEndsWith2) {
@@ -91,7 +91,7 @@ TEST_F(PolicyCommands, ExplainSaysEverySeverityForANodeOfSuchLabels) {
   EXPECT_THAT(said.output,
               AllOf(HasSubstr("in mode cordon, for a node labelled pool=a, team=serving\n"),
                     HasSubstr("severity isolate"), HasSubstr("severity monitor"),
-                    HasSubstr("mode cordon ends here; of what follows nothing is done --\n  3."),
+                    HasSubstr("mode cordon ends here; the steps below are skipped --\n  3."),
                     HasSubstr("budget: cluster"), Not(HasSubstr("loki"))));
 }
 

@@ -121,7 +121,7 @@ TEST_F(WholeWayBack, ANodeThatIsTooSlowStaysHeld) {
   ASSERT_TRUE(comes_to("Held"));
   EXPECT_TRUE(stage_->is_cordoned());
   EXPECT_TRUE(stage_->is_tainted());
-  EXPECT_THAT(stage_->message(), HasSubstr("no way back: nccl-test failed"));
+  EXPECT_THAT(stage_->message(), HasSubstr("not returned: nccl-test failed"));
   EXPECT_THAT(stage_->message(), HasSubstr("466.7 GB/s"));
   EXPECT_THAT(clear_requests(), IsEmpty());
 }

@@ -38,7 +38,7 @@ struct Model {
   bool has_bridge = false;  // the links join two cards
   bool has_ecc = true;      // off on boards for workstations
 
-  // What no profile knows is judged by what the machine has had.
+  // A machine without a profile is judged by the devices that it has had.
   [[nodiscard]] bool has_profile() const;
   // Turing retires pages; later boards replace rows.
   [[nodiscard]] bool has_rows() const { return has_ecc && architecture > kTuring; }

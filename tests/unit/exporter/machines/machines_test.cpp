@@ -118,8 +118,8 @@ bool has_ecc(const Model& model) { return model.has_ecc; }
 bool has_rows(const Model& model) { return model.has_rows(); }
 bool has_pages(const Model& model) { return model.has_ecc && !model.has_rows(); }
 
-// Of an exporter that sees the machine for the first time, and of one that has seen it healthy in
-// this boot; empty: the same.
+// The verdicts of an exporter that sees the machine for the first time, and of one that has seen it
+// healthy in this boot; empty: the same.
 struct Verdict {
   Claim is_of = any;
   std::string first, later;

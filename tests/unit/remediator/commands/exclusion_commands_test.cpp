@@ -37,8 +37,7 @@ TEST_F(ExclusionCommands, AddListAndRemove) {
   EXPECT_EQ(list(), *added);
   EXPECT_EQ(*say(remove_exclusion, {.subject = "gpu-01"}), "gpu-01 is not excluded any more\n");
   EXPECT_EQ(list(), "Nothing is excluded.\n");
-  EXPECT_THAT(*say(remove_exclusion, {.subject = "gpu-01"}),
-              HasSubstr("already has no exclusion to end"));
+  EXPECT_THAT(*say(remove_exclusion, {.subject = "gpu-01"}), HasSubstr("is not excluded"));
   EXPECT_EQ(say(add_exclusion, {.subject = "a/b"}).error().kind, ErrorKind::kInvalid);
 }
 
@@ -72,10 +71,9 @@ TEST_F(ExclusionCommands, ListNodesThatTheirLabelKeepsGpuwardOff) {
               {{"metadata", {{"labels", {{"gpuward.dev/managed", "false"}}}}}});
 
   EXPECT_EQ(list(), "gpu-01 is excluded: the node is labelled gpuward.dev/managed=false\n");
-  EXPECT_EQ(
-      *say(remove_exclusion, {.subject = "gpu-01"}),
-      "gpu-01 already has no exclusion to end, but gpuward stays off it: the node is labelled "
-      "gpuward.dev/managed=false\n");
+  EXPECT_EQ(*say(remove_exclusion, {.subject = "gpu-01"}),
+            "gpu-01 is not excluded, but gpuward stays off it: the node is labelled "
+            "gpuward.dev/managed=false\n");
   EXPECT_EQ(*say(list_exclusions, {}, OutputFormat::kJson),
             R"({"items":[{"by":"","name":"gpu-01","reason":"the node is labelled )"
             R"(gpuward.dev/managed=false","since":null,"until":null}]})"

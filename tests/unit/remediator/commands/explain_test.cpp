@@ -47,8 +47,9 @@ TEST(Explain, SaysThatAnAlertIsIgnoredBecauseItIsOlderThanTheNode) {
 }
 
 TEST(Explain, SaysThatRepeatsOfACancelledAlertAreIgnored) {
-  EXPECT_THAT(ignored_alerts(closed(Phase::kCancelled, "same"), joined("same", kStart)),
-              HasSubstr("gpu-01-1 was cancelled; a new start is taken in"));
+  EXPECT_THAT(
+      ignored_alerts(closed(Phase::kCancelled, "same"), joined("same", kStart)),
+      HasSubstr("gpu-01-1 was cancelled. It counts again once it has resolved and fires again"));
 }
 
 TEST(Explain, TellsADrillAndTheTimeOfEachOfItsSteps) {
@@ -181,9 +182,10 @@ TEST(Explain, NamesWhatBrokeWhoWasHitAndWhichCommandsHelp) {
                               "    used by: default/train-0\n"
                               "  jobs that lost pods: Job default/train\n"));
   EXPECT_THAT(
-      text, HasSubstr("\n  to let it reboot: gpuwardctl approve gpu-01 0123456789\n"
-                      "  to stop it here: gpuwardctl pause gpu-01\n"
-                      "  to take off what is gpuward's, and close it: gpuwardctl cancel gpu-01\n"));
+      text,
+      HasSubstr("\n  to let it reboot: gpuwardctl approve gpu-01 0123456789\n"
+                "  to pause: gpuwardctl pause gpu-01\n"
+                "  to remove gpuward's taint and cordon and close it: gpuwardctl cancel gpu-01\n"));
 }
 
 TEST(Explain, HasNoLineThatTheNameOfAJobHasFaked) {
@@ -211,7 +213,7 @@ TEST(Explain, SaysWhereTheModeEndsAndWhatToRead) {
   EXPECT_THAT(explain("gpu-01", {&sick, 1}, kStart), Not(HasSubstr("next: nothing")));
   sick.wish.cancel = true;
   EXPECT_THAT(explain("gpu-01", {&sick, 1}, kStart),
-              AllOf(HasSubstr("it is cancelled"), Not(HasSubstr("gpuwardctl pause"))));
+              AllOf(HasSubstr("cancelled: it closes"), Not(HasSubstr("gpuwardctl pause"))));
 }
 
 TEST(Explain, NamesTheRunbooksOfAHeldNodeAlsoOnceItsAlertHasEnded) {
@@ -365,7 +367,7 @@ TEST(ExplainSlots, NameWhoHoldsWhatANodeWaitsForAndFirstWhatNeedsAnOperator) {
                   slot_of("gpu-09", Impact::kDisrupt, kStart + std::chrono::hours(2))};
 
   EXPECT_EQ(explain_slots("gpu-01", ledger, all),
-            "Slots of the budgets are held by 3 remediations, until each is closed:\n"
+            "Budget slots in use by 3 remediations, until each is closed:\n"
             "  gpu-07-ab-1, terminate since 2027-01-15T09:00:00Z, node gpu-07: Held, its machine "
             "is gone\n"
             "  gpu-09-ab-1, disrupt since 2027-01-15T10:00:00Z: that remediation is deleted\n"
@@ -380,7 +382,7 @@ TEST(ExplainSlots, AreNamedForANodeThatIsTaintedAndWaitsForItsCordon) {
   const std::vector<Remediation> all = {
       open("gpu-01", Phase::kQuarantined, "budget.cordon", "the cordon waits")};
 
-  EXPECT_THAT(explain_slots("gpu-01", Ledger(), all), HasSubstr("held by 0 remediations"));
+  EXPECT_THAT(explain_slots("gpu-01", Ledger(), all), HasSubstr("in use by 0 remediations"));
 }
 
 TEST(ExplainSlots, NameTheFirstTenAndACount) {

@@ -125,7 +125,7 @@ TEST_F(FleetStatusTest, KnowsThatNobodyLeadsOnceTheLeaseIsOver) {
   clock_.advance(std::chrono::seconds(30));
 
   EXPECT_THAT(status(),
-              HasSubstr("Leader   NOBODY, no step is taken; the last was gpuward-remediator-a"));
+              HasSubstr("Leader   none: no steps are taken; the last was gpuward-remediator-a"));
 }
 
 TEST_F(FleetStatusTest, IsOfNoUseInANamespaceWithoutARemediator) {
@@ -160,7 +160,8 @@ TEST_F(FleetStatusTest, CountsNodesThatWereCancelledWhileAlertsFired) {
   ASSERT_TRUE(reconcile());
   ASSERT_EQ(remediation().status.phase, Phase::kCancelled);
 
-  EXPECT_THAT(status(), HasSubstr("0 with an open remediation, 1 cancelled while alerts fired"));
+  EXPECT_THAT(status(),
+              HasSubstr("0 with an open remediation, 1 cancelled with alerts still firing"));
 
   for (const auto& [word, is_counted] : {std::pair("pass", false), std::pair("fail", true)}) {
     kube_.patch("/api/v1/nodes/gpu-01",
@@ -278,16 +279,15 @@ TEST_F(FleetStatusTest, StopsUnderTheCallersNameAndGoesOn) {
   const auto stopped = api_.get_config_map("default", kSwitchName);
   EXPECT_FALSE(permission_of({"default", kSwitchName}, stopped));
   EXPECT_EQ(stopped->meta.labels.at("a"), "b");
-  EXPECT_THAT(
-      status(),
-      AllOf(HasSubstr("STOPPED since 2026-01-01T00:00:00Z by anonymous-admin: network"),
-            HasSubstr("Slots stay taken while steps are stopped"), HasSubstr("gpuwardctl start")));
+  EXPECT_THAT(status(),
+              AllOf(HasSubstr("STOPPED since 2026-01-01T00:00:00Z by anonymous-admin: network"),
+                    HasSubstr("USED includes reserved slots"), HasSubstr("gpuwardctl start")));
 
   ASSERT_TRUE(start_fleet(flags_, api_, clock_));
   const auto started = api_.get_config_map("default", kSwitchName);
   EXPECT_TRUE(permission_of({"default", kSwitchName}, started));
   EXPECT_FALSE(started->meta.annotations.contains(std::string(kStoppedAnnotation)));
-  EXPECT_THAT(status(), AllOf(HasSubstr("Steps    allowed\n"), Not(HasSubstr("Slots stay"))));
+  EXPECT_THAT(status(), AllOf(HasSubstr("Steps    allowed\n"), Not(HasSubstr("USED includes"))));
 }
 
 TEST_F(FleetStatusTest, StopsAndStartsOnceHoweverOftenItIsSaid) {
@@ -297,7 +297,7 @@ TEST_F(FleetStatusTest, StopsAndStartsOnceHoweverOftenItIsSaid) {
   EXPECT_THAT(
       *stop_fleet(flags_, api_, clock_),
       HasSubstr("Already stopped since 2026-01-01T00:00:00Z by anonymous-admin: network. To "
-                "go on: gpuwardctl start\n"));
+                "resume: gpuwardctl start\n"));
   EXPECT_THAT(status(), HasSubstr("network"));
   EXPECT_THAT(*start_fleet(flags_, api_, clock_), HasSubstr("Started: "));
   EXPECT_THAT(*start_fleet(flags_, api_, clock_), HasSubstr("Already started: "));

@@ -112,7 +112,7 @@ TEST_F(HumanCommands, AreSaidAgainIfTheRemediatorWroteAtTheSameMoment) {
 
 TEST_F(HumanCommands, ResumeOnlyWhatAHumanHasPausedByWord) {
   wait_for_approval();
-  EXPECT_THAT(*say(resume_node), HasSubstr("already goes on: it is not paused"));
+  EXPECT_THAT(*say(resume_node), HasSubstr("is not paused"));
   kube_.patch("/api/v1/nodes/gpu-01", {{"spec", {{"unschedulable", nullptr}}}});
   catch_up(*replica_);
   ASSERT_TRUE(reconcile());
@@ -143,7 +143,7 @@ TEST_F(HumanCommands, SayThatAHeldNodeIsNotPaused) {
   EXPECT_THAT(said.error().message,
               HasSubstr("is Held, not paused: `gpuwardctl cancel gpu-01` ends it"));
   EXPECT_TRUE(say(pause_node));
-  EXPECT_THAT(*say(resume_node), HasSubstr("goes on"));
+  EXPECT_THAT(*say(resume_node), HasSubstr("is resumed"));
 }
 
 TEST_F(HumanCommands, SayWhatACancelDoesNotMend) {
@@ -178,7 +178,7 @@ TEST_F(HumanCommands, SayWhatTheyWouldDoAndWriteNothing) {
   ASSERT_TRUE(cancel);
   EXPECT_TRUE(cancel->is_any);
   EXPECT_EQ(cancel->remediation, remediation().name);
-  EXPECT_THAT(cancel->text, AllOf(HasSubstr("off node gpu-01: new pods can start there"),
+  EXPECT_THAT(cancel->text, AllOf(HasSubstr("from node gpu-01: new pods can start there"),
                                   HasSubstr("Still broken, as far as is known: xid 79"),
                                   HasSubstr("ignores these alerts until they resolve")));
   ASSERT_TRUE(replaced);
@@ -234,8 +234,7 @@ TEST_F(HumanCommands, SayThatNothingIsDoneWhileAllIsStopped) {
   for (const auto& said :
        {say(approve_step, token), say(pause_node), say(resume_node), say(cancel_node)}) {
     ASSERT_TRUE(said);
-    EXPECT_THAT(*said, HasSubstr("gpuward is stopped: nothing is done about it before "
-                                 "`gpuwardctl start`\n"));
+    EXPECT_THAT(*said, HasSubstr("gpuward is stopped: it takes effect after `gpuwardctl start`\n"));
   }
 }
 
@@ -450,15 +449,15 @@ TEST_F(HumanCommands, SayThatItStandsSoAlreadyAndWriteNothing) {
     const std::string version = remediation().resource_version;
     const auto said = say(command, token);
     ASSERT_TRUE(said) << said.error().message;
-    EXPECT_THAT(*said, HasSubstr("already " + what));
+    EXPECT_THAT(*said, HasSubstr(what));
     EXPECT_EQ(remediation().resource_version, version);
   };
 
-  twice(approve_step, "approved by anonymous-admin");
-  twice(pause_node, "paused by anonymous-admin 0s ago");
-  twice(resume_node, "goes on: it is not paused");
-  twice(note_machine_replaced, "known that the machine was replaced");
-  twice(cancel_node, "cancelled by anonymous-admin 0s ago");
+  twice(approve_step, "already approved by anonymous-admin");
+  twice(pause_node, "already paused by anonymous-admin 0s ago");
+  twice(resume_node, "is not paused");
+  twice(note_machine_replaced, "already recorded as replaced");
+  twice(cancel_node, "already cancelled by anonymous-admin 0s ago");
   EXPECT_THAT(say(pause_node).error().message, HasSubstr("is cancelled already"));
   ASSERT_TRUE(reconcile());
   EXPECT_THAT(*say(cancel_node), HasSubstr("is already closed: Cancelled"));

@@ -90,7 +90,7 @@ TEST_F(Ctl, HasEachCommand) {
   const std::vector<Case> cases{
       {{"status"}, 0, "Steps    allowed"},
       {{"list"}, 0, "There are no remediations."},
-      {{"explain", "gpu-01"}, 0, "Nothing is known against node gpu-01"},
+      {{"explain", "gpu-01"}, 0, "Node gpu-01 has no remediation"},
       {{"breaker"}, 2, "gpuward-ledger"},
       {{"breaker", "close"}, 2, "gpuward-ledger"},
       {{"runbook", "GpuFallenOffBus"}, 0, "# GpuFallenOffBus"},
@@ -106,7 +106,7 @@ TEST_F(Ctl, HasEachCommand) {
       {{"stop", "firmware"}, 0, "Stopped: "},
       {{"start"}, 0, "Started: "},
       {{"reset", "--dry-run"}, 0, "No node has the taint"},
-      {{"policy", "check", path("policy.yaml")}, 0, "is good. Mode: cordon"},
+      {{"policy", "check", path("policy.yaml")}, 0, ": OK. Mode: cordon"},
       {{"policy", "explain", path("policy.yaml")}, 0, "in mode cordon"},
       {{"policy", "schema"}, 0, "The policy of gpuward-remediator"},
       {{"replay", path("policy.yaml"), "--history", path("history.json")}, 0, "0 alerts"},
@@ -171,7 +171,7 @@ TEST_F(Ctl, SaysThatGpuwardIsNotInstalled) {
 
   for (const std::vector<std::string>& words :
        std::vector<std::vector<std::string>>{{"list"}, {"list", "-o", "json"}, {"cancel", "a"}})
-    EXPECT_THAT(ctl(words).error_output, HasSubstr("is gpuward installed in it"));
+    EXPECT_THAT(ctl(words).error_output, HasSubstr("is not installed in this cluster"));
 }
 
 TEST_F(Ctl, LooksInTheNamespaceThatIsNamed) {

@@ -112,7 +112,7 @@ TEST_F(WayBackTest, ANodeThatFailsItsDiagnosticStaysHeldAndIsNotTestedAgain) {
   end(Step::kQuarantineJob, StepResult::kFailed);
   go_on();
 
-  expect_held("no way back: quarantine-job failed: so it ended");
+  expect_held("not returned: quarantine-job failed: so it ended");
   EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 1);
   EXPECT_FALSE(replica_->announcer.told.empty());
 }
@@ -162,7 +162,7 @@ TEST_F(WayBackTest, ADiagnosticThatHasFailedBeforeTheEscalationCountsToo) {
   ASSERT_TRUE(take({signal(Severity::kReboot)}));
   go_on(8);
 
-  expect_held("no way back: quarantine-job failed");
+  expect_held("not returned: quarantine-job failed");
   EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 1);
 }
 
@@ -173,7 +173,7 @@ TEST_F(WayBackTest, ANodeWhoseReportStaysBadIsNotReturned) {
   end(Step::kVerify, StepResult::kFailed);
   go_on();
 
-  expect_held("no way back: verify failed");
+  expect_held("not returned: verify failed");
 }
 
 TEST_F(WayBackTest, TheReportIsAskedAgainRightBeforeTheReturn) {
@@ -216,7 +216,7 @@ TEST_F(WayBackTest, ANodeThatSomebodyElseHadCordonedStaysHis) {
   kube_.patch("/api/v1/nodes/gpu-01", {{"spec", {{"unschedulable", true}}}});
   exhaust();
 
-  expect_held("no way back: the node was cordoned by somebody else");
+  expect_held("not returned: another controller or operator had cordoned");
   EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 0);
 }
 
@@ -225,7 +225,7 @@ TEST_F(WayBackTest, ANodeThatIsNotDrainedIsNotTested) {
   ASSERT_TRUE(take({signal(Severity::kIsolate)}));
   go_on(2);
 
-  expect_held("no way back: the node is not drained");
+  expect_held("not returned: the node is not drained");
   EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 0);
 }
 
@@ -240,7 +240,7 @@ TEST_F(WayBackTest, AMachineWhoseRestartHasFailedDoesNotComeBackByItself) {
   ASSERT_TRUE(take({signal(Severity::kReboot)}));
   go_on(8);
 
-  expect_held("no way back: reboot failed");
+  expect_held("not returned: reboot failed");
   EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 0);
 }
 

@@ -181,8 +181,7 @@ TEST_F(CallsTest, ARefusedRestartIsAskedForAgainAFewTimesAndThenHeld) {
   EXPECT_EQ(machines_.asked, 1);
   EXPECT_EQ(remediation().status.phase, Phase::kWaiting);
   EXPECT_THAT(remediation().status.message,
-              HasSubstr("the restart was refused: power-cycle ended with exit code 1; it is asked "
-                        "for again at "));
+              HasSubstr("the restart was refused: power-cycle ended with exit code 1; retry at "));
   look();
   EXPECT_EQ(machines_.asked, 1) << "not before its time";
   for (int i = 0; i < 4; ++i) {

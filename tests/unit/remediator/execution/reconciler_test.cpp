@@ -493,7 +493,7 @@ TEST_F(ReconcilerTest, TellsOfACordonOfWhichItIsUnknownWhoseItIsIfSomebodyCancel
 
   EXPECT_EQ(remediation().status.phase, Phase::kHeld);
   EXPECT_EQ(remediation().status.notified_phase, Phase::kHeld);
-  EXPECT_THAT(remediation().status.message, HasSubstr("it is unknown whose the cordon is"));
+  EXPECT_THAT(remediation().status.message, HasSubstr("cannot tell who set the cordon"));
   ASSERT_TRUE(reconcile());
   EXPECT_EQ(remediation().status.phase, Phase::kCancelled);
   EXPECT_TRUE(node().unschedulable) << "it may be somebody else's";

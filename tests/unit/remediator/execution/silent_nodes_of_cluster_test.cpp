@@ -306,7 +306,8 @@ TEST_F(SilentNodeTest, IsNotRestartedIfSomebodyElseHadCordonedIt) {
   ASSERT_TRUE(reconcile());
 
   EXPECT_EQ(steps_[Step::kReboot].begun, 0);
-  EXPECT_THAT(remediation().status.message, HasSubstr("somebody else had cordoned it"));
+  EXPECT_THAT(remediation().status.message,
+              HasSubstr("another controller or operator had cordoned it"));
 }
 
 TEST_F(SilentNodeTest, IsEndedOnlyAfterAnApprovalAndOnProofsOfThatMoment) {
@@ -414,7 +415,7 @@ TEST_F(SilentNodeThatIsOff, KeepsItsPodsIfItIsOnlyKnownToBeDown) {
   ASSERT_TRUE(reconcile());
   EXPECT_FALSE(is_out_of_service(node()));
   EXPECT_EQ(step().result, StepResult::kDone);
-  EXPECT_THAT(step().message, HasSubstr("no proof says that its machine is off"));
+  EXPECT_THAT(step().message, HasSubstr("no proof that the machine is off"));
   prove({ProofKind::kScrapes, ProofKind::kCloud});
   ASSERT_TRUE(reconcile());
   EXPECT_EQ(steps_[Step::kReboot].begun, 1);

@@ -512,7 +512,7 @@ TEST_F(StepsTest, DoNotReturnANodeWhileAlertsThatAreNotKeptMayFire) {
   report(Severity::kNone);
   ASSERT_TRUE(reconcile());
   EXPECT_EQ(remediation().status.phase, Phase::kQuarantined);
-  EXPECT_THAT(remediation().status.message, HasSubstr("more alerts fired than are kept"));
+  EXPECT_THAT(remediation().status.message, HasSubstr("alert limit reached"));
 
   clock_.advance(kDroppedLast);
   report(Severity::kNone);
@@ -1010,7 +1010,7 @@ TEST_F(StepsTest, EscalateIfTheyDidNotHelp) {
   EXPECT_THAT(remediation().status.message, HasSubstr("after reboot failed: no such chassis"));
   EXPECT_THAT(remediation().status.history,
               ElementsAre(HasSubstr("drain done"), HasSubstr("reboot failed"),
-                          HasSubstr("severity isolate from now on")));
+                          HasSubstr("escalated to severity isolate")));
 }
 
 // CONTRACTS A: a node that fails its quarantine is replaced.

@@ -31,16 +31,16 @@ TEST(SwitchPosition, OnlyAPlainFalseLetsWorkGoOn) {
 
 TEST(SwitchPosition, TrueStopsAndSaysHowToGoOn) {
   expect_stop(saying("true"), R"(ConfigMap gpuward/switch says stop: "true")");
-  expect_stop(saying("true"), "; to go on: gpuwardctl start");
+  expect_stop(saying("true"), "; resume with: gpuwardctl start");
   const auto elsewhere = permission_of({"healing", "switch"}, kube::ConfigMap());
-  expect_stop(elsewhere, "to go on: gpuwardctl start -n healing");
+  expect_stop(elsewhere, "resume with: gpuwardctl start -n healing");
 }
 
 TEST(SwitchPosition, AMissingKeyStops) { expect_stop(position(kube::ConfigMap{}), "no key stop"); }
 
 TEST(SwitchPosition, AMissingConfigMapStopsAndSaysHowToMakeIt) {
   expect_stop(position(fail(ErrorKind::kNotFound, "not found")),
-              "there is no ConfigMap gpuward/switch; to go on: gpuwardctl start");
+              "there is no ConfigMap gpuward/switch; resume with: gpuwardctl start");
 }
 
 TEST(SwitchPosition, WhatCannotBeReadStops) {

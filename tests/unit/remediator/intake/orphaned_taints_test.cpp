@@ -189,7 +189,7 @@ TEST_F(CordonsLeft, AreHeldIfTheAnnotationNamesNobodyKnown) {
 TEST_F(CordonsLeft, AreHeldIfTheAnnotationIsGone) {
   break_again_with(nullptr);
 
-  expect_held("has the cordon of gpu-01-");
+  expect_held("leftover cordon of the closed remediation gpu-01-");
 }
 
 TEST_F(CordonsLeft, AreTheOperatorsWhoCancelsAndWasTold) {
@@ -210,7 +210,7 @@ TEST_F(CordonsLeft, AreToldOfBeforeACancelTakesThemOver) {
   cancel(open()[0].name);
 
   ASSERT_TRUE(reconcile());
-  expect_held("has the cordon of gpu-01-");
+  expect_held("leftover cordon of the closed remediation gpu-01-");
   ASSERT_TRUE(reconcile());
 
   EXPECT_THAT(open(), IsEmpty());

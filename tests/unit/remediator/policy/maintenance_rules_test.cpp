@@ -129,7 +129,7 @@ TEST(MaintenanceText, SaysWhatIsDoneWhen) {
   const std::string text = maintenance_text(*parse_policy(kPolicy));
   EXPECT_THAT(text, HasSubstr(" reboot\n  1. cordon\n  2. drain: all pods, deadline 20m"));
   EXPECT_THAT(text, HasSubstr("the drain begins 20m before the start"));
-  EXPECT_THAT(text, HasSubstr("verify: 1m without a break, at most 45m; where it fails, held"));
+  EXPECT_THAT(text, HasSubstr("verify: 1m without a break, at most 45m; on failure: hold"));
   EXPECT_THAT(text, HasSubstr(" redeploy\n  recorded and notified\n"));
   EXPECT_THAT(text, Not(HasSubstr("freeze")));
 }

@@ -39,12 +39,23 @@ TEST(PolicyText, SaysEachStepWithItsLimitsAndWhatItWaitsFor) {
             "  1. taint\n"
             "  2. cordon\n"
             "  3. collect-evidence: at most 5m; its failure stops nothing\n"
-            "  4. drain: all pods, deadline 90m: what is left is deleted then\n"
+            "  4. drain: all pods, deadline 90m, then delete the pods that are left\n"
             "       waits 10m after the step before it and for an operator's approval\n"
-            "  5. reboot: at most 20m; where it fails, severity isolate from then on\n"
-            "  6. verify: 10m without a break, at most 45m; where it fails, severity isolate from "
-            "then on\n"
+            "  5. reboot: at most 20m; on failure: escalate to isolate\n"
+            "  6. verify: 10m without a break, at most 45m; on failure: escalate to isolate\n"
             "  7. return-to-service\n");
+}
+
+TEST(PolicyText, NamesTheMeansThatASeverityLacks) {
+  Policy policy;
+  EXPECT_THAT(severity_text(policy, Severity::kReboot),
+              HasSubstr("  2. cordon\n  no drain and no reboot: set machines.aws.reboot or "
+                        "machines.reboot\n"));
+  EXPECT_THAT(severity_text(policy, Severity::kReset), HasSubstr("no gpu-reset: set jobs.image"));
+  policy.jobs.image = "registry.example/gpuward";
+  EXPECT_THAT(severity_text(policy, Severity::kReset), Not(HasSubstr("no gpu-reset")))
+      << "the steps are the policy's own then";
+  EXPECT_THAT(severity_text(whole_policy("full"), Severity::kReboot), Not(HasSubstr("no reboot")));
 }
 
 TEST(PolicyText, SaysWhereEvidenceGoes) {
@@ -62,13 +73,13 @@ TEST(PolicyText, SaysThatAReplacementIsWaitedFor) {
 
   EXPECT_THAT(
       severity_text(policy, Severity::kIsolate),
-      HasSubstr("  4. verify: 10m without a break, at most 1h; of a replacement; where none "
-                "joins, held for an operator\n"));
+      HasSubstr("  4. verify: 10m without a break, at most 1h; of a replacement; if none joins, "
+                "hold for an operator\n"));
 }
 
 TEST(PolicyText, SaysWhereTheModeEndsTheSteps) {
   EXPECT_THAT(severity_text(whole_policy("cordon"), Severity::kReboot),
-              HasSubstr("  2. cordon\n  -- mode cordon ends here; of what follows nothing is done "
+              HasSubstr("  2. cordon\n  -- mode cordon ends here; the steps below are skipped "
                         "--\n  3. collect-evidence"));
   EXPECT_THAT(severity_text(whole_policy("observe"), Severity::kReboot),
               HasSubstr("severity reboot\n  -- mode observe ends here"));
@@ -79,7 +90,7 @@ TEST(PolicyText, SaysWhereTheModeEndsTheSteps) {
 TEST(PolicyText, SaysInEachModeWhatFollowsAFailureInModeFull) {
   for (const char* mode : {"observe", "taint", "cordon", "full"})
     EXPECT_THAT(severity_text(whole_policy(mode), Severity::kReboot),
-                HasSubstr("reboot: at most 20m; where it fails, severity isolate from then on"))
+                HasSubstr("reboot: at most 20m; on failure: escalate to isolate"))
         << mode;
 }
 
@@ -89,7 +100,8 @@ TEST(PolicyText, SaysThatAFailureWithNothingWorseIsAHumansAffair) {
       "severities: {isolate: [cordon, drain, reboot]}\n"
       "machines: {reboot: [/bin/power-cycle]}\n");
 
-  EXPECT_THAT(severity_text(policy, Severity::kIsolate), HasSubstr("held for an operator"));
+  EXPECT_THAT(severity_text(policy, Severity::kIsolate),
+              HasSubstr("on failure: hold for an operator"));
 }
 
 TEST(PolicyText, SaysThatNothingIsDoneAtASeverityWithoutSteps) {
@@ -112,15 +124,14 @@ TEST(PolicyText, SaysWhatIsAskedBeforeHarm) {
 }
 
 TEST(PolicyText, SaysWhoRestartsAndEndsMachines) {
-  EXPECT_THAT(
-      guards_text(Policy{}),
-      HasSubstr("machines\n  restarted by: nothing\n  ended by the first of these that can: "
-                "the NodeClaim or Machine that owns it\n"));
+  EXPECT_THAT(guards_text(Policy{}),
+              HasSubstr("machines\n  restarted by: nothing\n  terminated by (first that applies): "
+                        "the NodeClaim or Machine that owns it\n"));
   EXPECT_THAT(guards_text(policy_of("machines:\n"
                                     "  reboot: [/bin/power-cycle, --soft]\n"
                                     "  aws: {reboot: true, terminate: true}\n")),
-              HasSubstr("restarted by: EC2, /bin/power-cycle\n  ended by the first of these that "
-                        "can: the NodeClaim or Machine that owns it, EC2 or its Auto Scaling "
+              HasSubstr("restarted by: EC2, /bin/power-cycle\n  terminated by (first that "
+                        "applies): the NodeClaim or Machine that owns it, EC2 or its Auto Scaling "
                         "group\n"));
 }
 

@@ -153,7 +153,7 @@ TEST(WayBackFile, ExplainsPairs) {
   EXPECT_THAT(
       severity_text(*policy, Severity::kIsolate),
       HasSubstr("  2. nccl-pairs: at most 40m, at least 350 GB/s, with the nodes of the same jobs, "
-                "or within 5m where no job is known; where it fails, held for an operator\n"));
+                "or within 5m where no job is known; on failure: hold for an operator\n"));
 }
 
 TEST(WayBackFile, ItsJobsNeedAnImageAndItsWindowsANameToo) {
@@ -174,17 +174,16 @@ TEST(WayBackFile, IsExplainedBelowTheStepsOfItsSeverity) {
   const auto policy = parse_policy(std::string(kDrainedAndHeld) + kBack);
 
   ASSERT_TRUE(policy) << policy.error().message;
-  EXPECT_THAT(
-      severity_text(*policy, Severity::kIsolate),
-      HasSubstr("  -- where it would be held for an operator, the way back, in mode full --\n"
-                "  1. quarantine-job: at most 4h, a pass clears what only an operator "
-                "clears; where it fails, held for an operator\n"
-                "       waits for an operator's approval\n"
-                "  2. nccl-test: at most 1h, at least 387.5 GB/s; where it fails, held "
-                "for an operator\n"
-                "  3. verify: 3m without a break, at most 45m; where it fails, held for "
-                "an operator\n"
-                "  4. return-to-service\n"));
+  EXPECT_THAT(severity_text(*policy, Severity::kIsolate),
+              HasSubstr("  -- instead of a hold for an operator, in mode full: way_back --\n"
+                        "  1. quarantine-job: at most 4h, a pass clears what only an operator "
+                        "clears; on failure: hold for an operator\n"
+                        "       waits for an operator's approval\n"
+                        "  2. nccl-test: at most 1h, at least 387.5 GB/s; on failure: hold "
+                        "for an operator\n"
+                        "  3. verify: 3m without a break, at most 45m; on failure: hold for "
+                        "an operator\n"
+                        "  4. return-to-service\n"));
 }
 
 }  // namespace

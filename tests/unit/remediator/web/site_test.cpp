@@ -85,12 +85,12 @@ TEST_F(SiteTest, ShowsAQuietFleet) {
                           {{"holderIdentity", "gpuward-remediator-a"},
                            {"leaseDurationSeconds", 15},
                            {"renewTime", to_rfc3339(clock_.wall())}}}});
-  EXPECT_THAT(page("/"), AllOf(HasSubstr("<dt>GPU nodes</dt><dd>1</dd>"),
-                               HasSubstr("✓ Nothing is known against any node."),
-                               HasSubstr("<dt>Leader</dt><dd>gpuward-remediator-a</dd>"),
-                               HasSubstr("<dt>Steps</dt><dd>allowed</dd>"),
-                               HasSubstr("<dt>Circuit breaker</dt><dd>closed</dd>"),
-                               HasSubstr("budget.cluster"), Not(HasSubstr("alarm"))));
+  EXPECT_THAT(page("/"),
+              AllOf(HasSubstr("<dt>GPU nodes</dt><dd>1</dd>"), HasSubstr("✓ No open remediations."),
+                    HasSubstr("<dt>Leader</dt><dd>gpuward-remediator-a</dd>"),
+                    HasSubstr("<dt>Steps</dt><dd>allowed</dd>"),
+                    HasSubstr("<dt>Circuit breaker</dt><dd>closed</dd>"),
+                    HasSubstr("budget.cluster"), Not(HasSubstr("alarm"))));
 }
 
 TEST_F(SiteTest, SaysThatNobodyLeadsAndThatStepsAreStopped) {
@@ -123,7 +123,7 @@ TEST_F(SiteTest, PutsFirstWhatNeedsAnOperatorThenTheWorst) {
   put(closed);
   const std::string text = page("/");
   std::vector<std::size_t> places;
-  for (const char* node : {"gpu-03", "gpu-02", "gpu-01", "Closed last", "gpu-04"})
+  for (const char* node : {"gpu-03", "gpu-02", "gpu-01", "Recently closed", "gpu-04"})
     places.push_back(text.find(node));
   EXPECT_TRUE(std::ranges::is_sorted(places)) << text;
   EXPECT_THAT(text, HasSubstr("<dt>held for an operator</dt><dd>1</dd>"));
@@ -181,7 +181,7 @@ TEST_F(SiteTest, SaysWhatItDoesNotKnow) {
   for (const char* path : {"/nodes/<b>", "/remediations/none"}) {
     const auto response = get(path);
     EXPECT_EQ(response.status, 404);
-    EXPECT_THAT(*response.body, AllOf(HasSubstr("is not known here"), Not(HasSubstr("<b>"))));
+    EXPECT_THAT(*response.body, AllOf(HasSubstr("was not found"), Not(HasSubstr("<b>"))));
   }
 }
 

@@ -1,5 +1,5 @@
-// Where the driver's library is found below a root folder of its own: on every platform that
-// docs/install.md names, and after the driver came, changed or went.
+// The finder of the driver's library below a root folder: on every platform that docs/install.md
+// names, and after the driver came, changed or went.
 #include "exporter/gpu/nvidia/driver_root.h"
 
 #include <gmock/gmock.h>
@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(Documented, Platform, ::testing::ValuesIn(support::driv
 #endif
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Platform);
 
-// Of a distribution with libraries for 32 bits in `lib`.
+// Some distributions have libraries for 32 bits in `lib`.
 TEST(DriverRoot, TakesTheFolderOfThisProcessorFirst) {
   const NodeTree node;
   node.put("/usr/lib");
