@@ -40,7 +40,7 @@ std::string library_below(const fs::path& root, const std::string& name) {
   if (root.empty() || name.contains('/')) return name;
   for (const std::string_view prefix : kPrefixes) {
     for (const std::string_view folder : kFolders) {
-      fs::path path = root / prefix / folder / name;
+      const fs::path path = root / prefix / folder / name;
       if (is_file(path)) return path.string();
     }
   }

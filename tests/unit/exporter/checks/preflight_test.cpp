@@ -86,6 +86,7 @@ TEST_F(PreflightTest, TheInterpreterOfAScriptOfTheOperatorsIsLookedForToo) {
   EXPECT_EQ(missing_for("#!/bin/sh -e"), "");
   EXPECT_EQ(missing_for("#!/nowhere/bash"), "/nowhere/bash");
   EXPECT_EQ(missing_for("#!/usr/bin/env bash"), "bash");
+  EXPECT_EQ(missing_for("#!/usr/bin/env -S LANG=C bash -e"), "bash");
   EXPECT_EQ(missing_for("no first line of a script"), "");
 }
 

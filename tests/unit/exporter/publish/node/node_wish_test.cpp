@@ -276,6 +276,16 @@ TEST(NodeWish, CallsAmdGpusUnhealthyThatTheDriverSaysNothingOf) {
   EXPECT_THAT(wish_of(snapshot).amd_gpus_healthy, ElementsAre(Pair("0", false), Pair("1", false)));
 }
 
+// The driver counts the others anew if one was handed to vfio-pci.
+TEST(NodeWish, CallsAnAmdGpuHealthyThatHasTheIndexOfOneThatIsGone) {
+  Snapshot snapshot = healthy(0);
+  snapshot.gpus = {gpu_at(0, Vendor::kAmd)};
+  snapshot.gone_gpus = {gpu_at(1, Vendor::kAmd)};
+  snapshot.gone_gpus[0].index = 0;
+  report_gpus(snapshot);
+  EXPECT_THAT(wish_of(snapshot).amd_gpus_healthy, ElementsAre(Pair("0", true)));
+}
+
 TEST(NodeWish, OnlyTimesMakeNoNews) {
   Snapshot later = healthy();
   add_result(later, "0-nvidia-smi", CheckStatus::kPass, Severity::kNone,
