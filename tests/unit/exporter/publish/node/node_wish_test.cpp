@@ -276,7 +276,7 @@ TEST(NodeWish, CallsAmdGpusUnhealthyThatTheDriverSaysNothingOf) {
   EXPECT_THAT(wish_of(snapshot).amd_gpus_healthy, ElementsAre(Pair("0", false), Pair("1", false)));
 }
 
-// The driver counts the others anew if one was handed to vfio-pci.
+// The driver gives the others new indexes if one was handed to vfio-pci.
 TEST(NodeWish, CallsAnAmdGpuHealthyThatHasTheIndexOfOneThatIsGone) {
   Snapshot snapshot = healthy(0);
   snapshot.gpus = {gpu_at(0, Vendor::kAmd)};
