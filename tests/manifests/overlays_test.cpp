@@ -130,6 +130,13 @@ TEST(HealthSuiteOverlay, GivesTheRemediatorTheRightsOfItsSteps) {
   EXPECT_THAT(documents, HasSubstr("eks.amazonaws.com/role-arn: arn:aws:iam::"));
 }
 
+// Without a report of the exporter no step follows the cordon.
+TEST(OverlaysThatRepair, NameThePrometheusThatHasTheReports) {
+  GPUWARD_REQUIRE_IN(kLanding, why_no_kubectl());
+  for (const char* name : {"aws", "health-suite"})
+    EXPECT_THAT(overlay(name), HasSubstr("        - --prometheus.url=http")) << name;
+}
+
 TEST(HealthSuiteOverlay, SweepsAndHasTheTemplateOfTheQuarantineWithTheSuitesConfigMap) {
   GPUWARD_REQUIRE_IN(kLanding, why_no_kubectl());
   const std::string documents = overlay("health-suite");
