@@ -134,7 +134,7 @@ TEST_F(NodeConditionsTest, AreRememberedOnlyWhileTheInformersDeliver) {
   EXPECT_THAT(look(source), IsEmpty());
 }
 
-// Another replica has led meanwhile, while the informers of this one went on hearing.
+// Another replica has led meanwhile. The informers of this one have not stopped.
 TEST_F(NodeConditionsTest, AreRememberedOnlyFromLookToLook) {
   ConditionSource source(policy_, replica_->view, replica_->view, clock_);
   say("False");
