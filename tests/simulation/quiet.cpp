@@ -278,13 +278,15 @@ void World::stay_at_rest() {
   const std::size_t before = stage_.truth.changes().size();
   const auto open = static_cast<std::size_t>(std::ranges::count_if(
       stage_.truth.remediations(), [](const auto& known) { return known.second.open(); }));
-  const bool forgets = stage_.setting.policy.retention.age < std::chrono::hours(24);
-  const std::size_t closed = forgets ? stage_.truth.remediations().size() - open : 0;
+  const Retention& kept = stage_.setting.policy.retention;
+  const std::size_t closed = stage_.truth.remediations().size() - open;
+  const std::size_t too_many = closed - std::min<std::size_t>(closed, kept.most);
+  const std::size_t forgotten = kept.age < std::chrono::hours(24) ? closed : too_many;
   // A machine that is down continues once others that are silent are known to be dead.
   const std::size_t most =
-      kMostToForget * closed + (stage_.setting.falls_silent
-                                    ? (open + fleet_.machines().size()) * kMostSteps
-                                    : open * (waits_for_time() ? kMostSteps : kMostWrites));
+      kMostToForget * forgotten + (stage_.setting.falls_silent
+                                       ? (open + fleet_.machines().size()) * kMostSteps
+                                       : open * (waits_for_time() ? kMostSteps : kMostWrites));
   settle(minutes(60));
   const std::size_t written = stage_.truth.changes().size() - before;
   require(written <= most, "livelock",
