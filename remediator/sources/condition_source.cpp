@@ -20,10 +20,6 @@ bool has_counted_reason(const ConditionSeen& seen) {
   return !seen.rule.reasons.empty() && seen.status == seen.rule.status;
 }
 
-bool holds(const ConditionSeen& seen, WallTime now) {
-  return seen.status == seen.rule.status && now - seen.since >= seen.rule.held_for;
-}
-
 // What it said before the finding began is an old view of the node, and ends nothing.
 bool has_ended(const ConditionSeen& seen, const AlertSignal& known, WallTime now) {
   return seen.status != seen.rule.status && seen.status != "Unknown" &&
@@ -44,46 +40,48 @@ AlertSignal signal_of_condition(const ConditionSeen& seen) {
 
 }  // namespace
 
-std::vector<ConditionSeen> ConditionSource::remembered(std::vector<ConditionSeen> conditions) {
+std::vector<ConditionSource::Remembered> ConditionSource::remembered(
+    std::vector<ConditionSeen> conditions) {
   const auto now = clock_.steady();
-  auto before = std::exchange(held_, {});
-  if (looked_ && now - *looked_ > kLongestGap) before.clear();
-  looked_ = now;
   const bool is_current = nodes_.is_current(now);
+  auto before = std::exchange(remembered_, {});
+  if (!is_current || (looked_ && now - *looked_ > kLongestGap)) before.clear();
+  looked_ = now;
+  std::vector<Remembered> all;
   for (ConditionSeen& seen : conditions) {
     const std::pair key(seen.uid, fingerprint_of(seen.rule));
     const auto known = before.find(key);
-    const bool is_known = known != before.end() && known->second.status == seen.status;
-    if (is_known && is_current) {
-      seen.since = has_counted_reason(seen) ? known->second.since
-                                            : std::min(seen.since, known->second.since);
-    } else if (has_counted_reason(seen)) {
-      seen.since = std::max(seen.since, clock_.wall());
-    }
-    if (is_current) held_[key] = {seen.status, seen.since};
+    const bool is_known = known != before.end() && known->second.seen.status == seen.status;
+    if (is_known) seen.since = std::min(seen.since, known->second.seen.since);
+    WallTime counts_from = seen.since;
+    if (has_counted_reason(seen))
+      counts_from = is_known ? known->second.counts_from : std::max(seen.since, clock_.wall());
+    all.push_back({std::move(seen), counts_from});
+    if (is_current) remembered_.emplace(key, all.back());
   }
-  return conditions;
+  return all;
 }
 
 Result<SourceFindings> ConditionSource::look() {
   const auto now = clock_.wall();
   const auto policy = policy_.get();
-  const std::vector<ConditionSeen> conditions = remembered(nodes_.conditions(policy->conditions));
+  const std::vector<Remembered> conditions = remembered(nodes_.conditions(policy->conditions));
   SourceFindings findings;
   findings.read = conditions.size();
-  for (const ConditionSeen& seen : conditions) {
-    if (holds(seen, now)) findings.signals.push_back(signal_of_condition(seen));
+  for (const auto& [seen, counts_from] : conditions) {
+    if (seen.status == seen.rule.status && now - counts_from >= seen.rule.held_for)
+      findings.signals.push_back(signal_of_condition(seen));
   }
   for (AlertSignal& signal : known_.firing_from(kConditionOrigin)) {
-    const auto over = std::ranges::find_if(conditions, [&](const ConditionSeen& seen) {
-      return seen.node == signal.node && fingerprint_of(seen.rule) == signal.fingerprint &&
-             has_ended(seen, signal, now);
+    const auto over = std::ranges::find_if(conditions, [&](const Remembered& one) {
+      return one.seen.node == signal.node && fingerprint_of(one.seen.rule) == signal.fingerprint &&
+             has_ended(one.seen, signal, now);
     });
     const bool is_over = over != conditions.end();
     // Nothing else would end the alert if no rule of the policy is for the node any more.
     if (!is_over && nodes_.is_ruled(signal.node, signal.fingerprint, policy->conditions)) continue;
     signal.firing = false;
-    signal.ends_at = is_over ? over->since : std::max(now, signal.starts_at);
+    signal.ends_at = is_over ? over->seen.since : std::max(now, signal.starts_at);
     findings.signals.push_back(std::move(signal));
   }
   return findings;

@@ -32,22 +32,21 @@ class ConditionSource final : public Source {
   [[nodiscard]] Result<SourceFindings> look() override;
 
  private:
-  // The conditions with `since` as early as the last look has seen the same status, and no earlier
-  // than the first look at a reason that the rule names. The memory restarts if the informers were
-  // silent or another replica has led for a while: a condition may have changed twice meanwhile.
-  [[nodiscard]] std::vector<ConditionSeen> remembered(std::vector<ConditionSeen> conditions);
+  struct Remembered {
+    ConditionSeen seen;    // `since` is as early as the last look has seen the same status
+    WallTime counts_from;  // `for` of the rule does: not before a look at a reason that it names
+  };
+  // The memory restarts if the informers were silent or another replica has led for a while: a
+  // condition may have changed twice meanwhile.
+  [[nodiscard]] std::vector<Remembered> remembered(std::vector<ConditionSeen> conditions);
 
   const CurrentPolicy& policy_;
   const NodeConditions& nodes_;
   const KnownEvidence& known_;
   Clock& clock_;
-  struct Held {
-    std::string status;
-    WallTime since;
-  };
   std::optional<Clock::Steady> looked_;
   // By the Node's UID and the rule's fingerprint; of the last look.
-  std::map<std::pair<std::string, std::string>, Held> held_;
+  std::map<std::pair<std::string, std::string>, Remembered> remembered_;
 };
 
 }  // namespace gpuward::remediator

@@ -164,7 +164,24 @@ TEST_F(NodeConditionsTest, HoldAReasonForItsTime) {
     EXPECT_THAT(look(source), IsEmpty()) << i;
     clock_.advance(seconds(10));
   }
-  EXPECT_THAT(look(source), SizeIs(1));
+  ASSERT_THAT(look(source), SizeIs(1));
+  EXPECT_EQ(look(source)[0].starts_at, long_ago)
+      << "the status is one finding, whatever its reason";
+}
+
+// A later start would open the Remediation again that an operator has cancelled.
+TEST_F(NodeConditionsTest, StartWithTheirStatusForEachLeader) {
+  rule_.reasons = {"NvidiaXID79"};
+  rule_.held_for = seconds(0);
+  force();
+  const auto began = clock_.wall();
+  say("True", clock_.wall(), "NvidiaXID79");
+  for (int leader = 0; leader < 2; ++leader) {
+    const auto signals = look();
+    ASSERT_THAT(signals, SizeIs(1));
+    EXPECT_EQ(signals[0].starts_at, began);
+    clock_.advance(minutes(10));
+  }
 }
 
 TEST_F(NodeConditionsTest, AreNotThoseOfAnEarlierNodeOfTheName) {
