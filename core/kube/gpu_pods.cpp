@@ -16,13 +16,13 @@ bool is_gpu_runtime(const std::string& runtime_class) {
   return runtime_class.contains("nvidia") || runtime_class == "amd";
 }
 
+}  // namespace
+
 bool is_of_daemon_set(const Pod& pod) {
   return std::ranges::any_of(pod.owners, [](const OwnerReference& owner) {
-    return owner.controller && owner.kind == "DaemonSet";
+    return owner.controller && owner.kind == "DaemonSet" && owner.api_version == "apps/v1";
   });
 }
-
-}  // namespace
 
 bool uses_gpus(const Pod& pod) {
   return pod.has_resource_claims || std::ranges::any_of(pod.resources, is_gpu_resource) ||

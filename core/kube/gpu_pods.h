@@ -1,10 +1,15 @@
-// Which pods use GPUs, as far as their specs say it. Read before a drain that takes only these, and
-// before a sweep of an idle node: both must see the same pods. Pure.
+// Which pods use GPUs, as far as their specs say it, and which are agents of a DaemonSet. Read
+// before a drain that takes only users of GPUs, and before a sweep of an idle node: both must see
+// the same pods. Pure.
 #pragma once
 
 #include "core/kube/objects.h"
 
 namespace gpuward::kube {
+
+// Evicted, such a pod comes back at once. A DaemonSet that is gone takes its pods along (garbage
+// collection): no request per pod asks whether it still exists, as kubectl does.
+[[nodiscard]] bool is_of_daemon_set(const Pod& pod);
 
 // Whether the pod asks for GPUs of any vendor (whole, MIG, shared), claims devices, or runs under a
 // runtime class that hands out GPUs without a request ("nvidia", "nvidia-cdi", "amd": the classes

@@ -92,11 +92,6 @@ bool is_mirror_pod(const kube::Pod& pod) {
   return is_nodes || pod.meta.annotations.contains("kubernetes.io/config.mirror");
 }
 
-bool is_of_daemon_set(const kube::Pod& pod) {
-  const kube::OwnerReference* const owner = controller_of(pod);
-  return owner != nullptr && owner->kind == "DaemonSet" && owner->api_version == "apps/v1";
-}
-
 bool has_ended(const kube::Pod& pod) { return pod.phase == "Succeeded" || pod.phase == "Failed"; }
 
 bool is_unmanaged(const kube::Pod& pod) { return controller_of(pod) == nullptr; }

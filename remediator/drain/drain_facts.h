@@ -13,9 +13,6 @@ namespace gpuward::remediator {
 
 // Run by the kubelet from a file: the API server only shows it.
 [[nodiscard]] bool is_mirror_pod(const kube::Pod& pod);
-// Evicted, such a pod comes back at once. A DaemonSet that is gone takes its pods along (garbage
-// collection): no request per pod asks whether it still exists, as kubectl does.
-[[nodiscard]] bool is_of_daemon_set(const kube::Pod& pod);
 [[nodiscard]] bool has_ended(const kube::Pod& pod);
 // No controller would make it again.
 [[nodiscard]] bool is_unmanaged(const kube::Pod& pod);

@@ -37,7 +37,7 @@ std::optional<Judgement> judge_selection(const Question& ask) {
 }
 
 std::optional<Judgement> judge_owner(const Question& ask) {
-  if (is_of_daemon_set(ask.pod) && !has_ended(ask.pod))
+  if (kube::is_of_daemon_set(ask.pod) && !has_ended(ask.pod))
     return Judgement{DrainAct::kSkip, "of DaemonSets"};
   if (is_mirror_pod(ask.pod)) return Judgement{DrainAct::kSkip, "of the node's own files"};
   return std::nullopt;

@@ -119,6 +119,9 @@ TEST(DrainPlan, TakesOnlyPodsWithAGpuIfTheStepSaysSo) {
   kube::Pod by_class = replica("without-a-request");
   by_class.runtime_class = "nvidia";
   EXPECT_EQ(act_on(by_class, gpu), DrainAct::kEvict);
+  kube::Pod pretender = by_class;  // any pod may name such an owner of a kind of its own
+  pretender.owners = {{"example.com/v1", "DaemonSet", "agents", "d", true}};
+  EXPECT_EQ(act_on(pretender, gpu), DrainAct::kEvict);
   by_class.runtime_class = "gvisor";
   EXPECT_EQ(act_on(by_class, gpu), DrainAct::kSkip);
   for (const char* resource : {"amd.com/gpu", "nvidia.com/mig-1g.10gb", "gpu.intel.com/i915"}) {
