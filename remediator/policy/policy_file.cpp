@@ -165,13 +165,6 @@ void require_reboot(const YamlMap& section, const Policy& policy) {
   }
 }
 
-Means means_of(const Policy& policy, Preset preset) {
-  return {
-      .reboot = can_reboot(policy.machines),
-      .gpu_reset = can_reset(policy.jobs, Vendor::kNvidia) || can_reset(policy.jobs, Vendor::kAmd),
-      .preset = preset};
-}
-
 // Of gpu-reset that of one vendor is enough: nodes of the other are held for an operator.
 bool has_template(const JobsPolicy& jobs, Step step) {
   return jobs.template_files.contains(template_name(step, Vendor::kNvidia)) ||
@@ -225,6 +218,13 @@ void read_return(const YamlMap& section, ReturnToService& out) {
 }
 
 }  // namespace
+
+Means means_of(const Policy& policy, Preset preset) {
+  return {
+      .reboot = can_reboot(policy.machines),
+      .gpu_reset = can_reset(policy.jobs, Vendor::kNvidia) || can_reset(policy.jobs, Vendor::kAmd),
+      .preset = preset};
+}
 
 void read_node_labels(const YamlMap& map, std::vector<std::string>& out, std::string_view about) {
   map.read("labels", out, about);

@@ -19,6 +19,9 @@ inline constexpr YamlWord<Severity> kSeverityWords[] = {{"isolate", Severity::kI
                                                         {"reset", Severity::kReset},
                                                         {"monitor", Severity::kMonitor}};
 
+// Which repairs the policy has the means for.
+[[nodiscard]] Means means_of(const Policy& policy, Preset preset = Preset::kStandard);
+
 // `labels` of nodes, each `key` or `key=value`.
 void read_node_labels(const YamlMap& map, std::vector<std::string>& out, std::string_view about);
 

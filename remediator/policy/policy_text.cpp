@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/runtime/yaml_scalars.h"
-#include "remediator/policy/reset_rules.h"
+#include "remediator/policy/policy_sections.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -162,12 +162,10 @@ std::string missing_means_text(const Policy& policy, Severity severity,
   const bool ends_at_cordon = std::ranges::all_of(
       plan, [](const PlannedStep& step) { return is_taint_or_cordon(step.step); });
   if (!ends_at_cordon) return {};
-  if (severity == Severity::kReset && !can_reset(policy.jobs, Vendor::kNvidia) &&
-      !can_reset(policy.jobs, Vendor::kAmd)) {
+  const Means means = means_of(policy);
+  if (severity == Severity::kReset && !means.gpu_reset)
     return "  no drain and no gpu-reset: set jobs.image, or a template for the Job\n";
-  }
-  if (severity == Severity::kReboot && policy.machines.reboot.empty() &&
-      !policy.machines.aws.reboot)
+  if (severity == Severity::kReboot && !means.reboot)
     return "  no drain and no reboot: set machines.aws.reboot or machines.reboot\n";
   return {};
 }
