@@ -169,8 +169,8 @@ std::string cper_line(const CperRecord& record) {
   std::string line = "fatal error record " + record.id;
   line += record.recorded_at ? " of " + to_rfc3339(*record.recorded_at) : " without a time";
   if (!record.notify_type.empty()) line += " (" + record.notify_type + ")";
-  for (const std::uint64_t afid : record.afids)
-    line += (afid == record.afids.front() ? ", AFID " : ", ") + std::to_string(afid);
+  for (std::size_t i = 0; i < record.afids.size(); ++i)
+    line += (i == 0 ? ", AFID " : ", ") + std::to_string(record.afids[i]);
   return line;
 }
 
