@@ -206,6 +206,8 @@ TEST(HealthListener, CountsAnIpv6NetworkAsOnePeer) {
       EXPECT_EQ(one->read_response().status, 200);
     }
   }).join();
+  // It runs on each machine that lets it; only `./dev test --all` insists.
+  if (!why_not.empty() && support::is_left_to(support::Tier::kAll)) GTEST_SKIP() << why_not;
   GPUWARD_REQUIRE(why_not);
 }
 
