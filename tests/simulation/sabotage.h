@@ -68,8 +68,8 @@ enum class Sabotage : std::uint8_t {
   kVolumes,           // volumes that are attached are not seen
   kEndOnce,           // an end is asked for again where it is to be watched
   kInstance,          // the cloud ends whichever machine has the node's name
-  kProof,             // every machine that was to end is taken for gone
-  kNodeGone,          // the Node of a machine that ends is taken for gone
+  kProof,             // a replica believes of every machine that was to end that it is gone
+  kNodeGone,          // a replica believes that the Node of a machine that ends is gone
   kReturned,          // no replica looks for machines that come back
   kKeptAlerts,        // alerts that Prometheus keeps count for the next machine
   kOldAlerts,         // alerts from before the Node was registered are not heard
