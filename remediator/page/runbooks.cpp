@@ -61,18 +61,10 @@ http::Response show_runbook(const http::Request& request) {
 std::span<const Runbook> all_runbooks() { return kRunbooks; }
 
 std::string meaning_of(const Runbook& runbook) {
-  constexpr std::string_view kMeaning = "\n## Meaning\n";
-  constexpr std::size_t kLongest = 110;
-  std::string_view markdown = runbook.markdown;
-  const auto section = markdown.find(kMeaning);
-  if (section == std::string_view::npos) return {};
-  markdown.remove_prefix(section + kMeaning.size());
-  std::string text(markdown.substr(0, markdown.find("\n\n")));
-  std::ranges::replace(text, '\n', ' ');
-  if (const auto end = text.find(". "); end != std::string::npos) text.resize(end);
-  if (text.ends_with('.')) text.pop_back();
-  if (text.size() <= kLongest) return text;
-  return text.substr(0, text.rfind(' ', kLongest)) + " ...";
+  constexpr std::string_view kBlank = "\n\n";
+  std::string_view text = runbook.markdown;
+  text.remove_prefix(std::min(text.find(kBlank), text.size() - kBlank.size()) + kBlank.size());
+  return std::string(text.substr(0, text.find(kBlank)));
 }
 
 const Runbook* find_runbook(std::string_view alert) {

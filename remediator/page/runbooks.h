@@ -18,7 +18,7 @@ struct Runbook {
 
 // By name.
 [[nodiscard]] std::span<const Runbook> all_runbooks();
-// The first sentence of its section Meaning, cut after 110 characters.
+// The sentence below its title.
 [[nodiscard]] std::string meaning_of(const Runbook& runbook);
 // Null where there is none.
 [[nodiscard]] const Runbook* find_runbook(std::string_view alert);

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -20,6 +21,7 @@ namespace gpuward::remediator {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
 using ::testing::Not;
 
 Remediation some_remediation() {
@@ -315,6 +317,22 @@ TEST(Runbooks, AreTheFilesOfTheAlertsFolder) {
     ++files;
   }
   EXPECT_EQ(all_runbooks().size(), files);
+}
+
+// The index of the runbooks shows them: each is written, and none is the beginning of a longer one.
+TEST(Runbooks, HaveASummaryOfOneSentenceBelowTheirTitle) {
+  std::set<std::string> all;
+  for (const Runbook& runbook : all_runbooks()) {
+    const std::string summary = meaning_of(runbook);
+    EXPECT_TRUE(runbook.markdown.starts_with("# " + std::string(runbook.alert) + "\n\n" + summary +
+                                             "\n\n`severity: "))
+        << runbook.alert;
+    EXPECT_THAT(summary, MatchesRegex("[A-Z][^\n`]+[.]")) << runbook.alert;
+    EXPECT_THAT(summary, Not(HasSubstr(". "))) << runbook.alert;
+    EXPECT_LE(summary.size(), 100U) << runbook.alert;
+    EXPECT_TRUE(all.insert(summary).second) << runbook.alert << " has that of another";
+    EXPECT_THAT(*get_runbook("/runbooks").body, HasSubstr(summary.substr(0, 20)));
+  }
 }
 
 TEST(Runbooks, AreServedAsPagesWhoseLinksLeadToEachOther) {
