@@ -224,7 +224,8 @@ Result<FleetReadings> read_fleet(const CommandFlags& flags, kube::Api& api, Cloc
                          .stop_switch = api.get_config_map(ns, kSwitchName),
                          .ledger = LedgerStore(api, {.ns = ns}, clock).read(),
                          .policy = read_cluster_policy(api, ns),
-                         .exclusions = ExclusionStore(api, ns, clock).read()};
+                         .exclusions = ExclusionStore(api, ns, clock).read(),
+                         .connections = read_connections(api, ns, clock.wall())};
   const auto is_missing = [](const auto& reading) {
     return !reading && reading.error().kind == ErrorKind::kNotFound;
   };
@@ -260,6 +261,10 @@ FleetStatus fleet_status(const FleetReadings& readings, WallTime now) {
         nodes == nullptr ? std::span<const kube::Node>() : std::span(*nodes);
     status.excluded = excluded_now(*exclusions, all, readings.policy.value_or(Policy()), now);
   }
+  if (const auto* connections = known(readings.connections, "the sources", status)) {
+    status.sources = source_lines(*connections);
+    status.is_connected = first_broken(fleet_links(*connections)) == nullptr;
+  }
   if (!status.mode && readings.policy)
     status.mode = std::string(to_string(readings.policy->mode)) + ", by the policy";
   const auto* ledger = known(readings.ledger, "the breaker and the budgets", status);
@@ -285,11 +290,16 @@ std::string status_text(const FleetStatus& status, OutputFormat format) {
            ? ""
            : ", " + std::to_string(status.cancelled_in_alarm.size()) +
                  " cancelled with alerts still firing (ignored until they resolve)");
-  std::string text = table_text({{"Leader", status.leader.value_or("?")},
-                                 {"Mode", status.mode.value_or("? (no remediation says)")},
-                                 {"Steps", status.stop.value_or("?")},
-                                 {"Breaker", status.breaker.value_or("?")},
-                                 {"Nodes", nodes}});
+  Rows rows{{"Leader", status.leader.value_or("?")},
+            {"Mode", status.mode.value_or("? (no remediation says)")},
+            {"Steps", status.stop.value_or("?")},
+            {"Breaker", status.breaker.value_or("?")},
+            {"Nodes", nodes}};
+  for (const std::string& source : status.sources)
+    rows.push_back({rows.back().front() == "Nodes" ? "Sources" : "", source});
+  std::string text = table_text(rows);
+  if (!status.is_connected)
+    text += "The first broken link and the next command: gpuwardctl doctor\n";
   text += open_part(status) + held_part(status, format) + approval_part(status, format) +
           excluded_part(status, format) + budget_part(status, format);
   if (!status.unknown.empty()) text += '\n';
@@ -322,26 +332,47 @@ std::string status_json(const FleetStatus& status) {
                        {"used", use.used},
                        {"allowed", status.knows_allowed ? Json(use.allowed) : Json(nullptr)}});
   }
-  return dump_json({{"leader", or_null(status.leader)},
-                    {"mode", or_null(status.mode)},
-                    {"stopped", status.stop ? Json(status.is_stopped) : Json(nullptr)},
-                    {"breakerOpen", status.breaker ? Json(status.is_breaker_open) : Json(nullptr)},
-                    {"gpuNodes", status.gpu_nodes ? Json(*status.gpu_nodes) : Json(nullptr)},
-                    {"cancelledWhileFiring", status.cancelled_in_alarm},
-                    {"open", std::move(open)},
-                    {"held", std::move(held)},
-                    {"approvals", std::move(approvals)},
-                    {"excluded", exclusion_items(status.excluded)},
-                    {"budgets", std::move(budgets)},
-                    {"unknown", status.unknown}});
+  return dump_json(
+      {{"leader", or_null(status.leader)},
+       {"mode", or_null(status.mode)},
+       {"stopped", status.stop ? Json(status.is_stopped) : Json(nullptr)},
+       {"breakerOpen", status.breaker ? Json(status.is_breaker_open) : Json(nullptr)},
+       {"sources", status.sources},
+       {"connected", status.sources.empty() ? Json(nullptr) : Json(status.is_connected)},
+       {"gpuNodes", status.gpu_nodes ? Json(*status.gpu_nodes) : Json(nullptr)},
+       {"cancelledWhileFiring", status.cancelled_in_alarm},
+       {"open", std::move(open)},
+       {"held", std::move(held)},
+       {"approvals", std::move(approvals)},
+       {"excluded", exclusion_items(status.excluded)},
+       {"budgets", std::move(budgets)},
+       {"unknown", status.unknown}});
 }
 
-Result<std::string> show_status(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+bool is_in_order(const FleetStatus& status) {
+  const bool is_led = status.leader && !status.leader->starts_with("none");
+  return is_led && status.unknown.empty() && !status.is_stopped && !status.is_breaker_open &&
+         status.is_connected;
+}
+
+Result<ShownStatus> show_status(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   const auto readings = read_fleet(flags, api, clock);
   if (!readings) return std::unexpected(readings.error());
-  const FleetStatus status = fleet_status(*readings, clock.wall());
-  if (is_for_people(flags.output)) return status_text(status, flags.output);
-  return in_format(flags.output, status_json(status));
+  FleetStatus status = fleet_status(*readings, clock.wall());
+  ShownStatus shown{
+      .text = {}, .ageless = {}, .is_in_order = !flags.exit_code || is_in_order(status)};
+  if (is_for_people(flags.output)) {
+    shown.text = status_text(status, flags.output);
+    status.sources.clear();
+    shown.ageless = status_text(status, flags.output);
+    return shown;
+  }
+  auto text = in_format(flags.output, status_json(status));
+  if (!text) return std::unexpected(text.error());
+  shown.text = *std::move(text);
+  status.sources.clear();
+  shown.ageless = status_json(status);
+  return shown;
 }
 
 }  // namespace gpuward::remediator

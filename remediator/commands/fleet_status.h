@@ -15,6 +15,7 @@
 #include "core/runtime/clock.h"
 #include "remediator/budgets/budgets.h"
 #include "remediator/commands/command_flags.h"
+#include "remediator/commands/connection_links.h"
 #include "remediator/commands/excluded.h"
 #include "remediator/model/remediation.h"
 #include "remediator/policy/policy.h"
@@ -30,6 +31,7 @@ struct FleetReadings {
   Result<Ledger> ledger;
   Result<Policy> policy;  // of the ConfigMap of the chart: what the budgets allow
   Result<ExclusionList> exclusions;
+  Result<ConnectionReading> connections;
 };
 
 // An error only where the API server stopped answering: what one may not read is in the readings.
@@ -45,6 +47,8 @@ struct FleetStatus {
   // Absent where it is not known.
   std::optional<std::string> leader, mode, stop, breaker;
   bool is_stopped = false, is_breaker_open = false;
+  std::vector<std::string> sources;  // as source_lines()
+  bool is_connected = true;
   std::optional<std::size_t> gpu_nodes;
   std::map<Phase, std::map<Severity, std::size_t>> open;  // Remediations
   std::vector<HeldBy> held;                               // the most frequent first
@@ -76,8 +80,18 @@ struct FleetStatus {
 [[nodiscard]] std::string status_text(const FleetStatus& status, OutputFormat format);
 [[nodiscard]] std::string status_json(const FleetStatus& status);
 
+// Whether steps can be taken: a replica leads, nothing is stopped, the circuit breaker is closed,
+// and each source is connected. What could not be read counts as wrong.
+[[nodiscard]] bool is_in_order(const FleetStatus& status);
+
+struct ShownStatus {
+  std::string text;
+  std::string ageless;      // the text without the ages of the sources
+  bool is_in_order = true;  // true without --exit-code
+};
+
 // Reads and renders it as the flags say.
-[[nodiscard]] Result<std::string> show_status(const CommandFlags& flags, kube::Api& api,
+[[nodiscard]] Result<ShownStatus> show_status(const CommandFlags& flags, kube::Api& api,
                                               Clock& clock);
 
 }  // namespace gpuward::remediator

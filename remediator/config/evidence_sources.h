@@ -61,6 +61,8 @@ class EvidenceSources {
   // Where alerts and events are handed in. This must outlive whoever serves them.
   [[nodiscard]] std::vector<http::Route> webhook_routes(http::Access access);
   [[nodiscard]] std::vector<SourceCounts> counts() const;
+  // The last notification that the webhook has accepted. Any thread.
+  [[nodiscard]] std::optional<WebhookCall> last_call() const { return webhook_->last_call(); }
   // The webhook answers 503 from now on, and the threads of the sources end.
   void request_stop();
 

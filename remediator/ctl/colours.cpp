@@ -14,10 +14,11 @@ struct Colour {
 constexpr std::string_view kRed = "\033[31m", kYellow = "\033[33m", kGreen = "\033[32m",
                            kPlain = "\033[0m";
 constexpr std::array kColours{
-    Colour{"STOPPED", kRed},    Colour{"OPEN", kRed},       Colour{"Held", kRed},
-    Colour{"isolate", kRed},    Colour{"Waiting", kYellow}, Colour{"Paused", kYellow},
-    Colour{"reboot", kYellow},  Colour{"reset", kYellow},   Colour{"Released", kGreen},
-    Colour{"Replaced", kGreen}, Colour{"closed", kGreen},
+    Colour{"STOPPED", kRed},    Colour{"BROKEN", kRed},     Colour{"CONNECTED", kRed},
+    Colour{"OPEN", kRed},       Colour{"Held", kRed},       Colour{"isolate", kRed},
+    Colour{"Waiting", kYellow}, Colour{"Paused", kYellow},  Colour{"reboot", kYellow},
+    Colour{"reset", kYellow},   Colour{"Released", kGreen}, Colour{"Replaced", kGreen},
+    Colour{"closed", kGreen},
 };
 
 bool is_of_word(char c) {

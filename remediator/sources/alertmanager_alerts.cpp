@@ -195,6 +195,7 @@ Result<std::uint64_t> count_member(const Json& object, std::string_view key) {
 }
 
 constexpr std::size_t kMaxAlertname = 256;
+constexpr std::size_t kMaxSender = 256;
 
 // What an alert rule may ask for; "none" is no signal.
 std::optional<Severity> parse_remediation(std::string_view word) {
@@ -280,6 +281,10 @@ Result<Notification> decode_notification(std::string_view body, const PayloadLim
   const auto truncated = count_member(*root, "truncatedAlerts");
   if (!truncated) return std::unexpected(truncated.error());
   notification.truncated_alerts = *truncated;
+  notification.receiver = to_valid_utf8(string_at(*root, "receiver"), kMaxSender);
+  const std::string url = string_at(*root, "externalURL");
+  if (url.find('@') == std::string::npos)
+    notification.external_url = to_valid_utf8(url, kMaxSender);
   if (auto status = list.outcome(member_at(*root, "alerts")); !status)
     return std::unexpected(status.error());
   return notification;

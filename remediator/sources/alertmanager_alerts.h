@@ -37,6 +37,8 @@ struct Alert {
 struct Notification {
   std::string group_key;
   std::uint64_t truncated_alerts = 0;  // how many more there are that only the API knows
+  // Who sends it, as it says itself; valid UTF-8, 256 bytes at most; a URL without credentials.
+  std::string receiver = {}, external_url = {};
 };
 
 struct PayloadLimits {

@@ -162,7 +162,15 @@ AlertmanagerWebhook::Answer AlertmanagerWebhook::deliver(const Notification& not
   }
   result.outcome.status = 200;
   result.body = success_body(result.outcome, result.rejected);
+  const std::lock_guard lock(calls_);
+  last_call_ = {
+      .at = clock_.wall(), .receiver = notification.receiver, .sender = notification.external_url};
   return result;
+}
+
+std::optional<WebhookCall> AlertmanagerWebhook::last_call() const {
+  const std::lock_guard lock(calls_);
+  return last_call_;
 }
 
 void AlertmanagerWebhook::end_without_rule(AlertSignals& signals) const {

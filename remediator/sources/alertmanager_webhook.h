@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -16,6 +17,7 @@
 #include "core/runtime/clock.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/sources/alertmanager_api.h"
+#include "remediator/sources/connections.h"
 #include "remediator/sources/intake.h"
 #include "remediator/sources/known_evidence.h"
 #include "remediator/sources/webhook_observer.h"
@@ -44,6 +46,8 @@ class AlertmanagerWebhook {
   [[nodiscard]] http::Response handle_event(const http::Request& request);
   // From now on every answer is 503: the process is about to end.
   void close() { closed_ = true; }
+  // The last notification that was accepted since the start. Any thread.
+  [[nodiscard]] std::optional<WebhookCall> last_call() const;
 
  private:
   struct Answer;
@@ -69,6 +73,8 @@ class AlertmanagerWebhook {
   std::mutex cut_off_;
   std::atomic<std::size_t> in_flight_{0};
   std::atomic<bool> closed_{false};
+  mutable std::mutex calls_;
+  std::optional<WebhookCall> last_call_;
 };
 
 }  // namespace gpuward::remediator

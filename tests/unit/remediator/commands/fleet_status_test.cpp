@@ -63,7 +63,7 @@ class FleetStatusTest : public ClusterTest {
     flags_.output = output;
     const auto text = show_status(flags_, api_, clock_);
     EXPECT_TRUE(text) << text.error().message;
-    return text.value_or("");
+    return text ? text->text : "";
   }
 
   CommandFlags flags_;

@@ -81,6 +81,23 @@ TEST_F(Webhook, Answers200OnceAllIsDurableAndSaysWhatBecameOfIt) {
   EXPECT_EQ(observer_.outcomes[0].accepted, 2U);
 }
 
+TEST_F(Webhook, RemembersItsLastCallerOnlyOnceItHasAccepted) {
+  Json payload = *parse_json(golden("v0.28.json"));
+  intake_.error = Error{ErrorKind::kUnavailable, "no API server"};
+  (void)webhook_.handle(request(dump_json(payload)));
+  EXPECT_FALSE(webhook_.last_call());
+  intake_.error.reset();
+  (void)webhook_.handle(request(dump_json(payload)));
+  ASSERT_TRUE(webhook_.last_call());
+  EXPECT_EQ(webhook_.last_call()->sender, "http://alertmanager:9093");
+  EXPECT_EQ(webhook_.last_call()->receiver, "gpuward\\.remediator");
+  EXPECT_EQ(webhook_.last_call()->at, clock_.wall());
+
+  payload["externalURL"] = "http://user:secret@alertmanager:9093";
+  (void)webhook_.handle(request(dump_json(payload)));
+  EXPECT_EQ(webhook_.last_call()->sender, "");
+}
+
 TEST_F(Webhook, NamesBadAlertsAndTakesTheOthers) {
   Json payload = *parse_json(golden("v0.28.json"));
   payload["alerts"][1]["labels"]["node"] = "../../pods";

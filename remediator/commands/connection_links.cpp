@@ -1,0 +1,308 @@
+#include "remediator/commands/connection_links.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/runtime/text.h"
+#include "remediator/commands/standing.h"
+#include "remediator/page/connection_watch.h"
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr std::size_t kNamed = 5;
+
+Link works(std::string name, std::string text) {
+  return {std::move(name), LinkState::kWorks, std::move(text)};
+}
+Link off(std::string name, std::string text) {
+  return {std::move(name), LinkState::kOff, std::move(text)};
+}
+Link unknown(std::string name, std::string text) {
+  return {std::move(name), LinkState::kUnknown, std::move(text)};
+}
+Link broken(std::string name, std::string text, std::string next) {
+  return {std::move(name), LinkState::kBroken, std::move(text), std::move(next)};
+}
+
+std::string some(const NamedNodes& nodes) {
+  const std::size_t shown = std::min(nodes.names.size(), kNamed);
+  std::string text = list_first(std::span(nodes.names).first(shown), shown);
+  if (nodes.count > shown) text += " and " + std::to_string(nodes.count - shown) + " more";
+  return text;
+}
+
+// What may be said of the nodes of one list: of all, or of one.
+class Scope {
+ public:
+  explicit Scope(std::string_view node) : node_(node) {}
+  [[nodiscard]] bool has_any(const NamedNodes& nodes) const {
+    return node_.empty() ? nodes.count > 0 : nodes.has(node_);
+  }
+  [[nodiscard]] std::string subject(const NamedNodes& nodes) const {
+    if (!node_.empty()) return "Node " + std::string(node_);
+    return std::to_string(nodes.count) + (nodes.count == 1 ? " GPU node" : " GPU nodes");
+  }
+  // Behind what is said of the subject.
+  [[nodiscard]] std::string names(const NamedNodes& nodes) const {
+    return node_.empty() ? ": " + some(nodes) : std::string();
+  }
+  [[nodiscard]] std::string first(const NamedNodes& nodes) const {
+    if (!node_.empty()) return std::string(node_);
+    return nodes.names.empty() ? std::string("NODE") : nodes.names.front();
+  }
+  [[nodiscard]] bool is_one() const { return !node_.empty(); }
+
+ private:
+  std::string_view node_;
+};
+
+std::string pods_on(const std::string& node) {
+  return "kubectl get pods -A -o wide -l app.kubernetes.io/component=agent "
+         "--field-selector spec.nodeName=" +
+         node;
+}
+
+Link target_link(const PrometheusFacts& facts, const Scope& scope) {
+  if (facts.targets == 0 && facts.unnamed > 0)
+    return broken("target",
+                  "Prometheus reads " + std::to_string(facts.unnamed) +
+                      " exporters without a label `node`: no rule counts them",
+                  "add the relabelings of alerts/prometheus-kubernetes.yaml to your scrape job");
+  if (facts.targets == 0 && facts.other_jobs > 0)
+    return broken("target",
+                  "Prometheus reads " + std::to_string(facts.other_jobs) +
+                      " exporters under another job: the rules count job=\"gpuward-exporter\" only",
+                  "name the scrape job gpuward-exporter");
+  if (facts.targets == 0)
+    return broken("target", "Prometheus reads no exporter",
+                  "set prometheusOperator.monitors=true in the chart's values, or add the scrape "
+                  "jobs of alerts/prometheus-kubernetes.yaml");
+  if (scope.has_any(facts.without_target))
+    return broken("target",
+                  scope.subject(facts.without_target) + ": Prometheus has no exporter as a target" +
+                      scope.names(facts.without_target),
+                  pods_on(scope.first(facts.without_target)));
+  if (scope.has_any(facts.down))
+    return broken("target",
+                  scope.subject(facts.down) + ": Prometheus cannot read the exporter" +
+                      scope.names(facts.down),
+                  pods_on(scope.first(facts.down)));
+  if (scope.is_one()) return works("target", "Prometheus reads the exporter");
+  return works("target", "Prometheus reads " + std::to_string(facts.up) + " of " +
+                             std::to_string(facts.targets) +
+                             " exporters, and each GPU node has one");
+}
+
+Link series_link(const PrometheusFacts& facts, const Scope& scope) {
+  if (!scope.has_any(facts.without_series))
+    return works("series", scope.is_one() ? "The exporter says a severity"
+                                          : "Each exporter that is read says a severity");
+  return broken("series",
+                scope.subject(facts.without_series) + ": the exporter says no severity" +
+                    scope.names(facts.without_series),
+                "gpuwardctl runbook GpuFindingsAbsent");
+}
+
+Link alert_link(const PrometheusFacts& facts, const Scope& scope) {
+  if (!facts.heartbeat_fires && !facts.reads_remediator)
+    return broken("alert", "Prometheus does not read the remediator's metrics (port 10982)",
+                  "set prometheusOperator.monitors=true in the chart's values, or add the scrape "
+                  "jobs of alerts/prometheus-kubernetes.yaml");
+  if (!facts.heartbeat_fires)
+    return broken("alert",
+                  "Prometheus has no alert " + std::string(kHeartbeatAlert) +
+                      ": gpuward's rules are not loaded, or no replica leads",
+                  "set prometheusOperator.rules=true in the chart's values, or load "
+                  "alerts/gpuward.rules.yaml");
+  if (scope.has_any(facts.unalerted))
+    return broken("alert",
+                  scope.subject(facts.unalerted) +
+                      ": a finding of severity reset or worse has had no alert for 3 min" +
+                      scope.names(facts.unalerted),
+                  "look at the rules of gpuward on Prometheus' page, Status, Rule health");
+  return works("alert", "The rules are loaded");
+}
+
+Link route_link(const Connections& facts) {
+  if (facts.reads_alerts) return off("route", "Alerts are read from Prometheus itself");
+  const auto& prometheus = facts.prometheus;
+  if (prometheus && prometheus->error.empty() && prometheus->alertmanagers == 0U)
+    return broken("route", "Prometheus sends alerts to no Alertmanager",
+                  "add your Alertmanager to `alerting` of Prometheus' configuration");
+  if (facts.alertmanager && !facts.alertmanager->error.empty())
+    return broken("route", "Alertmanager does not answer: " + facts.alertmanager->error,
+                  "check remediator.alertmanagerURL of the chart's values");
+  const bool is_sent = prometheus && prometheus->alertmanagers.value_or(0) > 0;
+  if (is_sent)
+    return works("route", "Prometheus sends alerts to " +
+                              std::to_string(*prometheus->alertmanagers) + " Alertmanager" +
+                              (*prometheus->alertmanagers == 1 ? "" : "s"));
+  if (facts.alertmanager) return works("route", "Alertmanager answers");
+  return unknown("route", "Prometheus does not say where it sends alerts");
+}
+
+std::string refusal_text(const Connections& facts, WallTime now) {
+  if (!facts.refused || facts.refused->at + kHeardWithin < now) return {};
+  return "; a request was refused with " + std::to_string(facts.refused->status) + " " +
+         age_text(facts.refused->at, now) + " ago";
+}
+
+std::string command_for_webhook(const Connections& facts, const std::string& ns, WallTime now) {
+  const bool is_refused = facts.refused && facts.refused->at + kHeardWithin >= now;
+  if (is_refused && (facts.refused->status == 401 || facts.refused->status == 403))
+    return "compare Alertmanager's token with: kubectl -n " + ns +
+           " get secret gpuward-webhook -o jsonpath='{.data.token}'";
+  return "set prometheusOperator.alertmanagerConfig=true in the chart's values, or add the routes "
+         "of: kubectl -n " +
+         ns + " get configmap gpuward-alertmanager -o yaml";
+}
+
+Link webhook_link(const Connections& facts, const std::string& ns, WallTime now) {
+  const std::string refused = refusal_text(facts, now);
+  if (facts.reads_alerts && !facts.called) return off("webhook", "Nothing needs to call it");
+  if (!facts.called)
+    return broken("webhook", "Alertmanager has not called the webhook" + refused,
+                  command_for_webhook(facts, ns, now));
+  std::string by = facts.called->sender.empty() ? "" : " by " + facts.called->sender;
+  if (!facts.called->receiver.empty()) by += " (receiver " + facts.called->receiver + ")";
+  const std::string last = "last called " + age_text(facts.called->at, now) + " ago" + by;
+  if (now - facts.called->at < kHeardWithin || facts.reads_alerts)
+    return works("webhook", "The webhook was " + last + refused);
+  return broken("webhook",
+                "The webhook was " + last + ", and " + std::string(kHeartbeatAlert) +
+                    " calls it each 15 min" + refused,
+                command_for_webhook(facts, ns, now));
+}
+
+Link record_link(const PrometheusFacts& facts, const Scope& scope, const std::string& ns) {
+  if (!scope.has_any(facts.unrecorded))
+    return works("record", scope.is_one() ? "No alert of the node lacks a Remediation"
+                                          : "No firing alert lacks a Remediation");
+  return broken("record",
+                scope.subject(facts.unrecorded) +
+                    ": an alert has fired for 3 min, and no Remediation has it" +
+                    scope.names(facts.unrecorded),
+                "kubectl -n " + ns + " logs -l app.kubernetes.io/component=controller --tail=50");
+}
+
+Link remediator_link(const ConnectionReading& reading) {
+  const auto& [ns, now, facts] = reading;
+  const std::string next =
+      "kubectl -n " + ns + " get pods -l app.kubernetes.io/component=controller";
+  if (!facts)
+    return broken("remediator",
+                  "No replica has written the ConfigMap " + std::string(kSourcesMap) +
+                      ": none runs, or it is of an older version",
+                  next);
+  const std::string age = age_text(facts->at, now) + " ago";
+  if (facts->at + kFactsLast < now)
+    return broken("remediator", "No replica has looked since " + to_rfc3339(facts->at), next);
+  return works("remediator", facts->replica + " looked " + age);
+}
+
+std::vector<Link> links(const ConnectionReading& reading, const Scope& scope) {
+  const auto& [ns, now, facts] = reading;
+  std::vector<Link> all{remediator_link(reading)};
+  if (first_broken(all) != nullptr) {
+    for (const char* name : {"target", "series", "alert", "route", "webhook", "record"})
+      all.push_back(unknown(name, "The remediator has to look first"));
+    return all;
+  }
+  const auto& prometheus = facts->prometheus;
+  const bool is_seen = prometheus && prometheus->error.empty();
+  if (!prometheus) {
+    all.push_back(broken("target", "No Prometheus is configured: nodes cannot be verified",
+                         "set remediator.prometheusURL in the chart's values"));
+  } else if (!is_seen) {
+    all.push_back(broken("target", "Prometheus does not answer: " + prometheus->error,
+                         "check remediator.prometheusURL of the chart's values"));
+  }
+  if (is_seen) {
+    all.push_back(target_link(*prometheus, scope));
+    all.push_back(series_link(*prometheus, scope));
+    all.push_back(alert_link(*prometheus, scope));
+  } else {
+    for (const char* name : {"series", "alert"})
+      all.push_back(unknown(name, "Prometheus has to answer first"));
+  }
+  all.push_back(route_link(*facts));
+  all.push_back(webhook_link(*facts, ns, now));
+  all.push_back(is_seen ? record_link(*prometheus, scope, ns)
+                        : unknown("record", "Prometheus has to answer first"));
+  return all;
+}
+
+std::string line(std::string_view source, const Link& link) {
+  std::string text = std::string(source) + ": ";
+  if (link.state == LinkState::kBroken) text += "NOT CONNECTED: ";
+  return text + link.text;
+}
+
+// The first of these that is broken, else the first of all.
+const Link& worst(const std::vector<Link>& all, std::initializer_list<std::string_view> names) {
+  const auto is_one = [&](const Link& link) {
+    return std::ranges::find(names, link.name) != names.end();
+  };
+  const auto bad = std::ranges::find_if(
+      all, [&](const Link& link) { return is_one(link) && link.state == LinkState::kBroken; });
+  return bad != all.end() ? *bad : *std::ranges::find_if(all, is_one);
+}
+
+}  // namespace
+
+std::string_view to_string(LinkState state) {
+  switch (state) {
+    case LinkState::kWorks:
+      return "ok";
+    case LinkState::kOff:
+      return "off";
+    case LinkState::kUnknown:
+      return "?";
+    case LinkState::kBroken:
+      return "BROKEN";
+  }
+  return "?";
+}
+
+Result<ConnectionReading> read_connections(kube::Api& api, const std::string& ns, WallTime now) {
+  const auto map = api.get_config_map(ns, kSourcesMap);
+  if (!map && map.error().kind == ErrorKind::kNotFound) return ConnectionReading{ns, now, {}};
+  if (!map) return std::unexpected(map.error());
+  return ConnectionReading{ns, now, newest_of(map->data)};
+}
+
+std::vector<Link> fleet_links(const ConnectionReading& reading) {
+  return links(reading, Scope({}));
+}
+
+std::vector<Link> node_links(const ConnectionReading& reading, std::string_view node) {
+  return links(reading, Scope(node));
+}
+
+const Link* first_broken(std::span<const Link> links) {
+  const auto found = std::ranges::find(links, LinkState::kBroken, &Link::state);
+  return found == links.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> source_lines(const ConnectionReading& reading) {
+  const auto& facts = reading.facts;
+  const auto all = fleet_links(reading);
+  if (all.front().state == LinkState::kBroken) return {line("Remediator", all.front())};
+  std::vector<std::string> lines{line("Webhook", worst(all, {"webhook"})),
+                                 line("Prometheus", worst(all, {"target", "series", "alert"}))};
+  const bool has_alertmanager = facts->alertmanager.has_value();
+  const Link& route = worst(all, {"route"});
+  if (!has_alertmanager && route.state != LinkState::kBroken) {
+    lines.emplace_back("Alertmanager: not configured (optional: its alerts come by the webhook)");
+  } else {
+    lines.push_back(line("Alertmanager", has_alertmanager && route.state == LinkState::kWorks
+                                             ? works("route", "it answers")
+                                             : route));
+  }
+  if (const Link& record = worst(all, {"record"}); record.state == LinkState::kBroken)
+    lines.push_back(line("Remediations", record));
+  return lines;
+}
+
+}  // namespace gpuward::remediator

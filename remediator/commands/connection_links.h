@@ -1,0 +1,53 @@
+// What the sources of the remediator say in words: which link of the chain from a finding to its
+// Remediation is broken, and which command helps. Pure. Used by status, doctor and the fleet page.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/kube/api.h"
+#include "core/model/result.h"
+#include "core/runtime/clock.h"
+#include "remediator/sources/connections.h"
+
+namespace gpuward::remediator {
+
+// kOff: not configured, which is no fault. kUnknown: a link before it hides it, or it is not read.
+enum class LinkState : std::uint8_t { kWorks, kOff, kUnknown, kBroken };
+
+[[nodiscard]] std::string_view to_string(LinkState state);
+
+struct Link {
+  std::string name;  // remediator, target, series, alert, route, webhook, record
+  LinkState state = LinkState::kUnknown;
+  std::string text;
+  std::string next = {};  // a command or a page, if it is broken
+};
+
+// What the replicas have written; no facts: none has.
+struct ConnectionReading {
+  std::string ns;  // of the remediator
+  WallTime now{};
+  std::optional<Connections> facts = {};
+};
+
+// The error of the API server.
+[[nodiscard]] Result<ConnectionReading> read_connections(kube::Api& api, const std::string& ns,
+                                                         WallTime now);
+
+// Each link in the order of the chain, for the whole fleet.
+[[nodiscard]] std::vector<Link> fleet_links(const ConnectionReading& reading);
+// The same as far as it concerns one node.
+[[nodiscard]] std::vector<Link> node_links(const ConnectionReading& reading, std::string_view node);
+
+// Null: no link is broken.
+[[nodiscard]] const Link* first_broken(std::span<const Link> links);
+
+// A line each for the webhook, Prometheus and Alertmanager; a broken one says NOT CONNECTED.
+[[nodiscard]] std::vector<std::string> source_lines(const ConnectionReading& reading);
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,100 @@
+#include "remediator/commands/doctor.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "core/command_line/table.h"
+#include "core/kube/node_names.h"
+#include "core/runtime/json.h"
+#include "remediator/commands/command_json.h"
+#include "remediator/commands/connection_links.h"
+#include "remediator/records/remediation_store.h"
+
+namespace gpuward::remediator {
+namespace {
+
+std::string status_of(const kube::Node& node) {
+  for (const auto& [key, value] : node.meta.labels) {
+    if (is_node_key(key, NodeName::kStatus)) return value;
+  }
+  return {};
+}
+
+Link finding_link(const kube::Node& node) {
+  const std::string status = status_of(node);
+  if (status.empty())
+    return {"finding", LinkState::kUnknown,
+            "The node has no status label: no exporter has written one (config.node.labels)"};
+  if (status == "pass")
+    return {"finding", LinkState::kWorks, "The exporter finds nothing, so no alert is expected"};
+  return {"finding", LinkState::kWorks, "The exporter's status label says " + status};
+}
+
+// What is recorded of the node is known better here than to the replica that looked a while ago.
+void note_records(const std::vector<Remediation>& remediations, const std::string& node,
+                  Link& record) {
+  for (const Remediation& one : remediations) {
+    if (one.node != node || !one.open()) continue;
+    record = {"record", LinkState::kWorks,
+              "Remediation " + one.name + " is " + std::string(to_string(one.status.phase))};
+    return;
+  }
+}
+
+Result<std::vector<Link>> links_of_node(const CommandFlags& flags, kube::Api& api,
+                                        const ConnectionReading& reading) {
+  const auto node = api.get_node(flags.node);
+  if (!node) return std::unexpected(node.error());
+  const auto remediations = RemediationStore(api).list_all();
+  if (!remediations) return std::unexpected(remediations.error());
+  auto links = node_links(reading, flags.node);
+  links.insert(links.begin(), finding_link(*node));
+  note_records(*remediations, flags.node, links.back());
+  return links;
+}
+
+std::string text_of(const std::vector<Link>& links) {
+  std::vector<std::vector<std::string>> rows{{"LINK", "STATE", "SEEN"}};
+  for (const Link& link : links)
+    rows.push_back({link.name, std::string(to_string(link.state)), link.text});
+  std::string text = table_text(rows) + "\n";
+  const Link* const broken = first_broken(links);
+  if (broken == nullptr) return text + "No link is broken.\n";
+  return text + "NOT CONNECTED: the first broken link is " + broken->name +
+         ".\nNext: " + broken->next + "\n";
+}
+
+std::string json_of(const std::vector<Link>& links) {
+  Json list = Json::array();
+  for (const Link& link : links) {
+    list.push_back({{"link", link.name},
+                    {"state", to_string(link.state)},
+                    {"text", link.text},
+                    {"next", link.next}});
+  }
+  const Link* const broken = first_broken(links);
+  return dump_json({{"links", std::move(list)},
+                    {"firstBroken", broken == nullptr ? Json(nullptr) : Json(broken->name)}});
+}
+
+}  // namespace
+
+Result<Diagnosis> run_doctor(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  const auto reading = read_connections(api, flags.state_namespace, clock.wall());
+  if (!reading) return std::unexpected(reading.error());
+  const auto links =
+      flags.node.empty() ? fleet_links(*reading) : links_of_node(flags, api, *reading);
+  if (!links) return std::unexpected(links.error());
+  Diagnosis diagnosis{.text = {}, .is_connected = first_broken(*links) == nullptr};
+  if (is_for_people(flags.output)) {
+    diagnosis.text = text_of(*links);
+    return diagnosis;
+  }
+  auto text = in_format(flags.output, json_of(*links));
+  if (!text) return std::unexpected(text.error());
+  diagnosis.text = *std::move(text);
+  return diagnosis;
+}
+
+}  // namespace gpuward::remediator

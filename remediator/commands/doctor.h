@@ -1,0 +1,22 @@
+// `gpuwardctl doctor [NODE]`: walks the chain from a finding to its Remediation, and names the
+// first link that is broken with the command that helps.
+#pragma once
+
+#include <string>
+
+#include "core/kube/api.h"
+#include "core/model/result.h"
+#include "core/runtime/clock.h"
+#include "remediator/commands/command_flags.h"
+
+namespace gpuward::remediator {
+
+struct Diagnosis {
+  std::string text;
+  bool is_connected = true;
+};
+
+// Of the whole fleet, or of the node that the flags name. kNotFound: there is no such node.
+[[nodiscard]] Result<Diagnosis> run_doctor(const CommandFlags& flags, kube::Api& api, Clock& clock);
+
+}  // namespace gpuward::remediator

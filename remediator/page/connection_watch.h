@@ -1,0 +1,83 @@
+// Looks from time to time whether a finding would reach a Remediation, and publishes what it sees:
+// to the pages of this process, and to gpuwardctl by a ConfigMap with one entry for each replica.
+// Each replica looks, because each has a webhook and pages. On a thread of its own.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "core/kube/api.h"
+#include "core/runtime/clock.h"
+#include "core/runtime/log.h"
+#include "remediator/records/cluster_view.h"
+#include "remediator/sources/connection_probe.h"
+#include "remediator/sources/connections.h"
+
+namespace gpuward::remediator {
+
+inline constexpr const char* kSourcesMap = "gpuward-sources";
+
+// All must outlive the watch.
+struct ConnectionParts {
+  ConnectionProbe probe;
+  bool reads_alerts = false;  // --prometheus.alerts
+  std::function<std::optional<WebhookCall>()> last_call;
+  const ClusterView& view;
+  // Not fenced: a replica that does not lead writes too. With a short deadline.
+  kube::Api& api;
+  std::string state_namespace;
+  std::string replica;  // a key of a ConfigMap
+  Clock& clock;
+  Log& log;
+};
+
+struct SeenConnections {
+  Connections facts;
+  FleetSeries series;  // empty without an answer of Prometheus
+};
+
+class ConnectionWatch {
+ public:
+  explicit ConnectionWatch(ConnectionParts parts) : parts_(std::move(parts)) {}
+
+  // Starts the thread; the destructor stops and joins it.
+  void start();
+  void request_stop() { thread_.request_stop(); }
+  // Any thread. The webhook has answered a request with that status.
+  void note_answer(int status);
+  // Any thread; null before the first look.
+  [[nodiscard]] std::shared_ptr<const SeenConnections> last() const;
+  // One look and its publication; for the thread, or for a test that has not started it. An error
+  // of the API server: the next look comes all the same.
+  [[nodiscard]] Status look();
+
+ private:
+  using Since = std::map<std::string, Clock::Steady, std::less<>>;
+
+  [[nodiscard]] std::optional<PrometheusFacts> ask_prometheus(FleetSeries& series);
+  void judge(const FleetSeries& series, PrometheusFacts& facts);
+  // The `nodes` that have been in it for some minutes.
+  void add_lasting(const std::set<std::string>& nodes, Since& since, NamedNodes& lasting) const;
+  [[nodiscard]] Status publish(const Connections& facts);
+  [[nodiscard]] Status write(const Connections& facts);
+
+  ConnectionParts parts_;
+  Since unalerted_, unrecorded_;  // of the thread
+  std::string written_;           // without its times; of the thread
+  Clock::Steady write_again_{};   // of the thread
+  std::string said_;              // the last error in the log; of the thread
+  mutable std::mutex mutex_;
+  std::optional<RefusedCall> refused_;
+  std::shared_ptr<const SeenConnections> last_;
+  std::jthread thread_;
+};
+
+}  // namespace gpuward::remediator

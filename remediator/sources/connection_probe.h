@@ -1,0 +1,67 @@
+// Asks Prometheus and Alertmanager about themselves: which exporters Prometheus reads, whether the
+// rules are loaded, which nodes have a finding and an alert, and whether both answer. It changes
+// nothing. Used by page/connection_watch.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/http/client/client.h"
+#include "core/model/result.h"
+#include "core/model/severity.h"
+#include "remediator/policy/current_policy.h"
+
+namespace gpuward::remediator {
+
+// What Prometheus has of one node.
+struct NodeSeries {
+  bool has_target = false, is_up = false;
+  bool lacks_series = false;            // it is up, and says no severity
+  Severity severity = Severity::kNone;  // of its exporter, now
+  bool has_alert = false;               // a firing one that asks for a Remediation
+};
+
+struct FleetSeries {
+  std::map<std::string, NodeSeries, std::less<>> nodes;
+  std::size_t unnamed = 0, other_jobs = 0;  // as in PrometheusFacts
+  bool reads_remediator = false, heartbeat_fires = false;
+};
+
+// The PromQL for it; `cluster` is the policy's.
+[[nodiscard]] std::string fleet_series_query(std::string_view cluster);
+// The answer of /api/v1/query to it.
+[[nodiscard]] Result<FleetSeries> decode_fleet_series(std::string_view body);
+// The answer of Prometheus' /api/v1/alertmanagers: how many it sends to; nullopt if it does not
+// say.
+[[nodiscard]] std::optional<std::size_t> decode_alertmanagers(std::string_view body);
+
+// One thread.
+class ConnectionProbe {
+ public:
+  // The bases of both; an empty one is not configured. All must outlive it.
+  ConnectionProbe(std::string prometheus_url, http::Client* prometheus,
+                  std::string alertmanager_url, http::Client* alertmanager,
+                  const CurrentPolicy& policy);
+
+  [[nodiscard]] bool has_prometheus() const { return prometheus_ != nullptr; }
+  [[nodiscard]] bool has_alertmanager() const { return alertmanager_ != nullptr; }
+  // Only with a Prometheus.
+  [[nodiscard]] Result<FleetSeries> ask_prometheus();
+  // To how many Alertmanagers Prometheus sends; nullopt: it does not say.
+  [[nodiscard]] std::optional<std::size_t> ask_for_alertmanagers();
+  // Only with an Alertmanager.
+  [[nodiscard]] Status ask_alertmanager();
+
+ private:
+  [[nodiscard]] static Result<std::string> get(http::Client& client, std::string url,
+                                               std::string_view about);
+
+  std::string prometheus_url_, alertmanager_url_;
+  http::Client *prometheus_, *alertmanager_;
+  const CurrentPolicy& policy_;
+};
+
+}  // namespace gpuward::remediator

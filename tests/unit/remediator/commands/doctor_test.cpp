@@ -1,0 +1,232 @@
+// Each link of the chain from a finding to its Remediation, broken by itself, as doctor and status
+// name it.
+#include "remediator/commands/doctor.h"
+
+#include "core/runtime/json.h"
+#include "remediator/commands/connection_links.h"
+#include "remediator/page/connection_watch.h"
+#include "tests/unit/remediator/execution/cluster_fixture.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kConfigMaps = "/api/v1/namespaces/default/configmaps";
+
+class Doctor : public ClusterTest {
+ protected:
+  Doctor() {
+    flags_.state_namespace = "default";
+    facts_ = {.replica = "gpuward-remediator-a",
+              .at = clock_.wall(),
+              .called = WebhookCall{clock_.wall() - std::chrono::seconds(40), "gpuward",
+                                    "http://am:9093"},
+              .prometheus = PrometheusFacts{.targets = 2,
+                                            .up = 2,
+                                            .reads_remediator = true,
+                                            .heartbeat_fires = true,
+                                            .alertmanagers = 1},
+              .alertmanager = AlertmanagerFacts{}};
+  }
+  void publish() {
+    kube_.create(kConfigMaps, {{"metadata", {{"name", kSourcesMap}}},
+                               {"data", {{facts_.replica, dump_json(to_json(facts_))}}}});
+  }
+  Diagnosis diagnose(const std::string& node = "") {
+    flags_.node = node;
+    const auto diagnosis = run_doctor(flags_, api_, clock_);
+    EXPECT_TRUE(diagnosis) << diagnosis.error().message;
+    return diagnosis.value_or(Diagnosis{});
+  }
+  // That the link is the first that is broken, for the fleet and for the node if it concerns it.
+  void expect_broken(const std::string& link, const std::string& text, const std::string& next) {
+    publish();
+    for (const char* node : {"", "gpu-01"}) {
+      const Diagnosis diagnosis = diagnose(node);
+      EXPECT_FALSE(diagnosis.is_connected);
+      EXPECT_THAT(diagnosis.text,
+                  HasSubstr("NOT CONNECTED: the first broken link is " + link + "."));
+      EXPECT_THAT(diagnosis.text, AllOf(HasSubstr(text), HasSubstr(next)));
+    }
+  }
+  std::vector<std::string> lines() {
+    return source_lines({.ns = "default", .now = clock_.wall(), .facts = facts_});
+  }
+
+  PrometheusFacts& prometheus() { return *facts_.prometheus; }
+  CommandFlags flags_;
+  Connections facts_;
+};
+
+TEST_F(Doctor, FindsNothingBrokenInAWholeChain) {
+  publish();
+  const Diagnosis diagnosis = diagnose();
+  EXPECT_TRUE(diagnosis.is_connected);
+  EXPECT_THAT(diagnosis.text, AllOf(HasSubstr("No link is broken."), Not(HasSubstr("BROKEN")),
+                                    HasSubstr("last called 40s ago by http://am:9093")));
+  EXPECT_THAT(diagnose("gpu-01").text, HasSubstr("No link is broken."));
+}
+
+TEST_F(Doctor, NamesARemediatorThatHasNeverLooked) {
+  const Diagnosis diagnosis = diagnose();
+  EXPECT_FALSE(diagnosis.is_connected);
+  EXPECT_THAT(
+      diagnosis.text,
+      HasSubstr("Next: kubectl -n default get pods -l app.kubernetes.io/component=controller"));
+}
+
+TEST_F(Doctor, NamesARemediatorThatLooksNoMore) {
+  facts_.at -= std::chrono::minutes(6);
+  expect_broken("remediator", "No replica has looked since", "get pods");
+}
+
+TEST_F(Doctor, NamesAMissingPrometheus) {
+  facts_.prometheus.reset();
+  expect_broken("target", "No Prometheus is configured", "remediator.prometheusURL");
+}
+
+TEST_F(Doctor, NamesAPrometheusThatDoesNotAnswer) {
+  prometheus().error = "connection refused";
+  expect_broken("target", "connection refused", "remediator.prometheusURL");
+}
+
+TEST_F(Doctor, NamesMissingTargets) {
+  prometheus().targets = prometheus().up = 0;
+  expect_broken("target", "Prometheus reads no exporter", "prometheusOperator.monitors=true");
+}
+
+TEST_F(Doctor, NamesTargetsThatNoRuleCounts) {
+  prometheus().targets = 0;
+  prometheus().unnamed = 2;
+  expect_broken("target", "without a label `node`", "relabelings");
+}
+
+TEST_F(Doctor, NamesAnotherJob) {
+  prometheus().targets = 0;
+  prometheus().other_jobs = 2;
+  expect_broken("target", "job=\"gpuward-exporter\" only", "name the scrape job");
+}
+
+TEST_F(Doctor, NamesANodeWithoutATarget) {
+  prometheus().without_target.add("gpu-01");
+  expect_broken("target", "no exporter as a target", "spec.nodeName=gpu-01");
+}
+
+TEST_F(Doctor, NamesANodeWhoseExporterIsDown) {
+  prometheus().down.add("gpu-01");
+  expect_broken("target", "cannot read the exporter", "spec.nodeName=gpu-01");
+}
+
+TEST_F(Doctor, NamesAnExporterWithoutASeverity) {
+  prometheus().without_series.add("gpu-01");
+  expect_broken("series", "says no severity", "gpuwardctl runbook");
+}
+
+TEST_F(Doctor, NamesMissingRules) {
+  prometheus().heartbeat_fires = false;
+  expect_broken("alert", "rules are not loaded", "prometheusOperator.rules=true");
+}
+
+TEST_F(Doctor, NamesARemediatorThatPrometheusDoesNotRead) {
+  prometheus().heartbeat_fires = prometheus().reads_remediator = false;
+  expect_broken("alert", "does not read the remediator's metrics", "monitors=true");
+}
+
+TEST_F(Doctor, NamesAFindingWithoutAnAlert) {
+  prometheus().unalerted.add("gpu-01");
+  expect_broken("alert", "no alert for 3 min", "Rule health");
+}
+
+TEST_F(Doctor, NamesAPrometheusWithoutAnAlertmanager) {
+  prometheus().alertmanagers = 0;
+  expect_broken("route", "sends alerts to no Alertmanager", "`alerting`");
+}
+
+TEST_F(Doctor, NamesAnAlertmanagerThatDoesNotAnswer) {
+  facts_.alertmanager->error = "connection refused";
+  expect_broken("route", "connection refused", "alertmanagerURL");
+}
+
+TEST_F(Doctor, NamesAWebhookThatWasNeverCalled) {
+  facts_.called.reset();
+  expect_broken("webhook", "has not called the webhook", "alertmanagerConfig=true");
+}
+
+TEST_F(Doctor, NamesAWrongTokenAsTheReason) {
+  facts_.called.reset();
+  facts_.refused = RefusedCall{clock_.wall() - std::chrono::seconds(3), 401};
+  expect_broken("webhook", "refused with 401 3s ago", "get secret gpuward-webhook");
+}
+
+TEST_F(Doctor, NamesAWebhookThatTheHeartbeatReachesNoMore) {
+  facts_.called->at -= std::chrono::hours(1);
+  expect_broken("webhook", "last called 60m ago", "alertmanagerConfig=true");
+}
+
+TEST_F(Doctor, NamesAnAlertWithoutARemediation) {
+  prometheus().unrecorded.add("gpu-01");
+  expect_broken("record", "no Remediation has it", "kubectl -n default logs");
+}
+
+TEST_F(Doctor, NeedsNoWebhookIfAlertsAreReadFromPrometheus) {
+  facts_.called.reset();
+  facts_.reads_alerts = true;
+  prometheus().alertmanagers = 0;
+  publish();
+  EXPECT_TRUE(diagnose().is_connected);
+}
+
+// A prober without a token must not make a connected webhook look broken.
+TEST_F(Doctor, TrustsACallThatWasAcceptedMoreThanOneThatWasRefused) {
+  facts_.refused = RefusedCall{clock_.wall(), 401};
+  publish();
+  EXPECT_TRUE(diagnose().is_connected);
+}
+
+TEST_F(Doctor, LeavesOtherNodesFaultsOut) {
+  prometheus().down.add("gpu-02");
+  publish();
+  EXPECT_TRUE(diagnose("gpu-01").is_connected);
+  EXPECT_THAT(diagnose().text, HasSubstr("gpu-02"));
+}
+
+TEST_F(Doctor, KnowsTheNodesOpenRemediation) {
+  prometheus().unrecorded.add("gpu-01");
+  publish();
+  ASSERT_TRUE(take({signal()}));
+  EXPECT_THAT(diagnose("gpu-01").text, HasSubstr("Remediation " + remediation().name + " is"));
+}
+
+TEST_F(Doctor, RefusesANodeThatDoesNotExist) {
+  publish();
+  flags_.node = "gpu-99";
+  EXPECT_EQ(run_doctor(flags_, api_, clock_).error().kind, ErrorKind::kNotFound);
+}
+
+TEST_F(Doctor, AnswersProgramsInJson) {
+  facts_.called.reset();
+  publish();
+  flags_.output = OutputFormat::kJson;
+  const Json json = *parse_json(diagnose().text);
+  EXPECT_EQ(json["firstBroken"], "webhook");
+  EXPECT_EQ(json["links"][0]["link"], "remediator");
+}
+
+TEST_F(Doctor, SaysInThreeLinesWhetherTheSourcesAreConnected) {
+  EXPECT_THAT(lines(), Each(Not(HasSubstr("NOT CONNECTED"))));
+  EXPECT_THAT(lines(), Contains("Alertmanager: it answers"));
+  facts_.alertmanager.reset();
+  EXPECT_THAT(lines(), Contains(HasSubstr("Alertmanager: not configured")));
+  facts_.called.reset();
+  EXPECT_THAT(lines(), Contains(HasSubstr("Webhook: NOT CONNECTED: Alertmanager has not called")));
+  prometheus().heartbeat_fires = false;
+  EXPECT_THAT(lines(), Contains(HasSubstr("Prometheus: NOT CONNECTED: ")));
+}
+
+}  // namespace
+}  // namespace gpuward::remediator

@@ -1,0 +1,169 @@
+// What a replica publishes of its sources: the lists of nodes, and one entry in a ConfigMap.
+#include "remediator/page/connection_watch.h"
+
+#include "core/runtime/json.h"
+#include "tests/unit/remediator/execution/cluster_fixture.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
+
+// A Prometheus that has these samples, and an Alertmanager.
+class Sources final : public http::Client {
+ public:
+  Result<http::ClientResponse> send(const http::ClientRequest& request) override {
+    if (!answers) return fail(ErrorKind::kUnavailable, "connection refused");
+    http::ClientResponse response;
+    response.status = 200;
+    const bool is_query = request.url.find("/api/v1/query") != std::string::npos;
+    response.body =
+        is_query ? R"({"status":"success","data":{"result":[)" + samples + "]}}"
+                 : R"({"status":"success","data":{"activeAlertmanagers":[{"url":"http://a"}]}})";
+    return response;
+  }
+  Result<http::ClientResponse> stream(const http::ClientRequest&, std::chrono::milliseconds,
+                                      std::stop_token,
+                                      const std::function<bool(std::string_view)>&) override {
+    return fail(ErrorKind::kInternal, "not used");
+  }
+  void add(const std::string& what, const std::string& node, int value) {
+    if (!samples.empty()) samples += ",";
+    samples += R"({"metric":{"what":")" + what + R"(","node":")" + node + R"("},"value":[1,")" +
+               std::to_string(value) + R"("]})";
+  }
+  std::string samples;
+  bool answers = true;
+};
+
+class ConnectionWatchTest : public ClusterTest {
+ protected:
+  ConnectionWatchTest() {
+    kube_.patch_status("/api/v1/nodes/gpu-01",
+                       {{"status", {{"capacity", {{"nvidia.com/gpu", "8"}}}}}});
+    clock_.advance(std::chrono::hours(24 * 365));  // no node is new
+    catch_up(*replica_);
+    watch_ = make_watch("a");
+  }
+  std::unique_ptr<ConnectionWatch> make_watch(const std::string& replica) {
+    return std::make_unique<ConnectionWatch>(
+        ConnectionParts{.probe = {"http://p", &sources_, "http://am", &sources_, policy_},
+                        .last_call = [this] { return called_; },
+                        .view = replica_->view,
+                        .api = api_,
+                        .state_namespace = "default",
+                        .replica = replica,
+                        .clock = clock_,
+                        .log = log_});
+  }
+  PrometheusFacts look() {
+    const auto looked = watch_->look();
+    EXPECT_TRUE(looked) << looked.error().message;
+    return *watch_->last()->facts.prometheus;
+  }
+  Json published() { return kube_.get(std::string(kMaps) + "/gpuward-sources")["data"]; }
+
+  Sources sources_;
+  std::optional<WebhookCall> called_;
+  Log log_{LogLevel::kError, LogFormat::kLogfmt};
+  std::unique_ptr<ConnectionWatch> watch_;
+};
+
+TEST_F(ConnectionWatchTest, NamesGpuNodesThatPrometheusDoesNotRead) {
+  EXPECT_THAT(look().without_target.names, ElementsAre("gpu-01"));
+  sources_.add("up", "gpu-01", 0);
+  EXPECT_THAT(look().without_target.names, IsEmpty());
+  EXPECT_THAT(look().down.names, ElementsAre("gpu-01"));
+}
+
+TEST_F(ConnectionWatchTest, LeavesOutNodesThatHaveJustBegun) {
+  add_node("gpu-02");
+  catch_up(*replica_);
+  EXPECT_THAT(look().without_target.names, ElementsAre("gpu-01"));
+  clock_.advance(minutes(6));
+  EXPECT_THAT(look().without_target.names, ElementsAre("gpu-01", "gpu-02"));
+}
+
+TEST_F(ConnectionWatchTest, NamesAFindingWithoutAnAlertOnlyOnceItLasts) {
+  sources_.add("up", "gpu-01", 1);
+  sources_.add("severity", "gpu-01", 3);
+  EXPECT_THAT(look().unalerted.names, IsEmpty());
+  clock_.advance(minutes(3));
+  EXPECT_THAT(look().unalerted.names, ElementsAre("gpu-01"));
+  sources_.add("alert", "gpu-01", 1);
+  EXPECT_THAT(look().unalerted.names, IsEmpty());
+}
+
+TEST_F(ConnectionWatchTest, NamesAnAlertWithoutARemediationOnlyOnceItLasts) {
+  sources_.add("alert", "gpu-01", 1);
+  EXPECT_THAT(look().unrecorded.names, IsEmpty());
+  clock_.advance(minutes(3));
+  EXPECT_THAT(look().unrecorded.names, ElementsAre("gpu-01"));
+  ASSERT_TRUE(take({signal()}));
+  catch_up(*replica_);
+  EXPECT_THAT(look().unrecorded.names, IsEmpty());
+}
+
+TEST_F(ConnectionWatchTest, SaysWhyASourceDoesNotAnswer) {
+  sources_.answers = false;
+  EXPECT_THAT(look().error, HasSubstr("connection refused"));
+  EXPECT_THAT(watch_->last()->facts.alertmanager->error, HasSubstr("connection refused"));
+}
+
+TEST_F(ConnectionWatchTest, WritesAChangeAtOnceAndTheTimesOnceAMinute) {
+  sources_.add("up", "gpu-01", 1);
+  (void)look();
+  kube_.clear_requests();
+  clock_.advance(seconds(20));
+  called_ = {.at = clock_.wall(), .receiver = "gpuward", .sender = {}};
+  (void)look();
+  EXPECT_EQ(published()["a"].get<std::string>().find("\"called\"") != std::string::npos, true);
+  kube_.clear_requests();
+  called_->at = clock_.wall() + seconds(1);
+  clock_.advance(seconds(20));
+  (void)look();
+  EXPECT_THAT(kube_.requests(), IsEmpty());
+  clock_.advance(seconds(60));
+  (void)look();
+  EXPECT_THAT(kube_.requests(), ::testing::Not(IsEmpty()));
+}
+
+TEST_F(ConnectionWatchTest, KeepsTheEntryOfAnotherReplicaUntilThatHasLongEnded) {
+  (void)look();
+  clock_.advance(minutes(30));
+  watch_ = make_watch("b");
+  (void)look();
+  EXPECT_THAT(published(), SizeIs(2));
+  clock_.advance(minutes(31));
+  (void)look();
+  EXPECT_THAT(published(), SizeIs(1));
+  EXPECT_TRUE(published().contains("b"));
+}
+
+TEST_F(ConnectionWatchTest, SaysWhichRequestWasRefusedLast) {
+  watch_->note_answer(200);
+  (void)look();
+  EXPECT_FALSE(watch_->last()->facts.refused);
+  watch_->note_answer(401);
+  (void)look();
+  EXPECT_EQ(watch_->last()->facts.refused->status, 401);
+}
+
+TEST_F(ConnectionWatchTest, AnswersThePagesThoughTheServerRefusesTheConfigMap) {
+  kube_.add_fault({.kind = fakes::FaultKind::kForbidden,
+                   .path = std::string(kMaps) + "/gpuward-sources",
+                   .times = -1});
+  const auto looked = watch_->look();
+  EXPECT_THAT(looked.error().message, HasSubstr("gpuward-sources"));
+  EXPECT_NE(watch_->last(), nullptr);
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
