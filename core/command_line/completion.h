@@ -17,7 +17,7 @@ namespace gpuward {
 // program itself that were given.
 struct NameSource {
   std::string_view type;     // "NODE"
-  std::string_view command;  // "list -o name"
+  std::string_view command;  // "list --all -o nodes"
 };
 using NameSources = std::span<const NameSource>;
 

@@ -1,5 +1,5 @@
-// `-o table|json|yaml` of the commands that print something, of some also `wide` and `name`: tables
-// are for people, the rest for programs. Used by all programs.
+// `-o table|json|yaml` of the commands that print something, of some also `wide`, `name` and
+// `nodes`: tables are for people, the rest for programs. Used by all programs.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,9 @@
 
 namespace gpuward {
 
-// kWide: a table with more in it; kName: names alone, a line each.
-enum class OutputFormat : std::uint8_t { kTable, kWide, kJson, kYaml, kName };
+// kWide: a table with more in it; kName: names alone, a line each, with their kind where they are
+// objects of Kubernetes; kNodes: names of nodes, a line each.
+enum class OutputFormat : std::uint8_t { kTable, kWide, kJson, kYaml, kName, kNodes };
 
 [[nodiscard]] constexpr bool is_for_people(OutputFormat format) {
   return format == OutputFormat::kTable || format == OutputFormat::kWide;

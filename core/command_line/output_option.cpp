@@ -6,11 +6,10 @@ namespace gpuward {
 namespace {
 
 const std::map<std::string, OutputFormat>& formats() {
-  static const std::map<std::string, OutputFormat> kFormats = {{"table", OutputFormat::kTable},
-                                                               {"wide", OutputFormat::kWide},
-                                                               {"json", OutputFormat::kJson},
-                                                               {"yaml", OutputFormat::kYaml},
-                                                               {"name", OutputFormat::kName}};
+  static const std::map<std::string, OutputFormat> kFormats = {
+      {"table", OutputFormat::kTable}, {"wide", OutputFormat::kWide},
+      {"json", OutputFormat::kJson},   {"yaml", OutputFormat::kYaml},
+      {"name", OutputFormat::kName},   {"nodes", OutputFormat::kNodes}};
   return kFormats;
 }
 

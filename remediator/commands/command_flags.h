@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "core/command_line/output.h"
 #include "core/http/client/authorized_client.h"
@@ -22,6 +23,14 @@ struct ExclusionFlags {
   std::chrono::milliseconds lasts = std::chrono::minutes(30);
   std::string reason = {};
   std::string file = {};  // of import
+};
+
+struct ListFlags {
+  std::vector<std::string> names = {};  // of nodes or Remediations; none: all
+  bool is_all = false;                  // closed ones too
+  std::string selector = {};            // of labels, as the API server takes it
+  std::string sort_by = {};             // a path (json_path.h); empty: open ones first
+  bool has_no_headers = false;
 };
 
 struct ReplayFlags {
@@ -41,6 +50,7 @@ struct CommandFlags {
   std::string state_namespace = "gpuward";
   OutputFormat output = OutputFormat::kTable;
   bool watches = false;               // of list and status: print it again when it changes
+  bool exit_code = false;             // of status: fail if something is not in order
   std::string node;                   // of the commands about one node
   std::string token;                  // of approve
   std::string reason;                 // of stop
@@ -50,6 +60,7 @@ struct CommandFlags {
   kube::Labels labels;                // of policy explain: those of a node that need not exist
   std::optional<Severity> severity;   // of policy explain; none: all
   ExclusionFlags exclusion;
+  ListFlags list;
   ReplayFlags replay;
   std::string taint{kTaintKey};                // of reset
   bool cancels = false;                        // of reset

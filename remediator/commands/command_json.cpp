@@ -6,6 +6,8 @@
 namespace gpuward::remediator {
 namespace {
 
+constexpr int kIndent = 4;  // kubectl's
+
 Json whole_objects(std::span<const kube::CustomObject> objects) {
   Json list = Json::array();
   for (const kube::CustomObject& object : objects) {
@@ -19,10 +21,12 @@ Json whole_objects(std::span<const kube::CustomObject> objects) {
 
 }  // namespace
 
-std::string remediations_json(std::span<const kube::CustomObject> objects) {
-  return dump_json({{"apiVersion", "gpuward.dev/v1alpha1"},
-                    {"kind", "RemediationList"},
-                    {"items", whole_objects(objects)}});
+std::string list_json(std::span<const kube::CustomObject> objects) {
+  const Json list = {{"apiVersion", "v1"},
+                     {"kind", "List"},
+                     {"items", whole_objects(objects)},
+                     {"metadata", {{"resourceVersion", ""}}}};
+  return list.dump(kIndent, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string explanation_json(const std::string& node, const std::string& excluded,

@@ -14,7 +14,7 @@ namespace gpuward::remediator {
 
 // A list as `kubectl get remediations -o json` prints it: whole objects, but for the bookkeeping of
 // who has written which field.
-[[nodiscard]] std::string remediations_json(std::span<const kube::CustomObject> objects);
+[[nodiscard]] std::string list_json(std::span<const kube::CustomObject> objects);
 // {"node", "excluded": why, null where it is not, "disagrees": how the node and the record of it
 // do, null where they do not, "remediations": [whole objects]}.
 [[nodiscard]] std::string explanation_json(const std::string& node, const std::string& excluded,

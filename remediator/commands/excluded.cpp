@@ -1,14 +1,38 @@
 #include "remediator/commands/excluded.h"
 
 #include <algorithm>
+#include <map>
 
 #include "core/runtime/yaml.h"
 #include "remediator/model/fleet.h"
+#include "remediator/records/exclusion_store.h"
 
 namespace gpuward::remediator {
 namespace {
 
 constexpr std::string_view kPolicyMap = "gpuward-remediator";
+
+// Each once; all that could be read.
+Status add_nodes_that_may_be_excluded(const Policy& policy, kube::Api& api,
+                                      std::vector<kube::Node>& nodes) {
+  std::map<std::string, kube::Node> found;
+  Status outcome;
+  std::vector<std::string> selectors = policy.excluded.labels;
+  selectors.push_back(std::string(kManagedLabel) + "=false");
+  for (const std::string& selector : selectors) {
+    const auto some = api.list_nodes(selector);
+    if (!some) outcome = std::unexpected(some.error());
+    for (const kube::Node& node : some.value_or(std::vector<kube::Node>()))
+      found.emplace(node.meta.name, node);
+  }
+  for (const std::string& name : policy.excluded.nodes) {
+    const auto node = api.get_node(name);
+    if (node) found.emplace(name, *node);
+    if (!node && node.error().kind != ErrorKind::kNotFound) outcome = std::unexpected(node.error());
+  }
+  for (auto& [name, node] : found) nodes.push_back(std::move(node));
+  return outcome;
+}
 
 }  // namespace
 
@@ -44,6 +68,18 @@ Excluded excluded_now(const ExclusionList& list, std::span<const kube::Node> nod
     return std::pair(one.first, one.second.until);
   });
   return excluded;
+}
+
+ExcludedReading read_excluded(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  ExcludedReading reading;
+  const auto list = ExclusionStore(api, flags.state_namespace, clock).read();
+  if (!list) reading.unknown.push_back("what is excluded: " + list.error().message);
+  const Policy policy = read_cluster_policy(api, flags.state_namespace).value_or(Policy());
+  std::vector<kube::Node> nodes;
+  if (const auto read = add_nodes_that_may_be_excluded(policy, api, nodes); !read)
+    reading.unknown.push_back("labels of nodes: " + read.error().message);
+  reading.excluded = excluded_now(list.value_or(ExclusionList()), nodes, policy, clock.wall());
+  return reading;
 }
 
 }  // namespace gpuward::remediator

@@ -11,6 +11,7 @@
 #include "core/kube/objects.h"
 #include "core/model/result.h"
 #include "core/runtime/clock.h"
+#include "remediator/commands/command_flags.h"
 #include "remediator/guards/exclusions.h"
 #include "remediator/policy/policy.h"
 
@@ -25,5 +26,15 @@ using Excluded = std::vector<std::pair<std::string, Exclusion>>;
 // Those in force: of `list`, of the label, and of the policy where the node has GPUs.
 [[nodiscard]] Excluded excluded_now(const ExclusionList& list, std::span<const kube::Node> nodes,
                                     const Policy& policy, WallTime now);
+
+struct ExcludedReading {
+  Excluded excluded;
+  std::vector<std::string> unknown = {};  // what could not be read, and why
+};
+
+// As the cluster says it. Reads few nodes of a large cluster: those that the label or the policy
+// names, without those of the control plane.
+[[nodiscard]] ExcludedReading read_excluded(const CommandFlags& flags, kube::Api& api,
+                                            Clock& clock);
 
 }  // namespace gpuward::remediator

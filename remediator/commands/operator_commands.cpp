@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/command_line/closest.h"
-#include "core/command_line/table.h"
 #include "core/kube/names.h"
 #include "core/kube/redo_on_conflict.h"
 #include "core/runtime/clock.h"
@@ -18,6 +17,7 @@
 #include "remediator/commands/command_json.h"
 #include "remediator/commands/fleet_status.h"
 #include "remediator/commands/last_command.h"
+#include "remediator/commands/list_command.h"
 #include "remediator/commands/standing.h"
 #include "remediator/config/cluster.h"
 #include "remediator/decision/decide.h"
@@ -31,60 +31,11 @@
 namespace gpuward::remediator {
 namespace {
 
-using Rows = std::vector<std::vector<std::string>>;
-
 constexpr std::size_t kNamedNodes = 10;
-
-std::string step_text(const Remediation& one) {
-  const auto& steps = one.status.steps;
-  if (steps.empty()) return "-";
-  return std::string(to_string(steps.back().step)) + " " +
-         std::string(to_string(steps.back().result));
-}
-
-std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
-
-// What the wide list has before the message.
-std::vector<std::string> wide_cells(const Remediation& one) {
-  return {std::string(to_string(one.status.mode)), or_dash(one.status.rule), step_text(one),
-          awaits_approval(one) ? one.status.approval->token : "-", or_dash(one.instance_id)};
-}
-
-void insert_before_last(std::vector<std::string>& row, const std::vector<std::string>& cells) {
-  row.insert(row.end() - 1, cells.begin(), cells.end());
-}
-
-// Each once.
-std::string names_of_nodes(const std::vector<const Remediation*>& sorted) {
-  std::set<std::string> seen;
-  std::string text;
-  for (const Remediation* one : sorted) {
-    if (seen.insert(one->node).second) text += one->node + "\n";
-  }
-  return text;
-}
-
-std::vector<const Remediation*> open_ones_first(std::span<const Remediation> remediations) {
-  std::vector<const Remediation*> sorted;
-  for (const Remediation& remediation : remediations) sorted.push_back(&remediation);
-  std::ranges::sort(sorted, [](const Remediation* a, const Remediation* b) {
-    if (a->open() != b->open()) return a->open();
-    if (a->created != b->created) return a->created > b->created;
-    return a->name < b->name;
-  });
-  return sorted;
-}
-
-std::unexpected<Error> unreadable(const Error& error) {
-  if (error.kind != ErrorKind::kNotFound) return with_context("reading remediations", error);
-  return fail(error.kind,
-              "the Remediation CRD (manifests/crd.yaml) is not installed in this cluster; wrong "
-              "--context?");
-}
 
 Result<std::vector<Remediation>> read_all(kube::Api& api) {
   auto all = RemediationStore(api).list_all();
-  if (!all) return unreadable(all.error());
+  if (!all) return unreadable_remediations(all.error());
   return all;
 }
 
@@ -353,39 +304,6 @@ std::string known_findings(const Remediation& remediation, const Result<kube::No
 }
 
 }  // namespace
-
-std::string list_text(std::span<const Remediation> remediations, OutputFormat format,
-                      WallTime now) {
-  const auto sorted = open_ones_first(remediations);
-  if (format == OutputFormat::kName) return names_of_nodes(sorted);
-  if (sorted.empty()) return "There are no remediations.\n";
-  const bool is_wide = format == OutputFormat::kWide;
-  Rows rows{{"NAME", "NODE", "SEVERITY", "FOUND", "PHASE", "HELD BY", "AGE", "MESSAGE"}};
-  if (is_wide) insert_before_last(rows[0], {"MODE", "RULE", "STEP", "TOKEN", "INSTANCE"});
-  for (const Remediation* one : sorted) {
-    const auto& findings = one->status.findings;
-    rows.push_back({one->name, one->node, std::string(to_string(one->acted_severity())),
-                    findings.empty() ? "-" : summary_of(findings.front()),
-                    std::string(to_string(one->status.phase)), or_dash(std::string(held_by(*one))),
-                    one->created ? age_text(*one->created, now) : "-", reason_of(*one, now)});
-    if (is_wide) insert_before_last(rows.back(), wide_cells(*one));
-  }
-  return table_text(rows);
-}
-
-Result<RemediationList> list_remediations(const CommandFlags& flags, kube::Api& api, Clock& clock) {
-  if (flags.output == OutputFormat::kJson || flags.output == OutputFormat::kYaml) {
-    const auto objects = api.list_custom(remediation_type(), "");
-    if (!objects) return unreadable(objects.error());
-    const auto text = in_format(flags.output, remediations_json(*objects));
-    if (!text) return std::unexpected(text.error());
-    return RemediationList{*text, *text};
-  }
-  const auto all = read_all(api);
-  if (!all) return std::unexpected(all.error());
-  return RemediationList{list_text(*all, flags.output, clock.wall()),
-                         list_text(*all, flags.output, WallTime{})};
-}
 
 Result<std::string> approve_step(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   const auto approved = kube::redo_on_conflict(clock, [&] { return approve(flags, api, clock); });

@@ -1,7 +1,7 @@
-// What people do by the command line: `list`, `approve NODE TOKEN`, `pause|resume|cancel NODE`,
-// `machine-replaced NODE`, `breaker [close]`. What is said of a node is an annotation on its open
-// Remediation, as `kubectl annotate` would write it, under the name and the rights of whoever
-// calls.
+// Operators act on one node by the command line: `approve NODE TOKEN`, `pause|resume|cancel NODE`,
+// `machine-replaced NODE`; and on the breaker: `breaker [close]`. A command about a node writes an
+// annotation on its open Remediation, as `kubectl annotate` would, under the name and the rights of
+// the caller.
 #pragma once
 
 #include <span>
@@ -14,18 +14,6 @@
 #include "remediator/model/remediation.h"
 
 namespace gpuward::remediator {
-
-// One line a Remediation, open ones first, then the newest; kName: the nodes, each once.
-[[nodiscard]] std::string list_text(std::span<const Remediation> remediations, OutputFormat format,
-                                    WallTime now);
-
-struct RemediationList {
-  std::string text;
-  std::string ageless;  // the text as of a fixed time: it changes only where a Remediation does
-};
-
-[[nodiscard]] Result<RemediationList> list_remediations(const CommandFlags& flags, kube::Api& api,
-                                                        Clock& clock);
 
 // Of the node in the flags; what to print, also where it stands so already. kNotFound: the node has
 // no open Remediation; cancelling one that is closed succeeds.

@@ -7,6 +7,7 @@
 #include "remediator/commands/exclusion_commands.h"
 #include "remediator/commands/explain.h"
 #include "remediator/commands/fleet_status.h"
+#include "remediator/commands/list_command.h"
 #include "remediator/commands/operator_commands.h"
 #include "remediator/commands/policy_commands.h"
 #include "remediator/commands/replay_command.h"
@@ -67,9 +68,10 @@ constexpr std::array kCommands{
     CtlCommand{"status", kLook, "Show the fleet: leader, open and held remediations, budgets",
                "gpuwardctl status\ngpuwardctl status --watch", add_status_words,
                in_cluster<show_status>, true},
-    CtlCommand{"list", kLook, "List the remediations, open ones first",
-               "gpuwardctl list --watch\ngpuwardctl list -o wide", add_list_words,
-               in_cluster<list_remediations>, true},
+    CtlCommand{"list", kLook, "List the open remediations and the excluded nodes",
+               "gpuwardctl list --watch\ngpuwardctl list gpu-01 --all -o wide\n"
+               "gpuwardctl list --all --sort-by=.metadata.creationTimestamp",
+               add_list_words, in_cluster<list_remediations>, true},
     CtlCommand{"explain", kLook, "Explain the state of a node and the reason for it",
                "gpuwardctl explain gpu-01", add_explain_words, in_cluster<explain_node>, true},
     CtlCommand{"breaker", kLook, "Show whether the circuit breaker is open",

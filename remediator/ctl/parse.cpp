@@ -109,7 +109,7 @@ std::variant<CtlLine, int> parse_ctl_line(int argc, const char* const* argv) {
     argc = 2;
     argv = help;
   }
-  constexpr std::array kNames{NameSource{.type = kNodeType, .command = "list -o name"},
+  constexpr std::array kNames{NameSource{.type = kNodeType, .command = "list --all -o nodes"},
                               NameSource{.type = kAlertType, .command = "runbook -o name"}};
   if (const auto exit_code = parse_words(app, examples(), argc, argv, kNames)) return *exit_code;
   for (const auto& [command, meaning] : apps) {

@@ -1,7 +1,10 @@
 #include "remediator/ctl/words.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/command_line/client_file_options.h"
@@ -37,6 +40,27 @@ void add_watch(CLI::App& command, CommandFlags& flags) {
                    "Look again every 2 s and print it when it has changed, until Ctrl-C");
 }
 
+// `node/gpu-01`, as kubectl writes it, and `remediation.gpuward.dev/NAME`, as `list -o name` does.
+std::string without_kind(const std::string& word) {
+  constexpr std::array<std::string_view, 7> kKinds = {"node",
+                                                      "nodes",
+                                                      "no",
+                                                      "remediation",
+                                                      "remediations",
+                                                      "remediation.gpuward.dev",
+                                                      "remediations.gpuward.dev"};
+  const auto slash = word.find('/');
+  if (slash == std::string::npos) return word;
+  const bool is_kind = std::ranges::find(kKinds, word.substr(0, slash)) != kKinds.end();
+  return is_kind ? word.substr(slash + 1) : word;
+}
+
+template <typename Names>
+CLI::Option* add_node_option(CLI::App& command, const std::string& word, Names& out,
+                             const std::string& about) {
+  return command.add_option(word, out, about)->transform(without_kind)->type_name(kNodeType);
+}
+
 void add_label(const std::string& word, kube::Labels& labels) {
   const auto equals = word.find('=');
   if (equals == 0 || equals == std::string::npos)
@@ -66,7 +90,16 @@ void add_status_words(CLI::App& command, CommandFlags& flags) {
 }
 
 void add_list_words(CLI::App& command, CommandFlags& flags) {
-  add_output_option(command, flags.output, {"table", "wide", "json", "yaml", "name"});
+  ListFlags& list = flags.list;
+  add_node_option(command, "node", list.names, "Nodes or remediations; default: all");
+  command.add_flag("--all", list.is_all, "List closed remediations too");
+  add_output_option(command, flags.output, {"table", "wide", "json", "yaml", "name", "nodes"});
+  command.add_option("-l,--selector", list.selector,
+                     "Labels of the remediations: key=value,key!=value,key in (a,b),key,!key");
+  command.add_option("--sort-by", list.sort_by,
+                     "Path of a field to sort by, such as .metadata.creationTimestamp");
+  command.add_flag("--no-headers", list.has_no_headers,
+                   "Print the rows alone: no headers, no excluded nodes");
   add_watch(command, flags);
 }
 
@@ -75,7 +108,7 @@ void add_output_words(CLI::App& command, CommandFlags& flags) {
 }
 
 void add_node_words(CLI::App& command, CommandFlags& flags) {
-  command.add_option("node", flags.node, "Name of the node")->required()->type_name(kNodeType);
+  add_node_option(command, "node", flags.node, "Name of the node")->required();
 }
 
 void add_explain_words(CLI::App& command, CommandFlags& flags) {
@@ -122,9 +155,8 @@ void add_exclude_words(CLI::App& command, CommandFlags& flags) {
 }
 
 void add_excluded_words(CLI::App& command, CommandFlags& flags) {
-  command.add_option("name", flags.exclusion.subject, "Name of a node, or id of an instance")
-      ->required()
-      ->type_name(kNodeType);
+  add_node_option(command, "name", flags.exclusion.subject, "Name of a node, or id of an instance")
+      ->required();
 }
 
 void add_import_words(CLI::App& command, CommandFlags& flags) {
@@ -154,9 +186,8 @@ void add_policy_explain_words(CLI::App& command, CommandFlags& flags) {
                                       },
                                       "Of the node: key=value,key=value")
                                   ->delimiter(',');
-  command.add_option("--node", flags.node, "A node of the cluster, read from there")
-      ->excludes(labels)
-      ->type_name(kNodeType);
+  add_node_option(command, "--node", flags.node, "A node of the cluster, read from there")
+      ->excludes(labels);
   command.add_option_function<std::string>(
       "--severity",
       [&flags](const std::string& word) {

@@ -29,7 +29,7 @@ LINES = (
     ("kubectl get nodes", f"{NODE} +Ready,SchedulingDisabled"),
     ("gpuwardctl list", "Draining .*protected by gpuward.dev/do-not-drain"),
     ("kubectl annotate pod POD gpuward.dev/do-not-drain-", "annotated"),
-    ("gpuwardctl list --watch", "Released"),
+    ("gpuwardctl list gpu-2 --all --watch", "Released"),
     ("gpuwardctl explain", "before: .* verify done: healthy since"),
     ("kubectl get nodes", f"{NODE} +Ready +<none>"),
     ("kubectl get pods -l app=web", "Running"),

@@ -210,7 +210,8 @@ TEST(Completion, OffersTheNodesThatTheProgramLists) {
   const Program& ctl = programs()[2];
   // The program itself, as the script calls it.
   const std::string listed =
-      "gpuwardctl() { [[ \"$*\" == 'list -o name --context prod' ]] && echo gpu-01 gpu-02; }\n";
+      "gpuwardctl() { [[ \"$*\" == 'list --all -o nodes --context prod' ]] && echo gpu-01 gpu-02; "
+      "}\n";
 
   EXPECT_THAT(offered(ctl, {"--context", "prod", "explain", "gpu"}, "bash", listed),
               ElementsAre("gpu-01", "gpu-02"));
@@ -219,7 +220,7 @@ TEST(Completion, OffersTheNodesThatTheProgramLists) {
   EXPECT_THAT(
       offered(ctl, {"--context", "prod", "policy", "explain", "a", "--node", ""}, "bash", listed),
       ElementsAre("gpu-01", "gpu-02"));
-  EXPECT_THAT(offered(ctl, {"--context", "prod", "list", "gpu"}, "bash", listed), IsEmpty());
+  EXPECT_THAT(offered(ctl, {"--context", "prod", "status", "gpu"}, "bash", listed), IsEmpty());
 }
 
 TEST(Completion, OffersTheAlertsThatHaveARunbook) {
@@ -243,9 +244,10 @@ TEST(Completion, IsAFishScriptThatFishUnderstands) {
     if (!checked) continue;  // no fish here
     EXPECT_EQ(checked->exit_code, 0) << checked->error_output;
   }
-  EXPECT_THAT(said_by(programs()[2], "", "completion fish"),
-              AllOf(HasSubstr("= ' explain'\" -f -a '(gpuwardctl list -o name 2>/dev/null)'"),
-                    HasSubstr("-l output -s o -x -a 'table wide json yaml name'")));
+  EXPECT_THAT(
+      said_by(programs()[2], "", "completion fish"),
+      AllOf(HasSubstr("= ' explain'\" -f -a '(gpuwardctl list --all -o nodes 2>/dev/null)'"),
+            HasSubstr("-l output -s o -x -a 'table wide json yaml name nodes'")));
 }
 
 // What the program says of wrong words.

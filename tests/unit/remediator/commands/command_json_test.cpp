@@ -13,9 +13,20 @@ TEST(CommandJson, LeavesOutTheBookkeepingOfFieldsAndWhatIsNoObject) {
       Json{{"metadata", {{"name", "a"}, {"managedFields", Json::array({"x"})}}}});
   objects[1].json = std::make_shared<const Json>(Json::array());
 
-  EXPECT_EQ(remediations_json(objects),
-            R"({"apiVersion":"gpuward.dev/v1alpha1","items":[{"metadata":{"name":"a"}}],)"
-            R"("kind":"RemediationList"})");
+  EXPECT_EQ(list_json(objects), R"({
+    "apiVersion": "v1",
+    "items": [
+        {
+            "metadata": {
+                "name": "a"
+            }
+        }
+    ],
+    "kind": "List",
+    "metadata": {
+        "resourceVersion": ""
+    }
+})");
   EXPECT_EQ(
       explanation_json("gpu-01", "", "", objects),
       R"({"disagrees":null,"excluded":null,"node":"gpu-01","remediations":[{"metadata":{"name":"a"}}]})");

@@ -4,6 +4,7 @@
 #include "core/runtime/json.h"
 #include "remediator/budgets/breaker.h"
 #include "remediator/budgets/ledger_store.h"
+#include "remediator/commands/list_command.h"
 #include "remediator/guards/switch_position.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
@@ -14,12 +15,6 @@ using std::chrono::minutes;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-Result<std::string> list_shown(const CommandFlags& flags, kube::Api& api, Clock& clock) {
-  const auto list = list_remediations(flags, api, clock);
-  if (!list) return std::unexpected(list.error());
-  return list->text;
-}
 
 class HumanCommands : public ClusterTest {
  protected:
@@ -342,20 +337,7 @@ TEST_F(HumanCommands, WantTheNameOfTheRemediationIfANodeHasTwo) {
   EXPECT_EQ(say(cancel_node, {}, "gpu-02").error().kind, ErrorKind::kNotFound);
 }
 
-TEST_F(HumanCommands, ListWhatIsOpenFirst) {
-  EXPECT_THAT(*say(list_shown), HasSubstr("There are no remediations"));
-  wait_for_approval();
-
-  const auto text = say(list_shown);
-
-  ASSERT_TRUE(text);
-  EXPECT_THAT(*text, HasSubstr("NAME"));
-  EXPECT_THAT(*text, HasSubstr("NODE    SEVERITY  FOUND  PHASE    HELD BY         AGE  MESSAGE"));
-  EXPECT_THAT(*text, HasSubstr("gpu-01  reboot    -      Waiting  guard.approval  0s   drain"));
-  EXPECT_THAT(*text, HasSubstr("gpuwardctl approve gpu-01"));
-}
-
-TEST_F(HumanCommands, ListTheSameWithoutAgesUntilSomethingElseChanges) {
+TEST_F(HumanCommands, AreListedTheSameWithoutAgesUntilSomethingElseChanges) {
   CommandFlags flags;
   const auto list = [&] { return *list_remediations(flags, api_, clock_); };
   wait_for_approval();
@@ -375,13 +357,6 @@ TEST_F(HumanCommands, ListTheSameWithoutAgesUntilSomethingElseChanges) {
   EXPECT_NE(resumed.ageless, before.ageless);
 }
 
-TEST_F(HumanCommands, ListWhatWasFound) {
-  wait_for_approval();
-  find_xid_79();
-
-  EXPECT_THAT(*say(list_shown), HasSubstr("  xid 79  "));
-}
-
 TEST_F(HumanCommands, TellWhoHasAskedWhatAndWhen) {
   wait_for_approval();
 
@@ -390,7 +365,8 @@ TEST_F(HumanCommands, TellWhoHasAskedWhatAndWhen) {
   clock_.advance(minutes(5));
 
   EXPECT_EQ(remediation().wish.last_command, "2026-01-01T00:15:00Z pause by anonymous-admin");
-  EXPECT_THAT(*say(list_shown), HasSubstr("paused by anonymous-admin 5m ago\n"));
+  EXPECT_THAT(list_remediations(CommandFlags(), api_, clock_)->text,
+              HasSubstr("paused by anonymous-admin 5m ago\n"));
   ASSERT_TRUE(say(resume_node));
   EXPECT_THAT(remediation().wish.last_command, HasSubstr("resume by anonymous-admin"));
 }
@@ -470,37 +446,6 @@ TEST_F(HumanCommands, SayWhichNodeWasMeant) {
 
   EXPECT_THAT(say(pause_node, {}, "gpu-001").error().message,
               HasSubstr("did you mean \"gpu-01\"?"));
-}
-
-TEST_F(HumanCommands, ListForProgramsWhatTheApiServerHolds) {
-  wait_for_approval();
-
-  const auto json = parse_json(*say(list_shown, {}, {}, OutputFormat::kJson));
-  const auto yaml = say(list_shown, {}, {}, OutputFormat::kYaml);
-
-  ASSERT_TRUE(json);
-  EXPECT_EQ((*json)["kind"], "RemediationList");
-  ASSERT_EQ((*json)["items"].size(), 1U);
-  const Json& item = (*json)["items"][0];
-  EXPECT_EQ(item["metadata"]["name"], remediation().name);
-  EXPECT_EQ(item["spec"]["nodeName"], "gpu-01");
-  EXPECT_EQ(item["status"]["approval"]["token"], remediation().status.approval->token);
-  EXPECT_THAT(*yaml, HasSubstr("\n    spec:\n"));
-  EXPECT_THAT(*yaml, HasSubstr("\n      nodeName: gpu-01\n"));
-}
-
-TEST_F(HumanCommands, ListMoreOfEachOnAWideScreenAndNamesForScripts) {
-  wait_for_approval();
-  const std::string token = remediation().status.approval->token;
-
-  EXPECT_THAT(*say(list_shown, {}, {}, OutputFormat::kWide),
-              AllOf(HasSubstr("MODE  RULE            STEP         TOKEN "),
-                    HasSubstr("full  guard.approval  cordon done  " + token)));
-  EXPECT_EQ(*say(list_shown, {}, {}, OutputFormat::kName), "gpu-01\n");
-}
-
-TEST_F(HumanCommands, ListNoNamesIfNothingIsKnown) {
-  EXPECT_EQ(*say(list_shown, {}, {}, OutputFormat::kName), "");
 }
 
 TEST_F(HumanCommands, ShowTheBreakerToPrograms) {

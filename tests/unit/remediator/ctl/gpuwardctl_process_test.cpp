@@ -89,7 +89,7 @@ TEST_F(Ctl, HasEachCommand) {
   };
   const std::vector<Case> cases{
       {{"status"}, 0, "Steps    allowed"},
-      {{"list"}, 0, "There are no remediations."},
+      {{"list"}, 0, "There are no open remediations."},
       {{"explain", "gpu-01"}, 0, "Node gpu-01 has no remediation"},
       {{"breaker"}, 2, "gpuward-ledger"},
       {{"breaker", "close"}, 2, "gpuward-ledger"},

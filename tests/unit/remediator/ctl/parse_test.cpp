@@ -17,6 +17,7 @@ namespace {
 
 using std::chrono::hours;
 using std::chrono::milliseconds;
+using Names = std::vector<std::string>;
 
 std::variant<CtlLine, int> parse(const std::string& words) {
   std::istringstream in("gpuwardctl " + words);
@@ -45,6 +46,13 @@ const std::vector<Meaning>& meanings() {
       {"list", "--output=yaml", [](F f) { return f.output == OutputFormat::kYaml; }},
       {"list", "-o wide", [](F f) { return f.output == OutputFormat::kWide; }},
       {"list", "-o name", [](F f) { return f.output == OutputFormat::kName; }},
+      {"list", "-o nodes", [](F f) { return f.output == OutputFormat::kNodes; }},
+      {"list", "a node/b", [](F f) { return f.list.names == Names{"a", "b"}; }},
+      {"list", "--all", [](F f) { return f.list.is_all; }},
+      {"list", "-l a=b,c", [](F f) { return f.list.selector == "a=b,c"; }},
+      {"list", "--selector=a!=b", [](F f) { return f.list.selector == "a!=b"; }},
+      {"list", "--sort-by={.a.b}", [](F f) { return f.list.sort_by == "{.a.b}"; }},
+      {"list", "--no-headers", [](F f) { return f.list.has_no_headers; }},
       {"list", "-w", [](F f) { return f.watches; }},
       {"list", "--watch", [](F f) { return f.watches; }},
       {"status", "-o wide", [](F f) { return f.output == OutputFormat::kWide; }},
@@ -120,6 +128,16 @@ TEST(CtlWords, MeanWhatTheySay) {
   }
 }
 
+// As kubectl writes them, and `list -o name`.
+TEST(CtlWords, NameANodeWithItsKindToo) {
+  for (const char* const words :
+       {"explain node/a", "pause no/a", "cancel nodes/a", "resume remediation/a",
+        "explain remediation.gpuward.dev/a", "policy explain p --node node/a"})
+    EXPECT_EQ(std::get<CtlLine>(parse(words)).flags.node, "a") << words;
+  EXPECT_EQ(std::get<CtlLine>(parse("exclude node/a")).flags.exclusion.subject, "a");
+  EXPECT_EQ(std::get<CtlLine>(parse("explain pod/a")).flags.node, "pod/a") << "no node";
+}
+
 // So that none is added without a line above.
 TEST(CtlWords, AreAllTested) {
   std::set<std::string> tested;
@@ -149,26 +167,13 @@ TEST(CtlWords, AreAllTested) {
 }
 
 TEST(CtlWords, AreRefusedIfTheyMakeNoSense) {
-  for (const char* words : {"nothing",
-                            "list --nothing",
-                            "list gpu-01",
-                            "explain",
-                            "approve gpu-01",
-                            "exclusions",
-                            "policy",
-                            "list -o xml",
-                            "explain a -o name",
-                            "explain a -w",
-                            "list --request-timeout=fast",
-                            "list --request-timeout=0s",
-                            "exclude a --for=-1s",
-                            "exclude a --for=367d",
-                            "policy check a --mode=ful",
-                            "policy explain a --labels=b",
-                            "policy explain a --labels=b=c --node=d",
-                            "policy explain a --severity=bad",
-                            "replay a --prometheus.url=b",
-                            "replay a --since=1d --history=b"}) {
+  for (const char* words :
+       {"nothing", "list --nothing", "explain", "approve gpu-01", "exclusions", "policy",
+        "list -o xml", "explain a -o name", "explain a -w", "list --request-timeout=fast",
+        "list --request-timeout=0s", "exclude a --for=-1s", "exclude a --for=367d",
+        "policy check a --mode=ful", "policy explain a --labels=b",
+        "policy explain a --labels=b=c --node=d", "policy explain a --severity=bad",
+        "replay a --prometheus.url=b", "replay a --since=1d --history=b"}) {
     const auto line = parse(words);
     ASSERT_TRUE(std::holds_alternative<int>(line)) << words;
     EXPECT_EQ(std::get<int>(line), 2) << words;
