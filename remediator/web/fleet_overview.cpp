@@ -1,8 +1,11 @@
 #include "remediator/web/fleet_overview.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
+#include <utility>
 
+#include "remediator/commands/excluded.h"
 #include "remediator/commands/fleet_status.h"
 #include "remediator/commands/standing.h"
 #include "remediator/guards/switch_position.h"
@@ -11,7 +14,14 @@
 namespace gpuward::remediator {
 namespace {
 
-using Remediations = std::vector<const Remediation*>;
+// Becomes a row if it is among the first.
+struct Candidate {
+  const Remediation* remediation = nullptr;  // of a node without an open one: the last, or null
+  const kube::Node* node = nullptr;          // null: the node has an open Remediation
+  Severity severity = Severity::kNone;
+  bool needs_operator = false;
+};
+using Candidates = std::vector<Candidate>;
 
 bool is_being_repaired(Phase phase) {
   return phase == Phase::kCollecting || phase == Phase::kDraining || phase == Phase::kResetting ||
@@ -20,7 +30,7 @@ bool is_being_repaired(Phase phase) {
 }
 
 void count(const Remediation& one, FleetOverview& overview) {
-  ++overview.sick[one.acted_severity()];
+  ++overview.open;
   if (needs_operator(one.status.phase)) ++overview.held;
   if (is_being_repaired(one.status.phase)) ++overview.in_repair;
   if (awaits_approval(one)) ++overview.approvals;
@@ -28,46 +38,109 @@ void count(const Remediation& one, FleetOverview& overview) {
 
 OverviewRow row_of(const Remediation& one, WallTime now) {
   const auto& findings = one.status.findings;
-  return {.remediation = one.name,
-          .node = one.node,
+  return {.node = one.node,
           .found = findings.empty() ? one.status.error_class : summary_of(findings.front()),
           .message = reason_of(one, now),
+          .remediation = one.name,
           .phase = one.status.phase,
           .severity = one.acted_severity(),
           .since = one.status.closed_at.value_or(one.created.value_or(WallTime{}))};
 }
 
+// A node that is unhealthy, and nothing is open about it.
+OverviewRow row_of(const Candidate& one, WallTime now) {
+  if (one.node == nullptr) return row_of(*one.remediation, now);
+  const Remediation* last = one.remediation;
+  OverviewRow row = last == nullptr ? OverviewRow{.node = one.node->meta.name} : row_of(*last, now);
+  if (const auto findings = node_findings_of(*one.node); !findings.empty()) {
+    row.found = summary_of(findings.front());
+    row.since = findings.front().first_seen;
+  }
+  row.message = (one.severity < Severity::kReset ? "needs no repair; " : "unhealthy; ") +
+                why_not_open(last, now);
+  row.severity = one.severity;
+  return row;
+}
+
 // Only the first become rows: there may be thousands that are closed.
-std::vector<OverviewRow> first_rows(Remediations all, std::size_t most, WallTime now,
+std::vector<OverviewRow> first_rows(Candidates all, std::size_t most, WallTime now,
                                     const auto& rank) {
   const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(most, all.size()));
   std::ranges::partial_sort(all, end, {}, rank);
   std::vector<OverviewRow> rows;
-  for (auto one = all.begin(); one != end; ++one) rows.push_back(row_of(**one, now));
+  for (auto one = all.begin(); one != end; ++one) rows.push_back(row_of(*one, now));
   return rows;
 }
 
-void add_remediations(const ClusterView& view, WallTime now, FleetOverview& overview) {
-  Remediations open, closed;
+// Whether its exporter is heard and finds nothing, or what is the worst.
+void add_report(const kube::Node& node, const NodeReport& report, const ViewState& state,
+                FleetOverview& overview, Candidates& candidates) {
+  if (!report.is_heard) ++overview.unheard;
+  const Remediation* last = last_of_node(state, node);
+  const Severity severity = severity_of(report, last);
+  if (severity == Severity::kNone) return;
+  ++overview.unhealthy[severity];
+  if (last != nullptr && last->open()) return;
+  if (severity >= Severity::kReset) ++overview.unattended;
+  candidates.push_back({.remediation = last,
+                        .node = &node,
+                        .severity = severity,
+                        .needs_operator = severity >= Severity::kReset});
+}
+
+void add_reports(const ViewState& state, const NodeReports& reports, FleetOverview& overview,
+                 Candidates& candidates) {
+  for (const auto& [uid, one] : state.fleet.nodes) {
+    const auto node = state.nodes.find(one.name);
+    if (node == state.nodes.end()) continue;
+    const auto report = reports.find(one.name);
+    add_report(*node->second, report == reports.end() ? NodeReport() : report->second, state,
+               overview, candidates);
+  }
+}
+
+void add_nodes(const ClusterView& view, const NodeReports& reports, WallTime now,
+               FleetOverview& overview) {
+  Candidates open, closed;
   const auto state = view.lock();
   for (const auto& [name, one] : state->remediations) {
-    (one.open() ? open : closed).push_back(&one);
+    (one.open() ? open : closed)
+        .push_back({.remediation = &one,
+                    .severity = one.acted_severity(),
+                    .needs_operator = needs_operator(one.status.phase)});
     if (one.open()) count(one, overview);
   }
-  overview.open_left_out = open.size() - std::min(open.size(), kMostOpenRows);
-  overview.open = first_rows(std::move(open), kMostOpenRows, now, [](const Remediation* one) {
-    return std::tuple(!needs_operator(one->status.phase), -static_cast<int>(one->acted_severity()),
-                      one->created, one->name);
+  add_reports(*state, reports, overview, open);
+  overview.rows_left_out = open.size() - std::min(open.size(), kMostRows);
+  overview.rows = first_rows(std::move(open), kMostRows, now, [](const Candidate& one) {
+    const auto* of = one.remediation;
+    return std::tuple(!one.needs_operator, -static_cast<int>(one.severity),
+                      of == nullptr ? std::nullopt : of->created,
+                      of == nullptr ? one.node->meta.name : of->name);
   });
-  overview.closed = first_rows(std::move(closed), kMostClosedRows, now, [](const Remediation* one) {
-    return std::tuple(-one->status.closed_at.value_or(WallTime{}).time_since_epoch(), one->name);
+  overview.closed = first_rows(std::move(closed), kMostClosedRows, now, [](const Candidate& one) {
+    const Remediation& of = *one.remediation;
+    return std::tuple(-of.status.closed_at.value_or(WallTime{}).time_since_epoch(), of.name);
   });
+}
+
+// Few nodes are: only those are copied.
+std::vector<ExcludedRow> excluded_in(const ClusterView& view, const ExclusionList& list,
+                                     const Policy& policy, WallTime now) {
+  const auto state = view.lock();
+  std::vector<kube::Node> nodes;
+  for (const auto& [name, node] : state->nodes)
+    if (exclusion_of(policy, *node)) nodes.push_back(*node);
+  std::vector<ExcludedRow> rows;
+  for (auto& [name, exclusion] : excluded_now(list, nodes, policy, now))
+    rows.push_back({name, exclusion, state->nodes.contains(name)});
+  return rows;
 }
 
 Light unknown(const Error& error) { return {"not known: " + error.message, true}; }
 
 void add_lights(const OverviewReadings& readings, WallTime now, FleetOverview& overview) {
-  const auto& [lease, stop_switch, ledger] = readings;
+  const auto& [lease, stop_switch, ledger, exclusions] = readings;
   overview.leader =
       lease ? Light{leader_text(*lease, now), !is_held(*lease, now)} : unknown(lease.error());
   overview.steps = stop_switch || stop_switch.error().kind == ErrorKind::kNotFound
@@ -75,16 +148,18 @@ void add_lights(const OverviewReadings& readings, WallTime now, FleetOverview& o
                        : unknown(stop_switch.error());
   overview.breaker =
       ledger ? Light{breaker_text(ledger->breaker), ledger->breaker.open} : unknown(ledger.error());
+  if (!exclusions) overview.exclusions = unknown(exclusions.error());
 }
 
 }  // namespace
 
 FleetOverview overview_of(const ClusterView& view, const OverviewReadings& readings,
-                          const Policy& policy, WallTime now) {
+                          const NodeReports& reports, const Policy& policy, WallTime now) {
   FleetOverview overview;
   overview.mode = to_string(policy.mode);
   add_lights(readings, now, overview);
-  add_remediations(view, now, overview);
+  add_nodes(view, reports, now, overview);
+  overview.excluded = excluded_in(view, readings.exclusions.value_or(ExclusionList()), policy, now);
   with_fleet(view, [&](const Fleet& fleet) {
     overview.gpu_nodes = fleet.nodes.size();
     if (readings.ledger)

@@ -1,5 +1,5 @@
-// What the first page shows, taken out of the view in one look: totals, a row for each node that
-// has something, and what was closed last. Used by web/pages and web/site.
+// What the first page shows, taken out of the view in one look: totals, a row for each node that is
+// unhealthy or has an open Remediation, and what was closed last. Used by web/pages and web/site.
 #pragma once
 
 #include <cstddef>
@@ -10,27 +10,32 @@
 #include "core/kube/objects.h"
 #include "core/model/result.h"
 #include "remediator/budgets/budgets.h"
+#include "remediator/guards/exclusions.h"
 #include "remediator/model/remediation.h"
 #include "remediator/policy/policy.h"
 #include "remediator/records/cluster_view.h"
+#include "remediator/web/node_reports.h"
 
 namespace gpuward::remediator {
 
-inline constexpr std::size_t kMostOpenRows = 200;
+inline constexpr std::size_t kMostRows = 200;
 inline constexpr std::size_t kMostClosedRows = 50;
+inline constexpr std::size_t kMostExcludedRows = 50;
 
 // What is read of the API server for it; each as it was read, or why it was not.
 struct OverviewReadings {
   Result<kube::Lease> lease;
   Result<kube::ConfigMap> stop_switch;
   Result<Ledger> ledger;
+  Result<ExclusionList> exclusions;
 };
 
 struct OverviewRow {
-  std::string remediation, node, found, message;
+  std::string node, found = {}, message = {};
+  std::string remediation = {};  // empty: none is known
   Phase phase = Phase::kPending;
   Severity severity = Severity::kNone;
-  WallTime since;  // opened; of one that is closed: closed
+  WallTime since = {};  // opened; of one that is closed: closed; of a node without one: first seen
 };
 
 // A line about the remediator itself; bad: it has to be looked at.
@@ -39,19 +44,34 @@ struct Light {
   bool is_bad = false;
 };
 
-struct FleetOverview {
-  Light leader, steps, breaker;
-  std::string mode;  // of the policy
-  std::size_t gpu_nodes = 0;
-  std::map<Severity, std::size_t> sick;  // open Remediations
-  // Of those: steps are being taken; an operator is needed; somebody is asked to approve.
-  std::size_t in_repair = 0, held = 0, approvals = 0;
-  std::vector<BudgetUse> budgets;         // of the cluster, and what else is used
-  std::vector<OverviewRow> open, closed;  // who needs an operator first, then the worst; the latest
-  std::size_t open_left_out = 0;
+struct ExcludedRow {
+  std::string name;  // of a node or of an instance
+  Exclusion exclusion;
+  bool is_known_node = false;
 };
 
+struct FleetOverview {
+  Light leader, steps, breaker, exclusions;
+  std::string mode;  // of the policy
+  std::size_t gpu_nodes = 0;
+  // By the worst finding that the exporters report, with or without a Remediation.
+  std::map<Severity, std::size_t> unhealthy;
+  std::size_t unheard = 0;  // nodes whose exporter has not reported lately
+  // Nodes with a finding of reset or worse and without an open Remediation.
+  std::size_t unattended = 0;
+  // Remediations; of the open ones: gpuward takes steps; an operator is needed; an approval is
+  // awaited.
+  std::size_t open = 0, in_repair = 0, held = 0, approvals = 0;
+  std::vector<BudgetUse> budgets;  // of the cluster, and what else is used
+  std::vector<OverviewRow> rows,
+      closed;  // first what needs an operator, then the worst; the latest
+  std::size_t rows_left_out = 0;
+  std::vector<ExcludedRow> excluded;  // by name
+};
+
+// `reports`: of the exporters.
 [[nodiscard]] FleetOverview overview_of(const ClusterView& view, const OverviewReadings& readings,
-                                        const Policy& policy, WallTime now);
+                                        const NodeReports& reports, const Policy& policy,
+                                        WallTime now);
 
 }  // namespace gpuward::remediator

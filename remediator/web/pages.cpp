@@ -43,9 +43,12 @@ Markup rows_of(const std::vector<OverviewRow>& rows, std::string_view when, cons
                WallTime now) {
   std::vector<std::vector<Markup>> cells;
   for (const OverviewRow& row : rows) {
-    cells.push_back({node_link(root, row.node), severity_mark(row.severity), row.found,
-                     remediation_link(root, row.remediation, to_string(row.phase)), row.message,
-                     html::since(row.since, now)});
+    const Markup phase = row.remediation.empty()
+                             ? Markup()
+                             : remediation_link(root, row.remediation, to_string(row.phase));
+    const Markup since = row.since == WallTime{} ? Markup() : html::since(row.since, now);
+    cells.push_back({node_link(root, row.node), severity_mark(row.severity), row.found, phase,
+                     row.message, since});
   }
   return table({{"Node"}, {"Severity"}, {"Found"}, {"Phase"}, {"Why"}, {std::string(when), true}},
                cells);
@@ -64,16 +67,52 @@ Markup total(std::string_view name, std::size_t number, std::string_view look = 
 }
 
 Markup totals(const FleetOverview& overview) {
-  Markup all = total("GPU nodes", overview.gpu_nodes);
+  Markup nodes = total("GPU nodes", overview.gpu_nodes);
   for (const Severity severity : kSeverities) {
-    const auto found = overview.sick.find(severity);
+    const auto found = overview.unhealthy.find(severity);
     const std::string name(to_string(severity));
-    all += total("unhealthy: " + name, found == overview.sick.end() ? 0 : found->second, name);
+    const std::string text =
+        severity == Severity::kMonitor ? "no repair: monitor" : "unhealthy: " + name;
+    nodes += total(text, found == overview.unhealthy.end() ? 0 : found->second, name);
   }
-  all += total("in repair", overview.in_repair);
-  all += total("held for an operator", overview.held, "isolate");
-  all += total("wait for an approval", overview.approvals, "reboot");
-  return element("dl", {{"class", "totals"}}, {all});
+  nodes += total("not known", overview.unheard);
+  Markup remediations = total("open remediations", overview.open);
+  remediations += total("in repair", overview.in_repair);
+  remediations += total("held for an operator", overview.held, "isolate");
+  remediations += total("wait for an approval", overview.approvals, "reboot");
+  Markup all = element("dl", {{"class", "totals"}}, {nodes});
+  all += element("dl", {{"class", "totals"}}, {remediations});
+  return all;
+}
+
+std::string of_nodes(std::size_t number, const FleetOverview& overview) {
+  return std::to_string(number) + " of " + std::to_string(overview.gpu_nodes) + " GPU nodes";
+}
+
+Markup verdict_on_findings(const FleetOverview& overview) {
+  std::size_t broken = 0, watched = 0;
+  for (const auto& [severity, number] : overview.unhealthy)
+    (severity >= Severity::kReset ? broken : watched) += number;
+  if (broken > 0) {
+    std::string text = "Unhealthy: " + of_nodes(broken, overview);
+    if (overview.unattended > 0)
+      text += ", " + std::to_string(overview.unattended) + " without an open remediation";
+    return html::alarm(text + ". ");
+  }
+  if (watched > 0) return "Findings that need no repair: " + of_nodes(watched, overview) + ". ";
+  return {};
+}
+
+// Green only if it is known that no node has a finding, and nothing is open.
+Markup verdict(const FleetOverview& overview) {
+  Markup text = verdict_on_findings(overview);
+  if (overview.unheard > 0) {
+    text += "Not known: " + of_nodes(overview.unheard, overview) +
+            ", whose exporters have not reported for 15 minutes or longer.";
+  }
+  if (text.empty() && overview.open > 0) text = "The exporters find no fault any more.";
+  if (text.empty()) text = html::well("No exporter finds a fault, and every exporter reports.");
+  return element("p", {{"class", "verdict"}}, {text});
 }
 
 Markup budgets(const FleetOverview& overview) {
@@ -94,22 +133,39 @@ Markup budgets(const FleetOverview& overview) {
                                  {});
     rows.push_back({use.guard, use.where, meter, used + " of " + allowed});
   }
-  return table({{"Budget"}, {"Of"}, {"Used"}, {"", true}}, rows);
+  return table({{"Budget"}, {"Of"}, {"Share"}, {"Used", true}}, rows);
 }
 
-Markup open_rows(const FleetOverview& overview, WallTime now) {
-  if (overview.open.empty() && overview.gpu_nodes == 0) {
+Markup node_rows(const FleetOverview& overview, WallTime now) {
+  if (overview.rows.empty() && overview.gpu_nodes == 0) {
     Markup text =
         "No node has GPUs that gpuward knows of: none has a resource such as nvidia.com/gpu, or a "
         "label of the GPUs' vendor. What they have: ";
     text += command("kubectl describe nodes");
     return note(text);
   }
-  if (overview.open.empty()) return note(html::well("No open remediations."));
-  Markup shown = rows_of(overview.open, "Open for", "", now);
-  if (overview.open_left_out > 0) {
-    shown += element("p", {"and ", std::to_string(overview.open_left_out),
+  if (overview.rows.empty()) return note("No open remediations, and no node with a finding.");
+  Markup shown = rows_of(overview.rows, "For", "", now);
+  if (overview.rows_left_out > 0) {
+    shown += element("p", {"and ", std::to_string(overview.rows_left_out),
                            " more: ", command("gpuwardctl list")});
+  }
+  return shown;
+}
+
+Markup excluded_rows(const std::vector<ExcludedRow>& excluded) {
+  std::vector<std::vector<Markup>> rows;
+  for (const auto& [name, exclusion, is_known_node] : excluded) {
+    if (rows.size() == kMostExcludedRows) break;
+    const bool has_end = exclusion.until != WallTime::max();
+    rows.push_back({is_known_node ? node_link("", name) : Markup(name),
+                    has_end ? to_rfc3339(exclusion.until) : "no end", exclusion.by,
+                    exclusion.reason});
+  }
+  Markup shown = table({{"Node"}, {"Until"}, {"By"}, {"Reason"}}, rows);
+  if (excluded.size() > rows.size()) {
+    shown += element("p", {"and ", std::to_string(excluded.size() - rows.size()),
+                           " more: ", command("gpuwardctl exclusions list")});
   }
   return shown;
 }
@@ -169,7 +225,7 @@ Markup commands(const Remediation& remediation) {
   }
   add("Remove gpuward's taint and cordon and close it", "cancel");
   add("Details", "explain");
-  return facts(lines);
+  return element("div", {{"class", "commands"}}, {facts(lines)});
 }
 
 Markup jobs_of(const Remediation& remediation) {
@@ -209,8 +265,30 @@ Markup taints_of(const kube::Node& node) {
   return text;
 }
 
-Markup node_facts(const kube::Node& node) {
-  return facts({{"Ready", kube::is_ready(node) ? Markup("yes") : html::alarm("no")},
+// What its exporter says, and why nothing is open about it.
+Markup health_of(const NodeSeen& seen, WallTime now) {
+  const auto latest = std::ranges::find_if(
+      seen.remediations, [&](const Remediation& one) { return is_about(one, *seen.node); });
+  const Remediation* last = latest == seen.remediations.end() ? nullptr : &*latest;
+  const Severity severity = severity_of(seen.report, last);
+  const bool is_open = last != nullptr && last->open();
+  Markup text;
+  if (severity != Severity::kNone) {
+    text = severity_mark(severity);
+    if (!is_open) text += "; " + why_not_open(last, now);
+  }
+  if (!seen.report.is_heard) {
+    text += text.empty() ? "" : "; ";
+    text += "not known: its exporter has not reported for 15 minutes or longer";
+  }
+  return text.empty() ? html::well("no finding") : text;
+}
+
+Markup node_facts(const NodeSeen& seen, WallTime now) {
+  const kube::Node& node = *seen.node;
+  return facts({{"Health", health_of(seen, now)},
+                {"Excluded", seen.exclusion.empty() ? Markup() : html::alarm(seen.exclusion)},
+                {"Ready", kube::is_ready(node) ? Markup("yes") : html::alarm("no")},
                 {"Schedulable", node.unschedulable ? "no: cordoned" : "yes"},
                 {"Taints", taints_of(node)},
                 {"Set by gpuward", has_our_taint_or_annotation(node) ? ownership_text(node) : ""},
@@ -221,14 +299,20 @@ Markup node_facts(const kube::Node& node) {
 }  // namespace
 
 Markup fleet_page(const FleetOverview& overview, WallTime now) {
-  Markup page = element("h1", {"Fleet"});
+  Markup page = overview.gpu_nodes == 0 ? Markup() : verdict(overview);
   page += totals(overview);
+  const Light& exclusions = overview.exclusions;
   page += facts({{"Leader", shown(overview.leader)},
                  {"Steps", shown(overview.steps)},
                  {"Circuit breaker", shown(overview.breaker)},
+                 {"Exclusions", exclusions.text.empty() ? Markup() : shown(exclusions)},
                  {"Mode", html::link("policy", overview.mode)}});
-  page += element("h2", {"Nodes with a Remediation"});
-  page += open_rows(overview, now);
+  page += element("h2", {"Unhealthy nodes and open remediations"});
+  page += node_rows(overview, now);
+  if (!overview.excluded.empty()) {
+    page += element("h2", {"Excluded nodes"});
+    page += excluded_rows(overview.excluded);
+  }
   if (!overview.budgets.empty()) {
     page += element("h2", {"Budgets"});
     page += budgets(overview);
@@ -243,8 +327,7 @@ Markup fleet_page(const FleetOverview& overview, WallTime now) {
 Markup remediation_page(const Remediation& remediation, WallTime now) {
   const std::string root = "../";
   const RemediationStatus& status = remediation.status;
-  Markup page = element("h1", {remediation.name});
-  page +=
+  Markup page =
       facts({{"Node", node_link(root, remediation.node)},
              {"Phase", std::string(to_string(status.phase))},
              {"Severity", severity_mark(remediation.acted_severity())},
@@ -272,16 +355,18 @@ Markup remediation_page(const Remediation& remediation, WallTime now) {
 
 Markup node_page(const NodeSeen& seen, WallTime now) {
   const std::string root = "../";
-  Markup page = element("h1", {seen.name});
+  Markup page;
   if (seen.node) {
-    page += node_facts(*seen.node);
+    page += node_facts(seen, now);
     const auto findings = node_findings_of(*seen.node);
     page += element("h2", {"Its GPUs"});
     page += gpu_cells(findings);
     page += findings_of(findings);
-    page += element(
-        "p", {{"class", "dim"}},
-        {findings.empty() ? "Its exporter has found nothing." : "No findings on other GPUs."});
+    if (!findings.empty() || seen.report.is_heard) {
+      page += element(
+          "p", {{"class", "dim"}},
+          {findings.empty() ? "Its exporter has found nothing." : "No findings on other GPUs."});
+    }
   } else {
     page += note("There is no node of that name now.");
   }
@@ -302,8 +387,7 @@ Markup node_page(const NodeSeen& seen, WallTime now) {
 
 Markup policy_page(const Policy& policy) {
   const std::string text = remarks_text(policy) + rules_text(policy);
-  Markup page = element("h1", {"Policy in force"});
-  page += facts({{"Mode", std::string(to_string(policy.mode))}});
+  Markup page = facts({{"Mode", std::string(to_string(policy.mode))}});
   page += element("pre", {text});
   page += element("p", {"For one node, with its pool: ",
                         command("gpuwardctl policy explain FILE --node NODE")});

@@ -1,5 +1,5 @@
-// The pages as HTML, each of what was read for it: the fleet, a Remediation, a node, the policy.
-// Used by web/site. Pure.
+// The pages as HTML below their headings, each of what was read for it: the fleet, a Remediation, a
+// node, the policy. Used by web/site. Pure.
 #pragma once
 
 #include <memory>
@@ -11,6 +11,7 @@
 #include "remediator/model/remediation.h"
 #include "remediator/policy/policy.h"
 #include "remediator/web/fleet_overview.h"
+#include "remediator/web/node_reports.h"
 
 namespace gpuward::remediator {
 
@@ -23,6 +24,8 @@ struct NodeSeen {
   std::string name;
   std::shared_ptr<const kube::Node> node;  // null: there is none now
   std::vector<Remediation> remediations;   // of that name, the latest first
+  NodeReport report = {};                  // of its exporter
+  std::string exclusion = {};              // why gpuward does not act on it; empty: it may
 };
 
 [[nodiscard]] html::Markup node_page(const NodeSeen& seen, WallTime now);

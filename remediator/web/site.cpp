@@ -9,9 +9,12 @@
 #include "core/html/parts.h"
 #include "remediator/budgets/ledger_store.h"
 #include "remediator/config/cluster.h"
+#include "remediator/guards/exclusions_json.h"
 #include "remediator/guards/switch_position.h"
 #include "remediator/page/menu.h"
+#include "remediator/records/exclusion_store.h"
 #include "remediator/records/view_queries.h"
+#include "remediator/web/node_reports.h"
 #include "remediator/web/pages.h"
 
 namespace gpuward::remediator {
@@ -25,12 +28,14 @@ constexpr std::chrono::seconds kReadAgainAfter{2};
 constexpr std::string_view kNodes = "/nodes/";
 constexpr std::string_view kRemediations = "/remediations/";
 
-Page page_of(const std::string& title, std::string root, Markup body, int status = 200) {
-  return {.title = title + " - gpuward",
+Page page_of(const std::string& heading, std::string root, const Markup& body, int status = 200) {
+  Markup whole = element("h1", {heading});
+  whole += body;
+  return {.title = heading + " - gpuward",
           .root = std::move(root),
           .program = "gpuward-remediator " GPUWARD_VERSION,
           .nav = site_menu(),
-          .body = std::move(body),
+          .body = std::move(whole),
           .status = status};
 }
 
@@ -39,9 +44,7 @@ Page not_found(const std::string& what) {
   text += html::link("../", "the fleet");
   text += ", ";
   text += html::command("gpuwardctl list");
-  Markup body = element("h1", {"Not found"});
-  body += html::note(text);
-  return page_of("Not found", "../", std::move(body), 404);
+  return page_of("Not found", "../", html::note(text), 404);
 }
 
 // Before the first list of the API server.
@@ -49,9 +52,7 @@ Page nothing_read(const std::string& ns) {
   Markup text = html::alarm("The API server has not answered yet. ");
   text += "Retrying. To see the reason: ";
   text += html::command("kubectl -n " + ns + " logs deploy/gpuward-remediator");
-  Markup body = element("h1", {"Fleet"});
-  body += html::note(text);
-  return page_of("Fleet", "", std::move(body), 503);
+  return page_of("Fleet", "", html::note(text), 503);
 }
 
 std::string name_after(std::string_view prefix, const http::Request& request) {
@@ -73,6 +74,22 @@ std::vector<Remediation> remediations_on(const ClusterView& view, const std::str
   return found;
 }
 
+// Why gpuward does not act on the node; empty if it may.
+std::string exclusion_text_of(const Result<ExclusionList>& list, const Policy& policy,
+                              const kube::Node& node, WallTime now) {
+  if (!list) return "not known: " + list.error().message;
+  if (const auto hit = exclusion_for(*list, node, now)) return hit->why;
+  return exclusion_of(policy, node).value_or(std::string());
+}
+
+// As it was read; none has been made if the ConfigMap is not there.
+Result<ExclusionList> read_exclusions(kube::Api& api, const std::string& ns) {
+  const auto map = api.get_config_map(ns, kExclusionMap);
+  if (map) return decode_exclusions(map->data);
+  if (map.error().kind == ErrorKind::kNotFound) return ExclusionList();
+  return std::unexpected(map.error());
+}
+
 }  // namespace
 
 // Whoever comes meanwhile waits for the same reads.
@@ -83,27 +100,41 @@ std::shared_ptr<const OverviewReadings> Site::readings() {
   readings_ = std::make_shared<const OverviewReadings>(
       OverviewReadings{.lease = api_.get_lease(ns_, kLeaseName),
                        .stop_switch = api_.get_config_map(ns_, kSwitchName),
-                       .ledger = ledger.read()});
+                       .ledger = ledger.read(),
+                       .exclusions = read_exclusions(api_, ns_)});
   read_at_ = clock_.steady();
   return readings_;
+}
+
+std::string Site::in_cluster(const std::string& what) const {
+  const auto policy = policy_.get();
+  const std::string& name =
+      policy->cluster.empty() ? policy->notifications.cluster : policy->cluster;
+  return name.empty() ? what : what + " in " + name;
 }
 
 http::Response Site::show_fleet(const http::Request& request) {
   const auto now = clock_.wall();
   if (!view_.informers().synced()) return html::answer(request, nothing_read(ns_), now);
   const auto read = readings();
-  const auto overview = overview_of(view_, *read, *policy_.get(), now);
-  return html::answer(request, page_of("Fleet", "", fleet_page(overview, now)), now);
+  const auto overview =
+      overview_of(view_, *read, reports_on_nodes(view_, now), *policy_.get(), now);
+  return html::answer(request, page_of(in_cluster("Fleet"), "", fleet_page(overview, now)), now);
 }
 
 http::Response Site::show_node(const http::Request& request) {
   const auto now = clock_.wall();
   const std::string name = name_after(kNodes, request);
-  const NodeSeen seen{
+  NodeSeen seen{
       .name = name, .node = last_node(view_, name), .remediations = remediations_on(view_, name)};
   if (!seen.node && seen.remediations.empty())
     return html::answer(request, not_found("Node " + name), now);
-  return html::answer(request, page_of(name, "../", node_page(seen, now)), now);
+  if (seen.node) {
+    seen.report = report_on(*seen.node, now);
+    seen.exclusion = exclusion_text_of(readings()->exclusions, *policy_.get(), *seen.node, now);
+  }
+  return html::answer(request, page_of(in_cluster("Node " + name), "../", node_page(seen, now)),
+                      now);
 }
 
 http::Response Site::show_remediation(const http::Request& request) {
@@ -111,11 +142,15 @@ http::Response Site::show_remediation(const http::Request& request) {
   const std::string name = name_after(kRemediations, request);
   const auto remediation = last_remediation(view_, name);
   if (!remediation) return html::answer(request, not_found("Remediation " + name), now);
-  return html::answer(request, page_of(name, "../", remediation_page(*remediation, now)), now);
+  const std::string heading = "Remediation " + name + " of node " + remediation->node;
+  return html::answer(
+      request, page_of(in_cluster(heading), "../", remediation_page(*remediation, now)), now);
 }
 
 http::Response Site::show_policy(const http::Request& request) {
-  return html::answer(request, page_of("Policy", "", policy_page(*policy_.get())), clock_.wall());
+  return html::answer(request,
+                      page_of(in_cluster("Policy in force"), "", policy_page(*policy_.get())),
+                      clock_.wall());
 }
 
 std::vector<http::Route> Site::routes() {

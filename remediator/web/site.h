@@ -21,7 +21,7 @@ namespace gpuward::remediator {
 // Any thread.
 class Site {
  public:
-  // All must outlive it. `api` has deadlines: a page waits for three requests at most. `ns`: that
+  // All must outlive it. `api` has deadlines: a page waits for four requests at most. `ns`: that
   // of the remediator.
   Site(const ClusterView& view, const CurrentPolicy& policy, kube::Api& api, std::string ns,
        Clock& clock)
@@ -36,6 +36,8 @@ class Site {
   [[nodiscard]] http::Response show_node(const http::Request& request);
   [[nodiscard]] http::Response show_remediation(const http::Request& request);
   [[nodiscard]] http::Response show_policy(const http::Request& request);
+  // With the name of the cluster, if the policy has one: "Fleet in prod".
+  [[nodiscard]] std::string in_cluster(const std::string& what) const;
 
   const ClusterView& view_;
   const CurrentPolicy& policy_;

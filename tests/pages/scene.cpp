@@ -11,8 +11,10 @@
 #include "core/kube/node_findings.h"
 #include "remediator/budgets/breaker.h"
 #include "remediator/budgets/ledger_store.h"
+#include "remediator/guards/exclusions_json.h"
 #include "remediator/guards/switch_position.h"
 #include "remediator/page/pages.h"
+#include "remediator/records/exclusion_store.h"
 #include "tests/fakes/kube_objects.h"
 
 namespace gpuward::pages {
@@ -137,6 +139,15 @@ Remediation open_one(int number, WallTime opened) {
   return one;
 }
 
+void cancel(Remediation& one, WallTime now) {
+  one.status.phase = Phase::kCancelled;
+  one.status.message = "cancelled by annotation";
+  one.status.closed_at = now - 5min;
+  one.alerts[0].ended_at.reset();
+  one.wish.cancel = true;
+  one.wish.last_command = to_rfc3339(now - 5min) + " cancel by alice";
+}
+
 }  // namespace
 
 SceneSize scene_size(std::string_view name) {
@@ -146,13 +157,14 @@ SceneSize scene_size(std::string_view name) {
   return {.nodes = 400, .closed = 12};
 }
 
-Scene::Scene(SceneSize size)
+Scene::Scene(SceneSize size, const Dress& dress)
     : size_(size),
       api_(options_of_the_fake(), http_, credentials_, clock_),
       policy_(Policy()),
       site_(view_, policy_, api_, "default", clock_) {
   Policy policy;
   policy.mode = Mode::kFull;
+  policy.cluster = "prod-eu";
   policy.budgets.cluster.at_once.nodes = 4;
   policy_.set(policy);
   add_objects();
@@ -163,6 +175,7 @@ Scene::Scene(SceneSize size)
   auto routes = telemetry_routes(
       {.families = [] { return metrics::Families(); }, .objection = [] { return std::nullopt; }});
   for (http::Route& route : site_.routes()) routes.push_back(std::move(route));
+  if (dress) routes = dress(std::move(routes));
   http::ServerOptions options;
   options.listen_addresses = {"127.0.0.1:0"};
   auto server = http::Server::start(options, std::move(routes));
@@ -188,6 +201,15 @@ void Scene::add_objects() {
                  {{"holderIdentity", "gpuward-remediator-6f9b967847-mbql2"},
                   {"leaseDurationSeconds", 15},
                   {"renewTime", to_rfc3339(renewed)}}}});
+  if (size_.open > 0) {
+    const ExclusionList list{{"gpu-100",
+                              {.since = clock_.wall() - 1h,
+                               .until = clock_.wall() + 11h,
+                               .reason = "firmware update",
+                               .by = "bob"}}};
+    kube_.create(maps,
+                 {{"metadata", {{"name", kExclusionMap}}}, {"data", encode_exclusions(list)}});
+  }
   Ledger ledger;
   if (size_.is_broken) {
     ledger = open_breaker({}, "12 nodes of 40 got a new remediation within 10 min", clock_.wall());
@@ -215,12 +237,28 @@ void Scene::add_nodes() {
     json["status"]["capacity"] = {{"nvidia.com/gpu", "8"}};
     if (i <= size_.open) {
       json["spec"]["unschedulable"] = true;
-      json["metadata"]["annotations"][std::string(kFindingsAnnotation)] =
-          node_findings_text({finding_of(i, clock_.wall() - 3h)});
     }
+    report(i, json);
     auto node = *kube::decode_node(json);
     auto census = fleet_node(node, place_keys(policy_.get()->budgets));
     view_.put_node(std::move(node), std::move(census));
+  }
+}
+
+// As its exporter writes it. Behind the open ones comes a node whose Remediation was cancelled;
+// in a broken scene two exporters are silent.
+void Scene::report(int number, Json& json) {
+  const bool is_broken = size_.open > 0 && number <= size_.open + 1;
+  const Severity severity = is_broken ? fault_of(number).severity : Severity::kNone;
+  const bool is_silent = size_.is_broken && number > size_.nodes - 2;
+  json["metadata"]["labels"]["gpuward.dev/severity"] = to_string(severity);
+  json["status"]["conditions"].push_back(
+      {{"type", "GPUProblem"},
+       {"status", severity >= Severity::kReset ? "True" : "False"},
+       {"lastHeartbeatTime", to_rfc3339(clock_.wall() - (is_silent ? 1h : 0h))}});
+  if (is_broken) {
+    json["metadata"]["annotations"][std::string(kFindingsAnnotation)] =
+        node_findings_text({finding_of(number, clock_.wall() - 3h)});
   }
 }
 
@@ -233,6 +271,7 @@ void Scene::add_remediations() {
     one.status.message = "verified healthy for 10 min";
     one.status.closed_at = now - i * 9h + 40min;
     one.alerts[0].ended_at = one.status.closed_at;
+    if (i == 1 && size_.open > 0) cancel(one, now);
     view_.put_remediation(std::move(one));
   }
 }

@@ -2,9 +2,11 @@
 // browser, the pictures in docs/images, and the bench.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/http/server/server.h"
 #include "core/kube/api.h"
@@ -26,17 +28,23 @@ struct SceneSize {
 
 class Scene {
  public:
-  explicit Scene(SceneSize size);
+  using Dress = std::function<std::vector<http::Route>(std::vector<http::Route>)>;
+
+  // `dress` may change the routes before they are served.
+  explicit Scene(SceneSize size, const Dress& dress = {});
 
   [[nodiscard]] std::string url() const;
   // One that is open, with findings, steps and an approval that is asked for.
   [[nodiscard]] static std::string remediation() { return "gpu-001-1"; }
   [[nodiscard]] static std::string node() { return "gpu-001"; }
+  // Unhealthy, with a cancelled Remediation; the scene "busy" has it.
+  [[nodiscard]] static std::string cancelled_node() { return "gpu-025"; }
 
  private:
   void add_nodes();
   void add_remediations();
   void add_objects();
+  void report(int number, Json& json);
 
   class Nobody final : public kube::Credentials {
    public:

@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "remediator/budgets/ledger_store.h"
+#include "remediator/guards/exclusions_json.h"
 #include "remediator/guards/switch_position.h"
+#include "remediator/records/exclusion_store.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
@@ -26,8 +28,9 @@ http::Request request_for(std::string path) {
   return request;
 }
 
-NodeFinding xid_79() {
+NodeFinding xid_79(WallTime at = {}) {
   NodeFinding finding;
+  finding.first_seen = finding.last_seen = at;
   finding.check = "xid";
   finding.code = "79";
   finding.severity = "reboot";
@@ -62,6 +65,39 @@ class SiteTest : public ClusterTest {
     one.status.phase = Phase::kQuarantined;
     return one;
   }
+  // As an exporter writes it: the label, and the condition that it repeats every five minutes.
+  void report(const std::string& node, const char* severity) {
+    const bool is_broken = std::string_view(severity) != "PASS";
+    Json labels{{"gpuward.dev/status", is_broken ? "fail" : "pass"},
+                {"gpuward.dev/severity", severity}};
+    Json change{{"metadata", {{"labels", labels}}}};
+    if (is_broken) {
+      change["metadata"]["annotations"] = {
+          {kFindingsAnnotation, node_findings_text({xid_79(clock_.wall())})}};
+    }
+    kube_.patch("/api/v1/nodes/" + node, change);
+    const Json condition{{"type", "GPUProblem"},
+                         {"status", is_broken ? "True" : "False"},
+                         {"lastHeartbeatTime", to_rfc3339(clock_.wall())}};
+    kube_.patch_status("/api/v1/nodes/" + node,
+                       {{"status", {{"conditions", Json::array({condition})}}}});
+    catch_up(*replica_);
+  }
+  Remediation cancelled(const std::string& node) {
+    Remediation one = one_of(node);
+    one.status.phase = Phase::kCancelled;
+    one.status.closed_at = clock_.wall();
+    one.wish.cancel = true;
+    one.wish.last_command = to_rfc3339(clock_.wall()) + " cancel by alice";
+    return one;
+  }
+  void exclude(const std::string& name, const std::string& reason) {
+    const ExclusionList list{
+        {name,
+         {.since = clock_.wall(), .until = clock_.wall() + 1h, .reason = reason, .by = "alice"}}};
+    kube_.create(kMaps,
+                 {{"metadata", {{"name", kExclusionMap}}}, {"data", encode_exclusions(list)}});
+  }
   void put(Remediation one) { replica_->view.put_remediation(std::move(one)); }
 
   http::Response get(const std::string& path) {
@@ -80,13 +116,16 @@ class SiteTest : public ClusterTest {
 };
 
 TEST_F(SiteTest, ShowsAQuietFleet) {
+  report("gpu-01", "PASS");
   kube_.create(kLeases, {{"metadata", {{"name", "gpuward-remediator"}}},
                          {"spec",
                           {{"holderIdentity", "gpuward-remediator-a"},
                            {"leaseDurationSeconds", 15},
                            {"renewTime", to_rfc3339(clock_.wall())}}}});
   EXPECT_THAT(page("/"),
-              AllOf(HasSubstr("<dt>GPU nodes</dt><dd>1</dd>"), HasSubstr("✓ No open remediations."),
+              AllOf(HasSubstr("<dt>GPU nodes</dt><dd>1</dd>"),
+                    HasSubstr("✓ No exporter finds a fault, and every exporter reports."),
+                    HasSubstr("No open remediations, and no node with a finding."),
                     HasSubstr("<dt>Leader</dt><dd>gpuward-remediator-a</dd>"),
                     HasSubstr("<dt>Steps</dt><dd>allowed</dd>"),
                     HasSubstr("<dt>Circuit breaker</dt><dd>closed</dd>"),
@@ -108,7 +147,100 @@ TEST_F(SiteTest, ShowsWhatBrokeWhereItStandsAndSinceWhen) {
               AllOf(HasSubstr("<a href=\"nodes/gpu-01\">gpu-01</a>"), HasSubstr("▲ reboot"),
                     HasSubstr("xid 79 on GPU 3"), HasSubstr("waits for &lt;budget&gt;"),
                     HasSubstr("<a href=\"remediations/gpu-01-1\">Quarantined</a>"),
-                    HasSubstr(">5 min</time>"), HasSubstr("<dt>unhealthy: reboot</dt><dd>1</dd>")));
+                    HasSubstr(">5 min</time>"), HasSubstr("<dt>open remediations</dt><dd>1</dd>")));
+}
+
+// A node whose Remediation an operator has cancelled is still broken.
+TEST_F(SiteTest, CountsAndShowsABrokenNodeWhoseRemediationWasCancelled) {
+  report("gpu-01", "REBOOT");
+  put(cancelled("gpu-01"));
+  clock_.advance(5min);
+  EXPECT_THAT(
+      page("/"),
+      AllOf(HasSubstr("▲ Unhealthy: 1 of 1 GPU nodes, 1 without an open remediation."),
+            HasSubstr("<dt>unhealthy: reboot</dt><dd>1</dd>"),
+            HasSubstr("<dt>open remediations</dt><dd>0</dd>"),
+            HasSubstr(">unhealthy; cancelled by alice 5m ago</td>"), HasSubstr("xid 79 on GPU 3"),
+            HasSubstr(">Cancelled</a>"), Not(HasSubstr("✓"))));
+  EXPECT_THAT(page("/nodes/gpu-01"),
+              AllOf(HasSubstr("▲ reboot</span>; cancelled by alice 5m ago"), Not(HasSubstr("✓"))));
+}
+
+TEST_F(SiteTest, ShowsABrokenNodeWithoutAnyRemediation) {
+  report("gpu-01", "RESET");
+  EXPECT_THAT(page("/"), AllOf(HasSubstr(">unhealthy; no remediation is open</td>"),
+                               HasSubstr("<dt>unhealthy: reset</dt><dd>1</dd>")));
+}
+
+// As long as the exporter says nothing else: without labels the alerts are all that is known.
+TEST_F(SiteTest, CountsTheAlertsThatFiredAtTheCancel) {
+  put(cancelled("gpu-01"));
+  EXPECT_THAT(page("/"), HasSubstr("<dt>unhealthy: reboot</dt><dd>1</dd>"));
+  report("gpu-01", "PASS");
+  EXPECT_THAT(page("/"), AllOf(HasSubstr("<dt>unhealthy: reboot</dt><dd>0</dd>"), HasSubstr("✓")));
+}
+
+TEST_F(SiteTest, DoesNotKnowANodeWhoseExporterDoesNotReport) {
+  const auto is_not_known = AllOf(
+      HasSubstr("Not known: 1 of 1 GPU nodes, whose exporters have not reported for 15 minutes "
+                "or longer."),
+      HasSubstr("<dt>not known</dt><dd>1</dd>"), Not(HasSubstr("✓")),
+      Not(HasSubstr("reset</dt><dd>1")));
+  EXPECT_THAT(page("/"), is_not_known) << "it never has";
+  report("gpu-01", "PASS");
+  EXPECT_THAT(page("/"), Not(HasSubstr("Not known: ")));
+  clock_.advance(16min);
+  EXPECT_THAT(page("/"), is_not_known) << "it did";
+  EXPECT_THAT(page("/nodes/gpu-01"),
+              AllOf(HasSubstr("<dt>Health</dt><dd>not known: its exporter has not reported"),
+                    Not(HasSubstr("Its exporter has found nothing."))));
+}
+
+TEST_F(SiteTest, IsNotGreenWhileSomethingIsOpen) {
+  report("gpu-01", "PASS");
+  put(one_of("gpu-01"));
+  EXPECT_THAT(page("/"),
+              AllOf(HasSubstr("The exporters find no fault any more."),
+                    HasSubstr("<dt>open remediations</dt><dd>1</dd>"), Not(HasSubstr("✓"))));
+}
+
+TEST_F(SiteTest, ShowsExclusionsOnTheFleetAndOnTheNode) {
+  exclude("gpu-01", "firmware <2>");
+  const std::string until = to_rfc3339(clock_.wall() + 1h);
+  EXPECT_THAT(page("/"),
+              AllOf(HasSubstr("<h2>Excluded nodes</h2>"), HasSubstr("firmware &lt;2&gt;"),
+                    HasSubstr("<td data-head=\"Until\">" + until), HasSubstr(">alice</td>")));
+  EXPECT_THAT(page("/nodes/gpu-01"),
+              HasSubstr("▲ gpu-01 is excluded until " + until + " by alice: firmware &lt;2&gt;"));
+  EXPECT_THAT(page("/nodes/gpu-02"), Not(HasSubstr("excluded")));
+}
+
+TEST_F(SiteTest, ShowsNodesThatTheirLabelExcludes) {
+  EXPECT_THAT(page("/"), Not(HasSubstr("Excluded nodes")));
+  kube_.patch("/api/v1/nodes/gpu-01", {{"metadata", {{"labels", {{kManagedLabel, "false"}}}}}});
+  catch_up(*replica_);
+  EXPECT_THAT(page("/"), AllOf(HasSubstr("<h2>Excluded nodes</h2>"), HasSubstr(">no end</td>")));
+  EXPECT_THAT(page("/nodes/gpu-01"), HasSubstr("<dt>Excluded</dt>"));
+}
+
+TEST_F(SiteTest, NamesClusterAndNodeInTitleAndHeading) {
+  put(one_of("gpu-01"));
+  const auto expect_name = [&](const std::string& path, const std::string& name) {
+    EXPECT_THAT(page(path), AllOf(HasSubstr("<title>" + name + " - gpuward</title>"),
+                                  HasSubstr("<h1>" + name + "</h1>")));
+  };
+  expect_name("/", "Fleet");
+  expect_name("/nodes/gpu-01", "Node gpu-01");
+  Policy policy;
+  policy.notifications.cluster = "events";
+  policy_.set(policy);
+  expect_name("/", "Fleet in events");
+  policy.cluster = "prod-eu";
+  policy_.set(policy);
+  expect_name("/", "Fleet in prod-eu");
+  expect_name("/nodes/gpu-01", "Node gpu-01 in prod-eu");
+  expect_name("/remediations/gpu-01-1", "Remediation gpu-01-1 of node gpu-01 in prod-eu");
+  expect_name("/policy", "Policy in force in prod-eu");
 }
 
 TEST_F(SiteTest, PutsFirstWhatNeedsAnOperatorThenTheWorst) {
@@ -214,10 +346,10 @@ TEST_F(SiteTest, ChangesNothing) {
 TEST_F(SiteTest, AsksTheApiServerAtMostEachTwoSeconds) {
   kube_.clear_requests();
   for (int i = 0; i < 5; ++i) (void)page("/");
-  EXPECT_EQ(kube_.requests().size(), 3U);
+  EXPECT_EQ(kube_.requests().size(), 4U);
   clock_.advance(3s);
   (void)page("/");
-  EXPECT_EQ(kube_.requests().size(), 6U);
+  EXPECT_EQ(kube_.requests().size(), 8U);
 }
 
 }  // namespace
