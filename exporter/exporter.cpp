@@ -134,7 +134,7 @@ Status Exporter::serve(const Flags& flags, const http::WebConfig& web) {
   const auto access =
       web.asks_for_credentials() ? http::Access::kAuthenticated : http::Access::kOpen;
   auto server = http::Server::start(server_options(flags, web, log_),
-                                    web_routes(*publisher_, store_, access));
+                                    web_routes(*publisher_, store_, node_name(flags), access));
   if (!server) return std::unexpected(server.error());
   server_ = *std::move(server);
   auto health = http::serve_health(flags.health_addresses, health_routes(store_));

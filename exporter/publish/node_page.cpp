@@ -117,9 +117,9 @@ Markup checks_table(const State& state, Clock::Wall now) {
 
 }  // namespace
 
-Markup node_page(const Snapshot& snapshot, Clock::Wall now) {
+Markup node_page(const Snapshot& snapshot, const std::string& node, Clock::Wall now) {
   const auto findings = worst_first(snapshot.state);
-  Markup page = element("h1", {"GPUs of this node"});
+  Markup page = element("h1", {"GPUs of " + node});
   page += snapshot.gpus.empty() ? note("No driver has named a GPU here.")
                                 : gpu_cells(snapshot, findings);
   page += health(snapshot);

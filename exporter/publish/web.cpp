@@ -12,13 +12,14 @@
 namespace gpuward::exporter {
 namespace {
 
-http::Response landing_page(const Store& store, const http::Request& request) {
+http::Response landing_page(const Store& store, const std::string& node,
+                            const http::Request& request) {
   const auto now = lasting_clock().wall();
   return html::answer(request,
-                      {.title = "GPUs of this node - gpuward",
+                      {.title = "GPUs of " + node + " - gpuward",
                        .program = "gpuward-exporter " GPUWARD_VERSION,
                        .nav = {{"", "Node"}, {"metrics", "Metrics"}, {"readyz", "Readiness"}},
-                       .body = node_page(store.snapshot(), now)},
+                       .body = node_page(store.snapshot(), node, now)},
                       now);
 }
 
@@ -52,12 +53,13 @@ std::vector<http::Route> health_routes(const Store& store) {
   return {{"/healthz", {"GET"}, health}, {"/readyz", {"GET"}, ready}};
 }
 
-std::vector<http::Route> web_routes(Publisher& publisher, const Store& store, http::Access access) {
+std::vector<http::Route> web_routes(Publisher& publisher, const Store& store,
+                                    const std::string& node, http::Access access) {
   const auto metrics = [&publisher](const http::Request& request) {
     return metrics_page(publisher, request);
   };
-  const auto landing = [&store](const http::Request& request) {
-    return landing_page(store, request);
+  const auto landing = [&store, node](const http::Request& request) {
+    return landing_page(store, node, request);
   };
   std::vector<http::Route> routes = health_routes(store);
   routes.push_back({"/metrics", {"GET"}, metrics, access});

@@ -18,9 +18,9 @@ namespace gpuward::exporter {
 // /healthz and /readyz. `store` must outlive the server.
 [[nodiscard]] std::vector<http::Route> health_routes(const Store& store);
 
-// Health among them. `publisher` and `store` must outlive the server. `access` is that of /metrics
-// and of the node's page.
+// Health among them. `publisher` and `store` must outlive the server. `node` is its name.
+// `access` is that of /metrics and of the node's page.
 [[nodiscard]] std::vector<http::Route> web_routes(Publisher& publisher, const Store& store,
-                                                  http::Access access);
+                                                  const std::string& node, http::Access access);
 
 }  // namespace gpuward::exporter

@@ -13,7 +13,7 @@ using ::testing::Not;
 
 const Clock::Wall kNow = *parse_rfc3339("2026-11-21T08:00:00Z");
 
-std::string page_of(const Snapshot& snapshot) { return node_page(snapshot, kNow).html(); }
+std::string page_of(const Snapshot& snapshot) { return node_page(snapshot, "gpu-7", kNow).html(); }
 
 TEST(NodePage, HasACellForEachGpuWithTheWorstThatWasFoundThere) {
   Snapshot snapshot = filled_snapshot(2);
@@ -66,6 +66,8 @@ TEST(NodePage, SaysThatNoProfileDescribesTheMachine) {
   snapshot.instance.has_profile = true;
   EXPECT_THAT(page_of(snapshot), Not(HasSubstr("no profile")));
 }
+
+TEST(NodePage, NamesItsNode) { EXPECT_THAT(page_of({}), HasSubstr("<h1>GPUs of gpu-7</h1>")); }
 
 TEST(NodePage, OfANodeWithoutGpusSaysSo) {
   EXPECT_THAT(page_of({}),

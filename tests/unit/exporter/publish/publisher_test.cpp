@@ -178,7 +178,7 @@ TEST(PublisherFailure, FailsTheScrapeInsteadOfServingOldNumbersAndRecovers) {
     if (is_broken) throw std::bad_alloc();
     return std::make_shared<const xid::Catalogue>();
   });
-  const auto routes = web_routes(publisher, store, http::Access::kOpen);
+  const auto routes = web_routes(publisher, store, "gpu-7", http::Access::kOpen);
   const auto metrics = std::ranges::find(routes, "/metrics", &http::Route::path);
   ASSERT_NE(metrics, routes.end());
   const auto status = [&] { return metrics->handler(http::Request{}).status; };
