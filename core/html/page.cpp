@@ -41,8 +41,9 @@ Markup navigation(const Page& page) {
 Markup footer(const Page& page, Clock::Wall now) {
   const std::string time = to_rfc3339(now);
   return element("footer", {element("span", {page.program}), ", ",
-                            element("span", {{"id", "state"}, {"role", "status"}},
-                                    {"as of ", element("time", {{"datetime", time}}, {time})})});
+                            element("span", {{"id", "age"}},
+                                    {"as of ", element("time", {{"datetime", time}}, {time})}),
+                            " ", element("span", {{"id", "state"}, {"role", "status"}}, {})});
 }
 
 http::HeaderList headers_of(std::string tag) {

@@ -1,8 +1,25 @@
-// Shows the page anew every five seconds. Without it the page is whole, and the browser loads it every ten.
+// Refreshes the page every five seconds. Without this script the page is whole, and the browser loads it every ten.
+// Screen readers speak the status region: it gets a text only if the content has changed, or is old.
 "use strict";
 
 const everyMs = 5000;
+const age = document.getElementById("age");
 const state = document.getElementById("state");
+
+function say(text) {
+  if (state.textContent !== text) state.textContent = text;
+}
+
+// Of the content, without ages that change each minute.
+function textOf(main) {
+  const copy = main.cloneNode(true);
+  for (const time of copy.querySelectorAll("time")) time.remove();
+  return copy.textContent;
+}
+
+function timeOf(now) {
+  return `${now.toISOString().slice(0, 19)}Z`;
+}
 
 function isBeingUsed(main) {
   const selection = document.getSelection();
@@ -22,39 +39,48 @@ function offerCopies() {
   for (const command of document.querySelectorAll("code.command")) {
     const button = document.createElement("button");
     button.textContent = "copy";
+    button.setAttribute("aria-label", `copy: ${command.textContent}`);
     button.addEventListener("click", async () => {
       await navigator.clipboard.writeText(command.textContent);
       button.textContent = "copied";
+      say("Copied.");
     });
     command.after(" ", button);
   }
 }
 
 let shown = document.querySelector("main").innerHTML;
+let text = textOf(document.querySelector("main"));
+
+function show(main, next) {
+  const nextText = textOf(next);
+  if (nextText !== text) {
+    const verdict = next.querySelector(".verdict")?.textContent ?? "";
+    say(`Changed at ${timeOf(new Date())}. ${verdict}`.trim());
+  }
+  shown = next.innerHTML;
+  text = nextText;
+  replace(main, next);
+}
 
 async function refresh() {
   const main = document.querySelector("main");
   if (document.hidden || isBeingUsed(main)) return;
   try {
     const answer = await fetch(location.href, { cache: "no-cache", signal: AbortSignal.timeout(4000) });
-    const text = await answer.text();
-    const next = new DOMParser().parseFromString(text, "text/html").querySelector("main");
+    const html = await answer.text();
+    const next = new DOMParser().parseFromString(html, "text/html").querySelector("main");
     if (!next) throw new Error(`answer ${answer.status}`);
-    if (next.innerHTML !== shown) {
-      shown = next.innerHTML;
-      replace(main, next);
-    }
-    state.textContent = `as of ${new Date().toISOString().slice(0, 19)}Z`;
+    if (state.classList.contains("old")) say("The server answers again.");
     state.classList.remove("old");
+    if (next.innerHTML !== shown) show(main, next);
+    age.textContent = `as of ${timeOf(new Date())}`;
   } catch (error) {
-    state.textContent = `OLD: nobody has answered since then (${state.dataset.since ?? state.textContent})`;
+    say("OLD: the server has not answered since then.");
     state.classList.add("old");
-    return;
   }
-  state.dataset.since = state.textContent;
 }
 
-state.dataset.since = state.textContent;
 offerCopies();
 setInterval(refresh, everyMs);
 document.addEventListener("visibilitychange", refresh);

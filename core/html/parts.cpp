@@ -17,8 +17,9 @@ Markup head_of(const Column& column) {
                  {column.head});
 }
 
-// A fleet page has thousands of cells: the usual ones say nothing of their look.
+// A fleet page has thousands of cells: most have no class. On a phone an empty one has no head.
 Markup cell_of(const Column& column, const Markup& content) {
+  if (content.empty()) return element("td", {content});
   if (column.is_number)
     return element("td", {{"class", "number"}, {"data-head", column.head}}, {content});
   return element("td", {{"data-head", column.head}}, {content});

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "core/http/server/server.h"
 
 namespace gpuward::pages {
 
@@ -15,5 +18,13 @@ namespace gpuward::pages {
 // can: timers of ten seconds cost none.
 [[nodiscard]] std::string dom_after(const std::string& url, std::chrono::seconds time,
                                     const std::vector<std::string>& more_flags = {});
+
+// Empty if the rules of axe-core are there (tests/neighbours).
+[[nodiscard]] std::string why_no_rules();
+// The same routes, whose pages also load axe-core and check themselves with it.
+[[nodiscard]] std::vector<http::Route> self_checking(std::vector<http::Route> routes);
+// A line for each violation that such a page finds in itself; nullopt if it did not end.
+[[nodiscard]] std::optional<std::string> violations_of(const std::string& url,
+                                                       const std::vector<std::string>& more_flags);
 
 }  // namespace gpuward::pages

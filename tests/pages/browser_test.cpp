@@ -6,13 +6,16 @@
 #include <atomic>
 
 #include "core/html/page.h"
+#include "exporter/publish/node_page.h"
 #include "tests/pages/scene.h"
 #include "tests/support/require.h"
 #include "tests/unit/core/http/test_server.h"
+#include "tests/unit/exporter/publish/filled_snapshot.h"
 
 namespace gpuward::pages {
 namespace {
 
+using html::element;
 using html::Markup;
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
@@ -70,14 +73,83 @@ TEST(PageInABrowser, ShowsWhatIsNewByItself) {
   EXPECT_THAT(text, Not(HasSubstr("OLD")));
 }
 
-TEST(PageInABrowser, SaysThatItIsOldOnceNobodyAnswers) {
+TEST(PageInABrowser, SaysThatItIsOldOnceTheServerDoesNotAnswer) {
   GPUWARD_REQUIRE(why_no_browser());
   const Pages pages([](const http::Request& request, int count) {
     return count == 1 ? page_with(request, "look 1") : http::Response::text(500, "no");
   });
   EXPECT_THAT(dom_after(pages.url(), 12s),
-              AllOf(HasSubstr("look 1"), HasSubstr("OLD: nobody has answered since then (as of "),
+              AllOf(HasSubstr("look 1"), HasSubstr("OLD: the server has not answered since then."),
                     HasSubstr("class=\"old\"")));
+}
+
+// A screen reader speaks each text that the region gets.
+TEST(PageInABrowser, SpeaksOfChangesOnly) {
+  GPUWARD_REQUIRE(why_no_browser());
+  const Pages same([](const http::Request& request, int count) {
+    Markup body = "steady ";
+    body += element("time", {std::to_string(count) + " min"});
+    return page_with(request, body);
+  });
+  EXPECT_THAT(dom_after(same.url(), 12s),
+              AllOf(HasSubstr("<span id=\"state\" role=\"status\"></span>"),
+                    ContainsRegex("<time>[23] min</time>"), HasSubstr("as of 20")));
+  const Pages changing([](const http::Request& request, int count) {
+    return page_with(request, element("p", {{"class", "verdict"}},
+                                      {count == 1 ? "Not known." : "Unhealthy: 1."}));
+  });
+  EXPECT_THAT(dom_after(changing.url(), 12s),
+              ContainsRegex("role=\"status\">Changed at [0-9TZ:-]+. Unhealthy: 1.</span>"));
+}
+
+TEST(PageInABrowser, IsCheckedByRulesThatFindSomething) {
+  GPUWARD_REQUIRE(why_no_rules());
+  auto routes = html::asset_routes();
+  const auto page = [](const http::Request& request) {
+    return page_with(request, Markup::trusted("<h1>x</h1><img src=\"x\">"));
+  };
+  routes.push_back({.path = "/", .methods = {"GET"}, .handler = page});
+  const http::TestServer server(self_checking(std::move(routes)));
+  EXPECT_THAT(violations_of(server.url("/"), {}).value_or(""), HasSubstr("image-alt: "));
+}
+
+// All of its rules, in each form of a page.
+class PageForEverybody : public ::testing::TestWithParam<std::vector<std::string>> {};
+
+INSTANTIATE_TEST_SUITE_P(Looks, PageForEverybody,
+                         ::testing::Values(std::vector<std::string>{},
+                                           std::vector<std::string>{
+                                               "--blink-settings=preferredColorScheme=0"},
+                                           std::vector<std::string>{"--window-size=390,844"}));
+
+TEST_P(PageForEverybody, HasNoViolationOfAxeCore) {
+  GPUWARD_REQUIRE(why_no_rules());
+  const auto expect_clean = [](const std::string& url) {
+    EXPECT_EQ(violations_of(url, GetParam()), "") << url;
+  };
+  for (const char* scene : {"empty", "busy", "broken"}) {
+    const Scene served(scene_size(scene), self_checking);
+    expect_clean(served.url());
+    if (std::string_view(scene) != "busy") continue;
+    for (const std::string& page :
+         {"nodes/" + Scene::node(), "nodes/" + Scene::cancelled_node(), std::string("nodes/none"),
+          "remediations/" + Scene::remediation(), std::string("policy"), std::string("runbooks"),
+          std::string("runbooks/GpuFallenOffBus"), std::string("runbooks/GpuPagesRetired")})
+      expect_clean(served.url() + page);
+  }
+}
+
+TEST_P(PageForEverybody, HasNoViolationOfAxeCoreOnTheExportersPage) {
+  GPUWARD_REQUIRE(why_no_rules());
+  for (const auto& snapshot : {exporter::filled_snapshot(8), exporter::Snapshot()}) {
+    auto routes = html::asset_routes();
+    const auto page = [&snapshot](const http::Request& request) {
+      return page_with(request, exporter::node_page(snapshot, "gpu-7", SystemClock().wall()));
+    };
+    routes.push_back({.path = "/", .methods = {"GET"}, .handler = page});
+    const http::TestServer server(self_checking(std::move(routes)));
+    EXPECT_EQ(violations_of(server.url("/"), GetParam()), "");
+  }
 }
 
 TEST(PageInABrowser, KeepsTheFocusOfALinkOverANewPage) {
@@ -104,8 +176,10 @@ TEST(PageInABrowser, RunsNoScriptThatStandsInIt) {
 TEST(PageInABrowser, OffersToCopyTheCommands) {
   GPUWARD_REQUIRE(why_no_browser());
   const Scene scene(scene_size("busy"));
-  EXPECT_THAT(dom_after(scene.url() + "remediations/" + Scene::remediation(), 1s),
-              HasSubstr("gpuwardctl approve gpu-001 7f3a9c</code> <button>copy</button>"));
+  EXPECT_THAT(
+      dom_after(scene.url() + "remediations/" + Scene::remediation(), 1s),
+      HasSubstr("gpuwardctl approve gpu-001 7f3a9c</code> <button aria-label=\"copy: gpuwardctl "
+                "approve gpu-001 7f3a9c\">copy</button>"));
 }
 
 // Each page of each scene is a whole document with its own heading, and links to nothing that is

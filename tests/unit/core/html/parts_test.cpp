@@ -24,6 +24,12 @@ TEST(Parts, ATableNamesItsColumnsInEachCell) {
                     HasSubstr("<td class=\"number\" data-head=\"Since\">3 h</td>")));
 }
 
+TEST(Parts, AnEmptyCellHasNoHead) {
+  EXPECT_THAT(
+      table({{"Node"}, {"Serial"}}, {{"gpu-1", ""}, {"gpu-2", "165"}}).html(),
+      AllOf(HasSubstr("gpu-1</td><td></td>"), HasSubstr("<td data-head=\"Serial\">165</td>")));
+}
+
 TEST(Parts, ATableLeavesOutAColumnThatNobodyHasAnythingIn) {
   EXPECT_THAT(table({{"Node"}, {"Serial"}}, {{"gpu-1", ""}, {"gpu-2", ""}}).html(),
               Not(HasSubstr("Serial")));
