@@ -11,9 +11,9 @@
 
 namespace gpuward::remediator {
 
-// What an alert of these labels and this severity is about. The Xid is that of the label `xid`,
-// `err_code` (dcgm-exporter) or, where `check` is xid, `code`; an Xid alert without any of them is
-// XID_ERROR.
+// The class of an alert or a finding with these labels and this severity. The Xid is that of the
+// label `xid`, `err_code` (dcgm-exporter) or, with check xid, `code`. An Xid alert without any of
+// them is XID_ERROR. A finding of the exporter has its class from `check` and `code`.
 [[nodiscard]] std::string error_class_of(const std::map<std::string, std::string>& labels,
                                          Severity severity);
 

@@ -2,7 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
+#include <regex>
+
 #include "remediator/model/evidence.h"
+#include "tests/places.inc"
 
 namespace gpuward::remediator {
 namespace {
@@ -32,7 +36,7 @@ TEST(ErrorClass, IsThatOfTheMonitorThatIsReplaced) {
       {{{"alertname", "DcgmXidErrors"}, {"err_code", "0"}}, Severity::kReboot, "XID_ERROR"},
       {{{"xid", "79; rm"}}, Severity::kReboot, "GPU_HEALTH_ERROR"},
       {{{"alertname", "GpuDoubleBitECC"}}, Severity::kReset, "ECC_ERROR"},
-      {{{"check", "ecc"}}, Severity::kMonitor, "ECC_ERROR"},
+      {{{"alertname", "GpuEccUncorrected"}}, Severity::kMonitor, "ECC_ERROR"},
       {{{"alertname", "GpuNodeNeedsReboot"}}, Severity::kReboot, "GPU_HEALTH_ERROR"},
       {{{"alertname", "GpuNodeNeedsReset"}}, Severity::kReset, "GPU_HEALTH_ERROR"},
       {{{"alertname", "GpuNodeNeedsAttention"}}, Severity::kMonitor, "GPU_HEALTH_WARNING"},
@@ -41,6 +45,54 @@ TEST(ErrorClass, IsThatOfTheMonitorThatIsReplaced) {
   for (const ErrorCase& one : cases) {
     EXPECT_EQ(error_class_of(one.labels, one.severity), one.wanted);
   }
+}
+
+// The labels `check` and `code` of gpuward_finding, as the exporter has them.
+TEST(ErrorClass, OfAFindingComesFromItsCheckAndItsCode) {
+  const std::vector<ErrorCase> cases = {
+      {{{"check", "gpu"}, {"code", "ecc_uncorrected"}}, Severity::kReset, "ECC_ERROR"},
+      {{{"check", "gpu"}, {"code", "ecc_corrected_flood"}}, Severity::kMonitor, "ECC_ERROR"},
+      {{{"check", "amd_ras"}, {"code", "UE"}}, Severity::kReboot, "ECC_ERROR"},
+      {{{"check", "1-dcgm-diag-l2"}, {"code", "memory/57"}}, Severity::kReset, "ECC_ERROR"},
+      {{{"check", "4-dcgm-diag-l4"}, {"code", "software/84"}}, Severity::kIsolate, "ECC_ERROR"},
+      {{{"check", "4-dcgm-diag-l4"}, {"code", "memory/58"}},
+       Severity::kIsolate,
+       "GPU_HEALTH_ERROR"},
+      {{{"check", "1-dcgm-diag-l2"}, {"code", "software/101"}}, Severity::kReset, "XID_ERROR"},
+      {{{"check", "1-dcgm-diag-l2"}, {"code", "memory"}}, Severity::kReset, "GPU_HEALTH_ERROR"},
+      {{{"check", "my-program"}, {"code", "memory/57"}}, Severity::kReset, "GPU_HEALTH_ERROR"},
+      {{{"check", "0-nvidia-smi"}, {"code", "xid_159_uvm"}}, Severity::kReset, "XID_CRITICAL_159"},
+      {{{"check", "my-program"}, {"code", "xid_count"}}, Severity::kMonitor, "GPU_HEALTH_WARNING"},
+      {{{"check", "gpu"}, {"code", "gpu_lost"}}, Severity::kReboot, "GPU_HEALTH_ERROR"},
+      {{{"check", "gpu"}, {"code", "thermal_slowdown"}}, Severity::kMonitor, "GPU_HEALTH_WARNING"},
+      {{{"check", "3-topology-check"}, {"code", "nvlink_absent"}},
+       Severity::kIsolate,
+       "GPU_HEALTH_ERROR"},
+      // Settings of the memory.
+      {{{"check", "gpu"}, {"code", "ecc_off"}}, Severity::kMonitor, "GPU_HEALTH_WARNING"},
+      {{{"check", "gpu"}, {"code", "ecc_pending"}}, Severity::kMonitor, "GPU_HEALTH_WARNING"},
+  };
+  for (const ErrorCase& one : cases) {
+    EXPECT_EQ(error_class_of(one.labels, one.severity), one.wanted)
+        << one.labels.at("check") << " " << one.labels.at("code");
+  }
+}
+
+// A code of the exporter that is added there is in that page, which its own tests compare.
+TEST(ErrorClass, IsEccErrorForEachErrorOfTheMemoryInThePageOfTheChecks) {
+  std::ifstream page(std::string(GPUWARD_SOURCE_DIR) + "/docs/checks.md");
+  const std::regex row(R"(\| `((ecc|retired_pages|row_remap|sram|ras|cper)_\w+)` \| (\w+) \|.*)");
+  std::vector<std::string> codes;
+  for (std::string line; std::getline(page, line);) {
+    std::smatch match;
+    if (!std::regex_match(line, match, row)) continue;
+    const std::string code = match[1];
+    if (code == "ecc_off" || code == "ecc_pending") continue;
+    codes.push_back(code);
+    EXPECT_EQ(error_class_of({{"check", match[3]}, {"code", code}}, Severity::kReset), "ECC_ERROR")
+        << code;
+  }
+  EXPECT_THAT(codes, ::testing::SizeIs(10));
 }
 
 TEST(ErrorClass, IsWeighedByWhatItSaysOfTheNode) {

@@ -70,12 +70,18 @@ TEST(PrometheusReports, NameTheClassOfTheWorstFinding) {
                       R"(","severity":")" + severity + '"',
                   "1");
   };
-  const auto report =
-      decode_report(result_of({kTime, kSeverity, kBoot, finding("xid", "31", "monitor"),
-                               finding("xid", "79", "reboot"), finding("pcie", "", "reset")}));
+  const auto report = decode_report(result_of(
+      {kTime, kSeverity, kBoot, finding("xid", "31", "monitor"), finding("xid", "79", "reboot"),
+       finding("gpu", "ecc_uncorrected", "reset"), finding("gpu", "pcie_width", "monitor")}));
 
   ASSERT_TRUE(report);
   EXPECT_EQ(report->error_class, "XID_CRITICAL_79");
+  const auto memory = decode_report(result_of(
+      {kTime, kSeverity, kBoot, finding("xid", "31", "monitor"),
+       finding("gpu", "recovery_action_reset", "reset"), finding("gpu", "ecc_uncorrected", "reset"),
+       finding("gpu", "thermal_slowdown", "monitor")}));
+  ASSERT_TRUE(memory);
+  EXPECT_EQ(memory->error_class, "ECC_ERROR");
   EXPECT_EQ(decode_report(result_of({kTime, kSeverity, kBoot}))->error_class, "");
 }
 
