@@ -19,7 +19,7 @@ namespace {
 constexpr int kMostRestarts = 3;
 constexpr std::chrono::minutes kAfterRefusal{2};
 
-Decision escalate(Draft& draft, const std::string& why);
+Decision escalate(Draft& draft, const std::string& why, Severity at_least = Severity::kNone);
 
 Gate ask_gate(Draft& draft, const PlannedStep& step) {
   Gate gate = gate_before(step, draft.policy, draft.inputs, draft.now);
@@ -47,11 +47,11 @@ Decision begin_step(Draft& draft, const PlannedStep& step) {
                       std::string(to_string(draft.remediation.acted_severity())));
 }
 
-Decision escalate(Draft& draft, const std::string& why) {
+Decision escalate(Draft& draft, const std::string& why, Severity at_least) {
   if (draft.remediation.is_drill()) return hold_exhausted(draft, why + "; a drill goes no further");
   // Steps of a severity are for faults that were reported.
   if (is_maintenance(draft.policy, draft.remediation)) return hold_for_operator(draft, why);
-  const auto worse = worse_with_steps(draft.policy, draft.remediation.acted_severity());
+  const auto worse = worse_with_steps(draft.policy, draft.remediation.acted_severity(), at_least);
   if (!worse) return hold_for_operator(draft, why);
   draft.decision.escalate_to = worse;
   draft.decision.look_again = std::chrono::milliseconds(0);
@@ -190,7 +190,7 @@ Decision after_failure(Draft& draft, const PlannedStep& step, const StepRecord& 
   if (record.step == Step::kDrain || record.facts.contains(kNeedsOperatorFact))
     return hold_for_operator(draft, what);
   if (!is_of_the_machine(record.step) || call_of(record) == Call::kAccepted)
-    return escalate(draft, what);
+    return escalate(draft, what, step.on_failure);
   return record.step == Step::kReboot ? restart_again(draft, step, record, what)
                                       : hold_for_operator(draft, what);
 }

@@ -93,12 +93,11 @@ bool needs_approvals(const Policy& policy) {
          });
 }
 
-std::optional<Severity> worse_with_steps(const Policy& policy, Severity severity) {
+std::optional<Severity> worse_with_steps(const Policy& policy, Severity severity,
+                                         Severity at_least) {
   if (severity < Severity::kReset) return std::nullopt;  // what the cloud does is no fault
-  for (int next = static_cast<int>(severity) + 1; next <= static_cast<int>(Severity::kIsolate);
-       ++next) {
-    const auto worse = static_cast<Severity>(next);
-    if (!steps_for(policy, worse).empty()) return worse;
+  for (const Severity worse : {Severity::kReboot, Severity::kIsolate}) {
+    if (worse > severity && worse >= at_least && !steps_for(policy, worse).empty()) return worse;
   }
   return std::nullopt;
 }

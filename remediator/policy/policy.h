@@ -133,7 +133,9 @@ inline constexpr std::string_view kManagedLabel = "gpuward.dev/managed";
 // Whether any step that the mode allows waits for an approval.
 [[nodiscard]] bool needs_approvals(const Policy& policy);
 
-// The next worse severity that steps are taken at; nullopt where there is none.
-[[nodiscard]] std::optional<Severity> worse_with_steps(const Policy& policy, Severity severity);
+// The next worse severity that steps are taken at, `at_least` or above; nullopt where there is
+// none.
+[[nodiscard]] std::optional<Severity> worse_with_steps(const Policy& policy, Severity severity,
+                                                       Severity at_least = Severity::kNone);
 
 }  // namespace gpuward::remediator

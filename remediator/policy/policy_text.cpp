@@ -25,8 +25,9 @@ std::string drain_text(const DrainSettings& drain) {
   return text;
 }
 
-// What comes after a step that has failed; empty where it fails with its drain or not at all.
-std::string failure_text(const Policy& policy, Severity severity, Step step) {
+// The consequence of a failure of the step; empty if it fails with its drain or not at all.
+std::string failure_text(const Policy& policy, Severity severity, const PlannedStep& planned) {
+  const Step step = planned.step;
   if (is_taint_or_cordon(step) || step == Step::kDrain || step == Step::kReturn) return {};
   if (step == Step::kNotify) return "waits for no receiver";
   if (step == Step::kCollectEvidence && !policy.jobs.evidence.upload.empty())
@@ -35,7 +36,7 @@ std::string failure_text(const Policy& policy, Severity severity, Step step) {
   // Only mode full comes to such a step.
   Policy full = policy;
   full.mode = Mode::kFull;
-  const auto worse = worse_with_steps(full, severity);
+  const auto worse = worse_with_steps(full, severity, planned.on_failure);
   if (!worse) return "on failure: hold for an operator";
   return "on failure: escalate to " + std::string(to_string(*worse));
 }
@@ -151,7 +152,7 @@ std::string plan_text(const Policy& policy, Severity severity,
     const bool is_wait = &step == replacement_wait(plan);
     text += step_text(i + 1, step,
                       is_wait ? "of a replacement; if none joins, hold for an operator"
-                              : failure_text(policy, severity, step.step));
+                              : failure_text(policy, severity, step));
   }
   return text;
 }

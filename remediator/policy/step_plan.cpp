@@ -124,7 +124,9 @@ std::map<Severity, std::vector<PlannedStep>> plans_of_health_suite(const DrainSe
     auto plan = plan_with({Step::kTaint, Step::kCordon, Step::kDrain, repair, Step::kQuarantineJob,
                            Step::kVerify, Step::kReturn},
                           drain);
-    std::ranges::find(plan, Step::kQuarantineJob, &PlannedStep::step)->job.clears_latched = true;
+    const auto quarantine = std::ranges::find(plan, Step::kQuarantineJob, &PlannedStep::step);
+    quarantine->job.clears_latched = true;
+    quarantine->on_failure = Severity::kIsolate;
     return plan;
   };
   return {{Severity::kReset, tested_after(Step::kGpuReset)},

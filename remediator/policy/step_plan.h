@@ -43,6 +43,8 @@ struct PlannedStep {
   VolumeWait volumes = {};                // of terminate
   std::vector<std::string> sinks = {};    // of notify, by name; empty: all
   std::vector<std::string> program = {};  // of restart-job; empty: without one
+  // The mildest severity whose steps follow a failure that is the node's; none: the next worse one.
+  Severity on_failure = Severity::kNone;
   // Whose plan it stands in: the name of a pool; empty: that of all nodes.
   std::string pool = {};
 };
@@ -81,9 +83,9 @@ struct Means {
 // gpu-reset, verify, return-to-service. Without the means only taint and cordon.
 //
 // The preset of the health suite, as its document says: a machine that is broken is replaced; after
-// a restart and after a reset the long diagnostics decide, whose pass also clears what else only an
-// operator would. It plans all of that whatever the means: a policy that lacks them is refused.
-// Pure.
+// a restart and after a reset the long diagnostics decide. Their pass also clears what else only an
+// operator would; after their failure follow the steps of isolate. It plans all of that whatever
+// the means: a policy that lacks them is refused. Pure.
 [[nodiscard]] std::map<Severity, std::vector<PlannedStep>> default_plans(
     const Means& means = {}, const DrainSettings& drain = {});
 

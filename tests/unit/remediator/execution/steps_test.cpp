@@ -1028,6 +1028,67 @@ TEST_F(StepsTest, EscalateIfTheQuarantineFails) {
   EXPECT_EQ(remediation().status.escalated_to, Severity::kIsolate);
 }
 
+class StepsOfTheHealthSuite : public StepsTest {
+ protected:
+  StepsOfTheHealthSuite() {
+    policy.steps = default_plans({.preset = Preset::kHealthSuite});
+    policy_.set(policy);
+    report(Severity::kReset);
+  }
+  // The pods of the node have left it.
+  void drain_at_reset() {
+    ASSERT_TRUE(take({signal(Severity::kReset)}));
+    ASSERT_TRUE(reconcile());
+    ASSERT_TRUE(reconcile());
+    finish(Step::kDrain);
+    ASSERT_TRUE(reconcile());
+  }
+  void fail(Step step) {
+    steps_[step].progress = StepProgress{
+        .result = StepResult::kFailed, .message = "it failed", .facts = {}, .look_again = {}};
+    ASSERT_TRUE(reconcile());
+    ASSERT_TRUE(reconcile());
+  }
+};
+
+TEST_F(StepsOfTheHealthSuite, ReplaceANodeThatFailsItsQuarantineAfterAReset) {
+  drain_at_reset();
+  finish(Step::kGpuReset);
+  ASSERT_TRUE(reconcile());
+  ASSERT_EQ(steps_[Step::kQuarantineJob].begun, 1);
+
+  fail(Step::kQuarantineJob);
+
+  EXPECT_EQ(remediation().status.escalated_to, Severity::kIsolate);
+  EXPECT_EQ(steps_[Step::kReboot].begun, 0);
+}
+
+TEST_F(StepsOfTheHealthSuite, RestartANodeWhoseResetFails) {
+  drain_at_reset();
+
+  fail(Step::kGpuReset);
+
+  EXPECT_EQ(remediation().status.escalated_to, Severity::kReboot);
+  EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 0);
+}
+
+// An operator can read off the Remediation how far it is.
+TEST_F(StepsTest, RecordTheCordonAndTheDrainWithTheirTimes) {
+  quarantine();
+  ASSERT_NE(record(Step::kCordon), nullptr);
+  EXPECT_EQ(record(Step::kCordon)->result, StepResult::kDone);
+  EXPECT_TRUE(record(Step::kCordon)->finished_at);
+  EXPECT_EQ(record(Step::kDrain), nullptr);
+
+  ASSERT_TRUE(reconcile());
+  ASSERT_NE(record(Step::kDrain), nullptr);
+  EXPECT_EQ(record(Step::kDrain)->result, StepResult::kRunning);
+
+  finish(Step::kDrain);
+  EXPECT_EQ(record(Step::kDrain)->result, StepResult::kDone);
+  EXPECT_TRUE(record(Step::kDrain)->finished_at);
+}
+
 TEST_F(StepsTest, AreTakenAnewWhenTheNodeGetsWorse) {
   plan(Severity::kReset, {Step::kTaint, Step::kCordon, Step::kDrain});
   ASSERT_TRUE(take({signal(Severity::kReset)}));

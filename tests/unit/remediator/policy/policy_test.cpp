@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "remediator/policy/policy_text.h"
 #include "tests/places.inc"
 #include "tests/unit/remediator/policy/parse_policy.h"
 
@@ -13,6 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
 using ::testing::Not;
 using ::testing::SizeIs;
 
@@ -58,6 +60,22 @@ TEST(Policy, PlansTheHealthSuitesQuarantineAfterEachRepair) {
   }
   EXPECT_THAT(taken(*policy, Severity::kIsolate),
               ElementsAre(Step::kTaint, Step::kCordon, Step::kDrain, Step::kTerminate));
+}
+
+TEST(Policy, OfTheHealthSuiteReplacesANodeThatFailsItsQuarantine) {
+  const auto policy = parse_policy(
+      "mode: full\npreset: health-suite\nmachines: {reboot: [/bin/power-cycle]}\n"
+      "jobs: {image: exporter}\n");
+  ASSERT_TRUE(policy) << policy.error().message;
+
+  const std::string reset = severity_text(*policy, Severity::kReset);
+
+  for (const auto& [step, next] :
+       {std::pair("gpu-reset", "reboot"), std::pair("quarantine-job", "isolate"),
+        std::pair("verify", "reboot")}) {
+    EXPECT_THAT(reset, MatchesRegex(std::string("(.|\n)*[0-9]\\. ") + step +
+                                    "[^\n]*on failure: escalate to " + next + "\n(.|\n)*"));
+  }
 }
 
 TEST(Policy, TakesItsOwnStepsBeforeThoseOfThePreset) {
