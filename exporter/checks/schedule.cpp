@@ -64,10 +64,11 @@ milliseconds time_limit_of(const CheckEntry& entry, const CheckSettings& setting
       return settings.dcgm_l4_timeout + kToEndOthers;
     case 5:
       return settings.nccl_timeout + 2 * settings.nccl_isolation_timeout + kToEndOthers;
+    case kProgramNumber:
+      return entry.timeout;
     default:
-      break;
+      return settings.check_timeout.value_or(entry.timeout);
   }
-  return entry.timeout.count() > 0 ? entry.timeout : settings.check_timeout;
 }
 
 }  // namespace gpuward::exporter

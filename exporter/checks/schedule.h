@@ -36,8 +36,9 @@ inline constexpr std::chrono::minutes kQuietStart{15};
                                            std::chrono::milliseconds interval,
                                            std::optional<WallTime> last, WallTime now);
 
-// How long this check may take: as the settings say, else its own default. What runs a diagnostic
-// of others ends it itself first, and gets a minute more for that.
+// How long this check may take: as checks.timeouts says, else as CHECK_TIMEOUT does, else its own
+// default. Checks 1, 4 and 5 have keys of their own instead of CHECK_TIMEOUT, programs their own
+// limits. What runs a diagnostic of others ends it itself first, and gets a minute more for that.
 [[nodiscard]] std::chrono::milliseconds time_limit_of(const CheckEntry& entry,
                                                       const CheckSettings& settings);
 

@@ -29,6 +29,10 @@ Complaint read_value(std::string_view text, std::chrono::milliseconds& out) {
   return {};
 }
 
+Complaint read_value(std::string_view text, std::optional<std::chrono::milliseconds>& out) {
+  return read_value(text, out.emplace());
+}
+
 Complaint read_value(std::string_view text, bool& out) {
   if (text != "true" && text != "false" && text != "1" && text != "0")
     return "is neither true nor false";

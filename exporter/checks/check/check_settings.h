@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -38,8 +39,8 @@ struct CheckSettings {
   std::chrono::milliseconds library_timeout = std::chrono::minutes(5);   // LostLibrary
   std::vector<int> enabled{0, 2, 3};                                     // CHECKS_LIGHTWEIGHT
   bool is_dcgm_l2_enabled = true;
-  std::map<int, std::chrono::milliseconds> timeouts;  // by check number, where not the default
-  std::chrono::milliseconds check_timeout = std::chrono::seconds(900);     // CHECK_TIMEOUT
+  std::map<int, std::chrono::milliseconds> timeouts;       // by check number, if not the default
+  std::optional<std::chrono::milliseconds> check_timeout;  // CHECK_TIMEOUT
   std::chrono::milliseconds dcgm_timeout = std::chrono::seconds(900);      // DCGM_TIMEOUT
   std::chrono::milliseconds dcgm_l4_timeout = std::chrono::seconds(9000);  // DCGM_L4_TIMEOUT
   std::chrono::milliseconds nccl_timeout = std::chrono::seconds(1800);     // NCCL_TIMEOUT

@@ -81,17 +81,36 @@ TEST(TimeLimit, TheLongDiagnosticHasItsOwn) {
   EXPECT_GT(time_limit_of(entry, settings), settings.dcgm_timeout);
 }
 
-TEST(TimeLimit, IsTheSettingsElseTheChecksOwnElseTheOneForAll) {
+TEST(TimeLimit, IsTheSettingsElseTheOneForAllElseTheChecksOwn) {
   CheckSettings settings;
   CheckEntry entry;
-  EXPECT_EQ(time_limit_of(entry, settings), settings.check_timeout);
   entry.timeout = seconds(30);
   EXPECT_EQ(time_limit_of(entry, settings), seconds(30));
+  settings.check_timeout = seconds(90);
+  EXPECT_EQ(time_limit_of(entry, settings), seconds(90));
   settings.timeouts[0] = seconds(7);
   EXPECT_EQ(time_limit_of(entry, settings), seconds(7));
   entry.number = 1;
   settings.dcgm_timeout = hours(1);
   EXPECT_GT(time_limit_of(entry, settings), hours(1));
+}
+
+// CHECK_TIMEOUT: checks 1, 4 and 5 have keys of their own, programs their own limits.
+TEST(TimeLimit, ForAllIsThatOfTheChecksWithoutAKeyOfTheirOwn) {
+  CheckSettings settings;
+  std::map<int, std::chrono::milliseconds> before;
+  for (const CheckEntry& entry : all_checks())
+    before[entry.number] = time_limit_of(entry, settings);
+  settings.check_timeout = seconds(100);
+  for (const CheckEntry& entry : all_checks()) {
+    const bool has_key = entry.number == 1 || entry.number == 4 || entry.number == 5;
+    EXPECT_EQ(time_limit_of(entry, settings), has_key ? before[entry.number] : seconds(100))
+        << entry.name;
+  }
+  CheckEntry program;
+  program.number = kProgramNumber;
+  program.timeout = seconds(31);
+  EXPECT_EQ(time_limit_of(program, settings), seconds(31));
 }
 
 }  // namespace
