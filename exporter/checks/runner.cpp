@@ -48,6 +48,7 @@ CheckRunner::~CheckRunner() {
 
 void CheckRunner::tick() {
   const std::shared_ptr<const CheckSettings> settings = options_.settings();
+  warn_of_ignored(*settings);
   const std::vector<CheckEntry> entries = with_programs(options_.checks, *settings);
   drop_removed(entries);
   const bool may_start = has_first_reading();
@@ -61,6 +62,22 @@ void CheckRunner::tick() {
     } else if (may_start && is_due(entry, job, *settings)) {
       start(entry, job, *settings);
     }
+  }
+}
+
+// Once for each list of numbers.
+void CheckRunner::warn_of_ignored(const CheckSettings& settings) {
+  if (settings.enabled == warned_of_) return;
+  warned_of_ = settings.enabled;
+  for (const CheckEntry& entry : options_.checks) {
+    const bool is_listed = std::ranges::find(warned_of_, entry.number) != warned_of_.end();
+    if (!is_listed || entry.rhythm == Rhythm::kEachCycle) continue;
+    const bool has_interval = entry.rhythm == Rhythm::kDiagnostic;
+    log_.warn("Enabled check does not run in each cycle",
+              {{"check", std::to_string(entry.number)},
+               {"reason", has_interval ? "it needs idle GPUs: it runs every checks.dcgm_l2.interval"
+                                       : "it needs a node without work: run it by a quarantine or "
+                                         "gpuward-exporter check"}});
   }
 }
 

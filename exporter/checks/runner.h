@@ -61,6 +61,7 @@ class CheckRunner {
   [[nodiscard]] bool is_slot_reached(const CheckEntry& entry, Job& job,
                                      std::chrono::milliseconds interval);
   [[nodiscard]] bool has_first_reading();
+  void warn_of_ignored(const CheckSettings& settings);
   void start(const CheckEntry& entry, Job& job, const CheckSettings& settings);
   void take(const CheckEntry& entry, Job& job);
   void watch(const CheckEntry& entry, Job& job);
@@ -74,6 +75,7 @@ class CheckRunner {
   Log& log_;
   Timetable table_;
   bool has_first_reading_ = false;   // or has waited for it long enough
+  std::vector<int> warned_of_;       // the enabled checks that it was last asked for
   std::map<std::string, Job> jobs_;  // by the name of the check
 };
 

@@ -21,6 +21,7 @@ using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 CheckEntry diagnostic() {
   CheckEntry entry = scripted_entry();
@@ -78,6 +79,48 @@ TEST(CheckRunner, ChangedSettingsCountAtTheNextCycle) {
   stage.pass(seconds(600));
   EXPECT_EQ(script().runs, 2);
   EXPECT_EQ(stage.result().status, CheckStatus::kSkip);
+}
+
+// The line that an operator finds with `kubectl logs`.
+TEST(CheckRunner, LogsTheFaultThatACheckHasFound) {
+  testing::internal::CaptureStderr();
+  Stage stage({scripted_entry()}, LogLevel::kWarn);
+  stage.gpus_answer();
+  script().run = pending_remap;
+
+  stage.pass(seconds(10));
+
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(log, HasSubstr("level=warn msg=\"Check finished\" check=0-scripted status=fail "
+                             "severity=reset"));
+  EXPECT_THAT(log, HasSubstr("details=\"a row waits\""));
+}
+
+CheckEntry on_demand(int number, const std::string& name) {
+  CheckEntry entry = scripted_entry();
+  entry.number = number;
+  entry.name = name;
+  entry.rhythm = CheckEntry::Rhythm::kOnDemand;
+  return entry;
+}
+
+TEST(CheckRunner, WarnsOfAnEnabledCheckThatNoCycleRuns) {
+  testing::internal::CaptureStderr();
+  Stage stage({scripted_entry(), diagnostic(), on_demand(6, "6-loopback")}, LogLevel::kWarn);
+  stage.gpus_answer();
+  stage.settings.enabled = {0, 1, 6};
+
+  stage.pass(seconds(10));
+  stage.pass(seconds(300));
+
+  EXPECT_EQ(script().runs, 2) << "of check 0";
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(log, HasSubstr("msg=\"Enabled check does not run in each cycle\" check=1 reason=\"it "
+                             "needs idle GPUs: it runs every checks.dcgm_l2.interval\""));
+  EXPECT_THAT(log, HasSubstr("check=6 reason=\"it needs a node without work: run it by a "
+                             "quarantine or gpuward-exporter check\""));
+  EXPECT_THAT(log, Not(HasSubstr("check=0 ")));
+  EXPECT_EQ(log.find("check=6", log.find("check=6") + 1), std::string::npos) << "once: " << log;
 }
 
 ProgramSettings program(const std::string& script) {

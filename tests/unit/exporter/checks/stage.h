@@ -33,7 +33,8 @@ void reset_script();
 
 class Stage {
  public:
-  explicit Stage(std::vector<CheckEntry> entries = {scripted_entry()});
+  explicit Stage(std::vector<CheckEntry> entries = {scripted_entry()},
+                 LogLevel level = LogLevel::kError);
   ~Stage();
 
   void gpus_answer();
@@ -54,7 +55,7 @@ class Stage {
   support::TempDir state_folder;
 
  private:
-  Log log_{LogLevel::kError, LogFormat::kLogfmt};
+  Log log_;
   std::unique_ptr<CheckRunner> runner_;
 };
 
