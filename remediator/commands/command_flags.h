@@ -50,6 +50,7 @@ struct CommandFlags {
   std::string state_namespace = "gpuward";
   OutputFormat output = OutputFormat::kTable;
   bool watches = false;               // of list and status: print it again when it changes
+  std::chrono::milliseconds wait{0};  // of doctor: how long it may take until all is connected
   bool exit_code = false;             // of status: fail if something is not in order
   std::string node;                   // of the commands about one node
   std::string token;                  // of approve

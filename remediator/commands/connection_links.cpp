@@ -32,7 +32,7 @@ std::string some(const NamedNodes& nodes) {
   return text;
 }
 
-// What may be said of the nodes of one list: of all, or of one.
+// Words about the nodes of one list: about all of them, or about the one that was asked for.
 class Scope {
  public:
   explicit Scope(std::string_view node) : node_(node) {}
@@ -43,7 +43,7 @@ class Scope {
     if (!node_.empty()) return "Node " + std::string(node_);
     return std::to_string(nodes.count) + (nodes.count == 1 ? " GPU node" : " GPU nodes");
   }
-  // Behind what is said of the subject.
+  // The end of a sentence about the subject.
   [[nodiscard]] std::string names(const NamedNodes& nodes) const {
     return node_.empty() ? ": " + some(nodes) : std::string();
   }

@@ -16,7 +16,7 @@
 
 namespace gpuward::remediator {
 
-// kOff: not configured, which is no fault. kUnknown: a link before it hides it, or it is not read.
+// kOff: not configured, and not needed. kUnknown: hidden by a link before it, or not read.
 enum class LinkState : std::uint8_t { kWorks, kOff, kUnknown, kBroken };
 
 [[nodiscard]] std::string_view to_string(LinkState state);
@@ -28,7 +28,7 @@ struct Link {
   std::string next = {};  // a command or a page, if it is broken
 };
 
-// What the replicas have written; no facts: none has.
+// The facts of the newest replica; none: no replica has written any.
 struct ConnectionReading {
   std::string ns;  // of the remediator
   WallTime now{};

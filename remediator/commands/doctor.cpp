@@ -14,6 +14,8 @@
 namespace gpuward::remediator {
 namespace {
 
+constexpr std::chrono::seconds kLookEvery{5};
+
 std::string status_of(const kube::Node& node) {
   for (const auto& [key, value] : node.meta.labels) {
     if (is_node_key(key, NodeName::kStatus)) return value;
@@ -31,7 +33,7 @@ Link finding_link(const kube::Node& node) {
   return {"finding", LinkState::kWorks, "The exporter's status label says " + status};
 }
 
-// What is recorded of the node is known better here than to the replica that looked a while ago.
+// The records are newer than the look of the replica.
 void note_records(const std::vector<Remediation>& remediations, const std::string& node,
                   Link& record) {
   for (const Remediation& one : remediations) {
@@ -78,9 +80,7 @@ std::string json_of(const std::vector<Link>& links) {
                     {"firstBroken", broken == nullptr ? Json(nullptr) : Json(broken->name)}});
 }
 
-}  // namespace
-
-Result<Diagnosis> run_doctor(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+Result<Diagnosis> diagnose(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   const auto reading = read_connections(api, flags.state_namespace, clock.wall());
   if (!reading) return std::unexpected(reading.error());
   const auto links =
@@ -94,6 +94,18 @@ Result<Diagnosis> run_doctor(const CommandFlags& flags, kube::Api& api, Clock& c
   auto text = in_format(flags.output, json_of(*links));
   if (!text) return std::unexpected(text.error());
   diagnosis.text = *std::move(text);
+  return diagnosis;
+}
+
+}  // namespace
+
+Result<Diagnosis> run_doctor(const CommandFlags& flags, kube::Api& api, Clock& clock) {
+  const auto until = clock.steady() + flags.wait;
+  auto diagnosis = diagnose(flags, api, clock);
+  while (diagnosis && !diagnosis->is_connected && clock.steady() < until) {
+    (void)clock.sleep_for(kLookEvery, {});
+    diagnosis = diagnose(flags, api, clock);
+  }
   return diagnosis;
 }
 

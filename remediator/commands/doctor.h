@@ -16,7 +16,8 @@ struct Diagnosis {
   bool is_connected = true;
 };
 
-// Of the whole fleet, or of the node that the flags name. kNotFound: there is no such node.
+// Checks the whole fleet, or the node that the flags name; repeats that until no link is broken, or
+// --wait is over. kNotFound: there is no such node.
 [[nodiscard]] Result<Diagnosis> run_doctor(const CommandFlags& flags, kube::Api& api, Clock& clock);
 
 }  // namespace gpuward::remediator

@@ -81,7 +81,7 @@ struct FleetStatus {
 [[nodiscard]] std::string status_json(const FleetStatus& status);
 
 // Whether steps can be taken: a replica leads, nothing is stopped, the circuit breaker is closed,
-// and each source is connected. What could not be read counts as wrong.
+// and each source is connected. Anything that could not be read counts as wrong.
 [[nodiscard]] bool is_in_order(const FleetStatus& status);
 
 struct ShownStatus {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "remediator/commands/cluster_access.h"
+#include "remediator/commands/doctor.h"
 #include "remediator/commands/exclusion_commands.h"
 #include "remediator/commands/explain.h"
 #include "remediator/commands/fleet_status.h"
@@ -41,6 +42,18 @@ Result<CommandOutput> output_of(Result<RemediationList> list) {
   return CommandOutput{.text = std::move(list->text), .ageless = std::move(list->ageless)};
 }
 
+Result<CommandOutput> output_of(Result<ShownStatus> shown) {
+  if (!shown) return std::unexpected(shown.error());
+  return CommandOutput{.text = std::move(shown->text),
+                       .all_done = shown->is_in_order,
+                       .ageless = std::move(shown->ageless)};
+}
+
+Result<CommandOutput> output_of(Result<Diagnosis> diagnosis) {
+  if (!diagnosis) return std::unexpected(diagnosis.error());
+  return CommandOutput{.text = std::move(diagnosis->text), .all_done = diagnosis->is_connected};
+}
+
 Result<Foreseen> output_of(Result<Foreseen> foreseen) { return foreseen; }
 
 // A command about the cluster.
@@ -74,6 +87,10 @@ constexpr std::array kCommands{
                add_list_words, in_cluster<list_remediations>, true},
     CtlCommand{"explain", kLook, "Explain the state of a node and the reason for it",
                "gpuwardctl explain gpu-01", add_explain_words, in_cluster<explain_node>, true},
+    CtlCommand{"doctor", kLook,
+               "Walk the chain from a finding to its remediation; name the broken link",
+               "gpuwardctl doctor\ngpuwardctl doctor gpu-01", add_doctor_words,
+               in_cluster<run_doctor>, true},
     CtlCommand{"breaker", kLook, "Show whether the circuit breaker is open",
                "gpuwardctl breaker\ngpuwardctl breaker close", add_output_words,
                in_cluster<show_breaker>, true},

@@ -86,7 +86,16 @@ void add_cluster_words(CLI::App& app, CommandFlags& flags) {
 
 void add_status_words(CLI::App& command, CommandFlags& flags) {
   add_output_option(command, flags.output, {"table", "wide", "json", "yaml"});
+  command.add_flag("--exit-code", flags.exit_code,
+                   "Fail if a source is not connected, no replica leads, steps are stopped or the "
+                   "breaker is open");
   add_watch(command, flags);
+}
+
+void add_doctor_words(CLI::App& command, CommandFlags& flags) {
+  add_node_option(command, "node", flags.node, "Name of a node; default: the whole fleet");
+  add_time(command, "--wait", flags.wait, "0s", "How long to wait until no link is broken");
+  add_output_words(command, flags);
 }
 
 void add_list_words(CLI::App& command, CommandFlags& flags) {

@@ -18,6 +18,7 @@ void add_cluster_words(CLI::App& app, CommandFlags& flags);
 
 void add_status_words(CLI::App& command, CommandFlags& flags);
 void add_list_words(CLI::App& command, CommandFlags& flags);
+void add_doctor_words(CLI::App& command, CommandFlags& flags);
 void add_output_words(CLI::App& command, CommandFlags& flags);
 void add_node_words(CLI::App& command, CommandFlags& flags);
 void add_explain_words(CLI::App& command, CommandFlags& flags);

@@ -16,7 +16,7 @@
 
 namespace gpuward::remediator {
 
-// What Prometheus has of one node.
+// One node, as Prometheus has it.
 struct NodeSeries {
   bool has_target = false, is_up = false;
   bool lacks_series = false;            // it is up, and says no severity

@@ -76,7 +76,7 @@ struct Connections {
 };
 
 [[nodiscard]] Json to_json(const Connections& connections);
-// What is missing or of another type is as if it was never seen.
+// A member that is missing or has another type counts as never seen.
 [[nodiscard]] Connections connections_of(const Json& json);
 
 // The newest facts of several replicas, with the last call that any of them has accepted or

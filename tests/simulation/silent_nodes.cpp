@@ -377,7 +377,9 @@ std::vector<NodeSign> LonelyNode::signs(WallTime now) const {
   auto nodes = nodes_.signs(now);
   if (!stage_.is_off(Sabotage::kPartition)) return nodes;
   for (NodeSign& node : nodes) {
-    if (node.node != node_) node.since.reset();
+    if (node.node == node_) continue;
+    node.ready = "True";
+    node.since.reset();
   }
   return nodes;
 }

@@ -208,6 +208,20 @@ TEST_F(Doctor, RefusesANodeThatDoesNotExist) {
   EXPECT_EQ(run_doctor(flags_, api_, clock_).error().kind, ErrorKind::kNotFound);
 }
 
+TEST_F(Doctor, LooksAgainUntilItsWaitIsOver) {
+  flags_.wait = std::chrono::seconds(12);
+  const auto begun = clock_.steady();
+  std::jthread time([this](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      clock_.advance(std::chrono::seconds(1));
+      std::this_thread::yield();
+    }
+  });
+  EXPECT_FALSE(diagnose().is_connected);
+  EXPECT_GE(clock_.steady() - begun, flags_.wait);
+  EXPECT_GE(kube_.requests().size(), 2U);
+}
+
 TEST_F(Doctor, AnswersProgramsInJson) {
   facts_.called.reset();
   publish();

@@ -1,4 +1,4 @@
-// What one replica has seen of the sources, as text and back, and what Prometheus answers about it.
+// The facts of one replica about its sources, as text and back, and the answers of Prometheus.
 #include "remediator/sources/connections.h"
 
 #include <gmock/gmock.h>
