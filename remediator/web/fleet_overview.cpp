@@ -72,12 +72,13 @@ std::vector<OverviewRow> first_rows(Candidates all, std::size_t most, WallTime n
   return rows;
 }
 
-// Whether its exporter is heard and finds nothing, or what is the worst.
-void add_report(const kube::Node& node, const NodeReport& report, const ViewState& state,
-                FleetOverview& overview, Candidates& candidates) {
-  if (!report.is_heard) ++overview.unheard;
+// Counts the node, and makes it a candidate if it is unhealthy and nothing is open about it.
+void add_health_of(const kube::Node& node, const NodeHealth& health, const ViewState& state,
+                   FleetOverview& overview, Candidates& candidates) {
+  if (health.is_heard && health.found == Severity::kNone) return;  // most nodes
+  if (!health.is_heard) ++overview.unheard;
   const Remediation* last = last_of_node(state, node);
-  const Severity severity = severity_of(report, last);
+  const Severity severity = severity_of(health, last);
   if (severity == Severity::kNone) return;
   ++overview.unhealthy[severity];
   if (last != nullptr && last->open()) return;
@@ -88,18 +89,18 @@ void add_report(const kube::Node& node, const NodeReport& report, const ViewStat
                         .needs_operator = severity >= Severity::kReset});
 }
 
-void add_reports(const ViewState& state, const NodeReports& reports, FleetOverview& overview,
-                 Candidates& candidates) {
+void add_health(const ViewState& state, const NodeHealthByName& all, FleetOverview& overview,
+                Candidates& candidates) {
   for (const auto& [uid, one] : state.fleet.nodes) {
     const auto node = state.nodes.find(one.name);
     if (node == state.nodes.end()) continue;
-    const auto report = reports.find(one.name);
-    add_report(*node->second, report == reports.end() ? NodeReport() : report->second, state,
-               overview, candidates);
+    const auto health = all.find(one.name);
+    add_health_of(*node->second, health == all.end() ? NodeHealth() : health->second, state,
+                  overview, candidates);
   }
 }
 
-void add_nodes(const ClusterView& view, const NodeReports& reports, WallTime now,
+void add_nodes(const ClusterView& view, const NodeHealthByName& health, WallTime now,
                FleetOverview& overview) {
   Candidates open, closed;
   const auto state = view.lock();
@@ -110,7 +111,7 @@ void add_nodes(const ClusterView& view, const NodeReports& reports, WallTime now
                     .needs_operator = needs_operator(one.status.phase)});
     if (one.open()) count(one, overview);
   }
-  add_reports(*state, reports, overview, open);
+  add_health(*state, health, overview, open);
   overview.rows_left_out = open.size() - std::min(open.size(), kMostRows);
   overview.rows = first_rows(std::move(open), kMostRows, now, [](const Candidate& one) {
     const auto* of = one.remediation;
@@ -154,11 +155,11 @@ void add_lights(const OverviewReadings& readings, WallTime now, FleetOverview& o
 }  // namespace
 
 FleetOverview overview_of(const ClusterView& view, const OverviewReadings& readings,
-                          const NodeReports& reports, const Policy& policy, WallTime now) {
+                          const NodeHealthByName& health, const Policy& policy, WallTime now) {
   FleetOverview overview;
   overview.mode = to_string(policy.mode);
   add_lights(readings, now, overview);
-  add_nodes(view, reports, now, overview);
+  add_nodes(view, health, now, overview);
   overview.excluded = excluded_in(view, readings.exclusions.value_or(ExclusionList()), policy, now);
   with_fleet(view, [&](const Fleet& fleet) {
     overview.gpu_nodes = fleet.nodes.size();

@@ -14,7 +14,7 @@
 #include "remediator/model/remediation.h"
 #include "remediator/policy/policy.h"
 #include "remediator/records/cluster_view.h"
-#include "remediator/web/node_reports.h"
+#include "remediator/web/node_health.h"
 
 namespace gpuward::remediator {
 
@@ -69,9 +69,9 @@ struct FleetOverview {
   std::vector<ExcludedRow> excluded;  // by name
 };
 
-// `reports`: of the exporters.
+// `health`: as the exporters report it.
 [[nodiscard]] FleetOverview overview_of(const ClusterView& view, const OverviewReadings& readings,
-                                        const NodeReports& reports, const Policy& policy,
+                                        const NodeHealthByName& health, const Policy& policy,
                                         WallTime now);
 
 }  // namespace gpuward::remediator

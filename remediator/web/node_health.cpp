@@ -1,4 +1,4 @@
-#include "remediator/web/node_reports.h"
+#include "remediator/web/node_health.h"
 
 #include <algorithm>
 
@@ -14,37 +14,37 @@ constexpr std::string_view kStopped = "agent-stopped";
 
 }  // namespace
 
-NodeReport report_on(const kube::Node& node, WallTime now) {
-  NodeReport report;
+NodeHealth health_of(const kube::Node& node, WallTime now) {
+  NodeHealth health;
   const auto condition = std::ranges::find(node.conditions, kCondition, &kube::NodeCondition::type);
   if (condition != node.conditions.end()) {
-    report.is_heard = condition->heartbeat && now - *condition->heartbeat <= kReportIsOldAfter;
-    if (condition->status == "True") report.found = Severity::kReset;  // or worse
+    health.is_heard = condition->heartbeat && now - *condition->heartbeat <= kOldAfter;
+    if (condition->status == "True") health.found = Severity::kReset;  // or worse
   }
   for (const auto& [key, value] : node.meta.labels) {
     if (is_node_key(key, NodeName::kSeverity)) {
-      report.found = std::max(report.found, parse_severity(value).value_or(Severity::kNone));
+      health.found = std::max(health.found, parse_severity(value).value_or(Severity::kNone));
     } else if (is_node_key(key, NodeName::kStatus) && value == kStopped) {
-      report.is_heard = false;
+      health.is_heard = false;
     }
   }
-  return report;
+  return health;
 }
 
-NodeReports reports_on_nodes(const ClusterView& view, WallTime now) {
-  NodeReports reports;
+NodeHealthByName health_of_nodes(const ClusterView& view, WallTime now) {
+  NodeHealthByName all;
   const auto state = view.lock();
   for (const auto& [uid, one] : state->fleet.nodes) {
     const auto node = state->nodes.find(one.name);
-    if (node != state->nodes.end()) reports.emplace(one.name, report_on(*node->second, now));
+    if (node != state->nodes.end()) all.emplace(one.name, health_of(*node->second, now));
   }
-  return reports;
+  return all;
 }
 
-Severity severity_of(const NodeReport& report, const Remediation* last) {
+Severity severity_of(const NodeHealth& health, const Remediation* last) {
   const bool was_cancelled = last != nullptr && last->status.phase == Phase::kCancelled;
-  if (report.is_heard || !was_cancelled || !last->any_firing()) return report.found;
-  return std::max(report.found, last->acted_severity());
+  if (health.is_heard || !was_cancelled || !last->any_firing()) return health.found;
+  return std::max(health.found, last->acted_severity());
 }
 
 std::string why_not_open(const Remediation* last, WallTime now) {

@@ -144,7 +144,7 @@ Markup node_rows(const FleetOverview& overview, WallTime now) {
     text += command("kubectl describe nodes");
     return note(text);
   }
-  if (overview.rows.empty()) return note("No open remediations, and no node with a finding.");
+  if (overview.rows.empty()) return note("No open remediations and no known findings.");
   Markup shown = rows_of(overview.rows, "For", "", now);
   if (overview.rows_left_out > 0) {
     shown += element("p", {"and ", std::to_string(overview.rows_left_out),
@@ -266,18 +266,18 @@ Markup taints_of(const kube::Node& node) {
 }
 
 // What its exporter says, and why nothing is open about it.
-Markup health_of(const NodeSeen& seen, WallTime now) {
+Markup health_text(const NodeSeen& seen, WallTime now) {
   const auto latest = std::ranges::find_if(
       seen.remediations, [&](const Remediation& one) { return is_about(one, *seen.node); });
   const Remediation* last = latest == seen.remediations.end() ? nullptr : &*latest;
-  const Severity severity = severity_of(seen.report, last);
+  const Severity severity = severity_of(seen.health, last);
   const bool is_open = last != nullptr && last->open();
   Markup text;
   if (severity != Severity::kNone) {
     text = severity_mark(severity);
     if (!is_open) text += "; " + why_not_open(last, now);
   }
-  if (!seen.report.is_heard) {
+  if (!seen.health.is_heard) {
     text += text.empty() ? "" : "; ";
     text += "not known: its exporter has not reported for 15 minutes or longer";
   }
@@ -286,7 +286,7 @@ Markup health_of(const NodeSeen& seen, WallTime now) {
 
 Markup node_facts(const NodeSeen& seen, WallTime now) {
   const kube::Node& node = *seen.node;
-  return facts({{"Health", health_of(seen, now)},
+  return facts({{"Health", health_text(seen, now)},
                 {"Excluded", seen.exclusion.empty() ? Markup() : html::alarm(seen.exclusion)},
                 {"Ready", kube::is_ready(node) ? Markup("yes") : html::alarm("no")},
                 {"Schedulable", node.unschedulable ? "no: cordoned" : "yes"},
@@ -362,7 +362,7 @@ Markup node_page(const NodeSeen& seen, WallTime now) {
     page += element("h2", {"Its GPUs"});
     page += gpu_cells(findings);
     page += findings_of(findings);
-    if (!findings.empty() || seen.report.is_heard) {
+    if (!findings.empty() || seen.health.is_heard) {
       page += element(
           "p", {{"class", "dim"}},
           {findings.empty() ? "Its exporter has found nothing." : "No findings on other GPUs."});

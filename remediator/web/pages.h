@@ -11,7 +11,7 @@
 #include "remediator/model/remediation.h"
 #include "remediator/policy/policy.h"
 #include "remediator/web/fleet_overview.h"
-#include "remediator/web/node_reports.h"
+#include "remediator/web/node_health.h"
 
 namespace gpuward::remediator {
 
@@ -24,7 +24,7 @@ struct NodeSeen {
   std::string name;
   std::shared_ptr<const kube::Node> node;  // null: there is none now
   std::vector<Remediation> remediations;   // of that name, the latest first
-  NodeReport report = {};                  // of its exporter
+  NodeHealth health = {};                  // of its exporter
   std::string exclusion = {};              // why gpuward does not act on it; empty: it may
 };
 

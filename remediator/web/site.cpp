@@ -14,7 +14,7 @@
 #include "remediator/page/menu.h"
 #include "remediator/records/exclusion_store.h"
 #include "remediator/records/view_queries.h"
-#include "remediator/web/node_reports.h"
+#include "remediator/web/node_health.h"
 #include "remediator/web/pages.h"
 
 namespace gpuward::remediator {
@@ -117,8 +117,7 @@ http::Response Site::show_fleet(const http::Request& request) {
   const auto now = clock_.wall();
   if (!view_.informers().synced()) return html::answer(request, nothing_read(ns_), now);
   const auto read = readings();
-  const auto overview =
-      overview_of(view_, *read, reports_on_nodes(view_, now), *policy_.get(), now);
+  const auto overview = overview_of(view_, *read, health_of_nodes(view_, now), *policy_.get(), now);
   return html::answer(request, page_of(in_cluster("Fleet"), "", fleet_page(overview, now)), now);
 }
 
@@ -130,7 +129,7 @@ http::Response Site::show_node(const http::Request& request) {
   if (!seen.node && seen.remediations.empty())
     return html::answer(request, not_found("Node " + name), now);
   if (seen.node) {
-    seen.report = report_on(*seen.node, now);
+    seen.health = health_of(*seen.node, now);
     seen.exclusion = exclusion_text_of(readings()->exclusions, *policy_.get(), *seen.node, now);
   }
   return html::answer(request, page_of(in_cluster("Node " + name), "../", node_page(seen, now)),

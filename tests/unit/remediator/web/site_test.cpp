@@ -125,7 +125,7 @@ TEST_F(SiteTest, ShowsAQuietFleet) {
   EXPECT_THAT(page("/"),
               AllOf(HasSubstr("<dt>GPU nodes</dt><dd>1</dd>"),
                     HasSubstr("✓ No exporter finds a fault, and every exporter reports."),
-                    HasSubstr("No open remediations, and no node with a finding."),
+                    HasSubstr("No open remediations and no known findings."),
                     HasSubstr("<dt>Leader</dt><dd>gpuward-remediator-a</dd>"),
                     HasSubstr("<dt>Steps</dt><dd>allowed</dd>"),
                     HasSubstr("<dt>Circuit breaker</dt><dd>closed</dd>"),
