@@ -13,6 +13,7 @@ namespace gpuward::remediator {
 namespace {
 
 constexpr int kWrongUsage = 2;
+constexpr int kMostMonitorSeconds = 86'400;  // a day
 
 // What must be checked after CLI11 has read it.
 struct Words {
@@ -47,9 +48,9 @@ void add_monitor_flags(CLI::App& app, Flags& flags, Words& words) {
                "Read the firing alerts from Prometheus, for clusters without Alertmanager; "
                "silences do not exist then");
   app.add_option("--prometheus.alerts-interval", words.monitor_interval,
-                 "Interval of that, in seconds")
+                 "Interval of that, in seconds: 1 to 86400")
       ->envname("MONITOR_INTERVAL")
-      ->check(CLI::Range(1, 600))
+      ->check(CLI::Range(1, kMostMonitorSeconds))
       ->capture_default_str();
 }
 

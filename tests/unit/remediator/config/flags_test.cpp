@@ -38,6 +38,15 @@ TEST(FlagsOfTheEnvironment, HaveTheVariablesOfTheReplacedSystems) {
   EXPECT_THAT(flags.loki_namespaces, ElementsAre("train", "serve"));
 }
 
+// One that is left in the environment must not end the program, with or without
+// --prometheus.alerts.
+TEST(FlagsOfTheEnvironment, TakeAMonitorIntervalOfUpToADay) {
+  for (const int seconds : {1, 900, 3600, 86400}) {
+    const support::Environment variable("MONITOR_INTERVAL", std::to_string(seconds));
+    EXPECT_EQ(flags_without_words().monitor_interval, std::chrono::seconds(seconds));
+  }
+}
+
 TEST(FlagsOfTheEnvironment, HaveTheLogLevelInTheWordsOfPython) {
   const std::pair<const char*, LogLevel> words[] = {{"DEBUG", LogLevel::kDebug},
                                                     {"INFO", LogLevel::kInfo},
