@@ -324,6 +324,45 @@ TEST_F(ClusterProcess, AnUnchangedGpuMonitorSetsGpuProblemByWhatItsScriptSays) {
               testing::AllOf(HasSubstr("\"GPUsAreDown\""), HasSubstr("Count didn't match")));
 }
 
+// AMD's mock tool: it turns only the answer of the socket.
+TEST_F(ClusterProcess, AnInjectedErrorOfAnAmdGpuSetsNoLabelOnTheNode) {
+  add_node("gpu-01");
+  exporter_.write("gpus.yaml",
+                  "gpus:\n"
+                  "  - {uuid: GPU-a, pci: \"0000:c1:00.0\", vendor: amd, name: MI300X}\n"
+                  "  - {uuid: GPU-b, pci: \"0000:c2:00.0\", vendor: amd, name: MI300X}\n");
+  const std::string socket = exporter_.file("amd/health.socket").string();
+  exporter_.write("config.yaml",
+                  "node: {preset: amd}\n"
+                  "amd: {health_service: {enabled: true, socket: " +
+                      socket + "}}\n");
+  const support::Environment name("NODE_NAME", "gpu-01");
+  std::vector<std::string> flags = cluster_flags();
+  flags.push_back("--config.file=" + exporter_.file("config.yaml").string());
+  flags.emplace_back("--debug.allow-injection");
+  exporter_.start(flags);
+  const auto amd_health = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {exporter_binary().string(), "amd-health"});
+    words.push_back("--socket=unix://" + socket);
+    return support::Process::run({.argv = std::move(words)}).value_or(support::Process::Outcome{});
+  };
+  ASSERT_TRUE(support::wait_until([&] { return amd_health({"get"}).exit_code == 0; },
+                                  "the health service"));
+  ASSERT_THAT(amd_health({"inject", "--id=0", "GPU_ECC_UNCORRECT_SEM=1"}).output,
+              HasSubstr("\n0   GPU-a  unhealthy"));
+
+  // A real fault of the other one, so that the node's labels are written once more.
+  exporter_.append_log(
+      "amdgpu 0000:c2:00.0: amdgpu: uncorrectable hardware error(ERREVENT_ATHUB_INTERRUPT) "
+      "detected!");
+
+  EXPECT_TRUE(support::wait_until(
+      [&] { return label("gpu-01", "metricsexporter.amd.com.gpu.1.state") == "unhealthy"; },
+      "the label of the GPU with a fault"));
+  EXPECT_EQ(label("gpu-01", "metricsexporter.amd.com.gpu.0.state"), "");
+  EXPECT_THAT(amd_health({"get"}).output, HasSubstr("\n0   GPU-a  unhealthy")) << "still";
+}
+
 TEST_F(ClusterProcess, NothingIsSaidOfANodeBeforeItsDriverHasAnswered) {
   for (const char* profile : {"default", "seed"}) {
     SCOPED_TRACE(profile);

@@ -59,6 +59,37 @@ TEST_F(KonduktorTaintTest, GoesOnWithOursInOnePatchAndOffWithIt) {
   EXPECT_FALSE(our_taint_on(node("gpu-01")));
 }
 
+// Konduktor: a health check that removes the taint.
+TEST_F(KonduktorTaintTest, GoesWhenTheNodeHasPassedItsTest) {
+  Policy policy;
+  policy.mode = Mode::kFull;
+  policy.loki.konduktor_taint = true;
+  policy.steps[Severity::kReboot] = {planned(Step::kTaint),    planned(Step::kCordon),
+                                     planned(Step::kDrain),    planned(Step::kReboot),
+                                     planned(Step::kNcclTest), planned(Step::kVerify),
+                                     planned(Step::kReturn)};
+  policy_.set(policy);
+  clock_.advance(std::chrono::minutes(15));  // the startup grace is over
+  reports_.answer = report_of(Severity::kReboot);
+  for (const Step step : {Step::kDrain, Step::kReboot}) end(step);
+  take_one(from_loki());
+  for (int looks = 0; looks < 6 && steps_[Step::kNcclTest].begun == 0; ++looks)
+    ASSERT_TRUE(reconcile());
+  ASSERT_EQ(steps_[Step::kNcclTest].begun, 1);
+  EXPECT_TRUE(is_faulty()) << "the test still runs";
+
+  end(Step::kNcclTest);
+  end(Step::kVerify);
+  take_one(from_loki(false));
+  clock_.advance(std::chrono::seconds(1));
+  reports_.answer = report_of(Severity::kNone);
+  for (int looks = 0; looks < 4; ++looks) ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kReleased) << remediation().status.message;
+  EXPECT_FALSE(is_faulty());
+  EXPECT_FALSE(our_taint_on(node("gpu-01")));
+}
+
 TEST_F(KonduktorTaintTest, GoesOnOnceTheLogsSpeakOfANodeThatIsOursAlready) {
   take_one(signal());
   EXPECT_FALSE(is_faulty());
