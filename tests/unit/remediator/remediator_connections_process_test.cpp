@@ -201,5 +201,48 @@ TEST_F(RemediatorWithPrometheus, KeepsANodeThatIsReportedIllAfterItsAlertHasEnde
   EXPECT_TRUE(is_cordoned());
 }
 
+// ---- gpuwardctl status and doctor
+
+class RemediatorSources : public RemediatorProcess {
+ protected:
+  std::string ctl(const std::string& command) {
+    const auto outcome =
+        support::Process::run({.argv = {kCtl, command, "--kubeconfig=" + path("kubeconfig")}});
+    EXPECT_TRUE(outcome);
+    return outcome ? outcome->output : std::string();
+  }
+  bool comes_to_say(const std::string& command, const std::string& text) {
+    return wait_until([&] { return ctl(command).find(text) != std::string::npos; }, kSeveralLooks,
+                      text);
+  }
+  static std::string series(const std::string& what, const std::string& node) {
+    return R"({"metric":{"what":")" + what + "\"" +
+           (node.empty() ? "" : R"(,"node":")" + node + "\"") + R"(},"value":[1,"1"]})";
+  }
+
+  Peer prometheus_{"/api/v1/query", [] {
+                     return R"({"status":"success","data":{"result":[)" + series("up", "gpu-01") +
+                            "," + series("remediator", "") + "," + series("heartbeat", "") + "]}}";
+                   }};
+};
+
+TEST_F(RemediatorSources, AreNotConnectedUntilPrometheusIsSetAndTheWebhookIsCalled) {
+  EXPECT_THAT(ctl("doctor"), HasSubstr("the first broken link is remediator."));
+  start_ready();
+  EXPECT_TRUE(comes_to_say("doctor", "the first broken link is target."));
+  EXPECT_THAT(ctl("status"), HasSubstr("Webhook: NOT CONNECTED"));
+  process_.reset();
+
+  start_ready({"--prometheus.url=" + prometheus_.url()});
+  EXPECT_TRUE(comes_to_say("doctor", "the first broken link is webhook."));
+  deliver(dump_json({{"version", "4"},
+                     {"receiver", "gpuward-remediator"},
+                     {"externalURL", "http://am:9093"},
+                     {"alerts", Json::array()}}));
+  EXPECT_TRUE(comes_to_say("doctor", "No link is broken."));
+  EXPECT_THAT(ctl("status"), AllOf(HasSubstr("by http://am:9093 (receiver gpuward-remediator)"),
+                                   HasSubstr("Prometheus reads 1 of 1 exporters")));
+}
+
 }  // namespace
 }  // namespace gpuward::remediator
