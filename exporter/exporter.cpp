@@ -61,7 +61,7 @@ std::vector<CheckEntry> enabled_checks(const CheckSettings& settings) {
 
 Result<std::unique_ptr<http::Client>> loki_client(const Flags& flags) {
   auto client = http::AuthorizedClient::open(flags.loki.files);
-  if (!client) return with_context("--loki.*-file", client.error());
+  if (!client) return std::unexpected(client.error());
   return *std::move(client);
 }
 

@@ -74,19 +74,24 @@ int serve(const Flags& flags) {
   return exit_code;
 }
 
+// The policy comes first: people check it while they write it, before there are tokens.
 int check_config(const Flags& flags) {
-  const auto web = gpuward::remediator::load_webhook_security(flags.web);
-  if (!web) return complain(web.error());
-  const auto opens = gpuward::http::Server::check(web->web.tls, web->web.auth);
-  if (!opens) return complain(opens.error());
-  const auto sources = gpuward::remediator::open_source_clients(flags);
-  if (!sources) return complain(sources.error());
   const auto policy = gpuward::remediator::load_policy(flags);
   if (!policy) return complain(policy.error());
   if (const auto sinks = gpuward::remediator::try_sinks(*policy); !sinks)
     return complain(sinks.error());
+  const auto sources = gpuward::remediator::open_source_clients(flags);
+  if (!sources) return complain(sources.error());
+  const auto web = gpuward::remediator::read_webhook_security(flags.web);
+  if (!web) return complain(web.error());
+  const auto opens = gpuward::http::Server::check(web->web.tls, web->web.auth);
+  if (!opens) return complain(opens.error());
   std::cout << "The configuration is good. Mode: " << to_string(policy->mode) << "\n"
             << gpuward::remediator::remarks_text(*policy);
+  if (web->access == gpuward::http::Access::kOpen && !flags.web.insecure) {
+    std::cout << "note: nothing says who may call the webhook. To serve, give "
+              << gpuward::remediator::kCallerFlags << "\n";
+  }
   return 0;
 }
 

@@ -13,7 +13,8 @@ inline constexpr std::array kExamples = {
     Example{
         "",
         "gpuward-remediator --config.file policy.yaml --check-config\n"
-        "gpuward-remediator --config.file policy.yaml --kubeconfig ~/.kube/config --mode taint"},
+        "gpuward-remediator --config.file policy.yaml --kubeconfig ~/.kube/config --mode observe "
+        "--web.listen-address 127.0.0.1:10981 --web.insecure"},
     Example{"notify", "gpuward-remediator notify test --config.file policy.yaml"},
     Example{"notify test",
             "gpuward-remediator notify test --config.file policy.yaml\n"

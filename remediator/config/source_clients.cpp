@@ -6,11 +6,11 @@ namespace gpuward::remediator {
 
 Result<SourceClients> open_source_clients(const Flags& flags) {
   auto prometheus = http::AuthorizedClient::open(flags.prometheus_files);
-  if (!prometheus) return with_context("--prometheus.*-file", prometheus.error());
+  if (!prometheus) return std::unexpected(prometheus.error());
   auto alertmanager = http::AuthorizedClient::open(flags.alertmanager_files);
-  if (!alertmanager) return with_context("--alertmanager.*-file", alertmanager.error());
+  if (!alertmanager) return std::unexpected(alertmanager.error());
   auto loki = http::AuthorizedClient::open(flags.loki_files);
-  if (!loki) return with_context("--loki.*-file", loki.error());
+  if (!loki) return std::unexpected(loki.error());
   return SourceClients{.prometheus = *std::move(prometheus),
                        .alertmanager = *std::move(alertmanager),
                        .loki = *std::move(loki)};

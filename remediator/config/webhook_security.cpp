@@ -1,25 +1,33 @@
 #include "remediator/config/webhook_security.h"
 
+#include <string>
 #include <utility>
+
+#include "core/http/server/bearer_tokens.h"
 
 namespace gpuward::remediator {
 
-Result<WebhookSecurity> load_webhook_security(const WebFlags& flags) {
+Result<WebhookSecurity> read_webhook_security(const WebFlags& flags) {
   auto web = http::load_web_config(flags.config_file);
   if (!web) return std::unexpected(web.error());
+  // Here alone is it known that a flag names the file.
+  if (const auto tokens = http::BearerTokens::load(flags.bearer_token_files, {}); !tokens)
+    return with_context("--web.bearer-token-file", tokens.error());
   WebhookSecurity security{.web = std::move(*web)};
   for (const std::string& file : flags.bearer_token_files) {
     security.web.auth.bearer_token_files.push_back(file);
   }
-  if (security.web.asks_for_credentials() || !security.web.tls.client_ca_file.empty()) {
-    return security;
-  }
-  if (!flags.insecure) {
+  const bool asks = security.web.asks_for_credentials() || !security.web.tls.client_ca_file.empty();
+  if (!asks) security.access = http::Access::kOpen;
+  return security;
+}
+
+Result<WebhookSecurity> load_webhook_security(const WebFlags& flags) {
+  auto security = read_webhook_security(flags);
+  if (security && security->access == http::Access::kOpen && !flags.insecure) {
     return fail(ErrorKind::kInvalid,
-                "the webhook would be open to everybody: give --web.bearer-token-file, or auth or "
-                "tls.client_ca_file in --web.config.file, or --web.insecure if that is wanted");
+                std::string("the webhook would be open to everybody: give ") + kCallerFlags);
   }
-  security.access = http::Access::kOpen;
   return security;
 }
 

@@ -22,7 +22,14 @@ struct WebhookSecurity {
   http::Access access = http::Access::kAuthenticated;
 };
 
-// kInvalid names file, line and field, or says which flags would do.
+// The flags that say who may call the webhook, for people.
+inline constexpr const char* kCallerFlags =
+    "--web.bearer-token-file, or auth or tls.client_ca_file in --web.config.file, or "
+    "--web.insecure if that is wanted";
+
+// kOpen if neither flags nor file say who may call. kInvalid names flag, file, line and field.
+[[nodiscard]] Result<WebhookSecurity> read_webhook_security(const WebFlags& flags);
+// The same to serve with: kInvalid if it is open without --web.insecure.
 [[nodiscard]] Result<WebhookSecurity> load_webhook_security(const WebFlags& flags);
 
 }  // namespace gpuward::remediator

@@ -1,5 +1,6 @@
 #include "core/http/client/authorized_client.h"
 
+#include <tuple>
 #include <utility>
 
 #include "core/runtime/encoding.h"
@@ -22,29 +23,39 @@ Result<std::string> read_line(const std::filesystem::path& path) {
   return line;
 }
 
+// The error of a file that this flag names.
+std::unexpected<Error> fault_of(const ClientFiles& files, const std::string& flag,
+                                const Error& error) {
+  if (files.prefix.empty()) return std::unexpected(error);
+  return with_context(files.prefix + "." + flag, error);
+}
+
 Result<std::string> read_authorization(const ClientFiles& files) {
   if (!files.bearer_token_file.empty()) {
     const auto token = read_line(files.bearer_token_file);
-    if (!token) return std::unexpected(token.error());
+    if (!token) return fault_of(files, "bearer-token-file", token.error());
     return "Bearer " + *token;
   }
   if (files.basic_auth_file.empty()) return std::string();
   const auto user = read_line(files.basic_auth_file);
-  if (!user) return std::unexpected(user.error());
+  if (!user) return fault_of(files, "basic-auth-file", user.error());
   if (!user->contains(':')) {
-    return fail(ErrorKind::kInvalid, files.basic_auth_file.string() + ": expected user:password");
+    return fault_of(
+        files, "basic-auth-file",
+        {ErrorKind::kInvalid, files.basic_auth_file.string() + ": expected user:password", {}});
   }
   return "Basic " + encode_base64(*user);
 }
 
 Result<ClientTls> read_tls(const ClientFiles& files) {
   ClientTls tls;
-  for (const auto& [file, pem] : {std::pair(&files.ca_file, &tls.ca_pem),
-                                  std::pair(&files.certificate_file, &tls.certificate_pem),
-                                  std::pair(&files.key_file, &tls.key_pem)}) {
+  for (const auto& [file, pem, flag] :
+       {std::tuple(&files.ca_file, &tls.ca_pem, "ca-file"),
+        std::tuple(&files.certificate_file, &tls.certificate_pem, "certificate-file"),
+        std::tuple(&files.key_file, &tls.key_pem, "key-file")}) {
     if (file->empty()) continue;
     auto content = read_file(*file);
-    if (!content) return std::unexpected(content.error());
+    if (!content) return fault_of(files, flag, content.error());
     *pem = *std::move(content);
   }
   return tls;
@@ -54,10 +65,12 @@ Result<ClientTls> read_tls(const ClientFiles& files) {
 
 Result<std::unique_ptr<AuthorizedClient>> AuthorizedClient::open(ClientFiles files) {
   if (!files.bearer_token_file.empty() && !files.basic_auth_file.empty()) {
-    return fail(ErrorKind::kInvalid, "a bearer token and basic authentication exclude each other");
+    return fail(ErrorKind::kInvalid, files.prefix + ".bearer-token-file and " + files.prefix +
+                                         ".basic-auth-file exclude each other");
   }
   if (files.certificate_file.empty() != files.key_file.empty()) {
-    return fail(ErrorKind::kInvalid, "certificate and key belong together");
+    return fail(ErrorKind::kInvalid, files.prefix + ".certificate-file and " + files.prefix +
+                                         ".key-file belong together");
   }
   std::unique_ptr<AuthorizedClient> client(new AuthorizedClient(std::move(files)));
   auto identity = client->read();

@@ -20,6 +20,8 @@ namespace gpuward::http {
 
 // All empty: nobody in particular, and the system's roots.
 struct ClientFiles {
+  // Flags name the files: "--prometheus" of `--prometheus.ca-file`, for errors. Empty: they do not.
+  std::string prefix;
   std::filesystem::path ca_file;            // PEM
   std::filesystem::path bearer_token_file;  // one line
   std::filesystem::path basic_auth_file;    // one line, user:password

@@ -207,6 +207,73 @@ TEST_F(RemediatorProcess, EndsWith2AndAClearWordOnWrongInput) {
   }
 }
 
+// People check a policy before there is a token.
+TEST_F(RemediatorProcess, ChecksThePolicyFirstAndWithoutAToken) {
+  write("policy.yaml", "mode: cordon\n");
+  write("bad.yaml", "mode: ful\n");
+  const auto check = [&](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {kBinary, "--check-config"});
+    return *support::Process::run({.argv = std::move(flags)});
+  };
+
+  const auto good = check({"--config.file=" + path("policy.yaml")});
+
+  EXPECT_EQ(good.exit_code, 0) << good.error_output;
+  EXPECT_THAT(good.output, HasSubstr("is good. Mode: cordon\nnote: nothing says who may call"));
+  EXPECT_THAT(good.output, HasSubstr("--web.bearer-token-file"));
+  EXPECT_THAT(check({"--config.file=" + path("policy.yaml"), "--web.insecure"}).output,
+              Not(HasSubstr("note: ")));
+  EXPECT_THAT(
+      check({"--config.file=" + path("bad.yaml"), "--web.bearer-token-file=" + path("no-token")})
+          .error_output,
+      HasSubstr("bad.yaml:1: mode"));
+}
+
+TEST_F(RemediatorProcess, NamesTheFlagOfAFileThatItCannotRead) {
+  for (const std::string flag :
+       {"--web.bearer-token-file", "--prometheus.bearer-token-file", "--prometheus.ca-file",
+        "--alertmanager.basic-auth-file", "--loki.bearer-token-file"}) {
+    auto process = spawn({"--check-config", flag + "=" + path("none")});
+    EXPECT_EQ(process->wait_exit(), 2);
+    EXPECT_THAT(process->error_output(), HasSubstr(flag + ": ")) << flag;
+    EXPECT_THAT(process->error_output(), HasSubstr("cannot open " + path("none")));
+  }
+}
+
+// Those at the end of --help, in a folder with the policy that they name.
+TEST_F(RemediatorProcess, DoesWhatItsExamplesSay) {
+  write("policy.yaml", "mode: cordon\n");
+  std::filesystem::create_directories(path(".kube"));
+  write(".kube/config", kubeconfig("fake", {{"fake", server_->url()}}));
+  const std::string help = support::Process::run({.argv = {kBinary, "--help"}})->output;
+  std::istringstream lines(help.substr(help.rfind("Examples:\n") + 10));
+  std::vector<std::string> examples;
+  for (std::string line; std::getline(lines, line);)
+    if (!line.empty()) examples.push_back(line);
+  ASSERT_EQ(examples.size(), 2U);
+  for (const std::string& example : examples) {
+    SCOPED_TRACE(example);
+    const std::string words = example.substr(example.find(" --"));
+    const bool serves = !words.contains("--check-config");
+    // Ports of another process may be those of the example.
+    const std::string free_ports =
+        serves ? std::regex_replace(words, std::regex(":109[0-9]+"), ":0") +
+                     " --web.telemetry-address 127.0.0.1:0 --log.format=json"
+               : words;
+    process_ = *support::Process::spawn(
+        {.argv = {"sh", "-c", "cd " + path("") + " && exec " + kBinary + free_ports},
+         .env = {{"HOME", path("")}}});
+    if (!serves) {
+      EXPECT_EQ(process_->wait_exit(), 0) << process_->error_output();
+      continue;
+    }
+    EXPECT_TRUE(support::wait_until([&] { return port_in("Webhook is served") != 0; }, "serving"))
+        << process_->error_output();
+    process_->signal(SIGTERM);
+    EXPECT_EQ(process_->wait_exit(), 0);
+  }
+}
+
 TEST_F(RemediatorProcess, WritesTheAuditTrailToAFile) {
   start_ready({"--mode=cordon", "--audit.path=" + path("audit.jsonl")});
   deliver(alert());

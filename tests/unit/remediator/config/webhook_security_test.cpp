@@ -10,6 +10,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+constexpr const char* kToken = "sesame-open-0123456789\n";
+
 TEST(WebhookSecurity, RefusesAWebhookThatIsOpenByAccident) {
   const auto security = load_webhook_security({});
 
@@ -26,7 +28,9 @@ TEST(WebhookSecurity, IsOpenIfThatIsSaid) {
 }
 
 TEST(WebhookSecurity, StaysClosedIfCredentialsAreGivenAndInsecureToo) {
-  const auto security = load_webhook_security({.bearer_token_files = {"/t"}, .insecure = true});
+  const support::TempDir folder;
+  const auto security =
+      load_webhook_security({.bearer_token_files = {folder.write("t", kToken)}, .insecure = true});
 
   ASSERT_TRUE(security.has_value());
   EXPECT_EQ(security->access, http::Access::kAuthenticated);
@@ -36,10 +40,21 @@ TEST(WebhookSecurity, AddsTheTokenFilesOfTheFlagsToThoseOfTheFile) {
   const support::TempDir folder;
   const auto security = load_webhook_security(
       {.config_file = folder.write("web.yaml", "auth: {bearer_token_files: [/t1]}\n"),
-       .bearer_token_files = {"/t2"}});
+       .bearer_token_files = {folder.write("t2", kToken)}});
 
-  ASSERT_TRUE(security.has_value());
-  EXPECT_THAT(security->web.auth.bearer_token_files, ElementsAre("/t1", "/t2"));
+  ASSERT_TRUE(security.has_value()) << security.error().message;
+  EXPECT_THAT(security->web.auth.bearer_token_files,
+              ElementsAre("/t1", (folder.path() / "t2").string()));
+}
+
+TEST(WebhookSecurity, NamesTheFlagOfATokenFileThatIsNoGood) {
+  const support::TempDir folder;
+  for (const std::string& file : {std::string("/none"), folder.write("short", "abc\n").string()}) {
+    const auto security = load_webhook_security({.bearer_token_files = {file}});
+    ASSERT_FALSE(security);
+    EXPECT_THAT(security.error().message, HasSubstr("--web.bearer-token-file: "));
+    EXPECT_THAT(security.error().message, HasSubstr(file));
+  }
 }
 
 TEST(WebhookSecurity, TakesAClientCertificateForACredential) {
