@@ -1,15 +1,48 @@
 #include "core/kube/connection.h"
 
+#include <functional>
+#include <string_view>
 #include <utility>
 
 namespace gpuward::kube {
+namespace {
 
-Connection::Connection(ClusterConfig config, std::string user_agent, Clock& clock)
+class HeaderClient final : public http::Client {
+ public:
+  HeaderClient(std::unique_ptr<http::Client> inner, http::HeaderList headers)
+      : inner_(std::move(inner)), headers_(std::move(headers)) {}
+
+  Result<http::ClientResponse> send(const http::ClientRequest& request) override {
+    return inner_->send(with_headers(request));
+  }
+  Result<http::ClientResponse> stream(
+      const http::ClientRequest& request, std::chrono::milliseconds idle, std::stop_token stop,
+      const std::function<bool(std::string_view)>& on_bytes) override {
+    return inner_->stream(with_headers(request), idle, std::move(stop), on_bytes);
+  }
+
+ private:
+  [[nodiscard]] http::ClientRequest with_headers(http::ClientRequest request) const {
+    request.headers.insert(request.headers.end(), headers_.begin(), headers_.end());
+    return request;
+  }
+
+  const std::unique_ptr<http::Client> inner_;
+  const http::HeaderList headers_;
+};
+
+}  // namespace
+
+Connection::Connection(ClusterConfig config, std::string user_agent, Clock& clock,
+                       http::HeaderList headers)
     : config_(std::move(config)),
       user_agent_(std::move(user_agent)),
       clock_(clock),
       credentials_(make_credentials(config_, clock_)),
-      http_(make_http_client(config_, *credentials_)) {}
+      http_(make_http_client(config_, *credentials_)) {
+  if (!headers.empty())
+    http_ = std::make_unique<HeaderClient>(std::move(http_), std::move(headers));
+}
 
 Status Connection::log_in() {
   const auto authorization = credentials_->authorization();

@@ -22,8 +22,10 @@ struct ApiDeadlines {
 
 class Connection {
  public:
-  // `config` as load_in_cluster() or load_kubeconfig() gave it. The clock must outlive it.
-  Connection(ClusterConfig config, std::string user_agent, Clock& clock);
+  // `config` as load_in_cluster() or load_kubeconfig() gave it. `headers` go with each request. The
+  // clock must outlive it.
+  Connection(ClusterConfig config, std::string user_agent, Clock& clock,
+             http::HeaderList headers = {});
 
   // Obtains the credential now, so that an exec plugin's time is not that of the first request.
   [[nodiscard]] Status log_in();

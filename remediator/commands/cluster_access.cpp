@@ -45,6 +45,14 @@ Error unreachable(const kube::ClusterConfig& config, const CommandFlags& flags, 
   return error;
 }
 
+// As kubectl's --as and --as-group.
+http::HeaderList impersonation(const CommandFlags& flags) {
+  http::HeaderList headers;
+  if (!flags.as_user.empty()) headers.emplace_back("Impersonate-User", flags.as_user);
+  for (const std::string& group : flags.as_groups) headers.emplace_back("Impersonate-Group", group);
+  return headers;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ClusterAccess>> ClusterAccess::open(const CommandFlags& flags,
@@ -57,7 +65,8 @@ Result<std::unique_ptr<ClusterAccess>> ClusterAccess::open(const CommandFlags& f
 }
 
 ClusterAccess::ClusterAccess(kube::ClusterConfig config, const CommandFlags& flags, Clock& clock)
-    : config_(std::move(config)), connection_(config_, "gpuwardctl/" GPUWARD_VERSION, clock) {
+    : config_(std::move(config)),
+      connection_(config_, "gpuwardctl/" GPUWARD_VERSION, clock, impersonation(flags)) {
   const auto limit = kPatience * flags.request_timeout;
   api_ = connection_.make_api({.request = limit, .with_retries = limit}, {});
 }

@@ -43,6 +43,9 @@ struct ReplayFlags {
 
 struct CommandFlags {
   std::string kubeconfig, context;
+  // The user and groups to act as (impersonation); empty: those of the kubeconfig's credential.
+  std::string as_user;
+  std::vector<std::string> as_groups;
   std::chrono::milliseconds request_timeout{2'000};  // for the API server's first answer
   // As the kubeconfig calls who we are: once it is read, for a server that does not say it.
   std::string context_user;

@@ -5,10 +5,9 @@
 #include <utility>
 
 #include "core/kube/names.h"
-#include "core/runtime/yaml.h"
 #include "core/runtime/yaml_schema.h"
 #include "remediator/commands/cluster_access.h"
-#include "remediator/config/load_policy.h"
+#include "remediator/commands/given_policy.h"
 #include "remediator/policy/policy_remarks.h"
 #include "remediator/policy/policy_text.h"
 #include "remediator/policy/sources_text.h"
@@ -26,13 +25,12 @@ std::string name_text(const kube::Node& node) {
   return "a node labelled " + text;
 }
 
-// Nothing where the file says anything.
-std::string emptiness_text(const CommandFlags& flags, const Policy& policy) {
-  const auto file = YamlFile::load(flags.policy_file);
-  if (!file || !file->root().entries().empty()) return {};
+// Nothing where the policy says anything.
+std::string emptiness_text(const GivenPolicy& given) {
+  if (!given.is_empty) return {};
   return std::string("note: it is empty, so every key has its default: ") +
-         (policy.mode == Mode::kObserve ? "alerts are recorded, and no node is touched"
-                                        : "each severity has its default steps") +
+         (given.policy.mode == Mode::kObserve ? "alerts are recorded, and no node is touched"
+                                              : "each severity has its default steps") +
          ". `gpuwardctl policy explain` says what that is\n";
 }
 
@@ -68,11 +66,10 @@ std::string rules_text(const Policy& policy, std::optional<Severity> only) {
   return told.empty() ? text : text + "\n" + told;
 }
 
-std::string explain_policy(const CommandFlags& flags, const Policy& policy,
+std::string explain_policy(const std::string& name, const CommandFlags& flags, const Policy& policy,
                            const kube::Node& node) {
-  std::string text = flags.policy_file.string() + " in mode " +
-                     std::string(to_string(policy.mode)) + ", for " + name_text(node) +
-                     (policy.pool.empty() ? "" : ", pool " + policy.pool) + "\n";
+  std::string text = name + " in mode " + std::string(to_string(policy.mode)) + ", for " +
+                     name_text(node) + (policy.pool.empty() ? "" : ", pool " + policy.pool) + "\n";
   text += remarks_text(policy);
   if (const auto why = exclusion_of(policy, node)) {
     return text + "excluded: " + *why + "; alerts are recorded only\n";
@@ -81,19 +78,19 @@ std::string explain_policy(const CommandFlags& flags, const Policy& policy,
 }
 
 Result<std::string> check_policy(const CommandFlags& flags, Clock& /*clock*/) {
-  const auto policy = load_policy(flags.policy_file, flags.mode);
-  if (!policy) return std::unexpected(policy.error());
-  return flags.policy_file.string() + ": OK. Mode: " + std::string(to_string(policy->mode)) + "\n" +
-         emptiness_text(flags, *policy) + remarks_text(*policy);
+  const auto given = read_given_policy(flags);
+  if (!given) return std::unexpected(given.error());
+  return given->name + ": OK. Mode: " + std::string(to_string(given->policy.mode)) + "\n" +
+         emptiness_text(*given) + remarks_text(given->policy);
 }
 
 Result<std::string> explain_policy_file(const CommandFlags& flags, Clock& clock) {
-  auto policy = load_policy(flags.policy_file, flags.mode);
-  if (!policy) return std::unexpected(policy.error());
+  auto given = read_given_policy(flags);
+  if (!given) return std::unexpected(given.error());
   const auto node = subject_of(flags, clock);
   if (!node) return std::unexpected(node.error());
-  const auto all = std::make_shared<const Policy>(std::move(*policy));
-  return explain_policy(flags, *policy_for(all, node->meta.labels), *node);
+  const auto all = std::make_shared<const Policy>(std::move(given->policy));
+  return explain_policy(given->name, flags, *policy_for(all, node->meta.labels), *node);
 }
 
 Result<std::string> print_policy_schema(const CommandFlags& /*flags*/, Clock& /*clock*/) {

@@ -17,10 +17,10 @@ namespace gpuward::remediator {
 // notifications.
 [[nodiscard]] std::string rules_text(const Policy& policy, std::optional<Severity> only = {});
 
-// What `policy`, the one for it, would do to `node`, at the severity of the flags or at each, worst
-// first. A node without a name stands for any with its labels.
-[[nodiscard]] std::string explain_policy(const CommandFlags& flags, const Policy& policy,
-                                         const kube::Node& node);
+// What `policy`, the one for it, whose file is `name`, would do to `node`, at the severity of the
+// flags or at each, worst first. A node without a name stands for any with its labels.
+[[nodiscard]] std::string explain_policy(const std::string& name, const CommandFlags& flags,
+                                         const Policy& policy, const kube::Node& node);
 
 // What to print. kInvalid with the faults of the file; kNotFound where there is no such file or
 // node. A node's name is looked up in the cluster that the flags name.

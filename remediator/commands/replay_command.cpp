@@ -11,7 +11,7 @@
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
 #include "remediator/commands/cluster_access.h"
-#include "remediator/config/load_policy.h"
+#include "remediator/commands/given_policy.h"
 #include "remediator/replay/replay_text.h"
 
 namespace gpuward::remediator {
@@ -49,7 +49,7 @@ Result<std::string> ask_slice(const std::string& url, http::Client& http, WallTi
 
 Status ask_prometheus(const CommandFlags& flags, Clock& clock, AlertHistory& history) {
   const auto http = http::AuthorizedClient::open(flags.replay.prometheus_files);
-  if (!http) return with_context("--prometheus.*-file", http.error());
+  if (!http) return std::unexpected(http.error());
   std::string url = flags.replay.prometheus_url;
   while (url.ends_with('/')) url.pop_back();
   const WallTime end = clock.wall();
@@ -113,14 +113,14 @@ Result<std::string> run_replay(const CommandFlags& flags, Clock& clock) {
                 "the history of the alerts comes from --prometheus.url or from --history FILE: "
                 "give one of them");
   }
-  auto policy = load_policy(flags.policy_file, flags.mode);
-  if (!policy) return std::unexpected(policy.error());
+  auto given = read_given_policy(flags);
+  if (!given) return std::unexpected(given.error());
   auto nodes = read_nodes(flags, clock);
   if (!nodes) return std::unexpected(nodes.error());
   const auto history = read_history(flags, clock);
   if (!history) return std::unexpected(history.error());
   const ReplayResult result =
-      replay(std::make_shared<const Policy>(std::move(*policy)), std::move(*nodes), *history,
+      replay(std::make_shared<const Policy>(std::move(given->policy)), std::move(*nodes), *history,
              {.approves_all = flags.replay.approves_all});
   if (flags.output == OutputFormat::kTable) return replay_table(result);
   return in_format(flags.output, replay_json(result));

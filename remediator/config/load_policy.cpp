@@ -2,23 +2,27 @@
 
 #include <utility>
 
-#include "core/runtime/yaml.h"
 #include "remediator/actions/job_template.h"
 
 namespace gpuward::remediator {
 
 Result<Policy> load_policy(const std::filesystem::path& file, std::optional<Mode> mode) {
-  Policy policy;
-  if (!file.empty()) {
-    const auto text = YamlFile::load(file);
-    if (!text) return std::unexpected(text.error());
-    auto read = read_policy(*text);
-    if (!read) return read;
-    policy = std::move(*read);
-    if (auto loaded = load_job_templates(policy.jobs); !loaded)
-      return std::unexpected(loaded.error());
+  if (file.empty()) {
+    Policy policy;
+    policy.mode = mode.value_or(policy.mode);
+    return policy;
   }
-  if (mode) policy.mode = *mode;
+  const auto text = YamlFile::load(file);
+  if (!text) return std::unexpected(text.error());
+  return load_policy(*text, mode);
+}
+
+Result<Policy> load_policy(const YamlFile& file, std::optional<Mode> mode) {
+  auto policy = read_policy(file);
+  if (!policy) return policy;
+  if (auto loaded = load_job_templates(policy->jobs); !loaded)
+    return std::unexpected(loaded.error());
+  if (mode) policy->mode = *mode;
   return policy;
 }
 

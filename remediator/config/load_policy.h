@@ -7,6 +7,7 @@
 
 #include "core/model/result.h"
 #include "core/runtime/files.h"
+#include "core/runtime/yaml.h"
 #include "remediator/config/flags.h"
 #include "remediator/policy/policy.h"
 
@@ -16,6 +17,8 @@ namespace gpuward::remediator {
 // file's. kInvalid: `file:line: field: what`, one line a fault.
 [[nodiscard]] Result<Policy> load_policy(const std::filesystem::path& file,
                                          std::optional<Mode> mode);
+// The same of a file that is read already.
+[[nodiscard]] Result<Policy> load_policy(const YamlFile& file, std::optional<Mode> mode);
 // That of the server, with the sinks of its environment.
 [[nodiscard]] Result<Policy> load_policy(const Flags& flags);
 

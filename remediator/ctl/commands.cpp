@@ -15,6 +15,7 @@
 #include "remediator/commands/reset_command.h"
 #include "remediator/commands/runbook_command.h"
 #include "remediator/commands/switch_commands.h"
+#include "remediator/commands/version_command.h"
 #include "remediator/ctl/words.h"
 
 namespace gpuward::remediator {
@@ -73,10 +74,6 @@ Result<CommandOutput> alone(const CommandFlags& flags, Clock& clock) {
   return output_of(kCommand(flags, clock));
 }
 
-Result<std::string> print_version(const CommandFlags& /*flags*/, Clock& /*clock*/) {
-  return "gpuwardctl " GPUWARD_VERSION "\n";
-}
-
 constexpr std::array kCommands{
     CtlCommand{"status", kLook, "Show the fleet: leader, open and held remediations, budgets",
                "gpuwardctl status\ngpuwardctl status --watch", add_status_words,
@@ -130,8 +127,10 @@ constexpr std::array kCommands{
                "Import exclusions from the EKS resilience monitor (JSON)",
                "gpuwardctl exclusions import exclusions.json", add_import_words,
                in_cluster<import_exclusions>},
-    CtlCommand{"stop", kAll, "Stop all steps on all nodes, until `start`",
-               "gpuwardctl stop network maintenance", add_stop_words, in_cluster<stop_fleet>},
+    CtlCommand{
+        "stop", kAll, "Stop all steps on all nodes, until `start`",
+        "gpuwardctl stop network maintenance\ngpuwardctl stop --reason \"network maintenance\"",
+        add_stop_words, in_cluster<stop_fleet>},
     CtlCommand{"start", kAll, "Resume after `stop`", "gpuwardctl start", nullptr,
                in_cluster<start_fleet>},
     CtlCommand{"reset", kAll, "Remove one of gpuward's taints from all nodes",
@@ -140,9 +139,11 @@ constexpr std::array kCommands{
                add_reset_words, in_cluster<reset_taints>, false, true, in_cluster<foresee_reset>},
     CtlCommand{"policy", kPolicy, "Look at a policy file: check, explain, schema",
                "gpuwardctl policy check policy.yaml", nullptr, nullptr, false, false},
-    CtlCommand{"policy check", kPolicy, "Check a policy file and name each error with its line",
-               "gpuwardctl policy check policy.yaml", add_policy_words, alone<check_policy>, false,
-               false},
+    CtlCommand{
+        "policy check", kPolicy, "Check a policy file and name each error with its line",
+        "gpuwardctl policy check policy.yaml\n"
+        "kubectl -n gpuward get configmap gpuward-remediator -o yaml | gpuwardctl policy check -",
+        add_policy_words, alone<check_policy>, false, false},
     CtlCommand{"policy explain", kPolicy, "Show the steps of a policy for a node",
                "gpuwardctl policy explain policy.yaml --labels pool=a100,zone=a --severity reset\n"
                "gpuwardctl policy explain policy.yaml --node gpu-01",
@@ -154,8 +155,8 @@ constexpr std::array kCommands{
                "gpuwardctl replay policy.yaml --prometheus.url http://prometheus:9090 --since 30d\n"
                "gpuwardctl replay policy.yaml --history history.json --nodes nodes.json -o json",
                add_replay_words, alone<run_replay>},
-    CtlCommand{"version", kOther, "Print the version of this program", "gpuwardctl version",
-               nullptr, alone<print_version>, false, false},
+    CtlCommand{"version", kOther, "Print the versions of this program and of the remediator",
+               "gpuwardctl version", nullptr, alone<print_version>},
 };
 
 }  // namespace

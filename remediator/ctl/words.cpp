@@ -75,6 +75,13 @@ void add_cluster_words(CLI::App& app, CommandFlags& flags) {
                  "Default: $KUBECONFIG, ~/.kube/config, or in a pod its account")
       ->group(kClusterGroup);
   app.add_option("--context", flags.context, "Context of the kubeconfig")->group(kClusterGroup);
+  CLI::Option* const as =
+      app.add_option("--as", flags.as_user, "User to act as (impersonation)")->group(kClusterGroup);
+  app.add_option("--as-group", flags.as_groups, "Group to act as; may be repeated")
+      ->needs(as)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->group(kClusterGroup);
   app.add_option("-n,--namespace", flags.state_namespace, "Namespace of the remediator")
       ->envname("POD_NAMESPACE")
       ->capture_default_str()
@@ -131,12 +138,13 @@ void add_approve_words(CLI::App& command, CommandFlags& flags) {
 }
 
 void add_stop_words(CLI::App& command, CommandFlags& flags) {
-  command.add_option_function<std::vector<std::string>>(
+  CLI::Option* const words = command.add_option_function<std::vector<std::string>>(
       "reason",
-      [&flags](const std::vector<std::string>& words) {
-        flags.reason = CLI::detail::join(words, " ");
+      [&flags](const std::vector<std::string>& given) {
+        flags.reason = CLI::detail::join(given, " ");
       },
       "The reason that `status` shows: one word or several");
+  command.add_option("--reason", flags.reason, "The same as one value")->excludes(words);
 }
 
 void add_reset_words(CLI::App& command, CommandFlags& flags) {
@@ -173,7 +181,10 @@ void add_import_words(CLI::App& command, CommandFlags& flags) {
 }
 
 void add_policy_words(CLI::App& command, CommandFlags& flags) {
-  command.add_option("file", flags.policy_file, "YAML file with the policy")->required();
+  command
+      .add_option("file", flags.policy_file,
+                  "YAML file with the policy, a ConfigMap or Helm values; - for standard input")
+      ->required();
   command.add_option_function<std::string>(
       "--mode",
       [&flags](const std::string& word) {

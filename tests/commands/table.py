@@ -90,6 +90,7 @@ ROWS = (
     # ---- installs
     Row(rf"(?:sed [^|]*\| )?{KUBECTL}apply (?:-f|-k) \S+", TRY),
     Row(r"helm (?:install|upgrade) .*", TRY, prints="STATUS"),
+    Row(rf"{KUBECTL}create (?:cluster)?rolebinding gpuward-oncall .*", TRY, prints="gpuward-oncall created"),
     Row(r"kubectl create -f manifests/remediator-switch\.yaml", TRY, prints="created|AlreadyExists", exits=(0, 1)),
 
     # ---- changes

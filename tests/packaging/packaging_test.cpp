@@ -229,6 +229,7 @@ TEST_F(Package, ForPeopleHasTheProgramItsNameForKubectlAndItsCompletions) {
 
   EXPECT_THAT(files_of(machine),
               UnorderedElementsAre("usr/bin/gpuwardctl", "usr/bin/kubectl-gpuward",
+                                   "usr/bin/kubectl_complete-gpuward",
                                    "usr/share/bash-completion/completions/gpuwardctl",
                                    "usr/share/doc/gpuwardctl/copyright",
                                    "usr/share/fish/vendor_completions.d/gpuwardctl.fish",

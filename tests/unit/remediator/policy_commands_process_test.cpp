@@ -17,10 +17,10 @@ class PolicyCommands : public RemediatorProcess {
           "severities:\n  reboot: [taint, cordon, drain]\n"
           "excluded: {labels: [team=research]}\n");
   }
-  support::Process::Outcome policy(std::vector<std::string> words) {
+  support::Process::Outcome policy(std::vector<std::string> words, std::string input = {}) {
     std::vector<std::string> argv = {kCtl, "policy"};
     argv.insert(argv.end(), words.begin(), words.end());
-    auto outcome = support::Process::run({.argv = std::move(argv)});
+    auto outcome = support::Process::run({.argv = std::move(argv), .input = std::move(input)});
     EXPECT_TRUE(outcome);
     return outcome ? *outcome : support::Process::Outcome{};
   }
@@ -62,6 +62,56 @@ TEST_F(PolicyCommands, CheckSaysWhatAnEmptyPolicyMeans) {
               HasSubstr("it is empty, so every key has its default: alerts are recorded, and no "
                         "node is touched"));
   EXPECT_THAT(policy({"check", path("policy.yaml")}).output, Not(HasSubstr("empty")));
+}
+
+TEST_F(PolicyCommands, ReadStandardInput) {
+  const auto good = policy({"check", "-"}, "mode: cordon\n");
+  const auto bad = policy({"check", "-"}, "mode: ful\n");
+
+  EXPECT_EQ(good.output, "stdin: OK. Mode: cordon\n");
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_THAT(bad.error_output, HasSubstr("error: stdin:1: mode: "));
+  EXPECT_THAT(policy({"explain", "-"}, "mode: cordon\n").output,
+              HasSubstr("stdin in mode cordon, for"));
+}
+
+// As `kubectl get configmap -o yaml` and `-o json` print it.
+TEST_F(PolicyCommands, FindThePolicyInAConfigMap) {
+  const std::string map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n";
+  const auto good = policy({"check", "-"}, map + "  policy.yaml: |\n    mode: cordon\n");
+  const auto bad = policy({"check", "-"}, map + "  policy.yaml: |\n    mode: full\n    modes: 1\n");
+  const auto json =
+      policy({"check", "-"}, R"({"kind": "ConfigMap", "data": {"policy.yaml": "mode: taint\n"}})");
+  const auto none = policy({"check", "-"}, map + "  stop: \"true\"\n");
+
+  EXPECT_EQ(good.output, "stdin, key policy.yaml of the ConfigMap: OK. Mode: cordon\n");
+  EXPECT_THAT(bad.error_output,
+              HasSubstr("stdin, key policy.yaml of the ConfigMap:2: modes: unknown key"));
+  EXPECT_THAT(json.output, HasSubstr("of the ConfigMap: OK. Mode: taint\n"));
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.error_output, HasSubstr("a ConfigMap without the key policy.yaml in its data"));
+}
+
+TEST_F(PolicyCommands, FindThePolicyInHelmValuesAtItsLines) {
+  const std::string head = "images: {exporter: {tag: a}}\nremediator:\n  # ours\n  replicas: 2\n";
+  write("values.yaml", head +
+                           "  policy:\n    mode: cordon\n    # later more\n\n    severities:\n"
+                           "      reboot: [taint, cordon]\n  grants: {}\nexporter: {mode: x}\n");
+  write("bad.yaml", head + "  policy:\n    mode: cordon\n    modes: 1\n");
+  write("flow.yaml", head + "  policy: {mode: taint}\n");
+  write("none.yaml", head);
+  const std::string key = ", key remediator.policy of the Helm values";
+
+  const auto bad = policy({"check", path("bad.yaml")});
+  const auto none = policy({"check", path("none.yaml")});
+
+  EXPECT_EQ(policy({"check", path("values.yaml")}).output,
+            path("values.yaml") + key + ": OK. Mode: cordon\n");
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_THAT(bad.error_output, HasSubstr(path("bad.yaml") + key + ":7: modes: unknown key"));
+  EXPECT_THAT(policy({"check", path("flow.yaml")}).output, HasSubstr(": OK. Mode: taint\n"));
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.error_output, HasSubstr("remediator.policy was not found"));
 }
 
 TEST(RunbookCommand, PrintsAPageOrTheNamesOfAll) {

@@ -5,9 +5,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <iterator>
+#include <map>
+#include <regex>
 #include <set>
+#include <sstream>
 
+#include "core/http/server/server.h"
+#include "core/runtime/files.h"
+#include "remediator/budgets/ledger_text.h"
 #include "remediator/ctl/commands.h"
 #include "tests/support/quickest.h"
 #include "tests/support/require.h"
@@ -41,6 +49,17 @@ class Ctl : public RemediatorProcess {
     auto outcome = support::Process::run({.argv = std::move(words), .env = std::move(env)}, limit);
     EXPECT_TRUE(outcome) << outcome.error().message;
     return outcome ? *outcome : Outcome{};
+  }
+  void add_remediation() {
+    server_->kube().create("/apis/gpuward.dev/v1alpha1/remediations",
+                           {{"apiVersion", "gpuward.dev/v1alpha1"},
+                            {"kind", "Remediation"},
+                            {"metadata", {{"name", "gpu-01-ab-1"}}},
+                            {"spec",
+                             {{"nodeName", "gpu-01"},
+                              {"nodeUID", "uid"},
+                              {"severity", "reboot"},
+                              {"alerts", Json::array()}}}});
   }
   Outcome ctl(std::vector<std::string> words) {
     words.push_back("--kubeconfig=" + path("kubeconfig"));
@@ -172,6 +191,147 @@ TEST_F(Ctl, SaysThatGpuwardIsNotInstalled) {
   for (const std::vector<std::string>& words :
        std::vector<std::vector<std::string>>{{"list"}, {"list", "-o", "json"}, {"cancel", "a"}})
     EXPECT_THAT(ctl(words).error_output, HasSubstr("is not installed in this cluster"));
+}
+
+TEST_F(Ctl, ActsAsTheUserAndTheGroupsThatAreNamed) {
+  support::HeaderList headers;
+  http::ServerOptions options;
+  options.listen_addresses = {"127.0.0.1:0"};
+  const auto server = http::Server::start(options, {{.path = "/version",
+                                                     .methods = {"GET"},
+                                                     .handler =
+                                                         [&](const http::Request& request) {
+                                                           headers = request.headers;
+                                                           return http::Response::text(503, "");
+                                                         },
+                                                     .access = http::Access::kOpen}});
+  ASSERT_TRUE(server) << server.error().message;
+  write(
+      "as",
+      kubeconfig("as", {{"as", "http://127.0.0.1:" + std::to_string((*server)->ports().front())}}));
+
+  (void)run({"list", "--kubeconfig=" + path("as"), "--as=alice", "--as-group=oncall",
+             "--as-group=gpu", "--request-timeout=500ms"},
+            {});
+
+  const auto has = [&](const std::string& name, const std::string& value) {
+    return std::ranges::any_of(headers, [&](const auto& header) {
+      return header.first == name && header.second == value;
+    });
+  };
+  EXPECT_TRUE(has("Impersonate-User", "alice"));
+  EXPECT_TRUE(has("Impersonate-Group", "oncall"));
+  EXPECT_TRUE(has("Impersonate-Group", "gpu"));
+}
+
+TEST_F(Ctl, PrintsTheVersionOfTheRemediatorOfACluster) {
+  const std::string own = "gpuwardctl " GPUWARD_VERSION "\n";
+  EXPECT_EQ(run({"version"}, {}).output, own) << "without a cluster";
+  EXPECT_THAT(ctl({"version"}).output, StartsWith(own + "gpuward-remediator not known: "));
+  server_->kube().create(
+      "/api/v1/namespaces/gpuward/configmaps",
+      {{"metadata",
+        {{"name", "gpuward-remediator"}, {"labels", {{"app.kubernetes.io/version", "7.8.9"}}}}}});
+
+  EXPECT_EQ(ctl({"version"}).output, own + "gpuward-remediator 7.8.9\n");
+}
+
+// kubectl runs `kubectl_complete-gpuward` of the PATH.
+TEST_F(Ctl, CompletesTheCommandLineOfKubectlGpuward) {
+  const std::string folder = GPUWARD_BIN_DIR;
+  const auto complete = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), folder + "/kubectl_complete-gpuward");
+    const auto said = support::Process::run(
+        {.argv = std::move(words),
+         .env = {{"PATH", folder + ":/usr/bin:/bin"}, {"KUBECONFIG", path("kubeconfig")}}});
+    EXPECT_EQ(said->exit_code, 0);
+    EXPECT_EQ(said->error_output, "");
+    return said->output;
+  };
+  add_remediation();
+
+  EXPECT_EQ(complete({"exp"}), "explain\n:0\n");
+  EXPECT_EQ(complete({"explain", ""}), "gpu-01\n:0\n");
+  EXPECT_EQ(complete({"list", "--output=y"}), "yaml\n:0\n");
+  EXPECT_EQ(complete({"list", "--sel"}), "--selector\n:0\n");
+  EXPECT_EQ(complete({"policy", "check", ""}), ":0\n") << "files are the shell's";
+}
+
+// ---- The role of people on call
+
+// "patch remediations", "get configmaps gpuward-ledger": what a request needs.
+std::string right_of(const fakes::LoggedRequest& request) {
+  static const std::map<std::string, std::string> kVerbs{
+      {"POST", "create"}, {"PUT", "update"}, {"PATCH", "patch"}, {"DELETE", "delete"}};
+  static const std::regex kPath(
+      "(?:/api/v1|/apis/[^/]+/[^/]+)(?:/namespaces/gpuward)?/([a-z]+)(?:/([^/]+))?");
+  std::smatch found;
+  if (!std::regex_match(request.path, found, kPath)) return request.path;
+  const std::string kind = found[1], name = found[2];
+  const auto verb = kVerbs.find(request.method);
+  const bool has_names = kind == "configmaps" || kind == "leases";
+  return (verb != kVerbs.end() ? verb->second
+          : name.empty()       ? "list"
+                               : "get") +
+         " " + kind + (has_names && !name.empty() ? " " + name : "");
+}
+
+// The rights of the roles in the same words.
+std::set<std::string> rights_in(const std::string& manifest) {
+  std::set<std::string> rights;
+  const std::regex rule(
+      R"(resources: \[([^\]]*)\]\s+(?:resourceNames: \[([^\]]*)\]\s+)?verbs: \[([^\]]*)\])");
+  const auto words = [](std::string text) {
+    std::ranges::replace(text, ',', ' ');
+    std::istringstream in(text);
+    std::vector<std::string> all(std::istream_iterator<std::string>(in), {});
+    return all.empty() ? std::vector<std::string>{""} : all;
+  };
+  for (std::sregex_iterator it(manifest.begin(), manifest.end(), rule), end; it != end; ++it) {
+    for (const std::string& verb : words((*it)[3]))
+      for (const std::string& name : words((*it)[2]))
+        rights.insert(verb + " " + (*it)[1].str() + (name.empty() ? "" : " " + name));
+  }
+  return rights;
+}
+
+TEST_F(Ctl, NeedsTheRightsOfTheRoleForPeopleOnCallAndNoOthers) {
+  const std::string maps = "/api/v1/namespaces/gpuward/configmaps";
+  add_remediation();
+  server_->kube().patch(
+      "/api/v1/nodes/gpu-01",
+      {{"spec", {{"taints", {{{"key", std::string(kTaintKey)}, {"effect", "NoSchedule"}}}}}}});
+  Ledger ledger;
+  ledger.breaker = {.open = true, .since = clock_.wall(), .why = "a test", .by = {}};
+  server_->kube().create(maps, {{"metadata", {{"name", "gpuward-ledger"}}},
+                                {"data", {{"ledger", *encode_ledger(ledger)}}}});
+  server_->kube().remove(maps + "/gpuward-remediator-switch");
+  server_->kube().clear_requests();
+  write("policy.yaml", "");
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"status"},
+           {"list"},
+           {"explain", "gpu-01"},
+           {"doctor"},
+           {"version"},
+           {"breaker"},
+           {"breaker", "close", "--yes"},
+           {"pause", "gpu-01"},
+           {"exclude", "gpu-01"},
+           {"exclude", "gpu-01"},
+           {"exclusions", "list"},
+           {"stop"},
+           {"start"},
+           {"policy", "explain", path("policy.yaml"), "--node", "gpu-01"},
+           {"reset", "--yes", "--cancel"},
+           {"cancel", "gpu-01", "--yes"}})
+    (void)ctl(words);
+
+  std::set<std::string> asked;
+  for (const auto& request : server_->kube().requests()) asked.insert(right_of(request));
+  for (const char* open_to_all : {"/version", "create selfsubjectreviews"})
+    asked.erase(open_to_all);
+  EXPECT_EQ(asked, rights_in(*read_file(GPUWARD_SOURCE_DIR "/manifests/oncall-rbac.yaml")));
 }
 
 TEST_F(Ctl, LooksInTheNamespaceThatIsNamed) {

@@ -39,6 +39,9 @@ const std::vector<Meaning>& meanings() {
   static const std::vector<Meaning> kMeanings{
       {"list", "--kubeconfig=a", [](F f) { return f.kubeconfig == "a"; }},
       {"list", "--context=a", [](F f) { return f.context == "a"; }},
+      {"list", "--as=a", [](F f) { return f.as_user == "a"; }},
+      {"list", "--as a --as-group=b --as-group c",
+       [](F f) { return f.as_user == "a" && f.as_groups == Names{"b", "c"}; }},
       {"list", "-n a", [](F f) { return f.state_namespace == "a"; }},
       {"list", "--namespace=a", [](F f) { return f.state_namespace == "a"; }},
       {"list", "--request-timeout=7s", [](F f) { return f.request_timeout == milliseconds(7000); }},
@@ -80,6 +83,7 @@ const std::vector<Meaning>& meanings() {
       {"exclusions list", "-o json", [](F f) { return f.output == OutputFormat::kJson; }},
       {"exclusions remove", "a", [](F f) { return f.exclusion.subject == "a"; }},
       {"exclusions import", "a", [](F f) { return f.exclusion.file == "a"; }},
+      {"stop", "--reason=a", [](F f) { return f.reason == "a"; }},
       {"stop", "a", [](F f) { return f.reason == "a"; }},
       {"stop", "a b --context=c", [](F f) { return f.reason == "a b" && f.context == "c"; }},
       {"reset", "--taint=a", [](F f) { return f.taint == "a"; }},
@@ -167,13 +171,27 @@ TEST(CtlWords, AreAllTested) {
 }
 
 TEST(CtlWords, AreRefusedIfTheyMakeNoSense) {
-  for (const char* words :
-       {"nothing", "list --nothing", "explain", "approve gpu-01", "exclusions", "policy",
-        "list -o xml", "explain a -o name", "explain a -w", "list --request-timeout=fast",
-        "list --request-timeout=0s", "exclude a --for=-1s", "exclude a --for=367d",
-        "policy check a --mode=ful", "policy explain a --labels=b",
-        "policy explain a --labels=b=c --node=d", "policy explain a --severity=bad",
-        "replay a --prometheus.url=b", "replay a --since=1d --history=b"}) {
+  for (const char* words : {"nothing",
+                            "list --nothing",
+                            "explain",
+                            "approve gpu-01",
+                            "exclusions",
+                            "policy",
+                            "list -o xml",
+                            "explain a -o name",
+                            "explain a -w",
+                            "list --request-timeout=fast",
+                            "list --request-timeout=0s",
+                            "exclude a --for=-1s",
+                            "exclude a --for=367d",
+                            "list --as-group=a",
+                            "policy check a --mode=ful",
+                            "stop a --reason=b",
+                            "policy explain a --labels=b",
+                            "policy explain a --labels=b=c --node=d",
+                            "policy explain a --severity=bad",
+                            "replay a --prometheus.url=b",
+                            "replay a --since=1d --history=b"}) {
     const auto line = parse(words);
     ASSERT_TRUE(std::holds_alternative<int>(line)) << words;
     EXPECT_EQ(std::get<int>(line), 2) << words;

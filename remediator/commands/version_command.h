@@ -1,0 +1,17 @@
+// `gpuwardctl version`: the version of this program, and that of the remediator if a cluster has
+// one. Used by ctl/commands.cpp.
+#pragma once
+
+#include <string>
+
+#include "core/model/result.h"
+#include "core/runtime/clock.h"
+#include "remediator/commands/command_flags.h"
+
+namespace gpuward::remediator {
+
+// Without a cluster, one line. A remediator whose version cannot be read is no error: the line says
+// why.
+[[nodiscard]] Result<std::string> print_version(const CommandFlags& flags, Clock& clock);
+
+}  // namespace gpuward::remediator
