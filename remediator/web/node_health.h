@@ -28,7 +28,7 @@ using NodeHealthByName = std::map<std::string, NodeHealth, std::less<>>;
 
 // As its exporter's labels and condition say.
 [[nodiscard]] NodeHealth health_of(const kube::Node& node, WallTime now);
-// Of all nodes that have GPUs.
+// The same for all nodes that have GPUs.
 [[nodiscard]] NodeHealthByName health_of_nodes(const ClusterView& view, WallTime now);
 
 // The worst finding; until the exporter is heard, also of the alerts that still fired when the last
