@@ -79,7 +79,7 @@ ROWS = (
     Row(rf"{EXPORTER}sh -c 'echo /var/lib/gpuward/evidence/\*'", LOOK, prints=r"evidence/\S+\.tar\.gz"),
     Row(rf"{EXPORTER}cat \$ARCHIVE > \S+\.tar\.gz", LOOK),
     Row(rf"{CTL}explain \S+", LOOK, prints="approve"),
-    Row(rf"{CTL}(?:status|list|breaker|runbook|policy check|policy explain|exclusions list|version|replay).*(?<!close)", LOOK),
+    Row(rf"{CTL}(?:status|doctor|list|breaker|runbook|policy check|policy explain|exclusions list|version|replay).*(?<!close)", LOOK),
     Row(rf"{KUBECTL}port-forward .*&\n.*", LOOK),
     Row(rf"{KUBECTL}logs .*\| grep .*", LOOK, exits=(0, 1)),  # nothing found
     Row(rf"{KUBECTL}(?:get|describe|logs|auth|events|rollout status)\b.*", LOOK),

@@ -110,6 +110,7 @@ TEST_F(Ctl, HasEachCommand) {
       {{"status"}, 0, "Steps    allowed"},
       {{"list"}, 0, "There are no open remediations."},
       {{"explain", "gpu-01"}, 0, "Node gpu-01 has no remediation"},
+      {{"doctor"}, 1, "NOT CONNECTED"},
       {{"breaker"}, 2, "gpuward-ledger"},
       {{"breaker", "close"}, 2, "gpuward-ledger"},
       {{"runbook", "GpuFallenOffBus"}, 0, "# GpuFallenOffBus"},
