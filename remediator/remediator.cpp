@@ -37,11 +37,6 @@ std::vector<std::string> names_of_what_fires(const KnownEvidence& known, const s
   return names;
 }
 
-// A key of a ConfigMap, and another one for each replica.
-std::string replica_name(const Flags& flags) {
-  return flags.pod_name.empty() ? kube::make_leader_identity() : flags.pod_name;
-}
-
 std::unique_ptr<kube::LeaderElection> stand_for_election(const Flags& flags, kube::Api& api,
                                                          Recorder& recorder, Clock& clock,
                                                          Log& log) {
@@ -96,12 +91,17 @@ http::ServerOptions telemetry_options(const Flags& flags, Log& log) {
   return server_options(flags.telemetry_addresses, log);
 }
 
-http::ServerOptions webhook_options(const Flags& flags, const WebhookSecurity& security, Log& log) {
+http::ServerOptions webhook_options(const Flags& flags, const WebhookSecurity& security,
+                                    Counters& counters, EvidenceSources& evidence, Log& log) {
   http::ServerOptions options = server_options(flags.listen_addresses, log);
   options.tls = security.web.tls;
   options.auth = security.web.auth;
   options.limits.max_body_bytes = kMaxBody;
   options.limits.max_bodies_bytes = kMaxBodies;
+  options.on_answer = [&](int status) {
+    counters.count_answer(status);
+    evidence.note_answer(status);
+  };
   return options;
 }
 
@@ -189,7 +189,7 @@ void Remediator::assemble() {
                     .clients = sources_,
                     .policy = policy_,
                     .view = view_,
-                    .api = *apis_.work,
+                    .apis = apis_,
                     .intake = *intake_,
                     .triage = triage_,
                     .machines = *machines_,
@@ -251,18 +251,6 @@ void Remediator::assemble() {
           .clock = clock_});
   readiness_ = std::make_unique<Readiness>(*apis_.probe, view_, clock_);
   guard_watch_ = std::make_unique<GuardWatch>(guard_probe_, policy_, clock_, log_);
-  connections_ = std::make_unique<ConnectionWatch>(
-      ConnectionParts{.probe = {flags_.prometheus_url, sources_.prometheus.get(),
-                                flags_.alertmanager_url, sources_.alertmanager.get(), policy_},
-                      .reads_alerts = flags_.prometheus_alerts,
-                      .last_call = [this] { return evidence_->last_call(); },
-                      .view = view_,
-                      .api = *apis_.probe,
-                      .state_namespace = flags_.state_namespace,
-                      .replica = replica_name(flags_),
-                      .clock = clock_,
-                      .log = log_});
-  connections_->start();
 }
 
 std::optional<std::string> Remediator::objection() const {
@@ -277,11 +265,7 @@ Status Remediator::serve(const WebhookSecurity& security) {
   auto pages = http::Server::start(telemetry_options(flags_, log_), routes_of(sources, site_));
   if (!pages) return with_context("--web.telemetry-address", pages.error());
   telemetry_ = std::move(*pages);
-  http::ServerOptions webhook = webhook_options(flags_, security, log_);
-  webhook.on_answer = [this](int status) {
-    counters_.count_answer(status);
-    connections_->note_answer(status);
-  };
+  const auto webhook = webhook_options(flags_, security, counters_, *evidence_, log_);
   auto server = http::Server::start(webhook, evidence_->webhook_routes(security.access));
   if (!server) return with_context("--web.listen-address", server.error());
   webhook_server_ = std::move(*server);
@@ -355,7 +339,6 @@ void Remediator::request_stop() {
   if (controller_) controller_->request_stop();
   if (readiness_) readiness_->request_stop();
   if (guard_watch_) guard_watch_->request_stop();
-  if (connections_) connections_->request_stop();
 }
 
 }  // namespace gpuward::remediator

@@ -36,7 +36,6 @@
 #include "remediator/intake/returned_machines.h"
 #include "remediator/notify/notifier.h"
 #include "remediator/page/audit.h"
-#include "remediator/page/connection_watch.h"
 #include "remediator/page/counters.h"
 #include "remediator/page/guard_watch.h"
 #include "remediator/page/readiness.h"
@@ -128,7 +127,6 @@ class Remediator {
   std::unique_ptr<Controller> controller_;
   std::unique_ptr<Readiness> readiness_;
   std::unique_ptr<GuardWatch> guard_watch_;
-  std::unique_ptr<ConnectionWatch> connections_;
   std::unique_ptr<http::Server> telemetry_, webhook_server_;
   std::unique_ptr<http::HealthListener> health_;
 };

@@ -233,10 +233,9 @@ std::vector<Link> links(const ConnectionReading& reading, const Scope& scope) {
   return all;
 }
 
-std::string line(std::string_view source, const Link& link) {
-  std::string text = std::string(source) + ": ";
-  if (link.state == LinkState::kBroken) text += "NOT CONNECTED: ";
-  return text + link.text;
+Link named(std::string name, Link link) {
+  link.name = std::move(name);
+  return link;
 }
 
 // The first of these that is broken, else the first of all.
@@ -285,24 +284,27 @@ const Link* first_broken(std::span<const Link> links) {
   return found == links.end() ? nullptr : &*found;
 }
 
-std::vector<std::string> source_lines(const ConnectionReading& reading) {
-  const auto& facts = reading.facts;
+std::vector<Link> sources(const ConnectionReading& reading) {
   const auto all = fleet_links(reading);
-  if (all.front().state == LinkState::kBroken) return {line("Remediator", all.front())};
-  std::vector<std::string> lines{line("Webhook", worst(all, {"webhook"})),
-                                 line("Prometheus", worst(all, {"target", "series", "alert"}))};
-  const bool has_alertmanager = facts->alertmanager.has_value();
+  if (all.front().state == LinkState::kBroken) return {named("Remediator", all.front())};
+  std::vector<Link> sources{named("Webhook", worst(all, {"webhook"})),
+                            named("Prometheus", worst(all, {"target", "series", "alert"}))};
   const Link& route = worst(all, {"route"});
-  if (!has_alertmanager && route.state != LinkState::kBroken) {
-    lines.emplace_back("Alertmanager: not configured (optional: its alerts come by the webhook)");
+  if (route.state == LinkState::kBroken) {
+    sources.push_back(named("Alertmanager", route));
+  } else if (reading.facts->alertmanager) {
+    sources.push_back(works("Alertmanager", "it answers"));
   } else {
-    lines.push_back(line("Alertmanager", has_alertmanager && route.state == LinkState::kWorks
-                                             ? works("route", "it answers")
-                                             : route));
+    sources.push_back(off("Alertmanager", "not configured (optional: alerts come by the webhook)"));
   }
   if (const Link& record = worst(all, {"record"}); record.state == LinkState::kBroken)
-    lines.push_back(line("Remediations", record));
-  return lines;
+    sources.push_back(named("Remediations", record));
+  return sources;
+}
+
+std::string source_text(const Link& source) {
+  const bool is_broken = source.state == LinkState::kBroken;
+  return source.name + ": " + (is_broken ? "NOT CONNECTED: " : "") + source.text;
 }
 
 }  // namespace gpuward::remediator

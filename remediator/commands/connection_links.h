@@ -47,7 +47,10 @@ struct ConnectionReading {
 // Null: no link is broken.
 [[nodiscard]] const Link* first_broken(std::span<const Link> links);
 
-// A line each for the webhook, Prometheus and Alertmanager; a broken one says NOT CONNECTED.
-[[nodiscard]] std::vector<std::string> source_lines(const ConnectionReading& reading);
+// The webhook, Prometheus and Alertmanager, each by that name with the first broken link of its
+// part of the chain.
+[[nodiscard]] std::vector<Link> sources(const ConnectionReading& reading);
+// In one line; a broken one says NOT CONNECTED.
+[[nodiscard]] std::string source_text(const Link& source);
 
 }  // namespace gpuward::remediator

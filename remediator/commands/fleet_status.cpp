@@ -262,7 +262,7 @@ FleetStatus fleet_status(const FleetReadings& readings, WallTime now) {
     status.excluded = excluded_now(*exclusions, all, readings.policy.value_or(Policy()), now);
   }
   if (const auto* connections = known(readings.connections, "the sources", status)) {
-    status.sources = source_lines(*connections);
+    status.sources = sources(*connections);
     status.is_connected = first_broken(fleet_links(*connections)) == nullptr;
   }
   if (!status.mode && readings.policy)
@@ -295,8 +295,8 @@ std::string status_text(const FleetStatus& status, OutputFormat format) {
             {"Steps", status.stop.value_or("?")},
             {"Breaker", status.breaker.value_or("?")},
             {"Nodes", nodes}};
-  for (const std::string& source : status.sources)
-    rows.push_back({rows.back().front() == "Nodes" ? "Sources" : "", source});
+  for (const Link& source : status.sources)
+    rows.push_back({rows.back().front() == "Nodes" ? "Sources" : "", source_text(source)});
   std::string text = table_text(rows);
   if (!status.is_connected)
     text += "The first broken link and the next command: gpuwardctl doctor\n";
@@ -309,7 +309,7 @@ std::string status_text(const FleetStatus& status, OutputFormat format) {
 
 std::string status_json(const FleetStatus& status) {
   Json open = Json::array(), held = Json::array(), approvals = Json::array(),
-       budgets = Json::array();
+       budgets = Json::array(), sources = Json::array();
   for (const auto& [phase, counts] : status.open) {
     for (const auto& [severity, nodes] : counts)
       open.push_back(
@@ -337,7 +337,7 @@ std::string status_json(const FleetStatus& status) {
        {"mode", or_null(status.mode)},
        {"stopped", status.stop ? Json(status.is_stopped) : Json(nullptr)},
        {"breakerOpen", status.breaker ? Json(status.is_breaker_open) : Json(nullptr)},
-       {"sources", status.sources},
+       {"sources", std::move(sources)},
        {"connected", status.sources.empty() ? Json(nullptr) : Json(status.is_connected)},
        {"gpuNodes", status.gpu_nodes ? Json(*status.gpu_nodes) : Json(nullptr)},
        {"cancelledWhileFiring", status.cancelled_in_alarm},

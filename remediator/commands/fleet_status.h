@@ -47,7 +47,7 @@ struct FleetStatus {
   // Absent where it is not known.
   std::optional<std::string> leader, mode, stop, breaker;
   bool is_stopped = false, is_breaker_open = false;
-  std::vector<std::string> sources;  // as source_lines()
+  std::vector<Link> sources;  // of connection_links
   bool is_connected = true;
   std::optional<std::size_t> gpu_nodes;
   std::map<Phase, std::map<Severity, std::size_t>> open;  // Remediations

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/kube/leader.h"
 #include "remediator/sources/source_parts.h"
 
 namespace gpuward::remediator {
@@ -20,13 +21,18 @@ std::unique_ptr<PrometheusScrapes> make_scrapes(const EvidenceParts& parts) {
                                              parts.policy, parts.clock);
 }
 
+// A key of a ConfigMap, and another one for each replica.
+std::string replica_name(const Flags& flags) {
+  return flags.pod_name.empty() ? kube::make_leader_identity() : flags.pod_name;
+}
+
 }  // namespace
 
 EvidenceSources::EvidenceSources(EvidenceParts parts)
     : parts_(std::move(parts)),
       reports_(make_reports(parts_)),
       scrapes_(make_scrapes(parts_)),
-      proofs_({.api = parts_.api,
+      proofs_({.api = *parts_.apis.work,
                .nodes = parts_.view,
                .policy = parts_.policy,
                .scrapes = scrapes_.get(),
@@ -49,6 +55,23 @@ EvidenceSources::EvidenceSources(EvidenceParts parts)
       WebhookOptions{.policy = &parts_.policy, .known = &parts_.view}, notified,
       alertmanager_.get(), parts_.webhook_observer, parts_.clock);
   start_polls();
+  watch_connections();
+}
+
+void EvidenceSources::watch_connections() {
+  const Flags& flags = parts_.flags;
+  connections_ = std::make_unique<ConnectionWatch>(ConnectionParts{
+      .probe = {flags.prometheus_url, parts_.clients.prometheus.get(), flags.alertmanager_url,
+                parts_.clients.alertmanager.get(), parts_.policy},
+      .reads_alerts = flags.prometheus_alerts,
+      .last_call = [this] { return webhook_->last_call(); },
+      .view = parts_.view,
+      .api = *parts_.apis.probe,
+      .state_namespace = flags.state_namespace,
+      .replica = replica_name(flags),
+      .clock = parts_.clock,
+      .log = parts_.log});
+  connections_->start();
 }
 
 void EvidenceSources::start_polls() {
@@ -66,7 +89,7 @@ void EvidenceSources::start_polls() {
                       .signs = &parts_.view,
                       .scrapes = scrapes_.get(),
                       .triage = &parts_.triage,
-                      .api = parts_.api};
+                      .api = *parts_.apis.work};
   if (flags.prometheus_alerts)
     sources.prometheus = {.url = flags.prometheus_url, .every = flags.monitor_interval};
   if (!flags.loki_url.empty()) {
@@ -103,6 +126,7 @@ std::vector<SourceCounts> EvidenceSources::counts() const {
 void EvidenceSources::request_stop() {
   webhook_->close();
   for (const auto& poll : polls_) poll->request_stop();
+  connections_->request_stop();
 }
 
 }  // namespace gpuward::remediator

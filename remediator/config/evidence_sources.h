@@ -7,13 +7,14 @@
 #include <optional>
 #include <vector>
 
-#include "core/kube/api.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
+#include "remediator/config/cluster.h"
 #include "remediator/config/flags.h"
 #include "remediator/config/source_clients.h"
 #include "remediator/execution/proof_reader.h"
 #include "remediator/intake/older_alerts.h"
+#include "remediator/page/connection_watch.h"
 #include "remediator/policy/current_policy.h"
 #include "remediator/records/cluster_view.h"
 #include "remediator/sources/alertmanager_api.h"
@@ -33,7 +34,7 @@ struct EvidenceParts {
   SourceClients& clients;
   CurrentPolicy& policy;
   ClusterView& view;
-  kube::Api& api;
+  ApiClients& apis;
   Intake& intake;
   Triage& triage;
   CloudProvider& machines;
@@ -61,13 +62,14 @@ class EvidenceSources {
   // Where alerts and events are handed in. This must outlive whoever serves them.
   [[nodiscard]] std::vector<http::Route> webhook_routes(http::Access access);
   [[nodiscard]] std::vector<SourceCounts> counts() const;
-  // The last notification that the webhook has accepted. Any thread.
-  [[nodiscard]] std::optional<WebhookCall> last_call() const { return webhook_->last_call(); }
+  // Any thread. The webhook's server has answered with that status, its refusals included.
+  void note_answer(int status) { connections_->note_answer(status); }
   // The webhook answers 503 from now on, and the threads of the sources end.
   void request_stop();
 
  private:
   void start_polls();
+  void watch_connections();
 
   EvidenceParts parts_;
   std::unique_ptr<PrometheusReports> reports_;
@@ -79,6 +81,7 @@ class EvidenceSources {
   std::unique_ptr<ConfirmedEnds> confirmed_ends_;
   std::unique_ptr<AlertmanagerWebhook> webhook_;
   std::vector<std::unique_ptr<SourcePoll>> polls_;
+  std::unique_ptr<ConnectionWatch> connections_;
 };
 
 }  // namespace gpuward::remediator

@@ -9,6 +9,7 @@
 namespace gpuward::remediator {
 namespace {
 
+constexpr std::chrono::seconds kFirstLook{2};
 constexpr std::chrono::seconds kLookEvery{20};
 // A change is written at once; the times alone as often as that.
 constexpr std::chrono::seconds kWriteEvery{60};
@@ -46,7 +47,7 @@ bool is_of_past_replica(const std::string& text, WallTime now) {
 
 void ConnectionWatch::start() {
   thread_ = std::jthread([this](const std::stop_token& stop) {
-    while (parts_.clock.sleep_for(last() ? kLookEvery : std::chrono::seconds(2), stop)) {
+    for (auto wait = kFirstLook; parts_.clock.sleep_for(wait, stop); wait = kLookEvery) {
       const auto looked = look();
       const std::string error = looked ? std::string() : looked.error().message;
       if (!error.empty() && error != said_)
@@ -62,17 +63,9 @@ void ConnectionWatch::note_answer(int status) {
   refused_ = {.at = parts_.clock.wall(), .status = status};
 }
 
-std::shared_ptr<const SeenConnections> ConnectionWatch::last() const {
-  const std::lock_guard lock(mutex_);
-  return last_;
-}
-
 Status ConnectionWatch::look() {
-  auto seen = std::make_shared<SeenConnections>();
-  Connections& facts = seen->facts;
-  facts.replica = parts_.replica;
-  facts.reads_alerts = parts_.reads_alerts;
-  facts.prometheus = ask_prometheus(seen->series);
+  Connections facts{.replica = parts_.replica, .reads_alerts = parts_.reads_alerts};
+  facts.prometheus = ask_prometheus();
   if (parts_.probe.has_alertmanager()) {
     const auto answered = parts_.probe.ask_alertmanager();
     facts.alertmanager = {.error = answered ? std::string() : answered.error().message};
@@ -82,22 +75,20 @@ Status ConnectionWatch::look() {
   {
     const std::lock_guard lock(mutex_);
     facts.refused = refused_;
-    last_ = seen;
   }
   return publish(facts);
 }
 
-std::optional<PrometheusFacts> ConnectionWatch::ask_prometheus(FleetSeries& series) {
+std::optional<PrometheusFacts> ConnectionWatch::ask_prometheus() {
   if (!parts_.probe.has_prometheus()) return std::nullopt;
   PrometheusFacts facts;
-  auto answer = parts_.probe.ask_prometheus();
+  const auto answer = parts_.probe.ask_prometheus();
   if (!answer) {
     facts.error = answer.error().message;
     return facts;
   }
   facts.alertmanagers = parts_.probe.ask_for_alertmanagers();
-  series = *std::move(answer);
-  judge(series, facts);
+  judge(*answer, facts);
   return facts;
 }
 

@@ -1,12 +1,11 @@
-// Looks from time to time whether a finding would reach a Remediation, and publishes what it sees:
-// to the pages of this process, and to gpuwardctl by a ConfigMap with one entry for each replica.
-// Each replica looks, because each has a webhook and pages. On a thread of its own.
+// Looks from time to time whether a finding would reach a Remediation, and publishes what it sees
+// in a ConfigMap with one entry for each replica, for gpuwardctl and the pages. Each replica looks,
+// because each has a webhook. On a thread of its own.
 #pragma once
 
 #include <chrono>
 #include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -39,11 +38,6 @@ struct ConnectionParts {
   Log& log;
 };
 
-struct SeenConnections {
-  Connections facts;
-  FleetSeries series;  // empty without an answer of Prometheus
-};
-
 class ConnectionWatch {
  public:
   explicit ConnectionWatch(ConnectionParts parts) : parts_(std::move(parts)) {}
@@ -53,8 +47,6 @@ class ConnectionWatch {
   void request_stop() { thread_.request_stop(); }
   // Any thread. The webhook has answered a request with that status.
   void note_answer(int status);
-  // Any thread; null before the first look.
-  [[nodiscard]] std::shared_ptr<const SeenConnections> last() const;
   // One look and its publication; for the thread, or for a test that has not started it. An error
   // of the API server: the next look comes all the same.
   [[nodiscard]] Status look();
@@ -62,7 +54,7 @@ class ConnectionWatch {
  private:
   using Since = std::map<std::string, Clock::Steady, std::less<>>;
 
-  [[nodiscard]] std::optional<PrometheusFacts> ask_prometheus(FleetSeries& series);
+  [[nodiscard]] std::optional<PrometheusFacts> ask_prometheus();
   void judge(const FleetSeries& series, PrometheusFacts& facts);
   // The `nodes` that have been in it for some minutes.
   void add_lasting(const std::set<std::string>& nodes, Since& since, NamedNodes& lasting) const;
@@ -74,9 +66,8 @@ class ConnectionWatch {
   std::string written_;           // without its times; of the thread
   Clock::Steady write_again_{};   // of the thread
   std::string said_;              // the last error in the log; of the thread
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::optional<RefusedCall> refused_;
-  std::shared_ptr<const SeenConnections> last_;
   std::jthread thread_;
 };
 

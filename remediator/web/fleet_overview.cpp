@@ -141,7 +141,7 @@ std::vector<ExcludedRow> excluded_in(const ClusterView& view, const ExclusionLis
 Light unknown(const Error& error) { return {"not known: " + error.message, true}; }
 
 void add_lights(const OverviewReadings& readings, WallTime now, FleetOverview& overview) {
-  const auto& [lease, stop_switch, ledger, exclusions] = readings;
+  const auto& [lease, stop_switch, ledger, exclusions, connections] = readings;
   overview.leader =
       lease ? Light{leader_text(*lease, now), !is_held(*lease, now)} : unknown(lease.error());
   overview.steps = stop_switch || stop_switch.error().kind == ErrorKind::kNotFound
@@ -150,6 +150,10 @@ void add_lights(const OverviewReadings& readings, WallTime now, FleetOverview& o
   overview.breaker =
       ledger ? Light{breaker_text(ledger->breaker), ledger->breaker.open} : unknown(ledger.error());
   if (!exclusions) overview.exclusions = unknown(exclusions.error());
+  if (!connections) overview.sources.push_back(unknown(connections.error()));
+  if (!connections) return;
+  for (const Link& source : sources(*connections))
+    overview.sources.push_back({source_text(source), source.state == LinkState::kBroken});
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "core/kube/objects.h"
 #include "core/model/result.h"
 #include "remediator/budgets/budgets.h"
+#include "remediator/commands/connection_links.h"
 #include "remediator/guards/exclusions.h"
 #include "remediator/model/remediation.h"
 #include "remediator/policy/policy.h"
@@ -28,6 +29,7 @@ struct OverviewReadings {
   Result<kube::ConfigMap> stop_switch;
   Result<Ledger> ledger;
   Result<ExclusionList> exclusions;
+  Result<ConnectionReading> connections;
 };
 
 struct OverviewRow {
@@ -52,6 +54,7 @@ struct ExcludedRow {
 
 struct FleetOverview {
   Light leader, steps, breaker, exclusions;
+  std::vector<Light> sources;
   std::string mode;  // of the policy
   std::size_t gpu_nodes = 0;
   // By the worst finding that the exporters report, with or without a Remediation.

@@ -60,6 +60,12 @@ Markup shown(const Light& light) {
   return light.is_bad ? html::alarm(light.text) : Markup(light.text);
 }
 
+Markup lines(const std::vector<Light>& lights) {
+  Markup text;
+  for (const Light& light : lights) text += element("div", {shown(light)});
+  return text;
+}
+
 Markup total(std::string_view name, std::size_t number, std::string_view look = "") {
   const std::string shown = number == 0 ? std::string() : std::string(look);
   return element("div", {{"class", shown}},
@@ -306,6 +312,7 @@ Markup fleet_page(const FleetOverview& overview, WallTime now) {
                  {"Steps", shown(overview.steps)},
                  {"Circuit breaker", shown(overview.breaker)},
                  {"Exclusions", exclusions.text.empty() ? Markup() : shown(exclusions)},
+                 {"Sources", lines(overview.sources)},
                  {"Mode", html::link("policy", overview.mode)}});
   page += element("h2", {"Unhealthy nodes and open remediations"});
   page += node_rows(overview, now);

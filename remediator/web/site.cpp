@@ -101,7 +101,8 @@ std::shared_ptr<const OverviewReadings> Site::readings() {
       OverviewReadings{.lease = api_.get_lease(ns_, kLeaseName),
                        .stop_switch = api_.get_config_map(ns_, kSwitchName),
                        .ledger = ledger.read(),
-                       .exclusions = read_exclusions(api_, ns_)});
+                       .exclusions = read_exclusions(api_, ns_),
+                       .connections = read_connections(api_, ns_, clock_.wall())});
   read_at_ = clock_.steady();
   return readings_;
 }

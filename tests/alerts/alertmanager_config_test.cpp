@@ -58,7 +58,10 @@ TEST_P(AlertmanagerRoutes, SendEveryLevelOfNodeSeverityToTheRemediator) {
 TEST_P(AlertmanagerRoutes, SendNothingElseToTheRemediator) {
   for (const AlertRule& rule : load_alert_rules()) {
     const bool is_order = !rule.label("remediation").empty() || !rule.label("drill").empty();
-    EXPECT_EQ(receivers_of(rule, "gpu-1").starts_with("gpuward-remediator"), is_order) << rule.name;
+    const bool is_heartbeat = rule.name == "GpuwardDeadMansSwitch";
+    EXPECT_EQ(receivers_of(rule, "gpu-1").starts_with("gpuward-remediator"),
+              is_order || is_heartbeat)
+        << rule.name;
   }
   EXPECT_EQ(receivers_of({"alertname=GpuExporterDown", "severity=warning", "node=a"}), "pager");
   EXPECT_EQ(receivers_of({"remediation=paint", "severity=info", "node=a"}), "nobody");
@@ -69,8 +72,9 @@ TEST_P(AlertmanagerRoutes, TellPeopleTheDetailsOfANodeAndNobodyWhatIsForDashboar
   EXPECT_EQ(receivers_of({"hidden_by=node", "severity=info", "node=a"}), "nobody");
 }
 
-TEST_P(AlertmanagerRoutes, SendTheDeadMansSwitchToAServiceOfItsOwn) {
-  EXPECT_EQ(receivers_of({"alertname=GpuwardDeadMansSwitch", "severity=info"}), "dead-mans-switch");
+TEST_P(AlertmanagerRoutes, SendTheDeadMansSwitchToTheRemediatorAndToAServiceOfItsOwn) {
+  EXPECT_EQ(receivers_of({"alertname=GpuwardDeadMansSwitch", "severity=info"}),
+            "gpuward-remediator,dead-mans-switch");
 }
 
 TEST_P(AlertmanagerRoutes, SendADrillToTheRemediatorAndToNobodyElse) {

@@ -44,7 +44,7 @@ constexpr auto kLastFound = std::to_array<Found>({
     {"quarantine", 331}, {"daemon-sets", 25}, {"terminating", 172}, {"tolerations", 42},
     {"came-since", 42}, {"evicted-again", 88}, {"step-clock", 194}, {"drain-words", 67},
     {"look-again", 1}, {"disagreement", 401}, {"proofs-of-death", 517}, {"signs-of-life", 422},
-    {"off-proof", 100}, {"out-of-service", 105}, {"cloud-at-work", 14}, {"leases", 617},
+    {"off-proof", 100}, {"out-of-service", 105}, {"cloud-at-work", 14}, {"leases", 7270},
     {"partition", 1218}, {"announced-boot", 129}, {"announced-early", 63},
     {"announced-late", 1}, {"announced-over", 63}, {"announced-ends", 61436},
     {"announced-kept", 1}, {"drill-label", 2}, {"drill-report", 1101}, {"drill-steps", 1235},

@@ -55,7 +55,10 @@ class Doctor : public ClusterTest {
     }
   }
   std::vector<std::string> lines() {
-    return source_lines({.ns = "default", .now = clock_.wall(), .facts = facts_});
+    std::vector<std::string> lines;
+    for (const Link& source : sources({.ns = "default", .now = clock_.wall(), .facts = facts_}))
+      lines.push_back(source_text(source));
+    return lines;
   }
 
   PrometheusFacts& prometheus() { return *facts_.prometheus; }

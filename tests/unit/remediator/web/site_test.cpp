@@ -6,6 +6,7 @@
 #include "remediator/budgets/ledger_store.h"
 #include "remediator/guards/exclusions_json.h"
 #include "remediator/guards/switch_position.h"
+#include "remediator/page/connection_watch.h"
 #include "remediator/records/exclusion_store.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
@@ -98,6 +99,16 @@ class SiteTest : public ClusterTest {
     kube_.create(kMaps,
                  {{"metadata", {{"name", kExclusionMap}}}, {"data", encode_exclusions(list)}});
   }
+  void connect(WallTime called) {
+    const Connections facts{
+        .replica = "a",
+        .at = clock_.wall(),
+        .called = WebhookCall{called, "gpuward-remediator", "http://am:9093"},
+        .prometheus = PrometheusFacts{
+            .targets = 1, .up = 1, .reads_remediator = true, .heartbeat_fires = true}};
+    kube_.create(kMaps, {{"metadata", {{"name", kSourcesMap}}},
+                         {"data", {{"a", dump_json(to_json(facts))}}}});
+  }
   void put(Remediation one) { replica_->view.put_remediation(std::move(one)); }
 
   http::Response get(const std::string& path) {
@@ -115,8 +126,16 @@ class SiteTest : public ClusterTest {
   Site site_{replica_->view, policy_, api_, "default", clock_};
 };
 
+TEST_F(SiteTest, SaysWhichSourceIsNotConnected) {
+  EXPECT_THAT(page("/"), HasSubstr("Remediator: NOT CONNECTED: No replica has written"));
+  connect(clock_.wall() - 1h);
+  clock_.advance(3s);
+  EXPECT_THAT(page("/"), HasSubstr("Webhook: NOT CONNECTED: The webhook was last called 60m ago"));
+}
+
 TEST_F(SiteTest, ShowsAQuietFleet) {
   report("gpu-01", "PASS");
+  connect(clock_.wall());
   kube_.create(kLeases, {{"metadata", {{"name", "gpuward-remediator"}}},
                          {"spec",
                           {{"holderIdentity", "gpuward-remediator-a"},
@@ -346,10 +365,10 @@ TEST_F(SiteTest, ChangesNothing) {
 TEST_F(SiteTest, AsksTheApiServerAtMostEachTwoSeconds) {
   kube_.clear_requests();
   for (int i = 0; i < 5; ++i) (void)page("/");
-  EXPECT_EQ(kube_.requests().size(), 4U);
+  EXPECT_EQ(kube_.requests().size(), 5U);
   clock_.advance(3s);
   (void)page("/");
-  EXPECT_EQ(kube_.requests().size(), 8U);
+  EXPECT_EQ(kube_.requests().size(), 10U);
 }
 
 }  // namespace
