@@ -39,6 +39,14 @@ class Scope {
   [[nodiscard]] bool has_any(const NamedNodes& nodes) const {
     return node_.empty() ? nodes.count > 0 : nodes.has(node_);
   }
+  // A few nodes of a fleet are a fault of theirs, and no fault of the chain.
+  [[nodiscard]] bool is_broken_by(const NamedNodes& nodes, std::size_t of) const {
+    return node_.empty() ? nodes.count * kFewOf >= std::max<std::size_t>(of, 1) : nodes.has(node_);
+  }
+  // The list is too long to have all names, and may lack this one.
+  [[nodiscard]] bool is_unsure(const NamedNodes& nodes) const {
+    return !node_.empty() && nodes.is_cut() && !nodes.has(node_);
+  }
   [[nodiscard]] std::string subject(const NamedNodes& nodes) const {
     if (!node_.empty()) return "Node " + std::string(node_);
     return std::to_string(nodes.count) + (nodes.count == 1 ? " GPU node" : " GPU nodes");
@@ -54,6 +62,7 @@ class Scope {
   [[nodiscard]] bool is_one() const { return !node_.empty(); }
 
  private:
+  static constexpr std::size_t kFewOf = 10;  // a tenth breaks the link
   std::string_view node_;
 };
 
@@ -62,6 +71,23 @@ std::string pods_on(const std::string& node) {
          "--field-selector spec.nodeName=" +
          node;
 }
+
+// A link that breaks for the nodes of a list; nullopt: for none of these.
+std::optional<Link> link_by(const std::string& link, const NamedNodes& nodes, std::size_t of,
+                            const Scope& scope, const std::string& what, const std::string& next) {
+  if (scope.is_unsure(nodes))
+    return unknown(
+        link, "Too many nodes to name them all: " + what + " of " + std::to_string(nodes.count));
+  if (!scope.has_any(nodes)) return std::nullopt;
+  const std::string text = scope.subject(nodes) + ": " + what + scope.names(nodes);
+  if (!scope.is_broken_by(nodes, of)) return works(link, "It works, except for " + text);
+  return broken(link, text, next);
+}
+
+const std::string kMonitors =
+    "set prometheusOperator.monitors=true in the chart's values, and prometheusOperator.labels to "
+    "the labels that your Prometheus selects; without the operator add the scrape jobs of "
+    "alerts/prometheus-kubernetes.yaml";
 
 Link target_link(const PrometheusFacts& facts, const Scope& scope) {
   if (facts.targets == 0 && facts.unnamed > 0)
@@ -75,69 +101,73 @@ Link target_link(const PrometheusFacts& facts, const Scope& scope) {
                       " exporters under another job: the rules count job=\"gpuward-exporter\" only",
                   "name the scrape job gpuward-exporter");
   if (facts.targets == 0)
-    return broken("target", "Prometheus reads no exporter",
-                  "set prometheusOperator.monitors=true in the chart's values, or add the scrape "
-                  "jobs of alerts/prometheus-kubernetes.yaml");
-  if (scope.has_any(facts.without_target))
     return broken("target",
-                  scope.subject(facts.without_target) + ": Prometheus has no exporter as a target" +
-                      scope.names(facts.without_target),
-                  pods_on(scope.first(facts.without_target)));
-  if (scope.has_any(facts.down))
-    return broken("target",
-                  scope.subject(facts.down) + ": Prometheus cannot read the exporter" +
-                      scope.names(facts.down),
-                  pods_on(scope.first(facts.down)));
+                  "Prometheus reads no exporter of a node of this cluster (with the policy's "
+                  "`cluster`, if it has one)",
+                  kMonitors);
+  if (auto link = link_by("target", facts.without_target, facts.targets, scope,
+                          "Prometheus has no exporter there as a target",
+                          pods_on(scope.first(facts.without_target))))
+    return *link;
+  if (auto link = link_by("target", facts.down, facts.targets, scope,
+                          "Prometheus cannot read the exporter", pods_on(scope.first(facts.down))))
+    return *link;
   if (scope.is_one()) return works("target", "Prometheus reads the exporter");
   return works("target", "Prometheus reads " + std::to_string(facts.up) + " of " +
-                             std::to_string(facts.targets) +
-                             " exporters, and each GPU node has one");
+                             std::to_string(facts.targets) + " exporters");
 }
 
 Link series_link(const PrometheusFacts& facts, const Scope& scope) {
-  if (!scope.has_any(facts.without_series))
-    return works("series", scope.is_one() ? "The exporter says a severity"
-                                          : "Each exporter that is read says a severity");
-  return broken("series",
-                scope.subject(facts.without_series) + ": the exporter says no severity" +
-                    scope.names(facts.without_series),
-                "gpuwardctl runbook GpuFindingsAbsent");
+  if (facts.targets == 0) return unknown("series", "Prometheus has to read an exporter first");
+  if (auto link =
+          link_by("series", facts.without_series, facts.targets, scope,
+                  "the exporter reports no severity", "gpuwardctl runbook GpuFindingsAbsent"))
+    return *link;
+  return works("series", scope.is_one() ? "The exporter reports a severity"
+                                        : "Each exporter that is read reports a severity");
 }
 
-Link alert_link(const PrometheusFacts& facts, const Scope& scope) {
+bool is_heard(const std::optional<WebhookCall>& call, WallTime now) {
+  return call && now - call->at < kHeardWithin;
+}
+
+Link alert_link(const Connections& all, const Scope& scope, WallTime now) {
+  const PrometheusFacts& facts = *all.prometheus;
+  if (!facts.heartbeat_fires && is_heard(all.calls.heartbeat, now))
+    return unknown("alert", "The rules are evaluated elsewhere: the webhook hears " +
+                                std::string(kHeartbeatAlert) + ", and this Prometheus lacks it");
   if (!facts.heartbeat_fires && !facts.reads_remediator)
     return broken("alert", "Prometheus does not read the remediator's metrics (port 10982)",
-                  "set prometheusOperator.monitors=true in the chart's values, or add the scrape "
-                  "jobs of alerts/prometheus-kubernetes.yaml");
+                  kMonitors);
   if (!facts.heartbeat_fires)
     return broken("alert",
                   "Prometheus has no alert " + std::string(kHeartbeatAlert) +
                       ": gpuward's rules are not loaded, or no replica leads",
-                  "set prometheusOperator.rules=true in the chart's values, or load "
-                  "alerts/gpuward.rules.yaml");
+                  "set prometheusOperator.rules=true in the chart's values (and leave this alert "
+                  "out of disabledRules), and prometheusOperator.labels to the labels that your "
+                  "Prometheus selects; without the operator load alerts/gpuward.rules.yaml");
   if (scope.has_any(facts.unalerted))
     return broken("alert",
                   scope.subject(facts.unalerted) +
-                      ": a finding of severity reset or worse has had no alert for 3 min" +
+                      ": a finding of severity reset or worse has had no alert for minutes" +
                       scope.names(facts.unalerted),
-                  "look at the rules of gpuward on Prometheus' page, Status, Rule health");
+                  "look at gpuward's rules on Prometheus' page of rules");
   return works("alert", "The rules are loaded");
 }
 
-Link route_link(const Connections& facts) {
-  if (facts.reads_alerts) return off("route", "Alerts are read from Prometheus itself");
-  const auto& prometheus = facts.prometheus;
-  if (prometheus && prometheus->error.empty() && prometheus->alertmanagers == 0U)
-    return broken("route", "Prometheus sends alerts to no Alertmanager",
-                  "add your Alertmanager to `alerting` of Prometheus' configuration");
+Link route_link(const Connections& facts, WallTime now) {
   if (facts.alertmanager && !facts.alertmanager->error.empty())
     return broken("route", "Alertmanager does not answer: " + facts.alertmanager->error,
                   "check remediator.alertmanagerURL of the chart's values");
-  const bool is_sent = prometheus && prometheus->alertmanagers.value_or(0) > 0;
-  if (is_sent)
-    return works("route", "Prometheus sends alerts to " +
-                              std::to_string(*prometheus->alertmanagers) + " Alertmanager" +
-                              (*prometheus->alertmanagers == 1 ? "" : "s"));
+  if (facts.reads_alerts) return off("route", "Alerts are read from Prometheus itself");
+  const auto& prometheus = facts.prometheus;
+  const bool is_seen = prometheus && prometheus->error.empty();
+  if (is_seen && prometheus->alertmanagers == 0U && !is_heard(facts.calls.heartbeat, now))
+    return broken("route", "Prometheus sends alerts to no Alertmanager",
+                  "add your Alertmanager to `alerting` of Prometheus' configuration");
+  if (is_seen && prometheus->alertmanagers.value_or(0) > 0)
+    return works("route", "Prometheus knows " + std::to_string(*prometheus->alertmanagers) +
+                              " Alertmanager" + (*prometheus->alertmanagers == 1 ? "" : "s"));
   if (facts.alertmanager) return works("route", "Alertmanager answers");
   return unknown("route", "Prometheus does not say where it sends alerts");
 }
@@ -148,41 +178,63 @@ std::string refusal_text(const Connections& facts, WallTime now) {
          age_text(facts.refused->at, now) + " ago";
 }
 
+std::string call_text(const WebhookCall& call, WallTime now) {
+  std::string text = age_text(call.at, now) + " ago";
+  if (!call.sender.empty()) text += " by " + call.sender;
+  if (!call.receiver.empty()) text += " (receiver " + call.receiver + ")";
+  return text;
+}
+
 std::string command_for_webhook(const Connections& facts, const std::string& ns, WallTime now) {
-  const bool is_refused = facts.refused && facts.refused->at + kHeardWithin >= now;
-  if (is_refused && (facts.refused->status == 401 || facts.refused->status == 403))
-    return "compare Alertmanager's token with: kubectl -n " + ns +
-           " get secret gpuward-webhook -o jsonpath='{.data.token}'";
-  return "set prometheusOperator.alertmanagerConfig=true in the chart's values, or add the routes "
-         "of: kubectl -n " +
-         ns + " get configmap gpuward-alertmanager -o yaml";
+  std::string next =
+      "add gpuward's routes to Alertmanager: with the operator prometheusOperator"
+      ".alertmanagerConfig=true and alertmanagerConfigMatcherStrategy {type: None}, else those of "
+      "alerts/alertmanager.yaml";
+  if (!refusal_text(facts, now).empty())
+    next += "; compare its token with the remediator's: kubectl -n " + ns +
+            " get secret gpuward-webhook -o jsonpath='{.data.token}' | base64 -d";
+  return next;
 }
 
 Link webhook_link(const Connections& facts, const std::string& ns, WallTime now) {
+  const auto& [any, heartbeat, foreign] = facts.calls;
   const std::string refused = refusal_text(facts, now);
-  if (facts.reads_alerts && !facts.called) return off("webhook", "Nothing needs to call it");
-  if (!facts.called)
-    return broken("webhook", "Alertmanager has not called the webhook" + refused,
+  if (is_heard(heartbeat, now))
+    return works("webhook", "Alertmanager last sent the heartbeat " + call_text(*heartbeat, now));
+  if (facts.reads_alerts) return off("webhook", "Alerts are read from Prometheus itself");
+  if (facts.alertmanager && facts.alertmanager->error.empty())
+    return off("webhook", "Alerts are read from Alertmanager each minute" + refused);
+  if (is_heard(foreign, now))
+    return broken("webhook",
+                  "The heartbeat came " + call_text(*foreign, now) +
+                      ", and its label `cluster` is not the policy's key `cluster`",
+                  "set the policy's `cluster` to the external label of your Prometheus");
+  const std::string route = std::string("add the route of ") + kHeartbeatAlert.data() +
+                            " to Alertmanager (alerts/alertmanager.yaml)";
+  if (is_heard(any, now))
+    return unknown("webhook", "Alertmanager called " + call_text(*any, now) +
+                                  ", but does not send the heartbeat: " + route);
+  if (any)
+    return broken("webhook",
+                  "Alertmanager last called " + call_text(*any, now) + ", and " +
+                      std::string(kHeartbeatAlert) + " comes each 15 min" + refused,
                   command_for_webhook(facts, ns, now));
-  std::string by = facts.called->sender.empty() ? "" : " by " + facts.called->sender;
-  if (!facts.called->receiver.empty()) by += " (receiver " + facts.called->receiver + ")";
-  const std::string last = "last called " + age_text(facts.called->at, now) + " ago" + by;
-  if (now - facts.called->at < kHeardWithin || facts.reads_alerts)
-    return works("webhook", "The webhook was " + last + refused);
-  return broken("webhook",
-                "The webhook was " + last + ", and " + std::string(kHeartbeatAlert) +
-                    " calls it each 15 min" + refused,
+  return broken("webhook", "Alertmanager has not called the webhook" + refused,
                 command_for_webhook(facts, ns, now));
 }
 
-Link record_link(const PrometheusFacts& facts, const Scope& scope, const std::string& ns) {
+Link record_link(const Connections& all, const Scope& scope, const std::string& ns) {
+  const PrometheusFacts& facts = *all.prometheus;
+  if (facts.targets == 0) return unknown("record", "Prometheus has to read an exporter first");
   if (!scope.has_any(facts.unrecorded))
     return works("record", scope.is_one() ? "No alert of the node lacks a Remediation"
                                           : "No firing alert lacks a Remediation");
-  return broken("record",
-                scope.subject(facts.unrecorded) +
-                    ": an alert has fired for 3 min, and no Remediation has it" +
-                    scope.names(facts.unrecorded),
+  const std::string text = scope.subject(facts.unrecorded) +
+                           ": an alert has fired for minutes, and no Remediation has it" +
+                           scope.names(facts.unrecorded);
+  // Only Alertmanager knows of silences.
+  if (!all.alertmanager) return unknown("record", text + ". It may be silenced");
+  return broken("record", text,
                 "kubectl -n " + ns + " logs -l app.kubernetes.io/component=controller --tail=50");
 }
 
@@ -193,11 +245,12 @@ Link remediator_link(const ConnectionReading& reading) {
   if (!facts)
     return broken("remediator",
                   "No replica has written the ConfigMap " + std::string(kSourcesMap) +
-                      ": none runs, or it is of an older version",
-                  next);
+                      ": none runs, it is of an older version, or it has no right to write that "
+                      "(remediator-rbac.yaml)",
+                  "kubectl -n " + ns + " logs -l app.kubernetes.io/component=controller --tail=50");
   const std::string age = age_text(facts->at, now) + " ago";
   if (facts->at + kFactsLast < now)
-    return broken("remediator", "No replica has looked since " + to_rfc3339(facts->at), next);
+    return broken("remediator", "No replica has checked since " + to_rfc3339(facts->at), next);
   return works("remediator", facts->replica + " looked " + age);
 }
 
@@ -206,7 +259,7 @@ std::vector<Link> links(const ConnectionReading& reading, const Scope& scope) {
   std::vector<Link> all{remediator_link(reading)};
   if (first_broken(all) != nullptr) {
     for (const char* name : {"target", "series", "alert", "route", "webhook", "record"})
-      all.push_back(unknown(name, "The remediator has to look first"));
+      all.push_back(unknown(name, "The remediator must check first"));
     return all;
   }
   const auto& prometheus = facts->prometheus;
@@ -221,15 +274,15 @@ std::vector<Link> links(const ConnectionReading& reading, const Scope& scope) {
   if (is_seen) {
     all.push_back(target_link(*prometheus, scope));
     all.push_back(series_link(*prometheus, scope));
-    all.push_back(alert_link(*prometheus, scope));
+    all.push_back(alert_link(*facts, scope, now));
   } else {
     for (const char* name : {"series", "alert"})
-      all.push_back(unknown(name, "Prometheus has to answer first"));
+      all.push_back(unknown(name, "Prometheus must answer first"));
   }
-  all.push_back(route_link(*facts));
+  all.push_back(route_link(*facts, now));
   all.push_back(webhook_link(*facts, ns, now));
-  all.push_back(is_seen ? record_link(*prometheus, scope, ns)
-                        : unknown("record", "Prometheus has to answer first"));
+  all.push_back(is_seen ? record_link(*facts, scope, ns)
+                        : unknown("record", "Prometheus must answer first"));
   return all;
 }
 
@@ -268,7 +321,7 @@ Result<ConnectionReading> read_connections(kube::Api& api, const std::string& ns
   const auto map = api.get_config_map(ns, kSourcesMap);
   if (!map && map.error().kind == ErrorKind::kNotFound) return ConnectionReading{ns, now, {}};
   if (!map) return std::unexpected(map.error());
-  return ConnectionReading{ns, now, newest_of(map->data)};
+  return ConnectionReading{ns, now, newest_of(map->data, now)};
 }
 
 std::vector<Link> fleet_links(const ConnectionReading& reading) {
@@ -295,7 +348,7 @@ std::vector<Link> sources(const ConnectionReading& reading) {
   } else if (reading.facts->alertmanager) {
     sources.push_back(works("Alertmanager", "it answers"));
   } else {
-    sources.push_back(off("Alertmanager", "not configured (optional: alerts come by the webhook)"));
+    sources.push_back(off("Alertmanager", "not configured (optional)"));
   }
   if (const Link& record = worst(all, {"record"}); record.state == LinkState::kBroken)
     sources.push_back(named("Remediations", record));

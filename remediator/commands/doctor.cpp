@@ -9,6 +9,7 @@
 #include "core/runtime/json.h"
 #include "remediator/commands/command_json.h"
 #include "remediator/commands/connection_links.h"
+#include "remediator/model/fleet.h"
 #include "remediator/records/remediation_store.h"
 
 namespace gpuward::remediator {
@@ -23,14 +24,37 @@ std::string status_of(const kube::Node& node) {
   return {};
 }
 
-Link finding_link(const kube::Node& node) {
+// Why no replica judges the exporter of the node; empty if it does.
+std::string why_not_judged(const kube::Node& node, bool has_open, WallTime now) {
+  if (has_open) return "the node has an open Remediation";
+  if (!is_gpu_node(node)) return "the node has no GPUs by its labels and resources";
+  if (node.meta.deleting) return "the node is being deleted";
+  if (!kube::is_ready(node)) return "the node is not Ready";
+  const bool is_new = node.meta.created && now - *node.meta.created < std::chrono::minutes(15);
+  return is_new ? "the node is younger than 15 minutes" : "";
+}
+
+void leave_open(const std::string& why, std::vector<Link>& links) {
+  for (Link& link : links) {
+    const bool is_of_exporter = link.name == "target" || link.name == "series";
+    if (!why.empty() && is_of_exporter && link.state == LinkState::kWorks)
+      link = {link.name, LinkState::kUnknown, "Not judged: " + why};
+  }
+}
+
+// The label is only as good as the exporter that writes it.
+Link finding_link(const kube::Node& node, const std::vector<Link>& links) {
   const std::string status = status_of(node);
+  const auto target = std::ranges::find(links, "target", &Link::name);
+  if (!status.empty() && target != links.end() && target->state != LinkState::kWorks)
+    return {"finding", LinkState::kUnknown,
+            "The status label says " + status + ", and its exporter is not read"};
   if (status.empty())
     return {"finding", LinkState::kUnknown,
             "The node has no status label: no exporter has written one (config.node.labels)"};
   if (status == "pass")
     return {"finding", LinkState::kWorks, "The exporter finds nothing, so no alert is expected"};
-  return {"finding", LinkState::kWorks, "The exporter's status label says " + status};
+  return {"finding", LinkState::kWorks, "The exporter's status label is " + status};
 }
 
 // The records are newer than the look of the replica.
@@ -51,7 +75,10 @@ Result<std::vector<Link>> links_of_node(const CommandFlags& flags, kube::Api& ap
   const auto remediations = RemediationStore(api).list_all();
   if (!remediations) return std::unexpected(remediations.error());
   auto links = node_links(reading, flags.node);
-  links.insert(links.begin(), finding_link(*node));
+  const bool has_open = std::ranges::any_of(
+      *remediations, [&](const Remediation& one) { return one.node == flags.node && one.open(); });
+  leave_open(why_not_judged(*node, has_open, reading.now), links);
+  links.insert(links.begin(), finding_link(*node, links));
   note_records(*remediations, flags.node, links.back());
   return links;
 }
@@ -62,7 +89,7 @@ std::string text_of(const std::vector<Link>& links) {
     rows.push_back({link.name, std::string(to_string(link.state)), link.text});
   std::string text = table_text(rows) + "\n";
   const Link* const broken = first_broken(links);
-  if (broken == nullptr) return text + "No link is broken.\n";
+  if (broken == nullptr) return text + "No link is broken. A drill tries the whole chain.\n";
   return text + "NOT CONNECTED: the first broken link is " + broken->name +
          ".\nNext: " + broken->next + "\n";
 }

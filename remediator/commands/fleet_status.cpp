@@ -332,6 +332,10 @@ std::string status_json(const FleetStatus& status) {
                        {"used", use.used},
                        {"allowed", status.knows_allowed ? Json(use.allowed) : Json(nullptr)}});
   }
+  for (const Link& source : status.sources) {
+    sources.push_back(
+        {{"source", source.name}, {"state", to_string(source.state)}, {"text", source.text}});
+  }
   return dump_json(
       {{"leader", or_null(status.leader)},
        {"mode", or_null(status.mode)},
@@ -363,14 +367,14 @@ Result<ShownStatus> show_status(const CommandFlags& flags, kube::Api& api, Clock
       .text = {}, .ageless = {}, .is_in_order = !flags.exit_code || is_in_order(status)};
   if (is_for_people(flags.output)) {
     shown.text = status_text(status, flags.output);
-    status.sources.clear();
+    for (Link& source : status.sources) source.text.clear();
     shown.ageless = status_text(status, flags.output);
     return shown;
   }
   auto text = in_format(flags.output, status_json(status));
   if (!text) return std::unexpected(text.error());
   shown.text = *std::move(text);
-  status.sources.clear();
+  for (Link& source : status.sources) source.text.clear();
   shown.ageless = status_json(status);
   return shown;
 }

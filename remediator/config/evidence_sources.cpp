@@ -1,5 +1,6 @@
 #include "remediator/config/evidence_sources.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/kube/leader.h"
@@ -19,6 +20,13 @@ std::unique_ptr<PrometheusScrapes> make_scrapes(const EvidenceParts& parts) {
   if (parts.flags.prometheus_url.empty()) return nullptr;
   return std::make_unique<PrometheusScrapes>(parts.flags.prometheus_url, *parts.clients.prometheus,
                                              parts.policy, parts.clock);
+}
+
+// An alert that is polled is known after two rounds.
+std::chrono::milliseconds lasting_of(const Flags& flags) {
+  const std::chrono::seconds polled = 2 * flags.monitor_interval + std::chrono::seconds(60);
+  return std::max(std::chrono::seconds(180),
+                  flags.prometheus_alerts ? polled : std::chrono::seconds(0));
 }
 
 // A key of a ConfigMap, and another one for each replica.
@@ -64,7 +72,9 @@ void EvidenceSources::watch_connections() {
       .probe = {flags.prometheus_url, parts_.clients.prometheus.get(), flags.alertmanager_url,
                 parts_.clients.alertmanager.get(), parts_.policy},
       .reads_alerts = flags.prometheus_alerts,
-      .last_call = [this] { return webhook_->last_call(); },
+      .calls = [this] { return webhook_->calls(); },
+      .lasting = lasting_of(flags),
+      .policy = parts_.policy,
       .view = parts_.view,
       .api = *parts_.apis.probe,
       .state_namespace = flags.state_namespace,

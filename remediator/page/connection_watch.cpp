@@ -1,5 +1,6 @@
 #include "remediator/page/connection_watch.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/runtime/json.h"
@@ -15,16 +16,18 @@ constexpr std::chrono::seconds kLookEvery{20};
 constexpr std::chrono::seconds kWriteEvery{60};
 // The entry of a replica that has ended goes after that.
 constexpr std::chrono::hours kKeptAfterEnd{1};
-// Longer than rules, notifications and scrapes take.
-constexpr std::chrono::minutes kLasting{3};
-// How long a node may take to run its exporter.
-constexpr std::chrono::minutes kNewNode{5};
+constexpr std::size_t kMostEntries = 8;
+// Longer than a node takes to boot and to run its exporter; as GpuExporterDown waits.
+constexpr std::chrono::minutes kWithoutExporter{15};
 constexpr int kMostTries = 3;
 
+// Those whose firing alerts a Remediation has, of the machine that is there now.
 std::set<std::string> recorded_nodes(const ClusterView& view) {
   std::set<std::string> nodes;
   for_each_remediation(view, [&](const Remediation& one) {
-    if (one.any_firing()) nodes.insert(one.node);
+    const Phase phase = one.status.phase;
+    const bool is_of_past = phase == Phase::kSuperseded || phase == Phase::kReplaced;
+    if (one.any_firing() && !is_of_past) nodes.insert(one.node);
   });
   return nodes;
 }
@@ -33,14 +36,33 @@ std::set<std::string> recorded_nodes(const ClusterView& view) {
 std::string without_times(const Connections& facts) {
   Json json = to_json(facts);
   json.erase("at");
-  if (json.contains("called")) json["called"].erase("at");
-  if (json.contains("refused")) json["refused"].erase("at");
+  for (const char* call : {"called", "heartbeat", "foreignHeartbeat", "refused"}) {
+    if (json.contains(call)) json[call].erase("at");
+  }
+  if (json.contains("prometheus")) {
+    for (const char* count : {"targets", "up"}) json["prometheus"].erase(count);
+  }
   return dump_json(json);
 }
 
-bool is_of_past_replica(const std::string& text, WallTime now) {
+std::optional<Connections> parse_entry(const std::string& text) {
   const auto json = parse_json(text);
-  return !json || connections_of(*json).at + kKeptAfterEnd < now;
+  return json ? std::optional(connections_of(*json)) : std::nullopt;
+}
+
+// Drops entries of replicas that have ended, of clocks that were ahead, and all but the newest.
+void drop_old_entries(std::map<std::string, std::string>& entries, WallTime now) {
+  std::multimap<WallTime, std::string> by_time;
+  for (const auto& [replica, text] : entries) {
+    const auto facts = parse_entry(text);
+    const bool is_old =
+        !facts || facts->at + kKeptAfterEnd < now || facts->at > now + kKeptAfterEnd;
+    by_time.emplace(is_old ? WallTime::min() : facts->at, replica);
+  }
+  for (auto one = by_time.begin(); one != by_time.end(); ++one) {
+    const bool is_one_too_many = entries.size() >= kMostEntries;
+    if (one->first == WallTime::min() || is_one_too_many) entries.erase(one->second);
+  }
 }
 
 }  // namespace
@@ -58,80 +80,106 @@ void ConnectionWatch::start() {
 }
 
 void ConnectionWatch::note_answer(int status) {
-  if (status < 400) return;
+  if (status != 401 && status != 403) return;
   const std::lock_guard lock(mutex_);
   refused_ = {.at = parts_.clock.wall(), .status = status};
 }
 
 Status ConnectionWatch::look() {
+  if (!parts_.view.informers().synced()) return {};
   Connections facts{.replica = parts_.replica, .reads_alerts = parts_.reads_alerts};
-  facts.prometheus = ask_prometheus();
+  std::set<std::string> silenced;
   if (parts_.probe.has_alertmanager()) {
-    const auto answered = parts_.probe.ask_alertmanager();
-    facts.alertmanager = {.error = answered ? std::string() : answered.error().message};
+    auto answer = parts_.probe.ask_alertmanager();
+    facts.alertmanager = {.error = answer ? std::string() : answer.error().message};
+    if (answer) silenced = *std::move(answer);
   }
-  facts.called = parts_.last_call();
+  facts.prometheus = ask_prometheus(silenced);
+  facts.calls = parts_.calls();
   facts.at = parts_.clock.wall();
   {
     const std::lock_guard lock(mutex_);
     facts.refused = refused_;
   }
-  return publish(facts);
+  return publish(std::move(facts));
 }
 
-std::optional<PrometheusFacts> ConnectionWatch::ask_prometheus() {
+std::optional<PrometheusFacts> ConnectionWatch::ask_prometheus(
+    const std::set<std::string>& silenced) {
   if (!parts_.probe.has_prometheus()) return std::nullopt;
   PrometheusFacts facts;
   const auto answer = parts_.probe.ask_prometheus();
   if (!answer) {
     facts.error = answer.error().message;
-    return facts;
+    return settled(std::move(facts));
   }
   facts.alertmanagers = parts_.probe.ask_for_alertmanagers();
-  judge(*answer, facts);
-  return facts;
+  judge(*answer, silenced, facts);
+  return settled(std::move(facts));
 }
 
-void ConnectionWatch::judge(const FleetSeries& series, PrometheusFacts& facts) {
+PrometheusFacts ConnectionWatch::settled(PrometheusFacts facts) {
+  const auto now = parts_.clock.steady();
+  const bool is_good = facts.error.empty() && facts.targets > 0 && facts.heartbeat_fires;
+  if (is_good) {
+    last_good_ = facts;
+    good_at_ = now;
+    return facts;
+  }
+  return last_good_ && now - good_at_ < parts_.lasting ? *last_good_ : facts;
+}
+
+void ConnectionWatch::judge(const FleetSeries& series, const std::set<std::string>& silenced,
+                            PrometheusFacts& facts) {
   facts.unnamed = series.unnamed;
   facts.other_jobs = series.other_jobs;
   facts.reads_remediator = series.reads_remediator;
   facts.heartbeat_fires = series.heartbeat_fires;
-  std::set<std::string> unalerted, unrecorded;
+  std::set<std::string> without_target, down, without_series, unalerted, unrecorded;
   const auto recorded = recorded_nodes(parts_.view);
-  for (const auto& [name, node] : series.nodes) {
-    if (node.has_target) ++facts.targets;
-    if (node.is_up) ++facts.up;
-    if (node.lacks_series) facts.without_series.add(name);
-    if (node.severity >= Severity::kReset && !node.has_alert) unalerted.insert(name);
-    if (node.has_alert && !recorded.contains(name)) unrecorded.insert(name);
-  }
-  add_lasting(unalerted, unalerted_, facts.unalerted);
-  add_lasting(unrecorded, unrecorded_, facts.unrecorded);
-  const auto now = parts_.clock.wall();
+  const auto in_repair = nodes_with_open(parts_.view);
+  const auto policy = parts_.policy.get();
+  static const NodeSeries kNone;
   for (const auto& node : nodes_since(parts_.view, WallTime::min())) {
-    const bool is_new = node->meta.created && now - *node->meta.created < kNewNode;
-    if (!is_gpu_node(*node) || node->meta.deleting || is_new) continue;
-    const auto found = series.nodes.find(node->meta.name);
-    if (found == series.nodes.end() || !found->second.has_target) {
-      facts.without_target.add(node->meta.name);
-    } else if (!found->second.is_up) {
-      facts.down.add(node->meta.name);
+    const std::string& name = node->meta.name;
+    const auto found = series.nodes.find(name);
+    const NodeSeries& one = found == series.nodes.end() ? kNone : found->second;
+    if (one.has_target) ++facts.targets;
+    if (one.is_up) ++facts.up;
+    if (!is_gpu_node(*node) || node->meta.deleting) continue;
+    if (one.severity >= Severity::kReset && !one.has_alert) unalerted.insert(name);
+    if (one.has_alert && !recorded.contains(name) && !silenced.contains(name))
+      unrecorded.insert(name);
+    const bool is_away = !kube::is_ready(*node) || std::ranges::binary_search(in_repair, name);
+    if (is_away || exclusion_of(*policy, *node)) continue;
+    if (!one.has_target) {
+      without_target.insert(name);
+    } else if (!one.is_up) {
+      down.insert(name);
+    } else if (one.lacks_series) {
+      without_series.insert(name);
     }
   }
+  facts.without_target = lasting(without_target, without_target_, kWithoutExporter);
+  facts.down = lasting(down, down_, kWithoutExporter);
+  facts.without_series = lasting(without_series, without_series_, kWithoutExporter);
+  facts.unalerted = lasting(unalerted, unalerted_, parts_.lasting);
+  facts.unrecorded = lasting(unrecorded, unrecorded_, parts_.lasting);
 }
 
-void ConnectionWatch::add_lasting(const std::set<std::string>& nodes, Since& since,
-                                  NamedNodes& lasting) const {
+NamedNodes ConnectionWatch::lasting(const std::set<std::string>& nodes, Since& since,
+                                    std::chrono::milliseconds for_time) const {
   std::erase_if(since, [&](const auto& known) { return !nodes.contains(known.first); });
+  NamedNodes named;
   const auto now = parts_.clock.steady();
   for (const std::string& node : nodes) {
     const auto begun = since.emplace(node, now).first->second;
-    if (now - begun >= kLasting) lasting.add(node);
+    if (now - begun >= for_time) named.add(node);
   }
+  return named;
 }
 
-Status ConnectionWatch::publish(const Connections& facts) {
+Status ConnectionWatch::publish(Connections facts) {
   std::string text = without_times(facts);
   const auto now = parts_.clock.steady();
   if (text == written_ && now < write_again_) return {};
@@ -149,15 +197,21 @@ Status ConnectionWatch::publish(const Connections& facts) {
   return {};
 }
 
-Status ConnectionWatch::write(const Connections& facts) {
+// A container that starts again has the name of the one before, and continues its calls.
+Status ConnectionWatch::write(Connections facts) {
   auto map = parts_.api.get_config_map(parts_.state_namespace, kSourcesMap);
   const bool is_new = !map && map.error().kind == ErrorKind::kNotFound;
   if (!map && !is_new) return std::unexpected(map.error());
   kube::ConfigMap next = is_new ? kube::ConfigMap() : *std::move(map);
   next.meta.ns = parts_.state_namespace;
   next.meta.name = kSourcesMap;
-  std::erase_if(next.data,
-                [&](const auto& entry) { return is_of_past_replica(entry.second, facts.at); });
+  const auto own = next.data.find(parts_.replica);
+  if (own != next.data.end()) {
+    const auto before = parse_entry(own->second);
+    if (before && before->at <= facts.at) keep_later_calls(facts, *before);
+    next.data.erase(own);
+  }
+  drop_old_entries(next.data, facts.at);
   next.data[parts_.replica] = dump_json(to_json(facts));
   const auto written =
       is_new ? parts_.api.create_config_map(next) : parts_.api.update_config_map(next);

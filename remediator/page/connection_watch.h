@@ -16,6 +16,7 @@
 #include "core/kube/api.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
+#include "remediator/policy/current_policy.h"
 #include "remediator/records/cluster_view.h"
 #include "remediator/sources/connection_probe.h"
 #include "remediator/sources/connections.h"
@@ -28,7 +29,10 @@ inline constexpr const char* kSourcesMap = "gpuward-sources";
 struct ConnectionParts {
   ConnectionProbe probe;
   bool reads_alerts = false;  // --prometheus.alerts
-  std::function<std::optional<WebhookCall>()> last_call;
+  std::function<WebhookCalls()> calls;
+  // Longer than rules, notifications and the polls of alerts take.
+  std::chrono::milliseconds lasting{180'000};
+  const CurrentPolicy& policy;
   const ClusterView& view;
   // Not fenced: a replica that does not lead writes too. With a short deadline.
   kube::Api& api;
@@ -45,27 +49,36 @@ class ConnectionWatch {
   // Starts the thread; the destructor stops and joins it.
   void start();
   void request_stop() { thread_.request_stop(); }
-  // Any thread. The webhook has answered a request with that status.
+  // Any thread. The webhook has answered a request with that status; 401 and 403 are kept.
   void note_answer(int status);
-  // One look and its publication; for the thread, or for a test that has not started it. An error
-  // of the API server: the next look comes all the same.
+  // One look and its publication, once the view knows the nodes; for the thread, or for a test that
+  // has not started it. An error of the API server: the next look comes all the same.
   [[nodiscard]] Status look();
 
  private:
-  using Since = std::map<std::string, Clock::Steady, std::less<>>;
+  using Since = std::map<std::string, Clock::Steady, std::less<>>;  // by node
 
-  [[nodiscard]] std::optional<PrometheusFacts> ask_prometheus();
-  void judge(const FleetSeries& series, PrometheusFacts& facts);
-  // The `nodes` that have been in it for some minutes.
-  void add_lasting(const std::set<std::string>& nodes, Since& since, NamedNodes& lasting) const;
-  [[nodiscard]] Status publish(const Connections& facts);
-  [[nodiscard]] Status write(const Connections& facts);
+  [[nodiscard]] std::optional<PrometheusFacts> ask_prometheus(
+      const std::set<std::string>& silenced);
+  void judge(const FleetSeries& series, const std::set<std::string>& silenced,
+             PrometheusFacts& facts);
+  // Facts that look broken are published only once they have lasted: a restart of Prometheus, a
+  // rollout and a change of leader pass.
+  [[nodiscard]] PrometheusFacts settled(PrometheusFacts facts);
+  // The `nodes` that have been in it for that long.
+  [[nodiscard]] NamedNodes lasting(const std::set<std::string>& nodes, Since& since,
+                                   std::chrono::milliseconds for_time) const;
+  [[nodiscard]] Status publish(Connections facts);
+  [[nodiscard]] Status write(Connections facts);
 
   ConnectionParts parts_;
-  Since unalerted_, unrecorded_;  // of the thread
-  std::string written_;           // without its times; of the thread
-  Clock::Steady write_again_{};   // of the thread
-  std::string said_;              // the last error in the log; of the thread
+  // All of the thread.
+  Since without_target_, down_, without_series_, unalerted_, unrecorded_;
+  std::optional<PrometheusFacts> last_good_;
+  Clock::Steady good_at_{};
+  std::string written_;  // without times and counts
+  Clock::Steady write_again_{};
+  std::string said_;  // the last error in the log
   std::mutex mutex_;
   std::optional<RefusedCall> refused_;
   std::jthread thread_;

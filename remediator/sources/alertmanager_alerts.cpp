@@ -11,6 +11,7 @@
 #include "remediator/model/history_alerts.h"
 #include "remediator/model/text_map.h"
 #include "remediator/policy/cluster_name.h"
+#include "remediator/sources/connections.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -312,6 +313,10 @@ void add_signal(AlertSignals& collected, std::size_t index, const Alert& alert,
   const bool speaks_for_itself = !remediation_label(alert).empty();
   const auto* rule = speaks_for_itself ? nullptr : rule_for(rules.foreign, alert.labels);
   const bool is_for_us = speaks_for_itself || rule != nullptr;
+  if (alert.firing && value_at(alert.labels, "alertname") == kHeartbeatAlert) {
+    const bool is_of_us = is_about_us(alert, rules).value_or(false);
+    (is_of_us ? collected.has_heartbeat : collected.has_foreign_heartbeat) = true;
+  }
   const bool may_end = !is_for_us && !alert.firing && !is_history_fingerprint(alert.fingerprint);
   if (may_end && is_about_us(alert, rules).value_or(false))
     collected.ends_without_rule.push_back({alert.fingerprint, alert.starts_at, alert.ends_at});

@@ -84,6 +84,9 @@ struct AlertSignals {
   std::size_t ignored = 0;  // neither a `remediation` label nor a rule, or of another cluster
   std::vector<EndWithoutRule> ends_without_rule;  // of the ignored ones
   std::vector<BadAlert> rejected;
+  // kHeartbeatAlert fires in it, and is of this cluster; or of another one, or of none that the
+  // policy knows.
+  bool has_heartbeat = false, has_foreign_heartbeat = false;
 
   [[nodiscard]] std::size_t count() const {  // of the alerts
     return signals.size() + ignored + rejected.size();

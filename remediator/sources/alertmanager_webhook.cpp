@@ -149,6 +149,8 @@ AlertmanagerWebhook::Answer AlertmanagerWebhook::deliver(const Notification& not
   };
   const Clock::Steady deadline = clock_.steady() + options_.answer_within;
   end_without_rule(signals);
+  const bool has_heartbeat = signals.has_heartbeat;
+  const bool has_foreign_heartbeat = signals.has_foreign_heartbeat;
   if (auto taken = take(std::move(signals), deadline, result); !taken) {
     return unavailable("not_durable", taken.error());
   }
@@ -162,15 +164,25 @@ AlertmanagerWebhook::Answer AlertmanagerWebhook::deliver(const Notification& not
   }
   result.outcome.status = 200;
   result.body = success_body(result.outcome, result.rejected);
-  const std::lock_guard lock(calls_);
-  last_call_ = {
-      .at = clock_.wall(), .receiver = notification.receiver, .sender = notification.external_url};
+  note_call(notification, has_heartbeat, has_foreign_heartbeat);
   return result;
 }
 
-std::optional<WebhookCall> AlertmanagerWebhook::last_call() const {
-  const std::lock_guard lock(calls_);
-  return last_call_;
+// A notification that does not name its sender is a probe's.
+void AlertmanagerWebhook::note_call(const Notification& notification, bool has_heartbeat,
+                                    bool has_foreign_heartbeat) {
+  const WebhookCall call{
+      .at = clock_.wall(), .receiver = notification.receiver, .sender = notification.external_url};
+  if (call.receiver.empty() && call.sender.empty()) return;
+  const std::lock_guard lock(calls_mutex_);
+  calls_.any = call;
+  if (has_heartbeat) calls_.heartbeat = call;
+  if (has_foreign_heartbeat) calls_.foreign_heartbeat = call;
+}
+
+WebhookCalls AlertmanagerWebhook::calls() const {
+  const std::lock_guard lock(calls_mutex_);
+  return calls_;
 }
 
 void AlertmanagerWebhook::end_without_rule(AlertSignals& signals) const {

@@ -46,8 +46,8 @@ class AlertmanagerWebhook {
   [[nodiscard]] http::Response handle_event(const http::Request& request);
   // From now on every answer is 503: the process is about to end.
   void close() { closed_ = true; }
-  // The last notification that was accepted since the start. Any thread.
-  [[nodiscard]] std::optional<WebhookCall> last_call() const;
+  // What was accepted since the start. Any thread.
+  [[nodiscard]] WebhookCalls calls() const;
 
  private:
   struct Answer;
@@ -61,6 +61,7 @@ class AlertmanagerWebhook {
   [[nodiscard]] Status take(AlertSignals signals, Clock::Steady deadline, Answer& answer);
   [[nodiscard]] Status take(std::span<const AlertSignal> signals, Clock::Steady deadline,
                             WebhookOutcome& outcome);
+  void note_call(const Notification& notification, bool has_heartbeat, bool has_foreign_heartbeat);
   [[nodiscard]] Result<AlertSignals> read_cut_off(Clock::Steady deadline);
 
   WebhookOptions options_;
@@ -73,8 +74,8 @@ class AlertmanagerWebhook {
   std::mutex cut_off_;
   std::atomic<std::size_t> in_flight_{0};
   std::atomic<bool> closed_{false};
-  mutable std::mutex calls_;
-  std::optional<WebhookCall> last_call_;
+  mutable std::mutex calls_mutex_;
+  WebhookCalls calls_;
 };
 
 }  // namespace gpuward::remediator

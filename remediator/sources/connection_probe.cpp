@@ -12,9 +12,9 @@ namespace gpuward::remediator {
 namespace {
 
 constexpr std::chrono::seconds kTimeout{5};
-// 20,000 nodes are 3 MB.
-constexpr std::size_t kMaxAnswer = 16U << 20U;
-constexpr std::size_t kMostSamples = 200'000;
+// 20,000 nodes are 2 MB.
+constexpr std::size_t kMaxAnswer = 6U << 20U;
+constexpr std::string_view kOrders = "remediation=~\"isolate|reboot|reset|monitor\"";
 
 std::string without_slash(std::string url) {
   while (url.ends_with('/')) url.pop_back();
@@ -54,8 +54,8 @@ std::string fleet_series_query(std::string_view cluster) {
              "mute") +
          " or " + query_part("max by (node) (" + severity + exporters + ")>0", "severity") +
          " or " +
-         query_part("count by (node) (ALERTS{alertstate=\"firing\",remediation!=\"\",node!=\"\"" +
-                        of_cluster + "})",
+         query_part("count by (node) (ALERTS{alertstate=\"firing\",node!=\"\"," +
+                        std::string(kOrders) + of_cluster + "})",
                     "alert") +
          " or " +
          query_part("count(up{job=\"gpuward-exporter\",node=\"\"" + of_cluster + "})", "unnamed") +
@@ -71,8 +71,7 @@ std::string fleet_series_query(std::string_view cluster) {
 }
 
 Result<FleetSeries> decode_fleet_series(std::string_view body) {
-  const auto root =
-      parse_json(body, {.max_bytes = kMaxAnswer, .max_depth = 12, .max_values = kMostSamples * 8});
+  const auto root = parse_json(body, {.max_bytes = kMaxAnswer, .max_depth = 12});
   const auto samples = samples_of(root);
   if (!samples) return std::unexpected(samples.error());
   FleetSeries series;
@@ -95,6 +94,18 @@ std::optional<std::size_t> decode_alertmanagers(std::string_view body) {
   if (!root) return std::nullopt;
   const Json& active = member_at(member_at(*root, "data"), "activeAlertmanagers");
   return active.is_array() ? std::optional(active.size()) : std::nullopt;
+}
+
+Result<std::set<std::string>> decode_silenced(std::string_view body) {
+  const auto root = parse_json(body, {.max_bytes = kMaxAnswer, .max_depth = 8});
+  if (!root) return std::unexpected(root.error());
+  if (!root->is_array()) return fail(ErrorKind::kInternal, "Alertmanager answered with no list");
+  std::set<std::string> nodes;
+  for (const Json& alert : *root) {
+    const std::string node = string_at(member_at(alert, "labels"), "node");
+    if (!node.empty()) nodes.insert(node);
+  }
+  return nodes;
 }
 
 ConnectionProbe::ConnectionProbe(std::string prometheus_url, http::Client* prometheus,
@@ -134,10 +145,14 @@ std::optional<std::size_t> ConnectionProbe::ask_for_alertmanagers() {
   return body ? decode_alertmanagers(*body) : std::nullopt;
 }
 
-Status ConnectionProbe::ask_alertmanager() {
-  const auto body =
-      get(*alertmanager_, alertmanager_url_ + "/api/v2/status", "asking Alertmanager");
-  return body ? Status() : std::unexpected(body.error());
+Result<std::set<std::string>> ConnectionProbe::ask_alertmanager() {
+  const auto body = get(*alertmanager_,
+                        alertmanager_url_ +
+                            "/api/v2/alerts?active=false&silenced=true&inhibited=false"
+                            "&unprocessed=false&filter=remediation!%3D%22%22",
+                        "asking Alertmanager for silenced alerts");
+  if (!body) return std::unexpected(body.error());
+  return decode_silenced(*body);
 }
 
 }  // namespace gpuward::remediator

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -37,6 +38,8 @@ struct FleetSeries {
 // The answer of Prometheus' /api/v1/alertmanagers: how many it sends to; nullopt if it does not
 // say.
 [[nodiscard]] std::optional<std::size_t> decode_alertmanagers(std::string_view body);
+// The label `node` of each alert in the answer of Alertmanager's /api/v2/alerts.
+[[nodiscard]] Result<std::set<std::string>> decode_silenced(std::string_view body);
 
 // One thread.
 class ConnectionProbe {
@@ -52,8 +55,8 @@ class ConnectionProbe {
   [[nodiscard]] Result<FleetSeries> ask_prometheus();
   // To how many Alertmanagers Prometheus sends; nullopt: it does not say.
   [[nodiscard]] std::optional<std::size_t> ask_for_alertmanagers();
-  // Only with an Alertmanager.
-  [[nodiscard]] Status ask_alertmanager();
+  // Only with an Alertmanager: the nodes with a silenced alert that asks for a Remediation.
+  [[nodiscard]] Result<std::set<std::string>> ask_alertmanager();
 
  private:
   [[nodiscard]] static Result<std::string> get(http::Client& client, std::string url,

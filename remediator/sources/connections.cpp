@@ -1,6 +1,8 @@
 #include "remediator/sources/connections.h"
 
 #include <algorithm>
+#include <array>
+#include <tuple>
 #include <utility>
 
 #include "core/runtime/json.h"
@@ -38,7 +40,11 @@ NamedNodes nodes_at(const Json& object, std::string_view key) {
   return nodes;
 }
 
-// Each list once, for both directions.
+// Each list and each call once, for both directions.
+constexpr std::array kCalls = {
+    std::pair{std::string_view("called"), &WebhookCalls::any},
+    std::pair{std::string_view("heartbeat"), &WebhookCalls::heartbeat},
+    std::pair{std::string_view("foreignHeartbeat"), &WebhookCalls::foreign_heartbeat}};
 constexpr std::array kLists = {
     std::pair{std::string_view("withoutTarget"), &PrometheusFacts::without_target},
     std::pair{std::string_view("down"), &PrometheusFacts::down},
@@ -95,9 +101,11 @@ Json to_json(const Connections& connections) {
   Json json{{"at", to_rfc3339(connections.at)},
             {"replica", connections.replica},
             {"readsAlerts", connections.reads_alerts}};
-  if (const auto& called = connections.called)
-    json["called"] = {
-        {"at", to_rfc3339(called->at)}, {"receiver", called->receiver}, {"sender", called->sender}};
+  for (const auto& [key, call] : kCalls) {
+    if (const auto& one = connections.calls.*call)
+      json[key] = {
+          {"at", to_rfc3339(one->at)}, {"receiver", one->receiver}, {"sender", one->sender}};
+  }
   if (const auto& refused = connections.refused)
     json["refused"] = {{"at", to_rfc3339(refused->at)}, {"status", refused->status}};
   if (connections.prometheus) json["prometheus"] = to_json(*connections.prometheus);
@@ -109,10 +117,13 @@ Connections connections_of(const Json& json) {
   Connections connections{.replica = string_at(json, "replica"),
                           .at = time_at(json, "at"),
                           .reads_alerts = flag_at(json, "readsAlerts")};
-  if (const Json& called = member_at(json, "called"); called.is_object())
-    connections.called = {.at = time_at(called, "at"),
-                          .receiver = string_at(called, "receiver"),
-                          .sender = string_at(called, "sender")};
+  for (const auto& [key, call] : kCalls) {
+    const Json& one = member_at(json, key);
+    if (one.is_object())
+      connections.calls.*call = WebhookCall{.at = time_at(one, "at"),
+                                            .receiver = string_at(one, "receiver"),
+                                            .sender = string_at(one, "sender")};
+  }
   if (const Json& refused = member_at(json, "refused"); refused.is_object())
     connections.refused = {.at = time_at(refused, "at"),
                            .status = static_cast<int>(count_at(refused, "status") % 1000)};
@@ -123,21 +134,29 @@ Connections connections_of(const Json& json) {
   return connections;
 }
 
-std::optional<Connections> newest_of(const std::map<std::string, std::string>& texts) {
+void keep_later_calls(Connections& facts, const Connections& others) {
+  for (const auto& [key, call] : kCalls) keep_later(facts.calls.*call, others.calls.*call);
+  keep_later(facts.refused, others.refused);
+}
+
+std::optional<Connections> newest_of(const std::map<std::string, std::string>& texts,
+                                     WallTime now) {
   std::optional<Connections> newest;
-  std::optional<WebhookCall> called;
-  std::optional<RefusedCall> refused;
+  Connections calls;
+  const auto rank = [&](const Connections& one) {
+    const bool is_fresh = one.at + kFactsLast >= now;
+    const bool is_answered = one.prometheus && one.prometheus->error.empty();
+    return std::tuple(is_fresh, is_answered, one.at);
+  };
   for (const auto& [replica, text] : texts) {
     const auto json = parse_json(text, kLimits);
     if (!json || !json->is_object()) continue;
     Connections one = connections_of(*json);
-    keep_later(called, one.called);
-    keep_later(refused, one.refused);
-    if (!newest || one.at > newest->at) newest = std::move(one);
+    if (one.at > now + kClockOff) continue;
+    keep_later_calls(calls, one);
+    if (!newest || rank(one) > rank(*newest)) newest = std::move(one);
   }
-  if (!newest) return std::nullopt;
-  newest->called = called;
-  newest->refused = refused;
+  if (newest) keep_later_calls(*newest, calls);
   return newest;
 }
 

@@ -111,7 +111,7 @@ TEST_F(PolicyCommands, FindThePolicyInHelmValuesAtItsLines) {
   EXPECT_THAT(bad.error_output, HasSubstr(path("bad.yaml") + key + ":7: modes: unknown key"));
   EXPECT_THAT(policy({"check", path("flow.yaml")}).output, HasSubstr(": OK. Mode: taint\n"));
   EXPECT_EQ(none.exit_code, 2);
-  EXPECT_THAT(none.error_output, HasSubstr("remediator.policy was not found"));
+  EXPECT_THAT(none.error_output, HasSubstr("have no remediator.policy"));
 }
 
 TEST(RunbookCommand, PrintsAPageOrTheNamesOfAll) {

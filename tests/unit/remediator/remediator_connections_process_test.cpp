@@ -74,7 +74,7 @@ TEST_F(RemediatorContext, IsFoundInTheEnvironmentOutsideOfAPod) {
   const support::Environment named("KUBECONFIG", path("nowhere"));
   const auto said = list();
   EXPECT_EQ(said.exit_code, 2);
-  EXPECT_THAT(said.error_output, HasSubstr("this is no pod"));
+  EXPECT_THAT(said.error_output, HasSubstr("this is not a pod"));
   EXPECT_THAT(said.error_output, HasSubstr("no kubeconfig"));
 }
 
@@ -235,10 +235,12 @@ TEST_F(RemediatorSources, AreNotConnectedUntilPrometheusIsSetAndTheWebhookIsCall
 
   start_ready({"--prometheus.url=" + prometheus_.url()});
   EXPECT_TRUE(comes_to_say("doctor", "the first broken link is webhook."));
+  Json heartbeat = firing();
+  heartbeat["labels"] = {{"alertname", "GpuwardDeadMansSwitch"}};
   deliver(dump_json({{"version", "4"},
                      {"receiver", "gpuward-remediator"},
                      {"externalURL", "http://am:9093"},
-                     {"alerts", Json::array()}}));
+                     {"alerts", Json::array({heartbeat})}}));
   EXPECT_TRUE(comes_to_say("doctor", "No link is broken."));
   EXPECT_THAT(ctl("status"), AllOf(HasSubstr("by http://am:9093 (receiver gpuward-remediator)"),
                                    HasSubstr("Prometheus reads 1 of 1 exporters")));

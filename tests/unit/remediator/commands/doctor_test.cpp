@@ -24,14 +24,16 @@ class Doctor : public ClusterTest {
     flags_.state_namespace = "default";
     facts_ = {.replica = "gpuward-remediator-a",
               .at = clock_.wall(),
-              .called = WebhookCall{clock_.wall() - std::chrono::seconds(40), "gpuward",
-                                    "http://am:9093"},
+              .calls = {.any = call(40), .heartbeat = call(40)},
               .prometheus = PrometheusFacts{.targets = 2,
                                             .up = 2,
                                             .reads_remediator = true,
                                             .heartbeat_fires = true,
                                             .alertmanagers = 1},
               .alertmanager = AlertmanagerFacts{}};
+  }
+  WebhookCall call(int seconds_ago) {
+    return {clock_.wall() - std::chrono::seconds(seconds_ago), "gpuward", "http://am:9093"};
   }
   void publish() {
     kube_.create(kConfigMaps, {{"metadata", {{"name", kSourcesMap}}},
@@ -70,22 +72,22 @@ TEST_F(Doctor, FindsNothingBrokenInAWholeChain) {
   publish();
   const Diagnosis diagnosis = diagnose();
   EXPECT_TRUE(diagnosis.is_connected);
-  EXPECT_THAT(diagnosis.text, AllOf(HasSubstr("No link is broken."), Not(HasSubstr("BROKEN")),
-                                    HasSubstr("last called 40s ago by http://am:9093")));
+  EXPECT_THAT(diagnosis.text,
+              AllOf(HasSubstr("No link is broken."), Not(HasSubstr("BROKEN")),
+                    HasSubstr("last sent the heartbeat 40s ago by http://am:9093")));
   EXPECT_THAT(diagnose("gpu-01").text, HasSubstr("No link is broken."));
 }
 
 TEST_F(Doctor, NamesARemediatorThatHasNeverLooked) {
   const Diagnosis diagnosis = diagnose();
   EXPECT_FALSE(diagnosis.is_connected);
-  EXPECT_THAT(
-      diagnosis.text,
-      HasSubstr("Next: kubectl -n default get pods -l app.kubernetes.io/component=controller"));
+  EXPECT_THAT(diagnosis.text,
+              HasSubstr("Next: kubectl -n default logs -l app.kubernetes.io/component=controller"));
 }
 
 TEST_F(Doctor, NamesARemediatorThatLooksNoMore) {
   facts_.at -= std::chrono::minutes(6);
-  expect_broken("remediator", "No replica has looked since", "get pods");
+  expect_broken("remediator", "No replica has checked since", "get pods");
 }
 
 TEST_F(Doctor, NamesAMissingPrometheus) {
@@ -117,7 +119,7 @@ TEST_F(Doctor, NamesAnotherJob) {
 
 TEST_F(Doctor, NamesANodeWithoutATarget) {
   prometheus().without_target.add("gpu-01");
-  expect_broken("target", "no exporter as a target", "spec.nodeName=gpu-01");
+  expect_broken("target", "no exporter there as a target", "spec.nodeName=gpu-01");
 }
 
 TEST_F(Doctor, NamesANodeWhoseExporterIsDown) {
@@ -127,26 +129,29 @@ TEST_F(Doctor, NamesANodeWhoseExporterIsDown) {
 
 TEST_F(Doctor, NamesAnExporterWithoutASeverity) {
   prometheus().without_series.add("gpu-01");
-  expect_broken("series", "says no severity", "gpuwardctl runbook");
+  expect_broken("series", "reports no severity", "gpuwardctl runbook");
 }
 
 TEST_F(Doctor, NamesMissingRules) {
   prometheus().heartbeat_fires = false;
+  facts_.calls = {};
   expect_broken("alert", "rules are not loaded", "prometheusOperator.rules=true");
 }
 
 TEST_F(Doctor, NamesARemediatorThatPrometheusDoesNotRead) {
   prometheus().heartbeat_fires = prometheus().reads_remediator = false;
+  facts_.calls = {};
   expect_broken("alert", "does not read the remediator's metrics", "monitors=true");
 }
 
 TEST_F(Doctor, NamesAFindingWithoutAnAlert) {
   prometheus().unalerted.add("gpu-01");
-  expect_broken("alert", "no alert for 3 min", "Rule health");
+  expect_broken("alert", "no alert for minutes", "page of rules");
 }
 
 TEST_F(Doctor, NamesAPrometheusWithoutAnAlertmanager) {
   prometheus().alertmanagers = 0;
+  facts_.calls = {};
   expect_broken("route", "sends alerts to no Alertmanager", "`alerting`");
 }
 
@@ -156,18 +161,21 @@ TEST_F(Doctor, NamesAnAlertmanagerThatDoesNotAnswer) {
 }
 
 TEST_F(Doctor, NamesAWebhookThatWasNeverCalled) {
-  facts_.called.reset();
+  facts_.calls = {};
+  facts_.alertmanager.reset();
   expect_broken("webhook", "has not called the webhook", "alertmanagerConfig=true");
 }
 
 TEST_F(Doctor, NamesAWrongTokenAsTheReason) {
-  facts_.called.reset();
+  facts_.calls = {};
+  facts_.alertmanager.reset();
   facts_.refused = RefusedCall{clock_.wall() - std::chrono::seconds(3), 401};
   expect_broken("webhook", "refused with 401 3s ago", "get secret gpuward-webhook");
 }
 
 TEST_F(Doctor, NamesAWebhookThatTheHeartbeatReachesNoMore) {
-  facts_.called->at -= std::chrono::hours(1);
+  facts_.calls = {.any = call(3600), .heartbeat = call(3600)};
+  facts_.alertmanager.reset();
   expect_broken("webhook", "last called 60m ago", "alertmanagerConfig=true");
 }
 
@@ -177,7 +185,7 @@ TEST_F(Doctor, NamesAnAlertWithoutARemediation) {
 }
 
 TEST_F(Doctor, NeedsNoWebhookIfAlertsAreReadFromPrometheus) {
-  facts_.called.reset();
+  facts_.calls = {};
   facts_.reads_alerts = true;
   prometheus().alertmanagers = 0;
   publish();
@@ -226,7 +234,8 @@ TEST_F(Doctor, LooksAgainUntilItsWaitIsOver) {
 }
 
 TEST_F(Doctor, AnswersProgramsInJson) {
-  facts_.called.reset();
+  facts_.calls = {};
+  facts_.alertmanager.reset();
   publish();
   flags_.output = OutputFormat::kJson;
   const Json json = *parse_json(diagnose().text);
@@ -239,10 +248,76 @@ TEST_F(Doctor, SaysInThreeLinesWhetherTheSourcesAreConnected) {
   EXPECT_THAT(lines(), Contains("Alertmanager: it answers"));
   facts_.alertmanager.reset();
   EXPECT_THAT(lines(), Contains(HasSubstr("Alertmanager: not configured")));
-  facts_.called.reset();
+  facts_.calls = {};
   EXPECT_THAT(lines(), Contains(HasSubstr("Webhook: NOT CONNECTED: Alertmanager has not called")));
   prometheus().heartbeat_fires = false;
   EXPECT_THAT(lines(), Contains(HasSubstr("Prometheus: NOT CONNECTED: ")));
+}
+
+// ---- situations that are no broken link, or that look like none
+
+TEST_F(Doctor, TakesOnlyTheHeartbeatOfThisClusterForAProof) {
+  facts_.alertmanager.reset();
+  facts_.calls = {.any = call(5), .foreign_heartbeat = call(5)};
+  expect_broken("webhook", "its label `cluster` is not the policy's", "set the policy's `cluster`");
+}
+
+// Routes of a version before lack the heartbeat, and work.
+TEST_F(Doctor, DoesNotKnowAWebhookThatIsCalledWithoutTheHeartbeat) {
+  facts_.alertmanager.reset();
+  facts_.calls = {.any = call(5)};
+  publish();
+  EXPECT_TRUE(diagnose().is_connected);
+  EXPECT_THAT(diagnose().text, HasSubstr("add the route of GpuwardDeadMansSwitch"));
+}
+
+TEST_F(Doctor, NeedsNoWebhookWhileAlertmanagerIsRead) {
+  facts_.calls = {};
+  publish();
+  EXPECT_TRUE(diagnose().is_connected);
+}
+
+TEST_F(Doctor, TakesTheHeartbeatForAProofOfRulesThatAreEvaluatedElsewhere) {
+  prometheus().heartbeat_fires = false;
+  prometheus().alertmanagers = 0;
+  publish();
+  EXPECT_TRUE(diagnose().is_connected);
+  EXPECT_THAT(diagnose().text, HasSubstr("evaluated elsewhere"));
+}
+
+TEST_F(Doctor, NamesAnAlertmanagerThatIsDeadThoughAlertsAreReadFromPrometheus) {
+  facts_.reads_alerts = true;
+  facts_.alertmanager->error = "connection refused";
+  expect_broken("route", "connection refused", "alertmanagerURL");
+}
+
+TEST_F(Doctor, DoesNotCallAFleetBrokenForAFewNodes) {
+  prometheus().targets = 100;
+  for (const char* node : {"gpu-01", "gpu-02", "gpu-03"}) prometheus().down.add(node);
+  publish();
+  EXPECT_TRUE(diagnose().is_connected);
+  EXPECT_THAT(diagnose().text, HasSubstr("It works, except for 3 GPU nodes"));
+  EXPECT_FALSE(diagnose("gpu-01").is_connected);
+}
+
+TEST_F(Doctor, DoesNotKnowANodeThatALongListMayLack) {
+  for (int i = 0; i < 200; ++i) prometheus().down.add("node-" + std::to_string(i));
+  publish();
+  EXPECT_THAT(diagnose("gpu-01").text, HasSubstr("Too many nodes to name them all"));
+}
+
+TEST_F(Doctor, DoesNotJudgeANodeThatNoReplicaJudges) {
+  publish();
+  add_node("gpu-02");
+  EXPECT_THAT(diagnose("gpu-02").text, HasSubstr("Not judged: the node is younger"));
+}
+
+TEST_F(Doctor, DoesNotCallASilencedAlertLost) {
+  facts_.alertmanager.reset();
+  prometheus().unrecorded.add("gpu-01");
+  publish();
+  EXPECT_TRUE(diagnose().is_connected);
+  EXPECT_THAT(diagnose().text, HasSubstr("It may be silenced"));
 }
 
 }  // namespace

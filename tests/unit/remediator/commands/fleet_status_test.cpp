@@ -332,5 +332,17 @@ TEST_F(FleetStatusTest, StopsThoughAnotherWritesAtTheSameMoment) {
   EXPECT_EQ(kube_.get(std::string(kMaps) + "/" + kSwitchName)["data"]["stop"], "true");
 }
 
+TEST_F(FleetStatusTest, SaysWhetherTheSourcesAreConnected) {
+  EXPECT_THAT(status(), HasSubstr("Remediator: NOT CONNECTED: No replica has written"));
+  const Json json = *parse_json(status(OutputFormat::kJson));
+  EXPECT_EQ(json["connected"], false);
+  EXPECT_EQ(json["sources"][0]["source"], "Remediator");
+  EXPECT_EQ(json["sources"][0]["state"], "BROKEN");
+  flags_.exit_code = true;
+  EXPECT_FALSE(show_status(flags_, api_, clock_)->is_in_order);
+  flags_.exit_code = false;
+  EXPECT_TRUE(show_status(flags_, api_, clock_)->is_in_order);
+}
+
 }  // namespace
 }  // namespace gpuward::remediator

@@ -23,6 +23,10 @@ class Sources final : public http::Client {
     if (!answers) return fail(ErrorKind::kUnavailable, "connection refused");
     http::ClientResponse response;
     response.status = 200;
+    if (request.url.starts_with("http://am/")) {
+      response.body = silenced;
+      return response;
+    }
     const bool is_query = request.url.find("/api/v1/query") != std::string::npos;
     response.body =
         is_query ? R"({"status":"success","data":{"result":[)" + samples + "]}}"
@@ -36,10 +40,11 @@ class Sources final : public http::Client {
   }
   void add(const std::string& what, const std::string& node, int value) {
     if (!samples.empty()) samples += ",";
-    samples += R"({"metric":{"what":")" + what + R"(","node":")" + node + R"("},"value":[1,")" +
+    samples += R"({"metric":{"what":")" + what + R"(")" +
+               (node.empty() ? "" : R"(,"node":")" + node + R"(")") + R"(},"value":[1,")" +
                std::to_string(value) + R"("]})";
   }
-  std::string samples;
+  std::string samples, silenced = "[]";
   bool answers = true;
 };
 
@@ -55,7 +60,8 @@ class ConnectionWatchTest : public ClusterTest {
   std::unique_ptr<ConnectionWatch> make_watch(const std::string& replica) {
     return std::make_unique<ConnectionWatch>(
         ConnectionParts{.probe = {"http://p", &sources_, "http://am", &sources_, policy_},
-                        .last_call = [this] { return called_; },
+                        .calls = [this] { return calls_; },
+                        .policy = policy_,
                         .view = replica_->view,
                         .api = api_,
                         .state_namespace = "default",
@@ -68,28 +74,41 @@ class ConnectionWatchTest : public ClusterTest {
     EXPECT_TRUE(looked) << looked.error().message;
     return *facts().prometheus;
   }
-  Connections facts() { return *newest_of(published().get<std::map<std::string, std::string>>()); }
+  Connections facts() {
+    return *newest_of(published().get<std::map<std::string, std::string>>(), clock_.wall());
+  }
   Json published() { return kube_.get(std::string(kMaps) + "/gpuward-sources")["data"]; }
 
   Sources sources_;
-  std::optional<WebhookCall> called_;
+  WebhookCalls calls_;
   Log log_{LogLevel::kError, LogFormat::kLogfmt};
   std::unique_ptr<ConnectionWatch> watch_;
 };
 
-TEST_F(ConnectionWatchTest, NamesGpuNodesThatPrometheusDoesNotRead) {
+TEST_F(ConnectionWatchTest, NamesGpuNodesThatPrometheusDoesNotReadOnceThatLasts) {
+  EXPECT_THAT(look().without_target.names, IsEmpty());
+  clock_.advance(minutes(15));
   EXPECT_THAT(look().without_target.names, ElementsAre("gpu-01"));
   sources_.add("up", "gpu-01", 0);
   EXPECT_THAT(look().without_target.names, IsEmpty());
+  clock_.advance(minutes(15));
   EXPECT_THAT(look().down.names, ElementsAre("gpu-01"));
 }
 
-TEST_F(ConnectionWatchTest, LeavesOutNodesThatHaveJustBegun) {
+TEST_F(ConnectionWatchTest, LeavesOutNodesThatAreAway) {
   add_node("gpu-02");
+  kube_.patch_status("/api/v1/nodes/gpu-02",
+                     {{"status", {{"capacity", {{"nvidia.com/gpu", "8"}}}}}});
   catch_up(*replica_);
-  EXPECT_THAT(look().without_target.names, ElementsAre("gpu-01"));
-  clock_.advance(minutes(6));
-  EXPECT_THAT(look().without_target.names, ElementsAre("gpu-01", "gpu-02"));
+  (void)look();
+  kube_.patch_status(
+      "/api/v1/nodes/gpu-02",
+      {{"status", {{"conditions", Json::array({{{"type", "Ready"}, {"status", "Unknown"}}})}}}});
+  ASSERT_TRUE(take({signal()}));
+  catch_up(*replica_);
+  (void)look();
+  clock_.advance(minutes(20));
+  EXPECT_EQ(look().without_target.count, 0U);
 }
 
 TEST_F(ConnectionWatchTest, NamesAFindingWithoutAnAlertOnlyOnceItLasts) {
@@ -112,6 +131,63 @@ TEST_F(ConnectionWatchTest, NamesAnAlertWithoutARemediationOnlyOnceItLasts) {
   EXPECT_THAT(look().unrecorded.names, IsEmpty());
 }
 
+TEST_F(ConnectionWatchTest, LeavesOutASilencedAlertAndNodesOfOthers) {
+  sources_.add("alert", "gpu-01", 1);
+  sources_.add("alert", "node-of-another-cluster", 1);
+  sources_.silenced = R"([{"labels":{"node":"gpu-01"}}])";
+  (void)look();
+  clock_.advance(minutes(3));
+  EXPECT_THAT(look().unrecorded.names, IsEmpty());
+}
+
+// The machine of a closed Remediation is not the one that the alert is about now.
+TEST_F(ConnectionWatchTest, TakesTheRecordOfAPastMachineForNone) {
+  ASSERT_TRUE(take({signal()}));
+  catch_up(*replica_);
+  Remediation past = remediation();
+  past.status.phase = Phase::kSuperseded;
+  replica_->view.remove_remediation(past.name);
+  replica_->view.put_remediation(past);
+  sources_.add("alert", "gpu-01", 1);
+  (void)look();
+  clock_.advance(minutes(3));
+  EXPECT_THAT(look().unrecorded.names, ElementsAre("gpu-01"));
+}
+
+TEST_F(ConnectionWatchTest, PublishesAFailureOfPrometheusOnlyOnceItLasts) {
+  sources_.add("up", "gpu-01", 1);
+  sources_.add("heartbeat", "", 1);
+  EXPECT_EQ(look().error, "");
+  sources_.answers = false;
+  clock_.advance(minutes(2));
+  EXPECT_EQ(look().error, "");
+  clock_.advance(minutes(1));
+  EXPECT_THAT(look().error, HasSubstr("connection refused"));
+}
+
+TEST_F(ConnectionWatchTest, ContinuesTheCallsOfTheContainerBefore) {
+  calls_.heartbeat = WebhookCall{clock_.wall(), "gpuward", {}};
+  (void)look();
+  watch_ = make_watch("a");
+  calls_ = {};
+  (void)look();
+  EXPECT_TRUE(facts().calls.heartbeat);
+}
+
+TEST_F(ConnectionWatchTest, KeepsFewEntriesAndNoneOfTheFuture) {
+  Connections ahead{.replica = "ahead", .at = clock_.wall() + std::chrono::hours(48)};
+  kube_.create(kMaps, {{"metadata", {{"name", kSourcesMap}}},
+                       {"data", {{"ahead", dump_json(to_json(ahead))}}}});
+  for (int i = 0; i < 12; ++i) {
+    watch_ = make_watch("r" + std::to_string(i));
+    clock_.advance(seconds(1));
+    (void)look();
+  }
+  EXPECT_THAT(published(), SizeIs(8));
+  EXPECT_FALSE(published().contains("ahead"));
+  EXPECT_TRUE(published().contains("r11"));
+}
+
 TEST_F(ConnectionWatchTest, SaysWhyASourceDoesNotAnswer) {
   sources_.answers = false;
   EXPECT_THAT(look().error, HasSubstr("connection refused"));
@@ -123,11 +199,11 @@ TEST_F(ConnectionWatchTest, WritesAChangeAtOnceAndTheTimesOnceAMinute) {
   (void)look();
   kube_.clear_requests();
   clock_.advance(seconds(20));
-  called_ = {.at = clock_.wall(), .receiver = "gpuward", .sender = {}};
+  calls_.any = WebhookCall{.at = clock_.wall(), .receiver = "gpuward", .sender = {}};
   (void)look();
   EXPECT_EQ(published()["a"].get<std::string>().find("\"called\"") != std::string::npos, true);
   kube_.clear_requests();
-  called_->at = clock_.wall() + seconds(1);
+  calls_.any->at = clock_.wall() + seconds(1);
   clock_.advance(seconds(20));
   (void)look();
   EXPECT_THAT(kube_.requests(), IsEmpty());

@@ -85,17 +85,37 @@ TEST_F(Webhook, RemembersItsLastCallerOnlyOnceItHasAccepted) {
   Json payload = *parse_json(golden("v0.28.json"));
   intake_.error = Error{ErrorKind::kUnavailable, "no API server"};
   (void)webhook_.handle(request(dump_json(payload)));
-  EXPECT_FALSE(webhook_.last_call());
+  EXPECT_FALSE(webhook_.calls().any);
   intake_.error.reset();
   (void)webhook_.handle(request(dump_json(payload)));
-  ASSERT_TRUE(webhook_.last_call());
-  EXPECT_EQ(webhook_.last_call()->sender, "http://alertmanager:9093");
-  EXPECT_EQ(webhook_.last_call()->receiver, "gpuward\\.remediator");
-  EXPECT_EQ(webhook_.last_call()->at, clock_.wall());
+  const auto call = webhook_.calls().any;
+  ASSERT_TRUE(call);
+  EXPECT_EQ(call->sender, "http://alertmanager:9093");
+  EXPECT_EQ(call->receiver, "gpuward\\.remediator");
+  EXPECT_EQ(call->at, clock_.wall());
+  EXPECT_FALSE(webhook_.calls().heartbeat);
 
   payload["externalURL"] = "http://user:secret@alertmanager:9093";
   (void)webhook_.handle(request(dump_json(payload)));
-  EXPECT_EQ(webhook_.last_call()->sender, "");
+  EXPECT_EQ(webhook_.calls().any->sender, "");
+}
+
+// `helm test` is one.
+TEST_F(Webhook, TakesAProbeForNoCaller) {
+  EXPECT_EQ(webhook_.handle(request(R"({"version":"4","alerts":[]})")).status, 200);
+  EXPECT_FALSE(webhook_.calls().any);
+}
+
+TEST_F(Webhook, KnowsTheHeartbeatOfItsOwnCluster) {
+  Json payload = *parse_json(golden("v0.25.json"));
+  Json& labels = payload["alerts"][0]["labels"];
+  labels = {{"alertname", "GpuwardDeadMansSwitch"}, {"cluster", "east"}};
+  (void)webhook_.handle(request(dump_json(payload)));
+  EXPECT_FALSE(webhook_.calls().heartbeat);
+  EXPECT_TRUE(webhook_.calls().foreign_heartbeat);
+  labels.erase("cluster");
+  (void)webhook_.handle(request(dump_json(payload)));
+  EXPECT_TRUE(webhook_.calls().heartbeat);
 }
 
 TEST_F(Webhook, NamesBadAlertsAndTakesTheOthers) {

@@ -26,7 +26,9 @@ NamedNodes named(std::initializer_list<std::string_view> names) {
 Connections all_facts() {
   return {.replica = "gpuward-remediator-a",
           .at = kNow,
-          .called = WebhookCall{kNow - seconds(5), "gpuward-remediator", "http://am:9093"},
+          .calls = {.any = WebhookCall{kNow - seconds(5), "gpuward-remediator", "http://am:9093"},
+                    .heartbeat = WebhookCall{kNow - seconds(6), {}, {}},
+                    .foreign_heartbeat = WebhookCall{kNow - seconds(8), {}, {}}},
           .refused = RefusedCall{kNow - seconds(7), 401},
           .reads_alerts = true,
           .prometheus = PrometheusFacts{.error = "late",
@@ -49,14 +51,14 @@ TEST(ConnectionFacts, ComeBackAsTheyWereWritten) {
   const Json written = to_json(all_facts());
   EXPECT_EQ(dump_json(to_json(connections_of(written))), dump_json(written));
   EXPECT_THAT(connections_of(written).prometheus->unrecorded.names, ElementsAre("e", "f"));
-  EXPECT_EQ(connections_of(written).called->at, kNow - seconds(5));
+  EXPECT_EQ(connections_of(written).calls.any->at, kNow - seconds(5));
 }
 
 TEST(ConnectionFacts, OfAnotherShapeSayNothing) {
   const Connections facts = connections_of(
       *parse_json(R"({"at":7,"called":[],"prometheus":{"targets":"x","down":{"names":[1]}}})"));
   EXPECT_EQ(facts.at, WallTime{});
-  EXPECT_FALSE(facts.called);
+  EXPECT_FALSE(facts.calls.any);
   EXPECT_EQ(facts.prometheus->targets, 0U);
   EXPECT_EQ(facts.prometheus->down.count, 0U);
 }
@@ -72,22 +74,43 @@ TEST(ConnectionFacts, NameAtMostSoManyNodes) {
 
 TEST(ConnectionFacts, OfSeveralReplicasAreTheNewestWithTheLastCallOfAny) {
   Connections older = all_facts(), newer = all_facts();
-  older.called->at = kNow + seconds(2);
+  older.calls.any->at = kNow + seconds(2);
   older.refused.reset();
   newer.replica = "gpuward-remediator-b";
   newer.at = kNow + seconds(9);
-  newer.called.reset();
+  newer.calls = {};
 
   const auto newest = newest_of({{"a", dump_json(to_json(older))},
                                  {"b", dump_json(to_json(newer))},
                                  {"c", "no JSON"},
-                                 {"d", "[]"}});
+                                 {"d", "[]"}},
+                                kNow + seconds(10));
 
   ASSERT_TRUE(newest);
   EXPECT_EQ(newest->replica, "gpuward-remediator-b");
-  EXPECT_EQ(newest->called->at, kNow + seconds(2));
+  EXPECT_EQ(newest->calls.any->at, kNow + seconds(2));
   EXPECT_EQ(newest->refused->status, 401);
-  EXPECT_FALSE(newest_of({{"c", "no JSON"}}));
+  EXPECT_FALSE(newest_of({{"c", "no JSON"}}, kNow));
+}
+
+TEST(ConnectionFacts, LeaveOutAClockThatIsAhead) {
+  Connections ahead = all_facts(), now = all_facts();
+  ahead.at = kNow + std::chrono::hours(48);
+  ahead.replica = "ahead";
+  const auto newest =
+      newest_of({{"a", dump_json(to_json(ahead))}, {"b", dump_json(to_json(now))}}, kNow);
+  EXPECT_EQ(newest->replica, now.replica);
+}
+
+TEST(ConnectionFacts, AreThoseOfAReplicaWhosePrometheusAnswers) {
+  Connections deaf = all_facts(), hears = all_facts();
+  deaf.at = kNow;
+  hears.at = kNow - seconds(20);
+  hears.replica = "hears";
+  hears.prometheus->error.clear();
+  const auto newest =
+      newest_of({{"a", dump_json(to_json(deaf))}, {"b", dump_json(to_json(hears))}}, kNow);
+  EXPECT_EQ(newest->replica, "hears");
 }
 
 std::string sample(const std::string& what, const std::string& node, const std::string& value) {
@@ -146,9 +169,10 @@ TEST(ConnectionProbe, SaysWhoDoesNotAnswer) {
   EXPECT_FALSE(probe.ask_prometheus());
   client.say(503, "later");
   EXPECT_THAT(probe.ask_alertmanager().error().message, HasSubstr("it answered 503"));
+  client.say(200, R"([{"labels":{"node":"gpu-01"}},{"labels":{}}])");
+  EXPECT_THAT(*probe.ask_alertmanager(), ElementsAre("gpu-01"));
   client.say(200, "{}");
-  EXPECT_TRUE(probe.ask_alertmanager());
-  EXPECT_EQ(client.requests.back().url, "http://am:9093/api/v2/status");
+  EXPECT_FALSE(probe.ask_alertmanager());
   EXPECT_FALSE(ConnectionProbe("", &client, "", &client, policy).has_prometheus());
 }
 

@@ -103,7 +103,7 @@ class SiteTest : public ClusterTest {
     const Connections facts{
         .replica = "a",
         .at = clock_.wall(),
-        .called = WebhookCall{called, "gpuward-remediator", "http://am:9093"},
+        .calls = {.any = WebhookCall{called, {}, {}}, .heartbeat = WebhookCall{called, {}, {}}},
         .prometheus = PrometheusFacts{
             .targets = 1, .up = 1, .reads_remediator = true, .heartbeat_fires = true}};
     kube_.create(kMaps, {{"metadata", {{"name", kSourcesMap}}},
@@ -130,7 +130,7 @@ TEST_F(SiteTest, SaysWhichSourceIsNotConnected) {
   EXPECT_THAT(page("/"), HasSubstr("Remediator: NOT CONNECTED: No replica has written"));
   connect(clock_.wall() - 1h);
   clock_.advance(3s);
-  EXPECT_THAT(page("/"), HasSubstr("Webhook: NOT CONNECTED: The webhook was last called 60m ago"));
+  EXPECT_THAT(page("/"), HasSubstr("Webhook: NOT CONNECTED: Alertmanager last called 60m ago"));
 }
 
 TEST_F(SiteTest, ShowsAQuietFleet) {
@@ -306,7 +306,7 @@ TEST_F(SiteTest, TellsTheStoryOfARemediationWithTheCommandsThatHelp) {
       AllOf(HasSubstr("<code class=\"command\">gpuwardctl approve gpu-01 ab12</code>"),
             HasSubstr("gpuwardctl pause gpu-01"), HasSubstr("gpuwardctl cancel gpu-01"),
             HasSubstr("href=\"../runbooks/GpuNodeNeedsReboot\""),
-            HasSubstr("an approval is asked for: reboot"), HasSubstr("href=\"../nodes/gpu-01\"")));
+            HasSubstr("approval requested: reboot"), HasSubstr("href=\"../nodes/gpu-01\"")));
   EXPECT_THAT(page("/"), HasSubstr("<dt>wait for an approval</dt><dd>1</dd>"));
 }
 
