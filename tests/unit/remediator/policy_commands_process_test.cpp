@@ -124,7 +124,7 @@ TEST(RunbookCommand, PrintsAPageOrTheNamesOfAll) {
   EXPECT_TRUE(runbook({"GpuFallenOffBus"}).output.starts_with("# GpuFallenOffBus\n"));
   EXPECT_THAT(runbook({}).output,
               HasSubstr("\nGpuExporterDown                     Prometheus has not "
-                        "been able to scrape the exporter"));
+                        "scraped the exporter"));
   EXPECT_THAT(runbook({"-o", "name"}).output, HasSubstr("\nGpuFallenOffBus\n"));
   const auto unknown = runbook({"GpuOnFire"});
   EXPECT_EQ(unknown.exit_code, 2);
