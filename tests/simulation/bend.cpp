@@ -160,7 +160,7 @@ void bend_calls(const Stage& stage, Json& remediation) {
     const bool is_unanswered = step["name"] == "reboot" && step["result"] == "running" &&
                                string_at(*facts, "call") == "unknown";
     if (stage.is_off(Sabotage::kLateRestart) && is_unanswered)
-      step["intentAt"] = to_rfc3339_ms(stage.clock.wall() - std::chrono::hours(1));
+      step["activeSeconds"] = 3600;
   }
 }
 
