@@ -61,7 +61,7 @@ int serve(const Flags& flags) {
 int check_config(const Flags& flags) {
   const auto status = gpuward::exporter::check_configuration(flags);
   if (!status) return complain(status.error());
-  std::cout << "The configuration is good.\n";
+  std::cout << "The configuration is valid.\n";
   return 0;
 }
 

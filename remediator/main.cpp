@@ -86,10 +86,10 @@ int check_config(const Flags& flags) {
   if (!web) return complain(web.error());
   const auto opens = gpuward::http::Server::check(web->web.tls, web->web.auth);
   if (!opens) return complain(opens.error());
-  std::cout << "The configuration is good. Mode: " << to_string(policy->mode) << "\n"
+  std::cout << "The configuration is valid. Mode: " << to_string(policy->mode) << "\n"
             << gpuward::remediator::remarks_text(*policy);
   if (web->access == gpuward::http::Access::kOpen && !flags.web.insecure) {
-    std::cout << "note: nothing says who may call the webhook. To serve, give "
+    std::cout << "note: no authentication of the webhook is set. To serve, give "
               << gpuward::remediator::kCallerFlags << "\n";
   }
   return 0;

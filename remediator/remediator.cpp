@@ -76,7 +76,7 @@ http::ServerOptions server_options(const std::vector<std::string>& addresses, Lo
   options.listen_addresses = addresses;
   options.limits.max_body_bytes = kMaxBodyOfPages;
   options.on_problem = [&log](const std::string& problem) {
-    log.error("The web server has a problem", {{"problem", problem}});
+    log.error("Web server failed", {{"problem", problem}});
   };
   return options;
 }
@@ -158,7 +158,7 @@ Remediator::Remediator(Flags flags, WatchedPolicy policy, std::unique_ptr<AuditT
       ledger_(
           *apis_.ledger,
           {.ns = flags_.state_namespace,
-           .on_made = [this] { log_.info("A new ledger of the budgets is made"); },
+           .on_made = [this] { log_.info("Creating a new ledger of the budgets"); },
            .on_went_back = [this](const std::string& why) { restored_.note(why, clock_.wall()); }},
           clock),
       slots_(ledger_, work_store_, view_, policy_, clock),
@@ -327,7 +327,7 @@ bool Remediator::begin_anew(const RestoredState::Notice& notice) {
     if (election_->is_leader()) (void)keep_ledger();
     return false;
   }
-  log_.error("etcd was restored from a backup: this process begins anew", {{"why", notice.why}});
+  log_.error("etcd was restored from a backup, restarting", {{"why", notice.why}});
   return true;
 }
 

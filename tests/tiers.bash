@@ -77,12 +77,13 @@ test_all() {
 # How nice (0 to 19) this session is to the others, if the kernel shares the processors out among sessions.
 yield_to_others() { echo "$1" 2>/dev/null >/proc/self/autogroup || true; }
 
-# The tests whose program, or a file that it loads, is newer than the last run of these that passed; always the two that
-# read all sources and pages.
+# The tests whose program, or a file that it loads, is newer than the last run of these that passed; always the three
+# that read all sources and pages.
 changed_tests() {
   local since=$1 name files file
   echo architecture_test
   echo reference_test
+  echo printed_words_test
   while read -r name files; do
     for file in $files; do
       if [ "$file" -nt "$since" ]; then echo "$name"; break; fi

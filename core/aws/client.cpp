@@ -51,7 +51,7 @@ std::unexpected<Error> refusal(const AwsFailure& failure, const AwsKeys& keys) {
   return fail(
       kind_of(failure),
       without(without(words_of(failure), keys.session_token), keys.secret_access_key) +
-          (says_keys_expired(failure) ? " (these credentials have ended, and there are no others)"
+          (says_keys_expired(failure) ? " (these credentials have expired, and there are no others)"
                                       : ""));
 }
 
@@ -125,7 +125,7 @@ Result<http::ClientResponse> AwsClient::ask(const AwsCall& call, const Place& pl
       return refusal(failure, *keys);
     } else {
       if (!clock_.sleep_for(backoff.next(), call.stop))
-        return fail(ErrorKind::kCancelled, "stopped while AWS wants it to wait");
+        return fail(ErrorKind::kCancelled, "stopped while AWS throttles the request");
     }
   }
 }

@@ -54,7 +54,7 @@ Result<std::string> InstanceMetadata::open_session() const {
   auto token = ask(http_, std::move(request));
   const auto is_of_token = [](char c) { return c > ' ' && c < '\x7F' && c != '<'; };
   if (token && (token->empty() || !std::ranges::all_of(*token, is_of_token)))
-    return fail(ErrorKind::kInvalid, "the answer is no token");
+    return fail(ErrorKind::kInvalid, "the answer is not a token");
   return token;
 }
 

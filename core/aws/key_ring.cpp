@@ -22,7 +22,7 @@ Result<AwsKeys> AwsKeyRing::current() {
   looked_.wait(lock, [this] { return still_hold() || !is_looking_; });
   if (still_hold()) return *keys_;
   if (failure_) return std::unexpected(*failure_);
-  return fail(ErrorKind::kUnauthenticated, "the AWS credentials have ended");
+  return fail(ErrorKind::kUnauthenticated, "the AWS credentials have expired");
 }
 
 void AwsKeyRing::reject(const std::string& access_key_id) {

@@ -95,8 +95,8 @@ Result<Profile> read_profile(const AwsEnvironment& environment) {
   if (name == "default") add_missing(*config, name, profile);
   if (profile) return *profile;
   if (asked.empty()) return Profile{};
-  return fail(ErrorKind::kInvalid, "AWS_PROFILE names the profile " + asked +
-                                       ", which stands in no file of the AWS CLI");
+  return fail(ErrorKind::kInvalid,
+              "AWS_PROFILE names the profile " + asked + ", which is in no file of the AWS CLI");
 }
 
 }  // namespace gpuward::aws

@@ -64,7 +64,7 @@ Result<S3Place> parse_s3_url(std::string_view url) {
     const std::string_view query = url.substr(mark + 1);
     place.region = query.starts_with(kRegion) ? query.substr(kRegion.size()) : std::string_view();
     if (!is_region(place.region))
-      return fail(ErrorKind::kInvalid, "after ? may only stand region=, such as region=eu-west-1");
+      return fail(ErrorKind::kInvalid, "only region= may follow ?, such as region=eu-west-1");
     url = url.substr(0, mark);
   }
   const std::size_t slash = std::min(url.find('/'), url.size());

@@ -62,7 +62,7 @@ Result<ExecCredential> read_exec_credential(std::string_view output, const ExecP
   if (!answer) return broken(plugin, "its answer is not JSON");
   if (string_at(*answer, "kind") != "ExecCredential" ||
       string_at(*answer, "apiVersion") != plugin.api_version) {
-    return broken(plugin, "its answer is no ExecCredential of " + plugin.api_version);
+    return broken(plugin, "its answer is not an ExecCredential of " + plugin.api_version);
   }
   const Json& status = member_at(*answer, "status");
   ExecCredential credential;

@@ -104,8 +104,8 @@ Status Informer::check_not_gone_back() {
   const auto now = api_.version_of(collection_);
   if (!now) return std::unexpected(now.error());
   if (!is_older(*now, version_)) return {};
-  return fail(ErrorKind::kGone, collection_ + " stands at the version " + *now + ", and was at " +
-                                    version_ + " before");
+  return fail(ErrorKind::kGone,
+              collection_ + " is at version " + *now + ", and was at " + version_ + " before");
 }
 
 void Informer::forget_all_but(const ObjectVersions& listed) {

@@ -59,7 +59,7 @@ Result<Merged> read_files(const std::string& named) {
         ErrorKind::kNotFound,
         "no kubeconfig: " + (environment("KUBECONFIG").empty()
                                  ? "there is no " + missing + ", and $KUBECONFIG is not set"
-                                 : "$KUBECONFIG names " + missing + ", which is not there"));
+                                 : "$KUBECONFIG names " + missing + ", which does not exist"));
   return merged;
 }
 

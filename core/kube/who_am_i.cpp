@@ -13,7 +13,8 @@ Result<std::string> Api::who_am_i() {
   if (!answer) return std::unexpected(answer.error());
   std::string name =
       string_at(member_at(member_at(answer->json, "status"), "userInfo"), "username");
-  if (name.empty()) return fail(ErrorKind::kInternal, "the API server does not say who we are");
+  if (name.empty())
+    return fail(ErrorKind::kInternal, "the API server does not report the user of this client");
   return name;
 }
 

@@ -93,7 +93,7 @@ void append_descriptors(Families& families, const std::filesystem::path& proc) {
              "Maximum number of open file descriptors.",
              kGauge,
              {},
-             "where there is no limit"},
+             "without a limit"},
             limit.rlim_cur);
   }
 }

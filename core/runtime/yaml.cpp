@@ -88,7 +88,7 @@ class TreeBuilder final : public YAML::EventHandler {
   void take_key(const YAML::Mark& mark, const std::string& key) {
     Frame& frame = open_.back();
     if (!frame.keys.insert(key).second) {
-      throw Refusal{mark, "the key " + join_yaml_path(frame.node->path, key) + " stands twice"};
+      throw Refusal{mark, "duplicate key " + join_yaml_path(frame.node->path, key)};
     }
     frame.node->entries.push_back({key, mark.line + 1, nullptr, false});
     frame.has_key = true;

@@ -19,13 +19,13 @@ Result<UploadTarget> parse_url(std::string_view text) {
   // Before anything is looked at that an error could repeat.
   if (text.substr(host, path - host).contains('@')) {
     return fail(ErrorKind::kInvalid,
-                "holds a user: credentials do not belong here, but into a file with a token");
+                "contains a user: put credentials into a file with a token instead");
   }
   if (text.find_first_of("?#") != std::string_view::npos)
-    return fail(ErrorKind::kInvalid, "may have no query and no fragment");
+    return fail(ErrorKind::kInvalid, "must not have a query or a fragment");
   // curl would take the first word of the path for the host.
   if (path == host || !http::parse_target(std::string(text)))
-    return fail(ErrorKind::kInvalid, "is no URL of HTTP");
+    return fail(ErrorKind::kInvalid, "is not an HTTP URL");
   return HttpPlace{std::string(text) + (text.ends_with('/') ? "" : "/")};
 }
 
@@ -34,8 +34,8 @@ Result<UploadTarget> parse_url(std::string_view text) {
 Result<UploadTarget> parse_upload_target(std::string_view text) {
   if (text.size() > kLongest) return fail(ErrorKind::kInvalid, "is too long");
   if (!std::ranges::all_of(text, is_plain))
-    return fail(ErrorKind::kInvalid, "has a blank, a $, a quote, or no ASCII");
-  if (climbs(text)) return fail(ErrorKind::kInvalid, "may not have .. in it");
+    return fail(ErrorKind::kInvalid, "contains a blank, a $, a quote or a non-ASCII character");
+  if (climbs(text)) return fail(ErrorKind::kInvalid, "must not contain ..");
   if (text.starts_with("s3://")) {
     auto place = aws::parse_s3_url(text);
     if (!place) return std::unexpected(place.error());

@@ -88,7 +88,7 @@ Result<std::string> Client::call(std::string_view method, std::string message) c
     return with_context(
         attempted,
         {ErrorKind::kNotFound,
-         "no such socket; the exporter serves it where an AMD accelerator is on the node, or "
+         "no such socket; the exporter serves it if an AMD accelerator is on the node, or "
          "amd.health_service.enabled is true",
          {}});
   }

@@ -40,7 +40,7 @@ Status remove_stale(const fs::path& socket, const sockaddr_un& address) {
     return errno == ENOENT ? Status() : system_failure("cannot look at", socket, errno);
   }
   if (!S_ISSOCK(about.st_mode)) {
-    return fail(ErrorKind::kInvalid, socket.string() + " is there and is no socket");
+    return fail(ErrorKind::kInvalid, socket.string() + " exists and is not a socket");
   }
   const int failed = try_connect(address);
   if (failed == 0) {

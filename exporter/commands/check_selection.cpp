@@ -25,7 +25,7 @@ std::string names_of(std::span<const CheckEntry> all) {
 Result<CheckSelection> select_suite(const std::string& suite, std::span<const CheckEntry> all) {
   if (suite != "lightweight" && suite != "intensive") {
     return fail(ErrorKind::kInvalid,
-                "--suite: " + suite + " is no suite; there are lightweight and intensive");
+                "--suite: " + suite + " is not a suite; use lightweight or intensive");
   }
   const bool is_quick = suite == "lightweight";
   CheckSelection selection{suite, {}, is_quick};
@@ -42,7 +42,7 @@ Result<CheckSelection> select_one(const std::string& name, std::span<const Check
   });
   if (found == all.end()) {
     return fail(ErrorKind::kInvalid,
-                "--check: " + name + " is no check; there are " + names_of(all));
+                "--check: " + name + " is not a check; there are " + names_of(all));
   }
   return CheckSelection{"single", {*found}, false};
 }
@@ -76,7 +76,7 @@ Result<CheckSelection> select_checks(const CheckRequest& request, std::span<cons
   if (selection && needs_exclusive(*selection) && !request.is_exclusive && !request.is_dry_run) {
     return fail(
         ErrorKind::kInvalid,
-        "this takes the GPUs for hours: say --exclusive once the node is cordoned and idle");
+        "this occupies the GPUs for hours: add --exclusive once the node is cordoned and idle");
   }
   return selection;
 }

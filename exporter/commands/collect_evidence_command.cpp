@@ -132,7 +132,7 @@ void add_limit(CLI::App& command, const char* name, const char* meaning,
         const auto parsed = parse_duration(word);
         const bool is_time =
             parsed && *parsed >= std::chrono::seconds(1) && *parsed <= std::chrono::hours(1);
-        return is_time ? std::string() : word + " is no time from 1s to 1h";
+        return is_time ? std::string() : word + " is not a time from 1s to 1h";
       });
 }
 

@@ -147,7 +147,7 @@ CLI::App* add_clear(CLI::App& findings, ClearRequest& request) {
   clear->add_option("--pci", request.pci_bus_id, "PCI address of the device: `0000:4e:00`")
       ->excludes(all)
       ->check([](const std::string& text) {
-        return parse_pci_address(text) ? std::string() : text + " is no PCI address";
+        return parse_pci_address(text) ? std::string() : text + " is not a PCI address";
       });
   clear->require_option(1, 3);
   clear->callback([&request] { check_wishes(request); });
@@ -193,8 +193,8 @@ int run_list_findings(const std::filesystem::path& state_folder, OutputFormat fo
     if (findings.empty()) out << "There is no finding.\n";
     if (!findings.empty()) print_findings(findings, out);
     if (unchecked_finding(*state) != nullptr)
-      out << "Severity none: found before this boot, and its check has not looked again since.\n"
-             "Until it has, or you clear it, the exporter does not take its taint off.\n";
+      out << "Severity none: found before this boot, and its check has not run since.\n"
+             "The exporter keeps its taint until the check has run or you clear the finding.\n";
     return kDone;
   }
   for (const Finding* finding : findings) out << in_sequence(format, to_json(*finding));
@@ -216,7 +216,7 @@ int run_clear_findings(const std::filesystem::path& state_folder, const ClearReq
     out << "Cleared. Counters stay as they are; a new event makes a new finding.\n";
     return kDone;
   }
-  out << "No exporter has taken the request in five seconds: the next start on "
+  out << "No exporter has accepted the request in five seconds: the next one that starts on "
       << state_folder.string() << " will.\n";
   return kLeftForLater;
 }

@@ -72,7 +72,7 @@ std::string gpu_users_text(const DeviceUsers& users) {
   }
   for (std::string& one : first) one += ')';
   const std::string blind =
-      users.is_complete ? "" : "; not every process could be looked at: needs root and hostPID";
+      users.is_complete ? "" : "; not every process could be inspected: needs root and hostPID";
   if (first.empty()) return "no process has a GPU open" + blind;
   return "the GPUs are open in " + list_first(first, processes) + blind;
 }

@@ -10,11 +10,12 @@
 namespace gpuward::exporter {
 
 CLI::App* add_gpu_worker(CLI::App& app, GpuChoice& choice) {
-  CLI::App* command = app.add_subcommand("gpu-worker", "What the exporter starts for itself");
+  CLI::App* command =
+      app.add_subcommand("gpu-worker", "Read the GPUs for the exporter, which starts this itself");
   command->group("")->fallthrough();
   const CLI::Validator is_name(
       [](const std::string& text) {
-        return parse_gpu_name(text) ? std::string() : text + " is no GPU";
+        return parse_gpu_name(text) ? std::string() : text + " is not a GPU";
       },
       "GPU");
   command

@@ -62,7 +62,7 @@ void add_duration(CLI::App& command, DrillRequest& request) {
       ->check([](const std::string& word) {
         const auto parsed = parse_duration(word);
         const bool is_time = parsed && *parsed >= kShortestDrill && *parsed <= kLongestDrill;
-        return is_time ? std::string() : word + " is no time from 1m to 1h";
+        return is_time ? std::string() : word + " is not a time from 1m to 1h";
       });
 }
 

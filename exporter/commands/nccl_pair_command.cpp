@@ -134,7 +134,7 @@ void add_time(CLI::App& command, const char* name, const char* meaning,
         const auto parsed = parse_duration(word);
         const bool is_time =
             parsed && *parsed >= std::chrono::seconds(1) && *parsed <= std::chrono::hours(24);
-        return is_time ? std::string() : word + " is no time from 1s to 24h";
+        return is_time ? std::string() : word + " is not a time from 1s to 24h";
       });
 }
 
@@ -172,7 +172,8 @@ CLI::App* add_nccl_pair(CLI::App& app, nccl_pair::Options& options) {
                    "Lowest bus bandwidth in GB/s that passes")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
-  add_time(*command, "--timeout", "Time limit of the whole test; what has not ended by then hangs",
+  add_time(*command, "--timeout",
+           "Time limit of the whole test; a test that exceeds it counts as hanging",
            options.timeout);
   add_time(*command, "--join-timeout",
            "How long to wait for the other side; at most half of --timeout", options.join_timeout);

@@ -56,7 +56,7 @@ std::string objection_to(const Result<http::ClientResponse>& answer, const Probe
 
 void add_probe_command(CLI::App& app, Commands& commands) {
   const auto wishes = std::make_shared<ProbeWishes>();
-  CLI::App* command = app.add_subcommand("probe", "Call a URL until it answers as it should");
+  CLI::App* command = app.add_subcommand("probe", "Call a URL until it answers as expected");
   command->fallthrough();
   command->add_option("URL", wishes->url, "http://... or https://...")->required();
   command->add_option("--body", wishes->body,

@@ -144,7 +144,7 @@ std::optional<std::string> Quarantine::objection_to(const kube::Node& node) cons
     return "it is not cordoned: kubectl cordon " + options_.node;
   const auto diagnosis = newest_diagnosis(node);
   if (!runs_diagnostic() && diagnosis && diagnosis->status == NodeStatus::kFail)
-    return "it has failed a " + diagnosis->suite + ", and only check 4 could acquit it";
+    return "it has failed a " + diagnosis->suite + ", and only check 4 could clear it";
   return std::nullopt;
 }
 

@@ -119,7 +119,7 @@ std::vector<CheckResult> results_in(std::string_view message) {
 }
 
 SweepResult verdict_of_failure(const std::vector<CheckResult>& results) {
-  SweepResult worst{.why = "the check ended with 1 and said nothing of a failure"};
+  SweepResult worst{.why = "the check ended with 1 and reported no failure"};
   for (const CheckResult& result : results) {
     const bool taints = result.status == CheckStatus::kFail && result.severity >= Severity::kReset;
     if (taints && result.severity > worst.severity)
@@ -129,7 +129,7 @@ SweepResult verdict_of_failure(const std::vector<CheckResult>& results) {
 }
 
 SweepResult verdict_of_success(const std::vector<CheckResult>& results) {
-  if (results.empty()) return {.why = "the check ended with 0 and said nothing"};
+  if (results.empty()) return {.why = "the check ended with 0 and printed nothing"};
   for (const CheckResult& result : results) {
     if (result.status != CheckStatus::kPass && result.status != CheckStatus::kWarn)
       return {.why = std::string(to_string(result.status)) + ": " + result.details,

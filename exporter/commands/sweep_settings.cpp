@@ -29,7 +29,7 @@ Status read_number(const SeedLookup& lookup, const char* key, std::int64_t min, 
   if (auto read = read_text(lookup, key, text); !read || text.empty()) return read;
   const auto number = parse_integer<std::int64_t>(text);
   if (!number || *number < min || *number > max) {
-    return fail(ErrorKind::kInvalid, std::string(key) + ": is no whole number from " +
+    return fail(ErrorKind::kInvalid, std::string(key) + ": is not a whole number from " +
                                          std::to_string(min) + " to " + std::to_string(max));
   }
   out = *number;

@@ -73,7 +73,7 @@ void add_path_flags(CLI::App& app, Flags& flags) {
 
 void add_node_flags(CLI::App& app, Flags& flags) {
   app.add_option("--node.name", flags.node_name,
-                 "Name of this node in Kubernetes; without it nothing is written to a node")
+                 "Name of this node in Kubernetes; default: none, and nothing is written to a node")
       ->envname("NODE_NAME");
   app.add_option("--kubeconfig", flags.kubeconfig,
                  "Kubeconfig file; default: the service account of the pod");

@@ -46,11 +46,11 @@ class NpdFile {
     const bool is_custom = plugin == "custom";
     if (!is_custom && !reads_kernel_log(plugin)) {
       return fail(ErrorKind::kInvalid,
-                  "plugin: is none that gpuward replaces, which are custom, and kmsg or another "
-                  "on the kernel log: leave this file with node-problem-detector");
+                  "plugin: gpuward replaces only custom plug-ins and those on the kernel log (kmsg "
+                  "and others): leave this file with node-problem-detector");
     }
     const Json& rules = member_at(root_, "rules");
-    if (!rules.is_array()) return fail(ErrorKind::kInvalid, "rules: is no list");
+    if (!rules.is_array()) return fail(ErrorKind::kInvalid, "rules: is not a list");
     // Permanent rules first: add().
     for (const bool is_permanent : {true, false}) {
       std::size_t number = 0;

@@ -24,7 +24,7 @@ using Complaint = std::string;
 Complaint read_value(std::string_view text, std::chrono::milliseconds& out) {
   const auto seconds = parse_integer<std::uint64_t>(text);
   if (!seconds || *seconds == 0 || *seconds > kMostSeconds)
-    return "is no number of seconds from 1 to 31536000";
+    return "is not a number of seconds from 1 to 31536000";
   out = std::chrono::seconds(*seconds);
   return {};
 }
@@ -46,7 +46,7 @@ Complaint read_value(std::string_view text, double& out) {
   constexpr double kMost = 1'000'000;
   if (error != std::errc{} || end != text.data() + text.size() || std::isnan(value) || value < 0 ||
       value > kMost)
-    return "is no number from 0 to 1000000";
+    return "is not a number from 0 to 1000000";
   out = value;
   return {};
 }
@@ -58,7 +58,7 @@ Complaint read_value(std::string_view text, std::vector<int>& out) {
     text.remove_prefix(std::min(word.size() + 1, text.size()));
     if (word.empty()) continue;
     const auto number = parse_integer<int>(word);
-    if (!number || *number < 0 || *number > 6) return "is no list of check numbers from 0 to 6";
+    if (!number || *number < 0 || *number > 6) return "is not a list of check numbers from 0 to 6";
     numbers.push_back(*number);
   }
   out = std::move(numbers);
@@ -75,20 +75,21 @@ Complaint read_value(std::string_view text, Severity& out) {
 
 Complaint read_value(std::string_view text, std::uint64_t& out) {
   const auto pages = parse_integer<std::uint32_t>(text);
-  if (!pages) return "is no number of pages";
+  if (!pages) return "is not a number of pages";
   out = *pages;
   return {};
 }
 
 Complaint read_value(std::string_view text, unsigned& out) {
   const auto nodes = parse_integer<unsigned>(text);
-  if (!nodes || *nodes == 0 || *nodes > kMostNodes) return "is no number of nodes from 1 to 65536";
+  if (!nodes || *nodes == 0 || *nodes > kMostNodes)
+    return "is not a number of nodes from 1 to 65536";
   out = *nodes;
   return {};
 }
 
 Complaint read_value(std::string_view text, std::string& out) {
-  if (text.find_first_of(" \t\r\n") != std::string_view::npos) return "has white space in it";
+  if (text.find_first_of(" \t\r\n") != std::string_view::npos) return "contains white space";
   out = text;
   return {};
 }

@@ -51,11 +51,11 @@ std::map<std::uint32_t, xid::Override> read_overrides(const YamlMap& table) {
   for (const auto& [code_text, row] : table.entries("CODE", "79")) {
     const auto code = parse_integer<std::uint32_t>(code_text);
     if (!code || *code == 0) {
-      table.reject(code_text, "is no error number");
+      table.reject(code_text, "is not an error number");
     } else if (!row.scalar().empty()) {
       table.reject(code_text, "is not a mapping with severity, action or cleared_by");
     } else if (!overrides.emplace(*code, read_override(row)).second) {
-      table.reject(code_text, "is there twice");
+      table.reject(code_text, "is listed twice");
     }
   }
   return overrides;
@@ -68,9 +68,9 @@ xid::CatalogueOptions read_catalogue(const YamlMap& root) {
   options.xid = read_overrides(root.map("xid", "changes to the catalogue, by code"));
   options.sxid = read_overrides(root.map("sxid", "the same for NVSwitch"));
   root.read_word("nvlink_default", options.nvlink_default, kSeverities,
-                 "severity of Xid 74 where its registers do not decide");
+                 "severity of Xid 74 if its registers do not decide");
   root.read_word("nvlink5_default", options.nvlink5_default, kSeverities,
-                 "severity of Xids 144 to 150 where no rule matches");
+                 "severity of Xids 144 to 150 if no rule matches");
   root.read("driver_branch", options.driver_branch, 300, 9999,
             "branch of the NVIDIA driver; it selects the NVLink5 rules");
   return options;
@@ -81,7 +81,7 @@ void read_kernel_log(const YamlMap& map, Settings& settings) {
            "the kernel log, or any file or FIFO; `--kernel-log.path` overrides it");
   if (settings.kernel_log_path.empty()) map.reject("path", "is empty");
   map.read_word("user_space_lines", settings.user_space_lines, kUserSpaceLines,
-                "what to do with lines that user space wrote; `trust` is for tests");
+                "how lines that user space wrote are treated; `trust` is for tests");
   read_line_rules(map, settings.line_rules);
 }
 
@@ -110,7 +110,7 @@ void read_enabled(const YamlMap& map, std::vector<int>& enabled) {
   enabled.clear();
   for (const std::string& word : words) {
     const auto number = check_number(word);
-    if (!number) map.reject("enabled", "holds something else than check numbers from 0 to 6");
+    if (!number) map.reject("enabled", "contains something other than check numbers from 0 to 6");
     if (number) enabled.push_back(*number);
   }
 }
@@ -119,7 +119,7 @@ void read_timeouts(const YamlMap& table, CheckSettings& checks) {
   for (const auto& [word, row] : table.entries("NUMBER", "2")) {
     const auto number = check_number(word);
     if (!number) {
-      table.reject(word, "is no check number from 0 to 6");
+      table.reject(word, "is not a check number from 0 to 6");
       continue;
     }
     table.read(word, checks.timeouts[*number], seconds(1), days(365),
@@ -157,7 +157,7 @@ void read_checks(const YamlMap& map, CheckSettings& checks) {
 
 void read_instance(const YamlMap& map, CheckSettings& checks) {
   map.read("type", checks.instance_type, "the instance type; default: from the instance metadata");
-  for (const YamlMap& item : map.maps("profiles", "what machines of an instance type have")) {
+  for (const YamlMap& item : map.maps("profiles", "hardware of the machines of an instance type")) {
     InstanceProfile profile;
     item.require("type", profile.type, "the instance type");
     item.read("gpus", profile.gpus, 0, kMostDevices, "number of GPUs");
@@ -184,7 +184,7 @@ void read_amd(const YamlMap& map, Settings& settings) {
   const YamlMap service = map.map("health_service", "AMD's gRPC service; read at the start only");
   AmdHealthSettings& health = settings.amd_health;
   service.read("enabled", health.is_enabled,
-               "serve it; default: on where an AMD accelerator is on the PCI bus");
+               "serve it; default: on if an AMD accelerator is on the PCI bus");
   service.read("socket", health.socket, "the socket of the service");
   service.read("all_vendors", health.has_all_vendors,
                "also report NVIDIA GPUs, with the IDs `nvidia-0`, `nvidia-1`, ...");
@@ -198,10 +198,11 @@ void read_metrics(const YamlMap& map, MetricsOptions& metrics) {
 
 void read_announcements(const YamlMap& map, AnnouncementSettings& announcements) {
   map.read_word("cloud", announcements.cloud, kClouds,
-                "whose metadata service is asked; `auto`: as the firmware says, outside of these "
-                "clouds nobody");
+                "cloud whose metadata service is queried; `auto`: the one that the firmware names, "
+                "outside of these clouds none");
   map.read("interval", announcements.interval, seconds(1), minutes(5), "between questions");
-  map.read("endpoint", announcements.endpoint, "default: where the cloud's service is");
+  map.read("endpoint", announcements.endpoint,
+           "address of the metadata service; default: the cloud's own");
   if (!announcements.endpoint.empty() && !announcements.endpoint.starts_with("http://"))
     map.reject("endpoint", "must begin with http://");
 }

@@ -81,7 +81,7 @@ void read_programs(const YamlMap& checks, std::vector<ProgramSettings>& programs
     ProgramSettings program = read_program(item);
     const bool is_double =
         std::ranges::find(programs, program.name, &ProgramSettings::name) != programs.end();
-    if (is_double && !program.name.empty()) item.reject("name", "is there twice");
+    if (is_double && !program.name.empty()) item.reject("name", "is listed twice");
     programs.push_back(std::move(program));
   }
   if (programs.size() > Limits::kMostPrograms)

@@ -22,7 +22,7 @@ void read_address(const YamlMap& item, Gpu& gpu) {
   if (pci.empty()) return;
   const auto address = parse_pci_address(pci);
   if (!address) {
-    item.reject("pci", "is no PCI address such as 0000:4e:00.0");
+    item.reject("pci", "is not a PCI address such as 0000:4e:00.0");
     return;
   }
   gpu.pci = *address;

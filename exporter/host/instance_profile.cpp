@@ -144,15 +144,16 @@ Result<InstanceProfile> parse_line(std::string_view line) {
         "expected TYPE|GPUS|EFA DEVICES|true or false|PROVIDER, for example "
         "p5.48xlarge|8|32|true|efa");
   const std::string_view type = without_ml(fields[0]);
-  if (!is_name(type)) return wrong("the first field is no instance type");
+  if (!is_name(type)) return wrong("the first field is not an instance type");
   const auto gpus = parse_count(fields[1]);
-  if (!gpus) return wrong("the second field, the GPUs, is no number from 0 to 1024");
+  if (!gpus) return wrong("the second field, the GPUs, is not a number from 0 to 1024");
   const auto efa_devices = parse_count(fields[2]);
-  if (!efa_devices) return wrong("the third field, the EFA devices, is no number from 0 to 1024");
+  if (!efa_devices)
+    return wrong("the third field, the EFA devices, is not a number from 0 to 1024");
   const auto expects_nvlink = parse_truth(fields[3]);
   if (!expects_nvlink) return wrong("the fourth field, NVLink, is neither true nor false");
   const std::string_view provider = fields.size() == 5 ? fields[4] : "efa";
-  if (!is_name(provider)) return wrong("the fifth field is no name of a libfabric provider");
+  if (!is_name(provider)) return wrong("the fifth field is not the name of a libfabric provider");
   return InstanceProfile{std::string(type), *gpus, *efa_devices, *expects_nvlink,
                          std::string(provider)};
 }

@@ -21,7 +21,7 @@ bool is_label_value(std::string_view text) {
 Result<std::string> read_type(const aws::InstanceMetadata& metadata, const std::string& session) {
   auto type = metadata.read("/latest/meta-data/instance-type", session);
   if (type && !is_ec2_instance_type(*type))
-    return fail(ErrorKind::kInvalid, "the answer is no instance type");
+    return fail(ErrorKind::kInvalid, "the answer is not an instance type");
   return type;
 }
 

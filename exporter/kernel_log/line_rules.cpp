@@ -50,7 +50,7 @@ std::optional<std::string> fault_of_pattern(const std::string& pattern) {
     return "is longer than " + std::to_string(kMostPatternBytes) + " bytes: shorten it";
   const RE2 compiled(pattern, options());
   if (!compiled.ok())
-    return "is no regular expression of RE2 (" + compiled.error() +
+    return "is not a regular expression of RE2 (" + compiled.error() +
            "): there are no look-arounds and no back-references";
   if (RE2::PartialMatch("", compiled))
     return "matches an empty line, and so each line: name what it is to find";

@@ -82,7 +82,7 @@ Result<Endpoint> parse_endpoint(const std::string& address, int port) {
     put_address(six, endpoint);
     endpoint.text = "[" + address + "]:" + std::to_string(port);
   } else {
-    return fail(ErrorKind::kInvalid, address + " is no IPv4 or IPv6 address");
+    return fail(ErrorKind::kInvalid, address + " is not an IPv4 or IPv6 address");
   }
   return endpoint;
 }
@@ -108,7 +108,7 @@ Status Link::send(std::string_view line, Deadline deadline) const {
       line.remove_prefix(static_cast<std::size_t>(sent));
     } else if (sent < 0 && errno == EAGAIN) {
       if (!wait_until(socket_, POLLOUT, *clock_, deadline))
-        return fail(ErrorKind::kTimeout, "the other side does not take what it is sent");
+        return fail(ErrorKind::kTimeout, "the other side does not accept data");
     } else if (sent < 0 && errno != EINTR) {
       return fail(ErrorKind::kUnavailable, "the other side has hung up: " + words_of(errno));
     }
@@ -126,7 +126,7 @@ Result<std::string> Link::receive(Deadline deadline) {
     if (received_.size() >= kMostMessageBytes)
       return fail(ErrorKind::kTooLarge, "the other side sends a line without an end");
     if (!wait_until(socket_, POLLIN, *clock_, deadline))
-      return fail(ErrorKind::kTimeout, "the other side says nothing");
+      return fail(ErrorKind::kTimeout, "the other side sends nothing");
     std::array<char, kMostMessageBytes> buffer{};
     const ssize_t got = ::recv(socket_.get(), buffer.data(), buffer.size() - received_.size(), 0);
     if (got > 0) {

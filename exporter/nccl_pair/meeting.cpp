@@ -40,11 +40,11 @@ class Listening {
     auto link = listener.accept(deadline);
     if (!link) return std::unexpected(link.error());
     const auto theirs = greeting_from(*link);
-    if (!theirs) return turned_away("what came is no rank 1: " + theirs.error().message);
+    if (!theirs) return turned_away("the peer is not rank 1: " + theirs.error().message);
     Greeting answer = greeting_of(meeting_);
     if (!proves(theirs->proof, meeting_.options.token, 1)) {
       answer.proof.clear();
-      answer.refused = "the token is another pair's";
+      answer.refused = "the token is that of another pair";
       static_cast<void>(link->send(encode(answer), soon()));
       return turned_away("rank 1 of another pair came from " + theirs->terms.host);
     }
@@ -80,10 +80,10 @@ class Listening {
   // there.
   Try let_in(Link link, const Greeting& answer, const Terms& theirs) const {
     if (auto status = link.send(encode(answer), soon()); !status)
-      return turned_away("rank 1 came and went: " + status.error().message);
+      return turned_away("rank 1 connected and disconnected: " + status.error().message);
     const auto line = link.receive(soon());
     const auto ready = line ? decode_message(*line) : std::unexpected(line.error());
-    if (!ready) return turned_away("rank 1 came and went: " + ready.error().message);
+    if (!ready) return turned_away("rank 1 connected and disconnected: " + ready.error().message);
     if (ready->kind != Message::Kind::kReady) return turned_away("rank 1 does not answer");
     return Met{std::move(link), theirs, *answer.id};
   }
@@ -102,9 +102,9 @@ Try go_there(const Meeting& meeting, const Endpoint& endpoint) {
   const auto line = link->receive(now() + kForAnswer);
   if (!line) return std::unexpected(line.error());
   const auto theirs = decode_greeting(*line);
-  if (!theirs) return turned_away("what answers is no rank 0: " + theirs.error().message);
+  if (!theirs) return turned_away("the peer is not rank 0: " + theirs.error().message);
   if (!proves(theirs->proof, meeting.options.token, 0)) {
-    return turned_away(theirs->refused.empty() ? "the token of what answers is another pair's"
+    return turned_away(theirs->refused.empty() ? "the peer has the token of another pair"
                                                : "rank 0 refuses: " + theirs->refused);
   }
   if (const std::string why = difference_of(mine, *theirs); !why.empty())

@@ -136,7 +136,7 @@ std::string difference_of(const Greeting& mine, const Greeting& theirs) {
   }
   // Both are read from the same words, so that the same words are the same number.
   if (here.min_bus_bandwidth != there.min_bus_bandwidth) {
-    return differ("the bandwidth that is wanted", dump_json(here.min_bus_bandwidth),
+    return differ("the required bandwidth", dump_json(here.min_bus_bandwidth),
                   dump_json(there.min_bus_bandwidth));
   }
   return {};

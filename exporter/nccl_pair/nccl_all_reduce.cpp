@@ -78,10 +78,10 @@ class NcclAllReduce final : public AllReduce {
     if (auto status = said(cuda_.init, cuda_.init(0)); !status) return status;
     int count = 0;
     if (auto status = said(cuda_.count, cuda_.count(&count)); !status) return status;
-    if (count < 1) return fail(ErrorKind::kNotFound, "CUDA knows no GPU here");
+    if (count < 1) return fail(ErrorKind::kNotFound, "CUDA finds no GPU here");
     if (std::cmp_greater(wanted, count)) {
       return fail(ErrorKind::kInvalid, std::to_string(wanted) +
-                                           " GPUs are asked for, and CUDA knows " +
+                                           " GPUs are requested, and CUDA finds " +
                                            std::to_string(count) + " here");
     }
     gpus_.resize(wanted == 0 ? static_cast<unsigned>(count) : wanted);

@@ -62,12 +62,12 @@ std::string_view field(const http::ClientResponse& response, std::string_view na
 Status check_status(const http::ClientResponse& response) {
   if (response.status != 200) {
     return fail(ErrorKind::kUnavailable,
-                "HTTP status " + std::to_string(response.status) + ": that is no gRPC server");
+                "HTTP status " + std::to_string(response.status) + ": not a gRPC server");
   }
   const std::string status(field(response, "grpc-status"));
   if (status == "0") return {};
   const auto code = parse_integer<int>(status);
-  if (!code) return fail(ErrorKind::kUnavailable, "the answer broke off before its grpc-status");
+  if (!code) return fail(ErrorKind::kUnavailable, "the answer ended before its grpc-status");
   return fail(kind_of(*code),
               "gRPC status " + status + ": " + to_valid_utf8(field(response, "grpc-message"), 300));
 }

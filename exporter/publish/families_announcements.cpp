@@ -12,29 +12,30 @@ void append_announcement_families(const Snapshot& snapshot, Families& families) 
   auto& start = declare(
       families,
       {"gpuward_announcement_start_timestamp_seconds",
-       "When what the cloud has announced of this machine begins, or has begun, until the cloud "
-       "says that it is over. `kind`: `rebalance`, `freeze`, `reboot`, `redeploy`, `terminate`.",
+       "Start of an event that the cloud has announced for this machine; present until the cloud "
+       "reports its end. `kind`: `rebalance`, `freeze`, `reboot`, `redeploy`, `terminate`.",
        kGauge,
        {"kind", "id", "announced_by"},
        "when nothing is announced"});
   auto& end = declare(families, {"gpuward_announcement_end_timestamp_seconds",
-                                 "By when it is over.",
+                                 "When it ends.",
                                  kGauge,
                                  {"kind", "id", "announced_by"},
-                                 "where the cloud does not say"});
+                                 "when the cloud does not say"});
   for (const Announcement& one : announced.list) {
     const metrics::Labels labels = {std::string(to_string(one.kind)), one.id, one.announced_by};
     start.add(labels, one.start);
     if (one.end) end.add(labels, *one.end);
   }
-  auto& readable = declare(families, {"gpuward_announcements_readable",
-                                      "Whether the cloud's metadata service tells this machine "
-                                      "what is planned for it. At 0 what was announced stands.",
-                                      kGauge,
-                                      {"announced_by"},
-                                      "outside of a cloud that is known"});
+  auto& readable =
+      declare(families, {"gpuward_announcements_readable",
+                         "Whether the cloud's metadata service reports the events that are planned "
+                         "for this machine. At 0 the last known events are kept.",
+                         kGauge,
+                         {"announced_by"},
+                         "outside of a known cloud"});
   auto& read = declare(families, {"gpuward_announcements_read_timestamp_seconds",
-                                  "When it was last asked with success; at most a minute behind.",
+                                  "When it was last queried with success; at most a minute behind.",
                                   kGauge,
                                   {"announced_by"},
                                   "before the first success"});

@@ -165,12 +165,13 @@ void append_severities(const Snapshot& snapshot, const GpuLabels& gpus, Families
 
 void append_drills(const Snapshot& snapshot, const GpuLabels& gpus, Families& families) {
   constexpr std::string_view kInDrill = "while no drill runs";
-  auto& active = declare(families, {"gpuward_drill_active",
-                                    "1 for each fault that `gpuward-exporter inject` has injected "
-                                    "for a drill. It is no finding: no other series knows it.",
-                                    kGauge,
-                                    {"check", "code", "pci_bus_id", "gpu", "severity"},
-                                    kInDrill});
+  auto& active =
+      declare(families, {"gpuward_drill_active",
+                         "1 for each fault that `gpuward-exporter inject` has injected "
+                         "for a drill. It is not a finding, and no other series shows it.",
+                         kGauge,
+                         {"check", "code", "pci_bus_id", "gpu", "severity"},
+                         kInDrill});
   auto& until = declare(families, {"gpuward_drill_end_timestamp_seconds",
                                    "When the drill ends by itself.",
                                    kGauge,

@@ -41,7 +41,7 @@ constexpr auto kStanding = std::to_array<ReadingColumn>({
                 "Whether AMD's compute driver (KFD) offers the GPU to programs.",
                 kGauge,
                 {},
-                "of other vendors, and where that driver is not loaded"},
+                "for GPUs of other vendors, and when that driver is not loaded"},
      .value = [](Reading r) { return number(r.is_in_kfd); }},
     {.family = {"gpuward_gpu_processes", "Processes that compute on the GPU."},
      .value =

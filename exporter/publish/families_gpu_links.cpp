@@ -64,7 +64,7 @@ constexpr auto kLinkColumns = std::to_array<ReadingColumn>({
                      "sum, which Prometheus treats as a counter reset.",
                      kCounter,
                      {"error"},
-                     "where an active link does not report it"}),
+                     "when an active link does not report it"}),
     error_column<1>(),
     error_column<2>(),
     error_column<3>(),
@@ -89,7 +89,7 @@ Maybe<double> fabric_misconfiguration(Reading reading) {
   return value == 0 ? std::nullopt : Maybe<double>(value);
 }
 
-constexpr std::string_view kFabricIsSilent = "where the fabric does not report it";
+constexpr std::string_view kFabricIsSilent = "when the fabric does not report it";
 
 constexpr auto kFabric = std::to_array<ReadingColumn>({
     {.family = {"gpuward_gpu_fabric_state",

@@ -45,7 +45,7 @@ constexpr auto kHeatAndPower = std::to_array<ReadingColumn>({
                 "may work at; they may be below zero.",
                 kGauge,
                 {"threshold"},
-                "where the driver does not report it; all but `slowdown` where it reports degrees"},
+                "when the driver does not report it; all but `slowdown` when it reports degrees"},
      .labels = {"slowdown"},
      .value = [](Reading r) { return r.thermals.slowdown_margin; }},
     {.labels = {"shutdown"},
@@ -60,8 +60,8 @@ constexpr auto kHeatAndPower = std::to_array<ReadingColumn>({
      .value =
          [](Reading r) { return unless(r.thermals.slowdown_threshold, r.thermals.gpu_margin); }},
     {.family = {"gpuward_gpu_temperature_threshold_celsius",
-                "Where the GPU slows down (`slowdown`) or shuts down (`shutdown`), and the highest "
-                "temperature at which its memory may work (`memory`).",
+                "Temperature at which the GPU slows down (`slowdown`) or shuts down (`shutdown`), "
+                "and the highest at which its memory may work (`memory`).",
                 kGauge,
                 {"threshold"}},
      .labels = {"slowdown"},

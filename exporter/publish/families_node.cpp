@@ -25,7 +25,7 @@ void append_counted_by_driver(const GpuTelemetry& telemetry, Families& families)
                          "driver has lost one. Fewer on PCI than expected: a card is gone.",
                          kGauge,
                          {"vendor"},
-                         "where the library is not `ready` or does not answer"});
+                         "when the library is not `ready` or does not answer"});
   const bool is_current = telemetry.report && telemetry.state == WorkerState::kAnswering;
   for (const VendorReading& report :
        is_current ? telemetry.report->vendors : std::vector<VendorReading>{}) {
@@ -44,7 +44,7 @@ void append_node_families(const Snapshot& snapshot, Families& families) {
                                   "restart, as long as no source answers).",
                                   kGauge,
                                   {"instance_type", "source"},
-                                  "where it is unknown"});
+                                  "when it is unknown"});
   if (!instance.type.empty()) info.add({instance.type, instance.source}, 1);
   declare(families,
           {"gpuward_instance_profile_known",
@@ -58,7 +58,7 @@ void append_node_families(const Snapshot& snapshot, Families& families) {
            "has listed or that its node's labels say.",
            kGauge,
            {},
-           "where it is unknown"},
+           "when it is unknown"},
           gpus_expected(snapshot));
   declare(families,
           {"gpuward_efa_devices_expected",
@@ -72,7 +72,7 @@ void append_node_families(const Snapshot& snapshot, Families& families) {
            "GPUs that the PCI bus lists, with or without a driver.",
            kGauge,
            {},
-           "where the bus cannot be read"},
+           "when the bus cannot be read"},
           instance.gpus_on_pci);
   append_counted_by_driver(snapshot.telemetry, families);
 }

@@ -8,7 +8,7 @@ namespace {
 
 using enum metrics::Type;
 
-constexpr std::string_view kNoSuchCounter = "where the driver has no such counter";
+constexpr std::string_view kNoSuchCounter = "when the driver has no such counter";
 
 // A driver has some forty of them; the names are its own, so that there is a limit.
 constexpr std::size_t kMostNames = 64;

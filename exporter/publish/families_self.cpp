@@ -54,7 +54,7 @@ void append_kernel_log(const Snapshot& snapshot, Families& families) {
 
 // What we write to our own Node object; nothing where nobody writes.
 void append_node_publishing(const std::optional<NodePublishing>& node, Families& families) {
-  constexpr std::string_view kNobodyWrites = "where node publishing is off";
+  constexpr std::string_view kNobodyWrites = "when node publishing is off";
   if (!node) return;
   declare(families,
           {"gpuward_node_publishing_up",

@@ -98,10 +98,10 @@ void append_libraries(const GpuTelemetry& telemetry, Families& families) {
                                   "1; the vendor's library and driver.",
                                   kGauge,
                                   {"vendor", "library", "driver_version", "library_version"},
-                                  "where it cannot be used"});
+                                  "when it cannot be used"});
   auto& state = declare(families, {"gpuward_gpu_library_state",
                                    "1 for the library's state, 0 for the others: `absent` (no such "
-                                   "library here, which is no error), `unusable` (version "
+                                   "library here, which is not an error), `unusable` (version "
                                    "mismatch, driver not loaded), `ready`.",
                                    kGauge,
                                    {"vendor", "state"},

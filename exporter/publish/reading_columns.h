@@ -32,7 +32,7 @@ struct LabelledReadings {
   std::vector<LabelledReading> gpus = {};
 };
 
-inline constexpr std::string_view kDriverIsSilent = "where the driver does not report it";
+inline constexpr std::string_view kDriverIsSilent = "when the driver does not report it";
 
 // The GPUs of the newest report that have said where they are, while the worker answers; none while
 // it is hung or down, so that nobody takes an old temperature for a new one. The snapshot must

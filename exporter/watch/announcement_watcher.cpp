@@ -175,14 +175,14 @@ void AnnouncementWatcher::complete(Announcement& one, const Snapshot& snapshot,
 
 void AnnouncementWatcher::report(const std::optional<std::string>& fault) {
   if (fault && !known_.fault) {
-    log_.warn("Cannot read what the cloud announces, keeping what is known",
+    log_.warn("Cannot read the cloud's announcements, keeping the known ones",
               {{"cloud", known_.cloud},
                {"error", *fault},
                {"hint",
                 "let the pod use the host network, or raise the hop limit of the metadata "
                 "service to 2"}});
   } else if (!fault && known_.fault) {
-    log_.info("Reading what the cloud announces", {{"cloud", known_.cloud}});
+    log_.info("Reading the cloud's announcements", {{"cloud", known_.cloud}});
   }
   known_.fault = fault;
 }

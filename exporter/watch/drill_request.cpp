@@ -40,7 +40,7 @@ Result<Finding> finding_of_line(const DrillRequest& request, const Gpu& gpu,
       batch.observations, [](const Observation& one) { return one.event.kind == xid::Kind::kXid; });
   if (seen == batch.observations.end() || seen->verdict.severity == Severity::kNone)
     return fail(ErrorKind::kInvalid,
-                "Xid " + std::to_string(request.number) + " is no finding on this node");
+                "Xid " + std::to_string(request.number) + " is not a finding on this node");
   Finding finding;
   finding.check = std::string(xid::to_string(seen->event.kind));
   finding.code = std::to_string(seen->event.code);

@@ -12,7 +12,7 @@ constexpr kube::ApiDeadlines kQuestion{std::chrono::seconds(3), std::chrono::sec
 
 void say_unreachable(const Error& error, Store& store, Log& log) {
   log.error("Node publishing is off: no API server",
-            {{"error", error.message}, {"hint", "leave NODE_NAME unset where this is meant"}});
+            {{"error", error.message}, {"hint", "leave NODE_NAME unset if this is intended"}});
   store.update_health([&](Health& health) { health.node.emplace().fault = error.message; });
 }
 

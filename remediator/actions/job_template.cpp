@@ -38,7 +38,7 @@ Result<Json> parse_job_template(std::string_view text) {
   auto job = parse_json(text);
   if (!job) return job;
   if (string_at(*job, "apiVersion") != "batch/v1" || string_at(*job, "kind") != "Job") {
-    return fail(ErrorKind::kInvalid, "is no batch/v1 Job");
+    return fail(ErrorKind::kInvalid, "is not a batch/v1 Job");
   }
   if (!has_one_container(*job)) {
     return fail(ErrorKind::kInvalid, "spec.template.spec must have exactly one container");

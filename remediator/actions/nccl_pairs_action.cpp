@@ -147,13 +147,13 @@ StepProgress NcclPairsAction::alone(const StepRequest& request, const PairRound&
   const std::vector<JobPeer>& out = round.group.out;
   const bool are_all_found = std::ranges::all_of(
       out, [](const JobPeer& one) { return is_out_by_own_diagnostics(one.remediation); });
-  const std::string others = "of the nodes that failed together with it " + nodes_text(out);
+  const std::string others = nodes_text(out) + ", which failed together with it,";
   StepProgress progress =
       are_all_found
           ? progress_of(request, StepResult::kDone,
                         out.empty() ? "no other node failed together with it"
                                     : others + " failed diagnostics of their own")
-          : failed_for_operator(request, "it is unknown whether it is the culprit: " + others +
+          : failed_for_operator(request, "cannot tell whether it is the culprit: " + others +
                                              " cannot be tested with it");
   if (!round.tests.empty()) progress.facts[kPairTestsFact] = pair_tests_text(round.tests);
   progress.news = round.news;
@@ -217,7 +217,7 @@ Status NcclPairsAction::advance(const StepRequest& request, PairRound& round) {
 Status NcclPairsAction::go_on(const StepRequest& request, const PairRound& round, PairTest& test) {
   for (const std::string& node : {test.first, test.second}) {
     if (round.find(node) != nullptr) continue;
-    cut_off(request, test, node + " is not there any more");
+    cut_off(request, test, node + " no longer exists");
     return {};
   }
   const bool is_late = is_overdue(request) || request.now - test.since > kLongestPairTest;
@@ -248,7 +248,7 @@ Status NcclPairsAction::make_both(const StepRequest& request, const PairRound& r
     const auto is_same = jobs_.is_there(*round.find(node)->node);
     if (!is_same) return std::unexpected(is_same.error());
     if (*is_same) continue;
-    cut_off(request, test, node + " is not there any more");
+    cut_off(request, test, node + " no longer exists");
     return {};
   }
   for (const std::string& node : {test.first, test.second}) {
@@ -264,9 +264,9 @@ Status NcclPairsAction::make_both(const StepRequest& request, const PairRound& r
 void NcclPairsAction::cut_off(const StepRequest& request, PairTest& test, const std::string& why) {
   std::string words = why;
   if (auto allowed = request.permit(); !allowed) {
-    words += "; its Jobs may run on: " + allowed.error().message;
+    words += "; its Jobs may still run: " + allowed.error().message;
   } else if (auto gone = jobs_.end(request, test); !gone) {
-    words += "; its Jobs may run on: " + gone.error().message;
+    words += "; its Jobs may still run: " + gone.error().message;
   }
   test.result = PairResult::kUnknown;
   test.words = to_valid_utf8(words, kMostPairWords);

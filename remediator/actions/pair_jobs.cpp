@@ -116,12 +116,13 @@ Result<PairTest> PairJobs::watch(const StepRequest& leader, PairTest test) {
     const PairSide side = side_on(leader, test, node);
     const auto job = api_.get_job(side.ns(), side.name());
     if (!job && job.error().kind == ErrorKind::kNotFound) {
-      ends[rank] = PairEnd{PairResult::kUnknown, "somebody has deleted " + side.full_name()};
+      ends[rank] =
+          PairEnd{PairResult::kUnknown, side.full_name() + " was deleted by another client"};
       continue;
     }
     if (!job) return with_context("reading " + side.full_name(), job.error());
     if (!is_job_of(*job, side.request, side.part)) {
-      ends[rank] = PairEnd{PairResult::kUnknown, side.full_name() + " is not ours"};
+      ends[rank] = PairEnd{PairResult::kUnknown, side.full_name() + " is not gpuward's"};
       continue;
     }
     const auto pods = api_.list_pods(side.ns(), "job-name=" + side.name());

@@ -160,10 +160,10 @@ std::string bad_words(const std::string& node, const std::vector<PairTest>& test
 std::string unknown_text(const std::string& node, const std::vector<PairTest>& tests) {
   const PairTest* const last = last_of(tests, [&](const PairTest& test) { return test.has(node); });
   if (last == nullptr) return "unknown: it was tested with no other node";
-  std::string text = "it is unknown whether it is the culprit:";
+  std::string text = "cannot tell whether it is the culprit:";
   const auto failed = partners_text(node, PairResult::kFailed, tests);
   const auto untold = partners_text(node, PairResult::kUnknown, tests);
-  if (!failed.empty()) text += " it fails with " + failed + ", which passed with nobody";
+  if (!failed.empty()) text += " it fails with " + failed + ", which passed with no node";
   if (!untold.empty()) {
     text += std::string(failed.empty() ? "" : ";") + " the test with " + untold + " showed nothing";
   }

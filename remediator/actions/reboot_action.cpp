@@ -12,9 +12,8 @@ Facts RebootAction::facts_before(const kube::Node& node) const {
 
 Result<StepProgress> RebootAction::begin(const StepRequest& request) {
   if (request.node.boot_id.empty()) {
-    return with_call(failed_for_operator(request,
-                                         "the node does not say which boot it is in: nobody could "
-                                         "tell that it restarted"),
+    return with_call(failed_for_operator(
+                         request, "the node reports no boot ID: a restart could not be detected"),
                      Call::kNone);
   }
   const auto asked = provider_.reboot({.remediation = request.remediation.name,
@@ -25,7 +24,7 @@ Result<StepProgress> RebootAction::begin(const StepRequest& request) {
                                        .labels = request.node.meta.labels},
                                       permit_of_call(request));
   if (asked) {
-    return with_call(progress_of(request, StepResult::kRunning, "the restart is asked for"),
+    return with_call(progress_of(request, StepResult::kRunning, "the restart was requested"),
                      Call::kAccepted);
   }
   const Error& why = asked.error();
@@ -37,22 +36,22 @@ Result<StepProgress> RebootAction::begin(const StepRequest& request) {
         progress_of(request, StepResult::kFailed, "the restart was refused: " + why.message),
         Call::kNone);
   }
-  return progress_of(request, StepResult::kRunning,
-                     "it is not known whether the restart was accepted, and it is not asked for "
-                     "again yet: " +
-                         why.message);
+  return progress_of(
+      request, StepResult::kRunning,
+      "cannot tell whether the restart was accepted; it is not requested again yet: " +
+          why.message);
 }
 
 Result<StepProgress> RebootAction::watch(const StepRequest& request) {
   const std::string before = fact_of(request, kBootBeforeFact);
   if (request.node.provider_id != fact_of(request, kInstanceFact))
-    return failed_for_operator(request, "the node has another instance than before");
+    return failed_for_operator(request, "the node is on another instance than before");
   if (request.node.boot_id.empty() || request.node.boot_id == before) {
     const StepRecord* record = request.remediation.status.find(Step::kReboot);
     const bool is_accepted = record != nullptr && call_of(*record) == Call::kAccepted;
     return progress_of(request, StepResult::kRunning,
                        is_accepted ? "waiting for the node to come back in another boot"
-                                   : "it is not known whether the restart was accepted; the node "
+                                   : "cannot tell whether the restart was accepted; the node "
                                      "has not come back in another boot");
   }
   if (!is_ready(request.node)) {

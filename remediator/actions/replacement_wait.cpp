@@ -80,7 +80,7 @@ std::optional<std::string> ReplacementWait::objection(const StepRequest& request
   const bool is_taken =
       is_counted ? must_yield(request.remediation.name, newcomer.claims) : !newcomer.claims.empty();
   if (is_taken) return "it counts for " + newcomer.claims.front().remediation;
-  if (node.provider_id == lost.instance) return "it is the instance that was to end";
+  if (node.provider_id == lost.instance) return "it is the instance that was to be terminated";
   const auto keys = place_keys(policy_.get()->budgets);
   if (auto why = objection_to_kind(lost.kind, kind_of(node, keys))) return why;
   if (node.meta.deleting) return "it is being deleted";
@@ -99,7 +99,7 @@ std::optional<std::string> ReplacementWait::objection_to_health(const StepReques
       .after = {}, .max_age = policy_.get()->return_to_service.max_report_age, .now = request.now};
   if (auto why = objection_to(*report, node, demand)) return why;
   if (report->severity == Severity::kNone) return std::nullopt;
-  return "the report says severity " + std::string(to_string(report->severity));
+  return "the report has severity " + std::string(to_string(report->severity));
 }
 
 // One that has only just been found counts from the next look on, when the claim has been written.
@@ -117,7 +117,7 @@ StepProgress ReplacementWait::count(const StepRequest& request, const kube::Node
   const auto others = replacements_.claims_on(node.meta.uid, request.remediation.name);
   progress.look_again = kReplacementInterval;
   if (!others) {
-    progress.message += "; whether it counts for another remediation cannot be asked now";
+    progress.message += "; cannot check now whether it counts for another remediation";
   } else if (!others->empty()) {
     progress.message += "; it counts for " + others->front().remediation + " too";
   } else {

@@ -116,9 +116,10 @@ std::string how_jobs_stand(const std::vector<std::string>& jobs,
 Result<StepProgress> RestartJobAction::begin(const StepRequest& request) {
   // At a worse severity the node has been drained once more, of what was left.
   if (has_run_before(request))
-    return progress_of(request, StepResult::kDone, "it has run in this remediation: not again");
+    return progress_of(request, StepResult::kDone,
+                       "it has run in this remediation and does not run again");
   const std::vector<std::string> jobs = jobs_drained(request.remediation);
-  if (jobs.empty()) return progress_of(request, StepResult::kDone, "no job has lost a pod here");
+  if (jobs.empty()) return progress_of(request, StepResult::kDone, "no job lost a pod here");
   if (request.step.program.empty()) {
     StepProgress progress = progress_of(request, StepResult::kRunning, "restarts the jobs");
     progress.facts[kJobStatesFact] = "{}";
@@ -178,11 +179,11 @@ StepProgress RestartJobAction::watch_program(const StepRequest& request) {
   if (now.is_known) {
     runs_.stop(request.remediation.name);
     return progress_of(request, StepResult::kFailed,
-                       name_of_program(request) + " had not ended in time, and was ended");
+                       name_of_program(request) + " did not end in time and was stopped");
   }
   // Another process has begun it, and does not lead any more or has died.
   return progress_of(request, StepResult::kFailed,
-                     "it is unknown whether the program was called: it is not called again");
+                     "cannot tell whether the program was called: it is not called again");
 }
 
 // Where a right is missing or the job is refused, it is tried again all the same: the Remediation

@@ -37,12 +37,12 @@ StepProgress without_job(const StepRequest& request) {
   if (record != nullptr && record->result == StepResult::kIntended) {
     return progress_of(request, StepResult::kIntended, on_job(request) + " was not made");
   }
-  return failed_for_operator(request, "somebody has deleted " + on_job(request));
+  return failed_for_operator(request, on_job(request) + " was deleted by another client");
 }
 
 StepProgress foreign_job(const StepRequest& request) {
   return failed_for_operator(
-      request, on_job(request) + " is not ours: its labels name another Remediation or step");
+      request, on_job(request) + " is not gpuward's: its labels name another Remediation or step");
 }
 
 }  // namespace

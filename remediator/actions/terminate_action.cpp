@@ -16,7 +16,7 @@ const std::string kRunsSinceFact = "runsSince";
 // How often a machine is asked for whose end has not been proven in time.
 constexpr std::chrono::minutes kProofInterval{1};
 
-constexpr const char* kUnknown = "it is not known whether the end of its machine was accepted";
+constexpr const char* kUnknown = "cannot tell whether the termination of its machine was accepted";
 
 bool is_accepted(const StepRequest& request) {
   const StepRecord* record = request.remediation.status.find(Step::kTerminate);
@@ -95,7 +95,7 @@ Result<StepProgress> TerminateAction::begin(const StepRequest& request) {
   const auto asked = provider_.terminate(machine_of(request), permit_of_call(request));
   if (asked) {
     return with_call(
-        progress_of(request, StepResult::kRunning, "the end of its machine is asked for"),
+        progress_of(request, StepResult::kRunning, "the termination of its machine was requested"),
         Call::kAccepted);
   }
   if (is_not_now(asked.error().kind)) return held_back(request, asked.error());
@@ -122,7 +122,7 @@ Result<StepProgress> TerminateAction::look_at_machine(const StepRequest& request
   if (fate->is == Fate::kRuns) return contradicted(request);
   StepProgress progress =
       progress_of(request, StepResult::kRunning,
-                  "waiting for its machine to end" +
+                  "waiting for its machine to terminate" +
                       (fate->words.empty() ? std::string() : ": " + fate->words));
   if (fate->is == Fate::kGone) {
     auto waited = wait_for_node(request);
@@ -137,15 +137,16 @@ Result<StepProgress> TerminateAction::look_at_machine(const StepRequest& request
 StepProgress TerminateAction::contradicted(const StepRequest& request) {
   const WallTime since = parse_rfc3339(fact_of(request, kRunsSinceFact)).value_or(request.now);
   const std::string what =
-      std::string(is_accepted(request) ? "the end of its machine was accepted" : kUnknown) +
-      ", and its provider says since " + to_rfc3339(since) + " that it runs";
+      std::string(is_accepted(request) ? "the termination of its machine was accepted" : kUnknown) +
+      ", and its provider reports since " + to_rfc3339(since) + " that it runs";
   if (request.now - since < kAnswersSettle) {
     StepProgress progress = progress_of(request, StepResult::kRunning, what);
     progress.facts[kRunsSinceFact] = to_rfc3339_ms(since);
     return progress;
   }
   if (is_accepted(request)) return failed_for_operator(request, what);
-  return progress_of(request, StepResult::kIntended, "the end of its machine was not asked for");
+  return progress_of(request, StepResult::kIntended,
+                     "the termination of its machine was not requested");
 }
 
 Result<StepProgress> TerminateAction::wait_for_node(const StepRequest& request) {

@@ -114,7 +114,7 @@ class SlotCheck {
       return refusal("budget.census", "the node list is empty; no step is safe");
     if (fleet_.find(request_.node_uid) != nullptr) return std::nullopt;
     if (ledger_.find(request_.remediation) != nullptr) return std::nullopt;
-    return refusal("budget.census", "node " + request_.node + " is not among the nodes known");
+    return refusal("budget.census", "node " + request_.node + " is not in the list of nodes");
   }
 
   [[nodiscard]] MaybeRefusal by_cordons() const {

@@ -79,11 +79,12 @@ Result<std::optional<SlotRefusal>> LedgerSlots::look_for_untreated(SlotClaim& cl
     const bool is_unknown = record != nullptr && record->intent_at &&
                             is_of_the_machine(claim.step) && call_of(*record) == Call::kUnknown;
     if (!is_unknown || claim.now > *record->intent_at + kLateRestart) continue;
-    return SlotRefusal{.guard = "cooldown",
-                       .message = std::string(to_string(claim.step)) +
-                                  " of this machine may be under way for another remediation: it "
-                                  "is not asked for before " +
-                                  to_rfc3339(*record->intent_at + kLateRestart)};
+    return SlotRefusal{
+        .guard = "cooldown",
+        .message =
+            std::string(to_string(claim.step)) +
+            " of this machine may be running for another remediation: it is not requested before " +
+            to_rfc3339(*record->intent_at + kLateRestart)};
   }
   return std::nullopt;
 }
@@ -95,10 +96,10 @@ Result<std::optional<SlotRefusal>> LedgerSlots::refuse_by_old_view(const Remedia
   }
   return SlotRefusal{.guard = "guard.view",
                      .message =
-                         "the watches of Nodes and Remediations have heard nothing from the "
-                         "API server for more than " +
+                         "the watches of Nodes and Remediations have received nothing from the API "
+                         "server for more than " +
                          std::to_string(kOldestView / std::chrono::seconds(1)) +
-                         " s: what the budgets count may be old"};
+                         " s: the counts of the budgets may be outdated"};
 }
 
 Status LedgerSlots::arrived(const Remediation& remediation) {

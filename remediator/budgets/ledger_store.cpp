@@ -111,13 +111,13 @@ Result<LedgerStore::Stored> LedgerStore::load() {
   auto map = api_.get_config_map(place_.ns, place_.name);
   if (!map && map.error().kind == ErrorKind::kNotFound) {
     return fail(ErrorKind::kNotFound, "the ledger (configmap " + place_.ns + "/" + place_.name +
-                                          ") is gone: what was spent is not known");
+                                          ") is gone: the use of the budgets is unknown");
   }
   if (!map) return with_context("the ledger cannot be read", map.error());
   was_seen_ = true;
   if (const auto why = gone_back(*map, seen); why && !accepts_restored_) {
     if (place_.on_went_back) place_.on_went_back(*why);
-    return fail(ErrorKind::kGone, *why + ": what was spent since then is not known");
+    return fail(ErrorKind::kGone, *why + ": the use of the budgets since then is unknown");
   }
   // Its text is long: what is known of that very version is not read again.
   auto ledger = known_as(*map);
@@ -152,7 +152,7 @@ Status LedgerStore::begin(const std::function<Result<Ledger>()>& first) {
   if (!ledger) return std::unexpected(ledger.error());
   if (was_seen_ && !ledger->breaker.open) {
     ledger = open_breaker(*std::move(ledger),
-                          "the ledger that there was is gone: what was spent is not known",
+                          "the earlier ledger is gone: the use of the budgets is unknown",
                           clock_.wall());
   }
   kube::ConfigMap map;
@@ -197,10 +197,10 @@ Status LedgerStore::note_restored(const std::string& why, WallTime noticed) {
   accept_restored();
   return change([&](Ledger& ledger) -> Status {
     if (ledger.breaker.open || ledger.breaker.since >= noticed) return {};
-    ledger = open_breaker(std::move(ledger),
-                          "etcd was restored from a backup (" + why +
-                              "): what was done since that backup is not known",
-                          clock_.wall());
+    ledger = open_breaker(
+        std::move(ledger),
+        "etcd was restored from a backup (" + why + "): actions since that backup are unknown",
+        clock_.wall());
     return {};
   });
 }
@@ -268,7 +268,7 @@ Status LedgerStore::commit_once(const Batch& batch, std::vector<Status>& outcome
   const bool was_seen = was_seen_;  // it may be made while we ask
   auto stored = load();
   const bool is_first_use = !stored && stored.error().kind == ErrorKind::kNotFound && !was_seen;
-  if (is_first_use) return fail(ErrorKind::kConflict, "the ledger is not made yet");
+  if (is_first_use) return fail(ErrorKind::kConflict, "the ledger does not exist yet");
   if (!stored) return std::unexpected(stored.error());
   Ledger next = apply(batch, *stored->ledger, outcomes);
   if (next != *stored->ledger) return write(std::move(*stored), std::move(next));

@@ -174,7 +174,7 @@ std::optional<std::unexpected<Error>> read_title(LedgerReader& reader, std::stri
   const bool is_ledger = reader.begin_line() == title;
   const std::size_t found = is_ledger ? reader.number() : 0;
   reader.end_line();
-  if (!is_ledger || !reader.fault().empty()) return broken("it is no ledger");
+  if (!is_ledger || !reader.fault().empty()) return broken("it is not a ledger");
   if (found == static_cast<std::size_t>(version)) return std::nullopt;
   return broken("it is of version " + std::to_string(found) +
                 ", this gpuward-remediator reads version " + std::to_string(version));
@@ -349,7 +349,7 @@ Result<Ledger> decode_ledger(std::string_view text) {
   auto ledger = LedgerDecoder(text).run();
   // A blank too many or an escape that is none of ours: somebody else has written it.
   if (ledger && encode_ledger(*ledger) != text)
-    return fail(ErrorKind::kInvalid, "the ledger cannot be read: it is not as it was written");
+    return fail(ErrorKind::kInvalid, "the ledger cannot be read: its text was changed");
   return ledger;
 }
 
@@ -368,7 +368,7 @@ Result<std::vector<Slot>> decode_taints(std::string_view text) {
   if (!taints) return taints;
   Ledger ledger;
   ledger.taints = *std::move(taints);
-  if (encode_taints(ledger) != text) return broken("its taints are not as they were written");
+  if (encode_taints(ledger) != text) return broken("its taints were changed");
   return std::move(ledger.taints);
 }
 

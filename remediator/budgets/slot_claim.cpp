@@ -62,10 +62,8 @@ std::optional<SlotRefusal> refuse_cooling(const Ledger& ledger, const SlotClaim&
                              last_treated_for_others(of_namesakes(ledger, claim), of_nobody));
   if (!last || attempt.at >= *last + cooldown) return std::nullopt;
   return SlotRefusal{.guard = "cooldown",
-                     .message =
-                         "this machine was treated already: nothing is taken away from it "
-                         "before " +
-                         to_rfc3339(*last + cooldown),
+                     .message = "this machine was repaired already: no disruptive step before " +
+                                to_rfc3339(*last + cooldown),
                      .is_worn_out = false};
 }
 

@@ -40,8 +40,8 @@ int most_within(const std::vector<Onset>& onsets, std::chrono::milliseconds wind
 }  // namespace
 
 std::string Storm::message() const {
-  return code + " came on " + std::to_string(nodes) + " nodes at once (a storm from " +
-         std::to_string(trigger) + " on): nothing is done about it until that is over";
+  return code + " fired on " + std::to_string(nodes) + " nodes at once (a storm from " +
+         std::to_string(trigger) + " on): no step begins until the storm is over";
 }
 
 std::optional<Storm> storm_of(const Fleet& fleet, const BudgetLimits& limits,

@@ -81,7 +81,7 @@ Result<Ec2Instance> AwsProvider::describe(const Ec2Id& id) {
   auto instance = answer ? find_instance(*answer, id.instance) : std::nullopt;
   if (!instance) {
     return fail(ErrorKind::kNotFound,
-                "AWS knows no instance " + id.instance + " in " + id.region +
+                "AWS has no instance " + id.instance + " in " + id.region +
                     ": it ended more than an hour ago, or these are another account's keys");
   }
   const std::lock_guard lock(mutex_);
@@ -197,7 +197,7 @@ MachineProofs AwsProvider::proofs(const Machine& machine) {
   } else {
     // curl's texts have milliseconds in them, and would be another reason at every look.
     const bool is_answer = !may_have_arrived(answer.error().kind);
-    proof.words = "EC2 does not say how the instance does" +
+    proof.words = "EC2 does not report the instance's status" +
                   (is_answer ? ": " + answer.error().message : std::string());
   }
   return {std::move(proof)};

@@ -93,13 +93,12 @@ std::optional<std::string> difference(const Ec2Instance& instance, const Ec2Id& 
   if (names_node(instance, machine.node)) return std::nullopt;
   if (cluster.empty()) {
     return what + " is called " + instance.private_dns +
-           ", and not as the node is; machines.aws.cluster names no cluster whose tag it could "
-           "have";
+           ", which is not the name of the node, and machines.aws.cluster is not set";
   }
   const std::string tag = "kubernetes.io/cluster/" + cluster;
   if (instance.tags.contains(tag)) return std::nullopt;
   return what + " is called " + instance.private_dns +
-         ", and not as the node is; and it has no tag " + tag;
+         ", which is not the name of the node, and it has no tag " + tag;
 }
 
 }  // namespace gpuward::remediator

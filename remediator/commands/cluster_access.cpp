@@ -18,7 +18,7 @@ Result<kube::ClusterConfig> find_cluster(const CommandFlags& flags) {
   auto own = kube::load_in_cluster();
   if (own || own.error().kind != ErrorKind::kNotFound) return own;
   return fail(ErrorKind::kInvalid, "which cluster? " + config.error().message +
-                                       ", and this is no pod: name a file with --kubeconfig");
+                                       ", and this is not a pod: name a file with --kubeconfig");
 }
 
 Error unreachable(const kube::ClusterConfig& config, const CommandFlags& flags, Error error) {
@@ -29,7 +29,7 @@ Error unreachable(const kube::ClusterConfig& config, const CommandFlags& flags, 
     return error;
   }
   if (error.kind == ErrorKind::kInternal) {
-    error.message = "what answers at " + config.server + " (" + config.origin +
+    error.message = "the server at " + config.server + " (" + config.origin +
                     ") is not a Kubernetes API server: " + error.message +
                     ". Check: is `server` of that context right?";
     return error;

@@ -51,7 +51,7 @@ std::string kept_off_by(const std::string& name, const CommandFlags& flags, kube
   if (!node) return {};
   const Policy policy = read_cluster_policy(api, flags.state_namespace).value_or(Policy());
   const auto why = exclusion_of(policy, *node);
-  return why ? ", but gpuward stays off it: " + *why : "";
+  return why ? ", but gpuward leaves it alone: " + *why : "";
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ Result<std::string> remove_exclusion(const CommandFlags& flags, kube::Api& api, 
     return Result<ExclusionList>(std::move(next));
   });
   if (!written) return std::unexpected(written.error());
-  return subject + " is not excluded any more\n";
+  return subject + " is no longer excluded\n";
 }
 
 Result<std::string> import_exclusions(const CommandFlags& flags, kube::Api& api, Clock& clock) {

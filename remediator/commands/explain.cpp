@@ -103,8 +103,7 @@ std::string explain_finding(const NodeFinding& finding, bool is_open) {
       finding.severity == "isolate") {
     text +=
         finding.witness.empty()
-            ? "    witness: none yet; a line of the kernel log alone justifies no more than the "
-              "cordon\n"
+            ? "    witness: none yet; a line of the kernel log alone justifies at most the cordon\n"
             : "    witness: " + escaped_line(finding.witness) + "\n";
   }
   if (!finding.workload.empty()) text += "    used by: " + escaped_line(finding.workload) + "\n";
@@ -205,7 +204,7 @@ std::string explain_one(const Remediation& remediation, WallTime now,
   text += explain_jobs(remediation);
   for (const AlertEvidence& alert : remediation.alerts) text += explain_alert(alert);
   if (status.confirmed_severity) {
-    text += "  more than a line of the kernel log says severity " +
+    text += "  severity by more than a line of the kernel log: " +
             std::string(to_string(*status.confirmed_severity)) + "\n";
   }
   if (!status.error_class.empty()) text += "  the worst finding is " + status.error_class + "\n";
@@ -217,7 +216,7 @@ std::string explain_one(const Remediation& remediation, WallTime now,
   }
   if (remediation.dropped) {
     text += "  alerts up to severity " + std::string(to_string(remediation.dropped->severity)) +
-            " fired and were not kept, last " + to_rfc3339(remediation.dropped->at) + "\n";
+            " fired and were not stored, last " + to_rfc3339(remediation.dropped->at) + "\n";
   }
   if (status.escalated_to) {
     text += "  escalated to " + std::string(to_string(*status.escalated_to)) + " from severity " +
@@ -445,7 +444,7 @@ Result<std::string> explain_node(const CommandFlags& flags, kube::Api& api, Cloc
   const bool is_gone = !current && current.error().kind == ErrorKind::kNotFound;
   if (is_gone && remediations.empty())
     return fail(ErrorKind::kNotFound, "there is no node " + name +
-                                          ", and no remediation is about one of that name" +
+                                          ", and no remediation is for a node of that name" +
                                           did_you_mean(name, names_of_nodes(api, all)));
   const NodeExclusion exclusion = node_exclusion(flags, api, clock, node);
   const std::string marks = taint_and_cordon_in(current, remediations);

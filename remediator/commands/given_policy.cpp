@@ -76,10 +76,9 @@ Result<Text> in_values(const Text& whole) {
   if (policy)
     return Text{.name = whole.name + ", key remediator.policy of the Helm values",
                 .text = *std::move(policy)};
-  return fail(ErrorKind::kInvalid,
-              whole.name +
-                  ": these are Helm values, in which remediator.policy was not found in "
-                  "block style: write the policy to a file of its own");
+  return fail(ErrorKind::kInvalid, whole.name +
+                                       ": these Helm values have no remediator.policy in block "
+                                       "style: write the policy to a file of its own");
 }
 
 Result<Text> find_policy(Text whole) {

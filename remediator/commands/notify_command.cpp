@@ -39,7 +39,7 @@ Result<std::vector<SinkSettings>> chosen_sinks(const Policy& policy, const std::
   if (sinks.empty()) {
     return fail(
         ErrorKind::kInvalid,
-        "nobody is notified: the policy (--config.file) has no notifications.sinks, and the "
+        "no notification is sent: the policy (--config.file) has no notifications.sinks, and the "
         "environment names none");
   }
   if (name.empty()) return sinks;

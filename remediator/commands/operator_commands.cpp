@@ -133,8 +133,8 @@ std::string still_firing(const Remediation& remediation, const Result<kube::Node
   if (node && says_healthy(*node))
     return text + "The node's exporter finds nothing wrong any more: they end within minutes.\n";
   if (!remediation.status.findings.empty())
-    text += "Still broken, as far as is known: " + summary_of(remediation.status.findings.front()) +
-            ". ";
+    text += "Still broken, as far as gpuward knows: " +
+            summary_of(remediation.status.findings.front()) + ". ";
   return text +
          "New pods can start on the node. gpuward ignores these alerts until they resolve and fire "
          "again. To keep pods away: kubectl cordon " +
@@ -153,7 +153,7 @@ std::string already(const Remediation& remediation, const std::string& what, Wal
 }
 
 std::unexpected<Error> cancelled_already(const Remediation& remediation) {
-  return fail(ErrorKind::kInvalid, remediation.name + " is cancelled already, and ends");
+  return fail(ErrorKind::kInvalid, remediation.name + " is already cancelled and ends");
 }
 
 Result<std::string> approve(const CommandFlags& flags, kube::Api& api, Clock& clock) {
@@ -300,7 +300,7 @@ std::string known_findings(const Remediation& remediation, const Result<kube::No
   if (remediation.status.findings.empty()) return {};
   std::vector<std::string> findings;
   for (const auto& finding : remediation.status.findings) findings.push_back(summary_of(finding));
-  return "Still broken, as far as is known: " + list_first(findings, findings.size()) + ".\n";
+  return "Still broken, as far as gpuward knows: " + list_first(findings, findings.size()) + ".\n";
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ std::string emptiness_text(const GivenPolicy& given) {
   return std::string("note: it is empty, so every key has its default: ") +
          (given.policy.mode == Mode::kObserve ? "alerts are recorded, and no node is touched"
                                               : "each severity has its default steps") +
-         ". `gpuwardctl policy explain` says what that is\n";
+         ". `gpuwardctl policy explain` shows them\n";
 }
 
 // The node that the policy is explained for: of the cluster where the flags name one.

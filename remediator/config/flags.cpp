@@ -113,7 +113,7 @@ void add_flags(CLI::App& app, Flags& flags, Words& words) {
 }
 
 CLI::App* add_notify_test(CLI::App& app, Flags& flags) {
-  CLI::App* notify = app.add_subcommand("notify", "Test who is notified about remediations");
+  CLI::App* notify = app.add_subcommand("notify", "Test the notifications about remediations");
   notify->require_subcommand(1);
   notify->fallthrough();
   CLI::App* test = notify->add_subcommand(
@@ -168,7 +168,7 @@ std::string interpret(const Words& words, Flags& flags) {
 std::variant<Flags, int> parse_flags(int argc, const char* const* argv) {
   Flags flags;
   Words words;
-  CLI::App app("Takes nodes with broken GPUs out of service, as Alertmanager's alerts ask for.",
+  CLI::App app("Takes nodes with broken GPUs out of service when Alertmanager reports alerts.",
                "gpuward-remediator");
   add_flags(app, flags, words);
   app.set_version_flag("--version", "gpuward-remediator " GPUWARD_VERSION);

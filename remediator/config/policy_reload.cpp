@@ -46,14 +46,14 @@ void PolicyReload::reload_if_changed() {
 void PolicyReload::reload() {
   auto policy = load_policy(flags_);
   if (!policy) {
-    users_.log.error("The new policy is wrong: the old one stays in force",
+    users_.log.error("The new policy is invalid, keeping the previous one",
                      {{"error", policy.error().message}});
     last_good_ = false;
     return;
   }
   auto leaving = adopt(*policy);
   if (!leaving) {
-    users_.log.error("The new policy cannot be taken over: the old one stays in force",
+    users_.log.error("Policy reload failed, keeping the previous policy",
                      {{"error", leaving.error().message}});
     last_good_ = false;
     return;

@@ -25,8 +25,9 @@ Result<WebhookSecurity> read_webhook_security(const WebFlags& flags) {
 Result<WebhookSecurity> load_webhook_security(const WebFlags& flags) {
   auto security = read_webhook_security(flags);
   if (security && security->access == http::Access::kOpen && !flags.insecure) {
-    return fail(ErrorKind::kInvalid,
-                std::string("the webhook would be open to everybody: give ") + kCallerFlags);
+    return fail(
+        ErrorKind::kInvalid,
+        std::string("the webhook would accept requests from every client: give ") + kCallerFlags);
   }
   return security;
 }

@@ -89,8 +89,7 @@ std::vector<Example> examples() {
 
 std::variant<CtlLine, int> parse_ctl_line(int argc, const char* const* argv) {
   CtlLine line;
-  CLI::App app("Shows what gpuward does with the nodes of a cluster, and tells it what to do.",
-               "gpuwardctl");
+  CLI::App app("Inspect and control gpuward.", "gpuwardctl");
   add_cluster_words(app, line.flags);
   app.set_version_flag("--version", "gpuwardctl " GPUWARD_VERSION)->group("");
   app.require_subcommand(1);

@@ -36,8 +36,7 @@ CLI::Option* add_time(CLI::App& command, const std::string& name, milliseconds& 
 }
 
 void add_watch(CLI::App& command, CommandFlags& flags) {
-  command.add_flag("-w,--watch", flags.watches,
-                   "Look again every 2 s and print it when it has changed, until Ctrl-C");
+  command.add_flag("-w,--watch", flags.watches, "Check every 2 s and print changes, until Ctrl-C");
 }
 
 // `node/gpu-01`, as kubectl writes it, and `remediation.gpuward.dev/NAME`, as `list -o name` does.
@@ -204,7 +203,7 @@ void add_policy_explain_words(CLI::App& command, CommandFlags& flags) {
                                         for (const std::string& word : words)
                                           add_label(word, flags.labels);
                                       },
-                                      "Of the node: key=value,key=value")
+                                      "Labels of the node: key=value,key=value")
                                   ->delimiter(',');
   add_node_option(command, "--node", flags.node, "A node of the cluster, read from there")
       ->excludes(labels);
@@ -235,7 +234,7 @@ void add_replay_words(CLI::App& command, CommandFlags& flags) {
       "Prometheus to read the history of the alerts from");
   add_client_file_options(command, "--prometheus", flags.replay.prometheus_files);
   add_time(command, "--since", flags.replay.since, "7d",
-           "How far back Prometheus is asked: 12h, 30d")
+           "How far back to query Prometheus: 12h, 30d")
       ->excludes(history);
   command.add_option("--nodes", flags.replay.nodes,
                      "Output of `kubectl get nodes -o json`, instead of --kubeconfig");

@@ -75,7 +75,7 @@ std::optional<Decision> lower_severity(Draft& draft) {
   const Phase phase = ours_on_node(draft) ? Phase::kQuarantined : draft.remediation.status.phase;
   return conclude(draft, Verdict::kLower, phase, "severity",
                   "severity " + std::string(to_string(raised)) +
-                      " is over: its alerts ended and a newer report says " +
+                      " has ended: its alerts ended and a newer report has severity " +
                       std::string(to_string(report->severity)) + "; severity " +
                       std::string(to_string(left)) + " from now on");
 }
@@ -101,7 +101,7 @@ Decision decide_ended(Draft& draft) {
   if (const std::string what = standing_announcements(draft.policy, draft.inputs); !what.empty()) {
     draft.decision.look_again = kReportInterval;
     return conclude(draft, Verdict::kHold, phase, rule,
-                    "the alerts ended, but the node says: " + what);
+                    "the alerts ended, but the node reports: " + what);
   }
   if (const auto gate = gate_before_return(draft)) {
     draft.decision.look_again = gate->look_again;
@@ -117,8 +117,9 @@ Decision decide_without_alerts(Draft& draft) {
   const Severity severity = draft.remediation.evidence_severity();
   if (!may_be_no_end(draft)) return decide_ended(draft);
   if (!draft.inputs.report) {
-    return conclude(draft, Verdict::kAskReport, standing_phase(draft), "alerts.contested",
-                    "an alert ended that had not ended before when it was said so");
+    return conclude(
+        draft, Verdict::kAskReport, standing_phase(draft), "alerts.contested",
+        "an alert is reported as ended again, and an earlier report of its end was wrong");
   }
   return is_confirmed(draft, severity) ? decide_standing(draft) : decide_ended(draft);
 }

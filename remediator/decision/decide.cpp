@@ -85,8 +85,8 @@ std::optional<std::string> unexplained_ownership(const Draft& draft) {
 Decision held_for_ownership(Draft& draft, const std::string& what) {
   return conclude(draft, Verdict::kPause, Phase::kHeld, std::string(kOwnershipRule),
                   what +
-                      ": nothing is changed until an operator cancels: that takes off taint "
-                      "and annotation, and the cordon only if record and annotation prove it");
+                      ": gpuward changes nothing until an operator cancels; that removes taint and "
+                      "annotation, and the cordon only if record and annotation prove it");
 }
 
 std::optional<SlotRefusal> slot_refused(const Draft& draft) {
@@ -112,7 +112,7 @@ Decision put_taint_and_cordon(Draft& draft, std::vector<Step> wanted, std::strin
       if (is_new_taint && !refusal->has_taint) {
         const bool is_cordoned = draft.remediation.status.has_done(Step::kCordon);
         message += is_cordoned ? "; the taint waits, the cordon stays: "
-                               : "; nothing is put on the node: ";
+                               : "; the node gets no taint or cordon: ";
         return conclude(draft, Verdict::kHold, Phase::kWaiting, refusal->guard,
                         message + refusal->message);
       }
@@ -151,7 +151,7 @@ Decision decide_beside(Draft& draft) {
                     "cancelled; nothing on the node is touched: " + first);
   }
   return conclude(draft, Verdict::kHold, Phase::kWaiting, "guard.one-per-node",
-                  first + ", and acts: this one waits until that is closed");
+                  first + ", and acts: this one waits until the other is closed");
 }
 
 // Nothing is guessed: what stands stays until an operator decides. A node that has to leave

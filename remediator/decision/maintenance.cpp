@@ -65,8 +65,8 @@ std::optional<Gate> drain_waits(const Policy& policy, const DecisionInputs& inpu
   const auto reasons = reasons_of(policy, inputs);
   if (reasons.empty()) {
     return shut("guard.announcement",
-                "drain waits: the node's exporter does not say now, in this boot, that the cloud "
-                "has announced something for this machine");
+                "drain waits: the node's exporter does not report now, in this boot, that the "
+                "cloud has announced something for this machine");
   }
   const Reason& first = first_of(reasons);
   const WallTime begins = drain_begins(policy, first);
@@ -128,8 +128,8 @@ std::optional<Gate> maintenance_before(const PlannedStep& step, const Policy& po
   const std::string known = announced_text(inputs);
   const std::string& what = known.empty() ? standing : known;
   return shut("wait.maintenance", std::string(to_string(step.step)) +
-                                      " waits until the cloud says that this is over: " +
-                                      (what.empty() ? "what it has announced" : what));
+                                      " waits until the cloud reports the end of: " +
+                                      (what.empty() ? "its announcement" : what));
 }
 
 bool is_called_off(const Policy& policy, const Remediation& remediation) {
@@ -187,7 +187,7 @@ Decision with_lateness(Draft& draft, Decision decision) {
   decision.rule = kLateRule;
   decision.phase = Phase::kWaiting;
   decision.message =
-      "not drained in time, and nothing is forced: " + summary_of(first_of(reasons).announced) +
+      "not drained in time; gpuward forces nothing: " + summary_of(first_of(reasons).announced) +
       "; " + decision.message;
   return decision;
 }

@@ -119,14 +119,14 @@ Decision decide_without_node(Draft& draft, const char* gone) {
     return close_without_node(draft, gone, end);
   if (draft.remediation.wish.cancel || draft.remediation.deleting)
     return close_case(draft, Phase::kCancelled, "guard.cancel",
-                      "cancelled; its machine was asked to end");
+                      "cancelled; the termination of its machine was requested");
   if (draft.remediation.status.phase == Phase::kHeld)
     return watch_step(draft, planned(Step::kTerminate));
   draft.decision.look_again = kProofInterval;
   return conclude(draft, Verdict::kHold, Phase::kHeld, "exhausted",
                   std::string(gone) +
-                      ", and nothing proves that its machine has ended, as was "
-                      "accepted: " +
+                      ", and nothing proves that its machine has terminated, although the request "
+                      "was accepted: " +
                       end->message);
 }
 

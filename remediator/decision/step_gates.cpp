@@ -124,7 +124,7 @@ std::optional<Gate> proofs_before(const PlannedStep& step, const DecisionInputs&
   if (const auto work = maintenance_under_way(*inputs.node, now);
       work && step.step != Step::kOutOfService) {
     return shut(std::string(kCloudAtWorkRule),
-                what + " of a silent node waits: its cloud is at work on the machine: " + *work);
+                what + " of a silent node waits: its cloud is working on the machine: " + *work);
   }
   if (!inputs.can_ask_proofs) return closed("no proof that the machine is down");
   if (!inputs.proofs) {
@@ -163,12 +163,12 @@ std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy,
   if (const auto why =
           objection_to_disruption(**inputs.report, *inputs.node, wanted,
                                   {.after = {}, .max_age = policy.max_evidence_age, .now = now})) {
-    const std::string back =
-        rests_on_history(inputs.remediation)
-            ? "; it was kept out of service under an earlier Node. If you know that it is healthy: "
-              "gpuwardctl cancel " +
-                  inputs.remediation.node
-            : "";
+    const std::string back = rests_on_history(inputs.remediation)
+                                 ? "; its machine was out of service under an earlier Node. If you "
+                                   "know that it is healthy: "
+                                   "gpuwardctl cancel " +
+                                       inputs.remediation.node
+                                 : "";
     return shut("guard.evidence", what + *why + back);
   }
   if (step.step != Step::kTerminate) return std::nullopt;
@@ -317,7 +317,8 @@ std::optional<Gate> window_before(const PlannedStep& step, const Policy& policy,
   if (name.empty()) return std::nullopt;
   const std::string what = std::string(to_string(step.step)) + " waits for the window " + name;
   const auto window = std::ranges::find(policy.windows, name, &MaintenanceWindow::name);
-  if (window == policy.windows.end()) return shut("wait.window", what + ", which there is not");
+  if (window == policy.windows.end())
+    return shut("wait.window", what + ", which the policy does not define");
   if (is_open(*window, now)) return std::nullopt;
   const WallTime opens = next_opening(*window, now);
   return shut("wait.window", what + ", which opens " + to_rfc3339(opens),

@@ -65,7 +65,7 @@ std::optional<Judgement> judge_loss(const Question& ask) {
   if (ask.pod.has_empty_dir && !ask.settings.evicts_empty_dir)
     return Judgement{DrainAct::kRefuse, "has an emptyDir"};
   if (is_unmanaged(ask.pod) && !ask.settings.evicts_unmanaged)
-    return Judgement{DrainAct::kRefuse, "no controller would make it again"};
+    return Judgement{DrainAct::kRefuse, "no controller would create it again"};
   return std::nullopt;
 }
 
@@ -122,7 +122,7 @@ bool may_stay(const Question& ask) {
          tolerates(ask.pod, ask.scene.taints);
 }
 
-constexpr std::string_view kCame = "came after the drain began";
+constexpr std::string_view kCame = "started after the drain began";
 
 Judgement judge_newcomer(const Question& ask, Judgement judgement) {
   switch (judgement.act) {

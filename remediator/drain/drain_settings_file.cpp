@@ -53,9 +53,9 @@ DrainSettings read_drain_settings(const YamlMap& drain, DrainSettings settings) 
                   "their disruption budgets; or continue with the next step");
   read_grace(drain, settings.grace_period);
   drain.read_word("empty_dir", settings.evicts_empty_dir, kEvictOrRefuse,
-                  "what to do with pods with an emptyDir; an eviction loses its contents");
+                  "how pods with an emptyDir are treated; an eviction loses its contents");
   drain.read_word("unmanaged", settings.evicts_unmanaged, kEvictOrRefuse,
-                  "what to do with pods that no controller would create again");
+                  "how pods that no controller would create again are treated");
   if (drain.has("namespaces")) settings.namespaces.clear();
   for (const YamlMap& rule : drain.maps(
            "namespaces",

@@ -39,7 +39,7 @@ constexpr std::array<std::string_view, 11> kWords{"not evicted",
                                                   "terminating",
                                                   "to be evicted",
                                                   "to be evicted after the others",
-                                                  "the remediator itself, which goes last"};
+                                                  "the remediator itself, which is evicted last"};
 
 LeftAs left_as_answered(const LeftPod& left) {
   switch (left.known.answer) {

@@ -194,8 +194,7 @@ Status Reconciler::carry_out(Case& now) {
       return steps_.watch(now);
     case Verdict::kBegin:
     case Verdict::kRelease:
-      return fail(ErrorKind::kInternal,
-                  "no step is begun and no node returned on what was seen before");
+      return fail(ErrorKind::kInternal, "no step begins and no node returns on an older read");
     default:
       if (auto status = give_back_jobs(now); !status) return status;
       return records_.write_decision(now);

@@ -59,7 +59,7 @@ Result<ProofReader::Renewals> ProofReader::renewals() {
 
 Status ProofReader::check_partition(const kube::Node& node) {
   if (!parts_.nodes.is_current(parts_.clock.steady()))
-    return fail(ErrorKind::kUnavailable, "the API server was not heard from a moment ago");
+    return fail(ErrorKind::kUnavailable, "no recent contact with the API server");
   const auto renewed = renewals();
   if (!renewed) return fail(renewed.error().kind, "the Leases of the nodes cannot be read");
   const auto now = parts_.clock.wall();
@@ -105,7 +105,7 @@ bool ProofReader::have_stood(const std::string& node_uid, const Result<MachinePr
 Result<MachineProofs> ProofReader::read(const kube::Node& node) {
   auto proofs = gather(node);
   if (have_stood(node.meta.uid, proofs)) return proofs;
-  return fail(ErrorKind::kRefused, "the proofs that the machine is down have to stand for 2m");
+  return fail(ErrorKind::kRefused, "the proofs that the machine is down must hold for 2m");
 }
 
 Result<MachineProofs> ProofReader::gather(const kube::Node& node) {

@@ -146,7 +146,7 @@ Status StepPermits::for_step(const Claim& claim) {
   });
   if (!stands) return stands;
   if (parts_.clock.steady() - asked_at > kOldestPermit)
-    return fail(ErrorKind::kCancelled, "what the permit rests on was read more than 30 s ago");
+    return fail(ErrorKind::kCancelled, "the data behind the permit is older than 30 s");
   if (!parts_.leads || parts_.leads()) return {};
   return fail(ErrorKind::kCancelled, "this replica does not lead any more");
 }
@@ -159,7 +159,7 @@ Status StepPermits::check_intent(const Claim& claim) {
   if (claim.step == Step::kDrain && is_called_off(*parts_.policy.get(), *current))
     return fail(ErrorKind::kCancelled, "the cloud has cancelled what it had announced");
   if (record != nullptr && is_under_way(*record) && intent_of(record) == claim.intended) return {};
-  return fail(ErrorKind::kCancelled, "the step is not intended any more as it was");
+  return fail(ErrorKind::kCancelled, "the intent of the step has changed");
 }
 
 Status StepPermits::check_node(const Claim& claim) {
@@ -169,7 +169,7 @@ Status StepPermits::check_node(const Claim& claim) {
     return fail(ErrorKind::kCancelled, "the node has restarted since the step was intended");
   if (is_same && claim.is_silent) {
     if (parts_.proofs == nullptr)
-      return fail(ErrorKind::kCancelled, "nothing is there that proves the machine down");
+      return fail(ErrorKind::kCancelled, "no proof that the machine is down");
     if (auto silent = parts_.proofs->check_silent(*node); !silent)
       return fail(ErrorKind::kCancelled, silent.error().message);
   }
@@ -190,8 +190,7 @@ Status StepPermits::check_exclusion(const Claim& claim, const kube::Node& node) 
   if (const auto why = exclusion_of(*policy, node)) return fail(ErrorKind::kCancelled, *why);
   if (!allows(policy->mode, claim.step)) {
     return fail(ErrorKind::kCancelled, "mode " + std::string(to_string(policy->mode)) +
-                                           " does not go as far as " +
-                                           std::string(to_string(claim.step)));
+                                           " does not allow " + std::string(to_string(claim.step)));
   }
   if (parts_.exclusions == nullptr) return {};
   const auto list = parts_.exclusions->read();
@@ -212,7 +211,7 @@ Result<bool> StepExecution::record_left_failures(FreshCase& decided) {
   if (verdict != Verdict::kBegin && verdict != Verdict::kRelease && verdict != Verdict::kClose)
     return false;
   const auto no_change = [] {
-    return Status(fail(ErrorKind::kCancelled, "that comes once its failure is written down"));
+    return Status(fail(ErrorKind::kCancelled, "this comes after its failure is recorded"));
   };
   std::optional<RemediationStatus> next;
   for (const StepRecord& record : now.remediation.status.steps) {
@@ -295,7 +294,7 @@ Status StepExecution::begin(FreshCase& decided) {
   Case& now = *decided;
   StepAction* const action = parts_.step_actions(now.decision.step->step);
   if (action == nullptr) {
-    return fail(ErrorKind::kInvalid, "nothing is configured that can " +
+    return fail(ErrorKind::kInvalid, "nothing is configured for the step " +
                                          std::string(to_string(now.decision.step->step)));
   }
   if (auto allowed = parts_.permit(); !allowed) return records_.hold_stopped(now, allowed.error());
@@ -364,7 +363,7 @@ Status StepExecution::record_call(Case& now, const Looked& looked) {
     if (!current) return std::unexpected(current.error());
     const StepRecord* record = current->status.find(step);
     if (record == nullptr || !is_under_way(*record) || intent_of(record) != intended)
-      return fail(ErrorKind::kCancelled, "the step is not intended any more as it was");
+      return fail(ErrorKind::kCancelled, "the intent of the step has changed");
     now.remediation = *std::move(current);
     return recorded;
   };
@@ -376,7 +375,7 @@ Status StepExecution::watch(Case& now) {
   if (action == nullptr) {
     return record_progress(
         now, {.progress = StepProgress{.result = StepResult::kFailed,
-                                       .message = "nothing is configured any more for it",
+                                       .message = "nothing is configured for it any more",
                                        .facts = {},
                                        .look_again = {}}});
   }

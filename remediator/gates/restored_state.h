@@ -34,7 +34,7 @@ class RestoredState {
     const auto notice = this->notice();
     if (!notice) return {};
     return fail(ErrorKind::kCancelled,
-                notice->why + ": etcd was restored from a backup, and this process begins anew");
+                notice->why + ": etcd was restored from a backup, restarting");
   }
 
  private:

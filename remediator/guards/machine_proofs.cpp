@@ -71,7 +71,7 @@ MachineProof proof_of(const NodeScrapes& scrapes, int most_down) {
   } else if (!scrapes.exporter || !scrapes.at) {
     proof.words = "Prometheus has no series of its exporter";
   } else if (scrapes.others_down == 0) {
-    proof.words = "Prometheus cannot read its exporter, and knows no other target on the node";
+    proof.words = "Prometheus cannot read its exporter, and has no other target on the node";
   } else if (scrapes.fleet_down > most_down) {
     proof.words = "Prometheus cannot read the exporters of many nodes";
   } else {

@@ -36,11 +36,11 @@ std::optional<std::string> objection_to_disruption(const HealthReport& report,
   if (const char* why = staleness_of(report, node, demand)) return why;
   const std::string needed = ", and the step needs " + std::string(to_string(wanted));
   if (report.severity < wanted) {
-    return "the report says severity " + std::string(to_string(report.severity)) + needed;
+    return "the report has severity " + std::string(to_string(report.severity)) + needed;
   }
   if (report.confirmed_severity < wanted) {
-    return "only a line of the kernel log says severity " +
-           std::string(to_string(report.severity)) + "; what else the node reports amounts to " +
+    return "only a line of the kernel log shows severity " +
+           std::string(to_string(report.severity)) + "; the rest of the report amounts to " +
            std::string(to_string(report.confirmed_severity)) + needed;
   }
   return std::nullopt;
@@ -55,8 +55,7 @@ std::optional<std::string> objection_to_the_end(const HealthReport& report, Seve
   }
   return "no check has measured severity " + std::string(to_string(wanted)) + " within the last " +
          std::to_string(kStateLasts.count()) +
-         " s, and no diagnostic has failed in this boot: what is latched justifies at most a "
-         "reboot";
+         " s, and no diagnostic has failed in this boot: latched findings justify at most a reboot";
 }
 
 std::optional<std::string> objection_to_clearing(const HealthReport& report, const kube::Node& node,
@@ -65,7 +64,7 @@ std::optional<std::string> objection_to_clearing(const HealthReport& report, con
   if (report.measured_at <= demand.after) return "the report is not newer than the alert's end";
   if (!report.sees_kernel_log) return "the exporter cannot read the node's kernel log";
   if (report.severity >= raised) {
-    return "the report still says severity " + std::string(to_string(report.severity));
+    return "the report still has severity " + std::string(to_string(report.severity));
   }
   if (!report.is_settled) return "the exporter cannot judge a finding yet, so soon after the boot";
   return std::nullopt;

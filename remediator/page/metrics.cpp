@@ -259,7 +259,7 @@ void append_standing(Families& families, const Standing& standing) {
            "Whether the API server refused a forged approval at the last test.",
            kGauge,
            {},
-           "where the policy needs no approval"},
+           "when the policy needs no approval"},
           standing.approvals_guarded);
   append_waiting(families, standing.waiting);
   append_left_in_service(families, standing);
@@ -328,15 +328,15 @@ void append_sources(Families& families, const std::vector<SourceCounts>& sources
                                  "How far a source's newest data is behind the present time.",
                                  kGauge,
                                  {"source"},
-                                 "where a source has no such lag"});
-  auto& nodes = declare(
-      families, {"gpuward_remediator_source_nodes",
-                 "Nodes by what a source has made of them at its last look. Of `silent`: `silent` "
-                 "(recorded), `share` and `together` (withheld, because that looks like a "
-                 "partition), `flapping` (silent three times within a day).",
-                 kGauge,
-                 {"source", "state"},
-                 "of a source that counts no nodes"});
+                                 "for a source without such a lag"});
+  auto& nodes =
+      declare(families, {"gpuward_remediator_source_nodes",
+                         "Nodes by their state at the source's last read. For `silent`: `silent` "
+                         "(recorded), `share` and `together` (withheld, because that looks like a "
+                         "partition), `flapping` (silent three times within a day).",
+                         kGauge,
+                         {"source", "state"},
+                         "for a source that counts no nodes"});
   for (const SourceCounts& source : sources) {
     for (const auto& [state, number] : source.nodes) nodes.add({source.name, state}, number);
     errors.add({source.name}, source.errors);

@@ -30,9 +30,9 @@ std::string matcher(std::string_view comparison, std::string_view cluster) {
 
 std::string read_cluster_name(const YamlMap& root) {
   std::string name;
-  root.read("cluster", name,
-            "name of this cluster in the label `cluster` of alerts and series; needed where they "
-            "have one");
+  root.read(
+      "cluster", name,
+      "name of this cluster in the label `cluster` of alerts and series; needed if they have one");
   if (name.size() > kLongest || name.find_first_not_of(kLetters) != std::string::npos)
     root.reject("cluster", "expected at most 253 letters, digits and -_.:/@");
   return name;

@@ -26,7 +26,7 @@ ConditionRule read_condition_rule(const YamlMap& map) {
   read_node_labels(map, rule.labels, "labels that a node must have, all of them");
   map.read("drain", rule.drains, "allow a drain without a report of the exporter, as Draino does");
   if (rule.drains && rule.status == "Unknown")
-    map.reject("drain", "Unknown says that nobody knows: it justifies no drain");
+    map.reject("drain", "Unknown means that the state is not known: it does not justify a drain");
   return rule;
 }
 

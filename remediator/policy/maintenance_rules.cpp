@@ -17,16 +17,16 @@ const PlannedStep* find(const std::vector<PlannedStep>& steps, Step step) {
 
 MaintenanceRule read_rule(const YamlMap& map, const DrainSettings& drain) {
   MaintenanceRule rule;
-  rule.steps = read_plan(map, "steps", drain, "what is done; without, it is recorded and notified");
+  rule.steps = read_plan(map, "steps", drain, "the steps; default: record and notify only");
   for (const Step step : {Step::kGpuReset, Step::kReboot, Step::kTerminate}) {
     if (find(rule.steps, step) != nullptr)
-      map.reject("steps", "the machine is the cloud's to restart or end: no " +
+      map.reject("steps", "the cloud restarts or ends the machine itself: remove " +
                               std::string(to_string(step)));
   }
   const PlannedStep* const drained = find(rule.steps, Step::kDrain);
   if (drained != nullptr) rule.drain_takes = drained->drain.deadline;
   map.read("drain_takes", rule.drain_takes, std::chrono::seconds(0), std::chrono::hours(24 * 7),
-           "the drain begins so long before the start; default: the drain's deadline");
+           "how long before the start the drain begins; default: the drain's deadline");
   if (drained == nullptr && rule.drain_takes.count() > 0)
     map.reject("drain_takes", "has no use without the step drain");
   return rule;
@@ -58,8 +58,8 @@ MaintenanceRules read_maintenance(const YamlMap& section, const DrainSettings& d
   for (std::size_t i = 0; i < kAnnouncementKinds.size(); ++i) {
     const std::string_view word = kAnnouncementKinds[i];
     const bool is_default = rules.contains(static_cast<AnnouncementKind>(i));
-    const YamlMap map =
-        section.map(word, is_default ? "such announcements" : "likewise; default: not taken up");
+    const YamlMap map = section.map(
+        word, is_default ? "such announcements" : "such announcements; default: ignored");
     MaintenanceRule rule = read_rule(map, drain);
     if (section.has(word)) rules.insert_or_assign(static_cast<AnnouncementKind>(i), rule);
   }

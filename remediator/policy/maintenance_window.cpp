@@ -56,7 +56,7 @@ void read_place(const YamlMap& map, MaintenanceWindow& window) {
   window.utc_offset = distance.value_or(minutes(0));
   if (zone.empty()) return;
   if (map.has("utc_offset"))
-    map.reject("utc_offset", "stands beside a time_zone: give one of them");
+    map.reject("utc_offset", "is set together with time_zone: set one of them");
   window.zone = find_zone(zone);
   if (window.zone == nullptr)
     map.reject("time_zone", "is in no time zone database of this machine (" + zone +

@@ -143,7 +143,7 @@ NotificationPolicy read_notifications(const YamlMap& section) {
   section.read(
       "runbook_url", policy.runbook_url,
       "base URL of the runbooks, one below it for each alert, as the remediator serves them in "
-      "`/runbooks`; without it `runbook` of an event is the command that prints it");
+      "`/runbooks`; default: `runbook` of an event is the command that prints it");
   const std::string& url = policy.runbook_url;
   if (!url.empty() && !url.starts_with("http://") && !url.starts_with("https://"))
     section.reject("runbook_url", "must begin with http:// or https://");

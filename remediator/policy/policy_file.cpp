@@ -119,7 +119,7 @@ bool is_tag_text(std::string_view text) {
 void read_aws(const YamlMap& section, AwsMachines& out) {
   section.read("reboot", out.reboot, "EC2 restarts the instance");
   section.read("terminate", out.terminate,
-               "EC2 terminates the instance, through its Auto Scaling group where it has one");
+               "EC2 terminates the instance, through its Auto Scaling group if it has one");
   section.read("cluster", out.cluster,
                "NAME in the tag `kubernetes.io/cluster/NAME` that an instance must have; empty: "
                "its private DNS name must be the node's name");
@@ -133,20 +133,20 @@ void read_machines(const YamlMap& section, Policy& policy) {
                "your program with its arguments; it reads the machine as JSON on stdin");
   section.read(
       "terminate", policy.machines.terminate,
-      "the same for termination, where no NodeClaim or Machine owns the node; needs `is_gone`");
+      "the same for termination, if no NodeClaim or Machine owns the node; needs `is_gone`");
   section.read("is_gone", policy.machines.is_gone,
                "your program that proves that the machine is gone; needs `terminate`");
   if (policy.machines.terminate.empty() != policy.machines.is_gone.empty()) {
     section.reject(policy.machines.terminate.empty() ? "terminate" : "is_gone",
-                   "terminate and is_gone go together: without proof that it is gone no machine is "
-                   "taken for replaced");
+                   "set terminate and is_gone together: gpuward treats a machine as replaced only "
+                   "with proof that it is gone");
   }
   section.read("power_state", policy.machines.power_state,
                "a program that says `on`, `off` or `unreachable` on its stdout: one of the proofs "
                "that a silent machine is down");
   section.read("timeout", policy.machines.timeout, seconds(1), minutes(10),
                "time limit of these programs");
-  read_aws(section.map("aws", "replaces these programs where the node's providerID is of EC2"),
+  read_aws(section.map("aws", "replaces these programs if the node's providerID is of EC2"),
            policy.machines.aws);
 }
 
@@ -157,11 +157,12 @@ bool can_reboot(const MachineCommands& machines) {
 void require_reboot(const YamlMap& section, const Policy& policy) {
   if (can_reboot(policy.machines)) return;
   if (policy.silent.reboots)
-    return section.reject("reboot", "is required where silent.reboot is on and aws.reboot is off");
+    return section.reject(
+        "reboot", "is required because silent.reboot is on: set it, or machines.aws.reboot");
   for (const auto& [name, step] : all_steps(policy)) {
     if (step.step != Step::kReboot) continue;
-    return section.reject(
-        "reboot", "is required where " + name + " has the step reboot and aws.reboot is off");
+    return section.reject("reboot", "is required because " + name +
+                                        " has the step reboot: set it, or machines.aws.reboot");
   }
 }
 
@@ -176,7 +177,7 @@ void require_image(const YamlMap& section, const Policy& policy) {
   if (!policy.jobs.image.empty()) return;
   for (const auto& [name, step] : all_steps(policy)) {
     if (!is_job(step.step) || has_template(policy.jobs, step.step)) continue;
-    return section.reject("image", "is required where " + name + " has the step " +
+    return section.reject("image", "is required because " + name + " has the step " +
                                        std::string(to_string(step.step)));
   }
 }
@@ -257,7 +258,7 @@ Result<Policy> read_policy(const YamlFile& file) {
   read_steps(severities, drain, policy);
   policy.way_back = read_way_back(root.map(
       "way_back",
-      "steps instead of holding a node: diagnostics, and the return if they pass; default: none"));
+      "steps that replace a hold: diagnostics, and the return if they pass; default: none"));
   policy.budgets = read_budgets(root.map("budgets", "how much may be out of service at once"));
   const auto highest = root.has("mode") ? std::optional(policy.mode) : std::nullopt;
   policy.pools = read_pools(root, {.severities = severities,
@@ -272,7 +273,7 @@ Result<Policy> read_policy(const YamlFile& file) {
   policy.foreign_alerts = read_foreign_alerts(root);
   policy.conditions = read_condition_rules(root);
   policy.silent = read_silent_rules(
-      root.map("silent", "GPU nodes whose kubelet reports no more; off without the section"));
+      root.map("silent", "GPU nodes whose kubelet has stopped reporting; off without the section"));
   policy.silent.is_on = root.has("silent");
   root.read("drain_buffer", policy.drain_buffer, seconds(0), hours(24),
             "minimum time between the last disruptive step on another node and a drain for a node "
@@ -282,7 +283,7 @@ Result<Policy> read_policy(const YamlFile& file) {
   policy.triage = read_triage_rules(
       root.map("triage", "advice of a language model; off unless `openai` or `bedrock` is set"));
   policy.maintenance = read_maintenance(
-      root.map("maintenance", "what is done about what a cloud announces of a machine, by kind"),
+      root.map("maintenance", "the steps for announcements of a cloud about a machine, by kind"),
       drain);
   policy.windows = read_maintenance_windows(root);
   require_windows(root, policy);
@@ -319,7 +320,7 @@ Result<Policy> read_policy(const YamlFile& file) {
 std::vector<YamlKey> policy_keys() {
   const YamlFile file = YamlFile::describing();
   static_cast<void>(read_policy(file));
-  describe_steps(file.root().map("steps", "what may stand in a list of steps"));
+  describe_steps(file.root().map("steps", "the items of a list of steps"));
   return file.keys();
 }
 

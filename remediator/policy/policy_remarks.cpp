@@ -24,7 +24,7 @@ std::string one_at_a_time(const Share& share) {
   if (share.nodes > 1) return {};
   if (share.percent <= 0) return "one node at a time";
   const auto nodes = static_cast<long>(std::ceil(200 / share.percent));
-  return "one node at a time where there are fewer than " + std::to_string(nodes);
+  return "one node at a time if there are fewer than " + std::to_string(nodes);
 }
 
 void remark_on_pairs(const std::string& budget, const Share& share,
@@ -40,7 +40,7 @@ std::string none_allowed(const Share& share) {
   if (share.nodes > 0 || share.percent >= 100) return {};
   if (share.percent <= 0) return "no node";
   const auto nodes = static_cast<long>(std::ceil(100 / share.percent));
-  return "no node where there are fewer than " + std::to_string(nodes);
+  return "no node if there are fewer than " + std::to_string(nodes);
 }
 
 void remark_on_none(const std::string& budget, const Share& share, const std::string& what,

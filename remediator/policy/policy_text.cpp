@@ -67,7 +67,7 @@ std::string limits_text(const PlannedStep& step) {
   if (step.step == Step::kNcclPairs) {
     add(text, ", ",
         "with the nodes of the same jobs, or within " + to_duration_text(step.job.together) +
-            " where no job is known");
+            " if no job is known");
   }
   if (step.job.clears_latched) add(text, ", ", "a pass clears what only an operator clears");
   return text;
@@ -198,7 +198,7 @@ std::string maintenance_text(const Policy& policy) {
         std::ranges::find(rule.steps, Step::kDrain, &PlannedStep::step) != rule.steps.end();
     if (!drains) continue;
     text += "  the drain begins " + to_duration_text(rule.drain_takes) +
-            " before the start; what follows it waits until the cloud says that it is over\n";
+            " before the start; later steps wait until the cloud reports the end\n";
   }
   return text;
 }
@@ -217,7 +217,7 @@ std::string notifications_text(const NotificationPolicy& policy) {
 std::string guards_text(const Policy& policy) {
   std::string text = "before each disruptive step\n";
   text += "  evidence: a report of the exporter, at most " +
-          to_duration_text(policy.max_evidence_age) + " old, that says the same severity\n";
+          to_duration_text(policy.max_evidence_age) + " old, that has the same severity\n";
   text += "  other repairers: none at work, and the node not younger than " +
           to_duration_text(policy.startup_grace) + "\n";
   if (policy.cooldown.count() > 0) {
@@ -231,7 +231,7 @@ std::string guards_text(const Policy& policy) {
           " cordoned or worse\n";
   text += "when the alerts resolve before any step after cordon\n  ";
   text += policy.return_to_service.enabled
-              ? "returned to service by a good report, at most " +
+              ? "returned to service by a healthy report, at most " +
                     to_duration_text(policy.return_to_service.max_report_age) + " old\n"
               : "kept until an operator returns it: return_to_service is not enabled\n";
   return text + machines_text(policy.machines);

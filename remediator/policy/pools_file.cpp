@@ -14,7 +14,7 @@ constexpr std::size_t kLongestName = 63;  // it goes into the Remediation's stat
 void read_pool_mode(const YamlMap& map, std::optional<Mode> highest, PoolPolicy& pool) {
   map.read_word("mode", pool.mode, kModeWords, "mode of the pool; never above the policy's");
   if (highest && pool.mode && *pool.mode > *highest) {
-    map.reject("mode", "is above the policy's own: a pool can only go less far");
+    map.reject("mode", "is above the policy's own: a pool can only be more restrictive");
   }
 }
 

@@ -29,17 +29,17 @@ SilentRules read_silent_rules(const YamlMap& section) {
   section.read("after", rules.after, minutes(1), hours(24),
                "how long Ready must have been Unknown or False");
   read_share(section.map("limit",
-                         "more silent nodes in the fleet, a pool, a zone or another domain than "
-                         "that, whichever is more, look like a partition: nothing is begun"),
+                         "more silent nodes than the larger of the two, in the fleet, a pool, a "
+                         "zone or another domain, look like a partition: no step begins"),
              rules.at_most);
   section.read("out_of_service", rules.moves_pods,
                "first let Kubernetes move the pods and volumes of a machine that is proven off, by "
                "the taint node.kubernetes.io/out-of-service");
   section.read("reboot", rules.reboots,
-               "restart the machine on two proofs that it is down; needs a way in `machines`");
+               "restart the machine on two proofs that it is down; needs `machines` to restart it");
   section.read("terminate", rules.terminates,
-               "end the machine after an approval, on two proofs, where the restart did not help "
-               "or there is none");
+               "terminate the machine after an approval, on two proofs, if the restart did not "
+               "help or is not set");
   section.read_word("kubelet", rules.kubelet, kSeverityWords,
                     "the severity of a node whose kubelet is down while Prometheus still reads its "
                     "exporter; never beyond the cordon");

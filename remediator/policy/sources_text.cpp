@@ -48,12 +48,12 @@ std::string silent_text(const SilentRules& rules) {
   std::string text = "  GPU nodes whose Ready is not True for " + to_duration_text(rules.after) +
                      ": " + severity_word(kSilentSeverity) + "; taint, cordon, notify";
   if (rules.moves_pods)
-    text += ", then the taint out-of-service where a proof says that the machine is off";
+    text += ", then the taint out-of-service if a proof says that the machine is off";
   if (rules.reboots) text += ", then a restart on two proofs that the machine is down";
-  if (rules.terminates) text += ", then the end of the machine on two proofs, after an approval";
-  text += "\n    nothing is begun where more than " + share_text(rules.at_most) +
-          " of the fleet, a pool, a zone or another domain are silent, nor where several fell "
-          "silent at the same time\n";
+  if (rules.terminates) text += ", then termination on two proofs, after an approval";
+  text += "\n    no step begins if more than " + share_text(rules.at_most) +
+          " of the fleet, a pool, a zone or another domain are silent, or if several fell silent "
+          "at the same time\n";
   return text + "    whose exporter Prometheus still reads: the kubelet is down; " +
          severity_word(rules.kubelet) + kEndsAtTheCordon;
 }

@@ -154,10 +154,10 @@ const char* objection_to_next(const std::vector<PlannedStep>& plan, Step step) {
            "before them";
   }
   if (has(plan, Step::kTerminate) && step != Step::kVerify) {
-    return "only verify comes after terminate: the node is gone with its machine";
+    return "only verify may follow terminate: the node is gone with its machine";
   }
   if (has(plan, Step::kReturn)) {
-    return "nothing comes after return-to-service: sinks are notified of it as closed";
+    return "no step may follow return-to-service: sinks receive the event `closed` then";
   }
   if (step == Step::kReturn && !has(plan, Step::kVerify)) {
     return "return-to-service needs verify before it";
@@ -241,7 +241,7 @@ std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view k
           "reboot, quarantine-job, nccl-test, nccl-pairs, terminate, verify, return-to-service");
     }
     if (step == Step::kNcclPairs && before.empty())
-      return refuse("nccl-pairs stands in way_back alone");
+      return refuse("nccl-pairs is allowed only in way_back");
     if (const char* why = objection_to_next(plan, *step)) return refuse(why);
     if (wait && is_taint_or_cordon(*step)) return refuse("taint and cordon wait for nothing");
     if (wait && has(plan, Step::kTerminate)) return refuse("verify after terminate has no wait");

@@ -25,7 +25,8 @@ void read_openai(const YamlMap& map, TriageRules& rules) {
   }
   // It is shown to people.
   if (has_user(rules.url))
-    map.reject("url", "must have no user and no password: the key is named in api_key_file");
+    map.reject("url",
+               "must not contain a user or a password: put the key into the file of api_key_file");
   while (rules.url.ends_with('/')) rules.url.pop_back();
   map.read_absolute("api_key_file", rules.api_key_file,
                     "absolute path of the file with the API key");
@@ -53,7 +54,7 @@ void read_endpoint(const YamlMap& section, TriageRules& rules) {
     read_openai(section.map("openai", "any server with `/chat/completions`"), rules);
   }
   if (!section.has("bedrock")) return;
-  if (rules.is_on()) section.reject("bedrock", "only one of openai and bedrock is asked");
+  if (rules.is_on()) section.reject("bedrock", "set only one of openai and bedrock");
   rules.kind = "bedrock";
   read_bedrock(section.map("bedrock", "Amazon Bedrock, instead of `openai`"), rules);
 }
@@ -83,7 +84,7 @@ TriageRules read_triage_rules(const YamlMap& section) {
                           section.has("timeout") || section.has("per_hour") ||
                           section.has("characters_per_day") || section.has("line_characters");
   if (has_limits && !rules.is_on())
-    section.reject("openai", "is required, or bedrock: nobody is asked without one");
+    section.reject("openai", "is required, or bedrock: triage needs a model");
   return rules;
 }
 

@@ -44,9 +44,9 @@ std::vector<PlannedStep> read_list(const YamlMap& section, std::string_view key)
 // Why nobody would ever go this way; nullptr where somebody may.
 const char* why_dead(const std::vector<PlannedStep>& plan, const std::vector<PlannedStep>& back) {
   if (!has_step(plan, Step::kDrain))
-    return "the severity's own steps must drain the node: the diagnostics need all of it";
+    return "the severity's own steps must drain the node: the diagnostics need the whole node";
   if (has_step(plan, Step::kTerminate))
-    return "the severity's own steps end the machine: there is nothing to come back from";
+    return "the severity's own steps terminate the machine: it cannot return";
   const bool is_twice = std::ranges::any_of(back, [&](const PlannedStep& step) {
     return is_diagnostic(step.step) && has_step(plan, step.step);
   });

@@ -52,7 +52,7 @@ const Fields<AlertEvidence>& alert_fields() {
       sparse_field(
           "advice", &Alert::advice, text(1024),
           "Advice of a language model (triage): its reason, its confidence, and the question. "
-          "Of a silent node: what was known of it last."),
+          "For a silent node: its last known state."),
       sparse_field("drill", &Alert::drill, flag(),
                    "The alert is of a fault that was injected for a drill. A Remediation whose "
                    "alerts are all drills is one."),
@@ -95,12 +95,14 @@ const Fields<NodeFinding>& finding_fields() {
       sparse_field("meaning", &Found::meaning, text(512), "What the finding means, in words."),
       sparse_field("line", &Found::line, text(512),
                    "The line of the kernel log, or the value that the check read."),
-      sparse_field("witness", &Found::witness, text(64),
-                   "What says so beside a line of the kernel log; absent: that line alone."),
+      sparse_field(
+          "witness", &Found::witness, text(64),
+          "The second source that confirms a line of the kernel log; absent: that line alone."),
       field("firstSeen", &Found::first_seen, time(), "When the exporter first saw it.").required(),
       field("lastSeen", &Found::last_seen, time(), "When the finding was last recorded.")
           .required(),
-      sparse_field("unknown", &Found::is_unknown, flag(), "No table of gpuward has this number."),
+      sparse_field("unknown", &Found::is_unknown, flag(),
+                   "gpuward's tables do not have this number."),
   };
   return kFields;
 }
@@ -317,7 +319,7 @@ const Fields<RemediationStatus>& status_fields() {
                    "Class of the worst finding that the exporter reported in this boot: "
                    "XID_CRITICAL_79, ECC_ERROR, ..."),
       field("gpus", &Status::gpus, list_of(text(128), 16),
-            "Serial numbers (UUIDs where a board has none) of the GPUs that needed a reset or "
+            "Serial numbers (UUIDs if a board has none) of the GPUs that needed a reset or "
             "worse."),
       sparse_field("findings", &Status::findings,
                    list_of(object_of(finding_fields()), kMostNodeFindings),
@@ -371,7 +373,7 @@ Json remediation_schema() {
   status["x-kubernetes-map-type"] = "atomic";
   return {{"type", "object"},
           {"description",
-           "A bad node, the evidence against it, and what was decided and done about it."},
+           "An unhealthy node, the evidence against it, and gpuward's decisions and actions."},
           {"required", {"spec"}},
           {"properties",
            {{"apiVersion", {{"type", "string"}}},

@@ -24,7 +24,7 @@ void wake(const ViewFeed& feed, const std::string& node) {
 void take_node(const ViewFeed& feed, const Json& object) {
   auto node = kube::decode_node(object);
   if (!node) {
-    feed.log.error("a node could not be read", {{"error", node.error().message}});
+    feed.log.error("Failed to parse Node", {{"error", node.error().message}});
     return;
   }
   const std::string name = node->meta.name;
@@ -38,7 +38,7 @@ void take_node(const ViewFeed& feed, const Json& object) {
 void take_remediation(const ViewFeed& feed, const Json& object) {
   auto remediation = read_remediation(object);
   if (!remediation) {
-    feed.log.error("a remediation could not be read", {{"error", remediation.error().message}});
+    feed.log.error("Failed to parse Remediation", {{"error", remediation.error().message}});
     return;
   }
   // What this process wrote itself it knows already.

@@ -45,7 +45,7 @@ Status AlertHistory::add(std::string_view body) {
   if (string_at(*root, "status") != "success" || string_at(data, "resultType") != "matrix" ||
       !all.is_array()) {
     return fail(ErrorKind::kInvalid,
-                "the history of the alerts: this is no answer of Prometheus' /api/v1/query_range");
+                "the history of the alerts: not an answer of Prometheus' /api/v1/query_range");
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto times = times_of(member_at(all[i], "values"));

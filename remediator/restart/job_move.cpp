@@ -94,7 +94,7 @@ std::optional<std::string> objection(const SeenJob& job, const RestartClaim& cla
   const std::string& other = value_at(meta.annotations, kSuspendedBy);
   if (!other.empty() && other != claim.mark && is_suspended(job.kind, job.object))
     return "Remediation " + other.substr(0, other.find('/')) + " restarts it";
-  if (is_suspended(job.kind, job.object)) return "somebody else has suspended it";
+  if (is_suspended(job.kind, job.object)) return "another client has suspended it";
   if (has_no_retry_left(job)) return "its maxRetry allows no restart more";
   return std::nullopt;
 }
@@ -147,10 +147,10 @@ JobMove next_move(const SeenJob& job, const std::string& known, const RestartCla
   if (value_at(meta.annotations, kRestartedBy) == claim.mark) return restarted();
   const bool is_new = meta.created && *meta.created > claim.drained_at;
   if (is_new || (!known.empty() && known_uid(known) != meta.uid))
-    return left_alone("it was made anew since the drain");
+    return left_alone("it was created again since the drain");
   if (known.starts_with(kKnownAsked)) return move_asked(job, claim);
   if (known.starts_with(kKnownSuspended))
-    return left_alone("somebody has taken off the annotation " + kSuspendedBy);
+    return left_alone("another client has removed the annotation " + kSuspendedBy);
   return move_untouched(job, claim);
 }
 

@@ -141,10 +141,10 @@ JobProgress JobRestarter::advance(const std::string& job, const std::string& kno
                                   const RestartClaim& claim, const Permit& permit) {
   const auto torn = parse_torn_job(job);
   const JobKind* const kind = torn ? find_job_kind(torn->word) : nullptr;
-  if (kind == nullptr) return settled("left alone: gpuward knows no means to restart it", false);
+  if (kind == nullptr) return settled("left alone: gpuward cannot restart this kind", false);
   if (kind->by == RestartBy::kItself) {
     return settled(
-        "left alone: its controller makes the whole group anew, unless its "
+        "left alone: its controller recreates the whole group, unless its "
         "restartPolicy is None",
         false);
   }
@@ -217,7 +217,7 @@ JobProgress JobRestarter::ask(const Target& target, const Permit& permit) {
                               restart_command(object, target.claim.mark), permit);
   if (!done && done.error().kind != ErrorKind::kAlreadyExists)
     return refused_or_waits(target, done.error());
-  return waits(known_of(kKnownAsked, target.found), "Volcano is asked to restart it");
+  return waits(known_of(kKnownAsked, target.found), "requested a restart from Volcano");
 }
 
 JobProgress JobRestarter::resume(const Target& target, const JobMove& move, const Permit& permit) {

@@ -97,7 +97,7 @@ Result<std::vector<LogLine>> decode_log_lines(std::string_view body) {
   const Json& streams = member_at(data, "result");
   if (string_at(*root, "status") != "success" || string_at(data, "resultType") != "streams" ||
       !streams.is_array()) {
-    return fail(ErrorKind::kInternal, "Loki answered with something that is no list of lines");
+    return fail(ErrorKind::kInternal, "Loki's answer is not a list of lines");
   }
   std::vector<LogLine> lines;
   for (const Json& stream : streams) {

@@ -158,8 +158,8 @@ Status LokiSource::read(Feed feed, const LokiRules& rules, SourceFindings& findi
   Progress next = known == progress_.end() ? Progress{now(), std::nullopt} : known->second;
   if (known == progress_.end()) read_since_ = std::max(read_since_, next.position - overlap);
   if (next.position < now() - kLongestGap) {
-    findings.complaint =
-        Error{ErrorKind::kInvalid, "Loki was not read for more than a day: older lines are left"};
+    findings.complaint = Error{ErrorKind::kInvalid,
+                               "Loki was not read for more than a day: older lines are skipped"};
     next = {now() - kLongestGap, std::nullopt};
   }
   LokiQuestion question{.query = query_of(feed, rules),

@@ -22,7 +22,7 @@ Result<const Json*> samples_of(const Result<Json>& root) {
   if (!root) return std::unexpected(root.error());
   const Json& samples = member_at(member_at(*root, "data"), "result");
   if (string_at(*root, "status") != "success" || !samples.is_array()) {
-    return fail(ErrorKind::kInternal, "Prometheus answered with something that is no result");
+    return fail(ErrorKind::kInternal, "Prometheus' answer is not a result");
   }
   return &samples;
 }
@@ -36,7 +36,7 @@ Result<double> sample_value(const Json& sample) {
     if (error == std::errc{} && end == text.data() + text.size() && std::isfinite(value))
       return value;
   }
-  return fail(ErrorKind::kInternal, "Prometheus answered with a sample that is no number");
+  return fail(ErrorKind::kInternal, "Prometheus answered with a sample that is not a number");
 }
 
 Clock::Wall time_of_sample(double seconds) {

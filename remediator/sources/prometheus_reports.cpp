@@ -105,7 +105,7 @@ Result<Severity> to_severity(double value) {
 
 Result<HealthReport> to_report(const Parts& parts) {
   if (!parts.measured_at || !parts.severity || !parts.boot_id || parts.boot_id->empty()) {
-    return fail(ErrorKind::kNotFound, "Prometheus knows no report of the node");
+    return fail(ErrorKind::kNotFound, "Prometheus has no report of the node");
   }
   const auto severity = to_severity(*parts.severity);
   if (!severity) return std::unexpected(severity.error());

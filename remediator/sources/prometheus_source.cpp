@@ -20,7 +20,7 @@ Result<Alert> alert_of_series(const Json& sample, const PayloadLimits& limits) {
   Alert alert;
   for (const auto& [key, value] : labels.items()) {
     if (!value.is_string() || value.get_ref<const std::string&>().size() > limits.max_label_bytes) {
-      return fail(ErrorKind::kInvalid, "a label of an alert is no string, or too long");
+      return fail(ErrorKind::kInvalid, "a label of an alert is not a string, or too long");
     }
     if (key != "__name__" && key != "alertstate") alert.labels[key] = value.get<std::string>();
   }
@@ -60,7 +60,7 @@ Result<FiringSeries> decode_alerts_series(std::string_view body) {
   if (!root) return std::unexpected(root.error());
   const Json& samples = member_at(member_at(*root, "data"), "result");
   if (string_at(*root, "status") != "success" || !samples.is_array()) {
-    return fail(ErrorKind::kInternal, "Prometheus answered with something that is no result");
+    return fail(ErrorKind::kInternal, "Prometheus' answer is not a result");
   }
   if (samples.size() > limits.max_alerts) {
     return fail(ErrorKind::kTooLarge, "more than " + std::to_string(limits.max_alerts) + " alerts");

@@ -95,7 +95,7 @@ Result<SourceFindings> SilentSource::look() {
   const std::vector<NodeSign> nodes = nodes_.signs(now);
   if (rules.is_on && !nodes_.is_current(clock_.steady())) {
     findings.complaint = Error{ErrorKind::kUnavailable,
-                               "the API server was not heard from: nobody is taken for silent"};
+                               "no contact with the API server: no node is treated as silent"};
     return findings;
   }
   const SilentNodes silent(nodes, rules, policy->startup_grace, now);

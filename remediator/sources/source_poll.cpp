@@ -50,10 +50,11 @@ Result<SourceRound> ask_once(Source& source, Intake& intake, const Clock& clock)
 Result<bool> SourcePoll::round() {
   const auto round = ask_once(*source_, parts_.intake, parts_.clock);
   if (!round) return std::unexpected(round.error());
-  parts_.log.debug("Asked a source", {{"source", std::string(source_->name())},
-                                      {"read", std::to_string(round->findings.read)},
-                                      {"findings", std::to_string(round->findings.signals.size())},
-                                      {"accepted", std::to_string(round->taken.accepted)}});
+  parts_.log.debug("Queried a source",
+                   {{"source", std::string(source_->name())},
+                    {"read", std::to_string(round->findings.read)},
+                    {"findings", std::to_string(round->findings.signals.size())},
+                    {"accepted", std::to_string(round->taken.accepted)}});
   {
     const std::lock_guard lock(mutex_);
     counts_.read += round->findings.read;

@@ -166,7 +166,7 @@ void Triage::keep(const TriageRules& rules, const UnknownLine& line, const std::
                   const Advice& advice) {
   if (!advice.what.severity || advice.confidence < rules.min_confidence) return;
   const std::string error_class(advice.what.name);
-  parts_.log.info("A model has classed a line that the catalogue does not know",
+  parts_.log.info("Model classified a line that the catalogue does not know",
                   {{"node", line.node}, {"error_class", error_class}, {"reason", advice.reason}});
   const std::lock_guard lock(mutex_);
   if (findings_.size() >= kMostFindingsKept) return;

@@ -146,7 +146,7 @@ Markup node_rows(const FleetOverview& overview, WallTime now) {
   if (overview.rows.empty() && overview.gpu_nodes == 0) {
     Markup text =
         "No node has GPUs that gpuward knows of: none has a resource such as nvidia.com/gpu, or a "
-        "label of the GPUs' vendor. What they have: ";
+        "label of the GPUs' vendor. To see what they have: ";
     text += command("kubectl describe nodes");
     return note(text);
   }

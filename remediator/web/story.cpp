@@ -55,11 +55,11 @@ Story story_of(const Remediation& remediation) {
   for (const StepRecord& step : status.steps) add_step(step, story);
   if (const auto& asked = status.approval) {
     const std::string step(to_string(asked->step));
-    story.insert({asked->requested_at, "an approval is asked for: " + step});
+    story.insert({asked->requested_at, "approval requested: " + step});
     if (asked->seen_at) story.insert({*asked->seen_at, step + " approved by " + asked->by});
   }
   if (status.cleared) {
-    story.insert({status.cleared->at, "a report says that what is left is of severity " +
+    story.insert({status.cleared->at, "a report shows the remaining severity " +
                                           std::string(to_string(status.cleared->severity))});
   }
   if (status.closed_at) {

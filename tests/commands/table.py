@@ -83,7 +83,7 @@ ROWS = (
     Row(rf"{KUBECTL}port-forward .*&\n.*", LOOK),
     Row(rf"{KUBECTL}logs .*\| grep .*", LOOK, exits=(0, 1)),  # nothing found
     Row(rf"{KUBECTL}(?:get|describe|logs|auth|events|rollout status)\b.*", LOOK),
-    Row(rf"{REMEDIATOR}gpuward-remediator notify test .*", LOOK, prints="nobody is notified", exits=(2,)),
+    Row(rf"{REMEDIATOR}gpuward-remediator notify test .*", LOOK, prints="no notification is sent", exits=(2,)),
     Row(r"ssh \S+ journalctl .*", LOOK, prints="NVRM"),
     Row(r"amtool silence query .*", LOOK),
 
@@ -103,7 +103,7 @@ ROWS = (
     Row(r"kubectl label node \S+ gpuward\.dev/drill-", CHANGE, prints="unlabeled", node=HEALTHY),
     Row(r"kubectl label node \S+ gpuward\.dev/managed-", CHANGE, prints="unlabeled", node=HEALTHY),
     Row(rf"{CTL}exclude \S+ .*", CHANGE, prints="excluded", node=HEALTHY),
-    Row(rf"{CTL}exclusions remove \S+", CHANGE, prints="not excluded any more", node=HEALTHY),
+    Row(rf"{CTL}exclusions remove \S+", CHANGE, prints="no longer excluded", node=HEALTHY),
     Row(rf"{CTL}reset --taint \S+(?: --yes)?", CHANGE, prints="trainy.konduktor.ai/faulty"),
     Row(rf"{CTL}stop .*", CHANGE, prints="Stopped: "),
     Row(r""".*patch configmap gpuward-remediator-switch .*"stop":"true".*""", CHANGE, prints="gpuward-remediator-switch"),

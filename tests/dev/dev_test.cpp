@@ -150,7 +150,8 @@ TEST(Dev, RunsOfWhatHasChangedOnlyTheTestsThatItCanBreak) {
   checkout.script("build/release/files_of_tests.txt",
                   "a_test build/release/bin/a_test\n"
                   "b_test build/release/bin/b_test build/release/bin/program\n");
-  const std::string all = "-R ^(a_test|architecture_test|b_test|reference_test)$ ";
+  const std::string all =
+      "-R ^(a_test|architecture_test|b_test|printed_words_test|reference_test)$ ";
   EXPECT_EQ(checkout.dev({"test", "--changed"}, {{"TESTS_END_WITH", "8"}}).exit_code, 8);
   EXPECT_THAT(checkout.asked(), HasSubstr(all));
   EXPECT_EQ(checkout.dev({"test", "--changed"}).exit_code, 0);
@@ -159,11 +160,13 @@ TEST(Dev, RunsOfWhatHasChangedOnlyTheTestsThatItCanBreak) {
 
   checkout.script("build/release/bin/program", "another");
   EXPECT_EQ(checkout.dev({"test", "--changed"}).exit_code, 0);
-  EXPECT_THAT(checkout.asked(), HasSubstr("-R ^(architecture_test|b_test|reference_test)$ "));
+  EXPECT_THAT(checkout.asked(),
+              HasSubstr("-R ^(architecture_test|b_test|printed_words_test|reference_test)$ "));
 
   checkout.script("build/release/bin/a_test", "another");
   EXPECT_EQ(checkout.dev({"test", "--changed"}).exit_code, 0);
-  EXPECT_THAT(checkout.asked(), HasSubstr("-R ^(a_test|architecture_test|reference_test)$ "));
+  EXPECT_THAT(checkout.asked(),
+              HasSubstr("-R ^(a_test|architecture_test|printed_words_test|reference_test)$ "));
 }
 
 TEST(Dev, RunsTestsManyTimesBesideABusyMachine) {

@@ -80,7 +80,7 @@ TEST(RemediatorImage, KnowsTheTimeZonesOfWindows) {
   std::ofstream(root.path() / "tmp/token") << "a-token-of-some-length\n";
   EXPECT_THAT(root.said_by({"/usr/bin/gpuward-remediator", "--config.file=/tmp/policy.yaml",
                             "--web.bearer-token-file=/tmp/token", "--check-config"}),
-              HasSubstr("The configuration is good."));
+              HasSubstr("The configuration is valid."));
 }
 
 TEST(ExporterImage, RunsWhatTheJobsCall) {

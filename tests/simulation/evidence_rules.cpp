@@ -26,7 +26,7 @@ void EvidenceRules::check_rest(const Remediation& remediation, const Machine& ma
   const RemediationStatus& status = remediation.status;
   const bool waits = remediation.open() && status.phase == Phase::kWaiting &&
                      status.rule == "guard.evidence" &&
-                     status.message.contains("the report says severity");
+                     status.message.contains("the report has severity");
   if (!waits || machine.fault < Severity::kReset || machine.alerted() != machine.fault) return;
   // That a machine has come back which was given up fires until an operator says otherwise.
   if (remediation.firing_severity() >= remediation.evidence_severity()) return;

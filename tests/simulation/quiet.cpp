@@ -36,7 +36,8 @@ bool is_read(const Machine& machine) {
 
 // The annotation on it is another's, and the taint has no budget: somebody was told of both.
 bool is_held_untainted(const RemediationStatus& status) {
-  return status.rule == kOwnershipRule && status.message.contains("nothing is put on the node");
+  return status.rule == kOwnershipRule &&
+         status.message.contains("the node gets no taint or cordon");
 }
 
 }  // namespace

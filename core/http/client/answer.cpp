@@ -82,7 +82,7 @@ milliseconds ClientAnswer::time_left() {
 
 std::string ClientAnswer::timeout_text() const {
   if (stream_ != nullptr && has_head_) {
-    return "nothing came for " + std::to_string(stream_->idle.count()) + " ms";
+    return "no data for " + std::to_string(stream_->idle.count()) + " ms";
   }
   return "no answer within " + std::to_string(request_.timeout.count()) + " ms";
 }

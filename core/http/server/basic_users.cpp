@@ -69,7 +69,7 @@ Result<BasicUsers::Users> BasicUsers::read(const std::string& file) {
     const std::string hash(entry.substr(std::min(colon + 1, entry.size())));
     auto status = check_entry(user, hash);
     if (status && !users.emplace(user, hash).second) {
-      status = fail(ErrorKind::kInvalid, "user " + to_valid_utf8(user, 64) + " stands there twice");
+      status = fail(ErrorKind::kInvalid, "user " + to_valid_utf8(user, 64) + " is listed twice");
     }
     if (!status) {
       return with_context("basic users file " + file + ":" + std::to_string(line), status.error());

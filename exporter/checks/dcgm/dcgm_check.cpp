@@ -149,7 +149,7 @@ constexpr std::size_t kMostOutputBytes = 8U << 20U;
 constexpr milliseconds kWorkerLimit = std::chrono::seconds(10);
 constexpr milliseconds kEngineSlack = std::chrono::minutes(5);
 CheckPrograms dcgm_programs(const CheckSettings&) {
-  return {{{"dcgmi"}}, {{std::string(kEngine), "where none runs on the node"}}};
+  return {{{"dcgmi"}}, {{std::string(kEngine), "if none runs on the node"}}};
 }
 
 // For the engine to start and for dcgmi to be ended: the runner's deadline lies beyond ours.
@@ -171,7 +171,8 @@ std::optional<std::string> obstacle(DcgmCheck::Level level, const CheckContext& 
     return *mig + ": DCGM's diagnostics need whole GPUs";
   if (level == DcgmCheck::Level::kMedium) return std::nullopt;
   if (!context.is_exclusive)
-    return "level 4 loads the GPUs for hours: cordon and drain the node, then ask with --exclusive";
+    return "level 4 loads the GPUs for hours: cordon and drain the node, then run it with "
+           "--exclusive";
   if (const auto user = gpu_user(context.snapshot)) return user;
   if (context.settings.is_dcgm_l4_beside_telemetry) return std::nullopt;
   if (const auto reader = telemetry_reader(context.host)) {

@@ -55,7 +55,7 @@ Result<Json> find_json_object(std::string_view text, const JsonLimits& limits,
   std::size_t at = text.find('{');
   for (int tried = 0; at != std::string_view::npos && tried < kMostCandidates; ++tried) {
     const std::size_t length = json_object_length(text.substr(at));
-    if (length == 0) why = {ErrorKind::kInvalid, "it is cut off: a JSON object has no end", {}};
+    if (length == 0) why = {ErrorKind::kInvalid, "it is truncated: a JSON object does not end", {}};
     if (length != 0) {
       auto parsed = parse_json(to_valid_utf8(text.substr(at, length), limits.max_bytes), limits);
       if (parsed && is_wanted(*parsed)) return parsed;

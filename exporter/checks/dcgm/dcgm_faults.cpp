@@ -147,7 +147,7 @@ std::string doubt(const DcgmDiagnostic& report, const DcgmFaults& verdict, const
                   int exit_code) {
   if (!verdict.undecided.empty()) return verdict.undecided;
   if (!report.runtime_error.empty()) return "DCGM: " + report.runtime_error;
-  if (!report.riddles.empty()) return "DCGM says what we do not understand: " + report.riddles[0];
+  if (!report.riddles.empty()) return "unknown answer of DCGM: " + report.riddles[0];
   std::string ended = "dcgmi ended with " + std::to_string(exit_code);
   if (exit_code == kExitIsolateError && !judge.has_isolate())
     return ended + " (isolate), and its report names nothing to isolate";

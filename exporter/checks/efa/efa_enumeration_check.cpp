@@ -166,7 +166,7 @@ std::string judge_memlock(const HostPaths& host, FindingList& found) {
   const auto limit = workload_memory_lock(host, list_processes(host));
   if (!limit) {
     found.cannot_tell(Code::kMemlockLow, "");
-    return "what a workload may lock is not known: " + limit.error().message;
+    return "cannot tell how much memory a workload may lock: " + limit.error().message;
   }
   if (limit->bytes && *limit->bytes < kLeastLockedBytes) {
     found.add(Code::kMemlockLow, "",

@@ -53,8 +53,8 @@ std::optional<std::string> obstacle(const NcclPlace& place, const CheckContext& 
            " are known here";
   if (!context.is_exclusive) {
     return is_alone ? "it runs in no allocation of two nodes; for the test of this node alone "
-                      "drain it and ask with --exclusive"
-                    : "it loads the GPUs of all nodes: drain them, then ask with --exclusive";
+                      "drain it and run it with --exclusive"
+                    : "it loads the GPUs of all nodes: drain them, then run it with --exclusive";
   }
   if (const auto mig = mig_gpu(context.snapshot)) return *mig + ": NCCL needs whole GPUs";
   return gpu_user(context.snapshot);

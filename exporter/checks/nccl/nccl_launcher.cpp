@@ -74,7 +74,7 @@ Result<unsigned> node_count(const CheckSettings& settings, const EnvironmentLook
     const auto nodes = parse_integer<unsigned>(*text);
     if (nodes && *nodes != 0) return *nodes;
     return fail(ErrorKind::kInvalid,
-                std::string(name) + " is no number of nodes: " + to_valid_utf8(*text, 32));
+                std::string(name) + " is not a number of nodes: " + to_valid_utf8(*text, 32));
   }
   return settings.nccl_nodes;
 }
@@ -113,7 +113,7 @@ Result<NcclPlace> nccl_place(const CheckSettings& settings, const EnvironmentLoo
   if (launcher != kLaunchers.end()) return NcclPlace{*nodes, launcher};
   return fail(ErrorKind::kNotFound,
               std::to_string(*nodes) +
-                  " nodes are asked for and there is no launcher: ask inside an allocation of "
+                  " nodes are requested and there is no launcher: run this inside an allocation of "
                   "Slurm, or name a host file of Open MPI in NCCL_HOSTFILE");
 }
 

@@ -129,7 +129,7 @@ Status take_max_age(AmdThresholds& thresholds, const std::string& name, const Js
 Status take(AmdThresholds& thresholds, const std::string& name, const Json& value) {
   if (name == kCperMaxAge) return take_max_age(thresholds, name, value);
   const Field* const field = find_field(name);
-  if (field == nullptr) return reject(name, "is no threshold");
+  if (field == nullptr) return reject(name, "is not a threshold");
   const bool fits = value.is_number_unsigned() &&
                     value.get<std::uint64_t>() <= std::numeric_limits<std::uint32_t>::max();
   if (!fits) return reject(name, "has to be a whole number from 0 to 4294967295");

@@ -86,7 +86,7 @@ struct Sum {
 void judge_events(const VendorReading& report, FindingList& found) {
   if (!report.has_hung_events) return;
   found.add(Code::kEventsHung, "",
-            report.library + ": the call that waits for events does not come back");
+            report.library + ": the call that waits for events does not return");
 }
 
 void judge_vendor(const VendorReading& report, const GpuRuleInput& input, FindingList& found,
@@ -169,7 +169,7 @@ CheckOutcome cannot_judge(std::string why) {
 
 CheckOutcome judge_gpus(const GpuRuleInput& input) {
   const GpuTelemetry& telemetry = input.snapshot.telemetry;
-  if (!telemetry.is_asked) return CheckOutcome::skipped("no driver is asked (--gpu.none)");
+  if (!telemetry.is_asked) return CheckOutcome::skipped("drivers are not queried (--gpu.none)");
   switch (telemetry.state) {
     case WorkerState::kStarting:
       return cannot_judge("the driver has not answered yet");

@@ -237,7 +237,7 @@ class TopologyCheck final : public Check {
                              nullptr};
     if (report != nullptr && !report->gpus.empty()) return judge(*report, input, context);
     if (expects_gpus(Vendor::kNvidia, input)) {
-      return CheckOutcome::error("the topology is not known: the driver speaks of no GPU");
+      return CheckOutcome::error("the topology is not known: the driver lists no GPU");
     }
     return CheckOutcome::skipped("no NVIDIA GPU here");
   }

@@ -54,13 +54,14 @@ RunningWorker::Fault RunningWorker::read(const OnMessage& on_message) {
                              bytes_since_answer_ > kMostBytesPerReading ||
                              messages_since_answer_ > kMostMessagesPerReading;
   if (!says_too_much) return std::nullopt;
-  return "The GPU worker says more than anybody can: it was killed";
+  return "The GPU worker wrote too much output and was killed";
 }
 
 RunningWorker::Fault RunningWorker::take(std::string_view line, const OnMessage& on_message) {
   ++messages_since_answer_;
   auto message = decode_message(line);
-  if (!message) return "The GPU worker answers nonsense and was killed: " + message.error().message;
+  if (!message)
+    return "The GPU worker sent an invalid answer and was killed: " + message.error().message;
   if (message->progress) progress_ = *message->progress;
   return on_message(*std::move(message));
 }

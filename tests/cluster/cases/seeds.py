@@ -181,7 +181,7 @@ class SeedCommands(ClusterTest):
         self.assertIn("maintenance", self.type("gpuwardctl --kubeconfig $KUBECONFIG exclude"))
         own = "gpuwardctl --kubeconfig $KUBECONFIG exclusions"
         self.assertIn(self.NODE, self.type(f"{own} list"))
-        self.assertIn("not excluded any more", self.type(f"{own} remove"))
+        self.assertIn("no longer excluded", self.type(f"{own} remove"))
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "gpu_monitor_exclusions.json").write_text(json.dumps({"i-0abc": {
                 "node_name": self.NODE, "error_type": "ECC_ERROR", "start_time": time.time(), "timeout": 1800}}))

@@ -114,7 +114,7 @@ TEST_F(NotificationsProcess, ATestOfNoSinksIsRefused) {
   const auto said = *support::Process::run({.argv = {kBinary, "notify", "test"}});
 
   EXPECT_EQ(said.exit_code, 2);
-  EXPECT_THAT(said.error_output, HasSubstr("nobody is notified"));
+  EXPECT_THAT(said.error_output, HasSubstr("no notification is sent"));
 }
 
 TEST_F(NotificationsProcess, LogLevelIsThatOfTheEnvironmentInItsOwnWords) {
@@ -147,8 +147,8 @@ TEST_F(NotificationsProcess, LogLevelDebugTellsOfEachNotificationDecisionAndSour
     return log;
   };
   EXPECT_THAT(log_with("INFO", "gpu-02", "Node changed"), Not(HasSubstr("\"level\":\"debug\"")));
-  const std::string debug = log_with("DEBUG", "gpu-03", "Asked a source");
-  for (const char* message : {"Received a notification", "Decided", "Asked a source"}) {
+  const std::string debug = log_with("DEBUG", "gpu-03", "Queried a source");
+  for (const char* message : {"Received a notification", "Decided", "Queried a source"}) {
     EXPECT_THAT(debug, ContainsRegex("\"level\":\"debug\"[^\n]*\"" + std::string(message)));
   }
 }

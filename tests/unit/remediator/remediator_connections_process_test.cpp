@@ -192,8 +192,7 @@ TEST_F(RemediatorWithPrometheus, KeepsANodeThatIsReportedIllAfterItsAlertHasEnde
 
   EXPECT_TRUE(wait_until(
       [&] {
-        return status().value("message", "").find("still says severity reboot") !=
-               std::string::npos;
+        return status().value("message", "").find("still has severity reboot") != std::string::npos;
       },
       kSeveralLooks, "the objection"));
   EXPECT_EQ(phase(), "Quarantined");

@@ -131,7 +131,7 @@ TEST_F(RestartJobOnControlPlane, HasTheRightsForEachKindAndNoOthers) {
       api_->get_custom({kTrainJob.group, kTrainJob.version, kTrainJob.plural, "default"}, "train"));
   define({"", "bus.volcano.sh", "v1alpha1", "Command", "commands", "", ""});
   make(kVolcanoJob);
-  EXPECT_EQ(begin(kVolcanoJob).words, "Volcano is asked to restart it");
+  EXPECT_EQ(begin(kVolcanoJob).words, "requested a restart from Volcano");
 
   const auto needless = support::needless_verbs(
       hands_->plane(),

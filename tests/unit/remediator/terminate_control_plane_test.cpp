@@ -141,7 +141,7 @@ TEST_F(TerminateOnControlPlane, ReplacesANodeUnderTheRoleThatIsBoundForIt) {
   ASSERT_TRUE(stage_->play_until([&] { return claim_is_ending(); })) << stage_->message();
   stage_->kill_process();
   stage_->start_anew();
-  ASSERT_TRUE(says("waiting for its machine to end"));
+  ASSERT_TRUE(says("waiting for its machine to terminate"));
   hands_->patch(kStageClaim, {{"metadata", {{"finalizers", nullptr}}}});
 
   expect_replaced();

@@ -88,7 +88,8 @@ TEST_F(WholeOnAws, AwaitsTheAnswerIfItIsKilledBeforeTheCall) {
   stage_->start_anew();
 
   EXPECT_TRUE(reaches([&] {
-    return says("it is not known whether the end of its machine was accepted") && says("it runs");
+    return says("cannot tell whether the termination of its machine was accepted") &&
+           says("it runs");
   }));
   EXPECT_EQ(moto_->state_of(instance_), "running");
 }
@@ -122,7 +123,7 @@ TEST_F(WholeOnAws, WaitsForTheHookOfTheGroupAndForItsNewMemberThoughItIsKilledMe
   stage_->start();
   const auto waits = [&] {
     return says(
-        "waiting for its machine to end: Auto Scaling group gpu has it in Terminating:Wait");
+        "waiting for its machine to terminate: Auto Scaling group gpu has it in Terminating:Wait");
   };
   ASSERT_TRUE(reaches(waits));
   stage_->kill_process();
@@ -156,7 +157,7 @@ TEST_F(WholeOnAws, EndsTheMachineOnceThoughItIsThrottledTheAnswerIsLostAndItIsKi
   front_->lose_answer(kEnd);
   stage_->start();
   ASSERT_TRUE(reaches([&] {
-    return says("it is not known whether the end of its machine was accepted") ||
+    return says("cannot tell whether the termination of its machine was accepted") ||
            says("waiting for the Node to go");
   }));
   stage_->kill_process();

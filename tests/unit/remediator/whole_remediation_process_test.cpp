@@ -225,7 +225,7 @@ TEST_F(WholeRemediation, RestartsNothingOnceTheEvidenceIsGone) {
   stage_->report_severity(0);  // well by itself, while the alert still fires
   stage_->let_kubelet_work(true);
 
-  ASSERT_TRUE(says("reboot needs fresh evidence: the report says severity none"));
+  ASSERT_TRUE(says("reboot needs fresh evidence: the report has severity none"));
   EXPECT_EQ(stage_->rule(), "guard.evidence");
   EXPECT_THAT(stage_->calls(), IsEmpty());
   EXPECT_TRUE(stage_->is_cordoned());

@@ -191,8 +191,8 @@ TEST_F(AwsClientTest, KeysThatHaveEndedAreSaidIfThereAreNoOthers) {
   ASSERT_FALSE(asked);
   EXPECT_EQ(asked.error().kind, ErrorKind::kUnauthenticated);
   EXPECT_EQ(asked.error().message,
-            "EC2 RebootInstances: ExpiredToken: no (these credentials have ended, and there are no "
-            "others)");
+            "EC2 RebootInstances: ExpiredToken: no (these credentials have expired, and there are "
+            "no others)");
   EXPECT_EQ(http.requests.size(), 1U);
 }
 

@@ -65,7 +65,7 @@ TEST_F(ProfileTest, WithoutFilesThereIsAnEmptyOneUnlessItWasAskedFor) {
   const auto missing = read_profile(environment({{"AWS_PROFILE", "gpu"}}));
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().message,
-            "AWS_PROFILE names the profile gpu, which stands in no file of the AWS CLI");
+            "AWS_PROFILE names the profile gpu, which is in no file of the AWS CLI");
 }
 
 }  // namespace

@@ -189,7 +189,7 @@ TEST_F(KubeconfigTest, AFileNamedMustBeThere) {
   EXPECT_EQ(config.error().kind, ErrorKind::kNotFound);
   EXPECT_THAT(
       config.error().message,
-      HasSubstr("$KUBECONFIG names " + (folder / "absent").string() + ", which is not there"));
+      HasSubstr("$KUBECONFIG names " + (folder / "absent").string() + ", which does not exist"));
 }
 
 TEST_F(KubeconfigTest, SaysThatAFileIsEmptyAndAsksForNoContextThen) {

@@ -52,7 +52,7 @@ TEST_F(NcclLauncherTest, TakesTheNodesOfTheAllocationThenThoseOfTheSetting) {
 TEST_F(NcclLauncherTest, NamesAVariableOfSlurmThatIsNoNumber) {
   variables["SLURM_JOB_NUM_NODES"] = "2(x3)";
   ASSERT_FALSE(place().has_value());
-  EXPECT_EQ(place().error().message, "SLURM_JOB_NUM_NODES is no number of nodes: 2(x3)");
+  EXPECT_EQ(place().error().message, "SLURM_JOB_NUM_NODES is not a number of nodes: 2(x3)");
 }
 
 TEST_F(NcclLauncherTest, SaysSoIfNobodyCanStartTheOtherNodes) {

@@ -40,7 +40,7 @@ TEST_F(PreflightTest, NamesWhereAProgramIs) {
   tools_.add("dcgmi", "", {});
   EXPECT_TRUE(of(1).can_run());
   EXPECT_THAT(of(1).found, ElementsAre(tools_.path() / "dcgmi"));
-  EXPECT_EQ(of(4).missing_optional, "nv-hostengine (where none runs on the node)");
+  EXPECT_EQ(of(4).missing_optional, "nv-hostengine (if none runs on the node)");
 }
 
 TEST_F(PreflightTest, OneOfTwoSetsOfProgramsIsEnough) {

@@ -49,7 +49,7 @@ TEST(CheckSelection, FindsAProgramByItsNameAloneAndHasItInNoSuite) {
 
 TEST(CheckSelection, RefusesWhatIsNoCheckNamingThoseThereAre) {
   EXPECT_THAT(fault_of({.check = "9"}), HasSubstr("0 (nvidia-smi)"));
-  EXPECT_THAT(fault_of({.suite = "heavy"}), HasSubstr("lightweight and intensive"));
+  EXPECT_THAT(fault_of({.suite = "heavy"}), HasSubstr("lightweight or intensive"));
 }
 
 // The replaced suite printed its usage and ended with 0.

@@ -63,9 +63,9 @@ TEST(GpuUsers, CannotTellIfNotAllProcessesAreSeen) {
 
 TEST(GpuUsers, SaysThatThereAreNone) {
   EXPECT_EQ(gpu_users_text({}), "no process has a GPU open");
-  EXPECT_EQ(gpu_users_text({.all = {}, .is_complete = false}),
-            "no process has a GPU open; not every process could be looked at: needs root and "
-            "hostPID");
+  EXPECT_EQ(
+      gpu_users_text({.all = {}, .is_complete = false}),
+      "no process has a GPU open; not every process could be inspected: needs root and hostPID");
 }
 
 TEST(GpuUsers, NamesTheFirstTwelve) {

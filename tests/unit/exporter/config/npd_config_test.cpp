@@ -178,8 +178,9 @@ TEST_F(NpdConfig, SaysWhichFileAndRuleIsWrong) {
                 AllOf(HasSubstr("monitor.json: rules[0]"), HasSubstr(says)));
   }
   EXPECT_THAT(load_text("{").error().message, HasSubstr("monitor.json"));
-  EXPECT_THAT(load_text("{}").error().message, HasSubstr("plugin: is none"));
-  EXPECT_THAT(load_text(R"({"plugin": "kmsg"})").error().message, HasSubstr("rules: is no list"));
+  EXPECT_THAT(load_text("{}").error().message, HasSubstr("plugin: gpuward replaces only custom"));
+  EXPECT_THAT(load_text(R"({"plugin": "kmsg"})").error().message,
+              HasSubstr("rules: is not a list"));
   EXPECT_THAT(load({folder_ / "none.json"}).error().message, HasSubstr("none.json"));
 }
 

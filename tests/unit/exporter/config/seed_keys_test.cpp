@@ -110,7 +110,7 @@ TEST(SeedKeys, RefuseANumberOfNodesThatIsNoneByName) {
         apply_seed_keys(lookup_in({{"HEALTHCHECK_NUM_NODES", value}}), "environment", settings);
     ASSERT_FALSE(status.has_value()) << value;
     EXPECT_EQ(status.error().message,
-              "environment: HEALTHCHECK_NUM_NODES: is no number of nodes from 1 to 65536");
+              "environment: HEALTHCHECK_NUM_NODES: is not a number of nodes from 1 to 65536");
     EXPECT_EQ(settings.checks.nccl_nodes, 1U);
   }
 }

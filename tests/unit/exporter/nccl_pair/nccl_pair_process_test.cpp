@@ -214,7 +214,7 @@ TEST_F(NcclPairProcess, TurnsAwayWhoHasAnotherPairsToken) {
 
   expect_both(both, 3, "error");
   EXPECT_THAT(both.first.details, HasSubstr("rank 1 of another pair came from node-b"));
-  EXPECT_THAT(both.second.details, HasSubstr("rank 0 refuses: the token is another pair's"));
+  EXPECT_THAT(both.second.details, HasSubstr("rank 0 refuses: the token is that of another pair"));
 }
 
 TEST_F(NcclPairProcess, TheRightRankOneComesInAfterThatOfAnotherPair) {
@@ -301,9 +301,9 @@ TEST_F(NcclPairProcess, CannotTellWithoutLibrariesOrGpus) {
            {{"--cuda-library=libm.so.6"}, "", "has no function cuInit"},
            {{"--nccl-library=libm.so.6"}, "", "has no function ncclGetVersion"},
            {{}, "fault=no-gpu", "cuInit: no CUDA-capable device is detected"},
-           {{}, "gpus=0", "CUDA knows no GPU here"},
+           {{}, "gpus=0", "CUDA finds no GPU here"},
            {{}, "free_mib=2100", "too little free memory"},
-           {{"--gpus=3"}, "", "3 GPUs are asked for, and CUDA knows 2 here"}}) {
+           {{"--gpus=3"}, "", "3 GPUs are requested, and CUDA finds 2 here"}}) {
     const auto process = start(0, one.words, one.scene);
     const Said said = end_of(*process);
     EXPECT_EQ(said.exit_code, 3) << said.all;

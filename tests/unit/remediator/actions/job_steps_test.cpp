@@ -218,7 +218,7 @@ TEST_F(JobSteps, LeaveAJobOfSomebodyElseAlone) {
 
   for (const StepProgress& progress : {watch(), begin()}) {
     EXPECT_EQ(progress.result, StepResult::kFailed);
-    EXPECT_THAT(progress.message, HasSubstr("is not ours"));
+    EXPECT_THAT(progress.message, HasSubstr("is not gpuward's"));
     EXPECT_TRUE(needs_operator(progress));
   }
 }
@@ -243,7 +243,7 @@ TEST_F(JobSteps, SayThatSomebodyHasDeletedTheirJob) {
   const auto progress = watch();
 
   EXPECT_EQ(progress.result, StepResult::kFailed);
-  EXPECT_THAT(progress.message, HasSubstr("somebody has deleted Job gpu-healthcheck/gpuward-gpu-"));
+  EXPECT_THAT(progress.message, AllOf(HasSubstr("Job gpu-healthcheck/gpuward-gpu-"), HasSubstr("was deleted by another client")));
   EXPECT_TRUE(needs_operator(progress));
 }
 
@@ -621,7 +621,7 @@ TEST_F(JobTemplate, MustBeAJobWithOneContainer) {
   Json two = own_template();
   two["spec"]["template"]["spec"]["containers"].push_back({{"name", "d"}});
 
-  EXPECT_THAT(rendered(pod).error().message, HasSubstr("no batch/v1 Job"));
+  EXPECT_THAT(rendered(pod).error().message, HasSubstr("not a batch/v1 Job"));
   EXPECT_THAT(rendered(two).error().message, HasSubstr("exactly one container"));
 }
 

@@ -62,7 +62,7 @@ TEST_F(NcclPairs, CannotTellWhichOfTwoItIs) {
 
   for (const char* name : {"gpu-01", "gpu-02"}) {
     EXPECT_TRUE(needs_operator(name));
-    EXPECT_THAT(record(name).message, HasSubstr("it is unknown whether it is the culprit"));
+    EXPECT_THAT(record(name).message, HasSubstr("cannot tell whether it is the culprit"));
   }
   EXPECT_EQ(made(), 2U) << "what has failed is not tried again";
 }
@@ -242,7 +242,7 @@ TEST_F(NcclPairs, LeaveAJobOfSomebodyElseAlone) {
 
   EXPECT_TRUE(kube_.has(path));
   EXPECT_TRUE(running_job_on("gpu-02").is_null());
-  EXPECT_THAT(record("gpu-01").facts.at(kPairTestsFact), HasSubstr("is not ours"));
+  EXPECT_THAT(record("gpu-01").facts.at(kPairTestsFact), HasSubstr("is not gpuward's"));
 }
 
 TEST_F(NcclPairs, SayThatSomebodyHasDeletedAJob) {
@@ -251,7 +251,8 @@ TEST_F(NcclPairs, SayThatSomebodyHasDeletedAJob) {
 
   look("gpu-01");
 
-  EXPECT_THAT(record("gpu-01").facts.at(kPairTestsFact), HasSubstr("somebody has deleted Job"));
+  EXPECT_THAT(record("gpu-01").facts.at(kPairTestsFact),
+              HasSubstr("was deleted by another client"));
   EXPECT_THAT(running_jobs(), IsEmpty());
 }
 
@@ -616,7 +617,7 @@ TEST_F(NcclPairs, EndATestWhosePartnerHasLeft) {
   look("gpu-01");
 
   EXPECT_THAT(running_jobs(), IsEmpty());
-  EXPECT_THAT(record("gpu-01").facts.at(kPairTestsFact), HasSubstr("gpu-02 is not there any more"));
+  EXPECT_THAT(record("gpu-01").facts.at(kPairTestsFact), HasSubstr("gpu-02 no longer exists"));
   EXPECT_TRUE(needs_operator("gpu-01")) << "a human's hands off acquits nobody";
 }
 

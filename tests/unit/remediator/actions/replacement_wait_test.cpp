@@ -191,7 +191,7 @@ INSTANTIATE_TEST_SUITE_P(
                       "it has no nvidia.com/gpu"},
         NoReplacement{"OnTheInstanceThatWasToEnd",
                       [](kube::Node& n, bool&) { n.provider_id = "aws:///a/i-gpu-01"; },
-                      "it is the instance that was to end"}),
+                      "it is the instance that was to be terminated"}),
     [](const auto& node) { return std::string(node.param.name); });
 
 TEST_F(ReplacementWaitTest, SaysNothingOfNodesOfOtherPools) {
@@ -217,9 +217,9 @@ TEST_F(ReplacementWaitTest, TakesANodeOfAnyPoolIfTheOldOneIsNotKnown) {
 TEST_F(ReplacementWaitTest, CountsOnlyANodeWhoseExporterSaysThatNothingIsWrong) {
   joins(a_gpu_node("gpu-07"));
   reports.of["gpu-07"].severity = Severity::kMonitor;
-  EXPECT_THAT(look().message, HasSubstr("the report says severity monitor"));
+  EXPECT_THAT(look().message, HasSubstr("the report has severity monitor"));
   reports.of["gpu-07"].severity = Severity::kReboot;
-  EXPECT_THAT(look().message, HasSubstr("the report still says severity reboot"));
+  EXPECT_THAT(look().message, HasSubstr("the report still has severity reboot"));
   reports.of["gpu-07"].severity = Severity::kNone;
   reports.of["gpu-07"].boot_id = "boot-before";
   EXPECT_THAT(look().message, HasSubstr("another boot"));

@@ -116,7 +116,7 @@ TEST_F(RestartJobActionTest, AProgramThatStillRunsAfterTheStepsTimeIsEnded) {
 
   const auto progress = watch();
   EXPECT_EQ(progress.result, StepResult::kFailed);
-  EXPECT_THAT(progress.message, HasSubstr("was ended"));
+  EXPECT_THAT(progress.message, HasSubstr("was stopped"));
 }
 
 TEST_F(RestartJobActionTest, AProgramIsEndedIfTheStepIsLeft) {

@@ -138,7 +138,7 @@ TEST_F(Reboot, TellsARefusalFromAnAnswerThatNeverCame) {
   const auto progress = begin(a_node("boot-1"));
 
   EXPECT_EQ(progress.result, StepResult::kRunning);
-  EXPECT_THAT(progress.message, HasSubstr("not asked for again"));
+  EXPECT_THAT(progress.message, HasSubstr("not requested again"));
   EXPECT_EQ(progress.facts.at(kCallFact), "unknown");
 }
 
@@ -172,7 +172,7 @@ TEST_F(Reboot, IsDoneWhenTheNodeIsReadyInAnotherBoot) {
 
 // The process may have died before the call: nobody waits for what may never have been asked for.
 TEST_F(Reboot, SaysOnlyOfAnAcceptedRestartThatItIsWaitedFor) {
-  EXPECT_THAT(watch(a_node("boot-1")).message, HasSubstr("not known whether the restart was"));
+  EXPECT_THAT(watch(a_node("boot-1")).message, HasSubstr("cannot tell whether the restart was"));
 
   StepRecord accepted;
   accepted.step = Step::kReboot;
@@ -253,7 +253,7 @@ TEST_F(Verify, BeginsAnewAfterABreak) {
   auto progress = look(well);
   report(Severity::kReset, well + minutes(5));
   progress = look(well + minutes(5), progress.facts);
-  EXPECT_THAT(progress.message, HasSubstr("still says severity reset"));
+  EXPECT_THAT(progress.message, HasSubstr("still has severity reset"));
   report(Severity::kNone, well + minutes(11));
 
   EXPECT_EQ(look(well + minutes(11), progress.facts).result, StepResult::kRunning);

@@ -123,8 +123,9 @@ TEST_F(TerminateActionTest, IsDoneWhenTheMachineIsGoneAndTheNodeWithIt) {
 
 TEST_F(TerminateActionTest, SaysWhatAnEndingMachineWaitsForIfItsProviderKnows) {
   provider_.is = MachineFate(Fate::kEnding, "Auto Scaling group gpu has it in Terminating:Wait");
-  EXPECT_EQ(action_.watch(request())->message,
-            "waiting for its machine to end: Auto Scaling group gpu has it in Terminating:Wait");
+  EXPECT_EQ(
+      action_.watch(request())->message,
+      "waiting for its machine to terminate: Auto Scaling group gpu has it in Terminating:Wait");
 }
 
 TEST_F(TerminateActionTest, RemembersWhetherTheCallWasAccepted) {
@@ -156,7 +157,7 @@ TEST_F(TerminateActionTest, TellsAHumanIfWhatWasAcceptedIsContradictedForLong) {
   EXPECT_EQ(look().result, StepResult::kRunning);
   clock_.advance(minutes(9));
   provider_.is = Fate::kEnding;
-  EXPECT_EQ(look().message, "waiting for its machine to end");
+  EXPECT_EQ(look().message, "waiting for its machine to terminate");
   provider_.is = Fate::kRuns;
   EXPECT_EQ(look().result, StepResult::kRunning);
   clock_.advance(minutes(9));
@@ -168,7 +169,7 @@ TEST_F(TerminateActionTest, TellsAHumanIfWhatWasAcceptedIsContradictedForLong) {
   EXPECT_EQ(progress.result, StepResult::kFailed);
   EXPECT_TRUE(progress.facts.contains(kNeedsOperatorFact));
   EXPECT_EQ(progress.facts.at(kCallFact), "accepted");
-  EXPECT_THAT(progress.message, HasSubstr("was accepted, and its provider says since"));
+  EXPECT_THAT(progress.message, HasSubstr("was accepted, and its provider reports since"));
 }
 
 TEST_F(TerminateActionTest, WaitsIfItIsNotAcceptedNow) {

@@ -205,7 +205,7 @@ TEST_F(AwsFrontTest, KeysThatHaveEndedWithoutOthersAreSaidAndNotTriedAgain) {
   const std::string said =
       refused(provider_->reboot(machine, support::given), ErrorKind::kUnauthenticated);
   EXPECT_THAT(said, AllOf(HasSubstr("RequestExpired: Request has expired."),
-                          HasSubstr("these credentials have ended, and there are no others"),
+                          HasSubstr("these credentials have expired, and there are no others"),
                           Not(HasSubstr(user.at("AWS_SECRET_ACCESS_KEY")))));
   EXPECT_EQ(front_->asked("DescribeInstances"), 1);
 }

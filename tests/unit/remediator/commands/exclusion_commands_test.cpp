@@ -35,7 +35,7 @@ TEST_F(ExclusionCommands, AddListAndRemove) {
   ASSERT_TRUE(added) << added.error().message;
   EXPECT_EQ(*added, "gpu-01 is excluded until 2026-01-01T00:30:00Z by anonymous-admin: a test\n");
   EXPECT_EQ(list(), *added);
-  EXPECT_EQ(*say(remove_exclusion, {.subject = "gpu-01"}), "gpu-01 is not excluded any more\n");
+  EXPECT_EQ(*say(remove_exclusion, {.subject = "gpu-01"}), "gpu-01 is no longer excluded\n");
   EXPECT_EQ(list(), "Nothing is excluded.\n");
   EXPECT_THAT(*say(remove_exclusion, {.subject = "gpu-01"}), HasSubstr("is not excluded"));
   EXPECT_EQ(say(add_exclusion, {.subject = "a/b"}).error().kind, ErrorKind::kInvalid);
@@ -72,7 +72,7 @@ TEST_F(ExclusionCommands, ListNodesThatTheirLabelKeepsGpuwardOff) {
 
   EXPECT_EQ(list(), "gpu-01 is excluded: the node is labelled gpuward.dev/managed=false\n");
   EXPECT_EQ(*say(remove_exclusion, {.subject = "gpu-01"}),
-            "gpu-01 is not excluded, but gpuward stays off it: the node is labelled "
+            "gpu-01 is not excluded, but gpuward leaves it alone: the node is labelled "
             "gpuward.dev/managed=false\n");
   EXPECT_EQ(*say(list_exclusions, {}, OutputFormat::kJson),
             R"({"items":[{"by":"","name":"gpu-01","reason":"the node is labelled )"

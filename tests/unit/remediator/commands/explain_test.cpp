@@ -178,7 +178,7 @@ TEST(Explain, NamesWhatBrokeWhoWasHitAndWhichCommandsHelp) {
                               "reboot, since 2027-01-15T08:00:00Z\n"
                               "    meaning: it has fallen off the bus\n"
                               "    seen: NVRM: Xid (PCI:0000:4e:00): 79\n    witness: none yet; a "
-                              "line of the kernel log alone justifies no more than the cordon\n"
+                              "line of the kernel log alone justifies at most the cordon\n"
                               "    used by: default/train-0\n"
                               "  jobs that lost pods: Job default/train\n"));
   EXPECT_THAT(

@@ -151,7 +151,7 @@ TEST_F(HumanCommands, SayWhatACancelDoesNotMend) {
   EXPECT_THAT(*said, HasSubstr("Still firing: " + signal().alertname + ". "));
   EXPECT_THAT(*said, HasSubstr("kubectl cordon gpu-01. "));
   EXPECT_THAT(*said, Not(HasSubstr("gpuward is stopped")));
-  EXPECT_THAT(say(resume_node).error().message, HasSubstr("is cancelled already"));
+  EXPECT_THAT(say(resume_node).error().message, HasSubstr("is already cancelled"));
 }
 
 TEST_F(HumanCommands, SayWhatTheyWouldDoAndWriteNothing) {
@@ -174,7 +174,7 @@ TEST_F(HumanCommands, SayWhatTheyWouldDoAndWriteNothing) {
   EXPECT_TRUE(cancel->is_any);
   EXPECT_EQ(cancel->remediation, remediation().name);
   EXPECT_THAT(cancel->text, AllOf(HasSubstr("from node gpu-01: new pods can start there"),
-                                  HasSubstr("Still broken, as far as is known: xid 79"),
+                                  HasSubstr("Still broken, as far as gpuward knows: xid 79"),
                                   HasSubstr("ignores these alerts until they resolve")));
   ASSERT_TRUE(replaced);
   EXPECT_THAT(replaced->text, HasSubstr("with severity reboot"));
@@ -434,7 +434,7 @@ TEST_F(HumanCommands, SayThatItStandsSoAlreadyAndWriteNothing) {
   twice(resume_node, "is not paused");
   twice(note_machine_replaced, "already recorded as replaced");
   twice(cancel_node, "already cancelled by anonymous-admin 0s ago");
-  EXPECT_THAT(say(pause_node).error().message, HasSubstr("is cancelled already"));
+  EXPECT_THAT(say(pause_node).error().message, HasSubstr("is already cancelled"));
   ASSERT_TRUE(reconcile());
   EXPECT_THAT(*say(cancel_node), HasSubstr("is already closed: Cancelled"));
   EXPECT_THAT(*say(cancel_node, {}, remediation().name), HasSubstr("is already closed: Cancelled"));

@@ -121,7 +121,7 @@ TEST_F(Ctl, HasEachCommand) {
       {{"machine-replaced", "gpu-01"}, 2, "node gpu-01 has no open remediation"},
       {{"exclude", "gpu-01", "--reason", "firmware"}, 0, "firmware"},
       {{"exclusions", "list"}, 0, "gpu-01"},
-      {{"exclusions", "remove", "gpu-01"}, 0, "gpu-01 is not excluded any more"},
+      {{"exclusions", "remove", "gpu-01"}, 0, "gpu-01 is no longer excluded"},
       {{"exclusions", "import", path("exclusions.json")}, 0, "0 exclusions of"},
       {{"stop", "firmware"}, 0, "Stopped: "},
       {{"start"}, 0, "Started: "},
@@ -503,7 +503,7 @@ TEST_F(SilentCluster, IsToldFromAWebServer) {
     const std::string url = "http://127.0.0.1:" + std::to_string((*server)->ports().front());
     for (const char* command : {"list", "status", "stop"}) {
       EXPECT_THAT(ask(url, {command}, kDefaultLimit).error_output,
-                  HasSubstr("what answers at " + url + " (context \"silent\" of " + path("silent") +
+                  HasSubstr("the server at " + url + " (context \"silent\" of " + path("silent") +
                             ") is not a Kubernetes API server: "))
           << shown;
     }

@@ -178,7 +178,7 @@ TEST_F(WayBackTest, ANodeWhoseReportStaysBadIsNotReturned) {
 
 TEST_F(WayBackTest, TheReportIsAskedAgainRightBeforeTheReturn) {
   for (const auto& [report, says] :
-       {std::pair(report_of(Severity::kReset), "still says severity reset"),
+       {std::pair(report_of(Severity::kReset), "still has severity reset"),
         std::pair(report_of(Severity::kNone, "boot-other"), "another boot")}) {
     SCOPED_TRACE(says);
     if (remediations().empty()) pass_until_return();
@@ -291,7 +291,7 @@ TEST_F(WayBackTest, AReturnWaitsForItsYesAndThenForTheReport) {
                         {{"gpuward.dev/approve", remediation().status.approval->token},
                          {"gpuward.dev/approved-by", "alice"}}}}}});
   reports_.answer = report_of(Severity::kReset);
-  expect_held("still says severity reset");
+  expect_held("still has severity reset");
 
   reports_.answer = report_of(Severity::kNone);
   go_on(2);

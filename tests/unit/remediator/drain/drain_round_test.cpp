@@ -79,8 +79,9 @@ TEST_F(DrainRounds, Row17OneRefusedPodAndNothingIsSent) {
   EXPECT_EQ(round.verdict, DrainState::kFailed);
   EXPECT_THAT(round.send, IsEmpty());
   EXPECT_THAT(round.left, ElementsAre("default/shell"));
-  EXPECT_EQ(round.summary,
-            "no pod was evicted, because of 1: default/shell (no controller would make it again)");
+  EXPECT_EQ(
+      round.summary,
+      "no pod was evicted, because of 1: default/shell (no controller would create it again)");
 }
 
 TEST_F(DrainRounds, AGracePeriodOnlyShortens) {
@@ -284,7 +285,7 @@ TEST_F(HeldUpWaves, EveryPodIsNamedWithWhatItWaitsFor) {
             "cluster-autoscaler.kubernetes.io/safe-to-evict): default/own; "
             "1 terminating past their grace period: default/stuck; "
             "1 to be evicted: default/web; 1 to be evicted after the others: default/dns; "
-            "1 the remediator itself, which goes last: default/self");
+            "1 the remediator itself, which is evicted last: default/self");
 }
 
 TEST_F(HeldUpWaves, TenAreNamedThoseFirstThatNeedSomebody) {
@@ -295,7 +296,7 @@ TEST_F(HeldUpWaves, TenAreNamedThoseFirstThatNeedSomebody) {
             "21 to be evicted: default/web, default/web-10, default/web-11, default/web-12, "
             "default/web-13, default/web-14, default/web-15, default/web-16, default/web-17 "
             "and 12 more; 1 to be evicted after the others; "
-            "1 the remediator itself, which goes last");
+            "1 the remediator itself, which is evicted last");
 }
 
 TEST_F(HeldUpWaves, IsHeldIfNoPodIsOnItsWay) {
@@ -338,7 +339,7 @@ TEST_F(DrainRounds, Row25ProceedsOnlyIfThePolicySaysSo) {
   const DrainRound round = round_at(kSomeDeadline);
   EXPECT_EQ(round.verdict, DrainState::kDone);
   EXPECT_THAT(round.left, ElementsAre("default/web"));
-  EXPECT_THAT(round.summary, HasSubstr("goes on after the deadline with 1 pod left"));
+  EXPECT_THAT(round.summary, HasSubstr("continues after the deadline with 1 pod left"));
 }
 
 TEST_F(DrainRounds, DeletesAtTheDeadlineIfThePolicySaysSo) {

@@ -603,7 +603,7 @@ TEST_F(Newcomers, WithGpusAreEvictedAFewTimesAndThenWaitedFor) {
   }
   EXPECT_EQ(progress.verdict, DrainState::kGoingOn);
   EXPECT_LE(evictions(), 3U);
-  EXPECT_THAT(progress.summary, HasSubstr("not to be evicted (came after the drain began"));
+  EXPECT_THAT(progress.summary, HasSubstr("not to be evicted (started after the drain began"));
   EXPECT_THAT(progress.left, SizeIs(1));
 }
 
@@ -688,7 +688,7 @@ TEST_F(Newcomers, ThatMayNotBeEvictedStopNoDrainOfTheOthers) {
   const DrainProgress progress = look_for(minutes(1));
   EXPECT_EQ(progress.verdict, DrainState::kGoingOn);
   EXPECT_THAT(progress.left, ElementsAre("default/node-debugger"));
-  EXPECT_THAT(progress.summary, HasSubstr("no controller would make it again"));
+  EXPECT_THAT(progress.summary, HasSubstr("no controller would create it again"));
   const DrainProgress late = look_for(minutes(31));
   EXPECT_EQ(late.verdict, DrainState::kFailed);
   EXPECT_TRUE(kube_.has(path_of("node-debugger")));

@@ -212,7 +212,7 @@ TEST_F(CallsTest, ARestartThatMayNeverHaveBeenAskedForIsAskedForAgainOnceItIsSaf
   die_before_the_call();
   look();
   EXPECT_THAT(remediation().status.message,
-              HasSubstr("not known whether the restart was accepted"));
+              HasSubstr("cannot tell whether the restart was accepted"));
   pass(minutes(18));
   EXPECT_EQ(machines_.asked, 0) << "its time is not over";
 
@@ -247,7 +247,7 @@ TEST_F(CallsTest, ANodeThatDoesNotReportIsNotRestartedASecondTime) {
   pass(minutes(22));
 
   EXPECT_EQ(machines_.asked, 1);
-  expect_held("reboot failed: it is not known whether the restart was accepted; the node has not");
+  expect_held("reboot failed: cannot tell whether the restart was accepted; the node has not");
 }
 
 TEST_F(CallsTest, ARestartThatNeverArrivesIsHeldAfterAFewTries) {
@@ -258,7 +258,7 @@ TEST_F(CallsTest, ARestartThatNeverArrivesIsHeldAfterAFewTries) {
   }
 
   EXPECT_EQ(machines_.asked, 3);
-  expect_held("it is not known whether the restart was accepted");
+  expect_held("cannot tell whether the restart was accepted");
 }
 
 TEST_F(CallsTest, AnAcceptedRestartThatDoesNotComeCountsAgainstTheMachine) {

@@ -159,7 +159,7 @@ TEST_F(MaintenanceTest, WhoseEndAnOlderViewHasToldReturnsNothingWhileTheNodeSays
   advance(minutes(1));
   EXPECT_TRUE(node().unschedulable);
   EXPECT_EQ(rule(), "return_to_service");
-  EXPECT_THAT(remediation().status.message, HasSubstr("but the node says: reboot from"));
+  EXPECT_THAT(remediation().status.message, HasSubstr("but the node reports: reboot from"));
 
   write({});
   advance(minutes(1));
@@ -191,7 +191,7 @@ TEST_F(MaintenanceTest, WhoseEndAnOlderViewHasToldIsNotOverBecauseTheMachineIsIn
   reports_.answer->boot_id = "next";
   advance(minutes(1));
   EXPECT_TRUE(node().unschedulable);
-  EXPECT_THAT(remediation().status.message, HasSubstr("but the node says: reboot from"));
+  EXPECT_THAT(remediation().status.message, HasSubstr("but the node reports: reboot from"));
 
   write({});
   advance(minutes(1));
@@ -229,7 +229,7 @@ TEST_F(MaintenanceTest, WhoseEndAnOlderViewHasToldKeepsANodeThatHadAFaultToo) {
   reports_.answer = report_of(Severity::kNone);
   advance(minutes(1));
   EXPECT_TRUE(node().unschedulable);
-  EXPECT_THAT(remediation().status.message, HasSubstr("but the node says: reboot from"));
+  EXPECT_THAT(remediation().status.message, HasSubstr("but the node reports: reboot from"));
 }
 
 // The taint is of a fault that is over; the cordon had no budget as long as it was announced.

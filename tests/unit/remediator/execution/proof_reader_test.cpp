@@ -94,12 +94,12 @@ TEST_F(ProofReaderTest, WaitsUntilTheProofsHaveStoodForAWhile) {
           {ProofKind::kCloud, ProofSign::kDown, clock_.wall(), "impaired", false});
     return why_not();
   };
-  for (int i = 0; i < 3; ++i) EXPECT_THAT(look(), HasSubstr("have to stand for 2m"));
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(look(), HasSubstr("must hold for 2m"));
   EXPECT_EQ(look(false), "");  // one proof alone: that is for the decision
-  for (int i = 0; i < 4; ++i) EXPECT_THAT(look(), HasSubstr("have to stand for 2m"));
+  for (int i = 0; i < 4; ++i) EXPECT_THAT(look(), HasSubstr("must hold for 2m"));
   EXPECT_EQ(look(), "");
   clock_.advance(minutes(2));  // nobody has looked meanwhile
-  EXPECT_THAT(look(), HasSubstr("have to stand for 2m"));
+  EXPECT_THAT(look(), HasSubstr("must hold for 2m"));
 }
 
 TEST_F(ProofReaderTest, RefusesIfTheKubeletRenewsItsLease) {
@@ -125,7 +125,7 @@ TEST_F(ProofReaderTest, RefusesIfManyAreSilent) {
 
 TEST_F(ProofReaderTest, RefusesWhileTheApiServerIsNotHeard) {
   nodes_.current = false;
-  EXPECT_THAT(why_not(), HasSubstr("the API server was not heard"));
+  EXPECT_THAT(why_not(), HasSubstr("no recent contact with the API server"));
 }
 
 TEST_F(ProofReaderTest, RefusesIfThePolicyHasNoSectionAnyMore) {

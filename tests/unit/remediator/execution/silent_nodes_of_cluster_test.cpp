@@ -216,7 +216,7 @@ TEST_F(SilentNodeTest, IsNotRestartedWhileItsCloudIsAtWorkOnIt) {
 
   look_at(start + minutes(59));
   EXPECT_EQ(remediation().status.rule, "silent.maintenance");
-  EXPECT_THAT(remediation().status.message, HasSubstr("its cloud is at work on the machine: "));
+  EXPECT_THAT(remediation().status.message, HasSubstr("its cloud is working on the machine: "));
   EXPECT_EQ(steps_[Step::kReboot].begun, 0);
 
   look_at(start + minutes(61));
@@ -294,7 +294,7 @@ TEST_F(SilentNodeTest, MayNotBeRestartedByAProcessThatCannotProveItDown) {
   EXPECT_EQ(steps_[Step::kReboot].begun, 1);
   ASSERT_FALSE(steps_[Step::kReboot].permitted);
   EXPECT_THAT(steps_[Step::kReboot].permitted.error().message,
-              HasSubstr("proves the machine down"));
+              HasSubstr("no proof that the machine is down"));
 }
 
 // The operator who cordoned it may have switched it off.

@@ -141,7 +141,7 @@ TEST_F(ReturnOfAVerifiedNode, NeedsAReportOfThatMoment) {
   verify_yesterday();
   expect_kept("the report is too old");
   report(Severity::kIsolate);
-  expect_kept("the report still says severity isolate");
+  expect_kept("the report still has severity isolate");
   reports_.answer = fail(ErrorKind::kUnavailable, "no");
   expect_kept("Prometheus does not answer");
   report(Severity::kNone);
@@ -283,7 +283,7 @@ TEST_F(StepsTest, WaitForEvidenceThatIsFreshOfThisBootAndBadEnough) {
       {"Prometheus does not answer",
        [&] { reports_.answer = fail(ErrorKind::kTimeout, "after 812 ms"); }},
       {"another boot", [&] { report(Severity::kReboot, "boot-old"); }},
-      {"says severity reset", [&] { report(Severity::kReset); }},
+      {"has severity reset", [&] { report(Severity::kReset); }},
       {"only a line of the kernel log",
        [&] { reports_.answer->confirmed_severity = Severity::kMonitor; }},
       {"too old", [&] { clock_.advance(minutes(3)); }},
@@ -393,7 +393,7 @@ class FallingSeverity : public StepsTest {
     ASSERT_TRUE(reconcile());
     ASSERT_EQ(our_taint_on(node()), "isolate");
     ASSERT_TRUE(reconcile());
-    expect_waiting("guard.evidence", "says severity reboot");
+    expect_waiting("guard.evidence", "has severity reboot");
   }
 };
 
@@ -403,7 +403,7 @@ TEST_F(FallingSeverity, WaitsForTheEndOfTheAlertAndANewerReport) {
   ASSERT_TRUE(take({isolate(false)}));
 
   ASSERT_TRUE(reconcile());
-  expect_waiting("guard.evidence", "says severity reboot");
+  expect_waiting("guard.evidence", "has severity reboot");
   EXPECT_EQ(remediation().evidence_severity(), Severity::kIsolate);
   clock_.advance(minutes(1));
   report(Severity::kReboot);
@@ -416,8 +416,8 @@ TEST_F(FallingSeverity, WaitsForTheEndOfTheAlertAndANewerReport) {
   ASSERT_TRUE(reconcile());
   expect_waiting("guard.approval", "drain waits for approval");
   EXPECT_THAT(remediation().status.history,
-              ElementsAre(HasSubstr("severity isolate is over: its alerts ended and a newer report "
-                                    "says reboot; severity reboot from now on")));
+              ElementsAre(HasSubstr("severity isolate has ended: its alerts ended and a newer "
+                                    "report has severity reboot; severity reboot from now on")));
 }
 
 TEST_F(FallingSeverity, StaysIfTheFindingIsLatched) {

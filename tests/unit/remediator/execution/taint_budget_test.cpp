@@ -107,8 +107,8 @@ TEST_F(TaintBudgetTest, OneFalseFindingOnEachOfAHundredNodesIsAStormAndTaintsNon
   ASSERT_THAT(waiting, SizeIs(100));
   EXPECT_EQ(waiting[0].status.phase, Phase::kWaiting);
   EXPECT_EQ(waiting[0].status.rule, "budget.storm");
-  EXPECT_THAT(waiting[0].status.message,
-              AllOf(HasSubstr("nothing is put on the node"), HasSubstr("came on 100 nodes")));
+  EXPECT_THAT(waiting[0].status.message, AllOf(HasSubstr("the node gets no taint or cordon"),
+                                               HasSubstr("fired on 100 nodes")));
   EXPECT_EQ(told(), 100U);
   EXPECT_EQ(waiting[0].status.notified_phase, Phase::kWaiting);
 }

@@ -149,7 +149,8 @@ class AcceptedEnd : public TerminateTest {
 
 TEST_F(AcceptedEnd, IsToldAndWaitedForAfterItsTimeUntilItIsProven) {
   be_late_without_node();
-  EXPECT_THAT(remediation().status.message, HasSubstr("nothing proves that its machine has ended"));
+  EXPECT_THAT(remediation().status.message,
+              HasSubstr("nothing proves that its machine has terminated"));
   EXPECT_THAT(remediation().status.message, HasSubstr("not done in time: unknown"));
   EXPECT_EQ(remediation().status.notified_phase, Phase::kHeld);
   const auto before = writes();
@@ -185,7 +186,7 @@ TEST_F(AcceptedEnd, IsGivenUpIfTheMachineRegistersAgain) {
 
 TEST_F(TerminateTest, IsHeldForAHumanIfTheMachineDoesNotGo) {
   begin_the_end();
-  machine_is(StepResult::kRunning, "waiting for its machine to end");
+  machine_is(StepResult::kRunning, "waiting for its machine to terminate");
 
   pass(minutes(47));
 
@@ -242,7 +243,7 @@ TEST_F(TerminateTest, IsNotAskedForByWhoeverHasBeenOvertaken) {
 
   EXPECT_FALSE(steps_[Step::kTerminate].permitted);
   EXPECT_EQ(steps_[Step::kTerminate].permitted.error().message,
-            "the step is not intended any more as it was");
+            "the intent of the step has changed");
 }
 
 TEST_F(TerminateTest, WaitsForWhatTheStepNamesBeforeAnythingIsWritten) {

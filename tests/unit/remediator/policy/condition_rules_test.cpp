@@ -61,7 +61,7 @@ TEST(ConditionRules, NameEveryFault) {
   EXPECT_THAT(fault_of("{type: A, severity: bad}"), HasSubstr("isolate, reboot"));
   EXPECT_THAT(fault_of("{type: A, severity: reset, labels: [\"=x\"]}"), HasSubstr("key=value"));
   EXPECT_THAT(fault_of("{type: A, status: Unknown, severity: reset, drain: true}"),
-              HasSubstr("justifies no drain"));
+              HasSubstr("does not justify a drain"));
 }
 
 TEST(ConditionRules, AreForTheNodesOfTheirLabels) {

@@ -67,9 +67,12 @@ TEST(MaintenanceRules, LeaveTheMachineToTheCloud) {
         "machines: {reboot: [a]}\njobs: {image: i}\nmaintenance: {reboot: " + rule + "}\n");
     return policy ? std::string() : policy.error().message;
   };
-  EXPECT_THAT(fault_of("{steps: [cordon, drain, reboot]}"), HasSubstr("the cloud's to restart"));
-  EXPECT_THAT(fault_of("{steps: [cordon, drain, terminate]}"), HasSubstr("the cloud's to restart"));
-  EXPECT_THAT(fault_of("{steps: [cordon, drain, gpu-reset]}"), HasSubstr("the cloud's to restart"));
+  EXPECT_THAT(fault_of("{steps: [cordon, drain, reboot]}"),
+              HasSubstr("the cloud restarts or ends the machine itself"));
+  EXPECT_THAT(fault_of("{steps: [cordon, drain, terminate]}"),
+              HasSubstr("the cloud restarts or ends the machine itself"));
+  EXPECT_THAT(fault_of("{steps: [cordon, drain, gpu-reset]}"),
+              HasSubstr("the cloud restarts or ends the machine itself"));
   EXPECT_THAT(fault_of("{steps: [drain]}"), HasSubstr("needs the cordon"));
   EXPECT_THAT(fault_of("{steps: [cordon], drain_takes: 5m}"), HasSubstr("no use"));
   EXPECT_THAT(fault_of("{steps: [cordon, wait: {window: nights}, drain]}"),

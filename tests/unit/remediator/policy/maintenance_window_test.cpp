@@ -127,7 +127,7 @@ TEST(MaintenanceWindow, IsRefusedWithItsLineIfItCannotBeMeant) {
        "time_zone: is in no time zone database of this machine (Europe/Berlim)"},
       {"{name: nights, start: \"22:00\", duration: 1h, time_zone: ../../etc/passwd}", "time_zone"},
       {"{name: nights, start: \"22:00\", duration: 1h, time_zone: UTC, utc_offset: \"+01:00\"}",
-       "give one of them"},
+       "set one of them"},
       {"{name: nights, start: \"22:00\", duration: 1h, utc_offset: \"+15:00\"}", "utc_offset"},
       {"{name: nights, start: \"22:00\", duration: 1h}\n"
        "  - {name: nights, start: \"23:00\", duration: 1h}",

@@ -148,9 +148,9 @@ TEST(NotifyStep, StandsAnywhereAfterTheFirst) {
   EXPECT_EQ(plan("[taint, notify: {sinks: [webhook]}]"), "no fault");
   EXPECT_THAT(plan("[notify, taint]"), HasSubstr("notify needs taint or cordon before it"));
   EXPECT_THAT(plan("[taint, notify, notify]"), HasSubstr("names a step twice"));
-  EXPECT_THAT(plan("[taint, cordon, drain, terminate, notify]"), HasSubstr("after terminate"));
+  EXPECT_THAT(plan("[taint, cordon, drain, terminate, notify]"), HasSubstr("may follow terminate"));
   EXPECT_THAT(plan("[taint, cordon, verify, return-to-service, notify]"),
-              HasSubstr("nothing comes after return-to-service"));
+              HasSubstr("no step may follow return-to-service"));
   EXPECT_THAT(plan("[taint, notify: {sinks: [nobody]}]"),
               HasSubstr("names a sink that notifications does not"));
   EXPECT_THAT(plan("[cordon, notify, taint]"), HasSubstr("must be in the order"));

@@ -39,7 +39,7 @@ TEST(PolicyRemarks, SayWhichBudgetsLeaveNothingToDo) {
                       "  breaker: {nodes: 0}\n"),
               ElementsAre("budgets.cluster allows no node: drain, gpu-reset, reboot or terminate "
                           "never begins there",
-                          HasSubstr("budgets.pool allows no node where there are fewer than 10: "),
+                          HasSubstr("budgets.pool allows no node if there are fewer than 10: "),
                           HasSubstr("budgets.zone.windows allows no node: "),
                           HasSubstr("budgets.labels example.com/row allows no node: "),
                           "budgets.taint allows no node: taint never begins there",
@@ -89,8 +89,8 @@ TEST(PolicyRemarks, SayWhichBudgetsKeepTwoNodesFromBeingTestedTogether) {
                       "  pool: {nodes: 2}\n"
                       "  zone: {nodes: 3, percent: 1}\n"
                       "  labels: [{label: example.com/row, nodes: 1}]\n"),
-              ElementsAre(HasSubstr("budgets.cluster allows one node at a time where there are "
-                                    "fewer than 40: nccl-pairs needs two nodes"),
+              ElementsAre(HasSubstr("budgets.cluster allows one node at a time if there are fewer "
+                                    "than 40: nccl-pairs needs two nodes"),
                           HasSubstr("budgets.labels example.com/row allows one node at a time: ")));
   EXPECT_THAT(remarks(drained + "pools: [{name: a, labels: [a], " + pairs +
                       "}]\nbudgets: {cluster: {nodes: 4}, zone: {nodes: 4}, labels: []}\n"),

@@ -120,7 +120,7 @@ TEST(PolicyText, SaysWhatIsAskedBeforeHarm) {
   EXPECT_THAT(text, HasSubstr("not younger than 3m"));
   EXPECT_THAT(text, HasSubstr("budget: cluster 3 or 2.5 % at once, 7 in 1d"));
   EXPECT_THAT(text, HasSubstr("nodes with the same nvidia.com/gpu.clique 1 at once"));
-  EXPECT_THAT(text, HasSubstr("returned to service by a good report, at most 1m old"));
+  EXPECT_THAT(text, HasSubstr("returned to service by a healthy report, at most 1m old"));
 }
 
 TEST(PolicyText, SaysWhoRestartsAndEndsMachines) {

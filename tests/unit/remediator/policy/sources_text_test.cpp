@@ -56,12 +56,12 @@ TEST(SourcesText, SaysWhatIsDoneAboutSilentNodes) {
   EXPECT_THAT(text_of("silent: {after: 7m, limit: {nodes: 2}}\n"),
               AllOf(HasSubstr("  GPU nodes whose Ready is not True for 7m: severity reboot; taint, "
                               "cordon, notify\n"),
-                    HasSubstr("nothing is begun where more than 2 of the fleet, a pool"),
+                    HasSubstr("no step begins if more than 2 of the fleet, a pool"),
                     HasSubstr("the kubelet is down; severity monitor; foreign")));
   EXPECT_THAT(text_of("machines: {reboot: [/bin/power-cycle]}\n"
                       "silent: {reboot: true, terminate: true}\n"),
-              HasSubstr("notify, then a restart on two proofs that the machine is down, then the "
-                        "end of the machine on two proofs, after an approval\n"));
+              HasSubstr("notify, then a restart on two proofs that the machine is down, then "
+                        "termination on two proofs, after an approval\n"));
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ TEST(TriageRules, SayWhereWhichFaultIs) {
   EXPECT_THAT(complaint_of("triage:\n  openai: {url: 'ftp://a', model: b}\n"),
               HasSubstr("policy.yaml:2: triage.openai.url"));
   EXPECT_THAT(complaint_of("triage:\n  openai: {url: 'https://me:hunter2@a/v1', model: b}\n"),
-              AllOf(HasSubstr("policy.yaml:2: triage.openai.url: must have no user"),
+              AllOf(HasSubstr("policy.yaml:2: triage.openai.url: must not contain a user"),
                     Not(HasSubstr("hunter2"))));
   EXPECT_EQ(complaint_of("triage:\n  openai: {url: 'https://a/v1/@me', model: b}\n"), "");
   EXPECT_THAT(complaint_of("triage:\n  openai: {url: 'http://a'}\n"),
@@ -85,7 +85,7 @@ TEST(TriageRules, SayWhereWhichFaultIs) {
               HasSubstr("triage.bedrock.format"));
   EXPECT_THAT(complaint_of("triage:\n  openai: {url: 'http://a', model: b}\n"
                            "  bedrock: {model: 'anthropic.x'}\n"),
-              HasSubstr("policy.yaml:3: triage.bedrock: only one"));
+              HasSubstr("policy.yaml:3: triage.bedrock: set only one"));
   EXPECT_THAT(complaint_of("triage:\n  openai: {url: 'http://a', model: b}\n  per_hour: 0\n"),
               HasSubstr("policy.yaml:3: triage.per_hour"));
 }

@@ -78,7 +78,7 @@ TEST(WayBackFile, WhatNobodyCouldEverGoIsRefused) {
   const Row rows[] = {
       {"[taint, cordon]", "[quarantine-job, verify, return-to-service]", "must drain the node"},
       {"[taint, cordon, drain, terminate]", "[quarantine-job, verify, return-to-service]",
-       "end the machine"},
+       "terminate the machine"},
       {"[taint, cordon, drain, quarantine-job]", "[quarantine-job, verify, return-to-service]",
        "that diagnostic already"},
       {"[taint, cordon, drain]", "[verify, return-to-service]", "must begin with"},
@@ -141,7 +141,7 @@ TEST(WayBackFile, PairsStandInNoListOfASeverity) {
 
   ASSERT_FALSE(policy);
   EXPECT_THAT(policy.error().message,
-              HasSubstr("severities.isolate: nccl-pairs stands in way_back alone"));
+              HasSubstr("severities.isolate: nccl-pairs is allowed only in way_back"));
 }
 
 TEST(WayBackFile, ExplainsPairs) {
@@ -153,7 +153,7 @@ TEST(WayBackFile, ExplainsPairs) {
   EXPECT_THAT(
       severity_text(*policy, Severity::kIsolate),
       HasSubstr("  2. nccl-pairs: at most 40m, at least 350 GB/s, with the nodes of the same jobs, "
-                "or within 5m where no job is known; on failure: hold for an operator\n"));
+                "or within 5m if no job is known; on failure: hold for an operator\n"));
 }
 
 TEST(WayBackFile, ItsJobsNeedAnImageAndItsWindowsANameToo) {

@@ -62,9 +62,9 @@ TEST(AlertHistory, SaysWhatIsWrongWithAnAnswer) {
   };
   const std::vector<Row> rows = {
       {"not JSON", "the history of the alerts"},
-      {"{}", "no answer of Prometheus' /api/v1/query_range"},
-      {R"({"status":"error"})", "no answer of"},
-      {R"({"status":"success","data":{"resultType":"vector","result":[]}})", "no answer of"},
+      {"{}", "not an answer of Prometheus' /api/v1/query_range"},
+      {R"({"status":"error"})", "not an answer of"},
+      {R"({"status":"success","data":{"resultType":"vector","result":[]}})", "not an answer of"},
       {matrix(R"({"metric":{}})"), "data.result[0].values: no list of samples"},
       {matrix(R"({"metric":{},"values":[["x","1"]]})"), "data.result[0].values"},
       {matrix(R"({"metric":{},"values":[[-1,"1"]]})"), "data.result[0].values"},

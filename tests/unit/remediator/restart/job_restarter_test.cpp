@@ -197,14 +197,14 @@ TEST_F(VolcanoTest, IsLeftAloneOnceItHasFinishedOrWasAborted) {
 }
 
 TEST_F(JobRestarterTest, LeavesALeaderWorkerSetToItsController) {
-  expect_left_alone("LeaderWorkerSet default/serve-0", "makes the whole group anew");
+  expect_left_alone("LeaderWorkerSet default/serve-0", "recreates the whole group");
 }
 
 TEST_F(JobRestarterTest, LeavesKindsAloneThatItDoesNotKnow) {
   for (const char* job :
        {"RayCluster default/ray", "pod group default/x", "training job a/b", "?"}) {
     known_.clear();
-    expect_left_alone(job, "knows no means");
+    expect_left_alone(job, "cannot restart this kind");
   }
 }
 
@@ -255,7 +255,7 @@ TEST_F(JobRestarterTest, NeverResumesWhatSomebodyElseHasSuspended) {
   const std::string job = jobs_.add(kJobSet);
   change(kJobSet, {{"spec", {{"suspend", true}}}});
 
-  expect_left_alone(job, "somebody else has suspended it");
+  expect_left_alone(job, "another client has suspended it");
   EXPECT_TRUE(restarter_.give_back(job, known_, kMark, support::given));
   EXPECT_TRUE(jobs_.is_suspended(kJobSet));
 }
@@ -309,7 +309,7 @@ TEST_F(JobRestarterTest, LeavesAJobAloneThatWasMadeAnewSinceTheDrain) {
   clock_.advance(seconds(5));
   const std::string job = jobs_.add(kJobSet, "train", 1, seconds(0));
 
-  expect_left_alone(job, "made anew");
+  expect_left_alone(job, "created again");
 }
 
 // --- When
@@ -445,7 +445,7 @@ TEST_F(JobRestarterTest, DoesNotTouchAJobOfTheSameNameThatIsAnotherOne) {
   jobs_.add(kJobSet, "train", 0);
   change(kJobSet, {{"spec", {{"suspend", true}}}});
 
-  expect_left_alone(job, "made anew");
+  expect_left_alone(job, "created again");
   EXPECT_TRUE(jobs_.is_suspended(kJobSet));
 }
 
@@ -454,7 +454,7 @@ TEST_F(JobRestarterTest, LeavesAJobAloneWhoseAnnotationSomebodyHasTakenOff) {
   (void)look(job);
   change(kJobSet, {{"metadata", {{"annotations", {{kSuspendedBy, nullptr}}}}}});
 
-  expect_left_alone(job, "has taken off the annotation");
+  expect_left_alone(job, "has removed the annotation");
   EXPECT_TRUE(jobs_.is_suspended(kJobSet));
 }
 

@@ -226,7 +226,7 @@ TEST(NodeWish, AMemoryOfAnotherBootClearsNothing) {
   EXPECT_EQ(wish.taint, TaintWish::kLeave);
   EXPECT_EQ(wish.condition, "Unknown");
   EXPECT_THAT(wish.message,
-              HasSubstr(" has found gpu_missing before this boot and has not looked"));
+              HasSubstr(" has found gpu_missing before this boot and has not run again"));
 }
 
 TEST(NodeWish, ANodeWithoutGpusHasNoConditionOfThem) {
