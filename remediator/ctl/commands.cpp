@@ -127,10 +127,9 @@ constexpr std::array kCommands{
                "Import exclusions from the EKS resilience monitor (JSON)",
                "gpuwardctl exclusions import exclusions.json", add_import_words,
                in_cluster<import_exclusions>},
-    CtlCommand{
-        "stop", kAll, "Stop all steps on all nodes, until `start`",
-        "gpuwardctl stop network maintenance\ngpuwardctl stop --reason \"network maintenance\"",
-        add_stop_words, in_cluster<stop_fleet>},
+    CtlCommand{"stop", kAll, "Stop all steps on all nodes, until `start`",
+               "gpuwardctl stop network maintenance\ngpuwardctl stop --reason maintenance",
+               add_stop_words, in_cluster<stop_fleet>},
     CtlCommand{"start", kAll, "Resume after `stop`", "gpuwardctl start", nullptr,
                in_cluster<start_fleet>},
     CtlCommand{"reset", kAll, "Remove one of gpuward's taints from all nodes",

@@ -219,7 +219,8 @@ TEST_F(RemediatorProcess, ChecksThePolicyFirstAndWithoutAToken) {
   const auto good = check({"--config.file=" + path("policy.yaml")});
 
   EXPECT_EQ(good.exit_code, 0) << good.error_output;
-  EXPECT_THAT(good.output, HasSubstr("is good. Mode: cordon\nnote: nothing says who may call"));
+  EXPECT_THAT(good.output,
+              HasSubstr("is valid. Mode: cordon\nnote: no authentication of the webhook"));
   EXPECT_THAT(good.output, HasSubstr("--web.bearer-token-file"));
   EXPECT_THAT(check({"--config.file=" + path("policy.yaml"), "--web.insecure"}).output,
               Not(HasSubstr("note: ")));

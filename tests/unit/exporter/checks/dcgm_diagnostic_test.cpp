@@ -150,7 +150,7 @@ TEST(DcgmDiagnostic, RefusesWhatIsNoReportAndSaysWhy) {
            {R"({"some":"thing"})", "no JSON object of its kind"},
            {R"({"DCGM Diagnostic":{}})", "no test in it"},
            {R"({"DCGM Diagnostic":{"test_categories":[]}})", "no test in it"},
-           {R"({"DCGM Diagnostic":{"test_categories":[{"categ)", "cut off"}}) {
+           {R"({"DCGM Diagnostic":{"test_categories":[{"categ)", "truncated"}}) {
     const auto report = parse_dcgm_diagnostic(output);
     ASSERT_FALSE(report) << output;
     EXPECT_THAT(report.error().message, HasSubstr(why)) << output;

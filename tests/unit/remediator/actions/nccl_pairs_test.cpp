@@ -320,7 +320,8 @@ TEST_F(NcclPairs, AreDoneIfTheOthersWereKeptOutByTheirOwnDiagnostics) {
   look("gpu-01");
 
   EXPECT_TRUE(is_good("gpu-01"));
-  EXPECT_THAT(record("gpu-01").message, HasSubstr("gpu-02 (Held) failed diagnostics of their own"));
+  EXPECT_THAT(record("gpu-01").message,
+              HasSubstr("gpu-02 (Held), which failed together with it, failed diagnostics"));
 }
 
 // --- Nobody goes back untested because the others are not there any more.
@@ -332,7 +333,8 @@ TEST_F(NcclPairs, AcquitNobodyBecauseTheOtherIsHeldForAnotherReason) {
   look("gpu-01");
 
   EXPECT_TRUE(needs_operator("gpu-01"));
-  EXPECT_THAT(record("gpu-01").message, HasSubstr("gpu-02 (Held) cannot be tested with it"));
+  EXPECT_THAT(record("gpu-01").message,
+              HasSubstr("gpu-02 (Held), which failed together with it, cannot be tested"));
 }
 
 TEST_F(NcclPairs, TellTheCulpritThatWasPausedMeanwhile) {

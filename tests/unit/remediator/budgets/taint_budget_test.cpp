@@ -117,7 +117,7 @@ TEST(TaintBudget, AStormStopsTaintsInsteadOfSpendingThem) {
   const auto refused = refuse_slot({}, fleet, {}, request_for(0, kTaint), kToday);
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->guard, "budget.storm");
-  EXPECT_THAT(refused->message, HasSubstr("GpuEcc came on 100 nodes"));
+  EXPECT_THAT(refused->message, HasSubstr("GpuEcc fired on 100 nodes"));
   fleet.nodes[uid_of(1)].tainted = true;  // before the storm was one
   EXPECT_EQ(guard_of({}, fleet, {}, tainted(request_for(1, kTaint))), "");
 }
