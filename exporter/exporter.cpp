@@ -38,7 +38,7 @@ http::ServerOptions server_options(const Flags& flags, const http::WebConfig& we
   options.tls = web.tls;
   options.auth = web.auth;
   options.on_problem = [&log](const std::string& problem) {
-    log.error("Web server failed", {{"problem", problem}});
+    log.error("The web server reports a problem", {{"problem", problem}});
   };
   return options;
 }

@@ -76,7 +76,7 @@ http::ServerOptions server_options(const std::vector<std::string>& addresses, Lo
   options.listen_addresses = addresses;
   options.limits.max_body_bytes = kMaxBodyOfPages;
   options.on_problem = [&log](const std::string& problem) {
-    log.error("Web server failed", {{"problem", problem}});
+    log.error("The web server reports a problem", {{"problem", problem}});
   };
   return options;
 }
@@ -158,7 +158,7 @@ Remediator::Remediator(Flags flags, WatchedPolicy policy, std::unique_ptr<AuditT
       ledger_(
           *apis_.ledger,
           {.ns = flags_.state_namespace,
-           .on_made = [this] { log_.info("Creating a new ledger of the budgets"); },
+           .on_made = [this] { log_.info("Created a new ledger of the budgets"); },
            .on_went_back = [this](const std::string& why) { restored_.note(why, clock_.wall()); }},
           clock),
       slots_(ledger_, work_store_, view_, policy_, clock),

@@ -193,8 +193,9 @@ int run_list_findings(const std::filesystem::path& state_folder, OutputFormat fo
     if (findings.empty()) out << "There is no finding.\n";
     if (!findings.empty()) print_findings(findings, out);
     if (unchecked_finding(*state) != nullptr)
-      out << "Severity none: found before this boot, and its check has not run since.\n"
-             "The exporter keeps its taint until the check has run or you clear the finding.\n";
+      out << "Severity none: found before this boot, and its check has given no result for it "
+             "since.\n"
+             "The exporter keeps its taint until the check gives one or you clear the finding.\n";
     return kDone;
   }
   for (const Finding* finding : findings) out << in_sequence(format, to_json(*finding));

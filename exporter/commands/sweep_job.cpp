@@ -129,7 +129,7 @@ SweepResult verdict_of_failure(const std::vector<CheckResult>& results) {
 }
 
 SweepResult verdict_of_success(const std::vector<CheckResult>& results) {
-  if (results.empty()) return {.why = "the check ended with 0 and printed nothing"};
+  if (results.empty()) return {.why = "the check ended with 0 and printed no result"};
   for (const CheckResult& result : results) {
     if (result.status != CheckStatus::kPass && result.status != CheckStatus::kWarn)
       return {.why = std::string(to_string(result.status)) + ": " + result.details,

@@ -80,10 +80,13 @@ class Listening {
   // there.
   Try let_in(Link link, const Greeting& answer, const Terms& theirs) const {
     if (auto status = link.send(encode(answer), soon()); !status)
-      return turned_away("rank 1 connected and disconnected: " + status.error().message);
+      return turned_away("rank 1 connected and did not finish the greeting: " +
+                         status.error().message);
     const auto line = link.receive(soon());
     const auto ready = line ? decode_message(*line) : std::unexpected(line.error());
-    if (!ready) return turned_away("rank 1 connected and disconnected: " + ready.error().message);
+    if (!ready)
+      return turned_away("rank 1 connected and did not finish the greeting: " +
+                         ready.error().message);
     if (ready->kind != Message::Kind::kReady) return turned_away("rank 1 does not answer");
     return Met{std::move(link), theirs, *answer.id};
   }

@@ -168,7 +168,7 @@ void append_drills(const Snapshot& snapshot, const GpuLabels& gpus, Families& fa
   auto& active =
       declare(families, {"gpuward_drill_active",
                          "1 for each fault that `gpuward-exporter inject` has injected "
-                         "for a drill. It is not a finding, and no other series shows it.",
+                         "for a drill. It is not a finding, and only the series of drills show it.",
                          kGauge,
                          {"check", "code", "pci_bus_id", "gpu", "severity"},
                          kInDrill});

@@ -116,8 +116,8 @@ Result<PairTest> PairJobs::watch(const StepRequest& leader, PairTest test) {
     const PairSide side = side_on(leader, test, node);
     const auto job = api_.get_job(side.ns(), side.name());
     if (!job && job.error().kind == ErrorKind::kNotFound) {
-      ends[rank] =
-          PairEnd{PairResult::kUnknown, side.full_name() + " was deleted by another client"};
+      ends[rank] = PairEnd{PairResult::kUnknown,
+                           side.full_name() + " no longer exists, and this step did not delete it"};
       continue;
     }
     if (!job) return with_context("reading " + side.full_name(), job.error());

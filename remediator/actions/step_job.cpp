@@ -37,7 +37,8 @@ StepProgress without_job(const StepRequest& request) {
   if (record != nullptr && record->result == StepResult::kIntended) {
     return progress_of(request, StepResult::kIntended, on_job(request) + " was not made");
   }
-  return failed_for_operator(request, on_job(request) + " was deleted by another client");
+  return failed_for_operator(
+      request, on_job(request) + " no longer exists, and this step did not delete it");
 }
 
 StepProgress foreign_job(const StepRequest& request) {

@@ -116,8 +116,8 @@ Result<StepProgress> TerminateAction::look_at_machine(const StepRequest& request
   const auto fate = provider_.fate(machine_of(request));
   if (!fate) {
     return progress_of(request, StepResult::kRunning,
-                       (is_accepted(request) ? "" : std::string(kUnknown) + ", and ") +
-                           "unknown: " + fate.error().message);
+                       (is_accepted(request) ? "" : std::string(kUnknown) + "; ") +
+                           "the state of its machine is unknown: " + fate.error().message);
   }
   if (fate->is == Fate::kRuns) return contradicted(request);
   StepProgress progress =
@@ -138,7 +138,7 @@ StepProgress TerminateAction::contradicted(const StepRequest& request) {
   const WallTime since = parse_rfc3339(fact_of(request, kRunsSinceFact)).value_or(request.now);
   const std::string what =
       std::string(is_accepted(request) ? "the termination of its machine was accepted" : kUnknown) +
-      ", and its provider reports since " + to_rfc3339(since) + " that it runs";
+      ", and its provider has reported since " + to_rfc3339(since) + " that it runs";
   if (request.now - since < kAnswersSettle) {
     StepProgress progress = progress_of(request, StepResult::kRunning, what);
     progress.facts[kRunsSinceFact] = to_rfc3339_ms(since);

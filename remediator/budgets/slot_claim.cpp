@@ -61,10 +61,11 @@ std::optional<SlotRefusal> refuse_cooling(const Ledger& ledger, const SlotClaim&
   const auto last = std::max(last_treated_for_others(ledger, attempt),
                              last_treated_for_others(of_namesakes(ledger, claim), of_nobody));
   if (!last || attempt.at >= *last + cooldown) return std::nullopt;
-  return SlotRefusal{.guard = "cooldown",
-                     .message = "this machine was repaired already: no disruptive step before " +
-                                to_rfc3339(*last + cooldown),
-                     .is_worn_out = false};
+  return SlotRefusal{
+      .guard = "cooldown",
+      .message = "a repair of this machine was tried already: no disruptive step before " +
+                 to_rfc3339(*last + cooldown),
+      .is_worn_out = false};
 }
 
 // Draino's buffer: what a condition asks for waits until the last disruption was a while ago, so

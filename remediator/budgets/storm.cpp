@@ -41,7 +41,7 @@ int most_within(const std::vector<Onset>& onsets, std::chrono::milliseconds wind
 
 std::string Storm::message() const {
   return code + " fired on " + std::to_string(nodes) + " nodes at once (a storm from " +
-         std::to_string(trigger) + " on): no step begins until the storm is over";
+         std::to_string(trigger) + " on): no step begins because of it until the storm is over";
 }
 
 std::optional<Storm> storm_of(const Fleet& fleet, const BudgetLimits& limits,

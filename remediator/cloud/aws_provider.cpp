@@ -81,7 +81,7 @@ Result<Ec2Instance> AwsProvider::describe(const Ec2Id& id) {
   auto instance = answer ? find_instance(*answer, id.instance) : std::nullopt;
   if (!instance) {
     return fail(ErrorKind::kNotFound,
-                "AWS has no instance " + id.instance + " in " + id.region +
+                "AWS returned no instance " + id.instance + " in " + id.region +
                     ": it ended more than an hour ago, or these are another account's keys");
   }
   const std::lock_guard lock(mutex_);

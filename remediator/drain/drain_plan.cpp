@@ -122,7 +122,7 @@ bool may_stay(const Question& ask) {
          tolerates(ask.pod, ask.scene.taints);
 }
 
-constexpr std::string_view kCame = "started after the drain began";
+constexpr std::string_view kCame = "created after the drain began";
 
 Judgement judge_newcomer(const Question& ask, Judgement judgement) {
   switch (judgement.act) {

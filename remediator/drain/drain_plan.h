@@ -48,7 +48,7 @@ struct DrainScene {
 
 // Why a pod stays that came after the drain began.
 inline constexpr std::string_view kToleratesReason =
-    "that started after the drain began and tolerate the node's taints";
+    "that were created after the drain began and tolerate the node's taints";
 // How many pods of an owner that came after the drain began are evicted: more are left, and named.
 // Pods of a job that come at once go together, also if they are more, the first time that pods of
 // their owner come.

@@ -68,7 +68,7 @@ Result<std::string> protected_by_budget(kube::Api& api, const DrainPlan& plan) {
   for (const PlannedPod& pod : plan.pods) {
     if (pod.reason != kToleratesReason || pod.has_ended) continue;
     if (++asked > kMostDryRuns)
-      return "more than " + std::to_string(kMostDryRuns) + " pods have started since the drain";
+      return "more than " + std::to_string(kMostDryRuns) + " pods were created since the drain";
     kube::Eviction trial{pod.ns, pod.name, pod.uid, std::nullopt};
     trial.dry_run = true;
     trial.once = true;
@@ -80,7 +80,7 @@ Result<std::string> protected_by_budget(kube::Api& api, const DrainPlan& plan) {
       case RemovalAnswer::kBlocked:
       case RemovalAnswer::kRefused:
         return "pod " + pod.full_name() +
-               " has started since the drain, and its disruption budget does not allow an eviction "
+               " was created since the drain, and its disruption budget does not allow an eviction "
                "now";
       default:
         return with_context("whether pod " + pod.full_name() + " may be disrupted", answer.error());
@@ -262,7 +262,7 @@ Result<std::optional<DrainUndone>> Drainer::undone(
   if (!left.empty()) {
     const std::size_t count = left.size();
     left.resize(std::min(count, kMostNamed));
-    return DrainUndone{.summary = "pods have started since the drain: " + list_first(left, count),
+    return DrainUndone{.summary = "pods were created since the drain: " + list_first(left, count),
                        .can_be_drained = true};
   }
   const auto budget = protected_by_budget(api_, plan);

@@ -20,8 +20,9 @@ MaintenanceRule read_rule(const YamlMap& map, const DrainSettings& drain) {
   rule.steps = read_plan(map, "steps", drain, "the steps; default: record and notify only");
   for (const Step step : {Step::kGpuReset, Step::kReboot, Step::kTerminate}) {
     if (find(rule.steps, step) != nullptr)
-      map.reject("steps", "the cloud restarts or ends the machine itself: remove " +
-                              std::string(to_string(step)));
+      map.reject("steps",
+                 "gpuward does not reset, restart or end a machine for an announcement: remove " +
+                     std::string(to_string(step)));
   }
   const PlannedStep* const drained = find(rule.steps, Step::kDrain);
   if (drained != nullptr) rule.drain_takes = drained->drain.deadline;
@@ -59,7 +60,7 @@ MaintenanceRules read_maintenance(const YamlMap& section, const DrainSettings& d
     const std::string_view word = kAnnouncementKinds[i];
     const bool is_default = rules.contains(static_cast<AnnouncementKind>(i));
     const YamlMap map = section.map(
-        word, is_default ? "such announcements" : "such announcements; default: ignored");
+        word, is_default ? "such announcements" : "such announcements; default: no remediation");
     MaintenanceRule rule = read_rule(map, drain);
     if (section.has(word)) rules.insert_or_assign(static_cast<AnnouncementKind>(i), rule);
   }

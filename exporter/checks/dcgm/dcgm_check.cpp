@@ -171,7 +171,7 @@ std::optional<std::string> obstacle(DcgmCheck::Level level, const CheckContext& 
     return *mig + ": DCGM's diagnostics need whole GPUs";
   if (level == DcgmCheck::Level::kMedium) return std::nullopt;
   if (!context.is_exclusive)
-    return "level 4 loads the GPUs for hours: cordon and drain the node, then run it with "
+    return "level 4 loads the GPUs for hours: cordon and drain the node, then run the check with "
            "--exclusive";
   if (const auto user = gpu_user(context.snapshot)) return user;
   if (context.settings.is_dcgm_l4_beside_telemetry) return std::nullopt;

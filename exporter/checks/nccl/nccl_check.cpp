@@ -52,9 +52,10 @@ std::optional<std::string> obstacle(const NcclPlace& place, const CheckContext& 
     return "all_reduce needs two GPUs, and " + std::to_string(nvidia_gpu_count(context.snapshot)) +
            " are known here";
   if (!context.is_exclusive) {
-    return is_alone ? "it runs in no allocation of two nodes; for the test of this node alone "
-                      "drain it and run it with --exclusive"
-                    : "it loads the GPUs of all nodes: drain them, then run it with --exclusive";
+    return is_alone
+               ? "it runs in no allocation of two nodes; for the test of this node alone "
+                 "drain the node and run the check with --exclusive"
+               : "it loads the GPUs of all nodes: drain them, then run the check with --exclusive";
   }
   if (const auto mig = mig_gpu(context.snapshot)) return *mig + ": NCCL needs whole GPUs";
   return gpu_user(context.snapshot);

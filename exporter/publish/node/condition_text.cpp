@@ -66,7 +66,7 @@ std::string untold_message(const Snapshot& snapshot) {
   const Finding* const unchecked = unchecked_finding(snapshot.state);
   if (unchecked == nullptr) return "not checked yet in this boot";
   return to_valid_utf8(unchecked->check + " has found " + unchecked->code +
-                           " before this boot and has not run again",
+                           " before this boot and has given no result for it since",
                        kMostMessageBytes);
 }
 

@@ -208,7 +208,7 @@ TEST_F(JobsOnControlPlane, TestTwoNodesTogetherByAJobOnEach) {
   const auto watched = jobs.watch(request(), test);
   ASSERT_TRUE(watched) << watched.error().message;
   EXPECT_EQ(watched->result, PairResult::kUnknown);
-  EXPECT_THAT(watched->words, HasSubstr("was deleted by another client"));
+  EXPECT_THAT(watched->words, HasSubstr("no longer exists, and this step did not delete it"));
   EXPECT_THAT(audit_.refused(), IsEmpty());
 }
 

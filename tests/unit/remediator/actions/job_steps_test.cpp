@@ -243,8 +243,9 @@ TEST_F(JobSteps, SayThatSomebodyHasDeletedTheirJob) {
   const auto progress = watch();
 
   EXPECT_EQ(progress.result, StepResult::kFailed);
-  EXPECT_THAT(progress.message, AllOf(HasSubstr("Job gpu-healthcheck/gpuward-gpu-"),
-                                      HasSubstr("was deleted by another client")));
+  EXPECT_THAT(progress.message,
+              AllOf(HasSubstr("Job gpu-healthcheck/gpuward-gpu-"),
+                    HasSubstr("no longer exists, and this step did not delete it")));
   EXPECT_TRUE(needs_operator(progress));
 }
 

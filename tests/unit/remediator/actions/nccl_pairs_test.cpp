@@ -252,7 +252,7 @@ TEST_F(NcclPairs, SayThatSomebodyHasDeletedAJob) {
   look("gpu-01");
 
   EXPECT_THAT(record("gpu-01").facts.at(kPairTestsFact),
-              HasSubstr("was deleted by another client"));
+              HasSubstr("no longer exists, and this step did not delete it"));
   EXPECT_THAT(running_jobs(), IsEmpty());
 }
 

@@ -169,7 +169,7 @@ TEST_F(TerminateActionTest, TellsAHumanIfWhatWasAcceptedIsContradictedForLong) {
   EXPECT_EQ(progress.result, StepResult::kFailed);
   EXPECT_TRUE(progress.facts.contains(kNeedsOperatorFact));
   EXPECT_EQ(progress.facts.at(kCallFact), "accepted");
-  EXPECT_THAT(progress.message, HasSubstr("was accepted, and its provider reports since"));
+  EXPECT_THAT(progress.message, HasSubstr("was accepted, and its provider has reported since"));
 }
 
 TEST_F(TerminateActionTest, WaitsIfItIsNotAcceptedNow) {

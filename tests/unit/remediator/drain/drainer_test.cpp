@@ -603,7 +603,7 @@ TEST_F(Newcomers, WithGpusAreEvictedAFewTimesAndThenWaitedFor) {
   }
   EXPECT_EQ(progress.verdict, DrainState::kGoingOn);
   EXPECT_LE(evictions(), 3U);
-  EXPECT_THAT(progress.summary, HasSubstr("not to be evicted (started after the drain began"));
+  EXPECT_THAT(progress.summary, HasSubstr("not to be evicted (created after the drain began"));
   EXPECT_THAT(progress.left, SizeIs(1));
 }
 

@@ -68,11 +68,11 @@ TEST(MaintenanceRules, LeaveTheMachineToTheCloud) {
     return policy ? std::string() : policy.error().message;
   };
   EXPECT_THAT(fault_of("{steps: [cordon, drain, reboot]}"),
-              HasSubstr("the cloud restarts or ends the machine itself"));
+              HasSubstr("gpuward does not reset, restart or end a machine"));
   EXPECT_THAT(fault_of("{steps: [cordon, drain, terminate]}"),
-              HasSubstr("the cloud restarts or ends the machine itself"));
+              HasSubstr("gpuward does not reset, restart or end a machine"));
   EXPECT_THAT(fault_of("{steps: [cordon, drain, gpu-reset]}"),
-              HasSubstr("the cloud restarts or ends the machine itself"));
+              HasSubstr("gpuward does not reset, restart or end a machine"));
   EXPECT_THAT(fault_of("{steps: [drain]}"), HasSubstr("needs the cordon"));
   EXPECT_THAT(fault_of("{steps: [cordon], drain_takes: 5m}"), HasSubstr("no use"));
   EXPECT_THAT(fault_of("{steps: [cordon, wait: {window: nights}, drain]}"),

@@ -225,8 +225,9 @@ TEST(NodeWish, AMemoryOfAnotherBootClearsNothing) {
   EXPECT_EQ(wish.status, NodeStatus::kWarn);
   EXPECT_EQ(wish.taint, TaintWish::kLeave);
   EXPECT_EQ(wish.condition, "Unknown");
-  EXPECT_THAT(wish.message,
-              HasSubstr(" has found gpu_missing before this boot and has not run again"));
+  EXPECT_THAT(
+      wish.message,
+      HasSubstr(" has found gpu_missing before this boot and has given no result for it since"));
 }
 
 TEST(NodeWish, ANodeWithoutGpusHasNoConditionOfThem) {
