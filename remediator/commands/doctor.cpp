@@ -87,7 +87,7 @@ std::string text_of(const std::vector<Link>& links) {
   std::vector<std::vector<std::string>> rows{{"LINK", "STATE", "SEEN"}};
   for (const Link& link : links)
     rows.push_back({link.name, std::string(to_string(link.state)), link.text});
-  std::string text = table_text(rows) + "\n";
+  const std::string text = table_text(rows) + "\n";
   const Link* const broken = first_broken(links);
   if (broken == nullptr) return text + "No link is broken. A drill tries the whole chain.\n";
   return text + "NOT CONNECTED: the first broken link is " + broken->name +

@@ -54,7 +54,7 @@ std::optional<std::string> policy_of_values(const std::string& values) {
   std::string policy;
   bool is_in_remediator = false;
   std::optional<std::size_t> key_indent;  // of `policy:`
-  for (std::string line; std::getline(lines, line); policy += "\n") {
+  for (std::string line; std::getline(lines, line); policy += '\n') {
     const std::size_t indent = indent_of(line);
     const bool is_text = indent != std::string_view::npos;  // not blank, and no comment
     if (key_indent && is_text && indent <= *key_indent) return policy;

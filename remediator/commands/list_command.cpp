@@ -74,13 +74,12 @@ Result<std::vector<Listed>> read_listed(const CommandFlags& flags, kube::Api& ap
   return found;
 }
 
-void sort_open_ones_first(std::vector<Listed>& list) {
-  std::ranges::sort(list, [](const Listed& left, const Listed& right) {
-    const Remediation &a = left.remediation, &b = right.remediation;
-    if (a.open() != b.open()) return a.open();
-    if (a.created != b.created) return a.created > b.created;
-    return a.name < b.name;
-  });
+// Open ones first, then the newest.
+bool comes_before(const Listed& left, const Listed& right) {
+  const Remediation &a = left.remediation, &b = right.remediation;
+  if (a.open() != b.open()) return a.open();
+  if (a.created != b.created) return a.created > b.created;
+  return a.name < b.name;
 }
 
 // As kubectl does: objects without the field come first, and a field that none has is an error.
@@ -92,8 +91,10 @@ Status sort_by_path(std::vector<Listed>& list, const std::string& text) {
       std::ranges::any_of(list, [&](const Listed& one) { return !value(one).is_null(); });
   if (!list.empty() && !is_known)
     return fail(ErrorKind::kInvalid, "--sort-by: no remediation has the field " + text);
-  std::ranges::stable_sort(list, [&](const Listed& left, const Listed& right) {
-    return is_less(value(left), value(right));
+  std::ranges::sort(list, [&](const Listed& left, const Listed& right) {
+    if (is_less(value(left), value(right))) return true;
+    if (is_less(value(right), value(left))) return false;
+    return comes_before(left, right);
   });
   return {};
 }
@@ -158,18 +159,18 @@ std::string excluded_text(const CommandFlags& flags, kube::Api& api, Clock& cloc
 Result<RemediationList> list_remediations(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   auto list = read_listed(flags, api);
   if (!list) return std::unexpected(list.error());
-  sort_open_ones_first(*list);
+  std::ranges::sort(*list, comes_before);
   if (!flags.list.sort_by.empty()) {
     if (auto sorted = sort_by_path(*list, flags.list.sort_by); !sorted)
       return std::unexpected(sorted.error());
   }
-  const auto same = [](std::string text) { return RemediationList{text, text}; };
+  const auto same = [](const std::string& text) { return RemediationList{text, text}; };
   if (flags.output == OutputFormat::kName) return same(names_text(*list));
   if (flags.output == OutputFormat::kNodes) return same(nodes_text(*list));
   if (are_for_programs(flags.output)) {
     auto text = text_for_programs(*list, flags.output);
     if (!text) return std::unexpected(text.error());
-    return same(*std::move(text));
+    return same(*text);
   }
   const std::string below =
       flags.list.has_no_headers ? std::string() : excluded_text(flags, api, clock);

@@ -59,9 +59,9 @@ void drop_old_entries(std::map<std::string, std::string>& entries, WallTime now)
         !facts || facts->at + kKeptAfterEnd < now || facts->at > now + kKeptAfterEnd;
     by_time.emplace(is_old ? WallTime::min() : facts->at, replica);
   }
-  for (auto one = by_time.begin(); one != by_time.end(); ++one) {
+  for (const auto& [at, replica] : by_time) {
     const bool is_one_too_many = entries.size() >= kMostEntries;
-    if (one->first == WallTime::min() || is_one_too_many) entries.erase(one->second);
+    if (at == WallTime::min() || is_one_too_many) entries.erase(replica);
   }
 }
 
@@ -101,7 +101,7 @@ Status ConnectionWatch::look() {
     const std::lock_guard lock(mutex_);
     facts.refused = refused_;
   }
-  return publish(std::move(facts));
+  return publish(facts);
 }
 
 std::optional<PrometheusFacts> ConnectionWatch::ask_prometheus(
@@ -179,7 +179,7 @@ NamedNodes ConnectionWatch::lasting(const std::set<std::string>& nodes, Since& s
   return named;
 }
 
-Status ConnectionWatch::publish(Connections facts) {
+Status ConnectionWatch::publish(const Connections& facts) {
   std::string text = without_times(facts);
   const auto now = parts_.clock.steady();
   if (text == written_ && now < write_again_) return {};

@@ -68,7 +68,7 @@ class ConnectionWatch {
   // The `nodes` that have been in it for that long.
   [[nodiscard]] NamedNodes lasting(const std::set<std::string>& nodes, Since& since,
                                    std::chrono::milliseconds for_time) const;
-  [[nodiscard]] Status publish(Connections facts);
+  [[nodiscard]] Status publish(const Connections& facts);
   [[nodiscard]] Status write(Connections facts);
 
   ConnectionParts parts_;

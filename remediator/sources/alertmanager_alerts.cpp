@@ -284,8 +284,7 @@ Result<Notification> decode_notification(std::string_view body, const PayloadLim
   notification.truncated_alerts = *truncated;
   notification.receiver = to_valid_utf8(string_at(*root, "receiver"), kMaxSender);
   const std::string url = string_at(*root, "externalURL");
-  if (url.find('@') == std::string::npos)
-    notification.external_url = to_valid_utf8(url, kMaxSender);
+  if (!url.contains('@')) notification.external_url = to_valid_utf8(url, kMaxSender);
   if (auto status = list.outcome(member_at(*root, "alerts")); !status)
     return std::unexpected(status.error());
   return notification;
