@@ -32,7 +32,7 @@ std::string some(const NamedNodes& nodes) {
   return text;
 }
 
-// Words about the nodes of one list: about all of them, or about the one that was asked for.
+// Words about the nodes of one list: about all of them, or about the node of the command.
 class Scope {
  public:
   explicit Scope(std::string_view node) : node_(node) {}

@@ -48,7 +48,9 @@ Link finding_link(const kube::Node& node, const std::vector<Link>& links) {
   const auto target = std::ranges::find(links, "target", &Link::name);
   if (!status.empty() && target != links.end() && target->state != LinkState::kWorks)
     return {"finding", LinkState::kUnknown,
-            "The status label says " + status + ", and its exporter is not read"};
+            "The status label is " + status +
+                (target->state == LinkState::kBroken ? ", and Prometheus cannot read its exporter"
+                                                     : ", and its exporter is not judged")};
   if (status.empty())
     return {"finding", LinkState::kUnknown,
             "The node has no status label: no exporter has written one (config.node.labels)"};

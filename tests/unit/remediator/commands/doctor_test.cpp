@@ -210,7 +210,11 @@ TEST_F(Doctor, KnowsTheNodesOpenRemediation) {
   prometheus().unrecorded.add("gpu-01");
   publish();
   ASSERT_TRUE(take({signal()}));
-  EXPECT_THAT(diagnose("gpu-01").text, HasSubstr("Remediation " + remediation().name + " is"));
+  kube_.patch("/api/v1/nodes/gpu-01",
+              {{"metadata", {{"labels", {{"gpuward.dev/status", "fail"}}}}}});
+  EXPECT_THAT(diagnose("gpu-01").text,
+              AllOf(HasSubstr("Remediation " + remediation().name + " is"),
+                    HasSubstr("The status label is fail, and its exporter is not judged")));
 }
 
 TEST_F(Doctor, RefusesANodeThatDoesNotExist) {
