@@ -347,7 +347,7 @@ Result<std::string> encode_ledger(const Ledger& ledger) {
 
 Result<Ledger> decode_ledger(std::string_view text) {
   auto ledger = LedgerDecoder(text).run();
-  // A blank too many or an escape that is none of ours: somebody else has written it.
+  // A blank too many, or an escape that gpuward does not write: another writer has changed it.
   if (ledger && encode_ledger(*ledger) != text)
     return fail(ErrorKind::kInvalid, "the ledger cannot be read: its text was changed");
   return ledger;

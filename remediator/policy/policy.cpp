@@ -95,7 +95,7 @@ bool needs_approvals(const Policy& policy) {
 
 std::optional<Severity> worse_with_steps(const Policy& policy, Severity severity,
                                          Severity at_least) {
-  if (severity < Severity::kReset) return std::nullopt;  // what the cloud does is no fault
+  if (severity < Severity::kReset) return std::nullopt;  // an event of the cloud is not a fault
   for (const Severity worse : {Severity::kReboot, Severity::kIsolate}) {
     if (worse > severity && worse >= at_least && !steps_for(policy, worse).empty()) return worse;
   }

@@ -34,7 +34,7 @@ bool is_read(const Machine& machine) {
   return !machine.silence.is_down && !machine.silence.is_unread;
 }
 
-// The annotation on it is another's, and the taint has no budget: somebody was told of both.
+// The annotation on it is another writer's, and the taint has no budget; both were notified.
 bool is_held_untainted(const RemediationStatus& status) {
   return status.rule == kOwnershipRule &&
          status.message.contains("the node gets no taint or cordon");
