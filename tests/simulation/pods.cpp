@@ -123,6 +123,20 @@ void Pods::go_on() {
   }
 }
 
+bool Pods::move_one() {
+  std::vector<std::string> there;
+  for (const auto& [name, pod] : stage_.pods.all()) {
+    const NodeTruth* const node = stage_.truth.node(pod.node);
+    if (node != nullptr && node->node.unschedulable && !pod.stays && !pod.is_unmanaged)
+      there.push_back(name);
+  }
+  if (there.empty()) return false;
+  const std::string name = stage_.races_chance.pick(there);
+  end(name);
+  if (stage_.pods.find(name) == nullptr) start(name);
+  return true;
+}
+
 void Pods::end_all() {
   if (!stage_.setting.has_pods) return;
   end_where(false, [&](const PodTruth& pod) {

@@ -20,6 +20,8 @@ class Pods {
 
   // Something happens to one of them, perhaps.
   void go_on();
+  // One on a cordoned node is made elsewhere, under its name; false if there is none.
+  bool move_one();
   // In the quiet time: what is to end ends, and only those come that Newcomers sends.
   void end_all();
 

@@ -150,6 +150,10 @@ void let_pods_be_drained(Setting& setting, Chance& chance) {
   if (chance.happens(0.6)) setting.evictions = {.per_second = 0.05, .burst = 1};
 }
 
+void let_others_race(Setting& setting, Chance& chance) {
+  if ((setting.has_pods || setting.has_jobs) && chance.happens(0.5)) setting.late_races = 6;
+}
+
 void let_watches_die(Setting& setting, Chance& chance) {
   setting.dead_watch = chance.one_of({0.0, 0.0, 0.01, 0.05});
 }

@@ -41,6 +41,7 @@ struct Setting {
   int events = 100;
   // Probabilities per request to the API server.
   double fault = 0, crash = 0, interrupt = 0;
+  int late_races = 0;           // how often others act right before a request of the quiet time
   double stall = 0;             // the whole process stands still before it, its lease thread too
   bool falls_silent = false;    // nodes do, and the policy says what is done about it
   bool is_announced = false;    // what clouds do to machines, and the policy says what is done then
@@ -75,6 +76,9 @@ struct Setting {
 };
 
 [[nodiscard]] Setting draw_setting(Chance& chance, Size size);
+// Drains and resets mostly begin when all is quiet: in half of the simulations that have them a few
+// pods move, and machines restart, while a replica is about to act on them.
+void let_others_race(Setting& setting, Chance& chance);
 // In some simulations nodes that are drained come back by nccl-pairs, several at once; with chance
 // of their own, so that the others stay as they are.
 void let_pairs_be_tested(Setting& setting, Chance& chance);

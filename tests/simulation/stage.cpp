@@ -75,6 +75,7 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
       drills_chance(seed + 0x6478b601),
       newcomers_chance(seed + 0x6e657763),
       absences_chance(seed + 0x61627365),
+      races_chance(seed + 0x72616365),
       setting(setting_of(chance, pairs_chance, pods_chance, taints_chance, places_chance,
                          jobs_chance, care_chance, torn_chance, silent_chance, announced_chance,
                          absences_chance, size, keeps)),
@@ -87,6 +88,7 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
   let_pods_stay(setting, ends_chance);
   let_pods_come_back(setting, newcomers_chance);
   let_watches_fail(setting, informer_chance);
+  let_others_race(setting, races_chance);
   setting.says_late = size == Size::kAny && late_chance.happens(0.3);
   if (setting.places.webhook_loss == 1 && !setting.places.polls) setting.says_late = false;
   setting.has_edits = keeps == Keeps::kNothing && edits_chance.happens(0.25);

@@ -91,7 +91,7 @@ struct Stage {
   Chance chance, pairs_chance, pods_chance, watch_chance, late_chance, edits_chance, taints_chance,
       cloud_chance, identity_chance, holds_chance, informer_chance, lead_chance, places_chance,
       jobs_chance, ends_chance, care_chance, sinks_chance, kept_chance, torn_chance, silent_chance,
-      announced_chance, drills_chance, newcomers_chance, absences_chance;
+      announced_chance, drills_chance, newcomers_chance, absences_chance, races_chance;
   Setting setting;
   Sabotage sabotage;
   fakes::FakeClock clock{fakes::FakeClock::Mode::kAutoAdvance};

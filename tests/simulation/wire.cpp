@@ -16,6 +16,7 @@ using fakes::FaultKind;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+constexpr double kLateRace = 0.05;  // per request of the quiet time
 constexpr std::string_view kNodeLeases = "/namespaces/kube-node-lease/leases";
 
 bool is_write(const http::ClientRequest& request) { return request.method != "GET"; }
@@ -35,13 +36,18 @@ std::string name_in(const std::string& body) {
 
 }  // namespace
 
+bool Wire::is_interrupted() {
+  if (!stage_.is_quiet) return stage_.chance.happens(stage_.setting.interrupt);
+  return stage_.setting.late_races > 0 && stage_.races_chance.happens(kLateRace);
+}
+
 Result<http::ClientResponse> Wire::send(const http::ClientRequest& request) {
   const Address to = address_of(request);
   if (is_write(request)) check_leads(to);
   if (is_write(request) && to.resource == Resource::kPods) invariants_.waves().on_sent(request);
   const bool is_work = to.resource != Resource::kLease;
   stage_.looks.back()->sent = stage_.tick;
-  if (!stage_.is_quiet && is_work && stage_.chance.happens(stage_.setting.interrupt)) interrupt_();
+  if (is_work && is_interrupted()) interrupt_();
   ++stage_.tick;
   if (is_work) invariants_.requests().on_request();
   crash_perhaps("before");

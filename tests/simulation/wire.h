@@ -30,6 +30,7 @@ class Wire final : public http::Client {
       const std::function<bool(std::string_view)>& on_bytes) override;
 
  private:
+  [[nodiscard]] bool is_interrupted();
   Result<http::ClientResponse> send_or_fail(const Address& to, const http::ClientRequest& request);
   Result<http::ClientResponse> forward(const Address& to, const http::ClientRequest& request);
   void crash_perhaps(const char* when);

@@ -160,15 +160,18 @@ void World::change_nodes_under_drains() {
 }
 
 // Between the intent of a reset and its Job.
-void World::restart_before_reset() {
-  if (!stage_.setting.has_jobs) return;
+bool World::restart_before_reset() {
+  if (!stage_.setting.has_jobs) return false;
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
     const StepRecord* const reset = remediation.status.find(Step::kGpuReset);
     Machine* const machine = fleet_.find(remediation.node);
     const bool is_intended = reset != nullptr && reset->result == StepResult::kIntended;
     if (!is_intended || machine == nullptr || !machine->works()) continue;
-    if (stage_.jobs_chance.happens(0.5)) return fleet_.boot_again(*machine);
+    if (!stage_.jobs_chance.happens(0.5)) continue;
+    fleet_.boot_again(*machine);
+    return true;
   }
+  return false;
 }
 
 // The machine restarts by itself while a Job is on it, or its Node is another one, or somebody
@@ -285,9 +288,16 @@ bool World::deliver(std::size_t replica, const AlertSignal& signal) {
   }
 }
 
+// Others act on the nodes on which a replica is about to act.
+void World::race() {
+  if (races_ >= stage_.setting.late_races) return;
+  if (pods_.move_one() || restart_before_reset()) ++races_;
+}
+
 // Others act while replica `by` waits for the API server.
 void World::interrupt(std::size_t by) {
   if (depth_ > 0) return;
+  if (stage_.is_quiet) return race();
   ++depth_;
   stage_.trace.say("meanwhile:");
   pods_.go_on();
@@ -295,7 +305,7 @@ void World::interrupt(std::size_t by) {
   torn_jobs_.go_on();
   change_nodes_under_drains();
   change_nodes_under_jobs(0.2);
-  restart_before_reset();
+  (void)restart_before_reset();
   restore_perhaps();
   care_.do_something();
   silent_.do_something();

@@ -59,7 +59,8 @@ class World {
   void pass_time();
   void change_nodes_under_drains();
   void change_nodes_under_jobs(double how_often);
-  void restart_before_reset();
+  bool restart_before_reset();
+  void race();
   void jump_clock();
   [[nodiscard]] Absences::World absences_world();
   void start(std::size_t replica);
@@ -126,6 +127,7 @@ class World {
   std::vector<std::unique_ptr<Replica>> replicas_;
   int lives_ = 0;  // of all processes together
   int depth_ = 0;
+  int races_ = 0;  // in the quiet time
   Clock::Wall calm_at_;
   std::size_t calm_since_ = 0;                            // changes of the truth
   std::size_t checked_ = 0;                               // changes of the truth
