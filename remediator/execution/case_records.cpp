@@ -36,6 +36,23 @@ std::vector<std::string> split_names(const std::string& text) {
   return names;
 }
 
+// The first taint is on its way: what comes of it is told then.
+bool is_being_tainted(const RemediationStatus& status) {
+  return status.phase == Phase::kObserved &&
+         std::ranges::any_of(status.steps, [&](const StepRecord& record) {
+           return is_taint_or_cordon(record.step) && record.result == StepResult::kIntended &&
+                  record.message == status.message;
+         });
+}
+
+// It is worse than the sinks were told by `opened`, or real where that was a drill.
+bool has_worsened(const Remediation& remediation) {
+  const RemediationStatus& status = remediation.status;
+  if (!status.notified_severity || !remediation.open() || is_being_tainted(status)) return false;
+  const bool turns_real = status.is_notified_of_drill && !remediation.is_drill();
+  return turns_real || remediation.evidence_severity() > *status.notified_severity;
+}
+
 // Compares two statuses of a Remediation and collects what is to be told.
 class NoticeWriter {
  public:
@@ -46,7 +63,7 @@ class NoticeWriter {
   RemediationStatus write() {
     const RemediationStatus& old = before_.status;
     const bool has_moved = old.phase != next_.phase;
-    if (old.phase == Phase::kPending && has_moved) add(Moment::kOpened, {}, next_.message);
+    add_opened();
     add_steps();
     if (next_.escalated_to != old.escalated_to) add(Moment::kEscalated, {}, next_.message);
     add_approval();
@@ -58,6 +75,26 @@ class NoticeWriter {
   }
 
  private:
+  // Also when it is worse than they were told, and when a node is no longer only observed: a sink
+  // may want the worse ones only, and a receiver may pass over what is only observed.
+  void add_opened() {
+    Remediation after = before_;
+    after.status = next_;
+    const Phase old = before_.status.phase;
+    const bool has_moved = next_.phase != old;
+    const bool is_new = old == Phase::kPending && has_moved;
+    const bool is_to_act = old == Phase::kObserved && has_moved && after.open();
+    auto& notified = next_.notified_severity;
+    const Severity severity = after.evidence_severity();
+    if (is_new || is_to_act || has_worsened(after)) {
+      add(Moment::kOpened, {}, next_.message);
+      notified = severity;
+      next_.is_notified_of_drill = after.is_drill();
+    } else if (next_.phase != Phase::kPending) {
+      notified = std::min(notified.value_or(severity), severity);
+    }
+  }
+
   void add_steps() {
     const std::vector<StepRecord> records = next_.steps;
     for (const StepRecord& record : records) {
@@ -305,6 +342,12 @@ Status CaseRecords::notify_sinks(Case& now) {
   RemediationStatus next = now.remediation.status;
   next.notices = std::move(left);
   return write(now, next);
+}
+
+bool CaseRecords::has_news(const Case& now) const {
+  const bool are_there =
+      parts_.notifications != nullptr && !now.policy->notifications.sinks.empty();
+  return are_there && has_worsened(now.remediation);
 }
 
 void CaseRecords::say(const Case& now, const std::string& what) {

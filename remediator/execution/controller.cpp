@@ -23,6 +23,11 @@ constexpr milliseconds kGiveBackAgain{10'000};
 // How soon after an act its node's report is checked.
 constexpr milliseconds kWeighAfter{5'000};
 
+bool is_opened_untold(const RemediationStatus& status) {
+  return std::ranges::any_of(status.notices,
+                             [](const Notice& notice) { return notice.moment == Moment::kOpened; });
+}
+
 }  // namespace
 
 Controller::Controller(ControllerOptions options, ControllerParts parts)
@@ -241,8 +246,9 @@ LookAgain Reconciler::notify(Case& now, const std::string& seen) {
   if (!weighs_later) {
     if (auto status = weigh_evidence(now); !status) return std::unexpected(status.error());
   }
-  // The first word has the class of the error in it, which the exporter knows.
-  if (!weighs_later || !now.remediation.status.error_class.empty()) {
+  // `opened` has the class of the error in it, which the exporter knows.
+  const RemediationStatus& known = now.remediation.status;
+  if (!weighs_later || (!known.error_class.empty() && !is_opened_untold(known))) {
     if (auto status = records_.notify_sinks(now); !status) return std::unexpected(status.error());
   }
   if (!weighs_later) return now.decision.look_again;
@@ -263,7 +269,8 @@ bool Reconciler::weighs_evidence(const Case& now) const {
   const Remediation& remediation = now.remediation;
   const bool goes_on =
       now.decision.verdict == Verdict::kBegin || now.decision.verdict == Verdict::kWatch;
-  const bool is_known = goes_on && remediation.status.confirmed_severity;
+  const bool is_known =
+      goes_on && remediation.status.confirmed_severity && !is_opened_untold(remediation.status);
   return parts_.reports != nullptr && !is_known && remediation.open() && remediation.any_firing();
 }
 
@@ -277,7 +284,8 @@ Status Reconciler::weigh_evidence(Case& now) {
     const auto report = decider_.report_of(remediation.node);
     if (report && report->boot_id == remediation.boot_id) note_evidence(*report, next);
   }
-  return next == remediation.status ? Status() : records_.write(now, next);
+  const bool is_known = next == remediation.status && !records_.has_news(now);
+  return is_known ? Status() : records_.write(now, next);
 }
 
 void Reconciler::forget(const std::string& name) {

@@ -17,7 +17,7 @@ namespace gpuward::remediator {
 
 // kNotify: the step `notify` of a plan; the others happen by themselves.
 enum class Moment : std::uint8_t {
-  kOpened,     // the Remediation is new, and what is to be done is decided
+  kOpened,     // the Remediation is new or worse, and what is to be done is decided
   kStep,       // a step is done or has failed
   kApproval,   // a step waits for approval
   kEscalated,  // what was done did not help: the steps of a worse severity follow

@@ -207,6 +207,11 @@ struct RemediationStatus {
   // The phase of which an operator has been told for sure; absent where its phase need not be told
   // so.
   std::optional<Phase> notified_phase;
+  // Of the evidence of which the sinks were last told by `opened`: what is worse, or real where
+  // that was a drill, is told again. Absent where no sink was there, and from versions that kept
+  // none.
+  std::optional<Severity> notified_severity;
+  bool is_notified_of_drill = false;
   std::optional<ApprovalRecord> approval;  // of the step that waits for one
   std::vector<std::string> history;        // what was tried before and how it ended; oldest first
   std::optional<WallTime> closed_at;

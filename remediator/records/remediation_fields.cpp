@@ -332,11 +332,17 @@ const Fields<RemediationStatus>& status_fields() {
       field("escalatedTo", &Status::escalated_to, severity(Severity::kReset),
             "The severity to which it escalated, because the steps of the evidence's severity did "
             "not help."),
+      sparse_field("toldDrill", &Status::is_notified_of_drill, flag(),
+                   "The last notification `opened` was about a drill; a real fault is notified "
+                   "again."),
       computed_field<Status>("toldPhase", word(parse_phase, Phase::kHeld, Phase::kPaused),
                              "Held or Paused, once an operator has certainly been notified; while "
                              "it differs from the phase, the notification is repeated.",
                              told_phase,
                              [](Status& status, Phase phase) { status.notified_phase = phase; }),
+      field("toldSeverity", &Status::notified_severity, severity(),
+            "Severity of the evidence at the last notification `opened`; a worse one is notified "
+            "again."),
       computed_field<Status>("toldWaiting", flag(),
                              "An operator has certainly been notified that a budget or an alert "
                              "storm keeps the node in service.",

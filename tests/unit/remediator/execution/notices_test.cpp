@@ -44,6 +44,24 @@ class NoticesTest : public ClusterTest {
     ASSERT_TRUE(reconcile());
     ASSERT_TRUE(reconcile());  // the first word waits for the report
   }
+  // The node is watched, and its sinks know it.
+  void observe() {
+    report("XID_WARNING_31");
+    ASSERT_TRUE(take({signal(Severity::kMonitor)}));
+    ASSERT_TRUE(reconcile());
+    ASSERT_TRUE(reconcile());
+    ASSERT_THAT(told(), ElementsAre("opened"));
+    replica_->notifications.events.clear();
+  }
+  AlertSignal another(Severity severity) {
+    AlertSignal worse = signal(severity);
+    worse.fingerprint = "cd";
+    return worse;
+  }
+  void get_worse(Severity severity = Severity::kReboot) {
+    report("XID_CRITICAL_79");
+    ASSERT_TRUE(take({another(severity)}));
+  }
   void uncordon() { kube_.patch("/api/v1/nodes/gpu-01", {{"spec", {{"unschedulable", nullptr}}}}); }
   // moment/step of all that the sinks were offered, each once.
   std::vector<std::string> told() {
@@ -110,6 +128,145 @@ TEST_F(NoticesTest, ModeObserveSaysThatNothingIsDone) {
   ASSERT_THAT(told(), ElementsAre("opened"));
   EXPECT_TRUE(replica_->notifications.events[0].dry_run);
   EXPECT_THAT(replica_->notifications.events[0].message, HasSubstr("would do taint, cordon"));
+}
+
+TEST_F(NoticesTest, ANodeThatGetsWorseIsOpenedAgainWithItsNewClass) {
+  observe();
+  get_worse();
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(reconcile());
+
+  expect_quarantined();
+  ASSERT_THAT(told(), ElementsAre("opened"));
+  const NotificationEvent worse = replica_->notifications.events[0];
+  EXPECT_EQ(worse.error_type, "XID_CRITICAL_79");
+  EXPECT_EQ(worse.severity, "reboot");
+  EXPECT_EQ(worse.phase, "Quarantined");
+  EXPECT_THAT(worse.message, HasSubstr("severity reboot"));
+}
+
+TEST_F(NoticesTest, ANodeThatGetsWorseIsReportedByItsNewClassThoughAStepRunsAlready) {
+  policy_with(Mode::kFull, {planned(Step::kTaint), planned(Step::kCordon), planned(Step::kDrain)});
+  observe();
+  get_worse();
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(steps_[Step::kDrain].begun, 1);
+  ASSERT_THAT(told(), ElementsAre("opened"));
+  EXPECT_EQ(replica_->notifications.events[0].error_type, "XID_CRITICAL_79");
+}
+
+// The sink `cloudwatch` wants `opened` alone, and counts each as one error of its class.
+TEST_F(NoticesTest, OpenedAloneCountsTheFirstErrorAndEachWorseOne) {
+  want({Moment::kOpened});
+  report("XID_WARNING_31");
+  ASSERT_TRUE(take({signal(Severity::kMonitor)}));
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(reconcile());
+  get_worse();
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(reconcile());
+
+  std::vector<std::string> counted;
+  for (const NotificationEvent& event : replica_->notifications.events)
+    counted.push_back(event.error_type);
+  EXPECT_THAT(counted, ElementsAre("XID_WARNING_31", "XID_CRITICAL_79"));
+}
+
+TEST_F(NoticesTest, ANodeThatGetsWorseIsReportedOnceWhoeverLeads) {
+  observe();
+  get_worse();
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(reconcile());
+  restart();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(reconcile());
+  EXPECT_THAT(replica_->notifications.events, IsEmpty());
+
+  get_worse(Severity::kMonitor);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(reconcile());
+  EXPECT_THAT(replica_->notifications.events, IsEmpty()) << "nothing is worse than before";
+}
+
+TEST_F(NoticesTest, ANodeThatGotWorseBeforeACrashIsReportedByTheNextLeader) {
+  observe();
+  get_worse();
+  restart();
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(reconcile());
+
+  EXPECT_THAT(told(), ElementsAre("opened"));
+}
+
+TEST_F(NoticesTest, ANodeThatGetsWorseIsReportedInModeObserveToo) {
+  policy_with(Mode::kObserve, {planned(Step::kTaint), planned(Step::kCordon)});
+  observe();
+  get_worse();
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kObserved);
+  ASSERT_THAT(told(), ElementsAre("opened"));
+  EXPECT_TRUE(replica_->notifications.events[0].dry_run);
+  EXPECT_EQ(replica_->notifications.events[0].severity, "reboot");
+}
+
+TEST_F(NoticesTest, ASinkWithAFloorIsToldOnceTheNodeIsAsBadAsThat) {
+  policy.notifications.sinks[0].floor = Severity::kReset;
+  policy_.set(policy);
+  report("XID_WARNING_31");
+  ASSERT_TRUE(take({signal(Severity::kMonitor)}));
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+  ASSERT_THAT(told(), IsEmpty());
+
+  get_worse();
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(reconcile());
+
+  EXPECT_THAT(told(), ElementsAre("opened"));
+}
+
+TEST_F(NoticesTest, ANodeIsOpenedAgainWhenItIsNoLongerOnlyObserved) {
+  policy_with(Mode::kObserve, {planned(Step::kTaint), planned(Step::kCordon)});
+  quarantine();
+  ASSERT_EQ(remediation().status.phase, Phase::kObserved);
+  replica_->notifications.events.clear();
+
+  policy_with(Mode::kCordon, {planned(Step::kTaint), planned(Step::kCordon)});
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(reconcile());
+
+  expect_quarantined();
+  ASSERT_THAT(told(), ElementsAre("opened"));
+  EXPECT_FALSE(replica_->notifications.events[0].dry_run);
+}
+
+// Of a version that did not write down how bad the node was when its sinks were told.
+TEST_F(NoticesTest, AnOlderRecordIsNotReportedAgain) {
+  policy_with(Mode::kObserve, {planned(Step::kTaint), planned(Step::kCordon)});
+  quarantine();
+  replica_->notifications.events.clear();
+  Remediation older = remediation();
+  older.status.notified_severity.reset();
+  ASSERT_TRUE(replica_->store.write_status(older));
+
+  policy.steps[Severity::kReboot] = {planned(Step::kTaint)};
+  policy_.set(policy);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(reconcile());
+  EXPECT_THAT(told(), IsEmpty());
+  EXPECT_EQ(remediation().status.notified_severity, Severity::kReboot);
+
+  get_worse(Severity::kIsolate);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(reconcile());
+  EXPECT_THAT(told(), ElementsAre("opened"));
+}
+
+TEST_F(NoticesTest, ARealFaultBesideADrillIsReportedThoughItIsNoWorse) {
+  AlertSignal drill = signal(Severity::kReset);
+  drill.drill = true;
+  ASSERT_TRUE(take({drill}));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(reconcile());
+  ASSERT_THAT(told(), Contains("opened"));
+  ASSERT_TRUE(replica_->notifications.events[0].drill);
+  replica_->notifications.events.clear();
+
+  ASSERT_TRUE(take({another(Severity::kMonitor)}));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(reconcile());
+
+  ASSERT_THAT(told(), Contains("opened"));
+  EXPECT_FALSE(replica_->notifications.events[0].drill);
 }
 
 TEST_F(NoticesTest, ASinkIsToldOfWhatItWantsOnly) {

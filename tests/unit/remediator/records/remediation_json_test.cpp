@@ -60,6 +60,8 @@ Remediation full() {
   remediation.status.approval =
       ApprovalRecord{Step::kReboot, "0123456789", kNow, "alice", kNow + std::chrono::seconds(2)};
   remediation.status.notified_phase = Phase::kHeld;
+  remediation.status.notified_severity = Severity::kReboot;
+  remediation.status.is_notified_of_drill = true;
   remediation.status.history = {"drain done", "reboot failed"};
   remediation.status.pre_existing_cordon = true;
   remediation.status.confirmed_severity = Severity::kReset;
