@@ -44,8 +44,8 @@ struct QuarantineOptions {
   std::string owner;  // unlike any other run's: the pod's name and the time
   // Where the node's exporter takes what is declared repaired (--state.path).
   std::filesystem::path state_folder;
-  // Longer than both checks can take: then the claim on the node runs out.
-  std::chrono::milliseconds limit = std::chrono::hours(4);
+  // Longer than all of it can take, as the Job's own limit: then the claim on the node runs out.
+  std::chrono::milliseconds limit = std::chrono::hours(5);
   // For how long to try to say what came of hours of diagnostics.
   std::chrono::milliseconds patience = std::chrono::minutes(10);
   bool writes_labels = true;      // ENABLE_LABEL

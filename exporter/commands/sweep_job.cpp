@@ -1,6 +1,7 @@
 #include "exporter/commands/sweep_job.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "core/model/check_result.h"
@@ -8,6 +9,7 @@
 #include "core/runtime/encoding.h"
 #include "core/runtime/json.h"
 #include "exporter/commands/result_line.h"
+#include "exporter/config/flags.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -19,6 +21,7 @@ constexpr std::string_view kPlaceholder = "TARGET_NODE_NAME";
 // Not the default one in /dev: that is the node's own there.
 constexpr const char* kLastWords = "/run/termination-log";
 constexpr const char* kConfigFolder = "/etc/gpu-healthcheck";
+constexpr const char* kExporterConfigMap = "gpuward-exporter";  // in the Jobs' namespace
 
 std::string cut(std::string text, std::size_t size) {
   text.resize(std::min(text.size(), size));
@@ -49,13 +52,11 @@ Json affinity(std::string_view node) {
 }
 
 // The check runs without a ConfigMap that does not exist.
-void mount_config(const std::string& config_map, Json& pod) {
-  Json& container = pod["containers"][0];
-  container["args"].push_back(std::string("--config.directory=") + kConfigFolder);
-  container["volumeMounts"].push_back(
-      {{"name", "legacy-config"}, {"mountPath", kConfigFolder}, {"readOnly", true}});
+void mount(const std::string& config_map, const std::string& folder, const char* name, Json& pod) {
+  pod["containers"][0]["volumeMounts"].push_back(
+      {{"name", name}, {"mountPath", folder}, {"readOnly", true}});
   pod["volumes"].push_back(
-      {{"name", "legacy-config"}, {"configMap", {{"name", config_map}, {"optional", true}}}});
+      {{"name", name}, {"configMap", {{"name", config_map}, {"optional", true}}}});
 }
 
 Json built_in(const SweepJobOptions& options, std::string_view node) {
@@ -80,7 +81,11 @@ Json built_in(const SweepJobOptions& options, std::string_view node) {
               {"tolerations", tolerations()},
               {"containers", Json::array({container})},
               {"volumes", volumes}};
-  if (!options.config_map.empty()) mount_config(options.config_map, pod);
+  mount(kExporterConfigMap, std::filesystem::path(kUsualConfigFile).parent_path(), "config", pod);
+  if (!options.config_map.empty()) {
+    pod["containers"][0]["args"].push_back(std::string("--config.directory=") + kConfigFolder);
+    mount(options.config_map, kConfigFolder, "legacy-config", pod);
+  }
   if (!options.runtime_class.empty()) pod["runtimeClassName"] = options.runtime_class;
   for (const std::string& secret : options.pull_secrets)
     pod["imagePullSecrets"].push_back({{"name", secret}});

@@ -2,7 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <filesystem>
 #include <iostream>
+#include <string>
+#include <system_error>
 
 #include "core/command_line/client_file_options.h"
 #include "core/command_line/completion.h"
@@ -100,7 +103,9 @@ void add_flags(CLI::App& app, Flags& flags, std::string& level, std::string& for
          "`:10983`; default: none")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--web.config.file", flags.web_config_file, "YAML file with TLS and credentials");
-  app.add_option("--config.file", flags.config_file, "YAML configuration file");
+  app.add_option(
+      "--config.file", flags.config_file,
+      std::string("YAML configuration file; default: ") + kUsualConfigFile + ", if it exists");
   app.add_option("--config.directory", flags.config_folder,
                  "Folder with a file for each setting of the suite that gpuward replaces, as a "
                  "ConfigMap is mounted: CHECK_INTERVAL, ENABLE_TAINT, instance-profiles.conf, ...");
@@ -149,7 +154,8 @@ RunCommand given_of(const Commands& commands) {
 }  // namespace
 
 std::variant<CommandLine, int> parse_command_line(int argc, const char* const* argv,
-                                                  std::span<const AddCommand> add_commands) {
+                                                  std::span<const AddCommand> add_commands,
+                                                  const std::filesystem::path& usual_config) {
   Flags flags;
   std::string level = "info";
   std::string format = "logfmt";
@@ -167,6 +173,9 @@ std::variant<CommandLine, int> parse_command_line(int argc, const char* const* a
   if (const auto exit_code = parse_words(app, kExamples, argc, argv)) return *exit_code;
   if (!take_log_words(level, format, flags)) return kWrongUsage;
   flags.libraries.sys = flags.host.sys;
+  std::error_code ignored;
+  if (flags.config_file.empty() && std::filesystem::exists(usual_config, ignored))
+    flags.config_file = usual_config;
   return CommandLine{std::move(flags), given_of(commands)};
 }
 

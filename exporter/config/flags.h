@@ -30,6 +30,9 @@ struct LokiFlags {
   http::ClientFiles files;
 };
 
+// Read without --config.file if it exists: the manifests mount the exporter's ConfigMap there.
+inline constexpr const char* kUsualConfigFile = "/etc/gpuward/config.yaml";
+
 struct Flags {
   std::vector<std::string> listen_addresses{":10980"};
   std::vector<std::string> health_addresses;  // of a listener for probes alone; empty: none
@@ -69,6 +72,7 @@ struct CommandLine {
 // What was given, or the exit code where the command line asks for nothing more (--help, --version,
 // completion: 0) or is wrong (2, said on stderr).
 [[nodiscard]] std::variant<CommandLine, int> parse_command_line(
-    int argc, const char* const* argv, std::span<const AddCommand> commands);
+    int argc, const char* const* argv, std::span<const AddCommand> commands,
+    const std::filesystem::path& usual_config = kUsualConfigFile);
 
 }  // namespace gpuward::exporter

@@ -99,11 +99,26 @@ TEST_F(Chart, GivesTheConfigMapOfTheHealthSuiteToSweepAndQuarantine) {
         "args: [quarantine, --config.directory=/etc/gpu-healthcheck]\n",
         // The volumes of the sweep, and of the quarantine inside its ConfigMap.
         "\n          volumes:\n            - {name: legacy-config, configMap: ",
-        "DirectoryOrCreate}}\n            - {name: legacy-config, configMap: "}) {
+        "optional: true}}\n            - {name: legacy-config, configMap: "}) {
     EXPECT_THAT(rendered, HasSubstr(line));
   }
   EXPECT_THAT(jobs({}),
               AllOf(Not(HasSubstr("legacy-config")), Not(HasSubstr("--config.directory"))));
+}
+
+// Else a quarantine would judge by another profile than the exporters, and know none of their keys.
+TEST_F(Chart, GivesTheConfigurationOfTheExportersToTheQuarantineWhateverTheNames) {
+  const std::string rendered =
+      chart({"--set=fullnameOverride=ours", "--set=exporter.config.profile=seed"});
+  EXPECT_THAT(file_in(rendered, "gpuward-exporter", "config.yaml"), HasSubstr("profile: seed\n"));
+  EXPECT_THAT(rendered,
+              HasSubstr("- name: config\n          configMap: {name: gpuward-exporter}\n"));
+  const std::string quarantine = file_in(rendered, "gpuward-quarantine", "job.yaml");
+  for (const char* line :
+       {"- {name: config, mountPath: /etc/gpuward, readOnly: true}\n",
+        "- {name: config, configMap: {name: gpuward-exporter, optional: true}}\n"}) {
+    EXPECT_THAT(quarantine, HasSubstr(line));
+  }
 }
 
 TEST_F(Chart, DiagnosesWithTheExportersImageIfNoOtherIsNamed) {
@@ -416,6 +431,18 @@ TEST(JobTemplates, MakeNoPodThatAWorkloadsSelectorFinds) {
     ++templates;
   }
   EXPECT_GE(templates, 6);
+}
+
+// The exporter's program reads it there without a flag.
+TEST(JobTemplates, OfDiagnosticsHaveTheConfigurationOfTheExporters) {
+  for (const std::string step : {"quarantine-job", "nccl-test"}) {
+    EXPECT_THAT(
+        text_of("manifests/remediator-job-" + step + ".json"),
+        AllOf(HasSubstr(R"({"name": "config", "mountPath": "/etc/gpuward", "readOnly": true})"),
+              HasSubstr(R"({"name": "config", "configMap": )"
+                        R"({"name": "gpuward-exporter", "optional": true}})")))
+        << step;
+  }
 }
 
 TEST_F(Chart, HasTheOperatorsRoutesWithItsOwnNames) {

@@ -154,6 +154,11 @@ TEST(HealthSuiteOverlay, SweepsAndHasTheTemplateOfTheQuarantineWithTheSuitesConf
                                 HasSubstr("configMap: {name: gpu-healthcheck-config")));
   for (const std::string& job : {sweep, quarantine})
     EXPECT_THAT(job, HasSubstr("--config.directory=/etc/gpu-healthcheck"));
+  // The profile of the agents, as the suite's quarantine has the suite's own severities.
+  EXPECT_THAT(quarantine,
+              AllOf(HasSubstr("{name: config, mountPath: /etc/gpuward, readOnly: true}"),
+                    HasSubstr("{name: config, configMap: {name: gpuward-exporter, ")));
+  EXPECT_THAT(file_in(documents, "gpuward-exporter", "config.yaml"), HasSubstr("profile: seed\n"));
   for (const std::string account : {"gpu-healthcheck-sweeper", "gpu-healthcheck-quarantine"}) {
     const auto of_account = [&](const std::string& document) {
       return document.contains("kind: ServiceAccount\n") &&

@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <string>
 
 #include "core/runtime/files.h"
+#include "exporter/checks/check/check.h"
+#include "exporter/checks/schedule.h"
+#include "exporter/commands/quarantine.h"
 #include "tests/places.inc"
 
 namespace gpuward::exporter {
@@ -32,9 +36,18 @@ TEST(Manifests, SweepEverySixHours) {
   EXPECT_THAT(sweep, HasSubstr("args: [sweep]"));
 }
 
-// CONTRACTS A: a Job on a cordoned node; it needs longer than checks 4 and 6 together.
+// CONTRACTS A: a Job on a cordoned node; it lives longer than checks 4 and 6 together may take,
+// with the wait for the node's own level 2, the last tries to write the result, and a pull.
 TEST(Manifests, QuarantineACordonedNode) {
   const std::string quarantine = manifest("exporter-quarantine.yaml");
+  const CheckSettings settings;
+  const auto longest = time_limit_of(check_numbered(1), settings) + std::chrono::minutes(1) +
+                       time_limit_of(check_numbered(4), settings) +
+                       time_limit_of(check_numbered(6), settings);
+  const QuarantineOptions options;
+  EXPECT_GT(options.limit, longest + options.patience + std::chrono::minutes(10));
+  EXPECT_THAT(quarantine, HasSubstr("activeDeadlineSeconds: " +
+                                    std::to_string(options.limit / std::chrono::seconds(1))));
   EXPECT_THAT(quarantine, HasSubstr("args: [quarantine]"));
   EXPECT_THAT(quarantine, HasSubstr("node.kubernetes.io/unschedulable"));
   EXPECT_THAT(quarantine, HasSubstr("gpuward.dev/target-node: TARGET_NODE_NAME"));

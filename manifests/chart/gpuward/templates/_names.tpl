@@ -5,7 +5,7 @@
 {{- end }}
 
 {{/* Of the labels, and what names begin with. Not everything has such a name: the programs know their ServiceAccounts, the
-switch and the ledger by theirs. */}}
+exporter's ConfigMap, the switch and the ledger by theirs. */}}
 {{- define "gpuward.name" -}}
 {{ .Values.nameOverride | default "gpuward" }}
 {{- end }}
@@ -60,7 +60,7 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 {{/* Whose names the exporters use on their nodes. Unless it is said, an upgrade keeps what the ConfigMap says that is in the
 cluster; one without a word is of a chart whose default was aws-samples. Where no cluster is asked it is gpuward. */}}
 {{- define "gpuward.nodePreset" -}}
-{{- $there := lookup "v1" "ConfigMap" .Values.exporter.namespace (printf "%s-exporter" (include "gpuward.fullname" .)) }}
+{{- $there := lookup "v1" "ConfigMap" .Values.exporter.namespace "gpuward-exporter" }}
 {{- $kept := "gpuward" }}
 {{- if $there }}
 {{- $kept = dig "node" "preset" "aws-samples" (dig "data" "config.yaml" "" $there | fromYaml) }}

@@ -14,7 +14,8 @@ metadata:
 spec:
   backoffLimit: 0
   ttlSecondsAfterFinished: 86400
-  activeDeadlineSeconds: 14400
+  # Longer than both checks may take together, and a wait for the node's own level 2.
+  activeDeadlineSeconds: 18000
   template:
     metadata:
       labels:
@@ -73,6 +74,8 @@ spec:
             - {name: sys, mountPath: /sys, readOnly: true}
             # Where the exporter learns of a pass: its --state.path.
             - {name: state, mountPath: /var/lib/gpuward}
+            # The exporter's own settings; the program reads them there.
+            - {name: config, mountPath: /etc/gpuward, readOnly: true}
             {{- if .Values.exporter.legacyConfigMap }}
             - {name: legacy-config, mountPath: /etc/gpu-healthcheck, readOnly: true}
             {{- end }}
@@ -80,6 +83,7 @@ spec:
         - {name: dev, hostPath: {path: /dev}}
         - {name: sys, hostPath: {path: /sys}}
         - {name: state, hostPath: {path: /var/lib/gpuward, type: DirectoryOrCreate}}
+        - {name: config, configMap: {name: gpuward-exporter, optional: true}}
         {{- with .Values.exporter.legacyConfigMap }}
         - {name: legacy-config, configMap: {name: {{ . }}, optional: true}}
         {{- end }}

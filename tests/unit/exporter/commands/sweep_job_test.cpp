@@ -54,6 +54,16 @@ TEST(SweepJob, HasTheRuntimeClassAndThePullSecretsThatItIsGiven) {
   EXPECT_FALSE(plain.contains("imagePullSecrets"));
 }
 
+// `profile` and `checks` count where the check runs.
+TEST(SweepJob, MountsTheConfigurationOfTheExporters) {
+  const Json pod = job_for("gpu-01")["spec"]["template"]["spec"];
+  EXPECT_THAT(dump_json(pod["containers"][0]["volumeMounts"]),
+              HasSubstr(R"({"mountPath":"/etc/gpuward","name":"config","readOnly":true})"));
+  EXPECT_THAT(dump_json(pod["volumes"]),
+              HasSubstr(R"({"configMap":{"name":"gpuward-exporter","optional":true},)"
+                        R"("name":"config"})"));
+}
+
 // DCGM_TIMEOUT and instance-profiles.conf count where the check runs.
 TEST(SweepJob, MountsTheConfigMapOfTheSuiteIfItIsNamed) {
   SweepJobOptions options = with_image();

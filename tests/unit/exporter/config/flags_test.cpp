@@ -8,6 +8,7 @@
 #include "exporter/commands/quarantine_command.h"
 #include "exporter/commands/sweep_command.h"
 #include "tests/support/environment.h"
+#include "tests/support/temp_dir.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -50,6 +51,23 @@ TEST(Flags, WorkWithoutAny) {
   EXPECT_FALSE(given({}).run) << "it serves";
   EXPECT_EQ(flags.listen_addresses, std::vector<std::string>{":10980"});
   EXPECT_EQ(flags.state_path, "/var/lib/gpuward");
+}
+
+// Where the manifests mount the exporter's ConfigMap, so that a Job or a command in the pod judges
+// by the configuration of the agent.
+TEST(Flags, FindTheConfigurationAtItsUsualPlaceIfItIsThere) {
+  const support::TempDir folder;
+  const auto file_of = [&](Words words) {
+    words.insert(words.begin(), "gpuward-exporter");
+    const auto line = parse_command_line(static_cast<int>(words.size()), words.data(), {},
+                                         folder.path() / "config.yaml");
+    return std::get<CommandLine>(line).flags.config_file;
+  };
+  EXPECT_EQ(file_of({}), "");
+  const auto usual = folder.write("config.yaml", "profile: seed\n");
+  EXPECT_EQ(file_of({}), usual);
+  EXPECT_EQ(file_of({"--config.file=/mine.yaml"}), "/mine.yaml");
+  EXPECT_EQ(kUsualConfigFile, "/etc/gpuward/config.yaml");
 }
 
 TEST(Flags, TakeSeveralAddresses) {
