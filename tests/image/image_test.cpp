@@ -144,6 +144,23 @@ TEST(Containerfile, BuildsTheImagesThatTheChartNames) {
                               "/exporter-diagnostics\n"));
 }
 
+// docker looks for a Dockerfile, and it does not know podman's .containerignore.
+TEST(Containerfile, IsNamedInEachDocumentedDockerBuild) {
+  int builds = 0;
+  for (const auto& page : fs::recursive_directory_iterator(fs::path(GPUWARD_SOURCE_DIR) / "docs")) {
+    if (page.path().extension() != ".md") continue;
+    const std::string text = read_file(page.path()).value_or("");
+    for (auto at = text.find("docker build "); at != std::string::npos;
+         at = text.find("docker build ", at + 1), ++builds) {
+      EXPECT_THAT(text.substr(at, text.find('\n', at) - at), HasSubstr(" -f Containerfile "))
+          << page.path();
+    }
+  }
+  EXPECT_GE(builds, 3);
+  EXPECT_THAT(read_file(fs::path(GPUWARD_SOURCE_DIR) / ".dockerignore").value_or(""),
+              HasSubstr("build\n"));
+}
+
 // The images' user is nobody; what loads or resets GPUs on a node is root there.
 TEST(Jobs, AreRootWhateverUserTheirImageHas) {
   const fs::path manifests = fs::path(GPUWARD_SOURCE_DIR) / "manifests";
