@@ -76,6 +76,20 @@ TEST_F(Chart, TakesThePrivilegesAwayOnlyIfTheKernelLogIsInAFile) {
   EXPECT_THAT(rendered, Not(HasSubstr("privileged: true")));
 }
 
+// NVIDIA's runtime may be the node's default, which the chart does not see.
+TEST_F(Chart, SaysWhichGpusAnExporterWithoutPrivilegesReads) {
+  const auto said = [](std::vector<std::string> values) {
+    values.insert(values.end(), {"--set=exporter.privileged=false",
+                                 "--set=exporter.kernelLog.file=/var/log/kern.log"});
+    return notes(values);
+  };
+  const auto warning = HasSubstr("exporter.runtimeClassName=nvidia");
+  EXPECT_THAT(said({}), warning);
+  EXPECT_THAT(said({"--set=exporter.runtimeClassName=nvidia"}), Not(warning));
+  EXPECT_THAT(said({"--set=exporter.config.node.preset=amd"}), Not(warning));
+  EXPECT_THAT(notes(), Not(warning));
+}
+
 TEST_F(Chart, MountsTheConfigMapOfTheHealthSuiteIfItIsNamed) {
   const std::string rendered = chart({"--set=exporter.legacyConfigMap=gpu-healthcheck-config",
                                       "--show-only=templates/exporter.yaml"});
@@ -93,13 +107,12 @@ TEST_F(Chart, GivesTheConfigMapOfTheHealthSuiteToSweepAndQuarantine) {
     return chart(values);
   };
   const std::string rendered = jobs({"--set=exporter.legacyConfigMap=gpu-healthcheck-config"});
-  for (const char* line :
-       {"args: [sweep, --config.directory=/etc/gpu-healthcheck]\n",
-        "{name: SWEEP_CONFIG_MAP, value: gpu-healthcheck-config}\n",
-        "args: [quarantine, --config.directory=/etc/gpu-healthcheck]\n",
-        // The volumes of the sweep, and of the quarantine inside its ConfigMap.
-        "\n          volumes:\n            - {name: legacy-config, configMap: ",
-        "optional: true}}\n            - {name: legacy-config, configMap: "}) {
+  for (const char* line : {"args: [sweep, --config.directory=/etc/gpu-healthcheck]\n",
+                           "{name: SWEEP_CONFIG_MAP, value: gpu-healthcheck-config}\n",
+                           "args: [quarantine, --config.directory=/etc/gpu-healthcheck]\n",
+                           // The volumes of the sweep, and of the quarantine inside its ConfigMap.
+                           "\n          volumes:\n            - {name: legacy-config, configMap: ",
+                           "optional: true}}\n            - {name: legacy-config, configMap: "}) {
     EXPECT_THAT(rendered, HasSubstr(line));
   }
   EXPECT_THAT(jobs({}),
