@@ -36,7 +36,7 @@ std::vector<std::string> split_names(const std::string& text) {
   return names;
 }
 
-// The first taint is on its way: what comes of it is told then.
+// The first taint is on its way: the write of its result has the news.
 bool is_being_tainted(const RemediationStatus& status) {
   return status.phase == Phase::kObserved &&
          std::ranges::any_of(status.steps, [&](const StepRecord& record) {
@@ -45,7 +45,7 @@ bool is_being_tainted(const RemediationStatus& status) {
          });
 }
 
-// It is worse than the sinks were told by `opened`, or real where that was a drill.
+// It is worse than the last `opened` said, or real while that was about a drill.
 bool has_worsened(const Remediation& remediation) {
   const RemediationStatus& status = remediation.status;
   if (!status.notified_severity || !remediation.open() || is_being_tainted(status)) return false;
@@ -75,8 +75,8 @@ class NoticeWriter {
   }
 
  private:
-  // Also when it is worse than they were told, and when a node is no longer only observed: a sink
-  // may want the worse ones only, and a receiver may pass over what is only observed.
+  // Also when it is worse than the last `opened` said, and when a node is no longer only observed:
+  // a sink may want only worse nodes, and a receiver may ignore nodes that are only observed.
   void add_opened() {
     Remediation after = before_;
     after.status = next_;

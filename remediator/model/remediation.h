@@ -207,9 +207,8 @@ struct RemediationStatus {
   // The phase of which an operator has been told for sure; absent where its phase need not be told
   // so.
   std::optional<Phase> notified_phase;
-  // Of the evidence of which the sinks were last told by `opened`: what is worse, or real where
-  // that was a drill, is told again. Absent where no sink was there, and from versions that kept
-  // none.
+  // Severity of the evidence at the last `opened`: worse evidence, or real evidence after a drill,
+  // makes another one. Absent if there was no sink, and in records of versions without this field.
   std::optional<Severity> notified_severity;
   bool is_notified_of_drill = false;
   std::optional<ApprovalRecord> approval;  // of the step that waits for one

@@ -78,6 +78,21 @@ TEST_F(RemediatorContext, IsFoundInTheEnvironmentOutsideOfAPod) {
   EXPECT_THAT(said.error_output, HasSubstr("no kubeconfig"));
 }
 
+TEST_F(RemediatorContext, IsThatOfTheEnvironmentForTheRemediatorToo) {
+  write("kubeconfig", kubeconfig("good", {{"good", server_->url()}}));
+  auto started = support::Process::spawn(
+      {.argv = {kBinary, "--web.listen-address=127.0.0.1:0", "--web.telemetry-address=127.0.0.1:0",
+                "--web.bearer-token-file=" + path("token"), "--log.format=json"},
+       .env = {{"KUBERNETES_SERVICE_HOST", ""}, {"KUBECONFIG", path("kubeconfig")}}});
+  ASSERT_TRUE(started);
+  process_ = std::move(*started);
+  ASSERT_TRUE(wait_until([&] { return port_in("Telemetry is served") != 0; }, "telemetry"));
+
+  EXPECT_TRUE(wait_until([&] { return http_get(telemetry("/readyz")).status == 200; }, "ready"))
+      << process_->error_output();
+  EXPECT_THAT(dead_->kube().requests(), IsEmpty());
+}
+
 // ---- --alertmanager.url
 
 class RemediatorWithAlertmanager : public RemediatorProcess {

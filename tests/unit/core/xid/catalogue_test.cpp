@@ -34,6 +34,11 @@ TEST(Catalogue, SaysThatAGpuOffTheBusNeedsAReboot) {
   EXPECT_EQ(verdict.row->code, 79U);
 }
 
+TEST(Catalogue, NeedsAResetAfterAnErrorOfALink) {
+  EXPECT_EQ(Catalogue().judge(xid(74)).severity, Severity::kReset);
+  EXPECT_EQ(Catalogue().judge(xid(74)).cleared_by, ClearedBy::kGpuReset);
+}
+
 TEST(Catalogue, WatchesANumberOfNoTableAndNeverActsOnIt) {
   const auto verdict = Catalogue().judge(xid(99999));
   EXPECT_EQ(verdict.severity, Severity::kMonitor);

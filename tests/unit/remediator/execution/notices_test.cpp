@@ -233,7 +233,7 @@ TEST_F(NoticesTest, ANodeIsOpenedAgainWhenItIsNoLongerOnlyObserved) {
   EXPECT_FALSE(replica_->notifications.events[0].dry_run);
 }
 
-// Of a version that did not write down how bad the node was when its sinks were told.
+// An older version did not write down how bad the node was at the last `opened`.
 TEST_F(NoticesTest, AnOlderRecordIsNotReportedAgain) {
   policy_with(Mode::kObserve, {planned(Step::kTaint), planned(Step::kCordon)});
   quarantine();
