@@ -51,7 +51,8 @@ Page not_found(const std::string& what) {
 Page nothing_read(const std::string& ns) {
   Markup text = html::alarm("The API server has not answered yet. ");
   text += "Retrying. To see the reason: ";
-  text += html::command("kubectl -n " + ns + " logs deploy/gpuward-remediator");
+  text += html::command("kubectl -n " + ns +
+                        " logs -l app.kubernetes.io/name=gpuward-remediator --prefix --tail=50");
   return page_of("Fleet", "", html::note(text), 503);
 }
 

@@ -100,6 +100,24 @@ class TheCommandsOfThePages(unittest.TestCase):
                     self.assertRegex(rendered, r"kind: Secret\nmetadata:\n  name: gpuward-webhook\n  namespace: monitoring\n")
                     self.assertIn("http://gpuward-remediator.gpuward.svc:10981/api/v1/alerts", rendered)
 
+    def test_each_page_creates_the_secret_before_it_applies_a_remediator_that_mounts_it(self):
+        mounts = "secret: {secretName: gpuward-webhook}"
+        self.assertIn(mounts, (pages.TREE / "manifests/remediator.yaml").read_text())
+        applied = []
+        for block in pages.blocks():
+            lines = [command.line for command in pages.commands_in(block)] if block.kind in pages.SHELL else []
+            for number, line in enumerate(lines):
+                found = re.search(r"kubectl apply -k (\S+)", line)
+                if not found:
+                    continue
+                applied.append(found[1])
+                with self.subTest(page=block.page, line=line):
+                    self.assertIn("manifests", found[1] if found[1] == "manifests" else
+                                  (pages.TREE / found[1] / "kustomization.yaml").read_text())
+                    self.assertTrue([before for before in lines[:number] if re.fullmatch(
+                        r"kubectl -n gpuward create secret generic gpuward-webhook --from-literal=token=\S.*", before)])
+        self.assertEqual({"kustomize/dry-run", "kustomize/health-suite", "kustomize/konduktor"}, set(applied))
+
     def helm(self):
         found = subprocess.run([pages.TREE / "tests/neighbours/neighbours", "folder", "helm"], capture_output=True, text=True,
                                timeout=60, check=True).stdout.strip()

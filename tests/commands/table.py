@@ -55,6 +55,8 @@ ROWS = (
     Row(r"\./dev .*|build/release/bin/.*|.*\bctest .*|export GPUWARD_NVML=.*", NOT_HERE,
         "builds and starts what this test is a part of"),
     Row(rf"(?:{EXPORTER})?gpuward-exporter inject .*", NOT_HERE, "evicts pods and restarts a node; typed by tests/cluster/cases/game_day.py"),
+    Row(r"LOG_ENDPOINT=\S+ gpuward-remediator [^|]*", NOT_HERE,
+        "started by tests/unit/remediator/sources_process_test.cpp, as the page has it"),
     Row(r"helm test .*", NOT_HERE, "typed by tests/cluster/cases/releases.py, after an install"),
     Row(r"helm (?:history|rollback) .*", NOT_HERE, "typed by tests/cluster/cases/releases.py, while a node is held"),
     Row(r"helm install .*prometheusOperator\..*", NOT_HERE,
@@ -92,6 +94,8 @@ ROWS = (
     Row(r"helm (?:install|upgrade) .*", TRY, prints="STATUS"),
     Row(rf"{KUBECTL}create (?:cluster)?rolebinding gpuward-oncall .*", TRY, prints="gpuward-oncall created"),
     Row(r"kubectl create -f manifests/remediator-switch\.yaml", TRY, prints="created|AlreadyExists", exits=(0, 1)),
+    Row(r"kubectl create namespace gpuward|kubectl -n gpuward create secret generic gpuward-webhook .*", TRY,
+        prints="created|AlreadyExists", exits=(0, 1)),
 
     # ---- changes
     Row(rf"{CTL}pause \S+", CHANGE, prints="pause", phase="Paused"),

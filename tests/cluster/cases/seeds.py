@@ -30,6 +30,7 @@ def lines_of(heading):
 
 class SeedCommands(ClusterTest):
     NODE = "gpu-3"
+    DECISION = rf"(?m)^\[pod/gpuward-remediator-.*\"node\":\"{NODE}\""
 
     def setUp(self):
         super().setUp()
@@ -46,12 +47,13 @@ class SeedCommands(ClusterTest):
                                "sinks": [{"name": "nobody", "webhook": {"url": "http://127.0.0.1:1/"}}]}})
         self.addCleanup(cluster.set_values)
 
-    def type(self, begin, fails=False, more="", folder=pages.TREE, **environment):
+    def type(self, begin, fails=False, begins="", more="", folder=pages.TREE, **environment):
         """Runs the one line that is so, or begins so, as a user would, and gives what it prints."""
-        found = [line for line in self.lines if line == begin] or [line for line in self.lines if line.startswith(begin)]
+        lines = dict.fromkeys(self.lines)  # a line may be in two sections
+        found = [line for line in lines if line == begin] or [line for line in lines if line.startswith(begin)]
         self.assertEqual(1, len(found), begin)
         self.not_run.discard(found[0])
-        ended = subprocess.run(["bash", "-o", "pipefail", "-c", found[0] + more], cwd=folder, capture_output=True, text=True,
+        ended = subprocess.run(["bash", "-o", "pipefail", "-c", begins + found[0] + more], cwd=folder, capture_output=True, text=True,
                                env={**kubectl.environment, "PATH": f"{BINARIES}:{os.environ['PATH']}", "NODE": self.NODE,
                                     "POD": self.pod, **environment},
                                timeout=150, check=False)
@@ -82,6 +84,9 @@ class SeedCommands(ClusterTest):
 
     def install(self):
         # What the chart has installed stays.
+        for made in ("kubectl create namespace gpuward", "kubectl -n gpuward create secret generic gpuward-webhook",
+                     "kubectl create -f manifests/remediator-switch.yaml"):
+            self.assertIn("AlreadyExists", self.type(made, more=" --dry-run=server", fails=True))
         for overlay in ("health-suite", "konduktor"):
             self.assertIn("daemonset.apps/gpuward-exporter",
                           self.type(f"kubectl apply -k kustomize/{overlay}", more=" --dry-run=server"))
@@ -113,7 +118,6 @@ class SeedCommands(ClusterTest):
         self.assertIn("sweep 1-dcgm-diag-l2",
                       self.type("kubectl logs -n gpu-healthcheck -l app.kubernetes.io/component=sweeper"))
         self.assertEqual(2, self.type("kubectl get pods -n gpuward").count("gpuward-remediator-"))
-        self.assertIn("msg=", self.type("kubectl logs -n gpuward deployment/gpuward-remediator"))
         self.type("kubectl apply -f manifests/samples/gpu-load.yaml")
         self.addCleanup(kubectl.delete, "job", "gpu-load")
         self.wait(lambda: self.type("kubectl get pods -l app=gpu-load").count("gpu-load-") == 2, "the load's pods")
@@ -159,6 +163,9 @@ class SeedCommands(ClusterTest):
         self.assertIn(self.NODE, self.type("kubectl get nodes -l gpu-healthcheck.aws-samples.io/status=fail"))
         self.wait(lambda: "ISOLATE: xid 64 on " in self.type("kubectl get events"), "an Event")
         self.wait(lambda: re.search(r"gpu-3 +isolate", self.type("kubectl get remediations")), "what would be done")
+        # The leader's audit trail, whichever of the two pods leads.
+        self.assertRegex(self.type("kubectl logs -n gpuward -l app.kubernetes.io/name=gpuward-remediator --prefix --tail=-1"),
+                         self.DECISION)
 
     def return_it(self):
         # What there returns a node is undone here while the finding stands.
@@ -188,7 +195,9 @@ class SeedCommands(ClusterTest):
             self.assertIn("1 exclusions of", self.type(f"{own} import", folder=folder))
 
     def taint_as_konduktor(self):
-        self.assertIn("msg=", self.type("kubectl logs deployment/gpuward-remediator -n gpuward"))
+        # Followed for a while: it does not end by itself.
+        self.assertRegex(self.type("kubectl logs -n gpuward -l app.kubernetes.io/name=gpuward-remediator --prefix -f", fails=True,
+                                   begins="timeout 10 "), self.DECISION)
         self.assertIn(self.pod, self.type("kubectl get pods -n gpu-healthcheck -o wide"))
         self.type("kubectl exec -n gpu-healthcheck $POD -- sh -c")
         # A node that no remediation is open for: else it is refused.

@@ -94,6 +94,47 @@ TEST_F(SourcesProcess, TakeWhatTheKernelHasSaidInLoki) {
   servers_.clear();
 }
 
+// The line of docs/migration.md for a laptop, with other ports.
+TEST_F(SourcesProcess, SetKonduktorsTaintFromALaptop) {
+  fakes::FakeLoki loki(clock_);
+  const auto now = std::chrono::nanoseconds(clock_.wall().time_since_epoch()).count();
+  loki.push({{"k8s_daemonset_name", "dmesg"}, {"k8s_node_name", "gpu-01"}}, now,
+            "NVRM: Xid (PCI:0000:4e:00): 79, pid=1, name=x, GPU has fallen off the bus.");
+  const std::string page = read_file(GPUWARD_SOURCE_DIR "/docs/migration.md").value();
+  std::smatch found;
+  ASSERT_TRUE(std::regex_search(
+      page, found, std::regex(R"(\nLOG_ENDPOINT=\S+ gpuward-remediator((\\\n|.)*)\n)")));
+  std::string flags = found[1].str();
+  ASSERT_TRUE(std::regex_search(
+      page, found, std::regex(R"(\n```yaml policy\n(loki: \{konduktor_taint: true\})\n```)")));
+  write("policy.yaml", found[1].str());
+  std::vector<std::string> argv = {kBinary};
+  std::istringstream words(std::regex_replace(flags, std::regex(R"(\\\n)"), " "));
+  for (std::string word; words >> word;) {
+    word = std::regex_replace(word, std::regex(R"(\$KUBECONFIG)"), path("kubeconfig"));
+    word = std::regex_replace(word, std::regex("policy.yaml"), path("policy.yaml"));
+    argv.push_back(std::regex_replace(word, std::regex(":10981"), ":0"));
+  }
+  EXPECT_THAT(argv, ::testing::Contains("--web.listen-address=127.0.0.1:0"));
+  argv.emplace_back("--web.telemetry-address=127.0.0.1:0");
+  auto started = support::Process::spawn(
+      {.argv = std::move(argv), .env = {{"LOG_ENDPOINT", serve_loki(loki)}}});
+  ASSERT_TRUE(started);
+  process_ = std::move(*started);
+
+  expect_taint();
+  EXPECT_TRUE(support::wait_until(
+      [&] {
+        return dump_json(spec_of("gpu-01"))
+            .contains(R"("key":"trainy.konduktor.ai/faulty","value":"true"})");
+      },
+      "konduktor's taint"))
+      << dump_json(spec_of("gpu-01"));
+  EXPECT_FALSE(is_cordoned());
+  process_.reset();
+  servers_.clear();
+}
+
 TEST_F(SourcesProcess, TakeTheAdviceOfAModelUpToTheCordon) {
   fakes::FakeLoki loki(clock_);
   const auto now = std::chrono::nanoseconds(clock_.wall().time_since_epoch()).count();

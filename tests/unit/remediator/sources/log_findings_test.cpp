@@ -37,6 +37,8 @@ TEST(LogFindings, AreWhatTheCatalogueSaysOfASwitchsLines) {
 }
 
 TEST(LogFindings, AskForNothingIfALineIsHarmless) {
+  EXPECT_FALSE(of_kernel("NVRM: Xid (PCI:0000:4e:00): 63, pid=77, name=python, Row Remapper"))
+      << "recorded, and a reset later applies it";
   EXPECT_FALSE(of_kernel("NVRM: Xid (PCI:0000:4e:00): 31, pid=77, name=python, Ch 00000008"));
   EXPECT_FALSE(
       of_kernel("NVRM: Xid (PCI:0000:4e:00): 13, pid=77, name=python, Graphics Exception"));

@@ -349,7 +349,8 @@ TEST_F(SiteTest, SaysThatNothingWasReadYet) {
   const auto fleet = std::ranges::find(routes, "/", &http::Route::path);
   const auto response = fleet->handler(request_for("/"));
   EXPECT_EQ(response.status, 503);
-  EXPECT_THAT(*response.body, HasSubstr("kubectl -n gpuward logs deploy/gpuward-remediator"));
+  EXPECT_THAT(*response.body,
+              HasSubstr("kubectl -n gpuward logs -l app.kubernetes.io/name=gpuward-remediator"));
 }
 
 TEST_F(SiteTest, ChangesNothing) {
