@@ -19,6 +19,7 @@ constexpr Rule kRules[] = {
     {"names say something", names_say_something},
     {"headers say what they are for", headers_say_what_they_are_for},
     {"nothing is left to do", nothing_is_left_to_do},
+    {"programs stay in build", programs_stay_in_build},
     {"texts name no machine or registry", texts_name_no_machine_or_registry},
     {"contracts have tests", contracts_have_tests},
     {"folders are in the map", folders_are_in_the_map},

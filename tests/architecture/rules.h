@@ -47,6 +47,7 @@ struct Rule {
 [[nodiscard]] Violations names_say_something(const SourceTree& tree);
 [[nodiscard]] Violations headers_say_what_they_are_for(const SourceTree& tree);
 [[nodiscard]] Violations nothing_is_left_to_do(const SourceTree& tree);
+[[nodiscard]] Violations programs_stay_in_build(const SourceTree& tree);
 [[nodiscard]] Violations texts_name_no_machine_or_registry(const SourceTree& tree);
 
 // docs/contracts.md (contracts.cpp).

@@ -218,6 +218,14 @@ TEST(NothingIsLeftToDo, InTheSources) {
               ElementsAre("core/a.cpp:2"));
 }
 
+TEST(ProgramsStayInBuild, UnderWhateverName) {
+  const std::string program = std::string("\x7f") + "ELF" + std::string(1, '\0');
+  EXPECT_THAT(broken(programs_stay_in_build, {{"gpuward", program},
+                                              {"build/release/bin/gpuward", program},
+                                              {"docs/a.md", "ELF\n"}}),
+              ElementsAre("gpuward:0"));
+}
+
 TEST(TextsNameNoMachineOrRegistry, ButMayHaveSuchFoldersOfTheirOwn) {
   const std::string machine = std::string("/wo") + "rk/main";
   const std::string home = std::string("/ro") + "ot/.cache";

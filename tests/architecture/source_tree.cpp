@@ -122,10 +122,14 @@ SourceTree read_source_tree(const fs::path& root) {
       if (entry.is_directory()) entries.disable_recursion_pending();
     } else if (entry.is_regular_file()) {
       SourceFile file = read_source_file(root, entry.path());
+      if (file.text.starts_with("\x7f"
+                                "ELF"))
+        tree.programs.push_back(file.path);
       if (is_text(file)) tree.files.push_back(std::move(file));
     }
   }
   std::ranges::sort(tree.files, {}, &SourceFile::path);
+  std::ranges::sort(tree.programs);
   return tree;
 }
 

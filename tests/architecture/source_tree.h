@@ -35,9 +35,11 @@ struct SourceFile {
 
 struct SourceTree {
   std::vector<SourceFile> files;
+  std::vector<std::string> programs;  // paths of ELF files: programs, libraries, objects
 };
 
-// Every text file below `root`, in order of path; .git, build folders and caches left out.
+// Every text file and program below `root`, in order of path; .git, build folders and caches left
+// out.
 [[nodiscard]] SourceTree read_source_tree(const std::filesystem::path& root);
 
 // Whether `path` is `folder` or lies below it.

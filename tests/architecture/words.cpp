@@ -128,6 +128,13 @@ Violations nothing_is_left_to_do(const SourceTree& tree) {
   return found;
 }
 
+Violations programs_stay_in_build(const SourceTree& tree) {
+  Violations found;
+  for (const std::string& path : tree.programs)
+    found.push_back({path, 0, "a built program is not a source: keep it below build/"});
+  return found;
+}
+
 Violations texts_name_no_machine_or_registry(const SourceTree& tree) {
   Violations found;
   for (const SourceFile& file : tree.files) {
