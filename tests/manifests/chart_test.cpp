@@ -165,6 +165,8 @@ TEST_F(Chart, MountsAmdsHealthThresholdsIfTheirConfigMapIsNamed) {
 TEST_F(Chart, AnswersAmdsDevicePluginUnlessItIsToldNotTo) {
   const std::string rendered = chart({"--show-only=templates/exporter.yaml"});
   EXPECT_THAT(rendered, HasSubstr("{name: amd-health, mountPath: /var/lib/amd-metrics-exporter}"));
+  EXPECT_THAT(rendered, HasSubstr("- name: amd-health\n"
+                                  "          hostPath: {path: /var/lib/amd-metrics-exporter, "));
   EXPECT_THAT(
       chart({"--set=exporter.amdHealthSocket.mount=false", "--show-only=templates/exporter.yaml"}),
       Not(HasSubstr("amd-health")));

@@ -173,7 +173,13 @@ TEST(AmdOverlay, LabelsAsAmdDoesAndAnswersAmdsDevicePlugin) {
   const std::string documents = overlay("amd");
   EXPECT_THAT(file_in(documents, "gpuward-exporter", "config.yaml"),
               HasSubstr("node: {preset: amd, taint: false}\n"));
-  EXPECT_THAT(documents, HasSubstr("- mountPath: /var/lib/amd-metrics-exporter\n"));
+  EXPECT_THAT(documents, HasSubstr("- mountPath: /var/lib/amd-metrics-exporter\n"
+                                   "          name: amd-health\n"));
+  // On the host too: there the plug-in looks.
+  EXPECT_THAT(documents,
+              HasSubstr("- hostPath:\n          path: /var/lib/amd-metrics-exporter\n"
+                        "          type: DirectoryOrCreate\n        name: amd-health\n"));
+  EXPECT_EQ(exporter::AmdHealthSettings().socket.parent_path(), "/var/lib/amd-metrics-exporter");
 }
 
 TEST(AmdOverlay, RunsOnEveryNode) {

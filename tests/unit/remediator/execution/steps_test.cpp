@@ -1063,6 +1063,27 @@ TEST_F(StepsOfTheHealthSuite, ReplaceANodeThatFailsItsQuarantineAfterAReset) {
   EXPECT_EQ(steps_[Step::kReboot].begun, 0);
 }
 
+TEST_F(StepsOfTheHealthSuite, ReturnANodeThatPassesItsQuarantine) {
+  drain_at_reset();
+  finish(Step::kGpuReset);
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(our_taint_on(node()));
+  ASSERT_TRUE(node().unschedulable);
+
+  ASSERT_TRUE(take({signal(Severity::kReset, false)}));
+  finish(Step::kQuarantineJob);
+  ASSERT_TRUE(reconcile());
+  ASSERT_EQ(steps_[Step::kVerify].begun, 1) << "a passed quarantine does not return it by itself";
+  finish(Step::kVerify);
+  clock_.advance(seconds(1));
+  report(Severity::kNone);
+  ASSERT_TRUE(reconcile());
+
+  EXPECT_EQ(remediation().status.phase, Phase::kReleased);
+  EXPECT_FALSE(our_taint_on(node()));
+  EXPECT_FALSE(node().unschedulable);
+}
+
 TEST_F(StepsOfTheHealthSuite, RestartANodeWhoseResetFails) {
   drain_at_reset();
 
