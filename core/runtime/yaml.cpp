@@ -203,6 +203,8 @@ YamlFile YamlFile::describing() {
   return YamlFile(std::move(document));
 }
 
+const std::vector<std::string>& YamlFile::old_names() const { return document_->old_names; }
+
 const std::vector<YamlKey>& YamlFile::keys() const { return document_->keys; }
 
 YamlMap YamlFile::root() const { return YamlMap(document_->root); }

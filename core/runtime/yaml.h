@@ -125,6 +125,9 @@ class YamlMap {
       std::string_view any = {}, std::string_view example = {}) const;
   // Of an entry that is a scalar; empty otherwise.
   [[nodiscard]] std::string scalar(std::string_view about = {}) const;
+  // A key that was renamed: `old` is read as `key`, and is a fault beside it. To be called before
+  // `key` is read. `declared` is the type of both.
+  void read_renamed(std::string_view old, std::string_view key, YamlKey declared) const;
   // For files that others define and extend (kubeconfig): finish() does not report this mapping's
   // unread keys, nor those below unread ones. Wrong types and duplicates stay errors.
   void ignore_unknown() const;
@@ -167,6 +170,8 @@ class YamlFile {
   // kInvalid with one line per fault (`file:line: field: what is wrong, what is allowed`), keys
   // that nobody has read included.
   [[nodiscard]] Status finish() const;
+  // The old names in the file, each with the new one (`a.old` is now `a.new`), in order of reading.
+  [[nodiscard]] const std::vector<std::string>& old_names() const;
   [[nodiscard]] const std::vector<YamlKey>& keys() const;  // as declared, of describing() alone
 
  private:

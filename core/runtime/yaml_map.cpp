@@ -298,6 +298,20 @@ std::string YamlMap::scalar(std::string_view about) const {
   return node_->text;
 }
 
+void YamlMap::read_renamed(std::string_view old, std::string_view key, YamlKey declared) const {
+  const std::string now = "`" + join_yaml_path(node_->path, key) + "`";
+  declare(old, "the old name of `" + std::string(key) + "`, for one more release",
+          std::move(declared));
+  YamlEntry* const entry = find_entry(*node_, old);
+  if (entry == nullptr) return;
+  if (find_entry(*node_, key) != nullptr) {
+    entry->known = entry->value->was_read = true;
+    return report(old, "is the old name of " + now + ", which is here too: remove the old one");
+  }
+  entry->key = key;
+  node_->document->old_names.push_back("`" + join_yaml_path(node_->path, old) + "` is now " + now);
+}
+
 void YamlMap::ignore_unknown() const { node_->ignores_unknown = true; }
 
 void YamlMap::reject(std::string_view key, const std::string& message) const {

@@ -54,6 +54,7 @@ struct YamlDocument {
   bool is_described = false;  // nothing is read: readers declare their keys
   bool is_next_required = false;
   std::vector<YamlKey> keys = {};
+  std::vector<std::string> old_names = {};
 
   // `name:line: field: message`; quiet inside a node that is broken already.
   void report(const YamlNode& at, int line, std::string_view key, std::string_view message);

@@ -36,7 +36,7 @@ bool leads_there(const Remediation& remediation, const kube::Node& node,
                  const std::shared_ptr<const Policy>& policy) {
   const auto own = policy_for(policy, node.meta.labels);
   if (!allows(own->mode, Step::kNcclPairs) || exclusion_of(*own, node)) return false;
-  const auto& list = way_back_of(*own, own->pool, remediation.acted_severity());
+  const auto& list = recovery_of(*own, own->pool, remediation.acted_severity());
   return std::ranges::find(list, Step::kNcclPairs, &PlannedStep::step) != list.end();
 }
 

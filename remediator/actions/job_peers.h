@@ -40,7 +40,7 @@ struct JobPeer {
 // two has failed together with. Whoever asks sees the same.
 struct PeerGroup {
   std::vector<JobPeer> there;   // at the step, in the boot that it was begun in; by name
-  std::vector<JobPeer> coming;  // whose way back leads there still
+  std::vector<JobPeer> coming;  // whose recovery leads there still
   // Held, paused, or past it, be it closed since the asker was opened. Whose policy has no such
   // step is nowhere.
   std::vector<JobPeer> out;

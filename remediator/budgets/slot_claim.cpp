@@ -79,7 +79,7 @@ std::optional<SlotRefusal> refuse_buffered(const Ledger& ledger, const Remediati
   if (!is_of_condition) return std::nullopt;
   for (const Start& start : ledger.starts) {
     if (start.remediation == remediation.name || now >= start.at + buffer) continue;
-    return SlotRefusal{.guard = "drain_buffer",
+    return SlotRefusal{.guard = "min_drain_interval",
                        .message = "rate limit: the next node at " + to_rfc3339(start.at + buffer)};
   }
   return std::nullopt;
@@ -107,7 +107,7 @@ std::optional<SlotRefusal> refuse_treated(const Ledger& ledger, SlotClaim& claim
   if (!is_disruptive(claim.step)) return std::nullopt;
   if (auto refusal = refuse_cooling(ledger, claim, attempt)) return refusal;
   if (claim.step != Step::kDrain) return std::nullopt;
-  return refuse_buffered(ledger, claim.remediation, claim.policy.drain_buffer, claim.now);
+  return refuse_buffered(ledger, claim.remediation, claim.policy.min_drain_interval, claim.now);
 }
 
 }  // namespace

@@ -41,12 +41,12 @@ const T* known(const Result<T>& reading, const std::string& what, FleetStatus& s
   return nullptr;
 }
 
-void count_held(const Remediation& one, WallTime now, std::vector<HeldBy>& held) {
-  const std::string rule(held_by(one));
+void count_waiting(const Remediation& one, WallTime now, std::vector<WaitsFor>& waiting) {
+  const std::string rule(rule_waited_for(one));
   if (rule.empty()) return;
-  auto found = std::ranges::find(held, rule, &HeldBy::rule);
-  if (found == held.end())
-    found = held.insert(held.end(), {.rule = rule, .message = reason_of(one, now)});
+  auto found = std::ranges::find(waiting, rule, &WaitsFor::rule);
+  if (found == waiting.end())
+    found = waiting.insert(waiting.end(), {.rule = rule, .message = reason_of(one, now)});
   found->nodes.push_back(one.node);
 }
 
@@ -71,14 +71,14 @@ void count(const std::vector<Remediation>& remediations, const std::vector<kube:
     if (!one.open()) continue;
     if (last_open == nullptr || one.created > last_open->created) last_open = &one;
     ++status.open[one.status.phase][one.acted_severity()];
-    count_held(one, now, status.held);
+    count_waiting(one, now, status.waiting);
     if (awaits_approval(one)) status.to_approve.push_back(&one);
   }
   for (const auto& [node, one] : by_node) {
     if (one->status.phase == Phase::kCancelled && one->any_firing() && !healthy.contains(node))
       status.cancelled_in_alarm.insert(one->node);
   }
-  std::ranges::sort(status.held, [](const HeldBy& a, const HeldBy& b) {
+  std::ranges::sort(status.waiting, [](const WaitsFor& a, const WaitsFor& b) {
     return std::pair(b.nodes.size(), a.rule) < std::pair(a.nodes.size(), b.rule);
   });
   if (last_open != nullptr) status.mode = std::string(to_string(last_open->status.mode));
@@ -133,13 +133,13 @@ std::string open_part(const FleetStatus& status) {
   return part(std::move(rows), all);
 }
 
-std::string held_part(const FleetStatus& status, OutputFormat format) {
+std::string waiting_part(const FleetStatus& status, OutputFormat format) {
   const bool is_wide = format == OutputFormat::kWide;
-  Rows rows{{"NODES", "HELD BY", "BECAUSE"}};
+  Rows rows{{"NODES", "RULE", "BECAUSE"}};
   if (is_wide) rows[0].emplace_back("NAMES");
-  for (const HeldBy& held : status.held) {
-    rows.push_back({std::to_string(held.nodes.size()), held.rule, held.message});
-    if (is_wide) rows.back().push_back(list_first(held.nodes, held.nodes.size()));
+  for (const WaitsFor& one : status.waiting) {
+    rows.push_back({std::to_string(one.nodes.size()), one.rule, one.message});
+    if (is_wide) rows.back().push_back(list_first(one.nodes, one.nodes.size()));
   }
   return part(std::move(rows), kMostReasons, format);
 }
@@ -300,7 +300,7 @@ std::string status_text(const FleetStatus& status, OutputFormat format) {
   std::string text = table_text(rows);
   if (!status.is_connected)
     text += "The first broken link and the next command: gpuwardctl doctor\n";
-  text += open_part(status) + held_part(status, format) + approval_part(status, format) +
+  text += open_part(status) + waiting_part(status, format) + approval_part(status, format) +
           excluded_part(status, format) + budget_part(status, format);
   if (!status.unknown.empty()) text += '\n';
   for (const std::string& line : status.unknown) text += "Not known: " + line + "\n";
@@ -308,18 +308,18 @@ std::string status_text(const FleetStatus& status, OutputFormat format) {
 }
 
 std::string status_json(const FleetStatus& status) {
-  Json open = Json::array(), held = Json::array(), approvals = Json::array(),
+  Json open = Json::array(), waiting = Json::array(), approvals = Json::array(),
        budgets = Json::array(), sources = Json::array();
   for (const auto& [phase, counts] : status.open) {
     for (const auto& [severity, nodes] : counts)
       open.push_back(
           {{"phase", to_string(phase)}, {"severity", to_string(severity)}, {"nodes", nodes}});
   }
-  for (const HeldBy& one : status.held)
-    held.push_back({{"rule", one.rule},
-                    {"message", one.message},
-                    {"nodes", one.nodes.size()},
-                    {"names", one.nodes}});
+  for (const WaitsFor& one : status.waiting)
+    waiting.push_back({{"rule", one.rule},
+                       {"message", one.message},
+                       {"nodes", one.nodes.size()},
+                       {"names", one.nodes}});
   for (const Remediation* one : status.to_approve) {
     approvals.push_back({{"node", one->node},
                          {"remediation", one->name},
@@ -346,7 +346,7 @@ std::string status_json(const FleetStatus& status) {
        {"gpuNodes", status.gpu_nodes ? Json(*status.gpu_nodes) : Json(nullptr)},
        {"cancelledWhileFiring", status.cancelled_in_alarm},
        {"open", std::move(open)},
-       {"held", std::move(held)},
+       {"waiting", std::move(waiting)},
        {"approvals", std::move(approvals)},
        {"excluded", exclusion_items(status.excluded)},
        {"budgets", std::move(budgets)},

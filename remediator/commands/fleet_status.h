@@ -38,7 +38,7 @@ struct FleetReadings {
 [[nodiscard]] Result<FleetReadings> read_fleet(const CommandFlags& flags, kube::Api& api,
                                                Clock& clock);
 
-struct HeldBy {
+struct WaitsFor {
   std::string rule, message;  // why, of one of them
   std::vector<std::string> nodes = {};
 };
@@ -51,7 +51,7 @@ struct FleetStatus {
   bool is_connected = true;
   std::optional<std::size_t> gpu_nodes;
   std::map<Phase, std::map<Severity, std::size_t>> open;  // Remediations
-  std::vector<HeldBy> held;                               // the most frequent first
+  std::vector<WaitsFor> waiting;                          // the most frequent first
   // Nodes whose last Remediation was cancelled while alerts fired, but for those whose exporter
   // finds nothing any more. A closed record is not told of the alerts' end.
   std::set<std::string> cancelled_in_alarm;

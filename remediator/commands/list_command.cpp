@@ -101,14 +101,15 @@ Status sort_by_path(std::vector<Listed>& list, const std::string& text) {
 
 std::string table_of(const std::vector<Listed>& list, const CommandFlags& flags, WallTime now) {
   const bool is_wide = flags.output == OutputFormat::kWide;
-  Rows rows{{"NAME", "NODE", "SEVERITY", "FOUND", "PHASE", "HELD BY", "AGE", "MESSAGE"}};
+  Rows rows{{"NAME", "NODE", "SEVERITY", "FOUND", "PHASE", "RULE", "AGE", "MESSAGE"}};
   if (is_wide) insert_before_last(rows[0], {"MODE", "RULE", "STEP", "TOKEN", "INSTANCE"});
   if (flags.list.has_no_headers) rows.clear();
   for (const auto& [one, object] : list) {
     const auto& findings = one.status.findings;
     rows.push_back({one.name, one.node, std::string(to_string(one.acted_severity())),
                     findings.empty() ? "-" : summary_of(findings.front()),
-                    std::string(to_string(one.status.phase)), or_dash(std::string(held_by(one))),
+                    std::string(to_string(one.status.phase)),
+                    or_dash(std::string(rule_waited_for(one))),
                     one.created ? age_text(*one.created, now) : "-", reason_of(one, now)});
     if (is_wide) insert_before_last(rows.back(), wide_cells(one));
   }

@@ -19,7 +19,7 @@ bool stands_still(Phase phase) {
 
 }  // namespace
 
-std::string_view held_by(const Remediation& remediation) {
+std::string_view rule_waited_for(const Remediation& remediation) {
   const std::string& rule = remediation.status.rule;
   if (!remediation.open()) return {};
   const bool holds = std::ranges::any_of(

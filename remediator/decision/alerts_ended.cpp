@@ -4,7 +4,7 @@
 #include "core/runtime/clock.h"
 #include "remediator/decision/draft.h"
 #include "remediator/decision/maintenance.h"
-#include "remediator/decision/way_back.h"
+#include "remediator/decision/recovery.h"
 #include "remediator/model/diagnostics.h"
 
 namespace gpuward::remediator {
@@ -21,7 +21,7 @@ bool may_lower(const Draft& draft) {
   return draft.remediation.firing_severity() < draft.remediation.evidence_severity() &&
          !draft.remediation.may_have_dropped(draft.now) &&
          !needs_operator(draft.remediation.status.phase) &&
-         !is_on_way_back(draft.policy, draft.remediation) &&
+         !is_in_recovery(draft.policy, draft.remediation) &&
          std::ranges::none_of(draft.remediation.status.steps, treats);
 }
 

@@ -5,8 +5,8 @@
 
 #include "remediator/decision/draft.h"
 #include "remediator/decision/maintenance.h"
+#include "remediator/decision/recovery.h"
 #include "remediator/decision/step_gates.h"
-#include "remediator/decision/way_back.h"
 #include "remediator/guards/approval.h"
 #include "remediator/guards/drills.h"
 #include "remediator/guards/konduktor_taint.h"
@@ -198,7 +198,7 @@ Decision decide_paused(Draft& draft) {
   if (!draft.remediation.any_firing() && !ours_on_node(draft)) return ended_without_trace(draft);
   // Whoever cordons after this does so for reasons of their own.
   draft.decision.cordon_is_gone = !draft.inputs.node->unschedulable;
-  return conclude(draft, Verdict::kHold, Phase::kPaused, "guard.human",
+  return conclude(draft, Verdict::kHold, Phase::kPaused, "guard.manual-change",
                   draft.remediation.status.message);
 }
 
@@ -380,7 +380,7 @@ Decision decide_standing(Draft& draft) {
                                  : "severity " + std::string(to_string(severity));
     return put_taint_and_cordon(draft, wanted, rule, what + ": " + step_names(plan));
   }
-  if (is_on_way_back(draft.policy, draft.remediation))
+  if (is_in_recovery(draft.policy, draft.remediation))
     return hold_for_operator(draft, "the policy's steps have ended");
   if (has_failed_end) return after_failure(draft, planned(Step::kTerminate), *end);
   if (next != nullptr) return take_step(draft, *next);
@@ -418,7 +418,8 @@ Decision decide_in_order(Draft& draft) {
   if (const auto what = manual_change(draft.remediation, *draft.inputs.node);
       what && !is_paused(draft)) {
     draft.decision.cordon_is_gone = !draft.inputs.node->unschedulable;
-    return conclude(draft, Verdict::kPause, Phase::kPaused, "guard.human", *what + ": paused");
+    return conclude(draft, Verdict::kPause, Phase::kPaused, "guard.manual-change",
+                    *what + ": paused");
   }
   // Before the annotation: else the two would take turns, and a hand's word be forgotten.
   if (is_paused(draft)) return decide_paused(draft);

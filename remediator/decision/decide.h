@@ -24,7 +24,7 @@ namespace gpuward::remediator {
 inline constexpr std::string_view kPauseRule = "guard.pause";
 
 // The rule of a node whose taint, cordon or annotation the record does not explain.
-inline constexpr std::string_view kOwnershipRule = "guard.marks";
+inline constexpr std::string_view kOwnershipRule = "guard.ownership";
 
 enum class Verdict : std::uint8_t {
   kRecord,      // nothing on the node, only the status

@@ -55,7 +55,7 @@ std::optional<Decision> lower_severity(Draft& draft);
 // What keeps the node from going back into service now; nullopt: nothing. It rests on the Node and
 // on a report that were read for this decision, right before the Node is patched: a verification
 // may be of yesterday. Every way back asks it: return-to-service, the end of the alerts, the
-// policy's way_back, and machines that have come back.
+// policy's recovery, and machines that have come back.
 [[nodiscard]] std::optional<Gate> gate_before_return(const Draft& draft);
 
 // step_decisions.cpp

@@ -7,8 +7,8 @@
 #include "remediator/actions/replacements.h"
 #include "remediator/actions/step_progress.h"
 #include "remediator/decision/draft.h"
+#include "remediator/decision/recovery.h"
 #include "remediator/decision/step_gates.h"
-#include "remediator/decision/way_back.h"
 #include "remediator/model/step_call.h"
 #include "remediator/model/text_map.h"
 

@@ -6,8 +6,8 @@
 #include "remediator/actions/step_progress.h"
 #include "remediator/decision/draft.h"
 #include "remediator/decision/maintenance.h"
+#include "remediator/decision/recovery.h"
 #include "remediator/decision/step_gates.h"
-#include "remediator/decision/way_back.h"
 #include "remediator/model/diagnostics.h"
 #include "remediator/model/text_map.h"
 
@@ -60,9 +60,9 @@ Decision escalate(Draft& draft, const std::string& why, Severity at_least) {
 }
 
 // What the node has passed may be some time ago: the report has to say now that it is healthy.
-Decision return_by_way_back(Draft& draft, const PlannedStep& step) {
+Decision return_by_recovery(Draft& draft, const PlannedStep& step) {
   const std::string passed = "the node has passed its diagnostics";
-  const std::string rule = "way_back";
+  const std::string rule = "recovery";
   draft.decision.look_again = kReportInterval;
   if (draft.remediation.any_firing()) return hold_exhausted(draft, passed + ", but an alert fires");
   if (Gate gate = ask_gate(draft, step); gate.verdict == Verdict::kHold)
@@ -80,9 +80,9 @@ Decision return_by_way_back(Draft& draft, const PlannedStep& step) {
 Decision go_back(Draft& draft, const PlannedStep& step, const std::string& why) {
   const Severity severity = draft.remediation.acted_severity();
   draft.decision.reasons.push_back(
-      why + "; policy way_back." + std::string(to_string(severity)) + of_pool(draft) + ": " +
-      step_names(way_back_of(draft.policy, draft.policy.pool, severity)));
-  return step.step == Step::kReturn ? return_by_way_back(draft, step) : begin_step(draft, step);
+      why + "; policy recovery." + std::string(to_string(severity)) + of_pool(draft) + ": " +
+      step_names(recovery_of(draft.policy, draft.policy.pool, severity)));
+  return step.step == Step::kReturn ? return_by_recovery(draft, step) : begin_step(draft, step);
 }
 
 Decision take_without_alerts(Draft& draft, const PlannedStep& step) {
@@ -195,9 +195,9 @@ Decision after_failure(Draft& draft, const PlannedStep& step, const StepRecord& 
                                       : hold_for_operator(draft, what);
 }
 
-// Where the policy has a way back for the node, that comes first.
+// If the policy has a recovery for the node, that comes first.
 Decision hold_for_operator(Draft& draft, const std::string& why) {
-  const WayBack back = way_back_for(draft.policy, draft.remediation, *draft.inputs.node);
+  const Recovery back = recovery_for(draft.policy, draft.remediation, *draft.inputs.node);
   if (back.next != nullptr) return go_back(draft, *back.next, why);
   return hold_exhausted(draft,
                         back.objection.empty() ? why : why + "; not returned: " + back.objection);

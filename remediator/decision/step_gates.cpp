@@ -6,7 +6,7 @@
 #include "remediator/actions/step_progress.h"
 #include "remediator/budgets/slot_claim.h"
 #include "remediator/decision/maintenance.h"
-#include "remediator/decision/way_back.h"
+#include "remediator/decision/recovery.h"
 #include "remediator/guards/approval.h"
 #include "remediator/guards/drills.h"
 #include "remediator/guards/other_repairers.h"
@@ -50,7 +50,7 @@ std::optional<Gate> delay_before(const PlannedStep& step, const Remediation& rem
 // A job that runs on several unhealthy nodes is to restart once, and on none of them.
 std::optional<Gate> taints_before(const PlannedStep& step, const DecisionInputs& inputs) {
   if (step.step != Step::kDrain || !inputs.has_untainted_elsewhere) return std::nullopt;
-  return shut("guard.marks-first",
+  return shut("guard.taint-first",
               "waiting until other failed nodes are tainted, so that evicted pods do not land "
               "there",
               seconds(1));

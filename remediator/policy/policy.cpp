@@ -62,9 +62,9 @@ const std::vector<PlannedStep>& plan_of(const Policy& policy, std::string_view p
   return list_of(policy.steps, own_lists(policy, pool, &PoolPolicy::steps), severity);
 }
 
-const std::vector<PlannedStep>& way_back_of(const Policy& policy, std::string_view pool,
+const std::vector<PlannedStep>& recovery_of(const Policy& policy, std::string_view pool,
                                             Severity severity) {
-  return list_of(policy.way_back, own_lists(policy, pool, &PoolPolicy::way_back), severity);
+  return list_of(policy.recovery, own_lists(policy, pool, &PoolPolicy::recovery), severity);
 }
 
 std::vector<PlannedStep> steps_for(const Policy& policy, Severity severity) {
@@ -85,11 +85,11 @@ bool needs_approvals(const Policy& policy) {
   };
   const bool ends_silent =
       policy.silent.is_on && policy.silent.terminates && allows(policy.mode, Step::kTerminate);
-  return ends_silent || any_waits(policy.steps) || any_waits(policy.way_back) ||
+  return ends_silent || any_waits(policy.steps) || any_waits(policy.recovery) ||
          std::ranges::any_of(policy.maintenance,
                              [&](const auto& rule) { return waits(rule.second.steps); }) ||
          std::ranges::any_of(policy.pools, [&](const PoolPolicy& pool) {
-           return any_waits(pool.steps) || any_waits(pool.way_back);
+           return any_waits(pool.steps) || any_waits(pool.recovery);
          });
 }
 

@@ -37,7 +37,7 @@ struct PoolPolicy {
   std::vector<std::string> labels;  // "key" or "key=value"; a node of the pool has all of them
   std::optional<Mode> mode;         // where the policy's is higher
   std::map<Severity, std::vector<PlannedStep>> steps;          // of the severities that differ
-  std::map<Severity, std::vector<PlannedStep>> way_back = {};  // likewise
+  std::map<Severity, std::vector<PlannedStep>> recovery = {};  // likewise
   std::optional<PoolLimits> budgets = {};  // among its own nodes, where it has any
 };
 
@@ -75,10 +75,11 @@ struct Policy {
   Mode mode = Mode::kObserve;
   std::string cluster;  // as alerts and series name it (policy/cluster_name)
   std::map<Severity, std::vector<PlannedStep>> steps = default_plans();
-  std::map<Severity, std::vector<PlannedStep>> way_back;
+  std::map<Severity, std::vector<PlannedStep>> recovery;
   std::vector<ForeignAlertRule> foreign_alerts;
   std::vector<ConditionRule> conditions;
-  std::chrono::milliseconds drain_buffer{std::chrono::minutes(10)};
+  std::chrono::milliseconds min_drain_interval{std::chrono::minutes(10)};
+  std::vector<std::string> old_names;  // that the file has, as YamlFile::old_names() says them
   LokiRules loki;
   SilentRules silent;
   TriageRules triage;
@@ -122,8 +123,8 @@ inline constexpr std::string_view kManagedLabel = "gpuward.dev/managed";
 [[nodiscard]] const std::vector<PlannedStep>& plan_of(const Policy& policy, std::string_view pool,
                                                       Severity severity);
 
-// The way back of a node that would be held at `severity`, likewise; empty where there is none.
-[[nodiscard]] const std::vector<PlannedStep>& way_back_of(const Policy& policy,
+// The recovery of a node that would be held at `severity`, likewise; empty if there is none.
+[[nodiscard]] const std::vector<PlannedStep>& recovery_of(const Policy& policy,
                                                           std::string_view pool, Severity severity);
 
 // The steps of `severity` up to the first that the mode does not allow. `rule` of a Remediation's

@@ -62,14 +62,14 @@ std::vector<NamedStep> all_steps(const Policy& policy) {
         steps.emplace_back(section + std::string(to_string(severity)) + whose, step);
   };
   add("severities.", policy.steps, "");
-  add("way_back.", policy.way_back, "");
+  add("recovery.", policy.recovery, "");
   for (const auto& [kind, rule] : policy.maintenance) {
     for (const PlannedStep& step : rule.steps)
       steps.emplace_back("maintenance." + std::string(to_string(kind)), step);
   }
   for (const PoolPolicy& pool : policy.pools) {
     add("severities.", pool.steps, " of pool " + pool.name);
-    add("way_back.", pool.way_back, " of pool " + pool.name);
+    add("recovery.", pool.recovery, " of pool " + pool.name);
   }
   return steps;
 }
@@ -256,8 +256,9 @@ Result<Policy> read_policy(const YamlFile& file) {
   const Means means = means_of(policy, preset);
   policy.steps = default_plans(means, drain);
   read_steps(severities, drain, policy);
-  policy.way_back = read_way_back(root.map(
-      "way_back",
+  root.read_renamed("way_back", "recovery", {.type = "mapping", .like = "recovery"});
+  policy.recovery = read_recovery(root.map(
+      "recovery",
       "steps that replace a hold: diagnostics, and the return if they pass; default: none"));
   policy.budgets = read_budgets(root.map("budgets", "how much may be out of service at once"));
   const auto highest = root.has("mode") ? std::optional(policy.mode) : std::nullopt;
@@ -275,7 +276,9 @@ Result<Policy> read_policy(const YamlFile& file) {
   policy.silent = read_silent_rules(
       root.map("silent", "GPU nodes whose kubelet has stopped reporting; off without the section"));
   policy.silent.is_on = root.has("silent");
-  root.read("drain_buffer", policy.drain_buffer, seconds(0), hours(24),
+  root.read_renamed("drain_buffer", "min_drain_interval",
+                    {.type = "duration", .range = "0s to 1d"});
+  root.read("min_drain_interval", policy.min_drain_interval, seconds(0), hours(24),
             "minimum time between the last disruptive step on another node and a drain for a node "
             "condition");
   policy.loki = read_loki_rules(root.map("loki", "which lines of `--loki.url` are findings"));
@@ -312,7 +315,8 @@ Result<Policy> read_policy(const YamlFile& file) {
   if (auto status = file.finish(); !status) return std::unexpected(status.error());
   // A plan that could not be read is not one without steps: only now.
   refuse_all_gaps(root, policy);
-  refuse_dead_ways_back(root, policy);
+  refuse_dead_recoveries(root, policy);
+  policy.old_names = file.old_names();
   if (auto status = file.finish(); !status) return std::unexpected(status.error());
   return policy;
 }

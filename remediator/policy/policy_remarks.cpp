@@ -13,9 +13,9 @@ bool has_pairs(const std::vector<PlannedStep>& steps) {
 
 bool tests_pairs(const Policy& policy) {
   const auto is_one = [](const auto& list) { return has_pairs(list.second); };
-  return std::ranges::any_of(policy.way_back, is_one) ||
+  return std::ranges::any_of(policy.recovery, is_one) ||
          std::ranges::any_of(policy.pools, [&](const PoolPolicy& pool) {
-           return std::ranges::any_of(pool.way_back, is_one);
+           return std::ranges::any_of(pool.recovery, is_one);
          });
 }
 
@@ -126,6 +126,8 @@ void remark_on_proofs(const Policy& policy, std::vector<std::string>& remarks) {
 std::vector<std::string> remarks_on(const Policy& policy) {
   std::vector<std::string> remarks;
   const BudgetLimits& budgets = policy.budgets;
+  for (const std::string& name : policy.old_names)
+    remarks.push_back(name + ": the next release does not read the old name");
   if (is_breaker_off(budgets)) {
     remarks.emplace_back(
         "budgets.breaker.percent is 100: the circuit breaker never opens by itself, however many "

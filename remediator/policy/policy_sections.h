@@ -48,9 +48,9 @@ struct PoolDefaults {
 [[nodiscard]] std::vector<PoolPolicy> read_pools(const YamlMap& root, const PoolDefaults& defaults);
 
 // By severity, what follows where a node would be held for an operator.
-[[nodiscard]] std::map<Severity, std::vector<PlannedStep>> read_way_back(const YamlMap& section);
-// Reports a way back that no node could ever go: its steps drain no node, end the machine, or are
-// the same diagnostics.
-void refuse_dead_ways_back(const YamlMap& root, const Policy& policy);
+[[nodiscard]] std::map<Severity, std::vector<PlannedStep>> read_recovery(const YamlMap& section);
+// Reports a recovery that no node can ever go through: its steps drain no node, end the machine, or
+// are the same diagnostics.
+void refuse_dead_recoveries(const YamlMap& root, const Policy& policy);
 
 }  // namespace gpuward::remediator

@@ -126,10 +126,10 @@ std::string step_text(std::size_t number, const PlannedStep& step, const std::st
   return text;
 }
 
-std::string way_back_text(const Policy& policy, Severity severity) {
-  const auto& list = way_back_of(policy, policy.pool, severity);
+std::string recovery_text(const Policy& policy, Severity severity) {
+  const auto& list = recovery_of(policy, policy.pool, severity);
   if (list.empty()) return {};
-  std::string text = "  -- instead of a hold for an operator, in mode full: way_back --\n";
+  std::string text = "  -- instead of a hold for an operator, in mode full: recovery --\n";
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Step step = list[i].step;
     const bool may_fail = is_diagnostic(step) || step == Step::kVerify;
@@ -185,7 +185,7 @@ std::string severity_text(const Policy& policy, Severity severity) {
   const auto& plan = plan_of(policy, policy.pool, severity);
   if (plan.empty()) return text + "  recorded only\n";
   return text + plan_text(policy, severity, plan) + missing_means_text(policy, severity, plan) +
-         way_back_text(policy, severity);
+         recovery_text(policy, severity);
 }
 
 std::string maintenance_text(const Policy& policy) {

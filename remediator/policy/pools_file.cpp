@@ -36,8 +36,9 @@ void read_pool_steps(const YamlMap& map, const PoolDefaults& defaults, PoolPolic
     }
     for (PlannedStep& step : plan) step.pool = pool.name;
   }
-  pool.way_back = read_way_back(map.map("way_back", "the same for `way_back`"));
-  for (auto& [severity, list] : pool.way_back) {
+  map.read_renamed("way_back", "recovery", {.type = "mapping", .like = "recovery"});
+  pool.recovery = read_recovery(map.map("recovery", "the same for `recovery`"));
+  for (auto& [severity, list] : pool.recovery) {
     for (PlannedStep& step : list) step.pool = pool.name;
   }
 }

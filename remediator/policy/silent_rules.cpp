@@ -52,9 +52,9 @@ std::shared_ptr<const Policy> policy_for_silence(std::shared_ptr<const Policy> p
   auto own = std::make_shared<Policy>(*policy);
   for (PoolPolicy& pool : own->pools) {
     pool.steps.clear();
-    pool.way_back.clear();
+    pool.recovery.clear();
   }
-  own->way_back.clear();
+  own->recovery.clear();
   auto& plan = own->steps[kSilentSeverity] = first_steps();
   auto& worst = own->steps[Severity::kIsolate] = first_steps();
   if (policy->silent.moves_pods) {

@@ -63,7 +63,7 @@ std::string silent_text(const SilentRules& rules) {
 std::string sources_text(const Policy& policy) {
   std::string text;
   for (const ConditionRule& rule : policy.conditions)
-    text += condition_text(rule, policy.drain_buffer);
+    text += condition_text(rule, policy.min_drain_interval);
   if (policy.silent.is_on) text += silent_text(policy.silent);
   if (policy.loki.is_configured) text += loki_text(policy.loki);
   if (policy.triage.is_on()) text += triage_text(policy.triage);

@@ -241,7 +241,7 @@ std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view k
           "reboot, quarantine-job, nccl-test, nccl-pairs, terminate, verify, return-to-service");
     }
     if (step == Step::kNcclPairs && before.empty())
-      return refuse("nccl-pairs is allowed only in way_back");
+      return refuse("nccl-pairs is allowed only in recovery");
     if (const char* why = objection_to_next(plan, *step)) return refuse(why);
     if (wait && is_taint_or_cordon(*step)) return refuse("taint and cordon wait for nothing");
     if (wait && has(plan, Step::kTerminate)) return refuse("verify after terminate has no wait");

@@ -1,5 +1,7 @@
 #include "remediator/records/remediation_json.h"
 
+#include <array>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,16 @@ namespace gpuward::remediator {
 namespace {
 
 constexpr std::string_view kApiVersion = "gpuward.dev/v1alpha1";
+
+// Rules of `status.rule` that were renamed: {as versions before 0.1.0 wrote it, now}. A record
+// keeps the old one until the next decision about it.
+constexpr auto kRenamedRules = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"drain_buffer", "min_drain_interval"},
+    {"guard.human", "guard.manual-change"},
+    {"guard.marks", "guard.ownership"},
+    {"guard.marks-first", "guard.taint-first"},
+    {"way_back", "recovery"},
+});
 
 OperatorRequest wish_of(const kube::Labels& annotations) {
   const auto text = [&](std::string_view key) {
@@ -30,6 +42,9 @@ OperatorRequest wish_of(const kube::Labels& annotations) {
 RemediationStatus decode_status(const Json& json) {
   RemediationStatus status;
   read_fields(json, status_fields(), status);
+  for (const auto& [old, now] : kRenamedRules) {
+    if (status.rule == old) status.rule = now;
+  }
   return status;
 }
 

@@ -108,13 +108,13 @@ INSTANTIATE_TEST_SUITE_P(
               "--set=remediator.policy.jobs.image=gpuward-exporter:" GPUWARD_VERSION},
              "which has none of the programs of the diagnostics",
              {kImage}},
-        Lack{"way_back_of_a_pool",
+        Lack{"recovery_of_a_pool",
              {kFull, kPrometheus, kImage, isolate(R"("drain")"),
               "--set-json=remediator.policy.severities.reset=[]",
               "--set-json=remediator.policy.severities.reboot=[]",
-              "--set-json=remediator.policy.pools=[{\"name\":\"a\",\"labels\":[\"a\"],\"way_back\":"
+              "--set-json=remediator.policy.pools=[{\"name\":\"a\",\"labels\":[\"a\"],\"recovery\":"
               "{\"isolate\":[\"quarantine-job\",\"verify\",\"return-to-service\"]}}]"},
-             "way_back.isolate of pool a has the step quarantine-job",
+             "recovery.isolate of pool a has the step quarantine-job",
              {"--set=remediator.grants.jobs=true"}},
         Lack{"namespace_of_jobs",
              {kFull, kPrometheus, kImage, isolate(R"("collect-evidence","drain")"),

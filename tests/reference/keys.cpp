@@ -62,8 +62,8 @@ std::string file_with(const std::string& path, const std::string& value) {
   const auto parts = parts_of(path);
   if (parts.front() != "steps") return nested(parts, 0, value);
   const std::string& step = parts[1];
-  if (step == "nccl-pairs") {  // stands in a way back alone
-    return "{severities: {isolate: [taint, cordon, drain]}, jobs: {image: i}, way_back: {isolate: "
+  if (step == "nccl-pairs") {  // is allowed in a recovery alone
+    return "{severities: {isolate: [taint, cordon, drain]}, jobs: {image: i}, recovery: {isolate: "
            "[nccl-test, " +
            nested(parts, 1, value) + ", verify, return-to-service]}}";
   }

@@ -134,7 +134,7 @@ void let_pairs_be_tested(Setting& setting, Chance& chance) {
   pairs.job.together = chance.span(minutes(10), minutes(60));
   for (const Severity severity : {Severity::kReboot, Severity::kIsolate}) {
     policy.steps[severity] = {quick(Step::kTaint), quick(Step::kCordon), quick(Step::kDrain)};
-    policy.way_back[severity] = {pairs, quick(Step::kReturn)};
+    policy.recovery[severity] = {pairs, quick(Step::kReturn)};
   }
   if (chance.happens(0.15)) return;
   const Share all{setting.nodes, 0};
@@ -195,7 +195,7 @@ void keep_what_stays(Policy& policy, const Setting& setting) {
   const Policy& first = setting.policy;
   policy.budgets = first.budgets;
   policy.jobs = first.jobs;
-  policy.way_back = first.way_back;
+  policy.recovery = first.recovery;
   policy.foreign_alerts = first.foreign_alerts;
   policy.conditions = first.conditions;
   policy.loki = first.loki;

@@ -61,7 +61,7 @@ void let_steps_be_jobs(Setting& setting, Chance& chance) {
   put_jobs(policy, chance);
   for (const Severity severity : {Severity::kReset, Severity::kReboot, Severity::kIsolate}) {
     if (!chance.happens(0.6)) continue;
-    policy.way_back[severity] = {quick(Step::kQuarantineJob, chance), planned(Step::kReturn)};
+    policy.recovery[severity] = {quick(Step::kQuarantineJob, chance), planned(Step::kReturn)};
   }
 }
 

@@ -55,7 +55,8 @@ bool Truth::cordons_for_others(const NodeTruth& before) const {
   if (!before.mark->cordon) return true;
   const Remediation* const marked = remediation(before.mark->name);
   return marked != nullptr && marked->status.phase == Phase::kPaused &&
-         marked->status.rule == "guard.human" && marked->status.pre_existing_cordon.value_or(false);
+         marked->status.rule == "guard.manual-change" &&
+         marked->status.pre_existing_cordon.value_or(false);
 }
 
 void Truth::put_node(kube::Node node, Writer writer, Tick now) {

@@ -52,7 +52,7 @@ class JobsOfARemediation(ClusterTest):
     def test_nodes_that_failed_together_are_tested_in_pairs_and_return(self):
         policy = cluster.values()["remediator"]["policy"]
         # Alertmanager may tell of the one 30 s after the other (group_interval), and these diagnostics take 4 s.
-        policy["way_back"] = {"isolate": [{"wait": {"delay": "40s"}}, {"quarantine-job": {"clears_latched": True}},
+        policy["recovery"] = {"isolate": [{"wait": {"delay": "40s"}}, {"quarantine-job": {"clears_latched": True}},
                                           {"nccl-pairs": {"min_bus_bandwidth": 1}},
                                           {"verify": {"soak": "15s"}}, "return-to-service"]}
         cluster.set_values(policy=policy)

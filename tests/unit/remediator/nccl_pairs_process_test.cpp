@@ -30,7 +30,7 @@ constexpr const char* kPairsPolicy =
     "mode: full\n"
     "severities: {isolate: [taint, cordon, drain]}\n"
     "jobs: {image: here/gpuward:1}\n"
-    "way_back:\n"
+    "recovery:\n"
     "  isolate: [nccl-test, nccl-pairs, verify: {soak: 0s}, return-to-service]\n"
     "budgets:\n"
     "  cluster: {percent: 100}\n"

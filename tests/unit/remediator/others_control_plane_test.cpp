@@ -148,7 +148,7 @@ TEST_F(BesideOthers, PauseIfTheClusterAutoscalerGivesUpAndTakesTheirCordonOff) {
   take_taint(kToBeDeleted, true);
 
   ASSERT_TRUE(is_so([&] { return stage_->phase() == "Paused"; }));
-  EXPECT_EQ(stage_->rule(), "guard.human");
+  EXPECT_EQ(stage_->rule(), "guard.manual-change");
   EXPECT_TRUE(stage_->is_tainted()) << "nothing new comes to the node";
   EXPECT_THAT(stage_->pods(), SizeIs(3));
 }

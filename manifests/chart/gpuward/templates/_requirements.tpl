@@ -10,8 +10,8 @@
 {{- end }}
 {{- $mode := $policy.mode | default "observe" }}
 {{- if eq $mode "full" }}
-{{- range $severity, $steps := $policy.way_back }}
-{{- $lists = append $lists (dict "where" (printf "way_back.%s" $severity) "steps" (include "gpuward.steps" $steps | fromJsonArray)) }}
+{{- range $severity, $steps := ($policy.recovery | default $policy.way_back) }}
+{{- $lists = append $lists (dict "where" (printf "recovery.%s" $severity) "steps" (include "gpuward.steps" $steps | fromJsonArray)) }}
 {{- end }}
 {{- end }}
 {{- range $pool := $policy.pools }}
@@ -20,8 +20,8 @@
 {{- $lists = append $lists (dict "where" (printf "severity %s of pool %s" $severity $pool.name) "steps" (include "gpuward.inMode" $in | fromJson).taken) }}
 {{- end }}
 {{- if eq ($pool.mode | default $mode) "full" }}
-{{- range $severity, $steps := $pool.way_back }}
-{{- $lists = append $lists (dict "where" (printf "way_back.%s of pool %s" $severity $pool.name) "steps" (include "gpuward.steps" $steps | fromJsonArray)) }}
+{{- range $severity, $steps := ($pool.recovery | default $pool.way_back) }}
+{{- $lists = append $lists (dict "where" (printf "recovery.%s of pool %s" $severity $pool.name) "steps" (include "gpuward.steps" $steps | fromJsonArray)) }}
 {{- end }}
 {{- end }}
 {{- end }}

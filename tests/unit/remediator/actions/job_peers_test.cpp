@@ -18,7 +18,7 @@ class JobPeersTest : public ::testing::Test {
  protected:
   JobPeersTest() {
     policy_.mode = Mode::kFull;
-    policy_.way_back[Severity::kIsolate] = {planned(Step::kNcclPairs)};
+    policy_.recovery[Severity::kIsolate] = {planned(Step::kNcclPairs)};
   }
   JobPeer& add(const std::string& name, const std::string& jobs, minutes opened = minutes(0)) {
     auto node = std::make_shared<kube::Node>();
@@ -104,7 +104,7 @@ TEST_F(JobPeersTest, AreOutByTheirOwnDiagnosticOnlyIfItCountsStill) {
   EXPECT_FALSE(is_out_by_own_diagnostics(remediation));
 }
 
-TEST_F(JobPeersTest, AreComingIfTheirWayBackLeadsThere) {
+TEST_F(JobPeersTest, AreComingIfTheirRecoveryLeadsThere) {
   all_.reserve(8);
   add("a", "JobSet x/one");
   add("b", "JobSet x/one").remediation.status.steps.pop_back();

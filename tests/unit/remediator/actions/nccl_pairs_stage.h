@@ -41,7 +41,7 @@ class NcclPairsStage : public JobCluster {
     Policy policy;
     policy.mode = Mode::kFull;
     policy.jobs.image = "here/gpuward:1";
-    policy.way_back[Severity::kIsolate] = {planned(Step::kNcclTest), planned(Step::kNcclPairs),
+    policy.recovery[Severity::kIsolate] = {planned(Step::kNcclTest), planned(Step::kNcclPairs),
                                            planned(Step::kVerify), planned(Step::kReturn)};
     policy_.set(policy);
   }

@@ -279,7 +279,7 @@ TEST_F(LedgerSlotsTest, LeaveATreatedMachineAloneForTheCooldown) {
 TEST_F(LedgerSlotsTest, KeepTheBufferBetweenDrainsThatConditionsAskFor) {
   Policy policy;
   policy.mode = Mode::kFull;
-  policy.drain_buffer = minutes(10);
+  policy.min_drain_interval = minutes(10);
   auto& budgets = policy.budgets;
   budgets.cordoned = budgets.cluster.at_once = budgets.pool.at_once = {5, 0};
   budgets.zone.at_once = {5, 0};
@@ -291,7 +291,7 @@ TEST_F(LedgerSlotsTest, KeepTheBufferBetweenDrainsThatConditionsAskFor) {
 
   const auto refusal = ask(second, Step::kDrain);
   ASSERT_TRUE(refusal);
-  EXPECT_EQ(refusal->guard, "drain_buffer");
+  EXPECT_EQ(refusal->guard, "min_drain_interval");
   clock_.advance(minutes(10));
 
   EXPECT_FALSE(ask(second, Step::kDrain));

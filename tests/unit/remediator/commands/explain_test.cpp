@@ -324,7 +324,7 @@ TEST(Explain, KeepsANameThatHoldsTheWordBy) {
 
 TEST(Explain, KnowsWhatHoldsANodeWhateverItsPhase) {
   const auto holding = [](Phase phase, const std::string& rule) {
-    return std::string(held_by(open("gpu-01", phase, rule, "")));
+    return std::string(rule_waited_for(open("gpu-01", phase, rule, "")));
   };
   EXPECT_EQ(holding(Phase::kQuarantined, "budget.cordon"), "budget.cordon");
   EXPECT_EQ(holding(Phase::kQuarantined, "guard.stop"), "guard.stop");

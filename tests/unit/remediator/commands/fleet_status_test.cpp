@@ -201,7 +201,7 @@ TEST_F(FleetStatusTest, GivesUpIfTheServerHasGone) {
 TEST_F(FleetStatusTest, FitsAScreenUnlessItIsToBeWide) {
   FleetStatus many;
   for (int i = 0; i < 40; ++i)
-    many.held.push_back(
+    many.waiting.push_back(
         {.rule = "rule-" + std::to_string(i), .message = "why", .nodes = {"a", "b"}});
 
   const std::string text = status_text(many, OutputFormat::kTable);

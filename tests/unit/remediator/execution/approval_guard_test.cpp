@@ -184,8 +184,8 @@ TEST(NeedsApprovals, IfAStepOfTheModeWaitsForOne) {
   policy.steps[Severity::kIsolate].back().before.approval = false;
   EXPECT_FALSE(needs_approvals(policy));
   PoolPolicy pool;
-  pool.way_back[Severity::kReboot] = {planned(Step::kReturn)};
-  pool.way_back[Severity::kReboot].back().before.approval = true;
+  pool.recovery[Severity::kReboot] = {planned(Step::kReturn)};
+  pool.recovery[Severity::kReboot].back().before.approval = true;
   policy.pools = {pool};
   EXPECT_TRUE(needs_approvals(policy));
 }

@@ -1195,7 +1195,7 @@ TEST_F(StepsTest, RememberWhatWasUndoneByHandUnderAPause) {
   ASSERT_TRUE(reconcile());
 
   EXPECT_EQ(remediation().status.phase, Phase::kPaused);
-  EXPECT_EQ(remediation().status.rule, "guard.human");
+  EXPECT_EQ(remediation().status.rule, "guard.manual-change");
   EXPECT_EQ(writes(), 0U);
 }
 

@@ -298,7 +298,7 @@ TEST_F(MarksFirstTest, ANodeThatHasBeenBadForLongerSaysForWhomItWaits) {
   go_bad("gpu-02");
 
   ASSERT_TRUE(reconcile());
-  EXPECT_EQ(first().status.rule, "guard.marks-first");
+  EXPECT_EQ(first().status.rule, "guard.taint-first");
   EXPECT_EQ(steps_[Step::kDrain].begun, 0);
 }
 

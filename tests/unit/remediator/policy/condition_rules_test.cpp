@@ -38,7 +38,7 @@ TEST(ConditionRules, AreReadWithTheirDefaults) {
       "  - {type: GPUProblem, severity: reset}\n"
       "  - {type: Ready, status: Unknown, reasons: [A, B], for: 10m, severity: reboot, labels: "
       "[pool=a100]}\n"
-      "drain_buffer: 3m\n");
+      "min_drain_interval: 3m\n");
 
   ASSERT_TRUE(policy.has_value()) << policy.error().message;
   ASSERT_THAT(policy->conditions, SizeIs(2));
@@ -47,7 +47,7 @@ TEST(ConditionRules, AreReadWithTheirDefaults) {
   EXPECT_FALSE(policy->conditions[0].drains);
   EXPECT_EQ(policy->conditions[1].held_for, minutes(10));
   EXPECT_THAT(policy->conditions[1].reasons, SizeIs(2));
-  EXPECT_EQ(policy->drain_buffer, minutes(3));
+  EXPECT_EQ(policy->min_drain_interval, minutes(3));
 }
 
 TEST(ConditionRules, NameEveryFault) {

@@ -82,7 +82,7 @@ TEST(PolicyRemarks, SayWhichBudgetsKeepTwoNodesFromBeingTestedTogether) {
   const std::string drained =
       "severities: {reboot: [taint, cordon, drain]}\njobs: {image: here/gpuward:1}\n";
   const std::string pairs =
-      "way_back: {reboot: [nccl-test, nccl-pairs, verify, return-to-service]}";
+      "recovery: {reboot: [nccl-test, nccl-pairs, verify, return-to-service]}";
   EXPECT_THAT(remarks(drained + pairs +
                       "\nbudgets:\n"
                       "  cluster: {nodes: 1, percent: 5}\n"

@@ -22,7 +22,7 @@ TEST(SourcesText, SaysWhatConditionsAmountTo) {
       text_of("conditions:\n"
               "  - {type: GPUProblem, for: 2m, severity: reset, labels: [pool=a, big]}\n"
               "  - {type: Sick, status: 'False', severity: reboot, drain: true}\n"
-              "drain_buffer: 7m\n"),
+              "min_drain_interval: 7m\n"),
       AllOf(HasSubstr("  condition GPUProblem=True for 2m on nodes labelled pool=a, big: severity "
                       "reset; foreign, so that it ends at the cordon\n"),
             HasSubstr("  condition Sick=False: severity reboot; foreign, but enough for a drain "

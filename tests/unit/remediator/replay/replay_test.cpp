@@ -99,9 +99,9 @@ TEST_F(ReplayTest, TakesTheWholeRoadOfAReboot) {
   EXPECT_THAT(summary.waits, IsEmpty());
 }
 
-TEST_F(ReplayTest, TakesTheWayBackOfANodeThatWouldBeHeld) {
+TEST_F(ReplayTest, TakesTheRecoveryOfANodeThatWouldBeHeld) {
   plan(Severity::kIsolate, {Step::kTaint, Step::kCordon, Step::kDrain});
-  policy.way_back[Severity::kIsolate] = {planned(Step::kQuarantineJob), planned(Step::kNcclPairs),
+  policy.recovery[Severity::kIsolate] = {planned(Step::kQuarantineJob), planned(Step::kNcclPairs),
                                          planned(Step::kVerify), planned(Step::kReturn)};
   fires(1, "isolate", minutes(0), minutes(20));
 

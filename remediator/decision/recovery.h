@@ -1,4 +1,4 @@
-// The way back of a node that would be held for an operator: the policy's diagnostics, and its
+// The recovery of a node that would be held for an operator: the policy's diagnostics, and its
 // return where it has passed them. Pure; used by decide() and, for a step that goes on, step_gates.
 #pragma once
 
@@ -11,19 +11,19 @@
 
 namespace gpuward::remediator {
 
-struct WayBack {
+struct Recovery {
   const PlannedStep* next = nullptr;  // of the policy's list; null: the node stays held
-  std::string objection = {};         // why it does; empty where the policy has no way back for it
+  std::string objection = {};         // why it does; empty if the policy has no recovery for it
 };
 
 // `policy` is the one for this node, which is held otherwise at the severity that is acted on.
-[[nodiscard]] WayBack way_back_for(const Policy& policy, const Remediation& remediation,
-                                   const kube::Node& node);
+[[nodiscard]] Recovery recovery_for(const Policy& policy, const Remediation& remediation,
+                                    const kube::Node& node);
 
 // Whether it has begun: then the severity's own steps are over for good.
-[[nodiscard]] bool is_on_way_back(const Policy& policy, const Remediation& remediation);
+[[nodiscard]] bool is_in_recovery(const Policy& policy, const Remediation& remediation);
 
-// The list that a step was begun under: the way back, or the severity's own.
+// The list that a step was begun under: the recovery, or the severity's own.
 [[nodiscard]] const std::vector<PlannedStep>& list_begun(const Policy& policy,
                                                          const Remediation& remediation,
                                                          const StepRecord& record);

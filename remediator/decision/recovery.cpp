@@ -1,4 +1,4 @@
-#include "remediator/decision/way_back.h"
+#include "remediator/decision/recovery.h"
 
 #include <algorithm>
 #include <optional>
@@ -13,7 +13,7 @@ namespace gpuward::remediator {
 namespace {
 
 // When the first diagnostic of `list` was begun at `severity`; nullopt: it was not.
-std::optional<WallTime> way_back_since(const std::vector<PlannedStep>& list,
+std::optional<WallTime> recovery_since(const std::vector<PlannedStep>& list,
                                        const Remediation& remediation, Severity severity) {
   if (list.empty()) return std::nullopt;
   const StepRecord* first = remediation.status.find(list.front().step);
@@ -63,13 +63,14 @@ std::string objection_to_step(const StepRecord& record, const kube::Node& node) 
 
 }  // namespace
 
-WayBack way_back_for(const Policy& policy, const Remediation& remediation, const kube::Node& node) {
+Recovery recovery_for(const Policy& policy, const Remediation& remediation,
+                      const kube::Node& node) {
   const Severity severity = remediation.acted_severity();
-  const auto& list = way_back_of(policy, policy.pool, severity);
+  const auto& list = recovery_of(policy, policy.pool, severity);
   if (list.empty()) return {};
   if (auto why = objection_to_any_way(policy, remediation, node); !why.empty())
     return {.next = nullptr, .objection = std::move(why)};
-  const auto since = way_back_since(list, remediation, severity);
+  const auto since = recovery_since(list, remediation, severity);
   for (const PlannedStep& step : list) {
     const StepRecord* record = counting_record(remediation, step.step);
     // A verification before the diagnostics says nothing of how the node has stood them.
@@ -84,16 +85,16 @@ WayBack way_back_for(const Policy& policy, const Remediation& remediation, const
   return {};
 }
 
-bool is_on_way_back(const Policy& policy, const Remediation& remediation) {
+bool is_in_recovery(const Policy& policy, const Remediation& remediation) {
   const Severity severity = remediation.acted_severity();
-  return way_back_since(way_back_of(policy, policy.pool, severity), remediation, severity)
+  return recovery_since(recovery_of(policy, policy.pool, severity), remediation, severity)
       .has_value();
 }
 
 const std::vector<PlannedStep>& list_begun(const Policy& policy, const Remediation& remediation,
                                            const StepRecord& record) {
-  const auto& back = way_back_of(policy, record.pool, record.severity);
-  const auto since = way_back_since(back, remediation, record.severity);
+  const auto& back = recovery_of(policy, record.pool, record.severity);
+  const auto since = recovery_since(back, remediation, record.severity);
   const bool is_back = since && record.intent_at >= since &&
                        std::ranges::find(back, record.step, &PlannedStep::step) != back.end();
   return is_back ? back : plan_of(policy, record.pool, record.severity);

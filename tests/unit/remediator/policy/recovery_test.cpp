@@ -17,7 +17,7 @@ constexpr const char* kDrainedAndHeld =
     "severities:\n"
     "  isolate: [taint, cordon, drain]\n";
 constexpr const char* kBack =
-    "way_back:\n"
+    "recovery:\n"
     "  isolate:\n"
     "    - wait: {approval: true}\n"
     "    - quarantine-job: {clears_latched: true}\n"
@@ -25,11 +25,11 @@ constexpr const char* kBack =
     "    - verify: {soak: 3m}\n"
     "    - return-to-service\n";
 
-TEST(WayBackFile, IsReadWithTheSettingsOfItsSteps) {
+TEST(RecoveryFile, IsReadWithTheSettingsOfItsSteps) {
   const auto policy = parse_policy(std::string(kDrainedAndHeld) + kBack);
 
   ASSERT_TRUE(policy) << policy.error().message;
-  const auto& list = way_back_of(*policy, "", Severity::kIsolate);
+  const auto& list = recovery_of(*policy, "", Severity::kIsolate);
   ASSERT_THAT(list, SizeIs(4));
   EXPECT_EQ(list[0].step, Step::kQuarantineJob);
   EXPECT_TRUE(list[0].before.approval);
@@ -40,36 +40,36 @@ TEST(WayBackFile, IsReadWithTheSettingsOfItsSteps) {
   EXPECT_EQ(list[2].soak, std::chrono::minutes(3));
   EXPECT_EQ(list[3].step, Step::kReturn);
   EXPECT_THAT(steps_for(*policy, Severity::kIsolate), SizeIs(3));
-  EXPECT_THAT(way_back_of(*policy, "", Severity::kReset), IsEmpty());
+  EXPECT_THAT(recovery_of(*policy, "", Severity::kReset), IsEmpty());
 }
 
 // CONTRACTS E.
-TEST(WayBackFile, IsOffByDefaultAndASingleNodeNeeds400GigabytesASecond) {
-  EXPECT_THAT(Policy{}.way_back, IsEmpty());
+TEST(RecoveryFile, IsOffByDefaultAndASingleNodeNeeds400GigabytesASecond) {
+  EXPECT_THAT(Policy{}.recovery, IsEmpty());
   EXPECT_DOUBLE_EQ(planned(Step::kNcclTest).job.min_bus_bandwidth, 400);
   EXPECT_FALSE(planned(Step::kNcclTest).job.clears_latched);
 }
 
-TEST(WayBackFile, APoolMayHaveItsOwnOrNone) {
+TEST(RecoveryFile, APoolMayHaveItsOwnOrNone) {
   const auto policy = parse_policy(std::string(kDrainedAndHeld) + kBack +
                                    "pools:\n"
                                    "  - name: kept\n"
                                    "    labels: [a]\n"
-                                   "    way_back: {isolate: []}\n"
+                                   "    recovery: {isolate: []}\n"
                                    "  - name: tested\n"
                                    "    labels: [b]\n"
-                                   "    way_back:\n"
+                                   "    recovery:\n"
                                    "      isolate: [nccl-test, verify, return-to-service]\n");
 
   ASSERT_TRUE(policy) << policy.error().message;
-  EXPECT_THAT(way_back_of(*policy, "kept", Severity::kIsolate), IsEmpty());
-  const auto& own = way_back_of(*policy, "tested", Severity::kIsolate);
+  EXPECT_THAT(recovery_of(*policy, "kept", Severity::kIsolate), IsEmpty());
+  const auto& own = recovery_of(*policy, "tested", Severity::kIsolate);
   ASSERT_THAT(own, SizeIs(3));
   EXPECT_EQ(own[0].step, Step::kNcclTest);
   EXPECT_EQ(own[0].pool, "tested");
 }
 
-TEST(WayBackFile, WhatNobodyCouldEverGoIsRefused) {
+TEST(RecoveryFile, WhatNobodyCouldEverGoIsRefused) {
   struct Row {
     const char* steps;
     const char* back;
@@ -92,21 +92,21 @@ TEST(WayBackFile, WhatNobodyCouldEverGoIsRefused) {
   };
   for (const Row& row : rows) {
     const auto policy = parse_policy(std::string("jobs: {image: a}\nseverities:\n  isolate: ") +
-                                     row.steps + "\nway_back:\n  isolate: " + row.back + "\n");
+                                     row.steps + "\nrecovery:\n  isolate: " + row.back + "\n");
     ASSERT_FALSE(policy) << row.back;
     EXPECT_THAT(policy.error().message, HasSubstr(row.says));
-    EXPECT_THAT(policy.error().message, HasSubstr("way_back.isolate"));
+    EXPECT_THAT(policy.error().message, HasSubstr("recovery.isolate"));
   }
 }
 
 // CONTRACTS E: pairs need 350 GB/s.
-TEST(WayBackFile, PairsOfNodesNeed350GigabytesASecond) {
+TEST(RecoveryFile, PairsOfNodesNeed350GigabytesASecond) {
   const auto policy = parse_policy(std::string(kDrainedAndHeld) +
-                                   "way_back:\n  isolate:\n    - nccl-test\n    - nccl-pairs\n"
+                                   "recovery:\n  isolate:\n    - nccl-test\n    - nccl-pairs\n"
                                    "    - verify\n    - return-to-service\n");
 
   ASSERT_TRUE(policy) << policy.error().message;
-  const PlannedStep& pairs = way_back_of(*policy, "", Severity::kIsolate)[1];
+  const PlannedStep& pairs = recovery_of(*policy, "", Severity::kIsolate)[1];
   EXPECT_EQ(pairs.step, Step::kNcclPairs);
   EXPECT_DOUBLE_EQ(pairs.job.min_bus_bandwidth, 350);
   EXPECT_EQ(pairs.timeout, std::chrono::minutes(40));
@@ -114,11 +114,11 @@ TEST(WayBackFile, PairsOfNodesNeed350GigabytesASecond) {
   EXPECT_EQ(policy->jobs.pair_port, 29400);
 }
 
-TEST(WayBackFile, SaysWhereTheSettingsOfPairsAreWrong) {
+TEST(RecoveryFile, SaysWhereTheSettingsOfPairsAreWrong) {
   const auto policy = parse_policy(
       "jobs: {image: a, pair_port: 80}\n"
       "severities: {isolate: [taint, cordon, drain]}\n"
-      "way_back:\n"
+      "recovery:\n"
       "  isolate:\n"
       "    - nccl-test\n"
       "    - nccl-pairs: {min_bus_bandwidth: 0, together: 2d, command: [x]}\n"
@@ -131,22 +131,22 @@ TEST(WayBackFile, SaysWhereTheSettingsOfPairsAreWrong) {
         "nccl-pairs.min_bus_bandwidth: must be a number from 1 to",
         "nccl-pairs.together: must be a time from 0s to 1d", "nccl-pairs.command: unknown key"})
     EXPECT_THAT(policy.error().message, HasSubstr(fault));
-  EXPECT_THAT(policy.error().message, HasSubstr(":6: way_back.isolate"));
+  EXPECT_THAT(policy.error().message, HasSubstr(":6: recovery.isolate"));
 }
 
-TEST(WayBackFile, PairsStandInNoListOfASeverity) {
+TEST(RecoveryFile, PairsStandInNoListOfASeverity) {
   const auto policy = parse_policy(
       "jobs: {image: a}\n"
       "severities:\n  isolate: [taint, cordon, drain, nccl-test, nccl-pairs]\n");
 
   ASSERT_FALSE(policy);
   EXPECT_THAT(policy.error().message,
-              HasSubstr("severities.isolate: nccl-pairs is allowed only in way_back"));
+              HasSubstr("severities.isolate: nccl-pairs is allowed only in recovery"));
 }
 
-TEST(WayBackFile, ExplainsPairs) {
+TEST(RecoveryFile, ExplainsPairs) {
   const auto policy = parse_policy(std::string(kDrainedAndHeld) +
-                                   "way_back: {isolate: [nccl-test, nccl-pairs: {together: 5m}, "
+                                   "recovery: {isolate: [nccl-test, nccl-pairs: {together: 5m}, "
                                    "verify, return-to-service]}\n");
 
   ASSERT_TRUE(policy) << policy.error().message;
@@ -156,26 +156,26 @@ TEST(WayBackFile, ExplainsPairs) {
                 "or within 5m if no job is known; on failure: hold for an operator\n"));
 }
 
-TEST(WayBackFile, ItsJobsNeedAnImageAndItsWindowsANameToo) {
+TEST(RecoveryFile, ItsJobsNeedAnImageAndItsWindowsANameToo) {
   const std::string steps = "severities: {isolate: [taint, cordon, drain]}\n";
   const auto imageless =
-      parse_policy(steps + "way_back: {isolate: [nccl-test, verify, return-to-service]}\n");
+      parse_policy(steps + "recovery: {isolate: [nccl-test, verify, return-to-service]}\n");
   ASSERT_FALSE(imageless);
-  EXPECT_THAT(imageless.error().message, HasSubstr("way_back.isolate has the step nccl-test"));
+  EXPECT_THAT(imageless.error().message, HasSubstr("recovery.isolate has the step nccl-test"));
   const auto windowless = parse_policy(
       "jobs: {image: a}\n" + steps +
-      "way_back:\n  isolate:\n    - wait: {window: nights}\n    - nccl-test\n    - verify\n"
+      "recovery:\n  isolate:\n    - wait: {window: nights}\n    - nccl-test\n    - verify\n"
       "    - return-to-service\n");
   ASSERT_FALSE(windowless);
-  EXPECT_THAT(windowless.error().message, HasSubstr("nccl-test in way_back.isolate"));
+  EXPECT_THAT(windowless.error().message, HasSubstr("nccl-test in recovery.isolate"));
 }
 
-TEST(WayBackFile, IsExplainedBelowTheStepsOfItsSeverity) {
+TEST(RecoveryFile, IsExplainedBelowTheStepsOfItsSeverity) {
   const auto policy = parse_policy(std::string(kDrainedAndHeld) + kBack);
 
   ASSERT_TRUE(policy) << policy.error().message;
   EXPECT_THAT(severity_text(*policy, Severity::kIsolate),
-              HasSubstr("  -- instead of a hold for an operator, in mode full: way_back --\n"
+              HasSubstr("  -- instead of a hold for an operator, in mode full: recovery --\n"
                         "  1. quarantine-job: at most 4h, a pass clears what only an operator "
                         "clears; on failure: hold for an operator\n"
                         "       waits for an operator's approval\n"

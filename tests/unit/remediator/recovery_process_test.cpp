@@ -1,4 +1,4 @@
-// The way back of a whole node by the real programs: gpuward-remediator, and in its Jobs
+// The recovery of a whole node by the real programs: gpuward-remediator, and in its Jobs
 // gpuward-exporter with an nccl-tests that replays what was recorded.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -28,9 +28,9 @@ constexpr const char* kTwoGpus =
 constexpr const char* kRecorded =
     GPUWARD_SOURCE_DIR "/tests/testdata/nccl/v2.13-h100-two-nodes.txt";
 
-class WholeWayBack : public ::testing::Test {
+class WholeRecovery : public ::testing::Test {
  protected:
-  WholeWayBack() {
+  WholeRecovery() {
     hands_.kube().create("/api/v1/namespaces", {{"metadata", {{"name", "gpu-healthcheck"}}}});
     tools_.add("all_reduce_perf", "", {.output = *read_file(kRecorded)});
     put_exporter();
@@ -60,7 +60,7 @@ class WholeWayBack : public ::testing::Test {
         hands_, StageOptions{.plan = "[taint, cordon, drain]",
                              .severity = "isolate",
                              .more_policy = "jobs: {image: here/gpuward:1}\n"
-                                            "way_back:\n"
+                                            "recovery:\n"
                                             "  isolate:\n"
                                             "    - nccl-test: {clears_latched: true, "
                                             "min_bus_bandwidth: " +
@@ -101,7 +101,7 @@ class WholeWayBack : public ::testing::Test {
 };
 
 // CONTRACTS E: a single node needs 400 GB/s.
-TEST_F(WholeWayBack, ANodeThatPassesItsNcclTestReturns) {
+TEST_F(WholeRecovery, ANodeThatPassesItsNcclTestReturns) {
   begin("400");
 
   ASSERT_TRUE(comes_to("Released"));
@@ -115,7 +115,7 @@ TEST_F(WholeWayBack, ANodeThatPassesItsNcclTestReturns) {
   EXPECT_FALSE(clear_requests()[0].contains("passed_diagnostic"));
 }
 
-TEST_F(WholeWayBack, ANodeThatIsTooSlowStaysHeld) {
+TEST_F(WholeRecovery, ANodeThatIsTooSlowStaysHeld) {
   begin("500");
 
   ASSERT_TRUE(comes_to("Held"));

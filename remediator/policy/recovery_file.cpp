@@ -7,7 +7,7 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::array kWithWayBack = {Severity::kIsolate, Severity::kReboot, Severity::kReset};
+constexpr std::array kWithRecovery = {Severity::kIsolate, Severity::kReboot, Severity::kReset};
 
 bool has_step(const std::vector<PlannedStep>& list, Step step) {
   return std::ranges::find(list, step, &PlannedStep::step) != list.end();
@@ -54,8 +54,8 @@ const char* why_dead(const std::vector<PlannedStep>& plan, const std::vector<Pla
 }
 
 void refuse_dead(const YamlMap& section, const Policy& policy, std::string_view pool) {
-  for (const Severity severity : kWithWayBack) {
-    const auto& back = way_back_of(policy, pool, severity);
+  for (const Severity severity : kWithRecovery) {
+    const auto& back = recovery_of(policy, pool, severity);
     if (back.empty()) continue;
     if (const char* why = why_dead(plan_of(policy, pool, severity), back))
       section.reject(to_string(severity), why);
@@ -64,20 +64,20 @@ void refuse_dead(const YamlMap& section, const Policy& policy, std::string_view 
 
 }  // namespace
 
-std::map<Severity, std::vector<PlannedStep>> read_way_back(const YamlMap& section) {
+std::map<Severity, std::vector<PlannedStep>> read_recovery(const YamlMap& section) {
   std::map<Severity, std::vector<PlannedStep>> lists;
-  for (const Severity severity : kWithWayBack) {
+  for (const Severity severity : kWithRecovery) {
     const std::string_view key = to_string(severity);
     if (section.has(key)) lists[severity] = read_list(section, key);
   }
   return lists;
 }
 
-void refuse_dead_ways_back(const YamlMap& root, const Policy& policy) {
-  refuse_dead(root.map("way_back"), policy, {});
+void refuse_dead_recoveries(const YamlMap& root, const Policy& policy) {
+  refuse_dead(root.map("recovery"), policy, {});
   const auto pools = root.maps("pools");
   for (std::size_t i = 0; i < policy.pools.size(); ++i)
-    refuse_dead(pools[i].map("way_back"), policy, policy.pools[i].name);
+    refuse_dead(pools[i].map("recovery"), policy, policy.pools[i].name);
 }
 
 }  // namespace gpuward::remediator

@@ -1,4 +1,4 @@
-// The way back of a node that would be held for an operator: who may go it, what each of its steps
+// The recovery of a node that would be held for an operator: who may go it, what each of its steps
 // needs, and what keeps the node out.
 #include "remediator/actions/step_progress.h"
 #include "remediator/model/diagnostics.h"
@@ -12,14 +12,14 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class WayBackTest : public ClusterTest {
+class RecoveryTest : public ClusterTest {
  protected:
-  WayBackTest() {
+  RecoveryTest() {
     clock_.advance(minutes(15));  // the node is no newcomer
     policy.mode = Mode::kFull;
     policy.steps[Severity::kIsolate] = {planned(Step::kTaint), planned(Step::kCordon),
                                         planned(Step::kDrain)};
-    policy.way_back[Severity::kIsolate] = {planned(Step::kQuarantineJob), planned(Step::kVerify),
+    policy.recovery[Severity::kIsolate] = {planned(Step::kQuarantineJob), planned(Step::kVerify),
                                            planned(Step::kReturn)};
     policy_.set(policy);
     reports_.answer = report_of(Severity::kIsolate);
@@ -42,12 +42,12 @@ class WayBackTest : public ClusterTest {
     go_on(2);
     ASSERT_TRUE(remediation().status.has_done(Step::kDrain));
   }
-  // On the way back of the milder severity; what the policy says of the worse one is next.
+  // In the recovery of the milder severity; what the policy says of the worse one is next.
   void fail_diagnostic_at_reset() {
     policy.steps[Severity::kReset] = {planned(Step::kTaint), planned(Step::kCordon),
                                       planned(Step::kDrain)};
-    policy.way_back[Severity::kReset] = policy.way_back[Severity::kIsolate];
-    policy.way_back.erase(Severity::kIsolate);
+    policy.recovery[Severity::kReset] = policy.recovery[Severity::kIsolate];
+    policy.recovery.erase(Severity::kIsolate);
     policy_.set(policy);
     reports_.answer = report_of(Severity::kReset);
     end(Step::kDrain);
@@ -75,12 +75,12 @@ class WayBackTest : public ClusterTest {
   Policy policy;
 };
 
-TEST_F(WayBackTest, ANodeThatPassesItsDiagnosticsAndIsVerifiedReturnsWithoutAHuman) {
+TEST_F(RecoveryTest, ANodeThatPassesItsDiagnosticsAndIsVerifiedReturnsWithoutAHuman) {
   exhaust();
   go_on();
   EXPECT_EQ(remediation().status.phase, Phase::kTesting);
   EXPECT_THAT(remediation().status.reasons,
-              Contains(HasSubstr("way_back.isolate: quarantine-job, verify, return-to-service")));
+              Contains(HasSubstr("recovery.isolate: quarantine-job, verify, return-to-service")));
   end(Step::kQuarantineJob);
   go_on();
   end_alert();
@@ -97,8 +97,8 @@ TEST_F(WayBackTest, ANodeThatPassesItsDiagnosticsAndIsVerifiedReturnsWithoutAHum
   EXPECT_TRUE(replica_->announcer.told.empty());
 }
 
-TEST_F(WayBackTest, WithoutItAHumanIsAsked) {
-  policy.way_back.clear();
+TEST_F(RecoveryTest, WithoutItAHumanIsAsked) {
+  policy.recovery.clear();
   policy_.set(policy);
   exhaust();
 
@@ -107,7 +107,7 @@ TEST_F(WayBackTest, WithoutItAHumanIsAsked) {
   EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 0);
 }
 
-TEST_F(WayBackTest, ANodeThatFailsItsDiagnosticStaysHeldAndIsNotTestedAgain) {
+TEST_F(RecoveryTest, ANodeThatFailsItsDiagnosticStaysHeldAndIsNotTestedAgain) {
   exhaust();
   end(Step::kQuarantineJob, StepResult::kFailed);
   go_on();
@@ -119,7 +119,7 @@ TEST_F(WayBackTest, ANodeThatFailsItsDiagnosticStaysHeldAndIsNotTestedAgain) {
 
 // The alerts end before the steps of the worse severity: a report that is healthy says less than
 // the diagnostic did.
-TEST_F(WayBackTest, ANodeThatHasFailedItsDiagnosticIsNotReturnedIfWorseAlertsEnd) {
+TEST_F(RecoveryTest, ANodeThatHasFailedItsDiagnosticIsNotReturnedIfWorseAlertsEnd) {
   policy.steps[Severity::kIsolate].back().before.approval = true;
   fail_diagnostic_at_reset();
   ASSERT_TRUE(take({signal(Severity::kIsolate)}));
@@ -132,7 +132,7 @@ TEST_F(WayBackTest, ANodeThatHasFailedItsDiagnosticIsNotReturnedIfWorseAlertsEnd
 }
 
 // An end that was none before would have the next step go on, which waits, and hold the node anew.
-TEST_F(WayBackTest, ANodeThatHasFailedItsDiagnosticIsHeldOnceHoweverOftenItsAlertEnds) {
+TEST_F(RecoveryTest, ANodeThatHasFailedItsDiagnosticIsHeldOnceHoweverOftenItsAlertEnds) {
   policy.steps[Severity::kIsolate].back().before.window = "which there is not";
   fail_diagnostic_at_reset();
   const AlertSignal worse = signal(Severity::kIsolate);
@@ -152,7 +152,7 @@ TEST_F(WayBackTest, ANodeThatHasFailedItsDiagnosticIsHeldOnceHoweverOftenItsAler
 }
 
 // At a milder severity: what has failed there is no better for it.
-TEST_F(WayBackTest, ADiagnosticThatHasFailedBeforeTheEscalationCountsToo) {
+TEST_F(RecoveryTest, ADiagnosticThatHasFailedBeforeTheEscalationCountsToo) {
   policy.steps[Severity::kReboot] = {planned(Step::kTaint), planned(Step::kCordon),
                                      planned(Step::kDrain), planned(Step::kQuarantineJob)};
   policy_.set(policy);
@@ -166,7 +166,7 @@ TEST_F(WayBackTest, ADiagnosticThatHasFailedBeforeTheEscalationCountsToo) {
   EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 1);
 }
 
-TEST_F(WayBackTest, ANodeWhoseReportStaysBadIsNotReturned) {
+TEST_F(RecoveryTest, ANodeWhoseReportStaysBadIsNotReturned) {
   exhaust();
   end(Step::kQuarantineJob);
   go_on();
@@ -176,7 +176,7 @@ TEST_F(WayBackTest, ANodeWhoseReportStaysBadIsNotReturned) {
   expect_held("not returned: verify failed");
 }
 
-TEST_F(WayBackTest, TheReportIsAskedAgainRightBeforeTheReturn) {
+TEST_F(RecoveryTest, TheReportIsAskedAgainRightBeforeTheReturn) {
   for (const auto& [report, says] :
        {std::pair(report_of(Severity::kReset), "still has severity reset"),
         std::pair(report_of(Severity::kNone, "boot-other"), "another boot")}) {
@@ -195,14 +195,14 @@ TEST_F(WayBackTest, TheReportIsAskedAgainRightBeforeTheReturn) {
   EXPECT_EQ(remediation().status.phase, Phase::kReleased);
 }
 
-TEST_F(WayBackTest, AnAlertThatFiresAgainKeepsTheNode) {
+TEST_F(RecoveryTest, AnAlertThatFiresAgainKeepsTheNode) {
   pass_until_return();
   ASSERT_TRUE(take({signal(Severity::kIsolate)}));
 
   expect_held("an alert fires");
 }
 
-TEST_F(WayBackTest, ADiagnosticThatHasPassedInAnotherBootReturnsNothing) {
+TEST_F(RecoveryTest, ADiagnosticThatHasPassedInAnotherBootReturnsNothing) {
   exhaust();
   end(Step::kQuarantineJob);
   steps_[Step::kQuarantineJob].adds = {{kJobBootFact, "boot-before"}};
@@ -212,7 +212,7 @@ TEST_F(WayBackTest, ADiagnosticThatHasPassedInAnotherBootReturnsNothing) {
   EXPECT_EQ(steps_[Step::kVerify].begun, 0);
 }
 
-TEST_F(WayBackTest, ANodeThatSomebodyElseHadCordonedStaysHis) {
+TEST_F(RecoveryTest, ANodeThatSomebodyElseHadCordonedStaysHis) {
   kube_.patch("/api/v1/nodes/gpu-01", {{"spec", {{"unschedulable", true}}}});
   exhaust();
 
@@ -220,7 +220,7 @@ TEST_F(WayBackTest, ANodeThatSomebodyElseHadCordonedStaysHis) {
   EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 0);
 }
 
-TEST_F(WayBackTest, ANodeThatIsNotDrainedIsNotTested) {
+TEST_F(RecoveryTest, ANodeThatIsNotDrainedIsNotTested) {
   end(Step::kDrain, StepResult::kFailed);
   ASSERT_TRUE(take({signal(Severity::kIsolate)}));
   go_on(2);
@@ -229,7 +229,7 @@ TEST_F(WayBackTest, ANodeThatIsNotDrainedIsNotTested) {
   EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 0);
 }
 
-TEST_F(WayBackTest, AMachineWhoseRestartHasFailedDoesNotComeBackByItself) {
+TEST_F(RecoveryTest, AMachineWhoseRestartHasFailedDoesNotComeBackByItself) {
   policy.steps[Severity::kReboot] = {planned(Step::kTaint), planned(Step::kCordon),
                                      planned(Step::kDrain), planned(Step::kReboot)};
   policy_.set(policy);
@@ -244,7 +244,7 @@ TEST_F(WayBackTest, AMachineWhoseRestartHasFailedDoesNotComeBackByItself) {
   EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 0);
 }
 
-TEST_F(WayBackTest, PauseExclusionAndCancelComeFirst) {
+TEST_F(RecoveryTest, PauseExclusionAndCancelComeFirst) {
   exhaust();
   policy.excluded.nodes = {"gpu-01"};
   policy_.set(policy);
@@ -263,23 +263,23 @@ TEST_F(WayBackTest, PauseExclusionAndCancelComeFirst) {
   EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 0);
 }
 
-TEST_F(WayBackTest, WaitsAsAnyStepDoesAndNeedsModeFull) {
-  policy.way_back[Severity::kIsolate][0].before.approval = true;
+TEST_F(RecoveryTest, WaitsAsAnyStepDoesAndNeedsModeFull) {
+  policy.recovery[Severity::kIsolate][0].before.approval = true;
   policy_.set(policy);
   exhaust();
   go_on();
   EXPECT_EQ(remediation().status.rule, "guard.approval");
   EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 0);
 
-  policy.way_back[Severity::kIsolate][0].before.approval = false;
+  policy.recovery[Severity::kIsolate][0].before.approval = false;
   policy.mode = Mode::kCordon;
   policy_.set(policy);
   go_on();
   EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 0);
 }
 
-TEST_F(WayBackTest, AReturnWaitsForItsYesAndThenForTheReport) {
-  policy.way_back[Severity::kIsolate].back().before.approval = true;
+TEST_F(RecoveryTest, AReturnWaitsForItsYesAndThenForTheReport) {
+  policy.recovery[Severity::kIsolate].back().before.approval = true;
   policy_.set(policy);
   pass_until_return();
   go_on();
@@ -298,11 +298,11 @@ TEST_F(WayBackTest, AReturnWaitsForItsYesAndThenForTheReport) {
   EXPECT_EQ(remediation().status.phase, Phase::kReleased);
 }
 
-// A crash forgets nothing: the Job goes on with the way back's own settings, also where the node's
+// A crash forgets nothing: the Job goes on with the recovery's own settings, also where the node's
 // own steps have a verification of other settings.
-TEST_F(WayBackTest, GoesOnAfterACrashWithItsOwnSettings) {
+TEST_F(RecoveryTest, GoesOnAfterACrashWithItsOwnSettings) {
   policy.steps[Severity::kIsolate].push_back(planned(Step::kVerify));
-  auto& back = policy.way_back[Severity::kIsolate];
+  auto& back = policy.recovery[Severity::kIsolate];
   back[0].job.min_bus_bandwidth = 123;
   back[1].soak = minutes(33);
   policy_.set(policy);
@@ -329,10 +329,10 @@ TEST_F(WayBackTest, GoesOnAfterACrashWithItsOwnSettings) {
   EXPECT_EQ(steps_[Step::kVerify].step.soak, minutes(33));
 }
 
-TEST_F(WayBackTest, WorseEvidenceLeavesIt) {
+TEST_F(RecoveryTest, WorseEvidenceLeavesIt) {
   policy.steps[Severity::kReset] = policy.steps[Severity::kIsolate];
-  policy.way_back[Severity::kReset] = policy.way_back[Severity::kIsolate];
-  policy.way_back.erase(Severity::kIsolate);
+  policy.recovery[Severity::kReset] = policy.recovery[Severity::kIsolate];
+  policy.recovery.erase(Severity::kIsolate);
   policy_.set(policy);
   end(Step::kDrain);
   steps_[Step::kDrain].progress->message = "drained";
