@@ -93,6 +93,16 @@ TEST(ExporterImage, RunsWhatTheJobsCall) {
             "gpuward-exporter " GPUWARD_VERSION "\n");
 }
 
+// Where the manifests mount the exporter's ConfigMap, also in the Jobs.
+TEST(ExporterImage, ReadsItsConfigurationAtTheUsualPlace) {
+  GPUWARD_REQUIRE(why_no_root());
+  const RootFs root("exporter");
+  EXPECT_THAT(root.said_by({"/bin/sh", "-c",
+                            "mkdir -p /etc/gpuward && echo 'profile: no' >/etc/gpuward/config.yaml "
+                            "&& gpuward-exporter --check-config 2>&1 | tee /tmp/said"}),
+              HasSubstr("/etc/gpuward/config.yaml:1"));
+}
+
 // Its shell copies, and what the image lacks is looked for elsewhere.
 TEST(ExporterImage, CollectsEvidenceIntoAFolder) {
   GPUWARD_REQUIRE(why_no_root());
