@@ -183,6 +183,32 @@ TEST_F(NoticesTest, ANodeThatGetsWorseIsReportedOnceWhoeverLeads) {
   EXPECT_THAT(replica_->notifications.events, IsEmpty()) << "nothing is worse than before";
 }
 
+TEST_F(NoticesTest, ANodeThatGetsBetterIsNotReportedUntilItIsWorseAgain) {
+  policy.steps[Severity::kIsolate] = policy.steps[Severity::kReboot];
+  policy_.set(policy);
+  AlertSignal isolate = another(Severity::kIsolate);
+  reports_.answer = report_of(Severity::kIsolate);
+  ASSERT_TRUE(take({signal(), isolate}));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(reconcile());
+  ASSERT_THAT(told(), ElementsAre("opened"));
+  replica_->notifications.events.clear();
+
+  clock_.advance(std::chrono::seconds(1));
+  isolate.firing = false;
+  isolate.ends_at = clock_.wall();
+  ASSERT_TRUE(take({isolate}));
+  clock_.advance(std::chrono::minutes(1));
+  reports_.answer = report_of(Severity::kReboot);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(reconcile());
+  ASSERT_EQ(remediation().evidence_severity(), Severity::kReboot);
+  EXPECT_THAT(told(), IsEmpty());
+
+  clock_.advance(std::chrono::minutes(10));
+  ASSERT_TRUE(take({another(Severity::kIsolate)}));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(reconcile());
+  EXPECT_THAT(told(), ElementsAre("opened"));
+}
+
 TEST_F(NoticesTest, ANodeThatGotWorseBeforeACrashIsReportedByTheNextLeader) {
   observe();
   get_worse();
