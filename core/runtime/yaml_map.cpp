@@ -300,6 +300,7 @@ std::string YamlMap::scalar(std::string_view about) const {
 
 void YamlMap::read_renamed(std::string_view old, std::string_view key, YamlKey declared) const {
   const std::string now = "`" + join_yaml_path(node_->path, key) + "`";
+  declared.is_old = true;
   declare(old, "the old name of `" + std::string(key) + "`, for one more release",
           std::move(declared));
   YamlEntry* const entry = find_entry(*node_, old);

@@ -67,6 +67,7 @@ Json schema_of(const YamlKey& key) {
   add_range(key, schema);
   std::string description = key.about;
   if (key.type == "duration") description += (description.empty() ? "" : "; ") + key.range;
+  if (key.is_old) schema["deprecated"] = true;
   if (!description.empty()) schema["description"] = std::move(description);
   if (key.preset.empty()) return schema;
   const bool is_text = key.type == "text" || key.type == "word" || key.type == "duration";

@@ -18,6 +18,7 @@ struct YamlKey {
   std::string about = {};
   std::string like = {};  // of a mapping: the path of another that has the same keys
   bool is_required = false;
+  bool is_old = false;  // the name before a renaming: it is in the schema and in no table
 };
 
 // In draft 7, which editors know best. A mapping comes before its keys. What stands below `steps`

@@ -51,7 +51,8 @@ constexpr std::array<StepFacts, 15> kFacts{{
      "next step follows in any case"},
     {"runs a Job that resets the GPUs", minutes(10), "time limit of the Job"},
     {"restarts the machine", minutes(20), "time limit until the node is back"},
-    {"runs the long diagnostics as a Job", hours(4),  // as long as the exporter holds its claim
+    {"runs the long diagnostics as a Job",
+     hours(5),  // the checks of a machine at their limits, one after another
      "time limit of the Job"},
     {"runs NCCL's test on the node as a Job", hours(1),  // the exporter gives check 5 half of it
      "time limit of the Job"},

@@ -1,5 +1,6 @@
 #include "remediator/records/remediation_json.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -42,9 +43,7 @@ OperatorRequest wish_of(const kube::Labels& annotations) {
 RemediationStatus decode_status(const Json& json) {
   RemediationStatus status;
   read_fields(json, status_fields(), status);
-  for (const auto& [old, now] : kRenamedRules) {
-    if (status.rule == old) status.rule = now;
-  }
+  status.rule = current_rule(status.rule);
   return status;
 }
 
@@ -69,6 +68,12 @@ Result<Remediation> decode(const kube::ObjectMeta& meta, const Json& root) {
 }
 
 }  // namespace
+
+std::string_view current_rule(std::string_view rule) {
+  const auto* const found =
+      std::ranges::find(kRenamedRules, rule, [](const auto& row) { return row.first; });
+  return found == kRenamedRules.end() ? rule : found->second;
+}
 
 const kube::ResourceType& remediation_type() {
   static const kube::ResourceType kType{"gpuward.dev", "v1alpha1", "remediations", ""};

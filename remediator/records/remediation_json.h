@@ -28,7 +28,9 @@ inline constexpr std::string_view kLastCommandAnnotation = "gpuward.dev/last-com
 
 // kInvalid where it names no node.
 [[nodiscard]] Result<Remediation> parse_remediation(std::string_view json);
+// A `status.rule` that has an older name is read under its present one.
 [[nodiscard]] Result<Remediation> read_remediation(const Json& object);
+[[nodiscard]] std::string_view current_rule(std::string_view rule);
 // The same from an object that the client has read already.
 [[nodiscard]] Result<Remediation> to_remediation(const kube::CustomObject& object);
 

@@ -22,9 +22,15 @@ constexpr const char* kPage = "docs/configuration.md";
 const std::string kMark = "<!-- keys of ";
 
 // As the marks of the page call the programs' files.
+std::vector<YamlKey> present(std::vector<YamlKey> keys) {
+  std::erase_if(keys, [](const YamlKey& key) { return key.is_old; });
+  return keys;
+}
+
 const std::map<std::string, std::vector<YamlKey>>& keys_by_file() {
   static const std::map<std::string, std::vector<YamlKey>> kKeys = {
-      {"policy", remediator::policy_keys()}, {"exporter", exporter::settings_keys()}};
+      {"policy", present(remediator::policy_keys())},
+      {"exporter", present(exporter::settings_keys())}};
   return kKeys;
 }
 

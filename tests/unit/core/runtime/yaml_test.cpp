@@ -30,6 +30,40 @@ std::string refusal_of(std::string_view text) {
   return file ? "accepted" : file.error().message;
 }
 
+TEST(RenamedKey, IsReadUnderItsOldNameAndSaidSo) {
+  const YamlFile file = file_of("in:\n  old: 7\n");
+  const YamlMap in = file.root().map("in");
+  int value = 0;
+  in.read_renamed("old", "new", {.type = "integer"});
+  in.read("new", value, 0, 9);
+  EXPECT_EQ(value, 7);
+  EXPECT_EQ(faults_of(file), "");
+  EXPECT_THAT(file.old_names(), ElementsAre("`in.old` is now `in.new`"));
+}
+
+TEST(RenamedKey, MayNotBeBesideTheNewOne) {
+  const YamlFile file = file_of("new: 1\nold: 7\n");
+  int value = 0;
+  file.root().read_renamed("old", "new", {.type = "integer"});
+  file.root().read("new", value, 0, 9);
+  EXPECT_EQ(value, 1);
+  EXPECT_EQ(faults_of(file),
+            "c.yaml:2: old: is the old name of `new`, which is here too: remove the old one");
+}
+
+TEST(RenamedKey, IsDeclaredUnderBothNames) {
+  const YamlFile file = YamlFile::describing();
+  int value = 0;
+  file.root().read_renamed("old", "new", {.type = "integer", .range = "0 to 9"});
+  file.root().read("new", value, 0, 9, "a number");
+  ASSERT_EQ(file.keys().size(), 2U);
+  EXPECT_EQ(file.keys()[0].path, "old");
+  EXPECT_TRUE(file.keys()[0].is_old);
+  EXPECT_FALSE(file.keys()[1].is_old);
+  EXPECT_EQ(file.keys()[0].about, "the old name of `new`, for one more release");
+  EXPECT_EQ(file.keys()[1].path, "new");
+}
+
 TEST(Yaml, ReadsOneOfTheWordsAsItIsWritten) {
   constexpr YamlWord<int> kWords[] = {{"one", 1}, {"two", 2}};
   const YamlFile file = file_of("a: two\nb: ONE\nc: three\n");

@@ -176,7 +176,7 @@ TEST(RecoveryFile, IsExplainedBelowTheStepsOfItsSeverity) {
   ASSERT_TRUE(policy) << policy.error().message;
   EXPECT_THAT(severity_text(*policy, Severity::kIsolate),
               HasSubstr("  -- instead of a hold for an operator, in mode full: recovery --\n"
-                        "  1. quarantine-job: at most 4h, a pass clears what only an operator "
+                        "  1. quarantine-job: at most 5h, a pass clears what only an operator "
                         "clears; on failure: hold for an operator\n"
                         "       waits for an operator's approval\n"
                         "  2. nccl-test: at most 1h, at least 387.5 GB/s; on failure: hold "

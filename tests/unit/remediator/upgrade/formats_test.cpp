@@ -13,13 +13,19 @@
 
 #include "remediator/budgets/ledger_text.h"
 #include "remediator/model/node_mark.h"
+#include "remediator/policy/policy_remarks.h"
+#include "remediator/policy/policy_text.h"
+#include "tests/unit/remediator/policy/parse_policy.h"
 #include "tests/unit/remediator/upgrade/version_before.h"
 
 namespace gpuward::remediator {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 void compare(const Json& before, const Json& now, const std::string& path,
              std::vector<std::string>& faults);
@@ -139,6 +145,31 @@ Ledger with_all_entries() {
   ledger.arrivals = {{"r", "uid", at, true}, {"s", "", at, false}};
   ledger.breaker = {true, at, "4 nodes % in = a storm", ""};
   return ledger;
+}
+
+// Of the version before; a rollback brings it back with its own policy.
+TEST(PolicyOfTheVersionBefore, MeansTheSameAndSaysWhatItsKeysAreCalledNow) {
+  const auto text = read_file(kVersionBefore + "policy.yaml");
+  ASSERT_TRUE(text);
+  std::string now = *text;
+  now = std::regex_replace(now, std::regex("way_back"), "recovery");
+  now = std::regex_replace(now, std::regex("drain_buffer"), "min_drain_interval");
+
+  const auto before = parse_policy(*text);
+  const auto after = parse_policy(now);
+
+  ASSERT_TRUE(before) << before.error().message;
+  ASSERT_TRUE(after) << after.error().message;
+  for (const Severity severity : {Severity::kIsolate, Severity::kReboot, Severity::kReset})
+    EXPECT_EQ(severity_text(*before, severity), severity_text(*after, severity));
+  EXPECT_EQ(before->min_drain_interval, std::chrono::minutes(7));
+  EXPECT_THAT(recovery_of(*before, "", Severity::kIsolate), ::testing::SizeIs(3));
+  EXPECT_DOUBLE_EQ(recovery_of(*before, "a", Severity::kIsolate)[0].job.min_bus_bandwidth, 300);
+  EXPECT_THAT(remarks_text(*before),
+              AllOf(HasSubstr("`way_back` is now `recovery`"),
+                    HasSubstr("`pools[0].way_back` is now `pools[0].recovery`"),
+                    HasSubstr("`drain_buffer` is now `min_drain_interval`")));
+  EXPECT_THAT(remarks_text(*after), Not(HasSubstr("is now")));
 }
 
 TEST(FormatsOfNow, WriteNoLineOfTheLedgerThatTheVersionBeforeRefuses) {
