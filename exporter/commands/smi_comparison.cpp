@@ -247,7 +247,7 @@ class GpuComparison {
     std::string why = objection(value.field, cell);
     const auto smi = why.empty() ? number_in(value, cell) : std::nullopt;
     if (!after && !smi) return;
-    if (why.empty() && !smi) why = "the value of nvidia-smi is not known here";
+    if (why.empty() && !smi) why = "gpuward cannot read this word of nvidia-smi";
     if (!smi) return add(std::string(value.series), nvml, cell, Agreement::kNotCompared, why);
     if (!after || !before) {
       const bool has_moved = before.has_value() != after.has_value();

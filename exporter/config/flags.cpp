@@ -76,7 +76,7 @@ void add_path_flags(CLI::App& app, Flags& flags) {
 
 void add_node_flags(CLI::App& app, Flags& flags) {
   app.add_option("--node.name", flags.node_name,
-                 "Name of this node in Kubernetes; default: none, and nothing is written to a node")
+                 "Name of this node in Kubernetes, which the exporter needs to write to the Node")
       ->envname("NODE_NAME");
   app.add_option("--kubeconfig", flags.kubeconfig,
                  "Kubeconfig file; default: the service account of the pod");

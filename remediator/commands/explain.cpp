@@ -204,8 +204,9 @@ std::string explain_one(const Remediation& remediation, WallTime now,
   text += explain_jobs(remediation);
   for (const AlertEvidence& alert : remediation.alerts) text += explain_alert(alert);
   if (status.confirmed_severity) {
-    text += "  severity by more than a line of the kernel log: " +
-            std::string(to_string(*status.confirmed_severity)) + "\n";
+    text +=
+        "  severity with a second witness: " + std::string(to_string(*status.confirmed_severity)) +
+        "\n";
   }
   if (!status.error_class.empty()) text += "  the worst finding is " + status.error_class + "\n";
   for (const std::string& gpu : status.gpus)

@@ -153,7 +153,8 @@ std::string already(const Remediation& remediation, const std::string& what, Wal
 }
 
 std::unexpected<Error> cancelled_already(const Remediation& remediation) {
-  return fail(ErrorKind::kInvalid, remediation.name + " is already cancelled and ends");
+  return fail(ErrorKind::kInvalid,
+              remediation.name + " is already cancelled, and gpuward closes it");
 }
 
 Result<std::string> approve(const CommandFlags& flags, kube::Api& api, Clock& clock) {

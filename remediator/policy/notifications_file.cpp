@@ -140,10 +140,10 @@ SinkSettings read_sink(const YamlMap& map) {
 NotificationPolicy read_notifications(const YamlMap& section) {
   NotificationPolicy policy;
   section.read("cluster", policy.cluster, "name of this cluster: `cluster_name` of every event");
-  section.read(
-      "runbook_url", policy.runbook_url,
-      "base URL of the runbooks, one below it for each alert, as the remediator serves them in "
-      "`/runbooks`; default: `runbook` of an event is the command that prints it");
+  section.read("runbook_url", policy.runbook_url,
+               "base URL of the runbooks, one page for each alert below it, as the remediator "
+               "serves them in "
+               "`/runbooks`; default: `runbook` of an event is the command that prints it");
   const std::string& url = policy.runbook_url;
   if (!url.empty() && !url.starts_with("http://") && !url.starts_with("https://"))
     section.reject("runbook_url", "must begin with http:// or https://");

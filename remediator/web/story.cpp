@@ -59,7 +59,7 @@ Story story_of(const Remediation& remediation) {
     if (asked->seen_at) story.insert({*asked->seen_at, step + " approved by " + asked->by});
   }
   if (status.cleared) {
-    story.insert({status.cleared->at, "a report shows the remaining severity " +
+    story.insert({status.cleared->at, "a report lowered the severity to " +
                                           std::string(to_string(status.cleared->severity))});
   }
   if (status.closed_at) {

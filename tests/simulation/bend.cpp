@@ -157,9 +157,6 @@ void bend_calls(const Stage& stage, Json& remediation) {
     if (facts == step.end() || !facts->contains("call")) continue;
     if (stage.is_off(Sabotage::kAccepted)) facts->erase("call");
     if (stage.is_off(Sabotage::kCalled)) (*facts)["call"] = "accepted";
-    const bool is_unanswered = step["name"] == "reboot" && step["result"] == "running" &&
-                               string_at(*facts, "call") == "unknown";
-    if (stage.is_off(Sabotage::kLateRestart) && is_unanswered) step["activeSeconds"] = 3600;
   }
 }
 

@@ -151,7 +151,7 @@ void let_pods_be_drained(Setting& setting, Chance& chance) {
 }
 
 void let_others_race(Setting& setting, Chance& chance) {
-  if ((setting.has_pods || setting.has_jobs) && chance.happens(0.5)) setting.late_races = 6;
+  setting.has_late_races = (setting.has_pods || setting.has_jobs) && chance.happens(0.5);
 }
 
 void let_watches_die(Setting& setting, Chance& chance) {

@@ -41,7 +41,7 @@ struct Setting {
   int events = 100;
   // Probabilities per request to the API server.
   double fault = 0, crash = 0, interrupt = 0;
-  int late_races = 0;           // how often others act right before a request of the quiet time
+  bool has_late_races = false;  // others act right before requests of the quiet time
   double stall = 0;             // the whole process stands still before it, its lease thread too
   bool falls_silent = false;    // nodes do, and the policy says what is done about it
   bool is_announced = false;    // what clouds do to machines, and the policy says what is done then

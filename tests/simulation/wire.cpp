@@ -16,7 +16,7 @@ using fakes::FaultKind;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr double kLateRace = 0.05;  // per request of the quiet time
+constexpr double kLateRace = 0.15;  // per request of the quiet time
 constexpr std::string_view kNodeLeases = "/namespaces/kube-node-lease/leases";
 
 bool is_write(const http::ClientRequest& request) { return request.method != "GET"; }
@@ -38,7 +38,7 @@ std::string name_in(const std::string& body) {
 
 bool Wire::is_interrupted() {
   if (!stage_.is_quiet) return stage_.chance.happens(stage_.setting.interrupt);
-  return stage_.setting.late_races > 0 && stage_.races_chance.happens(kLateRace);
+  return stage_.setting.has_late_races && stage_.races_chance.happens(kLateRace);
 }
 
 Result<http::ClientResponse> Wire::send(const http::ClientRequest& request) {

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
-#include "tests/simulation/begins_again.h"
-
 namespace gpuward::remediator::simulation {
+namespace {
+
+constexpr int kMostRestarts = 2, kMostMoves = 6;  // in the quiet time, which has to end
+
+}  // namespace
 
 using std::chrono::milliseconds;
 using std::chrono::minutes;
@@ -13,8 +16,7 @@ using std::chrono::seconds;
 World::World(std::uint64_t seed, Size size, Sabotage sabotage, Keeps keeps)
     : stage_(seed, size, sabotage, keeps),
       forger_(stage_, seed + 0x666f7267),
-      restores_(stage_, fleet_, invariants_, seed + 0x72657374),
-      begins_again_(std::make_unique<BeginsAgain>(reboot_)) {
+      restores_(stage_, fleet_, invariants_, seed + 0x72657374) {
   stage_.clock.advance(minutes(15));  // the nodes are no newcomers
   replicas_.resize(static_cast<std::size_t>(stage_.setting.replicas));
   for (std::size_t i = 0; i < replicas_.size(); ++i) start(i);
@@ -22,7 +24,8 @@ World::World(std::uint64_t seed, Size size, Sabotage sabotage, Keeps keeps)
 
 StepAction* World::step(Step step) {
   if (step == Step::kDrain) return &drain_;
-  if (step == Step::kReboot && stage_.is_off(Sabotage::kOnce)) return begins_again_.get();
+  if (step == Step::kReboot && stage_.is_off(Sabotage::kOnce)) return &begins_again_;
+  if (step == Step::kReboot && stage_.is_off(Sabotage::kLateRestart)) return &gives_up_;
   return step == Step::kReboot ? &reboot_ : nullptr;
 }
 
@@ -290,8 +293,8 @@ bool World::deliver(std::size_t replica, const AlertSignal& signal) {
 
 // Others act on the nodes on which a replica is about to act.
 void World::race() {
-  if (races_ >= stage_.setting.late_races) return;
-  if (pods_.move_one() || restart_before_reset()) ++races_;
+  if (restarts_ < kMostRestarts && restart_before_reset()) ++restarts_;
+  if (moves_ < kMostMoves && pods_.move_one()) ++moves_;
 }
 
 // Others act while replica `by` waits for the API server.

@@ -9,6 +9,7 @@
 #include "remediator/actions/reboot_action.h"
 #include "tests/simulation/absences.h"
 #include "tests/simulation/announcements.h"
+#include "tests/simulation/bent_steps.h"
 #include "tests/simulation/care.h"
 #include "tests/simulation/cloud.h"
 #include "tests/simulation/drain.h"
@@ -123,11 +124,12 @@ class World {
   StepKubelets step_kubelets_{stage_, fleet_};
   Pods pods_{stage_};
   RebootAction reboot_{cloud_};
-  std::unique_ptr<StepAction> begins_again_;
+  BeginsAgain begins_again_{reboot_};
+  GivesUp gives_up_{reboot_};
   std::vector<std::unique_ptr<Replica>> replicas_;
   int lives_ = 0;  // of all processes together
   int depth_ = 0;
-  int races_ = 0;  // in the quiet time
+  int restarts_ = 0, moves_ = 0;  // in the quiet time
   Clock::Wall calm_at_;
   std::size_t calm_since_ = 0;                            // changes of the truth
   std::size_t checked_ = 0;                               // changes of the truth

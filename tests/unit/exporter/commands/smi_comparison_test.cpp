@@ -150,7 +150,7 @@ TEST(SmiComparison, SaysWhyAValueIsNotCompared) {
     return found.why;
   };
   EXPECT_EQ(why(kHot), "nvidia-smi has no value");
-  EXPECT_EQ(why("gpuward_gpu_recovery_action"), "the value of nvidia-smi is not known here");
+  EXPECT_EQ(why("gpuward_gpu_recovery_action"), "gpuward cannot read this word of nvidia-smi");
   EXPECT_EQ(why("gpuward_gpu_utilization_ratio"), "each reading takes another sample");
   EXPECT_EQ(why("gpuward_gpu_pcie_replays_total"), "nvidia-smi has no such field");
   EXPECT_EQ(why(R"(gpuward_gpu_temperature_celsius{sensor="memory"})"),
