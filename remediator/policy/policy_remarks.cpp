@@ -108,6 +108,50 @@ void remark_on_order(const Policy& policy, const std::string& pool,
   }
 }
 
+bool contradict(std::string_view a, std::string_view b) {
+  const auto key = a.find('=');
+  return key != std::string_view::npos && a != b && a.substr(0, key) == b.substr(0, b.find('=')) &&
+         b.contains('=');
+}
+
+bool implies(const std::vector<std::string>& labels, std::string_view wanted) {
+  return std::ranges::any_of(labels, [wanted](std::string_view label) {
+    return label == wanted || label.substr(0, label.find('=')) == wanted;
+  });
+}
+
+// The pools that nodes of these labels may be in; "" for none.
+std::vector<std::string> pools_of(const Policy& policy, const std::vector<std::string>& labels) {
+  std::vector<std::string> pools;
+  for (const PoolPolicy& pool : policy.pools) {
+    const bool has_none = std::ranges::any_of(pool.labels, [&](std::string_view wanted) {
+      return std::ranges::any_of(
+          labels, [wanted](std::string_view label) { return contradict(wanted, label); });
+    });
+    if (has_none) continue;
+    pools.push_back(pool.name);
+    const bool has_all = std::ranges::all_of(
+        pool.labels, [&](std::string_view wanted) { return implies(labels, wanted); });
+    if (has_all) return pools;
+  }
+  pools.emplace_back();
+  return pools;
+}
+
+// A condition that may drain, and steps that never do.
+void remark_on_conditions(const Policy& policy, std::vector<std::string>& remarks) {
+  for (const ConditionRule& rule : policy.conditions) {
+    if (!rule.drains) continue;
+    for (const std::string& pool : pools_of(policy, rule.labels)) {
+      if (farthest(plan_of(policy, pool, rule.severity)) == Step::kDrain) continue;
+      remarks.push_back(
+          "conditions: " + rule.type + " has drain: true, but the steps of severity " +
+          std::string(to_string(rule.severity)) + (pool.empty() ? "" : " of pool " + pool) +
+          " have no drain: the condition drains no node");
+    }
+  }
+}
+
 // Two proofs are needed, and without a source of its own only Prometheus gives one.
 void remark_on_proofs(const Policy& policy, std::vector<std::string>& remarks) {
   const SilentRules& silent = policy.silent;
@@ -137,6 +181,7 @@ std::vector<std::string> remarks_on(const Policy& policy) {
   remark_on_order(policy, {}, remarks);
   for (const PoolPolicy& pool : policy.pools)
     if (!pool.steps.empty()) remark_on_order(policy, pool.name, remarks);
+  remark_on_conditions(policy, remarks);
   remark_on_proofs(policy, remarks);
   if (!tests_pairs(policy)) return remarks;
   remark_on_pairs("budgets.cluster", budgets.cluster.at_once, remarks);

@@ -162,7 +162,9 @@ TEST(MigrationPage, SaysToWriteWhatThePolicyTakes) {
     const auto file = YamlFile::parse(yaml, "page");
     ASSERT_TRUE(file) << yaml;
     const auto policy = remediator::read_policy(*file);
-    EXPECT_TRUE(policy) << yaml << "\n" << policy.error().message;
+    ASSERT_TRUE(policy) << yaml << "\n" << policy.error().message;
+    for (const std::string& remark : remediator::remarks_on(*policy))
+      EXPECT_THAT(remark, testing::Not(testing::HasSubstr("no drain"))) << yaml;
   }
 }
 

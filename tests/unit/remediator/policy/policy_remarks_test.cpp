@@ -78,6 +78,38 @@ TEST(PolicyRemarks, SayWhereWorseEvidenceDoesLess) {
               IsEmpty());
 }
 
+TEST(PolicyRemarks, SayThatNoStepsDrainForACondition) {
+  const std::string rule = "conditions: [{type: Sick, severity: reset, drain: true}]\n";
+  EXPECT_THAT(remarks(rule),
+              ElementsAre("conditions: Sick has drain: true, but the steps of severity reset have "
+                          "no drain: the condition drains no node"));
+  EXPECT_THAT(remarks("conditions: [{type: Sick, severity: reset}]\n"), IsEmpty());
+  const std::string drained =
+      "severities: {reset: [taint, cordon, drain], reboot: [taint, cordon, drain]}\n";
+  EXPECT_THAT(remarks(rule + drained), IsEmpty());
+}
+
+TEST(PolicyRemarks, SayInWhichPoolsNoStepsDrainForACondition) {
+  const std::string drains = "[taint, cordon, drain]";
+  const std::string pools =
+      "pools:\n"
+      "  - {name: a, labels: [pool=a], severities: {reset: " +
+      drains + ", reboot: " + drains +
+      "}}\n"
+      "  - {name: b, labels: [pool=b, big], severities: {reboot: " +
+      drains + "}}\n";
+  const auto with_labels = [&](const std::string& labels) {
+    return remarks("conditions: [{type: Sick, severity: reset, drain: true, labels: [" + labels +
+                   "]}]\n" + pools);
+  };
+  EXPECT_THAT(with_labels("pool=a"), IsEmpty());
+  EXPECT_THAT(with_labels("pool=b, big=1"),
+              ElementsAre(HasSubstr("the steps of severity reset of pool b have no drain: ")));
+  EXPECT_THAT(with_labels("other"),
+              ElementsAre(HasSubstr("the steps of severity reset of pool b have no drain: "),
+                          HasSubstr("the steps of severity reset have no drain: ")));
+}
+
 TEST(PolicyRemarks, SayWhichBudgetsKeepTwoNodesFromBeingTestedTogether) {
   const std::string drained =
       "severities: {reboot: [taint, cordon, drain]}\njobs: {image: here/gpuward:1}\n";
