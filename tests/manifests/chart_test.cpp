@@ -119,6 +119,24 @@ TEST_F(Chart, GivesTheConfigMapOfTheHealthSuiteToSweepAndQuarantine) {
               AllOf(Not(HasSubstr("legacy-config")), Not(HasSubstr("--config.directory"))));
 }
 
+// Else a failed sweep would set a taint that no exporter removes.
+TEST_F(Chart, GivesTheSwitchesOfLabelsAndTaintToTheSweep) {
+  const auto sweep = [](std::vector<std::string> values) {
+    values.insert(values.end(), {"--set=exporter.sweep.enabled=true",
+                                 "--show-only=templates/exporter-sweep.yaml"});
+    return chart(values);
+  };
+  EXPECT_THAT(sweep({}), AllOf(HasSubstr("{name: ENABLE_LABEL, value: \"true\"}\n"),
+                               HasSubstr("{name: ENABLE_TAINT, value: \"false\"}\n")));
+  EXPECT_THAT(
+      sweep({"--set=exporter.config.node.taint=true", "--set=exporter.config.node.labels=false"}),
+      AllOf(HasSubstr("{name: ENABLE_LABEL, value: \"false\"}\n"),
+            HasSubstr("{name: ENABLE_TAINT, value: \"true\"}\n")));
+  EXPECT_THAT(sweep({"--set=exporter.config.node.taint=null"}),
+              HasSubstr("{name: ENABLE_TAINT, value: \"true\"}\n"))
+      << "the exporter's own default";
+}
+
 // Else a quarantine would judge by another profile than the exporters, and know none of their keys.
 TEST_F(Chart, GivesTheConfigurationOfTheExportersToTheQuarantineWhateverTheNames) {
   const std::string rendered =

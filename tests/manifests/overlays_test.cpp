@@ -146,6 +146,8 @@ TEST(HealthSuiteOverlay, SweepsAndHasTheTemplateOfTheQuarantineWithTheSuitesConf
   const std::string quarantine = file_in(documents, "gpuward-quarantine", "job.yaml");
   EXPECT_THAT(sweep, AllOf(HasSubstr("name: gpu-healthcheck-sweeper\n"),
                            HasSubstr("schedule: 0 */6 * * *\n"),
+                           HasSubstr("name: ENABLE_LABEL\n              value: \"true\"\n"),
+                           HasSubstr("name: ENABLE_TAINT\n              value: \"true\"\n"),
                            HasSubstr("name: SWEEP_CONFIG_MAP\n              value: "
                                      "gpu-healthcheck-config\n"),
                            HasSubstr("name: SWEEP_IMAGE\n              value: "
