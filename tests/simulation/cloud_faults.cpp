@@ -3,6 +3,11 @@
 #include <array>
 
 namespace gpuward::remediator::simulation {
+namespace {
+
+constexpr int kMostLateCalls = 2;  // in the quiet time, which has to end
+
+}  // namespace
 
 using std::chrono::milliseconds;
 using std::chrono::minutes;
@@ -49,6 +54,12 @@ void CloudFaults::forbid(const remediator::Machine& order) {
 }
 
 CallFault CloudFaults::of_call() {
+  if (stage_.is_quiet) {
+    const bool is_late = stage_.setting.has_late_races && late_calls_ < kMostLateCalls &&
+                         stage_.races_chance.happens(0.5);
+    if (is_late) ++late_calls_;
+    return is_late ? CallFault::kLate : CallFault::kNone;
+  }
   if (!is_on()) return CallFault::kNone;
   Chance& chance = stage_.cloud_chance;
   if (chance.happens(0.15)) meanwhile_(chance.span(seconds(5), seconds(90)));

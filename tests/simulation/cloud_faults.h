@@ -38,6 +38,7 @@ class CloudFaults {
   void forbid(const remediator::Machine& order);
 
   Stage& stage_;
+  int late_calls_ = 0;  // in the quiet time
   Meanwhile meanwhile_;
   const bool is_drawn_;
   std::map<std::string, Clock::Steady> lag_ends_;  // by spec.providerID
