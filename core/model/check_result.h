@@ -55,6 +55,14 @@ struct Recovered {
   WallTime at;  // of the reset
 };
 
+// A GPU whose counted errors the thresholds allow: what the kernel log said of such errors before
+// `read_at` is worth no more.
+struct AllowedErrors {
+  std::string pci_bus_id;
+  WallTime read_at;
+  std::string why;
+};
+
 struct CheckResult {
   std::string check;  // "0-nvidia-smi": the number and name of the suite that gpuward replaces
   CheckStatus status = CheckStatus::kError;
@@ -67,6 +75,7 @@ struct CheckResult {
   std::vector<Suspected> suspected;
   std::vector<Witnessed> witnessed;
   std::vector<Recovered> recovered;
+  std::vector<AllowedErrors> allowed;
   // Why no job should start here, although it may be no reason to do anything to the node: a GPU
   // that the driver alone says is lost. Empty: nothing speaks against one.
   std::string no_job;

@@ -120,6 +120,20 @@ void take_witness(State& state, const Witnessed& witnessed, WallTime now) {
   state.findings_updated = std::max(state.findings_updated, now);
 }
 
+// The counters decide over errors that the kernel log only repeats.
+void take_allowance(State& state, const AllowedErrors& errors, WallTime now) {
+  const auto found = state.findings.find({std::string(xid::to_string(xid::Kind::kAmdRas)), "UE",
+                                          errors.pci_bus_id, Evidence::kKernel});
+  if (found == state.findings.end()) return;
+  Finding& finding = found->second;
+  if (finding.severity <= Severity::kMonitor || finding.last_seen >= errors.read_at) return;
+  finding.severity = Severity::kMonitor;
+  finding.witness.clear();
+  finding.witnessed = Severity::kNone;
+  finding.why = to_valid_utf8(errors.why, kMostTextBytes);
+  state.findings_updated = std::max(state.findings_updated, now);
+}
+
 // What is confirmed stays so while nobody can look: a second source that has fallen silent takes
 // nothing back.
 void settle_suspected(State& state, const CheckResult& result) {
@@ -299,6 +313,7 @@ void LatchedState::apply_check(const CheckResult& result, bool is_diagnostic) {
   kept.suspected.clear();
   kept.witnessed.clear();
   kept.recovered.clear();
+  kept.allowed.clear();
   kept.no_job.clear();
   kept.details = to_valid_utf8(kept.details, kMostTextBytes);
   state_.checks[result.check] = std::move(kept);
@@ -325,6 +340,7 @@ void LatchedState::apply_check(const CheckResult& result, bool is_diagnostic) {
   for (const Witnessed& witnessed : result.witnessed)
     take_witness(state_, witnessed, result.started);
   for (const Recovered& gpu : result.recovered) clear_by_reset(state_, gpu);
+  for (const AllowedErrors& errors : result.allowed) take_allowance(state_, errors, result.started);
 }
 
 // Unlike a line of the kernel log, a measurement is how things are now: what the next run clears

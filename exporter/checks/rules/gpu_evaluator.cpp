@@ -36,6 +36,7 @@ CheckResult GpuEvaluator::evaluate(const Snapshot& snapshot, const CheckSettings
                     check_findings(snapshot.state, kGpuCheck));
   result.witnessed = std::move(witnessed);
   result.recovered = recovered_gpus(input);
+  result.allowed = allowed_errors(input);
   return result;
 }
 

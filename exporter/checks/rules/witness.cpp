@@ -1,6 +1,7 @@
 #include "exporter/checks/rules/witness.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -108,6 +109,29 @@ std::optional<std::string> witness_of(const Finding& finding, const GpuRuleInput
   const Finding* const record = is_history ? nullptr : marked_record(finding, listed, state);
   if (record != nullptr) return record->check + " " + record->code;
   return std::nullopt;
+}
+
+// Null for one that the driver does not answer for.
+const GpuReading* answering_amd_gpu(const GpuTelemetry& telemetry, std::string_view bus_id) {
+  const bool is_answering = telemetry.state == WorkerState::kAnswering && telemetry.report;
+  const VendorReading* const amd = is_answering ? telemetry.report->find(Vendor::kAmd) : nullptr;
+  const auto pci = parse_pci_address(bus_id);
+  const GpuReading* const reading = amd != nullptr && pci ? amd->find(*pci) : nullptr;
+  return reading != nullptr && !reading->is_lost && reading->fault.empty() ? reading : nullptr;
+}
+
+// Errors are counted, and all of them under thresholds that allow them. Counters that show none do
+// not explain a line.
+bool thresholds_allow(const std::vector<RasBlock>& blocks,
+                      const std::map<std::string, std::uint64_t>& thresholds) {
+  bool has_some = false;
+  for (const RasBlock& block : blocks) {
+    if (!block.uncorrected) return false;
+    const auto limit = thresholds.find(block.block);
+    if (*block.uncorrected > (limit == thresholds.end() ? 0 : limit->second)) return false;
+    has_some |= *block.uncorrected > 0;
+  }
+  return has_some;
 }
 
 }  // namespace
@@ -229,22 +253,33 @@ std::vector<Witnessed> witnessed_findings(const GpuRuleInput& input,
 
 std::vector<Recovered> recovered_gpus(const GpuRuleInput& input) {
   const GpuTelemetry& telemetry = input.snapshot.telemetry;
-  const bool is_answering = telemetry.state == WorkerState::kAnswering && telemetry.report;
-  const VendorReading* const amd = is_answering ? telemetry.report->find(Vendor::kAmd) : nullptr;
   std::vector<Recovered> recovered;
-  if (amd == nullptr) return recovered;
   for (const auto& [key, finding] : input.snapshot.state.findings) {
     if (key.evidence != Evidence::kKernel || key.check != xid::to_string(Kind::kAmdReset) ||
         !says_that_reset_helped(key.code))
       continue;
-    const auto pci = parse_pci_address(key.pci_bus_id);
-    const GpuReading* const reading = pci ? amd->find(*pci) : nullptr;
-    const bool is_well = reading != nullptr && !reading->is_lost && !reading->is_hung &&
-                         reading->fault.empty() && reading->reset_required.empty();
+    const GpuReading* const reading = answering_amd_gpu(telemetry, key.pci_bus_id);
+    const bool is_well = reading != nullptr && !reading->is_hung && reading->reset_required.empty();
     if (is_well && telemetry.read_at > finding.last_seen)
       recovered.push_back({key.code, key.pci_bus_id, finding.last_seen});
   }
   return recovered;
+}
+
+std::vector<AllowedErrors> allowed_errors(const GpuRuleInput& input) {
+  const GpuTelemetry& telemetry = input.snapshot.telemetry;
+  std::vector<AllowedErrors> allowed;
+  for (const auto& [key, finding] : input.snapshot.state.findings) {
+    if (key.evidence != Evidence::kKernel || key.check != xid::to_string(Kind::kAmdRas) ||
+        key.code != "UE" || telemetry.read_at <= finding.last_seen)
+      continue;
+    const GpuReading* const reading = answering_amd_gpu(telemetry, key.pci_bus_id);
+    if (reading != nullptr && thresholds_allow(reading->ras, input.settings.ras_thresholds)) {
+      allowed.push_back({key.pci_bus_id, telemetry.read_at,
+                         "GPU_ECC_UNCORRECT_* allows what the GPU's counters show"});
+    }
+  }
+  return allowed;
 }
 
 }  // namespace gpuward::exporter

@@ -38,4 +38,8 @@ struct Witnesses {
 // The GPUs that the driver says it has reset, and has read since without a fault.
 [[nodiscard]] std::vector<Recovered> recovered_gpus(const GpuRuleInput& input);
 
+// The AMD GPUs that the kernel log says have uncorrectable errors, and of which every counter has
+// been read since: no more than the thresholds that the operator has set allow.
+[[nodiscard]] std::vector<AllowedErrors> allowed_errors(const GpuRuleInput& input);
+
 }  // namespace gpuward::exporter

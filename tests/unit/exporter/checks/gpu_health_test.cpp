@@ -6,7 +6,11 @@
 #include <cstdint>
 #include <optional>
 
+#include "core/runtime/clock.h"
+#include "core/xid/amdgpu.h"
+#include "core/xid/catalogue.h"
 #include "exporter/checks/check/decide.h"
+#include "exporter/checks/rules/gpu_evaluator.h"
 #include "exporter/checks/rules/gpu_rules.h"
 
 namespace gpuward::exporter {
@@ -122,6 +126,46 @@ TEST(GpuHealth, FollowsUncorrectableErrorsOverTheirThreshold) {
         false);
     later.state = store.state();
     EXPECT_EQ(health_of(later, later.gpus[0]), GpuHealth::kHealthy);
+  }
+}
+
+// amdgpu also logs each error that it counts.
+TEST(GpuHealth, IsHealthyBesideALoggedErrorThatItsThresholdAllows) {
+  using std::chrono::seconds;
+  const WallTime now = *parse_rfc3339("2026-11-20T10:00:00Z");
+  for (const std::uint64_t threshold : {0U, 5U}) {
+    LatchedState store{State()};
+    store.enter_boot("boot-1", now);
+    const std::string line =
+        "amdgpu 0000:05:00.0: 1 uncorrectable hardware errors detected in umc block";
+    const auto event = xid::parse_amdgpu(line);
+    ASSERT_TRUE(event);
+    Observation logged;
+    logged.event = *event;
+    logged.verdict = xid::Catalogue().judge(*event);
+    logged.line = line;
+    logged.seen = now;
+    store.observe(logged);
+    const auto read = [&](WallTime at) {
+      Snapshot snapshot = two_gpus();
+      GpuReport report = *snapshot.telemetry.report;
+      report.vendors[0].gpus[0].ras = {{"umc", 0U, 1U, 0U}};
+      snapshot.telemetry.report = std::make_shared<const GpuReport>(report);
+      snapshot.telemetry.read_at = at;
+      snapshot.state = store.state();
+      CheckSettings settings;
+      settings.ras_thresholds["umc"] = threshold;
+      store.apply_check(GpuEvaluator().evaluate(snapshot, settings, std::nullopt, NodeFacts(), at),
+                        false);
+      snapshot.state = store.state();
+      return health_of(snapshot, snapshot.gpus[0]);
+    };
+    EXPECT_EQ(read(now + seconds(5)),
+              threshold == 5U ? GpuHealth::kHealthy : GpuHealth::kUnhealthy);
+    if (threshold == 0) continue;
+    const auto found = store.state().findings.begin()->second;
+    EXPECT_EQ(found.severity, Severity::kMonitor);
+    EXPECT_EQ(found.why, "GPU_ECC_UNCORRECT_* allows what the GPU's counters show");
   }
 }
 

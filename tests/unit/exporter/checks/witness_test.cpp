@@ -205,6 +205,44 @@ TEST(RecoveredGpu, IsNoneByALineOfUserSpace) {
                   .empty());
 }
 
+// An AMD GPU with such counters, of which the kernel log says that errors were not corrected.
+Scenario node_with_ras(const std::vector<RasBlock>& blocks) {
+  Scenario node = amd_scenario_node();
+  node.gpu(0).ras = blocks;
+  node.settings.ras_thresholds["umc"] = 5;
+  node.kernel_has("amd_ras", "UE", "0000:05:00", Severity::kReboot);
+  return node;
+}
+
+std::size_t allowed_in(const Scenario& node, seconds read_after = seconds(1)) {
+  Snapshot snapshot = node.make_snapshot();
+  snapshot.telemetry.read_at = snapshot.state.findings.begin()->second.last_seen + read_after;
+  return allowed_errors({snapshot, node.settings, node.profile, node.facts, node.now, nullptr})
+      .size();
+}
+
+TEST(AllowedErrors, AreThoseThatAThresholdAllows) {
+  Scenario node = node_with_ras({{"umc", 0, 5, 0}, {"gfx", 0, 0, 0}});
+  EXPECT_EQ(allowed_in(node), 1U);
+  EXPECT_EQ(allowed_in(node, seconds(-1)), 0U) << "read before the line";
+  node.settings.ras_thresholds.clear();
+  EXPECT_EQ(allowed_in(node), 0U) << "no threshold is set";
+}
+
+TEST(AllowedErrors, AreNoneOfAGpuWhoseCountersDoNotShowThemOrShowMore) {
+  EXPECT_EQ(allowed_in(node_with_ras({{"umc", 0, 6, 0}})), 0U);
+  EXPECT_EQ(allowed_in(node_with_ras({{"umc", 0, 1, 0}, {"gfx", 0, 1, 0}})), 0U);
+  EXPECT_EQ(allowed_in(node_with_ras({{"umc", 0, 1, 0}, {"gfx", 0, std::nullopt, 0}})), 0U);
+  EXPECT_EQ(allowed_in(node_with_ras({{"umc", 0, 0, 0}})), 0U) << "the line speaks of others";
+  EXPECT_EQ(allowed_in(node_with_ras({})), 0U);
+  Scenario lost = node_with_ras({{"umc", 0, 1, 0}});
+  lost.gpu(0).is_lost = true;
+  EXPECT_EQ(allowed_in(lost), 0U);
+  Scenario hung = node_with_ras({{"umc", 0, 1, 0}});
+  hung.state = WorkerState::kHung;
+  EXPECT_EQ(allowed_in(hung), 0U);
+}
+
 // A line that was old when it was first read.
 Scenario node_with_history(const std::string& code, Severity severity) {
   Scenario node = node_with_line("xid", code, Severity::kNone);

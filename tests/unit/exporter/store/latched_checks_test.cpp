@@ -437,6 +437,48 @@ CheckResult amd_reset(const std::string& code = "succeeded", int second = 5) {
   return read_since;
 }
 
+Observation amd_error(int second) {
+  Observation error = observe_xid({.severity = Severity::kReboot, .second = second});
+  error.event.kind = xid::Kind::kAmdRas;
+  error.event.code = 0;
+  error.event.label = "UE";
+  return error;
+}
+
+TEST(LedgerAmd, RatesErrorsThatAThresholdAllowsAsMonitorUntilTheNextLine) {
+  LatchedState latched({});
+  CheckResult read_since = result(CheckStatus::kPass, {}, 20);
+  read_since.allowed = {{"0000:4e:00", at_second(15), "allowed"}};
+  const auto severity = [&] { return latched.state().findings.begin()->second.severity; };
+
+  latched.observe(amd_error(5));
+  latched.apply_check(read_since, false);
+  EXPECT_EQ(severity(), Severity::kMonitor);
+  EXPECT_EQ(latched.state().findings.begin()->second.why, "allowed");
+  EXPECT_EQ(latched.state().findings_updated, at_second(20));
+
+  latched.observe(amd_error(18));
+  latched.apply_check(read_since, false);
+  EXPECT_EQ(severity(), Severity::kReboot) << "the reading is older than the line";
+}
+
+TEST(LedgerAmd, KeepsErrorsOfAnotherGpuAndFullTablesOfBadPages) {
+  LatchedState latched({});
+  CheckResult read_since = result(CheckStatus::kPass, {}, 20);
+  read_since.allowed = {{"0000:5e:00", at_second(15), "allowed"}};
+  latched.observe(amd_error(5));
+  latched.apply_check(read_since, false);
+  EXPECT_EQ(latched.state().findings.begin()->second.severity, Severity::kReboot);
+
+  Observation pages = amd_error(5);
+  pages.event.label = "bad_page_threshold";
+  LatchedState other({});
+  other.observe(pages);
+  read_since.allowed.front().pci_bus_id = "0000:4e:00";
+  other.apply_check(read_since, false);
+  EXPECT_EQ(other.state().findings.begin()->second.severity, Severity::kReboot);
+}
+
 TEST(LedgerAmd, TakesASucceededResetForWhatAGpuResetClears) {
   LatchedState latched({});
   const Observation hang = amd_hang();
