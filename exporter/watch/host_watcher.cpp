@@ -98,13 +98,13 @@ void HostWatcher::find_type(const CheckSettings& settings) {
     for (const std::string& miss : type_.misses) misses += (misses.empty() ? "" : "; ") + miss;
     log_.warn("Instance type is unknown: GPUs are compared to what this machine has had",
               {{"asked", misses}, {"remembered", known_type().type}});
-  } else if (!settings.profiles.find(type_.type)) {
-    log_.warn("No profile for this instance type: GPUs are compared to what this machine has had",
-              {{"instance_type", type_.type}});
-  } else {
-    log_.info("Detected instance type",
-              {{"instance_type", type_.type}, {"source", std::string(to_string(type_.source))}});
+    return;
   }
+  log_.info("Detected instance type",
+            {{"instance_type", type_.type}, {"source", std::string(to_string(type_.source))}});
+  if (settings.profiles.find(type_.type)) return;
+  log_.warn("No profile for this instance type: GPUs are compared to what this machine has had",
+            {{"instance_type", type_.type}});
 }
 
 }  // namespace gpuward::exporter

@@ -1,6 +1,6 @@
 #include "exporter/watch/host_watcher.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <atomic>
 
@@ -9,6 +9,9 @@
 
 namespace gpuward::exporter {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 class HostWatcherTest : public testing::Test {
  protected:
@@ -94,6 +97,23 @@ TEST_F(HostWatcherTest, KeepsAnUnknownTypeApartFromOneWithAProfile) {
 
   EXPECT_FALSE(store.snapshot().instance.has_profile);
   EXPECT_FALSE(store.snapshot().instance.gpus_expected.has_value());
+}
+
+// docs/migration.md greps for it.
+TEST_F(HostWatcherTest, LogsTheTypeAndItsSourceWithAndWithoutAProfile) {
+  log.set_level(LogLevel::kInfo);
+  const auto logged = [&](const std::string& type) {
+    answer.type = type;
+    testing::internal::CaptureStderr();
+    EXPECT_TRUE(comes([&](const Snapshot& seen) { return seen.instance.type == type; }));
+    return testing::internal::GetCapturedStderr();
+  };
+  const std::string known = logged("p5.48xlarge");
+  EXPECT_THAT(known, HasSubstr("Detected instance type"));
+  EXPECT_THAT(known, Not(HasSubstr("No profile")));
+  const std::string unknown = logged("x9.huge");
+  EXPECT_THAT(unknown, HasSubstr("Detected instance type\" instance_type=x9.huge source=imdsv2"));
+  EXPECT_THAT(unknown, HasSubstr("No profile for this instance type"));
 }
 
 TEST_F(HostWatcherTest, TakesTheTypeThatTheSettingsName) {
