@@ -129,6 +129,10 @@ ROWS = (
     Row(r"kubectl drain \S+ .*", CHANGE, prints="drained", node=HEALTHY),
     Row(r"kubectl uncordon \S+", CHANGE, prints="uncordoned", node=HEALTHY),
     Row(r"kubectl annotate node \S+ (?:gpuward\.dev/\S+-result- ?)+", CHANGE, node=HEALTHY),
+    # What the replaced suite leaves on nodes; none here has it.
+    Row(r"kubectl taint nodes --all gpu-healthcheck\.aws-samples\.io/maintenance:NoSchedule-", CHANGE,
+        prints="not found|untainted", node=HEALTHY, exits=(0, 1)),
+    Row(r"kubectl (?:label|annotate) nodes --all gpu-healthcheck\.aws-samples\.io/\S+-", CHANGE, node=HEALTHY),
     # The exporters are there and write them again.
     Row(r"kubectl label nodes --all (?:gpuward\.dev/\S+- ?)+", CHANGE, prints="unlabeled"),
     Row(r"kubectl annotate nodes --all (?:gpuward\.dev/\S+- ?)+", CHANGE, prints="annotated"),

@@ -21,7 +21,8 @@ struct Diagnosis {
   std::string suite;  // "sweep", "quarantine"
 };
 
-// nullopt for what is none: an annotation that nobody of us wrote says nothing.
+// nullopt for what is none: an annotation that gpuward did not write says nothing. The replaced
+// suite's own quarantine-result stays on nodes that an operator has long returned.
 [[nodiscard]] std::optional<Diagnosis> parse_diagnosis(std::string_view annotation,
                                                        std::string_view suite);
 

@@ -175,6 +175,8 @@ class SeedCommands(ClusterTest):
         self.assertIn("xid", self.type("kubectl exec -n gpu-healthcheck $POD -- gpuward-exporter findings list"))
         self.type("kubectl exec -n gpu-healthcheck $POD -- gpuward-exporter findings clear")
         self.wait(lambda: self.labels()[f"{PREFIX}/severity"] == "PASS" and not self.is_tainted(), "the taint to go")
+        self.assertIn("annotated", self.type("kubectl annotate node $NODE"))
+        self.assertNotIn(f"{PREFIX}/quarantine-result", kubectl.get("node", self.NODE)["metadata"]["annotations"])
         self.type("kubectl uncordon $NODE")
         self.assertFalse(kubectl.get("node", self.NODE)["spec"].get("unschedulable", False))
 

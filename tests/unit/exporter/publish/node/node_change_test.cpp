@@ -390,9 +390,26 @@ TEST(Diagnosis, TheNewerOfSweepAndQuarantineCounts) {
   kube::Node node = diagnosed("fail", "ISOLATE");
   std::string& quarantine =
       node.meta.annotations["gpu-healthcheck.aws-samples.io/quarantine-result"];
-  quarantine = R"({"timestamp":"2026-01-01T13:00:00Z","status":"pass","severity":"PASS"})";
+  quarantine =
+      R"({"timestamp":"2026-01-01T13:00:00Z","status":"pass","severity":"PASS","next":"remove"})";
   EXPECT_EQ(with_diagnosis(wish_of(healthy()), node).status, NodeStatus::kPass);
-  quarantine = R"({"timestamp":"2026-01-01T11:00:00Z","status":"pass","severity":"PASS"})";
+  quarantine =
+      R"({"timestamp":"2026-01-01T11:00:00Z","status":"pass","severity":"PASS","next":"remove"})";
+  EXPECT_EQ(with_diagnosis(wish_of(healthy()), node).status, NodeStatus::kFail);
+}
+
+// It stays on each node that the suite has quarantined, also after an operator has returned it.
+TEST(Diagnosis, OfTheReplacedSuiteSaysNothing) {
+  const std::string fields =
+      R"("timestamp":"2026-01-01T12:00:00Z","node":"gpu-01","suite":"quarantine",)"
+      R"("status":"fail","severity":"ISOLATE","recommendation":"replace")";
+  kube::Node node = a_node();
+  std::string& quarantine =
+      node.meta.annotations["gpu-healthcheck.aws-samples.io/quarantine-result"];
+  quarantine = "{" + fields + "}";
+  EXPECT_FALSE(newest_diagnosis(node));
+  EXPECT_EQ(with_diagnosis(wish_of(healthy()), node).status, NodeStatus::kPass);
+  quarantine = "{" + fields + R"(,"next":"replace the node","checks":[]})";
   EXPECT_EQ(with_diagnosis(wish_of(healthy()), node).status, NodeStatus::kFail);
 }
 
