@@ -83,10 +83,11 @@ std::optional<std::string> unexplained_ownership(const Draft& draft) {
 }
 
 Decision held_for_ownership(Draft& draft, const std::string& what) {
-  return conclude(draft, Verdict::kPause, Phase::kHeld, std::string(kOwnershipRule),
-                  what +
-                      ": gpuward changes nothing until an operator cancels; that removes taint and "
-                      "annotation, and the cordon only if record and annotation prove it");
+  return conclude(
+      draft, Verdict::kPause, Phase::kHeld, std::string(kOwnershipRule),
+      what +
+          ": gpuward changes nothing until an operator cancels; cancel removes the taint "
+          "and the annotation, and the cordon only if both show that it is gpuward's");
 }
 
 std::optional<SlotRefusal> slot_refused(const Draft& draft) {
@@ -150,7 +151,7 @@ Decision decide_beside(Draft& draft) {
     return conclude(draft, Verdict::kClose, Phase::kCancelled, "guard.cancel",
                     "cancelled; nothing on the node is touched: " + first);
   }
-  return conclude(draft, Verdict::kHold, Phase::kWaiting, "guard.one-per-node",
+  return conclude(draft, Verdict::kHold, Phase::kWaiting, std::string(kOnePerNodeRule),
                   first + ", and acts: this one waits until the other is closed");
 }
 

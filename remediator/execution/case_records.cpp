@@ -53,6 +53,13 @@ bool has_worsened(const Remediation& remediation) {
   return turns_real || remediation.evidence_severity() > *status.notified_severity;
 }
 
+// Neither only observed nor left alone: something is done, or a budget or an approval lacks for it.
+bool acts(const RemediationStatus& status) {
+  return is_open(status.phase) && status.phase != Phase::kPending &&
+         status.phase != Phase::kObserved && !needs_operator(status.phase) &&
+         status.rule != kOnePerNodeRule;
+}
+
 // Compares two statuses of a Remediation and collects what is to be told.
 class NoticeWriter {
  public:
@@ -83,11 +90,14 @@ class NoticeWriter {
     const Phase old = before_.status.phase;
     const bool has_moved = next_.phase != old;
     const bool is_new = old == Phase::kPending && has_moved;
-    const bool is_to_act = old == Phase::kObserved && has_moved && after.open();
+    const bool is_observed = old == Phase::kObserved || next_.is_unacted;
+    const bool is_to_act = is_observed && acts(next_);
     auto& notified = next_.notified_severity;
     const Severity severity = after.evidence_severity();
+    next_.is_unacted =
+        is_observed && after.open() && next_.phase != Phase::kObserved && !acts(next_);
     if (is_new || is_to_act || has_worsened(after)) {
-      add(Moment::kOpened, {}, next_.message);
+      add_of(Moment::kOpened, after.acted_severity(), {}, next_.message);
       notified = severity;
       next_.is_notified_of_drill = after.is_drill();
     } else if (next_.phase != Phase::kPending) {
@@ -123,7 +133,7 @@ class NoticeWriter {
     const auto named = record.facts.find(kSinksFact);
     std::vector<std::string> sinks =
         named == record.facts.end() ? names_of(policy_) : split_names(named->second);
-    add_for(std::move(sinks), Moment::kNotify, std::string(to_string(record.step)),
+    add_for(std::move(sinks), Moment::kNotify, worst(), std::string(to_string(record.step)),
             before_.status.message);
   }
 
@@ -135,14 +145,22 @@ class NoticeWriter {
     add(Moment::kApproval, std::string(to_string(asked->step)), next_.message);
   }
 
-  void add(Moment moment, const std::string& step, const std::string& message) {
-    const Severity severity =
-        std::max(before_.severity, next_.escalated_to.value_or(Severity::kNone));
-    add_for(sinks_for(policy_, moment, severity), moment, step, message);
+  // A sink that was told of a node is told of its end too, however good the evidence is by then.
+  [[nodiscard]] Severity worst() const {
+    return std::max(before_.severity, next_.escalated_to.value_or(Severity::kNone));
   }
 
-  void add_for(std::vector<std::string> sinks, Moment moment, const std::string& step,
-               const std::string& message) {
+  void add(Moment moment, const std::string& step, const std::string& message) {
+    add_of(moment, worst(), step, message);
+  }
+
+  void add_of(Moment moment, Severity severity, const std::string& step,
+              const std::string& message) {
+    add_for(sinks_for(policy_, moment, severity), moment, severity, step, message);
+  }
+
+  void add_for(std::vector<std::string> sinks, Moment moment, Severity severity,
+               const std::string& step, const std::string& message) {
     if (sinks.empty()) return;
     if (next_.notices.size() >= kMaxNotices) next_.notices.erase(next_.notices.begin());
     const std::string what = std::string(to_string(moment)) + (step.empty() ? "" : "-" + step);
@@ -152,11 +170,12 @@ class NoticeWriter {
          .moment = moment,
          .sinks = std::move(sinks),
          .at = now_,
-         .severity = std::max(before_.severity, next_.escalated_to.value_or(Severity::kNone)),
+         .severity = severity,
          .step = step,
          .phase = std::string(to_string(next_.phase)),
          .mode = std::string(to_string(next_.mode)),
-         .message = message});
+         .message = message,
+         .drill = before_.is_drill()});
   }
 
   const Remediation& before_;
@@ -347,7 +366,9 @@ Status CaseRecords::notify_sinks(Case& now) {
 bool CaseRecords::has_news(const Case& now) const {
   const bool are_there =
       parts_.notifications != nullptr && !now.policy->notifications.sinks.empty();
-  return are_there && has_worsened(now.remediation);
+  const RemediationStatus& status = now.remediation.status;
+  const bool is_older = status.phase != Phase::kPending && !status.notified_severity;
+  return are_there && (is_older || has_worsened(now.remediation));
 }
 
 void CaseRecords::say(const Case& now, const std::string& what) {

@@ -35,7 +35,8 @@ class CaseRecords {
   void say(const Case& now, const std::string& what);
   // What an operator must know and could not be told with the write, until it can.
   [[nodiscard]] Status notify_operator(Case& now);
-  // The sinks do not know yet how bad it is; any next write tells them.
+  // The sinks do not know yet how bad it is, or the record, of an older version, does not have what
+  // they know; any next write mends it.
   [[nodiscard]] bool has_news(const Case& now) const;
   // Hands what is to be told to the sinks, and writes down what they have.
   [[nodiscard]] Status notify_sinks(Case& now);

@@ -23,9 +23,14 @@ constexpr milliseconds kGiveBackAgain{10'000};
 // How soon after an act its node's report is checked.
 constexpr milliseconds kWeighAfter{5'000};
 
-bool is_opened_untold(const RemediationStatus& status) {
-  return std::ranges::any_of(status.notices,
-                             [](const Notice& notice) { return notice.moment == Moment::kOpened; });
+// How long `opened` waits for the class of its error. A dead sink may keep it for hours, in which a
+// running step must not wait for Prometheus at each look.
+constexpr std::chrono::seconds kClassWait{30};
+
+bool is_class_awaited(const RemediationStatus& status, WallTime now) {
+  return std::ranges::any_of(status.notices, [&](const Notice& notice) {
+    return notice.moment == Moment::kOpened && now - notice.at < kClassWait;
+  });
 }
 
 }  // namespace
@@ -199,7 +204,7 @@ Status Reconciler::carry_out(Case& now) {
       return steps_.watch(now);
     case Verdict::kBegin:
     case Verdict::kRelease:
-      return fail(ErrorKind::kInternal, "no step begins and no node returns on an older read");
+      return fail(ErrorKind::kInternal, "no step begins and no node returns until a newer read succeeds");
     default:
       if (auto status = give_back_jobs(now); !status) return status;
       return records_.write_decision(now);
@@ -248,7 +253,8 @@ LookAgain Reconciler::notify(Case& now, const std::string& seen) {
   }
   // `opened` has the class of the error in it, which the exporter knows.
   const RemediationStatus& known = now.remediation.status;
-  if (!weighs_later || (!known.error_class.empty() && !is_opened_untold(known))) {
+  const bool is_awaited = known.error_class.empty() || is_class_awaited(known, parts_.clock.wall());
+  if (!weighs_later || !is_awaited) {
     if (auto status = records_.notify_sinks(now); !status) return std::unexpected(status.error());
   }
   if (!weighs_later) return now.decision.look_again;
@@ -269,8 +275,8 @@ bool Reconciler::weighs_evidence(const Case& now) const {
   const Remediation& remediation = now.remediation;
   const bool goes_on =
       now.decision.verdict == Verdict::kBegin || now.decision.verdict == Verdict::kWatch;
-  const bool is_known =
-      goes_on && remediation.status.confirmed_severity && !is_opened_untold(remediation.status);
+  const bool is_known = goes_on && remediation.status.confirmed_severity &&
+                        !is_class_awaited(remediation.status, parts_.clock.wall());
   return parts_.reports != nullptr && !is_known && remediation.open() && remediation.any_firing();
 }
 

@@ -139,7 +139,7 @@ std::string error_class_of(const Remediation& remediation) {
   std::string worst = remediation.status.error_class;
   const bool any_fires = remediation.any_firing();
   for (const AlertEvidence& alert : remediation.alerts) {
-    const bool counts = alert.firing() || !any_fires;
+    const bool counts = !remediation.is_drill_beside(alert) && (alert.firing() || !any_fires);
     if (counts && is_milder_class(worst, alert.error_class)) worst = alert.error_class;
   }
   return worst;

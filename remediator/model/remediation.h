@@ -92,6 +92,8 @@ struct RemediationStatus;
 // The rule of a node that will not be drained before what its cloud has announced begins; somebody
 // has to be told of that too.
 inline constexpr std::string_view kLateRule = "maintenance.late";
+// The rule of a Remediation that leaves its node to another one.
+inline constexpr std::string_view kOnePerNodeRule = "guard.one-per-node";
 
 // One alert about the node. Identity is the fingerprint; nothing here changes when it is merely
 // repeated.
@@ -211,6 +213,9 @@ struct RemediationStatus {
   // makes another one. Absent if there was no sink, and in records of versions without this field.
   std::optional<Severity> notified_severity;
   bool is_notified_of_drill = false;
+  // Before its present phase, in which nothing is done, it was only observed: once something is
+  // done, `opened` is told again.
+  bool is_unacted = false;
   std::optional<ApprovalRecord> approval;  // of the step that waits for one
   std::vector<std::string> history;        // what was tried before and how it ended; oldest first
   std::optional<WallTime> closed_at;

@@ -43,6 +43,14 @@ std::string details_of(const Remediation& remediation) {
   return text;
 }
 
+// Without what is real and has come since: a drill is told as one, however late that is.
+Remediation drill_of(Remediation remediation) {
+  if (remediation.is_drill()) return remediation;
+  std::erase_if(remediation.alerts, [](const AlertEvidence& alert) { return !alert.drill; });
+  remediation.status.error_class.clear();  // no drill is among the exporter's findings
+  return remediation;
+}
+
 // Of the worst alert of our own rules: a link, or the command that prints it.
 std::string runbook_of(const Remediation& remediation, const std::string& url) {
   const AlertEvidence* worst = nullptr;
@@ -57,8 +65,9 @@ std::string runbook_of(const Remediation& remediation, const std::string& url) {
 
 }  // namespace
 
-NotificationEvent event_of(const Remediation& remediation, const Notice& notice,
+NotificationEvent event_of(const Remediation& now, const Notice& notice,
                            const NotificationPolicy& policy) {
+  const Remediation remediation = notice.drill ? drill_of(now) : now;
   return {.id = notice.id,
           .timestamp = to_rfc3339_ms(notice.at),
           .error_type = error_class_of(remediation),
@@ -75,7 +84,7 @@ NotificationEvent event_of(const Remediation& remediation, const Notice& notice,
           .message = notice.message,
           .runbook = runbook_of(remediation, policy.runbook_url),
           .dry_run = notice.mode == to_string(Mode::kObserve),
-          .drill = remediation.is_drill()};
+          .drill = notice.drill || remediation.is_drill()};
 }
 
 std::string value_in(const NotificationEvent& event, std::string_view placeholder) {

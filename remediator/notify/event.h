@@ -29,7 +29,7 @@ struct NotificationEvent {
   bool drill = false;    // nothing that it rests on is real
 };
 
-[[nodiscard]] NotificationEvent event_of(const Remediation& remediation, const Notice& notice,
+[[nodiscard]] NotificationEvent event_of(const Remediation& now, const Notice& notice,
                                          const NotificationPolicy& policy);
 
 // The value of a placeholder of policy/message_template.

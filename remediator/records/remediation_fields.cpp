@@ -170,6 +170,8 @@ const Fields<Notice>& notice_fields() {
       field("phase", &Notice::phase, text(), "Phase of the Remediation at that time."),
       field("mode", &Notice::mode, text(), "Mode of the policy at that time."),
       field("message", &Notice::message, text(), "Message of the Remediation at that time."),
+      sparse_field("drill", &Notice::drill, flag(),
+                   "All alerts of the Remediation were of a drill at that time."),
   };
   return kFields;
 }
@@ -335,6 +337,9 @@ const Fields<RemediationStatus>& status_fields() {
       sparse_field("toldDrill", &Status::is_notified_of_drill, flag(),
                    "The last notification `opened` was about a drill; a real fault is notified "
                    "again."),
+      sparse_field("toldObserved", &Status::is_unacted, flag(),
+                   "The node was only observed before the present phase; when gpuward begins to "
+                   "act, that is notified as `opened` again."),
       computed_field<Status>("toldPhase", word(parse_phase, Phase::kHeld, Phase::kPaused),
                              "Held or Paused, once an operator has certainly been notified; while "
                              "it differs from the phase, the notification is repeated.",

@@ -71,9 +71,11 @@ class RecordingObserver final : public ReconcileObserver {
 class FixedReports final : public HealthReports {
  public:
   Result<HealthReport> latest(std::string_view) override {
+    ++asked;
     if (before) std::exchange(before, {})();
     return answer;
   }
+  int asked = 0;
   Result<HealthReport> answer = fail(ErrorKind::kNotFound, "nothing known");
   std::function<void()> before;  // once
 };

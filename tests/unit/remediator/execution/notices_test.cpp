@@ -62,6 +62,53 @@ class NoticesTest : public ClusterTest {
     report("XID_CRITICAL_79");
     ASSERT_TRUE(take({another(severity)}));
   }
+  void annotate(const std::string& key, const std::string& value) {
+    kube_.patch(remediation_collection() + "/" + remediation().name,
+                {{"metadata", {{"annotations", {{key, value}}}}}});
+  }
+  void look(int times = 3) {
+    for (int i = 0; i < times; ++i) ASSERT_TRUE(reconcile());
+  }
+  // Two causes of severity isolate and `milder`; the report clears the worse one.
+  void get_better(Severity milder) {
+    for (const Severity severity : {Severity::kReset, Severity::kIsolate})
+      policy.steps[severity] = policy.steps[Severity::kReboot];
+    policy_.set(policy);
+    AlertSignal isolate = another(Severity::kIsolate);
+    isolate.fingerprint = "ef";
+    reports_.answer = report_of(Severity::kIsolate);
+    ASSERT_TRUE(take({signal(milder), isolate}));
+    look();
+    ASSERT_THAT(told(), ElementsAre("opened"));
+    replica_->notifications.events.clear();
+    clock_.advance(std::chrono::seconds(1));
+    isolate.firing = false;
+    isolate.ends_at = clock_.wall();
+    ASSERT_TRUE(take({isolate}));
+    clock_.advance(std::chrono::minutes(1));
+    reports_.answer = report_of(milder);
+    look();
+    ASSERT_EQ(remediation().evidence_severity(), milder);
+    EXPECT_THAT(told(), IsEmpty());
+  }
+  // It has been notified.
+  void drill() {
+    AlertSignal drill = signal(Severity::kReset);
+    drill.drill = true;
+    drill.error_class = "GPU_HEALTH_ERROR";
+    reports_.answer = report_of(Severity::kMonitor);
+    ASSERT_TRUE(take({drill}));
+    look();
+    ASSERT_THAT(told(), Contains("opened"));
+    ASSERT_TRUE(replica_->notifications.events[0].drill);
+    replica_->notifications.events.clear();
+  }
+  void add_real_fault() {
+    AlertSignal real = another(Severity::kMonitor);
+    real.error_class = "XID_WARNING_31";
+    ASSERT_TRUE(take({real}));
+    look();
+  }
   void uncordon() { kube_.patch("/api/v1/nodes/gpu-01", {{"spec", {{"unschedulable", nullptr}}}}); }
   // moment/step of all that the sinks were offered, each once.
   std::vector<std::string> told() {
@@ -184,29 +231,35 @@ TEST_F(NoticesTest, ANodeThatGetsWorseIsReportedOnceWhoeverLeads) {
 }
 
 TEST_F(NoticesTest, ANodeThatGetsBetterIsNotReportedUntilItIsWorseAgain) {
-  policy.steps[Severity::kIsolate] = policy.steps[Severity::kReboot];
-  policy_.set(policy);
-  AlertSignal isolate = another(Severity::kIsolate);
-  reports_.answer = report_of(Severity::kIsolate);
-  ASSERT_TRUE(take({signal(), isolate}));
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(reconcile());
-  ASSERT_THAT(told(), ElementsAre("opened"));
-  replica_->notifications.events.clear();
-
-  clock_.advance(std::chrono::seconds(1));
-  isolate.firing = false;
-  isolate.ends_at = clock_.wall();
-  ASSERT_TRUE(take({isolate}));
-  clock_.advance(std::chrono::minutes(1));
-  reports_.answer = report_of(Severity::kReboot);
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(reconcile());
-  ASSERT_EQ(remediation().evidence_severity(), Severity::kReboot);
-  EXPECT_THAT(told(), IsEmpty());
+  get_better(Severity::kReboot);
 
   clock_.advance(std::chrono::minutes(10));
   ASSERT_TRUE(take({another(Severity::kIsolate)}));
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(reconcile());
+  look();
+
   EXPECT_THAT(told(), ElementsAre("opened"));
+}
+
+TEST_F(NoticesTest, ANodeIsReportedByItsPresentSeverityAndNotByTheWorstEver) {
+  get_better(Severity::kReset);
+
+  clock_.advance(std::chrono::minutes(10));
+  get_worse(Severity::kReboot);
+  look();
+
+  ASSERT_THAT(told(), ElementsAre("opened"));
+  EXPECT_EQ(replica_->notifications.events[0].severity, "reboot");
+}
+
+TEST_F(NoticesTest, AFloorIsComparedWithThePresentSeverity) {
+  policy.notifications.sinks[0].floor = Severity::kIsolate;
+  get_better(Severity::kReset);
+
+  clock_.advance(std::chrono::minutes(10));
+  get_worse(Severity::kReboot);
+  look();
+
+  EXPECT_THAT(told(), IsEmpty());
 }
 
 TEST_F(NoticesTest, ANodeThatGotWorseBeforeACrashIsReportedByTheNextLeader) {
@@ -279,20 +332,116 @@ TEST_F(NoticesTest, AnOlderRecordIsNotReportedAgain) {
   EXPECT_THAT(told(), ElementsAre("opened"));
 }
 
-TEST_F(NoticesTest, ARealFaultBesideADrillIsReportedThoughItIsNoWorse) {
-  AlertSignal drill = signal(Severity::kReset);
-  drill.drill = true;
-  ASSERT_TRUE(take({drill}));
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(reconcile());
-  ASSERT_THAT(told(), Contains("opened"));
-  ASSERT_TRUE(replica_->notifications.events[0].drill);
+// As after an upgrade, or when the policy gets its first sink.
+TEST_F(NoticesTest, AnOlderRecordTakesItsSeverityOverAtTheFirstLook) {
+  observe();
+  Remediation older = remediation();
+  older.status.notified_severity.reset();
+  ASSERT_TRUE(replica_->store.write_status(older));
+  restart();
+  look(1);
+  EXPECT_EQ(remediation().status.notified_severity, Severity::kMonitor);
+  EXPECT_THAT(told(), IsEmpty());
+
+  get_worse();
+  look();
+
+  EXPECT_THAT(told(), ElementsAre("opened"));
+}
+
+TEST_F(NoticesTest, APauseOfANodeThatIsOnlyObservedOpensNothing) {
+  observe();
+  annotate("gpuward.dev/pause", "true");
+  look();
+  ASSERT_EQ(remediation().status.phase, Phase::kPaused);
+  annotate("gpuward.dev/pause", "false");
+  look();
+
+  EXPECT_EQ(remediation().status.phase, Phase::kObserved);
+  EXPECT_THAT(told(), ElementsAre("paused"));
+}
+
+TEST_F(NoticesTest, ANodeIsOpenedAgainAfterAPauseIfItWasOnlyObservedBefore) {
+  policy_with(Mode::kObserve, {planned(Step::kTaint), planned(Step::kCordon)});
+  quarantine();
   replica_->notifications.events.clear();
+  annotate("gpuward.dev/pause", "true");
+  look();
+  policy_with(Mode::kCordon, {planned(Step::kTaint), planned(Step::kCordon)});
+  restart();
+  annotate("gpuward.dev/pause", "false");
+  look(4);
 
-  ASSERT_TRUE(take({another(Severity::kMonitor)}));
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(reconcile());
+  expect_quarantined();
+  EXPECT_THAT(told(), ElementsAre("opened"));
+}
+
+TEST_F(NoticesTest, ANodeWhoseMarksAreUnexplainedIsHeldAndNotOpenedAgain) {
+  observe();
+  kube_.patch("/api/v1/nodes/gpu-01",
+              {{"metadata", {{"annotations", {{std::string(kAnnotation), "unreadable"}}}}}});
+  look();
+
+  ASSERT_EQ(remediation().status.phase, Phase::kHeld);
+  EXPECT_THAT(told(), ElementsAre("held"));
+}
+
+TEST_F(NoticesTest, ANodeThatWaitsForItsOtherRemediationIsNotOpenedAgain) {
+  observe();
+  const std::string first = remediation().name, other = first + "0";
+  Json copy = kube_.get(remediation_collection() + "/" + first);
+  copy["metadata"] = {{"name", other}, {"finalizers", copy["metadata"]["finalizers"]}};
+  kube_.create(remediation_collection(), copy);
+  const OwnerAnnotation mark{.name = other, .why = "", .taint = true, .since = ""};
+  kube_.patch("/api/v1/nodes/gpu-01",
+              {{"metadata", {{"annotations", {{std::string(kAnnotation), to_annotation(mark)}}}}}});
+  look();
+
+  const Json kept = kube_.get(remediation_collection() + "/" + first);
+  ASSERT_EQ(kept["status"]["rule"], "guard.one-per-node");
+  for (const NotificationEvent& event : replica_->notifications.events)
+    EXPECT_NE(event.remediation, first) << event.moment;
+}
+
+TEST_F(NoticesTest, ARealFaultBesideADrillIsReportedThoughItIsNoWorse) {
+  drill();
+  add_real_fault();
 
   ASSERT_THAT(told(), Contains("opened"));
-  EXPECT_FALSE(replica_->notifications.events[0].drill);
+  const NotificationEvent opened = replica_->notifications.events[0];
+  EXPECT_FALSE(opened.drill);
+  EXPECT_EQ(opened.error_type, "XID_WARNING_31");
+}
+
+TEST_F(NoticesTest, ADrillIsReportedAsADrillThoughARealFaultHasComeMeanwhile) {
+  replica_->notifications.take = false;
+  drill();
+  add_real_fault();
+  replica_->notifications.events.clear();
+  restart();
+  look(1);
+
+  std::vector<std::pair<bool, std::string>> opened;
+  for (const NotificationEvent& event : replica_->notifications.events)
+    if (event.moment == "opened") opened.emplace_back(event.drill, event.error_type);
+  EXPECT_THAT(opened, ElementsAre(std::pair(true, "GPU_HEALTH_ERROR"),
+                                  std::pair(false, "XID_WARNING_31")));
+}
+
+TEST_F(NoticesTest, ADeadSinkMakesNoLookAtAStepAskPrometheus) {
+  policy_with(Mode::kFull, {planned(Step::kTaint), planned(Step::kCordon), planned(Step::kDrain)});
+  replica_->notifications.take = false;
+  quarantine();
+  look();
+  ASSERT_EQ(steps_[Step::kDrain].begun, 1);
+  ASSERT_THAT(remediation().status.notices, Not(IsEmpty()));
+  clock_.advance(std::chrono::minutes(1));
+  look(1);
+
+  const int asked = reports_.asked;
+  look(5);
+
+  EXPECT_EQ(reports_.asked, asked);
 }
 
 TEST_F(NoticesTest, ASinkIsToldOfWhatItWantsOnly) {

@@ -46,7 +46,8 @@ Remediation full() {
                                         .step = "reboot",
                                         .phase = "Waiting",
                                         .mode = "full",
-                                        .message = "waits"});
+                                        .message = "waits",
+                                        .drill = true});
   remediation.status.steps.push_back({.step = Step::kCordon,
                                       .result = StepResult::kDone,
                                       .severity = Severity::kReboot,
@@ -62,6 +63,7 @@ Remediation full() {
   remediation.status.notified_phase = Phase::kHeld;
   remediation.status.notified_severity = Severity::kReboot;
   remediation.status.is_notified_of_drill = true;
+  remediation.status.is_unacted = true;
   remediation.status.history = {"drain done", "reboot failed"};
   remediation.status.pre_existing_cordon = true;
   remediation.status.confirmed_severity = Severity::kReset;
