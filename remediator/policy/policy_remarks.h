@@ -1,7 +1,7 @@
-// What a policy that is good says, and whoever wrote it may not have meant: guards that it switches
-// off, steps that its budgets keep from ever beginning or ending, worse evidence that does less, a
-// drain that is allowed and not planned. Pure; shown by `policy check`, `policy explain` and
-// --check-config, and logged at the start and at each reload.
+// Remarks on a policy without faults, for its author: guards that it switches off, steps that its
+// budgets keep from ever beginning or ending, worse evidence that does less, a drain that is
+// allowed and not planned. Pure; shown by `policy check`, `policy explain` and --check-config, and
+// logged at the start and at each reload.
 #pragma once
 
 #include <string>
