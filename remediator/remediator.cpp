@@ -327,7 +327,7 @@ bool Remediator::begin_anew(const RestoredState::Notice& notice) {
     if (election_->is_leader()) (void)keep_ledger();
     return false;
   }
-  log_.error("etcd was restored from a backup, restarting", {{"why", notice.why}});
+  log_.error("etcd was restored from a backup: this replica restarts", {{"why", notice.why}});
   return true;
 }
 

@@ -31,7 +31,7 @@ Result<AwsKeys> both_or_none(AwsKeys keys, const std::string& id_name,
   if (keys.access_key_id.empty() && keys.secret_access_key.empty())
     return fail(ErrorKind::kNotFound, id_name + " is not set");
   if (keys.access_key_id.empty() || keys.secret_access_key.empty())
-    return fail(ErrorKind::kInvalid, id_name + " and " + secret_name + " belong together");
+    return fail(ErrorKind::kInvalid, id_name + " and " + secret_name + " must be set together");
   return keys;
 }
 

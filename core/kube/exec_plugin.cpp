@@ -70,8 +70,7 @@ Result<ExecCredential> read_exec_credential(std::string_view output, const ExecP
   credential.certificate = {string_at(status, "clientCertificateData"),
                             string_at(status, "clientKeyData")};
   if (credential.certificate.certificate_pem.empty() != credential.certificate.key_pem.empty()) {
-    return broken(plugin,
-                  "clientCertificateData and clientKeyData belong together; one is missing");
+    return broken(plugin, "clientCertificateData and clientKeyData must be set together");
   }
   if (credential.token.empty() && credential.certificate.certificate_pem.empty()) {
     return broken(plugin, "its answer holds neither a token nor a certificate");

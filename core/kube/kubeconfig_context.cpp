@@ -94,7 +94,7 @@ Status set_certificate(const KubeconfigUser& user, http::ClientTls& tls) {
   if (!key) return with_context("kubeconfig: client-key", std::move(key.error()));
   if (certificate->empty() != key->empty()) {
     return fail(ErrorKind::kInvalid,
-                "kubeconfig: client-certificate and client-key belong together; one is missing");
+                "kubeconfig: client-certificate and client-key must be set together");
   }
   tls.certificate_pem = std::move(*certificate);
   tls.key_pem = std::move(*key);

@@ -53,7 +53,7 @@ constexpr auto kEccColumns = std::to_array<ReadingColumn>({
      .value = [](Reading r) { return number(r.sram_unc_parity); }},
     {.labels = {"secded"}, .value = [](Reading r) { return number(r.sram_unc_secded); }},
     {.family = {"gpuward_gpu_sram_threshold_exceeded",
-                "Whether the SRAM had more errors than the limit of the board: replace the board."},
+                "Whether SRAM errors exceeded the board's limit. If 1, replace the board."},
      .value = [](Reading r) { return number(r.sram_threshold_exceeded); }},
 });
 
@@ -69,7 +69,7 @@ constexpr auto kRepairColumns = std::to_array<ReadingColumn>({
      .value = [](Reading r) { return number(r.retired.single_bit); }},
     {.labels = {"double_bit"}, .value = [](Reading r) { return number(r.retired.double_bit); }},
     {.family = {"gpuward_gpu_retired_pages_pending",
-                "Whether a page waits for a reboot to be taken out of use."},
+                "Whether a memory page needs a reboot before the driver can retire it."},
      .value = [](Reading r) { return number(r.retired.pending); }},
     {.family = {"gpuward_gpu_remapped_rows",
                 "Ampere and later: rows replaced by spare ones after `corrected` or `uncorrected` "

@@ -60,13 +60,12 @@ Decision replaced(const StepRecord& wait) {
 }
 
 Decision held(const Remediation& remediation, const PlannedStep& wait, const StepRecord& record) {
-  return decision_of(
-      Verdict::kHold, Phase::kHeld, "exhausted",
-      "its machine is gone and no replacement has joined within " + to_duration_text(wait.timeout) +
-          ": " + record.message +
-          ": it counts as missing capacity and keeps its slot of the budgets until an "
-          "operator runs gpuwardctl cancel " +
-          remediation.node);
+  return decision_of(Verdict::kHold, Phase::kHeld, "exhausted",
+                     "its machine is gone and no replacement has joined within " +
+                         to_duration_text(wait.timeout) + ": " + record.message +
+                         "; the node counts as missing capacity and keeps its budget slot until an "
+                         "operator runs gpuwardctl cancel " +
+                         remediation.node);
 }
 
 // The machine registers again: whatever was accepted, it has not ended.

@@ -124,7 +124,7 @@ std::optional<Gate> proofs_before(const PlannedStep& step, const DecisionInputs&
   if (const auto work = maintenance_under_way(*inputs.node, now);
       work && step.step != Step::kOutOfService) {
     return shut(std::string(kCloudAtWorkRule),
-                what + " of a silent node waits: its cloud is working on the machine: " + *work);
+                what + " of a silent node waits while the cloud works on its machine: " + *work);
   }
   if (!inputs.can_ask_proofs) return closed("no proof that the machine is down");
   if (!inputs.proofs) {

@@ -48,7 +48,7 @@ std::optional<Judgement> judge_end(const Question& ask) {
   const bool is_over = ask.pod.meta.ends_at && *ask.pod.meta.ends_at <= ask.scene.now;
   if (is_over && ask.scene.node_is_unreachable &&
       ask.settings.unreachable == UnreachablePods::kForget) {
-    return Judgement{DrainAct::kSkip, "whose end an unreachable node cannot confirm"};
+    return Judgement{DrainAct::kSkip, "whose termination the unreachable node cannot confirm"};
   }
   return Judgement{DrainAct::kTerminating, "terminating"};
 }

@@ -21,9 +21,8 @@ constexpr YamlWord<UnreachablePods> kUnreachable[] = {{"wait", UnreachablePods::
 NamespaceRule read_rule(const YamlMap& map, milliseconds deadline) {
   NamespaceRule rule;
   map.require("name", rule.name, "namespace of the rule, with `*` and `?`");
-  map.read_word(
-      "mode", rule.mode, kModes,
-      "evict pods at once; wait for them, then evict them; or wait for them, then delete them");
+  map.read_word("mode", rule.mode, kModes,
+                "evict pods immediately, or wait for them to finish and then evict or delete them");
   map.read("up_to", rule.up_to, seconds(1), days(30),
            "how long to wait, from the start of the drain; shorter than its deadline; required "
            "with `wait` and `delete`");

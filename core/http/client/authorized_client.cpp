@@ -70,7 +70,7 @@ Result<std::unique_ptr<AuthorizedClient>> AuthorizedClient::open(ClientFiles fil
   }
   if (files.certificate_file.empty() != files.key_file.empty()) {
     return fail(ErrorKind::kInvalid, files.prefix + ".certificate-file and " + files.prefix +
-                                         ".key-file belong together");
+                                         ".key-file must be set together");
   }
   std::unique_ptr<AuthorizedClient> client(new AuthorizedClient(std::move(files)));
   auto identity = client->read();

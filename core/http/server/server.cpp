@@ -99,7 +99,7 @@ Status check_options(const ServerOptions& options) {
   }
   const ServerTls& tls = options.tls;
   if (tls.certificate_file.empty() != tls.key_file.empty()) {
-    return fail(ErrorKind::kInvalid, "TLS: certificate_file and key_file belong together");
+    return fail(ErrorKind::kInvalid, "TLS: certificate_file and key_file must be set together");
   }
   if (tls.certificate_file.empty() && !tls.client_ca_file.empty()) {
     return fail(ErrorKind::kInvalid, "TLS: client_ca_file needs certificate_file and key_file");

@@ -166,7 +166,8 @@ constexpr FindingCode kCodes[] = {
     {Code::kEfaAbsentUnconfirmed, kEfaLoopback, "efa_absent_unconfirmed", kMonitor, kIsolate,
      kByCheck, "libfabric offers no EFA device, and the PCI bus has some: this is software"},
     {Code::kEfaLoopbackFailed, kEfaLoopback, "efa_loopback_failed", kReboot, kReset, kByCheck,
-     "the device cannot send to itself while others can; a GPU reset does not help a NIC"},
+     "this device cannot send to itself, and the other devices can; a GPU reset does not fix a "
+     "NIC"},
     {Code::kEfaLoopbackSlow, kEfaLoopback, "efa_loopback_slow", kMonitor, kMonitor, kByCheck,
      "the device reaches itself slower than EFA_MIN_BW"},
     {Code::kEfaLoopbackDrops, kEfaLoopback, "efa_loopback_drops", kMonitor, kMonitor, kByCheck,

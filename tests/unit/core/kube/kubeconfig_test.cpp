@@ -139,7 +139,7 @@ TEST_F(KubeconfigTest, RefusesWhatItCannotDoAndSaysWhere) {
 
 TEST_F(KubeconfigTest, RefusesHalfACertificate) {
   EXPECT_THAT(refusal("", "client-certificate-data: " + encode_base64("CERT")),
-              HasSubstr("belong together"));
+              HasSubstr("must be set together"));
 }
 
 TEST_F(KubeconfigTest, ChoosesTheContextAskedFor) {

@@ -198,7 +198,7 @@ TEST_F(EfaEnumeration, AMachineThatWasLaunchedWithoutAnyIsHealthy) {
     const CheckOutcome outcome = bare.run();
     EXPECT_EQ(outcome.kind, CheckOutcome::Kind::kDone) << "a skip would keep an older finding";
     EXPECT_EQ(codes_of(outcome), "");
-    EXPECT_EQ(outcome.details, "no EFA device here, and this machine has had none");
+    EXPECT_EQ(outcome.details, "this machine has no EFA device and never had one");
   }
   bare.node.settings.is_seed_profile = true;
   EXPECT_EQ(severity_of(bare.run(), "efa_count"), Severity::kIsolate) << "as the replaced suite";

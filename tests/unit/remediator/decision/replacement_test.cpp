@@ -121,7 +121,7 @@ TEST_F(AfterTheEnd, IsAHumansAffairIfNoneHasJoined) {
   EXPECT_THAT(decision().message,
               HasSubstr("its machine is gone and no replacement has joined within 45m"));
   EXPECT_THAT(decision().message,
-              HasSubstr("it counts as missing capacity and keeps its slot of the budgets until an "
+              HasSubstr("the node counts as missing capacity and keeps its budget slot until an "
                         "operator runs gpuwardctl cancel gpu-01"));
   remediation.wish.cancel = true;
   EXPECT_EQ(decision().verdict, Verdict::kClose);

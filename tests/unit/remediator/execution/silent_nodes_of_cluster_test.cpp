@@ -216,7 +216,7 @@ TEST_F(SilentNodeTest, IsNotRestartedWhileItsCloudIsAtWorkOnIt) {
 
   look_at(start + minutes(59));
   EXPECT_EQ(remediation().status.rule, "silent.maintenance");
-  EXPECT_THAT(remediation().status.message, HasSubstr("its cloud is working on the machine: "));
+  EXPECT_THAT(remediation().status.message, HasSubstr("while the cloud works on its machine: "));
   EXPECT_EQ(steps_[Step::kReboot].begun, 0);
 
   look_at(start + minutes(61));

@@ -126,7 +126,7 @@ TEST_F(AuthorizedClientTest, SaysWhatIsWrongWithItsFilesButNotWhatIsInThem) {
   no_colon.basic_auth_file = secret;
 
   EXPECT_THAT(complaint(both), HasSubstr("exclude each other"));
-  EXPECT_THAT(complaint(half), HasSubstr("belong together"));
+  EXPECT_THAT(complaint(half), HasSubstr("must be set together"));
   EXPECT_THAT(complaint(missing), HasSubstr("none"));
   EXPECT_THAT(complaint(no_colon),
               ::testing::AllOf(HasSubstr("expected user:password"), Not(HasSubstr("a-secret"))));
