@@ -74,11 +74,12 @@ TEST(GpuAlerts, TellEachKindOfLineOfTheKernelLog) {
 
 // Three rules list the catalogue's codes of programs, because a join would read every code of
 // every node.
-TEST(GpuAlerts, CallAnXidAProgramsIfTheVendorSaysToRestartTheProgram) {
+TEST(GpuAlerts, CallAnXidAProgramsIfTheVendorSaysToRestartTheProgramOrItsErrorIsAPrograms) {
   std::string codes;
-  for (const xid::PolicyLine& line : xid::Catalogue().xid_policy()) {
-    if (line.action != "RESTART_APP" || line.severity != Severity::kMonitor) continue;
-    codes += (codes.empty() ? "" : "|") + std::to_string(line.code);
+  for (const xid::Row& row : xid::xid_rows()) {
+    if (row.default_severity != Severity::kMonitor) continue;
+    if (row.action != "RESTART_APP" && !row.application_error) continue;
+    codes += (codes.empty() ? "" : "|") + std::to_string(row.code);
   }
   const std::string rules = *read_file(alerts_folder() / "gpuward.rules.yaml");
   for (const std::string before : {"code=~\"", "code!~\"", "xid=~\""}) {
