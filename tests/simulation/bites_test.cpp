@@ -33,16 +33,16 @@ constexpr auto kLastFound = std::to_array<Found>({
     {"intake", 1}, {"drained", 67}, {"measured", 25}, {"terminate-budget", 215},
     {"volumes", 209}, {"end-once", 24}, {"instance", 1967}, {"proof", 731}, {"node-gone", 58},
     {"returned", 4}, {"kept-alerts", 16}, {"old-alerts", 42}, {"boards", 29}, {"verified", 8},
-    {"history-soak", 462}, {"machine-replaced", 88}, {"serials", 205}, {"replacement", 58},
+    {"history-soak", 152}, {"machine-replaced", 88}, {"serials", 205}, {"replacement", 58},
     {"pairs", 22}, {"accepted", 9}, {"called", 316}, {"unsettled", 1155}, {"settled", 655},
     {"late-restart", 108}, {"last-permit", 121}, {"claims", 1324}, {"drained-node", 298},
-    {"pod-identity", 139}, {"turns", 88}, {"protection", 98}, {"budget-answer", 818},
+    {"pod-identity", 139}, {"turns", 107}, {"protection", 98}, {"budget-answer", 818},
     {"watch-version", 25}, {"deletions", 25}, {"unlisted", 53}, {"view", 11},
     {"earlier-episode", 23}, {"late-repeats", 5}, {"confirmed-ends", 21}, {"absent", 143},
     {"cleared", 65}, {"sweep", 9}, {"record-cordon", 272}, {"job-name", 107},
     {"job-permit", 37}, {"job-boot", 143}, {"job-run", 205}, {"left-jobs", 135},
     {"quarantine", 331}, {"daemon-sets", 25}, {"terminating", 172}, {"tolerations", 42},
-    {"came-since", 42}, {"evicted-again", 1630}, {"step-clock", 194}, {"drain-words", 67},
+    {"came-since", 144}, {"evicted-again", 1630}, {"step-clock", 146}, {"drain-words", 67},
     {"look-again", 1}, {"disagreement", 401}, {"proofs-of-death", 517}, {"signs-of-life", 422},
     {"off-proof", 100}, {"out-of-service", 105}, {"cloud-at-work", 14}, {"leases", 7270},
     {"partition", 1218}, {"announced-boot", 129}, {"announced-early", 63},
@@ -53,7 +53,7 @@ constexpr auto kLastFound = std::to_array<Found>({
     {"part-answers", 736}, {"log-cursor", 129}, {"versions-back", 2660}, {"ledger-count", 449},
     {"begin-anew", 7}, {"timed-exclusion", 28}, {"lost-list", 327}, {"window", 388},
     {"pool-mode", 128}, {"cooldown", 4071}, {"min-healthy", 92}, {"sinks", 67},
-    {"give-back", 154}, {"foreign-suspend", 2},
+    {"give-back", 721}, {"foreign-suspend", 2},
     // clang-format on
 });
 
