@@ -204,7 +204,8 @@ Status Reconciler::carry_out(Case& now) {
       return steps_.watch(now);
     case Verdict::kBegin:
     case Verdict::kRelease:
-      return fail(ErrorKind::kInternal, "no step begins and no node returns until a newer read succeeds");
+      return fail(ErrorKind::kInternal,
+                  "no step begins and no node returns until a newer read succeeds");
     default:
       if (auto status = give_back_jobs(now); !status) return status;
       return records_.write_decision(now);

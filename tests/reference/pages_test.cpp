@@ -168,6 +168,45 @@ TEST(MigrationPage, SaysToWriteWhatThePolicyTakes) {
   }
 }
 
+// The plan of a policy of the table about the resilience monitor, from the row that begins so.
+std::vector<remediator::Step> monitor_plan(const std::string& row, Severity severity) {
+  for (const Cells& cells : rows_below("docs/migration.md", "The resilience monitor on EKS")) {
+    if (!cells[0].starts_with(row)) continue;
+    const auto file = YamlFile::parse(cells[1], "page");
+    EXPECT_TRUE(file) << cells[1];
+    if (!file) return {};
+    const auto policy = remediator::read_policy(*file);
+    EXPECT_TRUE(policy) << cells[1] << "\n" << policy.error().message;
+    std::vector<remediator::Step> steps;
+    for (const auto& planned :
+         remediator::steps_for(policy.value_or(remediator::Policy{}), severity))
+      steps.push_back(planned.step);
+    return steps;
+  }
+  ADD_FAILURE() << "no row " << row;
+  return {};
+}
+
+// Xid 79 is reboot; 46, 48, 62, 74, 95 and ECC errors are reset.
+TEST(MigrationPage, DrainsANodeForARestartAReplacementAndAReset) {
+  using remediator::Step;
+  for (const Severity severity : {Severity::kReset, Severity::kReboot, Severity::kIsolate}) {
+    const auto steps = monitor_plan("restart or replace", severity);
+    EXPECT_THAT(steps, testing::IsSupersetOf({Step::kTaint, Step::kCordon, Step::kDrain}))
+        << to_string(severity);
+    EXPECT_GT(steps.size(), 3U) << to_string(severity);
+  }
+}
+
+TEST(MigrationPage, RestartsJobsAfterEachDrain) {
+  using remediator::Step;
+  for (const Severity severity : {Severity::kReset, Severity::kReboot, Severity::kIsolate}) {
+    EXPECT_THAT(monitor_plan("its automatic task recovery", severity),
+                testing::IsSupersetOf({Step::kDrain, Step::kRestartJob}))
+        << to_string(severity);
+  }
+}
+
 TEST(MigrationPage, SaysToWriteWhatTheExporterTakes) {
   for (const std::string& yaml : to_write_in("exporter")) {
     const support::TempDir folder;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <memory>
+#include <regex>
 
 #include "core/runtime/files.h"
 #include "tests/fakes/tools/tool_box.h"
@@ -27,6 +28,31 @@ constexpr const char* kTwoGpus =
 // As nccl-tests v2.13 gave it for 466.7 GB/s.
 constexpr const char* kRecorded =
     GPUWARD_SOURCE_DIR "/tests/testdata/nccl/v2.13-h100-two-nodes.txt";
+
+// A flow mapping as a block: each of its keys on a line.
+std::string block_of(const std::string& flow) {
+  std::string block;
+  int depth = 0;
+  for (const char c : flow.substr(1, flow.size() - 2)) {
+    depth += c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;
+    const bool is_end = c == ',' && depth == 0;
+    const bool is_indent = c == ' ' && (block.empty() || block.back() == '\n');
+    if (!is_indent) block += is_end ? '\n' : c;
+  }
+  return block + "\n";
+}
+
+// The policy of that row of docs/migration.md, with `wanted` GB/s and without the time of a soak.
+std::string policy_of_page(const std::string& row, const std::string& wanted) {
+  const std::string page = read_file(GPUWARD_SOURCE_DIR "/docs/migration.md").value_or("");
+  std::smatch found;
+  const std::regex form("\\n\\| " + row + "[^|]*\\| `([^`]*)` \\| policy \\|");
+  if (!std::regex_search(page, found, form)) return "no such row";
+  std::string policy = block_of(found[1].str());
+  policy = std::regex_replace(policy, std::regex("nccl-test,"),
+                              "nccl-test: {min_bus_bandwidth: " + wanted + "},");
+  return std::regex_replace(policy, std::regex("verify,"), "verify: {soak: 0s},");
+}
 
 class WholeRecovery : public ::testing::Test {
  protected:
@@ -70,6 +96,15 @@ class WholeRecovery : public ::testing::Test {
                                             "    - return-to-service\n"});
     stage_->start();
   }
+  // As docs/migration.md tells those who leave konduktor.
+  void begin_by_page(const std::string& bandwidth) {
+    tools_.add("nvidia-smi", "", {.output = "All done."});
+    stage_ = std::make_unique<RemediationStage>(
+        hands_, StageOptions{.severity = "reset",
+                             .policy = policy_of_page("return by a test on one node", bandwidth),
+                             .provider_id = "metal://gpu-01"});  // no reset in place on AWS
+    stage_->start();
+  }
   // What the exporter's own process would take, and by which its report gets better.
   [[nodiscard]] std::vector<Json> clear_requests() const {
     std::vector<Json> found;
@@ -81,7 +116,8 @@ class WholeRecovery : public ::testing::Test {
   ::testing::AssertionResult comes_to(const std::string& phase) {
     const bool has = stage_->play_until([&] {
       kubelet_->turn();
-      if (!clear_requests().empty()) {
+      // Either clears what the exporter has found.
+      if (!clear_requests().empty() || !tools_.calls("nvidia-smi").empty()) {
         stage_->report_severity(0);
         stage_->end_alert();
       }
@@ -113,6 +149,25 @@ TEST_F(WholeRecovery, ANodeThatPassesItsNcclTestReturns) {
   EXPECT_THAT(tools_.calls("all_reduce_perf"), SizeIs(1));
   EXPECT_TRUE(clear_requests()[0].contains("passed_for_operator"));
   EXPECT_FALSE(clear_requests()[0].contains("passed_diagnostic"));
+}
+
+TEST_F(WholeRecovery, ANodeReturnsByItsNcclTestAsThePageForKonduktorSays) {
+  begin_by_page("400");
+
+  ASSERT_TRUE(comes_to("Released"));
+  EXPECT_FALSE(stage_->is_cordoned());
+  EXPECT_FALSE(stage_->is_tainted());
+  EXPECT_EQ(stage_->step("nccl-test")["result"], "done");
+  EXPECT_THAT(tools_.calls("all_reduce_perf"), SizeIs(1));
+}
+
+TEST_F(WholeRecovery, ANodeThatIsTooSlowDoesNotReturnByThePageForKonduktor) {
+  begin_by_page("500");
+
+  ASSERT_TRUE(comes_to("Held"));
+  EXPECT_EQ(stage_->step("nccl-test")["result"], "failed");
+  EXPECT_TRUE(stage_->is_tainted());
+  EXPECT_THAT(tools_.calls("all_reduce_perf"), SizeIs(1));
 }
 
 TEST_F(WholeRecovery, ANodeThatIsTooSlowStaysHeld) {

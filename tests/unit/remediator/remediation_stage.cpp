@@ -52,6 +52,10 @@ void RemediationStage::write_policy(const StageOptions& options) {
   const std::string program = (folder_ / "power-cycle").string();
   folder_.write("power-cycle",
                 "cat >> '" + (folder_ / "calls").string() + "'\n" + options.machine + "\n");
+  if (!options.policy.empty()) {
+    folder_.write("policy.yaml", options.policy);
+    return;
+  }
   // What escalates ends there.
   const std::string end = options.severity == "isolate" ? "" : "\n  isolate: [taint, cordon]";
   folder_.write("policy.yaml", "mode: full\nseverities:\n  " + options.severity + ": " +

@@ -30,6 +30,7 @@ struct StageOptions {
       "[taint, cordon, drain, reboot: {timeout: 60s}, verify: {soak: 0s}, return-to-service]";
   std::string severity = "reboot";  // of the fault, and that the plan is for
   std::string more_policy = {};     // further sections
+  std::string policy = {};          // in place of all that
   std::string machine = "exit 0";   // what its program does after it has noted the call
   bool machine_restarts = true;     // when it is called
   std::string provider_id = {};     // of the node; empty: as ready_node() has it

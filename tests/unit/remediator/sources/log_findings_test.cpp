@@ -45,6 +45,10 @@ TEST(LogFindings, AskForNothingIfALineIsHarmless) {
   EXPECT_FALSE(of_kernel("NVRM: Xid (PCI:0000:4e:00): 4711, pid=77, name=python"));
   EXPECT_FALSE(of_kernel(
       "nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 11004, Non-fatal, Link 32 ingress ACL"));
+  EXPECT_FALSE(
+      of_kernel("nvidia-peermem nv_get_p2p_free_callback:127 ERROR detected invalid context, "
+                "skipping further processing"))
+      << "mostly the end of a program";
   EXPECT_FALSE(of_kernel("usb 1-1: new device"));
 }
 
