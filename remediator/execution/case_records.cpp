@@ -145,7 +145,7 @@ class NoticeWriter {
     add(Moment::kApproval, std::string(to_string(asked->step)), next_.message);
   }
 
-  // A sink that was told of a node is told of its end too, however good the evidence is by then.
+  // A sink with a floor that got `opened` gets the end too, though the evidence is better then.
   [[nodiscard]] Severity worst() const {
     return std::max(before_.severity, next_.escalated_to.value_or(Severity::kNone));
   }

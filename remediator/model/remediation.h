@@ -213,8 +213,8 @@ struct RemediationStatus {
   // makes another one. Absent if there was no sink, and in records of versions without this field.
   std::optional<Severity> notified_severity;
   bool is_notified_of_drill = false;
-  // Before its present phase, in which nothing is done, it was only observed: once something is
-  // done, `opened` is told again.
+  // The node was only observed before the present phase, in which gpuward does nothing either: when
+  // gpuward begins to act, sinks get `opened` again.
   bool is_unacted = false;
   std::optional<ApprovalRecord> approval;  // of the step that waits for one
   std::vector<std::string> history;        // what was tried before and how it ended; oldest first

@@ -43,7 +43,7 @@ std::string details_of(const Remediation& remediation) {
   return text;
 }
 
-// Without what is real and has come since: a drill is told as one, however late that is.
+// Leaves out real alerts, which came later: the event of a drill stays one, however late it goes.
 Remediation drill_of(Remediation remediation) {
   if (remediation.is_drill()) return remediation;
   std::erase_if(remediation.alerts, [](const AlertEvidence& alert) { return !alert.drill; });

@@ -96,7 +96,7 @@ class WholeRecovery : public ::testing::Test {
                                             "    - return-to-service\n"});
     stage_->start();
   }
-  // As docs/migration.md tells those who leave konduktor.
+  // The recipe of docs/migration.md for users of konduktor.
   void begin_by_page(const std::string& bandwidth) {
     tools_.add("nvidia-smi", "", {.output = "All done."});
     stage_ = std::make_unique<RemediationStage>(
