@@ -106,18 +106,20 @@ TEST(RunbookWords, NameCommandsThatThereAre) {
   EXPECT_GT(count, 30U);
 }
 
-// What reads runs in the pods: nobody needs our programs at hand for that. What the remediator's
-// own account may not do (manifests/remediator-admission.yaml) is gpuwardctl on your machine, under
-// your own name.
+// The programs of the pods run there. gpuwardctl runs on your machine, under your own name; what
+// reads runs in the pod too, where no gpuwardctl is at hand. What the remediator's own account may
+// not do (manifests/remediator-admission.yaml) does not.
 TEST(RunbookWords, RunOurProgramsInTheirPodsAndActUnderYourOwnName) {
   const std::regex command(
       "(?:.*[|] )?((?:.* -- )?)((gpuward-exporter|gpuward-remediator|gpuwardctl) (?:--)?[a-z].*)");
   const std::regex exporter(R"(kubectl -n gpu-healthcheck exec (-i )?\$POD -- )");
   const std::regex remediator("kubectl -n gpuward exec deploy/gpuward-remediator -- ");
-  const std::regex reads("gpuwardctl (explain|status|breaker|policy (check|explain)).*");
+  const std::regex reads(
+      "gpuwardctl (explain|list|status|breaker|exclusions list|policy (check|explain)).*"
+      "|gpuward-remediator (--check-config|notify test) --config.file=/etc/gpuward/policy.yaml");
   const std::regex acts(
       R"(gpuwardctl (approve \$NODE \$TOKEN|(pause|resume|cancel|machine-replaced) \$NODE)"
-      "|stop REASON|start|breaker close)");
+      R"(|exclusions remove \$NODE|stop REASON|start|breaker close))");
   std::size_t in_pods = 0, acting = 0;
   for (const Page& page : runbooks()) {
     for (const std::string& code : code_in(page.text)) {
@@ -128,9 +130,10 @@ TEST(RunbookWords, RunOurProgramsInTheirPodsAndActUnderYourOwnName) {
         continue;
       }
       const bool is_exporter = found[3] == "gpuward-exporter";
-      EXPECT_TRUE(std::regex_match(found[1].str(), is_exporter ? exporter : remediator))
-          << page.name << ": " << code;
       EXPECT_TRUE(is_exporter || std::regex_match(found[2].str(), reads))
+          << page.name << ": " << code;
+      if (found[3] == "gpuwardctl" && found[1].length() == 0) continue;
+      EXPECT_TRUE(std::regex_match(found[1].str(), is_exporter ? exporter : remediator))
           << page.name << ": " << code;
       ++in_pods;
     }
@@ -175,7 +178,8 @@ TEST(RunbookWords, LookForTheExporterInItsNamespace) {
   std::size_t count = 0;
   for (const Page& page : runbooks()) {
     for (const std::string& command : code_in(page.text)) {
-      const bool is_about_it = command.contains("exporter") || command.contains(" daemonset") ||
+      const bool is_about_it = command.contains("gpuward-exporter") ||
+                               command.contains(" daemonset") ||
                                command.contains("get pods -o wide --field-selector");
       if (!is_about_it || !command.starts_with("kubectl")) continue;
       EXPECT_TRUE(command.starts_with("kubectl -n gpu-healthcheck "))
@@ -190,9 +194,12 @@ TEST(RunbookWords, LookForTheExporterInItsNamespace) {
 // and a cancellation closes the Remediation, which a taint taken off by hand only pauses.
 TEST(RunbookWords, StopByTheSwitchAndReturnNodesByCancelling) {
   for (const Page& page : runbooks()) {
-    for (const char* misleading : {"--mode observe", "mode=observe", "Running pods stay",
-                                   "kubectl uncordon", "kubectl taint node"})
+    for (const char* misleading :
+         {"--mode observe", "mode=observe", "Running pods stay", "kubectl taint node"})
       EXPECT_THAT(page.text, ::testing::Not(::testing::HasSubstr(misleading))) << page.name;
+    // After the cancellation, of a cordon that is not proven to be gpuward's.
+    EXPECT_EQ(page.text.contains("kubectl uncordon"), page.name == "GpuRemediationHeld.md")
+        << page.name;
     if (!page.name.starts_with("GpuNodeNeeds") || page.name == "GpuNodeNeedsAttention.md") continue;
     for (const char* said : {"\ngpuwardctl stop REASON\n", "\ngpuwardctl cancel $NODE\n",
                              "Mode `full` goes on as the policy says"})

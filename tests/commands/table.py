@@ -65,6 +65,8 @@ ROWS = (
     Row(r"kubectl delete remediations --all|helm uninstall .*|kubectl delete customresourcedefinition .*", NOT_HERE,
         "typed by tests/cluster/cases/tutorial.py, after which gpuward is installed anew"),
 
+    Row(r"amtool silence expire .*", NOT_HERE, "needs a silence of an Alertmanager"),
+
     # ---- on this machine
     Row(r"gpuwardctl policy (?:check|schema|explain)(?:(?!--node).)*", LOCAL),
     Row(r"source <\(gpuwardctl completion bash\)", LOCAL),
@@ -85,9 +87,10 @@ ROWS = (
     Row(rf"{KUBECTL}port-forward .*&\n.*", LOOK),
     Row(rf"{KUBECTL}logs .*\| grep .*", LOOK, exits=(0, 1)),  # nothing found
     Row(rf"{KUBECTL}(?:get|describe|logs|auth|events|rollout status)\b.*", LOOK),
+    Row(rf"{REMEDIATOR}gpuward-remediator --check-config .*", LOOK),
     Row(rf"{REMEDIATOR}gpuward-remediator notify test .*", LOOK, prints="no notification is sent", exits=(2,)),
     Row(r"ssh \S+ journalctl .*", LOOK, prints="NVRM"),
-    Row(r"amtool silence query .*", LOOK),
+    Row(r"amtool (?:alert|silence) query .*", LOOK),
 
     # ---- installs
     Row(rf"(?:sed [^|]*\| )?{KUBECTL}apply (?:-f|-k) \S+", TRY),
@@ -106,8 +109,10 @@ ROWS = (
     Row(r"kubectl label node \S+ gpuward\.dev/drill=allowed", CHANGE, prints="labeled", node=HEALTHY),
     Row(r"kubectl label node \S+ gpuward\.dev/drill-", CHANGE, prints="unlabeled", node=HEALTHY),
     Row(r"kubectl label node \S+ gpuward\.dev/managed-", CHANGE, prints="unlabeled", node=HEALTHY),
+    Row(r"kubectl label node \S+ nvidia\.com/gpu\.deploy\.dcgm-exporter=(?:true|false) --overwrite", CHANGE, prints="labeled",
+        node=HEALTHY),
     Row(rf"{CTL}exclude \S+ .*", CHANGE, prints="excluded", node=HEALTHY),
-    Row(rf"{CTL}exclusions remove \S+", CHANGE, prints="no longer excluded", node=HEALTHY),
+    Row(rf"{CTL}exclusions remove \S+", CHANGE, prints="no longer excluded|is not excluded", node=HEALTHY),
     Row(rf"{CTL}reset --taint \S+(?: --yes)?", CHANGE, prints="trainy.konduktor.ai/faulty"),
     Row(rf"{CTL}stop .*", CHANGE, prints="Stopped: "),
     Row(r""".*patch configmap gpuward-remediator-switch .*"stop":"true".*""", CHANGE, prints="gpuward-remediator-switch"),
@@ -121,6 +126,7 @@ ROWS = (
     Row(r"kubectl wait --for=condition=Closed remediation/\S+", CHANGE, prints="condition met", node=CANCELLED),
     Row(rf"(?:{EXPORTER})?gpuward-exporter findings clear .*", CHANGE, prints="Cleared|There is no ", node=CANCELLED, exits=(0, 1)),
     Row(rf"{KUBECTL}delete configmap gpuward-ledger", CHANGE, prints="deleted"),
+    Row(rf"{KUBECTL}scale deploy/gpuward-remediator --replicas=2", CHANGE, prints="scaled"),
     # Of two pages within a second.
     Row(rf"{KUBECTL}rollout restart .*", CHANGE, prints="restarted|already been triggered", exits=(0, 1)),
     Row(r"kubectl -n gpuward wait --for=create configmap/gpuward-ledger .*", CHANGE, prints="condition met"),
