@@ -106,9 +106,9 @@ TEST(RunbookWords, NameCommandsThatThereAre) {
   EXPECT_GT(count, 30U);
 }
 
-// The programs of the pods run there. gpuwardctl runs on your machine, under your own name; what
-// reads runs in the pod too, where no gpuwardctl is at hand. What the remediator's own account may
-// not do (manifests/remediator-admission.yaml) does not.
+// The programs of the pods run there. gpuwardctl runs on your machine, under your own name.
+// Commands that only read run in the pod too, for readers without gpuwardctl. The remediator's own
+// account may not do the others (manifests/remediator-admission.yaml).
 TEST(RunbookWords, RunOurProgramsInTheirPodsAndActUnderYourOwnName) {
   const std::regex command(
       "(?:.*[|] )?((?:.* -- )?)((gpuward-exporter|gpuward-remediator|gpuwardctl) (?:--)?[a-z].*)");
