@@ -86,7 +86,7 @@ class SeedCommands(ClusterTest):
         # What the chart has installed stays.
         for made in ("kubectl create namespace gpuward", "kubectl -n gpuward create secret generic gpuward-webhook",
                      "kubectl create -f manifests/remediator-switch.yaml"):
-            self.assertIn("AlreadyExists", self.type(made, more=" --dry-run=server", fails=True))
+            self.assertIn("already exists", self.type(made, more=" --dry-run=server", fails=True))
         for overlay in ("health-suite", "konduktor"):
             self.assertIn("daemonset.apps/gpuward-exporter",
                           self.type(f"kubectl apply -k kustomize/{overlay}", more=" --dry-run=server"))
