@@ -120,6 +120,19 @@ void take_witness(State& state, const Witnessed& witnessed, WallTime now) {
   state.findings_updated = std::max(state.findings_updated, now);
 }
 
+// The outcome alone: apply_check() puts the rest into the findings.
+CheckResult without_findings(CheckResult result) {
+  result.findings.clear();
+  result.untold.clear();
+  result.suspected.clear();
+  result.witnessed.clear();
+  result.recovered.clear();
+  result.allowed.clear();
+  result.no_job.clear();
+  result.details = to_valid_utf8(result.details, kMostTextBytes);
+  return result;
+}
+
 // The counters decide over errors that the kernel log only repeats.
 void take_allowance(State& state, const AllowedErrors& errors, WallTime now) {
   const auto found = state.findings.find({std::string(xid::to_string(xid::Kind::kAmdRas)), "UE",
@@ -307,16 +320,7 @@ void LatchedState::latch(const Observation& observation, const CounterKey& key, 
 }
 
 void LatchedState::apply_check(const CheckResult& result, bool is_diagnostic) {
-  CheckResult kept = result;
-  kept.findings.clear();
-  kept.untold.clear();
-  kept.suspected.clear();
-  kept.witnessed.clear();
-  kept.recovered.clear();
-  kept.allowed.clear();
-  kept.no_job.clear();
-  kept.details = to_valid_utf8(kept.details, kMostTextBytes);
-  state_.checks[result.check] = std::move(kept);
+  state_.checks[result.check] = without_findings(result);
   const bool could_tell =
       result.status != CheckStatus::kError && result.status != CheckStatus::kSkip;
   const bool is_proof = is_diagnostic && result.status == CheckStatus::kPass;
