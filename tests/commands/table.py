@@ -50,7 +50,7 @@ ROWS = (
     Row(r".*(?:>> /simulated/kernel\.log; .*|> /simulated/lost)'", NOT_HERE, "needs the values of manifests/samples/simulated-gpus.yaml"),
     Row(r"gpuward-exporter nccl-pair .*", NOT_HERE, "needs two machines with GPUs and NCCL"),
     Row(r".*\$DAEMON\b.*", NOT_HERE, "needs a ComputeDomain of NVIDIA's DRA driver"),
-    Row(r"(?:podman|docker) build .*", NOT_HERE, "tests/image builds these images, and needs no registry for it"),
+    Row(r"(?:podman|docker) (?:build|push) .*", NOT_HERE, "tests/image builds these images, and needs no registry"),
     Row(r"cpack .*|apt install .*|install -m .*", NOT_HERE, "tests/packaging installs these packages below a root of its own"),
     Row(r"\./dev .*|build/release/bin/.*|.*\bctest .*|export GPUWARD_NVML=.*", NOT_HERE,
         "builds and starts what this test is a part of"),

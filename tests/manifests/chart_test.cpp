@@ -269,6 +269,26 @@ TEST_F(Chart, DrainsInModeFullWithoutFurtherValues) {
               AllOf(HasSubstr(". drain: "), HasSubstr(". terminate: ")));
 }
 
+// `helm upgrade --reset-then-reuse-values` keeps the old name of a key beside the new one.
+TEST_F(Chart, LeavesOutOldNamesOfKeysBesideTheNewOnes) {
+  const std::string lists = R"({"isolate": ["nccl-test", "verify", "return-to-service"]})";
+  const std::string pool =
+      R"([{"name": "a", "labels": ["a"], "way_back": {"isolate": []}, "recovery": )";
+  const std::string policy =
+      file_in(chart({"--set=remediator.policy.drain_buffer=7m",
+                     "--set=remediator.policy.min_drain_interval=9m",
+                     "--set-json=remediator.policy.way_back={\"isolate\": []}",
+                     "--set-json=remediator.policy.recovery=" + lists,
+                     "--set-json=remediator.policy.pools=" + pool + lists + "}]",
+                     "--set=remediator.policy.jobs.image=registry.example/exporter:1"}),
+              "gpuward-remediator", "policy.yaml");
+  EXPECT_THAT(policy, AllOf(HasSubstr("min_drain_interval: 9m"), HasSubstr("recovery:"),
+                            Not(HasSubstr("drain_buffer")), Not(HasSubstr("way_back"))));
+  EXPECT_THAT(file_in(chart({"--set=remediator.policy.drain_buffer=7m"}), "gpuward-remediator",
+                      "policy.yaml"),
+              HasSubstr("drain_buffer: 7m"));
+}
+
 TEST_F(Chart, DrainsAtEachSeverityForWhichModeFullHasTheMeans) {
   const std::string policy =
       file_in(chart({"--set=remediator.policy.mode=full", "--set=remediator.grants.terminate=true",

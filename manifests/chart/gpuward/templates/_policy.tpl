@@ -7,6 +7,10 @@
 {{- with include "gpuward.runbookURL" . }}
 {{- $policy = merge $policy (dict "notifications" (dict "runbook_url" .)) }}
 {{- end }}
+{{- range prepend ($policy.pools | default list) $policy }}
+{{- if hasKey . "recovery" }}{{ $_ := unset . "way_back" }}{{ end }}
+{{- if hasKey . "min_drain_interval" }}{{ $_ := unset . "drain_buffer" }}{{ end }}
+{{- end }}
 {{- toYaml $policy }}
 {{- end }}
 
