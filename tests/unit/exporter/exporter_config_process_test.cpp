@@ -272,8 +272,8 @@ TEST_F(ExporterConfig, NamesTheFileOfACertificateThatCannotBeRead) {
 TEST_F(ExporterConfig, RefusesForgedLinesIfToldTo) {
   exporter.start(with_config("kernel_log: {user_space_lines: refuse}\n"));
 
-  exporter.append_log("12,1,1,-;" + xid_line(79));
-  exporter.append_log("4,2,2,-;" + xid_line(13));
+  exporter.append_log(xid_line(79), 12);
+  exporter.append_log(xid_line(13));
 
   EXPECT_TRUE(exporter.has(xid_series(13), "1"));
   EXPECT_EQ(exporter.value(xid_series(79)), "0");

@@ -284,7 +284,7 @@ TEST_F(ExporterProcess, StopsWithinASecondOfSigterm) {
 TEST_F(ExporterProcess, CountsAFaultThatAProgramHasWrittenAndMarksIt) {
   exporter.start();
 
-  exporter.append_log("12,1,1,-;[1235733.431527] " + xid_line(79));
+  exporter.append_log("[1235733.431527] " + xid_line(79), 12);
 
   EXPECT_TRUE(exporter.has("gpuward_kernel_log_user_space_lines_total", "1"));
   EXPECT_EQ(exporter.value(xid_series(79)), "1");

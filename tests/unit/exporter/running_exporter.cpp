@@ -34,13 +34,13 @@ void RunningExporter::write(const std::string& name, const std::string& content)
   folder_.write(name, content);
 }
 
-void RunningExporter::append_log(const std::string& line) const {
+void RunningExporter::append_log(const std::string& line, int priority) const {
   const bool has_header = line.contains(',') && line.front() >= '0' && line.front() <= '9';
   timespec now{};
   clock_gettime(CLOCK_BOOTTIME, &now);
   const std::string since_boot = std::to_string(now.tv_sec * 1'000'000 + now.tv_nsec / 1000);
   std::ofstream(log(), std::ios::app | std::ios::binary)
-      << (has_header ? "" : "4,1," + since_boot + ",-;") << line << "\n"
+      << (has_header ? "" : std::to_string(priority) + ",1," + since_boot + ",-;") << line << "\n"
       << std::flush;
 }
 

@@ -22,8 +22,9 @@ class RunningExporter {
   [[nodiscard]] std::filesystem::path file(const std::string& name) const { return folder_ / name; }
   [[nodiscard]] std::filesystem::path log() const { return file("kernel.log"); }
   void write(const std::string& name, const std::string& content) const;
-  // With a line end: a message as the kernel's own record of /dev/kmsg, and a record as it is.
-  void append_log(const std::string& line) const;
+  // With a line end: a message as a record of /dev/kmsg of now, and a record as it is. `priority`:
+  // 4 is the kernel's, 12 a program's.
+  void append_log(const std::string& line, int priority = 4) const;
 
   // Starts it and waits until it serves. `more` follows the usual flags.
   void start(const std::vector<std::string>& more = {});

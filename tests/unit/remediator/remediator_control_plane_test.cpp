@@ -176,7 +176,8 @@ TEST_F(RemediatorOnControlPlane, BeginsAnewWithTheBreakerOpenIfEtcdIsRestoredFro
   ASSERT_TRUE(restored) << restored.error().message;
   ASSERT_FALSE(is_cordoned());
   EXPECT_EQ(process_->wait_exit(), 3) << process_->error_output();
-  EXPECT_THAT(process_->error_output(), HasSubstr("etcd was restored from a backup: this replica restarts"));
+  EXPECT_THAT(process_->error_output(),
+              HasSubstr("etcd was restored from a backup: this replica restarts"));
   EXPECT_THAT(ledger(), HasSubstr("breaker open"));
 }
 

@@ -17,7 +17,8 @@ class RestoredProcess : public RemediatorProcess {
   std::string ledger() { return server_->kube().get(kLedger)["data"]["ledger"].get<std::string>(); }
   void expect_an_end() {
     EXPECT_EQ(process_->wait_exit(), 3);
-    EXPECT_THAT(process_->error_output(), HasSubstr("etcd was restored from a backup: this replica restarts"));
+    EXPECT_THAT(process_->error_output(),
+                HasSubstr("etcd was restored from a backup: this replica restarts"));
     EXPECT_THAT(ledger(), HasSubstr("etcd%20was%20restored%20from%20a%20backup"));
   }
 };

@@ -54,8 +54,8 @@ TEST_F(KeySourceTest, TheEnvironmentComesFirst) {
 
 TEST_F(KeySourceTest, HalfAPairIsAFaultAndNotAnotherSource) {
   EXPECT_EQ(message({{"AWS_ACCESS_KEY_ID", "AKID"}}),
-            "AWS credentials of environment: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY belong "
-            "together");
+            "AWS credentials of environment: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be "
+            "set together");
 }
 
 TEST_F(KeySourceTest, AWebIdentityIsExchangedWithoutASignature) {

@@ -424,8 +424,8 @@ TEST_F(NoticesTest, ADrillIsReportedAsADrillThoughARealFaultHasComeMeanwhile) {
   std::vector<std::pair<bool, std::string>> opened;
   for (const NotificationEvent& event : replica_->notifications.events)
     if (event.moment == "opened") opened.emplace_back(event.drill, event.error_type);
-  EXPECT_THAT(opened, ElementsAre(std::pair(true, "GPU_HEALTH_ERROR"),
-                                  std::pair(false, "XID_WARNING_31")));
+  EXPECT_THAT(opened,
+              ElementsAre(std::pair(true, "GPU_HEALTH_ERROR"), std::pair(false, "XID_WARNING_31")));
 }
 
 TEST_F(NoticesTest, ADeadSinkMakesNoLookAtAStepAskPrometheus) {

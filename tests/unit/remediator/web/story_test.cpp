@@ -58,8 +58,8 @@ TEST(Story, IsToldInTheOrderInWhichItHappened) {
           "00:05 remediation opened", "02:00 drain failed: timed out",
           "03:00 step drain begins, attempt 2", "05:00 step drain: done, drained",
           "06:00 approval requested: reboot", "07:00 reboot approved by ann",
-          "08:00 a report lowered the severity to none",
-          "09:00 alert GpuNodeNeedsReboot has ended", "10:00 closed: Released, healthy again"));
+          "08:00 a report lowered the severity to none", "09:00 alert GpuNodeNeedsReboot has ended",
+          "10:00 closed: Released, healthy again"));
 }
 
 }  // namespace
