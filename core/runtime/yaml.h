@@ -123,7 +123,7 @@ class YamlMap {
   // key. While describing there is one, `example`, which is called `any` in its path.
   [[nodiscard]] std::vector<std::pair<std::string, YamlMap>> entries(
       std::string_view any = {}, std::string_view example = {}) const;
-  // Of an entry that is a scalar; empty otherwise.
+  // The text of an entry that is a scalar; empty otherwise.
   [[nodiscard]] std::string scalar(std::string_view about = {}) const;
   // A key that was renamed: `old` is read as `key`, and is a fault beside it. To be called before
   // `key` is read. `declared` is the type of both.

@@ -42,7 +42,7 @@ struct QuarantineResult {
 struct QuarantineOptions {
   std::string node;   // NODE_NAME
   std::string owner;  // unlike any other run's: the pod's name and the time
-  // Where the node's exporter takes what is declared repaired (--state.path).
+  // The folder in which the node's exporter learns of repairs (--state.path).
   std::filesystem::path state_folder;
   // Longer than all of it can take, as the Job's own limit: then the claim on the node runs out.
   std::chrono::milliseconds limit = std::chrono::hours(5);

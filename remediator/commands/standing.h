@@ -11,7 +11,7 @@
 namespace gpuward::remediator {
 
 // The rule that an open Remediation waits for or is held by, whatever its phase: the taint may
-// stand while the cordon waits. Empty where it goes on or its steps are done.
+// stand while the cordon waits. Empty if it continues or its steps are done.
 [[nodiscard]] std::string_view rule_waited_for(const Remediation& remediation);
 
 // The message of the status; where an operator has paused or cancelled it, who and when.

@@ -87,7 +87,8 @@ Decision held_for_ownership(Draft& draft, const std::string& what) {
       draft, Verdict::kPause, Phase::kHeld, std::string(kOwnershipRule),
       what +
           ": gpuward changes nothing until an operator cancels; cancel removes the taint "
-          "and the annotation, and the cordon only if both show that it is gpuward's");
+          "and the annotation, and the cordon only if annotation and record prove that it is "
+          "gpuward's");
 }
 
 std::optional<SlotRefusal> slot_refused(const Draft& draft) {
@@ -197,7 +198,7 @@ Decision keep_off_for_a_while(Draft& draft, const ExclusionHit& excluded) {
 
 Decision decide_paused(Draft& draft) {
   if (!draft.remediation.any_firing() && !ours_on_node(draft)) return ended_without_trace(draft);
-  // Whoever cordons after this does so for reasons of their own.
+  // A cordon that comes after this is another writer's.
   draft.decision.cordon_is_gone = !draft.inputs.node->unschedulable;
   return conclude(draft, Verdict::kHold, Phase::kPaused, "guard.manual-change",
                   draft.remediation.status.message);

@@ -1,5 +1,5 @@
 // The recovery of a node that would be held for an operator: the policy's diagnostics, and its
-// return where it has passed them. Pure; used by decide() and, for a step that goes on, step_gates.
+// return if it has passed them. Pure; used by decide() and, for a step under way, by step_gates.
 #pragma once
 
 #include <string>

@@ -59,7 +59,7 @@ Decision escalate(Draft& draft, const std::string& why, Severity at_least) {
                   why + "; escalated to severity " + std::string(to_string(*worse)));
 }
 
-// What the node has passed may be some time ago: the report has to say now that it is healthy.
+// The diagnostics may be some time ago: the report has to say now that the node is healthy.
 Decision return_by_recovery(Draft& draft, const PlannedStep& step) {
   const std::string passed = "the node has passed its diagnostics";
   const std::string rule = "recovery";

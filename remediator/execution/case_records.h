@@ -33,7 +33,7 @@ class CaseRecords {
   // As an Event, where the phase is another one than `before` or something was done to the node.
   void announce(const Case& now, Phase before);
   void say(const Case& now, const std::string& what);
-  // What an operator must know and could not be told with the write, until it can.
+  // Notifies the operator of what the write could not notify of; tries again until it succeeds.
   [[nodiscard]] Status notify_operator(Case& now);
   // The sinks do not know yet how bad it is, or the record, of an older version, does not have what
   // they know; any next write mends it.

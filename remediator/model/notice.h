@@ -43,7 +43,7 @@ struct Notice {
   Severity severity = Severity::kNone;
   std::string step, phase, mode;  // as the status writes them; step is empty where it is about none
   std::string message;
-  bool drill = false;  // all that was said of the node was of injected faults
+  bool drill = false;  // all alerts of the node were of injected faults
 
   friend bool operator==(const Notice&, const Notice&) = default;
 };

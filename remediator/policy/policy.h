@@ -35,7 +35,7 @@ namespace gpuward::remediator {
 struct PoolPolicy {
   std::string name;
   std::vector<std::string> labels;  // "key" or "key=value"; a node of the pool has all of them
-  std::optional<Mode> mode;         // where the policy's is higher
+  std::optional<Mode> mode;         // if the policy's is higher
   std::map<Severity, std::vector<PlannedStep>> steps;          // of the severities that differ
   std::map<Severity, std::vector<PlannedStep>> recovery = {};  // likewise
   std::optional<PoolLimits> budgets = {};  // among its own nodes, where it has any

@@ -25,7 +25,7 @@ TEST(Runbooks, AreOneForEachAlertAndNoneIsLeftOver) {
 }
 
 // Without an URL of anybody's there is no link that works everywhere.
-// Where the remediator may be gone, its pod prints nothing.
+// If the remediator may be gone, its pod prints nothing.
 TEST(Runbooks, AlertsHaveTheCommandThatPrintsThem) {
   for (const AlertRule& rule : load_alert_rules()) {
     const bool may_be_gone = rule.name == "GpuRemediatorAbsent" || rule.name == "GpuRemediatorDown";

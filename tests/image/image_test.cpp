@@ -93,7 +93,7 @@ TEST(ExporterImage, RunsWhatTheJobsCall) {
             "gpuward-exporter " GPUWARD_VERSION "\n");
 }
 
-// Where the manifests mount the exporter's ConfigMap, also in the Jobs.
+// The manifests mount the exporter's ConfigMap there, also in the Jobs.
 TEST(ExporterImage, ReadsItsConfigurationAtTheUsualPlace) {
   GPUWARD_REQUIRE(why_no_root());
   const RootFs root("exporter");

@@ -28,7 +28,7 @@ class BentStep : public StepAction {
   StepAction& step_;
 };
 
-// Begun again at each look: a step is begun at most once an intent.
+// Repeats the call at each look; the product makes it at most once for an intent.
 class BeginsAgain final : public BentStep {
  public:
   using BentStep::BentStep;

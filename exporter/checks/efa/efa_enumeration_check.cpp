@@ -190,7 +190,8 @@ class EfaEnumerationCheck final : public Check {
         return CheckOutcome::skipped("no EFA device here, and none is expected");
       // No skip, which would keep a finding of a release that believed the profile alone.
       if (expected.is_history_known)
-        return CheckOutcome::done("this machine has no EFA device and never had one", {});
+        return CheckOutcome::done(
+            "this machine has no EFA device, and gpuward has seen none on it before", {});
       FindingList found(context.settings);
       found.add_as(Code::kEfaCount, Severity::kMonitor, "", "no EFA device on the PCI bus",
                    "the history of this machine is not known here");

@@ -72,7 +72,7 @@ spec:
           volumeMounts:
             - {name: dev, mountPath: /dev}
             - {name: sys, mountPath: /sys, readOnly: true}
-            # Where the exporter learns of a pass: its --state.path.
+            # The exporter learns of a pass here: its --state.path.
             - {name: state, mountPath: /var/lib/gpuward}
             # The exporter's own settings; the program reads them there.
             - {name: config, mountPath: /etc/gpuward, readOnly: true}

@@ -198,7 +198,8 @@ TEST_F(EfaEnumeration, AMachineThatWasLaunchedWithoutAnyIsHealthy) {
     const CheckOutcome outcome = bare.run();
     EXPECT_EQ(outcome.kind, CheckOutcome::Kind::kDone) << "a skip would keep an older finding";
     EXPECT_EQ(codes_of(outcome), "");
-    EXPECT_EQ(outcome.details, "this machine has no EFA device and never had one");
+    EXPECT_EQ(outcome.details,
+              "this machine has no EFA device, and gpuward has seen none on it before");
   }
   bare.node.settings.is_seed_profile = true;
   EXPECT_EQ(severity_of(bare.run(), "efa_count"), Severity::kIsolate) << "as the replaced suite";

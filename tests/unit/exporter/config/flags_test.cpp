@@ -53,7 +53,7 @@ TEST(Flags, WorkWithoutAny) {
   EXPECT_EQ(flags.state_path, "/var/lib/gpuward");
 }
 
-// Where the manifests mount the exporter's ConfigMap, so that a Job or a command in the pod judges
+// The manifests mount the exporter's ConfigMap there, so that a Job or a command in the pod judges
 // by the configuration of the agent.
 TEST(Flags, FindTheConfigurationAtItsUsualPlaceIfItIsThere) {
   const support::TempDir folder;

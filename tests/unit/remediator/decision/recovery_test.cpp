@@ -42,7 +42,7 @@ class RecoveryTest : public ClusterTest {
     go_on(2);
     ASSERT_TRUE(remediation().status.has_done(Step::kDrain));
   }
-  // In the recovery of the milder severity; what the policy says of the worse one is next.
+  // In the recovery of the milder severity; the steps of the worse one are next.
   void fail_diagnostic_at_reset() {
     policy.steps[Severity::kReset] = {planned(Step::kTaint), planned(Step::kCordon),
                                       planned(Step::kDrain)};
@@ -131,7 +131,7 @@ TEST_F(RecoveryTest, ANodeThatHasFailedItsDiagnosticIsNotReturnedIfWorseAlertsEn
   expect_held("the alerts ended, but quarantine-job failed: so it ended");
 }
 
-// An end that was none before would have the next step go on, which waits, and hold the node anew.
+// If each end counted, the next step, which waits, would continue, and the node be held once more.
 TEST_F(RecoveryTest, ANodeThatHasFailedItsDiagnosticIsHeldOnceHoweverOftenItsAlertEnds) {
   policy.steps[Severity::kIsolate].back().before.window = "which there is not";
   fail_diagnostic_at_reset();
@@ -151,7 +151,7 @@ TEST_F(RecoveryTest, ANodeThatHasFailedItsDiagnosticIsHeldOnceHoweverOftenItsAle
   EXPECT_EQ(replica_->announcer.told.size(), told);
 }
 
-// At a milder severity: what has failed there is no better for it.
+// A failure at a milder severity counts as much.
 TEST_F(RecoveryTest, ADiagnosticThatHasFailedBeforeTheEscalationCountsToo) {
   policy.steps[Severity::kReboot] = {planned(Step::kTaint), planned(Step::kCordon),
                                      planned(Step::kDrain), planned(Step::kQuarantineJob)};
@@ -298,8 +298,8 @@ TEST_F(RecoveryTest, AReturnWaitsForItsYesAndThenForTheReport) {
   EXPECT_EQ(remediation().status.phase, Phase::kReleased);
 }
 
-// A crash forgets nothing: the Job goes on with the recovery's own settings, also where the node's
-// own steps have a verification of other settings.
+// A crash forgets nothing: the Job continues with the settings of the recovery, even if the steps
+// of the severity have a verification with other settings.
 TEST_F(RecoveryTest, GoesOnAfterACrashWithItsOwnSettings) {
   policy.steps[Severity::kIsolate].push_back(planned(Step::kVerify));
   auto& back = policy.recovery[Severity::kIsolate];

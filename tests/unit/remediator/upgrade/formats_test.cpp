@@ -147,7 +147,7 @@ Ledger with_all_entries() {
   return ledger;
 }
 
-// Of the version before; a rollback brings it back with its own policy.
+// A rollback brings the version before back with its own policy.
 TEST(PolicyOfTheVersionBefore, MeansTheSameAndSaysWhatItsKeysAreCalledNow) {
   const auto text = read_file(kVersionBefore + "policy.yaml");
   ASSERT_TRUE(text);
