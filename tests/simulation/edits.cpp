@@ -115,7 +115,7 @@ void Edits::edit_remediation(const Remediation& remediation) {
       return stage_.patch_status(name, {{"preExistingCordon", !*status.pre_existing_cordon}});
     default:
       stage_.note_edit(remediation.node_uid);
-      stage_.wiped.insert(name);
+      stage_.wiped[name] = ++stage_.tick;
       stage_.trace.say("edit: no steps in the record of " + name);
       return stage_.patch_status(name, {{"steps", Json::array()}});
   }

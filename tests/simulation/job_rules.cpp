@@ -62,9 +62,13 @@ void JobRules::on_made(const Json& job, Step step) {
                    .came_late = !owner->open() || !has_intent(*owner, step)});
 }
 
-// When it was sent: how long that is on its way is not the sender's to know.
+// When it was sent: how long that is on its way is not the sender's to know. Nor is an edit after
+// the permit's last read.
 bool JobRules::is_intended(const Remediation& owner, Step step) const {
   if (has_intent(owner, step)) return true;
+  const Tick read = stage_.looks.back()->remediation_read;
+  const auto wiped = stage_.wiped.find(owner.name);
+  if (wiped != stage_.wiped.end() && read > 0 && wiped->second > read) return true;
   const auto withdrawn = withdrawn_.find(key_of(owner.name, step));
   return withdrawn != withdrawn_.end() && withdrawn->second > stage_.looks.back()->sent;
 }

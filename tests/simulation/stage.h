@@ -130,8 +130,8 @@ struct Stage {
   std::function<void(const Json& after)> on_job_patched;
   // What the API server has of the nodes' Leases: all, or that of one node.
   std::function<http::ClientResponse(std::string_view node)> node_leases;
-  std::map<std::string, Tick> deleted;  // by Remediation: when it was, the last time
-  std::set<std::string> wiped;  // Remediations whose steps somebody has taken out of the record
+  std::map<std::string, Tick> deleted;   // by Remediation: when it was, the last time
+  std::map<std::string, Tick> wiped;     // by Remediation: when an edit last emptied its steps
   std::set<std::string> closed_by_hand;  // likewise, by an edit of their phase
 
  private:
