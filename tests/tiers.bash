@@ -8,7 +8,7 @@ run_tests() {
   local tier=$1 folder=$2 log=$2/tests.log ok=0 start=$SECONDS skipped
   shift 2
   # Counted in halves of a test (tests/CMakeLists.txt): two tests more than cores, because most wait for processes.
-  GPUWARD_TIER=$tier ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$((2 * ($(nproc) + 2)))" "$@" |
+  GPUWARD_TIER=$tier GTEST_BRIEF=1 ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$((2 * ($(nproc) + 2)))" "$@" |
     tee "$log" || ok=$?
   TIMES+=("$((SECONDS - start)) running the tests, beside each other; the longest:")
   skipped=$(grep -A1 ': Skipped$' "$folder/Testing/Temporary/LastTest.log" | grep -vE '^--$|: Skipped$' | sort | uniq -c || true)
@@ -40,15 +40,16 @@ test_landing() {
 subdirs("$PWD/build/release")
 add_test(api_server nice -n 19 "$PWD/tests/neighbours/neighbours" need api-server helm)
 set_tests_properties(api_server PROPERTIES FIXTURES_SETUP api_server TIMEOUT 3600 COST 1000)
-add_test(sanitized nice -n 19 "$PWD/dev" test --sanitized)
+add_test(sanitized "$PWD/dev" test --sanitized)
 add_test(lint_of_changes nice -n 19 "$PWD/dev" lint --changed)
 set_tests_properties(sanitized lint_of_changes PROPERTIES TIMEOUT 3600 COST 900)
 TEXT
   run_tests landing build/landing --label-exclude '^all$' "$@"
 }
 
+# Only the compiler yields to the tests that run meanwhile: these tests have limits of time themselves.
 test_sanitized() {
-  build asan sanitized_tests
+  nice -n 19 ./dev build asan sanitized_tests
   run_tests landing build/asan --label-regex '^sanitized$'
 }
 
