@@ -28,6 +28,55 @@ g6.xlarge|1|0|false|efa
 
 // NVLink is expected only of whole boards: what a part of one has is not documented.
 
+// https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html; whether an EFA device is attached
+// is the launcher's choice.
+constexpr std::string_view kAws = R"(
+g4dn.xlarge|1|0|false
+g4dn.2xlarge|1|0|false
+g4dn.4xlarge|1|0|false
+g4dn.8xlarge|1|0|false
+g4dn.12xlarge|4|0|false
+g4dn.16xlarge|1|0|false
+g4dn.metal|8|0|false
+g5.xlarge|1|0|false
+g5.2xlarge|1|0|false
+g5.4xlarge|1|0|false
+g5.8xlarge|1|0|false
+g5.12xlarge|4|0|false
+g5.16xlarge|1|0|false
+g5.24xlarge|4|0|false
+g5.48xlarge|8|0|false
+g5g.xlarge|1|0|false
+g5g.2xlarge|1|0|false
+g5g.4xlarge|1|0|false
+g5g.8xlarge|1|0|false
+g5g.16xlarge|2|0|false
+g5g.metal|2|0|false
+g6.2xlarge|1|0|false
+g6.4xlarge|1|0|false
+g6.8xlarge|1|0|false
+g6.12xlarge|4|0|false
+g6.16xlarge|1|0|false
+g6.24xlarge|4|0|false
+g6e.xlarge|1|0|false
+g6e.2xlarge|1|0|false
+g6e.4xlarge|1|0|false
+g6e.8xlarge|1|0|false
+g6e.12xlarge|4|0|false
+g6e.16xlarge|1|0|false
+g6e.24xlarge|4|0|false
+g6e.48xlarge|8|0|false
+gr6.4xlarge|1|0|false
+gr6.8xlarge|1|0|false
+p3.2xlarge|1|0|false
+p3.8xlarge|4|0|false
+p3.16xlarge|8|0|true
+p3dn.24xlarge|8|0|true
+p5.4xlarge|1|0|false
+p6-b300.48xlarge|8|0|true
+p6e-gb200.36xlarge|4|0|true
+)";
+
 // https://docs.cloud.google.com/compute/docs/gpus
 constexpr std::string_view kGoogleCloud = R"(
 a2-highgpu-1g|1|0|false
@@ -167,7 +216,8 @@ bool is_same(const InstanceProfile& a, const InstanceProfile& b) {
 
 InstanceProfiles InstanceProfiles::built_in() {
   InstanceProfiles all;
-  for (const std::string_view table : {kBuiltIn, kGoogleCloud, kAzure, kOracleCloud, kMachines}) {
+  for (const std::string_view table :
+       {kBuiltIn, kAws, kGoogleCloud, kAzure, kOracleCloud, kMachines}) {
     all.add(parse(table, "the built-in table").value());
   }
   return all;

@@ -34,13 +34,20 @@ TEST(InstanceProfiles, AreThoseOfTheReplacedSuite) {
   }
 }
 
-TEST(InstanceProfiles, KnowTheTypesOfOtherClouds) {
+TEST(InstanceProfiles, KnowTheTypesOfClouds) {
   struct Row {
     const char* type;
     unsigned gpus;
     bool nvlink;
   };
-  constexpr Row kRows[]{{"a2-megagpu-16g", 16, true},
+  constexpr Row kRows[]{{"g4dn.metal", 8, false},
+                        {"g5.4xlarge", 1, false},
+                        {"g5.12xlarge", 4, false},
+                        {"g6.16xlarge", 1, false},
+                        {"g6e.48xlarge", 8, false},
+                        {"p3.16xlarge", 8, true},
+                        {"p6e-gb200.36xlarge", 4, true},
+                        {"a2-megagpu-16g", 16, true},
                         {"a3-highgpu-8g", 8, true},
                         {"a3-highgpu-4g", 4, false},
                         {"a4x-highgpu-4g", 4, true},
@@ -52,7 +59,7 @@ TEST(InstanceProfiles, KnowTheTypesOfOtherClouds) {
                         {"BM.GPU.A100-v2.8", 8, true},
                         {"VM.GPU.A10.2", 2, false}};
   const InstanceProfiles profiles = InstanceProfiles::built_in();
-  EXPECT_EQ(profiles.all().size(), 8U + 25U + 10U + 10U + 2U) << "no type stands twice";
+  EXPECT_EQ(profiles.all().size(), 8U + 44U + 25U + 10U + 10U + 2U) << "no type stands twice";
   for (const Row& row : kRows) {
     const auto profile = profiles.find(row.type);
     ASSERT_TRUE(profile) << row.type;
