@@ -39,8 +39,8 @@ Result<std::vector<SinkSettings>> chosen_sinks(const Policy& policy, const std::
   if (sinks.empty()) {
     return fail(
         ErrorKind::kInvalid,
-        "no notification is sent: the policy (--config.file) has no notifications.sinks, and the "
-        "environment names none");
+        "there is no sink to test: the policy (--config.file) has no notifications.sinks, and "
+        "neither --notifications flags nor the environment of this command name one");
   }
   if (name.empty()) return sinks;
   std::erase_if(sinks, [&](const SinkSettings& sink) { return sink.name != name; });

@@ -64,7 +64,9 @@ void add_environment_sinks(NotificationPolicy& policy, const EnvironmentSinks& e
 // `eu-west-1` of `arn:aws:sns:eu-west-1:123456789012:gpu-alerts`; empty where it is no ARN of SNS.
 [[nodiscard]] std::string region_of_topic(std::string_view arn);
 
-// The section `notifications`. Faults are reported to the file.
-[[nodiscard]] NotificationPolicy read_notifications(const YamlMap& section);
+// The section `notifications`. `cluster` is the policy's name of its cluster, for events unless the
+// section names another. Faults are reported to the file.
+[[nodiscard]] NotificationPolicy read_notifications(const YamlMap& section,
+                                                    const std::string& cluster);
 
 }  // namespace gpuward::remediator

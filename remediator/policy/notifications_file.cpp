@@ -137,9 +137,11 @@ SinkSettings read_sink(const YamlMap& map) {
 
 }  // namespace
 
-NotificationPolicy read_notifications(const YamlMap& section) {
+NotificationPolicy read_notifications(const YamlMap& section, const std::string& cluster) {
   NotificationPolicy policy;
-  section.read("cluster", policy.cluster, "name of this cluster: `cluster_name` of every event");
+  policy.cluster = cluster;
+  section.read("cluster", policy.cluster,
+               "name of this cluster: `cluster_name` of every event; default: `cluster`");
   section.read("runbook_url", policy.runbook_url,
                "base URL of the runbooks, one page for each alert below it, as the remediator "
                "serves them in "

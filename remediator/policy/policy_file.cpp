@@ -309,8 +309,8 @@ Result<Policy> read_policy(const YamlFile& file) {
   require_means_of_upload(root.map("jobs"), policy);
   read_return(root.map("return_to_service", "whether nodes return after their alerts have ended"),
               policy.return_to_service);
-  policy.notifications =
-      read_notifications(root.map("notifications", "who is notified, and about what"));
+  policy.notifications = read_notifications(
+      root.map("notifications", "who is notified, and about what"), policy.cluster);
   require_sinks(root, policy);
   if (auto status = file.finish(); !status) return std::unexpected(status.error());
   // A plan that could not be read is not one without steps: only now.

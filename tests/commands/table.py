@@ -88,7 +88,7 @@ ROWS = (
     Row(rf"{KUBECTL}logs .*\| grep .*", LOOK, exits=(0, 1)),  # nothing found
     Row(rf"{KUBECTL}(?:get|describe|logs|auth|events|rollout status)\b.*", LOOK),
     Row(rf"{REMEDIATOR}gpuward-remediator --check-config .*", LOOK),
-    Row(rf"{REMEDIATOR}gpuward-remediator notify test .*", LOOK, prints="no notification is sent", exits=(2,)),
+    Row(rf"{REMEDIATOR}gpuward-remediator notify test .*", LOOK, prints="there is no sink to test", exits=(2,)),
     Row(r"ssh \S+ journalctl .*", LOOK, prints="NVRM"),
     Row(r"amtool (?:alert|silence) query .*", LOOK),
 

@@ -114,7 +114,7 @@ TEST_F(NotificationsProcess, ATestOfNoSinksIsRefused) {
   const auto said = *support::Process::run({.argv = {kBinary, "notify", "test"}});
 
   EXPECT_EQ(said.exit_code, 2);
-  EXPECT_THAT(said.error_output, HasSubstr("no notification is sent"));
+  EXPECT_THAT(said.error_output, HasSubstr("there is no sink to test"));
 }
 
 TEST_F(NotificationsProcess, LogLevelIsThatOfTheEnvironmentInItsOwnWords) {

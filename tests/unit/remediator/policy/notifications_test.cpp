@@ -48,6 +48,13 @@ TEST(NotificationPolicy, IsReadWithItsDefaults) {
   EXPECT_THAT(sinks_for(told, Moment::kStep, Severity::kIsolate), IsEmpty());
 }
 
+TEST(NotificationPolicy, TakesTheNameOfTheClusterFromThePolicy) {
+  EXPECT_EQ(parse_policy("cluster: prod\n").value().notifications.cluster, "prod");
+  EXPECT_EQ(
+      parse_policy("cluster: prod\nnotifications: {cluster: eu}\n").value().notifications.cluster,
+      "eu");
+}
+
 TEST(NotificationPolicy, FaultsAreNamedWithTheirLine) {
   const auto expect_fault = [](const std::string& sinks, const std::string& fault) {
     EXPECT_THAT(fault_of(sinks_yaml(sinks)), HasSubstr(fault)) << sinks;
