@@ -19,6 +19,7 @@ constexpr std::string_view kPolicyKey = "policy.yaml";
 
 struct Text {
   std::string name, text;
+  bool is_of_values = false;
 };
 
 Result<Text> read_text(const std::filesystem::path& file) {
@@ -75,7 +76,8 @@ Result<Text> in_values(const Text& whole) {
   auto policy = policy_of_values(whole.text);
   if (policy)
     return Text{.name = whole.name + ", key remediator.policy of the Helm values",
-                .text = *std::move(policy)};
+                .text = *std::move(policy),
+                .is_of_values = true};
   return fail(ErrorKind::kInvalid, whole.name +
                                        ": these Helm values have no remediator.policy in block "
                                        "style: write the policy to a file of its own");
@@ -104,7 +106,8 @@ Result<GivenPolicy> read_given_policy(const CommandFlags& flags) {
   if (!policy) return std::unexpected(policy.error());
   return GivenPolicy{.policy = *std::move(policy),
                      .name = std::move(text->name),
-                     .is_empty = file->root().entries().empty()};
+                     .is_empty = file->root().entries().empty(),
+                     .is_of_values = text->is_of_values};
 }
 
 }  // namespace gpuward::remediator

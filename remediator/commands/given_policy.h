@@ -13,8 +13,9 @@ namespace gpuward::remediator {
 
 struct GivenPolicy {
   Policy policy;
-  std::string name;       // "policy.yaml", "stdin, key policy.yaml of the ConfigMap"
-  bool is_empty = false;  // it has no key
+  std::string name;           // "policy.yaml", "stdin, key policy.yaml of the ConfigMap"
+  bool is_empty = false;      // it has no key
+  bool is_of_values = false;  // Helm's: the chart adds the keys of remediator.preset
 };
 
 // kInvalid with the faults of the policy, one a line, or if nothing in the text is a policy;

@@ -34,6 +34,15 @@ std::string emptiness_text(const GivenPolicy& given) {
          ". `gpuwardctl policy explain` shows them\n";
 }
 
+// The chart, not this program, adds the preset to the policy.
+std::string values_text(const GivenPolicy& given) {
+  if (!given.is_of_values) return {};
+  return "note: remediator.preset of the values is not read; it can set mode, excluded and "
+         "return_to_service. To check "
+         "the policy that runs: kubectl get configmap -n gpuward gpuward-remediator -o yaml | "
+         "gpuwardctl policy check -\n";
+}
+
 // The node that the policy is explained for: of the cluster where the flags name one.
 Result<kube::Node> subject_of(const CommandFlags& flags, Clock& clock) {
   if (flags.node.empty()) {
@@ -81,7 +90,7 @@ Result<std::string> check_policy(const CommandFlags& flags, Clock& /*clock*/) {
   const auto given = read_given_policy(flags);
   if (!given) return std::unexpected(given.error());
   return given->name + ": OK. Mode: " + std::string(to_string(given->policy.mode)) + "\n" +
-         emptiness_text(*given) + remarks_text(given->policy);
+         values_text(*given) + emptiness_text(*given) + remarks_text(given->policy);
 }
 
 Result<std::string> explain_policy_file(const CommandFlags& flags, Clock& clock) {
@@ -90,7 +99,8 @@ Result<std::string> explain_policy_file(const CommandFlags& flags, Clock& clock)
   const auto node = subject_of(flags, clock);
   if (!node) return std::unexpected(node.error());
   const auto all = std::make_shared<const Policy>(std::move(given->policy));
-  return explain_policy(given->name, flags, *policy_for(all, node->meta.labels), *node);
+  return values_text(*given) +
+         explain_policy(given->name, flags, *policy_for(all, node->meta.labels), *node);
 }
 
 Result<std::string> print_policy_schema(const CommandFlags& /*flags*/, Clock& /*clock*/) {
