@@ -188,6 +188,19 @@ Status Exporter::watch_gpus(const Flags& flags) {
 
 void Exporter::watch_the_rest(const Flags& flags, const std::string& boot_id, FindingEvents known) {
   const auto policy = policy_.get();
+  log_preflight(enabled_checks(policy->settings.checks), policy->settings.checks, log_);
+  RunnerOptions options;
+  options.node_name = node_name(flags);
+  options.host_name = host_name();
+  options.host = node_trees(flags);
+  options.state_folder = flags.state_path;
+  options.settings = [this]() -> std::shared_ptr<const CheckSettings> {
+    const auto current = policy_.get();
+    return {current, &current->settings.checks};
+  };
+  options.objection = ask_for_maintenance(flags, clock_);
+  // Before the node is written to: the store knows then which checks it must wait for.
+  checks_ = std::make_unique<CheckRunner>(std::move(options), store_, clock_, log_);
   node_ = std::make_unique<NodeLink>(flags, boot_id, policy->settings, std::move(known), store_,
                                      clock_, log_);
   host_ = std::make_unique<HostWatcher>(
@@ -210,18 +223,6 @@ void Exporter::watch_the_rest(const Flags& flags, const std::string& boot_id, Fi
         amd_health_options(flags, policy->settings), store_,
         [this] { return policy_.get()->settings.amd_thresholds.by_field; }, clock_, log_);
   }
-  log_preflight(enabled_checks(policy->settings.checks), policy->settings.checks, log_);
-  RunnerOptions options;
-  options.node_name = node_name(flags);
-  options.host_name = host_name();
-  options.host = node_trees(flags);
-  options.state_folder = flags.state_path;
-  options.settings = [this]() -> std::shared_ptr<const CheckSettings> {
-    const auto current = policy_.get();
-    return {current, &current->settings.checks};
-  };
-  options.objection = ask_for_maintenance(flags, clock_);
-  checks_ = std::make_unique<CheckRunner>(std::move(options), store_, clock_, log_);
 }
 
 void Exporter::reload() {

@@ -37,7 +37,10 @@ CheckRunner::CheckRunner(RunnerOptions options, Store& store, Clock& clock, Log&
       store_(store),
       clock_(clock),
       log_(log),
-      table_{node_number(options_.node_name), clock.wall(), clock.steady()} {}
+      table_{node_number(options_.node_name), clock.wall(), clock.steady()} {
+  const std::shared_ptr<const CheckSettings> settings = options_.settings();
+  tell_awaited(with_programs(options_.checks, *settings), *settings);
+}
 
 CheckRunner::~CheckRunner() {
   // All at once, so that the end takes one second and not one for each.
@@ -63,6 +66,17 @@ void CheckRunner::tick() {
       start(entry, job, *settings);
     }
   }
+  tell_awaited(entries, *settings);
+}
+
+void CheckRunner::tell_awaited(const std::vector<CheckEntry>& entries,
+                               const CheckSettings& settings) {
+  std::vector<std::string> awaited;
+  for (const CheckEntry& entry : entries) {
+    const bool is_quick = entry.rhythm != Rhythm::kDiagnostic && is_enabled(entry, settings);
+    if (is_quick && !jobs_[entry.name].has_result) awaited.push_back(entry.name);
+  }
+  store_.update_health([&](Health& health) { health.awaited = std::move(awaited); });
 }
 
 // Once for each list of numbers.
@@ -165,6 +179,7 @@ void CheckRunner::take(const CheckEntry& entry, Job& job) {
   if (!result) return;
   const bool was_skipped = job.run->was_skipped();
   job.run.reset();
+  job.has_result = true;
   // The verdict of a diagnostic stays until another supersedes it: one that did not look does not.
   const State state = store_.state();
   const auto known = state.checks.find(entry.name);
@@ -184,6 +199,7 @@ void CheckRunner::watch(const CheckEntry& entry, Job& job) {
   job.run->request_stop();
   if (now < job.run->deadline() + kToStop || job.is_overdue_said) return;
   job.is_overdue_said = true;
+  job.has_result = true;
   publish(job.run->overdue(clock_.wall()), entry.is_diagnostic);
 }
 

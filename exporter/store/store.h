@@ -61,6 +61,7 @@ struct Health {
   StateFound state_found = StateFound::kReadable;
   bool was_last_reload_good = true;
   WallTime last_good_reload;
+  std::vector<std::string> awaited;    // enabled quick checks without a result since the start
   std::optional<NodePublishing> node;  // nullopt: nobody writes to the node
   std::optional<LokiPushing> loki;     // nullopt: nobody sends lines there
   bool operator==(const Health&) const = default;

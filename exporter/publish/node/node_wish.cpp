@@ -34,8 +34,10 @@ bool is_conclusive(CheckStatus status) {
          status == CheckStatus::kFail;
 }
 
-// As long as this exporter waits for the driver's first answer; after a hang or a crash it has one.
-bool is_starting(const Snapshot& snapshot) {
+// As long as this exporter waits for the driver's first answer (after a hang or a crash it has
+// one), or for the first result of a quick check and no other is an error.
+bool is_starting(const Snapshot& snapshot, bool has_error) {
+  if (!snapshot.health.awaited.empty() && !has_error) return true;
   const GpuTelemetry& telemetry = snapshot.telemetry;
   const auto evaluated = snapshot.state.checks.find(std::string(kGpuCheck));
   return telemetry.is_asked && telemetry.state == WorkerState::kStarting && !telemetry.report &&
@@ -135,8 +137,9 @@ NodeWish wish_of(const Snapshot& snapshot, UntoldNode untold_node) {
   const bool has_error = any_check(state, [](auto s) { return s == CheckStatus::kError; });
   const bool has_conclusion = any_check(state, is_conclusive);
   NodeWish wish;
-  wish.could_tell = has_conclusion && !has_error && unchecked_finding(state) == nullptr;
-  wish.is_starting = is_starting(snapshot);
+  wish.could_tell = has_conclusion && !has_error && snapshot.health.awaited.empty() &&
+                    unchecked_finding(state) == nullptr;
+  wish.is_starting = is_starting(snapshot, has_error);
   wish.severity = worst_severity(state);
   wish.is_withdrawn = wish.severity == Severity::kNone && are_all_skipped(state);
   wish.status = status_of(wish.severity, has_conclusion || has_error, wish.could_tell);

@@ -1,8 +1,9 @@
 // What the exporter would like its node to say, from what the store knows: pure, so that each rule
 // of who may be tainted is a unit test. Made by the node publisher for each change of the store.
 //
-// A check that could not tell sets nothing and takes nothing away: with an error among the checks a
-// node never passes, and its taint stays as it is unless something else is found to be broken.
+// A check that could not tell, or has not run since the start, sets nothing and takes nothing away:
+// with an error among the checks a node never passes, and its taint stays as it is unless something
+// else is found to be broken.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +48,8 @@ struct NodeWish {
   TaintWish taint = TaintWish::kLeave;
   // Whether every check could tell: only then does anything that says "broken" go.
   bool could_tell = false;
-  // The driver has not answered since the start: the exporter writes only that the node is broken.
+  // The driver or a quick check has given no answer since the start: the exporter writes only that
+  // the node is broken.
   bool is_starting = false;
   // Every check was skipped: a label that says `pass` or `warn` no longer rests on anything.
   bool is_withdrawn = false;

@@ -256,7 +256,11 @@ TEST_F(ClusterProcess, AQuarantineOfANodeInServiceIsRefused) {
 TEST_F(ClusterProcess, TheExporterSaysOnItsNodeWhatItHasFoundAndWhenItHasGone) {
   add_node("gpu-01");
   const support::Environment name("NODE_NAME", "gpu-01");
-  exporter_.start(cluster_flags());
+  // The others look for the bus of the simulated machine.
+  exporter_.write("config.yaml", "checks: {enabled: [\"0\"]}\n");
+  auto flags = cluster_flags();
+  flags.push_back("--config.file=" + exporter_.file("config.yaml").string());
+  exporter_.start(flags);
   EXPECT_TRUE(support::wait_until([&] { return condition("gpu-01") == "False"; },
                                   "the condition of a sound node"));
   EXPECT_FALSE(has_taint("gpu-01", kGpuwardNames(NodeName::kUnhealthy)));
@@ -322,6 +326,33 @@ TEST_F(ClusterProcess, AnUnchangedGpuMonitorSetsGpuProblemByWhatItsScriptSays) {
   const Json object = node("gpu-01");
   EXPECT_THAT(dump_json(object["status"]["conditions"]),
               testing::AllOf(HasSubstr("\"GPUsAreDown\""), HasSubstr("Count didn't match")));
+}
+
+// Its first start on a node that the replaced system has tainted: the GPUs answer before the
+// program that finds the fault.
+TEST_F(ClusterProcess, AFirstStartTakesNoTaintAwayBeforeEachCheckHasRun) {
+  add_node("gpu-01");
+  kube().patch(std::string(kNodes) + "/gpu-01",
+               {{"spec",
+                 {{"taints", Json::array({{{"key", kGpuwardNames(NodeName::kUnhealthy)},
+                                           {"value", "true"},
+                                           {"effect", "NoSchedule"}}})}}}});
+  exporter_.write("check.sh", "#!/bin/sh\necho broken\nexit 1\n");
+  std::filesystem::permissions(exporter_.file("check.sh"), std::filesystem::perms::owner_all);
+  exporter_.write("config.yaml",
+                  "node: {taint: true}\nchecks: {enabled: [], programs: [{name: ours, command: [" +
+                      exporter_.file("check.sh").string() + "], code: Ours, severity: reset}]}\n");
+  kube().clear_requests();
+  auto flags = cluster_flags();
+  flags.insert(flags.end(),
+               {"--node.name=gpu-01", "--config.file=" + exporter_.file("config.yaml").string()});
+
+  exporter_.start(flags);
+
+  ASSERT_TRUE(support::wait_until([&] { return condition("gpu-01") == "True"; }, "GPUProblem"));
+  EXPECT_TRUE(has_taint("gpu-01", kGpuwardNames(NodeName::kUnhealthy)));
+  for (const auto& request : kube().requests("PATCH", std::string(kNodes) + "/gpu-01"))
+    EXPECT_THAT(request.body, Not(HasSubstr("taints"))) << "it was taken away and set again";
 }
 
 // AMD's mock tool: it turns only the answer of the socket.

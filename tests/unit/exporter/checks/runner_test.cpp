@@ -20,7 +20,9 @@ namespace {
 using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 CheckEntry diagnostic() {
@@ -66,6 +68,20 @@ TEST(CheckRunner, WaitsForTheFirstReadingOfTheGpusButNotForEver) {
   EXPECT_FALSE(stage.has_result());
   stage.pass(seconds(30));
   EXPECT_TRUE(stage.has_result());
+}
+
+TEST(CheckRunner, SaysWhichQuickChecksHaveNoResultYet) {
+  Stage stage({scripted_entry(), diagnostic()});
+  const auto awaited = [&] { return stage.store.health().awaited; };
+  EXPECT_THAT(awaited(), ElementsAre("0-scripted")) << "before the first tick";
+  stage.gpus_answer();
+  stage.pass(seconds(10));
+  EXPECT_THAT(awaited(), IsEmpty());
+
+  Stage disabled;
+  disabled.settings.enabled = {};
+  disabled.pass(seconds(1));
+  EXPECT_THAT(disabled.store.health().awaited, IsEmpty());
 }
 
 TEST(CheckRunner, ChangedSettingsCountAtTheNextCycle) {

@@ -162,6 +162,30 @@ TEST(NodeWish, SaysBeforeTheDriverHasAnsweredWhatTheKernelLogHas) {
   EXPECT_EQ(wish_of(snapshot).condition, "True");
 }
 
+// Its first start on a node that another system or an earlier exporter has tainted.
+TEST(NodeWish, TakesNothingAwayBeforeEachQuickCheckHasAResult) {
+  Snapshot snapshot = healthy();
+  snapshot.health.awaited = {"2-efa-enumeration"};
+  for (const UntoldNode untold : {UntoldNode::kWarns, UntoldNode::kFails}) {
+    const NodeWish wish = wish_of(snapshot, untold);
+    EXPECT_EQ(wish.status, NodeStatus::kUnknown);
+    EXPECT_EQ(wish.taint, TaintWish::kLeave);
+    EXPECT_EQ(wish.condition, "") << "the node keeps what it says";
+  }
+  add_finding(snapshot, "79", Severity::kReboot);
+  EXPECT_EQ(wish_of(snapshot).taint, TaintWish::kSet);
+  EXPECT_EQ(wish_of(snapshot).condition, "True");
+}
+
+TEST(NodeWish, SaysThatNobodyCanTellWithoutWaitingForTheOtherChecks) {
+  Snapshot snapshot = starting();
+  snapshot.telemetry.state = WorkerState::kHung;
+  snapshot.health.awaited = {"2-efa-enumeration"};
+  EXPECT_EQ(wish_of(snapshot).status, NodeStatus::kWarn);
+  EXPECT_EQ(wish_of(snapshot).condition, "Unknown");
+  EXPECT_EQ(wish_of(snapshot, UntoldNode::kFails).status, NodeStatus::kFail);
+}
+
 TEST(NodeWish, SaysThatNobodyCanTellOnceTheDriverHasHungOrEnded) {
   for (const WorkerState state : {WorkerState::kHung, WorkerState::kCrashed}) {
     Snapshot snapshot = starting();
