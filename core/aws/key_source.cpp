@@ -55,9 +55,10 @@ Result<AwsKeys> keys_of_profile(const KeyParts& parts) {
   for (const char* const other :
        {"role_arn", "credential_process", "sso_session", "sso_start_url"}) {
     if (!profile->contains(other)) continue;
-    return fail(ErrorKind::kInvalid, "the profile has " + std::string(other) +
-                                         ", which is not supported: give it keys, or use "
-                                         "AWS_ROLE_ARN with AWS_WEB_IDENTITY_TOKEN_FILE");
+    return fail(ErrorKind::kInvalid,
+                "the profile uses " + std::string(other) +
+                    ", which gpuward does not support: add access keys to the profile, or set "
+                    "AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE");
   }
   return keys;
 }

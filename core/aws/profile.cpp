@@ -96,7 +96,8 @@ Result<Profile> read_profile(const AwsEnvironment& environment) {
   if (profile) return *profile;
   if (asked.empty()) return Profile{};
   return fail(ErrorKind::kInvalid,
-              "AWS_PROFILE names the profile " + asked + ", which is in no file of the AWS CLI");
+              "AWS_PROFILE is " + asked +
+                  ", but the AWS config and credentials files have no profile of that name");
 }
 
 }  // namespace gpuward::aws

@@ -5,7 +5,7 @@ namespace gpuward {
 void add_client_file_options(CLI::App& app, const std::string& prefix, http::ClientFiles& files) {
   files.prefix = prefix;
   app.add_option(prefix + ".ca-file", files.ca_file,
-                 "PEM file with the CA of its certificate; default: the system's CAs");
+                 "PEM file with the CA of the server's certificate; default: the system's CAs");
   app.add_option(prefix + ".bearer-token-file", files.bearer_token_file,
                  "File with the bearer token to send");
   app.add_option(prefix + ".basic-auth-file", files.basic_auth_file,

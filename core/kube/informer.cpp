@@ -90,10 +90,10 @@ void Informer::compare_with_known(const ObjectVersions& known, const ObjectVersi
     if (newest.empty() || is_older(newest, at)) newest = at;
     const auto now = listed.find(name);
     if (now != listed.end() && is_older(now->second, at))
-      older = name + " has gone back from version " + at + " to " + now->second;
+      older = name + " went from resourceVersion " + at + " back to " + now->second;
   }
   if (is_older(version, newest)) {
-    handlers_.on_went_back("the versions of " + collection_ + " have gone back from " + newest +
+    handlers_.on_went_back("resourceVersion of " + collection_ + " decreased from " + newest +
                            " to " + version);
   } else if (!older.empty()) {
     handlers_.on_went_back("in " + collection_ + ", " + older);
@@ -104,8 +104,8 @@ Status Informer::check_not_gone_back() {
   const auto now = api_.version_of(collection_);
   if (!now) return std::unexpected(now.error());
   if (!is_older(*now, version_)) return {};
-  return fail(ErrorKind::kGone,
-              collection_ + " is at version " + *now + ", and was at " + version_ + " before");
+  return fail(ErrorKind::kGone, collection_ + " is at resourceVersion " + *now + ", but was at " +
+                                    version_ + " before");
 }
 
 void Informer::forget_all_but(const ObjectVersions& listed) {
@@ -129,7 +129,7 @@ Status Informer::follow(const std::stop_token& stop) {
   });
   if (ended && !heard && clock_.steady() - began < kTooShort) {
     return fail(ErrorKind::kUnavailable,
-                "the watch of " + collection_ + " ended at once without an event");
+                "the watch of " + collection_ + " closed immediately, without an event");
   }
   if (ended && !heard) ended = check_not_gone_back();
   if (ended) note_heard();

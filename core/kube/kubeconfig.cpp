@@ -93,7 +93,7 @@ KubeconfigUser read_user(const YamlMap& map, const fs::path& folder) {
   read_data(map, "client-key-data", user.key_pem);
   refuse(map, {"as", "as-uid", "as-groups", "as-user-extra"},
          "gpuward does not impersonate another user");
-  refuse(map, {"auth-provider"}, "it has left Kubernetes; use an exec plugin");
+  refuse(map, {"auth-provider"}, "Kubernetes removed it; use an exec plugin");
   if (map.has("exec")) user.exec = read_exec(map.map("exec"), folder);
   return user;
 }

@@ -58,7 +58,7 @@ Result<Merged> read_files(const std::string& named) {
     return fail(
         ErrorKind::kNotFound,
         "no kubeconfig: " + (environment("KUBECONFIG").empty()
-                                 ? "there is no " + missing + ", and $KUBECONFIG is not set"
+                                 ? missing + " does not exist, and $KUBECONFIG is not set"
                                  : "$KUBECONFIG names " + missing + ", which does not exist"));
   return merged;
 }
@@ -76,8 +76,8 @@ Result<T> look_up(const std::map<std::string, T>& entries, const std::string& na
                   const std::string& what) {
   const auto at = entries.find(name);
   if (at != entries.end()) return at->second;
-  return fail(ErrorKind::kInvalid, "kubeconfig: there is no " + what + " \"" + name +
-                                       "\"; there are: " + names_of(entries));
+  return fail(ErrorKind::kInvalid, "kubeconfig: " + what + " \"" + name +
+                                       "\" not found; available: " + names_of(entries));
 }
 
 // `*-data` wins over the file, which is read now.
@@ -115,8 +115,8 @@ Result<ClusterConfig> resolve_context(const Kubeconfig& kubeconfig, const std::s
   const std::string& name = context.empty() ? kubeconfig.current_context : context;
   if (kubeconfig.contexts.empty())
     return fail(ErrorKind::kInvalid,
-                "kubeconfig: it is empty or has no context: name another file with --kubeconfig or "
-                "$KUBECONFIG, or write one as your cluster's provider says");
+                "kubeconfig is empty or has no context; set --kubeconfig or $KUBECONFIG to another "
+                "file, or create one as your cluster provider describes");
   if (name.empty())
     return fail(ErrorKind::kInvalid,
                 "kubeconfig: current-context is not set: name one with --context: " +

@@ -157,7 +157,7 @@ Status Transport::wait_for_pause(Deadline deadline) {
   if (until >= deadline) {
     return std::unexpected(
         Error{ErrorKind::kOverloaded,
-              "not sent: the API server has asked for a pause that outlasts the deadline",
+              "not sent: the API server asked us to wait beyond the request's deadline",
               std::chrono::ceil<milliseconds>(until - now)});
   }
   if (!clock_.sleep_until(until, options_.stop))

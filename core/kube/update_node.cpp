@@ -9,9 +9,9 @@ Result<Node> try_once(Api& api, const NodeIdentity& identity, const NodeDecision
   auto node = api.get_node(identity.name);
   if (!node) return node;
   if (!identity.uid.empty() && node->meta.uid != identity.uid) {
-    return fail(ErrorKind::kGone, "node " + identity.name + " is not the one meant: its UID is " +
-                                      node->meta.uid + ", expected " + identity.uid +
-                                      " (re-created under the same name)");
+    return fail(ErrorKind::kGone, "node " + identity.name +
+                                      " was re-created under the same name: its UID is " +
+                                      node->meta.uid + ", expected " + identity.uid);
   }
   const auto change = decide(*node);
   if (!change) return node;

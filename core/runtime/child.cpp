@@ -93,7 +93,7 @@ class Child {
 
   [[nodiscard]] std::unexpected<Error> killed(ChildState verdict, bool gone) const {
     Error error{ErrorKind::kTimeout,
-                "it had not ended after " + std::to_string(command_.timeout.count()) + " ms",
+                "timed out after " + std::to_string(command_.timeout.count()) + " ms",
                 {}};
     if (verdict == ChildState::kCancelled)
       error = {ErrorKind::kCancelled, "a stop was requested", {}};
@@ -102,7 +102,7 @@ class Child {
                "it wrote more than " + std::to_string(command_.max_output_bytes) + " bytes",
                {}};
     }
-    if (!gone) error.message += "; part of it hangs in the kernel and is still there";
+    if (!gone) error.message += "; some of its processes hang in the kernel and still exist";
     return with_context(command_.program + " was killed", std::move(error));
   }
 

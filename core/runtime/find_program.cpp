@@ -37,7 +37,7 @@ std::vector<fs::path> places(const std::vector<fs::path>& search) {
 Result<fs::path> find_program(const std::string& program, const std::vector<fs::path>& search) {
   if (program.contains('/')) {
     if (is_program(program)) return program;
-    return fail(ErrorKind::kNotFound, "no program " + program + " that gpuward may run");
+    return fail(ErrorKind::kNotFound, program + " does not exist or is not executable");
   }
   std::string looked_at;
   for (const fs::path& folder : places(search)) {

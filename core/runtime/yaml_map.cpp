@@ -301,13 +301,13 @@ std::string YamlMap::scalar(std::string_view about) const {
 void YamlMap::read_renamed(std::string_view old, std::string_view key, YamlKey declared) const {
   const std::string now = "`" + join_yaml_path(node_->path, key) + "`";
   declared.is_old = true;
-  declare(old, "the old name of `" + std::string(key) + "`, for one more release",
+  declare(old, "old name of `" + std::string(key) + "`, accepted for one more release",
           std::move(declared));
   YamlEntry* const entry = find_entry(*node_, old);
   if (entry == nullptr) return;
   if (find_entry(*node_, key) != nullptr) {
     entry->known = entry->value->was_read = true;
-    return report(old, "is the old name of " + now + ", which is here too: remove the old one");
+    return report(old, "is the old name of " + now + ", and both are set: remove the old one");
   }
   entry->key = key;
   node_->document->old_names.push_back("`" + join_yaml_path(node_->path, old) + "` is now " + now);

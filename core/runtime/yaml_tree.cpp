@@ -45,8 +45,7 @@ void report_unread_entry(const YamlNode& node, const YamlEntry& entry, YamlDocum
   } else if (value.must_be_read && !value.was_read && value.kind == YamlKind::kList) {
     document.report(node, entry.line, entry.key, "a list is not understood here");
   } else if (value.must_be_read && !value.was_read && value.kind == YamlKind::kScalar) {
-    document.report(node, entry.line, entry.key,
-                    "a single value is not understood here, a mapping is");
+    document.report(node, entry.line, entry.key, "must be a mapping, not a single value");
   } else {
     report_unread(value, document);
   }

@@ -19,7 +19,7 @@ Result<UploadTarget> parse_url(std::string_view text) {
   // Before anything is looked at that an error could repeat.
   if (text.substr(host, path - host).contains('@')) {
     return fail(ErrorKind::kInvalid,
-                "contains a user: put credentials into a file with a token instead");
+                "must not contain a user: put credentials into a token file instead");
   }
   if (text.find_first_of("?#") != std::string_view::npos)
     return fail(ErrorKind::kInvalid, "must not have a query or a fragment");

@@ -68,7 +68,7 @@ void decode_nvlink5(const Event& event, const CatalogueOptions& options, Assessm
   switch (event.fatality) {
     case Fatality::kFatal:
       verdict.severity = std::max(Severity::kReset, options.nvlink5_default);
-      verdict.why = "The driver says that the error is fatal, and no rule knows the sub-code";
+      verdict.why = "The driver reports a fatal error, and no rule matches its sub-code";
       verdict.source = "decode";
       return;
     case Fatality::kNonFatal:

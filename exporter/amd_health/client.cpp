@@ -85,12 +85,11 @@ Result<std::string> Client::call(std::string_view method, std::string message) c
   const std::string attempted = "asking AMD's health service at " + socket_.string();
   std::error_code ignored;
   if (!std::filesystem::exists(socket_, ignored)) {
-    return with_context(
-        attempted,
-        {ErrorKind::kNotFound,
-         "no such socket; the exporter serves it if an AMD accelerator is on the node, or "
-         "amd.health_service.enabled is true",
-         {}});
+    return with_context(attempted,
+                        {ErrorKind::kNotFound,
+                         "the socket does not exist; the exporter serves it only if the node has "
+                         "an AMD accelerator or amd.health_service.enabled is true",
+                         {}});
   }
   http::CurlClient client;
   auto answer = call_grpc(client,

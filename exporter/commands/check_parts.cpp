@@ -14,7 +14,7 @@ namespace {
 
 std::string instance_type(const Flags& flags, const Settings& settings, Clock& clock) {
   const auto node_label = [&]() -> Result<std::string> {
-    if (flags.node_name.empty()) return fail(ErrorKind::kNotFound, "there is no node to ask");
+    if (flags.node_name.empty()) return fail(ErrorKind::kNotFound, "--node.name is not set");
     auto cluster = kube::find_cluster(flags.kubeconfig, flags.kube_context);
     if (!cluster) return std::unexpected(cluster.error());
     kube::Connection connection(*std::move(cluster), user_agent(), clock);

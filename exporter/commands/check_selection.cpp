@@ -42,7 +42,7 @@ Result<CheckSelection> select_one(const std::string& name, std::span<const Check
   });
   if (found == all.end()) {
     return fail(ErrorKind::kInvalid,
-                "--check: " + name + " is not a check; there are " + names_of(all));
+                "--check: unknown check " + name + "; available: " + names_of(all));
   }
   return CheckSelection{"single", {*found}, false};
 }

@@ -145,8 +145,8 @@ void add_upload(CLI::App& command, EvidenceWishes& wishes) {
             if (!target) throw CLI::ValidationError("--upload", target.error().message);
             wishes.upload = *std::move(target);
           },
-          "Where to upload it too: s3://bucket/prefix?region=REGION, https://host/path/ (by PUT), "
-          "or a mounted folder")
+          "Where to upload the evidence as well: s3://bucket/prefix?region=REGION, "
+          "https://host/path/ (by PUT), or a mounted folder")
       ->envname("EVIDENCE_UPLOAD");
   add_limit(command, "--upload.timeout", "Time limit of the upload, 1s to 1h",
             wishes.upload_timeout);

@@ -51,7 +51,7 @@ bool print_matches(const State& state, const ClearRequest& request, std::ostream
   }
   out << (!matches.empty()         ? "To be cleared:\n"
           : state.findings.empty() ? "There is no finding.\n"
-                                   : "There is no such finding. There are:\n");
+                                   : "No finding matches. Existing findings:\n");
   for (const Finding* finding : matches) print(*finding, out);
   if (!matches.empty()) return true;
   for (const auto& [key, finding] : state.findings) print(finding, out);
@@ -193,9 +193,10 @@ int run_list_findings(const std::filesystem::path& state_folder, OutputFormat fo
     if (findings.empty()) out << "There is no finding.\n";
     if (!findings.empty()) print_findings(findings, out);
     if (unchecked_finding(*state) != nullptr)
-      out << "Severity none: found before this boot, and its check has given no result for it "
-             "since.\n"
-             "The exporter keeps its taint until the check gives one or you clear the finding.\n";
+      out << "Severity none: the finding is from before this boot, and its check has no result for "
+             "it since.\n"
+             "The exporter keeps its taint until the check has a result or you clear the "
+             "finding.\n";
     return kDone;
   }
   for (const Finding* finding : findings) out << in_sequence(format, to_json(*finding));
@@ -217,7 +218,8 @@ int run_clear_findings(const std::filesystem::path& state_folder, const ClearReq
     out << "Cleared. Counters stay as they are; a new event makes a new finding.\n";
     return kDone;
   }
-  out << "No exporter has accepted the request in five seconds: the next one that starts on "
+  out << "No exporter accepted the request within five seconds. The next exporter that starts with "
+         "--state.path "
       << state_folder.string() << " will.\n";
   return kLeftForLater;
 }

@@ -30,7 +30,8 @@ Result<CheckResult> parse_result_line(std::string_view line) {
   CheckResult result;
   result.check = string_at(*json, "check");
   if (!status || !severity || result.check.empty())
-    return fail(ErrorKind::kInvalid, "not a check's result: check, status and severity");
+    return fail(ErrorKind::kInvalid,
+                "not a check result: check, status or severity is missing or invalid");
   result.status = *status;
   result.severity = *severity;
   result.details = string_at(*json, "details");

@@ -90,7 +90,7 @@ std::unique_ptr<Store> gather(const CheckParts& parts, Clock& clock, const std::
   const auto log =
       open_kernel_log(parts.policy.settings.kernel_log_path, parts.boot_id, {}, moment, clock);
   if (const auto scan = scan_kernel_log(*log, parts.policy, parts.host, clock, *store); !scan) {
-    err << "No Xid is known: " << known.error().message << "; " << scan.error().message << "\n";
+    err << "Cannot read Xids: " << known.error().message << "; " << scan.error().message << "\n";
   }
   return store;
 }
@@ -229,7 +229,7 @@ void warn_of_missing_programs(const CheckSelection& selection, const CheckSettin
 
 int print_plan(const CheckSelection& selection, const CheckSettings& settings, std::ostream& out,
                std::ostream& err) {
-  out << "Would run, and has run nothing:\n";
+  out << "Dry run, would run:\n";
   for (const CheckEntry& entry : selection.checks) {
     const auto limit =
         std::chrono::duration_cast<std::chrono::seconds>(time_limit_of(entry, settings));

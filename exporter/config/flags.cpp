@@ -55,9 +55,9 @@ void add_gpu_flags(CLI::App& app, Flags& flags) {
 }
 
 void add_loki_flags(CLI::App& app, LokiFlags& loki) {
-  app.add_option(
-         "--loki.push-url", loki.push_url,
-         "Loki to send kernel lines to, instead of a DaemonSet that ships dmesg: http://loki:3100")
+  app.add_option("--loki.push-url", loki.push_url,
+                 "URL of the Loki to push kernel-log lines to: http://loki:3100; replaces a "
+                 "DaemonSet that ships dmesg")
       ->check([](const std::string& url) {
         const bool is_url = url.starts_with("http://") || url.starts_with("https://");
         return is_url ? "" : "must begin with http:// or https://";
@@ -107,11 +107,11 @@ void add_flags(CLI::App& app, Flags& flags, std::string& level, std::string& for
       "--config.file", flags.config_file,
       std::string("YAML configuration file; default: ") + kUsualConfigFile + ", if it exists");
   app.add_option("--config.directory", flags.config_folder,
-                 "Folder with a file for each setting of the suite that gpuward replaces, as a "
-                 "ConfigMap is mounted: CHECK_INTERVAL, ENABLE_TAINT, instance-profiles.conf, ...");
+                 "Folder (mounted ConfigMap) with one file per setting of the suite that gpuward "
+                 "replaces: CHECK_INTERVAL, ENABLE_TAINT, instance-profiles.conf, ...");
   app.add_option("--npd.config", flags.npd_configs,
-                 "Configuration file of node-problem-detector, or a folder of such files *.json, "
-                 "may be repeated: its custom plug-ins and its rules on the kernel log")
+                 "Configuration file of node-problem-detector, or a folder with such *.json files, "
+                 "may be repeated; gpuward runs its custom plug-ins and kernel-log rules")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--kernel-log.path", flags.kernel_log_path,
                  "Kernel log: /dev/kmsg (default), or any file or FIFO");

@@ -215,12 +215,12 @@ Status add_monitors(NpdMonitors monitors, Settings& settings) {
   std::vector<ProgramSettings> programs = settings.checks.programs;
   for (ProgramSettings& program : monitors.programs) {
     if (std::ranges::find(programs, program.name, &ProgramSettings::name) != programs.end())
-      return fail(ErrorKind::kInvalid, "--npd.config: there is a check " + program.name +
-                                           " in checks.programs: rename that one");
+      return fail(ErrorKind::kInvalid, "--npd.config: checks.programs already has a check " +
+                                           program.name + "; rename it there");
     programs.push_back(std::move(program));
   }
   if (programs.size() > ProgramLimits::kMostPrograms)
-    return fail(ErrorKind::kInvalid, "--npd.config: with checks.programs these are more than " +
+    return fail(ErrorKind::kInvalid, "--npd.config and checks.programs together have more than " +
                                          std::to_string(ProgramLimits::kMostPrograms) +
                                          " programs");
   std::vector<LineRule> rules = settings.line_rules.all();

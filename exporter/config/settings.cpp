@@ -89,8 +89,8 @@ void read_gpu(const YamlMap& map, CheckSettings& checks) {
   map.read("interval", checks.gpu_interval, seconds(1), hours(1), "time between two readings");
   map.read("timeout", checks.gpu_timeout, seconds(1), minutes(10), "time limit of one reading");
   map.read("library_timeout", checks.library_timeout, seconds(1), hours(24),
-           "how long a driver library that has worked may fail before the exporter ends, so that "
-           "its container starts again with the new one");
+           "how long the driver library may fail after it has worked; then the exporter exits, and "
+           "its container restarts with the new library");
   map.read("settling_time", checks.settling_time, seconds(0), hours(24),
            "time after boot or driver load in which a hang or a lost GPU is only `monitor`");
 }
@@ -105,8 +105,8 @@ void read_enabled(const YamlMap& map, std::vector<int>& enabled) {
   std::vector<std::string> words;
   for (const int number : enabled) words.push_back(std::to_string(number));
   map.read("enabled", words,
-           "the checks of each cycle, by number: 0, 2 and 3; another of the seven does not run "
-           "there, and the log names it");
+           "checks to run in each cycle, by number: 0, 2 and 3; another number has no effect "
+           "except a warning in the log");
   enabled.clear();
   for (const std::string& word : words) {
     const auto number = check_number(word);
@@ -145,11 +145,11 @@ void read_checks(const YamlMap& map, CheckSettings& checks) {
   map.read("results_dir", checks.results_dir, "folder for a JSON file of each check; empty: none");
   read_tools(map, checks.tool_dirs);
   map.read("max_retired_pages_sbe", checks.max_retired_pages_sbe, 0, 1'000'000,
-           "a GPU with more pages retired for single-bit errors has a finding");
+           "maximum number of pages retired for single-bit errors on a GPU; more cause a finding");
   map.read("efa_min_gbits", checks.efa_min_gbits, 0, 1'000'000,
-           "an EFA device with less bandwidth, in Gbit/s, has a finding");
+           "minimum bandwidth of an EFA device in Gbit/s; less causes a finding");
   map.read_word("dcgm_bare_fail", checks.dcgm_bare_fail, kSeverities,
-                "severity of a Fail of DCGM without an error");
+                "severity when DCGM fails a test without an error");
   map.read("dcgm_l4_beside_telemetry", checks.is_dcgm_l4_beside_telemetry,
            "run level 4 even if dcgm-exporter runs; otherwise it is skipped");
   read_programs(map, checks.programs);
@@ -198,8 +198,8 @@ void read_metrics(const YamlMap& map, MetricsOptions& metrics) {
 
 void read_announcements(const YamlMap& map, AnnouncementSettings& announcements) {
   map.read_word("cloud", announcements.cloud, kClouds,
-                "cloud whose metadata service is queried; `auto`: the one that the firmware names, "
-                "outside of these clouds none");
+                "cloud whose metadata service is queried; `auto`: the cloud that the firmware "
+                "names, or none");
   map.read("interval", announcements.interval, seconds(1), minutes(5), "between questions");
   map.read("endpoint", announcements.endpoint,
            "address of the metadata service; default: the cloud's own");
@@ -238,7 +238,7 @@ Result<Settings> read_settings_file(const YamlFile& file) {
   read_kernel_log(root.map("kernel_log", "where kernel messages are read"), settings);
   root.map("findings", "how long findings are kept")
       .read("age", settings.findings_age, minutes(1), days(365),
-            "how long a finding that is cleared by `age` stays without a repeat");
+            "how long a finding with cleared_by `age` is kept if it does not repeat");
   root.map("log", "the exporter's own log")
       .read_word("level", settings.log_level, kLogLevels,
                  "level of the log; default: `--log.level`");

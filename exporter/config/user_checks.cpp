@@ -55,7 +55,8 @@ ProgramSettings read_program(const YamlMap& map) {
   map.read("interval", program.interval, Limits::kShortestInterval, Limits::kLongestInterval,
            "time between the starts of two runs");
   map.read("timeout", program.timeout, Limits::kShortestTimeout, Limits::kLongestTimeout,
-           "time limit; at its end the process group is ended, and the check is an error");
+           "time limit; then the exporter kills the process group, and the check ends with status "
+           "error");
   map.read("max_output", program.max_output, 1, Limits::kMostOutputBytes,
            "how many bytes of the output are kept");
   map.read("code", program.code, "code of the finding when the program exits with 1");

@@ -236,8 +236,8 @@ Result<InstanceProfiles> InstanceProfiles::parse(std::string_view text, const st
     if (!profile) return with_context(where, std::move(profile).error());
     const auto [first, is_new] = lines.emplace(profile->type, number);
     if (!is_new && !is_same(*profile, *profiles.find(profile->type))) {
-      return fail(ErrorKind::kInvalid, where + ": another profile of " + profile->type +
-                                           " than in line " + std::to_string(first->second));
+      return fail(ErrorKind::kInvalid, where + ": profile of " + profile->type +
+                                           " differs from line " + std::to_string(first->second));
     }
     profiles.add(std::move(*profile));
   }

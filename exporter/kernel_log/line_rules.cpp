@@ -53,7 +53,7 @@ std::optional<std::string> fault_of_pattern(const std::string& pattern) {
     return "is not a regular expression of RE2 (" + compiled.error() +
            "): there are no look-arounds and no back-references";
   if (RE2::PartialMatch("", compiled))
-    return "matches an empty line, and so each line: name what it is to find";
+    return "matches an empty line and therefore every line; make the pattern more specific";
   return std::nullopt;
 }
 

@@ -148,9 +148,9 @@ Result<Met> meet(const Meeting& meeting) {
     if (!listener) meeting.clock.sleep_for(kBetweenTries, {});
   }
   const auto waited = std::chrono::duration_cast<seconds>(meeting.options.join_timeout);
-  return fail(ErrorKind::kTimeout, "rank " + std::to_string(1 - meeting.options.rank) +
-                                       " has not come within " + std::to_string(waited.count()) +
-                                       " s: " + last);
+  return fail(ErrorKind::kTimeout, "no contact with rank " +
+                                       std::to_string(1 - meeting.options.rank) + " within " +
+                                       std::to_string(waited.count()) + " s: " + last);
 }
 
 }  // namespace gpuward::exporter::nccl_pair

@@ -120,7 +120,7 @@ bool proves(std::string_view proof, std::string_view token, int rank) {
 
 std::string difference_of(const Greeting& mine, const Greeting& theirs) {
   const auto differ = [](const std::string& what, const auto& here, const auto& there) {
-    return what + " here, " + here + ", and there, " + there + ", differ";
+    return what + " differs: " + here + " here, " + there + " there";
   };
   const Terms& here = mine.terms;
   const Terms& there = theirs.terms;

@@ -46,7 +46,7 @@ PairResult judge_figures(const Agreed& agreed, const std::string& what,
   const bool is_enough = best.bus_bandwidth >= agreed.min_bus_bandwidth;
   return verdict_of(is_enough ? CheckStatus::kPass : CheckStatus::kFail,
                     "bus bandwidth " + gigabytes_per_second(best.bus_bandwidth) + " at " +
-                        size_text(best.bytes) + ", wanted are " +
+                        size_text(best.bytes) + ", minimum is " +
                         gigabytes_per_second(agreed.min_bus_bandwidth) + "; " + what);
 }
 

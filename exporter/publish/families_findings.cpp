@@ -146,9 +146,9 @@ void append_severities(const Snapshot& snapshot, const GpuLabels& gpus, Families
           worst(snapshot.state, Counted::kAll));
   declare(families,
           {"gpuward_node_confirmed_severity",
-           "Worst finding of the node that rests on more than a line of the kernel log: a reading, "
-           "or a line with a witness (`gpuward_finding_witness_info`). A node is drained, reset or "
-           "restarted for nothing less."},
+           "Worst finding of the node that more than a kernel-log line supports: a reading, or a "
+           "line with a witness (`gpuward_finding_witness_info`). Only such findings lead to a "
+           "drain, reset or restart."},
           worst(snapshot.state, Counted::kConfirmed));
   append_observed_times(snapshot.state, families);
   declare(families,

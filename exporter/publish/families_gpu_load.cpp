@@ -40,9 +40,9 @@ constexpr auto kHeatAndPower = std::to_array<ReadingColumn>({
                 "How much hotter the GPU may become before it slows down."},
      .value = [](Reading r) { return r.thermals.margin; }},
     {.family = {"gpuward_gpu_temperature_margin_threshold_celsius",
-                "The margins (NVML's T.Limit) at or below which the GPU slows down (`slowdown`) or "
-                "shuts down (`shutdown`), and the least that it (`gpu`) and its memory (`memory`) "
-                "may work at; they may be below zero.",
+                "Margins (NVML's T.Limit) at or below which the GPU slows down (`slowdown`) or "
+                "shuts down (`shutdown`), and the lowest margins at which the GPU (`gpu`) and its "
+                "memory (`memory`) may work. Negative values are possible.",
                 kGauge,
                 {"threshold"},
                 "when the driver does not report it; all but `slowdown` when it reports degrees"},

@@ -63,7 +63,7 @@ class Exchange {
     if (framing.status != 0) return refusal(framing.status, framing.reason);
     BodyShare share(context_.bodies);
     if (const int status = read_body(share); status != 0) {
-      return refusal(status, status == 503 ? "too many bytes at once; try again" : "");
+      return refusal(status, status == 503 ? "too many request bodies at once; try again" : "");
     }
     Response response = call(*choice.route);
     std::string().swap(head_.request.body);  // the share ends here

@@ -20,7 +20,7 @@ constexpr ClearedBy kByReboot = ClearedBy::kReboot;
 constexpr FindingCode kCodes[] = {
     // Memory.
     {Code::kEccUncorrected, kGpuCheck, "ecc_uncorrected", kReset, kReset, kByCheck,
-     "memory errors that could not be corrected; the driver's counter falls with a GPU reset"},
+     "uncorrectable memory errors; a GPU reset resets the driver's counter"},
     {Code::kEccCorrectedFlood, kGpuCheck, "ecc_corrected_flood", kMonitor, kMonitor, kByCheck,
      "more than a million memory errors were corrected since the last reset: the memory is "
      "failing, and correcting costs time"},
@@ -69,15 +69,16 @@ constexpr FindingCode kCodes[] = {
     {Code::kPcieWidth, kGpuCheck, "pcie_width", kMonitor, kMonitor, kByCheck,
      "fewer PCIe lanes than GPU and slot could use"},
     {Code::kPcieGeneration, kGpuCheck, "pcie_generation", kMonitor, kMonitor, kByCheck,
-     "PCIe is slower under load than GPU and slot could be"},
+     "under load, PCIe runs slower than GPU and slot support"},
     {Code::kPcieReplays, kGpuCheck, "pcie_replays", kMonitor, kMonitor, kByCheck,
      "many PCIe packets have to be sent again"},
     {Code::kNvlinkInactive, kGpuCheck, "nvlink_inactive", kMonitor, kMonitor, kByCheck,
-     "some NVLinks of this GPU are not active that this machine has had or must have"},
+     "some NVLinks of this GPU are inactive, although this machine had them before or must have "
+     "them"},
     {Code::kFabricNotReady, kGpuCheck, "fabric_not_ready", kReset, kReset, kByCheck,
      "the GPU has not joined its NVLink fabric: jobs on several GPUs cannot start"},
     {Code::kFabricError, kGpuCheck, "fabric_error", kReset, kReset, kByCheck,
-     "joining the NVLink fabric has ended with an error, although it counts as completed"},
+     "the driver reports that the GPU joined its NVLink fabric, but with an error status"},
     {Code::kFabricUnhealthy, kGpuCheck, "fabric_unhealthy", kMonitor, kMonitor, kByCheck,
      "the driver says that this GPU's part of the NVLink fabric is not healthy"},
     // GPUs that are not there.
@@ -86,9 +87,10 @@ constexpr FindingCode kCodes[] = {
     {Code::kGpuLostUnconfirmed, kGpuCheck, "gpu_lost_unconfirmed", kMonitor, kIsolate, kByCheck,
      "the driver cannot reach this GPU any more; no second source agrees"},
     {Code::kGpuUndriven, kGpuCheck, "gpu_undriven", kReboot, kIsolate, kByCheck,
-     "the GPU is on the PCI bus and unknown to the driver, and a second source says why"},
+     "the GPU is on the PCI bus, but the driver does not know it; a second source explains why"},
     {Code::kGpuUndrivenUnconfirmed, kGpuCheck, "gpu_undriven_unconfirmed", kMonitor, kIsolate,
-     kByCheck, "the GPU is on the PCI bus and unknown to the driver; no second source agrees"},
+     kByCheck,
+     "the GPU is on the PCI bus, but the driver does not know it; no second source agrees"},
     {Code::kGpuMissing, kGpuCheck, "gpu_missing", kReboot, kIsolate, kByCheck,
      "fewer GPUs than this machine must have, by its profile and a second source"},
     {Code::kGpuMissingUnconfirmed, kGpuCheck, "gpu_missing_unconfirmed", kMonitor, kIsolate,
@@ -108,7 +110,7 @@ constexpr FindingCode kCodes[] = {
      "waiting for the driver's Xid events hangs: only the kernel log reports Xids"},
     // Check 0.
     {Code::kXid159Uvm, kNvidiaSmi, "xid_159_uvm", kReset, kReset, kByReset,
-     "Xid 159 while a program had unified memory: the vendor resets the GPU then, and only then"},
+     "Xid 159 while a program used unified memory: only then does the vendor reset the GPU"},
     // Check 2.
     {Code::kEfaCount, kEfa, "efa_count", kIsolate, kIsolate, kByCheck,
      "fewer EFA devices than this machine must have"},
@@ -174,15 +176,15 @@ constexpr FindingCode kCodes[] = {
      "packets were dropped or timed out during the test"},
     // What the cloud announces, in the order of AnnouncementKind.
     {Code::kAnnouncedRebalance, kAnnouncementsCheck, "announced_rebalance", kMonitor, kMonitor,
-     kByCheck, "the cloud says that it has become more likely to take this machine away"},
+     kByCheck, "the cloud reports a higher risk that it interrupts this machine"},
     {Code::kAnnouncedFreeze, kAnnouncementsCheck, "announced_freeze", kMonitor, kMonitor, kByCheck,
      "the cloud will pause or move this machine, or maintain its network or power"},
     {Code::kAnnouncedReboot, kAnnouncementsCheck, "announced_reboot", kMonitor, kMonitor, kByCheck,
      "the cloud will restart this machine"},
     {Code::kAnnouncedRedeploy, kAnnouncementsCheck, "announced_redeploy", kMonitor, kMonitor,
-     kByCheck, "the cloud will stop this machine, which starts on other hardware"},
+     kByCheck, "the cloud will stop this machine; it starts again on other hardware"},
     {Code::kAnnouncedTerminate, kAnnouncementsCheck, "announced_terminate", kMonitor, kMonitor,
-     kByCheck, "the cloud will take this machine away"},
+     kByCheck, "the cloud will reclaim or terminate this machine"},
 };
 
 constexpr bool stand_in_their_order() {

@@ -205,7 +205,7 @@ CheckOutcome outcome_of_failure(const Error& error, const CheckContext& context)
     case ErrorKind::kNotFound:
       return CheckOutcome::skipped(error.message);
     case ErrorKind::kTimeout:
-      return CheckOutcome::error("the diagnostic did not end within its time: " + error.message +
+      return CheckOutcome::error("the diagnostic timed out: " + error.message +
                                  what_is_left(context));
     default:
       return CheckOutcome::error("dcgmi: " + error.message + what_is_left(context));

@@ -57,7 +57,7 @@ std::string judge_provider(const CheckContext& context, FindingList& found) {
   if (!result->output.contains("provider: " + provider)) {
     found.add(Code::kEfaProviderMissing, "",
               "fi_info -p " + provider + " (exit code " + std::to_string(result->exit_code) +
-                  ") does not offer it " + first_line(result->complaint));
+                  ") does not list the provider " + first_line(result->complaint));
   }
   return {};
 }

@@ -278,10 +278,9 @@ CheckOutcome without_domains(const std::string& said, const CheckContext& contex
   if (expected.count() == 0 && there == 0)
     return CheckOutcome::skipped("no EFA device here: " + said);
   FindingList found(context.settings);
-  const std::string line = said + "; on the PCI bus are " + std::to_string(there) +
-                           " EFA devices, this instance type has " +
-                           std::to_string(expected.by_profile) + ", this machine has had " +
-                           std::to_string(expected.had);
+  const std::string line = said + "; EFA devices on the PCI bus: " + std::to_string(there) +
+                           ", of this instance type: " + std::to_string(expected.by_profile) +
+                           ", seen before on this machine: " + std::to_string(expected.had);
   if (there > 0) {
     found.add(Code::kEfaAbsentUnconfirmed, "", line);
   } else if (expected.by_profile > 0) {

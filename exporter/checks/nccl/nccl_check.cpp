@@ -53,8 +53,8 @@ std::optional<std::string> obstacle(const NcclPlace& place, const CheckContext& 
            " are known here";
   if (!context.is_exclusive) {
     return is_alone
-               ? "it runs in no allocation of two nodes; for the test of this node alone "
-                 "drain the node and run the check with --exclusive"
+               ? "not in an allocation of two nodes; to test this node alone, drain it and run the "
+                 "check with --exclusive"
                : "it loads the GPUs of all nodes: drain them, then run the check with --exclusive";
   }
   if (const auto mig = mig_gpu(context.snapshot)) return *mig + ": NCCL needs whole GPUs";
@@ -86,7 +86,7 @@ void run_sub_test(const SubTest& test, const NcclPlace& place, const CheckContex
     outcome.details += "; " + name + " " + gigabytes_per_second(report.best_bus_bandwidth);
     if (report.best_bus_bandwidth < test.wanted) {
       found.add(Code::kNcclSubTest, "",
-                name + ": " + gigabytes_per_second(report.best_bus_bandwidth) + ", wanted are " +
+                name + ": " + gigabytes_per_second(report.best_bus_bandwidth) + ", minimum is " +
                     gigabytes_per_second(test.wanted));
     }
   }
@@ -141,8 +141,7 @@ CheckOutcome test_at(const NcclPlace& place, const ChildCommand& command,
   const auto result = run_child(command, context.clock);
   if (!result) {
     const bool is_late = result.error().kind == ErrorKind::kTimeout;
-    return CheckOutcome::error((is_late ? "all_reduce did not end within its time: " : "") +
-                               result.error().message);
+    return CheckOutcome::error((is_late ? "all_reduce timed out: " : "") + result.error().message);
   }
   CheckOutcome outcome = nccl_outcome(run_of(*result, place, context.host), context);
   outcome.details += keep_evidence(context.settings, "nccl-allreduce-raw.txt", result->output);

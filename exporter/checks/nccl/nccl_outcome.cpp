@@ -93,7 +93,7 @@ CheckOutcome measured_run(const NcclRun& run, const CheckContext& context) {
     found.add(Code::kNcclSlow, "",
               "bus bandwidth " + gigabytes_per_second(report.best_bus_bandwidth) + " at " +
                   std::to_string(report.best_size) + " bytes over " + gpus_of_run(run, context) +
-                  ", wanted are " + gigabytes_per_second(wanted));
+                  ", minimum is " + gigabytes_per_second(wanted));
   }
   judge_network(report, context, found);
   return CheckOutcome::done(std::move(details), found.take_findings());
@@ -121,8 +121,8 @@ CheckOutcome nccl_outcome(const NcclRun& run, const CheckContext& context) {
     return failed_run(run, context);
   if (run.nodes != 1 && report.summaries > 1) {
     return CheckOutcome::error(
-        "each node has tested itself alone: all_reduce_perf is built without MPI, or for another "
-        "than its launcher's");
+        "each node tested only itself: all_reduce_perf was built without MPI, or for a different "
+        "MPI than the launcher's");
   }
   return measured_run(run, context);
 }

@@ -101,8 +101,9 @@ void add_as_profile_says(Code code, const std::string& pci_bus_id, const std::st
                          const GpuRuleInput& input, FindingList& found) {
   if (input.settings.is_seed_profile || nvlink_sources(input).does_profile_agree())
     return found.add(code, pci_bus_id, line);
-  found.add_as(code, Severity::kMonitor, pci_bus_id, line,
-               "no profile and second source agree that this machine must have it");
+  found.add_as(
+      code, Severity::kMonitor, pci_bus_id, line,
+      "the profile and a second source do not both say that this machine must have NVLink");
 }
 
 }  // namespace gpuward::exporter

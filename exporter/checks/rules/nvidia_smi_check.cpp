@@ -77,7 +77,7 @@ std::string profile_text(const CheckContext& context) {
   if (context.profile) return {};
   return context.instance_type.empty()
              ? "; the instance type is not known"
-             : "; instance type " + context.instance_type + " is in no table";
+             : "; instance type " + context.instance_type + " has no profile";
 }
 
 constexpr std::string_view kUnifiedMemory = "nvidia-uvm";
@@ -105,7 +105,7 @@ std::string without_witness(const std::vector<std::string>& gpus) {
   std::string text;
   for (const std::string& gpu : gpus) {
     text += text.empty() ? "" : "; ";
-    text += "Xid 159 on " + gpu + " has no second witness: it asks for no reset";
+    text += "Xid 159 on " + gpu + " is not confirmed by a second source, so it asks for no reset";
   }
   return text;
 }
@@ -128,7 +128,7 @@ std::string judge_unified_memory(const CheckContext& context, FindingList& found
   }
   if (users.is_complete && sees_whole_node(processes)) return untold;
   return (untold.empty() ? "" : untold + "; ") +
-         "who uses unified memory cannot be seen from here (needs hostPID and root)";
+         "cannot see which processes use unified memory (needs hostPID and root)";
 }
 
 class NvidiaSmiCheck final : public Check {

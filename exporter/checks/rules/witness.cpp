@@ -276,7 +276,7 @@ std::vector<AllowedErrors> allowed_errors(const GpuRuleInput& input) {
     const GpuReading* const reading = answering_amd_gpu(telemetry, key.pci_bus_id);
     if (reading != nullptr && thresholds_allow(reading->ras, input.settings.ras_thresholds)) {
       allowed.push_back({key.pci_bus_id, telemetry.read_at,
-                         "GPU_ECC_UNCORRECT_* allows what the GPU's counters show"});
+                         "the GPU's counters are within the GPU_ECC_UNCORRECT_* thresholds"});
     }
   }
   return allowed;

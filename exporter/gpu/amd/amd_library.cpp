@@ -125,7 +125,7 @@ class AmdLibrary final : public GpuLibrary {
   static LibraryState state_of(const Devices& found, std::string& fault) {
     if (!found.devices.empty()) return LibraryState::kReady;
     if (!found.is_driver_loaded || found.on_pci == 0) return LibraryState::kAbsent;
-    fault = "the amdgpu driver is loaded and has none of the " + std::to_string(found.on_pci) +
+    fault = "the amdgpu driver is loaded, but drives none of the " + std::to_string(found.on_pci) +
             " AMD GPUs on the PCI bus";
     return LibraryState::kUnusable;
   }

@@ -196,7 +196,7 @@ Status check_generation(smi::GetLibVersion get_lib_version, std::string& text) {
     return {};
   }
   return fail(ErrorKind::kInvalid, "libamd_smi " + text +
-                                       " is not used: the interfaces known are " +
+                                       " is not supported: gpuward supports interface versions " +
                                        std::to_string(smi::kOldestGeneration) + " to " +
                                        std::to_string(smi::kNewestGeneration));
 }

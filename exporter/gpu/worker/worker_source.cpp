@@ -142,7 +142,7 @@ void WorkerSource::drop(WorkerState state, std::string fault, Clock::Steady now)
 }
 
 void WorkerSource::notice_stuck(Clock::Steady now) {
-  constexpr std::string_view kStuck = ": it cannot be killed, it waits inside the driver";
+  constexpr std::string_view kStuck = ", but has not exited: it waits inside the driver";
   const bool is_said = telemetry_.fault.ends_with(kStuck);
   if (is_said || telemetry_.state != WorkerState::kHung || !unreaped_.has_stuck(now)) return;
   telemetry_.fault += kStuck;
