@@ -48,9 +48,9 @@ void append_node_families(const Snapshot& snapshot, Families& families) {
   if (!instance.type.empty()) info.add({instance.type, instance.source}, 1);
   declare(families,
           {"gpuward_instance_profile_known",
-           "Whether a profile says what this machine must have. At 0 its GPUs are counted against "
-           "the most that it has had or that its labels say, its EFA devices against the most that "
-           "it has had."},
+           "Whether a profile defines the GPUs and EFA devices of this machine. At 0, the exporter "
+           "expects the highest GPU count that it has seen or that the node's labels give, and the "
+           "highest EFA count that it has seen."},
           instance.has_profile);
   declare(families,
           {"gpuward_gpus_expected",

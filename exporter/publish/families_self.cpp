@@ -28,17 +28,17 @@ void append_kernel_log(const Snapshot& snapshot, Families& families) {
           {"gpuward_kernel_log_user_space_lines_total",
            "Records that programs wrote, not the kernel.", kCounter},
           log.user_space_lines);
-  declare(
-      families,
-      {"gpuward_kernel_log_history_events_total",
-       "Events of an earlier boot, or more than 2 h old at a start that knew no position: counted "
-       "and listed, and they justify nothing until a reading confirms them.",
-       kCounter},
-      log.history_events);
+  declare(families,
+          {"gpuward_kernel_log_history_events_total",
+           "Events of an earlier boot, or more than 2 h old when the exporter starts without a "
+           "saved position. They are counted and listed, but justify no action until a reading "
+           "confirms them.",
+           kCounter},
+          log.history_events);
   declare(families,
           {"gpuward_kernel_log_unknown_headers_total",
-           "Lines of a text log with an event of a GPU behind a header that gpuward does not know: "
-           "the event is not counted.",
+           "Lines of a text log that contain a GPU event but have an unknown header: gpuward does "
+           "not count the event.",
            kCounter},
           log.unknown_headers);
   declare(families,
@@ -58,7 +58,7 @@ void append_node_publishing(const std::optional<NodePublishing>& node, Families&
   if (!node) return;
   declare(families,
           {"gpuward_node_publishing_up",
-           "Whether labels, taint, annotations and condition of the node are as they should be.",
+           "Whether labels, taint, annotations and condition of the node are up to date.",
            kGauge,
            {},
            kNobodyWrites},
@@ -77,13 +77,14 @@ void append_node_publishing(const std::optional<NodePublishing>& node, Families&
            {},
            kNobodyWrites},
           node->failures);
-  declare(families,
-          {"gpuward_node_publishing_last_success_timestamp_seconds",
-           "When the node was last as it should be; 0: never.",
-           kGauge,
-           {},
-           kNobodyWrites},
-          node->last_success);
+  declare(
+      families,
+      {"gpuward_node_publishing_last_success_timestamp_seconds",
+       "When labels, taint, annotations and condition of the node were last up to date; 0: never.",
+       kGauge,
+       {},
+       kNobodyWrites},
+      node->last_success);
 }
 
 void append_loki_pushing(const std::optional<LokiPushing>& loki, Families& families) {
@@ -120,13 +121,13 @@ void append_self_families(const Snapshot& snapshot, Families& families) {
            "Whether counters, findings and position could be saved. At 0 a restart would count "
            "again what is still in the kernel log."},
           !health.state_fault);
-  declare(families,
-          {"gpuward_state_set_aside",
-           "1 when the state could not be read at the start and the copy of the save before it is "
-           "used; 2 when that could not be read either: counters start again at 0, kept findings "
-           "are lost, and old lines of the kernel log are history. The file is "
-           "`state.json.broken`."},
-          static_cast<double>(health.state_found));
+  declare(
+      families,
+      {"gpuward_state_set_aside",
+       "1 when the state was unreadable at the start and the exporter uses the previous save; 2 "
+       "when the previous save was unreadable too: counters start at 0, kept findings are lost, "
+       "and old lines of the kernel log are history. The unreadable file is `state.json.broken`."},
+      static_cast<double>(health.state_found));
   declare(families,
           {"gpuward_config_last_reload_successful",
            "0 while the newest configuration is invalid and the previous one is in force."},

@@ -83,9 +83,9 @@ void append_events(const GpuTelemetry& telemetry, Families& families) {
   if (report == nullptr || report->state != LibraryState::kReady) return;
   declare(families,
           {"gpuward_gpu_events_up",
-           "Whether waiting for Xid events of NVIDIA's driver works. At 0 the call has not "
-           "returned for 10 s: only the kernel log reports Xids, and every reading queries "
-           "everything that shows the same errors.",
+           "Whether the exporter receives Xid events from NVIDIA's driver. At 0, the driver's "
+           "event call has hung for 10 s: only the kernel log reports Xids, and every reading "
+           "queries everything that shows the same errors.",
            kGauge,
            {},
            "without NVIDIA's driver"},

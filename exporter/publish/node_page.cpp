@@ -78,7 +78,7 @@ Markup health(const Snapshot& snapshot) {
        {"State file", fault(health.state_fault)},
        {"Settings", health.was_last_reload_good
                         ? Markup()
-                        : html::alarm("the last reload failed; those before are in force")},
+                        : html::alarm("last reload failed, keeping the previous settings")},
        {"Node object", health.node ? fault(health.node->fault) : Markup()}});
 }
 

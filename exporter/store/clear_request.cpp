@@ -28,7 +28,7 @@ Result<ClearRequest> parse_request(std::string_view text) {
       request.passed_for_operator || !request.check.empty())
     return request;
   return fail(ErrorKind::kInvalid,
-              "it names no check, all_operator, after_gpu_reset, passed_diagnostic or "
+              "must name at least one of check, all_operator, after_gpu_reset, passed_diagnostic, "
               "passed_for_operator");
 }
 

@@ -173,10 +173,11 @@ void settle_results(State& state, const ClearRequest& request,
     const std::string said = std::string(to_string(result.status)) + ": " + result.details;
     result.status = CheckStatus::kSkip;
     result.severity = Severity::kNone;
-    result.details = to_valid_utf8((is_superseded ? "a later diagnostic has passed; before it "
-                                                  : "its findings were cleared; before that ") +
-                                       said,
-                                   kMostTextBytes);
+    result.details =
+        to_valid_utf8((is_superseded ? "a later diagnostic passed; previous result: "
+                                     : "its findings were cleared; previous result: ") +
+                          said,
+                      kMostTextBytes);
   }
 }
 

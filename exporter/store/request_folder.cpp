@@ -31,8 +31,9 @@ Result<std::filesystem::path> RequestFolder::leave(std::string_view text, WallTi
   std::error_code error;
   std::filesystem::create_directory(folder_, error);
   if (error == std::errc::no_such_file_or_directory) {
-    return fail(ErrorKind::kUnavailable, "there is no folder " + folder_.parent_path().string() +
-                                             "; an exporter makes the one of its --state.path");
+    return fail(ErrorKind::kUnavailable,
+                "the folder " + folder_.parent_path().string() +
+                    " does not exist; the exporter creates the folder of its --state.path");
   }
   if (!error) {
     std::filesystem::permissions(folder_, std::filesystem::perms::owner_all, error);

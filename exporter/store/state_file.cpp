@@ -381,9 +381,10 @@ StateFile::Loaded StateFile::load() const {
     auto previous = read(previous_);
     // A run that has set the file aside ended before its first save.
     if (!std::filesystem::exists(aside, error) || !previous) return {};
-    return {.state = *std::move(previous),
-            .fault = path_.string() + " is missing, and was set aside before as " + aside.string(),
-            .is_previous = true};
+    return {
+        .state = *std::move(previous),
+        .fault = path_.string() + " is missing; an earlier start set it aside as " + aside.string(),
+        .is_previous = true};
   }
   std::filesystem::rename(path_, aside, error);
   Loaded loaded;

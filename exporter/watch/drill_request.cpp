@@ -115,7 +115,7 @@ Result<Finding> finding_of_reading(const DrillRequest& request, const Gpu& gpu, 
     return one.code == code && one.pci_bus_id == bus_id;
   });
   if (found == outcome.findings.end())
-    return fail(ErrorKind::kInvalid, "the rules of this node make no finding of it");
+    return fail(ErrorKind::kInvalid, "this node's rules do not turn it into a finding");
   Finding finding = *found;
   finding.check = std::string(kGpuCheck);
   // No check looks at it again: what repairs such a fault ends it.
@@ -175,7 +175,7 @@ Result<Gpu> named_gpu(const std::vector<Gpu>& gpus, const std::string& name) {
 Result<Finding> injected_finding(const DrillRequest& request, const Gpu& gpu,
                                  const Snapshot& snapshot, const Policy& policy, WallTime now) {
   if (gpu.vendor != Vendor::kNvidia || !gpu.has_address())
-    return fail(ErrorKind::kInvalid, "drills are of NVIDIA GPUs whose address is known");
+    return fail(ErrorKind::kInvalid, "drills need an NVIDIA GPU with a known PCI address");
   auto finding = request.kind == DrillKind::kXid
                      ? finding_of_line(request, gpu, snapshot, policy, now)
                      : finding_of_reading(request, gpu, snapshot, policy, now);

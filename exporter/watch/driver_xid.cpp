@@ -34,7 +34,7 @@ xid::Assessment judge(const xid::Event& event, const Policy& policy, const Gpu* 
   const bool is_undecided = needs_its_line(event.code) && verdict.source != "override";
   if (is_undecided && verdict.severity > Severity::kMonitor) {
     verdict.severity = Severity::kMonitor;
-    verdict.why = "Its line in the kernel log decides, and the driver's event has no text";
+    verdict.why = "The kernel log line decides; the driver's event has no text";
   }
   return verdict;
 }

@@ -209,8 +209,7 @@ Status KernelLogWatcher::read_batch(const std::stop_token& stop) try {
   store_.apply(batch);
   log_events(batch, log_);
   if (batch.numbers.unknown_headers != 0 && !std::exchange(has_told_of_headers_, true))
-    log_.warn(
-        "Kernel log has events behind a header that gpuward does not know, not counting them");
+    log_.warn("Kernel log has events with an unknown header, not counting them");
   if (!report) return std::unexpected(report.error());
   return {};
 } catch (const std::exception& error) {

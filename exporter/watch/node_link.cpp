@@ -58,7 +58,7 @@ std::function<std::optional<std::string>()> ask_for_maintenance(const Flags& fla
   if (flags.node_name.empty()) return nullptr;
   return [kubeconfig = flags.kubeconfig, context = flags.kube_context, name = flags.node_name,
           &clock]() -> std::optional<std::string> {
-    constexpr const char* kUnknown = "cannot tell whether a quarantine has the node: ";
+    constexpr const char* kUnknown = "cannot tell whether a quarantine is running on the node: ";
     auto cluster = kube::find_cluster(kubeconfig, context);
     if (!cluster) return kUnknown + cluster.error().message;
     kube::Connection connection(*std::move(cluster), user_agent(), clock);

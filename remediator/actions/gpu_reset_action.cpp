@@ -34,7 +34,7 @@ std::optional<JobConclusion> GpuResetAction::refusal(const StepRequest& request,
   const auto vendor = gpu_vendor(request.node);
   if (!vendor) return for_operator("cannot tell how to reset its GPUs: " + vendor.error().message);
   if (auto why = objection_to_reset(request.step.job, jobs, *vendor))
-    return for_operator("its GPUs are of " + std::string(name_of(*vendor)) + ", and " + *why);
+    return for_operator("the node has " + std::string(name_of(*vendor)) + " GPUs, and " + *why);
   return std::nullopt;
 }
 

@@ -57,8 +57,8 @@ std::string nodes_text(const std::vector<JobPeer>& peers) {
 std::string budget_advice(const std::vector<JobPeer>& coming) {
   const bool is_short = std::ranges::any_of(
       coming, [](const JobPeer& one) { return waits_for_budget(one.remediation); });
-  return is_short ? "; this node keeps its own slot meanwhile: the budget has to allow as many "
-                    "nodes at once as are tested together, at least 2"
+  return is_short ? "; this node keeps its slot. The budget must allow as many nodes at once as "
+                    "are tested together, at least 2"
                   : "";
 }
 

@@ -25,7 +25,7 @@ Result<StepProgress> OutOfServiceAction::begin(const StepRequest& request) {
   const auto changed = api_.change_node(request.node, change);
   if (changed) {
     return progress_of(request, StepResult::kDone,
-                       std::string(kOutOfServiceKey) + " is on the node, which is off (" + *proof +
+                       std::string(kOutOfServiceKey) + " is set; the machine is off (" + *proof +
                            "): Kubernetes deletes its pods and detaches their volumes");
   }
   const Error& why = changed.error();

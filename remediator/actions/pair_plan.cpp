@@ -163,9 +163,9 @@ std::string unknown_text(const std::string& node, const std::vector<PairTest>& t
   std::string text = "cannot tell whether it is the culprit:";
   const auto failed = partners_text(node, PairResult::kFailed, tests);
   const auto untold = partners_text(node, PairResult::kUnknown, tests);
-  if (!failed.empty()) text += " it fails with " + failed + ", which passed with no node";
+  if (!failed.empty()) text += " it fails with " + failed + ", which passes with no other node";
   if (!untold.empty()) {
-    text += std::string(failed.empty() ? "" : ";") + " the test with " + untold + " showed nothing";
+    text += std::string(failed.empty() ? "" : ";") + " the test with " + untold + " has no result";
   }
   return with_words(text, last);
 }

@@ -36,30 +36,29 @@ Result<StepProgress> RebootAction::begin(const StepRequest& request) {
         progress_of(request, StepResult::kFailed, "the restart was refused: " + why.message),
         Call::kNone);
   }
-  return progress_of(
-      request, StepResult::kRunning,
-      "cannot tell whether the restart was accepted; it is not requested again yet: " +
-          why.message);
+  return progress_of(request, StepResult::kRunning,
+                     "restart requested, response unknown; not retrying yet: " + why.message);
 }
 
 Result<StepProgress> RebootAction::watch(const StepRequest& request) {
   const std::string before = fact_of(request, kBootBeforeFact);
   if (request.node.provider_id != fact_of(request, kInstanceFact))
-    return failed_for_operator(request, "the node is on another instance than before");
+    return failed_for_operator(request, "the node now runs on a different instance");
   if (request.node.boot_id.empty() || request.node.boot_id == before) {
     const StepRecord* record = request.remediation.status.find(Step::kReboot);
     const bool is_accepted = record != nullptr && call_of(*record) == Call::kAccepted;
-    return progress_of(request, StepResult::kRunning,
-                       is_accepted ? "waiting for the node to come back in another boot"
-                                   : "cannot tell whether the restart was accepted; the node "
-                                     "has not come back in another boot");
+    return progress_of(
+        request, StepResult::kRunning,
+        is_accepted
+            ? "waiting for the node to report a new boot ID"
+            : "restart requested, response unknown; the node has not reported a new boot ID");
   }
   if (!is_ready(request.node)) {
     return progress_of(request, StepResult::kRunning,
                        "the node has restarted and is not Ready yet");
   }
   return progress_of(request, StepResult::kDone,
-                     "the node is back in boot " + request.node.boot_id);
+                     "the node is back with boot ID " + request.node.boot_id);
 }
 
 }  // namespace gpuward::remediator

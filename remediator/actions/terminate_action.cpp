@@ -138,7 +138,7 @@ StepProgress TerminateAction::contradicted(const StepRequest& request) {
   const WallTime since = parse_rfc3339(fact_of(request, kRunsSinceFact)).value_or(request.now);
   const std::string what =
       std::string(is_accepted(request) ? "the termination of its machine was accepted" : kUnknown) +
-      ", and its provider has reported since " + to_rfc3339(since) + " that it runs";
+      ", but the provider has reported since " + to_rfc3339(since) + " that the machine runs";
   if (request.now - since < kAnswersSettle) {
     StepProgress progress = progress_of(request, StepResult::kRunning, what);
     progress.facts[kRunsSinceFact] = to_rfc3339_ms(since);

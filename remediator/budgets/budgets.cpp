@@ -104,8 +104,10 @@ class SlotCheck {
       return refusal(scope.guard, where + of_allowed(used, allowed) + " are tainted");
     const int ahead = ahead_in(ledger_, fleet_, scope, limits_.tainted, request_.node_uid);
     if (used + ahead < allowed) return std::nullopt;
-    return refusal(scope.guard, where + of_allowed(used, allowed) + " are tainted, and " +
-                                    std::to_string(ahead) + " worse or confirmed ones come first");
+    return refusal(scope.guard,
+                   where + of_allowed(used, allowed) + " are tainted; " + std::to_string(ahead) +
+                       (ahead == 1 ? " node with worse or confirmed findings comes first"
+                                   : " nodes with worse or confirmed findings come first"));
   }
 
   // A node that has left the census may finish what it has a slot for: it is counted where it was.

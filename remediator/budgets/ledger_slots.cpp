@@ -83,7 +83,7 @@ Result<std::optional<SlotRefusal>> LedgerSlots::look_for_untreated(SlotClaim& cl
         .guard = "cooldown",
         .message =
             std::string(to_string(claim.step)) +
-            " of this machine may be running for another remediation: it is not requested before " +
+            " of this machine may still be running for another remediation: not requested before " +
             to_rfc3339(*record->intent_at + kLateRestart)};
   }
   return std::nullopt;
@@ -94,12 +94,11 @@ Result<std::optional<SlotRefusal>> LedgerSlots::refuse_by_old_view(const Remedia
   if (is_arrival(remediation)) {
     if (auto counted = arrived(remediation); !counted) return std::unexpected(counted.error());
   }
-  return SlotRefusal{.guard = "guard.view",
-                     .message =
-                         "the watches of Nodes and Remediations have received nothing from the API "
-                         "server for more than " +
-                         std::to_string(kOldestView / std::chrono::seconds(1)) +
-                         " s: the counts of the budgets may be outdated"};
+  return SlotRefusal{
+      .guard = "guard.view",
+      .message = "no update from the API server on Nodes and Remediations for more than " +
+                 std::to_string(kOldestView / std::chrono::seconds(1)) +
+                 " s: budget counts may be outdated"};
 }
 
 Status LedgerSlots::arrived(const Remediation& remediation) {

@@ -75,8 +75,8 @@ Status as_status(const Result<kube::ConfigMap>& written) {
 std::optional<std::string> gone_back(const kube::ConfigMap& map, const WriteCount& seen) {
   const std::uint64_t writes = writes_of(map);
   if (seen.uid != map.meta.uid || writes >= seen.writes) return std::nullopt;
-  return "the ledger has gone back from its write " + std::to_string(seen.writes) +
-         " to its write " + std::to_string(writes);
+  return "the ledger was replaced by an older copy: its write count fell from " +
+         std::to_string(seen.writes) + " to " + std::to_string(writes);
 }
 
 // Each change sees what those before it in the batch have taken. One that throws may have left the
@@ -125,8 +125,8 @@ Result<LedgerStore::Stored> LedgerStore::load() {
     auto decoded = take_texts(*map);
     if (!decoded) {
       return with_context("configmap " + place_.ns + "/" + place_.name +
-                              " (delete it, and it is rebuilt from the Remediations, with the "
-                              "circuit breaker open)",
+                              " (delete it: gpuward rebuilds it from the Remediations and opens "
+                              "the circuit breaker)",
                           decoded.error());
     }
     ledger = std::make_shared<const Ledger>(*std::move(decoded));

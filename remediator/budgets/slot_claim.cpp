@@ -48,7 +48,7 @@ std::optional<SlotRefusal> refuse_worn_out(const Ledger& ledger, SlotClaim& clai
   return SlotRefusal{
       .guard = "escalation.repeated",
       .message = std::string(to_string(attempt.treatment)) +
-                 " was done on this machine or one of its GPUs within the last 7 days already",
+                 " was already done on this machine or one of its GPUs within the last 7 days",
       .is_worn_out = true};
 }
 
@@ -63,7 +63,7 @@ std::optional<SlotRefusal> refuse_cooling(const Ledger& ledger, const SlotClaim&
   if (!last || attempt.at >= *last + cooldown) return std::nullopt;
   return SlotRefusal{
       .guard = "cooldown",
-      .message = "a repair of this machine was tried already: no disruptive step before " +
+      .message = "cooldown after a repair attempt on this machine: no disruptive step before " +
                  to_rfc3339(*last + cooldown),
       .is_worn_out = false};
 }

@@ -40,8 +40,9 @@ int most_within(const std::vector<Onset>& onsets, std::chrono::milliseconds wind
 }  // namespace
 
 std::string Storm::message() const {
-  return code + " fired on " + std::to_string(nodes) + " nodes at once (a storm from " +
-         std::to_string(trigger) + " on): no step begins because of it until the storm is over";
+  return code + " fired on " + std::to_string(nodes) +
+         " nodes at once (alert storm: " + std::to_string(trigger) +
+         " or more): gpuward starts no step for it until the storm ends";
 }
 
 std::optional<Storm> storm_of(const Fleet& fleet, const BudgetLimits& limits,

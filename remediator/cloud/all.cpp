@@ -63,9 +63,9 @@ class AllProviders final : public CloudProvider {
   }
   static std::unexpected<Error> nobody_can() {
     return fail(ErrorKind::kRefused,
-                "no NodeClaim or Machine owns the node, machines.aws does not end it, and "
-                "machines.terminate names no program; a Node alone is not deleted, because its "
-                "kubelet would register it again");
+                "no NodeClaim or Machine owns the node, machines.aws does not terminate it, and "
+                "machines.terminate is not set. gpuward does not delete a Node alone: its kubelet "
+                "would register it again");
   }
 
   std::array<std::unique_ptr<CloudProvider>, kProviders.size()> providers_;

@@ -58,8 +58,8 @@ Result<KubernetesProvider::Found> KubernetesProvider::find(const Machine& machin
       return with_context("looking for " + machine.owner->words(), known.error());
   }
   return fail(ErrorKind::kRefused, machine.owner->words() +
-                                       " is not in this cluster: it knows no " + type.plural + "." +
-                                       type.group);
+                                       " is not in this cluster: the cluster has no resource " +
+                                       type.plural + "." + type.group);
 }
 
 Status KubernetesProvider::terminate(const Machine& machine, const Permit& permit) {

@@ -39,8 +39,8 @@ Error unreachable(const kube::ClusterConfig& config, const CommandFlags& flags, 
                   ". Check: does this machine reach it (network, VPN), is it the right context "
                   "(--context)?";
   if (is_late) {
-    error.message += " --request-timeout, now " + std::to_string(flags.request_timeout.count()) +
-                     " ms, waits longer";
+    error.message += " To wait longer than " + std::to_string(flags.request_timeout.count()) +
+                     " ms, set --request-timeout";
   }
   return error;
 }

@@ -76,8 +76,8 @@ std::string pods_on(const std::string& node) {
 std::optional<Link> link_by(const std::string& link, const NamedNodes& nodes, std::size_t of,
                             const Scope& scope, const std::string& what, const std::string& next) {
   if (scope.is_unsure(nodes))
-    return unknown(
-        link, "Too many nodes to name them all: " + what + " of " + std::to_string(nodes.count));
+    return unknown(link,
+                   "Too many nodes to list: " + what + "; nodes: " + std::to_string(nodes.count));
   if (!scope.has_any(nodes)) return std::nullopt;
   const std::string text = scope.subject(nodes) + ": " + what + scope.names(nodes);
   if (!scope.is_broken_by(nodes, of)) return works(link, "It works, except for " + text);
@@ -134,8 +134,9 @@ bool is_heard(const std::optional<WebhookCall>& call, WallTime now) {
 Link alert_link(const Connections& all, const Scope& scope, WallTime now) {
   const PrometheusFacts& facts = *all.prometheus;
   if (!facts.heartbeat_fires && is_heard(all.calls.heartbeat, now))
-    return unknown("alert", "The rules are evaluated elsewhere: the webhook hears " +
-                                std::string(kHeartbeatAlert) + ", and this Prometheus lacks it");
+    return unknown("alert", "The rules are evaluated elsewhere: the webhook receives " +
+                                std::string(kHeartbeatAlert) +
+                                ", but this Prometheus does not have it");
   if (!facts.heartbeat_fires && !facts.reads_remediator)
     return broken("alert", "Prometheus does not read the remediator's metrics (port 10982)",
                   kMonitors);
@@ -151,7 +152,7 @@ Link alert_link(const Connections& all, const Scope& scope, WallTime now) {
                   scope.subject(facts.unalerted) +
                       ": a finding of severity reset or worse has had no alert for minutes" +
                       scope.names(facts.unalerted),
-                  "look at gpuward's rules on Prometheus' page of rules");
+                  "check gpuward's rules on Prometheus' Rules page");
   return works("alert", "The rules are loaded");
 }
 
@@ -216,8 +217,8 @@ Link webhook_link(const Connections& facts, const std::string& ns, WallTime now)
                                   ", but does not send the heartbeat: " + route);
   if (any)
     return broken("webhook",
-                  "Alertmanager last called " + call_text(*any, now) + ", and " +
-                      std::string(kHeartbeatAlert) + " comes each 15 min" + refused,
+                  "Alertmanager last called " + call_text(*any, now) + ", but " +
+                      std::string(kHeartbeatAlert) + " is due every 15 min" + refused,
                   command_for_webhook(facts, ns, now));
   return broken("webhook", "Alertmanager has not called the webhook" + refused,
                 command_for_webhook(facts, ns, now));
@@ -230,7 +231,7 @@ Link record_link(const Connections& all, const Scope& scope, const std::string& 
     return works("record", scope.is_one() ? "No alert of the node lacks a Remediation"
                                           : "No firing alert lacks a Remediation");
   const std::string text = scope.subject(facts.unrecorded) +
-                           ": an alert has fired for minutes, and no Remediation has it" +
+                           ": an alert has fired for several minutes and has no Remediation" +
                            scope.names(facts.unrecorded);
   // Only Alertmanager knows of silences.
   if (!all.alertmanager) return unknown("record", text + ". It may be silenced");
@@ -245,7 +246,7 @@ Link remediator_link(const ConnectionReading& reading) {
   if (!facts)
     return broken("remediator",
                   "No replica has written the ConfigMap " + std::string(kSourcesMap) +
-                      ": none runs, it is of an older version, or it has no right to write that "
+                      ": none is running, its version is too old, or it lacks permission "
                       "(remediator-rbac.yaml)",
                   "kubectl -n " + ns + " logs -l app.kubernetes.io/component=controller --tail=50");
   const std::string age = age_text(facts->at, now) + " ago";

@@ -217,7 +217,7 @@ std::string explain_one(const Remediation& remediation, WallTime now,
   }
   if (remediation.dropped) {
     text += "  alerts up to severity " + std::string(to_string(remediation.dropped->severity)) +
-            " fired and were not stored, last " + to_rfc3339(remediation.dropped->at) + "\n";
+            " fired but were not stored; last at " + to_rfc3339(remediation.dropped->at) + "\n";
   }
   if (status.escalated_to) {
     text += "  escalated to " + std::string(to_string(*status.escalated_to)) + " from severity " +
@@ -254,7 +254,7 @@ std::string taint_and_cordon_in(const Result<kube::Node>& node,
                                 std::span<const Remediation> remediations) {
   if (node) return explain_ownership(*node, remediations);
   if (node.error().kind == ErrorKind::kNotFound) return "";
-  return "Cannot tell whether the node agrees: " + node.error().message + "\n";
+  return "Cannot check the node's taint and cordon: " + node.error().message + "\n";
 }
 
 // What it waits for; nullopt where that is no slot that another may hold.
@@ -378,8 +378,8 @@ std::string ignored_alerts(const Remediation& remediation, const kube::Node& nod
     const std::string what = "ignored: alert " + alert.alertname + " (" + alert.fingerprint +
                              ") since " + to_rfc3339(alert.starts_at);
     if (is_of_another && alert.firing() && alert.starts_at < *node.meta.created) {
-      text += what + ": it is older than the node, which joined " + to_rfc3339(*node.meta.created) +
-              ", unless the machine is known to be the same\n";
+      text += what + ": it started before the node joined " + to_rfc3339(*node.meta.created) +
+              ". It counts only if the machine is known to be the same\n";
     } else if (is_cancelled && alert.firing() && remediation.node_uid == node.meta.uid &&
                !says_healthy(node)) {
       text += what + ": " + remediation.name +
@@ -445,7 +445,7 @@ Result<std::string> explain_node(const CommandFlags& flags, kube::Api& api, Cloc
   const bool is_gone = !current && current.error().kind == ErrorKind::kNotFound;
   if (is_gone && remediations.empty())
     return fail(ErrorKind::kNotFound, "there is no node " + name +
-                                          ", and no remediation is for a node of that name" +
+                                          " and no remediation for that name" +
                                           did_you_mean(name, names_of_nodes(api, all)));
   const NodeExclusion exclusion = node_exclusion(flags, api, clock, node);
   const std::string marks = taint_and_cordon_in(current, remediations);

@@ -38,11 +38,10 @@ Status ask_as(const std::string& caller, const std::string& command, kube::Api& 
       to_annotation({.command = command, .by = caller, .at = clock.wall()});
   auto written = RemediationStore(api).annotate(remediation, wishes);
   if (written || written.error().kind != ErrorKind::kForbidden) return written;
-  return fail(
-      ErrorKind::kForbidden,
-      written.error().message +
-          "; use a kubeconfig of your own: gpuward's account, which `kubectl exec` into its "
-          "pod uses, may not speak for a person");
+  return fail(ErrorKind::kForbidden,
+              written.error().message +
+                  "; use your own kubeconfig: gpuward's service account, which `kubectl exec` into "
+                  "its pod uses, cannot do this for you");
 }
 
 std::string who_asked(const Remediation& remediation, WallTime now) {

@@ -87,8 +87,8 @@ Result<Remediation> open_of(kube::Api& api, const std::string& name) {
   if (open->size() > 1) {
     std::string names;
     for (const Remediation& one : *open) names += (names.empty() ? "" : ", ") + one.name;
-    return fail(ErrorKind::kInvalid, "node " + name + " has more than one open remediation: name " +
-                                         "one of " + names + " in its place");
+    return fail(ErrorKind::kInvalid, "node " + name + " has more than one open remediation: use " +
+                                         "one of " + names + " instead of the node name");
   }
   const auto object = api.get_custom(remediation_type(), name);
   auto itself = object ? to_remediation(*object) : std::unexpected(object.error());
@@ -172,8 +172,8 @@ Result<std::string> approve(const CommandFlags& flags, kube::Api& api, Clock& cl
     return fail(ErrorKind::kInvalid, remediation->name + " has no pending approval");
   }
   if (asked->token != flags.token) {
-    return fail(ErrorKind::kInvalid, "the token is not the one of " + remediation->name +
-                                         ": something has changed; see gpuwardctl explain " +
+    return fail(ErrorKind::kInvalid, "the token does not match " + remediation->name +
+                                         ": the request has changed; see gpuwardctl explain " +
                                          flags.node);
   }
   // Not the context's: the API server refuses an approval under any other name than its own.
@@ -204,10 +204,10 @@ Result<std::string> resume(const CommandFlags& flags, kube::Api& api, Clock& clo
   if (remediation->wish.cancel) return cancelled_already(*remediation);
   if (status.phase == Phase::kPaused && status.rule != kPauseRule) {
     return fail(ErrorKind::kInvalid,
-                remediation->name + " is paused because an operator has changed the node (" +
+                remediation->name + " is paused because an operator changed the node (" +
                     status.message +
-                    "): it stays so until its alerts end and nothing of gpuward's "
-                    "is on the node. To end it now: gpuwardctl cancel " +
+                    "). It stays paused until its alerts end and gpuward's taint, cordon and "
+                    "annotation are gone. To close it now: gpuwardctl cancel " +
                     flags.node);
   }
   if (status.phase == Phase::kHeld && !remediation->wish.pause) {

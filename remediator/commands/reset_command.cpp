@@ -94,7 +94,7 @@ std::string refusal(const CommandFlags& flags, const Tainted& one) {
   if (one.open != nullptr && !flags.cancels)
     return "refused: " + one.open->name + " is open; --cancel cancels it";
   if (flags.allowed && !flags.allowed->contains(change_of(one)))
-    return "refused: it has changed since your answer; run reset once more";
+    return "refused: the node or its remediation changed after you confirmed; run reset again";
   return {};
 }
 

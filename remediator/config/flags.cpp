@@ -44,11 +44,11 @@ void add_web_flags(CLI::App& app, Flags& flags) {
 
 // For clusters without an Alertmanager.
 void add_monitor_flags(CLI::App& app, Flags& flags, Words& words) {
-  app.add_flag("--prometheus.alerts", flags.prometheus_alerts,
-               "Read the firing alerts from Prometheus, for clusters without Alertmanager; "
-               "silences do not exist then");
+  app.add_flag(
+      "--prometheus.alerts", flags.prometheus_alerts,
+      "Read firing alerts from Prometheus, for clusters without Alertmanager; ignores silences");
   app.add_option("--prometheus.alerts-interval", words.monitor_interval,
-                 "Interval of that, in seconds: 1 to 86400")
+                 "Interval of --prometheus.alerts, in seconds: 1 to 86400")
       ->envname("MONITOR_INTERVAL")
       ->check(CLI::Range(1, kMostMonitorSeconds))
       ->capture_default_str();

@@ -25,7 +25,7 @@ struct WebhookSecurity {
 // The flags that say who may call the webhook, for people.
 inline constexpr const char* kCallerFlags =
     "--web.bearer-token-file, or auth or tls.client_ca_file in --web.config.file, or "
-    "--web.insecure if that is wanted";
+    "--web.insecure to allow this";
 
 // kOpen if neither flags nor file say who may call. kInvalid names flag, file, line and field.
 [[nodiscard]] Result<WebhookSecurity> read_webhook_security(const WebFlags& flags);

@@ -72,7 +72,7 @@ std::optional<int> ask_first(CtlLine& line, gpuward::Clock& clock) {
   if (!foreseen->changes.empty()) line.flags.allowed = foreseen->changes;
   if (line.flags.is_confirmed) return std::nullopt;
   if (::isatty(STDIN_FILENO) == 0) {
-    std::cerr << "error: nothing was changed: answer on a terminal, or add --yes\n";
+    std::cerr << "error: not confirmed, nothing was changed. Run on a terminal, or add --yes\n";
     return kUnconfirmed;
   }
   if (is_answered_yes()) return std::nullopt;

@@ -133,7 +133,7 @@ void add_explain_words(CLI::App& command, CommandFlags& flags) {
 
 void add_approve_words(CLI::App& command, CommandFlags& flags) {
   add_node_words(command, flags);
-  command.add_option("token", flags.token, "As `list` and `explain` show it")->required();
+  command.add_option("token", flags.token, "The token that `list` and `explain` show")->required();
 }
 
 void add_stop_words(CLI::App& command, CommandFlags& flags) {
@@ -205,7 +205,7 @@ void add_policy_explain_words(CLI::App& command, CommandFlags& flags) {
                                       },
                                       "Labels of the node: key=value,key=value")
                                   ->delimiter(',');
-  add_node_option(command, "--node", flags.node, "A node of the cluster, read from there")
+  add_node_option(command, "--node", flags.node, "Read the labels from this node of the cluster")
       ->excludes(labels);
   command.add_option_function<std::string>(
       "--severity",
@@ -220,10 +220,10 @@ void add_policy_explain_words(CLI::App& command, CommandFlags& flags) {
 
 void add_replay_words(CLI::App& command, CommandFlags& flags) {
   add_policy_words(command, flags);
-  CLI::Option* const history = command.add_option(
-      "--history", flags.replay.history,
-      "What Prometheus' /api/v1/query_range has answered to ALERTS{alertstate=\"firing\"}, "
-      "instead of --prometheus.url");
+  CLI::Option* const history =
+      command.add_option("--history", flags.replay.history,
+                         "File with the response of Prometheus' /api/v1/query_range to "
+                         "ALERTS{alertstate=\"firing\"}, instead of --prometheus.url");
   command.add_option_function<std::string>(
       "--prometheus.url",
       [&flags](const std::string& url) {

@@ -74,10 +74,10 @@ std::optional<Decision> lower_severity(Draft& draft) {
   draft.decision.look_again = std::chrono::milliseconds(0);
   const Phase phase = ours_on_node(draft) ? Phase::kQuarantined : draft.remediation.status.phase;
   return conclude(draft, Verdict::kLower, phase, "severity",
-                  "severity " + std::string(to_string(raised)) +
-                      " has ended: its alerts ended and a newer report has severity " +
-                      std::string(to_string(report->severity)) + "; severity " +
-                      std::string(to_string(left)) + " from now on");
+                  "the alerts of severity " + std::string(to_string(raised)) +
+                      " ended and a newer report shows severity " +
+                      std::string(to_string(report->severity)) + "; severity is now " +
+                      std::string(to_string(left)));
 }
 
 Decision decide_ended(Draft& draft) {
@@ -117,9 +117,9 @@ Decision decide_without_alerts(Draft& draft) {
   const Severity severity = draft.remediation.evidence_severity();
   if (!may_be_no_end(draft)) return decide_ended(draft);
   if (!draft.inputs.report) {
-    return conclude(
-        draft, Verdict::kAskReport, standing_phase(draft), "alerts.contested",
-        "an alert is reported as ended again, and an earlier report of its end was wrong");
+    return conclude(draft, Verdict::kAskReport, standing_phase(draft), "alerts.contested",
+                    "the alert is reported as ended, but an earlier such report was wrong; "
+                    "checking the exporter's report");
   }
   return is_confirmed(draft, severity) ? decide_standing(draft) : decide_ended(draft);
 }

@@ -72,8 +72,7 @@ std::optional<std::string> unexplained_ownership(const Draft& draft) {
   if (is_paused(draft)) return std::nullopt;  // an operator was notified already
   if (auto what = disagreement(draft.remediation, *draft.inputs.node)) return what;
   if (draft.remediation.orphaned_taints() != nullptr) {
-    return "the node has " + ownership_text(*draft.inputs.node) +
-           ", and no open remediation had put it there";
+    return "the node has " + ownership_text(*draft.inputs.node) + ", which no open remediation set";
   }
   if (!draft.inputs.left_cordon.empty()) {
     return "the node has the leftover cordon of the closed remediation " + draft.inputs.left_cordon;
@@ -83,12 +82,11 @@ std::optional<std::string> unexplained_ownership(const Draft& draft) {
 }
 
 Decision held_for_ownership(Draft& draft, const std::string& what) {
-  return conclude(
-      draft, Verdict::kPause, Phase::kHeld, std::string(kOwnershipRule),
-      what +
-          ": gpuward changes nothing until an operator cancels; cancel removes the taint "
-          "and the annotation, and the cordon only if annotation and record prove that it is "
-          "gpuward's");
+  return conclude(draft, Verdict::kPause, Phase::kHeld, std::string(kOwnershipRule),
+                  what +
+                      ": gpuward changes nothing until an operator cancels. `gpuwardctl cancel` "
+                      "removes the taint and the annotation; it removes the cordon only if "
+                      "annotation and record show that gpuward set it");
 }
 
 std::optional<SlotRefusal> slot_refused(const Draft& draft) {
@@ -153,7 +151,7 @@ Decision decide_beside(Draft& draft) {
                     "cancelled; nothing on the node is touched: " + first);
   }
   return conclude(draft, Verdict::kHold, Phase::kWaiting, std::string(kOnePerNodeRule),
-                  first + ", and acts: this one waits until the other is closed");
+                  first + ", and acts: this remediation waits until that one is closed");
 }
 
 // Nothing is guessed: what stands stays until an operator decides. A node that has to leave
@@ -326,9 +324,10 @@ Phase standing_phase(const Draft& draft) {
 }
 
 Decision hold_exhausted(Draft& draft, const std::string& why) {
-  return conclude(
-      draft, Verdict::kHold, Phase::kHeld, "exhausted",
-      why + ": held until you bring the node back: gpuwardctl cancel " + draft.remediation.node);
+  return conclude(draft, Verdict::kHold, Phase::kHeld, "exhausted",
+                  why +
+                      ": held for an operator. To return the node to service: gpuwardctl cancel " +
+                      draft.remediation.node);
 }
 
 Decision ended_without_trace(Draft& draft) {
@@ -367,8 +366,8 @@ Decision decide_standing(Draft& draft) {
     return hold_exhausted(
         draft,
         "conflicting evidence about the machine's identity: one sign says that gpuward gave it up, "
-        "another that it is a different one; it returns once fresh reports have said for a while "
-        "that it is healthy, or after gpuwardctl machine-replaced " +
+        "another that it is a different machine. It returns after fresh reports show it healthy "
+        "for a while, or after gpuwardctl machine-replaced " +
             draft.remediation.node);
   }
   const PlannedStep* next = next_step(plan, draft.remediation, draft.inputs.node->boot_id);

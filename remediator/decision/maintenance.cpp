@@ -65,8 +65,8 @@ std::optional<Gate> drain_waits(const Policy& policy, const DecisionInputs& inpu
   const auto reasons = reasons_of(policy, inputs);
   if (reasons.empty()) {
     return shut("guard.announcement",
-                "drain waits: the node's exporter does not report now, in this boot, that the "
-                "cloud has announced something for this machine");
+                "drain waits: the exporter does not report in this boot that the cloud has "
+                "announced anything for this machine");
   }
   const Reason& first = first_of(reasons);
   const WallTime begins = drain_begins(policy, first);
@@ -186,9 +186,8 @@ Decision with_lateness(Draft& draft, Decision decision) {
   if (!stands) return decision;
   decision.rule = kLateRule;
   decision.phase = Phase::kWaiting;
-  decision.message =
-      "not drained in time; gpuward forces nothing: " + summary_of(first_of(reasons).announced) +
-      "; " + decision.message;
+  decision.message = "drain not finished in time; gpuward does not force it: " +
+                     summary_of(first_of(reasons).announced) + "; " + decision.message;
   return decision;
 }
 

@@ -124,8 +124,8 @@ Decision decide_without_node(Draft& draft, const char* gone) {
   draft.decision.look_again = kProofInterval;
   return conclude(draft, Verdict::kHold, Phase::kHeld, "exhausted",
                   std::string(gone) +
-                      ", and nothing proves that its machine has terminated, although the request "
-                      "was accepted: " +
+                      ", but nothing proves that its machine has terminated (the provider accepted "
+                      "the request): " +
                       end->message);
 }
 

@@ -115,7 +115,7 @@ std::optional<std::string> objection_to_resume(Case& now, const StepUndone& undo
     return undone.what + "; " + shut->message;
   }
   if (begun.before.approval)
-    return undone.what + "; a drain needs your approval, and yours was for the pods before them";
+    return undone.what + "; the drain needs a new approval: yours covered only the earlier pods";
   return std::nullopt;
 }
 

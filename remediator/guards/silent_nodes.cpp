@@ -101,8 +101,9 @@ std::optional<SilentObjection> SilentNodes::objection(const NodeSign& node) cons
   });
   if (others + without_gpus <= 0) return std::nullopt;
   return SilentObjection{kSilentTogetherRule,
-                         "the silence of " + std::to_string(others + without_gpus) +
-                             " other nodes began at the same time: that looks like a partition"};
+                         std::to_string(others + without_gpus) +
+                             (others + without_gpus == 1 ? " other node" : " other nodes") +
+                             " fell silent at the same time: this looks like a partition"};
 }
 
 }  // namespace gpuward::remediator

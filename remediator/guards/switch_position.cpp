@@ -22,7 +22,7 @@ std::unexpected<Error> stopped_without(const SwitchPlace& place, const std::stri
                                        const Error& error) {
   if (error.kind == ErrorKind::kNotFound) return stopped("there is no " + where, to_go_on(place));
   return stopped(where + " cannot be read: " + error.message,
-                 "it resumes by itself once it can be read");
+                 "gpuward resumes by itself once it can read the ConfigMap");
 }
 
 }  // namespace

@@ -66,8 +66,8 @@ Result<Vendor> gpu_vendor(const kube::Node& node) {
     if (seen.has_other) return fail(ErrorKind::kInvalid, "its GPUs are of neither NVIDIA nor AMD");
   }
   return fail(ErrorKind::kNotFound,
-              "no resource and no label of it says whose GPUs it has (nvidia.com/gpu, "
-              "amd.com/gpu, nvidia.com/gpu.present=true, feature.node.kubernetes.io/amd-gpu=true)");
+              "no resource or label of the node names the GPU vendor (nvidia.com/gpu, amd.com/gpu, "
+              "nvidia.com/gpu.present=true, feature.node.kubernetes.io/amd-gpu=true)");
 }
 
 std::optional<Vendor> vendor_of_tools(std::string_view text) {

@@ -40,7 +40,7 @@ std::optional<std::string> objection_to_disruption(const HealthReport& report,
   }
   if (report.confirmed_severity < wanted) {
     return "only a line of the kernel log shows severity " +
-           std::string(to_string(report.severity)) + "; the rest of the report amounts to " +
+           std::string(to_string(report.severity)) + "; the rest of the report shows severity " +
            std::string(to_string(report.confirmed_severity)) + needed;
   }
   return std::nullopt;
@@ -53,7 +53,7 @@ std::optional<std::string> objection_to_the_end(const HealthReport& report, Seve
     const bool is_recent = now - at <= kStateLasts && at - now <= kStateLasts;
     if (severity >= wanted && is_recent) return std::nullopt;
   }
-  return "no check has measured severity " + std::string(to_string(wanted)) + " within the last " +
+  return "no check has observed severity " + std::string(to_string(wanted)) + " in the last " +
          std::to_string(kStateLasts.count()) +
          " s, and no diagnostic has failed in this boot: latched findings justify at most a reboot";
 }

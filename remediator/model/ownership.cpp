@@ -28,14 +28,14 @@ std::optional<std::string> contradiction(const Remediation& remediation, const k
   const RemediationStatus& status = remediation.status;
   if (mark->name != remediation.name) return "the annotation on the node names " + mark->name;
   if (mark->taint && status.find(Step::kTaint) == nullptr)
-    return "the annotation says that the node was tainted for it, and the record does not";
+    return "the annotation says that gpuward tainted the node; the record does not";
   const bool is_recorded =
       node.unschedulable && status.has_done(Step::kCordon) && status.pre_existing_cordon == false;
   if (!mark->cordon && is_recorded)
-    return "the record says that the node was cordoned for it, and the annotation does not";
+    return "the record says that gpuward cordoned the node; the annotation does not";
   if (!mark->cordon) return std::nullopt;
   if (status.find(Step::kCordon) == nullptr)
-    return "the annotation says that the node was cordoned for it, and the record does not";
+    return "the annotation says that gpuward cordoned the node; the record does not";
   if (status.pre_existing_cordon == mark->pre_existing_cordon) return std::nullopt;
   return mark->pre_existing_cordon
              ? "the annotation says that the node was cordoned before, and the record does not"
@@ -86,7 +86,7 @@ std::optional<std::string> disagreement(const Remediation& remediation, const ku
     return "the node has the taint " + *taint + ", and the record has none";
   const bool is_another =
       mark ? *taint != to_string(mark->severity) : !parse_severity(*taint).has_value();
-  if (is_another) return "the taint on the node says " + *taint + ", which was not put there";
+  if (is_another) return "the taint on the node says " + *taint + ", which gpuward did not set";
   return std::nullopt;
 }
 

@@ -59,8 +59,8 @@ void read_place(const YamlMap& map, MaintenanceWindow& window) {
     map.reject("utc_offset", "is set together with time_zone: set one of them");
   window.zone = find_zone(zone);
   if (window.zone == nullptr)
-    map.reject("time_zone", "is in no time zone database of this machine (" + zone +
-                                "): give a name such as Europe/Berlin, and install tzdata");
+    map.reject("time_zone", "is not a time zone of this machine (" + zone +
+                                "): use a name such as Europe/Berlin, and install tzdata");
 }
 
 void read_days(const YamlMap& map, MaintenanceWindow& window) {

@@ -161,8 +161,9 @@ void remark_on_proofs(const Policy& policy, std::vector<std::string>& remarks) {
       !machines.power_state.empty() || machines.aws.reboot || machines.aws.terminate;
   if (!silent.is_on || !disrupts || is_proven) return;
   remarks.emplace_back(
-      "silent: without machines.aws and machines.power_state nothing but Prometheus proves that a "
-      "machine is down: out-of-service, reboot and terminate of silent nodes never begin");
+      "silent: without machines.aws or machines.power_state, only Prometheus can report that a "
+      "machine is down, and one proof is not enough. gpuward never starts out-of-service, reboot "
+      "or terminate for silent nodes");
 }
 
 }  // namespace

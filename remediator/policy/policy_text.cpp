@@ -57,7 +57,8 @@ std::string limits_text(const PlannedStep& step) {
   if (step.timeout.count() > 0) add(text, ", ", "at most " + to_duration_text(step.timeout));
   if (step.step == Step::kRestartJob) {
     const std::string program = program_text(step.program);
-    add(text, ", ", "by " + (program.empty() ? "the means of each job's kind" : program));
+    add(text, ", ",
+        "by " + (program.empty() ? "the restart mechanism of each job's kind" : program));
   }
   if (step.step == Step::kNcclTest || step.step == Step::kNcclPairs) {
     std::ostringstream bandwidth;

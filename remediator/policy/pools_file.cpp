@@ -69,11 +69,11 @@ std::optional<std::string> objection_to_plan(const std::vector<PlannedStep>& pla
   if (reset == plan.end()) return std::nullopt;
   if (vendor) {
     auto why = objection_to_reset(reset->job, jobs, *vendor);
-    if (why) *why = "are of nodes with GPUs of " + std::string(name_of(*vendor)) + ", and " + *why;
+    if (why) *why = "select nodes with " + std::string(name_of(*vendor)) + " GPUs, and " + *why;
     return why;
   }
   if (vendor.error().kind == ErrorKind::kNotFound) return std::nullopt;  // each node says it
-  return "are of nodes that gpu-reset cannot reset: " + vendor.error().message;
+  return "select nodes that gpu-reset cannot reset: " + vendor.error().message;
 }
 
 // A reset that could end on no node of the pool but with an operator.

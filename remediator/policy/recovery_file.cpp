@@ -26,8 +26,9 @@ const std::vector<PlannedStep>& drained() {
 }
 
 std::vector<PlannedStep> read_list(const YamlMap& section, std::string_view key) {
-  auto list = read_plan(section, key, {},
-                        "the steps after those of this severity ended without a return", drained());
+  auto list = read_plan(
+      section, key, {},
+      "steps to run when this severity's own steps end without a return to service", drained());
   if (list.empty()) return list;
   if (!std::ranges::all_of(list, may_lead_back)) {
     section.reject(

@@ -93,7 +93,7 @@ std::vector<RepairerSign> known_repairer_signs() {
 std::vector<RepairerSign> read_repairer_signs(const YamlMap& section) {
   std::vector<RepairerSign> signs = known_repairer_signs();
   std::vector<std::string> ignored;
-  section.read("ignore", ignored, "keys of known signs that are none in this cluster");
+  section.read("ignore", ignored, "keys of known signs that do not apply in this cluster");
   for (const std::string& key : ignored) {
     if (std::erase_if(signs, [&](const RepairerSign& sign) { return sign.key == key; }) == 0)
       section.reject("ignore", "gpuward does not know the sign " + key);

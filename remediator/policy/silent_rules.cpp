@@ -28,10 +28,11 @@ SilentRules read_silent_rules(const YamlMap& section) {
   SilentRules rules;
   section.read("after", rules.after, minutes(1), hours(24),
                "how long Ready must have been Unknown or False");
-  read_share(section.map("limit",
-                         "more silent nodes than the larger of the two, in the fleet, a pool, a "
-                         "zone or another domain, look like a partition: no step begins"),
-             rules.at_most);
+  read_share(
+      section.map("limit",
+                  "if more nodes than the larger of the two are silent, in the fleet, a pool, a "
+                  "zone or another domain, gpuward assumes a partition and starts no step"),
+      rules.at_most);
   section.read("out_of_service", rules.moves_pods,
                "first let Kubernetes move the pods and volumes of a machine that is proven off, by "
                "the taint node.kubernetes.io/out-of-service");

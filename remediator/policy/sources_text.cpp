@@ -6,7 +6,7 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr const char* kEndsAtTheCordon = "; foreign, so that it ends at the cordon\n";
+constexpr const char* kEndsAtTheCordon = "; foreign: steps end at the cordon\n";
 
 std::string severity_word(Severity severity) {
   return "severity " + std::string(to_string(severity));
@@ -19,8 +19,8 @@ std::string condition_text(const ConditionRule& rule, std::chrono::milliseconds 
     text += (i == 0 ? " on nodes labelled " : ", ") + rule.labels[i];
   text += ": " + severity_word(rule.severity);
   if (!rule.drains) return text + kEndsAtTheCordon;
-  return text + "; foreign, but enough for a drain and nothing beyond it, " +
-         to_duration_text(buffer) + " after the last disruption\n";
+  return text + "; foreign: steps end at the drain, at the earliest " + to_duration_text(buffer) +
+         " after the last disruption\n";
 }
 
 std::string loki_text(const LokiRules& rules) {
@@ -32,7 +32,7 @@ std::string loki_text(const LokiRules& rules) {
             "`: " + severity_word(rule.severity) + kEndsAtTheCordon;
   }
   if (rules.konduktor_taint)
-    text += "    with the taint trainy.konduktor.ai/faulty=true:NoSchedule beside ours\n";
+    text += "    also set: taint trainy.konduktor.ai/faulty=true:NoSchedule\n";
   return text + "    ended after " + to_duration_text(rules.quiet_for) + " without another line\n";
 }
 

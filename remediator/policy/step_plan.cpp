@@ -244,7 +244,7 @@ std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view k
     if (step == Step::kNcclPairs && before.empty())
       return refuse("nccl-pairs is allowed only in recovery");
     if (const char* why = objection_to_next(plan, *step)) return refuse(why);
-    if (wait && is_taint_or_cordon(*step)) return refuse("taint and cordon wait for nothing");
+    if (wait && is_taint_or_cordon(*step)) return refuse("taint and cordon cannot have a wait");
     if (wait && has(plan, Step::kTerminate)) return refuse("verify after terminate has no wait");
     PlannedStep next = planned(*step);
     if (wait) read_wait(*wait, next.before);

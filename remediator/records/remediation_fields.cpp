@@ -123,9 +123,10 @@ const Fields<StepRecord>& step_fields() {
             "Severity of the Remediation when the intent was written."),
       field("attempts", &StepRecord::attempts, count(), "How many times the step was begun."),
       field("message", &StepRecord::message, text(), "The result, in words."),
-      sparse_field("activeSeconds", &StepRecord::active_seconds, count(),
-                   "Seconds in which a leader watched the step and it could act; its limits count "
-                   "these, and a pause, the stop switch or an absence does not add to them."),
+      sparse_field(
+          "activeSeconds", &StepRecord::active_seconds, count(),
+          "Seconds in which a leader watched the step and the step could act. Its limits count "
+          "these seconds; a pause, the stop switch and time without a leader do not count."),
       sparse_field("pool", &StepRecord::pool, text(253),
                    "The pool of the policy whose steps apply; absent for the steps of all nodes."),
       sparse_field("facts", &StepRecord::facts, text_map(16), "Values that the step needs later."),
@@ -341,8 +342,8 @@ const Fields<RemediationStatus>& status_fields() {
                    "The node was only observed before the present phase; when gpuward begins to "
                    "act, that is notified as `opened` again."),
       computed_field<Status>("toldPhase", word(parse_phase, Phase::kHeld, Phase::kPaused),
-                             "Held or Paused, once an operator has certainly been notified; while "
-                             "it differs from the phase, the notification is repeated.",
+                             "Held or Paused after gpuward has notified an operator; while this "
+                             "differs from the phase, gpuward repeats the notification.",
                              told_phase,
                              [](Status& status, Phase phase) { status.notified_phase = phase; }),
       field("toldSeverity", &Status::notified_severity, severity(),

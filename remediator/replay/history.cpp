@@ -39,19 +39,19 @@ std::string history_query() { return "ALERTS{alertstate=\"firing\"}"; }
 
 Status AlertHistory::add(std::string_view body) {
   const auto root = parse_json(body, {.max_bytes = kMostBytes, .max_depth = 12});
-  if (!root) return with_context("the history of the alerts", root.error());
+  if (!root) return with_context("alert history", root.error());
   const Json& data = member_at(*root, "data");
   const Json& all = member_at(data, "result");
   if (string_at(*root, "status") != "success" || string_at(data, "resultType") != "matrix" ||
       !all.is_array()) {
     return fail(ErrorKind::kInvalid,
-                "the history of the alerts: not an answer of Prometheus' /api/v1/query_range");
+                "alert history: not an answer of Prometheus' /api/v1/query_range");
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto times = times_of(member_at(all[i], "values"));
     if (!times) {
-      return fail(ErrorKind::kInvalid, "the history of the alerts: data.result[" +
-                                           std::to_string(i) + "].values: no list of samples");
+      return fail(ErrorKind::kInvalid, "alert history: data.result[" + std::to_string(i) +
+                                           "].values: no list of samples");
     }
     if (auto added = add_series(i, labels_of(member_at(all[i], "metric")), *times); !added)
       return added;
@@ -65,8 +65,8 @@ Status AlertHistory::add_series(std::size_t index, const std::map<std::string, s
   std::vector<AlertEpisode>& episodes = by_fingerprint_[fingerprint];
   for (const WallTime at : times) {
     if (!episodes.empty() && at < episodes.back().last) {
-      return fail(ErrorKind::kInvalid, "the history of the alerts: data.result[" +
-                                           std::to_string(index) + "]: not in the order of time");
+      return fail(ErrorKind::kInvalid, "alert history: data.result[" + std::to_string(index) +
+                                           "]: samples are not in time order");
     }
     if (!episodes.empty() && at - episodes.back().last <= gap_) {
       episodes.back().last = at;

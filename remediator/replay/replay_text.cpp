@@ -37,9 +37,8 @@ std::string scope_of(const ReplayResult& result) {
       counted(result.alerts, "alert") + " on a cluster of " + counted(result.nodes, "node") + "\n";
   if (result.made_up_nodes > 0)
     text +=
-        "  only the nodes that alerts name are known, so budgets are shares of these; --nodes "
-        "gives "
-        "all\n";
+        "  only nodes named in alerts are known, so budgets are shares of these; --nodes adds all "
+        "nodes\n";
   if (result.not_for_us > 0)
     text += "  ignored: " + counted(result.not_for_us, "alert") + " for people only\n";
   if (result.without_node > 0)

@@ -95,7 +95,7 @@ std::optional<std::string> objection(const SeenJob& job, const RestartClaim& cla
   if (!other.empty() && other != claim.mark && is_suspended(job.kind, job.object))
     return "Remediation " + other.substr(0, other.find('/')) + " restarts it";
   if (is_suspended(job.kind, job.object)) return "another client has suspended it";
-  if (has_no_retry_left(job)) return "its maxRetry allows no restart more";
+  if (has_no_retry_left(job)) return "its maxRetry allows no further restart";
   return std::nullopt;
 }
 

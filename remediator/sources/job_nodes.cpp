@@ -74,7 +74,7 @@ Result<std::string> JobNodes::of(const NodeSign& node) {
     const auto said = said_of(others);
     text += (text.empty() ? "" : "; ") + job + " runs on " + std::to_string(others.size()) +
             (others.size() == 1 ? " other node, " : " other nodes, ") +
-            (said.empty() ? "and nothing is reported of them" : "of these " + shown(said));
+            (said.empty() ? "with nothing reported for them" : "of these " + shown(said));
   }
   return text;
 }

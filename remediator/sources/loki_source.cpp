@@ -29,9 +29,9 @@ constexpr std::chrono::seconds kStaleAfter{60};
 
 constexpr std::chrono::seconds kWritersEvery{60};
 constexpr const char* kTwoWriters =
-    "loki.konduktor_taint: trainy.konduktor.ai/faulty has another writer. Switch that one off "
-    "(konduktor's controller, the preset konduktor of gpuward-exporter), then run "
-    "`gpuwardctl reset --taint trainy.konduktor.ai/faulty`; until then no lines are read";
+    "loki.konduktor_taint: another program also writes the taint trainy.konduktor.ai/faulty. "
+    "Disable it (konduktor's controller, or the preset konduktor of gpuward-exporter), then run "
+    "`gpuwardctl reset --taint trainy.konduktor.ai/faulty`. gpuward reads no lines until then";
 
 std::int64_t nanoseconds_of(std::chrono::milliseconds time) { return nanoseconds(time).count(); }
 

@@ -145,8 +145,8 @@ Markup budgets(const FleetOverview& overview) {
 Markup node_rows(const FleetOverview& overview, WallTime now) {
   if (overview.rows.empty() && overview.gpu_nodes == 0) {
     Markup text =
-        "No node has GPUs that gpuward knows of: none has a resource such as nvidia.com/gpu, or a "
-        "label of the GPUs' vendor. To see what they have: ";
+        "gpuward found no GPU nodes: no node has a resource such as nvidia.com/gpu or a label of a "
+        "GPU vendor. To check the nodes: ";
     text += command("kubectl describe nodes");
     return note(text);
   }

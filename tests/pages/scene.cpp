@@ -53,7 +53,8 @@ constexpr std::array kStandings = {
     Standing{Phase::kQuarantined, "budget.pool",
              "cordon waits: pool p5 may have 4 nodes out of service at once, and has 4"},
     Standing{Phase::kHeld, "exhausted",
-             "the policy's steps are done: held until you bring the node back: gpuwardctl cancel "},
+             "the policy's steps are done: held for an operator. To return the node to service: "
+             "gpuwardctl cancel "},
     Standing{Phase::kVerifying, "step.verify", "healthy for 4 of 10 min"},
     Standing{Phase::kRebooting, "step.reboot", "the machine was asked to restart 2 min ago"}};
 

@@ -67,7 +67,7 @@ void CallRules::check_escalation(const Remediation& before, const Remediation& a
                           reboot->severity == before.acted_severity();
   require(!has_failed || taken_for_.contains(after.name), "escalation",
           after.name + " takes what is worse, and its restart was never accepted");
-  if (!after.status.message.contains("reboot was done on this machine")) return;
+  if (!after.status.message.contains("reboot was already done on this machine")) return;
   // Of a Remediation that somebody has deleted only the ledger knows.
   const bool is_unknown = std::ranges::any_of(stage_.truth.ledger().attempts, [&](const auto& one) {
     const Remediation* const made = stage_.truth.remediation(one.remediation);

@@ -64,7 +64,8 @@ NodePublisher::~NodePublisher() {
   const NodeKeys keys = keys_of(settings_);
   if (!keys.has_labels) return;
   if (const auto said = writer_.say_stopped(*brief_api_, keys.names()); !said)
-    log_.warn("Failed to write to node that its agent stopped", {{"error", said.error().message}});
+    log_.warn("Failed to write to the node that its exporter stopped",
+              {{"error", said.error().message}});
 }
 
 void NodePublisher::configure(NodeSettings settings, milliseconds cycle) {

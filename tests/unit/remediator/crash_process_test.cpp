@@ -51,7 +51,7 @@ bool is_reboot_unknown(RemediationStage& stage) {
 // and never asked for again in that time. The node stays as it is.
 bool is_restart_awaited(RemediationStage& stage) {
   return stage.phase() == "Rebooting" && stage.calls().empty() &&
-         stage.message().contains("cannot tell whether the restart was accepted");
+         stage.message().contains("restart requested, response unknown");
 }
 
 // What is wrong with how it has ended; empty where nothing is.

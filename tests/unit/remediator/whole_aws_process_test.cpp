@@ -123,7 +123,8 @@ TEST_F(WholeOnAws, WaitsForTheHookOfTheGroupAndForItsNewMemberThoughItIsKilledMe
   stage_->start();
   const auto waits = [&] {
     return says(
-        "waiting for its machine to terminate: Auto Scaling group gpu has it in Terminating:Wait");
+        "waiting for its machine to terminate: Auto Scaling group gpu has the instance in state "
+        "Terminating:Wait");
   };
   ASSERT_TRUE(reaches(waits));
   stage_->kill_process();

@@ -158,7 +158,7 @@ TEST_F(WholeRemediation, WaitsForAnApprovalAndTakesItFromTheCommandLine) {
       HasSubstr("to let it reboot: gpuwardctl approve " + std::string(kStageNode) + " " + token()));
   const auto wrong = stage_->say({"approve", kStageNode, "0123456789"});
   EXPECT_NE(wrong.exit_code, 0);
-  EXPECT_THAT(wrong.error_output, HasSubstr("the token is not the one"));
+  EXPECT_THAT(wrong.error_output, HasSubstr("the token does not match"));
 
   const auto said = stage_->say({"approve", kStageNode, token()});
 

@@ -532,7 +532,7 @@ TEST_F(ResetByVendor, TakesTheTemplateThatThePolicyNamesForAmd) {
 
 TEST_F(ResetByVendor, IsLeftToAnOperatorIfNobodySaysWhoseTheGpusAre) {
   set_resources({"cpu"});
-  expect_held("no resource and no label of it says whose GPUs it has");
+  expect_held("no resource or label of the node names the GPU vendor");
 }
 
 TEST_F(ResetByVendor, IsLeftToAnOperatorIfTheyAreOfTwoVendors) {
@@ -543,7 +543,7 @@ TEST_F(ResetByVendor, IsLeftToAnOperatorIfTheyAreOfTwoVendors) {
 TEST_F(ResetByVendor, IsLeftToAnOperatorIfTheCommandIsOfAnotherVendor) {
   set_resources({"amd.com/gpu"});
   step_.job.command = {"nvidia-smi", "--gpu-reset"};
-  expect_held("its GPUs are of AMD, and the command of gpu-reset runs the tools of NVIDIA");
+  expect_held("the node has AMD GPUs, and the command of gpu-reset runs the tools of NVIDIA");
 }
 
 TEST_F(ResetByVendor, IsLeftToAnOperatorIfThereIsNoTemplate) {

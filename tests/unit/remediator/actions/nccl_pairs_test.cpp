@@ -190,7 +190,7 @@ TEST_F(NcclPairs, SayNothingOfTheNodesIfTheProgramCannotTell) {
   EXPECT_EQ(made(), 4U) << "once more, and no more";
   for (const char* name : {"gpu-01", "gpu-02"}) {
     EXPECT_TRUE(needs_operator(name));
-    EXPECT_THAT(record(name).message, HasSubstr("showed nothing: gpu-01: "));
+    EXPECT_THAT(record(name).message, HasSubstr("has no result: gpu-01: "));
     EXPECT_THAT(record(name).message, HasSubstr("no libnccl"));
   }
 }
@@ -213,7 +213,7 @@ TEST_F(NcclPairs, KeepTheVerdictOfTheProgramAndNotItsLog) {
   look_all(3);
 
   EXPECT_THAT(record("gpu-01").message,
-              HasSubstr("showed nothing: gpu-01: pid 4711 uses the GPU.."));
+              HasSubstr("has no result: gpu-01: pid 4711 uses the GPU.."));
 }
 
 TEST_F(NcclPairs, KeepTheEndOfWordsWithoutAVerdict) {
@@ -230,7 +230,7 @@ TEST_F(NcclPairs, KeepTheEndOfWordsWithoutAVerdict) {
 
   const std::string said = record("gpu-01").message;
   EXPECT_THAT(said, HasSubstr("Segmentation fault"));
-  EXPECT_THAT(said, HasSubstr("showed nothing: gpu-01: \u00b7"));
+  EXPECT_THAT(said, HasSubstr("has no result: gpu-01: \u00b7"));
 }
 
 TEST_F(NcclPairs, LeaveAJobOfSomebodyElseAlone) {
@@ -477,8 +477,8 @@ TEST_F(NcclPairs, SayAtOnceWhichBudgetTheyWaitForAndNeedAHumanWhenTheirTimeIsOve
   second.phase = Phase::kWaiting;
   second.rule = "budget.cluster";
   const std::string waits =
-      "waits for gpu-02 (Waiting, budget.cluster); this node keeps its own slot meanwhile: the "
-      "budget has to allow as many nodes at once as are tested together, at least 2";
+      "waits for gpu-02 (Waiting, budget.cluster); this node keeps its slot. The budget "
+      "must allow as many nodes at once as are tested together, at least 2";
 
   look("gpu-01");
   EXPECT_EQ(record("gpu-01").message, waits);

@@ -138,7 +138,7 @@ TEST_F(Reboot, TellsARefusalFromAnAnswerThatNeverCame) {
   const auto progress = begin(a_node("boot-1"));
 
   EXPECT_EQ(progress.result, StepResult::kRunning);
-  EXPECT_THAT(progress.message, HasSubstr("not requested again"));
+  EXPECT_THAT(progress.message, HasSubstr("not retrying yet"));
   EXPECT_EQ(progress.facts.at(kCallFact), "unknown");
 }
 
@@ -172,14 +172,15 @@ TEST_F(Reboot, IsDoneWhenTheNodeIsReadyInAnotherBoot) {
 
 // The process may have died before the call: nobody waits for what may never have been asked for.
 TEST_F(Reboot, SaysOnlyOfAnAcceptedRestartThatItIsWaitedFor) {
-  EXPECT_THAT(watch(a_node("boot-1")).message, HasSubstr("cannot tell whether the restart was"));
+  EXPECT_THAT(watch(a_node("boot-1")).message,
+              HasSubstr("restart requested, response unknown; the"));
 
   StepRecord accepted;
   accepted.step = Step::kReboot;
   accepted.facts = {{kCallFact, "accepted"}};
   remediation.status.steps.push_back(accepted);
 
-  EXPECT_EQ(watch(a_node("boot-1")).message, "waiting for the node to come back in another boot");
+  EXPECT_EQ(watch(a_node("boot-1")).message, "waiting for the node to report a new boot ID");
 }
 
 TEST_F(Reboot, HasFailedIfTheNodeHasAnotherInstance) {

@@ -122,10 +122,11 @@ TEST_F(TerminateActionTest, IsDoneWhenTheMachineIsGoneAndTheNodeWithIt) {
 }
 
 TEST_F(TerminateActionTest, SaysWhatAnEndingMachineWaitsForIfItsProviderKnows) {
-  provider_.is = MachineFate(Fate::kEnding, "Auto Scaling group gpu has it in Terminating:Wait");
-  EXPECT_EQ(
-      action_.watch(request())->message,
-      "waiting for its machine to terminate: Auto Scaling group gpu has it in Terminating:Wait");
+  provider_.is = MachineFate(Fate::kEnding,
+                             "Auto Scaling group gpu has the instance in state Terminating:Wait");
+  EXPECT_EQ(action_.watch(request())->message,
+            "waiting for its machine to terminate: Auto Scaling group gpu has the instance in "
+            "state Terminating:Wait");
 }
 
 TEST_F(TerminateActionTest, RemembersWhetherTheCallWasAccepted) {
@@ -169,7 +170,7 @@ TEST_F(TerminateActionTest, TellsAHumanIfWhatWasAcceptedIsContradictedForLong) {
   EXPECT_EQ(progress.result, StepResult::kFailed);
   EXPECT_TRUE(progress.facts.contains(kNeedsOperatorFact));
   EXPECT_EQ(progress.facts.at(kCallFact), "accepted");
-  EXPECT_THAT(progress.message, HasSubstr("was accepted, and its provider has reported since"));
+  EXPECT_THAT(progress.message, HasSubstr("was accepted, but the provider has reported since"));
 }
 
 TEST_F(TerminateActionTest, WaitsIfItIsNotAcceptedNow) {

@@ -231,7 +231,7 @@ TEST_F(LedgerSlotsTest, WaitForARestartOfWhichNobodyKnowsWhetherItComes) {
 
   ASSERT_TRUE(refusal);
   EXPECT_FALSE(refusal->is_worn_out);
-  EXPECT_THAT(refusal->message, HasSubstr("may be running"));
+  EXPECT_THAT(refusal->message, HasSubstr("may still be running"));
   EXPECT_TRUE(slots_over_->worn_out(again, node("gpu-01"), Step::kReboot).value())
       << "nobody is asked to approve it yet";
   clock_.advance(minutes(11));
@@ -359,8 +359,7 @@ TEST_F(LedgerSlotsTest, GiveNothingByAViewThatIsOlderThan30Seconds) {
   const auto refusal = ask_by_view(first, Step::kDrain);
   ASSERT_TRUE(refusal);
   EXPECT_EQ(refusal->guard, "guard.view");
-  EXPECT_THAT(refusal->message,
-              HasSubstr("received nothing from the API server for more than 30 s"));
+  EXPECT_THAT(refusal->message, HasSubstr("on Nodes and Remediations for more than 30 s"));
   EXPECT_EQ(ask_by_view(first, Step::kCordon)->guard, "guard.view");
 
   hear_nodes();

@@ -132,7 +132,7 @@ TEST_F(LedgerStoreTest, IsNotBelievedIfItHasGoneBackToABackup) {
 
   EXPECT_EQ(store.change(giving_back(1)).error().kind, ErrorKind::kGone);
   EXPECT_EQ(store.read().error().kind, ErrorKind::kGone);
-  EXPECT_EQ(said, "the ledger has gone back from its write 4 to its write 2");
+  EXPECT_EQ(said, "the ledger was replaced by an older copy: its write count fell from 4 to 2");
 
   ASSERT_TRUE(store.note_restored(said, clock_.wall()));
   EXPECT_TRUE(store.read()->breaker.open);

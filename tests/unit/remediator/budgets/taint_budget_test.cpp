@@ -142,7 +142,7 @@ TEST(TaintBudget, GivesTheLastRoomToTheWorst) {
   const auto refused = refuse_slot(ledger, fleet, limits, request_for(1, kTaint), kToday);
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->guard, "budget.taint");
-  EXPECT_THAT(refused->message, HasSubstr("1 worse or confirmed ones come first"));
+  EXPECT_THAT(refused->message, HasSubstr("1 node with worse or confirmed findings comes first"));
   EXPECT_EQ(guard_of(ledger, fleet, limits, request_for(2, kTaint)), "");
 }
 

@@ -98,7 +98,7 @@ TEST_F(AwsFrontTest, AMemberIsEndingAndSaysWhyUntilItsGroupsHookIsDone) {
   const auto fate = provider_->fate(machine);
   ASSERT_TRUE(fate) << fate.error().message;
   EXPECT_EQ(fate->is, Fate::kEnding);
-  EXPECT_EQ(fate->words, "Auto Scaling group hooked has it in Terminating:Wait");
+  EXPECT_EQ(fate->words, "Auto Scaling group hooked has the instance in state Terminating:Wait");
   EXPECT_TRUE(provider_->terminate(machine, support::given));
   EXPECT_EQ(front_->carried_out("TerminateInstanceInAutoScalingGroup"), 1);
 
@@ -115,7 +115,8 @@ TEST_F(AwsFrontTest, AMachineThatItsGroupIsEndingIsNotRestarted) {
   ASSERT_TRUE(provider_->terminate(machine, support::given));
 
   const std::string said = refused(provider_->reboot(machine, support::given), ErrorKind::kBlocked);
-  EXPECT_THAT(said, HasSubstr("Auto Scaling group ending has it in Terminating:Wait"));
+  EXPECT_THAT(said,
+              HasSubstr("Auto Scaling group ending has the instance in state Terminating:Wait"));
   EXPECT_EQ(front_->asked("RebootInstances"), 0);
 }
 

@@ -78,7 +78,8 @@ TEST_F(KubernetesProviderTest, ProvesNothingIfTheClusterDoesNotKnowTheKind) {
   const auto fate = provider_.fate(machine());
 
   ASSERT_FALSE(fate);
-  EXPECT_THAT(fate.error().message, HasSubstr("it knows no nodeclaims.karpenter.sh"));
+  EXPECT_THAT(fate.error().message,
+              HasSubstr("the cluster has no resource nodeclaims.karpenter.sh"));
   EXPECT_EQ(provider_.terminate(machine(), support::given).error().kind, ErrorKind::kRefused);
   know_node_claims();
   EXPECT_EQ(*provider_.fate(machine()), Fate::kGone);

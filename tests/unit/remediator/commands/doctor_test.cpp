@@ -146,7 +146,7 @@ TEST_F(Doctor, NamesARemediatorThatPrometheusDoesNotRead) {
 
 TEST_F(Doctor, NamesAFindingWithoutAnAlert) {
   prometheus().unalerted.add("gpu-01");
-  expect_broken("alert", "no alert for minutes", "page of rules");
+  expect_broken("alert", "no alert for minutes", "Rules page");
 }
 
 TEST_F(Doctor, NamesAPrometheusWithoutAnAlertmanager) {
@@ -181,7 +181,7 @@ TEST_F(Doctor, NamesAWebhookThatTheHeartbeatReachesNoMore) {
 
 TEST_F(Doctor, NamesAnAlertWithoutARemediation) {
   prometheus().unrecorded.add("gpu-01");
-  expect_broken("record", "no Remediation has it", "kubectl -n default logs");
+  expect_broken("record", "has no Remediation", "kubectl -n default logs");
 }
 
 TEST_F(Doctor, NeedsNoWebhookIfAlertsAreReadFromPrometheus) {
@@ -307,7 +307,7 @@ TEST_F(Doctor, DoesNotCallAFleetBrokenForAFewNodes) {
 TEST_F(Doctor, DoesNotKnowANodeThatALongListMayLack) {
   for (int i = 0; i < 200; ++i) prometheus().down.add("node-" + std::to_string(i));
   publish();
-  EXPECT_THAT(diagnose("gpu-01").text, HasSubstr("Too many nodes to name them all"));
+  EXPECT_THAT(diagnose("gpu-01").text, HasSubstr("Too many nodes to list"));
 }
 
 TEST_F(Doctor, DoesNotJudgeANodeThatNoReplicaJudges) {

@@ -42,8 +42,9 @@ TEST(Explain, SaysThatAnAlertIsIgnoredBecauseItIsOlderThanTheNode) {
   const auto node = joined("new", kStart + std::chrono::hours(1));
 
   EXPECT_THAT(ignored_alerts(closed(Phase::kSuperseded, "old"), node),
-              HasSubstr("alert GpuNodeBad (ab) since 2027-01-15T08:00:00Z: it is older than the "
-                        "node, which joined 2027-01-15T09:00:00Z"));
+              HasSubstr("alert GpuNodeBad (ab) since 2027-01-15T08:00:00Z: it started before the "
+                        "node joined 2027-01-15T09:00:00Z. It counts only if the machine is known "
+                        "to be the same"));
 }
 
 TEST(Explain, SaysThatRepeatsOfACancelledAlertAreIgnored) {

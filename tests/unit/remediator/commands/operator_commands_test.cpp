@@ -413,7 +413,7 @@ TEST_F(HumanCommands, SayWhoMayIfTheAccountMayNot) {
   const auto paused = pause_node(flags, api_, clock_);
 
   ASSERT_FALSE(paused);
-  EXPECT_THAT(paused.error().message, HasSubstr("use a kubeconfig of your own"));
+  EXPECT_THAT(paused.error().message, HasSubstr("use your own kubeconfig"));
 }
 
 TEST_F(HumanCommands, SayThatItStandsSoAlreadyAndWriteNothing) {

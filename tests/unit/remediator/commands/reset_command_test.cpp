@@ -120,8 +120,8 @@ TEST_F(ResetCommand, ChangesNothingThatTheOperatorWasNotAskedAbout) {
 
   EXPECT_FALSE(report.all_done);
   EXPECT_THAT(report.table, HasSubstr("gpu-02  removed"));
-  EXPECT_THAT(report.table, HasSubstr("gpu-03  refused: it has changed"));
-  EXPECT_THAT(report.table, HasSubstr("gpu-01  refused: it has changed"));
+  EXPECT_THAT(report.table, HasSubstr("gpu-03  refused: the node or its remediation changed"));
+  EXPECT_THAT(report.table, HasSubstr("gpu-01  refused: the node or its remediation changed"));
   EXPECT_FALSE(remediation().wish.cancel);
 }
 

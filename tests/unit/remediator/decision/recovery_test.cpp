@@ -103,7 +103,8 @@ TEST_F(RecoveryTest, WithoutItAHumanIsAsked) {
   exhaust();
 
   expect_held(
-      "the policy's steps are done: held until you bring the node back: gpuwardctl cancel gpu-01");
+      "the policy's steps are done: held for an operator. To return the node to service: "
+      "gpuwardctl cancel gpu-01");
   EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 0);
 }
 

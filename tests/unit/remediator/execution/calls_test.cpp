@@ -211,8 +211,7 @@ TEST_F(CallsTest, ARestartThatIsAcceptedAtLastGoesOn) {
 TEST_F(CallsTest, ARestartThatMayNeverHaveBeenAskedForIsAskedForAgainOnceItIsSafe) {
   die_before_the_call();
   look();
-  EXPECT_THAT(remediation().status.message,
-              HasSubstr("cannot tell whether the restart was accepted"));
+  EXPECT_THAT(remediation().status.message, HasSubstr("restart requested, response unknown"));
   pass(minutes(18));
   EXPECT_EQ(machines_.asked, 0) << "its time is not over";
 
@@ -247,7 +246,7 @@ TEST_F(CallsTest, ANodeThatDoesNotReportIsNotRestartedASecondTime) {
   pass(minutes(22));
 
   EXPECT_EQ(machines_.asked, 1);
-  expect_held("reboot failed: cannot tell whether the restart was accepted; the node has not");
+  expect_held("reboot failed: restart requested, response unknown; the node has not");
 }
 
 TEST_F(CallsTest, ARestartThatNeverArrivesIsHeldAfterAFewTries) {
@@ -258,7 +257,7 @@ TEST_F(CallsTest, ARestartThatNeverArrivesIsHeldAfterAFewTries) {
   }
 
   EXPECT_EQ(machines_.asked, 3);
-  expect_held("cannot tell whether the restart was accepted");
+  expect_held("restart requested, response unknown");
 }
 
 TEST_F(CallsTest, AnAcceptedRestartThatDoesNotComeCountsAgainstTheMachine) {

@@ -400,7 +400,7 @@ TEST_F(SilentNodeThatIsOff, LetsKubernetesMoveItsPodsBeforeItIsRestarted) {
   look_again();
   EXPECT_TRUE(has_our_out_of_service_taint(node()));
   EXPECT_EQ(step().result, StepResult::kDone);
-  EXPECT_THAT(step().message, HasSubstr("which is off (power: so it is)"));
+  EXPECT_THAT(step().message, HasSubstr("the machine is off (power: so it is)"));
   EXPECT_EQ(steps_[Step::kReboot].begun, 0);
 
   look_again();

@@ -416,8 +416,8 @@ TEST_F(FallingSeverity, WaitsForTheEndOfTheAlertAndANewerReport) {
   ASSERT_TRUE(reconcile());
   expect_waiting("guard.approval", "drain waits for approval");
   EXPECT_THAT(remediation().status.history,
-              ElementsAre(HasSubstr("severity isolate has ended: its alerts ended and a newer "
-                                    "report has severity reboot; severity reboot from now on")));
+              ElementsAre(HasSubstr("the alerts of severity isolate ended and a newer report "
+                                    "shows severity reboot; severity is now reboot")));
 }
 
 TEST_F(FallingSeverity, StaysIfTheFindingIsLatched) {

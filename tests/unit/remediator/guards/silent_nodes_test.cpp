@@ -88,7 +88,7 @@ TEST(SilentNodes, WhatBeganTogetherOnNodesWithoutGpusHasOneCause) {
   nodes[0] = a_node(0, minutes(6));
   nodes[2] = a_node(2, minutes(6));
   nodes[2].has_gpus = false;
-  EXPECT_THAT(objection_in(nodes), HasSubstr("silent.together: the silence of 1 other node"));
+  EXPECT_THAT(objection_in(nodes), HasSubstr("silent.together: 1 other node fell silent"));
   nodes[2].place.zone = "";
   EXPECT_THAT(objection_in(nodes), HasSubstr("silent.together")) << "its place is not known";
   nodes[2].place.zone = "zone-1";

@@ -441,7 +441,7 @@ TEST_F(EditedMarks, HoldTheNodeIfTheAnnotationSaysLessThanTheRecord) {
 
   ASSERT_TRUE(reconcile());
 
-  expect_held("cordoned for it, and the annotation does not");
+  expect_held("gpuward cordoned the node; the annotation does not");
   EXPECT_TRUE(node().unschedulable);
 }
 

@@ -51,7 +51,7 @@ TEST(GpuVendor, IsUnknownIfNothingSaysIt) {
   const auto none = gpu_vendor(node_with({"cpu"}, {{"nvidia.com/gpu.present", "false"}}));
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().kind, ErrorKind::kNotFound);
-  EXPECT_THAT(none.error().message, HasSubstr("no resource and no label"));
+  EXPECT_THAT(none.error().message, HasSubstr("no resource or label"));
 }
 
 TEST(GpuVendor, IsUnknownIfThereAreTwoOrAnother) {

@@ -95,7 +95,7 @@ TEST_F(Ownership, OfACordonThatWasThereBeforeIsNeverOurs) {
 TEST_F(Ownership, IsNotProvenByAnAnnotationWithoutARecord) {
   remediation_.status = {};
   EXPECT_FALSE(is_own_cordon(remediation_, node_));
-  EXPECT_THAT(said(), HasSubstr("tainted for it, and the record does not"));
+  EXPECT_THAT(said(), HasSubstr("gpuward tainted the node; the record does not"));
 }
 
 TEST_F(Ownership, IsNotProvenByTheAnnotationOfAnother) {

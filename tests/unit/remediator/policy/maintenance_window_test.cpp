@@ -124,7 +124,7 @@ TEST(MaintenanceWindow, IsRefusedWithItsLineIfItCannotBeMeant) {
       {"{name: nights, start: \"22:00\", duration: 1h, days: [friday]}", "one of sun"},
       {"{name: nights, start: \"22:00\", duration: 1h, utc_offset: Europe/Berlin}", "utc_offset"},
       {"{name: nights, start: \"22:00\", duration: 1h, time_zone: Europe/Berlim}",
-       "time_zone: is in no time zone database of this machine (Europe/Berlim)"},
+       "time_zone: is not a time zone of this machine (Europe/Berlim)"},
       {"{name: nights, start: \"22:00\", duration: 1h, time_zone: ../../etc/passwd}", "time_zone"},
       {"{name: nights, start: \"22:00\", duration: 1h, time_zone: UTC, utc_offset: \"+01:00\"}",
        "set one of them"},

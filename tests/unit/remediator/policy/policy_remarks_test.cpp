@@ -53,9 +53,9 @@ TEST(PolicyRemarks, SayWhichBudgetsLeaveNothingToDo) {
 TEST(PolicyRemarks, SayThatNothingProvesASilentMachineDown) {
   const std::string reboot = "machines: {reboot: [/bin/reboot-it]}\n";
   EXPECT_THAT(remarks(reboot + "silent: {reboot: true}\n"),
-              ElementsAre(HasSubstr("of silent nodes never begin")));
+              ElementsAre(HasSubstr("reboot or terminate for silent nodes")));
   EXPECT_THAT(remarks("silent: {out_of_service: true}\n"),
-              ElementsAre(HasSubstr("of silent nodes never begin")));
+              ElementsAre(HasSubstr("reboot or terminate for silent nodes")));
   EXPECT_THAT(remarks("silent: {terminate: true}\n"
                       "machines: {aws: {terminate: true, cluster: prod}}\n"),
               IsEmpty());

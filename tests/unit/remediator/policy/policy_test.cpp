@@ -187,7 +187,7 @@ TEST(Policy, RefusesWhatCannotBeMeantAndSaysWhere) {
       {"machines:\n  aws: {cluster: a/b}\n", "policy.yaml:2: machines.aws.cluster"},
       {"machines: {aws: {terminat: true}}\n", "machines.aws.terminat"},
       {"severities:\n  reboot:\n    - wait: {approval: true}\n", "wait needs a step"},
-      {"severities:\n  reboot:\n    - wait: {approval: true}\n    - taint\n", "wait for nothing"},
+      {"severities:\n  reboot:\n    - wait: {approval: true}\n    - taint\n", "cannot have a wait"},
       {"severities:\n  reboot:\n    - cordon\n    - drain\n    - reboot: {timeot: 5m}\n", "timeot"},
       {"severities:\n  reboot:\n    - cordon\n    - verify: {soak: 2h, timeout: 1h}\n", "shorter"},
       {"severities:\n  reboot: [taint, taint]\n", "twice"},
@@ -382,9 +382,9 @@ TEST(Policy, RefusesAPoolWhoseGpusItsResetCannotReset) {
   const std::string nvidia = "nvidia.com/gpu.present=true";
 
   EXPECT_THAT(error(jobs + pool(amd, "{gpu-reset: {command: [nvidia-smi, -r]}}")),
-              AllOf(HasSubstr("GPUs of AMD"), HasSubstr("runs the tools of NVIDIA")));
+              AllOf(HasSubstr("AMD GPUs"), HasSubstr("runs the tools of NVIDIA")));
   EXPECT_THAT(error(jobs + pool(nvidia, "{gpu-reset: {command: [amd-smi, reset, -G]}}")),
-              AllOf(HasSubstr("GPUs of NVIDIA"), HasSubstr("runs the tools of AMD")));
+              AllOf(HasSubstr("NVIDIA GPUs"), HasSubstr("runs the tools of AMD")));
   EXPECT_THAT(error("jobs: {templates: {gpu-reset: /a.json}}\n" + pool(amd, "gpu-reset")),
               HasSubstr("jobs.templates.gpu-reset-amd"));
   EXPECT_THAT(error("jobs: {templates: {gpu-reset-amd: /a.json}}\n" + pool(nvidia, "gpu-reset")),
@@ -440,7 +440,7 @@ TEST(Policy, RefusesEvidenceThatCouldNeverArrive) {
       {steps + "jobs: {image: a, evidence: {upload: 'evidence/'}}\n", "must be s3://"},
       {steps + "jobs: {image: a, evidence: {upload: 's3://Bucket'}}\n", "names no bucket"},
       {steps + "jobs: {image: a, evidence: {upload: 'https://u:very-secret@host/'}}\n",
-       "put credentials into a file"},
+       "put credentials into a token file"},
       {steps + "jobs: {image: a, evidence: {upload: 'https://host/?sig=very-secret'}}\n",
        "must not have a query"},
       {steps + "jobs: {image: a, evidence: {upload: /mnt/evidence}}\n",

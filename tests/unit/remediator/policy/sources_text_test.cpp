@@ -24,9 +24,9 @@ TEST(SourcesText, SaysWhatConditionsAmountTo) {
               "  - {type: Sick, status: 'False', severity: reboot, drain: true}\n"
               "min_drain_interval: 7m\n"),
       AllOf(HasSubstr("  condition GPUProblem=True for 2m on nodes labelled pool=a, big: severity "
-                      "reset; foreign, so that it ends at the cordon\n"),
-            HasSubstr("  condition Sick=False: severity reboot; foreign, but enough for a drain "
-                      "and nothing beyond it, 7m after the last disruption\n")));
+                      "reset; foreign: steps end at the cordon\n"),
+            HasSubstr("  condition Sick=False: severity reboot; foreign: steps end at the "
+                      "drain, at the earliest 7m after the last disruption\n")));
 }
 
 TEST(SourcesText, SaysWhichClustersAlertsAreTaken) {

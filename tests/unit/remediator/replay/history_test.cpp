@@ -61,14 +61,15 @@ TEST(AlertHistory, SaysWhatIsWrongWithAnAnswer) {
     std::string body, says;
   };
   const std::vector<Row> rows = {
-      {"not JSON", "the history of the alerts"},
+      {"not JSON", "alert history"},
       {"{}", "not an answer of Prometheus' /api/v1/query_range"},
       {R"({"status":"error"})", "not an answer of"},
       {R"({"status":"success","data":{"resultType":"vector","result":[]}})", "not an answer of"},
       {matrix(R"({"metric":{}})"), "data.result[0].values: no list of samples"},
       {matrix(R"({"metric":{},"values":[["x","1"]]})"), "data.result[0].values"},
       {matrix(R"({"metric":{},"values":[[-1,"1"]]})"), "data.result[0].values"},
-      {matrix(series("a", {0}) + "," + series("b", {60, 0})), "data.result[1]: not in the order"},
+      {matrix(series("a", {0}) + "," + series("b", {60, 0})),
+       "data.result[1]: samples are not in time"},
   };
   for (const Row& row : rows) {
     AlertHistory history(minutes(5));

@@ -243,7 +243,7 @@ TEST_F(ReplayTest, MakesDoWithTheNodesThatAlertsNameAndSaysSo) {
   const ReplayResult result = run();
 
   EXPECT_EQ(result.made_up_nodes, 1U);
-  EXPECT_THAT(replay_table(result), HasSubstr("--nodes gives all"));
+  EXPECT_THAT(replay_table(result), HasSubstr("--nodes adds all"));
   EXPECT_EQ(summary_of(result).nodes_by_step.at(Step::kReboot), 1U);
 }
 

@@ -134,7 +134,7 @@ TEST_F(JobNodesTest, SayThatNothingIsReported) {
   run("train-1", "gpu-2", "train");
 
   EXPECT_EQ(ask().value_or(""),
-            "JobSet default/train runs on 1 other node, and nothing is reported of them");
+            "JobSet default/train runs on 1 other node, with nothing reported for them");
 }
 
 TEST_F(JobNodesTest, SayNothingOfAJobThatRunsThereAlone) {
