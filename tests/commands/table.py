@@ -77,7 +77,7 @@ ROWS = (
     Row(rf"{EXPORTER}gpuward-exporter findings list.*", LOOK, prints="reset +xid +95"),
     # What is typed into a container has not the cluster's GPUs: a check fails there (1) or cannot tell (3).
     Row(rf"(?:{EXPORTER})?gpuward-exporter (?:check|preflight)\b.*", LOOK, exits=(0, 1, 3)),
-    Row(rf"{EXPORTER}gpuward-exporter amd-health get", LOOK, prints="no such socket", exits=(1, 2)),
+    Row(rf"{EXPORTER}gpuward-exporter amd-health get", LOOK, prints="the socket does not exist", exits=(1, 2)),
     Row(rf"{EXPORTER}gpuward-exporter (?:gpu-users|probe|collect-evidence|--check-config|--version).*", LOOK),
     # After collect-evidence above.
     Row(rf"{EXPORTER}sh -c 'echo /var/lib/gpuward/evidence/\*'", LOOK, prints=r"evidence/\S+\.tar\.gz"),

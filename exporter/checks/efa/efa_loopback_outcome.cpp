@@ -19,7 +19,7 @@ void judge(const LoopbackResult& result, const CheckSettings& settings, FindingL
     found.add(Code::kEfaLoopbackFailed, result.pci_bus_id, result.domain + ": " + result.failure);
   } else if (*result.gbits < settings.efa_min_gbits) {
     found.add(Code::kEfaLoopbackSlow, result.pci_bus_id,
-              result.domain + ": " + gbits(*result.gbits) + ", wanted are " +
+              result.domain + ": " + gbits(*result.gbits) + ", minimum is " +
                   gbits(settings.efa_min_gbits));
   }
   if (result.drops + result.retransmission_timeouts == 0) return;

@@ -132,7 +132,7 @@ class SeedCommands(ClusterTest):
         self.assertRegex(self.type("kubectl describe node $NODE"), r"(?s)Capacity:.*Allocatable:.*nvidia.com/gpu: +8")
         self.assertIn("No resources found", self.type("kubectl get nodes -l metricsexporter"))
         for command in ("get", "inject"):
-            self.assertIn("no such socket", self.type(
+            self.assertIn("the socket does not exist", self.type(
                 f"kubectl exec -n gpu-healthcheck $POD -- gpuward-exporter amd-health {command}", fails=True))
 
     def change_a_setting(self):

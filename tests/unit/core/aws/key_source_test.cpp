@@ -108,9 +108,11 @@ TEST_F(KeySourceTest, AProfileGivesItsKeys) {
 
 TEST_F(KeySourceTest, AProfileThatNeedsMoreSaysSo) {
   write(".aws/config", "[default]\ncredential_process=/bin/x\n");
-  EXPECT_EQ(message({{"HOME", folder.path().string()}}),
-            "AWS credentials of profile: the profile has credential_process, which is not "
-            "supported: give it keys, or use AWS_ROLE_ARN with AWS_WEB_IDENTITY_TOKEN_FILE");
+  EXPECT_EQ(
+      message({{"HOME", folder.path().string()}}),
+      "AWS credentials of profile: the profile uses credential_process, which gpuward does not "
+      "support: add access keys to the profile, or set AWS_ROLE_ARN and "
+      "AWS_WEB_IDENTITY_TOKEN_FILE");
 }
 
 TEST_F(KeySourceTest, AContainersEndpointGetsTheTokenOfItsFile) {

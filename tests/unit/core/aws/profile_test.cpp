@@ -64,8 +64,9 @@ TEST_F(ProfileTest, WithoutFilesThereIsAnEmptyOneUnlessItWasAskedFor) {
   EXPECT_EQ(read_profile({}), Profile{});
   const auto missing = read_profile(environment({{"AWS_PROFILE", "gpu"}}));
   ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().message,
-            "AWS_PROFILE names the profile gpu, which is in no file of the AWS CLI");
+  EXPECT_EQ(
+      missing.error().message,
+      "AWS_PROFILE is gpu, but the AWS config and credentials files have no profile of that name");
 }
 
 }  // namespace

@@ -146,7 +146,7 @@ TEST_F(InformerTest, NoticesAListThatIsOlderThanWhatItWasTold) {
   client.then(failure(410, "Expired"));
   client.then(listing(object("a", "1"), "9"));
   run();
-  EXPECT_THAT(went_back, ElementsAre("the versions of /api/v1/nodes have gone back from 12 to 9"));
+  EXPECT_THAT(went_back, ElementsAre("resourceVersion of /api/v1/nodes decreased from 12 to 9"));
   EXPECT_EQ(watched_version(4), "9");
 }
 
@@ -154,7 +154,7 @@ TEST_F(InformerTest, NoticesAListThatIsOlderThanAnOwnWrite) {
   written = {{"a", "12"}};
   client.then(listing(object("a", "1"), "9"));
   run();
-  EXPECT_THAT(went_back, ElementsAre("the versions of /api/v1/nodes have gone back from 12 to 9"));
+  EXPECT_THAT(went_back, ElementsAre("resourceVersion of /api/v1/nodes decreased from 12 to 9"));
 }
 
 // `etcdutl snapshot restore --bump-revision` raises the store's version, not the objects'.
@@ -162,7 +162,8 @@ TEST_F(InformerTest, NoticesAnObjectThatIsOlderThanItWas) {
   written = {{"a", "12"}, {"b", "3"}};
   client.then(listing(object("a", "11") + "," + object("b", "3"), "1000000012"));
   run();
-  EXPECT_THAT(went_back, ElementsAre("in /api/v1/nodes, a has gone back from version 12 to 11"));
+  EXPECT_THAT(went_back,
+              ElementsAre("in /api/v1/nodes, a went from resourceVersion 12 back to 11"));
 }
 
 // Somebody may have restored the store meanwhile, and it have come past the version to watch from.
@@ -184,7 +185,7 @@ TEST_F(InformerTest, AsksWhereTheStoreStandsAfterAWatchWithoutAWord) {
   client.then(listing(object("a", "1"), "5"));
   run();
   EXPECT_THAT(url(2), ::testing::EndsWith("/api/v1/nodes?limit=1"));
-  EXPECT_THAT(went_back, ElementsAre("the versions of /api/v1/nodes have gone back from 10 to 5"));
+  EXPECT_THAT(went_back, ElementsAre("resourceVersion of /api/v1/nodes decreased from 10 to 5"));
   EXPECT_EQ(errors.front(), ErrorKind::kGone);
   EXPECT_EQ(heard, 2) << "the two lists";
 }

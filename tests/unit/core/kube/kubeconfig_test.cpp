@@ -148,9 +148,8 @@ TEST_F(KubeconfigTest, ChoosesTheContextAskedFor) {
   EXPECT_EQ(load_kubeconfig(path, "other")->token, "");
   const auto absent = load_kubeconfig(path, "absent");
   ASSERT_FALSE(absent);
-  EXPECT_THAT(
-      absent.error().message,
-      HasSubstr(path.string() + ": kubeconfig: there is no context \"absent\"; there are: "));
+  EXPECT_THAT(absent.error().message,
+              HasSubstr(path.string() + ": kubeconfig: context \"absent\" not found; available: "));
   EXPECT_THAT(absent.error().message, HasSubstr("other"));
 }
 
@@ -158,8 +157,8 @@ TEST_F(KubeconfigTest, SaysWhatAContextLacks) {
   const auto path = folder.write("config", text("", "") +
                                                "- name: d\n  context: {cluster: gone}\n- name: e\n "
                                                " context: {cluster: k, user: gone}\n");
-  EXPECT_THAT(load_kubeconfig(path, "d").error().message, HasSubstr("no cluster \"gone\""));
-  EXPECT_THAT(load_kubeconfig(path, "e").error().message, HasSubstr("no user \"gone\""));
+  EXPECT_THAT(load_kubeconfig(path, "d").error().message, HasSubstr("cluster \"gone\" not found"));
+  EXPECT_THAT(load_kubeconfig(path, "e").error().message, HasSubstr("user \"gone\" not found"));
 }
 
 TEST_F(KubeconfigTest, MergesFilesAndTheFirstOneWins) {
@@ -196,8 +195,8 @@ TEST_F(KubeconfigTest, SaysThatAFileIsEmptyAndAsksForNoContextThen) {
   const auto config = load_kubeconfig(folder.write("empty", ""), "");
 
   ASSERT_FALSE(config);
-  EXPECT_THAT(config.error().message,
-              AllOf(HasSubstr("it is empty or has no context"), Not(HasSubstr("--context"))));
+  EXPECT_THAT(config.error().message, AllOf(HasSubstr("kubeconfig is empty or has no context"),
+                                            Not(HasSubstr("--context"))));
 }
 
 TEST_F(KubeconfigTest, NamesTheContextsIfNoneIsChosen) {

@@ -48,7 +48,7 @@ TEST(RenamedKey, MayNotBeBesideTheNewOne) {
   file.root().read("new", value, 0, 9);
   EXPECT_EQ(value, 1);
   EXPECT_EQ(faults_of(file),
-            "c.yaml:2: old: is the old name of `new`, which is here too: remove the old one");
+            "c.yaml:2: old: is the old name of `new`, and both are set: remove the old one");
 }
 
 TEST(RenamedKey, IsDeclaredUnderBothNames) {
@@ -60,7 +60,7 @@ TEST(RenamedKey, IsDeclaredUnderBothNames) {
   EXPECT_EQ(file.keys()[0].path, "old");
   EXPECT_TRUE(file.keys()[0].is_old);
   EXPECT_FALSE(file.keys()[1].is_old);
-  EXPECT_EQ(file.keys()[0].about, "the old name of `new`, for one more release");
+  EXPECT_EQ(file.keys()[0].about, "old name of `new`, accepted for one more release");
   EXPECT_EQ(file.keys()[1].path, "new");
 }
 
@@ -305,7 +305,7 @@ TEST(Yaml, ReportsAnEntryOfAShapeThatTheReaderDoesNotLookAt) {
     value.read("severity", severity);
   }
   EXPECT_EQ(faults_of(file),
-            "c.yaml:2: xids.79: a single value is not understood here, a mapping is\n"
+            "c.yaml:2: xids.79: must be a mapping, not a single value\n"
             "c.yaml:3: xids.13: a list is not understood here");
 }
 

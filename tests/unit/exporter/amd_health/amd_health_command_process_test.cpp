@@ -89,8 +89,9 @@ TEST_F(AmdHealthCommand, SaysThatInjectionHasToBeAllowed) {
 TEST_F(AmdHealthCommand, SaysThatNobodyServes) {
   const auto outcome = run({"get"});
   EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.error_output,
-              AllOf(HasSubstr(socket()), HasSubstr("no such socket"), HasSubstr("enabled")));
+  EXPECT_THAT(
+      outcome.error_output,
+      AllOf(HasSubstr(socket()), HasSubstr("the socket does not exist"), HasSubstr("enabled")));
 }
 
 TEST_F(AmdHealthCommand, RefusesWhatIsNoInjection) {

@@ -206,7 +206,7 @@ TEST_F(DcgmCheckTest, ADiagnosticThatDoesNotEndIsGoneBeforeTheVerdict) {
   node.settings.dcgm_timeout = std::chrono::milliseconds(3'000);
   const CheckOutcome outcome = run();
   EXPECT_EQ(outcome.kind, Kind::kError);
-  EXPECT_THAT(outcome.details, HasSubstr("did not end within"));
+  EXPECT_THAT(outcome.details, HasSubstr("the diagnostic timed out"));
   EXPECT_THAT(outcome.details, HasSubstr("after 3000 ms"));
   EXPECT_TRUE(is_gone(node.tools.child_of("dcgmi").value()));
 }

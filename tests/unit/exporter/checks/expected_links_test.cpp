@@ -124,7 +124,8 @@ TEST(UnknownMachine, WatchesAFabricThatIsNotReadyAndStartsNoJob) {
     node.gpu(1).fabric.state = state;
     const CheckOutcome outcome = node.judge();
     EXPECT_EQ(severity_of(outcome, "fabric_not_ready"), Severity::kMonitor);
-    EXPECT_THAT(outcome.findings[0].why, HasSubstr("no profile and second source agree"));
+    EXPECT_THAT(outcome.findings[0].why,
+                HasSubstr("the profile and a second source do not both say"));
     EXPECT_THAT(outcome.no_job, HasSubstr("fabric_not_ready"));
   }
 }

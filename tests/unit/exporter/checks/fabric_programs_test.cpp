@@ -70,7 +70,7 @@ TEST_F(FabricPrograms, Check6WarnsIfTheBandwidthIsBelowTheThreshold) {
   ASSERT_EQ(result.findings.size(), 1U);
   EXPECT_EQ(result.findings[0].code, "efa_loopback_slow");
   EXPECT_THAT(result.findings[0].line,
-              MatchesRegex("lo: [0-9]+.[0-9] Gbit/s, wanted are 1000000.0 Gbit/s"));
+              MatchesRegex("lo: [0-9]+.[0-9] Gbit/s, minimum is 1000000.0 Gbit/s"));
 }
 
 TEST_F(FabricPrograms, Check6SkipsIfLibfabricHasNoDeviceOfTheProvider) {

@@ -165,7 +165,7 @@ TEST(GpuHealth, IsHealthyBesideALoggedErrorThatItsThresholdAllows) {
     if (threshold == 0) continue;
     const auto found = store.state().findings.begin()->second;
     EXPECT_EQ(found.severity, Severity::kMonitor);
-    EXPECT_EQ(found.why, "GPU_ECC_UNCORRECT_* allows what the GPU's counters show");
+    EXPECT_EQ(found.why, "the GPU's counters are within the GPU_ECC_UNCORRECT_* thresholds");
   }
 }
 

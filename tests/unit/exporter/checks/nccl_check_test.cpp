@@ -114,7 +114,7 @@ TEST_F(NcclCheckTest, EndsAProgramThatHangsWithItsChildren) {
   node.settings.nccl_timeout = std::chrono::milliseconds(3'000);
   const CheckOutcome outcome = run();
   EXPECT_EQ(outcome.kind, Kind::kError);
-  EXPECT_THAT(outcome.details, HasSubstr("did not end within"));
+  EXPECT_THAT(outcome.details, HasSubstr("all_reduce timed out"));
   EXPECT_TRUE(is_gone(node.tools.child_of("all_reduce_perf").value()));
 }
 
@@ -129,7 +129,7 @@ TEST_F(NcclCheckTest, SubTestsHaveATimeOfTheirOwn) {
   EXPECT_EQ(worst_of(outcome.findings), Severity::kMonitor);
   ASSERT_FALSE(outcome.findings.empty());
   EXPECT_EQ(outcome.findings[0].code, "nccl_sub_test");
-  EXPECT_THAT(outcome.findings[0].line, HasSubstr("had not ended after 3000 ms"));
+  EXPECT_THAT(outcome.findings[0].line, HasSubstr("timed out after 3000 ms"));
   EXPECT_TRUE(is_gone(node.tools.child_of("all_reduce_perf").value()));
 }
 

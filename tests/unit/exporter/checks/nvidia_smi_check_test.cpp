@@ -105,7 +105,7 @@ TEST_F(NvidiaSmi, AnUnknownInstanceTypeIsSaidAloudAndIsNoFindingOnTheNode) {
   const CheckResult passed = result();
   EXPECT_EQ(passed.status, CheckStatus::kPass);
   EXPECT_EQ(passed.severity, Severity::kNone);
-  EXPECT_THAT(passed.details, HasSubstr("instance type x9.metal is in no table"));
+  EXPECT_THAT(passed.details, HasSubstr("instance type x9.metal has no profile"));
   EXPECT_TRUE(passed.findings.empty());
 }
 
@@ -177,8 +177,8 @@ TEST_F(Xid159, OfALineAloneAsksForNothing) {
   EXPECT_EQ(watched.status, CheckStatus::kWarn);
   EXPECT_EQ(watched.severity, Severity::kMonitor);
   EXPECT_TRUE(watched.findings.empty());
-  EXPECT_THAT(watched.details,
-              HasSubstr("Xid 159 on " + Scenario::bus_id(2) + " has no second witness"));
+  EXPECT_THAT(watched.details, HasSubstr("Xid 159 on " + Scenario::bus_id(2) +
+                                         " is not confirmed by a second source"));
 }
 
 // There it was watched for ever: the image had neither fuser nor lsof.

@@ -95,7 +95,7 @@ TEST_F(ProgramCheckTest, EndsTheWholeProcessGroupAtItsTimeOut) {
   const CheckOutcome outcome = run("sleep 1000 & echo $! > " + child.string() + "; sleep 1000");
   EXPECT_LT(clock_.steady() - begin, support::kGenerous) << "it waited for the program to end";
   EXPECT_EQ(outcome.kind, Kind::kError);
-  EXPECT_THAT(outcome.details, HasSubstr("had not ended after 2000 ms"));
+  EXPECT_THAT(outcome.details, HasSubstr("timed out after 2000 ms"));
   const pid_t pid = std::atoi(read_file(child).value_or("").c_str());
   ASSERT_GT(pid, 0);
   EXPECT_TRUE(support::wait_until([&] { return support::is_gone(pid); },

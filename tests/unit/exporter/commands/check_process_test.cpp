@@ -269,7 +269,7 @@ TEST_F(CheckProcess, PreflightEndsWith0IfAllThatIsAskedForCanRun) {
 TEST_F(CheckProcess, PreflightRefusesACheckThatIsNone) {
   const auto outcome = preflight({"--check", "7"});
   EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.error_output, HasSubstr("7 is not a check; there are 0 (nvidia-smi)"));
+  EXPECT_THAT(outcome.error_output, HasSubstr("unknown check 7; available: 0 (nvidia-smi)"));
 }
 
 }  // namespace

@@ -150,7 +150,7 @@ TEST_F(ExporterFindings, IsTakenByTheNextStartAndOnlyOnce) {
 
   const auto outcome = clear({"--all-operator"});
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_THAT(outcome.output, HasSubstr("the next one that starts"));
+  EXPECT_THAT(outcome.output, HasSubstr("The next exporter that starts"));
   exporter.append_log(xid_line(64, "0000:5e:00"));
   exporter.start();
 

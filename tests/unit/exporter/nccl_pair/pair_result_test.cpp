@@ -37,7 +37,7 @@ TEST(PairVerdict, PassesWhatIsFastEnoughOnTheSlowerSide) {
   EXPECT_EQ(judged(in_milliseconds(40), in_milliseconds(10)).status, CheckStatus::kFail);
   EXPECT_THAT(judged(in_milliseconds(20), in_milliseconds(10)).details,
               AllOf(HasSubstr("NCCL 2.23.4"), HasSubstr("1 GPUs each of node-a and node-b"),
-                    HasSubstr("134.2 GB/s at 128 MiB"), HasSubstr("wanted are 100.0 GB/s")));
+                    HasSubstr("134.2 GB/s at 128 MiB"), HasSubstr("minimum is 100.0 GB/s")));
 }
 
 TEST(PairVerdict, FailsForWrongValuesHoweverFast) {
@@ -80,7 +80,7 @@ TEST(PairVerdict, SaysTheCauseBeforeTheNamesOfNodes) {
   };
 
   EXPECT_THAT(begin_of(in_milliseconds(40), in_milliseconds(10)),
-              AllOf(HasSubstr("67.1 GB/s at 128 MiB"), HasSubstr("wanted are 100.0 GB/s")));
+              AllOf(HasSubstr("67.1 GB/s at 128 MiB"), HasSubstr("minimum is 100.0 GB/s")));
   EXPECT_THAT(begin_of(in_milliseconds(1, 3), in_milliseconds(1)),
               HasSubstr("3 results are wrong"));
   EXPECT_THAT(begin_of(report(Kind::kFailed), in_milliseconds(1)), HasSubstr("its words"));

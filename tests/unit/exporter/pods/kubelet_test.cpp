@@ -140,7 +140,7 @@ TEST(Kubelet, IsNotThere) {
 
   ASSERT_FALSE(workloads.has_value());
   EXPECT_EQ(workloads.error().kind, ErrorKind::kNotFound);
-  EXPECT_THAT(workloads.error().message, HasSubstr("no such socket"));
+  EXPECT_THAT(workloads.error().message, HasSubstr("the socket does not exist"));
 }
 
 TEST(Kubelet, IsAFileAndNoSocket) {

@@ -61,7 +61,7 @@ TEST(ServerBodyBudget, RefusesABodyWithoutRoomBeforeReadingIt) {
   const RawResponse refused = raw_exchange(server.port(), head_of(kLarge) + "\r\n");
   EXPECT_EQ(refused.status, 503);
   EXPECT_TRUE(refused.has("Connection: close"));
-  EXPECT_EQ(refused.body, "too many bytes at once; try again\n");
+  EXPECT_EQ(refused.body, "too many request bodies at once; try again\n");
 
   holder.socket().send(std::string(kLarge, 'b'));
   EXPECT_EQ(holder.socket().read_response().body.size(), kLarge);
