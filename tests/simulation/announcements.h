@@ -25,6 +25,8 @@ class Announcements {
   [[nodiscard]] std::optional<Clock::Steady> next() const;
   // Every exporter tells what is true, and soon; and clouds announce something once more.
   void settle();
+  // The alerts that were on their way have arrived; no replica looked at a node before.
+  void on_calm() { rules_.on_calm(); }
   // Whether something is announced of the machine of that name, or of any.
   [[nodiscard]] bool is_announced(std::string_view node) const;
   [[nodiscard]] bool is_any_left() const;

@@ -66,6 +66,7 @@ void World::calm_down() {
     }
     hear_all();
   }
+  announcements_.on_calm();
   notifier_.forget_what_was_said();
   calm_since_ = stage_.truth.changes().size();
   calm_at_ = stage_.clock.wall();
