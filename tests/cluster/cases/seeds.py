@@ -187,8 +187,8 @@ class SeedCommands(ClusterTest):
         # Nobody listens at that address.
         sends = "kubectl exec -n gpuward deployment/gpuward-remediator -- gpuward-remediator notify test"
         self.assertRegex(self.type(sends, fails=True), r"nobody +webhook +.*127.0.0.1")
-        self.assertIn("maintenance", self.type("gpuwardctl --kubeconfig $KUBECONFIG exclude"))
-        own = "gpuwardctl --kubeconfig $KUBECONFIG exclusions"
+        self.assertIn("maintenance", self.type("gpuwardctl exclude"))
+        own = "gpuwardctl exclusions"
         self.assertIn(self.NODE, self.type(f"{own} list"))
         self.assertIn("no longer excluded", self.type(f"{own} remove"))
         with tempfile.TemporaryDirectory() as folder:

@@ -111,14 +111,14 @@ TEST_F(SourcesProcess, SetKonduktorsTaintFromALaptop) {
   std::vector<std::string> argv = {kBinary};
   std::istringstream words(std::regex_replace(flags, std::regex(R"(\\\n)"), " "));
   for (std::string word; words >> word;) {
-    word = std::regex_replace(word, std::regex(R"(\$KUBECONFIG)"), path("kubeconfig"));
     word = std::regex_replace(word, std::regex("policy.yaml"), path("policy.yaml"));
     argv.push_back(std::regex_replace(word, std::regex(":10981"), ":0"));
   }
   EXPECT_THAT(argv, ::testing::Contains("--web.listen-address=127.0.0.1:0"));
   argv.emplace_back("--web.telemetry-address=127.0.0.1:0");
   auto started = support::Process::spawn(
-      {.argv = std::move(argv), .env = {{"LOG_ENDPOINT", serve_loki(loki)}}});
+      {.argv = std::move(argv),
+       .env = {{"LOG_ENDPOINT", serve_loki(loki)}, {"KUBECONFIG", path("kubeconfig")}}});
   ASSERT_TRUE(started);
   process_ = std::move(*started);
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <regex>
 #include <set>
 
 #include "core/runtime/clock.h"
@@ -87,6 +88,12 @@ TEST(NotificationEvent, IsOfTheFormThatItsSchemaPromises) {
   EXPECT_EQ(promised, names);
   EXPECT_EQ(described, names);
   for (const Moment moment : kAllMoments) moments.emplace(to_string(moment));
+  const std::regex classes(string_at(schema["properties"]["error_type"], "pattern"));
+  for (const char* type :
+       {"XID_CRITICAL_79", "XID_CRITICAL_UNKNOWN", "XID_WARNING_31", "XID_WARNING_UNKNOWN",
+        "XID_ERROR", "ECC_ERROR", "GPU_HEALTH_ERROR", "GPU_HEALTH_WARNING", "HEALTHY"})
+    EXPECT_TRUE(std::regex_match(type, classes)) << type;
+  EXPECT_FALSE(std::regex_match("XID_CRITICAL_", classes));
   const Json& told = schema["properties"]["moment"]["enum"];
   EXPECT_EQ(std::set<std::string>(told.begin(), told.end()), moments);
 }
