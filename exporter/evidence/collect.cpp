@@ -96,7 +96,7 @@ class Run {
 
   [[nodiscard]] Outcome take_report() const {
     const ReportFolder folder(tool_.root);
-    if (!folder.is_made()) return {.content = {}, .fault = "no folder for it in /tmp"};
+    if (!folder.is_made()) return {.content = {}, .fault = "cannot create a folder for it in /tmp"};
     const auto ended = start(report_command(folder.seen_within()), kMostOfReportsWords);
     const std::string fault = !ended                  ? ended.error().message
                               : ended->exit_code != 0 ? fault_of(*ended)

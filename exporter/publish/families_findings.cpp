@@ -193,8 +193,8 @@ void append_drills(const Snapshot& snapshot, const GpuLabels& gpus, Families& fa
 void append_gpus(const Snapshot& snapshot, const GpuLabels& gpus, Families& families) {
   auto& info =
       declare(families, {"gpuward_gpu_info",
-                         "1 for each GPU of the inventory; the partitions are AMD's (SPX, "
-                         "NPS1), empty elsewhere.",
+                         "1 for each GPU of the inventory. The partition labels (such as SPX, "
+                         "NPS1) are set for AMD's GPUs only.",
                          kGauge,
                          {"gpu", "uuid", "pci_bus_id", "name", "serial", "vendor", "vbios_version",
                           "part_number", "compute_partition", "memory_partition"},

@@ -58,7 +58,7 @@ constexpr std::array<StepFacts, 15> kFacts{{
      "time limit of the Job"},
     {"runs NCCL's test between pairs of nodes as Jobs", minutes(40),  // a pair has 10 min
      "time limit of the whole step; at most half of it is spent waiting for the other nodes"},
-    {"terminates the machine", minutes(45), "time limit until the machine is gone"},
+    {"terminates the machine", minutes(45), "time limit for the machine to terminate"},
     {"waits until the node is healthy", minutes(45),
      "time limit until the node is healthy; after `terminate`, until a healthy replacement has "
      "joined"},
@@ -158,7 +158,7 @@ const char* objection_to_next(const std::vector<PlannedStep>& plan, Step step) {
     return "only verify may follow terminate: the node is gone with its machine";
   }
   if (has(plan, Step::kReturn)) {
-    return "no step may follow return-to-service: sinks receive the event `closed` then";
+    return "return-to-service must be the last step: sinks receive the event `closed` after it";
   }
   if (step == Step::kReturn && !has(plan, Step::kVerify)) {
     return "return-to-service needs verify before it";

@@ -75,9 +75,9 @@ TriageRules read_triage_rules(const YamlMap& section) {
                "an answer with less confidence does not count");
   section.read("timeout", rules.timeout, seconds(1), seconds(60), "time limit of one question");
   section.read("per_hour", rules.per_hour, 1, 1'000, "maximum number of questions an hour");
-  section.read(
-      "characters_per_day", rules.characters_per_day, 5'000, 100'000'000,
-      "maximum number of characters a day, of questions and of the longest possible answers");
+  section.read("characters_per_day", rules.characters_per_day, 5'000, 100'000'000,
+               "maximum number of characters a day; each request counts its question and the "
+               "longest answer that it allows");
   section.read("line_characters", rules.line_characters, 50, 2'000,
                "maximum number of characters of a line that are sent");
   const bool has_limits = section.has("max_severity") || section.has("min_confidence") ||

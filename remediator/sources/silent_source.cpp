@@ -24,7 +24,7 @@ std::string story_of(const NodeSign& node, const Result<NodeScrapes>& scrapes, W
   text += "; Prometheus: the exporter ";
   if (seen.seen_at) {
     text += "was last read at " + to_rfc3339(*seen.seen_at) + " (" +
-            seconds_text(*seen.seen_at, now) + " before)";
+            seconds_text(*seen.seen_at, now) + " earlier)";
     if (seen.severity) text += " with severity " + std::string(to_string(*seen.severity));
   } else {
     text += "was not read within a day";

@@ -321,7 +321,7 @@ Domains devices_of_sysfs(const CheckContext& context) {
     if (reading.is_efa) domains.names.push_back(reading.device);
   }
   if (domains.names.empty())
-    domains.instead = without_domains("the kernel has no RDMA device of EFA", context);
+    domains.instead = without_domains("the kernel lists no RDMA device for EFA", context);
   return domains;
 }
 

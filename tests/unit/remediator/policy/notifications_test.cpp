@@ -157,7 +157,7 @@ TEST(NotifyStep, StandsAnywhereAfterTheFirst) {
   EXPECT_THAT(plan("[taint, notify, notify]"), HasSubstr("names a step twice"));
   EXPECT_THAT(plan("[taint, cordon, drain, terminate, notify]"), HasSubstr("may follow terminate"));
   EXPECT_THAT(plan("[taint, cordon, verify, return-to-service, notify]"),
-              HasSubstr("no step may follow return-to-service"));
+              HasSubstr("return-to-service must be the last step"));
   EXPECT_THAT(plan("[taint, notify: {sinks: [nobody]}]"),
               HasSubstr("names a sink that notifications does not"));
   EXPECT_THAT(plan("[cordon, notify, taint]"), HasSubstr("must be in the order"));

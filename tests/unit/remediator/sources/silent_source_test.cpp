@@ -137,7 +137,7 @@ TEST_F(SilentSourceTest, TellsWhatWasKnownLastWithItsAgeAndSource) {
 
   EXPECT_THAT(look().signals.at(0).advice,
               AllOf(HasSubstr("Ready is Unknown since "), HasSubstr("the kubelet's last status"),
-                    HasSubstr("(310 s before) with severity reset"),
+                    HasSubstr("(310 s earlier) with severity reset"),
                     HasSubstr("0 of 2 other targets on the node")));
 }
 
