@@ -11,7 +11,8 @@ namespace {
 
 using Rhythm = CheckEntry::Rhythm;
 
-// Checks wait for the first reading of the GPUs, so that no node starts with an error.
+// Checks wait for the first reading of the GPUs, so that no node starts with an error, and for the
+// instance type, whose profile says what must be there.
 constexpr std::chrono::seconds kLongestFirstReading{60};
 // A check that has to stop gets this long before it counts as stuck.
 constexpr std::chrono::seconds kToStop{10};
@@ -117,9 +118,11 @@ std::size_t CheckRunner::running() const {
 }
 
 bool CheckRunner::has_first_reading() {
-  has_first_reading_ = has_first_reading_ ||
-                       clock_.steady() - table_.started_steady >= kLongestFirstReading ||
-                       store_.snapshot().telemetry.state != WorkerState::kStarting;
+  if (has_first_reading_) return true;
+  const Snapshot snapshot = store_.snapshot();
+  has_first_reading_ =
+      clock_.steady() - table_.started_steady >= kLongestFirstReading ||
+      (snapshot.telemetry.state != WorkerState::kStarting && !snapshot.instance.source.empty());
   return has_first_reading_;
 }
 

@@ -5,6 +5,7 @@
 #include "exporter/pods/users.h"
 #include "exporter/publish/families.h"
 #include "exporter/publish/gpu_labels.h"
+#include "exporter/publish/node/condition_text.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -106,7 +107,10 @@ Severity worst_of_diagnostics(const State& state) {
   return severity;
 }
 
-bool is_unsettled(const State& state) {
+// Something may be broken that this process has not looked at yet, or too soon to judge it.
+bool is_unsettled(const Snapshot& snapshot) {
+  const State& state = snapshot.state;
+  if (!snapshot.health.awaited.empty() || unchecked_finding(state) != nullptr) return true;
   return std::ranges::any_of(state.findings, [&](const auto& known) {
     const Finding& finding = known.second;
     return finding.is_too_soon && finding.severity != Severity::kNone &&
@@ -155,12 +159,14 @@ void append_severities(const Snapshot& snapshot, const GpuLabels& gpus, Families
           {"gpuward_node_diagnostics_severity",
            "Worst finding that only diagnostics clear and that a check measured in this boot."},
           worst_of_diagnostics(snapshot.state));
-  declare(families,
-          {"gpuward_node_unsettled",
-           "1 while a finding is only `monitor` because its check has last run less than "
-           "`gpu.settling_time` after the boot or the load of the driver. No node is returned to "
-           "service then."},
-          is_unsettled(snapshot.state) ? 1 : 0);
+  declare(
+      families,
+      {"gpuward_node_unsettled",
+       "1 while a quick check has no result since the exporter's start, has not looked again at "
+       "what it found before this boot, or has run less than `gpu.settling_time` after the boot or "
+       "the load of the driver and "
+       "so limits its finding to `monitor`. No node is returned to service then."},
+      is_unsettled(snapshot) ? 1 : 0);
 }
 
 void append_drills(const Snapshot& snapshot, const GpuLabels& gpus, Families& families) {

@@ -70,7 +70,7 @@ struct Health {
 // Which machine this is, what it should have, and what its PCI bus has.
 struct InstanceFacts {
   std::string type;    // "p5.48xlarge"; empty where it is unknown
-  std::string source;  // "imds", "node label", "config"
+  std::string source;  // "imds", "node label", "config"; empty before the first answer
   bool has_profile = false;
   std::optional<unsigned> gpus_expected = {}, efa_expected = {};  // as the profile says
   // As sysfs lists them, whatever a driver says; absent where it cannot be read.

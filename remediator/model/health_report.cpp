@@ -66,7 +66,8 @@ std::optional<std::string> objection_to_clearing(const HealthReport& report, con
   if (report.severity >= raised) {
     return "the report still has severity " + std::string(to_string(report.severity));
   }
-  if (!report.is_settled) return "the exporter cannot judge a finding yet, so soon after the boot";
+  if (!report.is_settled)
+    return "the exporter cannot judge every finding yet, so soon after its start or the boot";
   return std::nullopt;
 }
 

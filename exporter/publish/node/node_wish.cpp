@@ -34,11 +34,13 @@ bool is_conclusive(CheckStatus status) {
          status == CheckStatus::kFail;
 }
 
-// As long as this exporter waits for the driver's first answer (after a hang or a crash it has
-// one), or for the first result of a quick check and no other is an error.
-bool is_starting(const Snapshot& snapshot, bool has_error) {
-  if (!snapshot.health.awaited.empty() && !has_error) return true;
+// As long as this exporter waits for the first answer of the driver or of a quick check. A driver
+// that has hung or crashed has answered: that is told at once.
+bool is_starting(const Snapshot& snapshot) {
   const GpuTelemetry& telemetry = snapshot.telemetry;
+  const bool has_ended =
+      telemetry.state == WorkerState::kHung || telemetry.state == WorkerState::kCrashed;
+  if (!snapshot.health.awaited.empty() && !has_ended) return true;
   const auto evaluated = snapshot.state.checks.find(std::string(kGpuCheck));
   return telemetry.is_asked && telemetry.state == WorkerState::kStarting && !telemetry.report &&
          evaluated != snapshot.state.checks.end() &&
@@ -139,14 +141,15 @@ NodeWish wish_of(const Snapshot& snapshot, UntoldNode untold_node) {
   NodeWish wish;
   wish.could_tell = has_conclusion && !has_error && snapshot.health.awaited.empty() &&
                     unchecked_finding(state) == nullptr;
-  wish.is_starting = is_starting(snapshot, has_error);
+  wish.is_starting = is_starting(snapshot);
   wish.severity = worst_severity(state);
-  wish.is_withdrawn = wish.severity == Severity::kNone && are_all_skipped(state);
+  wish.is_withdrawn =
+      wish.severity == Severity::kNone && are_all_skipped(state) && snapshot.health.awaited.empty();
   wish.status = status_of(wish.severity, has_conclusion || has_error, wish.could_tell);
   if (wish.is_starting && wish.status != NodeStatus::kFail) wish.status = NodeStatus::kUnknown;
   if (wish.status == NodeStatus::kWarn) wish.severity = Severity::kMonitor;
-  if (untold_node == UntoldNode::kFails && has_error && !has_conclusion && has_gpus(snapshot) &&
-      wish.status == NodeStatus::kWarn) {
+  if (untold_node == UntoldNode::kFails && has_error && !has_conclusion &&
+      snapshot.health.awaited.empty() && has_gpus(snapshot) && wish.status == NodeStatus::kWarn) {
     wish.status = NodeStatus::kFail;
     wish.severity = Severity::kReset;
   }

@@ -70,6 +70,19 @@ TEST(CheckRunner, WaitsForTheFirstReadingOfTheGpusButNotForEver) {
   EXPECT_TRUE(stage.has_result());
 }
 
+// Its profile says what must be there.
+TEST(CheckRunner, WaitsForTheInstanceType) {
+  Stage stage;
+  GpuTelemetry telemetry;
+  telemetry.state = WorkerState::kAnswering;
+  stage.store.set_telemetry(telemetry);
+  stage.pass(seconds(20));
+  EXPECT_FALSE(stage.has_result());
+  stage.gpus_answer();
+  stage.pass(seconds(1));
+  EXPECT_TRUE(stage.has_result());
+}
+
 TEST(CheckRunner, SaysWhichQuickChecksHaveNoResultYet) {
   Stage stage({scripted_entry(), diagnostic()});
   const auto awaited = [&] { return stage.store.health().awaited; };

@@ -81,6 +81,9 @@ void Stage::gpus_answer() {
   GpuTelemetry telemetry;
   telemetry.state = WorkerState::kAnswering;
   store.set_telemetry(telemetry);
+  InstanceFacts facts;
+  facts.source = "unknown";
+  store.set_instance(std::move(facts));
 }
 
 void Stage::pass(std::chrono::milliseconds time) {

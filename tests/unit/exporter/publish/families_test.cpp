@@ -12,6 +12,7 @@
 namespace gpuward::exporter {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -145,6 +146,15 @@ TEST_F(FamiliesTest, TellWhatDiagnosticsFoundInThisBootOnly) {
   EXPECT_THAT(out, HasSubstr("gpuward_node_severity 4\n"));
   EXPECT_THAT(out, HasSubstr("gpuward_node_severity_observed_timestamp_seconds{severity="
                              "\"isolate\"} 0\n"));
+}
+
+TEST_F(FamiliesTest, SayThatAFindingOfBeforeTheBootWasNotLookedAtYet) {
+  ledger.enter_boot("a-boot", WallTime(std::chrono::seconds(1'700'000'000)));
+  ledger.apply_check(measured(Severity::kReset, ClearedBy::kCheck, 1'700'000'000), false);
+  EXPECT_THAT(text(), HasSubstr("gpuward_node_unsettled 0\n"));
+  ledger.enter_boot("another-boot", WallTime(std::chrono::seconds(1'700'000'100)));
+  EXPECT_THAT(text(), AllOf(HasSubstr("gpuward_node_severity 0\n"),
+                            HasSubstr("gpuward_node_unsettled 1\n")));
 }
 
 TEST_F(FamiliesTest, SayThatAFindingCannotBeJudgedYet) {

@@ -183,7 +183,25 @@ TEST(NodeWish, SaysThatNobodyCanTellWithoutWaitingForTheOtherChecks) {
   snapshot.health.awaited = {"2-efa-enumeration"};
   EXPECT_EQ(wish_of(snapshot).status, NodeStatus::kWarn);
   EXPECT_EQ(wish_of(snapshot).condition, "Unknown");
-  EXPECT_EQ(wish_of(snapshot, UntoldNode::kFails).status, NodeStatus::kFail);
+  EXPECT_EQ(wish_of(snapshot, UntoldNode::kFails).status, NodeStatus::kWarn)
+      << "not every check could not tell: one has not run";
+}
+
+// Its result is of before the reboot, or of the program that ran first.
+TEST(NodeWish, AnErrorDoesNotEndTheWaitForTheOtherChecks) {
+  Snapshot snapshot = healthy();
+  add_result(snapshot, "3-topology-check", CheckStatus::kError);
+  snapshot.health.awaited = {"2-efa-enumeration"};
+  EXPECT_EQ(wish_of(snapshot).status, NodeStatus::kUnknown);
+  EXPECT_EQ(wish_of(snapshot).condition, "");
+}
+
+TEST(NodeWish, IsNotWithdrawnBeforeEachQuickCheckHasAResult) {
+  Snapshot snapshot;
+  snapshot.telemetry.state = WorkerState::kAnswering;
+  add_result(snapshot, "gpu", CheckStatus::kSkip);
+  snapshot.health.awaited = {"2-efa-enumeration"};
+  EXPECT_FALSE(wish_of(snapshot).is_withdrawn);
 }
 
 TEST(NodeWish, SaysThatNobodyCanTellOnceTheDriverHasHungOrEnded) {
