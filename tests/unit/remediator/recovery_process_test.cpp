@@ -161,6 +161,17 @@ TEST_F(WholeRecovery, ANodeReturnsByItsNcclTestAsThePageForKonduktorSays) {
   EXPECT_THAT(tools_.calls("all_reduce_perf"), SizeIs(1));
 }
 
+// Both recipes are for severity reset, of which no test clears an Xid: that needs a reset of the
+// GPU.
+TEST(RecoveryRecipes, OfThePageForKonduktorResetTheGpusBeforeTheTest) {
+  for (const char* row : {"return by a test on one node", "a test between pairs of nodes"}) {
+    const std::string policy = policy_of_page(row, "400");
+    const auto reset = policy.find("gpu-reset");
+    ASSERT_NE(reset, std::string::npos) << policy;
+    EXPECT_LT(reset, policy.find("nccl-test")) << policy;
+  }
+}
+
 TEST_F(WholeRecovery, ANodeThatIsTooSlowDoesNotReturnByThePageForKonduktor) {
   begin_by_page("500");
 
