@@ -210,6 +210,7 @@ void CheckRunner::watch(const CheckEntry& entry, Job& job) {
 void CheckRunner::withdraw(const std::string& name, Job& job) {
   if (!job.last) return;
   job.last.reset();
+  job.has_result = false;
   job.slot.reset();
   publish(decide_status(CheckOutcome::skipped("not enabled any more"), name,
                         {clock_.wall(), std::chrono::milliseconds(0)},

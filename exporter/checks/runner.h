@@ -1,5 +1,5 @@
 // Runs the enabled checks by their timetable, each on a thread of its own, and writes what they
-// find into the store. It has no thread itself: whoever owns it calls tick() about once a second,
+// find into the store. It has no thread itself: its owner calls tick() about once a second,
 // which never blocks. The store knows which quick checks have no result yet (Health::awaited), from
 // the construction on. At the end it waits for running checks for a second each at most (CheckRun).
 #pragma once
@@ -52,7 +52,7 @@ class CheckRunner {
     std::shared_ptr<Check> check;
     std::unique_ptr<CheckRun> run;
     std::optional<Clock::Steady> last;  // start of its last run, in this process
-    bool has_result = false;            // of this process
+    bool has_result = false;            // of this process, since it was enabled
     // Of a diagnostic: when it runs, once that is known, and the interval that it was known for.
     std::optional<WallTime> slot;
     std::chrono::milliseconds slot_interval{0};

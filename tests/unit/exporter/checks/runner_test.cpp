@@ -97,6 +97,23 @@ TEST(CheckRunner, SaysWhichQuickChecksHaveNoResultYet) {
   EXPECT_THAT(disabled.store.health().awaited, IsEmpty());
 }
 
+// Its last result is of before it was disabled.
+TEST(CheckRunner, WaitsForTheResultOfACheckThatIsEnabledAgain) {
+  Stage stage;
+  stage.gpus_answer();
+  stage.pass(seconds(10));
+  stage.settings.enabled = {};
+  stage.pass(seconds(1));
+  stage.settings.enabled = {0};
+  script().hold();
+  stage.clock.advance(seconds(1));
+  stage.tick();
+  EXPECT_THAT(stage.store.health().awaited, ElementsAre("0-scripted"));
+  script().release();
+  stage.pass(seconds(1));
+  EXPECT_THAT(stage.store.health().awaited, IsEmpty());
+}
+
 TEST(CheckRunner, ChangedSettingsCountAtTheNextCycle) {
   Stage stage;
   stage.gpus_answer();
