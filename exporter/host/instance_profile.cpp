@@ -26,7 +26,7 @@ g6.48xlarge|8|1|false|efa
 g6.xlarge|1|0|false|efa
 )";
 
-// NVLink is expected only of whole boards: what a part of one has is not documented.
+// NVLink is expected only of whole boards: the clouds do not document it for a part of one.
 
 // https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html; whether an EFA device is attached
 // is the launcher's choice.

@@ -164,8 +164,8 @@ void append_severities(const Snapshot& snapshot, const GpuLabels& gpus, Families
       {"gpuward_node_unsettled",
        "1 while a quick check has no result since the exporter's start, has not looked again at "
        "what it found before this boot, or has run less than `gpu.settling_time` after the boot or "
-       "the load of the driver and "
-       "so limits its finding to `monitor`. No node is returned to service then."},
+       "the load of the driver and so limits its finding to `monitor`. No node is returned to "
+       "service then."},
       is_unsettled(snapshot) ? 1 : 0);
 }
 

@@ -128,7 +128,7 @@ struct Stage {
   std::vector<std::function<void(const Remediation&, const Remediation&)>> on_rewritten;
   // The same about a job of others that a replica has patched.
   std::function<void(const Json& after)> on_job_patched;
-  // What the API server has of the nodes' Leases: all, or that of one node.
+  // The API server's answer about the nodes' Leases: all, or that of one node.
   std::function<http::ClientResponse(std::string_view node)> node_leases;
   std::map<std::string, Tick> deleted;   // by Remediation: when it was, the last time
   std::map<std::string, Tick> wiped;     // by Remediation: when an edit last emptied its steps

@@ -34,8 +34,8 @@ bool is_conclusive(CheckStatus status) {
          status == CheckStatus::kFail;
 }
 
-// As long as this exporter waits for the first answer of the driver or of a quick check. A driver
-// that has hung or crashed has answered: that is told at once.
+// As long as this exporter waits for the first answer of the driver or of a quick check. The node
+// says at once that the driver has hung or crashed.
 bool is_starting(const Snapshot& snapshot) {
   const GpuTelemetry& telemetry = snapshot.telemetry;
   const bool has_ended =

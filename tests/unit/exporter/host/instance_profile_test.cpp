@@ -59,7 +59,7 @@ TEST(InstanceProfiles, KnowTheTypesOfClouds) {
                         {"BM.GPU.A100-v2.8", 8, true},
                         {"VM.GPU.A10.2", 2, false}};
   const InstanceProfiles profiles = InstanceProfiles::built_in();
-  EXPECT_EQ(profiles.all().size(), 8U + 44U + 25U + 10U + 10U + 2U) << "no type stands twice";
+  EXPECT_EQ(profiles.all().size(), 8U + 44U + 25U + 10U + 10U + 2U) << "each type is listed once";
   for (const Row& row : kRows) {
     const auto profile = profiles.find(row.type);
     ASSERT_TRUE(profile) << row.type;

@@ -170,7 +170,8 @@ TEST_F(Reboot, IsDoneWhenTheNodeIsReadyInAnotherBoot) {
   EXPECT_EQ(watch(a_node("boot-2")).result, StepResult::kDone);
 }
 
-// The process may have died before the call: nobody waits for what may never have been asked for.
+// The process may have died before the call: the step does not wait for a restart that it may never
+// have requested.
 TEST_F(Reboot, SaysOnlyOfAnAcceptedRestartThatItIsWaitedFor) {
   EXPECT_THAT(watch(a_node("boot-1")).message,
               HasSubstr("restart requested, response unknown; the"));
