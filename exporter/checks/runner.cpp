@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "exporter/checks/check/decide.h"
+#include "exporter/checks/check/finding_codes.h"
 #include "exporter/checks/result_files.h"
 
 namespace gpuward::exporter {
@@ -14,6 +15,8 @@ using Rhythm = CheckEntry::Rhythm;
 // Checks wait for the first reading of the GPUs, so that no node starts with an error, and for the
 // instance type, whose profile says what must be there.
 constexpr std::chrono::seconds kLongestFirstReading{60};
+// A first result that takes longer is worth a line in the log.
+constexpr std::chrono::seconds kLateFirstResults{120};
 // A check that has to stop gets this long before it counts as stuck.
 constexpr std::chrono::seconds kToStop{10};
 
@@ -40,6 +43,10 @@ CheckRunner::CheckRunner(RunnerOptions options, Store& store, Clock& clock, Log&
       log_(log),
       table_{node_number(options_.node_name), clock.wall(), clock.steady()} {
   const std::shared_ptr<const CheckSettings> settings = options_.settings();
+  for (const auto& [name, result] : store_.state().checks) {
+    const bool is_of_runner = name != kGpuCheck && name != kAnnouncementsCheck;
+    if (is_of_runner && result.status != CheckStatus::kSkip) jobs_[name].has_old_result = true;
+  }
   tell_awaited(with_programs(options_.checks, *settings), *settings);
 }
 
@@ -76,6 +83,12 @@ void CheckRunner::tell_awaited(const std::vector<CheckEntry>& entries,
   for (const CheckEntry& entry : entries) {
     const bool is_quick = entry.rhythm != Rhythm::kDiagnostic && is_enabled(entry, settings);
     if (is_quick && !jobs_[entry.name].has_result) awaited.push_back(entry.name);
+  }
+  const bool is_late = clock_.steady() - table_.started_steady >= kLateFirstResults;
+  if (!awaited.empty() && is_late && !std::exchange(has_warned_of_awaited_, true)) {
+    std::string names;
+    for (const std::string& name : awaited) names += (names.empty() ? "" : " ") + name;
+    log_.warn("Waiting for first results of checks, not passing the node", {{"checks", names}});
   }
   store_.update_health([&](Health& health) { health.awaited = std::move(awaited); });
 }
@@ -206,10 +219,12 @@ void CheckRunner::watch(const CheckEntry& entry, Job& job) {
   publish(job.run->overdue(clock_.wall()), entry.is_diagnostic);
 }
 
-// A check that nobody wants any more has no status; what it found stays until somebody clears it.
+// A check that the settings do not run has no status, even if an earlier process has left one: an
+// error would keep the node from passing for ever. Its findings stay until they are cleared.
 void CheckRunner::withdraw(const std::string& name, Job& job) {
-  if (!job.last) return;
+  if (!job.last && !job.has_old_result) return;
   job.last.reset();
+  job.has_old_result = false;
   job.has_result = false;
   job.slot.reset();
   publish(decide_status(CheckOutcome::skipped("not enabled any more"), name,

@@ -53,6 +53,7 @@ class CheckRunner {
     std::unique_ptr<CheckRun> run;
     std::optional<Clock::Steady> last;  // start of its last run, in this process
     bool has_result = false;            // of this process, since it was enabled
+    bool has_old_result = false;        // in the store, of an earlier process
     // Of a diagnostic: when it runs, once that is known, and the interval that it was known for.
     std::optional<WallTime> slot;
     std::chrono::milliseconds slot_interval{0};
@@ -77,6 +78,7 @@ class CheckRunner {
   Clock& clock_;
   Log& log_;
   Timetable table_;
+  bool has_warned_of_awaited_ = false;
   bool has_first_reading_ = false;   // or has waited for it long enough
   std::vector<int> warned_of_;       // the enabled checks that it was last asked for
   std::map<std::string, Job> jobs_;  // by the name of the check

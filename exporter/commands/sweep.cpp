@@ -26,11 +26,10 @@ std::string render_result(const std::string& node, const SweepResult& verdict, k
 }
 
 // The agent of a node knows more than one check: a pass of the sweep overrules none of its
-// verdicts.
+// verdicts, nor its word that it has stopped and watches the node no longer.
 bool may_say_pass(const kube::Node& node) {
   return std::ranges::all_of(node.meta.labels, [](const auto& label) {
-    return !is_node_key(label.first, NodeName::kStatus) || label.second == "agent-stopped" ||
-           label.second == "pass";
+    return !is_node_key(label.first, NodeName::kStatus) || label.second == "pass";
   });
 }
 

@@ -64,6 +64,13 @@ Markup machine(const InstanceFacts& instance) {
   return type + ": no profile, compared with what it has had";
 }
 
+Markup awaited(const std::vector<std::string>& checks) {
+  if (checks.empty()) return {};
+  std::string text = "waiting for the first result of";
+  for (const std::string& check : checks) text += " " + check;
+  return text;
+}
+
 Markup health(const Snapshot& snapshot) {
   const Health& health = snapshot.health;
   const InstanceFacts& instance = snapshot.instance;
@@ -72,6 +79,7 @@ Markup health(const Snapshot& snapshot) {
        {"GPUs expected",
         instance.gpus_expected ? std::to_string(*instance.gpus_expected) : std::string()},
        {"Kernel log", fault(health.kernel_log_fault)},
+       {"Checks", awaited(health.awaited)},
        {"GPUs", fault(health.inventory_fault)},
        {"Driver",
         snapshot.telemetry.fault.empty() ? Markup() : html::alarm(snapshot.telemetry.fault)},

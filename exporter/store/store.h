@@ -52,7 +52,9 @@ struct LokiPushing {
 
 // What the exporter knows about itself. A broken exporter says nothing about the GPUs.
 struct Health {
-  std::optional<std::string> kernel_log_fault = "not read yet";  // nullopt: it can be read
+  static constexpr std::string_view kNotReadYet = "not read yet";
+  // Why the kernel log cannot be read; nullopt: it can.
+  std::optional<std::string> kernel_log_fault{kNotReadYet};
   std::optional<std::string> inventory_fault;
   std::optional<std::string> lost_library;  // why only a new container can read the GPUs
   std::optional<std::string> state_fault;   // why the last save failed

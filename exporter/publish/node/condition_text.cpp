@@ -62,6 +62,8 @@ std::string untold_message(const Snapshot& snapshot) {
     if (result.status != CheckStatus::kError) continue;
     return to_valid_utf8(name + " could not tell: " + result.details, kMostMessageBytes);
   }
+  if (const auto& fault = snapshot.health.kernel_log_fault)
+    return to_valid_utf8("the kernel log cannot be read: " + *fault, kMostMessageBytes);
   if (snapshot.gpus.empty()) return "no GPU is known on this node";
   const Finding* const unchecked = unchecked_finding(snapshot.state);
   if (unchecked == nullptr) return "not checked yet in this boot";

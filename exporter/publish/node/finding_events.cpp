@@ -22,15 +22,18 @@ std::string name_of(const Finding& finding) {
 struct Found {
   const Finding* worst = nullptr;
   std::set<std::string> places;
+  std::set<std::string> unchecked;  // where it was before this boot; no check has looked again
+  [[nodiscard]] bool is_seen() const { return !places.empty(); }
 };
 
 std::map<std::string, Found> found_in(const Snapshot& snapshot) {
   std::map<std::string, Found> found;
   for (const auto& [key, finding] : snapshot.state.findings) {
-    if (finding.severity == Severity::kNone) continue;  // of another boot, not looked at again
+    const bool is_unchecked = finding.severity == Severity::kNone;
+    if (is_unchecked && finding.cleared_by != ClearedBy::kCheck) continue;  // of the past
     Found& one = found[event_reason(finding.check, finding.code)];
     if (one.worst == nullptr || finding.severity > one.worst->severity) one.worst = &finding;
-    one.places.insert(finding.pci_bus_id);
+    (is_unchecked ? one.unchecked : one.places).insert(finding.pci_bus_id);
   }
   return found;
 }
@@ -65,8 +68,10 @@ std::string event_reason(std::string_view check, std::string_view code) {
 }
 
 FindingEvents::FindingEvents(const Snapshot& known) {
-  for (auto& [reason, found] : found_in(known))
+  for (auto& [reason, found] : found_in(known)) {
+    found.places.merge(found.unchecked);
     told_[reason] = {.places = std::move(found.places), .name = name_of(*found.worst)};
+  }
 }
 
 std::vector<FindingEvent> FindingEvents::due(const Snapshot& snapshot, Clock::Steady now) {
@@ -79,10 +84,13 @@ std::vector<FindingEvent> FindingEvents::due(const Snapshot& snapshot, Clock::St
     return true;
   };
   for (const auto& [reason, one] : found) {
+    if (!one.is_seen()) continue;
     Told& told = told_[reason];
     if (told.name.empty()) told.name = name_of(*one.worst);
     if (std::ranges::includes(told.places, one.places)) {
-      if (!one.places.empty()) told.places = one.places;
+      std::erase_if(told.places, [&](const std::string& place) {
+        return !one.places.contains(place) && !one.unchecked.contains(place);
+      });
       continue;
     }
     if (is_paused(told)) continue;

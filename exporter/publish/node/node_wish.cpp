@@ -34,13 +34,15 @@ bool is_conclusive(CheckStatus status) {
          status == CheckStatus::kFail;
 }
 
-// As long as this exporter waits for the first answer of the driver or of a quick check. The node
-// says at once that the driver has hung or crashed.
+// As long as this exporter waits for the first answer of the driver, of the kernel log or of a
+// quick check. The node says at once that the driver has hung or crashed.
 bool is_starting(const Snapshot& snapshot) {
   const GpuTelemetry& telemetry = snapshot.telemetry;
   const bool has_ended =
       telemetry.state == WorkerState::kHung || telemetry.state == WorkerState::kCrashed;
-  if (!snapshot.health.awaited.empty() && !has_ended) return true;
+  const Health& health = snapshot.health;
+  const bool is_log_unread = health.kernel_log_fault == Health::kNotReadYet;
+  if ((is_log_unread || !health.awaited.empty()) && !has_ended) return true;
   const auto evaluated = snapshot.state.checks.find(std::string(kGpuCheck));
   return telemetry.is_asked && telemetry.state == WorkerState::kStarting && !telemetry.report &&
          evaluated != snapshot.state.checks.end() &&
@@ -140,7 +142,7 @@ NodeWish wish_of(const Snapshot& snapshot, UntoldNode untold_node) {
   const bool has_conclusion = any_check(state, is_conclusive);
   NodeWish wish;
   wish.could_tell = has_conclusion && !has_error && snapshot.health.awaited.empty() &&
-                    unchecked_finding(state) == nullptr;
+                    !snapshot.health.kernel_log_fault && unchecked_finding(state) == nullptr;
   wish.is_starting = is_starting(snapshot);
   wish.severity = worst_severity(state);
   wish.is_withdrawn =

@@ -218,6 +218,56 @@ TEST(CheckRunner, AProgramThatIsNotConfiguredAnyMoreHasNoStatus) {
   EXPECT_EQ(stage.store.state().checks.at("scratch-disk").status, CheckStatus::kSkip);
 }
 
+State with_error_of(const std::vector<std::string>& checks) {
+  State state;
+  for (const std::string& check : checks) {
+    state.checks[check].check = check;
+    state.checks[check].status = CheckStatus::kError;
+  }
+  return state;
+}
+
+// An error that no check replaces would keep the node from passing for ever.
+TEST(CheckRunner, WithdrawsAtItsStartResultsOfChecksThatTheSettingsDoNotRun) {
+  Stage stage({scripted_entry()}, LogLevel::kError,
+              with_error_of({"0-scripted", "scratch-disk", "gpu", "announcements"}));
+  stage.settings.enabled = {};
+  stage.pass(seconds(1));
+  const auto status = [&](const char* check) {
+    return stage.store.state().checks.at(check).status;
+  };
+  EXPECT_EQ(status("0-scripted"), CheckStatus::kSkip);
+  EXPECT_EQ(status("scratch-disk"), CheckStatus::kSkip);
+  EXPECT_EQ(status("gpu"), CheckStatus::kError) << "the runner does not run it";
+  EXPECT_EQ(status("announcements"), CheckStatus::kError);
+}
+
+TEST(CheckRunner, KeepsTheResultOfAnEnabledCheckUntilItHasRun) {
+  Stage stage({scripted_entry()}, LogLevel::kError, with_error_of({"0-scripted"}));
+  stage.pass(seconds(1));
+  EXPECT_EQ(stage.result().status, CheckStatus::kError);
+  stage.gpus_answer();
+  stage.pass(seconds(10));
+  EXPECT_EQ(stage.result().status, CheckStatus::kPass);
+}
+
+TEST(CheckRunner, WarnsOnceOfAFirstResultThatTakesLong) {
+  testing::internal::CaptureStderr();
+  CheckEntry slow = scripted_entry();
+  slow.timeout = minutes(10);
+  Stage stage({slow}, LogLevel::kWarn);
+  stage.gpus_answer();
+  script().hold();
+  stage.pass(seconds(10));
+  stage.pass(seconds(119));
+  stage.pass(seconds(1));
+  const std::string log = testing::internal::GetCapturedStderr();
+  const std::string line =
+      "msg=\"Waiting for first results of checks, not passing the node\" checks=0-scripted";
+  ASSERT_THAT(log, HasSubstr(line));
+  EXPECT_EQ(log.find(line), log.rfind(line)) << log;
+}
+
 TEST(CheckRunner, StopsAProgramThatIsNotConfiguredAnyMore) {
   Stage stage(std::vector<CheckEntry>{});
   stage.gpus_answer();

@@ -63,8 +63,11 @@ CheckEntry scripted_entry() {
           .make = []() -> std::unique_ptr<Check> { return std::make_unique<ScriptedCheck>(); }};
 }
 
-Stage::Stage(std::vector<CheckEntry> all, LogLevel level)
-    : clock(fake_lasting_clock()), entries(std::move(all)), log_(level, LogFormat::kLogfmt) {
+Stage::Stage(std::vector<CheckEntry> all, LogLevel level, State known)
+    : clock(fake_lasting_clock()),
+      store(std::move(known)),
+      entries(std::move(all)),
+      log_(level, LogFormat::kLogfmt) {
   reset_script();
   RunnerOptions options;
   options.node_name = "gpu-node-1";

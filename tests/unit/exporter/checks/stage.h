@@ -34,7 +34,7 @@ void reset_script();
 class Stage {
  public:
   explicit Stage(std::vector<CheckEntry> entries = {scripted_entry()},
-                 LogLevel level = LogLevel::kError);
+                 LogLevel level = LogLevel::kError, State known = {});
   ~Stage();
 
   void gpus_answer();
@@ -48,7 +48,7 @@ class Stage {
 
   // Lives as long as the process, as the real one does: a run that is left behind may ask it.
   fakes::FakeClock& clock;
-  Store store{State{}};
+  Store store;
   CheckSettings settings;
   std::optional<std::string> objection;  // who else has the node
   std::vector<CheckEntry> entries;

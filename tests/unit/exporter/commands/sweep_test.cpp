@@ -246,10 +246,12 @@ TEST_F(SweepTest, APassOverrulesNoVerdictOfTheNodesOwnAgent) {
     SCOPED_TRACE(names(NodeName::kStatus));
     const std::string node = "gpu" + std::to_string(jobs_created());
     add_node(node);
-    patch_node(node, {{"metadata", {{"labels", {{names(NodeName::kStatus), "warn"}}}}}});
-    ASSERT_TRUE(sweep());
-    EXPECT_EQ(label(node, names(NodeName::kStatus)), "warn");
-    EXPECT_EQ(label(node, names(NodeName::kSeverity)), "");
+    for (const char* status : {"warn", "agent-stopped"}) {
+      patch_node(node, {{"metadata", {{"labels", {{names(NodeName::kStatus), status}}}}}});
+      ASSERT_TRUE(sweep());
+      EXPECT_EQ(label(node, names(NodeName::kStatus)), status);
+      EXPECT_EQ(label(node, names(NodeName::kSeverity)), "");
+    }
   }
 }
 

@@ -137,6 +137,7 @@ void JudgedMachine::driver_loses_victim() {
 }
 
 void JudgedMachine::look() {
+  store_.update_health([](Health& health) { health.kernel_log_fault.reset(); });
   read_host();
   read_driver();
   run_checks();

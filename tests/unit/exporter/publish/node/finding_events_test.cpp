@@ -22,6 +22,7 @@ class FindingEventsTest : public ::testing::Test {
     finding.code = code;
     finding.pci_bus_id = place;
     finding.severity = severity;
+    finding.cleared_by = severity == Severity::kNone ? ClearedBy::kCheck : ClearedBy::kReboot;
     finding.line = "GPU has fallen off the bus";
     snapshot_.state.findings[{check, code, place}] = finding;
   }
@@ -113,6 +114,25 @@ TEST_F(FindingEventsTest, WhatWasKnownAtTheStartIsNoNewsUntilItGoes) {
 TEST_F(FindingEventsTest, LeavesOutWhatIsNotKnownInThisBoot) {
   comes("gpu", "gpu_missing", "", Severity::kNone);
   EXPECT_THAT(told_at(seconds(0)), IsEmpty());
+}
+
+// After a reboot; the exporter has told of it before.
+TEST_F(FindingEventsTest, DoNotSayThatAFindingIsGoneBeforeACheckHasLookedAgain) {
+  comes("gpu", "gpu_missing", "0000:4e:00");
+  comes("gpu", "gpu_missing", "0000:5e:00");
+  events_ = FindingEvents(snapshot_);
+  comes("gpu", "gpu_missing", "0000:4e:00", Severity::kNone);
+  comes("gpu", "gpu_missing", "0000:5e:00", Severity::kNone);
+  EXPECT_THAT(told_at(seconds(0)), IsEmpty());
+  events_ = FindingEvents(snapshot_);  // another restart in this boot
+
+  comes("gpu", "gpu_missing", "0000:4e:00");
+  EXPECT_THAT(told_at(seconds(61)), IsEmpty()) << "told of before the reboot";
+  comes("gpu", "gpu_missing", "0000:5e:00");
+  EXPECT_THAT(told_at(seconds(122)), IsEmpty());
+  goes("gpu", "gpu_missing", "0000:4e:00");
+  goes("gpu", "gpu_missing", "0000:5e:00");
+  EXPECT_EQ(told_at(seconds(183)), Said{"GpuMissing-"});
 }
 
 TEST(EventReason, IsTheCodeInCamelCase) {

@@ -191,7 +191,7 @@ TEST(NodeChange, ClearsItsOwnTaintAndNoOther) {
 }
 
 TEST(NodeChange, IfNothingWasLookedAtNothingIsWritten) {
-  const kube::NodeChange none = change(wish_of(Snapshot()));
+  const kube::NodeChange none = change(wish_of(log_read()));
   EXPECT_THAT(none.set_labels, IsEmpty());
   EXPECT_THAT(none.set_annotations, IsEmpty());
   EXPECT_THAT(none.set_taints, IsEmpty());
@@ -273,7 +273,7 @@ TEST(NodeChange, AnAmdGpuOfWhichNothingCanBeToldKeepsItsLabel) {
 
 // The GPUs were taken out, or an older version has written it in its first second.
 TEST(NodeChange, OfANodeOfWhichEveryCheckWasSkippedTakesPassAndWarnAway) {
-  Snapshot skipped;
+  Snapshot skipped = log_read();
   add_result(skipped, "gpu", CheckStatus::kSkip);
   const NodeWish wish = wish_of(skipped);
   for (const char* status : {"pass", "warn", "agent-stopped"}) {
@@ -287,7 +287,7 @@ TEST(NodeChange, OfANodeOfWhichEveryCheckWasSkippedTakesPassAndWarnAway) {
         ElementsAre("gpuward.dev/status", "gpuward.dev/severity", "gpuward.dev/last-check"));
     EXPECT_THAT(change(wish, NodePreset::kGpuward, seen).remove_annotations,
                 testing::Contains("gpuward.dev/findings"));
-    EXPECT_THAT(change(wish_of(Snapshot()), NodePreset::kGpuward, seen).remove_labels, IsEmpty());
+    EXPECT_THAT(change(wish_of(log_read()), NodePreset::kGpuward, seen).remove_labels, IsEmpty());
     seen.taints = {unhealthy_taint(kGpuwardNames)};
     EXPECT_THAT(change(wish, NodePreset::kGpuward, seen).remove_labels, IsEmpty());
   }
@@ -325,7 +325,7 @@ TEST(NodeCondition, IsFalseIfAllIsUpAndUnknownIfThereIsNoGpuOrNobodyCanTell) {
 }
 
 TEST(NodeCondition, IsLeftAloneWhileTheExporterStarts) {
-  Snapshot starting;
+  Snapshot starting = log_read();
   add_result(starting, "gpu", CheckStatus::kError);
   EXPECT_FALSE(condition_of(wish_of(starting), a_node(), kNoon, kHeartbeat));
 }
@@ -340,7 +340,7 @@ TEST(NodeCondition, IsLeftAloneUntilItsHeartbeatIsDue) {
 TEST(NodeCondition, UnknownNeverTakesThePlaceOfTrue) {
   const NodeWish before = wish_of(broken());
   const kube::Node seen = with_condition("True", before, kNoon);
-  const NodeWish unknown = wish_of(Snapshot());
+  const NodeWish unknown = wish_of(log_read());
   EXPECT_FALSE(condition_of(unknown, seen, kNoon, kHeartbeat));
   const auto later = condition_of(unknown, seen, kNoon + std::chrono::hours(1), kHeartbeat);
   ASSERT_TRUE(later);

@@ -35,6 +35,7 @@ class NodePublisherTest : public ::testing::Test {
   NodePublisherTest() {
     kube_.create(kNodes, fakes::ready_node("gpu-01"));
     store_.set_gpus({gpu_at(0), gpu_at(1)}, kNoon);
+    store_.update_health([](Health& health) { health.kernel_log_fault.reset(); });
   }
 
   void start(NodeSettings settings = {}) {

@@ -119,7 +119,7 @@ TEST(NodeWish, MonitorDownIsNotANodeReplaced) {
 
 // CONTRACTS A: nothing could be read: fail, RESET; ours in the seed profile alone.
 TEST(NodeWish, NothingCouldBeReadFailsInTheSeedProfileAlone) {
-  Snapshot snapshot;
+  Snapshot snapshot = log_read();
   snapshot.instance.gpus_on_pci = 8;
   for (const char* check : {"0-nvidia-smi", "2-efa-enumeration"})
     add_result(snapshot, check, CheckStatus::kError);
@@ -133,12 +133,12 @@ TEST(NodeWish, NothingCouldBeReadFailsInTheSeedProfileAlone) {
   EXPECT_EQ(seed.message, "RESET: 0-nvidia-smi could not tell: no answer");
   add_result(snapshot, "2-efa-enumeration", CheckStatus::kPass);
   EXPECT_EQ(wish_of(snapshot, UntoldNode::kFails).status, NodeStatus::kWarn);
-  EXPECT_EQ(wish_of(Snapshot(), UntoldNode::kFails).status, NodeStatus::kUnknown);
+  EXPECT_EQ(wish_of(log_read(), UntoldNode::kFails).status, NodeStatus::kUnknown);
 }
 
 // As the exporter is in its first second, and for a minute beside a driver that hangs.
 Snapshot starting() {
-  Snapshot snapshot;
+  Snapshot snapshot = log_read();
   snapshot.instance.gpus_on_pci = 8;
   add_result(snapshot, "gpu", CheckStatus::kError);
   return snapshot;
@@ -177,6 +177,25 @@ TEST(NodeWish, TakesNothingAwayBeforeEachQuickCheckHasAResult) {
   EXPECT_EQ(wish_of(snapshot).condition, "True");
 }
 
+TEST(NodeWish, PassesNoNodeWhoseKernelLogCannotBeRead) {
+  Snapshot snapshot = healthy();
+  snapshot.health.kernel_log_fault = "open /dev/kmsg: Operation not permitted";
+  const NodeWish wish = wish_of(snapshot);
+  EXPECT_EQ(wish.status, NodeStatus::kWarn);
+  EXPECT_EQ(wish.taint, TaintWish::kLeave);
+  EXPECT_EQ(wish.condition, "Unknown");
+  EXPECT_EQ(wish.message, "the kernel log cannot be read: open /dev/kmsg: Operation not permitted");
+  add_finding(snapshot, "79", Severity::kReboot);
+  EXPECT_EQ(wish_of(snapshot).taint, TaintWish::kSet);
+}
+
+TEST(NodeWish, WaitsForTheFirstReadingOfTheKernelLog) {
+  Snapshot snapshot = healthy();
+  snapshot.health.kernel_log_fault = std::string(Health::kNotReadYet);
+  EXPECT_EQ(wish_of(snapshot).status, NodeStatus::kUnknown);
+  EXPECT_EQ(wish_of(snapshot).taint, TaintWish::kLeave);
+}
+
 TEST(NodeWish, SaysThatNobodyCanTellWithoutWaitingForTheOtherChecks) {
   Snapshot snapshot = starting();
   snapshot.telemetry.state = WorkerState::kHung;
@@ -197,7 +216,7 @@ TEST(NodeWish, AnErrorDoesNotEndTheWaitForTheOtherChecks) {
 }
 
 TEST(NodeWish, IsNotWithdrawnBeforeEachQuickCheckHasAResult) {
-  Snapshot snapshot;
+  Snapshot snapshot = log_read();
   snapshot.telemetry.state = WorkerState::kAnswering;
   add_result(snapshot, "gpu", CheckStatus::kSkip);
   snapshot.health.awaited = {"2-efa-enumeration"};
@@ -216,7 +235,7 @@ TEST(NodeWish, SaysThatNobodyCanTellOnceTheDriverHasHungOrEnded) {
 
 // A machine without a PCI bus: check 2 can never find out.
 TEST(NodeWish, OfANodeWithoutGpusNeverFailsInTheSeedProfile) {
-  Snapshot snapshot;
+  Snapshot snapshot = log_read();
   snapshot.telemetry.state = WorkerState::kAnswering;
   add_result(snapshot, "gpu", CheckStatus::kSkip);
   add_result(snapshot, "2-efa-enumeration", CheckStatus::kError);
@@ -228,7 +247,7 @@ TEST(NodeWish, OfANodeWithoutGpusNeverFailsInTheSeedProfile) {
 }
 
 TEST(NodeWish, IsWithdrawnOnceEveryCheckWasSkipped) {
-  Snapshot snapshot;
+  Snapshot snapshot = log_read();
   EXPECT_FALSE(wish_of(snapshot).is_withdrawn);
   add_result(snapshot, "gpu", CheckStatus::kSkip);
   add_result(snapshot, "0-nvidia-smi", CheckStatus::kSkip);
@@ -239,14 +258,14 @@ TEST(NodeWish, IsWithdrawnOnceEveryCheckWasSkipped) {
 }
 
 TEST(NodeWish, SaysNothingBeforeAnythingWasLookedAt) {
-  const NodeWish wish = wish_of(Snapshot());
+  const NodeWish wish = wish_of(log_read());
   EXPECT_EQ(wish.status, NodeStatus::kUnknown);
   EXPECT_EQ(wish.taint, TaintWish::kLeave);
   EXPECT_EQ(wish.condition, "Unknown");
 }
 
 TEST(NodeWish, ANodeWhereAllChecksWereSkippedIsNotCleared) {
-  Snapshot snapshot;
+  Snapshot snapshot = log_read();
   add_result(snapshot, "0-nvidia-smi", CheckStatus::kSkip);
   const NodeWish wish = wish_of(snapshot);
   EXPECT_EQ(wish.status, NodeStatus::kUnknown);
@@ -254,7 +273,7 @@ TEST(NodeWish, ANodeWhereAllChecksWereSkippedIsNotCleared) {
 }
 
 TEST(NodeWish, AFindingOfTheKernelLogNeedsNoCheckToTaint) {
-  Snapshot snapshot;
+  Snapshot snapshot = log_read();
   add_finding(snapshot, "79", Severity::kReboot);
   EXPECT_EQ(wish_of(snapshot).taint, TaintWish::kSet);
 }

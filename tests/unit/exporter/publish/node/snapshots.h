@@ -58,8 +58,15 @@ inline void add_finding(Snapshot& snapshot, const std::string& code, Severity se
   snapshot.state.findings[{finding.check, code, bus_id, finding.evidence}] = finding;
 }
 
-inline Snapshot healthy(int gpus = 8) {
+// The kernel log has been read, and nothing else.
+inline Snapshot log_read() {
   Snapshot snapshot;
+  snapshot.health.kernel_log_fault.reset();
+  return snapshot;
+}
+
+inline Snapshot healthy(int gpus = 8) {
+  Snapshot snapshot = log_read();
   snapshot.state.boot_id = "boot-gpu-01";
   snapshot.instance.type = "p5.48xlarge";
   for (int i = 0; i < gpus; ++i) snapshot.gpus.push_back(gpu_at(i));
