@@ -69,7 +69,7 @@ StateFile::Loaded load_state(const StateFile& file, Log& log) {
   auto loaded = file.load();
   if (loaded.fault.empty()) return loaded;
   log.error(loaded.is_previous ? "Cannot read saved state, using the previous copy"
-                               : "Cannot read saved state, counting starts again",
+                               : "Cannot read saved state, counters restart from zero",
             {{"error", loaded.fault}});
   return loaded;
 }

@@ -41,7 +41,7 @@ int serve(const Flags& flags) {
   }
   const auto* const health = (*exporter)->health();
   for (const int port : health == nullptr ? std::vector<int>() : health->ports()) {
-    log.info("Health is served", {{"port", std::to_string(port)}});
+    log.info("Serving health endpoints", {{"port", std::to_string(port)}});
   }
   bool has_started = false;
   std::stop_source over;

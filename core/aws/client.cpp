@@ -48,11 +48,11 @@ std::string without(std::string text, const std::string& secret) {
 }
 
 std::unexpected<Error> refusal(const AwsFailure& failure, const AwsKeys& keys) {
-  return fail(
-      kind_of(failure),
-      without(without(words_of(failure), keys.session_token), keys.secret_access_key) +
-          (says_keys_expired(failure) ? " (these credentials have expired, and there are no others)"
-                                      : ""));
+  return fail(kind_of(failure),
+              without(without(words_of(failure), keys.session_token), keys.secret_access_key) +
+                  (says_keys_expired(failure)
+                       ? " (these credentials have expired, and no newer ones are available)"
+                       : ""));
 }
 
 }  // namespace
@@ -125,7 +125,7 @@ Result<http::ClientResponse> AwsClient::ask(const AwsCall& call, const Place& pl
       return refusal(failure, *keys);
     } else {
       if (!clock_.sleep_for(backoff.next(), call.stop))
-        return fail(ErrorKind::kCancelled, "stopped while AWS throttles the request");
+        return fail(ErrorKind::kCancelled, "stopped while AWS was throttling the request");
     }
   }
 }
@@ -188,7 +188,7 @@ Result<XmlElement> AwsClient::query(const AwsQuery& query) {
   if (root) return root;
   // It was accepted, by whoever it was that answered.
   return fail(ErrorKind::kUnavailable, std::string(query.service.title) + " " + query.action +
-                                           ": the answer is " + root.error().message);
+                                           ": the response is " + root.error().message);
 }
 
 }  // namespace gpuward::aws

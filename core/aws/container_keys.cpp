@@ -31,8 +31,9 @@ Status check_host(const std::string& url) {
   if (!target) return with_context("AWS_CONTAINER_CREDENTIALS_FULL_URI", target.error());
   if (target->is_tls || std::ranges::find(kHostsBeside, target->host) != kHostsBeside.end())
     return {};
-  return fail(ErrorKind::kInvalid, "AWS_CONTAINER_CREDENTIALS_FULL_URI is plain HTTP to " +
-                                       target->host + ", which is not an endpoint of EKS or ECS");
+  return fail(ErrorKind::kInvalid, "AWS_CONTAINER_CREDENTIALS_FULL_URI uses plain HTTP to " +
+                                       target->host +
+                                       ", which is not an EKS or ECS endpoint: use https://");
 }
 
 Result<std::string> container_token(const AwsEnvironment& environment) {
@@ -44,7 +45,7 @@ Result<std::string> container_token(const AwsEnvironment& environment) {
     token = trim(*content);
   }
   if (http::is_field_text(token)) return token;
-  return fail(ErrorKind::kInvalid, "the container's authorization token has a line break");
+  return fail(ErrorKind::kInvalid, "the container authorization token contains a line break");
 }
 
 }  // namespace
@@ -64,9 +65,9 @@ Result<AwsKeys> keys_of_container(const KeyParts& parts) {
   request.max_response_bytes = kLargestContainerText;
   const auto answer = parts.http.send(request);
   if (!answer) return std::unexpected(answer.error());
-  if (answer->status == 200) return parse_keys(answer->body, "the container's endpoint");
+  if (answer->status == 200) return parse_keys(answer->body, "the container credentials endpoint");
   return fail(answer->status >= 500 ? ErrorKind::kUnavailable : ErrorKind::kForbidden,
-              "the container's endpoint answers HTTP " + std::to_string(answer->status));
+              "the container credentials endpoint returned HTTP " + std::to_string(answer->status));
 }
 
 }  // namespace gpuward::aws

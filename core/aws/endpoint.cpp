@@ -43,7 +43,7 @@ bool has_own_endpoint(const AwsEnvironment& environment, const AwsService& servi
 Result<std::string> endpoint_of(const AwsEnvironment& environment, const AwsService& service,
                                 std::string_view region) {
   if (!is_region(region))
-    return fail(ErrorKind::kInvalid, "not a region of AWS: " + std::string(region));
+    return fail(ErrorKind::kInvalid, "not an AWS region: " + std::string(region));
   std::string variable;
   std::string url = configured_endpoint(environment, service, variable);
   if (url.empty()) {
@@ -54,7 +54,8 @@ Result<std::string> endpoint_of(const AwsEnvironment& environment, const AwsServ
   if (!target) return with_context(variable, target.error());
   if (!target->is_tls && target->host != "localhost" && !target->host.starts_with("127.") &&
       target->host != "[::1]") {
-    return fail(ErrorKind::kInvalid, variable + " is plain HTTP to another machine: use https://");
+    return fail(ErrorKind::kInvalid,
+                variable + " uses plain HTTP to another machine: use https://");
   }
   while (url.ends_with('/')) url.pop_back();
   return url;

@@ -27,7 +27,7 @@ Result<std::string> ask(http::Client& http, http::ClientRequest request) {
   if (!answer) return std::unexpected(answer.error());
   if (answer->status == 200) return std::string(trim(answer->body));
   return fail(kind_of(answer->status),
-              "the EC2 metadata service answers HTTP " + std::to_string(answer->status));
+              "the EC2 metadata service returned HTTP " + std::to_string(answer->status));
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ Result<std::string> InstanceMetadata::open_session() const {
   auto token = ask(http_, std::move(request));
   const auto is_of_token = [](char c) { return c > ' ' && c < '\x7F' && c != '<'; };
   if (token && (token->empty() || !std::ranges::all_of(*token, is_of_token)))
-    return fail(ErrorKind::kInvalid, "the answer is not a token");
+    return fail(ErrorKind::kInvalid, "the EC2 metadata service did not return a valid token");
   return token;
 }
 

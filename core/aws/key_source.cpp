@@ -93,7 +93,7 @@ Result<AwsKeys> parse_keys(const std::string& json, const std::string& who) {
     return keys;
   }
   return fail(ErrorKind::kUnavailable,
-              who + " gave no keys" + (code == "Success" ? std::string() : ": " + code));
+              who + " returned no credentials" + (code == "Success" ? std::string() : ": " + code));
 }
 
 }  // namespace gpuward::aws

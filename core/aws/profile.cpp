@@ -67,14 +67,14 @@ Result<ProfileSections> parse_profiles(std::string_view text) {
     const std::string_view line = trim(raw);
     if (line.empty() || line.front() == '#' || line.front() == ';') continue;
     if (line.front() == '[') {
-      if (line.back() != ']') return bad_line(number, "a section without its ]");
+      if (line.back() != ']') return bad_line(number, "a section header without the closing ]");
       section = &sections[section_name(line.substr(1, line.size() - 2))];
       continue;
     }
     if (raw.front() == ' ' || raw.front() == '\t') continue;
     const std::size_t equals = line.find('=');
     if (equals == std::string_view::npos)
-      return bad_line(number, "neither [section] nor key = value");
+      return bad_line(number, "expected [section] or key = value");
     if (section == nullptr) return bad_line(number, "a key before the first [section]");
     (*section)[std::string(trim(line.substr(0, equals)))] = trim(line.substr(equals + 1));
   }

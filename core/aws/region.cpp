@@ -7,7 +7,7 @@ namespace {
 
 Result<std::string> checked(const std::string& region, const std::string& source) {
   if (is_region(region)) return region;
-  return fail(ErrorKind::kInvalid, source + " names no region of AWS: " + region);
+  return fail(ErrorKind::kInvalid, source + " gives an invalid AWS region: " + region);
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ Result<std::string> find_region(const KeyParts& parts) {
   const auto region = read_of_instance(parts, "/latest/meta-data/placement/region");
   if (region) return checked(*region, "the EC2 metadata service");
   return fail(ErrorKind::kInvalid,
-              "no region of AWS is known: set AWS_REGION (" + region.error().message + ")");
+              "the AWS region is unknown: set AWS_REGION (" + region.error().message + ")");
 }
 
 }  // namespace gpuward::aws

@@ -64,13 +64,15 @@ Result<S3Place> parse_s3_url(std::string_view url) {
     const std::string_view query = url.substr(mark + 1);
     place.region = query.starts_with(kRegion) ? query.substr(kRegion.size()) : std::string_view();
     if (!is_region(place.region))
-      return fail(ErrorKind::kInvalid, "only region= may follow ?, such as region=eu-west-1");
+      return fail(ErrorKind::kInvalid,
+                  "only region= is allowed after ?, for example ?region=eu-west-1");
     url = url.substr(0, mark);
   }
   const std::size_t slash = std::min(url.find('/'), url.size());
   place.bucket = url.substr(0, slash);
   place.key = url.substr(std::min(slash + 1, url.size()));
-  if (!is_bucket(place.bucket)) return fail(ErrorKind::kInvalid, "names no bucket of S3");
+  if (!is_bucket(place.bucket))
+    return fail(ErrorKind::kInvalid, "does not contain a valid S3 bucket name");
   if (!is_prefix(place.key)) {
     return fail(ErrorKind::kInvalid,
                 "the prefix may have letters, digits and !-_.*'() between single slashes");
@@ -105,7 +107,7 @@ Status put_object(AwsClient& aws, Clock& clock, const S3Place& place, std::strin
   if (answer.error().kind != ErrorKind::kCancelled && clock.steady() < deadline)
     return std::unexpected(answer.error());
   return fail(ErrorKind::kTimeout,
-              "S3 PutObject: not done after " + std::to_string(timeout.count()) + " ms");
+              "S3 PutObject: timed out after " + std::to_string(timeout.count()) + " ms");
 }
 
 }  // namespace gpuward::aws

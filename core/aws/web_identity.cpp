@@ -50,7 +50,7 @@ Result<AwsKeys> keys_in(const std::string& body) {
                .session_token = given.text_at("SessionToken"),
                .expires = parse_rfc3339(given.text_at("Expiration"))};
   if (keys.access_key_id.empty() || keys.secret_access_key.empty() || !keys.expires)
-    return fail(ErrorKind::kUnavailable, "STS gave no keys");
+    return fail(ErrorKind::kUnavailable, "STS returned no credentials");
   return keys;
 }
 
@@ -61,7 +61,8 @@ Result<AwsKeys> keys_of_web_identity(const KeyParts& parts) {
   const std::string role = parts.environment.at("AWS_ROLE_ARN");
   if (file.empty()) return fail(ErrorKind::kNotFound, "AWS_WEB_IDENTITY_TOKEN_FILE is not set");
   if (role.empty())
-    return fail(ErrorKind::kInvalid, "AWS_WEB_IDENTITY_TOKEN_FILE is set and AWS_ROLE_ARN is not");
+    return fail(ErrorKind::kInvalid,
+                "AWS_WEB_IDENTITY_TOKEN_FILE is set, but AWS_ROLE_ARN is not: set both");
   const auto request = exchange_of(parts, file, role);
   if (!request) return std::unexpected(request.error());
   const auto answer = parts.http.send(*request);

@@ -41,7 +41,8 @@ const std::string& XmlElement::text_at(std::string_view path) const {
 }
 
 Result<XmlElement> parse_xml(std::string_view text, std::size_t max_bytes) {
-  if (text.size() > max_bytes) return fail(ErrorKind::kTooLarge, "an XML document over the cap");
+  if (text.size() > max_bytes)
+    return fail(ErrorKind::kTooLarge, "an XML document that is too large");
   pugi::xml_document document;
   const auto parsed =
       document.load_buffer(text.data(), text.size(), pugi::parse_default | pugi::parse_trim_pcdata);
@@ -51,7 +52,7 @@ Result<XmlElement> parse_xml(std::string_view text, std::size_t max_bytes) {
   }
   XmlElement root;
   if (!copy(document.document_element(), root, 1))
-    return fail(ErrorKind::kTooLarge, "an XML document that is too deep");
+    return fail(ErrorKind::kTooLarge, "an XML document that is too deeply nested");
   return root;
 }
 

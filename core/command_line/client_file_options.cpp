@@ -4,8 +4,9 @@ namespace gpuward {
 
 void add_client_file_options(CLI::App& app, const std::string& prefix, http::ClientFiles& files) {
   files.prefix = prefix;
-  app.add_option(prefix + ".ca-file", files.ca_file,
-                 "PEM file with the CA of the server's certificate; default: the system's CAs");
+  app.add_option(
+      prefix + ".ca-file", files.ca_file,
+      "PEM file with the CA that signed the server certificate; default: the CAs of the system");
   app.add_option(prefix + ".bearer-token-file", files.bearer_token_file,
                  "File with the bearer token to send");
   app.add_option(prefix + ".basic-auth-file", files.basic_auth_file,
@@ -13,7 +14,7 @@ void add_client_file_options(CLI::App& app, const std::string& prefix, http::Cli
   app.add_option(prefix + ".certificate-file", files.certificate_file,
                  "PEM file with the client certificate");
   app.add_option(prefix + ".key-file", files.key_file,
-                 "PEM file with the key of the client certificate");
+                 "PEM file with the private key of the client certificate");
 }
 
 }  // namespace gpuward

@@ -222,7 +222,7 @@ std::string fish_command(const std::string& path, const CLI::App& command, const
 std::string fish_script(const CLI::App& app, NameSources names) {
   Parts parts{.names = names, .commands = {}, .valued = {}, .values = {}, .words = {}};
   append_command("", app, parts);
-  return "# Completion of " + app.get_name() + ": " + app.get_name() +
+  return "# Completion for " + app.get_name() + ": " + app.get_name() +
          " completion fish | source\n" + fish_path_text(app, parts) +
          fish_command("", app, app, names);
 }
@@ -237,7 +237,7 @@ std::string script_for(const CLI::App& app, NameSources names, const std::string
                                   ? "(( $+functions[compdef] )) || { autoload -U compinit && "
                                     "compinit }\nautoload -U bashcompinit && bashcompinit\n"
                                   : "";
-  return "# Completion of " + program + ": source <(" + program + " completion " + shell + ")\n" +
+  return "# Completion for " + program + ": source <(" + program + " completion " + shell + ")\n" +
          loading + function_text(app, names) + "complete -o default -F " + function_name(program) +
          " " + program + "\n";
 }
@@ -247,7 +247,7 @@ std::string script_for(const CLI::App& app, NameSources names, const std::string
 std::optional<int> parse_words(CLI::App& app, std::span<const Example> examples, int argc,
                                const char* const* argv, NameSources names) {
   std::string shell;
-  app.add_subcommand("completion", "Print a script that completes this command line in a shell")
+  app.add_subcommand("completion", "Print the completion script for a shell")
       ->add_option("shell", shell, "bash, zsh or fish")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));

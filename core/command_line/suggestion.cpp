@@ -75,7 +75,8 @@ WordFault fault_in(const CLI::App& app, int argc, const char* const* argv) {
     fault.command += " " + word;
   }
   if (at->get_require_subcommand_min() > 0)
-    fault.what = "a command is missing: " + CLI::detail::join(names_of(commands_of(*at)), ", ");
+    fault.what =
+        "a command is required, one of: " + CLI::detail::join(names_of(commands_of(*at)), ", ");
   return fault;
 }
 

@@ -34,7 +34,7 @@ Markup navigation(const Page& page) {
     links += Markup::trusted(" ");
   }
   return element("header",
-                 {element("a", {{"class", "skip"}, {"href", "#main"}}, {"To the content"}),
+                 {element("a", {{"class", "skip"}, {"href", "#main"}}, {"Skip to content"}),
                   element("strong", {"gpuward"}), element("nav", {links})});
 }
 

@@ -39,7 +39,7 @@ Status Api::answers() {
       impl_->transport.send({.target = "/version", .answers = Answers::kKubernetes});
   if (!answer) return std::unexpected(answer.error());
   if (!string_at(answer->json, "gitVersion").empty()) return {};
-  return fail(ErrorKind::kInternal, "GET /version: the answer names no version of Kubernetes");
+  return fail(ErrorKind::kInternal, "GET /version: the response contains no Kubernetes version");
 }
 
 Status Api::ready() {

@@ -64,8 +64,7 @@ Result<ClusterConfig> find_cluster(const std::string& kubeconfig, const std::str
   if (!kubeconfig.empty() || !context.empty()) return load_kubeconfig(kubeconfig, context);
   auto config = load_in_cluster();
   if (config || config.error().kind != ErrorKind::kNotFound) return config;
-  return fail(ErrorKind::kInvalid,
-              config.error().message + " (outside of a pod give --kubeconfig)");
+  return fail(ErrorKind::kInvalid, config.error().message + " (outside a pod, set --kubeconfig)");
 }
 
 }  // namespace gpuward::kube

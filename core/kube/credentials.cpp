@@ -60,7 +60,8 @@ Status TokenFileCredentials::read() {
   const std::string token(trim(*content));
   if (token.empty()) return fail(ErrorKind::kInvalid, "token file " + path_.string() + " is empty");
   if (token.find_first_of("\r\n") != std::string::npos) {
-    return fail(ErrorKind::kInvalid, "token file " + path_.string() + " holds more than one line");
+    return fail(ErrorKind::kInvalid,
+                "token file " + path_.string() + " contains more than one line");
   }
   authorization_ = "Bearer " + token;
   return {};

@@ -59,10 +59,10 @@ std::string exec_info(const ClusterConfig& config, const ExecPlugin& plugin) {
 
 Result<ExecCredential> read_exec_credential(std::string_view output, const ExecPlugin& plugin) {
   const auto answer = parse_json(output);
-  if (!answer) return broken(plugin, "its answer is not JSON");
+  if (!answer) return broken(plugin, "its output is not JSON");
   if (string_at(*answer, "kind") != "ExecCredential" ||
       string_at(*answer, "apiVersion") != plugin.api_version) {
-    return broken(plugin, "its answer is not an ExecCredential of " + plugin.api_version);
+    return broken(plugin, "its output is not an ExecCredential of " + plugin.api_version);
   }
   const Json& status = member_at(*answer, "status");
   ExecCredential credential;
@@ -73,10 +73,10 @@ Result<ExecCredential> read_exec_credential(std::string_view output, const ExecP
     return broken(plugin, "clientCertificateData and clientKeyData must be set together");
   }
   if (credential.token.empty() && credential.certificate.certificate_pem.empty()) {
-    return broken(plugin, "its answer holds neither a token nor a certificate");
+    return broken(plugin, "its output contains neither a token nor a certificate");
   }
   if (credential.token.find_first_of("\r\n") != std::string::npos)
-    return broken(plugin, "its token has line ends in it");
+    return broken(plugin, "its token contains a line break");
   if (const std::string expires = string_at(status, "expirationTimestamp"); !expires.empty()) {
     credential.expires = parse_rfc3339(expires);
     if (!credential.expires) return broken(plugin, "its expirationTimestamp is not RFC 3339");

@@ -21,9 +21,9 @@ std::string join_host_port(const std::string& host, const std::string& port) {
 Status must_hold(const std::filesystem::path& path, std::string_view what, std::string_view mark) {
   const auto content = read_file(path);
   if (!content) {
-    return fail(ErrorKind::kInvalid, "in a pod, but without " + std::string(what) + ": " +
-                                         content.error().message +
-                                         " (is automountServiceAccountToken off?)");
+    return fail(ErrorKind::kInvalid, "running in a pod without a usable " + std::string(what) +
+                                         ": " + content.error().message +
+                                         " (is automountServiceAccountToken set to false?)");
   }
   if (trim(*content).empty() || !content->contains(mark)) {
     return fail(ErrorKind::kInvalid, path.string() + " holds no " + std::string(what));
@@ -37,11 +37,12 @@ Result<ClusterConfig> load_in_cluster(const std::filesystem::path& service_accou
   const std::string host = environment("KUBERNETES_SERVICE_HOST");
   const std::string port = environment("KUBERNETES_SERVICE_PORT");
   if (host.empty() || port.empty()) {
-    return fail(ErrorKind::kNotFound,
-                "not in a pod: KUBERNETES_SERVICE_HOST or KUBERNETES_SERVICE_PORT is not set");
+    return fail(
+        ErrorKind::kNotFound,
+        "not running in a pod: KUBERNETES_SERVICE_HOST or KUBERNETES_SERVICE_PORT is not set");
   }
   ClusterConfig config;
-  config.origin = "the account of this pod";
+  config.origin = "this pod's service account";
   config.server = "https://" + join_host_port(host, port);
   config.token_file = service_account / "token";
   // A path and not its content: a rotated CA is seen by the next TLS handshake.

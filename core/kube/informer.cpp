@@ -129,7 +129,7 @@ Status Informer::follow(const std::stop_token& stop) {
   });
   if (ended && !heard && clock_.steady() - began < kTooShort) {
     return fail(ErrorKind::kUnavailable,
-                "the watch of " + collection_ + " closed immediately, without an event");
+                "the watch on " + collection_ + " closed immediately, without an event");
   }
   if (ended && !heard) ended = check_not_gone_back();
   if (ended) note_heard();

@@ -46,7 +46,8 @@ KubeconfigCluster read_cluster(const YamlMap& map, const fs::path& folder) {
   if (!cluster.server.empty() && !web) map.reject("server", "must begin with https:// or http://");
   while (cluster.server.ends_with('/')) cluster.server.pop_back();
   if (cluster.skip_verify && (!cluster.ca_file.empty() || !cluster.ca_pem.empty())) {
-    map.reject("insecure-skip-tls-verify", "contradicts certificate-authority: remove one of them");
+    map.reject("insecure-skip-tls-verify",
+               "conflicts with certificate-authority: remove one of them");
   }
   return cluster;
 }
@@ -73,7 +74,7 @@ ExecPlugin read_exec(const YamlMap& map, const fs::path& folder) {
                "must be client.authentication.k8s.io/v1 or client.authentication.k8s.io/v1beta1");
   }
   if (interactive_mode == "Always")
-    map.reject("interactiveMode", "Always cannot work: gpuward has no terminal");
+    map.reject("interactiveMode", "must not be Always: gpuward has no terminal");
   // A name with a folder is relative to the file, a bare one is looked for on PATH.
   if (exec.command.contains('/'))
     exec.command = (folder / exec.command).lexically_normal().string();

@@ -75,7 +75,7 @@ Result<Lease> LeaderCandidate::send(const LeaseRequest& request) {
     case LeaseRequest::Kind::kUpdate:
       return api_.update_lease(request.lease);
   }
-  return fail(ErrorKind::kInternal, "no request about a lease");
+  return fail(ErrorKind::kInternal, "unknown lease request");
 }
 
 }  // namespace gpuward::kube

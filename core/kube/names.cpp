@@ -25,14 +25,15 @@ bool is_label(std::string_view label) {
 }
 
 std::unexpected<Error> refuse(std::string_view name, const std::string& why) {
-  return fail(ErrorKind::kInvalid, "\"" + to_valid_utf8(name, 64) + "\" is not a name: " + why);
+  return fail(ErrorKind::kInvalid,
+              "\"" + to_valid_utf8(name, 64) + "\" is not a valid name: " + why);
 }
 
 }  // namespace
 
 Status validate_node_name(std::string_view name) {
   if (name.empty()) return refuse(name, "it is empty");
-  if (name.size() > kLongestName) return refuse(name, "longer than 253 characters");
+  if (name.size() > kLongestName) return refuse(name, "it is longer than 253 characters");
   std::string_view rest = name;
   while (true) {
     const std::size_t dot = rest.find('.');
@@ -47,8 +48,8 @@ Status validate_node_name(std::string_view name) {
 
 Status validate_segment(std::string_view name) {
   if (name.empty()) return refuse(name, "it is empty");
-  if (name.size() > kLongestName) return refuse(name, "longer than 253 bytes");
-  if (name == "." || name == "..") return refuse(name, "it is a dot segment");
+  if (name.size() > kLongestName) return refuse(name, "it is longer than 253 bytes");
+  if (name == "." || name == "..") return refuse(name, "'.' and '..' are not allowed");
   if (name.find_first_of("/%") != std::string_view::npos)
     return refuse(name, "'/' and '%' are not allowed");
   return {};

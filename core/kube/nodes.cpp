@@ -48,8 +48,8 @@ Result<Node> Api::change_node(const Node& seen, const NodeChange& change) {
   auto path = node_path(seen.meta.name);
   if (!path) return std::unexpected(std::move(path.error()));
   if (seen.meta.resource_version.empty() || seen.meta.uid.empty()) {
-    return fail(ErrorKind::kInvalid,
-                "node " + seen.meta.name + " cannot be changed: not read from the API server");
+    return fail(ErrorKind::kInvalid, "node " + seen.meta.name +
+                                         " cannot be changed: it was not read from the API server");
   }
   std::string patch = node_patch(seen, change);
   if (patch.empty()) return seen;

@@ -28,7 +28,7 @@ std::string target_of(const ListQuery& query, const std::string& token, bool in_
 Status hand_out(const Json& page, const PageHandlers& handlers) {
   const Json& items = member_at(page, "items");
   if (!items.is_array() && !items.is_null())
-    return fail(ErrorKind::kInternal, "the list's items are not a list");
+    return fail(ErrorKind::kInternal, "items of the list is not an array");
   for (const Json& item : items) {
     if (auto taken = handlers.on_item(item); !taken) return taken;
   }

@@ -59,7 +59,7 @@ Result<Answer> read_answer(const Call& call, const http::ClientResponse& answer)
     return std::unexpected(std::move(error));
   }
   if (!json)
-    return with_context("the answer is not JSON",
+    return with_context("the response is not JSON",
                         Error{ErrorKind::kInternal, json.error().message, {}});
   if (auto failure = failure_in(answer, *json)) return std::unexpected(std::move(*failure));
   return Answer{std::move(*json)};
@@ -157,11 +157,11 @@ Status Transport::wait_for_pause(Deadline deadline) {
   if (until >= deadline) {
     return std::unexpected(
         Error{ErrorKind::kOverloaded,
-              "not sent: the API server asked us to wait beyond the request's deadline",
+              "not sent: the API server asked gpuward to wait beyond the request deadline",
               std::chrono::ceil<milliseconds>(until - now)});
   }
   if (!clock_.sleep_until(until, options_.stop))
-    return fail(ErrorKind::kCancelled, "stopped while the API server pauses us");
+    return fail(ErrorKind::kCancelled, "stopped during a pause that the API server asked for");
   return {};
 }
 

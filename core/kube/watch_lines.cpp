@@ -49,7 +49,7 @@ Result<WatchEvent> read_watch_line(std::string_view line) {
   if (type == "ERROR") return std::unexpected(classify_status(object));
   const auto known = type_of(type);
   if (!known || !object.is_object())
-    return fail(ErrorKind::kInternal, "a watch event of no known type");
+    return fail(ErrorKind::kInternal, "a watch event has an unknown type");
   WatchEvent read;
   read.type = *known;
   read.resource_version = string_at(member_at(object, "metadata"), "resourceVersion");

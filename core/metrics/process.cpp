@@ -69,7 +69,7 @@ void append_stat(Families& families, const std::filesystem::path& proc) {
   if (const auto boot = boot_time_seconds(proc / "stat")) {
     declare(families,
             {"process_start_time_seconds",
-             "Start time, in seconds since 1970.",
+             "Start time of the process, in seconds since the Unix epoch.",
              kGauge,
              {},
              kWithoutProc},
@@ -83,7 +83,8 @@ void append_descriptors(Families& families, const std::filesystem::path& proc) {
   double count = 0;
   for (; !error && open != std::filesystem::directory_iterator(); open.increment(error)) ++count;
   if (!error) {
-    declare(families, {"process_open_fds", "Open file descriptors.", kGauge, {}, kWithoutProc},
+    declare(families,
+            {"process_open_fds", "Number of open file descriptors.", kGauge, {}, kWithoutProc},
             count);
   }
   rlimit limit{};
@@ -93,7 +94,7 @@ void append_descriptors(Families& families, const std::filesystem::path& proc) {
              "Maximum number of open file descriptors.",
              kGauge,
              {},
-             "without a limit"},
+             "when there is no limit"},
             limit.rlim_cur);
   }
 }

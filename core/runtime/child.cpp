@@ -102,7 +102,8 @@ class Child {
                "it wrote more than " + std::to_string(command_.max_output_bytes) + " bytes",
                {}};
     }
-    if (!gone) error.message += "; some of its processes hang in the kernel and still exist";
+    if (!gone)
+      error.message += "; at least one of its processes is stuck in the kernel and still exists";
     return with_context(command_.program + " was killed", std::move(error));
   }
 
@@ -128,7 +129,7 @@ Result<ChildResult> run_child(const ChildCommand& command, Clock& clock) {
 }
 
 std::string how_it_ended(const ChildResult& result) {
-  if (result.exit_code < 0) return "was ended by signal " + std::to_string(result.signal);
+  if (result.exit_code < 0) return "was terminated by signal " + std::to_string(result.signal);
   return "ended with " + std::to_string(result.exit_code);
 }
 

@@ -115,7 +115,7 @@ std::unexpected<Error> cannot_start(const ChildCommand& command, int error) {
   const bool missing = error == ENOENT;
   return fail(missing ? ErrorKind::kNotFound : ErrorKind::kUnavailable,
               "cannot start " + command.program + ": " + std::generic_category().message(error) +
-                  (missing ? " (the program, or the interpreter in its #! line)" : ""));
+                  (missing ? " (the program or the interpreter in its #! line is missing)" : ""));
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ std::unexpected<Error> system_failure(const std::string& attempted,
 // A FIFO would hold us up for as long as its writer pleases; a folder has no bytes.
 Status check_readable_kind(int descriptor, const std::filesystem::path& path) {
   struct stat about{};
-  if (::fstat(descriptor, &about) != 0) return system_failure("cannot look at", path, errno);
+  if (::fstat(descriptor, &about) != 0) return system_failure("cannot stat", path, errno);
   if (S_ISREG(about.st_mode) || S_ISCHR(about.st_mode)) return {};
   return fail(ErrorKind::kInvalid, "cannot read " + path.string() + ": not a regular file");
 }
@@ -101,7 +101,7 @@ Status write_file_atomically(const std::filesystem::path& path, std::string_view
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   std::string temporary = (folder / ("." + path.filename().string() + ".XXXXXX")).string();
   Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (!file.is_open()) return system_failure("cannot write beside", path, errno);
+  if (!file.is_open()) return system_failure("cannot create a temporary file next to", path, errno);
 
   Status status = fill(file, path, content, mode);
   if (status && std::rename(temporary.c_str(), path.c_str()) != 0)

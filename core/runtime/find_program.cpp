@@ -44,7 +44,7 @@ Result<fs::path> find_program(const std::string& program, const std::vector<fs::
     if (!program.empty() && is_program(folder / program)) return folder / program;
     looked_at += (looked_at.empty() ? "" : ", ") + folder.string();
   }
-  return fail(ErrorKind::kNotFound, "no program `" + program + "` in " + looked_at);
+  return fail(ErrorKind::kNotFound, "program `" + program + "` not found in " + looked_at);
 }
 
 }  // namespace gpuward

@@ -135,7 +135,7 @@ class StrictBuilder final : public nlohmann::json_sax<Json> {
   bool number_float(number_float_t value, const string_t& text) override {
     // nlohmann turns an integer that does not fit into a double without a word.
     if (text.find_first_of(".eE") == string_t::npos) {
-      return refuse(ErrorKind::kInvalid, "an integer beyond 64 bits");
+      return refuse(ErrorKind::kInvalid, "an integer that does not fit into 64 bits");
     }
     return add(value);
   }
@@ -152,7 +152,7 @@ class StrictBuilder final : public nlohmann::json_sax<Json> {
     is_key_of_list_ = list_ != nullptr && open_.size() == 1 && name == list_->key;
     const bool is_new = object.kept != nullptr ? add_member(*object.kept, std::move(name))
                                                : object.names.insert(std::move(name)).second;
-    if (!is_new) return refuse(ErrorKind::kInvalid, "the same key twice in one object");
+    if (!is_new) return refuse(ErrorKind::kInvalid, "duplicate key in an object");
     const bool is_in_element = list_ != nullptr && object.kept != nullptr && open_.size() > 1;
     if (is_in_element && ++kept_ > list_->max_kept) {
       return refuse(ErrorKind::kTooLarge,
@@ -171,7 +171,7 @@ class StrictBuilder final : public nlohmann::json_sax<Json> {
 
   [[nodiscard]] Error error_at(std::size_t read_so_far) const {
     const std::size_t at = position_ != 0 ? position_ : read_so_far;
-    return {kind_, "JSON refused at byte " + std::to_string(at) + ": " + reason_, {}};
+    return {kind_, "JSON rejected at byte " + std::to_string(at) + ": " + reason_, {}};
   }
   [[nodiscard]] Json take() { return std::move(root_); }
 
@@ -224,7 +224,7 @@ class StrictBuilder final : public nlohmann::json_sax<Json> {
   bool open(Json container) {
     if (open_.size() >= limits_.max_depth) {
       return refuse(ErrorKind::kTooLarge,
-                    "nested deeper than " + std::to_string(limits_.max_depth));
+                    "nested deeper than " + std::to_string(limits_.max_depth) + " levels");
     }
     if (!count()) return false;
     Open opened;
@@ -276,14 +276,14 @@ class StrictBuilder final : public nlohmann::json_sax<Json> {
 
 Result<Json> parse(std::string_view text, const JsonLimits& limits, const JsonList* list) {
   if (text.size() > limits.max_bytes) {
-    return fail(ErrorKind::kTooLarge, "JSON refused: " + std::to_string(text.size()) +
+    return fail(ErrorKind::kTooLarge, "JSON rejected: " + std::to_string(text.size()) +
                                           " bytes, at most " + std::to_string(limits.max_bytes) +
                                           " are allowed");
   }
   // nlohmann takes a NUL byte for the end of the text, and would not see what stands behind it.
   if (const auto nul = text.find('\0'); nul != std::string_view::npos) {
     return fail(ErrorKind::kInvalid,
-                "JSON refused at byte " + std::to_string(nul + 1) + ": a NUL byte");
+                "JSON rejected at byte " + std::to_string(nul + 1) + ": a NUL byte");
   }
   const char* const begin = text.data();
   Progress progress(begin, limits.max_token_bytes);
@@ -292,7 +292,7 @@ Result<Json> parse(std::string_view text, const JsonLimits& limits, const JsonLi
       Json::sax_parse(Cursor(begin, progress), Cursor(begin + text.size(), progress), &builder);
   const auto read_so_far = static_cast<std::size_t>(progress.read_up_to() - begin);
   if (progress.is_over_limit()) {
-    return fail(ErrorKind::kTooLarge, "JSON refused at byte " + std::to_string(read_so_far) +
+    return fail(ErrorKind::kTooLarge, "JSON rejected at byte " + std::to_string(read_so_far) +
                                           ": a string or number longer than " +
                                           std::to_string(limits.max_token_bytes) + " bytes");
   }

@@ -42,7 +42,7 @@ class TreeBuilder final : public YAML::EventHandler {
   }
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
-    if (expects_key()) throw Refusal{mark, "a key must be a word"};
+    if (expects_key()) throw Refusal{mark, "a key must not be null"};
     attach(mark, YamlKind::kNull);
   }
 
@@ -138,7 +138,8 @@ Status check_characters(std::string_view text, const std::string& name) {
   });
   if (control == text.end()) return {};
   const auto line = std::count(text.begin(), control, '\n') + 1;
-  return fail(ErrorKind::kInvalid, name + ":" + std::to_string(line) + ": a control character");
+  return fail(ErrorKind::kInvalid,
+              name + ":" + std::to_string(line) + ": contains a control character");
 }
 
 Status read_tree(std::string_view text, YamlDocument& document) {
@@ -150,7 +151,7 @@ Status read_tree(std::string_view text, YamlDocument& document) {
       YamlDocument second;
       TreeBuilder rest(second);
       if (parser.HandleNextDocument(rest)) {
-        return fail(ErrorKind::kInvalid, document.name + ": holds more than one document");
+        return fail(ErrorKind::kInvalid, document.name + ": contains more than one document");
       }
     }
     return {};

@@ -167,7 +167,7 @@ void YamlMap::read(std::string_view key, std::chrono::milliseconds& out,
           {.type = "duration", .range = range, .preset = has_preset ? to_duration_text(out) : ""});
   const YamlNode* const value = scalar_at(key);
   if (value != nullptr && !take(parse_duration(value->text), min, max, out))
-    report(key, "must be a time from " + range + " with its unit (90s, 5m, 1h30m, 7d)");
+    report(key, "must be a duration from " + range + " with a unit (90s, 5m, 1h30m, 7d)");
 }
 
 void YamlMap::read(std::string_view key, std::vector<std::string>& out,
@@ -203,7 +203,7 @@ bool YamlMap::require_some(std::string_view key) const {
   if (node_->document->is_described) return node_->document->is_next_required = true;
   const YamlNode* const value = scalar_at(key);
   if (value != nullptr && !value->text.empty()) return true;
-  if (value != nullptr || !has(key)) report(key, "is required and may not be empty");
+  if (value != nullptr || !has(key)) report(key, "is required and must not be empty");
   return false;
 }
 

@@ -29,7 +29,7 @@ std::string unknown_key_message(std::string_view key, const std::vector<std::str
   const auto nearest =
       std::ranges::min_element(allowed, {}, [&](const auto& a) { return edit_distance(key, a); });
   if (nearest != allowed.end() && key.size() < 128 && edit_distance(key, *nearest) <= 2) {
-    message += ", did you mean " + *nearest + "?";
+    message += ": did you mean " + *nearest + "?";
   }
   if (allowed.empty()) return message;
   message += " allowed here:";
@@ -43,7 +43,7 @@ void report_unread_entry(const YamlNode& node, const YamlEntry& entry, YamlDocum
     if (node.ignores_unknown) return;
     document.report(node, entry.line, entry.key, unknown_key_message(entry.key, node.asked));
   } else if (value.must_be_read && !value.was_read && value.kind == YamlKind::kList) {
-    document.report(node, entry.line, entry.key, "a list is not understood here");
+    document.report(node, entry.line, entry.key, "must not be a list");
   } else if (value.must_be_read && !value.was_read && value.kind == YamlKind::kScalar) {
     document.report(node, entry.line, entry.key, "must be a mapping, not a single value");
   } else {

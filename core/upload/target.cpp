@@ -19,13 +19,13 @@ Result<UploadTarget> parse_url(std::string_view text) {
   // Before anything is looked at that an error could repeat.
   if (text.substr(host, path - host).contains('@')) {
     return fail(ErrorKind::kInvalid,
-                "must not contain a user: put credentials into a token file instead");
+                "must not contain credentials: put them in a token file instead");
   }
   if (text.find_first_of("?#") != std::string_view::npos)
-    return fail(ErrorKind::kInvalid, "must not have a query or a fragment");
+    return fail(ErrorKind::kInvalid, "must not contain a query or a fragment");
   // curl would take the first word of the path for the host.
   if (path == host || !http::parse_target(std::string(text)))
-    return fail(ErrorKind::kInvalid, "is not an HTTP URL");
+    return fail(ErrorKind::kInvalid, "is not a valid HTTP URL");
   return HttpPlace{std::string(text) + (text.ends_with('/') ? "" : "/")};
 }
 
@@ -34,7 +34,8 @@ Result<UploadTarget> parse_url(std::string_view text) {
 Result<UploadTarget> parse_upload_target(std::string_view text) {
   if (text.size() > kLongest) return fail(ErrorKind::kInvalid, "is too long");
   if (!std::ranges::all_of(text, is_plain))
-    return fail(ErrorKind::kInvalid, "contains a blank, a $, a quote or a non-ASCII character");
+    return fail(ErrorKind::kInvalid,
+                "must not contain a space, a $, a quote, a backslash or a non-ASCII character");
   if (climbs(text)) return fail(ErrorKind::kInvalid, "must not contain ..");
   if (text.starts_with("s3://")) {
     auto place = aws::parse_s3_url(text);
@@ -44,7 +45,7 @@ Result<UploadTarget> parse_upload_target(std::string_view text) {
   if (text.starts_with("https://") || text.starts_with("http://")) return parse_url(text);
   if (text.starts_with('/') && text != "/") return FolderPlace{std::filesystem::path(text)};
   return fail(ErrorKind::kInvalid,
-              "must be s3://bucket/prefix, https://host/path/ or the absolute path of a folder");
+              "must be s3://bucket/prefix, https://host/path/ or the absolute path of a directory");
 }
 
 UploadTarget below(UploadTarget target, std::string_view name) {

@@ -36,7 +36,7 @@ Status put_url(const HttpPlace& place, const std::string& content,
   const bool is_redirect = answer->status / 100 == 3;
   return fail(kind_of_status(answer->status),
               "HTTP " + std::to_string(answer->status) +
-                  (is_redirect ? ": a redirect, which is not followed" : ""));
+                  (is_redirect ? ": gpuward does not follow redirects" : ""));
 }
 
 Status copy(const FolderPlace& place, const std::string& content, std::chrono::milliseconds timeout,

@@ -201,7 +201,7 @@ Assessment Catalogue::judge_xid(const Event& event, std::string_view gpu_name) c
   if (!seed && event.asks_for_reset) {
     verdict.severity = std::max(verdict.severity, Severity::kReset);
     verdict.action = "RESET_GPU";
-    verdict.why = "The driver contained the error and asks for a reset at the end of its line";
+    verdict.why = "The driver contained the error and asks for a reset at the end of the log line";
     verdict.source = "driver";
   }
   if (event.code == kRecoveryAction) read_advice(event, options_.profile, verdict);

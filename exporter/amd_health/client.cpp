@@ -87,7 +87,7 @@ Result<std::string> Client::call(std::string_view method, std::string message) c
   if (!std::filesystem::exists(socket_, ignored)) {
     return with_context(attempted,
                         {ErrorKind::kNotFound,
-                         "the socket does not exist; the exporter serves it only if the node has "
+                         "the socket does not exist; the exporter creates it only if the node has "
                          "an AMD accelerator or amd.health_service.enabled is true",
                          {}});
   }
@@ -113,7 +113,7 @@ Result<std::vector<GpuState>> Client::states(std::string_view method, std::strin
       gpus.push_back(parse_state(WireReader(field->bytes)));
   }
   if (reader.is_broken())
-    return fail(ErrorKind::kInternal, socket_.string() + " answers with no list of GPUs");
+    return fail(ErrorKind::kInternal, socket_.string() + " returned no valid list of GPUs");
   return gpus;
 }
 

@@ -41,7 +41,7 @@ Status HealthBook::take(std::string_view line) {
   const Json& gpus = member_at(*read, "gpus");
   const Json& is_known = member_at(*read, "is_known");
   if (!gpus.is_array() || !is_known.is_boolean()) {
-    return fail(ErrorKind::kInvalid, "a line without gpus and is_known");
+    return fail(ErrorKind::kInvalid, "gpus or is_known is missing or invalid");
   }
   std::vector<GpuState> states;
   for (const Json& gpu : gpus) states.push_back(parse_gpu(gpu));

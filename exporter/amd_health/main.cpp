@@ -48,7 +48,7 @@ void complain(const std::string& what) { std::fprintf(stderr, "%s\n", what.c_str
 void take_lines(std::string& bytes, HealthBook& book) {
   for (auto end = bytes.find('\n'); end != std::string::npos; end = bytes.find('\n')) {
     if (auto taken = book.take(std::string_view(bytes).substr(0, end)); !taken) {
-      complain("a line that cannot be read: " + taken.error().message);
+      complain("cannot parse a line from the exporter: " + taken.error().message);
     }
     bytes.erase(0, end + 1);
   }
@@ -83,7 +83,7 @@ int main(int count, char** words) {
     return 1;
   }
   if (!read_all(book)) {
-    complain("a line of more than 1 MiB");
+    complain("the exporter sent a line longer than 1 MiB");
     return 1;
   }
   return 0;

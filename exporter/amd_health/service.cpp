@@ -84,7 +84,7 @@ void AmdHealthService::look_at_child() {
   const auto status = child_->try_reap();
   if (!status) return;
   const std::string said(trim(to_valid_utf8(child_->read_complaints(), 512)));
-  fail_child(said.empty() ? "it has ended with status " + std::to_string(*status) : said);
+  fail_child(said.empty() ? "it ended with wait status " + std::to_string(*status) : said);
 }
 
 void AmdHealthService::fail_child(const std::string& why) {

@@ -44,13 +44,13 @@ Status remove_stale(const fs::path& socket, const sockaddr_un& address) {
   }
   const int failed = try_connect(address);
   if (failed == 0) {
-    return fail(ErrorKind::kAlreadyExists, "another process listens on " + socket.string());
+    return fail(ErrorKind::kAlreadyExists, "another process is listening on " + socket.string());
   }
   if (failed != ECONNREFUSED && failed != ENOENT) {
-    return system_failure("cannot tell who listens on", socket, failed);
+    return system_failure("cannot determine which process is listening on", socket, failed);
   }
   if (::unlink(socket.c_str()) != 0 && errno != ENOENT) {
-    return system_failure("cannot remove the stale", socket, errno);
+    return system_failure("cannot remove the stale socket", socket, errno);
   }
   return {};
 }
@@ -63,7 +63,7 @@ Status prepare_socket_place(const fs::path& socket) {
   const std::string path = socket.string();
   if (!socket.is_absolute() || path.size() >= sizeof address.sun_path) {
     return fail(ErrorKind::kInvalid,
-                path + " cannot be a socket: it has to be an absolute path of at most " +
+                path + " is not a valid socket path: use an absolute path of at most " +
                     std::to_string(sizeof address.sun_path - 1) + " bytes");
   }
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);

@@ -29,7 +29,7 @@ Result<MetadataAnswer> get_metadata(http::Client& http, const std::string& url, 
 }
 
 std::unexpected<Error> refused(std::string_view service, int status) {
-  return fail(ErrorKind::kUnavailable, "the metadata service answers HTTP " +
+  return fail(ErrorKind::kUnavailable, "the metadata service returned HTTP " +
                                            std::to_string(status) + " for " + std::string(service));
 }
 

@@ -68,7 +68,8 @@ CheckOutcome look(const RunRequest& request, Clock& clock, const std::stop_token
 CheckOutcome look_safely(const RunRequest& request, Clock& clock, const std::stop_token& stop) try {
   return look(request, clock, stop);
 } catch (const std::exception& error) {
-  return CheckOutcome::error(std::string("the check has broken down: ") + error.what());
+  return CheckOutcome::error(std::string("the check failed with an internal error: ") +
+                             error.what());
 }
 
 // Threads that are stuck in the kernel, for as long as the process lives: joining them would wait
@@ -131,7 +132,7 @@ CheckResult CheckRun::overdue(WallTime now) const {
   const auto duration = std::chrono::duration_cast<std::chrono::milliseconds>(now - started_);
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(duration);
   return decide_status(
-      CheckOutcome::error("has not ended after " + std::to_string(seconds.count()) + " s"),
+      CheckOutcome::error("still running after " + std::to_string(seconds.count()) + " s"),
       request.entry.name, {started_, duration},
       check_findings(request.snapshot.state, request.entry.name));
 }

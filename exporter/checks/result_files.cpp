@@ -28,7 +28,7 @@ Status write(const ResultPlace& place, const std::string& name, const std::strin
   std::error_code error;
   std::filesystem::create_directories(place.folder, error);
   if (error) {
-    return fail(ErrorKind::kUnavailable, "cannot make the folder of results " +
+    return fail(ErrorKind::kUnavailable, "cannot create the results folder " +
                                              place.folder.string() + ": " + error.message());
   }
   return write_file_atomically(place.folder / name, json + "\n");

@@ -103,9 +103,10 @@ void CheckRunner::warn_of_ignored(const CheckSettings& settings) {
     const bool has_interval = entry.rhythm == Rhythm::kDiagnostic;
     log_.warn("Enabled check does not run in each cycle",
               {{"check", std::to_string(entry.number)},
-               {"reason", has_interval ? "it needs idle GPUs: it runs every checks.dcgm_l2.interval"
-                                       : "it needs a node without work: run it by a quarantine or "
-                                         "gpuward-exporter check"}});
+               {"reason", has_interval
+                              ? "it needs idle GPUs: it runs every checks.dcgm_l2.interval"
+                              : "it needs an idle node: run it with gpuward-exporter quarantine or "
+                                "gpuward-exporter check"}});
   }
 }
 

@@ -111,12 +111,13 @@ Result<Injected> read_ecc_file(const std::string& path) {
   const Json& counts = member_at(*json, "Counts");
   if (injected.id.empty() || !fields.is_array() || fields.empty() || !counts.is_array() ||
       counts.size() != fields.size())
-    return refuse_file(path, "needs ID, and a count in Counts for each of Fields");
+    return refuse_file(path, "needs an ID, and a count in Counts for each name in Fields");
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const bool is_count =
         counts[i].is_number_unsigned() && counts[i].get<std::uint64_t>() <= UINT32_MAX;
     if (!fields[i].is_string() || !is_count)
-      return refuse_file(path, "Fields has names, Counts whole numbers from 0 to 4294967295");
+      return refuse_file(
+          path, "Fields must contain names, and Counts whole numbers from 0 to 4294967295");
     injected.counts[fields[i].get<std::string>()] = counts[i].get<std::uint32_t>();
   }
   return injected;
@@ -142,7 +143,7 @@ void take_counts(const std::vector<std::string>& words, Injected& injected) {
                            ? std::nullopt
                            : parse_integer<std::uint32_t>(std::string_view(word).substr(sign + 1));
     if (sign == 0 || !count)
-      throw CLI::ValidationError("amd-health inject", word + " is no FIELD=COUNT");
+      throw CLI::ValidationError("amd-health inject", word + " is not of the form FIELD=COUNT");
     injected.counts[word.substr(0, sign)] = *count;
   }
 }
@@ -164,7 +165,8 @@ CLI::App* add_get(CLI::App& amd_health, HealthWishes& wishes) {
 CLI::App* add_inject(CLI::App& amd_health, HealthWishes& wishes, Injected& injected) {
   CLI::App* inject = amd_health.add_subcommand(
       "inject",
-      "Pretend error counts of a GPU; the exporter needs --debug.allow-injection. 0 removes one");
+      "Simulate error counts of a GPU; the exporter needs --debug.allow-injection. A count of 0 "
+      "removes the simulated errors");
   inject->fallthrough();
   CLI::Option* const file = inject->add_option("--ecc-file-path", injected.file,
                                                "JSON file in the format of metricsclient");

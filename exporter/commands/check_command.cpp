@@ -39,7 +39,7 @@ CLI::App* add_check(CLI::App& app, CheckRequest& request) {
   auto* suite = check->add_option("--suite", request.suite, "lightweight or intensive");
   auto* one = check->add_option("--check", request.check, "One check: 0 to 6, or its name")
                   ->excludes(suite);
-  check->add_flag("--prolog", request.is_prolog, "The checks before a batch job")
+  check->add_flag("--prolog", request.is_prolog, "Run the checks of a batch-job prolog")
       ->excludes(suite)
       ->excludes(one);
   add_output_flags(*check, request.output);

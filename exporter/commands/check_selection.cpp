@@ -68,15 +68,15 @@ Result<CheckSelection> select_checks(const CheckRequest& request, std::span<cons
                      (request.is_prolog ? 1 : 0);
   if (wishes != 1) {
     return fail(ErrorKind::kInvalid,
-                "give one of --suite lightweight|intensive, --check N|NAME and --prolog");
+                "give exactly one of --suite lightweight|intensive, --check N|NAME or --prolog");
   }
   Result<CheckSelection> selection = request.is_prolog       ? select_prolog(all)
                                      : request.check.empty() ? select_suite(request.suite, all)
                                                              : select_one(request.check, all);
   if (selection && needs_exclusive(*selection) && !request.is_exclusive && !request.is_dry_run) {
-    return fail(
-        ErrorKind::kInvalid,
-        "this occupies the GPUs for hours: add --exclusive once the node is cordoned and idle");
+    return fail(ErrorKind::kInvalid,
+                "these checks occupy the GPUs for hours: add --exclusive once the node is cordoned "
+                "and idle");
   }
   return selection;
 }

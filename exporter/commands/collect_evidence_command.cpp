@@ -55,8 +55,9 @@ Status check_files(const EvidenceWishes& wishes) {
   const bool shows_secret =
       !wishes.files.bearer_token_file.empty() || !wishes.files.basic_auth_file.empty();
   if (!shows_secret || target->is_tls || is_this_machine(target->host)) return {};
-  return fail(ErrorKind::kInvalid,
-              "--upload is plain HTTP to another machine: a token or a password wants https://");
+  return fail(
+      ErrorKind::kInvalid,
+      "--upload uses plain HTTP to another machine: a token or a password requires https://");
 }
 
 Status upload_to(const UploadTarget& place, const std::string& content,
@@ -132,7 +133,7 @@ void add_limit(CLI::App& command, const char* name, const char* meaning,
         const auto parsed = parse_duration(word);
         const bool is_time =
             parsed && *parsed >= std::chrono::seconds(1) && *parsed <= std::chrono::hours(1);
-        return is_time ? std::string() : word + " is not a time from 1s to 1h";
+        return is_time ? std::string() : word + " is not a duration from 1s to 1h";
       });
 }
 
@@ -168,8 +169,9 @@ void add_keep(CLI::App& command, EvidenceWishes& wishes) {
 
 void add_collect_evidence_command(CLI::App& app, Commands& commands) {
   const auto wishes = std::make_shared<EvidenceWishes>();
-  CLI::App* command = app.add_subcommand(
-      "collect-evidence", "Collect what a restart destroys, keep it below --state.path, upload it");
+  CLI::App* command = app.add_subcommand("collect-evidence",
+                                         "Collect the evidence that a restart destroys, save it "
+                                         "below --state.path, and optionally upload it");
   command->fallthrough();
   command
       ->add_option("--remediation", wishes->remediation,

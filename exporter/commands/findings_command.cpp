@@ -39,7 +39,7 @@ void print(const Finding& finding, std::ostream& out) {
   out << "  --check " << finding.check;
   if (!finding.code.empty()) out << " --code " << finding.code;
   if (!finding.pci_bus_id.empty()) out << " --pci " << finding.pci_bus_id;
-  out << "    " << to_string(finding.severity) << ", by " << to_string(finding.evidence)
+  out << "    " << to_string(finding.severity) << ", evidence: " << to_string(finding.evidence)
       << ", cleared by " << to_string(finding.cleared_by) << "\n";
 }
 
@@ -50,7 +50,7 @@ bool print_matches(const State& state, const ClearRequest& request, std::ostream
     if (request.matches(finding)) matches.push_back(&finding);
   }
   out << (!matches.empty()         ? "To be cleared:\n"
-          : state.findings.empty() ? "There is no finding.\n"
+          : state.findings.empty() ? "There are no findings.\n"
                                    : "No finding matches. Existing findings:\n");
   for (const Finding* finding : matches) print(*finding, out);
   if (!matches.empty()) return true;
@@ -69,7 +69,7 @@ bool wait_until_gone(const std::filesystem::path& path, Clock& clock) {
 
 Result<State> read_state(const std::filesystem::path& folder, std::ostream& out) {
   auto state = StateFile(folder).read();
-  if (!state) out << state.error().message << "\nIs --state.path that of the exporter?\n";
+  if (!state) out << state.error().message << "\nCheck that --state.path is the exporter's.\n";
   return state;
 }
 
@@ -128,7 +128,7 @@ void check_wishes(ClearRequest& request) {
 // With fallthrough, so that --state.path may stand behind the words.
 CLI::App* add_clear(CLI::App& findings, ClearRequest& request) {
   CLI::App* clear = findings.add_subcommand(
-      "clear", "Declare findings repaired: they clear within a second, counters stay");
+      "clear", "Mark findings as repaired: they clear within a second; counters are kept");
   clear->fallthrough();
   auto* all = clear->add_flag("--all-operator", request.all_operator,
                               "Clear all findings that only diagnostics or an operator clear");
@@ -190,12 +190,12 @@ int run_list_findings(const std::filesystem::path& state_folder, OutputFormat fo
            std::tie(left->severity, right->first_seen, right->check, right->code);
   });
   if (is_for_people(format)) {
-    if (findings.empty()) out << "There is no finding.\n";
+    if (findings.empty()) out << "There are no findings.\n";
     if (!findings.empty()) print_findings(findings, out);
     if (unchecked_finding(*state) != nullptr)
-      out << "Severity none: the finding is from before this boot, and its check has no result for "
-             "it since.\n"
-             "The exporter keeps its taint until the check has a result or you clear the "
+      out << "Severity none: the finding is from before this boot, and its check has had no result "
+             "since.\n"
+             "The exporter keeps the node's taint until the check has a result or you clear the "
              "finding.\n";
     return kDone;
   }
@@ -215,12 +215,12 @@ int run_clear_findings(const std::filesystem::path& state_folder, const ClearReq
     return kFailed;
   }
   if (wait_until_gone(*path, clock)) {
-    out << "Cleared. Counters stay as they are; a new event makes a new finding.\n";
+    out << "Cleared. Counters are unchanged; a new event creates a new finding.\n";
     return kDone;
   }
   out << "No exporter accepted the request within five seconds. The next exporter that starts with "
          "--state.path "
-      << state_folder.string() << " will.\n";
+      << state_folder.string() << " will accept it.\n";
   return kLeftForLater;
 }
 

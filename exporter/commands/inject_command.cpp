@@ -45,7 +45,7 @@ std::string wait_for_answer(const std::filesystem::path& path, Clock& clock) {
 }
 
 std::string label_hint(const std::string& node) {
-  return "gpuward acts on it only while the node has the label gpuward.dev/drill=allowed:\n"
+  return "gpuward acts on this drill only while the node has the label gpuward.dev/drill=allowed:\n"
          "  kubectl label node " +
          node + " gpuward.dev/drill=allowed\n";
 }
@@ -57,35 +57,35 @@ void add_duration(CLI::App& command, DrillRequest& request) {
           [&request](const std::string& word) {
             request.lasts = std::chrono::duration_cast<std::chrono::seconds>(*parse_duration(word));
           },
-          "How long the drill lasts, 1m to 1h; it also ends with a restart")
+          "How long the drill lasts, 1m to 1h; it also ends when the exporter restarts")
       ->default_str("10m")
       ->check([](const std::string& word) {
         const auto parsed = parse_duration(word);
         const bool is_time = parsed && *parsed >= kShortestDrill && *parsed <= kLongestDrill;
-        return is_time ? std::string() : word + " is not a time from 1m to 1h";
+        return is_time ? std::string() : word + " is not a duration from 1m to 1h";
       });
 }
 
 class InjectCommands {
  public:
   InjectCommands(CLI::App& app, Commands& commands) : app_(app), commands_(commands) {
-    inject_ =
-        app.add_subcommand("inject", "Inject a GPU fault for a drill, into this node's exporter");
+    inject_ = app.add_subcommand(
+        "inject", "Inject a simulated GPU fault into this node's exporter for a drill");
     inject_->fallthrough();
     inject_->require_subcommand(1);
   }
 
   void add_all() {
-    const auto xid = add(DrillKind::kXid, "Pretend a line of the kernel log with this Xid");
+    const auto xid = add(DrillKind::kXid, "Simulate a kernel-log line with this Xid");
     xid.command->add_option("CODE", xid.request->number, "Code of the Xid: 79")
         ->type_name("INT")
         ->required();
-    const auto ecc = add(DrillKind::kEcc, "Pretend uncorrected ECC errors");
+    const auto ecc = add(DrillKind::kEcc, "Simulate uncorrected ECC errors");
     ecc.request->number = 1;
     ecc.command->add_option("COUNT", ecc.request->number, "How many")
         ->type_name("INT")
         ->capture_default_str();
-    add(DrillKind::kGpuLost, "Pretend that driver and kernel have lost the GPU");
+    add(DrillKind::kGpuLost, "Simulate a GPU that the driver and the kernel have lost");
     add(DrillKind::kEnd, "End the drills of this node, or of one GPU");
     add_examples(app_, kInjectExamples);
   }
@@ -135,8 +135,8 @@ int run_inject(const std::filesystem::path& state_folder, const std::string& nod
   const bool is_taken = answer.empty() && !std::filesystem::remove(*path, error);
   if (is_taken) answer = wait_for_answer(answer_to(*path), clock);  // it comes a moment later
   if (answer.empty()) {
-    out << "No exporter has answered in time. Does one run with --state.path "
-        << state_folder.string() << "?\n";
+    out << "No exporter answered in time. Check that one is running with --state.path "
+        << state_folder.string() << ".\n";
     return kFailed;
   }
   out << answer << "\n";

@@ -118,7 +118,7 @@ int run_pair(const nccl_pair::Options& options, const Flags& flags) {
     if (clock.steady() >= deadline || alone > kSecondsLeftAlone) over.request_stop();
   };
   if (signals.wait([] {}, watch, over.get_token()) != 0)
-    end_with(nccl_pair::could_not_tell("stopped before there was a verdict"), clock);
+    end_with(nccl_pair::could_not_tell("stopped before the test finished"), clock);
   const auto verdict = outcome.get();
   end_with(verdict ? *verdict : pair.end_now(), clock);
 }
@@ -134,7 +134,7 @@ void add_time(CLI::App& command, const char* name, const char* meaning,
         const auto parsed = parse_duration(word);
         const bool is_time =
             parsed && *parsed >= std::chrono::seconds(1) && *parsed <= std::chrono::hours(24);
-        return is_time ? std::string() : word + " is not a time from 1s to 24h";
+        return is_time ? std::string() : word + " is not a duration from 1s to 24h";
       });
 }
 
@@ -145,14 +145,15 @@ std::string fault_of_address(const std::string& address) {
 
 std::string fault_of_token(const std::string& token) {
   const bool is_good = !token.empty() && token.size() <= kMostTokenBytes;
-  return is_good ? std::string() : "a token has 1 to " + std::to_string(kMostTokenBytes) + " bytes";
+  return is_good ? std::string()
+                 : "a token must have 1 to " + std::to_string(kMostTokenBytes) + " bytes";
 }
 
 }  // namespace
 
 CLI::App* add_nccl_pair(CLI::App& app, nccl_pair::Options& options) {
   CLI::App* command = app.add_subcommand(
-      "nccl-pair", "Measure all_reduce over the GPUs of this node and another one and exit");
+      "nccl-pair", "Measure all_reduce across the GPUs of this node and one other node, and exit");
   command->fallthrough();
   command->add_option("--rank", options.rank, "0: listen on --address; 1: connect to it")
       ->required()
@@ -163,21 +164,22 @@ CLI::App* add_nccl_pair(CLI::App& app, nccl_pair::Options& options) {
   command->add_option("--port", options.port, "Port of rank 0")
       ->required()
       ->check(CLI::Range(1, 65535));
-  command->add_option("--token", options.token, "Secret of the two sides of this pair")
+  command->add_option("--token", options.token, "Secret shared by the two nodes of this pair")
       ->required()
       ->envname("PAIR_TOKEN")  // a command line is visible to all who see the processes
       ->check(fault_of_token);
   command
       ->add_option("--min-bus-bandwidth", options.min_bus_bandwidth,
-                   "Lowest bus bandwidth in GB/s that passes")
+                   "Minimum bus bandwidth in GB/s to pass")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   add_time(*command, "--timeout",
            "Time limit of the whole test; a test that exceeds it counts as hanging",
            options.timeout);
-  add_time(*command, "--join-timeout",
-           "How long to wait for the other side; at most half of --timeout", options.join_timeout);
-  command->add_option("--gpus", options.gpus, "Number of GPUs to use, the first ones; 0: all")
+  add_time(*command, "--join-timeout", "How long to wait for the peer; at most half of --timeout",
+           options.join_timeout);
+  command
+      ->add_option("--gpus", options.gpus, "Number of GPUs to use, starting with the first; 0: all")
       ->check(CLI::Range(0, 64))
       ->capture_default_str();
   command

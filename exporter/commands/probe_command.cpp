@@ -46,9 +46,10 @@ http::ClientRequest request_of(const ProbeWishes& wishes, Clock::Wall now) {
 std::string objection_to(const Result<http::ClientResponse>& answer, const ProbeWishes& wishes) {
   if (!answer) return answer.error().message;
   if (answer->status != wishes.status)
-    return "the answer is " + std::to_string(answer->status) + ", not " +
+    return "the HTTP status is " + std::to_string(answer->status) + ", not " +
            std::to_string(wishes.status) + ": " + to_valid_utf8(answer->body, kLongestExcerpt);
-  if (!answer->body.contains(wishes.expect)) return "the answer has no `" + wishes.expect + "`";
+  if (!answer->body.contains(wishes.expect))
+    return "the answer does not contain `" + wishes.expect + "`";
   return {};
 }
 
@@ -59,8 +60,9 @@ void add_probe_command(CLI::App& app, Commands& commands) {
   CLI::App* command = app.add_subcommand("probe", "Call a URL until it answers as expected");
   command->fallthrough();
   command->add_option("URL", wishes->url, "http://... or https://...")->required();
-  command->add_option("--body", wishes->body,
-                      "JSON to send by POST; $(NOW) in it is the time. Default: GET");
+  command->add_option(
+      "--body", wishes->body,
+      "JSON body to send with POST; $(NOW) is replaced with the current time. Default: GET");
   command->add_option("--expect", wishes->expect, "Text that the answer must contain");
   command->add_option("--status", wishes->status, "HTTP status that the answer must have")
       ->check(CLI::Range(100, 599))

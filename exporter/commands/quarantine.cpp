@@ -43,9 +43,9 @@ std::string next_step(const QuarantineResult& verdict) {
     case Severity::kIsolate:
       return "replace the node";
     case Severity::kReboot:
-      return "reboot the node and quarantine it again; replace it when it fails again";
+      return "reboot the node and quarantine it again; replace it if it fails again";
     case Severity::kReset:
-      return "reset its GPUs and quarantine it again; replace it when it fails again";
+      return "reset its GPUs and quarantine the node again; replace it if it fails again";
     case Severity::kMonitor:
       return "inspect the checks: one has a warning, is inconclusive or did not run";
     case Severity::kNone:
@@ -138,13 +138,13 @@ std::optional<std::string> Quarantine::objection_to(const kube::Node& node) cons
   for (const NodeName name : {NodeName::kQuarantineClaim, NodeName::kMaintenanceClaim}) {
     const auto claim = claim_on(node, name);
     if (claim && claim->expires > clock_.wall() && claim->owner != options_.owner)
-      return "it is taken: " + claim->owner;
+      return "it is already claimed by " + claim->owner;
   }
   if (options_.needs_cordon && !node.unschedulable)
-    return "it is not cordoned: kubectl cordon " + options_.node;
+    return "it is not cordoned: run kubectl cordon " + options_.node;
   const auto diagnosis = newest_diagnosis(node);
   if (!runs_diagnostic() && diagnosis && diagnosis->status == NodeStatus::kFail)
-    return "it has failed a " + diagnosis->suite + ", and only check 4 could clear it";
+    return "it failed a " + diagnosis->suite + ", and only check 4 can clear that result";
   return std::nullopt;
 }
 

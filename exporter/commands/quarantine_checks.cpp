@@ -19,8 +19,8 @@ RunCheck run_by_command(CheckByNumber command, std::ostream& out) {
     for (std::string line; std::getline(printed, line);) {
       if (auto result = parse_result_line(line)) return result;
     }
-    return fail(ErrorKind::kInternal, "check " + std::to_string(number) + " ended with " +
-                                          std::to_string(exit_code) + " and without a result");
+    return fail(ErrorKind::kInternal, "check " + std::to_string(number) + " exited with code " +
+                                          std::to_string(exit_code) + " but without a result");
   };
 }
 

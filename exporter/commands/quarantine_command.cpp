@@ -98,14 +98,18 @@ CLI::App* add_quarantine(CLI::App& app, QuarantineWishes& wishes) {
       "quarantine",
       "Run checks 4 and 6 on this cordoned node, write a recommendation to it and exit");
   command->fallthrough();
-  command->add_option("--checks", wishes.checks, "Checks to run, of 4, 5 and 6: `5` is NCCL alone")
+  command
+      ->add_option("--checks", wishes.checks,
+                   "Checks to run, out of 4, 5 and 6: `5` runs only NCCL")
       ->delimiter(',')
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->check(CLI::Range(4, 6));
-  command->add_flag("--clear-latched", wishes.clears_latched,
-                    "A pass also clears what only an operator clears: an Xid in the log");
-  command->add_flag("--force", wishes.is_forced,
-                    "Also run on a node that is not cordoned; nothing else may run there");
+  command->add_flag(
+      "--clear-latched", wishes.clears_latched,
+      "A pass also clears the findings that only an operator clears, such as some Xids");
+  command->add_flag(
+      "--force", wishes.is_forced,
+      "Also run on a node that is not cordoned; make sure that nothing else runs there");
   add_progress_flag(*command, wishes.progress);
   add_examples(app, kQuarantineExamples);
   return command;

@@ -229,7 +229,7 @@ void warn_of_missing_programs(const CheckSelection& selection, const CheckSettin
 
 int print_plan(const CheckSelection& selection, const CheckSettings& settings, std::ostream& out,
                std::ostream& err) {
-  out << "Dry run, would run:\n";
+  out << "Dry run; these checks would run:\n";
   for (const CheckEntry& entry : selection.checks) {
     const auto limit =
         std::chrono::duration_cast<std::chrono::seconds>(time_limit_of(entry, settings));

@@ -61,7 +61,7 @@ Result<VendorReading> read_nvml(const Flags& flags, Clock& clock, Log& log,
   const VendorReading* const report =
       telemetry.report ? telemetry.report->find(Vendor::kNvidia) : nullptr;
   if (report != nullptr && report->state == LibraryState::kReady) return *report;
-  std::string why = "is not on this machine";
+  std::string why = "not found on this machine";
   if (report != nullptr && report->state == LibraryState::kUnusable) why = report->fault;
   if (!telemetry.fault.empty()) why = telemetry.fault;
   return fail(ErrorKind::kUnavailable, flags.libraries.nvml + ": " + why);
@@ -158,7 +158,7 @@ Result<Comparison> compare_once(const Flags& flags, Clock& clock, Log& log,
   auto after = read_nvml(flags, clock, log, stop);
   if (!after) return std::unexpected(after.error());
   const std::string said = smi ? "compared" : smi.error().message;
-  const SmiReading silent{.fault = "no answer of nvidia-smi", .gpus = {}};
+  const SmiReading silent{.fault = "nvidia-smi did not answer", .gpus = {}};
   auto values = compare_with_smi(*before, smi ? *smi : silent, *after);
   return Comparison{*std::move(after), said, std::move(values)};
 }
@@ -172,9 +172,10 @@ int run_self_test(const Flags& flags, OutputFormat format, const std::stop_token
     if (!compared || count(compared->values, Agreement::kDiffers) == 0) break;
   }
   if (!compared) {
-    std::cerr << "gpuward-exporter: no NVML to compare with: " << compared.error().message
-              << "\nIs NVIDIA's driver loaded, and does this container see its library "
-                 "(NVIDIA_DRIVER_CAPABILITIES=utility)? --nvml names another library.\n";
+    std::cerr << "gpuward-exporter: cannot read NVML for the comparison: "
+              << compared.error().message
+              << "\nCheck that NVIDIA's driver is loaded and that this container sees its library "
+                 "(NVIDIA_DRIVER_CAPABILITIES=utility). To use another library, set --nvml.\n";
     return kNoNvml;
   }
   const VendorReading& nvml = compared->nvml;
@@ -193,8 +194,7 @@ int run_self_test(const Flags& flags, OutputFormat format, const std::stop_token
 void add_self_test_command(CLI::App& app, Commands& commands) {
   const auto wishes = std::make_shared<Wishes>();
   CLI::App* command = app.add_subcommand(
-      "self-test",
-      "Compare each value of the GPUs with nvidia-smi, print a table for a bug report");
+      "self-test", "Compare each GPU value with nvidia-smi and print a table for a bug report");
   command->fallthrough();
   command->add_option("--nvml", wishes->nvml, "NVML library; overrides --gpu.nvml-library");
   add_output_flags(*command, wishes->output);

@@ -247,13 +247,14 @@ class GpuComparison {
     std::string why = objection(value.field, cell);
     const auto smi = why.empty() ? number_in(value, cell) : std::nullopt;
     if (!after && !smi) return;
-    if (why.empty() && !smi) why = "gpuward cannot read this word of nvidia-smi";
+    if (why.empty() && !smi) why = "gpuward cannot parse this value from nvidia-smi";
     if (!smi) return add(std::string(value.series), nvml, cell, Agreement::kNotCompared, why);
     if (!after || !before) {
       const bool has_moved = before.has_value() != after.has_value();
-      return add(std::string(value.series), nvml, cell,
-                 has_moved ? Agreement::kNotCompared : Agreement::kDiffers,
-                 has_moved ? "NVML had it in one of two readings" : "gpuward has no value");
+      return add(
+          std::string(value.series), nvml, cell,
+          has_moved ? Agreement::kNotCompared : Agreement::kDiffers,
+          has_moved ? "NVML reported it in only one of two readings" : "gpuward has no value");
     }
     const auto [low, high] = std::minmax(*before, *after);
     const bool is_between = low <= *smi && *smi <= high;
@@ -296,7 +297,7 @@ void compare_gpu(const GpuReading& reading, const std::vector<Series>& before,
     if (std::ranges::find(kValues, series, &SmiValue::series) != kValues.end()) continue;
     const bool is_sampled = std::ranges::find(kSampled, series) != kSampled.end();
     gpu.add(series, to_text(number), "", Agreement::kNotCompared,
-            is_sampled ? "each reading takes another sample" : "nvidia-smi has no such field");
+            is_sampled ? "each reading is a new sample" : "nvidia-smi has no such field");
   }
   for (const SmiValue& value : kValues)
     gpu.add_number(value, value_in(before, value.series), value_in(after, value.series));
@@ -346,9 +347,10 @@ std::vector<ComparedValue> compare_with_smi(const VendorReading& before, const S
     const std::string index = std::to_string(reading.gpu.index);
     const std::string bus_id = reading.gpu.has_address() ? reading.gpu.pci.bus_id() : "";
     if (bus_id.empty() || !reading.fault.empty()) {
-      rows.push_back({index, "pci_bus_id", bus_id.empty() ? std::string(kNone) : bus_id,
-                      std::string(kNone), Agreement::kNotCompared,
-                      reading.fault.empty() ? "NVML has no address of it" : reading.fault});
+      rows.push_back(
+          {index, "pci_bus_id", bus_id.empty() ? std::string(kNone) : bus_id, std::string(kNone),
+           Agreement::kNotCompared,
+           reading.fault.empty() ? "NVML reports no PCI address for this GPU" : reading.fault});
       continue;
     }
     GpuComparison gpu(index, smi, bus_id, rows);

@@ -114,7 +114,7 @@ Result<bool> Sweep::start_on(const kube::Node& node) {
   if (!started)
     (void)api_.delete_job(options_.job.ns, sweep_job_name(node.meta.name, options_.owner));
   if (const auto released = release(node.meta); !released)
-    return with_context("giving the node back", released.error());
+    return with_context("releasing the node", released.error());
   if (!started) return std::unexpected(started.error());
   return idle;
 }

@@ -23,12 +23,12 @@ std::optional<std::string> objection_to_sweep(const kube::Node& node, kube::Wall
   if (node.unschedulable) return "it is cordoned";
   if (!is_ready(node)) return "it is not ready";
   for (const kube::Taint& taint : node.taints) {
-    if (is_node_key(taint.key, NodeName::kUnhealthy)) return "it is tainted unhealthy";
-    if (taint.key == kRemediationTaintKey) return "gpuward-remediator has it";
+    if (is_node_key(taint.key, NodeName::kUnhealthy)) return "it has the unhealthy taint";
+    if (taint.key == kRemediationTaintKey) return "gpuward-remediator is handling it";
   }
   if (auto who = maintenance_of(node)) return who;
   const auto claim = claim_on(node, NodeName::kMaintenanceClaim);
-  if (claim && claim->expires > now) return "another sweep has it";
+  if (claim && claim->expires > now) return "another sweep has claimed it";
   return std::nullopt;
 }
 

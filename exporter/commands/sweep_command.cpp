@@ -68,7 +68,9 @@ CLI::App* add_sweep(CLI::App& app, SweepWishes& wishes) {
   CLI::App* command =
       app.add_subcommand("sweep", "Run check 1 on idle GPU nodes, a few at a time, and exit");
   command->fallthrough();
-  command->add_option("--node-selector", wishes.options.selector, "Labels of the nodes")
+  command
+      ->add_option("--node-selector", wishes.options.selector,
+                   "Label selector of the nodes to sweep")
       ->capture_default_str();
   command
       ->add_option_function<std::string>(

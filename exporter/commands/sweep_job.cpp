@@ -124,7 +124,7 @@ std::vector<CheckResult> results_in(std::string_view message) {
 }
 
 SweepResult verdict_of_failure(const std::vector<CheckResult>& results) {
-  SweepResult worst{.why = "the check ended with 1 and reported no failure"};
+  SweepResult worst{.why = "the check exited with code 1 but reported no failure"};
   for (const CheckResult& result : results) {
     const bool taints = result.status == CheckStatus::kFail && result.severity >= Severity::kReset;
     if (taints && result.severity > worst.severity)
@@ -134,7 +134,7 @@ SweepResult verdict_of_failure(const std::vector<CheckResult>& results) {
 }
 
 SweepResult verdict_of_success(const std::vector<CheckResult>& results) {
-  if (results.empty()) return {.why = "the check ended with 0 and printed no result"};
+  if (results.empty()) return {.why = "the check exited with code 0 but printed no result"};
   for (const CheckResult& result : results) {
     if (result.status != CheckStatus::kPass && result.status != CheckStatus::kWarn)
       return {.why = std::string(to_string(result.status)) + ": " + result.details,
@@ -147,7 +147,8 @@ SweepResult verdict_of(const kube::ContainerEnd& end) {
   const std::vector<CheckResult> results = results_in(end.message);
   if (end.exit_code == 0) return verdict_of_success(results);
   if (end.exit_code == 1) return verdict_of_failure(results);
-  std::string why = "the check ended with " + std::to_string(end.exit_code) + " " + end.reason;
+  std::string why =
+      "the check exited with code " + std::to_string(end.exit_code) + " " + end.reason;
   if (!results.empty()) why += ": " + results.back().details;
   return {.why = std::move(why)};
 }
@@ -184,7 +185,7 @@ SweepResult judge_sweep_job(const kube::Job& job, const std::vector<kube::Pod>& 
   for (const kube::Pod& pod : pods) {
     if (!pod.ended.empty()) return verdict_of(pod.ended.front());
   }
-  return {.why = "no check has ended: " + (job.is_failed ? job.failure : "its pod is gone")};
+  return {.why = "no check has ended: " + (job.is_failed ? job.failure : "the Job's pod is gone")};
 }
 
 }  // namespace gpuward::exporter

@@ -49,20 +49,21 @@ void add_gpu_flags(CLI::App& app, Flags& flags) {
   app.add_option_function<std::string>(
          "--gpu.amd-cper",
          [&flags](const std::string& word) { flags.libraries.reads_amd_cper = is_yes(word); },
-         "Whether to read AMD's error records: 1, true, yes or on; anything else is no")
+         "Whether to read AMD's error records: 1, true, yes or on; any other value turns it off")
       ->default_str("on")
       ->envname("AMD_METRICS_EXPORTER_ENABLE_CPER");
 }
 
 void add_loki_flags(CLI::App& app, LokiFlags& loki) {
-  app.add_option("--loki.push-url", loki.push_url,
-                 "URL of the Loki to push kernel-log lines to: http://loki:3100; replaces a "
-                 "DaemonSet that ships dmesg")
+  app.add_option(
+         "--loki.push-url", loki.push_url,
+         "URL of the Loki server that receives the kernel-log lines: http://loki:3100; replaces a "
+         "DaemonSet that ships dmesg")
       ->check([](const std::string& url) {
         const bool is_url = url.starts_with("http://") || url.starts_with("https://");
         return is_url ? "" : "must begin with http:// or https://";
       });
-  app.add_option("--loki.tenant", loki.tenant, "Tenant of Loki (X-Scope-OrgID)");
+  app.add_option("--loki.tenant", loki.tenant, "Loki tenant (X-Scope-OrgID)");
   add_client_file_options(app, "--loki", loki.files);
 }
 
@@ -85,9 +86,9 @@ void add_node_flags(CLI::App& app, Flags& flags) {
 
 void add_metrics_flags(CLI::App& app, Flags& flags) {
   app.add_flag("--metrics.dcgm-compat", flags.metrics.dcgm_compat,
-               "Also serve the names and labels of dcgm-exporter");
+               "Also serve metrics with the names and labels of dcgm-exporter");
   app.add_flag("--metrics.efa-compat", flags.metrics.efa_compat,
-               "Also serve the names of the EFA node exporter");
+               "Also serve metrics with the names of the EFA node exporter");
   app.add_flag("--metrics.per-link", flags.metrics.per_link,
                "Also serve a series for each NVLink or XGMI link");
 }

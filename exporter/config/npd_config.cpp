@@ -46,8 +46,8 @@ class NpdFile {
     const bool is_custom = plugin == "custom";
     if (!is_custom && !reads_kernel_log(plugin)) {
       return fail(ErrorKind::kInvalid,
-                  "plugin: gpuward replaces only custom plug-ins and those on the kernel log (kmsg "
-                  "and others): leave this file with node-problem-detector");
+                  "plugin: gpuward replaces only custom plug-ins and kernel-log plug-ins (such as "
+                  "kmsg): leave this file to node-problem-detector");
     }
     const Json& rules = member_at(root_, "rules");
     if (!rules.is_array()) return fail(ErrorKind::kInvalid, "rules: is not a list");
@@ -100,7 +100,7 @@ class NpdFile {
       return fail(ErrorKind::kInvalid, "reason: " + *fault);
     const std::string pattern = string_at(rule, "pattern");
     if (pattern.contains("\\n") || pattern.contains('\n'))
-      return fail(ErrorKind::kInvalid, "pattern: spans lines; give a rule for one of them");
+      return fail(ErrorKind::kInvalid, "pattern: spans several lines; match only one of them");
     made.pattern = pattern + "\\z";  // as there: to the end of the line
     if (const auto fault = fault_of_pattern(made.pattern))
       return fail(ErrorKind::kInvalid, "pattern: " + *fault);
@@ -119,7 +119,7 @@ class NpdFile {
     program.command = {string_at(rule, "path")};
     if (program.command.front().empty()) return fail(ErrorKind::kInvalid, "path: is missing");
     for (const Json& argument : member_at(rule, "args")) {
-      if (!argument.is_string()) return fail(ErrorKind::kInvalid, "args: must be texts");
+      if (!argument.is_string()) return fail(ErrorKind::kInvalid, "args: must be strings");
       program.command.push_back(argument.get<std::string>());
     }
     if (!condition->empty()) program.severity = severity_of(*condition);
@@ -155,7 +155,8 @@ class NpdFile {
     if (member.is_null()) return fallback;
     const auto duration = parse_duration(string_at(object, key));
     if (duration) return *duration;
-    return fail(ErrorKind::kInvalid, std::string(key) + ": must be a time such as 30s or 1m30s");
+    return fail(ErrorKind::kInvalid,
+                std::string(key) + ": must be a duration such as 30s or 1m30s");
   }
 
   // A check is named after the condition, or after the reason of a temporary rule; further ones of

@@ -68,7 +68,7 @@ Complaint read_value(std::string_view text, std::vector<int>& out) {
 Complaint read_value(std::string_view text, Severity& out) {
   const auto severity = parse_severity(text);
   if (!severity || *severity < Severity::kMonitor || *severity > Severity::kReboot)
-    return "is none of MONITOR, RESET, REBOOT";
+    return "must be one of MONITOR, RESET, REBOOT";
   out = *severity;
   return {};
 }

@@ -66,9 +66,10 @@ xid::CatalogueOptions read_catalogue(const YamlMap& root) {
   root.read_word("profile", options.profile, kProfiles,
                  "which severities apply; `seed`: those of the suite that gpuward replaces");
   options.xid = read_overrides(root.map("xid", "changes to the catalogue, by code"));
-  options.sxid = read_overrides(root.map("sxid", "the same for NVSwitch"));
+  options.sxid =
+      read_overrides(root.map("sxid", "changes to the NVSwitch (SXid) catalogue, by code"));
   root.read_word("nvlink_default", options.nvlink_default, kSeverities,
-                 "severity of Xid 74 if its registers do not decide");
+                 "severity of Xid 74 if its registers do not determine it");
   root.read_word("nvlink5_default", options.nvlink5_default, kSeverities,
                  "severity of Xids 144 to 150 if no rule matches");
   root.read("driver_branch", options.driver_branch, 300, 9999,
@@ -110,7 +111,7 @@ void read_enabled(const YamlMap& map, std::vector<int>& enabled) {
   enabled.clear();
   for (const std::string& word : words) {
     const auto number = check_number(word);
-    if (!number) map.reject("enabled", "contains something other than check numbers from 0 to 6");
+    if (!number) map.reject("enabled", "must contain only check numbers from 0 to 6");
     if (number) enabled.push_back(*number);
   }
 }
@@ -123,7 +124,7 @@ void read_timeouts(const YamlMap& table, CheckSettings& checks) {
       continue;
     }
     table.read(word, checks.timeouts[*number], seconds(1), days(365),
-               "time limit of that check; default: that of its kind");
+               "time limit of this check; default: its built-in limit");
   }
 }
 
@@ -139,25 +140,26 @@ void read_checks(const YamlMap& map, CheckSettings& checks) {
            "time between two cycles of the checks");
   read_enabled(map, checks.enabled);
   const YamlMap dcgm = map.map("dcgm_l2", "DCGM level 2");
-  dcgm.read("enabled", checks.is_dcgm_l2_enabled, "run it on idle nodes");
+  dcgm.read("enabled", checks.is_dcgm_l2_enabled, "run this check on idle nodes");
   dcgm.read("interval", checks.dcgm_l2_interval, minutes(1), days(365), "time between two runs");
   read_timeouts(map.map("timeouts", "time limits, by number of the check"), checks);
   map.read("results_dir", checks.results_dir, "folder for a JSON file of each check; empty: none");
   read_tools(map, checks.tool_dirs);
   map.read("max_retired_pages_sbe", checks.max_retired_pages_sbe, 0, 1'000'000,
-           "maximum number of pages retired for single-bit errors on a GPU; more cause a finding");
+           "maximum number of pages retired for single-bit errors on a GPU; a higher number causes "
+           "a finding");
   map.read("efa_min_gbits", checks.efa_min_gbits, 0, 1'000'000,
-           "minimum bandwidth of an EFA device in Gbit/s; less causes a finding");
+           "minimum bandwidth of an EFA device in Gbit/s; a lower bandwidth causes a finding");
   map.read_word("dcgm_bare_fail", checks.dcgm_bare_fail, kSeverities,
-                "severity when DCGM fails a test without an error");
+                "severity when a DCGM test fails without an error");
   map.read("dcgm_l4_beside_telemetry", checks.is_dcgm_l4_beside_telemetry,
-           "run level 4 even if dcgm-exporter runs; otherwise it is skipped");
+           "run level 4 even if dcgm-exporter is running; by default, level 4 is then skipped");
   read_programs(map, checks.programs);
 }
 
 void read_instance(const YamlMap& map, CheckSettings& checks) {
   map.read("type", checks.instance_type, "the instance type; default: from the instance metadata");
-  for (const YamlMap& item : map.maps("profiles", "hardware of the machines of an instance type")) {
+  for (const YamlMap& item : map.maps("profiles", "hardware of each instance type")) {
     InstanceProfile profile;
     item.require("type", profile.type, "the instance type");
     item.read("gpus", profile.gpus, 0, kMostDevices, "number of GPUs");
@@ -170,7 +172,8 @@ void read_instance(const YamlMap& map, CheckSettings& checks) {
 }
 
 void read_node(const YamlMap& map, NodeSettings& node) {
-  map.read_word("preset", node.preset, kPresets, "which names are used on the node");
+  map.read_word("preset", node.preset, kPresets,
+                "which names the labels, the taint and the annotations have on the node");
   map.read("labels", node.writes_labels, "write the labels");
   map.read("taint", node.writes_taint, "set the taint");
   map.read("annotation", node.writes_annotation, "write the annotations");
@@ -181,7 +184,7 @@ void read_node(const YamlMap& map, NodeSettings& node) {
 
 void read_amd(const YamlMap& map, Settings& settings) {
   map.read("config", settings.amd_config, "file with `HealthThresholds` in AMD's own format");
-  const YamlMap service = map.map("health_service", "AMD's gRPC service; read at the start only");
+  const YamlMap service = map.map("health_service", "AMD's gRPC service; read only at startup");
   AmdHealthSettings& health = settings.amd_health;
   service.read("enabled", health.is_enabled,
                "serve it; default: on if an AMD accelerator is on the PCI bus");
@@ -191,8 +194,10 @@ void read_amd(const YamlMap& map, Settings& settings) {
 }
 
 void read_metrics(const YamlMap& map, MetricsOptions& metrics) {
-  map.read("dcgm_compat", metrics.dcgm_compat, "also serve the names and labels of dcgm-exporter");
-  map.read("efa_compat", metrics.efa_compat, "also serve the names of the EFA node exporter");
+  map.read("dcgm_compat", metrics.dcgm_compat,
+           "also serve metrics with the names and labels of dcgm-exporter");
+  map.read("efa_compat", metrics.efa_compat,
+           "also serve metrics with the names of the EFA node exporter");
   map.read("per_link", metrics.per_link, "also serve a series for each NVLink or XGMI link");
 }
 
@@ -200,7 +205,7 @@ void read_announcements(const YamlMap& map, AnnouncementSettings& announcements)
   map.read_word("cloud", announcements.cloud, kClouds,
                 "cloud whose metadata service is queried; `auto`: the cloud that the firmware "
                 "names, or none");
-  map.read("interval", announcements.interval, seconds(1), minutes(5), "between questions");
+  map.read("interval", announcements.interval, seconds(1), minutes(5), "time between two requests");
   map.read("endpoint", announcements.endpoint,
            "address of the metadata service; default: the cloud's own");
   if (!announcements.endpoint.empty() && !announcements.endpoint.starts_with("http://"))
@@ -212,9 +217,9 @@ void read_npd(const YamlMap& map, std::map<std::string, Severity>& severities) {
       map.map("severities", "severities of permanent problems, by their condition");
   for (const auto& [condition, row] : table.entries("CONDITION", "KernelDeadlock")) {
     Severity& severity = severities[condition] = Severity::kMonitor;
-    table.read_word(condition, severity, kFindingSeverities,
-                    "severity of findings of its programs and of its rules; default for "
-                    "GPUProblem: reset");
+    table.read_word(
+        condition, severity, kFindingSeverities,
+        "severity of the findings from its programs and rules; default for GPUProblem: reset");
   }
 }
 
@@ -250,12 +255,13 @@ Result<Settings> read_settings_file(const YamlFile& file) {
       .read("socket", settings.kubelet_socket,
             "socket of the kubelet's pod-resources API; empty: not used");
   read_amd(root.map("amd", "AMD GPUs"), settings);
-  read_announcements(root.map("announcements", "what the cloud announces of this machine"),
+  read_announcements(root.map("announcements", "what the cloud announces about this machine"),
                      settings.announcements);
   read_npd(root.map("npd", "the files of `--npd.config`"), settings.npd_severities);
-  read_metrics(root.map("metrics",
-                        "metrics under other names; read at the start only; the flags add to them"),
-               settings.metrics);
+  read_metrics(
+      root.map("metrics",
+               "metrics under other names; read only at startup; the flags add to this section"),
+      settings.metrics);
   if (auto status = file.finish(); !status) return std::unexpected(status.error());
   settings.checks.is_seed_profile = settings.catalogue.profile == xid::Profile::kSeed;
   if (settings.checks.is_seed_profile) settings.node.untold_node = UntoldNode::kFails;

@@ -49,9 +49,10 @@ ProgramSettings read_program(const YamlMap& map) {
   const auto fault = fault_of_check_name(program.name);
   if (fault && !program.name.empty()) map.reject("name", *fault);
   map.read("command", program.command,
-           "the program and its arguments, without a shell; searched in PATH; required");
+           "the program and its arguments, run without a shell; the program is looked up on PATH; "
+           "required");
   if (program.command.empty() || program.command.front().empty())
-    map.reject("command", "must have the program, then its arguments");
+    map.reject("command", "must contain the program, followed by its arguments");
   map.read("interval", program.interval, Limits::kShortestInterval, Limits::kLongestInterval,
            "time between the starts of two runs");
   map.read("timeout", program.timeout, Limits::kShortestTimeout, Limits::kLongestTimeout,
@@ -69,11 +70,12 @@ ProgramSettings read_program(const YamlMap& map) {
 
 std::optional<std::string> fault_of_code(std::string_view code) {
   if (is_name(code)) return std::nullopt;
-  return "must begin with a letter, then letters, digits, `.`, `_` and `-`, 63 characters at most";
+  return "must begin with a letter, contain only letters, digits, `.`, `_` and `-`, and have at "
+         "most 63 characters";
 }
 
 std::optional<std::string> fault_of_check_name(std::string_view name) {
-  if (is_taken(name)) return "is a check of gpuward: choose another";
+  if (is_taken(name)) return "is the name of a built-in check: choose another name";
   return fault_of_code(name);
 }
 
@@ -95,10 +97,11 @@ void read_line_rules(const YamlMap& kernel_log, LineRules& rules) {
   bool is_good = true;
   for (const YamlMap& item : kernel_log.maps("rules", "your own patterns for kernel lines")) {
     LineRule rule;
-    item.require("code", rule.code, "code of the finding and of the count of lines");
+    item.require("code", rule.code, "code of the finding and of the line counter");
     const auto wrong = fault_of_code(rule.code);
     if (wrong && !rule.code.empty()) item.reject("code", *wrong);
-    item.require("pattern", rule.pattern, "RE2 regular expression, anywhere in the message");
+    item.require("pattern", rule.pattern,
+                 "RE2 regular expression, matched anywhere in the message");
     const auto fault = fault_of_pattern(rule.pattern);
     if (fault && !rule.pattern.empty()) item.reject("pattern", *fault);
     is_good = is_good && !fault;

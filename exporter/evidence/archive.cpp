@@ -67,7 +67,8 @@ Result<std::string> pack(std::string_view folder, const std::vector<EvidenceFile
   for (const EvidenceFile& file : files) append(tar, folder, file, now);
   tar.append(2 * kBlock, '\0');
   std::string packed = gzip(tar);
-  if (packed.empty()) return fail(ErrorKind::kTooLarge, "no memory to compress the evidence");
+  if (packed.empty())
+    return fail(ErrorKind::kTooLarge, "not enough memory to compress the evidence");
   return packed;
 }
 

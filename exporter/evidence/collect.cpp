@@ -96,7 +96,8 @@ class Run {
 
   [[nodiscard]] Outcome take_report() const {
     const ReportFolder folder(tool_.root);
-    if (!folder.is_made()) return {.content = {}, .fault = "cannot create a folder for it in /tmp"};
+    if (!folder.is_made())
+      return {.content = {}, .fault = "cannot create a folder for the report in /tmp"};
     const auto ended = start(report_command(folder.seen_within()), kMostOfReportsWords);
     const std::string fault = !ended                  ? ended.error().message
                               : ended->exit_code != 0 ? fault_of(*ended)
@@ -106,7 +107,7 @@ class Run {
       auto report = read_file(folder.seen_here().string() + ending, collector_.max_bytes);
       if (report) return {.content = *std::move(report), .fault = fault};
     }
-    return {.content = {}, .fault = fault.empty() ? "it has written nothing" : fault};
+    return {.content = {}, .fault = fault.empty() ? "the program wrote nothing" : fault};
   }
 
   // chroot first, so that the shell is the root's own.
@@ -158,7 +159,7 @@ Collected collect(std::span<const Collector> collectors, const CollectParts& par
         Run(collector, *tool, std::min<milliseconds>(collector.timeout, left), parts).take();
     const auto time = std::chrono::duration_cast<milliseconds>(parts.clock.steady() - begun);
     all.summary +=
-        line_of(collector, outcome.fault.empty() ? "whole, in " + took(time)
+        line_of(collector, outcome.fault.empty() ? "complete, after " + took(time)
                                                  : outcome.fault + " (after " + took(time) + ")");
     if (!outcome.fault.empty()) all.incomplete.emplace_back(collector.file);
     if (!outcome.content.empty())

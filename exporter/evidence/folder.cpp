@@ -76,7 +76,7 @@ Result<fs::path> save_evidence(const fs::path& folder, const std::string& name,
   if (!error) fs::permissions(folder, fs::perms::owner_all, error);
   if (error) {
     return fail(ErrorKind::kUnavailable,
-                "cannot make the folder " + folder.string() + ": " + error.message());
+                "cannot create the folder " + folder.string() + ": " + error.message());
   }
   make_room(folder, content.size(), limits);
   fs::path path = folder / name;

@@ -44,10 +44,10 @@ Gpu read_gpu(const YamlMap& item, std::size_t place) {
 void reject_repeats(const YamlMap& item, const Gpu& gpu, const std::vector<GpuReading>& earlier) {
   for (const GpuReading& reading : earlier) {
     const Gpu& other = reading.gpu;
-    if (other.index == gpu.index) item.reject("index", "is that of an earlier GPU");
-    if (other.pci.same_device(gpu.pci)) item.reject("pci", "is that of an earlier GPU");
+    if (other.index == gpu.index) item.reject("index", "is already used by an earlier GPU");
+    if (other.pci.same_device(gpu.pci)) item.reject("pci", "is already used by an earlier GPU");
     if (!gpu.uuid.empty() && other.uuid == gpu.uuid) {
-      item.reject("uuid", "is that of an earlier GPU");
+      item.reject("uuid", "is already used by an earlier GPU");
     }
   }
 }
@@ -89,7 +89,7 @@ void read_links(const YamlMap& item, GpuReading& reading) {
   item.read("links_inactive", inactive, 0, kMostLinks);
   std::int64_t links = inactive > 0 ? kLinksOfHopper : 0;
   item.read("links", links, 0, kMostLinks);
-  if (inactive > links) item.reject("links_inactive", "is more than there are links");
+  if (inactive > links) item.reject("links_inactive", "is greater than the number of links");
   for (std::int64_t number = 0; number < links; ++number) {
     Link& link = reading.links.emplace_back();
     link.number = static_cast<std::uint32_t>(number);

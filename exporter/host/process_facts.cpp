@@ -60,7 +60,7 @@ Result<MemoryLockLimit> workload_memory_lock(const HostPaths& host, const Proces
   const auto limit = soft_memory_lock(*limits);
   if (limit == "unlimited") return MemoryLockLimit{std::nullopt, *process};
   const auto bytes = limit ? parse_integer<std::uint64_t>(*limit) : std::nullopt;
-  if (!bytes) return fail(ErrorKind::kInvalid, "no limit of locked memory in " + path.string());
+  if (!bytes) return fail(ErrorKind::kInvalid, "no locked-memory limit in " + path.string());
   return MemoryLockLimit{bytes, *process};
 }
 

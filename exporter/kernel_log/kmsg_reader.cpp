@@ -35,7 +35,7 @@ Status KmsgFile::open() {
   const int number = errno;
   return fail(number == EACCES || number == EPERM ? ErrorKind::kForbidden : ErrorKind::kUnavailable,
               "opening " + path_ + ": " + describe_errno(number) +
-                  " (reading the kernel log takes root or CAP_SYSLOG)");
+                  " (reading the kernel log requires root or CAP_SYSLOG)");
 }
 
 long KmsgFile::read(char* buffer, std::size_t size) {

@@ -50,8 +50,8 @@ std::optional<std::string> fault_of_pattern(const std::string& pattern) {
     return "is longer than " + std::to_string(kMostPatternBytes) + " bytes: shorten it";
   const RE2 compiled(pattern, options());
   if (!compiled.ok())
-    return "is not a regular expression of RE2 (" + compiled.error() +
-           "): there are no look-arounds and no back-references";
+    return "is not a valid RE2 regular expression (" + compiled.error() +
+           "): RE2 has no look-arounds and no back-references";
   if (RE2::PartialMatch("", compiled))
     return "matches an empty line and therefore every line; make the pattern more specific";
   return std::nullopt;

@@ -93,7 +93,7 @@ Result<Link> Link::connect(const Endpoint& endpoint, const Clock& clock, Deadlin
   if (::connect(socket.get(), plain(endpoint), endpoint.length) != 0 && errno != EINPROGRESS)
     return fail(ErrorKind::kUnavailable, endpoint.text + ": " + words_of(errno));
   if (!wait_until(socket, POLLOUT, clock, deadline))
-    return fail(ErrorKind::kTimeout, endpoint.text + ": does not answer");
+    return fail(ErrorKind::kTimeout, endpoint.text + ": did not answer");
   int error = 0;
   socklen_t length = sizeof error;
   if (::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &length) != 0) error = errno;
@@ -108,9 +108,9 @@ Status Link::send(std::string_view line, Deadline deadline) const {
       line.remove_prefix(static_cast<std::size_t>(sent));
     } else if (sent < 0 && errno == EAGAIN) {
       if (!wait_until(socket_, POLLOUT, *clock_, deadline))
-        return fail(ErrorKind::kTimeout, "the other side does not accept data");
+        return fail(ErrorKind::kTimeout, "the peer does not accept data");
     } else if (sent < 0 && errno != EINTR) {
-      return fail(ErrorKind::kUnavailable, "the other side has hung up: " + words_of(errno));
+      return fail(ErrorKind::kUnavailable, "the peer closed the connection: " + words_of(errno));
     }
   }
   return {};
@@ -124,17 +124,17 @@ Result<std::string> Link::receive(Deadline deadline) {
       return line;
     }
     if (received_.size() >= kMostMessageBytes)
-      return fail(ErrorKind::kTooLarge, "the other side sends a line without an end");
+      return fail(ErrorKind::kTooLarge, "the peer sent a line that is too long");
     if (!wait_until(socket_, POLLIN, *clock_, deadline))
-      return fail(ErrorKind::kTimeout, "the other side sends nothing");
+      return fail(ErrorKind::kTimeout, "the peer sent nothing in time");
     std::array<char, kMostMessageBytes> buffer{};
     const ssize_t got = ::recv(socket_.get(), buffer.data(), buffer.size() - received_.size(), 0);
     if (got > 0) {
       received_.append(buffer.data(), static_cast<std::size_t>(got));
     } else if (got == 0) {
-      return fail(ErrorKind::kUnavailable, "the other side has hung up");
+      return fail(ErrorKind::kUnavailable, "the peer closed the connection");
     } else if (errno != EINTR && errno != EAGAIN) {
-      return fail(ErrorKind::kUnavailable, "the other side has hung up: " + words_of(errno));
+      return fail(ErrorKind::kUnavailable, "the peer closed the connection: " + words_of(errno));
     }
   }
 }
@@ -148,7 +148,7 @@ Result<Listener> Listener::open(const Endpoint& endpoint, const Clock& clock) {
   if (::bind(socket.get(), plain(endpoint), endpoint.length) != 0 ||
       ::listen(socket.get(), kBacklog) != 0) {
     return fail(ErrorKind::kUnavailable,
-                "cannot listen at " + endpoint.text + ": " + words_of(errno));
+                "cannot listen on " + endpoint.text + ": " + words_of(errno));
   }
   return Listener(std::move(socket), clock);
 }

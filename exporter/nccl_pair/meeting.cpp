@@ -44,9 +44,9 @@ class Listening {
     Greeting answer = greeting_of(meeting_);
     if (!proves(theirs->proof, meeting_.options.token, 1)) {
       answer.proof.clear();
-      answer.refused = "the token is that of another pair";
+      answer.refused = "the token belongs to another pair";
       static_cast<void>(link->send(encode(answer), soon()));
-      return turned_away("rank 1 of another pair came from " + theirs->terms.host);
+      return turned_away("rank 1 of another pair connected from " + theirs->terms.host);
     }
     answer.refused = difference_of(answer, *theirs);
     if (!answer.refused.empty()) {
@@ -80,12 +80,12 @@ class Listening {
   // there.
   Try let_in(Link link, const Greeting& answer, const Terms& theirs) const {
     if (auto status = link.send(encode(answer), soon()); !status)
-      return turned_away("rank 1 connected and did not finish the greeting: " +
+      return turned_away("rank 1 connected but did not complete the handshake: " +
                          status.error().message);
     const auto line = link.receive(soon());
     const auto ready = line ? decode_message(*line) : std::unexpected(line.error());
     if (!ready)
-      return turned_away("rank 1 connected and did not finish the greeting: " +
+      return turned_away("rank 1 connected but did not complete the handshake: " +
                          ready.error().message);
     if (ready->kind != Message::Kind::kReady) return turned_away("rank 1 does not answer");
     return Met{std::move(link), theirs, *answer.id};

@@ -120,7 +120,7 @@ bool proves(std::string_view proof, std::string_view token, int rank) {
 
 std::string difference_of(const Greeting& mine, const Greeting& theirs) {
   const auto differ = [](const std::string& what, const auto& here, const auto& there) {
-    return what + " differs: " + here + " here, " + there + " there";
+    return what + " differs: " + here + " on this node, " + there + " on the peer";
   };
   const Terms& here = mine.terms;
   const Terms& there = theirs.terms;
@@ -172,20 +172,20 @@ Result<Greeting> decode_greeting(std::string_view line) {
   if (!json) return std::unexpected(json.error());
   const auto version = number_at(*json, "gpuward_nccl_pair", 1, 1'000'000);
   const auto terms = terms_from(*json);
-  if (!version || !terms) return fail(ErrorKind::kInvalid, "no greeting of gpuward's");
+  if (!version || !terms) return fail(ErrorKind::kInvalid, "not a gpuward handshake message");
   Greeting greeting{.version = static_cast<int>(*version),
                     .proof = string_at(*json, "proof"),
                     .terms = *terms,
                     .id = {},
                     .refused = string_at(*json, "refused")};
   if (!greeting.proof.empty() && greeting.proof.size() != kProofDigits)
-    return fail(ErrorKind::kInvalid, "a proof of another length");
+    return fail(ErrorKind::kInvalid, "the proof has the wrong length");
   if (greeting.refused != to_valid_utf8(greeting.refused, kMostWordsBytes))
-    return fail(ErrorKind::kInvalid, "a refusal that is too long");
+    return fail(ErrorKind::kInvalid, "the refusal is too long");
   const std::string id = string_at(*json, "id");
   if (id.empty()) return greeting;
   greeting.id = id_from(id);
-  if (!greeting.id) return fail(ErrorKind::kInvalid, "an id that is none");
+  if (!greeting.id) return fail(ErrorKind::kInvalid, "the ID is invalid");
   return greeting;
 }
 
@@ -197,7 +197,7 @@ Result<Message> decode_message(std::string_view line) {
   if (member_at(*json, "joined") == true)
     return Message{.kind = Message::Kind::kJoined, .report = {}};
   auto report = report_from(*json);
-  if (!report) return fail(ErrorKind::kInvalid, "no message of gpuward's");
+  if (!report) return fail(ErrorKind::kInvalid, "not a gpuward message");
   return Message{.kind = Message::Kind::kReport, .report = *std::move(report)};
 }
 

@@ -81,7 +81,7 @@ class NcclAllReduce final : public AllReduce {
     if (count < 1) return fail(ErrorKind::kNotFound, "CUDA finds no GPU here");
     if (std::cmp_greater(wanted, count)) {
       return fail(ErrorKind::kInvalid, std::to_string(wanted) +
-                                           " GPUs are requested, and CUDA finds " +
+                                           " GPUs are requested, but CUDA finds " +
                                            std::to_string(count) + " here");
     }
     gpus_.resize(wanted == 0 ? static_cast<unsigned>(count) : wanted);
@@ -237,7 +237,7 @@ class NcclAllReduce final : public AllReduce {
       const auto code = cuda_.query_stream(gpu.stream);
       if (code != cuda::kNotReady) return said(cuda_.query_stream, code);
       if (auto status = look_for_errors(); !status) return status;
-      if (gives_up()) return fail(ErrorKind::kCancelled, "given up while all_reduce ran");
+      if (gives_up()) return fail(ErrorKind::kCancelled, "stopped while all_reduce was running");
       clock_.sleep_until(clock_.steady() + kBetweenQueries, {});
     }
   }

@@ -85,7 +85,7 @@ Result<Met> Pair::meet_other(AllReduce& gpus) {
     return fail(ErrorKind::kInvalid, "more than " + std::to_string(kMostGpus) + " GPUs");
   if (sizes_within(mine_.most_bytes).empty())
     return fail(ErrorKind::kInvalid, "the GPUs have too little free memory");
-  enter("waiting for the other side");
+  enter("waiting for the peer");
   return meet({.options = options_,
                .mine = mine_,
                .make_id = [&] { return gpus.make_id(); },
@@ -95,8 +95,7 @@ Result<Met> Pair::meet_other(AllReduce& gpus) {
 
 std::optional<SideResult> Pair::join(AllReduce& gpus, const Met& met) {
   if (agreed_.sizes.empty())
-    return report_of(SideResult::Kind::kUnknown,
-                     "the other side's GPUs have too little free memory");
+    return report_of(SideResult::Kind::kUnknown, "the peer's GPUs have too little free memory");
   enter("joining NCCL's communicator");
   const unsigned first = static_cast<unsigned>(options_.rank) * mine_.gpus;
   if (auto joined = gpus.join(met.id, 2 * mine_.gpus, first, agreed_.sizes.back()); !joined)
@@ -106,9 +105,9 @@ std::optional<SideResult> Pair::join(AllReduce& gpus, const Met& met) {
     has_joined_ = true;
   }
   peer_->tell({.kind = Message::Kind::kJoined, .report = {}});
-  enter("waiting for the other side to join");
+  enter("waiting for the peer to join");
   if (!peer_->wait_for_join(std::min(deadline_, clock_.steady() + kBehind)))
-    return report_of(SideResult::Kind::kUnknown, "the other side has not joined");
+    return report_of(SideResult::Kind::kUnknown, "the peer did not join");
   if (peer_->has_ended_early()) return report_of(SideResult::Kind::kGaveUp, {});
   return std::nullopt;
 }
@@ -125,14 +124,14 @@ SideResult Pair::measure_with(AllReduce& gpus) {
 }
 
 PairResult Pair::conclude(const SideResult& mine) {
-  enter("waiting for the other side's report");
+  enter("waiting for the peer's report");
   peer_->tell(message_of(mine));
   // Whatever the other side says, nobody can tell then; and it may never say it.
   if (mine.kind == SideResult::Kind::kUnknown) return verdict_of(mine, {});
   const bool is_told = peer_->wait_for_report(std::min(deadline_, clock_.steady() + kBehind));
   if (const auto theirs = peer_->report()) return verdict_of(mine, *theirs);
   if (is_told) return gone(mine);
-  return verdict_of(mine, report_of(SideResult::Kind::kHangs, "does not report"));
+  return verdict_of(mine, report_of(SideResult::Kind::kHangs, "did not report a result"));
 }
 
 PairResult Pair::verdict_of(const SideResult& mine, const SideResult& theirs) const {
@@ -143,7 +142,7 @@ PairResult Pair::verdict_of(const SideResult& mine, const SideResult& theirs) co
 
 // Whatever ended the other process, NCCL sees it as an error here.
 PairResult Pair::gone(const SideResult& mine) const {
-  return could_not_tell("the other side, " + theirs_.host + ", has disconnected without a report" +
+  return could_not_tell("the peer, " + theirs_.host + ", disconnected without reporting a result" +
                         (mine.words.empty() ? "" : "; here: " + mine.words));
 }
 

@@ -35,7 +35,7 @@ PairResult judge_figures(const Agreed& agreed, const std::string& what,
                          const std::array<Side, 2>& sides) {
   for (const Side& side : sides) {
     if (side.report.figures.nanoseconds.size() != agreed.sizes.size())
-      return could_not_tell(side.host + " has measured other sizes");
+      return could_not_tell(side.host + " measured other message sizes");
   }
   const auto& [first, second] = sides;
   const std::uint64_t wrong =
@@ -58,12 +58,12 @@ PairResult could_not_tell(const std::string& details) {
 
 PairResult judge(const Agreed& agreed, const std::array<Side, 2>& sides) {
   if (any_side(sides, SideResult::Kind::kUnknown)) return could_not_tell(failures_of(sides));
-  const std::string what = "all_reduce of NCCL " + nccl_version_text(agreed.nccl_version) +
-                           " over " + std::to_string(agreed.gpus) + " GPUs each of " +
+  const std::string what = "all_reduce with NCCL " + nccl_version_text(agreed.nccl_version) +
+                           " over " + std::to_string(agreed.gpus) + " GPUs on each of " +
                            sides[0].host + " and " + sides[1].host;
   if (any_side(sides, SideResult::Kind::kFailed) || any_side(sides, SideResult::Kind::kHangs))
     return verdict_of(CheckStatus::kFail, failures_of(sides) + "; " + what);
-  if (any_side(sides, SideResult::Kind::kGaveUp)) return could_not_tell("given up; " + what);
+  if (any_side(sides, SideResult::Kind::kGaveUp)) return could_not_tell("stopped early; " + what);
   return judge_figures(agreed, what, sides);
 }
 

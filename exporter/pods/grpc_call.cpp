@@ -19,14 +19,17 @@ std::string frame(const std::string& message) {
 }
 
 Result<std::string> unframe(std::string body) {
-  if (body.size() < kPrefixBytes) return fail(ErrorKind::kInternal, "an answer without a message");
-  if (body[0] != '\0') return fail(ErrorKind::kInternal, "a compressed message, unasked");
+  if (body.size() < kPrefixBytes)
+    return fail(ErrorKind::kInternal, "the response contains no message");
+  if (body[0] != '\0')
+    return fail(ErrorKind::kInternal,
+                "the response is compressed, although compression was not requested");
   std::size_t length = 0;
   for (std::size_t i = 1; i < kPrefixBytes; ++i) {
     length = length << 8U | static_cast<std::uint8_t>(body[i]);
   }
   if (length != body.size() - kPrefixBytes) {
-    return fail(ErrorKind::kInternal, "an answer that is not one whole message");
+    return fail(ErrorKind::kInternal, "the response is not exactly one complete message");
   }
   body.erase(0, kPrefixBytes);
   return body;
@@ -67,7 +70,7 @@ Status check_status(const http::ClientResponse& response) {
   const std::string status(field(response, "grpc-status"));
   if (status == "0") return {};
   const auto code = parse_integer<int>(status);
-  if (!code) return fail(ErrorKind::kUnavailable, "the answer ended before its grpc-status");
+  if (!code) return fail(ErrorKind::kUnavailable, "the response ended without a grpc-status");
   return fail(kind_of(*code),
               "gRPC status " + status + ": " + to_valid_utf8(field(response, "grpc-message"), 300));
 }
@@ -99,10 +102,10 @@ Result<std::string> call_grpc(http::Client& client, const GrpcCall& call,
   const auto take = [&](std::string_view bytes) {
     if (body.size() + bytes.size() > call.max_response_bytes) {
       error = {ErrorKind::kTooLarge,
-               "an answer of more than " + std::to_string(call.max_response_bytes) + " bytes",
+               "the response has more than " + std::to_string(call.max_response_bytes) + " bytes",
                {}};
     } else if (clock.steady() > deadline) {
-      error = {ErrorKind::kTimeout, "no whole answer in time", {}};
+      error = {ErrorKind::kTimeout, "no complete response in time", {}};
     } else {
       body.append(bytes);
     }

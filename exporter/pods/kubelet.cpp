@@ -15,10 +15,11 @@ Result<Workloads> Kubelet::list(const std::stop_token& stop) {
   const std::string attempted = "asking the kubelet at " + socket_.string() + " for its pods";
   std::error_code ignored;
   if (!std::filesystem::exists(socket_, ignored)) {
-    return with_context(attempted,
-                        {ErrorKind::kNotFound,
-                         "the socket does not exist; on a node, mount its folder into the pod",
-                         {}});
+    return with_context(
+        attempted,
+        {ErrorKind::kNotFound,
+         "the socket does not exist; mount the node's folder with the socket into the pod",
+         {}});
   }
   http::CurlClient client;  // a new connection each time: the kubelet may have been restarted
   const auto answer = call_grpc(client,

@@ -24,7 +24,7 @@ class Parser {
     each(message, [this](std::uint32_t number, std::string_view bytes) {
       if (number == 1) read_pod(bytes);
     });
-    if (is_broken_) return fail(ErrorKind::kInvalid, "not a message of pod resources");
+    if (is_broken_) return fail(ErrorKind::kInvalid, "not a pod-resources message");
     if (is_too_large_) return fail(ErrorKind::kTooLarge, "more GPU devices than a node can have");
     for (auto& [device, users] : workloads_.by_device) {
       std::ranges::sort(users);

@@ -18,7 +18,7 @@ void append_announcement_families(const Snapshot& snapshot, Families& families) 
        {"kind", "id", "announced_by"},
        "when nothing is announced"});
   auto& end = declare(families, {"gpuward_announcement_end_timestamp_seconds",
-                                 "When it ends.",
+                                 "End of the announced event.",
                                  kGauge,
                                  {"kind", "id", "announced_by"},
                                  "when the cloud does not say"});
@@ -34,11 +34,13 @@ void append_announcement_families(const Snapshot& snapshot, Families& families) 
                          kGauge,
                          {"announced_by"},
                          "outside of a known cloud"});
-  auto& read = declare(families, {"gpuward_announcements_read_timestamp_seconds",
-                                  "When it was last queried with success; at most a minute behind.",
-                                  kGauge,
-                                  {"announced_by"},
-                                  "before the first success"});
+  auto& read =
+      declare(families,
+              {"gpuward_announcements_read_timestamp_seconds",
+               "When the metadata service was last queried successfully; at most a minute behind.",
+               kGauge,
+               {"announced_by"},
+               "before the first success"});
   if (announced.cloud.empty()) return;
   readable.add({announced.cloud}, !announced.fault);
   if (announced.is_read) read.add({announced.cloud}, announced.last_read);

@@ -15,7 +15,7 @@ constexpr std::string_view kUntilRun = "until it has run";
 
 void append_check_families(const Snapshot& snapshot, Families& families) {
   auto& status = declare(families, {"gpuward_check_status",
-                                    "1 for how the newest run ended, 0 for the others: `pass`, "
+                                    "1 for the status of the newest run, 0 for the others: `pass`, "
                                     "`warn`, `fail`, `skip`, `error`.",
                                     kGauge,
                                     {"check", "status"},

@@ -78,19 +78,19 @@ constexpr std::array kDcgmErrors{
             [](Reading r) { return number(r.ecc.corrected_volatile.total); }),
     counter("DCGM_FI_DEV_ECC_DBE_VOL_TOTAL", "Uncorrected ECC errors since the driver was loaded.",
             [](Reading r) { return number(r.ecc.uncorrected_volatile.total); }),
-    counter("DCGM_FI_DEV_ECC_SBE_AGG_TOTAL", "Corrected ECC errors in the life of the board.",
+    counter("DCGM_FI_DEV_ECC_SBE_AGG_TOTAL", "Corrected ECC errors over the life of the board.",
             [](Reading r) { return number(r.ecc.corrected_aggregate.total); }),
-    counter("DCGM_FI_DEV_ECC_DBE_AGG_TOTAL", "Uncorrected ECC errors in the life of the board.",
+    counter("DCGM_FI_DEV_ECC_DBE_AGG_TOTAL", "Uncorrected ECC errors over the life of the board.",
             [](Reading r) { return number(r.ecc.uncorrected_aggregate.total); }),
     counter("DCGM_FI_DEV_RETIRED_SBE", "Pages retired after single-bit errors.",
             [](Reading r) { return number(r.retired.single_bit); }),
     counter("DCGM_FI_DEV_RETIRED_DBE", "Pages retired after double-bit errors.",
             [](Reading r) { return number(r.retired.double_bit); }),
-    counter("DCGM_FI_DEV_RETIRED_PENDING", "Whether pages wait to be retired.",
+    counter("DCGM_FI_DEV_RETIRED_PENDING", "Whether pages are pending retirement.",
             [](Reading r) { return number(r.retired.pending); }),
-    counter("DCGM_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL", "NVLink CRC errors of flow control.",
+    counter("DCGM_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL", "NVLink flow-control CRC errors.",
             &link_errors<&Link::crc_flit_errors>),
-    counter("DCGM_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL", "NVLink CRC errors of data.",
+    counter("DCGM_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL", "NVLink data CRC errors.",
             &link_errors<&Link::crc_data_errors>),
     counter("DCGM_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL", "NVLink packets sent again.",
             &link_errors<&Link::replay_errors>),
@@ -172,8 +172,8 @@ void append_xids(const Snapshot& snapshot, const LabelledReadings& readings, Fam
   metrics::LabelNames names = readings.names;
   std::ranges::copy(std::array{"err_code", "err_msg"}, std::ranges::find(names, ""));
   auto& last = declare(families, {"DCGM_FI_DEV_XID_ERRORS",
-                                  "The number of the last Xid, not a count "
-                                  "(`gpuward_xid_errors_total` counts); 0: none so far.",
+                                  "Code of the last Xid, not a count (`gpuward_xid_errors_total` "
+                                  "is the count); 0: none so far.",
                                   kGauge, names, "while the worker does not answer"});
   for (const LabelledReading& one : readings.gpus) {
     const std::uint32_t code = last_xid(snapshot, one.reading->gpu.pci.bus_id());

@@ -42,10 +42,10 @@ void append_xids(const Snapshot& snapshot, const xid::Catalogue& catalogue, Fami
   const GpuLabels gpus(snapshot);
   auto& total = declare(
       families, {"gpuward_xid_errors_total",
-                 "Xid errors in the kernel log. Kept over restarts of the exporter and over "
-                 "reboots. Lines written by user space count too, unless they are refused.",
+                 "Xid errors in the kernel log. Kept across restarts of the exporter and reboots. "
+                 "Lines written by user space count too, unless they are refused.",
                  kCounter, kLabels,
-                 "until seen; always present (0) for NVIDIA GPUs of the inventory and codes that "
+                 "until seen; always present (0) for NVIDIA GPUs in the inventory and codes that "
                  "can lead to an action, so that `increase()` counts the first one"});
   auto& last = declare(
       families, {"gpuward_xid_last_timestamp_seconds",
@@ -59,8 +59,8 @@ void append_xids(const Snapshot& snapshot, const xid::Catalogue& catalogue, Fami
 
 void append_other_events(const Snapshot& snapshot, Families& families) {
   auto& sxid = declare(families, {"gpuward_sxid_errors_total",
-                                  "NVSwitch errors (SXid) in the kernel log; `switch` as the "
-                                  "driver names it, `nvidia-nvswitch3`.",
+                                  "NVSwitch errors (SXid) in the kernel log; `switch` is the "
+                                  "driver's name, such as `nvidia-nvswitch3`.",
                                   kCounter,
                                   {"switch", "pci_bus_id", "sxid"},
                                   kUntilSeen});

@@ -28,18 +28,18 @@ void append_findings(const Snapshot& snapshot, const GpuLabels& gpus, Families& 
        kGauge,
        {"check", "code", "pci_bus_id", "gpu", "severity", "evidence", "cleared_by"},
        "when nothing is wrong"});
-  auto& first =
-      declare(families, {"gpuward_finding_first_seen_timestamp_seconds",
-                         "When the finding was first seen.", kGauge, kLabels, "with the finding"});
-  auto& last =
-      declare(families, {"gpuward_finding_last_seen_timestamp_seconds",
-                         "When the finding was last seen.", kGauge, kLabels, "with the finding"});
+  auto& first = declare(
+      families, {"gpuward_finding_first_seen_timestamp_seconds", "When the finding was first seen.",
+                 kGauge, kLabels, "when there is no finding"});
+  auto& last = declare(
+      families, {"gpuward_finding_last_seen_timestamp_seconds", "When the finding was last seen.",
+                 kGauge, kLabels, "when there is no finding"});
   // A family of its own: a witness may come later, and a finding must not become another series.
   auto& witness = declare(
       families,
       {"gpuward_finding_witness_info",
-       "1 for each finding of the kernel log that a `witness` beside its line confirms: a reading, "
-       "the driver's own event, or a marked record. `severity` is how far it confirms the finding.",
+       "1 for each kernel-log finding that a `witness` besides its log line confirms: a reading, "
+       "the driver's own event, or a marked record. `severity` is the severity that it confirms.",
        kGauge,
        {"check", "code", "pci_bus_id", "gpu", "severity", "witness"},
        "without a witness"});
@@ -150,31 +150,30 @@ void append_severities(const Snapshot& snapshot, const GpuLabels& gpus, Families
           worst(snapshot.state, Counted::kAll));
   declare(families,
           {"gpuward_node_confirmed_severity",
-           "Worst finding of the node that more than a kernel-log line supports: a reading, or a "
-           "line with a witness (`gpuward_finding_witness_info`). Only such findings lead to a "
-           "drain, reset or restart."},
+           "Worst finding of the node that is supported by more than a kernel-log line: by a "
+           "reading or a line with a witness (`gpuward_finding_witness_info`). Only such findings "
+           "lead to a drain, reset or restart."},
           worst(snapshot.state, Counted::kConfirmed));
   append_observed_times(snapshot.state, families);
   declare(families,
           {"gpuward_node_diagnostics_severity",
            "Worst finding that only diagnostics clear and that a check measured in this boot."},
           worst_of_diagnostics(snapshot.state));
-  declare(
-      families,
-      {"gpuward_node_unsettled",
-       "1 while a quick check has no result since the exporter's start, has not looked again at "
-       "what it found before this boot, or has run less than `gpu.settling_time` after the boot or "
-       "the load of the driver and so limits its finding to `monitor`. No node is returned to "
-       "service then."},
-      is_unsettled(snapshot) ? 1 : 0);
+  declare(families,
+          {"gpuward_node_unsettled",
+           "1 while a quick check has had no result since the exporter started, has not rechecked "
+           "what it found before this boot, or last ran less than `gpu.settling_time` after the "
+           "boot or driver load, so that its finding is limited to `monitor`. While 1, the node is "
+           "not returned to service."},
+          is_unsettled(snapshot) ? 1 : 0);
 }
 
 void append_drills(const Snapshot& snapshot, const GpuLabels& gpus, Families& families) {
   constexpr std::string_view kInDrill = "while no drill runs";
   auto& active =
       declare(families, {"gpuward_drill_active",
-                         "1 for each fault that `gpuward-exporter inject` has injected "
-                         "for a drill. It is not a finding, and only the series of drills show it.",
+                         "1 for each fault that `gpuward-exporter inject` has injected for a "
+                         "drill. It is not a finding; only the drill series show it.",
                          kGauge,
                          {"check", "code", "pci_bus_id", "gpu", "severity"},
                          kInDrill});
@@ -192,14 +191,15 @@ void append_drills(const Snapshot& snapshot, const GpuLabels& gpus, Families& fa
     until.add(labels, drill.until);
     worst_drill = std::max(worst_drill, finding.severity);
   }
-  declare(families, {"gpuward_drill_severity", "Worst of the drills; 0 while none runs."},
+  declare(families,
+          {"gpuward_drill_severity", "Worst severity of the drills; 0 while none is running."},
           worst_drill);
 }
 
 void append_gpus(const Snapshot& snapshot, const GpuLabels& gpus, Families& families) {
   auto& info =
       declare(families, {"gpuward_gpu_info",
-                         "1 for each GPU of the inventory. The partition labels (such as SPX, "
+                         "1 for each GPU in the inventory. The partition labels (such as SPX, "
                          "NPS1) are set for AMD's GPUs only.",
                          kGauge,
                          {"gpu", "uuid", "pci_bus_id", "name", "serial", "vendor", "vbios_version",

@@ -20,7 +20,7 @@ constexpr auto kStanding = std::to_array<ReadingColumn>({
           kWorkerIsSilent},
      .value = [](Reading r) { return Maybe<double>(r.is_lost); }},
     {.family = {"gpuward_gpu_answers",
-                "Whether the driver reported anything about the GPU at the newest reading.",
+                "Whether the driver reported anything about the GPU in the newest reading.",
                 kGauge,
                 {},
                 kWorkerIsSilent},
@@ -43,7 +43,7 @@ constexpr auto kStanding = std::to_array<ReadingColumn>({
                 {},
                 "for GPUs of other vendors, and when that driver is not loaded"},
      .value = [](Reading r) { return number(r.is_in_kfd); }},
-    {.family = {"gpuward_gpu_processes", "Processes that compute on the GPU."},
+    {.family = {"gpuward_gpu_processes", "Number of compute processes on the GPU."},
      .value =
          [](Reading r) { return r.processes ? Maybe<double>(r.processes->size()) : std::nullopt; }},
 });

@@ -60,8 +60,8 @@ constexpr auto kLinkColumns = std::to_array<ReadingColumn>({
      .value = &active_links},
     error_column<0>({"gpuward_gpu_link_errors_total",
                      "Errors of all links: `replay`, `recovery`, `crc_flit`, `crc_data`, and from "
-                     "NVLink 5 on `symbol`, `effective`. Errors of a link that goes down leave the "
-                     "sum, which Prometheus treats as a counter reset.",
+                     "NVLink 5 on `symbol`, `effective`. When a link goes down, its errors drop "
+                     "out of the sum, which Prometheus treats as a counter reset.",
                      kCounter,
                      {"error"},
                      "when an active link does not report it"}),
@@ -93,18 +93,19 @@ constexpr std::string_view kFabricIsSilent = "when the fabric does not report it
 
 constexpr auto kFabric = std::to_array<ReadingColumn>({
     {.family = {"gpuward_gpu_fabric_state",
-                "How far the GPU has joined the fabric of its NVSwitches: 0 not supported, 1 not "
-                "started, 2 in progress, 3 completed."},
+                "State of joining the NVSwitch fabric: 0 not supported, 1 not started, 2 in "
+                "progress, 3 completed."},
      .value = [](Reading r) { return number(r.fabric.state); }},
     {.family = {"gpuward_gpu_fabric_status",
-                "Result of joining the fabric, with NVML's numbers: 0 is success."},
+                "Result of joining the fabric, as an NVML return code: 0 is success."},
      .value = [](Reading r) { return number(r.fabric.status); }},
-    {.family = {"gpuward_gpu_fabric_health",
-                "Health of the fabric at the GPU: 0 not supported, 1 healthy, 2 unhealthy, 3 "
-                "limited capacity."},
+    {.family =
+         {"gpuward_gpu_fabric_health",
+          "Health of the fabric as the GPU sees it: 0 not supported, 1 healthy, 2 unhealthy, 3 "
+          "limited capacity."},
      .value = [](Reading r) { return number(r.fabric.health_summary); }},
     {.family = {"gpuward_gpu_fabric_misconfiguration",
-                "Which misconfiguration the fabric has at the GPU, with NVML's numbers: 1 none, 2 "
+                "Fabric misconfiguration that the GPU reports, with NVML's numbers: 1 none, 2 "
                 "system GUID, 3 chassis serial number, 4 no partition, 5 too few NVLinks, 6 GPU "
                 "firmware, 7 location, 8 GPU state.",
                 kGauge,
@@ -112,7 +113,7 @@ constexpr auto kFabric = std::to_array<ReadingColumn>({
                 kFabricIsSilent},
      .value = &fabric_misconfiguration},
     {.family = {"gpuward_gpu_fabric_fault",
-                "Whether the fabric has this fault at the GPU: `degraded_bandwidth`, "
+                "Whether the GPU reports this fabric fault: `degraded_bandwidth`, "
                 "`route_recovery`, `route_unhealthy`, `access_timeout`.",
                 kGauge,
                 {"fault"},

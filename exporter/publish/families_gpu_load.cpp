@@ -45,7 +45,8 @@ constexpr auto kHeatAndPower = std::to_array<ReadingColumn>({
                 "memory (`memory`) may work. Negative values are possible.",
                 kGauge,
                 {"threshold"},
-                "when the driver does not report it; all but `slowdown` when it reports degrees"},
+                "when the driver does not report it; all but `slowdown` also when the driver "
+                "reports the thresholds in degrees"},
      .labels = {"slowdown"},
      .value = [](Reading r) { return r.thermals.slowdown_margin; }},
     {.labels = {"shutdown"},
@@ -84,8 +85,8 @@ constexpr auto kHeatAndPower = std::to_array<ReadingColumn>({
 constexpr auto kSlowdowns = std::to_array<ReadingColumn>({
     {.family = {"gpuward_gpu_slowdown",
                 "Whether the GPU is throttled for this reason: `sw_power_cap`, `hw_slowdown`, "
-                "`sync_boost`, `sw_thermal`, `hw_thermal`, `hw_power_brake`. Idle and clocks set "
-                "by an application are left out.",
+                "`sync_boost`, `sw_thermal`, `hw_thermal`, `hw_power_brake`. The reasons for idle "
+                "clocks and for clocks set by an application are left out.",
                 kGauge,
                 {"reason"}},
      .labels = {"sw_power_cap"},
@@ -121,12 +122,12 @@ constexpr auto kWork = std::to_array<ReadingColumn>({
                 "PCIe generation of the link now; lower while the GPU is idle."},
      .value = [](Reading r) { return number(r.pcie.generation); }},
     {.family = {"gpuward_gpu_pcie_generation_max",
-                "Highest PCIe generation that GPU and slot have in common."},
+                "Highest PCIe generation that both the GPU and the slot support."},
      .value = [](Reading r) { return number(r.pcie.generation_max); }},
     {.family = {"gpuward_gpu_pcie_link_width", "PCIe lanes in use."},
      .value = [](Reading r) { return number(r.pcie.width); }},
     {.family = {"gpuward_gpu_pcie_link_width_max",
-                "Most PCIe lanes that GPU and slot have in common."},
+                "Maximum number of PCIe lanes that both the GPU and the slot support."},
      .value = [](Reading r) { return number(r.pcie.width_max); }},
     {.family = {"gpuward_gpu_pcie_replays_total", "PCIe packets that had to be sent again.",
                 kCounter},

@@ -24,7 +24,7 @@ constexpr auto kEccColumns = std::to_array<ReadingColumn>({
     {.labels = {"uncorrected", "aggregate"},
      .value = [](Reading r) { return number(r.ecc.uncorrected_aggregate.total); }},
     {.family = {"gpuward_gpu_ecc_memory_errors_total",
-                "The ECC errors by memory: `sram` or `dram`. Do not add them to "
+                "ECC errors by type of memory: `sram` or `dram`. Do not add them to "
                 "`gpuward_gpu_ecc_errors_total`.",
                 kCounter,
                 {"error", "counter", "memory"}},
@@ -45,7 +45,7 @@ constexpr auto kEccColumns = std::to_array<ReadingColumn>({
     {.labels = {"uncorrected", "aggregate", "dram"},
      .value = [](Reading r) { return number(r.ecc.uncorrected_aggregate.dram); }},
     {.family = {"gpuward_gpu_sram_uncorrectable_errors_total",
-                "Uncorrectable SRAM errors in the life of the board, by how they were detected: "
+                "Uncorrectable SRAM errors over the life of the board, by how they were detected: "
                 "`parity` or `secded`.",
                 kCounter,
                 {"protection"}},
@@ -80,10 +80,10 @@ constexpr auto kRepairColumns = std::to_array<ReadingColumn>({
      .value = [](Reading r) { return number(r.rows.correctable); }},
     {.labels = {"uncorrected"}, .value = [](Reading r) { return number(r.rows.uncorrectable); }},
     {.family = {"gpuward_gpu_remapped_rows_pending",
-                "Whether a row waits for a GPU reset to be replaced."},
+                "Whether a row remap is pending until the next GPU reset."},
      .value = [](Reading r) { return number(r.rows.pending); }},
     {.family = {"gpuward_gpu_remapped_rows_failure",
-                "Whether a row could not be replaced: replace the board."},
+                "Whether a row could not be remapped. If 1, replace the board."},
      .value = [](Reading r) { return number(r.rows.failure); }},
     {.family = {"gpuward_gpu_remapped_rows_banks",
                 "Number of memory banks, by how many spare rows they have left: `max`, `high`, "
@@ -96,7 +96,7 @@ constexpr auto kRepairColumns = std::to_array<ReadingColumn>({
     {.labels = {"partial"}, .value = [](Reading r) { return number(r.rows.banks_partial); }},
     {.labels = {"low"}, .value = [](Reading r) { return number(r.rows.banks_low); }},
     {.labels = {"none"}, .value = [](Reading r) { return number(r.rows.banks_none); }},
-    {.family = {"gpuward_gpu_bad_pages", "AMD: pages of video memory taken out of use."},
+    {.family = {"gpuward_gpu_bad_pages", "AMD: retired pages of GPU memory."},
      .value = [](Reading r) { return number(r.bad_pages); }},
     {.family = {"gpuward_gpu_memory_size_bytes", "Size of the GPU's memory."},
      .value = [](Reading r) { return number(r.memory_total_bytes); }},
@@ -106,7 +106,7 @@ constexpr auto kRepairColumns = std::to_array<ReadingColumn>({
 
 void append_ras(const LabelledReadings& readings, Families& families) {
   auto& ras = declare(families, {"gpuward_gpu_ras_errors_total",
-                                 "AMD: errors of each hardware block since the driver was loaded: "
+                                 "AMD: errors per hardware block since the driver was loaded: "
                                  "`corrected`, `uncorrected`, `deferred`.",
                                  kCounter,
                                  {"gpu", "uuid", "pci_bus_id", "block", "error"},

@@ -19,13 +19,13 @@ std::optional<unsigned> gpus_expected(const Snapshot& snapshot) {
 
 // A vendor whose library cannot be used may have GPUs all the same: no number, not 0.
 void append_counted_by_driver(const GpuTelemetry& telemetry, Families& families) {
-  auto& counted =
-      declare(families, {"gpuward_gpus_counted_by_driver",
-                         "GPUs that the driver lists, including lost ones. Fewer than on PCI: the "
-                         "driver has lost one. Fewer on PCI than expected: a card is gone.",
-                         kGauge,
-                         {"vendor"},
-                         "when the library is not `ready` or does not answer"});
+  auto& counted = declare(
+      families, {"gpuward_gpus_counted_by_driver",
+                 "GPUs that the driver lists, including lost ones. If fewer than on PCI, the "
+                 "driver has lost a GPU; if fewer on PCI than expected, a card is missing.",
+                 kGauge,
+                 {"vendor"},
+                 "when the library is not `ready` or does not answer"});
   const bool is_current = telemetry.report && telemetry.state == WorkerState::kAnswering;
   for (const VendorReading& report :
        is_current ? telemetry.report->vendors : std::vector<VendorReading>{}) {
@@ -54,8 +54,8 @@ void append_node_families(const Snapshot& snapshot, Families& families) {
           instance.has_profile);
   declare(families,
           {"gpuward_gpus_expected",
-           "GPUs that the machine must have: by its profile, otherwise the most that its driver "
-           "has listed or that its node's labels say.",
+           "GPUs that the machine must have: the number in its profile, or else the highest number "
+           "that its driver has listed or that its node's labels give.",
            kGauge,
            {},
            "when it is unknown"},

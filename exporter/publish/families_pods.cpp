@@ -23,10 +23,10 @@ void append_pod_families(const Snapshot& snapshot, Families& families) {
   auto& info = declare(families, {"gpuward_gpu_pod_info",
                                   "1 for each container that the GPU, a MIG instance or a share of "
                                   "it is allocated to, as the kubelet reports (pod-resources, "
-                                  "device plugins and DRA). At most eight containers of a GPU.",
+                                  "device plugins and DRA). At most eight containers per GPU.",
                                   kGauge,
                                   {"gpu", "uuid", "pci_bus_id", "namespace", "pod", "container"},
-                                  "while it is unused or its users are unknown"});
+                                  "while the GPU is unused or its users are unknown"});
   for (const Gpu& gpu : snapshot.gpus) {
     const std::vector<Workload> users = users_of(gpu, snapshot);
     for (std::size_t i = 0; i < std::min(users.size(), kMostPodsOfAGpu); ++i) {

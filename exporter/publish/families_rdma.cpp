@@ -58,7 +58,7 @@ void append_compat(const Snapshot& snapshot, const ByName& counters, Families& f
   }
   for (const auto& [name, samples] : counters) {
     append_efa({"node_amazonefa_COUNTER",
-                "As `gpuward_efa_COUNTER_total`, `lifespan` included.",
+                "Same as `gpuward_efa_COUNTER_total`, but with `lifespan`.",
                 kCounter,
                 {"device", "port"},
                 kNoSuchCounter},
@@ -68,12 +68,13 @@ void append_compat(const Snapshot& snapshot, const ByName& counters, Families& f
 
 // Other RDMA devices: each driver has names of its own, so that they are a label here.
 void append_others(const Snapshot& snapshot, Families& families) {
-  auto& others = declare(families, {"gpuward_rdma_hw_counters_total",
-                                    "Counters of other RDMA devices under their driver's names; at "
-                                    "most 64 a port.",
-                                    kCounter,
-                                    {"device", "port", "counter"},
-                                    "without such devices"});
+  auto& others =
+      declare(families, {"gpuward_rdma_hw_counters_total",
+                         "Counters of other RDMA devices, with their driver's counter names; at "
+                         "most 64 per port.",
+                         kCounter,
+                         {"device", "port", "counter"},
+                         "without such devices"});
   for (const RdmaReading& reading : snapshot.rdma) {
     if (reading.is_efa) continue;
     for (const auto& [port, counters] : reading.counters) {
@@ -130,7 +131,7 @@ void append_rdma_families(const Snapshot& snapshot, const MetricsOptions& option
   for (const auto& [name, samples] : efa) {
     if (!is_counter(name)) continue;
     append_efa({"gpuward_efa_COUNTER_total",
-                "A counter of the EFA driver; `port` is empty for a counter of the device.",
+                "A counter of the EFA driver; `port` is empty for a counter of the whole device.",
                 kCounter,
                 {"device", "port"},
                 kNoSuchCounter},

@@ -26,7 +26,7 @@ void append_kernel_log(const Snapshot& snapshot, Families& families) {
           log.lost_records);
   declare(families,
           {"gpuward_kernel_log_user_space_lines_total",
-           "Records that programs wrote, not the kernel.", kCounter},
+           "Records written by programs, not by the kernel.", kCounter},
           log.user_space_lines);
   declare(families,
           {"gpuward_kernel_log_history_events_total",
@@ -118,15 +118,15 @@ void append_self_families(const Snapshot& snapshot, Families& families) {
   append_loki_pushing(health.loki, families);
   declare(families,
           {"gpuward_state_last_save_successful",
-           "Whether counters, findings and position could be saved. At 0 a restart would count "
-           "again what is still in the kernel log."},
+           "Whether the counters, findings and log position could be saved. At 0, a restart would "
+           "count the events that are still in the kernel log a second time."},
           !health.state_fault);
   declare(
       families,
       {"gpuward_state_set_aside",
-       "1 when the state was unreadable at the start and the exporter uses the previous save; 2 "
-       "when the previous save was unreadable too: counters start at 0, kept findings are lost, "
-       "and old lines of the kernel log are history. The unreadable file is `state.json.broken`."},
+       "1 if the state was unreadable at startup and the exporter uses the previous save; 2 if the "
+       "previous save was unreadable too: counters start at 0, saved findings are lost, and old "
+       "kernel log lines count as history. The unreadable file is `state.json.broken`."},
       static_cast<double>(health.state_found));
   declare(families,
           {"gpuward_config_last_reload_successful",

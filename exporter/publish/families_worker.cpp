@@ -28,7 +28,7 @@ void append_worker(const GpuTelemetry& telemetry, Families& families) {
   declare(families,
           {"gpuward_gpu_worker_up",
            "Whether the process that reads the GPU libraries answers. A worker that does not "
-           "answer is not a broken GPU."},
+           "answer does not mean that a GPU is broken."},
           telemetry.state == WorkerState::kAnswering);
   auto& state = declare(families, {"gpuward_gpu_worker_state",
                                    "1 for the worker's state, 0 for the others: `starting`, "
@@ -42,27 +42,27 @@ void append_worker(const GpuTelemetry& telemetry, Families& families) {
           telemetry.restarts);
   declare(families,
           {"gpuward_gpu_worker_hangs_total",
-           "How many times a call of a GPU library did not return in time.", kCounter},
+           "How many times a call to a GPU library did not return in time.", kCounter},
           telemetry.hangs);
-  declare(families,
-          {"gpuward_gpu_probes_total",
-           "How many times a hanging GPU was read by a separate process, while the worker reads "
-           "the others.",
-           kCounter},
-          telemetry.probes);
+  declare(
+      families,
+      {"gpuward_gpu_probes_total",
+       "How many times a separate process read a hung GPU while the worker read the other GPUs.",
+       kCounter},
+      telemetry.probes);
   declare(families,
           {"gpuward_gpu_error_records_given_up",
            "1 when AMD's error records (CPER) are not read any more because the library crashed on "
-           "them three times in a row; a restart of the exporter tries again."},
+           "them three times in a row; restart the exporter to try again."},
           telemetry.has_given_up_error_records);
 }
 
 void append_reading(const GpuTelemetry& telemetry, Families& families) {
-  constexpr std::string_view kUntilRead = "until they were read";
+  constexpr std::string_view kUntilRead = "until the GPUs have been read";
   if (!telemetry.report) return;
   declare(families,
           {"gpuward_gpu_reading_timestamp_seconds",
-           "When the GPUs were last read; `time()` minus this is the age of what is shown.",
+           "When the GPUs were last read; `time()` minus this is the age of the values.",
            kGauge,
            {},
            kUntilRead},
@@ -84,8 +84,8 @@ void append_events(const GpuTelemetry& telemetry, Families& families) {
   declare(families,
           {"gpuward_gpu_events_up",
            "Whether the exporter receives Xid events from NVIDIA's driver. At 0, the driver's "
-           "event call has hung for 10 s: only the kernel log reports Xids, and every reading "
-           "queries everything that shows the same errors.",
+           "event call has hung for 10 s: only the kernel log reports Xids, and every reading also "
+           "queries all values that reveal the same errors.",
            kGauge,
            {},
            "without NVIDIA's driver"},
@@ -98,14 +98,14 @@ void append_libraries(const GpuTelemetry& telemetry, Families& families) {
                                   "1; the vendor's library and driver.",
                                   kGauge,
                                   {"vendor", "library", "driver_version", "library_version"},
-                                  "when it cannot be used"});
+                                  "when the library cannot be used"});
   auto& state = declare(families, {"gpuward_gpu_library_state",
                                    "1 for the library's state, 0 for the others: `absent` (no such "
                                    "library here, which is not an error), `unusable` (version "
                                    "mismatch, driver not loaded), `ready`.",
                                    kGauge,
                                    {"vendor", "state"},
-                                   "until it was queried"});
+                                   "until the library has been queried"});
   for (const VendorReading& report : telemetry.report->vendors) {
     const std::string_view vendor = to_string(report.vendor);
     if (report.state == LibraryState::kReady)

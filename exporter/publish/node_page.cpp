@@ -60,8 +60,8 @@ Markup fault(const std::optional<std::string>& text) {
 // The source is empty until the HostWatcher has looked for the type.
 Markup machine(const InstanceFacts& instance) {
   if (instance.has_profile || instance.source.empty()) return instance.type;
-  const std::string type = instance.type.empty() ? "of unknown type" : instance.type;
-  return type + ": no profile, compared with what it has had";
+  const std::string type = instance.type.empty() ? "unknown type" : instance.type;
+  return type + ": no profile; compared with the hardware seen before";
 }
 
 Markup awaited(const std::vector<std::string>& checks) {
@@ -91,7 +91,7 @@ Markup health(const Snapshot& snapshot) {
 }
 
 Markup findings_table(const WorstFirst& findings, Clock::Wall now) {
-  if (findings.empty()) return note(html::well("Nothing was found."));
+  if (findings.empty()) return note(html::well("No findings."));
   std::vector<std::vector<Markup>> rows;
   for (const auto& [severity, one] : findings) {
     rows.push_back({severity_mark(severity), one->check + " " + one->code, one->pci_bus_id,
@@ -112,7 +112,7 @@ Markup findings_table(const WorstFirst& findings, Clock::Wall now) {
 }
 
 Markup checks_table(const State& state, Clock::Wall now) {
-  if (state.checks.empty()) return note("No check has ended yet.");
+  if (state.checks.empty()) return note("No check has completed yet.");
   std::vector<std::vector<Markup>> rows;
   for (const auto& [name, result] : state.checks) {
     const bool is_bad = result.status == CheckStatus::kFail || result.status == CheckStatus::kError;
@@ -128,7 +128,7 @@ Markup checks_table(const State& state, Clock::Wall now) {
 Markup node_page(const Snapshot& snapshot, const std::string& node, Clock::Wall now) {
   const auto findings = worst_first(snapshot.state);
   Markup page = element("h1", {"GPUs of " + node});
-  page += snapshot.gpus.empty() ? note("No driver has named a GPU here.")
+  page += snapshot.gpus.empty() ? note("No driver has reported a GPU on this node.")
                                 : gpu_cells(snapshot, findings);
   page += health(snapshot);
   page += element("h2", {"Findings"});

@@ -33,7 +33,7 @@ Result<std::filesystem::path> RequestFolder::leave(std::string_view text, WallTi
   if (error == std::errc::no_such_file_or_directory) {
     return fail(ErrorKind::kUnavailable,
                 "the folder " + folder_.parent_path().string() +
-                    " does not exist; the exporter creates the folder of its --state.path");
+                    " does not exist; the exporter creates it at startup: check --state.path");
   }
   if (!error) {
     std::filesystem::permissions(folder_, std::filesystem::perms::owner_all, error);

@@ -149,7 +149,7 @@ class Fields {
   // For what an older version has not written.
   [[nodiscard]] bool has(const char* key) const { return !member_at(object_, key).is_null(); }
   void reject(const char* key) const {
-    if (fault_.empty()) fault_ = std::string(key) + " is missing or wrong";
+    if (fault_.empty()) fault_ = std::string(key) + " is missing or invalid";
   }
 
  private:
@@ -334,7 +334,8 @@ Result<State> parse_state_json(std::string_view text) {
   const Json& version = member_at(*json, "schema_version");
   if (!version.is_number_integer() || version < kOldestSchemaVersion || version > kSchemaVersion) {
     return fail(ErrorKind::kInvalid, "schema_version is " + dump_json(version) +
-                                         ", this program writes " + std::to_string(kSchemaVersion));
+                                         "; this program writes version " +
+                                         std::to_string(kSchemaVersion));
   }
   std::string fault;
   const Fields fields(*json, fault);
@@ -410,8 +411,8 @@ Status StateFile::save(std::string_view text) const {
   std::error_code error;
   std::filesystem::create_directories(path_.parent_path(), error);
   if (error) {
-    return fail(ErrorKind::kUnavailable,
-                "making the state folder " + path_.parent_path().string() + ": " + error.message());
+    return fail(ErrorKind::kUnavailable, "creating the state folder " +
+                                             path_.parent_path().string() + ": " + error.message());
   }
   keep_previous();
   return write_file_atomically(path_, text, 0640);

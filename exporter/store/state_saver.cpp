@@ -53,7 +53,7 @@ void StateSaver::save() {
   });
   if (!status && was_good) {
     log_.error(
-        "Failed to save state, a restart now would count again what is still in the kernel log",
+        "Failed to save state; a restart would count the events in the kernel log a second time",
         {{"error", status.error().message}});
   }
 }

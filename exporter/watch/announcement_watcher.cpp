@@ -52,7 +52,7 @@ CheckResult result_of(const std::vector<Announcement>& list, WallTime now) {
   result.severity = list.empty() ? Severity::kNone : Severity::kMonitor;
   for (const Announcement& one : list)
     result.details += (result.details.empty() ? "" : "; ") + summary_of(one);
-  if (list.empty()) result.details = "the cloud announces nothing for this machine";
+  if (list.empty()) result.details = "the cloud has announced no event for this machine";
   return result;
 }
 
@@ -139,13 +139,13 @@ void AnnouncementWatcher::take(ReadAnnouncements read, WallTime now) {
                     [](const Announcement& one) { return std::tie(one.start, one.id); });
   for (const std::string& doubt : read.doubts) {
     if (std::ranges::find(doubts_, doubt) == doubts_.end())
-      log_.warn("Ignored an announcement that is not understood", {{"announcement", doubt}});
+      log_.warn("Ignored an unrecognized announcement", {{"announcement", doubt}});
   }
   doubts_ = std::move(read.doubts);
   for (const Announcement& one : read.list) {
     const auto before = std::ranges::find(known_.list, one.id, &Announcement::id);
     if (before != known_.list.end() && before->start == one.start) continue;
-    log_.warn("The cloud has announced something for this machine",
+    log_.warn("The cloud has announced an event for this machine",
               {{"announcement", summary_of(one)}, {"workload", one.workload}});
   }
   known_.list = std::move(read.list);

@@ -115,7 +115,7 @@ Result<Finding> finding_of_reading(const DrillRequest& request, const Gpu& gpu, 
     return one.code == code && one.pci_bus_id == bus_id;
   });
   if (found == outcome.findings.end())
-    return fail(ErrorKind::kInvalid, "this node's rules do not turn it into a finding");
+    return fail(ErrorKind::kInvalid, "this node's rules produce no finding for this fault");
   Finding finding = *found;
   finding.check = std::string(kGpuCheck);
   // No check looks at it again: what repairs such a fault ends it.
@@ -169,7 +169,7 @@ Result<Gpu> named_gpu(const std::vector<Gpu>& gpus, const std::string& name) {
   }
   return fail(ErrorKind::kNotFound,
               "there is no GPU " + to_valid_utf8(name, 64) +
-                  (known.empty() ? "; none is known here" : "; there are " + known));
+                  (known.empty() ? "; no GPU is known on this node" : "; known GPUs: " + known));
 }
 
 Result<Finding> injected_finding(const DrillRequest& request, const Gpu& gpu,

@@ -39,12 +39,12 @@ void Drills::tick() {
     const std::string answer = done ? *done : "refused: " + done.error().message;
     if (!done) log_.warn("Drill refused", {{"error", done.error().message}});
     if (const auto said = write_file_atomically(answer_to(request.path), answer, 0600); !said)
-      log_.warn("Cannot answer the request for a drill", {{"error", said.error().message}});
+      log_.warn("Failed to write the answer to a drill request", {{"error", said.error().message}});
   }
   const auto ended = std::erase_if(
       running_, [now = clock_.steady()](const Running& one) { return now >= one.ends; });
   if (ended != 0) {
-    log_.info("Drill ended after its time", {{"count", std::to_string(ended)}});
+    log_.info("Drill expired", {{"count", std::to_string(ended)}});
     publish();
   }
 }
@@ -53,7 +53,7 @@ void Drills::clear(const ClearRequest& request) {
   const auto ended = std::erase_if(
       running_, [&](const Running& one) { return request.matches(one.drill.finding); });
   if (ended == 0) return;
-  log_.info("Drill ended, its finding was cleared", {{"count", std::to_string(ended)}});
+  log_.info("Drill ended because its finding was cleared", {{"count", std::to_string(ended)}});
   publish();
 }
 
@@ -75,7 +75,8 @@ Result<std::string> Drills::start(const DrillRequest& request) {
   std::erase_if(running_,
                 [&](const Running& one) { return is_same_fault(one.drill.finding, *finding); });
   if (running_.size() >= kMost)
-    return fail(ErrorKind::kOverloaded, std::to_string(kMost) + " drills run on this node already");
+    return fail(ErrorKind::kOverloaded,
+                std::to_string(kMost) + " drills are already running on this node");
   const WallTime until = now + request.lasts;
   running_.push_back({.drill = {.finding = *std::move(finding), .until = until},
                       .ends = clock_.steady() + request.lasts});
@@ -94,7 +95,9 @@ Result<std::string> Drills::end(const std::string& gpu) {
   const auto ended = std::erase_if(running_, [&](const Running& one) {
     return bus_id.empty() || one.drill.finding.pci_bus_id == bus_id;
   });
-  if (ended == 0) return fail(ErrorKind::kNotFound, "no drill runs here");
+  if (ended == 0)
+    return fail(ErrorKind::kNotFound,
+                "no drill is running on " + (bus_id.empty() ? std::string("this node") : bus_id));
   publish();
   log_.info("Drill ended on request", {{"count", std::to_string(ended)}});
   return "drills ended: " + std::to_string(ended);

@@ -34,7 +34,7 @@ xid::Assessment judge(const xid::Event& event, const Policy& policy, const Gpu* 
   const bool is_undecided = needs_its_line(event.code) && verdict.source != "override";
   if (is_undecided && verdict.severity > Severity::kMonitor) {
     verdict.severity = Severity::kMonitor;
-    verdict.why = "The kernel log line decides; the driver's event has no text";
+    verdict.why = "The kernel log line decides the severity; the driver's event has no text";
   }
   return verdict;
 }
@@ -52,7 +52,7 @@ Observation observe_xid(const GpuXid& xid, const Policy& policy, const Snapshot&
   const Gpu* const gpu = find_gpu(snapshot.gpus, event.pci);
   observation.verdict = judge(event, policy, gpu);
   observation.line =
-      "Xid " + std::to_string(xid.code) + " on " + xid.pci_bus_id + ", an event of the driver";
+      "Xid " + std::to_string(xid.code) + " on " + xid.pci_bus_id + ", reported by the driver";
   observation.seen = xid.seen;
   observation.evidence = Evidence::kKernel;
   observation.is_driver_event = true;

@@ -17,7 +17,7 @@ void append_fault(const VendorReading& report, std::string& faults) {
   if (report.state != LibraryState::kUnusable) return;
   if (!faults.empty()) faults += "; ";
   faults += report.vendor == Vendor::kAmd ? "amd: " : "nvidia: ";
-  faults += report.fault.empty() ? "the driver's library does not work" : report.fault;
+  faults += report.fault.empty() ? "the driver's library cannot be used" : report.fault;
 }
 
 }  // namespace

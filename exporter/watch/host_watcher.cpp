@@ -47,7 +47,7 @@ void HostWatcher::run(const std::stop_token& stop) {
     try {
       look();
     } catch (const std::exception& error) {
-      log_.error("Failed to read machine, retrying", {{"error", error.what()}});
+      log_.error("Failed to read machine data, retrying", {{"error", error.what()}});
     }
     clock_.sleep_for(kInterval, stop);
   }
@@ -96,14 +96,14 @@ void HostWatcher::find_type(const CheckSettings& settings) {
   if (type_.type.empty()) {
     std::string misses;
     for (const std::string& miss : type_.misses) misses += (misses.empty() ? "" : "; ") + miss;
-    log_.warn("Instance type is unknown: GPUs are compared to what this machine has had",
+    log_.warn("Instance type is unknown: expecting the hardware seen on this machine before",
               {{"asked", misses}, {"remembered", known_type().type}});
     return;
   }
   log_.info("Detected instance type",
             {{"instance_type", type_.type}, {"source", std::string(to_string(type_.source))}});
   if (settings.profiles.find(type_.type)) return;
-  log_.warn("No profile for this instance type: GPUs are compared to what this machine has had",
+  log_.warn("No profile for this instance type: expecting the hardware seen on this machine before",
             {{"instance_type", type_.type}});
 }
 

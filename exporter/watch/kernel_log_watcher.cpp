@@ -32,7 +32,7 @@ void log_events(const LogBatch& batch, Log& log) {
               {"evidence", std::string(to_string(seen.evidence))}});
   }
   if (all > kMostLoggedEvents) {
-    log.warn("More kernel log events, not logged",
+    log.warn("Further kernel log events were not logged",
              {{"count", std::to_string(all - kMostLoggedEvents)}});
   }
 }

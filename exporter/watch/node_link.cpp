@@ -11,7 +11,7 @@ namespace {
 constexpr kube::ApiDeadlines kQuestion{std::chrono::seconds(3), std::chrono::seconds(5)};
 
 void say_unreachable(const Error& error, Store& store, Log& log) {
-  log.error("Node publishing is off: no API server",
+  log.error("Node publishing is off: no usable configuration for the API server",
             {{"error", error.message}, {"hint", "leave NODE_NAME unset if this is intended"}});
   store.update_health([&](Health& health) { health.node.emplace().fault = error.message; });
 }
@@ -50,7 +50,7 @@ void NodeLink::configure(const Settings& settings) {
 }
 
 Result<std::string> NodeLink::instance_type() const {
-  if (!connection_) return fail(ErrorKind::kNotFound, "there is no node to ask");
+  if (!connection_) return fail(ErrorKind::kNotFound, "there is no Node object to read");
   return instance_type_at(*connection_, node_);
 }
 
@@ -65,7 +65,7 @@ std::function<std::optional<std::string>()> ask_for_maintenance(const Flags& fla
     const auto node = connection.make_api(kQuestion)->get_node(name);
     if (!node) return kUnknown + node.error().message;
     const auto who = maintenance_of(*node);
-    return who ? std::optional("the node is not free: " + *who) : std::nullopt;
+    return who ? std::optional("the node is not available: " + *who) : std::nullopt;
   };
 }
 

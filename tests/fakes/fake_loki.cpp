@@ -160,7 +160,7 @@ Result<http::ClientResponse> FakeLoki::answer(const Labels& parameters) {
     ++found;
     streams[entry.labels].push_back({std::to_string(entry.at), entry.text});
   }
-  if (found > cap_) return fail(ErrorKind::kTooLarge, "the answer is too large");
+  if (found > cap_) return fail(ErrorKind::kTooLarge, "the response is too large");
   Json result = Json::array();
   for (const auto& [labels, values] : streams)
     result.push_back({{"stream", labels}, {"values", values}});

@@ -66,7 +66,7 @@ Result<http::ClientResponse> InProcessClient::send(const http::ClientRequest& re
   auto response = stream(request, request.timeout, {}, collect);
   if (response && response->body.empty()) response->body = std::move(received.body);
   if (response && response->body.size() > request.max_response_bytes) {
-    return fail(ErrorKind::kTooLarge, "the answer is larger than allowed");
+    return fail(ErrorKind::kTooLarge, "the response is larger than allowed");
   }
   return response;
 }

@@ -127,13 +127,13 @@ std::pair<std::string, std::string> type_of(const Reader& reader, const Key& key
   static const std::vector<std::pair<std::string, std::regex>> kWords = {
       {"integer", std::regex("must be a whole number from (.*), without quotes")},
       {"number", std::regex("must be a number from (.*), without quotes")},
-      {"duration", std::regex("must be a time from (.*) with its unit.*")},
+      {"duration", std::regex("must be a duration from (.*) with a unit.*")},
       {"bool", std::regex("must be true or false, without quotes")},
       {"list", std::regex("must be a list of single values")},
       {"mapping", std::regex("must be a mapping")},
       {"list of mappings", std::regex("must be a list of mappings")},
       {"steps", std::regex("must be a list of words, or of mappings.*")},
-      {"word", std::regex("(?:must be one of|is none of) ([a-zA-Z_, -]+)")}};
+      {"word", std::regex("must be one of ([a-zA-Z_, -]+)")}};
   static const std::regex kEither("(?:must be|is neither) (\\w+) n?or (\\w+)(?:: .*)?");
   const std::string said = complaint_about(reader, key, "nonsense");
   std::smatch found;

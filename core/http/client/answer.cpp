@@ -30,7 +30,7 @@ std::stop_token ClientAnswer::stop_token() const {
 bool ClientAnswer::take_header(std::string_view line) {
   header_bytes_ += line.size();
   if (header_bytes_ > kMaxHeaderBytes) {
-    error_ = {ErrorKind::kTooLarge, "the answer's header is too large", {}};
+    error_ = {ErrorKind::kTooLarge, "the response header is too large", {}};
     return false;
   }
   line = trim(line);
@@ -63,7 +63,7 @@ bool ClientAnswer::take_body(std::string_view bytes) {
   }
   if (response_.body.size() + bytes.size() > request_.max_response_bytes) {
     const std::string cap = std::to_string(request_.max_response_bytes);
-    error_ = {ErrorKind::kTooLarge, "the answer is larger than " + cap + " bytes", {}};
+    error_ = {ErrorKind::kTooLarge, "the response is larger than " + cap + " bytes", {}};
     return false;
   }
   response_.body.append(bytes);
@@ -82,9 +82,9 @@ milliseconds ClientAnswer::time_left() {
 
 std::string ClientAnswer::timeout_text() const {
   if (stream_ != nullptr && has_head_) {
-    return "no data for " + std::to_string(stream_->idle.count()) + " ms";
+    return "no data received for " + std::to_string(stream_->idle.count()) + " ms";
   }
-  return "no answer within " + std::to_string(request_.timeout.count()) + " ms";
+  return "no response within " + std::to_string(request_.timeout.count()) + " ms";
 }
 
 }  // namespace gpuward::http

@@ -18,7 +18,7 @@ Result<std::string> read_line(const std::filesystem::path& path) {
   std::string line(trim(*content));
   if (line.empty()) return fail(ErrorKind::kInvalid, path.string() + " is empty");
   if (line.find_first_of("\r\n") != std::string::npos) {
-    return fail(ErrorKind::kInvalid, path.string() + " holds more than one line");
+    return fail(ErrorKind::kInvalid, path.string() + " contains more than one line");
   }
   return line;
 }
@@ -66,7 +66,7 @@ Result<ClientTls> read_tls(const ClientFiles& files) {
 Result<std::unique_ptr<AuthorizedClient>> AuthorizedClient::open(ClientFiles files) {
   if (!files.bearer_token_file.empty() && !files.basic_auth_file.empty()) {
     return fail(ErrorKind::kInvalid, files.prefix + ".bearer-token-file and " + files.prefix +
-                                         ".basic-auth-file exclude each other");
+                                         ".basic-auth-file are mutually exclusive");
   }
   if (files.certificate_file.empty() != files.key_file.empty()) {
     return fail(ErrorKind::kInvalid, files.prefix + ".certificate-file and " + files.prefix +

@@ -15,10 +15,11 @@ Result<ClientResponse> send_until_stopped(Client& client, const ClientRequest& r
     return !is_late && body.size() <= request.max_response_bytes;
   });
   if (!answer) return answer;
-  if (stop.stop_requested()) return fail(ErrorKind::kCancelled, "stopped before the answer");
-  if (is_late) return fail(ErrorKind::kTimeout, "the answer did not end in time");
+  if (stop.stop_requested())
+    return fail(ErrorKind::kCancelled, "stopped before the response arrived");
+  if (is_late) return fail(ErrorKind::kTimeout, "the response was not complete in time");
   if (body.size() > request.max_response_bytes)
-    return fail(ErrorKind::kTooLarge, "the answer is too large");
+    return fail(ErrorKind::kTooLarge, "the response is too large");
   // Of a refusal the body is there already.
   if (!body.empty()) answer->body = std::move(body);
   return answer;

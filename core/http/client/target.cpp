@@ -38,7 +38,7 @@ Result<ClientTarget> parse_target(const std::string& text) {
   if (!url) return fail(ErrorKind::kInvalid, "not a URL; expected http://HOST/... or https://...");
   const std::string scheme = part_of(url, CURLUPART_SCHEME);
   if (scheme != "http" && scheme != "https") {
-    return fail(ErrorKind::kInvalid, "a URL of scheme " + scheme + "; only http and https work");
+    return fail(ErrorKind::kInvalid, "unsupported URL scheme " + scheme + "; use http or https");
   }
   ClientTarget target;
   target.host = part_of(url, CURLUPART_HOST);

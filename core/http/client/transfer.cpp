@@ -88,13 +88,13 @@ long curl_version_of(HttpVersion version) {
 Status check_headers(const ClientRequest& request) {
   for (const auto& [name, value] : request.headers) {
     if (name.empty() || !is_field_text(name) || !is_field_text(value)) {
-      return fail(ErrorKind::kInvalid, "a header with a line break");
+      return fail(ErrorKind::kInvalid, "a header contains a line break");
     }
   }
   const bool is_word = !request.method.empty() && std::ranges::all_of(request.method, [](char c) {
     return c >= 'A' && c <= 'Z';
   });
-  if (!is_word) return fail(ErrorKind::kInvalid, "not a method");
+  if (!is_word) return fail(ErrorKind::kInvalid, "not a valid HTTP method");
   return {};
 }
 
@@ -122,7 +122,7 @@ class Transfer::Impl {
   Impl& operator=(const Impl&) = delete;
 
   Result<ClientResponse> run(const ClientRequest& request, const StreamOptions* stream) {
-    if (!easy_ || !multi_) return fail(ErrorKind::kInternal, "curl gives no handle");
+    if (!easy_ || !multi_) return fail(ErrorKind::kInternal, "curl could not create a handle");
     if (auto status = check_headers(request); !status) return std::unexpected(status.error());
     const auto target = parse_target(request.url);
     if (!target) return std::unexpected(target.error());

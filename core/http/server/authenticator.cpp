@@ -84,7 +84,7 @@ std::expected<std::string, Response> Authenticator::check_basic(std::string_view
 }
 
 Response Authenticator::refusal() const {
-  Response response = Response::text(401, "a valid credential is needed\n");
+  Response response = Response::text(401, "valid credentials are required\n");
   if (bearer_ || !basic_) {
     response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"gpuward\"");
   }

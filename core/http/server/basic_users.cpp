@@ -35,9 +35,9 @@ bool is_right(const std::string& password, const std::string& hash) {
 Status check_entry(std::string_view user, const std::string& hash) {
   if (user.empty() || hash.empty()) return fail(ErrorKind::kInvalid, "expected user:hash");
   if (crypt_checksalt(hash.c_str()) == CRYPT_SALT_OK) return {};
-  return fail(ErrorKind::kInvalid,
-              "the hash of user " + to_valid_utf8(user, 64) +
-                  " is unknown or weak; make one with `mkpasswd -m bcrypt` or `htpasswd -B`");
+  return fail(ErrorKind::kInvalid, "the password hash of user " + to_valid_utf8(user, 64) +
+                                       " has an unknown format or is weak; create one with "
+                                       "`mkpasswd -m bcrypt` or `htpasswd -B`");
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ Result<BasicUsers::Users> BasicUsers::read(const std::string& file) {
     }
   }
   if (users.empty()) {
-    return fail(ErrorKind::kInvalid, "basic users file " + file + ": no user:hash line in it");
+    return fail(ErrorKind::kInvalid, "basic users file " + file + ": contains no user:hash line");
   }
   return users;
 }

@@ -14,11 +14,12 @@ constexpr std::size_t kMaxTokenLength = 4096;
 
 Status check_token(std::string_view token) {
   if (token.size() < kMinTokenLength || token.size() > kMaxTokenLength) {
-    return fail(ErrorKind::kInvalid, "a token of " + std::to_string(token.size()) +
+    return fail(ErrorKind::kInvalid, "the token has " + std::to_string(token.size()) +
                                          " characters; it must have 16 to 4096");
   }
   const bool is_visible = std::ranges::all_of(token, [](char c) { return c > ' ' && c < 0x7F; });
-  if (!is_visible) return fail(ErrorKind::kInvalid, "a token may have visible ASCII only");
+  if (!is_visible)
+    return fail(ErrorKind::kInvalid, "a token may contain only visible ASCII characters");
   return {};
 }
 
@@ -38,7 +39,8 @@ Status append_tokens(const std::string& file, std::vector<Digest>& tokens) {
     tokens.push_back(digest_of(token));
   }
   if (tokens.size() > before) return {};
-  return fail(ErrorKind::kInvalid, "bearer token file " + file + ": no token in it; one a line");
+  return fail(ErrorKind::kInvalid,
+              "bearer token file " + file + ": contains no token; put one token on each line");
 }
 
 Result<std::vector<Digest>> read_all(const std::vector<FileWatch>& watches) {

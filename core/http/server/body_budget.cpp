@@ -14,7 +14,7 @@ Status BodyBudget::check(const Limits& limits) {
       limits.max_bodies_bytes >= limits.max_body_bytes + bytes_of_small_bodies(limits);
   if (limits.max_bodies_bytes == 0 || has_room) return {};
   return fail(ErrorKind::kInvalid,
-              "HTTP server: max_bodies_bytes has no room for one body of max_body_bytes");
+              "HTTP server: max_bodies_bytes is too small for one body of max_body_bytes");
 }
 
 BodyBudget::BodyBudget(const Limits& limits)

@@ -21,7 +21,8 @@ Framing decide_body(std::string_view method, const HeaderList& headers, std::uin
   const std::string* length = find_header(headers, "Content-Length");
   Framing framing;
   if (encoding != nullptr) {
-    if (length != nullptr) return refuse(400, "Content-Length with Transfer-Encoding");
+    if (length != nullptr)
+      return refuse(400, "Content-Length is not allowed with Transfer-Encoding");
     if (!same_name(*encoding, "chunked")) return refuse(400, "Transfer-Encoding must be chunked");
     framing.body = BodyKind::kChunked;
   } else if (length != nullptr) {
@@ -31,7 +32,7 @@ Framing decide_body(std::string_view method, const HeaderList& headers, std::uin
     framing.body = *bytes == 0 ? BodyKind::kNone : BodyKind::kLength;
     framing.length = *bytes;
   } else if (needs_length(method)) {
-    return refuse(411, "Content-Length or chunked is needed");
+    return refuse(411, "Content-Length or chunked Transfer-Encoding is required");
   }
   return framing;
 }
@@ -44,11 +45,11 @@ Framing decide_framing(std::string_view method, std::string_view version, const 
   if (count_headers(headers, "Transfer-Encoding") > 1) return refuse(400, "two Transfer-Encoding");
   const std::size_t hosts = count_headers(headers, "Host");
   if (hosts > 1 || (hosts == 0 && version == "1.1"))
-    return refuse(400, "exactly one Host is needed");
+    return refuse(400, "exactly one Host header is required");
   Framing framing = decide_body(method, headers, max_body_bytes);
   if (framing.status != 0) return framing;
   if (framing.body == BodyKind::kChunked && version == "1.0") {
-    return refuse(400, "HTTP/1.0 has no Transfer-Encoding");
+    return refuse(400, "HTTP/1.0 does not support Transfer-Encoding");
   }
   if (const std::string* expect = find_header(headers, "Expect")) {
     if (!same_name(*expect, "100-continue")) return refuse(417, "unknown expectation");

@@ -115,7 +115,8 @@ Status prepare_library(const ServerOptions& options) {
   if (options.tls.certificate_file.empty()) return {};
   static const unsigned kTls = mg_init_library(MG_FEATURES_TLS);
   if ((kTls & MG_FEATURES_TLS) != 0) return {};
-  return fail(ErrorKind::kInvalid, "TLS: this civetweb was built without it; run `./dev deps`");
+  return fail(ErrorKind::kInvalid,
+              "TLS: this build of civetweb does not support TLS; run `./dev deps`");
 }
 
 }  // namespace
@@ -250,7 +251,7 @@ class Server::Impl {
   Status start_failure() const {
     std::string message = "HTTP server cannot listen on";
     for (const std::string& address : options_.listen_addresses) message += " " + address;
-    message += ": " + (start_log_.empty() ? std::string("civetweb does not start") : start_log_);
+    message += ": " + (start_log_.empty() ? std::string("civetweb did not start") : start_log_);
     return fail(ErrorKind::kUnavailable, std::move(message));
   }
 

@@ -35,7 +35,7 @@ Result<std::vector<Certificate>> read_certificates(const std::string& file) {
     found.emplace_back(next);
   }
   ERR_clear_error();  // the end of the file is an error to PEM_read_bio
-  if (found.empty()) return fail(ErrorKind::kInvalid, file + ": no PEM certificate in it");
+  if (found.empty()) return fail(ErrorKind::kInvalid, file + ": contains no PEM certificate");
   return found;
 }
 
@@ -46,7 +46,8 @@ Status read_key(const std::string& file, TlsMaterial& material) {
   material.key.reset(PEM_read_bio_PrivateKey(bio.get(), nullptr, no_passphrase, nullptr));
   ERR_clear_error();
   if (!material.key) {
-    return fail(ErrorKind::kInvalid, file + ": no PEM private key in it, or one with a passphrase");
+    return fail(ErrorKind::kInvalid,
+                file + ": contains no PEM private key, or the key has a passphrase");
   }
   return {};
 }
@@ -112,7 +113,7 @@ Result<std::shared_ptr<const TlsMaterial>> load_tls_material(const ServerTls& fi
   if (X509_check_private_key(material->chain.front().get(), material->key.get()) != 1) {
     ERR_clear_error();
     return fail(ErrorKind::kInvalid, "TLS key: " + files.key_file +
-                                         " does not belong to the first certificate of " +
+                                         " does not match the first certificate in " +
                                          files.certificate_file);
   }
   if (files.client_ca_file.empty()) return material;
@@ -138,7 +139,8 @@ TlsContext::~TlsContext() { SSL_CTX_free(context_); }
 Result<std::unique_ptr<TlsContext>> TlsContext::create(const ServerTls& files,
                                                        OnProblem on_problem) {
   std::unique_ptr<TlsContext> made(new TlsContext(files, std::move(on_problem)));
-  if (made->context_ == nullptr) return fail(ErrorKind::kInternal, "OpenSSL gives no TLS context");
+  if (made->context_ == nullptr)
+    return fail(ErrorKind::kInternal, "OpenSSL could not create a TLS context");
   auto material = load_tls_material(files);
   if (!material) return std::unexpected(material.error());
   made->material_ = std::move(*material);

@@ -15,7 +15,7 @@ Result<WebConfig> load_web_config(const std::filesystem::path& path) {
   tls.read("key_file", config.tls.key_file);
   tls.read("client_ca_file", config.tls.client_ca_file);
   if (config.tls.certificate_file.empty() != config.tls.key_file.empty()) {
-    root.reject("tls", "needs certificate_file and key_file, both or neither");
+    root.reject("tls", "must set both certificate_file and key_file, or neither");
   }
   if (config.tls.certificate_file.empty() && !config.tls.client_ca_file.empty()) {
     root.reject("tls", "has client_ca_file but no certificate_file");

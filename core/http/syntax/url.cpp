@@ -105,7 +105,7 @@ Result<std::string> decode_percent(std::string_view text) {
 }
 
 Result<std::string> normalise_path(std::string_view raw) {
-  if (!raw.starts_with('/')) return fail(ErrorKind::kInvalid, "a path begins with '/'");
+  if (!raw.starts_with('/')) return fail(ErrorKind::kInvalid, "a path must begin with '/'");
   auto decoded = decode_percent(raw);
   if (!decoded) return decoded;
   const bool has_control = std::ranges::any_of(

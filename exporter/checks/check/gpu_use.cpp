@@ -17,7 +17,7 @@ const VendorReading* nvidia_report(const Snapshot& snapshot) {
 std::optional<std::string> gpu_user(const Snapshot& snapshot) {
   for (const auto& [device, users] : snapshot.workloads.by_device) {
     if (!users.empty())
-      return "pod " + users.front().ns + "/" + users.front().pod + " has the GPU " + device;
+      return "pod " + users.front().ns + "/" + users.front().pod + " is assigned the GPU " + device;
   }
   const VendorReading* const report = nvidia_report(snapshot);
   if (report == nullptr) return std::nullopt;
@@ -46,7 +46,7 @@ std::optional<std::string> telemetry_reader(const HostPaths& host) {
   const Processes processes = list_processes(host);
   const Process* const running = find_of_root(host, processes, kExporter);
   if (running == nullptr) return std::nullopt;
-  return std::string(kExporter) + " runs (pid " + std::to_string(running->pid) + ")";
+  return std::string(kExporter) + " is running (pid " + std::to_string(running->pid) + ")";
 }
 
 std::size_t nvidia_gpu_count(const Snapshot& snapshot) {

@@ -98,7 +98,7 @@ Result<std::unique_ptr<DcgmEngine>> DcgmEngine::reach(const CheckContext& contex
   const Processes processes = list_processes(context.host);
   if (const Process* const running = find_of_root(context.host, processes, kEngine)) {
     return fail(ErrorKind::kUnavailable,
-                "nv-hostengine runs (pid " + std::to_string(running->pid) +
+                "nv-hostengine is running (pid " + std::to_string(running->pid) +
                     "), but dcgmi cannot reach it from here: " + reached.error().message);
   }
   if (Status started = engine->start(context, lifetime); !started)
@@ -136,7 +136,7 @@ Status DcgmEngine::wait_until_up(const CheckContext& context) const {
     if (const auto ended = outcome_->get())
       return fail(ErrorKind::kUnavailable, "nv-hostengine was started and " + *ended);
     if (context.clock.steady() >= deadline) {
-      return fail(ErrorKind::kUnavailable, "nv-hostengine was started and is not up after " +
+      return fail(ErrorKind::kUnavailable, "nv-hostengine was started but was not ready after " +
                                                std::to_string(kStartLimit.count() / 1000) +
                                                " s: " + reached.error().message);
     }
@@ -176,7 +176,9 @@ std::optional<std::string> obstacle(DcgmCheck::Level level, const CheckContext& 
   if (const auto user = gpu_user(context.snapshot)) return user;
   if (context.settings.is_dcgm_l4_beside_telemetry) return std::nullopt;
   if (const auto reader = telemetry_reader(context.host)) {
-    return *reader + " and would disturb level 4: stop it, or set dcgm_l4_beside_telemetry";
+    return *reader +
+           " and would interfere with level 4: stop it, or set checks.dcgm_l4_beside_telemetry: "
+           "true";
   }
   return std::nullopt;
 }
@@ -197,7 +199,8 @@ std::string what_is_left(const CheckContext& context) {
     context.clock.sleep_for(milliseconds(200), std::stop_token());
     pid = find_worker();
   }
-  return pid ? "; nv-hostengine still runs its tests (nvvs, pid " + std::to_string(*pid) + ")" : "";
+  return pid ? "; nv-hostengine is still running its tests (nvvs, pid " + std::to_string(*pid) + ")"
+             : "";
 }
 
 CheckOutcome outcome_of_failure(const Error& error, const CheckContext& context) {

@@ -48,19 +48,21 @@ std::size_t json_object_length(std::string_view text) {
 Result<Json> find_json_object(std::string_view text, const JsonLimits& limits,
                               const std::function<bool(const Json&)>& is_wanted) {
   if (text.size() > limits.max_bytes) {
-    return fail(ErrorKind::kTooLarge, std::to_string(text.size()) + " bytes, at most " +
-                                          std::to_string(limits.max_bytes) + " are read");
+    return fail(ErrorKind::kTooLarge, std::to_string(text.size()) +
+                                          " bytes, which is more than the limit of " +
+                                          std::to_string(limits.max_bytes) + " bytes");
   }
   Error why{ErrorKind::kNotFound, "no JSON object in it", {}};
   std::size_t at = text.find('{');
   for (int tried = 0; at != std::string_view::npos && tried < kMostCandidates; ++tried) {
     const std::size_t length = json_object_length(text.substr(at));
-    if (length == 0) why = {ErrorKind::kInvalid, "it is truncated: a JSON object does not end", {}};
+    if (length == 0) why = {ErrorKind::kInvalid, "truncated: a JSON object is not closed", {}};
     if (length != 0) {
       auto parsed = parse_json(to_valid_utf8(text.substr(at, length), limits.max_bytes), limits);
       if (parsed && is_wanted(*parsed)) return parsed;
       if (!parsed) why = parsed.error();
-      if (parsed && why.kind == ErrorKind::kNotFound) why.message = "no JSON object of its kind";
+      if (parsed && why.kind == ErrorKind::kNotFound)
+        why.message = "no DCGM diagnostic report found";
       at += parsed ? length - 1 : 0;
     }
     at = text.find('{', at + 1);
@@ -285,7 +287,7 @@ Result<DcgmDiagnostic> parse_dcgm_diagnostic(std::string_view output) {
   reader.read(*document);
   for (const Json& iteration : member_at(*document, "iterations")) reader.read(iteration);
   if (report.results.empty() && report.riddles.empty() && report.runtime_error.empty())
-    return fail(ErrorKind::kInvalid, "the output of dcgmi: no test in it");
+    return fail(ErrorKind::kInvalid, "the output of dcgmi contains no test");
   return report;
 }
 

@@ -29,7 +29,7 @@ Judgement by_severity(int severity) {
       return {Severity::kReset, ClearedBy::kDiagnostics, "DCGM: drain and reset the GPU"};
     case kDcgmNone:
     case kDcgmMonitor:
-      return {Severity::kMonitor, ClearedBy::kDiagnostics, "DCGM: it can work, watch it"};
+      return {Severity::kMonitor, ClearedBy::kDiagnostics, "DCGM: the GPU is usable; monitor it"};
     default:
       return {Severity::kMonitor, ClearedBy::kDiagnostics,
               "DCGM does not say what to do: needs triage"};
@@ -48,15 +48,16 @@ bool is_unmet_condition(const DcgmWarning& warning, const DcgmResult& result) {
 Judgement judge(const DcgmWarning& warning, const DcgmResult& result, Severity bare_fail) {
   if (is_unmet_condition(warning, result)) {
     return {Severity::kMonitor, ClearedBy::kDiagnostics,
-            "the GPU was not idle before the test; that is not a fault of the GPU"};
+            "the GPU was not idle before the test; this is not a GPU fault"};
   }
   if (warning.error_id == kGraphicsProcesses) {
     return {Severity::kMonitor, ClearedBy::kDiagnostics,
-            "another process uses the GPU; that is not a fault of the GPU"};
+            "another process is using the GPU; this is not a GPU fault"};
   }
   // Persistence mode, page counts near a limit: DCGM continues with such a GPU, and so do we.
   if (result.status != DcgmStatus::kFail) {
-    return {Severity::kMonitor, ClearedBy::kDiagnostics, "DCGM warns without failing the test"};
+    return {Severity::kMonitor, ClearedBy::kDiagnostics,
+            "DCGM reported a warning but did not fail the test"};
   }
   if (warning.error_id == kGpuRecoveryReboot)
     return {Severity::kReboot, ClearedBy::kReboot, "DCGM: the node has to be rebooted"};
@@ -64,9 +65,9 @@ Judgement judge(const DcgmWarning& warning, const DcgmResult& result, Severity b
   // node's software.
   if (!warning.severity) {
     if (!is_of_hardware(result))
-      return {Severity::kMonitor, ClearedBy::kDiagnostics, "DCGM fails a test of the software"};
+      return {Severity::kMonitor, ClearedBy::kDiagnostics, "a DCGM software test failed"};
     return {bare_fail, ClearedBy::kDiagnostics,
-            "DCGM fails the test and does not say how severe that is"};
+            "the DCGM test failed without reporting a severity"};
   }
   return by_severity(*warning.severity);
 }
@@ -90,10 +91,10 @@ class Judge {
     for (const DcgmWarning& warning : result.warnings) add(result, warning);
     if (!result.warnings.empty() || result.status == DcgmStatus::kPass) return;
     const bool is_fail = result.status == DcgmStatus::kFail;
-    keep(
-        {result.gpu, code_of(result, 0), is_fail ? bare_fail_ : Severity::kMonitor,
-         ClearedBy::kDiagnostics, line_of(result, is_fail ? "Fail" : "Warn"),
-         is_fail ? "DCGM fails the test and does not say why" : "DCGM warns and does not say why"});
+    keep({result.gpu, code_of(result, 0), is_fail ? bare_fail_ : Severity::kMonitor,
+          ClearedBy::kDiagnostics, line_of(result, is_fail ? "Fail" : "Warn"),
+          is_fail ? "the DCGM test failed without giving a reason"
+                  : "the DCGM test gave a warning without a reason"});
   }
 
   // Whether DCGM itself would have had something isolated.
@@ -147,12 +148,12 @@ std::string doubt(const DcgmDiagnostic& report, const DcgmFaults& verdict, const
                   int exit_code) {
   if (!verdict.undecided.empty()) return verdict.undecided;
   if (!report.runtime_error.empty()) return "DCGM: " + report.runtime_error;
-  if (!report.riddles.empty()) return "unknown answer of DCGM: " + report.riddles[0];
-  std::string ended = "dcgmi ended with " + std::to_string(exit_code);
+  if (!report.riddles.empty()) return "cannot interpret DCGM's report: " + report.riddles[0];
+  std::string ended = "dcgmi exited with code " + std::to_string(exit_code);
   if (exit_code == kExitIsolateError && !judge.has_isolate())
-    return ended + " (isolate), and its report names nothing to isolate";
+    return ended + " (isolate), but its report names nothing to isolate";
   if (exit_code == kExitNvvsError && verdict.failed == 0)
-    return ended + " (failed), and its report names no failed test";
+    return ended + " (failed), but its report names no failed test";
   if (exit_code != 0 && exit_code != kExitIsolateError && verdict.failed == 0) return ended;
   return {};
 }
@@ -176,9 +177,10 @@ std::optional<std::string> dcgm_refusal(const std::string& runtime_error, int ex
       {256 - 54, "while DCGM is paused", "DCGM is paused"},
       {256 - 39, "already running", "another diagnostic is running"},
       {256 - 34, "in use", "DCGM says that the GPUs are in use"},
-      {256 - 23, "homogeneous group", "DCGM diagnoses GPUs of one kind only, and here are several"},
+      {256 - 23, "homogeneous group",
+       "DCGM can diagnose only GPUs of the same model, but this node has different models"},
       {256 - 6, "recommended driver", "DCGM does not support the driver or the GPUs here"},
-      {256 - 21, "connect to host engine", "dcgmi lost nv-hostengine"},
+      {256 - 21, "connect to host engine", "dcgmi lost its connection to nv-hostengine"},
   };
   for (const Refusal& refusal : kRefusals) {
     if (exit_code == refusal.exit_code || runtime_error.contains(refusal.words)) {

@@ -57,7 +57,8 @@ std::string judge_provider(const CheckContext& context, FindingList& found) {
   if (!result->output.contains("provider: " + provider)) {
     found.add(Code::kEfaProviderMissing, "",
               "fi_info -p " + provider + " (exit code " + std::to_string(result->exit_code) +
-                  ") does not list the provider " + first_line(result->complaint));
+                  ") does not list the provider" +
+                  (result->complaint.empty() ? "" : ": " + first_line(result->complaint)));
   }
   return {};
 }
@@ -115,7 +116,7 @@ void judge_count(std::size_t count, const ExpectedEfa& expected, const CheckCont
   std::string line = std::to_string(count) + " EFA devices on the PCI bus";
   if (expected.by_profile > 0)
     line += "; " + context.profile->type + " has " + std::to_string(expected.by_profile);
-  if (expected.had > 0) line += "; this machine has had " + std::to_string(expected.had);
+  if (expected.had > 0) line += "; most seen on this machine: " + std::to_string(expected.had);
   if (expected.by_profile > 0 && count > expected.by_profile)
     return found.add(Code::kEfaExtra, "", line);
   if (count >= expected.count()) return;
@@ -127,8 +128,8 @@ void judge_count(std::size_t count, const ExpectedEfa& expected, const CheckCont
       (has_had_more && expected.by_profile > count))
     return found.add(Code::kEfaCount, "", line);
   found.add_as(Code::kEfaCount, Severity::kMonitor, "", line,
-               has_had_more ? "no profile says how many there must be"
-                            : "it may have been launched with fewer");
+               has_had_more ? "no profile states the expected number"
+                            : "the instance may have been launched with fewer EFA devices");
 }
 
 void judge_devices(const HostPaths& host, std::size_t on_bus, FindingList& found) {
@@ -148,7 +149,7 @@ void judge_devices(const HostPaths& host, std::size_t on_bus, FindingList& found
   });
   if (without_file > 0) {
     found.add(Code::kEfaUverbsMissing, "",
-              std::to_string(without_file) + " RDMA devices without their file");
+              std::to_string(without_file) + " RDMA devices have no uverbs file");
   }
 }
 
@@ -170,7 +171,8 @@ std::string judge_memlock(const HostPaths& host, FindingList& found) {
   }
   if (limit->bytes && *limit->bytes < kLeastLockedBytes) {
     found.add(Code::kMemlockLow, "",
-              std::to_string(*limit->bytes) + " bytes, the limit of " + limit->process.name);
+              std::to_string(*limit->bytes) + " bytes is the locked-memory limit of " +
+                  limit->process.name);
   }
   return {};
 }
@@ -194,7 +196,7 @@ class EfaEnumerationCheck final : public Check {
             "this machine has no EFA device, and gpuward has seen none on it before", {});
       FindingList found(context.settings);
       found.add_as(Code::kEfaCount, Severity::kMonitor, "", "no EFA device on the PCI bus",
-                   "the history of this machine is not known here");
+                   "it is unknown whether this machine had EFA devices before");
       return CheckOutcome::done("no EFA device here", found.take_findings());
     }
     FindingList found(context.settings);

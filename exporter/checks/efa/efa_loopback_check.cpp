@@ -228,7 +228,7 @@ class Loopback {
     } else {
       result.gbits =
           is_ping_pong_ ? pingpong_gbits(ended->output) : write_bandwidth_gbits(ended->output);
-      if (!result.gbits) result.failure = "its output has no table of bandwidths";
+      if (!result.gbits) result.failure = "the program's output has no bandwidth table";
     }
   }
 
@@ -278,16 +278,17 @@ CheckOutcome without_domains(const std::string& said, const CheckContext& contex
   if (expected.count() == 0 && there == 0)
     return CheckOutcome::skipped("no EFA device here: " + said);
   FindingList found(context.settings);
-  const std::string line = said + "; EFA devices on the PCI bus: " + std::to_string(there) +
-                           ", of this instance type: " + std::to_string(expected.by_profile) +
-                           ", seen before on this machine: " + std::to_string(expected.had);
+  const std::string line =
+      said + "; EFA devices on the PCI bus: " + std::to_string(there) +
+      ", expected for this instance type: " + std::to_string(expected.by_profile) +
+      ", seen before on this machine: " + std::to_string(expected.had);
   if (there > 0) {
     found.add(Code::kEfaAbsentUnconfirmed, "", line);
   } else if (expected.by_profile > 0) {
     found.add(Code::kEfaAbsent, "", line);
   } else {
     found.add_as(Code::kEfaAbsent, Severity::kMonitor, "", line,
-                 "no profile says that there must be one");
+                 "no profile says that this machine must have EFA");
   }
   return CheckOutcome::done("libfabric has no EFA device", found.take_findings());
 }
@@ -338,7 +339,7 @@ CheckOutcome EfaLoopbackCheck::run(const CheckContext& context) {
   std::vector<LoopbackResult> results;
   for (const std::string& domain : domains.names) {
     if (context.stop.stop_requested()) {
-      return CheckOutcome::error("ended by its deadline after " + std::to_string(results.size()) +
+      return CheckOutcome::error("stopped at its deadline after " + std::to_string(results.size()) +
                                  " of " + std::to_string(domains.names.size()) + " devices");
     }
     results.push_back(loopback.test(domain));

@@ -37,7 +37,8 @@ std::string summary_of(const std::vector<LoopbackResult>& results) {
     worst = std::min(worst.value_or(*result.gbits), *result.gbits);
   }
   return std::to_string(good) + " of " + std::to_string(results.size()) +
-         " devices reach themselves" + (worst ? ", the slowest at " + gbits(*worst) : "");
+         " devices completed the loopback test" +
+         (worst ? ", the slowest at " + gbits(*worst) : "");
 }
 
 }  // namespace
@@ -47,8 +48,9 @@ CheckOutcome efa_loopback_outcome(const std::vector<LoopbackResult>& results,
   const bool has_any = std::ranges::any_of(
       results, [](const LoopbackResult& result) { return result.gbits.has_value(); });
   if (!has_any && !settings.is_seed_profile && !results.empty()) {
-    return CheckOutcome::error("no device reaches itself; that may be the software: " +
-                               results.front().domain + ": " + results.front().failure);
+    return CheckOutcome::error(
+        "no device completed the loopback test; the cause may be software: " +
+        results.front().domain + ": " + results.front().failure);
   }
   FindingList found(settings);
   for (const LoopbackResult& result : results) judge(result, settings, found);

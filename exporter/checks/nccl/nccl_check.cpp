@@ -49,13 +49,14 @@ std::optional<std::string> obstacle(const NcclPlace& place, const CheckContext& 
   if (has_no_nvidia_gpu(context.snapshot)) return "no NVIDIA GPU here";
   const bool is_alone = !place.has_several_nodes();
   if (is_alone && nvidia_gpu_count(context.snapshot) < 2)
-    return "all_reduce needs two GPUs, and " + std::to_string(nvidia_gpu_count(context.snapshot)) +
-           " are known here";
+    return "all_reduce needs at least two GPUs; known on this node: " +
+           std::to_string(nvidia_gpu_count(context.snapshot));
   if (!context.is_exclusive) {
     return is_alone
-               ? "not in an allocation of two nodes; to test this node alone, drain it and run the "
+               ? "not in a multi-node allocation; to test this node alone, drain it and run the "
                  "check with --exclusive"
-               : "it loads the GPUs of all nodes: drain them, then run the check with --exclusive";
+               : "all_reduce loads the GPUs of all nodes: drain the nodes, then run the check with "
+                 "--exclusive";
   }
   if (const auto mig = mig_gpu(context.snapshot)) return *mig + ": NCCL needs whole GPUs";
   return gpu_user(context.snapshot);

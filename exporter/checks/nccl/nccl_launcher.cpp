@@ -113,8 +113,8 @@ Result<NcclPlace> nccl_place(const CheckSettings& settings, const EnvironmentLoo
   if (launcher != kLaunchers.end()) return NcclPlace{*nodes, launcher};
   return fail(ErrorKind::kNotFound,
               std::to_string(*nodes) +
-                  " nodes are requested and there is no launcher: run this inside an allocation of "
-                  "Slurm, or name a host file of Open MPI in NCCL_HOSTFILE");
+                  " nodes are requested, but no launcher is available: run this inside a Slurm "
+                  "allocation, or set NCCL_HOSTFILE to an Open MPI host file");
 }
 
 std::string_view program_of(const NcclPlace& place) {

@@ -36,7 +36,7 @@ void judge_network(const NcclMeasurements& report, const CheckContext& context,
                    FindingList& found) {
   if (expected_efa(context).count() == 0 || is_over_efa(report.network)) return;
   found.add(Code::kNcclNoEfa, "",
-            report.network.empty() ? "NCCL does not name its network"
+            report.network.empty() ? "NCCL did not report which network it uses"
                                    : "NCCL has chosen the network " + report.network);
 }
 
@@ -63,8 +63,8 @@ std::string words_of_failure(const NcclRun& run) {
   const NcclMeasurements& report = run.report;
   if (!report.own_hardware_complaint.empty()) return words + ": " + report.own_hardware_complaint;
   if (!report.complaint.empty()) return words + ": " + report.complaint;
-  words += " and gave no whole result";
-  return run.said.empty() ? words : words + "; it said: " + run.said;
+  words += " and returned no complete result";
+  return run.said.empty() ? words : words + "; output: " + run.said;
 }
 
 CheckOutcome failed_run(const NcclRun& run, const CheckContext& context) {
@@ -85,7 +85,7 @@ CheckOutcome failed_run(const NcclRun& run, const CheckContext& context) {
 CheckOutcome measured_run(const NcclRun& run, const CheckContext& context) {
   const NcclMeasurements& report = run.report;
   const double wanted = wanted_bus_bandwidth(run.nodes, context);
-  std::string details = "all_reduce over " + gpus_of_run(run, context) + ": at best " +
+  std::string details = "all_reduce over " + gpus_of_run(run, context) + ": best bus bandwidth " +
                         gigabytes_per_second(report.best_bus_bandwidth);
   if (wanted <= 0) details += "; no threshold is known for this instance type";
   FindingList found(context.settings);

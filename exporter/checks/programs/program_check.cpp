@@ -38,7 +38,7 @@ CheckOutcome outcome_of(const ProgramSettings& program, const ChildResult& resul
   finding.severity = program.severity;
   finding.cleared_by = ClearedBy::kCheck;
   finding.line = message;
-  finding.why = "the program of this check has found it; the configuration gives the severity";
+  finding.why = "the program of this check reported it; the configuration sets the severity";
   return CheckOutcome::done(std::move(message), {std::move(finding)});
 }
 

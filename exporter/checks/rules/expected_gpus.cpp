@@ -58,7 +58,7 @@ std::optional<ExpectedGpus> expected_gpus(Vendor vendor, const GpuRuleInput& inp
   if (labelled > most) {
     return ExpectedGpus{labelled, "the node's labels say " + std::to_string(labelled), false};
   }
-  return ExpectedGpus{most, "this machine has had " + std::to_string(most), false};
+  return ExpectedGpus{most, "most seen on this machine: " + std::to_string(most), false};
 }
 
 bool expects_gpus(Vendor vendor, const GpuRuleInput& input) {

@@ -90,11 +90,12 @@ std::string why_expected(const GpuReading& reading, const Link& link, const GpuR
   constexpr std::uint32_t kBits = 64;
   if (known != nullptr && known->boot_id == state.boot_id && link.number < kBits &&
       ((known->active >> link.number) & 1U) != 0) {
-    return "active before in this boot";
+    return "they were active earlier in this boot";
   }
   const std::size_t siblings = links_of_siblings(reading, input);
   if (siblings <= count_active(reading)) return {};
-  return "most GPUs of this model here have " + std::to_string(siblings) + " active";
+  return "most GPUs of this model on this node have " + std::to_string(siblings) +
+         " active NVLinks";
 }
 
 void add_as_profile_says(Code code, const std::string& pci_bus_id, const std::string& line,

@@ -56,7 +56,7 @@ constexpr std::array kVendors{Vendor::kNvidia, Vendor::kAmd};
 std::string library_text(const VendorReading& report) {
   if (report.state == LibraryState::kAbsent) {
     return report.vendor == Vendor::kAmd ? "the amdgpu driver is not loaded"
-                                         : "NVIDIA's driver library is not there";
+                                         : "NVIDIA's driver library was not found";
   }
   return (report.library.empty() ? "the GPU library" : report.library) + ": " + report.fault;
 }
@@ -151,7 +151,7 @@ CheckOutcome judge_silence(const GpuRuleInput& input, std::optional<Code> code) 
   if (!code) {
     judge_hang(input, found);
   } else {
-    found.add(*code, "", telemetry.fault.empty() ? "it has ended" : telemetry.fault);
+    found.add(*code, "", telemetry.fault.empty() ? "the GPU worker exited" : telemetry.fault);
   }
   found.cannot_tell_anything("");
   return finish(CheckOutcome::error("the driver does not answer" +

@@ -58,7 +58,8 @@ void judge_fabric_health(const Fabric& fabric, const std::string& bus_id, Findin
   const std::uint32_t summary = fabric.health_summary.value_or(0);
   if (parts.empty() && summary != kUnhealthy && summary != kLimitedCapacity) return;
   found.add(Code::kFabricUnhealthy, bus_id,
-            "NVLink fabric: " + (parts.empty() ? std::string("unhealthy by its summary") : parts));
+            "NVLink fabric: " +
+                (parts.empty() ? std::string("unhealthy according to its health summary") : parts));
 }
 
 }  // namespace
@@ -117,8 +118,9 @@ void judge_fabric(const GpuReading& reading, const GpuRuleInput& input, FindingL
   }
   if (*fabric.state == kFabricNotSupported) return;
   if (*fabric.state != kFabricCompleted) {
-    const std::string line = *fabric.state == kFabricNotStarted ? "joining the fabric has not begun"
-                                                                : "joining the fabric is under way";
+    const std::string line = *fabric.state == kFabricNotStarted
+                                 ? "the GPU has not started to join the fabric"
+                                 : "the GPU is still joining the fabric";
     if (is_settled(input)) {
       return add_as_profile_says(Code::kFabricNotReady, bus_id, line, input, found);
     }
@@ -127,7 +129,7 @@ void judge_fabric(const GpuReading& reading, const GpuRuleInput& input, FindingL
   if (fabric.status.value_or(0) != 0) {
     add_as_profile_says(
         Code::kFabricError, bus_id,
-        "joining the fabric ended with NVML status " + std::to_string(*fabric.status), input,
+        "joining the fabric completed with NVML status " + std::to_string(*fabric.status), input,
         found);
   }
   judge_fabric_health(fabric, bus_id, found);

@@ -46,7 +46,7 @@ void judge_ecc(const GpuReading& reading, const std::string& bus_id, FindingList
   const std::string line = std::to_string(errors) + " uncorrected ECC errors since the last reset";
   if (is_dealt_with(reading, errors)) {
     found.add_as(Code::kEccUncorrected, Severity::kMonitor, bus_id, line,
-                 "the driver has remapped the rows and asks for nothing more");
+                 "the driver has remapped the rows and requests no further action");
   } else {
     found.add(Code::kEccUncorrected, bus_id, line);
   }
@@ -89,11 +89,12 @@ void judge_retired(const RetiredPages& retired, std::uint64_t most_single_bit,
               std::to_string(*retired.double_bit) + " pages retired for double-bit errors");
   }
   if (retired.pending.value_or(false)) {
-    found.add(Code::kRetiredPagesPending, bus_id, "pages wait to be retired");
+    found.add(Code::kRetiredPagesPending, bus_id, "pages are pending retirement");
   }
   if (retired.single_bit.value_or(0) > most_single_bit) {
     found.add(Code::kRetiredPagesSbe, bus_id,
-              std::to_string(*retired.single_bit) + " pages retired for single-bit errors; over " +
+              std::to_string(*retired.single_bit) +
+                  " pages retired for single-bit errors; the limit is " +
                   std::to_string(most_single_bit));
   }
 }
@@ -101,10 +102,10 @@ void judge_retired(const RetiredPages& retired, std::uint64_t most_single_bit,
 void judge_rows(const RemappedRows& rows, const std::string& bus_id, FindingList& found) {
   note_absent(rows.pending, Code::kRowRemapPending, bus_id, found);
   if (rows.pending.value_or(false)) {
-    found.add(Code::kRowRemapPending, bus_id, "a row waits to be remapped");
+    found.add(Code::kRowRemapPending, bus_id, "a row remap is pending");
   }
   if (rows.failure.value_or(false)) {
-    found.add(Code::kRowRemapFailure, bus_id, "remapping a row has failed");
+    found.add(Code::kRowRemapFailure, bus_id, "a row remap failed");
   }
 }
 
@@ -137,10 +138,10 @@ void judge_ras(const GpuReading& reading, const GpuRuleInput& input, const std::
     const std::uint64_t most = limit == thresholds.end() ? 0 : limit->second;
     if (block.uncorrected.value_or(0) <= most) continue;
     const std::string line = block.block + ": " + std::to_string(*block.uncorrected) +
-                             " uncorrectable errors; over " + std::to_string(most);
+                             " uncorrectable errors; the threshold is " + std::to_string(most);
     if (is_back) {
       found.add_as(Code::kRasUncorrected, Severity::kIsolate, bus_id, line,
-                   "a reboot has not helped");
+                   "a reboot did not fix the problem");
     } else {
       found.add(Code::kRasUncorrected, bus_id, line);
     }
@@ -198,7 +199,7 @@ void judge_cper(const GpuReading& reading, const GpuRuleInput& input, const std:
     found.add(Code::kCperFatal, bus_id, cper_line(record));
   } else if (std::ranges::any_of(reading.ras, is_known)) {
     found.add_as(Code::kCperFatal, Severity::kMonitor, bus_id, cper_line(record),
-                 "the GPU's own counters show no such error, nor does the kernel log");
+                 "neither the GPU's own counters nor the kernel log show such an error");
   } else {
     found.cannot_tell(Code::kCperFatal, bus_id);
     found.add_as(Code::kCperFatal, Severity::kMonitor, bus_id, cper_line(record),

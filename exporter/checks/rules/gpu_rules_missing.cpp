@@ -26,7 +26,7 @@ std::string counts_text(std::optional<std::size_t> driver, std::optional<std::si
   const auto text = [](std::optional<std::size_t> count) {
     return count ? std::to_string(*count) : std::string("unknown");
   };
-  return text(driver) + " by the driver, " + text(bus) + " on the PCI bus";
+  return text(driver) + " reported by the driver, " + text(bus) + " on the PCI bus";
 }
 
 std::vector<PciGpu> unknown_to_driver(const VendorReading& report, const std::vector<PciGpu>& bus) {
@@ -79,7 +79,7 @@ void judge_undriven(const VendorReading& report, const GpuRuleInput& input, Find
     if (are_nameless && !gpu.is_dead) continue;
     const bool is_confirmed = gpu.is_dead || kernel_says_gone(input, gpu.bus_id);
     add_suspicion({Code::kGpuUndriven, Code::kGpuUndrivenUnconfirmed, gpu.bus_id,
-                   "on the PCI bus, and unknown to the driver", is_confirmed},
+                   "on the PCI bus, but unknown to the driver", is_confirmed},
                   input, found);
   }
 }
@@ -121,7 +121,7 @@ void judge_count(const VendorReading& report, const GpuRuleInput& input, Finding
   const unsigned most = count_of(state.machine.most, report.vendor);
   const bool has_had_more = most > std::max(driven.value_or(0), on_bus.value_or(0));
   add_suspicion({Code::kGpuMissing, Code::kGpuMissingUnconfirmed, "",
-                 line + (most == 0 ? "" : ", this machine has had " + std::to_string(most)),
+                 line + (most == 0 ? "" : ", most seen on this machine: " + std::to_string(most)),
                  kernel_agrees || has_had_more || stands_above_monitor(state, Code::kGpuMissing)},
                 input, found);
 }

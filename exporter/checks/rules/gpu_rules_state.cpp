@@ -66,16 +66,17 @@ void judge_slowdown(const GpuReading& reading, FindingList& found) {
       (heat.margin && heat.slowdown_margin && *heat.margin <= *heat.slowdown_margin);
   const bool is_thermal = (reasons & (kSoftwareThermal | kHardwareThermal)) != 0;
   if (is_thermal || is_at_its_limit) {
-    found.add(Code::kThermalSlowdown, bus_id,
-              heat.gpu ? "held back at " + degrees(*heat.gpu) : std::string("held back by heat"));
+    found.add(
+        Code::kThermalSlowdown, bus_id,
+        heat.gpu ? "throttled at " + degrees(*heat.gpu) : std::string("throttled because of heat"));
   }
   if ((reasons & kPowerBrake) != 0) {
-    found.add(Code::kPowerBrake, bus_id, "held back by the power supply's brake signal");
+    found.add(Code::kPowerBrake, bus_id, "throttled by the power brake signal");
   }
   // The driver sets the general bit beside the ones that say why.
   const bool is_explained = (reasons & (kHardwareThermal | kPowerBrake)) != 0;
   if ((reasons & kHardwareSlowdown) != 0 && !is_explained) {
-    found.add(Code::kHwSlowdown, bus_id, "held back by the hardware");
+    found.add(Code::kHwSlowdown, bus_id, "throttled by the hardware");
   }
 }
 

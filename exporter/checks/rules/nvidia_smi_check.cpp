@@ -66,7 +66,7 @@ std::string details_of(const CheckOutcome& judged, const std::vector<Finding>& a
   const bool has_nvlink_xid = std::ranges::any_of(
       all, [](const Finding& each) { return each.check == "xid" && each.code == "74"; });
   if (has_nvlink_xid && has_check(all, "sxid")) {
-    details += "; an SXid beside Xid 74: the NVSwitch is likely the cause";
+    details += "; SXid together with Xid 74: the NVSwitch is the likely cause";
   }
   return details;
 }
@@ -105,7 +105,7 @@ std::string without_witness(const std::vector<std::string>& gpus) {
   std::string text;
   for (const std::string& gpu : gpus) {
     text += text.empty() ? "" : "; ";
-    text += "Xid 159 on " + gpu + " is not confirmed by a second source, so it asks for no reset";
+    text += "Xid 159 on " + gpu + " is not confirmed by a second source, so no reset is requested";
   }
   return text;
 }

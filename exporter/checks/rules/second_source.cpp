@@ -105,7 +105,7 @@ void add_suspicion(const Suspicion& suspicion, const GpuRuleInput& input, Findin
                  "seen before the reboot; no second source agrees yet");
   } else if (is_back) {
     found.add_as(suspicion.code, Severity::kIsolate, suspicion.pci_bus_id, suspicion.line,
-                 "a reboot has not helped");
+                 "a reboot did not fix the problem");
   } else {
     found.add(suspicion.code, suspicion.pci_bus_id, suspicion.line);
   }

@@ -161,12 +161,14 @@ void judge_link_errors(const VendorReading& report, WallTime now, CounterTrend& 
     const auto recoveries = trend.add(bus_id + " recoveries", sum.recoveries, now);
     if (recoveries && recoveries->by > 0) {
       found.add(Code::kNvlinkRecoveryErrors, bus_id,
-                std::to_string(recoveries->by) + " since the last check");
+                std::to_string(recoveries->by) +
+                    " NVLink recovery, replay or effective errors since the last check");
     }
     const auto crc = trend.add(bus_id + " crc", sum.crc, now);
     if (crc && crc->per_second >= kMostCrcErrorsPerSecond) {
-      found.add(Code::kNvlinkCrcErrors, bus_id,
-                std::to_string(static_cast<std::uint64_t>(crc->per_second)) + " a second");
+      found.add(
+          Code::kNvlinkCrcErrors, bus_id,
+          std::to_string(static_cast<std::uint64_t>(crc->per_second)) + " CRC errors per second");
     }
   }
 }
@@ -178,7 +180,7 @@ void judge_fabric_manager(const FabricManagerFacts& facts, const VendorReading& 
     found.cannot_tell(Code::kFabricManagerDown, "");
     return found.cannot_tell(Code::kFabricManagerDownCompleted, "");
   }
-  const std::string line = "nv-fabricmanager does not run";
+  const std::string line = "nv-fabricmanager is not running";
   if (is_fabric_completed(report)) return found.add(Code::kFabricManagerDownCompleted, "", line);
   if (is_settled(input))
     return add_as_profile_says(Code::kFabricManagerDown, "", line, input, found);

@@ -188,7 +188,7 @@ std::vector<smi::Handle> list_handles(const Ask& ask) {
 Status check_generation(smi::GetLibVersion get_lib_version, std::string& text) {
   smi::Version version{};
   if (get_lib_version(&version) != smi::kSuccess) {
-    return fail(ErrorKind::kUnavailable, "libamd_smi does not tell its version");
+    return fail(ErrorKind::kUnavailable, "libamd_smi does not report its version");
   }
   text = version_text(version);
   if (version.generation >= smi::kOldestGeneration &&

@@ -22,7 +22,7 @@ void EventSlot::keep(const std::shared_ptr<const Session>& session,
   }
   const bool is_new = events == nullptr;
   if (is_new) {
-    progress("making the event set");
+    progress("creating the event set");
     events = XidEvents::make(session);
     if (!events) return;
   }
@@ -45,7 +45,7 @@ void EventSlot::empty(const Progress& progress) {
   while (!changed_.wait_for(lock, kLook, is_out)) {
     if (is_told || !has_overstayed()) continue;
     is_told = true;
-    progress("the call that waits for events, to close the library");
+    progress("waiting for the event call to return before closing the library");
   }
 }
 

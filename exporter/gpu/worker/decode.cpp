@@ -24,12 +24,12 @@ class Decoder {
     if constexpr (std::is_same_v<T, std::string>) {
       read_text(json, out);
     } else if constexpr (std::is_same_v<T, bool>) {
-      if (!json.is_boolean()) return refuse("neither true nor false");
+      if (!json.is_boolean()) return refuse("not a boolean");
       out = json.get<bool>();
     } else if constexpr (std::is_integral_v<T>) {
       read_integer(json, out, std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
     } else if constexpr (std::is_floating_point_v<T>) {
-      if (!json.is_number()) return refuse("no number");
+      if (!json.is_number()) return refuse("not a number");
       out = json.get<T>();
     } else if constexpr (std::is_enum_v<T>) {
       read_enum(json, out);
@@ -50,22 +50,22 @@ class Decoder {
   }
 
   void read_text(const Json& json, std::string& out) {
-    if (!json.is_string()) return refuse("no text");
+    if (!json.is_string()) return refuse("not a string");
     const auto& text = json.get_ref<const std::string&>();
-    if (text.size() > kMostTextBytes) return refuse("a text that is too long");
+    if (text.size() > kMostTextBytes) return refuse("string is too long");
     out = text;
   }
 
   template <typename T>
   void read_integer(const Json& json, T& out, T least, T most) {
-    if (!json.is_number_integer()) return refuse("no whole number");
+    if (!json.is_number_integer()) return refuse("not a whole number");
     const bool is_unsigned = json.is_number_unsigned();
     const auto positive = is_unsigned ? json.get<std::uint64_t>() : 0;
     const auto negative = is_unsigned ? 0 : json.get<std::int64_t>();
     const bool fits = is_unsigned ? std::in_range<T>(positive) : std::in_range<T>(negative);
-    if (!fits) return refuse("a number out of range");
+    if (!fits) return refuse("number is out of range");
     const T value = is_unsigned ? static_cast<T>(positive) : static_cast<T>(negative);
-    if (value < least || value > most) return refuse("a number out of range");
+    if (value < least || value > most) return refuse("number is out of range");
     out = value;
   }
 
@@ -80,7 +80,7 @@ class Decoder {
     std::string text;
     read_text(json, text);
     const auto address = parse_pci_address(text);
-    if (!address) return refuse("no PCI address");
+    if (!address) return refuse("not a PCI address");
     out = *address;
   }
 
@@ -92,15 +92,15 @@ class Decoder {
 
   template <typename T>
   void read_list(const Json& json, std::vector<T>& out) {
-    if (!json.is_array()) return refuse("no list");
-    if (json.size() > kMostListItems) return refuse("a list that is too long");
+    if (!json.is_array()) return refuse("not a list");
+    if (json.size() > kMostListItems) return refuse("list is too long");
     out.reserve(json.size());
     for (const Json& item : json) read(item, out.emplace_back());
   }
 
   template <typename T>
   void read_object(const Json& json, T& out) {
-    if (!json.is_object()) return refuse("no object");
+    if (!json.is_object()) return refuse("not an object");
     std::size_t known = 0;
     auto read_field = [&]<typename Field>(std::string_view name, Field& field) {
       const auto member = json.find(name);
@@ -113,7 +113,7 @@ class Decoder {
       }
     };
     visit_fields(out, read_field);
-    if (known != json.size()) refuse("an unknown field beside it");
+    if (known != json.size()) refuse("there is an unknown field next to it");
   }
 
   template <typename Field>
@@ -138,7 +138,8 @@ Result<WorkerMessage> decode_message(std::string_view line) {
   Decoder decoder;
   decoder.read(*json, message);
   if (!decoder.fault().empty()) return fail(ErrorKind::kInvalid, decoder.fault());
-  if (json->size() != 1) return fail(ErrorKind::kInvalid, "not exactly one message in the line");
+  if (json->size() != 1)
+    return fail(ErrorKind::kInvalid, "the line must contain exactly one message");
   return message;
 }
 

@@ -22,7 +22,7 @@ std::string how_it_ended(int status) {
   if (WIFSIGNALED(status)) {
     const int number = WTERMSIG(status);
     const char* const name = ::sigabbrev_np(number);
-    return "The GPU worker was ended by signal " + std::to_string(number) +
+    return "The GPU worker was terminated by signal " + std::to_string(number) +
            (name != nullptr ? std::string(" (SIG") + name + ")" : std::string());
   }
   return "The GPU worker ended with exit code " + std::to_string(WEXITSTATUS(status));

@@ -21,10 +21,10 @@ constexpr milliseconds kLongestOrderlyEnd{500};
 constexpr milliseconds kProgressPause{20};
 constexpr int kCrashesToGiveUp = 3;
 
-// ", asked for 0000:4e:00 temperature"; empty where it had nothing to do.
+// ", last step: 0000:4e:00 temperature"; empty where it had nothing to do.
 std::string doing(const RunningWorker& worker, const WorkerDuty& duty) {
   if (worker.progress().empty() || !duty.is_asked()) return {};
-  return ", asked for " + worker.progress();
+  return ", last step: " + worker.progress();
 }
 
 // Where one cannot be killed, another would only join it: the driver lets go of it first.
@@ -91,7 +91,7 @@ RunningWorker::Fault WorkerSource::take(WorkerMessage message, Clock::Steady now
     has_news_ = true;
   }
   if (!message.report) return std::nullopt;
-  if (!duty_.is_asked()) return "The GPU worker sent an unexpected answer: it was killed";
+  if (!duty_.is_asked()) return "The GPU worker sent an unexpected answer and was killed";
   take_report(*std::move(message.report), now);
   return std::nullopt;
 }
@@ -129,7 +129,7 @@ void WorkerSource::retire(std::string fault, Clock::Steady now) {
   if (crashes_at_error_records_ < kCrashesToGiveUp) return;
   options_.argv = std::exchange(options_.error_records, std::nullopt)->argv;
   telemetry_.has_given_up_error_records = true;
-  log_.error("Stopped reading error records, the GPU library crashes there",
+  log_.error("Stopped reading error records because the GPU library crashes",
              {{"crashes", std::to_string(kCrashesToGiveUp)}, {"asked_for", progress}});
 }
 
@@ -142,7 +142,7 @@ void WorkerSource::drop(WorkerState state, std::string fault, Clock::Steady now)
 }
 
 void WorkerSource::notice_stuck(Clock::Steady now) {
-  constexpr std::string_view kStuck = ", but has not exited: it waits inside the driver";
+  constexpr std::string_view kStuck = ", but has not exited: it is blocked inside the driver";
   const bool is_said = telemetry_.fault.ends_with(kStuck);
   if (is_said || telemetry_.state != WorkerState::kHung || !unreaped_.has_stuck(now)) return;
   telemetry_.fault += kStuck;
@@ -179,7 +179,7 @@ void WorkerSource::give_up(const GpuTimes& times, Clock::Steady now) {
   const std::string fault = "The driver has not answered within " +
                             to_duration_text(duty_.limit(times)) + doing(*worker_, duty_);
   const bool is_one_gpu =
-      hung_gpus_.blame(progress, fault + "; it is left out", telemetry_.report.get(), now);
+      hung_gpus_.blame(progress, fault + "; the GPU is skipped", telemetry_.report.get(), now);
   if (is_one_gpu) log_.error("GPU hangs, skipping it", {{"asked_for", progress}});
   drop(WorkerState::kHung, fault + "; the GPU worker was killed", now);
   if (is_one_gpu) {

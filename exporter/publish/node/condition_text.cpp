@@ -60,7 +60,7 @@ std::string broken_message(const Snapshot& snapshot) {
 std::string untold_message(const Snapshot& snapshot) {
   for (const auto& [name, result] : snapshot.state.checks) {
     if (result.status != CheckStatus::kError) continue;
-    return to_valid_utf8(name + " could not tell: " + result.details, kMostMessageBytes);
+    return to_valid_utf8(name + " was inconclusive: " + result.details, kMostMessageBytes);
   }
   if (const auto& fault = snapshot.health.kernel_log_fault)
     return to_valid_utf8("the kernel log cannot be read: " + *fault, kMostMessageBytes);
@@ -68,7 +68,7 @@ std::string untold_message(const Snapshot& snapshot) {
   const Finding* const unchecked = unchecked_finding(snapshot.state);
   if (unchecked == nullptr) return "not checked yet in this boot";
   return to_valid_utf8(unchecked->check + " has found " + unchecked->code +
-                           " before this boot and has given no result for it since",
+                           " before this boot and has reported no result for it since",
                        kMostMessageBytes);
 }
 
@@ -85,7 +85,7 @@ std::string well_message(const Snapshot& snapshot) {
     return entry.second.severity == Severity::kMonitor;
   });
   if (watched == 0) return count_of(snapshot);
-  return count_of(snapshot) + ", " + std::to_string(watched) + " to be watched";
+  return count_of(snapshot) + "; findings of severity monitor: " + std::to_string(watched);
 }
 
 }  // namespace gpuward::exporter

@@ -97,7 +97,7 @@ NodeWish with_diagnosis(NodeWish wish, const kube::Node& node) {
     wish.condition = "True";
     wish.reason = kGpusAreDown;
     wish.message = std::string(severity_word(diagnosis->severity)) + ": the " + diagnosis->suite +
-                   " of " + to_rfc3339(diagnosis->when) + " has failed";
+                   " at " + to_rfc3339(diagnosis->when) + " failed";
   }
   wish.status = NodeStatus::kFail;
   wish.severity = std::max(wish.severity, diagnosis->severity);

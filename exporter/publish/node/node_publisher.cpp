@@ -31,8 +31,9 @@ std::string advice_for(ErrorKind kind) {
     return "grant get and patch on nodes and patch on nodes/status, or allow these keys in the "
            "admission policy: manifests/exporter-rbac.yaml, manifests/exporter-admission.yaml";
   }
-  if (kind == ErrorKind::kNotFound) return "is NODE_NAME the name of this node?";
-  if (kind == ErrorKind::kGone) return "restart the exporter on the machine that it runs on";
+  if (kind == ErrorKind::kNotFound) return "check that NODE_NAME is the name of this node";
+  if (kind == ErrorKind::kGone)
+    return "the Node object now belongs to another machine; restart the exporter on this one";
   return "trying again";
 }
 
@@ -64,7 +65,7 @@ NodePublisher::~NodePublisher() {
   const NodeKeys keys = keys_of(settings_);
   if (!keys.has_labels) return;
   if (const auto said = writer_.say_stopped(*brief_api_, keys.names()); !said)
-    log_.warn("Failed to write to the node that its exporter stopped",
+    log_.warn("Failed to mark the exporter as stopped on the node",
               {{"error", said.error().message}});
 }
 

@@ -190,9 +190,10 @@ TEST_F(AwsClientTest, KeysThatHaveEndedAreSaidIfThereAreNoOthers) {
   const auto asked = reboot();
   ASSERT_FALSE(asked);
   EXPECT_EQ(asked.error().kind, ErrorKind::kUnauthenticated);
-  EXPECT_EQ(asked.error().message,
-            "EC2 RebootInstances: ExpiredToken: no (these credentials have expired, and there are "
-            "no others)");
+  EXPECT_EQ(
+      asked.error().message,
+      "EC2 RebootInstances: ExpiredToken: no (these credentials have expired, and no newer ones "
+      "are available)");
   EXPECT_EQ(http.requests.size(), 1U);
 }
 
@@ -209,7 +210,7 @@ TEST(AwsClient, WithoutKeysOrRegionNothingIsSent) {
   const auto call = without_region.call({.service = kSns, .what = "Publish"});
   ASSERT_FALSE(call);
   EXPECT_EQ(call.error().message,
-            "SNS Publish: no region of AWS is known: set AWS_REGION (AWS_EC2_METADATA_DISABLED is "
+            "SNS Publish: the AWS region is unknown: set AWS_REGION (AWS_EC2_METADATA_DISABLED is "
             "true)");
   AwsClient without_keys(
       http, {.variables = {{"AWS_EC2_METADATA_DISABLED", "true"}, {"AWS_REGION", "r1"}}}, clock);

@@ -37,7 +37,7 @@ TEST(Endpoint, InTheClearIsOnThisMachineOnly) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::kInvalid);
   EXPECT_EQ(refused.error().message,
-            "AWS_ENDPOINT_URL_EC2 is plain HTTP to another machine: use https://");
+            "AWS_ENDPOINT_URL_EC2 uses plain HTTP to another machine: use https://");
   EXPECT_TRUE(endpoint_of(with({{"AWS_ENDPOINT_URL", "http://[::1]:80"}}), kEc2, "x1"));
 }
 

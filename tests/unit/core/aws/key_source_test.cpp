@@ -130,12 +130,13 @@ TEST_F(KeySourceTest, AContainersEndpointGetsTheTokenOfItsFile) {
 
 TEST_F(KeySourceTest, AContainersTokenGoesToNobodyElse) {
   EXPECT_EQ(message({{"AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://169.254.170.23.evil/x"}}),
-            "AWS credentials of container: AWS_CONTAINER_CREDENTIALS_FULL_URI is plain HTTP to "
-            "169.254.170.23.evil, which is not an endpoint of EKS or ECS");
+            "AWS credentials of container: AWS_CONTAINER_CREDENTIALS_FULL_URI uses plain HTTP to "
+            "169.254.170.23.evil, which is not an EKS or ECS endpoint: use https://");
   const auto token = folder.write("token", "a\r\nX-Evil: 1");
-  EXPECT_EQ(message({{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/v2/x"},
-                     {"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", token.string()}}),
-            "AWS credentials of container: the container's authorization token has a line break");
+  EXPECT_EQ(
+      message({{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/v2/x"},
+               {"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", token.string()}}),
+      "AWS credentials of container: the container authorization token contains a line break");
   EXPECT_TRUE(http.requests.empty());
 }
 
@@ -160,7 +161,7 @@ TEST_F(KeySourceTest, AMetadataServiceThatIsBrokenIsTheAnswer) {
   ASSERT_FALSE(keys);
   EXPECT_EQ(keys.error().kind, ErrorKind::kUnavailable);
   EXPECT_EQ(keys.error().message,
-            "AWS credentials of instance role: the EC2 metadata service answers HTTP 503");
+            "AWS credentials of instance role: the EC2 metadata service returned HTTP 503");
 }
 
 TEST_F(KeySourceTest, IfNothingIsConfiguredAllAreNamed) {
@@ -178,9 +179,9 @@ TEST_F(KeySourceTest, IfNothingIsConfiguredAllAreNamed) {
 TEST_F(KeySourceTest, AnAnswerWithoutKeysIsNotRepeatedInTheMessage) {
   const auto keys = parse_keys(R"({"AccessKeyId":"A","SecretAccessKey":"s3cret"})", "it");
   ASSERT_FALSE(keys);
-  EXPECT_EQ(keys.error().message, "it gave no keys");
+  EXPECT_EQ(keys.error().message, "it returned no credentials");
   EXPECT_EQ(parse_keys(R"({"Code":"AssumeRoleUnauthorizedAccess"})", "it").error().message,
-            "it gave no keys: AssumeRoleUnauthorizedAccess");
+            "it returned no credentials: AssumeRoleUnauthorizedAccess");
 }
 
 TEST_F(KeySourceTest, TheRegionIsOfTheEnvironmentTheProfileOrTheMachine) {
@@ -197,9 +198,9 @@ TEST_F(KeySourceTest, TheRegionIsOfTheEnvironmentTheProfileOrTheMachine) {
   http.then(answer(200, "session"));
   http.then(answer(200, "eu-north-1"));
   EXPECT_EQ(region({}), "eu-north-1");
-  EXPECT_EQ(region({{"AWS_REGION", "EU!"}}), "AWS_REGION names no region of AWS: EU!");
+  EXPECT_EQ(region({{"AWS_REGION", "EU!"}}), "AWS_REGION gives an invalid AWS region: EU!");
   EXPECT_EQ(region({{"AWS_EC2_METADATA_DISABLED", "true"}}),
-            "no region of AWS is known: set AWS_REGION (AWS_EC2_METADATA_DISABLED is true)");
+            "the AWS region is unknown: set AWS_REGION (AWS_EC2_METADATA_DISABLED is true)");
 }
 
 }  // namespace

@@ -35,10 +35,11 @@ TEST(Profiles, AreSectionsOfKeysAndValues) {
 
 TEST(Profiles, AFaultNamesItsLineAndNeverItsText) {
   EXPECT_EQ(parse_profiles("[a]\nx=1\nSECRET\n").error().message,
-            "line 3: neither [section] nor key = value");
+            "line 3: expected [section] or key = value");
   EXPECT_EQ(parse_profiles("SECRET=1\n").error().message,
             "line 1: a key before the first [section]");
-  EXPECT_EQ(parse_profiles("[a\n").error().message, "line 1: a section without its ]");
+  EXPECT_EQ(parse_profiles("[a\n").error().message,
+            "line 1: a section header without the closing ]");
 }
 
 TEST_F(ProfileTest, IsOfBothFilesAndTheCredentialsWin) {

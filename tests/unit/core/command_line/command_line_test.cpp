@@ -199,7 +199,7 @@ TEST(Completion, IsTheSameInZshOnceItsOwnIsLoaded) {
     const std::string zsh = said_by(program, "", "completion zsh");
     const std::string function = bash.substr(bash.find('\n'));
     EXPECT_TRUE(zsh.ends_with("autoload -U bashcompinit && bashcompinit" + function));
-    EXPECT_THAT(zsh, AllOf(StartsWith("# Completion of " + program.name), HasSubstr("compinit")));
+    EXPECT_THAT(zsh, AllOf(StartsWith("# Completion for " + program.name), HasSubstr("compinit")));
     const auto checked = support::Process::run({.argv = {"zsh", "-n"}, .input = zsh});
     if (!checked) continue;  // no zsh here
     EXPECT_EQ(checked->exit_code, 0) << checked->error_output;
@@ -272,9 +272,9 @@ TEST(WrongWords, AreToldFromTheRightOnes) {
   EXPECT_THAT(refused(ctl, "xyzzy"), AllOf(HasSubstr("unknown command \"xyzzy\"\n"),
                                            HasSubstr("see 'gpuwardctl --help'")));
   EXPECT_THAT(refused(ctl, "list -z"), HasSubstr("unknown flag \"-z\""));
-  EXPECT_EQ(
-      refused(ctl, "exclusions"),
-      "error: a command is missing: list, remove, import\nsee 'gpuwardctl exclusions --help'\n");
+  EXPECT_EQ(refused(ctl, "exclusions"),
+            "error: a command is required, one of: list, remove, import\nsee 'gpuwardctl "
+            "exclusions --help'\n");
   EXPECT_THAT(refused(programs()[0], "sweap"), HasSubstr("did you mean \"sweep\"?"));
   EXPECT_THAT(refused(programs()[0], "gpu-worke"), Not(HasSubstr("\"gpu-worker\""))) << "is hidden";
 }

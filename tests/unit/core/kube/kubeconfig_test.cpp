@@ -126,7 +126,7 @@ TEST_F(KubeconfigTest, RefusesWhatItCannotDoAndSaysWhere) {
   EXPECT_THAT(refusal("", "as: admin"), HasSubstr("as: is not supported"));
   EXPECT_THAT(refusal("", "auth-provider: {name: gcp}"), HasSubstr("auth-provider"));
   EXPECT_THAT(refusal("insecure-skip-tls-verify: true\ncertificate-authority: ca", ""),
-              HasSubstr("contradicts"));
+              HasSubstr("conflicts with"));
   EXPECT_THAT(refusal("certificate-authority-data: '%%%'", ""), HasSubstr("base64"));
   EXPECT_THAT(refusal("", "exec: {command: x, apiVersion: client.authentication.k8s.io/v1alpha1}"),
               HasSubstr("v1beta1"));

@@ -61,7 +61,7 @@ TEST_F(ChildTest, TellsASignalFromAnExitCode) {
   ASSERT_TRUE(ended) << ended.error().message;
   EXPECT_EQ(ended->exit_code, -1);
   EXPECT_EQ(ended->signal, SIGSEGV);
-  EXPECT_EQ(how_it_ended(*ended), "was ended by signal 11");
+  EXPECT_EQ(how_it_ended(*ended), "was terminated by signal 11");
 }
 
 TEST_F(ChildTest, TakesOutputLargerThanAPipe) {

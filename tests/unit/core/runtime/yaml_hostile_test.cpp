@@ -60,7 +60,7 @@ TEST(HostileYaml, CannotHaveKeysThatAreNoWords) {
 
 TEST(HostileYaml, CannotHideItsEndBehindAByteThatYamlCppTakesForTheEnd) {
   EXPECT_THAT(error_of("mode: observe\n\x04\nmode: full\n").message,
-              HasSubstr("c.yaml:2: a control character"));
+              HasSubstr("c.yaml:2: contains a control character"));
   using namespace std::string_view_literals;
   EXPECT_EQ(error_of("a: 1\n\0b: 2\n"sv).kind, ErrorKind::kInvalid);
 }

@@ -79,7 +79,7 @@ TEST(Yaml, ReadsOneOfTheWordsAsItIsWritten) {
   EXPECT_EQ(b, 0);
   EXPECT_EQ(c, std::nullopt);
   EXPECT_EQ(faults_of(file),
-            "c.yaml:1: d: is required and may not be empty\nc.yaml:2: b: must be one of one, "
+            "c.yaml:1: d: is required and must not be empty\nc.yaml:2: b: must be one of one, "
             "two\nc.yaml:3: c: must be one of one, two");
 }
 
@@ -144,7 +144,7 @@ TEST(Yaml, ReportsAKeyThatNobodyReadsWithItsLineAndTheNearestKnownOne) {
   file.root().read("mode", text);
   file.root().map("web").read("listen", text);
   EXPECT_EQ(faults_of(file),
-            "c.yaml:3: web.lisen: unknown key, did you mean listen? allowed here: listen");
+            "c.yaml:3: web.lisen: unknown key: did you mean listen? allowed here: listen");
 }
 
 TEST(Yaml, DoesNotGuessAtAKeyThatResemblesNone) {
@@ -161,7 +161,7 @@ TEST(Yaml, ReportsUnreadKeysOfListsWithTheirPlace) {
     rule.require("name", name);
   }
   EXPECT_THAT(faults_of(file),
-              HasSubstr("c.yaml:4: rules[1].nam: unknown key, did you mean name?"));
+              HasSubstr("c.yaml:4: rules[1].nam: unknown key: did you mean name?"));
 }
 
 TEST(Yaml, ReadsAListOfWordsAndOfMappingsWithOneKey) {
@@ -238,7 +238,7 @@ TEST(Yaml, SaysWhichTimesAreAllowed) {
   file.root().read("wait", wait, 1s, 2h);
   EXPECT_EQ(wait, 5s);
   EXPECT_EQ(faults_of(file),
-            "c.yaml:1: wait: must be a time from 1s to 2h with its unit (90s, 5m, 1h30m, 7d)");
+            "c.yaml:1: wait: must be a duration from 1s to 2h with a unit (90s, 5m, 1h30m, 7d)");
 }
 
 TEST(Yaml, ReportsAValueOfTheWrongShapeOnceWithoutItsInside) {
@@ -271,7 +271,7 @@ TEST(Yaml, ReportsARequiredKeyThatIsAbsentOrEmpty) {
   std::string text;
   file.root().map("web").require("cert", text);
   file.root().map("web").require("key", text);
-  EXPECT_THAT(faults_of(file), HasSubstr("c.yaml:2: web.cert: is required and may not be empty"));
+  EXPECT_THAT(faults_of(file), HasSubstr("c.yaml:2: web.cert: is required and must not be empty"));
   EXPECT_THAT(faults_of(file), HasSubstr("web.key: is required"));
 }
 
@@ -306,7 +306,7 @@ TEST(Yaml, ReportsAnEntryOfAShapeThatTheReaderDoesNotLookAt) {
   }
   EXPECT_EQ(faults_of(file),
             "c.yaml:2: xids.79: must be a mapping, not a single value\n"
-            "c.yaml:3: xids.13: a list is not understood here");
+            "c.yaml:3: xids.13: must not be a list");
 }
 
 TEST(Yaml, LetsTheReaderRejectWhatOnlyItUnderstands) {

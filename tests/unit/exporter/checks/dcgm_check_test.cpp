@@ -158,7 +158,7 @@ TEST_F(DcgmCheckTest, Check4StopsNobodysTelemetryAndSaysWhoIsInTheWay) {
   node.host.with_process(99, "dcgm-exporter");
   const CheckOutcome outcome = run_level_4();
   EXPECT_EQ(outcome.kind, Kind::kSkipped);
-  EXPECT_THAT(outcome.details, HasSubstr("dcgm-exporter runs (pid 99)"));
+  EXPECT_THAT(outcome.details, HasSubstr("dcgm-exporter is running (pid 99)"));
   node.host.with_uids(99, 65534, 65534);
   EXPECT_EQ(run_level_4().kind, Kind::kDone) << "a process that only bears the name";
   node.host.with_uids(99, 0, 0);

@@ -147,9 +147,9 @@ TEST(DcgmDiagnostic, RefusesWhatIsNoReportAndSaysWhy) {
   for (const auto& [output, why] : std::map<std::string, std::string>{
            {"", "no JSON object"},
            {"Error: unable to establish a connection", "no JSON object"},
-           {R"({"some":"thing"})", "no JSON object of its kind"},
-           {R"({"DCGM Diagnostic":{}})", "no test in it"},
-           {R"({"DCGM Diagnostic":{"test_categories":[]}})", "no test in it"},
+           {R"({"some":"thing"})", "no DCGM diagnostic report found"},
+           {R"({"DCGM Diagnostic":{}})", "contains no test"},
+           {R"({"DCGM Diagnostic":{"test_categories":[]}})", "contains no test"},
            {R"({"DCGM Diagnostic":{"test_categories":[{"categ)", "truncated"}}) {
     const auto report = parse_dcgm_diagnostic(output);
     ASSERT_FALSE(report) << output;

@@ -171,7 +171,7 @@ TEST(DcgmFaults, HoldsTheExitCodeAgainstTheReport) {
   EXPECT_THAT(judge(passed, 205).undecided, HasSubstr("205 (isolate)"));
   EXPECT_THAT(judge(failed, 205).undecided, HasSubstr("205 (isolate)"));
   EXPECT_THAT(judge(passed, 226).undecided, HasSubstr("226 (failed)"));
-  EXPECT_THAT(judge(passed, 1).undecided, HasSubstr("ended with 1"));
+  EXPECT_THAT(judge(passed, 1).undecided, HasSubstr("exited with code 1"));
 }
 
 // facebookresearch/gcm has seen 205 beside a report in which all has passed.

@@ -93,7 +93,7 @@ TEST_F(EfaEnumeration, FewerDevicesThanTheMachineHadAreWatchedWithoutAProfile) {
   const CheckResult watched = result();
   EXPECT_EQ(watched.severity, Severity::kMonitor);
   EXPECT_THAT(watched.findings.at(0).line,
-              HasSubstr("3 EFA devices on the PCI bus; this machine has had 4"));
+              HasSubstr("3 EFA devices on the PCI bus; most seen on this machine: 4"));
 }
 
 TEST_F(EfaEnumeration, MoreDevicesThanTheProfileAreTheProfilesFault) {

@@ -36,8 +36,9 @@ TEST(ExpectedGpus, OfAMachineWithoutAProfileAreTheMostThatItHasHad) {
   const CheckOutcome outcome = with_lost_card().judge();
   ASSERT_EQ(codes_of(outcome), "gpu_missing_unconfirmed");
   EXPECT_EQ(outcome.findings[0].severity, Severity::kMonitor);
-  EXPECT_THAT(outcome.findings[0].line,
-              HasSubstr("7 by the driver, 7 on the PCI bus; this machine has had 8"));
+  EXPECT_THAT(
+      outcome.findings[0].line,
+      HasSubstr("7 reported by the driver, 7 on the PCI bus; most seen on this machine: 8"));
   EXPECT_THAT(outcome.no_job, HasSubstr("gpu_missing_unconfirmed"));
 }
 

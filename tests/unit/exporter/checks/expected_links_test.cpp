@@ -51,7 +51,8 @@ TEST(UnknownMachine, NamesTheGpuWhoseSiblingsHaveActiveLinks) {
   ASSERT_EQ(codes_of(outcome), "nvlink_inactive");
   EXPECT_EQ(outcome.findings[0].severity, Severity::kMonitor);
   EXPECT_EQ(outcome.findings[0].pci_bus_id, Scenario::bus_id(3));
-  EXPECT_THAT(outcome.findings[0].line, HasSubstr("most GPUs of this model here have 18 active"));
+  EXPECT_THAT(outcome.findings[0].line,
+              HasSubstr("most GPUs of this model on this node have 18 active"));
 }
 
 TEST(UnknownMachine, NamesTwoGpusAmongEight) {
@@ -68,7 +69,7 @@ TEST(UnknownMachine, ExpectsTheLinksThatThisGpuHadInThisBoot) {
   const CheckOutcome outcome = node.judge();
   ASSERT_EQ(codes_of(outcome), "nvlink_inactive");
   EXPECT_EQ(outcome.findings[0].line,
-            "1 of 18 NVLinks are not active: 4; active before in this boot");
+            "1 of 18 NVLinks are not active: 4; they were active earlier in this boot");
   node.known.boot_id = "boot-3";
   EXPECT_EQ(codes_of(node.judge()), "") << "an operator may have switched it off";
 }

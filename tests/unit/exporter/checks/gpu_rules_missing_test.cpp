@@ -135,7 +135,7 @@ TEST(MissingGpu, ShortByDriverAndBusReboots) {
   EXPECT_EQ(codes_of(outcome), "gpu_missing");
   EXPECT_EQ(severity_of(outcome, "gpu_missing"), Severity::kReboot);
   EXPECT_THAT(outcome.findings[0].line,
-              HasSubstr("7 by the driver, 7 on the PCI bus; p5.48xlarge has 8"));
+              HasSubstr("7 reported by the driver, 7 on the PCI bus; p5.48xlarge has 8"));
 }
 
 // A table is one source: the machine may be sold, cut or set up otherwise.

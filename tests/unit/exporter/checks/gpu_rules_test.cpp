@@ -302,7 +302,7 @@ TEST(GpuRules, AmdUncorrectableErrorsOverTheirThresholdRebootTheNode) {
   const CheckOutcome outcome = node.judge();
   ASSERT_EQ(codes_of(outcome), "ras_uncorrected");
   EXPECT_EQ(outcome.findings[0].severity, Severity::kReboot);
-  EXPECT_EQ(outcome.findings[0].line, "gfx: 1 uncorrectable errors; over 0");
+  EXPECT_EQ(outcome.findings[0].line, "gfx: 1 uncorrectable errors; the threshold is 0");
   EXPECT_EQ(outcome.findings[0].cleared_by, ClearedBy::kCheck);
 }
 

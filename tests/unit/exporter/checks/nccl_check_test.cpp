@@ -97,7 +97,7 @@ TEST_F(NcclCheckTest, SkipsIfItCannotRun) {
   EXPECT_EQ(run().kind, Kind::kSkipped);  // no program
   has_nccl_tests("");
   node.is_exclusive = false;
-  EXPECT_THAT(run().details, HasSubstr("two nodes"));
+  EXPECT_THAT(run().details, HasSubstr("multi-node allocation"));
   node.is_exclusive = true;
   node.reading(3).mig_enabled = true;
   EXPECT_EQ(run().kind, Kind::kSkipped);

@@ -44,7 +44,8 @@ TEST_F(NcclNodesTest, TestsAllNodesOfTheAllocation) {
   const CheckOutcome outcome = run();
   EXPECT_EQ(outcome.kind, Kind::kDone) << outcome.details;
   EXPECT_EQ(describe_findings(outcome.findings), "");
-  EXPECT_THAT(outcome.details, HasSubstr("over 8 GPUs on each of 2 nodes: at best 466.7 GB/s"));
+  EXPECT_THAT(outcome.details,
+              HasSubstr("over 8 GPUs on each of 2 nodes: best bus bandwidth 466.7 GB/s"));
   EXPECT_THAT(node.tools.calls("srun"),
               ElementsAre("srun --ntasks-per-node=1 all_reduce_perf -b 8 -e 128M -f 2 -g 8"));
 }
@@ -111,7 +112,7 @@ TEST_F(NcclNodesTest, CannotTellFromGarbageAndSaysWhatTheLauncherSaid) {
   const CheckOutcome outcome = run();
   EXPECT_EQ(outcome.kind, Kind::kError);
   EXPECT_TRUE(outcome.findings.empty());
-  EXPECT_THAT(outcome.details, HasSubstr("it said: srun: error: Unable to create step"));
+  EXPECT_THAT(outcome.details, HasSubstr("output: srun: error: Unable to create step"));
 }
 
 // Two processes that do not know of each other: nccl-tests issue 213.

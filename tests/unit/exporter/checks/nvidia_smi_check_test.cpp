@@ -85,7 +85,7 @@ TEST_F(NvidiaSmi, NamesTheSwitchIfAnSxidComesWithXid74) {
   bench_.node.kernel_has("xid", "74", Scenario::bus_id(2), Severity::kReset);
   EXPECT_THAT(result().details, ::testing::Not(HasSubstr("NVSwitch")));
   bench_.node.kernel_has("sxid", "12028", "0000:05:00", Severity::kMonitor);
-  EXPECT_THAT(result().details, HasSubstr("the NVSwitch is likely the cause"));
+  EXPECT_THAT(result().details, HasSubstr("the NVSwitch is the likely cause"));
 }
 
 TEST_F(NvidiaSmi, AMissingGpuStillShowsTheXidThatExplainsIt) {

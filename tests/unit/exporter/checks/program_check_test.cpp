@@ -71,7 +71,7 @@ TEST_F(ProgramCheckTest, OnlyWarnsUnlessTheConfigurationSaysMore) {
 TEST_F(ProgramCheckTest, IsAnErrorIfItsProgramEndsInAnyOtherWay) {
   for (const auto& [script, says] :
        {std::pair{"echo what; exit 2", "ended with 2: what"}, std::pair{"exit 3", "ended with 3"},
-        std::pair{"kill -9 $$", "was ended by signal 9"}}) {
+        std::pair{"kill -9 $$", "was terminated by signal 9"}}) {
     const CheckOutcome outcome = run(script);
     EXPECT_EQ(outcome.kind, Kind::kError) << script;
     EXPECT_TRUE(outcome.findings.empty()) << script;

@@ -163,7 +163,7 @@ TEST(CheckRunner, WarnsOfAnEnabledCheckThatNoCycleRuns) {
   const std::string log = testing::internal::GetCapturedStderr();
   EXPECT_THAT(log, HasSubstr("msg=\"Enabled check does not run in each cycle\" check=1 reason=\"it "
                              "needs idle GPUs: it runs every checks.dcgm_l2.interval\""));
-  EXPECT_THAT(log, HasSubstr("check=6 reason=\"it needs a node without work: run it by a "
+  EXPECT_THAT(log, HasSubstr("check=6 reason=\"it needs an idle node: run it with gpuward-exporter "
                              "quarantine or gpuward-exporter check\""));
   EXPECT_THAT(log, Not(HasSubstr("check=0 ")));
   EXPECT_EQ(log.find("check=6", log.find("check=6") + 1), std::string::npos) << "once: " << log;
@@ -302,7 +302,7 @@ TEST(CheckRunner, ACheckThatDoesNotEndIsAnErrorWhileItIsStuck) {
   EXPECT_EQ(stage.result().status, CheckStatus::kPass);
   stage.pass(seconds(1));
   EXPECT_EQ(stage.result().status, CheckStatus::kError);
-  EXPECT_THAT(stage.result().details, HasSubstr("has not ended after 40 s"));
+  EXPECT_THAT(stage.result().details, HasSubstr("still running after 40 s"));
 
   stage.pass(hours(1));
   EXPECT_EQ(script().runs, 2) << "it was started again beside itself";
@@ -322,7 +322,7 @@ TEST(CheckRunner, AStuckCheckLeavesItsFailureStanding) {
   ASSERT_TRUE(runs_reach(2));
   stage.pass(seconds(60));
   EXPECT_EQ(stage.result().status, CheckStatus::kFail);
-  EXPECT_THAT(stage.result().details, HasSubstr("has not ended"));
+  EXPECT_THAT(stage.result().details, HasSubstr("still running"));
   EXPECT_EQ(stage.store.state().findings.size(), 1U);
 }
 

@@ -58,7 +58,7 @@ TEST(SharedGpus, AreCountedAsGpusByTheProfile) {
   node.take_off_bus(7);
   for (const CheckOutcome& outcome : {node.judge(), judge_sliced(node)}) {
     EXPECT_EQ(severity_of(outcome, "gpu_missing"), Severity::kReboot);
-    EXPECT_THAT(outcome.findings[0].line, HasSubstr("7 by the driver, 7 on the PCI bus"));
+    EXPECT_THAT(outcome.findings[0].line, HasSubstr("7 reported by the driver, 7 on the PCI bus"));
   }
 }
 

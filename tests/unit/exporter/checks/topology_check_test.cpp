@@ -181,7 +181,8 @@ TEST_F(Topology, LinkErrorsOfTheBoardsLifeAreNoWarningNewOnesAre) {
   bench_.node.gpu(3).links[2].recovery_errors = 12'002;
   const CheckOutcome outcome = run();
   ASSERT_EQ(codes_of(outcome), "nvlink_recovery_errors");
-  EXPECT_EQ(outcome.findings[0].line, "2 since the last check");
+  EXPECT_EQ(outcome.findings[0].line,
+            "2 NVLink recovery, replay or effective errors since the last check");
   EXPECT_EQ(outcome.findings[0].severity, Severity::kMonitor);
   EXPECT_EQ(codes_of(run()), "");
   bench_.node.gpu(3).links[2].replay_errors = 1;

@@ -54,8 +54,8 @@ TEST(CheckSelection, RefusesWhatIsNoCheckNamingThoseThereAre) {
 
 // The replaced suite printed its usage and ended with 0.
 TEST(CheckSelection, RefusesNoWishAndTwoWishes) {
-  EXPECT_THAT(fault_of({}), HasSubstr("give one of"));
-  EXPECT_THAT(fault_of({.suite = "lightweight", .check = "0"}), HasSubstr("give one of"));
+  EXPECT_THAT(fault_of({}), HasSubstr("give exactly one of"));
+  EXPECT_THAT(fault_of({.suite = "lightweight", .check = "0"}), HasSubstr("give exactly one of"));
 }
 
 TEST(CheckSelection, WhatTakesTheGpusForHoursNeedsExclusive) {

@@ -80,7 +80,7 @@ TEST_F(ExporterFindings, AreSaidToBeNoneIfThereIsNone) {
   latch(64);
   ASSERT_EQ(clear({"--all-operator"}).exit_code, 0);
 
-  EXPECT_TRUE(support::poll_until([&] { return list() == "There is no finding.\n"; }));
+  EXPECT_TRUE(support::poll_until([&] { return list() == "There are no findings.\n"; }));
   EXPECT_EQ(clear({"--all-operator"}).exit_code, 0) << "it was so already";
 }
 

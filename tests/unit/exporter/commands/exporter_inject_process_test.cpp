@@ -90,7 +90,7 @@ TEST_F(ExporterInject, RefusesWhatIsNotThereAndWhatNobodyAnswers) {
   const auto outcome = inject({"xid", "79", "--gpu=77"});
 
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.output, HasSubstr("refused: there is no GPU 77; there are 0 (0000:4e:00)"));
+  EXPECT_THAT(outcome.output, HasSubstr("refused: there is no GPU 77; known GPUs: 0 (0000:4e:00)"));
   EXPECT_EQ(inject({"xid", "79", "--gpu=0", "--for=2h"}).exit_code, 2);
   EXPECT_EQ(inject({"xid", "0", "--gpu=0"}).exit_code, 2);
   EXPECT_EQ(exporter.value("gpuward_drill_severity"), "0");

@@ -37,7 +37,7 @@ TEST(FindingsList, ShowsThoseOfABootBeforeAsLongAsTheirCheckHasNotLookedAgain) {
   EXPECT_EQ(run_list_findings(folder.path(), OutputFormat::kTable, out), 0);
 
   EXPECT_THAT(out.str(), AllOf(HasSubstr("none      my-check  broken"),
-                               HasSubstr("its check has no result for it since")));
+                               HasSubstr("its check has had no result since")));
 }
 
 }  // namespace

@@ -33,9 +33,9 @@ TEST(Probe, SaysWhatWasWrongLast) {
   const http::TestServer server({http::get_route("/metrics", "gpuward_up 0\n")});
   const auto other = probe({server.url("/metrics"), "--expect=gpuward_up 1", "--timeout=1"});
   EXPECT_EQ(other.exit_code, 1);
-  EXPECT_THAT(other.output, HasSubstr("the answer has no `gpuward_up 1`"));
+  EXPECT_THAT(other.output, HasSubstr("the answer does not contain `gpuward_up 1`"));
   EXPECT_THAT(probe({server.url("/nothing"), "--timeout=1"}).output,
-              HasSubstr("the answer is 404, not 200"));
+              HasSubstr("the HTTP status is 404, not 200"));
   const auto wrong = probe({"gpuward"});
   EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_THAT(wrong.error_output, HasSubstr("http"));

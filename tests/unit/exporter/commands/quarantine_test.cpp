@@ -43,7 +43,7 @@ TEST(QuarantineResult, OnlyIsolateIsReplaced) {
     EXPECT_EQ(other.status, NodeStatus::kFail);
     EXPECT_EQ(other.severity, severity);
     EXPECT_EQ(other.recommendation, "investigate");
-    EXPECT_THAT(other.next, HasSubstr("quarantine it again"));
+    EXPECT_THAT(other.next, HasSubstr("replace it if it fails again"));
   }
 }
 

@@ -101,7 +101,7 @@ TEST_F(CheckCommandTest, ExitsWith3IfACheckCannotTell) {
 
 TEST_F(CheckCommandTest, ExitsWith2OnWrongUsageAndRunsNothing) {
   EXPECT_EQ(run({}), 2);
-  EXPECT_THAT(err_.str(), HasSubstr("give one of"));
+  EXPECT_THAT(err_.str(), HasSubstr("give exactly one of"));
   EXPECT_EQ(sources_, 0);
 }
 

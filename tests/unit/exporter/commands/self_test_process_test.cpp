@@ -123,7 +123,7 @@ TEST_F(SelfTest, WithoutNvidiaSmiItShowsWhatGpuwardReads) {
   const auto outcome = run();
 
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
-  EXPECT_THAT(outcome.output, HasSubstr("nvidia-smi  no program `nvidia-smi` in "));
+  EXPECT_THAT(outcome.output, HasSubstr("nvidia-smi  program `nvidia-smi` not found in "));
   EXPECT_THAT(outcome.output, ContainsRegex("gpuward_gpu_power_watts +71.25 +- +not compared"));
   EXPECT_THAT(outcome.output, HasSubstr("\n0 values are the same, 0 differ, "));
 }
@@ -144,9 +144,9 @@ TEST_F(SelfTest, WithoutNvmlItEndsWith2AndSaysWhatIsMissing) {
   const auto absent = run();
   EXPECT_EQ(absent.exit_code, 2);
   EXPECT_THAT(absent.output, IsEmpty());
-  EXPECT_THAT(
-      absent.error_output,
-      HasSubstr("no NVML to compare with: /nowhere/libnvidia-ml.so.1: is not on this machine"));
+  EXPECT_THAT(absent.error_output,
+              HasSubstr("cannot read NVML for the comparison: /nowhere/libnvidia-ml.so.1: not "
+                        "found on this machine"));
 
   library_ = fake_nvml::FakeNvml::library();
   nvml_.play("version_mismatch");

@@ -150,8 +150,8 @@ TEST(SmiComparison, SaysWhyAValueIsNotCompared) {
     return found.why;
   };
   EXPECT_EQ(why(kHot), "nvidia-smi has no value");
-  EXPECT_EQ(why("gpuward_gpu_recovery_action"), "gpuward cannot read this word of nvidia-smi");
-  EXPECT_EQ(why("gpuward_gpu_utilization_ratio"), "each reading takes another sample");
+  EXPECT_EQ(why("gpuward_gpu_recovery_action"), "gpuward cannot parse this value from nvidia-smi");
+  EXPECT_EQ(why("gpuward_gpu_utilization_ratio"), "each reading is a new sample");
   EXPECT_EQ(why("gpuward_gpu_pcie_replays_total"), "nvidia-smi has no such field");
   EXPECT_EQ(why(R"(gpuward_gpu_temperature_celsius{sensor="memory"})"),
             "this nvidia-smi has no field temperature.memory");
@@ -196,7 +196,7 @@ TEST(SmiComparison, OfAGpuThatTheDriverHasLostItSaysOnlyThat) {
 }
 
 TEST(SmiComparison, WithoutNvidiaSmiNothingIsComparedAndAllIsShown) {
-  const auto rows = compare(gpu(), {.fault = "no answer of nvidia-smi", .gpus = {}});
+  const auto rows = compare(gpu(), {.fault = "nvidia-smi did not answer", .gpus = {}});
 
   EXPECT_EQ(row(rows, kHot).nvml, "40");
   EXPECT_THAT(rows, Each(Field(&ComparedValue::agreement, Agreement::kNotCompared)));

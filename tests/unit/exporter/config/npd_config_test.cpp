@@ -169,7 +169,7 @@ TEST_F(NpdConfig, SaysWhichFileAndRuleIsWrong) {
         std::pair{R"({"type": "temporary", "reason": "A"})", "path: is missing"},
         std::pair{R"({"type": "temporary", "reason": "A", "path": "/a", "args": [1]})", "args:"},
         std::pair{R"({"type": "temporary", "reason": "A", "path": "/a", "timeout": "5"})",
-                  "timeout: must be a time"},
+                  "timeout: must be a duration"},
         std::pair{R"({"type": "temporary", "reason": "xid", "path": "/a"})", "choose another"}}) {
     const auto settings = load_rules(rules);
     ASSERT_FALSE(settings.has_value()) << rules;
@@ -185,8 +185,9 @@ TEST_F(NpdConfig, SaysWhichFileAndRuleIsWrong) {
 }
 
 TEST_F(NpdConfig, RefusesAPatternThatItCannotMatch) {
-  for (const auto& [pattern, says] : {std::pair{"a\\\\nb", "spans lines"}, std::pair{"(a", "RE2"},
-                                      std::pair{"", "matches an empty line"}}) {
+  for (const auto& [pattern, says] :
+       {std::pair{"a\\\\nb", "spans several lines"}, std::pair{"(a", "RE2"},
+        std::pair{"", "matches an empty line"}}) {
     const auto settings = load_text(R"({"plugin": "kmsg", "rules": [{"type": "temporary",
         "reason": "A", "pattern": ")" +
                                     std::string(pattern) + R"("}]})");

@@ -211,7 +211,7 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"driver_branch: 575.12\n", "config.yaml:1"},
         Fault{"log: {level: loud}\n", "config.yaml:1"},
         Fault{"checks:\n  programs: [{command: [/bin/true]}]\n", "name: is required"},
-        Fault{"checks:\n  programs: [{name: ntp}]\n", "command: must have"},
+        Fault{"checks:\n  programs: [{name: ntp}]\n", "command: must contain"},
         Fault{"checks:\n  programs: [{name: 4ntp, command: [a]}]\n", "name: must begin"},
         Fault{"checks:\n  programs: [{name: \"a b\", command: [a]}]\n", "name: must"},
         Fault{"checks:\n  programs: [{name: xid, command: [a]}]\n", "choose another"},

@@ -157,7 +157,7 @@ TEST_F(CollectTest, TakesWhatToolsPrint) {
   ASSERT_EQ(all.files.size(), 1U);
   EXPECT_EQ(all.files[0].name, "tool.txt");
   EXPECT_EQ(all.files[0].content, "said\n");
-  EXPECT_THAT(all.summary, HasSubstr("tool.txt: whole"));
+  EXPECT_THAT(all.summary, HasSubstr("tool.txt: complete"));
   EXPECT_THAT(all.incomplete, IsEmpty());
 }
 

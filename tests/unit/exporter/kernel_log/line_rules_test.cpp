@@ -63,7 +63,8 @@ TEST(LineRules, RefuseWhatIsNoPattern) {
     const auto rules = LineRules::compile({rule("Bad", pattern)});
     ASSERT_FALSE(rules.has_value()) << pattern;
     EXPECT_EQ(rules.error().kind, ErrorKind::kInvalid);
-    EXPECT_THAT(rules.error().message, HasSubstr("the pattern of Bad is not a regular expression"));
+    EXPECT_THAT(rules.error().message,
+                HasSubstr("the pattern of Bad is not a valid RE2 regular expression"));
   }
 }
 

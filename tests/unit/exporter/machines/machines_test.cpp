@@ -225,12 +225,12 @@ const std::vector<Fault> kLinks{
 // A host that lends GPUs to virtual machines has GPUs outside of the fabric for hours, and only a
 // profile says that this machine is none. The health of the fabric is the driver's word alone.
 const std::vector<Fault> kFabric{
-    {"joining the fabric has not begun",
+    {"the GPU has not started to join the fabric",
      has_fabric,
      [](JudgedMachine& machine) { machine.each_gpu_says("fabric.state", "1"); },
      {{is_known, "fail: `fabric_not_ready` (reset)", ""},
       {is_unknown, "warn: `fabric_not_ready` (monitor)", ""}}},
-    {"joining the fabric is under way, an hour after boot",
+    {"the GPU is still joining the fabric, an hour after boot",
      has_fabric,
      [](JudgedMachine& machine) { machine.each_gpu_says("fabric.state", "2"); },
      {{is_known, "fail: `fabric_not_ready` (reset)", ""},
@@ -253,7 +253,7 @@ const std::vector<Fault> kFabric{
      [](JudgedMachine& machine) { machine.host.remove("proc/900"); },
      {{has_no_fabric, "fail: `fabric_manager_down` (reset)", ""},
       {has_fabric, "warn: `fabric_manager_down_completed` (monitor)", ""}}},
-    {"the fabric manager does not run, and joining the fabric has not begun",
+    {"the fabric manager does not run, and the GPU has not started to join the fabric",
      has_switched_fabric,
      [](JudgedMachine& machine) {
        machine.host.remove("proc/900");

@@ -124,7 +124,7 @@ TEST_F(NcclPairProcess, PassesAndBothSidesSayTheSame) {
   expect_both(both, 0, "pass");
   EXPECT_EQ(both.first.details, both.second.details);
   EXPECT_THAT(both.first.details,
-              AllOf(HasSubstr("NCCL 2.23.4 over 2 GPUs each of node-a and node-b"),
+              AllOf(HasSubstr("NCCL 2.23.4 over 2 GPUs on each of node-a and node-b"),
                     HasSubstr("bus bandwidth"), HasSubstr("GB/s at"), HasSubstr("minimum is")));
 }
 
@@ -138,7 +138,7 @@ TEST_F(NcclPairProcess, OneGpuOfEachNodeCanBeAskedFor) {
   const Both both = run({"--gpus=1"});
 
   expect_both(both, 0, "pass");
-  EXPECT_THAT(both.first.details, HasSubstr("over 1 GPUs each"));
+  EXPECT_THAT(both.first.details, HasSubstr("over 1 GPUs on each"));
 }
 
 TEST_F(NcclPairProcess, LittleMemoryMeansSmallerMessages) {
@@ -213,13 +213,13 @@ TEST_F(NcclPairProcess, TurnsAwayWhoHasAnotherPairsToken) {
   const Both both{end_of(*first), end_of(*second)};
 
   expect_both(both, 3, "error");
-  EXPECT_THAT(both.first.details, HasSubstr("rank 1 of another pair came from node-b"));
-  EXPECT_THAT(both.second.details, HasSubstr("rank 0 refuses: the token is that of another pair"));
+  EXPECT_THAT(both.first.details, HasSubstr("rank 1 of another pair connected from node-b"));
+  EXPECT_THAT(both.second.details, HasSubstr("rank 0 refuses: the token belongs to another pair"));
 }
 
 TEST_F(NcclPairProcess, TheRightRankOneComesInAfterThatOfAnotherPair) {
   const auto first = start(0);
-  EXPECT_TRUE(says(*first, "waiting for the other side"));
+  EXPECT_TRUE(says(*first, "waiting for the peer"));
   const auto stale = start(1, {"--token=of an earlier pair", "--join-timeout=10s"});
   EXPECT_TRUE(says(*first, "another pair"));
   const auto second = start(1);
@@ -269,12 +269,12 @@ TEST_F(NcclPairProcess, ASideThatIsKilledInTheMiddleSaysNothingOfTheNodes) {
   const Said said = end_of(*first);
   EXPECT_EQ(said.exit_code, 3) << said.all;
   EXPECT_EQ(said.status, "error");
-  EXPECT_THAT(said.details, HasSubstr("node-b, has disconnected without a report"));
+  EXPECT_THAT(said.details, HasSubstr("node-b, disconnected without reporting a result"));
 }
 
 TEST_F(NcclPairProcess, SigtermEndsItAtOnceWhateverItIsAt) {
   const auto waiting = start(0);
-  EXPECT_TRUE(says(*waiting, "waiting for the other side"));
+  EXPECT_TRUE(says(*waiting, "waiting for the peer"));
   waiting->signal(SIGTERM);
   EXPECT_EQ(end_of(*waiting).exit_code, 3);
 
@@ -303,7 +303,7 @@ TEST_F(NcclPairProcess, CannotTellWithoutLibrariesOrGpus) {
            {{}, "fault=no-gpu", "cuInit: no CUDA-capable device is detected"},
            {{}, "gpus=0", "CUDA finds no GPU here"},
            {{}, "free_mib=2100", "too little free memory"},
-           {{"--gpus=3"}, "", "3 GPUs are requested, and CUDA finds 2 here"}}) {
+           {{"--gpus=3"}, "", "3 GPUs are requested, but CUDA finds 2 here"}}) {
     const auto process = start(0, one.words, one.scene);
     const Said said = end_of(*process);
     EXPECT_EQ(said.exit_code, 3) << said.all;
@@ -331,7 +331,7 @@ TEST_F(NcclPairProcess, TakesNoGpuThatIsInUseOrInMigMode) {
   const auto patient = start(0, words);
   EXPECT_TRUE(says(*patient, "pid 4711 uses the GPU"));
   nvml.set("gpu.3.processes", "");
-  EXPECT_TRUE(says(*patient, "waiting for the other side"));
+  EXPECT_TRUE(says(*patient, "waiting for the peer"));
 }
 
 // What the remediator's Job starts is what this program understands.

@@ -36,7 +36,7 @@ TEST(PairVerdict, PassesWhatIsFastEnoughOnTheSlowerSide) {
   EXPECT_EQ(judged(in_milliseconds(10), in_milliseconds(40)).status, CheckStatus::kFail);
   EXPECT_EQ(judged(in_milliseconds(40), in_milliseconds(10)).status, CheckStatus::kFail);
   EXPECT_THAT(judged(in_milliseconds(20), in_milliseconds(10)).details,
-              AllOf(HasSubstr("NCCL 2.23.4"), HasSubstr("1 GPUs each of node-a and node-b"),
+              AllOf(HasSubstr("NCCL 2.23.4"), HasSubstr("1 GPUs on each of node-a and node-b"),
                     HasSubstr("134.2 GB/s at 128 MiB"), HasSubstr("minimum is 100.0 GB/s")));
 }
 

@@ -130,7 +130,7 @@ TEST_F(PairTest, FiguresOfOtherSizesTellNothing) {
   });
 
   EXPECT_EQ(verdict.status, CheckStatus::kError);
-  EXPECT_THAT(verdict.details, HasSubstr("node-b has measured other sizes"));
+  EXPECT_THAT(verdict.details, HasSubstr("node-b measured other message sizes"));
 }
 
 TEST_F(PairTest, AFailureOfTheOtherSideIsOne) {
@@ -148,7 +148,7 @@ TEST_F(PairTest, AFailureOfWhoHasNotJoinedIsNotBelieved) {
       [&](Link& link) { say(link, report(SideResult::Kind::kFailed, "it is node-a's fault")); });
 
   EXPECT_EQ(verdict.status, CheckStatus::kError);
-  EXPECT_THAT(verdict.details, HasSubstr("has disconnected without a report"));
+  EXPECT_THAT(verdict.details, HasSubstr("disconnected without reporting a result"));
 }
 
 TEST_F(PairTest, WhoSaysWhatItMayNotIsTakenForGone) {
@@ -200,7 +200,7 @@ TEST_F(PairTest, AnErrorOfNcclBecauseTheOtherSideHasEndedTellsNothing) {
       broken);
 
   EXPECT_EQ(verdict.status, CheckStatus::kError);
-  EXPECT_THAT(verdict.details, AllOf(HasSubstr("has disconnected without a report"),
+  EXPECT_THAT(verdict.details, AllOf(HasSubstr("disconnected without reporting a result"),
                                      HasSubstr("here: ncclAllReduce: remote process exited")));
 }
 

@@ -60,7 +60,7 @@ TEST(NodePage, SaysThatNoProfileDescribesTheMachine) {
   EXPECT_THAT(page_of(snapshot), Not(HasSubstr("no profile"))) << "before the first look";
   snapshot.instance.source = "unknown";
   EXPECT_THAT(page_of(snapshot),
-              HasSubstr("of unknown type: no profile, compared with what it has had"));
+              HasSubstr("unknown type: no profile; compared with the hardware seen before"));
   snapshot.instance.type = "x9.huge";
   EXPECT_THAT(page_of(snapshot), HasSubstr("x9.huge: no profile"));
   snapshot.instance.has_profile = true;
@@ -71,8 +71,8 @@ TEST(NodePage, NamesItsNode) { EXPECT_THAT(page_of({}), HasSubstr("<h1>GPUs of g
 
 TEST(NodePage, OfANodeWithoutGpusSaysSo) {
   EXPECT_THAT(page_of({}),
-              AllOf(HasSubstr("No driver has named a GPU here."), HasSubstr("✓ Nothing was found."),
-                    HasSubstr("No check has ended yet.")));
+              AllOf(HasSubstr("No driver has reported a GPU on this node."),
+                    HasSubstr("✓ No findings."), HasSubstr("No check has completed yet.")));
 }
 
 }  // namespace

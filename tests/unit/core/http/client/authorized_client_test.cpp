@@ -125,7 +125,7 @@ TEST_F(AuthorizedClientTest, SaysWhatIsWrongWithItsFilesButNotWhatIsInThem) {
   ClientFiles no_colon;
   no_colon.basic_auth_file = secret;
 
-  EXPECT_THAT(complaint(both), HasSubstr("exclude each other"));
+  EXPECT_THAT(complaint(both), HasSubstr("are mutually exclusive"));
   EXPECT_THAT(complaint(half), HasSubstr("must be set together"));
   EXPECT_THAT(complaint(missing), HasSubstr("none"));
   EXPECT_THAT(complaint(no_colon),

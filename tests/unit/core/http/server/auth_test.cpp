@@ -88,7 +88,7 @@ TEST_F(ServerAuthentication, RefusesOtherCredentialsAndSaysHowToCome) {
     EXPECT_EQ(response.status, 401) << wrong;
     EXPECT_TRUE(response.has("WWW-Authenticate: Bearer realm=\"gpuward\"\r\n"));
     EXPECT_FALSE(response.has("Basic"));
-    EXPECT_EQ(response.body, "a valid credential is needed\n");
+    EXPECT_EQ(response.body, "valid credentials are required\n");
   }
 }
 

@@ -171,7 +171,7 @@ TEST_F(ServerTlsTest, AHalfReplacedPairKeepsTheOldOneAndIsReported) {
   const KeyedCertificate next = authority_.issue_server({"127.0.0.1"});
   folder_.write("tls.crt", next.certificate_pem);
   EXPECT_TRUE(CurlClient(trusting()).send(get_request(server.url("/healthz"))));
-  EXPECT_NE(problem_.find("does not belong"), std::string::npos) << problem_;
+  EXPECT_NE(problem_.find("does not match"), std::string::npos) << problem_;
   folder_.write("tls.key", next.key_pem);
   problem_.clear();
   EXPECT_TRUE(CurlClient(trusting()).send(get_request(server.url("/healthz"))));
@@ -186,11 +186,11 @@ TEST_F(ServerTlsTest, RefusesUnusableFilesAtTheStart) {
   ServerOptions wrong = options();
   wrong.listen_addresses = {"127.0.0.1:0"};
   folder_.write("tls.key", authority_.issue_client("x").key_pem);
-  EXPECT_NE(refusal(wrong).find("does not belong"), std::string::npos);
+  EXPECT_NE(refusal(wrong).find("does not match"), std::string::npos);
   folder_.write("tls.key", "nothing");
-  EXPECT_NE(refusal(wrong).find("tls.key: no PEM private key"), std::string::npos);
+  EXPECT_NE(refusal(wrong).find("tls.key: contains no PEM private key"), std::string::npos);
   folder_.write("tls.crt", "nothing");
-  EXPECT_NE(refusal(wrong).find("tls.crt: no PEM certificate"), std::string::npos);
+  EXPECT_NE(refusal(wrong).find("tls.crt: contains no PEM certificate"), std::string::npos);
   wrong.tls.certificate_file.clear();
   wrong.tls.key_file.clear();
   wrong.tls.client_ca_file = "ca";

@@ -162,7 +162,7 @@ TEST(EventSlot, NamesTheCallThatKeepsTheLibraryOpen) {
     fake.set("fault.nvmlEventSetWait_v2.*", "delay 0");  // ends the hang
   });
 
-  EXPECT_THAT(told, ElementsAre(HasSubstr("waits for events")));
+  EXPECT_THAT(told, ElementsAre(HasSubstr("waiting for the event call")));
   EXPECT_FALSE(slot.is_stuck());
 }
 

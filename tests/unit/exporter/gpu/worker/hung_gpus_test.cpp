@@ -93,8 +93,8 @@ TEST_F(HungGpusTest, OfAmdThatHangAtTheFirstReadingSayWhyInTheNext) {
 
 TEST_F(HungGpusTest, AreNotBlamedForWhatConcernsTheWholeDriver) {
   for (const char* progress :
-       {"", "initialising the library", "counting the GPUs", "GPU x handle", "making the event set",
-        "peers, from 0000:13:00", "opening libamd_smi"}) {
+       {"", "initialising the library", "counting the GPUs", "GPU x handle",
+        "creating the event set", "peers, from 0000:13:00", "opening libamd_smi"}) {
     EXPECT_FALSE(blame(progress, &known)) << progress;
   }
   EXPECT_THAT(hung.flags(), IsEmpty());

@@ -372,7 +372,7 @@ TEST(Diagnosis, AFailedSweepOutlivesTheAgentsOwnQuickChecks) {
   EXPECT_EQ(wish.severity, Severity::kIsolate);
   EXPECT_EQ(wish.taint, TaintWish::kSet);
   EXPECT_EQ(wish.condition, "True");
-  EXPECT_EQ(wish.message, "ISOLATE: the sweep of 2026-01-01T12:00:00Z has failed");
+  EXPECT_EQ(wish.message, "ISOLATE: the sweep at 2026-01-01T12:00:00Z failed");
 }
 
 TEST(Diagnosis, ALaterDiagnosticThatPassedEndsIt) {

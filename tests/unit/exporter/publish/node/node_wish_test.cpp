@@ -79,7 +79,7 @@ TEST(NodeWish, AWarningNeverTaints) {
   EXPECT_EQ(wish.severity, Severity::kMonitor);
   EXPECT_EQ(wish.taint, TaintWish::kClear);
   EXPECT_EQ(wish.condition, "False");
-  EXPECT_EQ(wish.message, "8 GPUs are up, 1 to be watched");
+  EXPECT_EQ(wish.message, "8 GPUs are up; findings of severity monitor: 1");
 }
 
 TEST(NodeWish, ErrorNeverPassesAndLeavesTheTaintAsItIs) {
@@ -91,7 +91,7 @@ TEST(NodeWish, ErrorNeverPassesAndLeavesTheTaintAsItIs) {
   EXPECT_EQ(wish.taint, TaintWish::kLeave);
   EXPECT_EQ(wish.condition, "Unknown");
   EXPECT_EQ(wish.reason, "GPUsUnknown");
-  EXPECT_EQ(wish.message, "3-topology-check could not tell: no answer");
+  EXPECT_EQ(wish.message, "3-topology-check was inconclusive: no answer");
 }
 
 TEST(NodeWish, AFailureBesideAnErrorWins) {
@@ -130,7 +130,7 @@ TEST(NodeWish, NothingCouldBeReadFailsInTheSeedProfileAlone) {
   EXPECT_EQ(seed.severity, Severity::kReset);
   EXPECT_EQ(seed.taint, TaintWish::kSet);
   EXPECT_EQ(seed.condition, "True");
-  EXPECT_EQ(seed.message, "RESET: 0-nvidia-smi could not tell: no answer");
+  EXPECT_EQ(seed.message, "RESET: 0-nvidia-smi was inconclusive: no answer");
   add_result(snapshot, "2-efa-enumeration", CheckStatus::kPass);
   EXPECT_EQ(wish_of(snapshot, UntoldNode::kFails).status, NodeStatus::kWarn);
   EXPECT_EQ(wish_of(log_read(), UntoldNode::kFails).status, NodeStatus::kUnknown);
@@ -288,7 +288,7 @@ TEST(NodeWish, AMemoryOfAnotherBootClearsNothing) {
   EXPECT_EQ(wish.condition, "Unknown");
   EXPECT_THAT(
       wish.message,
-      HasSubstr(" has found gpu_missing before this boot and has given no result for it since"));
+      HasSubstr(" has found gpu_missing before this boot and has reported no result for it since"));
 }
 
 TEST(NodeWish, ANodeWithoutGpusHasNoConditionOfThem) {
