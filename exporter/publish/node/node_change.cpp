@@ -35,6 +35,12 @@ void change_labels(const NodeWish& wish, const NodeNames& names, kube::NodeChang
     change.set_labels.emplace(names(NodeName::kLastCheck), compact_time(wish.last_check));
 }
 
+// Only an exporter writes it, also one that has never published anything else on the node.
+bool says_stopped(const kube::Node& seen, const NodeNames& names) {
+  const auto status = seen.meta.labels.find(std::string(names(NodeName::kStatus)));
+  return status != seen.meta.labels.end() && status->second == kAgentStopped;
+}
+
 // `fail` stays, and so do the labels beside the taint: only a check that passes removes those.
 void withdraw_labels(const NodeNames& names, const kube::Node& seen, kube::NodeChange& change) {
   if (has_taint(seen, unhealthy_taint(names))) return;
@@ -159,7 +165,8 @@ kube::NodeChange change_of(const NodeWish& wish, const NodeKeys& keys, const kub
       change_announcements(wish, change);
     }
     change_preset(wish, keys, seen, change);
-  } else if (wish.is_withdrawn && keys.has_labels && preset_on(seen) == keys.preset) {
+  } else if (wish.is_withdrawn && keys.has_labels &&
+             (preset_on(seen) == keys.preset || says_stopped(seen, keys.names()))) {
     withdraw_labels(keys.names(), seen, change);
   }
   if (keys.has_gpu_labels) change_gpu_labels(wish, seen, change);

@@ -24,6 +24,9 @@ inline constexpr std::string_view kAmdGpuLabelPrefix = "metricsexporter.amd.com.
 inline constexpr std::string_view kAmdGpuLabelSuffix = ".state";
 inline constexpr std::string_view kAmdUnhealthy = "unhealthy";
 
+// The status label after the exporter's end.
+inline constexpr std::string_view kAgentStopped = "agent-stopped";
+
 [[nodiscard]] kube::Taint unhealthy_taint(const NodeNames& names);    // …/unhealthy=true
 [[nodiscard]] kube::Taint maintenance_taint(const NodeNames& names);  // …/maintenance=sweep
 

@@ -67,9 +67,12 @@ Status NodeWriter::say_stopped(kube::Api& api, const NodeNames& names) {
   if (uid_.empty()) return {};
   const auto node = kube::update_node(
       api, {node_, uid_},
-      [&names](const kube::Node&) -> std::optional<kube::NodeChange> {
+      [&names](const kube::Node& seen) -> std::optional<kube::NodeChange> {
+        const std::string status(names(NodeName::kStatus));
+        // A node without GPUs has no status, and gets none.
+        if (!seen.meta.labels.contains(status)) return std::nullopt;
         kube::NodeChange change;
-        change.set_labels.emplace(names(NodeName::kStatus), "agent-stopped");
+        change.set_labels.emplace(status, kAgentStopped);
         return change;
       },
       clock_);

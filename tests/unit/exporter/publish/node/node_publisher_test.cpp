@@ -272,6 +272,15 @@ TEST_F(NodePublisherTest, StoppingNeverUntaints) {
   EXPECT_EQ(condition()["status"], "True");
 }
 
+// The remediator takes a node with that label for one with GPUs.
+TEST_F(NodePublisherTest, StoppingSaysNothingOnANodeThatHasNoStatus) {
+  check(CheckStatus::kSkip);
+  start();
+  ASSERT_TRUE(wait_until([&] { return health() && !health()->fault; }, "a look"));
+  publisher_.reset();
+  EXPECT_EQ(label("status"), "");
+}
+
 TEST_F(NodePublisherTest, AStartThatKnowsNothingYetTakesNothingAway) {
   kube_.patch(kNode, {{"spec",
                        {{"taints", Json::array({{{"key", std::string(kPrefix) + "unhealthy"},
