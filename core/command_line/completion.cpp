@@ -242,6 +242,17 @@ std::string script_for(const CLI::App& app, NameSources names, const std::string
          " " + program + "\n";
 }
 
+// `--name=` with nothing behind it, for which CLI11 would take the next word; nullptr: there is
+// none.
+const char* flag_without_value(int argc, const char* const* argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--") break;
+    if (word.starts_with("--") && word.find('=') == word.size() - 1) return argv[i];
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::optional<int> parse_words(CLI::App& app, std::span<const Example> examples, int argc,
@@ -252,6 +263,11 @@ std::optional<int> parse_words(CLI::App& app, std::span<const Example> examples,
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   add_examples(app, examples);
+  if (const char* const flag = flag_without_value(argc, argv)) {
+    std::cerr << "error: " << flag << " has no value; give it one, or leave the flag out\nsee '"
+              << app.get_name() << " --help'\n";
+    return kWrongUsage;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

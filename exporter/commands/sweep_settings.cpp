@@ -48,9 +48,9 @@ Status read_words(const SeedLookup& lookup, const char* key, std::vector<std::st
 Status read_switch(const SeedLookup& lookup, const char* key, bool& out) {
   std::string text;
   if (auto read = read_text(lookup, key, text); !read || text.empty()) return read;
-  if (text != "true" && text != "false")
+  if (text != "true" && text != "false" && text != "1" && text != "0")
     return fail(ErrorKind::kInvalid, std::string(key) + ": is neither true nor false");
-  out = text == "true";
+  out = text == "true" || text == "1";
   return {};
 }
 

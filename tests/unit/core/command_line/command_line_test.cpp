@@ -290,6 +290,14 @@ TEST(WrongWords, AreRefusedInOneWayByAllPrograms) {
             "error: --for: must be at most 366d\nsee 'gpuwardctl exclude --help'\n");
 }
 
+// A variable that is unset, as in `--kubeconfig=$KUBECONFIG`; the next word is no value of it.
+TEST(WrongWords, IsAFlagWithoutAValue) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(programs()[2].parse({"gpuwardctl", "list", "--kubeconfig=", "-o", "json"}), 2);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("--kubeconfig= has no value; give it one, or leave the flag out"));
+}
+
 TEST(Help, OfACommandThatAsksTheClusterNamesTheFlagsThatSayWhich) {
   const Program& ctl = programs()[2];
   const auto flags = AllOf(HasSubstr("Which cluster:"), HasSubstr("--kubeconfig"),

@@ -36,7 +36,7 @@ TEST(SweepSettings, AreReadUnderTheOldNames) {
                                                 {"SWEEP_NAMESPACE", "gpus"},
                                                 {"MAX_NODES_PER_SWEEP", "3"},
                                                 {"JOB_TIMEOUT", "1200\n"},
-                                                {"ENABLE_LABEL", "false"},
+                                                {"ENABLE_LABEL", "0"},
                                                 {"ENABLE_TAINT", "false"}}),
                                           {});
   ASSERT_TRUE(options);
