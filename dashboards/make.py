@@ -331,7 +331,7 @@ def internals():
               legend="{{verb}}"),
         panel("Errors of the API server", "timeseries", "Failed reads, writes and watches.",
               "sum by (kind) (increase(gpuward_remediator_errors_total{J}[$__rate_interval]))", legend="{{kind}}"),
-        panel("Lag of the sources", "timeseries", "How far a source's newest data is behind the present time.",
+        panel("Lag of the sources", "timeseries", "How far a source's newest data lags behind the current time.",
               "gpuward_remediator_source_lag_seconds{J}", unit="s", legend="{{cluster}} {{source}}"),
         panel("Notifications", "timeseries", "Notifications to a sink, by result.",
               "sum by (sink, result) (increase(gpuward_notifications_total{J}[$__rate_interval]))",

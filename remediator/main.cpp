@@ -89,7 +89,7 @@ int check_config(const Flags& flags) {
   std::cout << "The configuration is valid. Mode: " << to_string(policy->mode) << "\n"
             << gpuward::remediator::remarks_text(*policy);
   if (web->access == gpuward::http::Access::kOpen && !flags.web.insecure) {
-    std::cout << "note: no authentication of the webhook is set. To serve, give "
+    std::cout << "note: the webhook has no authentication. To start the remediator, set "
               << gpuward::remediator::kCallerFlags << "\n";
   }
   return 0;

@@ -13,7 +13,7 @@ void Recorder::on_notification(const WebhookOutcome& outcome) {
                                          {"duplicate", std::to_string(outcome.duplicate)},
                                          {"ignored", std::to_string(outcome.ignored)}});
   if (outcome.truncated > 0) {
-    log_.warn("A notification was cut short: raise max_alerts of the receiver",
+    log_.warn("Alertmanager truncated a notification: raise max_alerts of the receiver",
               {{"missing", std::to_string(outcome.truncated)}});
   }
   if (outcome.rejected > 0) {
@@ -28,11 +28,11 @@ void Recorder::on_notification(const WebhookOutcome& outcome) {
 void Recorder::on_ignored(const AlertSignal& signal, Ignored reason) {
   counters_.count(reason);
   if (!signal.firing || !ignored_.is_new(signal, reason)) return;
-  log_.warn("Ignored an alert that fires", {{"node", signal.node},
-                                            {"alert", signal.alertname},
-                                            {"fingerprint", signal.fingerprint},
-                                            {"since", to_rfc3339(signal.starts_at)},
-                                            {"reason", std::string(to_string(reason))}});
+  log_.warn("Ignored a firing alert", {{"node", signal.node},
+                                       {"alert", signal.alertname},
+                                       {"fingerprint", signal.fingerprint},
+                                       {"since", to_rfc3339(signal.starts_at)},
+                                       {"reason", std::string(to_string(reason))}});
 }
 
 void Recorder::on_audit(const AuditRecord& record) {

@@ -158,7 +158,7 @@ Remediator::Remediator(Flags flags, WatchedPolicy policy, std::unique_ptr<AuditT
       ledger_(
           *apis_.ledger,
           {.ns = flags_.state_namespace,
-           .on_made = [this] { log_.info("Created a new ledger of the budgets"); },
+           .on_made = [this] { log_.info("Created a new budget ledger"); },
            .on_went_back = [this](const std::string& why) { restored_.note(why, clock_.wall()); }},
           clock),
       slots_(ledger_, work_store_, view_, policy_, clock),
@@ -307,7 +307,8 @@ Status Remediator::keep_ledger() {
 
 void Remediator::hang_up() {
   if (auto reopened = audit_->reopen(); !reopened)
-    log_.error("The audit trail stays in its old file", {{"error", reopened.error().message}});
+    log_.error("Failed to reopen the audit trail: it stays in its old file",
+               {{"error", reopened.error().message}});
   reload_.reload();
 }
 

@@ -27,7 +27,7 @@ std::optional<JobConclusion> GpuResetAction::refusal(const StepRequest& request,
                                                      const JobsPolicy& jobs) const {
   for (const std::string& prefix : request.step.job.not_on) {
     if (request.node.provider_id.starts_with(prefix)) {
-      return JobConclusion{.message = "a reset in place is not tried on " + prefix +
+      return JobConclusion{.message = "an in-place reset is not attempted on " + prefix +
                                       " (not_on in the policy)"};
     }
   }
@@ -40,7 +40,7 @@ std::optional<JobConclusion> GpuResetAction::refusal(const StepRequest& request,
 
 JobConclusion GpuResetAction::judge(const StepRequest& request, const JobOutcome& outcome) const {
   if (outcome.exit_code == 0) {
-    return {.result = StepResult::kDone, .message = "the GPUs are reset: " + outcome.message};
+    return {.result = StepResult::kDone, .message = "the GPUs were reset: " + outcome.message};
   }
   if (says_busy(outcome.words)) {
     return {.message = "a process holds a GPU: " + outcome.message,

@@ -42,14 +42,14 @@ void note_end(const kube::ContainerEnd& end, JobOutcome& outcome) {
 }
 
 std::string describe_end(const JobOutcome& outcome) {
-  std::string text = "its container ended with exit code " + std::to_string(*outcome.exit_code);
+  std::string text = "the Job's container exited with code " + std::to_string(*outcome.exit_code);
   if (*outcome.exit_code != 0 && !outcome.reason.empty()) text += " (" + outcome.reason + ")";
   return outcome.words.empty() ? text : text + ": " + to_valid_utf8(outcome.words, kMostWords);
 }
 
 std::string describe_pod(const kube::Pod* pod) {
-  if (pod == nullptr) return "it has no pod";
-  const std::string text = "its pod is " + pod->phase;
+  if (pod == nullptr) return "the Job has no pod";
+  const std::string text = "the Job's pod is " + pod->phase;
   return pod->waiting.empty() ? text : text + ": " + pod->waiting;
 }
 
@@ -70,7 +70,7 @@ JobOutcome outcome_of(const kube::Job& job, const std::vector<kube::Pod>& pods) 
     outcome.message = describe_end(outcome);
   } else if (job.is_failed) {
     outcome.message =
-        "its container did not end by itself: " + job.failure + ", " + describe_pod(seen);
+        "the Job's container did not exit on its own: " + job.failure + ", " + describe_pod(seen);
   } else {
     outcome.message = describe_pod(seen);
   }

@@ -51,8 +51,9 @@ Status check_tools(std::string_view name, std::string_view text) {
   const auto tools = vendor_of_tools(text);
   for (const Vendor vendor : {Vendor::kNvidia, Vendor::kAmd}) {
     if (name != template_name(Step::kGpuReset, vendor) || !tools || *tools == vendor) continue;
-    return fail(ErrorKind::kInvalid, "runs the tools of " + std::string(name_of(*tools)) +
-                                         " on nodes with GPUs of " + std::string(name_of(vendor)));
+    return fail(ErrorKind::kInvalid, "runs " + std::string(name_of(*tools)) +
+                                         " tools on nodes with " + std::string(name_of(vendor)) +
+                                         " GPUs");
   }
   return {};
 }
@@ -61,7 +62,7 @@ Status check_tools(std::string_view name, std::string_view text) {
 Status check_upload(std::string_view name, std::string_view text, const JobsPolicy& jobs) {
   if (jobs.evidence.upload.empty() || name != template_name(Step::kCollectEvidence)) return {};
   if (text.contains("$(UPLOAD)")) return {};
-  return fail(ErrorKind::kInvalid, "has no $(UPLOAD), which jobs.evidence.upload is put into");
+  return fail(ErrorKind::kInvalid, "has no $(UPLOAD) placeholder for jobs.evidence.upload");
 }
 
 using Placeholder = std::pair<std::string_view, std::string>;

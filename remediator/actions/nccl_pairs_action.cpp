@@ -26,7 +26,8 @@ constexpr minutes kLastWords{2};
 constexpr minutes kFollowersGrace{1};
 constexpr std::size_t kTokenDigits = 32;  // 128 bits
 constexpr const char* kFindingsAtFact = "pairVerdictsAt";
-constexpr const char* kAllIsKnown = "all results are known; waits for the others to read them";
+constexpr const char* kAllIsKnown =
+    "all results are known; waiting for the other nodes to read them";
 
 bool is_overdue(const StepRequest& request) { return request.ran > request.step.timeout; }
 
@@ -57,8 +58,8 @@ std::string nodes_text(const std::vector<JobPeer>& peers) {
 std::string budget_advice(const std::vector<JobPeer>& coming) {
   const bool is_short = std::ranges::any_of(
       coming, [](const JobPeer& one) { return waits_for_budget(one.remediation); });
-  return is_short ? "; this node keeps its slot. The budget must allow as many nodes at once as "
-                    "are tested together, at least 2"
+  return is_short ? "; this node keeps its slot. The budget must allow all nodes that are tested "
+                    "together to hold a slot at once, at least 2"
                   : "";
 }
 
@@ -95,7 +96,7 @@ Facts NcclPairsAction::facts_before(const kube::Node& node) const {
 
 Result<StepProgress> NcclPairsAction::watch(const StepRequest& request) {
   if (pairs_record(request.remediation) == nullptr)
-    return fail(ErrorKind::kInternal, "nccl-pairs was not intended");
+    return fail(ErrorKind::kInternal, "the Remediation has no record of the step nccl-pairs");
   if (request.node.boot_id.empty() || request.node.boot_id != fact_of(request, kJobBootFact)) {
     const auto down = step_down(request);
     if (!down) return down;
@@ -106,7 +107,7 @@ Result<StepProgress> NcclPairsAction::watch(const StepRequest& request) {
                                 .permit = request.permit,
                                 .now = request.now,
                                 .ran = request.ran},
-                               "the node has restarted since the step was begun");
+                               "the node has restarted since the step began");
   }
   PairRound round = look_around(request, seen_, policy_.get());
   if (auto told = finding_of_others(request, round)) return *std::move(told);
@@ -147,14 +148,14 @@ StepProgress NcclPairsAction::alone(const StepRequest& request, const PairRound&
   const std::vector<JobPeer>& out = round.group.out;
   const bool are_all_found = std::ranges::all_of(
       out, [](const JobPeer& one) { return is_out_by_own_diagnostics(one.remediation); });
-  const std::string others = nodes_text(out) + ", which failed together with it,";
+  const std::string others = nodes_text(out) + ", which failed at the same time,";
   StepProgress progress =
       are_all_found
           ? progress_of(request, StepResult::kDone,
-                        out.empty() ? "no other node failed together with it"
-                                    : others + " failed diagnostics of their own")
-          : failed_for_operator(request, "cannot tell whether it is the culprit: " + others +
-                                             " cannot be tested with it");
+                        out.empty() ? "no other node failed at the same time"
+                                    : others + " failed their own diagnostics")
+          : failed_for_operator(request, "cannot tell whether this node is the culprit: " + others +
+                                             " cannot be tested with this node");
   if (!round.tests.empty()) progress.facts[kPairTestsFact] = pair_tests_text(round.tests);
   progress.news = round.news;
   return progress;
@@ -168,8 +169,8 @@ Result<StepProgress> NcclPairsAction::gather(const StepRequest& request, PairRou
   const bool has_another = group.there.size() > 1;
   const std::string waits =
       has_another && group.coming.empty()
-          ? "waits for " + group.there.front().remediation.node + " to lead"
-          : "waits for " + nodes_text(group.coming) + budget_advice(group.coming);
+          ? "waiting for " + group.there.front().remediation.node + " to lead"
+          : "waiting for " + nodes_text(group.coming) + budget_advice(group.coming);
   if (is_overdue(request)) return failed_for_operator(request, "not done in time: " + waits);
   const bool is_first = group.there.front().remediation.name == request.remediation.name;
   const bool is_time = group.coming.empty() || request.ran > request.step.timeout / 2;
@@ -288,7 +289,7 @@ StepProgress NcclPairsAction::begin_next(const StepRequest& request, PairRound& 
                            .token = random_hex(kTokenDigits)});
   const auto running = std::ranges::count(round.tests, PairResult::kRunning, &PairTest::result);
   StepProgress progress =
-      pairs_running(request, "tests " + std::to_string(members.size()) +
+      pairs_running(request, "testing " + std::to_string(members.size()) +
                                  " nodes that failed together: " + std::to_string(running) +
                                  " pairs under way, " +
                                  std::to_string(std::ssize(round.tests) - running) + " done");
@@ -309,7 +310,7 @@ Result<StepProgress> NcclPairsAction::step_down(const StepRequest& request) {
   for (PairTest& test : pair_tests_in(request.facts)) {
     if (test.result == PairResult::kRunning) cut_off(request, test, "left");
   }
-  StepProgress progress = pairs_running(request, "leaves the lead to another node");
+  StepProgress progress = pairs_running(request, "handing the lead over to another node");
   for (const std::string& fact : {kPairTestsFact, kPairFindingsFact, std::string(kFindingsAtFact)})
     progress.facts.erase(fact);
   return progress;

@@ -9,7 +9,7 @@ Result<StepProgress> OutOfServiceAction::begin(const StepRequest& request) {
   if (proofs_ == nullptr)
     return progress_of(request, StepResult::kFailed, "no proof that the machine is off");
   if (is_out_of_service(request.node))
-    return progress_of(request, StepResult::kDone, "the node has the taint already");
+    return progress_of(request, StepResult::kDone, "the node already has the taint");
   const auto proofs = proofs_->read(request.node);
   if (!proofs) return held_back(request, proofs.error());
   if (const auto why = objection_to_dead(*proofs, request.now))
@@ -26,7 +26,7 @@ Result<StepProgress> OutOfServiceAction::begin(const StepRequest& request) {
   if (changed) {
     return progress_of(request, StepResult::kDone,
                        std::string(kOutOfServiceKey) + " is set; the machine is off (" + *proof +
-                           "): Kubernetes deletes its pods and detaches their volumes");
+                           "): Kubernetes deletes the node's pods and detaches their volumes");
   }
   const Error& why = changed.error();
   if (!is_final(why.kind)) return held_back(request, why);

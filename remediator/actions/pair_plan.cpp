@@ -159,11 +159,12 @@ std::string bad_words(const std::string& node, const std::vector<PairTest>& test
 
 std::string unknown_text(const std::string& node, const std::vector<PairTest>& tests) {
   const PairTest* const last = last_of(tests, [&](const PairTest& test) { return test.has(node); });
-  if (last == nullptr) return "unknown: it was tested with no other node";
-  std::string text = "cannot tell whether it is the culprit:";
+  if (last == nullptr) return "unknown: it was not tested with any other node";
+  std::string text = "cannot tell whether this node is the culprit:";
   const auto failed = partners_text(node, PairResult::kFailed, tests);
   const auto untold = partners_text(node, PairResult::kUnknown, tests);
-  if (!failed.empty()) text += " it fails with " + failed + ", which passes with no other node";
+  if (!failed.empty())
+    text += " it fails with " + failed + ", which does not pass with any other node";
   if (!untold.empty()) {
     text += std::string(failed.empty() ? "" : ";") + " the test with " + untold + " has no result";
   }

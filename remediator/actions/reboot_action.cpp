@@ -13,7 +13,7 @@ Facts RebootAction::facts_before(const kube::Node& node) const {
 Result<StepProgress> RebootAction::begin(const StepRequest& request) {
   if (request.node.boot_id.empty()) {
     return with_call(failed_for_operator(
-                         request, "the node reports no boot ID: a restart could not be detected"),
+                         request, "the node reports no boot ID, so a restart cannot be detected"),
                      Call::kNone);
   }
   const auto asked = provider_.reboot({.remediation = request.remediation.name,

@@ -79,7 +79,8 @@ std::optional<std::string> ReplacementWait::objection(const StepRequest& request
   const bool is_counted = fact_of(request, kReplacementUidFact) == node.meta.uid;
   const bool is_taken =
       is_counted ? must_yield(request.remediation.name, newcomer.claims) : !newcomer.claims.empty();
-  if (is_taken) return "it counts for " + newcomer.claims.front().remediation;
+  if (is_taken)
+    return "it already counts as the replacement for " + newcomer.claims.front().remediation;
   if (node.provider_id == lost.instance) return "it is the instance that was to be terminated";
   const auto keys = place_keys(policy_.get()->budgets);
   if (auto why = objection_to_kind(lost.kind, kind_of(node, keys))) return why;
@@ -92,7 +93,7 @@ std::optional<std::string> ReplacementWait::objection(const StepRequest& request
 
 std::optional<std::string> ReplacementWait::objection_to_health(const StepRequest& request,
                                                                 const kube::Node& node) {
-  if (reports_ == nullptr) return "no --prometheus.url is set to read health reports from";
+  if (reports_ == nullptr) return "cannot read health reports: --prometheus.url is not set";
   const auto report = reports_->latest(node.meta.name);
   if (!report) return why_no_report(report.error());
   const HealthDemand demand{
@@ -117,9 +118,9 @@ StepProgress ReplacementWait::count(const StepRequest& request, const kube::Node
   const auto others = replacements_.claims_on(node.meta.uid, request.remediation.name);
   progress.look_again = kReplacementInterval;
   if (!others) {
-    progress.message += "; cannot check now whether it counts for another remediation";
+    progress.message += "; cannot check yet whether another remediation claims it too";
   } else if (!others->empty()) {
-    progress.message += "; it counts for " + others->front().remediation + " too";
+    progress.message += "; it is also claimed by " + others->front().remediation;
   } else {
     progress.result = StepResult::kDone;
     progress.message = "replaced by node " + node.meta.name;

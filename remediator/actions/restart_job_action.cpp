@@ -117,18 +117,20 @@ Result<StepProgress> RestartJobAction::begin(const StepRequest& request) {
   // At a worse severity the node has been drained once more, of what was left.
   if (has_run_before(request))
     return progress_of(request, StepResult::kDone,
-                       "it has run in this remediation and does not run again");
+                       "the step already ran in this remediation and does not run again");
   const std::vector<std::string> jobs = jobs_drained(request.remediation);
-  if (jobs.empty()) return progress_of(request, StepResult::kDone, "no job lost a pod here");
+  if (jobs.empty())
+    return progress_of(request, StepResult::kDone, "no job lost a pod on this node");
   if (request.step.program.empty()) {
-    StepProgress progress = progress_of(request, StepResult::kRunning, "restarts the jobs");
+    StepProgress progress = progress_of(request, StepResult::kRunning, "restarting the jobs");
     progress.facts[kJobStatesFact] = "{}";
     progress.look_again = std::chrono::milliseconds(0);
     return progress;
   }
   if (auto allowed = request.permit(); !allowed) return held_back(request, allowed.error());
   if (!runs_.start(request.remediation.name, command_for(request, jobs)))
-    return progress_of(request, StepResult::kIntended, "too many such programs run");
+    return progress_of(request, StepResult::kIntended,
+                       "waiting: too many restart programs are running");
   return going_on(request);
 }
 
@@ -183,7 +185,7 @@ StepProgress RestartJobAction::watch_program(const StepRequest& request) {
   }
   // Another process has begun it, and does not lead any more or has died.
   return progress_of(request, StepResult::kFailed,
-                     "cannot tell whether the program was called: it is not called again");
+                     "cannot tell whether the program ran; it is not started again");
 }
 
 // Where a right is missing or the job is refused, it is tried again all the same: the Remediation

@@ -35,7 +35,7 @@ bool is_job_overdue(const StepRequest& request) { return request.ran > request.s
 StepProgress without_job(const StepRequest& request) {
   const StepRecord* record = record_of(request);
   if (record != nullptr && record->result == StepResult::kIntended) {
-    return progress_of(request, StepResult::kIntended, on_job(request) + " was not made");
+    return progress_of(request, StepResult::kIntended, on_job(request) + " was not created");
   }
   return failed_for_operator(
       request, on_job(request) + " no longer exists, and this step did not delete it");
@@ -103,7 +103,7 @@ Result<StepProgress> StepJob::watch(const StepRequest& request) {
     }
   }
   if (!outcome.has_run && !outcome.exit_code)
-    outcome.message += "; its container was never started";
+    outcome.message += "; the Job's container never started";
   if (outcome.exit_code) progress.facts[kExitCode] = std::to_string(*outcome.exit_code);
   const JobConclusion verdict = judge(request, outcome);
   progress.result = verdict.result;

@@ -16,7 +16,7 @@ const std::string kRunsSinceFact = "runsSince";
 // How often a machine is asked for whose end has not been proven in time.
 constexpr std::chrono::minutes kProofInterval{1};
 
-constexpr const char* kUnknown = "cannot tell whether the termination of its machine was accepted";
+constexpr const char* kUnknown = "cannot tell whether the termination of the machine was accepted";
 
 bool is_accepted(const StepRequest& request) {
   const StepRecord* record = request.remediation.status.find(Step::kTerminate);
@@ -95,7 +95,7 @@ Result<StepProgress> TerminateAction::begin(const StepRequest& request) {
   const auto asked = provider_.terminate(machine_of(request), permit_of_call(request));
   if (asked) {
     return with_call(
-        progress_of(request, StepResult::kRunning, "the termination of its machine was requested"),
+        progress_of(request, StepResult::kRunning, "the termination of the machine was requested"),
         Call::kAccepted);
   }
   if (is_not_now(asked.error().kind)) return held_back(request, asked.error());
@@ -117,12 +117,12 @@ Result<StepProgress> TerminateAction::look_at_machine(const StepRequest& request
   if (!fate) {
     return progress_of(request, StepResult::kRunning,
                        (is_accepted(request) ? "" : std::string(kUnknown) + "; ") +
-                           "the state of its machine is unknown: " + fate.error().message);
+                           "the state of the machine is unknown: " + fate.error().message);
   }
   if (fate->is == Fate::kRuns) return contradicted(request);
   StepProgress progress =
       progress_of(request, StepResult::kRunning,
-                  "waiting for its machine to terminate" +
+                  "waiting for the machine to terminate" +
                       (fate->words.empty() ? std::string() : ": " + fate->words));
   if (fate->is == Fate::kGone) {
     auto waited = wait_for_node(request);
@@ -137,8 +137,8 @@ Result<StepProgress> TerminateAction::look_at_machine(const StepRequest& request
 StepProgress TerminateAction::contradicted(const StepRequest& request) {
   const WallTime since = parse_rfc3339(fact_of(request, kRunsSinceFact)).value_or(request.now);
   const std::string what =
-      std::string(is_accepted(request) ? "the termination of its machine was accepted" : kUnknown) +
-      ", but the provider has reported since " + to_rfc3339(since) + " that the machine runs";
+      std::string(is_accepted(request) ? "the termination of the machine was accepted" : kUnknown) +
+      ", but since " + to_rfc3339(since) + " the provider has reported that it is running";
   if (request.now - since < kAnswersSettle) {
     StepProgress progress = progress_of(request, StepResult::kRunning, what);
     progress.facts[kRunsSinceFact] = to_rfc3339_ms(since);
@@ -146,7 +146,7 @@ StepProgress TerminateAction::contradicted(const StepRequest& request) {
   }
   if (is_accepted(request)) return failed_for_operator(request, what);
   return progress_of(request, StepResult::kIntended,
-                     "the termination of its machine was not requested");
+                     "the termination of the machine was not requested");
 }
 
 Result<StepProgress> TerminateAction::wait_for_node(const StepRequest& request) {
@@ -154,9 +154,9 @@ Result<StepProgress> TerminateAction::wait_for_node(const StepRequest& request) 
   if (!node && node.error().kind != ErrorKind::kNotFound) return std::unexpected(node.error());
   if (node && node->meta.uid == request.node.meta.uid) {
     return progress_of(request, StepResult::kRunning,
-                       "its machine is gone; waiting for the Node to go");
+                       "the machine is gone; waiting for the Node to be deleted");
   }
-  return progress_of(request, StepResult::kDone, "its machine is gone, and the Node with it");
+  return progress_of(request, StepResult::kDone, "the machine and its Node are gone");
 }
 
 }  // namespace gpuward::remediator

@@ -62,7 +62,7 @@ Result<StepProgress> VerifyAction::watch(const StepRequest& request) {
     progress.result = StepResult::kDone;
   } else {
     progress.facts[kSoakedFact] = "true";
-    progress.message += ", but alert " + history->alertname + " fires";
+    progress.message += ", but alert " + history->alertname + " is firing";
   }
   return progress;
 }
@@ -75,7 +75,7 @@ std::optional<std::string> VerifyAction::objection(const StepRequest& request) {
   };
   if (const auto firing = std::ranges::find_if(alerts, speaks); firing != alerts.end())
     return "alert " + firing->alertname + " fires";
-  if (reports_ == nullptr) return "no --prometheus.url is set to read health reports from";
+  if (reports_ == nullptr) return "cannot read health reports: --prometheus.url is not set";
   auto report = reports_->latest(request.node.meta.name);
   if (!report) return why_no_report(report.error());
   if (request.remediation.is_drill()) report = with_drill(*std::move(report));

@@ -57,8 +57,8 @@ Ledger with_new_remediation(Ledger ledger, const Arrival& arrival, const BudgetL
   if (come <= allowed) return ledger;
   return open_breaker(std::move(ledger),
                       std::to_string(come) + " nodes got a new Remediation within " +
-                          to_duration_text(limits.breaker.window) + ", " + std::to_string(allowed) +
-                          " are allowed",
+                          to_duration_text(limits.breaker.window) + "; the limit is " +
+                          std::to_string(allowed),
                       now);
 }
 
@@ -70,7 +70,9 @@ Ledger open_breaker(Ledger ledger, std::string why, WallTime now) {
 }
 
 Result<Ledger> close_breaker(Ledger ledger, std::string by, WallTime now) {
-  if (by.empty()) return fail(ErrorKind::kInvalid, "closing the circuit breaker needs a name");
+  if (by.empty())
+    return fail(ErrorKind::kInvalid,
+                "closing the circuit breaker requires the name of the user who closes it");
   if (!ledger.breaker.open) return ledger;
   for (Arrival& arrival : ledger.arrivals) arrival.seen = true;
   ledger.breaker = {.open = false, .since = now, .why = {}, .by = std::move(by)};

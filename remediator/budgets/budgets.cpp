@@ -132,9 +132,9 @@ class SlotCheck {
     if (needed <= 0) return std::nullopt;
     const int remaining = healthy_in(ledger_, fleet_, scope, except());
     if (remaining >= needed) return std::nullopt;
-    return refusal("budget.min-healthy", scope.name + " would be left with " +
-                                             std::to_string(remaining) + " healthy nodes, " +
-                                             std::to_string(needed) + " must remain");
+    return refusal("budget.min-healthy",
+                   scope.name + " would be left with " + std::to_string(remaining) +
+                       " healthy nodes; at least " + std::to_string(needed) + " must remain");
   }
 
   [[nodiscard]] MaybeRefusal by_scopes() const {
@@ -189,7 +189,7 @@ class SlotCheck {
     const std::string what = impact == Impact::kTerminate ? "terminations" : "disruptions";
     return Refusal{std::move(guard),
                    scope.name + ": " + of_allowed(begun.count, allowed) + " " + what +
-                       " were begun within " + to_duration_text(limit.window),
+                       " were started within " + to_duration_text(limit.window),
                    begun.room_in};
   }
 

@@ -22,7 +22,8 @@ Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediat
   if (!view_.informers().is_fresh(clock_.steady())) return refuse_by_old_view(remediation);
   // One that has begun goes on, and gives its place back the sooner.
   if (remediation.is_drill() && is_taint_or_cordon(step) && has_fault_waiting_for_budget(view_))
-    return SlotRefusal{.guard = "budget.drill", .message = "a real fault waits for a budget"};
+    return SlotRefusal{.guard = "budget.drill",
+                       .message = "a real fault is waiting for a budget slot"};
   constexpr bool kOnlyAsks = false;
   return settle(remediation, node, step, kOnlyAsks);
 }
@@ -79,12 +80,11 @@ Result<std::optional<SlotRefusal>> LedgerSlots::look_for_untreated(SlotClaim& cl
     const bool is_unknown = record != nullptr && record->intent_at &&
                             is_of_the_machine(claim.step) && call_of(*record) == Call::kUnknown;
     if (!is_unknown || claim.now > *record->intent_at + kLateRestart) continue;
-    return SlotRefusal{
-        .guard = "cooldown",
-        .message =
-            std::string(to_string(claim.step)) +
-            " of this machine may still be running for another remediation: not requested before " +
-            to_rfc3339(*record->intent_at + kLateRestart)};
+    return SlotRefusal{.guard = "cooldown",
+                       .message = std::string(to_string(claim.step)) +
+                                  " of this machine may still be running for another remediation: "
+                                  "no new request before " +
+                                  to_rfc3339(*record->intent_at + kLateRestart)};
   }
   return std::nullopt;
 }

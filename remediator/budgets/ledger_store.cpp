@@ -95,7 +95,8 @@ Ledger apply(const Batch& batch, const Ledger& before, std::vector<Status>& outc
     } catch (const std::exception& thrown) {
       broken.insert(i);
       outcomes[i] =
-          fail(ErrorKind::kInternal, std::string("a change of the ledger threw: ") + thrown.what());
+          fail(ErrorKind::kInternal,
+               std::string("a change to the ledger failed with an exception: ") + thrown.what());
     }
   }
 }
@@ -111,13 +112,13 @@ Result<LedgerStore::Stored> LedgerStore::load() {
   auto map = api_.get_config_map(place_.ns, place_.name);
   if (!map && map.error().kind == ErrorKind::kNotFound) {
     return fail(ErrorKind::kNotFound, "the ledger (configmap " + place_.ns + "/" + place_.name +
-                                          ") is gone: the use of the budgets is unknown");
+                                          ") is gone: budget usage is unknown");
   }
   if (!map) return with_context("the ledger cannot be read", map.error());
   was_seen_ = true;
   if (const auto why = gone_back(*map, seen); why && !accepts_restored_) {
     if (place_.on_went_back) place_.on_went_back(*why);
-    return fail(ErrorKind::kGone, *why + ": the use of the budgets since then is unknown");
+    return fail(ErrorKind::kGone, *why + ": budget usage since then is unknown");
   }
   // Its text is long: what is known of that very version is not read again.
   auto ledger = known_as(*map);
@@ -151,8 +152,7 @@ Status LedgerStore::begin(const std::function<Result<Ledger>()>& first) {
   auto ledger = first();
   if (!ledger) return std::unexpected(ledger.error());
   if (was_seen_ && !ledger->breaker.open) {
-    ledger = open_breaker(*std::move(ledger),
-                          "the earlier ledger is gone: the use of the budgets is unknown",
+    ledger = open_breaker(*std::move(ledger), "the earlier ledger is gone: budget usage is unknown",
                           clock_.wall());
   }
   kube::ConfigMap map;

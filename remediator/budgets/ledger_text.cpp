@@ -106,7 +106,7 @@ class LedgerReader {
   std::string_view begin_line() {
     if (rest_.empty()) return {};
     const auto end = rest_.find('\n');
-    if (end == std::string_view::npos) complain("the line does not end");
+    if (end == std::string_view::npos) complain("the line has no newline at the end");
     line_ = rest_.substr(0, end);
     rest_.remove_prefix(std::min(end, rest_.size() - 1) + 1);
     ++number_;
@@ -152,7 +152,9 @@ class LedgerReader {
   }
 
  private:
-  std::string text_of(std::string_view word) { return need(unescaped(word), "a broken escape"); }
+  std::string text_of(std::string_view word) {
+    return need(unescaped(word), "an invalid escape sequence");
+  }
   template <typename Value>
   Value need(std::optional<Value> value, const char* fault) {
     if (!value) complain(fault);
@@ -176,8 +178,8 @@ std::optional<std::unexpected<Error>> read_title(LedgerReader& reader, std::stri
   reader.end_line();
   if (!is_ledger || !reader.fault().empty()) return broken("it is not a ledger");
   if (found == static_cast<std::size_t>(version)) return std::nullopt;
-  return broken("it is of version " + std::to_string(found) +
-                ", this gpuward-remediator reads version " + std::to_string(version));
+  return broken("it has version " + std::to_string(found) +
+                "; this gpuward-remediator reads version " + std::to_string(version));
 }
 
 void read_end(LedgerReader& reader) {
@@ -201,7 +203,7 @@ class PlaceTable {
   Place place() {
     const std::size_t number = reader_.number();
     if (number < places_.size()) return places_[number];
-    reader_.complain("no such place");
+    reader_.complain("an unknown place number");
     return {};
   }
 
@@ -259,7 +261,7 @@ class LedgerDecoder {
     } else if (kind == "slot") {
       read_slot();
     } else if (kind == "start") {
-      ledger_.starts.push_back({reader_.text(), reader_.known(parse_impact, "an unknown harm"),
+      ledger_.starts.push_back({reader_.text(), reader_.known(parse_impact, "an unknown impact"),
                                 places_.place(), reader_.time()});
     } else if (kind == "arrival") {
       ledger_.arrivals.push_back(
@@ -276,7 +278,8 @@ class LedgerDecoder {
   }
 
   void read_breaker() {
-    if (std::exchange(has_breaker_, true)) reader_.complain("a second circuit breaker");
+    if (std::exchange(has_breaker_, true))
+      reader_.complain("a second line for the circuit breaker");
     ledger_.breaker.open = reader_.is_first("open", "closed");
     ledger_.breaker.since = reader_.time();
     ledger_.breaker.by = reader_.text();
@@ -287,9 +290,9 @@ class LedgerDecoder {
     ledger_.slots.push_back({.remediation = reader_.text(),
                              .node_uid = reader_.text(),
                              .place = {},
-                             .impact = reader_.known(parse_impact, "an unknown harm"),
+                             .impact = reader_.known(parse_impact, "an unknown impact"),
                              .since = {}});
-    if (ledger_.slots.back().impact == Impact::kTaint) reader_.complain("a taint is no such slot");
+    if (ledger_.slots.back().impact == Impact::kTaint) reader_.complain("a slot cannot be a taint");
     ledger_.slots.back().place = places_.place();
     ledger_.slots.back().since = reader_.time();
   }
@@ -339,8 +342,8 @@ Result<std::string> encode_ledger(const Ledger& ledger) {
   std::string text = writer.take();
   if (text.size() > kMaxLedgerBytes) {
     return fail(ErrorKind::kTooLarge, "the ledger would take " + std::to_string(text.size()) +
-                                          " bytes, " + std::to_string(kMaxLedgerBytes) +
-                                          " are allowed");
+                                          " bytes; the limit is " +
+                                          std::to_string(kMaxLedgerBytes));
   }
   return text;
 }

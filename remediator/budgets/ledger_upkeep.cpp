@@ -66,8 +66,8 @@ Ledger rebuilt(const Ledger& ledger, std::span<const SpentRecord> records, WallT
   next = with_recorded_taints(std::move(next), records);
   if (is_known) return next;
   return open_breaker(std::move(next),
-                      "the ledger was lost and is rebuilt from the existing Remediations: the use "
-                      "of the budgets by deleted ones is unknown",
+                      "the ledger was lost and is rebuilt from the existing Remediations: budget "
+                      "usage by deleted Remediations is unknown",
                       now);
 }
 

@@ -79,8 +79,9 @@ std::optional<SlotRefusal> refuse_buffered(const Ledger& ledger, const Remediati
   if (!is_of_condition) return std::nullopt;
   for (const Start& start : ledger.starts) {
     if (start.remediation == remediation.name || now >= start.at + buffer) continue;
-    return SlotRefusal{.guard = "min_drain_interval",
-                       .message = "rate limit: the next node at " + to_rfc3339(start.at + buffer)};
+    return SlotRefusal{
+        .guard = "min_drain_interval",
+        .message = "rate limit: the next drain may start at " + to_rfc3339(start.at + buffer)};
   }
   return std::nullopt;
 }

@@ -32,9 +32,8 @@ class AllProviders final : public CloudProvider {
   Status reboot(const Machine& machine, const Permit& permit) override {
     CloudProvider* const provider = find(MachineAction::kReboot, machine);
     if (provider == nullptr)
-      return fail(
-          ErrorKind::kRefused,
-          "machines.reboot names no program, and machines.aws does not restart this machine");
+      return fail(ErrorKind::kRefused,
+                  "machines.reboot is not set, and machines.aws does not restart this machine");
     return provider->reboot(machine, permit);
   }
   Status terminate(const Machine& machine, const Permit& permit) override {

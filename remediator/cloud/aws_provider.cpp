@@ -23,7 +23,7 @@ std::string missing_right(const aws::AwsService& service, const std::string& act
   return "AWS does not allow " + std::string(service.signing) + ":" + action + " for " +
          (is_of_group ? "the Auto Scaling group of " : "") + "instance " + instance +
          "; the role needs manifests/remediator-aws-iam.json" +
-         (has_condition ? ", whose condition is the tag kubernetes.io/cluster/" +
+         (has_condition ? ", which requires the tag kubernetes.io/cluster/" +
                               (cluster.empty() ? "CLUSTER_NAME" : cluster) + "=owned"
                         : std::string());
 }
@@ -34,11 +34,11 @@ bool has_ended(const Ec2Instance& instance) {
 
 void judge(const std::optional<Ec2Status>& status, MachineProof& proof) {
   if (!status) {
-    proof.words = "EC2 knows no such instance";
+    proof.words = "EC2 has no such instance";
     return;
   }
-  proof.words =
-      "EC2 says " + status->state + ", system " + status->system + ", instance " + status->instance;
+  proof.words = "EC2 reports state " + status->state + ", system status " + status->system +
+                ", instance status " + status->instance;
   const bool is_stopped = status->state == "stopped" || status->state == "terminated";
   if (is_stopped || status->state == "stopping" || status->state == "shutting-down") {
     proof.sign = ProofSign::kDown;
@@ -80,9 +80,10 @@ Result<Ec2Instance> AwsProvider::describe(const Ec2Id& id) {
     return std::unexpected(answer.error());
   auto instance = answer ? find_instance(*answer, id.instance) : std::nullopt;
   if (!instance) {
-    return fail(ErrorKind::kNotFound,
-                "AWS returned no instance " + id.instance + " in " + id.region +
-                    ": it ended more than an hour ago, or these are another account's keys");
+    return fail(ErrorKind::kNotFound, "AWS returned no instance " + id.instance + " in " +
+                                          id.region +
+                                          ": it was terminated more than an hour ago, or the "
+                                          "credentials belong to another account");
   }
   const std::lock_guard lock(mutex_);
   seen_.insert(id.instance);
@@ -141,7 +142,9 @@ Status AwsProvider::end(const Ec2Id& id, bool is_in_group, const Permit& permit)
 
 Status AwsProvider::reboot(const Machine& machine, const Permit& permit) {
   const auto id = parse_ec2_id(machine.provider_id);
-  if (!id) return fail(ErrorKind::kRefused, machine.provider_id + " names no EC2 instance");
+  if (!id)
+    return fail(ErrorKind::kRefused,
+                machine.provider_id + " is not the provider ID of an EC2 instance");
   const auto instance = describe(*id);
   if (!instance) return before_the_action(instance.error());
   if (instance->state != "running") {

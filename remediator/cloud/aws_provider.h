@@ -35,7 +35,7 @@ class AwsProvider final : public CloudProvider {
     std::string group, state;  // "InService", "Terminating:Wait", "Warmed:Terminating:Proceed"
     [[nodiscard]] bool is_ending() const { return state.contains("Terminat"); }
     [[nodiscard]] std::string words() const {
-      return "Auto Scaling group " + group + " has the instance in state " + state;
+      return "Auto Scaling group " + group + " reports the instance in lifecycle state " + state;
     }
   };
 

@@ -41,7 +41,7 @@ Result<CommandProvider::Ended> CommandProvider::run(const std::vector<std::strin
                                                     std::string_view action,
                                                     const Machine& machine) {
   if (program.empty())
-    return fail(ErrorKind::kNotFound, "machines." + std::string(action) + " names no program");
+    return fail(ErrorKind::kNotFound, "machines." + std::string(action) + " has no program");
   ChildCommand command;
   command.program = program.front();
   command.arguments.assign(program.begin() + 1, program.end());
@@ -87,14 +87,14 @@ MachineProofs CommandProvider::proofs(const Machine& machine) {
   MachineProof proof{.kind = ProofKind::kPower,
                      .sign = ProofSign::kUnknown,
                      .at = {},
-                     .words = "machines.power_state cannot tell"};
+                     .words = "machines.power_state did not report the power state"};
   const auto ended = run(program, "power-state", machine);
   proof.at = parts_.clock.wall();
   if (!ended || ended->exit_code != 0) return {std::move(proof)};
   const std::string& word = ended->output;
   if (word == "on") proof.sign = ProofSign::kUp;
   if (word == "off" || word == "unreachable") proof.sign = ProofSign::kDown;
-  if (proof.sign != ProofSign::kUnknown) proof.words = "the power is " + word;
+  if (proof.sign != ProofSign::kUnknown) proof.words = "the power state is " + word;
   proof.is_off = word == "off";
   return {std::move(proof)};
 }

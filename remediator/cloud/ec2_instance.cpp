@@ -85,20 +85,20 @@ std::optional<std::string> difference(const Ec2Instance& instance, const Ec2Id& 
   const std::string what = "instance " + instance.id;
   for (const std::string& zone : {id.zone, value_at(machine.labels, kZoneLabel)}) {
     if (!zone.empty() && zone != instance.zone)
-      return what + " is in zone " + instance.zone + ", and the node in " + zone;
+      return what + " is in zone " + instance.zone + ", but the node is in zone " + zone;
   }
   const std::string type = value_at(machine.labels, kTypeLabel);
   if (!type.empty() && type != instance.type)
-    return what + " is a " + instance.type + ", and the node a " + type;
+    return what + " has type " + instance.type + ", but the node has type " + type;
   if (names_node(instance, machine.node)) return std::nullopt;
   if (cluster.empty()) {
-    return what + " is called " + instance.private_dns +
-           ", which is not the name of the node, and machines.aws.cluster is not set";
+    return what + " has the private DNS name " + instance.private_dns +
+           ", which does not match the node name, and machines.aws.cluster is not set";
   }
   const std::string tag = "kubernetes.io/cluster/" + cluster;
   if (instance.tags.contains(tag)) return std::nullopt;
-  return what + " is called " + instance.private_dns +
-         ", which is not the name of the node, and it has no tag " + tag;
+  return what + " has the private DNS name " + instance.private_dns +
+         ", which does not match the node name, and it has no tag " + tag;
 }
 
 }  // namespace gpuward::remediator

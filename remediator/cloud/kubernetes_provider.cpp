@@ -35,7 +35,7 @@ bool KubernetesProvider::can(MachineAction action, const Machine& machine) const
 }
 
 Status KubernetesProvider::reboot(const Machine&, const Permit&) {
-  return fail(ErrorKind::kRefused, "nothing in the cluster restarts a machine");
+  return fail(ErrorKind::kRefused, "no controller in the cluster can restart a machine");
 }
 
 Result<KubernetesProvider::Found> KubernetesProvider::find(const Machine& machine) {

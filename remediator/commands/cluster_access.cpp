@@ -17,27 +17,29 @@ Result<kube::ClusterConfig> find_cluster(const CommandFlags& flags) {
   if (config || is_named || config.error().kind != ErrorKind::kNotFound) return config;
   auto own = kube::load_in_cluster();
   if (own || own.error().kind != ErrorKind::kNotFound) return own;
-  return fail(ErrorKind::kInvalid, "which cluster? " + config.error().message +
-                                       ", and this is not a pod: name a file with --kubeconfig");
+  return fail(ErrorKind::kInvalid, "no cluster to connect to: " + config.error().message +
+                                       "; outside a pod, set --kubeconfig");
 }
 
 Error unreachable(const kube::ClusterConfig& config, const CommandFlags& flags, Error error) {
   const std::string server = "API server " + config.server + " (" + config.origin + ") ";
   if (error.kind == ErrorKind::kUnauthenticated) {
-    error.message = server + "refuses the credential: " + error.message +
-                    ". Check: has it expired (log in again), is it the right context (--context)?";
+    error.message =
+        server + "refuses the credential: " + error.message +
+        ". Check that it has not expired (log in again) and that the context is right (--context).";
     return error;
   }
   if (error.kind == ErrorKind::kInternal) {
     error.message = "the server at " + config.server + " (" + config.origin +
                     ") is not a Kubernetes API server: " + error.message +
-                    ". Check: is `server` of that context right?";
+                    ". Check `server` in that context.";
     return error;
   }
   const bool is_late = error.kind == ErrorKind::kTimeout;
-  error.message = server + "does not answer: " + error.message +
-                  ". Check: does this machine reach it (network, VPN), is it the right context "
-                  "(--context)?";
+  error.message =
+      server + "does not answer: " + error.message +
+      ". Check that this machine can reach it (network, VPN) and that the context is right "
+      "(--context).";
   if (is_late) {
     error.message += " To wait longer than " + std::to_string(flags.request_timeout.count()) +
                      " ms, set --request-timeout";

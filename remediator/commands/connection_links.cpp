@@ -76,8 +76,8 @@ std::string pods_on(const std::string& node) {
 std::optional<Link> link_by(const std::string& link, const NamedNodes& nodes, std::size_t of,
                             const Scope& scope, const std::string& what, const std::string& next) {
   if (scope.is_unsure(nodes))
-    return unknown(link,
-                   "Too many nodes to list: " + what + "; nodes: " + std::to_string(nodes.count));
+    return unknown(link, "This node may be one of " + std::to_string(nodes.count) +
+                             " affected nodes, too many to list: " + what);
   if (!scope.has_any(nodes)) return std::nullopt;
   const std::string text = scope.subject(nodes) + ": " + what + scope.names(nodes);
   if (!scope.is_broken_by(nodes, of)) return works(link, "It works, except for " + text);
@@ -86,45 +86,47 @@ std::optional<Link> link_by(const std::string& link, const NamedNodes& nodes, st
 
 const std::string kMonitors =
     "set prometheusOperator.monitors=true in the chart's values, and prometheusOperator.labels to "
-    "the labels that your Prometheus selects; without the operator add the scrape jobs of "
+    "the labels that your Prometheus selects; without the operator, add the scrape jobs of "
     "alerts/prometheus-kubernetes.yaml";
 
 Link target_link(const PrometheusFacts& facts, const Scope& scope) {
   if (facts.targets == 0 && facts.unnamed > 0)
     return broken("target",
-                  "Prometheus reads " + std::to_string(facts.unnamed) +
-                      " exporters without a label `node`: no rule counts them",
+                  "Prometheus scrapes " + std::to_string(facts.unnamed) +
+                      " exporters without a `node` label: the rules ignore them",
                   "add the relabelings of alerts/prometheus-kubernetes.yaml to your scrape job");
   if (facts.targets == 0 && facts.other_jobs > 0)
-    return broken("target",
-                  "Prometheus reads " + std::to_string(facts.other_jobs) +
-                      " exporters under another job: the rules count job=\"gpuward-exporter\" only",
-                  "name the scrape job gpuward-exporter");
+    return broken(
+        "target",
+        "Prometheus scrapes " + std::to_string(facts.other_jobs) +
+            " exporters under another job name: the rules use only job=\"gpuward-exporter\"",
+        "name the scrape job gpuward-exporter");
   if (facts.targets == 0)
     return broken("target",
-                  "Prometheus reads no exporter of a node of this cluster (with the policy's "
-                  "`cluster`, if it has one)",
+                  "Prometheus scrapes no exporter in this cluster (with the policy's `cluster`, if "
+                  "it has one)",
                   kMonitors);
   if (auto link = link_by("target", facts.without_target, facts.targets, scope,
-                          "Prometheus has no exporter there as a target",
+                          "Prometheus has no target for the exporter",
                           pods_on(scope.first(facts.without_target))))
     return *link;
-  if (auto link = link_by("target", facts.down, facts.targets, scope,
-                          "Prometheus cannot read the exporter", pods_on(scope.first(facts.down))))
+  if (auto link =
+          link_by("target", facts.down, facts.targets, scope,
+                  "Prometheus cannot scrape the exporter", pods_on(scope.first(facts.down))))
     return *link;
-  if (scope.is_one()) return works("target", "Prometheus reads the exporter");
-  return works("target", "Prometheus reads " + std::to_string(facts.up) + " of " +
+  if (scope.is_one()) return works("target", "Prometheus scrapes the exporter");
+  return works("target", "Prometheus scrapes " + std::to_string(facts.up) + " of " +
                              std::to_string(facts.targets) + " exporters");
 }
 
 Link series_link(const PrometheusFacts& facts, const Scope& scope) {
-  if (facts.targets == 0) return unknown("series", "Prometheus has to read an exporter first");
+  if (facts.targets == 0) return unknown("series", "Prometheus must scrape an exporter first");
   if (auto link =
           link_by("series", facts.without_series, facts.targets, scope,
                   "the exporter reports no severity", "gpuwardctl runbook GpuFindingsAbsent"))
     return *link;
   return works("series", scope.is_one() ? "The exporter reports a severity"
-                                        : "Each exporter that is read reports a severity");
+                                        : "Each scraped exporter reports a severity");
 }
 
 bool is_heard(const std::optional<WebhookCall>& call, WallTime now) {
@@ -136,9 +138,9 @@ Link alert_link(const Connections& all, const Scope& scope, WallTime now) {
   if (!facts.heartbeat_fires && is_heard(all.calls.heartbeat, now))
     return unknown("alert", "The rules are evaluated elsewhere: the webhook receives " +
                                 std::string(kHeartbeatAlert) +
-                                ", but this Prometheus does not have it");
+                                ", but this Prometheus has no such alert");
   if (!facts.heartbeat_fires && !facts.reads_remediator)
-    return broken("alert", "Prometheus does not read the remediator's metrics (port 10982)",
+    return broken("alert", "Prometheus does not scrape the remediator's metrics (port 10982)",
                   kMonitors);
   if (!facts.heartbeat_fires)
     return broken("alert",
@@ -146,36 +148,38 @@ Link alert_link(const Connections& all, const Scope& scope, WallTime now) {
                       ": gpuward's rules are not loaded, or no replica leads",
                   "set prometheusOperator.rules=true in the chart's values (and leave this alert "
                   "out of disabledRules), and prometheusOperator.labels to the labels that your "
-                  "Prometheus selects; without the operator load alerts/gpuward.rules.yaml");
+                  "Prometheus selects; without the operator, load alerts/gpuward.rules.yaml");
   if (scope.has_any(facts.unalerted))
-    return broken("alert",
-                  scope.subject(facts.unalerted) +
-                      ": a finding of severity reset or worse has had no alert for minutes" +
-                      scope.names(facts.unalerted),
-                  "check gpuward's rules on Prometheus' Rules page");
+    return broken(
+        "alert",
+        scope.subject(facts.unalerted) +
+            ": a finding of severity reset or worse has had no alert for at least 3 minutes" +
+            scope.names(facts.unalerted),
+        "check gpuward's rules on Prometheus' Rules page");
   return works("alert", "The rules are loaded");
 }
 
 Link route_link(const Connections& facts, WallTime now) {
   if (facts.alertmanager && !facts.alertmanager->error.empty())
     return broken("route", "Alertmanager does not answer: " + facts.alertmanager->error,
-                  "check remediator.alertmanagerURL of the chart's values");
+                  "check remediator.alertmanagerURL in the chart's values");
   if (facts.reads_alerts) return off("route", "Alerts are read from Prometheus itself");
   const auto& prometheus = facts.prometheus;
   const bool is_seen = prometheus && prometheus->error.empty();
   if (is_seen && prometheus->alertmanagers == 0U && !is_heard(facts.calls.heartbeat, now))
-    return broken("route", "Prometheus sends alerts to no Alertmanager",
+    return broken("route", "Prometheus does not send alerts to any Alertmanager",
                   "add your Alertmanager to `alerting` of Prometheus' configuration");
   if (is_seen && prometheus->alertmanagers.value_or(0) > 0)
-    return works("route", "Prometheus knows " + std::to_string(*prometheus->alertmanagers) +
-                              " Alertmanager" + (*prometheus->alertmanagers == 1 ? "" : "s"));
+    return works("route", "Prometheus sends alerts to " +
+                              std::to_string(*prometheus->alertmanagers) + " Alertmanager" +
+                              (*prometheus->alertmanagers == 1 ? "" : "s"));
   if (facts.alertmanager) return works("route", "Alertmanager answers");
   return unknown("route", "Prometheus does not say where it sends alerts");
 }
 
 std::string refusal_text(const Connections& facts, WallTime now) {
   if (!facts.refused || facts.refused->at + kHeardWithin < now) return {};
-  return "; a request was refused with " + std::to_string(facts.refused->status) + " " +
+  return "; a request was refused with HTTP " + std::to_string(facts.refused->status) + " " +
          age_text(facts.refused->at, now) + " ago";
 }
 
@@ -188,9 +192,9 @@ std::string call_text(const WebhookCall& call, WallTime now) {
 
 std::string command_for_webhook(const Connections& facts, const std::string& ns, WallTime now) {
   std::string next =
-      "add gpuward's routes to Alertmanager: with the operator prometheusOperator"
-      ".alertmanagerConfig=true and alertmanagerConfigMatcherStrategy {type: None}, else those of "
-      "alerts/alertmanager.yaml";
+      "add gpuward's routes to Alertmanager: with the operator, set prometheusOperator"
+      ".alertmanagerConfig=true and alertmanagerConfigMatcherStrategy {type: None}; otherwise use "
+      "those in alerts/alertmanager.yaml";
   if (!refusal_text(facts, now).empty())
     next += "; compare its token with the remediator's: kubectl -n " + ns +
             " get secret gpuward-webhook -o jsonpath='{.data.token}' | base64 -d";
@@ -208,16 +212,16 @@ Link webhook_link(const Connections& facts, const std::string& ns, WallTime now)
   if (is_heard(foreign, now))
     return broken("webhook",
                   "The heartbeat came " + call_text(*foreign, now) +
-                      ", and its label `cluster` is not the policy's key `cluster`",
-                  "set the policy's `cluster` to the external label of your Prometheus");
+                      ", but its label `cluster` does not match the policy's `cluster`",
+                  "set the policy's `cluster` to the external label `cluster` of your Prometheus");
   const std::string route = std::string("add the route of ") + kHeartbeatAlert.data() +
                             " to Alertmanager (alerts/alertmanager.yaml)";
   if (is_heard(any, now))
-    return unknown("webhook", "Alertmanager called " + call_text(*any, now) +
+    return unknown("webhook", "Alertmanager called the webhook " + call_text(*any, now) +
                                   ", but does not send the heartbeat: " + route);
   if (any)
     return broken("webhook",
-                  "Alertmanager last called " + call_text(*any, now) + ", but " +
+                  "Alertmanager last called the webhook " + call_text(*any, now) + ", but " +
                       std::string(kHeartbeatAlert) + " is due every 15 min" + refused,
                   command_for_webhook(facts, ns, now));
   return broken("webhook", "Alertmanager has not called the webhook" + refused,
@@ -226,15 +230,16 @@ Link webhook_link(const Connections& facts, const std::string& ns, WallTime now)
 
 Link record_link(const Connections& all, const Scope& scope, const std::string& ns) {
   const PrometheusFacts& facts = *all.prometheus;
-  if (facts.targets == 0) return unknown("record", "Prometheus has to read an exporter first");
+  if (facts.targets == 0) return unknown("record", "Prometheus must scrape an exporter first");
   if (!scope.has_any(facts.unrecorded))
-    return works("record", scope.is_one() ? "No alert of the node lacks a Remediation"
-                                          : "No firing alert lacks a Remediation");
-  const std::string text = scope.subject(facts.unrecorded) +
-                           ": an alert has fired for several minutes and has no Remediation" +
-                           scope.names(facts.unrecorded);
+    return works("record", scope.is_one() ? "Every alert of the node has a Remediation"
+                                          : "Every firing alert has a Remediation");
+  const std::string text =
+      scope.subject(facts.unrecorded) +
+      ": an alert has been firing for at least 3 minutes without a Remediation" +
+      scope.names(facts.unrecorded);
   // Only Alertmanager knows of silences.
-  if (!all.alertmanager) return unknown("record", text + ". It may be silenced");
+  if (!all.alertmanager) return unknown("record", text + ". The alert may be silenced");
   return broken("record", text,
                 "kubectl -n " + ns + " logs -l app.kubernetes.io/component=controller --tail=50");
 }
@@ -251,8 +256,9 @@ Link remediator_link(const ConnectionReading& reading) {
                   "kubectl -n " + ns + " logs -l app.kubernetes.io/component=controller --tail=50");
   const std::string age = age_text(facts->at, now) + " ago";
   if (facts->at + kFactsLast < now)
-    return broken("remediator", "No replica has checked since " + to_rfc3339(facts->at), next);
-  return works("remediator", facts->replica + " looked " + age);
+    return broken("remediator",
+                  "No replica has checked the connections since " + to_rfc3339(facts->at), next);
+  return works("remediator", facts->replica + " checked the connections " + age);
 }
 
 std::vector<Link> links(const ConnectionReading& reading, const Scope& scope) {
@@ -270,7 +276,7 @@ std::vector<Link> links(const ConnectionReading& reading, const Scope& scope) {
                          "set remediator.prometheusURL in the chart's values"));
   } else if (!is_seen) {
     all.push_back(broken("target", "Prometheus does not answer: " + prometheus->error,
-                         "check remediator.prometheusURL of the chart's values"));
+                         "check remediator.prometheusURL in the chart's values"));
   }
   if (is_seen) {
     all.push_back(target_link(*prometheus, scope));

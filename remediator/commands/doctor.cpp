@@ -27,7 +27,7 @@ std::string status_of(const kube::Node& node) {
 // Why no replica judges the exporter of the node; empty if it does.
 std::string why_not_judged(const kube::Node& node, bool has_open, WallTime now) {
   if (has_open) return "the node has an open Remediation";
-  if (!is_gpu_node(node)) return "the node has no GPUs by its labels and resources";
+  if (!is_gpu_node(node)) return "the node has no GPUs according to its labels and resources";
   if (node.meta.deleting) return "the node is being deleted";
   if (!kube::is_ready(node)) return "the node is not Ready";
   const bool is_new = node.meta.created && now - *node.meta.created < std::chrono::minutes(15);
@@ -38,7 +38,7 @@ void leave_open(const std::string& why, std::vector<Link>& links) {
   for (Link& link : links) {
     const bool is_of_exporter = link.name == "target" || link.name == "series";
     if (!why.empty() && is_of_exporter && link.state == LinkState::kWorks)
-      link = {link.name, LinkState::kUnknown, "Not judged: " + why};
+      link = {link.name, LinkState::kUnknown, "Not checked: " + why};
   }
 }
 
@@ -49,8 +49,9 @@ Link finding_link(const kube::Node& node, const std::vector<Link>& links) {
   if (!status.empty() && target != links.end() && target->state != LinkState::kWorks)
     return {"finding", LinkState::kUnknown,
             "The status label is " + status +
-                (target->state == LinkState::kBroken ? ", and Prometheus cannot read its exporter"
-                                                     : ", and its exporter is not judged")};
+                (target->state == LinkState::kBroken
+                     ? ", but Prometheus cannot scrape the node's exporter"
+                     : ", but the node's exporter is not checked")};
   if (status.empty())
     return {"finding", LinkState::kUnknown,
             "The node has no status label: no exporter has written one (config.node.labels)"};
@@ -91,7 +92,7 @@ std::string text_of(const std::vector<Link>& links) {
     rows.push_back({link.name, std::string(to_string(link.state)), link.text});
   const std::string text = table_text(rows) + "\n";
   const Link* const broken = first_broken(links);
-  if (broken == nullptr) return text + "No link is broken. A drill tries the whole chain.\n";
+  if (broken == nullptr) return text + "No link is broken. To test the whole chain, run a drill.\n";
   return text + "NOT CONNECTED: the first broken link is " + broken->name +
          ".\nNext: " + broken->next + "\n";
 }

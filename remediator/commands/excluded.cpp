@@ -73,7 +73,7 @@ Excluded excluded_now(const ExclusionList& list, std::span<const kube::Node> nod
 ExcludedReading read_excluded(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   ExcludedReading reading;
   const auto list = ExclusionStore(api, flags.state_namespace, clock).read();
-  if (!list) reading.unknown.push_back("what is excluded: " + list.error().message);
+  if (!list) reading.unknown.push_back("exclusions: " + list.error().message);
   const Policy policy = read_cluster_policy(api, flags.state_namespace).value_or(Policy());
   std::vector<kube::Node> nodes;
   if (const auto read = add_nodes_that_may_be_excluded(policy, api, nodes); !read)

@@ -41,8 +41,8 @@ Status require_known(const std::string& subject, kube::Api& api) {
   if (!known && known.error().kind == ErrorKind::kForbidden) return {};  // may not look
   if (!known) return std::unexpected(known.error());
   if (std::ranges::find(*known, subject) != known->end()) return {};
-  return fail(ErrorKind::kNotFound, "there is no node and no instance " + subject +
-                                        " in this cluster" + did_you_mean(subject, *known));
+  return fail(ErrorKind::kNotFound, "there is no node or instance " + subject + " in this cluster" +
+                                        did_you_mean(subject, *known));
 }
 
 // What keeps gpuward off the node besides; empty where nothing does, or it cannot be read.
@@ -77,7 +77,7 @@ Result<std::string> add_exclusion(const CommandFlags& flags, kube::Api& api, Clo
   ExclusionStore store(api, flags.state_namespace, clock);
   const std::string& subject = flags.exclusion.subject;
   if (!is_exclusion_subject(subject))
-    return fail(ErrorKind::kInvalid, "expected the name of a node or the id of an instance");
+    return fail(ErrorKind::kInvalid, "expected the name of a node or the ID of an instance");
   if (auto known = require_known(subject, api); !known) return std::unexpected(known.error());
   const Exclusion exclusion{.since = clock.wall(),
                             .until = clock.wall() + flags.exclusion.lasts,
@@ -124,8 +124,8 @@ Result<std::string> import_exclusions(const CommandFlags& flags, kube::Api& api,
     return Result<ExclusionList>(std::move(list));
   });
   if (!written) return std::unexpected(written.error());
-  return std::to_string(still_on.size()) + " exclusions of " + path +
-         " are imported; expired ones are skipped\n";
+  return std::to_string(still_on.size()) + " exclusions from " + path +
+         " were imported; expired ones were skipped\n";
 }
 
 }  // namespace gpuward::remediator

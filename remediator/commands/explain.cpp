@@ -38,7 +38,7 @@ std::string time_or_dash(const std::optional<WallTime>& time) {
 // Of a model, or of a node that says nothing itself.
 std::string explain_advice(const AlertEvidence& alert) {
   const bool is_silent = alert.fingerprint.starts_with(kSilentOrigin);
-  return std::string("    ") + (is_silent ? "known last: " : "a model says: ") + alert.advice +
+  return std::string("    ") + (is_silent ? "last known: " : "a model says: ") + alert.advice +
          "\n";
 }
 
@@ -90,7 +90,7 @@ std::string explain_approval(const ApprovalRecord& approval) {
     return "  " + step + " was approved by " + escaped_line(approval.by) + ", " +
            to_rfc3339(*approval.seen_at) + "\n";
   }
-  return "  approval of " + step + " asked for " + to_rfc3339(approval.requested_at) + "\n";
+  return "  approval of " + step + " requested at " + to_rfc3339(approval.requested_at) + "\n";
 }
 
 std::string explain_finding(const NodeFinding& finding, bool is_open) {
@@ -130,11 +130,11 @@ std::string explain_commands(const Remediation& remediation, const std::string& 
   };
   std::string text;
   if (const AlertEvidence* alert = alert_with_runbook(remediation))
-    text += "  to read what to do: gpuwardctl runbook " + alert->alertname + "\n";
+    text += "  for instructions: gpuwardctl runbook " + alert->alertname + "\n";
   if (status.phase == Phase::kHeld)
     text += "  to read why it is held: gpuwardctl runbook GpuRemediationHeld\n";
   if (remediation.wish.cancel)
-    return text + "  cancelled: it closes as soon as gpuward may change the node\n";
+    return text + "  cancelled: it closes as soon as gpuward can change the node\n";
   const bool is_excluded = !ends_exclusion.empty();
   if (is_excluded) text += "  to let gpuward act on it again: " + ends_exclusion + "\n";
   if (awaits_approval(remediation) && !is_excluded) {
@@ -146,7 +146,8 @@ std::string explain_commands(const Remediation& remediation, const std::string& 
   } else if (status.phase != Phase::kPaused && !is_excluded) {
     text += command("pause", "pause") + "\n";
   }
-  return text + command("cancel", "remove gpuward's taint and cordon and close it") + "\n";
+  return text + command("cancel", "remove gpuward's taint and cordon and close the remediation") +
+         "\n";
 }
 
 std::string explain_jobs(const Remediation& remediation) {
@@ -212,7 +213,7 @@ std::string explain_one(const Remediation& remediation, WallTime now,
   for (const std::string& gpu : status.gpus)
     text += "  GPU " + gpu + (remediation.open() ? " is" : " was") + " among the unhealthy ones\n";
   if (remediation.evidence_severity() != remediation.severity) {
-    text += "  acted on as severity " + std::string(to_string(remediation.evidence_severity())) +
+    text += "  treated as severity " + std::string(to_string(remediation.evidence_severity())) +
             " since a report of " + to_rfc3339(status.cleared->at) + "\n";
   }
   if (remediation.dropped) {
@@ -239,7 +240,7 @@ std::string explain_earlier(const Remediation& remediation) {
          time_or_dash(status.closed_at) + ", severity " +
          std::string(to_string(remediation.acted_severity())) +
          (status.findings.empty() ? "" : ", " + summary_of(status.findings.front())) +
-         "\n  to read all of it: gpuwardctl explain " + remediation.name + "\n";
+         "\n  for the full history: gpuwardctl explain " + remediation.name + "\n";
 }
 
 std::string explain_ownership_of(const kube::Node& node, const Remediation& open) {
@@ -298,7 +299,7 @@ std::string explain_holder(const SlotHolder& holder) {
   const std::string text = "  " + holder.slot->remediation + ", " +
                            std::string(to_string(holder.slot->impact)) + " since " +
                            to_rfc3339(holder.slot->since);
-  if (holder.remediation == nullptr) return text + ": that remediation is deleted\n";
+  if (holder.remediation == nullptr) return text + ": that remediation has been deleted\n";
   const RemediationStatus& status = holder.remediation->status;
   return text + ", node " + holder.remediation->node + ": " + std::string(to_string(status.phase)) +
          ", " + status.message + "\n";
@@ -383,7 +384,7 @@ std::string ignored_alerts(const Remediation& remediation, const kube::Node& nod
     } else if (is_cancelled && alert.firing() && remediation.node_uid == node.meta.uid &&
                !says_healthy(node)) {
       text += what + ": " + remediation.name +
-              " was cancelled. It counts again once it has resolved and fires again\n";
+              " was cancelled. The alert counts again once it has resolved and fires again\n";
     }
   }
   return text;
@@ -445,7 +446,7 @@ Result<std::string> explain_node(const CommandFlags& flags, kube::Api& api, Cloc
   const bool is_gone = !current && current.error().kind == ErrorKind::kNotFound;
   if (is_gone && remediations.empty())
     return fail(ErrorKind::kNotFound, "there is no node " + name +
-                                          " and no remediation for that name" +
+                                          " and no remediation for a node with that name" +
                                           did_you_mean(name, names_of_nodes(api, all)));
   const NodeExclusion exclusion = node_exclusion(flags, api, clock, node);
   const std::string marks = taint_and_cordon_in(current, remediations);

@@ -106,7 +106,7 @@ std::string part(Rows rows, std::size_t most, OutputFormat format = OutputFormat
   const std::size_t left_out = rows.size() - 1 > most ? rows.size() - 1 - most : 0;
   rows.resize(rows.size() - left_out);
   return "\n" + table_text(rows) +
-         (left_out == 0 ? "" : "and " + std::to_string(left_out) + " more; -o wide has all\n");
+         (left_out == 0 ? "" : "and " + std::to_string(left_out) + " more; -o wide shows all\n");
 }
 
 std::string open_part(const FleetStatus& status) {
@@ -184,7 +184,8 @@ Json or_null(const std::optional<std::string>& text) { return text ? Json(*text)
 std::string leader_text(const kube::Lease& lease, WallTime now) {
   if (lease.holder.empty()) return "none: no steps are taken";
   if (!is_held(lease, now))
-    return "none: no steps are taken; the last was " + lease.holder + ", until " + lease.renew_time;
+    return "none: no steps are taken; the last was " + lease.holder +
+           ", which renewed its lease at " + lease.renew_time;
   return lease.holder;
 }
 
@@ -232,7 +233,7 @@ Result<FleetReadings> read_fleet(const CommandFlags& flags, kube::Api& api, Cloc
   if (is_missing(readings.lease) && is_missing(readings.stop_switch))
     return fail(ErrorKind::kNotFound,
                 "there is no gpuward-remediator in namespace " + ns +
-                    " of this cluster: is it another namespace (-n) or cluster (--context)?");
+                    " of this cluster: check the namespace (-n) and the context (--context)");
   for (const Error* error : {readings.remediations ? nullptr : &readings.remediations.error(),
                              readings.nodes ? nullptr : &readings.nodes.error(),
                              readings.lease ? nullptr : &readings.lease.error()}) {
@@ -256,7 +257,7 @@ FleetStatus fleet_status(const FleetReadings& readings, WallTime now) {
     status.gpu_nodes = static_cast<std::size_t>(std::ranges::count_if(*nodes, is_gpu_node));
   const auto* remediations = known(readings.remediations, "the remediations", status);
   if (remediations != nullptr) count(*remediations, nodes, now, status);
-  if (const auto* exclusions = known(readings.exclusions, "what is excluded", status)) {
+  if (const auto* exclusions = known(readings.exclusions, "the exclusions", status)) {
     const std::span<const kube::Node> all =
         nodes == nullptr ? std::span<const kube::Node>() : std::span(*nodes);
     status.excluded = excluded_now(*exclusions, all, readings.policy.value_or(Policy()), now);
@@ -272,7 +273,7 @@ FleetStatus fleet_status(const FleetReadings& readings, WallTime now) {
   status.breaker = breaker_text(ledger->breaker);
   status.is_breaker_open = ledger->breaker.open;
   if (nodes == nullptr || remediations == nullptr) return status;
-  const auto* policy = known(readings.policy, "what the budgets allow", status);
+  const auto* policy = known(readings.policy, "the budget limits", status);
   status.knows_allowed = policy != nullptr;
   status.budgets = uses_of(readings, policy == nullptr ? BudgetLimits{} : policy->budgets, now);
   return status;
@@ -291,7 +292,7 @@ std::string status_text(const FleetStatus& status, OutputFormat format) {
            : ", " + std::to_string(status.cancelled_in_alarm.size()) +
                  " cancelled with alerts still firing (ignored until they resolve)");
   Rows rows{{"Leader", status.leader.value_or("?")},
-            {"Mode", status.mode.value_or("? (no remediation says)")},
+            {"Mode", status.mode.value_or("? (no remediation has recorded it)")},
             {"Steps", status.stop.value_or("?")},
             {"Breaker", status.breaker.value_or("?")},
             {"Nodes", nodes}};
@@ -299,7 +300,7 @@ std::string status_text(const FleetStatus& status, OutputFormat format) {
     rows.push_back({rows.back().front() == "Nodes" ? "Sources" : "", source_text(source)});
   std::string text = table_text(rows);
   if (!status.is_connected)
-    text += "The first broken link and the next command: gpuwardctl doctor\n";
+    text += "To find the first broken link and the next command: gpuwardctl doctor\n";
   text += open_part(status) + waiting_part(status, format) + approval_part(status, format) +
           excluded_part(status, format) + budget_part(status, format);
   if (!status.unknown.empty()) text += '\n';

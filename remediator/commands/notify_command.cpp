@@ -22,16 +22,17 @@ struct Services {
 };
 
 NotificationEvent test_event(const Policy& policy, Clock& clock) {
-  return {.id = "test-" + to_rfc3339_ms(clock.wall()),
-          .timestamp = to_rfc3339_ms(clock.wall()),
-          .error_type = "HEALTHY",
-          .node_name = "gpuward-test",
-          .cluster_name = policy.notifications.cluster,
-          .severity = std::string(to_string(Severity::kNone)),
-          .moment = "test",
-          .mode = std::string(to_string(policy.mode)),
-          .message = "A test of `gpuward-remediator notify test`: nothing has happened.",
-          .dry_run = true};
+  return {
+      .id = "test-" + to_rfc3339_ms(clock.wall()),
+      .timestamp = to_rfc3339_ms(clock.wall()),
+      .error_type = "HEALTHY",
+      .node_name = "gpuward-test",
+      .cluster_name = policy.notifications.cluster,
+      .severity = std::string(to_string(Severity::kNone)),
+      .moment = "test",
+      .mode = std::string(to_string(policy.mode)),
+      .message = "Test notification from `gpuward-remediator notify test`: no action was taken.",
+      .dry_run = true};
 }
 
 Result<std::vector<SinkSettings>> chosen_sinks(const Policy& policy, const std::string& name) {
@@ -39,12 +40,12 @@ Result<std::vector<SinkSettings>> chosen_sinks(const Policy& policy, const std::
   if (sinks.empty()) {
     return fail(
         ErrorKind::kInvalid,
-        "there is no sink to test: the policy (--config.file) has no notifications.sinks, and "
-        "neither --notifications flags nor the environment of this command name one");
+        "there is no sink to test: the policy (--config.file) has no notifications.sinks, and no "
+        "--notifications flag or environment variable of this command sets one");
   }
   if (name.empty()) return sinks;
   std::erase_if(sinks, [&](const SinkSettings& sink) { return sink.name != name; });
-  if (sinks.empty()) return fail(ErrorKind::kNotFound, "there is no sink of the name " + name);
+  if (sinks.empty()) return fail(ErrorKind::kNotFound, "there is no sink named " + name);
   return sinks;
 }
 

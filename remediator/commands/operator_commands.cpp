@@ -108,10 +108,10 @@ std::string postponed(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   const auto read = api.get_config_map(flags.state_namespace, kSwitchName);
   const bool is_known = read || read.error().kind == ErrorKind::kNotFound;
   if (is_known && !permission_of({}, read))
-    return "gpuward is stopped: it takes effect after `gpuwardctl start`\n";
+    return "gpuward is stopped: the change takes effect after `gpuwardctl start`\n";
   const auto lease = api.get_lease(flags.state_namespace, kLeaseName);
   if (lease && !is_held(*lease, clock.wall()))
-    return "No remediator leads: it takes effect once one does\n";
+    return "No remediator leads: the change takes effect once one does\n";
   return {};
 }
 
@@ -131,7 +131,8 @@ std::string still_firing(const Remediation& remediation, const Result<kube::Node
   if (names.empty()) return {};
   std::string text = "Still firing: " + list_first(names, names.size()) + ". ";
   if (node && says_healthy(*node))
-    return text + "The node's exporter finds nothing wrong any more: they end within minutes.\n";
+    return text +
+           "The node's exporter no longer reports a finding: the alerts resolve within minutes.\n";
   if (!remediation.status.findings.empty())
     text += "Still broken, as far as gpuward knows: " +
             summary_of(remediation.status.findings.front()) + ". ";
@@ -154,7 +155,7 @@ std::string already(const Remediation& remediation, const std::string& what, Wal
 
 std::unexpected<Error> cancelled_already(const Remediation& remediation) {
   return fail(ErrorKind::kInvalid,
-              remediation.name + " is already cancelled, and gpuward closes it");
+              remediation.name + " is already cancelled; gpuward is closing it");
 }
 
 Result<std::string> approve(const CommandFlags& flags, kube::Api& api, Clock& clock) {
@@ -183,7 +184,7 @@ Result<std::string> approve(const CommandFlags& flags, kube::Api& api, Clock& cl
                            {{kApproveAnnotation, flags.token}, {kApprovedByAnnotation, *name}});
   if (!written) return std::unexpected(written.error());
   return *name + " has approved " + std::string(to_string(asked->step)) + " of node " + flags.node +
-         " (" + remediation->name + ") for an hour\n";
+         " (" + remediation->name + "); the approval is valid for one hour\n";
 }
 
 Result<std::string> ask_to_pause(const CommandFlags& flags, kube::Api& api, Clock& clock) {
@@ -287,8 +288,8 @@ constexpr const char* kAlreadyClosed = "The circuit breaker is already closed.\n
 
 std::string text_of(const Breaker& breaker) {
   if (breaker.open) {
-    return "The circuit breaker is open since " + to_rfc3339(breaker.since) + ": " + breaker.why +
-           "\n";
+    return "The circuit breaker has been open since " + to_rfc3339(breaker.since) + ": " +
+           breaker.why + "\n";
   }
   if (breaker.by.empty()) return "The circuit breaker is closed.\n";
   return "The circuit breaker is closed; " + breaker.by + " closed it " +
@@ -297,7 +298,7 @@ std::string text_of(const Breaker& breaker) {
 
 // The known faults of the node, in a sentence; empty if none is known.
 std::string known_findings(const Remediation& remediation, const Result<kube::Node>& node) {
-  if (node && says_healthy(*node)) return "Its exporter finds nothing wrong any more.\n";
+  if (node && says_healthy(*node)) return "The node's exporter no longer reports a finding.\n";
   if (remediation.status.findings.empty()) return {};
   std::vector<std::string> findings;
   for (const auto& finding : remediation.status.findings) findings.push_back(summary_of(finding));

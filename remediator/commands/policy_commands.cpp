@@ -28,7 +28,7 @@ std::string name_text(const kube::Node& node) {
 // Nothing where the policy says anything.
 std::string emptiness_text(const GivenPolicy& given) {
   if (!given.is_empty) return {};
-  return std::string("note: it is empty, so every key has its default: ") +
+  return std::string("note: the policy is empty, so every key has its default: ") +
          (given.policy.mode == Mode::kObserve ? "alerts are recorded, and no node is touched"
                                               : "each severity has its default steps") +
          ". `gpuwardctl policy explain` shows them\n";
@@ -81,7 +81,7 @@ std::string explain_policy(const std::string& name, const CommandFlags& flags, c
                      name_text(node) + (policy.pool.empty() ? "" : ", pool " + policy.pool) + "\n";
   text += remarks_text(policy);
   if (const auto why = exclusion_of(policy, node)) {
-    return text + "excluded: " + *why + "; alerts are recorded only\n";
+    return text + "excluded: " + *why + "; alerts are only recorded\n";
   }
   return text + rules_text(policy, flags.severity);
 }

@@ -84,7 +84,7 @@ Result<std::vector<kube::Node>> parse_nodes(const std::string& file) {
   const Json& items = member_at(*root, "items");
   if (!items.is_array()) {
     return fail(ErrorKind::kInvalid,
-                file + ": no list of nodes; `kubectl get nodes -o json` makes one");
+                file + ": not a list of nodes; create one with `kubectl get nodes -o json`");
   }
   std::vector<kube::Node> nodes;
   for (const Json& item : items) {
@@ -110,8 +110,8 @@ Result<std::vector<kube::Node>> read_nodes(const CommandFlags& flags, Clock& clo
 Result<std::string> run_replay(const CommandFlags& flags, Clock& clock) {
   if (flags.replay.history.empty() == flags.replay.prometheus_url.empty()) {
     return fail(ErrorKind::kInvalid,
-                "the history of the alerts comes from --prometheus.url or from --history FILE: "
-                "give one of them");
+                "the history of the alerts comes from --prometheus.url or from --history FILE: set "
+                "exactly one of them");
   }
   auto given = read_given_policy(flags);
   if (!given) return std::unexpected(given.error());

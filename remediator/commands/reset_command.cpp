@@ -92,7 +92,7 @@ std::string change_of(const Tainted& one) {
 // What speaks against it; empty: nothing does.
 std::string refusal(const CommandFlags& flags, const Tainted& one) {
   if (one.open != nullptr && !flags.cancels)
-    return "refused: " + one.open->name + " is open; --cancel cancels it";
+    return "refused: " + one.open->name + " is open; to cancel it, add --cancel";
   if (flags.allowed && !flags.allowed->contains(change_of(one)))
     return "refused: the node or its remediation changed after you confirmed; run reset again";
   return {};
@@ -109,8 +109,8 @@ bool is_set_again(const CommandFlags& flags, const kube::Node& node) {
 std::string outcome_words(const CommandFlags& flags, const std::string& words, const Tainted& one) {
   return words + (one.open == nullptr ? "" : ", " + one.open->name + " cancelled") +
          (is_set_again(flags, one.node) ? "; GPUProblem is True: an exporter with node.preset "
-                                          "konduktor sets it again until its "
-                                          "finding is cleared (gpuward-exporter findings clear)"
+                                          "konduktor sets the taint again until its finding is "
+                                          "cleared (gpuward-exporter findings clear)"
                                         : "");
 }
 
@@ -139,7 +139,7 @@ std::string row_of(const std::string& node, std::size_t width, const std::string
 Result<ResetResult> for_each_tainted(const CommandFlags& flags, kube::Api& api,
                                      const std::function<Outcome(const Tainted&)>& treat) {
   if (std::ranges::find(kResettable, flags.taint) == kResettable.end())
-    return fail(ErrorKind::kInvalid, "--taint: not a taint of gpuward's; it stays");
+    return fail(ErrorKind::kInvalid, "--taint: not one of gpuward's taints; nothing was removed");
   const auto nodes = api.list_nodes();
   if (!nodes) return with_context("reading nodes", nodes.error());
   const auto open = open_remediations(api);

@@ -48,7 +48,7 @@ Result<Turned> turn(const CommandFlags& flags, const std::string& stopped, kube:
     auto written = write_switch(ns, stopped, std::move(read), api);
     return written ? Result<Turned>(Turned{}) : std::unexpected(written.error());
   });
-  return turned ? turned : with_context("turning the stop switch", turned.error());
+  return turned ? turned : with_context("changing the stop switch", turned.error());
 }
 
 }  // namespace

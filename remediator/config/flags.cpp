@@ -26,19 +26,19 @@ struct Words {
 
 void add_web_flags(CLI::App& app, Flags& flags) {
   app.add_option("--web.listen-address", flags.listen_addresses,
-                 "Address of the webhook, may be repeated: `:10981`, `127.0.0.1:10981`")
+                 "Address of the webhook; may be repeated: `:10981`, `127.0.0.1:10981`")
       ->capture_default_str();
   app.add_option("--web.telemetry-address", flags.telemetry_addresses,
-                 "Address of /metrics, /healthz and /readyz, may be repeated")
+                 "Address of /metrics, /healthz and /readyz; may be repeated")
       ->capture_default_str();
   app.add_option(
       "--web.health-address", flags.health_addresses,
-      "Address of a listener for probes only, with /healthz and /readyz, may be repeated: "
+      "Address of a listener for probes only, with /healthz and /readyz; may be repeated: "
       "`:10984`; default: none");
   app.add_option("--web.config.file", flags.web.config_file,
                  "YAML file with TLS and credentials of the webhook");
   app.add_option("--web.bearer-token-file", flags.web.bearer_token_files,
-                 "File with the tokens that may call the webhook, one a line; may be repeated");
+                 "File with the tokens that may call the webhook, one per line; may be repeated");
   app.add_flag("--web.insecure", flags.web.insecure, "Disable authentication of the webhook");
 }
 
@@ -56,8 +56,8 @@ void add_monitor_flags(CLI::App& app, Flags& flags, Words& words) {
 
 void add_loki_flags(CLI::App& app, Flags& flags) {
   app.add_option("--loki.url", flags.loki_url,
-                 "Loki to read the kernel lines of all nodes from; the key `loki` of the policy "
-                 "has the rules")
+                 "Loki to read the kernel lines of all nodes from; the rules are under the key "
+                 "`loki` of the policy")
       ->envname("LOG_ENDPOINT");
   app.add_option("--loki.namespaces", flags.loki_namespaces,
                  "Namespaces whose pod logs are read too: a,b")
@@ -73,7 +73,7 @@ void add_flags(CLI::App& app, Flags& flags, Words& words) {
   app.add_option("--mode", words.mode,
                  "observe, taint, cordon or full; overrides the policy file (default: observe)");
   app.add_option("--kubeconfig", flags.kubeconfig,
-                 "Kubeconfig file; default: the pod's service account, outside of a pod "
+                 "Kubeconfig file; default: the pod's service account, or outside a pod "
                  "$KUBECONFIG or ~/.kube/config");
   app.add_option("--context", flags.context, "Context of the kubeconfig");
   app.add_option(
@@ -117,7 +117,7 @@ CLI::App* add_notify_test(CLI::App& app, Flags& flags) {
   notify->require_subcommand(1);
   notify->fallthrough();
   CLI::App* test = notify->add_subcommand(
-      "test", "Send a test to each sink of the policy and print the results");
+      "test", "Send a test notification to each sink of the policy and print the results");
   test->add_option("sink", flags.sink, "Name of one sink; default: all");
   test->fallthrough();
   return test;

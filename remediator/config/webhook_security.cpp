@@ -27,7 +27,7 @@ Result<WebhookSecurity> load_webhook_security(const WebFlags& flags) {
   if (security && security->access == http::Access::kOpen && !flags.insecure) {
     return fail(
         ErrorKind::kInvalid,
-        std::string("the webhook would accept requests from every client: give ") + kCallerFlags);
+        std::string("the webhook would accept requests from any client: set ") + kCallerFlags);
   }
   return security;
 }

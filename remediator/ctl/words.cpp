@@ -70,8 +70,9 @@ void add_label(const std::string& word, kube::Labels& labels) {
 }  // namespace
 
 void add_cluster_words(CLI::App& app, CommandFlags& flags) {
-  app.add_option("--kubeconfig", flags.kubeconfig,
-                 "Default: $KUBECONFIG, ~/.kube/config, or in a pod its account")
+  app.add_option(
+         "--kubeconfig", flags.kubeconfig,
+         "Kubeconfig file; default: $KUBECONFIG, ~/.kube/config, or in a pod its service account")
       ->group(kClusterGroup);
   app.add_option("--context", flags.context, "Context of the kubeconfig")->group(kClusterGroup);
   CLI::Option* const as =
@@ -100,7 +101,7 @@ void add_status_words(CLI::App& command, CommandFlags& flags) {
 
 void add_doctor_words(CLI::App& command, CommandFlags& flags) {
   add_node_option(command, "node", flags.node, "Name of a node; default: the whole fleet");
-  add_time(command, "--wait", flags.wait, "0s", "How long to wait until no link is broken");
+  add_time(command, "--wait", flags.wait, "0s", "How long to wait for all links to work");
   add_output_words(command, flags);
 }
 
@@ -114,7 +115,7 @@ void add_list_words(CLI::App& command, CommandFlags& flags) {
   command.add_option("--sort-by", list.sort_by,
                      "Path of a field to sort by, such as .metadata.creationTimestamp");
   command.add_flag("--no-headers", list.has_no_headers,
-                   "Print the rows alone: no headers, no excluded nodes");
+                   "Print only the rows: no headers, no excluded nodes");
   add_watch(command, flags);
 }
 
@@ -143,14 +144,14 @@ void add_stop_words(CLI::App& command, CommandFlags& flags) {
         flags.reason = CLI::detail::join(given, " ");
       },
       "The reason that `status` shows: one word or several");
-  command.add_option("--reason", flags.reason, "The same as one value")->excludes(words);
+  command.add_option("--reason", flags.reason, "The reason as a single argument")->excludes(words);
 }
 
 void add_reset_words(CLI::App& command, CommandFlags& flags) {
   add_confirmation_words(command, flags);
   command.add_option("--taint", flags.taint, "Its key")->capture_default_str();
   command.add_flag("--cancel", flags.cancels,
-                   "Also cancel open remediations (otherwise such nodes are refused)");
+                   "Also cancel open remediations (otherwise nodes with one are refused)");
 }
 
 void add_confirmation_words(CLI::App& command, CommandFlags& flags) {
@@ -171,7 +172,7 @@ void add_exclude_words(CLI::App& command, CommandFlags& flags) {
 }
 
 void add_excluded_words(CLI::App& command, CommandFlags& flags) {
-  add_node_option(command, "name", flags.exclusion.subject, "Name of a node, or id of an instance")
+  add_node_option(command, "name", flags.exclusion.subject, "Name of a node or ID of an instance")
       ->required();
 }
 
@@ -191,7 +192,7 @@ void add_policy_words(CLI::App& command, CommandFlags& flags) {
         if (!flags.mode)
           throw CLI::ValidationError("--mode", "must be one of observe, taint, cordon, full");
       },
-      "observe, taint, cordon or full; wins over the policy file");
+      "observe, taint, cordon or full; overrides the policy file");
 }
 
 void add_policy_explain_words(CLI::App& command, CommandFlags& flags) {
@@ -244,7 +245,7 @@ void add_replay_words(CLI::App& command, CommandFlags& flags) {
 }
 
 void add_runbook_words(CLI::App& command, CommandFlags& flags) {
-  command.add_option("alert", flags.alert, "Name of the alert; default: list them")
+  command.add_option("alert", flags.alert, "Name of the alert; default: list all")
       ->type_name(kAlertType);
   add_output_option(command, flags.output, {"table", "name"});
 }

@@ -85,14 +85,14 @@ Decision decide_ended(Draft& draft) {
   if (const StepRecord* failed = diagnostic_in_the_way(draft)) {
     return conclude(draft, Verdict::kHold, Phase::kHeld, "exhausted",
                     "the alerts ended, but " + failure_text(*failed) +
-                        ": held until an alert fires again, or you bring the " +
-                        "node back: gpuwardctl cancel " + draft.remediation.node);
+                        ": held until an alert fires again. To return the " +
+                        "node to service: gpuwardctl cancel " + draft.remediation.node);
   }
   const Phase phase = standing_phase(draft);
   const std::string rule = "return_to_service";
   if (!draft.policy.return_to_service.enabled) {
     return conclude(draft, Verdict::kHold, phase, rule,
-                    "the alerts ended; the policy returns no nodes");
+                    "the alerts ended; the policy does not return nodes to service");
   }
   if (!allows(draft.policy.mode, Step::kReturn)) {
     return conclude(draft, Verdict::kHold, phase, rule,
@@ -118,8 +118,8 @@ Decision decide_without_alerts(Draft& draft) {
   if (!may_be_no_end(draft)) return decide_ended(draft);
   if (!draft.inputs.report) {
     return conclude(draft, Verdict::kAskReport, standing_phase(draft), "alerts.contested",
-                    "the alert is reported as ended, but an earlier such report was wrong; "
-                    "checking the exporter's report");
+                    "the alert is reported as resolved, but that was wrong once before; checking "
+                    "the exporter's report");
   }
   return is_confirmed(draft, severity) ? decide_standing(draft) : decide_ended(draft);
 }

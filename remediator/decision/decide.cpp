@@ -111,7 +111,7 @@ Decision put_taint_and_cordon(Draft& draft, std::vector<Step> wanted, std::strin
       draft.decision.look_again = kCordonInterval;
       if (is_new_taint && !refusal->has_taint) {
         const bool is_cordoned = draft.remediation.status.has_done(Step::kCordon);
-        message += is_cordoned ? "; the taint waits, the cordon stays: "
+        message += is_cordoned ? "; the taint waits and the cordon stays: "
                                : "; the node gets no taint or cordon: ";
         return conclude(draft, Verdict::kHold, Phase::kWaiting, refusal->guard,
                         message + refusal->message);
@@ -151,7 +151,7 @@ Decision decide_beside(Draft& draft) {
                     "cancelled; nothing on the node is touched: " + first);
   }
   return conclude(draft, Verdict::kHold, Phase::kWaiting, std::string(kOnePerNodeRule),
-                  first + ", and acts: this remediation waits until that one is closed");
+                  first + " and acts on it: this remediation waits until the other one is closed");
 }
 
 // Nothing is guessed: what stands stays until an operator decides. A node that has to leave
@@ -253,14 +253,14 @@ std::string record_only_message(const Draft& draft) {
   if (const std::string what = announced_text(draft.inputs); !what.empty()) {
     const auto& steps =
         plan_of(draft.policy, draft.policy.pool, draft.remediation.acted_severity());
-    return what + (steps.empty() ? ": the policy's maintenance has no steps for it"
+    return what + (steps.empty() ? ": the policy has no maintenance steps for it"
                                  : ": mode " + std::string(to_string(draft.policy.mode)) +
-                                       ", would do " + step_names(steps));
+                                       ", would run " + step_names(steps));
   }
-  if (draft.remediation.severity == Severity::kMonitor) return "severity monitor is recorded only";
+  if (draft.remediation.severity == Severity::kMonitor) return "severity monitor is only recorded";
   const auto& plan = plan_of(draft.policy, draft.policy.pool, draft.remediation.acted_severity());
   if (plan.empty()) return "the policy has no steps for this severity";
-  return "mode " + std::string(to_string(draft.policy.mode)) + ": would do " + step_names(plan);
+  return "mode " + std::string(to_string(draft.policy.mode)) + ": would run " + step_names(plan);
 }
 
 bool cordoned_by_others(const Draft& draft) {
@@ -309,7 +309,7 @@ Decision close_case(Draft& draft, Phase phase, std::string rule, std::string mes
 const char* node_is_another(const Draft& draft) {
   if (draft.inputs.node == nullptr) return "the node is gone";
   if (draft.inputs.node->meta.uid != draft.remediation.node_uid)
-    return "a new node has taken the node's name";
+    return "a new node has the same name";
   return nullptr;
 }
 
@@ -352,22 +352,22 @@ Decision decide_standing(Draft& draft) {
       return after_failure(draft, planned(Step::kTerminate), *end);
     if (ours_on_node(draft)) {
       return conclude(draft, Verdict::kHold, Phase::kQuarantined, rule,
-                      "its taint and cordon stay");
+                      "the node's taint and cordon stay");
     }
     return conclude(draft, Verdict::kRecord, Phase::kObserved, rule, record_only_message(draft));
   }
   const std::vector<Step> wanted = taint_and_cordon_in(plan);
   if (contains(wanted, Step::kCordon) && cordoned_by_others(draft)) {
     draft.decision.reasons.emplace_back(
-        "another controller or operator had cordoned the node before: that cordon stays");
+        "the node was already cordoned by another controller or an operator: that cordon stays");
   }
   if (is_contradictory(draft.remediation) && rests_on_history(draft.remediation) &&
       taint_and_cordon_stand(draft, wanted)) {
     return hold_exhausted(
         draft,
-        "conflicting evidence about the machine's identity: one sign says that gpuward gave it up, "
-        "another that it is a different machine. It returns after fresh reports show it healthy "
-        "for a while, or after gpuwardctl machine-replaced " +
+        "conflicting evidence about the machine's identity: one sign says that gpuward took it out "
+        "of service, another that it is a different machine. It returns to service after fresh "
+        "reports show it healthy for a while, or after: gpuwardctl machine-replaced " +
             draft.remediation.node);
   }
   const PlannedStep* next = next_step(plan, draft.remediation, draft.inputs.node->boot_id);

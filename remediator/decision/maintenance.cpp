@@ -65,8 +65,8 @@ std::optional<Gate> drain_waits(const Policy& policy, const DecisionInputs& inpu
   const auto reasons = reasons_of(policy, inputs);
   if (reasons.empty()) {
     return shut("guard.announcement",
-                "drain waits: the exporter does not report in this boot that the cloud has "
-                "announced anything for this machine");
+                "drain waits: in this boot, the exporter has not reported a cloud announcement for "
+                "this machine");
   }
   const Reason& first = first_of(reasons);
   const WallTime begins = drain_begins(policy, first);

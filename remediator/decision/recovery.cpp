@@ -41,7 +41,7 @@ std::string objection_to_any_way(const Policy& policy, const Remediation& remedi
   if (!allows(policy.mode, Step::kReturn) || !allows(policy.mode, Step::kVerify))
     return "mode " + std::string(to_string(policy.mode)) + " takes no further step";
   if (has_foreign_cordon(remediation, node))
-    return "another controller or operator had cordoned the node before";
+    return "the node was already cordoned by another controller or an operator";
   const StepRecord* drain = counting_record(remediation, Step::kDrain);
   if (drain == nullptr || drain->result != StepResult::kDone) return "the node is not drained";
   if (const StepRecord* failed = failed_diagnostic(remediation)) return failure_text(*failed);

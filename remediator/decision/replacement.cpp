@@ -54,14 +54,14 @@ std::optional<PlannedStep> wait_for(const Policy& policy, const Remediation& rem
 
 Decision replaced(const StepRecord& wait) {
   const auto node = wait.facts.find(kReplacementFact);
-  return decision_of(
-      Verdict::kClose, Phase::kReplaced, kVerifyRule,
-      "replaced by node " + (node == wait.facts.end() ? "of unknown name" : node->second));
+  return decision_of(Verdict::kClose, Phase::kReplaced, kVerifyRule,
+                     "replaced by " + (node == wait.facts.end() ? std::string("an unknown node")
+                                                                : "node " + node->second));
 }
 
 Decision held(const Remediation& remediation, const PlannedStep& wait, const StepRecord& record) {
   return decision_of(Verdict::kHold, Phase::kHeld, "exhausted",
-                     "its machine is gone and no replacement has joined within " +
+                     "the machine is gone and no replacement has joined within " +
                          to_duration_text(wait.timeout) + ": " + record.message +
                          "; the node counts as missing capacity and keeps its budget slot until an "
                          "operator runs gpuwardctl cancel " +
@@ -85,7 +85,7 @@ Decision decide_after_the_end(const Policy& policy, const Remediation& remediati
   const auto wait = wait_for(policy, remediation);
   if (!wait) {
     return decision_of(Verdict::kClose, Phase::kReplaced, "step.terminate",
-                       "its machine is gone for good");
+                       "the machine is gone for good");
   }
   const StepRecord* record = wait_record(remediation);
   if (record != nullptr && record->result == StepResult::kDone) return replaced(*record);
@@ -99,7 +99,7 @@ Decision decide_after_the_end(const Policy& policy, const Remediation& remediati
                        "paused by annotation");
   }
   if (record == nullptr)
-    return at_step(Verdict::kBegin, *wait, "its machine is gone; waiting for a replacement");
+    return at_step(Verdict::kBegin, *wait, "the machine is gone; waiting for a replacement");
   if (is_under_way(*record)) return at_step(Verdict::kWatch, *wait, record->message);
   return held(remediation, *wait, *record);
 }
@@ -118,13 +118,13 @@ Decision decide_without_node(Draft& draft, const char* gone) {
     return close_without_node(draft, gone, end);
   if (draft.remediation.wish.cancel || draft.remediation.deleting)
     return close_case(draft, Phase::kCancelled, "guard.cancel",
-                      "cancelled; the termination of its machine was requested");
+                      "cancelled; the termination of the machine was requested");
   if (draft.remediation.status.phase == Phase::kHeld)
     return watch_step(draft, planned(Step::kTerminate));
   draft.decision.look_again = kProofInterval;
   return conclude(draft, Verdict::kHold, Phase::kHeld, "exhausted",
                   std::string(gone) +
-                      ", but nothing proves that its machine has terminated (the provider accepted "
+                      ", but nothing proves that the machine has terminated (the provider accepted "
                       "the request): " +
                       end->message);
 }

@@ -48,7 +48,8 @@ Decision begin_step(Draft& draft, const PlannedStep& step) {
 }
 
 Decision escalate(Draft& draft, const std::string& why, Severity at_least) {
-  if (draft.remediation.is_drill()) return hold_exhausted(draft, why + "; a drill goes no further");
+  if (draft.remediation.is_drill())
+    return hold_exhausted(draft, why + "; a drill does not escalate");
   // Steps of a severity are for faults that were reported.
   if (is_maintenance(draft.policy, draft.remediation)) return hold_for_operator(draft, why);
   const auto worse = worse_with_steps(draft.policy, draft.remediation.acted_severity(), at_least);
@@ -64,7 +65,8 @@ Decision return_by_recovery(Draft& draft, const PlannedStep& step) {
   const std::string passed = "the node has passed its diagnostics";
   const std::string rule = "recovery";
   draft.decision.look_again = kReportInterval;
-  if (draft.remediation.any_firing()) return hold_exhausted(draft, passed + ", but an alert fires");
+  if (draft.remediation.any_firing())
+    return hold_exhausted(draft, passed + ", but an alert is firing");
   if (Gate gate = ask_gate(draft, step); gate.verdict == Verdict::kHold)
     return wait_at(draft, std::move(gate));
   if (const auto gate = gate_before_return(draft)) {
@@ -118,15 +120,15 @@ Decision restart_again(Draft& draft, const PlannedStep& step, const StepRecord& 
 // neither.
 std::optional<Decision> not_healed(Draft& draft) {
   const bool is_maintained = is_maintenance(draft.policy, draft.remediation);
-  if (!is_maintained && has_reason(draft)) return escalate(draft, "the alerts fire again");
+  if (!is_maintained && has_reason(draft)) return escalate(draft, "the alerts are firing again");
   const bool is_due =
       !is_maintained ||
       (!has_reason(draft) && standing_announcements(draft.policy, draft.inputs).empty());
   // At another severity or of another plan, it may be, than the one that ends here.
   const StepRecord* failed = diagnostic_in_the_way(draft);
   if (failed == nullptr || !is_due) return std::nullopt;
-  return hold_exhausted(
-      draft, failure_text(*failed) + ", and neither a restart nor a reset came before this step");
+  return hold_exhausted(draft,
+                        failure_text(*failed) + ", and no restart or reset preceded this step");
 }
 
 // It waits as any step does: the policy may want an operator's approval before a node goes back.
@@ -141,7 +143,7 @@ Decision return_to_service(Draft& draft, const PlannedStep& step) {
                     "return-to-service waits: " + gate->message);
   }
   return conclude(draft, Verdict::kRelease, Phase::kReleased, rule,
-                  "the node was healthy long enough");
+                  "the node has been healthy long enough");
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ std::optional<Gate> proofs_before(const PlannedStep& step, const DecisionInputs&
   };
   if (is_ready(*inputs.node)) return closed("the node is Ready again");
   if (inputs.remediation.status.pre_existing_cordon.value_or(false))
-    return closed("another controller or operator had cordoned it before");
+    return closed("the node was already cordoned by another controller or an operator");
   // A machine without power may have its pods moved meanwhile; its cloud starts it again.
   if (const auto work = maintenance_under_way(*inputs.node, now);
       work && step.step != Step::kOutOfService) {
@@ -142,7 +142,7 @@ std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy,
                                 const DecisionInputs& inputs, WallTime now) {
   if (!is_disruptive(step.step)) return std::nullopt;
   if (step.step == Step::kTerminate && inputs.remediation.is_drill())
-    return shut(std::string(kDrillRule), "a drill terminates no machine");
+    return shut(std::string(kDrillRule), "a drill does not terminate machines");
   if (const auto who =
           other_repairer(*inputs.node, policy.repairer_signs, now, policy.startup_grace)) {
     return shut("guard.other-repairer", *who);
@@ -212,7 +212,7 @@ std::optional<Gate> guard_before(const PlannedStep& step, const DecisionInputs& 
   if (*inputs.guard) return std::nullopt;
   const Error& why = inputs.guard->error();
   Gate gate = shut("guard.approvals",
-                   std::string(to_string(step.step)) + " needs an approval, and " + why.message);
+                   std::string(to_string(step.step)) + " needs an approval, but " + why.message);
   gate.withdraws_approval = why.kind == ErrorKind::kRefused;
   return gate;
 }

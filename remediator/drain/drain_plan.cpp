@@ -32,14 +32,14 @@ std::optional<Judgement> judge_selection(const Question& ask) {
     return Judgement{DrainAct::kSkip, "in a skipped namespace"};
   if (ask.settings.pods != DrainedPods::kGpu) return std::nullopt;
   if (!kube::uses_gpus(ask.pod)) return Judgement{DrainAct::kSkip, "without a GPU"};
-  if (has_ended(ask.pod)) return Judgement{DrainAct::kSkip, "ended: they hold no GPU"};
+  if (has_ended(ask.pod)) return Judgement{DrainAct::kSkip, "already ended and holding no GPU"};
   return std::nullopt;
 }
 
 std::optional<Judgement> judge_owner(const Question& ask) {
   if (kube::is_of_daemon_set(ask.pod) && !has_ended(ask.pod))
     return Judgement{DrainAct::kSkip, "of DaemonSets"};
-  if (is_mirror_pod(ask.pod)) return Judgement{DrainAct::kSkip, "of the node's own files"};
+  if (is_mirror_pod(ask.pod)) return Judgement{DrainAct::kSkip, "of the node's static pods"};
   return std::nullopt;
 }
 
@@ -65,7 +65,7 @@ std::optional<Judgement> judge_loss(const Question& ask) {
   if (ask.pod.has_empty_dir && !ask.settings.evicts_empty_dir)
     return Judgement{DrainAct::kRefuse, "has an emptyDir"};
   if (is_unmanaged(ask.pod) && !ask.settings.evicts_unmanaged)
-    return Judgement{DrainAct::kRefuse, "no controller would create it again"};
+    return Judgement{DrainAct::kRefuse, "no controller would recreate it"};
   return std::nullopt;
 }
 
@@ -172,7 +172,7 @@ void hold_jobs_together(std::vector<PlannedPod>& pods) {
     const auto held = waiting.find(pod.job);
     const bool is_settled = pod.act == DrainAct::kTerminating || pod.act == DrainAct::kKeep;
     if (held == waiting.end() || !pod.is_left() || is_settled) continue;
-    if (pod.act != DrainAct::kWait) pod.reason = "another pod of its job waits";
+    if (pod.act != DrainAct::kWait) pod.reason = "another pod of its job is waiting";
     pod.act = DrainAct::kWait;
     pod.is_protected = held->second;
   }
@@ -207,7 +207,7 @@ void keep_those_that_come_again(std::vector<PlannedPod>& pods, const DrainScene&
         continue;
       }
       pod->act = DrainAct::kKeep;
-      pod->reason = std::string(kCame) + ", as did others of its owner that were evicted";
+      pod->reason = std::string(kCame) + ", like pods of the same owner that were evicted earlier";
       pod->is_protected = true;
     }
   }

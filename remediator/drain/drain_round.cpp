@@ -187,7 +187,7 @@ std::optional<DrainRound> judge_late(const Round& now, const std::vector<const P
     case OnDeadline::kProceed:
       if (!spared.empty()) break;
       return DrainRound{.verdict = DrainState::kDone,
-                        .summary = "continues after the deadline with " + describe(now, left),
+                        .summary = "continuing after the deadline with " + describe(now, left),
                         .left = names_of(left)};
     case OnDeadline::kDelete:
       if (!spared.empty()) break;

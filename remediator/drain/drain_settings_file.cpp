@@ -20,14 +20,15 @@ constexpr YamlWord<UnreachablePods> kUnreachable[] = {{"wait", UnreachablePods::
 
 NamespaceRule read_rule(const YamlMap& map, milliseconds deadline) {
   NamespaceRule rule;
-  map.require("name", rule.name, "namespace of the rule, with `*` and `?`");
+  map.require("name", rule.name, "namespace that the rule applies to; may contain `*` and `?`");
   map.read_word("mode", rule.mode, kModes,
                 "evict pods immediately, or wait for them to finish and then evict or delete them");
   map.read("up_to", rule.up_to, seconds(1), days(30),
            "how long to wait, from the start of the drain; shorter than its deadline; required "
            "with `wait` and `delete`");
   if (rule.mode != NamespaceMode::kEvict && !map.has("up_to"))
-    map.reject("up_to", "says how long such pods may finish: give one");
+    map.reject("up_to",
+               "is required in this mode: it limits how long such pods may take to finish");
   if (rule.mode != NamespaceMode::kEvict && rule.up_to >= deadline)
     map.reject("up_to", "must be shorter than the drain's deadline");
   return rule;
@@ -52,9 +53,9 @@ DrainSettings read_drain_settings(const YamlMap& drain, DrainSettings settings) 
                   "their disruption budgets; or continue with the next step");
   read_grace(drain, settings.grace_period);
   drain.read_word("empty_dir", settings.evicts_empty_dir, kEvictOrRefuse,
-                  "how pods with an emptyDir are treated; an eviction loses its contents");
+                  "how pods with an emptyDir are treated; an eviction deletes its contents");
   drain.read_word("unmanaged", settings.evicts_unmanaged, kEvictOrRefuse,
-                  "how pods that no controller would create again are treated");
+                  "how pods that no controller would recreate are treated");
   if (drain.has("namespaces")) settings.namespaces.clear();
   for (const YamlMap& rule : drain.maps(
            "namespaces",
@@ -74,10 +75,11 @@ DrainSettings read_drain_settings(const YamlMap& drain, DrainSettings settings) 
 EvictionRate read_eviction_rate(const YamlMap& evictions) {
   EvictionRate rate;
   evictions.read("per_second", rate.per_second, 0.1, 10'000,
-                 "evictions a second, of all drains together");
-  evictions.read("burst", rate.burst, 1, 10'000, "evictions at once after a pause");
+                 "evictions per second, over all drains");
+  evictions.read("burst", rate.burst, 1, 10'000,
+                 "maximum number of evictions at once after a pause");
   evictions.read("most_in_flight", rate.most_in_flight, 1, 1'000,
-                 "eviction requests at the same time");
+                 "maximum number of concurrent eviction requests");
   return rate;
 }
 

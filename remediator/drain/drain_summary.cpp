@@ -32,7 +32,7 @@ enum class LeftAs : std::uint8_t {
 constexpr std::array<std::string_view, 11> kWords{"not evicted",
                                                   "with more than one disruption budget",
                                                   "blocked by a disruption budget",
-                                                  "waiting until they end",
+                                                  "allowed to finish",
                                                   "not to be evicted",
                                                   "terminating past their grace period",
                                                   "held back",
@@ -148,8 +148,8 @@ std::string describe_refused(const std::vector<const PlannedPod*>& refused) {
   for (const PlannedPod* const pod : refused) {
     if (names.size() < kMostNames) names.push_back(pod->full_name() + " (" + pod->reason + ")");
   }
-  return "no pod was evicted, because of " + std::to_string(refused.size()) + ": " +
-         list_first(names, refused.size());
+  return "no pod was evicted, because of " + count_pods(refused.size()) +
+         " that cannot be evicted: " + list_first(names, refused.size());
 }
 
 std::string names_that_stay(const DrainPlan& plan) {

@@ -68,7 +68,7 @@ Result<std::string> protected_by_budget(kube::Api& api, const DrainPlan& plan) {
   for (const PlannedPod& pod : plan.pods) {
     if (pod.reason != kToleratesReason || pod.has_ended) continue;
     if (++asked > kMostDryRuns)
-      return "more than " + std::to_string(kMostDryRuns) + " pods were created since the drain";
+      return "more than " + std::to_string(kMostDryRuns) + " pods were created after the drain";
     kube::Eviction trial{pod.ns, pod.name, pod.uid, std::nullopt};
     trial.dry_run = true;
     trial.once = true;
@@ -80,10 +80,11 @@ Result<std::string> protected_by_budget(kube::Api& api, const DrainPlan& plan) {
       case RemovalAnswer::kBlocked:
       case RemovalAnswer::kRefused:
         return "pod " + pod.full_name() +
-               " was created since the drain, and its disruption budget does not allow an eviction "
+               " was created after the drain, and its disruption budget does not allow an eviction "
                "now";
       default:
-        return with_context("whether pod " + pod.full_name() + " may be disrupted", answer.error());
+        return with_context("checking whether pod " + pod.full_name() + " may be disrupted",
+                            answer.error());
     }
   }
   return std::string();
@@ -157,7 +158,7 @@ Status Drainer::check_node(const DrainRequest& request) {
   if (node && node->meta.uid == request.node_uid) return {};
   if (!node && node.error().kind != ErrorKind::kNotFound) return std::unexpected(node.error());
   return fail(ErrorKind::kConflict,
-              "node " + request.node + " is " + (node ? "another one by now" : "gone"));
+              "node " + request.node + " is " + (node ? "now a different node" : "gone"));
 }
 
 DrainProgress Drainer::progress_of(const DrainRequest& request, const std::vector<kube::Pod>& pods,
@@ -262,7 +263,7 @@ Result<std::optional<DrainUndone>> Drainer::undone(
   if (!left.empty()) {
     const std::size_t count = left.size();
     left.resize(std::min(count, kMostNamed));
-    return DrainUndone{.summary = "pods were created since the drain: " + list_first(left, count),
+    return DrainUndone{.summary = "pods were created after the drain: " + list_first(left, count),
                        .can_be_drained = true};
   }
   const auto budget = protected_by_budget(api_, plan);

@@ -18,7 +18,7 @@ constexpr milliseconds kUnaskedPause = seconds(1);  // for a 429 that asks for n
 // The fence of its thread: whatever the permit throws is a no.
 Status send_removal(kube::Api& api, const Removal& removal, const Permit& permit) try {
   if (removal.pod.uid.empty())
-    return fail(ErrorKind::kInvalid, "not sent: the pod has no UID to bind its removal to");
+    return fail(ErrorKind::kInvalid, "not sent: the pod has no UID to use as a precondition");
   if (const Status may = permit(); !may) return fail(ErrorKind::kCancelled, may.error().message);
   return removal.way == RemovalWay::kEvict ? api.evict(removal.pod) : api.delete_pod(removal.pod);
 } catch (const std::exception& error) {
@@ -144,9 +144,9 @@ void Evictor::send_what_is_due() {
 
 void Evictor::deliver(const QueuedRemoval& queued) {
   const bool is_old = clock_.steady() - queued.wanted_at > kWantedFor;
-  const Status sent = is_old
-                          ? fail(ErrorKind::kCancelled, "it waited too long: it is decided again")
-                          : send_removal(api_, queued.removal, queued.permit);
+  const Status sent =
+      is_old ? fail(ErrorKind::kCancelled, "the request waited too long; gpuward decides again")
+             : send_removal(api_, queued.removal, queued.permit);
   const bool is_last = note_answer(queued, sent);
   if (is_last && on_answered_) on_answered_(queued.node);
 }

@@ -161,9 +161,11 @@ Status CaseReader::look_up_exclusion(Case& now, milliseconds max_age) {
 
 Result<Remediation> CaseReader::read_wish(const std::string& name) {
   auto current = parts_.store.read(name);
-  if (!current) return with_context("before a change", current.error());
-  if (current->wish.pause) return fail(ErrorKind::kCancelled, "an operator has set pause");
-  if (current->wish.cancel) return fail(ErrorKind::kCancelled, "an operator has set cancel");
+  if (!current) return with_context("reading the Remediation before a change", current.error());
+  if (current->wish.pause)
+    return fail(ErrorKind::kCancelled, "an operator has paused the remediation");
+  if (current->wish.cancel)
+    return fail(ErrorKind::kCancelled, "an operator has cancelled the remediation");
   // What a step has handed out may outlive it: an eviction that waits for its turn.
   if (!current->open()) return fail(ErrorKind::kCancelled, "the remediation is closed");
   return current;
@@ -288,7 +290,7 @@ DecisionInputs CaseDecider::inputs_of(const Case& now) const {
 
 Result<HealthReport> CaseDecider::report_of(const std::string& node) const {
   if (parts_.reports == nullptr) {
-    return fail(ErrorKind::kNotFound, "no --prometheus.url is set to read it from");
+    return fail(ErrorKind::kNotFound, "--prometheus.url is not set");
   }
   auto report = parts_.reports->latest(node);
   // The status says only that there is none; the details are for the log.

@@ -348,7 +348,7 @@ Status CaseRecords::notify_operator(Case& now) {
   RemediationStatus next = now.remediation.status;
   if (!needs_notification(next) || next.notified_phase == next.phase) return {};
   const auto told = parts_.announcer.deliver(event_of(now.remediation, next.message));
-  if (!told) return with_context("reporting that it needs an operator", told.error());
+  if (!told) return with_context("notifying that the remediation needs an operator", told.error());
   next.notified_phase = next.phase;
   return write(now, next);
 }

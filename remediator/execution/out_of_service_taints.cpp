@@ -27,7 +27,7 @@ Status take_off_out_of_service(kube::Api& api, const ClusterView& view, const Pe
   if (!view.informers().synced()) return {};
   for (const auto& [name, has_open] : nodes_out_of_service(view)) {
     if (auto status = take_off(api, permit, name, has_open); !status)
-      return with_context("taint out-of-service of node " + name, status.error());
+      return with_context("removing the out-of-service taint from node " + name, status.error());
   }
   return {};
 }

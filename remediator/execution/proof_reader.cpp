@@ -34,10 +34,10 @@ Status ProofReader::check_silent(const kube::Node& node) {
   if (is_ready(node)) return fail(ErrorKind::kRefused, "the node is Ready again");
   const auto lease = parts_.api.get_lease(kNodeLeases, node.meta.name);
   if (!lease && lease.error().kind != ErrorKind::kNotFound)
-    return fail(lease.error().kind, "its Lease cannot be read");
+    return fail(lease.error().kind, "the node's Lease cannot be read");
   const auto renewed = lease ? parse_rfc3339(lease->renew_time) : std::nullopt;
   if (renewed && is_live(*renewed, parts_.clock.wall()))
-    return fail(ErrorKind::kRefused, "its kubelet renews its Lease");
+    return fail(ErrorKind::kRefused, "the kubelet is still renewing the node's Lease");
   return {};
 }
 
@@ -79,7 +79,7 @@ MachineProof ProofReader::scraped(const kube::Node& node) {
   proof.kind = ProofKind::kScrapes;
   proof.words = "Prometheus does not answer";
   if (parts_.scrapes == nullptr) {
-    proof.words = "no --prometheus.url is set";
+    proof.words = "--prometheus.url is not set";
     return proof;
   }
   const auto scrapes = parts_.scrapes->of(node.meta.name, node.internal_ip);
@@ -110,7 +110,7 @@ Result<MachineProofs> ProofReader::read(const kube::Node& node) {
 
 Result<MachineProofs> ProofReader::gather(const kube::Node& node) {
   if (!parts_.policy.get()->silent.is_on)
-    return fail(ErrorKind::kRefused, "the policy has no section silent any more");
+    return fail(ErrorKind::kRefused, "the policy no longer has the section `silent`");
   if (auto silent = check_silent(node); !silent) return std::unexpected(silent.error());
   if (auto partition = check_partition(node); !partition) return std::unexpected(partition.error());
   MachineProofs proofs = {scraped(node)};

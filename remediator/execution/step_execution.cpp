@@ -148,7 +148,7 @@ Status StepPermits::for_step(const Claim& claim) {
   if (parts_.clock.steady() - asked_at > kOldestPermit)
     return fail(ErrorKind::kCancelled, "the data behind the permit is older than 30 s");
   if (!parts_.leads || parts_.leads()) return {};
-  return fail(ErrorKind::kCancelled, "this replica does not lead any more");
+  return fail(ErrorKind::kCancelled, "this replica is no longer the leader");
 }
 
 Status StepPermits::check_intent(const Claim& claim) {
@@ -157,7 +157,7 @@ Status StepPermits::check_intent(const Claim& claim) {
   const StepRecord* record = current->status.find(claim.step);
   // The leader does not watch such a drain any more, and its evictions may wait to be sent.
   if (claim.step == Step::kDrain && is_called_off(*parts_.policy.get(), *current))
-    return fail(ErrorKind::kCancelled, "the cloud has cancelled what it had announced");
+    return fail(ErrorKind::kCancelled, "the cloud has cancelled the announced event");
   if (record != nullptr && is_under_way(*record) && intent_of(record) == claim.intended) return {};
   return fail(ErrorKind::kCancelled, "the intent of the step has changed");
 }
@@ -166,7 +166,7 @@ Status StepPermits::check_node(const Claim& claim) {
   const auto node = parts_.api.get_node(claim.node);
   const bool is_same = node && node->meta.uid == claim.node_uid;
   if (is_same && !claim.boot.empty() && node->boot_id != claim.boot)
-    return fail(ErrorKind::kCancelled, "the node has restarted since the step was intended");
+    return fail(ErrorKind::kCancelled, "the node has restarted since the step was planned");
   if (is_same && claim.is_silent) {
     if (parts_.proofs == nullptr)
       return fail(ErrorKind::kCancelled, "no proof that the machine is down");
@@ -175,13 +175,13 @@ Status StepPermits::check_node(const Claim& claim) {
   }
   if (is_same && claim.is_drill) {
     if (!allows_drills(*node) || claim.step == Step::kTerminate)
-      return fail(ErrorKind::kCancelled, "the node does not allow this step of a drill");
+      return fail(ErrorKind::kCancelled, "the node does not allow this drill step");
   }
   if (is_same) return check_exclusion(claim, *node);
-  if (node) return fail(ErrorKind::kCancelled, "another node has the name " + claim.node + " now");
+  if (node) return fail(ErrorKind::kCancelled, "a different node is now named " + claim.node);
   if (node.error().kind == ErrorKind::kNotFound)
     return fail(ErrorKind::kCancelled, "the node " + claim.node + " is gone");
-  return with_context("before a change", node.error());
+  return with_context("reading the node before a change", node.error());
 }
 
 // An exclusion may have come since the step was intended, and a mode that does not go so far.
@@ -211,7 +211,7 @@ Result<bool> StepExecution::record_left_failures(FreshCase& decided) {
   if (verdict != Verdict::kBegin && verdict != Verdict::kRelease && verdict != Verdict::kClose)
     return false;
   const auto no_change = [] {
-    return Status(fail(ErrorKind::kCancelled, "this comes after its failure is recorded"));
+    return Status(fail(ErrorKind::kCancelled, "the failure of the step must be recorded first"));
   };
   std::optional<RemediationStatus> next;
   for (const StepRecord& record : now.remediation.status.steps) {
@@ -375,7 +375,7 @@ Status StepExecution::watch(Case& now) {
   if (action == nullptr) {
     return record_progress(
         now, {.progress = StepProgress{.result = StepResult::kFailed,
-                                       .message = "nothing is configured for it any more",
+                                       .message = "no action is configured for the step any longer",
                                        .facts = {},
                                        .look_again = {}}});
   }

@@ -135,7 +135,8 @@ Status TaintAndCordon::permit_for(const std::string& remediation) {
 // since the record was read. A conflict is decided again from the start.
 Status TaintAndCordon::check_unchanged(const Remediation& known) {
   const auto current = parts_.store.read(known.name);
-  if (!current) return with_context("before the return", current.error());
+  if (!current)
+    return with_context("reading the Remediation before the return to service", current.error());
   if (current->resource_version == known.resource_version) return {};
   return fail(ErrorKind::kConflict, "the Remediation has changed since the return was decided");
 }

@@ -9,7 +9,8 @@ namespace {
 Status read_safely(const JointRead::Read& read) try {
   return read();
 } catch (const std::exception& thrown) {
-  return fail(ErrorKind::kInternal, std::string("a read threw: ") + thrown.what());
+  return fail(ErrorKind::kInternal,
+              std::string("a read failed with an exception: ") + thrown.what());
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ class RestoredState {
     const auto notice = this->notice();
     if (!notice) return {};
     return fail(ErrorKind::kCancelled,
-                notice->why + ": etcd was restored from a backup: this replica restarts");
+                notice->why + ": etcd was restored from a backup; this replica restarts");
   }
 
  private:

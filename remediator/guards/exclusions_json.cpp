@@ -44,14 +44,14 @@ std::optional<double> seconds_at(const Json& entry, std::string_view key, double
 
 Result<Exclusion> parse_file_entry(const std::string& subject, const Json& entry,
                                    const std::string& by) {
-  if (!is_exclusion_subject(subject)) return fail(ErrorKind::kInvalid, "not an instance id");
+  if (!is_exclusion_subject(subject)) return fail(ErrorKind::kInvalid, "not an instance ID");
   if (!entry.is_object()) return fail(ErrorKind::kInvalid, "expected an object");
   const auto start = seconds_at(entry, "start_time", -1, kLatestStart);
   if (!start || *start < 0) {
-    return fail(ErrorKind::kInvalid, "start_time: expected seconds since 1970");
+    return fail(ErrorKind::kInvalid, "start_time: expected a Unix timestamp in seconds");
   }
   const auto timeout = seconds_at(entry, "timeout", kDefaultTimeout, kLongestTimeout);
-  if (!timeout) return fail(ErrorKind::kInvalid, "timeout: expected seconds, a year at most");
+  if (!timeout) return fail(ErrorKind::kInvalid, "timeout: expected seconds, at most one year");
   const auto at = [](double seconds) {
     return Time(std::chrono::duration_cast<Time::duration>(std::chrono::duration<double>(seconds)));
   };
@@ -88,7 +88,8 @@ ConfigMapData encode_exclusions(const ExclusionList& list) {
 Result<ExclusionList> parse_exclusion_file(std::string_view json, const std::string& by) {
   const auto root = parse_json(json, kFileLimits);
   if (!root) return std::unexpected(root.error());
-  if (!root->is_object()) return fail(ErrorKind::kInvalid, "expected an object by instance id");
+  if (!root->is_object())
+    return fail(ErrorKind::kInvalid, "expected an object with instance IDs as keys");
   ExclusionList list;
   std::string faults;
   for (const auto& [subject, entry] : root->items()) {

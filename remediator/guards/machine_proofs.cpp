@@ -65,18 +65,19 @@ MachineProof proof_of(const NodeScrapes& scrapes, int most_down) {
   if (scrapes.at) proof.at = *scrapes.at;
   if (scrapes.exporter.value_or(false) || scrapes.others_up > 0) {
     proof.sign = ProofSign::kUp;
-    proof.words =
-        "Prometheus still reads " +
-        std::string(scrapes.exporter.value_or(false) ? "its exporter" : "a target on the node");
+    proof.words = "Prometheus still scrapes " + std::string(scrapes.exporter.value_or(false)
+                                                                ? "the node's exporter"
+                                                                : "a target on the node");
   } else if (!scrapes.exporter || !scrapes.at) {
-    proof.words = "Prometheus has no series of its exporter";
+    proof.words = "Prometheus has no series from the node's exporter";
   } else if (scrapes.others_down == 0) {
-    proof.words = "Prometheus cannot read its exporter, and has no other target on the node";
+    proof.words =
+        "Prometheus cannot scrape the node's exporter and has no other target on the node";
   } else if (scrapes.fleet_down > most_down) {
-    proof.words = "Prometheus cannot read the exporters of many nodes";
+    proof.words = "Prometheus cannot scrape the exporters of many nodes";
   } else {
     proof.sign = ProofSign::kDown;
-    proof.words = "Prometheus cannot read its exporter, nor any other target on the node";
+    proof.words = "Prometheus cannot scrape the node's exporter or any other target on the node";
   }
   return proof;
 }

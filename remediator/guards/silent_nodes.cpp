@@ -82,7 +82,7 @@ std::optional<SilentObjection> SilentNodes::objection_of(const Counts& counts,
   if (silent <= static_cast<std::size_t>(at_most(rules_.at_most, all))) return std::nullopt;
   return SilentObjection{kSilentShareRule, std::to_string(silent) + " of " + std::to_string(all) +
                                                " " + std::string(kind) + " of " + scope +
-                                               " are silent: that looks like a partition"};
+                                               " are silent: this looks like a network partition"};
 }
 
 std::optional<SilentObjection> SilentNodes::objection(const NodeSign& node) const {
@@ -103,7 +103,7 @@ std::optional<SilentObjection> SilentNodes::objection(const NodeSign& node) cons
   return SilentObjection{kSilentTogetherRule,
                          std::to_string(others + without_gpus) +
                              (others + without_gpus == 1 ? " other node" : " other nodes") +
-                             " fell silent at the same time: this looks like a partition"};
+                             " fell silent at the same time: this looks like a network partition"};
 }
 
 }  // namespace gpuward::remediator

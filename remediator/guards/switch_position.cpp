@@ -35,9 +35,9 @@ Status permission_of(const SwitchPlace& place, const Result<kube::ConfigMap>& re
   const std::string_view value = trim(entry->second);
   if (value == "false") return {};
   if (value == "true") return stopped(where + R"( says stop: "true")", to_go_on(place));
-  return stopped(
-      where + R"( says neither "true" nor "false" but ")" + to_valid_utf8(value, kShownBytes) + '"',
-      to_go_on(place));
+  return stopped(where + R"( says stop: ")" + to_valid_utf8(value, kShownBytes) +
+                     R"(", not "true" or "false")",
+                 to_go_on(place));
 }
 
 }  // namespace gpuward::remediator

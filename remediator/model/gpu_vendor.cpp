@@ -63,7 +63,8 @@ Result<Vendor> gpu_vendor(const kube::Node& node) {
     if (seen.vendors.size() == 1 && !seen.has_other) return *seen.vendors.begin();
     if (seen.vendors.size() + (seen.has_other ? 1U : 0U) > 1)
       return fail(ErrorKind::kInvalid, "its resources or labels name GPUs of more than one vendor");
-    if (seen.has_other) return fail(ErrorKind::kInvalid, "its GPUs are of neither NVIDIA nor AMD");
+    if (seen.has_other)
+      return fail(ErrorKind::kInvalid, "its GPUs are from neither NVIDIA nor AMD");
   }
   return fail(ErrorKind::kNotFound,
               "no resource or label of the node names the GPU vendor (nvidia.com/gpu, amd.com/gpu, "

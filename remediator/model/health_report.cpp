@@ -8,7 +8,7 @@ namespace {
 // Why the report does not speak of the node as it is now.
 const char* staleness_of(const HealthReport& report, const kube::Node& node,
                          const HealthDemand& demand) {
-  if (node.boot_id.empty()) return "the node does not say which boot it is in";
+  if (node.boot_id.empty()) return "the node reports no boot ID";
   if (report.boot_id != node.boot_id) return "the report is about another boot of the node";
   if (demand.now - report.measured_at > demand.max_age) return "the report is too old";
   if (report.measured_at - demand.now > demand.max_age) return "the report is from the future";
@@ -67,7 +67,7 @@ std::optional<std::string> objection_to_clearing(const HealthReport& report, con
     return "the report still has severity " + std::string(to_string(report.severity));
   }
   if (!report.is_settled)
-    return "the exporter cannot judge every finding yet, so soon after its start or the boot";
+    return "the exporter cannot judge every finding this soon after its start or the boot";
   return std::nullopt;
 }
 

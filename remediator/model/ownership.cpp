@@ -38,8 +38,8 @@ std::optional<std::string> contradiction(const Remediation& remediation, const k
     return "the annotation says that gpuward cordoned the node; the record does not";
   if (status.pre_existing_cordon == mark->pre_existing_cordon) return std::nullopt;
   return mark->pre_existing_cordon
-             ? "the annotation says that the node was cordoned before, and the record does not"
-             : "the record says that the node was cordoned before, and the annotation does not";
+             ? "the annotation says that the node was cordoned before; the record does not"
+             : "the record says that the node was cordoned before; the annotation does not";
 }
 
 }  // namespace
@@ -80,13 +80,15 @@ std::optional<std::string> disagreement(const Remediation& remediation, const ku
   const auto mark = owner_annotation_on(node);
   const auto taint = our_taint_on(node);
   if (auto what = contradiction(remediation, node)) return what;
-  if (has_unclear_cordon(remediation, node)) return "no annotation says whether the cordon is ours";
+  if (has_unclear_cordon(remediation, node))
+    return "no annotation says whether the cordon is gpuward's";
   if (!taint) return std::nullopt;
   if (status.find(Step::kTaint) == nullptr)
-    return "the node has the taint " + *taint + ", and the record has none";
+    return "the node has the taint " + *taint + ", but the record has none";
   const bool is_another =
       mark ? *taint != to_string(mark->severity) : !parse_severity(*taint).has_value();
-  if (is_another) return "the taint on the node says " + *taint + ", which gpuward did not set";
+  if (is_another)
+    return "the taint on the node has the value " + *taint + ", which gpuward did not set";
   return std::nullopt;
 }
 

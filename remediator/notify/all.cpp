@@ -36,7 +36,7 @@ Result<std::unique_ptr<Sink>> open_sink(const SinkSettings& settings,
     if (!sink) return with_context("the sink " + settings.name, sink.error());
     return sink;
   }
-  return fail(ErrorKind::kInvalid, "the sink " + settings.name + " is of no known kind");
+  return fail(ErrorKind::kInvalid, "the sink " + settings.name + " is of an unknown kind");
 }
 
 }  // namespace gpuward::remediator

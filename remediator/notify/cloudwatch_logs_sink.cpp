@@ -61,7 +61,7 @@ class CloudWatchLogsSink final : public Sink {
     const auto json = parse_json(answer->body);
     // A 200 all the same: the event is older than 14 days or than the group keeps.
     if (json && json->contains("rejectedLogEventsInfo"))
-      return fail(ErrorKind::kInvalid, "CloudWatch Logs takes no event that is this old");
+      return fail(ErrorKind::kInvalid, "CloudWatch Logs does not accept events this old");
     return {};
   }
 

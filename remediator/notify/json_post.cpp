@@ -56,8 +56,8 @@ Status JsonPost::read_url() {
   const std::string_view url = trim(*content);
   const bool is_url = url.starts_with("https://") || url.starts_with("http://");
   if (!is_url || url.find_first_of(" \t\r\n") != std::string_view::npos) {
-    return fail(ErrorKind::kInvalid,
-                url_watch_->path().string() + ": expected one line, a URL of http or https");
+    return fail(ErrorKind::kInvalid, url_watch_->path().string() +
+                                         ": expected one line with an http:// or https:// URL");
   }
   url_ = url;
   return {};

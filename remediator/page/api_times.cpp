@@ -45,8 +45,8 @@ Result<http::ClientResponse> ApiTimes::stream(
 metrics::Family ApiTimes::family() const {
   metrics::Family family{
       {"gpuward_remediator_api_request_duration_seconds",
-       "Duration of requests to the API server, by HTTP method (`get`) and class of the answer: "
-       "`2xx` to `5xx`, `none` without an answer. Watches are not included.",
+       "Duration of requests to the API server, by HTTP method (`get`) and status class: `2xx` to "
+       "`5xx`, or `none` if there was no response. Watches are not included.",
        metrics::Type::kHistogram,
        {"verb", "code"}}};
   const std::lock_guard lock(mutex_);

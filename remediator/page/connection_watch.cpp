@@ -73,7 +73,8 @@ void ConnectionWatch::start() {
       const auto looked = look();
       const std::string error = looked ? std::string() : looked.error().message;
       if (!error.empty() && error != said_)
-        parts_.log.warn("gpuwardctl cannot see the sources", {{"error", error}});
+        parts_.log.warn("Failed to publish the source connections for gpuwardctl",
+                        {{"error", error}});
       said_ = error;
     }
   });

@@ -30,7 +30,7 @@ void GuardWatch::say(const Status& seen) {
   if (seen) {
     log_.info("Approvals are guarded");
   } else {
-    log_.error("No approval is accepted", {{"error", what}});
+    log_.error("Approvals are not accepted", {{"error", what}});
   }
 }
 

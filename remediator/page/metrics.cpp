@@ -21,18 +21,19 @@ void declare_by_label(Families& families, std::string_view name, std::string_vie
 
 void append_remediations(Families& families, const Standing& standing) {
   auto& number = declare(families, {"gpuward_remediator_remediations",
-                                    "Remediations in the API server, closed ones included, "
-                                    "without drills.",
+                                    "Remediations in the API server, including closed ones, "
+                                    "excluding drills.",
                                     kGauge,
                                     {"phase", "severity"},
                                     "without any"});
   auto& oldest = declare(
-      families, {"gpuward_remediator_oldest_step_timestamp_seconds",
-                 "Start of the current step of the open Remediation in this phase whose current "
-                 "step is the oldest; without a step, when the Remediation was opened.",
-                 kGauge,
-                 {"phase", "severity"},
-                 "without open ones"});
+      families,
+      {"gpuward_remediator_oldest_step_timestamp_seconds",
+       "Start of the longest-running current step among the open Remediations in this phase; "
+       "a Remediation without a step counts from when it was opened.",
+       kGauge,
+       {"phase", "severity"},
+       "without open Remediations"});
   std::size_t unanswered = 0;
   for (const ClusterView::Count& count : standing.remediations) {
     number.add({to_string(count.phase), to_string(count.severity)}, count.number);
@@ -53,21 +54,22 @@ void append_remediations(Families& families, const Standing& standing) {
 }
 
 void append_waiting(Families& families, const std::vector<Waiting>& waiting) {
-  auto& number =
-      declare(families, {"gpuward_remediator_waiting",
-                         "Open Remediations without a running step, by the rule that decided it "
-                         "(`status.rule`): `guard.evidence`, `guard.approval`, `guard.stop`, "
-                         "`budget.pool`, `mode`, ... (`docs/guards.md`); `undecided` before "
-                         "the first decision. At most 64 rules, then `other`.",
+  auto& number = declare(
+      families, {"gpuward_remediator_waiting",
+                 "Open Remediations without a running step, by the rule of the last decision "
+                 "(`status.rule`): `guard.evidence`, `guard.approval`, `guard.stop`, "
+                 "`budget.pool`, `mode`, ... (`docs/guards.md`); `undecided` before the first "
+                 "decision. At most 64 rules, then `other`.",
+                 kGauge,
+                 {"phase", "rule"},
+                 "without such Remediations"});
+  auto& since =
+      declare(families, {"gpuward_remediator_waiting_since_timestamp_seconds",
+                         "When the longest-waiting of these Remediations last made progress, "
+                         "regardless of what it waited for.",
                          kGauge,
                          {"phase", "rule"},
                          "without such Remediations"});
-  auto& since = declare(families, {"gpuward_remediator_waiting_since_timestamp_seconds",
-                                   "Since when the Remediation that has waited longest among these "
-                                   "has made no progress, whatever it waited for before.",
-                                   kGauge,
-                                   {"phase", "rule"},
-                                   "without such Remediations"});
   for (const Waiting& one : waiting) {
     number.add({to_string(one.phase), one.rule}, one.number);
     since.add({to_string(one.phase), one.rule}, one.since);
@@ -75,14 +77,15 @@ void append_waiting(Families& families, const std::vector<Waiting>& waiting) {
 }
 
 void append_left_in_service(Families& families, const Standing& standing) {
-  auto& family = declare(
-      families, {"gpuward_remediator_left_in_service",
-                 "Unhealthy nodes that stay in service although the policy has steps for them, by "
-                 "the rule that prevents these: `budget.taint`, `budget.storm`, `budget.census`, "
-                 "`budget.ledger`, `guard.view`, or the budget of the plan's first step.",
-                 kGauge,
-                 {"rule"},
-                 "without any"});
+  auto& family =
+      declare(families,
+              {"gpuward_remediator_left_in_service",
+               "Unhealthy nodes that stay in service although the policy has steps for them, by "
+               "the rule that prevents the steps: `budget.taint`, `budget.storm`, `budget.census`, "
+               "`budget.ledger`, `guard.view`, or the budget of the plan's first step.",
+               kGauge,
+               {"rule"},
+               "without any"});
   auto by_rule = standing.left_in_service;
   for (const char* rule : {"budget.taint", "budget.storm"}) by_rule.try_emplace(rule, 0);
   for (const auto& [rule, nodes] : by_rule) family.add({rule}, nodes);
@@ -91,7 +94,7 @@ void append_left_in_service(Families& families, const Standing& standing) {
 void append_webhook(Families& families, const CounterValues& values) {
   auto& requests =
       declare(families, {"gpuward_remediator_webhook_requests_total",
-                         "Answers of the webhook's listener by HTTP status, including requests "
+                         "Responses of the webhook's listener by HTTP status, including requests "
                          "that the webhook itself never sees: 401 (credentials), 404 and 405 "
                          "(path, method), 408 (too slow), 411 and 413 (length), 431 (headers), "
                          "503 (too many bytes at once).",
@@ -113,7 +116,7 @@ void append_webhook(Families& families, const CounterValues& values) {
                    "`older_than_node`, `late_repeat` (a late copy of an alert that has ended, or "
                    "that an operator has cancelled), `nothing_to_end`, `earlier_episode` (the end "
                    "of an earlier episode), `still_active` (Alertmanager does not confirm the "
-                   "end), `no_room`. Each firing alert that is ignored is logged once an episode.",
+                   "end), `no_room`. Each firing alert that is ignored is logged once per episode.",
                    "reason", values.alerts_ignored);
   declare(families,
           {"gpuward_remediator_truncated_alerts_total",
@@ -121,17 +124,20 @@ void append_webhook(Families& families, const CounterValues& values) {
           values.truncated_alerts);
   declare(families,
           {"gpuward_remediator_webhook_seconds_total",
-           "Time spent on answers; divide by `gpuward_remediator_notifications_total`.", kCounter},
+           "Time spent answering notifications; for the mean, divide by "
+           "`gpuward_remediator_notifications_total`.",
+           kCounter},
           values.webhook_seconds);
   declare(families,
-          {"gpuward_remediator_webhook_slowest_seconds", "The slowest answer since the start."},
+          {"gpuward_remediator_webhook_slowest_seconds",
+           "Duration of the slowest response since the start."},
           values.webhook_slowest_seconds);
   declare(families,
           {"gpuward_remediator_last_notification_timestamp_seconds",
            "When the webhook was last called.",
            kGauge,
            {},
-           "until it was called"},
+           "until the first call"},
           values.last_notification);
 }
 
@@ -142,18 +148,20 @@ void append_reconciler(Families& families, const CounterValues& values) {
                    "action", values.actions);
   declare_by_label(families, "gpuward_remediator_action_failures_total",
                    "Actions that failed; they are retried.", "action", values.action_failures);
-  declare_by_label(families, "gpuward_remediator_errors_total",
-                   "Failed requests to the API server, and to Prometheus for a health report.",
-                   "kind", values.errors);
+  declare_by_label(
+      families, "gpuward_remediator_errors_total",
+      "Failed requests to the API server, and failed queries to Prometheus for health reports.",
+      "kind", values.errors);
   auto& ages = declare(
-      families, {"gpuward_remediator_fault_age_seconds",
-                 "Time from the first alert about the node (its `startsAt`; alerts do not have the "
-                 "time of the fault) to a milestone: `accepted`, `tainted`, `cordoned`, `drained`, "
-                 "`acted` (reset, restarted or replaced) and `recovered` (back in service, or the "
-                 "replacement that the policy waits for is). Each is counted once for a "
-                 "Remediation, by the replica that recorded it.",
-                 kHistogram,
-                 {"milestone"}});
+      families,
+      {"gpuward_remediator_fault_age_seconds",
+       "Time from the first alert about the node (its `startsAt`; alerts do not carry the time of "
+       "the fault) to a milestone: `accepted`, `tainted`, `cordoned`, `drained`, `acted` (reset, "
+       "restarted or replaced) and `recovered` (the node is in service, or the "
+       "replacement that the policy waits for). Each milestone is counted once per Remediation, by "
+       "the replica that recorded it.",
+       kHistogram,
+       {"milestone"}});
   for (const auto& [milestone, age] : values.since_fault) ages.add({to_string(milestone)}, age);
 }
 
@@ -167,20 +175,19 @@ void append_spending(Families& families, const LedgerSlots::Spending& spending) 
        kElsewhere},
       spending.breaker.open);
   auto& slots = declare(
-      families,
-      {"gpuward_remediator_slots",
-       "Slots of the budgets in use, by purpose: `taint`, `cordon`, `disrupt`, `terminate`.",
-       kGauge,
-       {"harm"},
-       kElsewhere});
+      families, {"gpuward_remediator_slots",
+                 "Budget slots in use, by purpose: `taint`, `cordon`, `disrupt`, `terminate`.",
+                 kGauge,
+                 {"harm"},
+                 kElsewhere});
   for (const auto& [impact, number] : spending.slots) slots.add({to_string(impact)}, number);
   auto& used = declare(families, {"gpuward_remediator_budget_used",
-                                  "Nodes that a budget counts now.",
+                                  "Nodes that currently count against the budget.",
                                   kGauge,
                                   {"budget", "scope"},
                                   kElsewhere});
   auto& allowed = declare(families, {"gpuward_remediator_budget_allowed",
-                                     "Nodes that a budget allows.",
+                                     "Maximum number of nodes that the budget allows.",
                                      kGauge,
                                      {"budget", "scope"},
                                      kElsewhere});
@@ -206,13 +213,14 @@ std::string_view word_of(Delivery delivery) {
 
 void append_sinks(Families& families, const std::vector<SinkTally>& sinks) {
   auto& ended =
-      declare(families, {"gpuward_notifications_total",
-                         "Notifications to a sink of the policy, by result: `sent`; `refused` (the "
-                         "receiver rejects it for good), `gave_up` (tried for `give_up_after`) and "
-                         "`overflow` (10,000 were waiting) are lost.",
-                         kCounter,
-                         {"sink", "result"},
-                         "without sinks"});
+      declare(families,
+              {"gpuward_notifications_total",
+               "Notifications to a sink of the policy, by result: `sent`, or lost: `refused` (the "
+               "receiver rejected it permanently), `gave_up` (retried for `give_up_after`) or "
+               "`overflow` (10,000 were already waiting).",
+               kCounter,
+               {"sink", "result"},
+               "without sinks"});
   auto& waiting = declare(families, {"gpuward_notifications_waiting",
                                      "Notifications that a sink has not accepted yet.",
                                      kGauge,
@@ -229,25 +237,24 @@ void append_sinks(Families& families, const std::vector<SinkTally>& sinks) {
 void append_upkeep(Families& families, const Standing& standing) {
   declare(families,
           {"gpuward_remediator_ledger_kept",
-           "Whether the ledger of the budgets could be read and updated at the last upkeep (once a "
-           "minute).",
+           "Whether the budget ledger could be read and updated at the last check (once a minute).",
            kGauge,
            {},
            kElsewhere},
           standing.ledger_kept);
   declare(families,
           {"gpuward_remediator_stopped",
-           "Whether the stop switch says stop or cannot be read; read once a minute.",
+           "Whether the stop switch is on or cannot be read; checked once a minute.",
            kGauge,
            {},
            kElsewhere},
           standing.stopped);
-  auto& exclusions =
-      declare(families, {"gpuward_remediator_exclusion_expires_timestamp_seconds",
-                         "Until when a node or instance is excluded (`gpuwardctl exclusions`).",
-                         kGauge,
-                         {"subject"},
-                         "without exclusions, and on a replica that does not lead"});
+  auto& exclusions = declare(
+      families, {"gpuward_remediator_exclusion_expires_timestamp_seconds",
+                 "When the exclusion of a node or instance expires (`gpuwardctl exclusions`).",
+                 kGauge,
+                 {"subject"},
+                 "without exclusions, and on a replica that does not lead"});
   for (const auto& [subject, exclusion] : standing.exclusions)
     exclusions.add({subject}, exclusion.until);
 }
@@ -264,7 +271,8 @@ void append_standing(Families& families, const Standing& standing) {
   append_waiting(families, standing.waiting);
   append_left_in_service(families, standing);
   declare(families, {"gpuward_remediator_mode_info",
-                     "1; how far the remediator may go: `observe`, `taint`, `cordon` or `full`.",
+                     "Always 1; `mode` is the most that the remediator may do: `observe`, `taint`, "
+                     "`cordon` or `full`.",
                      kGauge,
                      {"mode"}})
       .add({to_string(standing.mode)}, 1);
@@ -302,41 +310,40 @@ void append_sources(Families& families, const std::vector<SourceCounts>& sources
   constexpr std::string_view kOff = "while the source is off";
   auto& errors = declare(
       families, {"gpuward_remediator_source_errors_total",
-                 "Queries of a source that failed. The leader queries these sources: "
-                 "`prometheus`, `condition`, `silent`, `loki`, `events`, `node-lines`, `triage`, "
+                 "Failed queries of a source. The leader queries these sources: `prometheus`, "
+                 "`condition`, `silent`, `loki`, `events`, `node-lines`, `triage`, "
                  "`announcement`.",
                  kCounter,
                  {"source"},
                  kOff});
   auto& read = declare(families, {"gpuward_remediator_source_read_total",
-                                  "Alerts, conditions or lines that a source has read.",
+                                  "Alerts, conditions or lines read from a source.",
                                   kCounter,
                                   {"source"},
                                   kOff});
-  auto& findings =
-      declare(families, {"gpuward_remediator_source_findings_total",
-                         "Findings of a source that were new about a node and were recorded.",
-                         kCounter,
-                         {"source"},
-                         kOff});
+  auto& findings = declare(families, {"gpuward_remediator_source_findings_total",
+                                      "New findings about a node that were recorded, by source.",
+                                      kCounter,
+                                      {"source"},
+                                      kOff});
   auto& success = declare(families, {"gpuward_remediator_source_last_success_timestamp_seconds",
                                      "When a source was last read without an error.",
                                      kGauge,
                                      {"source"},
-                                     "until it was read"});
+                                     "until it has been read"});
   auto& lag = declare(families, {"gpuward_remediator_source_lag_seconds",
-                                 "How far a source's newest data is behind the present time.",
+                                 "How far a source's newest data lags behind the current time.",
                                  kGauge,
                                  {"source"},
                                  "for a source without such a lag"});
-  auto& nodes =
-      declare(families, {"gpuward_remediator_source_nodes",
-                         "Nodes by their state at the source's last read. For `silent`: `silent` "
-                         "(recorded), `share` and `together` (withheld, because that looks like a "
-                         "partition), `flapping` (silent three times within a day).",
-                         kGauge,
-                         {"source", "state"},
-                         "for a source that counts no nodes"});
+  auto& nodes = declare(
+      families, {"gpuward_remediator_source_nodes",
+                 "Nodes by their state at the source's last read. For `silent`: `silent` "
+                 "(recorded), `share` and `together` (not recorded, because they look like a "
+                 "partition), `flapping` (silent three times within a day).",
+                 kGauge,
+                 {"source", "state"},
+                 "for a source that counts no nodes"});
   for (const SourceCounts& source : sources) {
     for (const auto& [state, number] : source.nodes) nodes.add({source.name, state}, number);
     errors.add({source.name}, source.errors);

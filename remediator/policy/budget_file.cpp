@@ -17,8 +17,7 @@ std::vector<WindowLimit> read_windows(const YamlMap& map, std::string_view key,
   std::vector<WindowLimit> limits;
   for (const YamlMap& entry : map.maps(key, about)) {
     WindowLimit& limit = limits.emplace_back();
-    entry.require("window", limit.window, minutes(1), kLongestWindow,
-                  "the time in which they are counted");
+    entry.require("window", limit.window, minutes(1), kLongestWindow, "length of the window");
     read_share(entry, limit.share);
     if (!entry.has("nodes") && !entry.has("percent")) entry.reject("", "needs nodes or percent");
   }
@@ -28,22 +27,23 @@ std::vector<WindowLimit> read_windows(const YamlMap& map, std::string_view key,
 void read_scope(const YamlMap& map, ScopeLimit& limit) {
   read_share(map, limit.at_once);
   if (map.has("windows"))
-    limit.windows = read_windows(map, "windows", "further limits on what may begin within a time");
+    limit.windows = read_windows(
+        map, "windows", "further limits on the nodes that may be disrupted within a window");
 }
 
 void read_labels(const YamlMap& budgets, std::vector<LabelLimit>& limits) {
   if (!budgets.has("labels")) return;
   limits.clear();
   std::set<std::string> seen;
-  for (const YamlMap& entry :
-       budgets.maps("labels",
-                    "the same for each value of a label; default: 1 node a rack "
-                    "(`topology.kubernetes.io/rack`) and 1 a clique (`nvidia.com/gpu.clique`)")) {
+  for (const YamlMap& entry : budgets.maps(
+           "labels",
+           "the same limits for nodes that share a value of a label; default: 1 node per rack "
+           "(`topology.kubernetes.io/rack`) and 1 per clique (`nvidia.com/gpu.clique`)")) {
     LabelLimit& limit = limits.emplace_back();
     entry.require("label", limit.label, "the name of the label");
     read_scope(entry, limit.limit);
     if (!entry.has("nodes") && !entry.has("percent")) entry.reject("", "needs nodes or percent");
-    if (!seen.insert(limit.label).second) entry.reject("label", "is limited twice");
+    if (!seen.insert(limit.label).second) entry.reject("label", "has two entries: keep one");
   }
 }
 
@@ -56,13 +56,12 @@ void read_terminations(const YamlMap& budgets, std::vector<WindowLimit>& limits)
 
 void read_alarm(const YamlMap& map, WindowLimit& limit) {
   read_share(map, limit.share);
-  map.read("window", limit.window, minutes(1), kLongestWindow,
-           "the time in which they are counted");
+  map.read("window", limit.window, minutes(1), kLongestWindow, "length of the window");
 }
 
 void read_keys(const YamlMap& budgets, PlaceKeys& keys) {
   budgets.read("pool_labels", keys.pool,
-               "names of labels: the first one that a node has names its pool");
+               "label keys: the value of the first one that a node has is the node's pool");
   budgets.read("zone_label", keys.zone, "the label that names the zone");
   if (std::ranges::any_of(keys.pool, &std::string::empty))
     budgets.reject("pool_labels", "each entry must be the name of a label");
@@ -102,23 +101,26 @@ BudgetLimits read_budgets(const YamlMap& budgets) {
   limits.pool = in_pools.disrupted;
   limits.cordoned = in_pools.cordoned;
   limits.min_healthy = in_pools.min_healthy;
-  read_scope(budgets.map("zone", "the same in one zone"), limits.zone);
+  read_scope(
+      budgets.map("zone", "nodes drained, reset, rebooted or terminated at once in one zone"),
+      limits.zone);
   read_labels(budgets, limits.labels);
-  read_share(budgets.map("taint",
-                         "nodes of a pool, and of the cluster, that gpuward has tainted, including "
-                         "those that it cordons or disrupts"),
-             limits.tainted);
+  read_share(
+      budgets.map("taint",
+                  "nodes that gpuward has tainted, in each pool and in the cluster, including "
+                  "those that it cordons or disrupts"),
+      limits.tainted);
   read_terminations(budgets, limits.terminations);
   const YamlMap storm = budgets.map(
       "storm", "an alert storm: the same code on this many nodes, at least 2, within the window");
   read_alarm(storm, limits.storm);
-  if (limits.storm.share.nodes < kStormFromAtLeast)
-    storm.reject("nodes", "a storm is of at least 2 nodes");
-  read_alarm(
-      budgets.map("breaker",
-                  "more new Remediations than this within the window open the circuit breaker; at "
-                  "100 percent it never opens by itself, and `gpuwardctl policy check` says so"),
-      limits.breaker);
+  if (limits.storm.share.nodes < kStormFromAtLeast) storm.reject("nodes", "must be at least 2");
+  read_alarm(budgets.map(
+                 "breaker",
+                 "the circuit breaker opens when more Remediations than this are opened within the "
+                 "window; at 100 percent it never opens by itself, and `gpuwardctl policy check` "
+                 "warns about it"),
+             limits.breaker);
   budgets.read("orphan_hold", limits.orphan_hold, minutes(1), kLongestWindow,
                "how long a deleted Remediation keeps its slot");
   read_keys(budgets, limits.keys);

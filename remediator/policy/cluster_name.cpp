@@ -30,11 +30,11 @@ std::string matcher(std::string_view comparison, std::string_view cluster) {
 
 std::string read_cluster_name(const YamlMap& root) {
   std::string name;
-  root.read(
-      "cluster", name,
-      "name of this cluster in the label `cluster` of alerts and series; needed if they have one");
+  root.read("cluster", name,
+            "value of the label `cluster` on alerts and series of this cluster; required if they "
+            "have that label");
   if (name.size() > kLongest || name.find_first_not_of(kLetters) != std::string::npos)
-    root.reject("cluster", "expected at most 253 letters, digits and -_.:/@");
+    root.reject("cluster", "must be at most 253 characters: letters, digits and -_.:/@");
   return name;
 }
 
@@ -47,7 +47,7 @@ Result<bool> is_of_cluster(const std::map<std::string, std::string>& labels,
     return fail(ErrorKind::kInvalid,
                 "label cluster: the policy does not say which cluster this is; set `cluster`");
   if (named.empty())
-    return fail(ErrorKind::kInvalid, "label cluster: missing, and the policy names a cluster");
+    return fail(ErrorKind::kInvalid, "label cluster: missing, but the policy sets `cluster`");
   return false;
 }
 

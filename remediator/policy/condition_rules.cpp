@@ -19,14 +19,16 @@ ConditionRule read_condition_rule(const YamlMap& map) {
   map.read_word("status", status, kStatuses, "status that the condition must have");
   rule.status = status;
   map.read("reasons", rule.reasons,
-           "reasons of which the condition must give one; default: any reason counts");
+           "the condition must have one of these reasons; default: any reason");
   map.read("for", rule.held_for, std::chrono::seconds(0), std::chrono::hours(24),
            "how long the condition must have had that status");
   map.require_word("severity", rule.severity, kSeverityWords, "severity of the finding");
   read_node_labels(map, rule.labels, "labels that a node must have, all of them");
-  map.read("drain", rule.drains, "allow a drain without a report of the exporter, as Draino does");
+  map.read("drain", rule.drains,
+           "allow a drain without a report from the exporter, as Draino does");
   if (rule.drains && rule.status == "Unknown")
-    map.reject("drain", "Unknown means that the state is not known: it does not justify a drain");
+    map.reject("drain",
+               "must be false for status Unknown: an unknown state does not justify a drain");
   return rule;
 }
 

@@ -12,7 +12,7 @@ namespace {
 void read_match(const YamlMap& map, ForeignAlertRule& rule) {
   const YamlMap match = map.map("match", "labels that the alert must have, all of them; required");
   for (const auto& [label, value] : match.entries("LABEL", "alertname"))
-    rule.match[label] = value.scalar("value of that label, with `*` and `?`");
+    rule.match[label] = value.scalar("value of that label; `*` and `?` are wildcards");
   const bool has_empty =
       std::ranges::any_of(rule.match, [](const auto& wanted) { return wanted.second.empty(); });
   if (rule.match.empty() || has_empty) {

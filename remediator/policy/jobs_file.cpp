@@ -37,16 +37,16 @@ void read_templates(const YamlMap& section, JobsPolicy& jobs) {
 // What names neither a place nor an account that could ever work.
 EvidencePolicy read_evidence(const YamlMap& section) {
   EvidencePolicy evidence;
-  section.read(
-      "upload", evidence.upload,
-      "where evidence is uploaded, in addition to the node: `s3://bucket/prefix?region=REGION`, "
-      "`https://host/path/` (by PUT) or a folder that your own template mounts");
+  section.read("upload", evidence.upload,
+               "where evidence is uploaded, in addition to being kept on the node: "
+               "`s3://bucket/prefix?region=REGION`, `https://host/path/` (by PUT) or a folder that "
+               "your own template mounts");
   if (section.has("upload") && !evidence.upload.empty()) {
     const auto target = parse_upload_target(evidence.upload);
     if (!target) section.reject("upload", target.error().message);
   }
   section.read("service_account", evidence.service_account,
-               "ServiceAccount of `collect-evidence`, with the right to upload to AWS");
+               "ServiceAccount of `collect-evidence`; it needs permission to upload to AWS");
   if (!kube::validate_node_name(evidence.service_account))
     section.reject("service_account", "must be the name of a ServiceAccount");
   return evidence;
@@ -56,7 +56,7 @@ EvidencePolicy read_evidence(const YamlMap& section) {
 
 JobsPolicy read_jobs(const YamlMap& section) {
   JobsPolicy jobs;
-  section.read("image", jobs.image, "image of the built-in templates; they need one");
+  section.read("image", jobs.image, "container image for the built-in templates, which need one");
   section.read("namespace", jobs.ns, "namespace of the Jobs");
   if (!kube::validate_node_name(jobs.ns)) {  // of a namespace the same is asked, and less
     section.reject("namespace", "must be a namespace such as gpu-healthcheck");
@@ -64,7 +64,7 @@ JobsPolicy read_jobs(const YamlMap& section) {
   section.read("service_account", jobs.service_account,
                "ServiceAccount of `quarantine-job` and `nccl-test`");
   section.read("pair_port", jobs.pair_port, 1024, 65535,
-               "port of `nccl-pairs`, in the network of the nodes");
+               "port of `nccl-pairs` on the host network");
   jobs.evidence = read_evidence(section.map("evidence", "settings of `collect-evidence`"));
   read_templates(section.map("templates", "absolute paths of JSON files with Jobs"), jobs);
   return jobs;
@@ -74,26 +74,26 @@ JobSettings read_job_settings(const YamlMap& settings, Step step, JobSettings ou
   if (step != Step::kNcclPairs) {
     settings.read("command", out.command, "command of the Job; default: the template's");
     if (std::ranges::find(out.command, std::string()) != out.command.end())
-      settings.reject("command", "has an empty word");
+      settings.reject("command", "must not contain an empty argument");
     if (is_diagnostic(step))
       settings.read("clears_latched", out.clears_latched,
-                    "a pass also clears findings that otherwise only an operator clears");
+                    "a pass also clears findings that otherwise only an operator can clear");
   }
   if (step == Step::kNcclTest || step == Step::kNcclPairs)
     settings.read("min_bus_bandwidth", out.min_bus_bandwidth, 1, kMostBusBandwidth,
-                  "GB/s; less fails the test");
+                  "in GB/s; the test fails below this bandwidth");
   if (step == Step::kNcclPairs)
     settings.read("together", out.together, std::chrono::seconds(0), std::chrono::hours(24),
-                  "nodes whose jobs are not known count as failed together if their Remediations "
-                  "were opened within this time");
+                  "nodes whose jobs are unknown count as having failed together if their "
+                  "Remediations were opened within this time of each other");
   if (step != Step::kGpuReset) return out;
   settings.read_word(
       "on_busy", out.escalates_when_busy, kOnBusy,
       "when a process uses a GPU: hold the node for an operator, or escalate to the next severity");
   settings.read("not_on", out.not_on,
-                "beginnings of providerIDs: such nodes escalate without a reset");
+                "providerID prefixes: nodes that match escalate without a reset");
   if (std::ranges::find(out.not_on, std::string()) != out.not_on.end())
-    settings.reject("not_on", "each entry is how a providerID begins: `aws://`");
+    settings.reject("not_on", "each entry must be a providerID prefix such as aws://");
   return out;
 }
 

@@ -36,15 +36,15 @@ LokiRules read_loki_rules(const YamlMap& section) {
     rules.pod_lines.clear();
     for (const YamlMap& map :
          section.maps("pod_lines",
-                      "lines of pods in `--loki.namespaces`; default: `invalid device ordinal` "
-                      "is `reset`"))
+                      "pod log lines in `--loki.namespaces` that count as "
+                      "findings; default: `invalid device ordinal` has severity `reset`"))
       rules.pod_lines.push_back(read_pod_line(map));
   }
   section.read("every", rules.every, seconds(1), minutes(10), "how often Loki is queried");
   // Beyond 5 minutes a restart could take an old line for a new one (kLateRepeats).
   section.read("overlap", rules.overlap, seconds(5), minutes(5), "how late a line may arrive");
   section.read("quiet_for", rules.quiet_for, minutes(1), std::chrono::hours(24 * 7),
-               "after this time without a new line a finding has ended");
+               "a finding ends after this time without a new line");
   section.read("konduktor_taint", rules.konduktor_taint,
                "also set the taint `trainy.konduktor.ai/faulty=true:NoSchedule`");
   return rules;

@@ -21,15 +21,17 @@ MaintenanceRule read_rule(const YamlMap& map, const DrainSettings& drain) {
   for (const Step step : {Step::kGpuReset, Step::kReboot, Step::kTerminate}) {
     if (find(rule.steps, step) != nullptr)
       map.reject("steps",
-                 "gpuward does not reset, restart or end a machine for an announcement: remove " +
+                 "gpuward does not reset, restart or terminate a machine because of an "
+                 "announcement: remove " +
                      std::string(to_string(step)));
   }
   const PlannedStep* const drained = find(rule.steps, Step::kDrain);
   if (drained != nullptr) rule.drain_takes = drained->drain.deadline;
-  map.read("drain_takes", rule.drain_takes, std::chrono::seconds(0), std::chrono::hours(24 * 7),
-           "how long before the start the drain begins; default: the drain's deadline");
+  map.read(
+      "drain_takes", rule.drain_takes, std::chrono::seconds(0), std::chrono::hours(24 * 7),
+      "how long before the maintenance begins the drain starts; default: the drain's deadline");
   if (drained == nullptr && rule.drain_takes.count() > 0)
-    map.reject("drain_takes", "has no use without the step drain");
+    map.reject("drain_takes", "has no effect without the step drain");
   return rule;
 }
 
@@ -59,8 +61,9 @@ MaintenanceRules read_maintenance(const YamlMap& section, const DrainSettings& d
   for (std::size_t i = 0; i < kAnnouncementKinds.size(); ++i) {
     const std::string_view word = kAnnouncementKinds[i];
     const bool is_default = rules.contains(static_cast<AnnouncementKind>(i));
-    const YamlMap map = section.map(
-        word, is_default ? "such announcements" : "such announcements; default: no remediation");
+    const YamlMap map =
+        section.map(word, is_default ? "announcements of this kind"
+                                     : "announcements of this kind; default: no remediation");
     MaintenanceRule rule = read_rule(map, drain);
     if (section.has(word)) rules.insert_or_assign(static_cast<AnnouncementKind>(i), rule);
   }

@@ -52,15 +52,16 @@ void read_place(const YamlMap& map, MaintenanceWindow& window) {
   map.read("time_zone", zone, "time zone of `start` and `days`, by its IANA name: `Europe/Berlin`");
   map.read("utc_offset", offset, "a fixed offset, instead of a time zone");
   const auto distance = parse_offset(offset);
-  if (!distance) map.reject("utc_offset", "must be a distance to UTC such as \"+01:00\"");
+  if (!distance) map.reject("utc_offset", "must be an offset from UTC such as \"+01:00\"");
   window.utc_offset = distance.value_or(minutes(0));
   if (zone.empty()) return;
   if (map.has("utc_offset"))
-    map.reject("utc_offset", "is set together with time_zone: set one of them");
+    map.reject("utc_offset", "cannot be set together with time_zone: set only one of them");
   window.zone = find_zone(zone);
   if (window.zone == nullptr)
-    map.reject("time_zone", "is not a time zone of this machine (" + zone +
-                                "): use a name such as Europe/Berlin, and install tzdata");
+    map.reject("time_zone",
+               "is not in this machine's time zone database (" + zone +
+                   "): use a name such as Europe/Berlin; install tzdata if it is missing");
 }
 
 void read_days(const YamlMap& map, MaintenanceWindow& window) {
@@ -81,12 +82,12 @@ void read_days(const YamlMap& map, MaintenanceWindow& window) {
 
 MaintenanceWindow read_maintenance_window(const YamlMap& map) {
   MaintenanceWindow window;
-  map.require("name", window.name, "name of the window, for a `wait`");
+  map.require("name", window.name, "name of the window, by which a `wait` refers to it");
   read_days(map, window);
   std::string start;
   map.require("start", start, "time of day at which the window opens: `22:30`");
   const auto time = parse_time_of_day(start);
-  if (!start.empty() && !time) map.reject("start", "must be a time of the day such as \"22:30\"");
+  if (!start.empty() && !time) map.reject("start", "must be a time of day such as \"22:30\"");
   window.start = time.value_or(minutes(0));
   map.require("duration", window.duration, minutes(1), days(7),
               "how long the window is open; it may extend past midnight");
@@ -134,8 +135,9 @@ Wall next_opening(const MaintenanceWindow& window, Wall now) {
 std::vector<MaintenanceWindow> read_maintenance_windows(const YamlMap& root) {
   std::vector<MaintenanceWindow> windows;
   std::set<std::string> seen;
-  for (const YamlMap& map :
-       root.maps("maintenance_windows", "times in which steps may begin; a `wait` names them")) {
+  for (const YamlMap& map : root.maps("maintenance_windows",
+                                      "windows in which steps that wait for them may begin; a "
+                                      "`wait` refers to them by name")) {
     windows.push_back(read_maintenance_window(map));
     if (!seen.insert(windows.back().name).second) map.reject("name", "is the name of two windows");
   }

@@ -47,7 +47,7 @@ Status check_template(std::string_view text) {
     if (!name) return fail(ErrorKind::kInvalid, "has a {{ without }}");
     if (!is_placeholder(*name)) {
       return fail(ErrorKind::kInvalid,
-                  "has an unknown placeholder; there are " + all_placeholders());
+                  "has an unknown placeholder; valid placeholders: " + all_placeholders());
     }
   }
   return {};

@@ -23,12 +23,14 @@ struct SinkKind {
 
 void read_url_file(const YamlMap& map, SinkSettings& sink, std::string_view about) {
   map.read_absolute("url_file", sink.url_file, about);
-  map.read_absolute("ca_file", sink.ca_file, "CA certificates to trust, in PEM; an absolute path");
+  map.read_absolute("ca_file", sink.ca_file,
+                    "absolute path of a PEM file with the CA certificates to trust");
 }
 
 void read_slack(const YamlMap& map, SinkSettings& sink) {
-  read_url_file(map, sink, "absolute path of the file with the URL, a secret; required");
-  if (sink.url_file.empty()) map.reject("url_file", "must name the file with the URL, a secret");
+  read_url_file(map, sink, "absolute path of the file with the URL, which is a secret; required");
+  if (sink.url_file.empty())
+    map.reject("url_file", "must be the path of the file with the URL, which is a secret");
 }
 
 void read_webhook(const YamlMap& map, SinkSettings& sink) {
@@ -37,7 +39,7 @@ void read_webhook(const YamlMap& map, SinkSettings& sink) {
   map.read_absolute("bearer_token_file", sink.bearer_token_file,
                     "absolute path of the file with the token to send");
   if (sink.url.empty() == sink.url_file.empty()) {
-    map.reject("url", "must be given, or url_file, and not both");
+    map.reject("url", "set exactly one of url and url_file");
   } else if (!sink.url.empty() && !sink.url.starts_with("http://") &&
              !sink.url.starts_with("https://")) {
     map.reject("url", "must begin with http:// or https://");
@@ -45,7 +47,7 @@ void read_webhook(const YamlMap& map, SinkSettings& sink) {
 }
 
 void read_region(const YamlMap& map, SinkSettings& sink) {
-  map.read("region", sink.region, "default: as AWS' own tools find it");
+  map.read("region", sink.region, "AWS region; default: found as the AWS CLI finds it");
 }
 
 void read_sns(const YamlMap& map, SinkSettings& sink) {
@@ -63,7 +65,8 @@ void read_lambda(const YamlMap& map, SinkSettings& sink) {
 
 void read_cloudwatch(const YamlMap& map, SinkSettings& sink) {
   sink.target = "gpuward";
-  map.read("namespace", sink.target, "namespace of the metric GPUErrorByType; not one of AWS' own");
+  map.read("namespace", sink.target,
+           "namespace of the metric GPUErrorByType; must not begin with `AWS/`");
   if (sink.target.empty() || sink.target.starts_with("AWS/")) {
     map.reject("namespace", "must be a namespace of your own, such as gpuward");
   }
@@ -77,11 +80,12 @@ void read_cloudwatch_logs(const YamlMap& map, SinkSettings& sink) {
 }
 
 constexpr std::array<SinkKind, 6> kSinkKinds{
-    {{"cloudwatch", "a metric in CloudWatch that counts errors by their type", read_cloudwatch},
-     {"cloudwatch_logs", "a stream `gpuward-remediator` in CloudWatch Logs", read_cloudwatch_logs},
-     {"lambda", "a function of AWS Lambda", read_lambda},
-     {"slack", "an incoming webhook of Slack", read_slack},
-     {"sns", "a topic of Amazon SNS", read_sns},
+    {{"cloudwatch", "a CloudWatch metric that counts errors by type", read_cloudwatch},
+     {"cloudwatch_logs", "the log stream `gpuward-remediator` in CloudWatch Logs",
+      read_cloudwatch_logs},
+     {"lambda", "an AWS Lambda function", read_lambda},
+     {"slack", "a Slack incoming webhook", read_slack},
+     {"sns", "an Amazon SNS topic", read_sns},
      {"webhook", "any URL that accepts JSON", read_webhook}}};
 
 void read_kind(const YamlMap& map, SinkSettings& sink) {
@@ -96,15 +100,15 @@ void read_kind(const YamlMap& map, SinkSettings& sink) {
   std::string words;
   for (const SinkKind& kind : kSinkKinds)
     words += (words.empty() ? "" : ", ") + std::string(kind.word);
-  map.reject("name", "needs exactly one of " + words + " beside it");
+  map.reject("name", "the sink needs exactly one of " + words);
 }
 
 void read_moments(const YamlMap& map, SinkSettings& sink) {
   if (!map.has("moments")) return;
   std::vector<std::string> words;
   map.read("moments", words,
-           "which events, of `opened`, `step`, `approval`, `escalated`, `held`, `paused`, "
-           "`closed`; default: all but `step`; for `cloudwatch` only `opened`");
+           "events to send: any of `opened`, `step`, `approval`, `escalated`, `held`, `paused`, "
+           "`closed`; default: all except `step`, or only `opened` for `cloudwatch`");
   sink.moments.clear();
   for (const std::string& word : words) {
     const auto moment = parse_moment(word);
@@ -141,11 +145,13 @@ NotificationPolicy read_notifications(const YamlMap& section, const std::string&
   NotificationPolicy policy;
   policy.cluster = cluster;
   section.read("cluster", policy.cluster,
-               "name of this cluster: `cluster_name` of every event; default: `cluster`");
-  section.read("runbook_url", policy.runbook_url,
-               "base URL of the runbooks, one page for each alert below it, as the remediator "
-               "serves them in "
-               "`/runbooks`; default: `runbook` of an event is the command that prints it");
+               "name of this cluster, sent as `cluster_name` in every event; default: the policy's "
+               "`cluster`");
+  section.read(
+      "runbook_url", policy.runbook_url,
+      "base URL of the runbooks, with one page per alert, as the remediator serves them under "
+      "`/runbooks`; default: none, and an event's `runbook` is the command that prints "
+      "the runbook");
   const std::string& url = policy.runbook_url;
   if (!url.empty() && !url.starts_with("http://") && !url.starts_with("https://"))
     section.reject("runbook_url", "must begin with http:// or https://");

@@ -22,7 +22,7 @@ void read_steps(const YamlMap& severities, const DrainSettings& drain, Policy& p
                   is_recorded_only ? "must be empty: findings of severity monitor are only recorded"
                                    : "the steps for a finding of this severity");
     if (is_recorded_only && !plan.empty()) {
-      severities.reject(key, "monitor is recorded only: the list must be empty");
+      severities.reject(key, "must be empty: findings of severity monitor are only recorded");
     } else {
       policy.steps[severity] = std::move(plan);
     }
@@ -37,9 +37,9 @@ void refuse_gaps(const YamlMap& severities, const Policy& policy, std::string_vi
                                          std::pair(Severity::kIsolate, Severity::kReset),
                                          std::pair(Severity::kReboot, Severity::kReset)}) {
     if (acts(severity) || !acts(milder)) continue;
-    severities.reject(to_string(severity), "has no steps, but the milder " +
-                                               std::string(to_string(milder)) +
-                                               " has: worse evidence must not do less");
+    severities.reject(to_string(severity),
+                      "has no steps, but the milder severity " + std::string(to_string(milder)) +
+                          " has steps: worse evidence must not lead to fewer actions");
     return;
   }
 }
@@ -83,7 +83,7 @@ void require_windows(const YamlMap& root, const Policy& policy) {
     if (window.empty() || is_known) continue;
     root.reject(step.pool.empty() ? "severities" : "pools",
                 "the step " + std::string(to_string(step.step)) + " in " + name +
-                    " waits for a window that maintenance_windows does not name");
+                    " waits for a window that is not in maintenance_windows");
   }
 }
 
@@ -97,16 +97,17 @@ void require_sinks(const YamlMap& root, const Policy& policy) {
   for (const auto& [name, step] : all_steps(policy)) {
     if (std::ranges::all_of(step.sinks, is_known)) continue;
     root.reject(step.pool.empty() ? "severities" : "pools",
-                "the step notify in " + name + " names a sink that notifications does not");
+                "the step notify in " + name + " names a sink that is not in notifications.sinks");
   }
 }
 
 void read_retention(const YamlMap& section, Retention& out) {
   section.read("keep_for", out.age, hours(1), hours(24 * 366),
                "how long a Remediation is kept after it closed");
-  section.read("keep_most", out.most, 10, 100'000,
-               "how many closed Remediations are kept, without those that keep a machine out of "
-               "service");
+  section.read(
+      "keep_most", out.most, 10, 100'000,
+      "maximum number of closed Remediations kept, not counting those that keep a machine out of "
+      "service");
 }
 
 bool is_tag_text(std::string_view text) {
@@ -142,11 +143,11 @@ void read_machines(const YamlMap& section, Policy& policy) {
                    "with proof that it is gone");
   }
   section.read("power_state", policy.machines.power_state,
-               "a program that says `on`, `off` or `unreachable` on its stdout: one of the proofs "
+               "a program that prints `on`, `off` or `unreachable` to stdout: one of the proofs "
                "that a silent machine is down");
   section.read("timeout", policy.machines.timeout, seconds(1), minutes(10),
                "time limit of these programs");
-  read_aws(section.map("aws", "replaces these programs if the node's providerID is of EC2"),
+  read_aws(section.map("aws", "replaces these programs on nodes with an EC2 providerID"),
            policy.machines.aws);
 }
 
@@ -195,7 +196,7 @@ void require_means_of_upload(const YamlMap& section, const Policy& policy) {
   const auto steps = all_steps(policy);
   if (std::ranges::none_of(
           steps, [](const auto& named) { return named.second.step == Step::kCollectEvidence; }))
-    evidence.reject("upload", "has no use: no severity has the step collect-evidence");
+    evidence.reject("upload", "has no effect: no severity has the step collect-evidence");
 }
 
 void read_excluded(const YamlMap& excluded, Exclusions& out) {
@@ -203,17 +204,17 @@ void read_excluded(const YamlMap& excluded, Exclusions& out) {
   excluded.read("nodes", nodes, "names of nodes");
   out.nodes.insert(nodes.begin(), nodes.end());
   read_node_labels(excluded, out.labels, "labels of nodes: `key` or `key=value`");
-  excluded.read(
-      "namespaces", out.namespaces,
-      "names with `*` and `?`; a drain that would evict a pod there fails before it begins");
+  excluded.read("namespaces", out.namespaces,
+                "namespaces; `*` and `?` are wildcards; a drain that would evict a pod in one of "
+                "them fails before it begins");
   if (std::ranges::any_of(out.namespaces, &std::string::empty))
-    excluded.reject("namespaces", "each entry must be a namespace, perhaps with * and ?");
+    excluded.reject("namespaces", "each entry must be a namespace; * and ? are wildcards");
   excluded.read("control_plane", out.control_plane, "also exclude the nodes of the control plane");
 }
 
 void read_return(const YamlMap& section, ReturnToService& out) {
   section.read("enabled", out.enabled,
-               "remove the taint and the cordon of gpuward from a node that is healthy again");
+               "remove gpuward's taint and cordon from a node that is healthy again");
   section.read("max_report_age", out.max_report_age, seconds(1), hours(1),
                "maximum age of the health report that confirms it");
 }
@@ -243,24 +244,25 @@ Result<Policy> read_policy(const YamlFile& file) {
   Preset preset{};
   root.read_word("preset", preset, kPresetWords,
                  "the steps of severities that `severities` does not set: gpuward's own, or those "
-                 "of AWS' GPU health check suite, with a quarantine after each repair");
+                 "of the AWS GPU health check suite, with quarantine-job after each repair");
   const YamlMap severities = root.map(
       "severities", "the steps of each severity; `gpuwardctl policy explain` prints the defaults");
   read_excluded(root.map("excluded", "nodes and namespaces that gpuward does not change"),
                 policy.excluded);
   DrainSettings drain;
   drain.excluded_namespaces = policy.excluded.namespaces;
-  drain = read_drain_settings(root.map("drain", "defaults of all drains"), std::move(drain));
+  drain = read_drain_settings(root.map("drain", "defaults for all drains"), std::move(drain));
   read_machines(root.map("machines", "how machines are restarted and terminated"), policy);
   policy.jobs = read_jobs(root.map("jobs", "the Jobs on unhealthy nodes"));
   const Means means = means_of(policy, preset);
   policy.steps = default_plans(means, drain);
   read_steps(severities, drain, policy);
   root.read_renamed("way_back", "recovery", {.type = "mapping", .like = "recovery"});
-  policy.recovery = read_recovery(root.map(
-      "recovery",
-      "steps that replace a hold: diagnostics, and the return if they pass; default: none"));
-  policy.budgets = read_budgets(root.map("budgets", "how much may be out of service at once"));
+  policy.recovery = read_recovery(root.map("recovery",
+                                           "steps to run instead of a hold: diagnostics, then the "
+                                           "return to service if they pass; default: none"));
+  policy.budgets =
+      read_budgets(root.map("budgets", "how many nodes may be out of service at once"));
   const auto highest = root.has("mode") ? std::optional(policy.mode) : std::nullopt;
   policy.pools = read_pools(root, {.severities = severities,
                                    .drain = drain,
@@ -273,8 +275,8 @@ Result<Policy> read_policy(const YamlFile& file) {
     policy.budgets.own_pools.push_back({{pool.name, pool.labels}, pool.budgets});
   policy.foreign_alerts = read_foreign_alerts(root);
   policy.conditions = read_condition_rules(root);
-  policy.silent = read_silent_rules(
-      root.map("silent", "GPU nodes whose kubelet has stopped reporting; off without the section"));
+  policy.silent = read_silent_rules(root.map(
+      "silent", "GPU nodes whose kubelet has stopped reporting; off unless this section is set"));
   policy.silent.is_on = root.has("silent");
   root.read_renamed("drain_buffer", "min_drain_interval",
                     {.type = "duration", .range = "0s to 1d"});
@@ -284,21 +286,24 @@ Result<Policy> read_policy(const YamlFile& file) {
   policy.loki = read_loki_rules(root.map("loki", "which lines of `--loki.url` are findings"));
   policy.loki.is_configured = root.has("loki");
   policy.triage = read_triage_rules(
-      root.map("triage", "advice of a language model; off unless `openai` or `bedrock` is set"));
+      root.map("triage", "advice from a language model; off unless `openai` or `bedrock` is set"));
   policy.maintenance = read_maintenance(
-      root.map("maintenance", "the steps for announcements of a cloud about a machine, by kind"),
+      root.map("maintenance",
+               "steps for a cloud provider's announcements about a machine, by kind"),
       drain);
   policy.windows = read_maintenance_windows(root);
   require_windows(root, policy);
-  policy.evictions = read_eviction_rate(root.map("evictions", "the rate of all drains together"));
+  policy.evictions =
+      read_eviction_rate(root.map("evictions", "the eviction rate, shared by all drains"));
   root.map("evidence", "how old a health report may be")
       .read("max_age", policy.max_evidence_age, seconds(10), minutes(10),
             "maximum age of the health report right before a disruptive step");
-  root.read(
-      "startup_grace", policy.startup_grace, seconds(0), hours(24),
-      "how long after its registration a Node counts as being set up: no disruptive step begins");
+  root.read("startup_grace", policy.startup_grace, seconds(0), hours(24),
+            "how long a Node counts as being set up after its registration; no disruptive step "
+            "begins in that time");
   policy.repairer_signs = read_repairer_signs(root.map(
-      "other_repairers", "signs on a Node that another program repairs it: gpuward waits"));
+      "other_repairers",
+      "signs on a Node that another program is repairing it; gpuward waits while there is one"));
   root.read("cooldown", policy.cooldown, seconds(0), hours(24 * 7),
             "minimum time between a reset or restart of a machine and the next disruptive step on "
             "it for another Remediation");
@@ -307,8 +312,9 @@ Result<Policy> read_policy(const YamlFile& file) {
   require_reboot(root.map("machines"), policy);
   require_image(root.map("jobs"), policy);
   require_means_of_upload(root.map("jobs"), policy);
-  read_return(root.map("return_to_service", "whether nodes return after their alerts have ended"),
-              policy.return_to_service);
+  read_return(
+      root.map("return_to_service", "whether nodes return to service after their alerts resolve"),
+      policy.return_to_service);
   policy.notifications = read_notifications(
       root.map("notifications", "who is notified, and about what"), policy.cluster);
   require_sinks(root, policy);

@@ -24,7 +24,7 @@ std::string one_at_a_time(const Share& share) {
   if (share.nodes > 1) return {};
   if (share.percent <= 0) return "one node at a time";
   const auto nodes = static_cast<long>(std::ceil(200 / share.percent));
-  return "one node at a time if there are fewer than " + std::to_string(nodes);
+  return "one node at a time if there are fewer than " + std::to_string(nodes) + " nodes";
 }
 
 void remark_on_pairs(const std::string& budget, const Share& share,
@@ -32,7 +32,7 @@ void remark_on_pairs(const std::string& budget, const Share& share,
   const std::string allowed = one_at_a_time(share);
   if (allowed.empty()) return;
   remarks.push_back(budget + " allows " + allowed +
-                    ": nccl-pairs needs two nodes that are out at once, and ends Held without");
+                    ": nccl-pairs needs two nodes out of service at once; otherwise it ends Held");
 }
 
 // Where no node at all is allowed, as the share says it; empty where one always is.
@@ -40,7 +40,7 @@ std::string none_allowed(const Share& share) {
   if (share.nodes > 0 || share.percent >= 100) return {};
   if (share.percent <= 0) return "no node";
   const auto nodes = static_cast<long>(std::ceil(100 / share.percent));
-  return "no node if there are fewer than " + std::to_string(nodes);
+  return "no node if there are fewer than " + std::to_string(nodes) + " nodes";
 }
 
 void remark_on_none(const std::string& budget, const Share& share, const std::string& what,
@@ -100,11 +100,11 @@ void remark_on_order(const Policy& policy, const std::string& pool,
     const auto& milder = plan_of(policy, pool, kFromWorst[i + 1]);
     if (worse.empty() || milder.empty() || farthest(worse) >= farthest(milder)) continue;
     remarks.push_back("severity " + std::string(to_string(kFromWorst[i])) +
-                      (pool.empty() ? "" : " of pool " + pool) + " ends at the " +
-                      std::string(to_string(farthest(worse))) + ", but the milder " +
-                      std::string(to_string(kFromWorst[i + 1])) + " has the " +
+                      (pool.empty() ? "" : " of pool " + pool) + " ends at " +
+                      std::string(to_string(farthest(worse))) + ", but the milder severity " +
+                      std::string(to_string(kFromWorst[i + 1])) + " includes " +
                       std::string(to_string(farthest(milder))) +
-                      ": worse evidence takes less out of use");
+                      ": worse evidence takes less out of service");
   }
 }
 

@@ -29,10 +29,10 @@ std::string drain_text(const DrainSettings& drain) {
 std::string failure_text(const Policy& policy, Severity severity, const PlannedStep& planned) {
   const Step step = planned.step;
   if (is_taint_or_cordon(step) || step == Step::kDrain || step == Step::kReturn) return {};
-  if (step == Step::kNotify) return "waits for no receiver";
+  if (step == Step::kNotify) return "does not wait for any receiver";
   if (step == Step::kCollectEvidence && !policy.jobs.evidence.upload.empty())
-    return "goes to " + policy.jobs.evidence.upload + "; its failure stops nothing";
-  if (may_fail(step)) return "its failure stops nothing";
+    return "uploads to " + policy.jobs.evidence.upload + "; a failure does not stop the steps";
+  if (may_fail(step)) return "a failure does not stop the steps";
   // Only mode full comes to such a step.
   Policy full = policy;
   full.mode = Mode::kFull;
@@ -53,7 +53,8 @@ std::string program_text(const std::vector<std::string>& program) {
 std::string limits_text(const PlannedStep& step) {
   if (step.step == Step::kDrain) return drain_text(step.drain);
   std::string text;
-  if (step.soak.count() > 0) add(text, ", ", to_duration_text(step.soak) + " without a break");
+  if (step.soak.count() > 0)
+    add(text, ", ", to_duration_text(step.soak) + " of uninterrupted health");
   if (step.timeout.count() > 0) add(text, ", ", "at most " + to_duration_text(step.timeout));
   if (step.step == Step::kRestartJob) {
     const std::string program = program_text(step.program);
@@ -67,17 +68,18 @@ std::string limits_text(const PlannedStep& step) {
   }
   if (step.step == Step::kNcclPairs) {
     add(text, ", ",
-        "with the nodes of the same jobs, or within " + to_duration_text(step.job.together) +
-            " if no job is known");
+        "with nodes of the same jobs or, if no job is known, with nodes that failed within " +
+            to_duration_text(step.job.together) + " of each other");
   }
-  if (step.job.clears_latched) add(text, ", ", "a pass clears what only an operator clears");
+  if (step.job.clears_latched)
+    add(text, ", ", "a pass also clears findings that otherwise only an operator can clear");
   return text;
 }
 
 std::string wait_text(const WaitBefore& before) {
   std::string text;
   if (before.delay.count() > 0) {
-    add(text, "", to_duration_text(before.delay) + " after the step before it");
+    add(text, "", to_duration_text(before.delay) + " after the previous step");
   }
   if (!before.window.empty()) add(text, " and ", "for the maintenance window " + before.window);
   if (before.approval) add(text, " and ", "for an operator's approval");
@@ -109,7 +111,7 @@ std::string budgets_text(const BudgetLimits& budgets) {
 std::string machines_text(const MachineCommands& machines) {
   std::string restarts = machines.aws.reboot ? "EC2" : "";
   add(restarts, ", ", program_text(machines.reboot));
-  std::string ends = "the NodeClaim or Machine that owns it";
+  std::string ends = "the NodeClaim or Machine that owns the node";
   add(ends, ", ", machines.aws.terminate ? "EC2 or its Auto Scaling group" : "");
   add(ends, ", ", program_text(machines.terminate));
   return "machines\n  restarted by: " + (restarts.empty() ? "nothing" : restarts) +
@@ -130,7 +132,7 @@ std::string step_text(std::size_t number, const PlannedStep& step, const std::st
 std::string recovery_text(const Policy& policy, Severity severity) {
   const auto& list = recovery_of(policy, policy.pool, severity);
   if (list.empty()) return {};
-  std::string text = "  -- instead of a hold for an operator, in mode full: recovery --\n";
+  std::string text = "  -- recovery, in mode full, instead of a hold for an operator --\n";
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Step step = list[i].step;
     const bool may_fail = is_diagnostic(step) || step == Step::kVerify;
@@ -152,7 +154,7 @@ std::string plan_text(const Policy& policy, Severity severity,
     }
     const bool is_wait = &step == replacement_wait(plan);
     text += step_text(i + 1, step,
-                      is_wait ? "of a replacement; if none joins, hold for an operator"
+                      is_wait ? "waits for a replacement node; if none joins, hold for an operator"
                               : failure_text(policy, severity, step));
   }
   return text;
@@ -193,13 +195,13 @@ std::string maintenance_text(const Policy& policy) {
   std::string text = "announced by the cloud\n";
   for (const auto& [kind, rule] : policy.maintenance) {
     text += " " + std::string(to_string(kind)) + "\n";
-    if (rule.steps.empty()) text += "  recorded and notified\n";
+    if (rule.steps.empty()) text += "  recorded; sinks are notified\n";
     text += plan_text(policy, kMaintenanceSeverity, rule.steps);
     const bool drains =
         std::ranges::find(rule.steps, Step::kDrain, &PlannedStep::step) != rule.steps.end();
     if (!drains) continue;
     text += "  the drain begins " + to_duration_text(rule.drain_takes) +
-            " before the start; later steps wait until the cloud reports the end\n";
+            " before the maintenance begins; later steps wait until the cloud reports its end\n";
   }
   return text;
 }
@@ -217,24 +219,25 @@ std::string notifications_text(const NotificationPolicy& policy) {
 
 std::string guards_text(const Policy& policy) {
   std::string text = "before each disruptive step\n";
-  text += "  evidence: a report of the exporter, at most " +
+  text += "  evidence: a report from the exporter, at most " +
           to_duration_text(policy.max_evidence_age) + " old, that has the same severity\n";
-  text += "  other repairers: none at work, and the node not younger than " +
-          to_duration_text(policy.startup_grace) + "\n";
+  text += "  other repairers: none active, and the node at least " +
+          to_duration_text(policy.startup_grace) + " old\n";
   if (policy.cooldown.count() > 0) {
     text += "  cooldown: " + to_duration_text(policy.cooldown) +
             " after a reset or restart of the machine for another remediation\n";
   }
   text += budgets_text(policy.budgets);
-  text += "before the taint\n  budget: cluster and each pool " +
-          share_text(policy.budgets.tainted) + " tainted or worse\n";
-  text += "before the cordon\n  budget: pool " + share_text(policy.budgets.cordoned) +
-          " cordoned or worse\n";
-  text += "when the alerts resolve before any step after cordon\n  ";
+  text += "before the taint\n  budget: at most " + share_text(policy.budgets.tainted) +
+          " tainted, cordoned or disrupted in the cluster and in each pool\n";
+  text += "before the cordon\n  budget: at most " + share_text(policy.budgets.cordoned) +
+          " cordoned or disrupted in each pool\n";
+  text += "when the alerts resolve before a step after the cordon has begun\n  ";
   text += policy.return_to_service.enabled
-              ? "returned to service by a healthy report, at most " +
+              ? "the node returns to service after a healthy report, at most " +
                     to_duration_text(policy.return_to_service.max_report_age) + " old\n"
-              : "kept until an operator returns it: return_to_service is not enabled\n";
+              : "the node stays out of service until an operator returns it: return_to_service is "
+                "not enabled\n";
   return text + machines_text(policy.machines);
 }
 

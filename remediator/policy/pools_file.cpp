@@ -20,9 +20,10 @@ void read_pool_mode(const YamlMap& map, std::optional<Mode> highest, PoolPolicy&
 
 // A list that all nodes share is read again where the pool drains otherwise.
 void read_pool_steps(const YamlMap& map, const PoolDefaults& defaults, PoolPolicy& pool) {
-  const YamlMap severities = map.map("severities", "steps of the severities that differ");
+  const YamlMap severities =
+      map.map("severities", "steps of the severities that differ from the policy's");
   const DrainSettings drain = read_drain_settings(
-      map.map_like("drain", "drain", "for all drains of the pool"), defaults.drain);
+      map.map_like("drain", "drain", "defaults for all drains of the pool"), defaults.drain);
   for (const Severity severity : {Severity::kIsolate, Severity::kReboot, Severity::kReset}) {
     const std::string_view key = to_string(severity);
     const bool has_own = severities.has(key);
@@ -37,7 +38,8 @@ void read_pool_steps(const YamlMap& map, const PoolDefaults& defaults, PoolPolic
     for (PlannedStep& step : plan) step.pool = pool.name;
   }
   map.read_renamed("way_back", "recovery", {.type = "mapping", .like = "recovery"});
-  pool.recovery = read_recovery(map.map("recovery", "the same for `recovery`"));
+  pool.recovery =
+      read_recovery(map.map("recovery", "`recovery` steps that differ from the policy's"));
   for (auto& [severity, list] : pool.recovery) {
     for (PlannedStep& step : list) step.pool = pool.name;
   }
@@ -69,7 +71,7 @@ std::optional<std::string> objection_to_plan(const std::vector<PlannedStep>& pla
   if (reset == plan.end()) return std::nullopt;
   if (vendor) {
     auto why = objection_to_reset(reset->job, jobs, *vendor);
-    if (why) *why = "select nodes with " + std::string(name_of(*vendor)) + " GPUs, and " + *why;
+    if (why) *why = "select nodes with " + std::string(name_of(*vendor)) + " GPUs, but " + *why;
     return why;
   }
   if (vendor.error().kind == ErrorKind::kNotFound) return std::nullopt;  // each node says it
@@ -101,7 +103,8 @@ std::vector<PoolPolicy> read_pools(const YamlMap& root, const PoolDefaults& defa
     read_node_labels(
         map, pool.labels,
         "labels that its nodes must have, all of them: `key=value` or `key`; required");
-    if (pool.labels.empty()) map.reject("labels", "must name labels of its nodes");
+    if (pool.labels.empty())
+      map.reject("labels", "must list the labels that select the pool's nodes");
     read_pool_mode(map, defaults.highest, pool);
     read_pool_steps(map, defaults, pool);
     read_pool_budgets(map, defaults, pool);

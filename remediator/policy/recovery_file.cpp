@@ -31,9 +31,9 @@ std::vector<PlannedStep> read_list(const YamlMap& section, std::string_view key)
       "steps to run when this severity's own steps end without a return to service", drained());
   if (list.empty()) return list;
   if (!std::ranges::all_of(list, may_lead_back)) {
-    section.reject(
-        key,
-        "may have quarantine-job, nccl-test, nccl-pairs, verify, return-to-service and notify");
+    section.reject(key,
+                   "may contain only quarantine-job, nccl-test, nccl-pairs, verify, "
+                   "return-to-service and notify");
   } else if (!is_diagnostic(list.front().step) || list.front().step == Step::kNcclPairs) {
     section.reject(key, "must begin with quarantine-job or nccl-test");
   } else if (list.back().step != Step::kReturn) {
@@ -51,7 +51,7 @@ const char* why_dead(const std::vector<PlannedStep>& plan, const std::vector<Pla
   const bool is_twice = std::ranges::any_of(back, [&](const PlannedStep& step) {
     return is_diagnostic(step.step) && has_step(plan, step.step);
   });
-  return is_twice ? "the severity's own steps have that diagnostic already" : nullptr;
+  return is_twice ? "the severity's own steps already include the same diagnostic" : nullptr;
 }
 
 void refuse_dead(const YamlMap& section, const Policy& policy, std::string_view pool) {

@@ -13,18 +13,21 @@ constexpr std::array<std::pair<SignKind, std::string_view>, 3> kKinds{
 
 RepairerSign read_sign(const YamlMap& map) {
   RepairerSign sign;
-  map.require("name", sign.who, "who works on the node while the sign is there");
-  sign.who += " works on the node";
+  map.require("name", sign.who,
+              "name of the program that works on the node while the sign is present");
+  sign.who += " is working on the node";
   for (const auto& [kind, word] : kKinds) {
     std::string key;
-    map.read(word, key, "key of the " + std::string(word) + " that is the sign; one of the three");
+    map.read(word, key,
+             "key of the " + std::string(word) +
+                 " that is the sign; set exactly one of taint, annotation and label");
     if (key.empty()) continue;
-    if (!sign.key.empty()) map.reject(word, "a sign is one taint, annotation or label");
+    if (!sign.key.empty()) map.reject(word, "set only one of taint, annotation and label");
     sign.kind = kind;
     sign.key = std::move(key);
   }
-  if (sign.key.empty()) map.reject("name", "names no taint, annotation or label");
-  map.read("at_rest", sign.at_rest, "values that say that the program is at rest; default: none");
+  if (sign.key.empty()) map.reject("name", "the sign needs a taint, annotation or label");
+  map.read("at_rest", sign.at_rest, "values that mean that the program is idle; default: none");
   return sign;
 }
 
@@ -98,7 +101,8 @@ std::vector<RepairerSign> read_repairer_signs(const YamlMap& section) {
     if (std::erase_if(signs, [&](const RepairerSign& sign) { return sign.key == key; }) == 0)
       section.reject("ignore", "gpuward does not know the sign " + key);
   }
-  for (const YamlMap& map : section.maps("signs", "signs of others, besides those it knows"))
+  for (const YamlMap& map :
+       section.maps("signs", "signs of other programs, in addition to those that gpuward knows"))
     signs.push_back(read_sign(map));
   return signs;
 }

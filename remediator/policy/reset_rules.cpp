@@ -15,9 +15,9 @@ std::optional<std::string> objection_to_reset(const JobSettings& step, const Job
   for (const std::string& word : step.command) command += word + " ";
   const auto tools = vendor_of_tools(command);
   if (tools && *tools != vendor)
-    return "the command of gpu-reset runs the tools of " + std::string(name_of(*tools));
+    return "the command of gpu-reset runs " + std::string(name_of(*tools)) + " tools";
   if (!can_reset(jobs, vendor)) {
-    return "gpu-reset has no template for them: jobs.image or jobs.templates." +
+    return "gpu-reset has no template for them: set jobs.image or jobs.templates." +
            std::string(template_name(Step::kGpuReset, vendor));
   }
   return std::nullopt;

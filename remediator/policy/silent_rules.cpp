@@ -28,22 +28,23 @@ SilentRules read_silent_rules(const YamlMap& section) {
   SilentRules rules;
   section.read("after", rules.after, minutes(1), hours(24),
                "how long Ready must have been Unknown or False");
-  read_share(
-      section.map("limit",
-                  "if more nodes than the larger of the two are silent, in the fleet, a pool, a "
-                  "zone or another domain, gpuward assumes a partition and starts no step"),
-      rules.at_most);
+  read_share(section.map("limit",
+                         "if more nodes than the larger of `nodes` and `percent` are silent in the "
+                         "fleet, a pool, a zone or another domain, gpuward assumes a partition and "
+                         "starts no step"),
+             rules.at_most);
   section.read("out_of_service", rules.moves_pods,
-               "first let Kubernetes move the pods and volumes of a machine that is proven off, by "
-               "the taint node.kubernetes.io/out-of-service");
+               "if a machine is proven to be off, first let Kubernetes move its pods and volumes "
+               "with the taint node.kubernetes.io/out-of-service");
   section.read("reboot", rules.reboots,
-               "restart the machine on two proofs that it is down; needs `machines` to restart it");
+               "restart the machine after two proofs that it is down; needs `machines.reboot` or "
+               "`machines.aws.reboot`");
   section.read("terminate", rules.terminates,
-               "terminate the machine after an approval, on two proofs, if the restart did not "
-               "help or is not set");
+               "terminate the machine after an approval and two proofs that it is down, if the "
+               "restart did not help or is not enabled");
   section.read_word("kubelet", rules.kubelet, kSeverityWords,
-                    "the severity of a node whose kubelet is down while Prometheus still reads its "
-                    "exporter; never beyond the cordon");
+                    "the severity of a node whose kubelet is down while Prometheus still scrapes "
+                    "its exporter; steps never go beyond the cordon");
   return rules;
 }
 

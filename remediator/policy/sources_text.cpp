@@ -19,8 +19,8 @@ std::string condition_text(const ConditionRule& rule, std::chrono::milliseconds 
     text += (i == 0 ? " on nodes labelled " : ", ") + rule.labels[i];
   text += ": " + severity_word(rule.severity);
   if (!rule.drains) return text + kEndsAtTheCordon;
-  return text + "; foreign: steps end at the drain, at the earliest " + to_duration_text(buffer) +
-         " after the last disruption\n";
+  return text + "; foreign: steps end at the drain, which begins at the earliest " +
+         to_duration_text(buffer) + " after the last disruption\n";
 }
 
 std::string loki_text(const LokiRules& rules) {
@@ -33,28 +33,30 @@ std::string loki_text(const LokiRules& rules) {
   }
   if (rules.konduktor_taint)
     text += "    also set: taint trainy.konduktor.ai/faulty=true:NoSchedule\n";
-  return text + "    ended after " + to_duration_text(rules.quiet_for) + " without another line\n";
+  return text + "    a finding ends after " + to_duration_text(rules.quiet_for) +
+         " without a new line\n";
 }
 
 std::string triage_text(const TriageRules& rules) {
   const std::string where = rules.kind == "openai" ? rules.url : "bedrock";
-  return "  kernel lines that the catalogue does not know: shown to " + rules.model + " at " +
-         where + ", " + std::to_string(rules.per_hour) + " an hour and " +
-         std::to_string(rules.characters_per_day) + " characters a day at most; its advice: " +
-         severity_word(to_severity(rules.max_severity)) + " at most" + kEndsAtTheCordon;
+  return "  kernel lines that the catalogue does not know: sent to " + rules.model + " at " +
+         where + ", at most " + std::to_string(rules.per_hour) + " lines an hour and " +
+         std::to_string(rules.characters_per_day) + " characters a day; advised severity: " +
+         std::string(to_string(to_severity(rules.max_severity))) + " at most" + kEndsAtTheCordon;
 }
 
 std::string silent_text(const SilentRules& rules) {
-  std::string text = "  GPU nodes whose Ready is not True for " + to_duration_text(rules.after) +
-                     ": " + severity_word(kSilentSeverity) + "; taint, cordon, notify";
+  std::string text = "  GPU nodes whose condition Ready has not been True for " +
+                     to_duration_text(rules.after) + ": " + severity_word(kSilentSeverity) +
+                     "; taint, cordon, notify";
   if (rules.moves_pods)
     text += ", then the taint out-of-service if a proof says that the machine is off";
-  if (rules.reboots) text += ", then a restart on two proofs that the machine is down";
-  if (rules.terminates) text += ", then termination on two proofs, after an approval";
+  if (rules.reboots) text += ", then a restart after two proofs that the machine is down";
+  if (rules.terminates) text += ", then termination after two proofs and an approval";
   text += "\n    no step begins if more than " + share_text(rules.at_most) +
-          " of the fleet, a pool, a zone or another domain are silent, or if several fell silent "
-          "at the same time\n";
-  return text + "    whose exporter Prometheus still reads: the kubelet is down; " +
+          " of the fleet, a pool, a zone or another domain are silent, or if others fell silent at "
+          "the same time\n";
+  return text + "    if Prometheus still scrapes the node's exporter: the kubelet is down; " +
          severity_word(rules.kubelet) + kEndsAtTheCordon;
 }
 

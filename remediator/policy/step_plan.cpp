@@ -45,23 +45,25 @@ constexpr std::array<StepFacts, 15> kFacts{{
      "time limit of the Job"},
     {},  // only gpuward itself plans it, for silent nodes
     {"evicts the pods"},
-    {"restarts jobs that lost pods, as a whole: as their kind allows, or by your program",
+    {"restarts, as a whole, the jobs that lost pods: in the way that their kind allows, or with "
+     "your "
+     "program",
      minutes(10),
-     "time limit until the old pods of the jobs are gone, or of your program (default `1m`); the "
-     "next step follows in any case"},
+     "time limit for the old pods of the jobs to go, or for your program (default `1m`); the next "
+     "step follows in any case"},
     {"runs a Job that resets the GPUs", minutes(10), "time limit of the Job"},
-    {"restarts the machine", minutes(20), "time limit until the node is back"},
+    {"restarts the machine", minutes(20), "time limit for the node to come back"},
     {"runs the long diagnostics as a Job",
      hours(5),  // the checks of a machine at their limits, one after another
      "time limit of the Job"},
-    {"runs NCCL's test on the node as a Job", hours(1),  // the exporter gives check 5 half of it
+    {"runs an NCCL test on the node as a Job", hours(1),  // the exporter gives check 5 half of it
      "time limit of the Job"},
-    {"runs NCCL's test between pairs of nodes as Jobs", minutes(40),  // a pair has 10 min
+    {"runs NCCL tests between pairs of nodes as Jobs", minutes(40),  // a pair has 10 min
      "time limit of the whole step; at most half of it is spent waiting for the other nodes"},
     {"terminates the machine", minutes(45), "time limit for the machine to terminate"},
     {"waits until the node is healthy", minutes(45),
-     "time limit until the node is healthy; after `terminate`, until a healthy replacement has "
-     "joined"},
+     "time limit for the node to become healthy; after `terminate`, for a healthy replacement to "
+     "join"},
     {"removes the taint and the cordon"},
     {"notifies sinks"},
 }};
@@ -74,14 +76,14 @@ void read_wait(const YamlMap& settings, WaitBefore& out) {
   settings.read("approval", out.approval,
                 "wait for the approval of an operator; before `terminate` the default is `true`");
   settings.read("delay", out.delay, seconds(0), hours(24 * 7),
-                "how long to wait after the step before it");
+                "how long to wait after the previous step");
   settings.read("window", out.window,
                 "name of the maintenance window to wait for, in `maintenance_windows`");
 }
 
 void read_volumes(const YamlMap& settings, VolumeWait& out) {
   settings.read("deadline", out.deadline, seconds(0), hours(24),
-                "how long to wait for them after the drain");
+                "how long to wait after the drain for the volumes to detach");
   settings.read_word(
       "on_deadline", out.proceeds, kVolumesOnDeadline,
       "at that deadline: hold the node for an operator, or terminate the machine anyway");
@@ -100,7 +102,7 @@ void read_settings(const YamlMap& settings, PlannedStep& out) {
   if (out.step == Step::kDrain) out.drain = read_drain_settings(settings, std::move(out.drain));
   if (out.step == Step::kNotify)
     settings.read("sinks", out.sinks,
-                  "which sinks, by name in `notifications.sinks`; default: all");
+                  "names of the sinks to notify, from `notifications.sinks`; default: all");
   if (out.step == Step::kRestartJob) read_program(settings, out);
   if (out.timeout.count() > 0) {
     // The steps that heal the node wait for it.
@@ -148,7 +150,8 @@ const char* objection_to_next(const std::vector<PlannedStep>& plan, Step step) {
   }
   if (step == Step::kNotify && plan.empty()) return "notify needs taint or cordon before it";
   const bool needs_cordon = !is_taint_or_cordon(step) && step != Step::kNotify;
-  if (needs_cordon && !has(plan, Step::kCordon)) return "a step after cordon needs the cordon";
+  if (needs_cordon && !has(plan, Step::kCordon))
+    return "every step except taint, cordon and notify needs cordon before it";
   const bool needs_drain = step > Step::kDrain && step < Step::kVerify;
   if (needs_drain && !has(plan, Step::kDrain)) {
     return "restart-job, gpu-reset, reboot, quarantine-job, nccl-test and terminate need drain "
@@ -244,8 +247,10 @@ std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view k
     if (step == Step::kNcclPairs && before.empty())
       return refuse("nccl-pairs is allowed only in recovery");
     if (const char* why = objection_to_next(plan, *step)) return refuse(why);
-    if (wait && is_taint_or_cordon(*step)) return refuse("taint and cordon cannot have a wait");
-    if (wait && has(plan, Step::kTerminate)) return refuse("verify after terminate has no wait");
+    if (wait && is_taint_or_cordon(*step))
+      return refuse("taint and cordon cannot have a wait before them");
+    if (wait && has(plan, Step::kTerminate))
+      return refuse("verify after terminate cannot have a wait before it");
     PlannedStep next = planned(*step);
     if (wait) read_wait(*wait, next.before);
     wait.reset();

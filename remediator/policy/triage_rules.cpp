@@ -18,19 +18,21 @@ bool has_user(std::string_view url) {
 
 void read_openai(const YamlMap& map, TriageRules& rules) {
   map.require("url", rules.url, "the base URL; `/chat/completions` is added to it");
-  map.require("model", rules.model, "the name of the model there");
+  map.require("model", rules.model, "the name of the model on that server");
   if (!rules.url.empty() && !rules.url.starts_with("http://") &&
       !rules.url.starts_with("https://")) {
     map.reject("url", "must begin with http:// or https://");
   }
   // It is shown to people.
   if (has_user(rules.url))
-    map.reject("url",
-               "must not contain a user or a password: put the key into the file of api_key_file");
+    map.reject(
+        "url",
+        "must not contain a user name or a password: put the key into a file and set api_key_file");
   while (rules.url.ends_with('/')) rules.url.pop_back();
   map.read_absolute("api_key_file", rules.api_key_file,
                     "absolute path of the file with the API key");
-  map.read_absolute("ca_file", rules.ca_file, "CA certificates to trust, in PEM; an absolute path");
+  map.read_absolute("ca_file", rules.ca_file,
+                    "absolute path of a PEM file with the CA certificates to trust");
 }
 
 std::optional<BedrockFormat> format_of(const std::string& model) {
@@ -41,10 +43,11 @@ std::optional<BedrockFormat> format_of(const std::string& model) {
 
 void read_bedrock(const YamlMap& map, TriageRules& rules) {
   map.require("model", rules.model, "the ID of the model");
-  map.read("region", rules.region, "default: as AWS' own tools find it");
+  map.read("region", rules.region, "AWS region; default: found as the AWS CLI finds it");
   std::optional<BedrockFormat> format = format_of(rules.model);
   map.read_word("format", format, kFormats, "format of the requests; default: from the model's ID");
-  if (!format) map.reject("format", "is required: the model's id does not say which");
+  if (!format)
+    map.reject("format", "is required: the format cannot be derived from the model's ID");
   rules.format = format.value_or(BedrockFormat::kAnthropic);
 }
 
@@ -69,8 +72,9 @@ TriageRules read_triage_rules(const YamlMap& section) {
   using std::chrono::seconds;
   TriageRules rules;
   read_endpoint(section, rules);
-  section.read_word("max_severity", rules.max_severity, kAdvised,
-                    "the highest severity that an answer can have; never beyond the cordon");
+  section.read_word(
+      "max_severity", rules.max_severity, kAdvised,
+      "the highest severity that an answer can have; steps never go beyond the cordon");
   section.read("min_confidence", rules.min_confidence, 0, 1,
                "an answer with less confidence does not count");
   section.read("timeout", rules.timeout, seconds(1), seconds(60), "time limit of one question");
@@ -84,7 +88,7 @@ TriageRules read_triage_rules(const YamlMap& section) {
                           section.has("timeout") || section.has("per_hour") ||
                           section.has("characters_per_day") || section.has("line_characters");
   if (has_limits && !rules.is_on())
-    section.reject("openai", "is required, or bedrock: triage needs a model");
+    section.reject("openai", "set openai or bedrock: triage needs a model");
   return rules;
 }
 

@@ -41,21 +41,23 @@ const Fields<AlertEvidence>& alert_fields() {
             "When the remediator first received it."),
       field("endedAt", &Alert::ended_at, time(as_said),
             "When it ended; absent while the alert fires."),
-      sparse_field("foreign", &Alert::foreign, flag(),
-                   "The alert is not one of gpuward's rules; foreign_alerts of the policy sets its "
-                   "node and severity."),
+      sparse_field(
+          "foreign", &Alert::foreign, flag(),
+          "The alert does not come from gpuward's rules; foreign_alerts in the policy sets its "
+          "node and severity."),
       sparse_field(
           "errorClass", &Alert::error_class, text(64),
           "Class of the error in notifications: XID_CRITICAL_79, ECC_ERROR, GPU_HEALTH_ERROR, ..."),
       sparse_field("contested", &Alert::contested, flag(),
-                   "The alert was reported as firing again after an end of the same episode."),
+                   "The alert was reported as firing again after the same episode had been "
+                   "reported as ended."),
       sparse_field(
           "advice", &Alert::advice, text(1024),
-          "Advice of a language model (triage): its reason, its confidence, and the question. "
+          "Advice from a language model (triage): its reason, its confidence, and the question. "
           "For a silent node: its last known state."),
       sparse_field("drill", &Alert::drill, flag(),
-                   "The alert is of a fault that was injected for a drill. A Remediation whose "
-                   "alerts are all drills is one."),
+                   "The alert reports a fault that was injected for a drill. A Remediation whose "
+                   "alerts are all from drills is itself a drill."),
   };
   return kFields;
 }
@@ -64,7 +66,7 @@ const Fields<DroppedAlerts>& dropped_fields() {
   static const Fields<DroppedAlerts> kFields = {
       field("severity", &DroppedAlerts::severity, severity(), "Worst severity of these alerts.")
           .vital(),
-      field("at", &DroppedAlerts::at, time(as_said), "When that last happened.").vital(),
+      field("at", &DroppedAlerts::at, time(as_said), "When an alert was last dropped.").vital(),
   };
   return kFields;
 }
@@ -73,7 +75,8 @@ const Fields<Cleared>& cleared_fields() {
   static const Fields<Cleared> kFields = {
       field("severity", &Cleared::severity, severity(), "The remaining severity.").vital(),
       field("at", &Cleared::at, time(as_said),
-            "When the report was measured. Alerts that fire or ended after it count again.")
+            "When the report was measured. Alerts that are firing, or that ended after this time, "
+            "still count.")
           .vital(),
   };
   return kFields;
@@ -97,12 +100,12 @@ const Fields<NodeFinding>& finding_fields() {
                    "The line of the kernel log, or the value that the check read."),
       sparse_field(
           "witness", &Found::witness, text(64),
-          "The second source that confirms a line of the kernel log; absent: that line alone."),
+          "The second source that confirms a line of the kernel log; absent if there is none."),
       field("firstSeen", &Found::first_seen, time(), "When the exporter first saw it.").required(),
       field("lastSeen", &Found::last_seen, time(), "When the finding was last recorded.")
           .required(),
       sparse_field("unknown", &Found::is_unknown, flag(),
-                   "gpuward's tables do not have this number."),
+                   "gpuward's tables do not contain this code."),
   };
   return kFields;
 }
@@ -127,18 +130,19 @@ const Fields<StepRecord>& step_fields() {
           "activeSeconds", &StepRecord::active_seconds, count(),
           "Seconds in which a leader watched the step and the step could act. Its limits count "
           "these seconds; a pause, the stop switch and time without a leader do not count."),
-      sparse_field("pool", &StepRecord::pool, text(253),
-                   "The pool of the policy whose steps apply; absent for the steps of all nodes."),
+      sparse_field(
+          "pool", &StepRecord::pool, text(253),
+          "The pool in the policy whose steps apply; absent if the steps for all nodes apply."),
       sparse_field("facts", &StepRecord::facts, text_map(16), "Values that the step needs later."),
       sparse_field("drill", &StepRecord::drill, flag(),
-                   "The step was begun in a drill: it counts for no real fault."),
+                   "The step was begun in a drill: it does not count for a real fault."),
   };
   return kFields;
 }
 
 const Fields<ApprovalRecord>& approval_fields() {
   static const Fields<ApprovalRecord> kFields = {
-      field("step", &ApprovalRecord::step, word(parse_step), "The step that waits.")
+      field("step", &ApprovalRecord::step, word(parse_step), "The step that awaits approval.")
           .required()
           .vital(),
       field("token", &ApprovalRecord::token, text(), "The token that an approval must contain.")
@@ -172,7 +176,7 @@ const Fields<Notice>& notice_fields() {
       field("mode", &Notice::mode, text(), "Mode of the policy at that time."),
       field("message", &Notice::message, text(), "Message of the Remediation at that time."),
       sparse_field("drill", &Notice::drill, flag(),
-                   "All alerts of the Remediation were of a drill at that time."),
+                   "At that time, all alerts of the Remediation came from a drill."),
   };
   return kFields;
 }
@@ -191,12 +195,13 @@ Field<Reached> milestone(Milestone milestone, std::string_view about) {
 
 const Fields<Reached>& reached_fields() {
   static const Fields<Reached> kFields = {
-      milestone(Milestone::kAccepted, "The alert is in the API server."),
+      milestone(Milestone::kAccepted, "The alert is recorded in the API server."),
       milestone(Milestone::kTainted, "The taint is on the node."),
       milestone(Milestone::kCordoned, "The node is cordoned."),
       milestone(Milestone::kDrained, "The pods are gone."),
-      milestone(Milestone::kActed, "GPUs were reset, or the machine restarted or replaced."),
-      milestone(Milestone::kRecovered, "The node is back in service, or a replacement is."),
+      milestone(Milestone::kActed,
+                "The GPUs were reset, or the machine was restarted or replaced."),
+      milestone(Milestone::kRecovered, "The node, or its replacement, is in service."),
   };
   return kFields;
 }
@@ -313,9 +318,10 @@ const Fields<RemediationStatus>& status_fields() {
       field("reasons", &Status::reasons, list_of(text(), 64),
             "All reasons for the decision, evidence first."),
       field("preExistingCordon", &Status::pre_existing_cordon, flag(),
-            "The node had a cordon before gpuward's; gpuward never removes that cordon."),
+            "The node was already cordoned when gpuward cordoned it; gpuward never removes that "
+            "cordon."),
       field("kernelSeverity", &Status::confirmed_severity, severity(),
-            "The worst severity in this boot that rests on more than a line of the kernel log; "
+            "The worst severity in this boot that is supported by more than a kernel log line; "
             "absent "
             "if unknown."),
       sparse_field("errorClass", &Status::error_class, text(64),
@@ -333,25 +339,25 @@ const Fields<RemediationStatus>& status_fields() {
       field("cleared", &Status::cleared, object_of(cleared_fields()),
             "A report showed that the cause of spec.severity has ended; severity is what remains."),
       field("escalatedTo", &Status::escalated_to, severity(Severity::kReset),
-            "The severity to which it escalated, because the steps of the evidence's severity did "
-            "not help."),
+            "The severity to which the Remediation escalated, because the steps of the evidence's "
+            "severity did not help."),
       sparse_field("toldDrill", &Status::is_notified_of_drill, flag(),
-                   "The last notification `opened` was about a drill; a real fault is notified "
+                   "The last notification `opened` was about a drill; a real fault triggers it "
                    "again."),
       sparse_field("toldObserved", &Status::is_unacted, flag(),
-                   "The node was only observed before the present phase; when gpuward begins to "
-                   "act, that is notified as `opened` again."),
-      computed_field<Status>("toldPhase", word(parse_phase, Phase::kHeld, Phase::kPaused),
-                             "Held or Paused after gpuward has notified an operator; while this "
-                             "differs from the phase, gpuward repeats the notification.",
-                             told_phase,
-                             [](Status& status, Phase phase) { status.notified_phase = phase; }),
+                   "The node was only observed before the current phase; when gpuward begins to "
+                   "act, it sends `opened` again."),
+      computed_field<Status>(
+          "toldPhase", word(parse_phase, Phase::kHeld, Phase::kPaused),
+          "Held or Paused once gpuward has notified an operator of that phase; while this value "
+          "differs from the phase, gpuward repeats the notification.",
+          told_phase, [](Status& status, Phase phase) { status.notified_phase = phase; }),
       field("toldSeverity", &Status::notified_severity, severity(),
-            "Severity of the evidence at the last notification `opened`; a worse one is notified "
-            "again."),
+            "Severity of the evidence at the last notification `opened`; a worse severity triggers "
+            "it again."),
       computed_field<Status>("toldWaiting", flag(),
-                             "An operator has certainly been notified that a budget or an alert "
-                             "storm keeps the node in service.",
+                             "An operator has been notified that a budget or an alert storm keeps "
+                             "the node in service.",
                              told_waiting, set_told_waiting),
       field(
           "approval", &Status::approval, object_of(approval_fields()),
@@ -359,15 +365,17 @@ const Fields<RemediationStatus>& status_fields() {
       field("history", &Status::history, list_of(text(), 32),
             "Earlier attempts and their results, the oldest first."),
       sparse_field("notices", &Status::notices, list_of(object_of(notice_fields()), kMaxNotices),
-                   "Notifications that not all sinks have received yet; sent again after a crash."),
+                   "Notifications that at least one sink has not received yet; they are sent again "
+                   "after a crash."),
       field("closedAt", &Status::closed_at, time(),
             "When the Remediation was closed; absent while it is open."),
       computed_field<Status>(
           "conditions", list_by("type", object_of(condition_fields()), 8),
-          "For kubectl wait, `--for=condition=Closed`. Each follows from the phase.",
+          "For `kubectl wait --for=condition=Closed`. Each condition is derived from the phase.",
           condition_entries, set_conditions),
       field("reached", &Status::reached, object_of(reached_fields()),
-            "When each milestone was first reached, for the metric of times since the fault."),
+            "When each milestone was first reached, for the metric "
+            "gpuward_remediator_fault_age_seconds."),
       field("steps", &Status::steps, list_by("name", object_of(step_fields()), 32),
             "The steps, in the order in which they began."),
   };
@@ -381,7 +389,7 @@ Json remediation_schema() {
   spec["description"] = "The evidence. Written by the sources of alerts.";
   spec["x-kubernetes-map-type"] = "atomic";
   Json status = schema_of(status_fields());
-  status["description"] = "What was decided and done. Written by the remediator only.";
+  status["description"] = "The decisions and actions. Written only by the remediator.";
   status["x-kubernetes-map-type"] = "atomic";
   return {{"type", "object"},
           {"description",

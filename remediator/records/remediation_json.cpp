@@ -60,7 +60,8 @@ Result<Remediation> decode(const kube::ObjectMeta& meta, const Json& root) {
   const Json& spec = member_at(root, "spec");
   read_fields(spec, identity_fields(), remediation);
   if (remediation.node.empty() || remediation.node_uid.empty()) {
-    return fail(ErrorKind::kInvalid, "remediation " + meta.name + ": spec names no node");
+    return fail(ErrorKind::kInvalid,
+                "remediation " + meta.name + ": spec.nodeName or spec.nodeUID is missing");
   }
   read_fields(spec, evidence_fields(), remediation);
   remediation.status = decode_status(member_at(root, "status"));

@@ -45,13 +45,13 @@ Status AlertHistory::add(std::string_view body) {
   if (string_at(*root, "status") != "success" || string_at(data, "resultType") != "matrix" ||
       !all.is_array()) {
     return fail(ErrorKind::kInvalid,
-                "alert history: not an answer of Prometheus' /api/v1/query_range");
+                "alert history: not a response from Prometheus /api/v1/query_range");
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto times = times_of(member_at(all[i], "values"));
     if (!times) {
       return fail(ErrorKind::kInvalid, "alert history: data.result[" + std::to_string(i) +
-                                           "].values: no list of samples");
+                                           "].values: not a list of samples");
     }
     if (auto added = add_series(i, labels_of(member_at(all[i], "metric")), *times); !added)
       return added;
@@ -75,7 +75,7 @@ Status AlertHistory::add_series(std::size_t index, const std::map<std::string, s
     if (++episodes_ > kMostEpisodes) {
       return fail(ErrorKind::kTooLarge, "the history has more than " +
                                             std::to_string(kMostEpisodes) +
-                                            " alerts: ask for a shorter time");
+                                            " alerts: query a shorter time range");
     }
     episodes.push_back({.alert = {.firing = true,
                                   .labels = labels,

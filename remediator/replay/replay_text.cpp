@@ -37,10 +37,10 @@ std::string scope_of(const ReplayResult& result) {
       counted(result.alerts, "alert") + " on a cluster of " + counted(result.nodes, "node") + "\n";
   if (result.made_up_nodes > 0)
     text +=
-        "  only nodes named in alerts are known, so budgets are shares of these; --nodes adds all "
-        "nodes\n";
+        "  only nodes named in alerts are known, so budget percentages refer to these; use --nodes "
+        "to add all nodes\n";
   if (result.not_for_us > 0)
-    text += "  ignored: " + counted(result.not_for_us, "alert") + " for people only\n";
+    text += "  ignored: " + counted(result.not_for_us, "alert") + " meant only for people\n";
   if (result.without_node > 0)
     text += "  ignored: " + counted(result.without_node, "alert") + " about unknown nodes\n";
   return text;
@@ -55,7 +55,7 @@ std::string steps_of(const ReplaySummary& summary) {
   for (const auto& [step, nodes] : summary.nodes_by_step)
     text += row(std::string(to_string(step)), counted(nodes, "node"));
   if (summary.most_out > 0) {
-    text += row("most out of service",
+    text += row("peak out of service",
                 counted(summary.most_out, "node") + ", at " + to_rfc3339(summary.most_out_at));
   }
   return text.empty() ? "" : "Steps that would have been taken:\n" + text;
@@ -65,7 +65,7 @@ std::string ends_of(const ReplaySummary& summary) {
   std::string text;
   for (const auto& [phase, count] : summary.ends) text += row(phase, counted(count, "remediation"));
   if (summary.still_open > 0) text += row("still open", counted(summary.still_open, "node"));
-  return text.empty() ? "" : "How it ended:\n" + text;
+  return text.empty() ? "" : "Outcomes:\n" + text;
 }
 
 std::string waits_of(const ReplaySummary& summary) {
@@ -74,7 +74,7 @@ std::string waits_of(const ReplaySummary& summary) {
     text += "  " + padded(rule, 24) + counted(wait.nodes, "node") + ", at most " +
             span_of(wait.longest) + "\n";
   }
-  return text.empty() ? "" : "Nodes waited for:\n" + text;
+  return text.empty() ? "" : "Reasons for waiting:\n" + text;
 }
 
 Json event_json(const ReplayEvent& event) {

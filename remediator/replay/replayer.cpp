@@ -112,7 +112,7 @@ void Replayer::take(const AlertSignal& signal, WallTime now) {
                      .rule = {},
                      .text = signal.alertname + " fires, severity " +
                              std::string(to_string(signal.severity)) +
-                             (signal.foreign ? ", not of gpuward's rules" : ""),
+                             (signal.foreign ? ", not from gpuward's rules" : ""),
                      .steps = {}});
 }
 
@@ -282,7 +282,7 @@ void Replayer::finish(Case& now) {
   const bool is_still_unhealthy =
       step == Step::kVerify && is_of_node && now.remediation.any_firing();
   StepProgress progress{.result = is_still_unhealthy ? StepResult::kFailed : StepResult::kDone,
-                        .message = is_still_unhealthy ? "alerts fire" : "done",
+                        .message = is_still_unhealthy ? "alerts are still firing" : "done",
                         .facts = now.remediation.status.find(step)->facts,
                         .look_again = {}};
   if (step == Step::kVerify && now.node) progress.facts[kVerifiedBootFact] = now.node->boot_id;
@@ -290,8 +290,10 @@ void Replayer::finish(Case& now) {
   now.remediation.status =
       with_progress(now.remediation.status, now.decision, progress, {}, now.at);
   ends_.erase(now.remediation.name);
-  write(ReplayEvent::Kind::kDone, now,
-        std::string(to_string(step)) + (is_still_unhealthy ? " failed: alerts fire" : ""), {step});
+  write(
+      ReplayEvent::Kind::kDone, now,
+      std::string(to_string(step)) + (is_still_unhealthy ? " failed: alerts are still firing" : ""),
+      {step});
   if (treats_the_fault(step)) heal(now);
   cluster_.keep(now.remediation);
   if (step == Step::kTerminate && now.node)

@@ -88,7 +88,7 @@ std::optional<std::string> objection(const SeenJob& job, const RestartClaim& cla
   if (has_finished(job)) return "it has finished";
   const std::string& excluded = value_at(meta.annotations, kDoNotRestart);
   if (!excluded.empty() && excluded != "false")
-    return "its annotation " + kDoNotRestart + " says so";
+    return "its annotation " + kDoNotRestart + " forbids a restart";
   if (meta.labels.contains(kKueueQueue)) return "Kueue decides whether it is suspended";
   if (!job.foreign_owner.empty()) return "it belongs to " + job.foreign_owner;
   const std::string& other = value_at(meta.annotations, kSuspendedBy);
@@ -102,26 +102,27 @@ std::optional<std::string> objection(const SeenJob& job, const RestartClaim& cla
 JobMove move_untouched(const SeenJob& job, const RestartClaim& claim) {
   if (const auto why = objection(job, claim)) return left_alone(*why);
   if (count_torn(job, claim.drained_at) == 0)
-    return left_alone("no pod of it is older than the drain: it restarts by itself");
+    return left_alone("none of its pods is older than the drain: it restarts by itself");
   if (claim.is_late) return failed("it was not restarted in time");
-  if (!claim.may_begin) return {Move::kWait, "has some seconds to restart by itself"};
+  if (!claim.may_begin) return {Move::kWait, "has up to 10s after the drain to restart by itself"};
   return {job.kind.by == RestartBy::kCommand ? Move::kAsk : Move::kSuspend, ""};
 }
 
 JobMove move_suspended(const SeenJob& job, const RestartClaim& claim) {
   const std::size_t left = count_left(job);
   const bool is_ready = left == 0 || claim.is_late || !is_suspended(job.kind, job.object);
-  if (!is_ready) return {Move::kWait, "suspended, waits for " + pods_text(left) + " to end"};
+  if (!is_ready)
+    return {Move::kWait, "suspended, waiting for " + pods_text(left) + " to terminate"};
   return {.move = Move::kResume,
-          .words = left == 0 ? "" : pods_text(left) + " had not ended",
+          .words = left == 0 ? "" : pods_text(left) + " had not terminated",
           .failed = claim.is_late && left > 0};
 }
 
 JobMove move_asked(const SeenJob& job, const RestartClaim& claim) {
   const std::size_t torn = count_torn(job, claim.drained_at);
   if (torn == 0) return restarted();
-  if (claim.is_late) return failed("Volcano has not restarted it in time");
-  return {Move::kWait, "waits for Volcano to end " + pods_text(torn)};
+  if (claim.is_late) return failed("Volcano did not restart it in time");
+  return {Move::kWait, "waits for Volcano to terminate " + pods_text(torn)};
 }
 
 Json marks_patch(const kube::CustomObject& object) {
@@ -147,7 +148,7 @@ JobMove next_move(const SeenJob& job, const std::string& known, const RestartCla
   if (value_at(meta.annotations, kRestartedBy) == claim.mark) return restarted();
   const bool is_new = meta.created && *meta.created > claim.drained_at;
   if (is_new || (!known.empty() && known_uid(known) != meta.uid))
-    return left_alone("it was created again since the drain");
+    return left_alone("it was recreated after the drain");
   if (known.starts_with(kKnownAsked)) return move_asked(job, claim);
   if (known.starts_with(kKnownSuspended))
     return left_alone("another client has removed the annotation " + kSuspendedBy);

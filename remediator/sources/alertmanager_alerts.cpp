@@ -191,7 +191,7 @@ Result<std::uint64_t> count_member(const Json& object, std::string_view key) {
   const Json& value = member_at(object, key);
   if (value.is_null()) return 0;  // 0.18 and older do not send it
   if (!value.is_number_unsigned())
-    return fault(std::string(key), "expected a whole number, 0 and up");
+    return fault(std::string(key), "expected a non-negative whole number");
   return value.get<std::uint64_t>();
 }
 
@@ -230,7 +230,8 @@ Result<AlertSignal> to_signal(const Alert& alert, const ForeignAlertRule* rule) 
                 "label remediation: must be one of isolate, reboot, reset, monitor");
   }
   if (is_history_fingerprint(alert.fingerprint)) {
-    return fail(ErrorKind::kInvalid, "fingerprint: ten digits are those of gpuward's own alerts");
+    return fail(ErrorKind::kInvalid,
+                "fingerprint: fingerprints of ten digits are reserved for gpuward's own alerts");
   }
   const std::string key = rule == nullptr ? "node" : rule->node_label;
   const std::string_view value = value_at(alert.labels, key);

@@ -99,7 +99,7 @@ std::optional<std::size_t> decode_alertmanagers(std::string_view body) {
 Result<std::set<std::string>> decode_silenced(std::string_view body) {
   const auto root = parse_json(body, {.max_bytes = kMaxAnswer, .max_depth = 8});
   if (!root) return std::unexpected(root.error());
-  if (!root->is_array()) return fail(ErrorKind::kInternal, "Alertmanager answered with no list");
+  if (!root->is_array()) return fail(ErrorKind::kInternal, "Alertmanager's answer is not a list");
   std::set<std::string> nodes;
   for (const Json& alert : *root) {
     const std::string node = string_at(member_at(alert, "labels"), "node");

@@ -59,7 +59,7 @@ std::vector<std::string> JobNodes::said_of(const std::vector<std::string>& nodes
 
 Result<std::string> JobNodes::of(const NodeSign& node) {
   const auto pods = api_.list_pods_on(node.node);
-  if (!pods) return with_context("reading its pods", pods.error());
+  if (!pods) return with_context("reading the node's pods", pods.error());
   std::string text;
   std::size_t asked = 0;
   for (const std::string& job : jobs_of(*pods)) {
@@ -73,8 +73,8 @@ Result<std::string> JobNodes::of(const NodeSign& node) {
     if (others.empty()) continue;
     const auto said = said_of(others);
     text += (text.empty() ? "" : "; ") + job + " runs on " + std::to_string(others.size()) +
-            (others.size() == 1 ? " other node, " : " other nodes, ") +
-            (said.empty() ? "with nothing reported for them" : "of these " + shown(said));
+            (others.size() == 1 ? " other node (" : " other nodes (") +
+            (said.empty() ? "nothing reported" : "reported: " + shown(said)) + ")";
   }
   return text;
 }

@@ -37,8 +37,8 @@ Result<std::string> LastKernelLines::of(const NodeSign& node) {
                                  .limit = kMostLines,
                                  .is_newest = true});
   if (!answer) return std::unexpected(answer.error());
-  if (answer->lines.empty()) return "Loki: no line of the kernel in the 15 minutes before";
-  std::string text = "Loki: the last lines of the kernel are";
+  if (answer->lines.empty()) return "Loki: no kernel line since 15 minutes before Ready changed";
+  std::string text = "Loki: the last kernel lines are";
   for (const LogLine& line : answer->lines) {
     const WallTime at{std::chrono::floor<WallTime::duration>(std::chrono::nanoseconds(line.at))};
     text += (text.ends_with('"') ? ", " : " ") + to_rfc3339(at) + " \"" +

@@ -60,7 +60,7 @@ Result<std::optional<AlertSignal>> signal_of_event(std::string_view body, WallTi
   const auto row = std::ranges::find_if(
       kClasses, [&](const ClassSeverity& one) { return is_of(one, error_class); });
   if (row == kClasses.end())
-    return fail(ErrorKind::kInvalid, "error_type: is none of the classes of the monitor");
+    return fail(ErrorKind::kInvalid, "error_type: must be one of the monitor's error classes");
   if (!row->severity) return std::nullopt;
   const std::string what = "event " + error_class;
   AlertSignal signal;

@@ -22,7 +22,7 @@ Result<const Json*> samples_of(const Result<Json>& root) {
   if (!root) return std::unexpected(root.error());
   const Json& samples = member_at(member_at(*root, "data"), "result");
   if (string_at(*root, "status") != "success" || !samples.is_array()) {
-    return fail(ErrorKind::kInternal, "Prometheus' answer is not a result");
+    return fail(ErrorKind::kInternal, "Prometheus did not return a query result");
   }
   return &samples;
 }
@@ -51,7 +51,9 @@ PrometheusQuery::PrometheusQuery(std::string url, http::Client& http, Clock& clo
 }
 
 Result<std::string> PrometheusQuery::ask(const std::string& query, std::string_view about) {
-  if (is_quiet()) return fail(ErrorKind::kOverloaded, "Prometheus did not answer a moment ago");
+  if (is_quiet())
+    return fail(ErrorKind::kOverloaded,
+                "Prometheus did not answer a moment ago and is not queried again yet");
   http::ClientRequest request;
   request.url = url_ + "/api/v1/query?query=" + kube::percent_encode(query);
   request.timeout = timeout_;

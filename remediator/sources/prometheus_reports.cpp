@@ -79,7 +79,7 @@ Status add_sample(const Json& sample, Parts& parts) {
     parts.drill = std::max(parts.drill.value_or(*value), *value);
   } else if (what == "observed") {
     const auto severity = parse_severity(string_at(labels, "severity"));
-    if (!severity) return fail(ErrorKind::kInvalid, "an observation of no known severity");
+    if (!severity) return fail(ErrorKind::kInvalid, "an observation has an unknown severity");
     const auto known = parts.observed_at.try_emplace(*severity, *value).first;
     known->second = std::min(known->second, *value);
   } else if (what == "finding") {
@@ -89,7 +89,7 @@ Status add_sample(const Json& sample, Parts& parts) {
   } else if (what == "boot") {
     std::string boot_id = string_at(labels, "boot_id");
     if (parts.boot_id && *parts.boot_id != boot_id) {
-      return fail(ErrorKind::kInvalid, "two boots of the node report at once");
+      return fail(ErrorKind::kInvalid, "two boot IDs are reported for the node at once");
     }
     parts.boot_id = std::move(boot_id);
   }
@@ -98,14 +98,14 @@ Status add_sample(const Json& sample, Parts& parts) {
 
 Result<Severity> to_severity(double value) {
   if (value < 0 || value > 4 || value != std::floor(value)) {
-    return fail(ErrorKind::kInvalid, "the node's severity is not one of 0 to 4");
+    return fail(ErrorKind::kInvalid, "the node's severity is not a whole number from 0 to 4");
   }
   return static_cast<Severity>(value);
 }
 
 Result<HealthReport> to_report(const Parts& parts) {
   if (!parts.measured_at || !parts.severity || !parts.boot_id || parts.boot_id->empty()) {
-    return fail(ErrorKind::kNotFound, "Prometheus has no report of the node");
+    return fail(ErrorKind::kNotFound, "Prometheus has no health report for the node");
   }
   const auto severity = to_severity(*parts.severity);
   if (!severity) return std::unexpected(severity.error());

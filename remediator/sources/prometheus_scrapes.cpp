@@ -77,7 +77,7 @@ Result<NodeScrapes> decode_scrapes(std::string_view body) {
   if (!root) return std::unexpected(root.error());
   // An answer with warnings is of a part of what there is.
   if (root->contains("warnings"))
-    return fail(ErrorKind::kInternal, "Prometheus answered with a part of its result");
+    return fail(ErrorKind::kInternal, "Prometheus returned a partial result");
   const auto samples = samples_of(root);
   if (!samples) return std::unexpected(samples.error());
   NodeScrapes scrapes;

@@ -60,7 +60,7 @@ Result<FiringSeries> decode_alerts_series(std::string_view body) {
   if (!root) return std::unexpected(root.error());
   const Json& samples = member_at(member_at(*root, "data"), "result");
   if (string_at(*root, "status") != "success" || !samples.is_array()) {
-    return fail(ErrorKind::kInternal, "Prometheus' answer is not a result");
+    return fail(ErrorKind::kInternal, "Prometheus did not return a query result");
   }
   if (samples.size() > limits.max_alerts) {
     return fail(ErrorKind::kTooLarge, "more than " + std::to_string(limits.max_alerts) + " alerts");
@@ -123,7 +123,7 @@ Result<SourceFindings> PrometheusSource::look() {
     findings.complaint =
         Error{ErrorKind::kInvalid,
               "reading Prometheus' alerts: " + std::to_string(series->without_start) +
-                  " have no ALERTS_FOR_STATE beside them and are not taken"};
+                  " ignored for lack of a matching ALERTS_FOR_STATE series"};
   } else if (series->is_whole) {
     std::set<std::string> firing;
     for (const Alert& alert : series->alerts) firing.insert(alert.fingerprint);

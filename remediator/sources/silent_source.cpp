@@ -18,20 +18,20 @@ std::string story_of(const NodeSign& node, const Result<NodeScrapes>& scrapes, W
   std::string text = "Ready is " + (node.ready.empty() ? "absent" : node.ready) + " since " +
                      to_rfc3339(*node.since);
   if (node.heartbeat)
-    text += "; Kubernetes: the kubelet's last status is of " + to_rfc3339(*node.heartbeat);
+    text += "; Kubernetes: the kubelet last reported its status at " + to_rfc3339(*node.heartbeat);
   if (!scrapes) return text + "; Prometheus: " + scrapes.error().message;
   const NodeScrapes& seen = *scrapes;
   text += "; Prometheus: the exporter ";
   if (seen.seen_at) {
-    text += "was last read at " + to_rfc3339(*seen.seen_at) + " (" +
+    text += "was last scraped at " + to_rfc3339(*seen.seen_at) + " (" +
             seconds_text(*seen.seen_at, now) + " earlier)";
     if (seen.severity) text += " with severity " + std::string(to_string(*seen.severity));
   } else {
-    text += "was not read within a day";
+    text += "was not scraped within the last day";
   }
   const int others = seen.others_up + seen.others_down;
   text += ", and " + std::to_string(seen.others_up) + " of " + std::to_string(others) +
-          " other targets on the node " + (seen.others_up == 1 ? "is" : "are") + " read";
+          " other targets on the node " + (seen.others_up == 1 ? "is" : "are") + " up";
   return text;
 }
 
@@ -54,7 +54,7 @@ AlertSignal end_of(AlertSignal known, WallTime at) {
 AlertSignal SilentSource::signal_of(const NodeSign& node, const SilentRules& rules) {
   const Result<NodeScrapes> scrapes =
       scrapes_ != nullptr ? scrapes_->of(node.node, node.address)
-                          : fail(ErrorKind::kNotFound, "no --prometheus.url is set");
+                          : fail(ErrorKind::kNotFound, "--prometheus.url is not set");
   const bool is_read = scrapes && scrapes->exporter.value_or(false);
   const Severity severity = is_read ? rules.kubelet : kSilentSeverity;
   return {.node = node.node,

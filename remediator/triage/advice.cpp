@@ -27,7 +27,7 @@ constexpr std::array<AdvisedClass, 11> kClasses{{{"HEALTHY", kNothing},
 constexpr JsonLimits kSmall{.max_bytes = kLongestAdvice, .max_depth = 2, .max_values = 8};
 
 std::unexpected<Error> no_advice(const std::string& why) {
-  return fail(ErrorKind::kInvalid, "the model's answer is none: " + why);
+  return fail(ErrorKind::kInvalid, "the model's answer is invalid: " + why);
 }
 
 }  // namespace
@@ -43,15 +43,15 @@ Result<Advice> read_advice(std::string_view answer) {
   const Json& confidence = member_at(*json, "confidence");
   const Json& reason = member_at(*json, "reason");
   if (!name.is_string() || !confidence.is_number() || !reason.is_string())
-    return no_advice("expected two texts, class and reason, and a number, confidence");
+    return no_advice("expected class and reason as strings and confidence as a number");
   const auto known =
       std::ranges::find(kClasses, name.get_ref<const std::string&>(), &AdvisedClass::name);
-  if (known == kClasses.end()) return no_advice("a class that is not on the list");
+  if (known == kClasses.end()) return no_advice("the class is not on the list");
   Advice advice{.what = *known, .confidence = confidence.get<double>(), .reason = {}};
   if (advice.confidence < 0 || advice.confidence > 1)
-    return no_advice("a confidence that is not between 0 and 1");
+    return no_advice("the confidence is not between 0 and 1");
   const auto& words = reason.get_ref<const std::string&>();
-  if (words.size() > kLongestReason) return no_advice("a reason that is too long");
+  if (words.size() > kLongestReason) return no_advice("the reason is too long");
   advice.reason = to_valid_utf8(words, kLongestReason);
   return advice;
 }

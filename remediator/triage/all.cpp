@@ -29,7 +29,7 @@ Result<std::unique_ptr<LanguageModel>> open_model(const TriageRules& rules,
     if (!model) return with_context("triage." + rules.kind, model.error());
     return model;
   }
-  return fail(ErrorKind::kInvalid, "triage: a model of no known kind");
+  return fail(ErrorKind::kInvalid, "triage: unknown kind of model");
 }
 
 }  // namespace gpuward::remediator

@@ -85,7 +85,7 @@ Markup totals(const FleetOverview& overview) {
   Markup remediations = total("open remediations", overview.open);
   remediations += total("in repair", overview.in_repair);
   remediations += total("held for an operator", overview.held, "isolate");
-  remediations += total("wait for an approval", overview.approvals, "reboot");
+  remediations += total("awaiting approval", overview.approvals, "reboot");
   Markup all = element("dl", {{"class", "totals"}}, {nodes});
   all += element("dl", {{"class", "totals"}}, {remediations});
   return all;
@@ -206,7 +206,7 @@ Markup runbook_links(const Remediation& remediation, const std::string& root) {
                             : html::link(root + "runbooks/" + alert.alertname, alert.alertname);
     links +=
         element("li", {name, alert.firing() ? " fires" : " has ended", ", severity ",
-                       to_string(alert.severity), alert.foreign ? ", not of gpuward's rules" : "",
+                       to_string(alert.severity), alert.foreign ? ", not from gpuward's rules" : "",
                        alert.drill ? ", a drill" : ""});
   }
   return element("ul", {links});
@@ -229,7 +229,7 @@ Markup commands(const Remediation& remediation) {
   } else {
     add("Pause", "pause");
   }
-  add("Remove gpuward's taint and cordon and close it", "cancel");
+  add("Remove gpuward's taint and cordon, and close the Remediation", "cancel");
   add("Details", "explain");
   return element("div", {{"class", "commands"}}, {facts(lines)});
 }
@@ -375,11 +375,11 @@ Markup node_page(const NodeSeen& seen, WallTime now) {
           {findings.empty() ? "Its exporter has found nothing." : "No findings on other GPUs."});
     }
   } else {
-    page += note("There is no node of that name now.");
+    page += note("There is currently no node with this name.");
   }
   page += element("h2", {"History"});
   if (seen.remediations.empty()) {
-    page += note("It has no remediation.");
+    page += note("There are no remediations for this node.");
     return page;
   }
   std::vector<std::vector<Markup>> rows;
@@ -396,7 +396,7 @@ Markup policy_page(const Policy& policy) {
   const std::string text = remarks_text(policy) + rules_text(policy);
   Markup page = facts({{"Mode", std::string(to_string(policy.mode))}});
   page += element("pre", {text});
-  page += element("p", {"For one node, with its pool: ",
+  page += element("p", {"To see the policy for one node, including its pool: ",
                         command("gpuwardctl policy explain FILE --node NODE")});
   return page;
 }

@@ -22,7 +22,7 @@ void add_alert(const AlertEvidence& alert, Story& story) {
   const std::string name = "alert " + alert.alertname;
   story.insert({alert.starts_at, name + " fires, severity " +
                                      std::string(to_string(alert.severity)) +
-                                     (alert.foreign ? ", not of gpuward's rules" : "") +
+                                     (alert.foreign ? ", not from gpuward's rules" : "") +
                                      (alert.drill ? ", a drill" : "")});
   if (alert.ended_at) story.insert({*alert.ended_at, name + " has ended"});
 }

@@ -23,7 +23,7 @@ Status FakeCluster::start() {
   if (auto status = create(kDefinitions, "crd.yaml"); !status) return status;
   server_->kube().create("/api/v1/namespaces", {{"metadata", {{"name", "gpuward"}}}});
   if (auto status = create(kConfigMaps, "remediator-switch.yaml"); !status) return status;
-  // As the chart's: `gpuwardctl status` reads there what the budgets allow.
+  // As the chart's: `gpuwardctl status` reads the budget limits there.
   server_->kube().create(kConfigMaps, {{"metadata", {{"name", "gpuward-remediator"}}},
                                        {"data", {{"policy.yaml", "mode: cordon\n"}}}});
   return write_file_atomically(kubeconfig_, support::kubeconfig_text(url(), {}, "demo"), 0600);

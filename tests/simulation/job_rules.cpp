@@ -147,7 +147,7 @@ void JobRules::check_escalation(const Remediation& before, const Remediation& af
   const StepRecord* const reset = before.status.find(Step::kGpuReset);
   const bool has_failed = reset != nullptr && reset->result == StepResult::kFailed &&
                           reset->severity == before.acted_severity();
-  if (!has_failed || reset->message.starts_with("a reset in place is not tried")) return;
+  if (!has_failed || reset->message.starts_with("an in-place reset is not attempted")) return;
   const JobTruth* const job = stage_.jobs.last(after.name, Step::kGpuReset);
   require(job != nullptr && job->runs_in, "escalation",
           after.name + " takes what is worse, and the Job of its reset never ran");

@@ -7,7 +7,7 @@ namespace gpuward::support {
 
 inline const Permit given = [] { return Status(); };
 inline const Permit refused = [] {
-  return Status(fail(ErrorKind::kBlocked, "an operator has set pause"));
+  return Status(fail(ErrorKind::kBlocked, "an operator has paused the remediation"));
 };
 
 }  // namespace gpuward::support

@@ -100,14 +100,14 @@ TEST_F(NotificationsProcess, ATestSaysOfEachSinkWhatCameBack) {
   EXPECT_EQ(event["error_type"], "HEALTHY") << "nobody acts on it";
   EXPECT_EQ(event["dry_run"], true);
   EXPECT_EQ(event["cluster_name"], "test");
-  EXPECT_THAT(std::string(event["message"]), HasSubstr("nothing has happened"));
+  EXPECT_THAT(std::string(event["message"]), HasSubstr("no action was taken"));
 
   EXPECT_EQ(test({"slack"}).exit_code, 0);
   EXPECT_THAT(slack_.events(), SizeIs(2));
   EXPECT_THAT(webhook_.events(), SizeIs(1)) << "another was asked for";
   const auto unknown = test({"pigeon"});
   EXPECT_EQ(unknown.exit_code, 2);
-  EXPECT_THAT(unknown.error_output, HasSubstr("no sink of the name pigeon"));
+  EXPECT_THAT(unknown.error_output, HasSubstr("no sink named pigeon"));
 }
 
 TEST_F(NotificationsProcess, ATestOfNoSinksIsRefused) {

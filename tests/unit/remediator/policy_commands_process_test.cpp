@@ -59,9 +59,10 @@ TEST_F(PolicyCommands, CheckNamesEveryFaultWithItsLineAndEndsWith2) {
 TEST_F(PolicyCommands, CheckSaysWhatAnEmptyPolicyMeans) {
   write("empty.yaml", "# nothing yet\n");
 
-  EXPECT_THAT(policy({"check", path("empty.yaml")}).output,
-              HasSubstr("it is empty, so every key has its default: alerts are recorded, and no "
-                        "node is touched"));
+  EXPECT_THAT(
+      policy({"check", path("empty.yaml")}).output,
+      HasSubstr("the policy is empty, so every key has its default: alerts are recorded, and no "
+                "node is touched"));
   EXPECT_THAT(policy({"check", path("policy.yaml")}).output, Not(HasSubstr("empty")));
 }
 

@@ -74,7 +74,7 @@ TEST_F(RemediatorContext, IsFoundInTheEnvironmentOutsideOfAPod) {
   const support::Environment named("KUBECONFIG", path("nowhere"));
   const auto said = list();
   EXPECT_EQ(said.exit_code, 2);
-  EXPECT_THAT(said.error_output, HasSubstr("this is not a pod"));
+  EXPECT_THAT(said.error_output, HasSubstr("outside a pod, set --kubeconfig"));
   EXPECT_THAT(said.error_output, HasSubstr("no kubeconfig"));
 }
 
@@ -257,7 +257,7 @@ TEST_F(RemediatorSources, AreNotConnectedUntilPrometheusIsSetAndTheWebhookIsCall
                      {"alerts", Json::array({heartbeat})}}));
   EXPECT_TRUE(comes_to_say("doctor", "No link is broken."));
   EXPECT_THAT(ctl("status"), AllOf(HasSubstr("by http://am:9093 (receiver gpuward-remediator)"),
-                                   HasSubstr("Prometheus reads 1 of 1 exporters")));
+                                   HasSubstr("Prometheus scrapes 1 of 1 exporters")));
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ TEST_F(RemediatorOnControlPlane, QuarantinesANodeUnderItsOwnRbacAndKubectlShowsI
               AllOf(HasSubstr("\"f:status\": {}"), HasSubstr("\"f:spec\": {}")));
   EXPECT_TRUE(wait_until([&] { return post(false) == 200; }, "a 200"));
   EXPECT_TRUE(wait_until(
-      [&] { return kubectl({"get", "rem"}).find("returns no nodes") != std::string::npos; },
+      [&] { return kubectl({"get", "rem"}).find("does not return nodes") != std::string::npos; },
       "the alert's end"));
   EXPECT_THAT(kubectl({"get", "node", "gpu-01"}), HasSubstr("SchedulingDisabled"));
   EXPECT_THAT(process_->error_output(), ::testing::Not(HasSubstr("forbidden")));

@@ -82,7 +82,7 @@ TEST_F(RemediatorOperations, MakesTheFirstLedgerWithoutAWordOfLoss) {
   deliver(alert());
   ASSERT_TRUE(wait_until([&] { return is_cordoned(); }, "gpu-01 cordoned"));
 
-  constexpr const char* kMade = "Created a new ledger of the budgets";
+  constexpr const char* kMade = "Created a new budget ledger";
   ASSERT_TRUE(wait_until([&] { return process_->error_output().contains(kMade); }, kMade));
   const std::string log = process_->error_output();
   EXPECT_EQ(log.find(kMade, log.find(kMade) + 1), std::string::npos);

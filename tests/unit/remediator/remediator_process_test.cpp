@@ -220,7 +220,7 @@ TEST_F(RemediatorProcess, ChecksThePolicyFirstAndWithoutAToken) {
 
   EXPECT_EQ(good.exit_code, 0) << good.error_output;
   EXPECT_THAT(good.output,
-              HasSubstr("is valid. Mode: cordon\nnote: no authentication of the webhook"));
+              HasSubstr("is valid. Mode: cordon\nnote: the webhook has no authentication"));
   EXPECT_THAT(good.output, HasSubstr("--web.bearer-token-file"));
   EXPECT_THAT(check({"--config.file=" + path("policy.yaml"), "--web.insecure"}).output,
               Not(HasSubstr("note: ")));

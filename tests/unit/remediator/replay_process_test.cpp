@@ -85,9 +85,9 @@ TEST_F(ReplayCommand, NamesWhatIsWrong) {
     std::string says;
   };
   const std::vector<Row> rows = {
-      {{}, "give one of them"},
+      {{}, "set exactly one of them"},
       {{"--history", path("history.json"), "--prometheus.url=http://127.0.0.1:1"},
-       "give one of them"},
+       "set exactly one of them"},
       {{"--history", path("bad.json")}, "bad.json"},
       {{"--history", path("none.json")}, "none.json"},
       {{"--history", path("history.json"), "--nodes", path("bad.json")}, "kubectl get nodes"},

@@ -79,7 +79,7 @@ class TerminateOnControlPlane : public ::testing::Test {
   }
   // Removes the Node, as the cloud's controller does once the machine is gone.
   void expect_replaced() {
-    ASSERT_TRUE(says("waiting for the Node to go"));
+    ASSERT_TRUE(says("waiting for the Node to be deleted"));
     hands_->remove(kStageNodePath);
     ASSERT_TRUE(stage_->play_until([&] { return stage_->phase() == "Replaced"; }))
         << stage_->phase() << ": " << stage_->message();
@@ -141,7 +141,7 @@ TEST_F(TerminateOnControlPlane, ReplacesANodeUnderTheRoleThatIsBoundForIt) {
   ASSERT_TRUE(stage_->play_until([&] { return claim_is_ending(); })) << stage_->message();
   stage_->kill_process();
   stage_->start_anew();
-  ASSERT_TRUE(says("waiting for its machine to terminate"));
+  ASSERT_TRUE(says("waiting for the machine to terminate"));
   hands_->patch(kStageClaim, {{"metadata", {{"finalizers", nullptr}}}});
 
   expect_replaced();

@@ -88,7 +88,7 @@ TEST_F(WholeOnAws, AwaitsTheAnswerIfItIsKilledBeforeTheCall) {
   stage_->start_anew();
 
   EXPECT_TRUE(reaches([&] {
-    return says("cannot tell whether the termination of its machine was accepted") &&
+    return says("cannot tell whether the termination of the machine was accepted") &&
            says("it runs");
   }));
   EXPECT_EQ(moto_->state_of(instance_), "running");
@@ -100,7 +100,7 @@ TEST_F(WholeOnAws, ReplacesANodeThroughItsGroupThoughItIsKilledAfterTheCall) {
   ASSERT_TRUE(reaches([&] { return moto_->state_of(instance_) == "terminated"; }));
   stage_->kill_process();
   stage_->start_anew();
-  ASSERT_TRUE(reaches([&] { return says("waiting for the Node to go"); }));
+  ASSERT_TRUE(reaches([&] { return says("waiting for the Node to be deleted"); }));
   hands_.remove(kStageNodePath);
   ASSERT_TRUE(reaches([&] { return stage_->phase() == "Replaced"; }));
 
@@ -123,8 +123,8 @@ TEST_F(WholeOnAws, WaitsForTheHookOfTheGroupAndForItsNewMemberThoughItIsKilledMe
   stage_->start();
   const auto waits = [&] {
     return says(
-        "waiting for its machine to terminate: Auto Scaling group gpu has the instance in state "
-        "Terminating:Wait");
+        "waiting for the machine to terminate: Auto Scaling group gpu reports the instance in "
+        "lifecycle state Terminating:Wait");
   };
   ASSERT_TRUE(reaches(waits));
   stage_->kill_process();
@@ -137,7 +137,7 @@ TEST_F(WholeOnAws, WaitsForTheHookOfTheGroupAndForItsNewMemberThoughItIsKilledMe
 
   front_->complete_hook(instance_);
   stage_->start_anew();  // looks at once
-  ASSERT_TRUE(reaches([&] { return says("waiting for the Node to go"); }));
+  ASSERT_TRUE(reaches([&] { return says("waiting for the Node to be deleted"); }));
   const auto members = moto_->members_of("gpu");
   ASSERT_EQ(members.size(), 1U);
   Json node = fakes::ready_node("gpu-02");
@@ -158,12 +158,12 @@ TEST_F(WholeOnAws, EndsTheMachineOnceThoughItIsThrottledTheAnswerIsLostAndItIsKi
   front_->lose_answer(kEnd);
   stage_->start();
   ASSERT_TRUE(reaches([&] {
-    return says("cannot tell whether the termination of its machine was accepted") ||
-           says("waiting for the Node to go");
+    return says("cannot tell whether the termination of the machine was accepted") ||
+           says("waiting for the Node to be deleted");
   }));
   stage_->kill_process();
   stage_->start_anew();  // looks at once
-  ASSERT_TRUE(reaches([&] { return says("waiting for the Node to go"); }));
+  ASSERT_TRUE(reaches([&] { return says("waiting for the Node to be deleted"); }));
   EXPECT_EQ(front_->carried_out(kEnd), 1);
   EXPECT_EQ(front_->asked(kEnd), 3);
   EXPECT_EQ(moto_->members_of("gpu").size(), 1U);
@@ -179,8 +179,8 @@ TEST_F(WholeOnAws, NamesTheRightThatTheConditionOfTheShippedPolicyTakesAwayAndNo
   EXPECT_THAT(stage_->message(),
               HasSubstr(std::string("AWS does not allow autoscaling:") + kEnd +
                         " for the Auto Scaling group of instance " + instance_ +
-                        "; the role needs manifests/remediator-aws-iam.json, whose condition is "
-                        "the tag kubernetes.io/cluster/fleet=owned: "));
+                        "; the role needs manifests/remediator-aws-iam.json, which requires the "
+                        "tag kubernetes.io/cluster/fleet=owned: "));
   for (const std::string& text : {stage_->message(), stage_->log()}) {
     EXPECT_THAT(text, Not(HasSubstr(secret_)));
     EXPECT_THAT(text, Not(HasSubstr("Encoded authorization")));

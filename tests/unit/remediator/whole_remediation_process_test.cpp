@@ -207,7 +207,8 @@ TEST_F(WholeRemediation, HoldsTheDrainWhileTheBreakerIsOpenUntilAHumanClosesIt) 
   // The word is in the intent, before the taint is set.
   EXPECT_TRUE(stage_->play_until([&] { return stage_->is_tainted(); }));
   EXPECT_THAT(stage_->pods(), SizeIs(3));
-  EXPECT_THAT(stage_->say({"breaker"}).output, HasSubstr("The circuit breaker is open since"));
+  EXPECT_THAT(stage_->say({"breaker"}).output,
+              HasSubstr("The circuit breaker has been open since"));
 
   const auto said = stage_->say({"breaker", "close", "--yes"});
 
@@ -270,7 +271,7 @@ TEST_F(WholeRemediation, WaitsForTheReplacementOfAMachineThoughItIsKilledMeanwhi
        .severity = "isolate",
        .more_policy = "  terminate: [/bin/true]\n  is_gone: [/bin/true]\n"});
   stage_->start();
-  ASSERT_TRUE(says("waiting for the Node to go"));
+  ASSERT_TRUE(says("waiting for the Node to be deleted"));
   Json node = fakes::ready_node("gpu-02");
   node["status"]["nodeInfo"]["bootID"] = "boot-gpu-01";  // the one that is reported for all nodes
   hands_.create("/api/v1/nodes", node);

@@ -125,7 +125,7 @@ TEST_F(JobSteps, AreJobsOfOnePodOnTheNodeThatRunOnceAndTolerateOurTaintsAndTheCo
 
 TEST_F(JobSteps, AreDoneWhenTheirJobIs) {
   EXPECT_EQ(begin().result, StepResult::kRunning);
-  EXPECT_THAT(watch().message, HasSubstr("it has no pod"));
+  EXPECT_THAT(watch().message, HasSubstr("the Job has no pod"));
   end_with(0, "reset all", "Completed");
 
   const auto progress = watch();
@@ -271,8 +271,9 @@ TEST_F(JobSteps, GiveUpAJobThatNeverStartsAndSayWhy) {
   const auto progress = watch();
 
   EXPECT_EQ(progress.result, StepResult::kFailed);
-  EXPECT_THAT(progress.message, HasSubstr("not done in time: its pod is Pending: ErrImagePull"));
-  EXPECT_THAT(progress.message, HasSubstr("its container was never started"));
+  EXPECT_THAT(progress.message,
+              HasSubstr("not done in time: the Job's pod is Pending: ErrImagePull"));
+  EXPECT_THAT(progress.message, HasSubstr("the Job's container never started"));
   EXPECT_FALSE(has_treated(remediation_.status.steps[0]));
   EXPECT_TRUE(needs_operator(progress));
   EXPECT_FALSE(kube_.has(path()));
@@ -325,7 +326,7 @@ TEST_F(JobSteps, CountNobodyElsesPods) {
   kube_.create(kPods, pod);
   kube_.patch_status(std::string(kPods) + "/stray", {{"status", {{"phase", "Running"}}}});
 
-  EXPECT_THAT(watch().message, HasSubstr("it has no pod"));
+  EXPECT_THAT(watch().message, HasSubstr("the Job has no pod"));
 }
 
 TEST_F(JobSteps, PutCodeAndLastWordsIntoTheRecordCut) {
@@ -335,7 +336,7 @@ TEST_F(JobSteps, PutCodeAndLastWordsIntoTheRecordCut) {
   const auto progress = watch();
 
   EXPECT_EQ(progress.result, StepResult::kFailed);
-  EXPECT_THAT(progress.message, HasSubstr("exit code 5 (Error): no \xEF\xBF\xBD way xxx"));
+  EXPECT_THAT(progress.message, HasSubstr("exited with code 5 (Error): no \xEF\xBF\xBD way xxx"));
   EXPECT_LE(progress.message.size(), 1024U + 200U);
   EXPECT_EQ(progress.facts.at("exitCode"), "5");
   EXPECT_FALSE(needs_operator(progress)) << "what did not help is followed by what is worse";
@@ -371,7 +372,7 @@ TEST_F(JobSteps, AResetIsNotTriedOnEc2UnlessThePolicySaysSo) {
   const auto progress = begin();
 
   EXPECT_EQ(progress.result, StepResult::kFailed);
-  EXPECT_THAT(progress.message, HasSubstr("not tried on aws://"));
+  EXPECT_THAT(progress.message, HasSubstr("not attempted on aws://"));
   EXPECT_FALSE(needs_operator(progress));
   EXPECT_EQ(made(), 0U);
   intend(Step::kGpuReset);
@@ -543,7 +544,7 @@ TEST_F(ResetByVendor, IsLeftToAnOperatorIfTheyAreOfTwoVendors) {
 TEST_F(ResetByVendor, IsLeftToAnOperatorIfTheCommandIsOfAnotherVendor) {
   set_resources({"amd.com/gpu"});
   step_.job.command = {"nvidia-smi", "--gpu-reset"};
-  expect_held("the node has AMD GPUs, and the command of gpu-reset runs the tools of NVIDIA");
+  expect_held("the node has AMD GPUs, and the command of gpu-reset runs NVIDIA tools");
 }
 
 TEST_F(ResetByVendor, IsLeftToAnOperatorIfThereIsNoTemplate) {
@@ -642,7 +643,7 @@ TEST_F(JobTemplate, OfAResetRunsTheToolsOfItsVendorAlone) {
 
   ASSERT_FALSE(loaded);
   EXPECT_THAT(loaded.error().message, HasSubstr("jobs.templates.gpu-reset-amd"));
-  EXPECT_THAT(loaded.error().message, HasSubstr("the tools of NVIDIA on nodes with GPUs of AMD"));
+  EXPECT_THAT(loaded.error().message, HasSubstr("NVIDIA tools on nodes with AMD GPUs"));
 }
 
 TEST_F(JobTemplate, OfEvidenceSaysWhereItGoes) {

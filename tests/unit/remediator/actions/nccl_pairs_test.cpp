@@ -62,7 +62,7 @@ TEST_F(NcclPairs, CannotTellWhichOfTwoItIs) {
 
   for (const char* name : {"gpu-01", "gpu-02"}) {
     EXPECT_TRUE(needs_operator(name));
-    EXPECT_THAT(record(name).message, HasSubstr("cannot tell whether it is the culprit"));
+    EXPECT_THAT(record(name).message, HasSubstr("cannot tell whether this node is the culprit"));
   }
   EXPECT_EQ(made(), 2U) << "what has failed is not tried again";
 }
@@ -305,7 +305,7 @@ TEST_F(NcclPairs, AreDoneAtOnceForANodeThatFailedAlone) {
   look_all();
 
   EXPECT_TRUE(is_good("gpu-01"));
-  EXPECT_EQ(record("gpu-01").message, "no other node failed together with it");
+  EXPECT_EQ(record("gpu-01").message, "no other node failed at the same time");
   EXPECT_EQ(made(), 0U);
 }
 
@@ -320,8 +320,9 @@ TEST_F(NcclPairs, AreDoneIfTheOthersWereKeptOutByTheirOwnDiagnostics) {
   look("gpu-01");
 
   EXPECT_TRUE(is_good("gpu-01"));
-  EXPECT_THAT(record("gpu-01").message,
-              HasSubstr("gpu-02 (Held), which failed together with it, failed diagnostics"));
+  EXPECT_THAT(
+      record("gpu-01").message,
+      HasSubstr("gpu-02 (Held), which failed at the same time, failed their own diagnostics"));
 }
 
 // --- Nobody goes back untested because the others are not there any more.
@@ -334,7 +335,7 @@ TEST_F(NcclPairs, AcquitNobodyBecauseTheOtherIsHeldForAnotherReason) {
 
   EXPECT_TRUE(needs_operator("gpu-01"));
   EXPECT_THAT(record("gpu-01").message,
-              HasSubstr("gpu-02 (Held), which failed together with it, cannot be tested"));
+              HasSubstr("gpu-02 (Held), which failed at the same time, cannot be tested"));
 }
 
 TEST_F(NcclPairs, TellTheCulpritThatWasPausedMeanwhile) {
@@ -419,7 +420,7 @@ TEST_F(NcclPairs, WaitForThoseOnTheirWay) {
   add("gpu-01");
   add_coming("gpu-02");
   look_all(2);
-  EXPECT_EQ(record("gpu-01").message, "waits for gpu-02 (Testing)");
+  EXPECT_EQ(record("gpu-01").message, "waiting for gpu-02 (Testing)");
 
   clock_.advance(minutes(25));
   look_all();
@@ -466,7 +467,7 @@ TEST_F(NcclPairs, NeedAHumanWhenTheirTimeIsOver) {
   look("gpu-01");
 
   EXPECT_TRUE(needs_operator("gpu-01"));
-  EXPECT_EQ(record("gpu-01").message, "not done in time: waits for gpu-02 (Testing)");
+  EXPECT_EQ(record("gpu-01").message, "not done in time: waiting for gpu-02 (Testing)");
 }
 
 // Budgets of one node at a time: the second gets no slot as long as the first is out.
@@ -477,8 +478,8 @@ TEST_F(NcclPairs, SayAtOnceWhichBudgetTheyWaitForAndNeedAHumanWhenTheirTimeIsOve
   second.phase = Phase::kWaiting;
   second.rule = "budget.cluster";
   const std::string waits =
-      "waits for gpu-02 (Waiting, budget.cluster); this node keeps its slot. The budget "
-      "must allow as many nodes at once as are tested together, at least 2";
+      "waiting for gpu-02 (Waiting, budget.cluster); this node keeps its slot. The budget must "
+      "allow all nodes that are tested together to hold a slot at once, at least 2";
 
   look("gpu-01");
   EXPECT_EQ(record("gpu-01").message, waits);
@@ -640,7 +641,7 @@ TEST_F(NcclPairs, TakeNoMoreThan64AtATime) {
   look_all(2);
 
   const StepProgress progress = look("gpu-10");
-  EXPECT_THAT(progress.message, HasSubstr("tests 64 nodes"));
+  EXPECT_THAT(progress.message, HasSubstr("testing 64 nodes"));
   EXPECT_THAT(running_jobs(), SizeIs(16));
 }
 

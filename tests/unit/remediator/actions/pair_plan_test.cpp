@@ -165,12 +165,13 @@ TEST(PairWords, NameThePairs) {
 TEST(PairWords, SayThatNobodyCanTellAndWhy) {
   EXPECT_EQ(pair_words("gpu-00", PairFinding::kUnknown,
                        {test_of("gpu-00", "gpu-01", PairResult::kFailed, "it hangs")}),
-            "cannot tell whether it is the culprit: it fails with gpu-01, which passes with no "
-            "other node: it hangs");
+            "cannot tell whether this node is the culprit: it fails with gpu-01, which does not "
+            "pass with any other node: it hangs");
   EXPECT_THAT(pair_words("gpu-00", PairFinding::kUnknown,
                          {test_of("gpu-00", "gpu-01", PairResult::kUnknown, "no libnccl")}),
               HasSubstr("the test with gpu-01 has no result: no libnccl"));
-  EXPECT_THAT(pair_words("gpu-00", PairFinding::kUnknown, {}), HasSubstr("with no other node"));
+  EXPECT_THAT(pair_words("gpu-00", PairFinding::kUnknown, {}),
+              HasSubstr("not tested with any other node"));
 }
 
 TEST(PairRecord, IsReadAsItWasWritten) {

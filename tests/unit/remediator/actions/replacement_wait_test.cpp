@@ -271,7 +271,7 @@ TEST_F(ReplacementWaitTest, ForgetsANodeThatHasGoneAgain) {
 TEST_F(ReplacementWaitTest, LeavesANodeThatCountsForAnother) {
   joins(a_gpu_node("gpu-07"), false, {{.remediation = "gpu-99-ab-1", .node_uid = "uid-gpu-07"}});
 
-  EXPECT_THAT(look().message, HasSubstr("it counts for gpu-99-ab-1"));
+  EXPECT_THAT(look().message, HasSubstr("it already counts as the replacement for gpu-99-ab-1"));
   EXPECT_EQ(counted(), "");
   joins(a_gpu_node("gpu-08"));
   (void)look();
@@ -301,7 +301,7 @@ TEST_F(ReplacementWaitTest, IsNeverDoneWithANodeThatCountsForAnotherByThen) {
 
   const auto contested = look(minutes(10));
   EXPECT_EQ(contested.result, StepResult::kRunning);
-  EXPECT_THAT(contested.message, HasSubstr("it counts for gpu-99-ab-1 too"));
+  EXPECT_THAT(contested.message, HasSubstr("it is also claimed by gpu-99-ab-1"));
   replacements.claims = fail(ErrorKind::kTimeout, "no answer after 21 ms");
   const auto unknown = look(minutes(1));
   EXPECT_EQ(unknown.result, StepResult::kRunning);

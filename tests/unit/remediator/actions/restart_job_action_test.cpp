@@ -143,7 +143,7 @@ TEST_F(RestartJobActionTest, CallsOnceARemediation) {
   const auto after_a_crash = action_.watch(request());
   ASSERT_TRUE(after_a_crash);
   EXPECT_EQ(after_a_crash->result, StepResult::kFailed);
-  EXPECT_THAT(after_a_crash->message, HasSubstr("not called again"));
+  EXPECT_THAT(after_a_crash->message, HasSubstr("not started again"));
 }
 
 TEST_F(RestartJobActionTest, WaitsWhileNothingMayBeChanged) {
@@ -270,7 +270,7 @@ TEST_F(RestartOfJobsTest, WaitSomeSecondsAfterTheDrain) {
   now_ = *remediation_.status.steps[0].finished_at + std::chrono::seconds(1);
   (void)begin();
 
-  EXPECT_THAT(watch().message, HasSubstr("has some seconds to restart by itself"));
+  EXPECT_THAT(watch().message, HasSubstr("has up to 10s after the drain to restart by itself"));
   EXPECT_TRUE(all_run());
 }
 

@@ -302,7 +302,7 @@ TEST_F(Verify, WaitsAfterItsSoakForTheEndOfTheHistoryOfTheMachine) {
   report(Severity::kNone, well + minutes(11));
   progress = look(well + minutes(11), progress.facts);
   EXPECT_EQ(progress.result, StepResult::kRunning);
-  EXPECT_THAT(progress.message, HasSubstr("but alert GpuwardMachineReturned fires"));
+  EXPECT_THAT(progress.message, HasSubstr("but alert GpuwardMachineReturned is firing"));
   EXPECT_TRUE(progress.facts.contains(kSoakedFact));
   report(Severity::kReset, well + minutes(11));
   EXPECT_FALSE(look(well + minutes(11), progress.facts).facts.contains(kSoakedFact));

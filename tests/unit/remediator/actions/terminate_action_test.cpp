@@ -112,7 +112,7 @@ TEST_F(TerminateActionTest, IsDoneWhenTheMachineIsGoneAndTheNodeWithIt) {
   provider_.is = Fate::kGone;
   const auto with_node = action_.watch(request());
   EXPECT_EQ(with_node->result, StepResult::kRunning);
-  EXPECT_THAT(with_node->message, HasSubstr("waiting for the Node to go"));
+  EXPECT_THAT(with_node->message, HasSubstr("waiting for the Node to be deleted"));
   kube_.remove("/api/v1/nodes/gpu-01");
   EXPECT_EQ(action_.watch(request())->result, StepResult::kDone);
   kube_.create("/api/v1/nodes", fakes::ready_node("gpu-01"));  // another one of that name
@@ -122,11 +122,12 @@ TEST_F(TerminateActionTest, IsDoneWhenTheMachineIsGoneAndTheNodeWithIt) {
 }
 
 TEST_F(TerminateActionTest, SaysWhatAnEndingMachineWaitsForIfItsProviderKnows) {
-  provider_.is = MachineFate(Fate::kEnding,
-                             "Auto Scaling group gpu has the instance in state Terminating:Wait");
+  provider_.is = MachineFate(
+      Fate::kEnding,
+      "Auto Scaling group gpu reports the instance in lifecycle state Terminating:Wait");
   EXPECT_EQ(action_.watch(request())->message,
-            "waiting for its machine to terminate: Auto Scaling group gpu has the instance in "
-            "state Terminating:Wait");
+            "waiting for the machine to terminate: Auto Scaling group gpu reports the instance in "
+            "lifecycle state Terminating:Wait");
 }
 
 TEST_F(TerminateActionTest, RemembersWhetherTheCallWasAccepted) {
@@ -158,7 +159,7 @@ TEST_F(TerminateActionTest, TellsAHumanIfWhatWasAcceptedIsContradictedForLong) {
   EXPECT_EQ(look().result, StepResult::kRunning);
   clock_.advance(minutes(9));
   provider_.is = Fate::kEnding;
-  EXPECT_EQ(look().message, "waiting for its machine to terminate");
+  EXPECT_EQ(look().message, "waiting for the machine to terminate");
   provider_.is = Fate::kRuns;
   EXPECT_EQ(look().result, StepResult::kRunning);
   clock_.advance(minutes(9));
@@ -170,7 +171,7 @@ TEST_F(TerminateActionTest, TellsAHumanIfWhatWasAcceptedIsContradictedForLong) {
   EXPECT_EQ(progress.result, StepResult::kFailed);
   EXPECT_TRUE(progress.facts.contains(kNeedsOperatorFact));
   EXPECT_EQ(progress.facts.at(kCallFact), "accepted");
-  EXPECT_THAT(progress.message, HasSubstr("was accepted, but the provider has reported since"));
+  EXPECT_THAT(progress.message, HasSubstr("was accepted, but since "));
 }
 
 TEST_F(TerminateActionTest, WaitsIfItIsNotAcceptedNow) {

@@ -27,7 +27,8 @@ TEST(Breaker, OpensWithTheSixthNodeWithinTenMinutes) {
   const Ledger six = with_arrivals(five, 5, 1, kToday + minutes(10));
   EXPECT_TRUE(six.breaker.open);
   EXPECT_EQ(six.breaker.since, kToday + minutes(10));
-  EXPECT_THAT(six.breaker.why, HasSubstr("6 nodes got a new Remediation within 10m, 5 are"));
+  EXPECT_THAT(six.breaker.why,
+              HasSubstr("6 nodes got a new Remediation within 10m; the limit is 5"));
 }
 
 TEST(Breaker, StaysClosedIfTheyComeSlowly) {

@@ -241,7 +241,7 @@ TEST_F(Terminations, AreTwoAnHour) {
   const auto refused = next(kToday + minutes(20));
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->guard, "budget.terminate");
-  EXPECT_THAT(refused->message, HasSubstr("2 of 2 allowed terminations were begun within 1h"));
+  EXPECT_THAT(refused->message, HasSubstr("2 of 2 allowed terminations were started within 1h"));
   EXPECT_EQ(refused->retry_after, minutes(40));
   EXPECT_TRUE(next(kToday + minutes(59)));
   EXPECT_FALSE(next(kToday + minutes(60)));

@@ -102,7 +102,7 @@ TEST(LedgerText, IsReadByPeople) {
 TEST(LedgerText, OfAnotherVersionIsNoLedger) {
   const auto newer = decode_ledger("gpuward-ledger 3\n");
   ASSERT_FALSE(newer);
-  EXPECT_THAT(newer.error().message, HasSubstr("of version 3"));
+  EXPECT_THAT(newer.error().message, HasSubstr("it has version 3"));
   EXPECT_FALSE(decode_ledger("gpuward-ledger\n"));
 }
 

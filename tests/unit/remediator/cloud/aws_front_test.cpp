@@ -98,7 +98,8 @@ TEST_F(AwsFrontTest, AMemberIsEndingAndSaysWhyUntilItsGroupsHookIsDone) {
   const auto fate = provider_->fate(machine);
   ASSERT_TRUE(fate) << fate.error().message;
   EXPECT_EQ(fate->is, Fate::kEnding);
-  EXPECT_EQ(fate->words, "Auto Scaling group hooked has the instance in state Terminating:Wait");
+  EXPECT_EQ(fate->words,
+            "Auto Scaling group hooked reports the instance in lifecycle state Terminating:Wait");
   EXPECT_TRUE(provider_->terminate(machine, support::given));
   EXPECT_EQ(front_->carried_out("TerminateInstanceInAutoScalingGroup"), 1);
 
@@ -115,8 +116,10 @@ TEST_F(AwsFrontTest, AMachineThatItsGroupIsEndingIsNotRestarted) {
   ASSERT_TRUE(provider_->terminate(machine, support::given));
 
   const std::string said = refused(provider_->reboot(machine, support::given), ErrorKind::kBlocked);
-  EXPECT_THAT(said,
-              HasSubstr("Auto Scaling group ending has the instance in state Terminating:Wait"));
+  EXPECT_THAT(
+      said,
+      HasSubstr(
+          "Auto Scaling group ending reports the instance in lifecycle state Terminating:Wait"));
   EXPECT_EQ(front_->asked("RebootInstances"), 0);
 }
 
@@ -205,9 +208,10 @@ TEST_F(AwsFrontTest, KeysThatHaveEndedWithoutOthersAreSaidAndNotTriedAgain) {
   front_->refuse("DescribeInstances", kExpired, 2);
   const std::string said =
       refused(provider_->reboot(machine, support::given), ErrorKind::kUnauthenticated);
-  EXPECT_THAT(said, AllOf(HasSubstr("RequestExpired: Request has expired."),
-                          HasSubstr("these credentials have expired, and there are no others"),
-                          Not(HasSubstr(user.at("AWS_SECRET_ACCESS_KEY")))));
+  EXPECT_THAT(said,
+              AllOf(HasSubstr("RequestExpired: Request has expired."),
+                    HasSubstr("these credentials have expired, and no newer ones are available"),
+                    Not(HasSubstr(user.at("AWS_SECRET_ACCESS_KEY")))));
   EXPECT_EQ(front_->asked("DescribeInstances"), 1);
 }
 
@@ -235,8 +239,8 @@ TEST_F(AwsFrontTest, ARightThatItsConditionTakesAwayIsNamedWithTheMachineAndWhat
   const auto expect = [&](const Status& asked, const std::string& right, const std::string& what) {
     const std::string said = refused(asked, ErrorKind::kForbidden);
     EXPECT_EQ(said.find("AWS does not allow " + right + " for " + what +
-                        "; the role needs manifests/remediator-aws-iam.json, whose condition is "
-                        "the tag kubernetes.io/cluster/fleet=owned: "),
+                        "; the role needs manifests/remediator-aws-iam.json, which requires the "
+                        "tag kubernetes.io/cluster/fleet=owned: "),
               0U)
         << said;
     EXPECT_THAT(said, HasSubstr("because no identity-based policy allows the " + right));

@@ -112,7 +112,7 @@ TEST_F(AwsRefusalsTest, ThePermitIsAskedAgainBeforeWhatWasThrottledIsRepeated) {
 
   ASSERT_FALSE(ended);
   EXPECT_TRUE(is_not_now(ended.error().kind)) << "nothing was begun";
-  EXPECT_THAT(ended.error().message, HasSubstr("an operator has set pause"));
+  EXPECT_THAT(ended.error().message, HasSubstr("an operator has paused the remediation"));
   EXPECT_EQ(asked, 2);
   EXPECT_EQ(script_.requests.size(), 4U);
 }
@@ -202,7 +202,7 @@ TEST_F(AwsRefusalsTest, WhatAwsDoesNotKnowIsGoneOnlyIfItWasSeen) {
   refuses(400, "InvalidInstanceID.NotFound");
   const auto unseen = provider_.fate(machine());
   ASSERT_FALSE(unseen);
-  EXPECT_THAT(unseen.error().message, HasSubstr("another account's keys"));
+  EXPECT_THAT(unseen.error().message, HasSubstr("belong to another account"));
   refuses(400, "InvalidInstanceID.NotFound");
   EXPECT_EQ(provider_.terminate(machine(), support::given).error().kind, ErrorKind::kNotFound);
 

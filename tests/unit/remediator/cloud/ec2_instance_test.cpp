@@ -121,17 +121,18 @@ TEST(Ec2Instance, ElsewhereOrOfAnotherTypeIsNotTheNodes) {
   Ec2Instance other = described();
   other.zone = "us-east-1b";
   EXPECT_EQ(difference_of(other, node_of()), std::string("instance ") + kDescribedId +
-                                                 " is in zone us-east-1b, and the node in "
+                                                 " is in zone us-east-1b, but the node is in zone "
                                                  "us-east-1a");
   Machine without_labels = node_of();
   without_labels.labels.clear();
-  EXPECT_THAT(difference_of(other, without_labels), HasSubstr("and the node in us-east-1a"));
+  EXPECT_THAT(difference_of(other, without_labels),
+              HasSubstr("but the node is in zone us-east-1a"));
   Machine moved = node_of();
   moved.labels["topology.kubernetes.io/zone"] = "us-east-1c";
-  EXPECT_THAT(difference_of(described(), moved), HasSubstr("and the node in us-east-1c"));
+  EXPECT_THAT(difference_of(described(), moved), HasSubstr("but the node is in zone us-east-1c"));
   other = described();
   other.type = "m5.large";
-  EXPECT_THAT(difference_of(other, node_of()), HasSubstr("is a m5.large"));
+  EXPECT_THAT(difference_of(other, node_of()), HasSubstr("has type m5.large"));
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ TEST_F(Doctor, NamesARemediatorThatHasNeverLooked) {
 
 TEST_F(Doctor, NamesARemediatorThatLooksNoMore) {
   facts_.at -= std::chrono::minutes(6);
-  expect_broken("remediator", "No replica has checked since", "get pods");
+  expect_broken("remediator", "No replica has checked the connections since", "get pods");
 }
 
 TEST_F(Doctor, NamesAMissingPrometheus) {
@@ -102,29 +102,29 @@ TEST_F(Doctor, NamesAPrometheusThatDoesNotAnswer) {
 
 TEST_F(Doctor, NamesMissingTargets) {
   prometheus().targets = prometheus().up = 0;
-  expect_broken("target", "Prometheus reads no exporter", "prometheusOperator.monitors=true");
+  expect_broken("target", "Prometheus scrapes no exporter", "prometheusOperator.monitors=true");
 }
 
 TEST_F(Doctor, NamesTargetsThatNoRuleCounts) {
   prometheus().targets = 0;
   prometheus().unnamed = 2;
-  expect_broken("target", "without a label `node`", "relabelings");
+  expect_broken("target", "without a `node` label", "relabelings");
 }
 
 TEST_F(Doctor, NamesAnotherJob) {
   prometheus().targets = 0;
   prometheus().other_jobs = 2;
-  expect_broken("target", "job=\"gpuward-exporter\" only", "name the scrape job");
+  expect_broken("target", "use only job=\"gpuward-exporter\"", "name the scrape job");
 }
 
 TEST_F(Doctor, NamesANodeWithoutATarget) {
   prometheus().without_target.add("gpu-01");
-  expect_broken("target", "no exporter there as a target", "spec.nodeName=gpu-01");
+  expect_broken("target", "no target for the exporter", "spec.nodeName=gpu-01");
 }
 
 TEST_F(Doctor, NamesANodeWhoseExporterIsDown) {
   prometheus().down.add("gpu-01");
-  expect_broken("target", "cannot read the exporter", "spec.nodeName=gpu-01");
+  expect_broken("target", "cannot scrape the exporter", "spec.nodeName=gpu-01");
 }
 
 TEST_F(Doctor, NamesAnExporterWithoutASeverity) {
@@ -141,18 +141,18 @@ TEST_F(Doctor, NamesMissingRules) {
 TEST_F(Doctor, NamesARemediatorThatPrometheusDoesNotRead) {
   prometheus().heartbeat_fires = prometheus().reads_remediator = false;
   facts_.calls = {};
-  expect_broken("alert", "does not read the remediator's metrics", "monitors=true");
+  expect_broken("alert", "does not scrape the remediator's metrics", "monitors=true");
 }
 
 TEST_F(Doctor, NamesAFindingWithoutAnAlert) {
   prometheus().unalerted.add("gpu-01");
-  expect_broken("alert", "no alert for minutes", "Rules page");
+  expect_broken("alert", "no alert for at least 3 minutes", "Rules page");
 }
 
 TEST_F(Doctor, NamesAPrometheusWithoutAnAlertmanager) {
   prometheus().alertmanagers = 0;
   facts_.calls = {};
-  expect_broken("route", "sends alerts to no Alertmanager", "`alerting`");
+  expect_broken("route", "does not send alerts to any Alertmanager", "`alerting`");
 }
 
 TEST_F(Doctor, NamesAnAlertmanagerThatDoesNotAnswer) {
@@ -170,18 +170,18 @@ TEST_F(Doctor, NamesAWrongTokenAsTheReason) {
   facts_.calls = {};
   facts_.alertmanager.reset();
   facts_.refused = RefusedCall{clock_.wall() - std::chrono::seconds(3), 401};
-  expect_broken("webhook", "refused with 401 3s ago", "get secret gpuward-webhook");
+  expect_broken("webhook", "refused with HTTP 401 3s ago", "get secret gpuward-webhook");
 }
 
 TEST_F(Doctor, NamesAWebhookThatTheHeartbeatReachesNoMore) {
   facts_.calls = {.any = call(3600), .heartbeat = call(3600)};
   facts_.alertmanager.reset();
-  expect_broken("webhook", "last called 60m ago", "alertmanagerConfig=true");
+  expect_broken("webhook", "last called the webhook 60m ago", "alertmanagerConfig=true");
 }
 
 TEST_F(Doctor, NamesAnAlertWithoutARemediation) {
   prometheus().unrecorded.add("gpu-01");
-  expect_broken("record", "has no Remediation", "kubectl -n default logs");
+  expect_broken("record", "without a Remediation", "kubectl -n default logs");
 }
 
 TEST_F(Doctor, NeedsNoWebhookIfAlertsAreReadFromPrometheus) {
@@ -214,7 +214,7 @@ TEST_F(Doctor, KnowsTheNodesOpenRemediation) {
               {{"metadata", {{"labels", {{"gpuward.dev/status", "fail"}}}}}});
   EXPECT_THAT(diagnose("gpu-01").text,
               AllOf(HasSubstr("Remediation " + remediation().name + " is"),
-                    HasSubstr("The status label is fail, and its exporter is not judged")));
+                    HasSubstr("The status label is fail, but the node's exporter is not checked")));
 }
 
 TEST_F(Doctor, RefusesANodeThatDoesNotExist) {
@@ -263,7 +263,7 @@ TEST_F(Doctor, SaysInThreeLinesWhetherTheSourcesAreConnected) {
 TEST_F(Doctor, TakesOnlyTheHeartbeatOfThisClusterForAProof) {
   facts_.alertmanager.reset();
   facts_.calls = {.any = call(5), .foreign_heartbeat = call(5)};
-  expect_broken("webhook", "its label `cluster` is not the policy's", "set the policy's `cluster`");
+  expect_broken("webhook", "its label `cluster` does not match", "set the policy's `cluster`");
 }
 
 // Routes of a version before lack the heartbeat, and work.
@@ -307,13 +307,13 @@ TEST_F(Doctor, DoesNotCallAFleetBrokenForAFewNodes) {
 TEST_F(Doctor, DoesNotKnowANodeThatALongListMayLack) {
   for (int i = 0; i < 200; ++i) prometheus().down.add("node-" + std::to_string(i));
   publish();
-  EXPECT_THAT(diagnose("gpu-01").text, HasSubstr("Too many nodes to list"));
+  EXPECT_THAT(diagnose("gpu-01").text, HasSubstr("too many to list: "));
 }
 
 TEST_F(Doctor, DoesNotJudgeANodeThatNoReplicaJudges) {
   publish();
   add_node("gpu-02");
-  EXPECT_THAT(diagnose("gpu-02").text, HasSubstr("Not judged: the node is younger"));
+  EXPECT_THAT(diagnose("gpu-02").text, HasSubstr("Not checked: the node is younger"));
 }
 
 TEST_F(Doctor, DoesNotCallASilencedAlertLost) {
@@ -321,7 +321,7 @@ TEST_F(Doctor, DoesNotCallASilencedAlertLost) {
   prometheus().unrecorded.add("gpu-01");
   publish();
   EXPECT_TRUE(diagnose().is_connected);
-  EXPECT_THAT(diagnose().text, HasSubstr("It may be silenced"));
+  EXPECT_THAT(diagnose().text, HasSubstr("The alert may be silenced"));
 }
 
 }  // namespace

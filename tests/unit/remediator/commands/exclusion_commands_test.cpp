@@ -118,7 +118,7 @@ TEST_F(ExclusionCommands, ImportAFileOrNothingOfIt) {
           "i-2": {"start_time": 1}})");
 
   ASSERT_TRUE(taken) << taken.error().message;
-  EXPECT_THAT(*taken, HasSubstr("1 exclusions of "));
+  EXPECT_THAT(*taken, HasSubstr("1 exclusions from "));
   EXPECT_EQ(list(),
             "i-1 is excluded until 2026-01-01T00:30:00Z by anonymous-admin: XID_ERROR, imported\n");
 }

@@ -50,7 +50,8 @@ TEST(Explain, SaysThatAnAlertIsIgnoredBecauseItIsOlderThanTheNode) {
 TEST(Explain, SaysThatRepeatsOfACancelledAlertAreIgnored) {
   EXPECT_THAT(
       ignored_alerts(closed(Phase::kCancelled, "same"), joined("same", kStart)),
-      HasSubstr("gpu-01-1 was cancelled. It counts again once it has resolved and fires again"));
+      HasSubstr(
+          "gpu-01-1 was cancelled. The alert counts again once it has resolved and fires again"));
 }
 
 TEST(Explain, TellsADrillAndTheTimeOfEachOfItsSteps) {
@@ -145,7 +146,7 @@ TEST(Explain, TellsWhatIsOpenAndTheLastAndNamesWhatWasBefore) {
 
   EXPECT_THAT(text, HasSubstr("gpu-01-3: Released, severity none, mode "));
   EXPECT_THAT(text, HasSubstr("gpu-01-2: Released 2027-01-15T08:00:00Z, severity reboot\n"
-                              "  to read all of it: gpuwardctl explain gpu-01-2\n"
+                              "  for the full history: gpuwardctl explain gpu-01-2\n"
                               "gpu-01-1: Held, severity reboot, mode "));
   EXPECT_THAT(text, HasSubstr("gpuwardctl cancel gpu-01"));
   EXPECT_EQ(text.find("a line of its history"), text.rfind("a line of its history"));
@@ -182,11 +183,10 @@ TEST(Explain, NamesWhatBrokeWhoWasHitAndWhichCommandsHelp) {
                               "line of the kernel log alone justifies at most the cordon\n"
                               "    used by: default/train-0\n"
                               "  jobs that lost pods: Job default/train\n"));
-  EXPECT_THAT(
-      text,
-      HasSubstr("\n  to let it reboot: gpuwardctl approve gpu-01 0123456789\n"
-                "  to pause: gpuwardctl pause gpu-01\n"
-                "  to remove gpuward's taint and cordon and close it: gpuwardctl cancel gpu-01\n"));
+  EXPECT_THAT(text, HasSubstr("\n  to let it reboot: gpuwardctl approve gpu-01 0123456789\n"
+                              "  to pause: gpuwardctl pause gpu-01\n"
+                              "  to remove gpuward's taint and cordon and close the remediation: "
+                              "gpuwardctl cancel gpu-01\n"));
 }
 
 TEST(Explain, HasNoLineThatTheNameOfAJobHasFaked) {
@@ -209,7 +209,7 @@ TEST(Explain, SaysWhereTheModeEndsAndWhatToRead) {
   sick.status.rule = "severities.reboot";
   EXPECT_THAT(explain("gpu-01", {&sick, 1}, kStart),
               AllOf(HasSubstr("  next: nothing; mode cordon ends here"),
-                    HasSubstr("  to read what to do: gpuwardctl runbook GpuNodeNeedsReboot\n")));
+                    HasSubstr("  for instructions: gpuwardctl runbook GpuNodeNeedsReboot\n")));
   sick.status.rule = "budget.cordon";
   EXPECT_THAT(explain("gpu-01", {&sick, 1}, kStart), Not(HasSubstr("next: nothing")));
   sick.wish.cancel = true;
@@ -237,7 +237,7 @@ TEST(Explain, SaysOfASilentNodeWhatWasKnownLast) {
   silent.alerts[0].advice = "Ready is Unknown";
 
   EXPECT_THAT(explain("gpu-01", {&silent, 1}, kStart),
-              AllOf(HasSubstr("    known last: Ready is Unknown\n"), Not(HasSubstr("a model"))));
+              AllOf(HasSubstr("    last known: Ready is Unknown\n"), Not(HasSubstr("a model"))));
 }
 
 TEST(Explain, SaysEachFactOnce) {
@@ -371,7 +371,7 @@ TEST(ExplainSlots, NameWhoHoldsWhatANodeWaitsForAndFirstWhatNeedsAnOperator) {
             "Budget slots in use by 3 remediations, until each is closed:\n"
             "  gpu-07-ab-1, terminate since 2027-01-15T09:00:00Z, node gpu-07: Held, its machine "
             "is gone\n"
-            "  gpu-09-ab-1, disrupt since 2027-01-15T10:00:00Z: that remediation is deleted\n"
+            "  gpu-09-ab-1, disrupt since 2027-01-15T10:00:00Z: that remediation has been deleted\n"
             "  gpu-02-ab-1, disrupt since 2027-01-15T08:00:00Z, node gpu-02: Draining, 3 pods "
             "left\n");
   EXPECT_THAT(explain_slots("gpu-02", ledger, all), IsEmpty()) << "it waits for no slot";

@@ -108,7 +108,7 @@ TEST_F(FleetStatusTest, CountsTheBudgetsByThePolicyOfTheCluster) {
 
   forbid(".*/configmaps/gpuward-remediator");
   EXPECT_THAT(status(), AllOf(ContainsRegex("budget.cluster +the cluster +1 +\\?\n"),
-                              HasSubstr("Not known: what the budgets allow: ")));
+                              HasSubstr("Not known: the budget limits: ")));
 }
 
 TEST_F(FleetStatusTest, NamesAnOpenBreakerAndWhatClosesIt) {
@@ -245,7 +245,7 @@ TEST_F(FleetStatusTest, NamesWhatIsExcluded) {
   EXPECT_THAT(text, ContainsRegex("gpu-02 +2026-01-01T01:00:00Z +alice +firmware"));
   EXPECT_EQ(parse_json(status(OutputFormat::kJson))->at("excluded")[1]["name"], "gpu-02");
   forbid(".*/configmaps/gpuward-exclusions");
-  EXPECT_THAT(status(), HasSubstr("Not known: what is excluded: "));
+  EXPECT_THAT(status(), HasSubstr("Not known: the exclusions: "));
 }
 
 TEST_F(FleetStatusTest, ShowsWhoHasPaused) {

@@ -150,7 +150,7 @@ TEST_F(ListCommand, SaysIfExclusionsMayNotBeRead) {
   kube_.add_fault(
       {.kind = fakes::FaultKind::kForbidden, .path = ".*/gpuward-exclusions", .times = -1});
 
-  EXPECT_THAT(list(), HasSubstr("\nNot known: what is excluded: "));
+  EXPECT_THAT(list(), HasSubstr("\nNot known: exclusions: "));
 }
 
 TEST_F(ListCommand, PrintsAListAsKubectlDoesForPrograms) {

@@ -217,7 +217,7 @@ TEST_F(HumanCommands, SayOfACancelThatTheExporterFindsNothingAnyMore) {
   const auto said = say(cancel_node);
 
   ASSERT_TRUE(said);
-  EXPECT_THAT(*said, HasSubstr("finds nothing wrong any more: they end within minutes"));
+  EXPECT_THAT(*said, HasSubstr("no longer reports a finding: the alerts resolve within minutes"));
   EXPECT_THAT(*said, Not(HasSubstr("kubectl cordon")));
 }
 
@@ -229,7 +229,8 @@ TEST_F(HumanCommands, SayThatNothingIsDoneWhileAllIsStopped) {
   for (const auto& said :
        {say(approve_step, token), say(pause_node), say(resume_node), say(cancel_node)}) {
     ASSERT_TRUE(said);
-    EXPECT_THAT(*said, HasSubstr("gpuward is stopped: it takes effect after `gpuwardctl start`\n"));
+    EXPECT_THAT(
+        *said, HasSubstr("gpuward is stopped: the change takes effect after `gpuwardctl start`\n"));
   }
 }
 

@@ -147,8 +147,9 @@ TEST_F(ResetCommand, SaysOfKonduktorsTaintThatAnExporterWithAFindingSetsItAgain)
   ASSERT_TRUE(foreseen);
   for (const std::string& text : {foreseen->text, report.table}) {
     EXPECT_THAT(text, HasSubstr("removed\n")) << "gpu-01 has no finding";
-    EXPECT_THAT(text,
-                ContainsRegex("gpu-02  (would be )?removed; GPUProblem is True: .* sets it again"));
+    EXPECT_THAT(
+        text,
+        ContainsRegex("gpu-02  (would be )?removed; GPUProblem is True: .* sets the taint again"));
   }
 }
 

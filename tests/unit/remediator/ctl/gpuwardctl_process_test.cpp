@@ -93,7 +93,7 @@ TEST_F(Ctl, ExplainsANodeByTheNameOfItsRemediationWhichIsToldFirst) {
        {std::pair("gpu-01-ab-1", "gpu-01-ab-2"), std::pair("gpu-01-ab-2", "gpu-01-ab-1")}) {
     EXPECT_THAT(ctl({"explain", asked}).output,
                 AllOf(HasSubstr(asked + std::string(": Released, severity reboot, mode ")),
-                      HasSubstr(std::string("to read all of it: gpuwardctl explain ") + other)));
+                      HasSubstr(std::string("for the full history: gpuwardctl explain ") + other)));
   }
 }
 
@@ -412,7 +412,7 @@ TEST_F(Ctl, FindsTheClusterInTheOrderOfKubectl) {
               HasSubstr("context \"dead\" of " + path("dead")));
   EXPECT_EQ(run({"list", "--kubeconfig=" + path("kubeconfig")}, env).exit_code, 0);
   std::filesystem::remove_all(path("home"));
-  EXPECT_THAT(run({"list"}, pod).error_output, HasSubstr("in a pod, but without"));
+  EXPECT_THAT(run({"list"}, pod).error_output, HasSubstr("running in a pod without"));
   const auto nowhere = run({"list"}, {});
   EXPECT_EQ(nowhere.exit_code, 2);
   EXPECT_THAT(nowhere.error_output, AllOf(HasSubstr("no kubeconfig"), HasSubstr("--kubeconfig"),

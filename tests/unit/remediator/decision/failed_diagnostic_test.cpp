@@ -107,13 +107,13 @@ class FailedDiagnostic : public ClusterTest {
 TEST_F(FailedDiagnostic, IsNotOutweighedByStepsThatDoNothingToTheMachine) {
   fail_after();
   return_after({});
-  expect_held("quarantine-job failed: so it ended, and neither a restart nor a reset");
+  expect_held("quarantine-job failed: so it ended, and no restart or reset");
 }
 
 TEST_F(FailedDiagnostic, IsNotOutweighedByAResetThatCameBeforeIt) {
   fail_after({Step::kGpuReset});
   return_after({});
-  expect_held("quarantine-job failed: so it ended, and neither a restart nor a reset");
+  expect_held("quarantine-job failed: so it ended, and no restart or reset");
 }
 
 TEST_F(FailedDiagnostic, IsNotOutweighedByAnEarlierResetAfterTheClockHasGoneBack) {
@@ -293,7 +293,7 @@ TEST_F(FailedDiagnostic, IsNotOutweighedByAMaintenance) {
   announced.ends_at = clock_.wall();
   ASSERT_TRUE(take({announced}));
   go_on(3);
-  expect_held("quarantine-job failed: so it ended, and neither a restart nor a reset");
+  expect_held("quarantine-job failed: so it ended, and no restart or reset");
 }
 
 }  // namespace

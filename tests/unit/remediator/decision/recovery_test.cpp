@@ -200,7 +200,7 @@ TEST_F(RecoveryTest, AnAlertThatFiresAgainKeepsTheNode) {
   pass_until_return();
   ASSERT_TRUE(take({signal(Severity::kIsolate)}));
 
-  expect_held("an alert fires");
+  expect_held("an alert is firing");
 }
 
 TEST_F(RecoveryTest, ADiagnosticThatHasPassedInAnotherBootReturnsNothing) {
@@ -217,7 +217,7 @@ TEST_F(RecoveryTest, ANodeThatSomebodyElseHadCordonedStaysHis) {
   kube_.patch("/api/v1/nodes/gpu-01", {{"spec", {{"unschedulable", true}}}});
   exhaust();
 
-  expect_held("not returned: another controller or operator had cordoned");
+  expect_held("not returned: the node was already cordoned by another controller");
   EXPECT_EQ(steps_[Step::kQuarantineJob].begun, 0);
 }
 

@@ -63,7 +63,7 @@ TEST_F(AfterTheEnd, IsOverIfThePolicyWaitsForNothing) {
 
   EXPECT_EQ(decision().verdict, Verdict::kClose);
   EXPECT_EQ(decision().phase, Phase::kReplaced);
-  EXPECT_EQ(decision().message, "its machine is gone for good");
+  EXPECT_EQ(decision().message, "the machine is gone for good");
 }
 
 TEST_F(AfterTheEnd, WaitsForAReplacementIfThePolicySaysSo) {
@@ -119,7 +119,7 @@ TEST_F(AfterTheEnd, IsAHumansAffairIfNoneHasJoined) {
   EXPECT_EQ(decision().verdict, Verdict::kHold);
   EXPECT_EQ(decision().phase, Phase::kHeld);
   EXPECT_THAT(decision().message,
-              HasSubstr("its machine is gone and no replacement has joined within 45m"));
+              HasSubstr("the machine is gone and no replacement has joined within 45m"));
   EXPECT_THAT(decision().message,
               HasSubstr("the node counts as missing capacity and keeps its budget slot until an "
                         "operator runs gpuwardctl cancel gpu-01"));
@@ -317,7 +317,8 @@ TEST_F(ReplacementTest, CountsForOneOfTwoThatHaveLostTheirMachines) {
 
   EXPECT_EQ(of("gpu-02").status.message, "replaced by node gpu-07");
   EXPECT_EQ(of("gpu-01").status.phase, Phase::kVerifying);
-  EXPECT_THAT(of("gpu-01").status.message, HasSubstr("it counts for " + of("gpu-02").name));
+  EXPECT_THAT(of("gpu-01").status.message,
+              HasSubstr("it already counts as the replacement for " + of("gpu-02").name));
   join("gpu-08");
   pass(minutes(11), "gpu-01");
   EXPECT_EQ(of("gpu-01").status.message, "replaced by node gpu-08");

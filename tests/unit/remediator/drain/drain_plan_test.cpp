@@ -424,7 +424,7 @@ TEST(DrainPlan, CountsTheOwnersOfEachNamespaceAlone) {
 TEST(DrainPlan, NeverEvictsANewcomerThatMayNotBeEvicted) {
   const PlannedPod debug = plan_one(newcomer(naked("node-debugger")), {}, under_way());
   EXPECT_EQ(debug.act, DrainAct::kKeep);
-  EXPECT_THAT(debug.reason, HasSubstr("no controller would create it again"));
+  EXPECT_THAT(debug.reason, HasSubstr("no controller would recreate it"));
   EXPECT_TRUE(debug.is_left());
 }
 

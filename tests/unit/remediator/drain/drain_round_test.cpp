@@ -56,7 +56,7 @@ TEST_F(DrainRounds, SaysWhatStays) {
            owned_by(replica("b"), "apps/v1", "DaemonSet"), owned_by(replica("c"), "v1", "Node")};
   const DrainRound round = round_at(seconds(0));
   EXPECT_EQ(round.verdict, DrainState::kDone);
-  EXPECT_EQ(round.summary, "drained; 3 pods stay: 2 of DaemonSets, 1 of the node's own files");
+  EXPECT_EQ(round.summary, "drained; 3 pods stay: 2 of DaemonSets, 1 of the node's static pods");
 
   pods_.resize(1);
   EXPECT_EQ(round_at(seconds(0)).summary, "drained; 1 pod stays: 1 of DaemonSets");
@@ -79,9 +79,9 @@ TEST_F(DrainRounds, Row17OneRefusedPodAndNothingIsSent) {
   EXPECT_EQ(round.verdict, DrainState::kFailed);
   EXPECT_THAT(round.send, IsEmpty());
   EXPECT_THAT(round.left, ElementsAre("default/shell"));
-  EXPECT_EQ(
-      round.summary,
-      "no pod was evicted, because of 1: default/shell (no controller would create it again)");
+  EXPECT_EQ(round.summary,
+            "no pod was evicted, because of 1 pod that cannot be evicted: default/shell (no "
+            "controller would recreate it)");
 }
 
 TEST_F(DrainRounds, AGracePeriodOnlyShortens) {
@@ -280,9 +280,8 @@ TEST_F(HeldUpWaves, EveryPodIsNamedWithWhatItWaitsFor) {
       annotated(gpu_replica("own"), "cluster-autoscaler.kubernetes.io/safe-to-evict", "false"));
   pods_.push_back(terminating(gpu_replica("stuck"), seconds(1)));
   EXPECT_EQ(round_at(seconds(2)).summary,
-            "6 pods left: 1 blocked by disruption budget train-pdb: default/train; "
-            "1 waiting until they end (protected by "
-            "cluster-autoscaler.kubernetes.io/safe-to-evict): default/own; "
+            "6 pods left: 1 blocked by disruption budget train-pdb: default/train; 1 allowed to "
+            "finish (protected by cluster-autoscaler.kubernetes.io/safe-to-evict): default/own; "
             "1 terminating past their grace period: default/stuck; "
             "1 to be evicted: default/web; 1 to be evicted after the others: default/dns; "
             "1 the remediator itself, which is evicted last: default/self");
@@ -339,7 +338,7 @@ TEST_F(DrainRounds, Row25ProceedsOnlyIfThePolicySaysSo) {
   const DrainRound round = round_at(kSomeDeadline);
   EXPECT_EQ(round.verdict, DrainState::kDone);
   EXPECT_THAT(round.left, ElementsAre("default/web"));
-  EXPECT_THAT(round.summary, HasSubstr("continues after the deadline with 1 pod left"));
+  EXPECT_THAT(round.summary, HasSubstr("continuing after the deadline with 1 pod left"));
 }
 
 TEST_F(DrainRounds, DeletesAtTheDeadlineIfThePolicySaysSo) {

@@ -98,7 +98,7 @@ TEST(DrainSettingsFile, RefusesAWaitThatTheDeadlineCutsShort) {
 TEST(DrainSettingsFile, RefusesAWaitWithoutAnEnd) {
   const auto settings = settings_in("drain:\n  namespaces: [{name: a, mode: delete}]\n");
   ASSERT_FALSE(settings);
-  EXPECT_THAT(settings.error().message, HasSubstr("says how long such pods may finish"));
+  EXPECT_THAT(settings.error().message, HasSubstr("limits how long such pods may take"));
 }
 
 TEST(DrainSettingsFile, RefusesAWordThatNothingActsOn) {

@@ -350,7 +350,7 @@ TEST_F(DrainerTest, IsNeitherDoneNorFailedByThePodsOfAnotherNode) {
     const auto empty = drainer_->advance(order_);
     ASSERT_FALSE(empty);
     EXPECT_EQ(empty.error().kind, ErrorKind::kConflict);
-    EXPECT_THAT(empty.error().message, HasSubstr(is_there ? "another one" : "gone"));
+    EXPECT_THAT(empty.error().message, HasSubstr(is_there ? "a different node" : "gone"));
   }
   static_cast<void>(add_node("gpu-01"));
   add_pod("bare", "gpu-01", {{"metadata", {{"ownerReferences", nullptr}}}});
@@ -688,7 +688,7 @@ TEST_F(Newcomers, ThatMayNotBeEvictedStopNoDrainOfTheOthers) {
   const DrainProgress progress = look_for(minutes(1));
   EXPECT_EQ(progress.verdict, DrainState::kGoingOn);
   EXPECT_THAT(progress.left, ElementsAre("default/node-debugger"));
-  EXPECT_THAT(progress.summary, HasSubstr("no controller would create it again"));
+  EXPECT_THAT(progress.summary, HasSubstr("no controller would recreate it"));
   const DrainProgress late = look_for(minutes(31));
   EXPECT_EQ(late.verdict, DrainState::kFailed);
   EXPECT_TRUE(kube_.has(path_of("node-debugger")));

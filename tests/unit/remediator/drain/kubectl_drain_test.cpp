@@ -155,12 +155,12 @@ TEST_F(KubectlDrain, LeavesThePodsThatKubectlLeavesAndTheIntendedOnes) {
                           "p13-safe-to-evict",  // kubectl: evicted
                           "p15-static",         // kubectl: the same
                           "p21-orphan"));       // kubectl: evicted
-  EXPECT_EQ(progress.summary,
-            "3 pods left: "
-            "1 with more than one disruption budget: default/p04-two-budgets; "
-            "1 blocked by disruption budget budget: default/p03-budget; "
-            "1 waiting until they end (protected by "
-            "cluster-autoscaler.kubernetes.io/safe-to-evict): default/p13-safe-to-evict");
+  EXPECT_EQ(
+      progress.summary,
+      "3 pods left: "
+      "1 with more than one disruption budget: default/p04-two-budgets; "
+      "1 blocked by disruption budget budget: default/p03-budget; 1 allowed to finish (protected "
+      "by cluster-autoscaler.kubernetes.io/safe-to-evict): default/p13-safe-to-evict");
 }
 
 TEST_F(KubectlDrain, AsksThePodsThatKubectlAsksButForTheIntendedOnes) {

@@ -156,7 +156,7 @@ TEST_F(DrillsTest, AreRefusedRightBeforeTheCallIfTheLabelIsGone) {
 
   const auto allowed = steps_[Step::kDrain].permit();
   ASSERT_FALSE(allowed);
-  EXPECT_THAT(allowed.error().message, HasSubstr("does not allow this step of a drill"));
+  EXPECT_THAT(allowed.error().message, HasSubstr("does not allow this drill step"));
 }
 
 TEST_F(DrillsTest, NeverTerminateAMachine) {
@@ -171,7 +171,7 @@ TEST_F(DrillsTest, NeverTerminateAMachine) {
 
   EXPECT_EQ(steps_[Step::kTerminate].begun, 0);
   EXPECT_EQ(remediation().status.rule, kDrillRule);
-  EXPECT_THAT(remediation().status.message, HasSubstr("a drill terminates no machine"));
+  EXPECT_THAT(remediation().status.message, HasSubstr("a drill does not terminate machines"));
 }
 
 TEST_F(DrillsTest, AreHeldIfAStepFailsAndNotEscalated) {
@@ -262,7 +262,7 @@ TEST_F(DrillsTest, AskForNothingWithoutTheLabelThoughTheyHaveBecomeReal) {
   ASSERT_GE(steps_[Step::kReboot].watched, 1);
   ASSERT_FALSE(steps_[Step::kReboot].permitted);
   EXPECT_THAT(steps_[Step::kReboot].permitted.error().message,
-              HasSubstr("does not allow this step of a drill"));
+              HasSubstr("does not allow this drill step"));
 }
 
 TEST_F(DrillsTest, SayNothingOfTheNodeToThoseWhoCountUnhealthyNodes) {

@@ -418,7 +418,7 @@ TEST_F(MaintenanceTest, KeepsTheCordonIfAFaultComesWhoseTaintHasNoBudget) {
   EXPECT_TRUE(node().unschedulable);
   EXPECT_FALSE(our_taint_on(node()));
   EXPECT_THAT(remediation().status.message,
-              HasSubstr("the taint waits, the cordon stays: 1 of 1 are tainted"));
+              HasSubstr("the taint waits and the cordon stays: 1 of 1 are tainted"));
 }
 
 // The process died before the result of the cordon was written.

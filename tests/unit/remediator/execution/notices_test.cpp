@@ -174,7 +174,7 @@ TEST_F(NoticesTest, ModeObserveSaysThatNothingIsDone) {
 
   ASSERT_THAT(told(), ElementsAre("opened"));
   EXPECT_TRUE(replica_->notifications.events[0].dry_run);
-  EXPECT_THAT(replica_->notifications.events[0].message, HasSubstr("would do taint, cordon"));
+  EXPECT_THAT(replica_->notifications.events[0].message, HasSubstr("would run taint, cordon"));
 }
 
 TEST_F(NoticesTest, ANodeThatGetsWorseIsOpenedAgainWithItsNewClass) {

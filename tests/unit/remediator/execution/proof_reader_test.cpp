@@ -104,12 +104,12 @@ TEST_F(ProofReaderTest, WaitsUntilTheProofsHaveStoodForAWhile) {
 
 TEST_F(ProofReaderTest, RefusesIfTheKubeletRenewsItsLease) {
   lease("gpu-01", seconds(20));
-  EXPECT_THAT(why_not(), HasSubstr("its kubelet renews its Lease"));
+  EXPECT_THAT(why_not(), HasSubstr("the kubelet is still renewing the node's Lease"));
 }
 
 TEST_F(ProofReaderTest, RefusesIfTheLeaseCannotBeRead) {
   kube_.add_fault({.method = "GET", .path = ".*/leases/gpu-01", .times = 5});
-  EXPECT_THAT(why_not(), HasSubstr("its Lease cannot be read"));
+  EXPECT_THAT(why_not(), HasSubstr("the node's Lease cannot be read"));
 }
 
 // They are silent before Kubernetes says so.
@@ -120,7 +120,7 @@ TEST_F(ProofReaderTest, RefusesIfTheLeasesOfManyAreNotRenewed) {
 
 TEST_F(ProofReaderTest, RefusesIfManyAreSilent) {
   nodes_.nodes[3].ready = "Unknown";
-  EXPECT_THAT(why_not(), HasSubstr("that looks like a partition"));
+  EXPECT_THAT(why_not(), HasSubstr("this looks like a network partition"));
 }
 
 TEST_F(ProofReaderTest, RefusesWhileTheApiServerIsNotHeard) {
@@ -130,7 +130,7 @@ TEST_F(ProofReaderTest, RefusesWhileTheApiServerIsNotHeard) {
 
 TEST_F(ProofReaderTest, RefusesIfThePolicyHasNoSectionAnyMore) {
   policy_.set(Policy());
-  EXPECT_THAT(why_not(), HasSubstr("no section silent"));
+  EXPECT_THAT(why_not(), HasSubstr("no longer has the section `silent`"));
 }
 
 TEST_F(ProofReaderTest, RefusesIfTheNodeIsReadyAgain) {

@@ -86,7 +86,7 @@ TEST_F(ReconcilerTest, ObserveWritesNothingOnTheNode) {
 
   EXPECT_EQ(node_writes(), 0U);
   EXPECT_EQ(remediation().status.phase, Phase::kObserved);
-  EXPECT_THAT(remediation().status.message, HasSubstr("would do taint, cordon"));
+  EXPECT_THAT(remediation().status.message, HasSubstr("would run taint, cordon"));
   EXPECT_THAT(replica_->recorder.verdicts, ElementsAre(Verdict::kRecord));
 }
 

@@ -96,7 +96,7 @@ TEST_F(RestartJobTest, CallsNoProgramOnceItsProcessHasLostTheLead) {
 
   EXPECT_GT(begun, 1) << "it is begun anew, and the permission is asked for anew";
   EXPECT_EQ(told(), "");
-  EXPECT_THAT(remediation().status.message, HasSubstr("does not lead any more"));
+  EXPECT_THAT(remediation().status.message, HasSubstr("no longer the leader"));
 
   restart_.before = {};
   leads = true;
@@ -234,7 +234,7 @@ TEST_F(RestartOfTornJobsTest, LeavesNoJobSuspendedIfItIsNotDoneInTime) {
 
   EXPECT_FALSE(jobs_.is_suspended(kJobSet));
   EXPECT_EQ(record()->result, StepResult::kFailed);
-  EXPECT_THAT(record()->message, HasSubstr("3 pods had not ended"));
+  EXPECT_THAT(record()->message, HasSubstr("3 pods had not terminated"));
 }
 
 TEST_F(RestartOfTornJobsTest, ResumesNothingWhileStoppedAndDoesNotFailMeanwhile) {

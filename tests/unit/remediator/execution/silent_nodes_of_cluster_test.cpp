@@ -267,7 +267,7 @@ TEST_F(SilentNodeTest, MayNotBeRestartedOnceItsKubeletSpeaksAgain) {
   fall_silent();
   prove({ProofKind::kScrapes, ProofKind::kPower});
   steps_[Step::kReboot].before = [&] {
-    said_.silent = fail(ErrorKind::kRefused, "its kubelet renews its Lease");
+    said_.silent = fail(ErrorKind::kRefused, "the kubelet is still renewing the node's Lease");
   };
 
   ASSERT_TRUE(reconcile());
@@ -275,7 +275,8 @@ TEST_F(SilentNodeTest, MayNotBeRestartedOnceItsKubeletSpeaksAgain) {
 
   EXPECT_EQ(steps_[Step::kReboot].begun, 1);
   ASSERT_FALSE(steps_[Step::kReboot].permitted);
-  EXPECT_THAT(steps_[Step::kReboot].permitted.error().message, HasSubstr("renews its Lease"));
+  EXPECT_THAT(steps_[Step::kReboot].permitted.error().message,
+              HasSubstr("renewing the node's Lease"));
 }
 
 // As a next process may be, which is told of nothing that proves it.
@@ -306,8 +307,7 @@ TEST_F(SilentNodeTest, IsNotRestartedIfSomebodyElseHadCordonedIt) {
   ASSERT_TRUE(reconcile());
 
   EXPECT_EQ(steps_[Step::kReboot].begun, 0);
-  EXPECT_THAT(remediation().status.message,
-              HasSubstr("another controller or operator had cordoned it"));
+  EXPECT_THAT(remediation().status.message, HasSubstr("already cordoned by another controller"));
 }
 
 TEST_F(SilentNodeTest, IsEndedOnlyAfterAnApprovalAndOnProofsOfThatMoment) {
@@ -423,11 +423,11 @@ TEST_F(SilentNodeThatIsOff, KeepsItsPodsIfItIsOnlyKnownToBeDown) {
 
 TEST_F(SilentNodeThatIsOff, GetsNoTaintOnceItsKubeletSpeaksAgain) {
   fall_silent();
-  said_.silent = fail(ErrorKind::kRefused, "its kubelet renews its Lease");
+  said_.silent = fail(ErrorKind::kRefused, "the kubelet is still renewing the node's Lease");
   look_again();
   EXPECT_FALSE(is_out_of_service(node()));
   EXPECT_EQ(steps_[Step::kReboot].begun, 0);
-  EXPECT_THAT(remediation().status.message, HasSubstr("renews its Lease"));
+  EXPECT_THAT(remediation().status.message, HasSubstr("renewing the node's Lease"));
 }
 
 TEST_F(SilentNodeThatIsOff, GetsNoTaintWithoutTwoProofs) {
@@ -471,7 +471,7 @@ TEST_F(SilentNodeThatIsOff, KeepsTheTaintOfAnother) {
                                                 {"effect", "NoExecute"}}}}}}});
   fall_silent();
   look_again();
-  EXPECT_THAT(step().message, HasSubstr("has the taint already"));
+  EXPECT_THAT(step().message, HasSubstr("already has the taint"));
   say("gpu-01", "True");
   take_off();
   EXPECT_TRUE(is_out_of_service(node()));

@@ -188,7 +188,7 @@ TEST_F(MarksFirstTest, WhatWasDoneIsWrittenDownWithWhateverIsDecidedNext) {
 
   ASSERT_TRUE(reconcile());
 
-  EXPECT_THAT(of_first().message, HasSubstr("returns no nodes"));
+  EXPECT_THAT(of_first().message, HasSubstr("does not return nodes"));
   EXPECT_TRUE(of_first().has_done(Step::kTaint));
   EXPECT_TRUE(of_first().has_done(Step::kCordon));
   EXPECT_TRUE(of_first().reached.contains(Milestone::kCordoned));

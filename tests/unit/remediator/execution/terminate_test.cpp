@@ -150,7 +150,7 @@ class AcceptedEnd : public TerminateTest {
 TEST_F(AcceptedEnd, IsToldAndWaitedForAfterItsTimeUntilItIsProven) {
   be_late_without_node();
   EXPECT_THAT(remediation().status.message,
-              HasSubstr("nothing proves that its machine has terminated"));
+              HasSubstr("nothing proves that the machine has terminated"));
   EXPECT_THAT(remediation().status.message, HasSubstr("not done in time: unknown"));
   EXPECT_EQ(remediation().status.notified_phase, Phase::kHeld);
   const auto before = writes();
@@ -186,7 +186,7 @@ TEST_F(AcceptedEnd, IsGivenUpIfTheMachineRegistersAgain) {
 
 TEST_F(TerminateTest, IsHeldForAHumanIfTheMachineDoesNotGo) {
   begin_the_end();
-  machine_is(StepResult::kRunning, "waiting for its machine to terminate");
+  machine_is(StepResult::kRunning, "waiting for the machine to terminate");
 
   pass(minutes(47));
 

@@ -136,7 +136,7 @@ TEST_F(PermitTest, RefusesWhatIsSentOnceAnotherNodeHasTheName) {
   const auto allowed = permit();
 
   ASSERT_FALSE(allowed);
-  EXPECT_THAT(allowed.error().message, HasSubstr("another node has the name gpu-01"));
+  EXPECT_THAT(allowed.error().message, HasSubstr("a different node is now named gpu-01"));
   ASSERT_TRUE(look());  // the informers have told nothing of it
   EXPECT_EQ(remediation().status.phase, Phase::kSuperseded);
 }
@@ -202,7 +202,7 @@ TEST_F(PermitTest, RefusesIfThisReplicaDoesNotLeadAnyMore) {
   const auto allowed = permit();
 
   ASSERT_FALSE(allowed);
-  EXPECT_THAT(allowed.error().message, HasSubstr("does not lead any more"));
+  EXPECT_THAT(allowed.error().message, HasSubstr("no longer the leader"));
 }
 
 TEST_F(ViewTest, OfAStepThatGoesOnIsWrittenWhenItSaysMoreThanWords) {

@@ -112,7 +112,7 @@ TEST_F(WindowsTest, LetAnApprovalEndThatCameTooLateForThem) {
   EXPECT_EQ(remediation().status.rule, "guard.approval");
 }
 
-// Its hour runs while an operator has set pause.
+// Its hour runs while an operator has paused the remediation.
 TEST_F(WindowsTest, LetAnApprovalEndThatCameWhileTheStepWasPaused) {
   Policy policy = *policy_.get();
   policy.steps[Severity::kReboot][2].before.approval = true;

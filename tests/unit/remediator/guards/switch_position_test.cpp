@@ -25,7 +25,7 @@ TEST(SwitchPosition, OnlyAPlainFalseLetsWorkGoOn) {
   EXPECT_TRUE(saying("false"));
   EXPECT_TRUE(saying(" false\n"));
   for (const char* other : {"", "False", "FALSE", "no", "0", "off", "false false", "\"false\""}) {
-    expect_stop(saying(other), R"(neither "true" nor "false")");
+    expect_stop(saying(other), R"(", not "true" or "false")");
   }
 }
 

@@ -75,7 +75,7 @@ TEST_F(OrphanedMarksTest, TellWhoCancelsThatACordonStaysOfWhichNothingWasRecorde
 
   ASSERT_TRUE(reconcile());
 
-  expect_held("whether the cordon is ours");
+  expect_held("whether the cordon is gpuward's");
   ASSERT_TRUE(reconcile());
   EXPECT_EQ(remediation().status.phase, Phase::kCancelled);
   EXPECT_TRUE(node().unschedulable);
@@ -405,7 +405,7 @@ TEST_F(EditedMarks, HoldTheNodeIfAnnotationAndRecordDiffer) {
 
   ASSERT_TRUE(reconcile());
 
-  expect_held("cordoned before, and the record does not");
+  expect_held("cordoned before; the record does not");
   EXPECT_TRUE(node().unschedulable);
 }
 
@@ -428,7 +428,7 @@ TEST_F(EditedMarks, AreNotMendedByTheTaintThatGoesOnLater) {
   EXPECT_EQ(our_taint_on(node()), "reboot");
   ASSERT_TRUE(reconcile());
 
-  expect_held("cordoned before, and the record does not");
+  expect_held("cordoned before; the record does not");
   EXPECT_EQ(remediation().status.pre_existing_cordon, false);
 }
 
@@ -467,7 +467,7 @@ TEST_F(EditedMarks, TellWhoeverCancelsThatTheCordonStaysBeforeTheRestGoes) {
   cancel(remediation().name);
 
   ASSERT_TRUE(reconcile());
-  expect_held("cordoned before, and the record does not");
+  expect_held("cordoned before; the record does not");
   ASSERT_TRUE(reconcile());
 
   EXPECT_EQ(remediation().status.phase, Phase::kCancelled);
@@ -487,7 +487,7 @@ TEST_F(EditedMarks, AreToldOfAlsoIfTheReturnWasIntendedBefore) {
 
   ASSERT_TRUE(reconcile());
 
-  expect_held("cordoned before, and the annotation does not");
+  expect_held("cordoned before; the annotation does not");
 }
 
 TEST_F(EditedMarks, HoldTheNodeIfTheTaintIsAnother) {
@@ -498,7 +498,7 @@ TEST_F(EditedMarks, HoldTheNodeIfTheTaintIsAnother) {
 
   ASSERT_TRUE(reconcile());
 
-  expect_held("the taint on the node says mine");
+  expect_held("the taint on the node has the value mine");
 }
 
 TEST_F(EditedMarks, AreToldOfOnceMoreIfTheNodeWasHeldAlready) {

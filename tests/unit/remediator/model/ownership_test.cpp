@@ -66,11 +66,11 @@ TEST_F(Ownership, OfACordonIsUnknownIfAllElseIsTakenOffBeforeItIsRecorded) {
   node_.taints.clear();
 
   EXPECT_TRUE(has_unclear_cordon(remediation_, node_));
-  EXPECT_THAT(said(), HasSubstr("whether the cordon is ours"));
+  EXPECT_THAT(said(), HasSubstr("whether the cordon is gpuward's"));
   mark_.cordon = false;
   annotate();
   set_taint("reboot");
-  EXPECT_THAT(said(), HasSubstr("whether the cordon is ours"))
+  EXPECT_THAT(said(), HasSubstr("whether the cordon is gpuward's"))
       << "tainted since, and as unclear as before";
   mark_.cordon = true;
   annotate();
@@ -108,20 +108,20 @@ TEST_F(Ownership, IsNotProvenByTheAnnotationOfAnother) {
 TEST_F(Ownership, IsInDoubtIfBothSayAnotherThingOfTheCordon) {
   mark_.pre_existing_cordon = true;
   annotate();
-  EXPECT_THAT(said(), HasSubstr("cordoned before, and the record does not"));
+  EXPECT_THAT(said(), HasSubstr("cordoned before; the record does not"));
   mark_.pre_existing_cordon = false;
   remediation_.status.pre_existing_cordon = true;
   annotate();
-  EXPECT_THAT(said(), HasSubstr("cordoned before, and the annotation does not"));
+  EXPECT_THAT(said(), HasSubstr("cordoned before; the annotation does not"));
 }
 
 TEST_F(Ownership, IsInDoubtIfTheTaintIsAnother) {
   set_taint("isolate");
-  EXPECT_THAT(said(), HasSubstr("the taint on the node says isolate"));
+  EXPECT_THAT(said(), HasSubstr("the taint on the node has the value isolate"));
   lose_annotation();
   EXPECT_EQ(said(), "nothing");
   set_taint("mine");
-  EXPECT_THAT(said(), HasSubstr("the taint on the node says mine"));
+  EXPECT_THAT(said(), HasSubstr("the taint on the node has the value mine"));
 }
 
 TEST_F(Ownership, IsInDoubtIfTheRecordKnowsOfNoTaint) {
@@ -134,7 +134,7 @@ TEST_F(Ownership, IsInDoubtIfACordonWasOnlyIntendedAndTheAnnotationIsLost) {
   record(Step::kCordon).result = StepResult::kIntended;
   EXPECT_EQ(said(), "nothing");
   lose_annotation();
-  EXPECT_THAT(said(), HasSubstr("whether the cordon is ours"));
+  EXPECT_THAT(said(), HasSubstr("whether the cordon is gpuward's"));
   EXPECT_FALSE(is_own_cordon(remediation_, node_));
 }
 

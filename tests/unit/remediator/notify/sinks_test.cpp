@@ -128,7 +128,7 @@ TEST_F(SinksTest, AreNotOpenedIfTheirFilesAreNoGood) {
   settings.url_file = folder_ / "missing";
   EXPECT_FALSE(open_sink(settings, {.aws = aws_}));
   settings.kind = "pigeon";
-  EXPECT_THAT(open_sink(settings, {.aws = aws_}).error().message, HasSubstr("no known kind"));
+  EXPECT_THAT(open_sink(settings, {.aws = aws_}).error().message, HasSubstr("an unknown kind"));
 }
 
 TEST_F(SinksTest, ARequestEndsWithTheProgram) {

@@ -112,13 +112,13 @@ TEST(BudgetFile, RefusesLabelsThatSayTooLittleOrStandTwice) {
   EXPECT_THAT(fault_of("\n  labels: [{nodes: 1}]"), HasSubstr("label"));
   EXPECT_THAT(fault_of("\n  labels: [{label: rack}]"), HasSubstr("needs nodes or percent"));
   EXPECT_THAT(fault_of("\n  labels: [{label: a, nodes: 1}, {label: a, nodes: 2}]"),
-              HasSubstr("is limited twice"));
+              HasSubstr("has two entries: keep one"));
   EXPECT_THAT(fault_of("\n  pool_labels: ['']"), HasSubstr("the name of a label"));
 }
 
 TEST(BudgetFile, RefusesAStormOfOneNode) {
-  EXPECT_THAT(fault_of("\n  storm: {nodes: 1}"), HasSubstr("at least 2 nodes"));
-  EXPECT_THAT(fault_of("\n  storm: {percent: 30}"), HasSubstr("at least 2 nodes"));
+  EXPECT_THAT(fault_of("\n  storm: {nodes: 1}"), HasSubstr("storm.nodes: must be at least 2"));
+  EXPECT_THAT(fault_of("\n  storm: {percent: 30}"), HasSubstr("storm.nodes: must be at least 2"));
 }
 
 }  // namespace

@@ -68,13 +68,13 @@ TEST(MaintenanceRules, LeaveTheMachineToTheCloud) {
     return policy ? std::string() : policy.error().message;
   };
   EXPECT_THAT(fault_of("{steps: [cordon, drain, reboot]}"),
-              HasSubstr("gpuward does not reset, restart or end a machine"));
+              HasSubstr("gpuward does not reset, restart or terminate a machine"));
   EXPECT_THAT(fault_of("{steps: [cordon, drain, terminate]}"),
-              HasSubstr("gpuward does not reset, restart or end a machine"));
+              HasSubstr("gpuward does not reset, restart or terminate a machine"));
   EXPECT_THAT(fault_of("{steps: [cordon, drain, gpu-reset]}"),
-              HasSubstr("gpuward does not reset, restart or end a machine"));
-  EXPECT_THAT(fault_of("{steps: [drain]}"), HasSubstr("needs the cordon"));
-  EXPECT_THAT(fault_of("{steps: [cordon], drain_takes: 5m}"), HasSubstr("no use"));
+              HasSubstr("gpuward does not reset, restart or terminate a machine"));
+  EXPECT_THAT(fault_of("{steps: [drain]}"), HasSubstr("needs cordon before it"));
+  EXPECT_THAT(fault_of("{steps: [cordon], drain_takes: 5m}"), HasSubstr("no effect"));
   EXPECT_THAT(fault_of("{steps: [cordon, wait: {window: nights}, drain]}"),
               HasSubstr("waits for a window"));
   EXPECT_THAT(parse_policy("maintenance: {explosion: {}}\n").error().message,
@@ -131,9 +131,9 @@ TEST(PolicyAboutARemediation, LeavesWhatIsWorseToItsOwnSteps) {
 TEST(MaintenanceText, SaysWhatIsDoneWhen) {
   const std::string text = maintenance_text(*parse_policy(kPolicy));
   EXPECT_THAT(text, HasSubstr(" reboot\n  1. cordon\n  2. drain: all pods, deadline 20m"));
-  EXPECT_THAT(text, HasSubstr("the drain begins 20m before the start"));
-  EXPECT_THAT(text, HasSubstr("verify: 1m without a break, at most 45m; on failure: hold"));
-  EXPECT_THAT(text, HasSubstr(" redeploy\n  recorded and notified\n"));
+  EXPECT_THAT(text, HasSubstr("the drain begins 20m before the maintenance begins"));
+  EXPECT_THAT(text, HasSubstr("verify: 1m of uninterrupted health, at most 45m; on failure: hold"));
+  EXPECT_THAT(text, HasSubstr(" redeploy\n  recorded; sinks are notified\n"));
   EXPECT_THAT(text, Not(HasSubstr("freeze")));
 }
 

@@ -59,21 +59,23 @@ TEST(NotificationPolicy, FaultsAreNamedWithTheirLine) {
   const auto expect_fault = [](const std::string& sinks, const std::string& fault) {
     EXPECT_THAT(fault_of(sinks_yaml(sinks)), HasSubstr(fault)) << sinks;
   };
-  expect_fault("    - name: a\n", "policy.yaml:3: notifications.sinks[0].name: needs exactly one");
+  expect_fault("    - name: a\n",
+               "policy.yaml:3: notifications.sinks[0].name: the sink needs exactly one");
   expect_fault("    - {name: a, slack: {url_file: /u}, webhook: {url: 'http://x'}}\n",
                "needs exactly one");
   expect_fault("    - name: a\n      pigeon: {}\n", "policy.yaml:4: notifications.sinks[0].pigeon");
-  expect_fault("    - name: a\n      slack: {url: 'https://secret'}\n", "url_file: must name");
+  expect_fault("    - name: a\n      slack: {url: 'https://secret'}\n",
+               "url_file: must be the path");
   expect_fault("    - name: a\n      slack: {url_file: u}\n", "must be an absolute path");
-  expect_fault("    - name: a\n      webhook: {}\n", "url: must be given, or url_file");
+  expect_fault("    - name: a\n      webhook: {}\n", "url: set exactly one of url and url_file");
   expect_fault("    - name: a\n      webhook: {url: x}\n", "must begin with http:// or https://");
   expect_fault("    - name: a\n      webhook: {url: 'http://x'}\n      moments: [notify]\n",
                "policy.yaml:5: notifications.sinks[0].moments: each must be one of");
   expect_fault("    - name: a\n      webhook: {url: 'http://x'}\n      severity: none\n",
                "severity: must be one of");
-  expect_fault(
-      "    - name: a\n      webhook: {url: 'http://x'}\n      text: '{{node}}'\n",
-      "policy.yaml:5: notifications.sinks[0].text: has an unknown placeholder; there are cluster");
+  expect_fault("    - name: a\n      webhook: {url: 'http://x'}\n      text: '{{node}}'\n",
+               "policy.yaml:5: notifications.sinks[0].text: has an unknown placeholder; valid "
+               "placeholders: cluster");
   expect_fault(
       "    - {name: a, webhook: {url: 'http://x'}}\n    - {name: a, webhook: {url: 'http://x'}}\n",
       "policy.yaml:4: notifications.sinks[1].name: is the name of two sinks");
@@ -159,7 +161,7 @@ TEST(NotifyStep, StandsAnywhereAfterTheFirst) {
   EXPECT_THAT(plan("[taint, cordon, verify, return-to-service, notify]"),
               HasSubstr("return-to-service must be the last step"));
   EXPECT_THAT(plan("[taint, notify: {sinks: [nobody]}]"),
-              HasSubstr("names a sink that notifications does not"));
+              HasSubstr("names a sink that is not in notifications.sinks"));
   EXPECT_THAT(plan("[cordon, notify, taint]"), HasSubstr("must be in the order"));
 }
 

@@ -27,26 +27,27 @@ TEST(PolicyRemarks, SayThatTheBreakerIsOff) {
 }
 
 TEST(PolicyRemarks, SayWhichBudgetsLeaveNothingToDo) {
-  EXPECT_THAT(remarks("budgets:\n"
-                      "  cluster: {nodes: 0}\n"
-                      "  pool: {percent: 10}\n"
-                      "  zone: {nodes: 1, windows: [{window: 1h, nodes: 0}]}\n"
-                      "  labels: [{label: example.com/row, nodes: 0}]\n"
-                      "  taint: {nodes: 0}\n"
-                      "  cordon: {nodes: 0}\n"
-                      "  terminate: [{window: 1h, nodes: 0}]\n"
-                      "  min_healthy: {percent: 100}\n"
-                      "  breaker: {nodes: 0}\n"),
-              ElementsAre("budgets.cluster allows no node: drain, gpu-reset, reboot or terminate "
-                          "never begins there",
-                          HasSubstr("budgets.pool allows no node if there are fewer than 10: "),
-                          HasSubstr("budgets.zone.windows allows no node: "),
-                          HasSubstr("budgets.labels example.com/row allows no node: "),
-                          "budgets.taint allows no node: taint never begins there",
-                          "budgets.cordon allows no node: cordon never begins there",
-                          "budgets.terminate allows no node: terminate never begins there",
-                          HasSubstr("budgets.min_healthy.percent is 100"),
-                          HasSubstr("the first Remediation opens the circuit breaker")));
+  EXPECT_THAT(
+      remarks("budgets:\n"
+              "  cluster: {nodes: 0}\n"
+              "  pool: {percent: 10}\n"
+              "  zone: {nodes: 1, windows: [{window: 1h, nodes: 0}]}\n"
+              "  labels: [{label: example.com/row, nodes: 0}]\n"
+              "  taint: {nodes: 0}\n"
+              "  cordon: {nodes: 0}\n"
+              "  terminate: [{window: 1h, nodes: 0}]\n"
+              "  min_healthy: {percent: 100}\n"
+              "  breaker: {nodes: 0}\n"),
+      ElementsAre("budgets.cluster allows no node: drain, gpu-reset, reboot or terminate "
+                  "never begins there",
+                  HasSubstr("budgets.pool allows no node if there are fewer than 10 nodes: "),
+                  HasSubstr("budgets.zone.windows allows no node: "),
+                  HasSubstr("budgets.labels example.com/row allows no node: "),
+                  "budgets.taint allows no node: taint never begins there",
+                  "budgets.cordon allows no node: cordon never begins there",
+                  "budgets.terminate allows no node: terminate never begins there",
+                  HasSubstr("budgets.min_healthy.percent is 100"),
+                  HasSubstr("the first Remediation opens the circuit breaker")));
   EXPECT_THAT(remarks("budgets: {cluster: {nodes: 1}, pool: {percent: 100}}\n"), IsEmpty());
 }
 
@@ -65,14 +66,16 @@ TEST(PolicyRemarks, SayThatNothingProvesASilentMachineDown) {
 }
 
 TEST(PolicyRemarks, SayWhereWorseEvidenceDoesLess) {
-  EXPECT_THAT(remarks("jobs: {image: here/gpuward:1}\n"),
-              ElementsAre("severity reboot ends at the cordon, but the milder reset has the drain: "
-                          "worse evidence takes less out of use"));
-  EXPECT_THAT(remarks("severities: {isolate: [taint], reboot: [taint, cordon]}\n"),
-              ElementsAre(HasSubstr("severity isolate ends at the taint, but the milder reboot has "
-                                    "the cordon")));
+  EXPECT_THAT(
+      remarks("jobs: {image: here/gpuward:1}\n"),
+      ElementsAre("severity reboot ends at cordon, but the milder severity reset includes drain: "
+                  "worse evidence takes less out of service"));
+  EXPECT_THAT(
+      remarks("severities: {isolate: [taint], reboot: [taint, cordon]}\n"),
+      ElementsAre(HasSubstr(
+          "severity isolate ends at taint, but the milder severity reboot includes cordon")));
   EXPECT_THAT(remarks("pools: [{name: a, labels: [a], severities: {isolate: [taint]}}]\n"),
-              ElementsAre(HasSubstr("severity isolate of pool a ends at the taint")));
+              ElementsAre(HasSubstr("severity isolate of pool a ends at taint")));
   EXPECT_THAT(remarks("machines: {reboot: [/bin/x]}\n"
                       "severities: {isolate: [taint, cordon, drain]}\n"),
               IsEmpty());
@@ -122,7 +125,7 @@ TEST(PolicyRemarks, SayWhichBudgetsKeepTwoNodesFromBeingTestedTogether) {
                       "  zone: {nodes: 3, percent: 1}\n"
                       "  labels: [{label: example.com/row, nodes: 1}]\n"),
               ElementsAre(HasSubstr("budgets.cluster allows one node at a time if there are fewer "
-                                    "than 40: nccl-pairs needs two nodes"),
+                                    "than 40 nodes: nccl-pairs needs two nodes"),
                           HasSubstr("budgets.labels example.com/row allows one node at a time: ")));
   EXPECT_THAT(remarks(drained + "pools: [{name: a, labels: [a], " + pairs +
                       "}]\nbudgets: {cluster: {nodes: 4}, zone: {nodes: 4}, labels: []}\n"),

@@ -145,12 +145,12 @@ TEST(Policy, RefusesWhatCannotBeMeantAndSaysWhere) {
       {"mode: ful\n", "policy.yaml:1: mode"},
       {"moode: full\n", "moode"},
       {"severities:\n  reboot: [taint, evict]\n", "policy.yaml:2: severities.reboot"},
-      {"severities:\n  reboot: [taint, drain]\n", "needs the cordon"},
+      {"severities:\n  reboot: [taint, drain]\n", "needs cordon before it"},
       {"severities:\n  reboot: [cordon, taint]\n", "in the order"},
       {"severities:\n  reboot: [cordon, reboot]\n", "need drain"},
       {"severities:\n  reset: [cordon, gpu-reset]\n", "need drain"},
       {"severities:\n  reset: [cordon, quarantine-job]\n", "need drain"},
-      {"severities:\n  reset: [taint, collect-evidence]\n", "needs the cordon"},
+      {"severities:\n  reset: [taint, collect-evidence]\n", "needs cordon before it"},
       {"severities:\n  reset: [cordon, drain, collect-evidence]\n", "in the order"},
       {"severities:\n  reset: [cordon, drain, gpu-reset]\n", "jobs.image"},
       {"severities:\n  reset:\n    - cordon\n    - drain\n    - restart-job: {program: [\"\"]}\n",
@@ -165,7 +165,7 @@ TEST(Policy, RefusesWhatCannotBeMeantAndSaysWhere) {
       {"severities:\n  reset:\n    - cordon\n    - drain\n    - gpu-reset: {not_on: [\"\"]}\n",
        "providerID"},
       {"severities:\n  reset:\n    - cordon\n    - collect-evidence: {command: [\"\"]}\n",
-       "empty word"},
+       "empty argument"},
       {"jobs: {namespace: Gpu/x}\n", "jobs.namespace"},
       {"jobs: {templates: {gpu-reset: a.json}}\n", "absolute path"},
       {"jobs: {templates: {drain: /a.json}}\n", "drain"},
@@ -178,7 +178,7 @@ TEST(Policy, RefusesWhatCannotBeMeantAndSaysWhere) {
       {"severities:\n  isolate: [cordon, drain, verify, terminate]\n", "must be in the order"},
       {"severities:\n  isolate:\n    - cordon\n    - drain\n    - terminate\n"
        "    - wait: {approval: true}\n    - verify\n",
-       "verify after terminate has no wait"},
+       "verify after terminate cannot have a wait before it"},
       {"severities:\n  isolate:\n    - cordon\n    - drain\n    - terminate: {volumes: "
        "{on_deadline: go}}\n",
        "hold, proceed"},
@@ -192,10 +192,11 @@ TEST(Policy, RefusesWhatCannotBeMeantAndSaysWhere) {
       {"severities:\n  reboot:\n    - cordon\n    - verify: {soak: 2h, timeout: 1h}\n", "shorter"},
       {"severities:\n  reboot: [taint, taint]\n", "twice"},
       {"severities:\n  reset: []\n  isolate: []\n",
-       "policy.yaml:3: severities.isolate: has no steps, but the milder reboot has"},
-      {"severities:\n  reboot: []\n  isolate: []\n", "isolate: has no steps, but the milder reset"},
+       "policy.yaml:3: severities.isolate: has no steps, but the milder severity reboot has"},
+      {"severities:\n  reboot: []\n  isolate: []\n",
+       "isolate: has no steps, but the milder severity reset"},
       {"severities:\n  reboot: []\n", "policy.yaml:2: severities.reboot: has no steps"},
-      {"severities:\n  monitor: [taint]\n", "monitor is recorded only"},
+      {"severities:\n  monitor: [taint]\n", "monitor are only recorded"},
       {"severities:\n  fatal: [taint]\n", "fatal"},
       {"severities:\n  reboot: [return-to-service]\n", "reboot"},
       {"severities:\n  reboot: [cordon, drain, reboot]\n", "machines.reboot"},
@@ -382,9 +383,9 @@ TEST(Policy, RefusesAPoolWhoseGpusItsResetCannotReset) {
   const std::string nvidia = "nvidia.com/gpu.present=true";
 
   EXPECT_THAT(error(jobs + pool(amd, "{gpu-reset: {command: [nvidia-smi, -r]}}")),
-              AllOf(HasSubstr("AMD GPUs"), HasSubstr("runs the tools of NVIDIA")));
+              AllOf(HasSubstr("AMD GPUs"), HasSubstr("runs NVIDIA tools")));
   EXPECT_THAT(error(jobs + pool(nvidia, "{gpu-reset: {command: [amd-smi, reset, -G]}}")),
-              AllOf(HasSubstr("NVIDIA GPUs"), HasSubstr("runs the tools of AMD")));
+              AllOf(HasSubstr("NVIDIA GPUs"), HasSubstr("runs AMD tools")));
   EXPECT_THAT(error("jobs: {templates: {gpu-reset: /a.json}}\n" + pool(amd, "gpu-reset")),
               HasSubstr("jobs.templates.gpu-reset-amd"));
   EXPECT_THAT(error("jobs: {templates: {gpu-reset-amd: /a.json}}\n" + pool(nvidia, "gpu-reset")),
@@ -395,7 +396,7 @@ TEST(Policy, RefusesAPoolWhoseGpusItsResetCannotReset) {
                     "severities:\n  reset:\n    - cordon\n    - drain\n    - gpu-reset: "
                     "{command: [nvidia-smi, -r]}\npools:\n  - {name: p, labels: [" +
                     amd + "], mode: observe}\n"),
-              HasSubstr("runs the tools of NVIDIA"))
+              HasSubstr("runs NVIDIA tools"))
       << "the plan that all nodes share is that of the pool too";
 }
 
@@ -438,11 +439,11 @@ TEST(Policy, RefusesEvidenceThatCouldNeverArrive) {
   const std::string steps = "severities:\n  reset: [cordon, collect-evidence]\n";
   const std::vector<std::pair<std::string, const char*>> faults = {
       {steps + "jobs: {image: a, evidence: {upload: 'evidence/'}}\n", "must be s3://"},
-      {steps + "jobs: {image: a, evidence: {upload: 's3://Bucket'}}\n", "names no bucket"},
+      {steps + "jobs: {image: a, evidence: {upload: 's3://Bucket'}}\n", "a valid S3 bucket name"},
       {steps + "jobs: {image: a, evidence: {upload: 'https://u:very-secret@host/'}}\n",
-       "put credentials into a token file"},
+       "put them in a token file"},
       {steps + "jobs: {image: a, evidence: {upload: 'https://host/?sig=very-secret'}}\n",
-       "must not have a query"},
+       "must not contain a query"},
       {steps + "jobs: {image: a, evidence: {upload: /mnt/evidence}}\n",
        "jobs.templates.collect-evidence is required"},
       {steps + "jobs: {image: a, evidence: {service_account: 'a b'}}\n", "ServiceAccount"},

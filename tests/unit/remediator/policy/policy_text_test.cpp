@@ -34,16 +34,17 @@ Policy whole_policy(const std::string& mode) {
 }
 
 TEST(PolicyText, SaysEachStepWithItsLimitsAndWhatItWaitsFor) {
-  EXPECT_EQ(severity_text(whole_policy("full"), Severity::kReboot),
-            "severity reboot\n"
-            "  1. taint\n"
-            "  2. cordon\n"
-            "  3. collect-evidence: at most 5m; its failure stops nothing\n"
-            "  4. drain: all pods, deadline 90m, then delete the pods that are left\n"
-            "       waits 10m after the step before it and for an operator's approval\n"
-            "  5. reboot: at most 20m; on failure: escalate to isolate\n"
-            "  6. verify: 10m without a break, at most 45m; on failure: escalate to isolate\n"
-            "  7. return-to-service\n");
+  EXPECT_EQ(
+      severity_text(whole_policy("full"), Severity::kReboot),
+      "severity reboot\n"
+      "  1. taint\n"
+      "  2. cordon\n"
+      "  3. collect-evidence: at most 5m; a failure does not stop the steps\n"
+      "  4. drain: all pods, deadline 90m, then delete the pods that are left\n"
+      "       waits 10m after the previous step and for an operator's approval\n"
+      "  5. reboot: at most 20m; on failure: escalate to isolate\n"
+      "  6. verify: 10m of uninterrupted health, at most 45m; on failure: escalate to isolate\n"
+      "  7. return-to-service\n");
 }
 
 TEST(PolicyText, NamesTheMeansThatASeverityLacks) {
@@ -61,20 +62,19 @@ TEST(PolicyText, NamesTheMeansThatASeverityLacks) {
 TEST(PolicyText, SaysWhereEvidenceGoes) {
   Policy policy = whole_policy("full");
   policy.jobs.evidence.upload = "s3://evidence/prod";
-  EXPECT_THAT(
-      severity_text(policy, Severity::kReboot),
-      HasSubstr("  3. collect-evidence: at most 5m; goes to s3://evidence/prod; its failure "
-                "stops nothing\n"));
+  EXPECT_THAT(severity_text(policy, Severity::kReboot),
+              HasSubstr("  3. collect-evidence: at most 5m; uploads to s3://evidence/prod; a "
+                        "failure does not stop the steps\n"));
 }
 
 TEST(PolicyText, SaysThatAReplacementIsWaitedFor) {
   const Policy policy = policy_of(
       "mode: full\nseverities:\n  isolate: [cordon, drain, terminate, verify: {timeout: 1h}]\n");
 
-  EXPECT_THAT(
-      severity_text(policy, Severity::kIsolate),
-      HasSubstr("  4. verify: 10m without a break, at most 1h; of a replacement; if none joins, "
-                "hold for an operator\n"));
+  EXPECT_THAT(severity_text(policy, Severity::kIsolate),
+              HasSubstr("  4. verify: 10m of uninterrupted health, at most 1h; waits for a "
+                        "replacement node; if none joins, "
+                        "hold for an operator\n"));
 }
 
 TEST(PolicyText, SaysWhereTheModeEndsTheSteps) {
@@ -117,22 +117,24 @@ TEST(PolicyText, SaysWhatIsAskedBeforeHarm) {
 
   EXPECT_THAT(text, HasSubstr("at most 90s old"));
   EXPECT_THAT(text, HasSubstr("cooldown: 1h after"));
-  EXPECT_THAT(text, HasSubstr("not younger than 3m"));
+  EXPECT_THAT(text, HasSubstr("the node at least 3m old"));
   EXPECT_THAT(text, HasSubstr("budget: cluster 3 or 2.5 % at once, 7 in 1d"));
   EXPECT_THAT(text, HasSubstr("nodes with the same nvidia.com/gpu.clique 1 at once"));
-  EXPECT_THAT(text, HasSubstr("returned to service by a healthy report, at most 1m old"));
+  EXPECT_THAT(text,
+              HasSubstr("the node returns to service after a healthy report, at most 1m old"));
 }
 
 TEST(PolicyText, SaysWhoRestartsAndEndsMachines) {
   EXPECT_THAT(guards_text(Policy{}),
               HasSubstr("machines\n  restarted by: nothing\n  terminated by (first that applies): "
-                        "the NodeClaim or Machine that owns it\n"));
-  EXPECT_THAT(guards_text(policy_of("machines:\n"
-                                    "  reboot: [/bin/power-cycle, --soft]\n"
-                                    "  aws: {reboot: true, terminate: true}\n")),
-              HasSubstr("restarted by: EC2, /bin/power-cycle\n  terminated by (first that "
-                        "applies): the NodeClaim or Machine that owns it, EC2 or its Auto Scaling "
-                        "group\n"));
+                        "the NodeClaim or Machine that owns the node\n"));
+  EXPECT_THAT(
+      guards_text(policy_of("machines:\n"
+                            "  reboot: [/bin/power-cycle, --soft]\n"
+                            "  aws: {reboot: true, terminate: true}\n")),
+      HasSubstr("restarted by: EC2, /bin/power-cycle\n  terminated by (first that applies): the "
+                "NodeClaim or Machine that owns the node, EC2 or its Auto Scaling "
+                "group\n"));
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ TEST(Pools, AreRefusedWithTheirLineIfTheyCannotBeMeant) {
   };
   const Row rows[] = {
       {"  - labels: [a]\n", "policy.yaml:3: pools[0].name"},
-      {"  - name: a\n", "policy.yaml:3: pools[0].labels: must name labels"},
+      {"  - name: a\n", "policy.yaml:3: pools[0].labels: must list the labels"},
       {"  - {name: a, labels: [\"=x\"]}\n", "labels"},
       {"  - {name: a, labels: [a]}\n  - {name: a, labels: [b]}\n", "policy.yaml:4: pools[1].name"},
       {"  - {name: a, labels: [a], mode: full}\n", "is above the policy's own"},

@@ -80,12 +80,12 @@ TEST(RecoveryFile, WhatNobodyCouldEverGoIsRefused) {
       {"[taint, cordon, drain, terminate]", "[quarantine-job, verify, return-to-service]",
        "terminate the machine"},
       {"[taint, cordon, drain, quarantine-job]", "[quarantine-job, verify, return-to-service]",
-       "that diagnostic already"},
+       "already include the same diagnostic"},
       {"[taint, cordon, drain]", "[verify, return-to-service]", "must begin with"},
       {"[taint, cordon, drain]", "[quarantine-job, verify]", "must end with return-to-service"},
       {"[taint, cordon, drain]", "[quarantine-job, return-to-service]", "needs verify"},
       {"[taint, cordon, drain]", "[drain, quarantine-job]", "names a step twice"},
-      {"[taint, cordon, drain]", "[gpu-reset, verify, return-to-service]", "may have"},
+      {"[taint, cordon, drain]", "[gpu-reset, verify, return-to-service]", "may contain only"},
       {"[taint, cordon, drain]", "[nccl-pairs, verify, return-to-service]", "must begin with"},
       {"[taint, cordon, drain]", "[nccl-pairs, nccl-test, verify, return-to-service]",
        "must be in the order"},
@@ -129,7 +129,7 @@ TEST(RecoveryFile, SaysWhereTheSettingsOfPairsAreWrong) {
   for (const char* fault :
        {":1: jobs.pair_port: must be a whole number from 1024 to 65535",
         "nccl-pairs.min_bus_bandwidth: must be a number from 1 to",
-        "nccl-pairs.together: must be a time from 0s to 1d", "nccl-pairs.command: unknown key"})
+        "nccl-pairs.together: must be a duration from 0s to 1d", "nccl-pairs.command: unknown key"})
     EXPECT_THAT(policy.error().message, HasSubstr(fault));
   EXPECT_THAT(policy.error().message, HasSubstr(":6: recovery.isolate"));
 }
@@ -150,10 +150,10 @@ TEST(RecoveryFile, ExplainsPairs) {
                                    "verify, return-to-service]}\n");
 
   ASSERT_TRUE(policy) << policy.error().message;
-  EXPECT_THAT(
-      severity_text(*policy, Severity::kIsolate),
-      HasSubstr("  2. nccl-pairs: at most 40m, at least 350 GB/s, with the nodes of the same jobs, "
-                "or within 5m if no job is known; on failure: hold for an operator\n"));
+  EXPECT_THAT(severity_text(*policy, Severity::kIsolate),
+              HasSubstr("  2. nccl-pairs: at most 40m, at least 350 GB/s, with nodes of the same "
+                        "jobs or, if no job is known, with nodes that failed within 5m of each "
+                        "other; on failure: hold for an operator\n"));
 }
 
 TEST(RecoveryFile, ItsJobsNeedAnImageAndItsWindowsANameToo) {
@@ -174,16 +174,17 @@ TEST(RecoveryFile, IsExplainedBelowTheStepsOfItsSeverity) {
   const auto policy = parse_policy(std::string(kDrainedAndHeld) + kBack);
 
   ASSERT_TRUE(policy) << policy.error().message;
-  EXPECT_THAT(severity_text(*policy, Severity::kIsolate),
-              HasSubstr("  -- instead of a hold for an operator, in mode full: recovery --\n"
-                        "  1. quarantine-job: at most 5h, a pass clears what only an operator "
-                        "clears; on failure: hold for an operator\n"
-                        "       waits for an operator's approval\n"
-                        "  2. nccl-test: at most 1h, at least 387.5 GB/s; on failure: hold "
-                        "for an operator\n"
-                        "  3. verify: 3m without a break, at most 45m; on failure: hold for "
-                        "an operator\n"
-                        "  4. return-to-service\n"));
+  EXPECT_THAT(
+      severity_text(*policy, Severity::kIsolate),
+      HasSubstr("  -- recovery, in mode full, instead of a hold for an operator --\n"
+                "  1. quarantine-job: at most 5h, a pass also clears findings that "
+                "otherwise only an operator can clear; on failure: hold for an operator\n"
+                "       waits for an operator's approval\n"
+                "  2. nccl-test: at most 1h, at least 387.5 GB/s; on failure: hold "
+                "for an operator\n"
+                "  3. verify: 3m of uninterrupted health, at most 45m; on failure: hold for "
+                "an operator\n"
+                "  4. return-to-service\n"));
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ TEST(RepairerSigns, AreAddedAndIgnoredByThePolicy) {
   const RepairerSign& updater = signs[signs.size() - 2];
   EXPECT_EQ(updater.kind, SignKind::kOfAnnotation);
   EXPECT_EQ(updater.key, "example.com/update");
-  EXPECT_EQ(updater.who, "our updater works on the node");
+  EXPECT_EQ(updater.who, "our updater is working on the node");
   EXPECT_THAT(updater.at_rest, ElementsAre("done", ""));
   EXPECT_EQ(signs.back().kind, SignKind::kOfTaint);
   EXPECT_THAT(signs.back().at_rest, IsEmpty());
@@ -51,8 +51,8 @@ TEST(RepairerSigns, NameEveryFault) {
 
   EXPECT_THAT(fault_of("{ignore: [example.com/none]}"), HasSubstr("does not know the sign"));
   EXPECT_THAT(fault_of("{signs: [{taint: a}]}"), HasSubstr("name"));
-  EXPECT_THAT(fault_of("{signs: [{name: a}]}"), HasSubstr("no taint, annotation or label"));
-  EXPECT_THAT(fault_of("{signs: [{name: a, taint: b, label: c}]}"), HasSubstr("one taint"));
+  EXPECT_THAT(fault_of("{signs: [{name: a}]}"), HasSubstr("needs a taint, annotation or label"));
+  EXPECT_THAT(fault_of("{signs: [{name: a, taint: b, label: c}]}"), HasSubstr("only one of taint"));
 }
 
 }  // namespace

@@ -68,7 +68,8 @@ TEST(TriageRules, RefuseWhatIsWorseThanReset) {
 }
 
 TEST(TriageRules, SayWhereWhichFaultIs) {
-  EXPECT_THAT(complaint_of("triage:\n  per_hour: 5\n"), HasSubstr("triage.openai: is required"));
+  EXPECT_THAT(complaint_of("triage:\n  per_hour: 5\n"),
+              HasSubstr("triage.openai: set openai or bedrock"));
   EXPECT_THAT(complaint_of("triage:\n  openai: {url: 'ftp://a', model: b}\n"),
               HasSubstr("policy.yaml:2: triage.openai.url"));
   EXPECT_THAT(complaint_of("triage:\n  openai: {url: 'https://me:hunter2@a/v1', model: b}\n"),

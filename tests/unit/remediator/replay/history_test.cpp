@@ -62,10 +62,10 @@ TEST(AlertHistory, SaysWhatIsWrongWithAnAnswer) {
   };
   const std::vector<Row> rows = {
       {"not JSON", "alert history"},
-      {"{}", "not an answer of Prometheus' /api/v1/query_range"},
-      {R"({"status":"error"})", "not an answer of"},
-      {R"({"status":"success","data":{"resultType":"vector","result":[]}})", "not an answer of"},
-      {matrix(R"({"metric":{}})"), "data.result[0].values: no list of samples"},
+      {"{}", "not a response from Prometheus /api/v1/query_range"},
+      {R"({"status":"error"})", "not a response from"},
+      {R"({"status":"success","data":{"resultType":"vector","result":[]}})", "not a response from"},
+      {matrix(R"({"metric":{}})"), "data.result[0].values: not a list of samples"},
       {matrix(R"({"metric":{},"values":[["x","1"]]})"), "data.result[0].values"},
       {matrix(R"({"metric":{},"values":[[-1,"1"]]})"), "data.result[0].values"},
       {matrix(series("a", {0}) + "," + series("b", {60, 0})),

@@ -222,7 +222,7 @@ TEST_F(ReplayTest, OnlyObservesIfThePolicyDoes) {
   const ReplayResult result = run();
 
   EXPECT_THAT(summary_of(result).nodes_by_step, IsEmpty());
-  EXPECT_THAT(replay_table(result), HasSubstr("would do taint, cordon, drain"));
+  EXPECT_THAT(replay_table(result), HasSubstr("would run taint, cordon, drain"));
 }
 
 TEST_F(ReplayTest, SaysWhatItLeftOut) {
@@ -232,7 +232,7 @@ TEST_F(ReplayTest, SaysWhatItLeftOut) {
   const std::string table = replay_table(run());
 
   EXPECT_THAT(table, HasSubstr("2 alerts on a cluster of 20 nodes"));
-  EXPECT_THAT(table, HasSubstr("ignored: 1 alert for people only"));
+  EXPECT_THAT(table, HasSubstr("ignored: 1 alert meant only for people"));
   EXPECT_THAT(table, HasSubstr("ignored: 1 alert about unknown nodes"));
 }
 
@@ -243,7 +243,7 @@ TEST_F(ReplayTest, MakesDoWithTheNodesThatAlertsNameAndSaysSo) {
   const ReplayResult result = run();
 
   EXPECT_EQ(result.made_up_nodes, 1U);
-  EXPECT_THAT(replay_table(result), HasSubstr("--nodes adds all"));
+  EXPECT_THAT(replay_table(result), HasSubstr("use --nodes to add all"));
   EXPECT_EQ(summary_of(result).nodes_by_step.at(Step::kReboot), 1U);
 }
 

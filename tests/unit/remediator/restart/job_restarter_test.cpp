@@ -95,7 +95,7 @@ TEST_P(SuspendedKindsTest, IsSuspendedUntilItsPodsAreGoneAndThenResumed) {
   EXPECT_TRUE(jobs_.is_suspended(kind));
   EXPECT_EQ(jobs_.annotation(kind, kSuspendedBy), kMark);
 
-  EXPECT_THAT(look(job).words, HasSubstr("waits for 3 pods to end"));
+  EXPECT_THAT(look(job).words, HasSubstr("waiting for 3 pods to terminate"));
   EXPECT_TRUE(jobs_.is_suspended(kind));
 
   jobs_.play(kind);
@@ -165,7 +165,7 @@ TEST_F(VolcanoTest, IsAskedByOneCommandToRestartTheJob) {
   EXPECT_EQ(commands()[0]["target"]["apiVersion"], "batch.volcano.sh/v1alpha1");
   EXPECT_EQ(commands()[0]["target"]["uid"], jobs_.get(kVolcanoJob)["metadata"]["uid"]);
 
-  EXPECT_THAT(look(job_).words, HasSubstr("waits for Volcano to end 3 pods"));
+  EXPECT_THAT(look(job_).words, HasSubstr("waits for Volcano to terminate 3 pods"));
   EXPECT_EQ(commands().size(), 1U);
   for (const std::string& pod : jobs_.pods_of(kVolcanoJob)) kube_.remove(path_of(pod));
   jobs_.add_pod(kVolcanoJob, "train", {});
@@ -309,7 +309,7 @@ TEST_F(JobRestarterTest, LeavesAJobAloneThatWasMadeAnewSinceTheDrain) {
   clock_.advance(seconds(5));
   const std::string job = jobs_.add(kJobSet, "train", 1, seconds(0));
 
-  expect_left_alone(job, "created again");
+  expect_left_alone(job, "recreated after the drain");
 }
 
 // --- When
@@ -328,7 +328,7 @@ TEST_F(JobRestarterTest, SuspendsNothingWithoutPermission) {
   const auto now = look(job, support::refused);
 
   EXPECT_FALSE(now.is_settled);
-  EXPECT_THAT(now.words, HasSubstr("an operator has set pause"));
+  EXPECT_THAT(now.words, HasSubstr("an operator has paused the remediation"));
   EXPECT_EQ(known_, "");
   EXPECT_FALSE(jobs_.is_suspended(kJobSet));
 }
@@ -354,7 +354,7 @@ TEST_F(JobRestarterTest, ResumesAJobWhosePodsDoNotEndInTime) {
   const auto now = look(job);
 
   EXPECT_TRUE(now.failed);
-  EXPECT_THAT(now.words, HasSubstr("3 pods had not ended"));
+  EXPECT_THAT(now.words, HasSubstr("3 pods had not terminated"));
   EXPECT_TRUE(has_failed(now.known));
   EXPECT_FALSE(jobs_.is_suspended(kJobSet));
 }
@@ -445,7 +445,7 @@ TEST_F(JobRestarterTest, DoesNotTouchAJobOfTheSameNameThatIsAnotherOne) {
   jobs_.add(kJobSet, "train", 0);
   change(kJobSet, {{"spec", {{"suspend", true}}}});
 
-  expect_left_alone(job, "created again");
+  expect_left_alone(job, "recreated after the drain");
   EXPECT_TRUE(jobs_.is_suspended(kJobSet));
 }
 

@@ -168,7 +168,7 @@ TEST_F(AlertsOfTwoClusters, AreTakenByTheClusterThatTheyName) {
   EXPECT_EQ(signals.signals[0].severity, Severity::kReset);
   EXPECT_EQ(signals.ignored, 1U);
   ASSERT_THAT(signals.rejected, SizeIs(1));
-  EXPECT_EQ(signals.rejected[0].what, "label cluster: missing, and the policy names a cluster");
+  EXPECT_EQ(signals.rejected[0].what, "label cluster: missing, but the policy sets `cluster`");
 }
 
 TEST_F(AlertsOfTwoClusters, AreNobodysWhileThePolicyNamesNoCluster) {

@@ -112,8 +112,8 @@ TEST(AlertmanagerPayload, SaysWhereAFaultIs) {
       {"/alerts/0/startsAt", nullptr, "alerts[0].startsAt"},
       {"/alerts/0/fingerprint", 12, "alerts[0].fingerprint: expected a string"},
       {"/alerts/0/fingerprint", "../x", "alerts[0].fingerprint: expected at most 64"},
-      {"/truncatedAlerts", "2", "truncatedAlerts: expected a whole number"},
-      {"/truncatedAlerts", -1, "truncatedAlerts: expected a whole number"},
+      {"/truncatedAlerts", "2", "truncatedAlerts: expected a non-negative whole number"},
+      {"/truncatedAlerts", -1, "truncatedAlerts: expected a non-negative whole number"},
       {"/groupKey", 1, "groupKey: expected a string"},
   };
   for (const Row& row : rows) {
@@ -190,7 +190,7 @@ TEST(AlertmanagerPayload, NamesAVersionThatIsNotUnderstoodBeforeFaultsOfAlerts) 
   EXPECT_THAT(message(R"({"alerts":[{"labels":3}],"version":"4","truncatedAlerts":"2"})"),
               HasSubstr("truncatedAlerts: expected"));
   EXPECT_THAT(message(R"({"alerts":[{"labels":3},{}],"version":"4","x":})"),
-              HasSubstr("JSON refused at byte"));
+              HasSubstr("JSON rejected at byte"));
   EXPECT_THAT(message(R"({"alerts":[{"labels":3},7],"version":"4"})"),
               HasSubstr("alerts[0].labels"));
 }

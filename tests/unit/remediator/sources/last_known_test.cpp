@@ -52,7 +52,7 @@ TEST_F(LastKernelLinesTest, AreTheNewestOfTheNodeInTheirOrder) {
   const auto said = ask();
 
   ASSERT_TRUE(said) << said.error().message;
-  EXPECT_THAT(*said, AllOf(HasSubstr("Loki: the last lines of the kernel are"),
+  EXPECT_THAT(*said, AllOf(HasSubstr("Loki: the last kernel lines are"),
                            ::testing::ContainsRegex("Z \"second\", .*Z \"third\", .*Xid 79 x"),
                            Not(HasSubstr("first")), Not(HasSubstr("another"))));
   EXPECT_LT(said->size(), 400U);
@@ -61,7 +61,7 @@ TEST_F(LastKernelLinesTest, AreTheNewestOfTheNodeInTheirOrder) {
 TEST_F(LastKernelLinesTest, SayIfThereAreNone) {
   push("gpu-1", minutes(30), "long before");
 
-  EXPECT_EQ(ask().value_or(""), "Loki: no line of the kernel in the 15 minutes before");
+  EXPECT_EQ(ask().value_or(""), "Loki: no kernel line since 15 minutes before Ready changed");
 }
 
 TEST_F(LastKernelLinesTest, AreUnknownIfLokiDoesNotAnswer) {
@@ -125,16 +125,15 @@ TEST_F(JobNodesTest, SayWhatIsReportedOfTheOtherNodesOfAJob) {
   report("gpu-4", "GpuXidReset", Severity::kReset);
 
   EXPECT_EQ(ask().value_or(""),
-            "JobSet default/train runs on 2 other nodes, of these gpu-2: not Ready, gpu-3: "
-            "GpuXidReboot (reboot)");
+            "JobSet default/train runs on 2 other nodes (reported: gpu-2: not Ready, gpu-3: "
+            "GpuXidReboot (reboot))");
 }
 
 TEST_F(JobNodesTest, SayThatNothingIsReported) {
   run("train-0", "gpu-1", "train");
   run("train-1", "gpu-2", "train");
 
-  EXPECT_EQ(ask().value_or(""),
-            "JobSet default/train runs on 1 other node, with nothing reported for them");
+  EXPECT_EQ(ask().value_or(""), "JobSet default/train runs on 1 other node (nothing reported)");
 }
 
 TEST_F(JobNodesTest, SayNothingOfAJobThatRunsThereAlone) {
@@ -150,7 +149,7 @@ TEST_F(JobNodesTest, AreUnknownIfTheApiServerDoesNotAnswer) {
   fault.times = 100;
   kube_.add_fault(fault);
 
-  EXPECT_THAT(ask().error().message, HasSubstr("reading its pods: "));
+  EXPECT_THAT(ask().error().message, HasSubstr("reading the node's pods: "));
 }
 
 }  // namespace

@@ -183,7 +183,8 @@ TEST_F(PrometheusSourceTest, ComplainsOfAlertsWithoutAStartAndTakesTheOthers) {
   ASSERT_TRUE(found.has_value());
   EXPECT_THAT(found->signals, SizeIs(1));
   ASSERT_TRUE(found->complaint.has_value());
-  EXPECT_THAT(found->complaint->message, HasSubstr("1 have no ALERTS_FOR_STATE"));
+  EXPECT_THAT(found->complaint->message,
+              HasSubstr("1 ignored for lack of a matching ALERTS_FOR_STATE"));
 }
 
 TEST_F(PrometheusSourceTest, FailsWithoutAUsableAnswer) {

@@ -135,10 +135,10 @@ TEST_F(SilentSourceTest, TellsWhatWasKnownLastWithItsAgeAndSource) {
   scrapes_.answer->severity = Severity::kReset;
   clock_.advance(minutes(5));
 
-  EXPECT_THAT(look().signals.at(0).advice,
-              AllOf(HasSubstr("Ready is Unknown since "), HasSubstr("the kubelet's last status"),
-                    HasSubstr("(310 s earlier) with severity reset"),
-                    HasSubstr("0 of 2 other targets on the node")));
+  EXPECT_THAT(look().signals.at(0).advice, AllOf(HasSubstr("Ready is Unknown since "),
+                                                 HasSubstr("the kubelet last reported its status"),
+                                                 HasSubstr("(310 s earlier) with severity reset"),
+                                                 HasSubstr("0 of 2 other targets on the node")));
 }
 
 TEST_F(SilentSourceTest, TellsWhatOthersKnowOnceForEachSilence) {

@@ -130,7 +130,8 @@ TEST_F(SiteTest, SaysWhichSourceIsNotConnected) {
   EXPECT_THAT(page("/"), HasSubstr("Remediator: NOT CONNECTED: No replica has written"));
   connect(clock_.wall() - 1h);
   clock_.advance(3s);
-  EXPECT_THAT(page("/"), HasSubstr("Webhook: NOT CONNECTED: Alertmanager last called 60m ago"));
+  EXPECT_THAT(page("/"),
+              HasSubstr("Webhook: NOT CONNECTED: Alertmanager last called the webhook 60m ago"));
 }
 
 TEST_F(SiteTest, ShowsAQuietFleet) {
@@ -307,7 +308,7 @@ TEST_F(SiteTest, TellsTheStoryOfARemediationWithTheCommandsThatHelp) {
             HasSubstr("gpuwardctl pause gpu-01"), HasSubstr("gpuwardctl cancel gpu-01"),
             HasSubstr("href=\"../runbooks/GpuNodeNeedsReboot\""),
             HasSubstr("approval requested: reboot"), HasSubstr("href=\"../nodes/gpu-01\"")));
-  EXPECT_THAT(page("/"), HasSubstr("<dt>wait for an approval</dt><dd>1</dd>"));
+  EXPECT_THAT(page("/"), HasSubstr("<dt>awaiting approval</dt><dd>1</dd>"));
 }
 
 TEST_F(SiteTest, ShowsANodeWithItsGpusAndItsHistory) {
@@ -324,8 +325,8 @@ TEST_F(SiteTest, ShowsANodeWithItsGpusAndItsHistory) {
 
 TEST_F(SiteTest, KnowsTheHistoryOfANodeThatIsGone) {
   put(one_of("gpu-77"));
-  EXPECT_THAT(page("/nodes/gpu-77"),
-              AllOf(HasSubstr("There is no node of that name now."), HasSubstr("gpu-77-1")));
+  EXPECT_THAT(page("/nodes/gpu-77"), AllOf(HasSubstr("There is currently no node with this name."),
+                                           HasSubstr("gpu-77-1")));
 }
 
 TEST_F(SiteTest, SaysWhatItDoesNotKnow) {
