@@ -122,7 +122,7 @@ TEST_F(Ctl, HasEachCommand) {
       {{"exclude", "gpu-01", "--reason", "firmware"}, 0, "firmware"},
       {{"exclusions", "list"}, 0, "gpu-01"},
       {{"exclusions", "remove", "gpu-01"}, 0, "gpu-01 is no longer excluded"},
-      {{"exclusions", "import", path("exclusions.json")}, 0, "0 exclusions of"},
+      {{"exclusions", "import", path("exclusions.json")}, 0, "0 exclusions from"},
       {{"stop", "firmware"}, 0, "Stopped: "},
       {{"start"}, 0, "Started: "},
       {{"reset", "--dry-run"}, 0, "No node has the taint"},
@@ -461,7 +461,7 @@ class SilentCluster : public Ctl {
     auto outcome = run(std::move(words), {}, kAllowance * limit);
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_THAT(outcome.error_output,
-                AllOf(StartsWith("error: "), HasSubstr(url), HasSubstr("Check: "),
+                AllOf(StartsWith("error: "), HasSubstr(url), HasSubstr(". Check "),
                       HasSubstr("context \"silent\" of " + path("silent"))));
     return outcome;
   }
