@@ -307,8 +307,7 @@ Status Remediator::keep_ledger() {
 
 void Remediator::hang_up() {
   if (auto reopened = audit_->reopen(); !reopened)
-    log_.error("Failed to reopen the audit trail: it stays in its old file",
-               {{"error", reopened.error().message}});
+    log_.error("Failed to reopen the audit trail", {{"error", reopened.error().message}});
   reload_.reload();
 }
 

@@ -76,7 +76,8 @@ struct CommandFlags {
 // What a command that takes something away would do, and how it asks before.
 struct Foreseen {
   std::string text;
-  bool is_any = true;  // false: nothing; the text says why
+  bool is_any = true;    // false: nothing; the text says why
+  bool all_done = true;  // false: a part was refused
   // Replaces `node` when the command runs, so that it changes no other Remediation.
   std::string remediation = {};
   // Each change of a command about many nodes, so that it makes no other one.

@@ -22,7 +22,6 @@
 #include "remediator/model/remediation_name.h"
 #include "remediator/model/silent_alerts.h"
 #include "remediator/model/step_times.h"
-#include "remediator/page/runbooks.h"
 #include "remediator/records/exclusion_store.h"
 #include "remediator/records/remediation_json.h"
 
@@ -108,16 +107,6 @@ std::string explain_finding(const NodeFinding& finding, bool is_open) {
   }
   if (!finding.workload.empty()) text += "    used by: " + escaped_line(finding.workload) + "\n";
   return text;
-}
-
-// One that fires before those that have ended; null where none has a runbook.
-const AlertEvidence* alert_with_runbook(const Remediation& remediation) {
-  const AlertEvidence* found = nullptr;
-  for (const AlertEvidence& alert : remediation.alerts) {
-    if (alert.foreign || find_runbook(alert.alertname) == nullptr) continue;
-    if (found == nullptr || (alert.firing() && !found->firing())) found = &alert;
-  }
-  return found;
 }
 
 // Who has a say in what comes next, and by which words.

@@ -136,10 +136,14 @@ std::string still_firing(const Remediation& remediation, const Result<kube::Node
   if (!remediation.status.findings.empty())
     text += "Still broken, as far as gpuward knows: " +
             summary_of(remediation.status.findings.front()) + ". ";
+  const AlertEvidence* const with_runbook = alert_with_runbook(remediation);
   return text +
          "New pods can start on the node. gpuward ignores these alerts until they resolve and fire "
          "again. To keep pods away: kubectl cordon " +
-         remediation.node + ". To repair it: gpuwardctl runbook " + names.front() + "\n";
+         remediation.node + ". To repair it: gpuwardctl " +
+         (with_runbook != nullptr ? "runbook " + with_runbook->alertname
+                                  : "explain " + remediation.node) +
+         "\n";
 }
 
 Status ask(const CommandFlags& flags, kube::Api& api, Clock& clock, const Remediation& remediation,

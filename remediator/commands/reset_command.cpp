@@ -182,8 +182,10 @@ Result<Foreseen> foresee_reset(const CommandFlags& flags, kube::Api& api, Clock&
   if (count > 0)
     report->table += std::to_string(count) + (count == 1 ? " node takes" : " nodes take") +
                      " new pods again, unless another taint or a cordon keeps them away.\n";
-  return Foreseen{
-      .text = std::move(report->table), .is_any = count > 0, .changes = std::move(changes)};
+  return Foreseen{.text = std::move(report->table),
+                  .is_any = count > 0,
+                  .all_done = report->all_done,
+                  .changes = std::move(changes)};
 }
 
 }  // namespace gpuward::remediator

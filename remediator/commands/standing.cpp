@@ -6,6 +6,7 @@
 
 #include "core/kube/node_names.h"
 #include "remediator/commands/last_command.h"
+#include "remediator/page/runbooks.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -39,6 +40,15 @@ bool says_healthy(const kube::Node& node) {
   return std::ranges::any_of(node.meta.labels, [](const auto& label) {
     return is_node_key(label.first, NodeName::kStatus) && label.second == "pass";
   });
+}
+
+const AlertEvidence* alert_with_runbook(const Remediation& remediation) {
+  const AlertEvidence* found = nullptr;
+  for (const AlertEvidence& alert : remediation.alerts) {
+    if (alert.foreign || find_runbook(alert.alertname) == nullptr) continue;
+    if (found == nullptr || (alert.firing() && !found->firing())) found = &alert;
+  }
+  return found;
 }
 
 std::string age_text(WallTime since, WallTime now) {

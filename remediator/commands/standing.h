@@ -20,6 +20,10 @@ namespace gpuward::remediator {
 // Whether the node's own exporter finds nothing wrong any more. No alert of its tells that sooner.
 [[nodiscard]] bool says_healthy(const kube::Node& node);
 
+// An alert for which gpuward has a runbook, a firing one if there is one. nullptr: there is none,
+// as for a fault that another source reports.
+[[nodiscard]] const AlertEvidence* alert_with_runbook(const Remediation& remediation);
+
 // "34s", "5m", "3h", "4d"
 [[nodiscard]] std::string age_text(WallTime since, WallTime now);
 

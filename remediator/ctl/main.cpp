@@ -67,7 +67,8 @@ std::optional<int> ask_first(CtlLine& line, gpuward::Clock& clock) {
   const auto foreseen = line.command->foresee(line.flags, clock);
   if (!foreseen) return complain(foreseen.error());
   if (!print(line, foreseen->text)) return kFailed;
-  if (!foreseen->is_any || line.flags.dry_run) return 0;
+  if (line.flags.dry_run) return 0;
+  if (!foreseen->is_any) return foreseen->all_done ? 0 : kFailed;
   if (!foreseen->remediation.empty()) line.flags.node = foreseen->remediation;
   if (!foreseen->changes.empty()) line.flags.allowed = foreseen->changes;
   if (line.flags.is_confirmed) return std::nullopt;

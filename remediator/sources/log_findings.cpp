@@ -28,7 +28,6 @@ std::string class_of(const xid::Event& event, Severity severity) {
 // `error_class` is left to the caller.
 std::optional<AlertSignal> signal_of_line(const LogLine& line, const std::string& node_label,
                                           Severity severity, const std::string& what) {
-  if (severity < Severity::kReset) return std::nullopt;
   const auto node = line.labels.find(node_label);
   if (node == line.labels.end() || !kube::validate_node_name(node->second)) return std::nullopt;
   const std::chrono::nanoseconds at(line.at);
@@ -51,7 +50,7 @@ std::optional<AlertSignal> signal_of_kernel_line(const LogLine& line,
   const auto event = xid::parse_record(line.text);
   if (!event) return std::nullopt;
   const xid::Assessment verdict = catalogue.judge(*event);
-  if (verdict.clears || !verdict.known) return std::nullopt;
+  if (verdict.clears || !verdict.known || verdict.severity < Severity::kReset) return std::nullopt;
   auto signal = signal_of_line(line, rules.node_label, verdict.severity, name_of(*event));
   if (signal) signal->error_class = class_of(*event, verdict.severity);
   return signal;

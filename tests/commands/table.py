@@ -113,7 +113,7 @@ ROWS = (
         node=HEALTHY),
     Row(rf"{CTL}exclude \S+ .*", CHANGE, prints="excluded", node=HEALTHY),
     Row(rf"{CTL}exclusions remove \S+", CHANGE, prints="no longer excluded|is not excluded", node=HEALTHY),
-    Row(rf"{CTL}reset --taint \S+(?: --yes)?", CHANGE, prints="trainy.konduktor.ai/faulty"),
+    Row(rf"{CTL}reset --taint \S+(?: --cancel)?(?: --yes)?", CHANGE, prints="trainy.konduktor.ai/faulty"),
     Row(rf"{CTL}stop .*", CHANGE, prints="Stopped: "),
     Row(r""".*patch configmap gpuward-remediator-switch .*"stop":"true".*""", CHANGE, prints="gpuward-remediator-switch"),
     Row(rf"{CTL}approve \S+ \S+", CHANGE, prints="approved"),

@@ -149,7 +149,8 @@ TEST_F(HumanCommands, SayWhatACancelDoesNotMend) {
 
   ASSERT_TRUE(said);
   EXPECT_THAT(*said, HasSubstr("Still firing: " + signal().alertname + ". "));
-  EXPECT_THAT(*said, HasSubstr("kubectl cordon gpu-01. "));
+  EXPECT_THAT(*said, HasSubstr("kubectl cordon gpu-01. To repair it: gpuwardctl explain gpu-01\n"))
+      << "no runbook has the name of this alert";
   EXPECT_THAT(*said, Not(HasSubstr("gpuward is stopped")));
   EXPECT_THAT(say(resume_node).error().message, HasSubstr("is already cancelled"));
 }

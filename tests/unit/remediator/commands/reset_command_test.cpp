@@ -105,6 +105,8 @@ TEST_F(ResetCommand, SaysWhatItWouldDoAndChangesNothing) {
   EXPECT_THAT(cancels->text, HasSubstr("gpu-01  would be removed, " + remediation().name));
   EXPECT_THAT(cancels->text, HasSubstr("2 nodes take new pods again"));
   EXPECT_EQ(writes(), before);
+  EXPECT_FALSE(refused->all_done);
+  EXPECT_TRUE(cancels->all_done);
   ASSERT_TRUE(reset().all_done);
   EXPECT_FALSE(foresee_reset(flags_, api_, clock_)->is_any);
 }

@@ -88,7 +88,9 @@ TEST(LogFindings, OfPodsAreWhatThePolicySays) {
   EXPECT_EQ(signal->severity, Severity::kReset);
   EXPECT_FALSE(signal_of_pod_line(line_of("all is well"), rules));
   rules.pod_lines[0].severity = Severity::kMonitor;
-  EXPECT_FALSE(signal_of_pod_line(bad, rules));
+  const auto recorded = signal_of_pod_line(bad, rules);
+  ASSERT_TRUE(recorded);
+  EXPECT_EQ(recorded->severity, Severity::kMonitor);
 }
 
 }  // namespace
