@@ -125,6 +125,7 @@ Status Exporter::serve(const Flags& flags, const http::WebConfig& web) {
   store_.enter_boot(boot_id, clock_.wall());
   store_.enter_machine(machine_of(flags));
   store_.update_health([&](Health& health) { health.last_good_reload = clock_.wall(); });
+  releases_ = std::make_unique<GpuReleases>(flags.state_path, boot_id, store_, clock_, log_);
   if (auto watching = watch_gpus(flags); !watching) return watching;
   if (auto opened = open_loki(flags); !opened) return opened;
   publisher_ = std::make_unique<Publisher>(
@@ -176,6 +177,7 @@ Status Exporter::watch_gpus(const Flags& flags) {
   };
   auto source = make_gpu_source(flags, std::move(times), clock_, log_);
   if (!source) return std::unexpected(source.error());
+  (*source)->set_released(store_.health().release.has_value());
   gpus_ = std::make_unique<GpuWatcher>(
       *std::move(source), store_, policy_, clock_, log_,
       [this](const Snapshot& snapshot) { return gpu_check_.run(snapshot); },
@@ -254,8 +256,29 @@ void Exporter::tick() {
   if (has_changed) reload();
   take_clear_requests();
   drills_.tick();
-  checks_->tick();
+  release_gpus();
   store_.expire(clock_.wall(), policy_.get()->settings.findings_age);
+}
+
+// Checks that run may hold a GPU too.
+void Exporter::release_gpus() {
+  constexpr std::chrono::milliseconds kLook{20};
+  constexpr std::chrono::milliseconds kLongestWait{700};
+  const bool was_wanted = store_.health().release.has_value();
+  const bool is_wanted = releases_->tick();
+  gpus_->set_released(is_wanted);
+  const auto holds_none = [this] {
+    const GpuTelemetry telemetry = store_.snapshot().telemetry;
+    return (telemetry.state == WorkerState::kReleased || !telemetry.is_asked) &&
+           checks_->running() == 0;
+  };
+  // A healthy worker is gone within this tick, so that the asker need not wait for the next.
+  const auto deadline = clock_.steady() + kLongestWait;
+  for (checks_->tick(); is_wanted && !was_wanted && !holds_none(); checks_->tick()) {
+    if (clock_.steady() >= deadline) break;
+    clock_.sleep_for(kLook, {});
+  }
+  releases_->confirm(holds_none());
 }
 
 bool Exporter::wants_restart() const {

@@ -26,6 +26,7 @@
 #include "exporter/watch/announcement_watcher.h"
 #include "exporter/watch/drills.h"
 #include "exporter/watch/gpu_check.h"
+#include "exporter/watch/gpu_releases.h"
 #include "exporter/watch/gpu_watcher.h"
 #include "exporter/watch/host_watcher.h"
 #include "exporter/watch/kernel_log_watcher.h"
@@ -61,6 +62,7 @@ class Exporter {
   [[nodiscard]] KernelLogWatcher::Tap tap_for_loki();
   void watch_the_rest(const Flags& flags, const std::string& boot_id, FindingEvents known);
   void take_clear_requests();
+  void release_gpus();
 
   Clock& clock_;
   Log& log_;
@@ -75,6 +77,7 @@ class Exporter {
   std::unique_ptr<StateSaver> saver_;
   Drills drills_;
   GpuCheck gpu_check_;
+  std::unique_ptr<GpuReleases> releases_;
   std::unique_ptr<GpuWatcher> gpus_;
   std::unique_ptr<LokiPusher> loki_;  // outlives the watcher, which feeds it
   std::unique_ptr<KernelLogWatcher> kernel_log_;

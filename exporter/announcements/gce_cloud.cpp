@@ -96,7 +96,8 @@ Read parse_upcoming(const std::string& text) {
   if (*json == "NONE" || (json->is_object() && (json->empty() || json->contains("error"))))
     return ReadAnnouncements();
   const auto start = parse_rfc3339(string_at(*json, "window_start_time"));
-  if (!start) return fail(ErrorKind::kInvalid, "upcoming-maintenance has no window_start_time");
+  if (!start)
+    return fail(ErrorKind::kInvalid, "upcoming-maintenance has no valid window_start_time");
   return ReadAnnouncements{
       .list = {{.id = "upcoming-maintenance",
                 .kind = AnnouncementKind::kRedeploy,

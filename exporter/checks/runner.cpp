@@ -41,7 +41,8 @@ CheckRunner::CheckRunner(RunnerOptions options, Store& store, Clock& clock, Log&
       store_(store),
       clock_(clock),
       log_(log),
-      table_{node_number(options_.node_name), clock.wall(), clock.steady()} {
+      table_{node_number(options_.node_name), clock.wall(), clock.steady()},
+      waits_since_(clock.steady()) {
   const std::shared_ptr<const CheckSettings> settings = options_.settings();
   for (const auto& [name, result] : store_.state().checks) {
     const bool is_of_runner = name != kGpuCheck && name != kAnnouncementsCheck;
@@ -62,9 +63,11 @@ void CheckRunner::tick() {
   warn_of_ignored(*settings);
   const std::vector<CheckEntry> entries = with_programs(options_.checks, *settings);
   drop_removed(entries);
+  if (const auto release = store_.health().release) return pause(entries, *settings, *release);
   const bool may_start = has_first_reading();
   for (const CheckEntry& entry : entries) {
     Job& job = jobs_[entry.name];
+    job.is_pause_said = false;
     if (job.run) {
       take(entry, job);
       if (job.run) watch(entry, job);
@@ -77,6 +80,25 @@ void CheckRunner::tick() {
   tell_awaited(entries, *settings);
 }
 
+// A diagnostic keeps its verdict.
+void CheckRunner::pause(const std::vector<CheckEntry>& entries, const CheckSettings& settings,
+                        const GpuRelease& release) {
+  waits_since_ = clock_.steady();
+  has_first_reading_ = false;
+  for (const CheckEntry& entry : entries) {
+    Job& job = jobs_[entry.name];
+    if (job.run) job.run->request_stop();
+    if (job.run && job.run->result()) job.run.reset();
+    const bool is_quick = entry.rhythm != CheckEntry::Rhythm::kDiagnostic;
+    if (!is_quick || !is_enabled(entry, settings)) continue;
+    job.has_result = false;
+    job.last.reset();
+    if (std::exchange(job.is_pause_said, true)) continue;
+    publish_skip(entry.name, "the GPUs are released for another program: " + release.why);
+  }
+  tell_awaited(entries, settings);
+}
+
 void CheckRunner::tell_awaited(const std::vector<CheckEntry>& entries,
                                const CheckSettings& settings) {
   std::vector<std::string> awaited;
@@ -84,7 +106,7 @@ void CheckRunner::tell_awaited(const std::vector<CheckEntry>& entries,
     const bool is_quick = entry.rhythm != Rhythm::kDiagnostic && is_enabled(entry, settings);
     if (is_quick && !jobs_[entry.name].has_result) awaited.push_back(entry.name);
   }
-  const bool is_late = clock_.steady() - table_.started_steady >= kLateFirstResults;
+  const bool is_late = clock_.steady() - waits_since_ >= kLateFirstResults;
   if (!awaited.empty() && is_late && !std::exchange(has_warned_of_awaited_, true)) {
     std::string names;
     for (const std::string& name : awaited) names += (names.empty() ? "" : " ") + name;
@@ -135,8 +157,9 @@ bool CheckRunner::has_first_reading() {
   if (has_first_reading_) return true;
   const Snapshot snapshot = store_.snapshot();
   has_first_reading_ =
-      clock_.steady() - table_.started_steady >= kLongestFirstReading ||
-      (snapshot.telemetry.state != WorkerState::kStarting && !snapshot.instance.source.empty());
+      clock_.steady() - waits_since_ >= kLongestFirstReading ||
+      (snapshot.telemetry.state != WorkerState::kStarting &&
+       snapshot.telemetry.state != WorkerState::kReleased && !snapshot.instance.source.empty());
   return has_first_reading_;
 }
 
@@ -228,7 +251,11 @@ void CheckRunner::withdraw(const std::string& name, Job& job) {
   job.has_old_result = false;
   job.has_result = false;
   job.slot.reset();
-  publish(decide_status(CheckOutcome::skipped("not enabled any more"), name,
+  publish_skip(name, "not enabled any more");
+}
+
+void CheckRunner::publish_skip(const std::string& name, std::string why) {
+  publish(decide_status(CheckOutcome::skipped(std::move(why)), name,
                         {clock_.wall(), std::chrono::milliseconds(0)},
                         check_findings(store_.state(), name)),
           false);

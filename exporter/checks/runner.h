@@ -58,6 +58,7 @@ class CheckRunner {
     std::optional<WallTime> slot;
     std::chrono::milliseconds slot_interval{0};
     bool is_overdue_said = false;
+    bool is_pause_said = false;  // in its status
   };
 
   [[nodiscard]] bool is_due(const CheckEntry& entry, Job& job, const CheckSettings& settings);
@@ -70,6 +71,10 @@ class CheckRunner {
   void watch(const CheckEntry& entry, Job& job);
   void drop_removed(const std::vector<CheckEntry>& entries);
   void withdraw(const std::string& name, Job& job);
+  // While the GPUs are released: no check runs, and each has to run again after it.
+  void pause(const std::vector<CheckEntry>& entries, const CheckSettings& settings,
+             const GpuRelease& release);
+  void publish_skip(const std::string& name, std::string why);
   void publish(const CheckResult& result, bool is_diagnostic);
   void tell_awaited(const std::vector<CheckEntry>& entries, const CheckSettings& settings);
 
@@ -78,6 +83,7 @@ class CheckRunner {
   Clock& clock_;
   Log& log_;
   Timetable table_;
+  Clock::Steady waits_since_;  // for the first reading and results: the start, or a release's end
   bool has_warned_of_awaited_ = false;
   bool has_first_reading_ = false;   // or has waited for it long enough
   std::vector<int> warned_of_;       // the enabled checks that it was last asked for

@@ -27,6 +27,17 @@ constexpr std::string_view kOurExporter = "gpuward-exporte";
 // The words of a Job that has ended are kept to 1 KiB.
 constexpr std::size_t kMostNamed = 12;
 
+// The exporter, or the worker that it has started: by its parent, because any process of root can
+// have the worker's name.
+bool is_ours(const HostPaths& host, const Processes& processes, const Process& process) {
+  if (!is_of_root(host, process)) return false;
+  if (process.name == kOurExporter) return true;
+  const auto parent = parent_of(host, process);
+  const auto found =
+      parent ? std::ranges::find(processes.all, *parent, &Process::pid) : processes.all.end();
+  return found != processes.all.end() && found->name == kOurExporter && is_of_root(host, *found);
+}
+
 DeviceUsers list_gpu_users(const HostPaths& host, const Processes& processes) {
   DeviceUsers users;
   for (const std::string_view devices : kDevices) {
@@ -81,9 +92,8 @@ int run_gpu_users(const HostPaths& host, GpuUsersWish wish, std::ostream& out) {
   const Processes processes = list_processes(host);
   DeviceUsers users = list_gpu_users(host, processes);
   if (wish == GpuUsersWish::kRequireNone) {
-    std::erase_if(users.all, [&](const DeviceUser& user) {
-      return user.process.name == kOurExporter && is_of_root(host, user.process);
-    });
+    std::erase_if(users.all,
+                  [&](const DeviceUser& user) { return is_ours(host, processes, user.process); });
     users.is_complete &= sees_whole_node(processes);
   }
   out << gpu_users_text(users) << "\n";

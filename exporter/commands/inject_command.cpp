@@ -9,7 +9,6 @@
 #include <system_error>
 
 #include "core/command_line/examples.h"
-#include "core/runtime/files.h"
 #include "core/runtime/yaml_scalars.h"
 #include "exporter/config/exit_code.h"
 #include "exporter/config/identity.h"
@@ -28,21 +27,7 @@ constexpr std::array kInjectExamples = {
     Example{"inject end", "gpuward-exporter inject end\ngpuward-exporter inject end --gpu 3"},
 };
 constexpr std::chrono::milliseconds kExporterAnswersWithin{5'000};
-constexpr std::chrono::milliseconds kAnswerInterval{50};
 constexpr std::string_view kRefusal = "refused: ";
-
-// Empty where nobody has answered in time.
-std::string wait_for_answer(const std::filesystem::path& path, Clock& clock) {
-  for (const auto deadline = clock.steady() + kExporterAnswersWithin; clock.steady() < deadline;) {
-    if (auto answer = read_file(path, 4096)) {
-      std::error_code error;
-      std::filesystem::remove(path, error);
-      return *std::move(answer);
-    }
-    clock.sleep_for(kAnswerInterval, {});
-  }
-  return {};
-}
 
 std::string label_hint(const std::string& node) {
   return "gpuward acts on this drill only while the node has the label gpuward.dev/drill=allowed:\n"
@@ -130,10 +115,13 @@ int run_inject(const std::filesystem::path& state_folder, const std::string& nod
   if (auto valid = parse_drill_request(to_json(request)); !valid) return complain(valid.error());
   const auto path = RequestFolder(drill_folder(state_folder)).leave(to_json(request), clock.wall());
   if (!path) return complain(path.error());
-  std::string answer = wait_for_answer(answer_to(*path), clock);
+  std::string answer =
+      wait_for_answer(RequestFolder::answer_to(*path), kExporterAnswersWithin, clock);
   std::error_code error;
   const bool is_taken = answer.empty() && !std::filesystem::remove(*path, error);
-  if (is_taken) answer = wait_for_answer(answer_to(*path), clock);  // it comes a moment later
+  if (is_taken)
+    answer = wait_for_answer(RequestFolder::answer_to(*path), kExporterAnswersWithin,
+                             clock);  // it comes a moment later
   if (answer.empty()) {
     out << "No exporter answered in time. Check that one is running with --state.path "
         << state_folder.string() << ".\n";

@@ -1,6 +1,7 @@
 #include "exporter/gpu/simulated_source.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "exporter/gpu/scenario.h"
 
@@ -35,8 +36,14 @@ bool SimulatedSource::wait(std::chrono::milliseconds limit, const std::stop_toke
   {
     std::unique_lock lock(mutex_);
     hurried_.wait_for(lock, stop, std::min(limit, until_next), [&] { return is_hurried_; });
-    if (stop.stop_requested() || (!is_hurried_ && clock_.steady() < next)) return false;
+    if (stop.stop_requested() || (!is_hurried_ && (is_released_ || clock_.steady() < next)))
+      return false;
     is_hurried_ = false;
+    if (is_released_) {
+      telemetry_.state = WorkerState::kReleased;
+      telemetry_.report.reset();
+      return true;
+    }
   }
   (void)read();  // telemetry() has what went wrong
   return true;
@@ -46,6 +53,14 @@ void SimulatedSource::hurry() {
   const std::lock_guard lock(mutex_);
   is_hurried_ = true;
   hurried_.notify_all();
+}
+
+void SimulatedSource::set_released(bool is_released) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(is_released_, is_released) == is_released) return;
+  }
+  hurry();
 }
 
 }  // namespace gpuward::exporter

@@ -23,7 +23,8 @@ class SimulatedSource final : public GpuSource {
   bool wait(std::chrono::milliseconds limit, const std::stop_token& stop) override;
   [[nodiscard]] GpuTelemetry telemetry() const override { return telemetry_; }
   [[nodiscard]] std::vector<GpuXid> take_xids() override { return {}; }
-  void hurry() override;  // any thread
+  void hurry() override;                         // any thread
+  void set_released(bool is_released) override;  // any thread
   [[nodiscard]] std::string describe() const override { return "simulated by " + path_.string(); }
 
  private:
@@ -39,6 +40,7 @@ class SimulatedSource final : public GpuSource {
   std::mutex mutex_;
   std::condition_variable_any hurried_;
   bool is_hurried_ = false;
+  bool is_released_ = false;
 };
 
 }  // namespace gpuward::exporter

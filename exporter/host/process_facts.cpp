@@ -34,18 +34,31 @@ std::optional<std::string_view> soft_memory_lock(std::string_view limits) {
   return rest.substr(0, rest.find(' '));
 }
 
+// The first line has the name, with its line breaks escaped: no name can fake another line.
+std::optional<std::string> read_status(const HostPaths& host, const Process& process) {
+  constexpr std::size_t kMaxBytes = 65536;
+  return read_attribute(host.proc / std::to_string(process.pid) / "status", kMaxBytes);
+}
+
 bool is_uid_character(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || c == '-' || c == '_';
 }
 
 }  // namespace
 
-// proc(5): `Uid:` with the real, the effective, the saved and the file system's. The first line has
-// the name, with its line breaks escaped.
+// proc(5): `Uid:` with the real, the effective, the saved and the file system's.
 bool is_of_root(const HostPaths& host, const Process& process) {
-  constexpr std::size_t kMaxBytes = 65536;
-  const auto status = read_attribute(host.proc / std::to_string(process.pid) / "status", kMaxBytes);
+  const auto status = read_status(host, process);
   return status && status->contains("\nUid:\t0\t0\t");
+}
+
+std::optional<std::int64_t> parent_of(const HostPaths& host, const Process& process) {
+  const auto status = read_status(host, process);
+  constexpr std::string_view kParent = "\nPPid:\t";
+  const auto at = status ? status->find(kParent) : std::string::npos;
+  if (at == std::string::npos) return std::nullopt;
+  const std::string_view rest = std::string_view(*status).substr(at + kParent.size());
+  return parse_integer<std::int64_t>(rest.substr(0, rest.find('\n')));
 }
 
 Result<MemoryLockLimit> workload_memory_lock(const HostPaths& host, const Processes& processes) {

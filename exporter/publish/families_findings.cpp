@@ -110,7 +110,8 @@ Severity worst_of_diagnostics(const State& state) {
 // Something may be broken that this process has not looked at yet, or too soon to judge it.
 bool is_unsettled(const Snapshot& snapshot) {
   const State& state = snapshot.state;
-  if (!snapshot.health.awaited.empty() || unchecked_finding(state) != nullptr) return true;
+  const Health& health = snapshot.health;
+  if (!health.awaited.empty() || health.release || unchecked_finding(state) != nullptr) return true;
   return std::ranges::any_of(state.findings, [&](const auto& known) {
     const Finding& finding = known.second;
     return finding.is_too_soon && finding.severity != Severity::kNone &&

@@ -13,6 +13,7 @@ struct NamedState {
 };
 constexpr std::array kWorkerStates{NamedState{WorkerState::kStarting, "starting"},
                                    NamedState{WorkerState::kAnswering, "answering"},
+                                   NamedState{WorkerState::kReleased, "released"},
                                    NamedState{WorkerState::kHung, "hung"},
                                    NamedState{WorkerState::kCrashed, "crashed"}};
 
@@ -32,7 +33,7 @@ void append_worker(const GpuTelemetry& telemetry, Families& families) {
           telemetry.state == WorkerState::kAnswering);
   auto& state = declare(families, {"gpuward_gpu_worker_state",
                                    "1 for the worker's state, 0 for the others: `starting`, "
-                                   "`answering`, `hung`, `crashed`.",
+                                   "`answering`, `released`, `hung`, `crashed`.",
                                    kGauge,
                                    {"state"}});
   for (const NamedState& one : kWorkerStates) state.add({one.name}, one.state == telemetry.state);
@@ -57,8 +58,18 @@ void append_worker(const GpuTelemetry& telemetry, Families& families) {
           telemetry.has_given_up_error_records);
 }
 
+void append_release(const Health& health, Families& families) {
+  declare(
+      families,
+      {"gpuward_gpu_released",
+       "1 while this exporter holds no GPU, because another program wants them for itself, such "
+       "as a reset. Values of GPUs are absent then, and checks are skipped."},
+      health.release && health.release->is_released);
+}
+
 void append_reading(const GpuTelemetry& telemetry, Families& families) {
-  constexpr std::string_view kUntilRead = "until the GPUs have been read";
+  constexpr std::string_view kUntilRead =
+      "until the GPUs have been read, and while they are released";
   if (!telemetry.report) return;
   declare(families,
           {"gpuward_gpu_reading_timestamp_seconds",
@@ -99,13 +110,14 @@ void append_libraries(const GpuTelemetry& telemetry, Families& families) {
                                   kGauge,
                                   {"vendor", "library", "driver_version", "library_version"},
                                   "when the library cannot be used"});
-  auto& state = declare(families, {"gpuward_gpu_library_state",
-                                   "1 for the library's state, 0 for the others: `absent` (no such "
-                                   "library here, which is not an error), `unusable` (version "
-                                   "mismatch, driver not loaded), `ready`.",
-                                   kGauge,
-                                   {"vendor", "state"},
-                                   "until the library has been queried"});
+  auto& state =
+      declare(families, {"gpuward_gpu_library_state",
+                         "1 for the library's state, 0 for the others: `absent` (no such "
+                         "library here, which is not an error), `unusable` (version "
+                         "mismatch, driver not loaded), `ready`.",
+                         kGauge,
+                         {"vendor", "state"},
+                         "until the library has been queried, and while the GPUs are released"});
   for (const VendorReading& report : telemetry.report->vendors) {
     const std::string_view vendor = to_string(report.vendor);
     if (report.state == LibraryState::kReady)
@@ -119,6 +131,7 @@ void append_libraries(const GpuTelemetry& telemetry, Families& families) {
 
 void append_worker_families(const Snapshot& snapshot, Families& families) {
   append_worker(snapshot.telemetry, families);
+  append_release(snapshot.health, families);
   append_reading(snapshot.telemetry, families);
   append_libraries(snapshot.telemetry, families);
   append_events(snapshot.telemetry, families);

@@ -71,6 +71,12 @@ Markup awaited(const std::vector<std::string>& checks) {
   return text;
 }
 
+Markup released(const std::optional<GpuRelease>& release) {
+  if (!release) return {};
+  return std::string(release->is_released ? "no GPU is held" : "waiting for the last reader") +
+         " until " + to_rfc3339(release->until) + ": " + release->why + " (" + release->who + ")";
+}
+
 Markup health(const Snapshot& snapshot) {
   const Health& health = snapshot.health;
   const InstanceFacts& instance = snapshot.instance;
@@ -80,6 +86,7 @@ Markup health(const Snapshot& snapshot) {
         instance.gpus_expected ? std::to_string(*instance.gpus_expected) : std::string()},
        {"Kernel log", fault(health.kernel_log_fault)},
        {"Checks", awaited(health.awaited)},
+       {"Released", released(health.release)},
        {"GPUs", fault(health.inventory_fault)},
        {"Driver",
         snapshot.telemetry.fault.empty() ? Markup() : html::alarm(snapshot.telemetry.fault)},

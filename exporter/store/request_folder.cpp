@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kMostFileBytes = 4096;
 constexpr std::size_t kMostAtOnce = 100;
+constexpr std::chrono::milliseconds kAnswerInterval{50};
 
 // Removed before it is used.
 Result<std::string> take_one(const std::filesystem::path& path) {
@@ -49,6 +50,11 @@ Result<std::filesystem::path> RequestFolder::leave(std::string_view text, WallTi
   return path;
 }
 
+std::filesystem::path RequestFolder::answer_to(const std::filesystem::path& path) {
+  std::filesystem::path answer = path;
+  return answer.replace_extension(".answer");
+}
+
 RequestFolder::Taken RequestFolder::take() const {
   Taken taken;
   std::error_code error;
@@ -67,6 +73,19 @@ RequestFolder::Taken RequestFolder::take() const {
     if (text) taken.requests.push_back({std::move(path), *std::move(text)});
   }
   return taken;
+}
+
+std::string wait_for_answer(const std::filesystem::path& answer, std::chrono::milliseconds limit,
+                            Clock& clock) {
+  for (const auto deadline = clock.steady() + limit; clock.steady() < deadline;) {
+    if (auto text = read_file(answer, kMostFileBytes)) {
+      std::error_code error;
+      std::filesystem::remove(answer, error);
+      return *std::move(text);
+    }
+    clock.sleep_for(kAnswerInterval, {});
+  }
+  return {};
 }
 
 }  // namespace gpuward::exporter

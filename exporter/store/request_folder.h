@@ -1,8 +1,10 @@
 // Requests that a command leaves for the exporter that runs on this node: files in a folder of the
 // state folder, which the exporter takes within a second. Files and no page of the web server: who
-// may write into that folder is root on this node already. Used for clearing findings and drills.
+// may write into that folder is root on this node already. Used for clearing findings, drills and
+// releases of the GPUs.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -10,6 +12,7 @@
 
 #include "core/model/finding.h"
 #include "core/model/result.h"
+#include "core/runtime/clock.h"
 
 namespace gpuward::exporter {
 
@@ -20,6 +23,9 @@ class RequestFolder {
   // The file that is gone once the request has been taken; `now` and the process make its name.
   // Makes the folder, which only its owner may enter, where it is missing.
   [[nodiscard]] Result<std::filesystem::path> leave(std::string_view text, WallTime now) const;
+
+  // Where the exporter answers the request that was left as `path`.
+  [[nodiscard]] static std::filesystem::path answer_to(const std::filesystem::path& path);
 
   struct Request {
     std::filesystem::path path;  // gone already
@@ -36,5 +42,9 @@ class RequestFolder {
  private:
   std::filesystem::path folder_;
 };
+
+// Removes the answer and returns it; empty: there was none within `limit`.
+[[nodiscard]] std::string wait_for_answer(const std::filesystem::path& answer,
+                                          std::chrono::milliseconds limit, Clock& clock);
 
 }  // namespace gpuward::exporter

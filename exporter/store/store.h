@@ -50,6 +50,14 @@ struct LokiPushing {
   bool operator==(const LokiPushing&) const = default;
 };
 
+// Another program wants the GPUs for itself (watch/gpu_releases.h).
+struct GpuRelease {
+  std::string who, why;
+  WallTime until;
+  bool is_released = false;  // this exporter holds none of them
+  bool operator==(const GpuRelease&) const = default;
+};
+
 // What the exporter knows about itself. A broken exporter says nothing about the GPUs.
 struct Health {
   static constexpr std::string_view kNotReadYet = "not read yet";
@@ -64,6 +72,7 @@ struct Health {
   bool was_last_reload_good = true;
   WallTime last_good_reload;
   std::vector<std::string> awaited;    // enabled quick checks without a result since the start
+  std::optional<GpuRelease> release;   // of the request that lasts longest
   std::optional<NodePublishing> node;  // nullopt: nobody writes to the node
   std::optional<LokiPushing> loki;     // nullopt: nobody sends lines there
   bool operator==(const Health&) const = default;

@@ -190,9 +190,4 @@ std::filesystem::path drill_folder(const std::filesystem::path& state_folder) {
   return state_folder / "drill.d";
 }
 
-std::filesystem::path answer_to(const std::filesystem::path& path) {
-  std::filesystem::path answer = path;
-  return answer.replace_extension(".answer");
-}
-
 }  // namespace gpuward::exporter

@@ -45,7 +45,5 @@ struct DrillRequest {
 
 // Where drills are asked for.
 [[nodiscard]] std::filesystem::path drill_folder(const std::filesystem::path& state_folder);
-// Where the exporter answers the request that was left as `path`.
-[[nodiscard]] std::filesystem::path answer_to(const std::filesystem::path& path);
 
 }  // namespace gpuward::exporter

@@ -38,7 +38,9 @@ void Drills::tick() {
     const auto done = carry_out(request.text);
     const std::string answer = done ? *done : "refused: " + done.error().message;
     if (!done) log_.warn("Drill refused", {{"error", done.error().message}});
-    if (const auto said = write_file_atomically(answer_to(request.path), answer, 0600); !said)
+    if (const auto said =
+            write_file_atomically(RequestFolder::answer_to(request.path), answer, 0600);
+        !said)
       log_.warn("Failed to write the answer to a drill request", {{"error", said.error().message}});
   }
   const auto ended = std::erase_if(

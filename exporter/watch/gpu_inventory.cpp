@@ -45,6 +45,7 @@ const Gpu* find_gpu(const std::vector<Gpu>& gpus, const std::optional<PciAddress
 
 std::optional<std::string> inventory_fault_of(const GpuTelemetry& telemetry) {
   if (!telemetry.fault.empty()) return telemetry.fault;
+  if (telemetry.state == WorkerState::kReleased) return std::nullopt;
   if (telemetry.report == nullptr) return "not read yet";
   std::string faults;
   for (const VendorReading& report : telemetry.report->vendors) append_fault(report, faults);

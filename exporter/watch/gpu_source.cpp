@@ -53,6 +53,7 @@ class NoGpus final : public GpuSource {
   [[nodiscard]] GpuTelemetry telemetry() const override { return telemetry_; }
   [[nodiscard]] std::vector<GpuXid> take_xids() override { return {}; }
   void hurry() override {}
+  void set_released(bool /*is_released*/) override {}
   [[nodiscard]] std::string describe() const override { return "none: the driver is not queried"; }
 
  private:

@@ -39,6 +39,8 @@ class GpuWatcher {
 
   // Any thread. A reading now instead of at the next interval.
   void hurry() { source_->hurry(); }
+  // Any thread. GpuSource::set_released.
+  void set_released(bool is_released) { source_->set_released(is_released); }
 
  private:
   void run(const std::stop_token& stop);

@@ -84,9 +84,10 @@ std::optional<std::string> unexplained_ownership(const Draft& draft) {
 Decision held_for_ownership(Draft& draft, const std::string& what) {
   return conclude(draft, Verdict::kPause, Phase::kHeld, std::string(kOwnershipRule),
                   what +
-                      ": gpuward changes nothing until an operator cancels. `gpuwardctl cancel` "
-                      "removes the taint and the annotation; it removes the cordon only if "
-                      "annotation and record show that gpuward set it");
+                      ": gpuward changes nothing until an operator cancels the remediation. "
+                      "`gpuwardctl cancel` removes gpuward's taint and annotation if they are "
+                      "there; it removes the cordon only if the node's annotation and the "
+                      "Remediation show that gpuward set it");
 }
 
 std::optional<SlotRefusal> slot_refused(const Draft& draft) {

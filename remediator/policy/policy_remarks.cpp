@@ -104,7 +104,7 @@ void remark_on_order(const Policy& policy, const std::string& pool,
                       std::string(to_string(farthest(worse))) + ", but the milder severity " +
                       std::string(to_string(kFromWorst[i + 1])) + " includes " +
                       std::string(to_string(farthest(milder))) +
-                      ": worse evidence takes less out of service");
+                      ": a node with the more severe fault stays more in service");
   }
 }
 

@@ -212,7 +212,7 @@ void Triage::count(TriageOutcome outcome) {
 void Triage::note_trouble(const Error* error) {
   const bool was_in_trouble = std::exchange(is_in_trouble_, error != nullptr);
   if (was_in_trouble || error == nullptr) return;
-  parts_.log.warn("The language model does not answer: the catalogue alone decides",
+  parts_.log.warn("Request to the language model failed: the catalogue alone decides",
                   {{"error", error->message}});
 }
 

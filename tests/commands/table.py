@@ -48,6 +48,8 @@ ROWS = (
         r"ps -eo .*|tail .*fabricmanager\.log", NOT_HERE, "on a node with the vendor's driver"),
     Row(rf"(?:{EXPORTER})?gpuward-exporter check .*--exclusive", NOT_HERE, "loads GPUs with the vendor's diagnostics"),
     Row(r".*(?:>> /simulated/kernel\.log; .*|> /simulated/lost)'", NOT_HERE, "needs the values of manifests/samples/simulated-gpus.yaml"),
+    Row(rf"(?:{EXPORTER})?gpuward-exporter gpu-release.*", NOT_HERE,
+        "holds the GPUs for minutes; typed by tests/unit/exporter/commands/gpu_release_process_test.cpp"),
     Row(r"gpuward-exporter nccl-pair .*", NOT_HERE, "needs two machines with GPUs and NCCL"),
     Row(r".*\$DAEMON\b.*", NOT_HERE, "needs a ComputeDomain of NVIDIA's DRA driver"),
     Row(r"(?:podman|docker) (?:build|push) .*", NOT_HERE, "tests/image builds these images, and needs no registry"),

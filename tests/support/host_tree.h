@@ -66,6 +66,8 @@ class HostTree {
   HostTree& with_process(std::int64_t pid, const std::string& name, char state = 'S');
   // The real and the effective one; root's unless given.
   HostTree& with_uids(std::int64_t pid, unsigned real, unsigned effective);
+  // Root's, started by `parent`.
+  HostTree& with_parent(std::int64_t pid, std::int64_t parent);
   // A name in /dev, such as "/dev/nvidia-uvm", is a character device there.
   HostTree& with_open_file(std::int64_t pid, const std::string& target);
   HostTree& with_memory_lock(std::int64_t pid, const std::string& soft_limit);  // or "unlimited"

@@ -23,6 +23,12 @@ HostTree& HostTree::with_process(std::int64_t pid, const std::string& name, char
   return with_memory_lock(pid, "8388608");
 }
 
+HostTree& HostTree::with_parent(std::int64_t pid, std::int64_t parent) {
+  return write(folder_of(pid) + "/status", "Name:\tx\nUmask:\t0022\nState:\tS (sleeping)\nPPid:\t" +
+                                               std::to_string(parent) +
+                                               "\nTracerPid:\t0\nUid:\t0\t0\t0\t0\n");
+}
+
 HostTree& HostTree::with_uids(std::int64_t pid, unsigned real, unsigned effective) {
   const std::string uids = std::to_string(real) + "\t" + std::to_string(effective);
   return write(folder_of(pid) + "/status", "Name:\tx\nUmask:\t0022\nState:\tS (sleeping)\nUid:\t" +

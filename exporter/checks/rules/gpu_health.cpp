@@ -18,6 +18,7 @@ bool can_ask(const GpuTelemetry& telemetry) {
     case WorkerState::kStarting:
     case WorkerState::kAnswering:
       return true;
+    case WorkerState::kReleased:
     case WorkerState::kHung:
     case WorkerState::kCrashed:
       return false;

@@ -173,6 +173,8 @@ CheckOutcome judge_gpus(const GpuRuleInput& input) {
   switch (telemetry.state) {
     case WorkerState::kStarting:
       return cannot_judge("the driver has not answered yet");
+    case WorkerState::kReleased:
+      return CheckOutcome::skipped("the GPUs are released for another program");
     case WorkerState::kHung:
       return judge_silence(input, std::nullopt);
     case WorkerState::kCrashed:

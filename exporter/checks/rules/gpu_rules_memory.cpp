@@ -199,7 +199,7 @@ void judge_cper(const GpuReading& reading, const GpuRuleInput& input, const std:
     found.add(Code::kCperFatal, bus_id, cper_line(record));
   } else if (std::ranges::any_of(reading.ras, is_known)) {
     found.add_as(Code::kCperFatal, Severity::kMonitor, bus_id, cper_line(record),
-                 "neither the GPU's own counters nor the kernel log show such an error");
+                 "neither the GPU's own counters nor the kernel log shows such an error");
   } else {
     found.cannot_tell(Code::kCperFatal, bus_id);
     found.add_as(Code::kCperFatal, Severity::kMonitor, bus_id, cper_line(record),

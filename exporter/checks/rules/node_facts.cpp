@@ -28,7 +28,9 @@ bool is_off_bus(const HostPaths& host, const PciAddress& address) {
 
 std::vector<PciGpu> read_gpus(const HostPaths& host, const std::vector<PciDevice>& devices,
                               const GpuTelemetry& telemetry) {
-  const bool has_answered = telemetry.state != WorkerState::kStarting;
+  // A reset takes a GPU off the bus for a moment.
+  const bool has_answered =
+      telemetry.state != WorkerState::kStarting && telemetry.state != WorkerState::kReleased;
   std::vector<PciGpu> gpus;
   for (const PciDevice& device : devices) {
     if (!is_nvidia_gpu(device) && !is_amd_gpu(device)) continue;

@@ -17,8 +17,9 @@ namespace gpuward::exporter {
 enum class WorkerState : std::uint8_t {
   kStarting,  // no answer yet
   kAnswering,
-  kHung,    // it has not answered in time and was killed, or cannot be killed
-  kCrashed  // it ended by itself; it will be started again
+  kReleased,  // no process of ours holds a GPU, because another program wants them for itself
+  kHung,      // it has not answered in time and was killed, or cannot be killed
+  kCrashed    // it ended by itself; it will be started again
 };
 
 // What is known of the GPUs and of whoever asks them. The newest report stays while the worker is
@@ -26,7 +27,8 @@ enum class WorkerState : std::uint8_t {
 struct GpuTelemetry {
   WorkerState state = WorkerState::kStarting;
   bool is_asked = true;  // false: --gpu.none, an operator wants no driver to be asked
-  std::shared_ptr<const GpuReport> report;  // null until the first answer
+  // null until the first answer, and while the GPUs are released
+  std::shared_ptr<const GpuReport> report;
   std::chrono::system_clock::time_point read_at;
   std::chrono::milliseconds read_duration{0};
   // Hung or crashed: what happened, in a sentence. While it answers: why there is no newer report.
@@ -58,6 +60,9 @@ class GpuSource {
   [[nodiscard]] virtual std::vector<GpuXid> take_xids() = 0;
   // Asks for a reading now instead of at the next interval.
   virtual void hurry() = 0;
+  // Any thread. Lets go of the driver: telemetry() says kReleased, without a report, once nothing
+  // of it is held. `false` takes it up again.
+  virtual void set_released(bool is_released) = 0;
   // For people: "worker process, libnvidia-ml.so.1", "simulated by /etc/gpus.yaml".
   [[nodiscard]] virtual std::string describe() const = 0;
 };

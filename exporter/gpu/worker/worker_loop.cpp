@@ -112,6 +112,7 @@ int GpuWorker::run() { return answer_requests(libraries_, in_, *outlet_); }
 
 void gpu_worker_main(std::span<const LibraryEntry> libraries, const LibraryPaths& paths) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::prctl(PR_SET_NAME, "gpuward-worker");  // the kernel's would be "exe"
   ::signal(SIGPIPE, SIG_IGN);
   // Neither a library nor a program that it starts may speak on the pipes, or keep them open.
   const int in = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, kFirstFree);

@@ -32,6 +32,21 @@ bool may_probe(const GpuTelemetry& telemetry, const Unreaped& unreaped) {
   return telemetry.state == WorkerState::kAnswering && unreaped.is_empty();
 }
 
+// Of a killed worker that the kernel cannot end. Whether that is news.
+bool say_stuck(GpuTelemetry& telemetry) {
+  constexpr std::string_view kStuck = ", but has not exited: it is blocked inside the driver";
+  if (telemetry.state != WorkerState::kHung || telemetry.fault.ends_with(kStuck)) return false;
+  telemetry.fault += kStuck;
+  return true;
+}
+
+void forget_reading(GpuTelemetry& telemetry) {
+  telemetry.state = WorkerState::kReleased;
+  telemetry.report.reset();
+  telemetry.fault.clear();
+  telemetry.hung_at.clear();
+}
+
 }  // namespace
 
 WorkerSource::WorkerSource(WorkerOptions options, CurrentGpuTimes times, Clock& clock, Log& log)
@@ -65,14 +80,34 @@ bool WorkerSource::wait(milliseconds limit, const std::stop_token& stop) {
 }
 
 void WorkerSource::look(Clock::Steady now) {
+  if (is_released_) return let_go(now);
+  if (telemetry_.state == WorkerState::kReleased) {
+    telemetry_.state = WorkerState::kStarting;
+    has_news_ = true;
+  }
   if (is_hurried_.exchange(false)) duty_.hurry();
   has_progress_ = false;
   if (worker_) listen(now);
   unreaped_.bury();
-  notice_stuck(now);
+  if (unreaped_.has_stuck(now) && say_stuck(telemetry_)) has_news_ = true;
   look_at_probe(now);
   if (wants_replacement_) replace_idle(now);
   act(now);
+}
+
+void WorkerSource::let_go(Clock::Steady now) {
+  has_progress_ = false;
+  if (worker_) unreaped_.add(worker_->kill(), now);
+  worker_.reset();
+  if (probe_) unreaped_.add(probe_->end(), now);
+  probe_.reset();
+  unreaped_.bury();
+  if (telemetry_.state == WorkerState::kReleased || !unreaped_.is_empty()) return;
+  duty_.replaced(now);
+  hung_gpus_ = {};  // a reset may have mended them
+  wants_replacement_ = false;
+  forget_reading(telemetry_);
+  has_news_ = true;
 }
 
 void WorkerSource::listen(Clock::Steady now) {
@@ -138,14 +173,6 @@ void WorkerSource::drop(WorkerState state, std::string fault, Clock::Steady now)
   worker_.reset();
   telemetry_.state = state;
   telemetry_.fault = std::move(fault);
-  has_news_ = true;
-}
-
-void WorkerSource::notice_stuck(Clock::Steady now) {
-  constexpr std::string_view kStuck = ", but has not exited: it is blocked inside the driver";
-  const bool is_said = telemetry_.fault.ends_with(kStuck);
-  if (is_said || telemetry_.state != WorkerState::kHung || !unreaped_.has_stuck(now)) return;
-  telemetry_.fault += kStuck;
   has_news_ = true;
 }
 
@@ -253,7 +280,12 @@ void WorkerSource::hurry() {
   wakeup_.signal();
 }
 
+void WorkerSource::set_released(bool is_released) {
+  if (is_released_.exchange(is_released) != is_released) wakeup_.signal();
+}
+
 Clock::Steady WorkerSource::next_look(Clock::Steady now) const {
+  if (is_released_) return unreaped_.is_empty() ? Clock::Steady::max() : unreaped_.next_look(now);
   auto next = std::min(duty_.next_look(times_()), unreaped_.next_look(now));
   if (!duty_.is_running() && !unreaped_.has_room(probe_ ? 1 : 0)) next = unreaped_.next_look(now);
   if (worker_ && worker_->is_leaving()) next = std::min(next, now + kFarewellLook);

@@ -48,7 +48,8 @@ class WorkerSource final : public GpuSource {
   bool wait(std::chrono::milliseconds limit, const std::stop_token& stop) override;
   [[nodiscard]] GpuTelemetry telemetry() const override { return telemetry_; }
   [[nodiscard]] std::vector<GpuXid> take_xids() override;
-  void hurry() override;  // any thread
+  void hurry() override;                         // any thread
+  void set_released(bool is_released) override;  // any thread
   [[nodiscard]] std::string describe() const override { return options_.description; }
 
  private:
@@ -57,6 +58,8 @@ class WorkerSource final : public GpuSource {
   void listen(Clock::Steady now);
   [[nodiscard]] RunningWorker::Fault take(WorkerMessage message, Clock::Steady now);
   void take_report(GpuReport report, Clock::Steady now);
+  // Ends what holds a GPU, and says so once it is gone.
+  void let_go(Clock::Steady now);
   void act(Clock::Steady now);
   void give_up(const GpuTimes& times, Clock::Steady now);
   // Ends a healthy worker, for one that reads other GPUs.
@@ -68,7 +71,6 @@ class WorkerSource final : public GpuSource {
   void retire(std::string fault, Clock::Steady now);
   // Without a word on when the next one starts.
   void drop(WorkerState state, std::string fault, Clock::Steady now);
-  void notice_stuck(Clock::Steady now);
   [[nodiscard]] Clock::Steady next_look(Clock::Steady now) const;
   void sleep_until(Clock::Steady deadline) const;
 
@@ -78,6 +80,7 @@ class WorkerSource final : public GpuSource {
   Log& log_;
   Wakeup wakeup_;
   std::atomic<bool> is_hurried_{false};
+  std::atomic<bool> is_released_{false};
   WorkerDuty duty_;
   GpuTelemetry telemetry_;
   std::vector<GpuXid> xids_;

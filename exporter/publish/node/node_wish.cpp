@@ -42,6 +42,7 @@ bool is_starting(const Snapshot& snapshot) {
       telemetry.state == WorkerState::kHung || telemetry.state == WorkerState::kCrashed;
   const Health& health = snapshot.health;
   const bool is_log_unread = health.kernel_log_fault == Health::kNotReadYet;
+  if (health.release) return true;
   if ((is_log_unread || !health.awaited.empty()) && !has_ended) return true;
   const auto evaluated = snapshot.state.checks.find(std::string(kGpuCheck));
   return telemetry.is_asked && telemetry.state == WorkerState::kStarting && !telemetry.report &&
@@ -141,12 +142,13 @@ NodeWish wish_of(const Snapshot& snapshot, UntoldNode untold_node) {
   const bool has_error = any_check(state, [](auto s) { return s == CheckStatus::kError; });
   const bool has_conclusion = any_check(state, is_conclusive);
   NodeWish wish;
-  wish.could_tell = has_conclusion && !has_error && snapshot.health.awaited.empty() &&
-                    !snapshot.health.kernel_log_fault && unchecked_finding(state) == nullptr;
   wish.is_starting = is_starting(snapshot);
+  wish.could_tell = has_conclusion && !has_error && snapshot.health.awaited.empty() &&
+                    !snapshot.health.release && !snapshot.health.kernel_log_fault &&
+                    unchecked_finding(state) == nullptr;
   wish.severity = worst_severity(state);
-  wish.is_withdrawn =
-      wish.severity == Severity::kNone && are_all_skipped(state) && snapshot.health.awaited.empty();
+  wish.is_withdrawn = wish.severity == Severity::kNone && are_all_skipped(state) &&
+                      snapshot.health.awaited.empty() && !snapshot.health.release;
   wish.status = status_of(wish.severity, has_conclusion || has_error, wish.could_tell);
   if (wish.is_starting && wish.status != NodeStatus::kFail) wish.status = NodeStatus::kUnknown;
   if (wish.status == NodeStatus::kWarn) wish.severity = Severity::kMonitor;

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "tests/fakes/nvml/event_sets.h"
 
@@ -32,6 +33,7 @@ struct Machine {
   Scenario scenario;
   FileStamp stamp;
   int initialised = 0;
+  int device = -1;                        // the file that stands for the GPUs' device nodes
   std::optional<std::string> generation;  // when the library was loaded
   std::array<FakeDevice, kMaxGpus> gpus;
   std::array<std::array<FakeDevice, kMaxMig>, kMaxGpus> mig;
@@ -164,14 +166,18 @@ int number_in(const Value& value, long long* number) {
 }
 
 int initialise() {
+  const Value device = value_of("device");
   const std::lock_guard lock(machine().mutex);
-  ++machine().initialised;
+  if (machine().initialised++ == 0 && device.error == kFakeSuccess)
+    machine().device = ::open(device.text.c_str(), O_RDONLY | O_CLOEXEC);
   return kFakeSuccess;
 }
 
 int shut_down() {
   const std::lock_guard lock(machine().mutex);
   if (machine().initialised > 0) --machine().initialised;
+  if (machine().initialised == 0 && machine().device >= 0)
+    ::close(std::exchange(machine().device, -1));
   if (machine().initialised == 0 && live_event_sets() > 0) {
     log_line("leak event sets " + std::to_string(live_event_sets()));
   }

@@ -12,6 +12,8 @@
 // Numbers are decimal (also negative) or 0x…; texts are taken as they stand.
 //
 //   driver_version, nvml_version, count
+//   device: a file that is held open between nvmlInit and nvmlShutdown, as the real library holds
+//     the device nodes of the GPUs
 //   generation: while it differs from what it was when this library was loaded into the process,
 //     each call answers 18, a version mismatch
 //   gpu.N.KEY, or gpu.*.KEY for those that have no line of their own:

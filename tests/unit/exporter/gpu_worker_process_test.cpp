@@ -11,6 +11,8 @@
 #include <set>
 #include <vector>
 
+#include "core/runtime/files.h"
+#include "core/runtime/json.h"
 #include "core/runtime/text.h"
 #include "tests/fakes/nvml/fake_nvml.h"
 #include "tests/places.inc"
@@ -21,6 +23,8 @@
 
 namespace gpuward::exporter {
 namespace {
+
+namespace fs = std::filesystem;
 
 using namespace std::chrono_literals;
 using testing::HasSubstr;
@@ -358,6 +362,58 @@ TEST_F(GpuWorkerProcess, LeavesNoWorkerBehindHoweverItEnds) {
     ASSERT_TRUE(exporter.process().wait_exit().has_value());
     EXPECT_TRUE(support::wait_until([&] { return support::is_gone(*pid); }, "an end")) << signal;
   }
+}
+
+// With the lines of the shipped Job, and an nvidia-smi that refuses as the driver does: while any
+// process holds a GPU.
+TEST_F(GpuWorkerProcess, LetsGoOfTheGpusForTheJobThatResetsThem) {
+  exporter.write("nvidia0", "");
+  const std::string device = exporter.file("nvidia0").string();
+  exporter.write("nvidia-smi",
+                 "#!/bin/sh\nfor open in /proc/[0-9]*/fd/*; do\n"
+                 "  [ \"`readlink $open`\" != " +
+                     device +
+                     " ] || {\n"
+                     "    echo 'GPU 00000000:4E:00.0: In use by another client'; exit 255; }\n"
+                     "done 2>/dev/null\n"
+                     ": > " +
+                     exporter.file("was-reset").string() + "\necho 'All done.'\n");
+  fs::permissions(exporter.file("nvidia-smi"), fs::perms::owner_all);
+  nvml.set("device", device);
+  start();
+  ASSERT_TRUE(exporter.has(kUp, "1"));
+  const auto alone = support::Process::run({.argv = {exporter.file("nvidia-smi").string()}});
+  ASSERT_TRUE(alone);
+  ASSERT_EQ(alone->exit_code, 255) << "the worker holds the GPUs: " << alone->output;
+
+  const fs::path job = fs::path(GPUWARD_SOURCE_DIR) / "manifests/remediator-job-gpu-reset.json";
+  const auto json = parse_json(read_file(job).value_or(""));
+  ASSERT_TRUE(json);
+  std::vector<std::string> argv = (*json)["spec"]["template"]["spec"]["containers"][0]["command"];
+  ASSERT_EQ(argv.at(1), "gpu-release");
+  const std::string state = "--state.path=" + exporter.file("state").string();
+  argv.insert(argv.begin() + 2, state);
+  const std::string clear = "findings clear";
+  argv.back().replace(argv.back().find(clear), clear.size(), clear + " " + state);
+  const std::string path = exporter.file("").string() + ":" +
+                           exporter_binary().parent_path().string() + ":/usr/bin:/bin";
+  argv.insert(argv.begin(), "/usr/bin/env");  // looks on that PATH
+  const auto outcome = support::Process::run({.argv = argv, .env = {{"PATH", path}}});
+
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->exit_code, 0) << outcome->output << outcome->error_output;
+  EXPECT_THAT(outcome->output, HasSubstr("All done."));
+  EXPECT_TRUE(fs::exists(exporter.file("was-reset")));
+  EXPECT_TRUE(exporter.has("gpuward_gpu_released", "0"));
+  EXPECT_TRUE(exporter.has(kUp, "1")) << "it reads the GPUs again";
+  EXPECT_EQ(exporter.value("gpuward_node_severity"), "0");
+}
+
+TEST_F(GpuWorkerProcess, HasAWorkerWithANameOfItsOwn) {
+  start();
+  ASSERT_TRUE(exporter.has(kUp, "1"));
+  ASSERT_TRUE(worker());
+  EXPECT_EQ(read_file("/proc/" + std::to_string(*worker()) + "/comm"), "gpuward-worker\n");
 }
 
 TEST_F(GpuWorkerProcess, EndsInTimeAlsoWhileACallHangs) {

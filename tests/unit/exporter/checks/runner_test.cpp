@@ -114,6 +114,66 @@ TEST(CheckRunner, WaitsForTheResultOfACheckThatIsEnabledAgain) {
   EXPECT_THAT(stage.store.health().awaited, IsEmpty());
 }
 
+void release(Stage& stage, bool is_wanted) {
+  stage.store.update_health([&](Health& health) {
+    health.release.reset();
+    if (is_wanted) health.release = GpuRelease{"a Job", "a reset", stage.clock.wall()};
+  });
+}
+
+TEST(CheckRunner, RunsNoCheckWhileTheGpusAreReleasedAndEachAfterIt) {
+  Stage stage;
+  stage.gpus_answer();
+  stage.pass(seconds(10));
+  EXPECT_EQ(script().runs, 1);
+
+  release(stage, true);
+  stage.pass(seconds(600));
+  EXPECT_EQ(script().runs, 1);
+  EXPECT_EQ(stage.result().status, CheckStatus::kSkip);
+  EXPECT_EQ(stage.result().details, "the GPUs are released for another program: a reset");
+  EXPECT_THAT(stage.store.health().awaited, ElementsAre("0-scripted"));
+
+  release(stage, false);
+  stage.gpus_answer();
+  stage.pass(seconds(1));
+  EXPECT_EQ(script().runs, 2) << "at once, not at the next interval";
+  EXPECT_EQ(stage.result().status, CheckStatus::kPass);
+  EXPECT_THAT(stage.store.health().awaited, IsEmpty());
+}
+
+// It may hold a GPU itself. What it finds while it is stopped counts for nothing.
+TEST(CheckRunner, StopsARunningCheckWhenTheGpusAreReleased) {
+  Stage stage(std::vector<CheckEntry>{});
+  stage.gpus_answer();
+  ProgramSettings slow;
+  slow.name = "scratch-disk";
+  slow.command = {"/bin/sh", "-c", "sleep 300"};
+  slow.interval = seconds(60);
+  stage.settings.programs = {slow};
+  stage.clock.advance(seconds(10));
+  stage.tick();
+  release(stage, true);
+  stage.pass(seconds(1));
+  EXPECT_EQ(stage.store.state().checks.at("scratch-disk").status, CheckStatus::kSkip);
+}
+
+TEST(CheckRunner, TheVerdictOfADiagnosticOutlivesARelease) {
+  Stage stage({diagnostic()}, LogLevel::kError, [] {
+    State state;
+    state.checks["0-scripted"].check = "0-scripted";
+    state.checks["0-scripted"].status = CheckStatus::kPass;
+    return state;
+  }());
+  stage.settings.is_dcgm_l2_enabled = true;
+  stage.gpus_answer();
+  release(stage, true);
+  stage.pass(seconds(1));
+  release(stage, false);
+  stage.pass(seconds(1));
+  EXPECT_EQ(stage.result().status, CheckStatus::kPass);
+}
+
 TEST(CheckRunner, ChangedSettingsCountAtTheNextCycle) {
   Stage stage;
   stage.gpus_answer();

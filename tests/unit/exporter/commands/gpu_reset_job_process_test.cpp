@@ -31,6 +31,7 @@ class GpuResetJob : public testing::Test {
     std::vector<std::string> argv = (*json)["spec"]["template"]["spec"]["containers"][0]["command"];
     const std::string path =
         folder_.path().string() + ":" + exporter_binary().parent_path().string() + ":/usr/bin:/bin";
+    argv.insert(argv.begin(), "/usr/bin/env");  // looks on that PATH
     auto outcome = support::Process::run({.argv = std::move(argv), .env = {{"PATH", path}}});
     EXPECT_TRUE(outcome) << outcome.error().message;
     return outcome.value_or(support::Process::Outcome{});
@@ -64,7 +65,10 @@ TEST_F(GpuResetJob, NamesWhoHasAGpuOpenIfTheResetIsRefused) {
 TEST_F(GpuResetJob, ClearsFindingsIfTheGpusAreResetAndAsksForNobody) {
   for (const char* clears : {"exit 0", "exit 3"}) {
     fs::permissions(
-        folder_.write("gpuward-exporter", "#!/bin/sh\necho called \"$@\"\n" + std::string(clears)),
+        folder_.write("gpuward-exporter",
+                      "#!/bin/sh\n[ \"$1 $2\" != 'gpu-release --' ] || { shift 2; exec \"$@\"; }\n"
+                      "echo called \"$@\"\n" +
+                          std::string(clears)),
         fs::perms::owner_all);
 
     const auto outcome = run("echo 'All done.'");
@@ -80,9 +84,11 @@ class AmdGpuResetJob : public testing::Test {
   void SetUp() override {
     // All that the exporter's image has of what the lines could call (manifests/image/rootfs).
     fs::create_symlink("/bin/cat", folder_ / "cat");
-    add_tool("gpuward-exporter", "echo called \"$@\" >> " + (folder_ / "calls").string() +
-                                     "; cat " + (folder_ / "users").string() +
-                                     " 2>/dev/null && exit 1; exit 0");
+    add_tool("gpuward-exporter",
+             "[ \"$1 $2\" != 'gpu-release --' ] || { shift 2; exec \"$@\"; }\n"
+             "echo called \"$@\" >> " +
+                 (folder_ / "calls").string() + "; cat " + (folder_ / "users").string() +
+                 " 2>/dev/null && exit 1; exit 0");
     add_card(0, "0x1a03");  // the board's own graphics
     add_card(1, "0x1002");
     add_card(2, "0x1002");
@@ -117,6 +123,7 @@ class AmdGpuResetJob : public testing::Test {
     for (auto at = script.find("/sys/"); at != std::string::npos;
          at = script.find("/sys/", at + folder_.path().string().size() + 1))
       script.insert(at, folder_.path().string());
+    argv.insert(argv.begin(), "/usr/bin/env");  // looks on that PATH
     auto outcome = support::Process::run(
         {.argv = std::move(argv), .env = {{"PATH", folder_.path().string()}}});
     EXPECT_TRUE(outcome) << outcome.error().message;

@@ -52,6 +52,25 @@ TEST(GpuUsers, RequireNoneButGpuwardsExporter) {
       << "a process that only bears the name";
 }
 
+TEST(GpuUsers, KnowTheExportersWorkerByItsParentAndNotByItsName) {
+  support::HostTree node;
+  node.with_process(99, "gpuward-exporter").with_parent(99, 1);
+  node.with_process(100, "gpuward-worker").with_parent(100, 99);
+  node.with_open_file(100, "/dev/nvidia0");
+  std::ostringstream out;
+  EXPECT_EQ(run_gpu_users(node.paths(), GpuUsersWish::kRequireNone, out), 0) << out.str();
+
+  node.with_parent(100, 1);
+  EXPECT_EQ(run_gpu_users(node.paths(), GpuUsersWish::kRequireNone, out), 1)
+      << "a process that only bears the name";
+  node.with_parent(100, 99).with_uids(99, 65534, 65534);
+  EXPECT_EQ(run_gpu_users(node.paths(), GpuUsersWish::kRequireNone, out), 1)
+      << "and so does its parent";
+  node.with_parent(99, 1);
+  EXPECT_EQ(run_gpu_users(node.paths(), GpuUsersWish::kSay, out), 0);
+  EXPECT_THAT(out.str(), EndsWith("the GPUs are open in gpuward-worker (pid 100: nvidia0)\n"));
+}
+
 // As a container without hostPID: its own processes alone.
 TEST(GpuUsers, CannotTellIfNotAllProcessesAreSeen) {
   support::HostTree node;

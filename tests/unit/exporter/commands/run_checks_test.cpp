@@ -36,6 +36,7 @@ class FixedSource final : public GpuSource {
   [[nodiscard]] GpuTelemetry telemetry() const override { return telemetry_; }
   [[nodiscard]] std::vector<GpuXid> take_xids() override { return {}; }
   void hurry() override {}
+  void set_released(bool /*is_released*/) override {}
   [[nodiscard]] std::string describe() const override { return "fixed"; }
 
  private:

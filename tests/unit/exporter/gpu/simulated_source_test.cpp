@@ -52,6 +52,23 @@ TEST_F(SimulatedSourceTest, ReadsTheFileAgainWhenHurried) {
   EXPECT_EQ(uuid(), "GPU-b");
 }
 
+TEST_F(SimulatedSourceTest, HasNoReportWhileItIsReleased) {
+  write("GPU-a");
+  open();
+  times.interval = 1ms;
+
+  source->set_released(true);
+
+  EXPECT_TRUE(source->wait(support::kGenerous, {}));
+  EXPECT_EQ(source->telemetry().state, WorkerState::kReleased);
+  EXPECT_EQ(source->telemetry().report, nullptr);
+  EXPECT_FALSE(source->wait(5ms, {})) << "nothing is read";
+
+  source->set_released(false);
+  EXPECT_TRUE(source->wait(support::kGenerous, {}));
+  EXPECT_EQ(uuid(), "GPU-a");
+}
+
 TEST_F(SimulatedSourceTest, ReadsTheFileAgainAtEachInterval) {
   write("GPU-a");
   open();

@@ -38,6 +38,7 @@ class LibrarySource final : public GpuSource {
   [[nodiscard]] GpuTelemetry telemetry() const override { return telemetry_; }
   [[nodiscard]] std::vector<GpuXid> take_xids() override { return {}; }
   void hurry() override {}
+  void set_released(bool /*is_released*/) override {}
   [[nodiscard]] std::string describe() const override { return "read once"; }
 
  private:

@@ -44,6 +44,7 @@ class ToldSource final : public GpuSource {
     const std::lock_guard lock(news_.mutex);
     ++news_.hurries;
   }
+  void set_released(bool /*is_released*/) override {}
   [[nodiscard]] std::string describe() const override { return "told by a test"; }
 
  private:

@@ -69,7 +69,7 @@ TEST(PolicyRemarks, SayWhereWorseEvidenceDoesLess) {
   EXPECT_THAT(
       remarks("jobs: {image: here/gpuward:1}\n"),
       ElementsAre("severity reboot ends at cordon, but the milder severity reset includes drain: "
-                  "worse evidence takes less out of service"));
+                  "a node with the more severe fault stays more in service"));
   EXPECT_THAT(
       remarks("severities: {isolate: [taint], reboot: [taint, cordon]}\n"),
       ElementsAre(HasSubstr(

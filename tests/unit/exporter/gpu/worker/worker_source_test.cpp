@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -92,6 +93,47 @@ TEST_F(WorkerSourceTest, AsksAtOnceWhenHurried) {
   source->hurry();
 
   EXPECT_TRUE(reaches([&](const GpuTelemetry& now) { return now.report != first; }, "read again"));
+}
+
+TEST_F(WorkerSourceTest, HoldsNoGpuWhileItIsReleased) {
+  start({});
+  ASSERT_TRUE(answers());
+  const auto has_child = [] { return ::waitpid(-1, nullptr, WNOHANG | WNOWAIT) >= 0; };
+
+  source->set_released(true);
+  ASSERT_TRUE(reaches([](const GpuTelemetry& now) { return now.state == WorkerState::kReleased; },
+                      "released"));
+
+  EXPECT_FALSE(has_child()) << "the worker is gone, and was waited for";
+  EXPECT_EQ(source->telemetry().report, nullptr);
+  EXPECT_THAT(source->telemetry().fault, IsEmpty());
+  source->hurry();
+  EXPECT_FALSE(source->wait(30ms, {})) << "nothing is read";
+  EXPECT_FALSE(has_child());
+
+  source->set_released(false);
+  EXPECT_TRUE(answers());
+  EXPECT_NE(source->telemetry().report, nullptr);
+}
+
+TEST_F(WorkerSourceTest, StartsNoWorkerIfItIsReleasedFromTheStart) {
+  start({});
+  source->set_released(true);
+  EXPECT_TRUE(source->wait(50ms, {}));
+  EXPECT_EQ(source->telemetry().state, WorkerState::kReleased);
+  EXPECT_EQ(source->telemetry().restarts, 0U);
+  source->set_released(false);
+  EXPECT_TRUE(answers());
+}
+
+// A reading that is under way does not end first.
+TEST_F(WorkerSourceTest, IsReleasedWhileTheDriverHangs) {
+  start({"ask", "hang"});
+  (void)source->wait(50ms, {});
+  source->set_released(true);
+  EXPECT_TRUE(reaches([](const GpuTelemetry& now) { return now.state == WorkerState::kReleased; },
+                      "released"));
+  EXPECT_EQ(source->telemetry().hangs, 0U);
 }
 
 TEST_F(WorkerSourceTest, HandsOutXidsOnce) {

@@ -339,7 +339,7 @@ TEST_F(AdmissionTest, EverythingThatTheAgentWritesIsAllowed) {
   report_gpus(broken);
   for (const NodePreset preset :
        {NodePreset::kAwsSamples, NodePreset::kGpuward, NodePreset::kAwsSamples,
-        NodePreset::kKonduktor, NodePreset::kAmd}) {
+        NodePreset::kKonduktor, NodePreset::kAmd, NodePreset::kGpuward}) {
     for (const Snapshot& snapshot : {broken, healthy()}) {
       const auto written =
           writer.write(wish_of(snapshot), keys_of({.preset = preset}), std::chrono::minutes(5), {});

@@ -196,6 +196,19 @@ TEST(NodeWish, WaitsForTheFirstReadingOfTheKernelLog) {
   EXPECT_EQ(wish_of(snapshot).taint, TaintWish::kLeave);
 }
 
+TEST(NodeWish, LeavesTheNodeAsItIsWhileTheGpusAreReleased) {
+  Snapshot snapshot = healthy();
+  snapshot.health.release = GpuRelease{"a Job", "a reset", kNoon};
+  EXPECT_EQ(wish_of(snapshot).status, NodeStatus::kUnknown);
+  EXPECT_EQ(wish_of(snapshot).taint, TaintWish::kLeave);
+  EXPECT_EQ(wish_of(snapshot).condition, "");
+  for (auto& [name, result] : snapshot.state.checks) result.status = CheckStatus::kSkip;
+  add_result(snapshot, "gpu", CheckStatus::kSkip);
+  EXPECT_FALSE(wish_of(snapshot).is_withdrawn);
+  add_finding(snapshot, "79", Severity::kReboot);
+  EXPECT_EQ(wish_of(snapshot).taint, TaintWish::kSet) << "the kernel log is read on";
+}
+
 TEST(NodeWish, SaysThatNobodyCanTellWithoutWaitingForTheOtherChecks) {
   Snapshot snapshot = starting();
   snapshot.telemetry.state = WorkerState::kHung;
