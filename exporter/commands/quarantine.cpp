@@ -214,6 +214,7 @@ Status Quarantine::publish(const QuarantineResult& verdict,
           const NodeNames& names = names_on(seen);
           kube::NodeChange change;
           release_claims(seen, clock_.wall(), options_.owner, change);
+          if (verdict.status == NodeStatus::kWarn && has_failed_diagnosis(seen)) return change;
           change.set_annotations.emplace(names(NodeName::kQuarantineResult), text);
           if (!options_.writes_labels) return change;
           change.set_labels.emplace(names(NodeName::kStatus), to_string(verdict.status));

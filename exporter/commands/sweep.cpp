@@ -7,6 +7,7 @@
 #include "core/runtime/json.h"
 #include "exporter/commands/sweep_candidates.h"
 #include "exporter/publish/node/claim.h"
+#include "exporter/publish/node/diagnosis.h"
 #include "exporter/publish/node/node_keys.h"
 
 namespace gpuward::exporter {
@@ -216,6 +217,7 @@ void Sweep::finish(Run& run) {
   }
   run.is_over = true;
   auto& list = verdict.status == NodeStatus::kPass   ? report_.passed
+               : verdict.status == NodeStatus::kWarn ? report_.passed
                : verdict.status == NodeStatus::kFail ? report_.failed
                : verdict.is_skip                     ? report_.skipped
                                                      : report_.untold;
@@ -258,6 +260,7 @@ kube::NodeChange Sweep::change_for(const kube::Node& seen, const SweepResult& ve
   kube::NodeChange change;
   release_claims(seen, clock_.wall(), options_.owner, change);
   if (verdict.status == NodeStatus::kUnknown) return change;
+  if (verdict.status == NodeStatus::kWarn && has_failed_diagnosis(seen)) return change;
   const NodeNames& names = names_on(seen);
   change.set_annotations.emplace(names(NodeName::kSweepResult),
                                  render_result(seen.meta.name, verdict, clock_.wall()));

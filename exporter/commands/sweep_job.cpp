@@ -135,12 +135,16 @@ SweepResult verdict_of_failure(const std::vector<CheckResult>& results) {
 
 SweepResult verdict_of_success(const std::vector<CheckResult>& results) {
   if (results.empty()) return {.why = "the check exited with code 0 but printed no result"};
+  SweepResult verdict{NodeStatus::kPass, Severity::kNone, "passed"};
   for (const CheckResult& result : results) {
-    if (result.status != CheckStatus::kPass && result.status != CheckStatus::kWarn)
+    if (result.status == CheckStatus::kWarn) {
+      verdict = {NodeStatus::kWarn, Severity::kMonitor, result.details};
+    } else if (result.status != CheckStatus::kPass) {
       return {.why = std::string(to_string(result.status)) + ": " + result.details,
               .is_skip = result.status == CheckStatus::kSkip};
+    }
   }
-  return {NodeStatus::kPass, Severity::kNone, "passed"};
+  return verdict;
 }
 
 SweepResult verdict_of(const kube::ContainerEnd& end) {

@@ -70,9 +70,8 @@ void add_label(const std::string& word, kube::Labels& labels) {
 }  // namespace
 
 void add_cluster_words(CLI::App& app, CommandFlags& flags) {
-  app.add_option(
-         "--kubeconfig", flags.kubeconfig,
-         "Kubeconfig file; default: $KUBECONFIG, ~/.kube/config, or in a pod its service account")
+  app.add_option("--kubeconfig", flags.kubeconfig,
+                 "Kubeconfig; default: $KUBECONFIG, ~/.kube/config, the pod's account")
       ->group(kClusterGroup);
   app.add_option("--context", flags.context, "Context of the kubeconfig")->group(kClusterGroup);
   CLI::Option* const as =

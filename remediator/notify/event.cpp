@@ -83,7 +83,9 @@ NotificationEvent event_of(const Remediation& now, const Notice& notice,
           .mode = notice.mode,
           .message = notice.message,
           .runbook = runbook_of(remediation, policy.runbook_url),
-          .dry_run = notice.mode == to_string(Mode::kObserve),
+          // Mode observe, an excluded node, a severity that is only recorded.
+          .dry_run = notice.mode == to_string(Mode::kObserve) ||
+                     notice.phase == to_string(Phase::kObserved),
           .drill = notice.drill || remediation.is_drill()};
 }
 

@@ -25,7 +25,7 @@ struct NotificationEvent {
   std::string message = {};
   // A link to the runbook or the command that prints it; empty where no rule of ours fires.
   std::string runbook = {};
-  bool dry_run = false;  // mode observe: what is notified of is not done
+  bool dry_run = false;  // gpuward does nothing about it
   bool drill = false;    // nothing that it rests on is real
 };
 

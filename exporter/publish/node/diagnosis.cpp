@@ -56,10 +56,16 @@ std::optional<Diagnosis> newest_diagnosis(const kube::Node& node) {
   for (const Suite& suite : kSuites) {
     for (const NodeNames& names : kAllNodeNames) {
       auto one = read(node, names, suite);
-      if (one && (!newest || one->when >= newest->when)) newest = std::move(one);
+      if (!one || one->status == NodeStatus::kWarn) continue;
+      if (!newest || one->when >= newest->when) newest = std::move(one);
     }
   }
   return newest;
+}
+
+bool has_failed_diagnosis(const kube::Node& node) {
+  const auto newest = newest_diagnosis(node);
+  return newest && newest->status == NodeStatus::kFail;
 }
 
 void move_diagnoses(const kube::Node& node, const NodeNames& from, const NodeNames& to,

@@ -26,8 +26,11 @@ struct Diagnosis {
 [[nodiscard]] std::optional<Diagnosis> parse_diagnosis(std::string_view annotation,
                                                        std::string_view suite);
 
-// The newest that the node carries, under whichever prefix; nullopt for none.
+// The newest pass or failure that the node carries, under whichever prefix; nullopt for none. A
+// warning is neither: a quarantine that could not test ends no failure.
 [[nodiscard]] std::optional<Diagnosis> newest_diagnosis(const kube::Node& node);
+// Whether that is a failure, which a warning must not overwrite.
+[[nodiscard]] bool has_failed_diagnosis(const kube::Node& node);
 
 // When a sweep last took the node; the epoch for never.
 [[nodiscard]] WallTime last_sweep(const kube::Node& node);

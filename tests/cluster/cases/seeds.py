@@ -194,7 +194,7 @@ class SeedCommands(ClusterTest):
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "gpu_monitor_exclusions.json").write_text(json.dumps({"i-0abc": {
                 "node_name": self.NODE, "error_type": "ECC_ERROR", "start_time": time.time(), "timeout": 1800}}))
-            self.assertIn("1 exclusions of", self.type(f"{own} import", folder=folder))
+            self.assertIn("1 exclusions from", self.type(f"{own} import", folder=folder))
 
     def taint_as_konduktor(self):
         # Followed for a while: it does not end by itself.
@@ -207,7 +207,7 @@ class SeedCommands(ClusterTest):
         kubectl("taint", "node", node, "trainy.konduktor.ai/faulty=true:NoSchedule")
         self.assertIn("trainy.konduktor.ai/faulty=true:NoSchedule",
                       self.type("kubectl describe node $NODE | grep trainy", NODE=node))
-        self.assertIn("removed", self.type("kubectl exec -n gpuward deployment/gpuward-remediator -- gpuwardctl reset"))
+        self.assertIn("removed", self.type("gpuwardctl reset"))
         self.type("kubectl describe node $NODE | grep trainy", fails=True, NODE=node)
 
     def replace_it(self):

@@ -150,9 +150,10 @@ TEST(SweepResult, AFailureWithoutASeverityThatTaintsIsNone) {
   }
 }
 
-TEST(SweepResult, AWarningIsNoReasonToKeepANode) {
+TEST(SweepResult, AWarningIsNoPass) {
   EXPECT_EQ(status_after(0, said("PASS")), NodeStatus::kPass);
-  EXPECT_EQ(status_after(0, said("WARN", "MONITOR")), NodeStatus::kPass);
+  EXPECT_EQ(status_after(0, said("WARN", "MONITOR")), NodeStatus::kWarn);
+  EXPECT_EQ(status_after(0, said("WARN", "MONITOR") + "\n" + said("PASS")), NodeStatus::kWarn);
 }
 
 TEST(SweepResult, ASkippedCheckHasNotPassedAlthoughItEndsWithZero) {

@@ -151,6 +151,16 @@ TEST(NotificationEvent, SaysWhatIsOnlyWatched) {
   EXPECT_THAT(text_of(event, "{{message}}"), StartsWith("(observed only) "));
 }
 
+// A function that acts on events must leave it alone too.
+TEST(NotificationEvent, OfAnExcludedNodeIsADryRun) {
+  Notice excluded = notice();
+  excluded.mode = "full";
+  excluded.phase = "Observed";
+  EXPECT_TRUE(event_of(sick_node(), excluded, {}).dry_run);
+  excluded.phase = "Draining";
+  EXPECT_FALSE(event_of(sick_node(), excluded, {}).dry_run);
+}
+
 TEST(NotificationEvent, LinksNoRunbookForTheRulesOfOthers) {
   Remediation remediation = sick_node();
   remediation.alerts.erase(remediation.alerts.begin());

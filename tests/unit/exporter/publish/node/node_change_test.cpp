@@ -399,6 +399,16 @@ TEST(Diagnosis, TheNewerOfSweepAndQuarantineCounts) {
   EXPECT_EQ(with_diagnosis(wish_of(healthy()), node).status, NodeStatus::kFail);
 }
 
+// It could not test, or DCGM wanted triage.
+TEST(Diagnosis, AWarningEndsNoFailure) {
+  kube::Node node = diagnosed("fail", "ISOLATE");
+  EXPECT_TRUE(has_failed_diagnosis(node));
+  node.meta.annotations["gpu-healthcheck.aws-samples.io/quarantine-result"] =
+      R"({"timestamp":"2026-01-01T13:00:00Z","status":"warn","severity":"MONITOR","next":"x"})";
+  EXPECT_TRUE(has_failed_diagnosis(node));
+  EXPECT_EQ(with_diagnosis(wish_of(healthy()), node).status, NodeStatus::kFail);
+}
+
 // It stays on each node that the suite has quarantined, also after an operator has returned it.
 TEST(Diagnosis, OfTheReplacedSuiteSaysNothing) {
   const std::string fields =
