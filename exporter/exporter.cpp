@@ -267,11 +267,7 @@ void Exporter::release_gpus() {
   const bool was_wanted = store_.health().release.has_value();
   const bool is_wanted = releases_->tick();
   gpus_->set_released(is_wanted);
-  const auto holds_none = [this] {
-    const GpuTelemetry telemetry = store_.snapshot().telemetry;
-    return (telemetry.state == WorkerState::kReleased || !telemetry.is_asked) &&
-           checks_->running() == 0;
-  };
+  const auto holds_none = [this] { return gpus_->has_let_go() && checks_->running() == 0; };
   // A healthy worker is gone within this tick, so that the asker need not wait for the next.
   const auto deadline = clock_.steady() + kLongestWait;
   for (checks_->tick(); is_wanted && !was_wanted && !holds_none(); checks_->tick()) {

@@ -87,8 +87,12 @@ void CheckRunner::pause(const std::vector<CheckEntry>& entries, const CheckSetti
   has_first_reading_ = false;
   for (const CheckEntry& entry : entries) {
     Job& job = jobs_[entry.name];
-    if (job.run) job.run->request_stop();
-    if (job.run && job.run->result()) job.run.reset();
+    if (job.run) take(entry, job);
+    if (job.run) {
+      *job.is_cancelled = true;
+      job.run->request_stop();
+      job.is_overdue_said = false;
+    }
     const bool is_quick = entry.rhythm != CheckEntry::Rhythm::kDiagnostic;
     if (!is_quick || !is_enabled(entry, settings)) continue;
     job.has_result = false;
@@ -195,6 +199,7 @@ void CheckRunner::start(const CheckEntry& entry, Job& job, const CheckSettings& 
   job.last = clock_.steady();
   job.slot.reset();
   job.is_overdue_said = false;
+  job.is_cancelled = std::make_shared<std::atomic<bool>>(false);
   RunRequest request;
   request.entry = entry;
   request.check = job.check;
@@ -207,8 +212,8 @@ void CheckRunner::start(const CheckEntry& entry, Job& job, const CheckSettings& 
   if (!settings.results_dir.empty()) {
     const ResultPlace place{settings.results_dir, options_.host_name, request.instance_type};
     // What cannot be written is missed by whoever reads it; the store has the result all the same.
-    request.on_result = [place](const CheckResult& result) {
-      static_cast<void>(write_result(place, result));
+    request.on_result = [place, is_cancelled = job.is_cancelled](const CheckResult& result) {
+      if (!*is_cancelled) static_cast<void>(write_result(place, result));
     };
   }
   job.run = std::make_unique<CheckRun>(std::move(request), clock_);
@@ -219,6 +224,7 @@ void CheckRunner::take(const CheckEntry& entry, Job& job) {
   if (!result) return;
   const bool was_skipped = job.run->was_skipped();
   job.run.reset();
+  if (*job.is_cancelled) return job.last.reset();
   job.has_result = true;
   // The verdict of a diagnostic stays until another supersedes it: one that did not look does not.
   const State state = store_.state();

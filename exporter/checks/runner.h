@@ -4,6 +4,7 @@
 // the construction on. At the end it waits for running checks for a second each at most (CheckRun).
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -59,6 +60,8 @@ class CheckRunner {
     std::chrono::milliseconds slot_interval{0};
     bool is_overdue_said = false;
     bool is_pause_said = false;  // in its status
+    // Set where its run was stopped for a release: its result counts for nothing.
+    std::shared_ptr<std::atomic<bool>> is_cancelled;
   };
 
   [[nodiscard]] bool is_due(const CheckEntry& entry, Job& job, const CheckSettings& settings);

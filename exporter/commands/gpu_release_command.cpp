@@ -1,19 +1,25 @@
 #include "exporter/commands/gpu_release_command.h"
 
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <cerrno>
+#include <csignal>
 #include <iostream>
 #include <memory>
+#include <system_error>
+#include <vector>
 
 #include "core/command_line/examples.h"
-#include "core/runtime/child.h"
 #include "core/runtime/yaml_scalars.h"
 #include "exporter/commands/until_signal.h"
 #include "exporter/config/exit_code.h"
 #include "exporter/config/identity.h"
 #include "exporter/host/boot.h"
+#include "exporter/host/gpu_lock.h"
 #include "exporter/store/release_requests.h"
 #include "exporter/watch/gpu_releases.h"
 
@@ -53,20 +59,53 @@ class Asked {
   std::filesystem::path path_;
 };
 
-int run_program(const ReleaseWish& wish, Clock& clock, const std::stop_token& stop,
-                std::chrono::milliseconds left, std::ostream& out, std::ostream& err) {
-  ChildCommand command;
-  command.program = wish.program.front();
-  command.arguments.assign(wish.program.begin() + 1, wish.program.end());
-  command.timeout = left;
-  command.grace = kProgramStopsWithin;
-  command.stop = stop;
-  const auto done = run_child(command, clock);
-  if (!done) return complain(done.error());
-  out << done->output << std::flush;
-  err << done->complaint << std::flush;
-  constexpr int kSignalBase = 128;  // as a shell says it
-  return done->signal != 0 ? kSignalBase + done->signal : done->exit_code;
+constexpr std::chrono::milliseconds kLook{50};
+constexpr int kCannotStart = 127;  // as a shell says it
+constexpr int kSignalBase = 128;
+
+// In the child: its own process group, so that it can be ended with its children, signals as a
+// fresh program expects them, and an end with this command, whatever ends that.
+[[noreturn]] void become(const std::vector<std::string>& program) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::setpgid(0, 0);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::signal(SIGPIPE, SIG_DFL);
+  std::vector<char*> words;
+  words.reserve(program.size() + 1);
+  for (const std::string& word : program) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  ::execvp(words.front(), words.data());
+  const std::string fault = "error: cannot start " + program.front() + ": " +
+                            std::generic_category().message(errno) + "\n";
+  static_cast<void>(!::write(STDERR_FILENO, fault.data(), fault.size()));
+  ::_exit(kCannotStart);
+}
+
+// With our input and output, so that an operator sees what it does.
+int run_program(const std::vector<std::string>& program, Clock& clock, Clock::Steady ends,
+                const std::stop_token& stop, std::ostream& err) {
+  const pid_t pid = ::fork();
+  if (pid < 0) return complain(Error{ErrorKind::kUnavailable, "cannot start another process"});
+  if (pid == 0) become(program);
+  int status = 0;
+  bool is_told_to_stop = false;
+  while (::waitpid(pid, &status, WNOHANG) == 0) {
+    const bool is_over = clock.steady() >= ends;
+    if (!is_told_to_stop && (is_over || stop.stop_requested())) {
+      if (is_over) err << "error: the program did not end in time and is stopped\n";
+      ::kill(-pid, SIGTERM);
+      is_told_to_stop = true;
+      ends = clock.steady() + kProgramStopsWithin;
+    } else if (is_told_to_stop && is_over) {
+      ::kill(-pid, SIGKILL);
+      ends = Clock::Steady::max();
+    }
+    clock.sleep_for(kLook, {});
+  }
+  if (WIFSIGNALED(status)) return kSignalBase + WTERMSIG(status);
+  return is_told_to_stop && WEXITSTATUS(status) == 0 ? kFailed : WEXITSTATUS(status);
 }
 
 std::string is_duration(const std::string& word) {
@@ -115,13 +154,13 @@ int run_with_released_gpus(const std::filesystem::path& state_folder, const std:
                                .why = reason_of(wish),
                                .boot_id = boot_id,
                                // The program is stopped before the exporter takes the GPUs again.
-                               .until = clock.wall() + wish.lasts + kProgramStopsWithin};
+                               .until = clock.wall() + wish.lasts + 2 * kProgramStopsWithin};
   const auto path = requests.leave(request, clock.wall());
   // Without the state folder no exporter has ever run here.
   if (!path && std::filesystem::exists(state_folder)) return complain(path.error());
   const Asked asked(requests, path.value_or(std::filesystem::path()));
   const std::string answer =
-      path ? wait_for_answer(RequestFolder::answer_to(*path), kExporterReleasesWithin, clock)
+      path ? wait_for_answer(RequestFolder::answer_to(*path), kExporterReleasesWithin, clock, stop)
            : std::string();
   if (answer.empty()) {
     err << "No exporter answered within 5 s: continuing\n";
@@ -130,8 +169,14 @@ int run_with_released_gpus(const std::filesystem::path& state_folder, const std:
         << answer << "\n";
     return kFailed;
   }
+  if (stop.stop_requested()) return kFailed;
+  const auto lock = GpuLock::take(state_folder, "gpu-release");
+  if (!lock) {
+    err << "error: the GPUs are in use by another process: " << lock.error().message << "\n";
+    return kFailed;
+  }
+  if (!wish.program.empty()) return run_program(wish.program, clock, ends, stop, err);
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(ends - clock.steady());
-  if (!wish.program.empty()) return run_program(wish, clock, stop, left, out, err);
   out << "Released until " << to_rfc3339(clock.wall() + left)
       << ". End this command to let the exporter take the GPUs again.\n"
       << std::flush;

@@ -55,6 +55,11 @@ void SimulatedSource::hurry() {
   hurried_.notify_all();
 }
 
+bool SimulatedSource::has_let_go() const {
+  const std::lock_guard lock(mutex_);
+  return is_released_;
+}
+
 void SimulatedSource::set_released(bool is_released) {
   {
     const std::lock_guard lock(mutex_);

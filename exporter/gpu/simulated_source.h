@@ -25,6 +25,7 @@ class SimulatedSource final : public GpuSource {
   [[nodiscard]] std::vector<GpuXid> take_xids() override { return {}; }
   void hurry() override;                         // any thread
   void set_released(bool is_released) override;  // any thread
+  [[nodiscard]] bool has_let_go() const override;
   [[nodiscard]] std::string describe() const override { return "simulated by " + path_.string(); }
 
  private:
@@ -37,7 +38,7 @@ class SimulatedSource final : public GpuSource {
   Clock& clock_;
   GpuTelemetry telemetry_;
   Clock::Steady last_read_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable_any hurried_;
   bool is_hurried_ = false;
   bool is_released_ = false;

@@ -183,6 +183,16 @@ std::vector<std::string_view> split(std::string_view line) {
 }
 
 // An error has the message alone: parse() says where.
+// "efa", or a layered one as fi_info prints it: "tcp;ofi_rxm".
+bool is_provider(std::string_view text) {
+  while (true) {
+    const auto end = std::min(text.find(';'), text.size());
+    if (!is_name(text.substr(0, end))) return false;
+    if (end == text.size()) return true;
+    text.remove_prefix(end + 1);
+  }
+}
+
 Result<InstanceProfile> parse_line(std::string_view line) {
   const auto wrong = [](std::string message) {
     return fail(ErrorKind::kInvalid, std::move(message));
@@ -202,7 +212,8 @@ Result<InstanceProfile> parse_line(std::string_view line) {
   const auto expects_nvlink = parse_truth(fields[3]);
   if (!expects_nvlink) return wrong("the fourth field, NVLink, is neither true nor false");
   const std::string_view provider = fields.size() == 5 ? fields[4] : "efa";
-  if (!is_name(provider)) return wrong("the fifth field is not the name of a libfabric provider");
+  if (!is_provider(provider))
+    return wrong("the fifth field is not the name of a libfabric provider");
   return InstanceProfile{std::string(type), *gpus, *efa_devices, *expects_nvlink,
                          std::string(provider)};
 }

@@ -112,6 +112,7 @@ bool is_unsettled(const Snapshot& snapshot) {
   const State& state = snapshot.state;
   const Health& health = snapshot.health;
   if (!health.awaited.empty() || health.release || unchecked_finding(state) != nullptr) return true;
+  if (snapshot.telemetry.state == WorkerState::kReleased) return true;
   return std::ranges::any_of(state.findings, [&](const auto& known) {
     const Finding& finding = known.second;
     return finding.is_too_soon && finding.severity != Severity::kNone &&

@@ -76,14 +76,15 @@ RequestFolder::Taken RequestFolder::take() const {
 }
 
 std::string wait_for_answer(const std::filesystem::path& answer, std::chrono::milliseconds limit,
-                            Clock& clock) {
-  for (const auto deadline = clock.steady() + limit; clock.steady() < deadline;) {
+                            Clock& clock, const std::stop_token& stop) {
+  const auto deadline = clock.steady() + limit;
+  while (clock.steady() < deadline && !stop.stop_requested()) {
     if (auto text = read_file(answer, kMostFileBytes)) {
       std::error_code error;
       std::filesystem::remove(answer, error);
       return *std::move(text);
     }
-    clock.sleep_for(kAnswerInterval, {});
+    clock.sleep_for(kAnswerInterval, stop);
   }
   return {};
 }

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,8 +44,9 @@ class RequestFolder {
   std::filesystem::path folder_;
 };
 
-// Removes the answer and returns it; empty: there was none within `limit`.
+// Removes the answer and returns it; empty: there was none within `limit` or before the stop.
 [[nodiscard]] std::string wait_for_answer(const std::filesystem::path& answer,
-                                          std::chrono::milliseconds limit, Clock& clock);
+                                          std::chrono::milliseconds limit, Clock& clock,
+                                          const std::stop_token& stop = {});
 
 }  // namespace gpuward::exporter

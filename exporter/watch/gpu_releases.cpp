@@ -29,12 +29,17 @@ bool GpuReleases::tick() {
   const WallTime now = clock_.wall();
   const bool was_wanted = !granted_.empty();
   std::map<std::filesystem::path, Granted> known = std::exchange(granted_, {});
+  std::set<std::filesystem::path> ended = std::exchange(ended_, {});
   for (auto& [path, request] : requests_.read()) {
+    if (ended.contains(path)) {  // it could not be removed
+      ended_.insert(path);
+      continue;
+    }
     const auto before = known.find(path);
     const bool is_over = before != known.end() && clock_.steady() >= before->second.ends;
-    const std::string why = !request  ? request.error().message
-                            : is_over ? "its time is over"
-                                      : objection_to(*request, now);
+    std::string why = is_over ? "its time is over" : "";
+    if (before == known.end())
+      why = request ? objection_to(*request, now) : request.error().message;
     if (!why.empty()) {
       end(path, why, before == known.end());
     } else if (before != known.end()) {
@@ -66,6 +71,7 @@ void GpuReleases::end(const std::filesystem::path& path, const std::string& why,
   log_.warn(is_new ? "Refusing request for the GPUs" : "Ending release of the GPUs",
             {{"file", path.string()}, {"reason", why}});
   requests_.remove(path);
+  ended_.insert(path);
   if (is_new) static_cast<void>(write_file_atomically(RequestFolder::answer_to(path), why, 0600));
 }
 

@@ -51,6 +51,7 @@ class GpuReleases {
   Clock& clock_;
   Log& log_;
   std::map<std::filesystem::path, Granted> granted_;
+  std::set<std::filesystem::path> ended_;  // by the last tick
   bool is_released_ = false;
   std::string said_fault_;  // the last that was logged
 };

@@ -54,6 +54,7 @@ class NoGpus final : public GpuSource {
   [[nodiscard]] std::vector<GpuXid> take_xids() override { return {}; }
   void hurry() override {}
   void set_released(bool /*is_released*/) override {}
+  [[nodiscard]] bool has_let_go() const override { return true; }
   [[nodiscard]] std::string describe() const override { return "none: the driver is not queried"; }
 
  private:

@@ -39,8 +39,9 @@ class GpuWatcher {
 
   // Any thread. A reading now instead of at the next interval.
   void hurry() { source_->hurry(); }
-  // Any thread. GpuSource::set_released.
+  // Any thread; as those of GpuSource.
   void set_released(bool is_released) { source_->set_released(is_released); }
+  [[nodiscard]] bool has_let_go() const { return source_->has_let_go(); }
 
  private:
   void run(const std::stop_token& stop);

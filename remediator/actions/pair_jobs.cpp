@@ -122,7 +122,8 @@ Result<PairTest> PairJobs::watch(const StepRequest& leader, PairTest test) {
     }
     if (!job) return with_context("reading " + side.full_name(), job.error());
     if (!is_job_of(*job, side.request, side.part)) {
-      ends[rank] = PairEnd{PairResult::kUnknown, side.full_name() + " is not gpuward's"};
+      ends[rank] =
+          PairEnd{PairResult::kUnknown, side.full_name() + " does not belong to this step"};
       continue;
     }
     const auto pods = api_.list_pods(side.ns(), "job-name=" + side.name());

@@ -43,7 +43,9 @@ StepProgress without_job(const StepRequest& request) {
 
 StepProgress foreign_job(const StepRequest& request) {
   return failed_for_operator(
-      request, on_job(request) + " is not gpuward's: its labels name another Remediation or step");
+      request,
+      on_job(request) +
+          " does not belong to this step: its gpuward.dev labels are missing or do not match");
 }
 
 }  // namespace

@@ -185,7 +185,7 @@ std::string refusal_text(const Connections& facts, WallTime now) {
 
 std::string call_text(const WebhookCall& call, WallTime now) {
   std::string text = age_text(call.at, now) + " ago";
-  if (!call.sender.empty()) text += " by " + call.sender;
+  if (!call.sender.empty()) text += " from " + call.sender;
   if (!call.receiver.empty()) text += " (receiver " + call.receiver + ")";
   return text;
 }

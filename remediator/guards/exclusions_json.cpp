@@ -23,7 +23,10 @@ Exclusion decode_exclusion(const std::string& text) {
   const Json entry = json && json->is_object() ? *json : Json::object();
   const auto until = parse_rfc3339(string_at(entry, "until"));
   if (!until) {
-    return {.since = {}, .until = Time::max(), .reason = "the entry cannot be read", .by = {}};
+    return {.since = {},
+            .until = Time::max(),
+            .reason = "its entry in the ConfigMap gpuward-exclusions is invalid",
+            .by = {}};
   }
   return {.since = parse_rfc3339(string_at(entry, "since")).value_or(Time()),
           .until = *until,

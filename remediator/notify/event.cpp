@@ -85,7 +85,8 @@ NotificationEvent event_of(const Remediation& now, const Notice& notice,
           .runbook = runbook_of(remediation, policy.runbook_url),
           // Mode observe, an excluded node, a severity that is only recorded.
           .dry_run = notice.mode == to_string(Mode::kObserve) ||
-                     notice.phase == to_string(Phase::kObserved),
+                     notice.phase == to_string(Phase::kObserved) ||
+                     remediation.status.rule == "excluded",
           .drill = notice.drill || remediation.is_drill()};
 }
 

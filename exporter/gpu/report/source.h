@@ -63,6 +63,8 @@ class GpuSource {
   // Any thread. Lets go of the driver: telemetry() says kReleased, without a report, once nothing
   // of it is held. `false` takes it up again.
   virtual void set_released(bool is_released) = 0;
+  // Any thread. Whether it is released and holds nothing of the driver now.
+  [[nodiscard]] virtual bool has_let_go() const = 0;
   // For people: "worker process, libnvidia-ml.so.1", "simulated by /etc/gpus.yaml".
   [[nodiscard]] virtual std::string describe() const = 0;
 };

@@ -40,8 +40,15 @@ bool say_stuck(GpuTelemetry& telemetry) {
   return true;
 }
 
-void forget_reading(GpuTelemetry& telemetry) {
-  telemetry.state = WorkerState::kReleased;
+// After a release. Whether that is news.
+bool begin_again(GpuTelemetry& telemetry) {
+  if (telemetry.state != WorkerState::kReleased) return false;
+  telemetry.state = WorkerState::kStarting;
+  return true;
+}
+
+void forget_reading(GpuTelemetry& telemetry, WorkerState state) {
+  telemetry.state = state;
   telemetry.report.reset();
   telemetry.fault.clear();
   telemetry.hung_at.clear();
@@ -80,11 +87,8 @@ bool WorkerSource::wait(milliseconds limit, const std::stop_token& stop) {
 }
 
 void WorkerSource::look(Clock::Steady now) {
-  if (is_released_) return let_go(now);
-  if (telemetry_.state == WorkerState::kReleased) {
-    telemetry_.state = WorkerState::kStarting;
-    has_news_ = true;
-  }
+  if (gate_.is_wanted()) return let_go(now);
+  if (begin_again(telemetry_)) has_news_ = true;
   if (is_hurried_.exchange(false)) duty_.hurry();
   has_progress_ = false;
   if (worker_) listen(now);
@@ -97,16 +101,20 @@ void WorkerSource::look(Clock::Steady now) {
 
 void WorkerSource::let_go(Clock::Steady now) {
   has_progress_ = false;
+  if (worker_) listen(now);  // to Xids that it has still told
+  const bool is_first = worker_ || probe_ || telemetry_.report;
   if (worker_) unreaped_.add(worker_->kill(), now);
   worker_.reset();
   if (probe_) unreaped_.add(probe_->end(), now);
   probe_.reset();
   unreaped_.bury();
-  if (telemetry_.state == WorkerState::kReleased || !unreaped_.is_empty()) return;
   duty_.replaced(now);
+  gate_.note(unreaped_.is_empty());
+  const auto state = unreaped_.is_empty() ? WorkerState::kReleased : WorkerState::kStarting;
+  if (telemetry_.state == state && !is_first) return;
   hung_gpus_ = {};  // a reset may have mended them
   wants_replacement_ = false;
-  forget_reading(telemetry_);
+  forget_reading(telemetry_, state);
   has_news_ = true;
 }
 
@@ -281,11 +289,12 @@ void WorkerSource::hurry() {
 }
 
 void WorkerSource::set_released(bool is_released) {
-  if (is_released_.exchange(is_released) != is_released) wakeup_.signal();
+  if (gate_.ask(is_released)) wakeup_.signal();
 }
 
 Clock::Steady WorkerSource::next_look(Clock::Steady now) const {
-  if (is_released_) return unreaped_.is_empty() ? Clock::Steady::max() : unreaped_.next_look(now);
+  if (gate_.is_asked())
+    return unreaped_.is_empty() ? Clock::Steady::max() : unreaped_.next_look(now);
   auto next = std::min(duty_.next_look(times_()), unreaped_.next_look(now));
   if (!duty_.is_running() && !unreaped_.has_room(probe_ ? 1 : 0)) next = unreaped_.next_look(now);
   if (worker_ && worker_->is_leaving()) next = std::min(next, now + kFarewellLook);

@@ -15,6 +15,7 @@
 #include "exporter/gpu/worker/hung_gpus.h"
 #include "exporter/gpu/worker/opened_libraries.h"
 #include "exporter/gpu/worker/protocol.h"
+#include "exporter/gpu/worker/release_gate.h"
 #include "exporter/gpu/worker/running_worker.h"
 #include "exporter/gpu/worker/unreaped.h"
 #include "exporter/gpu/worker/worker_duty.h"
@@ -50,6 +51,7 @@ class WorkerSource final : public GpuSource {
   [[nodiscard]] std::vector<GpuXid> take_xids() override;
   void hurry() override;                         // any thread
   void set_released(bool is_released) override;  // any thread
+  [[nodiscard]] bool has_let_go() const override { return gate_.is_done(); }
   [[nodiscard]] std::string describe() const override { return options_.description; }
 
  private:
@@ -58,7 +60,6 @@ class WorkerSource final : public GpuSource {
   void listen(Clock::Steady now);
   [[nodiscard]] RunningWorker::Fault take(WorkerMessage message, Clock::Steady now);
   void take_report(GpuReport report, Clock::Steady now);
-  // Ends what holds a GPU, and says so once it is gone.
   void let_go(Clock::Steady now);
   void act(Clock::Steady now);
   void give_up(const GpuTimes& times, Clock::Steady now);
@@ -80,7 +81,7 @@ class WorkerSource final : public GpuSource {
   Log& log_;
   Wakeup wakeup_;
   std::atomic<bool> is_hurried_{false};
-  std::atomic<bool> is_released_{false};
+  ReleaseGate gate_;
   WorkerDuty duty_;
   GpuTelemetry telemetry_;
   std::vector<GpuXid> xids_;

@@ -34,6 +34,11 @@ bool is_conclusive(CheckStatus status) {
          status == CheckStatus::kFail;
 }
 
+// Also in the moment after its end, before the driver is asked again.
+bool is_released(const Snapshot& snapshot) {
+  return snapshot.health.release || snapshot.telemetry.state == WorkerState::kReleased;
+}
+
 // As long as this exporter waits for the first answer of the driver, of the kernel log or of a
 // quick check. The node says at once that the driver has hung or crashed.
 bool is_starting(const Snapshot& snapshot) {
@@ -42,7 +47,7 @@ bool is_starting(const Snapshot& snapshot) {
       telemetry.state == WorkerState::kHung || telemetry.state == WorkerState::kCrashed;
   const Health& health = snapshot.health;
   const bool is_log_unread = health.kernel_log_fault == Health::kNotReadYet;
-  if (health.release) return true;
+  if (is_released(snapshot)) return true;
   if ((is_log_unread || !health.awaited.empty()) && !has_ended) return true;
   const auto evaluated = snapshot.state.checks.find(std::string(kGpuCheck));
   return telemetry.is_asked && telemetry.state == WorkerState::kStarting && !telemetry.report &&
@@ -144,11 +149,11 @@ NodeWish wish_of(const Snapshot& snapshot, UntoldNode untold_node) {
   NodeWish wish;
   wish.is_starting = is_starting(snapshot);
   wish.could_tell = has_conclusion && !has_error && snapshot.health.awaited.empty() &&
-                    !snapshot.health.release && !snapshot.health.kernel_log_fault &&
+                    !is_released(snapshot) && !snapshot.health.kernel_log_fault &&
                     unchecked_finding(state) == nullptr;
   wish.severity = worst_severity(state);
   wish.is_withdrawn = wish.severity == Severity::kNone && are_all_skipped(state) &&
-                      snapshot.health.awaited.empty() && !snapshot.health.release;
+                      snapshot.health.awaited.empty() && !is_released(snapshot);
   wish.status = status_of(wish.severity, has_conclusion || has_error, wish.could_tell);
   if (wish.is_starting && wish.status != NodeStatus::kFail) wish.status = NodeStatus::kUnknown;
   if (wish.status == NodeStatus::kWarn) wish.severity = Severity::kMonitor;

@@ -158,6 +158,67 @@ TEST(CheckRunner, StopsARunningCheckWhenTheGpusAreReleased) {
   EXPECT_EQ(stage.store.state().checks.at("scratch-disk").status, CheckStatus::kSkip);
 }
 
+// It needs longer to stop than the release lasts.
+TEST(CheckRunner, PublishesNothingOfACheckThatWasStoppedForARelease) {
+  Stage stage;
+  stage.gpus_answer();
+  script().hold();
+  stage.pass(seconds(10));
+  release(stage, true);
+  stage.pass(seconds(1));
+  release(stage, false);
+  stage.gpus_answer();
+  stage.pass(seconds(1));
+  script().run = pending_remap;
+  script().release();
+  ASSERT_TRUE(support::poll_until([&] {
+    stage.tick();
+    return script().runs == 2;
+  })) << "it runs again";
+  stage.pass(seconds(1));
+  EXPECT_EQ(stage.result().status, CheckStatus::kFail) << "by its second run";
+}
+
+// Its run has ended since the last tick. A try in which it had not ended yet proves nothing.
+TEST(CheckRunner, KeepsWhatACheckHasFoundRightBeforeARelease) {
+  Stage stage;
+  stage.gpus_answer();
+  stage.settings.results_dir = stage.state_folder.path();
+  script().run = pending_remap;
+  const std::filesystem::path file = stage.state_folder / "check-0-scripted.json";
+  EXPECT_TRUE(support::poll_until([&] {
+    std::filesystem::remove(file);
+    stage.clock.advance(seconds(300));
+    stage.tick();
+    EXPECT_TRUE(support::poll_until([&] { return std::filesystem::exists(file); }));
+    std::this_thread::yield();
+    release(stage, true);
+    stage.tick();
+    const bool has_finding = !stage.store.state().findings.empty();
+    release(stage, false);
+    stage.gpus_answer();
+    return has_finding;
+  }));
+}
+
+// Else it would be awaited for ever.
+TEST(CheckRunner, SaysAgainAfterAReleaseThatACheckIsStuck) {
+  Stage stage;
+  stage.gpus_answer();
+  script().hold();
+  stage.pass(seconds(10));
+  stage.pass(seconds(60));
+  ASSERT_EQ(stage.result().status, CheckStatus::kError);
+  release(stage, true);
+  stage.pass(seconds(1));
+  EXPECT_EQ(stage.result().status, CheckStatus::kSkip);
+  release(stage, false);
+  stage.gpus_answer();
+  stage.pass(seconds(60));
+  EXPECT_EQ(stage.result().status, CheckStatus::kError);
+  EXPECT_THAT(stage.store.health().awaited, IsEmpty());
+}
+
 TEST(CheckRunner, TheVerdictOfADiagnosticOutlivesARelease) {
   Stage stage({diagnostic()}, LogLevel::kError, [] {
     State state;

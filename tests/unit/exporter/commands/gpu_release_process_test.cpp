@@ -9,6 +9,7 @@
 #include "core/runtime/files.h"
 #include "core/runtime/text.h"
 #include "tests/places.inc"
+#include "tests/support/is_gone.h"
 #include "tests/support/wait.h"
 #include "tests/unit/exporter/running_exporter.h"
 
@@ -81,9 +82,29 @@ TEST_F(GpuReleaseCommand, GivesTheGpusBackIfItsAskerIsKilled) {
   (*asker)->signal(SIGKILL);
 
   ASSERT_EQ((*asker)->wait_exit(), 128 + SIGKILL);
-  ASSERT_EQ(::kill(*parse_integer<pid_t>(trim(read_file(number).value_or(""))), SIGKILL), 0);
+  const auto program = parse_integer<pid_t>(trim(read_file(number).value_or("")));
+  EXPECT_TRUE(support::wait_until([&] { return support::is_gone(*program); },
+                                  "the end of the program, which must not outlive the release"));
   EXPECT_TRUE(exporter_.has("gpuward_gpu_released", "0")) << "after its ten seconds";
   EXPECT_TRUE(fs::is_empty(exporter_.file("state/release.d")));
+}
+
+TEST_F(GpuReleaseCommand, StopsAProgramThatDoesNotEndInTime) {
+  auto words = argv("exec sleep 300", "10s");
+  const auto outcome = support::Process::run({.argv = words});
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->exit_code, 128 + SIGTERM);
+  EXPECT_THAT(outcome->error_output, HasSubstr("did not end in time"));
+}
+
+TEST_F(GpuReleaseCommand, SaysThatAProgramIsNotThere) {
+  auto words = argv("");
+  words.resize(words.size() - 3);
+  words.emplace_back("/nowhere/nvidia-smi");
+  const auto outcome = support::Process::run({.argv = words});
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->exit_code, 127);
+  EXPECT_THAT(outcome->error_output, HasSubstr("cannot start /nowhere/nvidia-smi"));
 }
 
 TEST_F(GpuReleaseCommand, RunsItsProgramIfThereIsNoExporter) {

@@ -129,6 +129,8 @@ TEST(InstanceProfiles, SayWhereAFileIsWrong) {
 
 TEST(InstanceProfiles, MayNotContradictEachOther) {
   EXPECT_TRUE(parse("a.b|8|0|true|efa\na.b|8|0|true|efa\n"));
+  EXPECT_TRUE(parse("a.b|8|0|true|tcp;ofi_rxm\n"));
+  EXPECT_FALSE(parse("a.b|8|0|true|tcp;\n"));
   const auto profiles = parse("a.b|8|0|true|efa\nml.a.b|4|0|true|efa\n");
   ASSERT_FALSE(profiles);
   EXPECT_THAT(profiles.error().message, AllOf(HasSubstr("profiles.conf:2"), HasSubstr("line 1")));

@@ -39,6 +39,7 @@ class LibrarySource final : public GpuSource {
   [[nodiscard]] std::vector<GpuXid> take_xids() override { return {}; }
   void hurry() override {}
   void set_released(bool /*is_released*/) override {}
+  [[nodiscard]] bool has_let_go() const override { return false; }
   [[nodiscard]] std::string describe() const override { return "read once"; }
 
  private:

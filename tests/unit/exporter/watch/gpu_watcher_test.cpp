@@ -45,6 +45,7 @@ class ToldSource final : public GpuSource {
     ++news_.hurries;
   }
   void set_released(bool /*is_released*/) override {}
+  [[nodiscard]] bool has_let_go() const override { return false; }
   [[nodiscard]] std::string describe() const override { return "told by a test"; }
 
  private:

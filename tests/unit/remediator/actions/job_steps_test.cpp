@@ -218,7 +218,7 @@ TEST_F(JobSteps, LeaveAJobOfSomebodyElseAlone) {
 
   for (const StepProgress& progress : {watch(), begin()}) {
     EXPECT_EQ(progress.result, StepResult::kFailed);
-    EXPECT_THAT(progress.message, HasSubstr("is not gpuward's"));
+    EXPECT_THAT(progress.message, HasSubstr("does not belong to this step"));
     EXPECT_TRUE(needs_operator(progress));
   }
 }

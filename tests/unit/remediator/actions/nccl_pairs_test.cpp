@@ -242,7 +242,7 @@ TEST_F(NcclPairs, LeaveAJobOfSomebodyElseAlone) {
 
   EXPECT_TRUE(kube_.has(path));
   EXPECT_TRUE(running_job_on("gpu-02").is_null());
-  EXPECT_THAT(record("gpu-01").facts.at(kPairTestsFact), HasSubstr("is not gpuward's"));
+  EXPECT_THAT(record("gpu-01").facts.at(kPairTestsFact), HasSubstr("does not belong to this step"));
 }
 
 TEST_F(NcclPairs, SayThatSomebodyHasDeletedAJob) {

@@ -74,7 +74,7 @@ TEST_F(Doctor, FindsNothingBrokenInAWholeChain) {
   EXPECT_TRUE(diagnosis.is_connected);
   EXPECT_THAT(diagnosis.text,
               AllOf(HasSubstr("No link is broken."), Not(HasSubstr("BROKEN")),
-                    HasSubstr("last sent the heartbeat 40s ago by http://am:9093")));
+                    HasSubstr("last sent the heartbeat 40s ago from http://am:9093")));
   EXPECT_THAT(diagnose("gpu-01").text, HasSubstr("No link is broken."));
 }
 

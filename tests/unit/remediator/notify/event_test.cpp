@@ -157,8 +157,11 @@ TEST(NotificationEvent, OfAnExcludedNodeIsADryRun) {
   excluded.mode = "full";
   excluded.phase = "Observed";
   EXPECT_TRUE(event_of(sick_node(), excluded, {}).dry_run);
-  excluded.phase = "Draining";
+  excluded.phase = "Quarantined";  // tainted and cordoned before
   EXPECT_FALSE(event_of(sick_node(), excluded, {}).dry_run);
+  Remediation left_alone = sick_node();
+  left_alone.status.rule = "excluded";
+  EXPECT_TRUE(event_of(left_alone, excluded, {}).dry_run);
 }
 
 TEST(NotificationEvent, LinksNoRunbookForTheRulesOfOthers) {

@@ -116,6 +116,37 @@ TEST_F(WorkerSourceTest, HoldsNoGpuWhileItIsReleased) {
   EXPECT_NE(source->telemetry().report, nullptr);
 }
 
+// The kernel has not ended it yet when the release ends.
+TEST_F(WorkerSourceTest, SurvivesAReleaseThatEndsBeforeItsWorkerIsGone) {
+  start({});
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(answers());
+    source->set_released(true);
+    (void)source->wait(0ms, {});
+    EXPECT_EQ(source->telemetry().report, nullptr) << "no value of before";
+    EXPECT_NE(source->telemetry().state, WorkerState::kAnswering);
+    source->set_released(false);
+    EXPECT_FALSE(source->has_let_go());
+  }
+  EXPECT_TRUE(answers());
+}
+
+// What it said of the release before counts for nothing.
+TEST_F(WorkerSourceTest, HasLetGoOnlyWhileNoWorkerCanRun) {
+  start({});
+  ASSERT_TRUE(answers());
+  EXPECT_FALSE(source->has_let_go());
+  source->set_released(true);
+  EXPECT_FALSE(source->has_let_go()) << "its worker runs";
+  ASSERT_TRUE(reaches([](const GpuTelemetry& now) { return now.state == WorkerState::kReleased; },
+                      "released"));
+  EXPECT_TRUE(source->has_let_go());
+  source->set_released(false);
+  (void)source->wait(0ms, {});  // starts a worker
+  source->set_released(true);
+  EXPECT_FALSE(source->has_let_go());
+}
+
 TEST_F(WorkerSourceTest, StartsNoWorkerIfItIsReleasedFromTheStart) {
   start({});
   source->set_released(true);
