@@ -256,7 +256,7 @@ TEST_F(RemediatorSources, AreNotConnectedUntilPrometheusIsSetAndTheWebhookIsCall
                      {"externalURL", "http://am:9093"},
                      {"alerts", Json::array({heartbeat})}}));
   EXPECT_TRUE(comes_to_say("doctor", "No link is broken."));
-  EXPECT_THAT(ctl("status"), AllOf(HasSubstr("by http://am:9093 (receiver gpuward-remediator)"),
+  EXPECT_THAT(ctl("status"), AllOf(HasSubstr("from http://am:9093 (receiver gpuward-remediator)"),
                                    HasSubstr("Prometheus scrapes 1 of 1 exporters")));
 }
 
