@@ -260,7 +260,8 @@ void Exporter::tick() {
   store_.expire(clock_.wall(), policy_.get()->settings.findings_age);
 }
 
-// Checks that run may hold a GPU too.
+// Lets go of the GPUs while a request asks for it, and answers once neither the worker nor a check
+// holds one.
 void Exporter::release_gpus() {
   constexpr std::chrono::milliseconds kLook{20};
   constexpr std::chrono::milliseconds kLongestWait{700};

@@ -50,7 +50,9 @@ class Asked {
  public:
   Asked(const ReleaseRequests& requests, std::filesystem::path path)
       : requests_(requests), path_(std::move(path)) {}
-  ~Asked() { requests_.remove(path_); }
+  ~Asked() {
+    if (!path_.empty()) requests_.remove(path_);
+  }
   Asked(const Asked&) = delete;
   Asked& operator=(const Asked&) = delete;
 
@@ -83,15 +85,30 @@ constexpr int kSignalBase = 128;
   ::_exit(kCannotStart);
 }
 
+// Ends what a program that has ended leaves behind, so that nothing of it outlives the release.
+void end_group(pid_t group, Clock& clock) {
+  const auto patience = clock.steady() + kProgramStopsWithin;
+  for (int signal = SIGTERM; ::kill(-group, signal) == 0;) {
+    while (::waitpid(-group, nullptr, WNOHANG) > 0) {
+    }
+    if (clock.steady() >= patience + kProgramStopsWithin) return;
+    if (clock.steady() >= patience) signal = SIGKILL;
+    clock.sleep_for(kLook, {});
+  }
+}
+
 // With our input and output, so that an operator sees what it does.
 int run_program(const std::vector<std::string>& program, Clock& clock, Clock::Steady ends,
                 const std::stop_token& stop, std::ostream& err) {
+  ::signal(SIGCHLD, SIG_DFL);  // ignored, it would take the exit code from us
   const pid_t pid = ::fork();
   if (pid < 0) return complain(Error{ErrorKind::kUnavailable, "cannot start another process"});
   if (pid == 0) become(program);
+  ::setpgid(pid, pid);  // as the child does: whichever comes first
   int status = 0;
   bool is_told_to_stop = false;
-  while (::waitpid(pid, &status, WNOHANG) == 0) {
+  pid_t ended = 0;
+  while ((ended = ::waitpid(pid, &status, WNOHANG)) == 0) {
     const bool is_over = clock.steady() >= ends;
     if (!is_told_to_stop && (is_over || stop.stop_requested())) {
       if (is_over) err << "error: the program did not end in time and is stopped\n";
@@ -104,6 +121,8 @@ int run_program(const std::vector<std::string>& program, Clock& clock, Clock::St
     }
     clock.sleep_for(kLook, {});
   }
+  end_group(pid, clock);
+  if (ended < 0) return kFailed;
   if (WIFSIGNALED(status)) return kSignalBase + WTERMSIG(status);
   return is_told_to_stop && WEXITSTATUS(status) == 0 ? kFailed : WEXITSTATUS(status);
 }
@@ -156,20 +175,20 @@ int run_with_released_gpus(const std::filesystem::path& state_folder, const std:
                                // The program is stopped before the exporter takes the GPUs again.
                                .until = clock.wall() + wish.lasts + 2 * kProgramStopsWithin};
   const auto path = requests.leave(request, clock.wall());
-  // Without the state folder no exporter has ever run here.
-  if (!path && std::filesystem::exists(state_folder)) return complain(path.error());
+  // A program that finds the GPUs in use says so itself.
+  if (!path) err << "Failed to ask the exporter: " << path.error().message << "\n";
   const Asked asked(requests, path.value_or(std::filesystem::path()));
   const std::string answer =
       path ? wait_for_answer(RequestFolder::answer_to(*path), kExporterReleasesWithin, clock, stop)
            : std::string();
+  if (stop.stop_requested()) return kFailed;
   if (answer.empty()) {
-    err << "No exporter answered within 5 s: continuing\n";
+    err << "The exporter did not release the GPUs within 5 s, or none is running: continuing\n";
   } else if (answer != GpuReleases::kReleased) {
     err << "error: the GPUs are in use by another process: the exporter has not released them: "
         << answer << "\n";
     return kFailed;
   }
-  if (stop.stop_requested()) return kFailed;
   const auto lock = GpuLock::take(state_folder, "gpu-release");
   if (!lock) {
     err << "error: the GPUs are in use by another process: " << lock.error().message << "\n";

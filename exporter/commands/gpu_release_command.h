@@ -23,7 +23,8 @@ struct ReleaseWish {
 };
 
 // The exit code of the program; kFailed if the exporter refuses, so that the program did not run.
-// If no exporter answers, none holds the GPUs that understands the request: the program runs.
+// The program also runs if no exporter answers in time: it finds out itself whether a GPU is in
+// use.
 [[nodiscard]] int run_with_released_gpus(const std::filesystem::path& state_folder,
                                          const std::string& boot_id, const ReleaseWish& wish,
                                          Clock& clock, const std::stop_token& stop,

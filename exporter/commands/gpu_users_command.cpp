@@ -24,14 +24,16 @@ constexpr std::array kGpuUsersExamples = {
 constexpr std::array<std::string_view, 3> kDevices = {"nvidia", "kfd", "dri/render"};
 // It reads sensors, as the kernel cuts its name: a reset of AMD's GPUs does it no harm.
 constexpr std::string_view kOurExporter = "gpuward-exporte";
+constexpr std::string_view kOurWorker = "gpuward-worker";  // as gpu_worker_main() names itself
 // The words of a Job that has ended are kept to 1 KiB.
 constexpr std::size_t kMostNamed = 12;
 
-// The exporter, or the worker that it has started: by its parent, because any process of root can
-// have the worker's name.
+// The exporter, or the worker that it has started: by its parent too, because any process of root
+// can have the worker's name.
 bool is_ours(const HostPaths& host, const Processes& processes, const Process& process) {
   if (!is_of_root(host, process)) return false;
   if (process.name == kOurExporter) return true;
+  if (process.name != kOurWorker) return false;
   const auto parent = parent_of(host, process);
   const auto found =
       parent ? std::ranges::find(processes.all, *parent, &Process::pid) : processes.all.end();

@@ -35,7 +35,8 @@ bool SimulatedSource::wait(std::chrono::milliseconds limit, const std::stop_toke
       std::chrono::ceil<std::chrono::milliseconds>(std::max(next - clock_.steady(), {}));
   {
     std::unique_lock lock(mutex_);
-    hurried_.wait_for(lock, stop, std::min(limit, until_next), [&] { return is_hurried_; });
+    const auto longest = is_released_ ? limit : std::min(limit, until_next);
+    hurried_.wait_for(lock, stop, longest, [&] { return is_hurried_; });
     if (stop.stop_requested() || (!is_hurried_ && (is_released_ || clock_.steady() < next)))
       return false;
     is_hurried_ = false;

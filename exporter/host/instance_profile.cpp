@@ -182,7 +182,6 @@ std::vector<std::string_view> split(std::string_view line) {
   }
 }
 
-// An error has the message alone: parse() says where.
 // "efa", or a layered one as fi_info prints it: "tcp;ofi_rxm".
 bool is_provider(std::string_view text) {
   while (true) {
@@ -193,6 +192,7 @@ bool is_provider(std::string_view text) {
   }
 }
 
+// An error has the message alone: parse() says where.
 Result<InstanceProfile> parse_line(std::string_view line) {
   const auto wrong = [](std::string message) {
     return fail(ErrorKind::kInvalid, std::move(message));

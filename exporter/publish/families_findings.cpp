@@ -163,7 +163,8 @@ void append_severities(const Snapshot& snapshot, const GpuLabels& gpus, Families
           worst_of_diagnostics(snapshot.state));
   declare(families,
           {"gpuward_node_unsettled",
-           "1 while a quick check has had no result since the exporter started, has not rechecked "
+           "1 while the GPUs are released, or a quick check has had no result since the exporter "
+           "started or that release ended, has not rechecked "
            "what it found before this boot, or last ran less than `gpu.settling_time` after the "
            "boot or driver load, so that its finding is limited to `monitor`. While 1, the node is "
            "not returned to service."},

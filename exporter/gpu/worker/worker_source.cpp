@@ -33,8 +33,12 @@ bool may_probe(const GpuTelemetry& telemetry, const Unreaped& unreaped) {
 }
 
 // Of a killed worker that the kernel cannot end. Whether that is news.
-bool say_stuck(GpuTelemetry& telemetry) {
+bool say_stuck(GpuTelemetry& telemetry, bool has_room) {
   constexpr std::string_view kStuck = ", but has not exited: it is blocked inside the driver";
+  if (telemetry.state == WorkerState::kStarting && !has_room) {
+    telemetry.state = WorkerState::kHung;
+    telemetry.fault = "The GPU worker was killed";
+  }
   if (telemetry.state != WorkerState::kHung || telemetry.fault.ends_with(kStuck)) return false;
   telemetry.fault += kStuck;
   return true;
@@ -47,9 +51,16 @@ bool begin_again(GpuTelemetry& telemetry) {
   return true;
 }
 
+// A driver that has hung may do so until what waits in it is gone.
+WorkerState state_while_released(WorkerState before, const Unreaped& unreaped) {
+  if (unreaped.is_empty()) return WorkerState::kReleased;
+  return before == WorkerState::kHung ? before : WorkerState::kStarting;
+}
+
 void forget_reading(GpuTelemetry& telemetry, WorkerState state) {
   telemetry.state = state;
   telemetry.report.reset();
+  if (state == WorkerState::kHung) return;
   telemetry.fault.clear();
   telemetry.hung_at.clear();
 }
@@ -93,7 +104,7 @@ void WorkerSource::look(Clock::Steady now) {
   has_progress_ = false;
   if (worker_) listen(now);
   unreaped_.bury();
-  if (unreaped_.has_stuck(now) && say_stuck(telemetry_)) has_news_ = true;
+  if (unreaped_.has_stuck(now) && say_stuck(telemetry_, unreaped_.has_room(0))) has_news_ = true;
   look_at_probe(now);
   if (wants_replacement_) replace_idle(now);
   act(now);
@@ -110,7 +121,7 @@ void WorkerSource::let_go(Clock::Steady now) {
   unreaped_.bury();
   duty_.replaced(now);
   gate_.note(unreaped_.is_empty());
-  const auto state = unreaped_.is_empty() ? WorkerState::kReleased : WorkerState::kStarting;
+  const auto state = state_while_released(telemetry_.state, unreaped_);
   if (telemetry_.state == state && !is_first) return;
   hung_gpus_ = {};  // a reset may have mended them
   wants_replacement_ = false;

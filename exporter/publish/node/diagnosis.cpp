@@ -64,8 +64,12 @@ std::optional<Diagnosis> newest_diagnosis(const kube::Node& node) {
 }
 
 bool has_failed_diagnosis(const kube::Node& node) {
-  const auto newest = newest_diagnosis(node);
-  return newest && newest->status == NodeStatus::kFail;
+  return std::ranges::any_of(kSuites, [&](const Suite& suite) {
+    return std::ranges::any_of(kAllNodeNames, [&](const NodeNames& names) {
+      const auto one = read(node, names, suite);
+      return one && one->status == NodeStatus::kFail;
+    });
+  });
 }
 
 void move_diagnoses(const kube::Node& node, const NodeNames& from, const NodeNames& to,

@@ -29,7 +29,7 @@ struct Diagnosis {
 // The newest pass or failure that the node carries, under whichever prefix; nullopt for none. A
 // warning is neither: a quarantine that could not test ends no failure.
 [[nodiscard]] std::optional<Diagnosis> newest_diagnosis(const kube::Node& node);
-// Whether that is a failure, which a warning must not overwrite.
+// Whether any of them is a failure. A warning must not overwrite it, nor a pass that has ended it.
 [[nodiscard]] bool has_failed_diagnosis(const kube::Node& node);
 
 // When a sweep last took the node; the epoch for never.

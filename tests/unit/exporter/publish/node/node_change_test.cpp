@@ -409,6 +409,15 @@ TEST(Diagnosis, AWarningEndsNoFailure) {
   EXPECT_EQ(with_diagnosis(wish_of(healthy()), node).status, NodeStatus::kFail);
 }
 
+// The warning of a quarantine would overwrite the pass that ended a failed sweep.
+TEST(Diagnosis, OfAFailureThatAPassHasEndedIsStillOneThatAWarningMustNotTouch) {
+  kube::Node node = diagnosed("fail", "ISOLATE");
+  node.meta.annotations["gpu-healthcheck.aws-samples.io/quarantine-result"] =
+      R"({"timestamp":"2026-01-01T13:00:00Z","status":"pass","severity":"PASS","next":"x"})";
+  EXPECT_EQ(with_diagnosis(wish_of(healthy()), node).status, NodeStatus::kPass);
+  EXPECT_TRUE(has_failed_diagnosis(node));
+}
+
 // It stays on each node that the suite has quarantined, also after an operator has returned it.
 TEST(Diagnosis, OfTheReplacedSuiteSaysNothing) {
   const std::string fields =
