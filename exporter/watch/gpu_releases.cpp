@@ -29,7 +29,7 @@ bool GpuReleases::tick() {
   const WallTime now = clock_.wall();
   const bool was_wanted = !granted_.empty();
   std::map<std::filesystem::path, Granted> known = std::exchange(granted_, {});
-  std::set<std::filesystem::path> ended = std::exchange(ended_, {});
+  const std::set<std::filesystem::path> ended = std::exchange(ended_, {});
   for (auto& [path, request] : requests_.read()) {
     if (ended.contains(path)) {  // it could not be removed
       ended_.insert(path);

@@ -19,7 +19,7 @@ class ExporterFlood : public testing::TestWithParam<support::NamedAttack> {
  protected:
   void SetUp() override {
     exporter.start({"--web.health-address=127.0.0.1:0"});
-    ASSERT_TRUE(exporter.says("Health is served"));
+    ASSERT_TRUE(exporter.says("Serving health endpoints"));
     const auto is_ready = [&] { return support::http_get(health("/readyz")).status == 200; };
     ASSERT_TRUE(support::wait_until(is_ready, "to be ready"));
     ASSERT_EQ(exporter.get("/metrics").status, 200);
@@ -32,7 +32,7 @@ class ExporterFlood : public testing::TestWithParam<support::NamedAttack> {
   int health_port() {
     const std::string log = exporter.process().error_output();
     std::smatch found;
-    const std::regex line("Health is served[^\n]*port=([0-9]+)");
+    const std::regex line("Serving health endpoints[^\n]*port=([0-9]+)");
     return std::regex_search(log, found, line) ? std::stoi(found[1].str()) : 0;
   }
   // Within the second that a probe has.

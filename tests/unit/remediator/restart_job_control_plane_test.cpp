@@ -102,7 +102,7 @@ class RestartJobOnControlPlane : public ::testing::Test {
     const auto begun = begin(kind);
     EXPECT_EQ(begun.words, "suspended") << kind.kind;
     EXPECT_TRUE(is_suspended(kind)) << kind.kind;
-    EXPECT_THAT(look(kind, begun.known).words, HasSubstr("waits for 1 pod")) << kind.kind;
+    EXPECT_THAT(look(kind, begun.known).words, HasSubstr("waiting for 1 pod")) << kind.kind;
     end_pod_of(kind);
     EXPECT_EQ(look(kind, begun.known).words, "restarted") << kind.kind;
     EXPECT_FALSE(is_suspended(kind)) << kind.kind;
