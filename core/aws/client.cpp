@@ -186,7 +186,7 @@ Result<XmlElement> AwsClient::query(const AwsQuery& query) {
   if (!answer) return std::unexpected(answer.error());
   auto root = parse_xml(answer->body);
   if (root) return root;
-  // It was accepted, by whoever it was that answered.
+  // AWS or a proxy has accepted the request.
   return fail(ErrorKind::kUnavailable, std::string(query.service.title) + " " + query.action +
                                            ": the response is " + root.error().message);
 }

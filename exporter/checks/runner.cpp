@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/runtime/text.h"
 #include "exporter/checks/check/decide.h"
 #include "exporter/checks/check/finding_codes.h"
 #include "exporter/checks/result_files.h"
@@ -112,9 +113,8 @@ void CheckRunner::tell_awaited(const std::vector<CheckEntry>& entries,
   }
   const bool is_late = clock_.steady() - waits_since_ >= kLateFirstResults;
   if (!awaited.empty() && is_late && !std::exchange(has_warned_of_awaited_, true)) {
-    std::string names;
-    for (const std::string& name : awaited) names += (names.empty() ? "" : " ") + name;
-    log_.warn("Waiting for first results of checks, not passing the node", {{"checks", names}});
+    log_.warn("Waiting for first results of checks, not passing the node",
+              {{"checks", list_first(awaited, awaited.size())}});
   }
   store_.update_health([&](Health& health) { health.awaited = std::move(awaited); });
 }
@@ -211,7 +211,7 @@ void CheckRunner::start(const CheckEntry& entry, Job& job, const CheckSettings& 
   request.objection = options_.objection;
   if (!settings.results_dir.empty()) {
     const ResultPlace place{settings.results_dir, options_.host_name, request.instance_type};
-    // What cannot be written is missed by whoever reads it; the store has the result all the same.
+    // If the file cannot be written, its reader misses a result; the store has it all the same.
     request.on_result = [place, is_cancelled = job.is_cancelled](const CheckResult& result) {
       if (!*is_cancelled) static_cast<void>(write_result(place, result));
     };
@@ -250,7 +250,7 @@ void CheckRunner::watch(const CheckEntry& entry, Job& job) {
 }
 
 // A check that the settings do not run has no status, even if an earlier process has left one: an
-// error would keep the node from passing for ever. Its findings stay until they are cleared.
+// error would always keep the node from passing. Its findings stay until they are cleared.
 void CheckRunner::withdraw(const std::string& name, Job& job) {
   if (!job.last && !job.has_old_result) return;
   job.last.reset();

@@ -46,15 +46,15 @@ std::string reason_of(const ReleaseWish& wish) {
 }
 
 // Removes its request however this ends.
-class Asked {
+class RequestGuard {
  public:
-  Asked(const ReleaseRequests& requests, std::filesystem::path path)
+  RequestGuard(const ReleaseRequests& requests, std::filesystem::path path)
       : requests_(requests), path_(std::move(path)) {}
-  ~Asked() {
+  ~RequestGuard() {
     if (!path_.empty()) requests_.remove(path_);
   }
-  Asked(const Asked&) = delete;
-  Asked& operator=(const Asked&) = delete;
+  RequestGuard(const RequestGuard&) = delete;
+  RequestGuard& operator=(const RequestGuard&) = delete;
 
  private:
   const ReleaseRequests& requests_;
@@ -104,7 +104,7 @@ int run_program(const std::vector<std::string>& program, Clock& clock, Clock::St
   const pid_t pid = ::fork();
   if (pid < 0) return complain(Error{ErrorKind::kUnavailable, "cannot start another process"});
   if (pid == 0) become(program);
-  ::setpgid(pid, pid);  // as the child does: whichever comes first
+  ::setpgid(pid, pid);  // as the child does: this process or the child is first
   int status = 0;
   bool is_told_to_stop = false;
   pid_t ended = 0;
@@ -127,7 +127,7 @@ int run_program(const std::vector<std::string>& program, Clock& clock, Clock::St
   return is_told_to_stop && WEXITSTATUS(status) == 0 ? kFailed : WEXITSTATUS(status);
 }
 
-std::string is_duration(const std::string& word) {
+std::string objection_to_duration(const std::string& word) {
   const auto parsed = parse_duration(word);
   const bool is_time = parsed && *parsed >= kShortestRelease && *parsed <= GpuReleases::kLongest;
   return is_time ? std::string() : word + " is not a duration from 10s to 30m";
@@ -148,7 +148,7 @@ void add_gpu_release_command(CLI::App& app, Commands& commands) {
           },
           "Time limit of the program, 10s to 30m; the exporter takes the GPUs again at its end")
       ->default_str("10m")
-      ->check(is_duration);
+      ->check(objection_to_duration);
   command->add_option("--why", wish->why, "Reason for the exporter's log and pages");
   command
       ->add_option(
@@ -177,7 +177,7 @@ int run_with_released_gpus(const std::filesystem::path& state_folder, const std:
   const auto path = requests.leave(request, clock.wall());
   // A program that finds the GPUs in use says so itself.
   if (!path) err << "Failed to ask the exporter: " << path.error().message << "\n";
-  const Asked asked(requests, path.value_or(std::filesystem::path()));
+  const RequestGuard guard(requests, path.value_or(std::filesystem::path()));
   const std::string answer =
       path ? wait_for_answer(RequestFolder::answer_to(*path), kExporterReleasesWithin, clock, stop)
            : std::string();

@@ -37,7 +37,7 @@ struct Processes {
 // of a setuid program is the caller's. Root in a container without a user namespace is root too.
 [[nodiscard]] bool is_of_root(const HostPaths& host, const Process& process);
 
-// Its parent's number; nullopt if it has ended, or cannot be looked at.
+// Its parent's number; nullopt if the process has ended, or the exporter may not read it.
 [[nodiscard]] std::optional<std::int64_t> parent_of(const HostPaths& host, const Process& process);
 
 // The first of that name that is root's: a program of the node's system.

@@ -110,9 +110,8 @@ Severity worst_of_diagnostics(const State& state) {
 // Something may be broken that this process has not looked at yet, or too soon to judge it.
 bool is_unsettled(const Snapshot& snapshot) {
   const State& state = snapshot.state;
-  const Health& health = snapshot.health;
-  if (!health.awaited.empty() || health.release || unchecked_finding(state) != nullptr) return true;
-  if (snapshot.telemetry.state == WorkerState::kReleased) return true;
+  if (!snapshot.health.awaited.empty() || is_released(snapshot)) return true;
+  if (unchecked_finding(state) != nullptr) return true;
   return std::ranges::any_of(state.findings, [&](const auto& known) {
     const Finding& finding = known.second;
     return finding.is_too_soon && finding.severity != Severity::kNone &&

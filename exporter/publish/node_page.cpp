@@ -8,6 +8,7 @@
 
 #include "core/html/page.h"
 #include "core/html/parts.h"
+#include "core/runtime/text.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -66,9 +67,7 @@ Markup machine(const InstanceFacts& instance) {
 
 Markup awaited(const std::vector<std::string>& checks) {
   if (checks.empty()) return {};
-  std::string text = "waiting for the first result of";
-  for (const std::string& check : checks) text += " " + check;
-  return text;
+  return "waiting for the first result of " + list_first(checks, checks.size());
 }
 
 Markup released(const std::optional<GpuRelease>& release) {

@@ -4,12 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <system_error>
 #include <utility>
 
+#include "core/runtime/attribute.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/descriptor.h"
 #include "core/runtime/json.h"
@@ -63,16 +63,13 @@ Result<ReleaseRequest> read_request(const std::filesystem::path& path) {
   return parse(*text);
 }
 
+// At most a request and its answer for each of the most requests.
 std::vector<std::filesystem::path> files_of(const std::filesystem::path& folder,
                                             std::string_view extension) {
   std::vector<std::filesystem::path> paths;
-  std::error_code error;
-  std::filesystem::directory_iterator entry(folder, error);
-  for (; !error && entry != std::filesystem::directory_iterator() && paths.size() < kMostRequests;
-       entry.increment(error)) {
-    if (entry->path().extension() == extension) paths.push_back(entry->path());
+  for (const std::string& name : list_folder(folder, 2 * kMostRequests).names) {
+    if (name.ends_with(extension)) paths.push_back(folder / name);
   }
-  std::ranges::sort(paths);
   return paths;
 }
 

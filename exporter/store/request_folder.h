@@ -25,7 +25,7 @@ class RequestFolder {
   // Makes the folder, which only its owner may enter, where it is missing.
   [[nodiscard]] Result<std::filesystem::path> leave(std::string_view text, WallTime now) const;
 
-  // Where the exporter answers the request that was left as `path`.
+  // The file in which the exporter answers the request at `path`.
   [[nodiscard]] static std::filesystem::path answer_to(const std::filesystem::path& path);
 
   struct Request {

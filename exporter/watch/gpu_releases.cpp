@@ -52,7 +52,8 @@ bool GpuReleases::tick() {
       granted_.emplace(std::move(path), Granted{*std::move(request), ends});
     }
   }
-  if (granted_.empty() && was_wanted) log_.warn("Taking GPUs again: no program asks for them");
+  if (granted_.empty() && !was_wanted) return false;
+  if (granted_.empty()) log_.warn("Taking GPUs again: no program asks for them");
   is_released_ = is_released_ && !granted_.empty();
   publish();
   return !granted_.empty();

@@ -28,7 +28,7 @@ class GpuReleases {
   GpuReleases(const std::filesystem::path& state_folder, std::string boot_id, Store& store,
               Clock& clock, Log& log);
 
-  // Once a second: which requests there are. Whether the GPUs are to be let go of.
+  // Once a second: which requests there are. Whether the exporter must release the GPUs.
   bool tick();
   // After tick(): whether this exporter holds none of the GPUs now.
   void confirm(bool holds_none);
@@ -41,7 +41,7 @@ class GpuReleases {
 
   struct Granted {
     ReleaseRequest request;
-    Clock::Steady ends;  // whatever the wall clock does meanwhile
+    Clock::Steady ends;  // a step of the wall clock does not move it
     bool is_answered = false;
   };
 

@@ -20,7 +20,7 @@ Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediat
                                                      const kube::Node& node, Step step) {
   if (!impact_of(step)) return std::nullopt;
   if (!view_.informers().is_fresh(clock_.steady())) return refuse_by_old_view(remediation);
-  // One that has begun goes on, and gives its place back the sooner.
+  // A drill that has begun continues, so that it gives its slot back sooner.
   if (remediation.is_drill() && is_taint_or_cordon(step) && has_fault_waiting_for_budget(view_))
     return SlotRefusal{.guard = "budget.drill",
                        .message = "a real fault is waiting for a budget slot"};

@@ -23,7 +23,7 @@ struct NotificationEvent {
   // Ours.
   std::string remediation = {}, severity = {}, moment = {}, step = {}, phase = {}, mode = {};
   std::string message = {};
-  // A link to the runbook or the command that prints it; empty where no rule of ours fires.
+  // A link to the runbook or the command that prints it; empty if no rule of gpuward fires.
   std::string runbook = {};
   bool dry_run = false;  // gpuward does nothing about it
   bool drill = false;    // nothing that it rests on is real

@@ -17,7 +17,7 @@ namespace gpuward::exporter {
 enum class WorkerState : std::uint8_t {
   kStarting,  // no answer yet
   kAnswering,
-  kReleased,  // no process of ours holds a GPU, because another program wants them for itself
+  kReleased,  // the exporter holds no GPU, because another program needs them alone
   kHung,      // it has not answered in time and was killed, or cannot be killed
   kCrashed    // it ended by itself; it will be started again
 };
@@ -26,7 +26,7 @@ enum class WorkerState : std::uint8_t {
 // hung or down: `read_at` says how old it is.
 struct GpuTelemetry {
   WorkerState state = WorkerState::kStarting;
-  bool is_asked = true;  // false: --gpu.none, an operator wants no driver to be asked
+  bool is_asked = true;  // false: --gpu.none, the exporter queries no driver
   // null until the first answer, and while the GPUs are released
   std::shared_ptr<const GpuReport> report;
   std::chrono::system_clock::time_point read_at;

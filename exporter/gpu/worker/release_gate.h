@@ -1,6 +1,5 @@
-// Whether the GPUs are to be let go of, and whether that has happened: asked for by the main
-// thread, done by the watcher's. What the gate says is never older than the start of the next
-// worker. Used by WorkerSource.
+// The main thread asks for a release of the GPUs, and the watcher's thread carries it out. The gate
+// opens only while no worker runs and none can start. Used by WorkerSource.
 #pragma once
 
 #include <mutex>
@@ -26,13 +25,13 @@ class ReleaseGate {
     const std::lock_guard lock(mutex_);
     return is_wanted_ && holds_none_;
   }
-  // The watcher's thread. false: from now on it may hold a GPU.
-  [[nodiscard]] bool is_wanted() {
+  // The watcher's thread. Whether it must let go; false: from now on it may hold a GPU.
+  [[nodiscard]] bool must_let_go() {
     const std::lock_guard lock(mutex_);
     if (!is_wanted_) holds_none_ = false;
     return is_wanted_;
   }
-  // The watcher's thread, after is_wanted() has said so.
+  // The watcher's thread, after must_let_go() has returned true.
   void note(bool holds_none) {
     const std::lock_guard lock(mutex_);
     holds_none_ = holds_none;

@@ -32,7 +32,7 @@ bool may_probe(const GpuTelemetry& telemetry, const Unreaped& unreaped) {
   return telemetry.state == WorkerState::kAnswering && unreaped.is_empty();
 }
 
-// Of a killed worker that the kernel cannot end. Whether that is news.
+// The kernel cannot end a worker that was killed. Whether that is news.
 bool say_stuck(GpuTelemetry& telemetry, bool has_room) {
   constexpr std::string_view kStuck = ", but has not exited: it is blocked inside the driver";
   if (telemetry.state == WorkerState::kStarting && !has_room) {
@@ -51,7 +51,7 @@ bool begin_again(GpuTelemetry& telemetry) {
   return true;
 }
 
-// A driver that has hung may do so until what waits in it is gone.
+// A driver that has hung counts as hung until the processes that wait in it are gone.
 WorkerState state_while_released(WorkerState before, const Unreaped& unreaped) {
   if (unreaped.is_empty()) return WorkerState::kReleased;
   return before == WorkerState::kHung ? before : WorkerState::kStarting;
@@ -98,7 +98,7 @@ bool WorkerSource::wait(milliseconds limit, const std::stop_token& stop) {
 }
 
 void WorkerSource::look(Clock::Steady now) {
-  if (gate_.is_wanted()) return let_go(now);
+  if (gate_.must_let_go()) return let_go(now);
   if (begin_again(telemetry_)) has_news_ = true;
   if (is_hurried_.exchange(false)) duty_.hurry();
   has_progress_ = false;

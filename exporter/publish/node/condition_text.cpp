@@ -72,6 +72,10 @@ std::string untold_message(const Snapshot& snapshot) {
                        kMostMessageBytes);
 }
 
+bool is_released(const Snapshot& snapshot) {
+  return snapshot.health.release || snapshot.telemetry.state == WorkerState::kReleased;
+}
+
 const Finding* unchecked_finding(const State& state) {
   const auto found = std::ranges::find_if(state.findings, [](const auto& entry) {
     return entry.second.severity == Severity::kNone &&

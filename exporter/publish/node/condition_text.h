@@ -20,6 +20,8 @@ inline constexpr std::string_view kGpusUnknown = "GPUsUnknown";
 [[nodiscard]] std::string broken_message(const Snapshot& snapshot);
 // The finding of a check in an earlier boot that none of its runs has looked at since; or null.
 [[nodiscard]] const Finding* unchecked_finding(const State& state);
+// Another program has the GPUs, or the driver has not been read since it had them.
+[[nodiscard]] bool is_released(const Snapshot& snapshot);
 // Which check could not tell, and why; or which has not looked again, or that no GPU is known.
 [[nodiscard]] std::string untold_message(const Snapshot& snapshot);
 [[nodiscard]] std::string well_message(const Snapshot& snapshot);

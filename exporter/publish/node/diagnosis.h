@@ -26,7 +26,7 @@ struct Diagnosis {
 [[nodiscard]] std::optional<Diagnosis> parse_diagnosis(std::string_view annotation,
                                                        std::string_view suite);
 
-// The newest pass or failure that the node carries, under whichever prefix; nullopt for none. A
+// The newest pass or failure that the node carries, under any prefix; nullopt for none. A
 // warning is neither: a quarantine that could not test ends no failure.
 [[nodiscard]] std::optional<Diagnosis> newest_diagnosis(const kube::Node& node);
 // Whether any of them is a failure. A warning must not overwrite it, nor a pass that has ended it.

@@ -22,7 +22,7 @@ std::string name_of(const Finding& finding) {
 struct Found {
   const Finding* worst = nullptr;
   std::set<std::string> places;
-  std::set<std::string> unchecked;  // where it was before this boot; no check has looked again
+  std::set<std::string> unchecked;  // before this boot, without a check since
   [[nodiscard]] bool is_seen() const { return !places.empty(); }
 };
 

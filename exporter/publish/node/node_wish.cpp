@@ -34,11 +34,6 @@ bool is_conclusive(CheckStatus status) {
          status == CheckStatus::kFail;
 }
 
-// Also in the moment after its end, before the driver is asked again.
-bool is_released(const Snapshot& snapshot) {
-  return snapshot.health.release || snapshot.telemetry.state == WorkerState::kReleased;
-}
-
 // As long as this exporter waits for the first answer of the driver, of the kernel log or of a
 // quick check. The node says at once that the driver has hung or crashed.
 bool is_starting(const Snapshot& snapshot) {

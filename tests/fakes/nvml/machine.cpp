@@ -33,7 +33,7 @@ struct Machine {
   Scenario scenario;
   FileStamp stamp;
   int initialised = 0;
-  int device = -1;                        // the file that stands for the GPUs' device nodes
+  int device = -1;                        // the file that imitates the GPUs' device nodes
   std::optional<std::string> generation;  // when the library was loaded
   std::array<FakeDevice, kMaxGpus> gpus;
   std::array<std::array<FakeDevice, kMaxMig>, kMaxGpus> mig;

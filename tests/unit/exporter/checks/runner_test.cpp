@@ -142,7 +142,7 @@ TEST(CheckRunner, RunsNoCheckWhileTheGpusAreReleasedAndEachAfterIt) {
   EXPECT_THAT(stage.store.health().awaited, IsEmpty());
 }
 
-// It may hold a GPU itself. What it finds while it is stopped counts for nothing.
+// It may hold a GPU itself. The runner drops its result.
 TEST(CheckRunner, StopsARunningCheckWhenTheGpusAreReleased) {
   Stage stage(std::vector<CheckEntry>{});
   stage.gpus_answer();
@@ -201,7 +201,7 @@ TEST(CheckRunner, KeepsWhatACheckHasFoundRightBeforeARelease) {
   }));
 }
 
-// Else it would be awaited for ever.
+// Else the runner would wait for it without end.
 TEST(CheckRunner, SaysAgainAfterAReleaseThatACheckIsStuck) {
   Stage stage;
   stage.gpus_answer();
@@ -348,7 +348,7 @@ State with_error_of(const std::vector<std::string>& checks) {
   return state;
 }
 
-// An error that no check replaces would keep the node from passing for ever.
+// An error that no check replaces would always keep the node from passing.
 TEST(CheckRunner, WithdrawsAtItsStartResultsOfChecksThatTheSettingsDoNotRun) {
   Stage stage({scripted_entry()}, LogLevel::kError,
               with_error_of({"0-scripted", "scratch-disk", "gpu", "announcements"}));

@@ -94,7 +94,7 @@ TEST_F(RestartJobTest, CallsNoProgramOnceItsProcessHasLostTheLead) {
 
   look(reconciler);
 
-  EXPECT_GT(begun, 1) << "it is begun anew, and the permission is asked for anew";
+  EXPECT_GT(begun, 1) << "the step starts again, and asks for permission again";
   EXPECT_EQ(told(), "");
   EXPECT_THAT(remediation().status.message, HasSubstr("no longer the leader"));
 

@@ -131,7 +131,7 @@ TEST_F(WorkerSourceTest, SurvivesAReleaseThatEndsBeforeItsWorkerIsGone) {
   EXPECT_TRUE(answers());
 }
 
-// What it said of the release before counts for nothing.
+// The answer of the release before does not count.
 TEST_F(WorkerSourceTest, HasLetGoOnlyWhileNoWorkerCanRun) {
   start({});
   ASSERT_TRUE(answers());
