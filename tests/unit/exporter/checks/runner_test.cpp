@@ -193,7 +193,7 @@ TEST(CheckRunner, KeepsWhatACheckHasFoundRightBeforeARelease) {
     EXPECT_TRUE(support::poll_until([&] { return std::filesystem::exists(file); }));
     std::this_thread::yield();
     release(stage, true);
-    stage.tick();
+    stage.pass(seconds(0));
     const bool has_finding = !stage.store.state().findings.empty();
     release(stage, false);
     stage.gpus_answer();
