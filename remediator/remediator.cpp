@@ -68,6 +68,8 @@ Standing standing_in(const ClusterView& view) {
   now.drills = count_drills(view);
   now.waiting = waiting_in(view);
   now.left_in_service = count_left_in_service(view);
+  for (const auto& [node, is_needed] : nodes_with_paused_operands(view))
+    now.operands_paused.push_back(node);
   return now;
 }
 

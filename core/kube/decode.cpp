@@ -198,6 +198,7 @@ Result<Pod> decode_pod(const Json& object) {
   add_resources(member_at(spec, "initContainers"), pod.resources);
   pod.has_resource_claims = !member_at(spec, "resourceClaims").empty();
   pod.runtime_class = string_at(spec, "runtimeClassName");
+  pod.node_selector = labels_at(spec, "nodeSelector");
   const Json& statuses = member_at(member_at(object, "status"), "containerStatuses");
   pod.ended = decode_ends(statuses);
   pod.waiting = decode_waiting(statuses);

@@ -88,6 +88,7 @@ struct Pod {
   std::vector<std::string> resources = {};
   bool has_resource_claims = false;  // devices by dynamic resource allocation
   std::string runtime_class = {};    // spec.runtimeClassName
+  Labels node_selector = {};         // spec.nodeSelector
   std::vector<ContainerEnd> ended = {};
   std::string waiting = {};              // why a container of it does not run: "ErrImagePull", ...
   std::optional<WallTime> started = {};  // status.startTime

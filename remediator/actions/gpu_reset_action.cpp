@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "core/runtime/text.h"
+#include "remediator/actions/operand_pause.h"
+#include "remediator/actions/step_progress.h"
 #include "remediator/model/gpu_vendor.h"
 #include "remediator/policy/reset_rules.h"
 
@@ -21,7 +24,123 @@ JobConclusion for_operator(std::string message) {
   return {.message = std::move(message), .needs_operator = true};
 }
 
+// Of a message.
+constexpr std::size_t kNamedPods = 4;
+// How soon the pods of operands are looked for again, and the paused step is decided again.
+constexpr std::chrono::seconds kLookForPods{3};
+constexpr std::chrono::milliseconds kAtOnce{0};
+
+Operands operands_of(const StepRequest& request) {
+  return operands_in(fact_of(request, kOperandsFact));
+}
+
+std::string of_operator(const Operands& operands) {
+  return text_of(operands) + " of the GPU operator";
+}
+
+bool is_begun(const StepRequest& request) {
+  const StepRecord* const record = request.remediation.status.find(request.step.step);
+  return record != nullptr && record->result != StepResult::kIntended;
+}
+
 }  // namespace
+
+Facts GpuResetAction::facts_before(const kube::Node& node) const {
+  Facts facts = StepJob::facts_before(node);
+  const Operands operands = operands_to_pause(node);
+  if (!operands.empty()) facts[kOperandsFact] = text_of(operands);
+  return facts;
+}
+
+Result<std::optional<std::string>> GpuResetAction::obstacle(const StepRequest& request) {
+  return objection_to_pause(request.node);
+}
+
+Result<StepProgress> GpuResetAction::begin(const StepRequest& request) {
+  const Operands operands = operands_of(request);
+  if (operands.empty()) return StepJob::begin(request);
+  if (auto progress = refused(request)) return resumed(request, *std::move(progress));
+  if (!running_operands(request.node).empty()) return pause(request, operands);
+  const auto pods = api().list_pods_on(request.node.meta.name);
+  if (!pods) return held_back(request, with_context("reading its pods", pods.error()).error());
+  if (!pods_of_operands(*pods, operands).empty()) return wait_for_pods(request, operands);
+  return resumed(request, StepJob::begin(request));
+}
+
+Result<StepProgress> GpuResetAction::watch(const StepRequest& request) {
+  const Operands operands = operands_of(request);
+  const bool is_pausing = !operands.empty() && !request.facts.contains(kJobFact);
+  if (!is_pausing) return resumed(request, StepJob::watch(request));
+  if (is_begun(request)) return wait_for_pods(request, operands);
+  return progress_of(request, StepResult::kIntended, "the step was not begun");
+}
+
+Status GpuResetAction::abandon(const StepRequest& request) {
+  if (auto ended = StepJob::abandon(request); !ended) return ended;
+  if (operands_of(request).empty()) return {};
+  return resume_operands(api(), request.remediation.node, request.remediation.node_uid,
+                         request.permit);
+}
+
+Result<StepProgress> GpuResetAction::pause(const StepRequest& request, const Operands& operands) {
+  const auto paused = pause_operands(api(), request.node, operands, permit_of_call(request));
+  if (!paused && is_final(paused.error().kind)) {
+    return resumed(request, failed_for_operator(request, "pausing " + of_operator(operands) + ": " +
+                                                             paused.error().message));
+  }
+  if (!paused) return held_back(request, paused.error());
+  StepProgress progress = progress_of(request, StepResult::kRunning,
+                                      "waiting for the pods of " + of_operator(operands));
+  progress.look_again = kLookForPods;
+  progress.news.push_back("paused " + of_operator(operands) + ": label value " +
+                          std::string(kPausedForReset));
+  return progress;
+}
+
+Result<StepProgress> GpuResetAction::wait_for_pods(const StepRequest& request,
+                                                   const Operands& operands) {
+  const auto node = api().get_node(request.node.meta.name);
+  if (!node) return with_context("reading the node", node.error());
+  if (const auto why = objection_to_pause(*node))
+    return progress_of(request, StepResult::kIntended, *why);
+  if (const Operands running = running_operands(*node); !running.empty()) {
+    return resumed(request,
+                   failed_for_operator(request, "another program resumed " + of_operator(running) +
+                                                    " before the reset"));
+  }
+  const auto pods = api().list_pods_on(request.node.meta.name);
+  if (!pods) return with_context("reading its pods", pods.error());
+  const std::vector<std::string> left = pods_of_operands(*pods, operands);
+  if (left.empty()) {
+    StepProgress progress =
+        progress_of(request, StepResult::kIntended, of_operator(operands) + ": paused");
+    progress.look_again = kAtOnce;
+    return progress;
+  }
+  const std::string which =
+      "the pods of " + of_operator(operands) + ": " + list_first(left, kNamedPods);
+  if (request.ran > request.step.timeout)
+    return resumed(request, failed_for_operator(request, "not gone in time: " + which));
+  StepProgress progress = progress_of(request, StepResult::kRunning, "waiting for " + which);
+  progress.look_again = kLookForPods;
+  return progress;
+}
+
+Result<StepProgress> GpuResetAction::resumed(const StepRequest& request,
+                                             Result<StepProgress> progress) {
+  const Operands operands = operands_of(request);
+  const bool has_ended = progress && (progress->result == StepResult::kDone ||
+                                      progress->result == StepResult::kFailed);
+  if (operands.empty() || !has_ended) return progress;
+  const auto done = resume_operands(api(), request.remediation.node, request.remediation.node_uid,
+                                    request.permit);
+  if (done) {
+    progress->news.push_back("resumed " + of_operator(operands));
+  } else {
+    progress->message += "; " + of_operator(operands) + " stay paused: " + done.error().message;
+  }
+  return progress;
+}
 
 std::optional<JobConclusion> GpuResetAction::refusal(const StepRequest& request,
                                                      const JobsPolicy& jobs) const {

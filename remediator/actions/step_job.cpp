@@ -7,7 +7,6 @@
 namespace gpuward::remediator {
 namespace {
 
-const std::string kJob = "job";
 const std::string kExitCode = "exitCode";
 
 std::string namespace_of(const StepRequest& request) { return fact_of(request, kJobNamespaceFact); }
@@ -20,7 +19,7 @@ std::string on_job(const StepRequest& request) { return "Job " + full_name(reque
 
 StepProgress running(std::string message, const StepRequest& request) {
   StepProgress progress = progress_of(request, StepResult::kRunning, std::move(message));
-  progress.facts[kJob] = full_name(request);
+  progress.facts[kJobFact] = full_name(request);
   return progress;
 }
 
@@ -54,12 +53,16 @@ Facts StepJob::facts_before(const kube::Node& node) const {
   return {{kJobNamespaceFact, policy_.get()->jobs.ns}, {kJobBootFact, node.boot_id}};
 }
 
+std::optional<StepProgress> StepJob::refused(const StepRequest& request) const {
+  const auto why = refusal(request, policy_.get()->jobs);
+  if (!why) return std::nullopt;
+  return why->needs_operator ? failed_for_operator(request, why->message)
+                             : progress_of(request, StepResult::kFailed, why->message);
+}
+
 Result<StepProgress> StepJob::begin(const StepRequest& request) {
+  if (auto progress = refused(request)) return *std::move(progress);
   const auto policy = policy_.get();
-  if (const auto refused = refusal(request, policy->jobs)) {
-    return refused->needs_operator ? failed_for_operator(request, refused->message)
-                                   : progress_of(request, StepResult::kFailed, refused->message);
-  }
   const auto json = render_job(request, policy->jobs, namespace_of(request));
   if (!json) return failed_for_operator(request, json.error().message);
   const auto created = api_.create_job(namespace_of(request), *json, permit_of_call(request));

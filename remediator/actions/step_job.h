@@ -40,6 +40,9 @@ class StepJob : public StepAction {
                                                              const JobsPolicy&) const {
     return std::nullopt;
   }
+  [[nodiscard]] kube::Api& api() { return api_; }
+  // nullopt: a Job may be made on this node.
+  [[nodiscard]] std::optional<StepProgress> refused(const StepRequest& request) const;
 
  private:
   [[nodiscard]] Result<StepProgress> adopt(const StepRequest& request);

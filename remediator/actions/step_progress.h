@@ -46,6 +46,12 @@ inline constexpr std::string_view kBetweenJobs = ", ";
 // The fact of a Job, or of several: the namespace that they were intended in.
 inline const std::string kJobNamespaceFact = "jobNamespace";
 
+// The fact of a Job that was asked for: "NAMESPACE/NAME".
+inline const std::string kJobFact = "job";
+
+// The fact of a reset: the operands of the GPU operator that it pauses (model/gpu_operands.h).
+inline const std::string kOperandsFact = "pausedOperands";
+
 // Whether the API server will say no again until somebody changes something.
 [[nodiscard]] inline bool is_final(ErrorKind kind) {
   return kind == ErrorKind::kInvalid || kind == ErrorKind::kForbidden ||

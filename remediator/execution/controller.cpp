@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/kube/informer.h"
+#include "remediator/execution/left_operands.h"
 #include "remediator/execution/out_of_service_taints.h"
 #include "remediator/records/remediation_json.h"
 #include "remediator/records/view_queries.h"
@@ -107,6 +108,8 @@ void Controller::resync(const std::stop_token& stop) {
       if (!kept) parts_.observer.on_error({}, kept.error());
       if (const auto taken = parts_.reconciler.take_off_out_of_service(); !taken)
         parts_.observer.on_error({}, taken.error());
+      if (const auto resumed = parts_.reconciler.resume_left_operands(); !resumed)
+        parts_.observer.on_error({}, resumed.error());
       if (const auto swept = parts_.sweep(); !swept) parts_.observer.on_error({}, swept.error());
       look_at_all();
       due = parts_.clock.steady() + (kept ? options_.resync_every : kKeepAgain);
@@ -142,6 +145,10 @@ void Controller::follow_remediations(const std::stop_token& stop) {
 
 Status Reconciler::take_off_out_of_service() {
   return remediator::take_off_out_of_service(parts_.api, parts_.view, parts_.permit);
+}
+
+Status Reconciler::resume_left_operands() {
+  return remediator::resume_left_operands(parts_, left_operands_);
 }
 
 NodeLook Reconciler::reconcile(const std::string& node, RetryTimes* retries) {

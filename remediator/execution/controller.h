@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -52,8 +53,9 @@ class Reconciler {
   [[nodiscard]] NodeLook reconcile(const std::string& node, RetryTimes* retries = nullptr);
   // When this replica begins to lead, with its first slow round: another one may have led since.
   void begin_to_lead() { step_clock_.forget_all(); }
-  // In each slow round of the leader (out_of_service_taints.h).
+  // In each slow round of the leader (out_of_service_taints.h, left_operands.h).
   [[nodiscard]] Status take_off_out_of_service();
+  [[nodiscard]] Status resume_left_operands();
 
  private:
   [[nodiscard]] LookAgain reconcile_one(const std::string& name,
@@ -78,6 +80,7 @@ class Reconciler {
   StepClock step_clock_{parts_.clock, parts_.permit};
   StepExecution steps_{parts_, decider_, records_, permits_, step_clock_};
   TaintAndCordon taint_and_cordon_{parts_, reader_, records_, pending_, steps_};
+  std::set<std::string> left_operands_;  // nodes, in the last slow round
 };
 
 struct ControllerOptions {

@@ -91,6 +91,16 @@ void append_left_in_service(Families& families, const Standing& standing) {
   for (const auto& [rule, nodes] : by_rule) family.add({rule}, nodes);
 }
 
+void append_operands_paused(Families& families, const Standing& standing) {
+  auto& family = declare(families, {"gpuward_remediator_operands_paused",
+                                    "1 for each node on which gpuward has paused operands of the "
+                                    "GPU operator (`docs/steps.md`), such as the device plugin.",
+                                    kGauge,
+                                    {"node"},
+                                    "without any"});
+  for (const std::string& node : standing.operands_paused) family.add({node}, 1);
+}
+
 void append_webhook(Families& families, const CounterValues& values) {
   auto& requests =
       declare(families, {"gpuward_remediator_webhook_requests_total",
@@ -270,6 +280,7 @@ void append_standing(Families& families, const Standing& standing) {
           standing.approvals_guarded);
   append_waiting(families, standing.waiting);
   append_left_in_service(families, standing);
+  append_operands_paused(families, standing);
   declare(families, {"gpuward_remediator_mode_info",
                      "Always 1; `mode` is the most that the remediator may do: `observe`, `taint`, "
                      "`cordon` or `full`.",

@@ -28,6 +28,7 @@ struct Standing {
   std::map<std::string, std::size_t> drills = {};  // by phase
   std::vector<Waiting> waiting = {};
   std::map<std::string, std::size_t> left_in_service = {};  // nodes, by rule
+  std::vector<std::string> operands_paused = {};            // nodes
   std::size_t queue_length = 0;
   std::uint64_t events_lost = 0, audit_lines_lost = 0;
   bool ready = false;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/kube/objects.h"
+#include "remediator/model/gpu_operands.h"
 #include "remediator/model/node_mark.h"
 #include "remediator/model/out_of_service.h"
 #include "remediator/model/ownership.h"
@@ -220,6 +221,19 @@ std::map<std::string, bool> nodes_out_of_service(const ClusterView& view) {
     const auto [first, last] = state->by_uid.equal_range(node->meta.uid);
     nodes[name] = std::any_of(
         first, last, [&](const auto& one) { return state->remediations.at(one.second).open(); });
+  }
+  return nodes;
+}
+
+std::map<std::string, bool> nodes_with_paused_operands(const ClusterView& view) {
+  const auto state = view.lock();
+  std::map<std::string, bool> nodes;
+  for (const auto& [name, node] : state->nodes) {
+    if (paused_operands(*node).empty()) continue;
+    const auto [first, last] = state->by_uid.equal_range(node->meta.uid);
+    nodes[name] = std::any_of(first, last, [&](const auto& one) {
+      return needs_operands_paused(state->remediations.at(one.second));
+    });
   }
   return nodes;
 }

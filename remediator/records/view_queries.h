@@ -90,6 +90,9 @@ void with_fleet(const ClusterView& view, const std::function<void(const Fleet&)>
 [[nodiscard]] std::vector<std::string> nodes_with_orphaned_taints(const ClusterView& view);
 // The nodes that have the taint out-of-service of ours, and whether a Remediation of each is open.
 [[nodiscard]] std::map<std::string, bool> nodes_out_of_service(const ClusterView& view);
+// The nodes on which gpuward has paused operands of the GPU operator, and whether a reset of each
+// needs that.
+[[nodiscard]] std::map<std::string, bool> nodes_with_paused_operands(const ClusterView& view);
 [[nodiscard]] std::vector<ClusterView::Count> count_remediations(const ClusterView& view);
 // Those that are drills, which the others leave out: by phase.
 [[nodiscard]] std::map<std::string, std::size_t> count_drills(const ClusterView& view);

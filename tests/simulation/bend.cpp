@@ -11,6 +11,7 @@
 #include "remediator/records/exclusion_store.h"
 #include "remediator/records/remediation_json.h"
 #include "tests/simulation/newcomers.h"
+#include "tests/simulation/operands.h"
 #include "tests/simulation/pod_ends.h"
 #include "tests/simulation/pod_holds.h"
 #include "tests/simulation/step_jobs.h"
@@ -393,6 +394,7 @@ std::string bent_answer(const Stage& stage, const Address& to, bool to_write, st
     bend_job_pods(stage, *object);
     bend_pod_ends(stage, *object);
     bend_newcomers(stage, *object);
+    bend_operand_pods(stage, *object);
   } else if (to.resource == Resource::kJob && !to_write) {
     bend_torn_job(stage, *object);
   } else if (to.resource == Resource::kSwitch) {

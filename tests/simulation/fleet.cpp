@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tests/fakes/kube_objects.h"
+#include "tests/simulation/operands.h"
 
 namespace gpuward::remediator::simulation {
 namespace {
@@ -63,6 +64,7 @@ void Fleet::write_node(Machine& machine) {
   node["status"]["conditions"] = conditions_of(machine);
   node["status"]["nodeInfo"]["bootID"] = machine.boot_id(machine.boots);
   node["status"]["nodeInfo"]["systemUUID"] = machine.system_uuid();
+  put_operands(stage_, node["metadata"]["labels"]);
   put_place(node["metadata"]["labels"], std::stoi(machine.name.substr(machine.name.find('-') + 1)));
   if (stage_.chance.happens(0.04)) node["metadata"]["labels"]["gpuward.dev/managed"] = "false";
   if (stage_.chance.happens(0.05)) node["spec"]["unschedulable"] = true;

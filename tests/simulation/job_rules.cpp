@@ -3,6 +3,7 @@
 #include "remediator/model/diagnostics.h"
 #include "tests/fakes/kube_objects.h"
 #include "tests/simulation/care_rules.h"
+#include "tests/simulation/operands.h"
 
 namespace gpuward::remediator::simulation {
 namespace {
@@ -48,6 +49,7 @@ void JobRules::on_made(const Json& job, Step step) {
   }
   check_asked(remediation, step, what);
   intended_[key_of(remediation, step)] = stage_.tick;
+  if (step == Step::kGpuReset) check_operands(stage_, node, what);
   if (step == Step::kGpuReset && owner->status.find(step) != nullptr) check_reset(*owner, what);
   stage_.jobs.add({.name = string_at(job["metadata"], "name"),
                    .uid = string_at(job["metadata"], "uid"),

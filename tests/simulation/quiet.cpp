@@ -116,6 +116,7 @@ bool World::reconcile_next(Clock::Steady until) {
   pair_kubelets_.end_all();
   pods_.end_all();
   step_kubelets_.end_all();
+  operands_.end_all();
   torn_jobs_.end_all();
   go_on_all();  // a lease that was renewed all the time
   look_quietly(who, *next);
@@ -294,6 +295,15 @@ void World::stay_at_rest() {
   require(written <= most, "livelock",
           std::to_string(written) + " writes in an hour of rest, with " + std::to_string(open) +
               " open");
+}
+
+void World::check_operands() {
+  for (int round = 0; round < 3; ++round) {
+    stage_.clock.advance(minutes(2));
+    go_on_all();
+    hear_all();
+  }
+  operands_.check_rest();
 }
 
 void World::check_rest() const {

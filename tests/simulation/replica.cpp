@@ -245,6 +245,10 @@ void Replica::sweep() {
     if (const auto taken = reconciler_.take_off_out_of_service(); !taken)
       stage_.trace.say(name() + ": " + words_of(taken.error()));
   }
+  if (!stage_.is_off(Sabotage::kLeftOperands)) {
+    if (const auto resumed = reconciler_.resume_left_operands(); !resumed)
+      stage_.trace.say(name() + ": " + words_of(resumed.error()));
+  }
   if (const auto swept = orphaned_.take_in(); !swept)
     stage_.trace.say(name() + ": " + words_of(swept.error()));
   is_busy_ = is_taking_ = false;

@@ -140,6 +140,8 @@ enum class Sabotage : std::uint8_t {
   kProofsOfDeath,     // every silent machine is read as proven down
   kSignsOfLife,       // nothing is read that says that a machine is up
   kOffProof,          // a machine that is down is read as without power
+  kLeftOperands,      // operands that are left paused are not resumed
+  kOperandPods,       // the pods of operands are not seen
   kOutOfService,      // the taint out-of-service is not taken off
   kCloudAtWork,       // nothing is read that clouds have announced of nodes that are not Ready
   kLeases,            // the Leases of all nodes are read as just renewed
@@ -268,6 +270,8 @@ inline constexpr auto kSabotages = std::to_array<SabotageName>({
     {Sabotage::kProofsOfDeath, "proofs-of-death"},
     {Sabotage::kSignsOfLife, "signs-of-life"},
     {Sabotage::kOffProof, "off-proof"},
+    {Sabotage::kLeftOperands, "left-operands"},
+    {Sabotage::kOperandPods, "operand-pods"},
     {Sabotage::kOutOfService, "out-of-service"},
     {Sabotage::kCloudAtWork, "cloud-at-work"},
     {Sabotage::kLeases, "leases"},

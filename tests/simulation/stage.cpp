@@ -11,6 +11,7 @@
 #include "tests/simulation/care.h"
 #include "tests/simulation/drills.h"
 #include "tests/simulation/newcomers.h"
+#include "tests/simulation/operands.h"
 #include "tests/simulation/pod_ends.h"
 #include "tests/simulation/silent_nodes.h"
 #include "tests/simulation/step_jobs.h"
@@ -76,6 +77,7 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
       newcomers_chance(seed + 0x6e657763),
       absences_chance(seed + 0x61627365),
       races_chance(seed + 0x72616365),
+      operands_chance(seed + 0x6f706572),
       setting(setting_of(chance, pairs_chance, pods_chance, taints_chance, places_chance,
                          jobs_chance, care_chance, torn_chance, silent_chance, announced_chance,
                          absences_chance, size, keeps)),
@@ -89,6 +91,7 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
   let_pods_come_back(setting, newcomers_chance);
   let_watches_fail(setting, informer_chance);
   let_others_race(setting, races_chance);
+  let_operands_run(setting, operands_chance);
   setting.says_late = size == Size::kAny && late_chance.happens(0.3);
   if (setting.places.webhook_loss == 1 && !setting.places.polls) setting.says_late = false;
   setting.has_edits = keeps == Keeps::kNothing && edits_chance.happens(0.25);
@@ -99,6 +102,7 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
   kube.create(kDefinitions, remediation_definition());
   kube.create("/api/v1/namespaces", {{"metadata", {{"name", kStateNamespace}}}});
   kube.create("/api/v1/namespaces", {{"metadata", {{"name", kJobNamespace}}}});
+  kube.create("/api/v1/namespaces", {{"metadata", {{"name", "gpu-operator"}}}});
   create(kConfigMaps, {{"apiVersion", "v1"},
                        {"kind", "ConfigMap"},
                        {"metadata", {{"name", kSwitchName}}},

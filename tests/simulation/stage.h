@@ -91,7 +91,8 @@ struct Stage {
   Chance chance, pairs_chance, pods_chance, watch_chance, late_chance, edits_chance, taints_chance,
       cloud_chance, identity_chance, holds_chance, informer_chance, lead_chance, places_chance,
       jobs_chance, ends_chance, care_chance, sinks_chance, kept_chance, torn_chance, silent_chance,
-      announced_chance, drills_chance, newcomers_chance, absences_chance, races_chance;
+      announced_chance, drills_chance, newcomers_chance, absences_chance, races_chance,
+      operands_chance;
   Setting setting;
   Sabotage sabotage;
   fakes::FakeClock clock{fakes::FakeClock::Mode::kAutoAdvance};
@@ -108,6 +109,8 @@ struct Stage {
   Tick tick = 0;
   // By node: the VolumeAttachments there, and when each came.
   std::map<std::string, std::map<std::string, Tick>> volumes;
+  // By node: the pods of operands there, and when each came.
+  std::map<std::string, std::map<std::string, Tick>> operand_pods;
   std::set<std::string> bad_links;  // providerIDs of machines between which NCCL fails
   std::size_t deletions = 0;        // of Remediations
   int restores = 0;                 // of etcd, from a backup

@@ -84,6 +84,7 @@ void World::run() {
   }
   close_after_restore();
   stay_at_rest();
+  check_operands();
 }
 
 void World::do_something() {
@@ -91,6 +92,7 @@ void World::do_something() {
   go_on_all();
   pods_.go_on();
   step_kubelets_.go_on();
+  operands_.do_something();
   torn_jobs_.go_on();
   change_nodes_under_drains();
   change_nodes_under_jobs(0.04);

@@ -21,6 +21,7 @@
 #include "tests/simulation/identity_rules.h"
 #include "tests/simulation/late_alerts.h"
 #include "tests/simulation/notifier.h"
+#include "tests/simulation/operands.h"
 #include "tests/simulation/pair_kubelets.h"
 #include "tests/simulation/pods.h"
 #include "tests/simulation/replica.h"
@@ -76,6 +77,7 @@ class World {
   void settle(std::chrono::minutes time);
   void close_after_restore();
   void stay_at_rest();
+  void check_operands();
   void hear_all();
   void look_quietly(std::size_t who, const std::string& node);
   [[nodiscard]] bool has_leader() const;
@@ -122,6 +124,7 @@ class World {
   Absences absences_{stage_, absences_world()};
   PairKubelets pair_kubelets_{stage_};
   StepKubelets step_kubelets_{stage_, fleet_};
+  SimulatedOperands operands_{stage_, fleet_};
   Pods pods_{stage_};
   RebootAction reboot_{cloud_};
   BeginsAgain begins_again_{reboot_};

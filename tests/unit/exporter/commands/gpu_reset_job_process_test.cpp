@@ -19,8 +19,48 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+// A driver with two GPUs: persistence mode is an attachment to a GPU, so that a reset is refused.
+// A file for each GPU has its mode; another has the calls.
+constexpr const char* kDriver = R"(cd ${0%/*}
+case "$*" in
+"--query-gpu=pci.bus_id,persistence_mode --format=csv,noheader")
+  for gpu in 1A 1B; do echo "00000000:$gpu:00.0, `cat mode-$gpu`"; done;;
+"-i 00000000:1A:00.0 -pm 0") echo $* >> calls; echo Disabled > mode-1A;;
+"-i 00000000:1A:00.0 -pm 1") echo $* >> calls; echo Enabled > mode-1A;;
+--gpu-reset)
+  echo $* >> calls
+  [ `cat mode-1A mode-1B | grep -c Enabled` = 0 ] || { echo 'GPU 1A: In use by another client'; exit 255; }
+  RESET;;
+*) echo "unexpected $*"; exit 2;;
+esac)";
+
 class GpuResetJob : public testing::Test {
  protected:
+  // Not the real one: it would clear what is held against this machine.
+  void stand_in_for_exporter(const std::string& commands) {
+    fs::permissions(
+        folder_.write(
+            "gpuward-exporter",
+            "#!/bin/sh\n[ \"$1 $2\" != 'gpu-release --' ] || { shift 2; exec \"$@\"; }\n" +
+                commands),
+        fs::perms::owner_all);
+  }
+  support::Process::Outcome run_with_driver(const std::string& reset) {
+    folder_.write("mode-1A", "Enabled\n");
+    folder_.write("mode-1B", "Disabled\n");
+    std::string driver = kDriver;
+    replace_all(driver, "RESET", reset);
+    stand_in_for_exporter("exit 0");
+    return run(driver);
+  }
+  std::string mode_of(const std::string& gpu) {
+    return read_file(folder_ / ("mode-" + gpu)).value_or("");
+  }
   support::Process::Outcome run(const std::string& nvidia_smi) {
     fs::permissions(folder_.write("nvidia-smi", "#!/bin/sh\n" + nvidia_smi + "\n"),
                     fs::perms::owner_all);
@@ -29,6 +69,9 @@ class GpuResetJob : public testing::Test {
     EXPECT_TRUE(json);
     if (!json) return {};
     std::vector<std::string> argv = (*json)["spec"]["template"]["spec"]["containers"][0]["command"];
+    replace_all(argv.back(), "/proc/1/root", (folder_ / "host").string());
+    replace_all(argv.back(), " /run/nvidia-persistenced",
+                " " + (folder_ / "persistenced").string());
     const std::string path =
         folder_.path().string() + ":" + exporter_binary().parent_path().string() + ":/usr/bin:/bin";
     argv.insert(argv.begin(), "/usr/bin/env");  // looks on that PATH
@@ -61,20 +104,46 @@ TEST_F(GpuResetJob, NamesWhoHasAGpuOpenIfTheResetIsRefused) {
   EXPECT_THAT(outcome.output, AllOf(HasSubstr("In use by another client"), HasSubstr(user)));
 }
 
-// Not the real one: it would clear what is held against this machine.
 TEST_F(GpuResetJob, ClearsFindingsIfTheGpusAreResetAndAsksForNobody) {
   for (const char* clears : {"exit 0", "exit 3"}) {
-    fs::permissions(
-        folder_.write("gpuward-exporter",
-                      "#!/bin/sh\n[ \"$1 $2\" != 'gpu-release --' ] || { shift 2; exec \"$@\"; }\n"
-                      "echo called \"$@\"\n" +
-                          std::string(clears)),
-        fs::perms::owner_all);
+    stand_in_for_exporter("echo called \"$@\"\n" + std::string(clears));
 
     const auto outcome = run("echo 'All done.'");
 
     EXPECT_EQ(outcome.exit_code, 0);
     EXPECT_EQ(outcome.output, "called findings clear --after-gpu-reset\nAll done.\n");
+  }
+}
+
+TEST_F(GpuResetJob, TurnsPersistenceModeOffForTheResetAndOnAgain) {
+  for (const auto& [reset, code] : {std::pair("echo 'All done.'", 0), std::pair("exit 3", 3)}) {
+    fs::remove(folder_ / "calls");
+    const auto outcome = run_with_driver(reset);
+    EXPECT_EQ(outcome.exit_code, code) << outcome.output;
+    EXPECT_EQ(read_file(folder_ / "calls").value_or(""),
+              "-i 00000000:1A:00.0 -pm 0\n--gpu-reset\n-i 00000000:1A:00.0 -pm 1\n");
+    EXPECT_EQ(mode_of("1A"), "Enabled\n");
+    EXPECT_EQ(mode_of("1B"), "Disabled\n");
+  }
+}
+
+TEST_F(GpuResetJob, TurnsPersistenceModeOnAgainIfItIsEnded) {
+  run_with_driver("kill $PPID; sleep 1; echo 'All done.'");
+  EXPECT_EQ(mode_of("1A"), "Enabled\n");
+}
+
+// The daemon holds the GPUs, and lets go of them if it is asked at its socket: on the machine, or
+// in the driver container of the GPU operator.
+TEST_F(GpuResetJob, FindsTheSocketOfThePersistenceDaemon) {
+  stand_in_for_exporter("exit 0");
+  for (const char* place :
+       {"run/nvidia-persistenced", "run/nvidia/driver/run/nvidia-persistenced"}) {
+    fs::remove_all(folder_ / "host");
+    fs::remove(folder_ / "persistenced");
+    fs::create_directories(folder_ / "host" / place);
+    folder_.write("host/" + std::string(place) + "/socket", "");
+    run("echo 'All done.'");
+    EXPECT_TRUE(fs::exists(folder_ / "persistenced/socket")) << place;
   }
 }
 

@@ -1,0 +1,59 @@
+#include "remediator/execution/left_operands.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "remediator/actions/operand_pause.h"
+#include "remediator/records/view_queries.h"
+
+namespace gpuward::remediator {
+namespace {
+
+bool is_live_reset(const kube::Pod& pod) {
+  const auto step = pod.meta.labels.find("gpuward.dev/step");
+  const bool is_reset = step != pod.meta.labels.end() && step->second == to_string(Step::kGpuReset);
+  return is_reset && pod.phase != "Succeeded" && pod.phase != "Failed";
+}
+
+// The view may not know yet that a reset has begun. It is seldom that there is a node to ask for.
+Result<bool> is_needed(const ReconcilerParts& parts, const kube::Node& node) {
+  const auto all = parts.store.list_all();
+  if (!all) return std::unexpected(all.error());
+  return std::ranges::any_of(*all, [&](const Remediation& one) {
+    return one.node_uid == node.meta.uid && needs_operands_paused(one);
+  });
+}
+
+// A Job that goes on would find the GPUs in use.
+Status resume_left_on(const ReconcilerParts& parts, const std::string& name) {
+  const auto node = parts.api.get_node(name);
+  if (!node && node.error().kind == ErrorKind::kNotFound) return {};
+  if (!node) return std::unexpected(node.error());
+  const auto needed = is_needed(parts, *node);
+  if (!needed) return std::unexpected(needed.error());
+  if (*needed) return {};
+  const auto pods = parts.api.list_pods_on(name);
+  if (!pods) return std::unexpected(pods.error());
+  if (std::ranges::any_of(*pods, is_live_reset)) return {};
+  if (!parts.permit()) return {};  // the stop switch says why elsewhere
+  return resume_operands(parts.api, name, node->meta.uid, parts.permit);
+}
+
+}  // namespace
+
+Status resume_left_operands(const ReconcilerParts& parts, std::set<std::string>& left) {
+  if (!parts.view.informers().synced()) return {};
+  Status all;
+  const std::set<std::string> left_before = std::exchange(left, {});
+  for (const auto& [name, is_needed] : nodes_with_paused_operands(parts.view)) {
+    if (is_needed) continue;
+    left.insert(name);
+    if (!left_before.contains(name)) continue;
+    auto resumed = resume_left_on(parts, name);
+    if (!resumed) all = with_context("resuming the operands of node " + name, resumed.error());
+  }
+  return all;
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,104 @@
+#include "remediator/model/gpu_operands.h"
+
+#include <algorithm>
+#include <array>
+
+namespace gpuward::remediator {
+namespace {
+
+constexpr std::string_view kPrefix = "nvidia.com/gpu.deploy.";
+constexpr std::string_view kPaused = "paused-for-";
+constexpr std::string_view kBetween = ", ";
+
+// Not `dra-driver`: the kubelet asks that plugin to unprepare the claims of each pod that ends, and
+// pods wait for it without end. Not `client`: by that label the owner of the cluster runs programs
+// of his own, perhaps the exporter. Not `driver`, `container-toolkit` and `operator-validator`,
+// which hold no GPU.
+constexpr std::array<std::string_view, 9> kOperands = {
+    "dcgm-exporter",         "dcgm",        "device-plugin",
+    "gpu-feature-discovery", "mig-manager", "node-status-exporter",
+    "dcgm-exporter-dra",     "dcgm-dra",    "dra-validator"};
+
+template <typename Matches>
+Operands with_value(const kube::Node& node, const Matches& matches) {
+  Operands found;
+  for (const std::string_view operand : kOperands) {
+    const auto label = node.meta.labels.find(operand_label(operand));
+    if (label != node.meta.labels.end() && matches(label->second)) found.emplace_back(operand);
+  }
+  return found;
+}
+
+bool is_running(std::string_view value) { return value == "true"; }
+bool is_paused(std::string_view value) { return value == kPausedForReset; }
+
+}  // namespace
+
+std::string operand_label(std::string_view operand) {
+  return std::string(kPrefix) + std::string(operand);
+}
+
+Operands running_operands(const kube::Node& node) { return with_value(node, is_running); }
+
+Operands paused_operands(const kube::Node& node) { return with_value(node, is_paused); }
+
+Operands operands_to_pause(const kube::Node& node) {
+  return with_value(node,
+                    [](std::string_view value) { return is_running(value) || is_paused(value); });
+}
+
+std::string text_of(const Operands& operands) {
+  std::string text;
+  for (const std::string& operand : operands) {
+    if (!text.empty()) text += kBetween;
+    text += operand;
+  }
+  return text;
+}
+
+Operands operands_in(std::string_view text) {
+  const std::string between(kBetween);
+  const std::string list = between + std::string(text) + between;
+  Operands found;
+  for (const std::string_view operand : kOperands) {
+    if (list.contains(between + std::string(operand) + between)) found.emplace_back(operand);
+  }
+  return found;
+}
+
+std::optional<std::string> objection_to_pause(const kube::Node& node) {
+  for (const auto& [key, value] : node.meta.labels) {
+    const bool is_pause = key.starts_with(kPrefix) && value.contains(kPaused);
+    if (is_pause && value != kPausedForReset)
+      return "another program has paused operands of the GPU operator: " + key + "=" + value;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> pods_of_operands(const std::vector<kube::Pod>& pods,
+                                          const Operands& operands) {
+  std::vector<std::string> names;
+  for (const kube::Pod& pod : pods) {
+    const bool is_kept = std::ranges::any_of(operands, [&](const std::string& operand) {
+      return pod.node_selector.contains(operand_label(operand));
+    });
+    const bool has_ended = pod.phase == "Succeeded" || pod.phase == "Failed";
+    if (is_kept && !has_ended) names.push_back(pod.meta.ns + "/" + pod.meta.name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+bool needs_operands_paused(const Remediation& remediation) {
+  const StepRecord* const reset = remediation.status.find(Step::kGpuReset);
+  if (!remediation.open() || remediation.wish.cancel || remediation.wish.pause || reset == nullptr)
+    return false;
+  // Another step has begun since if the reset was left.
+  const bool is_last = std::ranges::none_of(remediation.status.steps, [&](const StepRecord& other) {
+    return other.intent_at > reset->intent_at;
+  });
+  return is_last &&
+         (reset->result == StepResult::kIntended || reset->result == StepResult::kRunning);
+}
+
+}  // namespace gpuward::remediator

@@ -1,0 +1,349 @@
+// A GPU reset beside NVIDIA's GPU operator: its operands are paused, the reset is decided again,
+// and they are resumed, whatever becomes of the reset.
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "remediator/actions/gpu_reset_action.h"
+#include "remediator/model/gpu_operands.h"
+#include "tests/unit/remediator/execution/cluster_fixture.h"
+
+namespace gpuward::remediator {
+namespace {
+
+using fakes::FaultKind;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr const char* kNodeOfOperands = "/api/v1/nodes/gpu-01";
+constexpr const char* kOperatorPods = "/api/v1/namespaces/gpu-operator/pods";
+constexpr const char* kResetJobs = "/apis/batch/v1/namespaces/gpu-healthcheck/jobs";
+constexpr const char* kResetPods = "/api/v1/namespaces/gpu-healthcheck/pods";
+const std::string kPlugin = "nvidia.com/gpu.deploy.device-plugin";
+const std::string kDcgm = "nvidia.com/gpu.deploy.dcgm-exporter";
+const std::string kUpgrade = "nvidia.com/gpu-driver-upgrade-state";
+
+class OperandsTest : public ClusterTest {
+ protected:
+  OperandsTest() {
+    for (const char* name : {"gpu-healthcheck", "gpu-operator"}) {
+      kube_.create(
+          "/api/v1/namespaces",
+          Json{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", name}}}});
+    }
+    clock_.advance(minutes(15));  // the node is no newcomer
+    Policy policy;
+    policy.mode = Mode::kFull;
+    policy.jobs.image = "here/gpuward:1";
+    for (const Step step : {Step::kTaint, Step::kCordon, Step::kGpuReset, Step::kVerify})
+      policy.steps[Severity::kReset].push_back(planned(step));
+    policy_.set(policy);
+    reports_.answer = report_of(Severity::kReset);
+    kube_.patch(kNodeOfOperands, {{"spec", {{"providerID", "gce://p/z/gpu-01"}}}});
+    label({{kPlugin, "true"}, {kDcgm, "true"}, {"nvidia.com/gpu.deploy.dcgm", "false"}});
+    add_pod("plugin", kPlugin);
+    add_pod("dcgm", kDcgm);
+  }
+  StepAction* action_of(Step step) override {
+    return step == Step::kGpuReset ? &reset_ : ClusterTest::action_of(step);
+  }
+
+  void label(const Json& labels) {
+    kube_.patch(kNodeOfOperands, {{"metadata", {{"labels", labels}}}});
+  }
+  std::string label_of(const std::string& key) {
+    return fakes::label_of(kube_.get(kNodeOfOperands), key);
+  }
+  void add_pod(const std::string& name, const std::string& key) {
+    Json pod = fakes::pod(name, "gpu-01");
+    pod["metadata"]["namespace"] = "gpu-operator";
+    pod["spec"]["nodeSelector"] = {{key, "true"}};
+    kube_.create(kOperatorPods, pod);
+  }
+  void remove_pod(const std::string& name) {
+    kube_.remove(std::string(kOperatorPods) + "/" + name);
+  }
+  void open() {
+    AlertSignal bad = signal(Severity::kReset);
+    ASSERT_TRUE(take({bad}));
+    ASSERT_TRUE(reconcile());  // taint and cordon
+    ASSERT_TRUE(reconcile());
+  }
+  // Until the pods are gone and the Job is made.
+  void open_and_reset() {
+    open();
+    remove_pod("plugin");
+    remove_pod("dcgm");
+    ASSERT_TRUE(reconcile());  // takes the intent back
+    ASSERT_TRUE(reconcile());
+    ASSERT_THAT(jobs(), SizeIs(1));
+  }
+  Json jobs() { return kube_.get(kResetJobs)["items"]; }
+  void exit_job(int code, const std::string& words) {
+    const Json job = jobs()[0];
+    const std::string name = string_at(job["metadata"], "name");
+    Json pod = fakes::pod(name + "-pod", "gpu-01", {{"job-name", name}});
+    pod["metadata"]["namespace"] = "gpu-healthcheck";
+    pod["metadata"]["ownerReferences"] = fakes::owned_by_job(job);
+    kube_.create(kResetPods, pod);
+    kube_.patch_status(std::string(kResetPods) + "/" + name + "-pod",
+                       fakes::ended_pod_status("c", code, words));
+    kube_.patch_status(std::string(kResetJobs) + "/" + name,
+                       fakes::ended_job_status(code == 0 ? "Complete" : "Failed"));
+  }
+  void end_job(int code, const std::string& words) {
+    exit_job(code, words);
+    ASSERT_TRUE(reconcile());
+  }
+  void annotate(const std::string& key, const std::string& value) {
+    kube_.patch(remediation_collection() + "/" + remediation().name,
+                {{"metadata", {{"annotations", {{key, value}}}}}});
+  }
+  Status round() {
+    catch_up(*replica_);
+    return replica_->reconciler.resume_left_operands();
+  }
+  Status sweep() {
+    if (auto first = round(); !first) return first;
+    return round();
+  }
+  void expect_paused() {
+    EXPECT_EQ(label_of(kPlugin), kPausedForReset);
+    EXPECT_EQ(label_of(kDcgm), kPausedForReset);
+    EXPECT_EQ(label_of("nvidia.com/gpu.deploy.dcgm"), "false") << "an owner's own choice";
+  }
+  void expect_resumed() {
+    EXPECT_EQ(label_of(kPlugin), "true");
+    EXPECT_EQ(label_of(kDcgm), "true");
+    EXPECT_EQ(label_of("nvidia.com/gpu.deploy.dcgm"), "false");
+  }
+  StepResult result() {
+    const Remediation now = remediation();
+    const StepRecord* const record = now.status.find(Step::kGpuReset);
+    EXPECT_NE(record, nullptr);
+    return record == nullptr ? StepResult::kFailed : record->result;
+  }
+
+  GpuResetAction reset_{api_, policy_};
+};
+
+TEST_F(OperandsTest, ArePausedUntilTheJobHasEnded) {
+  open();
+  expect_paused();
+  EXPECT_THAT(jobs(), IsEmpty());
+  EXPECT_THAT(
+      remediation().status.message,
+      HasSubstr("waiting for the pods of dcgm-exporter, device-plugin of the GPU operator"));
+  EXPECT_EQ(remediation().status.find(Step::kGpuReset)->facts.at("pausedOperands"),
+            "dcgm-exporter, device-plugin")
+      << "written before anything was changed";
+
+  remove_pod("plugin");
+  ASSERT_TRUE(reconcile());
+  EXPECT_THAT(jobs(), IsEmpty());
+  EXPECT_THAT(remediation().status.message, HasSubstr("gpu-operator/dcgm"));
+
+  remove_pod("dcgm");
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+  EXPECT_THAT(jobs(), SizeIs(1));
+  expect_paused();
+  ASSERT_TRUE(sweep());
+  expect_paused();
+
+  end_job(0, "reset");
+  EXPECT_EQ(result(), StepResult::kDone);
+  expect_resumed();
+  const std::vector<std::string> history = remediation().status.history;
+  EXPECT_THAT(history, ::testing::Contains(HasSubstr("paused dcgm-exporter, device-plugin")));
+  EXPECT_THAT(history, ::testing::Contains(HasSubstr("resumed dcgm-exporter, device-plugin")));
+}
+
+TEST_F(OperandsTest, AreResumedAfterAFailedReset) {
+  open_and_reset();
+  end_job(1, "In use by another client");
+  EXPECT_EQ(result(), StepResult::kFailed);
+  expect_resumed();
+}
+
+// The pods may take minutes: what was true before need not be true any more.
+TEST_F(OperandsTest, AreNoReasonToResetWithoutFreshEvidence) {
+  open();
+  remove_pod("plugin");
+  remove_pod("dcgm");
+  reports_.answer = report_of(Severity::kNone);
+  clock_.advance(seconds(5));
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+  EXPECT_THAT(jobs(), IsEmpty());
+  ASSERT_TRUE(sweep());
+  expect_resumed();
+}
+
+TEST_F(OperandsTest, ThatStayHoldTheNodeAndAreResumed) {
+  open();
+  pass(minutes(12));
+  EXPECT_EQ(remediation().status.phase, Phase::kHeld);
+  EXPECT_THAT(remediation().status.message, HasSubstr("not gone in time"));
+  EXPECT_THAT(remediation().status.message, HasSubstr("gpu-operator/dcgm"));
+  EXPECT_THAT(jobs(), IsEmpty());
+  expect_resumed();
+}
+
+TEST_F(OperandsTest, ThatAnotherProgramResumesAreNotPausedAgain) {
+  open();
+  label({{kPlugin, "true"}});
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(remediation().status.phase, Phase::kHeld);
+  EXPECT_THAT(remediation().status.message, HasSubstr("another program resumed device-plugin"));
+  expect_resumed();
+}
+
+TEST_F(OperandsTest, AreNotPausedBesideADriverUpgrade) {
+  label({{kUpgrade, "drain-required"}});
+  open();
+  EXPECT_EQ(label_of(kPlugin), "true");
+  EXPECT_EQ(remediation().status.phase, Phase::kWaiting);
+  EXPECT_THAT(remediation().status.message, HasSubstr("is upgrading the driver"));
+
+  label({{kUpgrade, "upgrade-done"}});
+  ASSERT_TRUE(reconcile());
+  expect_paused();
+}
+
+TEST_F(OperandsTest, AreNotPausedBesideThePauseOfAnotherProgram) {
+  label({{kPlugin, "paused-for-mig-change"}});
+  open();
+  EXPECT_EQ(label_of(kPlugin), "paused-for-mig-change");
+  EXPECT_EQ(label_of(kDcgm), "true");
+  EXPECT_THAT(remediation().status.message, HasSubstr("paused-for-mig-change"));
+}
+
+// k8s-driver-manager appends its own value; what it takes back later leaves ours.
+TEST_F(OperandsTest, AreLeftToADriverUpgradeThatBeginsMeanwhile) {
+  open();
+  label({{kPlugin, "paused-for-gpuward-reset_paused-for-driver-upgrade"}});
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(remediation().status.phase, Phase::kWaiting);
+  ASSERT_TRUE(sweep());
+  EXPECT_EQ(label_of(kPlugin), "paused-for-gpuward-reset_paused-for-driver-upgrade");
+  EXPECT_EQ(label_of(kDcgm), "true");
+}
+
+TEST_F(OperandsTest, OfADeletedRemediationAreResumed) {
+  open();
+  kube_.patch(remediation_collection() + "/" + remediation().name,
+              {{"metadata", {{"finalizers", nullptr}}}});
+  const std::string name = remediation().name;
+  kube_.remove(remediation_collection() + "/" + name);
+  replica_->view.remove_remediation(name);
+  ASSERT_TRUE(sweep());
+  expect_resumed();
+}
+
+TEST_F(OperandsTest, OfAnAbandonedResetAreResumed) {
+  open_and_reset();
+  annotate(std::string(kCancelAnnotation), "true");
+  ASSERT_TRUE(reconcile());
+  EXPECT_THAT(jobs(), IsEmpty());
+  expect_resumed();
+}
+
+TEST_F(OperandsTest, OfAPausedRemediationAreResumed) {
+  open();
+  annotate(std::string(kPauseAnnotation), "true");
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(sweep());
+  expect_resumed();
+}
+
+TEST_F(OperandsTest, StayPausedWhileTheSwitchStopsAllChanges) {
+  label({{kPlugin, std::string(kPausedForReset)}});
+  permit_ = fail(ErrorKind::kBlocked, "stopped");
+  ASSERT_TRUE(sweep());
+  EXPECT_EQ(label_of(kPlugin), kPausedForReset);
+  permit_ = {};
+  ASSERT_TRUE(sweep());
+  EXPECT_EQ(label_of(kPlugin), "true");
+}
+
+TEST_F(OperandsTest, StayPausedWhileAJobResetsTheGpus) {
+  open_and_reset();
+  const std::string name = remediation().name;
+  const Json job = jobs()[0];
+  Json pod = fakes::pod("reset", "gpu-01");
+  pod["metadata"]["namespace"] = "gpu-healthcheck";
+  pod["metadata"]["labels"] = job["spec"]["template"]["metadata"]["labels"];
+  kube_.create(kResetPods, pod);
+  annotate(std::string(kPauseAnnotation), "true");
+  ASSERT_TRUE(sweep());
+  expect_paused();
+  kube_.remove(std::string(kResetPods) + "/reset");
+  ASSERT_TRUE(sweep());
+  expect_resumed();
+}
+
+// As DaemonSet and Job controllers do.
+class KilledOperandsTest : public OperandsTest,
+                           public ::testing::WithParamInterface<std::tuple<int, bool>> {
+ protected:
+  void control() {
+    for (const auto& [pod, key] : {std::pair("plugin", kPlugin), std::pair("dcgm", kDcgm)}) {
+      const bool is_there = has_pod(pod);
+      const bool is_wanted = label_of(key) == "true";
+      if (is_there && !is_wanted) remove_pod(pod);
+      if (!is_there && is_wanted) add_pod(pod, key);
+    }
+    for (const Json& job : jobs()) {
+      if (member_at(job, "status").contains("conditions")) continue;
+      EXPECT_FALSE(has_pod("plugin") || has_pod("dcgm")) << "a reset beside the operands";
+      exit_job(0, "reset");
+    }
+  }
+  bool has_pod(const std::string& name) {
+    const Json pods = kube_.get(kOperatorPods)["items"];
+    return std::ranges::any_of(
+        pods, [&](const Json& pod) { return string_at(pod["metadata"], "name") == name; });
+  }
+  bool is_over() {
+    const auto all = remediations();
+    return all.size() == 1 && all[0].status.has_done(Step::kGpuReset) &&
+           label_of(kPlugin) == "true" && label_of(kDcgm) == "true";
+  }
+};
+
+TEST_P(KilledOperandsTest, AreResumedThoughTheRemediatorIsKilledAtAWrite) {
+  const auto [before, is_done] = GetParam();
+  bool is_dead = false;
+  ASSERT_TRUE(take({signal(Severity::kReset)}));
+  kube_.add_fault({.kind = is_done ? FaultKind::kDropAfter : FaultKind::kDropBefore,
+                   .method = "POST|PATCH|PUT|DELETE",
+                   .skip = before,
+                   .on_hit = [&] {
+                     is_dead = true;
+                     kube_.add_fault({.kind = FaultKind::kDropBefore, .times = -1});
+                   }});
+  for (int i = 0; i < 60 && !is_over(); ++i) {
+    clock_.advance(seconds(5));
+    reports_.answer = report_of(Severity::kReset);
+    (void)reconcile(1);
+    if (is_dead) {
+      is_dead = false;
+      kube_.clear_faults();
+      restart();
+    }
+    control();
+    ASSERT_TRUE(round());
+  }
+  EXPECT_TRUE(is_over()) << remediation().status.message;
+  EXPECT_THAT(jobs(), SizeIs(1));
+}
+
+INSTANTIATE_TEST_SUITE_P(AtEachWrite, KilledOperandsTest,
+                         ::testing::Combine(::testing::Range(0, 12), ::testing::Bool()));
+
+}  // namespace
+}  // namespace gpuward::remediator

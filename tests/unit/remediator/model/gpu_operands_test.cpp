@@ -1,0 +1,116 @@
+#include "remediator/model/gpu_operands.h"
+
+#include <gmock/gmock.h>
+
+namespace gpuward::remediator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+kube::Node labelled(const kube::Labels& labels) {
+  kube::Node node;
+  node.meta.labels = labels;
+  return node;
+}
+
+TEST(GpuOperands, AreKnownByTheirLabels) {
+  const kube::Node node =
+      labelled({{"nvidia.com/gpu.deploy.device-plugin", "true"},
+                {"nvidia.com/gpu.deploy.dcgm", "false"},
+                {"nvidia.com/gpu.deploy.mig-manager", ""},
+                {"nvidia.com/gpu.deploy.dcgm-exporter-dra", "true"},
+                {"nvidia.com/gpu.deploy.dcgm-exporter", std::string(kPausedForReset)}});
+  EXPECT_THAT(running_operands(node), ElementsAre("device-plugin", "dcgm-exporter-dra"));
+  EXPECT_THAT(paused_operands(node), ElementsAre("dcgm-exporter"));
+  EXPECT_THAT(operands_to_pause(node),
+              ElementsAre("dcgm-exporter", "device-plugin", "dcgm-exporter-dra"));
+}
+
+// Pods wait for the kubelet's DRA plug-in; the exporter may be a `client`; the rest holds no GPU.
+TEST(GpuOperands, OfOtherKindsAreLeftAlone) {
+  for (const char* kind : {"dra-driver", "client", "driver", "container-toolkit",
+                           "operator-validator", "sandbox-device-plugin"}) {
+    EXPECT_THAT(operands_to_pause(labelled({{operand_label(kind), "true"}})), IsEmpty()) << kind;
+  }
+}
+
+TEST(GpuOperands, AreReadFromTheirText) {
+  EXPECT_THAT(operands_in("dcgm-exporter, device-plugin"),
+              ElementsAre("dcgm-exporter", "device-plugin"));
+  EXPECT_THAT(operands_in("dcgm-exporter-dra"), ElementsAre("dcgm-exporter-dra"));
+  EXPECT_THAT(operands_in(""), IsEmpty());
+  EXPECT_THAT(operands_in("driver, x"), IsEmpty());
+  EXPECT_EQ(text_of({"dcgm", "device-plugin"}), "dcgm, device-plugin");
+}
+
+TEST(GpuOperands, ArePausedBesideNoOtherProgram) {
+  const std::string key = "nvidia.com/gpu.deploy.device-plugin";
+  for (const char* value : {"true", "false", "", "custom", "paused-for-gpuward-reset"})
+    EXPECT_FALSE(objection_to_pause(labelled({{key, value}}))) << value;
+  for (const char* value :
+       {"paused-for-driver-upgrade", "paused-for-mig-change", "custom_paused-for-driver-upgrade",
+        "paused-for-gpuward-reset_paused-for-driver-upgrade"}) {
+    EXPECT_THAT(objection_to_pause(labelled({{key, value}})).value_or(""), HasSubstr(value));
+  }
+  // Of an operand that gpuward does not pause, too.
+  EXPECT_TRUE(
+      objection_to_pause(labelled({{operand_label("driver"), "paused-for-driver-upgrade"}})));
+}
+
+TEST(GpuOperands, HavePodsByTheirNodeSelector) {
+  const auto pod = [](const char* name, const char* operand, const char* phase) {
+    kube::Pod made;
+    made.meta.ns = "gpu-operator";
+    made.meta.name = name;
+    made.phase = phase;
+    made.node_selector = {{operand_label(operand), "true"}};
+    return made;
+  };
+  const std::vector<kube::Pod> pods = {pod("plugin", "device-plugin", "Running"),
+                                       pod("dcgm", "dcgm", "Running"),
+                                       pod("pending", "device-plugin", "Pending"),
+                                       pod("ended", "device-plugin", "Failed"), kube::Pod{}};
+  EXPECT_THAT(pods_of_operands(pods, {"device-plugin"}),
+              ElementsAre("gpu-operator/pending", "gpu-operator/plugin"));
+  EXPECT_THAT(pods_of_operands(pods, {}), IsEmpty());
+}
+
+StepRecord record(Step step, StepResult result, int minute) {
+  StepRecord made;
+  made.step = step;
+  made.result = result;
+  made.intent_at = WallTime(std::chrono::minutes(minute));
+  return made;
+}
+
+TEST(GpuOperands, AreNeededPausedWhileAResetIsUnderWay) {
+  Remediation one;
+  one.status.phase = Phase::kResetting;
+  EXPECT_FALSE(needs_operands_paused(one));
+  one.status.steps = {record(Step::kDrain, StepResult::kDone, 1),
+                      record(Step::kGpuReset, StepResult::kIntended, 2)};
+  EXPECT_TRUE(needs_operands_paused(one));
+  one.status.steps[1].result = StepResult::kRunning;
+  EXPECT_TRUE(needs_operands_paused(one));
+
+  Remediation other = one;
+  other.status.steps[1].result = StepResult::kDone;
+  EXPECT_FALSE(needs_operands_paused(other));
+  other = one;
+  other.wish.cancel = true;
+  EXPECT_FALSE(needs_operands_paused(other));
+  other = one;
+  other.wish.pause = true;
+  EXPECT_FALSE(needs_operands_paused(other));
+  other = one;
+  other.status.phase = Phase::kCancelled;
+  EXPECT_FALSE(needs_operands_paused(other));
+  other = one;
+  other.status.steps.push_back(record(Step::kReboot, StepResult::kRunning, 3));
+  EXPECT_FALSE(needs_operands_paused(other)) << "the reset was left for a reboot";
+}
+
+}  // namespace
+}  // namespace gpuward::remediator
