@@ -21,8 +21,9 @@ constexpr std::int64_t kAheadMost = nanoseconds(std::chrono::minutes(10)).count(
 constexpr nanoseconds kLongestQuestion = std::chrono::hours(1);
 constexpr nanoseconds kShortestQuestion = std::chrono::minutes(1);
 constexpr std::chrono::minutes kLessFor{10};
-// What was missed for longer is nobody's finding any more.
+// Older lines are skipped.
 constexpr std::int64_t kLongestGap = nanoseconds(std::chrono::hours(24)).count();
+constexpr std::int64_t kLateMost = nanoseconds(kLateAfterOutage).count();
 constexpr std::chrono::seconds kCursorEvery{30};
 // Another replica may have read on meanwhile.
 constexpr std::chrono::seconds kStaleAfter{60};
@@ -49,6 +50,31 @@ std::string any_of_words(const std::vector<std::string>& words) {
   for (const std::string& word : words)
     expression += (expression.empty() ? "" : "|") + re2_escaped(word);
   return expression;
+}
+
+std::optional<UnknownLine> unknown_line(const LogLine& line, const LokiRules& rules,
+                                        const xid::Catalogue& catalogue) {
+  if (!is_unknown_kernel_line(line, catalogue)) return std::nullopt;
+  const auto node = line.labels.find(rules.node_label);
+  if (node == line.labels.end() || !kube::validate_node_name(node->second)) return std::nullopt;
+  const nanoseconds at(line.at);
+  return UnknownLine{.node = node->second,
+                     .text = line.text,
+                     .at = Clock::Wall(duration_cast<Clock::Wall::duration>(at))};
+}
+
+// Only the answer tells what Loki's clock says.
+void advance(LogProgress& progress, const LokiQuestion& question, const std::vector<LogLine>& lines,
+             std::int64_t clock) {
+  const std::int64_t position = std::min(progress.position, clock);
+  if (lines.size() < question.limit) {
+    progress.position = std::max(position, std::min(question.end, clock));
+    progress.resume.reset();
+  } else {
+    const std::int64_t last = lines.back().at;
+    progress.position = std::max(position, std::min(last, clock));
+    progress.resume = std::max(last, question.start + 1);
+  }
 }
 
 }  // namespace
@@ -81,8 +107,9 @@ Status LokiSource::load() {
     const auto own = progress_.find(feed);
     if (known == positions->end()) continue;
     if (own != progress_.end() && own->second.position >= known->second) continue;
-    progress_[feed] = {known->second, std::nullopt};
+    progress_[feed] = {.position = known->second, .resume = std::nullopt};
     read_since_ = std::max(read_since_, known->second);
+    may_be_outage_ = true;
   }
   is_loaded_ = true;
   return {};
@@ -122,10 +149,12 @@ Result<SourceFindings> LokiSource::look() {
     if (auto done = read(Feed::kPods, policy->loki, findings); !done)
       return std::unexpected(done.error());
   }
-  // While it lags, a line that says so again may merely not have been read; and before it began,
-  // another process may have had one.
+  // While it lags, or soon after an outage, a line that says so again may merely not have been
+  // read; and before it began, another process may have had one.
   const bool may_have_missed = read_since_ > now() - nanoseconds_of(policy->loki.quiet_for);
-  if (findings.has_more || may_have_missed) return findings;
+  const bool awaits_late_lines = std::ranges::any_of(
+      pending_.progress, [](const auto& feed) { return feed.second.again.has_value(); });
+  if (findings.has_more || may_have_missed || awaits_late_lines) return findings;
   LastLines last = last_lines_;
   merge(last, pending_.last_lines);
   // Where little was asked for at once, the lines of the last minutes were not read yet.
@@ -154,16 +183,10 @@ Status LokiSource::read(Feed feed, const LokiRules& rules, SourceFindings& findi
     asked_too_much_at_.reset();
   }
   const std::int64_t overlap = nanoseconds_of(rules.overlap);
-  const auto known = progress_.find(feed);
-  Progress next = known == progress_.end() ? Progress{now(), std::nullopt} : known->second;
-  if (known == progress_.end()) read_since_ = std::max(read_since_, next.position - overlap);
-  if (next.position < now() - kLongestGap) {
-    findings.complaint = Error{ErrorKind::kInvalid,
-                               "Loki was not read for more than a day: older lines are skipped"};
-    next = {now() - kLongestGap, std::nullopt};
-  }
+  LogProgress next = next_of(feed, overlap, findings);
+  const std::int64_t before = next.position;
   LokiQuestion question{.query = query_of(feed, rules),
-                        .start = next.resume.value_or(std::max(next.position - overlap, {})),
+                        .start = next.resume.value_or(std::max(before - overlap, {})),
                         .end = 0,
                         .limit = limit_};
   question.end = std::min(now() + kAheadMost, question.start + overlap + range_.count());
@@ -171,24 +194,42 @@ Status LokiSource::read(Feed feed, const LokiRules& rules, SourceFindings& findi
   if (!answer) return std::unexpected(answer.error());
   for (const LogLine& line : answer->lines) take(feed, line, rules, findings);
   const std::int64_t clock = now();
-  // Only the answer tells what Loki's clock says.
-  next.position = std::min(next.position, clock);
-  if (answer->lines.size() < question.limit) {
-    next = {std::max(next.position, std::min(question.end, clock)), std::nullopt};
-  } else {
-    const std::int64_t last = answer->lines.back().at;
-    next = {std::max(next.position, std::min(last, clock)), std::max(last, question.start + 1)};
-  }
-  findings.has_more = findings.has_more || next.resume || next.position < clock - overlap;
+  // After a shorter outage the overlap covers late lines.
+  const bool was_outage = may_be_outage_ && clock - before > overlap - kLateMost;
+  if (was_outage) read_again_later(next, before, clock_.steady());
+  advance(next, question, answer->lines, clock);
+  next.is_behind = next.resume || next.position < clock - overlap;
+  findings.has_more = findings.has_more || next.is_behind;
   const auto behind = duration_cast<std::chrono::seconds>(nanoseconds(clock - next.position));
   findings.lag = std::max(findings.lag.value_or(behind), behind);
   pending_.progress[feed] = next;
   return {};
 }
 
+// The position from which the next question asks.
+LogProgress LokiSource::next_of(Feed feed, std::int64_t overlap, SourceFindings& findings) {
+  const std::int64_t clock = now();
+  const auto known = progress_.find(feed);
+  if (known == progress_.end()) {
+    read_since_ = std::max(read_since_, clock - overlap);
+    return {.position = clock, .resume = {}};
+  }
+  LogProgress next = known->second;
+  const std::int64_t earliest = clock - kLongestGap;
+  if (next.position < earliest) {
+    findings.complaint = Error{ErrorKind::kInvalid,
+                               "Loki was not read for more than a day: older lines are skipped"};
+    next.position = earliest;
+    next.resume.reset();
+  }
+  if (!may_be_outage_) go_back_if_due(next, earliest, clock_.steady());
+  return next;
+}
+
 Result<LokiAnswer> LokiSource::ask(const LokiQuestion& question) {
   auto answer = loki_.ask(question);
   if (!answer) {
+    may_be_outage_ = may_be_outage_ || answer.error().kind != ErrorKind::kTooLarge;
     ask_for_less(answer.error().kind);
     return answer;
   }
@@ -220,21 +261,14 @@ void LokiSource::take(Feed feed, const LogLine& line, const LokiRules& rules,
   const LogLine record = is_kernel ? pending_.records.push(line, rules.node_label) : line;
   auto signal = is_kernel ? signal_of_kernel_line(record, catalogue_, rules)
                           : signal_of_pod_line(record, rules);
-  if (is_kernel && !signal) note_unknown(record, rules);
+  if (is_kernel && !signal && settings_.triage != nullptr) {
+    if (auto unknown = unknown_line(record, rules, catalogue_))
+      pending_.unknown.push_back(*std::move(unknown));
+  }
   if (!signal) return;
   auto& last = pending_.last_lines[signal->fingerprint];
   last = std::max(last, line.at);
   findings.signals.push_back(std::move(*signal));
-}
-
-void LokiSource::note_unknown(const LogLine& line, const LokiRules& rules) {
-  if (settings_.triage == nullptr || !is_unknown_kernel_line(line, catalogue_)) return;
-  const auto node = line.labels.find(rules.node_label);
-  if (node == line.labels.end() || !kube::validate_node_name(node->second)) return;
-  const nanoseconds at(line.at);
-  pending_.unknown.push_back({.node = node->second,
-                              .text = line.text,
-                              .at = Clock::Wall(duration_cast<Clock::Wall::duration>(at))});
 }
 
 Status LokiSource::settle() {
@@ -243,8 +277,9 @@ Status LokiSource::settle() {
   std::int64_t oldest = now();
   for (const auto& [feed, progress] : pending_.progress) {
     progress_[feed] = progress;
-    oldest = std::min(oldest, progress.position);
+    oldest = std::min(oldest, progress.oldest());
   }
+  may_be_outage_ = false;
   for (const LineMemory::Key& key : pending_.lines) seen_.add(key);
   records_ = std::move(pending_.records);
   seen_.forget_before(oldest - nanoseconds_of(rules.overlap));
@@ -259,7 +294,7 @@ Status LokiSource::settle() {
 Status LokiSource::save() {
   if (saved_at_ && clock_.steady() - *saved_at_ < kCursorEvery) return {};
   LogPositions positions;
-  for (const auto& [feed, progress] : progress_) positions[name_of(feed)] = progress.position;
+  for (const auto& [feed, progress] : progress_) positions[name_of(feed)] = progress.oldest();
   if (auto saved = cursor_.save(positions); !saved) {
     is_loaded_ = false;  // whoever was quicker has read as far
     return saved;

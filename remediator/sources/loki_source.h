@@ -1,6 +1,7 @@
 // Reads the kernel's and the pods' lines that node agents have sent to Loki, without gaps: from a
-// cursor in the cluster on, some way back each time for lines that came late, what was read before
-// left out. Time is Loki's own. Findings are foreign evidence: they end at the cordon.
+// cursor in the cluster on, some way back each time for lines that came late, and after an outage
+// of Loki again from where it began. Lines that were read before are left out. Time is Loki's own.
+// Findings are foreign evidence: they end at the cordon.
 #pragma once
 
 #include <chrono>
@@ -17,6 +18,7 @@
 #include "remediator/sources/known_evidence.h"
 #include "remediator/sources/line_memory.h"
 #include "remediator/sources/log_cursor.h"
+#include "remediator/sources/log_progress.h"
 #include "remediator/sources/loki_api.h"
 #include "remediator/sources/quiet_evidence.h"
 #include "remediator/sources/source.h"
@@ -46,14 +48,9 @@ class LokiSource final : public Source {
 
  private:
   enum class Feed : std::uint8_t { kKernel, kPods };
-  // How far a feed was read. `resume` while there is more than one answer holds.
-  struct Progress {
-    std::int64_t position = 0;
-    std::optional<std::int64_t> resume;
-  };
-  // Of a look; counts once its alert signals are durable.
+  // The results of a look count once its alert signals are durable.
   struct Pending {
-    std::map<Feed, Progress> progress;
+    std::map<Feed, LogProgress> progress;
     std::vector<LineMemory::Key> lines;
     LastLines last_lines;
     std::vector<UnknownLine> unknown;
@@ -65,11 +62,11 @@ class LokiSource final : public Source {
   [[nodiscard]] Status require_only_writer();
   [[nodiscard]] std::int64_t now() const;  // Loki's
   [[nodiscard]] std::string query_of(Feed feed, const LokiRules& rules) const;
+  [[nodiscard]] LogProgress next_of(Feed feed, std::int64_t overlap, SourceFindings& findings);
   [[nodiscard]] Status read(Feed feed, const LokiRules& rules, SourceFindings& findings);
   [[nodiscard]] Result<LokiAnswer> ask(const LokiQuestion& question);
   void ask_for_less(ErrorKind refusal);
   void take(Feed feed, const LogLine& line, const LokiRules& rules, SourceFindings& findings);
-  void note_unknown(const LogLine& line, const LokiRules& rules);
   [[nodiscard]] Status save();
 
   LokiSettings settings_;
@@ -83,6 +80,8 @@ class LokiSource final : public Source {
 
   bool is_loaded_ = false;
   bool is_only_writer_ = false;  // of konduktor's taint, when this process began
+  // A question failed since the last settled look, or the process before may have had one that did.
+  bool may_be_outage_ = false;
   std::optional<Clock::Steady> writers_looked_at_;
   std::optional<Clock::Steady> looked_at_, saved_at_;
   std::int64_t read_since_ = 0;    // by Loki's clock: this process has had all lines since
@@ -91,7 +90,7 @@ class LokiSource final : public Source {
   std::size_t limit_;
   std::chrono::nanoseconds range_;
   std::optional<Clock::Steady> asked_too_much_at_;
-  std::map<Feed, Progress> progress_;
+  std::map<Feed, LogProgress> progress_;
   LineMemory seen_;
   SplitRecords records_;
   LastLines last_lines_;

@@ -173,6 +173,29 @@ TEST_P(LokiSourceContract, LosesNothingWhileLokiIsAway) {
   EXPECT_THAT(look_until_done(), SizeIs(1));
 }
 
+// As gpuward-exporter does after its back-off.
+TEST_P(LokiSourceContract, FindsWhatIsSentAgainAfterLokiCameBackAndNotTwice) {
+  (void)look();
+  push(48, seconds(1), "gpu-02");
+  target_->go_away();
+  for (int i = 0; i < 10; ++i) {
+    clock_.advance(minutes(1));
+    EXPECT_FALSE(source_->look());
+  }
+  target_->come_back();
+  EXPECT_THAT(look_until_done(), SizeIs(1));
+  std::vector<AlertSignal> signals;
+  for (int second = 5; second <= 120; second += 5) {
+    clock_.advance(seconds(5));
+    if (second == 5 || second == 40 || second == 85)
+      push(79, minutes(5) + seconds(second), "gpu-1" + std::to_string(second));
+    const auto found = look_until_done();
+    signals.insert(signals.end(), found.begin(), found.end());
+  }
+
+  EXPECT_THAT(signals, SizeIs(3));
+}
+
 TEST_P(LokiSourceContract, ReadsAllIfTheClockOfLokiDiffersFromOurs) {
   for (const seconds ahead : {hours(3), hours(-3)}) {
     clock_.jump_wall(-ahead);

@@ -29,6 +29,15 @@ class LokiSourceTest : public ::testing::Test, protected LokiSourceCase {
     loki_.push(labels, at, text);
   }
 
+  void be_away_for(seconds time) {
+    loki_.fail_with(Error{ErrorKind::kUnavailable, "connection refused"});
+    for (const auto end = clock_.steady() + time; clock_.steady() < end;) {
+      EXPECT_FALSE(source_->look());
+      clock_.advance(seconds(5));
+    }
+    loki_.fail_with(std::nullopt);
+  }
+
   fakes::FakeLoki loki_{clock_};
 };
 
@@ -141,6 +150,102 @@ TEST_F(LokiSourceTest, WritesItsCursorNowAndThenAndGivesWayToAnother) {
   ASSERT_FALSE(settled);
   EXPECT_EQ(settled.error().kind, ErrorKind::kConflict);
   (void)look();
+}
+
+TEST_F(LokiSourceTest, LeavesTheRestOfAnOutageToTheNextProcess) {
+  (void)look();
+  be_away_for(minutes(10));
+  (void)look_until_done();
+  clock_.advance(seconds(31));
+  (void)look_until_done();
+  push(79, minutes(5));
+
+  restart();
+
+  EXPECT_THAT(look_until_done(), SizeIs(1));
+}
+
+TEST_F(LokiSourceTest, ReadsAgainIfTheProcessBeforeSawTheOutage) {
+  (void)look();
+  clock_.advance(minutes(10));
+  restart();
+  (void)look_until_done();
+  clock_.advance(seconds(20));
+  push(79, minutes(5));
+
+  clock_.advance(seconds(11));
+
+  EXPECT_THAT(look_until_done(), SizeIs(1));
+}
+
+TEST_F(LokiSourceTest, ReadsAgainFromTheFirstOfTwoOutages) {
+  (void)look();
+  be_away_for(minutes(10));
+  (void)look_until_done();
+  clock_.advance(seconds(40));
+  be_away_for(minutes(1));
+  (void)look_until_done();
+  clock_.advance(seconds(80));
+  push(79, minutes(9));
+  clock_.advance(seconds(11));
+
+  EXPECT_THAT(look_until_done(), SizeIs(1));
+}
+
+// The overlap covers the lines that come late after it.
+TEST_F(LokiSourceTest, ReadsNothingAgainAfterAShortFailure) {
+  (void)look();
+  be_away_for(seconds(20));
+  (void)look_until_done();
+  push(79, minutes(5));
+  for (int i = 0; i < 30; ++i) {
+    clock_.advance(seconds(5));
+    EXPECT_THAT(look_until_done(), IsEmpty());
+  }
+}
+
+TEST_F(LokiSourceTest, StopsReadingAgainAfterAWhile) {
+  (void)look();
+  be_away_for(minutes(10));
+  (void)look_until_done();
+  for (int i = 0; i < 20; ++i) {
+    clock_.advance(seconds(5));
+    (void)look_until_done();
+  }
+  push(79, minutes(5));
+  clock_.advance(seconds(55));
+
+  EXPECT_THAT(look_until_done(), IsEmpty());
+}
+
+TEST_F(LokiSourceTest, ReadsAgainIfItIsAskedSeldom) {
+  (void)look();
+  be_away_for(minutes(10));
+  (void)look_until_done();
+  push(79, minutes(5));
+  clock_.advance(minutes(20));
+
+  EXPECT_THAT(look_until_done(), SizeIs(1));
+}
+
+// Its sender may still have the line that says it again.
+TEST_F(LokiSourceTest, EndsNothingWhileLinesMayComeLateAfterAnOutage) {
+  push(79, seconds(1));
+  known_.all = look().signals;
+  for (int i = 0; i < 14 * 12; ++i) {
+    clock_.advance(seconds(5));
+    (void)look_until_done();
+  }
+  be_away_for(minutes(4));
+
+  EXPECT_THAT(look_until_done(), IsEmpty());
+  clock_.advance(seconds(20));
+  push(79, minutes(2));
+  clock_.advance(seconds(11));
+  const auto again = look_until_done();
+
+  ASSERT_THAT(again, SizeIs(1));
+  EXPECT_TRUE(again[0].firing);
 }
 
 class KonduktorsWriter : public LokiSourceTest {
