@@ -268,13 +268,29 @@ class Loopback {
   bool is_ping_pong_;
 };
 
+std::size_t count_efa(const std::vector<PciDevice>& devices) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(devices, [](const PciDevice& device) { return is_efa(device); }));
+}
+
+// A quarantine passes in spite of a skip, and EFA devices must not pass untested.
+CheckOutcome without_programs(const std::string& why, const CheckContext& context) {
+  const auto devices = list_pci_devices(context.host);
+  const auto of_kernel = static_cast<std::size_t>(
+      std::ranges::count_if(read_rdma(context.host), &RdmaReading::is_efa));
+  const std::size_t there = std::max(devices ? count_efa(*devices) : 0, of_kernel);
+  if (there == 0) return CheckOutcome::skipped(why);
+  return CheckOutcome::error("none of the " + std::to_string(there) +
+                             " EFA devices here was tested: " + why +
+                             "; add the programs to the image that runs this check");
+}
+
 // fi_info has no domain. It is the hardware only if the PCI bus has no EFA device either.
 CheckOutcome without_domains(const std::string& said, const CheckContext& context) {
   const ExpectedEfa expected = expected_efa(context);
   const auto devices = list_pci_devices(context.host);
   if (!devices) return CheckOutcome::error(said + "; " + devices.error().message);
-  const auto there =
-      std::ranges::count_if(*devices, [](const PciDevice& device) { return is_efa(device); });
+  const std::size_t there = count_efa(*devices);
   if (expected.count() == 0 && there == 0)
     return CheckOutcome::skipped("no EFA device here: " + said);
   FindingList found(context.settings);
@@ -331,7 +347,7 @@ Domains devices_of_sysfs(const CheckContext& context) {
 CheckOutcome EfaLoopbackCheck::run(const CheckContext& context) {
   const auto programs =
       find_programs(loopback_programs(context.settings), context.settings.tool_dirs);
-  if (!programs.can_run()) return CheckOutcome::skipped(programs.why_not());
+  if (!programs.can_run()) return without_programs(programs.why_not(), context);
   const bool is_ping_pong = has(kPingPong, context) && has(kFabricInfo, context);
   Domains domains = is_ping_pong ? domains_of_fabric(context) : devices_of_sysfs(context);
   if (domains.instead) return std::move(*domains.instead);

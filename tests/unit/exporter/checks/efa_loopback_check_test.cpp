@@ -228,6 +228,20 @@ TEST_F(EfaLoopbackTest, SkipsWithoutAnyProgram) {
   EXPECT_THAT(run().details, HasSubstr("fi_info"));
 }
 
+// A quarantine would pass a machine whose devices were not tested.
+TEST_F(EfaLoopbackTest, CannotTellWithoutAProgramIfTheMachineHasEfa) {
+  node.host.with_efa(4);
+  for (const bool is_seed : {false, true}) {
+    node.settings.is_seed_profile = is_seed;
+    const CheckOutcome outcome = run();
+    EXPECT_EQ(outcome.kind, Kind::kError);
+    EXPECT_TRUE(outcome.findings.empty());
+    EXPECT_THAT(outcome.details, HasSubstr("4 EFA devices"));
+    EXPECT_THAT(outcome.details, HasSubstr("fi_pingpong and fi_info, or ib_write_bw"));
+    EXPECT_THAT(outcome.details, HasSubstr("image"));
+  }
+}
+
 TEST_F(EfaLoopbackTest, StopsBetweenDevices) {
   has_two_devices();
   node.stop.request_stop();

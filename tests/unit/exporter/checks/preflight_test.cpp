@@ -6,6 +6,7 @@
 
 #include "tests/fakes/tools/tool_box.h"
 #include "tests/support/environment.h"
+#include "tests/support/host_tree.h"
 #include "tests/support/temp_dir.h"
 
 namespace gpuward::exporter {
@@ -90,10 +91,11 @@ TEST_F(PreflightTest, TheInterpreterOfAScriptOfTheOperatorsIsLookedForToo) {
   EXPECT_EQ(missing_for("no first line of a script"), "");
 }
 
-// What the check itself says of the same programs: a skip for want of what preflight names.
+// What the check itself says of the same programs, on a machine without EFA: a skip for want of
+// what preflight names.
 TEST_F(PreflightTest, EachCheckIsSkippedForWantOfWhatIsMissing) {
   const Snapshot snapshot;
-  const HostPaths host;
+  const support::HostTree node;
   const std::string type;
   const std::optional<InstanceProfile> profile;
   SystemClock clock;
@@ -101,7 +103,7 @@ TEST_F(PreflightTest, EachCheckIsSkippedForWantOfWhatIsMissing) {
     const FoundPrograms programs = of(entry.number);
     if (programs.can_run()) continue;
     const CheckOutcome outcome =
-        entry.make()->run({snapshot, settings_, host, type, profile, clock, {}, true});
+        entry.make()->run({snapshot, settings_, node.paths(), type, profile, clock, {}, true});
     EXPECT_EQ(outcome.kind, CheckOutcome::Kind::kSkipped) << entry.name;
     EXPECT_EQ(outcome.details, programs.why_not()) << entry.name;
   }
