@@ -50,6 +50,8 @@ ROWS = (
     Row(r".*(?:>> /simulated/kernel\.log; .*|> /simulated/lost)'", NOT_HERE, "needs the values of manifests/samples/simulated-gpus.yaml"),
     Row(rf"(?:{EXPORTER})?gpuward-exporter gpu-release.*", NOT_HERE,
         "holds the GPUs for minutes; typed by tests/unit/exporter/commands/gpu_release_process_test.cpp"),
+    Row(r"kubectl delete (?:daemonset|cronjob|jobs) .*-n gpu-healthcheck.*", NOT_HERE,
+        "deletes what the replaced suite has; here gpuward's own CronJob and Jobs have these names"),
     Row(r"gpuward-exporter nccl-pair .*", NOT_HERE, "needs two machines with GPUs and NCCL"),
     Row(r".*\$DAEMON\b.*", NOT_HERE, "needs a ComputeDomain of NVIDIA's DRA driver"),
     Row(r"(?:podman|docker) (?:build|push) .*", NOT_HERE, "tests/image builds these images, and needs no registry"),
