@@ -1,5 +1,7 @@
 #include "remediator/actions/gpu_reset_action.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "core/runtime/text.h"
@@ -29,6 +31,10 @@ constexpr std::size_t kNamedPods = 4;
 // How soon the pods of operands are looked for again, and the paused step is decided again.
 constexpr std::chrono::seconds kLookForPods{3};
 constexpr std::chrono::milliseconds kAtOnce{0};
+// How often one Remediation pauses operands: each time, another program or a guard has had them
+// resumed before the reset.
+constexpr int kMostPauses = 3;
+const std::string kPaused = "paused operands of the GPU operator: ";
 
 Operands operands_of(const StepRequest& request) {
   return operands_in(fact_of(request, kOperandsFact));
@@ -36,6 +42,23 @@ Operands operands_of(const StepRequest& request) {
 
 std::string of_operator(const Operands& operands) {
   return text_of(operands) + " of the GPU operator";
+}
+
+NodeOfOperands node_of(kube::Api& api, const StepRequest& request, const Permit& permit) {
+  return {api, request.remediation.node, request.remediation.node_uid, permit};
+}
+
+std::ptrdiff_t pauses_of(const Remediation& remediation) {
+  return std::ranges::count_if(remediation.status.history,
+                               [](const std::string& line) { return line.contains(kPaused); });
+}
+
+// As where the driver says that a process has a GPU open.
+StepProgress late(const StepRequest& request, const std::string& which) {
+  StepProgress progress = with_call(
+      progress_of(request, StepResult::kFailed, "not gone in time: " + which), Call::kNone);
+  if (!request.step.job.escalates_when_busy) progress.facts[kNeedsOperatorFact] = "true";
+  return progress;
 }
 
 bool is_begun(const StepRequest& request) {
@@ -69,21 +92,30 @@ Result<StepProgress> GpuResetAction::begin(const StepRequest& request) {
 
 Result<StepProgress> GpuResetAction::watch(const StepRequest& request) {
   const Operands operands = operands_of(request);
-  const bool is_pausing = !operands.empty() && !request.facts.contains(kJobFact);
-  if (!is_pausing) return resumed(request, StepJob::watch(request));
-  if (is_begun(request)) return wait_for_pods(request, operands);
-  return progress_of(request, StepResult::kIntended, "the step was not begun");
+  // If only the intent is written, a Job may have been made all the same.
+  const bool is_pausing =
+      !operands.empty() && is_begun(request) && !request.facts.contains(kJobFact);
+  return is_pausing ? wait_for_pods(request, operands) : resumed(request, StepJob::watch(request));
 }
 
 Status GpuResetAction::abandon(const StepRequest& request) {
   if (auto ended = StepJob::abandon(request); !ended) return ended;
   if (operands_of(request).empty()) return {};
-  return resume_operands(api(), request.remediation.node, request.remediation.node_uid,
-                         request.permit);
+  const auto resumed = resume_operands(node_of(api(), request, request.permit));
+  // A pod that ends still: the sweep resumes them later.
+  if (resumed || resumed.error().kind == ErrorKind::kRefused) return {};
+  return std::unexpected(resumed.error());
 }
 
 Result<StepProgress> GpuResetAction::pause(const StepRequest& request, const Operands& operands) {
-  const auto paused = pause_operands(api(), request.node, operands, permit_of_call(request));
+  if (pauses_of(request.remediation) >= kMostPauses) {
+    return resumed(
+        request,
+        failed_for_operator(request, of_operator(operands) + " were resumed before the reset, " +
+                                         std::to_string(kMostPauses) + " times"));
+  }
+  const Permit permit = permit_of_call(request);
+  const auto paused = pause_operands(node_of(api(), request, permit), operands);
   if (!paused && is_final(paused.error().kind)) {
     return resumed(request, failed_for_operator(request, "pausing " + of_operator(operands) + ": " +
                                                              paused.error().message));
@@ -92,8 +124,7 @@ Result<StepProgress> GpuResetAction::pause(const StepRequest& request, const Ope
   StepProgress progress = progress_of(request, StepResult::kRunning,
                                       "waiting for the pods of " + of_operator(operands));
   progress.look_again = kLookForPods;
-  progress.news.push_back("paused " + of_operator(operands) + ": label value " +
-                          std::string(kPausedForReset));
+  progress.news.push_back(kPaused + text_of(operands));
   return progress;
 }
 
@@ -103,11 +134,8 @@ Result<StepProgress> GpuResetAction::wait_for_pods(const StepRequest& request,
   if (!node) return with_context("reading the node", node.error());
   if (const auto why = objection_to_pause(*node))
     return progress_of(request, StepResult::kIntended, *why);
-  if (const Operands running = running_operands(*node); !running.empty()) {
-    return resumed(request,
-                   failed_for_operator(request, "another program resumed " + of_operator(running) +
-                                                    " before the reset"));
-  }
+  if (const Operands running = running_operands(*node); !running.empty())
+    return progress_of(request, StepResult::kIntended, of_operator(running) + ": resumed");
   const auto pods = api().list_pods_on(request.node.meta.name);
   if (!pods) return with_context("reading its pods", pods.error());
   const std::vector<std::string> left = pods_of_operands(*pods, operands);
@@ -119,8 +147,7 @@ Result<StepProgress> GpuResetAction::wait_for_pods(const StepRequest& request,
   }
   const std::string which =
       "the pods of " + of_operator(operands) + ": " + list_first(left, kNamedPods);
-  if (request.ran > request.step.timeout)
-    return resumed(request, failed_for_operator(request, "not gone in time: " + which));
+  if (request.ran > request.step.timeout) return resumed(request, late(request, which));
   StepProgress progress = progress_of(request, StepResult::kRunning, "waiting for " + which);
   progress.look_again = kLookForPods;
   return progress;
@@ -132,13 +159,11 @@ Result<StepProgress> GpuResetAction::resumed(const StepRequest& request,
   const bool has_ended = progress && (progress->result == StepResult::kDone ||
                                       progress->result == StepResult::kFailed);
   if (operands.empty() || !has_ended) return progress;
-  const auto done = resume_operands(api(), request.remediation.node, request.remediation.node_uid,
-                                    request.permit);
-  if (done) {
-    progress->news.push_back("resumed " + of_operator(operands));
-  } else {
+  const auto done = resume_operands(node_of(api(), request, request.permit));
+  if (done && !done->empty())
+    progress->news.push_back("resumed operands of the GPU operator: " + text_of(*done));
+  if (!done)
     progress->message += "; " + of_operator(operands) + " stay paused: " + done.error().message;
-  }
   return progress;
 }
 

@@ -7,7 +7,7 @@
 // them open for as long as they run. So the step pauses them first (model/gpu_operands.h). When
 // their pods are gone, it takes its intent back and is decided again, on evidence of that moment;
 // then it makes the Job. The operands are resumed when the step ends, however it ends; where that
-// cannot be done, intake/left_operands does it.
+// cannot be done, execution/left_operands does it.
 #pragma once
 
 #include <optional>

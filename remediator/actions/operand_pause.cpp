@@ -1,48 +1,65 @@
 #include "remediator/actions/operand_pause.h"
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
+
+#include "remediator/model/step.h"
 
 namespace gpuward::remediator {
 namespace {
 
-// A kubelet writes its Node's status every few seconds at most.
+// Others write the Node too; a kubelet each few seconds at most.
 constexpr int kTries = 3;
 
-Status set_labels(kube::Api& api, const kube::Node& node, const Operands& operands,
-                  std::string_view value, const Permit& permit) {
-  kube::NodeChange change;
-  for (const std::string& operand : operands)
-    change.set_labels[operand_label(operand)] = std::string(value);
-  if (change.set_labels.empty()) return {};
-  if (auto allowed = permit(); !allowed) return allowed;
-  const auto changed = api.change_node(node, change);
-  return changed ? Status() : std::unexpected(changed.error());
+// Reads the node and sets the labels of those operands that `choose` names, again after a conflict.
+Result<Operands> set_labels(const NodeOfOperands& on, std::string_view value,
+                            const std::function<Operands(const kube::Node&)>& choose) {
+  Result<Operands> done;
+  for (int i = 0; i < kTries; ++i) {
+    const auto node = on.api.get_node(on.name);
+    if (!node && node.error().kind == ErrorKind::kNotFound) return Operands();
+    if (!node) return std::unexpected(node.error());
+    if (node->meta.uid != on.uid) return Operands();
+    const Operands chosen = choose(*node);
+    if (chosen.empty()) return chosen;
+    if (auto allowed = on.permit(); !allowed) return std::unexpected(allowed.error());
+    kube::NodeChange change;
+    for (const std::string& operand : chosen)
+      change.set_labels[operand_label(operand)] = std::string(value);
+    const auto changed = on.api.change_node(*node, change);
+    if (changed) return chosen;
+    done = std::unexpected(changed.error());
+    if (changed.error().kind != ErrorKind::kConflict) return done;
+  }
+  return done;
+}
+
+bool is_live_reset(const kube::Pod& pod) {
+  const auto step = pod.meta.labels.find("gpuward.dev/step");
+  const bool is_reset = step != pod.meta.labels.end() && step->second == to_string(Step::kGpuReset);
+  return is_reset && pod.phase != "Succeeded" && pod.phase != "Failed";
 }
 
 }  // namespace
 
-Status pause_operands(kube::Api& api, const kube::Node& node, const Operands& operands,
-                      const Permit& permit) {
-  Operands running = running_operands(node);
-  std::erase_if(running, [&](const std::string& operand) {
-    return std::ranges::find(operands, operand) == operands.end();
+Status pause_operands(const NodeOfOperands& node, const Operands& operands) {
+  const auto paused = set_labels(node, kPausedForReset, [&](const kube::Node& seen) {
+    Operands running = running_operands(seen);
+    std::erase_if(running, [&](const std::string& operand) {
+      return std::ranges::find(operands, operand) == operands.end();
+    });
+    return running;
   });
-  return set_labels(api, node, running, kPausedForReset, permit);
+  return paused ? Status() : std::unexpected(paused.error());
 }
 
-Status resume_operands(kube::Api& api, const std::string& name, const std::string& uid,
-                       const Permit& permit) {
-  Status resumed;
-  for (int i = 0; i < kTries; ++i) {
-    const auto node = api.get_node(name);
-    if (!node && node.error().kind == ErrorKind::kNotFound) return {};
-    if (!node) return std::unexpected(node.error());
-    if (node->meta.uid != uid) return {};
-    resumed = set_labels(api, *node, paused_operands(*node), "true", permit);
-    if (resumed || resumed.error().kind != ErrorKind::kConflict) return resumed;
-  }
-  return resumed;
+Result<Operands> resume_operands(const NodeOfOperands& node) {
+  const auto pods = node.api.list_pods_on(node.name);
+  if (!pods) return std::unexpected(pods.error());
+  if (std::ranges::any_of(*pods, is_live_reset))
+    return fail(ErrorKind::kRefused, "a pod of the reset Job still runs");
+  return set_labels(node, "true", paused_operands);
 }
 
 }  // namespace gpuward::remediator

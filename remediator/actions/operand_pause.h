@@ -12,14 +12,18 @@
 
 namespace gpuward::remediator {
 
-// Of `operands` those whose label is `true` on `node`, which was read a moment ago. Asks `permit`
-// right before the patch. kConflict: the node has changed since.
-[[nodiscard]] Status pause_operands(kube::Api& api, const kube::Node& node,
-                                    const Operands& operands, const Permit& permit);
+struct NodeOfOperands {
+  kube::Api& api;
+  const std::string& name;
+  const std::string& uid;
+  const Permit& permit;  // asked right before each patch
+};
 
-// All that gpuward has paused on the node of that name and UID, which is read afresh. No error if
-// none is paused, or the node is gone or another.
-[[nodiscard]] Status resume_operands(kube::Api& api, const std::string& name,
-                                     const std::string& uid, const Permit& permit);
+// Of `operands` those whose label is `true`. No error if the node is gone or another.
+[[nodiscard]] Status pause_operands(const NodeOfOperands& node, const Operands& operands);
+
+// All that gpuward has paused; the result says which. None if none is paused, or the node is gone
+// or another. kRefused while a pod of a reset Job runs there, which would find the GPUs in use.
+[[nodiscard]] Result<Operands> resume_operands(const NodeOfOperands& node);
 
 }  // namespace gpuward::remediator

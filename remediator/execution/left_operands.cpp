@@ -10,12 +10,6 @@
 namespace gpuward::remediator {
 namespace {
 
-bool is_live_reset(const kube::Pod& pod) {
-  const auto step = pod.meta.labels.find("gpuward.dev/step");
-  const bool is_reset = step != pod.meta.labels.end() && step->second == to_string(Step::kGpuReset);
-  return is_reset && pod.phase != "Succeeded" && pod.phase != "Failed";
-}
-
 // The view may not know yet that a reset has begun. It is seldom that there is a node to ask for.
 Result<bool> is_needed(const ReconcilerParts& parts, const kube::Node& node) {
   const auto all = parts.store.list_all();
@@ -25,7 +19,6 @@ Result<bool> is_needed(const ReconcilerParts& parts, const kube::Node& node) {
   });
 }
 
-// A Job that goes on would find the GPUs in use.
 Status resume_left_on(const ReconcilerParts& parts, const std::string& name) {
   const auto node = parts.api.get_node(name);
   if (!node && node.error().kind == ErrorKind::kNotFound) return {};
@@ -33,11 +26,10 @@ Status resume_left_on(const ReconcilerParts& parts, const std::string& name) {
   const auto needed = is_needed(parts, *node);
   if (!needed) return std::unexpected(needed.error());
   if (*needed) return {};
-  const auto pods = parts.api.list_pods_on(name);
-  if (!pods) return std::unexpected(pods.error());
-  if (std::ranges::any_of(*pods, is_live_reset)) return {};
   if (!parts.permit()) return {};  // the stop switch says why elsewhere
-  return resume_operands(parts.api, name, node->meta.uid, parts.permit);
+  const auto resumed = resume_operands({parts.api, name, node->meta.uid, parts.permit});
+  if (resumed || resumed.error().kind == ErrorKind::kRefused) return {};
+  return std::unexpected(resumed.error());
 }
 
 }  // namespace

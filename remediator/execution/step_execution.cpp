@@ -422,7 +422,7 @@ Status StepExecution::record_progress(Case& now, const Looked& looked) {
       end ? with_decision(next, *end, now.policy->mode, parts_.clock.wall()) : next;
   if (auto status = records_.write(now, written); !status) return status;
   now.decision.message = next.message;
-  if (is_over) {
+  if (goes_on) {
     const bool failed = record != nullptr && record->result == StepResult::kFailed;
     records_.audit(now, failed ? AuditMoment::kFailed : AuditMoment::kDone,
                    failed ? next.message : "");

@@ -13,11 +13,12 @@ constexpr std::string_view kBetween = ", ";
 // Not `dra-driver`: the kubelet asks that plugin to unprepare the claims of each pod that ends, and
 // pods wait for it without end. Not `client`: by that label the owner of the cluster runs programs
 // of his own, perhaps the exporter. Not `driver`, `container-toolkit` and `operator-validator`,
-// which hold no GPU.
-constexpr std::array<std::string_view, 9> kOperands = {
-    "dcgm-exporter",         "dcgm",        "device-plugin",
-    "gpu-feature-discovery", "mig-manager", "node-status-exporter",
-    "dcgm-exporter-dra",     "dcgm-dra",    "dra-validator"};
+// which hold no GPU. Not `gpu-feature-discovery`: it opens the driver for
+// a moment each minute, and when it ends it takes labels off the Node by which policies choose
+// pools.
+constexpr std::array<std::string_view, 8> kOperands = {
+    "dcgm-exporter",     "dcgm",     "device-plugin", "mig-manager", "node-status-exporter",
+    "dcgm-exporter-dra", "dcgm-dra", "dra-validator"};
 
 template <typename Matches>
 Operands with_value(const kube::Node& node, const Matches& matches) {
@@ -91,14 +92,11 @@ std::vector<std::string> pods_of_operands(const std::vector<kube::Pod>& pods,
 
 bool needs_operands_paused(const Remediation& remediation) {
   const StepRecord* const reset = remediation.status.find(Step::kGpuReset);
-  if (!remediation.open() || remediation.wish.cancel || remediation.wish.pause || reset == nullptr)
-    return false;
-  // Another step has begun since if the reset was left.
-  const bool is_last = std::ranges::none_of(remediation.status.steps, [&](const StepRecord& other) {
-    return other.intent_at > reset->intent_at;
-  });
-  return is_last &&
-         (reset->result == StepResult::kIntended || reset->result == StepResult::kRunning);
+  // In any other phase, no replica watches the step: the node is excluded, changed by hand, held,
+  // ...
+  if (remediation.status.phase != Phase::kResetting || reset == nullptr) return false;
+  if (remediation.wish.cancel || remediation.wish.pause) return false;
+  return reset->result == StepResult::kIntended || reset->result == StepResult::kRunning;
 }
 
 }  // namespace gpuward::remediator

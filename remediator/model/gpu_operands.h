@@ -41,7 +41,7 @@ using Operands = std::vector<std::string>;
 [[nodiscard]] std::vector<std::string> pods_of_operands(const std::vector<kube::Pod>& pods,
                                                         const Operands& operands);
 
-// Whether a reset of it is under way, and nothing calls it off.
+// Whether a reset of it is under way and watched, and nothing calls it off.
 [[nodiscard]] bool needs_operands_paused(const Remediation& remediation);
 
 }  // namespace gpuward::remediator

@@ -32,6 +32,8 @@ case "$*" in
   for gpu in 1A 1B; do echo "00000000:$gpu:00.0, `cat mode-$gpu`"; done;;
 "-i 00000000:1A:00.0 -pm 0") echo $* >> calls; echo Disabled > mode-1A;;
 "-i 00000000:1A:00.0 -pm 1") echo $* >> calls; echo Enabled > mode-1A;;
+"-pm 0") echo $* >> calls; echo Disabled | tee mode-1A > mode-1B;;
+"-pm 1") echo $* >> calls; echo Enabled | tee mode-1A > mode-1B;;
 --gpu-reset)
   echo $* >> calls
   [ `cat mode-1A mode-1B | grep -c Enabled` = 0 ] || { echo 'GPU 1A: In use by another client'; exit 255; }
@@ -50,9 +52,10 @@ class GpuResetJob : public testing::Test {
                 commands),
         fs::perms::owner_all);
   }
-  support::Process::Outcome run_with_driver(const std::string& reset) {
+  support::Process::Outcome run_with_driver(const std::string& reset,
+                                            const std::string& other_mode = "Disabled") {
     folder_.write("mode-1A", "Enabled\n");
-    folder_.write("mode-1B", "Disabled\n");
+    folder_.write("mode-1B", other_mode + "\n");
     std::string driver = kDriver;
     replace_all(driver, "RESET", reset);
     stand_in_for_exporter("exit 0");
@@ -125,6 +128,28 @@ TEST_F(GpuResetJob, TurnsPersistenceModeOffForTheResetAndOnAgain) {
     EXPECT_EQ(mode_of("1A"), "Enabled\n");
     EXPECT_EQ(mode_of("1B"), "Disabled\n");
   }
+}
+
+// One call for all: with persistence mode off, each call initialises the GPUs.
+TEST_F(GpuResetJob, TurnsPersistenceModeOfAllGpusOffAtOnce) {
+  const auto outcome = run_with_driver("echo 'All done.'", "Enabled");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_EQ(read_file(folder_ / "calls").value_or(""), "-pm 0\n--gpu-reset\n-pm 1\n");
+  EXPECT_EQ(mode_of("1A") + mode_of("1B"), "Enabled\nEnabled\n");
+}
+
+// Such as gpu-feature-discovery, which asks the driver once a minute.
+TEST_F(GpuResetJob, TriesAgainIfTheUserOfAGpuIsGone) {
+  const auto outcome = run_with_driver(
+      "echo x >> tries; [ `cat tries | grep -c x` = 2 ] || { echo 'In use by another client'; exit "
+      "255; }; echo 'All done.'");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+}
+
+TEST_F(GpuResetJob, TriesNothingElseAgain) {
+  const auto outcome = run_with_driver("echo x >> tries; echo 'Unable to reset GPU'; exit 3");
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(read_file(folder_ / "tries").value_or(""), "x\n");
 }
 
 TEST_F(GpuResetJob, TurnsPersistenceModeOnAgainIfItIsEnded) {

@@ -1,6 +1,7 @@
 // A GPU reset beside NVIDIA's GPU operator: its operands are paused, the reset is decided again,
 // and they are resumed, whatever becomes of the reset.
 #include <algorithm>
+#include <functional>
 #include <tuple>
 #include <utility>
 
@@ -158,8 +159,10 @@ TEST_F(OperandsTest, ArePausedUntilTheJobHasEnded) {
   EXPECT_EQ(result(), StepResult::kDone);
   expect_resumed();
   const std::vector<std::string> history = remediation().status.history;
-  EXPECT_THAT(history, ::testing::Contains(HasSubstr("paused dcgm-exporter, device-plugin")));
-  EXPECT_THAT(history, ::testing::Contains(HasSubstr("resumed dcgm-exporter, device-plugin")));
+  EXPECT_THAT(history, ::testing::Contains(HasSubstr(
+                           "paused operands of the GPU operator: dcgm-exporter, device-plugin")));
+  EXPECT_THAT(history, ::testing::Contains(HasSubstr(
+                           "resumed operands of the GPU operator: dcgm-exporter, device-plugin")));
 }
 
 TEST_F(OperandsTest, AreResumedAfterAFailedReset) {
@@ -193,13 +196,83 @@ TEST_F(OperandsTest, ThatStayHoldTheNodeAndAreResumed) {
   expect_resumed();
 }
 
-TEST_F(OperandsTest, ThatAnotherProgramResumesAreNotPausedAgain) {
+// As often as another program, or a guard that comes and goes.
+TEST_F(OperandsTest, ArePausedThreeTimesAtMost) {
   open();
-  label({{kPlugin, "true"}});
-  ASSERT_TRUE(reconcile());
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(label_of(kPlugin), kPausedForReset) << i;
+    label({{kPlugin, "true"}});
+    ASSERT_TRUE(reconcile());
+    ASSERT_TRUE(reconcile());
+  }
   EXPECT_EQ(remediation().status.phase, Phase::kHeld);
-  EXPECT_THAT(remediation().status.message, HasSubstr("another program resumed device-plugin"));
+  EXPECT_THAT(remediation().status.message, HasSubstr("were resumed before the reset, 3 times"));
   expect_resumed();
+}
+
+TEST_F(OperandsTest, ThatStayEscalateIfThePolicySaysSoOfBusyGpus) {
+  Policy policy = *policy_.get();
+  policy.steps[Severity::kReset][2].job.escalates_when_busy = true;
+  policy.steps[Severity::kReboot] = {planned(Step::kTaint), planned(Step::kCordon),
+                                     planned(Step::kReboot)};
+  policy_.set(policy);
+  open();
+  pass(minutes(12));
+  EXPECT_EQ(result(), StepResult::kFailed);
+  EXPECT_EQ(remediation().status.escalated_to, Severity::kReboot);
+  expect_resumed();
+}
+
+// No replica watches the step then.
+class UnwatchedOperandsTest : public OperandsTest,
+                              public ::testing::WithParamInterface<std::size_t> {};
+
+TEST_P(UnwatchedOperandsTest, AreResumed) {
+  const auto exclude = [&] { label({{"gpuward.dev/managed", "false"}}); };
+  const auto uncordon = [&] {
+    kube_.patch(kNodeOfOperands, {{"spec", {{"unschedulable", nullptr}}}});
+  };
+  const auto lower = [&] {
+    Policy policy = *policy_.get();
+    policy.mode = Mode::kCordon;
+    policy_.set(policy);
+  };
+  open();
+  const std::vector<std::function<void()>> changes = {exclude, uncordon, lower};
+  changes.at(GetParam())();
+  ASSERT_TRUE(reconcile());
+  EXPECT_NE(remediation().status.phase, Phase::kResetting);
+  ASSERT_TRUE(sweep());
+  expect_resumed();
+}
+
+INSTANTIATE_TEST_SUITE_P(ByEach, UnwatchedOperandsTest, ::testing::Range<std::size_t>(0, 3));
+
+// The reset was done, and its finding is cleared: it counts as a reset all the same.
+TEST_F(OperandsTest, AreNoReasonToForgetAJobWhoseAnswerWasLost) {
+  open();
+  remove_pod("plugin");
+  remove_pod("dcgm");
+  ASSERT_TRUE(reconcile());
+  kube_.add_fault({.kind = FaultKind::kDropAfter, .method = "POST", .path = kResetJobs});
+  (void)reconcile(1);
+  ASSERT_THAT(jobs(), SizeIs(1));
+  exit_job(0, "reset");
+  reports_.answer = report_of(Severity::kNone);
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(result(), StepResult::kDone);
+  expect_resumed();
+}
+
+TEST_F(OperandsTest, OfARefusedResetAreNotSaidToBeResumed) {
+  kube_.patch(kNodeOfOperands, {{"spec", {{"providerID", "aws:///eu-1a/i-0123456789abcdef0"}}}});
+  Policy policy = *policy_.get();
+  policy.steps[Severity::kReset][2].job.not_on = {"aws://"};
+  policy_.set(policy);
+  open();
+  EXPECT_EQ(result(), StepResult::kFailed);
+  EXPECT_THAT(remediation().status.history,
+              ::testing::Not(::testing::Contains(HasSubstr("resumed operands"))));
 }
 
 TEST_F(OperandsTest, AreNotPausedBesideADriverUpgrade) {
@@ -258,6 +331,19 @@ TEST_F(OperandsTest, OfAPausedRemediationAreResumed) {
   ASSERT_TRUE(reconcile());
   ASSERT_TRUE(sweep());
   expect_resumed();
+}
+
+TEST_F(OperandsTest, ArePausedAgainWhenTheRemediationIsResumed) {
+  open();
+  annotate(std::string(kPauseAnnotation), "true");
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(sweep());
+  expect_resumed();
+  kube_.patch(remediation_collection() + "/" + remediation().name,
+              {{"metadata", {{"annotations", {{std::string(kPauseAnnotation), nullptr}}}}}});
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+  expect_paused();
 }
 
 TEST_F(OperandsTest, StayPausedWhileTheSwitchStopsAllChanges) {

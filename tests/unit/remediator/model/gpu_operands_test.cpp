@@ -28,10 +28,12 @@ TEST(GpuOperands, AreKnownByTheirLabels) {
               ElementsAre("dcgm-exporter", "device-plugin", "dcgm-exporter-dra"));
 }
 
-// Pods wait for the kubelet's DRA plug-in; the exporter may be a `client`; the rest holds no GPU.
+// Pods wait for the kubelet's DRA plug-in; the exporter may be a `client`; policies choose pools by
+// labels of gpu-feature-discovery; the rest holds no GPU.
 TEST(GpuOperands, OfOtherKindsAreLeftAlone) {
-  for (const char* kind : {"dra-driver", "client", "driver", "container-toolkit",
-                           "operator-validator", "sandbox-device-plugin"}) {
+  for (const char* kind :
+       {"dra-driver", "client", "driver", "container-toolkit", "operator-validator",
+        "gpu-feature-discovery", "sandbox-device-plugin"}) {
     EXPECT_THAT(operands_to_pause(labelled({{operand_label(kind), "true"}})), IsEmpty()) << kind;
   }
 }
@@ -104,12 +106,12 @@ TEST(GpuOperands, AreNeededPausedWhileAResetIsUnderWay) {
   other = one;
   other.wish.pause = true;
   EXPECT_FALSE(needs_operands_paused(other));
-  other = one;
-  other.status.phase = Phase::kCancelled;
-  EXPECT_FALSE(needs_operands_paused(other));
-  other = one;
-  other.status.steps.push_back(record(Step::kReboot, StepResult::kRunning, 3));
-  EXPECT_FALSE(needs_operands_paused(other)) << "the reset was left for a reboot";
+  for (const Phase phase : {Phase::kCancelled, Phase::kWaiting, Phase::kPaused, Phase::kHeld,
+                            Phase::kQuarantined, Phase::kRebooting}) {
+    other = one;
+    other.status.phase = phase;
+    EXPECT_FALSE(needs_operands_paused(other)) << to_string(phase) << ": it is not watched";
+  }
 }
 
 }  // namespace
