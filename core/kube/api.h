@@ -58,6 +58,18 @@ struct WatchEvent {
   std::string resource_version;
 };
 
+struct WatchOptions {
+  std::string field_selector = {};  // "metadata.name=gpu-1"; empty: all
+  // The server ends the watch after a time between them, after a bookmark 2 s before. At random, so
+  // that the watches of a whole fleet do not end together. client-go's reflectors ask for 5 to 10
+  // minutes; the defaults want to know sooner that nothing was kept from them: one more request in
+  // 15 to 20 s for each watch, served from the server's memory. The bookmark keeps the version
+  // young, so that none of them needs a list.
+  std::chrono::seconds shortest{15}, longest{20};
+  // A longer one is a connection that died without a word: the server would have ended the watch.
+  std::chrono::milliseconds longest_silence{25'000};
+};
+
 class Api {
  public:
   // `http`, `credentials` and `clock` must outlive the Api.
@@ -165,10 +177,12 @@ class Api {
   // The version at which the collection stands in the store now.
   [[nodiscard]] Result<std::string> version_of(std::string_view collection);
   // Blocks until the watch ends: a value when the server closed it in good order (watch again from
-  // the last resource version seen), kGone (list again), kCancelled, or a transport's error.
+  // the last resource version seen), kGone (list again), kCancelled, or a transport's error. From
+  // the version "0" the objects that are there come first, as kAdded, out of the server's memory.
   [[nodiscard]] Status watch(std::string_view collection, std::string_view resource_version,
                              std::stop_token stop,
-                             const std::function<void(const WatchEvent&)>& on_event);
+                             const std::function<void(const WatchEvent&)>& on_event,
+                             const WatchOptions& options = {});
 
   // --- The server itself: api.cpp, who_am_i.cpp
   // GET /version: whether it answers us, and takes our credential. kInternal: what answers is not a

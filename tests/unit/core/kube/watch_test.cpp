@@ -40,6 +40,18 @@ TEST_F(WatchTest, TakesALongerSilenceThanItsTimeForADeadConnection) {
   EXPECT_LT(client.longest_silence, std::chrono::seconds(30));
 }
 
+TEST_F(WatchTest, AsksForThoseThatItsOptionsSelectAndForTheirTime) {
+  client.then(answer(200, ""));
+  const WatchOptions options{.field_selector = "metadata.name=n1",
+                             .shortest = std::chrono::seconds(300),
+                             .longest = std::chrono::seconds(300),
+                             .longest_silence = std::chrono::minutes(2)};
+  ASSERT_TRUE(api.watch("/api/v1/nodes", "0", {}, [](const WatchEvent&) {}, options));
+  EXPECT_TRUE(
+      url(0).ends_with("&resourceVersion=0&timeoutSeconds=300&fieldSelector=metadata.name%3Dn1"));
+  EXPECT_EQ(client.longest_silence, std::chrono::minutes(2));
+}
+
 TEST_F(WatchTest, HandsOutEventsInOrderHoweverTheBytesFall) {
   client.then(answer(200, event_line("ADDED", "8") + event_line("MODIFIED", "9") +
                               event_line("DELETED", "10") + event_line("BOOKMARK", "20")));
