@@ -266,7 +266,7 @@ void Exporter::release_gpus() {
   constexpr std::chrono::milliseconds kLook{20};
   constexpr std::chrono::milliseconds kLongestWait{700};
   const bool was_wanted = store_.health().release.has_value();
-  const bool is_wanted = releases_->tick();
+  const bool is_wanted = releases_->tick(node_->asking_label());
   gpus_->set_released(is_wanted);
   const auto holds_none = [this] { return gpus_->has_let_go() && checks_->running() == 0; };
   // A healthy worker is gone within this tick, so that the asker need not wait for the next.

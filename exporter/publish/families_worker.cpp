@@ -63,7 +63,7 @@ void append_release(const Health& health, Families& families) {
       families,
       {"gpuward_gpu_released",
        "1 while this exporter holds no GPU, because another program wants them for itself, such "
-       "as a reset. Values of GPUs are absent then, and checks are skipped."},
+       "as a reset or a driver upgrade. Values of GPUs are absent then, and checks are skipped."},
       health.release && health.release->is_released);
 }
 

@@ -72,8 +72,9 @@ Markup awaited(const std::vector<std::string>& checks) {
 
 Markup released(const std::optional<GpuRelease>& release) {
   if (!release) return {};
+  const std::string until = release->until ? " until " + to_rfc3339(*release->until) : "";
   return std::string(release->is_released ? "no GPU is held" : "waiting for the last reader") +
-         " until " + to_rfc3339(release->until) + ": " + release->why + " (" + release->who + ")";
+         until + ": " + release->why + " (" + release->who + ")";
 }
 
 Markup health(const Snapshot& snapshot) {

@@ -53,8 +53,8 @@ struct LokiPushing {
 // Another program wants the GPUs for itself (watch/gpu_releases.h).
 struct GpuRelease {
   std::string who, why;
-  WallTime until;
-  bool is_released = false;  // this exporter holds none of them
+  std::optional<WallTime> until;  // nullopt: no limit
+  bool is_released = false;       // this exporter holds none of them
   bool operator==(const GpuRelease&) const = default;
 };
 

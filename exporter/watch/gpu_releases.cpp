@@ -11,6 +11,7 @@ namespace {
 
 // The asker adds the time that its program gets to stop.
 constexpr std::chrono::minutes kSlack{1};
+constexpr std::string_view kLabelOfNode = "a label of the Node";
 
 }  // namespace
 
@@ -25,9 +26,19 @@ GpuReleases::GpuReleases(const std::filesystem::path& state_folder, std::string 
   tick();
 }
 
-bool GpuReleases::tick() {
+bool GpuReleases::tick(std::optional<std::string> asking_label) {
+  const bool was_wanted = is_wanted();
+  read_requests();
+  take(std::move(asking_label));
+  if (!is_wanted() && !was_wanted) return false;
+  if (!is_wanted()) log_.warn("Taking GPUs again: no program asks for them");
+  is_released_ = is_released_ && is_wanted();
+  publish();
+  return is_wanted();
+}
+
+void GpuReleases::read_requests() {
   const WallTime now = clock_.wall();
-  const bool was_wanted = !granted_.empty();
   std::map<std::filesystem::path, Granted> known = std::exchange(granted_, {});
   const std::set<std::filesystem::path> ended = std::exchange(ended_, {});
   for (auto& [path, request] : requests_.read()) {
@@ -52,11 +63,19 @@ bool GpuReleases::tick() {
       granted_.emplace(std::move(path), Granted{*std::move(request), ends});
     }
   }
-  if (granted_.empty() && !was_wanted) return false;
-  if (granted_.empty()) log_.warn("Taking GPUs again: no program asks for them");
-  is_released_ = is_released_ && !granted_.empty();
-  publish();
-  return !granted_.empty();
+}
+
+void GpuReleases::take(std::optional<std::string> asking_label) {
+  if (!asking_label) return label_.reset();
+  if (!label_) {
+    log_.warn("Releasing GPUs", {{"who", std::string(kLabelOfNode)}, {"why", *asking_label}});
+    label_.emplace("", clock_.steady());
+  }
+  label_->text = *std::move(asking_label);
+  const bool is_overdue = clock_.steady() - label_->since >= kLongestLabel;
+  if (!is_overdue || std::exchange(label_->is_overdue_said, true)) return;
+  log_.error("GPUs still released: the label of the Node has not changed back",
+             {{"label", label_->text}, {"minutes", std::to_string(kLongestLabel.count())}});
 }
 
 std::string GpuReleases::objection_to(const ReleaseRequest& request, WallTime now) const {
@@ -77,7 +96,9 @@ void GpuReleases::end(const std::filesystem::path& path, const std::string& why,
 }
 
 void GpuReleases::confirm(bool holds_none) {
-  if (granted_.empty()) return;
+  if (!is_wanted()) return;
+  if (holds_none && !is_released_ && label_)
+    log_.info("Released GPUs", {{"who", std::string(kLabelOfNode)}});
   is_released_ = holds_none;
   publish();
   if (!holds_none) return;
@@ -100,6 +121,7 @@ void GpuReleases::publish() {
     const bool is_longest = !release || granted.request.until > release->until;
     if (is_longest) release = {granted.request.who, granted.request.why, granted.request.until};
   }
+  if (label_) release = {std::string(kLabelOfNode), label_->text, std::nullopt};
   if (release) release->is_released = is_released_;
   store_.update_health([&](Health& health) { health.release = std::move(release); });
 }

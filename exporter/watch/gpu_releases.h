@@ -2,7 +2,8 @@
 // client of the driver may be left then. Reads the requests (store/release_requests.h), says in the
 // store that the GPUs are released, and answers each request once this exporter holds none of them.
 // A request ends when its file is removed, its time is over, or the node has booted again, whatever
-// has become of its owner. Made and called by the composition root on the main thread.
+// has become of its owner. A label of the Node (own_node.h) asks for them as long as it is there.
+// Made and called by the composition root on the main thread.
 #pragma once
 
 #include <filesystem>
@@ -21,6 +22,11 @@ namespace gpuward::exporter {
 class GpuReleases {
  public:
   static constexpr std::chrono::minutes kLongest{30};  // that a request may ask for
+  // A label that lasts longer is reported as an error, and still granted: to take the GPUs would
+  // break the upgrade. k8s-driver-manager waits for each kind of pod for 5 minutes at most, and the
+  // driver's container compiles the driver and has 20 minutes to start (startupProbe of
+  // assets/state-driver in the GPU operator); the alert GpuReleasedTooLong waits as long.
+  static constexpr std::chrono::minutes kLongestLabel{60};
   // The answer to a request that is granted; any other answer says why it is refused.
   static constexpr std::string_view kReleased = "released";
 
@@ -28,12 +34,16 @@ class GpuReleases {
   GpuReleases(const std::filesystem::path& state_folder, std::string boot_id, Store& store,
               Clock& clock, Log& log);
 
-  // Once a second: which requests there are. Whether the exporter must release the GPUs.
-  bool tick();
+  // Once a second: which requests there are, and the label of the Node that asks for the GPUs.
+  // Whether the exporter must release them.
+  bool tick(std::optional<std::string> asking_label = std::nullopt);
   // After tick(): whether this exporter holds none of the GPUs now.
   void confirm(bool holds_none);
 
  private:
+  void read_requests();
+  void take(std::optional<std::string> asking_label);
+  [[nodiscard]] bool is_wanted() const { return !granted_.empty() || label_; }
   // Why the request cannot be granted; empty: it can.
   [[nodiscard]] std::string objection_to(const ReleaseRequest& request, WallTime now) const;
   void end(const std::filesystem::path& path, const std::string& why, bool is_new);
@@ -45,6 +55,12 @@ class GpuReleases {
     bool is_answered = false;
   };
 
+  struct AskingLabel {
+    std::string text;  // "key=value"
+    Clock::Steady since;
+    bool is_overdue_said = false;
+  };
+
   ReleaseRequests requests_;
   std::string boot_id_;
   Store& store_;
@@ -52,6 +68,7 @@ class GpuReleases {
   Log& log_;
   std::map<std::filesystem::path, Granted> granted_;
   std::set<std::filesystem::path> ended_;  // by the last tick
+  std::optional<AskingLabel> label_;
   bool is_released_ = false;
   std::string said_fault_;  // the last that was logged
 };

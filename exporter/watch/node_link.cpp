@@ -37,12 +37,11 @@ NodeLink::NodeLink(const Flags& flags, std::string boot_id, const Settings& sett
   options.settings = settings.node;
   options.cycle = settings.checks.check_interval;
   options.events = std::move(events);
-  publisher_ = std::make_unique<NodePublisher>(
-      std::move(options),
-      [this](kube::ApiDeadlines deadlines, std::stop_token stop) {
-        return connection_->make_api(deadlines, std::move(stop));
-      },
-      store, clock, log);
+  const auto make_api = [this](kube::ApiDeadlines deadlines, std::stop_token stop) {
+    return connection_->make_api(deadlines, std::move(stop));
+  };
+  publisher_ = std::make_unique<NodePublisher>(std::move(options), make_api, store, clock, log);
+  own_node_ = std::make_unique<OwnNode>(node_, make_api, clock, log);
 }
 
 void NodeLink::configure(const Settings& settings) {
@@ -52,6 +51,10 @@ void NodeLink::configure(const Settings& settings) {
 Result<std::string> NodeLink::instance_type() const {
   if (!connection_) return fail(ErrorKind::kNotFound, "there is no Node object to read");
   return instance_type_at(*connection_, node_);
+}
+
+std::optional<std::string> NodeLink::asking_label() const {
+  return own_node_ ? own_node_->asking_label() : std::nullopt;
 }
 
 std::function<std::optional<std::string>()> ask_for_maintenance(const Flags& flags, Clock& clock) {

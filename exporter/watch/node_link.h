@@ -1,6 +1,7 @@
 // The exporter's way to its own Node object: who it is at the API server, the publisher of labels,
-// taint and condition, and what the node's label says about the instance type. Made by the
-// composition root where the node has a name; without an API server it says so and stays idle.
+// taint and condition, and what the node's labels say about the instance type and about a driver
+// upgrade. Made by the composition root where the node has a name; without an API server it says so
+// and stays idle.
 #pragma once
 
 #include <functional>
@@ -16,6 +17,7 @@
 #include "exporter/config/settings.h"
 #include "exporter/publish/node/node_publisher.h"
 #include "exporter/store/store.h"
+#include "exporter/watch/own_node.h"
 
 namespace gpuward::exporter {
 
@@ -30,11 +32,14 @@ class NodeLink {
   void configure(const Settings& settings);
   // Any thread, for 5 s at most. kNotFound where there is no API server, no name or no label.
   [[nodiscard]] Result<std::string> instance_type() const;
+  // Any thread. The label that asks for the GPUs; nullopt also without an API server.
+  [[nodiscard]] std::optional<std::string> asking_label() const;
 
  private:
   std::string node_;
   std::unique_ptr<kube::Connection> connection_;
   std::unique_ptr<NodePublisher> publisher_;
+  std::unique_ptr<OwnNode> own_node_;
 };
 
 // For the runner of the checks: a quarantine or a sweep that has this node now, or that nobody can

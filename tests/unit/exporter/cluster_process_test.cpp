@@ -285,6 +285,32 @@ TEST_F(ClusterProcess, TheExporterSaysOnItsNodeWhatItHasFoundAndWhenItHasGone) {
   EXPECT_EQ(condition("gpu-01"), "True");
 }
 
+TEST_F(ClusterProcess, TheExporterReleasesTheGpusForADriverUpgrade) {
+  constexpr const char* kAnswering = "gpuward_gpu_worker_state{state=\"answering\"}";
+  add_node("gpu-01");
+  const auto set_label = [&](const std::string& value) {
+    kube().patch(std::string(kNodes) + "/gpu-01",
+                 {{"metadata", {{"labels", {{"nvidia.com/gpu.deploy.dcgm-exporter", value}}}}}});
+  };
+  std::vector<std::string> flags = cluster_flags();
+  flags.emplace_back("--node.name=gpu-01");
+  exporter_.start(flags);
+  ASSERT_TRUE(exporter_.has(kAnswering, "1"));
+
+  set_label("paused-for-driver-upgrade");
+
+  EXPECT_TRUE(exporter_.has("gpuward_gpu_released", "1"));
+  EXPECT_TRUE(exporter_.has("gpuward_gpu_worker_state{state=\"released\"}", "1"));
+  EXPECT_TRUE(exporter_.has("gpuward_node_unsettled", "1"));
+  EXPECT_THAT(exporter_.get("/").body, HasSubstr("paused-for-driver-upgrade"));
+  EXPECT_NE(label("gpu-01", kGpuwardNames(NodeName::kStatus)), "fail");
+
+  set_label("paused-for-gpuward-reset");
+
+  EXPECT_TRUE(exporter_.has("gpuward_gpu_released", "0"));
+  EXPECT_TRUE(exporter_.has(kAnswering, "1"));
+}
+
 // From its first second: a driver that does not answer yet says nothing of the node.
 TEST_F(ClusterProcess, TheExporterContinuesWithoutItsRightsAndLogsWhatWasForbidden) {
   add_node("gpu-01");

@@ -175,6 +175,58 @@ TEST_F(GpuReleasesTest, OfAnotherUserAreRefused) {
   EXPECT_EQ(answer_to(path), "belongs to uid 65534");
 }
 
+TEST_F(GpuReleasesTest, LastAsLongAsALabelOfTheNodeAsksForThem) {
+  const std::string label = "nvidia.com/gpu.deploy.dcgm-exporter=paused-for-driver-upgrade";
+  EXPECT_TRUE(releases_->tick(label));
+  releases_->confirm(false);
+  ASSERT_TRUE(release());
+  EXPECT_FALSE(release()->is_released);
+  EXPECT_EQ(release()->why, label);
+  EXPECT_EQ(release()->until, std::nullopt);
+
+  releases_->confirm(true);
+  EXPECT_TRUE(releases_->tick("another=label"));
+  releases_->confirm(true);
+  EXPECT_TRUE(release()->is_released);
+  EXPECT_EQ(release()->why, "another=label");
+
+  EXPECT_FALSE(releases_->tick());
+  EXPECT_FALSE(release());
+}
+
+TEST_F(GpuReleasesTest, LastWhileALabelOrARequestAsksForThem) {
+  const fs::path path = ask();
+  EXPECT_TRUE(releases_->tick("a=label"));
+  releases_->confirm(true);
+  EXPECT_EQ(answer_to(path), GpuReleases::kReleased);
+  EXPECT_TRUE(releases_->tick());
+  EXPECT_EQ(release()->why, "a reset");
+  EXPECT_TRUE(release()->is_released);
+  EXPECT_TRUE(releases_->tick("a=label"));
+  ReleaseRequests(state_.path()).remove(path);
+  EXPECT_TRUE(releases_->tick("a=label"));
+  EXPECT_FALSE(releases_->tick());
+}
+
+// To take them would break the upgrade.
+TEST_F(GpuReleasesTest, LastBeyondTheLongestTimeOfALabelAndSayItOnce) {
+  EXPECT_TRUE(releases_->tick("a=label"));
+  clock_.advance(GpuReleases::kLongestLabel - seconds(1));
+  testing::internal::CaptureStderr();
+  EXPECT_TRUE(releases_->tick("a=label"));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  testing::internal::CaptureStderr();
+  for (int ticks = 0; ticks < 3; ++ticks) {
+    clock_.advance(seconds(1));
+    EXPECT_TRUE(releases_->tick("b=label"));
+  }
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(log, HasSubstr("GPUs still released"));
+  EXPECT_THAT(log, HasSubstr("b=label"));
+  EXPECT_EQ(log.find("GPUs still"), log.rfind("GPUs still")) << log;
+  EXPECT_TRUE(release());
+}
+
 // As on a disk that is full.
 TEST_F(GpuReleasesTest, AreAnsweredLaterIfTheAnswerCannotBeWritten) {
   const fs::path path = ask();

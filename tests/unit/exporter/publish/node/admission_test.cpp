@@ -8,6 +8,7 @@
 #include "core/runtime/json.h"
 #include "exporter/publish/node/node_change.h"
 #include "exporter/publish/node/node_writer.h"
+#include "exporter/watch/own_node.h"
 #include "tests/fakes/kube_objects.h"
 #include "tests/places.inc"
 #include "tests/support/control_plane.h"
@@ -351,6 +352,21 @@ TEST_F(AdmissionTest, EverythingThatTheAgentWritesIsAllowed) {
   ASSERT_TRUE(node);
   EXPECT_EQ(node->meta.labels.at(own("status")), "agent-stopped");
   EXPECT_EQ(node->taints.size(), 2U);
+
+  // What a driver upgrade writes there, by the watch.
+  Log log(LogLevel::kError, LogFormat::kLogfmt);
+  const OwnNode own_node(
+      "gpu-01",
+      [&](kube::ApiDeadlines deadlines, std::stop_token stop) {
+        return connection.make_api(deadlines, std::move(stop));
+      },
+      clock, log);
+  for (const Json& value : {Json("paused-for-driver-upgrade"), Json(nullptr)}) {
+    must("PATCH", kOwn, labels("nvidia.com/gpu.deploy.dcgm", value));
+    EXPECT_TRUE(support::wait_until(
+        [&] { return own_node.asking_label().has_value() == value.is_string(); },
+        "the label " + dump_json(value)));
+  }
 
   // And all that it may is needed.
   const auto needless = support::needless_verbs(

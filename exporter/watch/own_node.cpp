@@ -1,0 +1,146 @@
+#include "exporter/watch/own_node.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "core/kube/decode.h"
+#include "core/runtime/backoff.h"
+
+namespace gpuward::exporter {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+// k8s-driver-manager (cmd/driver-manager/main.go: maybeSetPaused, maybeSetTrue) and mig-manager set
+// them from `true` to `paused-for-driver-upgrade` or `paused-for-mig-change`, and put that behind
+// any other value. driver-manager sets them back once the old driver is unloaded, before the new
+// one is loaded, so that its validation finds the GPUs taken again.
+constexpr std::string_view kDeployLabels = "nvidia.com/gpu.deploy.";
+constexpr std::string_view kPause = "paused-for-";
+// The remediator's, around the reset Job of its own, which asks the exporter by itself.
+constexpr std::string_view kOwnPause = "paused-for-gpuward-reset";
+
+// The operator's state of the node (k8s-operator-libs, pkg/upgrade/consts.go). Only in this one is
+// the driver replaced: ProcessPodRestartNodes (common_manager.go) deletes the driver's pod, whose
+// end unloads the module (_shutdown in gpu-driver-container's nvidia-driver) before any label is
+// paused, and ends the state when the new pod is ready. In the states before, jobs may run, and
+// their GPUs must be read: the operator waits for them, deletes their pods, drains the node, or has
+// it drained (`node-maintenance-required`). `validation-required` and the states after it have the
+// new driver. `upgrade-failed` may be a drain that failed; if a driver's pod tries again then, it
+// pauses the labels. No version so far sets `post-maintenance-required`.
+constexpr std::string_view kUpgradeState = "nvidia.com/gpu-driver-upgrade-state";
+constexpr std::string_view kDriverIsReplaced = "pod-restart-required";
+
+// 5,000 exporters on one API server are 5,000 watches of one object each, which the server serves
+// from its memory: 11 begin in a second, and each tells what its node's kubelet writes (every 5
+// minutes if nothing changes: 17 a second) and a bookmark in 1 to 2 minutes (83 a second at most).
+// None lists, and none reads etcd. After a failure they wait for 2.5 to 5 s, later for 1 to 2
+// minutes: no more than 83 requests a second while the server refuses them.
+constexpr seconds kShortestWatch = minutes(5);
+constexpr seconds kLongestWatch = minutes(10);
+constexpr BackoffPolicy kBetweenTries{.first = seconds(5), .longest = minutes(2), .factor = 2.0};
+// Bookmarks of a quiet kube-apiserver 1.37 are up to 2 minutes apart: two of them are missing.
+constexpr seconds kLongestSilence = minutes(5);
+// A watch that ends sooner has failed, whatever the server says.
+constexpr minutes kHealthy{1};
+// A watch from this version begins with the Node as it is.
+constexpr const char* kFromNow = "0";
+
+bool asks(std::string_view value) {
+  std::string others(value);
+  for (auto at = others.find(kOwnPause); at != std::string::npos; at = others.find(kOwnPause, at))
+    others.erase(at, kOwnPause.size());
+  return others.contains(kPause);
+}
+
+}  // namespace
+
+std::optional<std::string> label_asking_for_gpus(const kube::Labels& labels) {
+  for (const auto& [key, value] : labels) {
+    const bool is_paused = key.starts_with(kDeployLabels) && asks(value);
+    const bool is_upgrade = key == kUpgradeState && value == kDriverIsReplaced;
+    if (is_paused || is_upgrade) return key + "=" + value;
+  }
+  return std::nullopt;
+}
+
+OwnNode::OwnNode(std::string name, MakeApi make_api, Clock& clock, Log& log)
+    : name_(std::move(name)), make_api_(std::move(make_api)), clock_(clock), log_(log) {
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+std::optional<std::string> OwnNode::asking_label() const {
+  const std::lock_guard lock(mutex_);
+  return asking_;
+}
+
+// After a watch that ended well, the next continues from its last version. After a failure it
+// restarts from what the server has now: the server may have forgotten the version, and a restored
+// server may not have reached it yet.
+void OwnNode::run(const std::stop_token& stop) {
+  const std::unique_ptr<kube::Api> api = make_api_({}, stop);
+  Backoff backoff(kBetweenTries);
+  std::string version = kFromNow;
+  while (!stop.stop_requested()) {
+    const auto began = clock_.steady();
+    const Status ended = watch(*api, version, stop);
+    if (stop.stop_requested()) return;
+    if (clock_.steady() - began >= kHealthy) {
+      backoff.reset();
+      complaint_.reset();
+    }
+    if (ended) continue;
+    complain(ended.error());
+    version = kFromNow;
+    if (!clock_.sleep_for(std::max(backoff.next(), ended.error().retry_after), stop)) return;
+  }
+}
+
+Status OwnNode::watch(kube::Api& api, std::string& version, const std::stop_token& stop) try {
+  const auto began = clock_.steady();
+  bool is_heard = false;
+  const kube::WatchOptions options{.field_selector = "metadata.name=" + name_,
+                                   .shortest = kShortestWatch,
+                                   .longest = kLongestWatch,
+                                   .longest_silence = kLongestSilence};
+  Status ended = api.watch(
+      "/api/v1/nodes", version, stop,
+      [&](const kube::WatchEvent& event) {
+        is_heard = true;
+        take(event);
+        if (!event.resource_version.empty()) version = event.resource_version;
+      },
+      options);
+  if (ended && (!is_heard || clock_.steady() - began < kHealthy))
+    return fail(ErrorKind::kUnavailable, "the watch closed too soon, or without a word");
+  return ended;
+} catch (const std::exception& error) {
+  return fail(ErrorKind::kInternal, std::string("watching the Node: ") + error.what());
+}
+
+// The labels of a deleted Node still count: the machine may register again in the middle of an
+// upgrade. The new Node comes as an event of its own.
+void OwnNode::take(const kube::WatchEvent& event) {
+  if (event.type == kube::WatchEvent::Type::kDeleted || !event.object) return;
+  const auto meta = kube::decode_meta(*event.object);
+  if (!meta || meta->name != name_) return;
+  auto asking = label_asking_for_gpus(meta->labels);
+  const std::lock_guard lock(mutex_);
+  asking_ = std::move(asking);
+}
+
+// Logs each kind of failure once, until a watch has lasted.
+void OwnNode::complain(const Error& error) {
+  if (complaint_ == error.kind) return;
+  complaint_ = error.kind;
+  const bool is_refused = error.kind == ErrorKind::kForbidden;
+  log_.warn("Cannot watch the Node: a driver upgrade may find the GPUs in use",
+            {{"node", name_},
+             {"error", error.message},
+             {"advice",
+              is_refused ? "grant watch on nodes: manifests/exporter-rbac.yaml" : "trying again"}});
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,52 @@
+// Which label of this machine's own Node asks for the GPUs: NVIDIA's GPU operator upgrades a driver
+// in place, and the module `nvidia` cannot be unloaded while a process has NVML open. The operator
+// waits for its own pods only; the exporter learns of the upgrade from the labels of the Node. Made
+// by NodeLink; the composition root reads it once a second, for GpuReleases.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "core/kube/api.h"
+#include "core/model/result.h"
+#include "core/runtime/clock.h"
+#include "core/runtime/log.h"
+#include "exporter/publish/node/node_publisher.h"
+
+namespace gpuward::exporter {
+
+// The label that asks for the GPUs, as "key=value"; nullopt: none does. Pure.
+[[nodiscard]] std::optional<std::string> label_asking_for_gpus(const kube::Labels& labels);
+
+class OwnNode {
+ public:
+  // Watches the Node from then on, on a thread of its own that ends with this object. `clock`,
+  // `log` and what `make_api` refers to must outlive it.
+  OwnNode(std::string name, MakeApi make_api, Clock& clock, Log& log);
+
+  // Any thread. label_asking_for_gpus() of the labels last seen: nullopt before the first answer;
+  // while the API server is away or has no such Node, the last labels count.
+  [[nodiscard]] std::optional<std::string> asking_label() const;
+
+ private:
+  void run(const std::stop_token& stop);
+  // One watch until it ends. `version`: from where, and how far it has come.
+  [[nodiscard]] Status watch(kube::Api& api, std::string& version, const std::stop_token& stop);
+  void take(const kube::WatchEvent& event);
+  void complain(const Error& error);
+
+  const std::string name_;
+  const MakeApi make_api_;
+  Clock& clock_;
+  Log& log_;
+  std::optional<ErrorKind> complaint_;  // the last that was logged; of the thread alone
+  mutable std::mutex mutex_;
+  std::optional<std::string> asking_;
+  std::jthread thread_;
+};
+
+}  // namespace gpuward::exporter
