@@ -219,7 +219,7 @@ TEST_F(OperandsTest, ThatStayEscalateIfThePolicySaysSoOfBusyGpus) {
   open();
   pass(minutes(12));
   EXPECT_EQ(result(), StepResult::kFailed);
-  EXPECT_EQ(remediation().status.escalated_to, Severity::kReboot);
+  EXPECT_EQ(remediation().status.escalated_to, Severity::kReboot) << remediation().status.message << remediation().status.find(Step::kGpuReset)->message;
   expect_resumed();
 }
 
