@@ -90,6 +90,7 @@ ROWS = (
     Row(rf"{CTL}(?:status|doctor|list|breaker|runbook|policy check|policy explain|exclusions list|version|replay).*(?<!close)", LOOK),
     Row(rf"{KUBECTL}port-forward .*&\n.*", LOOK),
     Row(rf"{KUBECTL}logs .*\| grep .*", LOOK, exits=(0, 1)),  # nothing found
+    Row(r"kubectl label node \S+ --list", LOOK, prints="kubernetes.io/hostname"),
     Row(rf"{KUBECTL}(?:get|describe|logs|auth|events|rollout status)\b.*", LOOK),
     Row(rf"{REMEDIATOR}gpuward-remediator --check-config .*", LOOK),
     Row(rf"{REMEDIATOR}gpuward-remediator notify test .*", LOOK, prints="there is no sink to test", exits=(2,)),

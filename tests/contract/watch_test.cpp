@@ -34,10 +34,10 @@ GPUWARD_CONTRACT(WatchContract);
 // Watches on a thread of its own until it is destroyed.
 class Watcher {
  public:
-  Watcher(kube::Api& api, std::string version)
-      : thread_([this, &api, from = std::move(version)](const std::stop_token& stop) {
-          auto ended =
-              api.watch(kGadgets, from, stop, [this](const WatchEvent& event) { take(event); });
+  Watcher(kube::Api& api, std::string version, const kube::WatchOptions& options = {})
+      : thread_([this, &api, from = std::move(version), options](const std::stop_token& stop) {
+          auto ended = api.watch(
+              kGadgets, from, stop, [this](const WatchEvent& event) { take(event); }, options);
           const std::lock_guard lock(mutex_);
           ended_ = std::move(ended);
         }) {}
@@ -78,6 +78,21 @@ TEST_P(WatchContract, TellsWhatHappenedSinceAVersionInOrder) {
   EXPECT_THAT(watcher.seen(),
               ::testing::ElementsAre("ADDED " + own_name(), "MODIFIED " + own_name(),
                                      "DELETED " + own_name()));
+}
+
+TEST_P(WatchContract, OfOneObjectBeginsWithItAndTellsOfNoOther) {
+  create(own_name("-one"));
+  create(own_name("-other"));
+  Watcher watcher(api(), "0", {.field_selector = "metadata.name=" + own_name("-one")});
+  ASSERT_TRUE(wait_until([&] { return watcher.seen().size() == 1; }, "the object as it is"));
+  patch(own_name("-other"));
+  patch(own_name("-one"));
+  remove(own_name("-other"));
+  remove(own_name("-one"));
+  ASSERT_TRUE(wait_until([&] { return watcher.seen().size() >= 3; }, "three events"));
+  EXPECT_THAT(watcher.seen(),
+              ::testing::ElementsAre("ADDED " + own_name("-one"), "MODIFIED " + own_name("-one"),
+                                     "DELETED " + own_name("-one")));
 }
 
 TEST_P(WatchContract, EndsSoonAfterAStop) {
