@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <utility>
 
 #include "core/runtime/text.h"
@@ -28,7 +29,7 @@ JobConclusion for_operator(std::string message) {
 
 // Of a message.
 constexpr std::size_t kNamedPods = 4;
-// How soon the pods of operands are looked for again, and the paused step is decided again.
+// How soon gpuward lists the pods of operands again, and decides a paused step again.
 constexpr std::chrono::seconds kLookForPods{3};
 constexpr std::chrono::milliseconds kAtOnce{0};
 // How often one Remediation pauses operands: each time, another program or a guard has had them
@@ -146,7 +147,8 @@ Result<StepProgress> GpuResetAction::wait_for_pods(const StepRequest& request,
     return progress;
   }
   const std::string which =
-      "the pods of " + of_operator(operands) + ": " + list_first(left, kNamedPods);
+      "the pods of " + of_operator(operands) + ": " +
+      list_first(std::span(left).first(std::min(left.size(), kNamedPods)), left.size());
   if (request.ran > request.step.timeout) return resumed(request, late(request, which));
   StepProgress progress = progress_of(request, StepResult::kRunning, "waiting for " + which);
   progress.look_again = kLookForPods;

@@ -19,11 +19,12 @@ struct NodeOfOperands {
   const Permit& permit;  // asked right before each patch
 };
 
-// Of `operands` those whose label is `true`. No error if the node is gone or another.
+// Pauses those of `operands` whose label is `true`. No error if the node is gone or another.
 [[nodiscard]] Status pause_operands(const NodeOfOperands& node, const Operands& operands);
 
-// All that gpuward has paused; the result says which. None if none is paused, or the node is gone
-// or another. kRefused while a pod of a reset Job runs there, which would find the GPUs in use.
+// Resumes all that gpuward has paused; the result says which. None if none is paused, or the node
+// is gone or another. kRefused while a pod of a reset Job runs there, which would find the GPUs in
+// use.
 [[nodiscard]] Result<Operands> resume_operands(const NodeOfOperands& node);
 
 }  // namespace gpuward::remediator

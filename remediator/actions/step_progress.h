@@ -46,7 +46,7 @@ inline constexpr std::string_view kBetweenJobs = ", ";
 // The fact of a Job, or of several: the namespace that they were intended in.
 inline const std::string kJobNamespaceFact = "jobNamespace";
 
-// The fact of a Job that was asked for: "NAMESPACE/NAME".
+// The fact of a Job: its "NAMESPACE/NAME", once it is made.
 inline const std::string kJobFact = "job";
 
 // The fact of a reset: the operands of the GPU operator that it pauses (model/gpu_operands.h).

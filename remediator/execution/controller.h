@@ -53,7 +53,7 @@ class Reconciler {
   [[nodiscard]] NodeLook reconcile(const std::string& node, RetryTimes* retries = nullptr);
   // When this replica begins to lead, with its first slow round: another one may have led since.
   void begin_to_lead() { step_clock_.forget_all(); }
-  // In each slow round of the leader (out_of_service_taints.h, left_operands.h).
+  // The leader calls both in each slow round (out_of_service_taints.h, left_operands.h).
   [[nodiscard]] Status take_off_out_of_service();
   [[nodiscard]] Status resume_left_operands();
 

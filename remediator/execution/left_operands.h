@@ -15,7 +15,7 @@ namespace gpuward::remediator {
 // Looks at all nodes as they were last seen, and reads afresh those that seemed left in the round
 // before too: between the pause and the Job of a reset, the step has no record for a moment.
 // `left`: these nodes, from round to round. An error: a node could not be read or changed; the next
-// round tries again. Where the permit says no, nothing is changed.
+// round tries again. If the permit says no, nothing is changed.
 [[nodiscard]] Status resume_left_operands(const ReconcilerParts& parts,
                                           std::set<std::string>& left);
 

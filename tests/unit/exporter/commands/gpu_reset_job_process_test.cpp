@@ -157,8 +157,8 @@ TEST_F(GpuResetJob, TurnsPersistenceModeOnAgainIfItIsEnded) {
   EXPECT_EQ(mode_of("1A"), "Enabled\n");
 }
 
-// The daemon holds the GPUs, and lets go of them if it is asked at its socket: on the machine, or
-// in the driver container of the GPU operator.
+// The daemon holds the GPUs until nvidia-smi tells it otherwise by its socket, on the machine or in
+// the driver container of the GPU operator.
 TEST_F(GpuResetJob, FindsTheSocketOfThePersistenceDaemon) {
   stand_in_for_exporter("exit 0");
   for (const char* place :

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "remediator/actions/gpu_reset_action.h"
+#include "remediator/actions/step_progress.h"
 #include "remediator/model/gpu_operands.h"
 #include "tests/unit/remediator/execution/cluster_fixture.h"
 
@@ -35,7 +36,7 @@ class OperandsTest : public ClusterTest {
           "/api/v1/namespaces",
           Json{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", name}}}});
     }
-    clock_.advance(minutes(15));  // the node is no newcomer
+    clock_.advance(minutes(15));  // the node is not new
     Policy policy;
     policy.mode = Mode::kFull;
     policy.jobs.image = "here/gpuward:1";
@@ -211,16 +212,29 @@ TEST_F(OperandsTest, ArePausedThreeTimesAtMost) {
 }
 
 TEST_F(OperandsTest, ThatStayEscalateIfThePolicySaysSoOfBusyGpus) {
-  Policy policy = *policy_.get();
-  policy.steps[Severity::kReset][2].job.escalates_when_busy = true;
-  policy.steps[Severity::kReboot] = {planned(Step::kTaint), planned(Step::kCordon),
-                                     planned(Step::kReboot)};
-  policy_.set(policy);
-  open();
-  pass(minutes(12));
-  EXPECT_EQ(result(), StepResult::kFailed);
-  EXPECT_EQ(remediation().status.escalated_to, Severity::kReboot) << remediation().status.message << remediation().status.find(Step::kGpuReset)->message;
-  expect_resumed();
+  for (const bool escalates : {false, true}) {
+    PlannedStep step = planned(Step::kGpuReset);
+    step.job.escalates_when_busy = escalates;
+    Remediation made;
+    made.node = "gpu-01";
+    made.node_uid = node().meta.uid;
+    made.status.steps.emplace_back();
+    made.status.steps[0].step = Step::kGpuReset;
+    made.status.steps[0].result = StepResult::kRunning;
+    label({{kPlugin, std::string(kPausedForReset)}, {kDcgm, std::string(kPausedForReset)}});
+    const kube::Node seen = node();
+    const auto progress = reset_.watch({.remediation = made,
+                                        .node = seen,
+                                        .step = step,
+                                        .facts = reset_.facts_before(seen),
+                                        .permit = [] { return Status(); },
+                                        .now = clock_.wall(),
+                                        .ran = step.timeout + seconds(1)});
+    ASSERT_TRUE(progress);
+    EXPECT_EQ(progress->result, StepResult::kFailed);
+    EXPECT_EQ(progress->facts.contains(kNeedsOperatorFact), !escalates);
+    expect_resumed();
+  }
 }
 
 // No replica watches the step then.

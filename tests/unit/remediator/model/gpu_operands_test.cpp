@@ -56,7 +56,7 @@ TEST(GpuOperands, ArePausedBesideNoOtherProgram) {
         "paused-for-gpuward-reset_paused-for-driver-upgrade"}) {
     EXPECT_THAT(objection_to_pause(labelled({{key, value}})).value_or(""), HasSubstr(value));
   }
-  // Of an operand that gpuward does not pause, too.
+  // An operand that gpuward does not pause counts too.
   EXPECT_TRUE(
       objection_to_pause(labelled({{operand_label("driver"), "paused-for-driver-upgrade"}})));
 }
