@@ -94,7 +94,8 @@ void OwnNode::run(const std::stop_token& stop) {
     if (ended) continue;
     complain(ended.error());
     version = kFromNow;
-    if (!clock_.sleep_for(std::max(backoff.next(), ended.error().retry_after), stop)) return;
+    const auto asked = std::min(ended.error().retry_after, kBetweenTries.longest);
+    if (!clock_.sleep_for(std::max(backoff.next(), asked), stop)) return;
   }
 }
 

@@ -32,8 +32,8 @@ constexpr std::size_t kNamedPods = 4;
 // How soon gpuward lists the pods of operands again, and decides a paused step again.
 constexpr std::chrono::seconds kLookForPods{3};
 constexpr std::chrono::milliseconds kAtOnce{0};
-// How often one Remediation pauses operands: each time, another program or a guard has had them
-// resumed before the reset.
+// How often one Remediation pauses operands. They are resumed before the reset if a guard keeps it
+// from beginning, or by another program.
 constexpr int kMostPauses = 3;
 const std::string kPaused = "paused operands of the GPU operator: ";
 
@@ -72,7 +72,8 @@ bool is_begun(const StepRequest& request) {
 Facts GpuResetAction::facts_before(const kube::Node& node) const {
   Facts facts = StepJob::facts_before(node);
   const Operands operands = operands_to_pause(node);
-  if (!operands.empty()) facts[kOperandsFact] = text_of(operands);
+  const bool is_nvidia = gpu_vendor(node) == Vendor::kNvidia;
+  if (is_nvidia && !operands.empty()) facts[kOperandsFact] = text_of(operands);
   return facts;
 }
 
@@ -110,10 +111,9 @@ Status GpuResetAction::abandon(const StepRequest& request) {
 
 Result<StepProgress> GpuResetAction::pause(const StepRequest& request, const Operands& operands) {
   if (pauses_of(request.remediation) >= kMostPauses) {
-    return resumed(
-        request,
-        failed_for_operator(request, of_operator(operands) + " were resumed before the reset, " +
-                                         std::to_string(kMostPauses) + " times"));
+    const std::string times = std::to_string(kMostPauses) + " times, and could not reset the GPUs";
+    return resumed(request,
+                   failed_for_operator(request, "paused " + of_operator(operands) + " " + times));
   }
   const Permit permit = permit_of_call(request);
   const auto paused = pause_operands(node_of(api(), request, permit), operands);

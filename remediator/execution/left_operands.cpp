@@ -23,11 +23,14 @@ Status resume_left_on(const ReconcilerParts& parts, const std::string& name) {
   const auto node = parts.api.get_node(name);
   if (!node && node.error().kind == ErrorKind::kNotFound) return {};
   if (!node) return std::unexpected(node.error());
-  const auto needed = is_needed(parts, *node);
-  if (!needed) return std::unexpected(needed.error());
-  if (*needed) return {};
   if (!parts.permit()) return {};  // the stop switch says why elsewhere
-  const auto resumed = resume_operands({parts.api, name, node->meta.uid, parts.permit});
+  const Permit permit = [&]() -> Status {
+    if (auto allowed = parts.permit(); !allowed) return allowed;
+    const auto needed = is_needed(parts, *node);
+    if (!needed) return std::unexpected(needed.error());
+    return *needed ? fail(ErrorKind::kRefused, "a reset has begun") : Status();
+  };
+  const auto resumed = resume_operands({parts.api, name, node->meta.uid, permit});
   if (resumed || resumed.error().kind == ErrorKind::kRefused) return {};
   return std::unexpected(resumed.error());
 }

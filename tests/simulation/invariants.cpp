@@ -11,6 +11,7 @@
 #include "remediator/policy/policy_for_remediation.h"
 #include "remediator/records/cluster_view.h"
 #include "tests/fakes/kube_objects.h"
+#include "tests/simulation/operands.h"
 #include "tests/simulation/silent_nodes.h"
 
 namespace gpuward::remediator::simulation {
@@ -53,6 +54,8 @@ void Invariants::on_node_written(const NodeTruth& before, const kube::Node& afte
   require(!uncordons || !before.is_foreign_cordon, "foreign-cordon",
           "the cordon on " + name + " is somebody else's");
   check_not_stopped("node " + name + " was changed");
+  if (before.node.meta.labels != after.meta.labels)
+    return check_operand_labels(stage_, before.node, after);
   const auto mark = owner_annotation_on(after);
   if (before.mark && !mark) check_returned(before);
   if (!mark) return;

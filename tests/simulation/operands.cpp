@@ -1,5 +1,6 @@
 #include "tests/simulation/operands.h"
 
+#include <algorithm>
 #include <array>
 
 #include "core/runtime/json.h"
@@ -52,6 +53,35 @@ void check_operands(const Stage& stage, const std::string& node, const std::stri
     require(since > stage.looks.back()->node_read, "operands",
             what + " was made beside the pod " + pod + " of an operand");
   }
+}
+
+void check_operand_labels(const Stage& stage, const kube::Node& before, const kube::Node& after) {
+  const std::string& name = after.meta.name;
+  bool is_paused = false;
+  kube::Labels same = before.meta.labels;
+  for (const char* operand : kOperands) {
+    const std::string was = value_of(before, operand), is = value_of(after, operand);
+    if (was == is) continue;
+    const bool pauses = was == "true" && is == kPausedForReset;
+    require(pauses || (was == kPausedForReset && is == "true"), "operand-labels",
+            operand_label(operand) + " of " + name + " was changed from " + was + " to " + is);
+    is_paused = is_paused || pauses;
+    same[operand_label(operand)] = is;
+  }
+  require(same == after.meta.labels, "operand-labels", "other labels of " + name + " were changed");
+  require(before.unschedulable == after.unschedulable &&
+              before.meta.annotations == after.meta.annotations &&
+              before.taints.size() == after.taints.size(),
+          "operand-labels", "more than labels of " + name + " was changed");
+  const Look& look = *stage.looks.back();
+  const bool is_for_reset = std::ranges::any_of(stage.truth.remediations(), [&](const auto& known) {
+    const StepRecord* const reset = known.second.status.find(Step::kGpuReset);
+    return known.second.node == name && reset != nullptr && reset->result == StepResult::kIntended;
+  });
+  // People edit and delete records, also between the permit and the patch.
+  const bool may_be_edited = look.restores != stage.restores || stage.setting.has_edits;
+  require(!is_paused || is_for_reset || may_be_edited, "operand-labels",
+          "operands of " + name + " were paused for no reset");
 }
 
 void SimulatedOperands::follow(const kube::Node& node, const std::string& operand) {

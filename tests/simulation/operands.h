@@ -37,6 +37,10 @@ class SimulatedOperands {
   Fleet& fleet_;
 };
 
+// The rule: of a Node's labels, a replica changes those of operands alone, `true` to gpuward's
+// value for a reset, and that value back. No taint, cordon or annotation changes with them.
+void check_operand_labels(const Stage& stage, const kube::Node& before, const kube::Node& after);
+
 // The rule: a Job of a reset is made beside no pod of an operand.
 void check_operands(const Stage& stage, const std::string& node, const std::string& what);
 

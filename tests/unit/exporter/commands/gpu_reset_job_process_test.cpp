@@ -58,7 +58,7 @@ class GpuResetJob : public testing::Test {
     folder_.write("mode-1B", other_mode + "\n");
     std::string driver = kDriver;
     replace_all(driver, "RESET", reset);
-    stand_in_for_exporter("exit 0");
+    stand_in_for_exporter("cd ${0%/*}; " + stand_in_);
     return run(driver);
   }
   std::string mode_of(const std::string& gpu) {
@@ -72,6 +72,7 @@ class GpuResetJob : public testing::Test {
     EXPECT_TRUE(json);
     if (!json) return {};
     std::vector<std::string> argv = (*json)["spec"]["template"]["spec"]["containers"][0]["command"];
+    replace_all(argv.back(), "timeout --foreground 5 tail -f /dev/null", "true");
     replace_all(argv.back(), "/proc/1/root", (folder_ / "host").string());
     replace_all(argv.back(), " /run/nvidia-persistenced",
                 " " + (folder_ / "persistenced").string());
@@ -82,6 +83,7 @@ class GpuResetJob : public testing::Test {
     EXPECT_TRUE(outcome) << outcome.error().message;
     return outcome.value_or(support::Process::Outcome{});
   }
+  std::string stand_in_ = "exit 0";  // what the exporter's commands do
   support::TempDir folder_;
 };
 
@@ -114,7 +116,7 @@ TEST_F(GpuResetJob, ClearsFindingsIfTheGpusAreResetAndAsksForNobody) {
     const auto outcome = run("echo 'All done.'");
 
     EXPECT_EQ(outcome.exit_code, 0);
-    EXPECT_EQ(outcome.output, "called findings clear --after-gpu-reset\nAll done.\n");
+    EXPECT_EQ(outcome.output, "called findings clear --after-gpu-reset\nAll done.\n") << clears;
   }
 }
 
@@ -139,17 +141,49 @@ TEST_F(GpuResetJob, TurnsPersistenceModeOfAllGpusOffAtOnce) {
 }
 
 // Such as gpu-feature-discovery, which asks the driver once a minute.
-TEST_F(GpuResetJob, TriesAgainIfTheUserOfAGpuIsGone) {
+TEST_F(GpuResetJob, WaitsUntilNoProcessHasAGpuOpen) {
+  stand_in_ = "[ $1 = gpu-users ] || exit 0; echo x >> looks; [ `cat looks | grep -c x` -gt 3 ]";
+  const auto outcome = run_with_driver("echo x >> resets; echo 'All done.'");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_EQ(read_file(folder_ / "looks").value_or(""), "x\nx\nx\nx\n");
+  EXPECT_EQ(read_file(folder_ / "resets").value_or(""), "x\n");
+}
+
+TEST_F(GpuResetJob, TriesOnceMoreIfTheUserOfAGpuIsGone) {
   const auto outcome = run_with_driver(
-      "echo x >> tries; [ `cat tries | grep -c x` = 2 ] || { echo 'In use by another client'; exit "
+      "echo x >> resets; [ `cat resets | grep -c x` = 2 ] || { echo 'In use by another client'; "
+      "exit "
       "255; }; echo 'All done.'");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
 }
 
-TEST_F(GpuResetJob, TriesNothingElseAgain) {
-  const auto outcome = run_with_driver("echo x >> tries; echo 'Unable to reset GPU'; exit 3");
+TEST_F(GpuResetJob, TriesTwiceAtMost) {
+  const auto outcome =
+      run_with_driver("echo x >> resets; echo 'In use by another client'; exit 255");
+  EXPECT_EQ(outcome.exit_code, 255);
+  EXPECT_EQ(read_file(folder_ / "resets").value_or(""), "x\nx\n");
+}
+
+TEST_F(GpuResetJob, DoesNotTryAgainWhileAProcessHasAGpuOpen) {
+  stand_in_ = "[ $1 = findings ]";
+  const auto outcome =
+      run_with_driver("echo x >> resets; echo 'In use by another client'; exit 255");
+  EXPECT_EQ(outcome.exit_code, 255);
+  EXPECT_EQ(read_file(folder_ / "resets").value_or(""), "x\n");
+}
+
+TEST_F(GpuResetJob, SaysWhatIsKnownOfPersistenceModeIfTheResetFails) {
+  const auto outcome = run_with_driver("echo 'Unable to reset'; exit 3", "[N/A]");
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_EQ(read_file(folder_ / "tries").value_or(""), "x\n");
+  EXPECT_THAT(outcome.output, HasSubstr("00000000:1A:00.0, Enabled"));
+  EXPECT_EQ(read_file(folder_ / "calls").value_or(""),
+            "-i 00000000:1A:00.0 -pm 0\n--gpu-reset\n-i 00000000:1A:00.0 -pm 1\n");
+}
+
+TEST_F(GpuResetJob, TriesNothingElseAgain) {
+  const auto outcome = run_with_driver("echo x >> resets; echo 'Unable to reset GPU'; exit 3");
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(read_file(folder_ / "resets").value_or(""), "x\n");
 }
 
 TEST_F(GpuResetJob, TurnsPersistenceModeOnAgainIfItIsEnded) {
