@@ -76,6 +76,7 @@ Families remediator_families() {
   standing.approvals_guarded = true;
   standing.leads = true;
   standing.left_in_service["budget.taint"] = 1;
+  standing.operands_paused = {"gpu-01"};
   standing.drills["Draining"] = 1;
   http::CurlClient nobody;
   standing.sources = {
