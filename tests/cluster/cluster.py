@@ -105,6 +105,13 @@ node=$({folder}/busybox sed -n 's/.*"node":"\\([^"]*\\)".*/\\1/p')
 exec {folder}/busybox wget -q {options} "http://{ADDRESS}:{BMC_PORT}/{action}/$node"
 """)
             (folder / name).chmod(0o755)
+        # A machine here has its own boot ID, which only its own /proc shows.
+        job = json.loads((REPOSITORY / "manifests/remediator-job-gpu-reset.json").read_text())
+        pod = job["spec"]["template"]["spec"]
+        pod["containers"][0]["command"].insert(1, "--path.procfs=/host/proc")
+        pod["containers"][0]["volumeMounts"].append({"name": "proc", "mountPath": "/host/proc", "readOnly": True})
+        pod["volumes"].append({"name": "proc", "hostPath": {"path": "/proc"}})
+        (folder / "gpu-reset.json").write_text(json.dumps(job))
 
     def ready_nodes(self):
         return sum(is_ready(node) for node in self.kubectl.items("nodes"))
@@ -138,7 +145,8 @@ exec {folder}/busybox wget -q {options} "http://{ADDRESS}:{BMC_PORT}/{action}/$n
                     "mode": "full",
                     "startup_grace": "0s",
                     "machines": {"reboot": [str(self.folder / "bin/power-cycle")]},
-                    "jobs": {"image": f"docker.io/library/gpuward-exporter:{TAG}"},
+                    "jobs": {"image": f"docker.io/library/gpuward-exporter:{TAG}",
+                             "templates": {"gpu-reset": str(self.folder / "bin/gpu-reset.json")}},
                     "return_to_service": {"enabled": True},
                     "severities": {
                         "isolate": ["taint", "cordon", {"drain": {"deadline": "5m", "unmanaged": "evict"}}],

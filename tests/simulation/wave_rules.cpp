@@ -77,7 +77,9 @@ void WaveRules::on_looked(const Remediation& remediation) {
       stage_.setting.has_tolerant_pods ? kMostLooks * (1 + kMostEvictedAgain) : kMostLooks;
   if (!is_notified() || !stage_.is_quiet) return;
   for (const auto& [name, pod] : stage_.pods.all()) {
-    const bool may_be_kept = stage_.setting.has_tolerant_pods && pod.is_unmanaged;
+    // By a clock that has jumped since, an older pod came after it too.
+    const bool may_come_later = stage_.setting.has_tolerant_pods || stage_.setting.has_clock_jumps;
+    const bool may_be_kept = may_come_later && pod.is_unmanaged;
     if (pod.node != remediation.node || may_be_kept || !is_free(name, pod)) continue;
     require(++looks_[pod.uid] <= most, "starved",
             "pod " + name + " was not asked to go in " + std::to_string(most) + " looks for " +
