@@ -21,7 +21,7 @@ Result<Operands> set_labels(const NodeOfOperands& on, std::string_view value,
     if (!node && node.error().kind == ErrorKind::kNotFound) return Operands();
     if (!node) return std::unexpected(node.error());
     if (node->meta.uid != on.uid) return Operands();
-    const Operands chosen = choose(*node);
+    Operands chosen = choose(*node);
     if (chosen.empty()) return chosen;
     if (auto allowed = on.permit(); !allowed) return std::unexpected(allowed.error());
     kube::NodeChange change;
