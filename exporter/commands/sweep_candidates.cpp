@@ -32,9 +32,7 @@ std::optional<std::string> objection_to_sweep(const kube::Node& node, kube::Wall
   return std::nullopt;
 }
 
-bool has_gpus(const kube::Pod& pod) {
-  return pod.phase != "Succeeded" && pod.phase != "Failed" && kube::uses_gpus(pod);
-}
+bool has_gpus(const kube::Pod& pod) { return !kube::has_ended(pod) && kube::uses_gpus(pod); }
 
 void sort_by_last_sweep(std::vector<kube::Node>& nodes) {
   std::ranges::sort(nodes, {}, [](const kube::Node& node) {

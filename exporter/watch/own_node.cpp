@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/kube/decode.h"
+#include "core/kube/gpu_operator_labels.h"
 #include "core/runtime/backoff.h"
 
 namespace gpuward::exporter {
@@ -17,10 +18,15 @@ using std::chrono::seconds;
 // them from `true` to `paused-for-driver-upgrade` or `paused-for-mig-change`, and put that behind
 // any other value. driver-manager sets them back once the old driver is unloaded, before the new
 // one is loaded, so that its validation finds the GPUs taken again.
-constexpr std::string_view kDeployLabels = "nvidia.com/gpu.deploy.";
-constexpr std::string_view kPause = "paused-for-";
-// The remediator's, around the reset Job of its own, which asks the exporter by itself.
-constexpr std::string_view kOwnPause = "paused-for-gpuward-reset";
+//
+// The remediator's value alone does not ask: its reset Job asks the exporter by itself.
+bool asks(std::string_view value) {
+  constexpr std::string_view kOwn = kube::kPausedForReset;
+  std::string others(value);
+  for (auto at = others.find(kOwn); at != std::string::npos; at = others.find(kOwn, at))
+    others.erase(at, kOwn.size());
+  return others.contains(kube::kPause);
+}
 
 // The operator's state of the node (k8s-operator-libs, pkg/upgrade/consts.go). Only in this one is
 // the driver replaced: ProcessPodRestartNodes (common_manager.go) deletes the driver's pod, whose
@@ -48,18 +54,11 @@ constexpr minutes kHealthy{1};
 // A watch from this version begins with the Node as it is.
 constexpr const char* kFromNow = "0";
 
-bool asks(std::string_view value) {
-  std::string others(value);
-  for (auto at = others.find(kOwnPause); at != std::string::npos; at = others.find(kOwnPause, at))
-    others.erase(at, kOwnPause.size());
-  return others.contains(kPause);
-}
-
 }  // namespace
 
 std::optional<std::string> label_asking_for_gpus(const kube::Labels& labels) {
   for (const auto& [key, value] : labels) {
-    const bool is_paused = key.starts_with(kDeployLabels) && asks(value);
+    const bool is_paused = key.starts_with(kube::kDeployLabels) && asks(value);
     const bool is_upgrade = key == kUpgradeState && value == kDriverIsReplaced;
     if (is_paused || is_upgrade) return key + "=" + value;
   }

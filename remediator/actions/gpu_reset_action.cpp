@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "core/runtime/text.h"
@@ -27,7 +28,7 @@ JobConclusion for_operator(std::string message) {
   return {.message = std::move(message), .needs_operator = true};
 }
 
-// Of a message.
+// A message names so many pods at most.
 constexpr std::size_t kNamedPods = 4;
 // How soon gpuward lists the pods of operands again, and decides a paused step again.
 constexpr std::chrono::seconds kLookForPods{3};
@@ -49,12 +50,14 @@ NodeOfOperands node_of(kube::Api& api, const StepRequest& request, const Permit&
   return {api, request.remediation.node, request.remediation.node_uid, permit};
 }
 
+// Each line of the history begins with its time.
 std::ptrdiff_t pauses_of(const Remediation& remediation) {
-  return std::ranges::count_if(remediation.status.history,
-                               [](const std::string& line) { return line.contains(kPaused); });
+  return std::ranges::count_if(remediation.status.history, [](std::string_view line) {
+    return line.substr(line.find(' ') + 1).starts_with(kPaused);
+  });
 }
 
-// As where the driver says that a process has a GPU open.
+// The policy says what follows, as it does if a process has a GPU open.
 StepProgress late(const StepRequest& request, const std::string& which) {
   StepProgress progress = with_call(
       progress_of(request, StepResult::kFailed, "not gone in time: " + which), Call::kNone);

@@ -4,6 +4,8 @@
 #include <functional>
 #include <string_view>
 
+#include "core/kube/gpu_operator_labels.h"
+#include "core/kube/gpu_pods.h"
 #include "remediator/model/step.h"
 
 namespace gpuward::remediator {
@@ -38,13 +40,13 @@ Result<Operands> set_labels(const NodeOfOperands& on, std::string_view value,
 bool is_live_reset(const kube::Pod& pod) {
   const auto step = pod.meta.labels.find("gpuward.dev/step");
   const bool is_reset = step != pod.meta.labels.end() && step->second == to_string(Step::kGpuReset);
-  return is_reset && pod.phase != "Succeeded" && pod.phase != "Failed";
+  return is_reset && !kube::has_ended(pod);
 }
 
 }  // namespace
 
 Status pause_operands(const NodeOfOperands& node, const Operands& operands) {
-  const auto paused = set_labels(node, kPausedForReset, [&](const kube::Node& seen) {
+  const auto paused = set_labels(node, kube::kPausedForReset, [&](const kube::Node& seen) {
     Operands running = running_operands(seen);
     std::erase_if(running, [&](const std::string& operand) {
       return std::ranges::find(operands, operand) == operands.end();

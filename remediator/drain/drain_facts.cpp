@@ -92,8 +92,6 @@ bool is_mirror_pod(const kube::Pod& pod) {
   return is_nodes || pod.meta.annotations.contains("kubernetes.io/config.mirror");
 }
 
-bool has_ended(const kube::Pod& pod) { return pod.phase == "Succeeded" || pod.phase == "Failed"; }
-
 bool is_unmanaged(const kube::Pod& pod) { return controller_of(pod) == nullptr; }
 
 bool tolerates(const kube::Pod& pod, const std::vector<kube::Taint>& taints) {

@@ -13,7 +13,6 @@ namespace gpuward::remediator {
 
 // Run by the kubelet from a file: the API server only shows it.
 [[nodiscard]] bool is_mirror_pod(const kube::Pod& pod);
-[[nodiscard]] bool has_ended(const kube::Pod& pod);
 // No controller would make it again.
 [[nodiscard]] bool is_unmanaged(const kube::Pod& pod);
 

@@ -32,12 +32,13 @@ std::optional<Judgement> judge_selection(const Question& ask) {
     return Judgement{DrainAct::kSkip, "in a skipped namespace"};
   if (ask.settings.pods != DrainedPods::kGpu) return std::nullopt;
   if (!kube::uses_gpus(ask.pod)) return Judgement{DrainAct::kSkip, "without a GPU"};
-  if (has_ended(ask.pod)) return Judgement{DrainAct::kSkip, "already ended and holding no GPU"};
+  if (kube::has_ended(ask.pod))
+    return Judgement{DrainAct::kSkip, "already ended and holding no GPU"};
   return std::nullopt;
 }
 
 std::optional<Judgement> judge_owner(const Question& ask) {
-  if (kube::is_of_daemon_set(ask.pod) && !has_ended(ask.pod))
+  if (kube::is_of_daemon_set(ask.pod) && !kube::has_ended(ask.pod))
     return Judgement{DrainAct::kSkip, "of DaemonSets"};
   if (is_mirror_pod(ask.pod)) return Judgement{DrainAct::kSkip, "of the node's static pods"};
   return std::nullopt;
@@ -56,12 +57,13 @@ std::optional<Judgement> judge_end(const Question& ask) {
 // Not even after the deadline: a refusal ends the drain before a pod of it is asked to go.
 std::optional<Judgement> judge_exclusion(const Question& ask) {
   if (!is_in(ask.settings.excluded_namespaces, ask.pod.meta.ns)) return std::nullopt;
-  if (has_ended(ask.pod)) return Judgement{DrainAct::kSkip, "ended, in an excluded namespace"};
+  if (kube::has_ended(ask.pod))
+    return Judgement{DrainAct::kSkip, "ended, in an excluded namespace"};
   return Judgement{DrainAct::kRefuse, "its namespace is excluded"};
 }
 
 std::optional<Judgement> judge_loss(const Question& ask) {
-  if (has_ended(ask.pod)) return Judgement{};  // nothing that runs is lost
+  if (kube::has_ended(ask.pod)) return Judgement{};  // nothing that runs is lost
   if (ask.pod.has_empty_dir && !ask.settings.evicts_empty_dir)
     return Judgement{DrainAct::kRefuse, "has an emptyDir"};
   if (is_unmanaged(ask.pod) && !ask.settings.evicts_unmanaged)
@@ -137,7 +139,7 @@ Judgement judge_newcomer(const Question& ask, Judgement judgement) {
     case DrainAct::kWait:
       break;
   }
-  if (has_ended(ask.pod)) return judgement;
+  if (kube::has_ended(ask.pod)) return judgement;
   return may_stay(ask) ? Judgement{DrainAct::kSkip, std::string(kToleratesReason)} : judgement;
 }
 
@@ -157,7 +159,7 @@ PlannedPod plan_pod(const Question& ask) {
   planned.own_grace_seconds = ask.pod.grace_seconds;
   planned.ends_at = meta.ends_at;
   planned.is_newcomer = came_since;
-  planned.has_ended = has_ended(ask.pod);
+  planned.has_ended = kube::has_ended(ask.pod);
   if (came_since) planned.owner = owner_of(ask.pod);
   return planned;
 }

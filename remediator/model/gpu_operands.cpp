@@ -3,19 +3,20 @@
 #include <algorithm>
 #include <array>
 
+#include "core/kube/gpu_operator_labels.h"
+#include "core/kube/gpu_pods.h"
+#include "core/runtime/text.h"
+
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::string_view kPrefix = "nvidia.com/gpu.deploy.";
-constexpr std::string_view kPaused = "paused-for-";
-constexpr std::string_view kBetween = ", ";
+constexpr std::string_view kBetween = ", ";  // as list_first() writes it
 
 // Not `dra-driver`: the kubelet asks that plugin to unprepare the claims of each pod that ends, and
 // pods wait for it without end. Not `client`: by that label the owner of the cluster runs programs
-// of his own, perhaps the exporter. Not `driver`, `container-toolkit` and `operator-validator`,
-// which hold no GPU. Not `gpu-feature-discovery`: it opens the driver for
-// a moment each minute, and when it ends it takes labels off the Node by which policies choose
-// pools.
+// of his own, perhaps the exporter. Not `gpu-feature-discovery`: it opens the driver for a moment
+// each minute, and when it ends it takes labels off the Node by which policies choose pools. Not
+// `driver`, `container-toolkit` and `operator-validator`, which hold no GPU.
 constexpr std::array<std::string_view, 8> kOperands = {
     "dcgm-exporter",     "dcgm",     "device-plugin", "mig-manager", "node-status-exporter",
     "dcgm-exporter-dra", "dcgm-dra", "dra-validator"};
@@ -31,12 +32,12 @@ Operands with_value(const kube::Node& node, const Matches& matches) {
 }
 
 bool is_running(std::string_view value) { return value == "true"; }
-bool is_paused(std::string_view value) { return value == kPausedForReset; }
+bool is_paused(std::string_view value) { return value == kube::kPausedForReset; }
 
 }  // namespace
 
 std::string operand_label(std::string_view operand) {
-  return std::string(kPrefix) + std::string(operand);
+  return std::string(kube::kDeployLabels) + std::string(operand);
 }
 
 Operands running_operands(const kube::Node& node) { return with_value(node, is_running); }
@@ -48,14 +49,7 @@ Operands operands_to_pause(const kube::Node& node) {
                     [](std::string_view value) { return is_running(value) || is_paused(value); });
 }
 
-std::string text_of(const Operands& operands) {
-  std::string text;
-  for (const std::string& operand : operands) {
-    if (!text.empty()) text += kBetween;
-    text += operand;
-  }
-  return text;
-}
+std::string text_of(const Operands& operands) { return list_first(operands, operands.size()); }
 
 Operands operands_in(std::string_view text) {
   const std::string between(kBetween);
@@ -69,8 +63,8 @@ Operands operands_in(std::string_view text) {
 
 std::optional<std::string> objection_to_pause(const kube::Node& node) {
   for (const auto& [key, value] : node.meta.labels) {
-    const bool is_pause = key.starts_with(kPrefix) && value.contains(kPaused);
-    if (is_pause && value != kPausedForReset)
+    const bool is_pause = key.starts_with(kube::kDeployLabels) && value.contains(kube::kPause);
+    if (is_pause && value != kube::kPausedForReset)
       return "another program has paused operands of the GPU operator: " + key + "=" + value;
   }
   return std::nullopt;
@@ -83,8 +77,7 @@ std::vector<std::string> pods_of_operands(const std::vector<kube::Pod>& pods,
     const bool is_kept = std::ranges::any_of(operands, [&](const std::string& operand) {
       return pod.node_selector.contains(operand_label(operand));
     });
-    const bool has_ended = pod.phase == "Succeeded" || pod.phase == "Failed";
-    if (is_kept && !has_ended) names.push_back(pod.meta.ns + "/" + pod.meta.name);
+    if (is_kept && !kube::has_ended(pod)) names.push_back(pod.meta.ns + "/" + pod.meta.name);
   }
   std::ranges::sort(names);
   return names;
@@ -92,8 +85,7 @@ std::vector<std::string> pods_of_operands(const std::vector<kube::Pod>& pods,
 
 bool needs_operands_paused(const Remediation& remediation) {
   const StepRecord* const reset = remediation.status.find(Step::kGpuReset);
-  // In any other phase, no replica watches the step: the node is excluded, changed by hand, held,
-  // ...
+  // In any other phase no replica watches the step: the node may be excluded, or held.
   if (remediation.status.phase != Phase::kResetting || reset == nullptr) return false;
   if (remediation.wish.cancel || remediation.wish.pause) return false;
   return reset->result == StepResult::kIntended || reset->result == StepResult::kRunning;

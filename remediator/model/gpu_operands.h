@@ -16,14 +16,12 @@
 
 namespace gpuward::remediator {
 
-inline constexpr std::string_view kPausedForReset = "paused-for-gpuward-reset";
-
 // By name ("device-plugin"), in the order of their table.
 using Operands = std::vector<std::string>;
 
 // Those that the operator runs on the node: their labels are `true`.
 [[nodiscard]] Operands running_operands(const kube::Node& node);
-// Those that gpuward has paused: their labels are kPausedForReset.
+// Those that gpuward has paused: their labels are kube::kPausedForReset.
 [[nodiscard]] Operands paused_operands(const kube::Node& node);
 // Both.
 [[nodiscard]] Operands operands_to_pause(const kube::Node& node);

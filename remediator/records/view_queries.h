@@ -88,7 +88,7 @@ void with_fleet(const ClusterView& view, const std::function<void(const Fleet&)>
                                                   const NodeIdentity& node);
 // Names of nodes that seem to have our taint, annotation or cordon and no open Remediation.
 [[nodiscard]] std::vector<std::string> nodes_with_orphaned_taints(const ClusterView& view);
-// The nodes that have the taint out-of-service of ours, and whether a Remediation of each is open.
+// The nodes that have gpuward's taint out-of-service, and whether a Remediation of each is open.
 [[nodiscard]] std::map<std::string, bool> nodes_out_of_service(const ClusterView& view);
 // The nodes on which gpuward has paused operands of the GPU operator, and whether a reset of each
 // needs that.

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "core/kube/gpu_pods.h"
 #include "core/runtime/json.h"
 #include "remediator/drain/drain_facts.h"
 #include "remediator/model/text_map.h"
@@ -22,7 +23,7 @@ constexpr std::array<std::string_view, 7> kVolcanoEnds{
 
 // Creation times are whole seconds.
 bool is_torn(const kube::Pod& pod, kube::WallTime drained_at) {
-  if (has_ended(pod) || pod.meta.deleting || !pod.meta.created) return false;
+  if (kube::has_ended(pod) || pod.meta.deleting || !pod.meta.created) return false;
   return *pod.meta.created < std::chrono::floor<std::chrono::seconds>(drained_at);
 }
 
@@ -33,7 +34,7 @@ std::size_t count_torn(const SeenJob& job, kube::WallTime drained_at) {
 
 std::size_t count_left(const SeenJob& job) {
   return static_cast<std::size_t>(
-      std::ranges::count_if(job.pods, [](const kube::Pod& pod) { return !has_ended(pod); }));
+      std::ranges::count_if(job.pods, [](const kube::Pod& pod) { return !kube::has_ended(pod); }));
 }
 
 const Json& status_of(const SeenJob& job) { return member_at(*job.object.json, "status"); }

@@ -5,6 +5,7 @@
 #include <set>
 #include <span>
 
+#include "core/kube/gpu_pods.h"
 #include "core/runtime/text.h"
 #include "remediator/drain/drain_facts.h"
 #include "remediator/restart/job_kinds.h"
@@ -17,7 +18,7 @@ constexpr std::size_t kMostJobs = 2, kMostSaid = 3;
 std::set<std::string> jobs_of(const std::vector<kube::Pod>& pods) {
   std::set<std::string> jobs;
   for (const kube::Pod& pod : pods) {
-    if (std::string job = job_of(pod); !job.empty() && !remediator::has_ended(pod))
+    if (std::string job = job_of(pod); !job.empty() && !kube::has_ended(pod))
       jobs.insert(std::move(job));
   }
   return jobs;
@@ -27,7 +28,7 @@ std::set<std::string> jobs_of(const std::vector<kube::Pod>& pods) {
 std::vector<std::string> others_in(const std::vector<kube::Pod>& pods, const std::string& node) {
   std::set<std::string> names;
   for (const kube::Pod& pod : pods) {
-    if (!pod.node_name.empty() && pod.node_name != node && !remediator::has_ended(pod))
+    if (!pod.node_name.empty() && pod.node_name != node && !kube::has_ended(pod))
       names.insert(pod.node_name);
   }
   return {names.begin(), names.end()};

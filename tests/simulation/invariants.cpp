@@ -52,7 +52,7 @@ void Invariants::on_node_written(const NodeTruth& before, const kube::Node& afte
           "taints of others on " + name + " were changed");
   const bool uncordons = before.node.unschedulable && !after.unschedulable;
   require(!uncordons || !before.is_foreign_cordon, "foreign-cordon",
-          "the cordon on " + name + " is somebody else's");
+          "another user cordoned " + name);
   check_not_stopped("node " + name + " was changed");
   if (before.node.meta.labels != after.meta.labels)
     return check_operand_labels(stage_, before.node, after);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/kube/gpu_operator_labels.h"
 #include "core/runtime/json.h"
 #include "remediator/model/gpu_operands.h"
 #include "tests/fakes/kube_objects.h"
@@ -62,8 +63,8 @@ void check_operand_labels(const Stage& stage, const kube::Node& before, const ku
   for (const char* operand : kOperands) {
     const std::string was = value_of(before, operand), is = value_of(after, operand);
     if (was == is) continue;
-    const bool pauses = was == "true" && is == kPausedForReset;
-    require(pauses || (was == kPausedForReset && is == "true"), "operand-labels",
+    const bool pauses = was == "true" && is == kube::kPausedForReset;
+    require(pauses || (was == kube::kPausedForReset && is == "true"), "operand-labels",
             operand_label(operand) + " of " + name + " was changed from " + was + " to " + is);
     is_paused = is_paused || pauses;
     same[operand_label(operand)] = is;
@@ -141,7 +142,7 @@ void SimulatedOperands::do_something() {
     const std::size_t what = chance.weighted({916, 2, 70, 12});
     if (what == 1) pause_by_other(seen);
     if (what == 2) resume_by_other(seen);
-    if (what == 3 && value_of(seen, kOperands[0]) == kPausedForReset) {
+    if (what == 3 && value_of(seen, kOperands[0]) == kube::kPausedForReset) {
       stage_.trace.say("a human resumes an operand of " + machine.name);
       stage_.patch_node(machine.name, labels(kOperands[0], "true"));
     }

@@ -83,7 +83,7 @@ class GpuResetJob : public testing::Test {
     EXPECT_TRUE(outcome) << outcome.error().message;
     return outcome.value_or(support::Process::Outcome{});
   }
-  std::string stand_in_ = "exit 0";  // what the exporter's commands do
+  std::string stand_in_ = "exit 0";  // the shell lines of the stand-in
   support::TempDir folder_;
 };
 

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/kube/gpu_operator_labels.h"
 #include "remediator/actions/gpu_reset_action.h"
 #include "remediator/actions/step_progress.h"
 #include "remediator/model/gpu_operands.h"
@@ -113,8 +114,8 @@ class OperandsTest : public ClusterTest {
     return round();
   }
   void expect_paused() {
-    EXPECT_EQ(label_of(kPlugin), kPausedForReset);
-    EXPECT_EQ(label_of(kDcgm), kPausedForReset);
+    EXPECT_EQ(label_of(kPlugin), kube::kPausedForReset);
+    EXPECT_EQ(label_of(kDcgm), kube::kPausedForReset);
     EXPECT_EQ(label_of("nvidia.com/gpu.deploy.dcgm"), "false") << "an owner's own choice";
   }
   void expect_resumed() {
@@ -201,7 +202,7 @@ TEST_F(OperandsTest, ThatStayHoldTheNodeAndAreResumed) {
 TEST_F(OperandsTest, ArePausedThreeTimesAtMost) {
   open();
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(label_of(kPlugin), kPausedForReset) << i;
+    EXPECT_EQ(label_of(kPlugin), kube::kPausedForReset) << i;
     label({{kPlugin, "true"}});
     ASSERT_TRUE(reconcile());
     ASSERT_TRUE(reconcile());
@@ -221,7 +222,8 @@ TEST_F(OperandsTest, ThatStayEscalateIfThePolicySaysSoOfBusyGpus) {
     made.status.steps.emplace_back();
     made.status.steps[0].step = Step::kGpuReset;
     made.status.steps[0].result = StepResult::kRunning;
-    label({{kPlugin, std::string(kPausedForReset)}, {kDcgm, std::string(kPausedForReset)}});
+    label({{kPlugin, std::string(kube::kPausedForReset)},
+           {kDcgm, std::string(kube::kPausedForReset)}});
     const kube::Node seen = node();
     const auto progress = reset_.watch({.remediation = made,
                                         .node = seen,
@@ -362,10 +364,10 @@ TEST_F(OperandsTest, ArePausedAgainWhenTheRemediationIsResumed) {
 }
 
 TEST_F(OperandsTest, StayPausedWhileTheSwitchStopsAllChanges) {
-  label({{kPlugin, std::string(kPausedForReset)}});
+  label({{kPlugin, std::string(kube::kPausedForReset)}});
   permit_ = fail(ErrorKind::kBlocked, "stopped");
   ASSERT_TRUE(sweep());
-  EXPECT_EQ(label_of(kPlugin), kPausedForReset);
+  EXPECT_EQ(label_of(kPlugin), kube::kPausedForReset);
   permit_ = {};
   ASSERT_TRUE(sweep());
   EXPECT_EQ(label_of(kPlugin), "true");

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "core/kube/gpu_operator_labels.h"
+
 namespace gpuward::remediator {
 namespace {
 
@@ -21,7 +23,7 @@ TEST(GpuOperands, AreKnownByTheirLabels) {
                 {"nvidia.com/gpu.deploy.dcgm", "false"},
                 {"nvidia.com/gpu.deploy.mig-manager", ""},
                 {"nvidia.com/gpu.deploy.dcgm-exporter-dra", "true"},
-                {"nvidia.com/gpu.deploy.dcgm-exporter", std::string(kPausedForReset)}});
+                {"nvidia.com/gpu.deploy.dcgm-exporter", std::string(kube::kPausedForReset)}});
   EXPECT_THAT(running_operands(node), ElementsAre("device-plugin", "dcgm-exporter-dra"));
   EXPECT_THAT(paused_operands(node), ElementsAre("dcgm-exporter"));
   EXPECT_THAT(operands_to_pause(node),
