@@ -53,7 +53,8 @@ ROWS = (
     Row(r"kubectl delete (?:daemonset|cronjob|jobs) .*-n gpu-healthcheck.*", NOT_HERE,
         "deletes what the replaced suite has; here gpuward's own CronJob and Jobs have these names"),
     Row(r"gpuward-exporter nccl-pair .*", NOT_HERE, "needs two machines with GPUs and NCCL"),
-    Row(r".*\$DAEMON\b.*", NOT_HERE, "needs a ComputeDomain of NVIDIA's DRA driver"),
+    Row(r".*\$DAEMON\b.*|kubectl get computedomains .*", NOT_HERE, "needs a ComputeDomain of NVIDIA's DRA driver"),
+    Row(r".*\$DRIVER\b.*", NOT_HERE, "needs the driver's pod of NVIDIA's GPU operator"),
     Row(r"(?:podman|docker) (?:build|push) .*", NOT_HERE, "tests/image builds these images, and needs no registry"),
     Row(r"cpack .*|apt install .*|install -m .*", NOT_HERE, "tests/packaging installs these packages below a root of its own"),
     Row(r"\./dev .*|build/release/bin/.*|.*\bctest .*|export GPUWARD_NVML=.*", NOT_HERE,
@@ -101,9 +102,9 @@ ROWS = (
     Row(rf"(?:sed [^|]*\| )?{KUBECTL}apply (?:-f|-k) \S+", TRY),
     Row(r"helm (?:install|upgrade) .*", TRY, prints="STATUS"),
     Row(rf"{KUBECTL}create (?:cluster)?rolebinding gpuward-oncall .*", TRY, prints="gpuward-oncall created"),
-    Row(r"kubectl create -f manifests/remediator-switch\.yaml", TRY, prints="created|AlreadyExists", exits=(0, 1)),
+    Row(r"kubectl create -f manifests/remediator-switch\.yaml", TRY, prints="created|AlreadyExists|already exists", exits=(0, 1)),
     Row(r"kubectl create namespace gpuward|kubectl -n gpuward create secret generic gpuward-webhook .*", TRY,
-        prints="created|AlreadyExists", exits=(0, 1)),
+        prints="created|AlreadyExists|already exists", exits=(0, 1)),
 
     # ---- changes
     Row(rf"{CTL}pause \S+", CHANGE, prints="pause", phase="Paused"),
@@ -131,7 +132,7 @@ ROWS = (
     Row(rf"{CTL}cancel \S+", CHANGE, prints="[Cc]ancelled", phase="Cancelled", node=CANCELLED),
     Row(r"kubectl annotate \S+ gpuward\.dev/cancel=true", CHANGE, prints="annotated", phase="Cancelled", node=CANCELLED),
     Row(r"kubectl wait --for=condition=Closed remediation/\S+", CHANGE, prints="condition met", node=CANCELLED),
-    Row(rf"(?:{EXPORTER})?gpuward-exporter findings clear .*", CHANGE, prints="Cleared|There is no ", node=CANCELLED, exits=(0, 1)),
+    Row(rf"(?:{EXPORTER})?gpuward-exporter findings clear .*", CHANGE, prints="Cleared|No finding matches|There are no findings", node=CANCELLED, exits=(0, 1)),
     Row(rf"{KUBECTL}delete configmap gpuward-ledger", CHANGE, prints="deleted"),
     Row(rf"{KUBECTL}scale deploy/gpuward-remediator --replicas=2", CHANGE, prints="scaled"),
     # Of two pages within a second.
