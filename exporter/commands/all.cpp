@@ -8,6 +8,7 @@
 #include "exporter/commands/config_command.h"
 #include "exporter/commands/findings_command.h"
 #include "exporter/commands/gpu_release_command.h"
+#include "exporter/commands/gpu_reset_command.h"
 #include "exporter/commands/gpu_users_command.h"
 #include "exporter/commands/gpu_worker_command.h"
 #include "exporter/commands/inject_command.h"
@@ -22,15 +23,23 @@
 namespace gpuward::exporter {
 
 std::span<const AddCommand> all_commands() {
-  static const std::array<AddCommand, 16> kCommands{
-      add_parse_log_command,   add_findings_command,
-      add_check_command,       add_preflight_command,
-      add_sweep_command,       add_quarantine_command,
-      add_nccl_pair_command,   add_gpu_users_command,
-      add_gpu_release_command, add_collect_evidence_command,
-      add_amd_health_command,  add_self_test_command,
-      add_gpu_worker_command,  add_inject_command,
-      add_config_command,      add_probe_command};
+  static const std::array<AddCommand, 17> kCommands{add_parse_log_command,
+                                                    add_findings_command,
+                                                    add_check_command,
+                                                    add_preflight_command,
+                                                    add_sweep_command,
+                                                    add_quarantine_command,
+                                                    add_nccl_pair_command,
+                                                    add_gpu_users_command,
+                                                    add_gpu_release_command,
+                                                    add_gpu_reset_command,
+                                                    add_collect_evidence_command,
+                                                    add_amd_health_command,
+                                                    add_self_test_command,
+                                                    add_gpu_worker_command,
+                                                    add_inject_command,
+                                                    add_config_command,
+                                                    add_probe_command};
   return kCommands;
 }
 

@@ -38,8 +38,13 @@ constexpr std::chrono::milliseconds kExporterReleasesWithin{5'000};
 // Between SIGTERM and SIGKILL, if the time is over or this command is stopped.
 constexpr seconds kProgramStopsWithin{5};
 
-std::string reason_of(const ReleaseWish& wish) {
-  if (!wish.why.empty()) return wish.why;
+struct CommandWish {
+  ReleaseWish release;
+  std::vector<std::string> program;  // with its arguments; empty: waits for the end of its time
+};
+
+std::string reason_of(const CommandWish& wish) {
+  if (!wish.release.why.empty()) return wish.release.why;
   std::string words;
   for (const std::string& word : wish.program) words += (words.empty() ? "" : " ") + word;
   return words.empty() ? "an operator" : words;
@@ -133,10 +138,31 @@ std::string objection_to_duration(const std::string& word) {
   return is_time ? std::string() : word + " is not a duration from 10s to 30m";
 }
 
+int wait_for_end(Clock& clock, Clock::Steady ends, const std::stop_token& stop) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(ends - clock.steady());
+  std::cout << "Released until " << to_rfc3339(clock.wall() + left)
+            << ". End this command to let the exporter take the GPUs again.\n"
+            << std::flush;
+  clock.sleep_for(left, stop);
+  return kDone;
+}
+
+int release_for(const CommandWish& wish, const Flags& flags, Clock& clock,
+                const std::stop_token& stop) {
+  ReleaseWish release = wish.release;
+  release.why = reason_of(wish);
+  return run_with_released_gpus(flags.state_path, read_boot(flags.host).id, release, clock, stop,
+                                std::cerr, [&](Clock::Steady ends) {
+                                  return wish.program.empty() ? wait_for_end(clock, ends, stop)
+                                                              : run_program(wish.program, clock,
+                                                                            ends, stop, std::cerr);
+                                });
+}
+
 }  // namespace
 
 void add_gpu_release_command(CLI::App& app, Commands& commands) {
-  const auto wish = std::make_shared<ReleaseWish>();
+  const auto wish = std::make_shared<CommandWish>();
   CLI::App* command = app.add_subcommand(
       "gpu-release", "Run a program, such as a GPU reset, while the exporter holds no GPU");
   command->fallthrough();
@@ -144,12 +170,12 @@ void add_gpu_release_command(CLI::App& app, Commands& commands) {
       ->add_option_function<std::string>(
           "--for",
           [wish](const std::string& word) {
-            wish->lasts = std::chrono::duration_cast<seconds>(*parse_duration(word));
+            wish->release.lasts = std::chrono::duration_cast<seconds>(*parse_duration(word));
           },
           "Time limit of the program, 10s to 30m; the exporter takes the GPUs again at its end")
       ->default_str("10m")
       ->check(objection_to_duration);
-  command->add_option("--why", wish->why, "Reason for the exporter's log and pages");
+  command->add_option("--why", wish->release.why, "Reason for the exporter's log and pages");
   command
       ->add_option(
           "PROGRAM", wish->program,
@@ -158,21 +184,20 @@ void add_gpu_release_command(CLI::App& app, Commands& commands) {
   add_examples(app, kGpuReleaseExamples);
   commands.emplace_back(command, [wish](const Flags& flags) {
     return until_signal([&](const std::stop_token& stop) {
-      return run_with_released_gpus(flags.state_path, read_boot(flags.host).id, *wish,
-                                    lasting_clock(), stop, std::cout, std::cerr);
+      return release_for(*wish, flags, lasting_clock(), stop);
     });
   });
 }
 
 int run_with_released_gpus(const std::filesystem::path& state_folder, const std::string& boot_id,
                            const ReleaseWish& wish, Clock& clock, const std::stop_token& stop,
-                           std::ostream& out, std::ostream& err) {
+                           std::ostream& err, const ReleasedWork& work) {
   const auto ends = clock.steady() + wish.lasts;
   const ReleaseRequests requests(state_folder);
   const ReleaseRequest request{.who = host_name() + ", pid " + std::to_string(::getpid()),
-                               .why = reason_of(wish),
+                               .why = wish.why,
                                .boot_id = boot_id,
-                               // The program is stopped before the exporter takes the GPUs again.
+                               // The work is stopped before the exporter takes the GPUs again.
                                .until = clock.wall() + wish.lasts + 2 * kProgramStopsWithin};
   const auto path = requests.leave(request, clock.wall());
   // A program that finds the GPUs in use says so itself.
@@ -194,13 +219,7 @@ int run_with_released_gpus(const std::filesystem::path& state_folder, const std:
     err << "error: the GPUs are in use by another process: " << lock.error().message << "\n";
     return kFailed;
   }
-  if (!wish.program.empty()) return run_program(wish.program, clock, ends, stop, err);
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(ends - clock.steady());
-  out << "Released until " << to_rfc3339(clock.wall() + left)
-      << ". End this command to let the exporter take the GPUs again.\n"
-      << std::flush;
-  clock.sleep_for(left, stop);
-  return kDone;
+  return work(ends);
 }
 
 }  // namespace gpuward::exporter

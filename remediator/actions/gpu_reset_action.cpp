@@ -6,23 +6,19 @@
 #include <string_view>
 #include <utility>
 
+#include "core/model/gpu_reset_words.h"
 #include "core/runtime/text.h"
 #include "remediator/actions/operand_pause.h"
 #include "remediator/actions/step_progress.h"
+#include "remediator/model/diagnostics.h"
 #include "remediator/model/gpu_vendor.h"
 #include "remediator/policy/reset_rules.h"
 
 namespace gpuward::remediator {
 namespace {
 
-// As nvidia-smi --gpu-reset says it: "GPU 00000000:F9:00.0: In use by another client", "4 devices
-// are currently being used by one or more other processes (e.g., Fabric Manager, ...)". AMD's tools
-// ask nobody: there it is the Job's own word.
-bool says_busy(const std::string& words) {
-  return words.contains("In use by another client") ||
-         words.contains("in use by another process") ||
-         words.contains("by one or more other processes");
-}
+// Of gpuward-exporter, an older one that has no such command included, and of nvidia-smi.
+constexpr int kWrongUsage = 2;
 
 JobConclusion for_operator(std::string message) {
   return {.message = std::move(message), .needs_operator = true};
@@ -63,6 +59,12 @@ StepProgress late(const StepRequest& request, const std::string& which) {
       progress_of(request, StepResult::kFailed, "not gone in time: " + which), Call::kNone);
   if (!request.step.job.escalates_when_busy) progress.facts[kNeedsOperatorFact] = "true";
   return progress;
+}
+
+bool has_restarted(const StepRequest& request, const JobOutcome& outcome) {
+  const std::string before = fact_of(request, kJobBootFact);
+  const bool is_known = !before.empty() && !outcome.boot_id.empty();
+  return outcome.words.contains(kBootedSince) || (is_known && outcome.boot_id != before);
 }
 
 bool is_begun(const StepRequest& request) {
@@ -191,12 +193,18 @@ JobConclusion GpuResetAction::judge(const StepRequest& request, const JobOutcome
   if (outcome.exit_code == 0) {
     return {.result = StepResult::kDone, .message = "the GPUs were reset: " + outcome.message};
   }
-  if (says_busy(outcome.words)) {
+  if (has_restarted(request, outcome)) {
+    return {
+        .result = StepResult::kDone,
+        .message = "the machine has restarted since, which resets its GPUs: " + outcome.message};
+  }
+  if (says_in_use(outcome.words)) {
     return {.message = "a process holds a GPU: " + outcome.message,
             .needs_operator = !request.step.job.escalates_when_busy,
             .has_acted = false};
   }
-  const bool has_started = outcome.has_run && !could_not_start(outcome);
+  const bool has_started =
+      outcome.has_run && !could_not_start(outcome) && outcome.exit_code != kWrongUsage;
   return {.message = outcome.message, .needs_operator = !has_started, .has_acted = has_started};
 }
 

@@ -18,6 +18,7 @@ struct JobOutcome {
   std::string words;             // the container's last, valid UTF-8
   std::string details;           // of the last line of the words that is a check's; may be empty
   std::string message;           // all of it, for people; of the words at most 1 KiB
+  std::string boot_id;           // of the node, when this was seen to be over; empty: not known
 };
 
 // `pods` may hold others' pods: only the Job's own count.

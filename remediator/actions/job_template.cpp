@@ -9,6 +9,8 @@
 #include "core/runtime/files.h"
 #include "core/runtime/json.h"
 #include "core/runtime/text.h"
+#include "remediator/actions/step_progress.h"
+#include "remediator/model/diagnostics.h"
 #include "remediator/model/gpu_vendor.h"
 
 namespace gpuward::remediator {
@@ -20,12 +22,12 @@ constexpr std::size_t kLongestJobName = 63;  // also of the label `job-name` of 
 // For people who look, and for a remediator that was away.
 constexpr int kSecondsKeptAfterwards = 24 * 3600;
 
-std::string_view built_in_job(Step step, Vendor vendor) {
+std::string_view built_in_job(Step step) {
   if (step == Step::kCollectEvidence) return kCollectEvidenceJob;
   if (step == Step::kNcclTest) return kNcclTestJob;
   if (step == Step::kNcclPairs) return kNcclPairsJob;
   if (step == Step::kQuarantineJob) return kQuarantineJob;
-  return vendor == Vendor::kAmd ? kGpuResetAmdJob : kGpuResetJob;
+  return kGpuResetJob;
 }
 
 bool has_one_container(const Json& job) {
@@ -91,9 +93,11 @@ std::string number_text(double value) {
 }
 
 std::vector<Placeholder> placeholders_of(const StepRequest& request, const JobsPolicy& jobs,
-                                         const JobPart& part) {
+                                         const JobPart& part, Vendor vendor) {
   std::vector<Placeholder> all = {
       {"$(NODE_NAME)", request.node.meta.name},
+      {"$(BOOT_ID)", fact_of(request, kJobBootFact)},
+      {"$(GPU_VENDOR)", std::string(to_string(vendor))},
       {"$(REMEDIATION)", request.remediation.name},
       {"$(IMAGE)", jobs.image},
       {"$(SERVICE_ACCOUNT)", jobs.service_account},
@@ -204,10 +208,10 @@ Result<std::string> render_job(const StepRequest& request, const JobsPolicy& job
   // Which of gpu-reset's templates; a node that says nothing never comes so far (gpu_reset_action).
   const Vendor vendor = gpu_vendor(request.node).value_or(Vendor::kNvidia);
   const auto own = jobs.templates.find(template_name(step, vendor));
-  auto job = parse_job_template(own == jobs.templates.end() ? built_in_job(step, vendor)
+  auto job = parse_job_template(own == jobs.templates.end() ? built_in_job(step)
                                                             : std::string_view(own->second));
   if (!job) return with_context("the template of the Job", job.error());
-  put_in(*job, placeholders_of(request, jobs, part));
+  put_in(*job, placeholders_of(request, jobs, part, vendor));
   name_job(object_in(*job, "metadata"), request, part, ns);
   label((*job)["metadata"], request, part);
   Json& spec = (*job)["spec"];

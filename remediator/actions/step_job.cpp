@@ -110,6 +110,7 @@ Result<StepProgress> StepJob::watch(const StepRequest& request) {
   if (!outcome.has_run && !outcome.exit_code)
     outcome.message += "; the Job's container never started";
   if (outcome.exit_code) progress.facts[kExitCode] = std::to_string(*outcome.exit_code);
+  outcome.boot_id = *boot;
   const JobConclusion verdict = judge(request, outcome);
   progress.result = verdict.result;
   const bool has_acted = outcome.has_run && verdict.has_acted;

@@ -88,8 +88,7 @@ TEST(ExporterImage, RunsWhatTheJobsCall) {
   const RootFs root("exporter");
   EXPECT_EQ(root.said_by({"/bin/sh", "-c",
                           "mkdir -p /tmp/a/b && { gpuward-exporter --version; dmesg --version "
-                          ">/dev/null 2>&1 || exit 1; } | tee -a /tmp/a/b/c >/tmp/a/d && "
-                          "timeout 10 cat /tmp/a/b/c | tail -n 1"}),
+                          ">/dev/null 2>&1 || exit 1; } >/tmp/a/b/c && cat /tmp/a/b/c"}),
             "gpuward-exporter " GPUWARD_VERSION "\n");
 }
 
@@ -99,7 +98,7 @@ TEST(ExporterImage, ReadsItsConfigurationAtTheUsualPlace) {
   const RootFs root("exporter");
   EXPECT_THAT(root.said_by({"/bin/sh", "-c",
                             "mkdir -p /etc/gpuward && echo 'profile: no' >/etc/gpuward/config.yaml "
-                            "&& gpuward-exporter --check-config 2>&1 | tee /tmp/said"}),
+                            "&& gpuward-exporter --check-config 2>&1 | cat"}),
               HasSubstr("/etc/gpuward/config.yaml:1"));
 }
 
@@ -174,8 +173,8 @@ TEST(Containerfile, IsNamedInEachDocumentedDockerBuild) {
 // The images' user is nobody; what loads or resets GPUs on a node is root there.
 TEST(Jobs, AreRootWhateverUserTheirImageHas) {
   const fs::path manifests = fs::path(GPUWARD_SOURCE_DIR) / "manifests";
-  for (const char* step : {"collect-evidence", "gpu-reset", "gpu-reset-amd", "quarantine-job",
-                           "nccl-test", "nccl-pairs"}) {
+  for (const char* step :
+       {"collect-evidence", "gpu-reset", "quarantine-job", "nccl-test", "nccl-pairs"}) {
     const auto job = manifests / ("remediator-job-" + std::string(step) + ".json");
     EXPECT_THAT(read_file(job).value_or(""), HasSubstr(R"({"privileged": true, "runAsUser": 0})"));
   }

@@ -364,13 +364,14 @@ TEST_F(GpuWorkerProcess, LeavesNoWorkerBehindHoweverItEnds) {
   }
 }
 
-// With the lines of the shipped Job, and an nvidia-smi that refuses as the driver does: while any
+// With the command of the shipped Job, and an nvidia-smi that refuses as the driver does: while any
 // process holds a GPU.
 TEST_F(GpuWorkerProcess, LetsGoOfTheGpusForTheJobThatResetsThem) {
   exporter.write("nvidia0", "");
   const std::string device = exporter.file("nvidia0").string();
   exporter.write("nvidia-smi",
-                 "#!/bin/sh\nfor open in /proc/[0-9]*/fd/*; do\n"
+                 "#!/bin/sh\n[ \"$1\" != --query-gpu=pci.bus_id,persistence_mode ] || exit 0\n"
+                 "for open in /proc/[0-9]*/fd/*; do\n"
                  "  [ \"`readlink $open`\" != " +
                      device +
                      " ] || {\n"
@@ -390,11 +391,10 @@ TEST_F(GpuWorkerProcess, LetsGoOfTheGpusForTheJobThatResetsThem) {
   const auto json = parse_json(read_file(job).value_or(""));
   ASSERT_TRUE(json);
   std::vector<std::string> argv = (*json)["spec"]["template"]["spec"]["containers"][0]["command"];
-  ASSERT_EQ(argv.at(1), "gpu-release");
-  const std::string state = "--state.path=" + exporter.file("state").string();
-  argv.insert(argv.begin() + 2, state);
-  const std::string clear = "findings clear";
-  argv.back().replace(argv.back().find(clear), clear.size(), clear + " " + state);
+  ASSERT_EQ(argv.at(1), "gpu-reset");
+  argv.resize(2);
+  argv.emplace_back("--vendor=nvidia");
+  argv.push_back("--state.path=" + exporter.file("state").string());
   const std::string path = exporter.file("").string() + ":" +
                            exporter_binary().parent_path().string() + ":/usr/bin:/bin";
   argv.insert(argv.begin(), "/usr/bin/env");  // looks on that PATH

@@ -350,6 +350,34 @@ TEST_F(JobSteps, AResetWhoseCommandIsMissingHasResetNothing) {
   EXPECT_FALSE(has_treated(remediation_.status.steps[0]));
 }
 
+// So does gpuward-exporter of an image that is older than the command.
+TEST_F(JobSteps, AResetWhoseCommandIsNotKnownHasResetNothing) {
+  begin();
+  end_with(2, "The following arguments were not expected: gpu-reset");
+
+  EXPECT_TRUE(needs_operator(watch()));
+  EXPECT_FALSE(has_treated(remediation_.status.steps[0]));
+}
+
+TEST_F(JobSteps, TellTheResetInWhichBootItWasOrdered) {
+  begin();
+  EXPECT_THAT(dump_json(job()), HasSubstr("--boot-id=" + node_.boot_id));
+  end_with(1, "the machine has booted since the reset was ordered: no GPU was reset");
+
+  const auto progress = watch();
+
+  EXPECT_EQ(progress.result, StepResult::kDone) << "a restart resets the GPUs too";
+  EXPECT_THAT(progress.message, HasSubstr("the machine has restarted since"));
+}
+
+TEST_F(JobSteps, AResetThatARestartHasCutOffNeedsNoOther) {
+  begin();
+  end_with(255, "Terminated");
+  kube_.patch_status("/api/v1/nodes/gpu-01", {{"status", {{"nodeInfo", {{"bootID", "boot-2"}}}}}});
+
+  EXPECT_EQ(watch().result, StepResult::kDone);
+}
+
 TEST_F(JobSteps, ABusyGpuIsForAHumanOrForWhatIsWorseAsThePolicySays) {
   begin();
   end_with(255, kBusy);
@@ -507,15 +535,14 @@ class ResetByVendor : public JobSteps {
 TEST_F(ResetByVendor, RunsNvidiasToolsOnNodesOfNvidia) {
   set_resources({"nvidia.com/gpu"});
   EXPECT_EQ(begin().result, StepResult::kRunning);
-  EXPECT_THAT(command(), HasSubstr("nvidia-smi --gpu-reset"));
-  EXPECT_THAT(command(), Not(HasSubstr("amd-smi")));
+  EXPECT_THAT(command(), HasSubstr("gpu-reset"));
+  EXPECT_THAT(command(), HasSubstr("--vendor=nvidia"));
 }
 
 TEST_F(ResetByVendor, RunsAmdsToolsOnNodesOfAmd) {
   set_resources({"amd.com/gpu"});
   EXPECT_EQ(begin().result, StepResult::kRunning);
-  EXPECT_THAT(command(), HasSubstr("amd-smi reset --gpureset"));
-  EXPECT_THAT(command(), Not(HasSubstr("nvidia-smi")));
+  EXPECT_THAT(command(), HasSubstr("--vendor=amd"));
   EXPECT_THAT(dump_json(job()), Not(HasSubstr("$(")));
 }
 

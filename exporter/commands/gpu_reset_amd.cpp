@@ -1,0 +1,94 @@
+#include <algorithm>
+#include <string_view>
+
+#include "core/model/gpu_reset_words.h"
+#include "core/runtime/files.h"
+#include "core/runtime/text.h"
+#include "exporter/commands/gpu_reset.h"
+#include "exporter/config/exit_code.h"
+
+namespace gpuward::exporter {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kAmdVendor = "0x1002";
+
+std::string word_in(const fs::path& file) {
+  return std::string(trim(read_file(file).value_or("")));
+}
+
+// The numbers of AMD's cards in /sys/class/drm, ascending: rocm-smi counts them in that order.
+std::vector<unsigned> list_cards(const fs::path& sys) {
+  std::vector<unsigned> cards;
+  std::error_code failed;
+  for (fs::directory_iterator entry(sys / "class/drm", failed), end; !failed && entry != end;
+       entry.increment(failed)) {
+    const std::string name = entry->path().filename();
+    if (!name.starts_with("card")) continue;
+    const auto number = parse_integer<unsigned>(std::string_view(name).substr(4));
+    if (number && word_in(entry->path() / "device/vendor") == kAmdVendor) cards.push_back(*number);
+  }
+  std::ranges::sort(cards);
+  return cards;
+}
+
+// The programs of ROCm 5 to 7 end with 0 after a reset that has failed too. amd-smi says a line for
+// each GPU.
+void judge_by_words(GpuReset& reset) {
+  const auto says = [&](std::string_view word) { return reset.words.contains(word); };
+  const bool has_failed = says("ail") || says("nable") || !says("uccess");
+  if (reset.exit_code == kDone && has_failed) reset.exit_code = kFailed;
+}
+
+GpuReset reset_each_by_rocm_smi(const GpuResetTools& tools, std::size_t cards) {
+  GpuReset all;
+  for (std::size_t card = 0; card < cards; ++card) {
+    GpuReset one = tools.call("rocm-smi", {"--gpureset", "-d", std::to_string(card)});
+    judge_by_words(one);
+    all.words += one.words;
+    if (one.exit_code == kDone) continue;
+    all.exit_code = one.exit_code;
+    if (one.exit_code == GpuReset::kNoSuchProgram) break;
+  }
+  return all;
+}
+
+// The file that both programs read. The driver resets a hive as one.
+GpuReset ask_driver(const GpuResetTools& tools, const std::vector<unsigned>& cards) {
+  GpuReset all;
+  std::vector<std::string> hives;
+  for (const unsigned card : cards) {
+    const std::string number = std::to_string(card);
+    const fs::path device = tools.host().sys / "class/drm" / ("card" + number) / "device";
+    const std::string hive = word_in(device / "xgmi_hive_info/xgmi_hive_id");
+    if (!hive.empty() && std::ranges::find(hives, hive) != hives.end()) continue;
+    hives.push_back(hive);
+    // `cat`, because a read lasts as long as the reset, and a program can be ended.
+    const GpuReset one = tools.call(
+        "cat", {(tools.host().sys / "kernel/debug/dri" / number / "amdgpu_gpu_recover").string()});
+    all.words += "card" + number + ": " + std::string(trim(one.words)) + "\n";
+    if (one.exit_code != kDone || trim(one.words) != "0") all.exit_code = kFailed;
+  }
+  return all;
+}
+
+}  // namespace
+
+GpuReset reset_amd_gpus(const GpuResetTools& tools) {
+  const std::vector<unsigned> cards = list_cards(tools.host().sys);
+  if (cards.empty()) return {kFailed, "no GPU of AMD in /sys/class/drm\n"};
+  const GpuUse use = tools.wait_until_unused();
+  if (tools.is_stopped()) return {kFailed, "stopped before the reset\n"};
+  if (use.kind != GpuUse::Kind::kNone)
+    return {kFailed, std::string(kInUse) + ": " + use.words + "\n"};
+  GpuReset reset = tools.call("amd-smi", {"reset", "--gpureset", "--gpu", "all"});
+  if (reset.exit_code != GpuReset::kNoSuchProgram) {
+    judge_by_words(reset);
+    return reset;
+  }
+  reset = reset_each_by_rocm_smi(tools, cards.size());
+  return reset.exit_code == GpuReset::kNoSuchProgram ? ask_driver(tools, cards) : reset;
+}
+
+}  // namespace gpuward::exporter

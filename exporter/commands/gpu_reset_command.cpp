@@ -1,0 +1,95 @@
+#include "exporter/commands/gpu_reset_command.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <memory>
+#include <ostream>
+
+#include "core/command_line/examples.h"
+#include "core/model/gpu_reset_words.h"
+#include "exporter/commands/findings_command.h"
+#include "exporter/commands/gpu_release_command.h"
+#include "exporter/commands/gpu_reset.h"
+#include "exporter/commands/until_signal.h"
+#include "exporter/config/exit_code.h"
+#include "exporter/host/boot.h"
+#include "exporter/host/pci.h"
+
+namespace gpuward::exporter {
+namespace {
+
+constexpr std::array kGpuResetExamples = {
+    Example{"gpu-reset", "gpuward-exporter gpu-reset\ngpuward-exporter gpu-reset --vendor=amd"}};
+
+// Of the time of a release, for the end of a program and for persistence mode.
+constexpr std::chrono::seconds kLastPart{60};
+
+Result<Vendor> vendor_on_pci(const HostPaths& host) {
+  const auto devices = list_pci_devices(host);
+  if (!devices) return with_context("give --vendor", devices.error());
+  const bool is_nvidia = std::ranges::any_of(*devices, is_nvidia_gpu);
+  const bool is_amd = std::ranges::any_of(*devices, is_amd_gpu);
+  // Graphics of AMD that can drive a screen are in many a server with GPUs of NVIDIA.
+  if (is_nvidia && !has_amd_accelerator(host)) return Vendor::kNvidia;
+  if (is_amd && !is_nvidia) return Vendor::kAmd;
+  return fail(ErrorKind::kInvalid, is_nvidia ? "the PCI bus has GPUs of both vendors: give --vendor"
+                                             : "the PCI bus has no GPU: give --vendor");
+}
+
+int reset_gpus(Vendor vendor, const GpuResetTools& tools, const Flags& flags, std::ostream& out) {
+  const GpuReset reset = vendor == Vendor::kAmd ? reset_amd_gpus(tools) : reset_nvidia_gpus(tools);
+  // For each GPU of AMD a line of the kernel says it.
+  if (reset.exit_code == kDone && vendor == Vendor::kNvidia) {
+    const ClearRequest request{.after_gpu_reset = true};
+    static_cast<void>(run_clear_findings(flags.state_path, request, tools.clock(), out));
+  }
+  out << reset.words << std::flush;
+  return reset.exit_code;
+}
+
+}  // namespace
+
+void add_gpu_reset_command(CLI::App& app, Commands& commands) {
+  const auto wish = std::make_shared<GpuResetWish>();
+  CLI::App* command = app.add_subcommand(
+      "gpu-reset", "Reset all GPUs of this node while the exporter holds none of them");
+  command->fallthrough();
+  command->add_option("--boot-id", wish->boot_id,
+                      "Reset nothing in another boot than this; default: in any");
+  command
+      ->add_option_function<std::string>(
+          "--vendor",
+          [wish](const std::string& word) {
+            wish->vendor = word == "amd" ? Vendor::kAmd : Vendor::kNvidia;
+          },
+          "nvidia or amd; default: by the PCI bus")
+      ->check(CLI::IsMember({"nvidia", "amd"}));
+  add_examples(app, kGpuResetExamples);
+  commands.emplace_back(command, [wish](const Flags& flags) {
+    return until_signal([&](const std::stop_token& stop) {
+      return run_gpu_reset(flags, *wish, lasting_clock(), stop, std::cout, std::cerr);
+    });
+  });
+}
+
+int run_gpu_reset(const Flags& flags, const GpuResetWish& wish, Clock& clock,
+                  const std::stop_token& stop, std::ostream& out, std::ostream& err) {
+  const auto vendor = wish.vendor ? Result<Vendor>(*wish.vendor) : vendor_on_pci(flags.host);
+  if (!vendor) return complain(vendor.error());
+  const std::string boot_id = read_boot(flags.host).id;
+  const bool is_known = !boot_id.empty() && !wish.boot_id.empty();
+  if (is_known && boot_id != wish.boot_id) {
+    out << kBootedSince << ": no GPU was reset\n";
+    return kFailed;
+  }
+  const ReleaseWish release{.why = "a GPU reset"};
+  return run_with_released_gpus(
+      flags.state_path, boot_id, release, clock, stop, err, [&](Clock::Steady ends) {
+        return reset_gpus(*vendor, GpuResetTools(flags.host, clock, ends - kLastPart, stop), flags,
+                          out);
+      });
+}
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,29 @@
+// `gpu-reset`: resets all GPUs of this node, once, while this node's exporter holds none of them.
+// Called by the Job of the step gpu-reset.
+#pragma once
+
+#include <iosfwd>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "core/model/gpu.h"
+#include "core/runtime/clock.h"
+#include "exporter/config/flags.h"
+
+namespace gpuward::exporter {
+
+void add_gpu_reset_command(CLI::App& app, Commands& commands);
+
+struct GpuResetWish {
+  std::string boot_id;           // of the boot that the reset was ordered in; empty: any
+  std::optional<Vendor> vendor;  // nullopt: as the PCI bus says
+};
+
+// kDone: the GPUs are reset, and the exporter has been asked to clear the findings that this
+// clears. Otherwise the exit code of the vendor's program, or kFailed: `out` says why, and which
+// processes have a GPU open. kWrongUsage: the vendor is not known.
+[[nodiscard]] int run_gpu_reset(const Flags& flags, const GpuResetWish& wish, Clock& clock,
+                                const std::stop_token& stop, std::ostream& out, std::ostream& err);
+
+}  // namespace gpuward::exporter

@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "core/model/gpu_reset_words.h"
+#include "core/runtime/text.h"
+#include "exporter/commands/gpu_reset.h"
+#include "exporter/config/exit_code.h"
+
+namespace gpuward::exporter {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::seconds;
+
+const std::string kSmi = "nvidia-smi";
+// Each call initialises the GPUs while persistence mode is off.
+constexpr seconds kModeTakes{60};
+
+// nvidia-smi asks these daemons by sockets below /run: the one to let go of the GPUs and take them
+// again, the other for a reset of GPUs behind NVSwitches. They run on the machine or in the driver
+// container of NVIDIA's GPU operator.
+class DaemonSockets {
+ public:
+  DaemonSockets(const fs::path& machine, const fs::path& run) {
+    for (const char* daemon : {"nvidia-persistenced", "nvidia-fabricmanager"}) {
+      for (const char* place : {"run", "run/nvidia/driver/run"})
+        link(machine / place / daemon, run / daemon);
+    }
+  }
+  ~DaemonSockets() {
+    std::error_code ignored;
+    for (const fs::path& link : links_) fs::remove(link, ignored);
+  }
+  DaemonSockets(const DaemonSockets&) = delete;
+  DaemonSockets& operator=(const DaemonSockets&) = delete;
+
+ private:
+  void link(const fs::path& folder, const fs::path& to) {
+    std::error_code failed;
+    if (!fs::exists(folder / "socket", failed) || fs::exists(fs::symlink_status(to, failed)))
+      return;
+    fs::create_directory_symlink(folder, to, failed);
+    if (!failed) links_.push_back(to);
+  }
+  std::vector<fs::path> links_;
+};
+
+// Off from the call of turn_off() to the object's end, of the GPUs that have it on.
+class PersistenceMode {
+ public:
+  explicit PersistenceMode(const GpuResetTools& tools) : tools_(tools) {
+    found_ = tools
+                 .call(kSmi, {"--query-gpu=pci.bus_id,persistence_mode", "--format=csv,noheader"},
+                       kModeTakes)
+                 .words;
+    std::istringstream lines(found_);
+    for (std::string text; std::getline(lines, text);) {
+      const std::string_view line = text;
+      const auto comma = line.find(", ");
+      if (comma == std::string_view::npos) continue;
+      const bool is_on = trim(line.substr(comma + 2)) == "Enabled";
+      has_off_ |= !is_on;
+      if (is_on) on_.emplace_back(trim(line.substr(0, comma)));
+    }
+  }
+  ~PersistenceMode() {
+    if (is_off_) turn("1");
+  }
+  PersistenceMode(const PersistenceMode&) = delete;
+  PersistenceMode& operator=(const PersistenceMode&) = delete;
+
+  void turn_off() {
+    if (on_.empty()) return;
+    is_off_ = true;
+    said_ = turn("0");
+  }
+  // As it was found, and what the driver has said to its end.
+  [[nodiscard]] std::string words() const { return "persistence mode: " + found_ + said_; }
+
+ private:
+  // One call for all if that changes no other GPU.
+  std::string turn(const char* to) {
+    if (!has_off_) return tools_.call_anyway(kSmi, {"-pm", to}, kModeTakes).words;
+    std::string said;
+    const auto ends = tools_.clock().steady() + kModeTakes;
+    for (const std::string& gpu : on_) {
+      const auto left = std::chrono::ceil<seconds>(ends - tools_.clock().steady());
+      said += tools_.call_anyway(kSmi, {"-i", gpu, "-pm", to}, std::max(left, seconds(1))).words;
+    }
+    return said;
+  }
+
+  const GpuResetTools& tools_;
+  std::string found_, said_;
+  std::vector<std::string> on_;
+  bool has_off_ = false, is_off_ = false;
+};
+
+GpuReset call_unused(const GpuResetTools& tools) {
+  static_cast<void>(tools.wait_until_unused());  // nvidia-smi refuses if there is still a user
+  if (tools.is_stopped()) return {kFailed, "stopped before the reset\n"};
+  return tools.call(kSmi, {"--gpu-reset"});
+}
+
+}  // namespace
+
+GpuReset reset_nvidia_gpus(const GpuResetTools& tools, const fs::path& run) {
+  const DaemonSockets sockets(tools.host().proc / "1/root", run);
+  PersistenceMode persistence(tools);
+  persistence.turn_off();
+  GpuReset reset = call_unused(tools);
+  // A program such as gpu-feature-discovery has a GPU open for a moment each minute.
+  const bool is_in_use = reset.exit_code != kDone && says_in_use(reset.words);
+  if (is_in_use && tools.pause() && tools.wait_until_unused().kind != GpuUse::Kind::kSome)
+    reset = tools.call(kSmi, {"--gpu-reset"});
+  if (reset.exit_code != kDone)
+    reset.words = tools.users() + persistence.words() + std::move(reset.words);
+  return reset;
+}
+
+}  // namespace gpuward::exporter
