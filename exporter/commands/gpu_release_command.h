@@ -20,7 +20,7 @@ struct ReleaseWish {
   std::chrono::seconds lasts{600};
   std::string why;  // for the exporter's log and pages
 };
-// Has to end by then. Its exit code.
+// Ends before `ends`. Its exit code.
 using ReleasedWork = std::function<int(Clock::Steady ends)>;
 
 // The exit code of the work; kFailed if the exporter refuses, so that the work did not begin. It

@@ -23,7 +23,7 @@ namespace {
 constexpr std::array kGpuResetExamples = {
     Example{"gpu-reset", "gpuward-exporter gpu-reset\ngpuward-exporter gpu-reset --vendor=amd"}};
 
-// Of the time of a release, for the end of a program and for persistence mode.
+// The last minute of a release is for the end of the program and for persistence mode.
 constexpr std::chrono::seconds kLastPart{60};
 
 Result<Vendor> vendor_on_pci(const HostPaths& host) {
@@ -40,7 +40,7 @@ Result<Vendor> vendor_on_pci(const HostPaths& host) {
 
 int reset_gpus(Vendor vendor, const GpuResetTools& tools, const Flags& flags, std::ostream& out) {
   const GpuReset reset = vendor == Vendor::kAmd ? reset_amd_gpus(tools) : reset_nvidia_gpus(tools);
-  // For each GPU of AMD a line of the kernel says it.
+  // A line of the kernel clears them for each GPU of AMD.
   if (reset.exit_code == kDone && vendor == Vendor::kNvidia) {
     const ClearRequest request{.after_gpu_reset = true};
     static_cast<void>(run_clear_findings(flags.state_path, request, tools.clock(), out));

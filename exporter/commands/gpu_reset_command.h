@@ -20,8 +20,8 @@ struct GpuResetWish {
   std::optional<Vendor> vendor;  // nullopt: as the PCI bus says
 };
 
-// kDone: the GPUs are reset, and the exporter has been asked to clear the findings that this
-// clears. Otherwise the exit code of the vendor's program, or kFailed: `out` says why, and which
+// kDone: the GPUs are reset, and the exporter has a request to clear the findings that this clears.
+// Otherwise the exit code of the vendor's program, or kFailed: `out` says why, and which
 // processes have a GPU open. kWrongUsage: the vendor is not known.
 [[nodiscard]] int run_gpu_reset(const Flags& flags, const GpuResetWish& wish, Clock& clock,
                                 const std::stop_token& stop, std::ostream& out, std::ostream& err);

@@ -17,7 +17,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// Of gpuward-exporter, an older one that has no such command included, and of nvidia-smi.
+// gpuward-exporter ends so if it does not know the command or a flag, nvidia-smi if it does not.
 constexpr int kWrongUsage = 2;
 
 JobConclusion for_operator(std::string message) {

@@ -63,7 +63,7 @@ class GpuResets : public testing::Test {
 // A file for each GPU has its mode; another has the calls.
 class NvidiaReset : public GpuResets {
  protected:
-  // What the driver does if nothing is attached.
+  // `reset` is the answer if nothing is attached.
   void add_driver(const std::string& reset, const std::string& other_mode = "Disabled") {
     folder_.write("mode-1A", "Enabled\n");
     folder_.write("mode-1B", other_mode + "\n");
