@@ -20,6 +20,7 @@ constexpr int kEndedBySignal = 128;  // plus its number
 constexpr seconds kResetStopsWithin{20};
 constexpr seconds kLookEvery{5};
 constexpr int kMostLooks = 12;
+constexpr seconds kUnitTakes{60};
 
 std::string with_newline(std::string text) {
   if (!text.empty() && !text.ends_with('\n')) text += '\n';
@@ -42,6 +43,12 @@ GpuReset run(const std::string& program, std::vector<std::string> arguments, mil
   }
   const int code = result->exit_code < 0 ? kEndedBySignal + result->signal : result->exit_code;
   return {code, with_newline(result->output) + with_newline(result->complaint)};
+}
+
+// In the root of the node's own systemd.
+std::vector<std::string> systemctl(const HostPaths& host, const char* verb,
+                                   const std::string& unit) {
+  return {(host.proc / "1/root").string(), "systemctl", verb, "--quiet", "--", unit};
 }
 
 }  // namespace
@@ -82,6 +89,23 @@ std::string GpuResetTools::users() const {
   std::ostringstream words;
   static_cast<void>(run_gpu_users(host_, GpuUsersWish::kSay, words));
   return words.str();
+}
+
+PausedUnits::PausedUnits(const GpuResetTools& tools, const std::vector<std::string>& units)
+    : tools_(tools) {
+  for (const std::string& unit : units) {
+    if (tools.call("chroot", systemctl(tools.host(), "is-active", unit), kUnitTakes).exit_code != 0)
+      continue;
+    stopped_.push_back(unit);  // also if systemctl does not end in time
+    const GpuReset stop = tools.call("chroot", systemctl(tools.host(), "stop", unit), kUnitTakes);
+    if (stop.exit_code != kDone) words_ += "stopping " + unit + ": " + stop.words;
+  }
+}
+
+PausedUnits::~PausedUnits() {
+  for (const std::string& unit : stopped_)
+    static_cast<void>(
+        tools_.call_anyway("chroot", systemctl(tools_.host(), "start", unit), kUnitTakes));
 }
 
 }  // namespace gpuward::exporter

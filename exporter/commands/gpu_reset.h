@@ -47,6 +47,7 @@ class GpuResetTools {
   [[nodiscard]] GpuUse wait_until_unused() const;
   // Between two looks, and two tries. False if a stop was requested.
   [[nodiscard]] bool pause() const;
+  // Who has a GPU open, in one line.
   [[nodiscard]] std::string users() const;
   [[nodiscard]] const HostPaths& host() const { return host_; }
   [[nodiscard]] Clock& clock() const { return clock_; }
@@ -57,6 +58,23 @@ class GpuResetTools {
   Clock& clock_;
   Clock::Steady ends_;
   std::stop_token stop_;
+};
+
+// Services of systemd on the node, stopped as long as the object lives: those of `units` that run.
+class PausedUnits {
+ public:
+  // `tools` must outlive it.
+  PausedUnits(const GpuResetTools& tools, const std::vector<std::string>& units);
+  ~PausedUnits();
+  PausedUnits(const PausedUnits&) = delete;
+  PausedUnits& operator=(const PausedUnits&) = delete;
+  // What systemctl said of those that it could not stop: lines.
+  [[nodiscard]] const std::string& words() const { return words_; }
+
+ private:
+  const GpuResetTools& tools_;
+  std::vector<std::string> stopped_;
+  std::string words_;
 };
 
 // Takes the GPUs' persistence mode, an attachment of the driver, away for the reset and gives it

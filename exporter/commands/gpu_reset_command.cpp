@@ -38,14 +38,16 @@ Result<Vendor> vendor_on_pci(const HostPaths& host) {
                                              : "the PCI bus has no GPU: give --vendor");
 }
 
-int reset_gpus(Vendor vendor, const GpuResetTools& tools, const Flags& flags, std::ostream& out) {
+int reset_gpus(Vendor vendor, const GpuResetTools& tools, const GpuResetWish& wish,
+               const Flags& flags, std::ostream& out) {
+  const PausedUnits units(tools, wish.pause_units);
   const GpuReset reset = vendor == Vendor::kAmd ? reset_amd_gpus(tools) : reset_nvidia_gpus(tools);
   // A line of the kernel clears them for each GPU of AMD.
   if (reset.exit_code == kDone && vendor == Vendor::kNvidia) {
     const ClearRequest request{.after_gpu_reset = true};
     static_cast<void>(run_clear_findings(flags.state_path, request, tools.clock(), out));
   }
-  out << reset.words << std::flush;
+  out << units.words() << reset.words << std::flush;
   return reset.exit_code;
 }
 
@@ -66,6 +68,11 @@ void add_gpu_reset_command(CLI::App& app, Commands& commands) {
           },
           "nvidia or amd; default: by the PCI bus")
       ->check(CLI::IsMember({"nvidia", "amd"}));
+  command
+      ->add_option("--pause-units", wish->pause_units,
+                   "systemd units, with commas between them: those that run are stopped until the "
+                   "reset has ended")
+      ->delimiter(',');
   add_examples(app, kGpuResetExamples);
   commands.emplace_back(command, [wish](const Flags& flags) {
     return until_signal([&](const std::stop_token& stop) {
@@ -87,8 +94,8 @@ int run_gpu_reset(const Flags& flags, const GpuResetWish& wish, Clock& clock,
   const ReleaseWish release{.why = "a GPU reset"};
   return run_with_released_gpus(
       flags.state_path, boot_id, release, clock, stop, err, [&](Clock::Steady ends) {
-        return reset_gpus(*vendor, GpuResetTools(flags.host, clock, ends - kLastPart, stop), flags,
-                          out);
+        return reset_gpus(*vendor, GpuResetTools(flags.host, clock, ends - kLastPart, stop), wish,
+                          flags, out);
       });
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "core/model/gpu.h"
 #include "core/runtime/clock.h"
@@ -18,6 +19,7 @@ void add_gpu_reset_command(CLI::App& app, Commands& commands);
 struct GpuResetWish {
   std::string boot_id;           // of the boot that the reset was ordered in; empty: any
   std::optional<Vendor> vendor;  // nullopt: as the PCI bus says
+  std::vector<std::string> pause_units;
 };
 
 // kDone: the GPUs are reset, and the exporter has a request to clear the findings that this clears.

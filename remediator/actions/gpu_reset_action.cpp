@@ -32,15 +32,13 @@ constexpr std::chrono::milliseconds kAtOnce{0};
 // How often one Remediation pauses operands. They are resumed before the reset if a guard keeps it
 // from beginning, or by another program.
 constexpr int kMostPauses = 3;
-const std::string kPaused = "paused operands of the GPU operator: ";
+const std::string kPaused = "paused operands: ";
 
 Operands operands_of(const StepRequest& request) {
   return operands_in(fact_of(request, kOperandsFact));
 }
 
-std::string of_operator(const Operands& operands) {
-  return text_of(operands) + " of the GPU operator";
-}
+std::string name_all(const Operands& operands) { return "the operands " + text_of(operands); }
 
 NodeOfOperands node_of(kube::Api& api, const StepRequest& request, const Permit& permit) {
   return {api, request.remediation.node, request.remediation.node_uid, permit};
@@ -76,9 +74,8 @@ bool is_begun(const StepRequest& request) {
 
 Facts GpuResetAction::facts_before(const kube::Node& node) const {
   Facts facts = StepJob::facts_before(node);
-  const Operands operands = operands_to_pause(node);
-  const bool is_nvidia = gpu_vendor(node) == Vendor::kNvidia;
-  if (is_nvidia && !operands.empty()) facts[kOperandsFact] = text_of(operands);
+  const Operands operands = operands_to_pause(node, policy()->jobs.pause_labels);
+  if (!operands.empty()) facts[kOperandsFact] = text_of(operands);
   return facts;
 }
 
@@ -90,7 +87,7 @@ Result<StepProgress> GpuResetAction::begin(const StepRequest& request) {
   const Operands operands = operands_of(request);
   if (operands.empty()) return StepJob::begin(request);
   if (auto progress = refused(request)) return resumed(request, *std::move(progress));
-  if (!running_operands(request.node).empty()) return pause(request, operands);
+  if (!running_operands(request.node, operands).empty()) return pause(request, operands);
   const auto pods = api().list_pods_on(request.node.meta.name);
   if (!pods) return held_back(request, with_context("reading its pods", pods.error()).error());
   if (!pods_of_operands(*pods, operands).empty()) return wait_for_pods(request, operands);
@@ -118,17 +115,17 @@ Result<StepProgress> GpuResetAction::pause(const StepRequest& request, const Ope
   if (pauses_of(request.remediation) >= kMostPauses) {
     const std::string times = std::to_string(kMostPauses) + " times, and could not reset the GPUs";
     return resumed(request,
-                   failed_for_operator(request, "paused " + of_operator(operands) + " " + times));
+                   failed_for_operator(request, "paused " + name_all(operands) + " " + times));
   }
   const Permit permit = permit_of_call(request);
   const auto paused = pause_operands(node_of(api(), request, permit), operands);
   if (!paused && is_final(paused.error().kind)) {
-    return resumed(request, failed_for_operator(request, "pausing " + of_operator(operands) + ": " +
+    return resumed(request, failed_for_operator(request, "pausing " + name_all(operands) + ": " +
                                                              paused.error().message));
   }
   if (!paused) return held_back(request, paused.error());
-  StepProgress progress = progress_of(request, StepResult::kRunning,
-                                      "waiting for the pods of " + of_operator(operands));
+  StepProgress progress =
+      progress_of(request, StepResult::kRunning, "waiting for the pods of " + name_all(operands));
   progress.look_again = kLookForPods;
   progress.news.push_back(kPaused + text_of(operands));
   return progress;
@@ -140,19 +137,19 @@ Result<StepProgress> GpuResetAction::wait_for_pods(const StepRequest& request,
   if (!node) return with_context("reading the node", node.error());
   if (const auto why = objection_to_pause(*node))
     return progress_of(request, StepResult::kIntended, *why);
-  if (const Operands running = running_operands(*node); !running.empty())
-    return progress_of(request, StepResult::kIntended, of_operator(running) + ": resumed");
+  if (const Operands running = running_operands(*node, operands); !running.empty())
+    return progress_of(request, StepResult::kIntended, name_all(running) + ": resumed");
   const auto pods = api().list_pods_on(request.node.meta.name);
   if (!pods) return with_context("reading its pods", pods.error());
   const std::vector<std::string> left = pods_of_operands(*pods, operands);
   if (left.empty()) {
     StepProgress progress =
-        progress_of(request, StepResult::kIntended, of_operator(operands) + ": paused");
+        progress_of(request, StepResult::kIntended, name_all(operands) + ": paused");
     progress.look_again = kAtOnce;
     return progress;
   }
   const std::string which =
-      "the pods of " + of_operator(operands) + ": " +
+      "the pods of " + name_all(operands) + ": " +
       list_first(std::span(left).first(std::min(left.size(), kNamedPods)), left.size());
   if (request.ran > request.step.timeout) return resumed(request, late(request, which));
   StepProgress progress = progress_of(request, StepResult::kRunning, "waiting for " + which);
@@ -167,10 +164,9 @@ Result<StepProgress> GpuResetAction::resumed(const StepRequest& request,
                                       progress->result == StepResult::kFailed);
   if (operands.empty() || !has_ended) return progress;
   const auto done = resume_operands(node_of(api(), request, request.permit));
-  if (done && !done->empty())
-    progress->news.push_back("resumed operands of the GPU operator: " + text_of(*done));
+  if (done && !done->empty()) progress->news.push_back("resumed operands: " + text_of(*done));
   if (!done)
-    progress->message += "; " + of_operator(operands) + " stay paused: " + done.error().message;
+    progress->message += "; " + name_all(operands) + " stay paused: " + done.error().message;
   return progress;
 }
 

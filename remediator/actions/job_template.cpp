@@ -85,6 +85,12 @@ void put_in(Json& value, const std::vector<Placeholder>& placeholders) {
   for (Json& child : value) put_in(child, placeholders);
 }
 
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ",") + word;
+  return text;
+}
+
 // As a person writes it: "400", "387.5".
 std::string number_text(double value) {
   std::ostringstream text;
@@ -98,6 +104,7 @@ std::vector<Placeholder> placeholders_of(const StepRequest& request, const JobsP
       {"$(NODE_NAME)", request.node.meta.name},
       {"$(BOOT_ID)", fact_of(request, kJobBootFact)},
       {"$(GPU_VENDOR)", std::string(to_string(vendor))},
+      {"$(PAUSE_UNITS)", joined(jobs.pause_units)},
       {"$(REMEDIATION)", request.remediation.name},
       {"$(IMAGE)", jobs.image},
       {"$(SERVICE_ACCOUNT)", jobs.service_account},

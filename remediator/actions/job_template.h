@@ -2,7 +2,8 @@
 // template (manifests/remediator-job-*.json, compiled in, or a file that the policy names). Used by
 // the actions that are Jobs, and by who loads a policy.
 //
-// In a template's strings $(NODE_NAME), $(BOOT_ID), $(GPU_VENDOR) (nvidia or amd),
+// In a template's strings $(NODE_NAME), $(BOOT_ID), $(GPU_VENDOR) (nvidia or amd), $(PAUSE_UNITS)
+// (with commas between them),
 // $(REMEDIATION), $(IMAGE), $(SERVICE_ACCOUNT),
 // $(EVIDENCE_SERVICE_ACCOUNT), $(UPLOAD) (where evidence goes, or nothing), $(CLEARS_LATCHED)
 // (true or false) and $(MIN_BUS_BANDWIDTH) (GB/s) are put in; of nccl-pairs also $(RANK),

@@ -47,11 +47,7 @@ bool is_live_reset(const kube::Pod& pod) {
 
 Status pause_operands(const NodeOfOperands& node, const Operands& operands) {
   const auto paused = set_labels(node, kube::kPausedForReset, [&](const kube::Node& seen) {
-    Operands running = running_operands(seen);
-    std::erase_if(running, [&](const std::string& operand) {
-      return std::ranges::find(operands, operand) == operands.end();
-    });
-    return running;
+    return running_operands(seen, operands);
   });
   return paused ? Status() : std::unexpected(paused.error());
 }

@@ -3,6 +3,7 @@
 // end means for the node is each step's own to say.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -41,6 +42,7 @@ class StepJob : public StepAction {
     return std::nullopt;
   }
   [[nodiscard]] kube::Api& api() { return api_; }
+  [[nodiscard]] std::shared_ptr<const Policy> policy() const { return policy_.get(); }
   // nullopt: a Job may be made on this node.
   [[nodiscard]] std::optional<StepProgress> refused(const StepRequest& request) const;
 

@@ -5,6 +5,7 @@
 
 #include "core/kube/gpu_operator_labels.h"
 #include "core/kube/gpu_pods.h"
+#include "core/kube/names.h"
 #include "core/runtime/text.h"
 
 namespace gpuward::remediator {
@@ -21,42 +22,78 @@ constexpr std::array<std::string_view, 8> kOperands = {
     "dcgm-exporter",     "dcgm",     "device-plugin", "mig-manager", "node-status-exporter",
     "dcgm-exporter-dra", "dcgm-dra", "dra-validator"};
 
-template <typename Matches>
-Operands with_value(const kube::Node& node, const Matches& matches) {
-  Operands found;
-  for (const std::string_view operand : kOperands) {
-    const auto label = node.meta.labels.find(operand_label(operand));
-    if (label != node.meta.labels.end() && matches(label->second)) found.emplace_back(operand);
-  }
-  return found;
+std::string value_of(const kube::Node& node, std::string_view operand) {
+  const auto label = node.meta.labels.find(operand_label(operand));
+  return label == node.meta.labels.end() ? "" : label->second;
 }
 
-bool is_running(std::string_view value) { return value == "true"; }
-bool is_paused(std::string_view value) { return value == kube::kPausedForReset; }
+bool is_own(std::string_view operand) { return operand.contains('/'); }
 
 }  // namespace
 
 std::string operand_label(std::string_view operand) {
-  return std::string(kube::kDeployLabels) + std::string(operand);
+  return is_own(operand) ? std::string(operand)
+                         : std::string(kube::kDeployLabels) + std::string(operand);
 }
 
-Operands running_operands(const kube::Node& node) { return with_value(node, is_running); }
+std::string objection_to_label(std::string_view label) {
+  constexpr std::size_t kLongestName = 63;
+  const auto slash = label.find('/');
+  const std::string_view name = slash == std::string_view::npos ? "" : label.substr(slash + 1);
+  const bool is_label = kube::validate_node_name(label.substr(0, slash)) && !name.empty() &&
+                        name.size() <= kLongestName && !name.contains('/') && !name.contains(' ') &&
+                        !name.contains(',');
+  if (!is_label) return "each entry must be a label such as example.com/gpu-telemetry";
+  const std::string_view prefix = label.substr(0, slash);
+  if (label.starts_with(kube::kDeployLabels))
+    return "the step pauses operands of the GPU operator by itself";
+  const auto is_of = [&](std::string_view domain) {
+    return prefix == domain || prefix.ends_with("." + std::string(domain));
+  };
+  if (is_of("kubernetes.io") || is_of("k8s.io") || is_of("gpuward.dev"))
+    return std::string(label) + " is a label of Kubernetes or of gpuward";
+  return {};
+}
 
-Operands paused_operands(const kube::Node& node) { return with_value(node, is_paused); }
+Operands running_operands(const kube::Node& node, const Operands& operands) {
+  Operands running = operands;
+  std::erase_if(running,
+                [&](const std::string& operand) { return value_of(node, operand) != "true"; });
+  return running;
+}
 
-Operands operands_to_pause(const kube::Node& node) {
-  return with_value(node,
-                    [](std::string_view value) { return is_running(value) || is_paused(value); });
+Operands paused_operands(const kube::Node& node) {
+  Operands paused;
+  for (const auto& [key, value] : node.meta.labels) {
+    if (value != kube::kPausedForReset) continue;
+    const bool is_of_operator = key.starts_with(kube::kDeployLabels);
+    paused.push_back(is_of_operator ? key.substr(kube::kDeployLabels.size()) : key);
+  }
+  return paused;
+}
+
+Operands operands_to_pause(const kube::Node& node, const Operands& own) {
+  Operands all(kOperands.begin(), kOperands.end());
+  all.insert(all.end(), own.begin(), own.end());
+  std::erase_if(all, [&](const std::string& operand) {
+    const std::string value = value_of(node, operand);
+    return value != "true" && value != kube::kPausedForReset;
+  });
+  return all;
 }
 
 std::string text_of(const Operands& operands) { return list_first(operands, operands.size()); }
 
 Operands operands_in(std::string_view text) {
-  const std::string between(kBetween);
-  const std::string list = between + std::string(text) + between;
   Operands found;
-  for (const std::string_view operand : kOperands) {
-    if (list.contains(between + std::string(operand) + between)) found.emplace_back(operand);
+  while (!text.empty()) {
+    const auto end = std::min(text.find(kBetween), text.size());
+    const std::string_view operand = text.substr(0, end);
+    text.remove_prefix(std::min(end + kBetween.size(), text.size()));
+    const bool is_known = is_own(operand)
+                              ? objection_to_label(operand).empty()
+                              : std::ranges::find(kOperands, operand) != kOperands.end();
+    if (is_known) found.emplace_back(operand);
   }
   return found;
 }

@@ -1,7 +1,8 @@
 // The operands of NVIDIA's GPU operator that hold the GPUs of a node, and the labels of the Node by
 // which the operator runs them: each operand is a DaemonSet with the node selector
-// `nvidia.com/gpu.deploy.NAME: "true"`. The step gpu-reset pauses them with a value of its own,
-// which it writes over `true` alone; only that very value is ever taken back. Pure.
+// `nvidia.com/gpu.deploy.NAME: "true"`. The policy names labels of the owner's own DaemonSets
+// (jobs.pause_labels), which then are operands too. The step gpu-reset pauses them with a value of
+// its own, which it writes over `true` alone; only that very value is ever taken back. Pure.
 // Labels and selectors: https://github.com/NVIDIA/gpu-operator (controllers/state_manager.go,
 // assets/, manifests/) at a22dbf6; the way to pause: https://github.com/NVIDIA/k8s-driver-manager.
 #pragma once
@@ -16,16 +17,19 @@
 
 namespace gpuward::remediator {
 
-// By name ("device-plugin"), in the order of their table.
+// By name: "device-plugin"; one of the owner by its whole label, "example.com/gpu-telemetry".
 using Operands = std::vector<std::string>;
 
-// Those that the operator runs on the node: their labels are `true`.
-[[nodiscard]] Operands running_operands(const kube::Node& node);
-// Those that gpuward has paused: their labels are kube::kPausedForReset.
+// Those of `operands` that run on the node: their labels are `true`.
+[[nodiscard]] Operands running_operands(const kube::Node& node, const Operands& operands);
+// Those that gpuward has paused, whatever the policy says of them today: their labels are
+// kube::kPausedForReset.
 [[nodiscard]] Operands paused_operands(const kube::Node& node);
-// Both.
-[[nodiscard]] Operands operands_to_pause(const kube::Node& node);
+// Those that run on the node, or are paused by gpuward; `own`: labels of the owner.
+[[nodiscard]] Operands operands_to_pause(const kube::Node& node, const Operands& own);
 [[nodiscard]] std::string operand_label(std::string_view operand);
+// Why that label cannot be one of the owner's operands; empty if it can.
+[[nodiscard]] std::string objection_to_label(std::string_view label);
 // "dcgm-exporter, device-plugin", for records and people; operands_in() reads it.
 [[nodiscard]] std::string text_of(const Operands& operands);
 [[nodiscard]] Operands operands_in(std::string_view text);

@@ -28,6 +28,8 @@ struct JobsPolicy {
   std::string service_account = "gpu-healthcheck-quarantine";
   std::int64_t pair_port = 29400;
   EvidencePolicy evidence = {};
+  // Of Nodes; of systemd on nodes. gpu-reset stops what these run, and starts it again.
+  std::vector<std::string> pause_labels = {}, pause_units = {};
   // Files that replace the built-in templates, by the template's name, and what was in them when
   // the policy was loaded.
   std::map<std::string, std::string, std::less<>> template_files, templates = {};

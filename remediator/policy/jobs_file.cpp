@@ -3,6 +3,7 @@
 
 #include "core/kube/names.h"
 #include "core/upload/target.h"
+#include "remediator/model/gpu_operands.h"
 #include "remediator/policy/policy_sections.h"
 
 namespace gpuward::remediator {
@@ -12,6 +13,14 @@ constexpr std::array kJobSteps = {Step::kCollectEvidence, Step::kGpuReset, Step:
                                   Step::kNcclTest, Step::kNcclPairs};
 constexpr double kMostBusBandwidth = 100'000;
 constexpr YamlWord<bool> kOnBusy[] = {{"hold", false}, {"escalate", true}};
+
+// A name that systemctl does not take for a flag or a pattern.
+bool is_unit(const std::string& name) {
+  constexpr std::string_view kCharacters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:_.@-";
+  return name.ends_with(".service") && !name.starts_with('-') &&
+         name.find_first_not_of(kCharacters) == std::string::npos;
+}
 
 void read_template(const YamlMap& section, std::string_view name, std::string_view about,
                    JobsPolicy& jobs) {
@@ -65,6 +74,19 @@ JobsPolicy read_jobs(const YamlMap& section) {
                "ServiceAccount of `quarantine-job` and `nccl-test`");
   section.read("pair_port", jobs.pair_port, 1024, 65535,
                "port of `nccl-pairs` on the host network");
+  section.read("pause_labels", jobs.pause_labels,
+               "labels of Nodes by which DaemonSets of your own that hold GPUs choose their nodes "
+               "(`nodeSelector: {KEY: \"true\"}`): `gpu-reset` pauses them");
+  for (const std::string& label : jobs.pause_labels) {
+    if (const auto why = objection_to_label(label); !why.empty())
+      section.reject("pause_labels", why);
+  }
+  section.read("pause_units", jobs.pause_units,
+               "systemd units on nodes that hold GPUs, such as `nvidia-dcgm.service`: `gpu-reset` "
+               "stops those that run and starts them again");
+  if (!std::ranges::all_of(jobs.pause_units, is_unit))
+    section.reject("pause_units",
+                   "each entry must be the name of a unit such as nvidia-dcgm.service");
   jobs.evidence = read_evidence(section.map("evidence", "settings of `collect-evidence`"));
   read_templates(section.map("templates", "absolute paths of JSON files with Jobs"), jobs);
   return jobs;

@@ -82,7 +82,7 @@ class ResetBesideTheGpuOperator(ClusterTest):
 
     def test_operands_are_paused_for_it_alone(self):
         self.break_and_watch()
-        steps = [line for line in self.status_of(self.NODE)["history"] if "operands of the GPU operator" in line]
+        steps = [line for line in self.status_of(self.NODE)["history"] if "paused operands: " in line or "resumed operands: " in line]
         self.assertEqual(2, len(steps), steps)
 
     def test_operands_are_resumed_though_the_leader_dies_while_they_leave(self):

@@ -190,6 +190,30 @@ TEST_F(NvidiaReset, FindsTheSocketsOfTheDaemons) {
   }
 }
 
+TEST_F(GpuResets, StopsUnitsThatRunAndStartsThemAgain) {
+  add_program("chroot", R"(cd ${0%/*}
+root=$1; shift
+[ "$root" = ")" + (node_.paths().proc / "1/root").string() +
+                            R"(" ] || exit 125
+[ "$1 $3 $4" = "systemctl --quiet --" ] || exit 125
+case "$2 $5" in
+"is-active nvidia-dcgm.service"|"is-active stuck.service") exit 0;;
+is-active*) exit 3;;
+"stop stuck.service") echo "$2 $5" >> units; echo 'timed out' >&2; exit 1;;
+*) echo "$2 $5" >> units;;
+esac)");
+  const support::Environment path("PATH", folder_.path().string() + ":/usr/bin:/bin");
+  const GpuResetTools all = tools();
+  {
+    const PausedUnits paused(all, {"nvidia-dcgm.service", "not-here.service", "stuck.service"});
+    EXPECT_EQ(text_of("units"), "stop nvidia-dcgm.service\nstop stuck.service\n");
+    EXPECT_EQ(paused.words(), "stopping stuck.service: timed out\n");
+    stop_.request_stop();
+    fs::remove(folder_ / "units");
+  }
+  EXPECT_EQ(text_of("units"), "start nvidia-dcgm.service\nstart stuck.service\n");
+}
+
 // AMD's programs and its driver reset a GPU that is in use too.
 class AmdReset : public GpuResets {
  protected:

@@ -137,9 +137,8 @@ TEST_F(OperandsTest, ArePausedUntilTheJobHasEnded) {
   open();
   expect_paused();
   EXPECT_THAT(jobs(), IsEmpty());
-  EXPECT_THAT(
-      remediation().status.message,
-      HasSubstr("waiting for the pods of dcgm-exporter, device-plugin of the GPU operator"));
+  EXPECT_THAT(remediation().status.message,
+              HasSubstr("waiting for the pods of the operands dcgm-exporter, device-plugin"));
   EXPECT_EQ(remediation().status.find(Step::kGpuReset)->facts.at("pausedOperands"),
             "dcgm-exporter, device-plugin")
       << "written before anything was changed";
@@ -161,10 +160,44 @@ TEST_F(OperandsTest, ArePausedUntilTheJobHasEnded) {
   EXPECT_EQ(result(), StepResult::kDone);
   expect_resumed();
   const std::vector<std::string> history = remediation().status.history;
-  EXPECT_THAT(history, ::testing::Contains(HasSubstr(
-                           "paused operands of the GPU operator: dcgm-exporter, device-plugin")));
-  EXPECT_THAT(history, ::testing::Contains(HasSubstr(
-                           "resumed operands of the GPU operator: dcgm-exporter, device-plugin")));
+  EXPECT_THAT(history,
+              ::testing::Contains(HasSubstr("paused operands: dcgm-exporter, device-plugin")));
+  EXPECT_THAT(history,
+              ::testing::Contains(HasSubstr("resumed operands: dcgm-exporter, device-plugin")));
+}
+
+// DaemonSets of the owner, with or without the operator.
+TEST_F(OperandsTest, OfTheOwnerArePausedByTheLabelsThatThePolicyNames) {
+  const std::string telemetry = "example.com/gpu-telemetry", other = "example.com/gpu-other";
+  Policy policy = *policy_.get();
+  policy.jobs.pause_labels = {telemetry, "example.com/not-here"};
+  policy_.set(policy);
+  label({{telemetry, "true"}, {other, "true"}});
+  add_pod("telemetry", telemetry);
+  open();
+  expect_paused();
+  EXPECT_EQ(label_of(telemetry), kube::kPausedForReset);
+  EXPECT_EQ(label_of(other), "true");
+  EXPECT_EQ(remediation().status.find(Step::kGpuReset)->facts.at("pausedOperands"),
+            "dcgm-exporter, device-plugin, " + telemetry);
+  remove_pod("plugin");
+  remove_pod("dcgm");
+  ASSERT_TRUE(reconcile());
+  EXPECT_THAT(remediation().status.message, HasSubstr("gpu-operator/telemetry"));
+  remove_pod("telemetry");
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+  ASSERT_THAT(jobs(), SizeIs(1));
+
+  end_job(0, "reset");
+  expect_resumed();
+  EXPECT_EQ(label_of(telemetry), "true");
+}
+
+TEST_F(OperandsTest, OfTheOwnerAreResumedThoughThePolicyNamesThemNoMore) {
+  label({{"example.com/gpu-telemetry", std::string(kube::kPausedForReset)}});
+  ASSERT_TRUE(sweep());
+  EXPECT_EQ(label_of("example.com/gpu-telemetry"), "true");
 }
 
 TEST_F(OperandsTest, AreResumedAfterAFailedReset) {

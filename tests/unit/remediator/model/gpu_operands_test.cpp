@@ -24,9 +24,10 @@ TEST(GpuOperands, AreKnownByTheirLabels) {
                 {"nvidia.com/gpu.deploy.mig-manager", ""},
                 {"nvidia.com/gpu.deploy.dcgm-exporter-dra", "true"},
                 {"nvidia.com/gpu.deploy.dcgm-exporter", std::string(kube::kPausedForReset)}});
-  EXPECT_THAT(running_operands(node), ElementsAre("device-plugin", "dcgm-exporter-dra"));
+  EXPECT_THAT(running_operands(node, {"dcgm", "dcgm-exporter", "device-plugin"}),
+              ElementsAre("device-plugin"));
   EXPECT_THAT(paused_operands(node), ElementsAre("dcgm-exporter"));
-  EXPECT_THAT(operands_to_pause(node),
+  EXPECT_THAT(operands_to_pause(node, {"example.com/not-here"}),
               ElementsAre("dcgm-exporter", "device-plugin", "dcgm-exporter-dra"));
 }
 
@@ -36,8 +37,20 @@ TEST(GpuOperands, OfOtherKindsAreLeftAlone) {
   for (const char* kind :
        {"dra-driver", "client", "driver", "container-toolkit", "operator-validator",
         "gpu-feature-discovery", "sandbox-device-plugin"}) {
-    EXPECT_THAT(operands_to_pause(labelled({{operand_label(kind), "true"}})), IsEmpty()) << kind;
+    EXPECT_THAT(operands_to_pause(labelled({{operand_label(kind), "true"}}), {}), IsEmpty())
+        << kind;
   }
+}
+
+TEST(GpuOperands, OfTheOwnerHaveALabelOfTheirOwn) {
+  EXPECT_EQ(operand_label("example.com/telemetry"), "example.com/telemetry");
+  EXPECT_EQ(objection_to_label("example.com/gpu-telemetry"), "");
+  for (const char* wrong : {"telemetry", "example.com/", "/telemetry", "a/b/c", "example.com/a b",
+                            "example.com/a,b", ""})
+    EXPECT_THAT(objection_to_label(wrong), HasSubstr("must be a label")) << wrong;
+  for (const char* wrong : {"nvidia.com/gpu.deploy.driver", "kubernetes.io/hostname",
+                            "node.kubernetes.io/x", "topology.k8s.io/x", "gpuward.dev/managed"})
+    EXPECT_NE(objection_to_label(wrong), "") << wrong;
 }
 
 TEST(GpuOperands, AreReadFromTheirText) {
@@ -45,7 +58,9 @@ TEST(GpuOperands, AreReadFromTheirText) {
               ElementsAre("dcgm-exporter", "device-plugin"));
   EXPECT_THAT(operands_in("dcgm-exporter-dra"), ElementsAre("dcgm-exporter-dra"));
   EXPECT_THAT(operands_in(""), IsEmpty());
-  EXPECT_THAT(operands_in("driver, x"), IsEmpty());
+  EXPECT_THAT(operands_in("driver, x, kubernetes.io/hostname"), IsEmpty());
+  EXPECT_THAT(operands_in("dcgm, example.com/telemetry"),
+              ElementsAre("dcgm", "example.com/telemetry"));
   EXPECT_EQ(text_of({"dcgm", "device-plugin"}), "dcgm, device-plugin");
 }
 
