@@ -55,6 +55,12 @@ std::unexpected<Error> refusal(const AwsFailure& failure, const AwsKeys& keys) {
                        : ""));
 }
 
+// AWS has not judged the request yet: a region, keys or a certificate may be put right.
+std::unexpected<Error> not_yet_asked(Error error) {
+  if (error.kind == ErrorKind::kInvalid) error.kind = ErrorKind::kUnauthenticated;
+  return std::unexpected(std::move(error));
+}
+
 }  // namespace
 
 AwsClient::AwsClient(http::Client& http, AwsEnvironment environment, Clock& clock)
@@ -98,7 +104,7 @@ Result<AwsClient::Place> AwsClient::place_of(const AwsCall& call) {
 Result<http::ClientResponse> AwsClient::call(const AwsCall& call) {
   const std::string what = std::string(call.service.title) + " " + call.what;
   const auto place = place_of(call);
-  if (!place) return with_context(what, place.error());
+  if (!place) return with_context(what, not_yet_asked(place.error()).error());
   auto answer = ask(call, *place);
   if (!answer) return with_context(what, answer.error());
   return answer;
@@ -110,11 +116,12 @@ Result<http::ClientResponse> AwsClient::ask(const AwsCall& call, const Place& pl
   bool was_corrected = false;
   for (int attempt = 1;; ++attempt) {
     const auto keys = keys_.current();
-    if (!keys) return std::unexpected(keys.error());
+    if (!keys) return not_yet_asked(keys.error());
     if (auto may = call.permit ? call.permit() : Status(); !may)
       return std::unexpected(may.error());
     auto answer = ask_once(call, place, *keys);
-    if (!answer || answer->status / 100 == 2) return answer;
+    if (!answer) return not_yet_asked(answer.error());
+    if (answer->status / 100 == 2) return answer;
     const AwsFailure failure = read_failure(*answer);
     if (!was_corrected && corrects_clock(failure, *answer)) {
       was_corrected = true;

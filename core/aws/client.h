@@ -65,7 +65,8 @@ class AwsClient {
   // does not take while their source has others) is asked again a few times within seconds; nothing
   // else is: whether a call that timed out (kTimeout) or broke off (kUnavailable) was carried out
   // is for the caller to find out. Errors are those of kind_of(), and of the transport;
-  // kOverloaded: throttled until the end; kCancelled: stopped.
+  // kOverloaded: throttled until the end; kCancelled: stopped; kUnauthenticated also without a
+  // usable region, endpoint or certificate, so that kInvalid always is an answer of AWS.
   [[nodiscard]] Result<http::ClientResponse> call(const AwsCall& call);
   // The root element of the answer.
   [[nodiscard]] Result<XmlElement> query(const AwsQuery& query);

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 #include "tests/fakes/fake_clock.h"
 #include "tests/support/temp_dir.h"
 #include "tests/unit/core/kube/scripted_client.h"
@@ -217,6 +220,55 @@ TEST(AwsClient, WithoutKeysOrRegionNothingIsSent) {
   EXPECT_EQ(without_keys.call({.service = kSns, .what = "Publish"}).error().kind,
             ErrorKind::kUnauthenticated);
   EXPECT_TRUE(http.requests.empty());
+}
+
+// kInvalid says that AWS never accepts this request: a sink drops its event then, and a step
+// continues with a worse one.
+TEST(AwsClient, AFaultBeforeTheAnswerIsNeverOneOfTheRequest) {
+  const support::TempDir folder;
+  const std::string broken = folder.write("config", "no section\n").string();
+  const std::string token = folder.write("token", "eyJ").string();
+  using Variables = std::map<std::string, std::string>;
+  const Variables keys = {
+      {"AWS_ACCESS_KEY_ID", "AKID"}, {"AWS_SECRET_ACCESS_KEY", "s"}, {"AWS_REGION", "eu-west-1"}};
+  const auto with = [&](Variables variables) {
+    variables.emplace("AWS_EC2_METADATA_DISABLED", "true");
+    return variables;
+  };
+  const auto with_keys = [&](Variables variables) {
+    variables.insert(keys.begin(), keys.end());
+    return with(std::move(variables));
+  };
+  for (const Variables& variables :
+       {with({}), with({{"AWS_REGION", "Frankfurt"}}), with({{"AWS_CONFIG_FILE", broken}}),
+        with_keys({{"AWS_ENDPOINT_URL", "http://elsewhere"}}),
+        with({{"AWS_REGION", "eu-west-1"}, {"AWS_ACCESS_KEY_ID", "AKID"}}),
+        with({{"AWS_REGION", "eu-west-1"}, {"AWS_CONFIG_FILE", broken}}),
+        with({{"AWS_REGION", "eu-west-1"}, {"AWS_PROFILE", "none"}, {"HOME", "/nowhere"}}),
+        with({{"AWS_REGION", "eu-west-1"}, {"AWS_WEB_IDENTITY_TOKEN_FILE", token}})}) {
+    kube::ScriptedClient http;
+    fakes::FakeClock clock;
+    AwsClient client(http, {.variables = variables}, clock);
+    const auto call = client.call({.service = kSns, .what = "Publish"});
+    ASSERT_FALSE(call);
+    EXPECT_EQ(call.error().kind, ErrorKind::kUnauthenticated) << call.error().message;
+    EXPECT_TRUE(http.requests.empty());
+  }
+  kube::ScriptedClient http;
+  http.then_fail(ErrorKind::kInvalid);
+  fakes::FakeClock clock;
+  AwsClient with_bad_certificate(http, {.variables = keys}, clock);
+  EXPECT_EQ(with_bad_certificate.call({.service = kSns, .what = "Publish"}).error().kind,
+            ErrorKind::kUnauthenticated);
+}
+
+TEST_F(AwsClientTest, TheErrorOfThePermitIsTheAnswer) {
+  const auto asked =
+      client.call({.service = kEc2, .what = "RebootInstances", .permit = []() -> Status {
+                     return fail(ErrorKind::kInvalid, "not this machine");
+                   }});
+  ASSERT_FALSE(asked);
+  EXPECT_EQ(asked.error().kind, ErrorKind::kInvalid);
 }
 
 }  // namespace

@@ -2,8 +2,11 @@
 // script.
 #include <gmock/gmock.h>
 
+#include <atomic>
+
 #include "core/aws/client.h"
 #include "remediator/notify/sink.h"
+#include "remediator/notify/sink_worker.h"
 #include "remediator/notify/sns_sink.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/support/on_moto.h"
@@ -130,6 +133,29 @@ TEST_F(AwsSinksTest, WhatIsRefusedSaysSoWithoutASecret) {
   ASSERT_FALSE(said);
   EXPECT_NE(said.error().kind, ErrorKind::kInvalid) << "a right can be given";
   EXPECT_THAT(said.error().message, AllOf(HasSubstr("SNS:Publish"), Not(HasSubstr("very-secret"))));
+}
+
+TEST_F(AwsSinksTest, AnEventIsTriedAgainIfTheRegionIsNotKnownYet) {
+  aws::AwsClient without_region(
+      script_,
+      {.variables = {{"AWS_ACCESS_KEY_ID", "AKIDEXAMPLE"}, {"AWS_SECRET_ACCESS_KEY", "secret"}}},
+      clock_);
+  script_.then_fail(ErrorKind::kTimeout);      // the EC2 metadata service,
+  script_.then(kube::answer(200, "session"));  // which answers later
+  script_.then(kube::answer(200, "eu-west-1"));
+  script_.then(kube::answer(200, "<PublishResponse/>"));
+  auto sink =
+      open_sink(of_kind("sns", "arn:aws:sns:eu-west-1:123456789012:gpus"), {.aws = without_region});
+  ASSERT_TRUE(sink);
+  Log log(LogLevel::kError, LogFormat::kLogfmt);
+  std::atomic<int> ended{0};
+  SinkWorker worker(of_kind("sns", "gpus"), std::move(*sink), clock_, log,
+                    [&](const NotificationEvent&) { ++ended; });
+
+  EXPECT_FALSE(worker.has_ended(sick_instance()));
+
+  ASSERT_TRUE(support::wait_until([&] { return ended == 1; }, "the end of the event"));
+  EXPECT_EQ(worker.tally().ended.at(Delivery::kSent), 1U);
 }
 
 TEST_F(AwsSinksTest, EachCallHasTheTimeOutOfItsSink) {
