@@ -122,7 +122,8 @@ AlertmanagerWebhook::Answer AlertmanagerWebhook::take_notification(const std::st
 }
 
 AlertmanagerWebhook::Answer AlertmanagerWebhook::take_event(const std::string& body) {
-  const auto signal = signal_of_event(body, clock_.wall());
+  const std::string cluster = options_.policy == nullptr ? "" : options_.policy->get()->cluster;
+  const auto signal = signal_of_event(body, clock_.wall(), cluster);
   if (!signal) return Answer::refusal(400, "bad_request", signal.error().message);
   Answer result;
   const Clock::Steady deadline = clock_.steady() + options_.answer_within;

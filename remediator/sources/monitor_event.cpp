@@ -47,9 +47,18 @@ WallTime time_of(const Json& event, WallTime now) {
   return std::min(parse_rfc3339(string_at(event, "timestamp")).value_or(now), now);
 }
 
+// Without a name in the policy each event counts: the monitor always sends one.
+Result<bool> is_of_cluster(const Json& event, std::string_view cluster) {
+  const std::string named = string_at(event, "cluster_name");
+  if (!cluster.empty() && named.empty())
+    return fail(ErrorKind::kInvalid, "cluster_name: missing, but the policy sets `cluster`");
+  return cluster.empty() || named == cluster;
+}
+
 }  // namespace
 
-Result<std::optional<AlertSignal>> signal_of_event(std::string_view body, WallTime now) {
+Result<std::optional<AlertSignal>> signal_of_event(std::string_view body, WallTime now,
+                                                   std::string_view cluster) {
   const auto event = parse_json(body, kSmall);
   if (!event) return fail(ErrorKind::kInvalid, event.error().message);
   if (!event->is_object()) return fail(ErrorKind::kInvalid, "expected an object");
@@ -61,7 +70,9 @@ Result<std::optional<AlertSignal>> signal_of_event(std::string_view body, WallTi
       kClasses, [&](const ClassSeverity& one) { return is_of(one, error_class); });
   if (row == kClasses.end())
     return fail(ErrorKind::kInvalid, "error_type: must be one of the monitor's error classes");
-  if (!row->severity) return std::nullopt;
+  const auto is_ours = is_of_cluster(*event, cluster);
+  if (!is_ours) return std::unexpected(is_ours.error());
+  if (!row->severity || !*is_ours) return std::nullopt;
   const std::string what = "event " + error_class;
   AlertSignal signal;
   signal.node = node;

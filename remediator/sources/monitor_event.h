@@ -19,10 +19,12 @@ namespace gpuward::remediator {
 // {timestamp, error_type, node_name, instance_id, error_details, cluster_name}, of which error_type
 // and node_name must be there. Severity: a class that says the GPU is broken (XID_CRITICAL_<n>,
 // with UNKNOWN for a number that it has not read; ECC_ERROR, GPU_HEALTH_ERROR) is reset, the others
-// are monitor. Nullopt: HEALTHY. A timestamp that is missing or ahead of `now` is `now`. kInvalid
-// with the member that is wrong.
+// are monitor. Nullopt: HEALTHY, or of another cluster than `cluster`, which is the policy's;
+// empty: of any. A timestamp that is missing or ahead of `now` is `now`. kInvalid with the member
+// that is wrong.
 [[nodiscard]] Result<std::optional<AlertSignal>> signal_of_event(std::string_view body,
-                                                                 WallTime now);
+                                                                 WallTime now,
+                                                                 std::string_view cluster = {});
 
 // Ends what no event has repeated for loki.quiet_for: a repeat moves the start (model/evidence).
 class MonitorEventSource final : public Source {

@@ -174,6 +174,23 @@ TEST_F(Webhook, TakesAnEventOfTheMonitorThatIsReplaced) {
   EXPECT_EQ(webhook_.handle_event(request(sick)).status, 503);
 }
 
+TEST_F(Webhook, IgnoresAnEventOfAnotherCluster) {
+  Policy east;
+  east.cluster = "east";
+  const CurrentPolicy policy{east};
+  AlertmanagerWebhook of_east({.policy = &policy}, intake_, nullptr, observer_, clock_);
+  const auto event = [](const std::string& cluster) {
+    return R"({"error_type": "ECC_ERROR", "node_name": "gpu-01", "cluster_name": ")" + cluster +
+           "\"}";
+  };
+
+  EXPECT_EQ(answer(of_east.handle_event(request(event("west"))))["ignored"], 1);
+  EXPECT_EQ(of_east.handle_event(request(event(""))).status, 400);
+  EXPECT_THAT(intake_.taken, SizeIs(0));
+  EXPECT_EQ(answer(of_east.handle_event(request(event("east"))))["accepted"], 1);
+  EXPECT_THAT(intake_.taken, SizeIs(1));
+}
+
 TEST_F(Webhook, Answers415ToOtherMediaTypes) {
   for (const char* type : {"", "text/plain", "application/x-www-form-urlencoded", "json"}) {
     EXPECT_EQ(webhook_.handle(request("{}", type)).status, 415) << type;

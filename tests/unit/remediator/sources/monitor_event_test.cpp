@@ -67,6 +67,21 @@ TEST(MonitorEvent, NamesTheMemberThatIsWrong) {
   EXPECT_FALSE(signal_of_event("{", kNow));
 }
 
+// Node names repeat from cluster to cluster.
+TEST(MonitorEvent, OfAnotherClusterThanThePolicysIsIgnored) {
+  const auto of_policy = [](const Json& json, std::string_view cluster) {
+    return signal_of_event(dump_json(json), kNow, cluster);
+  };
+  EXPECT_TRUE(*of_policy(event("ECC_ERROR"), "prod"));
+  EXPECT_EQ(*of_policy(event("ECC_ERROR"), "prod-east"), std::nullopt);
+  Json one = event("ECC_ERROR");
+  one.erase("cluster_name");
+  const auto nameless = of_policy(one, "prod");
+  ASSERT_FALSE(nameless);
+  EXPECT_THAT(nameless.error().message, HasSubstr("cluster_name: missing"));
+  EXPECT_TRUE(*of_policy(one, ""));
+}
+
 TEST(MonitorEvent, WithoutATimeOrOfTheFutureIsOfNow) {
   Json one = event("ECC_ERROR");
   for (const char* time : {"", "yesterday", "2090-01-01T00:00:00Z"}) {
