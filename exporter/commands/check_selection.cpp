@@ -8,8 +8,8 @@ namespace {
 
 // The replaced suite's Slurm prolog: quick enough for the start of each job.
 constexpr std::array kProlog{0, 2};
-// Takes the GPUs for hours.
-constexpr int kDcgmLevel4 = 4;
+// They load the GPUs for as long as hours, and no schedule starts them: DCGM level 4 and NCCL.
+constexpr std::array kLoadsGpus{4, 5};
 
 std::string names_of(std::span<const CheckEntry> all) {
   std::string names;
@@ -57,8 +57,9 @@ CheckSelection select_prolog(std::span<const CheckEntry> all) {
 
 bool needs_exclusive(const CheckSelection& selection) {
   return selection.suite == "intensive" ||
-         std::ranges::any_of(selection.checks,
-                             [](const CheckEntry& entry) { return entry.number == kDcgmLevel4; });
+         std::ranges::any_of(selection.checks, [](const CheckEntry& entry) {
+           return std::ranges::find(kLoadsGpus, entry.number) != kLoadsGpus.end();
+         });
 }
 
 }  // namespace
@@ -75,8 +76,8 @@ Result<CheckSelection> select_checks(const CheckRequest& request, std::span<cons
                                                              : select_one(request.check, all);
   if (selection && needs_exclusive(*selection) && !request.is_exclusive && !request.is_dry_run) {
     return fail(ErrorKind::kInvalid,
-                "these checks occupy the GPUs for hours: add --exclusive once the node is cordoned "
-                "and idle");
+                "these checks load the GPUs for minutes or hours: add --exclusive once the node is "
+                "cordoned and idle");
   }
   return selection;
 }

@@ -121,6 +121,7 @@ TEST_F(CheckProcess, WrongUsageEndsWith2BeforeAnythingIsLookedAt) {
                                                 {"--suite", "heavy"},
                                                 {"--check", "9"},
                                                 {"--suite", "intensive"},
+                                                {"--check", "5"},
                                                 {"--suite", "lightweight", "--prolog"},
                                                 {"--no-such-flag"},
                                                 {"--check", "0", "--config.file=/nowhere.yaml"}}) {

@@ -58,10 +58,14 @@ TEST(CheckSelection, RefusesNoWishAndTwoWishes) {
   EXPECT_THAT(fault_of({.suite = "lightweight", .check = "0"}), HasSubstr("give exactly one of"));
 }
 
-TEST(CheckSelection, WhatTakesTheGpusForHoursNeedsExclusive) {
+// Check 5 would only be skipped otherwise, with exit code 0.
+TEST(CheckSelection, WhatLoadsTheGpusForLongNeedsExclusive) {
   EXPECT_THAT(fault_of({.suite = "intensive"}), HasSubstr("--exclusive"));
-  EXPECT_THAT(fault_of({.check = "4"}), HasSubstr("--exclusive"));
-  EXPECT_THAT(numbers_of({.check = "4", .is_exclusive = true}), ElementsAre(4));
+  for (const char* name : {"4", "5", "nccl-allreduce"}) {
+    EXPECT_THAT(fault_of({.check = name}), HasSubstr("--exclusive")) << name;
+    EXPECT_THAT(numbers_of({.check = name, .is_exclusive = true}), testing::SizeIs(1)) << name;
+    EXPECT_THAT(numbers_of({.check = name, .is_dry_run = true}), testing::SizeIs(1)) << name;
+  }
   EXPECT_THAT(numbers_of({.check = "6"}), ElementsAre(6));
 }
 
