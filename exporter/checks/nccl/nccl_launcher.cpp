@@ -7,6 +7,7 @@
 #include "core/runtime/text.h"
 #include "exporter/checks/check/expected_efa.h"
 #include "exporter/checks/check/gpu_use.h"
+#include "exporter/host/pci.h"
 
 namespace gpuward::exporter {
 
@@ -79,12 +80,20 @@ Result<unsigned> node_count(const CheckSettings& settings, const EnvironmentLook
   return settings.nccl_nodes;
 }
 
+// Elsewhere NCCL chooses the network: a machine with InfiniBand has no provider "efa".
+bool uses_efa(const CheckContext& context) {
+  if (expected_efa(context).count() > 0) return true;
+  const auto devices = list_pci_devices(context.host);
+  return devices &&
+         std::ranges::any_of(*devices, [](const PciDevice& each) { return is_efa(each); });
+}
+
 std::map<std::string, std::string> nccl_environment(const NcclTest& test, const NcclPlace& place,
                                                     const CheckContext& context) {
   std::map<std::string, std::string> environment = test.environment;
   environment.insert({"NCCL_DEBUG", "INFO"});
   if (place.has_several_nodes()) environment.insert({"NCCL_NET_GDR_LEVEL", "2"});
-  if (context.profile && expected_efa(context).count() == 0) return environment;
+  if (!uses_efa(context)) return environment;
   environment.insert({"FI_PROVIDER", "efa"});
   if (place.has_several_nodes()) environment.insert({"FI_EFA_USE_DEVICE_RDMA", "1"});
   return environment;

@@ -62,6 +62,7 @@ TEST_F(NcclLauncherTest, SaysSoIfNobodyCanStartTheOtherNodes) {
 }
 
 TEST_F(NcclLauncherTest, StartsAllReduceBySrunWithTheEnvironmentOfTheReplacedSuite) {
+  node.use_profile("p5.48xlarge");
   variables["SLURM_JOB_NUM_NODES"] = "2";
   const ChildCommand srun = command(whole);
   EXPECT_EQ(srun.program, "srun");
@@ -83,6 +84,7 @@ TEST_F(NcclLauncherTest, StartsTheImageThatIsAskedFor) {
 }
 
 TEST_F(NcclLauncherTest, StartsMpirunWithAHostFile) {
+  node.use_profile("p5.48xlarge");
   variables["SLURM_JOB_ID"] = "17";
   node.settings.nccl_nodes = 2;
   node.settings.nccl_hostfile = "/etc/nccl/hosts";
@@ -102,7 +104,20 @@ TEST_F(NcclLauncherTest, LeavesTheProviderOpenIfThereIsNoEfa) {
               UnorderedElementsAre(Pair("NCCL_NET_GDR_LEVEL", "2"), Pair("NCCL_DEBUG", "INFO")));
 }
 
+TEST_F(NcclLauncherTest, LeavesTheProviderOpenOnAMachineWithoutAProfile) {
+  variables["SLURM_JOB_NUM_NODES"] = "2";
+  EXPECT_THAT(command(whole).environment,
+              UnorderedElementsAre(Pair("NCCL_NET_GDR_LEVEL", "2"), Pair("NCCL_DEBUG", "INFO")));
+}
+
+TEST_F(NcclLauncherTest, NamesTheProviderOnAMachineWithoutAProfileThatHasEfa) {
+  node.host.with_efa(4);
+  EXPECT_THAT(command(whole).environment,
+              UnorderedElementsAre(Pair("FI_PROVIDER", "efa"), Pair("NCCL_DEBUG", "INFO")));
+}
+
 TEST_F(NcclLauncherTest, StartsTheProgramItselfOnOneNode) {
+  node.use_profile("p5.48xlarge");
   const ChildCommand own = command({whole.sizes, {{"NCCL_NET", "Socket"}}, whole.timeout});
   EXPECT_EQ(own.program, "all_reduce_perf");
   EXPECT_THAT(own.arguments, ElementsAre("-b", "8", "-e", "128M", "-f", "2", "-g", "8"));
