@@ -69,6 +69,9 @@ Result<SweepSummary> Sweep::run(const std::stop_token& stop) {
 Result<std::vector<kube::Node>> Sweep::list_candidates() {
   auto nodes = api_.list_nodes(options_.selector);
   if (!nodes) return with_context("listing the GPU nodes", nodes.error());
+  if (nodes->empty())
+    log_.warn("No node matches the selector, nothing is swept: set --node-selector",
+              {{"selector", options_.selector}});
   release_expired(*nodes);
   const auto left = std::erase_if(*nodes, [&](const kube::Node& node) {
     const auto objection = objection_to_sweep(node, clock_.wall());

@@ -107,7 +107,8 @@ TEST_F(Chart, GivesTheConfigMapOfTheHealthSuiteToSweepAndQuarantine) {
     return chart(values);
   };
   const std::string rendered = jobs({"--set=exporter.legacyConfigMap=gpu-healthcheck-config"});
-  for (const char* line : {"args: [sweep, --config.directory=/etc/gpu-healthcheck]\n",
+  for (const char* line : {"args: [sweep, \"--node-selector=nvidia.com/gpu.present=true\", "
+                           "--config.directory=/etc/gpu-healthcheck]\n",
                            "{name: SWEEP_CONFIG_MAP, value: gpu-healthcheck-config}\n",
                            "args: [quarantine, --config.directory=/etc/gpu-healthcheck]\n",
                            // The volumes of the sweep, and of the quarantine inside its ConfigMap.
@@ -117,6 +118,18 @@ TEST_F(Chart, GivesTheConfigMapOfTheHealthSuiteToSweepAndQuarantine) {
   }
   EXPECT_THAT(jobs({}),
               AllOf(Not(HasSubstr("legacy-config")), Not(HasSubstr("--config.directory"))));
+}
+
+TEST_F(Chart, SweepsTheNodesOfTheSelector) {
+  const auto sweep = [](std::vector<std::string> values) {
+    values.insert(values.end(), {"--set=exporter.sweep.enabled=true",
+                                 "--show-only=templates/exporter-sweep.yaml"});
+    return chart(values);
+  };
+  EXPECT_THAT(sweep({}),
+              HasSubstr("args: [sweep, \"--node-selector=nvidia.com/gpu.present=true\"]\n"));
+  EXPECT_THAT(sweep({"--set=exporter.sweep.nodeSelector=pool in (a100)"}),
+              HasSubstr("args: [sweep, \"--node-selector=pool in (a100)\"]\n"));
 }
 
 // Else a failed sweep would set a taint that no exporter removes.

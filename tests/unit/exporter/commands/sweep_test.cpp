@@ -67,6 +67,27 @@ TEST_F(SweepTest, AJobThatCouldNotTellLeavesTheNodeAsItWas) {
   EXPECT_EQ(kube_.requests("DELETE", kJobs).size(), 1U);
 }
 
+// The default selector is a label of GPU feature discovery, which not each cluster has.
+TEST_F(SweepTest, WarnsIfNoNodeMatchesTheSelector) {
+  const auto said_with = [this](const std::string& selector) {
+    SweepProcess process(kube_, jobs_, clock_);
+    kube::Api api = process.make_api();
+    SweepOptions made = options();
+    made.selector = selector;
+    testing::internal::CaptureStderr();
+    {
+      Log log(LogLevel::kWarn, LogFormat::kLogfmt);
+      EXPECT_TRUE(Sweep(made, api, clock_, log).run({}));
+    }
+    return testing::internal::GetCapturedStderr();
+  };
+  add_node("gpu-01");
+  EXPECT_THAT(said_with("pool=a100"),
+              testing::AllOf(testing::HasSubstr("No node matches the selector"),
+                             testing::HasSubstr("pool=a100")));
+  EXPECT_EQ(said_with(SweepOptions().selector), "");
+}
+
 TEST_F(SweepTest, TellsHowFarItIs) {
   for (const char* name : {"bad", "endless", "good", "unsure"}) add_node(name);
   jobs_.ends["bad"] = {.exit_code = 1, .message = kIsolateLine};
