@@ -122,8 +122,9 @@ void read_aws(const YamlMap& section, AwsMachines& out) {
   section.read("terminate", out.terminate,
                "EC2 terminates the instance, through its Auto Scaling group if it has one");
   section.read("cluster", out.cluster,
-               "NAME in the tag `kubernetes.io/cluster/NAME` that an instance must have; empty: "
-               "its private DNS name must be the node's name");
+               "NAME in the tag `kubernetes.io/cluster/NAME` that an instance must have if neither "
+               "its private DNS name nor its ID is the node's name; empty: no such instance is "
+               "restarted or terminated");
   if (!is_tag_text(out.cluster)) {
     section.reject("cluster", "must be the name of a cluster: letters, digits, - and _");
   }
