@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -56,10 +57,13 @@ class Child {
     return result_.output.size() > command_.max_output_bytes;
   }
 
-  [[nodiscard]] ChildState look() const {
+  [[nodiscard]] ChildState look() {
     if (is_flooded()) return ChildState::kTooLarge;
     if (group_.leader_has_ended()) return ChildState::kEnded;
-    if (command_.stop.stop_requested()) return ChildState::kCancelled;
+    if (command_.stop.stop_requested()) {
+      if (!stopped_at_) stopped_at_ = clock_.steady();
+      if (clock_.steady() >= *stopped_at_ + command_.patience) return ChildState::kCancelled;
+    }
     return clock_.steady() >= deadline_ ? ChildState::kTimeout : ChildState::kRuns;
   }
 
@@ -112,6 +116,7 @@ class Child {
   Clock::Steady deadline_;
   ChildPipe output_, complaint_;
   ChildResult result_;
+  std::optional<Clock::Steady> stopped_at_;
   ChildGroup group_;
 };
 

@@ -26,6 +26,8 @@ struct ChildCommand {
   // At the deadline, or a stop, the whole group is sent SIGTERM and, this much later, SIGKILL;
   // zero: SIGKILL at once.
   std::chrono::milliseconds grace{0};
+  // After a stop was requested, the child has this much time to end by itself before that.
+  std::chrono::milliseconds patience{0};
   std::stop_token stop;
 };
 

@@ -4,6 +4,7 @@
 #include <sstream>
 #include <utility>
 
+#include "core/model/gpu_reset_words.h"
 #include "core/runtime/child.h"
 #include "core/runtime/text.h"
 #include "exporter/commands/gpu_users_command.h"
@@ -16,8 +17,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr int kEndedBySignal = 128;  // plus its number
-// Between SIGTERM and SIGKILL: a reset that has begun should end.
-constexpr seconds kResetStopsWithin{20};
+// Between SIGTERM and SIGKILL; and before that, so that a reset that has begun ends.
+constexpr seconds kResetStopsWithin{20}, kResetEndsWithin{30};
 constexpr seconds kLookEvery{5};
 constexpr int kMostLooks = 12;
 constexpr seconds kUnitTakes{60};
@@ -27,15 +28,19 @@ std::string with_newline(std::string text) {
   return text;
 }
 
-GpuReset run(const std::string& program, std::vector<std::string> arguments, milliseconds limit,
-             const std::stop_token& stop, Clock& clock) {
-  if (limit.count() <= 0) return {kFailed, program + " was not started: the time is over\n"};
+ChildCommand command_of(const std::string& program, std::vector<std::string> arguments,
+                        milliseconds limit) {
   ChildCommand command;
   command.program = program;
   command.arguments = std::move(arguments);
   command.timeout = limit;
   command.grace = kResetStopsWithin;
-  command.stop = stop;
+  return command;
+}
+
+GpuReset run(const ChildCommand& command, Clock& clock) {
+  if (command.timeout.count() <= 0)
+    return {kFailed, command.program + " was not started: the time is over\n"};
   const auto result = run_child(command, clock);
   if (!result) {
     const bool is_missing = result.error().kind == ErrorKind::kNotFound;
@@ -55,17 +60,35 @@ std::vector<std::string> systemctl(const HostPaths& host, const char* verb,
 
 GpuReset GpuResetTools::call(const std::string& program, std::vector<std::string> arguments,
                              milliseconds limit) const {
-  const auto left = std::chrono::ceil<milliseconds>(ends_ - clock_.steady());
-  return run(program, std::move(arguments), std::min(limit, left), stop_, clock_);
+  ChildCommand command = command_of(program, std::move(arguments), std::min(limit, left()));
+  command.stop = stop_;
+  return run(command, clock_);
 }
 
-GpuReset GpuResetTools::call(const std::string& program, std::vector<std::string> arguments) const {
-  return call(program, std::move(arguments), milliseconds::max());
+GpuReset GpuResetTools::call_reset(const std::string& program,
+                                   std::vector<std::string> arguments) const {
+  ChildCommand command = command_of(program, std::move(arguments), left());
+  command.stop = stop_;
+  command.patience = kResetEndsWithin;
+  GpuReset reset = run(command, clock_);
+  if (reset.exit_code != GpuReset::kNoSuchProgram) reset.ended = clock_.wall();
+  return reset;
 }
 
 GpuReset GpuResetTools::call_anyway(const std::string& program, std::vector<std::string> arguments,
                                     milliseconds limit) const {
-  return run(program, std::move(arguments), limit, {}, clock_);
+  return run(command_of(program, std::move(arguments), limit), clock_);
+}
+
+milliseconds GpuResetTools::left() const {
+  return std::chrono::ceil<milliseconds>(ends_ - clock_.steady());
+}
+
+std::optional<GpuReset> GpuResetTools::refusal(const GpuUse& use) const {
+  if (!stop_.stop_requested() && left().count() > 0) return std::nullopt;
+  const std::string users =
+      use.kind == GpuUse::Kind::kSome ? std::string(kInUse) + ": " + use.words + "; " : "";
+  return GpuReset{kFailed, users + std::string(kStoppedBefore) + "\n"};
 }
 
 GpuUse GpuResetTools::wait_until_unused() const {

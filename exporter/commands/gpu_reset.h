@@ -6,10 +6,12 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "core/model/finding.h"
 #include "core/runtime/clock.h"
 #include "exporter/host/host_paths.h"
 
@@ -19,6 +21,7 @@ struct GpuReset {
   static constexpr int kNoSuchProgram = 127;  // as a shell says it
   int exit_code = 0;  // of the vendor's program; kFailed if gpuward did not call it
   std::string words;  // of that program, and of gpuward: lines
+  std::optional<WallTime> ended = {};  // when that program had ended; nullopt: it was not called
 };
 
 struct GpuUse {
@@ -38,12 +41,14 @@ class GpuResetTools {
   // ended it.
   [[nodiscard]] GpuReset call(const std::string& program, std::vector<std::string> arguments,
                               std::chrono::milliseconds limit) const;
-  [[nodiscard]] GpuReset call(const std::string& program, std::vector<std::string> arguments) const;
+  // The same, for the program that resets GPUs: after a stop it has time to end by itself.
+  [[nodiscard]] GpuReset call_reset(const std::string& program,
+                                    std::vector<std::string> arguments) const;
   // The same after a stop was requested too: for what has to be as it was.
   [[nodiscard]] GpuReset call_anyway(const std::string& program, std::vector<std::string> arguments,
                                      std::chrono::milliseconds limit) const;
   // Looks until no process other than gpuward's exporter has a GPU open, for a minute at most. Ends
-  // at once if it cannot tell.
+  // at once if it cannot tell, or a stop was requested.
   [[nodiscard]] GpuUse wait_until_unused() const;
   // Between two looks, and two tries. False if a stop was requested.
   [[nodiscard]] bool pause() const;
@@ -51,9 +56,13 @@ class GpuResetTools {
   [[nodiscard]] std::string users() const;
   [[nodiscard]] const HostPaths& host() const { return host_; }
   [[nodiscard]] Clock& clock() const { return clock_; }
-  [[nodiscard]] bool is_stopped() const { return stop_.stop_requested(); }
+  // Why the vendor's program is not called, after a look at users: a stop was requested, or the
+  // time is over. nullopt: it may be called.
+  [[nodiscard]] std::optional<GpuReset> refusal(const GpuUse& use) const;
 
  private:
+  [[nodiscard]] std::chrono::milliseconds left() const;
+
   HostPaths host_;
   Clock& clock_;
   Clock::Steady ends_;

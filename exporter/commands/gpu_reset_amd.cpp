@@ -44,9 +44,10 @@ void judge_by_words(GpuReset& reset) {
 GpuReset reset_each_by_rocm_smi(const GpuResetTools& tools, std::size_t cards) {
   GpuReset all;
   for (std::size_t card = 0; card < cards; ++card) {
-    GpuReset one = tools.call("rocm-smi", {"--gpureset", "-d", std::to_string(card)});
+    GpuReset one = tools.call_reset("rocm-smi", {"--gpureset", "-d", std::to_string(card)});
     judge_by_words(one);
     all.words += one.words;
+    all.ended = one.ended;
     if (one.exit_code == kDone) continue;
     all.exit_code = one.exit_code;
     if (one.exit_code == GpuReset::kNoSuchProgram) break;
@@ -65,12 +66,23 @@ GpuReset ask_driver(const GpuResetTools& tools, const std::vector<unsigned>& car
     if (!hive.empty() && std::ranges::find(hives, hive) != hives.end()) continue;
     hives.push_back(hive);
     // `cat`, because a read lasts as long as the reset, and a program can be ended.
-    const GpuReset one = tools.call(
+    const GpuReset one = tools.call_reset(
         "cat", {(tools.host().sys / "kernel/debug/dri" / number / "amdgpu_gpu_recover").string()});
+    all.ended = one.ended;
     all.words += "card" + number + ": " + std::string(trim(one.words)) + "\n";
     if (one.exit_code != kDone || trim(one.words) != "0") all.exit_code = kFailed;
   }
   return all;
+}
+
+GpuReset reset_by_what_there_is(const GpuResetTools& tools, const std::vector<unsigned>& cards) {
+  GpuReset reset = tools.call_reset("amd-smi", {"reset", "--gpureset", "--gpu", "all"});
+  if (reset.exit_code != GpuReset::kNoSuchProgram) {
+    judge_by_words(reset);
+    return reset;
+  }
+  reset = reset_each_by_rocm_smi(tools, cards.size());
+  return reset.exit_code == GpuReset::kNoSuchProgram ? ask_driver(tools, cards) : reset;
 }
 
 }  // namespace
@@ -79,16 +91,12 @@ GpuReset reset_amd_gpus(const GpuResetTools& tools) {
   const std::vector<unsigned> cards = list_cards(tools.host().sys);
   if (cards.empty()) return {kFailed, "no GPU of AMD in /sys/class/drm\n"};
   const GpuUse use = tools.wait_until_unused();
-  if (tools.is_stopped()) return {kFailed, "stopped before the reset\n"};
+  if (auto refused = tools.refusal(use)) return *std::move(refused);
   if (use.kind != GpuUse::Kind::kNone)
     return {kFailed, std::string(kInUse) + ": " + use.words + "\n"};
-  GpuReset reset = tools.call("amd-smi", {"reset", "--gpureset", "--gpu", "all"});
-  if (reset.exit_code != GpuReset::kNoSuchProgram) {
-    judge_by_words(reset);
-    return reset;
-  }
-  reset = reset_each_by_rocm_smi(tools, cards.size());
-  return reset.exit_code == GpuReset::kNoSuchProgram ? ask_driver(tools, cards) : reset;
+  GpuReset reset = reset_by_what_there_is(tools, cards);
+  if (reset.exit_code != kDone) reset.words = tools.users() + std::move(reset.words);
+  return reset;
 }
 
 }  // namespace gpuward::exporter

@@ -9,6 +9,7 @@
 
 #include "core/command_line/examples.h"
 #include "core/model/gpu_reset_words.h"
+#include "core/runtime/yaml_scalars.h"
 #include "exporter/commands/findings_command.h"
 #include "exporter/commands/gpu_release_command.h"
 #include "exporter/commands/gpu_reset.h"
@@ -16,6 +17,7 @@
 #include "exporter/config/exit_code.h"
 #include "exporter/host/boot.h"
 #include "exporter/host/pci.h"
+#include "exporter/watch/gpu_releases.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -23,8 +25,17 @@ namespace {
 constexpr std::array kGpuResetExamples = {
     Example{"gpu-reset", "gpuward-exporter gpu-reset\ngpuward-exporter gpu-reset --vendor=amd"}};
 
-// The last minute of a release is for the end of the program and for persistence mode.
-constexpr std::chrono::seconds kLastPart{60};
+// The last part of the time is for the end of a program that hangs, and for persistence mode; of
+// the time of a Job some goes by before its pod runs. Half of the time, if that is less.
+constexpr std::chrono::seconds kLastPart{150};
+constexpr std::chrono::seconds kShortestTime{10};
+constexpr std::chrono::hours kLongestTime{24};
+
+std::string objection_to_time(const std::string& word) {
+  const auto parsed = parse_duration(word);
+  const bool is_time = parsed && *parsed >= kShortestTime && *parsed <= kLongestTime;
+  return is_time ? std::string() : word + " is not a duration from 10s to 24h";
+}
 
 Result<Vendor> vendor_on_pci(const HostPaths& host) {
   const auto devices = list_pci_devices(host);
@@ -44,7 +55,8 @@ int reset_gpus(Vendor vendor, const GpuResetTools& tools, const GpuResetWish& wi
   const GpuReset reset = vendor == Vendor::kAmd ? reset_amd_gpus(tools) : reset_nvidia_gpus(tools);
   // A line of the kernel clears them for each GPU of AMD.
   if (reset.exit_code == kDone && vendor == Vendor::kNvidia) {
-    const ClearRequest request{.after_gpu_reset = true};
+    ClearRequest request{.after_gpu_reset = true};
+    request.reset_ended = reset.ended;
     static_cast<void>(run_clear_findings(flags.state_path, request, tools.clock(), out));
   }
   out << units.words() << reset.words << std::flush;
@@ -69,6 +81,16 @@ void add_gpu_reset_command(CLI::App& app, Commands& commands) {
           "nvidia or amd; default: by the PCI bus")
       ->check(CLI::IsMember({"nvidia", "amd"}));
   command
+      ->add_option_function<std::string>(
+          "--timeout",
+          [wish](const std::string& word) {
+            wish->timeout = std::chrono::duration_cast<std::chrono::seconds>(*parse_duration(word));
+          },
+          "Time limit of the command, 10s to 24h; the exporter takes the GPUs again after 30m at "
+          "the latest")
+      ->default_str("10m")
+      ->check(objection_to_time);
+  command
       ->add_option("--pause-units", wish->pause_units,
                    "systemd units, with commas between them: those that run are stopped until the "
                    "reset has ended")
@@ -91,12 +113,19 @@ int run_gpu_reset(const Flags& flags, const GpuResetWish& wish, Clock& clock,
     out << kBootedSince << ": no GPU was reset\n";
     return kFailed;
   }
-  const ReleaseWish release{.why = "a GPU reset"};
-  return run_with_released_gpus(
+  const ReleaseWish release{
+      .lasts = std::min<std::chrono::seconds>(wish.timeout, GpuReleases::kLongest),
+      .why = "a GPU reset"};
+  const auto last_part = std::min<std::chrono::seconds>(kLastPart, release.lasts / 2);
+  bool has_begun = false;
+  const int code = run_with_released_gpus(
       flags.state_path, boot_id, release, clock, stop, err, [&](Clock::Steady ends) {
-        return reset_gpus(*vendor, GpuResetTools(flags.host, clock, ends - kLastPart, stop), wish,
+        has_begun = true;
+        return reset_gpus(*vendor, GpuResetTools(flags.host, clock, ends - last_part, stop), wish,
                           flags, out);
       });
+  if (!has_begun && stop.stop_requested()) out << kStoppedBefore << "\n";
+  return code;
 }
 
 }  // namespace gpuward::exporter

@@ -2,6 +2,7 @@
 // Called by the Job of the step gpu-reset.
 #pragma once
 
+#include <chrono>
 #include <iosfwd>
 #include <optional>
 #include <stop_token>
@@ -19,6 +20,7 @@ void add_gpu_reset_command(CLI::App& app, Commands& commands);
 struct GpuResetWish {
   std::string boot_id;           // of the boot that the reset was ordered in; empty: any
   std::optional<Vendor> vendor;  // nullopt: as the PCI bus says
+  std::chrono::seconds timeout{600};
   std::vector<std::string> pause_units;
 };
 

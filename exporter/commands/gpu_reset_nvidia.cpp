@@ -88,7 +88,8 @@ class PersistenceMode {
     const auto ends = tools_.clock().steady() + kModeTakes;
     for (const std::string& gpu : on_) {
       const auto left = std::chrono::ceil<seconds>(ends - tools_.clock().steady());
-      said += tools_.call_anyway(kSmi, {"-i", gpu, "-pm", to}, std::max(left, seconds(1))).words;
+      if (left.count() <= 0) break;
+      said += tools_.call_anyway(kSmi, {"-i", gpu, "-pm", to}, left).words;
     }
     return said;
   }
@@ -100,9 +101,9 @@ class PersistenceMode {
 };
 
 GpuReset call_unused(const GpuResetTools& tools) {
-  static_cast<void>(tools.wait_until_unused());  // nvidia-smi refuses if there is still a user
-  if (tools.is_stopped()) return {kFailed, "stopped before the reset\n"};
-  return tools.call(kSmi, {"--gpu-reset"});
+  const GpuUse use = tools.wait_until_unused();  // nvidia-smi refuses if there is still a user
+  if (auto refused = tools.refusal(use)) return *std::move(refused);
+  return tools.call_reset(kSmi, {"--gpu-reset"});
 }
 
 }  // namespace
@@ -115,7 +116,7 @@ GpuReset reset_nvidia_gpus(const GpuResetTools& tools, const fs::path& run) {
   // A program such as gpu-feature-discovery has a GPU open for a moment each minute.
   const bool is_in_use = reset.exit_code != kDone && says_in_use(reset.words);
   if (is_in_use && tools.pause() && tools.wait_until_unused().kind != GpuUse::Kind::kSome)
-    reset = tools.call(kSmi, {"--gpu-reset"});
+    reset = tools.call_reset(kSmi, {"--gpu-reset"});
   if (reset.exit_code != kDone)
     reset.words = tools.users() + persistence.words() + std::move(reset.words);
   return reset;

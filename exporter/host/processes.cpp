@@ -20,12 +20,18 @@ namespace fs = std::filesystem;
 // proc(5): the most that pid_max can be is 2^22; a node has a few thousand processes.
 constexpr std::size_t kMaxEntries = 1U << 18U;
 constexpr std::size_t kMaxDescriptors = 1U << 16U;
+constexpr std::size_t kMaxThreads = 1U << 12U;
 // TASK_COMM_LEN without its end: prctl(2), PR_SET_NAME.
 constexpr std::size_t kMaxNameBytes = 15;
 
-// proc(5): `pid (name) state ...`; the name may hold parentheses and blanks. nullopt for a zombie
-// and for what is no such line.
-std::optional<std::string> running_name(std::string_view stat) {
+struct Stat {
+  std::string name;
+  bool is_dead = false;
+};
+
+// proc(5): `pid (name) state ...`; the name may hold parentheses and blanks. nullopt for what is no
+// such line.
+std::optional<Stat> parse_stat(std::string_view stat) {
   const auto open = stat.find('(');
   const auto close = stat.rfind(") ");
   if (open == std::string_view::npos || close == std::string_view::npos || close < open ||
@@ -33,8 +39,25 @@ std::optional<std::string> running_name(std::string_view stat) {
     return std::nullopt;
   }
   const char state = stat[close + 2];
-  if (state == 'Z' || state == 'X') return std::nullopt;
-  return std::string(stat.substr(open + 1, close - open - 1));
+  return Stat{std::string(stat.substr(open + 1, close - open - 1)), state == 'Z' || state == 'X'};
+}
+
+// The threads of a process whose first one has ended run on, and use what they have open.
+std::optional<std::int64_t> living_thread(const fs::path& process) {
+  const Listing threads = list_folder(process / "task", kMaxThreads);
+  for (const std::string& entry : threads.names) {
+    const auto number = parse_integer<std::int64_t>(entry);
+    const auto text = read_attribute(process / "task" / entry / "stat");
+    const auto stat = text ? parse_stat(*text) : std::nullopt;
+    if (number && stat && !stat->is_dead) return number;
+  }
+  return std::nullopt;
+}
+
+fs::path files_of(const HostPaths& host, const Process& process) {
+  const fs::path folder = host.proc / std::to_string(process.pid);
+  if (process.thread == 0) return folder / "fd";
+  return folder / "task" / std::to_string(process.thread) / "fd";
 }
 
 // The name of a device node that a descriptor shows, without its folder; empty for anything else.
@@ -69,7 +92,7 @@ bool is_device_of_node(const OpenFile& open, const fs::path& own_path) {
 
 void add_devices(const HostPaths& host, const Process& process, std::string_view prefix,
                  DeviceUsers& users) {
-  const fs::path folder = host.proc / std::to_string(process.pid) / "fd";
+  const fs::path folder = files_of(host, process);
   std::error_code failed;
   if (!fs::exists(folder, failed) && !failed) return;  // it has ended meanwhile
   const Listing descriptors = list_folder(folder, kMaxDescriptors);
@@ -106,9 +129,11 @@ Processes list_processes(const HostPaths& host) {
   for (const std::string& entry : listing.names) {
     const auto pid = parse_integer<std::int64_t>(entry);
     if (!pid) continue;
-    const auto stat = read_attribute(host.proc / entry / "stat");
+    const auto text = read_attribute(host.proc / entry / "stat");
+    auto stat = text ? parse_stat(*text) : std::nullopt;
     if (!stat) continue;  // it has ended meanwhile
-    if (auto name = running_name(*stat)) processes.all.push_back({*pid, std::move(*name)});
+    const auto thread = stat->is_dead ? living_thread(host.proc / entry) : std::optional(0L);
+    if (thread) processes.all.push_back({*pid, std::move(stat->name), *thread});
   }
   std::ranges::sort(processes.all, {}, &Process::pid);
   return processes;

@@ -18,11 +18,14 @@ namespace gpuward::exporter {
 struct Process {
   std::int64_t pid = 0;
   std::string name;  // the kernel's: cut after 15 bytes
+  // A thread that lives, if the first one has ended: the kernel then shows no open files of the
+  // process. 0: the first.
+  std::int64_t thread = 0;
   bool operator==(const Process&) const = default;
 };
 
 struct Processes {
-  std::vector<Process> all;  // ascending by pid, without the dead (zombies)
+  std::vector<Process> all;  // ascending by pid, without the dead: those with no thread that lives
   // False where not all could be looked at: nobody can then say that one does not run.
   bool is_complete = true;
 

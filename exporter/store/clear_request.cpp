@@ -19,6 +19,7 @@ Result<ClearRequest> parse_request(std::string_view text) {
   ClearRequest request;
   request.all_operator = member_at(*json, "all_operator") == true;
   request.after_gpu_reset = member_at(*json, "after_gpu_reset") == true;
+  request.reset_ended = parse_rfc3339(string_at(*json, "reset_ended"));
   request.passed_diagnostic = parse_rfc3339(string_at(*json, "passed_diagnostic"));
   request.passed_for_operator = parse_rfc3339(string_at(*json, "passed_for_operator"));
   request.check = string_at(*json, "check");
@@ -43,6 +44,7 @@ bool ClearRequest::matches(const Finding& finding) const {
     const bool is_of_any_gpu =
         finding.pci_bus_id.empty() && finding.check == xid::to_string(xid::Kind::kNvrm);
     return finding.cleared_by == ClearedBy::kGpuReset &&
+           (!reset_ended || finding.last_seen <= *reset_ended) &&
            (pci_bus_id.empty() || finding.pci_bus_id == pci_bus_id || is_of_any_gpu);
   }
   if (passed_diagnostic || passed_for_operator) {
@@ -67,6 +69,7 @@ Result<std::filesystem::path> ClearRequests::leave(const ClearRequest& request,
                {"check", request.check},
                {"code", request.code},
                {"pci_bus_id", request.pci_bus_id}};
+  if (request.reset_ended) json["reset_ended"] = to_rfc3339_ms(*request.reset_ended);
   if (request.passed_diagnostic)
     json["passed_diagnostic"] = to_rfc3339_ms(*request.passed_diagnostic);
   if (request.passed_for_operator)

@@ -23,6 +23,8 @@ struct ClearRequest {
   // of NVIDIA's driver that names no GPU may be of this one; if it is not, the driver says so
   // again.
   bool after_gpu_reset = false;
+  // When that reset ended: of its findings those that were not seen again after it; nullopt: all.
+  std::optional<WallTime> reset_ended{};
   // When a diagnostic began that all GPUs have passed since: all that diagnostics clear and that
   // was not seen again after it.
   std::optional<WallTime> passed_diagnostic{};

@@ -194,6 +194,12 @@ JobConclusion GpuResetAction::judge(const StepRequest& request, const JobOutcome
         .result = StepResult::kDone,
         .message = "the machine has restarted since, which resets its GPUs: " + outcome.message};
   }
+  const bool was_stopped = outcome.words.contains(kStoppedBefore);
+  if (was_stopped && request.ran <= request.step.timeout) {
+    // A kubelet that shuts down with its machine stops Jobs before the Node has another boot.
+    return {.result = StepResult::kRunning,
+            .message = "waiting to see whether the machine restarts: " + outcome.message};
+  }
   if (says_in_use(outcome.words)) {
     return {.message = "a process holds a GPU: " + outcome.message,
             .needs_operator = !request.step.job.escalates_when_busy,
@@ -201,7 +207,8 @@ JobConclusion GpuResetAction::judge(const StepRequest& request, const JobOutcome
   }
   const bool has_started =
       outcome.has_run && !could_not_start(outcome) && outcome.exit_code != kWrongUsage;
-  return {.message = outcome.message, .needs_operator = !has_started, .has_acted = has_started};
+  const bool has_acted = has_started && !was_stopped;
+  return {.message = outcome.message, .needs_operator = !has_acted, .has_acted = has_acted};
 }
 
 }  // namespace gpuward::remediator

@@ -18,6 +18,8 @@ namespace {
 
 #include "remediator/actions/built_in_jobs.inc"
 
+using std::chrono::seconds;
+
 constexpr std::size_t kLongestJobName = 63;  // also of the label `job-name` of its pods
 // For people who look, and for a remediator that was away.
 constexpr int kSecondsKeptAfterwards = 24 * 3600;
@@ -83,6 +85,13 @@ void put_in(Json& value, const std::vector<Placeholder>& placeholders) {
   }
   if (!value.is_structured()) return;
   for (Json& child : value) put_in(child, placeholders);
+  // A flag without a value is left out: gpuward-exporter would refuse it.
+  if (!value.is_array()) return;
+  std::erase_if(value.get_ref<Json::array_t&>(), [](const Json& word) {
+    const bool is_text = word.is_string();
+    const std::string text = is_text ? word.get<std::string>() : "";
+    return text.starts_with("--") && text.ends_with('=');
+  });
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -98,12 +107,17 @@ std::string number_text(double value) {
   return text.str();
 }
 
+seconds time_of(const StepRequest& request, const JobPart& part) {
+  return std::chrono::ceil<seconds>(part.timeout.count() > 0 ? part.timeout : request.step.timeout);
+}
+
 std::vector<Placeholder> placeholders_of(const StepRequest& request, const JobsPolicy& jobs,
                                          const JobPart& part, Vendor vendor) {
   std::vector<Placeholder> all = {
       {"$(NODE_NAME)", request.node.meta.name},
       {"$(BOOT_ID)", fact_of(request, kJobBootFact)},
       {"$(GPU_VENDOR)", std::string(to_string(vendor))},
+      {"$(TIMEOUT)", std::to_string(time_of(request, part).count()) + "s"},
       {"$(PAUSE_UNITS)", joined(jobs.pause_units)},
       {"$(REMEDIATION)", request.remediation.name},
       {"$(IMAGE)", jobs.image},
@@ -160,17 +174,19 @@ void name_job(Json& metadata, const StepRequest& request, const JobPart& part,
 
 void label(Json& metadata, const StepRequest& request, const JobPart& part) {
   Json& labels = object_in(metadata, "labels");
+  const std::string boot = fact_of(request, kJobBootFact);
+  if (part.id.empty() && !boot.empty()) labels[std::string(kBootLabel)] = boot;
   for (const auto& [key, value] : identity_of(request, part)) labels[key] = value;
 }
 
 // One pod that is started once; its end is the Job's.
-void run_once(Json& spec, std::chrono::milliseconds timeout) {
+void run_once(Json& spec, seconds time) {
   for (const char* key : {"suspend", "podFailurePolicy", "selector", "manualSelector"})
     spec.erase(key);
   spec["backoffLimit"] = 0;
   spec["completions"] = 1;
   spec["parallelism"] = 1;
-  spec["activeDeadlineSeconds"] = std::chrono::ceil<std::chrono::seconds>(timeout).count();
+  spec["activeDeadlineSeconds"] = time.count();
   spec["ttlSecondsAfterFinished"] = kSecondsKeptAfterwards;
 }
 
@@ -222,7 +238,7 @@ Result<std::string> render_job(const StepRequest& request, const JobsPolicy& job
   name_job(object_in(*job, "metadata"), request, part, ns);
   label((*job)["metadata"], request, part);
   Json& spec = (*job)["spec"];
-  run_once(spec, part.timeout.count() > 0 ? part.timeout : request.step.timeout);
+  run_once(spec, time_of(request, part));
   label(object_in(spec["template"], "metadata"), request, part);
   pin(spec["template"]["spec"], request.node.meta.name);
   Json& container = spec["template"]["spec"]["containers"][0];

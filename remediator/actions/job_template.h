@@ -2,12 +2,11 @@
 // template (manifests/remediator-job-*.json, compiled in, or a file that the policy names). Used by
 // the actions that are Jobs, and by who loads a policy.
 //
-// In a template's strings $(NODE_NAME), $(BOOT_ID), $(GPU_VENDOR) (nvidia or amd), $(PAUSE_UNITS)
-// (with commas between them),
-// $(REMEDIATION), $(IMAGE), $(SERVICE_ACCOUNT),
-// $(EVIDENCE_SERVICE_ACCOUNT), $(UPLOAD) (where evidence goes, or nothing), $(CLEARS_LATCHED)
-// (true or false) and $(MIN_BUS_BANDWIDTH) (GB/s) are put in; of nccl-pairs also $(RANK),
-// $(ADDRESS), $(PORT) and $(TOKEN).
+// In a template's strings $(NODE_NAME), $(BOOT_ID), $(GPU_VENDOR) (nvidia or amd), $(TIMEOUT) (of
+// the step, "600s"), $(PAUSE_UNITS) (with commas between them), $(REMEDIATION), $(IMAGE),
+// $(SERVICE_ACCOUNT), $(EVIDENCE_SERVICE_ACCOUNT), $(UPLOAD) (where evidence goes, or nothing),
+// $(CLEARS_LATCHED) (true or false) and $(MIN_BUS_BANDWIDTH) (GB/s) are put in; of nccl-pairs also
+// $(RANK), $(ADDRESS), $(PORT) and $(TOKEN).
 // Whatever it says: the Job has one pod, which runs once, on that node, and tolerates all taints.
 #pragma once
 
@@ -22,6 +21,9 @@
 #include "remediator/policy/job_settings.h"
 
 namespace gpuward::remediator {
+
+// The label of a Job with the boot of its node that it was ordered in.
+inline constexpr std::string_view kBootLabel = "gpuward.dev/boot-id";
 
 // One of several Jobs of a step; a step that has but one has no part.
 struct JobPart {

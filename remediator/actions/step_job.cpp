@@ -80,7 +80,13 @@ Result<StepProgress> StepJob::adopt(const StepRequest& request) {
   const auto job = api_.get_job(namespace_of(request), job_name(request));
   if (!job) return with_context("reading " + on_job(request), job.error());
   if (!is_job_of(*job, request)) return foreign_job(request);
-  return running(on_job(request) + " is made", request);
+  const auto boot = job->meta.labels.find(std::string(kBootLabel));
+  const bool is_of_this_boot =
+      boot == job->meta.labels.end() || boot->second == fact_of(request, kJobBootFact);
+  if (is_of_this_boot) return running(on_job(request) + " is made", request);
+  // It came late, and the machine has restarted since: its end says nothing of this boot.
+  if (auto gone = give_up(request); !gone) return held_back(request, gone.error());
+  return progress_of(request, StepResult::kIntended, on_job(request) + " was of another boot");
 }
 
 Result<StepProgress> StepJob::watch(const StepRequest& request) {
@@ -113,6 +119,10 @@ Result<StepProgress> StepJob::watch(const StepRequest& request) {
   outcome.boot_id = *boot;
   const JobConclusion verdict = judge(request, outcome);
   progress.result = verdict.result;
+  if (verdict.result == StepResult::kRunning) {
+    progress.message = verdict.message;
+    return progress;
+  }
   const bool has_acted = outcome.has_run && verdict.has_acted;
   progress.facts[kCallFact] = to_string(has_acted ? Call::kAccepted : Call::kNone);
   progress.message = verdict.message;

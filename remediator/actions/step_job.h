@@ -14,7 +14,8 @@
 namespace gpuward::remediator {
 
 struct JobConclusion {
-  StepResult result = StepResult::kFailed;  // or kDone
+  // Or kDone. kRunning: it cannot tell yet; the step asks again until its time is over.
+  StepResult result = StepResult::kFailed;
   std::string message;
   // Of a failure: it says nothing of the node, or the policy wants an operator to look. Otherwise
   // the next worse severity is taken.

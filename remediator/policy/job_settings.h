@@ -28,7 +28,7 @@ struct JobsPolicy {
   std::string service_account = "gpu-healthcheck-quarantine";
   std::int64_t pair_port = 29400;
   EvidencePolicy evidence = {};
-  // Of Nodes; of systemd on nodes. gpu-reset stops what these run, and starts it again.
+  // gpu-reset stops what these labels of Nodes and these systemd units run, and starts it again.
   std::vector<std::string> pause_labels = {}, pause_units = {};
   // Files that replace the built-in templates, by the template's name, and what was in them when
   // the policy was loaded.

@@ -43,7 +43,8 @@ TEST_F(GpuResetCommand, ResetsNothingInAnotherBoot) {
 
 TEST_F(GpuResetCommand, ResetsTheGpusInTheBootThatItIsFor) {
   const std::string boot(trim(read_file("/proc/sys/kernel/random/boot_id").value_or("")));
-  const auto outcome = run({"--vendor=nvidia", "--boot-id=" + boot, "--pause-units="});
+  const auto outcome = run({"--vendor=nvidia", "--boot-id=" + boot, "--timeout=600s",
+                            "--pause-units=a.service,b.service"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output << outcome.error_output;
   EXPECT_THAT(outcome.output, HasSubstr("All done."));
   EXPECT_TRUE(was_reset());
@@ -66,7 +67,8 @@ TEST(GpuResetJob, IsTheCommandOfTheBootAndTheVendor) {
   ASSERT_TRUE(json);
   EXPECT_EQ((*json)["spec"]["template"]["spec"]["containers"][0]["command"],
             Json::array({"gpuward-exporter", "gpu-reset", "--boot-id=$(BOOT_ID)",
-                         "--vendor=$(GPU_VENDOR)", "--pause-units=$(PAUSE_UNITS)"}));
+                         "--vendor=$(GPU_VENDOR)", "--timeout=$(TIMEOUT)",
+                         "--pause-units=$(PAUSE_UNITS)"}));
 }
 
 }  // namespace

@@ -5,12 +5,14 @@
 #include <gmock/gmock.h>
 
 #include <functional>
+#include <thread>
 
 #include "core/runtime/files.h"
 #include "exporter/config/exit_code.h"
 #include "tests/support/environment.h"
 #include "tests/support/host_tree.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/wait.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -169,6 +171,31 @@ TEST_F(NvidiaReset, TurnsPersistenceModeOnAgainIfItIsStopped) {
   EXPECT_EQ(reset().exit_code, kFailed);
   EXPECT_EQ(text_of("mode-1A"), "Enabled\n");
   EXPECT_THAT(text_of("calls"), Not(HasSubstr("--gpu-reset")));
+}
+
+// The driver would have refused it, and the policy says what follows then.
+TEST_F(NvidiaReset, NamesTheUsersIfItIsStoppedBeforeItBegins) {
+  add_driver("echo 'All done.'");
+  open_a_gpu("/dev/nvidia0");
+  clock_.on_sleep = [this] { stop_.request_stop(); };
+  const GpuReset stopped = reset();
+  EXPECT_THAT(stopped.words, AllOf(HasSubstr("in use by another process: the GPUs are open in "
+                                             "python (pid 99: nvidia0)"),
+                                   HasSubstr("stopped before the reset")));
+  EXPECT_FALSE(stopped.ended);
+}
+
+TEST_F(NvidiaReset, EndsByItselfIfItHasBegunWhenAStopComes) {
+  add_driver("touch begun; while [ ! -e go ]; do sleep 0.01; done; echo 'All done.'");
+  const std::jthread stopper([this] {
+    EXPECT_TRUE(support::wait_until([&] { return fs::exists(folder_ / "begun"); }, "the reset"));
+    stop_.request_stop();
+    folder_.write("go", "");
+  });
+  const GpuReset done = reset();
+  EXPECT_EQ(done.exit_code, 0) << done.words;
+  EXPECT_TRUE(done.ended);
+  EXPECT_EQ(text_of("mode-1A"), "Enabled\n");
 }
 
 TEST_F(NvidiaReset, SaysThatThereIsNoProgram) {

@@ -53,6 +53,20 @@ TEST(Processes, ThatAreDeadDoNotRun) {
   EXPECT_EQ(list_processes(node.paths()).find("nv-fabricmanager"), nullptr);
 }
 
+// The threads of a process whose first one has ended run on.
+TEST(DeviceUsers, AreAlsoThoseWhoseFirstThreadHasEnded) {
+  HostTree node;
+  node.with_process(100, "python", 'Z');
+  node.write("proc/100/task/100/stat", "100 (python) Z 1\n");
+  node.write("proc/100/task/101/stat", "101 (worker) D 1\n");
+  node.link("dev/kfd", "/dev/null").link("proc/100/task/101/fd/3", node.paths().dev / "kfd");
+  const Processes processes = list_processes(node.paths());
+  EXPECT_THAT(list_device_users(node.paths(), processes, "kfd").all,
+              ElementsAre(DeviceUser{{100, "python", 101}, "kfd"}));
+  node.write("proc/100/task/101/stat", "101 (worker) X 1\n");
+  EXPECT_EQ(list_processes(node.paths()).find("python"), nullptr);
+}
+
 TEST(Processes, MayHaveAnyName) {
   HostTree node;
   node.with_process(10, "a) R (b").with_process(11, "").with_process(12, "tab\there");

@@ -46,6 +46,18 @@ TEST(ClearRequest, OfAPassedDiagnosticSparesWhatCameAfterItBegan) {
       finding_cleared(ClearedBy::kDiagnostics, kDiagnosticBegan + seconds(1))));
 }
 
+// Such as that of a GPU that fails again as the driver initialises it.
+TEST(ClearRequest, AfterAResetTakesNoFindingThatWasSeenAfterIt) {
+  ClearRequest left;
+  left.after_gpu_reset = true;
+  left.reset_ended = kDiagnosticBegan;
+  const ClearRequest request = as_taken(left);
+  Finding finding = finding_cleared(ClearedBy::kGpuReset, kDiagnosticBegan - seconds(1));
+  EXPECT_TRUE(request.matches(finding));
+  finding.last_seen = kDiagnosticBegan + seconds(1);
+  EXPECT_FALSE(request.matches(finding));
+}
+
 TEST(ClearRequest, AfterAResetOfOneGpuTakesNoFindingWithoutAnAddressButOfItsDriver) {
   ClearRequest left;
   left.after_gpu_reset = true;

@@ -359,6 +359,22 @@ TEST_F(JobSteps, AResetWhoseCommandIsNotKnownHasResetNothing) {
   EXPECT_FALSE(has_treated(remediation_.status.steps[0]));
 }
 
+TEST_F(JobSteps, TellTheResetWhichUnitsToStop) {
+  begin();
+  const auto command = [&] {
+    return dump_json(job()["spec"]["template"]["spec"]["containers"][0]["command"]);
+  };
+  EXPECT_THAT(command(), HasSubstr("--timeout=600s"));
+  EXPECT_THAT(command(), Not(HasSubstr("--pause-units"))) << "there are none";
+
+  Policy policy = *policy_.get();
+  policy.jobs.pause_units = {"nvidia-dcgm.service", "telemetry.service"};
+  policy_.set(policy);
+  kube_.remove(path());
+  begin();
+  EXPECT_THAT(command(), HasSubstr("--pause-units=nvidia-dcgm.service,telemetry.service"));
+}
+
 TEST_F(JobSteps, TellTheResetInWhichBootItWasOrdered) {
   begin();
   EXPECT_THAT(dump_json(job()), HasSubstr("--boot-id=" + node_.boot_id));
@@ -368,6 +384,39 @@ TEST_F(JobSteps, TellTheResetInWhichBootItWasOrdered) {
 
   EXPECT_EQ(progress.result, StepResult::kDone) << "a restart resets the GPUs too";
   EXPECT_THAT(progress.message, HasSubstr("the machine has restarted since"));
+}
+
+// A kubelet that shuts down with its machine stops Jobs first.
+TEST_F(JobSteps, AResetThatWasStoppedBeforeItBeganWaitsForARestart) {
+  begin();
+  end_with(1, "stopped before the reset");
+  EXPECT_EQ(watch().result, StepResult::kRunning);
+
+  clock_.advance(step_.timeout + seconds(1));
+  const auto progress = watch();
+  EXPECT_EQ(progress.result, StepResult::kFailed);
+  EXPECT_TRUE(needs_operator(progress));
+  EXPECT_FALSE(has_treated(remediation_.status.steps[0])) << "no GPU was reset";
+}
+
+TEST_F(JobSteps, AResetThatWasStoppedBeforeARestartIsDone) {
+  begin();
+  end_with(1, "in use by another process: python (pid 7: nvidia0); stopped before the reset");
+  EXPECT_EQ(watch().result, StepResult::kRunning);
+  kube_.patch_status("/api/v1/nodes/gpu-01", {{"status", {{"nodeInfo", {{"bootID", "boot-2"}}}}}});
+  EXPECT_EQ(watch().result, StepResult::kDone);
+}
+
+// Its creation was late, and the step was taken back meanwhile.
+TEST_F(JobSteps, TakeNoJobOfAnotherBootForTheirs) {
+  begin();
+  remediation_.status.steps[0].result = StepResult::kIntended;
+  remediation_.status.steps[0].facts[kJobBootFact] = "boot-2";
+
+  EXPECT_EQ(action().begin(request())->result, StepResult::kIntended);
+  EXPECT_FALSE(kube_.has(path()));
+  EXPECT_EQ(begin().result, StepResult::kRunning);
+  EXPECT_TRUE(kube_.has(path()));
 }
 
 TEST_F(JobSteps, AResetThatARestartHasCutOffNeedsNoOther) {

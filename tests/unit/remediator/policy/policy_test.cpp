@@ -367,6 +367,25 @@ TEST(Policy, ReadsTheStepsThatAreJobs) {
   EXPECT_EQ(policy->jobs.template_files.at("quarantine-job"), "/etc/gpuward/job.json");
 }
 
+TEST(PolicyFile, NamesWhatAResetPauses) {
+  const auto error = [](const std::string& yaml) {
+    const auto read = parse_policy(yaml);
+    return read ? std::string() : read.error().message;
+  };
+  const auto policy = parse_policy(
+      "jobs: {pause_labels: [example.com/telemetry], pause_units: [nvidia-dcgm.service]}");
+  ASSERT_TRUE(policy) << policy.error().message;
+  EXPECT_THAT(policy->jobs.pause_labels, ElementsAre("example.com/telemetry"));
+  EXPECT_THAT(policy->jobs.pause_units, ElementsAre("nvidia-dcgm.service"));
+  EXPECT_THAT(error("jobs: {pause_labels: [telemetry]}"), HasSubstr("must be a label"));
+  EXPECT_THAT(error("jobs: {pause_labels: [nvidia.com/gpu.deploy.driver]}"),
+              HasSubstr("by itself"));
+  for (const char* unit : {"-x.service", "a b.service", "nvidia-dcgm", "../a.service", "*.service"})
+    EXPECT_THAT(error("jobs: {pause_units: ['" + std::string(unit) + "']}"),
+                HasSubstr("must be the name of a unit"))
+        << unit;
+}
+
 // What could end on each node of the pool only with an operator.
 TEST(Policy, RefusesAPoolWhoseGpusItsResetCannotReset) {
   const std::string jobs = "jobs: {image: here/gpuward:1}\n";
