@@ -45,6 +45,8 @@ struct StepProgress {
   Facts facts;          // the record's from now on
   std::optional<std::chrono::milliseconds> look_again;
   std::vector<std::string> news = {};  // said once: in the history and as an Event
+  // False: others make the step wait, and until the next look its clock stands still.
+  bool runs_clock = true;
 };
 
 // Why the result of a step that is done does not hold any more.

@@ -5,6 +5,8 @@
 #include "core/kube/objects.h"
 #include "core/runtime/clock.h"
 #include "remediator/actions/step_progress.h"
+#include "remediator/guards/other_repairers.h"
+#include "remediator/model/gpu_operands.h"
 #include "remediator/model/history_alerts.h"
 
 namespace gpuward::remediator {
@@ -33,6 +35,12 @@ WallTime unbroken_since(const StepRequest& request) {
   return since;
 }
 
+// Such as an upgrade of the driver, during which no exporter reads the GPUs.
+std::optional<std::string> other_at_work(const kube::Node& node, const Policy& policy) {
+  auto who = repairer_at_work(node, policy.repairer_signs);
+  return who ? who : objection_to_pause(node);
+}
+
 }  // namespace
 
 Result<StepProgress> VerifyAction::begin(const StepRequest& request) { return watch(request); }
@@ -47,6 +55,9 @@ Result<StepProgress> VerifyAction::watch(const StepRequest& request) {
     progress.facts.erase(kHealthySinceFact);
     progress.facts.erase(kSoakedFact);
     progress.message = "not healthy yet: " + *why;
+    const auto other = other_at_work(request.node, *policy_.get());
+    if (other) progress.message += "; " + *other;
+    progress.runs_clock = !other;
     return progress;
   }
   const WallTime since = unbroken_since(request);

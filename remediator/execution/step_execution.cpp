@@ -347,7 +347,7 @@ StepExecution::Looked StepExecution::look(
   const milliseconds ran = request.ran;
   Looked looked{.progress = (action.*how)(request), .ran = ran};
   const bool has_answer = looked.progress || is_final(looked.progress.error().kind);
-  clock_.look_ended(name, has_answer);
+  clock_.look_ended(name, has_answer && (!looked.progress || looked.progress->runs_clock));
   return looked;
 }
 

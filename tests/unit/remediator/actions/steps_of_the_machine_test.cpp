@@ -274,6 +274,24 @@ TEST_F(Verify, TakesNothingForHealthThatIsNone) {
   EXPECT_THAT(look(now).message, HasSubstr("fires"));
 }
 
+// No exporter reads GPUs meanwhile, and the upgrade is not the node's fault.
+TEST_F(Verify, HasNoLessTimeBecauseOfAnUpgradeOfTheDriver) {
+  kube::Node node = a_node("boot-2");
+  const auto look_at = [&] {
+    return *action.watch(request(node, planned(Step::kVerify), {}, kBegun + minutes(1)));
+  };
+  EXPECT_TRUE(look_at().runs_clock);
+  for (const auto& [key, value] :
+       {std::pair("nvidia.com/gpu-driver-upgrade-state", "pod-restart-required"),
+        std::pair("nvidia.com/gpu.deploy.dcgm", "paused-for-driver-upgrade")}) {
+    node.meta.labels = {{key, value}};
+    EXPECT_FALSE(look_at().runs_clock) << key;
+    EXPECT_THAT(look_at().message, HasSubstr(key));
+  }
+  report(Severity::kNone, kBegun + minutes(1));
+  EXPECT_TRUE(look_at().runs_clock) << "it is healthy all the same";
+}
+
 // What a cloud announces for next week is no fault, nor is what is only recorded.
 TEST_F(Verify, IsNotHeldUpByWhatIsAnnouncedNorByAMonitorAlertOfANodeThatIsMaintained) {
   const WallTime now = kBegun + minutes(1);

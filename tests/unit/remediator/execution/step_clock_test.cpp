@@ -97,6 +97,22 @@ TEST_F(StepClockTest, StopsWhileNothingAnswers) {
   expect_left(minutes(15));
 }
 
+// Such as a verification during an upgrade of the driver.
+TEST_F(StepClockTest, StopsWhileAnotherMakesTheStepWait) {
+  pass(minutes(5));
+  steps_[Step::kReboot].progress = StepProgress{.result = StepResult::kRunning,
+                                                .message = {},
+                                                .facts = {},
+                                                .look_again = {},
+                                                .news = {},
+                                                .runs_clock = false};
+  pass(minutes(50));
+  EXPECT_EQ(result(), StepResult::kRunning);
+  steps_[Step::kReboot].progress = StepProgress{};
+
+  expect_left(minutes(15));
+}
+
 // Nothing answers otherwise until an operator changes something.
 TEST_F(StepClockTest, RunsWhileOnlyRefusalsAnswer) {
   steps_[Step::kReboot].progress = fail(ErrorKind::kForbidden, "User cannot get nodes");
