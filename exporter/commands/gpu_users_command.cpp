@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 3> kDevices = {"nvidia", "kfd", "dri/rend
 constexpr std::string_view kOurExporter = "gpuward-exporte";
 constexpr std::string_view kOurWorker = "gpuward-worker";  // as gpu_worker_main() names itself
 // The words of a Job that has ended are kept to 1 KiB.
-constexpr std::size_t kMostNamed = 12;
+constexpr std::size_t kMostNamed = 8;
 
 // The exporter, or the worker that it has started: by its parent too, because any process of root
 // can have the worker's name.
@@ -67,7 +67,7 @@ void add_gpu_users_command(CLI::App& app, Commands& commands) {
       command, [wish](const Flags& flags) { return run_gpu_users(flags.host, *wish, std::cout); });
 }
 
-std::string gpu_users_text(const DeviceUsers& users) {
+std::string gpu_users_text(const HostPaths& host, const DeviceUsers& users) {
   std::vector<std::string> first;
   std::size_t processes = 0;
   const Process* last = nullptr;
@@ -77,8 +77,10 @@ std::string gpu_users_text(const DeviceUsers& users) {
     if (is_next) ++processes;
     if (processes > kMostNamed) continue;
     if (is_next) {
+      const std::string container = container_of(host, user.process.pid);
       first.push_back(to_valid_utf8(user.process.name) + " (pid " +
-                      std::to_string(user.process.pid) + ": " + user.device);
+                      std::to_string(user.process.pid) + (container.empty() ? "" : ", ") +
+                      container + ": " + user.device);
     } else {
       first.back() += ", " + user.device;
     }
@@ -98,7 +100,7 @@ int run_gpu_users(const HostPaths& host, GpuUsersWish wish, std::ostream& out) {
                   [&](const DeviceUser& user) { return is_ours(host, processes, user.process); });
     users.is_complete &= sees_whole_node(processes);
   }
-  out << gpu_users_text(users) << "\n";
+  out << gpu_users_text(host, users) << "\n";
   if (wish == GpuUsersWish::kSay) return kDone;
   if (!users.all.empty()) return kFailed;
   return users.is_complete ? kDone : kCouldNotTell;

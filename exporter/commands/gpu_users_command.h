@@ -14,8 +14,9 @@ namespace gpuward::exporter {
 
 void add_gpu_users_command(CLI::App& app, Commands& commands);
 
-// In one line: "the GPUs are open in dcgm-exporter (pid 4711: nvidia0, nvidia1), ...".
-[[nodiscard]] std::string gpu_users_text(const DeviceUsers& users);
+// In one line: "the GPUs are open in dcgm-exporter (pid 4711, pod monitoring/dcgm-x7k2p, container
+// exporter: nvidia0, nvidia1), ...".
+[[nodiscard]] std::string gpu_users_text(const HostPaths& host, const DeviceUsers& users);
 
 enum class GpuUsersWish : std::uint8_t {
   kSay,         // always 0

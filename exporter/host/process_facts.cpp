@@ -15,6 +15,26 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 5> kRuntimes{"containerd-shim", "containerd", "crio",
                                                     "dockerd", "kubelet"};
 
+std::optional<std::string> read_cgroup(const HostPaths& host, std::int64_t pid) {
+  constexpr std::size_t kMaxBytes = 65536;
+  return read_attribute(host.proc / std::to_string(pid) / "cgroup", kMaxBytes);
+}
+
+// The last run of so many hexadecimal digits: `…/cri-containerd-<id>.scope`, `…/<id>`. Empty if
+// there is none.
+std::string container_id_in(std::string_view cgroup) {
+  constexpr std::size_t kIdLength = 64;
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  for (auto end = cgroup.find_last_of(kDigits); end != std::string_view::npos;) {
+    const auto before = cgroup.find_last_not_of(kDigits, end);
+    const auto begin = before == std::string_view::npos ? 0 : before + 1;
+    if (end + 1 - begin == kIdLength) return std::string(cgroup.substr(begin, kIdLength));
+    if (begin == 0) break;
+    end = cgroup.find_last_of(kDigits, begin - 1);
+  }
+  return {};
+}
+
 const Process* nearest_to_workloads(const HostPaths& host, const Processes& processes) {
   for (const std::string_view name : kRuntimes) {
     if (const Process* const process = find_of_root(host, processes, name)) return process;
@@ -81,8 +101,8 @@ Result<MemoryLockLimit> workload_memory_lock(const HostPaths& host, const Proces
 // systemd driver, which turns the dashes of the UID into underscores;
 // `…/kubepods/burstable/pod<uid>/…` with cgroupfs.
 std::string pod_uid_of(const HostPaths& host, std::int64_t pid) {
-  constexpr std::size_t kUidLength = 36, kMaxBytes = 65536;
-  const auto text = read_attribute(host.proc / std::to_string(pid) / "cgroup", kMaxBytes);
+  constexpr std::size_t kUidLength = 36;
+  const auto text = read_cgroup(host, pid);
   if (!text) return {};
   for (auto at = text->find("pod"); at != std::string::npos; at = text->find("pod", at + 1)) {
     std::string uid = text->substr(at + 3, kUidLength);
@@ -91,6 +111,25 @@ std::string pod_uid_of(const HostPaths& host, std::int64_t pid) {
     return uid;
   }
   return {};
+}
+
+// `POD_NAMESPACE_CONTAINER-ID.log`; none of the three names has an underscore.
+std::string container_of(const HostPaths& host, std::int64_t pid) {
+  constexpr std::size_t kMaxContainers = 1U << 14U;
+  const std::string uid = pod_uid_of(host, pid);
+  if (uid.empty()) return {};
+  const std::string id = container_id_in(read_cgroup(host, pid).value_or(""));
+  const std::string end = "-" + id + ".log";
+  const Listing links = list_folder(host.proc / "1/root/var/log/containers", kMaxContainers);
+  for (const std::string& link : links.names) {
+    if (id.empty() || !link.ends_with(end)) continue;
+    const std::string names = link.substr(0, link.size() - end.size());
+    const auto first = names.find('_'), second = names.find('_', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    return "pod " + names.substr(first + 1, second - first - 1) + "/" + names.substr(0, first) +
+           ", container " + names.substr(second + 1);
+  }
+  return "pod " + uid;
 }
 
 }  // namespace gpuward::exporter

@@ -79,6 +79,11 @@ struct MemoryLockLimit {
 [[nodiscard]] Result<MemoryLockLimit> workload_memory_lock(const HostPaths& host,
                                                            const Processes& processes);
 
+// "pod NAMESPACE/POD, container NAME" of a process, by its cgroup and the kubelet's links in
+// /var/log/containers of the node; "pod UID" without them; empty if it is in no pod. Only root
+// makes these links.
+[[nodiscard]] std::string container_of(const HostPaths& host, std::int64_t pid);
+
 // The UID of the pod that a process belongs to, by its cgroup; empty where it is in none.
 [[nodiscard]] std::string pod_uid_of(const HostPaths& host, std::int64_t pid);
 

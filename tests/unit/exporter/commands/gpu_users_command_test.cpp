@@ -10,6 +10,7 @@ namespace gpuward::exporter {
 namespace {
 
 using ::testing::EndsWith;
+using ::testing::HasSubstr;
 
 // nvidia-smi lists neither of them among the processes of a GPU.
 TEST(GpuUsers, NamesTelemetryAndThePersistenceDaemonWithTheirDevices) {
@@ -36,6 +37,29 @@ TEST(GpuUsers, NamesWhoUsesAnAmdGpu) {
   EXPECT_EQ(run_gpu_users(node.paths(), GpuUsersWish::kRequireNone, out), 1);
 
   EXPECT_EQ(out.str(), "the GPUs are open in python (pid 99: dri/renderD128, kfd)\n");
+}
+
+TEST(GpuUsers, NamesThePodAndTheContainerOfAProcess) {
+  support::HostTree node;
+  const std::string id(64, 'a'), uid = "0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f";
+  node.with_process(99, "python").with_open_file(99, "/dev/nvidia0");
+  node.with_cgroup(99, "/kubepods/burstable/pod" + uid + "/" + id);
+  std::ostringstream out;
+  EXPECT_EQ(run_gpu_users(node.paths(), GpuUsersWish::kSay, out), 0);
+  EXPECT_EQ(out.str(), "the GPUs are open in python (pid 99, pod " + uid + ": nvidia0)\n");
+
+  const std::string links = "proc/1/root/var/log/containers/";
+  node.write(links + "other-0_team-a_main-" + std::string(64, 'b') + ".log", "");
+  node.write(links + "train-0_team-a_main-" + id + ".log", "");
+  out.str("");
+  EXPECT_EQ(run_gpu_users(node.paths(), GpuUsersWish::kSay, out), 0);
+  EXPECT_EQ(out.str(),
+            "the GPUs are open in python (pid 99, pod team-a/train-0, container main: nvidia0)\n");
+  node.with_cgroup(99, "/kubepods.slice/kubepods-burstable-pod" + uid + ".slice/cri-containerd-" +
+                           id + ".scope");
+  out.str("");
+  EXPECT_EQ(run_gpu_users(node.paths(), GpuUsersWish::kSay, out), 0);
+  EXPECT_THAT(out.str(), HasSubstr("pod team-a/train-0, container main"));
 }
 
 // It reads the sensors of the GPUs that are reset.
@@ -81,17 +105,18 @@ TEST(GpuUsers, CannotTellIfNotAllProcessesAreSeen) {
 }
 
 TEST(GpuUsers, SaysThatThereAreNone) {
-  EXPECT_EQ(gpu_users_text({}), "no process has a GPU open");
+  EXPECT_EQ(gpu_users_text({}, {}), "no process has a GPU open");
   EXPECT_EQ(
-      gpu_users_text({.all = {}, .is_complete = false}),
+      gpu_users_text({}, {.all = {}, .is_complete = false}),
       "no process has a GPU open; not every process could be inspected: needs root and hostPID");
 }
 
-TEST(GpuUsers, NamesTheFirstTwelve) {
+TEST(GpuUsers, NamesTheFirstEight) {
+  const support::HostTree node;
   DeviceUsers users;
   for (int pid = 1; pid <= 20; ++pid) users.all.push_back({{pid, "python"}, "nvidia0"});
 
-  EXPECT_THAT(gpu_users_text(users), EndsWith("python (pid 12: nvidia0) and 8 more"));
+  EXPECT_THAT(gpu_users_text(node.paths(), users), EndsWith("python (pid 8: nvidia0) and 12 more"));
 }
 
 }  // namespace
