@@ -65,6 +65,12 @@ void append_release(const Health& health, Families& families) {
        "1 while this exporter holds no GPU, because another program wants them for itself, such "
        "as a reset or a driver upgrade. Values of GPUs are absent then, and checks are skipped."},
       health.release && health.release->is_released);
+  declare(
+      families,
+      {"gpuward_gpu_release_requested",
+       "1 while a request of a program or a label of the Node asks this exporter to release the "
+       "GPUs. If `gpuward_gpu_released` stays 0, something in the exporter still holds a GPU."},
+      health.release.has_value());
 }
 
 void append_reading(const GpuTelemetry& telemetry, Families& families) {

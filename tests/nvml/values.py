@@ -31,6 +31,7 @@ NOT_COMPARED = {
     "gpuward_gpus_counted_on_pci": "from the PCI bus",
     "gpuward_gpu_worker_up": WORKER,
     "gpuward_gpu_released": WORKER,
+    "gpuward_gpu_release_requested": WORKER,
     "gpuward_gpu_worker_state": WORKER,
     "gpuward_gpu_worker_restarts_total": WORKER,
     "gpuward_gpu_worker_hangs_total": WORKER,

@@ -46,6 +46,7 @@ TEST_F(GpuReleaseCommand, RunsItsProgramWhileTheExporterHoldsNoGpu) {
   exporter_.start();
   ASSERT_TRUE(exporter_.has("gpuward_gpu_worker_state{state=\"answering\"}", "1"));
   ASSERT_EQ(exporter_.value("gpuward_gpu_released"), "0");
+  ASSERT_EQ(exporter_.value("gpuward_gpu_release_requested"), "0");
   ASSERT_EQ(exporter_.value(kCounted), "8");
   const std::string go_on = exporter_.file("go-on").string();
   auto asker = support::Process::spawn(
@@ -54,6 +55,7 @@ TEST_F(GpuReleaseCommand, RunsItsProgramWhileTheExporterHoldsNoGpu) {
 
   ASSERT_TRUE(exporter_.has("gpuward_gpu_released", "1"));
   EXPECT_TRUE(exporter_.has("gpuward_gpu_worker_state{state=\"released\"}", "1"));
+  EXPECT_EQ(exporter_.value("gpuward_gpu_release_requested"), "1");
   EXPECT_TRUE(exporter_.has("gpuward_node_unsettled", "1"));
   EXPECT_EQ(exporter_.value("gpuward_node_severity"), "0");
   EXPECT_EQ(exporter_.value(kCounted), "") << "nothing is read";
@@ -66,6 +68,7 @@ TEST_F(GpuReleaseCommand, RunsItsProgramWhileTheExporterHoldsNoGpu) {
   EXPECT_EQ((*asker)->wait_exit(), 7) << "as the program";
   EXPECT_TRUE(exporter_.has("gpuward_gpu_released", "0"));
   EXPECT_TRUE(exporter_.has("gpuward_gpu_worker_state{state=\"answering\"}", "1"));
+  EXPECT_EQ(exporter_.value("gpuward_gpu_release_requested"), "0");
 }
 
 TEST_F(GpuReleaseCommand, GivesTheGpusBackIfItsAskerIsKilled) {

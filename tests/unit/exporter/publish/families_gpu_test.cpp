@@ -274,6 +274,17 @@ TEST(GpuFamilies, TakeNoOldReadingForANewOneWhileTheWorkerHangs) {
   EXPECT_THAT(out, HasSubstr("gpuward_gpu_info{gpu=\"0\"")) << "the GPU is still there";
 }
 
+TEST(GpuFamilies, SayThatARequestForTheGpusIsNotGranted) {
+  Snapshot snapshot = filled_snapshot(1);
+  snapshot.health.release.reset();
+  EXPECT_THAT(text_of(snapshot), HasSubstr("gpuward_gpu_release_requested 0\n"));
+
+  snapshot.health.release.emplace();
+
+  EXPECT_THAT(text_of(snapshot), HasSubstr("gpuward_gpu_release_requested 1\n"));
+  EXPECT_THAT(text_of(snapshot), HasSubstr("gpuward_gpu_released 0\n"));
+}
+
 TEST(GpuFamilies, NameLibraryAndDriver) {
   const std::string out = text_of(filled_snapshot(1));
 
