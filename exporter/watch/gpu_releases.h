@@ -25,7 +25,7 @@ class GpuReleases {
   // A label that lasts longer is reported as an error, and still granted: to take the GPUs would
   // break the upgrade. k8s-driver-manager waits for each kind of pod for 5 minutes at most, and the
   // driver's container compiles the driver and has 20 minutes to start (startupProbe of
-  // assets/state-driver in the GPU operator); the alert GpuReleasedTooLong waits as long.
+  // assets/state-driver in the GPU operator); the alert GpuReleasedTooLong waits five minutes more.
   static constexpr std::chrono::minutes kLongestLabel{60};
   // The answer to a request that is granted; any other answer says why it is refused.
   static constexpr std::string_view kReleased = "released";
