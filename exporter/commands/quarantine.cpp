@@ -13,6 +13,7 @@
 #include "exporter/publish/node/diagnosis.h"
 #include "exporter/publish/node/node_keys.h"
 #include "exporter/store/clear_request.h"
+#include "exporter/watch/asking_label.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -109,23 +110,30 @@ std::string quarantine_result(const QuarantineResult& verdict,
                     {"checks", std::move(checks)}});
 }
 
+Error blocked_by(const std::string& label) {
+  return {ErrorKind::kBlocked,
+          "a driver upgrade or a MIG change needs the GPUs of the node (label " + label +
+              "): quarantine it again when that label has changed back",
+          {}};
+}
+
 Quarantine::Quarantine(QuarantineOptions options, kube::Api& api, Clock& clock, Log& log)
     : options_(std::move(options)), api_(api), clock_(clock), log_(log) {}
 
 Result<QuarantineResult> Quarantine::run(const RunCheck& run_check, const std::stop_token& stop) {
   if (auto claimed = claim(); !claimed) return std::unexpected(claimed.error());
   const WallTime began = clock_.wall();
-  const std::vector<CheckResult> results = run_checks(run_check, stop);
-  if (stop.stop_requested()) {
+  const auto results = run_checks(run_check, stop);
+  if (!results) {
     if (const auto released = release(); !released)
       log_.error("Failed to remove mode label, it stays until the claim expires",
                  {{"error", released.error().message}});
-    return fail(ErrorKind::kCancelled, "stopped before the diagnostics had ended");
+    return std::unexpected(results.error());
   }
-  QuarantineResult verdict = judge_quarantine(results);
+  QuarantineResult verdict = judge_quarantine(*results);
   // First, so that the node's exporter does not say fail again beside the verdict.
   if (verdict.status == NodeStatus::kPass) clear_findings(began);
-  if (const auto published = publish(verdict, results); !published) {
+  if (const auto published = publish(verdict, *results); !published) {
     log_.error("Failed to write quarantine result to node",
                {{"node", options_.node},
                 {"recommendation", verdict.recommendation},
@@ -134,18 +142,23 @@ Result<QuarantineResult> Quarantine::run(const RunCheck& run_check, const std::s
   return verdict;
 }
 
-std::optional<std::string> Quarantine::objection_to(const kube::Node& node) const {
+Status Quarantine::may_have(const kube::Node& node) const {
+  const auto refuse = [&](const std::string& why) {
+    return fail(ErrorKind::kRefused, "node " + options_.node + " cannot be quarantined: " + why);
+  };
+  if (const auto label = label_asking_for_gpus(node.meta.labels))
+    return std::unexpected(blocked_by(*label));
   for (const NodeName name : {NodeName::kQuarantineClaim, NodeName::kMaintenanceClaim}) {
     const auto claim = claim_on(node, name);
     if (claim && claim->expires > clock_.wall() && claim->owner != options_.owner)
-      return "it is already claimed by " + claim->owner;
+      return refuse("it is already claimed by " + claim->owner);
   }
   if (options_.needs_cordon && !node.unschedulable)
-    return "it is not cordoned: run kubectl cordon " + options_.node;
+    return refuse("it is not cordoned: run kubectl cordon " + options_.node);
   const auto diagnosis = newest_diagnosis(node);
   if (!runs_diagnostic() && diagnosis && diagnosis->status == NodeStatus::kFail)
-    return "it failed a " + diagnosis->suite + ", and only check 4 can clear that result";
-  return std::nullopt;
+    return refuse("it failed a " + diagnosis->suite + ", and only check 4 can clear that result");
+  return {};
 }
 
 bool Quarantine::runs_diagnostic() const {
@@ -153,13 +166,13 @@ bool Quarantine::runs_diagnostic() const {
 }
 
 Status Quarantine::claim() {
-  std::optional<std::string> objection;
+  Status allowed;
   const std::string claim_text = render_claim({options_.owner, clock_.wall() + options_.limit});
   const auto claimed = kube::update_node(
       api_, {options_.node, {}},
       [&](const kube::Node& seen) -> std::optional<kube::NodeChange> {
-        objection = objection_to(seen);
-        if (objection) return std::nullopt;
+        allowed = may_have(seen);
+        if (!allowed) return std::nullopt;
         const NodeNames& names = names_on(seen);
         kube::NodeChange change;
         change.set_labels.emplace(names(NodeName::kMode), "quarantine");
@@ -168,26 +181,29 @@ Status Quarantine::claim() {
       },
       clock_);
   if (!claimed) return with_context("marking the node", claimed.error());
-  if (objection) {
-    return fail(ErrorKind::kRefused,
-                "node " + options_.node + " cannot be quarantined: " + *objection);
-  }
+  if (!allowed) return allowed;
   uid_ = claimed->meta.uid;
   return {};
 }
 
-std::vector<CheckResult> Quarantine::run_checks(const RunCheck& run_check,
-                                                const std::stop_token& stop) {
+Result<std::vector<CheckResult>> Quarantine::run_checks(const RunCheck& run_check,
+                                                        const std::stop_token& stop) {
+  const auto stopped = fail(ErrorKind::kCancelled, "stopped before the diagnostics had ended");
   std::vector<CheckResult> results;
   for (const int number : options_.checks) {
-    if (stop.stop_requested()) break;
+    if (stop.stop_requested()) return stopped;
+    if (const auto label = label_asking_for_gpus(api_, options_.node))
+      return std::unexpected(blocked_by(*label));
     auto result = run_check(number, stop);
+    if (!result && result.error().kind == ErrorKind::kBlocked)
+      return std::unexpected(result.error());
     results.push_back(result ? *std::move(result) : untold(number, result.error()));
     log_.info("Quarantine check finished",
               {{"check", results.back().check},
                {"status", std::string(to_string(results.back().status))},
                {"severity", std::string(to_string(results.back().severity))}});
   }
+  if (stop.stop_requested()) return stopped;
   return results;
 }
 

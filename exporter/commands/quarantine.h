@@ -55,8 +55,11 @@ struct QuarantineOptions {
   bool clears_latched = false;
 };
 
-// Runs one check, by number, to its end or until the stop.
+// Runs one check, by number, to its end or until the stop. kBlocked ends the quarantine.
 using RunCheck = std::function<Result<CheckResult>(int number, const std::stop_token& stop)>;
+
+// Why a quarantine does not begin, or ends: this label asks for the GPUs. kBlocked.
+[[nodiscard]] Error blocked_by(const std::string& label);
 
 class Quarantine {
  public:
@@ -64,18 +67,20 @@ class Quarantine {
   // outlive it.
   Quarantine(QuarantineOptions options, kube::Api& api, Clock& clock, Log& log);
 
-  // Blocks for hours. kRefused: the node is not cordoned, or somebody else has it. kCancelled: the
-  // stop came first, and the node is as before. The verdict also where it could not be written. A
-  // pass takes away what the node's exporter holds against it and diagnostics clear.
+  // Blocks for hours. kRefused: the node is not cordoned, or another run has it. kBlocked: a label
+  // of the node asks for its GPUs (asking_label.h), at the start or before the last check has
+  // ended. kCancelled: the stop came first. After any of them the node is as before. Returns the
+  // verdict even if it could not be written. A pass clears the findings of the node's exporter that
+  // diagnostics clear.
   [[nodiscard]] Result<QuarantineResult> run(const RunCheck& run_check,
                                              const std::stop_token& stop);
 
  private:
   [[nodiscard]] Status claim();
   [[nodiscard]] bool runs_diagnostic() const;  // of DCGM
-  [[nodiscard]] std::optional<std::string> objection_to(const kube::Node& node) const;
-  [[nodiscard]] std::vector<CheckResult> run_checks(const RunCheck& run_check,
-                                                    const std::stop_token& stop);
+  [[nodiscard]] Status may_have(const kube::Node& node) const;
+  [[nodiscard]] Result<std::vector<CheckResult>> run_checks(const RunCheck& run_check,
+                                                            const std::stop_token& stop);
   void clear_findings(WallTime began);
   [[nodiscard]] Status publish(const QuarantineResult& verdict,
                                const std::vector<CheckResult>& results);

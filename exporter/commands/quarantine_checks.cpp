@@ -4,11 +4,17 @@
 #include <ostream>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "exporter/commands/result_line.h"
 
 namespace gpuward::exporter {
+namespace {
+
+constexpr std::chrono::seconds kBetweenQuestions{10};
+
+}  // namespace
 
 RunCheck run_by_command(CheckByNumber command, std::ostream& out) {
   return [command = std::move(command), &out](int number,
@@ -21,6 +27,24 @@ RunCheck run_by_command(CheckByNumber command, std::ostream& out) {
     }
     return fail(ErrorKind::kInternal, "check " + std::to_string(number) + " exited with code " +
                                           std::to_string(exit_code) + " but without a result");
+  };
+}
+
+RunCheck until_asked_for_gpus(RunCheck run, AskingLabel asking_label, Clock& clock) {
+  return [run = std::move(run), asking_label = std::move(asking_label), &clock](
+             int number, const std::stop_token& stop) -> Result<CheckResult> {
+    std::stop_source ended;
+    const std::stop_callback on_stop(stop, [&ended] { ended.request_stop(); });
+    std::optional<std::string> label;  // of the thread until its end
+    std::jthread lookout([&](const std::stop_token& over) {
+      while (!label && clock.sleep_for(kBetweenQuestions, over)) label = asking_label();
+      if (label) ended.request_stop();
+    });
+    auto result = run(number, ended.get_token());
+    lookout.request_stop();
+    lookout.join();
+    if (label) return std::unexpected(blocked_by(*label));
+    return result;
   };
 }
 

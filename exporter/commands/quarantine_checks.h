@@ -5,7 +5,9 @@
 #include <chrono>
 #include <functional>
 #include <iosfwd>
+#include <optional>
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +22,13 @@ using CheckByNumber =
 
 // Copies what the command prints to `out` as well.
 [[nodiscard]] RunCheck run_by_command(CheckByNumber command, std::ostream& out);
+
+// The label that asks for the GPUs now (asking_label.h).
+using AskingLabel = std::function<std::optional<std::string>()>;
+
+// Asks every 10 s while a check runs; if there is a label, stops the check and returns kBlocked
+// (blocked_by). `clock` must outlive it; `asking_label` is called on another thread.
+[[nodiscard]] RunCheck until_asked_for_gpus(RunCheck run, AskingLabel asking_label, Clock& clock);
 
 // What is to be said of a check that is run, and how long it may take.
 struct NamedCheck {

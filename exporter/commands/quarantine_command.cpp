@@ -18,6 +18,7 @@
 #include "exporter/commands/until_signal.h"
 #include "exporter/config/exit_code.h"
 #include "exporter/config/identity.h"
+#include "exporter/watch/asking_label.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -26,6 +27,8 @@ constexpr std::array kQuarantineExamples = {
     Example{"quarantine",
             "gpuward-exporter quarantine --node.name gpu-01\n"
             "gpuward-exporter quarantine --node.name gpu-01 --checks 4,5,6 --clear-latched"}};
+
+constexpr kube::ApiDeadlines kAskingLabelQuestion{std::chrono::seconds(3), std::chrono::seconds(5)};
 
 std::vector<NamedCheck> named_checks(const std::vector<int>& numbers,
                                      const CheckSettings& settings) {
@@ -82,12 +85,15 @@ int quarantine_node(const QuarantineWishes& wishes, const Flags& flags) {
     options.clears_latched = wishes.clears_latched;
     ProgressLine progress(progress_on_stderr(wishes.progress), std::cerr, clock);
     const ProgressTicker ticker(progress, clock);
-    const RunCheck run_check =
+    const auto questions = connection.make_api(kAskingLabelQuestion, stop);
+    const RunCheck run_check = until_asked_for_gpus(
         with_progress(run_by_command(check, std::cout),
-                      named_checks(options.checks, parts.policy.settings.checks), progress);
+                      named_checks(options.checks, parts.policy.settings.checks), progress),
+        [&] { return label_asking_for_gpus(*questions, flags.node_name); }, clock);
     const auto verdict = Quarantine(options, *api, clock, log).run(run_check, stop);
-    if (!verdict) return complain(verdict.error());
-    return verdict->recommendation == "return-to-service" ? kDone : kFailed;
+    if (verdict) return verdict->recommendation == "return-to-service" ? kDone : kFailed;
+    const auto code = complain(verdict.error());
+    return verdict.error().kind == ErrorKind::kBlocked ? kCouldNotTell : code;
   });
 }
 

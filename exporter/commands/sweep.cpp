@@ -9,6 +9,7 @@
 #include "exporter/publish/node/claim.h"
 #include "exporter/publish/node/diagnosis.h"
 #include "exporter/publish/node/node_keys.h"
+#include "exporter/watch/asking_label.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -183,14 +184,17 @@ void Sweep::follow(const std::stop_token& stop) {
     clock_.sleep_for(options_.poll_interval, stop);
   }
   for (Run& run : runs_) {
-    if (!run.is_over) give_up(run);
+    if (!run.is_over) give_up(run, "the sweep was stopped", report_.untold);
   }
 }
 
 void Sweep::look_at(Run& run) {
   if (!run.verdict) run.verdict = verdict_of(run);
   if (run.verdict) finish(run);
-  if (!run.is_over && clock_.steady() >= run.deadline) give_up(run);
+  if (run.is_over) return;
+  if (clock_.steady() >= run.deadline) return give_up(run, "its time is over", report_.untold);
+  if (const auto label = label_asking_for_gpus(api_, run.node.name))
+    give_up(run, "a label asks for its GPUs: " + *label, report_.skipped);
 }
 
 std::optional<SweepResult> Sweep::verdict_of(const Run& run) {
@@ -231,10 +235,11 @@ void Sweep::finish(Run& run) {
                                {"why", verdict.why}});
 }
 
-void Sweep::give_up(Run& run) {
+void Sweep::give_up(Run& run, const std::string& why, std::vector<std::string>& those) {
   run.is_over = true;
-  report_.untold.push_back(run.node.name);
-  log_.warn("Sweep ended without a result", {{"node", run.node.name}, {"job", run.job}});
+  those.push_back(run.node.name);
+  log_.warn("Sweep ended without a result",
+            {{"node", run.node.name}, {"job", run.job}, {"why", why}});
   const auto deleted = api_.delete_job(options_.job.ns, run.job);
   if (!deleted && deleted.error().kind != ErrorKind::kNotFound)
     log_.warn("Failed to delete Job, its deadline will end it",

@@ -48,7 +48,8 @@ class Sweep {
   Sweep(SweepOptions options, kube::Api& api, Clock& clock, Log& log);
 
   // Blocks until all Jobs have ended, at most about JOB_TIMEOUT and two minutes; after a stop gives
-  // back what it has and returns. An error where the nodes could not even be listed.
+  // back what it has and returns. A Job ends within seconds if a label of its node asks for the
+  // GPUs (asking_label.h): the node is skipped. An error where the nodes could not even be listed.
   [[nodiscard]] Result<SweepSummary> run(const std::stop_token& stop);
 
  private:
@@ -72,7 +73,8 @@ class Sweep {
   void look_at(Run& run);
   [[nodiscard]] std::optional<SweepResult> verdict_of(const Run& run);
   void finish(Run& run);
-  void give_up(Run& run);
+  // Without a result: deletes the Job, and releases the node. It becomes one of `those`.
+  void give_up(Run& run, const std::string& why, std::vector<std::string>& those);
   [[nodiscard]] Status release(const kube::ObjectMeta& node);
   [[nodiscard]] kube::NodeChange change_for(const kube::Node& seen, const SweepResult& verdict);
 

@@ -9,6 +9,7 @@
 #include "core/kube/objects.h"
 #include "exporter/publish/node/claim.h"
 #include "exporter/publish/node/diagnosis.h"
+#include "exporter/watch/asking_label.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -26,6 +27,8 @@ std::optional<std::string> objection_to_sweep(const kube::Node& node, kube::Wall
     if (is_node_key(taint.key, NodeName::kUnhealthy)) return "it has the unhealthy taint";
     if (taint.key == kRemediationTaintKey) return "gpuward-remediator is handling it";
   }
+  if (const auto label = label_asking_for_gpus(node.meta.labels))
+    return "a label asks for its GPUs: " + *label;
   if (auto who = maintenance_of(node)) return who;
   const auto claim = claim_on(node, NodeName::kMaintenanceClaim);
   if (claim && claim->expires > now) return "another sweep has claimed it";

@@ -5,39 +5,14 @@
 #include <utility>
 
 #include "core/kube/decode.h"
-#include "core/kube/gpu_operator_labels.h"
 #include "core/runtime/backoff.h"
+#include "exporter/watch/asking_label.h"
 
 namespace gpuward::exporter {
 namespace {
 
 using std::chrono::minutes;
 using std::chrono::seconds;
-
-// k8s-driver-manager (cmd/driver-manager/main.go: maybeSetPaused, maybeSetTrue) and mig-manager set
-// them from `true` to `paused-for-driver-upgrade` or `paused-for-mig-change`, and put that behind
-// any other value. driver-manager sets them back once the old driver is unloaded, before the new
-// one is loaded, so that its validation finds the GPUs taken again.
-//
-// The remediator's value alone does not ask: its reset Job asks the exporter by itself.
-bool asks(std::string_view value) {
-  constexpr std::string_view kOwn = kube::kPausedForReset;
-  std::string others(value);
-  for (auto at = others.find(kOwn); at != std::string::npos; at = others.find(kOwn, at))
-    others.erase(at, kOwn.size());
-  return others.contains(kube::kPause);
-}
-
-// The operator's state of the node (k8s-operator-libs, pkg/upgrade/consts.go). Only in this one is
-// the driver replaced: ProcessPodRestartNodes (common_manager.go) deletes the driver's pod, whose
-// end unloads the module (_shutdown in gpu-driver-container's nvidia-driver) before any label is
-// paused, and ends the state when the new pod is ready. In the states before, jobs may run, and
-// their GPUs must be read: the operator waits for them, deletes their pods, drains the node, or has
-// it drained (`node-maintenance-required`). `validation-required` and the states after it have the
-// new driver. `upgrade-failed` may be a drain that failed; if a driver's pod tries again then, it
-// pauses the labels. No version so far sets `post-maintenance-required`.
-constexpr std::string_view kUpgradeState = "nvidia.com/gpu-driver-upgrade-state";
-constexpr std::string_view kDriverIsReplaced = "pod-restart-required";
 
 // 5,000 exporters on one API server are 5,000 watches of one object each, which the server serves
 // from its memory: 11 begin in a second, and each tells what its node's kubelet writes (every 5
@@ -55,15 +30,6 @@ constexpr minutes kHealthy{1};
 constexpr const char* kFromNow = "0";
 
 }  // namespace
-
-std::optional<std::string> label_asking_for_gpus(const kube::Labels& labels) {
-  for (const auto& [key, value] : labels) {
-    const bool is_paused = key.starts_with(kube::kDeployLabels) && asks(value);
-    const bool is_upgrade = key == kUpgradeState && value == kDriverIsReplaced;
-    if (is_paused || is_upgrade) return key + "=" + value;
-  }
-  return std::nullopt;
-}
 
 OwnNode::OwnNode(std::string name, MakeApi make_api, Clock& clock, Log& log)
     : name_(std::move(name)), make_api_(std::move(make_api)), clock_(clock), log_(log) {

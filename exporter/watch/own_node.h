@@ -8,7 +8,6 @@
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <string_view>
 #include <thread>
 
 #include "core/kube/api.h"
@@ -19,17 +18,14 @@
 
 namespace gpuward::exporter {
 
-// The label that asks for the GPUs, as "key=value"; nullopt: none does. Pure.
-[[nodiscard]] std::optional<std::string> label_asking_for_gpus(const kube::Labels& labels);
-
 class OwnNode {
  public:
   // Watches the Node from then on, on a thread of its own that ends with this object. `clock`,
   // `log` and what `make_api` refers to must outlive it.
   OwnNode(std::string name, MakeApi make_api, Clock& clock, Log& log);
 
-  // Any thread. label_asking_for_gpus() of the labels last seen: nullopt before the first answer;
-  // while the API server is away or has no such Node, the last labels count.
+  // Any thread. label_asking_for_gpus() (asking_label.h) of the labels last seen: nullopt before
+  // the first answer; while the API server is away or has no such Node, the last labels count.
   [[nodiscard]] std::optional<std::string> asking_label() const;
 
  private:

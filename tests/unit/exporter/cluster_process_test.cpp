@@ -245,6 +245,23 @@ TEST_F(ClusterProcess, AQuarantineThatIsToldToStopTakesItsMarkOffAndEndsTheDiagn
                                   "nothing is left of dcgmi"));
 }
 
+TEST_F(ClusterProcess, AQuarantineEndsItsDiagnosticForADriverUpgrade) {
+  const auto quarantine = start_quarantine({.hangs = true});
+  ASSERT_TRUE(support::wait_until([&] { return tools_.child_of("dcgmi").has_value(); },
+                                  "the diagnostic runs"));
+
+  kube().patch(std::string(kNodes) + "/gpu-01",
+               {{"metadata",
+                 {{"labels", {{"nvidia.com/gpu-driver-upgrade-state", "pod-restart-required"}}}}}});
+
+  EXPECT_EQ(quarantine->wait_exit(), 3) << quarantine->error_output();
+  EXPECT_THAT(quarantine->error_output(), HasSubstr("upgrade-state=pod-restart-required"));
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kMode)), "");
+  EXPECT_EQ(annotation("gpu-01", kGpuwardNames(NodeName::kQuarantineResult)), "");
+  EXPECT_TRUE(support::wait_until([&] { return support::is_gone(*tools_.child_of("dcgmi")); },
+                                  "nothing is left of dcgmi"));
+}
+
 TEST_F(ClusterProcess, AQuarantineOfANodeInServiceIsRefused) {
   add_node("gpu-02");
   const auto quarantine = start({"quarantine", "--node.name=gpu-02"});

@@ -267,6 +267,43 @@ TEST_F(QuarantineTest, RefusesANodeThatIsNotCordoned) {
   EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kMode)), "");
 }
 
+TEST_F(QuarantineTest, RefusesANodeWhoseLabelAsksForTheGpus) {
+  pause_operands("gpu-01");
+  const auto verdict = quarantine(passing);
+  ASSERT_FALSE(verdict);
+  EXPECT_EQ(verdict.error().kind, ErrorKind::kBlocked);
+  EXPECT_THAT(verdict.error().message, HasSubstr("dcgm-exporter=paused-for-driver-upgrade"));
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kMode)), "");
+
+  pause_operands("gpu-01", "paused-for-gpuward-reset");
+  EXPECT_TRUE(quarantine(passing)) << "gpuward's own reset asks the exporter by itself";
+}
+
+TEST_F(QuarantineTest, BeginsNoCheckOnceALabelAsksForTheGpus) {
+  std::vector<int> ran;
+  const auto verdict = quarantine([&](int number, const std::stop_token& stop) {
+    ran.push_back(number);
+    pause_operands("gpu-01", "paused-for-mig-change");
+    return passing(number, stop);
+  });
+  ASSERT_FALSE(verdict);
+  EXPECT_EQ(verdict.error().kind, ErrorKind::kBlocked);
+  EXPECT_THAT(ran, ElementsAre(4));
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kMode)), "");
+  EXPECT_EQ(annotation("gpu-01", kGpuwardNames(NodeName::kQuarantineClaim)), "");
+  EXPECT_EQ(annotation("gpu-01", kGpuwardNames(NodeName::kQuarantineResult)), "");
+  EXPECT_THAT(clear_requests(), ::testing::IsEmpty());
+}
+
+TEST_F(QuarantineTest, EndsWithACheckThatALabelHasEnded) {
+  const auto verdict = quarantine([](int, const std::stop_token&) -> Result<CheckResult> {
+    return std::unexpected(blocked_by("key=value"));
+  });
+  ASSERT_FALSE(verdict);
+  EXPECT_EQ(verdict.error().kind, ErrorKind::kBlocked);
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kMode)), "");
+}
+
 TEST_F(QuarantineTest, RefusesANodeThatASweepOrAnotherQuarantineHas) {
   for (const NodeNames& names : kAllNodeNames) {
     for (const NodeName name : {NodeName::kMaintenanceClaim, NodeName::kQuarantineClaim}) {

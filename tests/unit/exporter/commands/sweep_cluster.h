@@ -166,6 +166,12 @@ class SweepTest : public ::testing::Test {
   std::string annotation(const std::string& name, std::string_view key) {
     return fakes::annotation_of(node(name), key);
   }
+  // As an operand of NVIDIA's GPU operator that is paused.
+  void pause_operands(const std::string& name,
+                      const std::string& value = "paused-for-driver-upgrade") {
+    patch_node(name,
+               {{"metadata", {{"labels", {{"nvidia.com/gpu.deploy.dcgm-exporter", value}}}}}});
+  }
   std::size_t jobs_created() { return kube_.requests("POST", kJobs).size(); }
 
   static constexpr const char* kNodes = "/api/v1/nodes";

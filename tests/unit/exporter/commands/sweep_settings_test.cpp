@@ -2,10 +2,13 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <map>
 #include <sstream>
 
 #include "exporter/commands/quarantine_checks.h"
+#include "tests/fakes/fake_clock.h"
+#include "tests/support/wait.h"
 
 namespace gpuward::exporter {
 namespace {
@@ -85,6 +88,45 @@ TEST(QuarantineChecks, AreReadBackFromWhatTheCheckCommandPrints) {
   EXPECT_EQ(result->severity, Severity::kIsolate);
   EXPECT_EQ(result->details, "memory");
   EXPECT_THAT(out.str(), HasSubstr("ISOLATE"));
+}
+
+TEST(QuarantineChecks, AreStoppedWithinSecondsOnceALabelAsksForTheGpus) {
+  fakes::FakeClock clock;
+  std::atomic<int> asked = 0;
+  const RunCheck run = until_asked_for_gpus(
+      [&](int, const std::stop_token& stop) -> Result<CheckResult> {
+        for (int question = 1; question <= 2; ++question) {
+          EXPECT_FALSE(stop.stop_requested());
+          EXPECT_TRUE(support::wait_until([&] { return clock.sleepers() == 1; }, "a pause"));
+          clock.advance(std::chrono::seconds(10));
+          EXPECT_TRUE(support::wait_until([&] { return asked == question; }, "a question"));
+        }
+        EXPECT_TRUE(support::wait_until([&] { return stop.stop_requested(); }, "the stop"));
+        return fail(ErrorKind::kInternal, "the check has ended without a result");
+      },
+      [&]() -> std::optional<std::string> {
+        return ++asked == 2 ? std::optional<std::string>("key=value") : std::nullopt;
+      },
+      clock);
+  const auto result = run(4, {});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().kind, ErrorKind::kBlocked);
+  EXPECT_THAT(result.error().message, HasSubstr("key=value"));
+}
+
+TEST(QuarantineChecks, EndWithTheirResultAndWithAStopIfNoLabelAsks) {
+  fakes::FakeClock clock;
+  const auto no_label = [] { return std::optional<std::string>(); };
+  std::stop_source stop;
+  stop.request_stop();
+  const RunCheck run = until_asked_for_gpus(
+      [](int, const std::stop_token& token) -> Result<CheckResult> {
+        if (token.stop_requested()) return fail(ErrorKind::kCancelled, "stopped");
+        return CheckResult();
+      },
+      no_label, clock);
+  EXPECT_TRUE(run(4, {}));
+  EXPECT_EQ(run(4, stop.get_token()).error().kind, ErrorKind::kCancelled);
 }
 
 TEST(QuarantineChecks, ACommandThatPrintsNoResultCouldNotTell) {

@@ -184,6 +184,41 @@ TEST_F(SweepTest, LeavesCordonedUnhealthyAndClaimedNodesAlone) {
   EXPECT_TRUE(has_taint("maintained-1", kGpuwardNames(NodeName::kMaintenance)));
 }
 
+TEST_F(SweepTest, LeavesANodeAloneWhoseLabelAsksForTheGpus) {
+  for (const char* name : {"upgraded", "replaced", "reset"}) add_node(name);
+  pause_operands("upgraded");
+  pause_operands("reset", "paused-for-gpuward-reset");
+  patch_node("replaced",
+             {{"metadata",
+               {{"labels", {{"nvidia.com/gpu-driver-upgrade-state", "pod-restart-required"}}}}}});
+  const auto report = sweep();
+  ASSERT_TRUE(report);
+  EXPECT_THAT(report->passed, ElementsAre("reset"));
+  EXPECT_EQ(report->left_alone, 2U);
+  EXPECT_EQ(jobs_created(), 1U);
+}
+
+TEST_F(SweepTest, EndsTheJobOfANodeWhoseLabelComesToAskForTheGpus) {
+  add_node("gpu-01");
+  add_node("gpu-02");
+  jobs_.ends["gpu-01"] = {.never = true};
+  SweepOptions made = options();
+  made.on_progress = [&](const SweepCount& count) {
+    if (count.running == 1) pause_operands("gpu-01");
+  };
+  const auto began = clock_.steady();
+  const auto report = sweep(made);
+  ASSERT_TRUE(report);
+  EXPECT_LT(clock_.steady() - began, std::chrono::seconds(30));
+  EXPECT_THAT(report->skipped, ElementsAre("gpu-01"));
+  EXPECT_THAT(report->passed, ElementsAre("gpu-02"));
+  EXPECT_THAT(report->untold, IsEmpty());
+  EXPECT_EQ(kube_.requests("DELETE", kJobs).size(), 1U);
+  EXPECT_FALSE(has_taint("gpu-01", kGpuwardNames(NodeName::kMaintenance)));
+  EXPECT_EQ(annotation("gpu-01", kGpuwardNames(NodeName::kMaintenanceClaim)), "");
+  EXPECT_EQ(label("gpu-01", kGpuwardNames(NodeName::kStatus)), "");
+}
+
 TEST_F(SweepTest, UsesTheNamesThatTheExporterOfTheNodeUses) {
   for (const char* name : {"gpu-01", "gpu-02"}) {
     add_node(name);

@@ -1,4 +1,4 @@
-// Which labels of the Node ask for the GPUs, and how the exporter comes to know them.
+// How the exporter comes to know which label of its Node asks for the GPUs.
 #include "exporter/watch/own_node.h"
 
 #include <gmock/gmock.h>
@@ -19,49 +19,10 @@ using fakes::FaultKind;
 using std::chrono::minutes;
 using support::wait_until;
 using ::testing::HasSubstr;
-using ::testing::Optional;
 
 constexpr const char* kNodes = "/api/v1/nodes";
 constexpr const char* kNode = "/api/v1/nodes/gpu-1";
 constexpr const char* kDcgmExporter = "nvidia.com/gpu.deploy.dcgm-exporter";
-constexpr const char* kUpgradeState = "nvidia.com/gpu-driver-upgrade-state";
-
-TEST(LabelAskingForGpus, IsOneThatIsPausedByAnotherThanTheRemediator) {
-  for (const char* value :
-       {"paused-for-driver-upgrade", "paused-for-mig-change", "custom_paused-for-driver-upgrade",
-        "paused-for-gpuward-reset_paused-for-driver-upgrade",
-        "paused-for-driver-upgrade_paused-for-gpuward-reset",
-        "paused-for-gpuward-reset_paused-for-mig-change_paused-for-gpuward-reset"}) {
-    EXPECT_THAT(label_asking_for_gpus({{kDcgmExporter, value}}),
-                Optional(std::string(kDcgmExporter) + "=" + value));
-  }
-  for (const char* value :
-       {"", "true", "false", "custom", "paused", "paused-for-gpuward-reset",
-        "custom_paused-for-gpuward-reset", "paused-for-gpuward-reset_paused-for-gpuward-reset"}) {
-    EXPECT_EQ(label_asking_for_gpus({{kDcgmExporter, value}}), std::nullopt) << value;
-  }
-}
-
-TEST(LabelAskingForGpus, IsOfAnyOperandAndOfNothingElse) {
-  EXPECT_THAT(label_asking_for_gpus({{"nvidia.com/gpu.deploy.dcgm-exporter", "false"},
-                                     {"nvidia.com/gpu.deploy.mig-manager", "paused-for-x"},
-                                     {"nvidia.com/gpu.present", "true"}}),
-              Optional(std::string("nvidia.com/gpu.deploy.mig-manager=paused-for-x")));
-  EXPECT_EQ(label_asking_for_gpus({{"example.com/gpu.deploy.dcgm", "paused-for-driver-upgrade"},
-                                   {"nvidia.com/other", "paused-for-driver-upgrade"}}),
-            std::nullopt);
-}
-
-TEST(LabelAskingForGpus, IsTheStateInWhichTheDriverIsReplacedAndNoOther) {
-  EXPECT_THAT(label_asking_for_gpus({{kUpgradeState, "pod-restart-required"}}),
-              Optional(std::string(kUpgradeState) + "=pod-restart-required"));
-  for (const char* state : {"", "upgrade-required", "cordon-required", "wait-for-jobs-required",
-                            "pod-deletion-required", "drain-required", "node-maintenance-required",
-                            "post-maintenance-required", "validation-required", "uncordon-required",
-                            "upgrade-done", "upgrade-failed"}) {
-    EXPECT_EQ(label_asking_for_gpus({{kUpgradeState, state}}), std::nullopt) << state;
-  }
-}
 
 class NoCredentials final : public kube::Credentials {
  public:
