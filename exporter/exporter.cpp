@@ -1,5 +1,6 @@
 #include "exporter/exporter.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/http/server/web_config.h"
@@ -14,6 +15,9 @@
 
 namespace gpuward::exporter {
 namespace {
+
+// Before the first GPU is opened.
+constexpr std::chrono::seconds kLongestWaitForNode{3};
 
 // Whether the GPUs can be simulated from this file; without one, what the driver says is known
 // later.
@@ -205,6 +209,7 @@ void Exporter::watch_the_rest(const Flags& flags, const std::string& boot_id, Fi
   checks_ = std::make_unique<CheckRunner>(std::move(options), store_, clock_, log_);
   node_ = std::make_unique<NodeLink>(flags, boot_id, policy->settings, std::move(known), store_,
                                      clock_, log_);
+  opens_gpus_by_ = clock_.steady() + kLongestWaitForNode;
   host_ = std::make_unique<HostWatcher>(
       node_trees(flags),
       [this, machine = machine_of(flags)](const std::string& configured) {
@@ -260,14 +265,19 @@ void Exporter::tick() {
   store_.expire(clock_.wall(), policy_.get()->settings.findings_age);
 }
 
-// Lets go of the GPUs while a request asks for it, and answers once neither the worker nor a check
-// holds one.
+// Lets go of the GPUs while a request or a label of the Node asks for it, and answers once neither
+// the worker nor a check holds one. Opens none before the first look at the Node: an upgrade may be
+// under way.
 void Exporter::release_gpus() {
   constexpr std::chrono::milliseconds kLook{20};
   constexpr std::chrono::milliseconds kLongestWait{700};
   const bool was_wanted = store_.health().release.has_value();
+  const auto by = std::min(clock_.steady() + kLongestWait, opens_gpus_by_);
+  while (!node_->has_answer() && clock_.steady() < by) clock_.sleep_for(kLook, {});
+  const bool may_open = node_->has_answer() || clock_.steady() >= opens_gpus_by_;
   const bool is_wanted = releases_->tick(node_->asking_label());
   gpus_->set_released(is_wanted);
+  if (may_open || is_wanted) gpus_->begin();
   const auto holds_none = [this] { return gpus_->has_let_go() && checks_->running() == 0; };
   // A healthy worker is gone within this tick, so that the asker need not wait for the next.
   const auto deadline = clock_.steady() + kLongestWait;

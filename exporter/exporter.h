@@ -44,8 +44,9 @@ class Exporter {
   // Main thread. Reads the configuration again and has the GPUs read; what is wrong is said and the
   // old one kept.
   void reload();
-  // Main thread, once a second: files that have changed, findings that have aged or been declared
-  // repaired.
+  // Main thread, at once after start() and then once a second: the first lets the GPUs be opened,
+  // or does not if a label of the Node asks for them. Files that have changed, findings that have
+  // aged or been declared repaired.
   void tick();
   // Main thread, after tick(). Why the program should end and be started again; said in the log.
   [[nodiscard]] bool wants_restart() const;
@@ -82,6 +83,7 @@ class Exporter {
   std::unique_ptr<LokiPusher> loki_;  // outlives the watcher, which feeds it
   std::unique_ptr<KernelLogWatcher> kernel_log_;
   std::unique_ptr<NodeLink> node_;
+  Clock::Steady opens_gpus_by_;  // even without the API server
   std::unique_ptr<HostWatcher> host_;
   std::unique_ptr<AnnouncementWatcher> announcements_;
   std::unique_ptr<PodResourcesWatcher> pods_;

@@ -43,6 +43,7 @@ int serve(const Flags& flags) {
   for (const int port : health == nullptr ? std::vector<int>() : health->ports()) {
     log.info("Serving health endpoints", {{"port", std::to_string(port)}});
   }
+  (*exporter)->tick();
   bool has_started = false;
   std::stop_source over;
   const int signal = signals.wait([&] { (*exporter)->reload(); },

@@ -51,7 +51,17 @@ GpuWatcher::~GpuWatcher() {
   thread_.join();
 }
 
+void GpuWatcher::begin() {
+  const std::lock_guard lock(mutex_);
+  has_begun_ = true;
+  changed_.notify_all();
+}
+
 void GpuWatcher::run(const std::stop_token& stop) {
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, stop, [this] { return has_begun_; });
+  }
   while (!stop.stop_requested()) {
     try {
       if (!source_->wait(kLongestSilence, stop)) continue;

@@ -3,8 +3,10 @@
 // driver does, this thread and the rest of the exporter go on.
 #pragma once
 
+#include <condition_variable>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -29,14 +31,17 @@ class GpuWatcher {
   // Whether the kernel has NVIDIA's driver now. Asked on the watcher's thread with each telemetry.
   using IsDriverLoaded = std::function<bool()>;
 
-  // What the source has at once is in the store when this returns. All references must outlive it;
-  // the source ends on the watcher's thread.
+  // The first telemetry of the source is in the store when this returns. Waits for begin() before
+  // it asks the source for more. All references must outlive it; the source ends on the watcher's
+  // thread.
   GpuWatcher(std::unique_ptr<GpuSource> source, Store& store, const CurrentPolicy& policy,
              Clock& clock, Log& log, Evaluate evaluate = {}, IsDriverLoaded is_driver_loaded = {});
   ~GpuWatcher();
   GpuWatcher(const GpuWatcher&) = delete;
   GpuWatcher& operator=(const GpuWatcher&) = delete;
 
+  // Any thread. The source may use the driver from now on.
+  void begin();
   // Any thread. A reading now instead of at the next interval.
   void hurry() { source_->hurry(); }
   // Any thread; as those of GpuSource.
@@ -62,6 +67,9 @@ class GpuWatcher {
   std::optional<std::string> fault_;         // the last one that was logged
   std::string said_libraries_;               // likewise
   LostLibrary lost_library_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  bool has_begun_ = false;
   std::jthread thread_;
 };
 

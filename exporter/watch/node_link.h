@@ -34,6 +34,8 @@ class NodeLink {
   [[nodiscard]] Result<std::string> instance_type() const;
   // Any thread. The label that asks for the GPUs; nullopt also without an API server.
   [[nodiscard]] std::optional<std::string> asking_label() const;
+  // Any thread. Whether asking_label() has had its first answer, or there is nothing to wait for.
+  [[nodiscard]] bool has_answer() const { return !own_node_ || own_node_->has_answer(); }
 
  private:
   std::string node_;

@@ -41,6 +41,11 @@ std::optional<std::string> OwnNode::asking_label() const {
   return asking_;
 }
 
+bool OwnNode::has_answer() const {
+  const std::lock_guard lock(mutex_);
+  return has_answer_;
+}
+
 // After a watch that ended well, the next continues from its last version. After a failure it
 // restarts from what the server has now: the server may have forgotten the version, and a restored
 // server may not have reached it yet.
@@ -95,10 +100,15 @@ void OwnNode::take(const kube::WatchEvent& event) {
   auto asking = label_asking_for_gpus(meta->labels);
   const std::lock_guard lock(mutex_);
   asking_ = std::move(asking);
+  has_answer_ = true;
 }
 
 // Logs each kind of failure once, until a watch has lasted.
 void OwnNode::complain(const Error& error) {
+  {
+    const std::lock_guard lock(mutex_);
+    has_answer_ = true;
+  }
   if (complaint_ == error.kind) return;
   complaint_ = error.kind;
   const bool is_refused = error.kind == ErrorKind::kForbidden;

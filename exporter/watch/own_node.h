@@ -27,6 +27,8 @@ class OwnNode {
   // Any thread. label_asking_for_gpus() (asking_label.h) of the labels last seen: nullopt before
   // the first answer; while the API server is away or has no such Node, the last labels count.
   [[nodiscard]] std::optional<std::string> asking_label() const;
+  // Any thread. Whether the first question has an answer: the Node or a failure. From then on.
+  [[nodiscard]] bool has_answer() const;
 
  private:
   void run(const std::stop_token& stop);
@@ -42,6 +44,7 @@ class OwnNode {
   std::optional<ErrorKind> complaint_;  // the last that was logged; of the thread alone
   mutable std::mutex mutex_;
   std::optional<std::string> asking_;
+  bool has_answer_ = false;
   std::jthread thread_;
 };
 

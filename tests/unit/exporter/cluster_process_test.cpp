@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <latch>
 #include <regex>
 
 #include "core/runtime/files.h"
@@ -326,6 +327,46 @@ TEST_F(ClusterProcess, TheExporterReleasesTheGpusForADriverUpgrade) {
 
   EXPECT_TRUE(exporter_.has("gpuward_gpu_released", "0"));
   EXPECT_TRUE(exporter_.has(kAnswering, "1"));
+}
+
+TEST_F(ClusterProcess, AnExporterThatStartsInADriverUpgradeOpensNoGpu) {
+  add_node("gpu-01");
+  const auto set_label = [&](const std::string& value) {
+    kube().patch(std::string(kNodes) + "/gpu-01",
+                 {{"metadata", {{"labels", {{"nvidia.com/gpu.deploy.dcgm-exporter", value}}}}}});
+  };
+  set_label("paused-for-driver-upgrade");
+  const fake_nvml::FakeNvml nvml("healthy_8x_h100");
+  exporter_.use_nvml(fake_nvml::FakeNvml::library());
+  std::vector<std::string> flags = cluster_flags();
+  flags.emplace_back("--node.name=gpu-01");
+  exporter_.start(flags);
+
+  ASSERT_TRUE(exporter_.has("gpuward_gpu_released", "1"));
+  EXPECT_EQ(exporter_.value("gpuward_gpu_release_requested"), "1");
+  EXPECT_THAT(nvml.calls(), testing::IsEmpty()) << "not even for a second";
+
+  set_label("true");
+  EXPECT_TRUE(exporter_.says("GPU library is ready"));
+}
+
+TEST_F(ClusterProcess, TheExporterServesWhileItWaitsForItsNodeAndThenOpensTheGpus) {
+  add_node("gpu-01");
+  std::latch may_answer(1);
+  kube().add_fault(
+      {.kind = fakes::FaultKind::kUnavailable, .method = "GET", .path = kNodes, .on_hit = [&] {
+         may_answer.wait();
+       }});
+  const fake_nvml::FakeNvml nvml("healthy_8x_h100");
+  exporter_.use_nvml(fake_nvml::FakeNvml::library());
+  std::vector<std::string> flags = cluster_flags();
+  flags.emplace_back("--node.name=gpu-01");
+  exporter_.start(flags);
+  exporter_.append_log(xid_line(79));
+
+  EXPECT_TRUE(exporter_.has("gpuward_node_severity", "3"));
+  EXPECT_TRUE(exporter_.says("GPU library is ready"));
+  may_answer.count_down();
 }
 
 // From its first second: a driver that does not answer yet says nothing of the node.

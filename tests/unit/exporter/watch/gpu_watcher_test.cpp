@@ -21,6 +21,7 @@ class ToldSource final : public GpuSource {
     std::mutex mutex;
     std::condition_variable_any changed;
     bool is_new = false;
+    bool is_waited_for = false;
     int hurries = 0;
     GpuTelemetry telemetry;
     std::vector<GpuXid> xids;
@@ -29,6 +30,7 @@ class ToldSource final : public GpuSource {
 
   bool wait(std::chrono::milliseconds limit, const std::stop_token& stop) override {
     std::unique_lock lock(news_.mutex);
+    news_.is_waited_for = true;
     news_.changed.wait_for(lock, stop, limit, [&] { return news_.is_new; });
     return std::exchange(news_.is_new, false);
   }
@@ -71,6 +73,7 @@ class GpuWatcherTest : public testing::Test {
   void start(GpuWatcher::Evaluate evaluate = {}) {
     watcher = std::make_unique<GpuWatcher>(std::make_unique<ToldSource>(news), store, policy, clock,
                                            log, std::move(evaluate));
+    watcher->begin();
   }
   template <typename Change>
   void tell(const Change& change) {
@@ -111,6 +114,22 @@ TEST_F(GpuWatcherTest, HasWhatTheSourceKnowsInTheStoreAtOnce) {
   EXPECT_EQ(store.gpus()[0].uuid, "GPU-a");
   EXPECT_EQ(store.snapshot().telemetry.report, news.telemetry.report);
   EXPECT_EQ(store.health().inventory_fault, std::nullopt);
+}
+
+// The first wait opens the driver.
+TEST_F(GpuWatcherTest, DoesNotWaitForNewsBeforeItIsToldToBegin) {
+  GpuWatcher held(std::make_unique<ToldSource>(news), store, policy, clock, log);
+  const auto is_waited_for = [&] {
+    const std::lock_guard lock(news.mutex);
+    return news.is_waited_for;
+  };
+  EXPECT_FALSE(is_waited_for());
+  held.begin();
+  EXPECT_TRUE(support::wait_until(is_waited_for, "the first wait"));
+}
+
+TEST_F(GpuWatcherTest, EndsAlsoIfItWasNeverToldToBegin) {
+  const GpuWatcher held(std::make_unique<ToldSource>(news), store, policy, clock, log);
 }
 
 TEST_F(GpuWatcherTest, FollowsTheGpusOfEachNewReport) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <latch>
 #include <regex>
 
 #include "tests/fakes/fake_clock.h"
@@ -94,6 +95,27 @@ TEST_F(OwnNodeTest, ReportsALabelFromBeforeItsStart) {
   pause();
   start();
   EXPECT_TRUE(asks());
+}
+
+TEST_F(OwnNodeTest, HasAnAnswerOnceItsLabelsAreKnown) {
+  pause();
+  start();
+  ASSERT_TRUE(wait_until([&] { return node_->has_answer(); }, "an answer"));
+  EXPECT_TRUE(node_->asking_label()) << "known with the answer";
+}
+
+TEST_F(OwnNodeTest, HasAnAnswerOnceTheServerHasRefused) {
+  std::latch asked(1);
+  std::latch may_answer(1);
+  kube_.add_fault({.kind = FaultKind::kUnavailable, .on_hit = [&] {
+                     asked.count_down();
+                     may_answer.wait();
+                   }});
+  start();
+  asked.wait();
+  EXPECT_FALSE(node_->has_answer());
+  may_answer.count_down();
+  EXPECT_TRUE(wait_until([&] { return node_->has_answer(); }, "an answer"));
 }
 
 TEST_F(OwnNodeTest, IsNotAnother) {
