@@ -45,7 +45,7 @@ struct StepProgress {
   Facts facts;          // the record's from now on
   std::optional<std::chrono::milliseconds> look_again;
   std::vector<std::string> news = {};  // said once: in the history and as an Event
-  // False: others make the step wait, and until the next look its clock stands still.
+  // False: others make the step wait, and its clock stops until the next look.
   bool runs_clock = true;
 };
 

@@ -37,8 +37,8 @@ WallTime unbroken_since(const StepRequest& request) {
 
 // Such as an upgrade of the driver, during which no exporter reads the GPUs.
 std::optional<std::string> other_at_work(const kube::Node& node, const Policy& policy) {
-  auto who = repairer_at_work(node, policy.repairer_signs);
-  return who ? who : objection_to_pause(node);
+  if (auto who = repairer_at_work(node, policy.repairer_signs)) return who;
+  return objection_to_pause(node);
 }
 
 }  // namespace

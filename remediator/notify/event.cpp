@@ -63,6 +63,14 @@ std::string runbook_of(const Remediation& remediation, const std::string& url) {
   return url + (url.ends_with('/') ? "" : "/") + worst->alertname;
 }
 
+// Mode observe, an excluded node, a severity that is only recorded, and the end of a Remediation
+// that did nothing.
+bool is_dry_run(const Remediation& remediation, const Notice& notice) {
+  return notice.mode == to_string(Mode::kObserve) || notice.phase == to_string(Phase::kObserved) ||
+         remediation.status.rule == "excluded" ||
+         (notice.moment == Moment::kClosed && remediation.status.steps.empty());
+}
+
 }  // namespace
 
 NotificationEvent event_of(const Remediation& now, const Notice& notice,
@@ -83,10 +91,7 @@ NotificationEvent event_of(const Remediation& now, const Notice& notice,
           .mode = notice.mode,
           .message = notice.message,
           .runbook = runbook_of(remediation, policy.runbook_url),
-          // Mode observe, an excluded node, a severity that is only recorded.
-          .dry_run = notice.mode == to_string(Mode::kObserve) ||
-                     notice.phase == to_string(Phase::kObserved) ||
-                     remediation.status.rule == "excluded",
+          .dry_run = is_dry_run(remediation, notice),
           .drill = notice.drill || remediation.is_drill()};
 }
 

@@ -153,6 +153,13 @@ TEST_F(NoticesTest, ANodeThatIsOnlyWatchedIsReportedToo) {
   EXPECT_THAT(told(), ElementsAre("opened"));
   EXPECT_EQ(remediation().status.phase, Phase::kObserved);
   EXPECT_FALSE(node().unschedulable);
+
+  clock_.advance(std::chrono::minutes(1));
+  ASSERT_TRUE(take({signal(Severity::kMonitor, false)}));
+  ASSERT_TRUE(reconcile());
+  ASSERT_THAT(told(), ElementsAre("opened", "closed"));
+  for (const NotificationEvent& event : replica_->notifications.events)
+    EXPECT_TRUE(event.dry_run) << event.moment << ": gpuward did nothing";
 }
 
 TEST_F(NoticesTest, TheFirstWordHasTheClassOfTheErrorAsTheExporterTellsIt) {
