@@ -8,6 +8,7 @@ namespace gpuward {
 
 inline constexpr std::string_view kInUse = "in use by another process";
 inline constexpr std::string_view kStoppedBefore = "stopped before the reset";
+inline constexpr std::string_view kStoppedWhile = "stopped during the reset";
 inline constexpr std::string_view kBootedSince =
     "the machine has booted since the reset was ordered";
 

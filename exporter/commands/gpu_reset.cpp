@@ -22,6 +22,8 @@ constexpr seconds kResetStopsWithin{20}, kResetEndsWithin{30};
 constexpr seconds kLookEvery{5};
 constexpr int kMostLooks = 12;
 constexpr seconds kUnitTakes{60};
+// A reset that is begun with less would be ended before its end.
+constexpr seconds kLeastForReset{30};
 
 std::string with_newline(std::string text) {
   if (!text.empty() && !text.ends_with('\n')) text += '\n';
@@ -71,7 +73,10 @@ GpuReset GpuResetTools::call_reset(const std::string& program,
   command.stop = stop_;
   command.patience = kResetEndsWithin;
   GpuReset reset = run(command, clock_);
-  if (reset.exit_code != GpuReset::kNoSuchProgram) reset.ended = clock_.wall();
+  if (reset.exit_code == GpuReset::kNoSuchProgram) return reset;
+  reset.ended = clock_.wall();
+  if (reset.exit_code != kDone && stop_.stop_requested())
+    reset.words += std::string(kStoppedWhile) + "\n";
   return reset;
 }
 
@@ -85,7 +90,7 @@ milliseconds GpuResetTools::left() const {
 }
 
 std::optional<GpuReset> GpuResetTools::refusal(const GpuUse& use) const {
-  if (!stop_.stop_requested() && left().count() > 0) return std::nullopt;
+  if (!stop_.stop_requested() && left() >= kLeastForReset) return std::nullopt;
   const std::string users =
       use.kind == GpuUse::Kind::kSome ? std::string(kInUse) + ": " + use.words + "; " : "";
   return GpuReset{kFailed, users + std::string(kStoppedBefore) + "\n"};
@@ -114,21 +119,28 @@ std::string GpuResetTools::users() const {
   return words.str();
 }
 
+// A unit that requires another is stopped with it, so all are looked at first.
 PausedUnits::PausedUnits(const GpuResetTools& tools, const std::vector<std::string>& units)
     : tools_(tools) {
   for (const std::string& unit : units) {
-    if (tools.call("chroot", systemctl(tools.host(), "is-active", unit), kUnitTakes).exit_code != 0)
-      continue;
-    stopped_.push_back(unit);  // also if systemctl does not end in time
+    const GpuReset look =
+        tools.call("chroot", systemctl(tools.host(), "is-active", unit), kUnitTakes);
+    if (look.exit_code == kDone) stopped_.push_back(unit);
+  }
+  for (const std::string& unit : stopped_) {
     const GpuReset stop = tools.call("chroot", systemctl(tools.host(), "stop", unit), kUnitTakes);
     if (stop.exit_code != kDone) words_ += "stopping " + unit + ": " + stop.words;
   }
 }
 
-PausedUnits::~PausedUnits() {
-  for (const std::string& unit : stopped_)
-    static_cast<void>(
-        tools_.call_anyway("chroot", systemctl(tools_.host(), "start", unit), kUnitTakes));
+std::string PausedUnits::start_again() {
+  for (const std::string& unit : stopped_) {
+    const GpuReset start =
+        tools_.call_anyway("chroot", systemctl(tools_.host(), "start", unit), kUnitTakes);
+    if (start.exit_code != kDone) words_ += "starting " + unit + ": " + start.words;
+  }
+  stopped_.clear();
+  return words_;
 }
 
 }  // namespace gpuward::exporter

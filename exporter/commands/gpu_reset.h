@@ -41,7 +41,8 @@ class GpuResetTools {
   // ended it.
   [[nodiscard]] GpuReset call(const std::string& program, std::vector<std::string> arguments,
                               std::chrono::milliseconds limit) const;
-  // The same, for the program that resets GPUs: after a stop it has time to end by itself.
+  // The same, for the program that resets GPUs: after a stop it has time to end by itself. Not
+  // after refusal().
   [[nodiscard]] GpuReset call_reset(const std::string& program,
                                     std::vector<std::string> arguments) const;
   // The same after a stop was requested too: for what has to be as it was.
@@ -56,8 +57,8 @@ class GpuResetTools {
   [[nodiscard]] std::string users() const;
   [[nodiscard]] const HostPaths& host() const { return host_; }
   [[nodiscard]] Clock& clock() const { return clock_; }
-  // Why the vendor's program is not called, after a look at users: a stop was requested, or the
-  // time is over. nullopt: it may be called.
+  // Why the vendor's program is not called, after a look at users: a stop was requested, or too
+  // little time is left for a reset. nullopt: it may be called.
   [[nodiscard]] std::optional<GpuReset> refusal(const GpuUse& use) const;
 
  private:
@@ -69,16 +70,13 @@ class GpuResetTools {
   std::stop_token stop_;
 };
 
-// Services of systemd on the node, stopped as long as the object lives: those of `units` that run.
+// Services of systemd on the node, stopped until start_again(): those of `units` that run.
 class PausedUnits {
  public:
   // `tools` must outlive it.
   PausedUnits(const GpuResetTools& tools, const std::vector<std::string>& units);
-  ~PausedUnits();
-  PausedUnits(const PausedUnits&) = delete;
-  PausedUnits& operator=(const PausedUnits&) = delete;
-  // What systemctl said of those that it could not stop: lines.
-  [[nodiscard]] const std::string& words() const { return words_; }
+  // What systemctl said of those that it could not stop or start: lines.
+  [[nodiscard]] std::string start_again();
 
  private:
   const GpuResetTools& tools_;

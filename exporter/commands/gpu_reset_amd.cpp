@@ -93,7 +93,7 @@ GpuReset reset_amd_gpus(const GpuResetTools& tools) {
   const GpuUse use = tools.wait_until_unused();
   if (auto refused = tools.refusal(use)) return *std::move(refused);
   if (use.kind != GpuUse::Kind::kNone)
-    return {kFailed, std::string(kInUse) + ": " + use.words + "\n"};
+    return {kFailed, use.words + "\n" + std::string(kInUse) + "\n"};
   GpuReset reset = reset_by_what_there_is(tools, cards);
   if (reset.exit_code != kDone) reset.words = tools.users() + std::move(reset.words);
   return reset;

@@ -3,9 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <iostream>
 #include <memory>
 #include <ostream>
+#include <sstream>
 
 #include "core/command_line/examples.h"
 #include "core/model/gpu_reset_words.h"
@@ -29,12 +31,19 @@ constexpr std::array kGpuResetExamples = {
 // the time of a Job some goes by before its pod runs. Half of the time, if that is less.
 constexpr std::chrono::seconds kLastPart{150};
 constexpr std::chrono::seconds kShortestTime{10};
-constexpr std::chrono::hours kLongestTime{24};
+constexpr std::chrono::hours kLongestTime{24 * 7};  // of the step
 
 std::string objection_to_time(const std::string& word) {
   const auto parsed = parse_duration(word);
   const bool is_time = parsed && *parsed >= kShortestTime && *parsed <= kLongestTime;
-  return is_time ? std::string() : word + " is not a duration from 10s to 24h";
+  return is_time ? std::string() : word + " is not a duration from 10s to 7d";
+}
+
+// A kubelet keeps 4 KiB of a termination message.
+std::string both_ends_of(const std::string& text) {
+  constexpr std::size_t kEnd = 1500;
+  if (text.size() <= 2 * kEnd) return text;
+  return text.substr(0, kEnd) + " ...\n" + text.substr(text.size() - kEnd);
 }
 
 Result<Vendor> vendor_on_pci(const HostPaths& host) {
@@ -51,7 +60,7 @@ Result<Vendor> vendor_on_pci(const HostPaths& host) {
 
 int reset_gpus(Vendor vendor, const GpuResetTools& tools, const GpuResetWish& wish,
                const Flags& flags, std::ostream& out) {
-  const PausedUnits units(tools, wish.pause_units);
+  PausedUnits units(tools, wish.pause_units);
   const GpuReset reset = vendor == Vendor::kAmd ? reset_amd_gpus(tools) : reset_nvidia_gpus(tools);
   // A line of the kernel clears them for each GPU of AMD.
   if (reset.exit_code == kDone && vendor == Vendor::kNvidia) {
@@ -59,7 +68,7 @@ int reset_gpus(Vendor vendor, const GpuResetTools& tools, const GpuResetWish& wi
     request.reset_ended = reset.ended;
     static_cast<void>(run_clear_findings(flags.state_path, request, tools.clock(), out));
   }
-  out << units.words() << reset.words << std::flush;
+  out << units.start_again() << reset.words;
   return reset.exit_code;
 }
 
@@ -86,7 +95,7 @@ void add_gpu_reset_command(CLI::App& app, Commands& commands) {
           [wish](const std::string& word) {
             wish->timeout = std::chrono::duration_cast<std::chrono::seconds>(*parse_duration(word));
           },
-          "Time limit of the command, 10s to 24h; the exporter takes the GPUs again after 30m at "
+          "Time limit of the command, 10s to 7d; the exporter takes the GPUs again after 30m at "
           "the latest")
       ->default_str("10m")
       ->check(objection_to_time);
@@ -95,10 +104,17 @@ void add_gpu_reset_command(CLI::App& app, Commands& commands) {
                    "systemd units, with commas between them: those that run are stopped until the "
                    "reset has ended")
       ->delimiter(',');
+  command->add_option("--termination-log", wish->termination_log,
+                      "Write the output to this file too: Kubernetes' terminationMessagePath");
   add_examples(app, kGpuResetExamples);
   commands.emplace_back(command, [wish](const Flags& flags) {
     return until_signal([&](const std::stop_token& stop) {
-      return run_gpu_reset(flags, *wish, lasting_clock(), stop, std::cout, std::cerr);
+      std::ostringstream said;
+      const int code = run_gpu_reset(flags, *wish, lasting_clock(), stop, said, std::cerr);
+      std::cout << said.str() << std::flush;
+      if (!wish->termination_log.empty())
+        std::ofstream(wish->termination_log, std::ios::binary) << both_ends_of(said.str());
+      return code;
     });
   });
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <iosfwd>
 #include <optional>
 #include <stop_token>
@@ -22,6 +23,7 @@ struct GpuResetWish {
   std::optional<Vendor> vendor;  // nullopt: as the PCI bus says
   std::chrono::seconds timeout{600};
   std::vector<std::string> pause_units;
+  std::filesystem::path termination_log;  // empty: none
 };
 
 // kDone: the GPUs are reset, and the exporter has a request to clear the findings that this clears.

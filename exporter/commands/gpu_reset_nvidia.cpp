@@ -115,8 +115,11 @@ GpuReset reset_nvidia_gpus(const GpuResetTools& tools, const fs::path& run) {
   GpuReset reset = call_unused(tools);
   // A program such as gpu-feature-discovery has a GPU open for a moment each minute.
   const bool is_in_use = reset.exit_code != kDone && says_in_use(reset.words);
-  if (is_in_use && tools.pause() && tools.wait_until_unused().kind != GpuUse::Kind::kSome)
-    reset = tools.call_reset(kSmi, {"--gpu-reset"});
+  if (is_in_use && tools.pause()) {
+    const GpuUse use = tools.wait_until_unused();
+    if (use.kind != GpuUse::Kind::kSome && !tools.refusal(use))
+      reset = tools.call_reset(kSmi, {"--gpu-reset"});
+  }
   if (reset.exit_code != kDone)
     reset.words = tools.users() + persistence.words() + std::move(reset.words);
   return reset;

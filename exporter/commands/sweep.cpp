@@ -193,6 +193,7 @@ void Sweep::look_at(Run& run) {
   if (run.verdict) finish(run);
   if (run.is_over) return;
   if (clock_.steady() >= run.deadline) return give_up(run, "its time is over", report_.untold);
+  if (run.verdict) return;  // it is written at the next look
   if (const auto label = label_asking_for_gpus(api_, run.node.name))
     give_up(run, "a label asks for its GPUs: " + *label, report_.skipped);
 }

@@ -65,6 +65,14 @@ bool has_restarted(const StepRequest& request, const JobOutcome& outcome) {
   return outcome.words.contains(kBootedSince) || (is_known && outcome.boot_id != before);
 }
 
+// By the kubelet, and not by itself.
+bool was_ended(const JobOutcome& outcome) {
+  constexpr int kKilled = 137, kTerminated = 143;
+  return outcome.has_run &&
+         (!outcome.exit_code || outcome.exit_code == kKilled || outcome.exit_code == kTerminated ||
+          outcome.words.contains(kStoppedWhile));
+}
+
 bool is_begun(const StepRequest& request) {
   const StepRecord* const record = request.remediation.status.find(request.step.step);
   return record != nullptr && record->result != StepResult::kIntended;
@@ -102,8 +110,14 @@ Result<StepProgress> GpuResetAction::watch(const StepRequest& request) {
   return is_pausing ? wait_for_pods(request, operands) : resumed(request, StepJob::watch(request));
 }
 
+// A node whose kubelet does not answer starts no pods, and tells the end of none.
 Status GpuResetAction::abandon(const StepRequest& request) {
   if (auto ended = StepJob::abandon(request); !ended) return ended;
+  if (is_ready(request.node)) {
+    const auto runs = has_reset_pod(api(), request.node.meta.name);
+    if (!runs) return std::unexpected(runs.error());
+    if (*runs) return fail(ErrorKind::kUnavailable, "waiting for the pod of the reset Job to end");
+  }
   if (operands_of(request).empty()) return {};
   const auto resumed = resume_operands(node_of(api(), request, request.permit));
   // A pod that ends still: the sweep resumes them later.
@@ -195,8 +209,8 @@ JobConclusion GpuResetAction::judge(const StepRequest& request, const JobOutcome
         .message = "the machine has restarted since, which resets its GPUs: " + outcome.message};
   }
   const bool was_stopped = outcome.words.contains(kStoppedBefore);
-  if (was_stopped && request.ran <= request.step.timeout) {
-    // A kubelet that shuts down with its machine stops Jobs before the Node has another boot.
+  if ((was_stopped || was_ended(outcome)) && request.ran <= request.step.timeout) {
+    // A kubelet that shuts down with its machine ends Jobs before the Node has another boot.
     return {.result = StepResult::kRunning,
             .message = "waiting to see whether the machine restarts: " + outcome.message};
   }

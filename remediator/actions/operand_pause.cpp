@@ -52,11 +52,16 @@ Status pause_operands(const NodeOfOperands& node, const Operands& operands) {
   return paused ? Status() : std::unexpected(paused.error());
 }
 
-Result<Operands> resume_operands(const NodeOfOperands& node) {
-  const auto pods = node.api.list_pods_on(node.name);
+Result<bool> has_reset_pod(kube::Api& api, const std::string& node) {
+  const auto pods = api.list_pods_on(node);
   if (!pods) return std::unexpected(pods.error());
-  if (std::ranges::any_of(*pods, is_live_reset))
-    return fail(ErrorKind::kRefused, "a pod of the reset Job still runs");
+  return std::ranges::any_of(*pods, is_live_reset);
+}
+
+Result<Operands> resume_operands(const NodeOfOperands& node) {
+  const auto runs = has_reset_pod(node.api, node.name);
+  if (!runs) return std::unexpected(runs.error());
+  if (*runs) return fail(ErrorKind::kRefused, "a pod of the reset Job still runs");
   return set_labels(node, "true", paused_operands);
 }
 

@@ -116,7 +116,6 @@ ROWS = (
     Row(r"kubectl label node \S+ gpuward\.dev/drill-", CHANGE, prints="unlabeled", node=HEALTHY),
     Row(r"kubectl label node \S+ gpuward\.dev/managed-", CHANGE, prints="unlabeled", node=HEALTHY),
     Row(r"(?s)for label in .*paused-for-gpuward-reset.*done", CHANGE),
-    Row(r"(?s)for operand in .*paused-for-gpuward-reset.*done", CHANGE),
     Row(r"kubectl label node \S+ nvidia\.com/gpu\.deploy\.(?:dcgm-exporter|client)=(?:true|false) --overwrite", CHANGE, prints="labeled",
         node=HEALTHY),
     Row(rf"{CTL}exclude \S+ .*", CHANGE, prints="excluded", node=HEALTHY),

@@ -102,7 +102,7 @@ Result<std::size_t> count_on_bus(const HostPaths& host) {
 
 Result<std::size_t> count_patiently(const CheckContext& context, std::size_t expected) {
   Result<std::size_t> count = count_on_bus(context.host);
-  if (!context.instance_type.starts_with(kLateType)) return count;
+  if (!context.profile || !context.profile->type.starts_with(kLateType)) return count;
   for (int look = 0; look < kMoreLooks && count && *count < expected; ++look) {
     if (!context.clock.sleep_for(kBetweenLooks, context.stop)) break;
     count = count_on_bus(context.host);

@@ -1,6 +1,6 @@
 """A drill (docs/game-day.md): a fault that is injected into a real exporter goes the whole way on a node that is labelled
 for it, and changes nothing on any other."""
-from cases.base import (EXPORTERS, REBOOT_XID, ClusterTest, boot_of, cluster, deploy, explain, exporter_of, is_in_service,
+from cases.base import (EXPORTERS, REBOOT_XID, RESET_XID, ClusterTest, boot_of, cluster, deploy, explain, exporter_of, is_in_service,
                         kubectl, metrics_of, nodes_of, on, phase, remediations, say, workload)
 
 TIMES = ("recorded", "tainted", "cordoned", "drained", "reset or restarted", "back in service")
@@ -38,6 +38,14 @@ class GameDay(ClusterTest):
         say(times.strip())
         for what in TIMES:
             self.assertRegex(times, rf"\b{what} \d+\.\d s")
+
+    def test_a_drill_of_severity_reset_resets_the_gpus_of_a_labelled_node(self):
+        boot = boot_of("gpu-2")
+        kubectl("label", "node", "gpu-2", "gpuward.dev/drill=allowed", "--overwrite")
+        inject("gpu-2", "xid", str(RESET_XID), "--gpu", "3")
+        self.wait(lambda: self.step_of("gpu-2", "gpu-reset").get("result") == "done", "the GPUs to be reset", 180)
+        self.wait_until_returned("gpu-2", 240)
+        self.assertEqual(boot, boot_of("gpu-2"))
 
     def test_a_drill_changes_nothing_on_a_node_without_the_label(self):
         before, boot = kubectl.get("node", "gpu-3")["spec"], boot_of("gpu-3")

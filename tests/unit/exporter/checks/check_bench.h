@@ -24,7 +24,7 @@ class CheckBench {
   [[nodiscard]] CheckOutcome run() {
     const Snapshot snapshot = node.make_snapshot();
     const HostPaths paths = host.paths();
-    const std::string type = node.profile ? node.profile->type : unprofiled_type;
+    const std::string type = node.profile ? type_prefix + node.profile->type : unprofiled_type;
     return check_->run({.snapshot = snapshot,
                         .settings = node.settings,
                         .host = paths,
@@ -39,6 +39,7 @@ class CheckBench {
   support::HostTree host;
   fakes::FakeClock clock{fakes::FakeClock::Mode::kAutoAdvance};
   std::string unprofiled_type = "x9.metal";
+  std::string type_prefix;  // "ml." of HyperPod, which profiles do not have
 
  private:
   std::unique_ptr<Check> check_;

@@ -107,6 +107,9 @@ TEST_F(EfaEnumeration, P5enIsLookedAtThreeMoreTimesFiveSecondsApart) {
   const auto before = bench_.clock.steady();
   EXPECT_EQ(result().severity, Severity::kIsolate);
   EXPECT_EQ(bench_.clock.steady() - before, std::chrono::seconds(15));
+  bench_.type_prefix = "ml.";
+  EXPECT_EQ(result().severity, Severity::kIsolate);
+  EXPECT_EQ(bench_.clock.steady() - before, std::chrono::seconds(30));
 }
 
 TEST_F(EfaEnumeration, WarnsOfDevicesThatTheRdmaSubsystemLacks) {

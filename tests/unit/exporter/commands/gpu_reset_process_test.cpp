@@ -68,7 +68,7 @@ TEST(GpuResetJob, IsTheCommandOfTheBootAndTheVendor) {
   EXPECT_EQ((*json)["spec"]["template"]["spec"]["containers"][0]["command"],
             Json::array({"gpuward-exporter", "gpu-reset", "--boot-id=$(BOOT_ID)",
                          "--vendor=$(GPU_VENDOR)", "--timeout=$(TIMEOUT)",
-                         "--pause-units=$(PAUSE_UNITS)"}));
+                         "--pause-units=$(PAUSE_UNITS)", "--termination-log=/run/termination-log"}));
 }
 
 }  // namespace

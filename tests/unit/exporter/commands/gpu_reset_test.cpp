@@ -217,28 +217,46 @@ TEST_F(NvidiaReset, FindsTheSocketsOfTheDaemons) {
   }
 }
 
+// As systemd does: nvidia-dcgm.service takes the unit along that requires it.
 TEST_F(GpuResets, StopsUnitsThatRunAndStartsThemAgain) {
+  for (const char* unit : {"nvidia-dcgm", "exporter", "stuck"})
+    folder_.write(std::string(unit) + ".service", "");
   add_program("chroot", R"(cd ${0%/*}
 root=$1; shift
 [ "$root" = ")" + (node_.paths().proc / "1/root").string() +
                             R"(" ] || exit 125
 [ "$1 $3 $4" = "systemctl --quiet --" ] || exit 125
 case "$2 $5" in
-"is-active nvidia-dcgm.service"|"is-active stuck.service") exit 0;;
-is-active*) exit 3;;
-"stop stuck.service") echo "$2 $5" >> units; echo 'timed out' >&2; exit 1;;
-*) echo "$2 $5" >> units;;
+is-active*) [ -e $5 ] || exit 3;;
+"stop stuck.service") echo 'timed out' >&2; exit 1;;
+"start stuck.service") echo 'it is masked' >&2; exit 1;;
+"stop nvidia-dcgm.service") rm $5 exporter.service;;
+stop*) rm -f $5;;
+start*) touch $5;;
 esac)");
   const support::Environment path("PATH", folder_.path().string() + ":/usr/bin:/bin");
   const GpuResetTools all = tools();
-  {
-    const PausedUnits paused(all, {"nvidia-dcgm.service", "not-here.service", "stuck.service"});
-    EXPECT_EQ(text_of("units"), "stop nvidia-dcgm.service\nstop stuck.service\n");
-    EXPECT_EQ(paused.words(), "stopping stuck.service: timed out\n");
-    stop_.request_stop();
-    fs::remove(folder_ / "units");
-  }
-  EXPECT_EQ(text_of("units"), "start nvidia-dcgm.service\nstart stuck.service\n");
+  PausedUnits paused(
+      all, {"nvidia-dcgm.service", "exporter.service", "not-here.service", "stuck.service"});
+  EXPECT_FALSE(fs::exists(folder_ / "nvidia-dcgm.service"));
+  EXPECT_FALSE(fs::exists(folder_ / "exporter.service"));
+  stop_.request_stop();
+  EXPECT_EQ(paused.start_again(),
+            "stopping stuck.service: timed out\nstarting stuck.service: it is masked\n");
+  EXPECT_TRUE(fs::exists(folder_ / "nvidia-dcgm.service"));
+  EXPECT_TRUE(fs::exists(folder_ / "exporter.service"));
+  EXPECT_FALSE(fs::exists(folder_ / "not-here.service"));
+}
+
+TEST_F(NvidiaReset, IsNotBegunWithTooLittleTime) {
+  add_driver("echo 'All done.'");
+  const support::Environment path("PATH", folder_.path().string() + ":/usr/bin:/bin");
+  const GpuResetTools late(node_.paths(), clock_, clock_.steady() + seconds(20), stop_.get_token());
+  const GpuReset refused = reset_nvidia_gpus(late, folder_ / "run");
+  EXPECT_EQ(refused.exit_code, kFailed);
+  EXPECT_THAT(refused.words, HasSubstr("stopped before the reset"));
+  EXPECT_THAT(text_of("calls"), Not(HasSubstr("--gpu-reset")));
+  EXPECT_EQ(text_of("mode-1A"), "Enabled\n");
 }
 
 // AMD's programs and its driver reset a GPU that is in use too.
@@ -334,7 +352,7 @@ TEST_F(AmdReset, BeginsOnlyIfItKnowsThatThereIsNoUser) {
   GpuReset refused = reset();
   EXPECT_EQ(refused.exit_code, kFailed);
   EXPECT_EQ(refused.words,
-            "in use by another process: the GPUs are open in python (pid 99: kfd)\n");
+            "the GPUs are open in python (pid 99: kfd)\nin use by another process\n");
   node_.remove("proc/99").remove("proc/2");
   refused = reset();
   EXPECT_EQ(refused.exit_code, kFailed);

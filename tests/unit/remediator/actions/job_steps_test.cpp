@@ -311,6 +311,7 @@ TEST_F(JobSteps, RememberThatTheResetHadBegunWhenItsPodIsGone) {
   EXPECT_EQ(watch().result, StepResult::kRunning);
   kube_.remove(std::string(kPods) + "/" + job_name(request()) + "-pod");
   mark_ended(job(), "Failed", "DeadlineExceeded");
+  clock_.advance(step_.timeout + seconds(1));
 
   const auto progress = watch();
 
@@ -397,6 +398,24 @@ TEST_F(JobSteps, AResetThatWasStoppedBeforeItBeganWaitsForARestart) {
   EXPECT_EQ(progress.result, StepResult::kFailed);
   EXPECT_TRUE(needs_operator(progress));
   EXPECT_FALSE(has_treated(remediation_.status.steps[0])) << "no GPU was reset";
+}
+
+TEST_F(JobSteps, AResetThatWasEndedMidwayWaitsForARestartAndThenCounts) {
+  for (const int code : {1, 137, 143}) {
+    intend(Step::kGpuReset);
+    if (kube_.has(path())) {
+      kube_.remove(path());
+      kube_.remove(std::string(kPods) + "/" + job_name(request()) + "-pod");
+    }
+    begin();
+    end_with(code, code == 1 ? "nvidia-smi was killed\nstopped during the reset" : "");
+    EXPECT_EQ(watch().result, StepResult::kRunning) << code;
+
+    clock_.advance(step_.timeout + seconds(1));
+    EXPECT_EQ(watch().result, StepResult::kFailed);
+    EXPECT_FALSE(needs_operator(recorded(action().watch(request()))));
+    EXPECT_TRUE(has_treated(remediation_.status.steps[0])) << code;
+  }
 }
 
 TEST_F(JobSteps, AResetThatWasStoppedBeforeARestartIsDone) {

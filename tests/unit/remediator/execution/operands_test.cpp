@@ -313,6 +313,31 @@ TEST_F(OperandsTest, AreNoReasonToForgetAJobWhoseAnswerWasLost) {
   expect_resumed();
 }
 
+// A tenant's pod would start into the reset.
+TEST_F(OperandsTest, ACancelledNodeReturnsWhenThePodOfTheResetHasEnded) {
+  open_and_reset();
+  const Json job = jobs()[0];
+  const std::string name = string_at(job["metadata"], "name");
+  Json pod =
+      fakes::pod(name + "-pod", "gpu-01", {{"job-name", name}, {"gpuward.dev/step", "gpu-reset"}});
+  pod["metadata"]["namespace"] = "gpu-healthcheck";
+  kube_.create(kResetPods, pod);
+  kube_.patch_status(std::string(kResetPods) + "/" + name + "-pod",
+                     {{"status", {{"phase", "Running"}}}});
+  annotate(std::string(kCancelAnnotation), "true");
+
+  EXPECT_FALSE(reconcile(1));
+  EXPECT_THAT(jobs(), IsEmpty()) << "the Job is deleted, and its pod ends";
+  EXPECT_TRUE(node().unschedulable);
+  expect_paused();
+
+  kube_.remove(std::string(kResetPods) + "/" + name + "-pod");
+  ASSERT_TRUE(reconcile());
+  EXPECT_FALSE(node().unschedulable);
+  EXPECT_EQ(remediation().status.phase, Phase::kCancelled);
+  expect_resumed();
+}
+
 TEST_F(OperandsTest, OfARefusedResetAreNotSaidToBeResumed) {
   kube_.patch(kNodeOfOperands, {{"spec", {{"providerID", "aws:///eu-1a/i-0123456789abcdef0"}}}});
   Policy policy = *policy_.get();
