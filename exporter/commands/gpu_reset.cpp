@@ -119,7 +119,7 @@ std::string GpuResetTools::users() const {
   return words.str();
 }
 
-// A unit that requires another is stopped with it, so all are looked at first.
+// systemd stops a unit that requires another with it: look at all before the first stop.
 PausedUnits::PausedUnits(const GpuResetTools& tools, const std::vector<std::string>& units)
     : tools_(tools) {
   for (const std::string& unit : units) {

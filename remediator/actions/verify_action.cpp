@@ -35,6 +35,16 @@ WallTime unbroken_since(const StepRequest& request) {
   return since;
 }
 
+std::optional<std::string> objection_of_node(const StepRequest& request) {
+  if (!is_ready(request.node)) return "the node is not Ready";
+  const auto& alerts = request.remediation.alerts;
+  const auto firing = std::ranges::find_if(alerts, [&](const AlertEvidence& alert) {
+    return alert.firing() && speaks_against(request, alert);
+  });
+  if (firing == alerts.end()) return std::nullopt;
+  return "alert " + firing->alertname + " fires";
+}
+
 // Such as an upgrade of the driver, during which no exporter reads the GPUs.
 std::optional<std::string> other_at_work(const kube::Node& node, const Policy& policy) {
   if (auto who = repairer_at_work(node, policy.repairer_signs)) return who;
@@ -55,6 +65,8 @@ Result<StepProgress> VerifyAction::watch(const StepRequest& request) {
     progress.facts.erase(kHealthySinceFact);
     progress.facts.erase(kSoakedFact);
     progress.message = "not healthy yet: " + *why;
+    if (objection_of_node(request)) return progress;
+    // Nothing speaks against the node, but no exporter says that it is healthy.
     const auto other = other_at_work(request.node, *policy_.get());
     if (other) progress.message += "; " + *other;
     progress.runs_clock = !other;
@@ -79,13 +91,7 @@ Result<StepProgress> VerifyAction::watch(const StepRequest& request) {
 }
 
 std::optional<std::string> VerifyAction::objection(const StepRequest& request) {
-  if (!is_ready(request.node)) return "the node is not Ready";
-  const auto& alerts = request.remediation.alerts;
-  const auto speaks = [&](const AlertEvidence& alert) {
-    return alert.firing() && speaks_against(request, alert);
-  };
-  if (const auto firing = std::ranges::find_if(alerts, speaks); firing != alerts.end())
-    return "alert " + firing->alertname + " fires";
+  if (auto why = objection_of_node(request)) return why;
   if (reports_ == nullptr) return "cannot read health reports: --prometheus.url is not set";
   auto report = reports_->latest(request.node.meta.name);
   if (!report) return why_no_report(report.error());

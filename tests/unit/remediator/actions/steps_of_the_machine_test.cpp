@@ -288,6 +288,9 @@ TEST_F(Verify, HasNoLessTimeBecauseOfAnUpgradeOfTheDriver) {
     EXPECT_FALSE(look_at().runs_clock) << key;
     EXPECT_THAT(look_at().message, HasSubstr(key));
   }
+  remediation.alerts.push_back({"Bad", "ab", Severity::kReboot, kBegun, kBegun, std::nullopt});
+  EXPECT_TRUE(look_at().runs_clock) << "that is no fault of the upgrade";
+  remediation.alerts.clear();
   report(Severity::kNone, kBegun + minutes(1));
   EXPECT_TRUE(look_at().runs_clock) << "it is healthy all the same";
 }
