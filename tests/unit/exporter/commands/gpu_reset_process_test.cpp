@@ -65,10 +65,11 @@ TEST(GpuResetJob, IsTheCommandOfTheBootAndTheVendor) {
   const fs::path job = fs::path(GPUWARD_SOURCE_DIR) / "manifests/remediator-job-gpu-reset.json";
   const auto json = parse_json(read_file(job).value_or(""));
   ASSERT_TRUE(json);
-  EXPECT_EQ((*json)["spec"]["template"]["spec"]["containers"][0]["command"],
-            Json::array({"gpuward-exporter", "gpu-reset", "--boot-id=$(BOOT_ID)",
-                         "--vendor=$(GPU_VENDOR)", "--timeout=$(TIMEOUT)",
-                         "--pause-units=$(PAUSE_UNITS)", "--termination-log=/run/termination-log"}));
+  EXPECT_EQ(
+      (*json)["spec"]["template"]["spec"]["containers"][0]["command"],
+      Json::array({"gpuward-exporter", "gpu-reset", "--boot-id=$(BOOT_ID)",
+                   "--vendor=$(GPU_VENDOR)", "--timeout=$(TIMEOUT)", "--pause-units=$(PAUSE_UNITS)",
+                   "--termination-log=/run/termination-log"}));
 }
 
 }  // namespace
