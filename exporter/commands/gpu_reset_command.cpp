@@ -110,7 +110,7 @@ void add_gpu_reset_command(CLI::App& app, Commands& commands) {
   commands.emplace_back(command, [wish](const Flags& flags) {
     return until_signal([&](const std::stop_token& stop) {
       std::ostringstream said;
-      const int code = run_gpu_reset(flags, *wish, lasting_clock(), stop, said, std::cerr);
+      const int code = run_gpu_reset(flags, *wish, lasting_clock(), stop, said);
       std::cout << said.str() << std::flush;
       if (!wish->termination_log.empty())
         std::ofstream(wish->termination_log, std::ios::binary) << both_ends_of(said.str());
@@ -120,7 +120,7 @@ void add_gpu_reset_command(CLI::App& app, Commands& commands) {
 }
 
 int run_gpu_reset(const Flags& flags, const GpuResetWish& wish, Clock& clock,
-                  const std::stop_token& stop, std::ostream& out, std::ostream& err) {
+                  const std::stop_token& stop, std::ostream& out) {
   const auto vendor = wish.vendor ? Result<Vendor>(*wish.vendor) : vendor_on_pci(flags.host);
   if (!vendor) return complain(vendor.error());
   const std::string boot_id = read_boot(flags.host).id;
@@ -135,7 +135,7 @@ int run_gpu_reset(const Flags& flags, const GpuResetWish& wish, Clock& clock,
   const auto last_part = std::min<std::chrono::seconds>(kLastPart, release.lasts / 2);
   bool has_begun = false;
   const int code = run_with_released_gpus(
-      flags.state_path, boot_id, release, clock, stop, err, [&](Clock::Steady ends) {
+      flags.state_path, boot_id, release, clock, stop, out, [&](Clock::Steady ends) {
         has_begun = true;
         return reset_gpus(*vendor, GpuResetTools(flags.host, clock, ends - last_part, stop), wish,
                           flags, out);

@@ -30,6 +30,6 @@ struct GpuResetWish {
 // Otherwise the exit code of the vendor's program, or kFailed: `out` says why, and which
 // processes have a GPU open. kWrongUsage: the vendor is not known.
 [[nodiscard]] int run_gpu_reset(const Flags& flags, const GpuResetWish& wish, Clock& clock,
-                                const std::stop_token& stop, std::ostream& out, std::ostream& err);
+                                const std::stop_token& stop, std::ostream& out);
 
 }  // namespace gpuward::exporter

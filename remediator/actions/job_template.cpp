@@ -77,6 +77,15 @@ void replace_all(std::string& text, const Placeholder& placeholder) {
     text.replace(at, name.size(), value);
 }
 
+// gpuward-exporter refuses a flag without a value.
+bool becomes_empty_flag(const Json& word, const std::vector<Placeholder>& placeholders) {
+  if (!word.is_string()) return false;
+  std::string text = word.get<std::string>();
+  if (!text.starts_with("--") || text.ends_with('=')) return false;
+  for (const Placeholder& one : placeholders) replace_all(text, one);
+  return text.ends_with('=');
+}
+
 // In the values that were parsed: nothing that is put in can change the template's form.
 void put_in(Json& value, const std::vector<Placeholder>& placeholders) {
   if (value.is_string()) {
@@ -84,14 +93,11 @@ void put_in(Json& value, const std::vector<Placeholder>& placeholders) {
     return;
   }
   if (!value.is_structured()) return;
+  if (value.is_array()) {
+    std::erase_if(value.get_ref<Json::array_t&>(),
+                  [&](const Json& word) { return becomes_empty_flag(word, placeholders); });
+  }
   for (Json& child : value) put_in(child, placeholders);
-  // A flag without a value is left out: gpuward-exporter would refuse it.
-  if (!value.is_array()) return;
-  std::erase_if(value.get_ref<Json::array_t&>(), [](const Json& word) {
-    const bool is_text = word.is_string();
-    const std::string text = is_text ? word.get<std::string>() : "";
-    return text.starts_with("--") && text.ends_with('=');
-  });
 }
 
 std::string joined(const std::vector<std::string>& words) {
