@@ -91,11 +91,18 @@ Result<std::optional<std::string>> GpuResetAction::obstacle(const StepRequest& r
   return objection_to_pause(request.node);
 }
 
+Operands GpuResetAction::running(const kube::Node& node) const {
+  return running_operands(node, policy()->jobs.pause_labels);
+}
+
 Result<StepProgress> GpuResetAction::begin(const StepRequest& request) {
+  // The Node of the decision may have been older.
+  if (const auto why = objection_to_pause(request.node))
+    return progress_of(request, StepResult::kIntended, *why);
   const Operands operands = operands_of(request);
   if (operands.empty()) return StepJob::begin(request);
   if (auto progress = refused(request)) return resumed(request, *std::move(progress));
-  if (!running_operands(request.node, operands).empty()) return pause(request, operands);
+  if (!running(request.node).empty()) return pause(request, operands);
   const auto pods = api().list_pods_on(request.node.meta.name);
   if (!pods) return held_back(request, with_context("reading its pods", pods.error()).error());
   if (!pods_of_operands(*pods, operands).empty()) return wait_for_pods(request, operands);
@@ -110,14 +117,8 @@ Result<StepProgress> GpuResetAction::watch(const StepRequest& request) {
   return is_pausing ? wait_for_pods(request, operands) : resumed(request, StepJob::watch(request));
 }
 
-// A node whose kubelet does not answer starts no pods, and tells the end of none.
 Status GpuResetAction::abandon(const StepRequest& request) {
   if (auto ended = StepJob::abandon(request); !ended) return ended;
-  if (is_ready(request.node)) {
-    const auto runs = has_reset_pod(api(), request.node.meta.name);
-    if (!runs) return std::unexpected(runs.error());
-    if (*runs) return fail(ErrorKind::kUnavailable, "waiting for the pod of the reset Job to end");
-  }
   if (operands_of(request).empty()) return {};
   const auto resumed = resume_operands(node_of(api(), request, request.permit));
   // A pod that ends still: the sweep resumes them later.
@@ -151,8 +152,8 @@ Result<StepProgress> GpuResetAction::wait_for_pods(const StepRequest& request,
   if (!node) return with_context("reading the node", node.error());
   if (const auto why = objection_to_pause(*node))
     return progress_of(request, StepResult::kIntended, *why);
-  if (const Operands running = running_operands(*node, operands); !running.empty())
-    return progress_of(request, StepResult::kIntended, name_all(running) + ": resumed");
+  if (const Operands others = running(*node); !others.empty())
+    return progress_of(request, StepResult::kIntended, name_all(others) + ": resumed");
   const auto pods = api().list_pods_on(request.node.meta.name);
   if (!pods) return with_context("reading its pods", pods.error());
   const std::vector<std::string> left = pods_of_operands(*pods, operands);

@@ -32,6 +32,8 @@ class GpuResetAction final : public StepJob {
                                     const JobOutcome& outcome) const override;
   [[nodiscard]] std::optional<JobConclusion> refusal(const StepRequest& request,
                                                      const JobsPolicy& jobs) const override;
+  // Also one that was turned on since the step was decided: it is decided again then.
+  [[nodiscard]] Operands running(const kube::Node& node) const;
   [[nodiscard]] Result<StepProgress> pause(const StepRequest& request, const Operands& operands);
   [[nodiscard]] Result<StepProgress> wait_for_pods(const StepRequest& request,
                                                    const Operands& operands);

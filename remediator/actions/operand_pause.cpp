@@ -47,7 +47,9 @@ bool is_live_reset(const kube::Pod& pod) {
 
 Status pause_operands(const NodeOfOperands& node, const Operands& operands) {
   const auto paused = set_labels(node, kube::kPausedForReset, [&](const kube::Node& seen) {
-    return running_operands(seen, operands);
+    Operands running = operands;
+    std::erase_if(running, [&](const std::string& operand) { return !is_running(seen, operand); });
+    return running;
   });
   return paused ? Status() : std::unexpected(paused.error());
 }

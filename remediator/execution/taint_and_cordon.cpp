@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/runtime/clock.h"
+#include "remediator/actions/operand_pause.h"
 #include "remediator/decision/status_change.h"
 #include "remediator/guards/konduktor_taint.h"
 #include "remediator/model/node_mark.h"
@@ -141,11 +142,23 @@ Status TaintAndCordon::check_unchanged(const Remediation& known) {
   return fail(ErrorKind::kConflict, "the Remediation has changed since the return was decided");
 }
 
+// A pod of a tenant would start into it. A node whose kubelet does not answer starts no pods, and
+// tells the end of none.
+Status TaintAndCordon::check_no_reset(const Case& now) {
+  const bool was_begun = now.remediation.status.find(Step::kGpuReset) != nullptr;
+  if (!was_begun || !is_ready(*now.node)) return {};
+  const auto runs = has_reset_pod(parts_.api, now.node->meta.name);
+  if (!runs) return std::unexpected(runs.error());
+  if (*runs) return fail(ErrorKind::kUnavailable, "waiting for the pod of the reset Job to end");
+  return {};
+}
+
 Status TaintAndCordon::change_node(Case& now, const NodePlan& plan) {
   const std::string before_intent = now.remediation.resource_version;
   const RemediationStatus without_intent = now.remediation.status;
   if (now.decision.verdict == Verdict::kRelease) {
     if (auto status = steps_.abandon(now); !status) return status;
+    if (auto status = check_no_reset(now); !status) return status;
   }
   if (auto status = records_.write_intent(now, plan); !status) return status;
   // An intent that stood already was not written: an operator may have said pause since the read.

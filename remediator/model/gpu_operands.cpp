@@ -55,10 +55,13 @@ std::string objection_to_label(std::string_view label) {
   return {};
 }
 
-Operands running_operands(const kube::Node& node, const Operands& operands) {
-  Operands running = operands;
-  std::erase_if(running,
-                [&](const std::string& operand) { return value_of(node, operand) != "true"; });
+bool is_running(const kube::Node& node, std::string_view operand) {
+  return value_of(node, operand) == "true";
+}
+
+Operands running_operands(const kube::Node& node, const Operands& own) {
+  Operands running = operands_to_pause(node, own);
+  std::erase_if(running, [&](const std::string& operand) { return !is_running(node, operand); });
   return running;
 }
 

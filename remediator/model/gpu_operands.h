@@ -20,12 +20,14 @@ namespace gpuward::remediator {
 // By name: "device-plugin"; one of the owner by its whole label, "example.com/gpu-telemetry".
 using Operands = std::vector<std::string>;
 
-// Those of `operands` that run on the node: their labels are `true`.
-[[nodiscard]] Operands running_operands(const kube::Node& node, const Operands& operands);
+// Whether it runs on the node: its label is `true`.
+[[nodiscard]] bool is_running(const kube::Node& node, std::string_view operand);
+// All that run on the node; `own`: labels of the owner.
+[[nodiscard]] Operands running_operands(const kube::Node& node, const Operands& own);
 // Those that gpuward has paused, whatever the policy says of them today: their labels are
 // kube::kPausedForReset.
 [[nodiscard]] Operands paused_operands(const kube::Node& node);
-// Those that run on the node, or are paused by gpuward; `own`: labels of the owner.
+// Those that run on the node, or are paused by gpuward.
 [[nodiscard]] Operands operands_to_pause(const kube::Node& node, const Operands& own);
 [[nodiscard]] std::string operand_label(std::string_view operand);
 // Why that label cannot be one of the owner's operands; empty if it can.

@@ -194,6 +194,20 @@ TEST_F(OperandsTest, OfTheOwnerArePausedByTheLabelsThatThePolicyNames) {
   EXPECT_EQ(label_of(telemetry), "true");
 }
 
+TEST_F(OperandsTest, ThatAreTurnedOnMeanwhileArePausedToo) {
+  open();
+  label({{"nvidia.com/gpu.deploy.dcgm", "true"}});
+  add_pod("late", "nvidia.com/gpu.deploy.dcgm");
+  remove_pod("plugin");
+  remove_pod("dcgm");
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(reconcile());
+  EXPECT_THAT(jobs(), IsEmpty());
+  EXPECT_EQ(label_of("nvidia.com/gpu.deploy.dcgm"), kube::kPausedForReset);
+  remove_pod("late");
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(reconcile());
+  EXPECT_THAT(jobs(), SizeIs(1));
+}
+
 TEST_F(OperandsTest, OfTheOwnerAreResumedThoughThePolicyNamesThemNoMore) {
   label({{"example.com/gpu-telemetry", std::string(kube::kPausedForReset)}});
   ASSERT_TRUE(sweep());
@@ -371,6 +385,28 @@ TEST_F(OperandsTest, AreNotPausedBesideThePauseOfAnotherProgram) {
 }
 
 // k8s-driver-manager appends its own value; what it takes back later leaves ours.
+// The decision saw an older Node, and the pods of the operands have not left yet.
+TEST_F(OperandsTest, NeedAnotherDecisionIfAnotherProgramPausesThemRightBeforeTheStep) {
+  label({{kPlugin, "paused-for-mig-change"}, {kDcgm, "paused-for-mig-change"}});
+  const PlannedStep step = planned(Step::kGpuReset);
+  Remediation made;
+  made.node = "gpu-01";
+  made.node_uid = node().meta.uid;
+  made.status.steps.emplace_back();
+  made.status.steps[0].step = Step::kGpuReset;
+  made.status.steps[0].result = StepResult::kIntended;
+  const kube::Node seen = node();
+  const auto progress = reset_.begin({.remediation = made,
+                                      .node = seen,
+                                      .step = step,
+                                      .facts = reset_.facts_before(seen),
+                                      .permit = [] { return Status(); },
+                                      .now = clock_.wall()});
+  ASSERT_TRUE(progress);
+  EXPECT_EQ(progress->result, StepResult::kIntended);
+  EXPECT_THAT(jobs(), IsEmpty());
+}
+
 TEST_F(OperandsTest, AreLeftToADriverUpgradeThatBeginsMeanwhile) {
   open();
   label({{kPlugin, "paused-for-gpuward-reset_paused-for-driver-upgrade"}});

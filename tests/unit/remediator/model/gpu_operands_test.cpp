@@ -24,8 +24,8 @@ TEST(GpuOperands, AreKnownByTheirLabels) {
                 {"nvidia.com/gpu.deploy.mig-manager", ""},
                 {"nvidia.com/gpu.deploy.dcgm-exporter-dra", "true"},
                 {"nvidia.com/gpu.deploy.dcgm-exporter", std::string(kube::kPausedForReset)}});
-  EXPECT_THAT(running_operands(node, {"dcgm", "dcgm-exporter", "device-plugin"}),
-              ElementsAre("device-plugin"));
+  EXPECT_THAT(running_operands(node, {"example.com/not-here"}),
+              ElementsAre("device-plugin", "dcgm-exporter-dra"));
   EXPECT_THAT(paused_operands(node), ElementsAre("dcgm-exporter"));
   EXPECT_THAT(operands_to_pause(node, {"example.com/not-here"}),
               ElementsAre("dcgm-exporter", "device-plugin", "dcgm-exporter-dra"));
