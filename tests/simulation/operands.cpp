@@ -162,6 +162,13 @@ void SimulatedOperands::end_all() {
   }
 }
 
+bool SimulatedOperands::is_any_left() const {
+  return std::ranges::any_of(fleet_.machines(), [&](const Machine& machine) {
+    const NodeTruth* const known = stage_.truth.node(machine.name);
+    return known != nullptr && !paused_operands(known->node).empty();
+  });
+}
+
 void SimulatedOperands::check_rest() const {
   if (!stage_.setting.has_operands) return;
   for (const Machine& machine : fleet_.machines()) {

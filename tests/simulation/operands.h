@@ -25,6 +25,8 @@ class SimulatedOperands {
   void do_something();
   // In the quiet time: no other program has paused an operand, and most pods follow their labels.
   void end_all();
+  // Whether a Node has paused ones still: the slow rounds of the leader resume them.
+  [[nodiscard]] bool is_any_left() const;
   // Once all is at rest and the leader has had its rounds.
   void check_rest() const;
 

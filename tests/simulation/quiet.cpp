@@ -212,7 +212,8 @@ void World::settle(minutes time) {
     if (are_any_deleted || stage_.setting.falls_silent) notifier_.forget_what_was_said();
     if (!are_any_deleted) check_in_time();
     if (before != stage_.truth.changes().size() || is_under_way() || waits_for_verification() ||
-        announcements_.is_any_left() || silent_.next() || drills_.is_any_left())
+        announcements_.is_any_left() || silent_.next() || drills_.is_any_left() ||
+        operands_.is_any_left())
       continue;
     if (!stage_.setting.says_late && !stage_.setting.asks_others()) return;
     // What was ignored because its end was just over is repeated; what is absent has ended.
