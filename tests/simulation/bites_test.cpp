@@ -53,7 +53,7 @@ constexpr auto kLastFound = std::to_array<Found>({
     {"part-answers", 736}, {"log-cursor", 129}, {"versions-back", 2660}, {"ledger-count", 449},
     {"begin-anew", 7}, {"timed-exclusion", 28}, {"lost-list", 327}, {"window", 388},
     {"pool-mode", 128}, {"cooldown", 4071}, {"min-healthy", 92}, {"sinks", 67},
-    {"give-back", 721}, {"foreign-suspend", 2}, {"left-operands", 1234}, {"operand-pods", 276},
+    {"give-back", 721}, {"foreign-suspend", 2}, {"left-operands", 1470}, {"operand-pods", 276},
     // clang-format on
 });
 
