@@ -289,7 +289,7 @@ TEST_F(Verify, HasNoLessTimeBecauseOfAnUpgradeOfTheDriver) {
     EXPECT_THAT(look_at().message, HasSubstr(key));
   }
   remediation.alerts.push_back({"Bad", "ab", Severity::kReboot, kBegun, kBegun, std::nullopt});
-  EXPECT_TRUE(look_at().runs_clock) << "that is no fault of the upgrade";
+  EXPECT_TRUE(look_at().runs_clock) << "the upgrade makes no alert fire";
   remediation.alerts.clear();
   report(Severity::kNone, kBegun + minutes(1));
   EXPECT_TRUE(look_at().runs_clock) << "it is healthy all the same";
