@@ -12,13 +12,13 @@
 #include "core/command_line/examples.h"
 #include "core/model/gpu_reset_words.h"
 #include "core/runtime/yaml_scalars.h"
-#include "exporter/commands/findings_command.h"
 #include "exporter/commands/gpu_release_command.h"
 #include "exporter/commands/gpu_reset.h"
 #include "exporter/commands/until_signal.h"
 #include "exporter/config/exit_code.h"
 #include "exporter/host/boot.h"
 #include "exporter/host/pci.h"
+#include "exporter/store/clear_request.h"
 #include "exporter/watch/gpu_releases.h"
 
 namespace gpuward::exporter {
@@ -66,7 +66,10 @@ int reset_gpus(Vendor vendor, const GpuResetTools& tools, const GpuResetWish& wi
   if (reset.exit_code == kDone && vendor == Vendor::kNvidia) {
     ClearRequest request{.after_gpu_reset = true};
     request.reset_ended = reset.ended;
-    static_cast<void>(run_clear_findings(flags.state_path, request, tools.clock(), out));
+    // Left also if no finding is known here: drills are not in the state folder.
+    const auto left = ClearRequests(flags.state_path).leave(request, tools.clock().wall());
+    if (!left)
+      out << "Failed to ask the exporter to clear findings: " << left.error().message << "\n";
   }
   out << units.start_again() << reset.words;
   return reset.exit_code;

@@ -16,6 +16,7 @@ using ::testing::HasSubstr;
 class GpuResetCommand : public testing::Test {
  protected:
   void SetUp() override {
+    fs::create_directory(folder_ / "state");
     fs::permissions(
         folder_.write("nvidia-smi", "#!/bin/sh\n[ \"$1\" = --gpu-reset ] || exit 0\n: > " +
                                         (folder_ / "was-reset").string() + "\necho 'All done.'\n"),
@@ -48,6 +49,7 @@ TEST_F(GpuResetCommand, ResetsTheGpusInTheBootThatItIsFor) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output << outcome.error_output;
   EXPECT_THAT(outcome.output, HasSubstr("All done."));
   EXPECT_TRUE(was_reset());
+  EXPECT_FALSE(fs::is_empty(folder_ / "state/clear.d")) << "drills and findings end with a reset";
 }
 
 // This machine has none, or a screen's.
