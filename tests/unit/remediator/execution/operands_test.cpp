@@ -130,6 +130,17 @@ class OperandsTest : public ClusterTest {
     return record == nullptr ? StepResult::kFailed : record->result;
   }
 
+  // One that the reconciler has no part in.
+  Remediation with_step(StepResult result) {
+    Remediation made;
+    made.node = "gpu-01";
+    made.node_uid = node().meta.uid;
+    made.status.steps.emplace_back();
+    made.status.steps[0].step = Step::kGpuReset;
+    made.status.steps[0].result = result;
+    return made;
+  }
+
   GpuResetAction reset_{api_, policy_};
 };
 
@@ -263,12 +274,7 @@ TEST_F(OperandsTest, ThatStayEscalateIfThePolicySaysSoOfBusyGpus) {
   for (const bool escalates : {false, true}) {
     PlannedStep step = planned(Step::kGpuReset);
     step.job.escalates_when_busy = escalates;
-    Remediation made;
-    made.node = "gpu-01";
-    made.node_uid = node().meta.uid;
-    made.status.steps.emplace_back();
-    made.status.steps[0].step = Step::kGpuReset;
-    made.status.steps[0].result = StepResult::kRunning;
+    const Remediation made = with_step(StepResult::kRunning);
     label({{kPlugin, std::string(kube::kPausedForReset)},
            {kDcgm, std::string(kube::kPausedForReset)}});
     const kube::Node seen = node();
@@ -384,17 +390,11 @@ TEST_F(OperandsTest, AreNotPausedBesideThePauseOfAnotherProgram) {
   EXPECT_THAT(remediation().status.message, HasSubstr("paused-for-mig-change"));
 }
 
-// k8s-driver-manager appends its own value; what it takes back later leaves ours.
 // The decision saw an older Node, and the pods of the operands have not left yet.
 TEST_F(OperandsTest, NeedAnotherDecisionIfAnotherProgramPausesThemRightBeforeTheStep) {
   label({{kPlugin, "paused-for-mig-change"}, {kDcgm, "paused-for-mig-change"}});
   const PlannedStep step = planned(Step::kGpuReset);
-  Remediation made;
-  made.node = "gpu-01";
-  made.node_uid = node().meta.uid;
-  made.status.steps.emplace_back();
-  made.status.steps[0].step = Step::kGpuReset;
-  made.status.steps[0].result = StepResult::kIntended;
+  const Remediation made = with_step(StepResult::kIntended);
   const kube::Node seen = node();
   const auto progress = reset_.begin({.remediation = made,
                                       .node = seen,
@@ -407,6 +407,7 @@ TEST_F(OperandsTest, NeedAnotherDecisionIfAnotherProgramPausesThemRightBeforeThe
   EXPECT_THAT(jobs(), IsEmpty());
 }
 
+// k8s-driver-manager appends its own value; what it takes back later leaves ours.
 TEST_F(OperandsTest, AreLeftToADriverUpgradeThatBeginsMeanwhile) {
   open();
   label({{kPlugin, "paused-for-gpuward-reset_paused-for-driver-upgrade"}});
