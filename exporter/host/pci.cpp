@@ -88,4 +88,11 @@ bool is_efa(std::uint32_t vendor, std::uint32_t device) {
   return vendor == kAmazon && device >> 4 == kEfaPrefix;
 }
 
+Result<std::size_t> count_efa(const HostPaths& host) {
+  const auto devices = list_pci_devices(host);
+  if (!devices) return std::unexpected(devices.error());
+  return static_cast<std::size_t>(
+      std::ranges::count_if(*devices, [](const PciDevice& device) { return is_efa(device); }));
+}
+
 }  // namespace gpuward::exporter

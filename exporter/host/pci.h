@@ -7,6 +7,7 @@
 // being reset, so call it on the thread of a check, never on one that /metrics waits for.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -57,5 +58,7 @@ struct PciProbe {
 [[nodiscard]] bool is_nvswitch(const PciDevice& device);
 [[nodiscard]] bool is_efa(const PciDevice& device);
 [[nodiscard]] bool is_efa(std::uint32_t vendor, std::uint32_t device);
+// On the bus now. Errors as of list_pci_devices().
+[[nodiscard]] Result<std::size_t> count_efa(const HostPaths& host);
 
 }  // namespace gpuward::exporter

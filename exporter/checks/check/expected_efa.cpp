@@ -1,7 +1,5 @@
 #include "exporter/checks/check/expected_efa.h"
 
-#include <algorithm>
-
 #include "exporter/host/pci.h"
 
 namespace gpuward::exporter {
@@ -13,9 +11,8 @@ ExpectedEfa expected_efa(const CheckContext& context) {
   expected.had = known.efa_devices;
   expected.is_history_known = !known.machine.system_uuid.empty();
   if (expected.had > 0 || context.settings.is_seed_profile) return expected;
-  const auto devices = list_pci_devices(context.host);
-  expected.was_launched_without =
-      devices && std::ranges::none_of(*devices, [](const PciDevice& each) { return is_efa(each); });
+  const auto there = count_efa(context.host);
+  expected.was_launched_without = there && *there == 0;
   return expected;
 }
 

@@ -93,19 +93,12 @@ constexpr int kMoreLooks = 3;
 constexpr std::chrono::seconds kBetweenLooks{5};
 constexpr std::uint64_t kLeastLockedBytes = 16ULL << 30U;
 
-Result<std::size_t> count_on_bus(const HostPaths& host) {
-  const auto devices = list_pci_devices(host);
-  if (!devices) return std::unexpected(devices.error());
-  return static_cast<std::size_t>(
-      std::ranges::count_if(*devices, [](const PciDevice& device) { return is_efa(device); }));
-}
-
 Result<std::size_t> count_patiently(const CheckContext& context, std::size_t expected) {
-  Result<std::size_t> count = count_on_bus(context.host);
+  Result<std::size_t> count = count_efa(context.host);
   if (!context.profile || !context.profile->type.starts_with(kLateType)) return count;
   for (int look = 0; look < kMoreLooks && count && *count < expected; ++look) {
     if (!context.clock.sleep_for(kBetweenLooks, context.stop)) break;
-    count = count_on_bus(context.host);
+    count = count_efa(context.host);
   }
   return count;
 }

@@ -268,17 +268,11 @@ class Loopback {
   bool is_ping_pong_;
 };
 
-std::size_t count_efa(const std::vector<PciDevice>& devices) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(devices, [](const PciDevice& device) { return is_efa(device); }));
-}
-
 // A quarantine passes in spite of a skip, and EFA devices must not pass untested.
 CheckOutcome without_programs(const std::string& why, const CheckContext& context) {
-  const auto devices = list_pci_devices(context.host);
   const auto of_kernel = static_cast<std::size_t>(
       std::ranges::count_if(read_rdma(context.host), &RdmaReading::is_efa));
-  const std::size_t there = std::max(devices ? count_efa(*devices) : 0, of_kernel);
+  const std::size_t there = std::max(count_efa(context.host).value_or(0), of_kernel);
   if (there == 0) return CheckOutcome::skipped(why);
   return CheckOutcome::error("none of the " + std::to_string(there) +
                              " EFA devices here was tested: " + why +
@@ -288,9 +282,9 @@ CheckOutcome without_programs(const std::string& why, const CheckContext& contex
 // fi_info has no domain. It is the hardware only if the PCI bus has no EFA device either.
 CheckOutcome without_domains(const std::string& said, const CheckContext& context) {
   const ExpectedEfa expected = expected_efa(context);
-  const auto devices = list_pci_devices(context.host);
-  if (!devices) return CheckOutcome::error(said + "; " + devices.error().message);
-  const std::size_t there = count_efa(*devices);
+  const auto counted = count_efa(context.host);
+  if (!counted) return CheckOutcome::error(said + "; " + counted.error().message);
+  const std::size_t there = *counted;
   if (expected.count() == 0 && there == 0)
     return CheckOutcome::skipped("no EFA device here: " + said);
   FindingList found(context.settings);

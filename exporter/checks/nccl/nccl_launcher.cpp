@@ -82,10 +82,7 @@ Result<unsigned> node_count(const CheckSettings& settings, const EnvironmentLook
 
 // Elsewhere NCCL chooses the network: a machine with InfiniBand has no provider "efa".
 bool uses_efa(const CheckContext& context) {
-  if (expected_efa(context).count() > 0) return true;
-  const auto devices = list_pci_devices(context.host);
-  return devices &&
-         std::ranges::any_of(*devices, [](const PciDevice& each) { return is_efa(each); });
+  return expected_efa(context).count() > 0 || count_efa(context.host).value_or(0) > 0;
 }
 
 std::map<std::string, std::string> nccl_environment(const NcclTest& test, const NcclPlace& place,
