@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "core/command_line/client_file_options.h"
+#include "core/command_line/duration_option.h"
 #include "core/command_line/examples.h"
 #include "core/http/client/target.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/text.h"
-#include "core/runtime/yaml_scalars.h"
 #include "core/upload/upload.h"
 #include "exporter/commands/findings_command.h"
 #include "exporter/commands/until_signal.h"
@@ -41,6 +41,7 @@ constexpr const char* kEnding = ".tar.gz";
 // What the remediator keeps of it in its record.
 constexpr std::size_t kLongestLine = 1024;
 constexpr std::size_t kLongestFault = 250;
+constexpr DurationLimits kProgramLimits{std::chrono::seconds(1), std::chrono::hours(1)};
 
 bool is_this_machine(const std::string& host) {
   return host == "localhost" || host.starts_with("127.") || host == "[::1]";
@@ -124,19 +125,6 @@ std::string line_of(const std::optional<std::pair<UploadTarget, Status>>& taken,
   return kept ? line : line + "; not kept on the node: " + fault_text(kept.error());
 }
 
-void add_limit(CLI::App& command, const char* name, const char* meaning,
-               std::chrono::milliseconds& time) {
-  const auto read = [&time](const std::string& word) { time = *parse_duration(word); };
-  command.add_option_function<std::string>(name, read, meaning)
-      ->default_str(to_duration_text(time))
-      ->check([](const std::string& word) {
-        const auto parsed = parse_duration(word);
-        const bool is_time =
-            parsed && *parsed >= std::chrono::seconds(1) && *parsed <= std::chrono::hours(1);
-        return is_time ? std::string() : word + " is not a duration from 1s to 1h";
-      });
-}
-
 void add_upload(CLI::App& command, EvidenceWishes& wishes) {
   command
       .add_option_function<std::string>(
@@ -149,8 +137,8 @@ void add_upload(CLI::App& command, EvidenceWishes& wishes) {
           "Where to upload the evidence as well: s3://bucket/prefix?region=REGION, "
           "https://host/path/ (by PUT), or a mounted folder")
       ->envname("EVIDENCE_UPLOAD");
-  add_limit(command, "--upload.timeout", "Time limit of the upload, 1s to 1h",
-            wishes.upload_timeout);
+  add_duration_option(command, "--upload.timeout", wishes.upload_timeout, kProgramLimits,
+                      "Time limit of the upload, 1s to 1h");
   add_client_file_options(command, "--upload", wishes.files);
 }
 
@@ -177,8 +165,8 @@ void add_collect_evidence_command(CLI::App& app, Commands& commands) {
       ->add_option("--remediation", wishes->remediation,
                    "Name of the Remediation; also the name of the file; required")
       ->envname("REMEDIATION");
-  add_limit(*command, "--collect.timeout", "Time limit of all programs together, 1s to 1h",
-            wishes->collect_timeout);
+  add_duration_option(*command, "--collect.timeout", wishes->collect_timeout, kProgramLimits,
+                      "Time limit of all programs together, 1s to 1h");
   add_upload(*command, *wishes);
   add_keep(*command, *wishes);
   command->add_option(

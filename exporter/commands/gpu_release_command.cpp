@@ -13,8 +13,8 @@
 #include <system_error>
 #include <vector>
 
+#include "core/command_line/duration_option.h"
 #include "core/command_line/examples.h"
-#include "core/runtime/yaml_scalars.h"
 #include "exporter/commands/until_signal.h"
 #include "exporter/config/exit_code.h"
 #include "exporter/config/identity.h"
@@ -132,12 +132,6 @@ int run_program(const std::vector<std::string>& program, Clock& clock, Clock::St
   return is_told_to_stop && WEXITSTATUS(status) == 0 ? kFailed : WEXITSTATUS(status);
 }
 
-std::string objection_to_duration(const std::string& word) {
-  const auto parsed = parse_duration(word);
-  const bool is_time = parsed && *parsed >= kShortestRelease && *parsed <= GpuReleases::kLongest;
-  return is_time ? std::string() : word + " is not a duration from 10s to 30m";
-}
-
 int wait_for_end(Clock& clock, Clock::Steady ends, const std::stop_token& stop) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(ends - clock.steady());
   std::cout << "Released until " << to_rfc3339(clock.wall() + left)
@@ -166,15 +160,9 @@ void add_gpu_release_command(CLI::App& app, Commands& commands) {
   CLI::App* command = app.add_subcommand(
       "gpu-release", "Run a program, such as a GPU reset, while the exporter holds no GPU");
   command->fallthrough();
-  command
-      ->add_option_function<std::string>(
-          "--for",
-          [wish](const std::string& word) {
-            wish->release.lasts = std::chrono::duration_cast<seconds>(*parse_duration(word));
-          },
-          "Time limit of the program, 10s to 30m; the exporter takes the GPUs again at its end")
-      ->default_str("10m")
-      ->check(objection_to_duration);
+  add_duration_option(
+      *command, "--for", wish->release.lasts, {kShortestRelease, GpuReleases::kLongest},
+      "Time limit of the program, 10s to 30m; the exporter takes the GPUs again at its end");
   command->add_option("--why", wish->release.why, "Reason for the exporter's log and pages");
   command
       ->add_option(

@@ -9,9 +9,9 @@
 #include <ostream>
 #include <sstream>
 
+#include "core/command_line/duration_option.h"
 #include "core/command_line/examples.h"
 #include "core/model/gpu_reset_words.h"
-#include "core/runtime/yaml_scalars.h"
 #include "exporter/commands/gpu_release_command.h"
 #include "exporter/commands/gpu_reset.h"
 #include "exporter/commands/until_signal.h"
@@ -32,12 +32,6 @@ constexpr std::array kGpuResetExamples = {
 constexpr std::chrono::seconds kLastPart{150};
 constexpr std::chrono::seconds kShortestTime{10};
 constexpr std::chrono::hours kLongestTime{24 * 7};  // of the step
-
-std::string objection_to_time(const std::string& word) {
-  const auto parsed = parse_duration(word);
-  const bool is_time = parsed && *parsed >= kShortestTime && *parsed <= kLongestTime;
-  return is_time ? std::string() : word + " is not a duration from 10s to 7d";
-}
 
 // A kubelet keeps 4 KiB of a termination message.
 std::string both_ends_of(const std::string& text) {
@@ -92,16 +86,10 @@ void add_gpu_reset_command(CLI::App& app, Commands& commands) {
           },
           "nvidia or amd; default: by the PCI bus")
       ->check(CLI::IsMember({"nvidia", "amd"}));
-  command
-      ->add_option_function<std::string>(
-          "--timeout",
-          [wish](const std::string& word) {
-            wish->timeout = std::chrono::duration_cast<std::chrono::seconds>(*parse_duration(word));
-          },
-          "Time limit of the command, 10s to 7d; the exporter takes the GPUs again after 30m at "
-          "the latest")
-      ->default_str("10m")
-      ->check(objection_to_time);
+  add_duration_option(
+      *command, "--timeout", wish->timeout, {kShortestTime, kLongestTime},
+      "Time limit of the command, 10s to 7d; the exporter takes the GPUs again after 30m at the "
+      "latest");
   command
       ->add_option("--pause-units", wish->pause_units,
                    "systemd units, with commas between them: those that run are stopped until the "

@@ -8,8 +8,8 @@
 #include <string>
 #include <system_error>
 
+#include "core/command_line/duration_option.h"
 #include "core/command_line/examples.h"
-#include "core/runtime/yaml_scalars.h"
 #include "exporter/config/exit_code.h"
 #include "exporter/config/identity.h"
 #include "exporter/store/request_folder.h"
@@ -33,22 +33,6 @@ std::string label_hint(const std::string& node) {
   return "gpuward acts on this drill only while the node has the label gpuward.dev/drill=allowed:\n"
          "  kubectl label node " +
          node + " gpuward.dev/drill=allowed\n";
-}
-
-void add_duration(CLI::App& command, DrillRequest& request) {
-  command
-      .add_option_function<std::string>(
-          "--for",
-          [&request](const std::string& word) {
-            request.lasts = std::chrono::duration_cast<std::chrono::seconds>(*parse_duration(word));
-          },
-          "How long the drill lasts, 1m to 1h; it also ends when the exporter restarts")
-      ->default_str("10m")
-      ->check([](const std::string& word) {
-        const auto parsed = parse_duration(word);
-        const bool is_time = parsed && *parsed >= kShortestDrill && *parsed <= kLongestDrill;
-        return is_time ? std::string() : word + " is not a duration from 1m to 1h";
-      });
 }
 
 class InjectCommands {
@@ -90,7 +74,9 @@ class InjectCommands {
         command->add_option("--gpu", request->gpu, "GPU by its index or PCI address");
     if (kind != DrillKind::kEnd) {
       gpu->required();
-      add_duration(*command, *request);
+      add_duration_option(
+          *command, "--for", request->lasts, {kShortestDrill, kLongestDrill},
+          "How long the drill lasts, 1m to 1h; it also ends when the exporter restarts");
     }
     commands_.emplace_back(command, [request](const Flags& flags) {
       SystemClock clock;

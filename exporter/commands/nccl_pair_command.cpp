@@ -10,11 +10,11 @@
 #include <string>
 #include <thread>
 
+#include "core/command_line/duration_option.h"
 #include "core/command_line/examples.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
 #include "core/runtime/signals.h"
-#include "core/runtime/yaml_scalars.h"
 #include "exporter/checks/check/gpu_use.h"
 #include "exporter/config/exit_code.h"
 #include "exporter/config/identity.h"
@@ -124,19 +124,7 @@ int run_pair(const nccl_pair::Options& options, const Flags& flags) {
 }
 
 constexpr std::size_t kMostTokenBytes = 256;
-
-void add_time(CLI::App& command, const char* name, const char* meaning,
-              std::chrono::milliseconds& time) {
-  const auto read = [&time](const std::string& word) { time = *parse_duration(word); };
-  command.add_option_function<std::string>(name, read, meaning)
-      ->default_str(to_duration_text(time))
-      ->check([](const std::string& word) {
-        const auto parsed = parse_duration(word);
-        const bool is_time =
-            parsed && *parsed >= std::chrono::seconds(1) && *parsed <= std::chrono::hours(24);
-        return is_time ? std::string() : word + " is not a duration from 1s to 24h";
-      });
-}
+constexpr DurationLimits kPairLimits{std::chrono::seconds(1), std::chrono::hours(24)};
 
 std::string fault_of_address(const std::string& address) {
   const auto endpoint = nccl_pair::parse_endpoint(address, 1);
@@ -173,11 +161,10 @@ CLI::App* add_nccl_pair(CLI::App& app, nccl_pair::Options& options) {
                    "Minimum bus bandwidth in GB/s to pass")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
-  add_time(*command, "--timeout",
-           "Time limit of the whole test; a test that exceeds it counts as hanging",
-           options.timeout);
-  add_time(*command, "--join-timeout", "How long to wait for the peer; at most half of --timeout",
-           options.join_timeout);
+  add_duration_option(*command, "--timeout", options.timeout, kPairLimits,
+                      "Time limit of the whole test; a test that exceeds it counts as hanging");
+  add_duration_option(*command, "--join-timeout", options.join_timeout, kPairLimits,
+                      "How long to wait for the peer; at most half of --timeout");
   command
       ->add_option("--gpus", options.gpus, "Number of GPUs to use, starting with the first; 0: all")
       ->check(CLI::Range(0, 64))
