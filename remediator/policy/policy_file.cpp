@@ -102,8 +102,10 @@ void require_sinks(const YamlMap& root, const Policy& policy) {
 }
 
 void read_retention(const YamlMap& section, Retention& out) {
-  section.read("keep_for", out.age, hours(1), hours(24 * 366),
-               "how long a Remediation is kept after it closed");
+  section.read(
+      "keep_for", out.age, hours(1), hours(24 * 366),
+      "how long a Remediation is kept after it closed; one that was Replaced stays longer, "
+      "while an older open one has drained its node");
   section.read(
       "keep_most", out.most, 10, 100'000,
       "maximum number of closed Remediations kept, not counting those that keep a machine out of "

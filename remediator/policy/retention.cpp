@@ -1,6 +1,7 @@
 #include "remediator/policy/retention.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "remediator/model/history_alerts.h"
@@ -21,6 +22,17 @@ bool speaks_of_a_machine(const Remediation& one) {
   return was_given_up(one) || std::ranges::any_of(one.alerts, is_of_history);
 }
 
+// When the oldest open one began whose node may be replaced yet: it has sent pods away.
+std::optional<WallTime> oldest_that_waits(std::span<const Remediation> all) {
+  std::optional<WallTime> oldest;
+  for (const Remediation& one : all) {
+    if (!one.open() || one.status.find(Step::kDrain) == nullptr) continue;
+    const WallTime begun = one.created.value_or(WallTime());
+    oldest = std::min(oldest.value_or(begun), begun);
+  }
+  return oldest;
+}
+
 bool is_recorded_only(const Remediation& one) { return one.severity <= Severity::kMonitor; }
 
 }  // namespace
@@ -28,8 +40,12 @@ bool is_recorded_only(const Remediation& one) { return one.severity <= Severity:
 std::vector<const Remediation*> to_forget(std::span<const Remediation> all,
                                           const Retention& retention, WallTime now) {
   std::vector<const Remediation*> forget, counted;
+  const auto waits_since = oldest_that_waits(all);
   for (const Remediation& one : all) {
     if (one.open() || one.deleting || !one.status.closed_at) continue;
+    // Its replacement would count for another one too.
+    const bool is_replaced = one.status.phase == Phase::kReplaced;
+    if (is_replaced && waits_since && *one.status.closed_at >= *waits_since) continue;
     const bool is_held = holds_back_an_alert(one);
     const auto longest = is_held ? kLongestHeld * retention.age : retention.age;
     const bool is_old = now - *one.status.closed_at > longest;

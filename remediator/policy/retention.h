@@ -24,7 +24,8 @@ inline constexpr std::size_t kMostForgotten = 200;
 // Those that are too old, the oldest first; then those that are too many: first those of severity
 // monitor, then the oldest. Never an open one. One whose alerts fired when an operator cancelled
 // it is kept longer, because their repeats would open another. None goes for its number that keeps
-// a machine out of service or has found healthy one that came back.
+// a machine out of service or has found healthy one that came back. One that was Replaced stays
+// while an open one has drained its node and is older than that end: the new Node counts once.
 [[nodiscard]] std::vector<const Remediation*> to_forget(std::span<const Remediation> all,
                                                         const Retention& retention, WallTime now);
 

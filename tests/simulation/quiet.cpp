@@ -23,6 +23,7 @@ constexpr minutes kInTime{2 * kRound};
 constexpr std::size_t kMostToSettle = 200;  // writes, by machine
 constexpr std::size_t kMostWrites = 3;      // of one Remediation at rest, in an hour
 constexpr std::size_t kMostToForget = 2;    // of one that is closed: its finalizer, and itself
+constexpr std::size_t kMostToEvict = 2;     // of one pod that is not evicted: sent, and refused
 constexpr std::size_t kMostSteps = 60;  // the same where it goes on with its steps, pods included
 
 bool waits_for_somebody(Phase phase) {
@@ -291,9 +292,11 @@ void World::stay_at_rest() {
       kMostToForget * forgotten + (stage_.setting.falls_silent
                                        ? (open + fleet_.machines().size()) * kMostSteps
                                        : open * (waits_for_time() ? kMostSteps : kMostWrites));
+  const std::size_t refused_before = stage_.refused_evictions;
   settle(minutes(60));
   const std::size_t written = stage_.truth.changes().size() - before;
-  require(written <= most, "livelock",
+  const std::size_t refused = stage_.refused_evictions - refused_before;
+  require(written <= most + kMostToEvict * refused, "livelock",
           std::to_string(written) + " writes in an hour of rest, with " + std::to_string(open) +
               " open");
 }

@@ -113,8 +113,9 @@ struct Stage {
   std::map<std::string, std::map<std::string, Tick>> operand_pods;
   std::set<std::string> bad_links;  // providerIDs of machines between which NCCL fails
   std::size_t deletions = 0;        // of Remediations
-  int restores = 0;                 // of etcd, from a backup
-  std::set<std::string> noticed;    // processes that have noticed one
+  std::size_t refused_evictions = 0;
+  int restores = 0;               // of etcd, from a backup
+  std::set<std::string> noticed;  // processes that have noticed one
   std::size_t jobs_made = 0;
   PodTruths pods;
   JobTruths jobs;           // of the steps of one node

@@ -140,7 +140,9 @@ Result<http::ClientResponse> Wire::forward(const Address& to, const http::Client
                      path_of(to, request.url) + " " +
                      (answer ? std::to_string(answer->status) : answer.error().message));
   }
-  if (!answer || answer->status / 100 != 2) return answer;
+  const bool is_refused = answer && answer->status / 100 != 2;
+  if (is_refused && to.resource == Resource::kPods) ++stage_.refused_evictions;
+  if (!answer || is_refused) return answer;
   hear(to, request, answer->body);
   answer->body = bent_answer(stage_, to, is_write(request), std::move(answer->body));
   return answer;

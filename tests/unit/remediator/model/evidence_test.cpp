@@ -516,6 +516,25 @@ TEST(Retention, LetsNoNumberPushOutTheAnswerToWhatKeptAMachineOut) {
   EXPECT_NE(forget[0], &all[0]);
 }
 
+// A Node that has replaced one machine would count for the next one too.
+TEST(Retention, KeepsAReplacedOneWhileAnOlderOneMayBeReplaced) {
+  const WallTime now = WallTime(std::chrono::hours(500'000));
+  const Retention retention{.age = std::chrono::hours(1), .most = 0};
+  std::vector<Remediation> all(2, closed_at(now - std::chrono::hours(9)));
+  all[0].status.phase = Phase::kReplaced;
+  all[1].status = {};
+  all[1].created = now - std::chrono::hours(10);
+  EXPECT_EQ(to_forget(all, retention, now).size(), 1U);
+
+  all[1].status.steps.emplace_back().step = Step::kDrain;
+  EXPECT_TRUE(to_forget(all, retention, now).empty());
+  all[0].status.phase = Phase::kReleased;
+  EXPECT_EQ(to_forget(all, retention, now).size(), 1U);
+  all[0].status.phase = Phase::kReplaced;
+  all[1].created = now - std::chrono::hours(8);
+  EXPECT_EQ(to_forget(all, retention, now).size(), 1U);
+}
+
 // An alert of a closed Remediation never ends in its record.
 TEST(Retention, ForgetsACancelledOneInTheEnd) {
   const WallTime now = WallTime(std::chrono::hours(500'000));
