@@ -13,6 +13,7 @@
 #include "exporter/commands/gpu_worker_command.h"
 #include "exporter/commands/inject_command.h"
 #include "exporter/commands/nccl_pair_command.h"
+#include "exporter/commands/node_reboot_command.h"
 #include "exporter/commands/parse_log_command.h"
 #include "exporter/commands/preflight_command.h"
 #include "exporter/commands/probe_command.h"
@@ -23,7 +24,7 @@
 namespace gpuward::exporter {
 
 std::span<const AddCommand> all_commands() {
-  static const std::array<AddCommand, 17> kCommands{add_parse_log_command,
+  static const std::array<AddCommand, 18> kCommands{add_parse_log_command,
                                                     add_findings_command,
                                                     add_check_command,
                                                     add_preflight_command,
@@ -33,6 +34,7 @@ std::span<const AddCommand> all_commands() {
                                                     add_gpu_users_command,
                                                     add_gpu_release_command,
                                                     add_gpu_reset_command,
+                                                    add_node_reboot_command,
                                                     add_collect_evidence_command,
                                                     add_amd_health_command,
                                                     add_self_test_command,

@@ -1,0 +1,27 @@
+# Runs as a unit of the node's systemd that a shutdown does not stop, and restarts the machine by
+# harder means if systemd does not: FORCE seconds after its start by `systemctl reboot --force`, KEYS
+# seconds later by the SysRq keys s, u and b, GAP seconds apart. The restart of the machine ends it.
+# Arguments: FORCE KEYS GAP. systemd would put its own variables in where a brace follows a dollar.
+trap '' HUP INT TERM
+
+say() { echo "gpuward: $1" > /dev/kmsg; }
+
+# bash needs no other program to wait, which a hung file system might keep from starting.
+if [ -n "$BASH_VERSION" ]; then
+  fifo=/run/gpuward-node-reboot
+  rm -f $fifo
+  mkfifo $fifo && exec 3<> $fifo
+  pause() { read -r -t "$1" -u 3 _; }
+else
+  pause() { sleep "$1"; }
+fi
+
+pause "$1"
+say "the machine has not restarted: systemctl reboot --force"
+systemctl reboot --force &
+pause "$2"
+for key in s u b; do
+  say "the machine has not restarted: SysRq $key"
+  echo $key > /proc/sysrq-trigger
+  pause "$3"
+done
