@@ -31,7 +31,7 @@ std::unique_ptr<StepAction> make_restart_job(const StepServices& services) {
   return std::make_unique<RestartJobAction>(services.api);
 }
 std::unique_ptr<StepAction> make_reboot(const StepServices& services) {
-  return std::make_unique<RebootAction>(services.machines);
+  return std::make_unique<RebootAction>(services.machines, services.api, services.policy);
 }
 std::unique_ptr<StepAction> make_terminate(const StepServices& services) {
   return std::make_unique<TerminateAction>(services.api, services.machines, services.policy);

@@ -29,6 +29,7 @@ std::string_view built_in_job(Step step) {
   if (step == Step::kNcclTest) return kNcclTestJob;
   if (step == Step::kNcclPairs) return kNcclPairsJob;
   if (step == Step::kQuarantineJob) return kQuarantineJob;
+  if (step == Step::kReboot) return kRebootJob;
   return kGpuResetJob;
 }
 
@@ -196,6 +197,12 @@ void run_once(Json& spec, seconds time) {
   spec["ttlSecondsAfterFinished"] = kSecondsKeptAfterwards;
 }
 
+// A kubelet that the API server cannot reach does not learn of the Job's deadline, and starts no
+// container after its pod's.
+void bound_pod(Json& pod, Step step, seconds time) {
+  if (is_disruptive(step)) pod["activeDeadlineSeconds"] = time.count();
+}
+
 // By name and past the scheduler, which does not place pods on a cordoned node. The taints that
 // evict what runs there are tolerated like all others.
 void pin(Json& pod, const std::string& node) {
@@ -247,6 +254,7 @@ Result<std::string> render_job(const StepRequest& request, const JobsPolicy& job
   run_once(spec, time_of(request, part));
   label(object_in(spec["template"], "metadata"), request, part);
   pin(spec["template"]["spec"], request.node.meta.name);
+  bound_pod(spec["template"]["spec"], step, time_of(request, part));
   Json& container = spec["template"]["spec"]["containers"][0];
   if (!request.step.job.command.empty()) {
     container.erase("args");

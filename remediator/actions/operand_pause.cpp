@@ -37,10 +37,10 @@ Result<Operands> set_labels(const NodeOfOperands& on, std::string_view value,
   return done;
 }
 
-bool is_live_reset(const kube::Pod& pod) {
-  const auto step = pod.meta.labels.find("gpuward.dev/step");
-  const bool is_reset = step != pod.meta.labels.end() && step->second == to_string(Step::kGpuReset);
-  return is_reset && !kube::has_ended(pod);
+bool is_live_pod_of(Step step, const kube::Pod& pod) {
+  const auto label = pod.meta.labels.find("gpuward.dev/step");
+  const bool is_its = label != pod.meta.labels.end() && label->second == to_string(step);
+  return is_its && !kube::has_ended(pod);
 }
 
 }  // namespace
@@ -54,14 +54,15 @@ Status pause_operands(const NodeOfOperands& node, const Operands& operands) {
   return paused ? Status() : std::unexpected(paused.error());
 }
 
-Result<bool> has_reset_pod(kube::Api& api, const std::string& node) {
+Result<bool> has_pod_of(Step step, kube::Api& api, const std::string& node) {
   const auto pods = api.list_pods_on(node);
   if (!pods) return std::unexpected(pods.error());
-  return std::ranges::any_of(*pods, is_live_reset);
+  return std::ranges::any_of(*pods,
+                             [&](const kube::Pod& pod) { return is_live_pod_of(step, pod); });
 }
 
 Result<Operands> resume_operands(const NodeOfOperands& node) {
-  const auto runs = has_reset_pod(node.api, node.name);
+  const auto runs = has_pod_of(Step::kGpuReset, node.api, node.name);
   if (!runs) return std::unexpected(runs.error());
   if (*runs) return fail(ErrorKind::kRefused, "a pod of the reset Job still runs");
   return set_labels(node, "true", paused_operands);

@@ -22,8 +22,9 @@ struct NodeOfOperands {
 // Pauses those of `operands` whose label is `true`. No error if the node is gone or another.
 [[nodiscard]] Status pause_operands(const NodeOfOperands& node, const Operands& operands);
 
-// Whether a pod of a reset Job runs on the node: it may be resetting GPUs.
-[[nodiscard]] Result<bool> has_reset_pod(kube::Api& api, const std::string& node);
+// Whether a pod of that step's Job runs on the node: it may be resetting GPUs, or restarting the
+// machine.
+[[nodiscard]] Result<bool> has_pod_of(Step step, kube::Api& api, const std::string& node);
 
 // Resumes all that gpuward has paused; the result says which. None if none is paused, or the node
 // is gone or another. kRefused while a pod of a reset Job runs there, which would find the GPUs in

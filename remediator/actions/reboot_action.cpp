@@ -4,10 +4,52 @@
 #include "remediator/actions/step_progress.h"
 
 namespace gpuward::remediator {
+namespace {
+
+// gpuward-exporter ends so if it does not know the command, or cannot restart this machine.
+constexpr int kWrongUsage = 2;
+// And so if it did nothing: the machine has booted since, or the pod was to stop.
+constexpr int kDidNothing = 1;
+
+// How the intent says it: a later policy restarts the machine by other means.
+bool is_by_job(const StepRequest& request) { return request.facts.contains(kJobNamespaceFact); }
+
+}  // namespace
+
+JobConclusion RebootJob::judge(const StepRequest& request, const JobOutcome& outcome) const {
+  if (could_not_start(outcome) || outcome.exit_code == kWrongUsage)
+    return {.message = outcome.message, .needs_operator = true, .has_acted = false};
+  if (request.ran <= request.step.timeout) {
+    return {.result = StepResult::kRunning,
+            .message = "waiting for the node to report a new boot ID: " + outcome.message};
+  }
+  const bool has_acted = outcome.has_run && outcome.exit_code != kDidNothing;
+  return {.message = "the node has reported no new boot ID: " + outcome.message,
+          .needs_operator = !has_acted,
+          .has_acted = has_acted};
+}
+
+bool RebootAction::takes_job(const kube::Node& node) const {
+  const Machine machine{.remediation = {},
+                        .node = node.meta.name,
+                        .node_uid = node.meta.uid,
+                        .provider_id = node.provider_id,
+                        .boot_id = node.boot_id,
+                        .labels = node.meta.labels};
+  return job_.is_wanted() && !provider_.can(MachineAction::kReboot, machine);
+}
+
 Facts RebootAction::facts_before(const kube::Node& node) const {
-  return {{kBootBeforeFact, node.boot_id},
-          {kInstanceFact, node.provider_id},
-          {kCallFact, std::string(to_string(Call::kUnknown))}};
+  Facts facts = {{kBootBeforeFact, node.boot_id},
+                 {kInstanceFact, node.provider_id},
+                 {kCallFact, std::string(to_string(Call::kUnknown))}};
+  if (takes_job(node)) facts.merge(job_.facts_before(node));
+  return facts;
+}
+
+Result<std::optional<std::string>> RebootAction::obstacle(const StepRequest& request) {
+  if (is_ready(request.node) || !takes_job(request.node)) return std::nullopt;
+  return "the node is not Ready: its kubelet would not start the Job that restarts the machine";
 }
 
 Result<StepProgress> RebootAction::begin(const StepRequest& request) {
@@ -16,6 +58,7 @@ Result<StepProgress> RebootAction::begin(const StepRequest& request) {
                          request, "the node reports no boot ID, so a restart cannot be detected"),
                      Call::kNone);
   }
+  if (is_by_job(request)) return job_.begin(request);
   const auto asked = provider_.reboot({.remediation = request.remediation.name,
                                        .node = request.node.meta.name,
                                        .node_uid = request.node.meta.uid,
@@ -42,9 +85,16 @@ Result<StepProgress> RebootAction::begin(const StepRequest& request) {
 
 Result<StepProgress> RebootAction::watch(const StepRequest& request) {
   const std::string before = fact_of(request, kBootBeforeFact);
-  if (request.node.provider_id != fact_of(request, kInstanceFact))
-    return failed_for_operator(request, "the node now runs on a different instance");
-  if (request.node.boot_id.empty() || request.node.boot_id == before) {
+  const bool is_by_job_of_ours = is_by_job(request);
+  if (request.node.provider_id != fact_of(request, kInstanceFact)) {
+    StepProgress progress =
+        failed_for_operator(request, "the node now runs on a different instance");
+    if (is_by_job_of_ours) progress.facts[kJobLeftFact] = "true";
+    return progress;
+  }
+  const bool is_same_boot = request.node.boot_id.empty() || request.node.boot_id == before;
+  if (is_same_boot && is_by_job_of_ours) return job_.watch(request);
+  if (is_same_boot) {
     const StepRecord* record = request.remediation.status.find(Step::kReboot);
     const bool is_accepted = record != nullptr && call_of(*record) == Call::kAccepted;
     return progress_of(
@@ -53,12 +103,18 @@ Result<StepProgress> RebootAction::watch(const StepRequest& request) {
             ? "waiting for the node to report a new boot ID"
             : "restart requested, response unknown; the node has not reported a new boot ID");
   }
-  if (!is_ready(request.node)) {
-    return progress_of(request, StepResult::kRunning,
-                       "the node has restarted and is not Ready yet");
-  }
-  return progress_of(request, StepResult::kDone,
-                     "the node is back with boot ID " + request.node.boot_id);
+  // Whoever has restarted it: it was treated.
+  StepProgress progress =
+      progress_of(request, StepResult::kRunning, "the node has restarted and is not Ready yet");
+  if (is_by_job_of_ours) progress = with_call(std::move(progress), Call::kAccepted);
+  if (!is_ready(request.node)) return progress;
+  progress.result = StepResult::kDone;
+  progress.message = "the node is back with boot ID " + request.node.boot_id;
+  return progress;
+}
+
+Status RebootAction::abandon(const StepRequest& request) {
+  return is_by_job(request) ? job_.abandon(request) : Status();
 }
 
 }  // namespace gpuward::remediator

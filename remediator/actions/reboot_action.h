@@ -1,6 +1,7 @@
-// The step `reboot`: asks the provider once an intent, then waits for the node to come back in
-// another boot and Ready. The boot before it is in the intent, so that whoever goes on after a
-// crash can tell.
+// The step `reboot`: has the machine restarted once an intent, then waits for the node to come back
+// in another boot and Ready. The boot before it is in the intent, so that whoever goes on after a
+// crash can tell. A provider restarts the machine, or, where none can and the policy wants it
+// (`machines.job.reboot`), a Job on the node.
 //
 // EC2 has no token that would make a second call the same as the first, so that a call of which no
 // answer is known is not repeated by watch(), and not while the first may still take effect. Once
@@ -8,22 +9,48 @@
 // of that boot says that it still needs the restart, the first has not arrived: then decide()
 // passes all guards anew and intends the step once more. What was refused is asked for again a few
 // times in the same way. Neither counts against the machine (policy/step_call.h).
+//
+// A Job restarts the machine in the boot of its intent only, until the step's time is over. A good
+// restart leaves it failed, or without its pod: its end proves no restart.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "remediator/actions/step_action.h"
+#include "remediator/actions/step_job.h"
 #include "remediator/cloud/provider.h"
 
 namespace gpuward::remediator {
 
-class RebootAction final : public StepAction {
+// The Job alone. It is watched while the node has not come back.
+class RebootJob final : public StepJob {
  public:
-  explicit RebootAction(CloudProvider& provider) : provider_(provider) {}
-  [[nodiscard]] Facts facts_before(const kube::Node& node) const override;
-  [[nodiscard]] Result<StepProgress> begin(const StepRequest& request) override;
-  [[nodiscard]] Result<StepProgress> watch(const StepRequest& request) override;
+  using StepJob::StepJob;
+  [[nodiscard]] bool is_wanted() const { return policy()->machines.restarts_by_job; }
 
  private:
+  [[nodiscard]] JobConclusion judge(const StepRequest& request,
+                                    const JobOutcome& outcome) const override;
+};
+
+class RebootAction final : public StepAction {
+ public:
+  // All must outlive the action.
+  RebootAction(CloudProvider& provider, kube::Api& api, const CurrentPolicy& policy)
+      : provider_(provider), job_(api, policy) {}
+  [[nodiscard]] Facts facts_before(const kube::Node& node) const override;
+  [[nodiscard]] Result<std::optional<std::string>> obstacle(const StepRequest& request) override;
+  [[nodiscard]] Result<StepProgress> begin(const StepRequest& request) override;
+  [[nodiscard]] Result<StepProgress> watch(const StepRequest& request) override;
+  [[nodiscard]] Status abandon(const StepRequest& request) override;
+
+ private:
+  // Whether a Job is made for the node's next restart.
+  [[nodiscard]] bool takes_job(const kube::Node& node) const;
+
   CloudProvider& provider_;
+  RebootJob job_;
 };
 
 }  // namespace gpuward::remediator

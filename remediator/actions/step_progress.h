@@ -46,6 +46,11 @@ inline constexpr std::string_view kBetweenJobs = ", ";
 // The fact of a Job, or of several: the namespace that they were intended in.
 inline const std::string kJobNamespaceFact = "jobNamespace";
 
+// Whether a Job does it, or did: of a reboot the intent says so.
+[[nodiscard]] inline bool is_by_job(const StepRecord& record) {
+  return is_job(record.step) || record.facts.contains(kJobNamespaceFact);
+}
+
 // The fact of a Job: its "NAMESPACE/NAME", once it is made.
 inline const std::string kJobFact = "job";
 

@@ -81,7 +81,7 @@ bool is_of_unknown_call(const StepRecord& record) {
 // that leaves none of them suspended. A restart of which no answer came may still begin after the
 // step's time.
 bool is_overdue(const StepRecord& record, const PlannedStep& step, std::chrono::milliseconds ran) {
-  const bool ends_itself = is_job(step.step) || step.step == Step::kRestartJob;
+  const bool ends_itself = is_by_job(record) || step.step == Step::kRestartJob;
   if (ends_itself || step.timeout.count() == 0 || !record.intent_at) return false;
   const bool may_be_late = step.step == Step::kReboot && is_of_unknown_call(record);
   return ran > step.timeout && (!may_be_late || ran > kLateRestart);

@@ -35,7 +35,9 @@ milliseconds limit_of(const PlannedStep& step) {
 }
 
 // Whether the step is something else than a change of the Node.
-bool has_action(Step step) { return !is_taint_or_cordon(step) && step != Step::kReturn; }
+bool has_action(const StepRecord& record) {
+  return !is_taint_or_cordon(record.step) && record.step != Step::kReturn;
+}
 
 // The boot that a step was decided on which has not been begun yet; empty where that does not
 // matter any more, or to no step.
@@ -243,16 +245,16 @@ Result<bool> StepExecution::record_left_failures(FreshCase& decided) {
 
 Status StepExecution::abandon(const Case& now) { return abandon(now, has_action); }
 
-Status StepExecution::abandon_jobs(FreshCase& decided) { return abandon(*decided, is_job); }
+Status StepExecution::abandon_jobs(FreshCase& decided) { return abandon(*decided, is_by_job); }
 
 Status StepExecution::give_back_jobs(const Case& now) {
-  return abandon(now, [](Step step) { return step == Step::kRestartJob; });
+  return abandon(now, [](const StepRecord& record) { return record.step == Step::kRestartJob; });
 }
 
-Status StepExecution::abandon(const Case& now, bool (*which)(Step)) {
+Status StepExecution::abandon(const Case& now, bool (*which)(const StepRecord&)) {
   for (const StepRecord& record : now.remediation.status.steps) {
     const bool may_go_on = is_under_way(record) || record.facts.contains(kJobLeftFact);
-    if (!may_go_on || !which(record.step)) continue;
+    if (!may_go_on || !which(record)) continue;
     StepAction* const action = parts_.step_actions(record.step);
     if (action == nullptr) continue;
     const PlannedStep step = planned(record.step);
@@ -395,7 +397,8 @@ Status StepExecution::record_refusal(Case& now, Looked looked) {
   const bool is_over = looked.ran >= limit_of(*now.decision.step);
   looked.progress = is_over ? failed_for_operator(request, "not done in time: " + error.message)
                             : progress_of(request, StepResult::kRunning, error.message);
-  if (is_over && is_job(step)) looked.progress->facts[kJobLeftFact] = "true";
+  if (is_over && is_by_job(*now.remediation.status.find(step)))
+    looked.progress->facts[kJobLeftFact] = "true";
   if (auto status = record_progress(now, looked); !status || is_over) return status;
   return with_context(std::string(to_string(step)) + " of node " + now.remediation.node, error);
 }

@@ -78,7 +78,7 @@ class StepExecution {
   void forget(const std::string& remediation);
 
  private:
-  [[nodiscard]] Status abandon(const Case& now, bool (*which)(Step));
+  [[nodiscard]] Status abandon(const Case& now, bool (*which)(const StepRecord&));
   // What came of a look at a step, and how long that has run.
   struct Looked {
     Result<StepProgress> progress;

@@ -4,6 +4,7 @@
 
 #include "core/runtime/clock.h"
 #include "remediator/actions/operand_pause.h"
+#include "remediator/actions/step_progress.h"
 #include "remediator/decision/status_change.h"
 #include "remediator/guards/konduktor_taint.h"
 #include "remediator/model/node_mark.h"
@@ -54,6 +55,18 @@ OwnerAnnotation annotation_for(const PlanRequest& request, const kube::Node& nod
 bool says_the_same(const std::optional<OwnerAnnotation>& mark, const OwnerAnnotation& wanted) {
   return mark && mark->severity == wanted.severity && mark->taint == wanted.taint &&
          mark->cordon == wanted.cordon && mark->konduktor == wanted.konduktor;
+}
+
+// A step that was left in mid-restart: the Job's pod has ended, and the machine follows. After that
+// time it will not (exporter/commands/node_reboot_command.h).
+std::optional<WallTime> restarts_until(const Case& now, WallTime at) {
+  constexpr std::chrono::minutes kComesWithin{30};
+  const StepRecord* const record = now.remediation.status.find(Step::kReboot);
+  if (record == nullptr || !record->intent_at || record->finished_at) return std::nullopt;
+  const bool has_run = is_by_job(*record) && record->facts.contains(kHasRunFact);
+  const bool is_same_boot = value_at(record->facts, kBootBeforeFact) == now.node->boot_id;
+  const WallTime until = *record->intent_at + kComesWithin;
+  return has_run && is_same_boot && at < until ? std::optional(until) : std::nullopt;
 }
 
 }  // namespace
@@ -144,12 +157,23 @@ Status TaintAndCordon::check_unchanged(const Remediation& known) {
 
 // A pod of a tenant would start into it. A node whose kubelet does not answer starts no pods, and
 // tells the end of none.
-Status TaintAndCordon::check_no_reset(const Case& now) {
-  const bool was_begun = now.remediation.status.find(Step::kGpuReset) != nullptr;
-  if (!was_begun || !is_ready(*now.node)) return {};
-  const auto runs = has_reset_pod(parts_.api, now.node->meta.name);
-  if (!runs) return std::unexpected(runs.error());
-  if (*runs) return fail(ErrorKind::kUnavailable, "waiting for the pod of the reset Job to end");
+Status TaintAndCordon::check_no_disruptive_pod(const Case& now) {
+  if (!is_ready(*now.node)) return {};
+  if (const auto until = restarts_until(now, parts_.clock.wall())) {
+    return fail(ErrorKind::kUnavailable,
+                "the Job of reboot has run, and the machine may restart "
+                "until " +
+                    to_rfc3339(*until));
+  }
+  for (const Step step : {Step::kGpuReset, Step::kReboot}) {
+    const StepRecord* const record = now.remediation.status.find(step);
+    if (record == nullptr || !is_by_job(*record)) continue;
+    const auto runs = has_pod_of(step, parts_.api, now.node->meta.name);
+    if (!runs) return std::unexpected(runs.error());
+    if (*runs)
+      return fail(ErrorKind::kUnavailable,
+                  "waiting for the pod of the Job of " + std::string(to_string(step)) + " to end");
+  }
   return {};
 }
 
@@ -158,7 +182,7 @@ Status TaintAndCordon::change_node(Case& now, const NodePlan& plan) {
   const RemediationStatus without_intent = now.remediation.status;
   if (now.decision.verdict == Verdict::kRelease) {
     if (auto status = steps_.abandon(now); !status) return status;
-    if (auto status = check_no_reset(now); !status) return status;
+    if (auto status = check_no_disruptive_pod(now); !status) return status;
   }
   if (auto status = records_.write_intent(now, plan); !status) return status;
   // An intent that stood already was not written: an operator may have said pause since the read.

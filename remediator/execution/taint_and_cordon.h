@@ -48,7 +48,7 @@ class TaintAndCordon {
  private:
   [[nodiscard]] Status change(Case& now);
   [[nodiscard]] Status permit_for(const std::string& remediation);
-  [[nodiscard]] Status check_no_reset(const Case& now);
+  [[nodiscard]] Status check_no_disruptive_pod(const Case& now);
   [[nodiscard]] Status check_unchanged(const Remediation& known);
   [[nodiscard]] Status change_node(Case& now, const NodePlan& plan);
 

@@ -9,8 +9,8 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::array kJobSteps = {Step::kCollectEvidence, Step::kGpuReset, Step::kQuarantineJob,
-                                  Step::kNcclTest, Step::kNcclPairs};
+constexpr std::array kJobSteps = {Step::kCollectEvidence, Step::kGpuReset, Step::kReboot,
+                                  Step::kQuarantineJob,   Step::kNcclTest, Step::kNcclPairs};
 constexpr double kMostBusBandwidth = 100'000;
 constexpr YamlWord<bool> kOnBusy[] = {{"hold", false}, {"escalate", true}};
 

@@ -61,13 +61,15 @@ struct AwsMachines {
   std::string cluster;
 };
 
-// How machines are restarted and ended: programs of the operator's with their arguments
-// (cloud/command_provider says what they are told). `terminate` and `is_gone` are for machines that
-// no NodeClaim or Machine in the cluster owns.
+// How machines are restarted and ended. By `restarts_by_job` a privileged Job on the node restarts
+// the machine, if neither EC2 nor a program does. Else by programs of the operator's with their
+// arguments (cloud/command_provider says what they are told). `terminate` and `is_gone` are for
+// machines that no NodeClaim or Machine in the cluster owns.
 struct MachineCommands {
   std::vector<std::string> reboot, terminate, is_gone, power_state;
   std::chrono::milliseconds timeout{60'000};
   AwsMachines aws;
+  bool restarts_by_job = false;
 };
 
 // docs/configuration.md says what each is for.

@@ -132,6 +132,10 @@ void read_aws(const YamlMap& section, AwsMachines& out) {
   }
 }
 
+bool has_reboot_program(const MachineCommands& machines) {
+  return !machines.reboot.empty() && !machines.reboot.front().empty();
+}
+
 void read_machines(const YamlMap& section, Policy& policy) {
   section.read("reboot", policy.machines.reboot,
                "your program with its arguments; it reads the machine as JSON on stdin");
@@ -152,21 +156,31 @@ void read_machines(const YamlMap& section, Policy& policy) {
                "time limit of these programs");
   read_aws(section.map("aws", "replaces these programs on nodes with an EC2 providerID"),
            policy.machines.aws);
+  const YamlMap job = section.map("job", "a Job on the node in place of a program");
+  job.read("reboot", policy.machines.restarts_by_job,
+           "a privileged Job restarts the machine; not where EC2 does, and not while the node is "
+           "not Ready; needs `jobs.image` or `jobs.templates.reboot`");
+  if (policy.machines.restarts_by_job && has_reboot_program(policy.machines))
+    job.reject("reboot", "machines.reboot names a program for the same machines: set one of both");
 }
 
 bool can_reboot(const MachineCommands& machines) {
-  return machines.aws.reboot || (!machines.reboot.empty() && !machines.reboot.front().empty());
+  return machines.aws.reboot || machines.restarts_by_job || has_reboot_program(machines);
 }
 
 void require_reboot(const YamlMap& section, const Policy& policy) {
-  if (can_reboot(policy.machines)) return;
-  if (policy.silent.reboots)
+  // The kubelet of a silent node starts no Job.
+  const bool can_without_kubelet =
+      policy.machines.aws.reboot || has_reboot_program(policy.machines);
+  if (policy.silent.reboots && !can_without_kubelet)
     return section.reject(
         "reboot", "is required because silent.reboot is on: set it, or machines.aws.reboot");
+  if (can_reboot(policy.machines)) return;
   for (const auto& [name, step] : all_steps(policy)) {
     if (step.step != Step::kReboot) continue;
     return section.reject("reboot", "is required because " + name +
-                                        " has the step reboot: set it, or machines.aws.reboot");
+                                        " has the step reboot: set it, machines.aws.reboot or "
+                                        "machines.job.reboot");
   }
 }
 
@@ -180,7 +194,9 @@ bool has_template(const JobsPolicy& jobs, Step step) {
 void require_image(const YamlMap& section, const Policy& policy) {
   if (!policy.jobs.image.empty()) return;
   for (const auto& [name, step] : all_steps(policy)) {
-    if (!is_job(step.step) || has_template(policy.jobs, step.step)) continue;
+    const bool is_made =
+        is_job(step.step) || (step.step == Step::kReboot && policy.machines.restarts_by_job);
+    if (!is_made || has_template(policy.jobs, step.step)) continue;
     return section.reject("image", "is required because " + name + " has the step " +
                                        std::string(to_string(step.step)));
   }

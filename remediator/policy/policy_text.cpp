@@ -111,6 +111,7 @@ std::string budgets_text(const BudgetLimits& budgets) {
 std::string machines_text(const MachineCommands& machines) {
   std::string restarts = machines.aws.reboot ? "EC2" : "";
   add(restarts, ", ", program_text(machines.reboot));
+  add(restarts, ", ", machines.restarts_by_job ? "a Job on the node, if the node is Ready" : "");
   std::string ends = "the NodeClaim or Machine that owns the node";
   add(ends, ", ", machines.aws.terminate ? "EC2 or its Auto Scaling group" : "");
   add(ends, ", ", program_text(machines.terminate));
@@ -170,7 +171,8 @@ std::string missing_means_text(const Policy& policy, Severity severity,
   if (severity == Severity::kReset && !means.gpu_reset)
     return "  no drain and no gpu-reset: set jobs.image, or a template for the Job\n";
   if (severity == Severity::kReboot && !means.reboot)
-    return "  no drain and no reboot: set machines.aws.reboot or machines.reboot\n";
+    return "  no drain and no reboot: set machines.aws.reboot, machines.reboot or "
+           "machines.job.reboot\n";
   return {};
 }
 

@@ -106,6 +106,7 @@ Replica::Replica(Stage& stage, Invariants& invariants, const Outside& outside, s
       returned_(view_, one_by_one_, stage.is_off(Sabotage::kVerified) ? nullptr : &outside.reports,
                 stage.is_off(Sabotage::kHistorySoak) ? unsoaked_ : stage.policy, stage.clock),
       orphaned_(api_, store_, view_, one_by_one_, stage.clock),
+      reboot_(outside.cloud, api_, stage.policy),
       end_(api_, outside.cloud, stage.policy),
       verify_(&outside.reports, stage.policy, replacements()),
       soaked_(stage, invariants.soaks(), verify_),
@@ -180,6 +181,9 @@ StepAction* Replica::own_step(Step step) {
   if (step == Step::kQuarantineJob) return &tests_;
   if (step == Step::kRestartJob) return &restarts_;
   if (step == Step::kDrain && stage_.setting.has_pods) return &drain_;
+  if (step == Step::kReboot && stage_.is_off(Sabotage::kOnce)) return &begins_again_;
+  if (step == Step::kReboot && stage_.is_off(Sabotage::kLateRestart)) return &gives_up_;
+  if (step == Step::kReboot) return &reboot_;
   if (step != Step::kTerminate) return nullptr;
   if (stage_.is_off(Sabotage::kEndOnce)) return &ends_again_;
   if (stage_.is_off(Sabotage::kSettled)) return &ends_at_once_;

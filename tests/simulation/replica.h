@@ -15,6 +15,7 @@
 #include "remediator/actions/notify_action.h"
 #include "remediator/actions/out_of_service_action.h"
 #include "remediator/actions/quarantine_job_action.h"
+#include "remediator/actions/reboot_action.h"
 #include "remediator/actions/restart_job_action.h"
 #include "remediator/actions/terminate_action.h"
 #include "remediator/actions/verify_action.h"
@@ -174,6 +175,9 @@ class Replica {
   const CurrentPolicy unsoaked_;
   ReturnedMachines returned_;
   OrphanedTaints orphaned_;
+  RebootAction reboot_;
+  BeginsAgain begins_again_{reboot_};
+  GivesUp gives_up_{reboot_};
   TerminateAction end_;
   BeginsAgain ends_again_{end_};
   Impatient ends_at_once_{end_};

@@ -24,9 +24,7 @@ World::World(std::uint64_t seed, Size size, Sabotage sabotage, Keeps keeps)
 
 StepAction* World::step(Step step) {
   if (step == Step::kDrain) return &drain_;
-  if (step == Step::kReboot && stage_.is_off(Sabotage::kOnce)) return &begins_again_;
-  if (step == Step::kReboot && stage_.is_off(Sabotage::kLateRestart)) return &gives_up_;
-  return step == Step::kReboot ? &reboot_ : nullptr;
+  return nullptr;
 }
 
 Absences::World World::absences_world() {

@@ -6,7 +6,6 @@
 #include <memory>
 #include <vector>
 
-#include "remediator/actions/reboot_action.h"
 #include "tests/simulation/absences.h"
 #include "tests/simulation/announcements.h"
 #include "tests/simulation/bent_steps.h"
@@ -126,9 +125,6 @@ class World {
   StepKubelets step_kubelets_{stage_, fleet_};
   SimulatedOperands operands_{stage_, fleet_};
   Pods pods_{stage_};
-  RebootAction reboot_{cloud_};
-  BeginsAgain begins_again_{reboot_};
-  GivesUp gives_up_{reboot_};
   std::vector<std::unique_ptr<Replica>> replicas_;
   int lives_ = 0;  // of all processes together
   int depth_ = 0;

@@ -7,6 +7,10 @@
 {{- with include "gpuward.runbookURL" . }}
 {{- $policy = merge $policy (dict "notifications" (dict "runbook_url" .)) }}
 {{- end }}
+{{- $machines := $policy.machines | default dict }}
+{{- if and .Values.remediator.grants.rebootJob (not $machines.reboot) }}
+{{- $policy = merge $policy (dict "machines" (dict "job" (dict "reboot" true))) }}
+{{- end }}
 {{- range prepend ($policy.pools | default list) $policy }}
 {{- if hasKey . "recovery" }}{{ $_ := unset . "way_back" }}{{ end }}
 {{- if hasKey . "min_drain_interval" }}{{ $_ := unset . "drain_buffer" }}{{ end }}
@@ -51,7 +55,7 @@
 {{/* Whether the policy can restart machines; empty where it cannot. */}}
 {{- define "gpuward.canReboot" -}}
 {{- $machines := .machines | default dict }}
-{{- if or (dig "aws" "reboot" false $machines) $machines.reboot }}true{{ end }}
+{{- if or (dig "aws" "reboot" false $machines) (dig "job" "reboot" false $machines) $machines.reboot }}true{{ end }}
 {{- end }}
 
 {{/* For each severity what the policy does to a node that belongs to no pool: JSON of {severity: {taken, left}}. */}}

@@ -34,6 +34,10 @@
 {{- range .namespaces }}{{ if eq (.mode | default "") "delete" }}true{{ end }}{{ end }}
 {{- end }}
 
+{{- define "gpuward.waysToReboot" -}}
+set remediator.policy.machines.aws.reboot=true, remediator.policy.machines.reboot to your program, or remediator.grants.rebootJob=true, with which a privileged Job on the node restarts it
+{{- end }}
+
 {{/* What one step lacks, a line each. In: root, policy, where, step. */}}
 {{- define "gpuward.stepLacks" -}}
 {{- $values := .root.Values }}
@@ -47,7 +51,14 @@
 {{ .where }} has a drain that deletes pods, a right that is not granted: set remediator.grants.deletePods=true
 {{- end }}
 {{- if and (eq $name "reboot") (not (include "gpuward.canReboot" .policy)) }}
-{{ $has }}, and nothing restarts machines: set remediator.policy.machines.aws.reboot=true, or remediator.policy.machines.reboot to your program
+{{ $has }}, and nothing restarts machines: {{ include "gpuward.waysToReboot" . }}
+{{- end }}
+{{- $isJob := has $name (list "collect-evidence" "gpu-reset" "quarantine-job" "nccl-test" "nccl-pairs") }}
+{{- if and (eq $name "reboot") (dig "job" "reboot" false $machines) }}
+{{- $isJob = true }}
+{{- if not $grants.rebootJob }}
+{{ $has }}, and machines.job.reboot is on without its right: set remediator.grants.rebootJob=true
+{{- end }}
 {{- end }}
 {{- if and (eq $name "terminate") (not (or $grants.terminate (dig "aws" "terminate" false $machines) $machines.terminate)) }}
 {{ $has }}, and nothing ends machines: set remediator.grants.terminate=true where NodeClaims or Machines own them, remediator.policy.machines.aws.terminate=true, or remediator.policy.machines.terminate and .is_gone to your programs; or give the severity a list without the step
@@ -55,10 +66,10 @@
 {{- if and (eq $name "restart-job") (not $settings.program) (not $grants.restartJob) }}
 {{ $has }} without a program, a right that is not granted: set remediator.grants.restartJob=true
 {{- end }}
-{{- if has $name (list "collect-evidence" "gpu-reset" "quarantine-job" "nccl-test" "nccl-pairs") }}
+{{- if $isJob }}
 {{- $templates := $jobs.templates | default dict }}
 {{- $ownTemplate := or (get $templates $name) (get $templates (printf "%s-amd" $name)) }}
-{{- if not $grants.jobs }}
+{{- if not (or $grants.jobs (eq $name "reboot")) }}
 {{ $has }}, a Job, which it has no right to make: set remediator.grants.jobs=true
 {{- end }}
 {{- if not (or $jobs.image $ownTemplate) }}
@@ -145,7 +156,7 @@ remediator.volumeMounts mounts {{ .name }} at {{ .mountPath }}, and no volume ha
 {{- $lacks = append $lacks (printf "%s, before which the reports of the exporter are read from Prometheus: set remediator.prometheusURL" $disruptive) }}
 {{- end }}
 {{- if and (eq .Values.remediator.preset "full") (eq $policy.mode "full") (not (hasKey ($policy.severities | default dict) "reboot")) (not (include "gpuward.canReboot" $policy)) }}
-{{- $lacks = append $lacks "remediator.preset is full, and nothing restarts machines: set remediator.policy.machines.aws.reboot=true, or remediator.policy.machines.reboot to your program" }}
+{{- $lacks = append $lacks (printf "remediator.preset is full, and nothing restarts machines: %s" (include "gpuward.waysToReboot" .)) }}
 {{- end }}
 {{- if and .Values.remediator.lokiURL (not .Values.remediator.grants.loki) }}
 {{- $lacks = append $lacks "remediator.lokiURL is read with a cursor, a ConfigMap that it has no right to write: set remediator.grants.loki=true" }}

@@ -8,6 +8,7 @@
 #include "remediator/actions/gpu_reset_action.h"
 #include "remediator/actions/job_template.h"
 #include "remediator/actions/quarantine_job_action.h"
+#include "remediator/actions/reboot_action.h"
 #include "remediator/actions/step_progress.h"
 #include "remediator/model/diagnostics.h"
 #include "tests/support/temp_dir.h"
@@ -58,6 +59,7 @@ class JobSteps : public JobCluster {
         intended_step(step, Severity::kReset, clock_.wall(), action().facts_before(node_))};
   }
   StepAction& action() {
+    if (step_.step == Step::kReboot) return reboot_;
     if (step_.step == Step::kCollectEvidence) return evidence_;
     if (step_.step == Step::kGpuReset) return reset_;
     return quarantine_;
@@ -96,14 +98,15 @@ class JobSteps : public JobCluster {
   CollectEvidenceAction evidence_{api_, policy_};
   GpuResetAction reset_{api_, policy_};
   QuarantineJobAction quarantine_{api_, policy_};
+  RebootJob reboot_{api_, policy_};
   kube::Node node_;
   Remediation remediation_;
   PlannedStep step_ = planned(Step::kGpuReset);
 };
 
 TEST_F(JobSteps, AreJobsOfOnePodOnTheNodeThatRunOnceAndTolerateOurTaintsAndTheCordon) {
-  for (const Step step :
-       {Step::kCollectEvidence, Step::kGpuReset, Step::kQuarantineJob, Step::kNcclTest}) {
+  for (const Step step : {Step::kCollectEvidence, Step::kGpuReset, Step::kReboot,
+                          Step::kQuarantineJob, Step::kNcclTest}) {
     intend(step);
     EXPECT_EQ(begin().result, StepResult::kRunning);
     const Json job = kube_.get(path());
@@ -116,6 +119,8 @@ TEST_F(JobSteps, AreJobsOfOnePodOnTheNodeThatRunOnceAndTolerateOurTaintsAndTheCo
     EXPECT_EQ(spec["completions"], 1);
     EXPECT_EQ(spec["parallelism"], 1);
     EXPECT_EQ(spec["activeDeadlineSeconds"], step_.timeout / seconds(1));
+    // What disrupts does not start late on a kubelet that the API server cannot reach.
+    EXPECT_EQ(pod.contains("activeDeadlineSeconds"), is_disruptive(step));
     EXPECT_EQ(pod["containers"][0]["image"], "here/gpuward:1");
     EXPECT_EQ(job["metadata"]["annotations"]["gpuward.dev/remediation"], "gpu-01-ab-1");
     EXPECT_EQ(string_at(job["metadata"]["ownerReferences"][0], "uid"), remediation_.uid);

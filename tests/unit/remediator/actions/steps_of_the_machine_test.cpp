@@ -6,6 +6,7 @@
 #include "remediator/actions/verify_action.h"
 #include "remediator/model/announced.h"
 #include "remediator/model/history_alerts.h"
+#include "tests/unit/remediator/execution/cluster_fixture.h"
 
 namespace gpuward::remediator {
 namespace {
@@ -94,7 +95,13 @@ class Reboot : public MachineSteps {
         request(node, planned(Step::kReboot), action.facts_before(a_node("boot-1"))));
   }
   RecordingProvider provider;
-  RebootAction action{provider};
+  fakes::FakeClock clock;
+  fakes::FakeKube kube{clock};
+  fakes::InProcessClient http{kube};
+  NoCredentials credentials;
+  kube::Api api{one_try(), http, credentials, clock};
+  CurrentPolicy policy{Policy{}};
+  RebootAction action{provider, api, policy};
 };
 
 TEST_F(Reboot, AsksOnceForTheMachineBehindTheNode) {

@@ -15,7 +15,7 @@ using ::testing::Not;
 
 class LedMachines final : public CloudProvider {
  public:
-  bool can(MachineAction, const Machine&) const override { return true; }
+  bool can(MachineAction, const Machine&) const override { return is_there; }
   Status reboot(const Machine&, const Permit& permit) override {
     if (before_the_call) before_the_call();
     if (auto may = permit(); !may) return may;
@@ -30,6 +30,7 @@ class LedMachines final : public CloudProvider {
   std::function<void()> before_the_call;  // while it finds out what it has to know
   std::function<void()> after_the_call;
   int asked = 0;
+  bool is_there = true;
   Status answer;
 };
 
@@ -101,7 +102,7 @@ class CallsTest : public ClusterTest {
 
   ExclusionStore exclusion_store_{api_, "default", clock_};
   LedMachines machines_;
-  RebootAction reboot_{machines_};
+  RebootAction reboot_{machines_, api_, policy_};
   std::string boot_ = "boot-gpu-01";
 };
 
@@ -348,6 +349,167 @@ TEST(Withdrawn, ARestartThatWasRefusedBeforeIsCountedOn) {
   }
 
   EXPECT_EQ(begun(status).find(Step::kReboot)->attempts, 2);
+}
+
+// `machines.job.reboot`, of a machine that no provider restarts.
+class RestartByJob : public CallsTest {
+ protected:
+  RestartByJob() {
+    kube_.create("/api/v1/namespaces", Json{{"apiVersion", "v1"},
+                                            {"kind", "Namespace"},
+                                            {"metadata", {{"name", "gpu-healthcheck"}}}});
+    machines_.is_there = false;
+    Policy policy = *policy_.get();
+    policy.machines.restarts_by_job = true;
+    policy.jobs.image = "here/gpuward:1";
+    policy_.set(policy);
+  }
+  std::size_t made() { return kube_.requests("POST", kJobs).size(); }
+  Json job() { return parse_json(kube_.requests("POST", kJobs).back().body).value(); }
+  std::string job_path() { return std::string(kJobs) + "/" + string_at(job()["metadata"], "name"); }
+  // Of its pod.
+  void put_pod(const Json& status) {
+    const Json made = kube_.get(job_path());
+    const std::string name = string_at(made["metadata"], "name");
+    if (!kube_.has(std::string(kPods) + "/" + name)) {
+      Json pod = fakes::pod(name, "gpu-01", {{"job-name", name}, {"gpuward.dev/step", "reboot"}});
+      pod["metadata"]["ownerReferences"] = fakes::owned_by_job(made);
+      kube_.create(kPods, pod);
+    }
+    kube_.patch_status(std::string(kPods) + "/" + name, status);
+  }
+  void exit_job(int code, const std::string& words = "") {
+    put_pod(fakes::ended_pod_status("c", code, words, "Error"));
+    kube_.patch_status(job_path(),
+                       fakes::ended_job_status(code == 0 ? "Complete" : "Failed",
+                                               code == 0 ? "" : "BackoffLimitExceeded"));
+  }
+  const StepRecord& record() {
+    seen_ = remediation();
+    return *seen_.status.find(Step::kReboot);
+  }
+
+  static constexpr const char* kJobs = "/apis/batch/v1/namespaces/gpu-healthcheck/jobs";
+  static constexpr const char* kPods = "/api/v1/namespaces/gpu-healthcheck/pods";
+  Remediation seen_;
+};
+
+TEST_F(RestartByJob, IsDoneInTheNextBootWhateverTheJobSays) {
+  look();
+  ASSERT_EQ(made(), 1U);
+  EXPECT_EQ(machines_.asked, 0);
+  const Json container = job()["spec"]["template"]["spec"]["containers"][0];
+  EXPECT_EQ(container["command"],
+            Json::array({"gpuward-exporter", "node-reboot", "--boot-id=boot-gpu-01"}));
+  put_pod(fakes::running_status());
+  pass(minutes(1));
+  exit_job(0);
+  pass(minutes(2));
+  EXPECT_EQ(record().result, StepResult::kRunning);
+  EXPECT_THAT(record().message, HasSubstr("waiting for the node to report a new boot ID"));
+  boots("boot-2", false);
+  pass(minutes(1));
+  EXPECT_EQ(record().result, StepResult::kRunning);
+  boots("boot-2");
+  look();
+  EXPECT_EQ(record().result, StepResult::kDone);
+  EXPECT_EQ(value_at(record().facts, kCallFact), "accepted");
+  EXPECT_EQ(made(), 1U);
+}
+
+// A pod that the shutdown has ended, or the restart has taken away.
+TEST_F(RestartByJob, IsDoneInTheNextBootAlsoIfTheJobHasFailed) {
+  look();
+  put_pod(fakes::running_status());
+  exit_job(143);
+  pass(minutes(2));
+  EXPECT_EQ(record().result, StepResult::kRunning);
+  boots("boot-2");
+  look();
+  EXPECT_EQ(record().result, StepResult::kDone);
+}
+
+TEST_F(RestartByJob, IsForAnOperatorIfItCannotBeDoneThere) {
+  look();
+  put_pod(fakes::running_status());
+  exit_job(2, "process 1 is machined, not systemd");
+  pass(minutes(1));
+  expect_held("process 1 is machined");
+  EXPECT_EQ(value_at(record().facts, kCallFact), "none");
+  EXPECT_EQ(made(), 1U);
+}
+
+TEST_F(RestartByJob, IsForAnOperatorIfThePodNeverStarts) {
+  look();
+  pass(minutes(25));
+  EXPECT_EQ(remediation().status.phase, Phase::kHeld);
+  EXPECT_EQ(value_at(record().facts, kCallFact), "none");
+  EXPECT_FALSE(kube_.has(job_path())) << "its pod would restart the machine later";
+  EXPECT_EQ(made(), 1U);
+}
+
+TEST_F(RestartByJob, GivesWayToAWorseSeverityIfTheMachineStays) {
+  look();
+  put_pod(fakes::running_status());
+  pass(minutes(1));
+  exit_job(0);
+  pass(minutes(25));
+  EXPECT_EQ(record().result, StepResult::kFailed);
+  EXPECT_EQ(value_at(record().facts, kCallFact), "accepted");
+  EXPECT_EQ(remediation().status.escalated_to, Severity::kIsolate);
+  EXPECT_EQ(made(), 1U);
+}
+
+TEST_F(RestartByJob, WaitsForAKubeletThatWouldStartIt) {
+  boots(boot_, false);
+  look();
+  pass(minutes(3));
+  EXPECT_EQ(made(), 0U);
+  EXPECT_EQ(remediation().status.find(Step::kReboot), nullptr);
+  EXPECT_THAT(remediation().status.message, HasSubstr("is not Ready"));
+  boots(boot_);
+  pass(minutes(1));
+  EXPECT_EQ(made(), 1U);
+}
+
+// Which means restarts the machine was decided with the intent.
+TEST_F(RestartByJob, StaysWithItsJobWhenThePolicyNamesOtherMeans) {
+  look();
+  machines_.is_there = true;
+  put_pod(fakes::running_status());
+  pass(minutes(5));
+  EXPECT_EQ(machines_.asked, 0);
+  EXPECT_EQ(made(), 1U);
+  boots("boot-2");
+  look();
+  EXPECT_EQ(record().result, StepResult::kDone);
+}
+
+TEST_F(RestartByJob, IsTakenBackByCancelBeforeItRuns) {
+  look();
+  ASSERT_EQ(made(), 1U);
+  kube_.patch(remediation_collection() + "/" + remediation().name,
+              {{"metadata", {{"annotations", {{"gpuward.dev/cancel", "true"}}}}}});
+  pass(minutes(1));
+  EXPECT_FALSE(kube_.has(job_path()));
+  EXPECT_FALSE(node().unschedulable);
+  EXPECT_EQ(remediation().status.phase, Phase::kCancelled);
+}
+
+// A pod of a tenant would start into the restart.
+TEST_F(RestartByJob, KeepsACancelledNodeCordonedUntilItHasRestarted) {
+  look();
+  put_pod(fakes::running_status());
+  pass(minutes(1));
+  exit_job(0);
+  pass(minutes(1));
+  kube_.patch(remediation_collection() + "/" + remediation().name,
+              {{"metadata", {{"annotations", {{"gpuward.dev/cancel", "true"}}}}}});
+  pass(minutes(3));
+  EXPECT_TRUE(node().unschedulable);
+  boots("boot-2");
+  pass(minutes(1));
+  EXPECT_FALSE(node().unschedulable);
 }
 
 }  // namespace

@@ -50,8 +50,11 @@ TEST(PolicyText, SaysEachStepWithItsLimitsAndWhatItWaitsFor) {
 TEST(PolicyText, NamesTheMeansThatASeverityLacks) {
   Policy policy;
   EXPECT_THAT(severity_text(policy, Severity::kReboot),
-              HasSubstr("  2. cordon\n  no drain and no reboot: set machines.aws.reboot or "
-                        "machines.reboot\n"));
+              HasSubstr("  2. cordon\n  no drain and no reboot: set machines.aws.reboot, "
+                        "machines.reboot or machines.job.reboot\n"));
+  policy.machines.restarts_by_job = true;
+  EXPECT_THAT(guards_text(policy),
+              HasSubstr("restarted by: a Job on the node, if the node is Ready\n"));
   EXPECT_THAT(severity_text(policy, Severity::kReset), HasSubstr("no gpu-reset: set jobs.image"));
   policy.jobs.image = "registry.example/gpuward";
   EXPECT_THAT(severity_text(policy, Severity::kReset), Not(HasSubstr("no gpu-reset")))
