@@ -112,6 +112,37 @@ exec {folder}/busybox wget -q {options} "http://{ADDRESS}:{BMC_PORT}/{action}/$n
         pod["containers"][0]["volumeMounts"].append({"name": "proc", "mountPath": "/host/proc", "readOnly": True})
         pod["volumes"].append({"name": "proc", "hostPath": {"path": "/proc"}})
         (folder / "gpu-reset.json").write_text(json.dumps(job))
+        self.prepare_reboot(folder)
+
+    def prepare_reboot(self, folder):
+        """The Job of `reboot` with another /proc: all machines here are namespaces of one kernel, whose systemd and SysRq keys
+        would end them all. Process 1 there is a systemd that asks the data center. tests/machine has the shipped Job."""
+        root = folder / "proc/1/root"
+        (root / "bin").mkdir(parents=True)
+        (root.parent / "comm").write_text("systemd\n")
+        (folder / "proc/sys/kernel/random").mkdir(parents=True)
+        (folder / "proc/sys/kernel/random/boot_id").touch()
+        shutil.copy("/bin/busybox", root / "bin/busybox")
+        for name, text in (("systemd-run", "exit 0"), ("systemctl", f"""[ "$*" = reboot ] || exit 0
+exec /bin/busybox wget -q -O /dev/null --post-data= "http://{ADDRESS}:{BMC_PORT}/reset/$NODE\"""")):
+            (root / "bin" / name).write_text(f"#!/bin/busybox sh\n{text}\n")
+            (root / "bin" / name).chmod(0o755)
+        job = json.loads((REPOSITORY / "manifests/remediator-job-reboot.json").read_text())
+        pod = job["spec"]["template"]["spec"]
+        container = pod["containers"][0]
+        container["command"].insert(1, "--path.procfs=/node/proc")
+        container["env"] = [{"name": "NODE", "value": "$(NODE_NAME)"}]
+        boot_id = "proc/sys/kernel/random/boot_id"
+        container["volumeMounts"] = [{"name": "proc", "mountPath": "/node/proc", "readOnly": True},
+                                     {"name": "boot-id", "mountPath": f"/node/{boot_id}", "readOnly": True}]
+        pod["volumes"] = [{"name": "proc", "hostPath": {"path": str(folder / "proc")}},
+                          {"name": "boot-id", "hostPath": {"path": f"/{boot_id}", "type": "File"}}]
+        (folder / "reboot.json").write_text(json.dumps(job))
+
+    @property
+    def power_cycle(self):
+        """Of a policy in which a program restarts machines."""
+        return [str(self.folder / "bin/power-cycle")]
 
     def ready_nodes(self):
         return sum(is_ready(node) for node in self.kubectl.items("nodes"))
@@ -138,15 +169,15 @@ exec {folder}/busybox wget -q {options} "http://{ADDRESS}:{BMC_PORT}/{action}/$n
                                   "readOnly": True}]},
             "remediator": {
                 "prometheusURL": f"http://{ADDRESS}:9090", "alertmanagerURL": f"http://{ADDRESS}:9093",
-                "grants": {"jobs": True},
+                "grants": {"jobs": True, "rebootJob": True},
                 "volumes": [TOKEN, host],
                 "volumeMounts": [TOKEN_MOUNT, {"name": "cluster", "mountPath": str(self.folder / "bin"), "readOnly": True}],
                 "policy": {
                     "mode": "full",
                     "startup_grace": "0s",
-                    "machines": {"reboot": [str(self.folder / "bin/power-cycle")]},
+                    "machines": {"job": {"reboot": True}},
                     "jobs": {"image": f"docker.io/library/gpuward-exporter:{TAG}",
-                             "templates": {"gpu-reset": str(self.folder / "bin/gpu-reset.json")}},
+                             "templates": {name: str(self.folder / f"bin/{name}.json") for name in ("gpu-reset", "reboot")}},
                     "return_to_service": {"enabled": True},
                     "severities": {
                         "isolate": ["taint", "cordon", {"drain": {"deadline": "5m", "unmanaged": "evict"}}],

@@ -72,8 +72,8 @@ class JobsOfARemediation(ClusterTest):
         policy = cluster.values()["remediator"]["policy"]
         del policy["severities"]
         # ISOLATE ends in the end of the machine there, which the chart wants the means for.
-        power = policy["machines"]["reboot"]
-        policy["machines"] |= {"terminate": power, "is_gone": power}
+        power = cluster.power_cycle
+        policy["machines"] = {"reboot": power, "terminate": power, "is_gone": power}
         cluster.set_values(policy={**policy, "preset": "health-suite"})
         self.addCleanup(cluster.set_values)
         self.take("gpu-3").break_gpu(3, RESET_XID)

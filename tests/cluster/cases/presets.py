@@ -44,8 +44,8 @@ class APreset(ClusterTest):
     def test_full_drains_and_ends_no_machine_on_a_line_alone(self):
         """An Xid that was seen once is no measurement: nobody is even asked before there is one."""
         values = cluster.values()["remediator"]["policy"]
-        power = values["machines"]["reboot"][0]
-        notes = self.choose("full", machines={"reboot": [power], "terminate": [power], "is_gone": [power]},
+        power = cluster.power_cycle
+        notes = self.choose("full", machines={"reboot": power, "terminate": power, "is_gone": power},
                             jobs=values["jobs"], budgets=values["budgets"])
         self.assertIn("isolate: taint, cordon, drain, terminate", notes)
         self.break_it(ISOLATE_XID)

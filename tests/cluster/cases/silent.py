@@ -33,7 +33,7 @@ class SilentCase(ClusterTest):
     def setUpClass(cls):
         policy = cluster.values()["remediator"]["policy"]
         policy["silent"] = cls.SILENT
-        policy["machines"]["power_state"] = [str(cluster.folder / "bin/power-state")]
+        policy["machines"] = {"reboot": cluster.power_cycle, "power_state": [str(cluster.folder / "bin/power-state")]}
         cluster.set_values(policy=policy)
 
     @classmethod
