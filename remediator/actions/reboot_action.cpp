@@ -8,8 +8,6 @@ namespace {
 
 // gpuward-exporter ends so if it does not know the command, or cannot restart this machine.
 constexpr int kWrongUsage = 2;
-// And so if it did nothing: the machine has booted since, or the pod was to stop.
-constexpr int kDidNothing = 1;
 
 // How the intent says it: a later policy restarts the machine by other means.
 bool is_by_job(const StepRequest& request) { return request.facts.contains(kJobNamespaceFact); }
@@ -23,7 +21,8 @@ JobConclusion RebootJob::judge(const StepRequest& request, const JobOutcome& out
     return {.result = StepResult::kRunning,
             .message = "waiting for the node to report a new boot ID: " + outcome.message};
   }
-  const bool has_acted = outcome.has_run && outcome.exit_code != kDidNothing;
+  // Only then was the restart asked for, for all that is known: a pod is ended for other reasons too.
+  const bool has_acted = outcome.exit_code == 0;
   return {.message = "the node has reported no new boot ID: " + outcome.message,
           .needs_operator = !has_acted,
           .has_acted = has_acted};

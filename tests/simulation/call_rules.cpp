@@ -27,6 +27,19 @@ void CallRules::check_not_treated(const remediator::Machine& order, const std::s
   }
 }
 
+// A Job that was deleted ends before it acts, and the node of one that acts takes no work. What
+// others have closed or emptied by hand is not the replica's doing, nor an uncordon.
+void CallRules::on_restarted(const remediator::Machine& order) const {
+  const std::string what = "the Job of reboot restarts " + order.node;
+  check_not_treated(order, what);
+  const Remediation* const owner = stage_.truth.remediation(order.remediation);
+  const bool is_edited =
+      stage_.wiped.contains(order.remediation) || stage_.closed_by_hand.contains(order.remediation);
+  if (owner == nullptr || is_edited) return;
+  require(owner->open() || owner->status.phase == Phase::kSuperseded, "late-restart",
+          what + ", and " + order.remediation + " is closed");
+}
+
 // With the tick where there is one: what was taken back and said again is another.
 std::string CallRules::forbidden(const remediator::Machine& order, Step step) const {
   if (stage_.stopped_at) return "everything is to stop since " + std::to_string(*stage_.stopped_at);

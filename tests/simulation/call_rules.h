@@ -23,6 +23,8 @@ class CallRules {
   }
   // The cloud is asked to restart a machine.
   void check_not_treated(const remediator::Machine& order, const std::string& what) const;
+  // A Job on the node restarts the machine.
+  void on_restarted(const remediator::Machine& order) const;
   // Why nobody may ask for it any more, as things stand; empty where nothing forbids it.
   [[nodiscard]] std::string forbidden(const remediator::Machine& order, Step step) const;
   // The cloud is asked for it by the replica that is at work.

@@ -19,7 +19,9 @@ class Cloud final : public CloudProvider {
         silent_(silent),
         invariants_(invariants),
         faults_(stage, std::move(meanwhile)) {}
-  [[nodiscard]] bool can(MachineAction, const remediator::Machine&) const override { return true; }
+  [[nodiscard]] bool can(MachineAction action, const remediator::Machine&) const override {
+    return action == MachineAction::kTerminate || !stage_.setting.restarts_by_job;
+  }
   [[nodiscard]] Status reboot(const remediator::Machine& order, const Permit& permit) override;
   [[nodiscard]] Status terminate(const remediator::Machine& order, const Permit& permit) override;
   [[nodiscard]] Result<MachineFate> fate(const remediator::Machine& order) override;

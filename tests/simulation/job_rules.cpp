@@ -57,7 +57,9 @@ void JobRules::on_made(const Json& job, Step step) {
                    .remediation_uid = owner->uid,
                    .step = step,
                    .node = node,
+                   .node_uid = owner->node_uid,
                    .instance = owner->instance_id,
+                   .boot = fakes::label_of(job, "gpuward.dev/boot-id"),
                    .deadline = stage_.clock.steady() +
                                seconds(spec["activeDeadlineSeconds"].get<std::int64_t>()),
                    .runs_in = {},

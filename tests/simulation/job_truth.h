@@ -1,5 +1,5 @@
-// The Jobs of the steps collect-evidence, gpu-reset and quarantine-job as they really are, in the
-// order in which they were made: their names are another at every replay. Plain values.
+// The Jobs of the steps collect-evidence, gpu-reset, reboot and quarantine-job as they really are,
+// in the order in which they were made: their names are another at every replay. Plain values.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,14 @@ namespace gpuward::remediator::simulation {
 struct JobTruth {
   std::string name, uid, remediation, remediation_uid;
   Step step = Step::kGpuReset;
-  std::string node, instance;          // the node's name, and its spec.providerID
-  Clock::Steady deadline;              // then the Job controller ends it
-  bool is_over = false;                // it has ended, or there is no such Job any more
-  bool is_cleared = false;             // nothing is left of it, and nobody need look
-  bool is_stuck = false;               // its pod never starts, or its container never ends
-  std::optional<std::string> runs_in;  // the ID of the boot that its container was started in
-  bool has_acted = false;              // its command was started and did something to the node
+  std::string node, node_uid, instance;  // the node's name and UID, and its spec.providerID
+  std::string boot;                      // of a restart: the boot that it was ordered in
+  Clock::Steady deadline;                // then the Job controller ends it
+  bool is_over = false;                  // it has ended, or there is no such Job any more
+  bool is_cleared = false;               // nothing is left of it, and nobody need look
+  bool is_stuck = false;                 // its pod never starts, or its container never ends
+  std::optional<std::string> runs_in;    // the ID of the boot that its container was started in
+  bool has_acted = false;                // its command was started and did something to the node
   bool has_failed_check = false;
   bool came_late =
       false;  // while its request was on its way, its owner was closed or its intent withdrawn

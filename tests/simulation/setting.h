@@ -50,9 +50,10 @@ struct Setting {
   bool has_forgers = false;     // exporters that report the GPUs of other machines
   bool tests_pairs = false;     // nodes come back by tests of two each
   bool has_jobs = false;        // steps that are Jobs on one node
-  bool has_operands = false;    // of a GPU operator, which a reset has to pause
-  bool tears_jobs = false;      // drains do, and a step restarts them
-  bool has_pods = false;        // on the nodes, and the product's own drain takes them away
+  bool restarts_by_job = false;    // and so are restarts
+  bool has_operands = false;       // of a GPU operator, which a reset has to pause
+  bool tears_jobs = false;         // drains do, and a step restarts them
+  bool has_pods = false;           // on the nodes, and the product's own drain takes them away
   bool has_staying_pods = false;   // and some do not go when they are evicted
   bool has_held_pods = false;      // and something holds some of these
   bool has_tolerant_pods = false;  // and some come back to the node

@@ -78,6 +78,7 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
       absences_chance(seed + 0x61627365),
       races_chance(seed + 0x72616365),
       operands_chance(seed + 0x6f706572),
+      restarts_chance(seed + 0x72657374),
       setting(setting_of(chance, pairs_chance, pods_chance, taints_chance, places_chance,
                          jobs_chance, care_chance, torn_chance, silent_chance, announced_chance,
                          absences_chance, size, keeps)),
@@ -92,6 +93,8 @@ Stage::Stage(std::uint64_t seed, Size size, Sabotage switched_off, Keeps keeps)
   let_watches_fail(setting, informer_chance);
   let_others_race(setting, races_chance);
   let_operands_run(setting, operands_chance);
+  let_restarts_be_jobs(setting, restarts_chance);
+  if (setting.restarts_by_job) set_policy(setting.policy);
   setting.says_late = size == Size::kAny && late_chance.happens(0.3);
   if (setting.places.webhook_loss == 1 && !setting.places.polls) setting.says_late = false;
   setting.has_edits = keeps == Keeps::kNothing && edits_chance.happens(0.25);

@@ -92,7 +92,7 @@ struct Stage {
       cloud_chance, identity_chance, holds_chance, informer_chance, lead_chance, places_chance,
       jobs_chance, ends_chance, care_chance, sinks_chance, kept_chance, torn_chance, silent_chance,
       announced_chance, drills_chance, newcomers_chance, absences_chance, races_chance,
-      operands_chance;
+      operands_chance, restarts_chance;
   Setting setting;
   Sabotage sabotage;
   fakes::FakeClock clock{fakes::FakeClock::Mode::kAutoAdvance};

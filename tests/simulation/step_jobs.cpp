@@ -65,6 +65,11 @@ void let_steps_be_jobs(Setting& setting, Chance& chance) {
   }
 }
 
+void let_restarts_be_jobs(Setting& setting, Chance& chance) {
+  setting.restarts_by_job = setting.has_jobs && chance.happens(0.4);
+  setting.policy.machines.restarts_by_job = setting.restarts_by_job;
+}
+
 std::string without_job_names(std::string words) {
   const std::string begin = "Job " + kJobNamespace + "/";
   for (auto at = words.find(begin); at != std::string::npos; at = words.find(begin, at + 1)) {

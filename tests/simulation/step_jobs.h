@@ -16,6 +16,9 @@ struct Stage;
 void let_steps_be_jobs(Setting& setting, Chance& chance);
 // Puts them into the plans of a policy.
 void put_jobs(Policy& policy, Chance& chance);
+
+// In some of those settings no provider restarts machines.
+void let_restarts_be_jobs(Setting& setting, Chance& chance);
 // Words without the names of Jobs, which are another at every replay.
 [[nodiscard]] std::string without_job_names(std::string words);
 

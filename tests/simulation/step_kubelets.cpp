@@ -5,6 +5,9 @@
 namespace gpuward::remediator::simulation {
 namespace {
 
+using std::chrono::minutes;
+using std::chrono::seconds;
+
 const std::string kJobs = "/apis/batch/v1/namespaces/" + kJobNamespace + "/jobs";
 constexpr const char* kFailure = R"({"check":"4-dcgm-diag-l4","status":"fail"})";
 constexpr const char* kBusy = "GPU 00000000:F9:00.0: In use by another client";
@@ -81,8 +84,29 @@ void StepKubelets::remove(JobTruth& job, const std::string& why) {
   say(job, "is deleted: " + why);
 }
 
+// In the boot of its order alone, as the command does. What the pod's end says comes before the
+// restart, or is lost by it.
+void StepKubelets::restart(JobTruth& job, Machine& machine) {
+  Chance& chance = stage_.restarts_chance;
+  if (job.boot != machine.boot_id(machine.boots)) return exit(job, 1, "booted since");
+  if (chance.happens(0.1)) return exit(job, 2, "process 1 is not systemd");
+  const remediator::Machine order{.remediation = job.remediation,
+                                  .node = job.node,
+                                  .node_uid = job.node_uid,
+                                  .provider_id = job.instance,
+                                  .boot_id = job.boot,
+                                  .labels = {}};
+  calls_.on_taken(order);
+  calls_.on_restarted(order);
+  job.has_acted = true;
+  if (chance.happens(0.5)) exit(job, 0, "");
+  fleet_.begin_restart(machine, stage_.clock.steady() + chance.span(seconds(20), minutes(4)));
+  if (!stage_.is_quiet && chance.happens(0.1)) machine.back_at.reset();
+}
+
 // As the machine is: a reset helps where one can.
 void StepKubelets::exit_by_itself(JobTruth& job, Machine& machine) {
+  if (job.step == Step::kReboot) return restart(job, machine);
   job.has_acted = true;
   if (job.step == Step::kGpuReset) {
     const bool helps = stage_.jobs_chance.happens(0.8);

@@ -1,18 +1,20 @@
-// The Job controller and the kubelets of the Jobs of one node (steps collect-evidence, gpu-reset
-// and quarantine-job): their pods start or never do, exit, run for ever, are lost with their node
-// or by a restart of it, pass their deadline, or somebody deletes the Job. What a reset does to the
-// machine is done here as well.
+// The Job controller and the kubelets of the Jobs of one node (steps collect-evidence, gpu-reset,
+// reboot and quarantine-job): their pods start or never do, exit, run for ever, are lost with their
+// node or by a restart of it, pass their deadline, or somebody deletes the Job. What a reset does
+// to the machine is done here as well.
 #pragma once
 
 #include <string>
 
+#include "tests/simulation/call_rules.h"
 #include "tests/simulation/fleet.h"
 
 namespace gpuward::remediator::simulation {
 
 class StepKubelets {
  public:
-  StepKubelets(Stage& stage, Fleet& fleet) : stage_(stage), fleet_(fleet) {}
+  StepKubelets(Stage& stage, Fleet& fleet, CallRules& calls)
+      : stage_(stage), fleet_(fleet), calls_(calls) {}
 
   // One of the Jobs that have not ended goes on, perhaps; which and how is drawn.
   void go_on();
@@ -27,6 +29,7 @@ class StepKubelets {
   void start(JobTruth& job, const Machine& machine);
   void wait_for_ever(JobTruth& job);
   void exit_by_itself(JobTruth& job, Machine& machine);
+  void restart(JobTruth& job, Machine& machine);
   void exit(JobTruth& job, int code, const std::string& words, const std::string& reason = "Error");
   void fail(JobTruth& job, const std::string& reason);
   void remove(JobTruth& job, const std::string& why);
@@ -36,6 +39,7 @@ class StepKubelets {
 
   Stage& stage_;
   Fleet& fleet_;
+  CallRules& calls_;
 };
 
 }  // namespace gpuward::remediator::simulation

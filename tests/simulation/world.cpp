@@ -185,8 +185,9 @@ void World::change_nodes_under_jobs(double how_often) {
   for (const auto& [name, remediation] : stage_.truth.remediations()) {
     Machine* const machine = fleet_.find(remediation.node);
     const Phase phase = remediation.status.phase;
-    const bool has_job =
-        phase == Phase::kCollecting || phase == Phase::kResetting || phase == Phase::kTesting;
+    const bool has_job = phase == Phase::kCollecting || phase == Phase::kResetting ||
+                         phase == Phase::kTesting ||
+                         (phase == Phase::kRebooting && stage_.setting.restarts_by_job);
     if (!has_job || machine == nullptr || !machine->works()) continue;
     const std::size_t how = chance.weighted({60, 15, 15, 10});
     if (how == 0) return fleet_.boot_again(*machine);

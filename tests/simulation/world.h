@@ -122,7 +122,7 @@ class World {
   Sinks sinks_{stage_};
   Absences absences_{stage_, absences_world()};
   PairKubelets pair_kubelets_{stage_};
-  StepKubelets step_kubelets_{stage_, fleet_};
+  StepKubelets step_kubelets_{stage_, fleet_, invariants_.calls()};
   SimulatedOperands operands_{stage_, fleet_};
   Pods pods_{stage_};
   std::vector<std::unique_ptr<Replica>> replicas_;

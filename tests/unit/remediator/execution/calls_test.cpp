@@ -460,6 +460,17 @@ TEST_F(RestartByJob, GivesWayToAWorseSeverityIfTheMachineStays) {
   EXPECT_EQ(made(), 1U);
 }
 
+// Evicted, perhaps, before it did anything.
+TEST_F(RestartByJob, IsForAnOperatorIfNobodyKnowsWhetherTheRestartWasAskedFor) {
+  look();
+  put_pod(fakes::running_status());
+  pass(minutes(1));
+  exit_job(143);
+  pass(minutes(25));
+  expect_held("the node has reported no new boot ID");
+  EXPECT_EQ(value_at(record().facts, kCallFact), "none");
+}
+
 TEST_F(RestartByJob, WaitsForAKubeletThatWouldStartIt) {
   boots(boot_, false);
   look();
