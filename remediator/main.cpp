@@ -12,6 +12,7 @@
 #include "core/runtime/clock.h"
 #include "core/runtime/log.h"
 #include "core/runtime/signals.h"
+#include "core/runtime/text.h"
 #include "remediator/commands/notify_command.h"
 #include "remediator/config/flags.h"
 #include "remediator/config/load_policy.h"
@@ -32,7 +33,7 @@ constexpr int kBeginsAnew = 3;  // whoever has started it starts it again
 constexpr std::chrono::milliseconds kStopWithin{3'000};
 
 int complain(const gpuward::Error& error) {
-  std::cerr << "gpuward-remediator: " << error.message << "\n";
+  std::cerr << "gpuward-remediator: " << gpuward::escaped_lines(error.message) << "\n";
   return error.kind == ErrorKind::kInvalid || error.kind == ErrorKind::kNotFound ? kWrongUsage
                                                                                  : kFailed;
 }
@@ -87,7 +88,7 @@ int check_config(const Flags& flags) {
   const auto opens = gpuward::http::Server::check(web->web.tls, web->web.auth);
   if (!opens) return complain(opens.error());
   std::cout << "The configuration is valid. Mode: " << to_string(policy->mode) << "\n"
-            << gpuward::remediator::remarks_text(*policy);
+            << gpuward::escaped_lines(gpuward::remediator::remarks_text(*policy));
   if (web->access == gpuward::http::Access::kOpen && !flags.web.insecure) {
     std::cout << "note: the webhook has no authentication. To start the remediator, set "
               << gpuward::remediator::kCallerFlags << "\n";
@@ -109,7 +110,7 @@ int test_notifications(const Flags& flags) {
   gpuward::SystemClock clock;
   const auto answers = gpuward::remediator::run_notify_test(flags, clock);
   if (!answers) return complain(answers.error());
-  std::cout << answers->table;
+  std::cout << gpuward::escaped_lines(answers->table);
   return answers->all_taken ? 0 : kFailed;
 }
 

@@ -2,11 +2,14 @@
 
 #include <utility>
 
+#include "core/runtime/text.h"
+
 namespace gpuward::html {
 namespace {
 
+// Control characters are shown: some reorder or hide what is around them.
 void append_escaped(std::string_view text, std::string& html) {
-  for (const char c : text) {
+  for (const char c : escaped_lines(text)) {
     switch (c) {
       case '&':
         html += "&amp;";

@@ -11,7 +11,8 @@ namespace gpuward::html {
 class Markup {
  public:
   Markup() = default;
-  // Text, not HTML: implicit, so that what is forgotten is escaped.
+  // Text, not HTML: implicit, so that what is forgotten is escaped. Control characters but line
+  // ends and tabs are shown as escapes (is_control_character).
   Markup(std::string_view text);                                       // NOLINT(*-explicit-*)
   Markup(const std::string& text) : Markup(std::string_view(text)) {}  // NOLINT(*-explicit-*)
   Markup(const char* text) : Markup(std::string_view(text)) {}         // NOLINT(*-explicit-*)

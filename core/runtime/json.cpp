@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/runtime/text.h"
+
 namespace gpuward {
 namespace {
 
@@ -312,7 +314,8 @@ Result<Json> parse_json_list(std::string_view text, const JsonLimits& limits,
 }
 
 std::string dump_json(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  // Outside of its texts JSON has nothing to escape, and in them the escapes are JSON's own.
+  return escaped_line(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 const Json& member_at(const Json& object, std::string_view key) {

@@ -44,7 +44,8 @@ struct JsonList {
 [[nodiscard]] Result<Json> parse_json_list(std::string_view text, const JsonLimits& limits,
                                            const JsonList& list);
 
-// One line, keys sorted, invalid UTF-8 replaced by U+FFFD. Never throws.
+// One line, keys sorted, invalid UTF-8 replaced by U+FFFD, control characters escaped
+// (is_control_character in text.h). Never throws.
 [[nodiscard]] std::string dump_json(const Json& value);
 
 // Readers that never throw: the member of an object if it is there and has the type, else the

@@ -1,5 +1,6 @@
 #include "core/runtime/text.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -29,6 +30,20 @@ std::uint8_t byte_at(std::string_view text, std::size_t index) {
   return static_cast<std::uint8_t>(text[index]);
 }
 
+// Above C1, of Unicode's categories Cf, Zl and Zp: those that are invisible, and reorder or hide
+// text. Prefixed number signs and the like are visible.
+struct Range {
+  char32_t first, last;
+};
+constexpr std::array<Range, 8> kFormatCharacters{{{0x00ad, 0x00ad},
+                                                  {0x061c, 0x061c},
+                                                  {0x180e, 0x180e},
+                                                  {0x200b, 0x200f},
+                                                  {0x2028, 0x202e},
+                                                  {0x2060, 0x206f},
+                                                  {0xfeff, 0xfeff},
+                                                  {0xfff9, 0xfffb}}};
+
 bool fits(const Form& form, std::string_view text) {
   const std::uint8_t first = byte_at(text, 0);
   if (first < form.first_low || first > form.first_high || text.size() < form.length) return false;
@@ -40,10 +55,29 @@ bool fits(const Form& form, std::string_view text) {
   return true;
 }
 
+// Of a valid UTF-8 character.
+char32_t code_point_of(std::string_view character) {
+  constexpr std::array<std::uint32_t, 5> kBitsOfFirst{0, 0x7f, 0x1f, 0x0f, 0x07};
+  char32_t code = byte_at(character, 0) & kBitsOfFirst[character.size()];
+  for (std::size_t i = 1; i < character.size(); ++i)
+    code = (code << 6U) | (byte_at(character, i) & 0x3fU);
+  return code;
+}
+
+// The length of the printable ASCII that `text` starts with.
+std::size_t plain_length(std::string_view text) {
+  const auto* const end = std::ranges::find_if(text, [](char c) { return c < ' ' || c > '~'; });
+  return static_cast<std::size_t>(end - text.begin());
+}
+
 std::string escaped_except(std::string_view kept, std::string_view text) {
   std::string escaped;
   escaped.reserve(text.size());
   while (!text.empty()) {
+    const std::size_t plain = plain_length(text);
+    escaped += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const std::size_t length = utf8_character_length(text);
     const std::string_view character = length == 0 ? kReplacement : text.substr(0, length);
     if (is_control_character(character) && !kept.contains(character)) {
@@ -91,9 +125,10 @@ std::string to_valid_utf8(std::string_view text, std::size_t max_bytes) {
 }
 
 bool is_control_character(std::string_view character) {
-  const std::uint8_t first = byte_at(character, 0);
-  if (character.size() == 1) return first < 0x20 || first == 0x7f;
-  return first == 0xc2 && byte_at(character, 1) < 0xa0;
+  const char32_t code = code_point_of(character);
+  if (code < 0xa0) return code < 0x20 || code >= 0x7f;
+  return std::ranges::any_of(kFormatCharacters,
+                             [code](Range one) { return one.first <= code && code <= one.last; });
 }
 
 void append_control_escape(std::string& text, std::string_view character) {
@@ -105,11 +140,9 @@ void append_control_escape(std::string& text, std::string_view character) {
   } else if (character == "\t") {
     text += "\\t";
   } else {
-    // Of C1 too, whose second byte is the code point: c2 80 is U+0080.
-    const std::size_t code = byte_at(character, character.size() - 1);
-    text += "\\u00";
-    text += kDigits[code >> 4U];
-    text += kDigits[code & 0xfU];
+    const char32_t code = code_point_of(character);
+    text += "\\u";
+    for (const unsigned shift : {12U, 8U, 4U, 0U}) text += kDigits[(code >> shift) & 0xfU];
   }
 }
 

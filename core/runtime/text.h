@@ -20,13 +20,15 @@ namespace gpuward {
 [[nodiscard]] std::size_t utf8_character_length(std::string_view text);
 [[nodiscard]] bool is_valid_utf8(std::string_view text);
 
-// Invalid bytes become U+FFFD; control characters other than tab become spaces; at most max_bytes,
-// cut at a character's border.
+// Invalid bytes become U+FFFD; control characters (is_control_character) other than tab become
+// spaces; at most max_bytes, cut at a character's border.
 [[nodiscard]] std::string to_valid_utf8(std::string_view text, std::size_t max_bytes = 4096);
 
-// Whether a UTF-8 character is C0, DEL or C1: what could end a line or steer a terminal.
+// Whether a UTF-8 character could end a line, steer a terminal, or reorder or hide the text around
+// it: C0, DEL, C1, line and paragraph separators, and the invisible format characters, those for
+// bidirectional text among them.
 [[nodiscard]] bool is_control_character(std::string_view character);
-// A control character as logs and JSON write it: `\n`, `\t`, `\u001b`.
+// A control character as logs and JSON write it: `\n`, `\t`, `\u001b`, `\u202e`.
 void append_control_escape(std::string& text, std::string_view character);
 
 // With every control character escaped, so that a value is one line of a terminal and steers

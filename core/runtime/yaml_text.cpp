@@ -65,7 +65,8 @@ Result<std::string> json_to_yaml(std::string_view json) {
   YAML::Emitter out;
   out.SetNullFormat(YAML::LowerNull);
   emit(*value, out);
-  return out.c_str() + std::string("\n");
+  // They are in double quotes, where YAML has the same escapes.
+  return escaped_lines(out.c_str()) + "\n";
 }
 
 }  // namespace gpuward

@@ -15,6 +15,14 @@ TEST(Markup, EscapesTheValuesOfAttributes) {
             "<a href=\"nodes/&quot;&gt;&lt;script&gt;\">x</a>");
 }
 
+TEST(Markup, ShowsWhatReordersOrHidesText) {
+  EXPECT_EQ(element("p", {"NVRM: \u202egnihton\u202c"}).html(),
+            "<p>NVRM: \\u202egnihton\\u202c</p>");
+  EXPECT_EQ(link("nodes/a\u2066", "a\n\u2066b\033").html(),
+            "<a href=\"nodes/a\\u2066\">a\n\\u2066b\\u001b</a>");
+  EXPECT_EQ(element("p", {"\u05e9\u05dc\u05d5\u05dd"}).html(), "<p>\u05e9\u05dc\u05d5\u05dd</p>");
+}
+
 TEST(Markup, NestsElementsUnescaped) {
   const Markup cell = element("td", {{"class", "number"}}, {"1 < 2"});
   EXPECT_EQ(element("tr", {cell, cell}).html(),

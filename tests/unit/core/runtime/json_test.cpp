@@ -222,6 +222,12 @@ TEST(DumpJson, ReplacesInvalidUtf8InsteadOfThrowing) {
   EXPECT_EQ(dump_json(Json{{"a", "x\xff"}}), "{\"a\":\"x\xef\xbf\xbd\"}");
 }
 
+TEST(DumpJson, EscapesWhatReordersOrHidesText) {
+  const Json value = {{"line", "a\u202eb\u007f\u2028"}};
+  EXPECT_EQ(dump_json(value), R"({"line":"a\u202eb\u007f\u2028"})");
+  EXPECT_EQ(parse_json(dump_json(value)).value_or(nullptr), value);
+}
+
 TEST(DumpJson, WritesOneLineWithSortedKeys) {
   EXPECT_EQ(dump_json(Json{{"b", "x\ny"}, {"a", 1}}), R"({"a":1,"b":"x\ny"})");
 }

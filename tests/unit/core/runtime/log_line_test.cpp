@@ -39,6 +39,12 @@ TEST(LogLine, CannotBeForgedByWhatIsLogged) {
             R"(line="x\nts=2026 level=error msg=\"forged\"\r\u001b[2J\u0085")");
 }
 
+TEST(LogLine, ShowsWhatReordersOrHidesText) {
+  EXPECT_TRUE(json_line("x", {{"line", "a\u202eb"}}).ends_with(R"(,"line":"a\u202eb"})"));
+  EXPECT_TRUE(
+      logfmt_line("x", {{"line", "a\u2028b\u2069"}}).ends_with(R"( line="a\u2028b\u2069")"));
+}
+
 TEST(LogLine, QuotesAValueThatLooksLikeAFieldOfItsOwn) {
   EXPECT_TRUE(logfmt_line("got", {{"a", "b=c"}}).ends_with(R"(a="b=c")"));
 }

@@ -41,6 +41,25 @@ TEST(EscapedLine, IsOneLineThatSteersNoTerminal) {
   EXPECT_EQ(escaped_line("a\\\"b \u00e9 \u20ac \U0001F525"), "a\\\"b \u00e9 \u20ac \U0001F525");
 }
 
+// Each reorders what is read, hides in it, or ends a line for some readers.
+constexpr std::string_view kFormatCharacters[] = {
+    "\u00ad", "\u061c", "\u180e", "\u200b", "\u200e", "\u200f", "\u2028", "\u2029",
+    "\u202a", "\u202b", "\u202d", "\u202e", "\u2060", "\u2066", "\u2069", "\ufeff"};
+
+TEST(ToValidUtf8, TurnsFormatCharactersIntoSpaces) {
+  for (const std::string_view character : kFormatCharacters)
+    EXPECT_EQ(to_valid_utf8(std::string("gpu-7").append(character).append("8")), "gpu-7 8");
+}
+
+TEST(EscapedLine, ShowsFormatCharacters) {
+  EXPECT_EQ(escaped_line("gpu-\u202e7\u2066x\u2069"), "gpu-\\u202e7\\u2066x\\u2069");
+  EXPECT_EQ(escaped_line("\u00ad\u061c\u2028\ufeff"), "\\u00ad\\u061c\\u2028\\ufeff");
+  EXPECT_EQ(escaped_lines("a\n\u202eb\n"), "a\n\\u202eb\n");
+  // Their neighbours, which people can see.
+  EXPECT_EQ(escaped_line("\u00ac\u00ae\u2010\u2027\u202f\u2070\u05d0\u0627"),
+            "\u00ac\u00ae\u2010\u2027\u202f\u2070\u05d0\u0627");
+}
+
 TEST(EscapedLines, KeepsTheLayout) {
   EXPECT_EQ(escaped_lines("a\tb\n\n\033[2Jc\r\n"), "a\tb\n\n\\u001b[2Jc\\r\n");
   EXPECT_EQ(escaped_lines(""), "");

@@ -39,6 +39,17 @@ TEST(JsonToYaml, CanBeReadBack) {
   EXPECT_EQ(text, "two\nlines: \"quoted\" \\ \u00e4\a");
 }
 
+TEST(JsonToYaml, EscapesWhatReordersOrHidesText) {
+  const auto yaml = json_to_yaml(R"({"text": "a\u202eb\nc\u2069"})");
+  ASSERT_TRUE(yaml);
+  EXPECT_EQ(*yaml, "text: \"a\\u202eb\\nc\\u2069\"\n");
+  const auto file = YamlFile::parse(*yaml, "test");
+  ASSERT_TRUE(file);
+  std::string text;
+  file->root().read("text", text);
+  EXPECT_EQ(text, "a\u202eb\nc\u2069");
+}
+
 TEST(JsonToYaml, RefusesWhatIsNoJson) {
   EXPECT_EQ(json_to_yaml("{").error().kind, ErrorKind::kInvalid);
 }
