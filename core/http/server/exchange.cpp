@@ -10,13 +10,24 @@
 #include "core/http/server/request.h"
 #include "core/http/server/response_head.h"
 #include "core/http/server/socket_table.h"
+#include "core/runtime/text.h"
 
 namespace gpuward::http {
 namespace {
 
+constexpr std::size_t kLongestShownHost = 253;
+
 Response refusal(int status, std::string_view reason) {
   return Response::text(status,
                         std::string(reason.empty() ? reason_phrase(status) : reason) + "\n");
+}
+
+// The name is a client's: it is text, and short.
+Response misdirected(const std::string& authority) {
+  return refusal(421, "Pages are not served under the name " +
+                          to_valid_utf8(authority, kLongestShownHost) +
+                          ". Open this page by the address of the server or as localhost, or add "
+                          "the name to --web.hosts.");
 }
 
 class Exchange {
@@ -24,9 +35,10 @@ class Exchange {
   Exchange(const ExchangeContext& context, mg_connection* native, Connection& connection)
       : context_(context), native_(native), connection_(connection), output_(native, connection) {}
 
-  void serve() {
+  void serve(Persistence wanted) {
     connection_.begin_request(limits().read_timeout);
     head_ = receive_head(native_, limits());
+    must_close_ = wanted == Persistence::kClose;
     const Response response = answer();
     send(response);
     if (!is_body_read_) linger(native_, connection_);
@@ -52,6 +64,10 @@ class Exchange {
     }
     const RouteChoice choice = context_.router.choose(head_.request.method, head_.request.path);
     if (choice.route == nullptr) return not_routed(choice);
+    if (choice.route->audience == Audience::kBrowsers &&
+        !context_.page_hosts.accepts(head_.request.authority)) {
+      return misdirected(head_.request.authority);
+    }
     if (choice.route->access == Access::kAuthenticated) {
       connection_.begin_check();
       auto subject = context_.authenticator.authenticate(head_.request);
@@ -159,9 +175,10 @@ int status_of_unparsed(const Limits& limits, const Connection& connection, int s
 
 }  // namespace
 
-void serve_request(const ExchangeContext& context, mg_connection* native, Connection& connection) {
+void serve_request(const ExchangeContext& context, mg_connection* native, Connection& connection,
+                   Persistence wanted) {
   try {
-    Exchange(context, native, connection).serve();
+    Exchange(context, native, connection).serve(wanted);
   } catch (...) {  // no memory, most likely: civetweb is C and must not see it
     mg_disable_connection_keep_alive(native);
   }

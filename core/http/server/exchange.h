@@ -7,6 +7,8 @@
 #include "core/http/server/authenticator.h"
 #include "core/http/server/body_budget.h"
 #include "core/http/server/connections.h"
+#include "core/http/server/page_hosts.h"
+#include "core/http/server/response_head.h"
 #include "core/http/server/router.h"
 #include "core/http/server/server.h"
 
@@ -21,10 +23,13 @@ struct ExchangeContext {
   Authenticator& authenticator;
   Connections& connections;
   BodyBudget& bodies;
+  const PageHosts& page_hosts;
 };
 
 // Serves what civetweb has parsed; answers, or marks the connection for closing. Never throws.
-void serve_request(const ExchangeContext& context, mg_connection* native, Connection& connection);
+// kClose: whatever the client wants.
+void serve_request(const ExchangeContext& context, mg_connection* native, Connection& connection,
+                   Persistence wanted);
 
 // Answers a request that civetweb could not parse, with civetweb's status and closing.
 void refuse_request(const ExchangeContext& context, mg_connection* native, Connection& connection,

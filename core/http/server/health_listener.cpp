@@ -90,8 +90,8 @@ Request parse_request_line(std::string_view line) {
   Request request;
   if (first == std::string_view::npos || last <= first) return request;
   if (!line.substr(last + 1).starts_with("HTTP/1.")) return request;
-  const std::string_view target = line.substr(first + 1, last - first - 1);
-  const auto path = normalise_path(target.substr(0, target.find('?')));
+  const auto target = split_target(line.substr(first + 1, last - first - 1));
+  const auto path = target ? normalise_path(target->path) : std::unexpected(target.error());
   if (!path) return request;
   request.method = line.substr(0, first);
   request.path = *path;

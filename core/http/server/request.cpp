@@ -84,7 +84,6 @@ ReceivedHead receive_head(mg_connection* native, const Limits& limits) {
   ReceivedHead head;
   head.version = text_of(info.http_version);
   head.request.method = text_of(info.request_method);
-  head.request.query = text_of(info.query_string);
   head.request.peer = peer_of(info);
   // Without a client CA none is asked for, and with one the handshake fails unless it is verified.
   if (info.client_cert != nullptr && info.client_cert->peer_cert != nullptr) {
@@ -106,12 +105,17 @@ ReceivedHead receive_head(mg_connection* native, const Limits& limits) {
     head.framing = refuse(400, "a header field is malformed");
     return head;
   }
-  auto path = normalise_path(text_of(info.local_uri_raw));
+  const auto target = split_target(text_of(info.request_uri));
+  auto path = target ? normalise_path(target->path) : std::unexpected(target.error());
   if (!path) {
     head.framing = refuse(400, "the path is malformed");
     return head;
   }
   head.request.path = std::move(*path);
+  // civetweb has cut the query off where it serves the target itself.
+  head.request.query = info.query_string == nullptr ? target->query : info.query_string;
+  head.request.authority =
+      target->authority.empty() ? head.request.header("Host") : target->authority;
   head.framing = decide_framing(head.request.method, head.version, head.request.headers,
                                 limits.max_body_bytes);
   return head;

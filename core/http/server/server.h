@@ -22,6 +22,8 @@ struct Request {
   std::string method;  // upper case
   std::string path;    // percent-decoded, dot segments resolved, never empty
   std::string query;   // as sent, without '?'
+  // Of the target in absolute form, else of the Host field: "gpu-7:10980". Empty: HTTP/1.0 without.
+  std::string authority;
   HeaderList headers;  // names as sent
   std::string body;    // whole, within Limits::max_body_bytes
   std::string peer;    // "127.0.0.1", "::1"
@@ -64,6 +66,11 @@ struct Response {
 using Handler = std::function<Response(const Request&)>;
 
 enum class Access : std::uint8_t { kOpen, kAuthenticated };
+// kBrowsers: pages for people. The host of the request must be a name of the server's own, because
+// a page of another name that has made that name lead here (DNS rebinding) could read the answer
+// with the rights of its reader's network. Others are asked by programs, which find the server by
+// any name.
+enum class Audience : std::uint8_t { kPrograms, kBrowsers };
 enum class Match : std::uint8_t { kExact, kPrefix };
 
 struct Route {
@@ -73,6 +80,7 @@ struct Route {
   Handler handler;
   Access access = Access::kOpen;
   Match match = Match::kExact;
+  Audience audience = Audience::kPrograms;
 };
 
 struct ServerTls {
@@ -109,6 +117,8 @@ struct ServerOptions {
   ServerTls tls;    // plain HTTP where certificate_file is empty
   ServerAuth auth;  // routes with Access::kAuthenticated ask for any one of these. None set: a
                     // client certificate (mTLS) suffices; without client_ca_file all are refused
+  // Names under which browsers reach the pages, beside those that page_hosts.h has; "*": any.
+  std::vector<std::string> page_hosts = {};
   Limits limits;
   // Called on a thread of the server, rarely: a token file or a certificate that was changed into
   // something unusable (what was read before stays in force), an exception of a handler. Never

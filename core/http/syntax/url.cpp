@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/http/syntax/headers.h"
 #include "core/runtime/encoding.h"
 
 namespace gpuward::http {
@@ -112,6 +113,26 @@ Result<std::string> normalise_path(std::string_view raw) {
       *decoded, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
   if (has_control) return fail(ErrorKind::kInvalid, "control characters are not allowed in a path");
   return resolve_dots(*decoded);
+}
+
+Result<RequestTarget> split_target(std::string_view target) {
+  RequestTarget parts;
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!same_name(target.substr(0, scheme.size()), scheme)) continue;
+    target.remove_prefix(scheme.size());
+    parts.authority = target.substr(0, target.find_first_of("/?"));
+    target.remove_prefix(parts.authority.size());
+    if (parts.authority.empty() || parts.authority.contains('@'))
+      return fail(ErrorKind::kInvalid, "the target names no host, or a user");
+    break;
+  }
+  const auto question = target.find('?');
+  parts.path = target.substr(0, question);
+  if (question != std::string_view::npos) parts.query = target.substr(question + 1);
+  if (parts.path.empty() && !parts.authority.empty()) parts.path = "/";
+  if (!parts.path.starts_with('/'))
+    return fail(ErrorKind::kInvalid, "a target must be a path or a URL");
+  return parts;
 }
 
 Query parse_query(std::string_view text) {

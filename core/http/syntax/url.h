@@ -23,6 +23,17 @@ namespace gpuward::http {
 // broken escape, a control character, or a path that does not begin with '/'.
 [[nodiscard]] Result<std::string> normalise_path(std::string_view raw);
 
+// A request's target (RFC 9112, section 3.2) in its parts.
+struct RequestTarget {
+  std::string_view authority;  // of the absolute form: "gpu-7:10980"; empty: the Host field has it
+  std::string_view path;       // "/" where the absolute form has none
+  std::string_view query;      // without '?'
+};
+
+// Of the origin form and of the absolute form of http and https. kInvalid for others, and for an
+// authority that is empty or names a user. The parts point into `target`.
+[[nodiscard]] Result<RequestTarget> split_target(std::string_view target);
+
 using Query = std::vector<std::pair<std::string, std::string>>;
 
 // `a=1&b=x%20y&c` in order; '+' is a space; a broken escape stays as it is written.
