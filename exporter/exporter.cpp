@@ -41,6 +41,8 @@ http::ServerOptions server_options(const Flags& flags, const http::WebConfig& we
   options.listen_addresses = flags.listen_addresses;
   options.tls = web.tls;
   options.auth = web.auth;
+  options.page_hosts = flags.page_hosts;
+  options.page_hosts.push_back(node_name(flags));
   options.on_problem = [&log](const std::string& problem) {
     log.error("The web server reports a problem", {{"problem", problem}});
   };

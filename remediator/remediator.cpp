@@ -90,7 +90,9 @@ std::vector<http::Route> routes_of(const PageSources& sources, Site& site) {
 }
 
 http::ServerOptions telemetry_options(const Flags& flags, Log& log) {
-  return server_options(flags.telemetry_addresses, log);
+  http::ServerOptions options = server_options(flags.telemetry_addresses, log);
+  options.page_hosts = flags.web.page_hosts;
+  return options;
 }
 
 http::ServerOptions webhook_options(const Flags& flags, const WebhookSecurity& security,

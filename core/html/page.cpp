@@ -71,9 +71,11 @@ std::string tag_of(std::string_view text) { return "\"" + short_hash(text) + "\"
 http::Route asset(std::string path, std::string_view text, std::string type) {
   return {.path = std::move(path),
           .methods = {"GET"},
-          .handler = [text, type = std::move(type), tag = tag_of(text)](const http::Request& one) {
-            return answer_unless_known(one, tag, 200, std::string(text), type);
-          }};
+          .handler =
+              [text, type = std::move(type), tag = tag_of(text)](const http::Request& one) {
+                return answer_unless_known(one, tag, 200, std::string(text), type);
+              },
+          .audience = http::Audience::kBrowsers};
 }
 
 }  // namespace

@@ -105,6 +105,11 @@ void add_flags(CLI::App& app, Flags& flags, std::string& level, std::string& for
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--web.config.file", flags.web_config_file, "YAML file with TLS and credentials");
   app.add_option(
+         "--web.hosts", flags.page_hosts,
+         "Further host names of the page in a browser: a,b; `*`: any. Others than these, the "
+         "node's own, addresses and localhost are refused; /metrics needs none")
+      ->delimiter(',');
+  app.add_option(
       "--config.file", flags.config_file,
       std::string("YAML configuration file; default: ") + kUsualConfigFile + ", if it exists");
   app.add_option("--config.directory", flags.config_folder,

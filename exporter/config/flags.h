@@ -36,6 +36,7 @@ inline constexpr const char* kUsualConfigFile = "/etc/gpuward/config.yaml";
 struct Flags {
   std::vector<std::string> listen_addresses{":10980"};
   std::vector<std::string> health_addresses;  // of a listener for probes alone; empty: none
+  std::vector<std::string> page_hosts;        // names of the page beside the node's own
   std::filesystem::path web_config_file;
   std::filesystem::path config_file;
   std::filesystem::path config_folder;  // of a mounted ConfigMap with the replaced suite's keys

@@ -63,7 +63,11 @@ std::vector<http::Route> web_routes(Publisher& publisher, const Store& store,
   };
   std::vector<http::Route> routes = health_routes(store);
   routes.push_back({"/metrics", {"GET"}, metrics, access});
-  routes.push_back({"/", {"GET"}, landing, access});
+  routes.push_back({.path = "/",
+                    .methods = {"GET"},
+                    .handler = landing,
+                    .access = access,
+                    .audience = http::Audience::kBrowsers});
   std::ranges::move(html::asset_routes(), std::back_inserter(routes));
   return routes;
 }

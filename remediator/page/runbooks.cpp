@@ -72,6 +72,7 @@ const Runbook* find_runbook(std::string_view alert) {
   return found == kRunbooks.end() ? nullptr : found;
 }
 
+// For every name: the links of alerts lead here, and everybody can read the runbooks elsewhere.
 http::Route runbook_route() {
   return {.path = std::string(kPath),
           .methods = {"GET"},

@@ -156,8 +156,11 @@ http::Response Site::show_policy(const http::Request& request) {
 
 std::vector<http::Route> Site::routes() {
   const auto route = [](std::string_view path, http::Match match, auto show) {
-    return http::Route{
-        .path = std::string(path), .methods = {"GET"}, .handler = std::move(show), .match = match};
+    return http::Route{.path = std::string(path),
+                       .methods = {"GET"},
+                       .handler = std::move(show),
+                       .match = match,
+                       .audience = http::Audience::kBrowsers};
   };
   using http::Match;
   using http::Request;

@@ -323,6 +323,18 @@ TEST_F(Chart, LetsTheKubeletRestartNoExporterThatIsNotReady) {
   EXPECT_THAT(rendered, HasSubstr("readinessProbe:\n            httpGet: {path: /readyz,"));
 }
 
+TEST_F(Chart, TellsTheRemediatorTheNamesOfItsPages) {
+  const auto rendered = [](std::vector<std::string> values) {
+    values.emplace_back("--show-only=templates/remediator.yaml");
+    return chart(values);
+  };
+  EXPECT_THAT(rendered({"--namespace=gpuward"}),
+              HasSubstr("- --web.hosts=gpuward-remediator,gpuward-remediator.gpuward\n"));
+  EXPECT_THAT(rendered({"--namespace=healing", "--set=fullnameOverride=a",
+                        "--set=externalURL=https://gpuward.example:8443/x"}),
+              HasSubstr("- --web.hosts=a-remediator,a-remediator.healing,gpuward.example\n"));
+}
+
 // Slow clients of the other ports must not make the kubelet restart a pod.
 TEST_F(Chart, LetsTheKubeletProbeAListenerOfItsOwn) {
   for (const auto& [program, port] : {std::pair{"exporter", "10983"}, {"remediator", "10984"}}) {
@@ -437,7 +449,7 @@ TEST_F(Chart, MakesLinksOfWhatTheRulesSayIfItIsToldWhere) {
   const std::string wiki = rendered(
       {"--set=externalURL=https://gpuward.example", "--set=runbookURL=https://wiki.example/gpus"});
   EXPECT_THAT(wiki, HasSubstr("\"https://wiki.example/gpus/GpuNodeNeedsReboot\""));
-  EXPECT_THAT(wiki, Not(HasSubstr("gpuward.example")));
+  EXPECT_THAT(wiki, Not(HasSubstr("https://gpuward.example")));
 
   EXPECT_THAT(rendered({"--namespace=healing"}),
               HasSubstr("runbook: \"kubectl -n healing exec deploy/gpuward-remediator -- "));

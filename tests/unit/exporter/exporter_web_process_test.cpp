@@ -124,6 +124,31 @@ TEST_F(ExporterWeb, HasAPageOfItsNodeWithVersionAndLinks) {
   EXPECT_THAT(page.body, HasSubstr("href=\"metrics\""));
 }
 
+// A scraper and a kubelet may use any name; a browser under a stranger's name reads no page.
+TEST_F(ExporterWeb, ServesItsPageUnderItsOwnNamesOnly) {
+  const auto status_of = [&](const std::string& path, const std::string& host) {
+    return send("GET", path, {{"Host", host}}).status;
+  };
+  EXPECT_EQ(status_of("/", "evil.example"), 421);
+  EXPECT_EQ(status_of("/page.js", "evil.example"), 421);
+  EXPECT_EQ(status_of("/metrics", "evil.example"), 200);
+  EXPECT_EQ(status_of("/healthz", "evil.example"), 200);
+  EXPECT_EQ(status_of("/", "localhost:10980"), 200);
+}
+
+TEST(ExporterWebHosts, AreThoseOfTheFlagAndTheNodesName) {
+  RunningExporter exporter;
+  exporter.start({"--web.hosts=gpus.example,gpu-7.example", "--web.hosts=a.example",
+                  "--node.name=gpu-7.rack-1.example"});
+  for (const std::string host :
+       {"gpus.example", "gpu-7.example:80", "a.example", "gpu-7.rack-1.example"}) {
+    http::ClientRequest request;
+    request.url = exporter.url("/");
+    request.headers = {{"Host", host}};
+    EXPECT_EQ(support::http_send(request).status, 200) << host;
+  }
+}
+
 TEST_F(ExporterWeb, SurvivesFortyScrapesAtOnce) {
   std::atomic<int> good{0};
   {

@@ -230,6 +230,28 @@ TEST_F(RemediatorProcess, ChecksThePolicyFirstAndWithoutAToken) {
       HasSubstr("bad.yaml:1: mode"));
 }
 
+// A page of a stranger that makes its own name lead to the port reads no page. Prometheus, kubelets
+// and the links of alerts may use any name.
+TEST_F(RemediatorProcess, ServesItsPagesUnderItsOwnNamesOnly) {
+  start_ready({"--mode=observe", "--web.hosts=gpuward-remediator,gpuward-remediator.gpuward",
+               "--web.hosts=gpuward.example"});
+  const auto status_of = [&](const std::string& path, const std::string& host) {
+    http::ClientRequest request;
+    request.url = telemetry(path);
+    request.headers = {{"Host", host}};
+    return support::http_send(request).status;
+  };
+  for (const std::string path : {"/", "/policy", "/nodes/gpu-01", "/remediations/x", "/page.js"})
+    EXPECT_EQ(status_of(path, "evil.example"), 421) << path;
+  for (const std::string path : {"/metrics", "/healthz", "/readyz", "/runbooks"})
+    EXPECT_EQ(status_of(path, "evil.example"), 200) << path;
+  for (const std::string host :
+       {"localhost:10982", "10.0.0.7:10982", "gpuward-remediator:10982", "gpuward.example",
+        "gpuward-remediator.gpuward:10982", "gpuward-remediator.gpuward.svc.cluster.local"}) {
+    EXPECT_EQ(status_of("/", host), 200) << host;
+  }
+}
+
 TEST_F(RemediatorProcess, NamesTheFlagOfAFileThatItCannotRead) {
   for (const std::string flag :
        {"--web.bearer-token-file", "--prometheus.bearer-token-file", "--prometheus.ca-file",

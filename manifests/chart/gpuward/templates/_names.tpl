@@ -57,6 +57,14 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 {{ include "gpuward.fullname" . }}-remediator.{{ include "gpuward.remediatorNamespace" . }}.svc
 {{- end }}
 
+{{/* The names of the remediator's pages in a browser: of its Service, and of externalURL. */}}
+{{- define "gpuward.pageHosts" -}}
+{{- $service := printf "%s-remediator" (include "gpuward.fullname" .) }}
+{{- $hosts := list $service (printf "%s.%s" $service (include "gpuward.remediatorNamespace" .)) }}
+{{- with .Values.externalURL }}{{ $hosts = append $hosts (urlParse .).hostname }}{{ end }}
+{{- join "," $hosts }}
+{{- end }}
+
 {{/* Whose names the exporters use on their nodes. Unless it is said, an upgrade keeps what the ConfigMap says that is in the
 cluster; one without a word is of a chart whose default was aws-samples. Where no cluster is asked it is gpuward. */}}
 {{- define "gpuward.nodePreset" -}}
