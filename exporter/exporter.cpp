@@ -66,7 +66,7 @@ std::vector<CheckEntry> enabled_checks(const CheckSettings& settings) {
 }
 
 Result<std::unique_ptr<http::Client>> loki_client(const Flags& flags) {
-  auto client = http::AuthorizedClient::open(flags.loki.files);
+  auto client = http::AuthorizedClient::open(flags.loki.files, flags.loki.push_url);
   if (!client) return std::unexpected(client.error());
   return *std::move(client);
 }

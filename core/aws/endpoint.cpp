@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/http/client/target.h"
+#include "core/http/syntax/host.h"
 
 namespace gpuward::aws {
 namespace {
@@ -52,8 +53,7 @@ Result<std::string> endpoint_of(const AwsEnvironment& environment, const AwsServ
   }
   const auto target = http::parse_target(url);
   if (!target) return with_context(variable, target.error());
-  if (!target->is_tls && target->host != "localhost" && !target->host.starts_with("127.") &&
-      target->host != "[::1]") {
+  if (!target->is_tls && !http::is_loopback(http::host_of(target->host))) {
     return fail(ErrorKind::kInvalid,
                 variable + " uses plain HTTP to another machine: use https://");
   }

@@ -15,6 +15,10 @@ void add_client_file_options(CLI::App& app, const std::string& prefix, http::Cli
                  "PEM file with the client certificate");
   app.add_option(prefix + ".key-file", files.key_file,
                  "PEM file with the private key of the client certificate");
+  app.add_flag_function(
+      prefix + ".credentials-over-http",
+      [&files](std::int64_t) { files.plain_http = http::PlainHttp::kAllowed; },
+      "Send the token or the password to another machine over plain HTTP too; default: refuse");
 }
 
 }  // namespace gpuward

@@ -15,7 +15,6 @@
 #include "core/command_line/client_file_options.h"
 #include "core/command_line/duration_option.h"
 #include "core/command_line/examples.h"
-#include "core/http/client/target.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/text.h"
 #include "core/upload/upload.h"
@@ -43,22 +42,10 @@ constexpr std::size_t kLongestLine = 1024;
 constexpr std::size_t kLongestFault = 250;
 constexpr DurationLimits kProgramLimits{std::chrono::seconds(1), std::chrono::hours(1)};
 
-bool is_this_machine(const std::string& host) {
-  return host == "localhost" || host.starts_with("127.") || host == "[::1]";
-}
-
-// A token goes over no network in the clear.
+// Before anything is collected.
 Status check_files(const EvidenceWishes& wishes) {
   const auto* url = wishes.upload ? std::get_if<HttpPlace>(&*wishes.upload) : nullptr;
-  if (url == nullptr) return {};
-  const auto target = http::parse_target(url->url);
-  if (!target) return std::unexpected(target.error());
-  const bool shows_secret =
-      !wishes.files.bearer_token_file.empty() || !wishes.files.basic_auth_file.empty();
-  if (!shows_secret || target->is_tls || is_this_machine(target->host)) return {};
-  return fail(
-      ErrorKind::kInvalid,
-      "--upload uses plain HTTP to another machine: a token or a password requires https://");
+  return url == nullptr ? Status() : http::check_plain_http(wishes.files, url->url);
 }
 
 Status upload_to(const UploadTarget& place, const std::string& content,

@@ -85,7 +85,7 @@ void add_probe_command(CLI::App& app, Commands& commands) {
 
 int run_probe(const ProbeWishes& wishes, Clock& clock, const std::stop_token& stop,
               std::ostream& out) {
-  const auto client = http::AuthorizedClient::open(wishes.files);
+  const auto client = http::AuthorizedClient::open(wishes.files, wishes.url);
   if (!client) return complain(client.error());
   const auto deadline = clock.steady() + wishes.timeout;
   while (true) {

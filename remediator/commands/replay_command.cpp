@@ -48,7 +48,8 @@ Result<std::string> ask_slice(const std::string& url, http::Client& http, WallTi
 }
 
 Status ask_prometheus(const CommandFlags& flags, Clock& clock, AlertHistory& history) {
-  const auto http = http::AuthorizedClient::open(flags.replay.prometheus_files);
+  const auto http =
+      http::AuthorizedClient::open(flags.replay.prometheus_files, flags.replay.prometheus_url);
   if (!http) return std::unexpected(http.error());
   std::string url = flags.replay.prometheus_url;
   while (url.ends_with('/')) url.pop_back();

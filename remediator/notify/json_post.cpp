@@ -33,20 +33,22 @@ Status judge_answer(const http::ClientResponse& response) {
 }  // namespace
 
 Result<std::unique_ptr<JsonPost>> JsonPost::open(const SinkSettings& settings) {
-  http::ClientFiles files;
-  files.ca_file = settings.ca_file;
-  files.bearer_token_file = settings.bearer_token_file;
-  auto client = http::AuthorizedClient::open(std::move(files));
-  if (!client) return std::unexpected(client.error());
-  std::unique_ptr<JsonPost> post(new JsonPost(settings, std::move(*client)));
+  std::unique_ptr<JsonPost> post(new JsonPost(settings));
   if (post->url_watch_) {
     if (auto read = post->read_url(); !read) return std::unexpected(read.error());
   }
+  http::ClientFiles files;
+  files.ca_file = settings.ca_file;
+  files.bearer_token_file = settings.bearer_token_file;
+  files.has_secret_url = post->url_watch_.has_value();
+  if (settings.credentials_over_http) files.plain_http = http::PlainHttp::kAllowed;
+  auto client = http::AuthorizedClient::open(std::move(files), post->url_);
+  if (!client) return std::unexpected(client.error());
+  post->client_ = *std::move(client);
   return post;
 }
 
-JsonPost::JsonPost(const SinkSettings& settings, std::unique_ptr<http::Client> client)
-    : timeout_(settings.timeout), client_(std::move(client)), url_(settings.url) {
+JsonPost::JsonPost(const SinkSettings& settings) : timeout_(settings.timeout), url_(settings.url) {
   if (!settings.url_file.empty()) url_watch_.emplace(settings.url_file);
 }
 

@@ -19,7 +19,7 @@ namespace gpuward::remediator {
 // One thread.
 class JsonPost {
  public:
-  // The error of a file that cannot be read.
+  // The error of a file that cannot be read; kInvalid for a secret that would go out in the clear.
   [[nodiscard]] static Result<std::unique_ptr<JsonPost>> open(const SinkSettings& settings);
 
   // Any 2xx is a success. kInvalid where the receiver says that it will never take this body (400,
@@ -28,7 +28,7 @@ class JsonPost {
   [[nodiscard]] Status send(const std::string& body, const std::stop_token& stop);
 
  private:
-  JsonPost(const SinkSettings& settings, std::unique_ptr<http::Client> client);
+  explicit JsonPost(const SinkSettings& settings);
   [[nodiscard]] Status read_url();
 
   std::chrono::milliseconds timeout_;

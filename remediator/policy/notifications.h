@@ -22,6 +22,7 @@ struct SinkSettings {
   std::string url;
   std::filesystem::path url_file;
   std::filesystem::path bearer_token_file, ca_file;
+  bool credentials_over_http = false;  // token and secret URL may go to http:// (plain_http.h)
   // On AWS: the topic's ARN, the function, the metric's namespace or the log group, and where that
   // is; an empty region: as AWS's own tools find it.
   std::string target, region;

@@ -2,6 +2,7 @@
 #include <array>
 #include <string>
 
+#include "core/http/syntax/plain_http.h"
 #include "remediator/policy/message_template.h"
 #include "remediator/policy/notifications.h"
 #include "remediator/policy/policy_sections.h"
@@ -23,8 +24,19 @@ struct SinkKind {
 
 void read_url_file(const YamlMap& map, SinkSettings& sink, std::string_view about) {
   map.read_absolute("url_file", sink.url_file, about);
+  map.read(
+      "credentials_over_http", sink.credentials_over_http,
+      "send a token, a password or a URL of `url_file` to another machine over plain HTTP too");
   map.read_absolute("ca_file", sink.ca_file,
                     "absolute path of a PEM file with the CA certificates to trust");
+}
+
+// A URL in a file is checked when it is read.
+void check_credentials(const YamlMap& map, std::string_view key, const SinkSettings& sink) {
+  const auto plain =
+      sink.credentials_over_http ? http::PlainHttp::kAllowed : http::PlainHttp::kRefused;
+  const auto checked = http::check_credentials_for(sink.url, plain, "credentials_over_http");
+  if (!checked) map.reject(key, checked.error().message);
 }
 
 void read_slack(const YamlMap& map, SinkSettings& sink) {
@@ -44,6 +56,9 @@ void read_webhook(const YamlMap& map, SinkSettings& sink) {
              !sink.url.starts_with("https://")) {
     map.reject("url", "must begin with http:// or https://");
   }
+  const bool has_token = !sink.bearer_token_file.empty();
+  if (has_token || http::has_user(sink.url))
+    check_credentials(map, has_token ? "bearer_token_file" : "url", sink);
 }
 
 void read_region(const YamlMap& map, SinkSettings& sink) {

@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "core/http/syntax/plain_http.h"
+
 namespace gpuward::remediator {
 namespace {
 
@@ -9,12 +11,6 @@ constexpr YamlWord<BedrockFormat> kFormats[] = {{"anthropic", BedrockFormat::kAn
                                                 {"nova", BedrockFormat::kNova}};
 constexpr YamlWord<AdvisedSeverity> kAdvised[] = {{"monitor", AdvisedSeverity::kMonitor},
                                                   {"reset", AdvisedSeverity::kReset}};
-
-bool has_user(std::string_view url) {
-  const auto host = url.find("://");
-  return host != std::string_view::npos &&
-         url.substr(host + 3, url.find_first_of("/?#", host + 3) - host - 3).contains('@');
-}
 
 void read_openai(const YamlMap& map, TriageRules& rules) {
   map.require("url", rules.url, "the base URL; `/chat/completions` is added to it");
@@ -24,13 +20,19 @@ void read_openai(const YamlMap& map, TriageRules& rules) {
     map.reject("url", "must begin with http:// or https://");
   }
   // It is shown to people.
-  if (has_user(rules.url))
+  if (http::has_user(rules.url))
     map.reject(
         "url",
         "must not contain a user name or a password: put the key into a file and set api_key_file");
   while (rules.url.ends_with('/')) rules.url.pop_back();
   map.read_absolute("api_key_file", rules.api_key_file,
                     "absolute path of the file with the API key");
+  map.read("credentials_over_http", rules.credentials_over_http,
+           "send the API key to another machine over plain HTTP too");
+  const auto plain =
+      rules.credentials_over_http ? http::PlainHttp::kAllowed : http::PlainHttp::kRefused;
+  const auto checked = http::check_credentials_for(rules.url, plain, "credentials_over_http");
+  if (!rules.api_key_file.empty() && !checked) map.reject("api_key_file", checked.error().message);
   map.read_absolute("ca_file", rules.ca_file,
                     "absolute path of a PEM file with the CA certificates to trust");
 }

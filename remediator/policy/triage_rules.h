@@ -26,6 +26,7 @@ struct TriageRules {
   // Of openai.
   std::string url;                              // the base: `https://api.example.com/v1`
   std::filesystem::path api_key_file, ca_file;  // may be empty
+  bool credentials_over_http = false;           // the key may go to http:// (plain_http.h)
   // Of bedrock.
   std::string region;  // empty: as AWS's own tools find it
   BedrockFormat format = BedrockFormat::kAnthropic;

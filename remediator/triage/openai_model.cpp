@@ -61,7 +61,8 @@ Result<std::unique_ptr<LanguageModel>> open_openai_model(const TriageRules& rule
   http::ClientFiles files;
   files.bearer_token_file = rules.api_key_file;
   files.ca_file = rules.ca_file;
-  auto client = http::AuthorizedClient::open(std::move(files));
+  if (rules.credentials_over_http) files.plain_http = http::PlainHttp::kAllowed;
+  auto client = http::AuthorizedClient::open(std::move(files), rules.url);
   if (!client) return std::unexpected(client.error());
   return std::make_unique<OpenAiModel>(rules, *std::move(client), services.clock);
 }

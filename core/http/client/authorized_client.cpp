@@ -63,7 +63,19 @@ Result<ClientTls> read_tls(const ClientFiles& files) {
 
 }  // namespace
 
-Result<std::unique_ptr<AuthorizedClient>> AuthorizedClient::open(ClientFiles files) {
+Status check_plain_http(const ClientFiles& files, std::string_view url) {
+  const bool has_token = !files.bearer_token_file.empty();
+  const bool has_password = !files.basic_auth_file.empty();
+  if (!has_token && !has_password && !files.has_secret_url && !has_user(url)) return {};
+  const std::string permit =
+      files.prefix.empty() ? "credentials_over_http" : files.prefix + ".credentials-over-http";
+  auto checked = check_credentials_for(url, files.plain_http, permit);
+  if (checked || !(has_token || has_password)) return checked;
+  return fault_of(files, has_token ? "bearer-token-file" : "basic-auth-file", checked.error());
+}
+
+Result<std::unique_ptr<AuthorizedClient>> AuthorizedClient::open(ClientFiles files,
+                                                                 std::string_view url) {
   if (!files.bearer_token_file.empty() && !files.basic_auth_file.empty()) {
     return fail(ErrorKind::kInvalid, files.prefix + ".bearer-token-file and " + files.prefix +
                                          ".basic-auth-file are mutually exclusive");
@@ -72,6 +84,8 @@ Result<std::unique_ptr<AuthorizedClient>> AuthorizedClient::open(ClientFiles fil
     return fail(ErrorKind::kInvalid, files.prefix + ".certificate-file and " + files.prefix +
                                          ".key-file must be set together");
   }
+  if (auto checked = check_plain_http(files, url); !checked)
+    return std::unexpected(checked.error());
   std::unique_ptr<AuthorizedClient> client(new AuthorizedClient(std::move(files)));
   auto identity = client->read();
   if (!identity) return std::unexpected(identity.error());
@@ -105,6 +119,8 @@ std::shared_ptr<AuthorizedClient::Identity> AuthorizedClient::current() {
 }
 
 Result<ClientResponse> AuthorizedClient::send(const ClientRequest& request) {
+  if (auto checked = check_plain_http(files_, request.url); !checked)
+    return std::unexpected(checked.error());
   const auto identity = current();
   if (identity->authorization.empty()) return identity->client.send(request);
   ClientRequest authorized = request;
@@ -115,6 +131,8 @@ Result<ClientResponse> AuthorizedClient::send(const ClientRequest& request) {
 Result<ClientResponse> AuthorizedClient::stream(
     const ClientRequest& request, std::chrono::milliseconds idle, std::stop_token stop,
     const std::function<bool(std::string_view)>& on_bytes) {
+  if (auto checked = check_plain_http(files_, request.url); !checked)
+    return std::unexpected(checked.error());
   const auto identity = current();
   ClientRequest authorized = request;
   if (!identity->authorization.empty())

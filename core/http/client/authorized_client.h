@@ -9,10 +9,12 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/http/client/client.h"
+#include "core/http/syntax/plain_http.h"
 #include "core/model/result.h"
 #include "core/runtime/files.h"
 
@@ -27,15 +29,23 @@ struct ClientFiles {
   std::filesystem::path basic_auth_file;    // one line, user:password
   std::filesystem::path certificate_file;   // PEM, with key_file
   std::filesystem::path key_file;
+  // The URL itself is a secret, as that of an incoming webhook is.
+  bool has_secret_url = false;
+  PlainHttp plain_http = PlainHttp::kRefused;  // for secrets: token, password, secret URL
 };
+
+// kInvalid if a request to the URL would show a secret in the clear (plain_http.h). Names the flag.
+[[nodiscard]] Status check_plain_http(const ClientFiles& files, std::string_view url);
 
 class AuthorizedClient final : public Client {
  public:
-  // kInvalid for files that do not go together, else the error of the file that cannot be read.
-  [[nodiscard]] static Result<std::unique_ptr<AuthorizedClient>> open(ClientFiles files);
+  // kInvalid for files that do not go together, and for secrets that would go to `url` in the
+  // clear; else the error of the file that cannot be read. An empty URL is not known yet.
+  [[nodiscard]] static Result<std::unique_ptr<AuthorizedClient>> open(ClientFiles files,
+                                                                      std::string_view url = {});
 
-  // A file that can no longer be read leaves what was read before in force. No message holds what
-  // is in a file.
+  // kInvalid for a secret in the clear: nothing is sent. A file that can no longer be read leaves
+  // what was read before in force. No message holds what is in a file.
   [[nodiscard]] Result<ClientResponse> send(const ClientRequest& request) override;
   [[nodiscard]] Result<ClientResponse> stream(
       const ClientRequest& request, std::chrono::milliseconds idle, std::stop_token stop,

@@ -197,6 +197,21 @@ TEST_F(ExporterConfig, IsCheckedWithoutBeingUsed) {
   EXPECT_EQ(run({"--check-config", "--config.file=/nowhere.yaml"}).exit_code, 2);
 }
 
+TEST_F(ExporterConfig, SendsNoTokenInTheClear) {
+  exporter.write("token", "secret\n");
+  const std::vector<std::string> flags = {
+      "--check-config", "--loki.push-url=http://192.0.2.1:3100",
+      "--loki.bearer-token-file=" + exporter.file("token").string()};
+  const auto refused = run(flags);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.error_output,
+              HasSubstr("--loki.bearer-token-file: credentials would be sent unencrypted to "
+                        "192.0.2.1: use https://, or set --loki.credentials-over-http"));
+  auto allowed = flags;
+  allowed.emplace_back("--loki.credentials-over-http");
+  EXPECT_EQ(run(allowed).exit_code, 0);
+}
+
 TEST_F(ExporterConfig, RefusesUnknownFlagsAndTakenAddresses) {
   exporter.start();
 

@@ -252,6 +252,27 @@ TEST_F(RemediatorProcess, ServesItsPagesUnderItsOwnNamesOnly) {
   }
 }
 
+TEST_F(RemediatorProcess, SendsNoCredentialsInTheClear) {
+  write("policy.yaml", "mode: observe\n");
+  write("secret", "me:secret\n");
+  for (const std::string source : {"prometheus", "alertmanager", "loki"}) {
+    const std::vector<std::string> flags = {"--check-config",
+                                            "--config.file=" + path("policy.yaml"),
+                                            "--" + source + ".url=http://192.0.2.1:80",
+                                            "--" + source + ".basic-auth-file=" + path("secret")};
+    auto refused = spawn(flags);
+    EXPECT_EQ(refused->wait_exit(), 2);
+    EXPECT_THAT(refused->error_output(),
+                HasSubstr("--" + source +
+                          ".basic-auth-file: credentials would be sent unencrypted "
+                          "to 192.0.2.1: use https://, or set --" +
+                          source + ".credentials-over-http to allow it"));
+    auto allowed = flags;
+    allowed.push_back("--" + source + ".credentials-over-http");
+    EXPECT_EQ(spawn(allowed)->wait_exit(), 0) << source;
+  }
+}
+
 TEST_F(RemediatorProcess, NamesTheFlagOfAFileThatItCannotRead) {
   for (const std::string flag :
        {"--web.bearer-token-file", "--prometheus.bearer-token-file", "--prometheus.ca-file",

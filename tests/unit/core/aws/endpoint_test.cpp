@@ -39,6 +39,7 @@ TEST(Endpoint, InTheClearIsOnThisMachineOnly) {
   EXPECT_EQ(refused.error().message,
             "AWS_ENDPOINT_URL_EC2 uses plain HTTP to another machine: use https://");
   EXPECT_TRUE(endpoint_of(with({{"AWS_ENDPOINT_URL", "http://[::1]:80"}}), kEc2, "x1"));
+  EXPECT_FALSE(endpoint_of(with({{"AWS_ENDPOINT_URL", "http://127.evil.example"}}), kEc2, "x1"));
 }
 
 TEST(Endpoint, WhatIsNoRegionGoesIntoNoHostName) {

@@ -118,6 +118,8 @@ const std::vector<Meaning>& meanings() {
        [](F f) { return f.replay.prometheus_files.basic_auth_file == "b"; }},
       {"replay", "a --prometheus.certificate-file=b",
        [](F f) { return f.replay.prometheus_files.certificate_file == "b"; }},
+      {"replay", "a --prometheus.credentials-over-http",
+       [](F f) { return f.replay.prometheus_files.plain_http == http::PlainHttp::kAllowed; }},
       {"replay", "a --prometheus.key-file=b",
        [](F f) { return f.replay.prometheus_files.key_file == "b"; }},
   };

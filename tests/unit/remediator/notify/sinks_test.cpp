@@ -110,7 +110,7 @@ TEST_F(SinksTest, NoErrorHoldsASecret) {
               AllOf(Not(HasSubstr("secret")), Not(HasSubstr("hooks"))));
   SinkSettings settings = to("slack");
   for (const std::string url : {"http://127.0.0.1:1/secret?token=secret",
-                                "https://secret:secret@127.0.0.1:1/", "http://[secret/secret"}) {
+                                "https://secret:secret@127.0.0.1:1/", "https://[secret/secret"}) {
     settings.url_file = write("url", url);
     EXPECT_THAT(deliver_in_vain(settings).message, Not(HasSubstr("secret"))) << url;
   }
@@ -129,6 +129,30 @@ TEST_F(SinksTest, AreNotOpenedIfTheirFilesAreNoGood) {
   EXPECT_FALSE(open_sink(settings, {.aws = aws_}));
   settings.kind = "pigeon";
   EXPECT_THAT(open_sink(settings, {.aws = aws_}).error().message, HasSubstr("an unknown kind"));
+}
+
+TEST_F(SinksTest, AnAddressThatIsASecretIsNotSentInTheClear) {
+  for (const std::string kind : {"slack", "webhook"}) {
+    SinkSettings settings = to(kind);
+    settings.url_file = write("url", "http://chat.example/hooks/secret\n");
+    const auto sink = open_sink(settings, {.aws = aws_});
+    ASSERT_FALSE(sink);
+    EXPECT_EQ(sink.error().message,
+              "the sink oncall: credentials would be sent unencrypted to chat.example: use "
+              "https://, or set credentials_over_http to allow it");
+    settings.credentials_over_http = true;
+    EXPECT_TRUE(open_sink(settings, {.aws = aws_}));
+  }
+}
+
+TEST_F(SinksTest, AnAddressThatBecomesPlainIsNotUsed) {
+  const auto sink = open(to("slack"));
+  write("url", "http://192.0.2.1/hooks/secret\n");
+
+  const auto said = sink->deliver(event_, stop_.get_token());
+
+  ASSERT_FALSE(said);
+  EXPECT_THAT(said.error().message, HasSubstr("unencrypted to 192.0.2.1"));
 }
 
 TEST_F(SinksTest, ARequestEndsWithTheProgram) {

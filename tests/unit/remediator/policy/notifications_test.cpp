@@ -55,6 +55,23 @@ TEST(NotificationPolicy, TakesTheNameOfTheClusterFromThePolicy) {
       "eu");
 }
 
+TEST(NotificationPolicy, SendsNoSecretInTheClearUnlessItSaysSo) {
+  const auto fault_of_webhook = [](const std::string& webhook) {
+    return fault_of(sinks_yaml("    - {name: a, webhook: {" + webhook + "}}\n"));
+  };
+  EXPECT_THAT(fault_of_webhook("url: 'http://tickets:80/api', bearer_token_file: /t"),
+              HasSubstr("policy.yaml:3: notifications.sinks[0].webhook.bearer_token_file: "
+                        "credentials would be sent unencrypted to tickets: use https://, or set "
+                        "credentials_over_http to allow it"));
+  EXPECT_THAT(fault_of_webhook("url: 'http://me:hunter2@tickets/api'"),
+              AllOf(HasSubstr("sinks[0].webhook.url: credentials"), Not(HasSubstr("hunter2"))));
+  for (const std::string good :
+       {"url: 'http://tickets/api'", "url: 'http://localhost/api', bearer_token_file: /t",
+        "url: 'http://tickets/api', bearer_token_file: /t, credentials_over_http: true"}) {
+    EXPECT_EQ(fault_of_webhook(good), "no fault");
+  }
+}
+
 TEST(NotificationPolicy, FaultsAreNamedWithTheirLine) {
   const auto expect_fault = [](const std::string& sinks, const std::string& fault) {
     EXPECT_THAT(fault_of(sinks_yaml(sinks)), HasSubstr(fault)) << sinks;

@@ -27,7 +27,8 @@ TEST(TriageRules, AskNobodyUnlessThePolicySaysWhom) {
 TEST(TriageRules, AreReadFromTheFile) {
   const auto policy = parse_policy(
       "triage:\n"
-      "  openai: {url: 'http://vllm.ml:8000/v1/', model: qwen, api_key_file: /etc/key}\n"
+      "  openai: {url: 'http://vllm.ml:8000/v1/', model: qwen, api_key_file: /etc/key,\n"
+      "           credentials_over_http: true}\n"
       "  max_severity: reset\n  min_confidence: 0.5\n  timeout: 3s\n  per_hour: 7\n"
       "  characters_per_day: 6000\n  line_characters: 99\n");
 
@@ -37,6 +38,7 @@ TEST(TriageRules, AreReadFromTheFile) {
   EXPECT_EQ(rules.url, "http://vllm.ml:8000/v1");
   EXPECT_EQ(rules.model, "qwen");
   EXPECT_EQ(rules.api_key_file, "/etc/key");
+  EXPECT_TRUE(rules.credentials_over_http);
   EXPECT_EQ(rules.max_severity, AdvisedSeverity::kReset);
   EXPECT_DOUBLE_EQ(rules.min_confidence, 0.5);
   EXPECT_EQ(rules.timeout, std::chrono::seconds(3));
@@ -65,6 +67,14 @@ TEST(TriageRules, RefuseWhatIsWorseThanReset) {
                              std::string(severity) + "\n"),
                 HasSubstr("policy.yaml:3: triage.max_severity: must be one of monitor, reset"));
   }
+}
+
+TEST(TriageRules, SendNoKeyInTheClear) {
+  EXPECT_THAT(
+      complaint_of("triage:\n  openai: {url: 'http://vllm.ml/v1', model: b, api_key_file: /k}\n"),
+      HasSubstr("policy.yaml:2: triage.openai.api_key_file: credentials would be sent unencrypted "
+                "to vllm.ml: use https://, or set credentials_over_http"));
+  EXPECT_EQ(complaint_of("triage:\n  openai: {url: 'http://vllm.ml/v1', model: b}\n"), "");
 }
 
 TEST(TriageRules, SayWhereWhichFaultIs) {

@@ -110,6 +110,52 @@ TEST_F(AuthorizedClientTest, ShowsItsCertificate) {
   EXPECT_THAT(who(**nobody, server), Not(HasSubstr("CN=")));
 }
 
+TEST_F(AuthorizedClientTest, SendsNoSecretInTheClear) {
+  ClientFiles token, password, webhook;
+  token.prefix = password.prefix = "--prometheus";
+  token.bearer_token_file = folder_.write("token", "a-secret\n");
+  password.basic_auth_file = folder_.write("user", "me:a-secret\n");
+  webhook.has_secret_url = true;
+  const std::string
+      plain = "http://prometheus.example:9090/",
+      refusal =
+          "credentials would be sent unencrypted to prometheus.example: use https://, or set ";
+  const auto complaint = [&](const ClientFiles& files, const std::string& url) {
+    const auto client = AuthorizedClient::open(files, url);
+    EXPECT_TRUE(client || client.error().kind == ErrorKind::kInvalid);
+    return client ? std::string() : client.error().message;
+  };
+
+  EXPECT_EQ(complaint(token, plain), "--prometheus.bearer-token-file: " + refusal +
+                                         "--prometheus.credentials-over-http to allow it");
+  EXPECT_EQ(complaint(password, plain), "--prometheus.basic-auth-file: " + refusal +
+                                            "--prometheus.credentials-over-http to allow it");
+  EXPECT_EQ(complaint(webhook, plain), refusal + "credentials_over_http to allow it");
+  EXPECT_EQ(complaint({}, "http://me:a-secret@prometheus.example/"),
+            refusal + "credentials_over_http to allow it");
+  EXPECT_EQ(complaint({}, plain), "");
+  for (const std::string url : {"https://prometheus.example/", "http://127.0.0.1:1/"}) {
+    for (const ClientFiles& files : {token, password, webhook})
+      EXPECT_EQ(complaint(files, url), "");
+  }
+  token.plain_http = PlainHttp::kAllowed;
+  EXPECT_EQ(complaint(token, plain), "");
+}
+
+TEST_F(AuthorizedClientTest, SendsNoSecretToAUrlThatTurnsOutToBePlain) {
+  ClientFiles files;
+  files.bearer_token_file = folder_.write("token", "a-secret\n");
+  const auto client = AuthorizedClient::open(files);
+  ASSERT_TRUE(client) << client.error().message;
+  const ClientRequest request = get_request("http://192.0.2.1/");
+  const auto sent = (*client)->send(request);
+  const auto streamed = (*client)->stream(request, std::chrono::seconds(1), {},
+                                          [](std::string_view) { return false; });
+  ASSERT_FALSE(sent || streamed);
+  EXPECT_THAT(sent.error().message, HasSubstr("unencrypted to 192.0.2.1"));
+  EXPECT_THAT(streamed.error().message, HasSubstr("unencrypted to 192.0.2.1"));
+}
+
 TEST_F(AuthorizedClientTest, SaysWhatIsWrongWithItsFilesButNotWhatIsInThem) {
   const auto complaint = [](const ClientFiles& files) {
     const auto client = AuthorizedClient::open(files);
