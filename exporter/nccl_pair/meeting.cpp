@@ -20,9 +20,11 @@ using Try = Result<Met>;
 
 bool ends_the_meeting(const Error& error) { return error.kind == ErrorKind::kInvalid; }
 
-Greeting greeting_of(const Meeting& meeting) {
+Greeting greeting_of(const Meeting& meeting, const Nonces& nonces) {
+  const Options& options = meeting.options;
   return {.version = kProtocolVersion,
-          .proof = proof_of(meeting.options.token, meeting.options.rank),
+          .nonce = options.rank == 1 ? nonces.of_rank_1 : std::string(),
+          .proof = proof_of(options.token, options.rank, nonces),
           .terms = meeting.mine,
           .id = {},
           .refused = {}};
@@ -39,10 +41,12 @@ class Listening {
   Try next(const Listener& listener, Link::Deadline deadline) {
     auto link = listener.accept(deadline);
     if (!link) return std::unexpected(link.error());
-    const auto theirs = greeting_from(*link);
+    Nonces nonces{.of_rank_0 = make_nonce(), .of_rank_1 = {}};
+    const auto theirs = greeting_from(*link, nonces);
     if (!theirs) return turned_away("the peer is not rank 1: " + theirs.error().message);
-    Greeting answer = greeting_of(meeting_);
-    if (!proves(theirs->proof, meeting_.options.token, 1)) {
+    nonces.of_rank_1 = theirs->nonce;
+    Greeting answer = greeting_of(meeting_, nonces);
+    if (theirs->nonce.empty() || !proves(theirs->proof, meeting_.options.token, 1, nonces)) {
       answer.proof.clear();
       answer.refused = "the token belongs to another pair";
       static_cast<void>(link->send(encode(answer), soon()));
@@ -60,7 +64,9 @@ class Listening {
  private:
   [[nodiscard]] Link::Deadline soon() const { return meeting_.clock.steady() + kForLine; }
 
-  Result<Greeting> greeting_from(Link& link) const {
+  Result<Greeting> greeting_from(Link& link, const Nonces& nonces) const {
+    if (auto status = link.send(encode_challenge(nonces.of_rank_0), soon()); !status)
+      return std::unexpected(status.error());
     const auto line = link.receive(soon());
     if (!line) return std::unexpected(line.error());
     return decode_greeting(*line);
@@ -95,18 +101,27 @@ class Listening {
   std::optional<UniqueId> id_;
 };
 
+// Rank 0 may serve others first.
+Result<std::string> receive_challenge(Link& link, const Clock& clock) {
+  const auto line = link.receive(clock.steady() + kForAnswer);
+  return line ? decode_challenge(*line) : std::unexpected(line.error());
+}
+
 Try go_there(const Meeting& meeting, const Endpoint& endpoint) {
   const auto now = [&] { return meeting.clock.steady(); };
   auto link = Link::connect(endpoint, meeting.clock, now() + kForLine);
   if (!link) return std::unexpected(link.error());
-  const Greeting mine = greeting_of(meeting);
+  const auto challenge = receive_challenge(*link, meeting.clock);
+  if (!challenge) return turned_away("the peer is not rank 0: " + challenge.error().message);
+  const Nonces nonces{.of_rank_0 = *challenge, .of_rank_1 = make_nonce()};
+  const Greeting mine = greeting_of(meeting, nonces);
   if (auto status = link->send(encode(mine), now() + kForLine); !status)
     return std::unexpected(status.error());
   const auto line = link->receive(now() + kForAnswer);
   if (!line) return std::unexpected(line.error());
   const auto theirs = decode_greeting(*line);
   if (!theirs) return turned_away("the peer is not rank 0: " + theirs.error().message);
-  if (!proves(theirs->proof, meeting.options.token, 0)) {
+  if (!proves(theirs->proof, meeting.options.token, 0, nonces)) {
     return turned_away(theirs->refused.empty() ? "the peer has the token of another pair"
                                                : "rank 0 refuses: " + theirs->refused);
   }

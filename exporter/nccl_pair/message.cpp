@@ -16,6 +16,7 @@ namespace {
 constexpr JsonLimits kLineLimits{.max_bytes = kMostMessageBytes, .max_depth = 4, .max_values = 64};
 constexpr std::size_t kMostHostBytes = 253;  // of a name in the DNS
 constexpr std::size_t kProofDigits = 64;
+constexpr std::size_t kNonceDigits = 32;
 constexpr double kMostBandwidth = 1e12;
 // A week in nanoseconds: nothing is measured for longer.
 constexpr std::uint64_t kMostNanoseconds = 604'800'000'000'000;
@@ -108,14 +109,23 @@ std::optional<SideResult> report_from(const Json& json) {
   return std::nullopt;
 }
 
-}  // namespace
-
-std::string proof_of(std::string_view token, int rank) {
-  return to_hex(view_of(keyed_digest_of(token, "gpuward nccl-pair, rank " + std::to_string(rank))));
+bool is_nonce(std::string_view text) {
+  return text.size() == kNonceDigits && from_hex(text).has_value();
 }
 
-bool proves(std::string_view proof, std::string_view token, int rank) {
-  return equal_in_constant_time(digest_of(proof), digest_of(proof_of(token, rank)));
+}  // namespace
+
+std::string make_nonce() { return random_hex(kNonceDigits); }
+
+// Rank and nonces have lengths of their own: no two of these texts are alike.
+std::string proof_of(std::string_view token, int rank, const Nonces& nonces) {
+  return to_hex(
+      view_of(keyed_digest_of(token, "gpuward nccl-pair, rank " + std::to_string(rank) +
+                                         ", nonces " + nonces.of_rank_0 + " " + nonces.of_rank_1)));
+}
+
+bool proves(std::string_view proof, std::string_view token, int rank, const Nonces& nonces) {
+  return equal_in_constant_time(digest_of(proof), digest_of(proof_of(token, rank, nonces)));
 }
 
 std::string difference_of(const Greeting& mine, const Greeting& theirs) {
@@ -142,6 +152,18 @@ std::string difference_of(const Greeting& mine, const Greeting& theirs) {
   return {};
 }
 
+std::string encode_challenge(std::string_view nonce) {
+  return dump_json({{"gpuward_nccl_pair", kProtocolVersion}, {"challenge", nonce}}) + "\n";
+}
+
+Result<std::string> decode_challenge(std::string_view line) {
+  const auto json = parse_json(line, kLineLimits);
+  if (!json) return std::unexpected(json.error());
+  std::string nonce = string_at(*json, "challenge");
+  if (!is_nonce(nonce)) return fail(ErrorKind::kInvalid, "not a gpuward challenge");
+  return nonce;
+}
+
 std::string encode(const Greeting& greeting) {
   Json json = {{"gpuward_nccl_pair", greeting.version},
                {"proof", greeting.proof},
@@ -150,6 +172,7 @@ std::string encode(const Greeting& greeting) {
                {"nccl", greeting.terms.nccl_version},
                {"bytes", greeting.terms.most_bytes},
                {"min_bus_bandwidth", greeting.terms.min_bus_bandwidth}};
+  if (!greeting.nonce.empty()) json["nonce"] = greeting.nonce;
   if (greeting.id) json["id"] = to_hex({greeting.id->data(), greeting.id->size()});
   if (!greeting.refused.empty()) json["refused"] = to_valid_utf8(greeting.refused, kMostWordsBytes);
   return dump_json(json) + "\n";
@@ -174,12 +197,15 @@ Result<Greeting> decode_greeting(std::string_view line) {
   const auto terms = terms_from(*json);
   if (!version || !terms) return fail(ErrorKind::kInvalid, "not a gpuward handshake message");
   Greeting greeting{.version = static_cast<int>(*version),
+                    .nonce = string_at(*json, "nonce"),
                     .proof = string_at(*json, "proof"),
                     .terms = *terms,
                     .id = {},
                     .refused = string_at(*json, "refused")};
   if (!greeting.proof.empty() && greeting.proof.size() != kProofDigits)
     return fail(ErrorKind::kInvalid, "the proof has the wrong length");
+  if (!greeting.nonce.empty() && !is_nonce(greeting.nonce))
+    return fail(ErrorKind::kInvalid, "the nonce is invalid");
   if (greeting.refused != to_valid_utf8(greeting.refused, kMostWordsBytes))
     return fail(ErrorKind::kInvalid, "the refusal is too long");
   const std::string id = string_at(*json, "id");

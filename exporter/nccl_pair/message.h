@@ -1,8 +1,9 @@
 // What the two sides of a pair say to each other: lines of JSON, in this order.
-//   rank 1  its greeting
-//   rank 0  its greeting, with an id where rank 1 may come in, or with a word why it may not
-//   rank 1  ready
-//   both    joined, once NCCL has them in one communicator; then one report, and the end
+//   rank 0  its challenge: a nonce that it has for this connection alone
+//   rank 1  its greeting, with a nonce of its own and a proof for both
+//   rank 0  its greeting, with its proof for both, with an id where rank 1 may come in, or with a
+//   word why it may not rank 1  ready both    joined, once NCCL has them in one communicator; then
+//   one report, and the end
 // Nothing of it is trusted: what is not exactly this is refused. Pure; used by the meeting and
 // Peer.
 #pragma once
@@ -17,7 +18,7 @@
 
 namespace gpuward::exporter::nccl_pair {
 
-constexpr int kProtocolVersion = 1;
+constexpr int kProtocolVersion = 2;
 constexpr std::size_t kMostMessageBytes = 4096;  // of a line, its end included
 constexpr std::size_t kMostWordsBytes = 512;
 constexpr unsigned kMostGpus = 64;  // of a side
@@ -31,18 +32,27 @@ struct Terms {
   double min_bus_bandwidth = 0;  // GB/s
 };
 
+// Of one connection, by the rank that has chosen it. Whoever has recorded an earlier handshake has
+// proofs for other nonces.
+struct Nonces {
+  std::string of_rank_0, of_rank_1;
+};
+[[nodiscard]] std::string make_nonce();
+
 struct Greeting {
   int version = kProtocolVersion;
+  std::string nonce;  // of rank 1; empty of rank 0, whose challenge has it
   std::string proof;  // proof_of(); empty where the sender does not believe the other side
   Terms terms;
   std::optional<UniqueId> id;
   std::string refused;
 };
 
-// Shows that `rank` knows the token, without saying it.
-[[nodiscard]] std::string proof_of(std::string_view token, int rank);
+// Shows that `rank` knows the token, without saying it, on the connection that has these nonces.
+[[nodiscard]] std::string proof_of(std::string_view token, int rank, const Nonces& nonces);
 // In constant time.
-[[nodiscard]] bool proves(std::string_view proof, std::string_view token, int rank);
+[[nodiscard]] bool proves(std::string_view proof, std::string_view token, int rank,
+                          const Nonces& nonces);
 
 // Why these two cannot be a pair; empty where they can.
 [[nodiscard]] std::string difference_of(const Greeting& mine, const Greeting& theirs);
@@ -65,6 +75,10 @@ struct Message {
   Kind kind = Kind::kReady;
   SideResult report;  // of kReport
 };
+
+// The challenge with this nonce, and the nonce of a challenge.
+[[nodiscard]] std::string encode_challenge(std::string_view nonce);
+[[nodiscard]] Result<std::string> decode_challenge(std::string_view line);
 
 // With its line end; what is too long of words is cut.
 [[nodiscard]] std::string encode(const Greeting& greeting);

@@ -33,13 +33,19 @@ void check_round_trip(std::string_view line, const Decode& decode) {
 }  // namespace
 
 void check_input(std::string_view input) {
+  if (const auto nonce = pair::decode_challenge(input)) {
+    const std::string line = pair::encode_challenge(*nonce);
+    const auto again = pair::decode_challenge(std::string_view(line).substr(0, line.size() - 1));
+    hold(again.value_or("") == *nonce, "a challenge means the same");
+  }
   check_round_trip(input, pair::decode_greeting);
   check_round_trip(input, pair::decode_message);
   const auto greeting = pair::decode_greeting(input);
   if (!greeting) return;
   hold(greeting->terms.gpus >= 1 && greeting->terms.gpus <= pair::kMostGpus, "GPUs in range");
   hold(greeting->terms.most_bytes <= pair::kSizes.back(), "no more memory than is used");
-  hold(!pair::proves(greeting->proof, "a token that is nowhere in the corpus", 1),
+  hold(!pair::proves(greeting->proof, "a token that is nowhere in the corpus", 1,
+                     {.of_rank_0 = {}, .of_rank_1 = greeting->nonce}),
        "nobody guesses a token");
 }
 

@@ -11,9 +11,12 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
+const Nonces kNonces{.of_rank_0 = std::string(32, '0'), .of_rank_1 = std::string(32, '1')};
+
 Greeting greeting() {
   return {.version = kProtocolVersion,
-          .proof = proof_of("secret", 1),
+          .nonce = kNonces.of_rank_1,
+          .proof = proof_of("secret", 1, kNonces),
           .terms = {.host = "node-b",
                     .gpus = 8,
                     .nccl_version = 22304,
@@ -52,16 +55,39 @@ TEST(PairGreeting, IsUnderstoodAsItWasSaid) {
   EXPECT_EQ(heard->terms.most_bytes, kSizes.back());
   EXPECT_EQ(heard->terms.min_bus_bandwidth, 350.5);
   EXPECT_EQ(heard->id, said.id);
+  EXPECT_EQ(heard->nonce, said.nonce);
   EXPECT_EQ(heard->refused, "no");
   EXPECT_EQ(difference_of(said, *heard), "");
 }
 
 TEST(PairGreeting, ShowsThatItKnowsTheTokenWithoutSayingIt) {
   EXPECT_THAT(encode(greeting()), Not(HasSubstr("secret")));
-  EXPECT_TRUE(proves(greeting().proof, "secret", 1));
-  EXPECT_FALSE(proves(greeting().proof, "secret", 0)) << "an echo is no proof";
-  EXPECT_FALSE(proves(greeting().proof, "another", 1));
-  EXPECT_FALSE(proves("", "secret", 1));
+  EXPECT_TRUE(proves(greeting().proof, "secret", 1, kNonces));
+  EXPECT_FALSE(proves(greeting().proof, "secret", 0, kNonces)) << "an echo is no proof";
+  EXPECT_FALSE(proves(greeting().proof, "another", 1, kNonces));
+  EXPECT_FALSE(proves("", "secret", 1, kNonces));
+}
+
+TEST(PairGreeting, ProvesNothingOnAnotherConnection) {
+  Nonces other = kNonces;
+  other.of_rank_0 = make_nonce();
+  EXPECT_FALSE(proves(greeting().proof, "secret", 1, other));
+  other = kNonces;
+  other.of_rank_1 = make_nonce();
+  EXPECT_FALSE(proves(greeting().proof, "secret", 1, other));
+  EXPECT_NE(make_nonce(), make_nonce());
+}
+
+TEST(PairChallenge, IsUnderstoodAsItWasSaid) {
+  const std::string nonce = make_nonce();
+  std::string line = encode_challenge(nonce);
+  ASSERT_TRUE(line.ends_with("\n"));
+  line.pop_back();
+  EXPECT_EQ(decode_challenge(line).value_or(""), nonce);
+  for (const char* none : {"", "{}", R"({"challenge":"0f"})", R"({"challenge":7})",
+                           R"({"challenge":"gggggggggggggggggggggggggggggggg"})"}) {
+    EXPECT_FALSE(decode_challenge(none)) << none;
+  }
 }
 
 TEST(PairGreeting, IsRefusedWithAnythingOutOfRange) {
@@ -79,6 +105,7 @@ TEST(PairGreeting, IsRefusedWithAnythingOutOfRange) {
                                                  {"host", std::string(300, 'a')},
                                                  {"host", "node\nb"},
                                                  {"proof", "short"},
+                                                 {"nonce", "short"},
                                                  {"id", "0f"},
                                                  {"id", std::string(256, 'g')},
                                                  {"refused", std::string(600, 'a')},
@@ -96,7 +123,7 @@ TEST(PairGreeting, SaysWhatDiffers) {
     return difference_of(greeting(), theirs);
   };
 
-  EXPECT_THAT(difference([](Greeting& g) { g.version = 2; }), HasSubstr("the protocol"));
+  EXPECT_THAT(difference([](Greeting& g) { g.version = 1; }), HasSubstr("the protocol"));
   EXPECT_THAT(difference([](Greeting& g) { g.terms.gpus = 4; }),
               AllOf(HasSubstr("number of GPUs"), HasSubstr("8"), HasSubstr("4")));
   EXPECT_THAT(difference([](Greeting& g) { g.terms.nccl_version = 2804; }),

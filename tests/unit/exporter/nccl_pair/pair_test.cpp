@@ -16,6 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr const char* kToken = "of this pair";
 
@@ -51,9 +52,12 @@ class PairTest : public testing::Test {
         [&] { return (link = Link::connect(*endpoint, clock_, soon())).has_value(); }));
     return *std::move(link);
   }
-  static Greeting greeting_of_rank_1() {
+  // Whose first word is a challenge, which has this nonce.
+  static Greeting greeting_of_rank_1(const std::string& challenge) {
+    const Nonces nonces{.of_rank_0 = challenge, .of_rank_1 = make_nonce()};
     return {.version = kProtocolVersion,
-            .proof = proof_of(kToken, 1),
+            .nonce = nonces.of_rank_1,
+            .proof = proof_of(kToken, 1, nonces),
             .terms = {.host = "node-b",
                       .gpus = 8,
                       .nccl_version = 22304,
@@ -63,10 +67,15 @@ class PairTest : public testing::Test {
             .refused = {}};
   }
   void say(Link& link, const auto& what) const { EXPECT_TRUE(link.send(encode(what), soon())); }
+  void greet(Link& link) {
+    const auto line = link.receive(soon());
+    ASSERT_TRUE(line && decode_challenge(*line));
+    say(link, greeting_of_rank_1(*decode_challenge(*line)));
+  }
   // As rank 1 whom rank 0 has let in.
   Link let_in() {
     Link link = knock();
-    say(link, greeting_of_rank_1());
+    greet(link);
     const auto answer = link.receive(soon());
     EXPECT_TRUE(answer && decode_greeting(*answer) && decode_greeting(*answer)->id);
     say(link, Message{});
@@ -308,7 +317,7 @@ TEST_F(PairTest, RankOneThatCameAndWentIsWaitedForAgain) {
   std::jthread side([&] { verdict = run(pair); });
   {
     Link early = knock();
-    say(early, greeting_of_rank_1());
+    greet(early);
     EXPECT_TRUE(early.receive(soon()));
   }  // before it was ready
   Link link = let_in();
@@ -317,6 +326,25 @@ TEST_F(PairTest, RankOneThatCameAndWentIsWaitedForAgain) {
   side.join();
 
   EXPECT_THAT(verdict.details, HasSubstr("the second one"));
+}
+
+TEST_F(PairTest, WhatWasSaidToAnotherMeetingIsNoProof) {
+  Pair pair(options(0), "node-a", clock_, log_);
+  PairResult verdict;
+  std::jthread side([&] { verdict = run(pair); });
+  std::string all;
+  {
+    Link recorded = knock();
+    say(recorded, greeting_of_rank_1(make_nonce()));
+    while (const auto line = recorded.receive(soon())) all += *line;
+  }
+  Link link = let_in();
+  say(link, joined());
+  say(link, report(SideResult::Kind::kUnknown, "after the recorded one"));
+  side.join();
+
+  EXPECT_THAT(all, AllOf(HasSubstr("refused"), Not(HasSubstr("\"id\""))));
+  EXPECT_THAT(verdict.details, HasSubstr("after the recorded one"));
 }
 
 TEST_F(PairTest, WhoSaysNothingHoldsTheListenerUpForSecondsOnly) {
