@@ -106,8 +106,8 @@ void add_flags(CLI::App& app, Flags& flags, std::string& level, std::string& for
   app.add_option("--web.config.file", flags.web_config_file, "YAML file with TLS and credentials");
   app.add_option(
          "--web.hosts", flags.page_hosts,
-         "Further host names of the page in a browser: a,b; `*`: any. Others than these, the "
-         "node's own, addresses and localhost are refused; /metrics needs none")
+         "Further host names under which browsers may open the page: a,b; `*`: any. Addresses, "
+         "localhost and the node's own names always work; /metrics accepts any name")
       ->delimiter(',');
   app.add_option(
       "--config.file", flags.config_file,

@@ -40,9 +40,9 @@ void add_web_flags(CLI::App& app, Flags& flags) {
   app.add_option("--web.bearer-token-file", flags.web.bearer_token_files,
                  "File with the tokens that may call the webhook, one per line; may be repeated");
   app.add_option("--web.hosts", flags.web.page_hosts,
-                 "Further host names of the pages in a browser, such as that of an Ingress: a,b; "
-                 "`*`: any. Others than these, addresses, localhost and names of Services are "
-                 "refused; metrics, health, runbooks and the webhook need none")
+                 "Further host names under which browsers may open the pages, such as that of an "
+                 "Ingress: a,b; `*`: any. Addresses, localhost and names of Services always work; "
+                 "metrics, health, runbooks and the webhook accept any name")
       ->delimiter(',');
   app.add_flag("--web.insecure", flags.web.insecure, "Disable authentication of the webhook");
 }
