@@ -21,6 +21,11 @@ constexpr std::chrono::seconds kLateFirstResults{120};
 // A check that has to stop gets this long before it counts as stuck.
 constexpr std::chrono::seconds kToStop{10};
 
+// The readings and the announcements have no check here, and lines of the kernel log none at all.
+bool is_of_runner(std::string_view check) {
+  return check != kGpuCheck && check != kAnnouncementsCheck;
+}
+
 }  // namespace
 
 bool is_enabled(const CheckEntry& entry, const CheckSettings& settings) {
@@ -45,9 +50,13 @@ CheckRunner::CheckRunner(RunnerOptions options, Store& store, Clock& clock, Log&
       table_{node_number(options_.node_name), clock.wall(), clock.steady()},
       waits_since_(clock.steady()) {
   const std::shared_ptr<const CheckSettings> settings = options_.settings();
-  for (const auto& [name, result] : store_.state().checks) {
-    const bool is_of_runner = name != kGpuCheck && name != kAnnouncementsCheck;
-    if (is_of_runner && result.status != CheckStatus::kSkip) jobs_[name].has_old_result = true;
+  const State known = store_.state();
+  for (const auto& [name, result] : known.checks) {
+    if (is_of_runner(name) && result.status != CheckStatus::kSkip) jobs_[name].is_in_store = true;
+  }
+  for (const auto& [key, finding] : known.findings) {
+    const bool is_of_check = finding.evidence == Evidence::kMeasured && is_of_runner(key.check);
+    if (is_of_check) jobs_[key.check].is_in_store = true;
   }
   tell_awaited(with_programs(options_.checks, *settings), *settings);
 }
@@ -250,14 +259,30 @@ void CheckRunner::watch(const CheckEntry& entry, Job& job) {
 }
 
 // A check that the settings do not run has no status, even if an earlier process has left one: an
-// error would always keep the node from passing. Its findings stay until they are cleared.
+// error would always keep the node from passing. Nor has it findings that only its next run would
+// clear.
 void CheckRunner::withdraw(const std::string& name, Job& job) {
-  if (!job.last && !job.has_old_result) return;
+  if (!job.last && !job.is_in_store) return;
+  std::vector<Finding> standing = check_findings(store_.state(), name);
+  std::erase_if(standing, [&](const Finding& finding) {
+    const bool ends = finding.cleared_by == ClearedBy::kCheck;
+    if (ends) {
+      log_.warn("Ended finding, its check is not enabled any more",
+                {{"check", name},
+                 {"code", finding.code},
+                 {"pci_bus_id", finding.pci_bus_id},
+                 {"severity", std::string(to_string(finding.severity))}});
+    }
+    return ends;
+  });
   job.last.reset();
-  job.has_old_result = false;
   job.has_result = false;
   job.slot.reset();
-  publish_skip(name, "not enabled any more");
+  CheckResult result = decide_status(CheckOutcome::skipped("not enabled any more"), name,
+                                     {clock_.wall(), std::chrono::milliseconds(0)}, standing);
+  result.is_withdrawn = true;
+  publish(result, false);
+  job.is_in_store = false;
 }
 
 void CheckRunner::publish_skip(const std::string& name, std::string why) {
@@ -269,6 +294,7 @@ void CheckRunner::publish_skip(const std::string& name, std::string why) {
 
 void CheckRunner::publish(const CheckResult& result, bool is_diagnostic) {
   store_.apply_check(result, is_diagnostic);
+  jobs_[result.check].is_in_store = true;
   const Log::Fields fields{{"check", result.check},
                            {"status", std::string(to_string(result.status))},
                            {"severity", std::string(to_string(result.severity))},

@@ -54,7 +54,8 @@ class CheckRunner {
     std::unique_ptr<CheckRun> run;
     std::optional<Clock::Steady> last;  // start of its last run, in this process
     bool has_result = false;            // of this process, since it was enabled
-    bool has_old_result = false;        // in the store, of an earlier process
+    // The store has a status or findings of it, also of an earlier process.
+    bool is_in_store = false;
     // Of a diagnostic: when it runs, once that is known, and the interval that it was known for.
     std::optional<WallTime> slot;
     std::chrono::milliseconds slot_interval{0};

@@ -129,6 +129,7 @@ CheckResult without_findings(CheckResult result) {
   result.recovered.clear();
   result.allowed.clear();
   result.no_job.clear();
+  result.is_withdrawn = false;
   result.details = to_valid_utf8(result.details, kMostTextBytes);
   return result;
 }
@@ -331,13 +332,14 @@ void LatchedState::apply_check(const CheckResult& result, bool is_diagnostic) {
   }
   const auto gone = std::erase_if(state_.findings, [&](const auto& entry) {
     const ClearedBy by = entry.second.cleared_by;
+    const bool is_own = entry.first.check == result.check;
+    if (result.is_withdrawn && is_own && by == ClearedBy::kCheck) return true;
     if (is_proof && by == ClearedBy::kDiagnostics) return entry.second.last_seen <= result.started;
     const bool is_untold = std::ranges::any_of(
         result.untold, [&](const Untold& untold) { return untold.covers(entry.second); });
     const bool is_looked_at_anew =
         !is_untold && (by == ClearedBy::kCheck || by == ClearedBy::kDiagnostics);
-    return could_tell && is_looked_at_anew && entry.first.check == result.check &&
-           !found.contains(entry.first);
+    return could_tell && is_looked_at_anew && is_own && !found.contains(entry.first);
   });
   if (gone != 0) state_.findings_updated = std::max(state_.findings_updated, result.started);
   for (const Finding& finding : result.findings) latch_check(result, finding);

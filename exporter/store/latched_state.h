@@ -64,10 +64,10 @@ class LatchedState {
   // Counts it and latches what follows from it. Nothing ever lowers a finding here.
   void observe(const Observation& observation);
   // Replaces what the check has found before and its next run clears, and keeps the rest. An error
-  // or a skip takes nothing away, and what a run could not look at stays; but of what is suspected
-  // only one code ever stands. It lowers a finding of the kernel log only if the
-  // operator's thresholds allow its errors. `is_diagnostic`: a pass also removes what diagnostics
-  // clear.
+  // or a skip takes nothing away, unless the check is withdrawn, and what a run could not look at
+  // stays; but of what is suspected only one code ever stands. It lowers a finding of the kernel
+  // log only if the operator's thresholds allow its errors. `is_diagnostic`: a pass also removes
+  // what diagnostics clear.
   void apply_check(const CheckResult& result, bool is_diagnostic);
   // True when that address was not known by this UUID.
   bool learn_uuid(const xid::UuidLine& line);

@@ -137,6 +137,24 @@ TEST_F(ExporterConfig, KeepsTheOldOneIfTheNewOneIsBadAndSaysSoInAMetric) {
   EXPECT_TRUE(exporter.has("gpuward_config_last_reload_successful", "1"));
 }
 
+// An operator who takes a check out ends what it has found; a file that cannot be read does not.
+TEST_F(ExporterConfig, EndsTheFindingsOfAProgramOnceAFileThatCanBeReadHasItNoMore) {
+  exporter.start(
+      with_config("checks: {programs: [{name: ntp, command: [/bin/false], severity: reset}]}\n"));
+  ASSERT_TRUE(exporter.has("gpuward_node_severity", "2"));
+
+  exporter.write("config.yaml", "checks: {programs: [\n");
+  exporter.process().signal(SIGHUP);
+  ASSERT_TRUE(exporter.has("gpuward_config_last_reload_successful", "0"));
+  EXPECT_EQ(exporter.value("gpuward_node_severity"), "2");
+
+  exporter.write("config.yaml", "{}\n");
+  exporter.process().signal(SIGHUP);
+  EXPECT_TRUE(exporter.has("gpuward_node_severity", "0"));
+  EXPECT_TRUE(exporter.has("gpuward_check_status{check=\"ntp\",status=\"skip\"}", "1"));
+  EXPECT_TRUE(exporter.says("Ended finding, its check is not enabled any more"));
+}
+
 TEST_F(ExporterConfig, SighupAsksTheKubeletAgainToo) {
   GPUWARD_REQUIRE(support::KubeletSocket::why_unavailable());
   exporter.start(with_config("pods: {socket: " + exporter.file("kubelet.sock").string() + "}\n"));

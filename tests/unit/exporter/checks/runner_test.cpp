@@ -263,6 +263,20 @@ TEST(CheckRunner, LogsTheFaultThatACheckHasFound) {
   EXPECT_THAT(log, HasSubstr("details=\"a row waits\""));
 }
 
+// With --log.level=info an agent of a healthy node says nothing for a cycle.
+TEST(CheckRunner, LogsACheckThatPassesAtLevelDebugOnly) {
+  const auto log_at = [](LogLevel level) {
+    testing::internal::CaptureStderr();
+    Stage stage({scripted_entry()}, level);
+    stage.gpus_answer();
+    stage.pass(seconds(10));
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_THAT(log_at(LogLevel::kInfo), IsEmpty());
+  EXPECT_THAT(log_at(LogLevel::kDebug),
+              HasSubstr("msg=\"Check finished\" check=0-scripted status=pass"));
+}
+
 CheckEntry on_demand(int number, const std::string& name) {
   CheckEntry entry = scripted_entry();
   entry.number = number;
@@ -337,6 +351,138 @@ TEST(CheckRunner, AProgramThatIsNotConfiguredAnyMoreHasNoStatus) {
   stage.settings.programs = {};
   stage.pass(seconds(60));
   EXPECT_EQ(stage.store.state().checks.at("scratch-disk").status, CheckStatus::kSkip);
+}
+
+Finding standing(const std::string& check, const std::string& code, ClearedBy cleared_by,
+                 Evidence evidence = Evidence::kMeasured) {
+  Finding finding;
+  finding.check = check;
+  finding.code = code;
+  finding.severity = Severity::kReset;
+  finding.cleared_by = cleared_by;
+  finding.evidence = evidence;
+  return finding;
+}
+
+State with_findings(const std::vector<Finding>& findings) {
+  State state;
+  for (const Finding& finding : findings) {
+    state.findings[{finding.check, finding.code, finding.pci_bus_id, finding.evidence}] = finding;
+    state.checks[finding.check].check = finding.check;
+    state.checks[finding.check].status = CheckStatus::kFail;
+    state.checks[finding.check].severity = finding.severity;
+  }
+  return state;
+}
+
+std::vector<std::string> codes_in(const Store& store) {
+  std::vector<std::string> codes;
+  for (const auto& [key, finding] : store.state().findings) codes.push_back(key.code);
+  return codes;
+}
+
+// The check that would clear them runs no more: the node would be tainted for ever.
+TEST(CheckRunner, EndsTheFindingsOfACheckThatIsTakenOutAndLogsEach) {
+  testing::internal::CaptureStderr();
+  Stage stage({scripted_entry()}, LogLevel::kWarn);
+  stage.gpus_answer();
+  script().run = pending_remap;
+  stage.pass(seconds(10));
+  ASSERT_EQ(stage.result().status, CheckStatus::kFail);
+
+  stage.settings.enabled = {};
+  stage.pass(seconds(1));
+
+  EXPECT_EQ(stage.result().status, CheckStatus::kSkip);
+  EXPECT_EQ(stage.result().severity, Severity::kNone);
+  EXPECT_THAT(codes_in(stage.store), IsEmpty());
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("level=warn msg=\"Ended finding, its check is not enabled any more\" "
+                        "check=0-scripted code=row_remap_pending pci_bus_id=\"\" severity=reset"));
+
+  stage.settings.enabled = {0};
+  stage.pass(seconds(1));
+  EXPECT_EQ(stage.result().status, CheckStatus::kFail) << "it finds it again";
+}
+
+TEST(CheckRunner, KeepsOfACheckThatIsTakenOutWhatSomethingElseClears) {
+  Stage stage({scripted_entry()}, LogLevel::kError,
+              with_findings({standing("0-scripted", "by_check", ClearedBy::kCheck),
+                             standing("0-scripted", "by_diagnostics", ClearedBy::kDiagnostics),
+                             standing("0-scripted", "by_operator", ClearedBy::kOperator),
+                             standing("0-scripted", "by_reboot", ClearedBy::kReboot),
+                             standing("0-scripted", "by_reset", ClearedBy::kGpuReset)}));
+  stage.settings.enabled = {};
+
+  stage.pass(seconds(1));
+
+  EXPECT_THAT(codes_in(stage.store),
+              ElementsAre("by_diagnostics", "by_operator", "by_reboot", "by_reset"));
+  EXPECT_EQ(stage.result().status, CheckStatus::kFail);
+}
+
+// Checks of the configuration say nothing of what the driver and the kernel have reported.
+TEST(CheckRunner, EndsNoFindingOfReadingsAndTheKernelLogWithNoCheckEnabled) {
+  Stage stage({scripted_entry()}, LogLevel::kError,
+              with_findings({standing("0-scripted", "mine", ClearedBy::kCheck),
+                             standing("scratch-disk", "full", ClearedBy::kCheck),
+                             standing("gpu", "ecc_uncorrected", ClearedBy::kCheck),
+                             standing("announcements", "announced_reboot", ClearedBy::kCheck),
+                             standing("xid", "79", ClearedBy::kReboot, Evidence::kKernel)}));
+  stage.settings.enabled = {};
+
+  stage.pass(seconds(1));
+
+  EXPECT_THAT(codes_in(stage.store), ElementsAre("announced_reboot", "ecc_uncorrected", "79"));
+}
+
+TEST(CheckRunner, EndsTheFindingOfAProgramThatIsRemoved) {
+  Stage stage(std::vector<CheckEntry>{});
+  stage.gpus_answer();
+  ProgramSettings full = program("echo full; exit 1");
+  full.severity = Severity::kReset;
+  stage.settings.programs = {full};
+  stage.pass(seconds(10));
+  ASSERT_EQ(stage.store.state().checks.at("scratch-disk").status, CheckStatus::kFail);
+
+  stage.settings.programs = {};
+  stage.pass(seconds(1));
+
+  EXPECT_THAT(codes_in(stage.store), IsEmpty());
+  EXPECT_EQ(stage.store.state().checks.at("scratch-disk").status, CheckStatus::kSkip);
+}
+
+// Nothing runs then, and its status is that of the release.
+TEST(CheckRunner, EndsTheFindingsOfACheckThatIsTakenOutDuringARelease) {
+  Stage stage;
+  stage.gpus_answer();
+  script().run = pending_remap;
+  stage.pass(seconds(10));
+  release(stage, true);
+  stage.pass(seconds(1));
+  ASSERT_THAT(codes_in(stage.store), ElementsAre("row_remap_pending"));
+
+  stage.settings.enabled = {};
+  stage.pass(seconds(1));
+  release(stage, false);
+  stage.pass(seconds(1));
+
+  EXPECT_THAT(codes_in(stage.store), IsEmpty());
+  EXPECT_EQ(stage.result().status, CheckStatus::kSkip);
+}
+
+// An earlier release has left them: a finding of severity monitor leaves a skip a skip, and one of
+// before a reboot keeps the node from passing.
+TEST(CheckRunner, EndsAtItsStartTheFindingsOfACheckWhoseStatusIsSkip) {
+  State known = with_findings({standing("0-scripted", "mine", ClearedBy::kCheck)});
+  known.findings.begin()->second.severity = Severity::kNone;
+  known.checks.at("0-scripted").status = CheckStatus::kSkip;
+  Stage stage({scripted_entry()}, LogLevel::kError, known);
+  stage.settings.enabled = {};
+
+  stage.pass(seconds(1));
+
+  EXPECT_THAT(codes_in(stage.store), IsEmpty());
 }
 
 State with_error_of(const std::vector<std::string>& checks) {

@@ -68,6 +68,27 @@ TEST(LedgerChecks, KeepWhatARunCouldNotLookAtAlthoughItCouldTellOtherwise) {
   EXPECT_EQ(measured_of(latched, "row_remap_pending"), nullptr);
 }
 
+TEST(LedgerChecks, ThatRunNoMoreKeepWhatSomethingElseClears) {
+  LatchedState latched({});
+  latched.apply_check(
+      result(CheckStatus::kFail,
+             {found({}), found({.code = "cper_fatal", .cleared_by = ClearedBy::kReboot})}, 1),
+      false);
+  CheckResult withdrawn = result(CheckStatus::kSkip, {}, 2);
+  withdrawn.is_withdrawn = true;
+  withdrawn.check = "0-nvidia-smi";
+  latched.apply_check(withdrawn, false);
+  EXPECT_EQ(latched.state().findings.size(), 2U) << "of another check";
+
+  withdrawn.check = "gpu";
+  latched.apply_check(withdrawn, false);
+
+  EXPECT_EQ(measured_of(latched, "row_remap_pending"), nullptr);
+  EXPECT_NE(measured_of(latched, "cper_fatal"), nullptr);
+  EXPECT_EQ(latched.state().findings_updated, at_second(2));
+  EXPECT_FALSE(latched.state().checks.at("gpu").is_withdrawn) << "it may be enabled again";
+}
+
 TEST(LedgerChecks, TakeAwayWhatTheNextRunDoesNotFindAnyMore) {
   LatchedState latched({});
   latched.apply_check(result(CheckStatus::kFail, {found({})}, 1), false);
