@@ -1,5 +1,6 @@
 #include <array>
 
+#include "exporter/checks/check/verdict.h"
 #include "exporter/publish/families.h"
 
 namespace gpuward::exporter {
@@ -15,14 +16,14 @@ constexpr std::string_view kUntilRun = "until it has run";
 
 void append_check_families(const Snapshot& snapshot, Families& families) {
   auto& status = declare(families, {"gpuward_check_status",
-                                    "1 for the status of the newest run, 0 for the others: `pass`, "
-                                    "`warn`, `fail`, `skip`, `error`.",
+                                    "1 for the status by the newest run and the findings since, 0 "
+                                    "for the others: `pass`, `warn`, `fail`, `skip`, `error`.",
                                     kGauge,
                                     {"check", "status"},
                                     kUntilRun});
   auto& severity = declare(
       families,
-      {"gpuward_check_severity", "Worst finding of the newest run.", kGauge, {"check"}, kUntilRun});
+      {"gpuward_check_severity", "Worst finding of the check now.", kGauge, {"check"}, kUntilRun});
   auto& duration = declare(families, {"gpuward_check_duration_seconds",
                                       "How long the newest run took.",
                                       kGauge,
@@ -35,9 +36,10 @@ void append_check_families(const Snapshot& snapshot, Families& families) {
                                       {"check"},
                                       kUntilRun});
   for (const auto& [name, result] : snapshot.state.checks) {
+    const Verdict verdict = verdict_of(result, snapshot.state);
     for (const CheckStatus one : kStatuses)
-      status.add({name, to_string(one)}, one == result.status);
-    severity.add({name}, result.severity);
+      status.add({name, to_string(one)}, one == verdict.status);
+    severity.add({name}, verdict.severity);
     duration.add({name}, result.duration);
     last_run.add({name}, result.started);
   }

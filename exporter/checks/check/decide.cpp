@@ -5,14 +5,14 @@
 
 #include "core/runtime/text.h"
 #include "exporter/checks/check/finding_list.h"
+#include "exporter/checks/check/verdict.h"
 
 namespace gpuward::exporter {
 namespace {
 
 constexpr std::size_t kMostDetailBytes = 1024;
 
-CheckStatus status_of(CheckOutcome::Kind kind, Severity severity) {
-  if (severity >= Severity::kReset) return CheckStatus::kFail;
+CheckStatus status_of(CheckOutcome::Kind kind) {
   switch (kind) {
     case CheckOutcome::Kind::kSkipped:
       return CheckStatus::kSkip;
@@ -21,7 +21,7 @@ CheckStatus status_of(CheckOutcome::Kind kind, Severity severity) {
     case CheckOutcome::Kind::kDone:
       break;
   }
-  return severity == Severity::kMonitor ? CheckStatus::kWarn : CheckStatus::kPass;
+  return CheckStatus::kPass;
 }
 
 // What this run did not look at, or may not take away, is as severe as before.
@@ -47,11 +47,12 @@ CheckResult decide_status(CheckOutcome outcome, std::string_view check, const Ru
   result.check = check;
   result.started = times.started;
   result.duration = times.duration;
-  result.severity =
-      std::max({worst_of(outcome.findings), outcome.latched, worst_standing(outcome, standing)});
-  result.status = status_of(outcome.kind, result.severity);
+  const Verdict verdict = verdict_at(
+      status_of(outcome.kind),
+      std::max({worst_of(outcome.findings), outcome.latched, worst_standing(outcome, standing)}));
+  result.status = verdict.status;
+  result.severity = verdict.severity;
   result.details = to_valid_utf8(outcome.details, kMostDetailBytes);
-  if (result.status == CheckStatus::kSkip) result.severity = Severity::kNone;
   result.findings = std::move(outcome.findings);
   for (Finding& finding : result.findings) {
     finding.check = check;

@@ -7,7 +7,6 @@ namespace {
 
 using enum Severity;
 
-constexpr std::string_view kNvidiaSmi = "0-nvidia-smi";
 constexpr std::string_view kEfa = "2-efa-enumeration";
 constexpr std::string_view kTopology = "3-topology-check";
 constexpr std::string_view kNccl = "5-nccl-allreduce";
@@ -109,7 +108,7 @@ constexpr FindingCode kCodes[] = {
     {Code::kEventsHung, kGpuCheck, "events_hung", kMonitor, kMonitor, kByCheck,
      "the call that waits for the driver's Xid events hangs: Xids come only from the kernel log"},
     // Check 0.
-    {Code::kXid159Uvm, kNvidiaSmi, "xid_159_uvm", kReset, kReset, kByReset,
+    {Code::kXid159Uvm, kNvidiaSmiCheck, "xid_159_uvm", kReset, kReset, kByReset,
      "Xid 159 while a program used unified memory: only then does NVIDIA call for a GPU reset"},
     // Check 2.
     {Code::kEfaCount, kEfa, "efa_count", kIsolate, kIsolate, kByCheck,

@@ -101,6 +101,8 @@ struct FindingCode {
 
 // The name under which the rules on GPU readings keep their result and findings.
 inline constexpr std::string_view kGpuCheck = "gpu";
+// That of check 0, which speaks for them too.
+inline constexpr std::string_view kNvidiaSmiCheck = "0-nvidia-smi";
 // That of what the cloud announces. It says nothing of how the node is.
 inline constexpr std::string_view kAnnouncementsCheck = "announcements";
 

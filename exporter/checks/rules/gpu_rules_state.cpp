@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kHardwareSlowdown = 0x8;
 constexpr std::uint64_t kSoftwareThermal = 0x20;
 constexpr std::uint64_t kHardwareThermal = 0x40;
-constexpr std::uint64_t kPowerBrake = 0x80;
+constexpr std::uint64_t kPowerBrakeSlowdown = 0x80;
 
 // NVML_FI_DEV_GET_GPU_RECOVERY_ACTION. 0, none, says nothing: it lowers and clears nothing that
 // anybody else has found.
@@ -70,11 +70,11 @@ void judge_slowdown(const GpuReading& reading, FindingList& found) {
         Code::kThermalSlowdown, bus_id,
         heat.gpu ? "throttled at " + degrees(*heat.gpu) : std::string("throttled because of heat"));
   }
-  if ((reasons & kPowerBrake) != 0) {
+  if ((reasons & kPowerBrakeSlowdown) != 0) {
     found.add(Code::kPowerBrake, bus_id, "throttled by the power brake signal");
   }
   // The driver sets the general bit beside the ones that say why.
-  const bool is_explained = (reasons & (kHardwareThermal | kPowerBrake)) != 0;
+  const bool is_explained = (reasons & (kHardwareThermal | kPowerBrakeSlowdown)) != 0;
   if ((reasons & kHardwareSlowdown) != 0 && !is_explained) {
     found.add(Code::kHwSlowdown, bus_id, "throttled by the hardware");
   }

@@ -6,20 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include "core/xid/event.h"
 #include "exporter/checks/check/finding_list.h"
+#include "exporter/checks/check/verdict.h"
 #include "exporter/checks/rules/gpu_rules.h"
 #include "exporter/host/processes.h"
 
 namespace gpuward::exporter {
 namespace {
-
-// What check 0 speaks for beside its own look: check "gpu" and what drivers and machine have
-// logged. Numbered checks, programs, rules of the operator and announcements speak for themselves.
-bool is_spoken_for(const Finding& finding) {
-  if (finding.severity == Severity::kNone) return false;
-  return finding.check == kGpuCheck || xid::is_of_hardware(finding.check);
-}
 
 bool has_code(const std::vector<Finding>& findings, const std::string& code,
               const std::string& pci_bus_id) {
@@ -43,7 +36,8 @@ std::vector<Finding> all_findings(const State& state, const CheckOutcome& judged
   const std::vector<Finding>& fresh = judged.findings;
   std::vector<Finding> all = fresh;
   for (const auto& [key, finding] : state.findings) {
-    if (!is_spoken_for(finding)) continue;
+    const bool is_own = finding.check == kNvidiaSmiCheck;  // of an earlier look
+    if (is_own || !speaks_for(kNvidiaSmiCheck, finding)) continue;
     const bool is_known = std::ranges::any_of(fresh, [&](const Finding& other) {
       return other.check == finding.check && other.code == finding.code &&
              other.pci_bus_id == finding.pci_bus_id;
@@ -160,7 +154,7 @@ class NvidiaSmiCheck final : public Check {
 
 CheckEntry nvidia_smi_entry() {
   return {.number = 0,
-          .name = "0-nvidia-smi",
+          .name = std::string(kNvidiaSmiCheck),
           .short_name = "nvidia-smi",
           .suite = Suite::kLightweight,
           .rhythm = CheckEntry::Rhythm::kEachCycle,

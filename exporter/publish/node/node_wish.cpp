@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "exporter/checks/check/finding_codes.h"
+#include "exporter/checks/check/verdict.h"
 #include "exporter/checks/rules/gpu_health.h"
 #include "exporter/publish/node/condition_text.h"
 #include "exporter/publish/node/node_findings.h"
@@ -79,11 +80,12 @@ TaintWish taint_of(const NodeWish& wish) {
 void add_checks(const State& state, NodeWish& wish) {
   for (const auto& [name, result] : state.checks) {
     const WallTime ended = result.started + result.duration;
+    const Verdict verdict = verdict_of(result, state);
     wish.last_check = std::max(wish.last_check, ended);
     if (is_dcgm_diagnostic(name) && result.status == CheckStatus::kPass)
       wish.last_diagnostic_pass = std::max(wish.last_diagnostic_pass, result.started);
     if (wish.checks.size() < kMostChecks)
-      wish.checks.push_back({name, result.status, result.severity});
+      wish.checks.push_back({name, verdict.status, verdict.severity});
   }
 }
 

@@ -21,7 +21,15 @@ class NodeFamiliesTest : public testing::Test {
   Snapshot snapshot = filled_snapshot(2);
 };
 
+Finding reset_found_by(const std::string& check) {
+  Finding finding;
+  finding.check = check;
+  finding.severity = Severity::kReset;
+  return finding;
+}
+
 TEST_F(NodeFamiliesTest, TellTheStatusOfEachCheckOneHot) {
+  snapshot.state.findings[{"2-efa", {}, {}, Evidence::kMeasured}] = reset_found_by("2-efa");
   const std::string out = text();
 
   for (const char* other : {"pass", "warn", "skip", "error"}) {
@@ -33,6 +41,18 @@ TEST_F(NodeFamiliesTest, TellTheStatusOfEachCheckOneHot) {
   EXPECT_THAT(out, HasSubstr("gpuward_check_duration_seconds{check=\"0-nvidia-smi\"} 1.5\n"));
   EXPECT_THAT(out, HasSubstr("gpuward_check_last_run_timestamp_seconds{check=\"0-nvidia-smi\"} "
                              "1795000007\n"));
+}
+
+// As the annotation of the node does (VerdictOf).
+TEST_F(NodeFamiliesTest, TellTheStatusOfACheckByTheFindingsSinceItsRun) {
+  snapshot.state.checks.at("0-nvidia-smi").status = CheckStatus::kPass;
+  snapshot.state.findings.clear();
+  EXPECT_THAT(text(),
+              HasSubstr("gpuward_check_status{check=\"0-nvidia-smi\",status=\"pass\"} 1\n"));
+
+  snapshot.state.findings[{"xid", {}, {}, Evidence::kKernel}] = reset_found_by("xid");
+  EXPECT_THAT(text(),
+              HasSubstr("gpuward_check_status{check=\"0-nvidia-smi\",status=\"fail\"} 1\n"));
 }
 
 TEST_F(NodeFamiliesTest, SayAloudThatNobodyKnowsWhatThisMachineMustHave) {

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "core/xid/catalogue.h"
 #include "tests/unit/exporter/publish/node/snapshots.h"
 
@@ -304,7 +306,31 @@ TEST(NodeWish, AMemoryOfAnotherBootClearsNothing) {
       HasSubstr(" has found gpu_missing before this boot and has reported no result for it since"));
 }
 
-TEST(NodeWish, ANodeWithoutGpusHasNoConditionOfThem) {
+CheckLine line_of(const Snapshot& snapshot, std::string_view check) {
+  const std::vector<CheckLine> checks = wish_of(snapshot).checks;
+  const auto found = std::ranges::find(checks, check, &CheckLine::check);
+  return found == checks.end() ? CheckLine() : *found;
+}
+
+// Check 0 runs every five minutes; what it speaks for comes and goes between its runs.
+TEST(NodeWish, TheChecksOfTheResultsAgreeWithTheNodesSeverityBetweenTwoRuns) {
+  Snapshot snapshot = healthy();
+  add_finding(snapshot, "54", Severity::kIsolate, "0000:13:00");
+
+  EXPECT_EQ(wish_of(snapshot).severity, Severity::kIsolate);
+  EXPECT_EQ(line_of(snapshot, "0-nvidia-smi"),
+            (CheckLine{"0-nvidia-smi", CheckStatus::kFail, Severity::kIsolate}));
+  EXPECT_EQ(line_of(snapshot, "3-topology-check").status, CheckStatus::kPass);
+
+  add_result(snapshot, "0-nvidia-smi", CheckStatus::kFail, Severity::kIsolate);  // its next run
+  snapshot.state.findings.clear();                                               // `findings clear`
+
+  EXPECT_EQ(wish_of(snapshot).status, NodeStatus::kPass);
+  EXPECT_EQ(line_of(snapshot, "0-nvidia-smi"),
+            (CheckLine{"0-nvidia-smi", CheckStatus::kPass, Severity::kNone}));
+}
+
+TEST(NodeWish, TheConditionOfANodeWithoutGpusIsUnknown) {
   const NodeWish wish = wish_of(healthy(0));
   EXPECT_EQ(wish.condition, "Unknown");
   EXPECT_EQ(wish.message, "no GPU is known on this node");
