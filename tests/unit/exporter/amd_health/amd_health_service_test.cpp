@@ -146,6 +146,26 @@ TEST_F(AmdHealthServiceTest, KeepsAGpuThatIsGoneAndCallsItUnhealthy) {
       answers("metricssvc", "0 0000:a5:00.0 unhealthy GPU-0\n1 0000:a6:00.0 unhealthy GPU-1\n"));
 }
 
+// An ID is a position: the next GPU moves up to that of the one that is gone. AMD's device plugin
+// asks by the address.
+TEST_F(AmdHealthServiceTest, TellsAGpuThatIsGoneFromTheOneThatHasItsPositionNow) {
+  report(three_gpus());
+  start();
+  ASSERT_TRUE(answers("metricssvc", kBothHealthy));
+  Snapshot fewer = three_gpus();
+  fewer.gpus.erase(fewer.gpus.begin());
+  fewer.gpus.front().index = 0;
+  GpuReport report_of_one = *fewer.telemetry.report;
+  for (VendorReading& vendor : report_of_one.vendors) {
+    std::erase_if(vendor.gpus,
+                  [&](const GpuReading& reading) { return reading.gpu.uuid == "GPU-0"; });
+  }
+  fewer.telemetry.report = std::make_shared<const GpuReport>(report_of_one);
+  report(fewer);
+  EXPECT_TRUE(
+      answers("metricssvc", "0 0000:a5:00.0 unhealthy GPU-0\n0 0000:a6:00.0 healthy GPU-1\n"));
+}
+
 TEST_F(AmdHealthServiceTest, TellsOfBothVendorsIfItIsSetSo) {
   report(three_gpus());
   start({.vendors = HealthVendors::kAll});
