@@ -279,6 +279,12 @@ TEST_F(AdmissionTest, TheStatusIsNoWayAroundIt) {
   expect_denied(agent_, kOwnStatus, {{"status", {{"nodeInfo", {{"bootID", "another"}}}}}},
                 "its own condition alone");
   expect_denied(agent_, kOwnStatus, labels("pool", "b"), "labels pool");
+  // Of these the policy has no name: whatever Kubernetes adds to Nodes is refused.
+  expect_denied(agent_, kOwnStatus, {{"status", {{"declaredFeatures", Json::array({"Any"})}}}},
+                "not declaredFeatures");
+  expect_denied(agent_, kOwnStatus,
+                {{"status", {{"runtimeHandlers", Json::array({{{"name", "a"}}})}}}},
+                "not runtimeHandlers");
 }
 
 TEST_F(AdmissionTest, TheSweeperMarksAnyNodeAndHasNoStatus) {
