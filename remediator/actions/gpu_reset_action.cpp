@@ -134,7 +134,8 @@ Result<StepProgress> GpuResetAction::pause(const StepRequest& request, const Ope
   }
   const Permit permit = permit_of_call(request);
   const auto paused = pause_operands(node_of(api(), request, permit), operands);
-  if (!paused && is_final(paused.error().kind)) {
+  const bool may_wait = !paused && is_refused_by_own_policy(paused.error());
+  if (!paused && !may_wait && is_final(paused.error().kind)) {
     return resumed(request, failed_for_operator(request, "pausing " + name_all(operands) + ": " +
                                                              paused.error().message));
   }

@@ -69,6 +69,7 @@ Result<StepProgress> StepJob::begin(const StepRequest& request) {
   if (created) return running(on_job(request) + " is made", request);
   if (created.error().kind == ErrorKind::kBlocked) return held_back(request, created.error());
   if (created.error().kind == ErrorKind::kAlreadyExists) return adopt(request);
+  if (is_refused_by_own_policy(created.error())) return held_back(request, created.error());
   if (!is_final(created.error().kind)) {
     return with_context("making " + on_job(request), created.error());
   }

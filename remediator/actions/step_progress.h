@@ -64,6 +64,13 @@ inline const std::string kOperandsFact = "pausedOperands";
          kind == ErrorKind::kTooLarge;
 }
 
+// Whether an admission policy of gpuward says no. The step waits: while one version takes the place
+// of another, program and policy may be of different ones, and so may jobs.image be there and in
+// what the policy compares it with.
+[[nodiscard]] inline bool is_refused_by_own_policy(const Error& why) {
+  return why.message.contains("ValidatingAdmissionPolicy 'gpuward-");
+}
+
 // The facts of a verification: since when the node is healthy without a break, how many
 // milliseconds the step had run then, in which boot that was, and that it was for long enough and
 // only the machine's history keeps the step from its end.

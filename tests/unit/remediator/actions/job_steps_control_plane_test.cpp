@@ -48,6 +48,8 @@ class JobsOnControlPlane : public ::testing::Test {
       const auto applied = plane_->apply(std::string(GPUWARD_SOURCE_DIR "/manifests/") + file);
       ASSERT_TRUE(applied) << applied.error().message;
     }
+    must("PATCH", "/api/v1/namespaces/gpu-healthcheck/configmaps/gpuward-job-values",
+         {{"data", {{"image", "here/gpuward:1"}}}});
     ASSERT_TRUE(support::is_soon_allowed(*plane_, {.user = kJobsUser,
                                                    .verb = "create",
                                                    .group = "batch",
