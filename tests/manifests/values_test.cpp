@@ -62,6 +62,21 @@ TEST_F(Values, RenameOnlyWhatNobodyKnowsByName) {
                     HasSubstr("      labels:\n        app.kubernetes.io/name: ours-exporter\n")));
 }
 
+// Root on the node of a replica has its token.
+TEST_F(Values, KeepTheRemediatorAwayFromGpuNodes) {
+  const auto rendered = [](std::vector<std::string> values) {
+    values.emplace_back("--show-only=templates/remediator.yaml");
+    return chart(values);
+  };
+  const auto label = HasSubstr("key: nvidia.com/gpu.present\n");
+  EXPECT_THAT(rendered({}), AllOf(label, HasSubstr("preferredDuringScheduling"),
+                                  Not(HasSubstr("requiredDuring"))));
+  EXPECT_THAT(
+      rendered({"--set=remediator.gpuNodes=exclude"}),
+      AllOf(label, HasSubstr("requiredDuringScheduling"), Not(HasSubstr("preferredDuring"))));
+  EXPECT_THAT(rendered({"--set=remediator.gpuNodes=allow"}), Not(HasSubstr("affinity:")));
+}
+
 TEST_F(Values, LabelAndLeaveOutAlerts) {
   const auto rules = [](std::vector<std::string> values) {
     values.insert(values.end(), {"--set=prometheusOperator.rules=true",

@@ -157,3 +157,20 @@ imagePullSecrets:
     matchLabels: {app.kubernetes.io/component: test}
 {{- end }}
 {{- end }}
+
+{{/* Where the remediator's pods run: away from GPU nodes, as their operators and node-feature-discovery label them. Keys of
+remediator.affinity take the place of these. */}}
+{{- define "gpuward.remediatorAffinity" -}}
+{{- $labels := list }}
+{{- range list "nvidia.com/gpu.present" "feature.node.kubernetes.io/pci-10de.present" "feature.node.kubernetes.io/pci-0302_10de.present" "feature.node.kubernetes.io/pci-0300_10de.present" "feature.node.kubernetes.io/amd-gpu" }}
+{{- $labels = append $labels (dict "key" . "operator" "NotIn" "values" (list "true")) }}
+{{- end }}
+{{- $nodes := dict "matchExpressions" $labels }}
+{{- $affinity := dict }}
+{{- if eq .Values.remediator.gpuNodes "exclude" }}
+{{- $affinity = dict "nodeAffinity" (dict "requiredDuringSchedulingIgnoredDuringExecution" (dict "nodeSelectorTerms" (list $nodes))) }}
+{{- else if eq .Values.remediator.gpuNodes "avoid" }}
+{{- $affinity = dict "nodeAffinity" (dict "preferredDuringSchedulingIgnoredDuringExecution" (list (dict "weight" 100 "preference" $nodes))) }}
+{{- end }}
+{{- with mustMergeOverwrite $affinity (deepCopy .Values.remediator.affinity) }}{{ toYaml . }}{{ end }}
+{{- end }}
