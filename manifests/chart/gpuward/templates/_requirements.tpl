@@ -100,8 +100,14 @@ set remediator.policy.machines.aws.reboot=true, remediator.policy.machines.reboo
 {{- end }}
 {{- end }}
 {{- end }}
+{{- $templates := .Values.remediator.jobTemplates }}
+{{- $compared := and .Values.remediator.grants.jobs .Values.remediator.admission.enabled .Values.remediator.admission.jobs }}
 {{- range $step, $file := dig "templates" dict ($policy.jobs | default dict) }}
 {{- $_ := set $files (printf "remediator.policy.jobs.templates.%s" $step) $file }}
+{{- $known := and $templates.mount (eq $file (printf "/etc/gpuward-jobs/%s.json" $step)) }}
+{{- if and $compared (not (or $known (hasKey $templates.files $step) (has (trimSuffix "-amd" $step) $templates.unchecked))) }}
+remediator.policy.jobs.templates.{{ $step }} is a file that the chart does not have, and the API server would refuse its Jobs: set remediator.jobTemplates.files.{{ $step }} to its text (--set-file), or name the step in remediator.jobTemplates.unchecked
+{{- end }}
 {{- end }}
 {{- with dig "openai" "api_key_file" "" ($policy.triage | default dict) }}
 {{- $_ := set $files "remediator.policy.triage.openai.api_key_file" . }}
