@@ -151,6 +151,7 @@ exec /bin/busybox wget -q -O /dev/null --post-data= "http://{ADDRESS}:{BMC_PORT}
 
     def values(self):
         """Of the chart: what depends on the place, and a policy that does all it can within minutes."""
+        templates = {name: f"/etc/gpuward-jobs/{name}.json" for name in ("gpu-reset", "reboot")}
         host = {"name": "cluster", "hostPath": {"path": str(self.folder / "bin")}}
         return {
             # Of the control plane: Prometheus, Alertmanager, and the API server when it is a proxy.
@@ -170,6 +171,7 @@ exec /bin/busybox wget -q -O /dev/null --post-data= "http://{ADDRESS}:{BMC_PORT}
             "remediator": {
                 "prometheusURL": f"http://{ADDRESS}:9090", "alertmanagerURL": f"http://{ADDRESS}:9093",
                 "grants": {"jobs": True, "rebootJob": True},
+                "jobTemplates": {"mount": True, "files": {name: (self.folder / f"bin/{name}.json").read_text() for name in templates}},
                 "volumes": [TOKEN, host],
                 "volumeMounts": [TOKEN_MOUNT, {"name": "cluster", "mountPath": str(self.folder / "bin"), "readOnly": True}],
                 "policy": {
@@ -177,7 +179,7 @@ exec /bin/busybox wget -q -O /dev/null --post-data= "http://{ADDRESS}:{BMC_PORT}
                     "startup_grace": "0s",
                     "machines": {"job": {"reboot": True}},
                     "jobs": {"image": f"docker.io/library/gpuward-exporter:{TAG}",
-                             "templates": {name: str(self.folder / f"bin/{name}.json") for name in ("gpu-reset", "reboot")}},
+                             "templates": templates},
                     "return_to_service": {"enabled": True},
                     "severities": {
                         "isolate": ["taint", "cordon", {"drain": {"deadline": "5m", "unmanaged": "evict"}}],

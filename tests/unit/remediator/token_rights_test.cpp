@@ -83,6 +83,7 @@ const Json kForeign = taint("theirs", "1", "NoExecute");
 // The steps that are Jobs, each with the container of its template.
 const std::map<Step, std::string> kStepsWithJobs = {{Step::kCollectEvidence, "collect-evidence"},
                                                     {Step::kGpuReset, "gpu-reset"},
+                                                    {Step::kReboot, "reboot"},
                                                     {Step::kQuarantineJob, "quarantine"},
                                                     {Step::kNcclTest, "nccl-test"},
                                                     {Step::kNcclPairs, "nccl-pairs"}};
@@ -102,7 +103,8 @@ class TokenRights : public ::testing::Test {
     }
     apply_with_own_label();
     must("PATCH", std::string(kNamespace) + "/configmaps/gpuward-job-values",
-         {{"data", {{"image", kImage}, {"commands", "own-reset\n--all\n\nother"}}}});
+         {{"data",
+           {{"image", kImage}, {"commands", "own-reset\n--all\n\nother"}, {"reboot", "true"}}}});
     make_nodes();
     for (const char* account : {"agent", "quarantine", "sweeper"})
       tokens_[account] = token_of("gpu-healthcheck", std::string("gpu-healthcheck-") + account);
@@ -860,6 +862,19 @@ TEST_F(TokenRights, LetAStepWaitWhileProgramAndPolicyDoNotGoTogether) {
   expect({create("remediator", "a Job of the version before", kJobs, step_job(Step::kNcclTest))});
   must("PATCH", std::string(kNamespace) + "/configmaps/gpuward-job-values",
        {{"data", {{"image", kImage}}}});
+}
+
+TEST_F(TokenRights, LetNoJobRestartAMachineUnlessThePolicyWantsIt) {
+  const std::string path = std::string(kNamespace) + "/configmaps/gpuward-job-values";
+  const Write restart =
+      create("remediator", "a restart", kJobs, step_job(Step::kReboot), kJobShapes);
+  must("PATCH", path, {{"data", {{"reboot", "false"}}}});
+  EXPECT_TRUE(support::wait_until([&] { return send(restart).body.contains(kJobShapes); },
+                                  "the restart refused"));
+  expect({restart, create("remediator", "a test", kJobs, step_job(Step::kNcclTest))});
+  must("PATCH", path, {{"data", {{"reboot", "true"}}}});
+  EXPECT_TRUE(support::wait_until([&] { return !send(restart).body.contains(kJobShapes); },
+                                  "the restart allowed"));
 }
 
 // Without them nothing says which image is the exporter's.

@@ -7,6 +7,7 @@ gpuward-job-values says what it must be. `like`: a pattern, where it varies, or 
 NODE_NAME: {is: variables.pod.nodeName, like: "[a-z0-9.-]+"}
 BOOT_ID: {is: "variables.labels[?'gpuward.dev/boot-id'].orValue('')", like: "[0-9A-Za-z._-]*"}
 TIMEOUT: {is: "string(object.spec.activeDeadlineSeconds) + 's'", like: "[0-9]+s"}
+SECONDS: {is: object.spec.activeDeadlineSeconds}
 REMEDIATION: {is: "variables.annotations[?'gpuward.dev/remediation'].orValue('')", like: "[a-z0-9.-]+"}
 IMAGE: {is: variables.image}
 SERVICE_ACCOUNT: {is: "variables.values[?'service-account'].orValue('')"}
@@ -118,9 +119,9 @@ PULL_POLICY: {like: "(Always|IfNotPresent)"}
 {{- end }}
 {{- end }}
 
-{{/* What the remediator puts in the place of parts of a template (job_template.cpp). In and out: a Job, JSON. */}}
+{{/* What the remediator puts in the place of parts of a template (job_template.cpp). In: its name, the Job; out: a Job, JSON. */}}
 {{- define "gpuward.filledJob" -}}
-{{- $job := deepCopy . }}
+{{- $job := deepCopy .job }}
 {{- $spec := omit $job.spec "suspend" "podFailurePolicy" "selector" "manualSelector" }}
 {{- range $key, $value := dict "backoffLimit" 0.0 "completions" 1.0 "parallelism" 1.0 "ttlSecondsAfterFinished" 86400.0 }}
 {{- $_ := set $spec $key $value }}
@@ -128,6 +129,7 @@ PULL_POLICY: {like: "(Always|IfNotPresent)"}
 {{- $pod := omit $spec.template.spec "nodeSelector" "affinity" }}
 {{- $_ := set $pod "nodeName" "$(NODE_NAME)" }}
 {{- $_ := set $pod "restartPolicy" "Never" }}
+{{- if regexMatch "^(own-)?(gpu-reset|gpu-reset-amd|reboot)$" .name }}{{ $_ := set $pod "activeDeadlineSeconds" "$(SECONDS)" }}{{ end }}
 {{- $_ := set $pod "tolerations" (list (dict "operator" "Exists")) }}
 {{- $_ := set $spec.template "spec" $pod }}
 {{- $_ := set $job "spec" $spec }}
