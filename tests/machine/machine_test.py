@@ -168,7 +168,7 @@ class NodeReboot(OnAMachine):
         panic without process 1. To programs that ask it something it looks as if it thought."""
         self.start_pod("--key-gap=2s")
         self.ok("kill -SEGV 1")
-        self.machine.wait_until(lambda: "Freezing execution" in self.machine.console, "systemd to freeze", 60)
+        self.machine.wait_until_true("journalctl --boot _PID=1 | grep 'Freezing execution'", "systemd to freeze", 60)
         self.begin()
         self.await_restart(400)
         self.expect_console(PRESSED, without=(FORCED, KEY))

@@ -82,7 +82,7 @@ class VirtualMachine:
                    "-m", "512", "-nodefaults", "-display", "none",
                    "-kernel", debian / "vmlinuz", "-initrd", debian / "initrd.img",
                    # Modules of devices that the machine has not, but whose loading takes seconds.
-                   "-append", "root=/dev/vda rw console=ttyS0 loglevel=6 panic=-1 TERM=dumb "
+                   "-append", "root=/dev/vda rw console=ttyS0 loglevel=7 panic=-1 TERM=dumb "
                               "module_blacklist=kvm,kvm_intel,kvm_amd,ata_piix,ata_generic,psmouse,pcspkr,floppy",
                    "-serial", f"file:{self.console_file}",
                    "-chardev", f"socket,id=line,fd={line.fileno()}", "-serial", "chardev:line"]
