@@ -2,23 +2,24 @@
 # harder means if systemd does not: FORCE seconds after its start by `systemctl reboot --force`, KEYS
 # seconds later by the SysRq keys s, u and b, GAP seconds apart. The restart of the machine ends it.
 # Arguments: FORCE KEYS GAP. systemd would put its own variables in where a brace follows a dollar.
-trap '' HUP INT TERM
+# PIPE: what an error is written to ends with journald, before this does.
+trap '' HUP INT PIPE TERM
 
 say() { echo "gpuward: $1" > /dev/kmsg; }
 
 # bash needs no other program to wait, which a hung file system might keep from starting.
+pause() { sleep "$1"; }
 if [ -n "$BASH_VERSION" ]; then
   fifo=/run/gpuward-node-reboot
   rm -f $fifo
-  mkfifo $fifo && exec 3<> $fifo
-  pause() { read -r -t "$1" -u 3 _; }
-else
-  pause() { sleep "$1"; }
+  mkfifo $fifo && exec 3<> $fifo && pause() { read -r -t "$1" -u 3 _; }
 fi
 
 pause "$1"
 say "the machine has not restarted: systemctl reboot --force"
-systemctl reboot --force &
+# It often gets no answer. systemd-shutdown waits 90 s, twice, for a process that ignores SIGTERM or
+# is not reaped: it ends by SIGTERM, and its parent is process 1.
+(trap - HUP INT PIPE TERM; systemctl reboot --force &)
 pause "$2"
 for key in s u b; do
   say "the machine has not restarted: SysRq $key"
