@@ -139,10 +139,11 @@ class NodeReboot(OnAMachine):
         self.assertNotIn("gpuward-exporter", end.processes)
 
     def test_a_unit_that_does_not_stop(self):
-        """reboot.target is not reached: a service stops before it, and takes forever."""
+        """reboot.target is not reached: a service stops before it, and takes forever. Forced, systemd kills at once what is
+        left, and waits for nothing: it would wait 90 s for a process that does not end, and the keys would come first."""
         self.ok("""systemd-run --quiet --unit=hangs --property=TimeoutStopSec=infinity \\
             --property='ExecStop=/bin/sleep infinity' /bin/sleep infinity""")
-        self.start_pod("--force-after=10s", "--keys-after=20m")
+        self.start_pod("--force-after=10s", "--keys-after=1m")
         self.begin()
         self.await_restart(300)
         self.expect_console(FORCED, without=(KEY, PRESSED))
