@@ -26,6 +26,20 @@ bool is_of_runner(std::string_view check) {
   return check != kGpuCheck && check != kAnnouncementsCheck;
 }
 
+// What stays of a check that is withdrawn; logs what ends.
+std::vector<Finding> without_ended(std::vector<Finding> standing, Log& log) {
+  std::erase_if(standing, [&](const Finding& finding) {
+    if (finding.cleared_by != ClearedBy::kCheck) return false;
+    log.warn("Ended finding, its check is not enabled any more",
+             {{"check", finding.check},
+              {"code", finding.code},
+              {"pci_bus_id", finding.pci_bus_id},
+              {"severity", std::string(to_string(finding.severity))}});
+    return true;
+  });
+  return standing;
+}
+
 }  // namespace
 
 bool is_enabled(const CheckEntry& entry, const CheckSettings& settings) {
@@ -263,23 +277,12 @@ void CheckRunner::watch(const CheckEntry& entry, Job& job) {
 // clear.
 void CheckRunner::withdraw(const std::string& name, Job& job) {
   if (!job.last && !job.is_in_store) return;
-  std::vector<Finding> standing = check_findings(store_.state(), name);
-  std::erase_if(standing, [&](const Finding& finding) {
-    const bool ends = finding.cleared_by == ClearedBy::kCheck;
-    if (ends) {
-      log_.warn("Ended finding, its check is not enabled any more",
-                {{"check", name},
-                 {"code", finding.code},
-                 {"pci_bus_id", finding.pci_bus_id},
-                 {"severity", std::string(to_string(finding.severity))}});
-    }
-    return ends;
-  });
   job.last.reset();
   job.has_result = false;
   job.slot.reset();
   CheckResult result = decide_status(CheckOutcome::skipped("not enabled any more"), name,
-                                     {clock_.wall(), std::chrono::milliseconds(0)}, standing);
+                                     {clock_.wall(), std::chrono::milliseconds(0)},
+                                     without_ended(check_findings(store_.state(), name), log_));
   result.is_withdrawn = true;
   publish(result, false);
   job.is_in_store = false;
