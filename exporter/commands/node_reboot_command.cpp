@@ -71,8 +71,12 @@ class NodeSystemd {
       words.push_back(word);
     return call(std::move(words));
   }
-  [[nodiscard]] bool has_waiter() const {
-    return call({"systemctl", "is-active", "--quiet", "--", kUnit}).is_good;
+  [[nodiscard]] Answer has_waiter() const {
+    return call({"systemctl", "is-active", "--quiet", "--", kUnit});
+  }
+  // It ignores SIGTERM.
+  void end_waiter() const {
+    static_cast<void>(call({"systemctl", "kill", "--signal=KILL", "--", kUnit}));
   }
   [[nodiscard]] Answer version() const { return call({"systemctl", "show", "--property=Version"}); }
   [[nodiscard]] Answer reboot() const { return call({"systemctl", "reboot"}); }
@@ -90,6 +94,9 @@ class NodeSystemd {
     command.arguments = {root().string()};
     command.arguments.insert(command.arguments.end(), words.begin(), words.end());
     command.timeout = kEndsWithin;
+    // A kexec starts no firmware, which resets the GPUs; a soft reboot not even the kernel.
+    command.environment = {{"SYSTEMCTL_SKIP_AUTO_KEXEC", "1"},
+                           {"SYSTEMCTL_SKIP_AUTO_SOFT_REBOOT", "1"}};
     const auto begun = clock_.steady();
     const auto ended = run_child(command, clock_);
     const std::string what = words[0] == "systemctl" ? words[0] + " " + words[1] : words[0];
@@ -179,18 +186,29 @@ int run_node_reboot(const HostPaths& host, const NodeRebootWish& wish, Clock& cl
     return kFailed;
   }
   const Answer started = systemd.start_waiter(wish);
-  if (!systemd.has_waiter()) {
+  const Answer first_look = systemd.has_waiter();
+  if (!first_look.is_good) {
     const Answer version = systemd.version();
-    out << started.words << "\n";
-    if (!version.is_missing) {
-      out << "systemd runs no " << kUnit << " (" << version.words << "): nothing was done\n";
-      return kWrongUsage;
+    const bool is_silent = started.is_missing && first_look.is_missing && version.is_missing;
+    if (is_silent) {
+      out << "systemd does not answer: " << started.words << "; " << version.words << "\n";
+      if (!is_of_the_order(host, wish, out)) return kFailed;
+      return press_keys(host, wish, clock, out) ? kDone : kWrongUsage;
     }
-    out << "systemd does not answer: " << version.words << "\n";
-    if (!is_of_the_order(host, wish, out)) return kFailed;
-    return press_keys(host, wish, clock, out) ? kDone : kWrongUsage;
+    // A busy systemd may have started it after all.
+    if (const Answer look = systemd.has_waiter(); !look.is_good) {
+      systemd.end_waiter();
+      const bool is_known = !started.is_missing && !look.is_missing;
+      out << started.words << "; " << look.words << "; " << version.words << "\n"
+          << (is_known ? "systemd runs no " : "nobody knows whether systemd runs ") << kUnit
+          << ": no restart was asked for\n";
+      return is_known ? kWrongUsage : kCouldNotTell;
+    }
   }
-  if (!is_of_the_order(host, wish, out)) return kFailed;
+  if (!is_of_the_order(host, wish, out)) {
+    systemd.end_waiter();
+    return kFailed;
+  }
   const Answer asked = systemd.reboot();
   out << (asked.is_good ? "systemd was asked to restart this machine"
                         : asked.words + "; " + kUnit + " restarts this machine")

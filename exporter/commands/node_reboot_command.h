@@ -1,5 +1,5 @@
 // `node-reboot`: asks the systemd of this node for a restart, and sees to it that the machine
-// restarts if systemd cannot. Called by the Job of the step reboot (`machines.reboot: job`), in a
+// restarts if systemd cannot. Called by the Job of the step reboot (`machines.job.reboot`), in a
 // privileged container that sees the processes of the node.
 //
 // A container is ended by the shutdown that it has asked for. So a unit of the node's systemd,
@@ -27,7 +27,8 @@ struct NodeRebootWish {
 
 // kDone: systemd was asked, or the SysRq keys were pressed; the machine restarts. kFailed: nothing
 // was done, because the machine has booted since, or a stop was requested. kWrongUsage: nothing can
-// be done here; `out` says why.
+// be done here; `out` says why. kCouldNotTell: no restart was asked for, and it is not known
+// whether the unit runs, which restarts the machine later.
 [[nodiscard]] int run_node_reboot(const HostPaths& host, const NodeRebootWish& wish, Clock& clock,
                                   const std::stop_token& stop, std::ostream& out);
 

@@ -41,7 +41,8 @@ Operands operands_of(const StepRequest& request) {
 std::string name_all(const Operands& operands) { return "the operands " + text_of(operands); }
 
 NodeOfOperands node_of(kube::Api& api, const StepRequest& request, const Permit& permit) {
-  return {api, request.remediation.node, request.remediation.node_uid, permit};
+  return {api, request.remediation.node, request.remediation.node_uid,
+          fact_of(request, kJobNamespaceFact), permit};
 }
 
 // Each line of the history begins with its time.

@@ -63,6 +63,13 @@ Status check_tools(std::string_view name, std::string_view text) {
   return {};
 }
 
+// A Job that starts late would restart the machine a second time.
+Status check_boot(std::string_view name, std::string_view text) {
+  if (name != template_name(Step::kReboot) || text.contains("$(BOOT_ID)")) return {};
+  return fail(ErrorKind::kInvalid,
+              "has no $(BOOT_ID) placeholder: its command must do nothing in another boot");
+}
+
 // A template that does not know where to leaves the evidence on the node.
 Status check_upload(std::string_view name, std::string_view text, const JobsPolicy& jobs) {
   if (jobs.evidence.upload.empty() || name != template_name(Step::kCollectEvidence)) return {};
@@ -222,6 +229,7 @@ Status load_job_templates(JobsPolicy& jobs) {
     if (!text) return with_context(what, text.error());
     if (const auto job = parse_job_template(*text); !job) return with_context(what, job.error());
     if (auto fits = check_tools(name, *text); !fits) return with_context(what, fits.error());
+    if (auto fits = check_boot(name, *text); !fits) return with_context(what, fits.error());
     if (auto fits = check_upload(name, *text, jobs); !fits) return with_context(what, fits.error());
     jobs.templates[name] = std::move(*text);
   }

@@ -37,10 +37,10 @@ Result<Operands> set_labels(const NodeOfOperands& on, std::string_view value,
   return done;
 }
 
-bool is_live_pod_of(Step step, const kube::Pod& pod) {
+bool is_pod_of(Step step, std::string_view jobs_ns, const kube::Pod& pod) {
   const auto label = pod.meta.labels.find("gpuward.dev/step");
   const bool is_its = label != pod.meta.labels.end() && label->second == to_string(step);
-  return is_its && !kube::has_ended(pod);
+  return is_its && pod.meta.ns == jobs_ns;
 }
 
 }  // namespace
@@ -54,15 +54,17 @@ Status pause_operands(const NodeOfOperands& node, const Operands& operands) {
   return paused ? Status() : std::unexpected(paused.error());
 }
 
-Result<bool> has_pod_of(Step step, kube::Api& api, const std::string& node) {
+Result<bool> has_pod_of(Step step, kube::Api& api, const std::string& node,
+                        std::string_view jobs_ns, PodLife life) {
   const auto pods = api.list_pods_on(node);
   if (!pods) return std::unexpected(pods.error());
-  return std::ranges::any_of(*pods,
-                             [&](const kube::Pod& pod) { return is_live_pod_of(step, pod); });
+  return std::ranges::any_of(*pods, [&](const kube::Pod& pod) {
+    return is_pod_of(step, jobs_ns, pod) && (life == PodLife::kAny || !kube::has_ended(pod));
+  });
 }
 
 Result<Operands> resume_operands(const NodeOfOperands& node) {
-  const auto runs = has_pod_of(Step::kGpuReset, node.api, node.name);
+  const auto runs = has_pod_of(Step::kGpuReset, node.api, node.name, node.jobs_ns);
   if (!runs) return std::unexpected(runs.error());
   if (*runs) return fail(ErrorKind::kRefused, "a pod of the reset Job still runs");
   return set_labels(node, "true", paused_operands);

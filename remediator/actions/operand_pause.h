@@ -3,7 +3,9 @@
 // operands that were left paused.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "core/kube/api.h"
 #include "core/model/permit.h"
@@ -16,15 +18,19 @@ struct NodeOfOperands {
   kube::Api& api;
   const std::string& name;
   const std::string& uid;
+  std::string jobs_ns;   // the namespace of gpuward's Jobs
   const Permit& permit;  // asked right before each patch
 };
 
 // Pauses those of `operands` whose label is `true`. No error if the node is gone or another.
 [[nodiscard]] Status pause_operands(const NodeOfOperands& node, const Operands& operands);
 
-// Whether a pod of that step's Job runs on the node: it may be resetting GPUs, or restarting the
-// machine.
-[[nodiscard]] Result<bool> has_pod_of(Step step, kube::Api& api, const std::string& node);
+// Whether a pod of that step's Job is on the node, and has not ended: it may be resetting GPUs, or
+// restarting the machine. kAny: also one that has ended. A pod of another namespace than `jobs_ns`
+// is none, whatever its labels say.
+enum class PodLife : std::uint8_t { kLive, kAny };
+[[nodiscard]] Result<bool> has_pod_of(Step step, kube::Api& api, const std::string& node,
+                                      std::string_view jobs_ns, PodLife life = PodLife::kLive);
 
 // Resumes all that gpuward has paused; the result says which. None if none is paused, or the node
 // is gone or another. kRefused while a pod of a reset Job runs there, which would find the GPUs in

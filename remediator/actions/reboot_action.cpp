@@ -1,13 +1,17 @@
 #include "remediator/actions/reboot_action.h"
 
 #include "core/kube/objects.h"
+#include "core/runtime/clock.h"
 #include "remediator/actions/step_progress.h"
 
 namespace gpuward::remediator {
 namespace {
 
-// gpuward-exporter ends so if it does not know the command, or cannot restart this machine.
-constexpr int kWrongUsage = 2;
+// How gpuward-exporter ends: the restart was asked for; nothing was done, because the machine has
+// booted since or the pod was to stop; it does not know the command, or cannot restart this
+// machine. And how a container does that cannot run it.
+constexpr int kAsked = 0, kDidNothing = 1, kWrongUsage = 2, kCannotExecute = 126,
+              kNoSuchCommand = 127;
 
 // How the intent says it: a later policy restarts the machine by other means.
 bool is_by_job(const StepRequest& request) { return request.facts.contains(kJobNamespaceFact); }
@@ -15,17 +19,37 @@ bool is_by_job(const StepRequest& request) { return request.facts.contains(kJobN
 }  // namespace
 
 JobConclusion RebootJob::judge(const StepRequest& request, const JobOutcome& outcome) const {
+  // The view of the cluster is behind: the next look finds it restarted.
+  const bool has_booted =
+      !outcome.boot_id.empty() && outcome.boot_id != fact_of(request, kBootBeforeFact);
+  if (has_booted) return {.result = StepResult::kRunning, .message = "the node has restarted"};
   if (could_not_start(outcome) || outcome.exit_code == kWrongUsage)
     return {.message = outcome.message, .needs_operator = true, .has_acted = false};
   if (request.ran <= request.step.timeout) {
     return {.result = StepResult::kRunning,
             .message = "waiting for the node to report a new boot ID: " + outcome.message};
   }
-  // Only then was the restart asked for, for all that is known: a pod is ended for other reasons too.
-  const bool has_acted = outcome.exit_code == 0;
+  // Only then was the restart asked for, for all that is known: a pod is ended for other reasons
+  // too.
+  const bool has_acted = outcome.exit_code == kAsked;
   return {.message = "the node has reported no new boot ID: " + outcome.message,
           .needs_operator = !has_acted,
           .has_acted = has_acted};
+}
+
+// What its end says of the call goes into the record at once, and until when the restart may come.
+StepProgress RebootJob::noted(StepProgress progress, WallTime now) {
+  const std::string exit_code = value_at(progress.facts, kExitCodeFact);
+  if (!progress.facts.contains(kHasRunFact)) return progress;
+  if (!progress.facts.contains(kRestartsBeforeFact))
+    progress.facts[kRestartsBeforeFact] = to_rfc3339_ms(now + kRestartsWithin);
+  const bool is_refusal =
+      exit_code == std::to_string(kWrongUsage) || exit_code == std::to_string(kDidNothing) ||
+      exit_code == std::to_string(kCannotExecute) || exit_code == std::to_string(kNoSuchCommand);
+  if (is_refusal) progress.facts.erase(kRestartsBeforeFact);
+  if (exit_code == std::to_string(kAsked)) return with_call(std::move(progress), Call::kAccepted);
+  const bool is_unknown = progress.result == StepResult::kFailed && !is_refusal;
+  return is_unknown ? with_call(std::move(progress), Call::kUnknown) : progress;
 }
 
 bool RebootAction::takes_job(const kube::Node& node) const {
@@ -92,7 +116,10 @@ Result<StepProgress> RebootAction::watch(const StepRequest& request) {
     return progress;
   }
   const bool is_same_boot = request.node.boot_id.empty() || request.node.boot_id == before;
-  if (is_same_boot && is_by_job_of_ours) return job_.watch(request);
+  if (is_same_boot && is_by_job_of_ours) {
+    auto progress = job_.watch(request);
+    return progress ? RebootJob::noted(*std::move(progress), request.now) : progress;
+  }
   if (is_same_boot) {
     const StepRecord* record = request.remediation.status.find(Step::kReboot);
     const bool is_accepted = record != nullptr && call_of(*record) == Call::kAccepted;
@@ -105,8 +132,19 @@ Result<StepProgress> RebootAction::watch(const StepRequest& request) {
   // Whoever has restarted it: it was treated.
   StepProgress progress =
       progress_of(request, StepResult::kRunning, "the node has restarted and is not Ready yet");
-  if (is_by_job_of_ours) progress = with_call(std::move(progress), Call::kAccepted);
-  if (!is_ready(request.node)) return progress;
+  if (is_by_job_of_ours) {
+    progress = with_call(std::move(progress), Call::kAccepted);
+    progress.facts[kJobLeftFact] = "true";  // of no use any more
+  }
+  if (!is_ready(request.node)) {
+    // Of a call that a provider has accepted, the step's limit is kept elsewhere.
+    const bool is_over = is_by_job_of_ours && request.ran > request.step.timeout;
+    if (is_over) {
+      progress.result = StepResult::kFailed;
+      progress.message = "not done in time: " + progress.message;
+    }
+    return progress;
+  }
   progress.result = StepResult::kDone;
   progress.message = "the node is back with boot ID " + request.node.boot_id;
   return progress;

@@ -28,6 +28,8 @@ class RebootJob final : public StepJob {
  public:
   using StepJob::StepJob;
   [[nodiscard]] bool is_wanted() const { return policy()->machines.restarts_by_job; }
+  // `progress` of watch(), with what it says of the call and of the restart to come.
+  [[nodiscard]] static StepProgress noted(StepProgress progress, WallTime now);
 
  private:
   [[nodiscard]] JobConclusion judge(const StepRequest& request,

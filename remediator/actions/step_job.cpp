@@ -7,8 +7,6 @@
 namespace gpuward::remediator {
 namespace {
 
-const std::string kExitCode = "exitCode";
-
 std::string namespace_of(const StepRequest& request) { return fact_of(request, kJobNamespaceFact); }
 
 std::string full_name(const StepRequest& request) {
@@ -116,7 +114,7 @@ Result<StepProgress> StepJob::watch(const StepRequest& request) {
   }
   if (!outcome.has_run && !outcome.exit_code)
     outcome.message += "; the Job's container never started";
-  if (outcome.exit_code) progress.facts[kExitCode] = std::to_string(*outcome.exit_code);
+  if (outcome.exit_code) progress.facts[kExitCodeFact] = std::to_string(*outcome.exit_code);
   outcome.boot_id = *boot;
   const JobConclusion verdict = judge(request, outcome);
   progress.result = verdict.result;

@@ -46,6 +46,11 @@ inline constexpr std::string_view kBetweenJobs = ", ";
 // The fact of a Job, or of several: the namespace that they were intended in.
 inline const std::string kJobNamespaceFact = "jobNamespace";
 
+// The fact of a reboot by a Job that has run, for all that is known: until when the machine may
+// restart. The node's waiter gives up before that (exporter/commands/node_reboot_command.h).
+inline const std::string kRestartsBeforeFact = "restartsBefore";
+inline constexpr std::chrono::minutes kRestartsWithin{15};
+
 // Whether a Job does it, or did: of a reboot the intent says so.
 [[nodiscard]] inline bool is_by_job(const StepRecord& record) {
   return is_job(record.step) || record.facts.contains(kJobNamespaceFact);
@@ -53,6 +58,9 @@ inline const std::string kJobNamespaceFact = "jobNamespace";
 
 // The fact of a Job: its "NAMESPACE/NAME", once it is made.
 inline const std::string kJobFact = "job";
+
+// The fact of a Job whose container has ended: how.
+inline const std::string kExitCodeFact = "exitCode";
 
 // The fact of a reset: the operands of the GPU operator that it pauses (model/gpu_operands.h).
 inline const std::string kOperandsFact = "pausedOperands";

@@ -30,7 +30,8 @@ Status resume_left_on(const ReconcilerParts& parts, const std::string& name) {
     if (!needed) return std::unexpected(needed.error());
     return *needed ? fail(ErrorKind::kRefused, "a reset has begun") : Status();
   };
-  const auto resumed = resume_operands({parts.api, name, node->meta.uid, permit});
+  const auto resumed =
+      resume_operands({parts.api, name, node->meta.uid, parts.policy.get()->jobs.ns, permit});
   if (resumed || resumed.error().kind == ErrorKind::kRefused) return {};
   return std::unexpected(resumed.error());
 }

@@ -68,7 +68,8 @@ class StepExecution {
   // ever.
   [[nodiscard]] Status abandon(const Case& now);
   // A diagnostic that is not watched any more, because the node got worse or its Remediation ends,
-  // may have failed while nobody looked. True where that was so; it is written down.
+  // may have failed while nobody looked. True where that was so; it is written down. So is a
+  // restart by a Job that may come after the node is back in service.
   [[nodiscard]] Result<bool> record_left_failures(FreshCase& decided);
   // Before the Remediation is closed: a Job would go on beside those of the node's next one.
   [[nodiscard]] Status abandon_jobs(FreshCase& decided);
@@ -79,6 +80,7 @@ class StepExecution {
 
  private:
   [[nodiscard]] Status abandon(const Case& now, bool (*which)(const StepRecord&));
+  [[nodiscard]] std::optional<RemediationStatus> with_restart_to_come(const Case& now);
   // What came of a look at a step, and how long that has run.
   struct Looked {
     Result<StepProgress> progress;

@@ -57,16 +57,13 @@ bool says_the_same(const std::optional<OwnerAnnotation>& mark, const OwnerAnnota
          mark->cordon == wanted.cordon && mark->konduktor == wanted.konduktor;
 }
 
-// A step that was left in mid-restart: the Job's pod has ended, and the machine follows. After that
-// time it will not (exporter/commands/node_reboot_command.h).
+// The Job's pod has ended, and the machine follows within that time, or not any more.
 std::optional<WallTime> restarts_until(const Case& now, WallTime at) {
-  constexpr std::chrono::minutes kComesWithin{30};
   const StepRecord* const record = now.remediation.status.find(Step::kReboot);
-  if (record == nullptr || !record->intent_at || record->finished_at) return std::nullopt;
-  const bool has_run = is_by_job(*record) && record->facts.contains(kHasRunFact);
+  if (record == nullptr) return std::nullopt;
   const bool is_same_boot = value_at(record->facts, kBootBeforeFact) == now.node->boot_id;
-  const WallTime until = *record->intent_at + kComesWithin;
-  return has_run && is_same_boot && at < until ? std::optional(until) : std::nullopt;
+  const auto until = parse_rfc3339(value_at(record->facts, kRestartsBeforeFact));
+  return is_same_boot && until && at < *until ? until : std::nullopt;
 }
 
 }  // namespace
@@ -168,7 +165,8 @@ Status TaintAndCordon::check_no_disruptive_pod(const Case& now) {
   for (const Step step : {Step::kGpuReset, Step::kReboot}) {
     const StepRecord* const record = now.remediation.status.find(step);
     if (record == nullptr || !is_by_job(*record)) continue;
-    const auto runs = has_pod_of(step, parts_.api, now.node->meta.name);
+    const auto runs = has_pod_of(step, parts_.api, now.node->meta.name,
+                                 value_at(record->facts, kJobNamespaceFact));
     if (!runs) return std::unexpected(runs.error());
     if (*runs)
       return fail(ErrorKind::kUnavailable,

@@ -110,6 +110,11 @@ TEST_F(Preset, GivesWayToTheUsersOwnKeys) {
   EXPECT_THAT(policy_of(with_means({"--set=remediator.preset=full",
                                     "--set=remediator.policy.return_to_service.enabled=false"})),
               AllOf(HasSubstr("mode: full\n"), HasSubstr("  enabled: false\n")));
+  EXPECT_THAT(policy_of({"--set=remediator.grants.rebootJob=true"}),
+              HasSubstr("  job:\n    reboot: true\n"));
+  EXPECT_THAT(policy_of({"--set=remediator.grants.rebootJob=true",
+                         "--set=remediator.policy.machines.job.reboot=false"}),
+              HasSubstr("  job:\n    reboot: false\n"));
   EXPECT_THAT(policy_of({"--set=remediator.preset=cordon-and-tell",
                          "--set=remediator.policy.mode=observe"}),
               HasSubstr("mode: observe\n"));

@@ -8,7 +8,7 @@
 namespace gpuward::http {
 namespace {
 
-constexpr std::string_view kPlain = "http://";
+constexpr std::string_view kPlain = "http:";  // curl takes one slash or three for two
 
 // Between the scheme and the path.
 std::string_view authority_of(std::string_view url) {

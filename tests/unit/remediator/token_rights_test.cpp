@@ -649,6 +649,8 @@ TEST_F(TokenRights, RefuseTheRemediatorEveryOtherJob) {
   Json regrouped = step_job(Step::kGpuReset, jobs_policy(), {"own-reset --all"});
   Json with_arguments = step_job(Step::kGpuReset, jobs_policy(), {"other"});
   with_arguments["spec"]["template"]["spec"]["containers"][0]["args"] = {"x"};
+  Json unnamed = step_job(Step::kGpuReset, jobs_policy(), {"sh"});
+  unnamed["metadata"]["labels"]["gpuward.dev/step"] = "";
   Json twice = step_job(Step::kNcclPairs);
   twice["spec"]["template"]["spec"]["containers"][0]["env"][1]["value"] = "a b";
   Json elsewhere = step_job(Step::kCollectEvidence);
@@ -672,6 +674,7 @@ TEST_F(TokenRights, RefuseTheRemediatorEveryOtherJob) {
            {"a token of another form", twice},
            {"a command of nobody", step_job(Step::kGpuReset, jobs_policy(), {"sh"})},
            {"a command in other words", regrouped},
+           {"an empty name of the step", unnamed},
            {"a command with arguments", with_arguments},
            {"a name of the API server's choice", generated},
            {"the Job of a sweep", sweep()},

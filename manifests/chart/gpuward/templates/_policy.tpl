@@ -8,7 +8,7 @@
 {{- $policy = merge $policy (dict "notifications" (dict "runbook_url" .)) }}
 {{- end }}
 {{- $machines := $policy.machines | default dict }}
-{{- if and .Values.remediator.grants.rebootJob (not $machines.reboot) }}
+{{- if and .Values.remediator.grants.rebootJob (not $machines.reboot) (not (hasKey ($machines.job | default dict) "reboot")) }}
 {{- $policy = merge $policy (dict "machines" (dict "job" (dict "reboot" true))) }}
 {{- end }}
 {{- range prepend ($policy.pools | default list) $policy }}

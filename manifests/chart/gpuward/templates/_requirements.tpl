@@ -101,7 +101,7 @@ set remediator.policy.machines.aws.reboot=true, remediator.policy.machines.reboo
 {{- end }}
 {{- end }}
 {{- $templates := .Values.remediator.jobTemplates }}
-{{- $compared := and .Values.remediator.grants.jobs .Values.remediator.admission.enabled .Values.remediator.admission.jobs }}
+{{- $compared := and (or .Values.remediator.grants.jobs .Values.remediator.grants.rebootJob) .Values.remediator.admission.enabled .Values.remediator.admission.jobs }}
 {{- range $step, $file := dig "templates" dict ($policy.jobs | default dict) }}
 {{- $_ := set $files (printf "remediator.policy.jobs.templates.%s" $step) $file }}
 {{- $known := and $templates.mount (eq $file (printf "/etc/gpuward-jobs/%s.json" $step)) }}
@@ -150,6 +150,9 @@ remediator.volumeMounts mounts {{ .name }} at {{ .mountPath }}, and no volume ha
 {{- $policy := include "gpuward.policy" . | fromYaml }}
 {{- $lacks := list }}
 {{- $disruptive := "" }}
+{{- if and .Values.exporter.enabled .Values.remediator.enabled (eq .Values.exporter.namespace (include "gpuward.remediatorNamespace" .)) }}
+{{- $lacks = append $lacks "the exporter and the remediator are in one namespace, in which the remediator may create ConfigMaps that the exporter reads: set exporter.namespace to another one" }}
+{{- end }}
 {{- range $taken := include "gpuward.takenLists" . | fromJsonArray }}
 {{- range $taken.steps }}
 {{- $lacks = concat $lacks (include "gpuward.stepLacks" (dict "root" $root "policy" $policy "where" $taken.where "step" .) | trim | splitList "\n") }}

@@ -468,7 +468,28 @@ TEST_F(RestartByJob, IsForAnOperatorIfNobodyKnowsWhetherTheRestartWasAskedFor) {
   exit_job(143);
   pass(minutes(25));
   expect_held("the node has reported no new boot ID");
-  EXPECT_EQ(value_at(record().facts, kCallFact), "none");
+  EXPECT_EQ(value_at(record().facts, kCallFact), "unknown");
+}
+
+TEST_F(RestartByJob, FailsIfTheNodeIsNotReadyInTheNextBoot) {
+  look();
+  put_pod(fakes::running_status());
+  pass(minutes(1));
+  boots("boot-2", false);
+  pass(minutes(25));
+  EXPECT_EQ(record().result, StepResult::kFailed);
+  EXPECT_THAT(record().message, HasSubstr("not Ready"));
+  EXPECT_EQ(remediation().status.escalated_to, Severity::kIsolate);
+}
+
+// The restart counts from then on, whatever becomes of the Remediation.
+TEST_F(RestartByJob, IsRecordedAsAcceptedOnceTheJobSaysSo) {
+  look();
+  put_pod(fakes::running_status());
+  exit_job(0);
+  pass(minutes(1));
+  EXPECT_EQ(record().result, StepResult::kRunning);
+  EXPECT_EQ(value_at(record().facts, kCallFact), "accepted");
 }
 
 TEST_F(RestartByJob, WaitsForAKubeletThatWouldStartIt) {
@@ -505,6 +526,51 @@ TEST_F(RestartByJob, IsTakenBackByCancelBeforeItRuns) {
   EXPECT_FALSE(kube_.has(job_path()));
   EXPECT_FALSE(node().unschedulable);
   EXPECT_EQ(remediation().status.phase, Phase::kCancelled);
+}
+
+// The pod has run since the last look, and its end goes with its Job.
+TEST_F(RestartByJob, KeepsACancelledNodeCordonedAlsoIfItsPodWasNotSeen) {
+  look();
+  put_pod(fakes::running_status());
+  exit_job(0);
+  kube_.patch(remediation_collection() + "/" + remediation().name,
+              {{"metadata", {{"annotations", {{"gpuward.dev/cancel", "true"}}}}}});
+  pass(minutes(3));
+  EXPECT_TRUE(node().unschedulable);
+  pass(minutes(15));
+  EXPECT_FALSE(node().unschedulable) << "the machine does not restart any more";
+}
+
+// Held at the end of its time, for an operator who cancels.
+TEST_F(RestartByJob, KeepsANodeCordonedThatIsCancelledWhenItsTimeIsOver) {
+  Policy policy = *policy_.get();
+  policy.steps[Severity::kReboot][3].timeout = minutes(2);
+  policy.steps.erase(Severity::kIsolate);
+  policy_.set(policy);
+  look();
+  put_pod(fakes::running_status());
+  exit_job(0);
+  pass(minutes(4));
+  ASSERT_EQ(record().result, StepResult::kFailed);
+  kube_.patch(remediation_collection() + "/" + remediation().name,
+              {{"metadata", {{"annotations", {{"gpuward.dev/cancel", "true"}}}}}});
+  pass(minutes(3));
+  EXPECT_TRUE(node().unschedulable);
+  boots("boot-2");
+  pass(minutes(1));
+  EXPECT_FALSE(node().unschedulable);
+}
+
+// Anybody who creates pods may write the label.
+TEST_F(RestartByJob, TakesNoPodOfAnotherNamespaceForThatOfTheJob) {
+  look();
+  Json pod = fakes::pod("x", "gpu-01", {{"gpuward.dev/step", "reboot"}});
+  kube_.create("/api/v1/namespaces/default/pods", pod);
+  kube_.patch_status("/api/v1/namespaces/default/pods/x", fakes::running_status());
+  kube_.patch(remediation_collection() + "/" + remediation().name,
+              {{"metadata", {{"annotations", {{"gpuward.dev/cancel", "true"}}}}}});
+  pass(minutes(1));
+  EXPECT_FALSE(node().unschedulable);
 }
 
 // A pod of a tenant would start into the restart.

@@ -293,6 +293,8 @@ TEST_F(AdmissionTest, TheSweeperMarksAnyNodeAndHasNoStatus) {
   EXPECT_TRUE(allowed(sweeper_, node, taints({})));
   EXPECT_TRUE(allowed(sweeper_, node, annotations(own("sweep-result"), "{}")));
   EXPECT_TRUE(allowed(sweeper_, node, annotations(own("sweep-result"), nullptr)));
+  for (const char* agents : {"announcements", "findings", "results", "quarantine-result"})
+    expect_denied(sweeper_, node, annotations(own(agents), "[]"), agents);
   expect_denied(sweeper_, node + "/status", condition("GPUProblem", "True"), "cannot patch",
                 kStrategic);
 }
