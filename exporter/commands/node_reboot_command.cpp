@@ -200,8 +200,8 @@ int run_node_reboot(const HostPaths& host, const NodeRebootWish& wish, Clock& cl
       systemd.end_waiter();
       const bool is_known = !started.is_missing && !look.is_missing;
       out << started.words << "; " << look.words << "; " << version.words << "\n"
-          << (is_known ? "systemd runs no " : "nobody knows whether systemd runs ") << kUnit
-          << ": no restart was asked for\n";
+          << (is_known ? "systemd runs no " : "systemd perhaps runs ") << kUnit
+          << ": no restart was requested\n";
       return is_known ? kWrongUsage : kCouldNotTell;
     }
   }
@@ -210,7 +210,7 @@ int run_node_reboot(const HostPaths& host, const NodeRebootWish& wish, Clock& cl
     return kFailed;
   }
   const Answer asked = systemd.reboot();
-  out << (asked.is_good ? "systemd was asked to restart this machine"
+  out << (asked.is_good ? "systemd restarts this machine"
                         : asked.words + "; " + kUnit + " restarts this machine")
       << "\n";
   return kDone;

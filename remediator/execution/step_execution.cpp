@@ -208,6 +208,29 @@ void note_evidence(const HealthReport& report, RemediationStatus& status) {
     status.error_class = report.error_class;
 }
 
+namespace {
+
+// Of a restart by a Job that is left: its pod may have run since the last look, or be about to. Of
+// one that was never seen, nothing tells later.
+std::optional<RemediationStatus> with_restart_to_come(const ReconcilerParts& parts,
+                                                      const Case& now) {
+  const StepRecord* const record = now.remediation.status.find(Step::kReboot);
+  const bool is_open = record != nullptr && is_by_job(*record) && is_under_way(*record) &&
+                       !record->facts.contains(kRestartsBeforeFact);
+  if (!is_open || !now.node) return std::nullopt;
+  const auto has_pod = has_pod_of(Step::kReboot, parts.api, now.node->meta.name,
+                                  value_at(record->facts, kJobNamespaceFact), PodLife::kAny);
+  if (has_pod && !*has_pod) return std::nullopt;
+  RemediationStatus next = now.remediation.status;
+  for (StepRecord& one : next.steps) {
+    if (one.step == Step::kReboot)
+      one.facts[kRestartsBeforeFact] = to_rfc3339_ms(parts.clock.wall() + kRestartsWithin);
+  }
+  return next;
+}
+
+}  // namespace
+
 Result<bool> StepExecution::record_left_failures(FreshCase& decided) {
   Case& now = *decided;
   const Verdict verdict = now.decision.verdict;
@@ -238,29 +261,11 @@ Result<bool> StepExecution::record_left_failures(FreshCase& decided) {
     next = with_left_failure(next.value_or(now.remediation.status), record.step, *progress,
                              parts_.clock.wall());
   }
-  if (!next && verdict == Verdict::kRelease) next = with_restart_to_come(now);
+  if (!next && verdict == Verdict::kRelease) next = with_restart_to_come(parts_, now);
   if (!next) return false;
   now.decision.look_again = milliseconds(0);
   if (auto status = records_.write(now, *next); !status) return std::unexpected(status.error());
   return true;
-}
-
-// Of a restart by a Job that is left: its pod may have run since the last look, or be about to. Of
-// one that was never seen, nothing tells later.
-std::optional<RemediationStatus> StepExecution::with_restart_to_come(const Case& now) {
-  const StepRecord* const record = now.remediation.status.find(Step::kReboot);
-  const bool is_open = record != nullptr && is_by_job(*record) && is_under_way(*record) &&
-                       !record->facts.contains(kRestartsBeforeFact);
-  if (!is_open || !now.node) return std::nullopt;
-  const auto has_pod = has_pod_of(Step::kReboot, parts_.api, now.node->meta.name,
-                                  value_at(record->facts, kJobNamespaceFact), PodLife::kAny);
-  if (has_pod && !*has_pod) return std::nullopt;
-  RemediationStatus next = now.remediation.status;
-  for (StepRecord& one : next.steps) {
-    if (one.step == Step::kReboot)
-      one.facts[kRestartsBeforeFact] = to_rfc3339_ms(parts_.clock.wall() + kRestartsWithin);
-  }
-  return next;
 }
 
 Status StepExecution::abandon(const Case& now) { return abandon(now, has_action); }

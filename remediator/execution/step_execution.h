@@ -80,7 +80,6 @@ class StepExecution {
 
  private:
   [[nodiscard]] Status abandon(const Case& now, bool (*which)(const StepRecord&));
-  [[nodiscard]] std::optional<RemediationStatus> with_restart_to_come(const Case& now);
   // What came of a look at a step, and how long that has run.
   struct Looked {
     Result<StepProgress> progress;

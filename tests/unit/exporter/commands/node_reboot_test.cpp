@@ -84,7 +84,7 @@ esac)");
 
 TEST_F(NodeReboot, AsksSystemdOnceItsUnitWatches) {
   EXPECT_EQ(run(), kDone);
-  EXPECT_EQ(out_.str(), "systemd was asked to restart this machine\n");
+  EXPECT_EQ(out_.str(), "systemd restarts this machine\n");
   const std::string all = calls();
   EXPECT_THAT(all, AllOf(HasSubstr("systemd-run --quiet --collect "
                                    "--unit=gpuward-node-reboot.service"),
@@ -138,7 +138,7 @@ systemd-run*) echo 'Failed to start transient service unit: Access denied' >&2; 
 *) exit 125;;
 esac)");
   EXPECT_EQ(run(), kWrongUsage);
-  EXPECT_THAT(out_.str(), AllOf(HasSubstr("Access denied"), HasSubstr("no restart was asked for")));
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("Access denied"), HasSubstr("no restart was requested")));
   EXPECT_THAT(calls(), AllOf(Not(HasSubstr("systemctl reboot\n")), HasSubstr("systemctl kill")));
   EXPECT_EQ(keys(), "");
 }
@@ -148,7 +148,7 @@ TEST_F(NodeReboot, DoesNothingWithoutAProgramToAsk) {
   const support::Environment path("PATH", folder_.path().string());
   EXPECT_EQ(run_node_reboot(node_.paths(), {.boot_id = kBoot}, clock_, stop_.get_token(), out_),
             kWrongUsage);
-  EXPECT_THAT(out_.str(), HasSubstr("no restart was asked for"));
+  EXPECT_THAT(out_.str(), HasSubstr("no restart was requested"));
   EXPECT_EQ(keys(), "");
 }
 
