@@ -218,7 +218,7 @@ TEST_F(Chart, LetsNobodyCallThePodsOfJobs) {
         string_at(member_at(member_at(pod, "metadata"), "labels"), "app.kubernetes.io/name");
     EXPECT_THAT(policies, HasSubstr(", " + name + "]}")) << file;
   }
-  EXPECT_EQ(templates, 5);
+  EXPECT_EQ(templates, 6);
 }
 
 // A namespace that is guessed wrong would keep every alert away.
