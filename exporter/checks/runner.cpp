@@ -26,7 +26,7 @@ bool is_of_runner(std::string_view check) {
   return check != kGpuCheck && check != kAnnouncementsCheck;
 }
 
-// What stays of a check that is withdrawn; logs what ends.
+// The findings that a withdrawn check leaves; logs the others.
 std::vector<Finding> without_ended(std::vector<Finding> standing, Log& log) {
   std::erase_if(standing, [&](const Finding& finding) {
     if (finding.cleared_by != ClearedBy::kCheck) return false;

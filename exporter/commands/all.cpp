@@ -24,24 +24,13 @@
 namespace gpuward::exporter {
 
 std::span<const AddCommand> all_commands() {
-  static const std::array<AddCommand, 18> kCommands{add_parse_log_command,
-                                                    add_findings_command,
-                                                    add_check_command,
-                                                    add_preflight_command,
-                                                    add_sweep_command,
-                                                    add_quarantine_command,
-                                                    add_nccl_pair_command,
-                                                    add_gpu_users_command,
-                                                    add_gpu_release_command,
-                                                    add_gpu_reset_command,
-                                                    add_node_reboot_command,
-                                                    add_collect_evidence_command,
-                                                    add_amd_health_command,
-                                                    add_self_test_command,
-                                                    add_gpu_worker_command,
-                                                    add_inject_command,
-                                                    add_config_command,
-                                                    add_probe_command};
+  static const std::array<AddCommand, 18> kCommands{
+      add_parse_log_command,  add_findings_command,    add_check_command,
+      add_preflight_command,  add_sweep_command,       add_quarantine_command,
+      add_nccl_pair_command,  add_gpu_users_command,   add_gpu_release_command,
+      add_gpu_reset_command,  add_node_reboot_command, add_collect_evidence_command,
+      add_amd_health_command, add_self_test_command,   add_gpu_worker_command,
+      add_inject_command,     add_config_command,      add_probe_command};
   return kCommands;
 }
 

@@ -87,7 +87,7 @@ class NodeSystemd {
     std::error_code ignored;
     return std::filesystem::exists(path, ignored);
   }
-  // Ends with its answer, whatever else is asked to stop: half of a restart is none.
+  // A stop of the command does not end it: half of a restart is none.
   [[nodiscard]] Answer call(std::vector<std::string> words) const {
     ChildCommand command;
     command.program = "chroot";

@@ -2,8 +2,9 @@
 // restarts if systemd cannot. Called by the Job of the step reboot (`machines.job.reboot`), in a
 // privileged container that sees the processes of the node.
 //
-// A container is ended by the shutdown that it has asked for. So a unit of the node's systemd,
-// which a shutdown does not stop, watches first (node_reboot_waiter.sh); then systemd is asked.
+// The shutdown ends the container that requests it. So a unit of the node's systemd, which a
+// shutdown does not stop, watches first (node_reboot_waiter.sh); then the command requests a
+// reboot.
 #pragma once
 
 #include <chrono>
@@ -25,10 +26,10 @@ struct NodeRebootWish {
   std::chrono::seconds force_after{300}, keys_after{120}, key_gap{10};
 };
 
-// kDone: systemd was asked, or the SysRq keys were pressed; the machine restarts. kFailed: nothing
-// was done, because the machine has booted since, or a stop was requested. kWrongUsage: nothing can
-// be done here; `out` says why. kCouldNotTell: no restart was asked for, and it is not known
-// whether the unit runs, which restarts the machine later.
+// kDone: systemd or the kernel has the request, and the machine restarts. kFailed: the command did
+// nothing, because the machine has booted since, or a stop was requested. kWrongUsage: it can do
+// nothing here; `out` says why. kCouldNotTell: it requested no restart, and perhaps the unit runs,
+// which restarts the machine later.
 [[nodiscard]] int run_node_reboot(const HostPaths& host, const NodeRebootWish& wish, Clock& clock,
                                   const std::stop_token& stop, std::ostream& out);
 

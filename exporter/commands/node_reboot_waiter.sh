@@ -2,7 +2,7 @@
 # harder means if systemd does not: FORCE seconds after its start by `systemctl reboot --force`, KEYS
 # seconds later by the SysRq keys s, u and b, GAP seconds apart. The restart of the machine ends it.
 # Arguments: FORCE KEYS GAP. systemd would put its own variables in where a brace follows a dollar.
-# PIPE: what an error is written to ends with journald, before this does.
+# PIPE: journald, which reads the errors, ends before this does.
 trap '' HUP INT PIPE TERM
 
 say() { echo "gpuward: $1" > /dev/kmsg; }

@@ -1,9 +1,9 @@
 // What the two sides of a pair say to each other: lines of JSON, in this order.
 //   rank 0  its challenge: a nonce that it has for this connection alone
 //   rank 1  its greeting, with a nonce of its own and a proof for both
-//   rank 0  its greeting, with its proof for both, with an id where rank 1 may come in, or with a
-//   word why it may not rank 1  ready both    joined, once NCCL has them in one communicator; then
-//   one report, and the end
+//   rank 0  its greeting and proof, with an id if rank 1 may come in, else with a word why not
+//   rank 1  ready
+//   both    joined, once NCCL has them in one communicator; then one report, and the end
 // Nothing of it is trusted: what is not exactly this is refused. Pure; used by the meeting and
 // Peer.
 #pragma once
@@ -32,8 +32,7 @@ struct Terms {
   double min_bus_bandwidth = 0;  // GB/s
 };
 
-// Of one connection, by the rank that has chosen it. Whoever has recorded an earlier handshake has
-// proofs for other nonces.
+// Each rank chooses one for each connection. A recorded handshake has proofs for other nonces.
 struct Nonces {
   std::string of_rank_0, of_rank_1;
 };

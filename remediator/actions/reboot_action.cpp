@@ -3,13 +3,14 @@
 #include "core/kube/objects.h"
 #include "core/runtime/clock.h"
 #include "remediator/actions/step_progress.h"
+#include "remediator/model/silent_alerts.h"
 
 namespace gpuward::remediator {
 namespace {
 
-// How gpuward-exporter ends: the restart was asked for; nothing was done, because the machine has
+// gpuward-exporter ends so: it requested the restart; it did nothing, because the machine has
 // booted since or the pod was to stop; it does not know the command, or cannot restart this
-// machine. And how a container does that cannot run it.
+// machine. A container that cannot run it has one of the last two.
 constexpr int kAsked = 0, kDidNothing = 1, kWrongUsage = 2, kCannotExecute = 126,
               kNoSuchCommand = 127;
 
@@ -29,15 +30,14 @@ JobConclusion RebootJob::judge(const StepRequest& request, const JobOutcome& out
     return {.result = StepResult::kRunning,
             .message = "waiting for the node to report a new boot ID: " + outcome.message};
   }
-  // Only then was the restart asked for, for all that is known: a pod is ended for other reasons
-  // too.
+  // Only this end says that the command requested the restart: a pod ends for other reasons too.
   const bool has_acted = outcome.exit_code == kAsked;
   return {.message = "the node has reported no new boot ID: " + outcome.message,
           .needs_operator = !has_acted,
           .has_acted = has_acted};
 }
 
-// What its end says of the call goes into the record at once, and until when the restart may come.
+// The record has at once whether the Job requested the restart, and until when that may come.
 StepProgress RebootJob::noted(StepProgress progress, WallTime now) {
   const std::string exit_code = value_at(progress.facts, kExitCodeFact);
   if (!progress.facts.contains(kHasRunFact)) return progress;
@@ -71,7 +71,9 @@ Facts RebootAction::facts_before(const kube::Node& node) const {
 }
 
 Result<std::optional<std::string>> RebootAction::obstacle(const StepRequest& request) {
-  if (is_ready(request.node) || !takes_job(request.node)) return std::nullopt;
+  // begin() fails for a silent one: an operator has to know.
+  const bool is_silent = rests_on_proofs(Step::kReboot, request.remediation);
+  if (is_ready(request.node) || is_silent || !takes_job(request.node)) return std::nullopt;
   return "the node is not Ready: its kubelet would not start the Job that restarts the machine";
 }
 
@@ -79,6 +81,12 @@ Result<StepProgress> RebootAction::begin(const StepRequest& request) {
   if (request.node.boot_id.empty()) {
     return with_call(failed_for_operator(
                          request, "the node reports no boot ID, so a restart cannot be detected"),
+                     Call::kNone);
+  }
+  if (is_by_job(request) && !is_ready(request.node)) {
+    return with_call(failed_for_operator(request,
+                                         "the node is not Ready, and its kubelet would not "
+                                         "start the Job that restarts the machine"),
                      Call::kNone);
   }
   if (is_by_job(request)) return job_.begin(request);
@@ -129,7 +137,7 @@ Result<StepProgress> RebootAction::watch(const StepRequest& request) {
             ? "waiting for the node to report a new boot ID"
             : "restart requested, response unknown; the node has not reported a new boot ID");
   }
-  // Whoever has restarted it: it was treated.
+  // The machine was treated, also if another program has restarted it.
   StepProgress progress =
       progress_of(request, StepResult::kRunning, "the node has restarted and is not Ready yet");
   if (is_by_job_of_ours) {
@@ -137,7 +145,7 @@ Result<StepProgress> RebootAction::watch(const StepRequest& request) {
     progress.facts[kJobLeftFact] = "true";  // of no use any more
   }
   if (!is_ready(request.node)) {
-    // Of a call that a provider has accepted, the step's limit is kept elsewhere.
+    // status_change.cpp keeps the limit of a restart that a provider has accepted.
     const bool is_over = is_by_job_of_ours && request.ran > request.step.timeout;
     if (is_over) {
       progress.result = StepResult::kFailed;

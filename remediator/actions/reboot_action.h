@@ -1,7 +1,7 @@
 // The step `reboot`: has the machine restarted once an intent, then waits for the node to come back
-// in another boot and Ready. The boot before it is in the intent, so that whoever goes on after a
-// crash can tell. A provider restarts the machine, or, where none can and the policy wants it
-// (`machines.job.reboot`), a Job on the node.
+// in another boot and Ready. The boot before it is in the intent, so that the next leader can tell
+// after a crash. A provider restarts the machine; if none can and the policy wants it
+// (`machines.job.reboot`), a Job on the node does.
 //
 // EC2 has no token that would make a second call the same as the first, so that a call of which no
 // answer is known is not repeated by watch(), and not while the first may still take effect. Once

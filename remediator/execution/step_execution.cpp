@@ -210,8 +210,8 @@ void note_evidence(const HealthReport& report, RemediationStatus& status) {
 
 namespace {
 
-// Of a restart by a Job that is left: its pod may have run since the last look, or be about to. Of
-// one that was never seen, nothing tells later.
+// The pod of a reboot Job that is left may have run since the last look, or be about to. No later
+// look can tell.
 std::optional<RemediationStatus> with_restart_to_come(const ReconcilerParts& parts,
                                                       const Case& now) {
   const StepRecord* const record = now.remediation.status.find(Step::kReboot);

@@ -62,8 +62,8 @@ struct AwsMachines {
 };
 
 // How machines are restarted and ended. By `restarts_by_job` a privileged Job on the node restarts
-// the machine, if neither EC2 nor a program does. Else by programs of the operator's with their
-// arguments (cloud/command_provider says what they are told). `terminate` and `is_gone` are for
+// the machine, if neither EC2 nor a program does. Else programs of the operator do
+// (cloud/command_provider has their input). `terminate` and `is_gone` are for
 // machines that no NodeClaim or Machine in the cluster owns.
 struct MachineCommands {
   std::vector<std::string> reboot, terminate, is_gone, power_state;

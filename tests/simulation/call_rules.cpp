@@ -27,8 +27,8 @@ void CallRules::check_not_treated(const remediator::Machine& order, const std::s
   }
 }
 
-// A Job that was deleted ends before it acts, and the node of one that acts takes no work. What
-// others have closed or emptied by hand is not the replica's doing, nor an uncordon.
+// A Job that was deleted ends before it acts, and the node of one that acts takes no work. The
+// replica does not answer for a record that others have closed or emptied by hand.
 void CallRules::on_restarted(const remediator::Machine& order) const {
   const std::string what = "the Job of reboot restarts " + order.node;
   check_not_treated(order, what);

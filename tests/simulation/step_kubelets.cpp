@@ -84,8 +84,8 @@ void StepKubelets::remove(JobTruth& job, const std::string& why) {
   say(job, "is deleted: " + why);
 }
 
-// In the boot of its order alone, as the command does. What the pod's end says comes before the
-// restart, or is lost by it.
+// In the boot of its order alone, as the command does. The restart may come before the kubelet has
+// reported the pod's end.
 void StepKubelets::restart(JobTruth& job, Machine& machine) {
   Chance& chance = stage_.restarts_chance;
   if (job.boot != machine.boot_id(machine.boots)) return exit(job, 1, "booted since");

@@ -35,10 +35,9 @@ class Exchange {
   Exchange(const ExchangeContext& context, mg_connection* native, Connection& connection)
       : context_(context), native_(native), connection_(connection), output_(native, connection) {}
 
-  void serve(Persistence wanted) {
+  void serve() {
     connection_.begin_request(limits().read_timeout);
     head_ = receive_head(native_, limits());
-    must_close_ = wanted == Persistence::kClose;
     const Response response = answer();
     send(response);
     if (!is_body_read_) linger(native_, connection_);
@@ -175,10 +174,9 @@ int status_of_unparsed(const Limits& limits, const Connection& connection, int s
 
 }  // namespace
 
-void serve_request(const ExchangeContext& context, mg_connection* native, Connection& connection,
-                   Persistence wanted) {
+void serve_request(const ExchangeContext& context, mg_connection* native, Connection& connection) {
   try {
-    Exchange(context, native, connection).serve(wanted);
+    Exchange(context, native, connection).serve();
   } catch (...) {  // no memory, most likely: civetweb is C and must not see it
     mg_disable_connection_keep_alive(native);
   }

@@ -8,7 +8,6 @@
 #include "core/http/server/body_budget.h"
 #include "core/http/server/connections.h"
 #include "core/http/server/page_hosts.h"
-#include "core/http/server/response_head.h"
 #include "core/http/server/router.h"
 #include "core/http/server/server.h"
 
@@ -27,9 +26,7 @@ struct ExchangeContext {
 };
 
 // Serves what civetweb has parsed; answers, or marks the connection for closing. Never throws.
-// kClose: whatever the client wants.
-void serve_request(const ExchangeContext& context, mg_connection* native, Connection& connection,
-                   Persistence wanted);
+void serve_request(const ExchangeContext& context, mg_connection* native, Connection& connection);
 
 // Answers a request that civetweb could not parse, with civetweb's status and closing.
 void refuse_request(const ExchangeContext& context, mg_connection* native, Connection& connection,

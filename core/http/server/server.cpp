@@ -17,7 +17,6 @@
 #include "core/http/server/router.h"
 #include "core/http/server/socket_table.h"
 #include "core/http/server/tls_context.h"
-#include "core/http/syntax/url.h"
 #include "core/model/result.h"
 
 namespace gpuward::http {
@@ -121,24 +120,6 @@ Status prepare_library(const ServerOptions& options) {
               "TLS: this build of civetweb does not support TLS; run `./dev deps`");
 }
 
-// A request that civetweb has parsed, and takes for that of another server.
-bool is_passed_over(const mg_connection* native) {
-  const mg_request_info& info = *mg_get_request_info(native);
-  return info.request_uri != nullptr && info.local_uri == nullptr;
-}
-
-// Nothing was made of its last request, not even a refusal.
-bool waits_for_request(const Connection& connection) {
-  const auto phase = connection.phase();
-  return phase == Connection::Phase::kHead || phase == Connection::Phase::kIdle;
-}
-
-// civetweb calls a target in absolute form invalid if it has no path or an IPv6 address.
-bool is_for_on_close(const mg_connection* native, std::string_view message) {
-  return message == "Invalid URI" && is_passed_over(native) &&
-         split_target(mg_get_request_info(native)->request_uri).has_value();
-}
-
 }  // namespace
 
 class Server::Impl {
@@ -205,14 +186,10 @@ class Server::Impl {
     return 0;
   }
 
-  // civetweb closes without an answer where a target in absolute form has another port than the
-  // listener's (RFC 9112, section 3.2.2 asks for one). The request is still there, and is served.
   static void on_close(const mg_connection* native) {
-    Connection* connection = connection_of(native);
-    if (connection == nullptr) return;
-    if (is_passed_over(native) && waits_for_request(*connection))
-      on_request(const_cast<mg_connection*>(native));
-    self_of(native).connections_.close(connection);
+    if (Connection* connection = connection_of(native)) {
+      self_of(native).connections_.close(connection);
+    }
   }
 
   // Before the first request civetweb does not say whose connection it is.
@@ -240,22 +217,21 @@ class Server::Impl {
 
   static int on_request(mg_connection* native) {
     Connection& connection = *connection_of(native);
-    const auto wanted = is_passed_over(native) ? Persistence::kClose : Persistence::kKeepAlive;
     if (must_yield(native)) {
       refuse_request(self_of(native).context_, native, connection, 503);
     } else if (learn_socket(native, connection)) {
-      serve_request(self_of(native).context_, native, connection, wanted);
+      serve_request(self_of(native).context_, native, connection);
     } else {
       mg_disable_connection_keep_alive(native);
     }
     return 1;  // handled: civetweb looks for no file and redirects nowhere
   }
 
-  static int on_unparsed(mg_connection* native, int status, const char* message) {
-    Connection* connection = connection_of(native);
-    if (connection == nullptr || is_for_on_close(native, message)) return 0;
-    if (learn_socket(native, *connection))
+  static int on_unparsed(mg_connection* native, int status, const char* /*message*/) {
+    if (Connection* connection = connection_of(native)) {
+      if (!learn_socket(native, *connection)) return 0;
       refuse_request(self_of(native).context_, native, *connection, status);
+    }
     return 0;  // handled
   }
 

@@ -68,7 +68,7 @@ using Handler = std::function<Response(const Request&)>;
 enum class Access : std::uint8_t { kOpen, kAuthenticated };
 // kBrowsers: pages for people. The host of the request must be a name of the server's own, because
 // a page of another name that has made that name lead here (DNS rebinding) could read the answer
-// with the rights of its reader's network. Others are asked by programs, which find the server by
+// with the rights of its reader's network. Programs ask for others, and find the server by
 // any name.
 enum class Audience : std::uint8_t { kPrograms, kBrowsers };
 enum class Match : std::uint8_t { kExact, kPrefix };

@@ -282,7 +282,7 @@ class TokenRights : public ::testing::Test {
     EXPECT_TRUE(job) << job.error().message;
     return parse_json(job.value_or("{}")).value_or(Json());
   }
-  // Of somebody else, and of nobody's template.
+  // A Job of another program, and of no template.
   static Json own_job(const std::string& name) {
     Json pod = fakes::pod("x", "")["spec"];
     pod["restartPolicy"] = "Never";
@@ -672,7 +672,8 @@ TEST_F(TokenRights, RefuseTheRemediatorEveryOtherJob) {
            {"another port",
             step_job(Step::kNcclPairs, with([](JobsPolicy& p) { p.pair_port = 1; }))},
            {"a token of another form", twice},
-           {"a command of nobody", step_job(Step::kGpuReset, jobs_policy(), {"sh"})},
+           {"a command that the policy does not name",
+            step_job(Step::kGpuReset, jobs_policy(), {"sh"})},
            {"a command in other words", regrouped},
            {"an empty name of the step", unnamed},
            {"a command with arguments", with_arguments},

@@ -119,7 +119,7 @@ TEST_F(JobSteps, AreJobsOfOnePodOnTheNodeThatRunOnceAndTolerateOurTaintsAndTheCo
     EXPECT_EQ(spec["completions"], 1);
     EXPECT_EQ(spec["parallelism"], 1);
     EXPECT_EQ(spec["activeDeadlineSeconds"], step_.timeout / seconds(1));
-    // What disrupts does not start late on a kubelet that the API server cannot reach.
+    // Such a Job does not start late on a kubelet that the API server cannot reach.
     EXPECT_EQ(pod.contains("activeDeadlineSeconds"), is_disruptive(step));
     EXPECT_EQ(pod["containers"][0]["image"], "here/gpuward:1");
     EXPECT_EQ(job["metadata"]["annotations"]["gpuward.dev/remediation"], "gpu-01-ab-1");
