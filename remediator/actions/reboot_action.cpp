@@ -10,12 +10,20 @@ namespace {
 
 // gpuward-exporter ends so: it requested the restart; it did nothing, because the machine has
 // booted since or the pod was to stop; it does not know the command, or cannot restart this
-// machine. A container that cannot run it has one of the last two.
-constexpr int kAsked = 0, kDidNothing = 1, kWrongUsage = 2, kCannotExecute = 126,
-              kNoSuchCommand = 127;
+// machine.
+constexpr int kRequested = 0, kDidNothing = 1, kWrongUsage = 2;
 
 // How the intent says it: a later policy restarts the machine by other means.
 bool is_by_job(const StepRequest& request) { return request.facts.contains(kJobNamespaceFact); }
+
+Machine machine_of(const kube::Node& node, const std::string& remediation = {}) {
+  return {.remediation = remediation,
+          .node = node.meta.name,
+          .node_uid = node.meta.uid,
+          .provider_id = node.provider_id,
+          .boot_id = node.boot_id,
+          .labels = node.meta.labels};
+}
 
 }  // namespace
 
@@ -24,42 +32,36 @@ JobConclusion RebootJob::judge(const StepRequest& request, const JobOutcome& out
   const bool has_booted =
       !outcome.boot_id.empty() && outcome.boot_id != fact_of(request, kBootBeforeFact);
   if (has_booted) return {.result = StepResult::kRunning, .message = "the node has restarted"};
-  if (could_not_start(outcome) || outcome.exit_code == kWrongUsage)
-    return {.message = outcome.message, .needs_operator = true, .has_acted = false};
-  if (request.ran <= request.step.timeout) {
-    return {.result = StepResult::kRunning,
-            .message = "waiting for the node to report a new boot ID: " + outcome.message};
-  }
-  // Only this end says that the command requested the restart: a pod ends for other reasons too.
-  const bool has_acted = outcome.exit_code == kAsked;
-  return {.message = "the node has reported no new boot ID: " + outcome.message,
-          .needs_operator = !has_acted,
-          .has_acted = has_acted};
+  const bool is_impossible = could_not_start(outcome) || outcome.exit_code == kWrongUsage;
+  JobConclusion verdict{.message = outcome.message, .needs_operator = true, .call = Call::kNone};
+  if (is_impossible) return verdict;
+  // A pod ends for other reasons too: only exit code 0 says that the command requested the restart.
+  const bool did_nothing = outcome.exit_code == kDidNothing || !outcome.has_run;
+  verdict.call = outcome.exit_code == kRequested ? Call::kAccepted
+                 : did_nothing                   ? Call::kNone
+                                                 : Call::kUnknown;
+  verdict.needs_operator = verdict.call != Call::kAccepted;
+  const bool has_time = request.ran <= request.step.timeout;
+  if (has_time) verdict.result = StepResult::kRunning;
+  verdict.message = (has_time ? "waiting for the node to report a new boot ID: "
+                              : "the node has reported no new boot ID: ") +
+                    outcome.message;
+  return verdict;
 }
 
-// The record has at once whether the Job requested the restart, and until when that may come.
-StepProgress RebootJob::noted(StepProgress progress, WallTime now) {
-  const std::string exit_code = value_at(progress.facts, kExitCodeFact);
-  if (!progress.facts.contains(kHasRunFact)) return progress;
-  if (!progress.facts.contains(kRestartsBeforeFact))
-    progress.facts[kRestartsBeforeFact] = to_rfc3339_ms(now + kRestartsWithin);
-  const bool is_refusal =
-      exit_code == std::to_string(kWrongUsage) || exit_code == std::to_string(kDidNothing) ||
-      exit_code == std::to_string(kCannotExecute) || exit_code == std::to_string(kNoSuchCommand);
-  if (is_refusal) progress.facts.erase(kRestartsBeforeFact);
-  if (exit_code == std::to_string(kAsked)) return with_call(std::move(progress), Call::kAccepted);
-  const bool is_unknown = progress.result == StepResult::kFailed && !is_refusal;
-  return is_unknown ? with_call(std::move(progress), Call::kUnknown) : progress;
+Result<StepProgress> RebootJob::watch(const StepRequest& request) {
+  auto progress = StepJob::watch(request);
+  if (!progress || !progress->facts.contains(kHasRunFact)) return progress;
+  if (value_at(progress->facts, kCallFact) == to_string(Call::kNone)) {
+    progress->facts.erase(kRestartsBeforeFact);
+  } else {
+    progress->facts.try_emplace(kRestartsBeforeFact, to_rfc3339_ms(request.now + kRestartsWithin));
+  }
+  return progress;
 }
 
 bool RebootAction::takes_job(const kube::Node& node) const {
-  const Machine machine{.remediation = {},
-                        .node = node.meta.name,
-                        .node_uid = node.meta.uid,
-                        .provider_id = node.provider_id,
-                        .boot_id = node.boot_id,
-                        .labels = node.meta.labels};
-  return job_.is_wanted() && !provider_.can(MachineAction::kReboot, machine);
+  return job_.is_wanted() && !provider_.can(MachineAction::kReboot, machine_of(node));
 }
 
 Facts RebootAction::facts_before(const kube::Node& node) const {
@@ -90,13 +92,8 @@ Result<StepProgress> RebootAction::begin(const StepRequest& request) {
                      Call::kNone);
   }
   if (is_by_job(request)) return job_.begin(request);
-  const auto asked = provider_.reboot({.remediation = request.remediation.name,
-                                       .node = request.node.meta.name,
-                                       .node_uid = request.node.meta.uid,
-                                       .provider_id = request.node.provider_id,
-                                       .boot_id = request.node.boot_id,
-                                       .labels = request.node.meta.labels},
-                                      permit_of_call(request));
+  const auto asked =
+      provider_.reboot(machine_of(request.node, request.remediation.name), permit_of_call(request));
   if (asked) {
     return with_call(progress_of(request, StepResult::kRunning, "the restart was requested"),
                      Call::kAccepted);
@@ -116,18 +113,15 @@ Result<StepProgress> RebootAction::begin(const StepRequest& request) {
 
 Result<StepProgress> RebootAction::watch(const StepRequest& request) {
   const std::string before = fact_of(request, kBootBeforeFact);
-  const bool is_by_job_of_ours = is_by_job(request);
+  const bool has_job = is_by_job(request);
   if (request.node.provider_id != fact_of(request, kInstanceFact)) {
     StepProgress progress =
         failed_for_operator(request, "the node now runs on a different instance");
-    if (is_by_job_of_ours) progress.facts[kJobLeftFact] = "true";
+    if (has_job) progress.facts[kJobLeftFact] = "true";
     return progress;
   }
   const bool is_same_boot = request.node.boot_id.empty() || request.node.boot_id == before;
-  if (is_same_boot && is_by_job_of_ours) {
-    auto progress = job_.watch(request);
-    return progress ? RebootJob::noted(*std::move(progress), request.now) : progress;
-  }
+  if (is_same_boot && has_job) return job_.watch(request);
   if (is_same_boot) {
     const StepRecord* record = request.remediation.status.find(Step::kReboot);
     const bool is_accepted = record != nullptr && call_of(*record) == Call::kAccepted;
@@ -140,13 +134,13 @@ Result<StepProgress> RebootAction::watch(const StepRequest& request) {
   // The machine was treated, also if another program has restarted it.
   StepProgress progress =
       progress_of(request, StepResult::kRunning, "the node has restarted and is not Ready yet");
-  if (is_by_job_of_ours) {
+  if (has_job) {
     progress = with_call(std::move(progress), Call::kAccepted);
     progress.facts[kJobLeftFact] = "true";  // of no use any more
   }
   if (!is_ready(request.node)) {
     // status_change.cpp keeps the limit of a restart that a provider has accepted.
-    const bool is_over = is_by_job_of_ours && request.ran > request.step.timeout;
+    const bool is_over = has_job && request.ran > request.step.timeout;
     if (is_over) {
       progress.result = StepResult::kFailed;
       progress.message = "not done in time: " + progress.message;

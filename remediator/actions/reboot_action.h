@@ -7,8 +7,8 @@
 // answer is known is not repeated by watch(), and not while the first may still take effect. Once
 // the step's time and kLateRestart are over, the node is Ready in the same boot, and a fresh report
 // of that boot says that it still needs the restart, the first has not arrived: then decide()
-// passes all guards anew and intends the step once more. What was refused is asked for again a few
-// times in the same way. Neither counts against the machine (policy/step_call.h).
+// passes all guards again and intends the step once more. It intends a refused one again a few
+// times in the same way. Neither counts against the machine (model/step_call.h).
 //
 // A Job restarts the machine in the boot of its intent only, until the step's time is over. A good
 // restart leaves it failed, or without its pod: its end proves no restart.
@@ -28,8 +28,8 @@ class RebootJob final : public StepJob {
  public:
   using StepJob::StepJob;
   [[nodiscard]] bool is_wanted() const { return policy()->machines.restarts_by_job; }
-  // `progress` of watch(), with what it says of the call and of the restart to come.
-  [[nodiscard]] static StepProgress noted(StepProgress progress, WallTime now);
+  // Also says until when the restart may come.
+  [[nodiscard]] Result<StepProgress> watch(const StepRequest& request) override;
 
  private:
   [[nodiscard]] JobConclusion judge(const StepRequest& request,

@@ -118,13 +118,12 @@ Result<StepProgress> StepJob::watch(const StepRequest& request) {
   outcome.boot_id = *boot;
   const JobConclusion verdict = judge(request, outcome);
   progress.result = verdict.result;
-  if (verdict.result == StepResult::kRunning) {
-    progress.message = verdict.message;
-    return progress;
-  }
-  const bool has_acted = outcome.has_run && verdict.has_acted;
-  progress.facts[kCallFact] = to_string(has_acted ? Call::kAccepted : Call::kNone);
   progress.message = verdict.message;
+  if (verdict.call) progress.facts[kCallFact] = to_string(*verdict.call);
+  if (verdict.result == StepResult::kRunning) return progress;
+  const bool has_acted = outcome.has_run && verdict.has_acted;
+  if (!verdict.call)
+    progress.facts[kCallFact] = to_string(has_acted ? Call::kAccepted : Call::kNone);
   if (verdict.needs_operator) progress.facts[kNeedsOperatorFact] = "true";
   const bool has_failed = verdict.result == StepResult::kFailed && outcome.has_run;
   if (is_diagnostic(request.step.step) && has_failed) progress.facts[kFailedBootFact] = *boot;

@@ -10,6 +10,7 @@
 #include "core/kube/api.h"
 #include "remediator/actions/job_outcome.h"
 #include "remediator/actions/step_action.h"
+#include "remediator/model/step_call.h"
 
 namespace gpuward::remediator {
 
@@ -22,6 +23,8 @@ struct JobConclusion {
   bool needs_operator = false;
   // Whether a Job that has run did to the node what it is for: else its failure is no treatment.
   bool has_acted = true;
+  // What became of the call, also while the step runs. nullopt: it follows from `has_acted`.
+  std::optional<Call> call = {};
 };
 
 class StepJob : public StepAction {

@@ -157,10 +157,9 @@ Status TaintAndCordon::check_unchanged(const Remediation& known) {
 Status TaintAndCordon::check_no_disruptive_pod(const Case& now) {
   if (!is_ready(*now.node)) return {};
   if (const auto until = restarts_until(now, parts_.clock.wall())) {
-    return fail(ErrorKind::kUnavailable,
-                "the Job of reboot has run, and the machine may restart "
-                "until " +
-                    to_rfc3339(*until));
+    return fail(
+        ErrorKind::kUnavailable,
+        "the Job of reboot has run, and the machine may restart until " + to_rfc3339(*until));
   }
   for (const Step step : {Step::kGpuReset, Step::kReboot}) {
     const StepRecord* const record = now.remediation.status.find(step);

@@ -384,6 +384,10 @@ class RestartByJob : public CallsTest {
                        fakes::ended_job_status(code == 0 ? "Complete" : "Failed",
                                                code == 0 ? "" : "BackoffLimitExceeded"));
   }
+  void cancel() {
+    kube_.patch(remediation_collection() + "/" + remediation().name,
+                {{"metadata", {{"annotations", {{"gpuward.dev/cancel", "true"}}}}}});
+  }
   const StepRecord& record() {
     seen_ = remediation();
     return *seen_.status.find(Step::kReboot);
@@ -437,6 +441,16 @@ TEST_F(RestartByJob, IsForAnOperatorIfItCannotBeDoneThere) {
   expect_held("process 1 is machined");
   EXPECT_EQ(value_at(record().facts, kCallFact), "none");
   EXPECT_EQ(made(), 1U);
+}
+
+TEST_F(RestartByJob, HasNoCallIfTheContainerCannotStart) {
+  look();
+  put_pod(fakes::ended_pod_status("c", 128, "no such command", "StartError"));
+  kube_.patch_status(job_path(), fakes::ended_job_status("Failed", "BackoffLimitExceeded"));
+  pass(minutes(1));
+  EXPECT_EQ(remediation().status.phase, Phase::kHeld);
+  EXPECT_EQ(value_at(record().facts, kCallFact), "none");
+  EXPECT_FALSE(record().facts.contains(kRestartsBeforeFact)) << "a cancel has nothing to wait for";
 }
 
 TEST_F(RestartByJob, IsForAnOperatorIfThePodNeverStarts) {
@@ -520,8 +534,7 @@ TEST_F(RestartByJob, StaysWithItsJobWhenThePolicyNamesOtherMeans) {
 TEST_F(RestartByJob, IsTakenBackByCancelBeforeItRuns) {
   look();
   ASSERT_EQ(made(), 1U);
-  kube_.patch(remediation_collection() + "/" + remediation().name,
-              {{"metadata", {{"annotations", {{"gpuward.dev/cancel", "true"}}}}}});
+  cancel();
   pass(minutes(1));
   EXPECT_FALSE(kube_.has(job_path()));
   EXPECT_FALSE(node().unschedulable);
@@ -533,8 +546,7 @@ TEST_F(RestartByJob, KeepsACancelledNodeCordonedAlsoIfItsPodWasNotSeen) {
   look();
   put_pod(fakes::running_status());
   exit_job(0);
-  kube_.patch(remediation_collection() + "/" + remediation().name,
-              {{"metadata", {{"annotations", {{"gpuward.dev/cancel", "true"}}}}}});
+  cancel();
   pass(minutes(3));
   EXPECT_TRUE(node().unschedulable);
   pass(minutes(15));
@@ -552,8 +564,7 @@ TEST_F(RestartByJob, KeepsANodeCordonedThatIsCancelledWhenItsTimeIsOver) {
   exit_job(0);
   pass(minutes(4));
   ASSERT_EQ(record().result, StepResult::kFailed);
-  kube_.patch(remediation_collection() + "/" + remediation().name,
-              {{"metadata", {{"annotations", {{"gpuward.dev/cancel", "true"}}}}}});
+  cancel();
   pass(minutes(3));
   EXPECT_TRUE(node().unschedulable);
   boots("boot-2");
@@ -567,8 +578,7 @@ TEST_F(RestartByJob, TakesNoPodOfAnotherNamespaceForThatOfTheJob) {
   Json pod = fakes::pod("x", "gpu-01", {{"gpuward.dev/step", "reboot"}});
   kube_.create("/api/v1/namespaces/default/pods", pod);
   kube_.patch_status("/api/v1/namespaces/default/pods/x", fakes::running_status());
-  kube_.patch(remediation_collection() + "/" + remediation().name,
-              {{"metadata", {{"annotations", {{"gpuward.dev/cancel", "true"}}}}}});
+  cancel();
   pass(minutes(1));
   EXPECT_FALSE(node().unschedulable);
 }
@@ -580,8 +590,7 @@ TEST_F(RestartByJob, KeepsACancelledNodeCordonedUntilItHasRestarted) {
   pass(minutes(1));
   exit_job(0);
   pass(minutes(1));
-  kube_.patch(remediation_collection() + "/" + remediation().name,
-              {{"metadata", {{"annotations", {{"gpuward.dev/cancel", "true"}}}}}});
+  cancel();
   pass(minutes(3));
   EXPECT_TRUE(node().unschedulable);
   boots("boot-2");
