@@ -79,7 +79,7 @@ struct CheckResult {
   // Why no job should start here, although it may be no reason to do anything to the node: a GPU
   // that the driver alone says is lost. Empty: nothing speaks against one.
   std::string no_job;
-  // The check runs no more: what it has found and only its next run would clear goes.
+  // The check runs no more: its findings go that only its next run would clear.
   bool is_withdrawn = false;
 };
 

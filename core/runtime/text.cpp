@@ -55,7 +55,7 @@ bool fits(const Form& form, std::string_view text) {
   return true;
 }
 
-// Of a valid UTF-8 character.
+// A valid UTF-8 character.
 char32_t code_point_of(std::string_view character) {
   constexpr std::array<std::uint32_t, 5> kBitsOfFirst{0, 0x7f, 0x1f, 0x0f, 0x07};
   char32_t code = byte_at(character, 0) & kBitsOfFirst[character.size()];

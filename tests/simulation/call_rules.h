@@ -21,7 +21,7 @@ class CallRules {
     taken_for_.insert(order.remediation);
     restore_.on_taken(order);
   }
-  // The cloud is asked to restart a machine.
+  // A replica asks the cloud to restart a machine, or a Job restarts it.
   void check_not_treated(const remediator::Machine& order, const std::string& what) const;
   // A Job on the node restarts the machine.
   void on_restarted(const remediator::Machine& order) const;

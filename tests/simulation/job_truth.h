@@ -20,7 +20,7 @@ struct JobTruth {
   std::string boot;                      // of a restart: the boot that it was ordered in
   Clock::Steady deadline;                // then the Job controller ends it
   bool is_over = false;                  // it has ended, or there is no such Job any more
-  bool is_cleared = false;               // nothing is left of it, and nobody need look
+  bool is_cleared = false;               // nothing is left of it to look at
   bool is_stuck = false;                 // its pod never starts, or its container never ends
   std::optional<std::string> runs_in;    // the ID of the boot that its container was started in
   bool has_acted = false;                // its command was started and did something to the node

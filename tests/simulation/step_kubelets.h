@@ -1,6 +1,6 @@
 // The Job controller and the kubelets of the Jobs of one node (steps collect-evidence, gpu-reset,
-// reboot and quarantine-job): their pods start or never do, exit, run for ever, are lost with their
-// node or by a restart of it, pass their deadline, or somebody deletes the Job. What a reset does
+// reboot and quarantine-job): their pods start or never do, exit, never end, are lost with their
+// node or by a restart of it, pass their deadline, or a person deletes the Job. What a reset does
 // to the machine is done here as well.
 #pragma once
 

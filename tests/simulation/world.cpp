@@ -22,10 +22,7 @@ World::World(std::uint64_t seed, Size size, Sabotage sabotage, Keeps keeps)
   for (std::size_t i = 0; i < replicas_.size(); ++i) start(i);
 }
 
-StepAction* World::step(Step step) {
-  if (step == Step::kDrain) return &drain_;
-  return nullptr;
-}
+StepAction* World::step(Step step) { return step == Step::kDrain ? &drain_ : nullptr; }
 
 Absences::World World::absences_world() {
   return {.pass_a_while =

@@ -22,7 +22,8 @@ struct Request {
   std::string method;  // upper case
   std::string path;    // percent-decoded, dot segments resolved, never empty
   std::string query;   // as sent, without '?'
-  // Of the target in absolute form, else of the Host field: "gpu-7:10980". Empty: HTTP/1.0 without.
+  // The target in absolute form has it, else the Host field: "gpu-7:10980". Empty: HTTP/1.0
+  // without.
   std::string authority;
   HeaderList headers;  // names as sent
   std::string body;    // whole, within Limits::max_body_bytes

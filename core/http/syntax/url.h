@@ -30,7 +30,7 @@ struct RequestTarget {
   std::string_view query;      // without '?'
 };
 
-// Of the origin form and of the absolute form of http and https. kInvalid for others, and for an
+// Takes the origin form and the absolute form of http and https. kInvalid for others, and for an
 // authority that is empty or names a user. The parts point into `target`.
 [[nodiscard]] Result<RequestTarget> split_target(std::string_view target);
 

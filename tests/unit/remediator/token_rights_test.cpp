@@ -1,6 +1,6 @@
-// What the tokens of gpuward's accounts may write, in one table, on a real kube-apiserver under the
-// manifests as they are shipped: a row for each write that the programs need, made by the programs'
-// own code, and for each that somebody with a stolen token may try. Every row is a dry run, which
+// The writes that the tokens of gpuward's accounts may make, in one table, on a real kube-apiserver
+// under the manifests as they are shipped: a row for each write that the programs need, made by the
+// programs' own code, and for each that a thief of a token may try. Every row is a dry run, which
 // passes all rights and policies and changes nothing. A feature that writes something new adds its
 // rows here.
 #include <gmock/gmock.h>
@@ -498,7 +498,7 @@ TEST_F(TokenRights, LetTheRemediatorCreateTheJobsOfItsTemplates) {
   expect(table);
 }
 
-// Somebody who has the token and a Job of the program before him: what he changes in it.
+// A thief of the token who has a Job of the program changes it.
 TEST_F(TokenRights, RefuseTheRemediatorEveryOtherJob) {
   const std::string pod = "/spec/template/spec";
   const std::string container = pod + "/containers/0";
@@ -881,7 +881,7 @@ TEST_F(TokenRights, LetNoJobRestartAMachineUnlessThePolicyWantsIt) {
                                   "the restart allowed"));
 }
 
-// Without them nothing says which image is the exporter's.
+// Only they say which image is the exporter's.
 TEST_F(TokenRights, LetNoJobBeCreatedWithoutTheValuesOfThePolicy) {
   const std::string path = std::string(kNamespace) + "/configmaps/gpuward-job-values";
   const auto before = plane_->request("GET", path);

@@ -381,7 +381,7 @@ std::vector<std::string> codes_in(const Store& store) {
   return codes;
 }
 
-// The check that would clear them runs no more: the node would be tainted for ever.
+// The check that would clear them runs no more: the node would stay tainted.
 TEST(CheckRunner, EndsTheFindingsOfACheckThatIsTakenOutAndLogsEach) {
   testing::internal::CaptureStderr();
   Stage stage({scripted_entry()}, LogLevel::kWarn);

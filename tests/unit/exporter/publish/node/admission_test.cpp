@@ -279,7 +279,7 @@ TEST_F(AdmissionTest, TheStatusIsNoWayAroundIt) {
   expect_denied(agent_, kOwnStatus, {{"status", {{"nodeInfo", {{"bootID", "another"}}}}}},
                 "its own condition alone");
   expect_denied(agent_, kOwnStatus, labels("pool", "b"), "labels pool");
-  // Of these the policy has no name: whatever Kubernetes adds to Nodes is refused.
+  // The policy does not name these fields: it refuses each that Kubernetes adds to Nodes.
   expect_denied(agent_, kOwnStatus, {{"status", {{"declaredFeatures", Json::array({"Any"})}}}},
                 "not declaredFeatures");
   expect_denied(agent_, kOwnStatus,
