@@ -130,8 +130,8 @@ done)sh",
 // The stages behind the build stage, on what that would have made.
 std::string last_stages() {
   const std::string text = read_file(fs::path(GPUWARD_SOURCE_DIR) / "Containerfile").value_or("");
-  const auto argument = text.find("ARG DIAGNOSTICS_BASE=");
-  return text.substr(argument, text.find('\n', argument) + 1 - argument) +
+  const auto arguments = text.find("ARG DEBIAN=");
+  return text.substr(arguments, text.find("\nFROM ") + 1 - arguments) +
          text.substr(text.find("FROM scratch AS "));
 }
 

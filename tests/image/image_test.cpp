@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 #include "core/runtime/files.h"
@@ -22,6 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using support::Process;
+using ::testing::AnyOf;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
@@ -151,6 +154,16 @@ TEST(Containerfile, BuildsTheImagesThatTheChartNames) {
   EXPECT_THAT(text, HasSubstr("\nFROM ${DIAGNOSTICS_BASE} AS exporter-diagnostics\n"));
   EXPECT_THAT(text, HasSubstr("manifests/image/rootfs exporter-diagnostics build/release/bin "
                               "/exporter-diagnostics\n"));
+}
+
+// A tag can be pushed again, a digest cannot.
+TEST(Containerfile, NamesEachBaseByItsDigest) {
+  const std::string text = read_file(fs::path(GPUWARD_SOURCE_DIR) / "Containerfile").value_or("");
+  EXPECT_THAT(text,
+              ContainsRegex("\nARG DEBIAN=[a-z./]+:12@sha256:[0-9a-f]+\nARG DIAGNOSTICS_BASE=[$]"));
+  const std::regex from("\nFROM ([^ \n]+)");
+  for (std::sregex_iterator one(text.begin(), text.end(), from), end; one != end; ++one)
+    EXPECT_THAT((*one)[1].str(), AnyOf("scratch", "${DEBIAN}", "${DIAGNOSTICS_BASE}"));
 }
 
 // docker looks for a Dockerfile, and it does not know podman's .containerignore.
