@@ -12,6 +12,7 @@
 #include "remediator/commands/switch_commands.h"
 #include "remediator/config/cluster.h"
 #include "remediator/guards/switch_position.h"
+#include "remediator/model/node_mark.h"
 #include "remediator/records/cluster_view.h"
 #include "remediator/records/exclusion_store.h"
 #include "remediator/records/remediation_store.h"
@@ -39,6 +40,18 @@ const T* known(const Result<T>& reading, const std::string& what, FleetStatus& s
   if (reading) return &*reading;
   status.unknown.push_back(what + ": " + reading.error().message);
   return nullptr;
+}
+
+std::map<std::string, std::string> on_gpu_nodes(const Result<std::vector<kube::Pod>>& pods,
+                                                const std::vector<kube::Node>& nodes) {
+  std::map<std::string, std::string> found;
+  if (!pods) return found;
+  for (const kube::Pod& pod : *pods) {
+    const auto node = std::ranges::find(nodes, pod.node_name,
+                                        [](const kube::Node& one) { return one.meta.name; });
+    if (node != nodes.end() && is_gpu_node(*node)) found.emplace(pod.node_name, pod.meta.name);
+  }
+  return found;
 }
 
 void count_waiting(const Remediation& one, WallTime now, std::vector<WaitsFor>& waiting) {
@@ -219,14 +232,16 @@ bool is_held(const kube::Lease& lease, WallTime now) {
 
 Result<FleetReadings> read_fleet(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   const std::string& ns = flags.state_namespace;
-  FleetReadings readings{.remediations = RemediationStore(api).list_all(),
-                         .nodes = api.list_nodes(),
-                         .lease = api.get_lease(ns, kLeaseName),
-                         .stop_switch = api.get_config_map(ns, kSwitchName),
-                         .ledger = LedgerStore(api, {.ns = ns}, clock).read(),
-                         .policy = read_cluster_policy(api, ns),
-                         .exclusions = ExclusionStore(api, ns, clock).read(),
-                         .connections = read_connections(api, ns, clock.wall())};
+  FleetReadings readings{
+      .remediations = RemediationStore(api).list_all(),
+      .nodes = api.list_nodes(),
+      .lease = api.get_lease(ns, kLeaseName),
+      .stop_switch = api.get_config_map(ns, kSwitchName),
+      .ledger = LedgerStore(api, {.ns = ns}, clock).read(),
+      .policy = read_cluster_policy(api, ns),
+      .exclusions = ExclusionStore(api, ns, clock).read(),
+      .connections = read_connections(api, ns, clock.wall()),
+      .replicas = api.list_pods(ns, "app.kubernetes.io/name=" + std::string(kOwner))};
   const auto is_missing = [](const auto& reading) {
     return !reading && reading.error().kind == ErrorKind::kNotFound;
   };
@@ -253,8 +268,10 @@ FleetStatus fleet_status(const FleetReadings& readings, WallTime now) {
     (void)known(readings.stop_switch, "the stop switch", status);
   }
   const auto* nodes = known(readings.nodes, "the nodes", status);
-  if (nodes != nullptr)
+  if (nodes != nullptr) {
     status.gpu_nodes = static_cast<std::size_t>(std::ranges::count_if(*nodes, is_gpu_node));
+    status.replicas_on_gpu_nodes = on_gpu_nodes(readings.replicas, *nodes);
+  }
   const auto* remediations = known(readings.remediations, "the remediations", status);
   if (remediations != nullptr) count(*remediations, nodes, now, status);
   if (const auto* exclusions = known(readings.exclusions, "the exclusions", status)) {
@@ -299,6 +316,9 @@ std::string status_text(const FleetStatus& status, OutputFormat format) {
   for (const Link& source : status.sources)
     rows.push_back({rows.back().front() == "Nodes" ? "Sources" : "", source_text(source)});
   std::string text = table_text(rows);
+  for (const auto& [node, pod] : status.replicas_on_gpu_nodes)
+    text += pod + " runs on " + node + ", which has GPUs: root there has the remediator's token. " +
+            "To keep it away: remediator.gpuNodes=exclude\n";
   if (!status.is_connected)
     text += "To find the first broken link and the next command: gpuwardctl doctor\n";
   text += open_part(status) + waiting_part(status, format) + approval_part(status, format) +
@@ -345,6 +365,7 @@ std::string status_json(const FleetStatus& status) {
        {"sources", std::move(sources)},
        {"connected", status.sources.empty() ? Json(nullptr) : Json(status.is_connected)},
        {"gpuNodes", status.gpu_nodes ? Json(*status.gpu_nodes) : Json(nullptr)},
+       {"replicasOnGpuNodes", status.replicas_on_gpu_nodes},
        {"cancelledWhileFiring", status.cancelled_in_alarm},
        {"open", std::move(open)},
        {"waiting", std::move(waiting)},

@@ -32,6 +32,7 @@ struct FleetReadings {
   Result<Policy> policy;  // of the ConfigMap of the chart: what the budgets allow
   Result<ExclusionList> exclusions;
   Result<ConnectionReading> connections;
+  Result<std::vector<kube::Pod>> replicas;  // of the remediator; kForbidden is no fault
 };
 
 // An error only where the API server stopped answering: what one may not read is in the readings.
@@ -50,6 +51,8 @@ struct FleetStatus {
   std::vector<Link> sources;  // of connection_links
   bool is_connected = true;
   std::optional<std::size_t> gpu_nodes;
+  // Pods of the remediator on nodes with GPUs, by node: root on such a node has their token.
+  std::map<std::string, std::string> replicas_on_gpu_nodes;
   std::map<Phase, std::map<Severity, std::size_t>> open;  // Remediations
   std::vector<WaitsFor> waiting;                          // the most frequent first
   // Nodes whose last Remediation was cancelled while alerts fired, but for those whose exporter

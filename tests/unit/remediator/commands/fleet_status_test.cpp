@@ -81,6 +81,29 @@ TEST_F(FleetStatusTest, NamesLeaderSwitchBreakerAndNodesOfAQuietFleet) {
   EXPECT_THAT(text, AllOf(Not(HasSubstr("PHASE")), Not(HasSubstr("Not known"))));
 }
 
+TEST_F(FleetStatusTest, NamesAReplicaThatRunsOnANodeWithGpus) {
+  constexpr const char* kReplicas = "/api/v1/namespaces/default/pods";
+  kube_.create("/api/v1/nodes", {{"metadata", {{"name", "cpu-01"}}}});
+  const auto run = [&](const char* name, const char* node) {
+    kube_.create(
+        kReplicas,
+        {{"metadata",
+          {{"name", name}, {"labels", {{"app.kubernetes.io/name", "gpuward-remediator"}}}}},
+         {"spec",
+          {{"nodeName", node}, {"containers", {{{"name", "remediator"}, {"image", "x"}}}}}}});
+  };
+  run("gpuward-remediator-a", "cpu-01");
+  EXPECT_THAT(status(), Not(HasSubstr("which has GPUs")));
+
+  run("gpuward-remediator-b", "gpu-01");
+  EXPECT_THAT(status(), HasSubstr("gpuward-remediator-b runs on gpu-01, which has GPUs"));
+  EXPECT_EQ(Json::parse(status(OutputFormat::kJson))["replicasOnGpuNodes"],
+            Json({{"gpu-01", "gpuward-remediator-b"}}));
+
+  forbid(kReplicas);
+  EXPECT_THAT(status(), AllOf(Not(HasSubstr("which has GPUs")), Not(HasSubstr("Not known"))));
+}
+
 TEST_F(FleetStatusTest, SaysWhatIsOpenHeldAndToBeApproved) {
   wait_for_approval();
   const std::string text = status();
