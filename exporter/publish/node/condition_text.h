@@ -16,7 +16,7 @@ inline constexpr std::string_view kGpusUnknown = "GPUsUnknown";
 
 // "REBOOT: xid 79 on 0000:4e:00 (GPU 3): GPU has fallen off the bus".
 [[nodiscard]] std::string describe(const Snapshot& snapshot, const Finding& finding);
-// The worst of them, then "; 2 more". At most 1 KiB.
+// The three worst of them, then "; 2 more". At most 1 KiB.
 [[nodiscard]] std::string broken_message(const Snapshot& snapshot);
 // The finding of a check in an earlier boot that none of its runs has looked at since; or null.
 [[nodiscard]] const Finding* unchecked_finding(const State& state);
