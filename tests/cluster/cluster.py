@@ -150,7 +150,7 @@ exec /bin/busybox wget -q -O /dev/null --post-data= "http://{ADDRESS}:{BMC_PORT}
     # ---- gpuward
 
     def values(self):
-        """Of the chart: what depends on the place, and a policy that does all it can within minutes."""
+        """Of the chart: what depends on the place, and times of minutes for the preset `full`."""
         templates = {name: f"/etc/gpuward-jobs/{name}.json" for name in ("gpu-reset", "reboot")}
         host = {"name": "cluster", "hostPath": {"path": str(self.folder / "bin")}}
         return {
@@ -170,17 +170,14 @@ exec /bin/busybox wget -q -O /dev/null --post-data= "http://{ADDRESS}:{BMC_PORT}
                                   "readOnly": True}]},
             "remediator": {
                 "prometheusURL": f"http://{ADDRESS}:9090", "alertmanagerURL": f"http://{ADDRESS}:9093",
-                "grants": {"jobs": True, "rebootJob": True},
+                "preset": "full", "grants": {"jobs": True, "rebootJob": True},
                 "jobTemplates": {"mount": True, "files": {name: (self.folder / f"bin/{name}.json").read_text() for name in templates}},
                 "volumes": [TOKEN, host],
                 "volumeMounts": [TOKEN_MOUNT, {"name": "cluster", "mountPath": str(self.folder / "bin"), "readOnly": True}],
                 "policy": {
-                    "mode": "full",
                     "startup_grace": "0s",
-                    "machines": {"job": {"reboot": True}},
                     "jobs": {"image": f"docker.io/library/gpuward-exporter:{TAG}",
                              "templates": templates},
-                    "return_to_service": {"enabled": True},
                     "severities": {
                         "isolate": ["taint", "cordon", {"drain": {"deadline": "5m", "unmanaged": "evict"}}],
                         "reboot": ["taint", "cordon", {"drain": {"deadline": "5m"}}, {"reboot": {"timeout": "5m"}},
