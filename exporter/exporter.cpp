@@ -137,11 +137,9 @@ Status Exporter::serve(const Flags& flags, const http::WebConfig& web) {
   publisher_ = std::make_unique<Publisher>(
       store_, clock_, [this] { return policy_.get()->catalogue; },
       metrics_of(flags, policy_.get()->settings));
-  // Without credentials the pages are open, as those of every exporter are.
-  const auto access =
-      web.asks_for_credentials() ? http::Access::kAuthenticated : http::Access::kOpen;
-  auto server = http::Server::start(server_options(flags, web, log_),
-                                    web_routes(*publisher_, store_, node_name(flags), access));
+  auto server = http::Server::start(
+      server_options(flags, web, log_),
+      web_routes(*publisher_, store_, node_name(flags), web.access_to_metrics()));
   if (!server) return std::unexpected(server.error());
   server_ = *std::move(server);
   auto health = http::serve_health(flags.health_addresses, health_routes(store_));

@@ -87,6 +87,10 @@ int check_config(const Flags& flags) {
   if (!web) return complain(web.error());
   const auto opens = gpuward::http::Server::check(web->web.tls, web->web.auth);
   if (!opens) return complain(opens.error());
+  const auto telemetry = gpuward::http::load_web_config(flags.web.telemetry_config_file);
+  if (!telemetry) return complain(telemetry.error());
+  const auto pages = gpuward::http::Server::check(telemetry->tls, telemetry->auth);
+  if (!pages) return complain(pages.error());
   std::cout << "The configuration is valid. Mode: " << to_string(policy->mode) << "\n"
             << gpuward::escaped_lines(gpuward::remediator::remarks_text(*policy));
   if (web->access == gpuward::http::Access::kOpen && !flags.web.insecure) {

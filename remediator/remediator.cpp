@@ -1,7 +1,5 @@
 #include "remediator/remediator.h"
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "remediator/budgets/breaker.h"
@@ -83,14 +81,19 @@ http::ServerOptions server_options(const std::vector<std::string>& addresses, Lo
   return options;
 }
 
-std::vector<http::Route> routes_of(const PageSources& sources, Site& site) {
-  auto routes = telemetry_routes(sources);
-  std::ranges::move(site.routes(), std::back_inserter(routes));
+std::vector<http::Route> routes_of(const PageSources& sources, Site& site, http::Access access) {
+  auto routes = telemetry_routes(sources, access);
+  for (http::Route& route : site.routes()) {
+    route.access = access;
+    routes.push_back(std::move(route));
+  }
   return routes;
 }
 
-http::ServerOptions telemetry_options(const Flags& flags, Log& log) {
+http::ServerOptions telemetry_options(const Flags& flags, const http::WebConfig& web, Log& log) {
   http::ServerOptions options = server_options(flags.telemetry_addresses, log);
+  options.tls = web.tls;
+  options.auth = web.auth;
   options.page_hosts = flags.web.page_hosts;
   return options;
 }
@@ -114,6 +117,8 @@ http::ServerOptions webhook_options(const Flags& flags, const WebhookSecurity& s
 Result<std::unique_ptr<Remediator>> Remediator::start(const Flags& flags, Clock& clock, Log& log) {
   auto security = load_webhook_security(flags.web);
   if (!security) return std::unexpected(security.error());
+  const auto telemetry = http::load_web_config(flags.web.telemetry_config_file);
+  if (!telemetry) return std::unexpected(telemetry.error());
   auto policy = load_watched_policy(flags);
   if (!policy) return std::unexpected(policy.error());
   auto audit = AuditTrail::open(flags.audit_path);
@@ -128,7 +133,7 @@ Result<std::unique_ptr<Remediator>> Remediator::start(const Flags& flags, Clock&
   if (auto adopted = remediator->reload_.adopt_first(); !adopted)
     return std::unexpected(adopted.error());
   remediator->assemble();
-  if (auto serving = remediator->serve(*security); !serving)
+  if (auto serving = remediator->serve(*security, *telemetry); !serving)
     return std::unexpected(serving.error());
   return remediator;
 }
@@ -263,10 +268,11 @@ std::optional<std::string> Remediator::objection() const {
   return guard_watch_->objection();
 }
 
-Status Remediator::serve(const WebhookSecurity& security) {
+Status Remediator::serve(const WebhookSecurity& security, const http::WebConfig& telemetry) {
   const PageSources sources{.families = [this] { return families(); },
                             .objection = [this] { return objection(); }};
-  auto pages = http::Server::start(telemetry_options(flags_, log_), routes_of(sources, site_));
+  auto pages = http::Server::start(telemetry_options(flags_, telemetry, log_),
+                                   routes_of(sources, site_, telemetry.access_to_metrics()));
   if (!pages) return with_context("--web.telemetry-address", pages.error());
   telemetry_ = std::move(*pages);
   const auto webhook = webhook_options(flags_, security, counters_, *evidence_, log_);

@@ -75,7 +75,7 @@ class Remediator {
   Remediator(Flags flags, WatchedPolicy policy, std::unique_ptr<AuditTrail> audit,
              std::unique_ptr<Cluster> cluster, Clock& clock, Log& log);
   void assemble();
-  [[nodiscard]] Status serve(const WebhookSecurity& security);
+  [[nodiscard]] Status serve(const WebhookSecurity& security, const http::WebConfig& telemetry);
   // Why this replica is not ready; nullopt where it is.
   [[nodiscard]] std::optional<std::string> objection() const;
   [[nodiscard]] metrics::Families families() const;

@@ -37,6 +37,8 @@ void add_web_flags(CLI::App& app, Flags& flags) {
       "`:10984`; default: none");
   app.add_option("--web.config.file", flags.web.config_file,
                  "YAML file with TLS and credentials of the webhook");
+  app.add_option("--web.telemetry-config.file", flags.web.telemetry_config_file,
+                 "YAML file with TLS and credentials of metrics and pages, in the same form");
   app.add_option("--web.bearer-token-file", flags.web.bearer_token_files,
                  "File with the tokens that may call the webhook, one per line; may be repeated");
   app.add_option("--web.hosts", flags.web.page_hosts,

@@ -12,7 +12,8 @@
 namespace gpuward::remediator {
 
 struct WebFlags {
-  std::filesystem::path config_file = {};
+  std::filesystem::path config_file = {};            // of the webhook
+  std::filesystem::path telemetry_config_file = {};  // of metrics and pages
   std::vector<std::string> bearer_token_files = {};  // added to those of the file
   std::vector<std::string> page_hosts = {};          // names of the pages, not of the webhook
   bool insecure = false;                             // no credentials wanted

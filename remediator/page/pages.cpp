@@ -36,12 +36,13 @@ std::vector<http::Route> health_routes(const PageSources& sources) {
           {.path = "/readyz", .methods = {"GET"}, .handler = readiness}};
 }
 
-std::vector<http::Route> telemetry_routes(const PageSources& sources) {
+std::vector<http::Route> telemetry_routes(const PageSources& sources, http::Access access) {
   const auto metrics_page = [sources](const http::Request& request) {
     return serve_metrics(sources, request);
   };
   auto routes = health_routes(sources);
-  routes.push_back({.path = "/metrics", .methods = {"GET"}, .handler = metrics_page});
+  routes.push_back(
+      {.path = "/metrics", .methods = {"GET"}, .handler = metrics_page, .access = access});
   routes.push_back(runbook_route());
   return routes;
 }

@@ -21,7 +21,8 @@ struct PageSources {
 // /healthz and /readyz.
 [[nodiscard]] std::vector<http::Route> health_routes(const PageSources& sources);
 
-// Health among them.
-[[nodiscard]] std::vector<http::Route> telemetry_routes(const PageSources& sources);
+// Health among them, which stays open, as the runbooks do. `access` is that of /metrics.
+[[nodiscard]] std::vector<http::Route> telemetry_routes(const PageSources& sources,
+                                                        http::Access access);
 
 }  // namespace gpuward::remediator

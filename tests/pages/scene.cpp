@@ -174,7 +174,8 @@ Scene::Scene(SceneSize size, const Dress& dress)
   view_.informers().note_synced(Informer::kNodes);
   view_.informers().note_synced(Informer::kRemediations);
   auto routes = telemetry_routes(
-      {.families = [] { return metrics::Families(); }, .objection = [] { return std::nullopt; }});
+      {.families = [] { return metrics::Families(); }, .objection = [] { return std::nullopt; }},
+      http::Access::kOpen);
   for (http::Route& route : site_.routes()) routes.push_back(std::move(route));
   if (dress) routes = dress(std::move(routes));
   http::ServerOptions options;

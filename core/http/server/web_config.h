@@ -1,4 +1,5 @@
-// TLS and credentials of a server, as both programs read them from --web.config.file:
+// TLS and credentials of a server, as the programs read them from --web.config.file and
+// --web.telemetry-config.file:
 //
 //   tls: {certificate_file: …, key_file: …, client_ca_file: …}      # client_ca_file: mTLS
 //   auth: {bearer_token_files: [ … ], basic_users_file: …}
@@ -18,6 +19,10 @@ struct WebConfig {
   // Whether a request itself must carry a credential (a client certificate is asked for by TLS).
   [[nodiscard]] bool asks_for_credentials() const {
     return !auth.bearer_token_files.empty() || !auth.basic_users_file.empty();
+  }
+  // Of metrics and pages, which anybody may read unless the file names credentials.
+  [[nodiscard]] Access access_to_metrics() const {
+    return asks_for_credentials() ? Access::kAuthenticated : Access::kOpen;
   }
 };
 

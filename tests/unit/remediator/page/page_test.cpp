@@ -288,7 +288,8 @@ TEST(Metrics, ShowWhatStands) {
 TEST(Pages, SayWhyTheRemediatorIsNotReady) {
   const auto routes =
       telemetry_routes({.families = [] { return metrics::Families(); },
-                        .objection = [] { return std::optional<std::string>("no API server"); }});
+                        .objection = [] { return std::optional<std::string>("no API server"); }},
+                       http::Access::kOpen);
   for (const http::Route& route : routes) {
     http::Request request;
     request.path = route.path;
