@@ -221,20 +221,40 @@ TEST_F(Chart, LetsNobodyCallThePodsOfJobs) {
   EXPECT_EQ(templates, 6);
 }
 
-// A namespace that is guessed wrong would keep every alert away.
+// A namespace that is guessed wrong would keep every scrape and alert away. Nobody calls a Job.
 TEST_F(Chart, LimitsWhoCallsInOnlyIfItIsToldWho) {
-  EXPECT_THAT(chart(), Not(HasSubstr("kind: NetworkPolicy")));
-  EXPECT_THAT(notes(), HasSubstr("Network policies: none. Every pod reaches the metrics"));
+  const std::string jobs = "kind: NetworkPolicy\nmetadata:\n  name: gpuward-jobs\n";
+  const auto policies = [](const std::string& rendered) {
+    return std::ranges::count_if(documents_of(rendered), [](const std::string& document) {
+      return document.contains("kind: NetworkPolicy\n");
+    });
+  };
+  EXPECT_THAT(chart(), HasSubstr(jobs));
+  EXPECT_EQ(policies(chart()), 1);
+  EXPECT_THAT(notes(), HasSubstr("Network policies: every pod reaches the metrics"));
+  EXPECT_EQ(policies(chart({"--set=networkPolicy.enabled=false,networkPolicy.from={monitoring}"})),
+            0);
   EXPECT_THAT(refused("networkPolicy.enabled=true"),
               AllOf(HasSubstr("networkPolicy.from"), HasSubstr("networkPolicy.cidrs")));
-  const std::string addresses =
-      "--set=networkPolicy.enabled=true,networkPolicy.cidrs={192.0.2.7/32}";
-  EXPECT_THAT(chart({addresses}), HasSubstr("matchLabels: {app.kubernetes.io/component: test}\n"));
+  const std::string addresses = "--set=networkPolicy.cidrs={192.0.2.7/32}";
+  EXPECT_EQ(policies(chart({addresses})), 3);
+  EXPECT_THAT(chart({addresses}),
+              AllOf(HasSubstr("values: [\"gpuward\",\"gpu-healthcheck\"]}\n"),
+                    HasSubstr("matchLabels: {app.kubernetes.io/component: test}\n")));
   EXPECT_THAT(
       chart({addresses, "--set=tests.enabled=false"}),
       AllOf(HasSubstr("    - from:\n        - ipBlock: "), Not(HasSubstr("namespaceSelector"))));
   EXPECT_THAT(notes({addresses, "--set=networkPolicy.from={monitoring}"}),
               HasSubstr("only pods of monitoring and the addresses 192.0.2.7/32 reach"));
+}
+
+// A policy without rules for callers must not refuse them.
+TEST_F(Chart, LimitsEgressWithoutNamesOfCallers) {
+  const std::string rendered = chart({"--set-json=networkPolicy.egress.remediator=[{}]",
+                                      "--show-only=templates/network-policies.yaml"});
+  EXPECT_THAT(rendered, AllOf(HasSubstr("  name: gpuward-remediator\n"),
+                              HasSubstr("policyTypes: [Egress]\n  egress:\n    - {}\n"),
+                              Not(HasSubstr("ingress:")), Not(HasSubstr("gpuward-exporter"))));
 }
 
 TEST_F(Chart, ChangesNothingInTheClusterUntilItIsToldTo) {

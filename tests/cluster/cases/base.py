@@ -54,6 +54,10 @@ def pods(selector, namespace="default"):
             if not pod["metadata"].get("deletionTimestamp")]
 
 
+def address_of(pod):
+    return pod["status"]["podIP"]
+
+
 def nodes_of(selector):
     """One for each running pod, in no order."""
     return [pod["spec"]["nodeName"] for pod in pods(selector) if pod["status"]["phase"] == "Running"]

@@ -1,12 +1,9 @@
 """The chart's NetworkPolicies, enforced: who can call gpuward, and who can not."""
-from cases.base import EXPORTERS, REMEDIATORS, ClusterTest, bound_to, deploy, exporter_of, kubectl, pods, workload
+from cases.base import (EXPORTERS, REMEDIATORS, ClusterTest, address_of, bound_to, cluster, deploy, exporter_of, kubectl,
+                        pods, workload)
 
 NAMED = "monitoring"  # the namespace that the chart lets in
 NODE, OTHER_NODE = "gpu-1", "gpu-2"
-
-
-def address_of(pod):
-    return pod["status"]["podIP"]
 
 
 class NetworkPolicies(ClusterTest):
@@ -64,3 +61,12 @@ class NetworkPolicies(ClusterTest):
         for pod in ("neighbour", "stranger"):
             self.expect_reached({self.exporter, self.exporter_health, self.webhook, self.telemetry, self.remediator_health,
                                  self.job}, pod)
+
+    def test_without_names_of_callers_only_jobs_are_closed(self):
+        """An upgrade with default values loses no scrape and no alert."""
+        self.addCleanup(cluster.install, "upgrade")
+        cluster.install("upgrade", "--set=networkPolicy.enabled=auto", "--set-json=networkPolicy.from=[]",
+                        "--set-json=networkPolicy.cidrs=[]")
+        self.expect_reached({self.exporter, self.exporter_health, self.webhook, self.telemetry, self.remediator_health},
+                            "stranger")
+        self.assertEqual(["gpuward-jobs"], [one["metadata"]["name"] for one in kubectl.items("networkpolicies", "-A")])

@@ -145,6 +145,21 @@ imagePullSecrets:
 {{- with .Values.networkPolicy.from }}
 - namespaceSelector:
     matchExpressions:
+{{/* policyTypes of a program's policy: what the values limit of it. Empty where that is nothing: a namespace that is guessed
+wrong would block every alert. In: root, exporter or remediator. */}}
+{{- define "gpuward.networkPolicyTypes" -}}
+{{- $values := (index . 0).Values }}
+{{- $policy := $values.networkPolicy }}
+{{- $callers := or $policy.from $policy.cidrs }}
+{{- if and (eq (toString $policy.enabled) "true") (not $callers) }}
+{{- fail "\nnetworkPolicy.enabled, and nobody may call in: set networkPolicy.from to the namespaces of Prometheus and Alertmanager, or networkPolicy.cidrs to their addresses" }}
+{{- end }}
+{{- $types := list }}
+{{- if $callers }}{{ $types = append $types "Ingress" }}{{ end }}
+{{- if get $policy.egress (index . 1) }}{{ $types = append $types "Egress" }}{{ end }}
+{{- if (get $values (index . 1)).enabled }}{{ join ", " $types }}{{ end }}
+{{- end }}
+
       - {key: kubernetes.io/metadata.name, operator: In, values: {{ . | toJson }}}
 {{- end }}
 {{- range .Values.networkPolicy.cidrs }}
@@ -152,7 +167,8 @@ imagePullSecrets:
 {{- end }}
 {{- if .Values.tests.enabled }}
 - namespaceSelector:
-    matchLabels: {kubernetes.io/metadata.name: {{ include "gpuward.remediatorNamespace" . }}}
+    matchExpressions:
+      - {key: kubernetes.io/metadata.name, operator: In, values: {{ list (include "gpuward.remediatorNamespace" .) .Values.exporter.namespace | toJson }}}
   podSelector:
     matchLabels: {app.kubernetes.io/component: test}
 {{- end }}
