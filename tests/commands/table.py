@@ -56,6 +56,8 @@ ROWS = (
     Row(r".*\$DAEMON\b.*|kubectl get computedomains .*", NOT_HERE, "needs a ComputeDomain of NVIDIA's DRA driver"),
     Row(r".*\$DRIVER\b.*", NOT_HERE, "needs the driver's pod of NVIDIA's GPU operator"),
     Row(r"(?:podman|docker) (?:build|push) .*", NOT_HERE, "tests/image builds these images, and needs no registry"),
+    Row(r"kubectl -n \S+ create secret generic (?:\w+-tls|scrape-token|people) .*", NOT_HERE,
+        "needs files of yours; tests/cluster/cases/tls.py makes such Secrets"),
     Row(r"cpack .*|apt install .*|install -m .*", NOT_HERE, "tests/packaging installs these packages below a root of its own"),
     Row(r"\./dev .*|build/release/bin/.*|.*\bctest .*|export GPUWARD_NVML=.*", NOT_HERE,
         "builds and starts what this test is a part of"),

@@ -21,8 +21,10 @@ namespace {
 
 using support::Process;
 using support::wait_until;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
+using ::testing::Not;
 
 class Installed : public OnPlane {
  protected:
@@ -217,6 +219,15 @@ TEST_F(Installed, ASecretThatIsNotThereIsNamed) {
   for (const char* name : {"mine", "slack"})
     must({"create", "secret", "generic", name, "--namespace=gpuward", "--from-literal=token=a"});
   EXPECT_EQ(upgrade({token, volume}), "");
+
+  const std::string web = "--set=exporter.web.tlsSecret=mine,exporter.web.tokenSecret=mine";
+  EXPECT_THAT(upgrade({web}), HasSubstr("exporter.web.tlsSecret names the Secret mine, which the "
+                                        "namespace gpu-healthcheck does not have"));
+  must({"create", "secret", "generic", "mine", "--namespace=gpu-healthcheck",
+        "--from-literal=token=a", "--from-literal=tls.crt=a", "--from-literal=tls.key=a"});
+  EXPECT_THAT(upgrade({web}), AllOf(HasSubstr("which has no key ca.crt"),
+                                    Not(HasSubstr("key tls.key")), Not(HasSubstr("tokenSecret"))));
+  EXPECT_EQ(upgrade({"--set=exporter.web.tokenSecret=mine"}), "");
 }
 
 TEST_F(Installed, TheRemediatorObservesAnAlertAndExplainsIt) {

@@ -53,6 +53,10 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 {{ ternary .Values.images.diagnostics .Values.images.exporter (not (empty .Values.images.diagnostics.repository)) | dig "pullPolicy" "IfNotPresent" }}
 {{- end }}
 
+{{- define "gpuward.exporterHost" -}}
+{{ include "gpuward.fullname" . }}-exporter.{{ .Values.exporter.namespace }}.svc
+{{- end }}
+
 {{- define "gpuward.remediatorHost" -}}
 {{ include "gpuward.fullname" . }}-remediator.{{ include "gpuward.remediatorNamespace" . }}.svc
 {{- end }}
@@ -141,10 +145,6 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
-{{- define "gpuward.networkPolicyFrom" -}}
-{{- with .Values.networkPolicy.from }}
-- namespaceSelector:
-    matchExpressions:
 {{/* policyTypes of a program's policy: what the values limit of it. Empty where that is nothing: a namespace that is guessed
 wrong would block every alert. In: root, exporter or remediator. */}}
 {{- define "gpuward.networkPolicyTypes" -}}
@@ -160,6 +160,10 @@ wrong would block every alert. In: root, exporter or remediator. */}}
 {{- if (get $values (index . 1)).enabled }}{{ join ", " $types }}{{ end }}
 {{- end }}
 
+{{- define "gpuward.networkPolicyFrom" -}}
+{{- with .Values.networkPolicy.from }}
+- namespaceSelector:
+    matchExpressions:
       - {key: kubernetes.io/metadata.name, operator: In, values: {{ . | toJson }}}
 {{- end }}
 {{- range .Values.networkPolicy.cidrs }}
@@ -189,4 +193,17 @@ remediator.affinity take the place of these. */}}
 {{- $affinity = dict "nodeAffinity" (dict "preferredDuringSchedulingIgnoredDuringExecution" (list (dict "weight" 100 "preference" $nodes))) }}
 {{- end }}
 {{- with mustMergeOverwrite $affinity (deepCopy .Values.remediator.affinity) }}{{ toYaml . }}{{ end }}
+{{- end }}
+
+{{/* The configuration of an Alertmanager without the operator. */}}
+{{- define "gpuward.alertmanager" -}}
+{{- $text := .Files.Get "files/alertmanager.yaml" | replace "gpuward-remediator.gpuward.svc" (include "gpuward.remediatorHost" .) }}
+{{- $webhook := .Values.remediator.webhook }}
+{{- if $webhook.tlsSecret }}
+{{- $token := "            credentials_file: /etc/alertmanager/gpuward-token\n" }}
+{{- $files := "ca_file: /etc/alertmanager/gpuward-ca.crt" }}
+{{- if $webhook.clientSecret }}{{ $files = printf "%s, cert_file: /etc/alertmanager/gpuward-client.crt, key_file: /etc/alertmanager/gpuward-client.key" $files }}{{ end }}
+{{- $text = $text | replace "http://" "https://" | replace $token (printf "%s          tls_config: {%s}\n" $token $files) }}
+{{- end }}
+{{- $text }}
 {{- end }}

@@ -128,18 +128,36 @@ remediator.volumeMounts mounts {{ .name }} at {{ .mountPath }}, and no volume ha
 {{- end }}
 {{- end }}
 
-{{/* Secrets that the pod waits for and that are not in the cluster, a line each; of no cluster nothing is known. */}}
+{{/* Secrets that a pod waits for and that are not in the cluster, a line each; of no cluster nothing is known. */}}
 {{- define "gpuward.secretsLack" -}}
 {{- if and .Values.remediator.checkSecrets (lookup "v1" "Namespace" "" "default") }}
 {{- $namespace := include "gpuward.remediatorNamespace" . }}
-{{- $needed := dict }}
-{{- with .Values.remediator.webhook.existingSecret }}{{ $_ := set $needed . "remediator.webhook.existingSecret" }}{{ end }}
+{{- $needed := list }}
+{{- with .Values.remediator.webhook.existingSecret }}{{ $needed = append $needed (list $namespace . "remediator.webhook.existingSecret" list) }}{{ end }}
 {{- range .Values.remediator.volumes }}
-{{- if and .secret (not (dig "optional" false (.secret | default dict))) }}{{ $_ := set $needed .secret.secretName "remediator.volumes" }}{{ end }}
+{{- if and .secret (not (dig "optional" false (.secret | default dict))) }}{{ $needed = append $needed (list $namespace .secret.secretName "remediator.volumes" list) }}{{ end }}
 {{- end }}
-{{- range $secret, $by := $needed }}
-{{- if not (lookup "v1" "Secret" $namespace $secret) }}
-{{ $by }} names the Secret {{ $secret }}, which the namespace {{ $namespace }} does not have: make it (kubectl -n {{ $namespace }} create secret generic {{ $secret }} ...), or set remediator.checkSecrets=false where something else makes it later
+{{- $keys := dict "tlsSecret" (list "tls.crt" "tls.key" "ca.crt") "clientSecret" (list "ca.crt" "tls.crt" "tls.key") "tokenSecret" (list "token") "usersSecret" (list "users") }}
+{{- $listeners := dict "remediator.webhook" (list $namespace .Values.remediator.webhook) "remediator.telemetry" (list $namespace .Values.remediator.telemetry) }}
+{{- if .Values.exporter.enabled }}{{ $_ := set $listeners "exporter.web" (list .Values.exporter.namespace .Values.exporter.web) }}{{ end }}
+{{- range $listener, $at := $listeners }}
+{{- range $value, $of := $keys }}
+{{- with get (index $at 1) $value }}{{ $needed = append $needed (list (index $at 0) . (printf "%s.%s" $listener $value) $of) }}{{ end }}
+{{- end }}
+{{- end }}
+{{- range $needed }}
+{{- $in := index . 0 }}
+{{- $secret := index . 1 }}
+{{- $by := index . 2 }}
+{{- $there := lookup "v1" "Secret" $in $secret }}
+{{- if not $there }}
+{{ $by }} names the Secret {{ $secret }}, which the namespace {{ $in }} does not have: make it (kubectl -n {{ $in }} create secret generic {{ $secret }} ...), or set remediator.checkSecrets=false where something else makes it later
+{{- else }}
+{{- range index . 3 }}
+{{- if not (hasKey ($there.data | default dict) .) }}
+{{ $by }} names the Secret {{ $secret }} of the namespace {{ $in }}, which has no key {{ . }}: add it, or set remediator.checkSecrets=false if nothing needs it
+{{- end }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end }}

@@ -12,8 +12,23 @@ annotations:
   helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end }}
 
+{{/* What the pod needs to call a listener, mounted below /run: JSON of {name: volume}. In: root, web or webhook. */}}
+{{- define "gpuward.testSecrets" -}}
+{{- $values := (index . 0).Values }}
+{{- $volumes := dict }}
+{{- if and (eq (index . 1) "web") (include "gpuward.webConfig" (list "web" $values.exporter.web)) }}
+{{- $_ := set $volumes "web" (include "gpuward.clientVolume" (list "web" $values.exporter.web) | fromYaml) }}
+{{- end }}
+{{- if and (eq (index . 1) "webhook") $values.remediator.enabled }}
+{{- $_ := set $volumes "webhook" (include "gpuward.clientVolume" (list "webhook" (include "gpuward.webhookWithToken" (index . 0) | fromJson)) | fromYaml) }}
+{{- end }}
+{{- toJson $volumes }}
+{{- end }}
+
+{{/* In: root, the listener that it calls: web or webhook. */}}
 {{- define "gpuward.testPod" -}}
-{{- with include "gpuward.pullSecrets" . -}}
+{{- $root := index . 0 }}
+{{- with include "gpuward.pullSecrets" $root -}}
 {{- trim . }}
 {{ end -}}
 restartPolicy: Never
@@ -25,15 +40,16 @@ securityContext:
   seccompProfile: {type: RuntimeDefault}
 volumes:
   - {name: scratch, emptyDir: {sizeLimit: 16Mi}}
-  {{- if .Values.remediator.enabled }}
-  - name: webhook
-    secret: {secretName: {{ include "gpuward.webhookSecret" . }}}
+  {{- range include "gpuward.testSecrets" . | fromJson }}
+  - {{ toJson . }}
   {{- end }}
 {{- end }}
 
+{{/* In: root, the listener that its pod calls. */}}
 {{- define "gpuward.testContainer" -}}
-image: {{ include "gpuward.exporterImage" . }}
-imagePullPolicy: {{ .Values.images.exporter.pullPolicy }}
+{{- $root := index . 0 -}}
+image: {{ include "gpuward.exporterImage" $root }}
+imagePullPolicy: {{ $root.Values.images.exporter.pullPolicy }}
 resources:
   requests: {cpu: 20m, memory: 32Mi, ephemeral-storage: 16Mi}
   limits: {memory: 128Mi}
@@ -43,7 +59,7 @@ securityContext:
   capabilities: {drop: [ALL]}
 volumeMounts:
   - {name: scratch, mountPath: /scratch}
-  {{- if .Values.remediator.enabled }}
-  - {name: webhook, mountPath: /run/webhook, readOnly: true}
+  {{- range $name, $_ := include "gpuward.testSecrets" . | fromJson }}
+  - {name: {{ $name }}, mountPath: /run/{{ $name }}, readOnly: true}
   {{- end }}
 {{- end }}
