@@ -15,12 +15,12 @@ import time
 import unittest
 
 from cases import (announcements, clocks, commands, drains, flows, game_day, hardships, installed, jobs, latency, long_outages,
-                   network, operands, outages, pods, presets, releases, seeds, silent, tutorial)
+                   network, operands, outages, pods, presets, releases, seeds, silent, tls, tutorial)
 from cases.base import FOLDER, cluster
 from machines import CGROUPS
 
 LONG = ((announcements, clocks, commands, drains, game_day, hardships, jobs, latency, long_outages, operands, presets, seeds,
-         silent, tutorial)
+         silent, tls, tutorial)
         if os.environ.get("GPUWARD_CLUSTER_TEST") == "long" else ())
 CASES = (installed, network, pods, flows, outages, *LONG, releases)  # the last one takes gpuward away
 
