@@ -1,6 +1,6 @@
-// The last gate before the network: an http::Client that sends nothing but GETs unless it may write
-// at that moment. Everything that changes the cluster goes through one, so that no code path of a
-// deposed leader can write, whatever it does. The intake, which works on every replica, does not.
+// The last gate before the network: an http::Client that sends only GETs unless `may_write` permits
+// a write at that moment. All requests that change the cluster pass through one, so a deposed
+// leader cannot write on any code path. The intake does not use it: it runs on every replica.
 #pragma once
 
 #include <chrono>
@@ -15,13 +15,13 @@ namespace gpuward::remediator {
 
 class FencedClient final : public http::Client {
  public:
-  // Asked right before each request that is not a GET. Any thread; must not block.
+  // Called right before each request that is not a GET. Any thread; must not block.
   using MayWrite = std::function<bool()>;
 
-  // `behind` must outlive it, and so must what `may_write` holds.
+  // `behind` must outlive it, and so must all objects that `may_write` refers to.
   FencedClient(http::Client& behind, MayWrite may_write);
 
-  // Any thread. kCancelled, which nothing repeats, where it may not write: nothing was sent.
+  // Any thread. kCancelled if it may not write: nothing was sent, and no caller retries that.
   [[nodiscard]] Result<http::ClientResponse> send(const http::ClientRequest& request) override;
   [[nodiscard]] Result<http::ClientResponse> stream(
       const http::ClientRequest& request, std::chrono::milliseconds idle, std::stop_token stop,

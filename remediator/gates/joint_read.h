@@ -1,6 +1,7 @@
-// A question to the API server that many ask at once: one read serves all who asked before it
-// began, so that many do not become as many reads; nobody ever gets an answer that began before the
-// question. Used by the stop switch, and by the reconciler for the wishes on one Remediation.
+// A read from the API server that many threads share. One read serves all callers that asked before
+// it began, so that many callers do not cause as many reads. A caller never gets the answer of a
+// read that began before its call. Used by the stop switch, and by the reconciler to read the
+// operator's requests on one Remediation.
 #pragma once
 
 #include <condition_variable>
@@ -20,10 +21,11 @@ class JointRead {
  public:
   using Read = std::function<Status()>;
 
-  // Any thread; blocks for two reads at most: the one under way, which is not ours, and the next.
-  // `read` is that of one of those who wait: all must ask the same. What it throws is an error.
+  // Any thread; blocks for two reads at most: the one under way, which began too early for this
+  // call, and the next. Runs the `read` of one of the waiting callers, so all must read the same.
+  // An exception in it becomes an error.
   [[nodiscard]] Status ask(const Read& read);
-  // Those who wait for a read that is under way.
+  // The number of callers that wait for a read that is under way.
   [[nodiscard]] std::size_t waiting();
 
  private:
@@ -35,7 +37,7 @@ class JointRead {
   Status answer_;  // of the read `ended_`
 };
 
-// One question for each key; remembered as long as somebody asks it.
+// One JointRead for each key; it exists while a caller uses it.
 class JointReads {
  public:
   [[nodiscard]] Status ask(const std::string& key, const JointRead::Read& read);

@@ -1,5 +1,5 @@
-// Whether the cluster's state has gone back to a backup while this process ran: then what it
-// remembers is of another past, and nothing is changed until it has begun anew.
+// Records that the cluster's state was restored from a backup while this process ran. Its memory
+// then belongs to another past, so it changes nothing until it has restarted.
 #pragma once
 
 #include <mutex>
@@ -20,7 +20,7 @@ class RestoredState {
     WallTime at;
   };
 
-  // Somebody has seen it; the first word counts.
+  // Records the restore; only the first call counts.
   void note(std::string why, WallTime now) {
     const std::lock_guard lock(mutex_);
     if (!notice_) notice_ = Notice{std::move(why), now};
@@ -29,7 +29,7 @@ class RestoredState {
     const std::lock_guard lock(mutex_);
     return notice_;
   }
-  // kCancelled from then on.
+  // kCancelled after the first note().
   [[nodiscard]] Status permit() const {
     const auto notice = this->notice();
     if (!notice) return {};

@@ -1,5 +1,6 @@
-// The switch with which an operator stops every step everywhere: read from the API server itself
-// before every mutating call; a joint read, so that many nodes at once do not become as many reads.
+// The switch with which an operator stops every step everywhere. It is read from the API server
+// itself before every mutating call; threads share the reads, so that many nodes at once do not
+// cause as many reads.
 #pragma once
 
 #include <chrono>
@@ -11,8 +12,8 @@
 
 namespace gpuward::remediator {
 
-// For the Api behind the switch, one request and its repeats: an answer that takes longer is no
-// permission.
+// The time limit of the Api behind the switch for one request and its retries. An answer that takes
+// longer is no permission.
 inline constexpr std::chrono::milliseconds kSwitchReadLimit{2'000};
 
 class StopSwitch {
@@ -20,10 +21,11 @@ class StopSwitch {
   // `api` must outlive it and have deadlines of kSwitchReadLimit.
   StopSwitch(kube::Api& api, SwitchPlace place);
 
-  // Any thread; blocks for two reads at most: the one under way, which is not ours, and the next.
-  // A value: go on with one mutating call. kBlocked: do not; the message says what to do.
+  // Any thread; blocks for two reads at most: the one under way, which began too early for this
+  // call, and the next. Success permits one mutating call. kBlocked forbids it, and the message
+  // says what to do.
   [[nodiscard]] Status permit();
-  // Those who wait for the read of another.
+  // The number of threads that wait for another thread's read.
   [[nodiscard]] std::size_t waiting() { return reads_.waiting(); }
 
  private:
