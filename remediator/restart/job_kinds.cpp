@@ -10,25 +10,25 @@ constexpr const char* kSuspend = "/spec/suspend";
 constexpr const char* kRunPolicy = "/spec/runPolicy/suspend";
 constexpr RestartBy kSuspension = RestartBy::kSuspension;
 
-// Where each fact is from:
+// Sources of the facts:
 //
 // Job: kubernetes/kubernetes, staging/src/k8s.io/api/batch/v1/types.go (JobSpec.suspend) and
 //   KEP 2232: active pods are deleted, which raises no count of failures; the pods that have
-//   succeeded stay counted; startTime begins anew.
+//   succeeded stay counted; startTime is reset.
 // JobSet: kubernetes-sigs/jobset 08dfbdfd, pkg/controllers/jobset_controller.go (suspendJobs,
 //   resumeJobsIfNecessary): suspends and resumes its Jobs; status.restarts stays.
 // TrainJob: kubeflow/trainer, pkg/apis/trainer/v1alpha1/trainjob_types.go (spec.suspend). It owns
-//   a JobSet, whose own field it would write back.
+//   a JobSet, and would overwrite the field `suspend` of that JobSet.
 // PyTorchJob and the other kinds of the training operator: kubeflow/training-operator,
-//   pkg/controller.v1/common/job.go (ReconcileJobs): deletes all pods of one that is suspended,
-//   and makes them again.
+//   pkg/controller.v1/common/job.go (ReconcileJobs): deletes all pods of a suspended job and
+//   creates them again when it is resumed.
 // MPIJob: the same in v1; kubeflow/mpi-operator caa3c47f, pkg/controller/mpi_job_controller.go
 //   (syncHandler) in v2beta1: suspends the launcher's Job and deletes the workers.
 // Volcano job: volcano-sh/volcano, pkg/controllers/job/job_controller_handler.go: a Command is
 //   deleted before it is carried out, "not more than once"; pkg/controllers/job/state/running.go
 //   and restarting.go: all pods are killed, and the restart counts against spec.maxRetry.
 // LeaderWorkerSet: kubernetes-sigs/lws 060ab4da, api/leaderworkerset/v1/leaderworkerset_types.go:
-//   RecreateGroupOnPodRestart is the default; None asks for no restart of the group.
+//   RecreateGroupOnPodRestart is the default; with None the group is not restarted.
 constexpr std::array<JobKind, 11> kKinds{{
     {"Job", kSuspension, "batch", "Job", "jobs", {"v1"}, kSuspend},
     {"JobSet", kSuspension, "jobset.x-k8s.io", "JobSet", "jobsets", {"v1alpha2"}, kSuspend},

@@ -12,10 +12,10 @@
 namespace gpuward::remediator {
 namespace {
 
-// What Volcano takes where spec.maxRetry is 0 (pkg/controllers/job/state, DefaultMaxRetry).
+// Volcano's default if spec.maxRetry is 0 (pkg/controllers/job/state, DefaultMaxRetry).
 constexpr std::int64_t kDefaultMaxRetry = 3;
 
-// Conditions of a job that has ended or is about to; of Job, JobSet, TrainJob, Kubeflow's kinds.
+// Conditions of a Job, JobSet, TrainJob or Kubeflow job that has ended or is about to end.
 constexpr std::array<std::string_view, 6> kEnds{"Complete", "Completed",     "Succeeded",
                                                 "Failed",   "FailureTarget", "SuccessCriteriaMet"};
 constexpr std::array<std::string_view, 7> kVolcanoEnds{
@@ -61,7 +61,7 @@ std::int64_t number_at(const Json& object, std::string_view key) {
   return value.is_number_integer() ? value.get<std::int64_t>() : 0;
 }
 
-// One restart more, and Volcano takes the job for failed.
+// Volcano fails the job if it is restarted once more.
 bool has_no_retry_left(const SeenJob& job) {
   if (job.kind.by != RestartBy::kCommand) return false;
   const std::int64_t most = number_at(member_at(*job.object.json, "spec"), "maxRetry");
@@ -82,7 +82,7 @@ std::string known_uid(const std::string& known) {
   return known.substr(begin, known.find(' ', begin) - begin);
 }
 
-// Why it is not this Remediation's to restart, whatever its pods are.
+// Why this Remediation must not restart the job, regardless of its pods.
 std::optional<std::string> objection(const SeenJob& job, const RestartClaim& claim) {
   const kube::ObjectMeta& meta = job.object.meta;
   if (meta.deleting) return "it is being deleted";

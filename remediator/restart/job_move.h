@@ -1,5 +1,5 @@
-// What is to be done next about one job that has lost pods, from the job and its pods as they were
-// just read. Used by the restarter, which does it. Pure.
+// Decides the next move for one job that has lost pods, from the job and its pods as they were just
+// read. Used by the restarter, which carries it out. Pure.
 #pragma once
 
 #include <chrono>
@@ -15,30 +15,32 @@
 namespace gpuward::remediator {
 
 // Annotations of a job: the Remediation ("name/uid") that has suspended it and not resumed it yet,
-// and the one that has restarted it last. Each goes on and off in the same patch as `suspend`.
+// and the one that restarted it last. Each changes in the same patch as `suspend`.
 inline const std::string kSuspendedBy = "gpuward.dev/suspended-by";
 inline const std::string kRestartedBy = "gpuward.dev/restarted-by";
-// By this one its owner asks not to restart it; any value but "false".
+// The job's owner forbids a restart with this annotation; any value but "false" does.
 inline const std::string kDoNotRestart = "gpuward.dev/do-not-restart";
-// Kueue alone decides then whether the job is suspended (kueue.sigs.k8s.io/docs/tasks/run/jobs).
+// With this label Kueue alone decides whether the job is suspended
+// (kueue.sigs.k8s.io/docs/tasks/run/jobs).
 inline const std::string kKueueQueue = "kueue.x-k8s.io/queue-name";
 
-// What the step's record has of a job that is not settled: how far it is, the UID of the object
-// that is changed, and what that is: "suspended UID TrainJob default/train". It is intended before
-// anything is asked for, so that what may be suspended is never taken for what is not.
+// The prefixes of an entry in the step's record for a job that is not settled: its progress, the
+// UID of the object to change, and the object: "suspended UID TrainJob default/train". The intent
+// is recorded before the first request, so that a job that may be suspended is never treated as
+// untouched.
 inline constexpr std::string_view kKnownIntended = "intended ";
 inline constexpr std::string_view kKnownSuspended = "suspended ";
 inline constexpr std::string_view kKnownAsked = "asked ";
 
-// A job whose own controller restarts it after a drain has so long to begin.
+// How long a job's own controller has to begin a restart after the drain.
 inline constexpr std::chrono::seconds kOwnRestart{10};
 
-// For whom the job is restarted.
+// The Remediation that restarts the job, and its timing.
 struct RestartClaim {
   std::string mark;           // the Remediation: "name/uid"
-  kube::WallTime drained_at;  // when its drain began: older pods have seen a peer go
+  kube::WallTime drained_at;  // when its drain began: older pods have lost a peer
   kube::WallTime now;
-  bool may_begin = true;  // the time is come for a restart that was not asked for yet
+  bool may_begin = true;  // a restart may now be requested
   bool is_late = false;   // the step's time is over
 };
 
@@ -46,39 +48,41 @@ struct SeenJob {
   const JobKind& kind;
   kube::CustomObject object;
   std::vector<kube::Pod> pods;
-  // Its controller, where that is no kind that is known: "Workflow nightly".
+  // Its controller if that is of an unknown kind: "Workflow nightly".
   std::string foreign_owner;
 };
 
 enum class Move : std::uint8_t {
   kWait,
-  kSuspend,  // as kind.suspend says
+  kSuspend,  // by the field kind.suspend
   kAsk,      // by a Command
-  kResume,   // what this Remediation has suspended
-  kSettle,   // nothing more is done about it
+  kResume,   // the job that this Remediation has suspended
+  kSettle,   // nothing more to do
 };
 
 struct JobMove {
   Move move = Move::kWait;
-  std::string words;  // of kWait and kSettle: what it waits for, how it has ended
+  std::string words;  // for kWait the reason to wait, for kSettle the outcome
   bool failed = false;
 };
 
-// `known`: what the step's record has of the job; empty where nothing was asked for.
+// `known`: the entry for the job in the step's record; empty if nothing was requested yet.
 [[nodiscard]] JobMove next_move(const SeenJob& job, const std::string& known,
                                 const RestartClaim& claim);
 
 [[nodiscard]] bool is_suspended(const JobKind& kind, const kube::CustomObject& object);
-// Whether that Remediation has suspended it, and nobody has resumed it by that annotation since.
+// Whether that Remediation has suspended it and its annotation is still there.
 [[nodiscard]] bool is_suspended_by(const kube::CustomObject& object, const std::string& mark);
 
-// Merge patches that hold only for the very object that was read, unchanged since.
+// Merge patches that the API server accepts only for the very object that was read, unchanged
+// since.
 [[nodiscard]] std::string suspend_patch(const JobKind& kind, const kube::CustomObject& object,
                                         const std::string& mark);
-// Also of a job that somebody else has resumed: then only the annotations change.
+// If another client has already resumed the job, the patch changes only the annotations.
 [[nodiscard]] std::string resume_patch(const JobKind& kind, const kube::CustomObject& object,
                                        const std::string& mark);
-// The Command that restarts a Volcano job; its name is the same for the same job and Remediation.
+// Returns the Command that restarts a Volcano job; its name is the same for the same job and
+// Remediation.
 [[nodiscard]] std::string restart_command(const kube::CustomObject& object,
                                           const std::string& mark);
 

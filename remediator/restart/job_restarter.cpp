@@ -14,10 +14,10 @@ namespace {
 constexpr std::string_view kFailed = "failed: ";
 // The record has many jobs.
 constexpr std::size_t kLongestKnown = 300;
-// A TrainJob owns a JobSet; nothing is deeper.
+// A TrainJob owns a JobSet; no known kind nests deeper.
 constexpr int kMostOwners = 2;
 
-// Nothing was done, and the same would be answered until somebody changes something.
+// The request changed nothing, and a retry would get the same answer until the cause is fixed.
 bool is_refused(ErrorKind kind) {
   return kind == ErrorKind::kInvalid || kind == ErrorKind::kForbidden ||
          kind == ErrorKind::kRefused || kind == ErrorKind::kTooLarge;
@@ -33,7 +33,8 @@ JobProgress settled_as_failed(const std::string& words) {
   return settled(to_valid_utf8(std::string(kFailed) + words, kLongestKnown), true);
 }
 
-// Nothing was asked for where `known` is empty; what may be suspended is never given up.
+// If `known` is empty, nothing was requested yet. A job that may be suspended is never settled as
+// failed here.
 JobProgress without_answer(const Error& why, const std::string& known, bool is_late) {
   const bool is_over = known.empty() && (is_late || is_refused(why.kind));
   return is_over ? settled_as_failed(why.message) : waits(known, why.message);
@@ -62,7 +63,7 @@ bool is_cron_job(const Owner& owner) { return owner.group == "batch" && owner.ki
 
 }  // namespace
 
-// The object that is asked to restart the pods, which may own the one that the pods name.
+// The object that can restart the pods: the one that the pods name, or its owner.
 struct JobRestarter::Found {
   const JobKind* kind;
   kube::ResourceType type;
@@ -81,7 +82,7 @@ std::string JobRestarter::known_of(std::string_view how, const Found& found) {
          found.type.ns + "/" + found.object.meta.name;
 }
 
-// As the last look at the job has proven: nothing is suspended.
+// The last read has shown that this Remediation has not suspended the job.
 JobProgress JobRestarter::refused_or_waits(const Target& target, const Error& why) {
   return is_refused(why.kind) ? settled_as_failed(why.message) : waits(target.known, why.message);
 }
@@ -124,7 +125,8 @@ Result<JobRestarter::Found> JobRestarter::find_owning(Found found) {
   return found;
 }
 
-// What is changed already is read by its own name: what leads to it may be gone.
+// An object that was already changed is read by its own name, since the job that led to it may be
+// gone.
 Result<JobRestarter::Found> JobRestarter::find_target(const TornJob& torn,
                                                       const std::string& known) {
   const std::string_view text = known;
@@ -163,7 +165,7 @@ JobProgress JobRestarter::advance(const std::string& job, const std::string& kno
   return carry_out(target, move, permit);
 }
 
-// The job itself says whether it is suspended for this Remediation, whatever the record says.
+// The job itself says whether this Remediation has suspended it, regardless of the record.
 JobProgress JobRestarter::without_pods(const Target& target, const Error& why,
                                        const Permit& permit) {
   const bool is_late = target.claim.is_late;
@@ -199,7 +201,7 @@ JobProgress JobRestarter::intend(const Target& target, const Permit& permit) {
   return waits(known_of(kKnownIntended, target.found), "is about to be restarted");
 }
 
-// Where the answer is lost, the annotation says at the next look that it was done.
+// If the answer is lost, the annotation shows at the next read whether the patch was applied.
 JobProgress JobRestarter::suspend(const Target& target, const Permit& permit) {
   const kube::CustomObject& object = target.found.object;
   const auto done =
@@ -209,7 +211,7 @@ JobProgress JobRestarter::suspend(const Target& target, const Permit& permit) {
   return waits(known_of(kKnownSuspended, target.found), "suspended");
 }
 
-// Where the answer is lost, its pods say at the next look whether it was done.
+// If the answer is lost, the pods show at the next read whether Volcano got the Command.
 JobProgress JobRestarter::ask(const Target& target, const Permit& permit) {
   const kube::CustomObject& object = target.found.object;
   const auto done =

@@ -1,6 +1,6 @@
-// Restarts jobs as a whole that have lost pods by a drain: reads a job and its pods, decides by
-// job_move.h, and does it. Holds nothing in memory: what was begun stands on the job itself and in
-// the step's record. Used by the step restart-job.
+// Restarts jobs that have lost pods to a drain, each as a whole: reads a job and its pods, decides
+// by job_move.h, and carries that out. It has no state in memory: its progress is on the job itself
+// and in the step's record. Used by the step restart-job.
 #pragma once
 
 #include <string>
@@ -14,15 +14,15 @@
 namespace gpuward::remediator {
 
 struct JobProgress {
-  std::string known;  // for the step's record: how far it is, or how it has ended
+  std::string known;  // for the step's record: the progress or the outcome
   std::string words;  // the same for people
   bool is_settled = false;
   bool failed = false;
 };
 
-// Whether it is to be changed at the next look, once that is in the record.
+// Whether the next advance() changes the job. The record must have `known` before that.
 [[nodiscard]] bool is_intended(std::string_view known);
-// Whether that is how a job has ended.
+// Whether `known` is the outcome of a job.
 [[nodiscard]] bool is_settled(std::string_view known);
 [[nodiscard]] bool has_failed(std::string_view known);
 
@@ -30,12 +30,12 @@ class JobRestarter {
  public:
   explicit JobRestarter(kube::Api& api) : api_(api) {}
 
-  // One look at the job, and one change at most, for which `permit` is asked right before. What is
-  // intended must be in the record before the next look.
+  // Reads the job once and makes at most one change, right after a call of `permit`. If the result
+  // is an intent, the caller must record it before the next call.
   [[nodiscard]] JobProgress advance(const std::string& job, const std::string& known,
                                     const RestartClaim& claim, const Permit& permit);
-  // Resumes the job where that Remediation has suspended it, whatever else is true of it. An error:
-  // it may be suspended still.
+  // Resumes the job if that Remediation has suspended it, regardless of its other state. After an
+  // error the job may still be suspended.
   [[nodiscard]] Status give_back(const std::string& job, const std::string& known,
                                  const std::string& mark, const Permit& permit);
 
