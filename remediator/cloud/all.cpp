@@ -16,8 +16,8 @@ std::unique_ptr<CloudProvider> make(const ProviderParts& parts) {
   return std::make_unique<Provider>(parts);
 }
 
-// In the order in which they are asked: what owns a machine in the cluster would make a new one of
-// it, or fight for it, if it were ended behind its back.
+// In order of preference. The owner of a machine in the cluster comes first: if a cloud or a
+// program ended the machine behind its back, it would replace the machine or work against it.
 constexpr std::array kProviders = {make<KubernetesProvider>, make<AwsProvider>,
                                    make<CommandProvider>};
 

@@ -5,17 +5,17 @@ namespace {
 
 constexpr const char* kEc2Version = "2016-11-15";
 constexpr const char* kAutoScalingVersion = "2011-01-01";
-// On each member of a group, by Auto Scaling itself.
+// Auto Scaling sets this tag on each member of a group.
 constexpr const char* kGroupTag = "aws:autoscaling:groupName";
 
-// Of a question before the action: nothing was asked for.
+// The error of a query before the action: the action was not requested.
 std::unexpected<Error> before_the_action(Error error) {
   if (may_have_arrived(error.kind)) error.kind = ErrorKind::kBlocked;
   return std::unexpected(std::move(error));
 }
 
-// Where EC2 only says no, its own words name neither right nor instance; nor do they say what to
-// do.
+// If EC2 denies a request, its message names neither the missing right nor the instance, nor does
+// it say how to fix it.
 std::string missing_right(const aws::AwsService& service, const std::string& action,
                           const std::string& instance, const std::string& cluster) {
   const bool has_condition = !action.starts_with("Describe");
@@ -125,7 +125,8 @@ Status AwsProvider::check_protection(const Ec2Id& id, bool is_in_group) {
                                          " has termination protection (disableApiTermination), "
                                          "which only an operator may remove");
   }
-  // EC2 keeps its own word; a group ends protected instances too.
+  // EC2 enforces the protection itself for TerminateInstances; a group ends protected instances
+  // too.
   if (answer.error().kind == ErrorKind::kForbidden && !is_in_group) return {};
   return std::unexpected(answer.error());
 }
@@ -148,13 +149,14 @@ Status AwsProvider::reboot(const Machine& machine, const Permit& permit) {
   const auto instance = describe(*id);
   if (!instance) return before_the_action(instance.error());
   if (instance->state != "running") {
-    // EC2 would say yes and do nothing. What has ended has lost its name too.
+    // EC2 would accept the request and do nothing. An instance that has ended no longer has its DNS
+    // name either, so check_owner() could reject it.
     return fail(ErrorKind::kRefused,
                 "instance " + id->instance + " is " + instance->state + ", not running" +
                     (instance->reason.empty() ? "" : " (" + instance->reason + ")"));
   }
   if (auto owned = check_owner(*instance, *id, machine); !owned) return owned;
-  // Where the group's hook is at work on it, it would come back only to end.
+  // If the group's lifecycle hook is ending the instance, a restart would only delay the end.
   const auto group = instance->tags.contains(kGroupTag) ? membership(*id) : std::nullopt;
   if (!group) return before_the_action(group.error());
   if (*group && (*group)->is_ending()) {
@@ -174,7 +176,7 @@ Status AwsProvider::terminate(const Machine& machine, const Permit& permit) {
   const auto instance = describe(*id);
   if (!instance && instance.error().kind == ErrorKind::kNotFound && was_known) return {};
   if (!instance) return before_the_action(instance.error());
-  // It has lost its name by then.
+  // An instance that has ended no longer has its DNS name, so check_owner() could reject it.
   if (has_ended(*instance)) return {};
   if (auto owned = check_owner(*instance, *id, machine); !owned) return owned;
   const auto group = membership(*id);
@@ -198,7 +200,7 @@ MachineProofs AwsProvider::proofs(const Machine& machine) {
   if (answer) {
     judge(find_status(*answer, id->instance), proof);
   } else {
-    // curl's texts have milliseconds in them, and would be another reason at every look.
+    // curl's messages contain milliseconds and would differ at every read.
     const bool is_answer = !may_have_arrived(answer.error().kind);
     proof.words = "EC2 does not report the instance's status" +
                   (is_answer ? ": " + answer.error().message : std::string());
@@ -215,7 +217,7 @@ Result<MachineFate> AwsProvider::fate(const Machine& machine) {
   if (!instance) return std::unexpected(instance.error());
   if (instance->state == "terminated") return Fate::kGone;
   if (instance->state == "shutting-down") return Fate::kEnding;
-  // Until a group's lifecycle hook lets go, the instance itself runs on.
+  // The instance keeps running until the group's lifecycle hook releases it.
   const auto group = membership(*id);
   if (!group) return std::unexpected(group.error());
   if (!*group || !(*group)->is_ending()) return Fate::kRuns;

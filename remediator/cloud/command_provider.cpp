@@ -51,13 +51,13 @@ Result<CommandProvider::Ended> CommandProvider::run(const std::vector<std::strin
   command.grace = std::chrono::seconds(2);
   const auto ended = run_child(command, parts_.clock);
   if (!ended) {
-    // It was killed, after it may have done its work.
+    // The program was killed, but it may have done its work before that.
     if (ended.error().kind == ErrorKind::kTooLarge)
       return fail(ErrorKind::kTimeout, ended.error().message);
     return std::unexpected(ended.error());
   }
   const std::string what = command.program + " " + how_it_ended(*ended);
-  // A signal may have come after the work was done.
+  // The signal may have come after the program had done its work.
   if (ended->exit_code < 0) return fail(ErrorKind::kTimeout, what);
   return Ended{.exit_code = ended->exit_code,
                .words = what + ": " + first_line(ended->complaint),

@@ -1,15 +1,16 @@
-// Machines of whoever has a program that can restart or end them: IPMI, Redfish, a cloud that
-// gpuward does not know. The program gets the machine as one JSON object on its stdin:
+// Machines that the operator restarts or ends with a program: by IPMI, Redfish, or a cloud that
+// gpuward does not support. The program gets the machine as one JSON object on its stdin:
 //
 //   {"action":"reboot","remediation":"...","node":"...","nodeUID":"...","providerID":"...",
 //    "bootID":"...","labels":{...}}
 //
-// and answers with its exit code: 0 = the action ("reboot", "terminate") is asked for; anything
-// else = it is not, and the first line of stderr says why. For "is-gone", which may be asked often,
-// 0 = the machine is gone for good, 1 = it is not, anything else = it cannot tell. A program that
-// does not end in time is killed, and nobody knows.
-// For "power-state" it exits with 0 and says one word on its stdout: `on`, `off`, or `unreachable`
-// where what controls the power (a BMC) does not answer. Whatever else it does says nothing.
+// and answers with its exit code. For "reboot" and "terminate", 0 = it has requested the action;
+// any other code = it has not, and the first line of stderr says why. For "is-gone", which may run
+// often, 0 = the machine is gone and will not return, 1 = it is not, any other code = unknown. A
+// program that exceeds its timeout is killed, and the result is unknown.
+//
+// For "power-state" it exits with 0 and prints one word on its stdout: `on`, `off`, or
+// `unreachable` if the power controller (a BMC) does not answer. Any other result means unknown.
 #pragma once
 
 #include "remediator/cloud/provider.h"

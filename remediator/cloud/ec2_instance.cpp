@@ -22,8 +22,8 @@ bool is_instance_id(std::string_view text) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// All parts up to the first number: "us-gov-west-1" of us-gov-west-1a, "us-west-2" of the local
-// zone us-west-2-lax-1a.
+// The parts of a zone up to the first number: "us-gov-west-1" of us-gov-west-1a, "us-west-2" of the
+// local zone us-west-2-lax-1a.
 std::string region_of(std::string_view zone) {
   for (std::size_t at = zone.find('-'); at != std::string_view::npos; at = zone.find('-', at + 1)) {
     std::size_t end = at + 1;

@@ -16,32 +16,32 @@ struct Ec2Id {
   std::string instance, zone, region;  // "i-0123456789abcdef0", "us-east-1a", "us-east-1"
 };
 
-// Of `aws:///us-east-1a/i-0123456789abcdef0`; nullopt for all else that begins with aws:// too:
-// Fargate, HyperPod and hybrid nodes run on no EC2 instance of ours.
+// Parses `aws:///us-east-1a/i-0123456789abcdef0`. Returns nullopt for any other ID, even if it
+// begins with aws://: Fargate, HyperPod and hybrid nodes have no EC2 instance in this account.
 [[nodiscard]] std::optional<Ec2Id> parse_ec2_id(std::string_view provider_id);
 
 struct Ec2Instance {
   std::string id, state;  // "running"
-  std::string reason;     // of the state, as EC2 says it; empty where it says none
+  std::string reason;     // EC2's reason for the state; may be empty
   std::string zone, type, private_dns;
   std::set<std::string> tags;  // their keys
 };
 
-// As DescribeInstanceStatus has it: "running", "ok", "impaired", "insufficient-data", ...
+// The values of DescribeInstanceStatus: "running", "ok", "impaired", "insufficient-data", ...
 struct Ec2Status {
   std::string state, system, instance;
 };
-// Of an answer of DescribeInstanceStatus; nullopt where the instance is not in it.
+// Reads a response of DescribeInstanceStatus; nullopt if the instance is not in it.
 [[nodiscard]] std::optional<Ec2Status> find_status(const aws::XmlElement& answer,
                                                    const std::string& id);
 
-// Of an answer of DescribeInstances; nullopt where the instance is not in it.
+// Reads a response of DescribeInstances; nullopt if the instance is not in it.
 [[nodiscard]] std::optional<Ec2Instance> find_instance(const aws::XmlElement& answer,
                                                        const std::string& id);
 
-// Why the instance is not the machine of this node; nullopt where it is. Zone and type are those of
-// the node's own labels, and its name is the node's, or it carries the tag of `cluster`
-// (kubernetes.io/cluster/NAME), which may be empty.
+// Returns why the instance is not the machine of this node; nullopt if it is. It is, if its zone
+// and type match the node's labels, and if it has the node's name or the tag of `cluster`
+// (kubernetes.io/cluster/NAME). `cluster` may be empty.
 [[nodiscard]] std::optional<std::string> difference(const Ec2Instance& instance, const Ec2Id& id,
                                                     const Machine& machine,
                                                     const std::string& cluster);

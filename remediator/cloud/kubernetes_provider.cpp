@@ -7,16 +7,16 @@
 namespace gpuward::remediator {
 namespace {
 
-// Nothing has it: the list says only whether the cluster knows the kind.
+// No object has this label: listing by it only tells whether the cluster knows the kind.
 constexpr std::string_view kNothing = "gpuward.dev/none=none";
 
-// Those that may be served; what the node names says only the kind for Cluster API.
+// The versions that the cluster may serve. A node of Cluster API does not name one.
 std::vector<std::string> versions_of(const kube::ResourceType& type) {
   if (type.group == "cluster.x-k8s.io") return {"v1beta2", "v1beta1"};
   return {type.version};
 }
 
-// Karpenter keeps it in the status, the others in the spec.
+// Karpenter writes the provider ID to the status, the others to the spec.
 std::string instance_of(const Json& owner) {
   const std::string in_spec = string_at(member_at(owner, "spec"), "providerID");
   return in_spec.empty() ? string_at(member_at(owner, "status"), "providerID") : in_spec;
@@ -51,7 +51,7 @@ Result<KubernetesProvider::Found> KubernetesProvider::find(const Machine& machin
     }
     if (object.error().kind != ErrorKind::kNotFound)
       return with_context("reading " + machine.owner->words(), object.error());
-    // The same answer where the kind itself is not known: that would prove nothing.
+    // The API server also answers 404 if it does not know the kind, which would prove nothing.
     const auto known = api_.list_custom(type, kNothing);
     if (known) return std::unexpected(object.error());
     if (known.error().kind != ErrorKind::kNotFound)
@@ -80,7 +80,7 @@ Result<MachineFate> KubernetesProvider::fate(const Machine& machine) {
   const auto found = find(machine);
   if (!found && found.error().kind == ErrorKind::kNotFound) return Fate::kGone;
   if (!found) return std::unexpected(found.error());
-  // An object of that name that was made anew.
+  // The object was recreated under the same name, for another machine.
   if (found->instance != machine.provider_id && !found->instance.empty()) return Fate::kGone;
   return found->is_deleting ? Fate::kEnding : Fate::kRuns;
 }

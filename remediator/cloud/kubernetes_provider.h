@@ -1,6 +1,6 @@
 // Machines that an object in this cluster owns: deleting that object makes its controller end the
-// machine, and the object stays until the machine is gone (its finalizer). Only while it names the
-// very instance that the node runs on, and never by name alone.
+// machine, and the object stays until the machine is gone (its finalizer). The provider deletes it
+// only while it names the instance that the node runs on, never by name alone.
 #pragma once
 
 #include "remediator/cloud/provider.h"

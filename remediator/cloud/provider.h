@@ -1,5 +1,6 @@
-// Who can restart a machine or end it: the cluster's own objects, a cloud, a program of the
-// operator's. One file a provider, all in all.cpp. Used by the actions; a provider decides nothing.
+// The providers that can restart or end a machine: an object in the cluster, a cloud, a program of
+// the operator. Each has its own file, and all.cpp lists them. Used by the actions; a provider
+// decides nothing.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ namespace gpuward::remediator {
 struct Machine {
   std::string remediation;  // its name: the same for every call of one step
   std::string node, node_uid;
-  std::string provider_id;  // spec.providerID; empty where the node has none
+  std::string provider_id;  // spec.providerID; empty if the node has none
   std::string boot_id;
   kube::Labels labels;
   std::optional<MachineOwner> owner = {};
@@ -36,10 +37,10 @@ enum class MachineAction : std::uint8_t { kReboot, kTerminate };
   return action == MachineAction::kReboot ? "reboot" : "terminate";
 }
 
-// What has become of a machine that was to be terminated.
+// The state of a machine that a step terminates.
 enum class Fate : std::uint8_t {
-  kRuns,    // its end was not asked for
-  kEnding,  // it was, or nobody can tell
+  kRuns,    // no request to end it is known
+  kEnding,  // it is ending, or the provider cannot tell
   kGone,    // proven: it does not come back
 };
 
@@ -49,20 +50,22 @@ struct MachineFate {
   [[nodiscard]] bool operator==(Fate other) const { return is == other; }
 
   Fate is;
-  std::string words;  // of kEnding: what it waits for, where the provider knows
+  std::string words;  // for kEnding: what it waits for, if the provider knows
 };
 
-// Of an error of reboot() and terminate(): nobody knows whether it was accepted. Else it was not.
+// True for an error of reboot() or terminate() after which it is unknown whether the provider
+// accepted the request. After any other error it did not accept it.
 [[nodiscard]] constexpr bool may_have_arrived(ErrorKind kind) {
   return kind == ErrorKind::kTimeout || kind == ErrorKind::kUnavailable;
 }
 
-// Of an error of reboot() and terminate(): it was not accepted, and may be later (throttled, or
-// what has to be known before cannot be learned now).
+// True if reboot() or terminate() was not accepted now but may be later: the request was throttled,
+// or a query before it failed for now.
 [[nodiscard]] constexpr bool is_not_now(ErrorKind kind) {
   return kind == ErrorKind::kOverloaded || kind == ErrorKind::kBlocked;
 }
-// Of an error of reboot(): it says nothing of the machine, so that a worse step would not help it.
+// True for an error of reboot() that says nothing about the machine: a more severe step would not
+// help.
 [[nodiscard]] constexpr bool is_of_rights(ErrorKind kind) {
   return kind == ErrorKind::kForbidden || kind == ErrorKind::kUnauthenticated ||
          kind == ErrorKind::kNotFound;
@@ -72,29 +75,30 @@ struct MachineFate {
 class CloudProvider {
  public:
   virtual ~CloudProvider() = default;
-  // Whether this provider is the one to ask. Pure.
+  // Whether this provider is responsible for the action on this machine. Pure.
   [[nodiscard]] virtual bool can(MachineAction action, const Machine& machine) const = 0;
-  // Asks for a restart and returns once that is accepted; it is called at most once an intent.
-  // `permit` is asked right before each request that does it, when all that has to be known before
-  // is known; where it refuses the first of them, its error is the answer and nothing was done.
+  // Requests a restart and returns once it is accepted; called at most once an intent. Calls
+  // `permit` right before each request that restarts the machine, after all queries. If `permit`
+  // refuses the first of them, reboot() returns its error and has done nothing.
   [[nodiscard]] virtual Status reboot(const Machine& machine, const Permit& permit) = 0;
-  // Asks for the machine's end, by the same permit, and returns once that is accepted; a machine
-  // that is gone already is a success. Never another machine than the one of that provider_id.
+  // Requests the machine's end, with the same use of `permit`, and returns once it is accepted.
+  // Succeeds if the machine is already gone. Never ends a machine with another provider_id.
   [[nodiscard]] virtual Status terminate(const Machine& machine, const Permit& permit) = 0;
   [[nodiscard]] virtual Result<MachineFate> fate(const Machine& machine) = 0;
-  // What it knows of whether the machine is up; empty where it is not the one to ask. What cannot
-  // be learned is a proof of nothing that says why.
+  // Returns proofs that the machine is up or down; empty if this provider has none to give. If a
+  // query fails, the proof has the sign kUnknown and says why.
   [[nodiscard]] virtual MachineProofs proofs(const Machine&) { return {}; }
 };
 
 struct ProviderParts {
-  const CurrentPolicy& policy;  // settings are read at every call: they may change
+  const CurrentPolicy& policy;  // read at every call: settings may change
   kube::Api& api;               // of the leader
   Clock& clock;
   aws::AwsClient* aws = nullptr;  // null: no machine is one of AWS
 };
 
-// All of them as one: for each action and machine the first that can. Where none can, kRefused.
+// Combines all providers: uses the first that can do the action on the machine; kRefused if none
+// can.
 [[nodiscard]] std::unique_ptr<CloudProvider> make_providers(const ProviderParts& parts);
 
 }  // namespace gpuward::remediator
