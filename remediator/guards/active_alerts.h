@@ -1,5 +1,5 @@
-// Which alerts fire right now and are neither silenced nor inhibited, as their source says itself.
-// Asked before every disruptive step; implemented by sources/alertmanager_poll.
+// The alerts that fire right now and are neither silenced nor inhibited, as their source itself
+// reports. Read before every disruptive step; implemented by sources/alertmanager_poll.
 #pragma once
 
 #include <chrono>
@@ -16,14 +16,14 @@ namespace gpuward::remediator {
 class ActiveAlerts {
  public:
   virtual ~ActiveAlerts() = default;
-  // The fingerprints of the node's alerts, each with the severity that its own labels ask for, a
-  // few seconds old at most. A sender of notifications chooses all of these three, so only those
-  // that the source itself says count. An error if the source does not answer: whether an operator
-  // has silenced them is then unknown.
+  // Returns the fingerprints of the node's alerts, each with the severity that its own labels
+  // request, a few seconds old at most. The sender of a notification controls the node, the
+  // fingerprint and the severity in it, so only the answer of the source counts. An error if the
+  // source does not answer: it is then unknown whether an operator has silenced the alerts.
   [[nodiscard]] virtual Result<std::map<std::string, Severity>> active_on(
       const std::string& node) = 0;
-  // The fingerprints of all that fire, the silenced and inhibited ones too, read afresh. An error
-  // if the source has not answered within `limit`.
+  // Returns the fingerprints of all firing alerts, silenced and inhibited ones included, from a new
+  // read. An error if the source has not answered within `limit`.
   [[nodiscard]] virtual Result<std::set<std::string>> all_firing(
       std::chrono::milliseconds limit) = 0;
 };

@@ -34,7 +34,7 @@ ApprovalAnswer approval_of(const Remediation& remediation, const kube::Node& nod
   const bool is_asked = known && known->step == step && !is_over(*known, now) &&
                         known->token == token_for(remediation, node, step, known->requested_at);
   if (!is_asked) {
-    // To the millisecond, as the resource keeps it: the token must come out the same again.
+    // The resource stores milliseconds, and the token must come out the same from the stored time.
     const auto asked_at = std::chrono::floor<std::chrono::milliseconds>(now);
     return {.record = {.step = step,
                        .token = token_for(remediation, node, step, asked_at),

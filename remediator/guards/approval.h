@@ -1,6 +1,6 @@
-// An operator's approval to one step. It is bound to the Remediation, the step, the node, its
-// instance, the evidence and the request, and lasts an hour: an approval to something else, or of
-// yesterday, is none. Pure; asked by decision/step_gates. Who may approve is checked by admission
+// An operator's approval of one step. It is bound to the Remediation, the step, the node, its
+// instance, the evidence and the request, and lasts an hour. An approval of another step or of
+// yesterday does not count. Pure; used by decision/step_gates. Admission checks who may approve
 // (manifests).
 #pragma once
 
@@ -16,8 +16,7 @@ namespace gpuward::remediator {
 inline constexpr std::chrono::hours kApprovalLasts{1};
 
 struct ApprovalAnswer {
-  ApprovalRecord
-      record;  // to be kept in the status: the request, and the approval once it is there
+  ApprovalRecord record;  // for the status: the request, and the approval once given
   bool is_given = false;
 };
 

@@ -1,6 +1,6 @@
-// Whether the API server guards approvals now (manifests/remediator-admission.yaml): that nobody
-// approves in another's name, and that gpuward's own accounts say nothing that operators say. No
-// approval is asked for or believed unless it does. Asked by the reconciler.
+// Whether the API server guards approvals now (manifests/remediator-admission.yaml): no user can
+// approve in another's name, and gpuward's own accounts cannot set the annotations of operators.
+// Unless it does, gpuward neither requests nor accepts an approval. Used by the reconciler.
 #pragma once
 
 #include <chrono>
@@ -10,15 +10,15 @@
 
 namespace gpuward::remediator {
 
-// How the two policies begin what they refuse with; tests hold the manifest to it.
+// The messages of the two admission policies begin with these words; tests compare the manifest.
 inline constexpr std::string_view kOwnNameRefusal = "an approval is given under one's own name";
 inline constexpr std::string_view kOperatorsRefusal = "this account may not change the annotations";
 
 class ApprovalGuard {
  public:
   virtual ~ApprovalGuard() = default;
-  // Any thread. A value: approvals are guarded, as was seen at most `max_age` ago. kRefused: they
-  // are not. Any other error: that is not known.
+  // Any thread. A value: approvals are guarded, by a check at most `max_age` old. kRefused: they
+  // are not. Any other error: it is unknown.
   [[nodiscard]] virtual Status check(std::chrono::milliseconds max_age) = 0;
 };
 

@@ -1,5 +1,5 @@
-// Nodes and machines that an operator keeps gpuward off for a while, with a reason and an end.
-// Pure; kept in the cluster by records/exclusion_store, asked by decide().
+// Nodes and machines that an operator excludes from gpuward for a while, with a reason and an end.
+// Pure; stored in the cluster by records/exclusion_store, used by decide().
 #pragma once
 
 #include <chrono>
@@ -19,19 +19,20 @@ struct Exclusion {
   friend bool operator==(const Exclusion&, const Exclusion&) = default;
 };
 
-// Longer ones are refused: what nobody remembers is to end by itself.
+// Longer exclusions are refused, so that a forgotten one ends by itself.
 inline constexpr std::chrono::hours kLongestExclusion{24 * 366};
 
-// By node name or instance id (`i-0123` of `aws:///eu-1a/i-0123`).
+// The exclusions by node name or instance ID (`i-0123` of `aws:///eu-1a/i-0123`).
 using ExclusionList = std::map<std::string, Exclusion>;
 
 struct ExclusionHit {
-  std::string subject;  // the name or the instance that the list has
+  std::string subject;  // the name or instance in the list
   std::string why;      // for people
   std::chrono::system_clock::time_point until;
 };
 
-// What names this node or its machine and is not over; of two the one that lasts longer.
+// Returns the exclusion that names this node or its machine and has not expired; if both are
+// listed, the one that ends later.
 [[nodiscard]] std::optional<ExclusionHit> exclusion_for(const ExclusionList& list,
                                                         const kube::Node& node,
                                                         std::chrono::system_clock::time_point now);
@@ -41,7 +42,8 @@ struct ExclusionHit {
 [[nodiscard]] ExclusionList without_expired(ExclusionList list,
                                             std::chrono::system_clock::time_point now);
 
-// What can be the name of one: letters, digits, `-`, `_`, `.`, as in the keys of a ConfigMap.
+// Whether the text can name a node or an instance: letters, digits, `-`, `_`, `.`, as in the keys
+// of a ConfigMap.
 [[nodiscard]] bool is_exclusion_subject(std::string_view text);
 
 }  // namespace gpuward::remediator

@@ -34,7 +34,7 @@ Exclusion decode_exclusion(const std::string& text) {
           .by = string_at(entry, "by")};
 }
 
-// Absent: the fallback. Nullopt: no number of that range.
+// Returns the fallback if the key is absent; nullopt if the value is not a number in 0..most.
 std::optional<double> seconds_at(const Json& entry, std::string_view key, double fallback,
                                  double most) {
   const Json& value = member_at(entry, key);

@@ -5,7 +5,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// Where nobody knows since when this node reports it, whoever else has done so may be right.
+// If it is unknown since when this node reports the GPU, the other node may be right.
 bool is_contested(const GpuClaims& claims) {
   if (!claims.others_until) return false;
   return !claims.own_since || *claims.others_until >= *claims.own_since;

@@ -1,8 +1,8 @@
-// Whose word about a GPU counts. Attempts go with a GPU from machine to machine (safety/ledger), so
-// an exporter that names foreign serial numbers could spend the attempts of other machines. A
-// serial number speaks for a machine only where no other node reports it, and none has since this
-// one began to: a board that was moved left its old machine before. Pure; used by the source of
-// reports.
+// Decides whose reports about a GPU count. The ledger counts attempts by GPU, even if a GPU moves
+// to another machine, so an exporter that reports foreign serial numbers could spend the attempts
+// of other machines. A serial number therefore counts for a machine only if no other node reports
+// it, and none has since this machine began to: a moved board has left its old machine before that.
+// Pure; used by the source of reports.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace gpuward::remediator {
 
-// Of the serial number, or UUID, of one GPU.
+// The claims on the serial number, or UUID, of one GPU.
 struct GpuClaims {
   std::optional<std::chrono::system_clock::time_point> own_since;     // this node reports it
   std::optional<std::chrono::system_clock::time_point> others_until;  // another one reported it
@@ -23,7 +23,7 @@ struct WeighedGpus {
   std::vector<std::string> speaking, contested;
 };
 
-// `claims` by GPU; one that nobody else has claimed need not be there.
+// `claims` by GPU; a GPU that only this node has claimed may be missing.
 [[nodiscard]] WeighedGpus weigh_gpus(std::vector<std::string> gpus,
                                      const std::map<std::string, GpuClaims>& claims);
 

@@ -1,7 +1,8 @@
-// The taint of konduktor's controller, whose place the Loki source takes: it stands beside ours on
-// nodes that the logs speak of, where the policy wants it (loki.konduktor_taint). A taint key has
-// one writer: what another hand has put on is left alone, and no second writer is begun beside it.
-// Pure; used by the actions, the decision and sources/loki_source.
+// The taint of konduktor's controller, which the Loki source replaces. gpuward sets it in addition
+// to its own taint on nodes with findings from Loki, if the policy enables that
+// (loki.konduktor_taint). A taint key has one writer: gpuward leaves a taint of another writer
+// alone, and does not start to write one while another writer does. Pure; used by the actions, the
+// decision and sources/loki_source.
 #pragma once
 
 #include <optional>
@@ -20,15 +21,16 @@ inline constexpr std::string_view kKonduktorTaintKey = "trainy.konduktor.ai/faul
 [[nodiscard]] kube::Taint konduktor_taint();
 [[nodiscard]] bool has_konduktor_taint(const kube::Node& node);
 
-// Whether it belongs on the node of this Remediation: a line that was read from Loki stands for it.
+// Whether the node of this Remediation should have it: an alert from Loki fires.
 [[nodiscard]] bool wants_konduktor_taint(const Policy& policy, const Remediation& remediation);
 
-// Whether it is still to be written. Not where it stands by anybody's hand, nor where an operator
-// has taken ours off.
+// Whether gpuward still has to write it. Not if the node already has it from any writer, nor if an
+// operator has removed gpuward's.
 [[nodiscard]] bool lacks_konduktor_taint(const Policy& policy, const Remediation& remediation,
                                          const kube::Node& node);
 
-// The name of a node that has it without a mark of ours that says so; nullopt where there is none.
+// Returns the name of a node that has the taint without gpuward's annotation for it; nullopt if
+// there is none.
 [[nodiscard]] std::optional<std::string> tainted_by_another_writer(
     std::span<const kube::Node> nodes);
 

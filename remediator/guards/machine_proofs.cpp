@@ -57,8 +57,8 @@ std::string to_text(const MachineProofs& proofs, WallTime now) {
   return text;
 }
 
-// The exporter alone may have ended while its machine runs; a Prometheus that reads few others
-// says nothing of one node.
+// The exporter alone may have ended while its machine runs, and a Prometheus that cannot scrape
+// many nodes says nothing about one of them.
 MachineProof proof_of(const NodeScrapes& scrapes, int most_down) {
   MachineProof proof;
   proof.kind = ProofKind::kScrapes;

@@ -1,7 +1,6 @@
-// What says that the machine of a silent node is down, and what says that it is up. Silence itself
-// proves nothing: a machine is taken for down on two proofs of different kinds, and on none where
-// anything says that it is up. Pure values; read afresh before each step that disrupts a silent
-// node (execution/proof_reader).
+// Proofs that the machine of a silent node is down or up. Silence itself proves nothing: gpuward
+// treats a machine as down if two proofs of different kinds say so and no proof says that it is up.
+// Pure values; read again before each step that disrupts a silent node (execution/proof_reader).
 #pragma once
 
 #include <chrono>
@@ -20,68 +19,68 @@ namespace gpuward::remediator {
 
 enum class ProofSign : std::uint8_t { kUnknown, kDown, kUp };
 
-// Two of the same kind are one: they fail together.
+// Two proofs of the same kind count as one: they fail together.
 enum class ProofKind : std::uint8_t { kScrapes, kCloud, kPower };
 [[nodiscard]] std::string_view to_string(ProofKind kind);
 
 struct MachineProof {
   ProofKind kind = ProofKind::kScrapes;
   ProofSign sign = ProofSign::kUnknown;
-  WallTime at;          // when that was so
+  WallTime at;          // when the observation was true
   std::string words;    // stay the same while nothing changes
-  bool is_off = false;  // proven without power: it does not come back by itself
+  bool is_off = false;  // proven to have no power: it does not come back by itself
 };
 
 using MachineProofs = std::vector<MachineProof>;
 
-// What a step waits for that has no proofs.
+// The rule of a step that waits for proofs.
 inline constexpr std::string_view kProofRule = "silent.proof";
-// What a restart or end waits for while the cloud is at work on the machine.
+// The rule of a restart or end that waits while the cloud maintains the machine.
 inline constexpr std::string_view kCloudAtWorkRule = "silent.maintenance";
-// How old a proof may be.
+// The maximum age of a proof.
 inline constexpr std::chrono::seconds kProofLasts{120};
 
-// Why the machine is not to be taken for down; nullopt where it is. What is too old counts for
-// nothing, and a sign of life however old does where it is kUp within kProofLasts.
+// Returns why the machine must not be treated as down; nullopt if it may be. A proof counts only if
+// it is at most kProofLasts away from `now`.
 [[nodiscard]] std::optional<std::string> objection_to_dead(const MachineProofs& proofs,
                                                            WallTime now);
-// What proves the machine to be without power; nullopt where nothing does.
+// Returns the proof that the machine has no power; nullopt if there is none.
 [[nodiscard]] std::optional<std::string> proof_of_off(const MachineProofs& proofs, WallTime now);
 // "8 s", not below 0.
 [[nodiscard]] std::string seconds_text(WallTime at, WallTime now);
-// What the proofs say, for people: each with its age.
+// Returns the proofs as text for people, each with its age.
 [[nodiscard]] std::string to_text(const MachineProofs& proofs, WallTime now);
 
-// What Prometheus knows of a node by its scrapes, whatever these say.
+// The state of a node's scrapes in Prometheus, and the last severity that its exporter reported.
 struct NodeScrapes {
-  std::optional<bool> exporter = {};   // whether the last scrape of it went well; absent: no series
-  int others_up = 0, others_down = 0;  // other targets on the node
-  std::optional<WallTime> at = {};     // of the oldest of these
-  int fleet_up = 0, fleet_down = 0;    // exporters of all nodes
-  std::optional<WallTime> seen_at = {};   // when the exporter was last read, within a day
-  std::optional<Severity> severity = {};  // what it reported then
+  std::optional<bool> exporter = {};      // whether its last scrape succeeded; absent: no series
+  int others_up = 0, others_down = 0;     // other targets on the node
+  std::optional<WallTime> at = {};        // time of the oldest of these
+  int fleet_up = 0, fleet_down = 0;       // exporters of all nodes
+  std::optional<WallTime> seen_at = {};   // when the exporter was last scraped, within a day
+  std::optional<Severity> severity = {};  // the severity that it reported then
 };
 
-// `most_down`: so many exporters may be down before Prometheus is taken for cut off itself.
+// `most_down`: if more exporters are down, Prometheus itself counts as cut off.
 [[nodiscard]] MachineProof proof_of(const NodeScrapes& scrapes, int most_down);
 
-// Where they come from (sources/prometheus_scrapes). Any thread.
+// The source of the scrapes (sources/prometheus_scrapes). Any thread.
 class ScrapeStates {
  public:
   virtual ~ScrapeStates() = default;
-  // `address`: where else Prometheus may find what runs on the node; empty: nowhere.
+  // `address`: a second address under which Prometheus may list targets of the node; may be empty.
   [[nodiscard]] virtual Result<NodeScrapes> of(std::string_view node, std::string_view address) = 0;
 };
 
-// What is asked right before a silent node is disrupted. Any thread.
+// Reads the proofs right before gpuward disrupts a silent node. Any thread.
 class ProofSource {
  public:
   virtual ~ProofSource() = default;
-  // `node` was read a moment ago. An error: nothing may be begun now, and why, in words that stay
-  // the same.
+  // `node` was just read. An error means that no step may begin now; its text says why and stays
+  // the same while the cause does.
   [[nodiscard]] virtual Result<MachineProofs> read(const kube::Node& node) = 0;
-  // Right before each call: an error where the node is Ready or its Lease was renewed a moment ago,
-  // and where that cannot be read.
+  // Called right before each call. An error if the node is Ready, if its Lease was renewed just
+  // now, or if that cannot be read.
   [[nodiscard]] virtual Status check_silent(const kube::Node& node) = 0;
 };
 

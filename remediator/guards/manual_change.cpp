@@ -7,10 +7,10 @@ namespace gpuward::remediator {
 std::optional<std::string> manual_change(const Remediation& remediation, const kube::Node& node) {
   const auto mark = owner_annotation_on(node);
   const bool marked = mark && mark->name == remediation.name;
-  // What is gone after an intent to return the node was taken off by us.
+  // After an intent to return the node, gpuward itself has removed them.
   if (!mark && remediation.status.find(Step::kReturn) != nullptr) return std::nullopt;
-  // The mark goes on in the same patch as taint and cordon: it proves that they were there, even
-  // where a crash kept us from recording the step.
+  // The annotation is written in the same patch as taint and cordon, so it proves that they were
+  // there even if a crash prevented the record of the step.
   const bool tainted_by_us = remediation.status.has_done(Step::kTaint) || (marked && mark->taint);
   const bool cordoned_by_us =
       remediation.status.has_done(Step::kCordon) || (marked && mark->cordon);

@@ -1,5 +1,5 @@
-// Operators win: what somebody undid by hand stays undone for this Remediation. Asked before every
-// decision that would put something on the node.
+// Operators win: if an operator has undone a change, this Remediation does not repeat it. Used
+// before every decision that would put something on the node.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace gpuward::remediator {
 
-// What an operator took back of what this Remediation had put on the node; nullopt where all of it
-// stands.
+// Returns which change of this Remediation to the node an operator has undone; nullopt if there is
+// none.
 [[nodiscard]] std::optional<std::string> manual_change(const Remediation& remediation,
                                                        const kube::Node& node);
 

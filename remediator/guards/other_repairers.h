@@ -1,6 +1,6 @@
-// Others who have begun to repair, replace or reconfigure the node: gpuward yields to them, and
-// meanwhile takes no pods and no machine away and gives no node back. Pure; asked before every
-// disruptive step and before every return.
+// Other controllers that have begun to repair, replace or reconfigure the node. gpuward yields to
+// them: meanwhile it evicts no pods, disrupts no machine and returns no node. Pure; used before
+// every disruptive step and before every return.
 #pragma once
 
 #include <chrono>
@@ -14,12 +14,12 @@
 
 namespace gpuward::remediator {
 
-// The other repairer that works on the node, and its sign there; nullopt if there is none.
+// Returns the other repairer that works on the node, and its sign there; nullopt if there is none.
 [[nodiscard]] std::optional<std::string> repairer_at_work(const kube::Node& node,
                                                           std::span<const RepairerSign> signs);
 
-// The same; besides, a node that was registered less than `startup_grace` ago is still being set
-// up.
+// The same as repairer_at_work(); in addition, a node that was registered less than `startup_grace`
+// ago is still being set up.
 [[nodiscard]] std::optional<std::string> other_repairer(const kube::Node& node,
                                                         std::span<const RepairerSign> signs,
                                                         WallTime now,

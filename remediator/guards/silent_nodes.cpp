@@ -8,7 +8,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// In words: they are part of what people are told.
+// The scopes as words, since messages to people contain them.
 std::vector<std::string> scopes_of(const Place& place) {
   std::vector<std::string> scopes = {"the fleet"};
   if (!place.pool.empty()) scopes.push_back("pool " + place.pool);
@@ -17,7 +17,7 @@ std::vector<std::string> scopes_of(const Place& place) {
   return scopes;
 }
 
-// Whether one failure of a network may take both: as far as both say where they are.
+// Whether one network failure may affect both, judged by the zones and domains that both have.
 bool are_near(const Place& one, const Place& other) {
   const bool has_zones = !one.zone.empty() && !other.zone.empty();
   if (has_zones && one.zone != other.zone) return false;
@@ -93,7 +93,7 @@ std::optional<SilentObjection> SilentNodes::objection(const NodeSign& node) cons
   if (!node.since) return std::nullopt;
   const auto first = std::ranges::lower_bound(begun_, *node.since - kTogether);
   const auto last = std::ranges::upper_bound(begun_, *node.since + kTogether);
-  // Its own is one of them if it counts.
+  // The node's own silence is among them if it counts.
   const auto others = (last - first) - (counts(node) ? 1 : 0);
   const auto without_gpus = std::ranges::count_if(others_, [&](const Silence& other) {
     return std::chrono::abs(other.since - *node.since) <= kTogether &&

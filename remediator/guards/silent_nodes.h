@@ -1,7 +1,7 @@
-// Which GPU nodes are silent, and whether their silence looks like a partition: then gpuward begins
-// nothing, and one alert names them all. The silence of nodes without GPUs is a sign of a partition
-// too. Pure. Used by sources/silent_source, and read again before each step that disrupts
-// a silent node.
+// Finds the GPU nodes that are silent and decides whether their silence looks like a partition. If
+// it does, gpuward begins nothing, and one alert names them all. The silence of nodes without GPUs
+// is a sign of a partition too. Pure. Used by sources/silent_source, and again before each step
+// that disrupts a silent node.
 #pragma once
 
 #include <chrono>
@@ -28,30 +28,31 @@ struct NodeSign {
   std::optional<WallTime> since = {};  // that condition's last transition
   std::optional<WallTime> heartbeat = {};
   std::optional<WallTime> created = {};
-  std::string address = {};         // where Prometheus finds what runs there
+  std::string address = {};         // where Prometheus finds its targets
   bool is_leaving = false;          // the Node is being deleted
-  bool is_restarting = false;       // gpuward has asked for the machine's restart or end
+  bool is_restarting = false;       // gpuward has requested the machine's restart or end
   bool is_recorded = false;         // an open Remediation says that it is silent
-  bool waits_for_operator = false;  // and nothing more is done for that
-  int recent = 0;                   // Remediations of a day that say so, that one included
+  bool waits_for_operator = false;  // and that one waits for an operator
+  int recent = 0;                   // such Remediations within a day, that one included
 
   [[nodiscard]] bool is_silent() const { return ready != "True"; }
 };
 
 [[nodiscard]] NodeSign sign_of(const kube::Node& node, Place place);
 
-// A machine that its operator knows to be dead says nothing of a partition. One without GPUs
-// counts as dead after kKnownDead, because it has no Remediation.
+// A machine that its operator knows to be dead says nothing about a partition: it stops counting
+// kKnownHeld after it fell silent if its Remediation waits for an operator, else after kKnownDead.
+// A node without GPUs has no Remediation and stops counting after kKnownDead.
 inline constexpr std::chrono::hours kKnownDead{24}, kKnownHeld{1};
-// Silences that begin within that time have one cause.
+// Silences that begin within this time have one cause.
 inline constexpr std::chrono::seconds kTogether{60};
-// So many of a day are told of as flapping.
+// A node with so many silences within kFlappingWithin is reported as flapping.
 inline constexpr int kFlapping = 3;
 inline constexpr std::chrono::hours kFlappingWithin{24};
 
 inline constexpr std::string_view kSilentShareRule = "silent.share";
 inline constexpr std::string_view kSilentTogetherRule = "silent.together";
-// Why nothing is begun for a silent node.
+// Why gpuward begins nothing for a silent node.
 struct SilentObjection {
   std::string_view rule;
   std::string message;
@@ -59,13 +60,13 @@ struct SilentObjection {
 
 class SilentNodes {
  public:
-  // `newcomer`: nodes younger than that are still being set up, and count for nothing.
+  // `newcomer`: nodes younger than that are still being set up and do not count.
   SilentNodes(std::span<const NodeSign> nodes, const SilentRules& rules,
               std::chrono::milliseconds newcomer, WallTime now);
-  // Whether its silence counts: of no newcomer, none that leaves or restarts, nor of one that is
-  // known to be dead.
+  // Whether its silence counts. It does not for a newcomer, for a node that leaves or restarts, or
+  // for a machine that is known to be dead.
   [[nodiscard]] bool counts(const NodeSign& node) const;
-  // Why its silence looks like a partition; nullopt where it does not.
+  // Returns why its silence looks like a partition; nullopt if it does not.
   [[nodiscard]] std::optional<SilentObjection> objection(const NodeSign& node) const;
 
  private:
@@ -86,7 +87,7 @@ class SilentNodes {
   std::chrono::milliseconds newcomer_;
   WallTime now_;
   Counts gpu_nodes_, all_nodes_;
-  std::vector<WallTime> begun_;  // of the silences of GPU nodes that count, sorted
+  std::vector<WallTime> begun_;  // the silences of GPU nodes that count, sorted
   std::vector<Silence> others_;  // of nodes without GPUs
 };
 

@@ -5,14 +5,14 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::size_t kShownBytes = 40;                  // of a value that says neither
-constexpr std::string_view kUsualNamespace = "gpuward";  // that of gpuwardctl where none is named
+constexpr std::size_t kShownBytes = 40;                  // of an invalid value
+constexpr std::string_view kUsualNamespace = "gpuward";  // the default of gpuwardctl
 
 std::unexpected<Error> stopped(const std::string& why, const std::string& advice) {
   return fail(ErrorKind::kBlocked, "every step is stopped: " + why + "; " + advice);
 }
 
-// The command makes the ConfigMap too where there is none.
+// `gpuwardctl start` also creates a missing ConfigMap.
 std::string to_go_on(const SwitchPlace& place) {
   const bool is_usual = place.ns == kUsualNamespace;
   return "resume with: gpuwardctl start" + (is_usual ? "" : " -n " + place.ns);

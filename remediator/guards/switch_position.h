@@ -1,5 +1,5 @@
-// What the ConfigMap with the switch says: the one key that stops every step everywhere. Only a
-// plain "false" lets work go on; whatever is missing, unreadable or unclear stops it. Used by
+// Reads the stop switch from its ConfigMap: one key that stops every step everywhere. Only a plain
+// "false" permits steps; a missing, unreadable or unclear value stops them. Used by
 // gates/stop_switch.
 #pragma once
 
@@ -19,7 +19,7 @@ struct SwitchPlace {
 inline constexpr const char* kSwitchName = "gpuward-remediator-switch";
 inline constexpr std::string_view kStopKey = "stop";
 
-// A value: go on. Else kBlocked, always: the message says why and what to do.
+// A value permits steps. Any error is kBlocked; its message says why and how to resume.
 [[nodiscard]] Status permission_of(const SwitchPlace& place, const Result<kube::ConfigMap>& read);
 
 }  // namespace gpuward::remediator
