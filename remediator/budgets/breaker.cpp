@@ -12,15 +12,16 @@
 namespace gpuward::remediator {
 namespace {
 
-// Where no census has been taken yet the number alone counts. Never so many that arrivals would
-// have to be forgotten before it opens, unless all nodes may fail at once: then it never opens.
+// If there is no census yet, only the fixed number counts. The limit stays below kMaxArrivals, so
+// that no arrival is dropped before the breaker opens. If all nodes may fail at once, it never
+// opens.
 int allowed_arrivals(const BudgetLimits& limits, std::size_t nodes) {
   const Share& share = limits.breaker.share;
   if (is_breaker_off(limits)) return std::numeric_limits<int>::max();
   return std::min(std::max(share.nodes, at_most(share, nodes)), static_cast<int>(kMaxArrivals) - 1);
 }
 
-// The ledger keeps each for as long as a caller may count it again.
+// The ledger keeps each arrival for as long as a caller may report it again.
 void forget_arrivals(Ledger& ledger, const BudgetLimits& limits, WallTime now) {
   const auto longest = limits.breaker.window + kMostClockDifference;
   std::erase_if(ledger.arrivals,
@@ -48,7 +49,7 @@ Ledger with_new_remediation(Ledger ledger, const Arrival& arrival, const BudgetL
     return known.remediation == arrival.remediation;
   });
   const int allowed = allowed_arrivals(limits, nodes);
-  // One that never opens remembers nobody: the ledger is carried whole with each slot.
+  // A breaker that never opens records no arrivals: every slot rewrites the whole ledger.
   const bool is_off = allowed == std::numeric_limits<int>::max();
   if (is_known || is_off || now - arrival.at > limits.breaker.window) return ledger;
   ledger.arrivals.push_back(arrival);

@@ -1,7 +1,7 @@
-// The circuit breaker: too many new Remediations in a short time mean that something else than the
+// The circuit breaker: too many new Remediations in a short time mean that something other than the
 // nodes is broken. It opens by itself, stays open over restarts (it is part of the ledger), and
-// only an operator closes it. While it is open no slot is given; giving slots back, uncordoning and
-// untainting need none and go on. Pure.
+// only an operator closes it. While it is open, only taints get slots; releasing slots, uncordoning
+// and untainting need none and continue. Pure.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@
 
 namespace gpuward::remediator {
 
-// Counts one new Remediation, of severity reset or worse. The caller says so once it is created
-// and, after a restart, of all that are open: what is known or older than the window changes
-// nothing. `nodes` are those of the census. Opens the breaker where more nodes than limits.breaker
-// allows have got one within the window.
+// Counts one new Remediation, of severity reset or worse. The caller reports it once it is created
+// and, after a restart, reports all open ones again: a known one, or one older than the window,
+// changes nothing. `nodes` is the size of the census. Opens the breaker if more nodes than
+// limits.breaker allows got a new Remediation within the window.
 [[nodiscard]] Ledger with_new_remediation(Ledger ledger, const Arrival& arrival,
                                           const BudgetLimits& limits, std::size_t nodes,
                                           WallTime now);
 
-// Opens it by hand, or because the ledger was lost. One that is open stays as it is.
+// Opens it on request or because the ledger was lost. An open breaker stays as it is.
 [[nodiscard]] Ledger open_breaker(Ledger ledger, std::string why, WallTime now);
 
-// What has come until now no longer counts: the operator has seen it. One that is closed stays as
-// it is. kInvalid where nobody stands for it.
+// Closes it. The arrivals so far no longer count, because the operator has seen them. A closed
+// breaker stays as it is. kInvalid if `by` is empty.
 [[nodiscard]] Result<Ledger> close_breaker(Ledger ledger, std::string by, WallTime now);
 
 }  // namespace gpuward::remediator

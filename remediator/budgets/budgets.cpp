@@ -23,7 +23,7 @@ std::string of_allowed(int used, int allowed) {
   return std::to_string(used) + " of " + std::to_string(allowed) + " allowed";
 }
 
-// No fewer than there are, with those that wait; cheap.
+// An upper bound of the nodes that are tainted or wait for a taint; cheap to compute.
 std::ptrdiff_t most_tainted(const Ledger& ledger, const Fleet& fleet) {
   return std::ssize(ledger.slots) + std::ssize(ledger.taints) +
          std::ranges::count_if(fleet.nodes, [](const auto& entry) {
@@ -43,7 +43,7 @@ MaybeRefusal by_room(const Ledger& ledger, const SlotRequest& request, const Slo
                                       " attempts");
 }
 
-// One request against one ledger: guards first, in order; the first that speaks wins.
+// Checks one request against one ledger; the first check that refuses gives the answer.
 class SlotCheck {
  public:
   SlotCheck(const Ledger& ledger, const Fleet& fleet, const BudgetLimits& limits,
@@ -72,7 +72,7 @@ class SlotCheck {
   }
 
  private:
-  // The breaker leaves taints alone: they take nothing away, and their own budget bounds them.
+  // The breaker does not stop taints: they evict nothing, and their own budget limits them.
   [[nodiscard]] MaybeRefusal run_taint() const {
     if (auto refused = by_census()) return refused;
     if (const auto storm = storm_behind(fleet_, limits_, request_.node_uid))
@@ -84,7 +84,7 @@ class SlotCheck {
     return by_taints();
   }
 
-  // One that is put on once more is never refused.
+  // A taint that is set again is never refused.
   [[nodiscard]] bool is_taint_counted() const {
     return request_.is_tainted || ledger_.find(request_.remediation) != nullptr;
   }
@@ -110,7 +110,8 @@ class SlotCheck {
                                    : " nodes with worse or confirmed findings come first"));
   }
 
-  // A node that has left the census may finish what it has a slot for: it is counted where it was.
+  // A node that has left the census may finish the step that it has a slot for: it counts in its
+  // old place.
   [[nodiscard]] MaybeRefusal by_census() const {
     if (fleet_.nodes.empty())
       return refusal("budget.census", "the node list is empty; no step is safe");
@@ -126,7 +127,7 @@ class SlotCheck {
 
   [[nodiscard]] MaybeRefusal by_min_healthy() const {
     const Scope scope = pool_scope(place().pool);
-    // A machine that is gone and not replaced does not make the pool a smaller one.
+    // A machine that is gone and not replaced does not make the pool smaller.
     const std::size_t nodes = nodes_in(fleet_, scope) + gone_in(ledger_, fleet_, scope);
     const int needed = at_least(limits_.in_pool(place().pool).min_healthy, nodes);
     if (needed <= 0) return std::nullopt;
@@ -207,7 +208,7 @@ class SlotCheck {
   const WallTime now_;
 };
 
-// How much of everything is spent, one scope after the other.
+// Lists the use of each limit, scope by scope.
 class UseTable {
  public:
   UseTable(const Ledger& ledger, const Fleet& fleet) : ledger_(ledger), fleet_(fleet) {}

@@ -11,8 +11,7 @@ namespace {
 constexpr std::array<std::string_view, 4> kImpacts{"taint", "cordon", "disrupt", "terminate"};
 constexpr std::array<std::string_view, 3> kTreatments{"reset", "reboot", "terminate"};
 
-// A machine is the same by its instance id or by a GPU that it shares; what is not known is not
-// shared.
+// Machines are the same if they share the instance ID or a GPU; unknown values are never shared.
 bool same_hardware(const Hardware& a, const Hardware& b) {
   if (!a.instance_id.empty() && a.instance_id == b.instance_id) return true;
   return std::ranges::any_of(a.serials, [&](const std::string& serial) {

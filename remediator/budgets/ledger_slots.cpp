@@ -20,7 +20,7 @@ Result<std::optional<SlotRefusal>> LedgerSlots::take(const Remediation& remediat
                                                      const kube::Node& node, Step step) {
   if (!impact_of(step)) return std::nullopt;
   if (!view_.informers().is_fresh(clock_.steady())) return refuse_by_old_view(remediation);
-  // A drill that has begun continues, so that it gives its slot back sooner.
+  // A drill that has begun continues, so that it releases its slot sooner.
   if (remediation.is_drill() && is_taint_or_cordon(step) && has_fault_waiting_for_budget(view_))
     return SlotRefusal{.guard = "budget.drill",
                        .message = "a real fault is waiting for a budget slot"};
@@ -49,7 +49,7 @@ Result<std::optional<SlotRefusal>> LedgerSlots::settle(const Remediation& remedi
                   .refusal = {},
                   .only_asks = only_asks};
   for (;;) {
-    // change() may call it several times, the last time last.
+    // change() may call this several times; the last call counts.
     const auto status = ledger_.change([&](Ledger& ledger) -> Status {
       claim.now = clock_.wall();
       with_fleet(view_,
@@ -58,16 +58,16 @@ Result<std::optional<SlotRefusal>> LedgerSlots::settle(const Remediation& remedi
     });
     if (!status) return std::unexpected(status.error());
     if (!claim.refusal || !claim.refusal->is_worn_out) return claim.refusal;
-    // Before anything worse is done because of it: what came of those attempts, as it is now.
+    // Before a more severe step follows from this: read whether those attempts were carried out.
     const std::size_t known = claim.untreated.size();
     if (auto why = look_for_untreated(claim); !why || *why) return why;
     if (claim.untreated.size() == known) return claim.refusal;
   }
 }
 
-// Of a Remediation that is deleted, what the ledger says counts. Where nobody knows whether its
-// call arrived, that may still take effect: nothing counts, and nothing is done before it would
-// have.
+// An attempt of a deleted Remediation counts as the ledger has it. If it is unknown whether a call
+// arrived, it may still take effect: the attempt does not count, but the step waits until
+// kLateRestart after that attempt's intent.
 Result<std::optional<SlotRefusal>> LedgerSlots::look_for_untreated(SlotClaim& claim) {
   for (const std::string& name : claim.treated_by) {
     if (name == claim.remediation.name) continue;  // of a deleted one that had this name
@@ -89,7 +89,7 @@ Result<std::optional<SlotRefusal>> LedgerSlots::look_for_untreated(SlotClaim& cl
   return std::nullopt;
 }
 
-// What is counted is counted all the same.
+// A new Remediation still counts for the circuit breaker.
 Result<std::optional<SlotRefusal>> LedgerSlots::refuse_by_old_view(const Remediation& remediation) {
   if (is_arrival(remediation)) {
     if (auto counted = arrived(remediation); !counted) return std::unexpected(counted.error());
@@ -141,7 +141,7 @@ Status LedgerSlots::keep() {
   return settled_now ? forget(*all) : settled_now;
 }
 
-// After the ledger knows that they are closed.
+// Runs after the ledger has freed the slots of closed Remediations.
 Status LedgerSlots::forget(const std::vector<Remediation>& all) {
   for (const Remediation* one : to_forget(all, policy_.get()->retention, clock_.wall())) {
     const auto gone = remediations_.remove(*one);

@@ -1,7 +1,7 @@
 // The budgets over the real ledger: the census comes from the ClusterView, the limits from the
-// policy in force, and what is granted is in the ledger before anybody acts on it. Nothing is
-// granted on a view that is older than kOldestView. Used by the reconciler as its Slots; keep() is
-// the leader's upkeep.
+// policy in force, and a granted slot is in the ledger before the step begins. Grants nothing on a
+// view that is older than kOldestView. Used by the reconciler as its Slots; keep() is the leader's
+// upkeep.
 #pragma once
 
 #include <map>
@@ -34,11 +34,11 @@ class LedgerSlots final : public Slots {
   [[nodiscard]] Status arrived(const Remediation& remediation) override;
   [[nodiscard]] Status give_back(const Remediation& remediation) override;
 
-  // Makes the ledger where there is none, frees slots that nobody gives back any more, and deletes
-  // Remediations that were closed long ago. Lists all Remediations; at the start and from time to
-  // time.
+  // Creates the ledger if there is none, frees slots that no Remediation will release any more, and
+  // deletes Remediations that were closed long ago. Lists all Remediations; called at the start and
+  // from time to time.
   [[nodiscard]] Status keep();
-  // As it was last read or written here, for metrics: costs no request. Nullopt before that.
+  // The use as of the last read or write here, for metrics; costs no request. nullopt before that.
   struct Spending {
     Breaker breaker;
     std::vector<BudgetUse> uses;
@@ -53,7 +53,7 @@ class LedgerSlots final : public Slots {
   [[nodiscard]] Result<std::optional<SlotRefusal>> settle(const Remediation& remediation,
                                                           const kube::Node& node, Step step,
                                                           bool only_asks);
-  // A refusal where one of them may still take effect.
+  // Returns a refusal if a call of one of them may still take effect.
   [[nodiscard]] Result<std::optional<SlotRefusal>> look_for_untreated(SlotClaim& claim);
   [[nodiscard]] Status forget(const std::vector<Remediation>& all);
 
@@ -64,7 +64,7 @@ class LedgerSlots final : public Slots {
   Clock& clock_;
 };
 
-// What a Remediation's own record says it has spent; its place is not part of it.
+// Returns what a Remediation's own record says it has spent; its place is not part of it.
 [[nodiscard]] SpentRecord spent_by(const Remediation& remediation);
 
 }  // namespace gpuward::remediator

@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds kLongestRest{100};
 constexpr BackoffPolicy kBetweenWrites{std::chrono::milliseconds(20),
                                        std::chrono::milliseconds(2'000), 2.0};
 
-// Both texts, as the map is to hold them.
+// Puts both texts of the ledger into the map.
 Status put_texts(const Ledger& ledger, kube::ConfigMap& map) {
   auto text = encode_ledger(ledger);
   if (!text) return std::unexpected(text.error());
@@ -37,7 +37,7 @@ Status put_texts(const Ledger& ledger, kube::ConfigMap& map) {
                                         std::to_string(kMaxLedgerBytes) + " bytes");
 }
 
-// What put_texts has made. The version before knows only of the first text, and raises taints
+// Reads what put_texts() wrote. The previous version knows only the first text, and raises taints
 // there.
 Result<Ledger> take_texts(kube::ConfigMap& map) {
   auto ledger = decode_ledger(map.data[kLedgerKey]);
@@ -52,13 +52,13 @@ Result<Ledger> take_texts(kube::ConfigMap& map) {
   return ledger;
 }
 
-// They are long, and what was read of them is kept instead.
+// The texts are long; the ledger decoded from them is kept instead.
 void forget_texts(kube::ConfigMap& map) {
   map.data[kLedgerKey].clear();
   map.data.erase(kTaintsKey);
 }
 
-// 0 where nobody has counted yet.
+// 0 if no writer has counted yet.
 std::uint64_t writes_of(const kube::ConfigMap& map) {
   const auto text = map.data.find(kWritesKey);
   return text == map.data.end() ? 0 : parse_integer<std::uint64_t>(text->second).value_or(0);
@@ -69,9 +69,9 @@ Status as_status(const Result<kube::ConfigMap>& written) {
   return {};
 }
 
-// Why the count has gone back; nullopt where it has not. A restored ConfigMap has its old UID; one
-// that was deleted and made again has another. `seen`: before it was asked for, because another
-// thread may have written while the answer was on its way.
+// Returns why the count has gone back; nullopt if it has not. A restored ConfigMap has its old UID;
+// one that was deleted and created again has another. `seen` is from before the read, because
+// another thread may write during it.
 std::optional<std::string> gone_back(const kube::ConfigMap& map, const WriteCount& seen) {
   const std::uint64_t writes = writes_of(map);
   if (seen.uid != map.meta.uid || writes >= seen.writes) return std::nullopt;
@@ -79,8 +79,8 @@ std::optional<std::string> gone_back(const kube::ConfigMap& map, const WriteCoun
          std::to_string(seen.writes) + " to " + std::to_string(writes);
 }
 
-// Each change sees what those before it in the batch have taken. One that throws may have left the
-// ledger half changed: all the others are made again, without it.
+// Each change sees the ledger after the changes before it in the batch. A change that throws may
+// have left the ledger half changed: all the others are applied again, without it.
 template <typename Batch>
 Ledger apply(const Batch& batch, const Ledger& before, std::vector<Status>& outcomes) {
   std::set<std::size_t> broken;
@@ -120,7 +120,7 @@ Result<LedgerStore::Stored> LedgerStore::load() {
     if (place_.on_went_back) place_.on_went_back(*why);
     return fail(ErrorKind::kGone, *why + ": budget usage since then is unknown");
   }
-  // Its text is long: what is known of that very version is not read again.
+  // Its text is long: a version that is already known is not decoded again.
   auto ledger = known_as(*map);
   if (!ledger) {
     auto decoded = take_texts(*map);
@@ -176,8 +176,9 @@ Status LedgerStore::change(const Change& change, const std::stop_token& stop) {
   if (mine.outcome) return *mine.outcome;
   is_writing_ = true;
   lock.unlock();
-  // A ledger that is long to write is written half of the time: those that come in the other half
-  // share the next write. Where it is short nobody notices.
+  // If a write takes long, the writer rests as long after it (at most kLongestRest), and the
+  // changes that come during the rest share the next write. After a short write the rest is too
+  // short to matter.
   (void)clock_.sleep_until(rest_until_, stop);
   lock.lock();
   const Batch batch = std::exchange(waiting_, {});
@@ -232,8 +233,8 @@ void LedgerStore::remember(const Stored& stored) {
 
 Status LedgerStore::write(Stored stored, Ledger next) {
   if (auto put = put_texts(next, stored.map); !put) return put;
-  // More than any that this process has seen, so that others do not take it for gone back once
-  // more.
+  // More than any count that this process has seen, so that other replicas do not notice the same
+  // restore again.
   std::uint64_t writes = stored.writes + 1;
   {
     const std::lock_guard lock(mutex_);
@@ -262,10 +263,10 @@ std::optional<Status> LedgerStore::commit_on_last(const Batch& batch,
   return was_old ? std::nullopt : std::optional(std::move(status));
 }
 
-// An error is of all; what a single change says is in `outcomes`.
+// An error applies to the whole batch; the result of each change is in `outcomes`.
 Status LedgerStore::commit_once(const Batch& batch, std::vector<Status>& outcomes) {
   if (auto status = commit_on_last(batch, outcomes)) return *status;
-  const bool was_seen = was_seen_;  // it may be made while we ask
+  const bool was_seen = was_seen_;  // it may be created during the read
   auto stored = load();
   const bool is_first_use = !stored && stored.error().kind == ErrorKind::kNotFound && !was_seen;
   if (is_first_use) return fail(ErrorKind::kConflict, "the ledger does not exist yet");

@@ -1,15 +1,14 @@
 // The ledger in the API server: one ConfigMap, read uncached and replaced by compare-and-set, so
-// that of two replicas that want the last slot one gets it. What does not end well changes nothing
-// and is the caller's reason to stop.
+// that only one of two replicas gets the last slot. If a call fails, its caller must not act.
 //
-// The ConfigMap is made once, by begin(). If it is gone later, its budgets are not unspent: every
-// read and change is then an error (kNotFound) until begin() has made it anew from what the
-// Remediations record (ledger_upkeep's rebuilt, which opens the circuit breaker where there is
+// begin() creates the ConfigMap once. If it is gone later, its budgets are not unspent: every read
+// and change is then an error (kNotFound) until begin() has created it again from the records of
+// the Remediations (rebuilt() of ledger_upkeep, which opens the circuit breaker if there is
 // anything to rebuild).
 //
-// Beside the ledger stands how often it was written. If that goes back, somebody has restored etcd
-// from a backup, and what was spent since then is forgotten there: every read and change is an
-// error (kGone) until accept_restored(). A process that has started since knows nothing of it.
+// The ConfigMap also counts its writes. If that count goes back, etcd was restored from a backup,
+// and the restored ledger lacks the use since then: every read and change is an error (kGone) until
+// accept_restored(). A process that started after the restore cannot notice it.
 #pragma once
 
 #include <atomic>
@@ -32,12 +31,12 @@ namespace gpuward::remediator {
 struct LedgerPlace {
   std::string ns;
   std::string name = "gpuward-ledger";
-  std::function<void()> on_made = {};  // a new one was made; on the thread of begin()
-  // It has gone back; on the thread of whoever reads it.
+  std::function<void()> on_made = {};  // a new one was created; on the thread of begin()
+  // The write count has gone back; called on the thread that reads it.
   std::function<void(const std::string& why)> on_went_back = {};
 };
 
-// How often the ConfigMap of that UID was written.
+// How often the ConfigMap with that UID was written.
 struct WriteCount {
   std::string uid;
   std::uint64_t writes = 0;
@@ -51,38 +50,39 @@ struct LedgerJitter {
 // Any thread; one store a process. Changes that come at the same time go into one write.
 class LedgerStore {
  public:
-  // Makes the next ledger of the one that stands, or leaves it alone and says why. May be called
-  // several times, on the thread of another change() too: it captures nothing that this would
-  // break, and does not call the store. Where it throws, it has changed nothing (kInternal).
+  // Changes the current ledger, or leaves it unchanged and returns why. May be called several
+  // times, also on the thread of another change(): it must capture nothing that this would break,
+  // and must not call the store. If it throws, it has changed nothing (kInternal).
   using Change = std::function<Status(Ledger&)>;
 
   // `api` and `clock` must outlive it.
   LedgerStore(kube::Api& api, LedgerPlace place, Clock& clock, LedgerJitter jitter = {})
       : api_(api), place_(std::move(place)), clock_(clock), jitter_(jitter) {}
 
-  // kInvalid where it cannot be read to its last entry, kNotFound where it is gone.
+  // kInvalid if it cannot be read to its last entry, kNotFound if it is gone.
   [[nodiscard]] Result<Ledger> read();
 
-  // An error of `change` comes back as it is. kConflict: others were quicker ten times. After any
-  // error of the API server the change may have been made all the same: say it again. kConflict is
-  // also said until this process has once seen a ledger: who leads first may be about to make it.
+  // Returns an error of `change` as it is. kConflict: other writers were faster ten times. After
+  // any error of the API server the change may still have been made: repeat it. Also kConflict
+  // until this process has first seen a ledger: the first leader may be about to create it.
   [[nodiscard]] Status change(const Change& change, const std::stop_token& stop = {});
 
-  // As it was last read or written here; costs no request. Null before that.
+  // The ledger as last read or written here; costs no request. nullptr before that.
   [[nodiscard]] std::shared_ptr<const Ledger> last() const;
 
-  // Changes that wait for the write that is under way.
+  // The number of changes that wait for the write that is under way.
   [[nodiscard]] std::size_t waiting();
 
-  // Makes the ledger where there is none; `first` is asked only then. When the leader starts, and
-  // after a kNotFound: where this process has seen one before, its breaker is open.
+  // Creates the ledger if there is none, and calls `first` only then. Called when the leader
+  // starts, and after a kNotFound. If this process has seen a ledger before, the breaker of the new
+  // one is open.
   [[nodiscard]] Status begin(const std::function<Result<Ledger>()>& first);
 
-  // A ledger that went back is taken as it is by the next change that is written.
+  // The next change that is written accepts a ledger whose write count went back.
   void accept_restored() { accepts_restored_ = true; }
 
-  // etcd was restored from a backup, as was noticed then: opens the breaker, unless an operator has
-  // closed it since.
+  // Records that etcd was restored from a backup, noticed at that time: opens the breaker, unless
+  // an operator has closed it since.
   [[nodiscard]] Status note_restored(const std::string& why, WallTime noticed);
 
  private:
@@ -93,12 +93,12 @@ class LedgerStore {
   struct Stored {
     kube::ConfigMap map;  // without the ledger's own text
     std::shared_ptr<const Ledger> ledger;
-    std::uint64_t writes = 0;  // of this ConfigMap, by whomever
+    std::uint64_t writes = 0;  // of this ConfigMap, by all replicas
   };
   using Batch = std::vector<Pending*>;
 
   Result<Stored> load();
-  // Nullopt: it is to be done again on what is read then.
+  // nullopt: to be repeated on a new read.
   std::optional<Status> commit_on_last(const Batch& batch, std::vector<Status>& outcomes);
   Status commit_once(const Batch& batch, std::vector<Status>& outcomes);
   Status write(Stored stored, Ledger next);
@@ -119,8 +119,8 @@ class LedgerStore {
   Clock::Steady rest_until_{};  // of the thread that writes
   std::optional<Stored> last_;  // of any thread
   WriteCount most_writes_;      // that this process has seen
-  // What this process wrote last, of the thread that writes: most likely it still stands. If it
-  // does not, a write that rests on it is refused, and nothing but a write rests on it.
+  // The last write of this process, for the writing thread: it is most likely still current. If it
+  // is not, the API server refuses a write that is based on it, and only writes are based on it.
   std::optional<Stored> written_;
 };
 

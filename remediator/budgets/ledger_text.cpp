@@ -19,7 +19,7 @@ constexpr int kTaintsVersion = 1;
 constexpr std::string_view kTaintsTitle = "gpuward-taints";
 constexpr std::string_view kNothing = "-";
 
-// What would end a word or a pair; the rest of UTF-8 stands as it is.
+// False for the bytes that would end a word or a pair; the rest of UTF-8 is written unchanged.
 bool is_plain(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte > 0x20 && byte != 0x7F && c != '%' && c != '=';
@@ -28,7 +28,7 @@ bool is_plain(char c) {
 std::string escaped(std::string_view word) {
   if (word.empty()) return std::string(kNothing);
   if (word == kNothing) return "%2d";
-  const bool is_text = is_valid_utf8(word);  // the API server takes nothing else
+  const bool is_text = is_valid_utf8(word);  // the API server accepts only valid UTF-8
   std::string text;
   for (const char c : word) {
     if (is_plain(c) && (is_text || static_cast<unsigned char>(c) < 0x80)) {
@@ -65,7 +65,7 @@ class LedgerWriter {
     text_ += '\n';
     ++lines_;
   }
-  // Places come before what refers to them, so they are gathered first.
+  // Places come before the lines that refer to them, so they are gathered first.
   void place(const Place& place) {
     const auto [found, is_new] = numbers_.try_emplace(place, numbers_.size());
     if (is_new) line("place", found->second, place.pool, place.zone, place.domains);
@@ -92,8 +92,8 @@ class LedgerWriter {
   std::map<Place, std::size_t> numbers_;
 };
 
-// Reads the words of one line after the other and remembers the first that is not there or of
-// another kind: a reader that goes on with a default would forget what was spent.
+// Reads the words of one line after the other and keeps the first fault: a missing word or one of
+// another kind. A reader that continued with a default would forget part of the use.
 class LedgerReader {
  public:
   explicit LedgerReader(std::string_view text) : rest_(text) {}
@@ -170,7 +170,7 @@ std::unexpected<Error> broken(const std::string& why) {
   return fail(ErrorKind::kInvalid, "the ledger cannot be read: " + why);
 }
 
-// The first line: nullopt where it is of that kind and version.
+// Reads the first line; nullopt if it has that title and version.
 std::optional<std::unexpected<Error>> read_title(LedgerReader& reader, std::string_view title,
                                                  int version) {
   const bool is_ledger = reader.begin_line() == title;
@@ -187,7 +187,7 @@ void read_end(LedgerReader& reader) {
   if (!reader.begin_line().empty()) reader.complain("lines after the end");
 }
 
-// What slots and starts refer to by number.
+// The places, which slots and starts refer to by number.
 class PlaceTable {
  public:
   explicit PlaceTable(LedgerReader& reader) : reader_(reader) {}
@@ -350,7 +350,7 @@ Result<std::string> encode_ledger(const Ledger& ledger) {
 
 Result<Ledger> decode_ledger(std::string_view text) {
   auto ledger = LedgerDecoder(text).run();
-  // A blank too many, or an escape that gpuward does not write: another writer has changed it.
+  // One blank too many, or an escape that gpuward does not write: another writer has changed it.
   if (ledger && encode_ledger(*ledger) != text)
     return fail(ErrorKind::kInvalid, "the ledger cannot be read: its text was changed");
   return ledger;

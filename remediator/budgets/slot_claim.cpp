@@ -12,16 +12,16 @@
 namespace gpuward::remediator {
 namespace {
 
-// Whether it is of an earlier Remediation, deleted since, whose name this one has got. Where its
-// own record has the treatment, this was weighed before that was first asked for: then no clock
-// that is behind the API server's makes it another's.
+// Whether the attempt belongs to an earlier, deleted Remediation of the same name. Not if this
+// Remediation's own record has the step: its first request was checked then, and a clock behind the
+// API server's must not make its own attempt another's.
 bool is_of_namesake(const Attempt& known, const SlotClaim& claim) {
   const Remediation& own = claim.remediation;
   return known.remediation == own.name && own.created && known.at < *own.created &&
          own.status.find(claim.step) == nullptr;
 }
 
-// With nothing but the attempts of those.
+// A ledger with only the attempts of namesakes.
 Ledger of_namesakes(const Ledger& ledger, const SlotClaim& claim) {
   Ledger theirs;
   std::ranges::copy_if(ledger.attempts, std::back_inserter(theirs.attempts),
@@ -29,7 +29,7 @@ Ledger of_namesakes(const Ledger& ledger, const SlotClaim& claim) {
   return theirs;
 }
 
-// Of others, lately.
+// Other Remediations that treated the machine within kRebootLasts.
 std::set<std::string> treated_by_others(const Ledger& ledger, const SlotClaim& claim,
                                         const Attempt& attempt) {
   const WallTime since = attempt.at - kRebootLasts;
@@ -52,7 +52,8 @@ std::optional<SlotRefusal> refuse_worn_out(const Ledger& ledger, SlotClaim& clai
       .is_worn_out = true};
 }
 
-// A machine that another Remediation has reset or restarted is left alone for a while.
+// No disruptive step begins for a while on a machine that another Remediation has reset or
+// restarted.
 std::optional<SlotRefusal> refuse_cooling(const Ledger& ledger, const SlotClaim& claim,
                                           const Attempt& attempt) {
   const std::chrono::milliseconds cooldown = claim.policy.cooldown;
@@ -68,8 +69,8 @@ std::optional<SlotRefusal> refuse_cooling(const Ledger& ledger, const SlotClaim&
       .is_worn_out = false};
 }
 
-// Draino's buffer: what a condition asks for waits until the last disruption was a while ago, so
-// that a detector gone wrong does not empty the cluster.
+// Draino's buffer: a drain that a node condition requests waits until the last disruption was some
+// time ago, so that a faulty detector does not empty the cluster.
 std::optional<SlotRefusal> refuse_buffered(const Ledger& ledger, const Remediation& remediation,
                                            std::chrono::milliseconds buffer, WallTime now) {
   const bool is_of_condition =
@@ -99,7 +100,7 @@ std::optional<SlotRefusal> refuse(const Ledger& ledger, const Fleet& fleet,
   return SlotRefusal{.guard = std::move(why->guard), .message = std::move(why->message)};
 }
 
-// What the machine itself has behind it.
+// The refusals that come from earlier treatments of the machine.
 std::optional<SlotRefusal> refuse_treated(const Ledger& ledger, SlotClaim& claim,
                                           const Attempt& attempt) {
   if (treatment_of(claim.step)) {
@@ -140,8 +141,8 @@ std::optional<SlotRequest> slot_request(const Remediation& remediation, const ku
                      .is_tainted = our_taint_on(node).has_value()};
 }
 
-// The API server's clock may differ from this one: a Remediation that it made a moment ago has come
-// now.
+// The API server's clock may differ from this one, so a Remediation that it created just now counts
+// as arriving now.
 Ledger with_arrival(Ledger ledger, const Remediation& remediation, const BudgetLimits& limits,
                     std::size_t nodes, WallTime now) {
   if (!is_arrival(remediation)) return ledger;
@@ -182,13 +183,13 @@ Ledger with_claim(Ledger ledger, const Fleet& fleet, SlotClaim& claim) {
   }
   const Slot asked = slot_for(ledger, fleet, claim.request, claim.now);
   ledger = with_slot(std::move(ledger), asked);
-  // What a drill has done says nothing of the machine: the next fault is not its second.
+  // The treatment of a drill says nothing about the machine: the next fault is not its second.
   if (!treatment || claim.remediation.is_drill()) return ledger;
-  // That of a namesake is older than what counts, and would stand for this one.
+  // The attempt of a namesake is too old to count and would take the place of this one.
   std::erase_if(ledger.attempts, [&](const Attempt& known) {
     return known.treatment == *treatment && is_of_namesake(known, claim);
   });
-  Attempt own = attempt;  // never of before its Remediation, as that of a namesake is
+  Attempt own = attempt;  // not before its Remediation, unlike that of a namesake
   own.at = std::max(own.at, claim.remediation.created.value_or(own.at));
   return with_attempt(std::move(ledger), own);
 }

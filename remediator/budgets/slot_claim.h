@@ -1,6 +1,7 @@
-// May this Remediation take this step now? Weighed on a ledger and a census, all of what the policy
-// limits: what the machine has behind it, the cooldown, Draino's buffer, the budgets. Pure; used by
-// ledger_slots inside a change of the real ledger, and by the replay on one that it makes up.
+// Decides whether a Remediation may take a step now, on a ledger and a census. Checks all that the
+// policy limits: earlier treatments of the machine, the cooldown, Draino's buffer, the budgets.
+// Pure; used by ledger_slots inside a change of the real ledger, and by the replay on a simulated
+// one.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +16,14 @@
 
 namespace gpuward::remediator {
 
-// A machine that was restarted for a fault within this time is not restarted again for one.
+// A machine that was restarted for a fault within this time is not restarted again for another.
 inline constexpr std::chrono::hours kRebootLasts{24 * 7};
 
-// What a step is counted as; nullopt where it takes nothing away, or is no treatment.
+// How a step is counted; nullopt if it affects nothing, or is not a treatment.
 [[nodiscard]] std::optional<Impact> impact_of(Step step);
 [[nodiscard]] std::optional<Treatment> treatment_of(Step step);
 
-// What is asked of the budgets for it; nullopt where the step needs no slot.
+// Returns the step's request to the budgets; nullopt if the step needs no slot.
 [[nodiscard]] std::optional<SlotRequest> slot_request(const Remediation& remediation,
                                                       const kube::Node& node, Step step);
 
@@ -33,20 +34,20 @@ struct SlotClaim {
   const Policy& policy;  // for this node
   WallTime now;
   std::optional<SlotRefusal> refusal;  // the answer
-  bool only_asks = false;              // only whether the machine is worn out; nothing is taken
-  // Remediations whose attempts at this treatment came to nothing: the ledger has each from before
-  // its call, and only what was accepted counts against the machine.
+  bool only_asks = false;              // only whether the machine is worn out; takes nothing
+  // Remediations whose attempts at this treatment were not carried out: the ledger has each from
+  // before its call, and only an accepted call counts against the machine.
   std::set<std::string> untreated = {};
-  // Part of the answer where the machine is worn out: whose attempts count.
+  // Part of the answer if the machine is worn out: the Remediations whose attempts count.
   std::set<std::string> treated_by = {};
 };
 
-// The ledger with the slot and, of a treatment, with the attempt; where claim.refusal is set,
-// without both, but for the slot of a taint that stands before a cordon. A Remediation that is new
-// is counted in either case.
+// Returns the ledger with the slot and, for a treatment, with the attempt. If claim.refusal is set,
+// it has neither, except for the slot of a taint that precedes a cordon. A new Remediation is
+// counted in either case.
 [[nodiscard]] Ledger with_claim(Ledger ledger, const Fleet& fleet, SlotClaim& claim);
 
-// The Remediation counted for the circuit breaker, where it is new. `nodes`: of the census.
+// Counts the Remediation for the circuit breaker if it is new. `nodes`: the size of the census.
 [[nodiscard]] Ledger with_arrival(Ledger ledger, const Remediation& remediation,
                                   const BudgetLimits& limits, std::size_t nodes, WallTime now);
 

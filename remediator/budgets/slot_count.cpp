@@ -19,7 +19,7 @@ bool stands_in(const Slot& slot, const Fleet& fleet, const Scope& scope) {
   return node != nullptr && scope.holds(node->place);
 }
 
-// Nodes of the fleet are counted where they stand; what the ledger holds beyond them is few.
+// Nodes of the fleet count in their current place; the ledger holds few beyond them.
 int tainted_in(const Ledger& ledger, const Fleet& fleet, const Scope& scope,
                std::string_view except) {
   const auto is_counted = [&](std::string_view uid, const FleetNode& node) {
@@ -44,7 +44,7 @@ bool comes_before(const FleetNode& node, const FleetNode* other) {
          std::pair(node.severity, node.confirmed) > std::pair(other->severity, other->confirmed);
 }
 
-// When each Remediation began such a thing in the scope: its last time.
+// When each Remediation last began such an impact in the scope.
 std::vector<WallTime> times_begun(const Ledger& ledger, const Scope& scope, Impact impact,
                                   const Except& except) {
   std::map<std::string_view, WallTime> last;

@@ -1,5 +1,5 @@
-// Counting for the budgets: which nodes hold slots in a scope (cluster, pool, zone, rack), and what
-// was begun there within a window. Inside remediator/safety only; pure.
+// Counting for the budgets: which nodes hold slots in a scope (cluster, pool, zone, rack), and
+// which disruptions began there within a window. Inside remediator/budgets only; pure.
 #pragma once
 
 #include <chrono>
@@ -14,9 +14,9 @@
 
 namespace gpuward::remediator {
 
-// Some of the nodes, by where they stand.
+// Some of the nodes, selected by their place.
 struct Scope {
-  std::string guard;  // that a refusal names
+  std::string guard;  // in refusals
   std::string name;   // for people: "pool a"
   std::function<bool(const Place&)> holds;
 };
@@ -28,23 +28,23 @@ struct Scope {
 
 [[nodiscard]] std::size_t nodes_in(const Fleet& fleet, const Scope& scope);
 
-// Machines that hold a slot in the scope and are no nodes of the census any more: gone, and not
-// replaced as far as their Remediations know.
+// Machines that hold a slot in the scope and have left the census: they are gone, and their
+// Remediations know of no replacement.
 [[nodiscard]] std::size_t gone_in(const Ledger& ledger, const Fleet& fleet, const Scope& scope);
 
-// What belongs to the one who asks and is not counted against him.
+// The requester's own Remediation and node, which are not counted against it.
 struct Except {
   std::string_view remediation, node_uid;
 };
 
-// Nodes with a slot of `impact` or worse that stand, or stood when it was taken, in the scope.
-// Those that bear our taint count as tainted with a slot or without.
+// Counts nodes with a slot of `impact` or higher that are in the scope now, or were when it was
+// taken. Nodes with gpuward's taint count as tainted with or without a slot.
 [[nodiscard]] int nodes_held(const Ledger& ledger, const Fleet& fleet, const Scope& scope,
                              Impact impact, const Except& except = {});
 
 struct Begun {
   int count = 0;
-  // When the last that must leave the window for one more to fit has left it.
+  // How long until enough entries have left the window for one more.
   std::optional<std::chrono::milliseconds> room_in;
 };
 
@@ -54,18 +54,19 @@ struct Span {
   WallTime now;
 };
 
-// Remediations that have begun `impact` or worse in the scope within the window; entries from the
-// future are within it.
+// Counts Remediations that have begun `impact` or higher in the scope within the window; entries
+// from the future are within it.
 [[nodiscard]] Begun begun_within(const Ledger& ledger, const Scope& scope, Impact impact,
                                  const Span& span, const Except& except = {});
 
-// Unhealthy nodes in the scope that wait to be tainted and come before that one: the worse ones,
-// and of those that are as bad the confirmed ones. Of nodes that wait alike the first to ask is
-// first. None that its own pool keeps waiting: it cannot use the room.
+// Counts unhealthy nodes in the scope that wait for a taint and come before that node: those of
+// higher severity, and at the same severity the confirmed ones. Among equal nodes the first to ask
+// comes first. A node whose own pool has no room does not count, because it could not use this
+// room.
 [[nodiscard]] int ahead_in(const Ledger& ledger, const Fleet& fleet, const Scope& scope,
                            const Share& share, std::string_view node_uid);
 
-// Nodes in the scope that are well and hold no slot.
+// Counts healthy nodes in the scope that hold no slot.
 [[nodiscard]] int healthy_in(const Ledger& ledger, const Fleet& fleet, const Scope& scope,
                              const Except& except);
 
