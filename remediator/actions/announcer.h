@@ -1,6 +1,6 @@
-// Events on the Node, for `kubectl describe node`: mostly best effort, on a thread of its own, so
-// that a slow or failing Events API never holds up an action. What an operator must hear is told at
-// once, by whoever waits for it. Used by execution/.
+// Events on the Node, for `kubectl describe node`: mostly best effort, on a separate thread, so
+// that a slow or failing Events API never delays an action. A caller that must be sure that an
+// operator gets an event sends it with deliver() and waits. Used by execution/.
 #pragma once
 
 #include <atomic>
@@ -15,13 +15,14 @@
 
 namespace gpuward::remediator {
 
-// The seam; tests collect what is said.
+// The interface; tests collect the events.
 class Announcer {
  public:
   virtual ~Announcer() = default;
   // Any thread; never blocks.
   virtual void announce(kube::NodeEvent event) = 0;
-  // Any thread; blocks until it is said. An error: it may have to be said again.
+  // Any thread; blocks until the event is sent. After an error the caller may have to send it
+  // again.
   [[nodiscard]] virtual Status deliver(const kube::NodeEvent& event) = 0;
 };
 

@@ -1,5 +1,5 @@
-// The step `collect-evidence`: a Job that gathers on the node what the next steps would destroy.
-// The next step follows also where it has failed.
+// The step `collect-evidence`: a Job that saves evidence on the node that the next steps would
+// destroy. The next step follows even if it fails.
 #pragma once
 
 #include "remediator/actions/step_job.h"

@@ -24,7 +24,8 @@ StepResult result_of(DrainState verdict) {
   return StepResult::kFailed;
 }
 
-// For who starts them over. A job that is told again after a restart of ours stands there once.
+// Records a job for the step restart-job. A job that the drainer reports again after a restart of
+// gpuward is listed once.
 void note_job(const std::string& name, Facts& facts) {
   std::string& known = facts[kJobsFact];
   const std::string between(kBetweenJobs);
@@ -48,7 +49,7 @@ EvictedAgain again_in(const Facts& facts) {
   return again;
 }
 
-// The node controller adds the cordon's a moment after the cordon.
+// The node controller adds the taint of a cordon shortly after the cordon.
 std::vector<kube::Taint> taints_of(const kube::Node& node) {
   std::vector<kube::Taint> taints = node.taints;
   const std::string cordon = "node.kubernetes.io/unschedulable";

@@ -1,5 +1,5 @@
-// The step `drain`: takes the pods off the node as the plan's settings say. It may be begun again
-// at any time: an eviction is bound to the pod's UID.
+// The step `drain`: removes the pods from the node by the settings of the plan. begin() may be
+// repeated at any time: an eviction is bound to the pod's UID.
 #pragma once
 
 #include "remediator/actions/step_action.h"
@@ -16,7 +16,7 @@ class DrainAction final : public StepAction {
   [[nodiscard]] Result<StepProgress> begin(const StepRequest& request) override;
   [[nodiscard]] Result<StepProgress> watch(const StepRequest& request) override;
   [[nodiscard]] Result<std::optional<StepUndone>> undone(const StepRequest& request) override;
-  // What waits for its turn is not sent.
+  // Evictions that wait for their turn are not sent.
   [[nodiscard]] Status abandon(const StepRequest& request) override;
 
  private:

@@ -17,20 +17,21 @@
 namespace gpuward::remediator {
 namespace {
 
-// gpuward-exporter ends so if it does not know the command or a flag, nvidia-smi if it does not.
+// gpuward-exporter exits with it if it does not know the command or a flag, nvidia-smi if it does
+// not know a flag.
 constexpr int kWrongUsage = 2;
 
 JobConclusion for_operator(std::string message) {
   return {.message = std::move(message), .needs_operator = true};
 }
 
-// A message names so many pods at most.
+// The most pods that a message names.
 constexpr std::size_t kNamedPods = 4;
 // How soon gpuward lists the pods of operands again, and decides a paused step again.
 constexpr std::chrono::seconds kLookForPods{3};
 constexpr std::chrono::milliseconds kAtOnce{0};
-// How often one Remediation pauses operands. They are resumed before the reset if a guard keeps it
-// from beginning, or by another program.
+// How often one Remediation pauses operands. They are resumed before the reset if a guard holds
+// back the reset, or if another program resumes them.
 constexpr int kMostPauses = 3;
 const std::string kPaused = "paused operands: ";
 
@@ -52,7 +53,7 @@ std::ptrdiff_t pauses_of(const Remediation& remediation) {
   });
 }
 
-// The policy says what follows, as it does if a process has a GPU open.
+// The policy decides what follows, as it does if a process has a GPU open.
 StepProgress late(const StepRequest& request, const std::string& which) {
   StepProgress progress = with_call(
       progress_of(request, StepResult::kFailed, "not gone in time: " + which), Call::kNone);
@@ -66,7 +67,7 @@ bool has_restarted(const StepRequest& request, const JobOutcome& outcome) {
   return outcome.words.contains(kBootedSince) || (is_known && outcome.boot_id != before);
 }
 
-// By the kubelet, and not by itself.
+// Whether the kubelet ended the container, which did not exit by itself.
 bool was_ended(const JobOutcome& outcome) {
   constexpr int kKilled = 137, kTerminated = 143;
   return outcome.has_run &&
@@ -112,7 +113,7 @@ Result<StepProgress> GpuResetAction::begin(const StepRequest& request) {
 
 Result<StepProgress> GpuResetAction::watch(const StepRequest& request) {
   const Operands operands = operands_of(request);
-  // If only the intent is written, a Job may have been made all the same.
+  // If only the intent is written, a Job may still have been created.
   const bool is_pausing =
       !operands.empty() && is_begun(request) && !request.facts.contains(kJobFact);
   return is_pausing ? wait_for_pods(request, operands) : resumed(request, StepJob::watch(request));
@@ -122,7 +123,7 @@ Status GpuResetAction::abandon(const StepRequest& request) {
   if (auto ended = StepJob::abandon(request); !ended) return ended;
   if (operands_of(request).empty()) return {};
   const auto resumed = resume_operands(node_of(api(), request, request.permit));
-  // A pod that ends still: the sweep resumes them later.
+  // The pod of the Job has not ended yet: the sweep resumes the operands later.
   if (resumed || resumed.error().kind == ErrorKind::kRefused) return {};
   return std::unexpected(resumed.error());
 }

@@ -1,13 +1,14 @@
-// The step `gpu-reset`: a Job that resets the GPUs of the drained node in place, once. Where that
-// is known not to work it is not tried; where it did not work the next worse severity is taken;
-// where a process still holds a GPU the policy says which of both, an operator or that. Each vendor
-// has a template of its own: where nobody can say whose the GPUs are, an operator resets them.
+// The step `gpu-reset`: a Job that resets the GPUs of the drained node in place, once. It is
+// skipped on nodes on which a reset is known not to work. If it did not work, the next worse
+// severity follows; if a process still holds a GPU, the policy chooses between that and an
+// operator. Each vendor has its own template: if the vendor of the GPUs is unknown, an operator
+// resets them.
 //
 // The driver resets no GPU that a process has open, and the operands of NVIDIA's GPU operator have
 // them open for as long as they run. So the step pauses them first (model/gpu_operands.h). When
-// their pods are gone, it takes its intent back and is decided again, on evidence of that moment;
-// then it makes the Job. The operands are resumed when the step ends, however it ends; where that
-// cannot be done, execution/left_operands does it.
+// their pods are gone, it withdraws its intent and is decided again, on evidence of that moment;
+// then it creates the Job. It resumes the operands whenever it ends, with any result; if that
+// fails, execution/left_operands resumes them.
 #pragma once
 
 #include <optional>
@@ -32,7 +33,7 @@ class GpuResetAction final : public StepJob {
                                     const JobOutcome& outcome) const override;
   [[nodiscard]] std::optional<JobConclusion> refusal(const StepRequest& request,
                                                      const JobsPolicy& jobs) const override;
-  // Also one that was turned on since the step was decided: it is decided again then.
+  // Includes operands that were turned on after the step was decided: it is then decided again.
   [[nodiscard]] Operands running(const kube::Node& node) const;
   [[nodiscard]] Result<StepProgress> pause(const StepRequest& request, const Operands& operands);
   [[nodiscard]] Result<StepProgress> wait_for_pods(const StepRequest& request,

@@ -10,10 +10,11 @@ namespace gpuward::remediator {
 namespace {
 
 constexpr std::size_t kMostWords = 1024;  // in the record
-constexpr int kCannotExecute = 126;       // as shells say it
+constexpr int kCannotExecute = 126;       // as in shells
 constexpr int kNoSuchCommand = 127;
-constexpr int kChecksFailed = 1;  // of gpuward-exporter; also where a check could not tell
-// In the line that each check prints: the replaced suite has capitals, others have none.
+constexpr int kChecksFailed = 1;  // of gpuward-exporter; also if a check could not tell
+// In the line that each check prints: the suite that gpuward replaces writes capitals, other checks
+// do not.
 constexpr std::array<const char*, 2> kFailedCheck = {R"("status":"FAIL")", R"("status":"fail")"};
 
 bool belongs_to(const kube::Pod& pod, const kube::Job& job) {
@@ -21,7 +22,8 @@ bool belongs_to(const kube::Pod& pod, const kube::Job& job) {
       pod.owners, [&](const kube::OwnerReference& owner) { return owner.uid == job.meta.uid; });
 }
 
-// A kubelet takes the words from both streams, so that lines of a log may stand around the check's.
+// A kubelet takes the words from both streams, so lines of a log may surround the line of the
+// check.
 std::string details_of_last_check(std::string_view said) {
   while (!said.empty()) {
     const auto before = said.find_last_of('\n');

@@ -13,7 +13,7 @@ namespace {
 
 enum class PeerPlace : std::uint8_t { kThere, kComing, kOut, kNowhere };
 
-// What one has to be known of to tell with whom it has failed together.
+// The facts about a Remediation that decide with which others it has failed together.
 struct Tie {
   std::vector<std::string> jobs;
   std::optional<WallTime> opened;
@@ -58,7 +58,7 @@ PeerPlace place_of_peer(const SeenRemediation& one, const std::shared_ptr<const 
   const bool is_over = record->result == StepResult::kDone || record->result == StepResult::kFailed;
   const auto boot = record->facts.find(kJobBootFact);
   const bool is_same_boot = boot != record->facts.end() && boot->second == one.node->boot_id;
-  // Whoever is excluded or waits for something else meanwhile is in another phase.
+  // A Remediation that is excluded or waits for something else is in another phase.
   const bool is_at_it = remediation.status.phase == Phase::kTesting;
   return !is_over && is_same_boot && is_at_it ? PeerPlace::kThere : PeerPlace::kOut;
 }

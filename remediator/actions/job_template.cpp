@@ -21,7 +21,7 @@ namespace {
 using std::chrono::seconds;
 
 constexpr std::size_t kLongestJobName = 63;  // also of the label `job-name` of its pods
-// For people who look, and for a remediator that was away.
+// How long people, and a remediator that was down, can still read a Job that has ended.
 constexpr int kSecondsKeptAfterwards = 24 * 3600;
 
 std::string_view built_in_job(Step step) {
@@ -51,7 +51,7 @@ Result<Json> parse_job_template(std::string_view text) {
   return job;
 }
 
-// The name says on whose nodes it runs.
+// The name says which vendor's nodes it is for.
 Status check_tools(std::string_view name, std::string_view text) {
   const auto tools = vendor_of_tools(text);
   for (const Vendor vendor : {Vendor::kNvidia, Vendor::kAmd}) {
@@ -70,7 +70,7 @@ Status check_boot(std::string_view name, std::string_view text) {
               "has no $(BOOT_ID) placeholder: its command must do nothing in another boot");
 }
 
-// A template that does not know where to leaves the evidence on the node.
+// A template without the upload target leaves the evidence on the node.
 Status check_upload(std::string_view name, std::string_view text, const JobsPolicy& jobs) {
   if (jobs.evidence.upload.empty() || name != template_name(Step::kCollectEvidence)) return {};
   if (text.contains("$(UPLOAD)")) return {};
@@ -94,7 +94,7 @@ bool becomes_empty_flag(const Json& word, const std::vector<Placeholder>& placeh
   return text.ends_with('=');
 }
 
-// In the values that were parsed: nothing that is put in can change the template's form.
+// Replaces in the parsed values, so that no inserted text can change the template's form.
 void put_in(Json& value, const std::vector<Placeholder>& placeholders) {
   if (value.is_string()) {
     for (const Placeholder& one : placeholders) replace_all(value.get_ref<std::string&>(), one);
@@ -114,7 +114,7 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-// As a person writes it: "400", "387.5".
+// A number as a person writes it: "400", "387.5".
 std::string number_text(double value) {
   std::ostringstream text;
   text << value;
@@ -156,7 +156,7 @@ std::string bound_name(std::string text, std::size_t size) {
   return text;
 }
 
-// By what is_job_of() knows it again.
+// The labels by which is_job_of() recognizes the Job.
 std::vector<std::pair<std::string, std::string>> identity_of(const StepRequest& request,
                                                              const JobPart& part) {
   std::vector<std::pair<std::string, std::string>> identity = {
@@ -179,7 +179,7 @@ void name_job(Json& metadata, const StepRequest& request, const JobPart& part,
   metadata["name"] = job_name(request, part);
   metadata["namespace"] = ns;
   object_in(metadata, "annotations")["gpuward.dev/remediation"] = request.remediation.name;
-  // Whoever deletes the Remediation by force leaves no Job behind.
+  // If a user deletes the Remediation by force, its Job is deleted too.
   metadata["ownerReferences"] = Json::array({{{"apiVersion", "gpuward.dev/v1alpha1"},
                                               {"kind", "Remediation"},
                                               {"name", request.remediation.name},
@@ -210,8 +210,8 @@ void bound_pod(Json& pod, Step step, seconds time) {
   if (is_disruptive(step)) pod["activeDeadlineSeconds"] = time.count();
 }
 
-// By name and past the scheduler, which does not place pods on a cordoned node. The taints that
-// evict what runs there are tolerated like all others.
+// Assigns the node by name, without the scheduler, which does not place pods on a cordoned node.
+// The pod tolerates all taints, also those that evict other pods.
 void pin(Json& pod, const std::string& node) {
   pod.erase("nodeSelector");
   pod.erase("affinity");
@@ -249,7 +249,8 @@ std::string job_name(const StepRequest& request, const JobPart& part) {
 Result<std::string> render_job(const StepRequest& request, const JobsPolicy& jobs,
                                const std::string& ns, const JobPart& part) {
   const Step step = request.step.step;
-  // Which of gpu-reset's templates; a node that says nothing never comes so far (gpu_reset_action).
+  // Selects gpu-reset's template; a node whose vendor is unknown does not get here
+  // (gpu_reset_action).
   const Vendor vendor = gpu_vendor(request.node).value_or(Vendor::kNvidia);
   const auto own = jobs.templates.find(template_name(step, vendor));
   auto job = parse_job_template(own == jobs.templates.end() ? built_in_job(step)

@@ -11,7 +11,7 @@ namespace {
 
 const std::string kPoolFact = "pool";
 const std::string kInstanceTypeFact = "instanceType";
-const std::string kGpusFact = "gpus";  // a blank between two: no resource has one in its name
+const std::string kGpusFact = "gpus";  // separated by blanks: no resource has one in its name
 constexpr std::size_t kMaxGpuResources = 8;
 const std::string kInstanceTypeLabel = "node.kubernetes.io/instance-type";
 

@@ -1,5 +1,5 @@
-// What a machine is to those who need one like it: its pool, its type and its GPUs. Written down
-// before the machine is ended, to tell later which node has come in its place. Pure.
+// The properties by which one machine can replace another: its pool, its type and its GPUs. They
+// are recorded before the machine is ended, to tell later which node replaces it. Pure.
 #pragma once
 
 #include <optional>
@@ -22,14 +22,14 @@ struct MachineKind {
 
 [[nodiscard]] MachineKind kind_of(const kube::Node& node, const PlaceKeys& keys);
 
-// As a step's facts; what is not known is in none.
+// The kind as facts of a step; unknown properties have no fact.
 [[nodiscard]] Facts to_facts(const MachineKind& kind);
 [[nodiscard]] MachineKind kind_in(const Facts& facts);
 
-// A pool may span zones and racks: those are not asked for.
+// Zones and racks are ignored, because a pool may span them.
 [[nodiscard]] bool is_in_pool_of(const MachineKind& lost, const MachineKind& offered);
 
-// Why `offered` does less than `lost` did; nullopt where it does not, as far as that is known.
+// Returns why `offered` cannot do the work of `lost`; nullopt if it can, as far as that is known.
 [[nodiscard]] std::optional<std::string> objection_to_kind(const MachineKind& lost,
                                                            const MachineKind& offered);
 

@@ -18,11 +18,12 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-constexpr seconds kPairInterval{3};        // how often who leads and who follows look again
-constexpr std::size_t kMostWaitedFor = 8;  // nodes that are named
-// How long who leads stays when all is told, so that the others can read it.
+constexpr seconds kPairInterval{3};        // how often the leader and the followers check again
+constexpr std::size_t kMostWaitedFor = 8;  // nodes that a message names
+// How long the leader stays after all results are known, so that the others can read them.
 constexpr minutes kLastWords{2};
-// How much longer than the leader's time the others wait: at its end it says what is known by then.
+// How much longer than the leader's time the others wait: at its end the leader publishes the
+// results so far.
 constexpr minutes kFollowersGrace{1};
 constexpr std::size_t kTokenDigits = 32;  // 128 bits
 constexpr const char* kFindingsAtFact = "pairVerdictsAt";
@@ -37,7 +38,7 @@ StepProgress pairs_running(const StepRequest& request, std::string message) {
   return progress;
 }
 
-// Whether the node waits for a slot of a budget. It may be the one that the asker's node holds.
+// Whether the node waits for a slot of a budget. The own node may hold that slot.
 bool waits_for_budget(const Remediation& remediation) {
   const RemediationStatus& status = remediation.status;
   return status.phase == Phase::kWaiting && status.rule.starts_with("budget.");
@@ -54,7 +55,7 @@ std::string nodes_text(const std::vector<JobPeer>& peers) {
   return list_first(first, peers.size());
 }
 
-// Empty where none of them waits for a budget.
+// Empty if none of them waits for a budget.
 std::string budget_advice(const std::vector<JobPeer>& coming) {
   const bool is_short = std::ranges::any_of(
       coming, [](const JobPeer& one) { return waits_for_budget(one.remediation); });
@@ -67,7 +68,7 @@ std::optional<WallTime> findings_at(const Facts& facts) {
   return parse_rfc3339(value_at(facts, kFindingsAtFact));
 }
 
-// Whether a test has told anything of the node.
+// Whether a test of the node has a result.
 bool is_decided(const std::vector<PairTest>& tests, const std::string& node) {
   return std::ranges::any_of(tests, [&](const PairTest& test) {
     return test.has(node) &&
@@ -117,15 +118,15 @@ Result<StepProgress> NcclPairsAction::watch(const StepRequest& request) {
   if (request.facts.contains(kPairTestsFact)) return step_down(request);
   const std::string what =
       leader->remediation.node + " leads the tests of the nodes that failed together";
-  // The leader may have come later; but no node waits twice as long as the step may take.
+  // The leader may have come later; but no node waits longer than twice the step's time.
   const seconds leader_ran(pairs_record(leader->remediation)->active_seconds);
   if (leader_ran > request.step.timeout + kFollowersGrace || request.ran > 2 * request.step.timeout)
     return failed_for_operator(request, "not done in time: " + what);
   return pairs_running(request, what);
 }
 
-// What whoever has led the tests says of this node since it came here; also when that one has gone
-// on, was taken out, or is closed by now.
+// Returns the result for this node since it came to the step, from the record of a node that led
+// the tests, even if that node has continued, was taken out or is closed since.
 std::optional<StepProgress> NcclPairsAction::finding_of_others(const StepRequest& request,
                                                                const PairRound& round) {
   for (const auto* peers : {&round.group.there, &round.group.out}) {
@@ -142,8 +143,8 @@ std::optional<StepProgress> NcclPairsAction::finding_of_others(const StepRequest
   return std::nullopt;
 }
 
-// It is healthy where it failed alone, or diagnostics of their own have kept out all the others.
-// Who was tested without it, or was taken out by an operator, acquits nobody.
+// The node passes if it failed alone, or if all the others are out by their own diagnostics. A node
+// that was tested without this one, or that an operator has taken out, proves nothing about it.
 StepProgress NcclPairsAction::alone(const StepRequest& request, const PairRound& round) {
   const std::vector<JobPeer>& out = round.group.out;
   const bool are_all_found = std::ranges::all_of(
@@ -161,8 +162,8 @@ StepProgress NcclPairsAction::alone(const StepRequest& request, const PairRound&
   return progress;
 }
 
-// Before anybody leads: those on their way here are waited for, half of the time at most, because
-// the tests themselves need the other half.
+// Before a leader exists: waits for the nodes that are on their way here, but only for half of the
+// step's time, because the tests need the other half.
 Result<StepProgress> NcclPairsAction::gather(const StepRequest& request, PairRound& round) {
   const PeerGroup& group = round.group;
   if (round.is_alone()) return alone(request, round);
@@ -196,13 +197,14 @@ Result<StepProgress> NcclPairsAction::lead(const StepRequest& request, PairRound
   return begin_next(request, round);
 }
 
-// All tests that are under way. kCancelled: no Job may be made now.
+// Continues all tests that are under way. kCancelled: no Job may be created now.
 Status NcclPairsAction::advance(const StepRequest& request, PairRound& round) {
   for (PairTest& test : round.tests) {
     if (test.result != PairResult::kRunning) continue;
     if (auto moved = go_on(request, round, test); !moved) {
       if (!is_final(moved.error().kind)) return moved;
-      // So it will be with all others: nobody goes back by a test that cannot be made.
+      // All other tests would fail in the same way, and no node returns by a test that cannot be
+      // made.
       cut_off(request, test, moved.error().message);
       round.is_over = true;
     }
@@ -214,7 +216,7 @@ Status NcclPairsAction::advance(const StepRequest& request, PairRound& round) {
   return {};
 }
 
-// A test that is under way. A failure that is_final(): no Job can be made.
+// Continues one test. If an error is_final(), no Job can be created.
 Status NcclPairsAction::go_on(const StepRequest& request, const PairRound& round, PairTest& test) {
   for (const std::string& node : {test.first, test.second}) {
     if (round.find(node) != nullptr) continue;
@@ -223,7 +225,7 @@ Status NcclPairsAction::go_on(const StepRequest& request, const PairRound& round
   }
   const bool is_late = is_overdue(request) || request.now - test.since > kLongestPairTest;
   if (!test.is_made && !is_late) return make_both(request, round, test);
-  // Its Jobs may have ended while nobody looked.
+  // Its Jobs may have ended since the last check.
   if (test.is_made) {
     auto watched = jobs_.watch(request, test);
     if (!watched) return std::unexpected(watched.error());
@@ -232,7 +234,7 @@ Status NcclPairsAction::go_on(const StepRequest& request, const PairRound& round
   if (test.result == PairResult::kRunning && is_late) cut_off(request, test, "not done in time");
   if (test.result == PairResult::kRunning) return {};
   if (test.result != PairResult::kPassed && request.permit())
-    (void)jobs_.end(request, test);  // what cannot be deleted ends by its own deadline
+    (void)jobs_.end(request, test);  // a Job that cannot be deleted ends by its own deadline
   test.token.clear();
   return {};
 }
@@ -244,7 +246,7 @@ Status NcclPairsAction::make_both(const StepRequest& request, const PairRound& r
     cut_off(request, test, test.first + " has no InternalIP");
     return {};
   }
-  // What others have seen of the nodes may be old: no Job is made on another of that name.
+  // The view of the nodes may be old: no Job is created on another node of that name.
   for (const std::string& node : {test.first, test.second}) {
     const auto is_same = jobs_.is_there(*round.find(node)->node);
     if (!is_same) return std::unexpected(is_same.error());
@@ -261,7 +263,7 @@ Status NcclPairsAction::make_both(const StepRequest& request, const PairRound& r
   return {};
 }
 
-// It has told nothing. What cannot be deleted ends by its own deadline.
+// Ends the test without a result. A Job that cannot be deleted ends by its own deadline.
 void NcclPairsAction::cut_off(const StepRequest& request, PairTest& test, const std::string& why) {
   std::string words = why;
   if (auto allowed = request.permit(); !allowed) {
@@ -274,7 +276,7 @@ void NcclPairsAction::cut_off(const StepRequest& request, PairTest& test, const 
   test.token.clear();
 }
 
-// What is to be tested next is written down first; its Jobs are made at the next look.
+// Records the next tests first; the next check creates their Jobs.
 StepProgress NcclPairsAction::begin_next(const StepRequest& request, PairRound& round) {
   const std::vector<std::string> members = round.members();
   const bool waits_for_partner = members.size() == 1 && !round.group.coming.empty();
@@ -305,7 +307,7 @@ StepProgress NcclPairsAction::begin_next(const StepRequest& request, PairRound& 
   return progress;
 }
 
-// Another leads by now, or nobody goes on here.
+// Another node leads now, or this node leaves the step.
 Result<StepProgress> NcclPairsAction::step_down(const StepRequest& request) {
   for (PairTest& test : pair_tests_in(request.facts)) {
     if (test.result == PairResult::kRunning) cut_off(request, test, "left");

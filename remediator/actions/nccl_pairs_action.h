@@ -1,8 +1,8 @@
-// The step `nccl-pairs`: where several nodes have failed together, NCCL between two of them each
-// finds the culprit, and only it stays out (docs/steps.md). Each node is at this step by its
-// own Remediation. One of those, the smallest name, leads: it alone makes Jobs and writes down how
-// they ended; the others read its record and end by it. Where the leader goes, the next one begins
-// anew.
+// The step `nccl-pairs`: if several nodes have failed together, NCCL tests between two of them at a
+// time find the culprit, and only the culprit stays out of service (docs/steps.md). Each node is at
+// this step by its own Remediation. The one with the smallest name leads: it alone creates Jobs and
+// records their results; the others read its record and end by it. If the leader leaves, the next
+// one starts over.
 #pragma once
 
 #include <optional>
@@ -27,7 +27,8 @@ class NcclPairsAction final : public StepAction {
     return watch(request);
   }
   [[nodiscard]] Result<StepProgress> watch(const StepRequest& request) override;
-  // Also those Jobs that another Remediation leads on this node: it may go back into service now.
+  // Also ends the Jobs on this node that another Remediation leads: the node may return to service
+  // now.
   [[nodiscard]] Status abandon(const StepRequest& request) override;
 
  private:

@@ -13,7 +13,7 @@ Result<StepProgress> NotifyAction::begin(const StepRequest& request) {
   return progress;
 }
 
-// Whoever wrote the intent has died before the word was written down.
+// The process that wrote the intent has died before it recorded the result.
 Result<StepProgress> NotifyAction::watch(const StepRequest& request) { return begin(request); }
 
 }  // namespace gpuward::remediator

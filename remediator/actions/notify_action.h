@@ -1,6 +1,5 @@
-// The step `notify`: says in the Remediation that people are to be told; whoever writes that down
-// hands it to the sinks (policy/notice). It is done at once and cannot fail: nothing waits for a
-// receiver.
+// The step `notify`: requests a notification in the Remediation; the writer of that record hands it
+// to the sinks (policy/notice). It is done at once and cannot fail: no step waits for a receiver.
 #pragma once
 
 #include "remediator/actions/step_action.h"

@@ -11,7 +11,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// Others write the Node too; a kubelet each few seconds at most.
+// Others write the Node too; a kubelet at most every few seconds.
 constexpr int kTries = 3;
 
 // Reads the node and sets the labels of those operands that `choose` names, again after a conflict.

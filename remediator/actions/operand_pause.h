@@ -19,22 +19,23 @@ struct NodeOfOperands {
   const std::string& name;
   const std::string& uid;
   std::string jobs_ns;   // the namespace of gpuward's Jobs
-  const Permit& permit;  // asked right before each patch
+  const Permit& permit;  // called right before each patch
 };
 
-// Pauses those of `operands` whose label is `true`. No error if the node is gone or another.
+// Pauses those of `operands` whose label is `true`. Returns no error if the node is gone or is
+// another one.
 [[nodiscard]] Status pause_operands(const NodeOfOperands& node, const Operands& operands);
 
-// Whether a pod of that step's Job is on the node, and has not ended: it may be resetting GPUs, or
-// restarting the machine. kAny: also one that has ended. A pod of another namespace than `jobs_ns`
-// is none, whatever its labels say.
+// Whether a pod of that step's Job is on the node and has not ended: it may be resetting GPUs, or
+// restarting the machine. kAny: also one that has ended. A pod in another namespace than `jobs_ns`
+// does not count, regardless of its labels.
 enum class PodLife : std::uint8_t { kLive, kAny };
 [[nodiscard]] Result<bool> has_pod_of(Step step, kube::Api& api, const std::string& node,
                                       std::string_view jobs_ns, PodLife life = PodLife::kLive);
 
-// Resumes all that gpuward has paused; the result says which. None if none is paused, or the node
-// is gone or another. kRefused while a pod of a reset Job runs there, which would find the GPUs in
-// use.
+// Resumes all operands that gpuward has paused, and returns them; empty if none is paused, or if
+// the node is gone or is another one. kRefused while a pod of a reset Job runs there, which would
+// find the GPUs in use.
 [[nodiscard]] Result<Operands> resume_operands(const NodeOfOperands& node);
 
 }  // namespace gpuward::remediator

@@ -1,6 +1,6 @@
-// The step `out-of-service` of a silent node: where a proof says that its machine is without power,
-// the taint of that name lets Kubernetes move its pods and volumes. Of a machine that is down and
-// not proven off it does nothing, and the next step follows: such a machine may still write.
+// The step `out-of-service` of a silent node: if a proof says that its machine has no power, the
+// taint of that name lets Kubernetes move its pods and volumes. If the machine is down but not
+// proven off, it does nothing, and the next step follows: such a machine may still write.
 #pragma once
 
 #include "core/kube/api.h"
@@ -10,12 +10,12 @@
 
 namespace gpuward::remediator {
 
-// All must outlive it; `proofs` is null where nothing proves a machine off. Any thread.
+// All must outlive it; `proofs` is null if nothing can prove a machine off. Any thread.
 class OutOfServiceAction final : public StepAction {
  public:
   OutOfServiceAction(kube::Api& api, ProofSource* proofs) : api_(api), proofs_(proofs) {}
   [[nodiscard]] Result<StepProgress> begin(const StepRequest& request) override;
-  // As begin(): the taint is the same however often it is put on.
+  // The same as begin(): setting the taint again changes nothing.
   [[nodiscard]] Result<StepProgress> watch(const StepRequest& request) override;
 
  private:

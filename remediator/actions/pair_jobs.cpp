@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::chrono::minutes kPairDeadline{12};  // of each Job
 
-// One of the two Jobs. Its name follows from the record of who leads, whoever asks.
+// One of the two Jobs. Its name follows from the leader's record alone.
 struct PairSide {
   StepRequest request;  // of the leader, but for the node
   JobPart part;
@@ -27,7 +27,7 @@ struct PairSide {
   std::string full_name() const { return "Job " + ns() + "/" + name(); }
 };
 
-// The token makes another test of the next try, and its Jobs others.
+// Each try has another token, so that it is another test with other Jobs.
 std::string part_id(const StepRequest& leader, const PairTest& test) {
   return short_hash(leader.remediation.uid + "/" + test.first + "/" + test.second + "/" +
                     to_rfc3339_ms(test.since) + "/" + test.token);
@@ -43,8 +43,8 @@ PairSide side_on(const StepRequest& leader, const PairTest& test, const kube::No
           .part = {.id = part_id(leader, test), .values = {}, .timeout = kPairDeadline}};
 }
 
-// What a Job has to say, with what matters where it is cut: a verdict begins with its cause, while
-// of a log's lines the last says it.
+// The words of a Job, shortened so that the cause stays: a verdict begins with its cause, a log
+// ends with it.
 std::string short_words(const std::string& node, const JobOutcome& outcome) {
   const std::string begin = node + ": ";
   if (!outcome.details.empty()) return to_valid_utf8(begin + outcome.details, kMostPairWords);
@@ -56,7 +56,7 @@ std::string short_words(const std::string& node, const JobOutcome& outcome) {
   return to_valid_utf8(begin + std::string(tail), kMostPairWords);
 }
 
-// How it has ended on one node; nullopt: it has not.
+// How the test has ended on one node; nullopt: it has not.
 struct PairEnd {
   PairResult result = PairResult::kUnknown;
   std::string words;
@@ -69,7 +69,7 @@ PairEnd end_of(const std::string& node, const JobOutcome& outcome) {
           short_words(node, outcome)};
 }
 
-// What the two say together; a failure counts for both as soon as one of them says it.
+// The result of both; a failure counts for both as soon as one of them reports it.
 PairTest joined(PairTest test, const std::array<std::optional<PairEnd>, 2>& ends) {
   for (const PairResult worst : {PairResult::kFailed, PairResult::kUnknown}) {
     for (const auto& end : ends) {

@@ -9,7 +9,7 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr std::size_t kMostTries = 2;             // of a pair that nothing could be told of
+constexpr std::size_t kMostTries = 2;             // of a pair whose tests have no result
 constexpr std::ptrdiff_t kMostPartnersNamed = 8;  // in words for people
 
 std::set<std::string> passed_nodes(const std::vector<PairTest>& tests) {
@@ -67,7 +67,7 @@ class PairPlanner {
     return verdicts_.at(node) == verdict;
   }
 
-  // How often nothing could be told of the two; nullopt where they need no test any more.
+  // How many tests of the two had no result; nullopt if they need no further test.
   std::optional<std::size_t> tries_of(const std::string& node, const std::string& other) const {
     std::size_t tries = 0;
     for (const PairTest& test : tests_) {
@@ -82,7 +82,7 @@ class PairPlanner {
     return node != other && is(other, has_good_ ? PairFinding::kGood : PairFinding::kUnknown);
   }
 
-  // One that it was not tried with comes first.
+  // Prefers a partner that the node was not tested with.
   const std::string* best_partner(const std::string& node) const {
     const std::string* best = nullptr;
     std::size_t fewest = kMostTries;
@@ -127,7 +127,7 @@ std::string partners_text(const std::string& node, PairResult result,
   return list_first(first, partners.size());
 }
 
-// The last of the tests that `is_one` holds for; null: none.
+// The last of the tests that `is_one` holds for; nullptr: none.
 template <typename IsOne>
 const PairTest* last_of(const std::vector<PairTest>& tests, IsOne is_one) {
   const auto found = std::find_if(tests.rbegin(), tests.rend(), is_one);

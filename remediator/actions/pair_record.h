@@ -1,5 +1,5 @@
-// What the step nccl-pairs writes down: the tests of two nodes each, and in the end what they say
-// of every node. Kept in the facts of one Remediation's step; the others read it there. Pure.
+// The record of the step nccl-pairs: the tests of two nodes each, and in the end the finding for
+// each node. It is kept in the facts of one Remediation's step; the others read it there. Pure.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace gpuward::remediator {
 
-inline constexpr std::size_t kMostPairWords = 240;  // bytes of what one test has to say
+inline constexpr std::size_t kMostPairWords = 240;  // bytes of the words of one test
 
 enum class PairResult : std::uint8_t {
   kRunning,
   kPassed,
   kFailed,
-  kUnknown  // it has ended without a word about the nodes
+  kUnknown  // it has ended and says nothing about the nodes
 };
 
 struct PairTest {
@@ -39,12 +39,12 @@ struct PairTest {
 enum class PairFinding : std::uint8_t { kGood, kBad, kUnknown };
 using PairFindings = std::map<std::string, PairFinding>;  // by node
 
-inline const std::string kPairTestsFact = "pairTests";        // of who leads the tests
+inline const std::string kPairTestsFact = "pairTests";        // of the node that leads the tests
 inline const std::string kPairFindingsFact = "pairVerdicts";  // once they have ended
 
 [[nodiscard]] std::string to_string(PairResult result);  // "running", "passed", "failed", "untold"
 
-// One line of JSON. Of words that somebody has spoilt nothing is read.
+// One line of JSON. The parser skips text that another writer has broken.
 [[nodiscard]] std::string pair_tests_text(const std::vector<PairTest>& tests);
 [[nodiscard]] std::vector<PairTest> parse_pair_tests(std::string_view text);
 
@@ -52,7 +52,7 @@ inline const std::string kPairFindingsFact = "pairVerdicts";  // once they have 
 [[nodiscard]] std::string pair_findings_text(const PairFindings& verdicts);
 [[nodiscard]] PairFindings parse_pair_findings(std::string_view text);
 
-// Of the facts of a step; none where it does not lead any.
+// Reads the facts of a step; empty if that step leads no tests.
 [[nodiscard]] std::vector<PairTest> pair_tests_in(const Facts& facts);
 [[nodiscard]] PairFindings pair_findings_in(const Facts& facts);
 

@@ -75,7 +75,7 @@ PairRound look_around(const StepRequest& request, const SeenRemediations& seen_b
     round.group = peers_of(own, seen, request.step.job.together, policy);
     for (const SeenRemediation& one : seen) {
       const StepRecord* record = pairs_record(one.remediation);
-      // Who was closed has ended its Jobs before.
+      // A Remediation ends its Jobs before it is closed.
       const bool may_lead = record != nullptr && one.remediation.open();
       if (!may_lead || one.remediation.name == request.remediation.name) continue;
       for (const PairTest& test : pair_tests_in(record->facts)) {
@@ -86,7 +86,7 @@ PairRound look_around(const StepRequest& request, const SeenRemediations& seen_b
     }
   });
   round.tests = pair_tests_in(request.facts);
-  // What was found in another boot, or before a node came to the step once more, counts no longer.
+  // Findings from another boot, or from before a node came to the step again, no longer count.
   std::erase_if(round.tests, [&](const PairTest& test) {
     return std::ranges::any_of(round.group.there, [&](const JobPeer& one) {
       return test.result != PairResult::kRunning && test.has(one.remediation.node) &&

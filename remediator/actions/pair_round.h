@@ -1,5 +1,6 @@
-// One look of the step nccl-pairs: which nodes of the same job are at it, and what was written down
-// so far. Used by nccl_pairs_action; pure but for what others of this process have seen.
+// One check of the step nccl-pairs: which nodes of the same job are at the step, and what is
+// recorded so far. Used by nccl_pairs_action; pure but for the Remediations that this process has
+// seen.
 #pragma once
 
 #include <memory>
@@ -16,31 +17,32 @@ namespace gpuward::remediator {
 
 struct PairRound {
   PeerGroup group;
-  std::vector<PairTest> tests;      // of this Remediation, where it leads
-  std::set<std::string> busy = {};  // nodes on which the Jobs of another leader may run still
+  std::vector<PairTest> tests;      // of this Remediation, if it leads
+  std::set<std::string> busy = {};  // nodes on which the Jobs of another leader may still run
   std::vector<std::string> news = {};
-  bool is_over = false;  // nothing more is to be tested
+  bool is_over = false;  // no further tests
 
-  // Null where it is not at the step now.
+  // nullptr if the node is not at the step now.
   [[nodiscard]] const JobPeer* find(const std::string& node) const;
-  // Who has begun to lead; the smallest where two did so at the same moment. Null: nobody has.
+  // The node that leads; the smallest name if two began at the same moment. nullptr: none leads
+  // yet.
   [[nodiscard]] const JobPeer* leader() const;
-  // Those that are tested now: who is in already, then by name.
+  // The nodes that are tested now: those that already have tests first, then by name.
   [[nodiscard]] std::vector<std::string> members() const;
-  // Of those that were told apart nobody is there any more but the leader.
+  // Whether all nodes that have a finding have left the step, except for the leader.
   [[nodiscard]] bool is_read_by_all(const std::string& leader, const PairFindings& told) const;
-  // Nobody is there or to come with whom it could be tested.
+  // Whether no other node is at the step or on its way to it.
   [[nodiscard]] bool is_alone() const;
-  // Those that were tested, and those that are tested now.
+  // The nodes that were tested, and those that are tested now.
   [[nodiscard]] std::vector<std::string> all_tested() const;
 };
 
 [[nodiscard]] PairRound look_around(const StepRequest& request, const SeenRemediations& seen_by_all,
                                     const std::shared_ptr<const Policy>& policy);
 
-// Null where it was never at the step.
+// nullptr if it was never at the step.
 [[nodiscard]] const StepRecord* pairs_record(const Remediation& remediation);
-// The earliest of times where it was never at the step.
+// The earliest possible time if it was never at the step.
 [[nodiscard]] WallTime pairs_intent_of(const Remediation& remediation);
 [[nodiscard]] bool is_tested(const std::vector<PairTest>& tests, const std::string& node);
 

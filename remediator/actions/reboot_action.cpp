@@ -8,12 +8,12 @@
 namespace gpuward::remediator {
 namespace {
 
-// gpuward-exporter ends so: it requested the restart; it did nothing, because the machine has
+// Exit codes of gpuward-exporter: it requested the restart; it did nothing, because the machine has
 // booted since or the pod was to stop; it does not know the command, or cannot restart this
 // machine.
 constexpr int kRequested = 0, kDidNothing = 1, kWrongUsage = 2;
 
-// How the intent says it: a later policy restarts the machine by other means.
+// Whether the intent is for a Job: a later policy may restart the machine by other means.
 bool is_by_job(const StepRequest& request) { return request.facts.contains(kJobNamespaceFact); }
 
 Machine machine_of(const kube::Node& node, const std::string& remediation = {}) {
@@ -28,7 +28,7 @@ Machine machine_of(const kube::Node& node, const std::string& remediation = {}) 
 }  // namespace
 
 JobConclusion RebootJob::judge(const StepRequest& request, const JobOutcome& outcome) const {
-  // The view of the cluster is behind: the next look finds it restarted.
+  // The view of the cluster is behind: the next check finds the restart.
   const bool has_booted =
       !outcome.boot_id.empty() && outcome.boot_id != fact_of(request, kBootBeforeFact);
   if (has_booted) return {.result = StepResult::kRunning, .message = "the node has restarted"};
@@ -73,7 +73,7 @@ Facts RebootAction::facts_before(const kube::Node& node) const {
 }
 
 Result<std::optional<std::string>> RebootAction::obstacle(const StepRequest& request) {
-  // begin() fails for a silent one: an operator has to know.
+  // For a silent node begin() fails instead, because an operator has to know.
   const bool is_silent = rests_on_proofs(Step::kReboot, request.remediation);
   if (is_ready(request.node) || is_silent || !takes_job(request.node)) return std::nullopt;
   return "the node is not Ready: its kubelet would not start the Job that restarts the machine";
@@ -131,12 +131,12 @@ Result<StepProgress> RebootAction::watch(const StepRequest& request) {
             ? "waiting for the node to report a new boot ID"
             : "restart requested, response unknown; the node has not reported a new boot ID");
   }
-  // The machine was treated, also if another program has restarted it.
+  // The machine was treated, even if another program has restarted it.
   StepProgress progress =
       progress_of(request, StepResult::kRunning, "the node has restarted and is not Ready yet");
   if (has_job) {
     progress = with_call(std::move(progress), Call::kAccepted);
-    progress.facts[kJobLeftFact] = "true";  // of no use any more
+    progress.facts[kJobLeftFact] = "true";  // no longer useful
   }
   if (!is_ready(request.node)) {
     // status_change.cpp keeps the limit of a restart that a provider has accepted.

@@ -1,14 +1,14 @@
 // The step `reboot`: has the machine restarted once an intent, then waits for the node to come back
-// in another boot and Ready. The boot before it is in the intent, so that the next leader can tell
-// after a crash. A provider restarts the machine; if none can and the policy wants it
+// in another boot and Ready. The intent records the boot before it, so that the next leader can
+// tell after a crash. A provider restarts the machine; if none can and the policy allows it
 // (`machines.job.reboot`), a Job on the node does.
 //
-// EC2 has no token that would make a second call the same as the first, so that a call of which no
-// answer is known is not repeated by watch(), and not while the first may still take effect. Once
-// the step's time and kLateRestart are over, the node is Ready in the same boot, and a fresh report
-// of that boot says that it still needs the restart, the first has not arrived: then decide()
-// passes all guards again and intends the step once more. It intends a refused one again a few
-// times in the same way. Neither counts against the machine (model/step_call.h).
+// EC2 has no token that would make a second call the same as the first. So watch() never repeats a
+// call whose answer is unknown, and no new call follows while the first may still take effect. The
+// first has not arrived if the step's time and kLateRestart are over, the node is Ready in the same
+// boot, and a fresh report of that boot says that it still needs the restart. decide() then checks
+// all guards again and intends the step once more. It intends a refused one again a few times in
+// the same way. Neither counts against the machine (model/step_call.h).
 //
 // A Job restarts the machine in the boot of its intent only, until the step's time is over. A good
 // restart leaves it failed, or without its pod: its end proves no restart.
@@ -23,12 +23,12 @@
 
 namespace gpuward::remediator {
 
-// The Job alone. It is watched while the node has not come back.
+// The Job alone. The step watches it while the node has not come back.
 class RebootJob final : public StepJob {
  public:
   using StepJob::StepJob;
   [[nodiscard]] bool is_wanted() const { return policy()->machines.restarts_by_job; }
-  // Also says until when the restart may come.
+  // Also records until when the restart may come.
   [[nodiscard]] Result<StepProgress> watch(const StepRequest& request) override;
 
  private:
@@ -48,7 +48,7 @@ class RebootAction final : public StepAction {
   [[nodiscard]] Status abandon(const StepRequest& request) override;
 
  private:
-  // Whether a Job is made for the node's next restart.
+  // Whether a Job is used for the node's next restart.
   [[nodiscard]] bool takes_job(const kube::Node& node) const;
 
   CloudProvider& provider_;

@@ -14,10 +14,10 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr milliseconds kReplacementInterval = seconds(15);
-// Of nodes that might count: more reports are not asked for in one look.
+// The most reports of candidates that one check requests.
 constexpr int kMostReports = 16;
 
-// When the node's work began to move: an autoscaler makes the next node for the pods of a drain,
+// When the node's work began to move: an autoscaler creates the next node for the pods of a drain,
 // not for the end of the machine.
 WallTime out_of_service_since(const StepRequest& request) {
   const RemediationStatus& status = request.remediation.status;
@@ -26,7 +26,7 @@ WallTime out_of_service_since(const StepRequest& request) {
   return status.find(Step::kTerminate)->intent_at.value_or(request.now);
 }
 
-// The one that counts already first: nothing is won by another.
+// The node that already counts comes first: another node would only restart the soak.
 std::vector<Newcomer> with_counted_first(std::vector<Newcomer> all, const std::string& uid) {
   const auto counted = std::ranges::find_if(
       all, [&](const Newcomer& newcomer) { return newcomer.node->meta.uid == uid; });
@@ -39,7 +39,7 @@ std::vector<Newcomer> with_counted_first(std::vector<Newcomer> all, const std::s
 struct ReplacementWait::Lost {
   MachineKind kind;
   std::string instance;
-  WallTime since;  // it takes no work; whole seconds, as the API server's times are
+  WallTime since;  // it takes no work; whole seconds, like the API server's times
 };
 
 Result<StepProgress> ReplacementWait::watch(const StepRequest& request) {
@@ -103,7 +103,7 @@ std::optional<std::string> ReplacementWait::objection_to_health(const StepReques
   return "the report has severity " + std::string(to_string(report->severity));
 }
 
-// One that has only just been found counts from the next look on, when the claim has been written.
+// A node that was just found counts from the next check on, when the claim has been written.
 StepProgress ReplacementWait::count(const StepRequest& request, const kube::Node& node) {
   const bool is_counted = fact_of(request, kReplacementUidFact) == node.meta.uid;
   const WallTime since = is_counted ? healthy_since(request).value_or(request.now) : request.now;

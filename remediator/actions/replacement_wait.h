@@ -1,8 +1,8 @@
-// The wait for the node that comes in the place of one whose machine was ended: made since that was
-// drained, or else since its end was intended, in the same pool, of the same type with the same
-// GPUs, on another instance, free to take work, Ready, without a Remediation of its own, not
-// counted for another machine, and with a fresh report of severity none for the soak time without a
-// break. Part of the step `verify`.
+// The wait for the node that replaces one whose machine was ended. It must be created after the
+// lost node's drain began (without a drain, after its end was intended), in the same pool, of the
+// same type with the same GPUs, on another instance, schedulable, Ready, without a Remediation of
+// its own, not counted for another machine, and have had fresh reports of severity none for the
+// whole soak time. Part of the step `verify`.
 #pragma once
 
 #include <optional>
@@ -15,17 +15,18 @@
 
 namespace gpuward::remediator {
 
-// Any thread; of one Remediation at a time.
+// Any thread; one Remediation at a time.
 class ReplacementWait {
  public:
-  // Null `reports`: none are to be had, and no node ever counts.
+  // If `reports` is null, there are no reports, and no node ever counts.
   ReplacementWait(HealthReports* reports, const CurrentPolicy& policy, Replacements& replacements)
       : reports_(reports), policy_(policy), replacements_(replacements) {}
-  // The node that counts is in the facts; one that stops looking well gives its place to another.
+  // The node that counts is in the facts; if it is no longer healthy, another node may take its
+  // place.
   [[nodiscard]] Result<StepProgress> watch(const StepRequest& request);
 
  private:
-  struct Lost;  // what is known of the machine that was ended
+  struct Lost;  // the known facts about the ended machine
   [[nodiscard]] std::optional<std::string> objection(const StepRequest& request, const Lost& lost,
                                                      const Newcomer& newcomer);
   [[nodiscard]] std::optional<std::string> objection_to_health(const StepRequest& request,

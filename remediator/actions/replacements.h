@@ -1,7 +1,8 @@
-// Which nodes have come since a machine was ended, and who counts which of them as a replacement.
-// Of one node for two machines one Remediation has to go on waiting, whichever process looks: a
-// claim stands in the step's facts before anything rests on it, and nothing ends on it before all
-// claims were read anew. Used by the wait for a replacement; the ClusterView implements it.
+// Which nodes have come since a machine was ended, and which Remediation counts which of them as a
+// replacement. If two Remediations want one node, one of them has to keep waiting, regardless of
+// the process that decides. So a Remediation writes a claim to the step's facts before it relies on
+// it, and reads all claims again before it ends the wait. Used by the wait for a replacement; the
+// ClusterView implements it.
 #pragma once
 
 #include <memory>
@@ -28,29 +29,30 @@ struct ReplacementClaim {
   friend bool operator==(const ReplacementClaim&, const ReplacementClaim&) = default;
 };
 
-// The node that it counts; nullopt where it counts none, or has given up waiting. Pure.
+// The node that it counts; nullopt if it counts none, or has stopped waiting. Pure.
 [[nodiscard]] std::optional<ReplacementClaim> claim_of(const Remediation& remediation);
 
-// Whether `remediation` has to leave the node to one of those others. Both may have begun to count
-// it at the same moment: then one of them stays. Pure.
+// Whether `remediation` has to leave the node to one of the others. If both began to count it at
+// the same moment, one of them keeps it. Pure.
 [[nodiscard]] bool must_yield(const std::string& remediation,
                               const std::vector<ReplacementClaim>& others);
 
 struct Newcomer {
   std::shared_ptr<const kube::Node> node;
   bool is_bad = false;                        // a Remediation about it is open
-  std::vector<ReplacementClaim> claims = {};  // of others than who asks
+  std::vector<ReplacementClaim> claims = {};  // of other Remediations
 };
 
 // Any thread.
 class Replacements {
  public:
   virtual ~Replacements() = default;
-  // The nodes made at `since` or later, as they were last seen, oldest first; for `remediation`.
+  // Returns the nodes created at `since` or later, as last seen, oldest first; for `remediation`.
   // Costs no request.
   [[nodiscard]] virtual std::vector<Newcomer> newcomers(const std::string& remediation,
                                                         WallTime since) const = 0;
-  // The claims of others than `remediation` on the node of that UID, read anew.
+  // Returns the claims of other Remediations than `remediation` on the node of that UID, by a new
+  // read.
   [[nodiscard]] virtual Result<std::vector<ReplacementClaim>> claims_on(
       const std::string& node_uid, const std::string& remediation) = 0;
 };

@@ -64,8 +64,8 @@ StepProgress judge(const StepRequest& request, const Result<ChildResult>& ended)
                      what + ": " + to_valid_utf8(trim(words), kLongestComplaint));
 }
 
-// In the record from before the first change on, where gpuward restarts the jobs itself: how far
-// each job is, as a JSON object. One fact for all, because a record has few.
+// Set from before the first change if gpuward restarts the jobs itself: the state of each job, as a
+// JSON object. It is one fact for all jobs, because a record holds few facts.
 const std::string kJobStatesFact = "jobStates";
 
 constexpr std::size_t kMostJobsAtOnce = 8;
@@ -74,7 +74,7 @@ constexpr std::chrono::seconds kLookAtJobs{2};
 
 bool restarts_itself(const StepRequest& request) { return request.facts.contains(kJobStatesFact); }
 
-// By the job's name; none where somebody has broken the record.
+// The state of each job, by its name; empty if another writer has broken the record.
 std::map<std::string, std::string> job_states(const StepRequest& request) {
   std::map<std::string, std::string> states;
   const auto json = parse_json(fact_of(request, kJobStatesFact));
@@ -99,7 +99,7 @@ RestartClaim claim_of(const StepRequest& request) {
           .is_late = is_past_timeout(request)};
 }
 
-// Of all jobs in the order of the drain, how each stands.
+// The state of all jobs, in the order of the drain.
 std::string how_jobs_stand(const std::vector<std::string>& jobs,
                            const std::map<std::string, std::string>& words) {
   std::vector<std::string> named;
@@ -114,7 +114,7 @@ std::string how_jobs_stand(const std::vector<std::string>& jobs,
 }  // namespace
 
 Result<StepProgress> RestartJobAction::begin(const StepRequest& request) {
-  // At a worse severity the node has been drained once more, of what was left.
+  // At a worse severity the node was drained again, of its remaining pods.
   if (has_run_before(request))
     return progress_of(request, StepResult::kDone,
                        "the step already ran in this remediation and does not run again");
@@ -183,13 +183,13 @@ StepProgress RestartJobAction::watch_program(const StepRequest& request) {
     return progress_of(request, StepResult::kFailed,
                        name_of_program(request) + " did not end in time and was stopped");
   }
-  // Another process has begun it, and does not lead any more or has died.
+  // Another process has started it, and is no longer the leader or has died.
   return progress_of(request, StepResult::kFailed,
                      "cannot tell whether the program ran; it is not started again");
 }
 
-// Where a right is missing or the job is refused, it is tried again all the same: the Remediation
-// does not end while a job is suspended by it.
+// Even if a right is missing or the API server refuses, abandon() is called again: the Remediation
+// does not end while it has a job suspended.
 Status RestartJobAction::abandon(const StepRequest& request) {
   runs_.stop(request.remediation.name);
   if (!restarts_itself(request)) return {};

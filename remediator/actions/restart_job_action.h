@@ -1,18 +1,18 @@
-// The step `restart-job`: once a Remediation, after the drain, the jobs that have lost pods here
-// start over as a whole instead of hanging. Whatever comes of it, the next step follows.
+// The step `restart-job`: once a Remediation, after the drain, restarts the jobs that have lost
+// pods here as a whole, so that they do not hang. The next step follows with any result.
 //
-// Without a program gpuward restarts each by the means of its kind (restart/job_kinds.cpp). begin()
-// changes nothing: it only says in the record who restarts, so that whatever crashes later finds
-// the record before the first change. What is suspended is always resumed: by watch(), or where the
-// step is not watched any more by abandon().
+// Without a program gpuward restarts each job by the means of its kind (restart/job_kinds.cpp).
+// begin() changes nothing: it only records that gpuward restarts the jobs, so that after a crash
+// the record exists before the first change. A suspended job is always resumed: by watch(), or by
+// abandon() if the step is no longer watched.
 //
-// With a program that is called instead. It gets one JSON object on its stdin:
+// If the policy names a program, that is called instead. It gets one JSON object on its stdin:
 //
 //   {"action":"restart-job","remediation":"...","node":"...","nodeUID":"...","severity":"...",
 //    "errorClass":"...","jobs":["JobSet default/train"]}
 //
-// and answers with its exit code: 0 = done; anything else = not, and the first line of stderr says
-// why. It runs beside the loop, which has other nodes to look after.
+// and answers with its exit code: 0 = done; any other code = not, and the first line of stderr says
+// why. It runs in the background, because the loop serves other nodes too.
 #pragma once
 
 #include "core/kube/api.h"
@@ -28,7 +28,7 @@ class RestartJobAction final : public StepAction {
   explicit RestartJobAction(kube::Api& api) : restarter_(api) {}
   [[nodiscard]] Result<StepProgress> begin(const StepRequest& request) override;
   [[nodiscard]] Result<StepProgress> watch(const StepRequest& request) override;
-  // Ends the program, resumes what is suspended.
+  // Ends the program, and resumes suspended jobs.
   [[nodiscard]] Status abandon(const StepRequest& request) override;
 
  private:

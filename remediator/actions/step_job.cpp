@@ -27,8 +27,8 @@ const StepRecord* record_of(const StepRequest& request) {
 
 bool is_job_overdue(const StepRequest& request) { return request.ran > request.step.timeout; }
 
-// Where only the intent stands, the Job was never made, and all that must be true before it can be
-// checked again; else somebody has taken it away.
+// If only the intent is recorded, the Job was never created, and the guards can be checked again;
+// otherwise another client has deleted it.
 StepProgress without_job(const StepRequest& request) {
   const StepRecord* record = record_of(request);
   if (record != nullptr && record->result == StepResult::kIntended) {
@@ -74,7 +74,7 @@ Result<StepProgress> StepJob::begin(const StepRequest& request) {
   return failed_for_operator(request, "making " + on_job(request) + ": " + created.error().message);
 }
 
-// It was made by an earlier try whose answer was lost.
+// An earlier try, whose answer was lost, has created it.
 Result<StepProgress> StepJob::adopt(const StepRequest& request) {
   const auto job = api_.get_job(namespace_of(request), job_name(request));
   if (!job) return with_context("reading " + on_job(request), job.error());
@@ -83,7 +83,7 @@ Result<StepProgress> StepJob::adopt(const StepRequest& request) {
   const bool is_of_this_boot =
       boot == job->meta.labels.end() || boot->second == fact_of(request, kJobBootFact);
   if (is_of_this_boot) return running(on_job(request) + " is made", request);
-  // It came late, and the machine has restarted since: its end says nothing of this boot.
+  // It came late, and the machine has restarted since: its end says nothing about this boot.
   if (auto gone = give_up(request); !gone) return held_back(request, gone.error());
   return progress_of(request, StepResult::kIntended, on_job(request) + " was of another boot");
 }
@@ -150,7 +150,7 @@ Status StepJob::abandon(const StepRequest& request) {
   return with_context("deleting " + on_job(request), deleted.error());
 }
 
-// Where it may not be deleted now, the end of the Remediation or its own deadline ends it.
+// If it cannot be deleted now, it ends by the end of the Remediation or by its own deadline.
 Status StepJob::give_up(const StepRequest& request) {
   if (auto allowed = request.permit(); !allowed) return allowed;
   return abandon(request);

@@ -1,6 +1,6 @@
-// What the steps that are a Job on the node have in common: the Job is made once, found again by
-// its name after a crash, watched to its end, and given up when the step's time is over. What its
-// end means for the node is each step's own to say.
+// The common part of the steps that are a Job on the node: creates the Job once, finds it again by
+// its name after a crash, watches it to its end, and deletes it when the step's time is over. Each
+// step itself decides what the Job's end means for the node.
 #pragma once
 
 #include <memory>
@@ -18,12 +18,12 @@ struct JobConclusion {
   // Or kDone. kRunning: it cannot tell yet; the step asks again until its time is over.
   StepResult result = StepResult::kFailed;
   std::string message;
-  // Of a failure: it says nothing of the node, or the policy wants an operator to look. Otherwise
-  // the next worse severity is taken.
+  // For a failure: it says nothing about the node, or the policy wants an operator to look.
+  // Otherwise the next worse severity follows.
   bool needs_operator = false;
-  // Whether a Job that has run did to the node what it is for: else its failure is no treatment.
+  // Whether a Job that has run did its work on the node: otherwise its failure is not a treatment.
   bool has_acted = true;
-  // What became of the call, also while the step runs. nullopt: it follows from `has_acted`.
+  // The state of the call, also while the step runs. nullopt: it follows from `has_acted`.
   std::optional<Call> call = {};
 };
 
@@ -37,23 +37,23 @@ class StepJob : public StepAction {
   [[nodiscard]] Status abandon(const StepRequest& request) override;
 
  protected:
-  // Called when the Job has ended, or has been given up. Pure.
+  // Called when the Job has ended or was deleted. Pure.
   [[nodiscard]] virtual JobConclusion judge(const StepRequest& request,
                                             const JobOutcome& outcome) const = 0;
-  // Why no Job is made on this node: as a failure without one. Pure.
+  // Returns why no Job may be created on this node, as a failure without a Job. Pure.
   [[nodiscard]] virtual std::optional<JobConclusion> refusal(const StepRequest&,
                                                              const JobsPolicy&) const {
     return std::nullopt;
   }
   [[nodiscard]] kube::Api& api() { return api_; }
   [[nodiscard]] std::shared_ptr<const Policy> policy() const { return policy_.get(); }
-  // nullopt: a Job may be made on this node.
+  // nullopt: a Job may be created on this node.
   [[nodiscard]] std::optional<StepProgress> refused(const StepRequest& request) const;
 
  private:
   [[nodiscard]] Result<StepProgress> adopt(const StepRequest& request);
   [[nodiscard]] Status give_up(const StepRequest& request);
-  // The boot that the node is in, read afresh; the one it was seen in last where it is gone.
+  // The boot that the node is in, by a new read; the one it was last seen in if it is gone.
   [[nodiscard]] Result<std::string> boot_now(const StepRequest& request);
 
   kube::Api& api_;

@@ -1,5 +1,5 @@
-// How a step says where it stands, and what it reads of its own record. Used by the steps that ask
-// somebody else to do something and wait for it. Pure.
+// How a step reports its progress, and the facts that it reads from its own record. Used by the
+// steps that request an action from another system and wait for it. Pure.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ inline const std::string kBootBeforeFact = "bootIDBefore";
 inline const std::string kJobsFact = "jobs";
 inline constexpr std::string_view kBetweenJobs = ", ";
 
-// The jobs that the Remediation's drain has written down; none where none has lost a pod.
+// The jobs that the Remediation's drain has recorded; empty if none has lost a pod.
 [[nodiscard]] inline std::vector<std::string> jobs_drained(const Remediation& remediation) {
   std::vector<std::string> jobs;
   const StepRecord* drain = remediation.status.find(Step::kDrain);
@@ -46,48 +46,48 @@ inline constexpr std::string_view kBetweenJobs = ", ";
 // The fact of a Job, or of several: the namespace that they were intended in.
 inline const std::string kJobNamespaceFact = "jobNamespace";
 
-// The fact of a reboot by a Job that has run, for all that is known: until when the machine may
-// restart. The node's waiter gives up before that (exporter/commands/node_reboot_command.h).
+// The fact of a reboot by a Job that has run, as far as is known: until when the machine may
+// restart. The node's waiter stops before that (exporter/commands/node_reboot_command.h).
 inline const std::string kRestartsBeforeFact = "restartsBefore";
 inline constexpr std::chrono::minutes kRestartsWithin{15};
 
-// Whether a Job does it, or did: of a reboot the intent says so.
+// Whether a Job does the step; for a reboot the intent says so.
 [[nodiscard]] inline bool is_by_job(const StepRecord& record) {
   return is_job(record.step) || record.facts.contains(kJobNamespaceFact);
 }
 
-// The fact of a Job: its "NAMESPACE/NAME", once it is made.
+// The fact of a Job: its "NAMESPACE/NAME", once it is created.
 inline const std::string kJobFact = "job";
 
-// The fact of a Job whose container has ended: how.
+// The fact of a Job whose container has ended: its exit code.
 inline const std::string kExitCodeFact = "exitCode";
 
 // The fact of a reset: the operands of the GPU operator that it pauses (model/gpu_operands.h).
 inline const std::string kOperandsFact = "pausedOperands";
 
-// Whether the API server will say no again until somebody changes something.
+// Whether the API server will refuse again until the cause is fixed.
 [[nodiscard]] inline bool is_final(ErrorKind kind) {
   return kind == ErrorKind::kInvalid || kind == ErrorKind::kForbidden ||
          kind == ErrorKind::kNotFound || kind == ErrorKind::kRefused ||
          kind == ErrorKind::kTooLarge;
 }
 
-// Whether an admission policy of gpuward says no. The step waits: while one version takes the place
-// of another, program and policy may be of different ones, and so may jobs.image be there and in
-// what the policy compares it with.
+// Whether an admission policy of gpuward refuses. The step waits: during an upgrade, program and
+// policy may have different versions, and jobs.image may differ from the image that the policy
+// expects.
 [[nodiscard]] inline bool is_refused_by_own_policy(const Error& why) {
   return why.message.contains("ValidatingAdmissionPolicy 'gpuward-");
 }
 
-// The facts of a verification: since when the node is healthy without a break, how many
-// milliseconds the step had run then, in which boot that was, and that it was for long enough and
+// The facts of a verification: since when the node has been healthy without a break, how many
+// milliseconds the step had run then, in which boot that was, and that the soak time is over and
 // only the machine's history keeps the step from its end.
 inline const std::string kHealthySinceFact = "healthySince";
 inline const std::string kHealthyFromFact = "healthyFrom";
 inline const std::string kVerifiedBootFact = "verifiedBootID";
 inline const std::string kSoakedFact = "soaked";
 
-// A verification says nothing of another boot.
+// A verification says nothing about another boot.
 [[nodiscard]] inline bool is_verified_in(const StepRecord& record, const std::string& boot_id) {
   return record.result == StepResult::kDone && !boot_id.empty() &&
          value_at(record.facts, kVerifiedBootFact) == boot_id;
@@ -102,7 +102,7 @@ inline const std::string kSoakedFact = "soaked";
           .look_again = std::chrono::seconds(10)};
 }
 
-// A failure after which what is worse would not help.
+// A failure after which a more severe step would not help.
 [[nodiscard]] inline StepProgress failed_for_operator(const StepRequest& request,
                                                       std::string message) {
   StepProgress progress = progress_of(request, StepResult::kFailed, std::move(message));
@@ -110,20 +110,20 @@ inline const std::string kSoakedFact = "soaked";
   return progress;
 }
 
-// What became of the step's call is known, or still not.
+// Records whether the step's call was accepted, or that this is still unknown.
 [[nodiscard]] inline StepProgress with_call(StepProgress progress, Call call) {
   progress.facts[kCallFact] = to_string(call);
   return progress;
 }
 
-// Something forbids every change now: nothing was done, and the step can be begun again.
+// A guard forbids every change now: nothing was done, and the step can be tried later.
 [[nodiscard]] inline StepProgress held_back(const StepRequest& request, const Error& why) {
   return progress_of(request, StepResult::kIntended,
                      std::string(to_string(request.step.step)) + " waits: " + why.message);
 }
 
-// The permit of a step for whoever makes its call: kBlocked where it refuses, whatever kept it from
-// being given. `request` must outlive the call.
+// The permit of a step for the code that makes its call: kBlocked if it refuses, for any reason.
+// `request` must outlive the call.
 [[nodiscard]] inline Permit permit_of_call(const StepRequest& request) {
   return [&request]() -> Status {
     const auto allowed = request.permit();
@@ -132,7 +132,7 @@ inline const std::string kSoakedFact = "soaked";
   };
 }
 
-// Empty where there is none of that name.
+// Empty if there is no fact of that name.
 [[nodiscard]] inline std::string fact_of(const StepRequest& request, const std::string& name) {
   return value_at(request.facts, name);
 }
@@ -141,8 +141,8 @@ inline const std::string kSoakedFact = "soaked";
   return parse_rfc3339(fact_of(request, kHealthySinceFact));
 }
 
-// How long it is healthy without a break since then, of the time that the step has run and a leader
-// has watched: while no leader looks, nothing soaks. Writes both facts.
+// How long the node has been healthy since then without a break. Only the time counts that the step
+// has run and a leader has watched. Writes both facts.
 [[nodiscard]] inline std::chrono::milliseconds soaked(const StepRequest& request, WallTime since,
                                                       Facts& facts) {
   const std::int64_t now = request.ran.count();

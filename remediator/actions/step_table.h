@@ -1,5 +1,5 @@
-// All steps after taint and cordon, made from what they need: the table is in all.cpp. Used by the
-// composition root, which hands the reconciler find_step().
+// All steps after taint and cordon, made from the services that they need: the table is in all.cpp.
+// Used by the composition root, which hands the reconciler find_step().
 #pragma once
 
 #include <map>
@@ -16,13 +16,13 @@
 
 namespace gpuward::remediator {
 
-// All must outlive the actions; `reports` is null where no Prometheus is configured.
+// All must outlive the actions; `reports` is null if no Prometheus is configured.
 struct StepServices {
   kube::Api& api;
   HealthReports* reports;
   Drainer& drainer;
   CloudProvider& machines;
-  ProofSource* proofs;  // null where nothing proves a machine off
+  ProofSource* proofs;  // null if nothing can prove a machine off
   const CurrentPolicy& policy;
   const SeenRemediations& seen;
   Replacements& replacements;
@@ -31,7 +31,7 @@ struct StepServices {
 
 using StepTable = std::map<Step, std::unique_ptr<StepAction>>;
 
-// Null where nothing here can do it.
+// nullptr if this process has no action for it.
 [[nodiscard]] StepAction* find_step(const StepTable& steps, Step step);
 
 [[nodiscard]] StepTable make_steps(const StepServices& services);

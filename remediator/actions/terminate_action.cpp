@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::size_t kNamedVolumes = 4;
 const std::string kOwnerFact = "owner";
-// Since when the provider says without a break that a machine runs whose end was asked for.
+// Since when the provider has said without a break that a machine runs after a request to end it.
 const std::string kRunsSinceFact = "runsSince";
-// How often a machine is asked for whose end has not been proven in time.
+// How often the provider is queried for a machine whose end was not proven in time.
 constexpr std::chrono::minutes kProofInterval{1};
 
 constexpr const char* kUnknown = "cannot tell whether the termination of the machine was accepted";
@@ -133,7 +133,7 @@ Result<StepProgress> TerminateAction::look_at_machine(const StepRequest& request
   return progress;
 }
 
-// The answer may be of before the call: what EC2 says is consistent only after a while.
+// The answer may be from before the call: EC2 is eventually consistent.
 StepProgress TerminateAction::contradicted(const StepRequest& request) {
   const WallTime since = parse_rfc3339(fact_of(request, kRunsSinceFact)).value_or(request.now);
   const std::string what =

@@ -1,13 +1,13 @@
-// The step `terminate`: has the machine behind the node ended for good, and is done when that is
-// proven and the Node is gone with it.
+// The step `terminate`: has the machine behind the node ended, and is done when its end is proven
+// and the Node is gone with it.
 //
-// What is accepted stays accepted. Where the provider says afterwards that the machine runs, the
-// answer may be of before (EC2 is consistent only after a while): it is waited for kAnswersSettle,
-// and if nothing else is said for so long, an operator is told. Where it is not known whether the
-// call has arrived, the same answer for so long proves that it has not: then the step passes all
-// guards anew and is begun again. That is safe, because asking twice for the end of one machine
-// does no more than asking once. An end that is accepted and not proven in time is checked on, so
-// that the Remediation still ends as Replaced when the proof comes.
+// An accepted call stays accepted. If the provider later says that the machine runs, that answer
+// may be from before the call (EC2 is eventually consistent). The step waits kAnswersSettle; if the
+// answer is still the same, an operator is notified. If it is unknown whether the call has arrived,
+// the same answer for that long proves that it has not: all guards are then checked again and the
+// step is repeated. That is safe, because a second request to end the same machine does no more
+// than the first. If an accepted end is not proven in time, the step keeps checking, so that the
+// Remediation still ends as Replaced when the proof comes.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@
 
 namespace gpuward::remediator {
 
-// How long a provider that says of a machine whose end was asked for that it runs is not believed.
+// How long a provider is not believed that says that a machine runs after a request to end it.
 inline constexpr std::chrono::minutes kAnswersSettle{10};
 
 class TerminateAction final : public StepAction {
@@ -26,7 +26,7 @@ class TerminateAction final : public StepAction {
   TerminateAction(kube::Api& api, CloudProvider& provider, const CurrentPolicy& policy)
       : api_(api), provider_(provider), policy_(policy) {}
   [[nodiscard]] Facts facts_before(const kube::Node& node) const override;
-  // Volumes that are still attached, until their deadline.
+  // Returns volumes that are still attached, until their deadline.
   [[nodiscard]] Result<std::optional<std::string>> obstacle(const StepRequest& request) override;
   [[nodiscard]] Result<StepProgress> begin(const StepRequest& request) override;
   [[nodiscard]] Result<StepProgress> watch(const StepRequest& request) override;
@@ -38,7 +38,7 @@ class TerminateAction final : public StepAction {
 
   kube::Api& api_;
   CloudProvider& provider_;
-  const CurrentPolicy& policy_;  // says by which labels nodes are of one pool
+  const CurrentPolicy& policy_;  // says which labels make nodes one pool
 };
 
 }  // namespace gpuward::remediator

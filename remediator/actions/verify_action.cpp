@@ -14,16 +14,16 @@ namespace {
 
 constexpr std::chrono::seconds kVerifyInterval{15};
 
-// A node that is maintained had no fault, and an alert that is only recorded does not keep it out.
-// One about the machine's history says nothing of today: it has a soak of its own, at the same time
-// (intake/returned_machines).
+// A node under maintenance had no fault, and an alert that is only recorded does not keep it out.
+// An alert about the machine's history says nothing about its health now: it has its own soak, at
+// the same time (intake/returned_machines).
 bool speaks_against(const StepRequest& request, const AlertEvidence& alert) {
   const bool is_maintained = request.remediation.acted_severity() <= Severity::kMonitor;
   return request.remediation.counts(alert) && !is_of_history(alert) &&
          (!is_maintained || alert.severity > Severity::kMonitor);
 }
 
-// An alert that fired and ended between two looks, a node that was not Ready, and another boot
+// An alert that fired and ended between two checks, a node that was not Ready, and another boot
 // break the soak, which restarts after them.
 WallTime unbroken_since(const StepRequest& request) {
   if (fact_of(request, kVerifiedBootFact) != request.node.boot_id) return request.now;
@@ -66,7 +66,7 @@ Result<StepProgress> VerifyAction::watch(const StepRequest& request) {
     progress.facts.erase(kSoakedFact);
     progress.message = "not healthy yet: " + *why;
     if (objection_of_node(request)) return progress;
-    // Nothing speaks against the node, but no exporter says that it is healthy.
+    // There is no objection to the node itself, but no exporter says that it is healthy.
     const auto other = other_at_work(request.node, *policy_.get());
     if (other) progress.message += "; " + *other;
     progress.runs_clock = !other;

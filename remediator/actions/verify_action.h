@@ -1,6 +1,6 @@
-// The step `verify`: the node is healthy for the soak time without a break: Ready, a fresh report
-// of this boot below severity reset, no alert. A vanished series and a resolved alert alone are no
-// health. After `terminate` it is another node that has to look well: the replacement.
+// The step `verify`: the node has to be healthy for the soak time without a break: Ready, a fresh
+// report of this boot below severity reset, no alert. A vanished series or a resolved alert alone
+// does not prove health. After `terminate` another node has to be healthy: the replacement.
 #pragma once
 
 #include "remediator/actions/replacement_wait.h"
@@ -11,7 +11,7 @@ namespace gpuward::remediator {
 
 class VerifyAction final : public StepAction {
  public:
-  // Null: no reports are to be had, and no node is ever verified.
+  // If `reports` is null, there are no reports, and no node is ever verified.
   VerifyAction(HealthReports* reports, const CurrentPolicy& policy, Replacements& replacements)
       : reports_(reports), policy_(policy), replacement_(reports, policy, replacements) {}
   [[nodiscard]] Result<StepProgress> begin(const StepRequest& request) override;
