@@ -10,8 +10,8 @@
 namespace gpuward::remediator {
 namespace {
 
-// What treats or tests the machine is seen to its end, and a node that is held waits for its
-// operator, as they were decided.
+// A treatment or test of the machine runs to its end, and a held node waits for its operator, as
+// decided before.
 bool may_lower(const Draft& draft) {
   const auto treats = [&](const StepRecord& record) {
     return record.severity == draft.remediation.acted_severity() &&
@@ -25,7 +25,7 @@ bool may_lower(const Draft& draft) {
          std::ranges::none_of(draft.remediation.status.steps, treats);
 }
 
-// When the last of the alerts ended that are worse than those that fire.
+// When the last alert ended that is worse than those that fire.
 WallTime worse_ended_at(const Draft& draft) {
   WallTime last{};
   for (const AlertEvidence& alert : draft.remediation.alerts) {
@@ -112,7 +112,7 @@ Decision decide_ended(Draft& draft) {
       "the alerts ended and a newer report of the same boot says that the node is healthy");
 }
 
-// The last end was no end before: as long as the report says what the alert said, it goes on.
+// The previous end was wrong: as long as the report confirms the alert, the steps continue.
 Decision decide_without_alerts(Draft& draft) {
   const Severity severity = draft.remediation.evidence_severity();
   if (!may_be_no_end(draft)) return decide_ended(draft);

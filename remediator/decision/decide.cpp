@@ -24,8 +24,7 @@ constexpr std::array<std::string_view, 16> kVerdicts = {
     "record",     "quarantine", "hold",         "pause",    "ask-report", "ask-alerts",
     "ask-proofs", "ask-guard",  "ask-worn-out", "ask-slot", "begin",      "watch",
     "escalate",   "lower",      "release",      "close"};
-constexpr std::chrono::seconds kCordonInterval{
-    15};  // how often a cordon that waits for its slot is checked
+constexpr std::chrono::seconds kCordonInterval{15};  // between checks of a waiting cordon
 constexpr std::size_t kNamedAlerts = 8;
 std::vector<Step> taint_and_cordon_in(const std::vector<PlannedStep>& plan) {
   std::vector<Step> wanted;
@@ -39,14 +38,14 @@ bool contains(const std::vector<Step>& steps, Step step) {
   return std::find(steps.begin(), steps.end(), step) != steps.end();
 }
 
-// A pause by annotation ends with the annotation; what an operator has undone by hand stays undone.
+// A pause by annotation ends with the annotation; a manual change stays in force.
 bool is_paused(const Draft& draft) {
   return draft.remediation.status.phase == Phase::kPaused &&
          draft.remediation.status.rule != kPauseRule;
 }
 
-// All of ours may be off, and the cordon another one; or annotation and taint were taken off by
-// hand, and the cordon is the one that the record knows.
+// Either all of gpuward's changes are gone and this cordon is another writer's, or an operator has
+// removed annotation and taint by hand and the cordon is the recorded one.
 bool is_cordon_unknown(const Draft& draft) {
   const RemediationStatus& status = draft.remediation.status;
   return draft.inputs.node->unschedulable && status.has_done(Step::kCordon) &&
@@ -61,13 +60,13 @@ bool was_released(const Draft& draft) {
 constexpr std::string_view kUnknownCordon =
     "taint and annotation are gone; cannot tell who set the cordon";
 
-// The return may have been carried out, and its answer lost; or it was not, and somebody has taken
-// the annotation off.
+// Either the return was carried out and its answer lost, or it was not, and the annotation was
+// removed by hand.
 bool has_unknown_cordon(const Draft& draft) {
   return may_be_returned(draft.remediation, *draft.inputs.node) && is_cordon_unknown(draft);
 }
 
-// What record and node do not explain; nullopt where they agree.
+// Returns the state that record and node do not explain; nullopt if they agree.
 std::optional<std::string> unexplained_ownership(const Draft& draft) {
   if (is_paused(draft)) return std::nullopt;  // an operator was notified already
   if (auto what = disagreement(draft.remediation, *draft.inputs.node)) return what;
@@ -95,8 +94,8 @@ std::optional<SlotRefusal> slot_refused(const Draft& draft) {
   return SlotRefusal{.guard = "budget.ledger", .message = "the budgets cannot be read"};
 }
 
-// Taint and cordon have budgets of their own: where the cordon has to wait the taint goes on, and
-// where the taint has to wait nothing does. What went on once is not asked for again.
+// Taint and cordon have separate budgets: if the cordon has to wait, the taint is still set; if the
+// taint has to wait, neither is set. Slots are requested only for what was not set before.
 Decision put_taint_and_cordon(Draft& draft, std::vector<Step> wanted, std::string rule,
                               std::string message) {
   const bool is_new_taint = contains(wanted, Step::kTaint) && !our_taint_on(*draft.inputs.node) &&
@@ -144,7 +143,7 @@ void add_evidence(Draft& draft) {
   }
 }
 
-// What is on the node is the other one's.
+// Taint and cordon on the node belong to the other Remediation.
 Decision decide_beside(Draft& draft) {
   const std::string first = draft.inputs.goes_first + " is open for the same node";
   if (draft.remediation.deleting || draft.remediation.wish.cancel) {
@@ -155,9 +154,9 @@ Decision decide_beside(Draft& draft) {
                   first + " and acts on it: this remediation waits until the other one is closed");
 }
 
-// Nothing is guessed: what stands stays until an operator decides. A node that has to leave
-// service and was not tainted yet is tainted all the same, and no more: a cordon of unknown origin
-// would be claimed for somebody.
+// gpuward does not guess: taint and cordon stay until an operator decides. A node that has to leave
+// service and was not tainted yet is still tainted, but not cordoned: gpuward would have to guess
+// the owner of a cordon of unknown origin.
 Decision hold_for_ownership(Draft& draft, const std::string& what) {
   const Severity severity = draft.remediation.acted_severity();
   const std::vector<Step> wanted = taint_and_cordon_in(steps_for(draft.policy, severity));
@@ -173,7 +172,7 @@ Decision hold_for_ownership(Draft& draft, const std::string& what) {
   return held_for_ownership(draft, what);
 }
 
-// Nothing is done; the phase says whether something of ours stands.
+// Does nothing; the phase says whether gpuward's taint or cordon is on the node.
 Decision keep_off(Draft& draft, std::string rule, const std::string& why) {
   if (const auto what = unexplained_ownership(draft)) return held_for_ownership(draft, *what);
   if (!ours_on_node(draft) && !draft.remediation.any_firing()) return ended_without_trace(draft);
@@ -203,7 +202,8 @@ Decision decide_paused(Draft& draft) {
                   draft.remediation.status.message);
 }
 
-// The operator who cancels expects the cordon to go, and was not told yet that it stays.
+// The operator who cancels expects the cordon to be removed, and was not yet notified that it
+// stays.
 bool leaves_cordon_unexplained(const Draft& draft) {
   const RemediationStatus& status = draft.remediation.status;
   const bool goes_on = status.phase == Phase::kHeld && status.rule == "guard.cancel";
@@ -212,10 +212,10 @@ bool leaves_cordon_unexplained(const Draft& draft) {
          !goes_on;
 }
 
-// What is ours goes off the node, whatever the alerts say.
+// Removes gpuward's changes from the node, even if alerts fire.
 Decision take_off(Draft& draft, const std::string& why) {
   auto what = unexplained_ownership(draft);
-  // Also where an alert fires.
+  // Checked even if an alert fires.
   if (!what && !is_paused(draft) && has_unknown_cordon(draft)) what = kUnknownCordon;
   if (what && leaves_cordon_unexplained(draft)) {
     draft.decision.look_again = std::chrono::milliseconds(0);
@@ -226,12 +226,12 @@ Decision take_off(Draft& draft, const std::string& why) {
   Decision decision =
       is_off ? close_case(draft, Phase::kCancelled, "guard.cancel", why)
              : conclude(draft, Verdict::kRelease, Phase::kCancelled, "guard.cancel", why);
-  // Who was told of a cordon that stays, and cancels, has taken it for their own.
+  // An operator who was notified of a cordon that stays, and cancels, has accepted it as their own.
   decision.cordon_is_gone |= !draft.inputs.left_cordon.empty();
   return decision;
 }
 
-// Whether taint and cordon are on the node as the severity that is acted on wants them.
+// Whether taint and cordon are on the node as the acted severity requires.
 bool taint_and_cordon_stand(const Draft& draft, const std::vector<Step>& wanted) {
   const std::string value(to_string(draft.remediation.acted_severity()));
   const bool is_short = lacks_konduktor_taint(draft.policy, draft.remediation, *draft.inputs.node);
@@ -243,7 +243,7 @@ bool taint_and_cordon_stand(const Draft& draft, const std::vector<Step>& wanted)
   });
 }
 
-// "maintenance.reboot" where the steps rest on what is announced.
+// "maintenance.reboot" if the steps are for an announcement.
 std::string rule_of_plan(const Draft& draft, Severity severity) {
   if (is_maintenance(draft.policy, draft.remediation))
     return "maintenance." + std::string(to_string(*draft.policy.announced));
@@ -268,7 +268,7 @@ bool cordoned_by_others(const Draft& draft) {
   return draft.inputs.node->unschedulable && !is_own_cordon(draft.remediation, *draft.inputs.node);
 }
 
-// What an operator has to know of the steps before an escalation.
+// Tells an operator which steps failed before an escalation.
 std::string failures(const Draft& draft) {
   const RemediationStatus& status = draft.remediation.status;
   std::string text;
@@ -301,7 +301,7 @@ Decision conclude(Draft& draft, Verdict what, Phase phase, std::string rule, std
 
 Decision close_case(Draft& draft, Phase phase, std::string rule, std::string message) {
   const bool is_same = node_is_another(draft) == nullptr;
-  // Whoever cordons after this does so for reasons of their own.
+  // A cordon that comes after this is another writer's.
   draft.decision.cordon_is_gone = is_same && !draft.inputs.node->unschedulable &&
                                   draft.remediation.status.pre_existing_cordon.has_value();
   return conclude(draft, Verdict::kClose, phase, std::move(rule), std::move(message));
@@ -345,7 +345,8 @@ Decision decide_standing(Draft& draft) {
   draft.decision.reasons.push_back("policy " + rule + of_pool(draft) + " in mode " +
                                    std::string(to_string(draft.policy.mode)) + ": " +
                                    step_names(plan));
-  // That was said to be held for an operator, and a policy that was changed since is none.
+  // A failed terminate was reported as held for an operator, and a later change of the policy does
+  // not replace the operator.
   const StepRecord* end = counting_record(draft.remediation, Step::kTerminate);
   const bool has_failed_end = end != nullptr && end->result == StepResult::kFailed;
   if (plan.empty()) {
@@ -372,7 +373,7 @@ Decision decide_standing(Draft& draft) {
             draft.remediation.node);
   }
   const PlannedStep* next = next_step(plan, draft.remediation, draft.inputs.node->boot_id);
-  // For what the cloud has called off nothing more is put on the node.
+  // For an announcement that the cloud has called off, nothing more is put on the node.
   const bool is_put =
       taint_and_cordon_stand(draft, wanted) || is_called_off(draft.policy, draft.remediation);
   if (!is_put || (next == nullptr && !has_begun(draft.remediation))) {
@@ -395,7 +396,7 @@ Decision decide_standing(Draft& draft) {
 
 namespace {
 
-// Guards first, in order; the first that speaks wins.
+// The guards in order; the first that objects decides.
 Decision decide_in_order(Draft& draft) {
   add_evidence(draft);
   if (draft.remediation.status.has_done(Step::kTerminate)) return decide_after_the_end(draft);
@@ -423,7 +424,8 @@ Decision decide_in_order(Draft& draft) {
     return conclude(draft, Verdict::kPause, Phase::kPaused, "guard.manual-change",
                     *what + ": paused");
   }
-  // Before the annotation: else the two would take turns, and a hand's word be forgotten.
+  // Checked before the annotation: otherwise the two pauses would alternate, and the manual change
+  // would be forgotten.
   if (is_paused(draft)) return decide_paused(draft);
   if (draft.remediation.wish.pause) {
     return conclude(draft, Verdict::kPause, Phase::kPaused, std::string(kPauseRule),
@@ -431,18 +433,18 @@ Decision decide_in_order(Draft& draft) {
   }
   if (const auto what = unexplained_ownership(draft)) return hold_for_ownership(draft, *what);
   if (auto step = step_under_way(draft.policy, draft.remediation)) {
-    // A machine that restarts or ends is checked in any mode: that changes nothing.
+    // Watching a machine that restarts or ends is allowed in any mode: it changes nothing.
     if (is_of_the_machine(step->step) || allows(draft.policy.mode, step->step))
       return watch_step(draft, std::move(*step));
   }
-  // A node that is maintained by another plan than its fault's is wanted for both.
+  // An announcement is a reason too, even if the current plan is that of a fault.
   const bool is_wanted = has_reason(draft) || is_announced(draft.policy, draft.remediation);
   if (has_begun(draft.remediation) || is_wanted) return decide_standing(draft);
   return decide_without_alerts(draft);
 }
 
-// The hour of an approval runs from when gpuward sees it, whatever keeps its step: another gate, a
-// pause, an exclusion.
+// The hour of an approval runs from when gpuward sees it, even while its step waits for another
+// gate, a pause or an exclusion.
 void note_approval(const Draft& draft, Decision& decision) {
   const auto& asked = draft.remediation.status.approval;
   if (!asked || asked->seen_at || decision.approval || decision.withdraws_approval ||

@@ -1,5 +1,5 @@
 // The decision about one Remediation: pure, so that tests and the simulator can run it without a
-// cluster. What it says is carried out by execution/.
+// cluster. execution/ carries it out.
 #pragma once
 
 #include <chrono>
@@ -28,25 +28,25 @@ inline constexpr std::string_view kOwnershipRule = "guard.ownership";
 
 enum class Verdict : std::uint8_t {
   kRecord,      // nothing on the node, only the status
-  kQuarantine,  // taint, or taint and cordon, are to be on the node
-  kHold,        // what stands stays, nothing more is done
+  kQuarantine,  // put the taint, or taint and cordon, on the node
+  kHold,        // taint and cordon stay, nothing more is done
   kPause,       // an operator has undone or edited something: nothing more is done
   kAskReport,   // a health report is needed to decide; decide again with it
   kAskAlerts,   // whether the alerts still fire unsilenced is needed to decide
-  kAskProofs,   // what proves that a silent machine is down is needed to decide
+  kAskProofs,   // proofs that a silent machine is down are needed to decide
   kAskGuard,    // whether approvals are guarded is needed to decide
-  kAskWornOut,  // whether the machine has had the step lately is needed to decide
+  kAskWornOut,  // whether the machine had the step recently is needed to decide
   kAskSlot,     // a slot of the budgets is needed to decide; decide again with the answer
-  kBegin,       // the step is to be intended and begun
-  kWatch,       // the step has been begun: see how it goes
-  kEscalate,    // the steps did not help: the next severity's are taken
-  kLower,       // what raised the severity is over: what is left is acted on
-  kRelease,     // what is ours is to come off the node
-  kClose,       // nothing of ours is on the node and nothing is to be done
+  kBegin,       // intend and begin the step
+  kWatch,       // the step has begun: watch it
+  kEscalate,    // the steps did not help: take the next severity's
+  kLower,       // the cause of the higher severity is over: act on the rest
+  kRelease,     // remove gpuward's changes from the node
+  kClose,       // gpuward has nothing on the node and nothing to do
 };
 
 [[nodiscard]] std::string_view to_string(Verdict verdict);
-// Of those verdicts that change the node in one write; empty for the others.
+// The name of a verdict that changes the node in one write; empty for the others.
 [[nodiscard]] std::string_view action_of(Verdict verdict);
 
 struct DecisionInputs {
@@ -54,18 +54,18 @@ struct DecisionInputs {
   const kube::Node* node = nullptr;           // null: no node of that name
   std::optional<ExclusionHit> excluded = {};  // by an operator, for a while
   std::string goes_first = {};                // open for the same node, and acts; empty: none
-  std::string left_cordon = {};          // closed, and its cordon is on the node still; empty: none
-  bool has_untainted_elsewhere = false;  // other nodes that failed a moment ago, not yet tainted
-  std::optional<Result<HealthReport>> report;  // asked for after kAskReport
-  bool can_ask_alerts = false;                 // there is an Alertmanager to ask
-  // The node's, by fingerprint; asked for after kAskAlerts.
+  std::string left_cordon = {};          // closed, but its cordon is still on the node; empty: none
+  bool has_untainted_elsewhere = false;  // other nodes that just failed, not yet tainted
+  std::optional<Result<HealthReport>> report;  // read after kAskReport
+  bool can_ask_alerts = false;                 // an Alertmanager is configured
+  // The node's, by fingerprint; read after kAskAlerts.
   std::optional<Result<std::map<std::string, Severity>>> alerts;
-  bool can_ask_proofs = false;                       // something may prove that a machine is down
-  std::optional<Result<MachineProofs>> proofs = {};  // asked for after kAskProofs
-  bool can_ask_guard = false;                        // false: approvals are believed as they are
-  std::optional<Status> guard = {};                  // of approvals; asked for after kAskGuard
-  std::optional<Result<std::optional<SlotRefusal>>> worn_out = {};  // asked for after kAskWornOut
-  std::optional<Result<std::optional<SlotRefusal>>> slot;           // asked for after kAskSlot
+  bool can_ask_proofs = false;                       // a source of proofs is configured
+  std::optional<Result<MachineProofs>> proofs = {};  // read after kAskProofs
+  bool can_ask_guard = false;                        // false: approvals count without a check
+  std::optional<Status> guard = {};                  // of approvals; read after kAskGuard
+  std::optional<Result<std::optional<SlotRefusal>>> worn_out = {};  // read after kAskWornOut
+  std::optional<Result<std::optional<SlotRefusal>>> slot;           // read after kAskSlot
 };
 
 struct Decision {
@@ -74,15 +74,14 @@ struct Decision {
   std::string rule;               // the line of the policy, or the guard, that decided
   std::string message;
   std::vector<std::string> reasons;
-  bool is_drill = false;            // nothing that it rests on is real
-  std::vector<Step> steps;          // of kQuarantine: the whole goal, done ones included
-  std::optional<PlannedStep> step;  // of kAskWornOut, kAskSlot, kBegin and kWatch
+  bool is_drill = false;            // no real fault is behind it
+  std::vector<Step> steps;          // for kQuarantine: the whole goal, done ones included
+  std::optional<PlannedStep> step;  // for kAskWornOut, kAskSlot, kBegin, kWatch
   std::optional<Severity> escalate_to;
-  std::optional<Cleared> cleared;  // of kLower
-  bool cordon_is_gone = false;  // an operator has taken ours off: one that comes later is not ours
-  std::optional<ApprovalRecord> approval;  // to be kept: a request, or the approval to it
-  bool withdraws_approval =
-      false;  // what was asked for counts no more, nor does the approval to it
+  std::optional<Cleared> cleared;  // for kLower
+  bool cordon_is_gone = false;     // an operator removed gpuward's: a later one is not gpuward's
+  std::optional<ApprovalRecord> approval;  // to record: a request, or its approval
+  bool withdraws_approval = false;         // drops the request and its approval
   std::optional<std::chrono::milliseconds> look_again;
 };
 

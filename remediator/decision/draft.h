@@ -1,5 +1,5 @@
-// A decision while it is made, and the parts of decide() that work on it: alerts_ended.cpp (after
-// the alerts ended), step_decisions.cpp (the steps after taint and cordon), give_back.cpp (before a
+// A decision in progress, and the parts of decide() that work on it: alerts_ended.cpp (after the
+// alerts ended), step_decisions.cpp (the steps after taint and cordon), give_back.cpp (before a
 // node returns), replacement.cpp (a node that is gone). Used inside decision/ alone.
 #pragma once
 
@@ -22,7 +22,7 @@ struct Draft {
 
 // How often a node that may return is checked.
 inline constexpr std::chrono::seconds kReportInterval{15};
-// How often an exclusion is checked: an operator may take it back.
+// How often an exclusion is checked: an operator may end it early.
 inline constexpr std::chrono::seconds kLongestExclusionInterval{60};
 
 // decide.cpp: the guards in order, then taint and cordon.
@@ -40,22 +40,23 @@ Decision decide_standing(Draft& draft);
 // alerts_ended.cpp
 Decision decide_without_alerts(Draft& draft);
 Decision decide_ended(Draft& draft);
-// Where what raised the severity has ended and a fresh report says that it is over, what is left
-// is acted on. A node of which nothing is left is returned, by other rules.
+// If the alerts that raised the severity have ended and a fresh report confirms it, lowers the
+// severity to that of the rest. If nothing is left, other rules return the node.
 std::optional<Decision> lower_severity(Draft& draft);
-// Whether the alerts may fire again at once, as after their end before. Not asked of a node that
-// has failed a diagnostic: that one stays held, and does not alternate between held and waiting.
+// Whether the alerts may fire again at once, as they did after their last end. False for a node
+// that has failed a diagnostic: it stays held, and does not alternate between held and waiting.
 [[nodiscard]] bool may_be_no_end(const Draft& draft);
-// The failed diagnostic that keeps the node: neither a restart nor a reset has come after it. Of a
-// node that is held, whose operator may be at work on it, only gpuward's own count. Null: none.
+// Returns the failed diagnostic that keeps the node out of service: no restart or reset has
+// followed it. Only gpuward's own restarts and resets count on a held node, because its operator
+// may be at work. nullptr: none.
 [[nodiscard]] const StepRecord* diagnostic_in_the_way(const Draft& draft);
 [[nodiscard]] bool is_confirmed(const Draft& draft, Severity severity);
 
 // give_back.cpp
-// What keeps the node from going back into service now; nullopt: nothing. It rests on the Node and
-// on a report that were read for this decision, right before the Node is patched: a verification
-// may be of yesterday. Every way back asks it: return-to-service, the end of the alerts, the
-// policy's recovery, and machines that have come back.
+// Returns the reason why the node may not return to service now; nullopt if it may. It relies on
+// the Node and on a report that were read for this decision, right before the Node is patched,
+// because a verification may be old. Every return uses it: return-to-service, the end of the
+// alerts, the policy's recovery, and machines that have come back.
 [[nodiscard]] std::optional<Gate> gate_before_return(const Draft& draft);
 
 // step_decisions.cpp
@@ -67,7 +68,7 @@ Decision hold_for_operator(Draft& draft, const std::string& why);
 [[nodiscard]] std::string step_names(const std::vector<PlannedStep>& plan);
 
 // replacement.cpp
-// The node goes with its machine: then there is nothing but to see that both are gone.
+// The node leaves with its machine: gpuward then only watches until both are gone.
 [[nodiscard]] std::optional<PlannedStep> machine_is_ending(const Draft& draft);
 Decision decide_without_node(Draft& draft, const char* gone);
 Decision decide_after_the_end(Draft& draft);

@@ -13,9 +13,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// How long after the time of its drain it is late: by then the gates were asked a few times.
+// How long after its due time a drain is late: long enough for a few checks of the gates.
 constexpr std::chrono::minutes kLateAfter{1};
-// How long a cloud is taken to be at work where it says no end, and where it says one.
+// How long a cloud counts as at work if it reports no end, and at most if it reports one.
 constexpr std::chrono::hours kWorkLasts{1}, kLongestWork{24};
 
 const AlertEvidence* evidence_of(const Remediation& remediation, const Announcement& announced) {
@@ -30,12 +30,12 @@ bool has_steps(const Policy& policy, AnnouncementKind kind) {
   return rule != policy.maintenance.end() && !rule->second.steps.empty();
 }
 
-// The machine that the Node stands for has read it in the boot that it is in.
+// Whether the machine behind the Node has read it in its current boot.
 bool is_current(const kube::Node& node, const NodeAnnouncement& one) {
   return !one.is_stale && !one.boot_id.empty() && one.boot_id == node.boot_id;
 }
 
-// An announcement that steps rest on.
+// An announcement that is a reason for steps.
 struct Reason {
   Announcement announced;
   WallTime known_since;
@@ -77,12 +77,12 @@ std::optional<Gate> drain_waits(const Policy& policy, const DecisionInputs& inpu
               std::min<milliseconds>(left, kGateInterval));
 }
 
-// Which phases a decision of these steps has; one that is held or paused is notified already.
+// Whether a decision about such steps has this phase; a held or paused one is notified already.
 bool is_going_on(Phase phase) {
   return phase == Phase::kQuarantined || phase == Phase::kWaiting || phase == Phase::kDraining;
 }
 
-// By when the drain should have begun, or be over; nullopt: it is in time.
+// Whether the drain should have begun, or should be over, by now.
 bool is_late(const Draft& draft, const Reason& first) {
   const StepRecord* drain = counting_record(draft.remediation, Step::kDrain);
   if (drain != nullptr && is_under_way(*drain)) return draft.now >= first.announced.start;
@@ -175,12 +175,12 @@ Decision with_lateness(Draft& draft, Decision decision) {
   const bool is_ours =
       draft.inputs.node != nullptr && is_maintenance(draft.policy, draft.remediation);
   if (!is_ours || !is_going_on(decision.phase)) return decision;
-  // It is in service because its maintenance is not due, and not because of a fault.
+  // The node is in service because its maintenance has to wait, not because of a fault.
   if (decision.rule.starts_with("budget.")) decision.rule = "maintenance.budget";
   const auto reasons = reasons_of(draft.policy, draft.inputs);
   if (reasons.empty() || !is_to_be_drained(draft) || !is_late(draft, first_of(reasons)))
     return decision;
-  // The taint may be on, and the cordon wait for its budget.
+  // The taint may be set while the cordon waits for its budget.
   const bool stands = decision.verdict == Verdict::kHold || decision.verdict == Verdict::kWatch ||
                       decision.verdict == Verdict::kQuarantine;
   if (!stands) return decision;

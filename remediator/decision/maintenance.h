@@ -1,7 +1,7 @@
-// What is decided of a node whose cloud has announced something: when its drain begins, until when
-// it stays drained, and whether it will be drained too late. What is announced is read from the
-// Node at each decision, so that what was moved or cancelled counts at once. Pure; used inside
-// decision/ alone.
+// The decisions about a node with an announcement of its cloud: when its drain begins, until when
+// it stays drained, and whether it will be drained too late. Each decision reads the announcements
+// from the Node, so that a moved or cancelled one counts at once. Pure; used inside decision/
+// alone.
 #pragma once
 
 #include <optional>
@@ -12,39 +12,40 @@
 
 namespace gpuward::remediator {
 
-// A drain waits until it is time, and for an announcement to this machine that is known to stand;
-// what comes after it waits until the cloud says that it is over.
+// A drain waits until it is due, and until an announcement is known to hold for this machine; later
+// steps wait until the cloud reports its end.
 [[nodiscard]] std::optional<Gate> maintenance_before(const PlannedStep& step, const Policy& policy,
                                                      const DecisionInputs& inputs, WallTime now);
 
-// What the cloud of the node's machine has announced and is at work on now, until its end, or for
-// an hour where none is known; never longer than a day. What was read in another boot is over.
+// Returns the announced work that the cloud does on the node's machine now: until its end, for an
+// hour if it has none, never longer than a day. Work that was announced in another boot is over.
 [[nodiscard]] std::optional<std::string> maintenance_under_way(const kube::Node& node,
                                                                WallTime now);
 
-// Whether something is announced that the policy has steps for, whatever fault there is beside it.
+// Whether there is an announcement that the policy has steps for, even if there is also a fault.
 [[nodiscard]] bool is_announced(const Policy& policy, const Remediation& remediation);
 
-// Whether what is done for an announcement has lost its reason.
+// Whether the steps for an announcement no longer have a reason.
 [[nodiscard]] bool is_called_off(const Policy& policy, const Remediation& remediation);
 
-// Whether there is still a reason for what is done: where the node is maintained, an announcement
-// with steps and nothing else; else any alert that counts.
+// Whether the steps still have a reason: during maintenance only an announcement with steps,
+// otherwise any alert that counts.
 [[nodiscard]] bool has_reason(const Draft& draft);
-// When the last of these reasons ended; nullopt where one has not.
+// When the last of these reasons ended; nullopt if one has not.
 [[nodiscard]] std::optional<WallTime> reason_ended_at(const Draft& draft);
 
-// What the Node itself says now that the policy has steps for; empty where nothing is. The record
-// may have it as over: a view of the Node that was older has told the end. Also what another boot
-// has read, or nobody knows to be true still: that starts no drain, and ends no maintenance.
+// Returns the announcements on the Node now that the policy has steps for; empty if there are none.
+// The record may have one as over, if an older view of the Node has reported its end. Includes
+// announcements that were read in another boot or may be outdated: these start no drain, but no
+// maintenance ends while they are there.
 [[nodiscard]] std::string standing_announcements(const Policy& policy,
                                                  const DecisionInputs& inputs);
 
-// What is announced of the node, with the pods that it hits; empty where nothing is.
+// Returns the announcements for the node, with the pods that they affect; empty if there are none.
 [[nodiscard]] std::string announced_text(const DecisionInputs& inputs);
 
-// The same decision; where the drain will not be over before the start it says so, by a rule of
-// which an operator is notified. Nothing is forced for it.
+// Returns the same decision, but if the drain will not be over before the start, with a message and
+// a rule that notify an operator. gpuward forces nothing in that case.
 [[nodiscard]] Decision with_lateness(Draft& draft, Decision decision);
 
 }  // namespace gpuward::remediator

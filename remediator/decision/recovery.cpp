@@ -12,7 +12,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// When the first diagnostic of `list` was begun at `severity`; nullopt: it was not.
+// When the first diagnostic of `list` began at `severity`; nullopt: it did not.
 std::optional<WallTime> recovery_since(const std::vector<PlannedStep>& list,
                                        const Remediation& remediation, Severity severity) {
   if (list.empty()) return std::nullopt;
@@ -27,7 +27,7 @@ bool has_foreign_cordon(const Remediation& remediation, const kube::Node& node) 
          (mark && mark->pre_existing_cordon);
 }
 
-// A machine of which nobody knows whether it will restart or end does not come back by itself.
+// If it is unknown whether a machine will restart or end, the node does not return by itself.
 const StepRecord* unresolved_step(const Remediation& remediation) {
   for (const StepRecord& record : remediation.status.steps) {
     if (record.step == Step::kTerminate) return &record;
@@ -51,7 +51,7 @@ std::string objection_to_any_way(const Policy& policy, const Remediation& remedi
          open->message;
 }
 
-// Why what has ended so does not lead on; empty where it does.
+// Returns why the recovery does not continue after this record; empty if it does.
 std::string objection_to_step(const StepRecord& record, const kube::Node& node) {
   if (record.step == Step::kNotify) return {};
   if (record.result == StepResult::kFailed) return failure_text(record);
@@ -73,7 +73,7 @@ Recovery recovery_for(const Policy& policy, const Remediation& remediation,
   const auto since = recovery_since(list, remediation, severity);
   for (const PlannedStep& step : list) {
     const StepRecord* record = counting_record(remediation, step.step);
-    // A verification before the diagnostics says nothing of how the node has stood them.
+    // A verification before the diagnostics does not show how the node is after them.
     if (!since || record == nullptr || record->intent_at < since) return {.next = &step};
     const bool is_of_another_boot = record->step == Step::kVerify &&
                                     record->result == StepResult::kDone &&

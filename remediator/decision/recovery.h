@@ -12,18 +12,18 @@
 namespace gpuward::remediator {
 
 struct Recovery {
-  const PlannedStep* next = nullptr;  // of the policy's list; null: the node stays held
-  std::string objection = {};         // why it does; empty if the policy has no recovery for it
+  const PlannedStep* next = nullptr;  // in the policy's list; null: the node stays held
+  std::string objection = {};  // why it stays held; empty if the policy has no recovery for it
 };
 
-// `policy` is the one for this node, which is held otherwise at the severity that is acted on.
+// `policy` is the one for this node, which is otherwise held at the acted severity.
 [[nodiscard]] Recovery recovery_for(const Policy& policy, const Remediation& remediation,
                                     const kube::Node& node);
 
-// Whether it has begun: then the severity's own steps are over for good.
+// Whether it has begun: the severity's own steps are then over.
 [[nodiscard]] bool is_in_recovery(const Policy& policy, const Remediation& remediation);
 
-// The list that a step was begun under: the recovery, or the severity's own.
+// The list under which a step began: the recovery, or the severity's own.
 [[nodiscard]] const std::vector<PlannedStep>& list_begun(const Policy& policy,
                                                          const Remediation& remediation,
                                                          const StepRecord& record);

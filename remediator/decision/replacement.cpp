@@ -16,7 +16,7 @@ namespace gpuward::remediator {
 namespace {
 
 constexpr const char* kVerifyRule = "step.verify";
-// How often the end of a machine is checked that was accepted and is not proved.
+// How often the end of a machine is checked if it was accepted and is not proven.
 constexpr std::chrono::minutes kProofInterval{1};
 
 Decision decision_of(Verdict verdict, Phase phase, std::string rule, std::string message) {
@@ -34,15 +34,15 @@ Decision at_step(Verdict verdict, PlannedStep step, std::string message) {
   return decision;
 }
 
-// A verification of before the end is of the machine that has ended.
+// A verification before the end is about the machine that has ended.
 const StepRecord* wait_record(const Remediation& remediation) {
   const StepRecord* record = remediation.status.find(Step::kVerify);
   const StepRecord* end = remediation.status.find(Step::kTerminate);
   return record != nullptr && record->intent_at >= end->intent_at ? record : nullptr;
 }
 
-// As the plan has it under which the machine was ended, as that is now. A wait that has been begun
-// outlives it there.
+// The step in the current version of the plan under which the machine was ended. A wait that has
+// begun continues even if the plan no longer has it.
 std::optional<PlannedStep> wait_for(const Policy& policy, const Remediation& remediation) {
   const StepRecord& end = *remediation.status.find(Step::kTerminate);
   const StepRecord* record = wait_record(remediation);
@@ -68,7 +68,7 @@ Decision held(const Remediation& remediation, const PlannedStep& wait, const Ste
                          remediation.node);
 }
 
-// The machine registers again: whatever was accepted, it has not ended.
+// The machine registers again, so it has not ended, even if its end was accepted.
 bool is_back(const Draft& draft, const StepRecord& end) {
   return draft.inputs.node != nullptr &&
          draft.inputs.node->provider_id == value_at(end.facts, kInstanceFact);
@@ -111,7 +111,8 @@ std::optional<PlannedStep> machine_is_ending(const Draft& draft) {
   return node_goes ? step : std::nullopt;
 }
 
-// An end that was accepted is seen to its end, be it after its time: it is told, and waited for.
+// An accepted end is watched until it is proven, even after the step's time; an operator is
+// notified.
 Decision decide_without_node(Draft& draft, const char* gone) {
   const StepRecord* end = draft.remediation.status.find(Step::kTerminate);
   if (end == nullptr || call_of(*end) != Call::kAccepted || is_back(draft, *end))
@@ -129,7 +130,7 @@ Decision decide_without_node(Draft& draft, const char* gone) {
                       end->message);
 }
 
-// Whatever a cache still has of the node: it is gone.
+// The node is gone, even if a cache still has it.
 Decision decide_after_the_end(Draft& draft) {
   Decision next = decide_after_the_end(draft.policy, draft.remediation);
   draft.decision.step = std::move(next.step);

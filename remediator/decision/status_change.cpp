@@ -28,14 +28,15 @@ StepRecord& record_of(RemediationStatus& status, Step step) {
   return added;
 }
 
-// A node that is quarantined anew is no longer about to return.
+// A node that is quarantined again is no longer about to return.
 void forget_return(RemediationStatus& status, const Decision& decision) {
   if (decision.verdict != Verdict::kQuarantine) return;
   std::erase_if(status.steps,
                 [](const StepRecord& record) { return record.step == Step::kReturn; });
 }
 
-// Once its machine is to end, it says nothing that counts: the next one is of another node.
+// Once its machine is to end, the node's verification no longer counts: the next one is of another
+// node.
 void forget_verification(RemediationStatus& status, Step begun) {
   if (begun != Step::kTerminate) return;
   std::erase_if(status.steps,
@@ -43,7 +44,7 @@ void forget_verification(RemediationStatus& status, Step begun) {
 }
 
 void say(RemediationStatus& status, const Decision& decision, Mode mode) {
-  // Whoever was told of one of these was not told of what comes before or after it.
+  // A notification about one of these rules does not cover the state before or after it.
   for (const std::string_view rule : {kOwnershipRule, kLateRule}) {
     if ((decision.rule == rule) != (status.rule == rule)) status.notified_phase.reset();
   }
@@ -55,8 +56,8 @@ void say(RemediationStatus& status, const Decision& decision, Mode mode) {
   if (decision.withdraws_approval) status.approval.reset();
 }
 
-// Now, but after each time that is in it already: what came after what is read from these times,
-// and the leader before may have had another clock.
+// Returns `now`, or a later time if the record already has one: the order of steps is read from
+// these times, and the previous leader's clock may have differed.
 WallTime time_in(const RemediationStatus& status, WallTime now) {
   WallTime last = now;
   for (const StepRecord& record : status.steps) {
@@ -67,7 +68,7 @@ WallTime time_in(const RemediationStatus& status, WallTime now) {
   return last > now ? last + std::chrono::milliseconds(1) : now;
 }
 
-// A line of the history; the oldest give way.
+// Adds a line to the history and drops the oldest if it is full.
 void remember(RemediationStatus& status, const std::string& what, WallTime now) {
   if (status.history.size() >= kMaxHistory) status.history.erase(status.history.begin());
   status.history.push_back(to_rfc3339(now) + " " + what);
@@ -77,9 +78,9 @@ bool is_of_unknown_call(const StepRecord& record) {
   return is_of_the_machine(record.step) && call_of(record) != Call::kAccepted;
 }
 
-// A Job is given up by its own action, which knows whether it has run; jobs are restarted by one
-// that leaves none of them suspended. A restart of which no answer came may still begin after the
-// step's time.
+// The action of a Job ends it itself, because it knows whether it has run; that of restart-job
+// makes sure that no job stays suspended. A restart whose call has no answer may still begin after
+// the step's time.
 bool is_overdue(const StepRecord& record, const PlannedStep& step, std::chrono::milliseconds ran) {
   const bool ends_itself = is_by_job(record) || step.step == Step::kRestartJob;
   if (ends_itself || step.timeout.count() == 0 || !record.intent_at) return false;
@@ -87,7 +88,7 @@ bool is_overdue(const StepRecord& record, const PlannedStep& step, std::chrono::
   return ran > step.timeout && (!may_be_late || ran > kLateRestart);
 }
 
-// A running step writes its time once a minute, and whenever it writes what it found at that time.
+// A running step writes its time once a minute, and whenever it writes a new result or new facts.
 void keep_time(StepRecord& record, const StepRecord& before, std::chrono::milliseconds ran) {
   const auto whole = std::chrono::floor<std::chrono::seconds>(ran);
   const std::chrono::seconds kept(before.active_seconds);
@@ -96,7 +97,7 @@ void keep_time(StepRecord& record, const StepRecord& before, std::chrono::millis
     record.active_seconds = static_cast<int>(std::max(kept, whole).count());
 }
 
-// What an earlier intent has done is not undone by a later one that comes to nothing.
+// If a later intent achieves nothing, the treatment by an earlier one still counts.
 void keep_treatment(const StepRecord& before, Facts& facts) {
   if (!has_treated(before)) return;
   const auto known = before.facts.find(kTreatedFact);
@@ -104,7 +105,7 @@ void keep_treatment(const StepRecord& before, Facts& facts) {
       known != before.facts.end() ? known->second : std::string(to_string(before.result));
 }
 
-// It is over, with the result that is in it.
+// The step is over, with the result in the record.
 void finish(RemediationStatus& status, StepRecord& record, WallTime now) {
   record.finished_at = time_in(status, now);
   if (record.result == StepResult::kFailed) note_failure(status, record);
@@ -118,11 +119,11 @@ void finish(RemediationStatus& status, StepRecord& record, WallTime now) {
            now);
 }
 
-// Nothing was done, and what is left is what was before.
+// Nothing was done: restores the state before the intent.
 void withdraw(RemediationStatus& status, Step step, WallTime now) {
   StepRecord& record = record_of(status, step);
   const auto treated = record.facts.find(kTreatedFact);
-  // What was refused is asked for a few times only, however often it had to wait in between.
+  // A refused restart is requested only a few times, no matter how often it had to wait in between.
   const bool was_asked =
       step == Step::kReboot && treated == record.facts.end() && record.attempts > 1;
   if (was_asked) {
@@ -135,7 +136,7 @@ void withdraw(RemediationStatus& status, Step step, WallTime now) {
   const bool was_done =
       treated != record.facts.end() && treated->second == to_string(StepResult::kDone);
   record.result = was_done ? StepResult::kDone : StepResult::kFailed;
-  record.severity = Severity::kNone;  // it counts for no step any more
+  record.severity = Severity::kNone;  // it no longer counts for any step
   record.finished_at = now;
 }
 
@@ -148,7 +149,7 @@ RemediationStatus with_decision(RemediationStatus status, const Decision& decisi
   if (decision.cordon_is_gone) status.pre_existing_cordon = true;
   if (decision.escalate_to) {
     status.escalated_to = decision.escalate_to;
-    // It was asked for a step that is not taken.
+    // The approval was requested for a step that is not taken.
     if (status.approval && !status.approval->seen_at) status.approval.reset();
     remember(status, decision.message, now);
   }
@@ -222,7 +223,7 @@ RemediationStatus with_begin(RemediationStatus status, const Decision& decision,
   status.phase = decision.phase;
   forget_verification(status, decision.step->step);
   StepRecord& record = record_of(status, decision.step->step);
-  // What an earlier drain has torn waits to be started over still.
+  // Jobs that lost pods in an earlier drain still wait for their restart.
   if (const auto torn = record.facts.find(kJobsFact); torn != record.facts.end())
     facts.insert(*torn);
   keep_treatment(record, facts);
@@ -242,7 +243,7 @@ RemediationStatus with_begin(RemediationStatus status, const Decision& decision,
   return status;
 }
 
-// The intent stays: pods that came after it are newcomers still.
+// The intent stays: pods that came after it still count as newcomers.
 RemediationStatus with_drain_again(RemediationStatus status, const std::string& why, WallTime now) {
   StepRecord& record = record_of(status, Step::kDrain);
   const bool is_over = ++record.attempts > kMostDrains;
@@ -288,7 +289,7 @@ RemediationStatus with_progress(RemediationStatus status, const Decision& decisi
     return status;
   }
   StepRecord& record = record_of(status, step);
-  // It is only seen whether what was accepted is done after all.
+  // The only open question is whether an accepted call is done after all.
   if (record.result == StepResult::kFailed && progress.result != StepResult::kDone) return status;
   const StepRecord before = record;
   record.result = progress.result;

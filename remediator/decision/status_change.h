@@ -1,5 +1,5 @@
-// How a Remediation's status follows from a decision and from how its action went. Pure; used by
-// the reconciler.
+// How a Remediation's status follows from a decision and from the progress of its action. Pure;
+// used by the reconciler.
 #pragma once
 
 #include <chrono>
@@ -12,13 +12,14 @@
 
 namespace gpuward::remediator {
 
-// The decision itself, nothing done yet: phase, mode, rule, message, reasons.
+// Records the decision itself before its action: phase, mode, rule, message, reasons.
 [[nodiscard]] RemediationStatus with_decision(RemediationStatus status, const Decision& decision,
                                               Mode mode, WallTime now);
-// What `mark` says of taint and cordon that were intended: they were put on the node at that time.
+// Records the intended taint and cordon as done if `mark` has them: they were put on the node at
+// that time.
 [[nodiscard]] RemediationStatus with_annotation(RemediationStatus status,
                                                 const OwnerAnnotation& mark, WallTime at);
-// The decision's steps as intended; the phase stays what it was.
+// The decision's steps as intended; the phase stays unchanged.
 [[nodiscard]] RemediationStatus with_intents(RemediationStatus status, const Decision& decision,
                                              Mode mode, WallTime now);
 // The decision's steps as done, the phase as decided.
@@ -28,10 +29,10 @@ namespace gpuward::remediator {
 [[nodiscard]] RemediationStatus with_failure(RemediationStatus status, const std::string& error,
                                              WallTime now);
 
-// The step of a kBegin decision as intended, with what it has to know again later.
+// The step of a kBegin decision as intended, with the facts that it needs later.
 [[nodiscard]] RemediationStatus with_begin(RemediationStatus status, const Decision& decision,
                                            Severity severity, Mode mode, Facts facts, WallTime now);
-// The same where nothing but watch() carries the step out.
+// The same if only watch() carries the step out.
 [[nodiscard]] RemediationStatus with_watch(RemediationStatus status, const Decision& decision);
 // How often the record of a running step gets its time: a crash loses at most that.
 inline constexpr std::chrono::seconds kKeepsTimeEvery{60};
@@ -39,21 +40,21 @@ inline constexpr std::chrono::seconds kKeepsTimeEvery{60};
 inline constexpr int kMostDrains = 5;
 [[nodiscard]] RemediationStatus with_drain_again(RemediationStatus status, const std::string& why,
                                                  WallTime now);
-// Whether `next` only says in other words, or at another time, how far that step is.
+// Whether `next` differs only in the message or the running time of that step.
 [[nodiscard]] bool is_same_but_for_message(const RemediationStatus& next,
                                            const RemediationStatus& known, Step step);
-// How the decision's step goes, which has run for `ran`. A step whose time is over has failed; its
-// message has "not done in time" only if its call was made. kIntended: nothing was done, and the
-// record is as before the step. A step that has failed already is only ever found to be done after
-// all.
+// Records the progress of the decision's step, which has run for `ran`. A step whose time is over
+// has failed; its message has "not done in time" only if its call was made. kIntended: nothing was
+// done, and the record is as before the step. A step that has already failed can only change to
+// done.
 [[nodiscard]] RemediationStatus with_progress(RemediationStatus status, const Decision& decision,
                                               const StepProgress& progress,
                                               std::chrono::milliseconds ran, WallTime now);
-// A diagnostic that is not watched any more has failed.
+// A diagnostic that is no longer watched has failed.
 [[nodiscard]] RemediationStatus with_left_failure(RemediationStatus status, Step left,
                                                   const StepProgress& progress, WallTime now);
 
-// Whether both say the same, times and attempts aside: then nothing needs to be written again.
+// Whether both are equal apart from times and attempts: then no write is needed.
 [[nodiscard]] bool is_same_status(const RemediationStatus& a, const RemediationStatus& b);
 
 }  // namespace gpuward::remediator

@@ -14,7 +14,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// How often a restart is asked for that was refused or has not arrived, and how soon after a
+// How often a restart is requested that was refused or has not arrived, and how soon after a
 // refusal.
 constexpr int kMostRestarts = 3;
 constexpr std::chrono::minutes kAfterRefusal{2};
@@ -50,7 +50,7 @@ Decision begin_step(Draft& draft, const PlannedStep& step) {
 Decision escalate(Draft& draft, const std::string& why, Severity at_least) {
   if (draft.remediation.is_drill())
     return hold_exhausted(draft, why + "; a drill does not escalate");
-  // Steps of a severity are for faults that were reported.
+  // The steps of a severity are for reported faults.
   if (is_maintenance(draft.policy, draft.remediation)) return hold_for_operator(draft, why);
   const auto worse = worse_with_steps(draft.policy, draft.remediation.acted_severity(), at_least);
   if (!worse) return hold_for_operator(draft, why);
@@ -60,7 +60,7 @@ Decision escalate(Draft& draft, const std::string& why, Severity at_least) {
                   why + "; escalated to severity " + std::string(to_string(*worse)));
 }
 
-// The diagnostics may be some time ago: the report has to say now that the node is healthy.
+// The diagnostics may be some time ago, so the report has to show that the node is healthy now.
 Decision return_by_recovery(Draft& draft, const PlannedStep& step) {
   const std::string passed = "the node has passed its diagnostics";
   const std::string rule = "recovery";
@@ -94,7 +94,7 @@ Decision take_without_alerts(Draft& draft, const PlannedStep& step) {
   return goes_on ? begin_step(draft, step) : decide_ended(draft);
 }
 
-// Where that is provably safe (reboot_action.h says when), through all guards, a few times.
+// Only if that is provably safe (see reboot_action.h), through all guards, a few times.
 Decision restart_again(Draft& draft, const PlannedStep& step, const StepRecord& record,
                        const std::string& what) {
   const bool is_refused = call_of(record) == Call::kNone;
@@ -103,7 +103,7 @@ Decision restart_again(Draft& draft, const PlannedStep& step, const StepRecord& 
   if (is_held || record.attempts >= kMostRestarts || !is_known)
     return hold_for_operator(draft, what);
   if (!is_refused && !is_ready(*draft.inputs.node)) return hold_for_operator(draft, what);
-  // It has happened after all.
+  // The restart has happened after all.
   if (!is_refused && value_at(record.facts, kBootBeforeFact) != draft.inputs.node->boot_id)
     return watch_step(draft, step);
   const WallTime again = record.finished_at.value_or(draft.now) + kAfterRefusal;
@@ -116,22 +116,22 @@ Decision restart_again(Draft& draft, const PlannedStep& step, const StepRecord& 
                                         : take_without_alerts(draft, step);
 }
 
-// Once the node was verified: the fault is back, or a failed diagnostic keeps the node. Nullopt:
-// neither.
+// After the verification: the fault is back, or a failed diagnostic keeps the node out of service.
+// nullopt: neither.
 std::optional<Decision> not_healed(Draft& draft) {
   const bool is_maintained = is_maintenance(draft.policy, draft.remediation);
   if (!is_maintained && has_reason(draft)) return escalate(draft, "the alerts are firing again");
   const bool is_due =
       !is_maintained ||
       (!has_reason(draft) && standing_announcements(draft.policy, draft.inputs).empty());
-  // At another severity or of another plan, it may be, than the one that ends here.
+  // The diagnostic may be from another severity or another plan than the one that ends here.
   const StepRecord* failed = diagnostic_in_the_way(draft);
   if (failed == nullptr || !is_due) return std::nullopt;
   return hold_exhausted(draft,
                         failure_text(*failed) + ", and no restart or reset preceded this step");
 }
 
-// It waits as any step does: the policy may want an operator's approval before a node goes back.
+// Waits as any step does: the policy may require an operator's approval before a node returns.
 Decision return_to_service(Draft& draft, const PlannedStep& step) {
   if (auto first = not_healed(draft)) return *std::move(first);
   if (Gate gate = ask_gate(draft, step); gate.verdict == Verdict::kHold)
@@ -172,7 +172,7 @@ Decision take_step(Draft& draft, const PlannedStep& step) {
   if (is_verified_before) {  // in another boot
     if (auto first = not_healed(draft)) return *std::move(first);
   }
-  // Nothing is taken away from a node that nobody complains about any more.
+  // No disruptive step begins on a node for which no alert fires any more.
   if (is_disruptive(step.step) && !has_reason(draft)) return take_without_alerts(draft, step);
   return begin_step(draft, step);
 }
@@ -184,9 +184,9 @@ Decision watch_step(Draft& draft, PlannedStep step) {
                   draft.remediation.status.find(what)->message);
 }
 
-// A failed drain goes no further, nor does what has failed for a reason that is not the node's;
-// what did not heal the node is followed by what is worse. A machine that nobody is known to have
-// accepted the restart or the end of has shown nothing.
+// A failed drain leads no further, nor does a failure whose cause is not the node. If a step did
+// not heal the node, a more severe one follows. If no provider is known to have accepted the
+// restart or the end of a machine, its failure proves nothing.
 Decision after_failure(Draft& draft, const PlannedStep& step, const StepRecord& record) {
   const std::string what = failure_text(record);
   if (record.step == Step::kDrain || record.facts.contains(kNeedsOperatorFact))

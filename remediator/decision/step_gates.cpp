@@ -20,7 +20,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// The longest time between two looks at a step whose time is known: an operator may change it.
+// The longest time between two checks of a step whose time is known: an operator may change it.
 constexpr milliseconds kLongestGateInterval = std::chrono::minutes(1);
 
 bool is_behind_us(const StepRecord& record, const std::string& boot_id) {
@@ -47,7 +47,7 @@ std::optional<Gate> delay_before(const PlannedStep& step, const Remediation& rem
               std::min(left, kLongestGateInterval));
 }
 
-// A job that runs on several unhealthy nodes is to restart once, and on none of them.
+// A job that runs on several unhealthy nodes has to restart once, and on none of them.
 std::optional<Gate> taints_before(const PlannedStep& step, const DecisionInputs& inputs) {
   if (step.step != Step::kDrain || !inputs.has_untainted_elsewhere) return std::nullopt;
   return shut("guard.taint-first",
@@ -57,7 +57,7 @@ std::optional<Gate> taints_before(const PlannedStep& step, const DecisionInputs&
 }
 
 // How old the heartbeat of a condition may be that justifies a drain: node-problem-detector sends
-// one in 5 minutes. A detector that has died leaves its last word standing.
+// one in 5 minutes. A detector that has died leaves its last condition on the node.
 constexpr std::chrono::minutes kConditionLasts{10};
 
 bool is_fresh(const kube::Node& node, const ConditionSeen& seen, WallTime now) {
@@ -67,8 +67,9 @@ bool is_fresh(const kube::Node& node, const ConditionSeen& seen, WallTime now) {
          std::chrono::abs(now - *condition->heartbeat) <= kConditionLasts;
 }
 
-// Whether a condition of the node is enough to drain it, where the policy says so (`drain: true`):
-// the Remediation's worst evidence is a condition that the node still has. Never enough for more.
+// Whether a condition of the node is enough to drain it, if the policy allows it (`drain: true`):
+// the Remediation's worst evidence is a condition that the node still has. It is never enough for
+// more.
 bool condition_justifies_drain(const Policy& policy, const Remediation& remediation,
                                const kube::Node& node, WallTime now) {
   const auto seen = seen_conditions(policy.conditions, node);
@@ -81,14 +82,15 @@ bool condition_justifies_drain(const Policy& policy, const Remediation& remediat
   });
 }
 
-// Neither the exporter's report nor Alertmanager knows of it; the policy says that it is enough.
+// Neither the exporter's report nor Alertmanager has it; the policy says that it is enough.
 bool rests_on_a_condition(const PlannedStep& step, const Policy& policy,
                           const DecisionInputs& inputs, WallTime now) {
   return step.step == Step::kDrain &&
          condition_justifies_drain(policy, inputs.remediation, *inputs.node, now);
 }
 
-// Whether the Alertmanager itself still says so. Whoever silences an alert says no.
+// Waits unless Alertmanager itself still has the alert unsilenced. An operator stops the step by a
+// silence.
 std::optional<Gate> alerts_before(const PlannedStep& step, const DecisionInputs& inputs) {
   if (!is_disruptive(step.step) || !inputs.can_ask_alerts) return std::nullopt;
   if (!inputs.alerts) {
@@ -137,7 +139,7 @@ std::optional<Gate> proofs_before(const PlannedStep& step, const DecisionInputs&
   return std::nullopt;
 }
 
-// What has to be true of the node right before it is disrupted.
+// The conditions of the node right before it is disrupted.
 std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy,
                                 const DecisionInputs& inputs, WallTime now) {
   if (!is_disruptive(step.step)) return std::nullopt;
@@ -156,7 +158,7 @@ std::optional<Gate> node_before(const PlannedStep& step, const Policy& policy,
   }
   const std::string what = std::string(to_string(step.step)) + " needs fresh evidence: ";
   if (!*inputs.report) return shut("guard.evidence", what + why_no_report(inputs.report->error()));
-  // Of a machine that is to be maintained no fault is wanted, only an exporter that answers.
+  // Maintenance needs no fault of the machine, only an exporter that answers.
   const Severity wanted = is_maintenance(policy, inputs.remediation)
                               ? Severity::kNone
                               : inputs.remediation.evidence_severity();
@@ -191,7 +193,7 @@ std::string how_to_approve(const Remediation& remediation, const ApprovalRecord&
          remediation.node + " " + record.token;
 }
 
-// Nobody is asked to approve what will not be done.
+// gpuward requests no approval for a step that it will not take.
 std::optional<Gate> wear_before(const PlannedStep& step, const DecisionInputs& inputs) {
   if (!treatment_of(step.step)) return std::nullopt;
   if (inputs.worn_out) return refused(*inputs.worn_out);
@@ -200,8 +202,8 @@ std::optional<Gate> wear_before(const PlannedStep& step, const DecisionInputs& i
   return ask;
 }
 
-// A token is handed out only while approvals are guarded, and counts no more once they were not:
-// whoever has answered it meanwhile may have been anybody.
+// gpuward issues a token only while approvals are guarded, and withdraws it once they are not: any
+// user could have approved it meanwhile.
 std::optional<Gate> guard_before(const PlannedStep& step, const DecisionInputs& inputs) {
   if (!inputs.can_ask_guard) return std::nullopt;
   if (!inputs.guard) {
@@ -244,8 +246,7 @@ std::optional<PlannedStep> step_under_way(const Policy& policy, const Remediatio
   for (const StepRecord& record : remediation.status.steps) {
     if (is_taint_or_cordon(record.step) || record.step == Step::kReturn || !is_under_way(record))
       continue;
-    // A drain can be left at any time; GPUs that are being reset and a machine that is being
-    // restarted or ended cannot.
+    // A drain can be left at any time; a reset of GPUs, or a restart or end of a machine, cannot.
     const bool is_stale =
         record.severity != remediation.acted_severity() || !remediation.counts(record);
     const bool can_be_left = record.step != Step::kGpuReset && !is_of_the_machine(record.step);

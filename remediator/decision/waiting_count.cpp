@@ -20,7 +20,7 @@ std::string label_of(const std::string& rule) {
   return is_word ? rule : std::string(kOther);
 }
 
-// A step is under way: how long that takes is the step's matter.
+// A step is under way: the step itself limits how long that takes.
 bool is_at_a_step(Phase phase) {
   return phase != Phase::kPending && holds(ConditionType::kProgressing, phase);
 }
