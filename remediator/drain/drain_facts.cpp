@@ -23,7 +23,7 @@ const kube::OwnerReference* controller_of(const kube::Pod& pod) {
   return found == pod.owners.end() ? nullptr : &*found;
 }
 
-// As the scheduler has it (k8s.io/api core/v1 Toleration.ToleratesTaint).
+// Follows the scheduler (k8s.io/api core/v1 Toleration.ToleratesTaint).
 bool tolerates_one(const kube::Toleration& toleration, const kube::Taint& taint) {
   if (!toleration.effect.empty() && toleration.effect != taint.effect) return false;
   if (!toleration.key.empty() && toleration.key != taint.key) return false;
@@ -123,7 +123,7 @@ std::optional<Protection> protection_of(const kube::Pod& pod, kube::WallTime now
 }
 
 std::string job_of(const kube::Pod& pod) {
-  // A Job of gpuward's own (actions/job_template) is nobody's work that was lost.
+  // A Job of gpuward's own (actions/job_template) does not count as lost work.
   if (pod.meta.labels.contains("gpuward.dev/step")) return {};
   for (const JobLabel& job : kJobLabels) {
     const std::string_view name = value_at(pod.meta.labels, job.label);
@@ -131,7 +131,8 @@ std::string job_of(const kube::Pod& pod) {
     return std::string(kind_of(job, pod.meta.labels)) + " " + pod.meta.ns + "/" +
            std::string(name) + replica_of(job, pod.meta.labels);
   }
-  // Volcano's. An annotation may hold anything, also what would read as jobs of other namespaces.
+  // Volcano's group. An annotation may have any value, even one that looks like jobs of other
+  // namespaces.
   const std::string_view group = value_at(pod.meta.annotations, "scheduling.k8s.io/group-name");
   const bool is_name = kube::validate_node_name(group).has_value();  // DNS names both
   return is_name ? "pod group " + pod.meta.ns + "/" + std::string(group) : std::string();

@@ -54,7 +54,7 @@ std::optional<Judgement> judge_end(const Question& ask) {
   return Judgement{DrainAct::kTerminating, "terminating"};
 }
 
-// Not even after the deadline: a refusal ends the drain before a pod of it is asked to go.
+// Applies even after the deadline: a refusal ends the drain before any pod is evicted.
 std::optional<Judgement> judge_exclusion(const Question& ask) {
   if (!is_in(ask.settings.excluded_namespaces, ask.pod.meta.ns)) return std::nullopt;
   if (kube::has_ended(ask.pod))
@@ -63,7 +63,7 @@ std::optional<Judgement> judge_exclusion(const Question& ask) {
 }
 
 std::optional<Judgement> judge_loss(const Question& ask) {
-  if (kube::has_ended(ask.pod)) return Judgement{};  // nothing that runs is lost
+  if (kube::has_ended(ask.pod)) return Judgement{};  // no running work is lost
   if (ask.pod.has_empty_dir && !ask.settings.evicts_empty_dir)
     return Judgement{DrainAct::kRefuse, "has an emptyDir"};
   if (is_unmanaged(ask.pod) && !ask.settings.evicts_unmanaged)
@@ -89,8 +89,8 @@ std::optional<Judgement> judge_namespace(const Question& ask) {
   return Judgement{DrainAct::kDelete, "deleted by namespace rule " + rule->name};
 }
 
-// The first that has something to say wins; the ones of kubectl in kubectl's order
-// (pkg/drain/filters.go), with what is selected before and who may wait after them.
+// The first filter that decides wins: the selection first, then those of kubectl in kubectl's order
+// (pkg/drain/filters.go), then the ones that let a pod wait.
 constexpr std::optional<Judgement> (*kFilters[])(const Question&) = {
     judge_selection, judge_owner,      judge_end,      judge_exclusion,
     judge_loss,      judge_protection, judge_namespace};
@@ -107,17 +107,17 @@ bool is_newcomer(const Question& ask) {
   return ask.scene.began && created && *created > *ask.scene.began;
 }
 
-// The API server gives whole seconds: a controller makes the next pod in the second in which the
-// first was evicted.
+// The API server gives whole seconds: a controller may create the next pod in the second in which
+// the first was evicted.
 bool may_be_newcomer(const Question& ask) {
   const auto& created = ask.pod.meta.created;
   return ask.scene.began && created &&
          *created >= std::chrono::floor<std::chrono::seconds>(*ask.scene.began);
 }
 
-// As `kubectl drain`, which looks at the pods that it found: one that came since and may be there
-// is left. One that uses a GPU, or asks to be spared, is in the way of what comes next, as is one
-// that no scheduler would have put here.
+// `kubectl drain` evicts only the pods that it found: a pod that came since and may be there stays.
+// One that uses a GPU, or asks not to be disrupted, is in the way of the next step, as is one that
+// no scheduler would have put here.
 bool may_stay(const Question& ask) {
   return !kube::uses_gpus(ask.pod) && !protection_of(ask.pod, ask.scene.now) &&
          !is_in(ask.settings.excluded_namespaces, ask.pod.meta.ns) &&
@@ -164,7 +164,7 @@ PlannedPod plan_pod(const Question& ask) {
   return planned;
 }
 
-// One pod of a job that goes takes the others with it: where one may wait, all wait.
+// If one pod of a job goes, the others follow: if one may wait, all wait.
 void hold_jobs_together(std::vector<PlannedPod>& pods) {
   std::map<std::string, bool> waiting;  // job -> one of its pods is protected
   for (const PlannedPod& pod : pods) {
@@ -181,14 +181,15 @@ void hold_jobs_together(std::vector<PlannedPod>& pods) {
 }
 
 // Whether `pods` of an owner, which came at once and go together, may go after those that `again`
-// counts. More than that many go only of a job, whose rest could not run, and only the first time.
+// counts. More than the limit go only if they are of a job, whose rest could not run, and only the
+// first time.
 bool may_go_again(const EvictedAgain& again, const std::string& owner, int pods) {
   const auto known = again.find(owner);
   if (known == again.end()) return again.size() < kMostOwnersCounted;
   return known->second + pods <= kMostEvictedAgain;
 }
 
-// What has been put back several times would be put back again.
+// A pod that its owner has replaced several times would be replaced again.
 void keep_those_that_come_again(std::vector<PlannedPod>& pods, const DrainScene& scene) {
   if (scene.again == nullptr) return;
   std::map<std::string, std::vector<PlannedPod*>> together;  // by job; one without a job is alone
@@ -217,7 +218,7 @@ void keep_those_that_come_again(std::vector<PlannedPod>& pods, const DrainScene&
 
 std::vector<AffectedJob> jobs_of(const std::vector<PlannedPod>& pods) {
   std::vector<AffectedJob> jobs;
-  for (const PlannedPod& pod : pods) {  // pods of a job stand beside each other
+  for (const PlannedPod& pod : pods) {  // pods of a job are adjacent
     if (pod.job.empty() || !pod.is_left()) continue;
     if (jobs.empty() || jobs.back().name != pod.job) jobs.push_back({pod.job, 0});
     ++jobs.back().pods;

@@ -1,6 +1,6 @@
-// What a drain wants of each pod on a node, decided before anything is sent: the filters of
-// `kubectl drain` in their order, then who may wait and who goes together. Pure; time is a
-// parameter. Used by drain_round and the drainer.
+// Decides how a drain treats each pod on a node, before anything is sent: the filters of `kubectl
+// drain` in their order, then which pods may wait and which go together. Pure; time is a parameter.
+// Used by drain_round and the drainer.
 #pragma once
 
 #include <chrono>
@@ -22,8 +22,8 @@ enum class DrainAct : std::uint8_t {
   kEvict,
   kDelete,
   kWait,         // it may finish first
-  kTerminating,  // on its way: waited for until it is gone
-  kKeep,         // it came since, and is not asked to go: waited for until the deadline
+  kTerminating,  // on its way: the drain waits until it is gone
+  kKeep,         // it came since, and is not evicted: the drain waits until the deadline
   kSkip,         // stays on the node
   kRefuse,       // one such pod, and no pod is evicted
 };
@@ -37,8 +37,8 @@ struct DrainScene {
   std::chrono::milliseconds elapsed{0};  // since the start of the drain
   bool node_is_unreachable = false;
   std::string own_pod;  // "namespace/name" of the remediator that drains
-  // A pod that was made later than this came after the drain began, as does one that was made in
-  // the same second and may stay. nullopt: none did.
+  // A pod that was created later than this came after the drain began, as did one that was created
+  // in the same second and may stay. nullopt: none did.
   std::optional<kube::WallTime> began = {};
   std::vector<kube::Taint> taints = {};  // of the node, with the cordon's
   const EvictedAgain* again = nullptr;   // null: none
@@ -49,9 +49,9 @@ struct DrainScene {
 // Why a pod stays that came after the drain began.
 inline constexpr std::string_view kToleratesReason =
     "that were created after the drain began and tolerate the node's taints";
-// How many pods of an owner that came after the drain began are evicted: more are left, and named.
-// Pods of a job that come at once go together, also if they are more, the first time that pods of
-// their owner come.
+// How many pods of an owner that came after the drain began are evicted: any others stay, and are
+// named. If pods of a job come at once, they go together even if they are more, but only the first
+// time that pods of their owner come.
 inline constexpr int kMostEvictedAgain = 3;
 // How many owners are counted: pods of others are not evicted again.
 inline constexpr std::size_t kMostOwnersCounted = 100;
@@ -61,12 +61,12 @@ struct PlannedPod {
   DrainAct act = DrainAct::kEvict;
   std::string reason = {};  // in words that stay the same while nothing changes; not for kEvict
   DrainWave wave = DrainWave::kRest;
-  std::string job = {};       // of job_of()
-  bool is_protected = false;  // its owner, or that of its job's other pods, asks to be spared
+  std::string job = {};       // from job_of()
+  bool is_protected = false;  // it, or another pod of its job, asks not to be disrupted
   int own_grace_seconds = 30;
-  std::optional<kube::WallTime> ends_at = {};  // of kTerminating: when its grace is over
+  std::optional<kube::WallTime> ends_at = {};  // for kTerminating: when its grace is over
   bool is_newcomer = false;                    // it came after the drain began
-  bool has_ended = false;                      // nothing of it runs
+  bool has_ended = false;                      // no process of it runs
   std::string owner = {};                      // of a newcomer: owner_of()
 
   [[nodiscard]] std::string full_name() const { return ns + "/" + name; }
@@ -80,11 +80,11 @@ struct AffectedJob {
 };
 
 struct DrainPlan {
-  std::vector<PlannedPod> pods;  // in the order in which they go; pods of a job beside each other
+  std::vector<PlannedPod> pods;  // in the order of eviction; pods of a job are adjacent
   std::vector<AffectedJob> jobs;
 };
 
-// Not even the deadline takes the pod, or lets the plan continue without it.
+// Whether the pod is neither removed nor left behind at the deadline.
 [[nodiscard]] bool is_spared(const PlannedPod& pod, const DrainSettings& settings);
 
 [[nodiscard]] DrainPlan plan_drain(const std::vector<kube::Pod>& pods,

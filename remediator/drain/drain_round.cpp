@@ -17,7 +17,7 @@ constexpr milliseconds kBetweenTries = seconds(5);  // as kubectl drain
 constexpr milliseconds kBetweenRefusedTries = seconds(10);
 constexpr milliseconds kLongestBackoff = seconds(30);
 constexpr milliseconds kShortestPause = seconds(1);
-// An end is noticed within 2 s: nothing may be waited for longer than that without a look.
+// The end of a pod is noticed within 2 s: no interval between checks is longer.
 constexpr milliseconds kLookSoon = seconds(1);
 constexpr milliseconds kLook(1'500);
 // After the deadline of a drain that deletes.
@@ -41,7 +41,7 @@ milliseconds wait_after(const RemovalTry& known, const Status& status) {
     case RemovalAnswer::kFailed:
       return backoff_after(known.failures);
     case RemovalAnswer::kBlocked:
-    // Where the list still shows it untouched, something has swallowed the eviction.
+    // If the list still shows the pod untouched, the eviction was lost on the way.
     case RemovalAnswer::kAccepted:
     case RemovalAnswer::kGone:
       break;
@@ -81,7 +81,7 @@ std::vector<std::string> names_of(const std::vector<const PlannedPod*>& pods) {
   return names;
 }
 
-// Once the time is up nothing is waited for; protected pods are not here any more then.
+// After the deadline no pod is waited for; protected pods do not get here then.
 std::optional<RemovalWay> way_for(const Round& now, const PlannedPod& pod) {
   if (pod.act == DrainAct::kTerminating || pod.act == DrainAct::kKeep) return std::nullopt;
   if (now.is_late()) return RemovalWay::kDelete;
@@ -89,8 +89,8 @@ std::optional<RemovalWay> way_for(const Round& now, const PlannedPod& pod) {
   return pod.act == DrainAct::kDelete ? RemovalWay::kDelete : RemovalWay::kEvict;
 }
 
-// Zero would take the pod out of the API before its kubelet has ended it, and a StatefulSet would
-// start its successor beside it.
+// Zero would remove the pod from the API before its kubelet has ended it, and a StatefulSet would
+// start its successor at the same time.
 Removal removal_of(const PlannedPod& pod, RemovalWay way, const DrainSettings& settings) {
   Removal removal{.way = way, .pod = {pod.ns, pod.name, pod.uid, std::nullopt}, .job = pod.job};
   removal.pod.once = true;
@@ -103,8 +103,8 @@ Removal removal_of(const PlannedPod& pod, RemovalWay way, const DrainSettings& s
   return removal;
 }
 
-// Later waves wait for such a pod. A pod that is blocked or spared holds up nobody, because it may
-// never go, nor does one whose kubelet is silent about its end.
+// Whether later waves wait for the pod. A blocked or spared pod does not delay them, because it may
+// never go, nor does one whose kubelet does not confirm its end.
 bool is_on_its_way(const Round& now, const PlannedPod& pod) {
   if (pod.act == DrainAct::kTerminating) return !now.is_overdue(pod, seconds(0));
   if (pod.act == DrainAct::kWait || pod.act == DrainAct::kKeep) return false;
@@ -123,8 +123,8 @@ bool is_on_its_way(const Round& now, const PlannedPod& pod) {
   return true;
 }
 
-// From half of the deadline on all waves go, whatever still terminates: each pod has time to end
-// before the deadline. Our own pod waits for all others.
+// From half of the deadline on all waves go, even if pods still terminate: each pod has time to end
+// before the deadline. The remediator's own pod waits for all others.
 DrainWave wave_now(const Round& now, const std::vector<const PlannedPod*>& left) {
   const bool goes_by_waves = now.scene.elapsed < now.settings.deadline / 2;
   DrainWave wave = DrainWave::kSelf;
@@ -177,7 +177,7 @@ std::vector<const PlannedPod*> stuck_pods(const Round& now) {
   });
 }
 
-// What the deadline makes of a drain with pods left; nullopt where it goes on.
+// The result of the deadline for a drain with pods left; nullopt if the drain continues.
 std::optional<DrainRound> judge_late(const Round& now, const std::vector<const PlannedPod*>& left) {
   const auto spared =
       pods_that(now.plan, [&](const PlannedPod& pod) { return is_spared(pod, now.settings); });
@@ -251,7 +251,8 @@ RemovalAnswer answer_of(const Status& status) {
 void record_answer(RemovalTry& known, const Status& status, milliseconds elapsed) {
   known.answer = answer_of(status);
   known.failures = known.answer == RemovalAnswer::kFailed ? known.failures + 1 : 0;
-  // A time-out tells its milliseconds: the same failure again must not change the summary.
+  // The message of a time-out has its milliseconds: the same failure again must not change the
+  // summary.
   const bool is_same = known.failures > 1 && known.kind == status.error().kind;
   if (!is_same) known.message = status ? std::string() : status.error().message;
   if (!status) known.kind = status.error().kind;

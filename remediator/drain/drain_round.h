@@ -1,5 +1,6 @@
-// One round of a drain: what to send now, whether the drain is over, and when to look again, from
-// the plan and from what came of earlier tries. Pure; time is a parameter. Used by the drainer.
+// One round of a drain: decides what to send now, whether the drain is over, and when to check
+// again, from the plan and the results of earlier tries. Pure; time is a parameter. Used by the
+// drainer.
 #pragma once
 
 #include <chrono>
@@ -17,20 +18,20 @@ namespace gpuward::remediator {
 
 enum class RemovalWay : std::uint8_t { kEvict, kDelete };
 
-// What came of a request to remove a pod.
+// The result of a request to remove a pod.
 enum class RemovalAnswer : std::uint8_t {
-  kNone,        // not asked yet
+  kNone,        // no request yet
   kAccepted,    // it will terminate
-  kGone,        // it was not there any more, or another pod was there under its name
-  kBlocked,     // a disruption budget says not now
-  kRefused,     // it has more than one disruption budget: not before somebody changes them
+  kGone,        // it was already gone, or another pod had its name
+  kBlocked,     // a disruption budget forbids it for now
+  kRefused,     // it has several disruption budgets: refused until they are changed
   kOverloaded,  // the API server itself wants a pause
-  kStopped,     // we were not permitted to send it
-  kFailed,      // anything else
+  kStopped,     // the permit refused to send it
+  kFailed,      // any other failure
 };
 [[nodiscard]] RemovalAnswer answer_of(const Status& status);
 
-// What is known of one pod's removal. Times count from the start of the drain.
+// The state of one pod's removal. Times count from the start of the drain.
 struct RemovalTry {
   RemovalAnswer answer = RemovalAnswer::kNone;
   RemovalWay way = RemovalWay::kEvict;
@@ -42,7 +43,7 @@ struct RemovalTry {
 };
 using RemovalTries = std::map<std::string, RemovalTry>;  // by the pod's UID
 
-// Takes the answer down, with the time of the next try.
+// Records the answer and the time of the next try.
 void record_answer(RemovalTry& known, const Status& status, std::chrono::milliseconds elapsed);
 
 enum class DrainState : std::uint8_t { kDone, kGoingOn, kFailed };
@@ -56,12 +57,12 @@ struct Removal {
 struct DrainRound {
   DrainState verdict = DrainState::kGoingOn;
   std::vector<Removal> send = {};
-  // Why it failed, or what is left; the same words while nothing changes.
+  // Why it failed, or the pods that are left; the same words while nothing changes.
   std::string summary = {};
-  // "namespace/name" of pods that are still to go; of a failed drain, of those that made it fail.
+  // "namespace/name" of pods that still have to go; for a failed drain, of those that made it fail.
   std::vector<std::string> left = {};
-  bool is_held = false;                     // of kGoingOn: no pod that is left is on its way
-  std::chrono::milliseconds look_again{0};  // of kGoingOn
+  bool is_held = false;                     // for kGoingOn: no pod that is left is on its way
+  std::chrono::milliseconds look_again{0};  // for kGoingOn
 };
 
 [[nodiscard]] DrainRound make_round(const DrainPlan& plan, const RemovalTries& tries,

@@ -1,6 +1,6 @@
-// How a node is emptied: which pods, for how long they are asked, and what is done about those that
-// do not go. Plain values, read from the YAML of the policy; used by the plan and the rounds of a
-// drain.
+// How a node is drained: which pods are evicted, how long the drain waits for them, and what
+// happens to those that do not go. Plain values, read from the YAML of the policy; used by the plan
+// and the rounds of a drain.
 #pragma once
 
 #include <chrono>
@@ -15,20 +15,20 @@ namespace gpuward::remediator {
 
 enum class DrainedPods : std::uint8_t {
   kAll,
-  kGpu,  // those that ask for a GPU, before a reset
+  kGpu,  // those that request a GPU, before a reset
 };
 
-// What happens to pods that are still there when the time is up.
+// How the drain treats pods that are still there at the deadline.
 enum class OnDeadline : std::uint8_t {
-  kHold,     // the drain has failed; an operator is told
-  kDelete,   // they are deleted with their grace, whatever their disruption budgets say
+  kHold,     // the drain has failed; an operator is notified
+  kDelete,   // they are deleted with their grace, in spite of their disruption budgets
   kProceed,  // the drain counts as done
 };
 
 enum class NamespaceMode : std::uint8_t {
   kEvict,
-  kWait,    // they may finish until then, and are evicted afterwards
-  kDelete,  // they may finish until then, and are deleted afterwards
+  kWait,    // they may finish until `up_to`, and are then evicted
+  kDelete,  // they may finish until `up_to`, and are then deleted
 };
 
 struct NamespaceRule {
@@ -48,28 +48,29 @@ struct DrainSettings {
   std::chrono::milliseconds deadline = std::chrono::minutes(30);
   OnDeadline on_deadline = OnDeadline::kHold;
   std::optional<std::chrono::seconds> grace_period;
-  // Nearly every training pod has its /dev/shm in an emptyDir: to refuse them, as kubectl does
-  // unless told otherwise, would hold nearly every GPU node.
+  // Nearly every training pod has its /dev/shm in an emptyDir: refusing them, as kubectl does by
+  // default, would hold nearly every GPU node.
   bool evicts_empty_dir = true;
-  bool evicts_unmanaged = false;          // pods that no controller would make again
+  bool evicts_unmanaged = false;          // pods that no controller would recreate
   std::vector<NamespaceRule> namespaces;  // the first that matches
   std::vector<std::string> skipped_namespaces;
-  // Of `excluded` of the policy, with * and ?: pods in them are never evicted, and the drain fails.
+  // From `excluded` of the policy, with * and ?: pods in them are never evicted, and the drain
+  // fails.
   std::vector<std::string> excluded_namespaces = {};
-  // Pods that must not be disrupted hold the drain, and at the deadline nothing is deleted or left
-  // behind for their sake; with this they are treated as others then.
+  // Pods that must not be disrupted hold the drain, and at the deadline no pod is deleted or left
+  // behind because of them. If this is set, they are then treated like other pods.
   bool overrides_do_not_disrupt = false;
   UnreachablePods unreachable = UnreachablePods::kWait;
 };
 
-// Of all drains together.
+// Over all drains together.
 struct EvictionRate {
   double per_second = 50;
   int burst = 50;
   int most_in_flight = 64;
 };
 
-// `drain:` of a policy or of one of its steps; absent keys keep what `settings` says.
+// `drain:` of a policy or of one of its steps; absent keys keep the values in `settings`.
 [[nodiscard]] DrainSettings read_drain_settings(const YamlMap& drain, DrainSettings settings = {});
 // `evictions:` of a policy.
 [[nodiscard]] EvictionRate read_eviction_rate(const YamlMap& evictions);

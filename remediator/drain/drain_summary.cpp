@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMostNames = 10;
 constexpr std::size_t kLongestMessage = 200;
 
-// In the order in which they stand in the line, and are named.
+// In the order of the line, in which pods are also named.
 enum class LeftAs : std::uint8_t {
   kFailed,
   kRefused,
@@ -78,7 +78,7 @@ std::string budget_in(std::string_view message) {
   return std::string(message.substr(0, message.find(' ')));
 }
 
-// What it waits for, as exactly as it is known.
+// The reason why the pod is left, as precisely as possible.
 std::string words_for(const LeftPod& left, LeftAs as) {
   const std::string words(kWords.at(static_cast<std::size_t>(as)));
   std::string remark;
@@ -99,7 +99,7 @@ struct Group {
   std::vector<std::string> names;  // of the first ones
 };
 
-// A pod that is not named needs no words of its own.
+// A pod that is not named does not need its own words.
 Group& group_of(std::vector<Group>& groups, const LeftPod& left, LeftAs as, bool is_named) {
   const std::string words = words_for(left, as);
   const auto is_same = [&](const Group& group) {

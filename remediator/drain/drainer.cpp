@@ -13,18 +13,18 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// Nobody asks about the node any more: its Remediation is gone or in other hands.
+// The drain is no longer advanced: its Remediation is gone, or another process leads.
 constexpr minutes kForgetAfter{10};
-// Of all drains together: with more than this many at a time, each is checked less often.
+// Lists of all drains together: if more are due, each drain is checked less often.
 constexpr int kMostListsASecond = 50;
-// Of those whose removals wait for the rate that all share, every so many turns: none of them ends
-// yet. Where the evictor tells when it has sent them, longer still.
+// A drain whose removals wait for the shared rate cannot end yet: it is checked only every so many
+// turns, and even less often if the evictor reports when it has sent them.
 constexpr int kTurnsWhileWaiting = 4;
 constexpr seconds kLookWhileWaiting{60};
 constexpr std::size_t kMostNamed = 10;
-// Before a step, of pods that came since the drain and may stay.
+// The most dry runs before a step, for pods that came since the drain and may stay.
 constexpr std::size_t kMostDryRuns = 32;
-// A budget that is used up for as long as another pod starts is no news.
+// A budget that is used up while another pod starts is not reported.
 constexpr seconds kHeldIsNewsAfter{30};
 
 // Whether one of them was a pod whose removal the server had accepted.
@@ -40,8 +40,8 @@ bool forget_absent(RemovalTries& tries, const std::vector<kube::Pod>& pods) {
   return has_gone;
 }
 
-// It waits for its turn no more, and its pod was not evicted. A removal that has failed in another
-// way may have arrived.
+// Whether the removal no longer waits for its turn and its pod was not evicted. A removal that has
+// failed in another way may have arrived.
 bool was_refused(const RemovalTries& tries, const std::string& uid) {
   const auto known = tries.find(uid);
   if (known == tries.end()) return true;  // it was withdrawn
@@ -102,12 +102,12 @@ struct Drainer::Memory {
   std::string listed_at;                    // resourceVersion of the last listing
   std::optional<Clock::Steady> held_since;  // see DrainRound::is_held
   bool is_held_reported = false;
-  bool has_seen_removal = false;               // a pod is gone whose removal was accepted
-  EvictedAgain again;                          // at least; the record of it may have been refused
+  bool has_seen_removal = false;  // a pod is gone whose removal was accepted
+  EvictedAgain again;             // a lower bound: a write of the record may have been refused
   std::map<std::string, std::string> counted;  // see DrainScene::counted
 
   [[nodiscard]] bool is_newly_held(const DrainRound& round);
-  // `again` for the record: another leader may try again to evict what was refused.
+  // `again` for the record: another leader may retry refused evictions.
   [[nodiscard]] EvictedAgain to_record(const DrainPlan& plan) const;
 };
 
@@ -118,7 +118,7 @@ Drainer::~Drainer() = default;
 
 Result<DrainProgress> Drainer::advance(const DrainRequest& request) {
   std::unique_ptr<Memory> memory = take_memory(request);
-  // Before the list, so that the list is newer than what they say.
+  // Collected before the list, so that the list is newer than the outcomes.
   for (const Evictor::Outcome& outcome : evictor_.collect(request.node)) {
     if (const auto known = memory->tries.find(outcome.uid); known != memory->tries.end())
       record_answer(known->second, outcome.status, memory->elapsed);
@@ -133,8 +133,8 @@ Result<DrainProgress> Drainer::advance(const DrainRequest& request) {
   return progress;
 }
 
-// Nothing ends by the word of a list that may be older than the drain. Lists of one drain only get
-// newer: one that lacks a pod which we have sent away is newer than that, and than the cordon.
+// No drain ends by a list that may be older than the drain. Lists of one drain only get newer: one
+// that lacks a pod that this drain has removed is newer than that removal, and than the cordon.
 bool Drainer::may_be_believed(const DrainProgress& progress, const Memory& memory) {
   if (progress.verdict == DrainState::kGoingOn) return true;
   return progress.verdict == DrainState::kDone && memory.has_seen_removal;
@@ -204,9 +204,9 @@ EvictedAgain Drainer::Memory::to_record(const DrainPlan& plan) const {
   return recorded;
 }
 
-// A removal may wait long for the rate of all drains. A pod that must not be evicted any more, by
-// its owner's annotation or the policy, is not, and one that may only be evicted is not deleted.
-// After the deadline the rounds say what goes.
+// A removal may wait long for the rate of all drains. If its pod must not be evicted any more, by
+// its owner's annotation or the policy, it is withdrawn, as is a deletion of a pod that may only be
+// evicted. After the deadline the rounds decide.
 void Drainer::withdraw_unwanted(const DrainRequest& request, const DrainPlan& plan,
                                 Memory& memory) {
   const bool is_late = memory.elapsed >= request.settings.deadline;
@@ -242,7 +242,7 @@ Result<std::optional<DrainUndone>> Drainer::undone(
   auto listing = api_.list_pods_on(request.node, {});
   if (!listing) return with_context("pods of node " + request.node, listing.error());
   if (auto same = check_node(request); !same) return std::unexpected(same.error());
-  // A Job of gpuward's own steps is ended by its step.
+  // The step of a Job of gpuward's own ends that Job.
   std::erase_if(listing->pods,
                 [](const kube::Pod& pod) { return pod.meta.labels.contains("gpuward.dev/step"); });
   std::set<std::string_view> accepted;

@@ -1,13 +1,13 @@
-// Drains nodes, a look at a time: lists a node's pods, makes the round, hands what is due to the
-// evictor, says how far it is. Remembers tries only; a new process begins them anew, and nothing is
-// lost by that. Used by the step `drain`.
+// Drains nodes, one check at a time: lists a node's pods, makes the round, hands the due removals
+// to the evictor, and reports the progress. It remembers only tries; a new process starts them
+// over, and nothing is lost by that. Used by the step `drain`.
 //
-// Pods are listed by the node's name, and a Node of another machine may have that name by now. So
-// the Node is read after the list is complete, before each eviction (by the permit) and before the
-// drain ends (here): where it has the Remediation's UID then, no later Node of the name existed
-// when the list was made, and every pod in it was bound before there was one. What happens after
-// that read can bring other pods under the same names, but none with a listed UID, and each
-// eviction is bound to the UID of its pod.
+// Pods are listed by the node's name, and a Node of another machine may have that name now. So the
+// Node is read after the list is complete, before each eviction (by the permit) and before the
+// drain ends (here). If it has the Remediation's UID then, no later Node of the name existed when
+// the list was made, and every pod in it was bound before there was one. Events after that read can
+// bring other pods under the same names, but none with a listed UID, and each eviction is bound to
+// the UID of its pod.
 #pragma once
 
 #include <chrono>
@@ -30,13 +30,13 @@ namespace gpuward::remediator {
 
 struct DrainRequest {
   std::string node;
-  // Of the Remediation's node. The name may be another's by now: see above.
+  // The UID of the Remediation's node. Another Node may have the name now: see above.
   std::string node_uid;
   DrainSettings settings;
   kube::WallTime started_at;  // from the record: another one is another drain
   // How long the drain has run (execution/step_clock.h): its deadline and its waits count this.
   std::chrono::milliseconds elapsed{0};
-  Permit permit;  // must also read the Node, and refuse where its UID is not node_uid
+  Permit permit;  // must also read the Node, and refuse if its UID is not node_uid
   bool node_is_unreachable = false;
   std::string own_pod;                   // "namespace/name" of this process; empty: not in a pod
   std::vector<kube::Taint> taints = {};  // of the node, with the cordon's
@@ -53,12 +53,12 @@ struct DrainProgress {
   DrainState verdict = DrainState::kGoingOn;
   std::string summary;            // for the status; the same while nothing changes
   std::vector<std::string> left;  // see DrainRound
-  // Jobs whose pods are sent off for the first time by this call: to be told once.
+  // Jobs whose pods this call is the first to remove: to be reported once.
   std::vector<AffectedJob> starting_jobs;
   EvictedAgain again;  // counts the evictions of this call too
-  // For some time nothing has moved, and nothing will but for somebody else: to be told, once.
+  // Nothing has moved for some time, and nothing will without outside help: to be reported once.
   bool is_newly_held = false;
-  std::chrono::milliseconds look_again{0};  // of kGoingOn
+  std::chrono::milliseconds look_again{0};  // for kGoingOn
 };
 
 class Drainer {
@@ -69,17 +69,18 @@ class Drainer {
   Drainer(const Drainer&) = delete;
   Drainer& operator=(const Drainer&) = delete;
 
-  // One call a node at a time, several nodes at once; again after look_again, or earlier. An error
-  // says that the pods could not be listed, or that the Node is gone or another one (kConflict);
-  // then nothing is known of the drain.
+  // One call a node at a time, several nodes at once; the caller repeats it after the returned
+  // interval, or earlier. An error means that the pods could not be listed, or that the Node is
+  // gone or is another one (kConflict); the state of the drain is then unknown.
   [[nodiscard]] Result<DrainProgress> advance(const DrainRequest& request);
-  // Right before a step that rests on the drain of this request: lists the pods, none from a cache.
-  // nullopt: no pod has come since that the drain would wait for. If the deadline let the plan
-  // continue with pods left, `accepted_until` is when: pods that were made before are accepted,
-  // unless they ask to be spared now. Sends evictions as dry runs alone. Errors as of advance().
+  // Called right before a step that relies on the drain of this request: lists the pods, none from
+  // a cache. nullopt: no pod has come since that the drain would wait for. If the deadline let the
+  // plan continue with pods left, `accepted_until` is when: pods that were created before are
+  // accepted, unless they now ask not to be disrupted. Sends evictions as dry runs only. Errors as
+  // for advance().
   [[nodiscard]] Result<std::optional<DrainUndone>> undone(
       const DrainRequest& request, const std::optional<kube::WallTime>& accepted_until);
-  // The node's drain is called off: what waits is not sent.
+  // Ends the node's drain: removals that wait are not sent.
   void forget(const std::string& node);
   [[nodiscard]] std::size_t remembered() const;  // nodes
 
@@ -106,7 +107,7 @@ class Drainer {
   Evictor& evictor_;
   Clock& clock_;
   mutable std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<Memory>> memories_;  // by node, of nobody's calls
+  std::map<std::string, std::unique_ptr<Memory>> memories_;  // by node, while no call uses them
 };
 
 }  // namespace gpuward::remediator

@@ -11,11 +11,12 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr std::size_t kMostWaiting = 20'000;
-// A look in this time says so again; the API server may have asked for a pause of an hour.
+// The drainer confirms a waiting removal within this time; the API server may have requested a
+// pause of an hour.
 constexpr seconds kWantedFor{180};
-constexpr milliseconds kUnaskedPause = seconds(1);  // for a 429 that asks for nothing
+constexpr milliseconds kUnaskedPause = seconds(1);  // for a 429 that requests no pause
 
-// The fence of its thread: whatever the permit throws is a no.
+// The fence of its thread: any exception of the permit counts as a refusal.
 Status send_removal(kube::Api& api, const Removal& removal, const Permit& permit) try {
   if (removal.pod.uid.empty())
     return fail(ErrorKind::kInvalid, "not sent: the pod has no UID to use as a precondition");
@@ -151,7 +152,7 @@ void Evictor::deliver(const QueuedRemoval& queued) {
   if (is_last && on_answered_) on_answered_(queued.node);
 }
 
-// Whether it was the last that the node waited for.
+// Returns whether it was the last answer that the node waited for.
 bool Evictor::note_answer(const QueuedRemoval& queued, const Status& status) {
   const std::lock_guard lock(mutex_);
   --under_way_;
@@ -163,7 +164,7 @@ bool Evictor::note_answer(const QueuedRemoval& queued, const Status& status) {
   }
   if (const auto known = outcomes_.find(queued.node); known != outcomes_.end())
     known->second.push_back({queued.removal.pod.uid, status});
-  // One no is a no for all that waits for the node.
+  // If the permit refuses one removal, it refuses all that wait for the node.
   if (answer == RemovalAnswer::kStopped) drop_waiting(queued.node, status);
   changed_.notify_one();
   return !unanswered_.by_node.contains(queued.node);

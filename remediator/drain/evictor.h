@@ -1,5 +1,5 @@
-// Sends the removals of all drains: at one rate, so many at a time, each only with leave asked just
-// before, and nothing while the API server wants a pause. Used by the drainer. Any thread.
+// Sends the removals of all drains: at one rate, with a limited number at a time, each only after a
+// call of its permit, and none while the API server wants a pause. Used by the drainer. Any thread.
 #pragma once
 
 #include <chrono>
@@ -29,17 +29,17 @@ namespace gpuward::remediator {
 class Evictor {
  public:
   enum class Sending : std::uint8_t {
-    kByThreads,  // its own ones, as many as EvictionRate::most_in_flight, made when needed
+    kByThreads,  // on its own threads, at most EvictionRate::most_in_flight, created when needed
     kInCalls,    // inside submit() and collect(), as far as the rate allows: for simulations
   };
 
-  // What came of the removal of one pod.
+  // The outcome of the removal of one pod.
   struct Outcome {
     std::string uid;
-    Status status;  // kCancelled: not sent, by the permit's word or because the node was forgotten
+    Status status;  // kCancelled: not sent, because the permit refused or the node was forgotten
   };
 
-  // `api` and `clock` must outlive it. The destructor drops what waits and joins its threads.
+  // `api` and `clock` must outlive it. The destructor drops waiting removals and joins its threads.
   Evictor(kube::Api& api, Clock& clock, const EvictionRate& rate,
           Sending sending = Sending::kByThreads);
   ~Evictor();
@@ -47,27 +47,27 @@ class Evictor {
   Evictor& operator=(const Evictor&) = delete;
 
   void set_rate(const EvictionRate& rate);
-  // Called with a node whose removals have all been answered, on a thread of the evictor. Before
-  // the first submit().
+  // Called with a node whose removals have all been answered, on a thread of the evictor. Set it
+  // before the first submit().
   void set_on_answered(std::function<void(const std::string& node)> told) {
     on_answered_ = std::move(told);
   }
-  // `permit` is asked before every single call, on the thread that sends it. False where this pod's
-  // removal waits or is under way, or too many wait: try again later.
+  // Calls `permit` before every single request, on the thread that sends it. False if this pod's
+  // removal already waits or is under way, or if too many wait: try again later.
   [[nodiscard]] bool submit(const std::string& node, const Removal& removal, const Permit& permit);
-  // What has come of a node's removals since the last call, each once.
+  // Returns the outcomes of a node's removals since the last call, each once.
   [[nodiscard]] std::vector<Outcome> collect(const std::string& node);
   // Whether a removal on the node waits for its turn, or for its answer.
   [[nodiscard]] bool has_unanswered(const std::string& node);
   // Whether set_on_answered() was called.
   [[nodiscard]] bool tells() const { return on_answered_ != nullptr; }
-  // Drops each removal that still waits for the node and that the caller does not want any more;
-  // the others are wanted from now on. To be called at each look at the drain: the evictor does not
-  // send a removal that was not wanted for kWantedFor, and its outcome is kCancelled.
-  // Returns the UIDs of their pods, of which no outcome comes.
+  // Drops each removal that still waits for the node and that the caller no longer wants; the
+  // others count as wanted from now on. Call it at each check of the drain: the evictor does not
+  // send a removal that was last wanted more than kWantedFor ago, and its outcome is kCancelled.
+  // Returns the UIDs of the dropped pods, for which no outcome follows.
   std::vector<std::string> withdraw(const std::string& node,
                                     const std::function<bool(const Removal&)>& is_wanted);
-  // Drops what waits for the node and every outcome that nobody has collected.
+  // Drops the waiting removals of the node and every outcome that was not collected.
   void forget(const std::string& node);
 
  private:
@@ -77,7 +77,7 @@ class Evictor {
     Permit permit;
     Clock::Steady wanted_at;
   };
-  // That wait or are under way.
+  // The removals that wait or are under way.
   struct Unanswered {
     std::set<std::string> uids;
     std::map<std::string, std::size_t> by_node;  // how many of those
@@ -90,7 +90,7 @@ class Evictor {
 
   void work(const std::stop_token& stop);
   [[nodiscard]] std::optional<QueuedRemoval> next(const std::stop_token& stop);
-  // Under the lock: the next removal if it may go now, else `until` says when to ask again.
+  // Under the lock: the next removal if it may go now; otherwise `until` says when to ask again.
   [[nodiscard]] std::optional<QueuedRemoval> take_due(Clock::Steady& until);
   void send_what_is_due();
   void deliver(const QueuedRemoval& queued);
@@ -104,7 +104,7 @@ class Evictor {
   std::condition_variable_any changed_;
   EvictionRate rate_;
   TokenBucket bucket_;
-  Clock::Steady paused_until_{};  // by the API server's word
+  Clock::Steady paused_until_{};  // by request of the API server
   std::deque<QueuedRemoval> waiting_;
   Unanswered unanswered_;
   std::function<void(const std::string&)> on_answered_;

@@ -28,7 +28,7 @@ void TokenBucket::refill(Time now) {
 TokenBucket::Time TokenBucket::ready_at(Time now) {
   refill(now);
   if (tokens_ >= 1) return now;
-  // A nanosecond more than the sum says: rounding must not wake anybody too early for ever.
+  // A nanosecond more than the sum: rounding must not wake the caller too early again and again.
   const FractionOfSeconds missing((1 - tokens_) / per_second_);
   return now + std::chrono::ceil<std::chrono::nanoseconds>(missing) + std::chrono::nanoseconds(1);
 }

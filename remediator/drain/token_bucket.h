@@ -13,9 +13,9 @@ class TokenBucket {
 
   // Full at `now`. `per_second` is more than 0, `burst` at least 1.
   TokenBucket(double per_second, double burst, Time now);
-  // Another rate from now on; what has been saved up stays, up to the new burst.
+  // Sets another rate from now on; saved tokens stay, up to the new burst.
   void set_rate(double per_second, double burst, Time now);
-  // When the next one may be taken; `now` or earlier where it may at once.
+  // When the next token may be taken; `now` or earlier if at once.
   [[nodiscard]] Time ready_at(Time now);
   // Takes one that ready_at() has allowed.
   void take(Time now);
