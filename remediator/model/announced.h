@@ -1,6 +1,6 @@
-// Evidence that is no fault of the node: what its cloud has announced. Told apart by where it comes
-// from, because anybody may name an alert as these are named. Pure; used by the policy, the source
-// of announcements and the decision.
+// Evidence of what the node's cloud has announced, which is not a fault of the node. The origin of
+// the fingerprint identifies it, because any alert rule may use the same alert names. Pure; used by
+// the policy, the source of announcements and the decision.
 #pragma once
 
 #include <optional>
@@ -12,14 +12,14 @@
 
 namespace gpuward::remediator {
 
-// What the fingerprints of such evidence begin with.
+// Prefix of the fingerprints of such evidence.
 inline constexpr std::string_view kAnnouncementOrigin = "announcement.";
-// The same while it is moved.
+// Stays the same while the announced event is rescheduled.
 [[nodiscard]] std::string announcement_fingerprint(const Announcement& announced);
 
 // "GpuwardAnnouncedReboot".
 [[nodiscard]] std::string alertname_of(AnnouncementKind kind);
-// What was announced; nullopt for evidence of any other kind.
+// Returns what was announced; nullopt for evidence of any other kind.
 [[nodiscard]] std::optional<AnnouncementKind> announced_kind(const AlertEvidence& alert);
 
 }  // namespace gpuward::remediator

@@ -32,7 +32,7 @@ std::optional<Failure> failure_of(const StepRecord& record) {
     return Failure{.at = parse_rfc3339(value_at(record.facts, kFailedAtFact)),
                    .boot_id = value_at(record.facts, kFailedBootFact),
                    .treatments = treatments};
-  // One that was withdrawn has shown nothing.
+  // A diagnostic that was withdrawn has shown nothing.
   if (record.result != StepResult::kFailed || record.severity == Severity::kNone)
     return std::nullopt;
   const std::string& own = value_at(record.facts, kFailedBootFact);
@@ -41,7 +41,7 @@ std::optional<Failure> failure_of(const StepRecord& record) {
                  .treatments = treatments};
 }
 
-// `begun`: how often it had been begun.
+// `begun`: how often the step had been started at the failure.
 bool was_done_after(const RemediationStatus& status, Step step, std::string_view begun) {
   const StepRecord* const record = status.find(step);
   int before = 0;
@@ -50,7 +50,7 @@ bool was_done_after(const RemediationStatus& status, Step step, std::string_view
          record->severity != Severity::kNone && record->attempts > before;
 }
 
-// A Job that was never started says nothing of the machine: no image, no permission.
+// A Job that was never started (no image, no permission) says nothing about the machine.
 bool has_run(const StepRecord& record) {
   return record.step == Step::kNcclPairs || record.facts.contains(kHasRunFact);
 }
@@ -72,7 +72,7 @@ bool was_treated_since(const RemediationStatus& status, const Failure& failure,
                         was_done_since(status, Step::kReboot, *failure.at));
 }
 
-// The first whose failure counts; null: none.
+// Returns the first record whose failure counts; null if there is none.
 const StepRecord* find_failed(const Remediation& remediation, const auto& counts) {
   const auto& steps = remediation.status.steps;
   const auto failed = std::ranges::find_if(steps, [&](const StepRecord& record) {

@@ -17,10 +17,10 @@ constexpr std::string_view kCritical = "XID_CRITICAL_";
 constexpr std::string_view kWarning = "XID_WARNING_";
 constexpr std::string_view kXid = "XID_ERROR";  // without a number
 constexpr std::string_view kEcc = "ECC_ERROR";
-// Named by the replaced system, whatever they amount to here.
+// The replaced monitor names these Xids; their severity in gpuward may differ.
 constexpr std::array<std::uint32_t, 3> kNamedCritical{74, 79, 999};
 constexpr std::array<std::uint32_t, 3> kNamedWarning{31, 43, 62};
-// By how much they say; the Xids' end in their number.
+// In ascending order of weight. Classes of Xids end in the Xid's number.
 constexpr std::array<std::string_view, 7> kByWeight{
     "HEALTHY", "GPU_HEALTH_WARNING", kWarning, kXid, "GPU_HEALTH_ERROR", kEcc, kCritical};
 
@@ -39,7 +39,7 @@ constexpr FindingClass kOfFindings[] = {
 };
 
 // dcgmError_t of dcgmlib/dcgm_errors.h (NVIDIA/DCGM): errors that ECC has counted, pages and rows
-// that it has given up, and Xids that DCGM has seen.
+// that it has retired, and Xids that DCGM has seen.
 struct DcgmClass {
   std::uint32_t error;
   std::string_view error_class;
@@ -63,7 +63,7 @@ std::optional<std::uint32_t> xid_of(const AlertLabels& labels) {
   }
   const std::string code = label_of(labels, "code");
   if (label_of(labels, "check") == "xid") return parse_integer<std::uint32_t>(code);
-  // Check 0 has seen that a program had unified memory.
+  // Check 0 has seen that a program used unified memory.
   return code == "xid_159_uvm" ? std::optional(159U) : std::nullopt;
 }
 
@@ -79,7 +79,7 @@ std::string_view class_of_dcgm(const AlertLabels& labels) {
   return found == std::ranges::end(kOfDcgm) ? std::string_view() : found->error_class;
 }
 
-// Empty: it has no class of its own.
+// Empty if the finding has no class of its own.
 std::string_view class_of_finding(const AlertLabels& labels) {
   const auto* found = std::ranges::find_if(kOfFindings, [&](const FindingClass& one) {
     return label_of(labels, std::string(one.label)) == one.value;
@@ -106,7 +106,7 @@ std::size_t weight_of(std::string_view error_class) {
 }  // namespace
 
 std::string error_class_of(const AlertLabels& labels, Severity severity) {
-  // 0 is what dcgm-exporter says where there was none.
+  // dcgm-exporter reports 0 if there was no Xid.
   const auto xid = xid_of(labels);
   if (xid && *xid != 0) return class_of_xid(*xid, severity);
   if (severity == Severity::kNone) return "HEALTHY";

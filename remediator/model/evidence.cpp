@@ -32,7 +32,7 @@ Change note_dropped(Remediation& remediation, Severity severity, WallTime now) {
   return Change::kSome;
 }
 
-// Which of the alerts gives way to one of that severity; null: none.
+// Returns the alert to drop for one of that severity; null if none may be dropped.
 const AlertEvidence* who_gives_way(const std::vector<AlertEvidence>& alerts, Severity severity) {
   const AlertEvidence* oldest = nullptr;
   const AlertEvidence* mildest = nullptr;
@@ -80,7 +80,7 @@ bool is_shortly_after(WallTime end, WallTime now) {
   return now - end < kLateRepeats && end - now < kLateRepeats;
 }
 
-// Of an Alertmanager's an end can come late, and an event is over only where none repeats it: there
+// An Alertmanager's end can arrive late, and an event is over only when no repeat comes: for both
 // the latest start counts. The other sources (loki., condition., ...) end their alerts by our
 // clock, and each of their lines is a start of its own.
 bool counts_by_latest_start(std::string_view fingerprint) {
@@ -97,8 +97,7 @@ Folded fold_firing(Remediation& remediation, const AlertSignal& signal, WallTime
     return {.change = Change::kNone, .ignored = Ignored::kLateRepeat};
   AlertEvidence next = *known;
   next.severity = std::max(known->severity, signal.severity);
-  // A sender of notifications chooses the fingerprint. An alert without the label of a drill is
-  // real.
+  // A sender of notifications chooses the fingerprint. An alert without the drill label is real.
   next.drill = known->drill && signal.drill;
   next.foreign = known->foreign && signal.foreign;
   const bool is_later = !known->firing() || (counts_by_latest_start(signal.fingerprint) &&
@@ -118,7 +117,7 @@ Folded fold_resolved(Remediation& remediation, const AlertSignal& signal, WallTi
   if (known == nullptr) return {};
   const bool is_said = signal.ends_at > WallTime();
   if (!known->firing()) {
-    // Its firing was never heard of, or comes later.
+    // Its firing was never received, or arrives later.
     const bool is_later = has_started_anew(signal, *known) && signal.ends_at > *known->ended_at;
     if (!is_later || signal.ends_at > now) return {};
     known->starts_at = signal.starts_at;
@@ -126,7 +125,7 @@ Folded fold_resolved(Remediation& remediation, const AlertSignal& signal, WallTi
     known->contested = false;
     return {.change = Change::kSome};
   }
-  // An evaluation of the rule may end an episode and begin the next.
+  // One evaluation of the rule may end an episode and start the next.
   const bool is_next = signal.ends_at == known->starts_at && signal.starts_at < known->starts_at;
   const bool is_before = is_said && (signal.ends_at < known->starts_at || is_next);
   const bool is_of_earlier = signal.absent && signal.starts_at < known->starts_at;

@@ -1,5 +1,5 @@
-// How what a source says about a node changes what is remembered of it. Pure: an Alertmanager
-// repeats itself, its peers say the same again and in another order; none of that may change
+// How a report from a source changes what is recorded about a node. Pure. An Alertmanager repeats
+// itself, and its peers send the same alerts again in another order; none of that may change
 // anything.
 #pragma once
 
@@ -25,25 +25,25 @@ struct AlertSignal {
   std::string fingerprint;
   bool firing = true;
   WallTime starts_at;
-  WallTime ends_at;      // of a resolved one
-  bool foreign = false;  // node and severity are the policy's words for it (foreign_alerts)
+  WallTime ends_at;      // end time of a resolved alert
+  bool foreign = false;  // the policy derives node and severity (foreign_alerts)
   bool absent = false;   // an end: its source no longer lists it
   std::string error_class = {};
-  // It is older than the Node, and what it says was measured on the machine that has the name now.
+  // The alert is older than the Node, but was measured on the machine that has the name now.
   bool is_of_this_machine = false;
-  std::string advice = {};  // of a language model, for people
-  bool drill = false;       // of an injected fault
+  std::string advice = {};  // from a language model, for people
+  bool drill = false;       // from an injected fault
 };
 
-// Why an alert changed nothing although it is not known as it is.
+// Why an alert changed nothing although it is not a plain repeat.
 enum class Ignored : std::uint8_t {
-  kNoSuchNode,      // no node of that name is known
-  kOlderThanNode,   // it fires since before the node joined
-  kLateRepeat,      // a late copy of an alert whose end is known, or that an operator has cancelled
-  kNothingToEnd,    // an end, and nothing is open that it could end
-  kEarlierEpisode,  // the end of an earlier episode of an alert that has started anew since
+  kNoSuchNode,      // the cluster has no node of that name
+  kOlderThanNode,   // it has fired since before the node joined
+  kLateRepeat,      // a late copy of an alert that has ended, or that an operator has cancelled
+  kNothingToEnd,    // an end, but no open Remediation has the alert
+  kEarlierEpisode,  // the end of an earlier episode; the alert has fired again since
   kStillActive,     // an end that Alertmanager itself does not confirm
-  kNoRoom,          // more alerts of the node fire than are kept: the mildest gave way
+  kNoRoom,          // more alerts of the node fire than are kept: the mildest was dropped
 };
 
 inline constexpr std::array kAllIgnored = {
@@ -65,59 +65,60 @@ enum class Change : std::uint8_t {
 struct Folded {
   Change change = Change::kNone;
   std::optional<Ignored> ignored = {};  // the alert itself is not kept, and why
-  bool displaced = false;               // a milder alert that fires gave way to it
+  bool displaced = false;               // a milder firing alert was dropped for it
 
   friend bool operator==(const Folded& folded, Change what) { return folded.change == what; }
 };
 
-// What the fingerprints of alerts read from Prometheus' own series begin with. The rest is what an
-// Alertmanager calls the same alert: what comes by both ways is one.
+// Prefix of the fingerprints of alerts read from Prometheus' own series. The rest is the
+// fingerprint that an Alertmanager gives the same alert, so an alert that arrives both ways is one.
 inline constexpr std::string_view kPrometheusOrigin = "prometheus.";
-// Those of events of the monitor that gpuward replaces. It says of no event that it is over: each
-// repeat is a later start (sources/monitor_event).
+// Prefix for events of the monitor that gpuward replaces. It never reports that an event is over:
+// each repeat is a later start (sources/monitor_event).
 inline constexpr std::string_view kMonitorEventOrigin = "event.";
 [[nodiscard]] std::string_view without_origin(std::string_view fingerprint);
 
-// Evidence a Remediation keeps at most. The oldest that ended give way, then the mildest that fires
-// gives way to a worse one; `Remediation::dropped` says that something that fired is not kept.
+// The most evidence that a Remediation keeps. The oldest ended alert is dropped first, then the
+// mildest firing alert for a worse one; `Remediation::dropped` records that a firing alert was
+// dropped.
 inline constexpr std::size_t kMaxEvidence = 64;
-// How often it is written down again that something is dropped still.
+// How often the record of dropped alerts is refreshed.
 inline constexpr std::chrono::minutes kDroppedAgain{10};
 
-// Folds `signal` into `remediation`: new alerts are added, a resolved one gets its end, severity
-// rises and never falls. A drill adds nothing to the severity of what is real, no alert gives way
-// to one, and it gives way to each that is real; with the first of these what the drills had raised
-// is gone. A repeat changes nothing, unless it has started later than was known.
+// Folds `signal` into `remediation`: adds new alerts, sets the end of a resolved one, and raises
+// the severity, which never falls. A drill adds nothing to the severity of real evidence. No alert
+// is dropped for a drill, and drills are dropped for real alerts; the first real alert removes what
+// drills had raised. A repeat changes nothing, unless it started later than the recorded start.
 //
 // Which end is believed:
-// - An end before the known start is of an earlier episode: nothing ends. All times of an alert are
-//   its source's, so that clocks that differ do not matter; a start is not compared, because
+// - An end before the recorded start belongs to an earlier episode and is ignored. All times of an
+//   alert come from its source, so differing clocks do not matter. Starts are not compared, because
 //   Alertmanager merges the starts of two Prometheus servers to the earlier one.
 // - An end by absence (`absent`) ends only the episode that began at `starts_at`, and no later one:
-//   both starts are those that a record of ours has.
-// - Where the known start is further in the future than kWrongClock, the start is wrong and not the
+//   both starts come from a record of gpuward.
+// - If the recorded start is further in the future than kWrongClock, the start is wrong and not the
 //   end: the alert ends now.
-// - An end in the future, or none at all (the zero time), is as good as our own clock: it ends now.
+// - If the end is in the future or missing (the zero time), the alert ends now by our own clock.
 Folded fold(Remediation& remediation, const AlertSignal& signal, WallTime now);
 
-// Beyond this a start is not of a fresh alert but of a wrong clock.
+// A start further in the future than this comes from a wrong clock.
 inline constexpr std::chrono::hours kWrongClock{1};
 
-// How long after an alert's end a copy of its firing may still be on its way, from an
-// Alertmanager's peer or out of a retry. One with the same start that comes later is no copy: of
-// two Prometheus servers one has ended the alert and the other has not.
+// How long after an alert's end a copy of its firing may still arrive, from an Alertmanager's peer
+// or a retry. A later alert with the same start is not a copy: one of two Prometheus servers has
+// ended the alert and the other has not.
 inline constexpr std::chrono::minutes kLateRepeats{5};
 
-// Whether the alert of `signal` has begun after the one that is known. Versions before kept
-// milliseconds: a known start without anything below them is compared as they were.
+// Whether the alert of `signal` started after the recorded one. Earlier versions recorded
+// milliseconds: if the recorded start has nothing below them, both are compared in milliseconds.
 [[nodiscard]] bool has_started_anew(const AlertSignal& signal, const AlertEvidence& known);
 
-// Whether it is the alert that is known: same fingerprint, whichever way it came, not started anew.
+// Whether both are the same episode: the same fingerprint without its origin, and no later start.
 [[nodiscard]] bool is_same_episode(const AlertSignal& signal, const AlertEvidence& known);
 
-// Whether a firing `signal` is only a late repeat of an alert that one of the `closed` Remediations
-// has just seen end. Of a Remediation that an operator has cancelled, every alert that has not
-// started anew is one.
+// Whether a firing `signal` only repeats, late, an alert that has just ended in one of the `closed`
+// Remediations. For a Remediation that an operator has cancelled, every alert without a later start
+// counts as a repeat.
 [[nodiscard]] bool is_late_repeat(const AlertSignal& signal, std::span<const Remediation> closed,
                                   WallTime now);
 

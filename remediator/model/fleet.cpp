@@ -12,7 +12,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// What the labels of a GPU node begin with: NVIDIA's and AMD's operators and feature discovery
+// Prefixes of the labels of GPU nodes: NVIDIA's and AMD's operators and feature discovery
 // (gpu-feature-discovery, k8s-device-plugin, node-feature-discovery by PCI vendor).
 constexpr std::array<std::string_view, 5> kGpuLabels{
     "nvidia.com/gpu.", "amd.com/gpu.", "feature.node.kubernetes.io/pci-10de",
@@ -25,7 +25,8 @@ bool begins_with_one(std::string_view text, const std::array<std::string_view, k
   return std::ranges::any_of(all, [&](std::string_view one) { return text.starts_with(one); });
 }
 
-// gpuward.dev/ alone would not do: an operator's gpuward.dev/managed is on nodes of all kinds.
+// The prefix gpuward.dev/ is not enough: an operator's gpuward.dev/managed is on nodes of all
+// kinds.
 bool is_label_of_exporter(std::string_view key) {
   return std::ranges::any_of(kNodeNames, [&](const NodeNameEntry& entry) {
     return entry.kind == NodeNameKind::kLabel && is_node_key(key, entry.name);

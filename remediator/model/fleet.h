@@ -1,6 +1,6 @@
-// The census that budgets are measured against: the nodes that gpuward looks after, where they
-// stand and how they do. Built by the ClusterView from its caches; plain values, by node UID,
-// because a new node under an old name is another node.
+// The census that budgets are measured against: the nodes that gpuward looks after, their place and
+// their health. The ClusterView builds it from its caches. Plain values, by node UID, because a new
+// node with an old name is another node.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace gpuward::remediator {
 
-// What is open about a node: a code or the name of an alert, and since when we know.
+// An open alert of a node: a code or the alert's name, and since when gpuward knows it.
 struct FleetAlert {
   std::string code;
   WallTime since;
@@ -25,14 +25,15 @@ struct FleetNode {
   std::string name;
   Place place;
   bool ready = false;                   // condition Ready is True
-  bool schedulable = false;             // not cordoned, by whomever
+  bool schedulable = false;             // not cordoned by anyone
   Severity severity = Severity::kNone;  // of its open Remediation
   std::vector<FleetAlert> alerts;       // of its open Remediation
-  bool tainted = false;                 // by us
-  bool waits_for_taint = false;         // its open Remediation does, or is not decided yet
-  bool confirmed = false;               // more than one source says that it is that unhealthy
+  bool tainted = false;                 // by gpuward
+  bool waits_for_taint = false;         // its open Remediation waits to taint it, or is not decided
+                                        // yet
+  bool confirmed = false;               // more than one source reports this severity
 
-  // Takes work, or would.
+  // Takes work, or would take it.
   [[nodiscard]] bool healthy() const { return ready && schedulable && severity < Severity::kReset; }
 };
 
@@ -42,15 +43,14 @@ struct Fleet {
   [[nodiscard]] const FleetNode* find(std::string_view uid) const;
 };
 
-// Whether the node has GPUs, as its labels and its resources say: device plugins, feature
-// discovery, the GPU operators, our exporter's own labels. A broken GPU does not make it another
-// kind of node.
+// Whether the node has GPUs, by its labels and its resources: device plugins, feature discovery,
+// the GPU operators, the exporter's own labels. A broken GPU does not make it another kind of node.
 [[nodiscard]] bool is_gpu_node(const kube::Node& node);
 
-// The names of its resources that are GPUs, sorted: "nvidia.com/gpu", ...
+// Returns the names of its GPU resources, sorted: "nvidia.com/gpu", ...
 [[nodiscard]] std::vector<std::string> gpu_resources(const kube::Node& node);
 
-// What the node itself says; what its Remediation says is the caller's.
+// Fills in only what the Node object says; the caller adds what its Remediation says.
 [[nodiscard]] FleetNode fleet_node(const kube::Node& node, const PlaceKeys& keys);
 
 }  // namespace gpuward::remediator

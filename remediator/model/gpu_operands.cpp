@@ -14,9 +14,9 @@ namespace {
 constexpr std::string_view kBetween = ", ";  // as list_first() writes it
 
 // Not `dra-driver`: the kubelet asks that plugin to unprepare the claims of each pod that ends, and
-// pods wait for it without end. Not `client`: by that label the owner of the cluster runs programs
-// of his own, perhaps the exporter. Not `gpu-feature-discovery`: it opens the driver for a moment
-// each minute, and when it ends it takes labels off the Node by which policies choose pools. Not
+// without it pods wait forever. Not `client`: by that label the owner of the cluster runs programs
+// of their own, perhaps the exporter. Not `gpu-feature-discovery`: it opens the driver for a moment
+// each minute, and when it ends it removes labels from the Node by which policies choose pools. Not
 // `driver`, `container-toolkit` and `operator-validator`, which hold no GPU.
 constexpr std::array<std::string_view, 8> kOperands = {
     "dcgm-exporter",     "dcgm",     "device-plugin", "mig-manager", "node-status-exporter",

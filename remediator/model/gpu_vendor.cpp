@@ -8,7 +8,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// What is seen of each vendor at one level of evidence.
+// The vendors seen at one level of evidence.
 struct Seen {
   std::set<Vendor> vendors;
   bool has_other = false;  // Intel

@@ -1,5 +1,5 @@
-// Whose GPUs a node has, by what is read of it, and whose tools a command runs: what resets one
-// vendor's GPUs does nothing good to another's. Pure; used by the policy and by the step gpu-reset.
+// Which vendor's GPUs a node has, and which vendor's tools a command runs: a command that resets
+// one vendor's GPUs must not run on another's. Pure; used by the policy and by the step gpu-reset.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,13 @@
 
 namespace gpuward::remediator {
 
-// By the resources of its device plugin; where there are none, by the labels of the vendors'
-// operators and feature discovery, and then by PCI vendor as node-feature-discovery labels it.
-// kNotFound: nothing says it; kInvalid: several vendors, or one that gpuward cannot reset.
+// Reads the resources of the device plugin; without any, the labels of the vendors' operators and
+// feature discovery, and then the PCI vendor as node-feature-discovery labels it. kNotFound: the
+// Node does not say; kInvalid: several vendors, or one whose GPUs gpuward cannot reset.
 [[nodiscard]] Result<Vendor> gpu_vendor(const kube::Node& node);
 
-// The vendor whose tools are named in `text`, a command or a template of a Job; nullopt for none
-// and for both.
+// Returns the vendor whose tools are named in `text`, a command or a template of a Job; nullopt if
+// it names none or both.
 [[nodiscard]] std::optional<Vendor> vendor_of_tools(std::string_view text);
 
 // "NVIDIA", "AMD": for messages.

@@ -5,7 +5,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// Why the report does not speak of the node as it is now.
+// Says why the report does not describe the present state of the node; null if it does.
 const char* staleness_of(const HealthReport& report, const kube::Node& node,
                          const HealthDemand& demand) {
   if (node.boot_id.empty()) return "the node reports no boot ID";

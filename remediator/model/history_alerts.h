@@ -1,5 +1,6 @@
-// The alerts that gpuward raises itself about a machine whose Node was registered anew. No
-// Alertmanager knows of them, so where one is asked they justify no disruptive step.
+// The alerts that gpuward raises itself about a machine whose Node was registered again. No
+// Alertmanager knows them, so they justify no disruptive step if the policy requires an
+// Alertmanager's confirmation.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +13,9 @@
 
 namespace gpuward::remediator {
 
-// The machine is the one of an earlier Remediation that ended without proof of its health.
+// The machine is that of an earlier Remediation that ended without proof of its health.
 inline constexpr std::string_view kReturnedAlert = "GpuwardMachineReturned";
-// It may be that one: one sign says so, another says that it is not.
+// It may be that machine: one sign says so, another contradicts it.
 inline constexpr std::string_view kContradictoryAlert = "GpuwardMachineContradictory";
 
 // Ten hexadecimal digits, which no alert of another source has: a notification with such a
@@ -47,9 +48,9 @@ inline constexpr std::string_view kContradictoryAlert = "GpuwardMachineContradic
   });
 }
 
-// The severity for which its machine had to stay out of service when its Node went, a diagnostic
-// that has failed included. kNone if there was no reason, or if an operator has said since that the
-// machine was replaced.
+// Returns the severity for which the machine had to stay out of service when its Node disappeared,
+// also because of a failed diagnostic. kNone if there was no reason, or if an operator has since
+// declared that the machine was replaced.
 [[nodiscard]] inline Severity given_up_with(const Remediation& remediation) {
   const bool has_gone = remediation.status.phase == Phase::kSuperseded;
   if (!has_gone || remediation.wish.machine_replaced) return Severity::kNone;

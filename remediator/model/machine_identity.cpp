@@ -8,11 +8,12 @@
 namespace gpuward::remediator {
 namespace {
 
-// The providers that put a name of their own making there.
+// Providers that write a name of their own there.
 constexpr std::array<std::string_view, 7> kNameSchemes = {
     "k3s://", "kind://", "metal3://", "k0s://", "rke2://", "minikube://", "baremetal://"};
 
-// Left in firmware by vendors who number no boards. Beside these: all digits alike.
+// UUIDs that vendors who do not number their boards leave in firmware, in addition to those whose
+// digits are all equal.
 constexpr std::array<std::string_view, 5> kPlaceholders = {
     "03000200-0400-0500-0006-000700080009",  // AMI's sample, and the same with its bytes swapped
     "00020003-0004-0005-0006-000700080009", "01234567-8910-1112-1314-151617181920",
@@ -44,7 +45,7 @@ bool has_segment(std::string_view path, std::string_view name) {
   return false;
 }
 
-// What one sign says: the same, another, or nothing.
+// The result of comparing one sign.
 enum class Says : std::uint8_t { kNoWord, kEqual, kUnequal };
 
 Says compare(const std::string& was, const std::string& is) {
@@ -66,7 +67,7 @@ std::string speaking_uuid(const MachineIdentity& machine, const SharedIds& share
 bool names_a_machine(std::string_view instance_id, std::string_view node) {
   if (instance_id.empty()) return false;
   const std::string id = to_lower(instance_id);
-  // Of EC2 the last segment is the instance's own ID; nodes may be called by it.
+  // In EC2 the last segment is the instance's own ID, and nodes may be named after it.
   if (id.starts_with("aws://")) return true;
   if (std::ranges::any_of(kNameSchemes, [&](auto scheme) { return id.starts_with(scheme); }))
     return false;

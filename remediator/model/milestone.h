@@ -1,5 +1,5 @@
-// What a Remediation has behind it, for the times from the fault to each of these. Kept in its
-// status, so that none is told twice.
+// The milestones that a Remediation has passed, from which the times since the fault are reported.
+// Kept in its status, so that each is reported once.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Which Node, and which machine behind it: what an alert about a node is recorded for. Plain
-// values; used by the intake, the view and the history of machines.
+// Identifies a Node and the machine behind it, for which alerts are recorded. Plain values; used by
+// the intake, the view and the history of machines.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// What gpuward writes on a Node beside taint and cordon: the annotation that says whose they are
-// and why. It is part of the same patch, so it is true whenever it is there. Read back before
+// The annotation that gpuward writes on a Node with its taint and cordon: it says who owns them and
+// why. It is part of the same patch, so it is true whenever it is present. It is read back before
 // anything is undone.
 #pragma once
 
@@ -22,19 +22,20 @@ struct OwnerAnnotation {
   std::string owner{kOwner};
   std::string why;
   Severity severity = Severity::kNone;
-  bool taint = false;                // whether the taint went on with this mark
-  bool cordon = false;               // whether the cordon did
-  bool pre_existing_cordon = false;  // somebody else had cordoned it before: never undone by us
+  bool taint = false;                // gpuward set its taint in the same patch
+  bool cordon = false;               // gpuward cordoned the node in the same patch
+  bool pre_existing_cordon = false;  // the node was cordoned before; gpuward never undoes that
+                                     // cordon
   std::string since;                 // RFC 3339
-  bool konduktor = false;            // whether konduktor's taint went on with it
+  bool konduktor = false;            // gpuward set konduktor's taint in the same patch
 };
 
 [[nodiscard]] std::string to_annotation(const OwnerAnnotation& mark);
 
-// The mark of ours on the node; nullopt where there is none or it is not readable as ours.
+// Returns gpuward's annotation on the node; nullopt if it has none or it cannot be read.
 [[nodiscard]] std::optional<OwnerAnnotation> owner_annotation_on(const kube::Node& node);
 
-// The value of our taint on the node; nullopt where it is absent.
+// Returns the value of gpuward's taint on the node; nullopt if it has none.
 [[nodiscard]] std::optional<std::string> our_taint_on(const kube::Node& node);
 
 }  // namespace gpuward::remediator

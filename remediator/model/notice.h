@@ -1,6 +1,6 @@
-// Something about a Remediation that people or other programs are to be told: written into its
-// status in the same write as what it is about, and taken out once it is told. What crashes in
-// between tells it again, never not at all.
+// A notification about a Remediation, for people or other programs. It is written into the status
+// in the same write as its subject, and removed once it is delivered: after a crash in between it
+// is delivered again rather than lost.
 #pragma once
 
 #include <array>
@@ -15,12 +15,12 @@
 
 namespace gpuward::remediator {
 
-// kNotify: the step `notify` of a plan; the others happen by themselves.
+// kNotify: the step `notify` of a plan; gpuward raises the others by itself.
 enum class Moment : std::uint8_t {
-  kOpened,     // the Remediation is new or worse, and what is to be done is decided
+  kOpened,     // the Remediation is new or worse, and its steps are decided
   kStep,       // a step is done or has failed
   kApproval,   // a step waits for approval
-  kEscalated,  // what was done did not help: the steps of a worse severity follow
+  kEscalated,  // the steps so far did not help: those of a worse severity follow
   kHeld,
   kPaused,
   kClosed,
@@ -34,21 +34,22 @@ inline constexpr std::array kAllMoments = {Moment::kOpened, Moment::kStep,      
 [[nodiscard]] std::string_view to_string(Moment moment);  // "opened", ..., "notify"
 [[nodiscard]] std::optional<Moment> parse_moment(std::string_view text);
 
-// As things stood then. The id stays the same however often it is told.
+// The state at that moment. The id is the same in every repeat.
 struct Notice {
   std::string id;
   Moment moment = Moment::kOpened;
-  std::vector<std::string> sinks;  // that want it, by name
+  std::vector<std::string> sinks;  // names of the sinks that get it
   std::chrono::system_clock::time_point at;
   Severity severity = Severity::kNone;
-  std::string step, phase, mode;  // as the status writes them; step is empty where it is about none
+  std::string step, phase, mode;  // as the status writes them; step is empty if the notice is not
+                                  // about one
   std::string message;
-  bool drill = false;  // all alerts of the node were of injected faults
+  bool drill = false;  // all alerts of the node came from injected faults
 
   friend bool operator==(const Notice&, const Notice&) = default;
 };
 
-// Of one Remediation; what comes when there are as many takes the place of the oldest.
+// The most notices of one Remediation; one more replaces the oldest.
 inline constexpr std::size_t kMaxNotices = 64;
 
 }  // namespace gpuward::remediator

@@ -14,13 +14,13 @@ bool has_annotation(const kube::Node& node) {
   return node.meta.annotations.contains(std::string(kAnnotation));
 }
 
-// Of one that was closed before it did anything, an earlier one knows more.
+// If a Remediation was closed before it did anything, an earlier one knows more.
 bool knows_of_cordon(const RemediationStatus& status) {
   return status.pre_existing_cordon || status.find(Step::kCordon) != nullptr ||
          status.find(Step::kReturn) != nullptr;
 }
 
-// How the annotation says another thing than the record.
+// Says how the annotation contradicts the record; nullopt if it does not.
 std::optional<std::string> contradiction(const Remediation& remediation, const kube::Node& node) {
   if (!has_annotation(node)) return std::nullopt;
   const auto mark = owner_annotation_on(node);

@@ -19,7 +19,7 @@ std::string pool_of(const kube::Labels& labels, const PlaceKeys& keys) {
   return {};
 }
 
-// NVIDIA's driver names so the NVLink domain of a GPU that is in none.
+// NVIDIA's driver reports this NVLink domain for a GPU that is in none.
 constexpr std::string_view kNoClique = "00000000-0000-0000-0000-000000000000.";
 
 bool is_domain(const std::string& value) { return !value.empty() && !value.starts_with(kNoClique); }

@@ -1,5 +1,6 @@
-// Where a node stands, as budgets count nodes: its pool, its zone, and what else is limited (rack,
-// NVLink domain). Read from the node's labels; used by the ledger, the census and the budgets.
+// The place of a node, by which budgets count nodes: its pool, its zone, and other limited domains
+// (rack, NVLink domain). Read from the node's labels; used by the ledger, the census and the
+// budgets.
 #pragma once
 
 #include <map>
@@ -11,9 +12,9 @@
 
 namespace gpuward::remediator {
 
-// Nodes that have all these labels, each `key` or `key=value`.
+// The nodes that have all these labels, each `key` or `key=value`.
 struct LabelledPool {
-  std::string name;  // empty: the nodes are in the pool that PlaceKeys::pool names
+  std::string name;  // empty: PlaceKeys::pool names the pool of these nodes
   std::vector<std::string> labels;
 
   friend bool operator==(const LabelledPool&, const LabelledPool&) = default;
@@ -23,16 +24,17 @@ struct LabelledPool {
 [[nodiscard]] bool has_all_labels(const kube::Labels& labels,
                                   const std::vector<std::string>& selectors);
 
-// Which labels say where a node stands.
+// Which labels give the place of a node.
 struct PlaceKeys {
-  std::vector<LabelledPool> own_pools;  // the first that a node belongs to goes before `pool`
-  // The first that a node has names its pool; a node with none of them is in the pool of its
-  // instance type, and one without that in the pool "".
+  std::vector<LabelledPool> own_pools;  // the first that matches a node takes precedence over
+                                        // `pool`
+  // The first of these labels on a node names its pool. A node with none of them is in the pool of
+  // its instance type, and one without an instance type in the pool "".
   std::vector<std::string> pool = {
       "karpenter.sh/nodepool", "eks.amazonaws.com/nodegroup", "cloud.google.com/gke-nodepool",
       "kubernetes.azure.com/agentpool", "node.kubernetes.io/instance-type"};
   std::string zone = "topology.kubernetes.io/zone";
-  std::vector<std::string> domains;  // limited beside them, each by itself
+  std::vector<std::string> domains;  // further limited domains, each limited by itself
 
   friend bool operator==(const PlaceKeys&, const PlaceKeys&) = default;
 };
@@ -40,8 +42,8 @@ struct PlaceKeys {
 struct Place {
   // Nodes without such a label are one pool or zone of their own, "".
   std::string pool, zone;
-  // By label. A node without the label is in no such domain: a limit of one node a rack says
-  // nothing of a cluster that names no racks.
+  // By label. A node without the label is in no such domain: a limit of one node per rack does not
+  // apply to a cluster that labels no racks.
   std::map<std::string, std::string> domains;
 
   friend bool operator==(const Place&, const Place&) = default;

@@ -1,6 +1,6 @@
-// What gpuward remembers about one unhealthy node: the Remediation resource as plain values. One is
-// open per node UID. The spec holds evidence (written by the sources), the status what was decided
-// and done (written by execution/). JSON is in records/remediation_json.
+// The record of one unhealthy node: the Remediation resource as plain values. One is open per node
+// UID. The spec holds evidence (written by the sources), the status what was decided and done
+// (written by execution/). JSON is in records/remediation_json.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@
 namespace gpuward::remediator {
 
 enum class ConditionType : std::uint8_t {
-  kProgressing,  // the remediator is at it, and waits for nobody
-  kHeld,         // nothing more is done without an operator
+  kProgressing,  // the remediator works on it and waits for no operator
+  kHeld,         // nothing more happens until an operator acts
   kClosed
 };
 
@@ -51,52 +51,51 @@ inline constexpr std::chrono::seconds kMostClockDifference{120};
 
 enum class Phase : std::uint8_t {
   kPending,      // recorded, not yet decided
-  kObserved,     // decided: record only
-  kQuarantined,  // taint, or taint and cordon, are on the node
-  kWaiting,      // the next step waits: for an approval, fresh evidence, a budget, a delay
-  kCollecting,   // a Job on the node gathers what the next steps would destroy
+  kObserved,     // decided: gpuward only records
+  kQuarantined,  // the node has the taint, or taint and cordon
+  kWaiting,      // the next step waits for an approval, fresh evidence, a budget or a delay
+  kCollecting,   // a Job on the node collects evidence that the next steps would destroy
   kDraining,
   kResetting,
   kRebooting,
   kTesting,      // a Job on the node runs the long diagnostics
-  kTerminating,  // its machine is to go for good, or is going
+  kTerminating,  // its machine is about to be terminated, or is terminating
   kVerifying,
-  kHeld,        // nothing more can be done without an operator; what stands stays
-  kPaused,      // an operator undid something of ours, or set pause: nothing more is done
-  kReleased,    // closed: what was ours is off the node again
-  kEnded,       // closed: the alerts ended before anything was done
-  kReplaced,    // closed: its machine is gone for good, and the node with it; where the policy
-                // waits for a replacement, that one has joined
-  kSuperseded,  // closed: the node is gone or is another one by now
-  kCancelled,   // closed: an operator said cancel; what was ours is off the node again
+  kHeld,        // only an operator can continue; taint and cordon stay
+  kPaused,      // an operator undid a change of gpuward or requested a pause
+  kReleased,    // closed: gpuward's taint and cordon are removed
+  kEnded,       // closed: the alerts ended before any step
+  kReplaced,    // closed: its machine was terminated and the node removed; if the policy waits for
+                // a replacement, that has joined
+  kSuperseded,  // closed: the node is gone or is now another one
+  kCancelled,   // closed: an operator cancelled it; gpuward's taint and cordon are removed
 };
 
-// Keeps a deleted Remediation until what is ours is off its node.
+// Keeps a deleted Remediation until gpuward's taint and cordon are off its node.
 inline constexpr std::string_view kFinalizer = "gpuward.dev/remediation";
 
 [[nodiscard]] std::string_view to_string(Phase phase);  // "Pending", ...
 [[nodiscard]] std::optional<Phase> parse_phase(std::string_view text);
 [[nodiscard]] bool is_open(Phase phase);
-// Nothing goes on without an operator, who has to be told of it, whatever crashes.
+// Whether only an operator can continue. gpuward must notify an operator, also after a crash.
 [[nodiscard]] bool needs_operator(Phase phase);
 
-// Of a node that has our taint, annotation or cordon and no record of it: raised by the remediator
-// itself (intake/orphaned_taints), never by an Alertmanager.
+// The alert for a node that has gpuward's taint, annotation or cordon without a record. The
+// remediator raises it itself (intake/orphaned_taints), never an Alertmanager.
 inline constexpr std::string_view kOrphanedAlert = "GpuwardMarksWithoutRecord";
-// Its fingerprint begins with that, which no sender of the webhook can choose.
+// Prefix of its fingerprint, which no sender of the webhook can choose.
 inline constexpr std::string_view kOrphanedOrigin = "marks.";
 struct RemediationStatus;
-// The policy would act on the node, and a budget or a storm leaves it in service as it is. Somebody
-// has to be told of that too.
+// Whether the policy would act on the node but a budget or a storm leaves it in service. gpuward
+// must notify an operator of that too.
 [[nodiscard]] bool is_left_in_service(const RemediationStatus& status);
-// The rule of a node that will not be drained before what its cloud has announced begins; somebody
-// has to be told of that too.
+// The rule of a node that will not be drained before the event that its cloud has announced.
+// gpuward must notify an operator of that too.
 inline constexpr std::string_view kLateRule = "maintenance.late";
-// The rule of a Remediation that leaves its node to another one.
+// The rule of a Remediation that leaves its node to another Remediation.
 inline constexpr std::string_view kOnePerNodeRule = "guard.one-per-node";
 
-// One alert about the node. Identity is the fingerprint; nothing here changes when it is merely
-// repeated.
+// One alert about the node. The fingerprint identifies it; a mere repeat changes nothing here.
 struct AlertEvidence {
   std::string alertname;
   std::string fingerprint;
@@ -104,80 +103,79 @@ struct AlertEvidence {
   WallTime starts_at;
   WallTime first_received;
   std::optional<WallTime> ended_at;  // absent while it fires
-  bool foreign = false;          // not of gpuward's rules: never enough for disruption by itself
-  std::string error_class = {};  // model/error_class
-  // It was said to fire after an end of this same episode: that end was no end, and the next may be
-  // none either.
+  bool foreign = false;              // not from gpuward's rules: alone justifies no disruptive step
+  std::string error_class = {};      // model/error_class
+  // The alert was reported as firing after an end of this same episode: that end was false, and the
+  // next one may be too.
   bool contested = false;
-  std::string advice = {};  // of a language model: its reason, how sure it is, what it was asked
-  bool drill = false;       // of an injected fault: no evidence beside what is real
+  std::string advice = {};  // from a language model: its reason, its confidence, the question
+  bool drill = false;       // from an injected fault: not evidence beside a real fault
 
   [[nodiscard]] bool firing() const { return !ended_at.has_value(); }
   friend bool operator==(const AlertEvidence&, const AlertEvidence&) = default;
 };
 
-// Alerts that fired and for which there was no room.
+// Firing alerts that were dropped because there was no room.
 struct DroppedAlerts {
   Severity severity = Severity::kNone;  // of the worst
-  WallTime at;                          // when that last happened
+  WallTime at;                          // when the last was dropped
 
   friend bool operator==(const DroppedAlerts&, const DroppedAlerts&) = default;
 };
 
-// How long after that they may fire still: longer than an Alertmanager waits with its repeats.
+// How long dropped alerts may still be firing: longer than an Alertmanager waits between repeats.
 inline constexpr std::chrono::hours kDroppedLast{24};
 
-// A report has said that what raised the severity is over.
+// A report has shown that the cause of the severity is over.
 struct Cleared {
-  Severity severity = Severity::kNone;  // what is still left of it
+  Severity severity = Severity::kNone;  // the severity that is left
   WallTime at;                          // when the report was measured
 
   friend bool operator==(const Cleared&, const Cleared&) = default;
 };
 
-// What a step has to know again later: "bootIDBefore", "healthySince", ...
+// Values that a step needs again later: "bootIDBefore", "healthySince", ...
 using Facts = std::map<std::string, std::string>;
-// The fact of a failed step that what is worse would not help: it says nothing of the node, or the
-// policy wants an operator to look.
+// Fact of a failed step for which a worse severity would not help: the failure says nothing about
+// the node, or the policy wants an operator to look.
 inline const std::string kNeedsOperatorFact = "needsHuman";
 
 struct StepRecord {
   Step step = Step::kTaint;
   StepResult result = StepResult::kIntended;
-  // Of the Remediation when the step was intended: at a worse one the step is taken anew.
+  // Severity of the Remediation when the step was intended: at a worse one the step runs again.
   Severity severity = Severity::kNone;
   std::optional<WallTime> intent_at, finished_at;
   int attempts = 0;
   std::string message;
-  // How long it has run: time in which a leader was there and it could act (execution/step_clock),
-  // a minute behind at most while it is under way.
+  // How long it has run: only time in which a leader was there and the step could act
+  // (execution/step_clock). While it runs, the value is at most a minute behind.
   int active_seconds = 0;
   Facts facts = {};
-  std::string pool = {};  // whose plan it was begun under
-  bool drill = false;     // begun in a drill: it counts for no real fault
+  std::string pool = {};  // the pool whose plan it was started under
+  bool drill = false;     // started in a drill: it does not count for a real fault
 
   friend bool operator==(const StepRecord&, const StepRecord&) = default;
 };
 
-// A step that an operator has to approve. The token stands for Remediation, step, node, instance,
-// evidence and the time of the request: an approval to anything else is none.
+// A step that an operator has to approve. The token is derived from Remediation, step, node,
+// instance, evidence and the time of the request: an approval of anything different does not count.
 struct ApprovalRecord {
   Step step = Step::kReboot;
   std::string token;
   WallTime requested_at;
-  std::string by;                   // who has approved, as admission has checked it
+  std::string by;                   // the approver, as verified by admission
   std::optional<WallTime> seen_at;  // when the remediator first saw the approval
 
   friend bool operator==(const ApprovalRecord&, const ApprovalRecord&) = default;
 };
 
-// What people have said by annotations on the Remediation.
+// Requests of operators, from annotations on the Remediation.
 struct OperatorRequest {
   bool cancel = false, pause = false;
-  bool machine_replaced =
-      false;  // what is known of the machine is not true of the one that is there
+  bool machine_replaced = false;  // the recorded history does not apply to the present machine
   std::string approved_token, approved_by;
-  std::string last_command = {};  // who has asked what, as gpuwardctl tells it: for people alone
+  std::string last_command = {};  // who requested which command with gpuwardctl: only for people
 
   friend bool operator==(const OperatorRequest&, const OperatorRequest&) = default;
 };
@@ -185,43 +183,43 @@ struct OperatorRequest {
 struct RemediationStatus {
   Phase phase = Phase::kPending;
   Mode mode = Mode::kObserve;        // at the last decision
-  std::string rule;                  // which line of the policy decided
-  std::string message;               // why it stands where it stands, for people
+  std::string rule;                  // which rule of the policy decided
+  std::string message;               // why it is in this state, for people
   std::vector<std::string> reasons;  // the whole chain, evidence first
   std::vector<StepRecord> steps;
-  std::optional<bool> pre_existing_cordon;  // the node was cordoned by somebody else before us
-  // The worst that the kernel itself has said of the node in the boot of this Remediation; absent
-  // where that is not known. User space can write into the kernel log too: what rests on such lines
-  // alone must not go beyond a cordon.
+  std::optional<bool> pre_existing_cordon;  // the node was already cordoned, not by gpuward
+  // The worst severity that the kernel itself has reported about the node in the boot of this
+  // Remediation; absent if unknown. User space can write into the kernel log too: steps that rest
+  // on such lines alone must not go beyond a cordon.
   std::optional<Severity> confirmed_severity;
-  // Of the worst finding that the exporter has told of the node in that boot (model/error_class);
-  // alerts about nodes name none.
+  // Class of the exporter's worst finding about the node in that boot (model/error_class); alerts
+  // about nodes name none.
   std::string error_class;
-  // Of the GPUs that needed a reset or worse when something was about to be taken away for them:
-  // the machine's attempts are remembered by them too (ledger.h).
+  // The GPUs that needed a reset or worse before a disruptive step for them: the machine's attempts
+  // are also recorded by them (ledger.h).
   std::vector<std::string> gpus;
-  // What the exporter has written on the node while this was open, the worst first: for people, who
-  // may have no node any more. Nothing is decided on it.
+  // The exporter's findings on the node while this was open, the worst first: for people, who may
+  // no longer have a node to look at. No decision uses them.
   std::vector<NodeFinding> findings;
   std::optional<Cleared> cleared;
-  // Worse than the evidence, because the steps of the evidence's severity did not help.
+  // Worse than the evidence, because the steps for the evidence's severity did not help.
   std::optional<Severity> escalated_to;
-  // The phase of which an operator has been told for sure; absent where its phase need not be told
-  // so.
+  // The phase of which an operator was reliably notified; absent if the phase does not need that.
   std::optional<Phase> notified_phase;
-  // Severity of the evidence at the last `opened`: worse evidence, or real evidence after a drill,
-  // makes another one. Absent if there was no sink, and in records of versions without this field.
+  // Severity of the evidence at the last notice `opened`: worse evidence, or real evidence after a
+  // drill, sends another one. Absent if there was no sink, and in records of versions without this
+  // field.
   std::optional<Severity> notified_severity;
   bool is_notified_of_drill = false;
-  // The node was only observed before the present phase, in which gpuward does nothing either: when
-  // gpuward begins to act, sinks get `opened` again.
+  // gpuward only observed the node before the present phase, in which it does nothing either: when
+  // it starts to act, sinks get `opened` again.
   bool is_unacted = false;
-  std::optional<ApprovalRecord> approval;  // of the step that waits for one
-  std::vector<std::string> history;        // what was tried before and how it ended; oldest first
+  std::optional<ApprovalRecord> approval;  // for the step that waits for approval
+  std::vector<std::string> history;        // earlier attempts and their outcomes, oldest first
   std::optional<WallTime> closed_at;
-  std::map<Milestone, WallTime> reached;  // each once: when it was first past it
+  std::map<Milestone, WallTime> reached;  // when it first passed each milestone
   std::map<ConditionType, Condition> conditions;
-  std::vector<Notice> notices;  // not told to all who want them yet, oldest first
+  std::vector<Notice> notices;  // not yet delivered to all their sinks, oldest first
 
   [[nodiscard]] const StepRecord* find(Step step) const;
   [[nodiscard]] bool has_done(Step step) const;
@@ -231,7 +229,7 @@ struct RemediationStatus {
 struct Remediation {
   std::string name, uid, resource_version;
   std::optional<WallTime> created;
-  bool deleting = false;  // somebody has deleted it: it goes once its finalizers are gone
+  bool deleting = false;  // deleted in the API server: it disappears once its finalizers are gone
   std::vector<std::string> finalizers;
   std::string node, node_uid;
   std::string boot_id, instance_id;     // of the node when the Remediation was opened
@@ -243,51 +241,53 @@ struct Remediation {
   RemediationStatus status;
 
   [[nodiscard]] bool open() const { return is_open(status.phase); }
-  // Something is to be done for it: it is open, is to be told of, or waits for us to let it go.
+  // Whether there is work for gpuward: it is open, has notices to deliver, or waits for gpuward to
+  // release it.
   [[nodiscard]] bool wants_us() const;
-  // All that is said of the node is of injected faults (guards/drills).
+  // All alerts of the node come from injected faults (guards/drills).
   [[nodiscard]] bool is_drill() const;
-  // A drill where something is real: it says nothing.
+  // A drill's alert beside a real one: it counts for nothing.
   [[nodiscard]] bool is_drill_beside(const AlertEvidence& alert) const {
     return alert.drill && !is_drill();
   }
-  // A step that was begun in a drill has done nothing for what is real.
+  // A step that was started in a drill has done nothing for a real fault.
   [[nodiscard]] bool counts(const StepRecord& record) const { return !record.drill || is_drill(); }
   [[nodiscard]] bool must_be_let_go() const;
-  // The worst of the evidence that is not cleared.
+  // The worst evidence that is not cleared.
   [[nodiscard]] Severity evidence_severity() const;
-  // That, or what it was escalated to.
+  // The worse of that severity and the one it was escalated to.
   [[nodiscard]] Severity acted_severity() const {
     return std::max(evidence_severity(), status.escalated_to.value_or(Severity::kNone));
   }
-  // Whether it speaks for or against what is done: of a fault, what the cloud announces does not,
-  // nor does a drill where anything is real.
+  // Whether the alert counts for or against the steps. If there is a fault, an announcement of the
+  // cloud does not count, nor does a drill beside a real alert.
   [[nodiscard]] bool counts(const AlertEvidence& alert) const;
-  // Of those that count.
+  // Whether any alert that counts is firing.
   [[nodiscard]] bool any_firing() const;
-  // Of the alerts that fire.
+  // The worst of the firing alerts.
   [[nodiscard]] Severity firing_severity() const;
-  // An alert of at least that severity has ended, and was said to fire after such an end before.
-  // What the cloud announces is over when the Node no longer has it: no report says it again.
+  // Whether an alert of at least that severity has ended, and had been reported as firing after an
+  // earlier end of the same episode. An announcement of the cloud is over when the Node no longer
+  // has it; no report repeats it.
   [[nodiscard]] bool is_end_contested(Severity least) const;
-  // Alerts that are not kept may fire still.
+  // Whether alerts that were dropped may still fire.
   [[nodiscard]] bool may_have_dropped(WallTime now) const {
     return dropped && now - dropped->at < kDroppedLast;
   }
   [[nodiscard]] const AlertEvidence* orphaned_taints() const;  // kOrphanedAlert that fires, or null
-  // When the last of the alerts ended; nullopt while any fires or where there is none.
+  // When the last alert ended; nullopt while any fires, and if there is none.
   [[nodiscard]] std::optional<WallTime> ended_at() const;
 };
 
-// Its status.approval is asked for, and nobody has answered.
+// Whether gpuward has requested status.approval and no operator has answered.
 [[nodiscard]] bool awaits_approval(const Remediation& remediation);
 
-// Adds what the exporter says on `node`: nothing that was found is forgotten, and of each thing the
-// first word stays, so that a repeat changes nothing. At most kMostNodeFindings, the worst.
+// Adds the exporter's findings on `node`. No finding is forgotten, and the first text of each
+// stays, so that a repeat changes nothing. Keeps the worst kMostNodeFindings.
 void remember_findings(const kube::Node& node, RemediationStatus& status);
 
-// The class of the worst error, of those that the exporter has told and of the alerts that fire;
-// where none does, of those that did. Empty where there is none.
+// Returns the class of the worst error among those that the exporter reported and the firing
+// alerts, or, if none fires, the ended ones. Empty if there is none.
 [[nodiscard]] std::string error_class_of(const Remediation& remediation);
 
 }  // namespace gpuward::remediator

@@ -7,7 +7,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// 253 for a resource's name, less hash, count and dashes.
+// 253, the limit for a resource's name, less hash, count and dashes.
 constexpr std::size_t kMaxNodePart = 230;
 constexpr std::size_t kMaxLabelValue = 63;
 

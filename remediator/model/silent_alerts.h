@@ -1,6 +1,6 @@
-// The alerts that gpuward raises itself about a node whose kubelet reports no more
-// (sources/silent_source). Neither the exporter nor an Alertmanager knows of them: what they may
-// lead to is said by the policy's section `silent`.
+// The alerts that gpuward raises itself about a node whose kubelet no longer reports
+// (sources/silent_source). Neither the exporter nor an Alertmanager knows them; the section
+// `silent` of the policy limits what they may lead to.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 
 namespace gpuward::remediator {
 
-// What the fingerprints of such evidence begin with.
+// Prefix of the fingerprints of such evidence.
 inline constexpr std::string_view kSilentOrigin = "silent.";
-// Nothing is heard of the machine, as far as anybody knows.
+// No source has heard from the machine.
 inline constexpr std::string_view kSilentAlert = "GpuNodeSilent";
 inline const std::string kSilentFingerprint = std::string(kSilentOrigin) + "node";
-// The kubelet reports no more, and Prometheus still reads the exporter on the node.
+// The kubelet no longer reports, but Prometheus still reads the exporter on the node.
 inline constexpr std::string_view kKubeletAlert = "GpuKubeletDown";
 inline const std::string kKubeletFingerprint = std::string(kSilentOrigin) + "kubelet";
 
@@ -25,8 +25,8 @@ inline const std::string kKubeletFingerprint = std::string(kSilentOrigin) + "kub
   return alert.fingerprint == kSilentFingerprint;
 }
 
-// Whether the node is known to be silent, or was, and no fault was reported of it since: what is
-// done about it is what the policy says of silent nodes.
+// Whether the node is or was silent and no fault was reported since: the policy for silent nodes
+// then decides the steps.
 [[nodiscard]] inline bool rests_on_silence(const Remediation& remediation) {
   std::optional<WallTime> silent_until;
   WallTime fault_until{};
@@ -41,12 +41,12 @@ inline const std::string kKubeletFingerprint = std::string(kSilentOrigin) + "kub
   return silent_until && *silent_until >= fault_until;
 }
 
-// Of a silent node nobody reports: proofs that its machine is down replace the report.
+// A silent node sends no report: proofs that its machine is down replace it.
 [[nodiscard]] inline bool rests_on_proofs(Step step, const Remediation& remediation) {
   return step == Step::kOutOfService || (is_of_the_machine(step) && rests_on_silence(remediation));
 }
 
-// Nothing else was ever said of the node.
+// Whether nothing but silence was ever reported about the node.
 [[nodiscard]] inline bool is_only_silent(const Remediation& remediation) {
   return rests_on_silence(remediation) &&
          std::ranges::all_of(remediation.alerts, [](const AlertEvidence& alert) {

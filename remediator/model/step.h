@@ -8,11 +8,11 @@
 
 namespace gpuward::remediator {
 
-// In the order in which they are taken.
+// In the order in which they run.
 enum class Step : std::uint8_t {
   kTaint,
   kCordon,
-  kCollectEvidence,  // a Job on the node; takes nothing away
+  kCollectEvidence,  // a Job on the node; not disruptive
   kOutOfService,     // of a silent node whose machine is off: Kubernetes moves its pods
   kDrain,
   kRestartJob,  // the jobs that have lost pods by the drain start over as a whole
@@ -21,18 +21,18 @@ enum class Step : std::uint8_t {
   kQuarantineJob,  // the long diagnostics, a Job on the node
   kNcclTest,       // all_reduce over the GPUs of the node, a Job on it
   kNcclPairs,      // the same over the GPUs of two nodes that failed together, a Job on each
-  kTerminate,      // the machine, for good; the node goes with it
+  kTerminate,      // ends the machine; its node disappears with it
   kVerify,
   kReturn,
-  kNotify  // tells people; stands wherever the plan has it
+  kNotify  // notifies people; anywhere in the plan
 };
 
-// What is recorded of a step. kIntended is written before anything is done: where it is found
-// later, nobody knows whether it was done, and a step that must not be done twice is taken for
-// done. kRunning: it has been begun, and is waited for.
+// The recorded state of a step. kIntended is written before the step acts. If it is found later,
+// the step may or may not have run; a step that must not run twice then counts as done. kRunning:
+// the step has started and gpuward waits for it.
 enum class StepResult : std::uint8_t { kIntended, kRunning, kDone, kFailed };
 
-// How far gpuward may go, whatever the policy's steps say. kObserve decides and records only.
+// How far gpuward may go, regardless of the policy's steps. kObserve decides and records only.
 enum class Mode : std::uint8_t { kObserve, kTaint, kCordon, kFull };
 
 [[nodiscard]] std::string_view to_string(Step step);  // "taint", ..., "return-to-service"
@@ -42,28 +42,27 @@ enum class Mode : std::uint8_t { kObserve, kTaint, kCordon, kFull };
 [[nodiscard]] std::string_view to_string(Mode mode);  // "observe", "taint", "cordon", "full"
 [[nodiscard]] std::optional<Mode> parse_mode(std::string_view text);
 
-// Whether `mode` lets `step` be taken.
+// Whether `mode` allows `step`.
 [[nodiscard]] bool allows(Mode mode, Step step);
 
-// taint and cordon: put on the node together, in one patch, and taken off together.
+// taint and cordon: added to the node together, in one patch, and removed together.
 [[nodiscard]] constexpr bool is_taint_or_cordon(Step step) { return step <= Step::kCordon; }
-// Whether the step takes pods, GPUs or the machine away: then evidence is read again right before
+// Whether the step takes pods, GPUs or the machine away: evidence is then read again right before
 // it.
 [[nodiscard]] constexpr bool is_disruptive(Step step) {
   return step == Step::kOutOfService || step == Step::kDrain || step == Step::kGpuReset ||
          step == Step::kReboot || step == Step::kTerminate;
 }
-// Whether the step is asked for elsewhere and goes on there, whatever is decided here.
+// Whether the step is requested from another system and continues there, whatever gpuward decides.
 [[nodiscard]] constexpr bool is_of_the_machine(Step step) {
   return step == Step::kReboot || step == Step::kTerminate;
 }
-// Whether the step tests the node, and says that it is healthy where it passes.
+// Whether the step tests the node and proves it healthy by passing.
 [[nodiscard]] constexpr bool is_diagnostic(Step step) {
   return step == Step::kQuarantineJob || step == Step::kNcclTest || step == Step::kNcclPairs;
 }
-// Whether the next step follows although this one has failed: evidence that could not be collected,
-// a job that does not start over, or pods that do not move are no reason to leave an unhealthy node
-// as it is.
+// Whether the next step follows although this one has failed: missing evidence, a job that does not
+// restart, or pods that do not move are no reason to leave an unhealthy node as it is.
 [[nodiscard]] constexpr bool may_fail(Step step) {
   return step == Step::kCollectEvidence || step == Step::kOutOfService ||
          step == Step::kRestartJob || step == Step::kNotify;

@@ -22,7 +22,7 @@ Call call_of(const StepRecord& record) {
 
 bool has_treated(const StepRecord& record) {
   if (record.result == StepResult::kDone || record.facts.contains(kTreatedFact)) return true;
-  // A Job's record says what became of it only once it has ended.
+  // A Job's record has the outcome only once the Job has ended.
   const bool has_run = !record.facts.contains(kCallFact) && record.facts.contains(kHasRunFact);
   return has_run || call_of(record) == Call::kAccepted;
 }

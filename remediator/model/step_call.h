@@ -1,7 +1,7 @@
-// What became of the call by which a step asks somebody else to restart, end or reset a machine, as
-// its record says it. A failure counts against the machine only where the call was accepted: what
-// was refused, or perhaps never asked for, says nothing of it. Pure; used by the steps, decide()
-// and the budgets.
+// The outcome of the call by which a step asks another system to restart, terminate or reset a
+// machine, as its record has it. A failure counts against the machine only if the call was
+// accepted: a call that was refused, or perhaps never made, says nothing about it. Pure; used by
+// the steps, decide() and the budgets.
 #pragma once
 
 #include <chrono>
@@ -14,28 +14,28 @@
 namespace gpuward::remediator {
 
 enum class Call : std::uint8_t {
-  // Written with the intent. It stays where the process died before the answer was written down, or
-  // where no answer came. Records of versions before this fact say nothing, and mean this.
+  // Written with the intent. It stays if the process died before it recorded the answer, or if no
+  // answer came. Records of versions before this fact have no value, which means this one.
   kUnknown,
-  kAccepted,  // never forgotten, whatever is heard later
-  kNone,      // provably nothing was accepted: it was refused, or not asked for
+  kAccepted,  // stays, whatever is learned later
+  kNone,      // provably nothing was accepted: the call was refused or not made
 };
 
 inline const std::string kCallFact = "call";
-// Of a Job whose time is over: it is there still, because it might not be deleted then.
+// Fact of a Job that ran out of time and still exists, because it could not be deleted then.
 inline const std::string kJobLeftFact = "jobLeft";
-// Of a Job: its container has been started.
+// Fact of a Job: its container was started.
 inline const std::string kHasRunFact = "hasRun";
-// The step has treated the machine before this intent: "done" or "failed", as that record ended.
+// The step treated the machine before this intent: "done" or "failed", as that record ended.
 inline const std::string kTreatedFact = "treated";
 
 [[nodiscard]] std::string_view to_string(Call call);  // "unknown", "accepted", "none"
 [[nodiscard]] Call call_of(const StepRecord& record);
-// Whether the machine was treated by that step of that Remediation, for all that is known.
+// Whether the step may have treated the machine, as far as its record tells.
 [[nodiscard]] bool has_treated(const StepRecord& record);
 
-// How long a restart of which no answer came may still begin. EC2 forces one that the system does
-// not do by itself "within a few minutes"; twice that is allowed.
+// How long an unanswered restart may still begin. EC2 forces a restart that the system does not do
+// by itself "within a few minutes"; twice that is allowed.
 inline constexpr std::chrono::minutes kLateRestart{10};
 
 }  // namespace gpuward::remediator

@@ -1,5 +1,5 @@
-// Labels, annotations and the facts of a step: maps of texts, in which a key that is missing means
-// the same as an empty value. Used wherever one of them is read.
+// Labels, annotations and the facts of a step: maps of texts, in which a missing key means the same
+// as an empty value. Used by all readers of such maps.
 #pragma once
 
 #include <map>
@@ -7,7 +7,7 @@
 
 namespace gpuward::remediator {
 
-// Empty where there is none; as long as the map stands.
+// Empty if the key is missing. The reference is valid as long as the map's entry.
 [[nodiscard]] inline const std::string& value_at(const std::map<std::string, std::string>& map,
                                                  const std::string& key) {
   static const std::string kEmpty;
