@@ -14,10 +14,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// How old the list of exclusions may be where nothing is taken away from anybody.
+// How old the list of exclusions may be for a change that is not disruptive.
 constexpr milliseconds kExclusionAge{15'000};
 
-// As it was when the Remediation was opened.
+// The node as it was when the Remediation was opened.
 kube::Node remembered_node(const Remediation& remediation) {
   kube::Node node;
   node.meta.name = remediation.node;
@@ -39,13 +39,13 @@ Case case_of(Remediation remediation, std::optional<kube::Node> node,
   return now;
 }
 
-// No decision asks for more than a report, the alerts, the proofs, whether the machine is worn out,
+// A decision asks at most for a report, the alerts, the proofs, whether the machine is worn out,
 // the guard of approvals and a slot.
 constexpr int kMostAnswers = 7;
-// How long ago approvals may have been seen to be guarded where nobody has given one yet.
+// How old the check of the approval guard may be while no approval is given.
 constexpr milliseconds kGuardAge{15'000};
 
-// Before anything is taken away for them: what was tried on a GPU goes where the GPU goes.
+// Called before a disruptive step: the attempts on a GPU follow the GPU to another machine.
 void remember_gpus(const Result<HealthReport>& report, Remediation& remediation) {
   if (!report || report->boot_id != remediation.boot_id) return;
   std::vector<std::string>& known = remediation.status.gpus;
@@ -53,16 +53,15 @@ void remember_gpus(const Result<HealthReport>& report, Remediation& remediation)
     const bool is_known = std::ranges::find(known, gpu) != known.end();
     if (!is_known && known.size() < kMaxSerials) known.push_back(gpu);
   }
-  // Somebody else has claimed them since.
+  // Another node has claimed them since.
   std::erase_if(known, [&](const std::string& gpu) {
     return std::ranges::find(report->contested_gpus, gpu) != report->contested_gpus.end();
   });
 }
 
-// Whether what the informers reported last is enough to go by: every write that follows is a
-// compare-and-set on it, and an eviction of a drain that goes on asks again before it is sent.
-// Whatever else takes something away from somebody, or gives it back, is decided on what is true
-// now.
+// Whether the informers' last report is enough to act on: every write that follows is a
+// compare-and-set on it, and an eviction of a running drain asks again before it is sent. Any other
+// disruptive step, and a return to service, needs a fresh read.
 bool may_go_by_memory(const Decision& decision, const Remediation& remediation,
                       const kube::Node& node) {
   switch (decision.verdict) {
@@ -72,7 +71,7 @@ bool may_go_by_memory(const Decision& decision, const Remediation& remediation,
     case Verdict::kWatch:
       return true;
     case Verdict::kAskSlot:
-      // A taint that was only remembered may be gone: the budget must not count it as there.
+      // A taint that was only remembered may be gone: the budget must not count it.
       return is_taint_or_cordon(decision.step->step) &&
              (!our_taint_on(node) || remediation.status.has_done(Step::kTaint));
     case Verdict::kPause:
@@ -132,8 +131,8 @@ Result<std::optional<FreshCase>> CaseReader::read(const std::string& name,
   return now;
 }
 
-// The view may not know yet that the Remediation is open which the node's annotation names: then
-// taint and cordon would be taken for a leftover.
+// The view may not know yet that the Remediation named in the node's annotation is open: taint and
+// cordon would then look like leftovers.
 Status CaseReader::look_up_named(const kube::Node& node, const std::string& reading) {
   const auto mark = owner_annotation_on(node);
   if (!mark || mark->name == reading) return {};
@@ -142,7 +141,8 @@ Status CaseReader::look_up_named(const kube::Node& node, const std::string& read
     parts_.view.put_remediation(*std::move(named));
     return {};
   }
-  // What somebody wrote there may be no name, and a record may be broken: nobody acts for either.
+  // The annotation may hold an invalid name, or the record may be broken: neither has a Remediation
+  // that acts.
   const bool is_none =
       named.error().kind == ErrorKind::kNotFound || named.error().kind == ErrorKind::kInvalid;
   if (!is_none) return std::unexpected(named.error());
@@ -150,7 +150,7 @@ Status CaseReader::look_up_named(const kube::Node& node, const std::string& read
   return {};
 }
 
-// Before a disruptive step, when all is read afresh, as it is; else as it was a moment ago.
+// A disruptive step needs the present list; other changes accept one that is a moment old.
 Status CaseReader::look_up_exclusion(Case& now, milliseconds max_age) {
   if (parts_.exclusions == nullptr || !now.node) return {};
   const auto list = parts_.exclusions->read(max_age);
@@ -166,7 +166,7 @@ Result<Remediation> CaseReader::read_wish(const std::string& name) {
     return fail(ErrorKind::kCancelled, "an operator has paused the remediation");
   if (current->wish.cancel)
     return fail(ErrorKind::kCancelled, "an operator has cancelled the remediation");
-  // What a step has handed out may outlive it: an eviction that waits for its turn.
+  // A call may outlive its step, such as an eviction that waits for its turn.
   if (!current->open()) return fail(ErrorKind::kCancelled, "the remediation is closed");
   return current;
 }
@@ -217,7 +217,7 @@ void CaseDecider::decide_with_answers(Case& now, const MayGoOn& may_go_on) const
     now.decision = decide(*now.policy, inputs, parts_.clock.wall());
 }
 
-// False where nothing was asked for.
+// Returns false if `asked` needs no answer.
 bool CaseDecider::ask(const Decision& asked, Case& now, DecisionInputs& inputs) const {
   const std::string& node = now.remediation.node;
   if (asked.verdict == Verdict::kAskReport) {
@@ -253,7 +253,7 @@ Status CaseDecider::count_arrival(const Case& now) const {
   return parts_.slots.arrived(now.remediation);
 }
 
-// The name of another Remediation of the same node that acts while this one waits.
+// Returns the name of another Remediation of the same node that acts while this one waits.
 std::string CaseDecider::goes_first_of(const Case& now) const {
   if (!now.node || now.node->meta.uid != now.remediation.node_uid) return {};
   for (const Remediation& other : others_open(parts_.view, now.remediation)) {
@@ -262,7 +262,7 @@ std::string CaseDecider::goes_first_of(const Case& now) const {
   return {};
 }
 
-// The name of a closed Remediation of the same node whose cordon the node still has.
+// Returns the name of a closed Remediation of the same node whose cordon the node still has.
 std::string CaseDecider::left_cordon_of(const Case& now) const {
   if (!now.node || !now.node->unschedulable) return {};
   const auto records = remediations_of(parts_.view, now.node->meta.uid);
@@ -270,7 +270,7 @@ std::string CaseDecider::left_cordon_of(const Case& now) const {
   return left == nullptr ? "" : left->name;
 }
 
-// As it is before anything was asked.
+// The inputs before any question was answered.
 DecisionInputs CaseDecider::inputs_of(const Case& now) const {
   return {.remediation = now.remediation,
           .node = now.node ? &*now.node : nullptr,
@@ -293,7 +293,7 @@ Result<HealthReport> CaseDecider::report_of(const std::string& node) const {
     return fail(ErrorKind::kNotFound, "--prometheus.url is not set");
   }
   auto report = parts_.reports->latest(node);
-  // The status says only that there is none; the details are for the log.
+  // The status only says that there is no report; the details are for the log.
   const bool is_news = !report && report.error().kind != ErrorKind::kNotFound &&
                        report.error().kind != ErrorKind::kOverloaded;
   if (is_news) parts_.observer.on_error(node, report.error());

@@ -1,8 +1,8 @@
-// One Remediation with its Node and the policy for it, as the loop hands it on: read and decided
-// here, carried out and recorded by the files beside this one. What it rests on is its type: a Case
-// may be what the informers reported last, which is enough for taint, cordon and records; a
-// FreshCase was read from the API server for this decision: without one no step is begun and no
-// node returns to service. What a step that has begun sends later, StepPermits allows call by call.
+// One Remediation with its Node and the policy for it. It is read and decided here; the other files
+// of this folder carry it out and record it. Its type says what it rests on. A Case may hold what
+// the informers reported last, which is enough for taint, cordon and records. A FreshCase was read
+// from the API server for this decision: without one no step starts and no node returns to service.
+// StepPermits allows, call by call, what a started step sends later.
 #pragma once
 
 #include <chrono>
@@ -25,40 +25,40 @@
 
 namespace gpuward::remediator {
 
-// How soon a node that waits for others which failed with it is checked again.
+// How soon a node that waits for others which failed at the same time is checked again.
 inline constexpr std::chrono::milliseconds kStormInterval{300};
 
-// How long a node that failed at the same moment may take to be marked.
+// How long gpuward waits for the taint on a node that failed at the same moment.
 inline constexpr std::chrono::milliseconds kTaintsFirst{30'000};
 
-// The API server says no and will say no again until somebody changes something.
+// Whether the API server will refuse again until an operator changes something.
 inline bool is_permanent(ErrorKind kind) {
   return kind == ErrorKind::kForbidden || kind == ErrorKind::kInvalid ||
          kind == ErrorKind::kRefused;
 }
 
-// What is to be changed in a Node, in one patch.
+// The changes to a Node, made in one patch.
 struct NodePlan {
   kube::NodeChange change;
-  // Where the plan puts a cordon on the node: whether somebody else had put one there before.
+  // Set if the plan cordons the node: whether it was already cordoned, not by gpuward.
   std::optional<bool> pre_existing_cordon = {};
 };
 
 struct Case {
   Remediation remediation;
   std::optional<kube::Node> node;
-  kube::Node target;  // the node, or what is remembered of it where it is gone or another one
+  kube::Node target;  // the node, or its recorded identity if it is gone or replaced
   std::shared_ptr<const Policy> policy;
   Decision decision = {};
   std::optional<ExclusionHit> excluded = {};
-  // Of others that failed at the same moment, as this one did: their marks come before what was
-  // done here is written down, that before what is only good to know of this one.
+  // About nodes that failed at the same moment as this one. Their taints come before the record of
+  // the changes made here, and that record before details about this node.
   bool are_others_untainted = false, are_others_unrecorded = false;
-  std::optional<HealthReport> report = {};  // where the decision asked for it
+  std::optional<HealthReport> report = {};  // if the decision asked for it
   bool has_asked_slot = false;
 };
 
-// Made by CaseReader alone.
+// Only CaseReader makes one.
 class FreshCase {
  public:
   [[nodiscard]] Case& operator*() { return case_; }
@@ -74,26 +74,27 @@ class FreshCase {
 [[nodiscard]] inline Case& case_in(Case& now) { return now; }
 [[nodiscard]] inline Case& case_in(FreshCase& now) { return *now; }
 
-// Reads what a decision is about: out of the view, which may lag behind, or from the API server.
-// Any thread.
+// Reads the inputs of a decision from the view, which may lag behind, or from the API server. Any
+// thread.
 class CaseReader {
  public:
   explicit CaseReader(const ReconcilerParts& parts) : parts_(parts) {}
 
-  // As it was last seen; nullopt where that is not enough to decide anything.
+  // Reads the case from the view; nullopt if that is not enough to decide.
   [[nodiscard]] std::optional<Case> recall(const std::string& name,
                                            std::shared_ptr<const Policy> policy);
-  // As it is now; nullopt: the Remediation is gone. Of a closed one the Node is not read.
+  // Reads the case from the API server; nullopt: the Remediation is gone. The Node of a closed one
+  // is not read.
   [[nodiscard]] Result<std::optional<FreshCase>> read(const std::string& name,
                                                       std::shared_ptr<const Policy> policy);
-  // Right before a call: an error where an operator has said pause or cancel since the case was
-  // read, or where the Remediation is closed.
+  // Called right before a call. Returns an error if an operator has paused or cancelled the
+  // Remediation since the case was read, or if it is closed.
   [[nodiscard]] Result<Remediation> read_wish(const std::string& name);
-  // The view was not enough, or a failure may come of its being old: the next look is at what is
-  // true.
+  // The view was not enough, or a failure may come from its age: the next check reads from the API
+  // server.
   void distrust(const std::string& name);
   [[nodiscard]] bool is_distrusted(const std::string& name);
-  // The next look may be at the view again.
+  // The next check may use the view again.
   void trust(const std::string& name);
 
  private:
@@ -105,21 +106,21 @@ class CaseReader {
   std::set<std::string> distrusted_;  // Remediations
 };
 
-// Asks decide(), and fetches what it asks for: a health report, the alerts that fire, the guard of
+// Calls decide(), and fetches what it asks for: a health report, the firing alerts, the guard of
 // approvals, a slot of the budgets. Any thread.
 class CaseDecider {
  public:
   explicit CaseDecider(const ReconcilerParts& parts) : parts_(parts) {}
 
-  // False where what was last seen is not enough to go by: then nothing was asked for.
+  // Returns false, without asking anything, if the view is not enough to decide.
   [[nodiscard]] bool decide_cached(Case& now) const;
   void decide_fresh(FreshCase& now) const;
-  // What it comes to where the record says `next`; asks for nothing.
+  // Returns the decision that follows if the record says `next`; asks for nothing.
   [[nodiscard]] Decision decide_after(const Case& now, const RemediationStatus& next) const;
-  // Counts the Remediation as new, before anything is done for it; said again until the first step
-  // is recorded. Who asks for a slot says it with that.
+  // Counts the Remediation as new, before any step for it; repeated until the first step is
+  // recorded. A request for a slot counts it as well.
   [[nodiscard]] Status count_arrival(const Case& now) const;
-  // What the node's exporter says, by way of Prometheus.
+  // Returns the report of the node's exporter, read from Prometheus.
   [[nodiscard]] Result<HealthReport> report_of(const std::string& node) const;
 
  private:

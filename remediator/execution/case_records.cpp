@@ -36,7 +36,7 @@ std::vector<std::string> split_names(const std::string& text) {
   return names;
 }
 
-// The first taint is on its way: the write of its result has the news.
+// The first taint is being set: the write of its result sends the notice.
 bool is_being_tainted(const RemediationStatus& status) {
   return status.phase == Phase::kObserved &&
          std::ranges::any_of(status.steps, [&](const StepRecord& record) {
@@ -45,7 +45,7 @@ bool is_being_tainted(const RemediationStatus& status) {
          });
 }
 
-// It is worse than the last `opened` said, or real while that was about a drill.
+// Whether it is worse than the last `opened` said, or real while that was about a drill.
 bool has_worsened(const Remediation& remediation) {
   const RemediationStatus& status = remediation.status;
   if (!status.notified_severity || !remediation.open() || is_being_tainted(status)) return false;
@@ -53,14 +53,15 @@ bool has_worsened(const Remediation& remediation) {
   return turns_real || remediation.evidence_severity() > *status.notified_severity;
 }
 
-// Neither only observed nor left alone: something is done, or a budget or an approval lacks for it.
+// Whether gpuward acts, or would act but for a budget or an approval: the node is neither only
+// observed nor left alone.
 bool acts(const RemediationStatus& status) {
   return is_open(status.phase) && status.phase != Phase::kPending &&
          status.phase != Phase::kObserved && !needs_operator(status.phase) &&
          status.rule != kOnePerNodeRule;
 }
 
-// Compares two statuses of a Remediation and collects what is to be told.
+// Compares two statuses of a Remediation and collects the notices.
 class NoticeWriter {
  public:
   NoticeWriter(const Remediation& before, RemediationStatus next, const NotificationPolicy& policy,
@@ -82,8 +83,8 @@ class NoticeWriter {
   }
 
  private:
-  // Also when it is worse than the last `opened` said, and when a node is no longer only observed:
-  // a sink may want only worse nodes, and a receiver may ignore nodes that are only observed.
+  // Also if it is worse than the last `opened` said, and if the node is no longer only observed: a
+  // sink may want only worse nodes, and a receiver may ignore observed ones.
   void add_opened() {
     Remediation after = before_;
     after.status = next_;
@@ -122,13 +123,13 @@ class NoticeWriter {
     }
   }
 
-  // A drill ends with the times of its steps.
+  // The notice that closes a drill has the times of its steps.
   std::string closing_message() const {
     const std::string times = before_.is_drill() ? step_times_text(before_, next_) : "";
     return next_.message + (times.empty() ? "" : " (since the alert: " + times + ")");
   }
 
-  // A plan has asked for it: neither moments nor severity are checked.
+  // A plan requests it, so neither moments nor severity are checked.
   void add_ordered(const StepRecord& record) {
     const auto named = record.facts.find(kSinksFact);
     std::vector<std::string> sinks =
@@ -145,7 +146,8 @@ class NoticeWriter {
     add(Moment::kApproval, std::string(to_string(asked->step)), next_.message);
   }
 
-  // A sink with a floor that got `opened` gets the end too, though the evidence is better then.
+  // A sink with a minimum severity that got `opened` also gets the end, although the evidence is
+  // milder then.
   [[nodiscard]] Severity worst() const {
     return std::max(before_.severity, next_.escalated_to.value_or(Severity::kNone));
   }
@@ -184,7 +186,7 @@ class NoticeWriter {
   WallTime now_;
 };
 
-// Somebody has to be told of it for sure.
+// Whether an operator must reliably be notified.
 bool needs_notification(const RemediationStatus& status) {
   return needs_operator(status.phase) || is_left_in_service(status) || status.rule == kLateRule;
 }
@@ -193,9 +195,9 @@ bool needs_attention(const RemediationStatus& status) {
   return status.phase == Phase::kQuarantined || needs_notification(status);
 }
 
-// How soon a stop that was lifted is noticed.
+// How soon a lifted stop takes effect.
 constexpr std::chrono::milliseconds kStopInterval{5'000};
-// How soon it is noticed that a step need not wait any longer.
+// How soon the end of a step's obstacle takes effect.
 constexpr std::chrono::milliseconds kObstacleInterval{10'000};
 
 kube::NodeEvent event_of(const Remediation& remediation, const std::string& what) {
@@ -210,15 +212,15 @@ kube::NodeEvent event_of(const Remediation& remediation, const std::string& what
   return event;
 }
 
-// `next` with a notice for each moment between what `before` says and it that any sink wants.
+// Returns `next` with a notice for each moment between `before` and `next` that any sink wants.
 RemediationStatus with_notices(const Remediation& before, RemediationStatus next,
                                const NotificationPolicy& policy, WallTime now) {
   if (policy.sinks.empty()) return next;
   return NoticeWriter(before, std::move(next), policy, now).write();
 }
 
-// Hands the notices of the Remediation to their sinks; those that not all of them have, or have
-// given up, yet.
+// Hands the notices of the Remediation to their sinks. Returns those that some sink has neither
+// accepted nor given up yet.
 std::vector<Notice> submit_notices(const Remediation& remediation, const NotificationPolicy& policy,
                                    Notifications& notifications) {
   std::vector<Notice> left;
@@ -280,8 +282,8 @@ Status CaseRecords::write_intent(Case& now, const NodePlan& plan) {
   return {};
 }
 
-// A conflict: the node was changed by somebody else, or by an attempt whose answer was lost. Where
-// the mark is not on it, taint and cordon are not ours, and the record must not let them seem so.
+// A conflict: another client changed the node, or an attempt whose answer was lost. If gpuward's
+// annotation is not on it, taint and cordon are not gpuward's, and the record must not claim them.
 void CaseRecords::withdraw_intent(Case& now, const Error& why,
                                   const RemediationStatus& without_intent) {
   const bool is_intended = now.remediation.status != without_intent;
@@ -298,7 +300,7 @@ Status CaseRecords::write_failure(Case& now, const Error& error) {
   if (error.kind == ErrorKind::kConflict) return std::unexpected(error);  // redo from the start
   audit(now, AuditMoment::kFailed, error.message);
   if (is_permanent(error.kind)) {
-    // Best effort: the failure itself is what must reach the caller.
+    // Best effort: the caller must get the failure itself.
     (void)write(now, with_failure(now.remediation.status, error.message, parts_.clock.wall()));
   }
   return with_context("changing node " + now.remediation.node, error);
@@ -314,8 +316,8 @@ Status CaseRecords::write(Case& now, const RemediationStatus& next) {
         with_notices(now.remediation, std::move(wanted.status), now.policy->notifications, at);
   }
   if (next.notified_phase != next.phase) wanted.status.notified_phase.reset();
-  // First the word, then that it was said: what is lost or dies in between says it twice, never not
-  // at all.
+  // Deliver first, then record the delivery: after a lost write or a crash the notice is sent twice
+  // rather than never.
   const bool is_unnotified = needs_notification(next) && !wanted.status.notified_phase;
   if (is_unnotified && parts_.announcer.deliver(event_of(wanted, next.message)))
     wanted.status.notified_phase = next.phase;
@@ -353,7 +355,8 @@ Status CaseRecords::notify_operator(Case& now) {
   return write(now, next);
 }
 
-// What no sink has taken yet stays written down: when one has, the node is checked again.
+// Notices that no sink has accepted yet stay recorded: when one accepts them, the node is checked
+// again.
 Status CaseRecords::notify_sinks(Case& now) {
   if (parts_.notifications == nullptr || now.remediation.status.notices.empty()) return {};
   auto left = submit_notices(now.remediation, now.policy->notifications, *parts_.notifications);

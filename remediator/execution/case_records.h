@@ -1,5 +1,5 @@
-// What is written into the Remediation and told: decisions, intents before the node is changed,
-// results after it, Events, the audit trail, sinks. Used by the Reconciler and the parts of it.
+// Writes into the Remediation and notifies: decisions, intents before the node is changed, results
+// after it, Events, the audit trail, sinks. Used by the Reconciler and its parts.
 #pragma once
 
 #include <string>
@@ -10,35 +10,35 @@
 
 namespace gpuward::remediator {
 
-// Any thread, of one Remediation at a time. An error of a write leaves the case as it was.
+// Any thread, one Remediation at a time. If a write fails, the case stays as it was.
 class CaseRecords {
  public:
   CaseRecords(const ReconcilerParts& parts, PendingRecords& pending)
       : parts_(parts), pending_(pending) {}
 
-  // A decision that changes nothing but the record.
+  // Writes a decision that changes only the record.
   [[nodiscard]] Status write_decision(Case& now);
-  // Something forbids every change right now: what was to be done waits, and says why.
+  // All changes are forbidden right now: records that the step waits, and why.
   [[nodiscard]] Status hold_stopped(Case& now, const Error& why);
-  // The step itself has to wait for something, as its guards do.
+  // Records that the step itself has to wait, as a guard requires.
   [[nodiscard]] Status wait_for(Case& now, const std::string& what);
-  // Written before the node is touched. After a crash or a conflict the same intent stands already.
+  // Written before the node is changed. After a crash or a conflict the record already has it.
   [[nodiscard]] Status write_intent(Case& now, const NodePlan& plan);
-  // After a conflict; `without_intent`: as it was before.
+  // Called after a conflict. `without_intent`: the status before the intent.
   void withdraw_intent(Case& now, const Error& why, const RemediationStatus& without_intent);
   [[nodiscard]] Status write_failure(Case& now, const Error& error);
-  // The status as it is to be, with conditions, milestones and what is to be told on top.
+  // Writes `next` with its conditions, milestones and notices.
   [[nodiscard]] Status write(Case& now, const RemediationStatus& next);
   void audit(const Case& now, AuditMoment moment, const std::string& error = {});
-  // As an Event, where the phase is another one than `before` or something was done to the node.
+  // Sends an Event if the phase differs from `before` or the node was changed.
   void announce(const Case& now, Phase before);
   void say(const Case& now, const std::string& what);
-  // Notifies the operator of what the write could not notify of; tries again until it succeeds.
+  // Notifies an operator if the write could not; retries until it succeeds.
   [[nodiscard]] Status notify_operator(Case& now);
-  // The sinks do not know yet how bad it is, or the record, of an older version, does not have what
-  // they know; any next write mends it.
+  // Whether the sinks do not know the present severity yet, or the record of an older version lacks
+  // what they know. The next write of any kind corrects it.
   [[nodiscard]] bool has_news(const Case& now) const;
-  // Hands what is to be told to the sinks, and writes down what they have.
+  // Hands the notices to the sinks, and records what they have accepted.
   [[nodiscard]] Status notify_sinks(Case& now);
 
  private:

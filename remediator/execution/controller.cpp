@@ -16,16 +16,16 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// How soon a replica that leads by now begins to work.
+// How soon a replica that became leader starts to work.
 constexpr milliseconds kLeadInterval(100);
 constexpr milliseconds kKeepAgain(5'000);
-// How soon jobs that could not be resumed are tried again.
+// How soon gpuward retries to resume jobs after a failure.
 constexpr milliseconds kGiveBackAgain{10'000};
-// How soon after an act its node's report is checked.
+// How soon after an action the node's report is checked.
 constexpr milliseconds kWeighAfter{5'000};
 
-// How long `opened` waits for the class of its error. A dead sink may keep it for hours, in which a
-// running step must not wait for Prometheus at each look.
+// How long `opened` waits for the class of its error. A dead sink may keep the notice for hours,
+// and a running step must not wait for Prometheus at each check meanwhile.
 constexpr std::chrono::seconds kClassWait{30};
 
 bool is_class_awaited(const RemediationStatus& status, WallTime now) {
@@ -38,7 +38,8 @@ bool is_class_awaited(const RemediationStatus& status, WallTime now) {
 
 Controller::Controller(ControllerOptions options, ControllerParts parts)
     : options_(options), parts_(std::move(parts)), retries_(parts_.clock) {
-  // The one fence of each thread: an exception is a broken program, and it says so and ends as one.
+  // Each thread catches exceptions only here: an exception is a bug, and the process logs it and
+  // terminates.
   const auto start = [this](void (Controller::*run)(const std::stop_token&)) {
     threads_.emplace_back([this, run](const std::stop_token& stop) {
       try {
@@ -73,11 +74,11 @@ void Controller::look_at_all() {
 
 void Controller::work(const std::stop_token& stop) {
   while (const auto node = parts_.queue.take(stop)) {
-    if (!parts_.leads()) {  // who leads next looks at all
+    if (!parts_.leads()) {  // the next leader checks all nodes
       parts_.queue.done(*node);
       continue;
     }
-    // Nothing is decided on half a view: a node that merely has not been listed yet is not gone.
+    // No decision on an incomplete view: a node that has not been listed yet is not gone.
     if (parts_.view.informers().synced()) {
       reconcile(*node);
     } else {
@@ -102,7 +103,7 @@ void Controller::resync(const std::stop_token& stop) {
     const bool leads = parts_.leads();
     if (leads && !has_led) parts_.reconciler.begin_to_lead();
     const bool is_due = leads && (!has_led || parts_.clock.steady() >= due);
-    // A ledger that cannot be read is tried again soon: nothing is taken without it.
+    // A ledger that cannot be read is retried soon: no step runs without it.
     if (is_due) {
       const auto kept = parts_.keep();
       if (!kept) parts_.observer.on_error({}, kept.error());
@@ -193,7 +194,7 @@ LookAgain Reconciler::reconcile_one(const std::string& name,
   return go_on(**fresh);
 }
 
-// Carries out what was decided, be the case cached or fresh: which of the two says what may be.
+// Carries out the decision for a cached or a fresh case; the type says what is allowed.
 template <typename AnyCase>
 LookAgain Reconciler::go_on(AnyCase& decided) {
   Case& now = case_in(decided);
@@ -219,8 +220,8 @@ Status Reconciler::carry_out(Case& now) {
   }
 }
 
-// The step that has suspended jobs is not watched: they do not wait for its Remediation, which is
-// closed only once they are resumed. Whatever else was decided is written down all the same.
+// The step that has suspended jobs is no longer watched. The jobs do not wait for its Remediation,
+// which closes only once they are resumed. Any other decision is written in any case.
 Status Reconciler::give_back_jobs(Case& now) {
   const auto given_back = steps_.give_back_jobs(now);
   if (given_back || now.decision.verdict == Verdict::kClose) return given_back;
@@ -233,7 +234,7 @@ Status Reconciler::give_back_jobs(Case& now) {
 Status Reconciler::carry_out(FreshCase& now) {
   const auto has_failed = steps_.record_left_failures(now);
   if (!has_failed) return std::unexpected(has_failed.error());
-  if (*has_failed) return {};  // it is decided anew
+  if (*has_failed) return {};  // the decision is made again
   if (now->decision.verdict == Verdict::kBegin) return steps_.begin(now);
   if (now->decision.verdict == Verdict::kRelease) return taint_and_cordon_.take_off(now);
   if (now->decision.verdict == Verdict::kClose) {
@@ -242,24 +243,24 @@ Status Reconciler::carry_out(FreshCase& now) {
   return carry_out(*now);
 }
 
-// `seen`: the version that the decision was about.
+// `seen`: the version on which the decision was made.
 LookAgain Reconciler::notify(Case& now, const std::string& seen) {
   if (!now.remediation.open()) {
     forget(now.remediation.name);
-    // What a crash keeps from being given back here, the keeper of the ledger gives back later.
+    // If a crash prevents the release here, the upkeep of the ledger releases the slots later.
     if (auto status = parts_.slots.give_back(now.remediation); !status)
       parts_.observer.on_error(now.remediation.node, status.error());
     return finish_closed(now);
   }
   if (auto status = records_.notify_operator(now); !status) return std::unexpected(status.error());
-  // What must be done about other nodes goes before what is only good to know of this one.
+  // Urgent work on other nodes precedes details about this one.
   const bool weighs_later =
       (now.remediation.resource_version != seen || now.are_others_unrecorded) &&
       weighs_evidence(now);
   if (!weighs_later) {
     if (auto status = weigh_evidence(now); !status) return std::unexpected(status.error());
   }
-  // `opened` has the class of the error in it, which the exporter knows.
+  // `opened` contains the class of the error, which the exporter knows.
   const RemediationStatus& known = now.remediation.status;
   const bool is_awaited = known.error_class.empty() || is_class_awaited(known, parts_.clock.wall());
   if (!weighs_later || !is_awaited) {
@@ -269,7 +270,7 @@ LookAgain Reconciler::notify(Case& now, const std::string& seen) {
   return std::min(now.decision.look_again.value_or(kWeighAfter), kWeighAfter);
 }
 
-// Of a closed Remediation its end is told; one that somebody has deleted is let go.
+// Notifies the sinks of the end, and removes the finalizer of a deleted Remediation.
 LookAgain Reconciler::finish_closed(Case& now) {
   if (auto status = records_.notify_sinks(now); !status) return std::unexpected(status.error());
   if (!now.remediation.must_be_let_go()) return std::nullopt;
@@ -278,7 +279,7 @@ LookAgain Reconciler::finish_closed(Case& now) {
   return std::nullopt;
 }
 
-// Each look at a step that takes its time would ask again.
+// Otherwise each check of a long step would query Prometheus again.
 bool Reconciler::weighs_evidence(const Case& now) const {
   const Remediation& remediation = now.remediation;
   const bool goes_on =
@@ -288,8 +289,8 @@ bool Reconciler::weighs_evidence(const Case& now) const {
   return parts_.reports != nullptr && !is_known && remediation.open() && remediation.any_firing();
 }
 
-// For people to read. At a look that has nothing else to write: a node that must leave never waits
-// for Prometheus.
+// For people to read. Done in a pass that writes nothing else: a node that must be drained never
+// waits for Prometheus.
 Status Reconciler::weigh_evidence(Case& now) {
   const Remediation& remediation = now.remediation;
   RemediationStatus next = remediation.status;

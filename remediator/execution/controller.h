@@ -1,6 +1,6 @@
-// The loop, as a Kubernetes controller has it: two informers keep the ClusterView fresh, a few
-// workers take the nodes out of the queue and reconcile them, and a slow round over all open
-// Remediations makes up for an event that was lost.
+// The loop, built like a Kubernetes controller: two informers keep the ClusterView fresh, a few
+// workers take nodes from the queue and reconcile them, and a slow round over all open Remediations
+// makes up for lost events.
 #pragma once
 
 #include <chrono>
@@ -33,7 +33,7 @@
 
 namespace gpuward::remediator {
 
-// What came of a look at all Remediations of a node.
+// The outcome of one pass over all Remediations of a node.
 struct NodeLook {
   std::optional<std::chrono::milliseconds> look_again;  // nullopt: when something changes
   std::vector<Error> errors;  // one for each Remediation that must be tried again
@@ -41,17 +41,19 @@ struct NodeLook {
   explicit operator bool() const { return errors.empty(); }
 };
 
-// One look at a node: reads the case, decides, carries the decision out, records it and notifies.
-// Each of these is a class of its own; none calls back up. Any step may be cut off; the next look
-// goes on from there.
+// One pass over a node: reads the case, decides, carries the decision out, records it and notifies.
+// Each of these is a class of its own; none calls back up. Any step may be interrupted; the next
+// pass continues from there.
 class Reconciler {
  public:
   explicit Reconciler(ReconcilerParts parts) : parts_(std::move(parts)) {}
 
-  // Looks at each Remediation of the node: one that fails hides no other one. With `retries`, one
-  // that has failed waits for its own time. One call a node at a time; several nodes at once.
+  // Reconciles each Remediation of the node; a failure of one does not affect the others. With
+  // `retries`, a failed one waits for its own retry time. One call per node at a time; several
+  // nodes at once.
   [[nodiscard]] NodeLook reconcile(const std::string& node, RetryTimes* retries = nullptr);
-  // When this replica begins to lead, with its first slow round: another one may have led since.
+  // Called when this replica becomes leader, with its first slow round: another replica may have
+  // led since.
   void begin_to_lead() { step_clock_.forget_all(); }
   // The leader calls both in each slow round (out_of_service_taints.h, left_operands.h).
   [[nodiscard]] Status take_off_out_of_service();
@@ -80,7 +82,7 @@ class Reconciler {
   StepClock step_clock_{parts_.clock, parts_.permit};
   StepExecution steps_{parts_, decider_, records_, permits_, step_clock_};
   TaintAndCordon taint_and_cordon_{parts_, reader_, records_, pending_, steps_};
-  std::set<std::string> left_operands_;  // nodes, in the last slow round
+  std::set<std::string> left_operands_;  // nodes of the last slow round
 };
 
 struct ControllerOptions {
@@ -95,12 +97,12 @@ struct ControllerParts {
   WorkQueue& queue;
   Reconciler& reconciler;
   CurrentPolicy& policy;
-  std::function<Status()> keep;              // the upkeep of the ledger, with every slow round
-  std::function<Status()> take_in_returned;  // machines; with every slow round, and at once
-  std::function<Status()> sweep;  // taint and cordon without a record; with every slow round
-  // Whether this replica is the one that acts; the others watch only.
+  std::function<Status()> keep;              // upkeep of the ledger, in every slow round
+  std::function<Status()> take_in_returned;  // machines; in every slow round, and at once
+  std::function<Status()> sweep;  // taints and cordons without a record; in every slow round
+  // Whether this replica is the leader, which acts; the others only watch.
   std::function<bool()> leads;
-  // Once etcd was restored from a backup: what is known need not be true any more.
+  // Called when etcd was restored from a backup: recorded facts may no longer be true.
   std::function<void(const std::string& why)> on_went_back;
   ReconcileObserver& observer;
   Log& log;
@@ -115,7 +117,7 @@ class Controller {
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
 
-  // Any thread. Another policy is in force: reads again where the nodes stand, and looks at every
+  // Any thread. A new policy is in force: recomputes the places of the nodes, and reconciles every
   // node with an open Remediation.
   void take_policy();
   void request_stop();

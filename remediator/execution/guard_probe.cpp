@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::string_view kName = "gpuward-guard-probe";
 
-// What is tried, and what has to refuse it. gpuward-humans-decide leaves the first one to the other
-// policy.
+// The attempts, and the policy that must refuse each. gpuward-humans-decide leaves the first one to
+// the other policy.
 struct Trial {
   std::string_view annotation, value, refusal, policy;
 };

@@ -1,7 +1,7 @@
-// Sees whether approvals are guarded by what the API server refuses: two Remediations that it is
-// asked to make in a dry run, each against one of the two policies. That changes nothing, and takes
-// no right that the remediator does not have anyhow. The policies are in force a moment after they
-// were applied, and each server behind the address knows them by itself.
+// Checks that approvals are guarded, by what the API server refuses: it asks the server in a dry
+// run to create two Remediations, each of which violates one of the two policies. A dry run changes
+// nothing and needs no further permission. Policies are in force only a moment after they are
+// applied, and each API server behind the address learns of them by itself.
 #pragma once
 
 #include <chrono>
@@ -17,15 +17,15 @@ namespace gpuward::remediator {
 
 class GuardProbe final : public ApprovalGuard {
  public:
-  // Both must outlive it. `api` should have a short deadline, and not be fenced: each replica looks
-  // for itself.
+  // Both must outlive the probe. `api` should have a short deadline and not be fenced: each replica
+  // checks by itself.
   GuardProbe(kube::Api& api, Clock& clock) : api_(api), clock_(clock) {}
 
-  // Blocks for two probes at most: the one under way and the next.
+  // Blocks for at most two probes: the one in progress and the next.
   [[nodiscard]] Status check(std::chrono::milliseconds max_age) override;
-  // What was seen last; nullopt before the first time. Any thread.
+  // Returns the last result; nullopt before the first. Any thread.
   [[nodiscard]] std::optional<Status> last() const;
-  // Whether approvals were ever seen to be guarded in the life of this process.
+  // Whether this process has ever seen approvals guarded.
   [[nodiscard]] bool was_in_force() const;
 
  private:

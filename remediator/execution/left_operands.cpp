@@ -10,7 +10,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// The view may not know yet that a reset has begun. It is seldom that there is a node to ask for.
+// The view may not know yet that a reset has started. There is seldom a node to check.
 Result<bool> is_needed(const ReconcilerParts& parts, const kube::Node& node) {
   const auto all = parts.store.list_all();
   if (!all) return std::unexpected(all.error());
@@ -23,7 +23,7 @@ Status resume_left_on(const ReconcilerParts& parts, const std::string& name) {
   const auto node = parts.api.get_node(name);
   if (!node && node.error().kind == ErrorKind::kNotFound) return {};
   if (!node) return std::unexpected(node.error());
-  if (!parts.permit()) return {};  // the stop switch says why elsewhere
+  if (!parts.permit()) return {};  // the stop switch reports why
   const Permit permit = [&]() -> Status {
     if (auto allowed = parts.permit(); !allowed) return allowed;
     const auto needed = is_needed(parts, *node);

@@ -1,5 +1,5 @@
-// When a Remediation came past its milestones: put into each status on its way to the API server,
-// and told to the observer when it has arrived. Pure.
+// When a Remediation passed its milestones. They are added to each status on its way to the API
+// server, and reported to the observer once the status is written. Pure.
 #pragma once
 
 #include <chrono>
@@ -10,13 +10,13 @@
 
 namespace gpuward::remediator {
 
-// `next` with the milestones that it is past; those of before keep their time.
+// Returns `next` with the milestones that it has passed; earlier ones keep their time.
 [[nodiscard]] RemediationStatus with_milestones(const Remediation& remediation,
                                                 RemediationStatus next, WallTime now);
 
-// Tells of each milestone that `written` has and `before` had not, with its time since the fault:
-// since the first of the alerts fired, because alerts do not say when the fault itself was. Nothing
-// where there is no alert, nor of a drill.
+// Reports each milestone that `written` has and `before` had not, with the time since the first of
+// the alerts fired: alerts do not say when the fault itself occurred. Reports nothing if there is
+// no alert, or for a drill.
 void report_milestones(const RemediationStatus& before, const Remediation& written,
                        ReconcileObserver& observer);
 

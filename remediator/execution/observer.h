@@ -1,5 +1,5 @@
-// What the reconciler decided and did, for whoever writes it down (page/audit) and counts it
-// (page/metrics).
+// Reports the reconciler's decisions and actions to page/audit, which logs them, and to
+// page/metrics, which counts them.
 #pragma once
 
 #include <chrono>
@@ -13,27 +13,27 @@
 
 namespace gpuward::remediator {
 
-// kDecided comes before anything is done and after it is in the Remediation; the others say how it
-// went.
+// kDecided comes before the action, once the decision is in the Remediation; the others report the
+// outcome.
 enum class AuditMoment : std::uint8_t { kDecided, kDone, kFailed };
 
 struct AuditRecord {
   AuditMoment moment = AuditMoment::kDecided;
   WallTime at;
-  const Remediation& remediation;  // as it is in the API server now
+  const Remediation& remediation;  // as it is in the API server
   const Decision& decision;
-  std::string_view action;  // "quarantine", "release"; empty where nothing is done to the node
+  std::string_view action;  // "quarantine", "release"; empty if the node is not changed
   std::string error;        // of kFailed
 };
 
-// Any thread, several at once; must be quick and must not throw.
+// Called from any thread, several at once; must be quick and must not throw.
 class ReconcileObserver {
  public:
   virtual ~ReconcileObserver() = default;
   virtual void on_audit(const AuditRecord& record) = 0;
-  // A reconcile that will be tried again; conflicts are everyday and are not told.
+  // A reconcile that will be retried. Conflicts are common and are not reported.
   virtual void on_error(const std::string& node, const Error& error) = 0;
-  // A Remediation has come past it and the API server knows; once for each.
+  // A Remediation has passed the milestone and the API server has the record; once for each.
   virtual void on_milestone(Milestone, std::chrono::duration<double> /*since_fault*/) {}
 };
 

@@ -14,7 +14,7 @@ Status take_off(kube::Api& api, const Permit& permit, const std::string& name, b
   if (!node) return std::unexpected(node.error());
   const bool is_over = is_ready(*node) || !has_open;
   if (!is_over || !has_our_out_of_service_taint(*node)) return {};
-  if (!permit()) return {};  // the stop switch says why elsewhere
+  if (!permit()) return {};  // the stop switch reports why
   kube::NodeChange change;
   change.remove_taints.push_back(out_of_service_taint());
   const auto changed = api.change_node(*node, change);

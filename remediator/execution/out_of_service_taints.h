@@ -1,5 +1,5 @@
-// Takes the taint out-of-service of ours off again: once the Node is Ready, and where no
-// Remediation of it is open. Other people's taints of that key stay.
+// Removes gpuward's out-of-service taint: once the Node is Ready, or if no Remediation of it is
+// open. Taints of that key with another value stay.
 #pragma once
 
 #include "core/kube/api.h"
@@ -8,8 +8,8 @@
 
 namespace gpuward::remediator {
 
-// In each slow round of the leader. An error: a node could not be read or changed; the next round
-// tries again. Where `permit` says no, nothing is changed.
+// Called in each slow round of the leader. An error: a node could not be read or changed; the next
+// round tries again. If `permit` refuses, nothing is changed.
 [[nodiscard]] Status take_off_out_of_service(kube::Api& api, const ClusterView& view,
                                              const Permit& permit);
 

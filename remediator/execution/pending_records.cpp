@@ -9,7 +9,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// The node is about to be changed, or was, and nothing says yet that it is done.
+// The node is being changed, or was, and the record does not have it as done yet.
 bool has_unwritten_change(const RemediationStatus& status) {
   return std::ranges::any_of(status.steps, [](const StepRecord& record) {
     const bool is_change = is_taint_or_cordon(record.step) || record.step == Step::kReturn;

@@ -1,6 +1,6 @@
-// What this process has done to nodes and not written into their Remediations yet. In a storm all
-// nodes are marked before it is written down of each (docs/decisions/0012-marks-before-records.md).
-// Used by the Reconciler and the parts of it.
+// Changes that this process has made to nodes and not yet written into their Remediations. In a
+// storm all nodes are tainted before the changes are recorded
+// (docs/decisions/0012-marks-before-records.md). Used by the Reconciler and its parts.
 #pragma once
 
 #include <map>
@@ -20,24 +20,25 @@ class PendingRecords {
 
   // This process has just changed the node.
   void note_change(const std::string& remediation);
-  // It is written down later: the others are marked first.
+  // Postpones the record: the other nodes are tainted first.
   void put_off(Case& now);
-  // Nothing has changed since its record was put off, and nothing has become of what it waits for.
+  // Whether nothing has changed since the record was postponed, and other nodes still wait for
+  // their taint.
   [[nodiscard]] bool waits_for_taints(const std::string& remediation);
-  // Now, where this process has not made the change but found it.
+  // When this process changed the node; the present time if it only found the change.
   [[nodiscard]] WallTime time_of_change(const std::string& remediation);
-  // What was written says all that was done to the node, or nothing is left to be said.
+  // Forgets the change if `written` records all changes to the node, or nothing is left to record.
   void forget_written(const Remediation& written);
   void forget(const std::string& remediation);
-  // Marks that the node bears, of which nothing was written down, are put into the words of
-  // whatever was decided since.
+  // Returns the status with the changes that are on the node but not recorded, on top of later
+  // decisions.
   [[nodiscard]] RemediationStatus with_own_change(const Case& now);
 
  private:
   struct ToRecord {
     WallTime at;
     std::optional<WallTime> opened = {};
-    std::string node = {}, version = {}, node_version = {};  // when it was put off
+    std::string node = {}, version = {}, node_version = {};  // when it was postponed
   };
 
   const ReconcilerParts& parts_;

@@ -12,12 +12,12 @@ namespace gpuward::remediator {
 namespace {
 
 constexpr std::string_view kNodeLeases = "kube-node-lease";
-// How old the list of all Leases may be: it says how the others do, not the node itself.
+// How old the list of all Leases may be: it shows the state of the other nodes, not of this one.
 constexpr std::chrono::seconds kListLasts{20};
 
 bool is_live(Clock::Wall renewed, Clock::Wall now) { return now - renewed < kLeaseLasts; }
 
-// Nodes whose Lease is not renewed any more are silent before Kubernetes says so.
+// Treats nodes whose Lease is no longer renewed as silent before Kubernetes does.
 void note_leases(const std::map<std::string, Clock::Wall>& renewals, Clock::Wall now,
                  std::vector<NodeSign>& nodes) {
   for (NodeSign& node : nodes) {
@@ -95,7 +95,7 @@ bool ProofReader::have_stood(const std::string& node_uid, const Result<MachinePr
   std::erase_if(standing_, [&](const auto& one) { return now - one.second.looked > kLookedLast; });
   if (!proofs || objection_to_dead(*proofs, parts_.clock.wall())) {
     standing_.erase(node_uid);
-    return true;  // that speaks for itself
+    return true;  // an error or an objection is the answer at once
   }
   Standing& standing = standing_.try_emplace(node_uid, Standing{now, now}).first->second;
   standing.looked = now;

@@ -1,6 +1,7 @@
-// Gathers what proves that the machine of a silent node is down, each time afresh: its Lease, the
-// scrapes of Prometheus, its cloud, its power; and says no where the silence of others looks like a
-// partition. Used by the CaseDecider before a step, and by the StepPermits right before its calls.
+// Collects the proofs that the machine of a silent node is down, freshly each time: its Lease, the
+// scrapes of Prometheus, its cloud, its power. It refuses if the silence of other nodes looks like
+// a partition. Used by the CaseDecider before a step, and by the StepPermits right before its
+// calls.
 #pragma once
 
 #include <map>
@@ -17,7 +18,7 @@
 
 namespace gpuward::remediator {
 
-// All must outlive the reader; `scrapes` is null where no Prometheus is configured.
+// All must outlive the reader; `scrapes` is null if no Prometheus is configured.
 struct ProofParts {
   kube::Api& api;
   const NodeSigns& nodes;
@@ -27,11 +28,11 @@ struct ProofParts {
   Clock& clock;
 };
 
-// How long ago a kubelet that lives has renewed its Lease: it does so every 10 s.
+// How old the Lease of a live kubelet may be: it renews it every 10 s.
 inline constexpr std::chrono::seconds kLeaseLasts{60};
 
-// How long the proofs must stand without a break, by looks that are not further apart than
-// kLookedLast: until then a partition that takes others too is seen by their silence.
+// How long the proofs must hold without a break, checked at most kLookedLast apart: within that
+// time a partition that affects other nodes shows by their silence.
 inline constexpr std::chrono::seconds kProofsStand{120}, kLookedLast{60};
 
 class ProofReader final : public ProofSource {
@@ -41,13 +42,13 @@ class ProofReader final : public ProofSource {
   [[nodiscard]] Status check_silent(const kube::Node& node) override;
 
  private:
-  // By node: when its Lease was renewed last.
+  // By node: when its Lease was last renewed.
   using Renewals = std::map<std::string, Clock::Wall>;
   [[nodiscard]] Status check_partition(const kube::Node& node);
   [[nodiscard]] Result<Renewals> renewals();
   [[nodiscard]] MachineProof scraped(const kube::Node& node);
   [[nodiscard]] Result<MachineProofs> gather(const kube::Node& node);
-  // Whether `proofs` have stood for their time.
+  // Whether `proofs` have held long enough.
   [[nodiscard]] bool have_stood(const std::string& node_uid, const Result<MachineProofs>& proofs);
 
   struct Standing {

@@ -1,5 +1,5 @@
-// What the Reconciler (controller.h) works with, all of it made elsewhere. Put together by the
-// composition root (remediator.cpp), the simulation and the tests.
+// The dependencies of the Reconciler (controller.h). Assembled by the composition root
+// (remediator.cpp), the simulation and the tests.
 #pragma once
 
 #include <chrono>
@@ -25,11 +25,11 @@
 
 namespace gpuward::remediator {
 
-// When to look again; nullopt: when something changes.
+// When to check again; nullopt: when something changes.
 using LookAgain = Result<std::optional<std::chrono::milliseconds>>;
 
-// All must outlive the reconciler; `reports` is null where no Prometheus is configured,
-// `alerts` where no Alertmanager is.
+// All must outlive the reconciler. `reports` is null if no Prometheus is configured, `alerts` if no
+// Alertmanager is.
 struct ReconcilerParts {
   kube::Api& api;
   RemediationStore& store;
@@ -39,17 +39,17 @@ struct ReconcilerParts {
   ActiveAlerts* alerts;
   Slots& slots;
   StepActions step_actions;
-  // Why nothing may be changed right now, for any node; asked before every change.
+  // Says why nothing may be changed right now, on any node; called before every change.
   std::function<Status()> permit;
   Announcer& announcer;
   ReconcileObserver& observer;
   Clock& clock;
-  Notifications* notifications = nullptr;  // null: nobody is told but by Events
-  ExclusionStore* exclusions = nullptr;    // null: nobody is excluded for a while
-  ApprovalGuard* guard = nullptr;          // null: approvals are believed as they are
-  ProofSource* proofs = nullptr;           // null: nothing proves that a machine is down
-  // Whether this process leads still; asked last before anything leaves for others than the API
-  // server, which refuses those who do not. Null: there is no other.
+  Notifications* notifications = nullptr;  // null: only Events notify
+  ExclusionStore* exclusions = nullptr;    // null: no temporary exclusions
+  ApprovalGuard* guard = nullptr;          // null: approvals are not checked further
+  ProofSource* proofs = nullptr;           // null: no proofs that a machine is down
+  // Whether this process is still the leader. Checked last before a call to a system other than the
+  // API server, which itself refuses calls of former leaders. Null: there is no other replica.
   std::function<bool()> leads = {};
   std::uint64_t jitter_seed = 0;  // of its waits; 0: from the system
 };

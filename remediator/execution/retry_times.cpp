@@ -8,7 +8,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A conflict on a Node is gone at the next read; a dead API server is given time.
+// A conflict on a Node disappears with the next read; a dead API server needs time.
 constexpr BackoffPolicy kRetry{
     .first = milliseconds(20), .longest = milliseconds(30'000), .factor = 2};
 constexpr milliseconds kPermanentWait{300'000};

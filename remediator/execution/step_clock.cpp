@@ -10,7 +10,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-// How old the answer may be whether the stop switch and the leadership let steps act.
+// How old the answer of the permit (stop switch and leadership) may be.
 constexpr milliseconds kPermitAge{5'000};
 
 }  // namespace
@@ -47,8 +47,8 @@ StepClock::Run StepClock::run_of(const StepRecord& record, WatchedTime time) {
           .runs_since = {}};
 }
 
-// The leader before may have watched it for as long as the record was not written. Counted so,
-// leaders that change every few seconds do not stop the clock.
+// The leader before may have watched it for as long as the record was not written. That time is
+// counted, so that leaders that change every few seconds do not stop the clock.
 StepClock::Run StepClock::taken_over(const StepRecord& record) const {
   const milliseconds kept = std::chrono::seconds(record.active_seconds);
   const auto under_way = record.intent_at

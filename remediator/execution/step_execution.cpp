@@ -22,12 +22,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Of a step that goes on, how often what it says of itself is written; and of all of them, so that
-// hundreds of drains leave the API server to their evictions.
+// How often the message of a running step is written, for one step and for all of them together, so
+// that hundreds of drains leave the API server to their evictions.
 constexpr milliseconds kBetweenMessages{5'000};
 constexpr milliseconds kBetweenMessagesOfAll{200};
 
-// The limit of a step that has none, if it only answers with errors.
+// The time limit for a step without one, if it only returns errors.
 constexpr std::chrono::hours kLongestErrors{24};
 
 milliseconds limit_of(const PlannedStep& step) {
@@ -35,13 +35,13 @@ milliseconds limit_of(const PlannedStep& step) {
   return step.timeout.count() > 0 ? step.timeout : milliseconds(kLongestErrors);
 }
 
-// Whether the step is something else than a change of the Node.
+// Whether the step is more than a change of the Node.
 bool has_action(const StepRecord& record) {
   return !is_taint_or_cordon(record.step) && record.step != Step::kReturn;
 }
 
-// The boot that a step was decided on which has not been begun yet; empty where that does not
-// matter any more, or to no step.
+// The boot on which the step was decided, if it has not started yet; empty if it has, or if the
+// boot does not matter to the step.
 std::string boot_decided(const StepRecord* record) {
   if (record == nullptr || record->result != StepResult::kIntended) return {};
   if (record->step != Step::kGpuReset && record->step != Step::kReboot) return {};
@@ -49,26 +49,27 @@ std::string boot_decided(const StepRecord* record) {
   return value_at(record->facts, fact);
 }
 
-// Whether the step does something on the node itself, be it a Job, or to the jobs that ran there;
-// the others go on without it.
+// Whether the step acts on the node itself, also by a Job, or on the jobs that ran there; the
+// others continue without the node.
 bool acts_on_node(Step step) {
   return is_disruptive(step) || is_job(step) || step == Step::kRestartJob;
 }
 
-// Whether the step's Job tests this node alone. watch() of nccl-pairs makes Jobs, also on others.
+// Whether the step's Job tests only this node. watch() of nccl-pairs makes Jobs, also on other
+// nodes.
 bool is_diagnostic_job(Step step) {
   return is_diagnostic(step) && is_job(step) && step != Step::kNcclPairs;
 }
 
-// How long ago the answers to a permit may have been asked for.
+// How old the answers behind a permit may be.
 constexpr milliseconds kOldestPermit{30'000};
 
-// As the resource has it; empty where there is none.
+// In the format of the resource; empty if there is none.
 std::string intent_of(const StepRecord* record) {
   return record == nullptr || !record->intent_at ? "" : to_rfc3339_ms(*record->intent_at);
 }
 
-// If nothing is left to be done after that step but to hold the node, both are written at once.
+// If after that step the only thing left is to hold the node, both are written at once.
 std::optional<Decision> end_after(const CaseDecider& decider, const Case& now,
                                   const RemediationStatus& next) {
   Decision decision = decider.decide_after(now, next);
@@ -76,8 +77,8 @@ std::optional<Decision> end_after(const CaseDecider& decider, const Case& now,
   return is_end ? std::optional(std::move(decision)) : std::nullopt;
 }
 
-// The pods that have come to the node since it was drained for this step, and must be gone before
-// the step disrupts it. nullopt: none, or the step rests on no drain.
+// Finds the pods that have come to the node since it was drained for this step, and must leave
+// before the step disrupts it. nullopt: none, or the step does not depend on a drain.
 Result<std::optional<StepUndone>> undone_drain(const ReconcilerParts& parts, const Case& now) {
   const Step step = now.decision.step->step;
   const bool rests_on_it = step == Step::kGpuReset || is_of_the_machine(step);
@@ -97,7 +98,8 @@ Result<std::optional<StepUndone>> undone_drain(const ReconcilerParts& parts, con
   return undone;
 }
 
-// Nothing says which of two Nodes with one spec.providerID is the machine. nullopt: there is one.
+// If two Nodes share one spec.providerID, gpuward cannot tell which one is the machine. nullopt:
+// only one has it.
 std::optional<std::string> ambiguous_machine(const ReconcilerParts& parts, const Case& now) {
   if (!is_of_the_machine(now.decision.step->step)) return std::nullopt;
   const auto other = other_with_provider_id(parts.view, now.target);
@@ -106,8 +108,8 @@ std::optional<std::string> ambiguous_machine(const ReconcilerParts& parts, const
          ": correct it, or delete the Node that is not this machine";
 }
 
-// Why the drain does not resume, with the pods; nullopt: it may. It is under the conditions of its
-// own step, as any drain is.
+// Says why the drain does not resume, with the pods; nullopt if it may. A resumed drain meets the
+// conditions of its own step, like any drain.
 std::optional<std::string> objection_to_resume(Case& now, const StepUndone& undone, WallTime at) {
   if (!undone.can_be_redone) return undone.what;
   const StepRecord* drain = counting_record(now.remediation, Step::kDrain);
@@ -122,7 +124,7 @@ std::optional<std::string> objection_to_resume(Case& now, const StepUndone& undo
   return std::nullopt;
 }
 
-// The hour of an approval runs from now on, whatever keeps the step from beginning.
+// The hour of an approval starts now, even if something delays the step.
 Status note_approval(CaseRecords& records, Case& now) {
   const auto& given = now.decision.approval;
   if (!given || now.remediation.status.approval == given) return {};
@@ -139,12 +141,12 @@ Status StepPermits::for_step(const Claim& claim) {
   const std::string key = claim.remediation + "/" + std::string(to_string(claim.step)) + "/" +
                           claim.intended + "/" + claim.node_uid;
   auto stands = reads_.ask(key, [&]() -> Status {
-    // What people have said is read last: nothing is between their word and the call.
+    // Operators' requests are read last: nothing comes between them and the call.
     const Status same = acts_on_node(claim.step) ? check_node(claim) : Status();
     auto intended = check_intent(claim);
     if (!intended || same) return intended;
-    reader_.distrust(
-        claim.remediation);  // the view is old: the next look reads both afresh, and closes
+    reader_.distrust(claim.remediation);  // the view is old: the next pass reads both from the API
+                                          // server, and closes
     return same;
   });
   if (!stands) return stands;
@@ -158,7 +160,7 @@ Status StepPermits::check_intent(const Claim& claim) {
   const auto current = reader_.read_wish(claim.remediation);
   if (!current) return std::unexpected(current.error());
   const StepRecord* record = current->status.find(claim.step);
-  // The leader does not watch such a drain any more, and its evictions may wait to be sent.
+  // The leader no longer watches this drain, but its evictions may be waiting to be sent.
   if (claim.step == Step::kDrain && is_called_off(*parts_.policy.get(), *current))
     return fail(ErrorKind::kCancelled, "the cloud has cancelled the announced event");
   if (record != nullptr && is_under_way(*record) && intent_of(record) == claim.intended) return {};
@@ -187,7 +189,7 @@ Status StepPermits::check_node(const Claim& claim) {
   return with_context("reading the node before a change", node.error());
 }
 
-// An exclusion may have come since the step was intended, and a mode that does not go so far.
+// Since the step was intended, an exclusion or a lower mode may have come.
 Status StepPermits::check_exclusion(const Claim& claim, const kube::Node& node) {
   const auto policy = policy_for(parts_.policy.get(), node.meta.labels);
   if (const auto why = exclusion_of(*policy, node)) return fail(ErrorKind::kCancelled, *why);
@@ -210,8 +212,8 @@ void note_evidence(const HealthReport& report, RemediationStatus& status) {
 
 namespace {
 
-// The pod of a reboot Job that is left may have run since the last look, or be about to. No later
-// look can tell.
+// The pod of a leftover reboot Job may have run since the last check, or may be about to. No later
+// check can tell.
 std::optional<RemediationStatus> with_restart_to_come(const ReconcilerParts& parts,
                                                       const Case& now) {
   const StepRecord* const record = now.remediation.status.find(Step::kReboot);
@@ -252,7 +254,7 @@ Result<bool> StepExecution::record_left_failures(FreshCase& decided) {
                                    .permit = no_change,
                                    .now = parts_.clock.wall()});
     if (!progress && !is_permanent(progress.error().kind)) return std::unexpected(progress.error());
-    // One that was deleted, or has not run, says nothing.
+    // A Job that was deleted, or has not run, says nothing.
     const bool has_failed = progress && progress->result == StepResult::kFailed &&
                             progress->facts.contains(kCallFact) &&
                             progress->facts.contains(kHasRunFact);
@@ -378,8 +380,8 @@ StepExecution::Looked StepExecution::look(
   return looked;
 }
 
-// Whether the call was accepted is known here alone: it is not lost to whoever writes at the same
-// moment, as long as the intent stands.
+// Only this process knows whether the call was accepted. A concurrent writer must not overwrite
+// that, as long as the intent is in the record.
 Status StepExecution::record_call(Case& now, const Looked& looked) {
   const Step step = now.decision.step->step;
   const std::string intended = intent_of(now.remediation.status.find(step));
@@ -413,8 +415,8 @@ Status StepExecution::watch(Case& now) {
   return is_refused ? record_refusal(now, std::move(looked)) : record_progress(now, looked);
 }
 
-// Asking again gives the same answer until an operator changes something: the status says so, and
-// the step ends at its limit.
+// Another call would get the same answer until an operator changes something: the status says so,
+// and the step ends at its limit.
 Status StepExecution::record_refusal(Case& now, Looked looked) {
   const Step step = now.decision.step->step;
   const Error error = looked.progress.error();
@@ -464,13 +466,13 @@ Status StepExecution::record_progress(Case& now, const Looked& looked) {
   return {};
 }
 
-// What the step says of itself next can wait a while.
+// The next message of the step can wait.
 void StepExecution::note_message(const std::string& remediation) {
   const std::lock_guard lock(mutex_);
   written_at_.insert_or_assign(remediation, parts_.clock.steady());
 }
 
-// A drain says at each look how many pods are left: people can do with less.
+// A drain reports at each check how many pods are left: people need fewer updates.
 bool StepExecution::is_too_small_to_write(const Case& now, const RemediationStatus& next) {
   const std::string& name = now.remediation.name;
   const auto at = parts_.clock.steady();

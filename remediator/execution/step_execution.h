@@ -1,5 +1,5 @@
-// Begins, watches and leaves steps, and writes down what came of them: the intent before begin(),
-// the result after it; after a crash in between the next look is a watch(). Used by the Reconciler.
+// Starts, watches and abandons steps, and records their outcome: the intent before begin(), the
+// result after it. After a crash in between, the next check is a watch(). Used by the Reconciler.
 #pragma once
 
 #include <map>
@@ -17,26 +17,26 @@
 
 namespace gpuward::remediator {
 
-// Whether a step may change something right now: asked right before each call that changes
-// anything. All is read afresh; what an answer rests on is never older than 30 s. Handed to the
-// steps, whose evictions and cloud calls ask again before each repeat. Any thread.
+// Whether a step may change something right now; checked right before each call that changes
+// anything. All of it is read freshly, and no answer rests on data older than 30 s. Steps get it,
+// and their evictions and cloud calls check it again before each repeat. Any thread.
 class StepPermits {
  public:
   StepPermits(const ReconcilerParts& parts, CaseReader& reader) : parts_(parts), reader_(reader) {}
 
-  // What a step was intended for, and when (RFC 3339).
+  // The target of a step, and when it was intended (RFC 3339).
   struct Claim {
     std::string remediation, node, node_uid;
     Step step;
     std::string intended;
-    bool is_silent = false;  // it rests on proofs that the machine of a silent node is down
-    bool is_drill = false;   // it is of a drill, or was begun in one: the Node must allow drills
-    std::string boot;        // the one that it was decided on and must be in still; empty: any
+    bool is_silent = false;  // it rests on proofs that a silent node's machine is down
+    bool is_drill = false;   // it belongs to a drill or started in one: the Node must allow drills
+    std::string boot;        // the boot that it was decided on, which must still run; empty: any
   };
-  // For a step: only while that intent stands, while the node is the one that it was intended for,
-  // while neither is excluded, and while the mode goes so far. A process that stood still has been
-  // overtaken by another, which has withdrawn it or done it; and the view may not know yet that the
-  // Node is another.
+  // Allows a step only while its intent is in the record, the node is the same one, neither is
+  // excluded, and the mode allows the step. If a process was suspended, another one may have
+  // withdrawn or finished the step meanwhile, and the view may not know yet that the Node was
+  // replaced.
   [[nodiscard]] Status for_step(const Claim& claim);
 
  private:
@@ -50,37 +50,39 @@ class StepPermits {
   JointReads reads_;
 };
 
-// What the kernel has said, and the class of the error: for people to read.
+// Records the severity that the kernel has confirmed and the class of the error, for people to
+// read.
 void note_evidence(const HealthReport& report, RemediationStatus& status);
 
-// Any thread, of one Remediation at a time.
+// Any thread, one Remediation at a time.
 class StepExecution {
  public:
   StepExecution(const ReconcilerParts& parts, const CaseDecider& decider, CaseRecords& records,
                 StepPermits& permits, StepClock& clock)
       : parts_(parts), decider_(decider), records_(records), permits_(permits), clock_(clock) {}
 
-  // Never on what was seen before: a step disrupts somebody.
+  // Needs a fresh case: a step disrupts users.
   [[nodiscard]] Status begin(FreshCase& decided);
   [[nodiscard]] Status watch(Case& now);
-  // Before a node goes back into service, and before another step is begun: then what is still
-  // under way was left because the node got worse. What may not be ended does not keep the node for
-  // ever.
+  // Called before a node returns to service, and before another step starts: a step that is still
+  // running was superseded because the node got worse. A step that may not be ended does not keep
+  // the node forever.
   [[nodiscard]] Status abandon(const Case& now);
-  // A diagnostic that is not watched any more, because the node got worse or its Remediation ends,
-  // may have failed while nobody looked. True where that was so; it is written down. So is a
-  // restart by a Job that may come after the node is back in service.
+  // A diagnostic that is no longer watched, because the node got worse or its Remediation ends, may
+  // have failed unnoticed. Records that and returns true if so. It also records a restart by a Job
+  // that may still come after the node is back in service.
   [[nodiscard]] Result<bool> record_left_failures(FreshCase& decided);
-  // Before the Remediation is closed: a Job would go on beside those of the node's next one.
+  // Called before the Remediation is closed: a Job would otherwise run beside those of the node's
+  // next one.
   [[nodiscard]] Status abandon_jobs(FreshCase& decided);
-  // Where the step that restarts jobs is not watched any more: resumes those that it has suspended.
+  // Resumes the jobs that the step restart-job has suspended, if that step is no longer watched.
   [[nodiscard]] Status give_back_jobs(const Case& now);
-  // The Remediation is closed or gone.
+  // Called when the Remediation is closed or gone.
   void forget(const std::string& remediation);
 
  private:
   [[nodiscard]] Status abandon(const Case& now, bool (*which)(const StepRecord&));
-  // What came of a look at a step, and how long that has run.
+  // The outcome of a check of a step, and how long the step has run.
   struct Looked {
     Result<StepProgress> progress;
     std::chrono::milliseconds ran{0};
@@ -100,8 +102,8 @@ class StepExecution {
   StepPermits& permits_;
   StepClock& clock_;
   std::mutex mutex_;
-  std::map<std::string, Clock::Steady> written_at_;  // by Remediation, of steps that go on
-  std::optional<Clock::Steady> last_written_;        // of all of them
+  std::map<std::string, Clock::Steady> written_at_;  // by Remediation, of running steps
+  std::optional<Clock::Steady> last_written_;        // of all running steps
 };
 
 }  // namespace gpuward::remediator

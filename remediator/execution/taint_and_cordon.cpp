@@ -17,8 +17,8 @@ bool wants(const PlanRequest& request, Step step) {
   return std::find(request.steps.begin(), request.steps.end(), step) != request.steps.end();
 }
 
-// Whether the cordon that the node has now is not ours. The annotation is absent or agrees with the
-// record; after a return that was carried out nothing of the record counts.
+// Whether the node's present cordon is not gpuward's. The annotation is absent or agrees with the
+// record; after a completed return the record no longer counts.
 bool has_foreign_cordon(const PlanRequest& request, const kube::Node& node,
                         const std::optional<OwnerAnnotation>& mark) {
   const RemediationStatus& status = request.remediation.status;
@@ -41,12 +41,12 @@ OwnerAnnotation annotation_for(const PlanRequest& request, const kube::Node& nod
   mark.why = request.why;
   mark.severity = request.remediation.acted_severity();
   mark.taint = wants(request, Step::kTaint) || (present && present->taint);
-  // Who has taken the annotation off has not taken our cordon for their own.
+  // An operator who removed the annotation has not taken over gpuward's cordon.
   mark.cordon = wants(request, Step::kCordon) ||
                 (present ? present->cordon : is_own_cordon(request.remediation, node));
   mark.pre_existing_cordon = has_foreign_cordon(request, node, present);
   mark.since = present ? present->since : to_rfc3339(request.now);
-  // What went on once is not written again: who took it off meant it.
+  // Set only once: an operator who removed it meant it.
   const bool is_wanted = request.konduktor_taint && wants(request, Step::kTaint);
   mark.konduktor = (present && present->konduktor) || (is_wanted && !has_konduktor_taint(node));
   return mark;
@@ -57,7 +57,7 @@ bool says_the_same(const std::optional<OwnerAnnotation>& mark, const OwnerAnnota
          mark->cordon == wanted.cordon && mark->konduktor == wanted.konduktor;
 }
 
-// The Job's pod has ended, and the machine follows within that time, or not any more.
+// The Job's pod has ended; the machine restarts by that time or not at all.
 std::optional<WallTime> restarts_until(const Case& now, WallTime at) {
   const StepRecord* const record = now.remediation.status.find(Step::kReboot);
   if (record == nullptr) return std::nullopt;
@@ -74,13 +74,13 @@ std::optional<NodePlan> plan_quarantine(const PlanRequest& request, const kube::
   const std::string value(to_string(mark.severity));
   NodePlan plan;
   if (mark.taint && our_taint_on(node) != value) plan.change.set_taints = {our_taint(value)};
-  // What contradicts is not written over, nor is a cordon claimed beside it.
+  // A contradicting annotation is not overwritten, and no cordon is claimed beside it.
   if (has_contradicting_annotation(request.remediation, node))
     return plan.change.set_taints.empty() ? std::nullopt : std::optional(plan);
   if (mark.cordon && !node.unschedulable) plan.change.unschedulable = true;
   if (plan.change.set_taints.empty() && !plan.change.unschedulable && says_the_same(present, mark))
     return std::nullopt;
-  // Where only the taint goes on, nothing was found out about a cordon that may be ours.
+  // If only the taint is set, nothing was learned about a cordon that may be gpuward's.
   if (mark.cordon) plan.pre_existing_cordon = mark.pre_existing_cordon;
   plan.change.set_annotations[std::string(kAnnotation)] = to_annotation(mark);
   if (mark.konduktor && !(present && present->konduktor))
@@ -116,12 +116,12 @@ Status TaintAndCordon::change(Case& now) {
       return records_.hold_stopped(now, allowed.error());
     const Verdict wanted = now.decision.verdict;
     if (auto status = change_node(now, *plan); !status) return status;
-    if (now.decision.verdict != wanted) return {};  // held back
+    if (now.decision.verdict != wanted) return {};  // on hold meanwhile
   }
   const auto next = with_results(now.remediation.status, now.decision, now.policy->mode,
                                  pending_.time_of_change(now.remediation.name));
   if (next == now.remediation.status) return {};
-  // The node itself says that it is marked, and whose mark it is.
+  // The node itself shows that it is tainted, and for which Remediation.
   if (now.are_others_untainted && now.decision.verdict == Verdict::kQuarantine &&
       !has_contradicting_annotation(now.remediation, *now.node)) {
     pending_.put_off(now);
@@ -133,7 +133,7 @@ Status TaintAndCordon::change(Case& now) {
   return {};
 }
 
-// For one Remediation: an operator may have said cancel or pause since it was read.
+// For one Remediation: an operator may have cancelled or paused it since it was read.
 Status TaintAndCordon::permit_for(const std::string& remediation) {
   if (auto allowed = parts_.permit(); !allowed) return allowed;
   return reads_.ask(remediation, [&]() -> Status {
@@ -142,8 +142,8 @@ Status TaintAndCordon::permit_for(const std::string& remediation) {
   });
 }
 
-// A return that was intended by an earlier look: an alert, or an operator's word, may have come
-// since the record was read. A conflict is decided again from the start.
+// For a return that an earlier pass intended: an alert or an operator's request may have come since
+// the record was read. After a conflict the decision starts over.
 Status TaintAndCordon::check_unchanged(const Remediation& known) {
   const auto current = parts_.store.read(known.name);
   if (!current)
@@ -152,8 +152,8 @@ Status TaintAndCordon::check_unchanged(const Remediation& known) {
   return fail(ErrorKind::kConflict, "the Remediation has changed since the return was decided");
 }
 
-// A pod of a tenant would start into it. A node whose kubelet does not answer starts no pods, and
-// tells the end of none.
+// A user's pod would start just before the reset or restart. A node whose kubelet does not answer
+// starts no pods, and does not report when pods end.
 Status TaintAndCordon::check_no_disruptive_pod(const Case& now) {
   if (!is_ready(*now.node)) return {};
   if (const auto until = restarts_until(now, parts_.clock.wall())) {
@@ -182,7 +182,8 @@ Status TaintAndCordon::change_node(Case& now, const NodePlan& plan) {
     if (auto status = check_no_disruptive_pod(now); !status) return status;
   }
   if (auto status = records_.write_intent(now, plan); !status) return status;
-  // An intent that stood already was not written: an operator may have said pause since the read.
+  // An intent that was already in the record was not written again: an operator may have paused
+  // since the read.
   const bool is_stale = now.remediation.resource_version == before_intent;
   if (is_stale && now.decision.verdict == Verdict::kQuarantine) {
     if (auto allowed = permit_for(now.remediation.name); !allowed)

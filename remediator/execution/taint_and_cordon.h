@@ -1,6 +1,6 @@
-// Puts taint, cordon and the ownership annotation on a node, and takes them off again: planned as a
-// pure function of the Node as it was read, then one guarded patch, its intent written before and
-// its result after. Used by the Reconciler; the plans by the replay too.
+// Puts taint, cordon and the ownership annotation on a node, and removes them: planned as a pure
+// function of the Node that was read, then one guarded patch, with its intent written before and
+// its result after. Used by the Reconciler; the replay uses the plans too.
 #pragma once
 
 #include <optional>
@@ -19,30 +19,31 @@ namespace gpuward::remediator {
 
 struct PlanRequest {
   const Remediation& remediation;
-  std::vector<Step> steps;  // what is to be on the node
-  std::string why;          // for the people who look at the node
+  std::vector<Step> steps;  // the desired ones on the node
+  std::string why;          // for people who inspect the node
   WallTime now;
-  bool konduktor_taint = false;  // that one is to be on the node beside ours
+  bool konduktor_taint = false;  // that taint is set beside gpuward's
 };
 
-// Taint, cordon and the annotation that says whose they are, all of it in one patch or nothing;
-// nullopt where the node is as it should be. Pure.
+// Plans taint, cordon and the ownership annotation in one patch; nullopt if the node already has
+// them. Pure.
 [[nodiscard]] std::optional<NodePlan> plan_quarantine(const PlanRequest& request,
                                                       const kube::Node& node);
-// Taint and annotation come off, and the cordon where it is proven ours (model/ownership.h).
+// Plans to remove taint and annotation, and the cordon if it is provably gpuward's
+// (model/ownership.h).
 [[nodiscard]] std::optional<NodePlan> plan_release(const PlanRequest& request,
                                                    const kube::Node& node);
 
-// Any thread, of one Remediation at a time.
+// Any thread, one Remediation at a time.
 class TaintAndCordon {
  public:
   TaintAndCordon(const ReconcilerParts& parts, CaseReader& reader, CaseRecords& records,
                  PendingRecords& pending, StepExecution& steps)
       : parts_(parts), reader_(reader), records_(records), pending_(pending), steps_(steps) {}
 
-  // What the informers reported last is enough: the patch names the version of the node.
+  // The informers' last report is enough: the patch names the version of the node.
   [[nodiscard]] Status put_on(Case& now) { return change(now); }
-  // A node goes back into service by what is true now alone.
+  // Needs a fresh case: a node returns to service only on present data.
   [[nodiscard]] Status take_off(FreshCase& decided) { return change(*decided); }
 
  private:
