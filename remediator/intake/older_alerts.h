@@ -1,6 +1,6 @@
-// An alert that fires since before its Node was registered may be about another machine that had
-// the name: Prometheus keeps it for a while (keep_firing_for). Where this machine is as sick, the
-// same alert only goes on. Whether it is, is read of its exporter. Stands before the intake.
+// An alert that has fired since before its Node was registered may be about another machine that
+// had the name: Prometheus keeps it for a while (keep_firing_for). If the exporter reports that
+// severity for this machine, the alert still applies. Comes before the intake.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@ namespace gpuward::remediator {
 
 class OlderAlerts final : public Intake {
  public:
-  // All must outlive it. `reports` null: there is no Prometheus, and nothing is known of the
+  // All must outlive it. `reports` is null without a Prometheus: nothing is then known about the
   // machine.
   OlderAlerts(Intake& intake, ClusterView& view, HealthReports* reports,
               const CurrentPolicy& policy, Clock& clock)

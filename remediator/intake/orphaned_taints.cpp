@@ -22,7 +22,7 @@ bool is_orphaned(const kube::Node& node, const std::vector<Remediation>& records
   return has_our_taint_or_annotation(node) || left_cordon(records, node) != nullptr;
 }
 
-// Another one each time: that an earlier one was cancelled says nothing of what came later.
+// A new fingerprint each time: the cancellation of an earlier one does not cover what came later.
 AlertSignal signal_for(const kube::Node& node, const std::vector<Remediation>& records,
                        WallTime now) {
   const std::string which = records.empty() ? "" : records.back().name;
@@ -33,7 +33,7 @@ AlertSignal signal_for(const kube::Node& node, const std::vector<Remediation>& r
                          short_hash(std::string(kOrphanedAlert) + '\n' + node.meta.uid + '\n' +
                                     which + '\n' + to_rfc3339(now)),
           .firing = true,
-          // The API server's clock may be ahead: an alert that is older than its node is ignored.
+          // The API server's clock may be ahead, and gpuward ignores alerts older than their node.
           .starts_at = std::max(now, node.meta.created.value_or(now)),
           .ends_at = {}};
 }
@@ -63,8 +63,8 @@ Status OrphanedTaints::take_in() {
   return {};
 }
 
-// The records are read between two reads of the node that show the same version of it: what is on
-// it now was on it then, when none was open.
+// The records are read between two reads of the node that show the same version of it: the node's
+// present state was there while no record was open.
 Result<std::optional<AlertSignal>> OrphanedTaints::find_orphan(const std::string& name) {
   const auto before = read(name);
   if (!before) return std::unexpected(before.error());
@@ -107,7 +107,7 @@ Result<std::optional<kube::Node>> OrphanedTaints::read(const std::string& node) 
   return std::unexpected(found.error());
 }
 
-// Not by their labels, which people edit too. It is seldom that there is a node to ask for.
+// Not selected by labels, which people may edit. There is seldom a node to check.
 Result<OrphanedTaints::Records> OrphanedTaints::records_of(const std::string& node_uid) {
   auto all = store_.list_all();
   if (!all) return all;

@@ -1,7 +1,7 @@
-// Nodes that have our taint, our annotation or our cordon and no open Remediation: an operator
+// Nodes that have gpuward's taint, annotation or cordon but no open Remediation: an operator
 // deleted it by force or edited its status, or a tool restored an old annotation. Each gets a
-// Remediation of its own, which is held until an operator cancels it; it never disrupts. When the
-// taint, annotation and cordon are gone again, its alert is ended.
+// Remediation of its own, which is held until an operator cancels it; it never disrupts. When
+// taint, annotation and cordon are gone, its alert ends.
 #pragma once
 
 #include <optional>
@@ -24,9 +24,9 @@ class OrphanedTaints {
                  Clock& clock)
       : api_(api), store_(store), view_(view), intake_(intake), clock_(clock) {}
 
-  // Looks at all nodes, first as they were last seen. What looks wrong is read afresh before
-  // anything is opened: the view lags behind a release, and behind a Remediation that was opened a
-  // moment ago. By the replica that leads, any thread.
+  // Checks all nodes, first in the view. Suspect nodes are read from the API server before a
+  // Remediation is opened: the view lags behind a release, and behind a Remediation that was just
+  // opened. Called by the leader, on any thread.
   [[nodiscard]] Status take_in();
 
  private:

@@ -34,7 +34,7 @@ Remediation open_new(const NodeIdentity& node, std::span<const Remediation> clos
   return fresh;
 }
 
-// `known` of the Node, `earlier` of the same machine under its earlier Nodes.
+// `known`: of the Node; `earlier`: of the same machine under its earlier Nodes.
 struct Past {
   std::span<const Remediation> known, earlier;
 
@@ -44,7 +44,8 @@ struct Past {
   }
 
  private:
-  // Who cancels what was opened for the machine's history has answered the alerts of that history.
+  // An operator who cancels a Remediation that was opened for the machine's history has also
+  // answered the alerts of that history.
   [[nodiscard]] bool is_history_cancelled() const {
     return std::ranges::any_of(known, [](const Remediation& one) {
       return one.status.phase == Phase::kCancelled &&
@@ -62,7 +63,7 @@ struct Past {
 
 std::optional<Ignored> why_ignored(const AlertSignal& signal, const NodeIdentity& node,
                                    const Past& past, bool is_open, WallTime now) {
-  // It is about another machine that had the name, unless this one is known to be the same.
+  // The alert is about another machine that had the name, unless this one is known to be the same.
   const bool is_older = is_older_than_node(signal, node);
   if (is_older && past.earlier.empty() && !signal.is_of_this_machine)
     return Ignored::kOlderThanNode;
@@ -226,8 +227,8 @@ Result<IntakeCounts> RemediationIntake::take_node(std::span<const AlertSignal> s
   return counts;
 }
 
-// While the view was behind, an alert of the node that has the name now may have been recorded for
-// the one before it.
+// While the view was behind, an alert of the present node may have been recorded for an earlier
+// node of that name.
 Status RemediationIntake::end_those_of_former_node(const NodeIdentity& node,
                                                    std::span<const AlertSignal> signals,
                                                    Clock::Steady deadline) {
@@ -257,7 +258,7 @@ Result<IntakeCounts> RemediationIntake::write_until_settled(const NodeIdentity& 
   const bool has_older = std::ranges::any_of(
       signals, [&](const AlertSignal& signal) { return is_older_than_node(signal, node); });
   const auto earlier = has_older ? earlier_of(view_, node) : std::vector<Remediation>();
-  std::optional<IntakeCounts> counts;  // where something was written
+  std::optional<IntakeCounts> counts;  // set once something was written
   for (int attempt = 0; attempt < kMaxTries; ++attempt) {
     const FoldedSignals folded =
         fold_signals(node, known, signals, clock_.wall(), earlier, last_number_of(view_, node.uid));

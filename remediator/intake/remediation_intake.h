@@ -1,6 +1,6 @@
 // Makes alert signals durable: finds the node's open Remediation or opens one, folds the alert
-// signals in and writes what is new, with compare-and-set. A repeat costs no request at all. Used
-// by the sources through Intake; the pure part by the replay too.
+// signals in and writes the changes, with compare-and-set. A repeat costs no request. Used by the
+// sources through Intake; the replay uses the pure part.
 #pragma once
 
 #include <array>
@@ -31,39 +31,39 @@ struct FoldedSignals {
   IntakeCounts counts = {};
   std::vector<IgnoredSignal> ignored = {};
   bool is_new = false;
-  bool changed = false;  // it has to be written
+  bool changed = false;  // it must be written
 };
 
-// An alert that began before the Node was registered.
+// Whether the alert began before the Node was registered.
 [[nodiscard]] bool is_older_than_node(const AlertSignal& signal, const NodeIdentity& node);
 
-// What alert signals make of what is known of their node: a new Remediation, a changed one, or
-// nothing. Pure.
+// Applies alert signals to the Remediations of their node: the result is a new Remediation, a
+// changed one, or no change. Pure.
 //
 // `known`: all Remediations of that node UID, oldest first. `earlier`: those of the same machine
-// under its earlier Nodes; needed where a signal is older than the Node. `last_number`: the highest
-// that one of that node UID is known to have had in its name, be it deleted.
+// under its earlier Nodes; needed if a signal is older than the Node. `last_number`: the highest
+// number known in a name of that node UID's Remediations, deleted ones included.
 //
-// Where more than one is open each is told, one at a time: the first of them that changes is the
-// result, and who has written it asks again.
+// If more than one is open, each gets the signals, one per call: the result is the first that
+// changes, and the caller calls again after writing it.
 [[nodiscard]] FoldedSignals fold_signals(const NodeIdentity& node,
                                          std::span<const Remediation> known,
                                          std::span<const AlertSignal> signals, WallTime now,
                                          std::span<const Remediation> earlier = {},
                                          int last_number = 0);
 
-// Ends of alerts that came a moment ago, whose firing may come later still: out of order, or again
-// by a retry. Where a Remediation is open and knows the alert, that remembers it longer. Memory of
+// Ends of alerts that arrived a moment ago, for firings that arrive later still: out of order, or
+// repeated by a retry. An open Remediation that has the alert remembers its end longer. Memory of
 // this process only, bounded. Any thread.
 class RecentEnds {
  public:
   static constexpr std::size_t kMost = 10'000;
 
-  // An end is not noted if its start is still to come by our clock: a sender may have guessed it.
+  // Ignores an end if its start is in the future by our clock: a sender may have guessed it.
   void note(const AlertSignal& ended, const Clock& clock);
-  // Whether `firing` is of an episode whose end came within kLateRepeats: the same alert with the
-  // same start. A sender that forges an end to keep an alert out must know its start to the
-  // nanosecond, after the alert has begun and before its notification comes.
+  // Whether `firing` belongs to an episode whose end arrived within kLateRepeats: the same alert
+  // with the same start. A sender that forges an end to suppress an alert must know its start to
+  // the nanosecond, after the alert has begun and before its notification arrives.
   [[nodiscard]] bool has_ended(const AlertSignal& firing, Clock::Steady now);
 
  private:
@@ -72,18 +72,17 @@ class RecentEnds {
   void forget_old(Clock::Steady now);
 
   std::mutex mutex_;
-  std::map<Episode, Clock::Steady> ends_;  // when they came
+  std::map<Episode, Clock::Steady> ends_;  // when they arrived
 };
 
 class RemediationIntake final : public Intake {
  public:
   // All must outlive the intake. Nodes whose Remediation has changed are put into `queue`.
-  // `observer` hears of what is ignored; null: nobody does.
+  // `observer`, which may be null, gets the ignored signals.
   RemediationIntake(ClusterView& view, RemediationStore& store, WorkQueue& queue, Clock& clock,
                     IntakeObserver* observer = nullptr);
 
-  // kUnavailable before the first complete view of the cluster, kOverloaded where too much waits
-  // already.
+  // kUnavailable before the first complete view of the cluster, kOverloaded if the queue is full.
   [[nodiscard]] Result<IntakeCounts> take(std::span<const AlertSignal> signals,
                                           Clock::Steady deadline) override;
 
@@ -93,7 +92,7 @@ class RemediationIntake final : public Intake {
   [[nodiscard]] Result<IntakeCounts> write_until_settled(const NodeIdentity& node,
                                                          std::span<const AlertSignal> signals,
                                                          Clock::Steady deadline);
-  // What ends is told to open Remediations of another Node that had the name, too.
+  // Also gives ends to open Remediations of an earlier Node of the same name.
   [[nodiscard]] Status end_those_of_former_node(const NodeIdentity& node,
                                                 std::span<const AlertSignal> signals,
                                                 Clock::Steady deadline);
@@ -106,8 +105,8 @@ class RemediationIntake final : public Intake {
   Clock& clock_;
   IntakeObserver* observer_;
   RecentEnds ends_;
-  // One writer a node in this process; other replicas meet at the API server. Held no longer than a
-  // deadline lasts, and whoever waited past its own deadline writes nothing.
+  // One writer per node in this process; other replicas collide in the API server. A lock is held
+  // no longer than a deadline, and a thread that waited past its own deadline writes nothing.
   std::array<std::mutex, 64> node_locks_;
 };
 

@@ -24,7 +24,7 @@ AlertSignal signal_for(const ReturnedMachine& machine, WallTime now) {
           .alertname = name,
           .fingerprint = history_fingerprint(name, node.uid),
           .firing = true,
-          // The API server's clock may be ahead: an alert that is older than its node is ignored.
+          // The API server's clock may be ahead, and gpuward ignores alerts older than their node.
           .starts_at = std::max(now, node.created.value_or(now)),
           .ends_at = {}};
 }
@@ -39,7 +39,7 @@ AlertSignal end_of(const AlertEvidence& alert, const std::string& node, WallTime
           .ends_at = std::max(now, alert.starts_at)};
 }
 
-// What was to be isolated may look healthy for a while: an operator says when it is.
+// A machine that was to be isolated may look healthy for a while: an operator has to end that.
 bool may_be_verified(const AlertEvidence& alert) {
   return alert.alertname == kContradictoryAlert || alert.severity < Severity::kIsolate;
 }
@@ -48,7 +48,7 @@ bool speaks_against(const Remediation& remediation, const AlertEvidence& alert) 
   return !is_of_history(alert) && remediation.counts(alert) && alert.severity > Severity::kMonitor;
 }
 
-// When an alert beside those of history last ended; max: one fires now.
+// When an alert other than those of history last ended; max: one fires now.
 WallTime alerts_ended(const Remediation& remediation) {
   WallTime last{};
   for (const AlertEvidence& alert : remediation.alerts) {
@@ -58,8 +58,8 @@ WallTime alerts_ended(const Remediation& remediation) {
   return last;
 }
 
-// `verify` is under way, has soaked as long in this boot, after the last alert, and waits only for
-// the history to end.
+// Whether `verify` is running, has soaked its full time in this boot after the last alert, and
+// waits only for the history to end.
 bool has_verified(const RemediationStatus& status, const std::string& boot_id,
                   WallTime alerts_ended) {
   const StepRecord* const verify = status.find(Step::kVerify);
@@ -72,7 +72,7 @@ bool has_verified(const RemediationStatus& status, const std::string& boot_id,
          *since >= std::chrono::floor<std::chrono::milliseconds>(alerts_ended);
 }
 
-// As `verify` at that severity has it in the policy, or by default.
+// The soak time of `verify` at that severity in the policy, or the default.
 std::chrono::milliseconds soak_of(const Policy& policy, Severity severity) {
   const auto& plan = plan_of(policy, policy.pool, severity);
   const auto verify = std::ranges::find(plan, Step::kVerify, &PlannedStep::step);
@@ -92,7 +92,7 @@ Status ReturnedMachines::take_in() {
   return {};
 }
 
-// The ends of alerts of history that are no longer true.
+// Returns the ends of alerts of history that no longer apply.
 std::vector<AlertSignal> ReturnedMachines::verified() {
   std::vector<Remediation> open;
   std::set<std::string> names;
@@ -120,7 +120,7 @@ bool ReturnedMachines::is_verified(const Remediation& remediation, const AlertEv
   const auto node = last_node(view_, remediation.node);
   const bool is_there = node != nullptr && node->meta.uid == remediation.node_uid;
   if (!may_be_verified(alert) || !is_there || !is_ready(*node) || reports_ == nullptr) return false;
-  // A report that is healthy says less than the diagnostic did.
+  // A healthy report does not outweigh the failed diagnostic.
   if (failed_machines.contains(remediation.node) &&
       !was_done_since(remediation.status, Step::kGpuReset, alert.starts_at))
     return false;
@@ -137,8 +137,9 @@ bool ReturnedMachines::is_verified(const Remediation& remediation, const AlertEv
   return has_soaked(remediation, *node, soak);
 }
 
-// Looks are a minute apart. An alert, another boot, and a change of the condition Ready between two
-// of them break the soak, as does a longer time without a look: another replica may have led.
+// Checks are a minute apart. An alert, another boot, and a change of the condition Ready between
+// two of them break the soak. So does a longer time without a check, in which another replica may
+// have led.
 bool ReturnedMachines::has_soaked(const Remediation& remediation, const kube::Node& node,
                                   Soak& soak) const {
   const auto now = clock_.steady();
