@@ -11,7 +11,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// One for all replicas: CloudWatch Logs has asked for no sequence token since 2023.
+// One stream for all replicas: CloudWatch Logs has not required a sequence token since 2023.
 constexpr const char* kStream = "gpuward-remediator";
 
 std::int64_t milliseconds_of(const std::string& timestamp) {
@@ -27,8 +27,8 @@ class CloudWatchLogsSink final : public Sink {
   Status deliver(const NotificationEvent& event, const std::stop_token& stop) override {
     Status put = put_event(event, stop);
     if (put || put.error().kind != ErrorKind::kNotFound) return put;
-    // The stream or the group is not there; without the group this says so. Another replica may
-    // have made the stream since.
+    // The stream or the group is missing; a missing group fails here too. Another replica may have
+    // created the stream meanwhile.
     const auto made = call("CreateLogStream", in_stream(), stop);
     if (!made && made.error().kind != ErrorKind::kConflict) return std::unexpected(made.error());
     return put_event(event, stop);
@@ -59,7 +59,7 @@ class CloudWatchLogsSink final : public Sink {
     const auto answer = call("PutLogEvents", body, stop);
     if (!answer) return std::unexpected(answer.error());
     const auto json = parse_json(answer->body);
-    // A 200 all the same: the event is older than 14 days or than the group keeps.
+    // Comes with status 200: the event is older than 14 days or than the group's retention.
     if (json && json->contains("rejectedLogEventsInfo"))
       return fail(ErrorKind::kInvalid, "CloudWatch Logs does not accept events this old");
     return {};

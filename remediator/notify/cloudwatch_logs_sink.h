@@ -8,8 +8,8 @@
 
 namespace gpuward::remediator {
 
-// The group is its owner's, with retention and key; the stream in it is made when the first event
-// comes. Rights: logs:PutLogEvents, and logs:CreateLogStream for the latter.
+// The owner provides the group, with retention and key; the sink creates its stream at the first
+// event. Rights: logs:PutLogEvents, and logs:CreateLogStream for the latter.
 [[nodiscard]] Result<std::unique_ptr<Sink>> open_cloudwatch_logs_sink(const SinkSettings& settings,
                                                                       const SinkServices& services);
 

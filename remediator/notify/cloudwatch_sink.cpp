@@ -10,7 +10,7 @@ namespace {
 
 const std::string kDatum = "MetricData.member.1.";
 
-// A dimension without a value is refused: one that is not known is called so.
+// CloudWatch refuses a dimension without a value, so an unknown one is "unknown".
 void add_dimension(http::Query& query, int number, const std::string& name,
                    const std::string& value) {
   const std::string dimension = kDatum + "Dimensions.member." + std::to_string(number) + ".";

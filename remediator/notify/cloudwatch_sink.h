@@ -1,5 +1,5 @@
 // The sink `cloudwatch`: counts the event in the metric GPUErrorByType of Amazon CloudWatch, by
-// NodeName, InstanceId and ErrorType, as the monitor that is replaced did.
+// NodeName, InstanceId and ErrorType, as the replaced monitor did.
 #pragma once
 
 #include <memory>

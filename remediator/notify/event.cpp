@@ -43,7 +43,8 @@ std::string details_of(const Remediation& remediation) {
   return text;
 }
 
-// Leaves out real alerts, which came later: the event of a drill stays one, however late it goes.
+// Leaves out real alerts, which came later: the event of a drill stays one, even if it is sent
+// late.
 Remediation drill_of(Remediation remediation) {
   if (remediation.is_drill()) return remediation;
   std::erase_if(remediation.alerts, [](const AlertEvidence& alert) { return !alert.drill; });
@@ -51,7 +52,7 @@ Remediation drill_of(Remediation remediation) {
   return remediation;
 }
 
-// Of the worst alert of our own rules: a link, or the command that prints it.
+// A link or a command for the worst alert of gpuward's own rules.
 std::string runbook_of(const Remediation& remediation, const std::string& url) {
   const AlertEvidence* worst = nullptr;
   for (const AlertEvidence& alert : remediation.alerts) {
@@ -63,8 +64,8 @@ std::string runbook_of(const Remediation& remediation, const std::string& url) {
   return url + (url.ends_with('/') ? "" : "/") + worst->alertname;
 }
 
-// Mode observe, an excluded node, a severity that is only recorded, and the end of a Remediation
-// that did nothing.
+// True for mode observe, an excluded node, a severity that is only recorded, and the end of a
+// Remediation that did nothing.
 bool is_dry_run(const Remediation& remediation, const Notice& notice) {
   return notice.mode == to_string(Mode::kObserve) || notice.phase == to_string(Phase::kObserved) ||
          remediation.status.rule == "excluded" ||

@@ -16,7 +16,7 @@ constexpr std::size_t kLargestAnswer = 64U << 10U;
 constexpr std::array kNeverTaken{400, 413, 415, 422};
 constexpr std::chrono::seconds kLongestRetryAfter{600};
 
-// As seconds only: the other form, a date, is as good as none.
+// Only in seconds: the other form, a date, is ignored.
 std::chrono::seconds asked_for(const http::ClientResponse& response) {
   const auto wait = parse_integer<int>(response.header("Retry-After")).value_or(0);
   return std::clamp(std::chrono::seconds(wait), std::chrono::seconds(0), kLongestRetryAfter);
@@ -66,7 +66,7 @@ Status JsonPost::read_url() {
 }
 
 Status JsonPost::send(const std::string& body, const std::stop_token& stop) {
-  // A new file that is no good leaves what was read before in force.
+  // If the new file is invalid, the previous address stays in force.
   if (url_watch_ && url_watch_->changed()) (void)read_url();
   http::ClientRequest request;
   request.method = "POST";
@@ -75,12 +75,12 @@ Status JsonPost::send(const std::string& body, const std::stop_token& stop) {
   request.body = body;
   request.timeout = timeout_;
   request.max_response_bytes = kLargestAnswer;
-  // What a receiver says beside its status is not of interest: nothing is waited for.
+  // Only the status of an answer matters: its body is not read.
   const auto response =
       client_->stream(request, timeout_, stop, [](std::string_view) { return false; });
   if (response) return judge_answer(*response);
   Error error = response.error();
-  // Nothing is known about this event by it: a URL or certificate may be put right.
+  // This does not mean that the receiver refuses the event: a URL or certificate may be corrected.
   if (error.kind == ErrorKind::kInvalid) error.kind = ErrorKind::kUnavailable;
   return std::unexpected(std::move(error));
 }

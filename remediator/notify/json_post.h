@@ -1,5 +1,6 @@
-// POST of a JSON body to an address that may be a secret: read from a file, again when it changes,
-// and never in an error but for its host. Used by the sinks that are a web server.
+// Sends a JSON body by POST to an address that may be a secret: the address is read from a file,
+// again after each change, and errors show only its host. Used by the sinks whose receiver is a web
+// server.
 #pragma once
 
 #include <chrono>
@@ -19,12 +20,12 @@ namespace gpuward::remediator {
 // One thread.
 class JsonPost {
  public:
-  // The error of a file that cannot be read; kInvalid for a secret that would go out in the clear.
+  // Fails if a file cannot be read; kInvalid for a secret that would be sent unencrypted.
   [[nodiscard]] static Result<std::unique_ptr<JsonPost>> open(const SinkSettings& settings);
 
-  // Any 2xx is a success. kInvalid where the receiver says that it will never take this body (400,
-  // 413, 415, 422); what else it says, redirects included, may be another in a while: they are not
-  // followed. An error's retry_after is what a 429 or 503 asks for.
+  // Any 2xx is a success. kInvalid if the receiver will never accept this body (400, 413, 415,
+  // 422). Other answers may change later; these include redirects, which are not followed. An
+  // error's retry_after is the wait that a 429 or 503 asks for.
   [[nodiscard]] Status send(const std::string& body, const std::stop_token& stop);
 
  private:

@@ -1,5 +1,5 @@
-// The sink `lambda`: hands the event as JSON to a function of AWS Lambda, whose work is not waited
-// for.
+// The sink `lambda`: sends the event as JSON to a function of AWS Lambda, without waiting for the
+// function to finish.
 #pragma once
 
 #include <memory>

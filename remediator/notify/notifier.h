@@ -1,5 +1,5 @@
-// Tells the sinks of the policy what the reconciler wants notified, without ever holding it up.
-// What must not get lost is in the Remediation until everybody has it (policy/notice). Made by the
+// Delivers the reconciler's notifications to the sinks of the policy, without ever delaying it. The
+// Remediation keeps each notification until every sink is done with it (model/notice). Made by the
 // composition root.
 #pragma once
 
@@ -16,33 +16,33 @@
 
 namespace gpuward::remediator {
 
-// The seam to execution/; tests collect what is told.
+// The seam to execution/; tests collect the notifications.
 class Notifications {
  public:
   virtual ~Notifications() = default;
-  // Any thread; never blocks. Hands the event to those sinks that do not have it yet; true once all
-  // of them have taken it or have given up. A sink that is not in the policy any more wants
-  // nothing. Asked again until it is true.
+  // Any thread; never blocks. Passes the event to those sinks that do not have it yet. True once
+  // all of them have accepted it or have given up; the caller asks again until then. A sink that is
+  // no longer in the policy counts as done.
   [[nodiscard]] virtual bool are_notified(const NotificationEvent& event,
                                           const std::vector<std::string>& sinks) = 0;
 };
 
 class Notifier final : public Notifications {
  public:
-  // `look_at` is called on a sink's thread with a node that has an event which has ended. Services,
-  // clock and log must outlive this.
+  // `look_at` is called on a sink's thread with a node whose event has ended. Services, clock and
+  // log must outlive this.
   Notifier(SinkServices services, Clock& clock, Log& log,
            std::function<void(const std::string& node)> look_at);
   ~Notifier() override;
   Notifier(const Notifier&) = delete;
   Notifier& operator=(const Notifier&) = delete;
 
-  // Sinks that are no longer in the policy. They were asked to stop; dropping the last reference
-  // waits until they have.
+  // Sinks that are no longer in the policy. They already have the request to stop; dropping the
+  // last reference waits for their threads.
   using Leaving = std::vector<std::shared_ptr<SinkWorker>>;
-  // One thread; waits for no sink. The sinks as they are from now on; those that have not changed
-  // go on. An error: nothing has changed. What a sink that goes was still to tell has to be asked
-  // for again.
+  // One thread; does not wait for any sink. Replaces the sinks; unchanged ones keep running. On an
+  // error nothing has changed. Events that a removed sink had not delivered have to be requested
+  // again.
   [[nodiscard]] Result<Leaving> set_sinks(const std::vector<SinkSettings>& settings);
   [[nodiscard]] bool are_notified(const NotificationEvent& event,
                                   const std::vector<std::string>& sinks) override;

@@ -9,8 +9,7 @@ namespace gpuward::remediator {
 namespace {
 
 constexpr std::size_t kMostWaiting = 10'000;
-// Ends that are remembered until whoever asked has written them down; what is forgotten is sent
-// again.
+// Ends that are remembered until the reconciler has recorded them; a forgotten event is sent again.
 constexpr std::size_t kMostRemembered = 20'000;
 constexpr BackoffPolicy kTryAgain{.first = std::chrono::milliseconds(500),
                                   .longest = std::chrono::milliseconds(60'000)};

@@ -1,6 +1,6 @@
-// One sink at work: a bounded queue and a thread of its own, so that a receiver that is dead or
-// slow delays nobody but itself. Repeats with back-off, keeps to a rate, gives up after a while;
-// what is not delivered is counted, and logged once a streak. Used by the notifier.
+// Runs one sink: a bounded queue and a thread of its own, so that a dead or slow receiver delays
+// only itself. Repeats with back-off, keeps to a rate, and gives up after a while. Undelivered
+// events are counted, and logged once per streak. Used by the notifier.
 #pragma once
 
 #include <condition_variable>
@@ -25,9 +25,9 @@ namespace gpuward::remediator {
 // How a notification ended at a sink.
 enum class Delivery : std::uint8_t {
   kSent,
-  kRefused,  // the receiver will never take it
-  kGaveUp,   // tried for as long as the policy says
-  kOverflow  // there were too many before it
+  kRefused,  // the receiver will never accept it
+  kGaveUp,   // retried for as long as the policy allows
+  kOverflow  // too many events were waiting
 };
 
 struct SinkTally {
@@ -38,12 +38,12 @@ struct SinkTally {
 
 class SinkWorker {
  public:
-  // `on_ended` is called on the worker's thread, without a lock, when one has ended. Clock and log
-  // must outlive this.
+  // `on_ended` is called on the worker's thread, without a lock, when an event has ended. Clock and
+  // log must outlive this.
   SinkWorker(SinkSettings settings, std::unique_ptr<Sink> sink, Clock& clock, Log& log,
              std::function<void(const NotificationEvent& event)> on_ended);
 
-  // Any thread; never blocks. Takes it in where it is new; true once it has ended, however.
+  // Any thread; never blocks. Queues a new event; true once it has ended, successfully or not.
   [[nodiscard]] bool has_ended(const NotificationEvent& event);
   [[nodiscard]] const SinkSettings& settings() const { return settings_; }
   [[nodiscard]] SinkTally tally() const;
@@ -64,8 +64,8 @@ class SinkWorker {
   Clock& clock_;
   Log& log_;
   const std::function<void(const NotificationEvent& event)> on_ended_;
-  TokenBucket rate_;            // of the thread alone
-  bool is_in_trouble_ = false;  // likewise
+  TokenBucket rate_;            // used by the thread only
+  bool is_in_trouble_ = false;  // used by the thread only
   mutable std::mutex mutex_;
   std::condition_variable_any wake_;
   std::deque<NotificationEvent> waiting_;

@@ -1,5 +1,5 @@
 // The sink `sns`: publishes the event as JSON to a topic of Amazon SNS, with its text as the
-// subject, which is what readers of mail see first.
+// subject, which mail readers show first.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace gpuward::remediator {
 
-// What SNS takes as a subject: at most 100 printable characters of ASCII, beginning with none of
-// the blanks.
+// Returns a subject that SNS accepts: at most 100 printable ASCII characters, not starting with a
+// blank.
 [[nodiscard]] std::string sns_subject(std::string_view text);
 
 // Needs the client of `services`.

@@ -1,5 +1,5 @@
-// The sink `webhook`: the whole event as a JSON object, by POST. What the replaced monitor sent is
-// in it under the same names.
+// The sink `webhook`: the whole event as a JSON object, by POST. The replaced monitor's fields have
+// the same names in it.
 #pragma once
 
 #include <memory>
