@@ -41,7 +41,7 @@ AlertSignal signal_of(const AlertEvidence& alert, const std::string& node) {
           .drill = alert.drill};
 }
 
-// One whose marks are refused for good is not waited for.
+// A node whose taint is permanently refused is not waited for.
 bool is_undecided(const Remediation& remediation) {
   const bool has_failed = std::ranges::any_of(
       remediation.status.steps,
@@ -50,7 +50,7 @@ bool is_undecided(const Remediation& remediation) {
          !remediation.is_drill() && !has_failed;
 }
 
-// More than one alert, or the kernel too, says that it is unhealthy.
+// Whether more than one alert, or the kernel too, shows a fault.
 bool is_confirmed(const Remediation& remediation) {
   if (remediation.status.confirmed_severity >= Severity::kReset) return true;
   std::string_view first;
@@ -73,7 +73,7 @@ void note_annotation(ViewState& state, const kube::Node& node) {
   if (const auto mark = owner_annotation_on(node)) state.untainted.erase(mark->name);
 }
 
-// A machine whose restart or end gpuward has asked for is expected to be silent.
+// A machine that gpuward has asked to restart or terminate is expected to be silent.
 bool is_away(const StepRecord& record) {
   return is_of_the_machine(record.step) &&
          (record.result == StepResult::kIntended || record.result == StepResult::kRunning);
@@ -99,11 +99,12 @@ void count_open(ViewState& state, const std::string& node_uid) {
   node.waits_for_taint = node.confirmed = false;
   for (auto [it, end] = state.by_uid.equal_range(node_uid); it != end; ++it) {
     const Remediation& remediation = state.remediations.at(it->second);
-    // A node with drills alone is healthy, waits for nothing that others need, and is in no storm.
+    // A node with only drills is healthy, needs nothing that other nodes wait for, and is not in a
+    // storm.
     if (!remediation.open() || remediation.is_drill()) continue;
     node.severity = std::max(node.severity, remediation.acted_severity());
     for (const AlertEvidence& alert : remediation.alerts) {
-      // A cloud that maintains many machines at once is no false finding on many nodes.
+      // If a cloud maintains many machines at once, that is not a false finding on many nodes.
       if (alert.firing() && !announced_kind(alert) && !alert.drill)
         node.alerts.push_back({alert.alertname, alert.first_received, alert.severity});
     }
@@ -168,11 +169,11 @@ void ClusterView::remove_node(const std::string& name) {
   const auto known = state_.nodes.find(name);
   if (known == state_.nodes.end()) return;
   state_.fleet.nodes.erase(known->second->meta.uid);
-  state_.last_numbers.erase(known->second->meta.uid);  // no Node has it again
+  state_.last_numbers.erase(known->second->meta.uid);  // no Node gets it again
   state_.nodes.erase(known);
 }
 
-// The census is the informer's: it comes with the same version. But the taint counts from now on.
+// The census comes from the informer with the same version, but the taint counts from now on.
 void ClusterView::note_own_change(kube::Node node) {
   const std::lock_guard lock(mutex_);
   state_.own_changes.insert_or_assign(node.meta.name, node.meta.resource_version);

@@ -1,7 +1,7 @@
-// What the informers reported last, and what this process has written itself: all nodes and all
-// Remediations. Lets the webhook answer repeats without a request, and refuse node names that do
-// not exist before they reach a URL. May lag behind: whoever writes does so with compare-and-set
-// and reads again where the view was old. What is counted over all of it cannot be read again: it
+// What the informers reported last, and what this process wrote itself: all nodes and all
+// Remediations. The webhook can then answer repeats without a request, and refuse names of nodes
+// that do not exist before they reach a URL. The view may lag behind: writers use compare-and-set,
+// and read again if the view was old. A count over the whole view cannot be read again, so the view
 // knows when each informer last heard from the API server.
 #pragma once
 
@@ -33,22 +33,22 @@
 
 namespace gpuward::remediator {
 
-// How long ago both informers may have heard from the API server where a step that disrupts is
-// weighed by what they have told. A watch of theirs ends or speaks at least every 20 s.
+// How old the view may be for a disruptive step: how long ago both informers may have heard from
+// the API server. Each of their watches ends or sends something at least every 20 s.
 inline constexpr std::chrono::milliseconds kOldestView{30'000};
 
 enum class Informer : std::uint8_t { kNodes, kRemediations };
 
-// When each informer has last heard from the API server. Any thread.
+// When each informer last heard from the API server. Any thread.
 class InformerState {
  public:
-  // It has had a complete list.
+  // The informer has received a complete list.
   void note_synced(Informer which);
-  // It has heard from the API server just now, be it that there is nothing new.
+  // The informer has just heard from the API server, with or without a change.
   void note_heard(Informer which, Clock::Steady now);
-  // Both have had a complete list.
+  // Whether both have received a complete list.
   [[nodiscard]] bool synced() const;
-  // Both have heard within kOldestView.
+  // Whether both have heard from it within kOldestView.
   [[nodiscard]] bool is_fresh(Clock::Steady now) const;
 
  private:
@@ -57,20 +57,21 @@ class InformerState {
   std::array<std::optional<Clock::Steady>, 2> heard_;
 };
 
-// What is known, with its indexes.
+// The contents of the view, with its indexes.
 struct ViewState {
   NodesByName nodes;
   Fleet fleet;                                     // of the nodes and Remediations
   std::map<std::string, std::string> own_changes;  // node name -> resourceVersion, the last
   RemediationsByName remediations;
-  std::set<std::string> unrecorded;                 // names of those not decided yet
-  std::set<std::string> untainted;                  // those of them whose node has no mark
+  std::set<std::string> unrecorded;                 // names of undecided ones
+  std::set<std::string> untainted;                  // those of them whose node has no annotation
+                                                    // yet
   std::multimap<std::string, std::string> by_uid;   // node UID -> name of a Remediation
   std::map<std::string, int> last_numbers;          // by node UID, also of deleted ones
   std::multimap<std::string, std::string> by_node;  // node name -> name of a Remediation
 };
 
-// Any thread. What is asked of it: view_queries.h.
+// Any thread. Its queries are in view_queries.h.
 class ClusterView final : public KnownEvidence,
                           public NodeConditions,
                           public NodeLines,
@@ -78,22 +79,23 @@ class ClusterView final : public KnownEvidence,
                           public NodeSigns,
                           public SeenRemediations {
  public:
-  // `census`: of a node that budgets count, because it has GPUs.
+  // `census`: of a GPU node, which budgets count.
   void put_node(kube::Node node, std::optional<FleetNode> census);
-  // Another policy names other labels as places: reads where each node of the census stands again.
-  // From then on these keys count for each census, which another thread may have made before.
+  // A new policy has other labels for places: computes the place of each node of the census again.
+  // From then on these keys apply to every census, because another thread may have made one before.
   void set_places(const PlaceKeys& keys);
   void remove_node(const std::string& name);
-  // This process has just made that version of the node.
+  // This process has just written that version of the node.
   void note_own_change(kube::Node node);
-  // One that is older than what is known changes nothing.
+  // Ignores a version older than the known one.
   void put_remediation(Remediation remediation);
   void remove_remediation(const std::string& name);
-  // A complete list of that version has these names. What this process has made since is newer; of
-  // what it made before and somebody has deleted an informer need never have heard.
+  // A complete list of that version has these names. Entries that this process created later are
+  // newer and stay. For an entry that it created earlier and that was deleted since, an informer
+  // need not have reported anything.
   void keep_remediations(const std::set<std::string>& names, const std::string& version);
 
-  // What is known, as long as this stands; whoever has it must not call the view.
+  // The contents, while this object exists; its holder must not call the view.
   class Locked {
    public:
     [[nodiscard]] const ViewState& operator*() const { return state_; }
@@ -123,16 +125,16 @@ class ClusterView final : public KnownEvidence,
   }
   void with_seen(const std::function<void(std::span<const SeenRemediation>)>& use) const override;
 
-  // Whether a machine may have returned since this was last asked: a node has come that was not
-  // known, or a machine was given up that may be back already.
+  // Whether a machine may have returned since the last call: an unknown node has appeared, or a
+  // Remediation has given up a machine that may already be back.
   [[nodiscard]] bool may_have_returned();
 
   struct Count {
     Phase phase = Phase::kPending;
     Severity severity = Severity::kNone;
     std::size_t number = 0;
-    std::size_t unanswered = 0;  // wait for an approval that nobody has given
-    // Since when the one that has been longest at its newest step is at it; absent where closed.
+    std::size_t unanswered = 0;  // waiting for an approval without an answer
+    // When the Remediation that has been at its newest step longest began it; absent if closed.
     std::optional<WallTime> oldest_step = {};
   };
 

@@ -1,5 +1,5 @@
-// The conditions of a Remediation, put into each status on its way to the API server by the
-// reconciler. Pure.
+// The conditions of a Remediation; the reconciler adds them to each status on its way to the API
+// server. Pure.
 #pragma once
 
 #include "remediator/model/remediation.h"
@@ -8,7 +8,7 @@ namespace gpuward::remediator {
 
 [[nodiscard]] bool holds(ConditionType type, Phase phase);
 
-// `next` with the conditions of its phase; one that says what it said before keeps its time.
+// Returns `next` with the conditions of its phase; an unchanged one keeps its time.
 [[nodiscard]] RemediationStatus with_conditions(RemediationStatus next, WallTime now);
 
 }  // namespace gpuward::remediator

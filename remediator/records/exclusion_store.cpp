@@ -39,7 +39,7 @@ Status ExclusionStore::load() {
   return {};
 }
 
-// Deleting the ConfigMap lifts no exclusion: what was last read is written again.
+// Deleting the ConfigMap ends no exclusion: the last list is written again.
 Result<kube::ConfigMap> ExclusionStore::restore() {
   kube::ConfigMap lost;
   lost.meta.ns = ns_;
@@ -69,7 +69,7 @@ Status ExclusionStore::change_once(const Change& change) {
   kube::ConfigMap next = is_new ? kube::ConfigMap() : std::move(*map);
   next.meta.ns = ns_;
   next.meta.name = kExclusionMap;
-  // The clock of this machine may be hours ahead: it ends nothing that others excluded.
+  // This machine's clock may be hours ahead; it must not end the exclusions of others.
   auto list = change(without_expired(decode_exclusions(next.data), clock_.wall() - kKeptAfterEnd));
   if (!list) return std::unexpected(list.error());
   next.data = encode_exclusions(*list);

@@ -1,6 +1,6 @@
 // The exclusions in the API server: one ConfigMap with an entry for each, replaced by
-// compare-and-set. Where there is none, nobody is excluded. Used by the reconciler, the metrics and
-// the command line.
+// compare-and-set. Without the ConfigMap no node is excluded. Used by the reconciler, the metrics
+// and the command line.
 #pragma once
 
 #include <chrono>
@@ -21,19 +21,19 @@ inline constexpr const char* kExclusionMap = "gpuward-exclusions";
 // Any thread.
 class ExclusionStore {
  public:
-  // The next list from the one that stands, or why nothing is to change. May be called again.
+  // Returns the next list for the present one, or why nothing changes. May be called again.
   using Change = std::function<Result<ExclusionList>(ExclusionList)>;
 
   // `api` and `clock` must outlive it.
   ExclusionStore(kube::Api& api, std::string ns, Clock& clock);
 
-  // As it is in the API server, where it is made again with what was last read if somebody has
-  // deleted it (an error where that fails), or was at most `max_age` ago; those who ask at once
-  // share a read. Expired entries may be in it.
+  // Returns the list from the API server, or one that was read at most `max_age` ago; concurrent
+  // callers share a read. If the ConfigMap was deleted, it is created again with the last list (an
+  // error if that fails). The list may have expired entries.
   [[nodiscard]] Result<ExclusionList> read(std::chrono::milliseconds max_age = {});
-  // What has expired goes with any change. kConflict: others were quicker five times.
+  // Any change also removes expired entries. kConflict: other writers were faster five times.
   [[nodiscard]] Status change(const Change& change);
-  // As it was last read, without what has expired since; costs no request.
+  // Returns the last list without expired entries; makes no request.
   [[nodiscard]] ExclusionList last() const;
 
  private:

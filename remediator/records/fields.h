@@ -1,9 +1,9 @@
-// JSON objects that are declared once: a table has one line for each field of an object, and what
-// is written, what is read and the OpenAPI schema come from it. Exact when writing; tolerant when
-// reading: a field that is absent or of another type leaves its variable alone. Used by
+// JSON objects that are declared once: a table has one line for each field of an object, and
+// writing, reading and the OpenAPI schema follow from it. Exact when writing; tolerant when
+// reading: a field that is absent or of another type leaves its variable unchanged. Used by
 // remediation_fields, which has the tables.
 //
-//   field("rule", &RemediationStatus::rule, text(), "The line of the policy that decided.")
+// field("rule", &RemediationStatus::rule, text(), "The line of the policy that decided.")
 #pragma once
 
 #include <cstddef>
@@ -20,12 +20,12 @@
 
 namespace gpuward::remediator {
 
-// How a value stands in JSON.
+// How a value is written in JSON.
 template <typename T>
 struct Form {
   Json schema;
   std::function<Json(const T&)> write;
-  std::function<std::optional<T>(const Json&)> read;  // nullopt: not such a value
+  std::function<std::optional<T>(const Json&)> read;  // nullopt: not a valid value
 };
 
 template <typename Object>
@@ -33,9 +33,9 @@ struct Field {
   std::string name;
   Json schema;                                     // with its description
   std::function<Json(const Object&)> write;        // null: the field is left out
-  std::function<bool(const Json&, Object&)> read;  // whether there was such a value
+  std::function<bool(const Json&, Object&)> read;  // whether the value was valid
   bool is_required = false;                        // by the API server
-  bool is_vital = false;                           // an object without it is not read at all
+  bool is_vital = false;                           // an object without it is rejected
 
   [[nodiscard]] Field required() const {
     Field copy = *this;
@@ -52,15 +52,15 @@ struct Field {
 template <typename Object>
 using Fields = std::vector<Field<Object>>;
 
-// Forms of single values; a limit of 0 is none.
+// Forms of single values; 0 means no limit.
 [[nodiscard]] Form<std::string> text(std::size_t max_length = 0, std::size_t min_length = 0);
 [[nodiscard]] Form<bool> flag();
 [[nodiscard]] Form<int> count();
 [[nodiscard]] Form<std::map<std::string, std::string>> text_map(std::size_t max_entries);
-// Read with all its digits, and written as `to_text` does.
+// Read with all its digits, and written by `to_text`.
 [[nodiscard]] Form<Clock::Wall> time(std::string (*to_text)(Clock::Wall) = to_rfc3339_ms);
 
-// A value of an enum by its word.
+// A value of an enum by its name.
 template <typename Enum>
 [[nodiscard]] Form<Enum> word(std::optional<Enum> (*parse)(std::string_view)) {
   return {.schema = {{"type", "string"}},
@@ -70,7 +70,7 @@ template <typename Enum>
           }};
 }
 
-// The same; the API server takes those from `first` to `last` only.
+// The same; the API server accepts only those from `first` to `last`.
 template <typename Enum>
 [[nodiscard]] Form<Enum> word(std::optional<Enum> (*parse)(std::string_view), Enum first,
                               Enum last) {
@@ -80,7 +80,7 @@ template <typename Enum>
   return form;
 }
 
-// Items that cannot be read are left out.
+// Drops items that cannot be read.
 template <typename T>
 [[nodiscard]] Form<std::vector<T>> list_of(const Form<T>& item, std::size_t max_items = 0) {
   Json schema = {{"type", "array"}, {"items", item.schema}, {"x-kubernetes-list-type", "atomic"}};
@@ -102,7 +102,7 @@ template <typename T>
           }};
 }
 
-// The same of objects that the field `key` tells apart.
+// The same for objects that the field `key` identifies.
 template <typename T>
 [[nodiscard]] Form<std::vector<T>> list_by(const char* key, const Form<T>& item,
                                            std::size_t max_items) {
@@ -131,7 +131,7 @@ template <typename Object>
   return json;
 }
 
-// False where a vital field cannot be read; `object` is not to be used then.
+// Returns false if a vital field cannot be read; `object` must not be used then.
 template <typename Object>
 bool read_fields(const Json& json, const Fields<Object>& fields, Object& object) {
   for (const Field<Object>& field : fields) {
@@ -152,8 +152,8 @@ template <typename Object>
           }};
 }
 
-// A field that is not a member as it is: `get` returns an optional value of the object, `set` takes
-// the object and what was read.
+// A field that is not simply a member: `get` returns an optional value of the object, `set` takes
+// the object and the value that was read.
 template <typename Object, typename T, typename Get, typename Set>
 [[nodiscard]] Field<Object> computed_field(std::string_view name, const Form<T>& form,
                                            std::string_view about, Get get, Set set) {
@@ -184,7 +184,7 @@ template <typename Object, typename T>
       [member](Object& object, T value) { object.*member = std::move(value); });
 }
 
-// Left out where there is no value.
+// Omitted if there is no value.
 template <typename Object, typename T>
 [[nodiscard]] Field<Object> field(std::string_view name, std::optional<T> Object::* member,
                                   const Form<T>& form, std::string_view about) {
@@ -193,7 +193,7 @@ template <typename Object, typename T>
       [member](Object& object, T value) { object.*member = std::move(value); });
 }
 
-// Left out where it is false or empty.
+// Omitted if the value is false or empty.
 template <typename Object, typename T>
 [[nodiscard]] Field<Object> sparse_field(std::string_view name, T Object::* member,
                                          const Form<T>& form, std::string_view about) {

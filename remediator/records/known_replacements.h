@@ -1,5 +1,5 @@
-// Replacements out of the ClusterView, and out of the API server before anything ends on one of
-// them. Made by the composition root for the step verify.
+// Replacements in the ClusterView, checked in the API server before any decision to end depends on
+// one. Made by the composition root for the step verify.
 #pragma once
 
 #include <string>

@@ -16,20 +16,20 @@
 namespace gpuward::remediator {
 namespace {
 
-// An operator has said that the machine is his own affair from here on, or another one.
+// An operator has taken over the machine, or has declared that it is another one.
 bool is_word(const Remediation& remediation) {
   return remediation.status.phase == Phase::kCancelled || remediation.wish.machine_replaced;
 }
 
-// Or it was proven healthy, or is gone.
+// The same, or the machine was proven healthy, or is gone.
 bool is_answer(const Remediation& remediation) {
   const Phase phase = remediation.status.phase;
   return phase == Phase::kReleased || phase == Phase::kReplaced || is_word(remediation);
 }
 
-// When a Node's Remediations were made, as far as they count here. The API server's clock may have
-// gone back between two, and its times have whole seconds: Nodes go by their first, and of those in
-// one second an operator's word counts last, then the stricter one.
+// When a Node's Remediations were created, as far as that matters here. The API server's clock may
+// have gone back between two, and its times have whole seconds. Nodes are ordered by their first
+// Remediation; within one second an operator's answer counts last, then the stricter one.
 struct NodeRank {
   std::optional<WallTime> first;
   bool is_cancelled = false, was_given_up = false;
@@ -49,7 +49,7 @@ void add(Ranks& ranks, const Remediation& one) {
   rank.severity = std::max(rank.severity, one.acted_severity());
 }
 
-// Whether the machine was answered for, by an operator, a return or a replacement, after that one
+// Whether `answer` (of an operator, a return or a replacement) answers for the machine after `one`
 // had given it up. The clock may have gone back: a return or a replacement under another Node must
 // be of a later Node and be younger. Under the same Node, both its number and its time must be
 // later, because a number is used again if its first Remediation was deleted by force.
@@ -63,7 +63,7 @@ bool answers(const Ranks& ranks, const Remediation& answer, const Remediation& o
   return count_in(one.name) < count_in(answer.name) && one.created <= answer.created;
 }
 
-// Remediations by each thing that may name their machine.
+// Remediations by each ID that may identify their machine.
 class Index {
  public:
   explicit Index(const RemediationsByName& remediations) {
@@ -74,7 +74,7 @@ class Index {
     }
   }
 
-  // Those of other Nodes that share any of it.
+  // Returns those of other Nodes that share any ID.
   [[nodiscard]] std::set<const Remediation*> near(const NodeIdentity& node) const {
     std::set<const Remediation*> found;
     for (const std::string& key : keys_of(machine_of(node))) {
@@ -86,7 +86,7 @@ class Index {
     return found;
   }
 
-  // Whether one of that very Node says that its machine is back, or has answered it.
+  // Whether a Remediation of that very Node reports the return of its machine, or has answered it.
   [[nodiscard]] bool has_result(const std::string& node_uid) const {
     auto [it, end] = by_uid_.equal_range(node_uid);
     return std::any_of(it, end, [](const auto& known) {
@@ -109,8 +109,8 @@ class Index {
   std::multimap<std::string, const Remediation*> by_key_, by_uid_;
 };
 
-// The worst of those that have given the machine up since the last answer. It is a contradiction
-// where none of those that are as bad is of the very same machine.
+// Returns the worst of those that have given the machine up since the last answer. It is a
+// contradiction if none of the equally severe ones is certainly the same machine.
 std::optional<ReturnedMachine> returned(const NodeIdentity& node, const Index& index,
                                         const SharedIds& shared) {
   std::vector<std::pair<const Remediation*, Sameness>> past;

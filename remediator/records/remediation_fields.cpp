@@ -6,7 +6,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// With all the digits that a source has said: nine where three are not enough.
+// With all the digits of the source: nine if three are not enough.
 std::string as_said(WallTime time) {
   const auto second = std::chrono::floor<std::chrono::seconds>(time);
   const auto nanoseconds = std::chrono::nanoseconds(time - second).count();
@@ -206,7 +206,7 @@ const Fields<Reached>& reached_fields() {
   return kFields;
 }
 
-// A condition as kubectl expects it: with the phase and the message, which the status has once.
+// A condition as kubectl expects it: with the phase and the message, which the status already has.
 struct ConditionEntry {
   ConditionType type = ConditionType::kProgressing;
   bool holds = false;
@@ -256,8 +256,8 @@ void set_conditions(RemediationStatus& status, const std::vector<ConditionEntry>
     status.conditions[entry.type] = {.holds = entry.holds, .since = entry.since};
 }
 
-// The schema of the version before has Held and Paused only, and refuses the whole status for
-// another phase: that an operator knows of a node that waits is said by a field of its own.
+// The previous version's schema has only Held and Paused, and refuses the whole status for another
+// phase. Another field therefore records that an operator was notified of a waiting node.
 std::optional<Phase> told_phase(const RemediationStatus& status) {
   return status.notified_phase == Phase::kWaiting ? std::nullopt : status.notified_phase;
 }

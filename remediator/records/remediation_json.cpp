@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::string_view kApiVersion = "gpuward.dev/v1alpha1";
 
-// Rules of `status.rule` that were renamed: {as versions before 0.1.0 wrote it, now}. A record
-// keeps the old one until the next decision about it.
+// Renamed rules of `status.rule`: {as versions before 0.1.0 wrote it, now}. A record keeps the old
+// name until the next decision about it.
 constexpr auto kRenamedRules = std::to_array<std::pair<std::string_view, std::string_view>>({
     {"drain_buffer", "min_drain_interval"},
     {"guard.human", "guard.manual-change"},
@@ -32,7 +32,7 @@ OperatorRequest wish_of(const kube::Labels& annotations) {
     return found == annotations.end() ? std::string() : found->second;
   };
   return {.cancel = text(kCancelAnnotation) == "true",
-          // Whatever else somebody has written there, "yes" or "now", was meant to stop us.
+          // Any other value, such as "yes" or "now", was meant to stop gpuward.
           .pause = !text(kPauseAnnotation).empty() && text(kPauseAnnotation) != "false",
           .machine_replaced = text(kMachineReplacedAnnotation) == "true",
           .approved_token = text(kApproveAnnotation),

@@ -1,5 +1,5 @@
-// The Remediation resource as JSON: what is read from the API server, and the bodies that are
-// written. Tolerant when reading (an operator may have edited it), exact when writing.
+// The Remediation resource as JSON: parses objects from the API server, and makes the bodies of
+// writes. Tolerant when reading (an operator may have edited it), exact when writing.
 #pragma once
 
 #include <string>
@@ -14,35 +14,36 @@ namespace gpuward::remediator {
 inline constexpr std::string_view kNodeLabel = "gpuward.dev/node";
 inline constexpr std::string_view kNodeUidLabel = "gpuward.dev/node-uid";
 
-// What people say on a Remediation: `kubectl annotate remediation NAME gpuward.dev/pause=true`.
+// Operators' requests on a Remediation: `kubectl annotate remediation NAME gpuward.dev/pause=true`.
 inline constexpr std::string_view kCancelAnnotation = "gpuward.dev/cancel";
 inline constexpr std::string_view kPauseAnnotation = "gpuward.dev/pause";
 inline constexpr std::string_view kMachineReplacedAnnotation = "gpuward.dev/machine-replaced";
 inline constexpr std::string_view kApproveAnnotation = "gpuward.dev/approve";
 inline constexpr std::string_view kApprovedByAnnotation = "gpuward.dev/approved-by";
-// commands/last_command.h: written for people, and not believed.
+// commands/last_command.h: only for people; gpuward does not rely on it.
 inline constexpr std::string_view kLastCommandAnnotation = "gpuward.dev/last-command";
 
 [[nodiscard]] const kube::ResourceType& remediation_type();
 [[nodiscard]] std::string remediation_collection();  // the path for lists and watches
 
-// kInvalid where it names no node.
+// kInvalid if it names no node.
 [[nodiscard]] Result<Remediation> parse_remediation(std::string_view json);
-// A `status.rule` that has an older name is read under its present one.
+// Replaces an old name in `status.rule` by its present one.
 [[nodiscard]] Result<Remediation> read_remediation(const Json& object);
 [[nodiscard]] std::string_view current_rule(std::string_view rule);
-// The same from an object that the client has read already.
+// The same from an object that the client has parsed already.
 [[nodiscard]] Result<Remediation> to_remediation(const kube::CustomObject& object);
 
-// The body that creates it; the status is not part of it (the API server drops it there).
+// The body that creates it, without the status, which the API server would drop.
 [[nodiscard]] std::string create_body(const Remediation& remediation);
 // Merge-patches guarded by remediation.resource_version.
 [[nodiscard]] std::string evidence_patch(const Remediation& remediation);
-[[nodiscard]] std::string release_patch(const Remediation& remediation);  // without our finalizer
-// What replaces its status, under the same guard; the rest is left alone.
+[[nodiscard]] std::string release_patch(const Remediation& remediation);  // without gpuward's
+                                                                          // finalizer
+// Replaces its status, with the same guard; changes nothing else.
 struct StatusWrite {
   std::string body;
-  RemediationStatus kept;  // as it is read back: times are cut to the millisecond
+  RemediationStatus kept;  // as it is read back: with times cut to milliseconds
 };
 [[nodiscard]] StatusWrite status_write(const Remediation& remediation);
 

@@ -31,7 +31,7 @@ Result<std::vector<Remediation>> RemediationStore::list_for(std::string_view nod
 
 Result<std::vector<Remediation>> RemediationStore::list_all() { return list({}); }
 
-// One that an operator has broken must not keep the node from being looked after.
+// A Remediation that an operator has broken is skipped: gpuward must still look after its node.
 Result<std::vector<Remediation>> RemediationStore::list(const std::string& selector) {
   std::vector<Remediation> found;
   const auto visited = api_.visit(remediation_collection(), selector,
@@ -77,7 +77,7 @@ Status RemediationStore::remove(const Remediation& remediation) {
   return api_.delete_custom(remediation_type(), remediation.name, remediation.uid);
 }
 
-// As it would be read back: nothing else of it can have changed under its version.
+// Returns it as it would be read back: under that version nothing else in it can have changed.
 Result<Remediation> RemediationStore::write_status(const Remediation& remediation) {
   StatusWrite write = status_write(remediation);
   const auto meta = api_.update_custom_status(remediation_type(), remediation.name, write.body);

@@ -1,5 +1,5 @@
-// Remediations in the API server, as values. The only place that reads and writes them; used by
-// intake, reconciler and the commands of operators.
+// Remediations in the API server, as values. All reads and writes of them are here; used by intake,
+// reconciler and the commands of operators.
 #pragma once
 
 #include <map>
@@ -19,18 +19,18 @@ class RemediationStore {
   explicit RemediationStore(kube::Api& api) : api_(api) {}
 
   [[nodiscard]] Result<Remediation> read(std::string_view name);
-  // All of one node UID, closed ones included, oldest first.
+  // Returns all of one node UID, closed ones included, oldest first.
   [[nodiscard]] Result<std::vector<Remediation>> list_for(std::string_view node_uid);
-  // All there are. One that an operator has broken is not among them.
+  // Returns all, except any that an operator has broken.
   [[nodiscard]] Result<std::vector<Remediation>> list_all();
   [[nodiscard]] Result<Remediation> create(const Remediation& remediation);
-  // Compare-and-set on remediation.resource_version; the value as it is afterwards.
+  // Compare-and-set on remediation.resource_version; returns the value after the write.
   [[nodiscard]] Result<Remediation> write_evidence(const Remediation& remediation);
   [[nodiscard]] Result<Remediation> write_status(const Remediation& remediation);
-  // Sets what an operator says of it; compare-and-set too. No value: it is taken back.
+  // Sets or, without a value, removes an operator's annotations; compare-and-set too.
   using Wishes = std::map<std::string_view, std::optional<std::string>>;
   [[nodiscard]] Status annotate(const Remediation& remediation, const Wishes& wishes);
-  // Takes our finalizer off one that is being deleted. kNotFound: it is gone already.
+  // Removes gpuward's finalizer from one that is being deleted. kNotFound: it is gone already.
   [[nodiscard]] Status let_go(const Remediation& remediation);
   // Deletes exactly that one. kNotFound: it is gone already.
   [[nodiscard]] Status remove(const Remediation& remediation);

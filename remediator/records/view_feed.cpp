@@ -28,7 +28,7 @@ void take_node(const ViewFeed& feed, const Json& object) {
     return;
   }
   const std::string name = node->meta.name;
-  // Who has made it has looked already, and says itself when it wants to look again.
+  // The writer of this version has checked the node already, and queues it itself if needed.
   const bool is_own = is_own_change(feed.view, name, node->meta.resource_version);
   auto census = census_of(*node, feed.policy.get()->budgets);
   feed.view.put_node(std::move(*node), std::move(census));
@@ -41,7 +41,7 @@ void take_remediation(const ViewFeed& feed, const Json& object) {
     feed.log.error("Failed to parse Remediation", {{"error", remediation.error().message}});
     return;
   }
-  // What this process wrote itself it knows already.
+  // This process knows its own writes already.
   if (knows_version(feed.view, remediation->name, remediation->resource_version)) return;
   const std::string node = remediation->node;
   const bool wants_us = remediation->wants_us();

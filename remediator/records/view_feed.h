@@ -1,5 +1,5 @@
-// What is done with what the two informers tell: it goes into the ClusterView, and the nodes that
-// have to be checked go into the queue.
+// Handles the events of the two informers: they update the ClusterView, and the affected nodes go
+// into the queue.
 #pragma once
 
 #include <functional>

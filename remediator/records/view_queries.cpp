@@ -15,7 +15,7 @@ namespace {
 
 using kube::is_older;
 
-// When its newest step was begun, or it was opened; nullopt where it is closed.
+// When its newest step was started, or it was opened; nullopt if it is closed.
 std::optional<WallTime> at_step_since(const Remediation& remediation) {
   if (!remediation.open()) return std::nullopt;
   std::optional<WallTime> since = remediation.created;
