@@ -19,14 +19,15 @@ std::map<std::string, std::string> labels_of(const Json& metric) {
   return labels;
 }
 
-// The times of the samples; their values are always 1. Nullopt where that is no list of samples.
+// Returns the times of the samples; their values are always 1. Nullopt if `values` is not a list of
+// samples.
 std::optional<std::vector<WallTime>> times_of(const Json& values) {
   if (!values.is_array()) return std::nullopt;
   std::vector<WallTime> times;
   for (const Json& sample : values) {
     const bool is_sample = sample.is_array() && sample.size() == 2 && sample[0].is_number();
     const double seconds = is_sample ? sample[0].get<double>() : -1;
-    const bool is_a_time = seconds >= 0 && seconds < 1e10;  // NaN is none
+    const bool is_a_time = seconds >= 0 && seconds < 1e10;  // NaN is not a time
     if (!is_a_time) return std::nullopt;
     times.emplace_back(std::chrono::milliseconds(std::llround(seconds * 1000)));
   }

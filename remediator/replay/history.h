@@ -1,5 +1,5 @@
-// Which alerts fired when, as a Prometheus remembers it in the series ALERTS: what the replay goes
-// through. Pure.
+// Which alerts fired when, from the series ALERTS of a Prometheus: the input of the replay. Made
+// from answers of Prometheus' API. Pure.
 #pragma once
 
 #include <chrono>
@@ -22,20 +22,20 @@ struct AlertEpisode {
   [[nodiscard]] WallTime starts_at() const { return alert.starts_at; }
 };
 
-// Of /api/v1/query_range, or of /api/v1/query with a range: both answer in a way that add() reads.
+// The query for /api/v1/query_range, or for /api/v1/query with a range; add() reads both answers.
 [[nodiscard]] std::string history_query();
 
-// Collects answers, which must come in the order of their times.
+// Collects answers, which must be added in the order of their times.
 class AlertHistory {
  public:
-  // An alert that is silent for longer than `gap` has ended, and what follows is another episode.
+  // An alert without samples for longer than `gap` has ended; later samples are another episode.
   explicit AlertHistory(std::chrono::milliseconds gap) : gap_(gap) {}
 
-  // A matrix as Prometheus' API answers it. kInvalid where it is none; kTooLarge where there are
+  // Adds a matrix as Prometheus' API answers it. kInvalid if it is not one; kTooLarge if there are
   // more than kMostEpisodes.
   [[nodiscard]] Status add(std::string_view body);
 
-  // All, the earliest first.
+  // Returns all, the earliest first.
   [[nodiscard]] std::vector<AlertEpisode> take();
 
   static constexpr std::size_t kMostEpisodes = 200'000;

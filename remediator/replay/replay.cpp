@@ -26,7 +26,7 @@ kube::Node made_up(const std::string& name) {
   return node;
 }
 
-// Goes through what came in the order of time, and looks at nodes when they want to be checked.
+// Processes the alerts in order of time, and checks nodes when they are due.
 class Player {
  public:
   explicit Player(Replayer& replayer) : replayer_(replayer) {}
@@ -34,7 +34,7 @@ class Player {
   void play(const std::vector<Dated>& signals, WallTime to) {
     for (auto next = signals.begin(); next != signals.end();) {
       look_until(next->at);
-      // What came at one moment is known before anything is decided.
+      // All alerts of one moment are added before any decision.
       const WallTime at = next->at;
       std::set<std::string> about;
       for (; next != signals.end() && next->at == at; ++next) {
@@ -47,7 +47,7 @@ class Player {
   }
 
  private:
-  // Before that moment.
+  // Up to but excluding that moment.
   void look_until(WallTime end) {
     while (!due_.empty() && due_.begin()->first < end) {
       const auto [at, node] = *due_.begin();
@@ -102,7 +102,7 @@ Sorted signals_of(const Policy& policy, const std::vector<AlertEpisode>& history
 WallTime end_of(const std::vector<AlertEpisode>& history) {
   WallTime end{};
   for (const AlertEpisode& episode : history) end = std::max(end, episode.last);
-  // What the last alerts began is seen to its end.
+  // The steps that follow from the last alerts get time to finish.
   return end + std::chrono::hours(24);
 }
 

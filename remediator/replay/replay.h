@@ -1,9 +1,10 @@
-// What a policy would have done about the alerts of the past, and when its budgets would have
-// stopped it: the real decisions on a made-up cluster (replayer.h). Pure; one thread.
+// Simulates how a policy would have handled past alerts, and when its budgets would have stopped
+// it: the real decisions on a simulated cluster (replayer.h). Pure; one thread.
 //
-// What nobody can know is assumed: the exporter's report says what the alerts say; steps succeed
-// after a usual time; a reset or restart heals (a fault that fires on in the history was treated
-// too late there); no other repairer is at work, nobody silences, pauses or cancels.
+// A history does not contain everything, so the replay assumes the rest: the exporter's report
+// agrees with the alerts; steps succeed after a usual time; a reset or restart heals (a fault that
+// keeps firing in the history was treated too late there); there is no other repairer, and no
+// operator silences, pauses or cancels.
 #pragma once
 
 #include <chrono>
@@ -21,19 +22,19 @@ struct ReplayResult {
   std::vector<ReplayEvent> events;  // in the order of time
   WallTime from, to;
   std::size_t nodes = 0, alerts = 0;
-  std::size_t not_for_us = 0;     // alerts that neither name a remediation nor match foreign_alerts
-  std::size_t without_node = 0;   // about nodes that are not in the cluster (any more)
-  std::size_t made_up_nodes = 0;  // known by their alerts alone
+  std::size_t not_for_us = 0;     // alerts without a remediation label that match no foreign_alerts
+  std::size_t without_node = 0;   // about nodes that are no longer in the cluster
+  std::size_t made_up_nodes = 0;  // known only by their alerts
 };
 
-// `nodes` may be empty: then those are taken that the alerts name, and whatever is limited by
-// percent is limited by percent of them.
+// `nodes` may be empty: the nodes are then those that the alerts name, and limits in percent are
+// relative to them.
 [[nodiscard]] ReplayResult replay(std::shared_ptr<const Policy> policy,
                                   std::vector<kube::Node> nodes,
                                   const std::vector<AlertEpisode>& history,
                                   const ReplayOptions& options);
 
-// How many nodes saw each step, what kept them waiting and for how long, and how many were out of
+// How many nodes had each step, what made them wait and for how long, and how many were out of
 // service at once.
 struct ReplaySummary {
   struct Wait {
@@ -43,7 +44,7 @@ struct ReplaySummary {
   std::map<Step, std::size_t> nodes_by_step;
   std::map<std::string, Wait> waits;        // by rule: "budget.cluster", "guard.approval", ...
   std::map<std::string, std::size_t> ends;  // by phase: "Released", "Replaced", ...
-  std::size_t remediated = 0;               // nodes with an alert that was for us
+  std::size_t remediated = 0;               // nodes with an alert for gpuward
   std::size_t still_open = 0;               // nodes, at the end
   std::size_t most_out = 0;                 // nodes out of service at once
   WallTime most_out_at{};

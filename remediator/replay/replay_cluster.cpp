@@ -52,7 +52,7 @@ std::optional<Remediation> ReplayCluster::open_of(const std::string& node) const
   return std::nullopt;
 }
 
-// A machine of the same kind comes in its place.
+// A machine of the same kind replaces it.
 std::string ReplayCluster::replace(const kube::Node& old) {
   kube::Node node = as_healthy(old);
   node.meta.name += "-replacement-" + std::to_string(++replacements_);

@@ -1,5 +1,5 @@
-// The made-up cluster of a replay: its nodes, which begin healthy and with nobody's taint or
-// cordon, and the Remediations about them. Used by the Replayer; one thread.
+// The simulated cluster of a replay: its nodes, which start healthy without any taint or cordon,
+// and their Remediations. Used by the Replayer; one thread.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class ReplayCluster {
 
   void put(kube::Node node);
   void remove(const std::string& node);
-  // A machine of the same kind replaces it; the name of the new node.
+  // Replaces the node by a machine of the same kind; returns the name of the new node.
   std::string replace(const kube::Node& old);
   void keep(const Remediation& remediation) { view_.put_remediation(remediation); }
   [[nodiscard]] std::optional<Remediation> open_of(const std::string& node) const;

@@ -10,7 +10,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// What is counted while going through the events once.
+// Counts while going through the events once.
 class Counter {
  public:
   void count(const ReplayEvent& event) {
@@ -54,7 +54,7 @@ class Counter {
     summary_.most_out_at = event.at;
   }
 
-  // Another alert does not end it.
+  // Another alert does not end a wait.
   void end_wait(const ReplayEvent& event) {
     const auto found = waits_.find(event.node);
     if (found == waits_.end() || event.kind == ReplayEvent::Kind::kAlert) return;
@@ -69,7 +69,7 @@ class Counter {
   std::set<std::string> remediated_, out_;
   std::map<Step, std::set<std::string>> by_step_;
   std::map<std::string, std::set<std::string>> waited_;
-  std::map<std::string, Waiting> waits_;  // by node, as it waits now
+  std::map<std::string, Waiting> waits_;  // by node, the present wait
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a replay has come to, in words for people and as JSON for programs. Pure; used by
+// The result of a replay, as text for people and as JSON for programs. Pure; used by
 // replay_command.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace gpuward::remediator {
 
-// One line an event, then what it comes to.
+// One line per event, then the summary.
 [[nodiscard]] std::string replay_table(const ReplayResult& result);
 // The same as one JSON object: {"from", "to", "nodes", "alerts", "events": [...], "summary":
 // {...}}.

@@ -21,8 +21,8 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 
 constexpr std::array<std::string_view, 6> kKinds = {"alert", "act", "begin", "done", "wait", "end"};
-constexpr int kMostTurns = 32;  // at one moment: a plan has no more steps
-// What waits is checked no more often: a history has weeks in it.
+constexpr int kMostTurns = 32;  // at one moment: no plan has more steps
+// A waiting node is checked no more often: a history spans weeks.
 constexpr milliseconds kReplayInterval = minutes(1);
 constexpr int kMostQuestions = 5;
 
@@ -63,7 +63,7 @@ std::string names_of(const std::vector<Step>& steps) {
   return text;
 }
 
-// The exporter of such a node says what its alerts say, and has just measured it.
+// The exporter of such a node reports the severity of its alerts, measured just now.
 HealthReport report_of(const Remediation& remediation, const std::optional<kube::Node>& node,
                        WallTime now) {
   HealthReport report;
@@ -217,7 +217,7 @@ bool Replayer::carry_out(Case& now) {
     close(now);
     return false;
   }
-  // What a wait says has times and tokens in it.
+  // The text of a wait contains times and tokens, so waits are compared by rule.
   std::string& said = said_[now.remediation.name];
   if (said != now.decision.rule)
     write(ReplayEvent::Kind::kWait, now,
@@ -254,7 +254,7 @@ void Replayer::act(Case& now) {
 
 void Replayer::begin(Case& now) {
   const PlannedStep& step = *now.decision.step;
-  // As a Job has it: what a node has passed counts in that boot alone.
+  // As for a Job: a passed test counts only in that boot.
   const Facts facts = is_job(step.step) ? Facts{{kJobBootFact, now.node->boot_id}} : Facts();
   now.remediation.status =
       with_begin(now.remediation.status, now.decision, now.remediation.acted_severity(),
@@ -300,8 +300,8 @@ void Replayer::finish(Case& now) {
     replaced_by_[now.remediation.name] = cluster_.replace(*now.node);
 }
 
-// The fault is taken to be gone with it: nobody can tell from the history, in which it was not
-// treated.
+// Assumes that the step has healed the fault; the history cannot tell, because the fault was not
+// treated in it.
 void Replayer::heal(Case& now) {
   for (AlertEvidence& alert : now.remediation.alerts) {
     if (alert.firing()) alert.ended_at = now.at;

@@ -1,5 +1,5 @@
-// A made-up cluster that the real decisions are taken on: nodes, Remediations and the ledger as
-// plain values, steps that always succeed after a usual time. Used by the replay; one thread.
+// A simulated cluster for the real decisions: nodes, Remediations and the ledger as plain values,
+// steps that always succeed after a usual time. Used by the replay; one thread.
 #pragma once
 
 #include <functional>
@@ -17,32 +17,31 @@
 
 namespace gpuward::remediator {
 
-// What is written down of it.
+// One recorded event of the replay.
 struct ReplayEvent {
   enum class Kind : std::uint8_t { kAlert, kAct, kBegin, kDone, kWait, kEnd };
   WallTime at;
   std::string node;
   Kind kind = Kind::kAlert;
-  std::string rule;  // of kWait and kEnd: what decided
+  std::string rule;  // of kWait and kEnd: the deciding rule
   std::string text;
   std::vector<Step> steps;  // of kAct, kBegin and kDone
 };
 [[nodiscard]] std::string_view to_string(ReplayEvent::Kind kind);  // "alert", "act", ...
 
 struct ReplayOptions {
-  bool approves_all = false;  // at once, to each step that waits for it
+  bool approves_all = false;  // at once, each step that waits for approval
 };
 
 class Replayer {
  public:
-  // The nodes as they are, but for what is wrong with them: well, and nobody's taint or cordon on
-  // them.
+  // Copies the nodes as healthy ones, without any taint or cordon.
   Replayer(std::shared_ptr<const Policy> policy, const std::vector<kube::Node>& nodes,
            ReplayOptions options);
 
-  // Evidence about a node, at that time. What names no node is left out.
+  // Adds evidence about a node, at that time. Ignores evidence that names no node.
   void take(const AlertSignal& signal, WallTime now);
-  // What there is to do about the node now; when it is to be checked again.
+  // Performs the steps that are due on the node; returns when to check it again.
   [[nodiscard]] std::optional<std::chrono::milliseconds> look(const std::string& node,
                                                               WallTime now);
 
@@ -55,7 +54,7 @@ class Replayer {
   [[nodiscard]] Result<std::optional<SlotRefusal>> ask_slot(const Case& now, Step step,
                                                             bool only_worn_out);
   [[nodiscard]] Decision decide_with_answers(Case& now);
-  // Whether there is more to do at once.
+  // Whether more can be done at once.
   [[nodiscard]] bool carry_out(Case& now);
   void act(Case& now);
   void begin(Case& now);
@@ -70,9 +69,9 @@ class Replayer {
   ReplayOptions options_;
   ReplayCluster cluster_;
   Ledger ledger_;
-  std::map<std::string, WallTime> ends_;            // of the step under way, by Remediation
+  std::map<std::string, WallTime> ends_;            // of the running step, by Remediation
   std::map<std::string, std::string> replaced_by_;  // node, by Remediation
-  std::map<std::string, std::string> said_;  // what was last written of a wait, by Remediation
+  std::map<std::string, std::string> said_;         // last rule recorded for a wait, by Remediation
   std::vector<ReplayEvent> events_;
   int boots_ = 0;
 };
