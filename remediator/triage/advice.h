@@ -1,6 +1,6 @@
-// What a language model may answer about a line, and nothing else: one JSON object with a class out
-// of a fixed list, how sure it is, and a short reason. Nodes, steps and severities are no part of
-// it. Pure; used by triage/triage.
+// The only valid answer of a language model about a line: one JSON object with a class from a fixed
+// list, a confidence, and a short reason. It has no nodes, steps or severities. Pure; used by
+// triage/triage.
 #pragma once
 
 #include <cstddef>
@@ -27,11 +27,11 @@ inline constexpr std::size_t kLongestAdvice = 1'000;  // the whole object, in by
 struct Advice {
   AdvisedClass what;
   double confidence = 0;
-  std::string reason;  // for people, and for them alone
+  std::string reason;  // only for people
 };
 
-// kInvalid for anything but such an object: other text around it, a key more or less, another type,
-// an unknown class, a reason that is too long.
+// kInvalid for anything but exactly such an object: other text around it, a missing or additional
+// key, another type, an unknown class, a reason that is too long.
 [[nodiscard]] Result<Advice> read_advice(std::string_view answer);
 
 }  // namespace gpuward::remediator

@@ -1,6 +1,5 @@
-// Whether a language model may be asked now: so many questions in an hour, so many characters in a
-// day, and none for a while after it has failed again and again. Pure; time is a parameter. Used by
-// triage/triage.
+// Limits the use of a language model: questions per hour, characters per day, and a pause after
+// repeated failures. Pure; time is a parameter. Used by triage/triage.
 #pragma once
 
 #include <chrono>
@@ -18,10 +17,10 @@ class TriageAllowance {
   using Time = std::chrono::steady_clock::time_point;
 
   void set_limits(std::int64_t per_hour, std::int64_t characters_per_day);
-  // kYes has counted the question.
+  // Counts the question if it returns kYes.
   [[nodiscard]] Permission spend(std::size_t characters, Time now);
   void succeeded() { failures_ = 0; }
-  // Opens the breaker after a few in a row, and for longer each time.
+  // Opens the breaker after a few failures in a row, and for longer each time.
   void failed(Time now);
   [[nodiscard]] bool is_open(Time now) const { return now < open_until_; }
 

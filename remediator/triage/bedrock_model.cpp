@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kTool = "class_line";
 
-// The answer is what a tool is called with, so that it can be no prose.
+// The answer is the input of a tool call, so that it cannot be prose.
 Json anthropic_body(const Prompt& prompt) {
   const Json tool = {{"name", kTool},
                      {"description", "Takes the class of the line."},
@@ -31,7 +31,7 @@ Json nova_body(const Prompt& prompt) {
           {"inferenceConfig", {{"maxTokens", kMostAnswerTokens}}}};
 }
 
-// The only part of `content`, or null.
+// Returns the only part of `content`, or null.
 const Json& only_part(const Json& content) {
   static const Json kNone;
   return content.is_array() && content.size() == 1 ? content[0] : kNone;

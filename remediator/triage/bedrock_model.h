@@ -1,5 +1,5 @@
-// The model `bedrock`: InvokeModel of Amazon Bedrock, signed as every request to AWS is, for models
-// of Anthropic and Amazon's Nova. Needs the right bedrock:InvokeModel.
+// The model `bedrock`: InvokeModel of Amazon Bedrock, signed like every request to AWS, for models
+// of Anthropic and Amazon's Nova. Needs the permission bedrock:InvokeModel.
 #pragma once
 
 #include <memory>

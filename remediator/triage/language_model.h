@@ -1,5 +1,5 @@
-// A language model that can be asked: the seam between triage/triage, which asks and judges, and
-// the one file of each way to reach one. A new way is one file and one line in triage/all.cpp.
+// A language model: the seam between triage/triage, which asks and judges, and the files that reach
+// a model, one each. A new kind is one file and one line in triage/all.cpp.
 #pragma once
 
 #include <cstddef>
@@ -29,13 +29,13 @@ inline constexpr std::size_t kLargestModelAnswer = 64U << 10U;
 class LanguageModel {
  public:
   virtual ~LanguageModel() = default;
-  // One thread. The text that it answers with, which may be anything; empty where it answered in
-  // another way than it was asked to. No error holds a key or a part of the answer's text.
+  // One thread. Returns the text of the answer, which may be anything; empty if the answer did not
+  // have the requested form. Errors contain neither a key nor a part of the answer's text.
   [[nodiscard]] virtual Result<std::string> ask(const Prompt& prompt,
                                                 const std::stop_token& stop) = 0;
 };
 
-// The error of a file that cannot be read; kInvalid where the kind is not in the table.
+// Fails if a file cannot be read; kInvalid if the kind is not in the table.
 [[nodiscard]] Result<std::unique_ptr<LanguageModel>> open_model(const TriageRules& rules,
                                                                 const ModelServices& services);
 

@@ -9,7 +9,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// The text of the first choice.
+// Returns the text of the only choice.
 std::string text_of_choices(const std::string& body) {
   const auto json = parse_json(body);
   const Json& choices = json ? member_at(*json, "choices") : Json();

@@ -1,5 +1,5 @@
 // The model `openai`: any server that has OpenAI's /chat/completions, in the cluster or outside.
-// One question is one POST; the key, where there is one, comes from a file.
+// One question is one POST; a key, if there is one, comes from a file.
 #pragma once
 
 #include <memory>

@@ -12,7 +12,7 @@ namespace {
 constexpr std::array<std::string_view, 13> kSecretNames{
     "password", "passwd", "passphrase", "secret", "token",         "api_key",   "apikey",
     "api-key",  "bearer", "basic",      "auth",   "authorization", "credential"};
-// What the driver writes of a process, which the process itself may choose.
+// Fields in which the driver writes about a process; the process may choose their content.
 constexpr std::array<std::string_view, 3> kNames{"pid=", "name=", "comm="};
 constexpr std::size_t kShortestKey = 20;
 constexpr std::size_t kLongNumber = 6;
@@ -40,7 +40,7 @@ std::string_view leading(std::string_view text, bool (*is_of)(char)) {
   return text.substr(0, static_cast<std::size_t>(end - text.begin()));
 }
 
-// Tokens, hashes, UUIDs and the like: long, and no word of a language.
+// Tokens, hashes, UUIDs and the like: long, and not a natural word.
 bool looks_like_key(std::string_view run) {
   if (run.size() < kShortestKey) return false;
   const bool is_of_aws = run.starts_with("AKIA") || run.starts_with("ASIA");
@@ -48,14 +48,14 @@ bool looks_like_key(std::string_view run) {
          std::ranges::all_of(run, is_hex) || run.size() >= 2 * kShortestKey;
 }
 
-// Of PCI, of hardware, of the internet.
+// Addresses of PCI, of hardware and of IP.
 bool looks_like_address(std::string_view run) {
   const auto dots = std::ranges::count(run, '.');
   const auto colons = std::ranges::count(run, ':');
   return colons >= 2 || (dots == 3 && colons <= 1 && is_digit(run.front()));
 }
 
-// How much of `rest` stands for something that must not be told; 0 where it begins with none.
+// Returns the length of the leading part of `rest` that must not leave the cluster; 0 if none.
 std::size_t nameless_length(std::string_view rest) {
   if (const auto run = leading(rest, is_of_key); looks_like_key(run)) return run.size();
   if (const auto run = leading(rest, is_of_address); looks_like_address(run)) return run.size();
@@ -79,8 +79,8 @@ std::string without_ids(std::string_view word) {
   return out;
 }
 
-// Where in `word` the name of a secret ends: `--api-key=abc`, `"token":"abc"`, `Bearer`. 0: in
-// none.
+// Returns where the name of a secret ends in `word`: `--api-key=abc`, `"token":"abc"`, `Bearer`. 0
+// if it contains none.
 std::size_t end_of_secret_name(std::string_view word) {
   const std::string small = to_lower(word);
   std::size_t end = 0;
@@ -96,7 +96,7 @@ std::size_t end_of_secret_name(std::string_view word) {
 std::string question_of(std::string_view line, std::size_t most) {
   const std::string text = printable(xid::strip_prefixes(line.substr(0, kLongestLine)));
   std::string out;
-  bool is_secret = false;  // what the word before has named
+  bool is_secret = false;  // the word before named a secret
   for (std::string_view rest = text; !rest.empty();) {
     const std::string_view word = rest.substr(0, rest.find(' '));
     rest.remove_prefix(std::min(rest.size(), word.size() + 1));

@@ -1,6 +1,6 @@
-// A line of the kernel as it may leave the cluster: printable ASCII, without what names a machine,
-// a process, a person or a secret, and short. Two lines that differ in such things only are the
-// same question. Pure; used by triage/triage.
+// A kernel line in the form in which it may leave the cluster: printable ASCII, short, and without
+// names of machines, processes, people or secrets. Two lines that differ only in those are the same
+// question. Pure; used by triage/triage.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 namespace gpuward::remediator {
 
-// What a line is cut to before anything else is done with it, in bytes.
+// Lines are cut to this length first, in bytes.
 inline constexpr std::size_t kLongestLine = 2'048;
 
-// `line` with or without the prefixes of a log, any bytes. Keys and tokens become `[secret]`,
-// addresses, ids, pids and long numbers `#`; at most `most` characters. What is a secret is told by
-// its name or its look: one that has neither stays.
+// `line` may have the prefixes of a log and any bytes. Keys and tokens become `[secret]`;
+// addresses, IDs, PIDs and long numbers become `#`. Returns at most `most` characters. A secret is
+// recognised by its name or its form: one that has neither stays.
 [[nodiscard]] std::string question_of(std::string_view line, std::size_t most);
 
 }  // namespace gpuward::remediator

@@ -15,12 +15,12 @@ constexpr std::size_t kMostAnswersKept = 5'000;
 constexpr std::size_t kMostFindingsKept = 1'000;
 constexpr std::size_t kMostKnownNames = 8;
 constexpr std::size_t kLongestKnownName = 80;
-// What is paid for an answer at its longest; a token is about four characters.
+// The most that an answer may cost; a token is about four characters.
 constexpr std::size_t kAnswerCharacters = std::size_t{4} * kMostAnswerTokens;
 
 constexpr std::size_t kLongestAdviceText = 1'000;
 
-// They too come from outside.
+// The names come from outside the cluster's control too.
 std::vector<std::string> shown(std::vector<std::string> names) {
   for (std::string& name : names) name = question_of(name, kLongestKnownName);
   std::ranges::sort(names);
@@ -124,14 +124,14 @@ std::optional<Triage::Answer> Triage::remembered(const std::string& question) co
 void Triage::remember(const std::shared_ptr<Desk>& desk, const std::string& question,
                       Answer answer) {
   const std::lock_guard lock(mutex_);
-  if (desk != desk_) return;  // an answer to the rules before
+  if (desk != desk_) return;  // an answer under the previous rules
   if (answers_.emplace(question, std::move(answer)).second) oldest_.push_back(question);
   if (oldest_.size() <= kMostAnswersKept) return;
   answers_.erase(oldest_.front());
   oldest_.pop_front();
 }
 
-// Nullopt: it was not asked, or said nothing.
+// Nullopt: the model was not asked, or gave no answer.
 std::optional<Triage::Answer> Triage::ask(Desk& desk, const Prompt& prompt,
                                           const std::stop_token& stop) {
   const std::size_t sent = prompt.instructions.size() + prompt.data.size();

@@ -1,7 +1,8 @@
-// Shows lines that the catalogue does not know to a language model and keeps what it says of them
-// as findings: advice, never an order. On a thread of its own behind a short queue, so that whoever
-// offers a line never waits; what is not asked or not answered is as if nobody had been asked. Made
-// by the composition root; fed by sources/loki_source, read by sources/triage_source.
+// Sends lines that the catalogue does not know to a language model and keeps its answers as
+// findings: advice, never a command. Runs on a thread of its own behind a short queue, so that
+// callers of offer() never wait. A line without a question or an answer is treated as if there were
+// no model. Made by the composition root; fed by sources/loki_source and sources/node_line_source,
+// read by sources/triage_source.
 #pragma once
 
 #include <condition_variable>
@@ -25,7 +26,7 @@
 namespace gpuward::remediator {
 
 struct UnknownLine {
-  std::string node;  // as its stream names it: no answer can name another
+  std::string node;  // as its stream names it: an answer cannot name another
   std::string text;
   Clock::Wall at;
 };
@@ -35,17 +36,17 @@ struct TriageFinding {
   std::string error_class;
   AdvisedSeverity severity = AdvisedSeverity::kMonitor;
   Clock::Wall at;
-  std::string advice = {};  // reason, confidence and what was asked, for people; at most 1 KiB
+  std::string advice = {};  // reason, confidence and question, for people; at most 1 KiB
 };
 
-// What became of a line.
+// The outcome for a line.
 enum class TriageOutcome : std::uint8_t {
   kAnswered,
   kCached,       // the same question was answered before
-  kNoAnswer,     // what came is no answer
-  kFailed,       // nothing came
+  kNoAnswer,     // the answer was not valid
+  kFailed,       // there was no answer
   kLimited,      // not asked: too many questions, or characters
-  kBreakerOpen,  // not asked: it has failed too often
+  kBreakerOpen,  // not asked: the model has failed too often
   kOverflow      // not asked: too many lines are waiting
 };
 
@@ -60,35 +61,35 @@ struct TriageTally {
 struct TriageParts {
   ModelServices services;
   Log& log;
-  // The names of what fires on a node. Called on the thread of the triage.
+  // Returns the names of the firing alerts of a node. Called on the thread of the triage.
   std::function<std::vector<std::string>(const std::string& node)> known_of;
 };
 
 class Triage {
-  // Replaced as a whole; a question keeps the one that it began with.
+  // Replaced as a whole; a running question keeps the one that it started with.
   struct Desk {
     TriageRules rules;
     std::unique_ptr<LanguageModel> model;
   };
 
  public:
-  using Prepared = std::shared_ptr<Desk>;  // null: nobody is asked
+  using Prepared = std::shared_ptr<Desk>;  // null: no model
 
-  // What `parts` refers to must outlive it. Asks nobody until rules say whom.
+  // Everything that `parts` refers to must outlive it. There is no model before take_over().
   explicit Triage(TriageParts parts);
   ~Triage();
   Triage(const Triage&) = delete;
   Triage& operator=(const Triage&) = delete;
 
-  // Any thread. What these rules need, made ready; nothing changes yet. The error of a file that
-  // cannot be read.
+  // Any thread. Prepares a model for these rules; nothing changes yet. Fails if a file cannot be
+  // read.
   [[nodiscard]] Result<Prepared> prepare(const TriageRules& rules) const;
-  // Any thread. Rules that differ forget the answers of the ones before.
+  // Any thread. Different rules discard the answers given under the previous ones.
   void take_over(Prepared desk);
-  // Any thread; never blocks. False: nobody is asked now, or too many lines wait.
+  // Any thread; never blocks. False: there is no model, or too many lines wait.
   bool offer(UnknownLine line);
-  // Any thread. What was found and not yet taken, which stays until `forget` says how many of the
-  // oldest are durable.
+  // Any thread. Returns the findings that are not forgotten yet: the caller calls `forget` with the
+  // number of the oldest that are durable.
   [[nodiscard]] std::vector<TriageFinding> findings() const;
   void forget(std::size_t oldest);
   [[nodiscard]] TriageTally tally() const;
@@ -96,7 +97,7 @@ class Triage {
 
  private:
   struct Answer {
-    std::optional<Advice> advice;  // nullopt: what came was none
+    std::optional<Advice> advice;  // nullopt: the answer was not valid
   };
   void run(const std::stop_token& stop);
   void look_at(const UnknownLine& line, const std::stop_token& stop);
@@ -107,10 +108,10 @@ class Triage {
   void keep(const TriageRules& rules, const UnknownLine& line, const std::string& question,
             const Advice& advice);
   void count(TriageOutcome outcome);
-  void note_trouble(const Error* error);  // null: it has answered
+  void note_trouble(const Error* error);  // null: the model has answered
 
   TriageParts parts_;
-  bool is_in_trouble_ = false;  // of the thread alone
+  bool is_in_trouble_ = false;  // used by the thread only
   mutable std::mutex mutex_;
   std::condition_variable_any wake_;
   Prepared desk_;  // null: off
