@@ -16,10 +16,10 @@
 namespace gpuward::remediator {
 namespace {
 
-// Grafana's contact point sends Alertmanager's payload with members of its own, under a version of
-// its own (grafana/alerting, receivers/webhook).
+// Grafana's contact point sends Alertmanager's payload with further members, and with its own
+// version (grafana/alerting, receivers/webhook).
 constexpr std::string_view kAlertmanagerVersion = "4", kGrafanaVersion = "1";
-// The longest path that goes into an answer; names come from the sender.
+// The longest key shown in an answer; keys come from the sender.
 constexpr std::size_t kMaxNamedKey = 64;
 
 std::string member_path(const std::string& path, std::string_view key) {
@@ -83,7 +83,7 @@ Result<std::string> fingerprint_member(const Json& object, const std::string& pa
   return text;
 }
 
-// What the webhook's alerts and the API's have in common.
+// Decodes the fields that the webhook's alerts and the API's share.
 Result<Alert> decode_common(const Json& json, const std::string& path,
                             const PayloadLimits& limits) {
   if (!json.is_object()) return fault(path, "expected an object");
@@ -125,8 +125,8 @@ Result<Alert> decode_api_alert(const Json& json, const std::string& path,
   return alert;
 }
 
-// Decodes the elements of a list as they come. It keeps the first fault until the whole body is
-// read, because faults of the body, such as an unknown version, say more and come first.
+// Decodes the elements of a list one by one. It keeps the first fault until the whole body is read,
+// because faults of the body, such as an unknown version, say more and come first.
 class AlertList {
  public:
   using Decode = Result<Alert> (*)(const Json&, const std::string& path, const PayloadLimits&);
@@ -198,7 +198,7 @@ Result<std::uint64_t> count_member(const Json& object, std::string_view key) {
 constexpr std::size_t kMaxAlertname = 256;
 constexpr std::size_t kMaxSender = 256;
 
-// What an alert rule may ask for; "none" is no signal.
+// The severities that an alert rule may request; "none" makes no signal.
 std::optional<Severity> parse_remediation(std::string_view word) {
   for (const Severity severity :
        {Severity::kIsolate, Severity::kReboot, Severity::kReset, Severity::kMonitor}) {
@@ -212,16 +212,18 @@ Result<bool> is_about_us(const Alert& alert, const AlertRules& rules) {
   return is_of_cluster(alert.labels, rules.cluster);
 }
 
-// As GpuDrill says it. With any other value it is a fault like others: it would be hidden else.
+// The label as GpuDrill sets it. With any other value the alert counts as a real fault, which would
+// otherwise be hidden.
 bool is_of_drill(const Alert& alert) { return value_at(alert.labels, "drill") == "true"; }
 
-// What it asks for. A drill has a label of its own for that: who does not know drills ignores it.
+// Returns the requested remediation. A drill has a label of its own for it, so that programs that
+// do not know drills ignore it.
 std::string_view remediation_label(const Alert& alert) {
   const std::string_view drill = value_at(alert.labels, "drill_remediation");
   return is_of_drill(alert) && !drill.empty() ? drill : value_at(alert.labels, "remediation");
 }
 
-// The alert as `rule` has it; null: as it says itself.
+// Applies `rule` to the alert; null: uses the alert's own labels.
 Result<AlertSignal> to_signal(const Alert& alert, const ForeignAlertRule* rule) {
   const auto severity =
       rule == nullptr ? parse_remediation(remediation_label(alert)) : rule->severity;

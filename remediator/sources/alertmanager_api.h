@@ -1,5 +1,5 @@
-// Reads the firing alerts from an Alertmanager's own API: the only place that knows the alerts
-// which `max_alerts` has cut off a notification. Used by the webhook.
+// Reads the firing alerts from an Alertmanager's own API, the only place that has the alerts that
+// `max_alerts` has cut off a notification. Used by the webhook.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ namespace gpuward::remediator {
 class FiringAlerts {
  public:
   virtual ~FiringAlerts() = default;
-  // Any thread. All alerts that fire; `is_suppressed` where they are silenced or inhibited.
+  // Any thread. Returns all firing alerts; `is_suppressed` if they are silenced or inhibited.
   [[nodiscard]] virtual Result<std::vector<Alert>> read(std::chrono::milliseconds timeout) = 0;
 };
 

@@ -20,8 +20,8 @@ std::set<std::string> fingerprints_of(const std::vector<Alert>& alerts) {
   return fingerprints;
 }
 
-// Every other source but the history has an origin with a dot. A sender of notifications may choose
-// a fingerprint that Alertmanager never gives: that alert is absent like others.
+// The fingerprints of all other sources except the history have an origin with a dot. If a sender
+// of notifications chooses a fingerprint that Alertmanager never gives, its alert counts as absent.
 bool is_of_webhook(std::string_view fingerprint) {
   return !fingerprint.contains('.') && !is_history_fingerprint(fingerprint);
 }
@@ -72,7 +72,7 @@ Status AlertmanagerPoll::read(milliseconds limit) {
   const auto alerts = firing_.read(std::min(limit, options_.read_within));
   if (!alerts) return std::unexpected(alerts.error());
   SignalCollector collector(options_.policy);
-  // Alerts that are silenced or inhibited fire too, but ask for nothing.
+  // Silenced and inhibited alerts also fire, but request nothing.
   for (const Alert& alert : *alerts) {
     if (!alert.is_suppressed) collector.add(alert);
   }
@@ -83,7 +83,7 @@ Status AlertmanagerPoll::read(milliseconds limit) {
   return {};
 }
 
-// The other sources say themselves when something of theirs has ended.
+// The other sources report the ends of their alerts themselves.
 std::vector<AlertSignal> AlertmanagerPoll::ended(const std::set<std::string>& firing) {
   if (options_.known == nullptr) return {};
   std::vector<AlertSignal> known = options_.known->firing_from({});
@@ -98,7 +98,7 @@ Result<std::set<std::string>> AlertmanagerPoll::all_firing(milliseconds limit) {
   const std::unique_lock lock(mutex_, limit);
   if (!lock)
     return fail(ErrorKind::kTimeout, "another read of Alertmanager's alerts takes too long");
-  // A read that began after this call serves all that wait for one.
+  // A read that started after this call serves all that wait for one.
   if (done_ > before) return firing_now_;
   const auto left = std::chrono::floor<milliseconds>(end - clock_.steady());
   if (left <= milliseconds(0))

@@ -1,6 +1,6 @@
-// Reads Alertmanager's firing alerts now and then, so that a notification that was lost loses
-// nothing: what fires is taken in, and what is there no more has ended. Answers what fires and is
-// not silenced right now: a silence is an operator's veto.
+// Reads Alertmanager's firing alerts regularly, so that a lost notification does no harm: it passes
+// firing alerts to the intake, and ends alerts that have disappeared. It also answers which alerts
+// fire without a silence right now: a silence is an operator's veto.
 #pragma once
 
 #include <atomic>
@@ -30,13 +30,13 @@ struct PollOptions {
   std::chrono::milliseconds every{60'000};
   std::chrono::milliseconds read_within{5'000};
   std::chrono::milliseconds take_within{10'000};
-  // What was read is an answer for so long: many nodes that wait at once cost one read.
+  // For how long a read is reused: many nodes that wait at once cost one read.
   std::chrono::milliseconds fresh_for{5'000};
-  // How long an alert must be absent before it counts as ended. One that starts anew knows none
+  // How long an alert must be absent before it counts as ended. A restarted Alertmanager has none
   // until Prometheus has sent them again, each minute by default (--rules.alert.resend-delay).
   std::chrono::milliseconds gone_for{600'000};
-  const CurrentPolicy* policy = nullptr;  // whose foreign_alerts are taken; null: none
-  const KnownEvidence* known = nullptr;   // what may have ended; null: nothing ends
+  const CurrentPolicy* policy = nullptr;  // whose foreign_alerts apply; null: none
+  const KnownEvidence* known = nullptr;   // evidence that may end; null: none ends
 };
 
 class AlertmanagerPoll final : public ActiveAlerts {
@@ -47,10 +47,10 @@ class AlertmanagerPoll final : public ActiveAlerts {
   AlertmanagerPoll(const AlertmanagerPoll&) = delete;
   AlertmanagerPoll& operator=(const AlertmanagerPoll&) = delete;
 
-  // Starts the thread that has a round now and then; the destructor stops and joins it. `on_error`
-  // is called on the thread, for rounds that failed; the next one comes of itself.
+  // Starts the thread, which runs rounds regularly; the destructor stops and joins it. `on_error`
+  // is called on the thread, for failed rounds; the next round follows anyway.
   void start(std::function<void(const Error&)> on_error);
-  // One round; for the thread, or for whoever has not started it.
+  // One round; for the thread, or for a caller that has not started it.
   [[nodiscard]] Status round();
 
   [[nodiscard]] Result<std::map<std::string, Severity>> active_on(const std::string& node) override;
@@ -58,7 +58,7 @@ class AlertmanagerPoll final : public ActiveAlerts {
 
  private:
   void run(const std::stop_token& stop);
-  // Under the mutex.
+  // Called with the mutex held.
   [[nodiscard]] Status read(std::chrono::milliseconds limit);
   [[nodiscard]] std::vector<AlertSignal> ended(const std::set<std::string>& firing);
 
@@ -67,14 +67,14 @@ class AlertmanagerPoll final : public ActiveAlerts {
   Intake& intake_;
   Clock& clock_;
   std::function<void(const Error&)> on_error_;
-  std::timed_mutex mutex_;  // held while reading: callers that come meanwhile want the same
+  std::timed_mutex mutex_;  // held while reading: concurrent callers want the same
   std::optional<Clock::Steady> read_at_;
-  // As the last read had them.
+  // The result of the last read.
   std::vector<AlertSignal> active_;
   std::set<std::string> firing_now_;
-  std::atomic<std::uint64_t> begun_{0};  // reads; without the mutex
-  std::uint64_t done_ = 0;               // the number of the last one that was answered
-  AbsentAlerts absent_;                  // of the thread
+  std::atomic<std::uint64_t> begun_{0};  // number of reads started; not under the mutex
+  std::uint64_t done_ = 0;               // number of the last answered read
+  AbsentAlerts absent_;                  // used by the thread only
   std::jthread thread_;
 };
 

@@ -26,7 +26,8 @@ struct AlertmanagerWebhook::Answer {
 
 namespace {
 
-// Alertmanager logs the whole body of an answer: few problems are named, the rest is counted.
+// Alertmanager logs the whole body of an answer: only a few problems are named, the rest are
+// counted.
 constexpr std::size_t kNamedProblems = 5;
 
 bool is_json(std::string_view content_type) {
@@ -53,7 +54,7 @@ std::string success_body(const WebhookOutcome& outcome, const std::vector<BadAle
   return dump_json(body) + "\n";
 }
 
-// Counts the requests under way; over the limit it says so and is not counted.
+// Counts the running requests; over the limit is_free() is false.
 class Slot {
  public:
   Slot(std::atomic<std::size_t>& count, std::size_t limit)
@@ -169,7 +170,7 @@ AlertmanagerWebhook::Answer AlertmanagerWebhook::deliver(const Notification& not
   return result;
 }
 
-// A notification that does not name its sender is a probe's.
+// A notification that does not name its sender comes from a probe.
 void AlertmanagerWebhook::note_call(const Notification& notification, bool has_heartbeat,
                                     bool has_foreign_heartbeat) {
   const WebhookCall call{
@@ -203,7 +204,7 @@ void AlertmanagerWebhook::end_without_rule(AlertSignals& signals) const {
   }
 }
 
-// The alerts that a notification was cut short of.
+// Reads the alerts that were cut off a notification.
 Result<AlertSignals> AlertmanagerWebhook::read_cut_off(Clock::Steady deadline) {
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(deadline - clock_.steady()) / 2;

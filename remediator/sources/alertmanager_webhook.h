@@ -1,7 +1,8 @@
 // POST /api/v1/alerts: the webhook of an Alertmanager; POST /api/v1/events: that of the monitor
-// that gpuward replaces. Answers 200 only when what was ordered is in the API server, 503 when that
-// did not happen in time (Alertmanager retries it within seconds; a 429 it would not), 4xx for what
-// can never succeed. Never a redirect: Alertmanager would count that as delivered.
+// that gpuward replaces. Answers 200 only when the signals are in the API server, 503 if that did
+// not happen in time (Alertmanager retries it within seconds, but would not retry a 429), and 4xx
+// for requests that can never succeed. It never redirects: Alertmanager would count that as
+// delivered.
 #pragma once
 
 #include <atomic>
@@ -28,25 +29,24 @@ struct WebhookOptions {
   PayloadLimits limits = {};
   std::chrono::milliseconds answer_within{900};  // for the durable part, once the body is read
   std::size_t max_in_flight = 32;                // further ones get 503 at once
-  const CurrentPolicy* policy = nullptr;         // whose foreign_alerts are taken; null: none
-  // Ends, by their fingerprint, alerts whose rule was taken out of the policy; null: none.
+  const CurrentPolicy* policy = nullptr;         // whose foreign_alerts apply; null: none
+  // Ends alerts, by their fingerprint, whose rule was removed from the policy; null: none.
   const KnownEvidence* known = nullptr;
 };
 
 class AlertmanagerWebhook {
  public:
-  // What is passed in must outlive the webhook; `firing` is null where no Alertmanager URL is
-  // configured.
+  // All must outlive the webhook; `firing` is null if no Alertmanager URL is configured.
   AlertmanagerWebhook(WebhookOptions options, Intake& intake, FiringAlerts* firing,
                       WebhookObserver& observer, Clock& clock);
 
   // Any thread, several at once.
   [[nodiscard]] http::Response handle(const http::Request& request);
-  // One event a request (monitor_event.h). Likewise.
+  // One event per request (monitor_event.h). Any thread too.
   [[nodiscard]] http::Response handle_event(const http::Request& request);
-  // From now on every answer is 503: the process is about to end.
+  // From now on every answer is 503: the process is about to exit.
   void close() { closed_ = true; }
-  // What was accepted since the start. Any thread.
+  // The calls accepted since the start. Any thread.
   [[nodiscard]] WebhookCalls calls() const;
 
  private:
@@ -69,8 +69,8 @@ class AlertmanagerWebhook {
   FiringAlerts* firing_;
   WebhookObserver& observer_;
   Clock& clock_;
-  // One reader of Alertmanager's alerts at a time: these may be many, and a small body that says
-  // that alerts were cut off makes the webhook read them. Held no longer than a deadline lasts.
+  // One reader of Alertmanager's alerts at a time: there may be many, and a small body that reports
+  // cut-off alerts makes the webhook read them. Held no longer than a deadline.
   std::mutex cut_off_;
   std::atomic<std::size_t> in_flight_{0};
   std::atomic<bool> closed_{false};

@@ -21,7 +21,7 @@ std::unique_ptr<Source> make_prometheus(const SourceParts& parts) {
                                             parts.policy, parts.known, parts.clock);
 }
 
-// Without rules in the policy it finds nothing; they may come with the next one.
+// Finds nothing if the policy has no such rules; the next policy may have some.
 std::unique_ptr<Source> make_condition(const SourceParts& parts) {
   return std::make_unique<ConditionSource>(parts.policy, parts.nodes, parts.known, parts.clock);
 }
@@ -31,7 +31,7 @@ std::unique_ptr<Source> make_announcement(const SourceParts& parts) {
                                               parts.clock);
 }
 
-// Without its section in the policy it finds nothing new; that may come with the next one.
+// Finds nothing new if the policy has no such section; the next policy may have one.
 std::unique_ptr<Source> make_silent(const SourceParts& parts) {
   if (parts.signs == nullptr) return nullptr;
   std::vector<std::unique_ptr<LastKnown>> last_known;
@@ -51,7 +51,7 @@ std::unique_ptr<Source> make_loki(const SourceParts& parts) {
                                       parts.known, parts.clock);
 }
 
-// It may be switched on by the next policy.
+// The next policy may switch it on.
 std::unique_ptr<Source> make_triage(const SourceParts& parts) {
   if (parts.triage == nullptr) return nullptr;
   return std::make_unique<TriageSource>(*parts.triage, parts.policy, parts.known, parts.clock);
@@ -67,7 +67,7 @@ std::unique_ptr<Source> make_node_lines(const SourceParts& parts) {
                                           parts.clock);
 }
 
-// Null where a source is not switched on.
+// Null if the source is switched off.
 constexpr std::array kSources = {make_prometheus, make_condition,      make_silent,
                                  make_loki,       make_monitor_events, make_node_lines,
                                  make_triage,     make_announcement};

@@ -39,7 +39,7 @@ Result<SourceFindings> AnnouncementSource::look() {
     }
   }
   for (AlertSignal& signal : known_.firing_from(kAnnouncementOrigin)) {
-    // Of a Node that is not known nobody has said anything.
+    // The view has no announcements of an unknown Node.
     if (!nodes.contains(signal.node) || standing.contains({signal.node, signal.fingerprint}))
       continue;
     signal.firing = false;

@@ -1,6 +1,6 @@
-// What clouds have announced of machines (the annotation of their Nodes, which the exporter writes)
-// as findings of severity monitor, of the kinds that the policy takes up. One that is gone from its
-// Node is over.
+// Announcements of clouds about machines (the exporter writes them into an annotation of the Node)
+// as findings of severity monitor, of the kinds that the policy lists. An announcement that
+// disappears from its Node is over.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ class AnnouncementSource final : public Source {
                      const KnownEvidence& known, Clock& clock)
       : policy_(policy), nodes_(nodes), known_(known), clock_(clock) {}
   [[nodiscard]] std::string_view name() const override { return "announcement"; }
-  // It costs no request, and some clouds give two minutes.
+  // It makes no request, and some clouds announce only two minutes ahead.
   [[nodiscard]] std::chrono::milliseconds every() const override { return std::chrono::seconds(2); }
   [[nodiscard]] Result<SourceFindings> look() override;
 

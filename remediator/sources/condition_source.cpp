@@ -9,18 +9,18 @@
 namespace gpuward::remediator {
 namespace {
 
-// A detector that starts anew says that all is healthy before it has looked.
+// A restarted detector reports that all is healthy before it has checked.
 constexpr std::chrono::minutes kHealthyFor{5};
 
-// Without looks for longer than this, another replica has led, or this one was stopped.
+// After a longer time without checks, another replica has led, or this one was suspended.
 constexpr std::chrono::seconds kLongestGap{30};
 
-// The transition is that of the status: it does not say since when the reason is so.
+// The transition time is that of the status; the reason may be newer.
 bool has_counted_reason(const ConditionSeen& seen) {
   return !seen.rule.reasons.empty() && seen.status == seen.rule.status;
 }
 
-// What it said before the finding began is an old view of the node, and ends nothing.
+// A status from before the finding began is an old view of the node, and does not end it.
 bool has_ended(const ConditionSeen& seen, const AlertSignal& known, WallTime now) {
   return seen.status != seen.rule.status && seen.status != "Unknown" &&
          seen.since >= known.starts_at && now - seen.since >= kHealthyFor;
@@ -78,7 +78,7 @@ Result<SourceFindings> ConditionSource::look() {
              has_ended(one.seen, signal, now);
     });
     const bool is_over = over != conditions.end();
-    // Nothing else would end the alert if no rule of the policy is for the node any more.
+    // If no rule of the policy applies to the node any more, nothing but this ends the alert.
     if (!is_over && nodes_.is_ruled(signal.node, signal.fingerprint, policy->conditions)) continue;
     signal.firing = false;
     signal.ends_at = is_over ? over->seen.since : std::max(now, signal.starts_at);

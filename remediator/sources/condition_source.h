@@ -1,7 +1,8 @@
-// Conditions that others have set on nodes (node-problem-detector's GPUProblem) as findings, by the
-// rules of the policy. One that says otherwise for a while has ended; Unknown says nothing, and one
-// that is gone says nothing either. Some detectors reset lastTransitionTime while the status stays
-// (each time that the reason changes), so the source remembers since when it has seen the status.
+// Conditions that other programs set on nodes (node-problem-detector's GPUProblem) as findings, by
+// the rules of the policy. A finding ends when its condition has had another status for a while;
+// neither Unknown nor a missing condition ends it. Some detectors reset lastTransitionTime while
+// the status stays (each time that the reason changes), so the source remembers since when it has
+// seen the status.
 #pragma once
 
 #include <chrono>
@@ -27,14 +28,14 @@ class ConditionSource final : public Source {
                   const KnownEvidence& known, Clock& clock)
       : policy_(policy), nodes_(nodes), known_(known), clock_(clock) {}
   [[nodiscard]] std::string_view name() const override { return "condition"; }
-  // It costs no request.
+  // It makes no request.
   [[nodiscard]] std::chrono::milliseconds every() const override { return std::chrono::seconds(2); }
   [[nodiscard]] Result<SourceFindings> look() override;
 
  private:
   struct Remembered {
-    ConditionSeen seen;    // `since` is as early as the last look has seen the same status
-    WallTime counts_from;  // `for` of the rule does: not before a look at a reason that it names
+    ConditionSeen seen;    // `since` is the earliest time at which the same status was seen
+    WallTime counts_from;  // start of the rule's `for`: not before a named reason was seen
   };
   // The memory restarts if the informers were silent or another replica has led for a while: a
   // condition may have changed twice meanwhile.
@@ -45,7 +46,7 @@ class ConditionSource final : public Source {
   const KnownEvidence& known_;
   Clock& clock_;
   std::optional<Clock::Steady> looked_;
-  // By the Node's UID and the rule's fingerprint; of the last look.
+  // By the Node's UID and the rule's fingerprint; from the last check.
   std::map<std::pair<std::string, std::string>, Remembered> remembered_;
 };
 

@@ -8,7 +8,7 @@
 
 namespace gpuward::remediator {
 
-// Alerts that fire do not wait for an answer about those that have ended.
+// Firing alerts do not wait for the confirmation of ends.
 Result<IntakeCounts> ConfirmedEnds::take(std::span<const AlertSignal> signals,
                                          Clock::Steady deadline) {
   std::vector<AlertSignal> fires, ends;
@@ -17,7 +17,7 @@ Result<IntakeCounts> ConfirmedEnds::take(std::span<const AlertSignal> signals,
   if (ends.empty()) return intake_.take(signals, deadline);
   auto counts = fires.empty() ? Result<IntakeCounts>() : intake_.take(fires, deadline);
   if (!counts) return counts;
-  // Half of the time is for the ends that are confirmed.
+  // Half of the time is for the confirmed ends.
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(deadline - clock_.steady()) / 2;
   const auto firing = alerts_.all_firing(std::max(left, std::chrono::milliseconds(1)));

@@ -1,6 +1,6 @@
 // With --alertmanager.url, the webhook accepts the end of an alert only if Alertmanager confirms
-// it: a sender of notifications could say that any alert has ended. It ignores an end that is not
-// confirmed in time, and the poll ends the alert once Alertmanager has it no more. Between the
+// it: a sender of notifications could claim the end of any alert. An end that is not confirmed in
+// time is ignored, and the poll ends the alert once Alertmanager no longer has it. Between the
 // webhook and the intake.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace gpuward::remediator {
 
 class ConfirmedEnds final : public Intake {
  public:
-  // All must outlive it. `observer` hears of the ends that are ignored; may be null.
+  // All must outlive it. `observer` gets the ignored ends; may be null.
   ConfirmedEnds(Intake& intake, ActiveAlerts& alerts, Clock& clock, IntakeObserver* observer)
       : intake_(intake), alerts_(alerts), clock_(clock), observer_(observer) {}
 

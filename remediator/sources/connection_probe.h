@@ -1,6 +1,6 @@
-// Asks Prometheus and Alertmanager about themselves: which exporters Prometheus reads, whether the
-// rules are loaded, which nodes have a finding and an alert, and whether both answer. It changes
-// nothing. Used by page/connection_watch.
+// Queries Prometheus and Alertmanager about themselves: which exporters Prometheus reads, whether
+// the rules are loaded, which nodes have a finding and an alert, and whether both answer. It
+// changes nothing. Used by page/connection_watch.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@
 
 namespace gpuward::remediator {
 
-// One node, as Prometheus has it.
+// The data of Prometheus about one node.
 struct NodeSeries {
   bool has_target = false, is_up = false;
-  bool lacks_series = false;            // it is up, and says no severity
-  Severity severity = Severity::kNone;  // of its exporter, now
-  bool has_alert = false;               // a firing one that asks for a Remediation
+  bool lacks_series = false;            // it is up, but has no severity series
+  Severity severity = Severity::kNone;  // from its exporter, now
+  bool has_alert = false;               // a firing one that requests a Remediation
 };
 
 struct FleetSeries {
@@ -31,31 +31,32 @@ struct FleetSeries {
   bool reads_remediator = false, heartbeat_fires = false;
 };
 
-// The PromQL for it; `cluster` is the policy's.
+// The PromQL for these series; `cluster` is the policy's.
 [[nodiscard]] std::string fleet_series_query(std::string_view cluster);
-// The answer of /api/v1/query to it.
+// Decodes the answer of /api/v1/query to it.
 [[nodiscard]] Result<FleetSeries> decode_fleet_series(std::string_view body);
-// The answer of Prometheus' /api/v1/alertmanagers: how many it sends to; nullopt if it does not
-// say.
+// Decodes the answer of Prometheus' /api/v1/alertmanagers: the number of Alertmanagers that it
+// sends to; nullopt if it does not say.
 [[nodiscard]] std::optional<std::size_t> decode_alertmanagers(std::string_view body);
-// The label `node` of each alert in the answer of Alertmanager's /api/v2/alerts.
+// Returns the label `node` of each alert in the answer of Alertmanager's /api/v2/alerts.
 [[nodiscard]] Result<std::set<std::string>> decode_silenced(std::string_view body);
 
 // One thread.
 class ConnectionProbe {
  public:
-  // The bases of both; an empty one is not configured. All must outlive it.
+  // The base URLs of both; an empty one is not configured. All must outlive it.
   ConnectionProbe(std::string prometheus_url, http::Client* prometheus,
                   std::string alertmanager_url, http::Client* alertmanager,
                   const CurrentPolicy& policy);
 
   [[nodiscard]] bool has_prometheus() const { return prometheus_ != nullptr; }
   [[nodiscard]] bool has_alertmanager() const { return alertmanager_ != nullptr; }
-  // Only with a Prometheus.
+  // Call it only with a Prometheus.
   [[nodiscard]] Result<FleetSeries> ask_prometheus();
-  // To how many Alertmanagers Prometheus sends; nullopt: it does not say.
+  // Returns the number of Alertmanagers that Prometheus sends to; nullopt if it does not say.
   [[nodiscard]] std::optional<std::size_t> ask_for_alertmanagers();
-  // Only with an Alertmanager: the nodes with a silenced alert that asks for a Remediation.
+  // Call it only with an Alertmanager. Returns the nodes with a silenced alert that requests a
+  // Remediation.
   [[nodiscard]] Result<std::set<std::string>> ask_alertmanager();
 
  private:

@@ -40,7 +40,7 @@ NamedNodes nodes_at(const Json& object, std::string_view key) {
   return nodes;
 }
 
-// Each list and each call once, for both directions.
+// Each list and each call, once for both directions.
 constexpr std::array kCalls = {
     std::pair{std::string_view("called"), &WebhookCalls::any},
     std::pair{std::string_view("heartbeat"), &WebhookCalls::heartbeat},

@@ -1,6 +1,6 @@
-// Whether a finding of an exporter reaches a Remediation, as one replica of the remediator has last
-// seen each link of that chain: target, series, alert, webhook, record. Written as JSON into a
-// ConfigMap by page/connection_watch; read by `gpuwardctl status` and `doctor`, and by the pages.
+// Whether a finding of an exporter reaches a Remediation: how one replica of the remediator last
+// saw each link of that chain (target, series, alert, webhook, record). page/connection_watch
+// writes it as JSON into a ConfigMap; `gpuwardctl status`, `doctor` and the pages read it.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +15,20 @@
 
 namespace gpuward::remediator {
 
-// The alert that always fires while gpuward works; Alertmanager sends it to the webhook too, so
-// that a webhook without it for kHeardWithin is cut off.
+// An alert that always fires while gpuward works. Alertmanager sends it to the webhook too: a
+// webhook that has not received it for kHeardWithin is disconnected.
 inline constexpr std::string_view kHeartbeatAlert = "GpuwardDeadMansSwitch";
 inline constexpr std::chrono::minutes kHeardWithin{45};
-// Older facts say nothing of now.
+// Older facts do not describe the present.
 inline constexpr std::chrono::minutes kFactsLast{5};
 
-// A notification that was accepted, as it names its sender.
+// An accepted notification and its sender.
 struct WebhookCall {
   WallTime at{};
   std::string receiver, sender;  // Alertmanager's receiver and its external URL; may be empty
 };
 
-// The last of each kind. Only the heartbeat of this cluster proves the path of its alerts.
+// The last call of each kind. Only the heartbeat of this cluster proves the path of its alerts.
 struct WebhookCalls {
   std::optional<WebhookCall> any = {}, heartbeat = {};
   // With the label `cluster` of another cluster, or without the one that the policy names.
@@ -48,25 +48,24 @@ struct NamedNodes {
 
   void add(std::string_view name);
   [[nodiscard]] bool has(std::string_view name) const;
-  // Whether `has` may miss one.
+  // Whether `has` may miss a name.
   [[nodiscard]] bool is_cut() const { return names.size() < count; }
 };
 
-// Each of the lists has GPU nodes of this cluster only, and of them only those that have been in it
-// for some minutes; none that is new, leaves, is excluded, not Ready, or has an open Remediation is
-// in the first three.
+// The lists contain only GPU nodes that have been in this cluster for some minutes. The first three
+// contain no node that is new, leaves, is excluded, is not Ready, or has an open Remediation.
 struct PrometheusFacts {
   std::string error = {};           // empty: it answered
-  std::size_t targets = 0, up = 0;  // of the exporters that have a label `node`
-  std::size_t unnamed = 0;          // exporters' targets without it: no rule counts them
+  std::size_t targets = 0, up = 0;  // exporters with a label `node`
+  std::size_t unnamed = 0;          // exporters without it: no rule counts them
   std::size_t other_jobs = 0;       // exporters under another job: no rule counts them either
   bool reads_remediator = false;    // it has series of a remediator
-  bool heartbeat_fires = false;     // kHeartbeatAlert
-  std::optional<std::size_t> alertmanagers = {};  // that it sends to; nullopt: it does not say
+  bool heartbeat_fires = false;     // kHeartbeatAlert fires
+  std::optional<std::size_t> alertmanagers = {};  // that it sends to; nullopt: unknown
   NamedNodes without_target = {}, down = {}, without_series = {};
-  // With a severity of reset or worse, and no alert.
+  // With a severity of reset or worse, but without an alert.
   NamedNodes unalerted = {};
-  // With a firing alert that is not silenced, and no Remediation that has it.
+  // With a firing alert that is not silenced and is in no Remediation.
   NamedNodes unrecorded = {};
 };
 
@@ -74,7 +73,7 @@ struct AlertmanagerFacts {
   std::string error = {};  // empty: it answered
 };
 
-// A machine's clock may be off by that.
+// How far a machine's clock may be off.
 inline constexpr std::chrono::minutes kClockOff{1};
 
 struct Connections {
@@ -91,13 +90,13 @@ struct Connections {
 // A member that is missing or has another type counts as never seen.
 [[nodiscard]] Connections connections_of(const Json& json);
 
-// The newest facts of several replicas, of one whose Prometheus answers if there is one, with the
-// last calls that any of them has accepted or refused. An entry of the future is left out: it would
-// be the newest for as long as its clock was ahead. Nullopt: there is none.
+// Returns the newest facts of several replicas, preferably of one whose Prometheus answers, with
+// the last calls that any of them has accepted or refused. Ignores an entry from the future: it
+// would be the newest for as long as its clock was ahead. Nullopt: there is none.
 [[nodiscard]] std::optional<Connections> newest_of(const std::map<std::string, std::string>& texts,
                                                    WallTime now);
 
-// Keeps of each call the later one.
+// Keeps the later one of each call.
 void keep_later_calls(Connections& facts, const Connections& others);
 
 }  // namespace gpuward::remediator

@@ -1,5 +1,5 @@
-// Which ignored alerts have been logged already: an alert is repeated for as long as it fires, and
-// is worth one line. Memory of this process only, bounded. Any thread.
+// Which ignored alerts were logged already: an alert repeats for as long as it fires, and one line
+// is enough. Memory of this process only, bounded. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class IgnoredEpisodes {
  public:
   static constexpr std::size_t kMost = 10'000;
 
-  // Whether this alert, since that start, was not ignored for that reason before.
+  // Whether this alert with that start was never ignored for that reason before.
   [[nodiscard]] bool is_new(const AlertSignal& signal, Ignored reason);
 
  private:

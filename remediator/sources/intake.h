@@ -1,5 +1,5 @@
-// Where sources hand over their alert signals. A chain of three is behind it, put together in
-// config/evidence_sources.cpp: ConfirmedEnds (sources/; the webhook's signals alone go through it),
+// The receiver of all sources' alert signals. Behind it is a chain of three, put together in
+// config/evidence_sources.cpp: ConfirmedEnds (sources/; only for the webhook's signals),
 // OlderAlerts (intake/), and RemediationIntake (intake/), which writes them to the API server.
 // Tests put a list behind it.
 #pragma once
@@ -26,11 +26,11 @@ struct IntakeCounts {
   }
 };
 
-// Hears of the alerts that were ignored, for logs and metrics.
+// Receives the ignored alerts, for logs and metrics.
 class IntakeObserver {
  public:
   virtual ~IntakeObserver() = default;
-  // Any thread, several at once; must be quick. Called for each copy that was ignored.
+  // Called on any thread, several at once, for each ignored copy; must be quick.
   virtual void on_ignored(const AlertSignal& signal, Ignored reason) = 0;
 };
 
@@ -38,7 +38,7 @@ class Intake {
  public:
   virtual ~Intake() = default;
   // Any thread; several at once. A value means that all of `signals` is in the API server. An error
-  // (kUnavailable, kOverloaded, kTimeout) means that some may not be: the sender must come again.
+  // (kUnavailable, kOverloaded, kTimeout) means that some may not be: the sender must retry.
   [[nodiscard]] virtual Result<IntakeCounts> take(std::span<const AlertSignal> signals,
                                                   Clock::Steady deadline) = 0;
 };

@@ -24,7 +24,7 @@ std::set<std::string> jobs_of(const std::vector<kube::Pod>& pods) {
   return jobs;
 }
 
-// By name.
+// Sorted by name.
 std::vector<std::string> others_in(const std::vector<kube::Pod>& pods, const std::string& node) {
   std::set<std::string> names;
   for (const kube::Pod& pod : pods) {

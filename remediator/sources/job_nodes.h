@@ -1,5 +1,5 @@
-// What is known of the other nodes on which the jobs of a silent node run: a job that has lost
-// several nodes, or of which another one has a fault, tells where to look.
+// Reports on the other nodes on which the jobs of a silent node run: if a job has lost several
+// nodes, or another of its nodes has a fault, an operator knows where to look.
 #pragma once
 
 #include <string>
@@ -17,11 +17,11 @@ class JobNodes final : public LastKnown {
   // All must outlive it.
   JobNodes(kube::Api& api, const NodeSigns& nodes, const KnownEvidence& known, Clock& clock)
       : api_(api), nodes_(nodes), known_(known), clock_(clock) {}
-  // Asks for the pods of the node, and for those of at most two of its jobs.
+  // Reads the pods of the node, and those of at most two of its jobs.
   [[nodiscard]] Result<std::string> of(const NodeSign& node) override;
 
  private:
-  // "gpu-3: GpuXidReboot (reboot)", for each node of which there is something to say.
+  // "gpu-3: GpuXidReboot (reboot)", for each node with a report.
   [[nodiscard]] std::vector<std::string> said_of(const std::vector<std::string>& nodes) const;
 
   kube::Api& api_;

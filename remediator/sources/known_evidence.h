@@ -1,6 +1,5 @@
-// What the open Remediations rest on, for sources that have to say that something of theirs has
-// ended: in the cluster, so that a restart forgets none of it. Implemented by
-// records/cluster_view.
+// The evidence of the open Remediations, for sources that report the ends of their own alerts. It
+// is in the cluster, so that a restart loses none. Implemented by records/cluster_view.
 #pragma once
 
 #include <string_view>
@@ -14,7 +13,8 @@ namespace gpuward::remediator {
 class KnownEvidence {
  public:
   virtual ~KnownEvidence() = default;
-  // The evidence that still fires and whose fingerprint begins with `origin`, as it came.
+  // Returns the evidence that still fires and whose fingerprint begins with `origin`, as it
+  // arrived.
   [[nodiscard]] virtual std::vector<AlertSignal> firing_from(std::string_view origin) const = 0;
 };
 

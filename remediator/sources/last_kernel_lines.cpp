@@ -10,14 +10,14 @@ namespace gpuward::remediator {
 namespace {
 
 constexpr std::size_t kMostLines = 3, kLongestLine = 120;
-// How long before the silence a line may be to say something of it.
+// How long before the silence a line may still be related to it.
 constexpr std::chrono::minutes kBefore{15};
 
 std::int64_t nanoseconds_of(WallTime time) {
   return std::chrono::nanoseconds(time.time_since_epoch()).count();
 }
 
-// The streams of `selector` that are of the node. Empty where it is no selector.
+// Returns the streams of `selector` that belong to the node. Empty if it is not a selector.
 std::string of_node(std::string selector, const std::string& label, const std::string& node) {
   const auto brace = selector.find('{');
   if (brace == std::string::npos) return {};

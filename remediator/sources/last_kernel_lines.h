@@ -1,4 +1,4 @@
-// The last lines that Loki has of a silent node's kernel log, from the minutes before the silence.
+// Reads the last lines in Loki of a silent node's kernel log, from the minutes before the silence.
 // Used by sources/silent_source.
 #pragma once
 

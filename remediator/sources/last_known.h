@@ -1,5 +1,6 @@
-// What somebody knows last of a silent node, for people: one part of what its Remediation tells.
-// Implemented by sources/last_kernel_lines and sources/job_nodes, used by sources/silent_source.
+// The last known facts about a silent node from one source, for people: a part of the text in its
+// Remediation. Implemented by sources/last_kernel_lines and sources/job_nodes, used by
+// sources/silent_source.
 #pragma once
 
 #include <string>
@@ -13,8 +14,8 @@ namespace gpuward::remediator {
 class LastKnown {
  public:
   virtual ~LastKnown() = default;
-  // In bounded time. A clause that names its source or its subject ("Loki: ...", "JobSet ...");
-  // empty: nothing is known.
+  // Returns in bounded time a clause that names its source or its subject ("Loki: ...", "JobSet
+  // ..."); empty: nothing is known.
   [[nodiscard]] virtual Result<std::string> of(const NodeSign& node) = 0;
 };
 

@@ -5,7 +5,8 @@
 
 namespace gpuward::remediator {
 
-// Loki may give one stream in several parts, with more labels on one of them: only the node counts.
+// Loki may return one stream in several parts, with more labels on one of them: only the node
+// counts.
 LineMemory::Key LineMemory::key_of(const LogLine& line, std::string_view node_label) {
   const auto node = line.labels.find(std::string(node_label));
   const std::string whose = node == line.labels.end() ? std::string() : node->second;

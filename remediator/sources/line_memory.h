@@ -1,5 +1,5 @@
-// Which lines were taken already, for as long as they may be read again: by node, time and text.
-// Bounded; the oldest give way, and what they say then comes twice, which changes no Remediation.
+// Remembers lines already processed, for as long as they may be read again: by node, time and text.
+// Bounded; the oldest are dropped. Their findings then come twice, which changes no Remediation.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class LineMemory {
 
   [[nodiscard]] bool knows(const Key& key) const { return keys_.contains(key); }
   void add(const Key& key);
-  // What is older can no longer be read again.
+  // Older lines can no longer be read again.
   void forget_before(std::int64_t at) { keys_.erase(keys_.begin(), keys_.lower_bound({at, 0})); }
   [[nodiscard]] std::size_t size() const { return keys_.size(); }
 

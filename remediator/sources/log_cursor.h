@@ -1,5 +1,6 @@
-// How far the logs were read, kept in a ConfigMap of the cluster, so that the next process goes on
-// from there. Written by compare-and-set: of two that take themselves for the leader one fails.
+// How far the logs were read, kept in a ConfigMap of the cluster, so that the next process
+// continues from there. Written by compare-and-set: if two replicas believe that they lead, one
+// fails.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace gpuward::remediator {
 
-// By the name of what is read; nanoseconds since 1970.
+// By feed name; nanoseconds since 1970.
 using LogPositions = std::map<std::string, std::int64_t>;
 
 // One thread.
@@ -19,7 +20,7 @@ class LogCursor {
   // `api` must outlive it.
   LogCursor(kube::Api& api, std::string ns) : api_(api), ns_(std::move(ns)) {}
 
-  // Empty where nothing was ever read. Entries that are no numbers are left out.
+  // Empty if no logs were ever read. Skips entries that are not numbers.
   [[nodiscard]] Result<LogPositions> load();
   // kConflict: another process has written it since load(); load again.
   [[nodiscard]] Status save(const LogPositions& positions);

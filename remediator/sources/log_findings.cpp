@@ -12,7 +12,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// The same code on many nodes has the same name: that is how a storm is told.
+// The same code has the same name on all nodes, by which a storm is recognised.
 std::string name_of(const xid::Event& event) {
   const std::string name = "log " + std::string(xid::to_string(event.kind));
   if (event.code != 0) return name + " " + std::to_string(event.code);
@@ -25,7 +25,7 @@ std::string class_of(const xid::Event& event, Severity severity) {
       severity);
 }
 
-// `error_class` is left to the caller.
+// The caller sets `error_class`.
 std::optional<AlertSignal> signal_of_line(const LogLine& line, const std::string& node_label,
                                           Severity severity, const std::string& what) {
   const auto node = line.labels.find(node_label);
@@ -61,8 +61,8 @@ bool is_unknown_kernel_line(const LogLine& line, const xid::Catalogue& catalogue
     const xid::Assessment verdict = catalogue.judge(*event);
     return !verdict.known && !verdict.clears;
   }
-  // An SXid line that is no event holds the data of the one before; the others are parts of a
-  // record that is whole only with its last line (core/xid/joiner).
+  // An SXid line that is not an event holds the data of the line before; the others are parts of a
+  // record that is complete only with its last line (core/xid/joiner).
   constexpr std::array<std::string_view, 3> kParts = {"SXid", "NVRM: The NVIDIA GPU ",
                                                       "NVRM: fallen off the bus"};
   const auto is_in = [&](std::string_view part) { return line.text.contains(part); };

@@ -1,6 +1,6 @@
-// Lines of a log to alert signals: what the kernel says by the Xid catalogue, what pods say by the
-// rules of the policy. Below severity reset a line asks for nothing: harmless SXids and the Xids of
-// programs are lines like any other. Pure; used by sources/loki_source.
+// Turns lines of a log into alert signals: kernel lines by the Xid catalogue, pods' lines by the
+// rules of the policy. Below severity reset a line makes no signal: harmless SXids and the Xids of
+// programs are ordinary lines. Pure; used by sources/loki_source.
 #pragma once
 
 #include <optional>
@@ -13,13 +13,13 @@
 
 namespace gpuward::remediator {
 
-// Nullopt: nothing to do, or no valid node in `node_label`. Always foreign: what a log service
-// hands on is nobody's measurement.
+// Nullopt: nothing to do, or no valid node in `node_label`. Always foreign: a log service only
+// forwards lines, and no exporter has measured them.
 [[nodiscard]] std::optional<AlertSignal> signal_of_kernel_line(const LogLine& line,
                                                                const xid::Catalogue& catalogue,
                                                                const LokiRules& rules);
-// Whether a kernel line may say something of a GPU that the catalogue has no word for: an event of
-// an unknown code, or no event at all and no detail of another one.
+// Whether a kernel line may be about a GPU fault that the catalogue does not know: an event with an
+// unknown code, or a line that is neither an event nor a detail of one.
 [[nodiscard]] bool is_unknown_kernel_line(const LogLine& line, const xid::Catalogue& catalogue);
 [[nodiscard]] std::optional<AlertSignal> signal_of_pod_line(const LogLine& line,
                                                             const LokiRules& rules);

@@ -1,6 +1,6 @@
-// How far one feed of Loki was read, and what is read again after an outage of Loki: senders that
-// could not deliver try again later, and Loki has their lines under the time at which they were
-// written. Pure; used by LokiSource.
+// How far one feed of Loki was read, and which part is read again after an outage of Loki: senders
+// that could not deliver try again later, and Loki stores their lines under the time at which they
+// were written. Pure; used by LokiSource.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace gpuward::remediator {
 
-// gpuward-exporter tries again at most 30 s after a failed push (kRetry in
+// gpuward-exporter retries at most 30 s after a failed push (kRetry in
 // exporter/publish/loki_pusher.cpp), which itself took up to 10 s, and needs several pushes if many
 // lines wait.
 inline constexpr std::chrono::seconds kReadAgainEvery{30};
@@ -24,19 +24,19 @@ struct ReadAgain {
 
 struct LogProgress {
   std::int64_t position = 0;           // nanoseconds since 1970, by Loki's clock
-  std::optional<std::int64_t> resume;  // while there is more than one answer holds
+  std::optional<std::int64_t> resume;  // set while more lines wait than one answer holds
   bool is_behind = false;              // the last answer did not reach the present
   std::optional<ReadAgain> again = {};
 
-  // The position from which another process has to read.
+  // The position from which another process must read.
   [[nodiscard]] std::int64_t oldest() const;
 };
 
-// Call it after the first good answer since an outage. If an outage came before it, the earlier
+// Call it after the first good answer since an outage. If there was an outage before, its earlier
 // position counts.
 void read_again_later(LogProgress& progress, std::int64_t from, Clock::Steady now);
-// Goes back to the position at which the outage began, if that is due and the present was reached
-// since; not before `earliest`.
+// Goes back to the position at which the outage began, if that is due and reading has reached the
+// present since; not before `earliest`.
 void go_back_if_due(LogProgress& progress, std::int64_t earliest, Clock::Steady now);
 
 }  // namespace gpuward::remediator

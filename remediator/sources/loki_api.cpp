@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMaxAnswer = 32U << 20U;
 constexpr std::size_t kMaxComplaint = 200;
 
-// What Loki says to a question that its limits (limits_config) forbid, and what to ask for instead.
+// Loki's answer to a query that its limits (limits_config) forbid, and the resulting kind of error.
 struct Refusal {
   std::string_view words;
   ErrorKind kind;

@@ -1,4 +1,4 @@
-// One question to Loki's /loki/api/v1/query_range and its answer as plain values. Used by
+// One query to Loki's /loki/api/v1/query_range and its answer as plain values. Used by
 // sources/loki_source.
 #pragma once
 
@@ -18,12 +18,12 @@
 namespace gpuward::remediator {
 
 struct LogLine {
-  std::int64_t at = 0;                        // nanoseconds since 1970, as Loki keeps it
+  std::int64_t at = 0;                        // nanoseconds since 1970, Loki's timestamp
   std::map<std::string, std::string> labels;  // of its stream
   std::string text;                           // valid UTF-8
 };
 
-// From `start` on, before `end`, at most `limit` lines: the oldest, or the newest.
+// At most `limit` lines from `start` on and before `end`: the oldest, or the newest.
 struct LokiQuestion {
   std::string query;  // LogQL
   std::int64_t start = 0, end = 0;
@@ -33,7 +33,7 @@ struct LokiQuestion {
 
 struct LokiAnswer {
   std::vector<LogLine> lines;                        // by time
-  std::optional<std::chrono::seconds> server_clock;  // since 1970: when Loki says it answered
+  std::optional<std::chrono::seconds> server_clock;  // since 1970: the time of the answer, by Loki
 };
 
 struct LokiPlace {
@@ -46,8 +46,8 @@ class LokiApi {
  public:
   // `http` must outlive it.
   LokiApi(LokiPlace place, http::Client& http);
-  // kTooLarge where the answer is beyond our cap or Loki's limit: ask for fewer lines. kTimeout
-  // where the answer takes too long, or Loki allows no question of that length: for a shorter time.
+  // kTooLarge if the answer exceeds our limit or Loki's: ask for fewer lines. kTimeout if the
+  // answer takes too long, or Loki does not allow so long a query: ask for a shorter time.
   [[nodiscard]] Result<LokiAnswer> ask(const LokiQuestion& question);
 
  private:
@@ -55,10 +55,11 @@ class LokiApi {
   http::Client& http_;
 };
 
-// The body of a 200. Bytes that are no UTF-8 are replaced: one bad line must not stop all others.
+// Decodes the body of a 200. Replaces bytes that are not UTF-8: one bad line must not stop all
+// others.
 [[nodiscard]] Result<std::vector<LogLine>> decode_log_lines(std::string_view body);
 
-// `text` between double quotes, as LogQL reads it.
+// Puts `text` in double quotes for LogQL.
 [[nodiscard]] std::string logql_quoted(std::string_view text);
 
 }  // namespace gpuward::remediator

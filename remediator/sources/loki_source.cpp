@@ -15,9 +15,9 @@ using std::chrono::nanoseconds;
 
 // Loki's own default limit is 5,000.
 constexpr std::size_t kPageLines = 1'000;
-// Loki takes lines of nodes whose clocks are so far ahead.
+// Loki accepts lines of nodes whose clocks are this far ahead.
 constexpr std::int64_t kAheadMost = nanoseconds(std::chrono::minutes(10)).count();
-// What is asked for at once where much was missed; less where Loki does not answer that.
+// The longest time of one query after a gap; shorter if Loki does not answer it.
 constexpr nanoseconds kLongestQuestion = std::chrono::hours(1);
 constexpr nanoseconds kShortestQuestion = std::chrono::minutes(1);
 constexpr std::chrono::minutes kLessFor{10};
@@ -25,7 +25,7 @@ constexpr std::chrono::minutes kLessFor{10};
 constexpr std::int64_t kLongestGap = nanoseconds(std::chrono::hours(24)).count();
 constexpr std::int64_t kLateMost = nanoseconds(kLateAfterOutage).count();
 constexpr std::chrono::seconds kCursorEvery{30};
-// Another replica may have read on meanwhile.
+// Another replica may have continued reading meanwhile.
 constexpr std::chrono::seconds kStaleAfter{60};
 
 constexpr std::chrono::seconds kWritersEvery{60};
@@ -63,7 +63,7 @@ std::optional<UnknownLine> unknown_line(const LogLine& line, const LokiRules& ru
                      .at = Clock::Wall(duration_cast<Clock::Wall::duration>(at))};
 }
 
-// Only the answer tells what Loki's clock says.
+// Only the answer shows Loki's clock.
 void advance(LogProgress& progress, const LokiQuestion& question, const std::vector<LogLine>& lines,
              std::int64_t clock) {
   const std::int64_t position = std::min(progress.position, clock);
@@ -101,7 +101,7 @@ std::int64_t LokiSource::now() const {
 Status LokiSource::load() {
   const auto positions = cursor_.load();
   if (!positions) return std::unexpected(positions.error());
-  // Where another process has read on, only that one has seen the lines before.
+  // If another process has read further, only that one has seen the lines before.
   for (const Feed feed : {Feed::kKernel, Feed::kPods}) {
     const auto known = positions->find(name_of(feed));
     const auto own = progress_.find(feed);
@@ -115,7 +115,7 @@ Status LokiSource::load() {
   return {};
 }
 
-// Once a process, or until it is so: a list of all nodes is no small thing.
+// Checked once per process, or until it holds: a list of all nodes is expensive.
 Status LokiSource::require_only_writer() {
   if (is_only_writer_ || !policy_.get()->loki.konduktor_taint) return {};
   const auto now = clock_.steady();
@@ -149,15 +149,15 @@ Result<SourceFindings> LokiSource::look() {
     if (auto done = read(Feed::kPods, policy->loki, findings); !done)
       return std::unexpected(done.error());
   }
-  // While it lags, or soon after an outage, a line that says so again may merely not have been
-  // read; and before it began, another process may have had one.
+  // While reading lags, or soon after an outage, a line that repeats the finding may not have been
+  // read yet; before this process began to read, another one may have seen one.
   const bool may_have_missed = read_since_ > now() - nanoseconds_of(policy->loki.quiet_for);
   const bool awaits_late_lines = std::ranges::any_of(
       pending_.progress, [](const auto& feed) { return feed.second.again.has_value(); });
   if (findings.has_more || may_have_missed || awaits_late_lines) return findings;
   LastLines last = last_lines_;
   merge(last, pending_.last_lines);
-  // Where little was asked for at once, the lines of the last minutes were not read yet.
+  // After smaller queries, the lines of the last minutes may not have been read yet.
   std::int64_t read_to = now();
   for (const auto& [feed, progress] : pending_.progress)
     read_to = std::min(read_to, progress.position);
@@ -206,7 +206,7 @@ Status LokiSource::read(Feed feed, const LokiRules& rules, SourceFindings& findi
   return {};
 }
 
-// The position from which the next question asks.
+// The position of the next query.
 LogProgress LokiSource::next_of(Feed feed, std::int64_t overlap, SourceFindings& findings) {
   const std::int64_t clock = now();
   const auto known = progress_.find(feed);
@@ -296,7 +296,7 @@ Status LokiSource::save() {
   LogPositions positions;
   for (const auto& [feed, progress] : progress_) positions[name_of(feed)] = progress.oldest();
   if (auto saved = cursor_.save(positions); !saved) {
-    is_loaded_ = false;  // whoever was quicker has read as far
+    is_loaded_ = false;  // the faster replica has read as far
     return saved;
   }
   saved_at_ = clock_.steady();

@@ -1,7 +1,7 @@
 // Reads the kernel's and the pods' lines that node agents have sent to Loki, without gaps: from a
-// cursor in the cluster on, some way back each time for lines that came late, and after an outage
-// of Loki again from where it began. Lines that were read before are left out. Time is Loki's own.
-// Findings are foreign evidence: they end at the cordon.
+// cursor in the cluster on, each time overlapping a little for late lines, and after an outage of
+// Loki again from its beginning. Skips lines that were read before. All times are Loki's. Findings
+// are foreign evidence: they lead no further than the cordon.
 #pragma once
 
 #include <chrono>
@@ -31,12 +31,12 @@ struct LokiSettings {
   LokiPlace place;
   std::vector<std::string> namespaces;  // whose pods' lines are read; empty: none
   std::string state_namespace;          // of the cursor
-  Triage* triage = nullptr;             // is offered what the catalogue does not know
+  Triage* triage = nullptr;             // gets the lines that the catalogue does not know
 };
 
 class LokiSource final : public Source {
  public:
-  // All must outlive it; `api` refuses writes while this replica does not lead.
+  // All must outlive it; `api` refuses writes while this replica is not the leader.
   LokiSource(LokiSettings settings, http::Client& http, kube::Api& api, const CurrentPolicy& policy,
              const KnownEvidence& known, Clock& clock);
   [[nodiscard]] std::string_view name() const override { return "loki"; }
@@ -48,7 +48,7 @@ class LokiSource final : public Source {
 
  private:
   enum class Feed : std::uint8_t { kKernel, kPods };
-  // The results of a look count once its alert signals are durable.
+  // The results of a read count once its alert signals are durable.
   struct Pending {
     std::map<Feed, LogProgress> progress;
     std::vector<LineMemory::Key> lines;
@@ -79,14 +79,15 @@ class LokiSource final : public Source {
   const xid::Catalogue catalogue_;
 
   bool is_loaded_ = false;
-  bool is_only_writer_ = false;  // of konduktor's taint, when this process began
-  // A question failed since the last settled look, or the process before may have had one that did.
+  bool is_only_writer_ = false;  // of konduktor's taint, since this process started
+  // A query has failed since the last settled read, or the process before may have had one that
+  // did.
   bool may_be_outage_ = false;
   std::optional<Clock::Steady> writers_looked_at_;
   std::optional<Clock::Steady> looked_at_, saved_at_;
-  std::int64_t read_since_ = 0;    // by Loki's clock: this process has had all lines since
-  std::chrono::seconds ahead_{0};  // Loki's clock before ours
-  // What a question asks for at most; less for a while after one that was too much.
+  std::int64_t read_since_ = 0;    // by Loki's clock: this process has read all lines since
+  std::chrono::seconds ahead_{0};  // how far Loki's clock is ahead of ours
+  // The largest query; smaller for a while after one that was too large.
   std::size_t limit_;
   std::chrono::nanoseconds range_;
   std::optional<Clock::Steady> asked_too_much_at_;

@@ -16,7 +16,7 @@ namespace {
 constexpr JsonLimits kSmall{.max_bytes = 64U << 10U, .max_depth = 4, .max_values = 64};
 
 constexpr std::size_t kMostDigits = 10;
-// Its model found no number in the log.
+// The monitor's model found no number in the log.
 constexpr std::string_view kNoNumber = "UNKNOWN";
 
 struct ClassSeverity {
@@ -47,7 +47,7 @@ WallTime time_of(const Json& event, WallTime now) {
   return std::min(parse_rfc3339(string_at(event, "timestamp")).value_or(now), now);
 }
 
-// Without a name in the policy each event counts: the monitor always sends one.
+// If the policy names no cluster, each event counts: the monitor always sends a name.
 Result<bool> is_of_cluster(const Json& event, std::string_view cluster) {
   const std::string named = string_at(event, "cluster_name");
   if (!cluster.empty() && named.empty())

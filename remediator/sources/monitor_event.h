@@ -1,6 +1,7 @@
-// The event of the monitor that gpuward replaces, as it posts it to a webhook: what it found on one
-// node, in its own classes. Foreign evidence: it ends at the cordon, and what it does not repeat
-// for a while has ended, for it never says that a node is well again. Pure, but for the source.
+// An event of the monitor that gpuward replaces, as it posts it to a webhook: a finding on one
+// node, in its own classes. Foreign evidence: it leads no further than the cordon. It ends if it is
+// not repeated for a while, because the monitor does not report that an error is over. Pure, except
+// for the source.
 #pragma once
 
 #include <chrono>
@@ -16,24 +17,25 @@
 
 namespace gpuward::remediator {
 
-// {timestamp, error_type, node_name, instance_id, error_details, cluster_name}, of which error_type
-// and node_name must be there. Severity: a class that says the GPU is broken (XID_CRITICAL_<n>,
-// with UNKNOWN for a number that it has not read; ECC_ERROR, GPU_HEALTH_ERROR) is reset, the others
-// are monitor. Nullopt: HEALTHY, or of another cluster than `cluster`, which is the policy's;
-// empty: of any. A timestamp that is missing or ahead of `now` is `now`. kInvalid with the member
-// that is wrong.
+// Expects {timestamp, error_type, node_name, instance_id, error_details, cluster_name}, of which
+// error_type and node_name are required. Severity: a class of a broken GPU (XID_CRITICAL_<n>, with
+// UNKNOWN for a number that the monitor has not found; ECC_ERROR, GPU_HEALTH_ERROR) is reset, the
+// others are monitor. Nullopt: HEALTHY, or of another cluster than `cluster`, the policy's; an
+// empty `cluster` accepts any. A timestamp that is missing or later than `now` is `now`. kInvalid
+// names the wrong member.
 [[nodiscard]] Result<std::optional<AlertSignal>> signal_of_event(std::string_view body,
                                                                  WallTime now,
                                                                  std::string_view cluster = {});
 
-// Ends what no event has repeated for loki.quiet_for: a repeat moves the start (model/evidence).
+// Ends findings that no event has repeated for loki.quiet_for: a repeat moves the start
+// (model/evidence).
 class MonitorEventSource final : public Source {
  public:
   // All must outlive it.
   MonitorEventSource(const CurrentPolicy& policy, const KnownEvidence& known, Clock& clock)
       : policy_(policy), known_(known), clock_(clock) {}
   [[nodiscard]] std::string_view name() const override { return "events"; }
-  // It costs no request.
+  // It makes no request.
   [[nodiscard]] std::chrono::milliseconds every() const override {
     return std::chrono::seconds(15);
   }

@@ -1,6 +1,5 @@
-// What stands on the Nodes of what their clouds have announced, as the informer has last seen it:
-// no list of nodes of its own. Implemented by records/cluster_view, used by the source of
-// announcements.
+// The announcements that clouds have made about Nodes, as the informer last saw them: no list of
+// nodes of its own. Implemented by records/cluster_view, used by the source of announcements.
 #pragma once
 
 #include <string>
@@ -19,7 +18,7 @@ struct AnnouncedNode {
 class NodeAnnouncements {
  public:
   virtual ~NodeAnnouncements() = default;
-  // Of all nodes.
+  // Returns those of all nodes.
   [[nodiscard]] virtual std::vector<AnnouncedNode> announcements() const = 0;
 };
 

@@ -1,5 +1,5 @@
-// The conditions of nodes that rules of the policy name, as the informer has last seen them: no
-// list of nodes of its own. Implemented by records/cluster_view, used by sources/condition_source.
+// The conditions of nodes that rules of the policy name, as the informer last saw them: no list of
+// nodes of its own. Implemented by records/cluster_view, used by sources/condition_source.
 #pragma once
 
 #include <span>
@@ -17,11 +17,11 @@ class NodeConditions {
   virtual ~NodeConditions() = default;
   [[nodiscard]] virtual std::vector<ConditionSeen> conditions(
       std::span<const ConditionRule> rules) const = 0;
-  // Whether one of the rules that has the fingerprint is for the node. A node that the informer
-  // does not know counts as one that each rule is for.
+  // Whether one of the rules with the fingerprint applies to the node. Every rule applies to a node
+  // that the informer does not know.
   [[nodiscard]] virtual bool is_ruled(const std::string& node, const std::string& fingerprint,
                                       std::span<const ConditionRule> rules) const = 0;
-  // The informers have heard from the API server a moment ago.
+  // Whether the informers have just heard from the API server.
   [[nodiscard]] virtual bool is_current(Clock::Steady now) const = 0;
 };
 

@@ -7,8 +7,8 @@
 
 namespace gpuward::remediator {
 
-// A line that nobody was asked about is shown again at the next look. One that is old is over: a
-// process that begins to lead finds it there too.
+// A line that was not accepted is offered again at the next check. Old lines are skipped: a new
+// leader finds them on the nodes too.
 Result<SourceFindings> NodeLineSource::look() {
   SourceFindings found;
   const WallTime oldest = clock_.wall() - policy_.get()->loki.quiet_for;

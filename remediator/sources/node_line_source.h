@@ -1,7 +1,7 @@
-// Shows the language model of the policy the lines of the kernel that exporters have found and no
-// table knows, so that it is asked without a Loki too. Finds nothing itself: what the model says
-// comes by sources/triage_source. A node can only be named by its own exporter: the admission
-// policy in manifests/exporter-admission.yaml sees to that.
+// Sends the policy's language model the kernel lines that exporters have found and no table knows,
+// so that the model can be used without Loki. It has no findings of its own: the model's answers
+// come through sources/triage_source. Only a node's own exporter can name it: the admission policy
+// in manifests/exporter-admission.yaml ensures that.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ class NodeLineSource final : public Source {
   NodeLineSource(const NodeLines& nodes, Triage& triage, const CurrentPolicy& policy, Clock& clock)
       : nodes_(nodes), triage_(triage), policy_(policy), clock_(clock) {}
   [[nodiscard]] std::string_view name() const override { return "node-lines"; }
-  // It costs no request.
+  // It makes no request.
   [[nodiscard]] std::chrono::milliseconds every() const override { return std::chrono::seconds(5); }
   [[nodiscard]] Result<SourceFindings> look() override;
 
@@ -32,7 +32,7 @@ class NodeLineSource final : public Source {
   Triage& triage_;
   const CurrentPolicy& policy_;
   Clock& clock_;
-  std::set<std::string> shown_;  // hashes of those that were taken and still stand on a node
+  std::set<std::string> shown_;  // hashes of lines that were sent and are still on a node
 };
 
 }  // namespace gpuward::remediator

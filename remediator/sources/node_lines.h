@@ -1,6 +1,5 @@
-// Lines of the kernel that exporters have written on their Nodes because no table has their number,
-// as the informer has last seen them. Implemented by records/cluster_view, used by
-// sources/node_line_source.
+// Kernel lines that exporters have written on their Nodes because no table has their number, as the
+// informer last saw them. Implemented by records/cluster_view, used by sources/node_line_source.
 #pragma once
 
 #include <string>

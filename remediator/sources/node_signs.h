@@ -1,4 +1,4 @@
-// The nodes as the informers have last seen them: no list of nodes of its own. Implemented by
+// The nodes as the informers last saw them: no list of nodes of its own. Implemented by
 // records/cluster_view, used by sources/silent_source and by the proofs before a disruptive step.
 #pragma once
 
@@ -13,10 +13,10 @@ namespace gpuward::remediator {
 class NodeSigns {
  public:
   virtual ~NodeSigns() = default;
-  // `now`: what counts as recent.
+  // `now`: decides which records are recent.
   [[nodiscard]] virtual std::vector<NodeSign> signs(WallTime now) const = 0;
-  // Whether the API server was heard from a moment ago: else what is seen is old, and the silence
-  // may be its own.
+  // Whether the informers have just heard from the API server. If not, the data is old, and the
+  // silence may be that of the API server itself.
   [[nodiscard]] virtual bool is_current(Clock::Steady now) const = 0;
 };
 

@@ -1,6 +1,6 @@
-// One instant query to Prometheus and what all readers of its answers share. Each sample of an
-// answer says in its label `what` which part of the query it belongs to. A Prometheus that did not
-// answer is left alone for a while. Used by prometheus_reports and prometheus_scrapes.
+// One instant query to Prometheus and the common parts of all readers of its answers. Each sample
+// of an answer has a label `what`, which names its part of the query. A Prometheus that did not
+// answer is not queried again for a while. Used by prometheus_reports and prometheus_scrapes.
 #pragma once
 
 #include <atomic>
@@ -14,11 +14,11 @@
 
 namespace gpuward::remediator {
 
-// Each part of the answer says in the label `what` which part it is: an instant query drops the
-// metric's name where timestamp() is applied, and gives no sample's own time otherwise.
+// Adds the label `what` to a part of the query: an instant query drops the metric's name if
+// timestamp() is applied, and does not return a sample's own time otherwise.
 [[nodiscard]] std::string query_part(const std::string& expression, std::string_view what);
 
-// The samples of an answer, which must outlive them.
+// Returns the samples of an answer, which must outlive them.
 [[nodiscard]] Result<const Json*> samples_of(const Result<Json>& root);
 [[nodiscard]] Result<double> sample_value(const Json& sample);
 [[nodiscard]] Clock::Wall time_of_sample(double seconds);
@@ -29,10 +29,10 @@ class PrometheusQuery {
   // `url` is Prometheus' base (`http://prometheus:9090`); `http` and `clock` must outlive this.
   PrometheusQuery(std::string url, http::Client& http, Clock& clock,
                   std::chrono::milliseconds timeout);
-  // The body of the answer. kOverloaded where it has not answered a moment ago and was not asked;
-  // `about` is in each error.
+  // Returns the body of the answer. kOverloaded if Prometheus failed to answer a moment ago and was
+  // not queried; each error contains `about`.
   [[nodiscard]] Result<std::string> ask(const std::string& query, std::string_view about);
-  // Whether it has not answered a moment ago.
+  // Whether it failed to answer a moment ago.
   [[nodiscard]] bool is_quiet() const { return clock_.steady() < quiet_until_.load(); }
 
  private:

@@ -17,8 +17,8 @@ namespace gpuward::remediator {
 namespace {
 
 constexpr std::string_view kAbout = "asking Prometheus for the node's report";
-constexpr std::string_view kClaimsKept = "7d";  // as long as restarts count (execution/slot_claim)
-constexpr std::size_t kLongestSerial = 128;  // as the resource takes it; real ones have 13 digits
+constexpr std::string_view kClaimsKept = "7d";  // as long as restarts count (budgets/slot_claim)
+constexpr std::size_t kLongestSerial = 128;     // the resource's limit; real ones have 13 digits
 
 struct Parts {
   std::optional<double> measured_at, severity, confirmed_severity, kernel_log_up;
@@ -37,15 +37,15 @@ void add_finding(const Json& labels, Parts& parts) {
   if (is_milder_class(parts.error_class, found)) parts.error_class = std::move(found);
 }
 
-// Boards without a number of their own say 0: taken for one, all of them would be the same GPU, and
-// what was tried on one would count for every other.
+// Boards without a number of their own report 0. As one serial number, they would all be the same
+// GPU, and an attempt on one would count for every other.
 std::string gpu_of(const Json& labels) {
   const std::string serial = string_at(labels, "serial");
   const bool has_number = serial.find_first_not_of('0') != std::string::npos;
   return has_number ? serial : string_at(labels, "uuid");
 }
 
-// It becomes part of a query.
+// The text becomes part of a query.
 bool is_plain(std::string_view serial) {
   return !serial.empty() && serial.size() <= kLongestSerial &&
          std::ranges::all_of(serial, [](char c) {
@@ -109,7 +109,7 @@ Result<HealthReport> to_report(const Parts& parts) {
   }
   const auto severity = to_severity(*parts.severity);
   if (!severity) return std::unexpected(severity.error());
-  // Absent counts as none: this severity allows steps, and the whole severity forbids them.
+  // Absent counts as none: this severity allows steps, while the whole severity forbids them.
   const auto kernel = to_severity(parts.confirmed_severity.value_or(0));
   if (!kernel) return std::unexpected(kernel.error());
   const auto diagnostics = to_severity(parts.diagnostics.value_or(0));
@@ -136,7 +136,7 @@ Result<HealthReport> to_report(const Parts& parts) {
 }  // namespace
 
 std::string report_query(std::string_view node, std::string_view cluster) {
-  // As in the alert rules: on the page of any other job the label `node` is its own invention.
+  // As in the alert rules: a label `node` in any other job's series may mean anything.
   const std::string matchers =
       "{job=\"gpuward-exporter\",node=\"" + std::string(node) + "\"" + cluster_matcher(cluster);
   const std::string selector = matchers + "}";
@@ -172,13 +172,13 @@ std::string claims_query(std::string_view node, std::span<const std::string> gpu
       return "timestamp(gpuward_gpu_info{job=\"gpuward-exporter\",node" + std::string(is) + "\"" +
              std::string(node) + "\"," + label + "=~\"" + any + "\"" + where + "})";
     };
-    // As long as attempts count; what is younger than a step is seen by the instant alone. Of two
-    // with the same labels `or` takes the first.
+    // The query covers the time for which attempts count; only the instant part shows values
+    // younger than a step. If two series have the same labels, `or` takes the first.
     const std::string kept = "[" + std::string(kClaimsKept) + ":5m])";
     const std::string by = " by (serial,uuid) (";
     add("min" + by + "min_over_time(" + times("=", own) + kept + ")", "own");
     add("min" + by + times("=", own) + ")", "own");
-    // The last time counts: the instant, where there is one, is later than any step.
+    // The last time counts: the instant part, if there is one, is later than any step.
     const auto others = [&](std::string_view is, const std::string& where) {
       add("max" + by + times(is, where) + ")", "other");
       add("max" + by + "max_over_time(" + times(is, where) + kept + ")", "other");
@@ -227,7 +227,7 @@ PrometheusReports::PrometheusReports(std::string url, http::Client& http,
                                      std::chrono::milliseconds timeout)
     : query_(std::move(url), http, clock, timeout), policy_(policy) {}
 
-// What may be claimed by others is told apart before anybody acts on it.
+// Separates GPUs that other nodes may have claimed before any decision uses the report.
 Result<HealthReport> PrometheusReports::latest(std::string_view node) {
   if (auto status = kube::validate_node_name(node); !status) return std::unexpected(status.error());
   const std::string cluster = policy_.get()->cluster;

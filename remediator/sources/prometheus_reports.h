@@ -1,7 +1,7 @@
 // Health reports read from Prometheus: what the exporter of a node measured, when, and in which
-// boot. One query a report, and a second one where it names GPUs; a Prometheus that did not answer
-// is left alone for a while, so that the nodes that wait to return never hold up those that must
-// leave. Used before anything of ours is taken off a node.
+// boot. One query per report, and a second one if it names GPUs. A Prometheus that did not answer
+// is not queried again for a while, so that nodes that wait to return never delay nodes that must
+// be drained. Used before gpuward removes its taint or cordon from a node.
 #pragma once
 
 #include <chrono>
@@ -35,11 +35,12 @@ class PrometheusReports final : public HealthReports {
 // `cluster` is the policy's.
 [[nodiscard]] std::string report_query(std::string_view node, std::string_view cluster = {});
 
-// The answer of /api/v1/query to it. The worst severity, the weakest kernel evidence
-// and the oldest measurement count.
+// Decodes the answer of /api/v1/query to it. The worst severity, the weakest kernel evidence and
+// the oldest measurement count.
 [[nodiscard]] Result<HealthReport> decode_report(std::string_view body);
 
-// The PromQL for who has reported those GPUs, and when; of a serial number or UUID each.
+// The PromQL for which nodes have reported those GPUs, and when; each GPU is a serial number or
+// UUID.
 [[nodiscard]] std::string claims_query(std::string_view node, std::span<const std::string> gpus,
                                        std::string_view cluster = {});
 [[nodiscard]] Result<std::map<std::string, GpuClaims>> decode_claims(std::string_view body);

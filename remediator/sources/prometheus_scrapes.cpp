@@ -19,7 +19,7 @@ bool is_address(std::string_view text) {
   });
 }
 
-// In RE2 within a PromQL string; an IPv6 stands in brackets where a port follows.
+// RE2 within a PromQL string; an IPv6 address is in brackets if a port follows.
 std::string instance_matcher(std::string_view address) {
   std::string escaped;
   for (const char c : address) escaped += c == '.' ? "\\\\." : std::string(1, c);
@@ -75,7 +75,7 @@ std::string scrapes_query(std::string_view node, std::string_view address,
 Result<NodeScrapes> decode_scrapes(std::string_view body) {
   const auto root = parse_json(body, {.max_bytes = 1U << 20U, .max_depth = 12});
   if (!root) return std::unexpected(root.error());
-  // An answer with warnings is of a part of what there is.
+  // An answer with warnings may be incomplete.
   if (root->contains("warnings"))
     return fail(ErrorKind::kInternal, "Prometheus returned a partial result");
   const auto samples = samples_of(root);

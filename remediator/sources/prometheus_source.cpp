@@ -28,7 +28,7 @@ Result<Alert> alert_of_series(const Json& sample, const PayloadLimits& limits) {
   return alert;
 }
 
-// The value of ALERTS_FOR_STATE: since when the alert's expression holds, in seconds.
+// Returns the value of ALERTS_FOR_STATE: since when the alert's expression holds, in seconds.
 std::optional<WallTime> start_of_series(const Json& sample) {
   if (string_at(member_at(sample, "metric"), "__name__") != "ALERTS_FOR_STATE") return std::nullopt;
   const Json& pair = member_at(sample, "value");
@@ -48,7 +48,7 @@ std::string alerts_query(AskedAlerts asked, std::string_view cluster) {
                                  ? selected("")
                                  : "(" + selected(",remediation!=\"\"") + " or " +
                                        selected(",drill_remediation!=\"\"") + ")";
-  // The start, where it is known; a metric's name never counts in matching.
+  // Includes the start if it is known; matching ignores the metrics' names.
   return "(ALERTS_FOR_STATE and ignoring(alertstate) " + firing + ") or ignoring(alertstate) " +
          firing;
 }

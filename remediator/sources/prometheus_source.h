@@ -1,7 +1,7 @@
-// The firing alerts as Prometheus itself keeps them (the series ALERTS), for clusters without an
-// Alertmanager. They enter as a webhook's alerts do: same alert signals, same foreign_alerts. There
-// are no silences here. What is gone from ALERTS for a while has ended; that says nothing of the
-// node.
+// The firing alerts from Prometheus itself (the series ALERTS), for clusters without an
+// Alertmanager. They are handled like a webhook's alerts: same alert signals, same foreign_alerts.
+// There are no silences here. An alert that has been absent from ALERTS for a while has ended; that
+// says nothing about the node.
 #pragma once
 
 #include <chrono>
@@ -23,8 +23,8 @@ struct PrometheusSourceOptions {
   std::string url;  // Prometheus' base: `http://prometheus:9090`
   std::chrono::milliseconds every{30'000};
   std::chrono::milliseconds timeout{10'000};
-  // How long an alert must be gone before it counts as ended: a Prometheus that starts anew knows
-  // none for a moment.
+  // How long an alert must be absent before it counts as ended: a restarted Prometheus has none for
+  // a moment.
   std::chrono::milliseconds gone_for{300'000};
 };
 
@@ -48,15 +48,16 @@ class PrometheusSource final : public Source {
 
 struct FiringSeries {
   std::vector<Alert> alerts;
-  std::size_t without_start = 0;  // ALERTS without ALERTS_FOR_STATE: nobody knows since when
-  bool is_whole = true;           // false: the answer has warnings, so that parts may be missing
+  std::size_t without_start = 0;  // ALERTS without ALERTS_FOR_STATE: the start is unknown
+  bool is_whole = true;           // false: the answer has warnings and may be incomplete
 };
 
-// The PromQL for the alerts that fire; of all, or only of those that say themselves what to do.
+// The PromQL for the firing alerts; for all, or only for those that request a remediation
+// themselves.
 enum class AskedAlerts : std::uint8_t { kAll, kWithRemediation };
 [[nodiscard]] std::string alerts_query(AskedAlerts asked, std::string_view cluster);
 
-// The answer of /api/v1/query to it. kTooLarge over PayloadLimits.
+// Decodes the answer of /api/v1/query to it. kTooLarge over PayloadLimits.
 [[nodiscard]] Result<FiringSeries> decode_alerts_series(std::string_view body);
 
 }  // namespace gpuward::remediator

@@ -1,4 +1,4 @@
-// Findings out of lines end by silence: after a while without another line. Pure; used by
+// Findings from lines end by silence: after a while without another line. Pure; used by
 // sources/loki_source and sources/triage_source.
 #pragma once
 
@@ -12,20 +12,20 @@
 
 namespace gpuward::remediator {
 
-// By fingerprint: when a line last said so, in nanoseconds since 1970.
+// By fingerprint: the time of the last line with that finding, in nanoseconds since 1970.
 using LastLines = std::map<std::string, std::int64_t>;
 
-// The later of both for each.
+// Keeps the later time for each.
 void merge(LastLines& into, const LastLines& more);
 
 struct QuietTime {
-  std::int64_t now = 0;  // of the clock that the lines have their times from
+  std::int64_t now = 0;  // by the clock of the lines' times
   std::chrono::milliseconds after{0};
-  WallTime ended_at;  // by our own
+  WallTime ended_at;  // by our own clock
 };
 
-// Those of the `firing` ones that no line has repeated for so long, as ended ones. What is not in
-// `last` counts from its start.
+// Returns those of the `firing` ones that no line has repeated for so long, as ended ones. For one
+// that is not in `last`, the time counts from its start.
 [[nodiscard]] std::vector<AlertSignal> quiet_signals(std::vector<AlertSignal> firing,
                                                      const LastLines& last, const QuietTime& quiet);
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kLongestStory = 1024;
 
-// What was known last, each with its source and its age.
+// The last known facts, each with its source and its age.
 std::string story_of(const NodeSign& node, const Result<NodeScrapes>& scrapes, WallTime now) {
   std::string text = "Ready is " + (node.ready.empty() ? "absent" : node.ready) + " since " +
                      to_rfc3339(*node.since);
@@ -35,7 +35,7 @@ std::string story_of(const NodeSign& node, const Result<NodeScrapes>& scrapes, W
   return text;
 }
 
-// What it said before the finding began is an old view of the node, and ends nothing.
+// A status from before the finding began is an old view of the node, and does not end it.
 bool is_back(const NodeSign& node, const AlertSignal& known, WallTime now) {
   return !node.is_silent() && node.since && *node.since >= known.starts_at &&
          now - *node.since >= kBackFor;
@@ -49,8 +49,8 @@ AlertSignal end_of(AlertSignal known, WallTime at) {
 
 }  // namespace
 
-// One that Prometheus reads is not dead, whatever its kubelet does. Where nobody can tell, it is
-// silent: that leads no further than the cordon without proofs.
+// A node that Prometheus reads is not dead, even if its kubelet is. If that is unknown, the node
+// counts as silent: without proofs that leads no further than the cordon.
 AlertSignal SilentSource::signal_of(const NodeSign& node, const SilentRules& rules) {
   const Result<NodeScrapes> scrapes =
       scrapes_ != nullptr ? scrapes_->of(node.node, node.address)
@@ -62,7 +62,7 @@ AlertSignal SilentSource::signal_of(const NodeSign& node, const SilentRules& rul
           .alertname = std::string(is_read ? kKubeletAlert : kSilentAlert),
           .fingerprint = is_read ? kKubeletFingerprint : kSilentFingerprint,
           .firing = true,
-          // One that is older than its Node would be another machine's.
+          // An alert that is older than its Node would be another machine's.
           .starts_at = std::max(*node.since, node.created.value_or(*node.since)),
           .ends_at = {},
           .foreign = true,
@@ -71,7 +71,8 @@ AlertSignal SilentSource::signal_of(const NodeSign& node, const SilentRules& rul
               to_valid_utf8(story_of(node, scrapes, clock_.wall()) + told_of(node), kLongestStory)};
 }
 
-// Only a new Remediation takes it. Who does not answer is not waited for again in the same look.
+// Only a new Remediation gets the text. A source that did not answer is skipped for the rest of
+// this check.
 std::string SilentSource::told_of(const NodeSign& node) {
   if (node.is_recorded) return {};
   const auto known = told_.find(node.node);
@@ -122,7 +123,7 @@ Result<SourceFindings> SilentSource::look() {
   for (AlertSignal& known : known_.firing_from(kSilentOrigin)) {
     const auto node = std::ranges::find(nodes, known.node, &NodeSign::node);
     if (node == nodes.end()) continue;
-    // Of its two findings only one is true.
+    // Only one of the node's two findings is true.
     const auto other = std::ranges::find_if(findings.signals, [&](const AlertSignal& signal) {
       return signal.firing && signal.node == known.node && signal.fingerprint != known.fingerprint;
     });

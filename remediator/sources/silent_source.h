@@ -1,6 +1,7 @@
-// GPU nodes whose kubelet reports no more, as findings, by the policy's section `silent`. One that
-// is Ready again for a while is silent no more. What looks like a partition is no finding of any
-// node: it is counted, and an alert tells people once for all.
+// GPU nodes whose kubelet no longer reports, as findings, by the policy's section `silent`. A node
+// that has been Ready again for a while is no longer silent. Nodes that are silent because of a
+// probable partition get no findings: they are counted, and one alert notifies operators of all of
+// them.
 #pragma once
 
 #include <chrono>
@@ -20,13 +21,13 @@
 
 namespace gpuward::remediator {
 
-// How long a node that was silent has to be Ready.
+// How long a node that was silent must be Ready.
 inline constexpr std::chrono::minutes kBackFor{2};
 
 class SilentSource final : public Source {
  public:
-  // All must outlive it; `scrapes` is null where no Prometheus is configured. `last_known`: who
-  // else knows something of a silent node, asked once for each silence.
+  // All must outlive it; `scrapes` is null if no Prometheus is configured. `last_known`: further
+  // sources of facts about a silent node, read once for each silence.
   SilentSource(const CurrentPolicy& policy, const NodeSigns& nodes, const KnownEvidence& known,
                ScrapeStates* scrapes, Clock& clock,
                std::vector<std::unique_ptr<LastKnown>> last_known = {})
@@ -49,7 +50,7 @@ class SilentSource final : public Source {
   };
 
   [[nodiscard]] AlertSignal signal_of(const NodeSign& node, const SilentRules& rules);
-  // What the others know, of a silence that is not recorded yet.
+  // The facts of the other sources, for a silence that is not recorded yet.
   [[nodiscard]] std::string told_of(const NodeSign& node);
 
   const CurrentPolicy& policy_;
@@ -58,8 +59,8 @@ class SilentSource final : public Source {
   ScrapeStates* scrapes_;
   Clock& clock_;
   const std::vector<std::unique_ptr<LastKnown>> last_known_;
-  std::map<std::string, Told> told_;  // of the nodes that were silent at the last look
-  std::vector<bool> did_not_answer_;  // of `last_known_`, in this look
+  std::map<std::string, Told> told_;  // of the nodes that were silent at the last check
+  std::vector<bool> did_not_answer_;  // of `last_known_`, in this check
 };
 
 }  // namespace gpuward::remediator

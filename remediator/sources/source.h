@@ -1,5 +1,5 @@
-// A place that is asked now and then what it knows of the nodes: the seam between
-// sources/source_poll, which asks, hands over and counts, and the one file of each source. A new
+// A source that is read regularly for its knowledge of the nodes: the seam between
+// sources/source_poll, which reads, hands over and counts, and the one file of each source. A new
 // source is one file and one line in sources/all.cpp.
 #pragma once
 
@@ -16,15 +16,15 @@
 
 namespace gpuward::remediator {
 
-// What one look has found.
+// The result of one read.
 struct SourceFindings {
   std::vector<AlertSignal> signals;
-  std::size_t read = 0;                       // alerts, conditions or lines that were looked at
-  std::optional<std::chrono::seconds> lag{};  // how far what was read is behind now
-  // Nodes by what the source has made of them; only of a source that counts nodes.
+  std::size_t read = 0;                       // number of alerts, conditions or lines read
+  std::optional<std::chrono::seconds> lag{};  // how far the data lags behind the present
+  // Number of nodes by the source's verdict; only from a source that counts nodes.
   std::map<std::string, std::size_t> nodes{};
-  bool has_more = false;             // the next look need not wait
-  std::optional<Error> complaint{};  // what was wrong with a part; the rest counts
+  bool has_more = false;             // the next read need not wait
+  std::optional<Error> complaint{};  // a failure of one part; the rest is valid
 };
 
 // Each is used by one thread.
@@ -34,7 +34,8 @@ class Source {
   [[nodiscard]] virtual std::string_view name() const = 0;  // the label of its metrics
   [[nodiscard]] virtual std::chrono::milliseconds every() const = 0;
   [[nodiscard]] virtual Result<SourceFindings> look() = 0;
-  // The signals of the last look are durable. What comes before this may come again.
+  // Called when the signals of the last read are durable. Until then the source may return them
+  // again.
   [[nodiscard]] virtual Status settle() { return {}; }
 };
 

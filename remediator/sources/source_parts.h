@@ -1,6 +1,6 @@
-// What the sources are made of that are asked in turns, and the table of all of them
-// (sources/all.cpp). The webhook is not one of them: config/evidence_sources.cpp has it beside
-// these. Made by the composition root, where what only the flags know is filled in.
+// The parts of the polled sources, and the table of all of them (sources/all.cpp). The webhook is
+// not one of them: config/evidence_sources.cpp adds it. Made by the composition root, which fills
+// in the values from the flags.
 #pragma once
 
 #include <memory>
@@ -31,17 +31,17 @@ struct SourceParts {
   const NodeAnnouncements& announcements;
   const NodeLines& node_lines;
   Clock& clock;
-  std::optional<PrometheusSourceOptions> prometheus;  // absent: its alerts are not read
+  std::optional<PrometheusSourceOptions> prometheus;  // absent: gpuward does not read its alerts
   http::Client* prometheus_client = nullptr;
-  std::optional<LokiSettings> loki;  // absent: no logs are read
+  std::optional<LokiSettings> loki;  // absent: gpuward reads no logs
   http::Client* loki_client = nullptr;
-  const NodeSigns* signs = nullptr;  // null: nobody looks for silent nodes
-  ScrapeStates* scrapes = nullptr;   // null: no Prometheus tells of them
-  Triage* triage = nullptr;          // null: no model is asked
-  kube::Api& api;                    // writes nothing while this replica does not lead
+  const NodeSigns* signs = nullptr;  // null: no search for silent nodes
+  ScrapeStates* scrapes = nullptr;   // null: no Prometheus reports scrapes
+  Triage* triage = nullptr;          // null: no language model
+  kube::Api& api;                    // writes nothing while this replica is not the leader
 };
 
-// Those that are switched on.
+// Returns the sources that are switched on.
 [[nodiscard]] std::vector<std::unique_ptr<Source>> make_sources(const SourceParts& parts);
 
 }  // namespace gpuward::remediator

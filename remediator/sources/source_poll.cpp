@@ -7,9 +7,9 @@ namespace gpuward::remediator {
 namespace {
 
 constexpr std::chrono::seconds kTakeWithin{10};
-// Who has more to say is heard again soon, but never in a tight loop.
+// A source with more findings is read again soon, but never in a tight loop.
 constexpr std::chrono::milliseconds kMoreAfter{200};
-// How soon a replica that leads by now begins to ask.
+// How soon a replica that became leader starts to read.
 constexpr std::chrono::milliseconds kLeadInterval{500};
 
 }  // namespace
@@ -66,7 +66,7 @@ Result<bool> SourcePoll::round() {
   return round->findings.has_more;
 }
 
-// The replica that leads counts them.
+// The present leader counts them.
 void SourcePoll::forget_nodes() {
   const std::lock_guard lock(mutex_);
   counts_.nodes.clear();

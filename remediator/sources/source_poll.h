@@ -1,5 +1,5 @@
-// Asks one source at its pace and hands what it says to the intake, as the alerts of a webhook are.
-// Only the replica that leads asks. A round that fails is counted and comes again by itself.
+// Reads one source at its pace and passes its findings to the intake, as a webhook does with
+// alerts. Only the leader reads. A failed round is counted; the next one follows anyway.
 #pragma once
 
 #include <chrono>
@@ -20,21 +20,21 @@
 
 namespace gpuward::remediator {
 
-// What a source has done since the start; for page/source_metrics.
+// The counts of a source since the start; for page/metrics.
 struct SourceCounts {
   std::string name;
   std::uint64_t errors = 0, read = 0, findings = 0;
   std::optional<Clock::Wall> last_success;
   std::optional<std::chrono::seconds> lag;
-  std::map<std::string, std::size_t> nodes = {};  // by what the source has made of them last
+  std::map<std::string, std::size_t> nodes = {};  // by the source's last verdict
 };
 
-// One look, and what the intake took of it.
+// One read, and the intake's answer to it.
 struct SourceRound {
   SourceFindings findings;
   IntakeCounts taken;
 };
-// What SourcePoll does each time: nothing that was read is settled before it is durable.
+// One round of SourcePoll: the source settles only after its signals are durable.
 [[nodiscard]] Result<SourceRound> ask_once(Source& source, Intake& intake, const Clock& clock);
 
 struct SourcePollParts {
@@ -47,7 +47,8 @@ struct SourcePollParts {
 
 class SourcePoll {
  public:
-  // Starts the thread; the destructor stops and joins it. What `parts` refers to must outlive it.
+  // Starts the thread; the destructor stops and joins it. The references in `parts` must outlive
+  // it.
   SourcePoll(std::unique_ptr<Source> source, SourcePollParts parts);
   ~SourcePoll();
   SourcePoll(const SourcePoll&) = delete;

@@ -1,5 +1,5 @@
-// Kernel records that came to Loki in several lines, put together again, each node's for itself: as
-// the exporter does it for a text log. Used by sources/loki_source.
+// Joins kernel records that came to Loki in several lines, for each node by itself, as the exporter
+// does for a text log. Used by sources/loki_source.
 #pragma once
 
 #include <map>
@@ -10,15 +10,16 @@
 
 namespace gpuward::remediator {
 
-// A copy is a point to go back to. One thread.
+// A copy is a state to return to. One thread.
 class SplitRecords {
  public:
-  // Call once with each line, by time: it comes back as itself, or, where it completes a record of
-  // several lines, as that record. Bounded: the heads of too many nodes are forgotten.
+  // Call once with each line, in order of time: it returns the line itself or, if the line
+  // completes a record of several lines, that record. Bounded: with too many open records, all are
+  // forgotten.
   [[nodiscard]] LogLine push(LogLine line, const std::string& node_label);
 
  private:
-  std::map<std::string, xid::RecordJoiner> open_;  // by node; only where a record has begun
+  std::map<std::string, xid::RecordJoiner> open_;  // by node; only open records
 };
 
 }  // namespace gpuward::remediator

@@ -35,7 +35,7 @@ Result<SourceFindings> TriageSource::look() {
   found.read = findings.size();
   const auto quiet_for = policy_.get()->loki.quiet_for;
   for (const TriageFinding& finding : findings) {
-    // Answered too late: the line was quiet for as long as ends a finding.
+    // Answered too late: the line has been quiet for as long as it takes to end a finding.
     if (clock_.wall() - finding.at >= quiet_for) continue;
     found.signals.push_back(signal_of_finding(finding));
     merge(last_lines_, {{found.signals.back().fingerprint, nanoseconds_since_1970(finding.at)}});

@@ -1,6 +1,6 @@
-// Hands what a language model said of unknown lines to the same path as everything else, as foreign
-// evidence of a class: it ends at the cordon, however bad the answer. One finding a node and class;
-// it ends after `loki.quiet_for` without another such line.
+// Passes a language model's answers about unknown lines to the intake like all other evidence, as
+// foreign evidence of a class: it leads no further than the cordon, for any answer. One finding per
+// node and class; it ends after `loki.quiet_for` without another such line.
 #pragma once
 
 #include <string_view>
@@ -15,7 +15,7 @@
 
 namespace gpuward::remediator {
 
-// What the fingerprints of such evidence begin with.
+// Prefix of the fingerprints of such evidence.
 inline constexpr std::string_view kTriageOrigin = "triage.";
 
 [[nodiscard]] AlertSignal signal_of_finding(const TriageFinding& finding);
@@ -36,7 +36,7 @@ class TriageSource final : public Source {
   const CurrentPolicy& policy_;
   const KnownEvidence& known_;
   Clock& clock_;
-  std::size_t taken_ = 0;  // findings of the last look
+  std::size_t taken_ = 0;  // findings of the last read
   LastLines last_lines_;
 };
 

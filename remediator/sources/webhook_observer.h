@@ -1,4 +1,4 @@
-// What happened at the webhook, for whoever counts it (page/metrics). Keeps the sources free of
+// Reports on the webhook's requests, for page/metrics, which counts them. Keeps the sources free of
 // metrics.
 #pragma once
 
@@ -14,8 +14,8 @@ struct WebhookOutcome {
   int status = 0;
   std::string_view failure;  // constant word for a metric's label; empty for a 200
   std::size_t accepted = 0, duplicate = 0, ignored = 0, rejected = 0;
-  std::string problem;          // of the first rejected alert; empty where there is none
-  std::uint64_t truncated = 0;  // alerts that the notification was cut short of
+  std::string problem;          // of the first rejected alert; empty if there is none
+  std::uint64_t truncated = 0;  // alerts that were cut off the notification
   std::chrono::nanoseconds took{0};
 };
 
