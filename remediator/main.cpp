@@ -1,5 +1,5 @@
-// gpuward-remediator: takes nodes with broken GPUs out of service, as Alertmanager's alerts ask
-// for.
+// gpuward-remediator: takes nodes with broken GPUs out of service, as Alertmanager's alerts
+// request.
 #include <malloc.h>
 
 #include <cstdlib>
@@ -28,8 +28,8 @@ using gpuward::remediator::Remediator;
 
 constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
-constexpr int kBeginsAnew = 3;  // whoever has started it starts it again
-// Enough to give the lease back on a busy machine: else the next leader waits until it is over.
+constexpr int kBeginsAnew = 3;  // the supervisor restarts the process
+// Enough to release the lease on a busy machine: otherwise the next leader waits until it expires.
 constexpr std::chrono::milliseconds kStopWithin{3'000};
 
 int complain(const gpuward::Error& error) {
@@ -38,8 +38,8 @@ int complain(const gpuward::Error& error) {
                                                                                  : kFailed;
 }
 
-// Ends the process where an orderly stop would wait for a request to a dead API server. Nothing is
-// lost by it: what must be remembered is in the API server before it is acted on.
+// Ends the process if an orderly stop would wait for a request to a dead API server. Nothing is
+// lost: every fact to remember is in the API server before gpuward acts on it.
 std::jthread end_soon_in_any_case(gpuward::Clock& clock, int exit_code) {
   return std::jthread([&clock, exit_code](const std::stop_token& stop) {
     if (clock.sleep_for(kStopWithin, stop)) std::_Exit(exit_code);
@@ -75,7 +75,7 @@ int serve(const Flags& flags) {
   return exit_code;
 }
 
-// The policy comes first: people check it while they write it, before there are tokens.
+// The policy is checked first: people check it while they write it, before there are tokens.
 int check_config(const Flags& flags) {
   const auto policy = gpuward::remediator::load_policy(flags);
   if (!policy) return complain(policy.error());
@@ -100,16 +100,16 @@ int check_config(const Flags& flags) {
   return 0;
 }
 
-// glibc keeps what was freed for each of its arenas, and makes one for almost every thread: a storm
-// would leave the process at several times what it needs. The largest load of the webhook takes
-// 235 MB without these settings, and 57 MB with them.
+// glibc keeps freed memory for each of its arenas, and makes an arena for almost every thread:
+// after a storm the process would keep several times the memory that it needs. The largest load of
+// the webhook takes 235 MB without these settings, and 57 MB with them.
 void return_freed_memory() {
   mallopt(M_ARENA_MAX, 2);
   mallopt(M_TRIM_THRESHOLD, 256 << 10);
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
 }
 
-// Whether all is done is for scripts.
+// Returns 0 only if all sinks have accepted it, for use in scripts.
 int test_notifications(const Flags& flags) {
   gpuward::SystemClock clock;
   const auto answers = gpuward::remediator::run_notify_test(flags, clock);

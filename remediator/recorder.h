@@ -1,5 +1,5 @@
-// Hears of everything that happens and passes it on: counted, written into the audit trail, logged.
-// Made by the composition root, so that the parts know nothing of each other.
+// Receives all events and passes them on: to the metrics, the audit trail and the log. Made by the
+// composition root, so that the other parts do not depend on each other.
 #pragma once
 
 #include "core/runtime/log.h"

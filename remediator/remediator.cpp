@@ -17,7 +17,7 @@ using std::chrono::seconds;
 constexpr std::size_t kQueueCapacity = 50'000;
 constexpr std::size_t kMaxBody = 16U << 20U;
 constexpr std::size_t kMaxBodies = 32U << 20U;       // at once
-constexpr std::size_t kMaxBodyOfPages = 64U << 10U;  // nothing is sent to them
+constexpr std::size_t kMaxBodyOfPages = 64U << 10U;  // they receive no bodies
 // After its evictions were answered, a node is reconciled again: the evicted pods need a moment.
 constexpr seconds kAfterEvictions{1};
 
@@ -28,7 +28,7 @@ std::string own_pod(const Flags& flags) {
 std::vector<std::string> names_of_what_fires(const KnownEvidence& known, const std::string& node) {
   std::vector<std::string> names;
   for (AlertSignal& signal : known.firing_from({})) {
-    // What a model has said is nothing that it should hear again.
+    // A model's advice is not shown to it again.
     const bool is_advice = signal.fingerprint.starts_with(kTriageOrigin);
     if (signal.node == node && !is_advice) names.push_back(std::move(signal.alertname));
   }
@@ -59,7 +59,7 @@ std::vector<Waiting> waiting_in(const ClusterView& view) {
   return count.take();
 }
 
-// Of the Remediations; the rest is not the view's to know.
+// Only the figures of the Remediations; the view does not have the others.
 Standing standing_in(const ClusterView& view) {
   Standing now;
   now.remediations = count_remediations(view);
@@ -188,7 +188,7 @@ Remediator::Remediator(Flags flags, WatchedPolicy policy, std::unique_ptr<AuditT
       [this](const std::string& node) { (void)queue_.add_after(node, kAfterEvictions); });
 }
 
-// Waits between tries end here, so that a start that fails is over at once.
+// request_stop() ends waits between retries, so that a failed start returns at once.
 Remediator::~Remediator() { request_stop(); }
 
 void Remediator::assemble() {
@@ -306,8 +306,8 @@ metrics::Families Remediator::families() const {
   return to_families(counters_.values(), now);
 }
 
-// The switch is checked even where nothing is to be done: one that was left on has to be noticed
-// before the next node goes bad.
+// The stop switch is checked even if there is nothing to do: a forgotten stop must be noticed
+// before the next node fails.
 Status Remediator::keep_ledger() {
   stopped_ = !stop_switch_.permit();
   const auto kept = slots_.keep();
@@ -327,8 +327,8 @@ bool Remediator::tick() {
   return notice && begin_anew(*notice);
 }
 
-// Whoever notices opens the breaker, leader or not: the leader may have seen nothing that is gone.
-// A new process remembers nothing that is no more.
+// Any replica that notices it opens the breaker: the leader may have seen nothing of the lost
+// state. A new process has no memory of it.
 bool Remediator::begin_anew(const RestoredState::Notice& notice) {
   evidence_->close_webhook();
   LedgerStore of_any(*apis_.intake, {.ns = flags_.state_namespace}, clock_);

@@ -1,5 +1,5 @@
-// The whole remediator, put together: webhook -> intake -> Remediations -> controller -> nodes,
-// with metrics and audit at the side. Made by main(); all threads end with it.
+// The whole remediator: webhook -> intake -> Remediations -> controller -> nodes, with metrics and
+// audit beside them. Made by main(); all threads end with it.
 #pragma once
 
 #include <atomic>
@@ -49,21 +49,20 @@ namespace gpuward::remediator {
 
 class Remediator {
  public:
-  // kInvalid for a configuration that cannot work; kUnavailable where an address is taken. A dead
-  // API server is no reason not to start: the webhook then answers 503. Clock and log must outlive
-  // it.
+  // kInvalid for a configuration that cannot work; kUnavailable if an address is in use. It also
+  // starts without an API server: the webhook then answers 503. Clock and log must outlive it.
   [[nodiscard]] static Result<std::unique_ptr<Remediator>> start(const Flags& flags, Clock& clock,
                                                                  Log& log);
   ~Remediator();
   Remediator(const Remediator&) = delete;
   Remediator& operator=(const Remediator&) = delete;
 
-  // Main thread, at SIGHUP: the audit trail goes on in the file of its name, which logrotate may
-  // have moved away, and the policy is read again.
+  // Main thread, at SIGHUP: reopens the audit trail under its name, because logrotate may have
+  // moved the file, and reads the policy again.
   void hang_up();
-  // Main thread, once a second. Whether the process is to end, so that another begins anew.
+  // Main thread, once a second. Returns true if the process must exit and be restarted.
   [[nodiscard]] bool tick();
-  // Main thread. The webhook answers 503 from now on, and all threads are told to end.
+  // Main thread. Stops all threads; from now on the webhook answers 503.
   void request_stop();
 
   [[nodiscard]] const std::vector<int>& webhook_ports() const { return webhook_server_->ports(); }
@@ -76,12 +75,13 @@ class Remediator {
              std::unique_ptr<Cluster> cluster, Clock& clock, Log& log);
   void assemble();
   [[nodiscard]] Status serve(const WebhookSecurity& security, const http::WebConfig& telemetry);
-  // Why this replica is not ready; nullopt where it is.
+  // Says why this replica is not ready; nullopt if it is.
   [[nodiscard]] std::optional<std::string> objection() const;
   [[nodiscard]] metrics::Families families() const;
-  // The cluster's state has gone back to a backup: opens the circuit breaker, and is over then.
+  // The cluster was restored from a backup: opens the circuit breaker, and returns true once that
+  // is done.
   [[nodiscard]] bool begin_anew(const RestoredState::Notice& notice);
-  // The controller's, with every slow round of the replica that leads.
+  // Called by the controller in every slow round of the leader.
   [[nodiscard]] Status keep_ledger();
 
   Flags flags_;
@@ -89,7 +89,7 @@ class Remediator {
   Log& log_;
   std::stop_source stop_;
   CurrentPolicy policy_;
-  std::atomic<bool> ledger_kept_{true}, stopped_{false};  // as keep_ledger() has found
+  std::atomic<bool> ledger_kept_{true}, stopped_{false};  // results of keep_ledger()
   RestoredState restored_;
   Counters counters_;
   std::unique_ptr<AuditTrail> audit_;
@@ -109,7 +109,7 @@ class Remediator {
   std::unique_ptr<ReturnedMachines> returned_;
   std::unique_ptr<OrphanedTaints> orphaned_;
   std::unique_ptr<EventAnnouncer> announcer_;
-  // Ends after all that needs the lead.
+  // Destroyed after all parts that need the leadership.
   std::unique_ptr<kube::LeaderElection> election_;
   std::unique_ptr<EvidenceSources> evidence_;
   ExclusionStore exclusions_;
