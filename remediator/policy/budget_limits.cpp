@@ -6,7 +6,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// In binary 9.2 % of 750 nodes is a little less than 69, and 4.4 % a little more than 33.
+// In binary, 9.2 % of 750 nodes is slightly less than 69, and 4.4 % slightly more than 33.
 constexpr double kDust = 1e-6;
 
 double part_of(const Share& share, std::size_t nodes) {

@@ -1,5 +1,5 @@
-// How much may be spent: the numbers of the policy's section `budgets` (read_budgets() reads it),
-// with the defaults. Plain values. Shares are of the nodes in the census (fleet.h).
+// The limits of the policy's section `budgets` (read_budgets() reads it), with their defaults.
+// Plain values. Shares are of the nodes in the census (fleet.h).
 #pragma once
 
 #include <chrono>
@@ -12,10 +12,10 @@
 
 namespace gpuward::remediator {
 
-// The longest that a window may be.
+// The longest window that a policy may set.
 inline constexpr std::chrono::hours kLongestWindow{24 * 7};
 
-// So many nodes, or that part of them, whichever is more.
+// The larger of a number of nodes and a percentage of the nodes.
 struct Share {
   int nodes = 0;
   double percent = 0;
@@ -23,13 +23,13 @@ struct Share {
   friend bool operator==(const Share&, const Share&) = default;
 };
 
-// Parts of a node are rounded to the safe side. What is allowed, and what sets off an alarm, is
-// rounded down: 5 % of 39 nodes is 1. Nothing is allowed of no nodes.
+// Fractions of a node are rounded to the safe side. A maximum, and a threshold that sets off an
+// alarm, is rounded down: 5 % of 39 nodes is 1. Without nodes nothing is allowed.
 [[nodiscard]] int at_most(const Share& share, std::size_t nodes);
-// What must remain is rounded up: 50 % of 3 nodes is 2.
+// A minimum that must remain is rounded up: 50 % of 3 nodes is 2.
 [[nodiscard]] int at_least(const Share& share, std::size_t nodes);
 
-// So many begun within the window.
+// A limit of nodes that were begun within the window.
 struct WindowLimit {
   Share share;
   std::chrono::milliseconds window{0};
@@ -44,7 +44,7 @@ struct ScopeLimit {
   friend bool operator==(const ScopeLimit&, const ScopeLimit&) = default;
 };
 
-// Among the nodes that share a value of `label`; nodes without the label are not limited by it.
+// A limit among the nodes that share a value of `label`; it does not limit nodes without the label.
 struct LabelLimit {
   std::string label;
   ScopeLimit limit;
@@ -52,7 +52,7 @@ struct LabelLimit {
   friend bool operator==(const LabelLimit&, const LabelLimit&) = default;
 };
 
-// What is limited in each pool.
+// The limits of each pool.
 struct PoolLimits {
   ScopeLimit disrupted;
   Share cordoned, min_healthy;
@@ -63,13 +63,13 @@ struct PoolLimits {
 // A pool of the policy (`pools`).
 struct OwnPool {
   LabelledPool pool;
-  std::optional<PoolLimits> limits;  // none: its nodes are counted as if there were no such pool
+  std::optional<PoolLimits> limits;  // none: its nodes count as if this pool did not exist
 
   friend bool operator==(const OwnPool&, const OwnPool&) = default;
 };
 
-// docs/configuration.md says what each limits. One node of a pool of one can always be tainted, and
-// looked after: hence two of `tainted`, and no `min_healthy`.
+// docs/configuration.md says what each limits. The only node of a pool can always be tainted and
+// handled: `tainted` therefore allows two, and there is no `min_healthy`.
 struct BudgetLimits {
   ScopeLimit cluster{.at_once = {1, 5}};
   ScopeLimit pool{.at_once = {1, 10}};
@@ -91,7 +91,7 @@ struct BudgetLimits {
   std::vector<OwnPool> own_pools;  // in the policy's order
   PlaceKeys keys;                  // `domains` and `own_pools` are filled by place_keys()
 
-  // In the pool of that name.
+  // Returns the limits of the pool of that name.
   [[nodiscard]] PoolLimits in_pool(std::string_view name) const;
 
   friend bool operator==(const BudgetLimits&, const BudgetLimits&) = default;
@@ -100,7 +100,7 @@ struct BudgetLimits {
 // Whether the circuit breaker never opens by itself: all nodes may fail at once.
 [[nodiscard]] bool is_breaker_off(const BudgetLimits& limits);
 
-// What the census has to be read with.
+// Returns the label keys with which the census must be read.
 [[nodiscard]] PlaceKeys place_keys(const BudgetLimits& limits);
 
 }  // namespace gpuward::remediator

@@ -9,7 +9,7 @@ constexpr std::size_t kLongest = 253;
 constexpr std::string_view kLetters =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:/@";
 
-// The only letter of a name that means something in a regular expression is the dot.
+// The dot is the only character of a name with a meaning in a regular expression.
 std::string as_pattern(std::string_view cluster) {
   std::string pattern;
   for (const char c : cluster) {

@@ -1,5 +1,5 @@
-// The name of the cluster that the remediator acts on, where several clusters share a Prometheus or
-// an Alertmanager: the label `cluster` of alerts and series (Prometheus' external_labels, or a
+// The name of the cluster that the remediator acts on, if several clusters share a Prometheus or an
+// Alertmanager: the label `cluster` of alerts and series (Prometheus' external_labels, or a
 // relabelling). Pure; read by read_policy(), used by sources/.
 #pragma once
 
@@ -14,21 +14,20 @@ namespace gpuward::remediator {
 
 inline const std::string kClusterLabel = "cluster";
 
-// The key `cluster`; empty where it is absent. Faults are reported to the file.
+// Reads the key `cluster`; empty if it is absent. Faults are reported to the file.
 [[nodiscard]] std::string read_cluster_name(const YamlMap& root);
 
-// Whether what has these labels is about this cluster. An alert that names a cluster is nobody's
-// until the policy names its own, and with a name in the policy an alert must carry one: node names
-// repeat from cluster to cluster. kInvalid with the reason where the labels and the policy leave it
-// open.
+// Whether an alert or series with these labels is about this cluster. If an alert names a cluster,
+// the policy must name its own; if the policy names a cluster, an alert must too, because node
+// names repeat from cluster to cluster. Otherwise kInvalid with the reason.
 [[nodiscard]] Result<bool> is_of_cluster(const std::map<std::string, std::string>& labels,
                                          std::string_view cluster);
 
-// For a selector of PromQL, behind its other matchers: `,cluster=~"|NAME"`. A series without the
-// label is this cluster's, because the Prometheus that is asked is its own (external labels are
-// added to what is sent, not to what is stored). Empty where `cluster` is.
+// For a PromQL selector, after its other matchers: `,cluster=~"|NAME"`. A series without the label
+// belongs to this cluster, because gpuward queries the cluster's own Prometheus (external labels
+// are added to sent data, not to stored data). Empty if `cluster` is empty.
 [[nodiscard]] std::string cluster_matcher(std::string_view cluster);
-// Series that name another cluster: `,cluster!~"|NAME"`. Empty where `cluster` is.
+// Series that name another cluster: `,cluster!~"|NAME"`. Empty if `cluster` is empty.
 [[nodiscard]] std::string other_clusters_matcher(std::string_view cluster);
 
 }  // namespace gpuward::remediator

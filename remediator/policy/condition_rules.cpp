@@ -32,7 +32,7 @@ ConditionRule read_condition_rule(const YamlMap& map) {
   return rule;
 }
 
-// A condition of another status ends the finding, whatever its reason.
+// A condition with another status ends the finding, for any reason.
 bool is_for_reason(const ConditionRule& rule, const kube::NodeCondition& condition) {
   return rule.reasons.empty() || condition.status != rule.status ||
          std::ranges::find(rule.reasons, condition.reason) != rule.reasons.end();
@@ -55,7 +55,7 @@ std::vector<ConditionSeen> seen_conditions(std::span<const ConditionRule> rules,
         std::ranges::find(node.conditions, rule.type, &kube::NodeCondition::type);
     if (condition == node.conditions.end() || !condition->transition) continue;
     if (!is_for_reason(rule, *condition)) continue;
-    // Only one rule may open a finding; any that has opened one must see its end.
+    // Only one rule may open a finding; each rule that has opened one must see its end.
     const bool may_open = condition->status == rule.status;
     const bool is_known = std::ranges::any_of(seen, [&](const ConditionSeen& other) {
       return other.rule.type == rule.type && other.rule.status == rule.status &&

@@ -1,6 +1,6 @@
-// Which conditions of a node are findings: the rules that take over from Draino. Pure; read from
-// YAML by read_condition_rules(), applied to the nodes that are known by records/cluster_view,
-// turned into alert signals by sources/condition_source.
+// Which conditions of a node are findings: the rules that replace Draino. Pure;
+// read_condition_rules() reads them from YAML, records/cluster_view applies them to the known
+// nodes, and sources/condition_source turns them into alert signals.
 #pragma once
 
 #include <chrono>
@@ -20,32 +20,34 @@ struct ConditionRule {
   std::string status = "True";            // True, False or Unknown
   std::chrono::milliseconds held_for{0};  // how long the condition must have had the status
   Severity severity = Severity::kNone;
-  std::vector<std::string> labels;  // "key" or "key=value"; of a node that it is for, all of them
+  std::vector<std::string> labels;  // "key" or "key=value"; the rule applies to nodes with all of
+                                    // them
   bool drains = false;              // it alone justifies a drain, without the exporter's report
   std::vector<std::string> reasons = {};  // the condition must give one of them; empty: any
 };
 
-// A condition of a type that a rule names, whatever its status, on a node that the rule is for.
+// A condition whose type a rule names, with any status, on a node to which the rule applies.
 struct ConditionSeen {
   std::string node;
   std::string uid;  // of the Node
   ConditionRule rule;
   std::string status;
-  // Its last transition, which some writers reset while the status stays: sources/condition_source.
+  // Its last transition, which some programs reset while the status stays:
+  // sources/condition_source.
   std::chrono::system_clock::time_point since;
 };
 
-// What the fingerprints of such evidence begin with.
+// Prefix of the fingerprints of such evidence.
 inline constexpr std::string_view kConditionOrigin = "condition.";
 // The same for all rules of that type, status and reasons.
 [[nodiscard]] std::string fingerprint_of(const ConditionRule& rule);
 
-// The first rule of one type and status counts that is for the node and the condition's reason.
-// Conditions that do not say since when they are so are left out.
+// The first rule of one type and status that applies to the node and the condition's reason counts.
+// Conditions without a transition time are left out.
 [[nodiscard]] std::vector<ConditionSeen> seen_conditions(std::span<const ConditionRule> rules,
                                                          const kube::Node& node);
 
-// The section `conditions`; docs/configuration.md has its keys. Faults are reported to the
+// Reads the section `conditions`; docs/configuration.md has its keys. Faults are reported to the
 // file.
 [[nodiscard]] std::vector<ConditionRule> read_condition_rules(const YamlMap& root);
 

@@ -1,5 +1,5 @@
-// The policy in force, replaced as a whole when its file changes. Any thread; read once for each
-// decision, so that a decision sees one policy from begin to end.
+// The policy in force, replaced as a whole when its file changes. Any thread. Each decision reads
+// it once, so that it sees one policy from begin to end.
 #pragma once
 
 #include <memory>

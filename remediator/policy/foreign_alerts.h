@@ -1,6 +1,6 @@
-// Alerts of others (dcgm-exporter, kube-state-metrics, ...) that do not say which node is to be
-// treated and how: rules that say it for them. Pure; read from YAML by read_foreign_alerts(), used
-// by sources/alertmanager_alerts.
+// Rules for alerts of other programs (dcgm-exporter, kube-state-metrics, ...) that do not name a
+// node and a remediation themselves. Pure; read from YAML by read_foreign_alerts(), used by
+// sources/alertmanager_alerts.
 #pragma once
 
 #include <map>
@@ -16,19 +16,20 @@ namespace gpuward::remediator {
 
 struct ForeignAlertRule {
   std::map<std::string, std::string> match;  // label -> its value, with * and ?
-  std::string node_label = "node";           // of the alert, its value is the node, perhaps a port
+  std::string node_label = "node";           // alert label with the node's name, perhaps with a
+                                             // port
   Severity severity = Severity::kNone;
 };
 
-// The first rule of which the alert has every label; null where there is none.
+// Returns the first rule whose labels the alert all has; null if there is none.
 [[nodiscard]] const ForeignAlertRule* rule_for(std::span<const ForeignAlertRule> rules,
                                                const std::map<std::string, std::string>& labels);
 
 // `gpu-01` of `gpu-01:9400`.
 [[nodiscard]] std::string_view without_port(std::string_view address);
 
-// The section `foreign_alerts`; docs/configuration.md has its keys. Faults are reported to the
-// file.
+// Reads the section `foreign_alerts`; docs/configuration.md has its keys. Faults are reported to
+// the file.
 [[nodiscard]] std::vector<ForeignAlertRule> read_foreign_alerts(const YamlMap& root);
 
 }  // namespace gpuward::remediator

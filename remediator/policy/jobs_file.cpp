@@ -14,7 +14,7 @@ constexpr std::array kJobSteps = {Step::kCollectEvidence, Step::kGpuReset, Step:
 constexpr double kMostBusBandwidth = 100'000;
 constexpr YamlWord<bool> kOnBusy[] = {{"hold", false}, {"escalate", true}};
 
-// A name that systemctl does not take for a flag or a pattern.
+// Whether systemctl reads the name neither as a flag nor as a pattern.
 bool is_unit(const std::string& name) {
   constexpr std::string_view kCharacters =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:_.@-";
@@ -43,7 +43,7 @@ void read_templates(const YamlMap& section, JobsPolicy& jobs) {
   }
 }
 
-// What names neither a place nor an account that could ever work.
+// Rejects an upload target and an account that could never work.
 EvidencePolicy read_evidence(const YamlMap& section) {
   EvidencePolicy evidence;
   section.read("upload", evidence.upload,
@@ -67,7 +67,8 @@ JobsPolicy read_jobs(const YamlMap& section) {
   JobsPolicy jobs;
   section.read("image", jobs.image, "container image for the built-in templates, which need one");
   section.read("namespace", jobs.ns, "namespace of the Jobs");
-  if (!kube::validate_node_name(jobs.ns)) {  // of a namespace the same is asked, and less
+  if (!kube::validate_node_name(jobs.ns)) {  // the rules for a namespace's name are the same, or
+                                             // looser
     section.reject("namespace", "must be a namespace such as gpu-healthcheck");
   }
   section.read("service_account", jobs.service_account,

@@ -41,7 +41,7 @@ LokiRules read_loki_rules(const YamlMap& section) {
       rules.pod_lines.push_back(read_pod_line(map));
   }
   section.read("every", rules.every, seconds(1), minutes(10), "how often Loki is queried");
-  // Beyond 5 minutes a restart could take an old line for a new one (kLateRepeats).
+  // With more than 5 minutes, an old line could count as a new one after a restart (kLateRepeats).
   section.read("overlap", rules.overlap, seconds(5), minutes(5), "how late a line may arrive");
   section.read("quiet_for", rules.quiet_for, minutes(1), std::chrono::hours(24 * 7),
                "a finding ends after this time without a new line");

@@ -1,6 +1,5 @@
-// Which lines in Loki are checked, and what those of pods mean; those of the kernel mean what the
-// Xid catalogue says. Pure values; read from YAML by read_loki_rules(), used by
-// sources/loki_source.
+// Which lines in Loki gpuward reads, and the meaning of pods' lines; the Xid catalogue gives that
+// of kernel lines. Pure values; read from YAML by read_loki_rules(), used by sources/loki_source.
 #pragma once
 
 #include <chrono>
@@ -13,7 +12,7 @@
 
 namespace gpuward::remediator {
 
-// A line of a pod that holds these words.
+// A line of a pod that contains this text.
 struct PodLineRule {
   std::string contains;
   Severity severity = Severity::kReset;
@@ -33,10 +32,10 @@ struct LokiRules {
   bool is_configured = false;  // the policy has the section
 };
 
-// What the fingerprints of such evidence begin with: one a node and code.
+// Prefix of the fingerprints of such evidence: one per node and code.
 inline constexpr std::string_view kLokiOrigin = "loki.";
 
-// The section `loki`; docs/configuration.md has its keys. Faults are reported to the file.
+// Reads the section `loki`; docs/configuration.md has its keys. Faults are reported to the file.
 [[nodiscard]] LokiRules read_loki_rules(const YamlMap& section);
 
 }  // namespace gpuward::remediator

@@ -38,11 +38,11 @@ std::optional<minutes> parse_offset(std::string_view text) {
   return text.front() == '-' ? -*distance : *distance;
 }
 
-// nullptr where the machine's database has none of that name.
+// nullptr if the machine's database has no zone of that name.
 const date::time_zone* find_zone(const std::string& name) {
   try {
     return date::locate_zone(name);
-  } catch (const std::exception&) {  // also where there is no database
+  } catch (const std::exception&) {  // also without a database
     return nullptr;
   }
 }
@@ -95,7 +95,7 @@ MaintenanceWindow read_maintenance_window(const YamlMap& map) {
   return window;
 }
 
-// A local time is kept as if it were one of UTC.
+// Returns the local time as if it were UTC.
 Wall to_local(const MaintenanceWindow& window, Wall now) {
   return window.zone == nullptr ? now + window.utc_offset
                                 : Wall(window.zone->to_local(now).time_since_epoch());
@@ -107,7 +107,7 @@ Wall from_local(const MaintenanceWindow& window, Wall local) {
                              date::choose::earliest);
 }
 
-// When it opens on the day that is `after` days after that of `now`; nullopt where it does not.
+// When it opens `after` days after the day of `now`; nullopt if it does not open on that day.
 std::optional<Wall> opening(const MaintenanceWindow& window, Wall now, int after) {
   const sys_days day = std::chrono::floor<days>(to_local(window, now)) + days(after);
   if (!window.days[std::chrono::weekday(day).c_encoding()]) return std::nullopt;
@@ -129,7 +129,7 @@ Wall next_opening(const MaintenanceWindow& window, Wall now) {
     const auto opens = opening(window, now, after);
     if (opens && *opens > now) return *opens;
   }
-  return Wall::max();  // no day is named: read_maintenance_windows() lets none such pass
+  return Wall::max();  // no day is set: read_maintenance_windows() rejects such windows
 }
 
 std::vector<MaintenanceWindow> read_maintenance_windows(const YamlMap& root) {

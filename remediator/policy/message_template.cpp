@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kOpenBraces = "{{";
 constexpr std::string_view kCloseBraces = "}}";
-// What a notification knows (notify/event).
+// The fields of a notification (notify/event).
 constexpr std::array<std::string_view, 14> kPlaceholders{
     "cluster_name", "error_details", "error_type",  "instance_id", "message",  "mode", "moment",
     "node_name",    "phase",         "remediation", "runbook",     "severity", "step", "timestamp"};
@@ -28,7 +28,7 @@ std::string all_placeholders() {
   return text;
 }
 
-// The name between the braces; `rest` begins with them and goes on behind them.
+// Returns the name between the braces, with which `rest` begins, and moves `rest` behind them.
 std::optional<std::string_view> take_placeholder(std::string_view& rest) {
   const auto close = rest.find(kCloseBraces);
   if (close == std::string_view::npos) return std::nullopt;

@@ -16,7 +16,7 @@ using std::chrono::seconds;
 
 constexpr std::size_t kLongestSinkName = 63;  // it is a label of metrics
 
-// One kind of sink: its word in the file, and how what stands under it is read.
+// One kind of sink: its key in the file, and the reader of its settings.
 struct SinkKind {
   std::string_view word, about;
   void (*read)(const YamlMap& map, SinkSettings& sink);
@@ -31,7 +31,7 @@ void read_url_file(const YamlMap& map, SinkSettings& sink, std::string_view abou
                     "absolute path of a PEM file with the CA certificates to trust");
 }
 
-// A URL in a file is checked when it is read.
+// A URL in a file is checked when the file is read.
 void check_credentials(const YamlMap& map, std::string_view key, const SinkSettings& sink) {
   const auto plain =
       sink.credentials_over_http ? http::PlainHttp::kAllowed : http::PlainHttp::kRefused;

@@ -11,7 +11,7 @@ constexpr std::array<std::string_view, 2> kControlPlaneLabels = {
 
 using Lists = std::map<Severity, std::vector<PlannedStep>>;
 
-// Null: there is no such pool.
+// Null: the policy has no such pool.
 const Lists* own_lists(const Policy& policy, std::string_view pool, Lists PoolPolicy::* lists) {
   const auto named = std::ranges::find(policy.pools, pool, &PoolPolicy::name);
   return named == policy.pools.end() ? nullptr : &((*named).*lists);

@@ -1,5 +1,5 @@
-// What the operator wants done about which severity, and to whom nothing may be done. Read from the
-// YAML file of --config.file; an immutable value afterwards. Used by every decision.
+// The operator's rules: the steps for each severity, and the nodes that gpuward must leave alone.
+// Read from the YAML file of --config.file; an immutable value afterwards. Used by every decision.
 #pragma once
 
 #include <chrono>
@@ -35,16 +35,16 @@ namespace gpuward::remediator {
 struct PoolPolicy {
   std::string name;
   std::vector<std::string> labels;  // "key" or "key=value"; a node of the pool has all of them
-  std::optional<Mode> mode;         // if the policy's is higher
+  std::optional<Mode> mode;         // applies if the policy's is higher
   std::map<Severity, std::vector<PlannedStep>> steps;          // of the severities that differ
-  std::map<Severity, std::vector<PlannedStep>> recovery = {};  // likewise
-  std::optional<PoolLimits> budgets = {};  // among its own nodes, where it has any
+  std::map<Severity, std::vector<PlannedStep>> recovery = {};  // also only those that differ
+  std::optional<PoolLimits> budgets = {};                      // among its own nodes, if set
 };
 
 struct Exclusions {
   std::set<std::string> nodes;
   std::vector<std::string> labels;  // "key" or "key=value"
-  // With * and ?: no drain evicts a pod in them. They are in the settings of each drain.
+  // With * and ?: no drain evicts a pod in them. Also in the settings of each drain.
   std::vector<std::string> namespaces;
   bool control_plane = true;  // nodes of the control plane
 };
@@ -54,17 +54,17 @@ struct ReturnToService {
   std::chrono::milliseconds max_report_age{60'000};
 };
 
-// Which machines on EC2 are restarted and ended through AWS's own API.
+// Which machines on EC2 gpuward restarts and terminates through AWS's own API.
 struct AwsMachines {
   bool reboot = false;
   bool terminate = false;
   std::string cluster;
 };
 
-// How machines are restarted and ended. By `restarts_by_job` a privileged Job on the node restarts
-// the machine, if neither EC2 nor a program does. Else programs of the operator do
-// (cloud/command_provider has their input). `terminate` and `is_gone` are for
-// machines that no NodeClaim or Machine in the cluster owns.
+// How gpuward restarts and terminates machines. With `restarts_by_job` a privileged Job on the node
+// restarts the machine, if neither EC2 nor a program does. Otherwise programs of the operator do
+// (cloud/command_provider has their input). `terminate` and `is_gone` are for machines that no
+// NodeClaim or Machine in the cluster owns.
 struct MachineCommands {
   std::vector<std::string> reboot, terminate, is_gone, power_state;
   std::chrono::milliseconds timeout{60'000};
@@ -72,7 +72,7 @@ struct MachineCommands {
   bool restarts_by_job = false;
 };
 
-// docs/configuration.md says what each is for.
+// docs/configuration.md describes each key.
 struct Policy {
   Mode mode = Mode::kObserve;
   std::string cluster;  // as alerts and series name it (policy/cluster_name)
@@ -81,15 +81,16 @@ struct Policy {
   std::vector<ForeignAlertRule> foreign_alerts;
   std::vector<ConditionRule> conditions;
   std::chrono::milliseconds min_drain_interval{std::chrono::minutes(10)};
-  std::vector<std::string> old_names;  // that the file has, as YamlFile::old_names() says them
+  std::vector<std::string> old_names;  // renamed keys that the file uses, as YamlFile::old_names()
+                                       // returns them
   LokiRules loki;
   SilentRules silent;
   TriageRules triage;
   MaintenanceRules maintenance = default_maintenance();
-  std::optional<AnnouncementKind> announced;  // whose steps policy_about() has given
+  std::optional<AnnouncementKind> announced;  // the kind whose steps policy_about() has inserted
   std::vector<MaintenanceWindow> windows;
-  std::vector<PoolPolicy> pools;  // the first that a node belongs to
-  std::string pool;               // of what policy_for() gives: that pool's name
+  std::vector<PoolPolicy> pools;  // the first that matches a node applies
+  std::string pool;               // set by policy_for(): the name of the node's pool
   std::chrono::milliseconds max_evidence_age{120'000};
   std::chrono::milliseconds startup_grace{std::chrono::minutes(10)};
   std::vector<RepairerSign> repairer_signs = known_repairer_signs();
@@ -104,40 +105,39 @@ struct Policy {
   ReturnToService return_to_service;
 };
 
-// Label by which anybody takes a node out of gpuward's hands: `gpuward.dev/managed=false`.
+// Label by which a user excludes a node from gpuward: `gpuward.dev/managed=false`.
 inline constexpr std::string_view kManagedLabel = "gpuward.dev/managed";
 
-// Reads a policy; absent keys keep their defaults. kInvalid with one `file:line: field: what` a
+// Reads a policy; absent keys keep their defaults. kInvalid with one `file:line: field: what` per
 // fault.
 [[nodiscard]] Result<Policy> read_policy(const YamlFile& file);
-// What such a file may have; below `steps` what each list of steps may.
+// The keys that such a file may have; below `steps` those of each list of steps.
 [[nodiscard]] std::vector<YamlKey> policy_keys();
 
-// Why gpuward leaves this node alone; nullopt where it does not.
+// Says why gpuward leaves this node alone; nullopt if it does not.
 [[nodiscard]] std::optional<std::string> exclusion_of(const Policy& policy, const kube::Node& node);
 
-// The policy as it is for nodes of these labels: with the mode of their pool, where that is lower,
-// and its plans. The same one where they belong to none.
+// Returns the policy for nodes with these labels: with the mode of their pool, if that is lower,
+// and its plans. Returns the same policy if they belong to no pool.
 [[nodiscard]] std::shared_ptr<const Policy> policy_for(std::shared_ptr<const Policy> policy,
                                                        const kube::Labels& labels);
 
-// All steps of `severity`: as `pool` has them, or else as all nodes do.
+// Returns all steps of `severity`: the pool's own, or else those for all nodes.
 [[nodiscard]] const std::vector<PlannedStep>& plan_of(const Policy& policy, std::string_view pool,
                                                       Severity severity);
 
-// The recovery of a node that would be held at `severity`, likewise; empty if there is none.
+// Returns the recovery of a node that would be held at `severity`, by the same rule; empty if there
+// is none.
 [[nodiscard]] const std::vector<PlannedStep>& recovery_of(const Policy& policy,
                                                           std::string_view pool, Severity severity);
 
-// The steps of `severity` up to the first that the mode does not allow. `rule` of a Remediation's
-// status names the line.
+// Returns the steps of `severity` up to the first that the mode does not allow.
 [[nodiscard]] std::vector<PlannedStep> steps_for(const Policy& policy, Severity severity);
 
 // Whether any step that the mode allows waits for an approval.
 [[nodiscard]] bool needs_approvals(const Policy& policy);
 
-// The next worse severity that steps are taken at, `at_least` or above; nullopt where there is
-// none.
+// Returns the next worse severity that has steps, `at_least` or above; nullopt if there is none.
 [[nodiscard]] std::optional<Severity> worse_with_steps(const Policy& policy, Severity severity,
                                                        Severity at_least = Severity::kNone);
 

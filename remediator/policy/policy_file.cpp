@@ -1,5 +1,5 @@
-// The YAML of a policy as a whole; docs/configuration.md has all keys. Each section has a reader of
-// its own beside it.
+// The YAML of a policy as a whole; docs/configuration.md has all keys. Each section has its own
+// reader in another file.
 #include <algorithm>
 
 #include "remediator/policy/cluster_name.h"
@@ -29,8 +29,8 @@ void read_steps(const YamlMap& severities, const DrainSettings& drain, Policy& p
   }
 }
 
-// Nothing at a severity, and something at a milder one, would do less for worse evidence; and what
-// escalates would end there.
+// Rejects a severity without steps above a milder one with steps: worse evidence would lead to
+// fewer actions, and an escalation would end there.
 void refuse_gaps(const YamlMap& severities, const Policy& policy, std::string_view pool) {
   const auto acts = [&](Severity severity) { return !plan_of(policy, pool, severity).empty(); };
   for (const auto& [severity, milder] : {std::pair(Severity::kIsolate, Severity::kReboot),
@@ -53,7 +53,7 @@ void refuse_all_gaps(const YamlMap& root, const Policy& policy) {
 
 using NamedStep = std::pair<std::string, PlannedStep>;
 
-// Each step with the name of its list in the file, those of the pools included.
+// Returns each step with the name of its list in the file, those of the pools included.
 std::vector<NamedStep> all_steps(const Policy& policy) {
   std::vector<NamedStep> steps;
   const auto add = [&](const std::string& section, const auto& lists, const std::string& whose) {
@@ -74,7 +74,7 @@ std::vector<NamedStep> all_steps(const Policy& policy) {
   return steps;
 }
 
-// Every window that a step waits for has to be one.
+// Each window that a step waits for must exist.
 void require_windows(const YamlMap& root, const Policy& policy) {
   for (const auto& [name, step] : all_steps(policy)) {
     const std::string& window = step.before.window;
@@ -87,7 +87,7 @@ void require_windows(const YamlMap& root, const Policy& policy) {
   }
 }
 
-// Every sink that a step tells has to be one; the one of the environment is not known here.
+// Each sink that a step names must exist; sinks of the environment are not known here.
 void require_sinks(const YamlMap& root, const Policy& policy) {
   const auto is_known = [&](const std::string& name) {
     return is_environment_sink(name) ||
@@ -184,13 +184,13 @@ void require_reboot(const YamlMap& section, const Policy& policy) {
   }
 }
 
-// Of gpu-reset that of one vendor is enough: nodes of the other are held for an operator.
+// A gpu-reset template of one vendor is enough: nodes of the other are held for an operator.
 bool has_template(const JobsPolicy& jobs, Step step) {
   return jobs.template_files.contains(template_name(step, Vendor::kNvidia)) ||
          jobs.template_files.contains(template_name(step, Vendor::kAmd));
 }
 
-// The built-in templates name no image.
+// The built-in templates have no image.
 void require_image(const YamlMap& section, const Policy& policy) {
   if (!policy.jobs.image.empty()) return;
   for (const auto& [name, step] : all_steps(policy)) {
@@ -202,7 +202,7 @@ void require_image(const YamlMap& section, const Policy& policy) {
   }
 }
 
-// Only a template of the operator's own mounts a folder; without the step nothing is ever uploaded.
+// Only an operator's own template mounts a folder; without the step there is no upload.
 void require_means_of_upload(const YamlMap& section, const Policy& policy) {
   const std::string& upload = policy.jobs.evidence.upload;
   if (upload.empty()) return;
@@ -338,7 +338,7 @@ Result<Policy> read_policy(const YamlFile& file) {
       root.map("notifications", "who is notified, and about what"), policy.cluster);
   require_sinks(root, policy);
   if (auto status = file.finish(); !status) return std::unexpected(status.error());
-  // A plan that could not be read is not one without steps: only now.
+  // A plan that could not be read is not a plan without steps, so this check comes last.
   refuse_all_gaps(root, policy);
   refuse_dead_recoveries(root, policy);
   policy.old_names = file.old_names();

@@ -1,6 +1,6 @@
-// The policy as it is for one Remediation: with what the pool of its node changes, and with the
-// steps of a silent node or of what a cloud has announced in place of its severity's. Who decides
-// and who counts slots must read the same. Pure.
+// The policy for one Remediation: with the changes of its node's pool, and with the steps for a
+// silent node or a cloud's announcement instead of its severity's. Decisions and the count of slots
+// must use the same. Pure.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace gpuward::remediator {
 
-// `node` is null where there is none: then no pool is known.
+// `node` may be null: then the pool is unknown.
 [[nodiscard]] std::shared_ptr<const Policy> policy_for(std::shared_ptr<const Policy> policy,
                                                        const kube::Node* node,
                                                        const Remediation& remediation);

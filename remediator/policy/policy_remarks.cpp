@@ -19,7 +19,7 @@ bool tests_pairs(const Policy& policy) {
          });
 }
 
-// Where no two nodes can be out at once, as the share says it; empty where they always can.
+// Says when the share never lets two nodes be out at once; empty if it always does.
 std::string one_at_a_time(const Share& share) {
   if (share.nodes > 1) return {};
   if (share.percent <= 0) return "one node at a time";
@@ -35,7 +35,7 @@ void remark_on_pairs(const std::string& budget, const Share& share,
                     ": nccl-pairs needs two nodes out of service at once; otherwise it ends Held");
 }
 
-// Where no node at all is allowed, as the share says it; empty where one always is.
+// Says when the share allows no node at all; empty if it always allows one.
 std::string none_allowed(const Share& share) {
   if (share.nodes > 0 || share.percent >= 100) return {};
   if (share.percent <= 0) return "no node";
@@ -58,7 +58,7 @@ void remark_on_scope(const std::string& budget, const ScopeLimit& limit,
     remark_on_none(budget + ".windows", window.share, what, remarks);
 }
 
-// Budgets that leave nothing to do.
+// Remarks on budgets that allow no action.
 void remark_on_budgets(const BudgetLimits& budgets, std::vector<std::string>& remarks) {
   remark_on_scope("budgets.cluster", budgets.cluster, remarks);
   remark_on_scope("budgets.pool", budgets.pool, remarks);
@@ -83,7 +83,7 @@ void remark_on_budgets(const BudgetLimits& budgets, std::vector<std::string>& re
     remarks.emplace_back("budgets.breaker is 0: the first Remediation opens the circuit breaker");
 }
 
-// How far a list of steps goes in taking a node out of use; what repairs it comes after all three.
+// How far a list of steps takes a node out of use; repairs come after all three.
 Step farthest(const std::vector<PlannedStep>& steps) {
   Step farthest = Step::kTaint;
   for (const Step step : {Step::kCordon, Step::kDrain})
@@ -91,7 +91,7 @@ Step farthest(const std::vector<PlannedStep>& steps) {
   return farthest;
 }
 
-// Worse evidence that takes a node less out of use than milder evidence does.
+// Remarks on worse evidence that takes a node less out of use than milder evidence does.
 void remark_on_order(const Policy& policy, const std::string& pool,
                      std::vector<std::string>& remarks) {
   constexpr std::array kFromWorst = {Severity::kIsolate, Severity::kReboot, Severity::kReset};
@@ -120,7 +120,7 @@ bool implies(const std::vector<std::string>& labels, std::string_view wanted) {
   });
 }
 
-// The pools that nodes of these labels may be in; "" for none.
+// Returns the pools that nodes with these labels may be in; "" for none.
 std::vector<std::string> pools_of(const Policy& policy, const std::vector<std::string>& labels) {
   std::vector<std::string> pools;
   for (const PoolPolicy& pool : policy.pools) {
@@ -138,7 +138,7 @@ std::vector<std::string> pools_of(const Policy& policy, const std::vector<std::s
   return pools;
 }
 
-// A condition that may drain, and steps that never do.
+// Remarks on a condition that may drain although its steps never do.
 void remark_on_conditions(const Policy& policy, std::vector<std::string>& remarks) {
   for (const ConditionRule& rule : policy.conditions) {
     if (!rule.drains) continue;
@@ -152,7 +152,7 @@ void remark_on_conditions(const Policy& policy, std::vector<std::string>& remark
   }
 }
 
-// Two proofs are needed, and without a source of its own only Prometheus gives one.
+// Two proofs are required, and without another source only Prometheus gives one.
 void remark_on_proofs(const Policy& policy, std::vector<std::string>& remarks) {
   const SilentRules& silent = policy.silent;
   const MachineCommands& machines = policy.machines;

@@ -1,7 +1,7 @@
-// Remarks on a policy without faults, for its author: guards that it switches off, steps that its
-// budgets keep from ever beginning or ending, worse evidence that does less, a drain that is
-// allowed and not planned. Pure; shown by `policy check`, `policy explain` and --check-config, and
-// logged at the start and at each reload.
+// Remarks on a valid policy for its author: guards that it switches off, steps that its budgets
+// never let start or finish, worse evidence with fewer actions, a drain that is allowed but not
+// planned. Pure; shown by `policy check`, `policy explain` and --check-config, and logged at the
+// start and at each reload.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace gpuward::remediator {
 
-// A sentence each; empty where there is nothing to remark on.
+// One sentence each; empty without remarks.
 [[nodiscard]] std::vector<std::string> remarks_on(const Policy& policy);
 
-// A line each.
+// One line each.
 [[nodiscard]] std::string remarks_text(const Policy& policy);
 
 }  // namespace gpuward::remediator

@@ -1,6 +1,6 @@
-// The readers of those sections of a policy that have a file of their own, and what they share.
-// Absent keys keep their defaults; faults are reported to the file, whose finish() says them. Used
-// by read_policy() and read_plan().
+// The readers of those sections of a policy that have a file of their own, and their common parts.
+// Absent keys keep their defaults; faults are reported to the file, whose finish() returns them.
+// Used by read_policy() and read_plan().
 #pragma once
 
 #include <map>
@@ -19,38 +19,37 @@ inline constexpr YamlWord<Severity> kSeverityWords[] = {{"isolate", Severity::kI
                                                         {"reset", Severity::kReset},
                                                         {"monitor", Severity::kMonitor}};
 
-// Which repairs the policy has the means for.
+// Returns the kinds of repair for which the policy has the means.
 [[nodiscard]] Means means_of(const Policy& policy, Preset preset = Preset::kStandard);
 
 // `labels` of nodes, each `key` or `key=value`.
 void read_node_labels(const YamlMap& map, std::vector<std::string>& out, std::string_view about);
 
-// Of `nodes` and `percent` the larger counts; where one of them is given, the other is 0 unless it
-// is given too.
+// The larger of `nodes` and `percent` counts; if only one of them is given, the other is 0.
 void read_share(const YamlMap& map, Share& share);
 [[nodiscard]] BudgetLimits read_budgets(const YamlMap& budgets);
-// What may stand in a pool's own section; the rest is as in `limits`.
+// Reads the keys that a pool's own section may have; other values come from `limits`.
 [[nodiscard]] PoolLimits read_pool_limits(const YamlMap& budgets, PoolLimits limits);
 [[nodiscard]] JobsPolicy read_jobs(const YamlMap& section);
-// The settings of `step`, which is a Job.
+// Reads the settings of `step`, which is a Job.
 [[nodiscard]] JobSettings read_job_settings(const YamlMap& settings, Step step, JobSettings out);
 
-// What holds for all nodes of which a pool says nothing.
+// The settings for all nodes, used if a pool has none.
 struct PoolDefaults {
   const YamlMap& severities;
   const DrainSettings& drain;
   const Means& means;
-  std::optional<Mode> highest;  // where the file says it; --mode may say another
+  std::optional<Mode> highest;  // if the file sets it; --mode may set another
   const std::map<Severity, std::vector<PlannedStep>>& steps;
   const JobsPolicy& jobs;
   const BudgetLimits& budgets;
 };
 [[nodiscard]] std::vector<PoolPolicy> read_pools(const YamlMap& root, const PoolDefaults& defaults);
 
-// By severity, what follows where a node would be held for an operator.
+// By severity, the steps for a node that would otherwise be held for an operator.
 [[nodiscard]] std::map<Severity, std::vector<PlannedStep>> read_recovery(const YamlMap& section);
-// Reports a recovery that no node can ever go through: its steps drain no node, end the machine, or
-// are the same diagnostics.
+// Rejects a recovery that no node can ever go through: its severity's steps drain no node,
+// terminate the machine, or have the same diagnostics.
 void refuse_dead_recoveries(const YamlMap& root, const Policy& policy);
 
 }  // namespace gpuward::remediator

@@ -33,7 +33,7 @@ std::string failure_text(const Policy& policy, Severity severity, const PlannedS
   if (step == Step::kCollectEvidence && !policy.jobs.evidence.upload.empty())
     return "uploads to " + policy.jobs.evidence.upload + "; a failure does not stop the steps";
   if (may_fail(step)) return "a failure does not stop the steps";
-  // Only mode full comes to such a step.
+  // Only mode full gets to such a step.
   Policy full = policy;
   full.mode = Mode::kFull;
   const auto worse = worse_with_steps(full, severity, planned.on_failure);
@@ -161,7 +161,7 @@ std::string plan_text(const Policy& policy, Severity severity,
   return text;
 }
 
-// The means that the severity's default steps beyond the cordon lack.
+// Names the missing means for the severity's default steps after the cordon.
 std::string missing_means_text(const Policy& policy, Severity severity,
                                const std::vector<PlannedStep>& plan) {
   const bool ends_at_cordon = std::ranges::all_of(

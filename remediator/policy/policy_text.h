@@ -1,5 +1,5 @@
-// A policy in words: what would be done to a node at each severity, step by step, and where the
-// mode cuts it. Printed by `gpuwardctl policy explain`. Pure.
+// A policy as text: the steps for a node at each severity, and the point at which the mode ends
+// them. Printed by `gpuwardctl policy explain`. Pure.
 #pragma once
 
 #include <string>
@@ -9,18 +9,18 @@
 
 namespace gpuward::remediator {
 
-// The steps of `severity` in order, with their limits, with what each waits for, and with what
-// follows where it fails. Several lines.
+// The steps of `severity` in order, with their limits, their conditions, and the consequence of a
+// failure. Several lines.
 [[nodiscard]] std::string severity_text(const Policy& policy, Severity severity);
 
-// What is done about what a cloud announces, likewise, by kind.
+// The same for announcements of a cloud, by kind.
 [[nodiscard]] std::string maintenance_text(const Policy& policy);
 
-// What holds for every severity: the evidence and the budgets before a disruptive step, and the way
-// back.
+// The rules for every severity: the evidence and the budgets before a disruptive step, and the
+// return to service.
 [[nodiscard]] std::string guards_text(const Policy& policy);
 
-// Who is notified of what; empty where nobody is.
+// The sinks and their notifications; empty if there are none.
 [[nodiscard]] std::string notifications_text(const NotificationPolicy& policy);
 
 // `2 or 10 %`.

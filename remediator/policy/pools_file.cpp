@@ -18,7 +18,7 @@ void read_pool_mode(const YamlMap& map, std::optional<Mode> highest, PoolPolicy&
   }
 }
 
-// A list that all nodes share is read again where the pool drains otherwise.
+// A list shared by all nodes is read again if the pool has other drain settings.
 void read_pool_steps(const YamlMap& map, const PoolDefaults& defaults, PoolPolicy& pool) {
   const YamlMap severities =
       map.map("severities", "steps of the severities that differ from the policy's");
@@ -54,8 +54,7 @@ void read_pool_budgets(const YamlMap& map, const PoolDefaults& defaults, PoolPol
   if (map.has("budgets")) pool.budgets = limits;
 }
 
-// The vendor of the GPUs of all nodes of the pool, as its labels say it; an error as
-// gpu_vendor()'s.
+// Returns the GPU vendor of all nodes of the pool, by its labels; errors are those of gpu_vendor().
 Result<Vendor> vendor_of(const PoolPolicy& pool) {
   kube::Node node;
   for (const std::string& label : pool.labels) {
@@ -74,11 +73,11 @@ std::optional<std::string> objection_to_plan(const std::vector<PlannedStep>& pla
     if (why) *why = "select nodes with " + std::string(name_of(*vendor)) + " GPUs, but " + *why;
     return why;
   }
-  if (vendor.error().kind == ErrorKind::kNotFound) return std::nullopt;  // each node says it
+  if (vendor.error().kind == ErrorKind::kNotFound) return std::nullopt;  // each node shows it
   return "select nodes that gpu-reset cannot reset: " + vendor.error().message;
 }
 
-// A reset that could end on no node of the pool but with an operator.
+// Rejects a reset that on every node of the pool would end with an operator.
 void refuse_wrong_resets(const YamlMap& map, const PoolDefaults& defaults, const PoolPolicy& pool) {
   const auto vendor = vendor_of(pool);
   for (const auto& [severity, shared] : defaults.steps) {

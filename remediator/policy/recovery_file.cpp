@@ -18,7 +18,7 @@ bool may_lead_back(const PlannedStep& planned) {
          planned.step == Step::kReturn || planned.step == Step::kNotify;
 }
 
-// As it would look when all before it has ended.
+// The plan when all steps before the recovery have ended.
 const std::vector<PlannedStep>& drained() {
   static const std::vector<PlannedStep> kDrained = {planned(Step::kTaint), planned(Step::kCordon),
                                                     planned(Step::kDrain)};
@@ -42,7 +42,7 @@ std::vector<PlannedStep> read_list(const YamlMap& section, std::string_view key)
   return list;
 }
 
-// Why nobody would ever go this way; nullptr where somebody may.
+// Says why no node could ever use this recovery; nullptr if one can.
 const char* why_dead(const std::vector<PlannedStep>& plan, const std::vector<PlannedStep>& back) {
   if (!has_step(plan, Step::kDrain))
     return "the severity's own steps must drain the node: the diagnostics need the whole node";

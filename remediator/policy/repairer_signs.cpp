@@ -37,7 +37,7 @@ std::string_view to_string(SignKind kind) {
   return std::ranges::find(kKinds, kind, &std::pair<SignKind, std::string_view>::first)->second;
 }
 
-// Names and values are those of each project's source, read in November 2026.
+// Names and values come from each project's source, read in November 2026.
 std::vector<RepairerSign> known_repairer_signs() {
   return {
       // pkg/apis/v1/taints.go of kubernetes-sigs/karpenter 1.15
@@ -57,8 +57,8 @@ std::vector<RepairerSign> known_repairer_signs() {
        "machineconfiguration.openshift.io/state",
        "the Machine Config Operator is updating the node",
        {"", "Done", "Degraded", "Unreconcilable"}},
-      // medik8s: self-node-remediation, fence-agents-remediation and node-maintenance-operator; the
-      // keys that begin with medik8s.io are those of earlier releases
+      // medik8s: self-node-remediation, fence-agents-remediation and node-maintenance-operator;
+      // keys that begin with medik8s.io are from earlier releases
       {kOfTaint, "remediation.medik8s.io/self-node-remediation",
        "medik8s' Self Node Remediation is restarting the node"},
       {kOfTaint, "remediation.medik8s.io/fence-agents-remediation",
@@ -75,7 +75,7 @@ std::vector<RepairerSign> known_repairer_signs() {
       // internal/controllers/remediation_handler.go of ROCm/gpu-operator
       {kOfTaint, "amd-gpu-unhealthy", "AMD's GPU operator is remediating the node"},
       // pkg/upgrade/consts.go of NVIDIA/k8s-operator-libs. `upgrade-required` waits to begin: a
-      // cordon is what lets it begin.
+      // cordon would start it.
       {kOfLabel,
        "nvidia.com/gpu-driver-upgrade-state",
        "the GPU operator is upgrading the driver",

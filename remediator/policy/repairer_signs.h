@@ -1,5 +1,5 @@
-// Signs on a Node by which other repairers say that they work on it: those that gpuward knows, with
-// their source, and those that the policy adds or ignores. Pure; asked by guards/other_repairers.
+// Signs on a Node that another repairer is working on it: those that gpuward knows, with their
+// source, and those that the policy adds or ignores. Pure; used by guards/other_repairers.
 #pragma once
 
 #include <string>
@@ -18,16 +18,16 @@ struct RepairerSign {
   SignKind kind = SignKind::kOfTaint;
   std::string key;
   std::string who;  // a clause: "Karpenter is replacing the node"
-  // Values that say that the program does not work on the node, or waits to begin. Any other value,
-  // an empty one too, is a sign.
+  // Values that mean that the program does not work on the node, or waits to begin. Any other
+  // value, an empty one too, is a sign.
   std::vector<std::string> at_rest = {};
 };
 
-// Those that gpuward knows. No two have the same key.
+// Returns the signs that gpuward knows. No two have the same key.
 [[nodiscard]] std::vector<RepairerSign> known_repairer_signs();
 
-// The section `other_repairers`; docs/configuration.md has its keys. Faults are reported to the
-// file.
+// Reads the section `other_repairers`; docs/configuration.md has its keys. Faults are reported to
+// the file.
 [[nodiscard]] std::vector<RepairerSign> read_repairer_signs(const YamlMap& section);
 
 }  // namespace gpuward::remediator

@@ -1,6 +1,5 @@
-// Whether the step gpu-reset can work on the GPUs of a vendor, as the policy has it. Pure; asked
-// when the policy is read, for pools whose labels name a vendor, and by the step for the node at
-// hand.
+// Whether the policy's step gpu-reset can work on the GPUs of a vendor. Pure; used when the policy
+// is read, for pools whose labels name a vendor, and by the step for its node.
 #pragma once
 
 #include <optional>
@@ -11,10 +10,10 @@
 
 namespace gpuward::remediator {
 
-// Whether there is a template for such nodes: a file, or the built-in one with an image.
+// Whether such nodes have a template: a file, or the built-in one with an image.
 [[nodiscard]] bool can_reset(const JobsPolicy& jobs, Vendor vendor);
 
-// Why it cannot work: "...the step runs nvidia-smi" in words; nullopt where nothing speaks against.
+// Says why it cannot work, for example that the step runs nvidia-smi; nullopt if it can.
 [[nodiscard]] std::optional<std::string> objection_to_reset(const JobSettings& step,
                                                             const JobsPolicy& jobs, Vendor vendor);
 

@@ -9,20 +9,20 @@
 namespace gpuward::remediator {
 namespace {
 
-// An alert that fired as its Remediation was cancelled opens no other one while it fires; a closed
-// one does not learn of its end. The alerts of a Node that is gone open no other.
+// If an alert fires when its Remediation is cancelled, it opens no other one while it keeps firing;
+// a closed Remediation does not learn of its end. The alerts of a Node that is gone open no other.
 bool holds_back_an_alert(const Remediation& one) {
   const Phase phase = one.status.phase;
   const bool is_node_gone = phase == Phase::kSuperseded || phase == Phase::kReplaced;
   return one.any_firing() && !is_node_gone;
 }
 
-// It keeps a machine out of service, or says that the machine of another one is healthy.
+// Whether it keeps a machine out of service, or shows that a returned machine is healthy.
 bool speaks_of_a_machine(const Remediation& one) {
   return was_given_up(one) || std::ranges::any_of(one.alerts, is_of_history);
 }
 
-// When the oldest open one began whose node may be replaced yet: it has sent pods away.
+// When the oldest open Remediation began whose node may still be replaced: it has evicted pods.
 std::optional<WallTime> oldest_that_waits(std::span<const Remediation> all) {
   std::optional<WallTime> oldest;
   for (const Remediation& one : all) {
@@ -43,7 +43,7 @@ std::vector<const Remediation*> to_forget(std::span<const Remediation> all,
   const auto waits_since = oldest_that_waits(all);
   for (const Remediation& one : all) {
     if (one.open() || one.deleting || !one.status.closed_at) continue;
-    // Its replacement would count for another one too.
+    // Otherwise its replacement would count for another Remediation too.
     const bool is_replaced = one.status.phase == Phase::kReplaced;
     if (is_replaced && waits_since && *one.status.closed_at >= *waits_since) continue;
     const bool is_held = holds_back_an_alert(one);

@@ -14,7 +14,7 @@ std::vector<PlannedStep> first_steps() {
   return {planned(Step::kTaint), planned(Step::kCordon), planned(Step::kNotify)};
 }
 
-// Always after an approval, as a default plan has it.
+// Always after an approval, as in a default plan.
 void add_end(std::vector<PlannedStep>& plan) {
   plan.push_back(planned(Step::kTerminate));
   plan.back().before.approval = true;
@@ -70,7 +70,7 @@ std::shared_ptr<const Policy> policy_for_silence(std::shared_ptr<const Policy> p
     add_end(plan);
   }
   if (policy->silent.terminates) add_end(worst);
-  // One that comes back healthy was never known to be broken.
+  // A node that returns healthy was never known to be broken.
   if (is_only_silent(remediation)) own->return_to_service.enabled = true;
   return own;
 }

@@ -1,4 +1,4 @@
-// What is done about GPU nodes whose kubelet reports no more. Pure; read from YAML by
+// The rules for GPU nodes whose kubelet no longer reports. Pure; read from YAML by
 // read_silent_rules(), used by sources/silent_source and by every decision about such a node.
 #pragma once
 
@@ -16,25 +16,25 @@ struct Policy;
 
 struct SilentRules {
   bool is_on = false;                                        // the policy has the section
-  std::chrono::milliseconds after{std::chrono::minutes(5)};  // that Ready is not True
-  // More silent nodes than that, in the fleet or in one pool, zone or other domain, look like a
+  std::chrono::milliseconds after{std::chrono::minutes(5)};  // for which Ready is not True
+  // More silent nodes than this, in the fleet or in one pool, zone or other domain, look like a
   // partition.
   Share at_most{1, 10};
-  // What follows the cordon, each on two proofs that the machine is down.
+  // Steps after the cordon; each needs two proofs that the machine is down.
   bool reboots = false, terminates = false;
-  bool moves_pods = false;  // before these, of a machine that is off: the taint out-of-service
-  // Of a node whose kubelet is down while Prometheus reads its exporter.
+  bool moves_pods = false;  // before these, for a machine that is off: the taint out-of-service
+  // Severity of a node whose kubelet is down while Prometheus reads its exporter.
   Severity kubelet = Severity::kMonitor;
 };
 
-// A node that is silent is as bad as one that needs a restart.
+// A silent node has the severity of one that needs a restart.
 inline constexpr Severity kSilentSeverity = Severity::kReboot;
 
-// The section `silent`; docs/configuration.md has its keys. Faults are reported to the file.
+// Reads the section `silent`; docs/configuration.md has its keys. Faults are reported to the file.
 [[nodiscard]] SilentRules read_silent_rules(const YamlMap& section);
 
-// The policy as it is for `remediation`: where that rests on silence, what follows the cordon is
-// what the section `silent` says, without a drain, which nobody could confirm. `policy` is that of
+// Returns the policy for `remediation`. If that rests on silence, the section `silent` gives the
+// steps after the cordon, without a drain, because no kubelet could confirm it. `policy` is that of
 // the node (policy_for).
 [[nodiscard]] std::shared_ptr<const Policy> policy_for_silence(std::shared_ptr<const Policy> policy,
                                                                const Remediation& remediation);

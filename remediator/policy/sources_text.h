@@ -1,6 +1,5 @@
-// What a policy would take for a finding besides the alerts of gpuward's rules, in words:
-// conditions of nodes, lines of logs, the advice of a language model. Printed by
-// `gpuwardctl policy explain`. Pure.
+// The sources of findings besides the alerts of gpuward's rules, as text: conditions of nodes,
+// lines of logs, the advice of a language model. Printed by `gpuwardctl policy explain`. Pure.
 #pragma once
 
 #include <string>
@@ -9,7 +8,7 @@
 
 namespace gpuward::remediator {
 
-// Several lines; what flags have to switch on names them.
+// Several lines; names the flags that a source needs.
 [[nodiscard]] std::string sources_text(const Policy& policy);
 
 }  // namespace gpuward::remediator

@@ -34,7 +34,7 @@ struct StepFacts {
   std::string_view about_timeout = {};
 };
 
-// Of restart-job with a program.
+// The default of restart-job with a program.
 constexpr milliseconds kProgramTime = minutes(1);
 
 // By Step.
@@ -71,7 +71,7 @@ const StepFacts& facts_of(Step step) { return kFacts[static_cast<std::size_t>(st
 
 constexpr YamlWord<bool> kVolumesOnDeadline[] = {{"hold", false}, {"proceed", true}};
 
-// What it does not say stays the step's default.
+// Keys that are absent keep the step's default.
 void read_wait(const YamlMap& settings, WaitBefore& out) {
   settings.read("approval", out.approval,
                 "wait for the approval of an operator; before `terminate` the default is `true`");
@@ -105,7 +105,7 @@ void read_settings(const YamlMap& settings, PlannedStep& out) {
                   "names of the sinks to notify, from `notifications.sinks`; default: all");
   if (out.step == Step::kRestartJob) read_program(settings, out);
   if (out.timeout.count() > 0) {
-    // The steps that heal the node wait for it.
+    // The healing steps wait for it.
     const milliseconds longest = out.step == Step::kRestartJob ? minutes(10) : hours(24 * 7);
     settings.read("timeout", out.timeout, seconds(10), longest, facts_of(out.step).about_timeout);
   }
@@ -138,7 +138,7 @@ std::map<Severity, std::vector<PlannedStep>> plans_of_health_suite(const DrainSe
            plan_with({Step::kTaint, Step::kCordon, Step::kDrain, Step::kTerminate}, drain)}};
 }
 
-// Why `step` cannot follow what is planned already; nullptr where it can.
+// Says why `step` cannot follow the steps planned so far; nullptr if it can.
 const char* objection_to_next(const std::vector<PlannedStep>& plan, Step step) {
   if (has(plan, step)) return "names a step twice";
   const bool is_late = std::ranges::any_of(plan, [step](const PlannedStep& earlier) {

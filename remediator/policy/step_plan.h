@@ -1,4 +1,4 @@
-// One entry of a severity's list in the policy: a step, what must be true before it, and its own
+// One entry of a severity's list in the policy: a step, the conditions before it, and its own
 // settings. Immutable values; read from YAML by read_plan().
 #pragma once
 
@@ -15,20 +15,21 @@
 
 namespace gpuward::remediator {
 
-// Volumes that are still attached to a node which is to be terminated: another node that gets them
-// too early would find them in use, or write beside it.
+// Volumes that are still attached to a node before it is terminated: another node that gets them
+// too early would find them in use, or write to them at the same time.
 struct VolumeWait {
   std::chrono::milliseconds deadline{std::chrono::minutes(10)};  // after the drain
-  bool proceeds = false;                                         // then; else an operator is asked
+  bool proceeds = false;                                         // proceed then; else gpuward asks
+                                                                 // an operator
 
   friend bool operator==(const VolumeWait&, const VolumeWait&) = default;
 };
 
-// What a step waits for. Written as `wait: {...}` before it in the list.
+// The conditions before a step. Written as `wait: {...}` before it in the list.
 struct WaitBefore {
-  bool approval = false;               // an operator has to say yes
-  std::chrono::milliseconds delay{0};  // after the step before it
-  std::string window = {};             // the maintenance window in which it may be begun
+  bool approval = false;               // an operator must approve it
+  std::chrono::milliseconds delay{0};  // after the previous step
+  std::string window = {};             // the maintenance window in which it may start
 
   friend bool operator==(const WaitBefore&, const WaitBefore&) = default;
 };
@@ -43,35 +44,36 @@ struct PlannedStep {
   VolumeWait volumes = {};                // of terminate
   std::vector<std::string> sinks = {};    // of notify, by name; empty: all
   std::vector<std::string> program = {};  // of restart-job; empty: without one
-  // The mildest severity whose steps follow a failure that is the node's; none: the next worse one.
+  // The mildest severity whose steps follow if the node is the cause of a failure; none: the next
+  // worse one.
   Severity on_failure = Severity::kNone;
-  // Whose plan it stands in: the name of a pool; empty: that of all nodes.
+  // The pool whose plan contains it; empty: the plan for all nodes.
   std::string pool = {};
 };
 
 // The step with its defaults, which docs/configuration.md lists.
 [[nodiscard]] PlannedStep planned(Step step);
 
-// The verify after terminate: the wait for a replacement. Null where the plan has none.
+// Returns the verify after terminate, which waits for a replacement. Null if the plan has none.
 [[nodiscard]] const PlannedStep* replacement_wait(const std::vector<PlannedStep>& plan);
 
-// Reads the list under `key`, which goes on where the steps `before` have ended; drains as `drain`
-// says where the step does not say otherwise. Steps stand in the order of Step, notify wherever it
-// likes after the first, none twice; what cannot work together is reported to the file.
+// Reads the list under `key`, which continues after the steps `before`. `drain`: the defaults for
+// drains. Steps must be in the order of Step, none twice; notify may be anywhere after the first.
+// Steps that cannot work together are reported to the file.
 [[nodiscard]] std::vector<PlannedStep> read_plan(const YamlMap& severities, std::string_view key,
                                                  const DrainSettings& drain, std::string_view about,
                                                  const std::vector<PlannedStep>& before = {});
 
-// Declares what an item of such a list may be, for YamlFile::describing().
+// Declares the possible items of such a list, for YamlFile::describing().
 void describe_steps(const YamlMap& steps);
 
-// Whose plans stand where the policy has none of its own.
+// The plans to use if the policy has none of its own.
 enum class Preset : std::uint8_t { kStandard, kHealthSuite };
 [[nodiscard]] constexpr std::string_view to_string(Preset preset) {
   return preset == Preset::kStandard ? "standard" : "health-suite";
 }
 
-// What the default plans depend on.
+// The means on which the default plans depend.
 struct Means {
   bool reboot = false;     // a program or a cloud that restarts machines
   bool gpu_reset = false;  // an image or a template for the Job
@@ -82,10 +84,10 @@ struct Means {
 // reboot, verify, return-to-service. reset: taint, cordon, drain of the pods that use GPUs,
 // gpu-reset, verify, return-to-service. Without the means only taint and cordon.
 //
-// The preset of the health suite, as its document says: a machine that is broken is replaced; after
-// a restart and after a reset the long diagnostics decide. Their pass also clears what else only an
-// operator would; after their failure follow the steps of isolate. It plans all of that whatever
-// the means: a policy that lacks them is refused. Pure.
+// The preset of the health suite, as its document describes it: a broken machine is replaced; after
+// a restart and after a reset the long diagnostics decide. If they pass, that also clears findings
+// that otherwise only an operator would; if they fail, the steps of isolate follow. The preset
+// plans all of that regardless of the means: a policy without them is rejected. Pure.
 [[nodiscard]] std::map<Severity, std::vector<PlannedStep>> default_plans(
     const Means& means = {}, const DrainSettings& drain = {});
 

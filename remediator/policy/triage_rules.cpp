@@ -19,7 +19,7 @@ void read_openai(const YamlMap& map, TriageRules& rules) {
       !rules.url.starts_with("https://")) {
     map.reject("url", "must begin with http:// or https://");
   }
-  // It is shown to people.
+  // The URL is shown to people.
   if (http::has_user(rules.url))
     map.reject(
         "url",

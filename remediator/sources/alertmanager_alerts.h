@@ -25,8 +25,7 @@ namespace gpuward::remediator {
 
 struct Alert {
   bool firing = true;
-  bool is_suppressed =
-      false;  // silenced or inhibited, as the API says; a webhook says none of those
+  bool is_suppressed = false;  // silenced or inhibited, by the API; a webhook does not say
   std::map<std::string, std::string> labels;
   std::chrono::system_clock::time_point starts_at;
   std::chrono::system_clock::time_point ends_at;  // only valid for a resolved alert

@@ -86,7 +86,7 @@ class LokiSource final : public Source {
   std::optional<Clock::Steady> writers_looked_at_;
   std::optional<Clock::Steady> looked_at_, saved_at_;
   std::int64_t read_since_ = 0;    // by Loki's clock: this process has read all lines since
-  std::chrono::seconds ahead_{0};  // how far Loki's clock is ahead of ours
+  std::chrono::seconds ahead_{0};  // how far Loki's clock is ahead of this machine's
   // The largest query; smaller for a while after one that was too large.
   std::size_t limit_;
   std::chrono::nanoseconds range_;
