@@ -12,16 +12,17 @@ namespace {
 
 constexpr std::size_t kLongestWords = 400;
 constexpr std::size_t kLongestCode = 80;
-// What EC2 adds for those who may decode it: long, another one each time, and about the policies.
+// EC2 appends it for administrators who may decode it: long, different each time, and about
+// policies.
 constexpr std::string_view kEncoded = " Encoded authorization failure message:";
 
 struct CodeKind {
-  std::string_view code;  // with * at its end: all that begin so
+  std::string_view code;  // an * at the end matches any rest
   ErrorKind kind;
 };
 
-// EC2's "Error codes", Auto Scaling's and STS's common errors. What stands in none of them is
-// classed by the status.
+// EC2's "Error codes", and the common errors of Auto Scaling and STS. A code that is not listed is
+// classed by the HTTP status.
 constexpr std::array kCodeKinds = {
     CodeKind{"RequestLimitExceeded", ErrorKind::kOverloaded},
     CodeKind{"Throttl*", ErrorKind::kOverloaded},
@@ -82,12 +83,12 @@ ErrorKind kind_of_status(int status) {
       return ErrorKind::kTooLarge;
     case 429:
       return ErrorKind::kOverloaded;
-    default:  // a number: all others by their class
+    default:  // a number: classed by its hundreds
       return status >= 500 ? ErrorKind::kUnavailable : ErrorKind::kInvalid;
   }
 }
 
-// <Response><Errors><Error>, <ErrorResponse><Error> or <Error> itself.
+// Reads <Response><Errors><Error>, <ErrorResponse><Error> or <Error> itself.
 AwsFailure failure_in(const XmlElement& root) {
   const XmlElement& errors = root.child("Errors");
   const XmlElement& error = root.name == "Error"  ? root
@@ -122,7 +123,7 @@ AwsFailure failure_in(const http::ClientResponse& answer) {
 AwsFailure read_failure(const http::ClientResponse& answer) {
   AwsFailure failure = failure_in(answer);
   failure.status = answer.status;
-  // Only its first line: a wrong signature's next ones repeat the request, its token included.
+  // Keeps the first line only: the others of a wrong signature repeat the request with its token.
   failure.message.erase(std::min(failure.message.find('\n'), failure.message.size()));
   failure.message.erase(std::min(failure.message.find(kEncoded), failure.message.size()));
   failure.message = to_valid_utf8(failure.message, kLongestWords);

@@ -1,6 +1,6 @@
-// What a refusal of AWS means: its code and message out of XML (EC2, Auto Scaling, STS, SNS,
-// CloudWatch) or JSON (Lambda, Bedrock, CloudWatch Logs), as one of our kinds. Used by AwsClient.
-// Pure.
+// The meaning of an error response of AWS: its code and message from XML (EC2, Auto Scaling, STS,
+// SNS, CloudWatch) or JSON (Lambda, Bedrock, CloudWatch Logs), mapped to an ErrorKind. Used by
+// AwsClient. Pure.
 #pragma once
 
 #include <string>
@@ -12,22 +12,24 @@
 namespace gpuward::aws {
 
 struct AwsFailure {
-  std::string code;  // "RequestLimitExceeded"; empty where the answer is not one of AWS's
+  std::string code;  // "RequestLimitExceeded"; empty if the response is not AWS's
   std::string message;
   int status = 0;
 };
 
 [[nodiscard]] AwsFailure read_failure(const http::ClientResponse& answer);
 
-// kUnauthenticated, kForbidden, kNotFound, kRefused (a protection or a state forbids it),
-// kOverloaded (throttled: nothing was done), kUnavailable for what 5xx leaves open, else kInvalid.
+// kUnauthenticated, kForbidden, kNotFound, kConflict, kTooLarge, kRefused (a protection or a state
+// forbids it), kBlocked (not now), kOverloaded (throttled: AWS did nothing), kUnavailable for any
+// other 5xx, else kInvalid.
 [[nodiscard]] ErrorKind kind_of(const AwsFailure& failure);
-// `OperationNotPermitted: The instance may not be terminated`, the same for the same refusal.
+// `OperationNotPermitted: The instance may not be terminated`; equal refusals give equal text.
 [[nodiscard]] std::string words_of(const AwsFailure& failure);
 
-// A signature that could be right if our clock were. EC2 says the same of a session that has ended.
+// Whether a wrong clock on this machine may explain the refusal. EC2 answers in the same way if the
+// session has ended.
 [[nodiscard]] bool may_be_clock_skew(const AwsFailure& failure);
-// The session's keys have ended, by a clock that is right.
+// Whether the session's keys have expired, provided that this machine's clock is right.
 [[nodiscard]] bool says_keys_expired(const AwsFailure& failure);
 
 }  // namespace gpuward::aws

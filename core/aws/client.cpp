@@ -30,8 +30,8 @@ std::optional<Clock::Wall> parse_http_date(const std::string& text) {
   return std::chrono::system_clock::from_time_t(::timegm(&parts));
 }
 
-// As forms are written, with '+' for a blank: whoever checks a signature by writing the form anew
-// writes it so.
+// Encodes a blank as '+', as HTML forms do: a server that checks the signature by encoding the form
+// again writes it in this way.
 std::string form_of(const http::Query& fields) {
   std::string form = http::build_query(fields);
   for (std::size_t at = form.find("%20"); at != std::string::npos; at = form.find("%20", at))
@@ -39,7 +39,7 @@ std::string form_of(const http::Query& fields) {
   return form;
 }
 
-// Of an answer that repeats what it was asked.
+// Masks `secret`, because a response may repeat the request.
 std::string without(std::string text, const std::string& secret) {
   if (secret.empty()) return text;
   for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret))
@@ -55,7 +55,8 @@ std::unexpected<Error> refusal(const AwsFailure& failure, const AwsKeys& keys) {
                        : ""));
 }
 
-// AWS has not judged the request yet: a region, keys or a certificate may be put right.
+// AWS has not judged the request yet: an operator can still correct a region, keys or a
+// certificate.
 std::unexpected<Error> not_yet_asked(Error error) {
   if (error.kind == ErrorKind::kInvalid) error.kind = ErrorKind::kUnauthenticated;
   return std::unexpected(std::move(error));
@@ -96,7 +97,7 @@ Result<AwsClient::Place> AwsClient::place_of(const AwsCall& call) {
   const auto target = http::parse_target(place.url);
   if (!target) return std::unexpected(target.error());
   place.host = target->host_field;
-  // An endpoint of one's own may have a path before ours: it is signed too.
+  // A configured endpoint may have a path in front of the call's; the signature covers it too.
   place.path = place.url.substr(place.url.find('/', place.url.find("://") + 3));
   return place;
 }
@@ -147,7 +148,7 @@ Result<http::ClientResponse> AwsClient::ask_once(const AwsCall& call, const Plac
   request.body = call.body;
   request.timeout = call.timeout;
   request.max_response_bytes = kLargestAnswer;
-  request.own_connection = true;  // a restart is asked for once
+  request.own_connection = true;  // so that a restart is requested only once
   const HeaderFields added =
       sign({.method = call.method,
             .path = place.path,

@@ -1,6 +1,6 @@
-// Signed requests to AWS: region, keys, endpoint, signature, time-out, throttling and a clock that
-// is wrong are its business; what to ask is the caller's. Used by the AWS provider of machines and
-// by the notifiers. No message of an error ever holds a key or a token.
+// Signed requests to AWS. The client handles region, keys, endpoint, signature, time-out,
+// throttling and a wrong clock; the caller says what to request. Used by the AWS provider of
+// machines and by the notifiers. No error message ever contains a key or a token.
 #pragma once
 
 #include <atomic>
@@ -28,18 +28,19 @@ struct AwsCall {
   std::string what;  // for messages: "TerminateInstances"
   std::string method = "POST";
   std::string path = "/";  // escaped by the caller (http::encode_path_segment), without a query
-  // Of S3: in the host's name; before `path` where that cannot be, which is at an endpoint of one's
-  // own, and where the bucket's name has a dot, for which no certificate holds.
+  // For S3: part of the host's name. It precedes `path` instead if the operator configured an
+  // endpoint, or if the bucket's name has a dot, which AWS's certificate does not cover.
   std::string bucket = {};
   HeaderFields headers = {};
   std::string body = {};
   std::string region = {};                    // empty: the one of find_region()
   std::chrono::milliseconds timeout{10'000};  // of one attempt
-  // Asked before each attempt of a call that changes something: where it refuses, its error is the
-  // answer, and nothing was begun.
+  // Asked before each attempt of a call that changes something. If it refuses, its error is the
+  // result, and nothing was begun.
   Permit permit = {};
-  // Ends a call that only asks or that may be made twice; one that changes something else is better
-  // waited for. Looking for keys or the region goes on: that ends by time-outs of its own.
+  // Cancels the call. Set it only for a call that reads or that may be repeated; wait for one that
+  // changes something. It does not cancel the search for keys or the region, which has its own
+  // time-outs.
   std::stop_token stop = {};
 };
 
@@ -49,7 +50,7 @@ struct AwsQuery {
   std::string action, version;  // "TerminateInstances", "2016-11-15"
   http::Query parameters = {};
   std::string region = {};
-  // As AwsCall's.
+  // The same as in AwsCall.
   std::chrono::milliseconds timeout{10'000};
   Permit permit = {};
   std::stop_token stop = {};
@@ -61,30 +62,31 @@ class AwsClient {
   // `http` and `clock` outlive it.
   AwsClient(http::Client& http, AwsEnvironment environment, Clock& clock);
 
-  // A 2xx. What AWS has provably not begun (throttled, a signature of a wrong clock, keys that it
-  // does not take while their source has others) is asked again a few times within seconds; nothing
-  // else is: whether a call that timed out (kTimeout) or broke off (kUnavailable) was carried out
-  // is for the caller to find out. Errors are those of kind_of(), and of the transport;
-  // kOverloaded: throttled until the end; kCancelled: stopped; kUnauthenticated also without a
-  // usable region, endpoint or certificate, so that kInvalid always is an answer of AWS.
+  // Returns a response with status 2xx. The client retries a few times within seconds, but only
+  // what AWS has provably not begun: throttled calls, signatures made with a wrong clock, and
+  // rejected keys if their source has others. If a call timed out (kTimeout) or broke off
+  // (kUnavailable), the caller must find out whether it was carried out. Errors are those of
+  // kind_of() and of the transport; kOverloaded: throttled to the end; kCancelled: stopped;
+  // kUnauthenticated also without a usable region, endpoint or certificate, so that kInvalid always
+  // comes from AWS.
   [[nodiscard]] Result<http::ClientResponse> call(const AwsCall& call);
-  // The root element of the answer.
+  // Returns the root element of the response.
   [[nodiscard]] Result<XmlElement> query(const AwsQuery& query);
 
  private:
-  // Where one call goes.
+  // The address of one call.
   struct Place {
     std::string url, path, host, region;
   };
   [[nodiscard]] Result<std::string> region();
   [[nodiscard]] Result<Place> place_of(const AwsCall& call);
-  // Until it is answered by something else than "not now".
+  // Asks until AWS answers with something other than "not now".
   [[nodiscard]] Result<http::ClientResponse> ask(const AwsCall& call, const Place& place);
   [[nodiscard]] Result<http::ClientResponse> ask_once(const AwsCall& call, const Place& place,
                                                       const AwsKeys& keys);
-  // Whether their source has other keys than these, which AWS does not take.
+  // Drops these keys, which AWS rejected; returns whether their source has others.
   [[nodiscard]] bool has_others_than(const AwsKeys& keys);
-  // Whether the clock of `answer` says that ours made the signature wrong; ours is right then.
+  // Whether `answer` shows that a wrong clock made the signature invalid; sets offset_ then.
   [[nodiscard]] bool corrects_clock(const AwsFailure& failure, const http::ClientResponse& answer);
 
   http::Client& http_;
@@ -92,7 +94,7 @@ class AwsClient {
   Clock& clock_;
   AwsKeyRing keys_;
   std::mutex mutex_;
-  std::string region_;                        // once it is known; guarded by mutex_
+  std::string region_;                        // empty until it is known; guarded by mutex_
   std::atomic<std::chrono::seconds> offset_;  // of AWS's clock from ours
 };
 

@@ -1,5 +1,5 @@
-// EKS Pod Identity and ECS: an endpoint beside the pod gives keys to whoever shows the token that
-// was put into a file for it.
+// EKS Pod Identity and ECS: an endpoint next to the pod returns keys to a client that presents the
+// token from the pod's token file.
 #include <algorithm>
 #include <array>
 
@@ -15,7 +15,8 @@ namespace {
 constexpr std::chrono::seconds kContainerTimeout{2};
 constexpr std::size_t kLargestContainerText = 64U << 10U;
 constexpr std::string_view kEcsHost = "http://169.254.170.2";
-// Where plain HTTP stays on the machine: ECS, EKS Pod Identity in IPv4 and IPv6, loopback.
+// Hosts for which plain HTTP stays on the machine: ECS, EKS Pod Identity in IPv4 and IPv6,
+// loopback.
 constexpr std::array<std::string_view, 6> kHostsBeside = {
     "169.254.170.2", "169.254.170.23", "[fd00:ec2::23]", "localhost", "127.0.0.1", "[::1]"};
 
@@ -25,7 +26,7 @@ std::string container_url(const AwsEnvironment& environment) {
   return environment.at("AWS_CONTAINER_CREDENTIALS_FULL_URI");
 }
 
-// A token goes there: never in the clear to another machine.
+// The request carries a token, which must not go to another machine in the clear.
 Status check_host(const std::string& url) {
   const auto target = http::parse_target(url);
   if (!target) return with_context("AWS_CONTAINER_CREDENTIALS_FULL_URI", target.error());

@@ -1,5 +1,5 @@
-// Where each service of AWS answers, and under which name its requests are signed. Used by
-// AwsClient and by those who call it.
+// The host of each AWS service and the name under which its requests are signed. Used by AwsClient
+// and its callers.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace gpuward::aws {
 
 struct AwsService {
   std::string_view title;     // in messages
-  std::string_view host;      // what its host begins with
+  std::string_view host;      // the first label of its host
   std::string_view signing;   // its name in the scope of a signature
   std::string_view variable;  // AWS_ENDPOINT_URL_<variable>
 };
@@ -29,15 +29,15 @@ inline constexpr AwsService kCloudWatchLogs{"CloudWatch Logs", "logs", "logs", "
 inline constexpr AwsService kBedrockRuntime{"Bedrock", "bedrock-runtime", "bedrock",
                                             "BEDROCK_RUNTIME"};
 
-// Whether it can stand in a host's name: "eu-west-1".
+// Whether `text` may be part of a host's name: "eu-west-1".
 [[nodiscard]] bool is_region(std::string_view text);
 
-// Whether AWS_ENDPOINT_URL_EC2 or AWS_ENDPOINT_URL says where the service answers.
+// Whether AWS_ENDPOINT_URL_EC2 or AWS_ENDPOINT_URL sets the endpoint of the service.
 [[nodiscard]] bool has_own_endpoint(const AwsEnvironment& environment, const AwsService& service);
 
-// `https://ec2.eu-west-1.amazonaws.com`, or what AWS_ENDPOINT_URL_EC2 or AWS_ENDPOINT_URL says;
-// without a slash at its end. kInvalid for a region that is none, and for plain HTTP to anything
-// but this machine: the keys of a session go along.
+// Returns `https://ec2.eu-west-1.amazonaws.com`, or the value of AWS_ENDPOINT_URL_EC2 or
+// AWS_ENDPOINT_URL, without a slash at the end. kInvalid for an invalid region, and for plain HTTP
+// to any other machine, because the request carries the session's token.
 [[nodiscard]] Result<std::string> endpoint_of(const AwsEnvironment& environment,
                                               const AwsService& service, std::string_view region);
 

@@ -6,8 +6,7 @@ namespace {
 
 const std::string kRolePath = "/latest/meta-data/iam/security-credentials/";
 
-// Where there is nothing to be had the next source is asked; a service that is broken is the
-// answer.
+// An absent service makes find_keys() try the next source; a broken service is an error.
 Error seen_as_source(Error error) {
   if (error.kind == ErrorKind::kInternal) return {ErrorKind::kUnavailable, error.message, {}};
   if (error.kind == ErrorKind::kTimeout || error.kind == ErrorKind::kUnavailable)

@@ -8,7 +8,7 @@
 namespace gpuward::aws {
 namespace {
 
-// It is a hop away, or not there: pods behind a hop limit of 1 get silence.
+// The service is one hop away or absent: it does not answer a pod behind a hop limit of 1.
 constexpr std::chrono::seconds kSessionTimeout{1};
 constexpr std::chrono::seconds kSessionlessTimeout{2};
 constexpr std::size_t kLargestMetadata = 64U << 10U;

@@ -1,6 +1,6 @@
-// What the machine itself says on EC2 (IMDS): its type, its region, its role's keys. In a session
-// (IMDSv2), or without one (IMDSv1) where no session gets through. Used for AWS's keys and region
-// by core/aws, and for the instance type by the exporter.
+// Metadata of an EC2 machine (IMDS): its type, its region, the keys of its role. Uses a session
+// (IMDSv2), or none (IMDSv1) if no session can be opened. core/aws reads keys and the region, the
+// exporter the instance type.
 #pragma once
 
 #include <string>
@@ -12,24 +12,26 @@
 
 namespace gpuward::aws {
 
-// Where the environment says that it is, as AWS's SDKs read that.
+// The address of the service by the environment, read as AWS's SDKs do.
 [[nodiscard]] std::string metadata_endpoint(const AwsEnvironment& environment);
 
-// Whether an error of open_session() leaves version 1 to be asked, as the AWS SDKs do: the answer
-// to a PUT does not travel further than the instance's hop limit, 1 by default, and so never
-// reaches a pod.
+// Whether IMDSv1 may be tried after this error of open_session(), as the AWS SDKs do: the response
+// to a PUT travels no further than the instance's hop limit, 1 by default, and so never reaches a
+// pod.
 [[nodiscard]] bool may_be_version_1(ErrorKind kind);
 
-// Of each call: a second at most, two without a session; errors are the client's own where nothing
-// answers, else kForbidden for 403, kNotFound for 404 and 405, kInternal for 5xx, kInvalid.
+// Each call takes a second at most, two without a session. Errors: those of the client if the
+// service does not answer; else kForbidden for 403, kNotFound for 404 and 405, kInternal for 5xx,
+// kInvalid.
 class InstanceMetadata {
  public:
   InstanceMetadata(http::Client& http, std::string endpoint)
       : http_(http), endpoint_(std::move(endpoint)) {}
 
-  // A token, good for the calls that follow right away.
+  // Returns a token for the calls that follow right away.
   [[nodiscard]] Result<std::string> open_session() const;
-  // The text at `path`, "/latest/meta-data/placement/region"; an empty `session` is none.
+  // Returns the text at `path`, such as "/latest/meta-data/placement/region". An empty `session`
+  // means IMDSv1.
   [[nodiscard]] Result<std::string> read(const std::string& path, const std::string& session) const;
 
  private:

@@ -1,5 +1,5 @@
-// The keys in force: found once, renewed before they end, shared by all callers, whose requests
-// never wait for a renewal while the old keys hold. Used by AwsClient.
+// The current keys: found once, renewed before they expire and shared by all callers, whose
+// requests do not wait for a renewal while the old keys are valid. Used by AwsClient.
 #pragma once
 
 #include <condition_variable>
@@ -19,12 +19,12 @@ class AwsKeyRing {
   using Fetch = std::function<Result<AwsKeys>()>;
   AwsKeyRing(Fetch fetch, Clock& clock) : fetch_(std::move(fetch)), clock_(clock) {}
 
-  // Renewed 15 minutes before their end, but not before half of their life; keys without an end are
-  // looked up again every 5 minutes. One caller at a time looks: the others go on with the old keys
-  // while those hold, and wait where there are none. A look that fails leaves the old keys in force
-  // until they end, and is not repeated for 5 s.
+  // Returns valid keys. They are renewed 15 minutes before they expire, but not before half of
+  // their lifetime; keys without an expiry are looked up again every 5 minutes. One caller at a
+  // time looks them up; the others use the old keys while those are valid, else they wait. A failed
+  // look-up leaves the old keys in use until they expire and is not repeated for 5 s.
   [[nodiscard]] Result<AwsKeys> current();
-  // AWS does not take these: they are looked up again.
+  // AWS rejects these keys: the next call of current() looks them up again.
   void reject(const std::string& access_key_id);
 
  private:
@@ -40,7 +40,7 @@ class AwsKeyRing {
   bool is_looking_ = false;
   std::optional<AwsKeys> keys_;
   Clock::Wall renew_at_{};
-  std::optional<Error> failure_;  // of the last look
+  std::optional<Error> failure_;  // of the last look-up
   Clock::Steady looked_at_{};
 };
 

@@ -70,7 +70,7 @@ Result<AwsKeys> find_keys(const KeyParts& parts) {
     if (keys) return keys;
     const std::string name(source.name);
     if (keys.error().kind != ErrorKind::kNotFound) {
-      // Without them no right is asked for yet.
+      // Without keys AWS has not judged any permission yet.
       if (keys.error().kind == ErrorKind::kForbidden)
         keys.error().kind = ErrorKind::kUnauthenticated;
       return with_context("AWS credentials of " + name, keys.error());

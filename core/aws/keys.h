@@ -1,5 +1,5 @@
-// A key of an AWS account, as one source of credentials gives it. Never printed: what holds one has
-// no to_string and stands in no message. Used inside core/aws.
+// A key of an AWS account from one source of credentials. It is never printed: a type that holds
+// one has no to_string and appears in no message. Used inside core/aws.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace gpuward::aws {
 
 struct AwsKeys {
   std::string access_key_id, secret_access_key;
-  std::string session_token = {};  // empty for keys that last
+  std::string session_token = {};  // empty for long-term keys
   std::optional<Clock::Wall> expires = {};
 };
 

@@ -10,7 +10,7 @@ namespace gpuward::aws {
 namespace {
 
 std::unexpected<Error> bad_line(std::size_t number, std::string_view why) {
-  // Never the line itself: it may be a key.
+  // Never quotes the line itself: it may be a key.
   return fail(ErrorKind::kInvalid, "line " + std::to_string(number) + ": " + std::string(why));
 }
 

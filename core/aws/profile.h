@@ -1,6 +1,6 @@
 // The files that the AWS CLI writes: ~/.aws/config and ~/.aws/credentials, or those that
-// AWS_CONFIG_FILE and AWS_SHARED_CREDENTIALS_FILE name, and of them the profile that AWS_PROFILE
-// names. Used inside core/aws.
+// AWS_CONFIG_FILE and AWS_SHARED_CREDENTIALS_FILE name. Only the profile that AWS_PROFILE names is
+// used. Used inside core/aws.
 #pragma once
 
 #include <map>
@@ -13,15 +13,15 @@
 namespace gpuward::aws {
 
 using Profile = std::map<std::string, std::string>;
-// By the name of the section as it stands between the brackets, blanks folded.
+// The key is the section's name between the brackets, with blanks folded.
 using ProfileSections = std::map<std::string, Profile>;
 
-// kInvalid with the line. What is indented belongs to the key above it and is not read.
+// kInvalid, with the line number. Indented lines belong to the key above them and are not read.
 [[nodiscard]] Result<ProfileSections> parse_profiles(std::string_view text);
 
-// Both files as one; what stands in the credentials file wins. Empty where there is no such file
-// and no profile was asked for by name; a profile asked for that is nowhere is kInvalid. Files are
-// read anew at each call.
+// Merges both files; a value in the credentials file wins. Empty if no file has the profile and no
+// profile was requested by name; a requested profile that is in neither file is kInvalid. Reads the
+// files at each call.
 [[nodiscard]] Result<Profile> read_profile(const AwsEnvironment& environment);
 
 }  // namespace gpuward::aws

@@ -1,5 +1,5 @@
-// Which region of AWS this is: AWS_REGION, AWS_DEFAULT_REGION, the profile, the machine itself.
-// Used inside core/aws.
+// Finds the AWS region: AWS_REGION, AWS_DEFAULT_REGION, the profile, the machine itself. Used
+// inside core/aws.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace gpuward::aws {
 
-// kInvalid for what is no region, and where nothing names one.
+// kInvalid if the value is not a region, or if no source names one.
 [[nodiscard]] Result<std::string> find_region(const KeyParts& parts);
 
 }  // namespace gpuward::aws

@@ -13,7 +13,7 @@ constexpr std::string_view kScheme = "s3://";
 constexpr std::string_view kRegion = "region=";
 // "Bucket naming rules" of S3.
 constexpr std::size_t kShortestBucket = 3, kLongestBucket = 63;
-// Of 1,024 bytes of a key; what is put below it needs some too.
+// A key has at most 1,024 bytes; the names below the prefix need some of them.
 constexpr std::size_t kLongestPrefix = 700;
 
 bool is_lower_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
@@ -32,7 +32,7 @@ bool is_safe(char c) {
          std::string_view("!-_.*'()/").contains(c);
 }
 
-// A slash at the end is fine.
+// A slash at the end is allowed.
 bool is_prefix(std::string_view key) {
   if (key.size() > kLongestPrefix || !std::ranges::all_of(key, is_safe)) return false;
   while (!key.empty()) {

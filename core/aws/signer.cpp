@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kAlgorithm = "AWS4-HMAC-SHA256";
 
-// Written by whoever carries the request on.
+// Proxies and curl may change these headers on the way.
 constexpr std::array<std::string_view, 10> kUnsigned = {
     "authorization", "connection",        "expect",  "keep-alive", "te",
     "trailer",       "transfer-encoding", "upgrade", "user-agent", "x-amzn-trace-id"};
@@ -26,7 +26,7 @@ std::string basic_time(Clock::Wall now) {
   return text;
 }
 
-// Each segment of what is sent is encoded once more, its own escapes too. Dots are resolved first.
+// Resolves dots, then encodes each segment of the sent path once more, its escapes included.
 std::string canonical_path(std::string_view path) {
   std::vector<std::string_view> kept;
   bool ends_open = true;
@@ -65,7 +65,7 @@ bool is_carriers(const std::string& name) {
   return name.starts_with("proxy-") || std::ranges::find(kUnsigned, name) != kUnsigned.end();
 }
 
-// Runs of white space count as one blank.
+// Folds a run of white space to one blank.
 std::string folded(std::string_view value) {
   std::string out;
   for (const char c : trim(value)) {

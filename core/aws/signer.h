@@ -1,5 +1,5 @@
 // AWS Signature Version 4 in the Authorization header: a pure function of request, keys, scope and
-// time. Not libcurl's own, which is right only for POST. Used by AwsClient.
+// time. It replaces libcurl's own, which is right only for POST. Used by AwsClient.
 #pragma once
 
 #include <string>
@@ -15,9 +15,9 @@ using HeaderFields = std::vector<std::pair<std::string, std::string>>;
 
 struct SignableRequest {
   std::string_view method;
-  std::string_view path;   // as sent, escapes included; empty is "/", but of S3
+  std::string_view path;   // as sent, escapes included; empty means "/", except for S3
   std::string_view query;  // as sent, without '?'
-  // With Host, as it is sent. All of them are signed but those that proxies and curl may change.
+  // As sent, with Host. All are signed except those that proxies and curl may change.
   const HeaderFields& headers;
   std::string_view body;
 };
@@ -26,9 +26,9 @@ struct SigningScope {
   std::string_view region, service;  // "eu-west-1", "autoscaling": the service's signing name
 };
 
-// What goes over the wire besides `headers`: X-Amz-Date, X-Amz-Security-Token for keys that have
-// one, X-Amz-Content-Sha256 for S3, which wants the body's hash beside its signature, and
-// Authorization.
+// Returns the headers to send besides `headers`: X-Amz-Date, X-Amz-Security-Token if the keys have
+// a token, X-Amz-Content-Sha256 for S3, which requires the hash of the body besides its signature,
+// and Authorization.
 [[nodiscard]] HeaderFields sign(const SignableRequest& request, const AwsKeys& keys,
                                 const SigningScope& scope, Clock::Wall now);
 

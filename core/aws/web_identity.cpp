@@ -1,4 +1,4 @@
-// IRSA: the token of the pod's service account is exchanged for keys of a role at STS, by a request
+// IRSA: STS exchanges the token of the pod's service account for the keys of a role, in a request
 // that needs no signature.
 #include <algorithm>
 

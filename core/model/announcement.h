@@ -1,6 +1,6 @@
-// What a cloud announces of a machine: maintenance, an interruption, a recommendation. Read by the
-// exporter from the metadata service of its own machine, published by it on /metrics and on its
-// Node, acted on by the remediator where the policy says so.
+// Announcements of a cloud about a machine: maintenance, an interruption, a recommendation. The
+// exporter reads them from the metadata service of its own machine and publishes them on /metrics
+// and on its Node; the remediator acts on them if the policy says so.
 #pragma once
 
 #include <array>
@@ -12,9 +12,9 @@
 
 namespace gpuward {
 
-// The mildest first. kRebalance: an interruption has become more likely. kFreeze: a pause or a live
-// migration. kReboot: the machine restarts where it is. kRedeploy: it stops, and starts on other
-// hardware. kTerminate: it stops for good.
+// Ordered from the mildest. kRebalance: an interruption has become more likely. kFreeze: a pause or
+// a live migration. kReboot: the machine restarts on the same hardware. kRedeploy: it stops and
+// starts on other hardware. kTerminate: it stops and does not come back.
 enum class AnnouncementKind : std::uint8_t { kRebalance, kFreeze, kReboot, kRedeploy, kTerminate };
 
 inline constexpr std::array<std::string_view, 5> kAnnouncementKinds = {
@@ -24,14 +24,15 @@ inline constexpr std::array<std::string_view, 5> kAnnouncementKinds = {
 }
 
 struct Announcement {
-  std::string id = {};  // as its cloud has it; the same while it is moved
+  std::string id = {};  // the cloud's own; a moved event keeps its id
   AnnouncementKind kind = AnnouncementKind::kFreeze;
   std::string announced_by = {};  // "aws", "gce", "azure"
   std::string what = {};          // in the cloud's words: "system-reboot: scheduled reboot"
-  std::chrono::system_clock::time_point start;                    // not before
-  std::optional<std::chrono::system_clock::time_point> end = {};  // by when it is over
+  std::chrono::system_clock::time_point start;                    // the earliest start
+  std::optional<std::chrono::system_clock::time_point> end = {};  // the latest end
   std::chrono::system_clock::time_point first_seen = {};
-  std::string workload = {};  // who used the GPUs when it came: `namespace/pod`, with commas
+  std::string workload = {};  // users of the GPUs when it was announced: `namespace/pod`, with
+                              // commas
 
   friend bool operator==(const Announcement&, const Announcement&) = default;
 };

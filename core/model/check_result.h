@@ -1,5 +1,5 @@
-// What one run of a check amounts to. Made by the exporter's runner, kept in its store, published
-// as metrics, labels and JSON files.
+// The result of one run of a check. The exporter's runner makes it, the store keeps it, and it is
+// published as metrics, labels and JSON files.
 #pragma once
 
 #include <chrono>
@@ -13,8 +13,8 @@
 
 namespace gpuward {
 
-// `kError`: the check could not tell. It is never a failure, and never takes a finding away.
-// `kSkip`: it does not apply here, or its preconditions are not met.
+// `kError`: the check could not tell. It is never a failure and never clears a finding. `kSkip`:
+// the check does not apply here, or its preconditions are not met.
 enum class CheckStatus : std::uint8_t { kPass, kWarn, kFail, kSkip, kError };
 
 // "pass", "warn", "fail", "skip", "error".
@@ -23,8 +23,8 @@ enum class CheckStatus : std::uint8_t { kPass, kWarn, kFail, kSkip, kError };
   return kNames[static_cast<std::size_t>(status)];
 }
 
-// What a run could not look at, though it could tell otherwise: the findings there stay. Empty
-// means any code, any device.
+// A part that a run could not check, although it could check the rest; the findings there stay. An
+// empty field means any code or any device.
 struct Untold {
   std::string code;
   std::string pci_bus_id;
@@ -34,29 +34,29 @@ struct Untold {
   }
 };
 
-// What a run has found under one of two codes, by whether a second source agrees. They contradict
-// each other: the confirmed one replaces the other.
+// A fault that a run found, under one of two codes: `confirmed` if a second source agrees, else
+// `unconfirmed`. The two contradict each other: the confirmed one replaces the other.
 struct Suspected {
   std::string confirmed, unconfirmed;
   std::string pci_bus_id;
 };
 
-// A second witness for a finding of the kernel log, up to this severity.
+// A second source that confirms a finding of the kernel log, up to this severity.
 struct Witnessed {
   std::string check, code, pci_bus_id;
   Severity severity = Severity::kNone;
   std::string by;
 };
 
-// A GPU that has been reset by the word of its driver, and that was read since without a fault.
+// A GPU whose driver reported a reset and which a check has read without a fault since.
 struct Recovered {
   std::string code;  // "succeeded", "ring_reset_succeeded"
   std::string pci_bus_id;
   WallTime at;  // of the reset
 };
 
-// A GPU whose counted errors the thresholds allow: what the kernel log said of such errors before
-// `read_at` is worth no more.
+// A GPU whose error counts are within the thresholds: lines of the kernel log about such errors
+// from before `read_at` no longer count.
 struct AllowedErrors {
   std::string pci_bus_id;
   WallTime read_at;
@@ -67,7 +67,7 @@ struct CheckResult {
   std::string check;  // "0-nvidia-smi": the number and name of the suite that gpuward replaces
   CheckStatus status = CheckStatus::kError;
   Severity severity = Severity::kNone;  // the worst of its findings; none for skip
-  std::string details;                  // for people: valid UTF-8, at most 1 KiB
+  std::string details;                  // for operators: valid UTF-8, at most 1 KiB
   WallTime started;
   std::chrono::milliseconds duration{0};
   std::vector<Finding> findings;
@@ -76,10 +76,10 @@ struct CheckResult {
   std::vector<Witnessed> witnessed;
   std::vector<Recovered> recovered;
   std::vector<AllowedErrors> allowed;
-  // Why no job should start here, although it may be no reason to do anything to the node: a GPU
-  // that the driver alone says is lost. Empty: nothing speaks against one.
+  // Why no job should start here, although the node itself may need no action: a GPU that only the
+  // driver reports as lost. Empty if jobs may start.
   std::string no_job;
-  // The check runs no more: its findings go that only its next run would clear.
+  // The check is no longer run: the findings that only its next run would clear are removed.
   bool is_withdrawn = false;
 };
 

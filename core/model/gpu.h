@@ -1,5 +1,5 @@
-// One GPU as gpuward knows it, whatever the vendor. Filled by the inventory (exporter/gpu); metrics
-// and findings take their labels from it.
+// One GPU of any vendor. The inventory (exporter/gpu) fills it; metrics and findings take their
+// labels from it.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ enum class Vendor : std::uint8_t { kNvidia, kAmd };
 
 struct Gpu {
   int index = 0;     // the driver's own number, 0 and up
-  std::string uuid;  // "GPU-…" as NVML prints it; empty where it is not known
+  std::string uuid;  // "GPU-…" as NVML prints it; empty if unknown
   PciAddress pci;
-  std::string serial;  // empty where the board has none
+  std::string serial;  // empty if the board has none
   std::string name;    // "NVIDIA H200"
   Vendor vendor = Vendor::kNvidia;
 
-  // Where it is: without it nothing can be said of it that another source could confirm.
+  // Without an address no second source can confirm a report about the GPU.
   [[nodiscard]] bool has_address() const { return pci != PciAddress{}; }
 };
 

@@ -6,7 +6,7 @@
 namespace gpuward {
 namespace {
 
-// Takes `text` whole as hexadecimal of min..max digits.
+// Reads all of `text` as a hexadecimal number of min..max digits.
 std::optional<std::uint32_t> parse_hex(std::string_view text, std::size_t min, std::size_t max) {
   if (text.size() < min || text.size() > max) return std::nullopt;
   std::uint32_t value = 0;

@@ -1,5 +1,6 @@
-// Permission to change something, asked for right before the change and read afresh then. Used by
-// the clients of the API server and of AWS, by drains and by the steps.
+// Permission to change something. The caller asks right before the change, and the permit reads the
+// state again each time. Used by the clients of the API server and of AWS, by drains and by the
+// steps.
 #pragma once
 
 #include <functional>
@@ -8,8 +9,8 @@
 
 namespace gpuward {
 
-// An error says why nothing may be changed now, for an operator. Where it is optional, an
-// empty one permits everything.
+// An error says, for an operator, why nothing may be changed now. If a permit is optional, an empty
+// one permits everything.
 using Permit = std::function<Status()>;
 
 }  // namespace gpuward

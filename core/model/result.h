@@ -1,5 +1,5 @@
-// The answer of anything that can fail: a value, or an Error that says what was attempted, on what,
-// and what to do about it. Code branches on `kind` only; the message is for people. Used
+// The result of anything that can fail: a value, or an Error that says what was attempted, on which
+// object, and how to fix it. Code branches on `kind` only; the message is for operators. Used
 // everywhere.
 #pragma once
 
@@ -19,12 +19,12 @@ enum class ErrorKind : std::uint8_t {
   kAlreadyExists,    // HTTP 409 with reason AlreadyExists
   kConflict,         // HTTP 409: the object has changed since it was read; read again
   kGone,             // HTTP 410: the resource version is too old; list again
-  kBlocked,      // refused for now by somebody's policy (a PodDisruptionBudget); not an overload
-  kRefused,      // refused for good until somebody changes it (two PodDisruptionBudgets on a pod)
-  kTooLarge,     // over a cap of ours or HTTP 413
-  kOverloaded,   // HTTP 429 of the server itself, a full queue of ours: back off the whole client
+  kBlocked,          // refused for now by a policy (a PodDisruptionBudget); not an overload
+  kRefused,      // refused until an operator changes something (two PodDisruptionBudgets on a pod)
+  kTooLarge,     // over one of gpuward's caps, or HTTP 413
+  kOverloaded,   // HTTP 429 of the server, or a full queue of gpuward: back off the whole client
   kUnavailable,  // connection refused, HTTP 5xx: try again later
-  kTimeout,      // our own deadline has passed; the other side may have acted
+  kTimeout,      // gpuward's own deadline has passed; the other side may have acted
   kCancelled,    // a stop was requested
   kInternal,     // a broken program or a broken peer
 };
@@ -32,7 +32,7 @@ enum class ErrorKind : std::uint8_t {
 struct Error {
   ErrorKind kind = ErrorKind::kInternal;
   std::string message;
-  // How long the other side asked us to wait; zero where it said nothing.
+  // How long the other side asked gpuward to wait; zero if it did not say.
   std::chrono::milliseconds retry_after{0};
 };
 
@@ -44,7 +44,7 @@ using Status = Result<void>;
   return std::unexpected(Error{kind, std::move(message), {}});
 }
 
-// Puts what was attempted in front of an error, once a border. The kind stays.
+// Prefixes an error with the attempted operation, once at each border. The kind stays.
 [[nodiscard]] inline std::unexpected<Error> with_context(const std::string& attempted,
                                                          Error error) {
   error.message = attempted + ": " + error.message;

@@ -1,5 +1,6 @@
-// The severity of a finding, as an order: combined by max, compared by <. Used by both programs, in
-// metrics (0..4), alert labels and the Remediation resource (lower-case names).
+// The severity of a finding. Severities are ordered: combine them by max, compare them by <. Both
+// programs use them, in metrics (0..4), alert labels and the Remediation resource (lower-case
+// names).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ enum class Severity : std::uint8_t {
 // "none", "monitor", "reset", "reboot", "isolate".
 [[nodiscard]] std::string_view to_string(Severity severity);
 
-// The inverse, also for upper case and for PASS (= none); nullopt for anything else.
+// The inverse of to_string; also reads upper case and PASS (= none). nullopt for anything else.
 [[nodiscard]] std::optional<Severity> parse_severity(std::string_view text);
 
 }  // namespace gpuward
