@@ -1,5 +1,5 @@
-// The options that say who we are to a server that is read from or written to, and which authority
-// it must be of. Used by the flags of both programs.
+// The options for a client's identity (credentials, certificate) and for the authority that must
+// have signed the server's certificate. Used by the flags of both programs.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,7 +10,7 @@
 namespace gpuward {
 
 // `prefix` is "--prometheus", "--loki": `--loki.ca-file`, `--loki.bearer-token-file` and so on.
-// `files` has to outlive the app.
+// `files` must outlive the app.
 void add_client_file_options(CLI::App& app, const std::string& prefix, http::ClientFiles& files);
 
 }  // namespace gpuward

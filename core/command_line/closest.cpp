@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kLettersToBegin = 3;
 
-// How many letters have to be put in, taken out, changed, or swapped with the next one.
+// The number of letters to insert, delete, change, or swap with the next one.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> rows(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) {

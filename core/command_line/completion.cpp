@@ -20,7 +20,8 @@ std::string join(const Words& words, const std::string& between) {
   return text;
 }
 
-// What CLI::IsMember allows; it says so in the name of the type alone: "TEXT:{table,json}".
+// The values that CLI::IsMember allows; only the name of the type contains them:
+// "TEXT:{table,json}".
 Words values_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const auto open = type.find('{');
@@ -36,20 +37,20 @@ Words names_of(const CLI::Option& option) {
   return names;
 }
 
-// The source of its value; null where that is no name that only a running program knows.
+// Returns the source of the option's names; null if it has none.
 const NameSource* source_of(const CLI::Option& option, NameSources sources) {
   const auto found = std::ranges::find(sources, option.get_type_name(), &NameSource::type);
   return found == sources.end() ? nullptr : &*found;
 }
 
-// The parts of the script that are about words: patterns and branches of its case statements. A
-// path is the commands given so far, each behind a blank.
+// The parts of the script about words: patterns and branches of its case statements. A path is the
+// commands given so far, with a blank before each.
 struct Parts {
   NameSources names;
   Words commands;      // 'path word' of each command
   Words valued;        // options that take a value
-  std::string values;  // branches: which values
-  std::string words;   // branches: which words may follow
+  std::string values;  // branches: the possible values
+  std::string words;   // branches: the words that may follow
 };
 
 void append_option(const std::string& path, const CLI::Option& option, Parts& parts) {
@@ -99,7 +100,7 @@ std::string function_name(std::string program) {
   return "_" + program;
 }
 
-// bash takes `--option=value` apart into three words.
+// bash splits `--option=value` into three words.
 constexpr std::string_view kDeclare =
     "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} path='' words='' "
     "names='' i\n"
@@ -111,7 +112,7 @@ constexpr std::string_view kDeclare =
     "    before=${COMP_WORDS[COMP_CWORD-2]}\n"
     "  fi\n";
 
-// The options of the program itself, which say where the names are from.
+// The options of the program itself: they select the source of the names.
 Words patterns_of_given(const CLI::App& app) {
   Words patterns;
   for (const CLI::Option* option : app.get_options()) {
@@ -121,7 +122,7 @@ Words patterns_of_given(const CLI::App& app) {
   return patterns;
 }
 
-// Keeps what was given of these, for the call that lists the names.
+// Collects the given ones, for the call that lists the names.
 std::string keeping_text(const CLI::App& app) {
   return "    case \"${COMP_WORDS[i]}\" in\n      " + join(patterns_of_given(app), "|") +
          ")\n        given+=(\"${COMP_WORDS[i]}\")\n"
@@ -150,7 +151,7 @@ std::string function_text(const CLI::App& app, NameSources names) {
   return text + "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n}\n";
 }
 
-// Those of `cases` that fish tells apart: 'path word' of each command.
+// The `cases` that fish distinguishes: 'path word' of each command.
 std::string fish_path_text(const CLI::App& app, const Parts& parts) {
   Words valued;
   for (const std::string& pattern : parts.valued)
@@ -173,7 +174,7 @@ std::string in_fish_quotes(const std::string& text) {
   return out + "'";
 }
 
-// What fish runs for the names.
+// The command that fish runs to list the names.
 std::string fish_names(const CLI::App& root, const NameSource& source) {
   return in_fish_quotes("(" + root.get_name() + " " + std::string(source.command) +
                         " 2>/dev/null)");
@@ -227,12 +228,12 @@ std::string fish_script(const CLI::App& app, NameSources names) {
          fish_command("", app, app, names);
 }
 
-// For `shell` to source. It offers commands, long options, the values of options that take one of a
-// few words, and names; file names for all else.
+// The script for `shell` to source. It completes commands, long options, the values of options with
+// a fixed set of words, and names; for all other words it completes file names.
 std::string script_for(const CLI::App& app, NameSources names, const std::string& shell) {
   if (shell == "fish") return fish_script(app, names);
   const std::string& program = app.get_name();
-  // zsh runs bash's functions as they are, in ksh's manner of counting.
+  // zsh runs bash's functions unchanged, with array indexes as in ksh.
   const std::string loading = shell == "zsh"
                                   ? "(( $+functions[compdef] )) || { autoload -U compinit && "
                                     "compinit }\nautoload -U bashcompinit && bashcompinit\n"
@@ -242,8 +243,8 @@ std::string script_for(const CLI::App& app, NameSources names, const std::string
          " " + program + "\n";
 }
 
-// `--name=` with nothing behind it, for which CLI11 would take the next word; nullptr: there is
-// none.
+// Returns a `--name=` without a value, for which CLI11 would take the next word; nullptr if there
+// is none.
 const char* flag_without_value(int argc, const char* const* argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];

@@ -14,8 +14,8 @@ struct DurationLimits {
   std::chrono::milliseconds least, most;
 };
 
-// `time` has the default, and has to outlive the command. Anything else than a duration within
-// `limits` is refused as a wrong command line is.
+// `time` holds the default and must outlive the command. Any other value than a duration within
+// `limits` is an error of the command line.
 template <typename Duration>
 CLI::Option* add_duration_option(CLI::App& command, const std::string& name, Duration& time,
                                  DurationLimits limits, const std::string& meaning) {

@@ -1,5 +1,5 @@
-// Examples at the end of --help. Used by the flags of both programs; tests hold that each command
-// has one and that every one of them is understood.
+// Examples at the end of --help. Used by the flags of both programs; tests check that each command
+// has an example and that the program accepts every one.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,11 +10,11 @@ namespace gpuward {
 
 struct Example {
   std::string_view command;  // "exclusions add"; empty: the program itself
-  std::string_view line;     // as it would be typed; several are divided by line ends
+  std::string_view line;     // as typed; several are separated by line ends
 };
 
-// To be called when `app` has all its commands. A command that does not exist ends the process: an
-// example is part of the program.
+// Call it when `app` has all its commands. An example of an unknown command ends the process,
+// because the examples are part of the program.
 void add_examples(CLI::App& app, std::span<const Example> examples);
 
 }  // namespace gpuward

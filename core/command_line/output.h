@@ -1,5 +1,5 @@
-// `-o table|json|yaml` of the commands that print something, of some also `wide`, `name` and
-// `nodes`: tables are for people, the rest for programs. Used by all programs.
+// `-o table|json|yaml` of the commands that print data; some also have `wide`, `name` and `nodes`.
+// Tables are for people, the other formats for programs. Used by all programs.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,19 @@
 
 namespace gpuward {
 
-// kWide: a table with more in it; kName: names alone, a line each, with their kind where they are
-// objects of Kubernetes; kNodes: names of nodes, a line each.
+// kWide: a table with more columns. kName: names only, one a line, with their kind if they are
+// Kubernetes objects. kNodes: names of nodes, one a line.
 enum class OutputFormat : std::uint8_t { kTable, kWide, kJson, kYaml, kName, kNodes };
 
 [[nodiscard]] constexpr bool is_for_people(OutputFormat format) {
   return format == OutputFormat::kTable || format == OutputFormat::kWide;
 }
 
-// A JSON document as YAML (kYaml) or as it is, ended by a line end. kInvalid where it is none.
+// Returns a JSON document as YAML (kYaml) or unchanged, with a line end. kInvalid if it is not
+// JSON.
 [[nodiscard]] Result<std::string> in_format(OutputFormat format, std::string_view json);
-// The same for one of several that are printed as they come: a JSON object a line, or a stream of
-// YAML documents. A document of our own, which is JSON.
+// The same for one of several documents that are printed as they come: one JSON object a line, or a
+// stream of YAML documents. `json` comes from gpuward itself and must be valid.
 [[nodiscard]] std::string in_sequence(OutputFormat format, std::string_view json);
 
 }  // namespace gpuward

@@ -1,5 +1,5 @@
-// The option that output.h is about. Used by the flags of both programs; apart from output.h, which
-// files without a command line include.
+// The option for the formats in output.h. Used by the flags of both programs; separate from
+// output.h, which files without a command line include.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,8 +10,8 @@
 
 namespace gpuward {
 
-// Anything but these words is refused as a wrong command line is. `format` has to outlive the
-// command, and stays as it is where the option is not given. The option is the command's own.
+// Any other word is an error of the command line. `format` must outlive the command and keeps its
+// value if the option is not given. The option belongs to this command only.
 CLI::Option* add_output_option(CLI::App& command, OutputFormat& format,
                                const std::vector<std::string>& words = {"table", "json", "yaml"});
 

@@ -1,5 +1,5 @@
-// What is wrong with words that the command line refuses. Used by parse_words (completion.h) for
-// all programs.
+// Explains the words that the command line rejects. Used by parse_words (completion.h) for all
+// programs.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,16 +9,16 @@
 namespace gpuward {
 
 struct WordFault {
-  std::string command;  // "gpuwardctl exclusions": the one whose words they are
-  std::string what;     // which word it does not know, and which was meant; empty: another fault
+  std::string command;  // "gpuwardctl exclusions": the command that rejects a word
+  std::string what;     // the unknown word and a suggestion; empty: another fault
 };
 
-// Of words that `app` has refused.
+// Explains words that `app` has rejected.
 [[nodiscard]] WordFault fault_in(const CLI::App& app, int argc, const char* const* argv);
 
-// Options of the command, and of the ones around it that it lets through.
+// Returns the options of the command, and those of its parents that it accepts.
 [[nodiscard]] std::vector<const CLI::Option*> options_taken_by(const CLI::App& command);
-// Its commands, without those that are hidden.
+// Returns its commands, without the hidden ones.
 [[nodiscard]] std::vector<const CLI::App*> commands_of(const CLI::App& command);
 
 }  // namespace gpuward

@@ -7,7 +7,7 @@
 namespace gpuward::html {
 namespace {
 
-// Control characters are shown: some reorder or hide what is around them.
+// Shows control characters as escapes, because some reorder or hide the text around them.
 void append_escaped(std::string_view text, std::string& html) {
   for (const char c : escaped_lines(text)) {
     switch (c) {

@@ -1,5 +1,5 @@
-// HTML that is safe by its type: whatever is not built here is text, and is escaped. Pure. Used by
-// the pages of both programs.
+// HTML that is safe by its type: any text that is not built here is escaped. Pure. Used by the
+// pages of both programs.
 #pragma once
 
 #include <initializer_list>
@@ -11,12 +11,12 @@ namespace gpuward::html {
 class Markup {
  public:
   Markup() = default;
-  // Text, not HTML: implicit, so that what is forgotten is escaped. Control characters but line
+  // Text, not HTML. Implicit, so that text is escaped by default. Control characters except line
   // ends and tabs are shown as escapes (is_control_character).
   Markup(std::string_view text);                                       // NOLINT(*-explicit-*)
   Markup(const std::string& text) : Markup(std::string_view(text)) {}  // NOLINT(*-explicit-*)
   Markup(const char* text) : Markup(std::string_view(text)) {}         // NOLINT(*-explicit-*)
-  // HTML that was made when the program was built.
+  // HTML that is part of the program.
   [[nodiscard]] static Markup trusted(std::string_view html);
 
   Markup& operator+=(const Markup& next);
@@ -29,7 +29,7 @@ class Markup {
   std::string html_;
 };
 
-// The value is text.
+// The value is text, which is escaped.
 struct Attribute {
   std::string_view name;
   std::string value = {};

@@ -10,7 +10,7 @@
 namespace gpuward::html {
 namespace {
 
-// Nothing of a page can load from, post to or be framed by anybody else.
+// A page cannot load from, post to or be framed by another site.
 constexpr std::string_view kContentSecurityPolicy =
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -97,7 +97,7 @@ std::vector<http::Route> asset_routes() {
           asset("/page.js", kPageJs, "text/javascript; charset=utf-8")};
 }
 
-// Whole minutes, so that a page is the same for as long as nothing has happened.
+// Whole minutes, so that a page stays the same as long as nothing has happened.
 std::string age_text(Clock::Wall since, Clock::Wall now) {
   constexpr std::int64_t kHour = 60, kDay = 24 * kHour;
   const std::int64_t minutes =

@@ -1,6 +1,6 @@
-// A page for people, as both programs serve them: whole without scripts, refreshed every five
-// seconds with one, nothing from anywhere else. Links are relative, so that a page is served by
-// `kubectl proxy` and a port-forward as well.
+// A page for people, as both programs serve it. It is complete without scripts; a script refreshes
+// it every five seconds. It loads nothing from other hosts. Links are relative, so that the page
+// also works through `kubectl proxy` and a port-forward.
 #pragma once
 
 #include <string>
@@ -26,16 +26,16 @@ struct Page {
   int status = 200;
 };
 
-// 304 where the browser has it already: what was rendered when is no part of that.
+// Returns 304 if the browser already has the page; the time of rendering does not count.
 [[nodiscard]] http::Response answer(const http::Request& request, const Page& page,
                                     Clock::Wall now);
 
 // page.css and page.js.
 [[nodiscard]] std::vector<http::Route> asset_routes();
 
-// "under 1 min", "5 min", "3 h", "2 d": how long something has been so.
+// "under 1 min", "5 min", "3 h", "2 d": the time since `since`.
 [[nodiscard]] std::string age_text(Clock::Wall since, Clock::Wall now);
-// <time>, with how long ago.
+// A <time> element with the age.
 [[nodiscard]] Markup since(Clock::Wall at, Clock::Wall now);
 
 }  // namespace gpuward::html

@@ -17,7 +17,7 @@ Markup head_of(const Column& column) {
                  {column.head});
 }
 
-// A fleet page has thousands of cells: most have no class. On a phone an empty one has no head.
+// A fleet page has thousands of cells: most have no class. On a phone an empty cell has no head.
 Markup cell_of(const Column& column, const Markup& content) {
   if (content.empty()) return element("td", {content});
   if (column.is_number)

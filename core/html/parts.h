@@ -1,5 +1,5 @@
-// What the pages of both programs are made of: tables, lists of facts, marks of severity, commands
-// to copy. Pure.
+// The elements of the pages of both programs: tables, lists of facts, severities, commands to copy.
+// Pure.
 #pragma once
 
 #include <string>
@@ -13,12 +13,12 @@ namespace gpuward::html {
 
 // "● monitor", "◆ reset", "▲ reboot", "■ isolate": a shape, a word and a colour.
 [[nodiscard]] Markup severity_mark(std::string_view severity);
-// What has to be looked at.
+// A fault that needs an operator's attention.
 [[nodiscard]] Markup alarm(const Markup& text);
 [[nodiscard]] Markup well(const Markup& text);
-// To be copied into a shell.
+// A command to copy into a shell.
 [[nodiscard]] Markup command(std::string_view text);
-// A sentence where a table would be empty.
+// A sentence that replaces an empty table.
 [[nodiscard]] Markup note(const Markup& text);
 
 struct Column {
@@ -26,11 +26,11 @@ struct Column {
   bool is_number = false;
 };
 
-// A column without any content is left out; on a phone each row is a block of its own.
+// Omits a column without any content; on a phone each row is a block.
 [[nodiscard]] Markup table(const std::vector<Column>& columns,
                            const std::vector<std::vector<Markup>>& rows);
 
-// Names and values; what has no value is left out.
+// Names and values; omits a name without a value.
 [[nodiscard]] Markup facts(const std::vector<std::pair<std::string, Markup>>& pairs);
 
 }  // namespace gpuward::html

@@ -1,5 +1,5 @@
-// The ready bytes of a scrape, plain and packed, rendered once per change and shared by all
-// scrapes. Immutable: a new one replaces it as a whole.
+// The bytes of a scrape, plain and gzipped, rendered once per change and shared by all scrapes.
+// Immutable: a new one replaces it as a whole.
 #pragma once
 
 #include <memory>
@@ -13,9 +13,9 @@ namespace gpuward::metrics {
 
 struct Exposition {
   std::shared_ptr<const std::string> text;
-  std::shared_ptr<const std::string> packed;  // gzip; null where packing failed
+  std::shared_ptr<const std::string> packed;  // gzip; null if packing failed
 
-  // What to send to a client with this Accept-Encoding header; the flag says whether it is packed.
+  // The body for a client with this Accept-Encoding header; the flag says whether it is packed.
   struct Choice {
     std::shared_ptr<const std::string> body;
     bool is_packed = false;

@@ -1,6 +1,6 @@
-// Metrics as plain values. A family is declared once, where its samples are computed: from the
-// declaration come name, HELP, type and label names at /metrics, and the row of docs/metrics.md
-// (`./dev docs`).
+// Metrics as plain values. A family is declared once, next to the code that computes its samples.
+// The name, HELP, type and label names at /metrics come from the declaration, and so does the row
+// in docs/metrics.md (`./dev docs`).
 #pragma once
 
 #include <array>
@@ -25,11 +25,11 @@ using LabelNames = std::array<std::string_view, 12>;  // the unused ones at the 
 using Labels = std::vector<std::string>;              // values, in the order of the names
 
 struct Declaration {
-  std::string_view name;  // a valid metric name; the counters' ends with _total
+  std::string_view name;  // a valid metric name; that of a counter ends with _total
   std::string_view help;
   Type type = Type::kGauge;
   LabelNames labels = {};
-  std::string_view absent = {};  // when it has no series; empty: never
+  std::string_view absent = {};  // when the family has no series; empty: never
 };
 
 struct Sample {
@@ -42,7 +42,7 @@ struct HistogramSample {
   Histogram value;
 };
 
-// As Prometheus has it: a flag as 0 or 1, times in seconds.
+// The value as Prometheus has it: a flag as 0 or 1, times in seconds.
 template <typename T>
   requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
 [[nodiscard]] constexpr double value_of(T value) {
@@ -58,8 +58,10 @@ template <typename Rep, typename Period>
 
 struct Family {
   Declaration declared = {};
-  std::string name = std::string(declared.name);  // another where a driver chooses it
-  std::vector<Sample> samples = {};               // without any the family is not in the text
+  std::string name = std::string(declared.name);  // differs from declared.name if a driver chooses
+                                                  // it
+  std::vector<Sample> samples = {};               // a family without samples is left out of the
+                                                  // text
   std::vector<HistogramSample> histograms = {};   // of Type::kHistogram, replaces samples
 
   // One series, with a value for each declared label.
@@ -70,7 +72,7 @@ struct Family {
   void add(Labels labels, const Histogram& value) {
     histograms.push_back({std::move(labels), value});
   }
-  // None where the value is absent.
+  // Adds nothing if the value is absent.
   template <typename T>
   void add(Labels labels, const std::optional<T>& value) {
     if (value) add(std::move(labels), *value);
@@ -88,13 +90,13 @@ struct Family {
 
 using Families = std::deque<Family>;
 
-// One more family, for the caller to add samples to. The reference stays valid while more are
-// declared.
+// Adds a family and returns it, for the caller to add samples. The reference stays valid when more
+// are declared.
 inline Family& declare(Families& families, const Declaration& declaration) {
   return families.emplace_back(Family{declaration});
 }
 
-// A family of one series without labels.
+// Adds a family of one series without labels.
 template <typename T>
 void declare(Families& families, const Declaration& declaration, const T& value) {
   declare(families, declaration).add(Labels(), value);

@@ -1,5 +1,5 @@
-// Observations counted by size, as Prometheus' histograms are: how many there were up to each of a
-// few bounds, and their sum. Plain values; whoever fills one from several threads locks.
+// Observations counted by size, as in Prometheus' histograms: the number of them up to each of a
+// few bounds, and their sum. A plain value; its owner locks it if several threads use it.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace gpuward::metrics {
 
 class Histogram {
  public:
-  // `bounds` ascend; what is above the last is counted too.
+  // `bounds` ascend; values above the last bound are counted too.
   explicit Histogram(std::vector<double> bounds)
       : bounds_(std::move(bounds)), up_to_(bounds_.size(), 0) {}
 
@@ -22,7 +22,7 @@ class Histogram {
   }
 
   [[nodiscard]] const std::vector<double>& bounds() const { return bounds_; }
-  // How many were not above bounds()[i].
+  // Returns the number of observations up to bounds()[i].
   [[nodiscard]] std::uint64_t up_to(std::size_t i) const { return up_to_[i]; }
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] double sum() const { return sum_; }

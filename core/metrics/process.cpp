@@ -26,8 +26,8 @@ std::string read_whole(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The fields of /proc/self/stat after the command, which may hold blanks and brackets; the first is
-// field 3 of proc(5).
+// Returns the fields of /proc/self/stat after the command, which may contain blanks and brackets;
+// the first one returned is field 3 of proc(5).
 std::vector<std::uint64_t> stat_fields(const std::filesystem::path& path) {
   const std::string text = read_whole(path);
   std::istringstream rest(text.substr(std::min(text.rfind(')') + 1, text.size())));

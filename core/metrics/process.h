@@ -1,5 +1,5 @@
-// What every Prometheus program serves about itself: process_* from /proc/self, under the names
-// that all client libraries use, and gpuward_build_info.
+// The metrics of a Prometheus program about itself: process_* from /proc/self, under the names that
+// all client libraries use, and gpuward_build_info.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace gpuward::metrics {
 
-// process_*; what cannot be read is left out, never a made-up number. `proc` is /proc but in tests.
+// Adds process_*; a value that cannot be read is left out. `proc` is /proc except in tests.
 void append_process(Families& families, const std::filesystem::path& proc = "/proc");
 
 // `gpuward_build_info{version,compiler} 1`.

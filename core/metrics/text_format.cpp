@@ -27,7 +27,7 @@ prometheus::ClientMetric convert(const Sample& sample, const Declaration& declar
   return metric;
 }
 
-// The serializer adds the bucket of all by itself.
+// The serializer itself adds the +Inf bucket.
 prometheus::ClientMetric convert(const HistogramSample& sample, const Declaration& declared) {
   prometheus::ClientMetric metric = labelled(declared.labels, sample.labels);
   metric.histogram.sample_count = sample.value.count();
@@ -51,7 +51,7 @@ prometheus::MetricType type_of(Type type) {
   return prometheus::MetricType::Untyped;
 }
 
-// The serializer writes HELP as it is: no newline may be in it, and a backslash begins an escape.
+// The serializer writes HELP unescaped: it must have no newline, and a backslash begins an escape.
 std::string safe_help(std::string_view help) {
   std::string safe;
   for (const char c : to_valid_utf8(help, kMaxValueBytes)) {

@@ -16,14 +16,14 @@ bool climbs(std::string_view path) { return (std::string(path) + "/").contains("
 Result<UploadTarget> parse_url(std::string_view text) {
   const std::size_t host = text.find("://") + 3;
   const std::size_t path = std::min(text.find('/', host), text.size());
-  // Before anything is looked at that an error could repeat.
+  // Checked first, because later errors repeat the URL.
   if (text.substr(host, path - host).contains('@')) {
     return fail(ErrorKind::kInvalid,
                 "must not contain credentials: put them in a token file instead");
   }
   if (text.find_first_of("?#") != std::string_view::npos)
     return fail(ErrorKind::kInvalid, "must not contain a query or a fragment");
-  // curl would take the first word of the path for the host.
+  // curl would take the first word of the path as the host.
   if (path == host || !http::parse_target(std::string(text)))
     return fail(ErrorKind::kInvalid, "is not a valid HTTP URL");
   return HttpPlace{std::string(text) + (text.ends_with('/') ? "" : "/")};

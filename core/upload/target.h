@@ -1,5 +1,6 @@
-// Where a file may be taken to: a bucket of S3, a URL, a folder that is mounted. Pure. Used by the
-// exporter's evidence, and by the reader of the policy, which refuses what could never work.
+// The destination of an upload: an S3 bucket, a URL or a mounted folder. Pure. Used by the
+// exporter's evidence and by the reader of the policy, which rejects a destination that can never
+// work.
 #pragma once
 
 #include <filesystem>
@@ -13,21 +14,21 @@
 namespace gpuward {
 
 struct HttpPlace {
-  std::string url;  // ends with a slash, or is the file's own
+  std::string url;  // ends with a slash, or is the URL of the file itself
 };
 struct FolderPlace {
   std::filesystem::path path;  // absolute
 };
 using UploadTarget = std::variant<aws::S3Place, HttpPlace, FolderPlace>;
 
-// `s3://bucket/prefix`, `https://host/path/`, `http://...` or `/folder`. kInvalid says why it can
-// never work, or why it may not: a URL with a user, a query or a fragment, where secrets stand. No
-// message repeats it.
+// Reads `s3://bucket/prefix`, `https://host/path/`, `http://...` or `/folder`. kInvalid says why it
+// can never work or is not allowed: a URL with a user, a query or a fragment, which may hold
+// secrets. No message repeats the text.
 [[nodiscard]] Result<UploadTarget> parse_upload_target(std::string_view text);
 
-// Where the file `name` lies below it.
+// Returns the place of the file `name` below `target`.
 [[nodiscard]] UploadTarget below(UploadTarget target, std::string_view name);
-// As people write it; holds no secret.
+// The text that an operator writes; holds no secret.
 [[nodiscard]] std::string to_text(const UploadTarget& target);
 
 }  // namespace gpuward

@@ -8,7 +8,7 @@ namespace gpuward {
 namespace {
 
 constexpr std::size_t kLargestAnswer = 64U << 10U;
-// Nobody finds half of a file under its name.
+// Writes under another name first, so that a reader never finds half of a file.
 constexpr const char* kCopy =
     R"(umask 077 && cat >"$1.partial" && mv -f "$1.partial" "$1" || { rm -f "$1.partial"; exit 1; })";
 

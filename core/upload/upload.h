@@ -1,5 +1,5 @@
-// Takes one file to where it is kept, once and within a time that also holds where the other side
-// hangs. Used by the exporter's evidence.
+// Uploads one file, once, and within a time limit that holds even if the destination hangs. Used by
+// the exporter's evidence.
 #pragma once
 
 #include <chrono>
@@ -15,15 +15,16 @@
 namespace gpuward {
 
 struct UploadParts {
-  http::Client& http;  // of a URL: what it shows to its server is its own business
+  http::Client& http;  // for a URL; it adds its own credentials
   aws::AwsClient& aws;
   Clock& clock;
-  std::stop_token stop = {};  // ends the upload within a second or two: kCancelled
+  std::stop_token stop = {};  // cancels the upload within a second or two: kCancelled
 };
 
-// To `place` itself (below()), over what is there: S3 by PutObject, a URL by PUT, a folder by a
-// child, because a file system of the network may never answer. Not 2xx, a redirect too, is an
-// error; kTimeout: not done within `timeout`. No message holds a secret or the answer's words.
+// Writes to `place` itself (below()) and replaces the file there: S3 by PutObject, a URL by PUT, a
+// folder by a child process, because a network file system may never answer. Any status but 2xx is
+// an error, a redirect included; kTimeout: not done within `timeout`. No message contains a secret
+// or the text of the response.
 [[nodiscard]] Status upload(const UploadTarget& place, const std::string& content,
                             std::chrono::milliseconds timeout, const UploadParts& parts);
 

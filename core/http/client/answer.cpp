@@ -12,7 +12,7 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kMaxHeaderBytes = 256U << 10U;
 
-// "HTTP/1.1 404 Not Found"; 0 where it is anything else.
+// "HTTP/1.1 404 Not Found" gives 404; 0 for anything else.
 int status_in(std::string_view line) {
   line.remove_prefix(std::min(line.find(' ') + 1, line.size()));
   return parse_integer<int>(line.substr(0, 3)).value_or(0);

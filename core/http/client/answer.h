@@ -1,5 +1,5 @@
-// The answer of one transfer as it comes in, line by line and piece by piece, with its caps and its
-// deadline. Knows nothing of curl. Used by the client's transfers.
+// The response of one transfer as it arrives, line by line and piece by piece, with its caps and
+// its deadline. Independent of curl. Used by the client's transfers.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace gpuward::http {
 
-// What stream() has and send() has not.
+// The options that stream() has and send() does not.
 struct StreamOptions {
   std::chrono::milliseconds idle;
   std::stop_token stop;
@@ -25,15 +25,15 @@ class ClientAnswer {
  public:
   using Steady = std::chrono::steady_clock::time_point;
 
-  // `stream` null: collect the body. Both outlive the answer. The time begins now.
+  // Collects the body if `stream` is null. Both outlive the answer. The timeout begins now.
   ClientAnswer(const ClientRequest& request, const StreamOptions* stream);
 
-  // A line of the header, the empty one included. False: end the transfer, for error() or because
-  // the caller of stream() has enough.
+  // Takes a line of the header, the empty one included. Returns false to end the transfer: because
+  // of error(), or because the caller of stream() has enough.
   [[nodiscard]] bool take_header(std::string_view line);
   [[nodiscard]] bool take_body(std::string_view bytes);
 
-  // Looks at the clock and at the stop token; what is left, or an error in error().
+  // Checks the clock and the stop token; returns the time left, or sets error().
   [[nodiscard]] std::chrono::milliseconds time_left();
   void fail_with(Error error) { error_ = std::move(error); }
 

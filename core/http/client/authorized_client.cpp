@@ -23,7 +23,7 @@ Result<std::string> read_line(const std::filesystem::path& path) {
   return line;
 }
 
-// The error of a file that this flag names.
+// Adds the flag that names the file to an error.
 std::unexpected<Error> fault_of(const ClientFiles& files, const std::string& flag,
                                 const Error& error) {
   if (files.prefix.empty()) return std::unexpected(error);

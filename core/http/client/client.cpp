@@ -10,8 +10,8 @@
 namespace gpuward::http {
 namespace {
 
-// As many as the remediator has evictions in flight: a handshake costs an API server more than most
-// requests do.
+// As many as the remediator's evictions in flight: a handshake costs an API server more than most
+// requests.
 constexpr std::size_t kMaxIdle = 64;
 
 void initialise_curl() {

@@ -1,7 +1,7 @@
-// Requests that leave the process, each with a deadline and a cap on the answer. Used by core/kube,
-// the clouds and the notifiers. Client is the seam (tests put a fake API server behind it without a
-// network); CurlClient is the real one. curl is included in client*.cpp only. Redirects are never
-// followed.
+// Requests that leave the process, each with a deadline and a cap on the response. Used by
+// core/kube, the clouds and the notifiers. Client is the seam (tests implement it by a fake API
+// server without a network); CurlClient is the real one. curl is included in client*.cpp only.
+// Redirects are never followed.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@
 
 namespace gpuward::http {
 
-// kHttp2PriorKnowledge: HTTP/2 from the first byte, as gRPC servers without TLS want it.
+// kHttp2PriorKnowledge: HTTP/2 from the first byte, as gRPC servers without TLS expect.
 enum class HttpVersion : std::uint8_t { kHttp11, kHttp2PriorKnowledge };
 
 struct ClientRequest {
@@ -31,14 +31,15 @@ struct ClientRequest {
   std::chrono::milliseconds timeout{30'000};  // for everything: connect, send, answer
   std::size_t max_response_bytes = 64U << 20U;
   HttpVersion version = HttpVersion::kHttp11;
-  // Connects there instead of to the URL's host, which then only names the server; empty: network.
+  // Connects to this socket instead of the URL's host, which then only names the server; empty:
+  // network.
   std::string unix_socket = {};
-  // Over a connection of its own. curl sends a request once more whose reused connection ends
-  // without an answer, which must not be where asking twice does more than asking once.
+  // Uses a new connection. curl repeats a request if a reused connection closes without a response;
+  // this must not happen to a request that does more if it is sent twice.
   bool own_connection = false;
-  // For a program that ends where this fails: a name server that says nothing holds it up no longer
-  // than `timeout`, but the thread that asks goes on until that answers. Others wait for the
-  // thread.
+  // For a program that ends if this request fails. A name server that does not answer delays it by
+  // no more than `timeout`, but leaves a thread that waits for the answer. Other programs wait for
+  // that thread.
   bool is_last_of_program = false;
 };
 
@@ -48,7 +49,7 @@ struct ClientResponse {
   std::string body;
   HeaderList trailers = {};  // headers that came after the body
 
-  // The first of that name, whatever its case; empty where there is none.
+  // The first of that name, in any case; empty if there is none.
   [[nodiscard]] std::string_view header(std::string_view name) const {
     return header_value(headers, name);
   }
@@ -61,15 +62,16 @@ class Client {
  public:
   virtual ~Client() = default;
 
-  // Any thread. Any HTTP status is a value; an error is a transport's: kUnavailable (no connection,
-  // broken answer), kTimeout, kTooLarge, kInvalid (not a URL). The message names method and host,
-  // never a header.
+  // Any thread. Any HTTP status is a value; errors are those of the transport: kUnavailable (no
+  // connection, broken response), kTimeout, kTooLarge, kInvalid (not a URL). The message names
+  // method and host, never a header.
   [[nodiscard]] virtual Result<ClientResponse> send(const ClientRequest& request) = 0;
 
-  // Any thread; blocks while the answer lasts. on_bytes gets pieces of a 2xx body as they come and
-  // ends the stream by returning false (a value comes back). Where the status is not 2xx the body
-  // is collected in the response instead. `idle` without a byte is kTimeout; a stop is kCancelled
-  // within 100 ms. `request.timeout` bounds connecting and the answer's header only.
+  // Any thread; blocks until the response ends. on_bytes gets pieces of a 2xx body as they arrive
+  // and ends the stream by returning false (the result is a value then). If the status is not 2xx,
+  // the body is collected in the response instead. `idle` without a byte is kTimeout; a stop is
+  // kCancelled within 100 ms. `request.timeout` bounds only the connecting and the header of the
+  // response.
   [[nodiscard]] virtual Result<ClientResponse> stream(
       const ClientRequest& request, std::chrono::milliseconds idle, std::stop_token stop,
       const std::function<bool(std::string_view)>& on_bytes) = 0;
@@ -84,10 +86,9 @@ struct ClientTls {
   bool skip_verify = false;
 };
 
-// Keeps connections alive and shares them between threads, 64 idle ones at most. The program
-// must ignore SIGPIPE, as Signals does: OpenSSL writes to connections that the other side has
-// closed. Proxies are taken from the environment as curl and Go do, but never for this machine
-// itself.
+// Keeps connections alive and shares them between threads, 64 idle ones at most. The program must
+// ignore SIGPIPE, as Signals does: OpenSSL writes to connections that the peer has closed. Proxies
+// come from the environment, as for curl and Go, but are never used for this machine itself.
 class CurlClient final : public Client {
  public:
   explicit CurlClient(ClientTls tls = {});

@@ -20,7 +20,7 @@ Result<ClientResponse> send_until_stopped(Client& client, const ClientRequest& r
   if (is_late) return fail(ErrorKind::kTimeout, "the response was not complete in time");
   if (body.size() > request.max_response_bytes)
     return fail(ErrorKind::kTooLarge, "the response is too large");
-  // Of a refusal the body is there already.
+  // stream() has already put the body of a refusal into the response.
   if (!body.empty()) answer->body = std::move(body);
   return answer;
 }

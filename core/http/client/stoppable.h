@@ -1,5 +1,5 @@
-// Client::send() that ends at a stop as well, for questions whose answer may take its time. Used by
-// core/aws and by triage.
+// Client::send() that a stop can cancel, for requests with slow responses. Used by core/aws and by
+// triage.
 #pragma once
 
 #include <stop_token>
@@ -9,7 +9,7 @@
 
 namespace gpuward::http {
 
-// As send(), but that the answer's body has `request.timeout` for itself once more.
+// Like send(), but a call whose body stalls may take up to twice `request.timeout`.
 // `request.max_response_bytes` holds. A stop is kCancelled within 100 ms. Any thread.
 [[nodiscard]] Result<ClientResponse> send_until_stopped(Client& client,
                                                         const ClientRequest& request,

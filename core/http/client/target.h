@@ -1,5 +1,5 @@
-// Where a request of the client goes: its URL taken apart once, so that errors can name the host
-// without the path, the query or a password. Used by the client.
+// The parts of a request's URL, so that errors can name the host without the path, the query or a
+// password. Used by the client.
 #pragma once
 
 #include <string>
@@ -17,9 +17,9 @@ struct ClientTarget {
       host_field;  // for the Host header: host, and the port where it is not the scheme's own
 };
 
-// kInvalid for anything but http and https.
+// kInvalid for any scheme but http and https.
 [[nodiscard]] Result<ClientTarget> parse_target(const std::string& url);
-// The same URL with another host.
+// Returns the same URL with another host.
 [[nodiscard]] Result<std::string> with_host(const std::string& url, const std::string& host);
 
 }  // namespace gpuward::http

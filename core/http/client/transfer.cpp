@@ -16,12 +16,11 @@
 namespace gpuward::http {
 namespace {
 
-// What curl's failures mean to us: which of them are a deadline, an unreachable server, a wrong
-// certificate. Used by the client.
+// Maps curl's errors to an ErrorKind: deadline, unreachable server, wrong certificate. Used by the
+// client.
 
 ErrorKind kind_of(int code) {
-  switch (
-      code) {  // an int: curl has a hundred codes, all but these are a connection's or the peer's
+  switch (code) {  // an int: curl has a hundred codes, the others are of a connection or the peer
     case CURLE_OPERATION_TIMEDOUT:
       return ErrorKind::kTimeout;
     case CURLE_URL_MALFORMAT:
@@ -35,7 +34,7 @@ ErrorKind kind_of(int code) {
   return ErrorKind::kUnavailable;
 }
 
-// `code` is a CURLcode; `detail` is curl's own words, which name hosts and files but no header.
+// `code` is a CURLcode; `detail` is curl's own message, which names hosts and files but no header.
 Error error_of_curl(int code, const std::string& detail) {
   const std::string message =
       detail.empty() ? curl_easy_strerror(static_cast<CURLcode>(code)) : detail;
@@ -61,15 +60,14 @@ void append(HeaderFields& fields, const std::string& line) {
   fields.reset(curl_slist_append(fields.release(), line.c_str()));
 }
 
-// The machine's list, and never a proxy for this machine itself, nor for what its cloud says about
-// it (EC2 and others) or gives to its containers (ECS, EKS): a proxy would ask for itself.
+// The machine's list, plus this machine itself and the metadata of its cloud (EC2 and others) and
+// of its containers (ECS, EKS): a proxy would fetch its own metadata.
 std::string no_proxy() {
   std::string hosts =
       "localhost,127.0.0.1,::1,169.254.169.254,fd00:ec2::254,169.254.170.2,169.254.170.23,"
       "fd00:ec2::23";
   for (const char* name : {"no_proxy", "NO_PROXY"}) {
-    const char* value =
-        std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody here calls setenv
+    const char* value = std::getenv(name);  // this program never calls setenv
     if (value != nullptr && *value != '\0') return hosts + "," + value;
   }
   return hosts;
@@ -102,7 +100,7 @@ HeaderFields render_fields(const ClientRequest& request) {
   HeaderFields fields;
   for (const auto& [name, value] : request.headers) {
     append(fields,
-           value.empty() ? name + ";" : name + ": " + value);  // curl's way to write an empty one
+           value.empty() ? name + ";" : name + ": " + value);  // curl's syntax for an empty one
   }
   append(fields, "Expect:");
   if (find_header(request.headers, "Content-Type") == nullptr) append(fields, "Content-Type:");
@@ -214,7 +212,7 @@ class Transfer::Impl {
     set(CURLOPT_WRITEDATA, static_cast<void*>(&answer));
   }
 
-  // Runs inside curl_multi_perform; what it throws must not cross curl.
+  // Runs inside curl_multi_perform; exceptions must not cross curl.
   template <bool (ClientAnswer::*kTake)(std::string_view)>
   static std::size_t on_bytes(char* bytes, std::size_t size, std::size_t count, void* answer) {
     auto* const taker = static_cast<ClientAnswer*>(answer);
@@ -237,7 +235,7 @@ class Transfer::Impl {
       set_blob(CURLOPT_CAINFO_BLOB, tls_.ca_pem);
     } else if (!tls_.ca_file.empty()) {
       set(CURLOPT_CAINFO, tls_.ca_file.c_str());
-      // curl 7.87 and newer remember a parsed CA file for a day; ours may be rotated under us.
+      // curl 7.87 and newer cache a parsed CA file for a day, but the file may be rotated.
       set(CURLOPT_CA_CACHE_TIMEOUT, 0L);
     }
     if (!tls_.certificate_pem.empty()) {
@@ -248,7 +246,7 @@ class Transfer::Impl {
     set(CURLOPT_SSL_VERIFYHOST, tls_.skip_verify ? 0L : 2L);
   }
 
-  // A CURLcode; our own reasons to end stand in the answer.
+  // Returns a CURLcode; gpuward's own reasons to end are in the answer.
   int drive(ClientAnswer& answer) {
     curl_multi_add_handle(multi_.get(), easy_.get());
     int code = CURLE_OK;

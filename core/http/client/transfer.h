@@ -16,7 +16,7 @@ class Transfer {
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
-  // One at a time. `stream` null: collect the body.
+  // One at a time. Collects the body if `stream` is null.
   [[nodiscard]] Result<ClientResponse> run(const ClientRequest& request,
                                            const StreamOptions* stream);
 

@@ -8,9 +8,9 @@
 namespace gpuward::http {
 namespace {
 
-constexpr std::string_view kPlain = "http:";  // curl takes one slash or three for two
+constexpr std::string_view kPlain = "http:";  // without slashes: curl accepts one or three
 
-// Between the scheme and the path.
+// The part between the scheme and the path.
 std::string_view authority_of(std::string_view url) {
   const auto scheme = url.find("://");
   if (scheme == std::string_view::npos) return {};

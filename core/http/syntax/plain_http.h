@@ -1,6 +1,6 @@
 // The one rule about credentials that leave the process: no token, password or key is sent over
-// plain HTTP, where everybody on the way can read it, unless to this machine itself or by explicit
-// leave. Used where URLs are configured, and by AuthorizedClient for each request.
+// plain HTTP, where others can read it, except to this machine itself or if the operator allows it.
+// Used by the readers of configured URLs, and by AuthorizedClient for each request.
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@ enum class PlainHttp : bool { kRefused, kAllowed };
 // http:// to another machine.
 [[nodiscard]] bool is_sent_in_the_clear(std::string_view url);
 
-// kInvalid for such a URL unless it is allowed; says what to do. `permit` is the flag or key that
-// allows it.
+// kInvalid for a URL that is_sent_in_the_clear() unless that is allowed; the message says how to
+// fix it. `permit` is the flag or key that allows it.
 [[nodiscard]] Status check_credentials_for(std::string_view url, PlainHttp plain,
                                            std::string_view permit);
 

@@ -35,7 +35,7 @@ std::string encode(std::string_view text) {
   return out;
 }
 
-// The byte that `text` begins with as %XX.
+// Returns the byte that a %XX at the beginning of `text` encodes.
 std::optional<char> escaped_byte(std::string_view text) {
   if (text.size() < 3 || text[0] != '%') return std::nullopt;
   const auto byte = from_hex(text.substr(1, 2));

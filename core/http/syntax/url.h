@@ -1,5 +1,5 @@
-// Percent-encoding, queries and paths of URLs. Used by the server, by core/kube to build URLs out
-// of names that strangers chose, and by the fake API server to read them.
+// Percent-encoding, queries and paths of URLs. Used by the server, by core/kube to build URLs from
+// names that others chose, and by the fake API server to read them.
 #pragma once
 
 #include <string>
@@ -11,8 +11,9 @@
 
 namespace gpuward::http {
 
-// Everything but A-Z a-z 0-9 - . _ ~ becomes %XX, '/' included: what comes out is one segment of a
-// path or one name or value of a query. "." and ".." are encoded too, so that no segment climbs.
+// Encodes all characters but A-Z a-z 0-9 - . _ ~ as %XX, '/' included: the result is one segment of
+// a path, or one name or value of a query. "." and ".." are encoded too, so that no segment leads
+// upwards.
 [[nodiscard]] std::string encode_path_segment(std::string_view text);
 [[nodiscard]] std::string encode_query_value(std::string_view text);
 
@@ -25,20 +26,20 @@ namespace gpuward::http {
 
 // A request's target (RFC 9112, section 3.2) in its parts.
 struct RequestTarget {
-  std::string_view authority;  // of the absolute form: "gpu-7:10980"; empty: the Host field has it
-  std::string_view path;       // "/" where the absolute form has none
+  std::string_view authority;  // of the absolute form: "gpu-7:10980"; empty: see the Host field
+  std::string_view path;       // "/" if the absolute form has none
   std::string_view query;      // without '?'
 };
 
-// Takes the origin form and the absolute form of http and https. kInvalid for others, and for an
+// Reads the origin form, and the absolute form of http and https. kInvalid for others, and for an
 // authority that is empty or names a user. The parts point into `target`.
 [[nodiscard]] Result<RequestTarget> split_target(std::string_view target);
 
 using Query = std::vector<std::pair<std::string, std::string>>;
 
-// `a=1&b=x%20y&c` in order; '+' is a space; a broken escape stays as it is written.
+// `a=1&b=x%20y&c` in order; '+' is a space; a broken escape is kept as written.
 [[nodiscard]] Query parse_query(std::string_view text);
-// The first value of that name; empty where there is none.
+// Returns the first value of that name; empty if there is none.
 [[nodiscard]] std::string query_value(const Query& query, std::string_view name);
 // `a=1&b=x%20y`, encoded; without '?'.
 [[nodiscard]] std::string build_query(const Query& query);
