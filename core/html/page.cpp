@@ -97,7 +97,7 @@ std::vector<http::Route> asset_routes() {
           asset("/page.js", kPageJs, "text/javascript; charset=utf-8")};
 }
 
-// Whole minutes, so that a page stays the same as long as nothing has happened.
+// Whole minutes, so that a page changes only after an event.
 std::string age_text(Clock::Wall since, Clock::Wall now) {
   constexpr std::int64_t kHour = 60, kDay = 24 * kHour;
   const std::int64_t minutes =

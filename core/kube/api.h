@@ -1,14 +1,14 @@
 // A typed client for the parts of the Kubernetes API that gpuward uses. One method is one request
-// (lists page); retries for what is safe to repeat are inside, bounded by a deadline. Works over
-// any http::Client, so that the simulator can run it without a network. Any thread.
+// (lists page). It retries requests that are safe to repeat, up to a deadline. Works over any
+// http::Client, so that the simulator can run it without a network. Any thread.
 //
 // Errors (ErrorKind): kConflict = read again and redo; kGone = list again; kBlocked = a
-// PodDisruptionBudget says not now; kRefused = it never will (more than one budget); kOverloaded =
-// the server's own 429 (priority and fairness), the whole Api backs off; kForbidden = RBAC, the
-// message names verb and resource.
+// PodDisruptionBudget does not allow it now; kRefused = the API server can never allow it (more
+// than one budget); kOverloaded = the server's own 429 (priority and fairness), the whole Api backs
+// off; kForbidden = RBAC, the message names verb and resource.
 //
-// Leases are renewed through an Api of their own: an overload that slows down the work must not
-// cost the leadership.
+// Leases are renewed through a separate Api: an overload that slows down the work must not cost the
+// leadership.
 #pragma once
 
 #include <chrono>
@@ -41,8 +41,8 @@ struct ApiOptions {
   std::stop_token stop;                              // ends waits between tries (kCancelled)
 };
 
-// What is to become of a node's metadata and spec, in one merge-patch that carries the
-// resourceVersion of the node it was decided on: all of it or (kConflict) nothing.
+// The changes to a node's metadata and spec, sent as one merge-patch with the resourceVersion of
+// the node that the decision was based on: all of them are applied or (kConflict) none.
 struct NodeChange {
   Labels set_labels, set_annotations;
   std::vector<std::string> remove_labels, remove_annotations;
@@ -60,13 +60,13 @@ struct WatchEvent {
 
 struct WatchOptions {
   std::string field_selector = {};  // "metadata.name=gpu-1"; empty: all
-  // The server ends the watch after a time between them, after a bookmark 2 s before. At random, so
-  // that the watches of a whole fleet do not end together. client-go's reflectors ask for 5 to 10
-  // minutes; the defaults want to know sooner that nothing was kept from them: one more request in
-  // 15 to 20 s for each watch, served from the server's memory. The bookmark keeps the version
-  // young, so that none of them needs a list.
+  // The server ends the watch after a random time between the two, so that the watches of a fleet
+  // do not end together, and sends a bookmark 2 s earlier. client-go's reflectors ask for 5 to 10
+  // minutes; these defaults notice a dead connection sooner, at the cost of one more request in 15
+  // to 20 s for each watch, served from the server's memory. The bookmark keeps the version recent,
+  // so that no watch needs a new list.
   std::chrono::seconds shortest{15}, longest{20};
-  // A longer one is a connection that died without a word: the server would have ended the watch.
+  // A longer silence means that the connection is dead: the server would have ended the watch.
   std::chrono::milliseconds longest_silence{25'000};
 };
 
@@ -81,14 +81,13 @@ class Api {
   // --- Nodes: nodes.cpp
   [[nodiscard]] Result<Node> get_node(std::string_view name);
   [[nodiscard]] Result<std::vector<Node>> list_nodes(std::string_view label_selector = {});
-  // PATCH with metadata.resourceVersion and metadata.uid of `seen`; the node as it is afterwards.
-  // One attempt: kConflict is the caller's (see update_node.h). A change that changes nothing is
+  // Sends a PATCH with metadata.resourceVersion and metadata.uid of `seen`; returns the node
+  // afterwards. One attempt: the caller handles kConflict (see update_node.h). An empty change is
   // not sent.
   [[nodiscard]] Result<Node> change_node(const Node& seen, const NodeChange& change);
-  // A strategic-merge patch of one condition, by type.
+  // Sends a strategic-merge patch of one condition, by type.
   [[nodiscard]] Status set_node_condition(std::string_view node, const NodeCondition& condition);
-  // The same in one request, from the node as it was seen; kConflict where its name belongs to
-  // another node by now.
+  // The same in one request, based on `seen`; kConflict if the name belongs to another node now.
   [[nodiscard]] Result<Node> set_node_condition(const Node& seen, const NodeCondition& condition);
 
   // --- Pods: pods.cpp
@@ -97,10 +96,10 @@ class Api {
     std::vector<Pod> pods;
     std::string resource_version;
   };
-  // The store's list is the last word. The cache's may be older, but no older than the listing of
-  // `not_older_than` (empty: however old): it costs the server little however many pods there are,
-  // where many servers read all of them out of their store. One attempt; an error where the cache
-  // does not come so far in time.
+  // The list from the store is current. The list from the server's cache may be older, but not
+  // older than the listing of `not_older_than` (empty: any age). It costs the server little even
+  // with many pods, where many API servers read all pods from their store. One attempt; an error if
+  // the cache does not reach that version in time.
   struct PodSource {
     bool is_cache = false;
     std::string not_older_than = {};
@@ -109,18 +108,18 @@ class Api {
   [[nodiscard]] Result<std::vector<Pod>> list_pods(std::string_view ns,
                                                    std::string_view label_selector);
   [[nodiscard]] Result<Pod> get_pod(std::string_view ns, std::string_view name);
-  // kNotFound: gone already. kConflict: another pod of that name.
+  // kNotFound: the pod is gone already. kConflict: another pod has the name.
   [[nodiscard]] Status evict(const Eviction& eviction);
   [[nodiscard]] Status delete_pod(const Eviction& deletion);
 
   // --- Jobs: jobs.cpp
-  // `permit` is asked before each attempt, as transport.h's Call says.
+  // Asks `permit` before each attempt (Call in transport.h).
   [[nodiscard]] Result<Job> create_job(std::string_view ns, std::string_view json,
                                        const Permit& permit = {});
   [[nodiscard]] Result<Job> get_job(std::string_view ns, std::string_view name);
   [[nodiscard]] Result<std::vector<Job>> list_jobs(std::string_view ns,
                                                    std::string_view label_selector = {});
-  // With its pods. kNotFound: gone already.
+  // Deletes its pods too. kNotFound: it is gone already.
   [[nodiscard]] Status delete_job(std::string_view ns, std::string_view name);
 
   // --- Leases: leases.cpp
@@ -129,14 +128,14 @@ class Api {
   [[nodiscard]] Result<Lease> update_lease(
       const Lease& lease);  // PUT guarded by its resourceVersion
 
-  // --- ConfigMaps: config_maps.cpp. As they are in the store, never out of the server's cache.
+  // --- ConfigMaps: config_maps.cpp. Read from the store, never from the server's cache.
   [[nodiscard]] Result<ConfigMap> get_config_map(std::string_view ns, std::string_view name);
   [[nodiscard]] Result<ConfigMap> create_config_map(const ConfigMap& config_map);
-  // PUT guarded by its resourceVersion. kConflict may also be our own earlier try, whose answer was
-  // lost: read again and see.
+  // PUT guarded by its resourceVersion. kConflict may also come from an earlier try of the same
+  // call whose response was lost: read again to find out.
   [[nodiscard]] Result<ConfigMap> update_config_map(const ConfigMap& config_map);
 
-  // --- Events: events.cpp. Best effort by contract of the caller; a failure fails no action.
+  // --- Events: events.cpp. Best effort: the caller must not fail an action because of an error.
   [[nodiscard]] Status create_event(const NodeEvent& event);
 
   // --- Custom resources: custom.cpp
@@ -144,22 +143,22 @@ class Api {
   [[nodiscard]] Result<std::vector<CustomObject>> list_custom(const ResourceType& type,
                                                               std::string_view label_selector = {});
   [[nodiscard]] Result<CustomObject> create_custom(const ResourceType& type, std::string_view json);
-  // Of what is consumed once it was made: never repeated where the server may have taken it.
-  // `permit` as below.
+  // For an object that is consumed as soon as it exists: not repeated if the server may have
+  // accepted the request. `permit` as below.
   [[nodiscard]] Status create_custom_once(const ResourceType& type, std::string_view json,
                                           const Permit& permit);
-  // The server's answer to it, as if it were meant; nothing is made.
+  // A dry run, returns the server's response, but creates nothing.
   [[nodiscard]] Status try_create_custom(const ResourceType& type, std::string_view json);
-  // Merge-patches; put metadata.resourceVersion into `json` for compare-and-set. `permit` is asked
-  // before each attempt, as transport.h's Call says.
+  // Merge-patches; put metadata.resourceVersion into `json` for compare-and-set. Asks `permit`
+  // before each attempt (Call in transport.h).
   [[nodiscard]] Result<CustomObject> patch_custom(const ResourceType& type, std::string_view name,
                                                   std::string_view json, const Permit& permit = {});
-  // PUT of the status alone, guarded by the metadata.resourceVersion in `json`, whose spec is not
-  // looked at. The new metadata.
+  // PUT of the status, guarded by the metadata.resourceVersion in `json`, whose spec the server
+  // ignores. Returns the new metadata.
   [[nodiscard]] Result<ObjectMeta> update_custom_status(const ResourceType& type,
                                                         std::string_view name,
                                                         std::string_view json);
-  // `permit` is asked before each attempt, as transport.h's Call says.
+  // Asks `permit` before each attempt (Call in transport.h).
   [[nodiscard]] Status delete_custom(const ResourceType& type, std::string_view name,
                                      std::string_view uid_precondition = {},
                                      const Permit& permit = {});
@@ -167,30 +166,31 @@ class Api {
   // --- Lists with their resourceVersion (api.cpp), and watches from it (watch.cpp). `collection`
   // is a path such as "/api/v1/nodes" or "/apis/gpuward.dev/v1alpha1/remediations".
   struct Visitor {                     // both may be empty
-    std::function<void()> on_restart;  // the list begins anew: what came so far does not count
+    std::function<void()> on_restart;  // the list restarts: discard the objects so far
     std::function<void(const Json& object)> on_object;
   };
-  // Hands out the objects one by one, so that never more than a page of them is held; the list's
+  // Passes the objects one by one, so that only one page of them is in memory; returns the list's
   // resourceVersion.
   [[nodiscard]] Result<std::string> visit(std::string_view collection,
                                           std::string_view label_selector, const Visitor& visitor);
-  // The version at which the collection stands in the store now.
+  // Returns the current version of the collection in the store.
   [[nodiscard]] Result<std::string> version_of(std::string_view collection);
-  // Blocks until the watch ends: a value when the server closed it in good order (watch again from
-  // the last resource version seen), kGone (list again), kCancelled, or a transport's error. From
-  // the version "0" the objects that are there come first, as kAdded, out of the server's memory.
+  // Blocks until the watch ends: a value if the server closed it properly (watch again from the
+  // last resource version seen), kGone (list again), kCancelled, or an error of the transport. From
+  // version "0" the server first sends the existing objects, as kAdded, from its memory.
   [[nodiscard]] Status watch(std::string_view collection, std::string_view resource_version,
                              std::stop_token stop,
                              const std::function<void(const WatchEvent&)>& on_event,
                              const WatchOptions& options = {});
 
   // --- The server itself: api.cpp, who_am_i.cpp
-  // GET /version: whether it answers us, and takes our credential. kInternal: what answers is not a
-  // Kubernetes API server.
+  // GET /version: whether the server responds and accepts the credential. kInternal: the peer is
+  // not a Kubernetes API server.
   [[nodiscard]] Status answers();
   // GET /readyz of the API server.
   [[nodiscard]] Status ready();
-  // The user name that the API server sees us under. kNotFound before Kubernetes 1.28.
+  // Returns the user name by which the API server knows this client. kNotFound before Kubernetes
+  // 1.28.
   [[nodiscard]] Result<std::string> who_am_i();
 
  private:

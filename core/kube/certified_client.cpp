@@ -7,8 +7,8 @@
 namespace gpuward::kube {
 namespace {
 
-// A curl client for as long as the certificate stays; requests under way keep the one they began
-// with.
+// Makes a new curl client when the certificate changes; requests in progress keep the one that they
+// began with.
 class CertifiedClient final : public http::Client {
  public:
   CertifiedClient(http::ClientTls tls, Credentials& credentials)

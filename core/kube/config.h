@@ -1,6 +1,6 @@
-// Where the Kubernetes API is and who we are there: the pod's service account, or a kubeconfig with
-// its contexts, client certificates, tokens and exec plugins. Facts: client-go rest/config.go,
-// tools/clientcmd, plugin/pkg/client/auth/exec.
+// The address of the Kubernetes API and the client's identity: the pod's service account, or a
+// kubeconfig with its contexts, client certificates, tokens and exec plugins. Facts: client-go
+// rest/config.go, tools/clientcmd, plugin/pkg/client/auth/exec.
 #pragma once
 
 #include <filesystem>
@@ -29,11 +29,11 @@ struct ExecPlugin {
 
 struct ClusterConfig {
   std::string server;       // "https://10.0.0.1:443", no trailing slash
-  std::string origin = {};  // for people: `context "a" of /home/me/.kube/config`
-  std::string user = {};    // as the kubeconfig calls who we are; empty: it does not say
+  std::string origin = {};  // for operators: `context "a" of /home/me/.kube/config`
+  std::string user = {};    // the kubeconfig's name for the user; empty if it has none
   std::string default_namespace = "default";
   http::ClientTls tls;
-  // At most one of these says who we are; all empty: the client certificate, or anonymous.
+  // At most one of these is set; if all are empty, the client certificate or anonymous.
   std::string token;
   std::filesystem::path token_file;  // wins over token; read again every 30 s and after a 401; a
                                      // failed read keeps the old one
@@ -41,32 +41,32 @@ struct ClusterConfig {
   std::optional<ExecPlugin> exec;
 };
 
-// Inside a pod: KUBERNETES_SERVICE_HOST and _PORT, and the service account's folder. kNotFound
-// where this is not a pod; kInvalid for a pod without token or CA (fail closed).
+// Reads KUBERNETES_SERVICE_HOST and _PORT and the service account's folder. kNotFound outside a
+// pod; kInvalid in a pod without a token or CA (fail closed).
 [[nodiscard]] Result<ClusterConfig> load_in_cluster(
     const std::filesystem::path& service_account = "/var/run/secrets/kubernetes.io/serviceaccount");
 
-// `path` empty: $KUBECONFIG (colon-separated, first one to set a key wins), else ~/.kube/config.
-// `context` empty: current-context. Errors name the file, line and field.
+// An empty `path` means $KUBECONFIG (colon-separated; the first file that sets a key wins), else
+// ~/.kube/config. An empty `context` means current-context. Errors name the file, line and field.
 [[nodiscard]] Result<ClusterConfig> load_kubeconfig(const std::string& path,
                                                     const std::string& context);
 
-// The client's own certificate and key, PEM. Both empty: none.
+// The client's certificate and key, PEM. Both are empty if it has none.
 struct ClientCertificate {
   std::string certificate_pem, key_pem;
   bool operator==(const ClientCertificate&) const = default;
 };
 
-// The Authorization header to send now. Thread-safe; a token's renewal is done once for all who
-// wait.
+// The Authorization header for the next request. Thread-safe; a token is renewed once for all
+// waiting threads.
 class Credentials {
  public:
   virtual ~Credentials() = default;
-  // "" where requests go without the header.
+  // Returns "" if requests go without the header.
   [[nodiscard]] virtual Result<std::string> authorization() = 0;
-  // After a 401: what was obtained before is not to be used again.
+  // Call it after a 401: a credential obtained before must not be used again.
   virtual void reject(const std::string& authorization) = 0;
-  // Where an exec plugin returns certificates, the one to show now.
+  // Returns the current certificate if an exec plugin supplies certificates.
   [[nodiscard]] virtual Result<ClientCertificate> client_certificate() {
     return ClientCertificate{};
   }
@@ -75,8 +75,8 @@ class Credentials {
 [[nodiscard]] std::unique_ptr<Credentials> make_credentials(const ClusterConfig& config,
                                                             Clock& clock);
 
-// The real client for `config`: shows the certificate that `credentials` hold at the time, so that
-// a renewed one is used from the next request on. `credentials` must outlive it.
+// The real client for `config`. It presents the current certificate of `credentials`, so that a
+// renewed one is used from the next request on. `credentials` must outlive it.
 [[nodiscard]] std::unique_ptr<http::Client> make_http_client(const ClusterConfig& config,
                                                              Credentials& credentials);
 

@@ -41,7 +41,7 @@ Result<ConfigMap> Api::update_config_map(const ConfigMap& config_map) {
     return fail(ErrorKind::kInvalid, "configmap " + config_map.meta.name +
                                          " cannot be updated without its resourceVersion");
   }
-  // The metadata alone: what it holds is known here, and may be long.
+  // Requests the metadata only: the data is known here and may be long.
   auto written =
       impl_->transport.send({.method = "PUT",
                              .target = config_map_path(config_map.meta.ns, config_map.meta.name),

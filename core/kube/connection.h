@@ -1,5 +1,5 @@
-// Who we are at the Kubernetes API and one HTTP client to it, for programs that need no more than
-// that; makes Apis with the deadlines that their users need.
+// The identity at the Kubernetes API and one HTTP client to it, for programs that need no more;
+// makes Apis with the deadlines that their users need.
 #pragma once
 
 #include <chrono>
@@ -17,19 +17,19 @@ namespace gpuward::kube {
 
 struct ApiDeadlines {
   std::chrono::milliseconds request{10'000}, with_retries{30'000};
-  bool ends_program = false;  // where they are over: http::ClientRequest::is_last_of_program
+  bool ends_program = false;  // if they pass: http::ClientRequest::is_last_of_program
 };
 
 class Connection {
  public:
-  // `config` as load_in_cluster() or load_kubeconfig() gave it. `headers` go with each request. The
-  // clock must outlive it.
+  // `config` comes from load_in_cluster() or load_kubeconfig(). `headers` are added to each
+  // request. The clock must outlive it.
   Connection(ClusterConfig config, std::string user_agent, Clock& clock,
              http::HeaderList headers = {});
 
-  // Obtains the credential now, so that an exec plugin's time is not that of the first request.
+  // Obtains the credential now, so that a slow exec plugin does not delay the first request.
   [[nodiscard]] Status log_in();
-  // `stop` ends its waits between tries. The connection must outlive it. Any thread.
+  // `stop` cancels its waits between tries. The connection must outlive the Api. Any thread.
   [[nodiscard]] std::unique_ptr<Api> make_api(ApiDeadlines deadlines, std::stop_token stop = {});
   [[nodiscard]] const ClusterConfig& config() const { return config_; }
 
@@ -41,8 +41,8 @@ class Connection {
   std::unique_ptr<http::Client> http_;
 };
 
-// In a pod: its service account. Elsewhere, or where `kubeconfig` or `context` is given: the
-// kubeconfig. kInvalid says what to do.
+// In a pod: its service account. Outside a pod, or if `kubeconfig` or `context` is given: the
+// kubeconfig. A kInvalid error says how to fix it.
 [[nodiscard]] Result<ClusterConfig> find_cluster(const std::string& kubeconfig,
                                                  const std::string& context);
 

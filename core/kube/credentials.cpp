@@ -12,14 +12,14 @@
 namespace gpuward::kube {
 namespace {
 
-// A token that somebody else renews in a file, as the kubelet does with a service account's. Inside
-// core/kube only.
+// A token from a file that another program renews, as the kubelet does for a service account.
+// Inside core/kube only.
 
 class TokenFileCredentials final : public Credentials {
  public:
   TokenFileCredentials(std::filesystem::path path, Clock& clock);
   // Reads the file again every 30 s (a projected token may live 10 minutes) and after a rejection.
-  // A failed read keeps the token of before; an error only where there has never been one.
+  // If a read fails, the last token stays in use; an error only if there never was one.
   Result<std::string> authorization() override;
   void reject(const std::string& authorization) override;
 

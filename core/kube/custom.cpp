@@ -60,7 +60,7 @@ Result<CustomObject> Api::patch_custom(const ResourceType& type, std::string_vie
 
 Result<ObjectMeta> Api::update_custom_status(const ResourceType& type, std::string_view name,
                                              std::string_view json) {
-  // The metadata alone: the rest is what was read under that version.
+  // Requests the metadata only: the caller already has the rest of that version.
   return impl_->transport.send({.method = "PUT",
                                 .target = below(custom_path(type, name), "status"),
                                 .body = std::string(json),

@@ -47,7 +47,7 @@ NodeCondition decode_condition(const Json& condition) {
           parse_rfc3339(string_at(condition, "lastTransitionTime"))};
 }
 
-// "0", "0m": asks for nothing.
+// "0" and "0m" request nothing.
 bool is_more_than_none(const Json& quantity) {
   if (quantity.is_number()) return quantity.get<double>() > 0;
   return quantity.is_string() &&
@@ -101,7 +101,7 @@ Toleration decode_toleration(const Json& toleration) {
           string_at(toleration, "value"), string_at(toleration, "effect")};
 }
 
-// What matters to whoever wants the pod gone.
+// Decodes the fields that eviction and deletion of a pod need.
 void decode_leaving(const Json& object, Pod& pod) {
   const Json& spec = member_at(object, "spec");
   pod.started = parse_rfc3339(string_at(member_at(object, "status"), "startTime"));

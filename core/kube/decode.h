@@ -1,6 +1,6 @@
-// Kubernetes JSON to the few fields we keep. Used by core/kube, and for the objects that an
-// informer returns. Any thread. Tolerant about what is absent or of another type (a field we do
-// not need must not cost us the object), strict about the name.
+// Decodes Kubernetes JSON into the few fields that gpuward keeps. Used by core/kube, and for the
+// objects that an informer returns. Any thread. A field that is absent or of another type is
+// ignored, so that an unneeded field cannot cost the object; a missing name is an error.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace gpuward::kube {
 
-// kInternal where the object has no metadata.name: such an answer is of a broken peer.
+// kInternal if the object has no metadata.name: such a response comes from a broken peer.
 [[nodiscard]] Result<ObjectMeta> decode_meta(const Json& object);
 [[nodiscard]] Result<Node> decode_node(const Json& object);
 [[nodiscard]] Result<Node> parse_node(std::string_view json);

@@ -22,8 +22,8 @@ struct Reason {
   ErrorKind kind;
 };
 
-// 409 is distinguished by its reason only; ServerTimeout comes as 500 and is not a time-out of the
-// request.
+// Only the reason distinguishes the two kinds of 409; ServerTimeout comes with 500 and does not
+// mean that the request timed out.
 constexpr Reason kReasons[] = {
     {"NotFound", ErrorKind::kNotFound},
     {"AlreadyExists", ErrorKind::kAlreadyExists},
@@ -46,7 +46,7 @@ constexpr Reason kReasons[] = {
     {"RequestEntityTooLarge", ErrorKind::kTooLarge},
 };
 
-// Which budget says no, and why: the message itself does not name it.
+// Returns which budget refuses, and why: the message itself does not name it.
 std::string said_by_budget(const Json& status) {
   const Json& causes = member_at(member_at(status, "details"), "causes");
   if (!causes.is_array()) return {};
@@ -82,7 +82,7 @@ ErrorKind kind_of_code(int code) {
     case 504:
       return ErrorKind::kTimeout;
     default:
-      break;  // ranges follow
+      break;  // ranges: below
   }
   if (code >= 500) return ErrorKind::kUnavailable;
   if (code >= 400) return ErrorKind::kInvalid;
@@ -98,8 +98,8 @@ bool has_cause(const Json& status, std::string_view reason, std::string_view fie
   });
 }
 
-// The eviction subresource says these two in words and causes, under codes that mean something
-// else.
+// The eviction subresource reports these two in its message and causes, with codes that have
+// another meaning.
 std::optional<ErrorKind> kind_of_eviction(const Json& status, std::string_view message) {
   if (message.contains("more than one PodDisruptionBudget")) return ErrorKind::kRefused;
   if (has_cause(status, "DisruptionBudget") ||
@@ -109,8 +109,8 @@ std::optional<ErrorKind> kind_of_eviction(const Json& status, std::string_view m
   return std::nullopt;
 }
 
-// A webhook chooses the code of its refusal. KubeVirt's gives 429 for a virtual machine that it
-// moves by itself, or never: the API server is not busy, and other requests need not wait.
+// A webhook chooses the code of its refusal. KubeVirt's returns 429 for a virtual machine that it
+// migrates itself, or never: the API server is not busy, and other requests need not wait.
 bool is_denied_by_webhook(std::string_view message) {
   return message.starts_with("admission webhook ") && message.contains(" denied the request");
 }
@@ -118,7 +118,7 @@ bool is_denied_by_webhook(std::string_view message) {
 ErrorKind kind_of(const Json& status, std::string_view message, int code) {
   if (const auto kind = kind_of_eviction(status, message)) return *kind;
   if (code == 429 && is_denied_by_webhook(message)) return ErrorKind::kUnavailable;
-  // The watch cache is behind the version asked for: listing anew without a version is the way out.
+  // The watch cache is behind the requested version: list again without a version.
   if (has_cause(status, "ResourceVersionTooLarge")) return ErrorKind::kGone;
   // A patch that names another object's UID: the object was re-created under the same name.
   if (has_cause(status, {}, "metadata.uid")) return ErrorKind::kConflict;
@@ -165,7 +165,7 @@ Error make_error(const Json& status, int code, const http::ClientResponse* answe
   return error;
 }
 
-// Never quotes the body: it comes from something that is not the API server.
+// Never quotes the body: it does not come from the API server.
 Error make_foreign_error(const http::ClientResponse& answer) {
   Error error;
   error.kind = kind_of_code(answer.status);

@@ -1,6 +1,6 @@
-// What an answer of the API server means. Decided on the body's Status first (its reason, causes
-// and message) and on the HTTP code second: proxies, old servers and admission webhooks do not
-// always agree with both. Facts: apimachinery pkg/api/errors, the eviction subresource of
+// The meaning of a response of the API server. The body's Status decides first (its reason, causes
+// and message), then the HTTP code: proxies, old servers and admission webhooks do not always set
+// both consistently. Facts: apimachinery pkg/api/errors, the eviction subresource of
 // kubernetes/kubernetes.
 #pragma once
 
@@ -12,12 +12,12 @@
 
 namespace gpuward::kube {
 
-// The error of an answer with a status outside 2xx. `body` is the answer's as JSON, null where it
-// is none.
+// Returns the error of a response with a status outside 2xx. `body` is its JSON, or null if it is
+// not JSON.
 [[nodiscard]] Error classify(const http::ClientResponse& answer, const Json& body);
 
-// The error that a 2xx answer carries nevertheless (a Status with status Failure); nullopt for a
-// success.
+// Returns the error that a 2xx response carries in its body (a Status with status Failure); nullopt
+// for a success.
 [[nodiscard]] std::optional<Error> failure_in(const http::ClientResponse& answer, const Json& body);
 
 // A Status object without an HTTP answer, as an ERROR event of a watch carries it.

@@ -15,7 +15,7 @@ constexpr std::size_t kLongestNodePart = 253 - 17;  // of the event's name: ".<1
 constexpr std::size_t kLongestEventMessage = 1024;
 
 // `<node>.<16 hex>`, as kubectl and the kubelet name them; new for every call, the same for its
-// repeats.
+// retries.
 std::string name_of(const NodeEvent& event, WallTime now) {
   std::string node = event.node.substr(0, kLongestNodePart);
   while (!node.empty() && (node.back() == '.' || node.back() == '-')) node.pop_back();
@@ -24,8 +24,8 @@ std::string name_of(const NodeEvent& event, WallTime now) {
   return node + "." + to_hex(view_of(digest).substr(0, 8));
 }
 
-// A Node lies in no namespace: its events belong into `default`, and `kubectl describe node` finds
-// them by UID.
+// A Node has no namespace: its events belong into `default`, and `kubectl describe node` finds them
+// by UID.
 std::string body_of(const NodeEvent& event, WallTime now) {
   const std::string stamp = to_rfc3339(now);
   return dump_json(
@@ -51,7 +51,7 @@ Status Api::create_event(const NodeEvent& event) {
   auto created = impl_->transport.send_only({.method = "POST",
                                              .target = "/api/v1/namespaces/default/events",
                                              .body = body_of(event, impl_->clock.wall())});
-  // A repeat after a lost answer: the event is there.
+  // A retry after a lost response: the event exists already.
   if (!created && created.error().kind == ErrorKind::kAlreadyExists) return {};
   return created;
 }

@@ -15,8 +15,8 @@ namespace {
 constexpr std::chrono::seconds kLeeway{30};
 constexpr std::chrono::seconds kBetweenRuns{5};
 
-// Before the end, but never before half of the life: a credential of 20 s must not be renewed for
-// every request.
+// Renews before the expiry, but never before half of the lifetime: a credential of 20 s must not be
+// renewed for every request.
 std::optional<Clock::Wall> renewal_of(const ExecCredential& credential, Clock::Wall now) {
   if (!credential.expires) return std::nullopt;  // until a 401
   const Clock::Wall expires = *credential.expires;
@@ -41,7 +41,7 @@ std::unexpected<Error> broken(const ExecPlugin& plugin, const std::string& what)
   return fail(ErrorKind::kUnauthenticated, "exec plugin " + plugin.command + ": " + what);
 }
 
-// With the beginning of its stderr, never its stdout: that may hold a credential.
+// Quotes the beginning of stderr, never stdout, which may hold a credential.
 std::unexpected<Error> failed(const ExecPlugin& plugin, const ChildResult& ended) {
   return fail(ErrorKind::kUnavailable,
               "exec plugin: " + plugin.command + " " + how_it_ended(ended) + ": " +

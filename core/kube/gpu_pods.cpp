@@ -11,7 +11,7 @@ bool is_gpu_resource(const std::string& name) {
          name.starts_with("gpu.intel.com/");
 }
 
-// "kata-qemu-nvidia-gpu" is one too.
+// Also matches "kata-qemu-nvidia-gpu".
 bool is_gpu_runtime(const std::string& runtime_class) {
   return runtime_class.contains("nvidia") || runtime_class == "amd";
 }

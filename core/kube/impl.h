@@ -1,5 +1,5 @@
-// What the methods of Api share; each group of methods (nodes, pods, leases, ...) is a file of its
-// own. Inside core/kube only.
+// The shared state of Api's methods; each group of methods (nodes, pods, leases, ...) has its own
+// file. Inside core/kube only.
 #pragma once
 
 #include <utility>

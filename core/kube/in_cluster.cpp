@@ -9,8 +9,7 @@ namespace gpuward::kube {
 namespace {
 
 std::string environment(const char* name) {
-  const char* value =
-      std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read at start, nobody writes it
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read at start, never set
   return value == nullptr ? std::string() : std::string(value);
 }
 
@@ -45,12 +44,12 @@ Result<ClusterConfig> load_in_cluster(const std::filesystem::path& service_accou
   config.origin = "this pod's service account";
   config.server = "https://" + join_host_port(host, port);
   config.token_file = service_account / "token";
-  // A path and not its content: a rotated CA is seen by the next TLS handshake.
+  // A path and not its content: the next TLS handshake uses a rotated CA.
   config.tls.ca_file = (service_account / "ca.crt").string();
   if (auto held = must_hold(config.token_file, "service account token", ""); !held)
     return std::unexpected(held.error());
-  // Without its CA a client would fall back to the system's roots: anybody with a public
-  // certificate is then the API server.
+  // Without the CA, a client would use the system's roots and accept any host with a public
+  // certificate as the API server.
   if (auto held = must_hold(config.tls.ca_file, "CA certificate", "-----BEGIN CERTIFICATE-----");
       !held) {
     return std::unexpected(held.error());

@@ -13,7 +13,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr BackoffPolicy kBetweenTries{milliseconds(800), milliseconds(30'000), 2.0};
-// After so long without an error, the back-off begins anew.
+// After this time without an error, the back-off is reset.
 constexpr std::chrono::minutes kHealthy{2};
 // A watch that ends sooner without an event is a failure.
 constexpr std::chrono::seconds kTooShort{1};
@@ -60,7 +60,7 @@ milliseconds Informer::turn(const std::stop_token& stop) {
   return wait;
 }
 
-// What came of a list that fails half-way is true all the same.
+// The objects of a list that fails half-way are still valid reports.
 Status Informer::relist() {
   ObjectVersions listed, known;
   if (handlers_.known) known = handlers_.known();
@@ -81,7 +81,7 @@ Status Informer::relist() {
   return {};
 }
 
-// A store whose versions were raised when it was restored has its objects as they were.
+// A restored store whose versions were raised still holds old objects, so compare each object too.
 void Informer::compare_with_known(const ObjectVersions& known, const ObjectVersions& listed,
                                   const std::string& version) const {
   if (!handlers_.on_went_back) return;
@@ -150,7 +150,7 @@ void Informer::take(const WatchEvent& event) {
   if (!event.resource_version.empty()) version_ = event.resource_version;
 }
 
-// Another one under a name that was known is a deletion that nobody saw.
+// Another UID under a known name means that the watch missed a deletion.
 std::optional<ObjectMeta> Informer::upsert(const Json& object) {
   auto meta = decode_meta(object);
   if (!meta) {

@@ -26,7 +26,7 @@ Result<std::vector<Job>> Api::list_jobs(std::string_view ns, std::string_view la
 }
 
 Status Api::delete_job(std::string_view ns, std::string_view name) {
-  // batch/v1 leaves the pods behind by default.
+  // batch/v1 keeps the pods by default.
   const Json options = {
       {"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"propagationPolicy", "Background"}};
   return impl_->transport.send_only(

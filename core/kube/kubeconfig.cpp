@@ -75,7 +75,7 @@ ExecPlugin read_exec(const YamlMap& map, const fs::path& folder) {
   }
   if (interactive_mode == "Always")
     map.reject("interactiveMode", "must not be Always: gpuward has no terminal");
-  // A name with a folder is relative to the file, a bare one is looked for on PATH.
+  // A name with a folder is relative to the file; a bare one is searched on PATH.
   if (exec.command.contains('/'))
     exec.command = (folder / exec.command).lexically_normal().string();
   return exec;
@@ -108,7 +108,7 @@ KubeconfigContext read_context(const YamlMap& map) {
   return context;
 }
 
-// [{name: a, <member>: {...}}, ...]; the first of a name counts.
+// Reads [{name: a, <member>: {...}}, ...]; the first entry of a name counts.
 template <typename T, typename Read>
 void read_named(const YamlMap& root, std::string_view list, std::string_view member,
                 std::map<std::string, T>& out, Read read) {

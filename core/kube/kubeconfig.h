@@ -1,5 +1,5 @@
-// A kubeconfig as its files say it, merged, before a context is chosen. Inside core/kube only.
-// Facts: client-go tools/clientcmd/loader.go, api/v1/types.go.
+// A kubeconfig as read from its files and merged, before a context is chosen. Inside core/kube
+// only. Facts: client-go tools/clientcmd/loader.go, api/v1/types.go.
 #pragma once
 
 #include <filesystem>
@@ -37,16 +37,16 @@ struct Kubeconfig {
   std::map<std::string, KubeconfigContext> contexts;
   std::string current_context;
 
-  // What `later` adds; what is there already stays.
+  // Adds entries of `later`; existing ones stay.
   void merge(Kubeconfig later);
 };
 
-// One file; paths in it are relative to its folder. kInvalid names file, line and field, also for
-// what gpuward cannot do (proxy-url, impersonation, auth-provider): to leave it out silently would
-// be to act as somebody else.
+// Reads one file; paths in it are relative to its folder. kInvalid names file, line and field, also
+// for features that gpuward does not support (proxy-url, impersonation, auth-provider): ignoring
+// them would mean acting as another user.
 [[nodiscard]] Result<Kubeconfig> read_kubeconfig(const std::filesystem::path& path);
 
-// The cluster and the user of `context` (empty: current-context) together.
+// Combines the cluster and the user of `context` (empty: current-context).
 [[nodiscard]] Result<ClusterConfig> resolve_context(const Kubeconfig& kubeconfig,
                                                     const std::string& context);
 

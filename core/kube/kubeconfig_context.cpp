@@ -13,8 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string environment(const char* name) {
-  const char* value =
-      std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read at start, nobody writes it
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read at start, never set
   return value == nullptr ? std::string() : std::string(value);
 }
 
@@ -30,10 +29,10 @@ std::vector<fs::path> split_paths(std::string_view text) {
 
 struct Merged {
   Kubeconfig kubeconfig;
-  std::string files;  // that it was read from
+  std::string files;  // the files that it was read from
 };
 
-// A file that is named on the command line must be there; the others are places to look at.
+// A file named on the command line must exist; the others are optional.
 Result<Merged> read_files(const std::string& named) {
   if (!named.empty()) {
     auto one = read_kubeconfig(named);
@@ -80,7 +79,7 @@ Result<T> look_up(const std::map<std::string, T>& entries, const std::string& na
                                        "\" not found; available: " + names_of(entries));
 }
 
-// `*-data` wins over the file, which is read now.
+// `*-data` wins over the file, whose content is read now.
 Result<std::string> pem_of(const std::string& data, const std::string& file) {
   if (!data.empty() || file.empty()) return data;
   return read_file(file);

@@ -1,5 +1,5 @@
-// Of several replicas one leads, by a Lease: a thread that takes it, renews it and gives it back.
-// What must be done by one replica only asks is_leader() right before each write.
+// Elects one leader among several replicas by a Lease: a thread acquires, renews and releases it.
+// Code that only the leader may run calls is_leader() right before each write.
 #pragma once
 
 #include <functional>
@@ -16,20 +16,20 @@ namespace gpuward::kube {
 
 struct LeaderChange {
   bool leads = false;
-  std::string holder;  // who has the lease now, as far as we know; empty: nobody
+  std::string holder;  // the current holder of the lease as last seen; empty: none
 };
 
-// For logs and metrics, on the election's thread (the last on_change on that of release()). Quick;
-// may be empty.
+// For logs and metrics; called on the election's thread (the last on_change on that of release()).
+// Must be quick; may be empty.
 struct LeaderHandlers {
-  // May come late, where a request hangs: is_leader() never does.
+  // May come late if a request hangs; is_leader() is never late.
   std::function<void(const LeaderChange&)> on_change;
-  std::function<void(const Error&)> on_error;  // of a round; the next one comes of itself
+  std::function<void(const Error&)> on_error;  // of a round; the next one follows by itself
 };
 
 class LeaderElection {
  public:
-  // Starts the thread. Api and clock must outlive it; `api` as LeaderCandidate wants it.
+  // Starts the thread. Api and clock must outlive it; `api` as for LeaderCandidate.
   LeaderElection(LeaderOptions options, Api& api, Clock& clock, LeaderHandlers handlers);
   ~LeaderElection();  // release()
   LeaderElection(const LeaderElection&) = delete;
@@ -37,8 +37,8 @@ class LeaderElection {
 
   // Any thread; never blocks.
   [[nodiscard]] bool is_leader() const { return candidate_.is_leader(); }
-  // The owner's thread, after all guarded work has ended: until then the lease is renewed. Ends the
-  // thread and gives the lease back; takes as long as two or three requests at most.
+  // Stops the thread and releases the lease; takes as long as two or three requests at most. The
+  // owner calls it after all guarded work has ended; until then the lease is renewed.
   void release();
 
  private:
@@ -49,7 +49,7 @@ class LeaderElection {
   Clock& clock_;
   LeaderHandlers handlers_;
   LeaderCandidate candidate_;
-  bool told_ = false;  // that we lead
+  bool told_ = false;  // whether on_change has reported leadership
   std::jthread thread_;
 };
 

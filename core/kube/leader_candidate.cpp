@@ -17,7 +17,7 @@ BackoffPolicy between_rounds(const LeaderTimes& times) {
   return {.first = longest, .longest = longest, .factor = 1};
 }
 
-// What others did is no failure of a round; a lease that cannot be created is one.
+// A change by another replica does not fail a round; a lease that cannot be created does.
 bool is_failure(const LeaseRequest& request, ErrorKind kind) {
   if (kind == ErrorKind::kNotFound) return request.kind != LeaseRequest::Kind::kRead;
   return kind != ErrorKind::kConflict && kind != ErrorKind::kAlreadyExists;

@@ -1,6 +1,6 @@
-// One process that would like to lead: carries out the rounds that LeaderState decides, and says at
-// any time whether it leads. Without a thread of its own, so that a simulation can run several;
-// LeaderElection puts one around it.
+// One process that competes for the leadership: carries out the rounds that LeaderState decides,
+// and reports at any time whether it leads. It has no thread, so that a simulation can run several;
+// LeaderElection adds one.
 #pragma once
 
 #include <atomic>
@@ -23,27 +23,27 @@ struct LeaderOptions {
   std::uint64_t jitter_seed = 0;  // 0: seeded from the system
 };
 
-// `<host name>_<16 random hexadecimal digits>`: another one in each process.
+// `<host name>_<16 random hexadecimal digits>`: unique for each process.
 [[nodiscard]] std::string make_leader_identity();
 
 class LeaderCandidate {
  public:
-  // Api and clock must outlive it. Nobody else uses `api`: see the head of api.h. A request through
-  // it should end within half of the renew deadline, its repeats included.
+  // Api and clock must outlive it. `api` must have no other user: see the head of api.h. A request
+  // through it should end within half of the renew deadline, its retries included.
   LeaderCandidate(LeaderOptions options, Api& api, Clock& clock);
 
-  // One thread. One round: renews the lease, or takes it where it may be taken. An error is the API
-  // server's; that somebody else leads is none.
+  // One thread. Does one round: renews the lease, or takes it if that is allowed. An error comes
+  // from the API server; another leader is not an error.
   [[nodiscard]] Status try_to_lead();
-  // One thread. How long to wait until the next round: shorter for the one who leads.
+  // One thread. Returns the wait until the next round: shorter for the leader.
   [[nodiscard]] std::chrono::milliseconds pause();
-  // One thread. Leads no more, and gives the lease back where it has it, so that the next one does
-  // not have to wait for its end. Only after all work that needs the lease has ended.
+  // One thread. Ends the leadership and releases a held lease, so that the next leader need not
+  // wait for its expiry. Call it only after all work that needs the lease has ended.
   [[nodiscard]] Status give_back();
 
   // Any thread; never blocks. A process that was paused does not lead until it has renewed.
   [[nodiscard]] bool is_leader() const { return clock_.steady() < leads_until_.load(); }
-  // One thread. Who has the lease, as last seen; empty: nobody.
+  // One thread. The holder of the lease as last seen; empty if there is none.
   [[nodiscard]] const std::string& holder() const { return state_.holder(); }
 
  private:

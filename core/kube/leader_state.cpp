@@ -7,13 +7,13 @@
 namespace gpuward::kube {
 namespace {
 
-// Any write counts as a sign of life, where client-go compares the record: its times come from a
-// wall clock that may jump back to where it was.
+// Any write counts as a sign of life. client-go compares the record instead, but its times come
+// from a wall clock, which may jump back to an earlier value.
 bool is_same_version(const Lease& one, const Lease& other) {
   return one.meta.uid == other.meta.uid && one.meta.resource_version == other.meta.resource_version;
 }
 
-// Somebody else has written it, or it is not what it was when we read it.
+// Another process has written or deleted the lease since it was read.
 bool was_overtaken(ErrorKind kind) {
   return kind == ErrorKind::kConflict || kind == ErrorKind::kAlreadyExists ||
          kind == ErrorKind::kNotFound;
@@ -49,7 +49,7 @@ std::optional<LeaseRequest> LeaderState::after_read(const Result<Lease>& answer,
   if (!answer) {
     if (answer.error().kind != ErrorKind::kNotFound) return std::nullopt;
     step_down();
-    // Somebody deleted it: the one who led may not know yet.
+    // The lease was deleted: the old leader may not know yet.
     if (gives_back_ || !may_be_taken(moment.asked)) return std::nullopt;
     seen_ = {};
     LeaseRequest create = writing(moment.wall);
@@ -61,19 +61,19 @@ std::optional<LeaseRequest> LeaderState::after_read(const Result<Lease>& answer,
   observe(*answer, moment.answered);
   if (!is_ours()) step_down();
   if (gives_back_) return is_ours() ? std::optional(releasing(moment.wall)) : std::nullopt;
-  // The time before the answer came: rather too late than too early.
+  // Counts from before the request was sent: rather too late than too early.
   return may_be_taken(moment.asked) ? std::optional(writing(moment.wall)) : std::nullopt;
 }
 
 std::optional<LeaseRequest> LeaderState::after_write(const Result<Lease>& answer,
                                                      LeaseMoment moment) {
   if (answer) {
-    // The server keeps the version of what a write did not change (our wall clock has jumped back
-    // to the last renewal): nobody can see that as a sign of life.
+    // The server keeps the version if a write changes nothing (the wall clock has jumped back to
+    // the last renewal): other replicas cannot see that as a sign of life.
     const bool is_renewed = !is_same_version(seen_, *answer);
     is_of_ours_ = true;
     observe(*answer, moment.answered);
-    // From when it was sent: others count from when they saw it, which is later.
+    // Counts from the sending: others count from when they see it, which is later.
     if (is_renewed && is_ours()) leads_until_ = moment.asked + times_.renew_deadline;
     return std::nullopt;
   }
@@ -81,7 +81,7 @@ std::optional<LeaseRequest> LeaderState::after_write(const Result<Lease>& answer
   if (!was_overtaken(answer.error().kind)) return std::nullopt;  // holds until its deadline
   step_down();
   if (has_read_) return std::nullopt;
-  return LeaseRequest{};  // our own write, whose answer was lost, or somebody else's: look
+  return LeaseRequest{};  // its own write with a lost response, or another replica's: read
 }
 
 bool LeaderState::may_be_taken(Clock::Steady now) const {
@@ -91,7 +91,7 @@ bool LeaderState::may_be_taken(Clock::Steady now) const {
   return seen_at_ + lasts <= now;
 }
 
-// An operator who labels the lease changes its version, not when it was renewed.
+// An operator who labels the lease changes its version, but not its renew time.
 bool LeaderState::is_our_write(const Lease& lease) const {
   return is_unsure_ || (is_ours() && lease.renew_time == seen_.renew_time);
 }
@@ -116,7 +116,7 @@ LeaseRequest LeaderState::writing(Clock::Wall wall) const {
   return {LeaseRequest::Kind::kUpdate, std::move(lease)};
 }
 
-// As client-go leaves it: whoever looks next may take it.
+// As client-go leaves it: the next candidate may take it.
 LeaseRequest LeaderState::releasing(Clock::Wall wall) const {
   LeaseRequest request = writing(wall);
   request.lease.holder.clear();

@@ -1,7 +1,7 @@
-// Who leads, as one candidate can know it from a Lease: what was observed and when, what to write,
-// until when it may act. Facts: client-go tools/leaderelection. Decides only; LeaderCandidate does
-// the requests. Clocks of others are never compared: a lease is over when nobody has written it for
-// its duration by our own steady clock.
+// Leader election as one candidate can know it from a Lease: its observations, the next write, and
+// the time until which it may act. Facts: client-go tools/leaderelection. It only decides;
+// LeaderCandidate sends the requests. Clocks of other machines are never compared: a lease has
+// expired if it was not written for its duration by this process's steady clock.
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,9 @@
 
 namespace gpuward::kube {
 
-// client-go's. lease > renew_deadline > 1.2 * retry must hold. Between renew_deadline and lease
-// nobody leads: what the old leader has sent by then is over before the next one begins.
+// The defaults of client-go. lease > renew_deadline > 1.2 * retry must hold. Between renew_deadline
+// and lease there is no leader, so that the old leader's requests end before the next leader
+// begins.
 struct LeaderTimes {
   std::chrono::seconds lease{15};
   std::chrono::milliseconds renew_deadline{10'000};
@@ -29,31 +30,33 @@ struct LeaseRequest {
   Lease lease = {};  // what to write; empty for kRead
 };
 
-// When a request was sent, and when its answer had come.
+// The time when a request was sent and the time when its response arrived.
 struct LeaseMoment {
   Clock::Steady asked, answered;
   Clock::Wall wall;
 };
 
-// One thread. A round is begin(), then take() for each answer until it asks for nothing more.
+// One thread. A round is begin(), then take() for each response until it returns no more requests.
 class LeaderState {
  public:
-  // `identity` must be another one in each process.
+  // `identity` must be unique for each process.
   LeaderState(std::string ns, std::string name, std::string identity, LeaderTimes times = {});
 
-  // The first request of a round: a renewal of what we are sure to hold, else a look.
+  // Returns the first request of a round: a renewal if this process surely holds the lease, else a
+  // read.
   [[nodiscard]] LeaseRequest begin(Clock::Wall wall);
-  // What the answer to `request` means; the next request of this round, nullopt where it is over.
+  // Evaluates the response to `request`; returns the next request of this round, or nullopt if the
+  // round is over.
   [[nodiscard]] std::optional<LeaseRequest> take(const LeaseRequest& request,
                                                  const Result<Lease>& answer, LeaseMoment moment);
-  // Leads no more, from now on and for good. The first request of the round that gives the lease
-  // back; nullopt where it is not ours.
+  // Ends the leadership permanently. Returns the first request of the round that releases the
+  // lease; nullopt if this process does not hold it.
   [[nodiscard]] std::optional<LeaseRequest> give_back(Clock::Wall wall);
 
-  // Leads while the steady clock is before this: renew_deadline after the last renewal that went
-  // well was sent.
+  // This process leads while the steady clock is before it: renew_deadline after the last
+  // successful renewal was sent.
   [[nodiscard]] Clock::Steady leads_until() const { return leads_until_; }
-  // As last seen; empty where there is none.
+  // As last seen; empty if there is none.
   [[nodiscard]] const std::string& holder() const { return seen_.holder; }
 
  private:
@@ -72,13 +75,13 @@ class LeaderState {
   std::string ns_, name_, identity_;
   LeaderTimes times_;
   Lease seen_;
-  Clock::Steady seen_at_ = Clock::Steady::min();  // when this version of it was seen first
+  Clock::Steady seen_at_ = Clock::Steady::min();  // when this version of it was first seen
   Clock::Steady leads_until_ = Clock::Steady::min();
   bool has_read_ = false;   // in this round
-  bool is_unsure_ = false;  // whether the last write was done
-  // What was seen is of our own last write. One of an earlier write, which bears our name, is from
-  // a backup that was restored: another replica may have led since, and not know yet that it does
-  // not.
+  bool is_unsure_ = false;  // whether the last write took effect
+  // Whether seen_ is this process's last write. An earlier write under its name comes from a
+  // restored backup: another replica may have led since, and may not know yet that it no longer
+  // does.
   bool is_of_ours_ = false;
   bool gives_back_ = false;
 };

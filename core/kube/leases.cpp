@@ -9,8 +9,7 @@
 namespace gpuward::kube {
 namespace {
 
-// A released lease has no holder, and the server refuses a duration of 0: empty fields are left
-// out.
+// A released lease has no holder, and the server refuses a duration of 0: empty fields are omitted.
 std::string body_of(const Lease& lease) {
   Json meta = {{"name", lease.meta.name}, {"namespace", lease.meta.ns}};
   if (!lease.meta.resource_version.empty()) meta["resourceVersion"] = lease.meta.resource_version;

@@ -1,6 +1,6 @@
-// What an exporter has found, as it writes it on its Node, and the remediator reads it there: for
-// people, and for the language model that is asked about numbers which no table has. Nothing is
-// decided on it. Pure.
+// The findings of an exporter: it writes them on its Node, the remediator reads them there, for
+// operators and for the language model that explains numbers which no table lists. No decision is
+// based on them. Pure.
 #pragma once
 
 #include <chrono>
@@ -19,27 +19,27 @@ inline constexpr std::size_t kMostNodeFindings = 8;
 struct NodeFinding {
   std::string check = {}, code = {};  // "xid", "79"
   std::string severity = {};          // "monitor", "reset", "reboot", "isolate"
-  // The driver's index, where it is, and the board's number; empty where the finding is about the
-  // node as a whole, or where they are not known.
+  // The driver's index, the PCI address and the board's serial number; empty if the finding is
+  // about the node as a whole, or if they are unknown.
   std::string gpu = {}, pci_bus_id = {}, serial = {};
-  std::string workload = {};  // who used the GPU: `namespace/pod`, several with commas
+  std::string workload = {};  // users of the GPU: `namespace/pod`, several with commas
   std::string meaning = {};
-  std::string line = {};  // of the kernel, or what the check has read
-  // What says so beside a line of the kernel log, or "measured"; empty: that line alone.
+  std::string line = {};  // of the kernel, or the reading of the check
+  // The second source besides a line of the kernel log, or "measured"; empty: only that line.
   std::string witness = {};
   kube::WallTime first_seen, last_seen;
-  bool is_unknown = false;  // a line of the kernel itself with a number that no table has
+  bool is_unknown = false;  // a line of the kernel itself with a number that no table lists
 
   friend bool operator==(const NodeFinding&, const NodeFinding&) = default;
 };
 
 // Lines, meanings and users are cut at 500 bytes and the other texts at 64: some 10 KiB for eight
-// findings, 16 KiB where JSON has to escape all that they say.
+// findings, 16 KiB if JSON has to escape all of their text.
 [[nodiscard]] std::string node_findings_text(const std::vector<NodeFinding>& findings);
-// What cannot be read is left out, and so is what comes after the first eight.
+// Omits entries that it cannot read, and all after the first eight.
 [[nodiscard]] std::vector<NodeFinding> node_findings_of(const kube::Node& node);
 
-// For people: "xid 79 on GPU 3 (0000:4e:00)".
+// For operators: "xid 79 on GPU 3 (0000:4e:00)".
 [[nodiscard]] std::string summary_of(const NodeFinding& finding);
 
 }  // namespace gpuward

@@ -1,6 +1,6 @@
-// The names under which an exporter writes on its Node how it is: each once, under the prefix of
-// the exporter's preset. Readers look under every prefix, because the nodes of a cluster may have
-// either; manifests/exporter-admission.yaml lists the same names. Used by both programs.
+// The names under which an exporter writes its state on its Node. It writes each once, under the
+// prefix of its preset. Readers look under every prefix, because the nodes of a cluster may differ;
+// manifests/exporter-admission.yaml lists the same names. Used by both programs.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@ enum class NodeName : std::uint8_t {
   kStatus,
   kSeverity,
   kLastCheck,
-  kMode,        // "quarantine" while one runs
+  kMode,        // "quarantine" during one
   kTargetNode,  // of the Jobs of a sweep or a quarantine
   kResults,
   kSweepResult,
-  kLastSweep,  // when a sweep last took the node, whatever came of it
+  kLastSweep,  // when a sweep last took the node, with any result
   kQuarantineResult,
-  kMaintenanceClaim,  // whose the maintenance taint is, and until when
-  kQuarantineClaim,   // likewise the mode label
+  kMaintenanceClaim,  // the owner of the maintenance taint, and its expiry
+  kQuarantineClaim,   // the same for the mode label
   kUnhealthy,
   kMaintenance
 };
@@ -35,7 +35,7 @@ struct NodeNameEntry {
   std::string_view text;
 };
 
-// By NodeName.
+// Indexed by NodeName.
 inline constexpr std::array<NodeNameEntry, 13> kNodeNames{{
     {NodeName::kStatus, NodeNameKind::kLabel, "status"},
     {NodeName::kSeverity, NodeNameKind::kLabel, "severity"},
@@ -62,7 +62,7 @@ class NodeNames {
     std::string key(prefix_);
     return key += text_of(name);
   }
-  // Without making the key: for readers of whole fleets.
+  // Does not build the key: for readers of whole fleets.
   [[nodiscard]] constexpr bool is(std::string_view key, NodeName name) const {
     return key.starts_with(prefix_) && key.substr(prefix_.size()) == text_of(name);
   }
@@ -78,7 +78,7 @@ class NodeNames {
 };
 
 inline constexpr NodeNames kGpuwardNames("gpuward.dev/");
-// Those of AWS' GPU health check suite.
+// The names of AWS' GPU health check suite.
 inline constexpr NodeNames kAwsSamplesNames("gpu-healthcheck.aws-samples.io/");
 inline constexpr std::array kAllNodeNames{kGpuwardNames, kAwsSamplesNames};
 

@@ -15,7 +15,8 @@ bool same_taint(const Taint& a, const Taint& b) {
   return same_identity(a, b) && a.value == b.value;
 }
 
-// As read, so that timeAdded and fields of later releases survive; a new one from its parts.
+// Sends a taint as it was read, so that timeAdded and fields of later releases survive; builds a
+// new one from its parts.
 Json json_of(const Taint& taint) {
   if (!taint.raw.empty()) {
     if (auto raw = parse_json(taint.raw)) return std::move(*raw);
@@ -37,7 +38,7 @@ void set_taint(std::vector<Taint>& taints, const Taint& wanted) {
   }
 }
 
-// The members that differ: what to set, and null for what to remove.
+// Returns the members that differ: a value to set, or null to remove.
 Json entries_patch(const Labels& seen, const Labels& set, const std::vector<std::string>& removed) {
   Json patch = Json::object();
   for (const std::string& key : removed) {

@@ -12,7 +12,7 @@
 namespace gpuward::kube {
 namespace {
 
-// When the condition last took another status; readers count durations from it.
+// When the condition last changed its status; readers count durations from it.
 WallTime transition_time(const Node& seen, const NodeCondition& condition, WallTime now) {
   for (const NodeCondition& before : seen.conditions) {
     if (before.type == condition.type && before.status == condition.status)

@@ -1,5 +1,5 @@
-// The few Kubernetes objects gpuward works with, with the few fields it needs. Fields that we do
-// not model are never written: changes go as patches. Plain values; JSON does not appear here.
+// The few Kubernetes objects and fields that gpuward needs. Fields that are not modelled are never
+// written: changes are sent as patches. Plain values; JSON does not appear here.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,8 @@ struct ObjectMeta {
   Labels annotations;
   std::optional<WallTime> created;
   bool deleting = false;  // metadata.deletionTimestamp is set
-  // That time: when the grace of a pod is over, not when its end was asked for.
+  // The deletionTimestamp: when the grace period of a pod ends, not when its deletion was
+  // requested.
   std::optional<WallTime> ends_at = {};
 };
 
@@ -39,15 +40,15 @@ struct Taint {
   std::string raw;
 };
 
-// One without a key tolerates each taint, one without an effect those of each effect.
+// A toleration without a key tolerates every taint, one without an effect every effect.
 struct Toleration {
   std::string key, op, value, effect;  // `op`: Exists, Equal, or empty, which is Equal
 };
 
 struct NodeCondition {
   std::string type, status, reason, message;
-  // As read; what is written gets both from the Api: the heartbeat is now, the transition stays
-  // while the status does.
+  // As read. The Api sets both when it writes: the heartbeat is now, the transition stays while the
+  // status does.
   std::optional<WallTime> heartbeat = {}, transition = {};
 };
 
@@ -62,21 +63,21 @@ struct Node {
   std::vector<Taint> taints;
   std::string provider_id;
   std::string boot_id;           // status.nodeInfo.bootID
-  std::string system_uuid = {};  // status.nodeInfo.systemUUID: of the firmware, as it is written
-  // The names in status.capacity, those of none included: "cpu", "nvidia.com/gpu", ...
+  std::string system_uuid = {};  // status.nodeInfo.systemUUID: the firmware's, unchanged
+  // The names in status.capacity, also those with the value 0: "cpu", "nvidia.com/gpu", ...
   std::vector<std::string> resources = {};
   std::vector<NodeCondition> conditions;
   std::vector<OwnerReference> owners = {};
-  // The first InternalIP in status.addresses, IPv4 or IPv6; empty where it has none.
+  // The first InternalIP in status.addresses, IPv4 or IPv6; empty if it has none.
   std::string internal_ip = {};
 };
 
-// How a container of a pod has ended.
+// The end of a container of a pod.
 struct ContainerEnd {
   std::string container;
   int exit_code = 0;
   std::string reason;   // "Error", "OOMKilled", ...
-  std::string message;  // what it left in its termination log, or the end of its log
+  std::string message;  // from its termination log, or the end of its log
 };
 
 struct Pod {
@@ -84,29 +85,31 @@ struct Pod {
   std::string node_name;
   std::string phase;  // Pending, Running, Succeeded, Failed, Unknown
   std::vector<OwnerReference> owners;
-  // The names of what its containers ask for in more than none: "cpu", "nvidia.com/gpu", ...
+  // The names of the resources that its containers request, if more than 0: "cpu",
+  // "nvidia.com/gpu", ...
   std::vector<std::string> resources = {};
   bool has_resource_claims = false;  // devices by dynamic resource allocation
   std::string runtime_class = {};    // spec.runtimeClassName
   Labels node_selector = {};         // spec.nodeSelector
   std::vector<ContainerEnd> ended = {};
-  std::string waiting = {};              // why a container of it does not run: "ErrImagePull", ...
+  std::string waiting = {};              // why a container waits: "ErrImagePull", ...
   std::optional<WallTime> started = {};  // status.startTime
   int grace_seconds = 30;                // spec.terminationGracePeriodSeconds
   std::string priority_class = {};
   int priority = 0;
-  bool has_empty_dir = false;  // a volume that dies with it
+  bool has_empty_dir = false;  // a volume that is deleted with the pod
   std::vector<Toleration> tolerations = {};
 };
 
 // The removal of a pod, by eviction or by deletion.
 struct Eviction {
   std::string ns, pod;
-  std::string uid;  // precondition: another pod of that name is not touched
+  std::string uid;  // precondition: protects another pod of that name
   std::optional<int> grace_period_seconds;
-  bool dry_run = false;  // the server decides and answers, nothing is changed
-  // One request and no wait before it, for a caller that asks for leave before each: a pause that
-  // the server has asked for is kOverloaded with its rest as retry_after.
+  bool dry_run = false;  // the server decides and responds, but changes nothing
+  // Sends one request without a wait, for a caller that asks for permission before each. If the
+  // server has requested a pause, the error is kOverloaded with the rest of the pause as
+  // retry_after.
   bool once = false;
 };
 
@@ -127,14 +130,14 @@ struct Lease {
   int transitions = 0;
 };
 
-// core/v1. One that is written is ours alone: what is not modelled here (binaryData, finalizers)
-// does not outlive an update.
+// core/v1. Only gpuward may write a ConfigMap that it updates: fields that are not modelled here
+// (binaryData, finalizers) do not survive an update.
 struct ConfigMap {
   ObjectMeta meta = {};
   std::map<std::string, std::string> data = {};
 };
 
-// core/v1 Event on a Node. `node_uid` is the real UID: `kubectl describe node` looks it up by that.
+// core/v1 Event on a Node. `node_uid` is the real UID, by which `kubectl describe node` finds it.
 struct NodeEvent {
   std::string node, node_uid;
   bool warning = false;
@@ -143,13 +146,13 @@ struct NodeEvent {
   std::string component;
 };
 
-// Any object of a custom resource: the metadata we work with, and the whole of it.
+// An object of a custom resource: its metadata and its whole JSON.
 struct CustomObject {
   ObjectMeta meta;
   std::shared_ptr<const Json> json;  // never null
 };
 
-// Which custom resource: {"gpuward.dev", "v1alpha1", "remediations", ""} for a cluster-scoped one.
+// The type of a custom resource: {"gpuward.dev", "v1alpha1", "remediations", ""} if cluster-scoped.
 struct ResourceType {
   std::string group, version, plural, ns;
 };
@@ -160,21 +163,21 @@ struct ResourceType {
   });
 }
 
-// When it became Ready, or ceased to be; nullopt: its condition does not say.
+// When it became Ready or ceased to be; nullopt if its condition has no time.
 [[nodiscard]] inline std::optional<WallTime> ready_since(const Node& node) {
   const auto ready = std::ranges::find(node.conditions, "Ready", &NodeCondition::type);
   return ready == node.conditions.end() ? std::nullopt : ready->transition;
 }
 
-// Its kubelet does not answer: nobody confirms that a pod has ended.
+// The node's kubelet does not respond, so nothing confirms that a pod has ended.
 [[nodiscard]] inline bool is_unreachable(const Node& node) {
   return std::ranges::any_of(node.conditions, [](const NodeCondition& condition) {
     return condition.type == "Ready" && condition.status == "Unknown";
   });
 }
 
-// The API server counts the versions of a kind up, and Kubernetes 1.35 says so. What is no number,
-// as only tests have it, is older than nothing.
+// The API server increments the versions of a kind, which Kubernetes 1.35 documents. A version that
+// is not a number exists only in tests and is never older.
 [[nodiscard]] inline bool is_older(std::string_view version, std::string_view than) {
   const auto left = parse_integer<std::uint64_t>(version);
   const auto right = parse_integer<std::uint64_t>(than);

@@ -5,7 +5,7 @@
 namespace gpuward::kube {
 namespace {
 
-// A whole list in one answer can be large: 5,000 nodes are about 100 MB.
+// A whole list in one response can be large: 5,000 nodes are about 100 MB.
 constexpr std::size_t kLargestList = 512U << 20U;
 
 std::string target_of(const ListQuery& query, const std::string& token, bool in_pages) {

@@ -1,5 +1,5 @@
-// Whole collections, page by page: a list token that has expired half-way (410) starts the list
-// again in one piece, so that the answer is always one consistent list. Inside core/kube only.
+// Reads whole collections page by page. If a list token expires half-way (410), it lists again in
+// one piece, so that the result is always one consistent list. Inside core/kube only.
 #pragma once
 
 #include <functional>
@@ -12,24 +12,24 @@
 namespace gpuward::kube {
 
 struct ListQuery {
-  Result<std::string> collection;  // an error is the answer
+  Result<std::string> collection;  // an error here is returned
   std::string label_selector, field_selector;
-  int page_size = 100;  // 0: in one piece
-  // Where set, any list that is no older is good enough: the server takes it out of its cache.
+  int page_size = 100;  // 0: all in one page
+  // If set, any list of this version or later will do: the server takes it from its cache.
   std::string not_older_than = {};
   Repeat repeat = Repeat::kAlways;
 };
 
 struct PageHandlers {
-  std::function<void()> on_restart;  // what came so far does not count
+  std::function<void()> on_restart;  // discard the items so far
   std::function<Status(const Json& item)> on_item;
 };
 
-// The list's resourceVersion.
+// Returns the list's resourceVersion.
 [[nodiscard]] Result<std::string> list_pages(Transport& transport, const ListQuery& query,
                                              const PageHandlers& handlers);
 
-// The same into a vector; the list's resourceVersion.
+// The same into a vector; returns the list's resourceVersion.
 template <typename T>
 [[nodiscard]] Result<std::string> list_into(std::vector<T>& values, Transport& transport,
                                             const ListQuery& query,

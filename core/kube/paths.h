@@ -1,5 +1,5 @@
-// Where objects live below the API server's root. Every name in a path went through
-// validate_segment and percent-encoding here. Inside core/kube only.
+// The paths of objects below the API server's root. Every name in a path is checked by
+// validate_segment and percent-encoded here. Inside core/kube only.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace gpuward::kube {
 
-// One segment further; the error of `path`, if it is one.
+// Appends one segment; returns the error of `path` if it is one.
 [[nodiscard]] Result<std::string> below(const Result<std::string>& path, std::string_view name);
 
 [[nodiscard]] Result<std::string> node_path(std::string_view name);

@@ -12,7 +12,7 @@
 namespace gpuward::kube {
 namespace {
 
-// The server itself tries for 10 s and more against conflicts on the budget.
+// The server itself retries for 10 s and more after conflicts on the budget.
 constexpr std::chrono::milliseconds kEvictionPatience{30'000};
 
 Json delete_options(const Eviction& eviction) {
@@ -23,7 +23,7 @@ Json delete_options(const Eviction& eviction) {
   return options;
 }
 
-// Without a UID a second try could hit the pod that has replaced the first one.
+// Without a UID, a second try could hit the pod that has replaced the first one.
 Repeat repeat_of(const Eviction& eviction) {
   if (eviction.once) return Repeat::kNever;
   return eviction.uid.empty() ? Repeat::kIfNotTaken : Repeat::kAlways;
@@ -55,7 +55,7 @@ Result<Api::PodListing> Api::list_pods_on(std::string_view node, const PodSource
   ListQuery query{
       "/api/v1/pods", {}, "spec.nodeName=" + std::string(node), impl_->options.page_size};
   if (source.is_cache) {
-    query.page_size = 0;  // a cache knows no pages
+    query.page_size = 0;  // a cache has no pages
     query.not_older_than = source.not_older_than.empty() ? "0" : source.not_older_than;
     query.repeat = Repeat::kNever;
   }

@@ -1,5 +1,5 @@
-// A change of an object that another writes to at the same moment: what is to be done is judged
-// afresh, by what the other has written.
+// Changes an object that another client may write at the same time: after a conflict, the decision
+// is made again from the current object.
 #pragma once
 
 #include <chrono>
@@ -18,8 +18,8 @@ inline constexpr int kConflictTries = 10;
 inline constexpr BackoffPolicy kBetweenConflicts{.first = std::chrono::milliseconds(20),
                                                  .longest = std::chrono::milliseconds(2'000)};
 
-// What `attempt`, which reads and then writes, returns at the first time that is no kConflict, or
-// at the last. kCancelled: stopped in between. `clock` tells how long it waits; `jitter_seed` 0:
+// Calls `attempt`, which reads and then writes; returns its first result that is not kConflict, or
+// the last one. kCancelled: stopped in between. `clock` measures the waits; `jitter_seed` 0: seeded
 // from the system.
 template <typename Attempt>
 auto redo_on_conflict(Clock& clock, const Attempt& attempt, const std::stop_token& stop = {},

@@ -12,8 +12,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr BackoffPolicy kBetweenTries{milliseconds(100), milliseconds(10'000), 2.0};
-constexpr milliseconds kLongestPause{30'000};  // however long a Retry-After asks for
-constexpr milliseconds kDefaultPause{1'000};   // for a 429 that asks for nothing
+constexpr milliseconds kLongestPause{30'000};  // even if Retry-After asks for more
+constexpr milliseconds kDefaultPause{1'000};   // for a 429 without Retry-After
 
 bool worth_repeating(const Error& error, Repeat repeat) {
   switch (error.kind) {
@@ -113,7 +113,7 @@ Result<Answer> Transport::send_until(const Call& call, Deadline deadline) {
         error.kind == ErrorKind::kUnavailable || error.kind == ErrorKind::kTimeout;
     if (may_have_arrived) unknown = error;
     if (error.kind == ErrorKind::kUnauthenticated && !renewed) {
-      renewed = true;  // nothing was done: once with a new token, whatever the call is
+      renewed = true;  // the server did nothing: retry once with a new token, for any call
       if (auto other = renewed_authorization(*authorization); !other.empty()) {
         *authorization = std::move(other);
         continue;

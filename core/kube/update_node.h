@@ -1,7 +1,7 @@
-// Reads a node, decides and patches; decides again on what it reads then where somebody else was
-// quicker: conflicts are normal (the kubelet's status writes bump the same resourceVersion),
-// endless ones are not. Used by the exporter and `gpuwardctl reset`. The remediator's steps call
-// Api::change_node: a conflict ends the look there, and the next one decides.
+// Reads a node, decides and patches; if another client was quicker, reads and decides again.
+// Conflicts are normal (the kubelet's status writes change the same resourceVersion), but the
+// number of tries is limited. Used by the exporter and `gpuwardctl reset`. The remediator's steps
+// call Api::change_node instead: a conflict ends their round, and the next round decides.
 #pragma once
 
 #include <functional>
@@ -15,15 +15,14 @@ namespace gpuward::kube {
 
 struct NodeIdentity {
   std::string name;
-  std::string uid;  // empty: whichever node has the name
+  std::string uid;  // empty: any node with the name
 };
 
-// What is to change on the node as it is now; nullopt: nothing, and nothing is written. Called once
-// a try.
+// Returns the changes for the current node; nullopt: none, nothing is written. Called once a try.
 using NodeDecision = std::function<std::optional<NodeChange>(const Node&)>;
 
-// The node as it is afterwards. kGone: the name belongs to another node by now; kConflict: still
-// lost after 10 tries; kCancelled; otherwise what the API server said.
+// Returns the node afterwards. kGone: the name belongs to another node now; kConflict: still lost
+// after 10 tries; kCancelled; otherwise the error of the API server.
 [[nodiscard]] Result<Node> update_node(Api& api, const NodeIdentity& identity,
                                        const NodeDecision& decide, Clock& clock,
                                        std::stop_token stop = {});

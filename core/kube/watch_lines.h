@@ -1,5 +1,5 @@
-// The bytes of a watch taken apart: pieces to lines, lines to events.
-// Inside core/kube only; one thread.
+// Splits the bytes of a watch into lines and parses the lines as events. Inside core/kube only; one
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace gpuward::kube {
 
-// Cuts a stream into lines, however its pieces fall.
+// Cuts a stream into lines, independent of its pieces.
 class LineSplitter {
  public:
   explicit LineSplitter(std::size_t longest_line) : longest_line_(longest_line) {}
@@ -26,8 +26,8 @@ class LineSplitter {
   std::string begun_;
 };
 
-// One line of a watch. An ERROR event is an error (kGone: the resource version is too old); so is a
-// line that is no event (kInternal).
+// Parses one line of a watch. An ERROR event is an error (kGone: the resource version is too old);
+// so is a line that is not an event (kInternal).
 [[nodiscard]] Result<WatchEvent> read_watch_line(std::string_view line);
 
 }  // namespace gpuward::kube

@@ -58,10 +58,8 @@ template <typename Rep, typename Period>
 
 struct Family {
   Declaration declared = {};
-  std::string name = std::string(declared.name);  // differs from declared.name if a driver chooses
-                                                  // it
-  std::vector<Sample> samples = {};               // a family without samples is left out of the
-                                                  // text
+  std::string name = std::string(declared.name);  // another if a driver chooses it
+  std::vector<Sample> samples = {};               // without any, the text omits the family
   std::vector<HistogramSample> histograms = {};   // of Type::kHistogram, replaces samples
 
   // One series, with a value for each declared label.

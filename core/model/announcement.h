@@ -31,8 +31,7 @@ struct Announcement {
   std::chrono::system_clock::time_point start;                    // the earliest start
   std::optional<std::chrono::system_clock::time_point> end = {};  // the latest end
   std::chrono::system_clock::time_point first_seen = {};
-  std::string workload = {};  // users of the GPUs when it was announced: `namespace/pod`, with
-                              // commas
+  std::string workload = {};  // the GPUs' users at that time: `namespace/pod`, with commas
 
   friend bool operator==(const Announcement&, const Announcement&) = default;
 };

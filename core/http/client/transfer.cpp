@@ -67,7 +67,8 @@ std::string no_proxy() {
       "localhost,127.0.0.1,::1,169.254.169.254,fd00:ec2::254,169.254.170.2,169.254.170.23,"
       "fd00:ec2::23";
   for (const char* name : {"no_proxy", "NO_PROXY"}) {
-    const char* value = std::getenv(name);  // this program never calls setenv
+    const char* value =
+        std::getenv(name);  // NOLINT(concurrency-mt-unsafe): this program never calls setenv
     if (value != nullptr && *value != '\0') return hosts + "," + value;
   }
   return hosts;
