@@ -1,5 +1,4 @@
-// How long to wait before trying again: exponential with full jitter, one pure class for the whole
-// of gpuward.
+// The wait before the next try: exponential with jitter. One pure class for all of gpuward.
 #pragma once
 
 #include <chrono>
@@ -17,8 +16,8 @@ struct BackoffPolicy {
 class Backoff {
  public:
   explicit Backoff(BackoffPolicy policy, std::uint64_t seed = 0);  // 0: seeded from the system
-  // The next wait: between half and the whole of the current step; each call doubles the step up to
-  // longest.
+  // Returns the next wait: between half and the whole of the current step. Each call multiplies the
+  // step by `factor`, up to `longest`.
   [[nodiscard]] std::chrono::milliseconds next();
   void reset();
 

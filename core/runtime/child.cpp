@@ -18,10 +18,9 @@ namespace gpuward {
 namespace {
 
 constexpr std::size_t kMaxComplaintBytes = 4096;
-// A stop and a deadline are seen this late.
+// The longest delay until a stop or a deadline is noticed.
 constexpr int kPollMilliseconds = 20;
-// In one go, before anything else is looked at: 1 MiB, the most that a pipe holds
-// (/proc/sys/fs/pipe-max-size).
+// Reads without a check in between: 1 MiB, the most that a pipe holds (/proc/sys/fs/pipe-max-size).
 constexpr int kReadsAtOnce = 256;
 
 enum class ChildState : std::uint8_t { kRuns, kEnded, kTimeout, kTooLarge, kCancelled };
@@ -68,11 +67,11 @@ class Child {
   }
 
   void wait_and_take() {
-    // A descriptor of -1 is passed over.
+    // poll() ignores a descriptor of -1.
     std::array<pollfd, 3> wanted{pollfd{output_.number(), POLLIN, 0},
                                  pollfd{complaint_.number(), POLLIN, 0},
                                  pollfd{group_.descriptor(), POLLIN, 0}};
-    const bool ended = group_.leader_has_ended();  // its descriptor would not let us wait
+    const bool ended = group_.leader_has_ended();  // its descriptor would end each poll at once
     ::poll(wanted.data(), ended ? 2 : 3, kPollMilliseconds);
     take_all();
   }
@@ -82,7 +81,7 @@ class Child {
     take(complaint_, result_.complaint, kMaxComplaintBytes);
   }
 
-  // What is there now; what lies beyond the cap is dropped.
+  // Reads the available bytes; those beyond the cap are dropped.
   static void take(ChildPipe& from, std::string& into, std::size_t cap) {
     std::array<char, 4096> piece{};
     for (int reads = 0; reads < kReadsAtOnce && from.is_open(); ++reads) {

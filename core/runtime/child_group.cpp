@@ -20,15 +20,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// How long SIGKILL may take. What sits in an uninterruptible call (a hung driver) does not go.
+// The longest wait after SIGKILL. A process in an uninterruptible call (a hung driver) does not
+// end.
 constexpr std::chrono::seconds kKillWait{5};
-// Looking through /proc is not free on a node with thousands of processes.
+// A search of /proc is expensive on a node with thousands of processes.
 constexpr int kPausesBetweenLooks = 5;
 
 // By its number: glibc 2.36 declares pidfd_open() without extern "C".
 int open_pidfd(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
 
-// proc(5): `pid (comm) state ppid pgrp ...`; comm may hold anything, parentheses too.
+// proc(5): `pid (comm) state ppid pgrp ...`; comm may contain any character, parentheses too.
 bool runs_in_group(std::string_view stat, pid_t group) {
   const auto close = stat.rfind(") ");
   if (close == std::string_view::npos) return false;
@@ -57,8 +58,8 @@ bool ChildGroup::leader_has_ended() const {
          info.si_pid == leader_;
 }
 
-// kill(-leader, 0) does not tell: the dead count until they are reaped. Where /proc cannot be read
-// there may be some.
+// kill(-leader, 0) cannot tell: it counts dead members until they are reaped. If /proc cannot be
+// read, there may be running ones.
 bool ChildGroup::has_running_members() const {
   std::error_code failed;
   for (fs::directory_iterator at("/proc", failed), end; !failed && at != end;
@@ -70,8 +71,8 @@ bool ChildGroup::has_running_members() const {
   return static_cast<bool>(failed);
 }
 
-// True when nobody runs any more. Members whose parent has died are reaped by init when it pleases,
-// or by us where this program is the first of its container.
+// True if no member runs any more. Orphaned members are reaped by init at any time, or by this
+// program if it is the first of its container.
 bool ChildGroup::reap() {
   if (!reaped_) reaped_ = ::waitpid(leader_, &status_, WNOHANG) == leader_;
   if (!reaped_) return false;

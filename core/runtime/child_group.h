@@ -1,6 +1,6 @@
-// The process group of one child: whether its leader has ended, and ending all of it. The leader is
-// reaped only after the last signal was sent, so that the number cannot name anybody else by then.
-// Inside core/runtime only.
+// The process group of one child: detects the end of its leader, and ends the group. The leader is
+// reaped only after the last signal was sent, so that its number cannot belong to another process
+// by then. Inside core/runtime only.
 #pragma once
 
 #include <sys/types.h>
@@ -14,22 +14,22 @@ namespace gpuward {
 
 class ChildGroup {
  public:
-  // `pause` is what end() does between two looks; it takes a little time.
+  // end() calls `pause` between two checks; it takes a short time.
   ChildGroup(pid_t leader, Clock& clock, std::function<void()> pause);
   ~ChildGroup();
   ChildGroup(const ChildGroup&) = delete;
   ChildGroup& operator=(const ChildGroup&) = delete;
 
-  // Becomes readable when the leader ends; -1 where the kernel has no such thing: ask
-  // leader_has_ended() now and then.
+  // Becomes readable when the leader ends; -1 if the kernel does not support this: then poll
+  // leader_has_ended().
   [[nodiscard]] int descriptor() const { return descriptor_; }
   [[nodiscard]] bool leader_has_ended() const;
 
-  // SIGTERM (none where `grace` is zero), SIGKILL after `grace`, and the end of all of them, waited
-  // for at most 5 s. False where some would not go. Once.
+  // Sends SIGTERM (not if `grace` is zero), SIGKILL after `grace`, and waits up to 5 s for all
+  // members to end. False if some did not. Call it once.
   bool end(std::chrono::milliseconds grace);
 
-  // The status of waitpid(), where the leader has ended; after end().
+  // The status of waitpid(), if the leader has ended; after end().
   [[nodiscard]] int status() const { return status_; }
 
  private:

@@ -33,7 +33,7 @@ ChildRuns::~ChildRuns() {
 }
 
 bool ChildRuns::start(const std::string& name, ChildCommand command) {
-  std::unique_ptr<Run> forgotten;  // ends outside of the lock
+  std::unique_ptr<Run> forgotten;  // ends outside the lock
   const std::lock_guard lock(mutex_);
   const auto running = static_cast<std::size_t>(
       std::ranges::count_if(runs_, [](const auto& known) { return !known.second->is_over; }));
@@ -62,7 +62,7 @@ ChildRuns::Look ChildRuns::look(const std::string& name) {
 }
 
 void ChildRuns::stop(const std::string& name) {
-  std::unique_ptr<Run> stopped;  // ends outside of the lock
+  std::unique_ptr<Run> stopped;  // ends outside the lock
   const std::lock_guard lock(mutex_);
   if (const auto node = runs_.extract(name)) stopped = std::move(node.mapped());
 }

@@ -1,5 +1,5 @@
-// Child processes that run on threads of their own and are looked at by a name, for callers that
-// must not wait for them. Used by the remediator's step restart-job.
+// Child processes that run on their own threads and are identified by a name, for callers that must
+// not wait for them. Used by the remediator's step restart-job.
 #pragma once
 
 #include <cstddef>
@@ -19,20 +19,21 @@ class ChildRuns {
  public:
   // `clock` must outlive it.
   ChildRuns(Clock& clock, std::size_t most_at_once);
-  ~ChildRuns();  // ends those that run, and waits for them
+  ~ChildRuns();  // ends the running ones and waits for them
   ChildRuns(const ChildRuns&) = delete;
   ChildRuns& operator=(const ChildRuns&) = delete;
 
-  // False where a run of that name is known already, or too many run. `command.stop` is the run's
-  // own, whatever it says.
+  // False if a run of that name is known already, or if too many run. Each run sets its own
+  // `command.stop`.
   [[nodiscard]] bool start(const std::string& name, ChildCommand command);
   struct Look {
     bool is_known = false;
     std::optional<Result<ChildResult>> ended = {};
   };
-  // How it ended is known until somebody stops it; of those that nobody does the last few stay.
+  // Returns the state of a run. Its result is kept until stop(); of the runs that are never
+  // stopped, the results of the latest are kept.
   [[nodiscard]] Look look(const std::string& name);
-  // Ends it, and forgets it.
+  // Ends the run and forgets it.
   void stop(const std::string& name);
 
  private:

@@ -25,7 +25,7 @@ struct Pipe {
   }
 };
 
-// Texts in the form that posix_spawn wants.
+// Texts in the form that posix_spawn needs.
 class Strings {
  public:
   void add(std::string text) { texts_.push_back(std::move(text)); }
@@ -41,7 +41,7 @@ class Strings {
   std::vector<char*> pointers_;
 };
 
-// "NAME=value" of ours and on top of them the command's.
+// This process's "NAME=value" entries, with the command's on top.
 Strings environment_of(const ChildCommand& command) {
   Strings all;
   for (char** at = environ; *at != nullptr; ++at) {
@@ -60,8 +60,8 @@ Strings arguments_of(const std::filesystem::path& program, const ChildCommand& c
   return all;
 }
 
-// A group of its own, so that it can be ended with its children; signals as a fresh program expects
-// them, because our threads block them.
+// A process group, so that it can be ended with its children; default signals, because gpuward's
+// threads block them.
 class SpawnSettings {
  public:
   SpawnSettings(const ChildPipe& in, const Pipe& out, const Pipe& err) {
@@ -93,7 +93,7 @@ class SpawnSettings {
   posix_spawnattr_t attributes{};
 };
 
-// A file in memory, so that a child that reads nothing blocks nobody.
+// A file in memory, so that a child that does not read its stdin cannot block the writer.
 std::optional<ChildPipe> open_input(const std::string& input) {
   if (input.empty()) {
     ChildPipe null(::open("/dev/null", O_RDONLY | O_CLOEXEC));

@@ -1,6 +1,6 @@
-// Starting a child with two pipes to read from: its own process group, fresh signals, what it is
-// given or /dev/null as stdin, none of our descriptors. Inside core/runtime only: what others use
-// is child.h.
+// Starts a child with two pipes to read from: its own process group, default signals, its input or
+// /dev/null as stdin, no other descriptors of this process. Inside core/runtime only: others use
+// child.h.
 #pragma once
 
 #include <sys/types.h>
@@ -36,7 +36,7 @@ struct SpawnedChild {
   ChildPipe output, complaint;  // do not block
 };
 
-// kNotFound where there is no such program (or no interpreter for it), kUnavailable otherwise.
+// kNotFound if the program (or its interpreter) does not exist, kUnavailable otherwise.
 [[nodiscard]] Result<SpawnedChild> spawn_child(const std::filesystem::path& program,
                                                const ChildCommand& command);
 

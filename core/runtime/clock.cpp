@@ -17,8 +17,8 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
-// Everything up to the seconds. Counted in seconds: in nanoseconds the days at the ends of time
-// overflow.
+// The text up to the seconds. Counts in seconds, because the days at both ends of the range
+// overflow in nanoseconds.
 std::string date_and_time(Clock::Wall time) {
   const auto second = floor<seconds>(time);
   const auto day = floor<std::chrono::days>(second);
@@ -33,7 +33,7 @@ std::string date_and_time(Clock::Wall time) {
   return {text.data(), static_cast<std::size_t>(length)};
 }
 
-// Takes what it reads off the front of a text; once something did not fit, `ok` stays false.
+// Consumes a text from the front; after a part that did not fit, `ok` stays false.
 struct Reader {
   std::string_view rest;
   bool ok = true;

@@ -18,12 +18,12 @@ class Clock {
 
   virtual ~Clock() = default;
 
-  // Any thread. For stamps that people and other machines read; may jump.
+  // Any thread. For timestamps that people and other machines read; may jump.
   [[nodiscard]] virtual Wall wall() const = 0;
   // Any thread. For deadlines and durations; never jumps.
   [[nodiscard]] virtual Steady steady() const = 0;
-  // What the calling thread has used of a processor so far, to be compared with itself. Where
-  // nobody measures it, all the time that passes.
+  // Returns the processor time that the calling thread has used so far; only differences are
+  // meaningful. By default it is the elapsed time.
   [[nodiscard]] virtual std::chrono::nanoseconds processor_time() const {
     return steady().time_since_epoch();
   }
@@ -43,16 +43,16 @@ class SystemClock final : public Clock {
   bool sleep_until(Steady deadline, std::stop_token stop) override;
 };
 
-// The machine's clock for those that threads may outlive: never destroyed. Any thread.
+// The machine's clock, for objects whose threads may outlive main(): never destroyed. Any thread.
 [[nodiscard]] SystemClock& lasting_clock();
 
 // `2026-11-21T08:04:56Z`; with milliseconds `2026-11-21T08:04:56.123Z`.
 [[nodiscard]] std::string to_rfc3339(Clock::Wall time);
 [[nodiscard]] std::string to_rfc3339_ms(Clock::Wall time);
 
-// `2026-11-21T08:04:56Z`, `2026-11-21T10:04:56.123456789+02:00`: up to nine digits of a fraction;
-// nullopt for anything else. What no Wall can hold (Alertmanager writes 0001-01-01T00:00:00Z for
-// "not ended") comes as Wall::min() or Wall::max().
+// Reads `2026-11-21T08:04:56Z`, `2026-11-21T10:04:56.123456789+02:00` (up to nine digits of a
+// fraction); nullopt for anything else. A time outside the range of Wall (Alertmanager writes
+// 0001-01-01T00:00:00Z for "not ended") becomes Wall::min() or Wall::max().
 [[nodiscard]] std::optional<Clock::Wall> parse_rfc3339(std::string_view text);
 
 }  // namespace gpuward

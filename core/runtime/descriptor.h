@@ -1,5 +1,5 @@
-// A file descriptor that is closed with its owner. Used by all that opens files and sockets for
-// longer than one call.
+// A file descriptor that closes with its owner. Used by all code that keeps files and sockets open
+// for longer than one call.
 #pragma once
 
 #include <unistd.h>
@@ -25,7 +25,7 @@ class Descriptor {
   [[nodiscard]] int get() const { return number_; }
   [[nodiscard]] bool is_open() const { return number_ >= 0; }
   void reset() { static_cast<void>(close_now()); }
-  // False where the kernel says that something was lost; errno has it. Closed in any case.
+  // False if the kernel reports lost data (see errno). Closed in any case.
   [[nodiscard]] bool close_now() {
     const int number = std::exchange(number_, -1);
     return number < 0 || ::close(number) == 0;

@@ -1,6 +1,6 @@
-// SHA-256, plain and keyed, and secrets compared without telling by the time taken how much of a
-// guess was right: both sides are hashed and the hashes, which have one length, are compared whole.
-// Used by the authenticators of the server, the signer of AWS, nccl-pair, and for names.
+// SHA-256, plain and keyed, and a comparison of secrets whose time does not depend on the correct
+// part of a guess: it hashes both sides and compares the whole hashes. Used by the authenticators
+// of the server, the signer of AWS, nccl-pair, and for names.
 #pragma once
 
 #include <array>

@@ -29,7 +29,7 @@ std::string encode_base64(std::string_view bytes) {
   return text;
 }
 
-// libcrypto takes padding and white space where they do not belong: both are checked here.
+// libcrypto accepts padding and white space in wrong places: both are checked here.
 std::optional<std::string> decode_base64(std::string_view text) {
   std::string packed(text);
   std::erase_if(packed, [](char c) { return c == '\r' || c == '\n' || c == ' ' || c == '\t'; });
@@ -44,8 +44,8 @@ std::optional<std::string> decode_base64(std::string_view text) {
   return bytes;
 }
 
-// libcrypto writes capital digits only, and leaves an error behind on the thread for a text that it
-// cannot read, which the next TLS call there would take for its own.
+// libcrypto writes only upper-case digits. If it cannot read a text, it leaves an error on the
+// thread, which the next TLS call there would report as its own.
 std::string to_hex(std::string_view bytes) {
   std::string text;
   for (const char one : bytes) {

@@ -1,5 +1,5 @@
-// Bytes as text: base64 as RFC 4648 section 4 has it, and hexadecimal digits. Used for kubeconfig's
-// *-data fields, basic authentication, signatures, escaped texts, and names that nobody can guess.
+// Bytes as text: base64 of RFC 4648 section 4, and hexadecimal digits. Used for kubeconfig's *-data
+// fields, basic authentication, signatures, escaped texts, and unguessable names.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,11 @@ namespace gpuward {
 // Two lower-case digits a byte.
 [[nodiscard]] std::string to_hex(std::string_view bytes);
 
-// The bytes of such digits, capital ones too; nullopt where the text is anything else.
+// Returns the bytes of such digits, also in upper case; nullopt for any other text.
 [[nodiscard]] std::optional<std::string> from_hex(std::string_view digits);
 
-// So many digits from the system's generator, four random bits each. Any thread; throws where the
-// system has no such generator, which Linux has.
+// Returns this many digits from the system's generator, four random bits each. Any thread; throws
+// if the system has no generator, but Linux has one.
 [[nodiscard]] std::string random_hex(std::size_t digits);
 
 }  // namespace gpuward

@@ -38,7 +38,7 @@ std::unexpected<Error> system_failure(const std::string& attempted,
               attempted + " " + path.string() + ": " + std::generic_category().message(code));
 }
 
-// A FIFO would hold us up for as long as its writer pleases; a folder has no bytes.
+// A FIFO would block until its writer writes; a folder has no bytes.
 Status check_readable_kind(int descriptor, const std::filesystem::path& path) {
   struct stat about{};
   if (::fstat(descriptor, &about) != 0) return system_failure("cannot stat", path, errno);
@@ -83,7 +83,7 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t max
 
   std::string content;
   char buffer[16384];
-  for (;;) {  // not by size: files of /proc and /sys say 0
+  for (;;) {  // not by size, which is 0 for files of /proc and /sys
     const ssize_t got = ::read(file.get(), buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_failure("cannot read", path, errno);

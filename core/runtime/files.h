@@ -1,5 +1,5 @@
-// Whole files, safely: reads with a cap, writes that a crash cannot halve. Used for configuration,
-// tokens and certificates, and for the exporter's state.
+// Reads whole files with a cap, and writes files so that a crash cannot leave half of one. Used for
+// configuration, tokens and certificates, and for the exporter's state.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +16,19 @@ namespace gpuward {
 [[nodiscard]] Result<std::string> read_file(const std::filesystem::path& path,
                                             std::size_t max_bytes = 1U << 20U);
 
-// Temporary file in the same folder, fsync, rename, fsync of the folder. Mode as given.
+// Writes a temporary file in the same folder, then fsync, rename, fsync of the folder. Mode as
+// given.
 [[nodiscard]] Status write_file_atomically(const std::filesystem::path& path,
                                            std::string_view content, unsigned mode = 0644);
 
-// Whether a file's content may have changed, a mounted ConfigMap's symlink swap included: compares
-// device, inode, size and mtime of what the path leads to. Polled, so that it works on every
+// Whether the content of a file may have changed, also by a mounted ConfigMap's symlink swap:
+// compares device, inode, size and mtime of the path's target. It polls, so that it works on every
 // filesystem.
 class FileWatch {
  public:
-  explicit FileWatch(std::filesystem::path path);  // takes the first look
-  // True when the file differs from the last look. A file that is gone counts as unchanged until it
-  // is back.
+  explicit FileWatch(std::filesystem::path path);  // records the file as it is now
+  // Returns true if the file differs from the last call. A deleted file counts as unchanged until
+  // it is back.
   [[nodiscard]] bool changed();
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// execvp(3): what is searched where PATH is not set.
+// execvp(3): the search path if PATH is not set.
 constexpr std::string_view kDefaultPath = "/bin:/usr/bin";
 
 bool is_program(const fs::path& path) {

@@ -15,8 +15,8 @@ constexpr int kGzipHeader = 16;  // added to the window bits: gzip instead of zl
 constexpr int kLevel = 5;        // half of the time of level 9 for 2% more bytes on metric text
 constexpr int kMemoryLevel = 8;
 
-// A q of zero in any spelling ("0", "0.", "0.000") refuses; anything else, broken ones included,
-// takes.
+// A q of zero in any spelling ("0", "0.", "0.000") refuses; any other value accepts, broken ones
+// too.
 bool refuses(std::string_view parameters) {
   while (!parameters.empty()) {
     const auto end = std::min(parameters.find(';'), parameters.size());

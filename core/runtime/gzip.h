@@ -1,5 +1,5 @@
-// Bytes as a gzip member, for clients that say Accept-Encoding: gzip. zlib is included in gzip.cpp
-// only.
+// Compresses bytes as a gzip member, for clients that send Accept-Encoding: gzip. zlib is included
+// in gzip.cpp only.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace gpuward {
 
-// Empty where zlib has no memory: the caller then serves the plain text.
+// Returns "" if zlib has no memory: the caller then serves the plain text.
 [[nodiscard]] std::string gzip(std::string_view plain);
 
-// Whether a client with this Accept-Encoding header takes gzip: named, or by `*`, with a q above 0.
-// An absent or empty header does not.
+// Whether a client with this Accept-Encoding header accepts gzip: by name or by `*`, with a q above
+// 0. False for an absent or empty header.
 [[nodiscard]] bool accepts_gzip(std::string_view accept_encoding);
 
 }  // namespace gpuward

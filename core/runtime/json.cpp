@@ -12,9 +12,9 @@
 namespace gpuward {
 namespace {
 
-// How far the parser has read, and the length of the token that it reads. Refusals of the handler
-// get their offset here. nlohmann copies a token twice before it shows it to the handler, so a
-// token that is too long has to be noticed before its end.
+// The position of the parser and the length of its current token. Errors of the handler get their
+// offset here. nlohmann copies a token twice before it calls the handler, so a token that is too
+// long must be noticed before its end.
 class Progress {
  public:
   Progress(const char* begin, std::size_t max_token_bytes)
@@ -60,7 +60,7 @@ class Progress {
   bool is_escaped_ = false;
 };
 
-// Reads the text for nlohmann. The text ends where a token is too long.
+// Reads the text for nlohmann. Ends the text at a token that is too long.
 class Cursor {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -84,7 +84,7 @@ class Cursor {
   Progress* progress_;
 };
 
-// The tokens that nlohmann may name as expected. Any other text behind "; expected" is input.
+// The tokens that nlohmann may list as expected. Any other text after "; expected" is input.
 bool is_name_of_token(std::string_view text) {
   constexpr std::array<std::string_view, 12> kNames{"string literal",
                                                     "number literal",
@@ -101,7 +101,7 @@ bool is_name_of_token(std::string_view text) {
   return std::ranges::find(kNames, text) != kNames.end();
 }
 
-// What nlohmann says, without the "last read" part: that quotes the input, and the input may be a
+// Returns nlohmann's message without the "last read" part, which quotes the input: it may be a
 // secret.
 std::string reason_without_input(std::string_view what) {
   const auto begin = what.find("syntax error");
@@ -118,16 +118,16 @@ std::string reason_without_input(std::string_view what) {
   return reason;
 }
 
-// Levels of objects that are kept below a root whose list is read by elements, and below an
+// The levels of objects that are kept: below a root whose list is read by elements, and below an
 // element.
 constexpr int kLevelsOfRoot = 1;
 constexpr int kLevelsOfElement = 2;
 
-// Builds the document, or with a list the little that is kept of it; returns false (which ends the
-// parse) at the first thing that untrusted input may not send.
+// Builds the document or, with a list, the kept part of it. Returns false, which ends the parse, at
+// the first fault in untrusted input.
 class StrictBuilder final : public nlohmann::json_sax<Json> {
  public:
-  // `list` null: all is kept.
+  // Keeps the whole document if `list` is null.
   StrictBuilder(const JsonLimits& limits, const JsonList* list) : limits_(limits), list_(list) {}
 
   bool null() override { return add(nullptr); }
@@ -135,7 +135,7 @@ class StrictBuilder final : public nlohmann::json_sax<Json> {
   bool number_integer(number_integer_t value) override { return add(value); }
   bool number_unsigned(number_unsigned_t value) override { return add(value); }
   bool number_float(number_float_t value, const string_t& text) override {
-    // nlohmann turns an integer that does not fit into a double without a word.
+    // nlohmann silently turns an integer that does not fit into a double.
     if (text.find_first_of(".eE") == string_t::npos) {
       return refuse(ErrorKind::kInvalid, "an integer that does not fit into 64 bits");
     }
@@ -181,8 +181,8 @@ class StrictBuilder final : public nlohmann::json_sax<Json> {
   // A container whose end has not come yet.
   struct Open {
     Json* kept = nullptr;         // null: its content is only checked
-    bool is_list = false;         // its elements are handed over
-    int levels = 0;               // of objects that are kept, this one included
+    bool is_list = false;         // its elements go to on_element
+    int levels = 0;               // of kept objects, this one included
     std::size_t members = 0;      // of an object
     std::set<std::string> names;  // of an object that is only checked
   };
@@ -206,7 +206,7 @@ class StrictBuilder final : public nlohmann::json_sax<Json> {
     return added;
   }
 
-  // Null where the value is not kept.
+  // Null if the value is not kept.
   Json* place(Json value) {
     if (open_.empty()) return &(root_ = std::move(value));
     const Open& parent = open_.back();
@@ -271,7 +271,7 @@ class StrictBuilder final : public nlohmann::json_sax<Json> {
   bool is_key_of_list_ = false;  // the last member of the root
   std::size_t values_ = 0;
   std::size_t kept_ = 0;      // members of the element
-  std::size_t position_ = 0;  // as nlohmann reports it; 0 where the refusal is ours
+  std::size_t position_ = 0;  // as nlohmann reports it; 0 for an error of this handler
   ErrorKind kind_ = ErrorKind::kInvalid;
   std::string reason_;
 };
@@ -282,7 +282,7 @@ Result<Json> parse(std::string_view text, const JsonLimits& limits, const JsonLi
                                           " bytes, at most " + std::to_string(limits.max_bytes) +
                                           " are allowed");
   }
-  // nlohmann takes a NUL byte for the end of the text, and would not see what stands behind it.
+  // nlohmann ends the text at a NUL byte and would not read the rest.
   if (const auto nul = text.find('\0'); nul != std::string_view::npos) {
     return fail(ErrorKind::kInvalid,
                 "JSON rejected at byte " + std::to_string(nul + 1) + ": a NUL byte");
@@ -314,7 +314,7 @@ Result<Json> parse_json_list(std::string_view text, const JsonLimits& limits,
 }
 
 std::string dump_json(const Json& value) {
-  // Outside of its texts JSON has nothing to escape, and in them the escapes are JSON's own.
+  // Outside strings JSON has nothing to escape; inside, these escapes are JSON's own.
   return escaped_line(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 

@@ -1,7 +1,7 @@
-// The one door to nlohmann-json. parse() is strict about what strangers send: caps on size, depth
-// and count, no duplicate keys, no integer beyond 64 bits, valid UTF-8 only. dump() never throws:
-// bad UTF-8 is replaced. JSON stays inside .cpp files; seams speak plain structs or JSON text, or
-// pass a parsed value on by its name alone (json_fwd.h).
+// The only use of nlohmann-json. parse_json() is strict about untrusted input: caps on size, depth
+// and count, no duplicate keys, no integer beyond 64 bits, valid UTF-8 only. dump_json() never
+// throws: it replaces bad UTF-8. JSON stays inside .cpp files; seams use plain structs or JSON
+// text, or pass a parsed value by its name (json_fwd.h).
 #pragma once
 
 #include <cstddef>
@@ -24,23 +24,23 @@ struct JsonLimits {
   std::size_t max_token_bytes = std::numeric_limits<std::size_t>::max();  // a string, a number
 };
 
-// kInvalid with the byte offset of the fault, kTooLarge where a cap is passed. Safe on any thread
-// with a normal stack; recursion is bounded by max_depth.
+// kInvalid with the byte offset of the fault, kTooLarge beyond a cap. Safe on any thread with a
+// normal stack; max_depth bounds the recursion.
 [[nodiscard]] Result<Json> parse_json(std::string_view text, const JsonLimits& limits = {});
 
 // A list of small objects in a text that may be large.
 struct JsonList {
   std::string_view key;  // the member of the root that is the list; empty: the root is the list
-  // Called with each element in order, while the text is being read. The element keeps its members
-  // and the members of these; containers below, and arrays anywhere, are empty in it.
+  // Called with each element in order, while the text is being read. The element has its members
+  // and the members of objects in it; containers below those, and all arrays, are empty in it.
   std::function<void(const Json&)> on_element;
-  // Members that are kept of one element, those of objects in it included; kTooLarge beyond.
+  // The most members kept of one element, including those of objects in it; kTooLarge beyond.
   std::size_t max_kept = 4'000;
 };
 
-// Checks the text as parse_json does, and with the same errors, but never has more of it in memory
-// than one element. Returns the root with its members, in which all containers are empty. A text
-// that is refused has called on_element with the elements before the fault.
+// Checks the text like parse_json, with the same errors, but holds only one element of it in
+// memory. Returns the root with its members, in which all containers are empty. If it rejects a
+// text, it has called on_element with the elements before the fault.
 [[nodiscard]] Result<Json> parse_json_list(std::string_view text, const JsonLimits& limits,
                                            const JsonList& list);
 
@@ -48,11 +48,11 @@ struct JsonList {
 // (is_control_character in text.h). Never throws.
 [[nodiscard]] std::string dump_json(const Json& value);
 
-// Readers that never throw: the member of an object if it is there and has the type, else the
+// Readers that never throw: return the member of an object if it exists and has the type, else the
 // fallback.
 [[nodiscard]] std::string string_at(const Json& object, std::string_view key,
                                     std::string_view fallback = {});
 [[nodiscard]] const Json& member_at(const Json& object,
-                                    std::string_view key);  // null Json where absent
+                                    std::string_view key);  // null Json if absent
 
 }  // namespace gpuward

@@ -1,5 +1,6 @@
-// The name of JSON without its contents: for the few seams that pass a parsed value on unread, from
-// whoever got it off the wire to whoever knows its kind. To look into it: core/runtime/json.h.
+// The name of JSON without its definition, for the few seams that pass a parsed value on unread,
+// from the code that received it to the code that knows its kind. To read it, include
+// core/runtime/json.h.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -9,7 +9,7 @@
 namespace gpuward {
 namespace {
 
-// Lines come rendered: spdlog's own patterns do not escape what is logged.
+// Lines are rendered already, because spdlog's own patterns do not escape logged text.
 class RenderedLine final : public spdlog::formatter {
  public:
   void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& out) override {

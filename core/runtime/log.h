@@ -1,6 +1,6 @@
-// Logs are events with fields, one line each on stderr: logfmt or JSON, always escaped, never
-// forged by what is logged. `error` means that somebody must look. The audit trail does not go
-// through here. spdlog is included in log.cpp only.
+// Logs are events with fields, one line each on stderr: logfmt or JSON. Values are always escaped,
+// so that logged text cannot forge a line. `error` means that an operator must act. The audit trail
+// does not use this log. spdlog is included in log.cpp only.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class Log {
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
-  // Any thread. `message` is constant text; what varies goes into fields.
+  // Any thread. `message` is constant text; variable parts go into fields.
   void debug(std::string_view message, Fields fields = {}) {
     write(LogLevel::kDebug, message, fields);
   }

@@ -52,7 +52,7 @@ bool is_word(std::string_view text) {
          text.find_first_not_of(kWord) == std::string_view::npos;
 }
 
-// A name that is its own: no reader needs to unquote it, and none of ours is taken twice.
+// A name that needs no quotes and differs from ts, level and msg.
 std::string field_name(std::string_view name) {
   std::string safe(name.substr(0, 128));
   for (char& c : safe) {

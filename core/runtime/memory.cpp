@@ -10,7 +10,7 @@
 namespace gpuward {
 namespace {
 
-// Never writable segments: what the loader has relocated in them is in no file.
+// Never writable segments: the loader's relocations in them are in no file.
 bool is_as_in_file(const ElfW(Phdr) & header) {
   return header.p_type == PT_LOAD && (header.p_flags & PF_W) == 0;
 }

@@ -1,11 +1,11 @@
-// Resident memory that only a program's start has needed, given back. For the programs that run on
-// every node. Called by their main().
+// Returns memory that only the start of a program needed to the system. For the programs that run
+// on every node, called by their main().
 #pragma once
 
 namespace gpuward {
 
-// Lets go of the pages of program and libraries that can be read from their files again: what is
-// still used comes back by itself, page by page. Any thread; costs what those page faults cost.
+// Releases the pages of the program and its libraries that can be read from their files again;
+// pages still in use come back one by one. Any thread; costs those page faults.
 void give_back_code_pages();
 
 }  // namespace gpuward

@@ -42,7 +42,7 @@ class StopDescriptor {
   std::unique_ptr<std::stop_callback<Wake>> on_stop_;
 };
 
-// The number of the next signal that waits; 0 where none does.
+// Returns the number of the next pending signal; 0 if there is none.
 int next_signal(int descriptor) {
   signalfd_siginfo info{};
   if (::read(descriptor, &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return 0;

@@ -1,6 +1,6 @@
-// SIGTERM, SIGINT and SIGHUP as plain calls on one thread (signalfd), SIGPIPE ignored. Made once,
-// first thing in main(), before any thread starts, so that every thread inherits the mask. A child
-// process inherits it too: whoever spawns one sets an empty mask for it
+// SIGTERM, SIGINT and SIGHUP as plain calls on one thread (signalfd); SIGPIPE is ignored. main()
+// creates it once, before any thread starts, so that every thread inherits the mask. A child
+// process inherits it too: code that spawns one sets an empty mask for it
 // (posix_spawnattr_setsigmask).
 #pragma once
 
@@ -16,9 +16,8 @@ class Signals {
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
-  // Blocks until SIGTERM or SIGINT (returns its number); on_hangup is called for each SIGHUP
-  // meanwhile. on_tick is called about once a second (may be empty). `stop` ends it too (returns
-  // 0).
+  // Blocks until SIGTERM or SIGINT (returns its number). Meanwhile it calls on_hangup for each
+  // SIGHUP and on_tick about once a second (may be empty). `stop` ends it too (returns 0).
   int wait(const std::function<void()>& on_hangup, const std::function<void()>& on_tick = {},
            std::stop_token stop = {});
 

@@ -30,8 +30,8 @@ std::uint8_t byte_at(std::string_view text, std::size_t index) {
   return static_cast<std::uint8_t>(text[index]);
 }
 
-// Above C1, of Unicode's categories Cf, Zl and Zp: those that are invisible, and reorder or hide
-// text. Prefixed number signs and the like are visible.
+// Characters above C1 of Unicode's categories Cf, Zl and Zp that are invisible, or that reorder or
+// hide text. Prefixed number signs and similar ones are visible.
 struct Range {
   char32_t first, last;
 };
@@ -55,7 +55,7 @@ bool fits(const Form& form, std::string_view text) {
   return true;
 }
 
-// A valid UTF-8 character.
+// `character` is valid UTF-8.
 char32_t code_point_of(std::string_view character) {
   constexpr std::array<std::uint32_t, 5> kBitsOfFirst{0, 0x7f, 0x1f, 0x0f, 0x07};
   char32_t code = byte_at(character, 0) & kBitsOfFirst[character.size()];
@@ -64,7 +64,7 @@ char32_t code_point_of(std::string_view character) {
   return code;
 }
 
-// The length of the printable ASCII that `text` starts with.
+// Returns the length of the printable ASCII at the start of `text`.
 std::size_t plain_length(std::string_view text) {
   const auto* const end = std::ranges::find_if(text, [](char c) { return c < ' ' || c > '~'; });
   return static_cast<std::size_t>(end - text.begin());

@@ -1,5 +1,4 @@
-// Small facts about text that both programs need: UTF-8 that is valid, numbers that are whole,
-// words.
+// Small functions on text that both programs need: UTF-8, whole numbers, words.
 #pragma once
 
 #include <array>
@@ -15,30 +14,32 @@
 
 namespace gpuward {
 
-// The length in bytes of the UTF-8 character that `text` starts with; 0 where it is empty or starts
-// with a byte that is no character (overlong forms, surrogates and values above U+10FFFF included).
+// Returns the length in bytes of the UTF-8 character at the start of `text`; 0 if it is empty or
+// does not start with a valid character (overlong forms, surrogates and values above U+10FFFF are
+// invalid).
 [[nodiscard]] std::size_t utf8_character_length(std::string_view text);
 [[nodiscard]] bool is_valid_utf8(std::string_view text);
 
-// Invalid bytes become U+FFFD; control characters (is_control_character) other than tab become
-// spaces; at most max_bytes, cut at a character's border.
+// Replaces invalid bytes by U+FFFD and control characters (is_control_character) other than tab by
+// spaces; at most max_bytes, cut at the border of a character.
 [[nodiscard]] std::string to_valid_utf8(std::string_view text, std::size_t max_bytes = 4096);
 
 // Whether a UTF-8 character could end a line, steer a terminal, or reorder or hide the text around
 // it: C0, DEL, C1, line and paragraph separators, and the invisible format characters, those for
 // bidirectional text among them.
 [[nodiscard]] bool is_control_character(std::string_view character);
-// A control character as logs and JSON write it: `\n`, `\t`, `\u001b`, `\u202e`.
+// Appends a control character as logs and JSON write it: `
+// `, `\t`, `\u001b`, `\u202e`.
 void append_control_escape(std::string& text, std::string_view character);
 
-// With every control character escaped, so that a value is one line of a terminal and steers
-// nothing; invalid bytes become U+FFFD.
+// Escapes every control character, so that a value is one line of a terminal and controls nothing;
+// invalid bytes become U+FFFD.
 [[nodiscard]] std::string escaped_line(std::string_view text);
-// The same for text that is laid out: line ends and tabs stay.
+// The same for text with a layout: line ends and tabs stay.
 [[nodiscard]] std::string escaped_lines(std::string_view text);
 
-// The whole of `text` as an integer of type T, without a prefix for the base; nullopt where it is
-// anything else or out of range.
+// Reads the whole of `text` as an integer of type T, without a prefix for the base; nullopt for
+// anything else and out of range.
 template <typename T>
 [[nodiscard]] std::optional<T> parse_integer(std::string_view text,
                                              std::same_as<int> auto... base) {
@@ -48,13 +49,13 @@ template <typename T>
   return value;
 }
 
-// Ten hexadecimal digits that stand for `text` (FNV-1a): for names and references, not for secrets.
+// Returns ten hexadecimal digits for `text` (FNV-1a): for names and references, not for secrets.
 [[nodiscard]] std::string short_hash(std::string_view text);
 
-// "a, b and 3 more": the first of `all` things, of which only these are named.
+// "a, b and 3 more": lists `names`, the first of `all` things, and the number of the rest.
 [[nodiscard]] std::string list_first(std::span<const std::string> names, std::size_t all);
 
-// The enumerator, of those from 0 on without a gap, that `words` has this text for.
+// Returns the enumerator whose text in `words` is `text`. The enumerators start at 0 without gaps.
 template <typename Enum, std::size_t kCount>
 [[nodiscard]] constexpr std::optional<Enum> enumerator_of(
     const std::array<std::string_view, kCount>& words, std::string_view text) {
@@ -68,7 +69,7 @@ template <typename Enum, std::size_t kCount>
 [[nodiscard]] std::string to_lower(std::string_view text);
 [[nodiscard]] std::string to_upper(std::string_view text);
 
-// Without the blanks, tabs and line ends around it.
+// Removes surrounding blanks, tabs and line ends.
 [[nodiscard]] std::string_view trim(std::string_view text);
 
 }  // namespace gpuward

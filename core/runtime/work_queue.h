@@ -1,5 +1,5 @@
-// Keys of things to look at again, each handed to one worker at a time, however often it was added
-// meanwhile (the contract of client-go's workqueue). Drives the remediator's reconcile loop.
+// Keys of work to do. Each key goes to one worker at a time, even if it was added several times
+// (the contract of client-go's workqueue). Drives the remediator's reconcile loop.
 #pragma once
 
 #include <chrono>
@@ -22,14 +22,14 @@ class WorkQueue {
   // `clock` must outlive the queue.
   WorkQueue(Clock& clock, std::size_t capacity);
 
-  // Any thread. False where the queue is full (the key is then not remembered; one that waits
-  // already is, and keeps the earlier of its times). A key that a worker holds is handed out again
-  // after done().
+  // Any thread. Returns false if the queue is full; the key is then dropped. A key that waits
+  // already keeps the earlier of its times. A key that a worker holds is handed out again after
+  // done().
   [[nodiscard]] bool add(const std::string& key);
   [[nodiscard]] bool add_after(const std::string& key, std::chrono::milliseconds delay);
-  // Blocks a worker until a key is due, the longest due first; nullopt after a stop.
+  // Blocks a worker until a key is due, the earliest first; nullopt after a stop.
   [[nodiscard]] std::optional<std::string> take(std::stop_token stop);
-  // The worker that took `key` has finished with it.
+  // The worker that took `key` has finished it.
   void done(const std::string& key);
   [[nodiscard]] std::size_t size() const;  // waiting, delayed ones included
 
@@ -37,7 +37,7 @@ class WorkQueue {
   using Due = std::pair<Clock::Steady, std::string>;
 
   bool add_at(const std::string& key, Clock::Steady due);
-  // The key that is due at `now`, or the time to check again.
+  // Returns the key that is due at `now`, or the time to check again.
   std::optional<std::string> take_due(Clock::Steady now, Clock::Steady& look_again);
   void wake_waiters();
 
@@ -45,7 +45,7 @@ class WorkQueue {
   std::size_t capacity_;
   mutable std::mutex mutex_;
   std::map<std::string, Clock::Steady> due_;
-  std::set<Due> order_;  // the same, the first due first
+  std::set<Due> order_;  // the same, earliest first
   std::set<std::string> held_;
   std::vector<std::stop_source> waiters_;  // of workers asleep on the clock; a stop wakes one
 };

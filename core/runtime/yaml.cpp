@@ -21,13 +21,13 @@ constexpr std::size_t kMaxBytes = 1U << 20U;
 constexpr std::size_t kMaxDepth = 32;
 constexpr std::size_t kMaxFaultsShown = 20;
 
-// Leaves yaml-cpp's parser; caught in read_tree().
+// Thrown out of yaml-cpp's parser; caught in read_tree().
 struct Refusal {
   YAML::Mark mark;
   std::string message;
 };
 
-// Builds our tree from the parser's events, which come before any recursion of its own.
+// Builds the tree from the parser's events, before yaml-cpp itself recurses.
 class TreeBuilder final : public YAML::EventHandler {
  public:
   explicit TreeBuilder(YamlDocument& document) : document_(document) {}
@@ -76,7 +76,7 @@ class TreeBuilder final : public YAML::EventHandler {
   static void refuse_reference(const YAML::Mark& mark) {
     throw Refusal{mark, "anchors and aliases are not supported: write the value out"};
   }
-  // "?" is what yaml-cpp calls a plain scalar or container without a tag, "!" a quoted one.
+  // yaml-cpp's tag for a plain scalar or an untagged container is "?", for a quoted scalar "!".
   static void refuse_tag(const YAML::Mark& mark, const std::string& tag) {
     if (tag != "?" && tag != "!" && !tag.empty()) throw Refusal{mark, "tags are not supported"};
   }
@@ -130,7 +130,7 @@ std::string at(const std::string& name, const YAML::Mark& mark) {
   return name + ":" + std::to_string(mark.line + 1) + ":" + std::to_string(mark.column + 1) + ": ";
 }
 
-// What yaml-cpp would misread: it takes 0x04 for the end of the text and guesses at UTF-16.
+// Rejects bytes that yaml-cpp would misread: it ends the text at 0x04 and guesses UTF-16.
 Status check_characters(std::string_view text, const std::string& name) {
   if (!is_valid_utf8(text)) return fail(ErrorKind::kInvalid, name + ": not UTF-8 text");
   const auto control = std::ranges::find_if(text, [](char c) {

@@ -1,5 +1,5 @@
-// Strict reading of YAML files: unknown keys, duplicate keys, wrong types and values out of range
-// are errors with file, line and field; anchors, aliases, tags and further documents are refused;
+// Strict reading of YAML files. Unknown keys, duplicate keys, wrong types and values out of range
+// are errors with file, line and field; anchors, aliases, tags and further documents are rejected;
 // no message quotes a value (it may be a secret). Used by every config file. yaml-cpp is included
 // in yaml.cpp and, to write, in yaml_text.cpp only.
 //
@@ -10,9 +10,9 @@
 //   for (YamlMap item : root.maps("rules")) item.require("name", name);
 //   if (auto status = file->finish(); !status) ...          // first errors, unread keys included
 //
-// A read is also the declaration of its key: the same reader, given YamlFile::describing(), leaves
-// each key with its type, range, default and sentence in keys(). docs/configuration.md and the JSON
-// Schema (yaml_schema.h) come from there.
+// A read also declares its key: given YamlFile::describing(), the same reader puts each key with
+// its type, range, default and sentence into keys(). docs/configuration.md and the JSON Schema
+// (yaml_schema.h) are made from it.
 #pragma once
 
 #include <array>
@@ -37,13 +37,13 @@ class YamlFile;
 struct YamlNode;
 struct YamlDocument;
 
-// A word of the file, in whatever case, and what it stands for.
+// A word of the file, in any case, and the value that it means.
 template <typename T>
 using YamlWord = std::pair<std::string_view, T>;
 template <typename T>
 using YamlWords = std::type_identity_t<std::span<const YamlWord<T>>>;
 
-// The words of the first values of an enum, as to_string() has them.
+// The words of the first values of an enum, from to_string().
 template <typename Enum, std::size_t kCount>
 [[nodiscard]] std::array<YamlWord<Enum>, kCount> yaml_words() {
   std::array<YamlWord<Enum>, kCount> words;
@@ -55,14 +55,14 @@ template <typename Enum, std::size_t kCount>
 // A mapping of the file. Copies refer to the same file, which must outlive them. One thread.
 class YamlMap {
  public:
-  [[nodiscard]] bool has(std::string_view key) const;  // true of every key while describing
-  // Each read marks the key as known and leaves `out` alone where the key is absent. Wrong types
-  // are remembered in the file and reported by finish(). A key without a value (`key:`) is an empty
-  // mapping or list, and a fault for the rest. `about` says what the key is for.
+  [[nodiscard]] bool has(std::string_view key) const;  // true for every key while describing
+  // Each read marks the key as known and leaves `out` unchanged if the key is absent. Wrong types
+  // are recorded in the file and reported by finish(). A key without a value (`key:`) is an empty
+  // mapping or list; for other types it is an error. `about` describes the key.
   void read(std::string_view key, std::string& out, std::string_view about = {}) const;
   void read(std::string_view key, std::filesystem::path& out, std::string_view about = {}) const;
   void read(std::string_view key, bool& out, std::string_view about = {}) const;  // true or false
-  // Where the absence of the key says something of its own.
+  // For keys whose absence has its own meaning.
   void read(std::string_view key, std::optional<bool>& out, std::string_view about = {}) const;
   template <std::integral T>
   void read(std::string_view key, T& out, std::int64_t min, std::int64_t max,
@@ -77,7 +77,7 @@ class YamlMap {
   void read(std::string_view key, std::chrono::milliseconds& out, std::chrono::milliseconds min,
             std::chrono::milliseconds max, std::string_view about = {}) const;
   void read(std::string_view key, std::vector<std::string>& out, std::string_view about = {}) const;
-  // One of `words`.
+  // Reads one of `words`.
   template <typename T>
   void read_word(std::string_view key, T& out, YamlWords<T> words,
                  std::string_view about = {}) const {
@@ -108,28 +108,29 @@ class YamlMap {
   void require(std::string_view key, std::chrono::milliseconds& out, std::chrono::milliseconds min,
                std::chrono::milliseconds max, std::string_view about = {}) const;
   [[nodiscard]] YamlMap map(std::string_view key, std::string_view about = {}) const;
-  // A mapping that has the keys of `other`, a path from the root.
+  // A mapping with the same keys as `other`, a path from the root.
   [[nodiscard]] YamlMap map_like(std::string_view other, std::string_view key,
                                  std::string_view about) const;
   [[nodiscard]] std::vector<YamlMap> maps(std::string_view key,
                                           std::string_view about = {}) const;  // list of mappings
-  // A list whose items are a word (`- cordon`: an empty mapping) or a mapping with one key
-  // (`- drain: {deadline: 30m}`: what stands under it). None while describing: what the items may
-  // be is read below the key `steps` of the root then.
+  // A list whose items are a word (`- cordon`: an empty mapping) or a mapping with one key (`-
+  // drain: {deadline: 30m}`: the mapping below it). Empty while describing: readers declare the
+  // possible items below the root's key `steps` then.
   [[nodiscard]] std::vector<std::pair<std::string, YamlMap>> named_items(
       std::string_view key, std::string_view about = {}) const;
-  // Each entry of this mapping as (key, value-as-mapping-or-scalar), in file order; marks them
-  // known. A list, and a scalar whose scalar() nobody asks for, is a fault unless it is read by its
-  // key. While describing there is one, `example`, which is called `any` in its path.
+  // Returns each entry of this mapping as (key, value-as-mapping-or-scalar), in file order, and
+  // marks it known. A list, or a scalar for which scalar() is not called, is an error unless it is
+  // read by its key. While describing there is one entry, `example`, which is called `any` in its
+  // path.
   [[nodiscard]] std::vector<std::pair<std::string, YamlMap>> entries(
       std::string_view any = {}, std::string_view example = {}) const;
-  // The text of an entry that is a scalar; empty otherwise.
+  // Returns the text of an entry that is a scalar; empty otherwise.
   [[nodiscard]] std::string scalar(std::string_view about = {}) const;
-  // A key that was renamed: `old` is read as `key`, and is a fault beside it. To be called before
-  // `key` is read. `declared` is the type of both.
+  // For a renamed key: reads `old` as `key`; both together are an error. Call it before `key` is
+  // read. `declared` is the type of both.
   void read_renamed(std::string_view old, std::string_view key, YamlKey declared) const;
-  // For files that others define and extend (kubeconfig): finish() does not report this mapping's
-  // unread keys, nor those below unread ones. Wrong types and duplicates stay errors.
+  // For files that other programs define and extend (kubeconfig): finish() does not report this
+  // mapping's unread keys, nor those below unread ones. Wrong types and duplicates stay errors.
   void ignore_unknown() const;
   // Reports `message` at this mapping's line, or at the line of `key` in it.
   void reject(std::string_view key, const std::string& message) const;
@@ -139,14 +140,14 @@ class YamlMap {
   explicit YamlMap(std::shared_ptr<YamlNode> node);
   void read_integer(std::string_view key, std::int64_t& out, std::int64_t min, std::int64_t max,
                     std::string_view about) const;
-  // The place in `names` of what stands there.
+  // Returns the index in `names` of the key's value.
   std::optional<std::size_t> word_at(std::string_view key,
                                      const std::vector<std::string_view>& names,
                                      std::string_view preset, std::string_view about) const;
   bool require_some(std::string_view key) const;   // whether there is a value
-  YamlNode* value_at(std::string_view key) const;  // null where absent; marks the key as known
+  YamlNode* value_at(std::string_view key) const;  // null if absent; marks the key as known
   YamlNode* scalar_at(
-      std::string_view key) const;  // null where absent or, reported, something else
+      std::string_view key) const;  // null if absent or of another kind, which it reports
   void declare(std::string_view key, std::string_view about, YamlKey declared) const;
   void report(std::string_view key, const std::string& message) const;
   std::shared_ptr<YamlNode> node_;
@@ -158,8 +159,8 @@ class YamlFile {
   // says file:line:column).
   [[nodiscard]] static Result<YamlFile> load(const std::filesystem::path& path);
   [[nodiscard]] static Result<YamlFile> parse(std::string_view text, std::string name);
-  // A file in which each key is, with its default: the reader that is given it declares its keys.
-  // Its lists and mappings have one item, and nothing in it is a fault.
+  // A file that contains each key with its default: a reader that gets it declares its keys. Its
+  // lists and mappings have one item, and nothing in it is an error.
   [[nodiscard]] static YamlFile describing();
 
   YamlFile(YamlFile&&) noexcept;
@@ -167,12 +168,13 @@ class YamlFile {
   ~YamlFile();
 
   [[nodiscard]] YamlMap root() const;  // an empty file is an empty map
-  // kInvalid with one line per fault (`file:line: field: what is wrong, what is allowed`), keys
-  // that nobody has read included.
+  // kInvalid with one line per error (`file:line: field: what is wrong, what is allowed`), unread
+  // keys included.
   [[nodiscard]] Status finish() const;
-  // The old names in the file, each with the new one (`a.old` is now `a.new`), in order of reading.
+  // Returns the old names in the file, each with the new one (`a.old` is now `a.new`), in order of
+  // reading.
   [[nodiscard]] const std::vector<std::string>& old_names() const;
-  [[nodiscard]] const std::vector<YamlKey>& keys() const;  // as declared, of describing() alone
+  [[nodiscard]] const std::vector<YamlKey>& keys() const;  // as declared, only of describing()
 
  private:
   explicit YamlFile(std::unique_ptr<YamlDocument> document);

@@ -28,7 +28,7 @@ std::shared_ptr<YamlNode> absent_node(const YamlNode& parent, std::string_view k
   return node;
 }
 
-// Severities are taken in any case, as they stand in labels and alerts of many makers.
+// Accepts severities in any case, because the labels and alerts of other programs vary.
 bool is_same_word(std::string_view word, std::string_view text) {
   const auto severity = parse_severity(text);
   return word == text || (severity && severity == parse_severity(word));
@@ -49,12 +49,12 @@ std::string number_text(T value) {
   return text;
 }
 
-// Numbers and the like stand without quotes.
+// Numbers, booleans and durations must be unquoted.
 std::string_view plain_text(const YamlNode& value) {
   return value.plain ? std::string_view(value.text) : std::string_view();
 }
 
-// Whether `parsed` is there and within the range.
+// Whether `parsed` has a value within the range.
 template <typename T>
 bool take(const std::optional<T>& parsed, T min, T max, T& out) {
   if (!parsed || *parsed < min || *parsed > max) return false;
@@ -89,7 +89,7 @@ YamlNode* YamlMap::scalar_at(std::string_view key) const {
   return nullptr;
 }
 
-// The first to name a key has declared it.
+// The first reader of a key declares it.
 void YamlMap::declare(std::string_view key, std::string_view about, YamlKey declared) const {
   YamlDocument& document = *node_->document;
   if (!document.is_described) return;
@@ -162,7 +162,7 @@ void YamlMap::read(std::string_view key, std::chrono::milliseconds& out,
                    std::chrono::milliseconds min, std::chrono::milliseconds max,
                    std::string_view about) const {
   const std::string range = to_duration_text(min) + " to " + to_duration_text(max);
-  const bool has_preset = out >= min && out <= max;  // else it stands for none
+  const bool has_preset = out >= min && out <= max;  // else it means "none"
   declare(key, about,
           {.type = "duration", .range = range, .preset = has_preset ? to_duration_text(out) : ""});
   const YamlNode* const value = scalar_at(key);
@@ -232,7 +232,9 @@ YamlMap YamlMap::map_like(std::string_view other, std::string_view key,
                           std::string_view about) const {
   declare(key, about, {.type = "mapping", .like = std::string(other)});
   const YamlMap like = map(key);
-  if (node_->document->is_described) like.node_->broken = true;  // it is declared there
+  if (node_->document->is_described)
+    like.node_->broken = true;  // the keys of `other` are declared
+                                // already
   return like;
 }
 

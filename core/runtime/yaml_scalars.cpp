@@ -16,7 +16,7 @@ constexpr std::array<Unit, 5> kUnits{
     {{"d", 86'400'000}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1000}, {"ms", 1}}};
 constexpr std::string_view kDigits = "0123456789";
 
-// The place in kUnits of the unit called `name`.
+// Returns the index in kUnits of the unit `name`.
 std::optional<std::size_t> find_unit(std::string_view name) {
   for (std::size_t i = 0; i < kUnits.size(); ++i) {
     if (kUnits[i].name == name) return i;

@@ -10,7 +10,7 @@
 namespace gpuward {
 namespace {
 
-// A text may stand without quotes; a list or a mapping may be without a value.
+// A text may be unquoted; a list or a mapping may have no value.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kTypes{{
     {"bool", R"({"type": "boolean"})"},
     {"duration", R"({"type": "string",
@@ -37,7 +37,7 @@ bool is_placeholder(std::string_view part) {
   return std::ranges::all_of(part, [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 
-// Where `object` has the schema of its key `name`.
+// Returns the place in `object` for the schema of its key `name`.
 Json& place_of(Json& object, std::string_view name) {
   if (!is_placeholder(name)) return object["properties"][std::string(name)];
   Json& others = object["additionalProperties"];
@@ -45,7 +45,7 @@ Json& place_of(Json& object, std::string_view name) {
   return others;
 }
 
-// The mapping that `part` of a path, which is not the last one, leads to.
+// Returns the mapping for `part` of a path, which is not the last one.
 Json& mapping_below(Json& object, std::string_view part) {
   if (!part.ends_with("[]")) return place_of(object, part);
   return place_of(object, part.substr(0, part.size() - 2))["items"];
@@ -86,7 +86,7 @@ void add(const YamlKey& key, Json& schema) {
   if (key.is_required) (*mapping)["required"].push_back(rest);
 }
 
-// Takes the steps from among the keys: a list of words, and of mappings with one of them.
+// Moves the steps out of the keys: a list of words, and of mappings with one of them.
 void define_steps(Json& schema) {
   Json& properties = schema["properties"];
   if (!properties.contains("steps")) return;

@@ -14,7 +14,7 @@
 namespace gpuward {
 namespace {
 
-// YAML 1.1, which many readers still speak, has nine words that are no texts.
+// YAML 1.1, which many readers still use, does not read these nine words as texts.
 bool is_surely_text(const std::string& text) {
   constexpr std::array<std::string_view, 9> kOther{"y",    "n",     "yes", "no",  "on",
                                                    "true", "false", "off", "null"};
@@ -65,7 +65,7 @@ Result<std::string> json_to_yaml(std::string_view json) {
   YAML::Emitter out;
   out.SetNullFormat(YAML::LowerNull);
   emit(*value, out);
-  // They are in double quotes, where YAML has the same escapes.
+  // Control characters are in double quotes, where YAML has the same escapes.
   return escaped_lines(out.c_str()) + "\n";
 }
 

@@ -1,4 +1,4 @@
-// JSON as YAML, for people and programs that prefer it. yaml.h reads YAML, this writes it. Used by
+// Writes JSON as YAML, for people and programs that prefer it; yaml.h reads YAML. Used by
 // core/command_line/output.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace gpuward {
 
-// In block style, ended by a line end. A text stands in quotes unless every reader of YAML takes it
-// for a text anyway: "on", "1e3" and "2026-01-01" stay texts. kInvalid, kTooLarge: parse_json().
+// Block style, with a line end. A text is quoted unless every reader of YAML takes it for a text:
+// "on", "1e3" and "2026-01-01" stay texts. kInvalid, kTooLarge: parse_json().
 [[nodiscard]] Result<std::string> json_to_yaml(std::string_view json);
 
 }  // namespace gpuward

@@ -8,7 +8,7 @@
 namespace gpuward {
 namespace {
 
-// Levenshtein, on one row.
+// The Levenshtein distance, computed in one row.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -65,7 +65,7 @@ void YamlDocument::report(const YamlNode& at, int line, std::string_view key,
   std::string text = name + ":" + std::to_string(line) + ": ";
   if (const std::string field = join_yaml_path(at.path, key); !field.empty()) text += field + ": ";
   text.append(message);
-  // What is read again with other defaults is wrong once.
+  // A value may be read twice, with other defaults, but is reported once.
   const bool is_known = std::ranges::find(faults, text, &YamlFault::text) != faults.end();
   if (!is_known) faults.push_back({line, std::move(text)});
 }

@@ -1,5 +1,5 @@
-// The tree behind YamlFile and YamlMap: what stands in the file, where, and what has been asked of
-// it. Inside core/runtime only.
+// The tree behind YamlFile and YamlMap: the values of the file, their lines, and which of them were
+// read. Inside core/runtime only.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct YamlEntry {
   std::string key;
   int line = 0;
   std::shared_ptr<YamlNode> value;
-  bool known = false;  // somebody has asked for it
+  bool known = false;  // a reader has asked for it
 };
 
 struct YamlNode {
@@ -34,12 +34,12 @@ struct YamlNode {
   std::vector<std::shared_ptr<YamlNode>> items;
   YamlDocument* document = nullptr;
 
-  std::vector<std::string> asked;  // keys that readers know, for "did you mean"
-  bool ignores_unknown = false;    // others define and extend this mapping
-  bool must_be_read = false;       // handed out by entries(): somebody has to look at its value
+  std::vector<std::string> asked;  // keys that readers have asked for, for "did you mean"
+  bool ignores_unknown = false;    // other programs define and extend this mapping
+  bool must_be_read = false;       // returned by entries(): a reader must read its value
   bool was_read = false;
-  std::string any, example;  // while described: what entries() calls its one entry, and gives
-  bool broken = false;       // a fault has been reported: say nothing more about what is inside
+  std::string any, example;  // while describing: arguments of entries()
+  bool broken = false;       // an error was reported: report no more inside
 };
 
 struct YamlFault {
@@ -56,13 +56,13 @@ struct YamlDocument {
   std::vector<YamlKey> keys = {};
   std::vector<std::string> old_names = {};
 
-  // `name:line: field: message`; quiet inside a node that is broken already.
+  // Adds `name:line: field: message`; does nothing inside a broken node.
   void report(const YamlNode& at, int line, std::string_view key, std::string_view message);
 };
 
 [[nodiscard]] std::string join_yaml_path(std::string_view parent, std::string_view key);
 
-// Keys and values under `node` that nobody has asked for.
+// Reports keys and values under `node` that were not read.
 void report_unread(const YamlNode& node, YamlDocument& document);
 
 }  // namespace gpuward
