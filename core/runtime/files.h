@@ -26,7 +26,7 @@ namespace gpuward {
 // filesystem.
 class FileWatch {
  public:
-  explicit FileWatch(std::filesystem::path path);  // records the file as it is now
+  explicit FileWatch(std::filesystem::path path);  // records the file's current state
   // Returns true if the file differs from the last call. A deleted file counts as unchanged until
   // it is back.
   [[nodiscard]] bool changed();

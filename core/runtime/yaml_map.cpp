@@ -232,9 +232,7 @@ YamlMap YamlMap::map_like(std::string_view other, std::string_view key,
                           std::string_view about) const {
   declare(key, about, {.type = "mapping", .like = std::string(other)});
   const YamlMap like = map(key);
-  if (node_->document->is_described)
-    like.node_->broken = true;  // the keys of `other` are declared
-                                // already
+  if (node_->document->is_described) like.node_->broken = true;  // `other` has declared them
   return like;
 }
 

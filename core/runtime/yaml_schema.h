@@ -10,7 +10,7 @@
 namespace gpuward {
 
 struct YamlKey {
-  std::string path = {};  // `pools[].name`; in `xid.CODE.severity` CODE stands for any key
+  std::string path = {};  // `pools[].name`; in `xid.CODE.severity` CODE is any key
   // bool, duration, integer, list, list of mappings, mapping, number, steps, text or word.
   std::string type;
   std::string range = {};   // `0s to 7d`; for a word `hold, proceed`
@@ -22,9 +22,9 @@ struct YamlKey {
 };
 
 // Uses draft 7, which editors support best. A mapping must precede its keys. The keys below `steps`
-// are the items of each list of the type `steps`. The schema is no stricter than the reader, except
-// for severities in upper case; only the reader knows dependencies between keys and the ranges of
-// durations.
+// are the items of each list of the type `steps`. The schema accepts all files that the reader
+// accepts, except for severities in upper case; only the reader knows dependencies between keys and
+// the ranges of durations.
 [[nodiscard]] std::string json_schema(std::span<const YamlKey> keys, std::string_view title);
 
 }  // namespace gpuward

@@ -9,7 +9,7 @@
 
 namespace gpuward {
 
-// Block style, with a line end. A text is quoted unless every reader of YAML takes it for a text:
+// Block style, with a line end. A text is quoted unless every reader of YAML reads it as a text:
 // "on", "1e3" and "2026-01-01" stay texts. kInvalid, kTooLarge: parse_json().
 [[nodiscard]] Result<std::string> json_to_yaml(std::string_view json);
 

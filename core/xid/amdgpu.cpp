@@ -11,13 +11,13 @@ namespace {
 // `gfx_0.0.0`
 constexpr bool is_ring_name(char c) { return is_identifier(c) || c == '.'; }
 
-// A word ends here: a mark follows, or nothing.
+// Whether a word ends here: a punctuation mark follows, or the text ends.
 bool ends_word(const Scanner& text) {
   return text.at_end() || std::string_view{"!,."}.contains(text.rest().front());
 }
 
 // `amdgpu 0000:68:00.0: `, `amdgpu 0000:03:00.0: amdgpu: `, `amdgpu: `, `[drm:amdgpu_job_timedout
-// [amdgpu]] *ERROR* `. False where the message is not the driver's.
+// [amdgpu]] *ERROR* `. False if the message is not the driver's.
 bool take_driver(Scanner& text, std::optional<PciAddress>& pci) {
   if (text.take("[drm:amdgpu")) {
     text.take_while(is_identifier);
@@ -42,7 +42,7 @@ void skip_event_number(Scanner& text) {
   text.take("[Hardware Error]: ");
 }
 
-// `MODE1 reset`, `BACO reset`: which way of resetting the driver took.
+// `MODE1 reset`, `BACO reset`: the driver's methods of resetting.
 bool is_method(std::string_view text) {
   constexpr std::array<std::string_view, 8> kMethods{
       "MODE0 reset", "MODE1 reset",      "MODE2 reset",  "BACO reset",
@@ -50,8 +50,9 @@ bool is_method(std::string_view text) {
   return std::ranges::find(kMethods, text) != kMethods.end();
 }
 
-// A GPU that the driver cannot start or resume, or that has gone: the line by which it gives up,
-// not the steps before it (Linux 5.15 to 7.2: amdgpu_device.c, amdgpu_kms.c, drivers/base/dd.c).
+// A GPU that the driver cannot start or resume, or that is gone: matches the line in which the
+// driver gives up, not the steps before it (Linux 5.15 to 7.2: amdgpu_device.c, amdgpu_kms.c,
+// drivers/base/dd.c).
 std::optional<Event> parse_lost(std::string_view message) {
   struct Loss {
     std::string_view words;
@@ -66,7 +67,7 @@ std::optional<Event> parse_lost(std::string_view message) {
   for (const auto& [words, label] : kLosses) {
     if (message.starts_with(words)) return labelled(Kind::kAmdLost, label);
   }
-  // Before Linux 6.2 the text has the address: `probe of 0000:03:00.0 failed with error -22`.
+  // Before Linux 6.2, the text contains the address: `probe of 0000:03:00.0 failed with error -22`.
   Scanner text{message};
   if (!text.take("probe of ")) return std::nullopt;
   const auto pci = parse_pci_address(text.take_until(' '));
@@ -90,7 +91,7 @@ std::optional<Event> parse_scheduler(Scanner text) {
   return std::nullopt;
 }
 
-// Behind `GPU reset`.
+// The text after `GPU reset`.
 std::optional<Event> parse_gpu_reset(Scanner text) {
   if (text.take("(")) {
     text.take_while(is_digit);
@@ -107,10 +108,10 @@ std::optional<Event> parse_gpu_reset(Scanner text) {
   return std::nullopt;
 }
 
-// Behind `ring ` or `Ring `: `gfx_0.0.0 timeout, signaled seq=…`, `gfx_0.0.0 reset failed`. One
-// queue is not the GPU: if its reset fails (`reset failure` in older kernels), the driver resets
-// the whole GPU next. `gfx_0.0.0 timeout, but soft recovered` is all that it says if it could stop
-// the job without a reset.
+// The text after `ring ` or `Ring `: `gfx_0.0.0 timeout, signaled seq=…`, `gfx_0.0.0 reset failed`.
+// One queue is not the GPU: if its reset fails (`reset failure` in older kernels), the driver
+// resets the whole GPU next. If it could stop the job without a reset, it prints only `gfx_0.0.0
+// timeout, but soft recovered`.
 std::optional<Event> parse_ring(Scanner text) {
   if (text.take_while(is_ring_name).empty()) return std::nullopt;
   if (text.sees(" timeout, but soft recovered")) return labelled(Kind::kAmdReset, "ring_recovered");
@@ -120,8 +121,8 @@ std::optional<Event> parse_ring(Scanner text) {
   return std::nullopt;
 }
 
-// A queue did not end when told to; on MI300X with the part of the GPU before it (`XCC 3: `). The
-// driver then resets the queue, or else begins a reset of the GPU with a line of its own.
+// A queue did not end on request; on MI300X the part of the GPU precedes it (`XCC 3: `). The driver
+// then resets the queue, or begins a reset of the GPU and logs that in a separate line.
 bool is_preemption_failure(std::string_view message) {
   Scanner text{message};
   if (text.sees("HIQ MQD's queue_doorbell_id0 is not 0, Queue preemption time out")) return true;
@@ -153,7 +154,7 @@ std::optional<std::string_view> take_ras_label(Scanner& text) {
   return std::nullopt;
 }
 
-// `socket: 4, die: 0, `; older kernels have no comma behind it.
+// `socket: 4, die: 0, `; older kernels print no comma after it.
 void skip_place(Scanner& text) {
   Scanner ahead = text;
   if (!ahead.take("socket: ") || ahead.take_while(is_digit).empty()) return;
@@ -163,8 +164,8 @@ void skip_place(Scanner& text) {
 }
 
 // `socket: 4, die: 0, 3 new uncorrectable hardware errors detected in umc block`, `2 uncorrectable
-// hardware errors detected in GFX, instance: 0, memory block: GC_CANE_MEM`. The line `… in
-// total in umc block` that comes with it is the sum since the start, and no event of its own.
+// hardware errors detected in GFX, instance: 0, memory block: GC_CANE_MEM`. The line `… in total in
+// umc block` that comes with it is the sum since the start, not another event.
 std::optional<Event> parse_count(std::string_view message) {
   Scanner text{message};
   skip_place(text);

@@ -1,4 +1,4 @@
-// The messages of AMD's GPU driver: which are events, and of what kind. Private to core/xid, used
+// Finds the events in the messages of AMD's GPU driver, and their kinds. Private to core/xid, used
 // by the parser.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace gpuward::xid {
 
-// `message` without prefixes. Hardware errors (RAS), resets, hangs, and GPUs that did not start or
-// are lost.
+// `message` without prefixes. Finds hardware errors (RAS), resets, hangs, and GPUs that did not
+// start or are lost.
 [[nodiscard]] std::optional<Event> parse_amdgpu(std::string_view message);
 
 }  // namespace gpuward::xid

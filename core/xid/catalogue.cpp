@@ -14,7 +14,7 @@ constexpr std::uint32_t kNvlinkError = 74;
 constexpr std::uint32_t kRowRemapFailure = 64;
 constexpr std::uint32_t kUncontained = 95;
 constexpr std::uint32_t kRecoveryAction = 154;
-// What a faulty driver adds to the counters of a memory block at every query.
+// A faulty driver adds this to the counters of a memory block at every query.
 constexpr std::uint64_t kAmdCounterFault = 1'048'560;
 
 const Row* find_row(std::span<const Row> rows, std::uint32_t code) {
@@ -31,13 +31,14 @@ Assessment unknown_code() {
           .source = "table"};
 }
 
-// What was read to be harmless is over without a repeat, whatever the rest of its row waits for.
+// A finding that decodes as harmless ends without a repeat, even if its row requires more to clear
+// it.
 ClearedBy cleared_by_decoded(Severity severity, ClearedBy row) {
   return severity <= Severity::kMonitor ? ClearedBy::kAge : row;
 }
 
-// The least that clears a finding of this severity: no finding may go away by less than the action
-// that it asks for.
+// The least event that clears a finding of this severity: nothing weaker than the required action
+// may clear it.
 ClearedBy at_least(Severity severity, ClearedBy cleared_by) {
   const bool by_age = cleared_by == ClearedBy::kAge;
   const bool by_reset = by_age || cleared_by == ClearedBy::kGpuReset;
@@ -103,8 +104,8 @@ void read_advice(const Event& event, Profile profile, Assessment& verdict) {
   }
 }
 
-// The seed takes the A100 out of its table: no row remapping failure and no uncontained error
-// without MIG is mended by a reset there.
+// On an A100, the seed requires a reboot instead of a reset for a row remapping failure, and for an
+// uncontained error without MIG.
 void refine_seed(const Event& event, std::string_view gpu_name, Assessment& verdict) {
   if (!gpu_name.contains("A100")) return;
   const bool mig = event.gpu_instance.has_value();
@@ -112,7 +113,7 @@ void refine_seed(const Event& event, std::string_view gpu_name, Assessment& verd
     verdict.severity = Severity::kReboot;
 }
 
-// The row that the number and the text of an SXid mean together.
+// Returns the row that the number and the text of an SXid mean together.
 const Row* find_meant(const Event& event) {
   for (const auto& moved : moved_sxids()) {
     if (moved.printed == event.code && event.unit.starts_with(moved.text))
@@ -121,8 +122,8 @@ const Row* find_meant(const Event& event) {
   return Catalogue::find_sxid(event.code);
 }
 
-// Fatal or Non-fatal in the line is what this switch did; the table's class is what switches do
-// mostly.
+// Fatal or Non-fatal in the line is the report of this switch; the table's class is only the usual
+// one.
 void read_word(const Event& event, Assessment& verdict) {
   switch (event.fatality) {
     case Fatality::kFatal:
@@ -154,7 +155,8 @@ Assessment judge_other(const Event& event) {
   return unknown_code();
 }
 
-// The last word on a verdict: the operator's, and then what its severity asks for.
+// Finishes a judgement: applies the operator's override, and requires at least the clearing event
+// for the severity.
 void conclude(const std::map<std::uint32_t, Override>& overrides, std::uint32_t code,
               Assessment& verdict) {
   const auto found = overrides.find(code);

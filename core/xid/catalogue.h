@@ -1,6 +1,6 @@
-// What each code means and what is to be done, from the tables in core/xid/data (compiled in), with
-// a severity profile and the operator's overrides on top. Pure and immutable once built; share it
-// by shared_ptr<const Catalogue>.
+// The meaning of each code and the action for it, from the tables in core/xid/data (compiled in),
+// plus a severity profile and the operator's overrides. Pure and immutable once built; share it by
+// shared_ptr<const Catalogue>.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,16 @@
 namespace gpuward::xid {
 
 enum class Profile : std::uint8_t {
-  kDefault,  // our recommendation, a reason in each row
+  kDefault,  // gpuward's recommendation, with a reason in each row
   kSeed,     // exactly the table of the health check suite that gpuward replaces
 };
 
-// One row of the data files, its members in their order. Text lives as long as the program.
+// One row of the data files; the members have the order of the columns. The text lives as long as
+// the program.
 struct Row {
   std::uint32_t code = 0;
   std::string_view mnemonic;
-  std::string_view description;  // in our words
+  std::string_view description;  // in gpuward's words
   std::string_view action;  // NVIDIA's immediate action: "RESTART_BM", "RESET_GPU", "IGNORE", ...
   Severity default_severity = Severity::kMonitor;
   Severity seed_severity = Severity::kMonitor;
@@ -35,30 +36,31 @@ struct Row {
   bool application_error = false;
   bool clears = false;                     // a recovery, not a fault
   std::string_view why;                    // why this severity
-  std::string_view cleared_why;            // why that clears it
-  Fatality fatality = Fatality::kUnknown;  // SXid rows only: the class that the table gives
-  bool word_decides = false;  // SXid rows only: Fatal or Non-fatal in the line beats the class
+  std::string_view cleared_why;            // why that event clears it
+  Fatality fatality = Fatality::kUnknown;  // SXid rows only: the class in the table
+  bool word_decides = false;  // SXid rows only: Fatal or Non-fatal in the line overrides the class
 };
 
 [[nodiscard]] std::span<const Row> xid_rows();
 [[nodiscard]] std::span<const Row> sxid_rows();
 
-// The `why` of a number in no table: what was saved of one is known by it again.
+// The `why` of a number that no table lists: restored findings with such a number are recognized by
+// it.
 inline constexpr std::string_view kUnknownCodeWhy =
     "A number in no table: counted and watched, never acted on";
 
-// What an event amounts to.
+// The catalogue's judgement of an event.
 struct Assessment {
   Severity severity = Severity::kMonitor;
   std::string action{};  // "RESTART_BM"
   ClearedBy cleared_by = ClearedBy::kReboot;
   std::string why{};
-  bool known = true;    // false: a code in no table; counted, monitor, never an action
+  bool known = true;    // false: no table lists the code; counted, monitor, never an action
   bool clears = false;  // a recovery (Xid 154 to None, 162): recorded, but lowers nothing by itself
   std::string
       source;  // "table", "seed", "override", "driver" (Xid 154), "decode" (NVLink5, Xid 74)
-  // The row that decided: for an SXid whose number has moved, the row that its text means. nullptr
-  // for a code in no table and for the kinds without numbers.
+  // The row that decided: for a renumbered SXid, the row that its text means. nullptr for a code
+  // that no table lists and for kinds without numbers.
   const Row* row = nullptr;
 };
 
@@ -73,9 +75,9 @@ struct CatalogueOptions {
   std::map<std::uint32_t, Override> xid{};   // by code
   std::map<std::uint32_t, Override> sxid{};  // by code
   Severity nvlink_default =
-      Severity::kReset;  // Xid 74 where its registers do not decide (seed: NVLINK_DEFAULT)
+      Severity::kReset;  // Xid 74 if its registers do not decide (seed: NVLINK_DEFAULT)
   Severity nvlink5_default =
-      Severity::kMonitor;             // 144-150 where no rule matches (seed: NVLINK5_DEFAULT)
+      Severity::kMonitor;             // 144-150 if no rule matches (seed: NVLINK5_DEFAULT)
   std::uint32_t driver_branch = 575;  // chooses the NVLink5 rule set: below 575 or from 575 on
 };
 
@@ -91,12 +93,12 @@ class Catalogue {
  public:
   explicit Catalogue(CatalogueOptions options = {});
 
-  // Any thread. The severity, action and clearing rule for one event. `gpu_name` ("NVIDIA
-  // A100-SXM4-80GB") matters to the seed profile alone; empty where the inventory has no name.
+  // Any thread. Returns the severity, action and clearing rule for one event. `gpu_name` ("NVIDIA
+  // A100-SXM4-80GB") matters only in the seed profile; empty if the inventory has no name.
   [[nodiscard]] Assessment judge(const Event& event, std::string_view gpu_name = {}) const;
-  // The policy in force for each Xid of the table and of the overrides, ascending by code.
+  // Returns the current policy for each Xid of the table and of the overrides, ascending by code.
   [[nodiscard]] std::vector<PolicyLine> xid_policy() const;
-  // The row of a code; nullptr where the table has none.
+  // Returns the row of a code; nullptr if the table has none.
   [[nodiscard]] static const Row* find_xid(std::uint32_t code);
   [[nodiscard]] static const Row* find_sxid(std::uint32_t code);
 

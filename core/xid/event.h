@@ -1,5 +1,5 @@
-// What one kernel-log record says about a GPU or an NVSwitch. Made by the parser, judged by the
-// catalogue, counted and latched by the exporter. Plain values.
+// The content of one kernel-log record about a GPU or an NVSwitch. The parser makes it, the
+// catalogue judges it, the exporter counts and latches it. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ enum class Kind : std::uint8_t {
 // "aer", "edac", "mce", "kernel_rule".
 [[nodiscard]] std::string_view to_string(Kind kind);
 
-// Whether a check is named as one of these kinds and not as the rules of the operator.
+// Whether a check has the name of one of these kinds, except kernel_rule.
 [[nodiscard]] bool is_of_hardware(std::string_view check);
 
 enum class Fatality : std::uint8_t { kUnknown, kCorrectable, kNonFatal, kFatal };
@@ -44,15 +44,15 @@ struct Event {
   // Xid and SXid numbers. For the other kinds 0, and `label` says which ("UE", "begin", "fatal";
   // the code of a rule).
   std::uint32_t code = 0;
-  // Also "fallen_off" on an Xid 79 that came without an Xid record: the same fault often writes
-  // both.
+  // Also "fallen_off" on an Xid 79 without an Xid record: the driver often writes both for one
+  // fault.
   std::string label;
-  std::optional<PciAddress> pci;  // absent where the line names none, or a poster has redacted it
+  std::optional<PciAddress> pci;  // absent if the line names none, or if it was redacted
   std::optional<std::int64_t> pid;
   std::optional<std::string> process;         // the kernel's comm of the process: untrusted text
   std::optional<std::uint32_t> gpu_instance;  // MIG `GPU-I:05`
   std::optional<std::uint32_t> compute_instance;  // MIG `GPU-CI:00`
-  std::optional<std::int32_t> link;  // NVLink or switch port; -1 where the driver prints -1
+  std::optional<std::int32_t> link;  // NVLink or switch port; -1 if the driver prints -1
   Fatality fatality = Fatality::kUnknown;
   std::string unit;  // NVLink5 unit (`RLW_RXPIPE`); SXid text after the number
   std::vector<std::uint32_t>
@@ -61,7 +61,7 @@ struct Event {
   bool asks_for_reset = false;                 // Xid 94: `RST: Yes` or `D-RST: Yes` at its end
   std::optional<std::uint32_t> caused_by_xid;  // Xid 45: `caused by previous Xid N`
   std::string switch_name;                     // SXid: "nvidia-nvswitch3"
-  std::uint64_t count = 1;                     // errors that the line speaks of (EDAC, AMD RAS)
+  std::uint64_t count = 1;                     // errors that the line counts (EDAC, AMD RAS)
 };
 
 // An event of a kind that has words instead of numbers.

@@ -8,7 +8,7 @@
 namespace gpuward::xid {
 namespace {
 
-// The wording has changed over the kernels: `Corrected error received`, `Correctable error message
+// The wording differs between kernels: `Corrected error received`, `Correctable error message
 // received`.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kClasses{{
     {"Uncorrected (Fatal)", "fatal"},
@@ -19,7 +19,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kClasses{
     {"Correctable", "corrected"},
 }};
 
-// Takes the class off `text` where one stands here; empty where none does.
+// Takes the class from the start of `text`; empty if there is none.
 std::string_view take_class(Scanner& text) {
   for (const auto& [words, label] : kClasses) {
     if (text.take(words)) return label;
@@ -51,7 +51,7 @@ bool is_reason_not_to_recover(Scanner text) {
          text.take(" -> ") && !text.take_while(is_digit).empty() && text.rest() == " invalid)";
 }
 
-// To the end of the message: a file's name can be all but that.
+// Matches to the end of the message: the name of a file can contain everything but that.
 std::string_view aer_label(Scanner text, bool tagged) {
   if (text.take("PCIe Bus Error: severity=")) {
     const auto label = take_class(text);
@@ -67,8 +67,8 @@ std::string_view aer_label(Scanner text, bool tagged) {
   return text.take(" error ") && is_receipt(text) ? label : std::string_view{};
 }
 
-// The address behind the driver's name. Looks at few characters before it does anything: most lines
-// of a kernel log come this far.
+// Takes the address after the driver's name. Checks a few characters first, because most lines of a
+// kernel log get this far.
 std::optional<PciAddress> take_device(Scanner& text) {
   constexpr std::size_t kMinAddress = 13;  // 0000:00:00.0 and a colon
   constexpr std::size_t kMaxAddress = 17;
@@ -104,7 +104,7 @@ std::optional<Event> parse_edac(std::string_view message) {
   if (!count || *count == 0) return std::nullopt;
   const bool corrected = text.take(" CE ");
   if (!corrected && !text.take(" UE ")) return std::nullopt;
-  // A process's name may be all of that; what edac_mc.c prints behind it is not.
+  // A process's name may contain all of that, but not the text that edac_mc.c prints after it.
   if (!text.rest().contains("on ") || !text.rest().contains(" page:0x") ||
       !text.rest().ends_with(')'))
     return std::nullopt;

@@ -22,9 +22,9 @@ bool RecordJoiner::completes(std::string_view message) {
 
 RecordJoiner::Record RecordJoiner::push(std::string_view line) {
   ++line_;
-  // The kernel repeats `NVRM:` on each part, so that a line without it is neither head nor tail.
+  // The kernel repeats `NVRM:` on each part, so a line without it is neither head nor tail.
   if (head_.empty() && !line.contains(kHead)) return {line, line_};
-  // dmesg indents the lines behind the first.
+  // dmesg indents the lines after the first.
   Scanner text{line};
   text.skip_spaces();
   const auto message = strip_prefixes(text.rest());

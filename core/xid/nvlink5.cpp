@@ -9,7 +9,7 @@ constexpr std::uint32_t kNewWords = 575;
 
 enum class Words : std::uint8_t { kBefore575, kFrom575 };
 
-// Whether `unit` is one of `names`, which are parted by slashes, or all of them.
+// Whether `unit` is one of `names`, which are separated by slashes, or all of them.
 bool names_unit(std::string_view names, std::string_view unit) {
   if (names == unit) return true;
   while (!names.empty()) {
@@ -26,7 +26,7 @@ bool fits_unit(const Nvlink5Rule& rule, const Event& event, Words words) {
          pattern.matches(event.registers[0]);
 }
 
-// The status of a rule for bits is one of several errors that the word can report at once.
+// The word can report several errors at once; a rule for bits has the status of one of them.
 bool fits_status(const Nvlink5Rule& rule, std::uint32_t status) {
   switch (rule.match) {
     case StatusMatch::kBit:

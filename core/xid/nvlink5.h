@@ -11,9 +11,10 @@ namespace gpuward::xid {
 
 [[nodiscard]] constexpr bool is_nvlink5(std::uint32_t code) { return code >= 144 && code <= 150; }
 
-// The rule that fits best, the most severe of several; nullptr where none does. The words of
-// drivers before and from 575 differ; those of `driver_branch` are tried first, then the others,
-// because the unit in the text has to fit as well and no word of a unit fits both.
+// Returns the rule that fits best, the most severe of several; nullptr if none fits. The first
+// words of drivers before 575 and from 575 on differ. Rules for `driver_branch` are tried first,
+// then the others: this is safe, because the unit in the text must fit too, and no word of a unit
+// fits both.
 [[nodiscard]] const Nvlink5Rule* find_nvlink5_rule(const Event& event, std::uint32_t driver_branch);
 
 }  // namespace gpuward::xid

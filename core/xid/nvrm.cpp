@@ -13,13 +13,13 @@
 namespace gpuward::xid {
 namespace {
 
-// What an Xid says after its number, process and name: the link and registers of 74 and 144-150,
-// the advice of 154, the cause of 45.
+// The details of an Xid after its number, process and name: the link and registers of 74 and
+// 144-150, the advice of 154, the cause of 45.
 
 constexpr std::size_t kMaxRegisters = 16;
 constexpr std::size_t kMaxUnit = 64;
 
-// `0x0, 0x0, 0x10000, …)` or `0x004505c6 0x00000000 …)`, behind the parenthesis.
+// `0x0, 0x0, 0x10000, …)` or `0x004505c6 0x00000000 …)`, after the opening parenthesis.
 void read_registers(Scanner text, Event& event) {
   while (event.registers.size() < kMaxRegisters && text.take("0x")) {
     const auto value = text.take_number<std::uint32_t>(16);
@@ -30,8 +30,8 @@ void read_registers(Scanner text, Event& event) {
   }
 }
 
-// What stands behind the last `mark`; nothing where there is none. The last, because a program
-// whose name holds a comma can put words of its choice in front of the driver's.
+// Returns the text after the last `mark`; empty if there is none. It uses the last one, because a
+// program whose name contains a comma can put any words before the driver's.
 Scanner behind_last(std::string_view mark, std::string_view text) {
   const auto at = text.rfind(mark);
   return Scanner{at == std::string_view::npos ? std::string_view{} : text.substr(at + mark.size())};
@@ -55,15 +55,14 @@ bool read_fatality(std::string_view word, Event& event) {
   return event.fatality != Fatality::kUnknown;
 }
 
-// The driver's text has no comma before its parenthesis: what stands before one is a program's
-// name.
+// The driver's text has no comma before its parenthesis: text before a comma is a program's name.
 std::string_view without_name(std::string_view text) {
   const auto comma = text.substr(0, text.rfind('(')).rfind(", ");
   return comma == std::string_view::npos ? text : text.substr(comma + 2);
 }
 
-// `NETIR_LINK_EVT  Fatal   XC0 i0 Link 01 (0x021425c6 0x00000000 …)`; the unit is what stands
-// before the class, and is one word but for `MSE Degraded`.
+// `NETIR_LINK_EVT  Fatal   XC0 i0 Link 01 (0x021425c6 0x00000000 …)`; the unit precedes the class
+// and is one word, except `MSE Degraded`.
 void read_nvlink5(std::string_view whole, Event& event) {
   Scanner text{whole};
   std::size_t unit_size = 0;
@@ -82,8 +81,8 @@ void read_nvlink5(std::string_view whole, Event& event) {
   if (event.link && link.take("(")) read_registers(link, event);
 }
 
-// `GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)`: the
-// value after `to` counts. If it has no number, the text in the parentheses is looked up.
+// `GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)`: the value after `to`
+// counts. If it has no number, the text in the parentheses is looked up.
 void read_recovery(std::string_view whole, Event& event) {
   Scanner text = behind_last("GPU recovery action changed from ", whole);
   text.take_until(" to ");
@@ -104,8 +103,8 @@ void read_cause(std::string_view text, Event& event) {
   event.caused_by_xid = behind_last("caused by previous Xid ", text).take_number<std::uint32_t>();
 }
 
-// `Contained: CE User Channel (0x9). RST: No, D-RST: Yes`: what the driver wants done, at the end
-// of the message, which no name can reach.
+// `Contained: CE User Channel (0x9). RST: No, D-RST: Yes`: the driver's request, at the end of the
+// message, which a program's name cannot reach.
 void read_contained(std::string_view text, Event& event) {
   for (const std::string_view answers :
        {" RST: Yes, D-RST: No", " RST: No, D-RST: Yes", " RST: Yes, D-RST: Yes"}) {
@@ -113,7 +112,8 @@ void read_contained(std::string_view text, Event& event) {
   }
 }
 
-// Fills the fields of `event` that its code has; leaves alone what the text does not say.
+// Fills the fields of `event` that exist for its code; fields that the text does not contain stay
+// unchanged.
 void read_xid_detail(std::string_view text, Event& event) {
   constexpr std::uint32_t kPreemptiveRemoval = 45;
   constexpr std::uint32_t kNvlinkFault = 74;
@@ -133,13 +133,13 @@ constexpr std::uint32_t kFallenOffTheBus = 79;
 constexpr std::size_t kMaxRmCode = 32;  // `0x22:0x56:894`
 constexpr std::string_view kUnknown = "<unknown>";
 
-// Drivers before 2010 print bus and slot alone, as `0009:00`.
+// Drivers before 2010 print only bus and slot: `0009:00`.
 std::optional<PciAddress> parse_old_address(std::string_view text) {
   if (text.size() != 7 || !text.starts_with("00") || text[4] != ':') return std::nullopt;
   return parse_pci_address(text.substr(2));
 }
 
-// An address that somebody blotted out before posting the log: `PCI:...`, `PCI:xxxx:xx:00`.
+// An address that a user has redacted before posting the log: `PCI:...`, `PCI:xxxx:xx:00`.
 bool is_redacted(std::string_view text) {
   const auto fits = [](char c) {
     return std::string_view{"0123456789abcdefABCDEF:.xX*?#"}.contains(c);
@@ -154,7 +154,7 @@ bool take_instance(Scanner& attribute, std::string_view name,
   return instance.has_value();
 }
 
-// `PCI:0000:4e:00 GPU-I:05 GPU-CI:00`: what stands in the parentheses of an Xid.
+// `PCI:0000:4e:00 GPU-I:05 GPU-CI:00`: the content of an Xid's parentheses.
 bool read_attribute(std::string_view text, Event& event) {
   Scanner attribute{text};
   const bool named = attribute.take("PCI:");
@@ -174,7 +174,7 @@ void read_pid(Scanner& text, Event& event) {
   text.skip_spaces();
 }
 
-// The name is the program's own choice and may hold anything; it ends at the first comma and space.
+// The program chooses its name, which may contain any text; it ends at the first comma and space.
 void read_name(Scanner& text, Event& event) {
   if (!text.take("name=")) return;
   const auto name = text.take_until(", ");
@@ -183,8 +183,8 @@ void read_name(Scanner& text, Event& event) {
   text.skip_spaces();
 }
 
-// `(PCI:0000:4e:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.` The number
-// counts only here, behind the parenthesis: what follows holds text that a program has chosen.
+// `(PCI:0000:4e:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.` Only the
+// number directly after the parenthesis counts: later text may be chosen by a program.
 std::optional<Event> parse_xid(Scanner text) {
   constexpr std::size_t kMaxAttribute = 64;
   constexpr std::size_t kMaxDigits = 5;
@@ -228,8 +228,8 @@ std::optional<Event> parse_rm_init(Scanner text, std::optional<PciAddress> pci) 
   return event;
 }
 
-// Behind `GPU at `: `PCI:0000:01:00: GPU-<uuid>` or, from old drivers, `0000:01:00.0 has fallen off
-// the bus.`
+// The text after `GPU at `: `PCI:0000:01:00: GPU-<uuid>` or, from old drivers, `0000:01:00.0 has
+// fallen off the bus.`
 std::optional<Event> parse_old_fallen_off(Scanner text) {
   text.take("PCI:");
   const auto word = text.take_until(' ');
@@ -238,8 +238,8 @@ std::optional<Event> parse_old_fallen_off(Scanner text) {
   return fallen_off(*pci);
 }
 
-// Behind `GPU `: `0000:29:00.0: GPU has fallen off the bus.` or `0000:29:00.0: RmInitAdapter
-// failed! (…)`.
+// The text after `GPU `: `0000:29:00.0: GPU has fallen off the bus.` or `0000:29:00.0:
+// RmInitAdapter failed! (…)`.
 std::optional<Event> parse_gpu(Scanner text) {
   const auto pci = parse_pci_address(text.take_until(": "));
   if (!pci || !text.take(": ")) return std::nullopt;
@@ -247,7 +247,7 @@ std::optional<Event> parse_gpu(Scanner text) {
   return parse_rm_init(text, pci);
 }
 
-// Steps over the rest of a line and its break, as it is, as /dev/kmsg and as rsyslog escape it.
+// Skips the rest of a line and its break: a real one, or as /dev/kmsg and rsyslog escape it.
 bool take_line_break(Scanner& text) {
   constexpr std::array<std::string_view, 3> kBreaks{"\n", "\\x0a", "#012"};
   std::size_t behind = std::string_view::npos;
@@ -260,7 +260,7 @@ bool take_line_break(Scanner& text) {
   return true;
 }
 
-// At probe time, one record of three lines: `The NVIDIA GPU 0000:b3:00.0` / `NVRM: (PCI ID:
+// One record of three lines at probe time: `The NVIDIA GPU 0000:b3:00.0` / `NVRM: (PCI ID:
 // 10de:26b5) installed in this system has` / `NVRM: fallen off the bus and is not responding to
 // commands.`
 std::optional<Event> parse_probe(Scanner text) {
@@ -281,7 +281,7 @@ struct Word {
   std::string_view label;
 };
 
-// Behind `Assertion failed: ` or `Check failed: `: the texts of nvstatuscodes.h with their names
+// The texts after `Assertion failed: ` or `Check failed: `, as in nvstatuscodes.h with their names
 // (NVIDIA open-gpu-kernel-modules 580). The driver prints no address with them.
 constexpr std::array<Word, 2> kFailures{{
     {"Reset required [NV_ERR_RESET_REQUIRED] (0x", "reset_required"},
@@ -290,8 +290,8 @@ constexpr std::array<Word, 2> kFailures{{
 
 // `nvAssertOkFailedNoLog: Assertion failed: Reset required [NV_ERR_RESET_REQUIRED] (0x00000062)
 // returned from status @ kernel_channel.c:2874`, `nvGpuOpsReportFatalError: uvm encountered global
-// fatal error 0x60, requiring os reboot to recover.` Newer drivers print `GPU5 ` in front: their
-// own number of the GPU, not an address.
+// fatal error 0x60, requiring os reboot to recover.` Newer drivers print `GPU5 ` first: their
+// number of the GPU, not an address.
 std::optional<Event> parse_words(Scanner text) {
   Scanner numbered = text;
   if (numbered.take("GPU") && !numbered.take_while(is_digit).empty() && numbered.take(" "))

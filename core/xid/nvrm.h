@@ -9,8 +9,8 @@
 
 namespace gpuward::xid {
 
-// `message` without prefixes. Xids, a GPU that has fallen off the bus, a GPU that did not start,
-// and what the driver says of a dead GPU without an Xid.
+// `message` without prefixes. Finds Xids, a GPU that has fallen off the bus, a GPU that did not
+// start, and messages about a dead GPU without an Xid.
 [[nodiscard]] std::optional<Event> parse_nvrm(std::string_view message);
 
 }  // namespace gpuward::xid

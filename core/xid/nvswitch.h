@@ -1,4 +1,4 @@
-// The messages of NVIDIA's NVSwitch driver: SXids, their continuations left out. Private to
+// The messages of NVIDIA's NVSwitch driver: SXids without their continuation lines. Private to
 // core/xid, used by the parser.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace gpuward::xid {
 
-// `message` without prefixes. One event per hardware event: the lines with its severity and data,
-// which the driver prints under the same number, are none.
+// `message` without prefixes. One event per hardware event: the driver prints its severity and data
+// in further lines with the same number, which are not events.
 [[nodiscard]] std::optional<Event> parse_nvswitch(std::string_view message);
 
 }  // namespace gpuward::xid

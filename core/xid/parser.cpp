@@ -26,8 +26,8 @@ std::optional<Event> parse_peermem(std::string_view message) {
   return event;
 }
 
-// The kernel's messages that begin with a long text that a process chooses end so; a driver's never
-// does. '#' is a number.
+// Endings of the kernel's messages that begin with a long text that a process chooses; no driver's
+// message ends so. '#' is a number.
 constexpr std::array<std::string_view, 4> kEndingsBehindChosenTexts{
     // kernel/signal.c (kernel.print-fatal-signals): the name of a program, up to 255 bytes.
     ": potentially unexpected fatal signal #.",
@@ -38,8 +38,9 @@ constexpr std::array<std::string_view, 4> kEndingsBehindChosenTexts{
     ": Can't mount, would change RO state",
 };
 
-// The kernel cuts what is longer than a record (kernel/printk/printk.c: 975 bytes in Linux 5.15,
-// 1023 since), with the ending that tells whose it is. A driver's message has a few hundred.
+// The kernel cuts a message longer than a record (kernel/printk/printk.c: 975 bytes in Linux 5.15,
+// 1023 since), which removes the ending that identifies its source. A driver's message has a few
+// hundred bytes.
 constexpr std::size_t kMostBytes = 960;
 
 bool ends_as(std::string_view message, std::string_view ending) {

@@ -1,5 +1,5 @@
-// What a text log puts in front of a kernel message. Each part of a header is taken off once and in
-// its order. A second header is part of the message: it may be the name of a process.
+// The header of a kernel message in a text log. Each part of a header is removed once, in order. A
+// second header is part of the message: it may be the name of a process.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -10,7 +10,7 @@
 namespace gpuward::xid {
 namespace {
 
-// The time of dmesg, and behind it the task, or the time of a line copied out of another dmesg.
+// The time of dmesg, and after it the task, or the time of a line copied from another dmesg.
 constexpr int kMaxBrackets = 2;
 // A syslog or journal header is a time, a host and at most a few words.
 constexpr std::size_t kMaxHeaderWords = 8;
@@ -47,8 +47,8 @@ bool begins_with_clock(std::string_view text) {
       [](char have, char want) { return want == ':' ? have == ':' : is_digit(have); });
 }
 
-// `Wed Jun  7 10:50:55 2023`, as `dmesg -T` writes it: weekday and month have the names of the
-// node's language, as in `mer. juin  7 10:50:55 2023`.
+// `Wed Jun  7 10:50:55 2023`, as `dmesg -T` writes it: weekday and month are in the node's
+// language, as in `mer. juin  7 10:50:55 2023`.
 bool is_calendar_time(std::string_view text) {
   constexpr std::size_t kLongest = 48;
   constexpr std::size_t kEnd = 13;  // `10:50:55 2023`
@@ -58,7 +58,7 @@ bool is_calendar_time(std::string_view text) {
          std::ranges::all_of(end.substr(9), is_digit);
 }
 
-// What may stand in the brackets: seconds since boot or since the line before, a time, a task
+// The possible content of the brackets: seconds since boot or since the line before, a time, a task
 // (`T1946`, `C12`).
 bool is_bracket_prefix(std::string_view text) {
   Scanner inside{text};
@@ -121,7 +121,7 @@ bool is_date_with_clock(std::string_view word) {
   return is_iso_date(word) && word.size() > 11 && begins_with_clock(word.substr(11));
 }
 
-// Behind the clock, as in `Wed Jun  7 10:50:55 2023`.
+// After the clock, as in `Wed Jun  7 10:50:55 2023`.
 bool is_year(std::string_view word) {
   return word.size() == 4 && std::ranges::all_of(word, is_digit);
 }
@@ -132,9 +132,9 @@ bool is_zone(std::string_view word) {
 }
 
 // `Nov 18 17:26:39 host kernel: `, `host kernel: `, `kernel: `, `1 2024-…Z host kernel - - - `,
-// `Wed Jun 7 10:50:55 2023 kern.warn kernel: `. At most a zone or year, the facility and the host
-// stand between the time and the tag. A word that ends in a colon before `kernel:` is another
-// program's tag, and then the line is not the kernel's.
+// `Wed Jun 7 10:50:55 2023 kern.warn kernel: `. Between the time and the tag there are at most a
+// zone or year, the facility and the host. A word with a colon at its end before `kernel:` is
+// another program's tag; the line is not the kernel's then.
 bool take_syslog_header(Scanner& line) {
   if (line.sees("[")) return false;  // of dmesg
   Scanner ahead = line;
@@ -170,12 +170,12 @@ bool take_syslog_header(Scanner& line) {
   return false;
 }
 
-// Who wrote the line down, and when.
+// Takes the log's source and time.
 bool take_name_of_log(Scanner& line) {
   return take_facility(line) || take_syslog_header(line) || take_iso_time(line);
 }
 
-// The messages that are ours begin like this, and no prefix does: they need no further look.
+// Some messages begin like this and no prefix does: they need no further check.
 bool begins_message(std::string_view text) {
   constexpr std::array<std::string_view, 5> kBeginnings{"NVRM: ", "nvidia-nvswitch", "amdgpu 0",
                                                         "amdgpu: ", "pcieport "};
@@ -185,15 +185,15 @@ bool begins_message(std::string_view text) {
   return false;
 }
 
-// How all messages begin that parse_record() knows.
+// The beginnings of all messages that parse_record() reads.
 constexpr std::array<std::string_view, 10> kMessages{
     "NVRM: ",   "nvidia-nvswitch", "nvidia-peermem ", "nvidia_peermem ", "[drm:amdgpu",
     "amdgpu 0", "amdgpu: ",        "pcieport ",       "EDAC ",           "mce: "};
 
-// More than any line has that a person pasted.
+// More messages than a pasted line contains.
 constexpr int kMaxMessages = 8;
 
-// The next one from `from` on; npos where there is none.
+// Returns the next one from `from` on; npos if there is none.
 std::size_t find_message(std::string_view line, std::size_t from) {
   std::size_t first = std::string_view::npos;
   for (const auto beginning : kMessages) first = std::min(first, line.find(beginning, from));
@@ -204,8 +204,8 @@ bool begins_inside_a_word(std::string_view line, std::size_t at) {
   return at > 0 && (is_letter(line[at - 1]) || is_digit(line[at - 1]));
 }
 
-// Where `17:26:39` stands in the header of a line, behind its date; npos where it has none. A
-// bracket ends what may be a header.
+// Returns the position after `17:26:39` in the header of a line; npos if there is none. A bracket
+// ends the possible header.
 std::size_t find_clock(std::string_view line) {
   constexpr std::size_t kLongestDate = 40;
   line = line.substr(0, std::min(line.find('['), kLongestDate));
@@ -236,12 +236,12 @@ std::string_view strip_prefixes(std::string_view record) {
   if (begins_message(line.rest()) || line.at_end()) return line.rest();
   Scanner kmsg = line;
   if (take_kmsg(kmsg)) {
-    // A record of /dev/kmsg escapes the line breaks in its text: a real one begins the properties
-    // of its device.
+    // A record of /dev/kmsg escapes the line breaks in its text: after a real one, the properties
+    // of its device begin.
     const std::string_view text = kmsg.take_until('\n');
     return is_of_user_space(line) ? without_seconds(text) : text;
   }
-  // One space behind each part: a message that begins with more is a piece of the line before it.
+  // One space after each part: a message with more is a continuation of the line before.
   if (take_priority(line)) line.take(" ");
   if (take_name_of_log(line)) line.take(" ");
   for (int i = 0; i < kMaxBrackets && take_bracket(line); ++i) line.take(" ");
@@ -251,7 +251,7 @@ std::string_view strip_prefixes(std::string_view record) {
 bool is_of_another_program(std::string_view record) {
   const std::size_t behind_clock = find_clock(record);
   if (behind_clock == std::string_view::npos) return false;
-  // `dmesg --time-format iso` alone has a comma there, and the kernel's lines alone.
+  // Only `dmesg --time-format iso` writes a comma there, and it prints only lines of the kernel.
   if (record.substr(behind_clock).starts_with(',')) return false;
   Scanner line{record};
   line.skip_spaces();
@@ -270,7 +270,7 @@ std::string_view find_record(std::string_view line) {
     }
     at = find_message(line, at + 1);
   }
-  // A part of a record, perhaps.
+  // It may be a part of a record.
   return first == std::string_view::npos ? line : line.substr(first);
 }
 

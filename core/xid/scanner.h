@@ -1,5 +1,5 @@
-// Reads a message from the left, piece by piece, without copying: what the line parsers are written
-// in. Private to core/xid.
+// Reads a message from left to right in pieces, without copying; the line parsers use it. Private
+// to core/xid.
 #pragma once
 
 #include <charconv>
@@ -14,7 +14,7 @@ namespace gpuward::xid {
 [[nodiscard]] constexpr bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
-// What a function or an enumerator of the kernel is called by.
+// The characters in the names of the kernel's functions and enumerators.
 [[nodiscard]] constexpr bool is_identifier(char c) {
   return is_letter(c) || is_digit(c) || c == '_';
 }
@@ -29,7 +29,7 @@ class Scanner {
     return text_.starts_with(literal);
   }
 
-  // Steps over `literal` where it stands here.
+  // Skips `literal` if the text begins with it.
   constexpr bool take(std::string_view literal) {
     if (!text_.starts_with(literal)) return false;
     text_.remove_prefix(literal.size());
@@ -50,13 +50,13 @@ class Scanner {
     return take_first(size);
   }
 
-  // Up to `mark`, or all of it; the mark stays.
+  // Takes the text up to `mark`, or all of it; the mark stays.
   constexpr std::string_view take_until(char mark) { return take_first(text_.find(mark)); }
   constexpr std::string_view take_until(std::string_view mark) {
     return take_first(text_.find(mark));
   }
 
-  // A number in `base`; nothing is taken where none stands here or it does not fit.
+  // Takes a number in `base`; takes nothing if there is none or it does not fit.
   template <typename T>
   std::optional<T> take_number(int base = 10) {
     T value{};

@@ -1,5 +1,5 @@
-// The rows of core/xid/data, for the catalogue and the parser alone: each file there is the inside
-// of an array of one of these structs, its members in their order. The text in the rows lives as
+// The rows of core/xid/data, only for the catalogue and the parser: each file there is the content
+// of an array of one of these structs, with the members in order. The text in the rows lives as
 // long as the program.
 #pragma once
 
@@ -16,13 +16,13 @@
 
 namespace gpuward::xid {
 
-// Bits that have to be as given; the others are free.
+// A pattern of required bits; the others are free.
 struct BitPattern {
   std::uint32_t mask = 0;
   std::uint32_t value = 0;
 
-  // 0, 1 and - (free), the most significant bit first. Does not compile with anything else. The
-  // rows have the text alone. NOLINTNEXTLINE(google-explicit-constructor)
+  // 0, 1 and - (free), the most significant bit first; anything else does not compile. Implicit,
+  // because the rows contain only the text. NOLINTNEXTLINE(google-explicit-constructor)
   consteval BitPattern(const char (&bits)[33]) {
     for (const char bit : std::string_view(bits, 32)) {
       if (bit != '0' && bit != '1' && bit != '-') throw std::invalid_argument("0, 1 or -");
@@ -33,15 +33,14 @@ struct BitPattern {
   [[nodiscard]] constexpr bool matches(std::uint32_t word) const { return (word & mask) == value; }
 };
 
-// How a rule's status is compared with the error status word: one of its bits, all of it, or not at
-// all.
+// How to compare a rule's status with the error status word: one of its bits, all of it, or not.
 enum class StatusMatch : std::uint8_t { kBit, kValue, kAny };
 
-// nvlink5.inc: what a sub-code of Xid 144-150 means.
+// nvlink5.inc: the meaning of a sub-code of Xid 144-150.
 struct Nvlink5Rule {
   std::uint32_t code = 0;
   std::string_view unit;  // "NETIR_LINK_EVT/NETIR_LINK_DOWN": either name
-  bool promoted = false;  // the same unit with its bit set that makes the error fatal
+  bool promoted = false;  // the same unit with the bit set that makes the error fatal
   BitPattern before_575;
   BitPattern from_575;
   StatusMatch match = StatusMatch::kAny;
@@ -50,7 +49,7 @@ struct Nvlink5Rule {
   Severity severity = Severity::kMonitor;
 };
 
-// xid74.inc: what one bit of the seven registers of Xid 74 means.
+// xid74.inc: the meaning of one bit of the seven registers of Xid 74.
 struct Xid74Bit {
   std::uint32_t register_number = 0;  // 1 and up, in the order of the message
   std::uint32_t bit = 0;
@@ -72,14 +71,14 @@ struct RecoveryAction {
   std::string_view cleared_why;
 };
 
-// sxid_moved.inc: numbers that mean another row when the text begins like this.
+// sxid_moved.inc: numbers that mean another row if the text begins with `text`.
 struct MovedSxid {
   std::uint32_t printed = 0;
   std::string_view text;
   std::uint32_t means = 0;
 };
 
-// other.inc: the kinds without numbers. Label "*" stands for any.
+// other.inc: the kinds without numbers. Label "*" matches any.
 struct OtherRule {
   Kind kind = Kind::kRmInit;
   std::string_view label;

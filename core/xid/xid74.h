@@ -10,13 +10,13 @@
 namespace gpuward::xid {
 
 struct Xid74Reading {
-  bool decided = false;  // false: no bit is set, or one that no table knows
+  bool decided = false;  // false: no bit is set, or one that the table does not list
   Severity severity = Severity::kMonitor;
   std::string_view action;
   std::string_view why;
 };
 
-// The worst of the bits that are set. `undecided` is the severity of a bit whose row says
+// Returns the worst reading of the set bits. `undecided` is the severity for bits whose row says
 // `default`.
 [[nodiscard]] Xid74Reading read_xid74(std::span<const std::uint32_t> registers, Severity undecided);
 
