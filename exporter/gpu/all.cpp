@@ -1,5 +1,4 @@
-// Every vendor's library, in the order in which they are asked. A new vendor is a folder and a
-// line.
+// All vendors' libraries, in the order in which they are read. A new vendor is a folder and a line.
 #include <array>
 
 #include "exporter/gpu/amd/amd_library.h"

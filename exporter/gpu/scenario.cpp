@@ -40,7 +40,7 @@ Gpu read_gpu(const YamlMap& item, std::size_t place) {
   return gpu;
 }
 
-// Two GPUs with one key would become one series: said at the later one.
+// Two GPUs with one key would become one series; the error is reported at the later one.
 void reject_repeats(const YamlMap& item, const Gpu& gpu, const std::vector<GpuReading>& earlier) {
   for (const GpuReading& reading : earlier) {
     const Gpu& other = reading.gpu;
@@ -123,7 +123,7 @@ GpuReading read_item(const YamlMap& item, const std::vector<GpuReading>& earlier
   return reading;
 }
 
-// A file that is not there names none.
+// Marks the GPUs in the file as lost; a missing file names none.
 void lose(std::vector<GpuReading>& readings, const std::filesystem::path& lost_file) {
   std::set<std::string> lost;
   std::ifstream in(lost_file);
@@ -133,7 +133,7 @@ void lose(std::vector<GpuReading>& readings, const std::filesystem::path& lost_f
   }
 }
 
-// Each vendor that has a GPU here, as if its library worked.
+// Reports each vendor that has a GPU here as if its library worked.
 GpuReport by_vendor(std::vector<GpuReading> readings, const std::string& driver_version) {
   std::ranges::sort(readings, {}, [](const GpuReading& reading) { return reading.gpu.index; });
   GpuReport report;

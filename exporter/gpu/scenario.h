@@ -7,15 +7,16 @@
 //     nvidia}
 //
 // `pci` is required; vendor is nvidia (default) or amd; index defaults to the place in the list.
-// Beside them may stand what the driver would say of the GPU's health; what is not there is absent:
+// An item may also contain what the driver would report about the GPU's health; missing keys are
+// absent:
 //
-//   lost: true, fault: text              it cannot be reached; what the driver answers instead
+//   lost: true, fault: text              it cannot be reached; the driver's error
 //   ecc_{corrected,uncorrected}_{volatile,aggregate}: N
 //   rows_{correctable,uncorrectable}: N, row_remap_pending: true, row_remap_failure: true
 //   retired_pages_{single_bit,double_bit}: N, retired_pages_pending: true
 //   temperature: °C, temperature_margin: °C, power_watts: W, slowdown_reasons: NVML's bits
 //   pcie_generation, pcie_generation_max, pcie_width, pcie_width_max, pcie_replays: N
-//   links: N, links_inactive: N          18 where only the second is there
+//   links: N, links_inactive: N          `links` is 18 if only the second is set
 //   recovery_action: 0..5, persistence_mode: true, ecc_enabled: true, sram_threshold_exceeded: true
 #pragma once
 
@@ -26,8 +27,8 @@
 
 namespace gpuward::exporter {
 
-// Reads the file anew; one VendorReading for each vendor in it. kInvalid with file and line where
-// two GPUs share an index, an address or a UUID.
+// Reads the file again; returns one VendorReading for each vendor in it. kInvalid with file and
+// line if two GPUs share an index, an address or a UUID.
 [[nodiscard]] Result<GpuReport> read_scenario(const std::filesystem::path& path);
 
 }  // namespace gpuward::exporter

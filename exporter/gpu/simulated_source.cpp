@@ -46,7 +46,7 @@ bool SimulatedSource::wait(std::chrono::milliseconds limit, const std::stop_toke
       return true;
     }
   }
-  (void)read();  // telemetry() has what went wrong
+  (void)read();  // telemetry() has the error
   return true;
 }
 

@@ -1,5 +1,6 @@
-// The scenario file of --gpu.simulate in place of a driver: read at the start, at each interval and
-// when somebody hurries. A broken file is said, and the last good report stays.
+// The scenario file of --gpu.simulate instead of a driver. It is read at the start, at each
+// interval and after hurry(). If the file is broken, the error is reported and the last good report
+// stays.
 #pragma once
 
 #include <condition_variable>
@@ -15,7 +16,7 @@ namespace gpuward::exporter {
 
 class SimulatedSource final : public GpuSource {
  public:
-  // kInvalid or kNotFound for a file that cannot be used from the start. The clock must outlive it.
+  // kInvalid or kNotFound if the file is unusable at the start. The clock must outlive it.
   [[nodiscard]] static Result<std::unique_ptr<SimulatedSource>> open(std::filesystem::path path,
                                                                      CurrentGpuTimes times,
                                                                      Clock& clock);

@@ -21,12 +21,12 @@
 namespace gpuward::exporter::amd {
 namespace {
 
-// Which GPUs the compute driver (KFD) offers to programs: a GPU that amdgpu has and KFD lacks runs
-// no ROCm program. Read once a report. Used by SysfsLibrary.
+// The GPUs that the compute driver (KFD) offers to programs: a GPU that amdgpu has and KFD lacks
+// cannot run a ROCm program. Read once a report. Used by SysfsLibrary.
 
 struct KfdGpus {
   std::set<PciAddress> gpus;
-  // False where there is no KFD, or some node may not be read (a container without that GPU).
+  // False if there is no KFD, or if a node is not readable (a container without that GPU).
   bool is_complete = false;
 
   [[nodiscard]] Maybe<bool> has(const PciAddress& address) const;
@@ -36,7 +36,7 @@ namespace fs = std::filesystem;
 
 using Properties = std::map<std::string, std::uint64_t, std::less<>>;
 
-// `simd_count 1216`, a line each. Large numbers are there too; a node has some sixty lines.
+// Reads `simd_count 1216`, one a line. Some numbers are large; a node has about sixty lines.
 Properties parse_properties(std::string_view text) {
   Properties properties;
   for (const std::string_view line : lines_of(text)) {
@@ -54,11 +54,11 @@ std::uint64_t value_of(const Properties& properties, std::string_view key) {
   return found == properties.end() ? 0 : found->second;
 }
 
-// A GPU has SIMDs and no CPU core, or both where it is an APU.
+// A GPU has SIMDs and no CPU core; an APU has both.
 std::optional<PciAddress> gpu_of(const Properties& properties) {
   if (value_of(properties, "gfx_target_version") == 0) return std::nullopt;
-  // kfd_topology.c: the address as PCI has it, bus in the high byte, device in the upper five bits
-  // of the low one.
+  // kfd_topology.c: the PCI address, with the bus in the high byte and the device in the upper five
+  // bits of the low byte.
   const std::uint64_t location = value_of(properties, "location_id");
   return PciAddress{static_cast<std::uint32_t>(value_of(properties, "domain")),
                     static_cast<std::uint8_t>(location >> 8U),
@@ -87,7 +87,7 @@ KfdGpus read_kfd(const fs::path& sys) {
   return found;
 }
 
-// Which of its values sysfs did not have, so that the library is asked.
+// Whether sysfs lacks a value that the library may have.
 bool lacks_something(const GpuReading& reading) {
   return reading.ras.empty() || reading.gpu.uuid.empty();
 }
@@ -113,8 +113,7 @@ class AmdLibrary final : public GpuLibrary {
     return report;
   }
 
-  // The driver has no events that are worth a thread: resets, hangs and RAS errors are in the
-  // kernel log.
+  // The driver's events are not worth a thread: resets, hangs and RAS errors are in the kernel log.
   std::vector<GpuXid> wait_for_xids(std::chrono::milliseconds limit) override {
     std::unique_lock lock(mutex_);
     never_.wait_for(lock, limit, [] { return false; });
@@ -150,8 +149,8 @@ class AmdLibrary final : public GpuLibrary {
     return reading;
   }
 
-  // Opens libamd_smi when it is first needed, and again, once a reading, when it does not know a
-  // GPU (a driver that was loaded anew).
+  // Opens libamd_smi when it is first needed, and again, at most once a reading, if it does not
+  // list a GPU (the driver was reloaded).
   const AmdSmi* amd_smi_for(const PciAddress& gpu) {
     if (may_open_ && !(amd_smi_ && amd_smi_->has(gpu))) {
       may_open_ = false;
@@ -162,13 +161,13 @@ class AmdLibrary final : public GpuLibrary {
     return amd_smi_.get();
   }
 
-  // For what sysfs does not have: error records never, the rest on some nodes.
+  // Fills the values that sysfs lacks: error records everywhere, the others on some nodes.
   void ask_amd_smi(VendorReading& report, const Progress& progress) {
     if (paths_.amd_smi.empty()) return;
     may_open_ = true;
     for (GpuReading& reading : report.gpus) {
       if (reading.is_hung || (!paths_.reads_amd_cper && !lacks_something(reading))) continue;
-      progress("opening libamd_smi");  // which looks at all GPUs
+      progress("opening libamd_smi");  // which examines all GPUs
       const AmdSmi* const library = amd_smi_for(reading.gpu.pci);
       if (library == nullptr) return;
       progress(reading.gpu.pci.bus_id() + " libamd_smi");

@@ -28,16 +28,16 @@ struct AmdSmi::Functions {
   smi::GetDeviceBdf get_device_bdf = nullptr;
   smi::GetDeviceUuid get_device_uuid = nullptr;
   smi::GetEccCount get_ecc_count = nullptr;
-  smi::GetCperEntries get_cper_entries = nullptr;  // not every library has it
-  smi::GetAfids get_afids = nullptr;               // nor this
+  smi::GetCperEntries get_cper_entries = nullptr;  // some libraries lack it
+  smi::GetAfids get_afids = nullptr;               // likewise
   smi::StatusCodeToString status_code_to_string = nullptr;
 };
 
 namespace {
 
-// AMD's error records (CPER), of which the driver keeps the newest thousands: what a record's
-// header says, and which one is the latest. Pure; nothing of a record is believed before it is
-// checked. Used by AmdSmi.
+// AMD's error records (CPER), of which the driver keeps the newest thousands: reads a record's
+// header and finds the latest record. Pure; checks a record before it uses any of it. Used by
+// AmdSmi.
 
 std::optional<CperSeverity> severity_of(std::uint32_t number) {
   if (number == smi::kCperUncorrected) return CperSeverity::kUncorrected;
@@ -46,7 +46,7 @@ std::optional<CperSeverity> severity_of(std::uint32_t number) {
   return std::nullopt;
 }
 
-// The first drivers that kept records left it 0.
+// The first drivers with records left the time 0.
 Maybe<std::chrono::system_clock::time_point> time_of(const smi::CperTime& time) {
   using std::chrono::year_month_day;
   const year_month_day date{std::chrono::year(2000 + time.year), std::chrono::month(time.month),
@@ -63,8 +63,8 @@ std::string name_of(std::uint64_t notify_type) {
   return known == std::end(smi::kNotifyTypes) ? std::string() : known->name;
 }
 
-// `bytes` begins with the record and may hold more. nullopt where that is no record, its length is
-// less than a header's or more than there is, or its severity is none that is known.
+// `bytes` begins with the record and may contain more. nullopt if it is not a record, if its length
+// is less than a header's or more than `bytes` has, or if its severity is unknown.
 std::optional<CperRecord> parse_cper(std::string_view bytes) {
   smi::CperHeader header{};
   if (bytes.size() < sizeof header || !bytes.starts_with("CPER")) return std::nullopt;
@@ -84,11 +84,11 @@ std::optional<CperRecord> parse_cper(std::string_view bytes) {
 
 struct RecordAndBytes {
   CperRecord record;
-  std::string bytes;  // all of the record, for the library to look into
+  std::string bytes;  // the whole record, for the library to decode
 };
 
-// Whether `record` counts and not `latest`: the one with the later time; one with a time and not
-// one without; of two without a time the one that comes later. A fatal one wins at the same second,
+// Whether `record` replaces `latest`: the record with the later time wins, one with a time over one
+// without, and of two without a time the later in the list. In the same second a fatal one wins,
 // because their order is unknown.
 bool is_later(const CperRecord& record, const CperRecord& latest) {
   const bool is_tie = latest.recorded_at && record.recorded_at == latest.recorded_at;
@@ -98,8 +98,7 @@ bool is_later(const CperRecord& record, const CperRecord& latest) {
   return !is_earlier && !(is_tie && is_milder);
 }
 
-// Keeps the record that is at `place` if it is the later one; if that is not within `filled`, there
-// is none.
+// Keeps the record at `place` if it is the later one; ignores a place outside `filled`.
 void take_record(std::optional<RecordAndBytes>& latest, std::string_view filled,
                  const void* place) {
   const auto begin = reinterpret_cast<std::uintptr_t>(filled.data());
@@ -126,22 +125,22 @@ std::vector<std::uint64_t> afids_of(smi::GetAfids get_afids, std::string record)
   return {afids.begin(), afids.begin() + std::min(count, kMostAfids)};
 }
 
-// What a node can have: eight boards, each cut into eight.
+// The most that a node can have: eight boards, each split into eight.
 constexpr std::uint32_t kMostHandles = 1024;
 
-// One call gives all records that a GPU of today can have: the driver keeps 1 MiB of them, 4 MiB at
-// most. The calls are counted all the same: a library may always speak of more.
+// One call returns all records that today's GPUs can have: the driver keeps 1 MiB of them, 4 MiB at
+// most. The calls are limited too, because a library could always report more.
 constexpr std::uint64_t kMostRecordBytes = 4U << 20U;
 constexpr std::uint64_t kMostRecords = 4096;
 constexpr int kMostRecordCalls = 16;
 
-// Never closed again: ROCm's libraries have threads and destructors of their own, which do not
-// outlive an unmapped library. The worker process ends with it.
+// Never closed: ROCm's libraries have threads and destructors that do not survive unmapping. They
+// end with the worker process.
 Result<void*> load(const std::string& name) {
   if (void* const handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
   const char* const reason = ::dlerror();
   std::string words = reason == nullptr ? name + " cannot be loaded" : reason;
-  // glibc's words; where a library that this one needs is missing, that one is named.
+  // glibc's message. If a dependency of the library is missing, the message names the dependency.
   const bool is_absent = words.starts_with(name + ": cannot open shared object file:") &&
                          words.ends_with("No such file or directory");
   return fail(is_absent ? ErrorKind::kNotFound : ErrorKind::kUnavailable, std::move(words));
@@ -173,7 +172,7 @@ std::string version_text(const smi::Version& version) {
          std::to_string(version.words[1]);
 }
 
-// Handles of whatever `ask` lists: first how many, then which.
+// Returns the handles that `ask` lists: it asks for their number first, then for the handles.
 template <typename Ask>
 std::vector<smi::Handle> list_handles(const Ask& ask) {
   std::uint32_t count = 0;
@@ -184,7 +183,7 @@ std::vector<smi::Handle> list_handles(const Ask& ask) {
   return handles;
 }
 
-// A function, not a check: the version has to be right before anything else is called.
+// // Called before any other function of the library, because the version decides whether they fit.
 Status check_generation(smi::GetLibVersion get_lib_version, std::string& text) {
   smi::Version version{};
   if (get_lib_version(&version) != smi::kSuccess) {

@@ -1,6 +1,6 @@
-// libamd_smi, where it is installed: asked only for what sysfs does not say. ROCm need not be
-// there. Used by SysfsLibrary on the worker's main thread; a call may hang or crash in the library,
-// which is why the worker is a process of its own.
+// libamd_smi, if it is installed: read only for values that sysfs lacks. ROCm is optional. Used by
+// SysfsLibrary on the worker's main thread; a call may hang or crash in the library, which is why
+// the worker is a separate process.
 #pragma once
 
 #include <map>
@@ -16,9 +16,9 @@ namespace gpuward::exporter::amd {
 
 class AmdSmi {
  public:
-  // Opens and initialises it. kNotFound: there is no such library; kInvalid: it is of a generation
-  // whose interface is not known, and nothing but its version was asked; kUnavailable: it cannot be
-  // loaded, lacks a function, or says why it does not work.
+  // Opens and initialises it. kNotFound: there is no such library; kInvalid: its generation has an
+  // unknown interface, and only its version was read; kUnavailable: it cannot be loaded, lacks a
+  // function, or reports an error.
   [[nodiscard]] static Result<std::unique_ptr<AmdSmi>> open(const std::string& name);
 
   AmdSmi(const AmdSmi&) = delete;
@@ -28,10 +28,10 @@ class AmdSmi {
   [[nodiscard]] const std::string& version() const { return version_; }  // "26.0.2"
   // Whether it had this GPU when it was opened.
   [[nodiscard]] bool has(const PciAddress& gpu) const { return handles_.contains(gpu); }
-  // Of the blocks that it counts; empty where it has no such GPU or counts none.
+  // Returns the counts of the blocks that it supports; empty if it lacks the GPU or counts none.
   [[nodiscard]] std::vector<RasBlock> error_counts(const PciAddress& gpu) const;
-  [[nodiscard]] std::string uuid(const PciAddress& gpu) const;  // empty where it gives none
-  // Absent where there is no record, and where the library lacks the function or may not read them.
+  [[nodiscard]] std::string uuid(const PciAddress& gpu) const;  // empty if it has none
+  // Absent if there is no record, or if the library lacks the function or may not read the records.
   [[nodiscard]] Maybe<CperRecord> latest_cper(const PciAddress& gpu) const;
 
  private:

@@ -1,6 +1,6 @@
-// AMD SMI's C interface as far as gpuward uses it, declared by hand so that no ROCm header is
-// needed to build. Every fact is compared with AMD's own Python packages by tests/abi, for each
-// library generation named here. Included in amd_smi.cpp, cper.cpp and tests only.
+// The part of AMD SMI's C interface that gpuward uses, declared by hand so that the build needs no
+// ROCm header. tests/abi compares every fact with AMD's own Python packages, for each library
+// generation named here. Included in amd_smi.cpp and tests only.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,13 @@ constexpr Status kDriverNotLoaded = 34;
 constexpr std::uint64_t kInitAmdGpus = 2;  // AMDSMI_INIT_AMD_GPUS
 constexpr std::uint32_t kUuidBytes = 38;   // AMDSMI_GPU_UUID_SIZE, the final 0 included
 
-// The generations whose interface these declarations are: ROCm 6.4 has 25, ROCm 7.0 has 26.
+// The generations with this interface: ROCm 6.4 has 25, ROCm 7.0 has 26.
 constexpr std::uint32_t kOldestGeneration = 25, kNewestGeneration = 26;
 
-// AMDSMI_STATUS_MORE_DATA of either generation; the other one gives that number no meaning.
+// AMDSMI_STATUS_MORE_DATA of each generation; the number is unused in the other one.
 constexpr Status kMoreData25 = 57, kMoreData26 = 39;
 
-// amdsmi_version_t begins with the generation: `year` up to 25, `major` from 26. What follows it
-// differs.
+// amdsmi_version_t begins with the generation: `year` up to 25, `major` from 26. The rest differs.
 struct Version {
   std::uint32_t generation;
   std::uint32_t words[3];
@@ -38,7 +37,7 @@ struct ErrorCount {  // amdsmi_error_count_t
 // amdsmi_bdf_t: function in the lowest 3 bits, device 5, bus 8, domain 48.
 using Bdf = std::uint64_t;
 
-// amdsmi_gpu_block_t is a bit each; the name is that of the kernel's sysfs files.
+// amdsmi_gpu_block_t has one bit for each block; the names are those of the kernel's sysfs files.
 struct Block {
   std::uint64_t bit;
   const char* name;
@@ -51,13 +50,13 @@ constexpr Block kBlocks[] = {
     {1U << 16U, "jpeg"}, {1U << 17U, "ih"},      {1U << 18U, "mpio"},
 };
 
-// amdsmi_cper_timestamp_t: UTC, each byte a plain number (amdgpu_cper.c). The century is 20 or 21:
-// drivers differ about how centuries are counted.
+// amdsmi_cper_timestamp_t: UTC, each byte a plain number (amdgpu_cper.c). The century is 20 or 21,
+// because drivers count centuries differently.
 struct CperTime {
   std::uint8_t seconds, minutes, hours, flag, day, month, year, century;
 };
 
-// amdsmi_cper_hdr_t: how a record begins.
+// amdsmi_cper_hdr_t: the header of a record.
 struct [[gnu::packed]] CperHeader {
   char signature[4];  // "CPER"
   std::uint16_t revision;
@@ -72,18 +71,18 @@ struct [[gnu::packed]] CperHeader {
   char creator_id[16];
   std::uint64_t notify_type;  // amdsmi_cper_notify_type_t: the first half of a GUID
   std::uint8_t notify_type_rest[8];
-  char record_id[8];  // text; where it is that long, without a final 0
+  char record_id[8];  // text; at full length without a final 0
   std::uint32_t flags;
   std::uint64_t persistence;
   std::uint8_t reserved[12];
 };
 
-// amdsmi_cper_sev_t; in the mask of what is asked for, severity N is bit N.
+// amdsmi_cper_sev_t; in a mask of requested severities, severity N is bit N.
 constexpr std::uint32_t kCperUncorrected = 0, kCperFatal = 1, kCperCorrected = 2;
 constexpr std::uint32_t kEveryCper =
     1U << kCperUncorrected | 1U << kCperFatal | 1U << kCperCorrected;
 
-// amdsmi_cper_notify_type_t: how the error came to notice.
+// amdsmi_cper_notify_type_t: how the error was detected.
 struct NotifyType {
   std::uint64_t number;
   const char* name;
@@ -105,14 +104,14 @@ using GetProcessorHandles = Status (*)(Handle socket, std::uint32_t* count, Hand
 using GetDeviceBdf = Status (*)(Handle processor, Bdf* bdf);
 using GetDeviceUuid = Status (*)(Handle processor, std::uint32_t* length, char* uuid);
 using GetEccCount = Status (*)(Handle processor, std::uint64_t block, ErrorCount* count);
-// Fills `data` with records and `headers` with where each begins; `bytes` and `count` are how much
-// there is room for, then how much there is. kMoreData25 or 26: there are more, from `cursor` on.
-// None at all is a success. Older libraries of a generation may lack it.
+// Fills `data` with records and `headers` with their addresses. `bytes` and `count` are the
+// capacity on input and the used size on output. kMoreData25 or 26: there are more, from `cursor`
+// on. No record at all is a success. Older libraries of a generation may lack the function.
 using GetCperEntries = Status (*)(Handle processor, std::uint32_t severities, char* data,
                                   std::uint64_t* bytes, CperHeader** headers, std::uint64_t* count,
                                   std::uint64_t* cursor);
-// AMD's numbers of the errors in one record: `count` is how many there is room for, then how many
-// there are.
+// AMD's numbers of the errors in one record: `count` is the capacity on input and the number of
+// errors on output.
 using GetAfids = Status (*)(char* record, std::uint32_t bytes, std::uint64_t* afids,
                             std::uint32_t* count);
 using StatusCodeToString = Status (*)(Status status, const char** text);

@@ -18,7 +18,7 @@
 namespace gpuward::exporter::amd {
 namespace {
 
-// Names of AMD's data centre GPUs by their PCI ids, for boards whose own data is empty. Used by
+// Names of AMD's data centre GPUs by their PCI ids, for boards without a name of their own. Used by
 // read_device().
 
 struct Product {
@@ -35,7 +35,7 @@ constexpr Product kProducts[] = {
     {0x75a0, "AMD Instinct MI350X"}, {0x75a3, "AMD Instinct MI355X"},
 };
 
-// By PCI device number; "AMD GPU 0x74a1" for one that is not in the table.
+// Finds the name by PCI device number; "AMD GPU 0x74a1" if the table lacks it.
 std::string product_name(std::uint64_t device) {
   const auto* const found = std::ranges::find(kProducts, device, &Product::device);
   if (found != std::end(kProducts)) return std::string(found->name);
@@ -46,10 +46,10 @@ std::string product_name(std::uint64_t device) {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMaxMetricsBytes = 1U << 16U;  // its size is a word of 16 bits
+constexpr std::size_t kMaxMetricsBytes = 1U << 16U;  // the file's size field has 16 bits
 
-// "GPU-" and unique_id, as ROCm's runtime writes it. Always this one: another source for the same
-// board would look like another board in the slot, and take its findings away.
+// "GPU-" and unique_id, as ROCm's runtime writes it. Always from this source: a different UUID
+// would look like another board in the slot and clear the findings of this one.
 std::string uuid_of(const fs::path& folder) {
   const std::string id = read_word(folder / "unique_id");
   const auto digits = std::string_view(id).substr(id.starts_with("0x") ? 2 : 0);
@@ -93,7 +93,7 @@ void fill_gap(Maybe<T>& field, const Maybe<T>& value) {
   if (!field) field = value;
 }
 
-// What the firmware says where the driver's own files do not.
+// Fills gaps of the driver's files with the firmware's values.
 void add_metrics(const GpuMetrics& metrics, GpuReading& reading) {
   fill_gap(reading.thermals.gpu, metrics.edge);
   fill_gap(reading.thermals.hotspot, metrics.hotspot);

@@ -1,5 +1,5 @@
-// Everything that sysfs says of one AMD GPU; what it does not say is absent. Used by SysfsLibrary,
-// on the worker's main thread.
+// Reads all that sysfs has about one AMD GPU; missing values are absent. Used by SysfsLibrary, on
+// the worker's main thread.
 #pragma once
 
 #include <functional>
@@ -10,11 +10,11 @@
 
 namespace gpuward::exporter::amd {
 
-// Called before each part that the driver may have to ask the GPU for ("ras").
+// Called before each part for which the driver may have to access the GPU ("ras").
 using PartProgress = std::function<void(std::string_view part)>;
 
-// The index is the caller's to give. What a file does not say now is absent now, and asked for
-// again at the next reading: nothing is remembered.
+// The caller sets the index. A value that a file lacks now is absent, and is read again at the next
+// reading: nothing is remembered.
 [[nodiscard]] GpuReading read_device(const Device& device, const PartProgress& progress);
 
 }  // namespace gpuward::exporter::amd

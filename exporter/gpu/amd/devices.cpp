@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kAmd = 0x1002;  // pci.ids
 // Base class and sub-class (PCI Code and ID Assignment Specification): VGA, other display
-// controller, processing accelerator. MI200 calls itself the second, MI300 the third.
+// controller, processing accelerator. MI200 has the second, MI300 the third.
 constexpr std::uint64_t kVga = 0x0300, kOtherDisplay = 0x0380, kAccelerator = 0x1200;
 
 bool is_virtual_function(const fs::path& folder) {
@@ -39,7 +39,7 @@ std::size_t count_on_pci(const fs::path& sys) {
       names, [&](const std::string& name) { return is_amd_gpu(bus / name); }));
 }
 
-// The driver's folder has a link for each of its devices beside its own files.
+// The driver's folder contains a link for each of its devices, and other files.
 std::vector<Device> devices_of_driver(const fs::path& driver) {
   std::vector<Device> found;
   for (const std::string& name : list_names(driver)) {
@@ -56,7 +56,7 @@ bool is_card(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// For trees that show the DRM class and not the bus (some containers mount only that).
+// For trees that contain the DRM class but not the bus (some containers mount only that).
 std::vector<Device> devices_of_drm(const fs::path& drm) {
   std::vector<Device> found;
   for (const std::string& name : list_names(drm)) {

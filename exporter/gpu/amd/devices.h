@@ -1,5 +1,5 @@
-// Which GPUs the amdgpu driver has, and where sysfs keeps what it says of them. Used by
-// SysfsLibrary. Reads what the kernel keeps in memory; never asks a GPU.
+// The GPUs of the amdgpu driver and their folders in sysfs. Used by SysfsLibrary. Reads only the
+// kernel's memory; never accesses a GPU.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@ namespace gpuward::exporter::amd {
 
 struct Device {
   PciAddress pci;
-  std::filesystem::path folder;  // sys/bus/pci/devices/<BDF>, or what leads there
+  std::filesystem::path folder;  // sys/bus/pci/devices/<BDF>, or a link to it
 };
 
 struct Devices {
   bool is_driver_loaded = false;
-  // Ascending by address; virtual functions of a GPU that is here too are left out.
+  // Ascending by address, without virtual functions of a GPU that is listed too.
   std::vector<Device> devices;
-  // Display controllers and accelerators of AMD on the PCI bus, whoever drives them.
+  // AMD's display controllers and accelerators on the PCI bus, with any driver.
   std::size_t on_pci = 0;
 };
 

@@ -12,12 +12,12 @@ namespace {
 
 // structure_size (2 bytes), format_revision, content_revision.
 constexpr std::size_t kHeaderBytes = 4;
-// A field that a layout does not have: the header is there.
+// The offset of a field that a layout lacks: the header is at 0.
 constexpr std::size_t kNone = 0;
 constexpr std::size_t kLinks = 8;  // NUM_XGMI_LINKS
 
-// Where the fields are, in bytes. From the structs gpu_metrics_v1_3 … gpu_metrics_v1_8 of the
-// kernel's drivers/gpu/drm/amd/include/kgd_pp_interface.h, aligned as C aligns them.
+// The offsets of the fields in bytes, from the structs gpu_metrics_v1_3 … gpu_metrics_v1_8 of the
+// kernel's drivers/gpu/drm/amd/include/kgd_pp_interface.h, aligned as in C.
 struct Layout {
   std::uint8_t format, content;
   std::uint16_t size;
@@ -36,7 +36,7 @@ constexpr Layout kLayouts[] = {
     {1, 8, 3872, kNone, 4, 6, 10, 12, 14, 24, 68, 70, 112, 296, 336, 264},
 };
 
-// Little-endian. All ones stand for "not supported".
+// Little-endian. All ones mean "not supported".
 template <std::unsigned_integral T>
 Maybe<T> take(std::string_view bytes, std::size_t offset) {
   if (offset == kNone || offset + sizeof(T) > bytes.size()) return std::nullopt;
@@ -54,7 +54,7 @@ Maybe<double> scaled(const Maybe<T>& value, double unit) {
   return value ? Maybe<double>(static_cast<double>(*value) * unit) : std::nullopt;
 }
 
-// A percentage; more than 100 is no share of anything.
+// A percentage; absent above 100.
 Maybe<double> ratio(const Maybe<std::uint16_t>& percent) {
   return percent && *percent <= 100 ? scaled(percent, 0.01) : std::nullopt;
 }

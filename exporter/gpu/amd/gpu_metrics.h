@@ -1,5 +1,5 @@
-// The binary gpu_metrics file: what the GPU's own firmware measures, in a layout that changes with
-// nearly every driver release. Pure; bytes are not trusted. Used by read_device().
+// The binary gpu_metrics file: values that the GPU's firmware measures, in a layout that changes
+// with nearly every driver release. Pure; the bytes are untrusted. Used by read_device().
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace gpuward::exporter::amd {
 
-// What the layout does not have, and what the firmware marks as not supported (all bits set), is
+// Values that the layout lacks, or that the firmware marks as not supported (all bits set), are
 // absent.
 struct GpuMetrics {
   Maybe<double> edge, hotspot, memory;  // degrees Celsius
@@ -24,11 +24,11 @@ struct GpuMetrics {
   bool operator==(const GpuMetrics&) const = default;
 };
 
-// nullopt for a layout that is not known (also a known revision of another size: revision 1.6 was
-// given out in two layouts), and for fewer bytes than the header says.
+// nullopt for an unknown layout (also for a known revision with another size: revision 1.6 exists
+// in two layouts), and for fewer bytes than the header claims.
 [[nodiscard]] std::optional<GpuMetrics> parse_gpu_metrics(std::string_view bytes);
 
-// 5.0 GT/s is generation 2, 64 is 6; nullopt for speeds that PCI Express does not have.
+// 5.0 GT/s is generation 2, 64 is 6; nullopt for a speed that PCI Express does not have.
 [[nodiscard]] Maybe<std::uint32_t> pcie_generation_of(double giga_transfers);
 
 }  // namespace gpuward::exporter::amd

@@ -11,11 +11,11 @@
 namespace gpuward::exporter::amd {
 namespace {
 
-// A faulty driver adds this at each query of a block: a multiple of it is no number of errors
+// A faulty driver adds this at each query of a block: a multiple of it is not an error count
 // (core/xid/data/other.inc, UE_counter_fault).
 constexpr std::uint64_t kFaultyStep = 1'048'560;
 constexpr std::string_view kSuffix = "_err_count";
-// The retired pages of a GPU that has thousands of them.
+// Enough for the retired pages of a GPU that has thousands of them.
 constexpr std::size_t kMaxPagesBytes = 1U << 20U;
 
 Maybe<std::uint64_t> parse_count(std::string_view text) {
@@ -33,7 +33,7 @@ Maybe<std::uint64_t> sum_of(const std::vector<RasBlock>& blocks,
   return blocks.empty() ? Maybe<std::uint64_t>() : sum;
 }
 
-// The text behind the last colon of `0x…: 0x… : R`.
+// Returns the text after the last colon of `0x…: 0x… : R`.
 std::string_view flag_of(std::string_view line) {
   const auto colon = line.rfind(':');
   return colon == std::string_view::npos ? std::string_view() : trim(line.substr(colon + 1));

@@ -24,7 +24,7 @@ Maybe<double> scaled(const fs::path& path, double unit) {
   return number ? Maybe<double>(static_cast<double>(*number) * unit) : std::nullopt;
 }
 
-// 0 stands for "no limit known" in critical temperatures and power caps.
+// In critical temperatures and power caps, 0 means "no limit known".
 Maybe<double> limit(const fs::path& path, double unit) {
   const auto value = scaled(path, unit);
   return value && *value > 0 ? value : std::nullopt;
@@ -34,7 +34,7 @@ void keep(Maybe<double>& field, const Maybe<double>& value) {
   if (value) field = value;
 }
 
-// `edge`, `junction` and `mem` are temp1 to temp3 mostly, and not on every GPU.
+// `edge`, `junction` and `mem` are usually temp1 to temp3, but not on every GPU.
 void read_temperature(const fs::path& hwmon, const std::string& sensor, Thermals& thermals) {
   const std::string label = read_word(hwmon / (sensor + "_label"));
   const auto celsius = scaled(hwmon / (sensor + "_input"), kMilli);
@@ -69,7 +69,7 @@ void read_sensors(const fs::path& hwmon, GpuReading& reading) {
   keep(power.default_limit_watts, limit(hwmon / "power1_cap_default", kMicro));
 }
 
-// `32.0 GT/s PCIe`; `Unknown` where the link is down.
+// `32.0 GT/s PCIe`; `Unknown` if the link is down.
 Maybe<std::uint32_t> read_generation(const fs::path& path) {
   const auto text = read_attribute(path);
   if (!text) return std::nullopt;

@@ -1,5 +1,5 @@
-// What hwmon and the PCI attributes say of a GPU: temperatures, limits, power, clocks, its link.
-// Used by read_device().
+// The hwmon and PCI attributes of a GPU: temperatures, limits, power, clocks, its link. Used by
+// read_device().
 #pragma once
 
 #include <filesystem>
@@ -8,10 +8,10 @@
 
 namespace gpuward::exporter::amd {
 
-// Fills what the GPU's hwmon folder has; the rest stays as it is.
+// Fills in the values of the GPU's hwmon folder; the others stay unchanged.
 void read_hwmon(const std::filesystem::path& device, GpuReading& reading);
 
-// Speeds, widths and replays. Never touches pcie_bw: that read blocks for a second (MI250).
+// Reads speeds, widths and replays. Never touches pcie_bw: that read blocks for a second (MI250).
 [[nodiscard]] Pcie read_pcie(const std::filesystem::path& device);
 
 }  // namespace gpuward::exporter::amd

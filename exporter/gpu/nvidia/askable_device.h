@@ -1,5 +1,5 @@
-// A GPU whose handle NVML gives: what peers and events are asked with. Valid while the session that
-// gave it lives. Used by nvml_library.cpp and xid_events.h.
+// A GPU with its NVML handle, which queries about peers and events need. Valid while the session
+// that created it lives. Used by nvml_library.cpp and xid_events.h.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The questions put to one GPU in one reading, and what their answers add up to: whether it is
-// lost, what it complained of, whether the library has to be opened again. Used by the readers of
+// The queries to one GPU in one reading, and the conclusion from their results: whether the GPU is
+// lost, which error it reported, whether the library must be reopened. Used by the readers of
 // readings.h, on the worker's main thread.
 #pragma once
 
@@ -12,15 +12,17 @@
 
 namespace gpuward::exporter::nvml {
 
-// The library cannot go on with this driver: it was unloaded, upgraded, or the library shut down.
+// The library cannot continue with this driver: it was unloaded, upgraded, or the library shut
+// down.
 [[nodiscard]] bool means_reopen(ReturnCode code);
-// The driver has no such thing to tell, which says nothing of the GPU's health.
+// The driver does not have the value; this does not concern the GPU's health.
 [[nodiscard]] bool means_unsupported(ReturnCode code);
 
 class DeviceQuery {
  public:
-  // `is_thorough`: also what changes rarely and costs much (kThoroughEvery in nvml_library.h).
-  // `refuses`: KnownDevice's; such a GPU is asked on, whatever single questions it refuses.
+  // `is_thorough`: also read values that change rarely and cost much (kThoroughEvery in
+  // nvml_library.h). `refuses`: as in KnownDevice; queries to such a GPU continue even if it
+  // refuses some.
   DeviceQuery(const Symbols& symbols, Device device, bool is_thorough, bool refuses = false)
       : symbols_(symbols), device_(device), is_thorough_(is_thorough), refuses_(refuses) {}
 
@@ -28,8 +30,8 @@ class DeviceQuery {
   [[nodiscard]] Device device() const { return device_; }
   [[nodiscard]] bool is_thorough() const { return is_thorough_; }
 
-  // Calls `function` for this GPU and remembers its answer. A GPU that is lost is asked no more:
-  // each further call would cost the driver's own time-out.
+  // Calls `function` for this GPU and remembers the result. If the GPU is lost, no more calls are
+  // made: each would cost the driver's time-out.
   template <typename... Rest>
   ReturnCode ask(const Function<ReturnCode(Device, Rest...)>& function,
                  std::type_identity_t<Rest>... rest) {
@@ -46,25 +48,25 @@ class DeviceQuery {
     Number raw = 0;
     return tells(function, &raw) ? number_from(raw) : std::nullopt;
   }
-  // Where the function has one argument between the GPU and the answer.
+  // For functions with one argument between the GPU and the result.
   [[nodiscard]] Maybe<std::uint32_t> number(const Function<ReturnCode(Device, I32, U32*)>& function,
                                             I32 argument);
   [[nodiscard]] Maybe<bool> claim(const Number32Call& function);
   [[nodiscard]] std::string text(const TextCall& function, std::size_t bytes);
 
-  // For answers that come inside of structures.
+  // For results inside structures.
   ReturnCode note(ReturnCode code, const char* function);
 
   [[nodiscard]] bool wants_reopen() const { return wants_reopen_; }
   [[nodiscard]] bool is_over() const { return is_lost_ || (wants_reopen_ && !refuses_); }
-  // Whether some question has failed, other than for want of such a thing.
+  // Whether a query has failed, other than for an unsupported value.
   [[nodiscard]] bool has_failed() const { return first_failure_.code != kSuccess; }
-  // The function that answered that the GPU requires a reset; null where none did.
+  // The function that reported that the GPU requires a reset; null if none did.
   [[nodiscard]] const char* wants_reset() const { return wants_reset_; }
-  // What the driver answered where that concerns the whole GPU: lost, gone itself, or, where it had
-  // no answer at all, its first failure.
+  // An error that concerns the whole GPU: it is lost, the driver is gone, or, if no query
+  // succeeded, the first failure.
   struct Complaint {
-    ReturnCode code = kSuccess;  // there is none
+    ReturnCode code = kSuccess;  // no error
     const char* function = "";
   };
   [[nodiscard]] Complaint complaint() const;

@@ -15,20 +15,20 @@ namespace fs = std::filesystem;
 #define GPUWARD_MULTIARCH "x86_64-linux-gnu"
 #endif
 
-// Those that can only be of this processor first: `lib` may have libraries for 32 bits.
-// docs/install.md has the platforms.
+// Folders that contain only libraries for this processor come first: `lib` may have 32-bit
+// libraries. docs/install.md lists the platforms.
 constexpr std::array<std::string_view, 7> kFolders = {
     "lib64",
     "lib/" GPUWARD_MULTIARCH,
-    "lib/" GPUWARD_MULTIARCH "/nvidia/current",  // Debian's own packages
+    "lib/" GPUWARD_MULTIARCH "/nvidia/current",  // packages of Debian
     "lib",
     "lib/nvidia/tesla",  // Bottlerocket
-    "glibc/usr/lib64",   // Talos, which itself has no glibc
+    "glibc/usr/lib64",   // Talos, which has no glibc of its own
     "glibc/usr/lib",
 };
 constexpr std::array<std::string_view, 2> kPrefixes = {"usr", ""};
 
-// A folder of that name may have been left by a mount that went wrong.
+// A failed mount may have left a folder of that name.
 bool is_file(const fs::path& path) {
   std::error_code failed;
   return fs::is_regular_file(path, failed);

@@ -1,6 +1,6 @@
-// Finds a library of NVIDIA's driver below the driver's own root folder. GKE and the GPU Operator's
-// driver container have such a folder, which the loader does not search. Used by NvmlLibrary each
-// time it opens the library, because the driver may come or change meanwhile.
+// Finds a library of NVIDIA's driver below the driver's root folder. GKE and the GPU Operator's
+// driver container have one, and the loader does not search it. NvmlLibrary uses it each time it
+// opens the library, because the driver may appear or change meanwhile.
 #pragma once
 
 #include <filesystem>
@@ -8,9 +8,9 @@
 
 namespace gpuward::exporter::nvml {
 
-// The path of the file, opened by path because such a folder may have a C library of its own, which
-// no LD_LIBRARY_PATH may name. `name` itself if no root is given, the root does not have the file,
-// or `name` is a path.
+// Returns the path of the file. It is opened by path, because the folder may have its own C
+// library, so LD_LIBRARY_PATH must not contain it. Returns `name` if no root is given, if the root
+// lacks the file, or if `name` is a path.
 [[nodiscard]] std::string library_below(const std::filesystem::path& root, const std::string& name);
 
 }  // namespace gpuward::exporter::nvml

@@ -83,7 +83,7 @@ std::vector<GpuXid> EventSlot::wait(milliseconds limit) {
     if (!events) return {};
     const auto left = std::chrono::duration_cast<milliseconds>(deadline - clock_.steady());
     auto answer = events->wait(std::clamp(left, milliseconds(0), kSlice), clock_);
-    events.reset();  // before leaving: from then on the library may be closed
+    events.reset();  // before leave(), after which the library may be closed
     leave(answer.has_failed);
     if (!answer.xids.empty() || clock_.steady() >= deadline) return std::move(answer.xids);
   }

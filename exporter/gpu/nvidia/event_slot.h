@@ -1,6 +1,6 @@
-// Hands the event set from the worker's main thread, which makes and drops it, to its event thread,
-// which waits on it; sees to it that nobody waits on a library that is being closed. Used by
-// NvmlLibrary.
+// Passes the event set from the worker's main thread, which creates and frees it, to its event
+// thread, which waits on it. Ensures that no thread waits on a library that is being closed. Used
+// by NvmlLibrary.
 #pragma once
 
 #include <chrono>
@@ -17,22 +17,22 @@ class EventSlot {
  public:
   explicit EventSlot(const Clock& clock) : clock_(clock) {}
 
-  // Main thread. Makes the set where there is none or where waiting on it has failed, and watches
+  // Main thread. Creates the set if there is none or if waiting on it has failed, and watches
   // `devices`.
   void keep(const std::shared_ptr<const Session>& session,
             const std::vector<AskableDevice>& devices, const Progress& progress);
-  // Main thread. Frees the set, once the event thread is out of it: after at most kSlice. Where the
-  // driver hangs it says so and waits on, because a library in use cannot be closed: whoever has
-  // started this process ends it then.
+  // Main thread. Frees the set as soon as the event thread has left it: after at most kSlice. If
+  // the driver hangs, it reports that and keeps waiting, because a library in use cannot be closed:
+  // the parent process then kills this one.
   void empty(const Progress& progress);
 
-  // Event thread. At most `limit`; also where there is no set, or a broken one, it waits.
+  // Event thread. Waits at most `limit`, even if there is no set or a broken one.
   [[nodiscard]] std::vector<GpuXid> wait(std::chrono::milliseconds limit);
 
   // Any thread. Whether the driver keeps the event thread far longer than requested.
   [[nodiscard]] bool is_stuck() const;
 
-  // How long one call into the driver may wait: no longer than a reopening should be held up.
+  // The longest wait in one call into the driver, and so the longest delay of a reopening.
   static constexpr std::chrono::milliseconds kSlice{5'000};
   static constexpr std::chrono::milliseconds kPatience{5'000};
 
@@ -47,7 +47,7 @@ class EventSlot {
   std::shared_ptr<XidEvents> events_;
   bool has_failed_ = false;
   bool is_waiting_ = false;   // the event thread is in the driver
-  Clock::Steady entered_at_;  // since when
+  Clock::Steady entered_at_;  // when it entered the driver
 };
 
 }  // namespace gpuward::exporter::nvml

@@ -43,7 +43,7 @@ Maybe<std::uint64_t> number_in(const FieldValue& value) {
     case kTypeUnsignedShort:
       return value.value.as_unsigned_short;
     default:
-      return std::nullopt;  // an integer of the library's, not an enum of ours
+      return std::nullopt;  // an integer from the library, not an enum of gpuward
   }
 }
 
@@ -51,7 +51,7 @@ Maybe<double> celsius_in(const FieldValue& value) {
   if (value.result != kSuccess) return std::nullopt;
   switch (value.value_type) {
     case kTypeInt:
-    case kTypeUnsigned:  // of the same bits: NVML documents no type for these fields
+    case kTypeUnsigned:  // the same bits: NVML documents no type for these fields
       return celsius_from(value.value.as_int);
     case kTypeLongLong:
     case kTypeUnsignedLongLong:
@@ -69,7 +69,7 @@ std::vector<FieldValue> ask_fields(DeviceQuery& query, std::span<const FieldKey>
   for (std::size_t i = 0; i < keys.size(); ++i) {
     values[i].field = keys[i].field;
     values[i].scope = keys[i].scope;
-    values[i].result = kNotSupported;  // for a library that leaves some of them alone
+    values[i].result = kNotSupported;  // for a library that does not set all of them
   }
   const auto count = static_cast<std::int32_t>(values.size());
   const bool tells = query.tells(query.symbols().field_values, count, values.data());

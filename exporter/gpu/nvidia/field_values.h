@@ -1,5 +1,5 @@
-// nvmlDeviceGetFieldValues: numbers that NVML has no function of its own for. Used by the readers
-// of readings.h.
+// nvmlDeviceGetFieldValues: numbers for which NVML has no separate function. Used by the readers of
+// readings.h.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ struct FieldKey {
   std::uint32_t scope = 0;  // the link, for fields of links
 };
 
-// The number in it, by its type; absent for errors, sentinels, negative numbers and types that are
-// not known.
+// Returns the number in `value` by its type; absent for errors, sentinels, negative numbers and
+// unknown types.
 [[nodiscard]] Maybe<std::uint64_t> number_in(const FieldValue& value);
 
-// The same of a temperature or a margin, which may be below zero.
+// The same for a temperature or a margin, which may be below zero.
 [[nodiscard]] Maybe<double> celsius_in(const FieldValue& value);
 
-// One call; as many answers as `keys`, in their order.
+// Makes one call; returns one result for each key, in order.
 [[nodiscard]] std::vector<Maybe<std::uint64_t>> read_fields(DeviceQuery& query,
                                                             std::span<const FieldKey> keys);
 [[nodiscard]] std::vector<Maybe<double>> read_celsius_fields(DeviceQuery& query,

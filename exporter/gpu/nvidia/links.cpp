@@ -18,7 +18,7 @@ void read_counters(DeviceQuery& query, Link& link) {
   link.crc_data_errors = read_link_errors(query, link.number, kLinkCrcData);
 }
 
-// NVLink 5 has no such counters: there is one field for each, with the link as scope.
+// NVLink 5 lacks these counters: each has a field, with the link as scope.
 void read_counters_as_fields(DeviceQuery& query, Link& link) {
   const std::array keys{FieldKey{kFieldLinkRecoveryEvents, link.number},
                         FieldKey{kFieldLinkSymbolErrors, link.number},
@@ -55,7 +55,7 @@ bool read_versioned(DeviceQuery& query, std::uint32_t version, Info& info) {
   return query.tells(query.symbols().fabric_v, &info);
 }
 
-// Of a registration that is not complete NVML's status means nothing.
+// NVML's status is meaningful only if the registration is complete.
 template <typename Info>
 void take_fabric(const Info& info, Fabric& fabric) {
   fabric.state = info.state;

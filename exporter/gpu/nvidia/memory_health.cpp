@@ -29,7 +29,7 @@ void read_sram(DeviceQuery& query, GpuReading& reading) {
   reading.sram_threshold_exceeded = claim_from(status.threshold_exceeded);
 }
 
-// The number alone: without a buffer NVML says how large it would have to be.
+// Reads only the number: without a buffer NVML returns the required size.
 Maybe<std::uint64_t> count_pages(DeviceQuery& query, I32 cause) {
   std::uint32_t count = 0;
   const ReturnCode code = query.ask(query.symbols().retired_pages, cause, &count, nullptr);

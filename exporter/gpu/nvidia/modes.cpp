@@ -13,11 +13,10 @@
 namespace gpuward::exporter::nvml {
 namespace {
 
-// The compute processes on a GPU. A piece of its own because drivers disagree about the size of an
-// entry under one and the same function name: the driver is measured, not believed. Used by
-// modes.cpp.
+// The compute processes on a GPU. Drivers disagree about the size of an entry under the same
+// function name, so the size is measured in the driver's output. Used by modes.cpp.
 
-// What a process list is filled with before the driver writes into it.
+// The fill byte of a process list before the driver writes into it.
 constexpr std::uint8_t kUntouched = 0xA5;
 constexpr std::size_t kLargestEntry = 32;
 
@@ -48,8 +47,8 @@ std::vector<GpuProcess> parse(std::span<const std::uint8_t> buffer, std::size_t 
   return found;
 }
 
-// How many bytes an entry has, from how far the driver has written: 16 (before R450), 24, or 32
-// (R535 before 535.104: github.com/XuehaiPan/nvitop/pull/79). 0 where it has written less than
+// Returns the size of an entry in bytes, from how far the driver has written: 16 (before R450), 24,
+// or 32 (R535 before 535.104: github.com/XuehaiPan/nvitop/pull/79). 0 if it has written less than
 // `count` entries of any size.
 std::size_t entry_bytes(std::span<const std::uint8_t> buffer, std::size_t count) {
   constexpr std::array<std::size_t, 3> kKnown{16, sizeof(ProcessInfo), kLargestEntry};
@@ -57,7 +56,7 @@ std::size_t entry_bytes(std::span<const std::uint8_t> buffer, std::size_t count)
   const auto last = std::find_if(buffer.rbegin(), buffer.rend(),
                                  [](std::uint8_t byte) { return byte != kUntouched; });
   const auto written = static_cast<std::size_t>(buffer.rend() - last);
-  // A driver that clears the whole buffer tells nothing: then what the documentation says.
+  // If the driver clears the whole buffer, the size cannot be measured: use the documented one.
   if (written > count * kLargestEntry) return sizeof(ProcessInfo);
   for (const std::size_t bytes : kKnown) {
     if (written > (count - 1) * bytes && written <= count * bytes) return bytes;
@@ -65,7 +64,7 @@ std::size_t entry_bytes(std::span<const std::uint8_t> buffer, std::size_t count)
   return 0;
 }
 
-// Absent where the driver tells no processes.
+// Absent if the driver does not list processes.
 Maybe<std::vector<GpuProcess>> list_processes(DeviceQuery& query) {
   const ProcessCall& function = newest(query.symbols());
   std::uint32_t room = kFirstGuess;
@@ -87,7 +86,7 @@ Maybe<std::vector<GpuProcess>> list_processes(DeviceQuery& query) {
 
 constexpr std::uint32_t kMaxMigInstances = 64;  // 7 today
 
-// A MIG instance has a handle of its own; a failure of one says nothing of the GPU.
+// A MIG instance has a separate handle; its failures do not concern the GPU.
 Maybe<MigInstance> read_instance(const DeviceQuery& query, Device device) {
   DeviceQuery instance(query.symbols(), device, false);
   MigInstance found;

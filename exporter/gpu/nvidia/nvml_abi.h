@@ -1,6 +1,7 @@
-// NVML's C interface as far as gpuward uses it, declared by hand so that no NVIDIA header is needed
-// to build: structures, version words and numbers; the functions are in nvml_symbols.h. Every fact
-// is compared with NVIDIA's own Python package by tests/abi. Included in exporter/gpu/nvidia only.
+// The part of NVML's C interface that gpuward uses, declared by hand so that the build needs no
+// NVIDIA header: structures, version words and numbers; the functions are in nvml_symbols.h.
+// tests/abi compares every fact with NVIDIA's own Python package. Included in exporter/gpu/nvidia
+// only.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +9,12 @@
 
 namespace gpuward::exporter::nvml {
 
-struct DeviceObject;    // the library's own
-struct EventSetObject;  // likewise
+struct DeviceObject;    // opaque
+struct EventSetObject;  // opaque
 using Device = DeviceObject*;
 using EventSet = EventSetObject*;
 
-// nvmlReturn_t. Newer drivers may answer numbers that are not named here.
+// nvmlReturn_t. Newer drivers may return numbers that are not listed here.
 using ReturnCode = int;
 constexpr ReturnCode kSuccess = 0;
 constexpr ReturnCode kUninitialized = 1;
@@ -32,7 +33,7 @@ constexpr ReturnCode kNoData = 21;
 constexpr ReturnCode kArgumentVersionMismatch = 25;
 constexpr ReturnCode kDeprecated = 26;
 
-// The version word that a structure carries in: its size, and its version in the top byte.
+// Returns the version word of a structure: its size, and its version in the top byte.
 template <typename Structure>
 constexpr std::uint32_t version_word(std::uint32_t version) {
   return static_cast<std::uint32_t>(sizeof(Structure)) | (version << 24U);
@@ -48,7 +49,7 @@ struct Utilization {  // nvmlUtilization_t, percent
   std::uint32_t gpu, memory;
 };
 
-struct Memory {  // nvmlMemory_t, bytes; `used` holds what the driver reserves too
+struct Memory {  // nvmlMemory_t, bytes; `used` includes the driver's reserve
   std::uint64_t total, free, used;
 };
 
@@ -113,7 +114,7 @@ union Value {  // nvmlValue_t
   double as_double;
   std::int32_t as_int;
   std::uint32_t as_unsigned;
-  std::uint64_t as_unsigned_long;  // C's unsigned long: 64 bits on the systems that have a driver
+  std::uint64_t as_unsigned_long;  // C's unsigned long: 64 bits on all systems with a driver
   std::uint64_t as_unsigned_long_long;
   std::int64_t as_long_long;
   std::uint16_t as_unsigned_short;
@@ -133,7 +134,7 @@ struct EventData {  // nvmlEventData_t
   std::uint32_t gpu_instance, compute_instance;
 };
 
-// nvmlProcessInfo_v2_t. Drivers have disagreed about the size of an entry: see modes.cpp.
+// nvmlProcessInfo_v2_t. The size of an entry differs between drivers: see modes.cpp.
 struct ProcessInfo {
   std::uint32_t pid;
   std::uint64_t used_bytes;
@@ -161,7 +162,7 @@ constexpr std::int32_t kThresholdShutdown = 0, kThresholdSlowdown = 1, kThreshol
 constexpr std::int32_t kClockSm = 1, kClockMemory = 2;
 constexpr std::int32_t kPolicyPower = 0, kPolicyThermal = 1;
 
-// nvmlNvLinkErrorCounter_t; the most links that a GPU of today has (NVML_NVLINK_MAX_LINKS)
+// nvmlNvLinkErrorCounter_t; the most links of today's GPUs (NVML_NVLINK_MAX_LINKS)
 constexpr std::int32_t kLinkReplay = 0, kLinkRecovery = 1, kLinkCrcFlit = 2, kLinkCrcData = 3;
 constexpr std::uint32_t kMaxLinks = 36;
 
@@ -188,7 +189,7 @@ constexpr std::uint32_t kFieldLinkEffectiveErrors = 219;
 constexpr std::uint32_t kFieldLinkSymbolErrors = 221;
 constexpr std::uint32_t kFieldRecoveryAction = 230;
 
-// Buffers that the documentation calls large enough.
+// Buffer sizes that the documentation says are large enough.
 constexpr std::size_t kNameBytes = 96;        // NVML_DEVICE_NAME_V2_BUFFER_SIZE
 constexpr std::size_t kUuidBytes = 96;        // NVML_DEVICE_UUID_V2_BUFFER_SIZE
 constexpr std::size_t kSerialBytes = 30;      // NVML_DEVICE_SERIAL_BUFFER_SIZE

@@ -24,8 +24,8 @@
 namespace gpuward::exporter::nvml {
 namespace {
 
-// Which GPUs reach each other's memory, and how far apart they are. Expensive (the number of GPUs
-// squared), so that NvmlLibrary, who uses it, asks only now and then.
+// The GPUs that reach each other's memory, and the distance between them. The cost grows with the
+// square of the number of GPUs, so NvmlLibrary reads it only now and then.
 
 Maybe<std::uint32_t> status_of(const Symbols& nvml, Device from, Device to, I32 what) {
   I32 status = 0;
@@ -41,7 +41,7 @@ Maybe<std::uint32_t> ancestor_of(const Symbols& nvml, Device from, Device to) {
 
 using Ancestors = std::map<std::pair<std::uint32_t, std::uint32_t>, Maybe<std::uint32_t>>;
 
-// The same both ways: asked once.
+// Symmetric, so each pair is read once.
 Maybe<std::uint32_t> ancestor_once(const Symbols& nvml, const AskableDevice& from,
                                    const AskableDevice& to, Ancestors& known) {
   const auto pair = std::minmax(from.index, to.index);
@@ -50,14 +50,14 @@ Maybe<std::uint32_t> ancestor_once(const Symbols& nvml, const AskableDevice& fro
   return known[pair] = ancestor_of(nvml, from.device, to.device);
 }
 
-// Each ordered pair of different GPUs, in the order of `devices`.
+// Reads each ordered pair of different GPUs, in the order of `devices`.
 std::vector<PeerStatus> read_peers(const Session& session, std::span<const AskableDevice> devices,
                                    const Progress& progress) {
   const Symbols& nvml = session.symbols();
   std::vector<PeerStatus> peers;
   Ancestors ancestors;
   for (const AskableDevice& from : devices) {
-    progress("peers, from " + from.pci_bus_id);  // a hang there may be any GPU's
+    progress("peers, from " + from.pci_bus_id);  // a hang there may be of any GPU
     for (const AskableDevice& to : devices) {
       if (from.index == to.index) continue;
       PeerStatus peer;
@@ -73,9 +73,9 @@ std::vector<PeerStatus> read_peers(const Session& session, std::span<const Askab
   return peers;
 }
 
-// Where GPUs are that cannot say so themselves: one that is lost when the library is opened has no
-// PCI address, and without one it has no series and nobody else can say anything of it. The PCI bus
-// tells, where only one answer is possible. Used by NvmlLibrary.
+// Finds the PCI addresses of GPUs that NVML does not report. A GPU that is lost when the library is
+// opened has no address, and so no series, and no other source can be matched to it. The PCI bus
+// shows its address if only one is possible. Used by NvmlLibrary.
 
 namespace fs = std::filesystem;
 
@@ -86,7 +86,7 @@ bool begins_with(const fs::path& file, std::string_view text) {
   return content && content->starts_with(text);
 }
 
-// Display and 3D controllers, and no virtual functions of a GPU that is here too.
+// Display and 3D controllers, without virtual functions of a GPU that is listed too.
 bool is_gpu(const fs::path& device) {
   std::error_code failed;
   return begins_with(device / "vendor", "0x10de") && begins_with(device / "class", "0x03") &&
@@ -98,8 +98,8 @@ bool is_driven(const fs::path& device) {
   return fs::read_symlink(device / "driver", failed).filename() == "nvidia" && !failed;
 }
 
-// The GPUs that the kernel has bound to NVIDIA's driver, ascending; empty where the tree does not
-// say. Reads what the kernel keeps in memory, and asks no device.
+// Returns the GPUs that the kernel has bound to NVIDIA's driver, ascending; empty if the tree lacks
+// them. Reads only the kernel's memory; does not access a device.
 std::vector<PciAddress> gpus_of_driver(const std::string& sys) {
   std::vector<PciAddress> gpus;
   std::error_code failed;
@@ -112,8 +112,8 @@ std::vector<PciAddress> gpus_of_driver(const std::string& sys) {
   return gpus;
 }
 
-// Gives those without an address the places that are left: where that is one, or where they are all
-// lost and as many as the places, so that it makes no difference which is which.
+// Gives the remaining places on the bus to the GPUs without an address if their numbers are equal,
+// and either there is only one or all of these GPUs are lost, so that their order does not matter.
 void place_gpus(const std::vector<PciAddress>& on_bus, std::vector<GpuReading>& gpus) {
   std::vector<GpuReading*> nowhere;
   for (GpuReading& reading : gpus) {
@@ -149,7 +149,7 @@ class NvmlLibrary final : public GpuLibrary {
   }
 
  private:
-  // False where the library has to be closed; the report says why.
+  // Returns false if the library must be closed; the report says why.
   bool read_open(const Progress& progress, VendorReading& report);
   bool open(const Progress& progress, VendorReading& report);
   void close(const Progress& progress);
@@ -159,12 +159,12 @@ class NvmlLibrary final : public GpuLibrary {
 
   const std::string name_, driver_root_, sys_;
   const GpuChoice choice_;
-  std::string library_;  // that was opened last
+  std::string library_;  // the last one opened
   const SystemClock clock_;
   std::shared_ptr<const Session> session_;
   std::vector<KnownDevice> known_;       // by index, of this session
   std::vector<AskableDevice> askable_;   // at the last reading
-  std::vector<AskableDevice> compared_;  // those that peers_ is about
+  std::vector<AskableDevice> compared_;  // the GPUs in peers_
   std::vector<PeerStatus> peers_;
   unsigned turn_ = 0;  // readings of this session
   EventSlot events_;
@@ -173,7 +173,7 @@ class NvmlLibrary final : public GpuLibrary {
 VendorReading NvmlLibrary::read(const Progress& progress) {
   VendorReading report;
   report.library = library_;
-  // Twice: a driver that was upgraded is found by the second try of the same reading.
+  // Twice: if the driver was upgraded, the second try of the same reading finds it.
   for (int attempt = 0; attempt < 2; ++attempt) {
     if (!session_ && !open(progress, report)) return report;
     if (read_open(progress, report)) return report;
@@ -213,7 +213,7 @@ bool NvmlLibrary::count_gpus(const Progress& progress, VendorReading& report) {
   const ReturnCode code = session_->symbols().count(&count);
   if (code == kSuccess) {
     count = std::min(count, kMaxGpus);
-    if (count != known_.size()) known_.assign(count, {});  // which is which is not known any more
+    if (count != known_.size()) known_.assign(count, {});  // the indexes may have changed
     return true;
   }
   report.fault = session_->words(session_->symbols().count.name(), code);
@@ -227,7 +227,8 @@ DeviceAnswer NvmlLibrary::read_gpu(std::uint32_t index, bool is_thorough,
   auto answer = read_device(*session_, index, plan, known);
   const bool is_just_opened = turn_ == 0;
   if (!answer.wants_reopen || known.refuses || !is_just_opened) return answer;
-  // A library just opened is of use: once more, for all that this GPU does say.
+  // A newly opened library works, so the GPU is at fault: read again, for all values that it still
+  // reports.
   known.refuses = true;
   return read_device(*session_, index, plan, known);
 }
@@ -268,7 +269,7 @@ bool NvmlLibrary::read_open(const Progress& progress, VendorReading& report) {
   report.state = LibraryState::kReady;
   report.fault.clear();
   report.has_hung_events = events_.is_stuck();
-  // To register a GPU would wait for the call that does not come back.
+  // The registration of a GPU would wait for the call that does not return.
   if (!report.has_hung_events) events_.keep(session_, askable_, progress);
   ++turn_;
   return true;

@@ -1,6 +1,6 @@
-// NVML's functions by their C names. One that the installed driver lacks answers
-// NVML_ERROR_FUNCTION_NOT_FOUND, so that only its values are absent. Used by all
-// readers of this folder.
+// NVML's functions by their C names. A function that the installed driver lacks returns
+// NVML_ERROR_FUNCTION_NOT_FOUND, so that only its values are absent. Used by all readers of this
+// folder.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace gpuward::exporter::nvml {
 
-// The address of a function of that name, or null.
+// Returns the address of a function of that name, or null.
 using Resolver = std::function<void*(const char* name)>;
 
 template <typename Signature>
@@ -25,7 +25,7 @@ class Function<Answer(Arguments...)> {
   [[nodiscard]] const char* name() const { return name_; }
   [[nodiscard]] explicit operator bool() const { return pointer_ != nullptr; }
 
-  // The library's structures have other names than ours, which clang's check of pointer types sees.
+  // The library's structures have other names, which clang's check of pointer types would report.
 #if defined(__clang__)
   __attribute__((no_sanitize("function")))
 #endif
@@ -47,7 +47,7 @@ using I32 = std::int32_t;
 using TextCall = Function<ReturnCode(Device, char*, U32)>;
 using Number32Call = Function<ReturnCode(Device, U32*)>;
 using Number64Call = Function<ReturnCode(Device, U64*)>;
-// Entries of several sizes: modes.cpp.
+// The size of an entry varies: modes.cpp.
 using ProcessCall = Function<ReturnCode(Device, U32* count, void* entries)>;
 
 struct Symbols {
@@ -113,7 +113,7 @@ struct Symbols {
   Function<ReturnCode(Device, U32, PciInfo*)> link_remote{resolve,
                                                           "nvmlDeviceGetNvLinkRemotePciInfo_v2"};
   Function<ReturnCode(Device, FabricInfo*)> fabric{resolve, "nvmlDeviceGetGpuFabricInfo"};
-  // Takes FabricInfoV2 or V3, by the version word.
+  // Takes FabricInfoV2 or V3, selected by the version word.
   Function<ReturnCode(Device, void*)> fabric_v{resolve, "nvmlDeviceGetGpuFabricInfoV"};
   Function<ReturnCode(Device, Device, I32, I32*)> peer_status{resolve, "nvmlDeviceGetP2PStatus"};
   Function<ReturnCode(Device, Device, I32*)> common_ancestor{resolve,

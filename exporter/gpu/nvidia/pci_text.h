@@ -1,5 +1,5 @@
-// The PCI address in an NVML answer, of the GPU itself or of what is at the other end of a link.
-// Used by the readers of identity and NVLink.
+// The PCI address in an NVML result: of the GPU itself or of the other end of a link. Used by the
+// readers of identity and NVLink.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace gpuward::exporter::nvml {
 
-// nullopt where NVML has filled in no address (all bits set).
+// nullopt if NVML has filled in no address (all bits set).
 [[nodiscard]] std::optional<PciAddress> address_from(const PciInfo& info);
 
 }  // namespace gpuward::exporter::nvml

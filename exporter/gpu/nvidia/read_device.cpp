@@ -5,8 +5,8 @@
 namespace gpuward::exporter::nvml {
 namespace {
 
-// NVML keeps the order of its GPUs while it is initialised: what was seen at an index is still
-// there.
+// NVML keeps the order of its GPUs while it is initialised, so the identity seen at an index is
+// still valid.
 void recall_identity(const KnownDevice& known, std::uint32_t index, Gpu& gpu) {
   if (gpu.uuid.empty()) gpu.uuid = known.gpu.uuid;
   if (!gpu.has_address()) gpu.pci = known.gpu.pci;
@@ -33,7 +33,7 @@ void take_reset(const Session& session, const char* function, GpuReading& readin
 
 enum class Identity : std::uint8_t { kOver, kInPart, kWhole };
 
-// kOver: the GPU cannot be asked for more.
+// kOver: no more queries to the GPU are possible.
 Identity identify(const Session& session, const ReadingPlan& plan, const KnownDevice& known,
                   DeviceAnswer& answer) {
   DeviceQuery query(session.symbols(), answer.device, plan.is_thorough, known.refuses);
@@ -41,7 +41,7 @@ Identity identify(const Session& session, const ReadingPlan& plan, const KnownDe
   read_identity(query, known, answer.reading);
   recall_identity(known, static_cast<std::uint32_t>(index), answer.reading.gpu);
   take_reset(session, query.wants_reset(), answer.reading);
-  // Its identity may be refused, and the rest be readable.
+  // The GPU may refuse its identity, but report the rest.
   if (query.is_over()) take_complaint(session, query.complaint(), answer.reading);
   answer.wants_reopen = query.wants_reopen();
   if (query.is_over()) return Identity::kOver;
@@ -57,7 +57,7 @@ void read_groups(const Session& session, const ReadingPlan& plan, Identity ident
     plan.progress(name_in_progress(answer.reading.gpu) + " " + std::string(group.name));
     group.read(query, known, answer.reading);
   }
-  // What was refused is asked again by the next reading.
+  // The next reading asks again for refused values.
   const bool is_whole = identity == Identity::kWhole && !query.has_failed();
   if (is_thorough && is_whole) known.rare = answer.reading;
   take_reset(session, query.wants_reset(), answer.reading);

@@ -1,5 +1,5 @@
-// One whole reading of one GPU: its handle, who it is, and then group by group, for as long as it
-// answers. Used by NvmlLibrary, on the worker's main thread.
+// One whole reading of one GPU: its handle, its identity, and then each group while it responds.
+// Used by NvmlLibrary, on the worker's main thread.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace gpuward::exporter::nvml {
 
 struct DeviceAnswer {
   GpuReading reading;
-  Device device = nullptr;    // null where NVML counts the GPU and does not give it
-  bool wants_reopen = false;  // the driver answers as if it were gone
+  Device device = nullptr;    // null if NVML counts the GPU but has no handle
+  bool wants_reopen = false;  // the driver responds as if it were unloaded
 
   [[nodiscard]] bool can_be_asked() const {
     return device != nullptr && !reading.is_lost && !wants_reopen;
@@ -26,7 +26,7 @@ struct ReadingPlan {
   const Progress& progress;
 };
 
-// `known` is what the readings of this session have learnt of the GPU with that index.
+// `known` is the state that earlier readings of this session have recorded for that index.
 [[nodiscard]] DeviceAnswer read_device(const Session& session, std::uint32_t index,
                                        const ReadingPlan& plan, KnownDevice& known);
 

@@ -3,7 +3,7 @@
 namespace gpuward::exporter::nvml {
 namespace {
 
-// First what tells soonest that a GPU is in trouble.
+// The groups that show trouble soonest come first.
 constexpr std::array kGroups{
     Group{"modes", read_modes},
     Group{"temperature", read_temperature},

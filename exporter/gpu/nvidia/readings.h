@@ -1,6 +1,6 @@
-// What is asked of one GPU, group by group; each group is announced to the parent before it is
-// read, so that a hang has a name. Used by read_device.cpp. A new group is one function and one
-// line in kGroups (readings.cpp).
+// The groups of queries to one GPU. Each group is announced to the parent before it is read, so
+// that a hang can be located. Used by read_device.cpp. A new group is one function and one line in
+// kGroups (readings.cpp).
 #pragma once
 
 #include <array>
@@ -13,15 +13,15 @@
 
 namespace gpuward::exporter::nvml {
 
-// What is kept of a GPU while the library stays open.
+// The state kept for a GPU while the library stays open.
 struct KnownDevice {
-  Gpu gpu;  // as it was when it could still be asked
-  // It answered as if there were no driver even to a library just opened: that is its own fault.
+  Gpu gpu;  // from the last time that it responded
+  // It responds as if there were no driver even to a newly opened library: the GPU is at fault.
   bool refuses = false;
   std::array<std::string, kMaxLinks> link_remotes;
   // The margins at which the driver acts: shutdown, slowdown, memory, GPU. They do not change.
   std::array<Maybe<double>, 4> margins;
-  // The last answers to what only a thorough reading asks; absent before the first.
+  // The last results of the queries of a thorough reading; absent before the first.
   Maybe<GpuReading> rare;
 };
 
@@ -30,11 +30,11 @@ struct Group {
   void (*read)(DeviceQuery& query, KnownDevice& known, GpuReading& reading);
 };
 
-// All but the identity, in the order in which they are asked.
+// All groups but the identity, in the order of reading.
 [[nodiscard]] std::span<const Group> groups();
 
-// Index, UUID, serial, PCI address, name, VBIOS, part number, minor number, architecture.
-// Only a thorough reading asks for what a board keeps for life.
+// Reads index, UUID, serial, PCI address, name, VBIOS, part number, minor number, architecture.
+// Only a thorough reading reads a board's permanent data.
 void read_identity(DeviceQuery& query, const KnownDevice& known, GpuReading& reading);
 
 // The groups, each in the file of its subject.

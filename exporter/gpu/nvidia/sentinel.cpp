@@ -26,7 +26,7 @@ Maybe<std::uint64_t> number_from(std::uint64_t raw) {
 }
 
 Maybe<double> celsius_from(std::int32_t raw) {
-  // Minus one may be a margin; the others of number_from() are no temperature.
+  // Minus one may be a margin; the other sentinels of number_from() are never temperatures.
   if (raw != -1 && !number_from(static_cast<std::uint32_t>(raw))) return std::nullopt;
   return static_cast<double>(raw);
 }

@@ -1,5 +1,5 @@
-// From what NVML writes into a caller's variable to a value that may be published: numbers and
-// texts that stand for "not available" become absent. Used by all readers of this folder.
+// Converts NVML's raw values into values to publish: numbers and texts that mean "not available"
+// become absent. Used by all readers of this folder.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace gpuward::exporter::nvml {
 
-// NVML_VALUE_NOT_AVAILABLE (all bits set), and DCGM's blanks, which other exporters have published
-// as numbers (9223372036854775794): 0x7ffffff0 and 0x7ffffffffffffff0, and up.
+// Absent for NVML_VALUE_NOT_AVAILABLE (all bits set), and for DCGM's blanks, which other exporters
+// have published as numbers (9223372036854775794): from 0x7ffffff0 and 0x7ffffffffffffff0 on.
 [[nodiscard]] Maybe<std::uint32_t> number_from(std::uint32_t raw);
 [[nodiscard]] Maybe<std::uint64_t> number_from(std::uint64_t raw);
 [[nodiscard]] Maybe<double> celsius_from(std::int32_t raw);
-[[nodiscard]] Maybe<bool> claim_from(std::uint32_t raw);            // 0 or 1, nothing else
+[[nodiscard]] Maybe<bool> claim_from(std::uint32_t raw);            // 0 or 1, all else is absent
 [[nodiscard]] Maybe<double> ratio_from_percent(std::uint32_t raw);  // 0..100
 
-// Thousandths as NVML counts power and energy.
+// Converts thousandths, in which NVML counts power and energy.
 [[nodiscard]] Maybe<double> from_thousandths(Maybe<std::uint64_t> raw);
 
 // Up to the first zero byte, valid UTF-8; empty for "N/A", "[Not Supported]" and the like.

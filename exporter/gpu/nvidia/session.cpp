@@ -37,7 +37,7 @@ Session::~Session() {
 }
 
 Status Session::initialise(const Progress& progress) {
-  // Without these nothing can be asked; the rest may be missing.
+  // These functions are required; the others may be missing.
   for (const char* name : {symbols_.init.name(), symbols_.count.name(), symbols_.handle.name()}) {
     if (library_.find(name) != nullptr) continue;
     return fail(ErrorKind::kUnavailable, std::string("the library has no function ") + name);

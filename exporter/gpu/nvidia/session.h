@@ -1,6 +1,6 @@
-// The library between nvmlInit and nvmlShutdown. Destroying it shuts NVML down and unloads the
-// library, so that the next one is that of a driver upgraded meanwhile. Used by NvmlLibrary; what
-// needs the library longer (an event set) holds it by shared_ptr.
+// The library between nvmlInit and nvmlShutdown. Destroying the session shuts NVML down and unloads
+// the library, so that the next one is the library of an upgraded driver. Used by NvmlLibrary; an
+// object that needs the library longer (an event set) holds it by shared_ptr.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@ namespace gpuward::exporter::nvml {
 
 class Session {
  public:
-  // kNotFound: no library, hence no driver on this machine. kUnavailable: there is one that cannot
-  // be used, in its own words. May hang in the driver.
+  // kNotFound: no library, so there is no driver on this machine. kUnavailable: a library that does
+  // not work, with its own message. May hang in the driver.
   [[nodiscard]] static Result<std::shared_ptr<const Session>> open(const std::string& library,
                                                                    const Progress& progress);
 

@@ -7,8 +7,8 @@
 namespace gpuward::exporter::nvml {
 namespace {
 
-// glibc's words. A missing library that the wanted one needs is named in its place, and is then no
-// "no driver here" but a broken installation.
+// Checks glibc's message. If a dependency of the library is missing, the message names the
+// dependency; that is a broken installation, not a missing driver.
 bool says_no_such_file(const std::string& name, const std::string& words) {
   return words.starts_with(name + ": cannot open shared object file:") &&
          words.ends_with("No such file or directory");

@@ -1,5 +1,5 @@
-// A shared library opened at run time: gpuward is built and runs without the vendor's driver. Used
-// by Session, which alone decides when NVML is opened and closed, and by exporter/nccl_pair.
+// A shared library opened at run time: gpuward builds and runs without the vendor's driver. Used by
+// Session, which alone decides when NVML is opened and closed, and by exporter/nccl_pair.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace gpuward::exporter::nvml {
 
 class SharedObject {
  public:
-  // kNotFound where there is no such file (no driver on this machine); kUnavailable, with the
-  // loader's words, where there is one that cannot be loaded.
+  // kNotFound if there is no such file (no driver on this machine); kUnavailable, with the loader's
+  // message, if the file cannot be loaded.
   [[nodiscard]] static Result<SharedObject> open(const std::string& name);
 
   SharedObject(SharedObject&& other) noexcept;
@@ -20,7 +20,7 @@ class SharedObject {
   SharedObject& operator=(const SharedObject&) = delete;
   ~SharedObject();
 
-  [[nodiscard]] void* find(const char* symbol) const;  // null where it has none of that name
+  [[nodiscard]] void* find(const char* symbol) const;  // null if it has no symbol of that name
 
  private:
   explicit SharedObject(void* handle) : handle_(handle) {}

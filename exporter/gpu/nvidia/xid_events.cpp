@@ -55,7 +55,7 @@ XidEvents::Answer XidEvents::wait(std::chrono::milliseconds limit, const Clock& 
       return answer;
     }
     take(event, clock, answer);
-    left = 0;  // from now on only what is there already
+    left = 0;  // from now on only pending events
   }
   return answer;
 }

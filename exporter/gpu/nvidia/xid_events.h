@@ -1,6 +1,6 @@
-// The Xids that the driver announces: one event set, all GPUs registered in it. Made by NvmlLibrary
-// on the worker's main thread, waited on by its event thread; the set is freed with the object, and
-// the session outlives it.
+// The Xids that the driver reports: one event set with all GPUs registered in it. NvmlLibrary
+// creates it on the worker's main thread, its event thread waits on it; the set is freed with the
+// object, and the session outlives it.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ namespace gpuward::exporter::nvml {
 
 class XidEvents {
  public:
-  // Null where the driver has no event sets.
+  // Null if the driver has no event sets.
   [[nodiscard]] static std::unique_ptr<XidEvents> make(std::shared_ptr<const Session> session);
 
   XidEvents(std::shared_ptr<const Session> session, EventSet set);
@@ -27,15 +27,15 @@ class XidEvents {
   XidEvents& operator=(const XidEvents&) = delete;
   ~XidEvents();
 
-  // Main thread. Registers those that are not yet; one that refuses (a lost GPU) does not keep the
-  // others from it, and is tried again the next time.
+  // Main thread. Registers the devices that are not registered yet. If one refuses (a lost GPU),
+  // the others are still registered, and the next call tries it again.
   void watch(const std::vector<AskableDevice>& devices, const Progress& progress);
 
   struct Answer {
     std::vector<GpuXid> xids;
-    bool has_failed = false;  // the set is of no more use: make a new one
+    bool has_failed = false;  // the set is unusable: create a new one
   };
-  // Event thread. Blocks for at most `limit`, then takes what else has come, up to kMaxAtOnce.
+  // Event thread. Blocks for at most `limit`, then takes further pending events, up to kMaxAtOnce.
   [[nodiscard]] Answer wait(std::chrono::milliseconds limit, const Clock& clock);
 
   static constexpr std::size_t kMaxAtOnce = 256;

@@ -1,5 +1,5 @@
-// Which GPUs a GPU worker asks: all, all but those whose calls have not come back, or one alone.
-// Made by the exporter from what its worker did, read by the vendors' libraries.
+// The GPUs that a GPU worker reads: all, all except those that hang, or a single one. The exporter
+// derives it from the behaviour of its worker; the vendors' libraries read it.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace gpuward::exporter {
 
-// A GPU by whatever is known of it before it is asked: at least one of them.
+// A GPU by what is known before it is read: at least one of the fields.
 struct GpuName {
   std::optional<int> nvml_index;
   std::optional<PciAddress> pci;
@@ -28,7 +28,7 @@ struct GpuChoice {
   std::vector<GpuName> left_out = {};
   std::optional<GpuName> only = {};
 
-  // Before the first call, and once the GPU has said where it is.
+  // The first works before any call, the second once the GPU has reported its address.
   [[nodiscard]] bool asks_index(int nvml_index) const;
   [[nodiscard]] bool asks_address(const PciAddress& pci) const;
 };

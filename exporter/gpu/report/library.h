@@ -1,5 +1,5 @@
-// A vendor's driver, as the GPU worker process asks it. A call may hang or crash in the driver:
-// nothing but the worker may hold one of these. A new vendor is one folder and one line in all.cpp.
+// A vendor's driver, as the GPU worker process reads it. A call may hang or crash in the driver, so
+// only the worker may hold one. A new vendor is one folder and one line in all.cpp.
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,7 @@
 
 namespace gpuward::exporter {
 
-// Where the vendors' libraries and trees are, and what they are asked for; tests put their own
-// there.
+// The paths of the vendors' libraries and trees, and what to read; tests use their own paths.
 struct LibraryPaths {
   std::string nvml = "libnvidia-ml.so.1";    // as dlopen takes it
   std::string driver_root = {};              // of NVIDIA's driver (driver_root.h); empty: none
@@ -26,25 +25,25 @@ struct LibraryPaths {
   GpuChoice choice = {};
 };
 
-// Called before each GPU is read, so that the parent knows where a hang is: "0000:4e:00
-// temperature".
+// Called before each GPU is read, so that the parent can locate a hang: "0000:4e:00 temperature".
 using Progress = std::function<void(std::string_view)>;
-// That of a library which is closed, to be opened again. Its event thread may still be in the
-// driver then: it is waited for, for less than this.
+// The progress of a library that is closed to be reopened. Its event thread may still be in the
+// driver then; the wait for it is shorter than this.
 inline constexpr std::string_view kClosingProgress = "closing the library";
 inline constexpr std::chrono::milliseconds kLongestClosing{12'000};
-// Ends that of AMD's error records, where some versions of the library crash.
+// The end of the progress text for AMD's error records, in which some versions of the library
+// crash.
 inline constexpr std::string_view kErrorRecordsProgress = "error records (--gpu.amd-cper)";
 
 class GpuLibrary {
  public:
   virtual ~GpuLibrary() = default;
 
-  // Worker's main thread, again and again. Opens what is not open yet, so that a driver which is
-  // installed, upgraded or reloaded later is found. Never throws; what cannot be read is absent.
+  // Worker's main thread, repeatedly. Opens a library that is not open yet, so that a driver that
+  // is installed, upgraded or reloaded later is found. Never throws; unreadable values are absent.
   [[nodiscard]] virtual VendorReading read(const Progress& progress) = 0;
-  // Worker's event thread. Blocks for at most `limit`; what the event set has given. Empty where
-  // the driver has no events, after waiting for `limit`.
+  // Worker's event thread. Blocks for at most `limit`; returns the Xids of the event set. Empty
+  // after `limit` if the driver has no events.
   [[nodiscard]] virtual std::vector<GpuXid> wait_for_xids(std::chrono::milliseconds limit) = 0;
 };
 
@@ -53,7 +52,7 @@ struct LibraryEntry {
   std::unique_ptr<GpuLibrary> (*make)(const LibraryPaths& paths);
 };
 
-// All vendors, in the order in which they are asked (all.cpp).
+// All vendors, in the order of reading (all.cpp).
 [[nodiscard]] std::span<const LibraryEntry> gpu_libraries();
 
 }  // namespace gpuward::exporter

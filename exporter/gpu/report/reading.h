@@ -1,8 +1,9 @@
-// What a vendor's driver says about its GPUs at one moment: one shape for all vendors. Made in the
-// GPU worker process, sent over its pipe, judged by checks, published as metrics.
+// The report of a vendor's driver about its GPUs at one moment: one shape for all vendors. The GPU
+// worker process makes it and sends it over its pipe; checks judge it, and it is published as
+// metrics.
 //
-// Every value that a driver may not have is optional: absent means "not supported here" or "could
-// not be read", and becomes an absent series; never a number that stands for nothing.
+// Every value that a driver may lack is optional: absent means "not supported here" or "could not
+// be read" and becomes an absent series, never a placeholder number.
 #pragma once
 
 #include <chrono>
@@ -18,8 +19,8 @@ namespace gpuward::exporter {
 template <typename T>
 using Maybe = std::optional<T>;
 
-// Errors that a memory counter has seen: by who could repair them, since when (volatile: since the
-// driver was loaded or the GPU reset; aggregate: in the life of the board), and where.
+// Errors that a memory counter has seen: by repair (corrected or not), by period (volatile: since
+// the driver was loaded or the GPU reset; aggregate: in the life of the board), and by place.
 struct EccCounters {
   struct Places {
     Maybe<std::uint64_t> total, sram, dram;
@@ -33,7 +34,7 @@ struct RetiredPages {
   Maybe<bool> pending;
 };
 
-// Ampere and later. The histogram counts banks by how many spare rows are left.
+// Ampere and later. The histogram counts banks by the number of spare rows left.
 struct RemappedRows {
   Maybe<std::uint64_t> correctable, uncorrectable;
   Maybe<bool> pending, failure;
@@ -44,9 +45,9 @@ struct Thermals {  // degrees Celsius
   Maybe<double> gpu, memory, hotspot;
   Maybe<double> margin;  // to the slowdown threshold
   Maybe<double> slowdown_threshold, shutdown_threshold, memory_threshold;
-  // The margins at which the driver acts, where it counts in margins (NVML's T.Limit): at or below
-  // them the GPU shuts down, is slowed down by the hardware, is slowed down for the memory's sake,
-  // and is slowed down by the driver.
+  // The margins at which the driver acts, if it counts in margins (NVML's T.Limit). At or below
+  // them the GPU shuts down, is slowed down by the hardware, is slowed down to protect the memory,
+  // or is slowed down by the driver.
   Maybe<double> shutdown_margin, slowdown_margin, memory_margin, gpu_margin;
 };
 
@@ -55,7 +56,7 @@ struct Power {
   Maybe<double> energy_joules;  // since the driver was loaded
 };
 
-// NVML's clocks event reasons, the bits as NVML has them; and for how long the GPU was held back.
+// NVML's clocks event reasons, with NVML's bits; and how long the GPU was slowed down.
 struct Slowdown {
   Maybe<std::uint64_t> reasons;
   Maybe<double> power_violation_seconds, thermal_violation_seconds;
@@ -71,14 +72,14 @@ struct Link {  // one NVLink or XGMI link
   Maybe<bool> active;
   Maybe<std::uint64_t> replay_errors, recovery_errors, crc_flit_errors, crc_data_errors;
   Maybe<std::uint64_t> symbol_errors, effective_errors;  // NVLink 5
-  std::string remote_pci_bus_id;                         // empty where the driver does not say
+  std::string remote_pci_bus_id;                         // empty if the driver does not report it
 };
 
 // nvmlGpuFabricState_t.
 inline constexpr std::uint32_t kFabricNotSupported = 0, kFabricNotStarted = 1,
                                kFabricInProgress = 2, kFabricCompleted = 3;
 
-// NVML's fabric info (HGX H100 and later). The health mask is as NVML has it.
+// NVML's fabric info (HGX H100 and later). The health mask has NVML's bits.
 struct Fabric {
   Maybe<std::uint32_t> state, status, health_mask, health_summary;
 };
@@ -96,13 +97,14 @@ struct RasBlock {
 
 enum class CperSeverity : std::uint8_t { kUncorrected, kFatal, kCorrected };
 
-// AMD: one error record of the driver's (a Common Platform Error Record).
+// AMD: one error record of the driver (a Common Platform Error Record).
 struct CperRecord {
   CperSeverity severity = CperSeverity::kUncorrected;
-  Maybe<std::chrono::system_clock::time_point> recorded_at;  // absent where it says no time
-  std::string id;           // of the record, "0:1F": restarts with each load of the driver
-  std::string notify_type;  // how the error came to notice: "MCE"; empty where that is not known
-  // AMD's numbers of what failed (AFID), of a fatal record; empty if the library does not say them.
+  Maybe<std::chrono::system_clock::time_point> recorded_at;  // absent if the record has no time
+  std::string id;           // of the record, "0:1F": restarts when the driver is loaded
+  std::string notify_type;  // how the error was detected: "MCE"; empty if unknown
+  // AMD's numbers of the faults in a fatal record (AFID); empty if the library does not report
+  // them.
   std::vector<std::uint64_t> afids = {};
 };
 
@@ -113,21 +115,21 @@ struct MigInstance {
 
 struct GpuReading {
   Gpu gpu;
-  // The driver says that this GPU cannot be reached any more (NVML_ERROR_GPU_IS_LOST); all else is
-  // then mostly absent.
+  // The driver reports that this GPU cannot be reached any more (NVML_ERROR_GPU_IS_LOST); most
+  // other values are absent then.
   bool is_lost = false;
-  // A call about this GPU has not come back, and it is not asked any more; all else is then absent.
+  // A call about this GPU has not returned, and it is not read any more; all else is absent then.
   bool is_hung = false;
-  // What the driver answered where it would not say anything of the GPU; empty if it did.
+  // The driver's error if it reported nothing about the GPU; else empty.
   std::string fault;
-  // What it answered where it wants the GPU reset first (NVML_ERROR_RESET_REQUIRED); empty if it
-  // did not. It may still say the rest.
+  // The driver's error if it requires a reset of the GPU first (NVML_ERROR_RESET_REQUIRED); else
+  // empty. Other values may still be present.
   std::string reset_required;
   std::string vbios_version, part_number;
   Maybe<std::uint32_t> minor_number;  // of /dev/nvidia<N>
   Maybe<std::uint32_t> architecture;  // NVML's number: 7 Ampere, 9 Hopper, 10 Blackwell
   Maybe<bool> ecc_enabled, ecc_pending, persistence_mode, mig_enabled;
-  Maybe<bool> ecc_default;  // as the board leaves its factory: off on boards for workstations
+  Maybe<bool> ecc_default;  // the factory setting: off on boards for workstations
   std::vector<MigInstance> mig_instances;
   EccCounters ecc;
   Maybe<std::uint64_t> sram_unc_parity, sram_unc_secded;
@@ -148,10 +150,10 @@ struct GpuReading {
   Maybe<std::vector<GpuProcess>> processes;  // compute
   std::vector<RasBlock> ras;
   Maybe<std::uint64_t> bad_pages;  // AMD: retired VRAM pages
-  Maybe<CperRecord> latest_cper;   // AMD: absent where there is none, or nobody can read them
-  // AMD: how the GPU is cut ("SPX", "NPS1"); empty where it cannot be.
+  Maybe<CperRecord> latest_cper;   // AMD: absent if there is none or it is not readable
+  // AMD: the partitioning of the GPU ("SPX", "NPS1"); empty if it cannot be partitioned.
   std::string compute_partition, memory_partition;
-  // AMD: whether the compute driver offers it to programs; absent where there is no such driver.
+  // AMD: whether the compute driver offers it to programs; absent if there is no such driver.
   Maybe<bool> is_in_kfd;
 };
 
@@ -165,19 +167,19 @@ struct PeerStatus {
 
 enum class LibraryState : std::uint8_t {
   kAbsent,    // no library on this machine: no GPUs of this vendor, not an error
-  kUnusable,  // it is there and does not work: version mismatch, driver not loaded, no permission
+  kUnusable,  // a library that does not work: version mismatch, driver not loaded, no permission
   kReady
 };
 
 struct VendorReading {
   Vendor vendor = Vendor::kNvidia;
   LibraryState state = LibraryState::kAbsent;
-  std::string fault;    // for kUnusable: what the library said, in its own words
-  std::string library;  // which one, "libnvidia-ml.so.1" or "amdgpu sysfs"
+  std::string fault;    // for kUnusable: the library's own message
+  std::string library;  // its name, "libnvidia-ml.so.1" or "amdgpu sysfs"
   std::string driver_version, library_version;
   std::vector<GpuReading> gpus;  // ascending by index
   std::vector<PeerStatus> peers;
-  // The call that waits for Xids does not come back: the kernel log alone tells of them.
+  // The call that waits for Xids does not return: only the kernel log reports them.
   bool has_hung_events = false;
 
   [[nodiscard]] const GpuReading* find(const PciAddress& pci) const {
@@ -199,12 +201,12 @@ struct GpuReport {
   }
 };
 
-// A critical Xid as the driver's event set has it: no text, only the number.
+// A critical Xid from the driver's event set: only the number, no text.
 struct GpuXid {
   std::string pci_bus_id;
   std::uint32_t code = 0;
   std::chrono::system_clock::time_point seen;
-  Maybe<std::uint32_t> gpu_instance, compute_instance;  // MIG, where the driver names one
+  Maybe<std::uint32_t> gpu_instance, compute_instance;  // MIG, if the driver names one
 };
 
 }  // namespace gpuward::exporter

@@ -9,11 +9,11 @@
 namespace gpuward::exporter {
 namespace {
 
-// report.vendors[].gpus[].ecc.corrected_volatile is the deepest. More values than a message of that
-// size can hold would be a list of digits.
+// The deepest value is report.vendors[].gpus[].ecc.corrected_volatile. A message of that size with
+// more values would be a list of digits.
 constexpr JsonLimits kLimits{
     .max_bytes = kMostMessageBytes, .max_depth = 12, .max_values = 300'000};
-constexpr std::int64_t kLatestTimeMs = 9'000'000'000'000;  // in the year 2255: no clock of ours
+constexpr std::int64_t kLatestTimeMs = 9'000'000'000'000;  // in the year 2255: beyond any clock
 
 class Decoder {
  public:

@@ -8,11 +8,11 @@
 namespace gpuward::exporter {
 namespace {
 
-// Readings between a hang and the first probe: a minute at the default interval. Each further pause
-// is twice as long, up to a quarter of an hour.
+// The number of readings between a hang and the first probe: a minute at the default interval. Each
+// further pause is twice as long, up to a quarter of an hour.
 constexpr int kFirstPause = 4;
 constexpr unsigned kMostDoublings = 4;
-// A GPU that hangs again within this has not come back: its pauses go on growing.
+// A GPU that hangs again within this time has not recovered: its pauses continue to grow.
 constexpr std::chrono::minutes kForgiven{30};
 constexpr int kNoIndex = -1;
 
@@ -21,7 +21,7 @@ bool is_same(const Gpu& one, const Gpu& other) {
   return one.vendor == other.vendor && one.index == other.index && one.index != kNoIndex;
 }
 
-// Before "0000:4e:00 temperature" or, where it has not said yet where it is, "GPU 3 identity".
+// Reads "0000:4e:00 temperature" or, before its address is known, "GPU 3 identity".
 std::optional<Gpu> gpu_in(std::string_view progress) {
   constexpr std::string_view kByIndex = "GPU ";
   Gpu gpu;
@@ -60,7 +60,7 @@ bool HungGpus::blame(std::string_view progress, std::string fault, const GpuRepo
   const auto known = std::ranges::find_if(
       gpus_, [&](const HungGpu& other) { return is_same(other.gpu, hung.gpu); });
   if (known != gpus_.end()) {
-    if (known->is_left_out) return false;  // that was not what it hung at
+    if (known->is_left_out) return false;  // it was skipped, so it cannot have caused the hang
     if (now - known->asked_at < kForgiven) hung.pauses = known->pauses;
     gpus_.erase(known);
   }
@@ -73,7 +73,7 @@ bool HungGpus::take(HungGpu& hung, VendorReading& vendor) const {
   if (hung.count && *hung.count != vendor.gpus.size()) return false;
   for (GpuReading& reading : vendor.gpus) {
     if (!is_same(reading.gpu, hung.gpu)) continue;
-    if (!reading.is_hung) return false;  // it stands at another index now, and was asked
+    if (!reading.is_hung) return false;  // it has another index now and was read
     hung.count = vendor.gpus.size();
     const Gpu reported = reading.gpu;
     reading.gpu = hung.gpu;

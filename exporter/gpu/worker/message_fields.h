@@ -1,5 +1,5 @@
-// What encoder and decoder of the protocol agree about, beside the fields themselves: which kinds
-// of field there are. Inside exporter/gpu/worker only.
+// The part of the protocol that encoder and decoder share: the fields of each struct and the kinds
+// of field. Inside exporter/gpu/worker only.
 #pragma once
 
 #include <chrono>
@@ -14,11 +14,11 @@
 
 namespace gpuward::exporter {
 
-// The fields of everything in reading.h, each listed once: visit_fields(value, visit) calls
+// The fields of all structs in reading.h, each listed once: visit_fields(value, visit) calls
 // visit(name, field) for each, in order. Used by the worker's protocol, both ways, and by its
-// tests. Whoever adds a field to a struct has to name it here: a list that is too short or too long
-// does not compile.
-// Takes the next name off "a, b, c".
+// tests. A field that is added to a struct must be listed here: a list that is too short or too
+// long does not compile.
+// Takes the next name from "a, b, c".
 constexpr std::string_view take_field_name(std::string_view& names) {
   const auto end = names.find(", ");
   const std::string_view name = names.substr(0, end);
@@ -31,7 +31,7 @@ void visit_each_field(std::string_view names, Visit& visit, Fields&... fields) {
   (visit(take_field_name(names), fields), ...);
 }
 
-// All fields of `Type`, in the order of its declaration. A macro, because nothing else has a name
+// All fields of `Type`, in the order of its declaration. A macro, because only a macro has a name
 // both as code and as text.
 #define GPUWARD_FIELDS(Type, ...)                       \
   template <typename T, typename Visit>                 \
@@ -86,7 +86,7 @@ constexpr bool kIsList = false;
 template <typename T>
 constexpr bool kIsList<std::vector<T>> = true;
 
-// Numbers of an enum that mean something: 0 up to the last.
+// The last valid number of an enum that begins at 0.
 template <typename T>
 constexpr T kLast = T{};
 template <>

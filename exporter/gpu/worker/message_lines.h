@@ -1,6 +1,5 @@
-// Bytes of a pipe into lines of at most a given length. Used by RunningWorker for what the worker
-// answers, where a longer line is the end of it, and for what it complains about, where the rest is
-// dropped.
+// Splits the bytes of a pipe into lines of limited length. Used by RunningWorker for the worker's
+// messages (a longer line is an error) and for its stderr (the excess is dropped).
 #pragma once
 
 #include <cstddef>
@@ -13,7 +12,7 @@ class MessageLines {
  public:
   explicit MessageLines(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
-  // Calls on_line(text) for each line that is whole now, without its end.
+  // Calls on_line(text) for each complete line, without its end.
   template <typename OnLine>
   void feed(std::string_view bytes, const OnLine& on_line) {
     while (!bytes.empty()) {
@@ -26,7 +25,7 @@ class MessageLines {
     }
   }
 
-  // Whether a line was longer than it may be; stays.
+  // Whether any line was longer than allowed; stays true.
   [[nodiscard]] bool has_overflowed() const { return has_overflowed_; }
 
  private:

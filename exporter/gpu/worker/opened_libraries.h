@@ -1,6 +1,6 @@
-// Which driver libraries one worker has had open, so that it is replaced when one of them no longer
-// works: a library may stay mapped in a process after dlclose (its threads, thread-local
-// variables), and cannot be opened there from its new file. Pure; used by WorkerSource.
+// The driver libraries that one worker has opened, so that it is replaced when one of them no
+// longer works: a library may stay mapped in a process after dlclose (its threads, thread-local
+// variables), and its new file cannot be opened in that process. Pure; used by WorkerSource.
 #pragma once
 
 #include <set>
@@ -13,10 +13,10 @@ class OpenedLibraries {
  public:
   // Another process has started.
   void started() { *this = {}; }
-  // False where a library that was ready in this worker has ceased to be: the driver was upgraded
-  // or unloaded, and the report is of the old library.
+  // Returns false if a library that was ready in this worker no longer is: the driver was upgraded
+  // or unloaded, and the report comes from the old library.
   [[nodiscard]] bool take(const GpuReport& report);
-  // By the last report: the next one should come from another worker.
+  // Whether, by the last report, the next one should come from another worker.
   [[nodiscard]] bool may_be_old() const { return is_unusable_; }
 
  private:

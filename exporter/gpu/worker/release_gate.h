@@ -1,4 +1,4 @@
-// The main thread asks for a release of the GPUs, and the watcher's thread carries it out. The gate
+// The main thread requests a release of the GPUs, and the watcher's thread carries it out. The gate
 // opens only while no worker runs and none can start. Used by WorkerSource.
 #pragma once
 
@@ -8,7 +8,7 @@ namespace gpuward::exporter {
 
 class ReleaseGate {
  public:
-  // Any thread. Whether that is new.
+  // Any thread. Returns whether the request is new.
   bool ask(bool is_wanted) {
     const std::lock_guard lock(mutex_);
     const bool is_new = is_wanted_ != is_wanted;
@@ -20,12 +20,13 @@ class ReleaseGate {
     const std::lock_guard lock(mutex_);
     return is_wanted_;
   }
-  // Any thread. Nothing is held, and nothing will be before the release has ended.
+  // Any thread. No GPU is held, and none will be before the release has ended.
   [[nodiscard]] bool is_done() const {
     const std::lock_guard lock(mutex_);
     return is_wanted_ && holds_none_;
   }
-  // The watcher's thread. Whether it must let go; false: from now on it may hold a GPU.
+  // The watcher's thread. Returns whether it must release the GPUs; false: it may hold one from now
+  // on.
   [[nodiscard]] bool must_let_go() {
     const std::lock_guard lock(mutex_);
     if (!is_wanted_) holds_none_ = false;

@@ -10,12 +10,12 @@
 namespace gpuward::exporter {
 namespace {
 
-// Between one answer and the next; what is more comes from no healthy worker.
+// The limits between two responses; a healthy worker never exceeds them.
 constexpr std::size_t kMostBytesPerReading = 4 * kMostMessageBytes;
 constexpr std::size_t kMostMessagesPerReading = 10'000;
 constexpr std::size_t kMostComplaintBytes = 512;
 constexpr int kMostComplaints = 20;
-// A process that has closed its pipes is gone a moment later, or never meant to go.
+// A process that has closed its pipes exits a moment later, or never will.
 constexpr std::chrono::milliseconds kLongestFarewell{250};
 
 std::string how_it_ended(int status) {
@@ -85,7 +85,8 @@ RunningWorker::Fault RunningWorker::end(Clock::Steady now) {
     leaves_since_.reset();
     return std::nullopt;
   }
-  // Gone with its pipe still open elsewhere, or the pipe closed and the process not gone.
+  // The process has ended but its pipe is still open elsewhere, or the pipe is closed but the
+  // process runs.
   if (!leaves_since_) leaves_since_ = now;
   if (now - *leaves_since_ < kLongestFarewell) return std::nullopt;
   return status ? how_it_ended(*status) : "The GPU worker has closed its pipe and was killed";

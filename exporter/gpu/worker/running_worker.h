@@ -1,5 +1,5 @@
-// Reads the two pipes of the worker that runs now, and notices when it ends. Does not trust what it
-// reads. Used by WorkerSource, on one thread; nothing in it blocks.
+// Reads the two pipes of the current worker, and notices when it ends. Does not trust its input.
+// Used by WorkerSource, on one thread; nothing in it blocks.
 #pragma once
 
 #include <cstddef>
@@ -18,28 +18,28 @@ namespace gpuward::exporter {
 
 class RunningWorker {
  public:
-  // Why it is to be killed: "The GPU worker ..."; nullopt where it is not.
+  // Why the worker must be killed: "The GPU worker ..."; nullopt if it need not be.
   using Fault = std::optional<std::string>;
   using OnMessage = std::function<Fault(WorkerMessage)>;
 
-  // It has just been started. `log` must outlive it.
+  // The process has just been started. `log` must outlive it.
   RunningWorker(std::unique_ptr<WorkerProcess> process, Log& log);
 
-  void ask();  // for a reading; where it is not taken, the worker ends or is given up
-  // Hands out the messages that have come, up to the first fault.
+  void ask();  // requests a reading; if the request is not taken, the worker ends or times out
+  // Passes on the pending messages, up to the first fault.
   [[nodiscard]] Fault read(const OnMessage& on_message);
-  // It has answered: what it may say before the next answer begins anew.
+  // The worker has responded: resets the limits on its output until the next response.
   void answered();
   void log_complaints();
-  // That it is gone, or has closed its pipe and does not go.
+  // Returns a fault if it has ended, or has closed its pipe but does not exit.
   [[nodiscard]] Fault end(Clock::Steady now);
-  // What is left to be reaped, which may take its time.
+  // Returns the process, still to be reaped, which may take time.
   [[nodiscard]] std::unique_ptr<WorkerProcess> kill();
 
-  // What it was about to ask the driver when it said so last; empty where it has nothing to do.
+  // The last progress, about the next query to the driver; empty if it is idle.
   [[nodiscard]] const std::string& progress() const { return progress_; }
   [[nodiscard]] bool has_spoken() const { return has_spoken_; }  // in the last read()
-  // A look will soon show that it is gone.
+  // The next check will probably find that it has ended.
   [[nodiscard]] bool is_leaving() const { return leaves_since_.has_value(); }
   [[nodiscard]] WorkerProcess& process() { return *process_; }
 

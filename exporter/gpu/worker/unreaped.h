@@ -1,6 +1,6 @@
-// Workers that have been killed and are not gone yet. One that waits inside the driver cannot be
-// killed and stays for as long as the driver wants: it is not waited for, and not many are piled
-// up. Used by WorkerSource.
+// Workers that were killed but have not exited yet. A process that waits inside the driver cannot
+// be killed and stays until the driver returns: gpuward does not wait for it, and limits the number
+// of such processes. Used by WorkerSource.
 #pragma once
 
 #include <cstddef>
@@ -15,25 +15,26 @@ namespace gpuward::exporter {
 class Reapable {
  public:
   virtual ~Reapable() = default;
-  // Its wait status once it is gone, without waiting; repeatable.
+  // Returns its wait status once it has exited, without waiting; repeatable.
   [[nodiscard]] virtual std::optional<int> try_reap() = 0;
 };
 
 class Unreaped {
  public:
-  // So many may wait inside the driver; then no further worker is started until one is gone.
+  // The most processes that may wait inside the driver; no further worker is started until one
+  // exits.
   static constexpr std::size_t kMost = 2;
 
   void add(std::unique_ptr<Reapable> killed, Clock::Steady now);
-  // Forgets those that are gone.
+  // Forgets those that have exited.
   void bury();
   [[nodiscard]] bool is_empty() const { return killed_.empty(); }
-  // For one more, where `others` may join them.
+  // Whether one more fits if `others` may join them.
   [[nodiscard]] bool has_room(std::size_t others) const { return killed_.size() + others < kMost; }
 
-  // Whether one has outlived SIGKILL by more than a process that can be killed does.
+  // Whether one has survived SIGKILL longer than a killable process does.
   [[nodiscard]] bool has_stuck(Clock::Steady now) const;
-  // When to look again.
+  // The time of the next check.
   [[nodiscard]] Clock::Steady next_look(Clock::Steady now) const;
 
  private:

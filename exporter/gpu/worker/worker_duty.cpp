@@ -51,7 +51,7 @@ void WorkerDuty::replaced(Clock::Steady now) {
 }
 
 void WorkerDuty::ended(Clock::Steady now) {
-  // One that was healthy for a while has not broken because of how it was started.
+  // If it was healthy for a while, it has not failed because of its start.
   const bool was_well = has_answered_ && started_at_ && now - *started_at_ >= restart_.longest;
   if (was_well) backoff_.reset();
   replaced(now + backoff_.next());

@@ -1,5 +1,5 @@
-// When a GPU worker is to be started, asked, and given up. Pure: time comes in, and what happened;
-// what is to be done comes out. Carried out by WorkerSource.
+// Decides when to start, query and give up a GPU worker. Pure: the caller passes the time and
+// events, and gets the task. WorkerSource carries it out.
 #pragma once
 
 #include <optional>
@@ -14,15 +14,15 @@ class WorkerDuty {
  public:
   enum class Task : std::uint8_t { kWait, kStart, kAsk, kGiveUp };
 
-  // Opening the library wakes GPUs that sleep without the persistence daemon: seconds for each of
-  // them. A worker that has not answered yet may take so many times the time-out.
+  // Opening the library wakes sleeping GPUs without the persistence daemon: seconds for each. A
+  // worker that has not responded yet may take this many times the time-out.
   static constexpr int kFirstReadingFactor = 3;
 
-  // `restart`: how long to wait before a broken worker is started again.
+  // `restart`: the waits before a broken worker is restarted.
   explicit WorkerDuty(BackoffPolicy restart, std::uint64_t seed = 0);
 
   [[nodiscard]] Task due(Clock::Steady now, const GpuTimes& times) const;
-  // When due() can next say something else than kWait, if nothing happens before.
+  // When due() can next return something other than kWait, if nothing happens before.
   [[nodiscard]] Clock::Steady next_look(const GpuTimes& times) const;
 
   void started(Clock::Steady now);
@@ -30,17 +30,17 @@ class WorkerDuty {
   void answered();
   // It is about to close the library, which may wait for the event thread (kLongestClosing).
   void closing() { is_closing_ = true; }
-  // It is gone, or has been given up.
+  // It has ended, or the exporter has given it up.
   void ended(Clock::Steady now);
-  // The same for no fault of how it was started: the next one may start at once, and the pauses
-  // before later ones grow no longer for it.
+  // The same, but not because of a fault: the next worker may start at once, and later pauses do
+  // not grow.
   void replaced(Clock::Steady now);
-  // A reading as soon as the worker is free; never an earlier start.
+  // Requests a reading as soon as the worker is free; never starts it earlier.
   void hurry() { is_hurried_ = true; }
 
   [[nodiscard]] bool is_running() const { return started_at_.has_value(); }
   [[nodiscard]] bool is_asked() const { return asked_at_.has_value(); }
-  // Of the reading under way.
+  // The time limit of the current reading.
   [[nodiscard]] std::chrono::milliseconds limit(const GpuTimes& times) const;
 
  private:
@@ -52,7 +52,7 @@ class WorkerDuty {
   std::optional<Clock::Steady> last_asked_at_;  // of this worker
   bool has_answered_ = false;                   // this worker
   bool is_hurried_ = false;
-  bool is_closing_ = false;  // in the reading under way
+  bool is_closing_ = false;  // in the current reading
 };
 
 }  // namespace gpuward::exporter

@@ -23,14 +23,14 @@ namespace {
 constexpr int kGood = 0;
 constexpr int kFailed = 1;
 constexpr int kWrongRequest = 2;
-// An event ends it at once; to look around without one costs a node for nothing.
+// An event ends the wait at once; shorter waits would only cost CPU time.
 constexpr std::chrono::milliseconds kEventWait{5'000};
 constexpr std::size_t kMostRequestBytes = 64;
 constexpr int kFirstFree = 3;
 
 }  // namespace
 
-// Whole messages into the pipe, from any thread.
+// Writes whole messages into the pipe, from any thread.
 class GpuWorker::Outlet {
  public:
   explicit Outlet(int descriptor) : descriptor_(descriptor) {}
@@ -99,7 +99,7 @@ GpuWorker::GpuWorker(std::span<const LibraryEntry> entries, const LibraryPaths& 
                      int out)
     : in_(in), outlet_(std::make_unique<Outlet>(out)) {
   for (const LibraryEntry& entry : entries) libraries_.push_back(entry.make(paths));
-  // A thread for each: one that has no events waits in vain and must not hold up the others.
+  // One thread for each library, so that one without events does not delay the others.
   for (const auto& library : libraries_) {
     listeners_.emplace_back(
         [&](const std::stop_token& stop) { send_xids(stop, *library, *outlet_); });
@@ -112,9 +112,9 @@ int GpuWorker::run() { return answer_requests(libraries_, in_, *outlet_); }
 
 void gpu_worker_main(std::span<const LibraryEntry> libraries, const LibraryPaths& paths) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::prctl(PR_SET_NAME, "gpuward-worker");  // the kernel's would be "exe"
+  ::prctl(PR_SET_NAME, "gpuward-worker");  // else the kernel calls it "exe"
   ::signal(SIGPIPE, SIG_IGN);
-  // Neither a library nor a program that it starts may speak on the pipes, or keep them open.
+  // Neither a library nor a program that it starts may write to the pipes or keep them open.
   const int in = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, kFirstFree);
   const int out = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, kFirstFree);
   const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);

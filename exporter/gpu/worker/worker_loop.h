@@ -1,5 +1,5 @@
-// The GPU worker's side of the pipes: `gpuward-exporter gpu-worker`, started by the exporter alone.
-// Whatever the vendors' libraries do, they do it to this process.
+// The GPU worker's side of the pipes: `gpuward-exporter gpu-worker`, which only the exporter
+// starts. Faults of the vendors' libraries affect only this process.
 #pragma once
 
 #include <memory>
@@ -15,14 +15,14 @@ class GpuWorker {
  public:
   class Outlet;
 
-  // Sends Xids on `out` from now on. SIGPIPE has to be ignored.
+  // Sends Xids on `out` from now on. SIGPIPE must be ignored.
   GpuWorker(std::span<const LibraryEntry> libraries, const LibraryPaths& paths, int in, int out);
-  ~GpuWorker();  // waits for the listeners: up to five seconds where the drivers answer
+  ~GpuWorker();  // waits for the listeners: up to five seconds if the drivers respond
   GpuWorker(const GpuWorker&) = delete;
   GpuWorker& operator=(const GpuWorker&) = delete;
 
-  // Answers each request that comes in on `in` with a report on `out`. Returns the exit code once
-  // either pipe is closed: 0, or 2 where a request is none.
+  // Responds to each request on `in` with a report on `out`. Returns the exit code once either pipe
+  // is closed: 0, or 2 after an invalid request.
   [[nodiscard]] int run();
 
  private:
@@ -32,8 +32,8 @@ class GpuWorker {
   std::vector<std::jthread> listeners_;
 };
 
-// The whole process: stdin and stdout become the pipes, what a library prints goes to stderr, and
-// the process dies with its parent. Ends it.
+// Runs the whole process and ends it: stdin and stdout become the pipes, output of a library goes
+// to stderr, and the process dies with its parent.
 [[noreturn]] void gpu_worker_main(std::span<const LibraryEntry> libraries,
                                   const LibraryPaths& paths);
 

@@ -16,14 +16,14 @@ namespace gpuward::exporter {
 namespace {
 
 constexpr std::size_t kReadBytes = 64U << 10U;
-constexpr int kFirstOther = 3;  // behind stdin, stdout and stderr
+constexpr int kFirstOther = 3;  // after stdin, stdout and stderr
 
 void close_if_open(int& descriptor) {
   if (descriptor >= 0) ::close(descriptor);
   descriptor = -1;
 }
 
-// Three pipes, each closed on exec; ours never block.
+// Three pipes, closed on exec; the parent's ends never block.
 class Pipes {
  public:
   ~Pipes() {
@@ -49,7 +49,7 @@ class Pipes {
   std::array<std::array<int, 2>, 3> pipes_{{{-1, -1}, {-1, -1}, {-1, -1}}};
 };
 
-// What posix_spawn has to do in the child, freed with the object.
+// The actions of posix_spawn in the child, freed with the object.
 struct SpawnPlan {
   posix_spawn_file_actions_t actions{};
   posix_spawnattr_t attributes{};
@@ -125,7 +125,7 @@ bool WorkerProcess::send(std::string_view request) const {
 
 std::string WorkerProcess::read(int& descriptor) {
   if (descriptor < 0) return {};
-  std::array<char, kReadBytes> bytes;  // not cleared: mostly little or nothing is there
+  std::array<char, kReadBytes> bytes;  // not cleared: usually few bytes arrive or none
   const ssize_t got = ::read(descriptor, bytes.data(), bytes.size());
   const bool is_nothing_there = got < 0 && (errno == EAGAIN || errno == EINTR);
   if (got <= 0 && !is_nothing_there) close_if_open(descriptor);
@@ -135,7 +135,7 @@ std::string WorkerProcess::read(int& descriptor) {
 void WorkerProcess::close_input() { close_if_open(input_); }
 
 void WorkerProcess::kill() const {
-  // A pid that has been reaped may be somebody else's by now.
+  // A reaped pid may belong to another process by now.
   if (!status_) ::kill(-pid_, SIGKILL);
 }
 
@@ -147,7 +147,7 @@ std::optional<int> WorkerProcess::try_reap() {
 
 GpuProbe::GpuProbe(std::unique_ptr<WorkerProcess> process, GpuName gpu, Clock::Steady deadline)
     : process_(std::move(process)), gpu_(std::move(gpu)), deadline_(deadline) {
-  (void)process_->send(kReadRequest);  // where it is not taken, no answer comes
+  (void)process_->send(kReadRequest);  // if it is not taken, no response comes
 }
 
 GpuProbe::Outcome GpuProbe::look(Clock::Steady now) {

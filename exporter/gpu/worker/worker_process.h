@@ -1,4 +1,4 @@
-// One GPU worker as a child process with three pipes, none of which can block us. Used by
+// One GPU worker as a child process with three pipes, none of which can block the exporter. Used by
 // WorkerSource, on one thread.
 #pragma once
 
@@ -19,25 +19,26 @@
 
 namespace gpuward::exporter {
 
-// SIGPIPE has to be ignored where it is used (core/runtime/signals.h).
+// The program must ignore SIGPIPE (core/runtime/signals.h).
 class WorkerProcess final : public Reapable {
  public:
-  // Own process group, no signal blocked, no descriptor but its three pipes. kUnavailable where it
-  // cannot be started.
+  // Starts it in a new process group, with no signal blocked and no descriptors but its three
+  // pipes. kUnavailable if it cannot be started.
   [[nodiscard]] static Result<std::unique_ptr<WorkerProcess>> start(
       const std::vector<std::string>& argv);
-  ~WorkerProcess() override;  // kill(); waits for nothing
+  ~WorkerProcess() override;  // kill(); does not wait
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
   [[nodiscard]] pid_t pid() const { return pid_; }
-  // To poll: what it answers, what it complains about; -1 once read() has met the end.
+  // Descriptors to poll: its messages and its stderr; -1 once read() has reached the end.
   [[nodiscard]] int output() const { return output_; }
   [[nodiscard]] int complaints() const { return complaints_; }
 
-  // False where the pipe does not take it now.
+  // Returns false if the pipe does not accept it now.
   [[nodiscard]] bool send(std::string_view request) const;
-  // What is there now, at most 64 KiB; empty where nothing is. Closes the descriptor at its end.
+  // Returns the available bytes, at most 64 KiB; empty if there are none. Closes the descriptor at
+  // its end.
   [[nodiscard]] std::string read_output() { return read(output_); }
   [[nodiscard]] std::string read_complaints() { return read(complaints_); }
   void close_input();  // asks it to end
@@ -54,21 +55,21 @@ class WorkerProcess final : public Reapable {
   std::optional<int> status_;
 };
 
-// A worker process of its own that reads one GPU that has hung, once, so that another hang there
-// takes no reading of the others with it.
+// A separate worker process that reads one hung GPU once, so that another hang there does not delay
+// the readings of the others.
 class GpuProbe {
  public:
-  // The process has just been started to ask that GPU alone.
+  // The process has just been started to read only that GPU.
   GpuProbe(std::unique_ptr<WorkerProcess> process, GpuName gpu, Clock::Steady deadline);
 
   enum class Outcome : std::uint8_t { kWaiting, kAnswered, kSilent };
-  // What has come by now. Silent: not in time, or the process has ended instead.
+  // Checks for a response. Silent: none in time, or the process has ended.
   [[nodiscard]] Outcome look(Clock::Steady now);
 
   [[nodiscard]] const GpuName& gpu() const { return gpu_; }
   [[nodiscard]] int output() const { return process_->output(); }  // to poll
   [[nodiscard]] Clock::Steady deadline() const { return deadline_; }
-  // Kills the process, which may take its time.
+  // Kills the process, whose exit may take time.
   [[nodiscard]] std::unique_ptr<Reapable> end();
 
  private:
@@ -79,7 +80,7 @@ class GpuProbe {
   bool has_answered_ = false;
 };
 
-// Wakes a thread that polls descriptors, from any other thread. Used by WorkerSource for a stop and
+// Wakes a thread that polls descriptors, from any other thread. WorkerSource uses it for a stop and
 // for hurry().
 class Wakeup {
  public:

@@ -14,25 +14,25 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t kMostXids = 4096;  // that nobody has taken yet
+constexpr std::size_t kMostXids = 4096;  // not taken yet
 constexpr milliseconds kFarewellLook{5};
 constexpr milliseconds kLongestOrderlyEnd{500};
-// Progress comes in a hundred messages a reading: not each of them is worth a look.
+// A reading sends about a hundred progress messages, which need not be handled one by one.
 constexpr milliseconds kProgressPause{20};
 constexpr int kCrashesToGiveUp = 3;
 
-// ", last step: 0000:4e:00 temperature"; empty where it had nothing to do.
+// ", last step: 0000:4e:00 temperature"; empty if it was idle.
 std::string doing(const RunningWorker& worker, const WorkerDuty& duty) {
   if (worker.progress().empty() || !duty.is_asked()) return {};
   return ", last step: " + worker.progress();
 }
 
-// Where one cannot be killed, another would only join it: the driver lets go of it first.
+// If one cannot be killed, another would only join it: wait until the driver releases the first.
 bool may_probe(const GpuTelemetry& telemetry, const Unreaped& unreaped) {
   return telemetry.state == WorkerState::kAnswering && unreaped.is_empty();
 }
 
-// The kernel cannot end a worker that was killed. Whether that is news.
+// Records that the kernel cannot end a killed worker. Returns whether that is news.
 bool say_stuck(GpuTelemetry& telemetry, bool has_room) {
   constexpr std::string_view kStuck = ", but has not exited: it is blocked inside the driver";
   if (telemetry.state == WorkerState::kStarting && !has_room) {
@@ -44,14 +44,14 @@ bool say_stuck(GpuTelemetry& telemetry, bool has_room) {
   return true;
 }
 
-// After a release. Whether that is news.
+// Resumes after a release. Returns whether that is news.
 bool begin_again(GpuTelemetry& telemetry) {
   if (telemetry.state != WorkerState::kReleased) return false;
   telemetry.state = WorkerState::kStarting;
   return true;
 }
 
-// A driver that has hung counts as hung until the processes that wait in it are gone.
+// A driver that has hung counts as hung until the processes that wait in it have exited.
 WorkerState state_while_released(WorkerState before, const Unreaped& unreaped) {
   if (unreaped.is_empty()) return WorkerState::kReleased;
   return before == WorkerState::kHung ? before : WorkerState::kStarting;
@@ -112,7 +112,7 @@ void WorkerSource::look(Clock::Steady now) {
 
 void WorkerSource::let_go(Clock::Steady now) {
   has_progress_ = false;
-  if (worker_) listen(now);  // to Xids that it has still told
+  if (worker_) listen(now);  // for the last Xids that it has reported
   const bool is_first = worker_ || probe_ || telemetry_.report;
   if (worker_) unreaped_.add(worker_->kill(), now);
   worker_.reset();
@@ -123,7 +123,7 @@ void WorkerSource::let_go(Clock::Steady now) {
   gate_.note(unreaped_.is_empty());
   const auto state = state_while_released(telemetry_.state, unreaped_);
   if (telemetry_.state == state && !is_first) return;
-  hung_gpus_ = {};  // a reset may have mended them
+  hung_gpus_ = {};  // a reset may have repaired them
   wants_replacement_ = false;
   forget_reading(telemetry_, state);
   has_news_ = true;
@@ -201,11 +201,11 @@ void WorkerSource::act(Clock::Steady now) {
     case WorkerDuty::Task::kWait:
       return;
     case WorkerDuty::Task::kStart:
-      // A probe may turn out to be one that cannot be killed.
+      // A probe may become a process that cannot be killed.
       if (unreaped_.has_room(probe_ ? 1 : 0)) start(now);
       return;
     case WorkerDuty::Task::kAsk:
-      // Each try of a library that does not work is that of a process which has not opened it.
+      // Each try of a library that does not work needs a process that has not opened it.
       if (libraries_.may_be_old()) {
         replace_idle(now);
         return act(now);

@@ -1,6 +1,6 @@
 // GPU readings of the real driver, by a worker process of this same binary: the exporter's side. A
-// call that hangs or crashes in the driver takes the worker; here it becomes a state that is
-// published. Read by the GpuWatcher on its thread; nothing in it blocks on the worker.
+// hang or crash in the driver affects only the worker and is published as a state. The GpuWatcher
+// reads it on its thread; nothing in it blocks on the worker.
 #pragma once
 
 #include <atomic>
@@ -23,17 +23,17 @@
 
 namespace gpuward::exporter {
 
-// What a worker can do without, and is not asked for any more once three in a row have crashed
-// while they were at it.
+// A part that a worker can do without. It is dropped after three workers in a row have crashed in
+// it.
 struct Dispensable {
-  std::string progress;           // how the progress ends that it says before it
-  std::vector<std::string> argv;  // of a worker that leaves it alone
+  std::string progress;           // the end of the progress text before the part
+  std::vector<std::string> argv;  // of a worker that skips the part
 };
 
 struct WorkerOptions {
   std::vector<std::string> argv;  // "/proc/self/exe", "gpu-worker", ...
-  std::string description;        // for people: "worker process, libnvidia-ml.so.1"
-  // Before a broken worker is started again; a seed of 0 comes from the system.
+  std::string description;        // for operators: "worker process, libnvidia-ml.so.1"
+  // The waits before a broken worker is restarted; a seed of 0 comes from the system.
   BackoffPolicy restart{.first = std::chrono::seconds(1), .longest = std::chrono::seconds(60)};
   std::uint64_t seed = 0;
   std::optional<Dispensable> error_records = {};
@@ -41,8 +41,8 @@ struct WorkerOptions {
 
 class WorkerSource final : public GpuSource {
  public:
-  // Clock and log must outlive it. The worker is started by the first wait() and lives at most as
-  // long as the thread that calls it. SIGPIPE has to be ignored.
+  // Clock and log must outlive it. The first wait() starts the worker, which lives at most as long
+  // as the thread that calls wait(). SIGPIPE must be ignored.
   WorkerSource(WorkerOptions options, CurrentGpuTimes times, Clock& clock, Log& log);
   ~WorkerSource() override;  // asks the worker to end, kills it half a second later
 
@@ -55,7 +55,7 @@ class WorkerSource final : public GpuSource {
   [[nodiscard]] std::string describe() const override { return options_.description; }
 
  private:
-  // What has come by now; `now` is from before the look, so that an answer in time counts.
+  // Handles all input so far; `now` is from before the call, so that a response in time counts.
   void look(Clock::Steady now);
   void listen(Clock::Steady now);
   [[nodiscard]] RunningWorker::Fault take(WorkerMessage message, Clock::Steady now);
@@ -63,14 +63,14 @@ class WorkerSource final : public GpuSource {
   void let_go(Clock::Steady now);
   void act(Clock::Steady now);
   void give_up(const GpuTimes& times, Clock::Steady now);
-  // Ends a healthy worker, for one that reads other GPUs.
+  // Ends a healthy worker, to start one that reads other GPUs.
   void replace_idle(Clock::Steady now);
   void look_at_probe(Clock::Steady now);
   void start_probe(Clock::Steady now);
   void start(Clock::Steady now);
-  // A worker that has crashed, or is broken.
+  // Ends a worker that has crashed or is broken.
   void retire(std::string fault, Clock::Steady now);
-  // Without a word on when the next one starts.
+  // Ends a worker without scheduling the next one.
   void drop(WorkerState state, std::string fault, Clock::Steady now);
   [[nodiscard]] Clock::Steady next_look(Clock::Steady now) const;
   void sleep_until(Clock::Steady deadline) const;
@@ -86,7 +86,7 @@ class WorkerSource final : public GpuSource {
   GpuTelemetry telemetry_;
   std::vector<GpuXid> xids_;
   bool has_news_ = false;
-  bool has_progress_ = false;  // the last look has met some, and no answer
+  bool has_progress_ = false;  // the last check found some, and no response
   Unreaped unreaped_;
   HungGpus hung_gpus_;
   std::unique_ptr<GpuProbe> probe_;
