@@ -29,7 +29,7 @@ void put(std::string& out, std::uint32_t number, std::string_view bytes) {
   out += bytes;
 }
 
-// metricssvc.proto: GPUState. What is no text of a GPU's is left out.
+// metricssvc.proto: GPUState. Ignores fields that are not a text of a GPU.
 GpuState parse_state(WireReader message) {
   GpuState gpu;
   while (const auto field = message.next()) {

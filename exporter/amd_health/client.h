@@ -1,6 +1,6 @@
-// Asks AMD's health service over its unix socket as AMD's metricsclient does: gpuward's, or that of
-// AMD's own exporter. Without the gRPC library, by the call that asks the kubelet too. Used by
-// `gpuward-exporter amd-health`.
+// A client of AMD's health service over its unix socket, like AMD's metricsclient; the service is
+// gpuward's or that of AMD's own exporter. It does without the gRPC library and uses the call of
+// the kubelet client. Used by `gpuward-exporter amd-health`.
 #pragma once
 
 #include <chrono>
@@ -19,12 +19,12 @@ class Client {
   explicit Client(std::filesystem::path socket,
                   std::chrono::milliseconds timeout = std::chrono::seconds(5));
 
-  // Each blocks for `timeout` at most. An error names the socket, and where nobody serves it what
-  // to do: kNotFound no socket, kTimeout no answer, else what the service says.
+  // Each call blocks for `timeout` at most. An error names the socket and, if no service listens
+  // there, how to fix it: kNotFound no socket, kTimeout no response, else the error of the service.
   [[nodiscard]] Result<std::vector<GpuState>> list() const;
-  // kNotFound for an id that no GPU has: the service itself leaves it out.
+  // kNotFound for an id without a GPU: the service itself omits it.
   [[nodiscard]] Result<std::vector<GpuState>> get(const std::vector<std::string>& ids) const;
-  // SetError: pretends these counts; 0 takes one away.
+  // SetError: injects these counts; 0 removes one.
   [[nodiscard]] Status set_error(const std::string& id, const Counts& counts) const;
 
  private:

@@ -7,14 +7,14 @@
 namespace gpuward::exporter {
 namespace {
 
-// The GPU's own function is 0 where the driver does not say.
+// A GPU is function 0 if the driver does not report its function.
 std::string device_of(const PciAddress& pci) {
   PciAddress address = pci;
   if (!address.function) address.function = 0;
   return address.full();
 }
 
-// AMD's plugin knows its GPUs by their bare index, which another vendor's have too.
+// AMD's plugin identifies its GPUs by their bare index, which GPUs of other vendors have too.
 std::string id_of(const Gpu& gpu) {
   const std::string index = std::to_string(gpu.index);
   return gpu.vendor == Vendor::kAmd ? index : std::string(to_string(gpu.vendor)) + "-" + index;

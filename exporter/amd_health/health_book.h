@@ -1,5 +1,5 @@
-// What gpuward-amd-health knows: the newest line that gpuward-exporter has sent it, and the errors
-// that a tester pretends. Read by the gRPC services. Any thread.
+// The state of gpuward-amd-health: the newest line from gpuward-exporter, and the errors that a
+// tester has injected. The gRPC services read it. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -15,30 +15,30 @@
 namespace gpuward::exporter::amd_health {
 
 struct GpuState {
-  std::string id;      // the GPU's index; of another vendor's GPU "nvidia-0"
-  std::string uuid;    // empty where it is not known
+  std::string id;      // the GPU's index; for another vendor's GPU "nvidia-0"
+  std::string uuid;    // empty if unknown
   std::string health;  // "unknown", "healthy", "unhealthy"
   std::string device;  // PCI address, "0000:05:00.0"
   std::vector<std::string> workloads;
   bool operator==(const GpuState&) const = default;
 };
 
-// Each pretended count by AMD's field, "GPU_ECC_UNCORRECT_UMC".
+// The injected counts by AMD's field, "GPU_ECC_UNCORRECT_UMC".
 using Counts = std::map<std::string, std::uint32_t>;
 
 class HealthBook {
  public:
-  // A line of exporter/amd_health/feed.h. kInvalid where it is none: what was known stays.
+  // Takes a line of exporter/amd_health/feed.h. kInvalid for any other line: the state stays.
   [[nodiscard]] Status take(std::string_view line);
 
   // kUnavailable, "health status not available", until the GPUs have been read once.
   [[nodiscard]] Result<std::vector<GpuState>> list() const;
-  // Those of these ids, in their order; ids that nobody has are left out, as AMD's exporter does.
+  // Returns the GPUs with these ids, in their order; omits unknown ids, as AMD's exporter does.
   [[nodiscard]] Result<std::vector<GpuState>> find(const std::vector<std::string>& ids) const;
 
-  // Pretends these counts from now on, beside those pretended before; 0 takes one away. A count
-  // over its threshold makes the GPU unhealthy; none makes an unhealthy one healthy. kInvalid for a
-  // field that has no threshold, kNotFound for an id that nobody has: then none is taken.
+  // Injects these counts, in addition to those injected before; 0 removes one. A count over its
+  // threshold makes the GPU unhealthy; none makes an unhealthy one healthy. kInvalid for a field
+  // without a threshold, kNotFound for an unknown id: then no count is taken.
   [[nodiscard]] Status pretend(const std::string& id, const Counts& counts);
 
  private:

@@ -1,5 +1,5 @@
-// gpuward-amd-health: serves AMD's health service from what gpuward-exporter tells it on its
-// standard input, a line of JSON for each change. It asks no GPU, and ends when the exporter does.
+// gpuward-amd-health: serves AMD's health service from the data that gpuward-exporter writes to its
+// standard input, a line of JSON for each change. It reads no GPU, and ends with the exporter.
 //
 //   gpuward-amd-health --socket PATH [--debug.allow-injection]
 #include <unistd.h>
@@ -54,7 +54,7 @@ void take_lines(std::string& bytes, HealthBook& book) {
   }
 }
 
-// Until the exporter closes its end. False where it sends what is no line.
+// Reads until the exporter closes its end. False after an invalid line.
 bool read_all(HealthBook& book) {
   std::array<char, 65536> chunk;
   std::string bytes;

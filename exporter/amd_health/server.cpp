@@ -16,10 +16,10 @@
 namespace gpuward::exporter::amd_health {
 namespace {
 
-// A request is a list of ids or fields; nobody has more GPUs than fit into this.
+// A request is a list of ids or fields; those of all GPUs of a node fit into this.
 constexpr int kMostRequestBytes = 64 * 1024;
 
-// AMD's service answers every error without a code of its own, which gRPC calls UNKNOWN.
+// AMD's service returns every error without a code, which gRPC calls UNKNOWN.
 grpc::Status refuse(const std::string& message) { return {grpc::StatusCode::UNKNOWN, message}; }
 
 template <typename Response>
@@ -46,7 +46,7 @@ Result<Counts> counts_of(const Request& request) {
   return counts;
 }
 
-// The service under one of its two names: the types of each are the same but for the package.
+// The service under one of its two names: the types of both differ only in their package.
 template <typename Generated, typename GetRequest, typename StateResponse, typename ErrorRequest,
           typename ErrorResponse>
 class HealthService final : public Generated::Service {
@@ -96,7 +96,7 @@ class GrpcServer final : public Server {
       : spoken_(book, injection), defined_(book, injection) {}
 
   ~GrpcServer() override {
-    // Whoever asks at this moment is not waited for.
+    // Does not wait for requests in progress.
     if (server_) server_->Shutdown(gpr_inf_past(GPR_CLOCK_REALTIME));
   }
 
@@ -107,7 +107,7 @@ class GrpcServer final : public Server {
     builder.AddListeningPort("unix:" + socket.string(), grpc::InsecureServerCredentials(), &port);
     builder.RegisterService(&spoken_);
     builder.RegisterService(&defined_);
-    // From its first moment nobody but the owner may connect.
+    // From the start, only the owner may connect.
     const mode_t before = ::umask(0177);
     server_ = builder.BuildAndStart();
     ::umask(before);

@@ -10,13 +10,13 @@
 
 namespace gpuward::exporter::amd_health {
 
-// Whether SetError may pretend errors, or is refused.
+// Whether SetError may inject errors, or is refused.
 enum class Injection : bool { kRefused, kAllowed };
 
 class Server {
  public:
-  // Listens when this returns; the socket has mode 0600. kUnavailable where it cannot; errors of
-  // prepare_socket_place(). `book` must outlive it.
+  // Listens when this returns; the socket has mode 0600. kUnavailable if it cannot listen; errors
+  // of prepare_socket_place(). `book` must outlive it.
   [[nodiscard]] static Result<std::unique_ptr<Server>> start(const std::filesystem::path& socket,
                                                              HealthBook& book, Injection injection);
   virtual ~Server() = default;  // stops listening, and removes the socket

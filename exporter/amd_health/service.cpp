@@ -14,9 +14,9 @@ using std::chrono::seconds;
 
 constexpr const char* kProgram = "gpuward-amd-health";
 constexpr BackoffPolicy kRestarts{.first = seconds(1), .longest = seconds(60)};
-// A child that lived so long did not fail to start.
+// A child that ran for this time did not fail to start.
 constexpr seconds kStable{60};
-// How often to look whether the child is still there.
+// The interval between checks of whether the child still runs.
 constexpr milliseconds kLook{500};
 constexpr milliseconds kGrace{2000};
 
@@ -75,7 +75,7 @@ void AmdHealthService::start_if_due() {
 void AmdHealthService::tell() {
   std::string line = health_line(store_.snapshot(), options_.vendors, thresholds_());
   if (line == told_) return;
-  // A child that does not empty its pipe in the time between two changes does not run.
+  // A child that does not empty its pipe between two changes hangs.
   if (!child_->send(line)) return fail_child("it does not read its input");
   told_ = std::move(line);
 }
@@ -99,7 +99,7 @@ void AmdHealthService::fail_child(const std::string& why) {
              {{"why", why}, {"in_ms", std::to_string(wait.count())}});
 }
 
-// Closing its input ends it; it then removes its socket.
+// Closing the child's input ends it; it then removes its socket.
 void AmdHealthService::end_child() {
   if (!child_) return;
   child_->close_input();

@@ -1,6 +1,6 @@
-// Runs gpuward-amd-health as a child: tells it the health of the GPUs whenever that changes, starts
-// it again when it ends, and ends it with the exporter. On a thread of its own. Made by the
-// composition root where amd.health_service.enabled or the PCI bus says so.
+// Runs gpuward-amd-health as a child: sends it the health of the GPUs after every change, restarts
+// it when it ends, and ends it with the exporter. Runs on a separate thread. The composition root
+// creates it if amd.health_service.enabled or the PCI bus requires it.
 #pragma once
 
 #include <filesystem>
@@ -20,13 +20,13 @@
 namespace gpuward::exporter {
 
 struct AmdHealthOptions {
-  // Where AMD's device plugin looks for it.
+  // The path at which AMD's device plugin looks for it.
   std::filesystem::path socket =
       "/var/lib/amd-metrics-exporter/amdgpu_device_metrics_exporter_grpc.socket";
   std::filesystem::path program =
-      {};  // empty: gpuward-amd-health beside the exporter's own program
-  // Served because there is such a GPU, and not because an operator asked for it: another process,
-  // such as AMD's exporter, may have the socket for good, which is logged once.
+      {};  // empty: gpuward-amd-health in the folder of the exporter's program
+  // Served because the node has an AMD GPU, and not because an operator requested it: another
+  // process, such as AMD's exporter, may own the socket permanently, which is logged once.
   bool is_by_default = false;
   HealthVendors vendors = HealthVendors::kAmdOnly;
   bool may_pretend_errors = false;  // --debug.allow-injection
@@ -34,13 +34,13 @@ struct AmdHealthOptions {
 
 class AmdHealthService {
  public:
-  // The thresholds in force, by AMD's field; the service's thread.
+  // Returns the current thresholds, by AMD's field; the service's thread.
   using CurrentThresholds = std::function<std::map<std::string, std::uint64_t>()>;
 
-  // SIGPIPE has to be ignored. All references must outlive it.
+  // SIGPIPE must be ignored. All references must outlive it.
   AmdHealthService(AmdHealthOptions options, Store& store, CurrentThresholds thresholds,
                    Clock& clock, Log& log);
-  ~AmdHealthService();  // the child is gone, and its socket, within two seconds
+  ~AmdHealthService();  // ends the child, at the latest by SIGKILL after two seconds
   AmdHealthService(const AmdHealthService&) = delete;
   AmdHealthService& operator=(const AmdHealthService&) = delete;
 
@@ -61,7 +61,7 @@ class AmdHealthService {
   Clock::Steady next_start_;
   Clock::Steady started_;
   std::unique_ptr<WorkerProcess> child_;
-  std::string told_;  // what the child knows
+  std::string told_;  // the last line sent to the child
   std::string last_failure_;
   std::jthread thread_;
 };

@@ -22,7 +22,7 @@ std::unexpected<Error> system_failure(const std::string& attempted, const fs::pa
               attempted + " " + path.string() + ": " + std::generic_category().message(code));
 }
 
-// 0 where somebody listens, else why not.
+// Returns 0 if a process listens, else the reason why not.
 int try_connect(const sockaddr_un& address) {
   const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (probe < 0) return errno;
@@ -30,7 +30,7 @@ int try_connect(const sockaddr_un& address) {
       ::connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? 0
                                                                                          : errno;
   ::close(probe);
-  // A full queue is somebody's queue.
+  // A full queue belongs to a listener.
   return failed == EAGAIN ? 0 : failed;
 }
 

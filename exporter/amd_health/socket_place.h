@@ -1,4 +1,4 @@
-// Makes the place of a unix socket ready: its folder, and nothing in the way. Used by
+// Prepares the path of a unix socket: creates its folder and removes a stale socket. Used by
 // gpuward-amd-health before it listens.
 #pragma once
 
@@ -8,9 +8,9 @@
 
 namespace gpuward::exporter::amd_health {
 
-// Makes the folder (mode 0755) where there is none, and removes a socket that nobody listens on.
-// kAlreadyExists: somebody does listen (AMD's own exporter); kInvalid: the path is too long for a
-// socket, or something else lies there, which is left alone; kForbidden, kUnavailable.
+// Creates the folder (mode 0755) if it does not exist, and removes a socket without a listener.
+// kAlreadyExists: another process listens (AMD's own exporter); kInvalid: the path is too long for
+// a socket, or another file is there, which stays; kForbidden, kUnavailable.
 [[nodiscard]] Status prepare_socket_place(const std::filesystem::path& socket);
 
 }  // namespace gpuward::exporter::amd_health

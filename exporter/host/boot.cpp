@@ -13,7 +13,7 @@ namespace {
 
 using Wall = std::chrono::system_clock::time_point;
 
-// proc/stat grows with the interrupts and processors of a machine.
+// proc/stat grows with the machine's interrupts and processors.
 constexpr std::size_t kMaxStatBytes = 4U << 20U;
 
 // proc(5): the line `btime 1795248226`, seconds since 1970.
@@ -36,7 +36,7 @@ std::optional<std::chrono::milliseconds> uptime(const std::optional<std::string>
   double seconds = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), seconds);
   if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
-  const bool is_age = seconds >= 0 && seconds < kMostSeconds;  // no NaN either
+  const bool is_age = seconds >= 0 && seconds < kMostSeconds;  // rejects NaN too
   if (!is_age) return std::nullopt;
   return std::chrono::milliseconds(std::llround(seconds * 1000));
 }

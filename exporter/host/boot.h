@@ -1,5 +1,5 @@
-// When this machine was booted and which boot this is. Used to give a starting node time before a
-// missing GPU counts, and to key what a reboot heals. Any thread.
+// The boot of this machine and its time. It gives a starting node time before a missing GPU counts,
+// and identifies the boot for findings that a reboot clears. Any thread.
 #pragma once
 
 #include <chrono>
@@ -11,8 +11,8 @@
 namespace gpuward::exporter {
 
 struct Boot {
-  std::string id;  // "3f1a…", 36 characters; empty where the kernel does not say
-  // By the wall clock of now, whole seconds; moves when the clock is set. nullopt: cannot tell.
+  std::string id;  // "3f1a…", 36 characters; empty if the kernel has none
+  // By the current wall clock, in whole seconds; moves when the clock is set. nullopt if unknown.
   std::optional<std::chrono::system_clock::time_point> time;
   std::optional<std::chrono::milliseconds> uptime;  // since the boot, suspension included
 };

@@ -29,7 +29,7 @@ std::string holder(int file) {
 
 void write_holder(int file, const std::string& what) {
   const std::string words = to_valid_utf8(what, kMostWords) + "\n";
-  // For people alone: the lock is the kernel's.
+  // Only for operators: the kernel keeps the lock itself.
   if (::ftruncate(file, 0) == 0) (void)!::pwrite(file, words.data(), words.size(), 0);
 }
 

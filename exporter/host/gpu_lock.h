@@ -1,6 +1,6 @@
-// Who loads the GPUs of this node with a diagnostic: a lock on a file in the state folder, which
-// the exporter, its commands and the Jobs of a quarantine share. Two diagnostics side by side would
-// fail each other. The kernel gives it back when its process ends, however that ends. Used by the
+// A lock on a file in the state folder for diagnostics that load the GPUs of this node. The
+// exporter, its commands and the Jobs of a quarantine share it, because two diagnostics at the same
+// time would fail each other. The kernel releases it when its process ends in any way. Used by the
 // runner and by the check command for the checks that load the GPUs.
 #pragma once
 
@@ -14,9 +14,9 @@ namespace gpuward::exporter {
 
 class GpuLock {
  public:
-  // Does not wait. kBlocked: another diagnostic has it, and the message says which. Where there is
-  // no such folder, nobody shares one, and the lock holds nothing. Any other error: nobody can
-  // tell.
+  // Does not wait. kBlocked: another diagnostic has the lock; the message names it. If the folder
+  // does not exist, no process shares one, and the lock is a no-op. Any other error: the state of
+  // the lock is unknown.
   [[nodiscard]] static Result<GpuLock> take(const std::filesystem::path& state_folder,
                                             const std::string& what);
 
@@ -24,7 +24,7 @@ class GpuLock {
   GpuLock& operator=(GpuLock&&) = delete;
   GpuLock(const GpuLock&) = delete;
   GpuLock& operator=(const GpuLock&) = delete;
-  ~GpuLock();  // gives it back
+  ~GpuLock();  // releases the lock
 
  private:
   explicit GpuLock(int file) : file_(file) {}

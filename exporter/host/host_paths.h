@@ -1,5 +1,5 @@
-// Where the node's own trees are: a container mounts them elsewhere, tests record them. Everything
-// in exporter/host takes one.
+// The paths of the node's own trees: a container mounts them at other paths, and tests use recorded
+// trees. All of exporter/host takes one.
 #pragma once
 
 #include <filesystem>

@@ -10,7 +10,7 @@
 namespace gpuward::exporter {
 namespace {
 
-// More is a slip of the finger: no machine has as many.
+// A larger number is a typing error: no machine has as many.
 constexpr unsigned kMostDevices = 1024;
 constexpr std::size_t kMostBytesOfAName = 64;
 
@@ -26,10 +26,10 @@ g6.48xlarge|8|1|false|efa
 g6.xlarge|1|0|false|efa
 )";
 
-// NVLink is expected only of whole boards: the clouds do not document it for a part of one.
+// NVLink is expected only of whole boards: the clouds do not document it for a part of a board.
 
-// https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html; whether an EFA device is attached
-// is the launcher's choice.
+// https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html; the launcher decides whether to
+// attach an EFA device.
 constexpr std::string_view kAws = R"(
 g4dn.xlarge|1|0|false
 g4dn.2xlarge|1|0|false
@@ -134,12 +134,11 @@ BM.GPU.B200.8|8|0|true
 BM.GPU.GB200.4|4|0|true
 )";
 
-// By the product name of the firmware (DMI); only names that somebody's machine has been seen to
-// have. Each is sold with eight GPUs and no other number.
-//   DGXA100: a kernel's "Hardware name: NVIDIA DGXA100 920-23687-2530-000/DGXA100", in "5.9-rc7
-//   oops
-//     in nvkm_udevice_info() w/ GA100" on linux-kernel@vger.kernel.org, 2 October 2020;
-//     https://docs.nvidia.com/dgx/dgxa100-user-guide/introduction-to-dgxa100.html
+// Keyed by the product name of the firmware (DMI); only names that are known from a real machine.
+// Each model is sold with eight GPUs and no other number.
+//   DGXA100: a kernel's "Hardware name: NVIDIA DGXA100 920-23687-2530-000/DGXA100", in
+//     "5.9-rc7 oops in nvkm_udevice_info() w/ GA100" on linux-kernel@vger.kernel.org,
+//     2 October 2020; https://docs.nvidia.com/dgx/dgxa100-user-guide/introduction-to-dgxa100.html
 //   PowerEdge XE9680: nvidia.com/gpu.machine and nvidia.com/gpu.count of a node in
 //     https://github.com/NVIDIA/k8s-device-plugin/issues/1501
 constexpr std::string_view kMachines = R"(
@@ -147,7 +146,7 @@ DGXA100|8|0|true
 PowerEdge-XE9680|8|0|true
 )";
 
-// HyperPod names its instances so.
+// HyperPod prefixes instance types with "ml.".
 std::string_view without_ml(std::string_view type) {
   constexpr std::string_view kPrefix = "ml.";
   if (type.starts_with(kPrefix)) type.remove_prefix(kPrefix.size());
@@ -192,7 +191,7 @@ bool is_provider(std::string_view text) {
   }
 }
 
-// An error has the message alone: parse() says where.
+// An error contains only the message: parse() adds the position.
 Result<InstanceProfile> parse_line(std::string_view line) {
   const auto wrong = [](std::string message) {
     return fail(ErrorKind::kInvalid, std::move(message));
@@ -236,7 +235,7 @@ InstanceProfiles InstanceProfiles::built_in() {
 
 Result<InstanceProfiles> InstanceProfiles::parse(std::string_view text, const std::string& name) {
   InstanceProfiles profiles;
-  std::map<std::string, std::size_t> lines;  // where each type stands
+  std::map<std::string, std::size_t> lines;  // the line of each type
   for (std::size_t number = 1; !text.empty(); ++number) {
     const auto end = text.find('\n');
     const std::string_view line = trim(text.substr(0, end));

@@ -8,7 +8,7 @@
 namespace gpuward::exporter {
 namespace {
 
-// What Kubernetes takes for the value of a label; other clouds have types such as
+// Kubernetes' rule for the value of a label; other clouds have types such as
 // Standard_ND96isr_H100_v5.
 bool is_label_value(std::string_view text) {
   constexpr std::size_t kMostCharacters = 63;

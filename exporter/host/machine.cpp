@@ -9,8 +9,8 @@
 namespace gpuward::exporter {
 namespace {
 
-// Only zeros or only ones: none (SMBIOS specification, 7.2.1). The last one is what AMI's firmware
-// has where the maker of the board has not set one.
+// Only zeros or only ones mean that there is none (SMBIOS specification, 7.2.1). kUnset is the
+// value of AMI's firmware if the maker of the board has not set one.
 bool is_nobodys(std::string_view uuid) {
   constexpr std::string_view kUnset = "03000200-0400-0500-0006-000700080009";
   const auto is_all = [uuid](char digit) {

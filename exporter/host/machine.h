@@ -1,5 +1,5 @@
-// Which machine this is, as its firmware says (DMI, also called SMBIOS). Used to remember how many
-// GPUs this machine has had, and to find the profile of a machine that no cloud has a name for.
+// The machine's identity by its firmware (DMI, also called SMBIOS). Used to remember the number of
+// GPUs that this machine has had, and to find the profile of a machine that no cloud names.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 namespace gpuward::exporter {
 
 struct Machine {
-  // Lower case; empty where the firmware has none, or one that many machines share. Root alone may
-  // read it.
+  // Lower case; empty if the firmware has none, or one that many machines share. Only root may read
+  // it.
   std::string system_uuid;
-  std::string product_name;  // "PowerEdge XE9680"; empty where the firmware does not say
+  std::string product_name;  // "PowerEdge XE9680"; empty if the firmware has none
 
   bool operator==(const Machine&) const = default;
 };

@@ -11,14 +11,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A node has a few hundred; what has more is no node.
+// A node has a few hundred; a larger number comes from a broken tree.
 constexpr std::size_t kMaxPciDevices = 16384;
 
 // PCI-SIG identifiers (pci.ids).
 constexpr std::uint32_t kNvidia = 0x10de, kAmd = 0x1002, kAmazon = 0x1d0f;
 // Base class and sub-class (PCI Code and ID Assignment Specification).
 constexpr std::uint32_t kVga = 0x0300, k3d = 0x0302, kOtherDisplay = 0x0380, kAccelerator = 0x1200;
-// An NVSwitch calls itself a bridge of no known kind.
+// The class of an NVSwitch is a bridge of another kind.
 constexpr std::uint32_t kOtherBridge = 0x0680;
 // efa_pci_tbl of the kernel's driver: 0xefa0 and up, one more with each generation.
 constexpr std::uint32_t kEfaPrefix = 0xefa;

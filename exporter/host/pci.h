@@ -1,10 +1,9 @@
-// What the PCI bus says about the node, without any driver: which GPUs, NVSwitches and EFA devices
-// the machine has, so that a lost driver and a lost card can be distinguished. Used by checks and
-// by the AMD source.
+// The PCI bus of the node, without any driver: the GPUs, NVSwitches and EFA devices of the machine,
+// so that a lost driver and a lost card can be distinguished. Used by checks and by the AMD source.
 //
-// list_pci_devices() reads what the kernel keeps in memory: any thread, never blocks.
-// probe_pci_device() asks the device itself: the kernel makes the caller wait while a device is
-// being reset, so call it on the thread of a check, never on one that /metrics waits for.
+// list_pci_devices() reads only the kernel's memory: any thread, never blocks. probe_pci_device()
+// accesses the device: the kernel makes the caller wait while a device is being reset, so call it
+// on the thread of a check, never on one that /metrics waits for.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +22,7 @@ struct PciDevice {
   PciAddress address;
   std::uint32_t vendor = 0, device = 0;
   std::uint32_t device_class = 0;  // 0x030200: a 3D controller
-  std::string driver;              // "nvidia", "vfio-pci"; empty where none has it
+  std::string driver;              // "nvidia", "vfio-pci"; empty if no driver is bound to it
   bool is_virtual_function = false;
   bool operator==(const PciDevice&) const = default;
 };
@@ -34,31 +33,31 @@ struct PciLink {
 };
 
 struct PciProbe {
-  // It answers with nothing but ones: it has fallen off the bus, or has no power.
+  // It returns only ones: it has fallen off the bus, or has no power.
   bool is_off_bus = false;
-  PciLink link;  // empty of a device that is off the bus
+  PciLink link;  // empty for a device that is off the bus
   bool operator==(const PciProbe&) const = default;
 };
 
-// Ascending by address. An error where the bus cannot be read: nobody can then say that a GPU is
-// missing. kNotFound: no PCI bus in this tree.
+// Ascending by address. An error if the bus cannot be read: then no GPU can be called missing.
+// kNotFound: no PCI bus in this tree.
 [[nodiscard]] Result<std::vector<PciDevice>> list_pci_devices(const HostPaths& host);
 
-// kNotFound: the kernel no longer has that device; kForbidden, kUnavailable: nobody can tell.
+// kNotFound: the kernel no longer has that device; kForbidden, kUnavailable: its state is unknown.
 [[nodiscard]] Result<PciProbe> probe_pci_device(const HostPaths& host, const PciAddress& address);
 
-// Physical ones: a virtual function of a GPU that is here too is not a GPU more.
+// Physical ones only: a virtual function of a listed GPU is not a further GPU.
 [[nodiscard]] bool is_nvidia_gpu(const PciDevice& device);
 [[nodiscard]] bool is_amd_gpu(const PciDevice& device);
-// One that can drive a screen: a graphics card, the graphics of a processor; not only for work.
+// A device that can drive a screen: a graphics card, or the graphics of a processor.
 [[nodiscard]] bool is_display(const PciDevice& device);
-// An AMD GPU that is only for work is on the bus. Graphics that can drive a screen are in many a
-// server, and nobody schedules them.
+// Whether the bus has an AMD GPU that is only for compute. Graphics that can drive a screen are in
+// many servers, and Kubernetes does not schedule them.
 [[nodiscard]] bool has_amd_accelerator(const HostPaths& host);
 [[nodiscard]] bool is_nvswitch(const PciDevice& device);
 [[nodiscard]] bool is_efa(const PciDevice& device);
 [[nodiscard]] bool is_efa(std::uint32_t vendor, std::uint32_t device);
-// On the bus now. Errors as of list_pci_devices().
+// Counts those on the bus now. Errors as for list_pci_devices().
 [[nodiscard]] Result<std::size_t> count_efa(const HostPaths& host);
 
 }  // namespace gpuward::exporter

@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Vendor and device identifier: what a device answers first, and 0xffffffff where none answers
-// (PCI Express Base Specification 2.3.2; kernel, PCI_POSSIBLE_ERROR).
+// Vendor and device identifier: the first bytes that a device returns, and 0xffffffff if no device
+// responds (PCI Express Base Specification 2.3.2; kernel, PCI_POSSIBLE_ERROR).
 using ConfigStart = std::array<unsigned char, 4>;
 
 ErrorKind kind_of(int error) {
@@ -39,7 +39,7 @@ Result<ConfigStart> read_config_start(const fs::path& path) {
   return start;
 }
 
-// `16.0 GT/s PCIe`, `Unknown`; older kernels `8 GT/s` (kernel, pci_speed_string()).
+// `16.0 GT/s PCIe`, `Unknown`; older kernels print `8 GT/s` (kernel, pci_speed_string()).
 std::optional<std::uint32_t> generation_of(const std::optional<std::string>& speed) {
   constexpr std::array<std::pair<std::string_view, std::uint32_t>, 9> kSpeeds{{{"2.5 GT/s", 1},
                                                                                {"5.0 GT/s", 2},
@@ -57,7 +57,7 @@ std::optional<std::uint32_t> generation_of(const std::optional<std::string>& spe
   return std::nullopt;
 }
 
-// 1 to 32 lanes; 0 and 63 are what a device that does not answer seems to say.
+// 1 to 32 lanes; 0 and 63 come from a device that does not respond.
 std::optional<std::uint32_t> read_width(const fs::path& path) {
   constexpr std::uint64_t kMostLanes = 32;
   const auto width = read_number(path);

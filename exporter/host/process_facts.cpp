@@ -1,4 +1,4 @@
-// What /proc says about one process: whose it is, its limits and its cgroup.
+// The data in /proc about one process: its owner, its limits and its cgroup.
 #include <algorithm>
 #include <array>
 
@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Nearest to the workload first. The shim starts it, the others start the shim.
+// Ordered by distance to the workload. The shim starts it, the others start the shim.
 constexpr std::array<std::string_view, 5> kRuntimes{"containerd-shim", "containerd", "crio",
                                                     "dockerd", "kubelet"};
 
@@ -20,7 +20,7 @@ std::optional<std::string> read_cgroup(const HostPaths& host, std::int64_t pid) 
   return read_attribute(host.proc / std::to_string(pid) / "cgroup", kMaxBytes);
 }
 
-// The last run of so many hexadecimal digits: `…/cri-containerd-<id>.scope`, `…/<id>`. Empty if
+// Returns the last run of 64 hexadecimal digits: `…/cri-containerd-<id>.scope`, `…/<id>`. Empty if
 // there is none.
 std::string container_id_in(std::string_view cgroup) {
   constexpr std::size_t kIdLength = 64;
@@ -43,8 +43,8 @@ const Process* nearest_to_workloads(const HostPaths& host, const Processes& proc
   return first == processes.all.end() ? nullptr : &*first;
 }
 
-// proc(5): `Max locked memory         8388608              8388608              bytes`; the soft
-// limit is the first.
+// proc(5): `Max locked memory         8388608              8388608              bytes`; the first
+// number is the soft limit.
 std::optional<std::string_view> soft_memory_lock(std::string_view limits) {
   constexpr std::string_view kName = "Max locked memory";
   const auto at = limits.find(kName);
@@ -54,7 +54,8 @@ std::optional<std::string_view> soft_memory_lock(std::string_view limits) {
   return rest.substr(0, rest.find(' '));
 }
 
-// The first line has the name, with its line breaks escaped: no name can fake another line.
+// The first line contains the name with its line breaks escaped, so a name cannot fake another
+// line.
 std::optional<std::string> read_status(const HostPaths& host, const Process& process) {
   constexpr std::size_t kMaxBytes = 65536;
   return read_attribute(host.proc / std::to_string(process.pid) / "status", kMaxBytes);
@@ -98,7 +99,7 @@ Result<MemoryLockLimit> workload_memory_lock(const HostPaths& host, const Proces
 }
 
 // `0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod<uid>.slice/cri-…` with the
-// systemd driver, which turns the dashes of the UID into underscores;
+// systemd driver, which replaces the dashes of the UID by underscores;
 // `…/kubepods/burstable/pod<uid>/…` with cgroupfs.
 std::string pod_uid_of(const HostPaths& host, std::int64_t pid) {
   constexpr std::size_t kUidLength = 36;

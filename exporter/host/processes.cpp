@@ -17,11 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// proc(5): the most that pid_max can be is 2^22; a node has a few thousand processes.
+// proc(5): the largest possible pid_max is 2^22; a node has a few thousand processes.
 constexpr std::size_t kMaxEntries = 1U << 18U;
 constexpr std::size_t kMaxDescriptors = 1U << 16U;
 constexpr std::size_t kMaxThreads = 1U << 12U;
-// TASK_COMM_LEN without its end: prctl(2), PR_SET_NAME.
+// TASK_COMM_LEN without the final 0: prctl(2), PR_SET_NAME.
 constexpr std::size_t kMaxNameBytes = 15;
 
 struct Stat {
@@ -29,8 +29,8 @@ struct Stat {
   bool is_dead = false;
 };
 
-// proc(5): `pid (name) state ...`; the name may hold parentheses and blanks. nullopt for what is no
-// such line.
+// proc(5): `pid (name) state ...`; the name may contain parentheses and blanks. nullopt for any
+// other line.
 std::optional<Stat> parse_stat(std::string_view stat) {
   const auto open = stat.find('(');
   const auto close = stat.rfind(") ");
@@ -42,7 +42,8 @@ std::optional<Stat> parse_stat(std::string_view stat) {
   return Stat{std::string(stat.substr(open + 1, close - open - 1)), state == 'Z' || state == 'X'};
 }
 
-// The threads of a process whose first one has ended run on, and use what they have open.
+// If the first thread of a process has ended, its other threads keep running and use its open
+// files.
 std::optional<std::int64_t> living_thread(const fs::path& process) {
   const Listing threads = list_folder(process / "task", kMaxThreads);
   for (const std::string& entry : threads.names) {
@@ -60,7 +61,8 @@ fs::path files_of(const HostPaths& host, const Process& process) {
   return folder / "task" / std::to_string(process.thread) / "fd";
 }
 
-// The name of a device node that a descriptor shows, without its folder; empty for anything else.
+// Returns the name of the device node behind a descriptor, without its folder; empty for anything
+// else.
 std::string device_name(const fs::path& descriptor) {
   std::error_code ignored;
   const std::string target = fs::read_symlink(descriptor, ignored).string();
@@ -70,12 +72,12 @@ std::string device_name(const fs::path& descriptor) {
 }
 
 struct OpenFile {
-  bool is_device = false;  // for characters
+  bool is_device = false;  // a character device
   dev_t number = 0;
 };
 
-// nullopt: the kernel shows nothing of it. Asks no file system that a process may have mounted to
-// stall us.
+// nullopt if the kernel shows nothing. Accesses no file system that a process may have mounted to
+// block the exporter.
 std::optional<OpenFile> look_at(const fs::path& path) {
   struct statx file{};
   if (::statx(AT_FDCWD, path.c_str(), AT_STATX_DONT_SYNC, STATX_TYPE, &file) != 0)
@@ -83,7 +85,7 @@ std::optional<OpenFile> look_at(const fs::path& path) {
   return OpenFile{S_ISCHR(file.stx_mode), makedev(file.stx_rdev_major, file.stx_rdev_minor)};
 }
 
-// Any file can have a device's name, so the node's own device decides if the program sees it.
+// Any file can have a device's name, so compare with the node's own device if it is visible.
 bool is_device_of_node(const OpenFile& open, const fs::path& own_path) {
   if (!open.is_device) return false;
   const auto own = look_at(own_path);
@@ -140,7 +142,7 @@ Processes list_processes(const HostPaths& host) {
 }
 
 bool sees_whole_node(const Processes& processes) {
-  // The kernel's first thread; no container has it.
+  // The kernel's first thread, which no container has.
   return processes.is_complete && processes.find("kthreadd") != nullptr;
 }
 

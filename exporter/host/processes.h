@@ -1,7 +1,7 @@
-// Who runs on the node, from /proc: whether a service is up, who has a GPU open, how much memory a
-// workload may lock. Sees what the program's PID namespace shows: other pods only with hostPID. Any
-// thread; some 10 us a process, so for checks, not for every scrape. Files that wait for a hung
-// process (cmdline, environ, maps) are not touched.
+// The processes of the node, from /proc: whether a service runs, which processes have a GPU open,
+// how much memory a workload may lock. It sees the processes of the program's PID namespace: other
+// pods only with hostPID. Any thread; some 10 us a process, so use it for checks, not for every
+// scrape. It does not read files that wait for a hung process (cmdline, environ, maps).
 #pragma once
 
 #include <cstdint>
@@ -18,36 +18,37 @@ namespace gpuward::exporter {
 struct Process {
   std::int64_t pid = 0;
   std::string name;  // the kernel's: cut after 15 bytes
-  // A thread that lives, if the first one has ended: the kernel then shows no open files of the
+  // A living thread, if the first one has ended: the kernel then shows no open files of the
   // process. 0: the first.
   std::int64_t thread = 0;
   bool operator==(const Process&) const = default;
 };
 
 struct Processes {
-  std::vector<Process> all;  // ascending by pid, without the dead: those with no thread that lives
-  // False where not all could be looked at: nobody can then say that one does not run.
+  std::vector<Process> all;  // ascending by pid, without processes that have no living thread
+  // False if some could not be read: then a missing process may still run.
   bool is_complete = true;
 
-  // The first of that name, as the kernel cuts it: "nv-fabricmanager" finds nv-fabricmanage. Any
-  // process may have named itself so: find_of_root() is for all that something depends on.
+  // Returns the first process of that name, cut as the kernel does: "nv-fabricmanager" finds
+  // nv-fabricmanage. Any process may choose that name: use find_of_root() if something depends on
+  // it.
   [[nodiscard]] const Process* find(std::string_view name) const;
 };
 
 [[nodiscard]] Processes list_processes(const HostPaths& host);
 
-// Whether it was started by root and runs as root: a name alone is any process's choice, and that
-// of a setuid program is the caller's. Root in a container without a user namespace is root too.
+// Whether it was started by root and runs as root: any process can choose its name, and the user of
+// a setuid program is its caller. Root in a container without a user namespace is root too.
 [[nodiscard]] bool is_of_root(const HostPaths& host, const Process& process);
 
-// Its parent's number; nullopt if the process has ended, or the exporter may not read it.
+// Returns the pid of its parent; nullopt if the process has ended or is not readable.
 [[nodiscard]] std::optional<std::int64_t> parent_of(const HostPaths& host, const Process& process);
 
-// The first of that name that is root's: a program of the node's system.
+// Returns the first process of that name that belongs to root: a program of the node's system.
 [[nodiscard]] const Process* find_of_root(const HostPaths& host, const Processes& processes,
                                           std::string_view name);
 
-// Whether others can be seen at all: without hostPID a container sees itself only.
+// Whether other processes are visible at all: without hostPID a container sees only itself.
 [[nodiscard]] bool sees_whole_node(const Processes& processes);
 
 struct DeviceUser {
@@ -58,33 +59,33 @@ struct DeviceUser {
 
 struct DeviceUsers {
   std::vector<DeviceUser> all;  // ascending by pid; a process once for each device
-  bool is_complete = true;      // false: some could not be looked at (needs root)
+  bool is_complete = true;      // false: some could not be read (needs root)
 };
 
-// Who has a device node open whose name starts with `prefix`, below /dev of its own container too.
-// Leaves out files with such a name: those that are not character devices, and devices other than
-// the node's own of that name.
+// Lists the processes with an open device node whose name begins with `prefix`, also below /dev of
+// a container. Ignores files with such a name that are not character devices, and devices other
+// than the node's own of that name.
 [[nodiscard]] DeviceUsers list_device_users(const HostPaths& host, const Processes& processes,
                                             std::string_view prefix);
 
 struct MemoryLockLimit {
   std::optional<std::uint64_t> bytes;  // nullopt: unlimited
-  Process process;                     // whose it is
+  Process process;                     // the process with this limit
 };
 
-// What a workload may lock. A pod inherits it from the container runtime, so this is the limit of
-// the first of containerd-shim, containerd, crio, dockerd and kubelet that runs, else of process 1:
-// say whose it is. kNotFound: none of them can be seen; kInvalid: its limits read like nothing
-// known.
+// Returns the memory that a workload may lock. A pod inherits the limit from the container runtime,
+// so this is the limit of the first running one of containerd-shim, containerd, crio, dockerd and
+// kubelet, else of process 1: reports must name the process. kNotFound: none of them is visible;
+// kInvalid: its limits have an unknown format.
 [[nodiscard]] Result<MemoryLockLimit> workload_memory_lock(const HostPaths& host,
                                                            const Processes& processes);
 
-// "pod NAMESPACE/POD, container NAME" of a process, by its cgroup and the kubelet's links in
-// /var/log/containers of the node; "pod UID" without them; empty if it is in no pod. Only root
-// makes these links.
+// Returns "pod NAMESPACE/POD, container NAME" of a process, by its cgroup and the kubelet's links
+// in /var/log/containers of the node; "pod UID" without them; empty if it is in no pod. Only root
+// creates these links.
 [[nodiscard]] std::string container_of(const HostPaths& host, std::int64_t pid);
 
-// The UID of the pod that a process belongs to, by its cgroup; empty where it is in none.
+// Returns the UID of the process's pod, by its cgroup; empty if it is in none.
 [[nodiscard]] std::string pod_uid_of(const HostPaths& host, std::int64_t pid);
 
 }  // namespace gpuward::exporter

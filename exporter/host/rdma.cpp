@@ -14,14 +14,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Far above what any node has; they bound what a broken tree can cost.
+// Far above the numbers of any node; they bound the cost of a broken tree.
 constexpr std::size_t kMaxRdmaDevices = 256, kMaxPorts = 16, kMaxCounters = 512;
 
 using Counters = std::map<std::string, std::uint64_t>;
 
 void read_counters(const fs::path& folder, Counters& into) {
   for (const std::string& name : list_folder(folder, kMaxCounters).names) {
-    // For how long the kernel keeps what the card has answered (kernel,
+    // How long the kernel keeps the card's values (kernel,
     // Documentation/ABI/stable/sysfs-class-infiniband).
     if (name == "lifespan") continue;
     if (const auto value = read_number(folder / name)) into[name] = *value;
@@ -93,7 +93,7 @@ std::vector<UserVerbs> list_user_verbs(const HostPaths& host) {
   const fs::path folder = host.sys / "class/infiniband_verbs";
   std::vector<UserVerbs> all;
   for (const std::string& name : list_folder(folder, kMaxRdmaDevices).names) {
-    if (!name.starts_with("uverbs")) continue;  // beside them lies abi_version
+    if (!name.starts_with("uverbs")) continue;  // the folder also contains abi_version
     std::error_code ignored;
     all.push_back({name, read_attribute(folder / name / "ibdev").value_or(""),
                    fs::exists(host.dev / "infiniband" / name, ignored)});

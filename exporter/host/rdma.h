@@ -1,7 +1,7 @@
 // The RDMA devices of the node (EFA, InfiniBand, RoCE) and their counters, from sysfs. Read every
-// 30 s for the metrics and by the EFA check: some 40 small files a device, for which the driver
-// asks the card when its last answer is older than `lifespan` (10 ms). May wait for a card that
-// does not answer, so not on a thread that /metrics waits for.
+// 30 s for the metrics and by the EFA check: some 40 small files a device; the driver queries the
+// card if its last values are older than `lifespan` (10 ms). May wait for a card that does not
+// respond, so never call it on a thread that /metrics waits for.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@
 
 namespace gpuward::exporter {
 
-// Ascending by name. Counters that this card, driver or kernel does not have are absent, and so are
-// those that cannot be read; `lifespan` is a setting, not a counter.
+// Ascending by name. Counters that this card, driver or kernel lacks, or that are not readable, are
+// absent; `lifespan` is a setting, not a counter.
 [[nodiscard]] std::vector<RdmaReading> read_rdma(const HostPaths& host);
 
-// The way from user space to a device.
+// The access from user space to a device.
 struct UserVerbs {
   std::string name;       // "uverbs0"
   std::string device;     // "rdmap86s0"
-  bool has_node = false;  // /dev/infiniband/uverbs0 is there
+  bool has_node = false;  // /dev/infiniband/uverbs0 exists
   bool operator==(const UserVerbs&) const = default;
 };
 

@@ -24,8 +24,8 @@
 namespace gpuward::exporter {
 namespace {
 
-// Whether a log file is still the one that was read before, after rotation, truncation or being
-// written anew under the same name: the same inode, long enough, and the same bytes just before the
+// Checks whether a log file is still the one that was read before, after rotation, truncation or a
+// rewrite under the same name: the same inode, long enough, and the same bytes just before the
 // position.
 
 constexpr std::uint64_t kWindowBytes = 256;
@@ -41,7 +41,7 @@ std::uint64_t hash(std::string_view bytes) {
   return value;
 }
 
-// Hash of up to 256 bytes before `offset`; nullopt where they cannot be read in full.
+// Returns a hash of up to 256 bytes before `offset`; nullopt if they cannot be read in full.
 std::optional<std::uint64_t> fingerprint_before(const Descriptor& file, std::uint64_t offset) {
   std::array<char, kWindowBytes> window{};
   const std::uint64_t size = std::min(offset, kWindowBytes);
@@ -50,15 +50,15 @@ std::optional<std::uint64_t> fingerprint_before(const Descriptor& file, std::uin
   return hash({window.data(), size});
 }
 
-// Whether `file` can be read on from `position`.
+// Whether reading `file` can continue at `position`.
 bool continues_at(const Descriptor& file, const LogPosition& position) {
   struct stat status{};
   if (::fstat(file.get(), &status) != 0 || status.st_ino != position.inode) return false;
   return fingerprint_before(file, position.offset) == position.fingerprint;
 }
 
-// The file that `position` speaks of, wherever it is in its folder now (logrotate renames `log` to
-// `log.1`); closed where it is gone. Looks at no more than 1,000 names.
+// Returns the file of `position` under any name in its folder (logrotate renames `log` to `log.1`);
+// closed if the file is gone. Checks at most 1,000 names.
 Descriptor find_continuation(const std::filesystem::path& path, const LogPosition& position) {
   std::error_code error;
   int names = 0;
@@ -76,10 +76,11 @@ Descriptor find_continuation(const std::filesystem::path& path, const LogPositio
 
 constexpr std::size_t kBufferBytes = 64U << 10U;
 constexpr std::uint64_t kBytesPerRead = 256U << 10U;
-// How often a file is looked at: inotify tells of no rotation, and of nothing on some file systems.
+// The interval between checks: inotify reports no rotation, and nothing at all on some file
+// systems.
 constexpr std::chrono::milliseconds kLookInterval{100};
 constexpr int kLooksBeforeLeaving = 5;
-// More than the few lines that one record is broken into.
+// More than the few lines of one broken record.
 constexpr std::uint64_t kRecallBytes = 4096;
 
 Error describe(const std::string& attempted, int number) {
@@ -89,8 +90,8 @@ Error describe(const std::string& attempted, int number) {
           {}};
 }
 
-// A log of /dev/kmsg records written into a file keeps what they say of their writer. Any other
-// line may be any program's.
+// Records of /dev/kmsg in a file keep the data about their writer. Any other line may come from any
+// program.
 LogRecord record_of(std::string_view line, bool has_records) {
   const auto record = has_records ? parse_kmsg_record(line) : std::nullopt;
   if (!record) return {.text = line, .writer = Writer::kUnknown};
@@ -107,7 +108,8 @@ bool begins_boot(std::string_view line) {
          xid::strip_prefixes(line).starts_with("Linux version ");
 }
 
-// The offset at which the newest boot begins in a file; absent if its last 64 MiB do not show it.
+// Returns the offset at which the newest boot begins in a file; absent if the last 64 MiB do not
+// contain it.
 std::optional<std::uint64_t> find_boot(const Descriptor& file) {
   constexpr std::uint64_t kMost = 64U << 20U;
   struct stat status{};
@@ -131,7 +133,7 @@ std::optional<std::uint64_t> find_boot(const Descriptor& file) {
   return boot_at;
 }
 
-// An inotify descriptor; a closed one where there can be none.
+// Returns an inotify descriptor, or a closed one if the file cannot be watched.
 Descriptor watch(const Descriptor& file) {
   Descriptor changes(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
   const std::string name = "/proc/self/fd/" + std::to_string(file.get());
@@ -154,7 +156,7 @@ void FileFollower::note_start() {
   const bool is_there = ::stat(path_.c_str(), &named) == 0;
   if (!is_there && errno != ENOENT) return;
   has_started_ = true;
-  // A file that another one has replaced meanwhile was there as a whole.
+  // The file of the saved position, if replaced meanwhile, is all from before the start.
   if (position_.inode != 0)
     bytes_at_start_[position_.inode] = std::numeric_limits<std::uint64_t>::max();
   if (!is_there || !S_ISREG(named.st_mode)) return;
@@ -176,7 +178,8 @@ Status FileFollower::open() {
   }
   is_fifo_ = S_ISFIFO(status.st_mode);
   if (is_fifo_) {
-    // Being a writer too, we never see the end that readers see between two writers.
+    // The follower is also a writer, so it never sees the end of file that occurs between two
+    // writers.
     file_ = Descriptor(::open(path_.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
     if (!file_.is_open()) return std::unexpected(describe("opening " + path_.string(), errno));
     return {};
@@ -260,7 +263,7 @@ Result<ReadCounts> FileFollower::read(const Sink& sink, std::chrono::millisecond
   auto report = drain(sink, stop);
   if (!report) {
     file_.reset();
-    may_resume_ = true;  // from the start, it would all be counted again
+    may_resume_ = true;  // so that a restart does not count all of it again
   } else if (report->bytes != 0) {
     idle_looks_since_replaced_ = 0;
   } else if (is_fifo_) {
@@ -275,19 +278,19 @@ Result<ReadCounts> FileFollower::read(const Sink& sink, std::chrono::millisecond
 void FileFollower::wait_for_more(std::chrono::milliseconds wait,
                                  const std::stop_token& stop) const {
   if (!waiter_.wait(changes_.get(), wait, stop)) return;
-  // Whatever they say, the file is read now; what comes after this is told anew.
+  // Discards the events, because the file is read now; later changes cause new events.
   std::array<char, kRecallBytes> events{};
   while (::read(changes_.get(), events.data(), events.size()) > 0) continue;
 }
 
 void FileFollower::leave_if_replaced(const Sink& sink, ReadCounts& report) {
   if (!is_replaced()) return;
-  // The writer may hold the old file for a moment after the new one has appeared.
+  // The writer may keep the old file open for a moment after the new one has appeared.
   if (++idle_looks_since_replaced_ < kLooksBeforeLeaving) return;
   lines_.finish(
       [&](std::string_view line, std::size_t bytes) { hand_out(line, bytes, sink, report); });
   idle_looks_since_replaced_ = 0;
-  bytes_at_start_.erase(position_.inode);  // another file may get its number
+  bytes_at_start_.erase(position_.inode);  // another file may get its inode
   file_.reset();                           // the next call opens the new one
 }
 
@@ -295,12 +298,12 @@ void FileFollower::date(std::string_view line, std::uint64_t offset, LogRecord& 
   const LineTime time = read_line_time(line, moment_.now);
   record.time = time.latest;
   bool is_of_earlier_boot = boot_at_ && offset < *boot_at_;
-  // Whatever its clock says, which NTP may have set since. A file that was rotated away ends before
+  // True regardless of the line's clock, which NTP may have set since. A rotated file ends before
   // the newest banner.
   const bool is_of_this_boot =
       boot_at_ && offset >= *boot_at_ && position_.inode == named_at_start_;
   if (const auto& booted = moment_.booted) {
-    // The boot is known by whole seconds, and the kernel's clock may run 100 ppm fast or slow.
+    // The boot time has whole seconds, and the kernel's clock may be 100 ppm fast or slow.
     const auto slack = std::chrono::seconds(5) + (moment_.now - *booted) / 10'000;
     is_of_earlier_boot |= !is_of_this_boot && time.latest && *time.latest < *booted - slack;
     if (is_of_this_boot && record.time) record.time = std::max(*record.time, *booted);

@@ -50,11 +50,11 @@ bool KmsgFile::wait(std::chrono::milliseconds wait, const std::stop_token& stop)
 KmsgReader::KmsgReader(std::unique_ptr<KmsgDevice> device, const Clock& clock, std::string boot_id,
                        const LogPosition& start, const StartMoment& moment)
     : device_(std::move(device)), clock_(clock), buffer_(kLongestRecord) {
-  // Without a boot id the position cannot be trusted: counting twice is worse than a late start is
-  // bad, but both are better than skipping, so everything is read again.
+  // Without a boot id the position cannot be trusted, so everything is read again: counting a
+  // record twice is better than skipping one.
   if (!boot_id.empty() && start.boot_id == boot_id) position_.sequence = start.sequence;
   position_.boot_id = std::move(boot_id);
-  // With the position of an earlier boot, all records of this one are unread.
+  // With the position of an earlier boot, all records of this boot are unread.
   if (!start.sequence && !moment.wants_whole_boot) news_since_ = device_->now() - kFreshFor;
 }
 
@@ -82,8 +82,8 @@ Result<ReadCounts> KmsgReader::drain(const Sink& sink, const std::stop_token& st
   while (report.records < kRecordsPerRead && !stop.stop_requested()) {
     const long got = device_->read(buffer_.data(), buffer_.size());
     if (got == -EINTR) continue;
-    // Overwritten before it was read: the next read gives the oldest that is left, and its sequence
-    // number tells how many are gone.
+    // Records were overwritten before they were read: the next read returns the oldest one left,
+    // and its sequence number shows how many are lost.
     if (got == -EPIPE) {
       if (!is_hole_counted_) ++report.gaps;
       is_hole_counted_ = true;
@@ -110,7 +110,7 @@ Result<ReadCounts> KmsgReader::drain(const Sink& sink, const std::stop_token& st
 
 void KmsgReader::take(const KmsgRecord& record, const Sink& sink, ReadCounts& report) {
   if (position_.sequence && record.sequence <= *position_.sequence) return;
-  // A first start cannot know what was before its first record; any later hole is a loss.
+  // The first start cannot know the records before its first one; any later hole is a loss.
   if (position_.sequence && record.sequence > *position_.sequence + 1) {
     if (!is_hole_counted_) ++report.gaps;
     report.lost_records += record.sequence - *position_.sequence - 1;

@@ -1,5 +1,5 @@
-// The kernel's own ring buffer, /dev/kmsg: one read is one record. Goes on after the record that
-// the position names when the boot is still the same, else from the oldest record there is.
+// The kernel's own ring buffer, /dev/kmsg: one read is one record. It continues after the record of
+// the position if the boot is still the same, else at the oldest record.
 #pragma once
 
 #include <memory>
@@ -13,18 +13,18 @@
 
 namespace gpuward::exporter {
 
-// read(2) of the device as a seam: tests give records, EPIPE (overwritten), EAGAIN (no more) in any
-// order.
+// read(2) of the device as a seam: tests return records, EPIPE (overwritten) and EAGAIN (no more)
+// in any order.
 class KmsgDevice {
  public:
   virtual ~KmsgDevice() = default;
   [[nodiscard]] virtual Status open() = 0;  // at the oldest record
   virtual void close() = 0;
-  // As read(2): bytes read, or -errno.
+  // Like read(2): returns bytes read, or -errno.
   [[nodiscard]] virtual long read(char* buffer, std::size_t size) = 0;
-  // True when read() would not say EAGAIN; false after `wait` or on a stop.
+  // True if read() would not return EAGAIN; false after `wait` or on a stop.
   [[nodiscard]] virtual bool wait(std::chrono::milliseconds wait, const std::stop_token& stop) = 0;
-  // What the clock of its records shows now: since boot, without suspension (CLOCK_MONOTONIC).
+  // Returns the clock of its records: since boot, without suspension (CLOCK_MONOTONIC).
   [[nodiscard]] virtual std::chrono::microseconds now() const;
 };
 
@@ -44,7 +44,7 @@ class KmsgFile final : public KmsgDevice {
 
 class KmsgReader final : public KernelLogSource {
  public:
-  // `clock` must outlive it. `start` is the position of the run before, if any.
+  // `clock` must outlive it. `start` is the position of the previous run, if there is one.
   KmsgReader(std::unique_ptr<KmsgDevice> device, const Clock& clock, std::string boot_id,
              const LogPosition& start, const StartMoment& moment = {});
 
@@ -53,7 +53,7 @@ class KmsgReader final : public KernelLogSource {
   [[nodiscard]] const LogPosition& position() const override { return position_; }
 
  private:
-  // Pieces of one line that the kernel had to store as several records.
+  // The pieces of one line that the kernel stored as several records.
   struct Pieces {
     std::string text;
     bool is_from_user_space = false;
@@ -70,12 +70,13 @@ class KmsgReader final : public KernelLogSource {
   LogPosition position_;
   std::vector<char> buffer_;
   Pieces pieces_;
-  // At a start without a position: records before this are history.
+  // At a start without a position, records before this are history.
   std::chrono::microseconds news_since_{0};
   bool is_open_ = false;
-  bool is_hole_counted_ = false;  // by an EPIPE, before the next record tells its size
-  // How far the clock of records is behind CLOCK_MONOTONIC. NTP corrects only the latter: a clock
-  // that is off by 20 ppm is 1.7 s further away each day. Learnt from records that have just come.
+  bool is_hole_counted_ = false;  // by an EPIPE, before the next record shows its size
+  // How far the clock of the records lags behind CLOCK_MONOTONIC. NTP corrects only the latter: a
+  // clock that is off by 20 ppm drifts by 1.7 s each day. Measured on records that have just
+  // arrived.
   std::chrono::microseconds behind_{0};
   bool is_next_fresh_ = false;
 };

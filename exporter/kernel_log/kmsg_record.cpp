@@ -5,7 +5,7 @@
 namespace gpuward::exporter {
 namespace {
 
-// Takes the next field of `header` off; empty at its end.
+// Removes the next field of `header` and returns it; empty at its end.
 std::string_view next_field(std::string_view& header) {
   const auto comma = std::min(header.find(','), header.size());
   const std::string_view field = header.substr(0, comma);

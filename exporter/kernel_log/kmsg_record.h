@@ -1,6 +1,6 @@
-// One record as /dev/kmsg gives it: `prio,sequence,microseconds,flags[,more];text`, then lines of
-// ` KEY=value` (Documentation/ABI/testing/dev-kmsg of Linux). The kernel escapes line breaks in the
-// text, so only it can write such a line: dev_printk() names there what it speaks of. Pure; used by
+// One record of /dev/kmsg: `prio,sequence,microseconds,flags[,more];text`, then lines of `
+// KEY=value` (Documentation/ABI/testing/dev-kmsg of Linux). The kernel escapes line breaks in the
+// text, so only it can write these lines: dev_printk() names its device there. Pure; used by
 // KmsgReader and FileFollower.
 #pragma once
 
@@ -20,13 +20,12 @@ struct KmsgRecord {
   // ` DEVICE=+pci:0000:4e:00.0` as `0000:4e:00.0`; empty if it names none on the PCI bus.
   std::string_view pci_device;
 
-  // The kernel stamps what comes in through /dev/kmsg with facility `user` or what the writer asks
-  // for, and never with facility 0, its own.
+  // The kernel gives text written to /dev/kmsg the facility `user`, or the one that the writer
+  // requests, but never facility 0, its own.
   [[nodiscard]] bool is_from_user_space() const { return priority > 7; }
 };
 
-// nullopt for what is no such record. Unknown fields before the semicolon are skipped, as the ABI
-// asks.
+// nullopt for anything else. Skips unknown fields before the semicolon, as the ABI requires.
 [[nodiscard]] std::optional<KmsgRecord> parse_kmsg_record(std::string_view raw);
 
 }  // namespace gpuward::exporter

@@ -11,10 +11,11 @@ namespace {
 
 constexpr std::size_t kMostRules = 128;
 constexpr std::size_t kMostPatternBytes = 1024;
-// Of all patterns together, with the states that matching adds; of one, to be checked.
+// The limit for all patterns together with the states of matching; and for one pattern in its
+// check.
 constexpr std::int64_t kMostMemory = 8LL << 20U;
 
-// Byte by byte: a line of the log need not be UTF-8, and `.` takes any byte of it.
+// Byte by byte: a line of the log need not be UTF-8, and `.` matches any byte of it.
 RE2::Options options() {
   RE2::Options options;
   options.set_encoding(RE2::Options::EncodingLatin1);
@@ -69,7 +70,7 @@ Result<LineRules> LineRules::compile(std::vector<LineRule> rules) {
     compiled->set.Add(rule.pattern, nullptr);
   }
   if (!compiled->set.Compile()) return needs_too_much();
-  // Memory for the first states of a match is taken at the first one.
+  // RE2 allocates the first states at the first match.
   std::vector<int> matches;
   RE2::Set::ErrorInfo error{};
   compiled->set.Match("a line", &matches, &error);

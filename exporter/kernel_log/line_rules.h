@@ -1,6 +1,6 @@
-// Patterns of the operator's own on lines of the kernel log (kernel_log.rules). All of them are
-// matched at once, in time that is linear in the length of the line, so that lines that match none
-// cost little however many rules there are. Read by the settings, asked by the watcher.
+// The operator's patterns for lines of the kernel log (kernel_log.rules). All of them are matched
+// at once, in time that is linear in the length of the line, so that a line without a match costs
+// little with any number of rules. Read by the settings, used by the watcher.
 #pragma once
 
 #include <functional>
@@ -24,13 +24,13 @@ struct LineRule {
   ClearedBy cleared_by = ClearedBy::kReboot;
 };
 
-// What a line that it matches amounts to.
+// Returns the judgement of a line that the rule matches.
 [[nodiscard]] xid::Assessment verdict_of(const LineRule& rule);
 
-// Why it is no pattern, and what to do about it; nullopt where it is one.
+// Returns why a pattern is invalid and how to fix it; nullopt if it is valid.
 [[nodiscard]] std::optional<std::string> fault_of_pattern(const std::string& pattern);
 
-// Immutable; copies share what is compiled. Any thread.
+// Immutable; copies share the compiled patterns. Any thread.
 class LineRules {
  public:
   LineRules() = default;  // none
@@ -39,8 +39,8 @@ class LineRules {
   [[nodiscard]] static Result<LineRules> compile(std::vector<LineRule> rules);
 
   [[nodiscard]] const std::vector<LineRule>& all() const;
-  // Those that match the message of a record, in their order, the first of each code; as long as
-  // this or a copy lives. Any bytes; no allocation where none matches.
+  // Returns the rules that match the message of a record, in order, the first of each code; valid
+  // while this or a copy lives. Accepts any bytes; no allocation if none matches.
   [[nodiscard]] std::vector<std::reference_wrapper<const LineRule>> match(
       std::string_view message) const;
 

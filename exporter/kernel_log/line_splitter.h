@@ -1,5 +1,4 @@
-// Bytes into lines, with a cap: of a line longer than 64 KiB the beginning is handed out and the
-// rest dropped. Used by FileFollower.
+// Splits bytes into lines with a cap: a line longer than 64 KiB is cut there. Used by FileFollower.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +11,8 @@ class LineSplitter {
  public:
   static constexpr std::size_t kMostLineBytes = 64U << 10U;
 
-  // Calls on_line(text, bytes) for each line that is now complete: its text without line end, and
-  // how many bytes of input it took.
+  // Calls on_line(text, bytes) for each complete line: its text without the line end, and the
+  // number of input bytes that it took.
   template <typename OnLine>
   void feed(std::string_view bytes, const OnLine& on_line) {
     for (auto end = bytes.find('\n'); end != std::string_view::npos; end = bytes.find('\n')) {
@@ -28,7 +27,7 @@ class LineSplitter {
     take(bytes);
   }
 
-  // What is left at the end of a file, as its last line.
+  // Passes on the rest at the end of a file, as its last line.
   template <typename OnLine>
   void finish(const OnLine& on_line) {
     if (pending_bytes_ != 0) complete(0, on_line);

@@ -14,7 +14,7 @@ namespace {
 
 using Wall = std::chrono::system_clock::time_point;
 
-// The zones of the world are UTC-12 to UTC+14.
+// The world's time zones are UTC-12 to UTC+14.
 constexpr std::chrono::hours kFurthestWest{12};
 constexpr std::size_t kLongestHeader = 160;
 
@@ -44,7 +44,7 @@ std::optional<ClockText> find_clock(std::string_view header) {
   return std::nullopt;
 }
 
-// Within what Wall can hold, which counts nanoseconds: from 1970 to some days after `now`.
+// Within the range of Wall, which counts nanoseconds: from 1970 to some days after `now`.
 std::optional<Wall> moment(std::chrono::year_month_day day, const ClockText& clock, Wall now) {
   if (!day.ok()) return std::nullopt;
   const std::chrono::sys_days latest =
@@ -53,7 +53,7 @@ std::optional<Wall> moment(std::chrono::year_month_day day, const ClockText& clo
          clock.of_day;
 }
 
-// `Z`, `+08:00`, `-0700` behind the seconds and their fraction.
+// `Z`, `+08:00`, `-0700` after the seconds and their fraction.
 std::optional<std::chrono::minutes> find_offset(std::string_view behind_clock) {
   const auto end = std::min(behind_clock.find_first_not_of(".,0123456789"), behind_clock.size());
   const std::string_view zone = behind_clock.substr(end);
@@ -124,7 +124,7 @@ std::optional<Wall> read_calendar(std::string_view header, const ClockText& cloc
   const std::chrono::year_month_day today(std::chrono::floor<std::chrono::days>(now));
   for (const std::chrono::years ahead :
        {std::chrono::years(1), std::chrono::years(0), std::chrono::years(-1)}) {
-    // The zone is not known: a date of tomorrow is not one of last year.
+    // The zone is unknown, so a date of tomorrow is not one of last year.
     const auto local = moment((today.year() + ahead) / of_year, clock, now);
     if (local && *local <= now + std::chrono::days(1)) return *local + kFurthestWest;
   }
@@ -150,7 +150,7 @@ std::optional<std::chrono::microseconds> read_seconds(std::string_view header) {
 }  // namespace
 
 LineTime read_line_time(std::string_view line, Wall now) {
-  // No machine is up for longer; it still says that the line is of no boot that could be this one.
+  // No machine is up for longer; the value still shows that the line is not of this boot.
   const auto longest = std::chrono::duration_cast<std::chrono::microseconds>(
       now.time_since_epoch() + std::chrono::days(1));
   if (const auto record = parse_kmsg_record(line))

@@ -1,5 +1,5 @@
-// Chooses how a kernel log is read from what its path leads to: a character device is /dev/kmsg (or
-// a bind mount of it), all else is a file or a FIFO.
+// Chooses the reader of a kernel log by the kind of its path: a character device is /dev/kmsg (or a
+// bind mount of it), anything else is a file or a FIFO.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace gpuward::exporter {
 
-// Opens nothing yet: the first read() does, and says what is wrong. `clock` must outlive it.
+// Opens nothing yet: the first read() does, and reports errors. `clock` must outlive it.
 [[nodiscard]] std::unique_ptr<KernelLogSource> open_kernel_log(const std::string& path,
                                                                const std::string& boot_id,
                                                                const LogPosition& start,

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kMaxLine = 64U << 10U;
 constexpr std::size_t kMaxText = 256;
 
-// Writes the members of an object in the order in which they are added: the order is part of the
+// Writes the members of an object in the order in which they are added, which is part of the
 // format.
 class OrderedObject {
  public:
@@ -75,7 +75,7 @@ void add_code(const xid::Event& event, OrderedObject& object) {
   }
 }
 
-// What only some events have comes after what all have.
+// The details of some events follow the members of all events.
 void add_details(const xid::Event& event, OrderedObject& object) {
   object.add_if("gpu_instance", event.gpu_instance);
   object.add_if("compute_instance", event.compute_instance);
@@ -101,8 +101,8 @@ std::string render(std::uint64_t line, const xid::Event& event, const xid::Asses
   return object.text();
 }
 
-// The next line without its end; false at the end of the input. The rest of a line over the cap is
-// dropped.
+// Reads the next line without its end; false at the end of the input. Drops the part of a line
+// beyond the cap.
 bool read_line(std::istream& in, std::vector<char>& buffer, std::string_view& line) {
   in.getline(buffer.data(), static_cast<std::streamsize>(buffer.size()));
   auto size = static_cast<std::size_t>(in.gcount());
@@ -111,7 +111,7 @@ bool read_line(std::istream& in, std::vector<char>& buffer, std::string_view& li
     in.clear();
     in.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
   } else if (!in.eof()) {
-    --size;  // the line break, which is counted and not stored
+    --size;  // the line break, which is counted but not stored
   }
   line = {buffer.data(), size};
   if (line.ends_with('\r')) line.remove_suffix(1);

@@ -1,5 +1,5 @@
-// `gpuward-exporter parse-log`: kernel-log lines in, one JSON object out for each event that
-// gpuward would count. For people who have a log, and for tests of what a line is taken for.
+// `gpuward-exporter parse-log`: reads kernel-log lines and writes one JSON object for each event
+// that gpuward would count. For operators with a log, and for tests of the parser.
 #pragma once
 
 #include <iosfwd>
@@ -9,9 +9,9 @@
 
 namespace gpuward::exporter {
 
-// Reads `in` to its end. Lines may be pasted by a person, with anything in front of the message.
-// Lines may hold any bytes; of one longer than 64 KiB the beginning is read. Returns the exit code
-// of the program: 0, or 1 where `out` takes no more.
+// Reads `in` to its end. Pasted lines may have any text before the message. Lines may contain any
+// bytes; a line longer than 64 KiB is cut there. Returns the exit code of the program: 0, or 1 if
+// `out` accepts no more.
 int run_parse_log(std::istream& in, std::ostream& out, const xid::Catalogue& catalogue,
                   const LineRules& rules = {});
 

@@ -15,10 +15,10 @@ bool ReadWaiter::wait(int number, std::chrono::milliseconds wait,
                       const std::stop_token& stop) const {
   const std::stop_callback on_stop(stop, [this] {
     const std::uint64_t one = 1;
-    // It can only fail when the counter is full, and then the waiter is awake already.
+    // It can fail only if the counter is full, and then the waiter is awake already.
     [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof one);
   });
-  // poll() skips entries whose descriptor is negative.
+  // poll() skips entries with a negative descriptor.
   std::array<pollfd, 2> entries{{{number, POLLIN, 0}, {wake_.get(), POLLIN, 0}}};
   const int ready = ::poll(entries.data(), entries.size(), static_cast<int>(wait.count()));
   return ready > 0 && entries[0].revents != 0 && !stop.stop_requested();

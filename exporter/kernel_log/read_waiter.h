@@ -1,4 +1,4 @@
-// Waits until a descriptor can be read. A stop request ends the wait at once. Used by the sources
+// Waits until a descriptor is readable. A stop request ends the wait at once. Used by the sources
 // of the kernel log.
 #pragma once
 
@@ -9,11 +9,11 @@
 
 namespace gpuward::exporter {
 
-// Waits on one descriptor at a time; made once a source.
+// Waits on one descriptor at a time; created once a source.
 class ReadWaiter {
  public:
   ReadWaiter();
-  // True when `number` can be read (or has failed, which reading tells); false after `wait` or on a
+  // True if `number` is readable (or has failed, which the read shows); false after `wait` or on a
   // stop. Without a descriptor (-1) it only waits.
   bool wait(int number, std::chrono::milliseconds wait, const std::stop_token& stop) const;
 

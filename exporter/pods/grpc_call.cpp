@@ -8,7 +8,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t kPrefixBytes = 5;  // a flag for compression, a length of four bytes
+constexpr std::size_t kPrefixBytes = 5;  // a flag for compression and a length of four bytes
 
 std::string frame(const std::string& message) {
   std::string framed(1, '\0');
@@ -37,7 +37,7 @@ Result<std::string> unframe(std::string body) {
 
 // grpc/doc/statuscodes.md
 ErrorKind kind_of(int status) {
-  switch (status) {  // a number of the peer's
+  switch (status) {  // the peer's number
     case 1:
       return ErrorKind::kCancelled;
     case 4:
@@ -56,7 +56,7 @@ ErrorKind kind_of(int status) {
   return ErrorKind::kInternal;
 }
 
-// In the trailers, or in the headers of an answer that is nothing but an error.
+// Finds a field in the trailers, or in the headers of a response that is only an error.
 std::string_view field(const http::ClientResponse& response, std::string_view name) {
   const std::string_view trailer = response.trailer(name);
   return trailer.empty() ? response.header(name) : trailer;

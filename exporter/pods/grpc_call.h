@@ -20,9 +20,9 @@ struct GrpcCall {
   std::size_t max_response_bytes = 16U << 20U;
 };
 
-// The encoded answer. Blocks for at most `timeout`; a stop ends it within 100 ms as kCancelled. A
-// grpc-status other than 0 is an error of the kind that its number means; an answer without one is
-// broken, however good its bytes look.
+// Returns the encoded response. Blocks for at most `timeout`; a stop ends it within 100 ms as
+// kCancelled. A grpc-status other than 0 is an error of the matching kind; a response without one
+// is broken, even if its bytes look good.
 [[nodiscard]] Result<std::string> call_grpc(http::Client& client, const GrpcCall& call,
                                             const std::stop_token& stop);
 

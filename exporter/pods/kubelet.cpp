@@ -21,7 +21,7 @@ Result<Workloads> Kubelet::list(const std::stop_token& stop) {
          "the socket does not exist; mount the node's folder with the socket into the pod",
          {}});
   }
-  http::CurlClient client;  // a new connection each time: the kubelet may have been restarted
+  http::CurlClient client;  // a new connection each time: the kubelet may have restarted
   const auto answer = call_grpc(client,
                                 {.socket = socket_.string(),
                                  .method = "/v1.PodResourcesLister/List",

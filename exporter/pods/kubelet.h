@@ -1,5 +1,5 @@
-// Who uses which GPU: the seam that the watcher asks, and the kubelet's pod-resources socket (gRPC,
-// v1) behind it. Made by the composition root, which passes it to the watcher.
+// The seam by which the watcher learns which pods use which GPU, and its implementation by the
+// kubelet's pod-resources socket (gRPC, v1). The composition root creates it for the watcher.
 #pragma once
 
 #include <chrono>

@@ -10,10 +10,10 @@
 namespace gpuward::exporter {
 namespace {
 
-// A node has some ten GPUs, each cut into seven at most or shared by some hundred pods.
+// A node has some ten GPUs, each split into seven at most or shared by some hundred pods.
 constexpr std::size_t kMostDevices = 4096;
 constexpr std::size_t kMostUses = 65'536;
-constexpr std::size_t kLongestName = 253;  // of anything in Kubernetes
+constexpr std::size_t kLongestName = 253;  // of any Kubernetes object
 
 std::string name_from(std::string_view bytes) { return to_valid_utf8(bytes, kLongestName); }
 
@@ -44,7 +44,7 @@ class Parser {
     is_broken_ |= reader.is_broken();
   }
 
-  // PodResources. Fields may come in any order: the names first.
+  // PodResources. Fields may come in any order, so the names are read first.
   void read_pod(std::string_view message) {
     user_ = {};
     each(message, [this](std::uint32_t number, std::string_view bytes) {
@@ -106,7 +106,7 @@ class Parser {
   }
 
   Workloads workloads_;
-  Workload user_;  // of which is being read
+  Workload user_;  // the one being read
   std::size_t uses_ = 0;
   bool is_broken_ = false, is_too_large_ = false;
 };

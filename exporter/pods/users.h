@@ -1,6 +1,6 @@
-// Who uses a GPU: joins what the kubelet calls a device to the GPU that it is or is a part of.
-// Pure; used by metrics, by findings (whose job was hurt), and by whoever asks whether a GPU is
-// idle.
+// Finds the users of a GPU: maps the kubelet's device names to the GPU, or to the GPU that the
+// device is a part of. Pure; used by metrics, by findings (to name the affected job), and by the
+// check for an idle GPU.
 #pragma once
 
 #include <span>
@@ -14,20 +14,20 @@
 
 namespace gpuward::exporter {
 
-// What the driver has said of it last, however old; null where it has not.
+// Returns the driver's last reading of it, of any age; null if there is none.
 [[nodiscard]] const GpuReading* reading_of(const Gpu& gpu, const GpuTelemetry& telemetry);
 
-// Under which device ids a GPU and its parts can be known (device_id.h). `reading` null where the
-// driver has not been asked: MIG instances and minor numbers are then not known.
+// Returns the possible device ids of a GPU and its parts (device_id.h). `reading` may be null if
+// there is none: MIG instances and minor numbers are unknown then.
 [[nodiscard]] std::vector<std::string> device_ids_of(const Gpu& gpu, const GpuReading* reading);
 
-// Sorted, each once; empty where nobody does or nobody knows.
+// Sorted, without duplicates; empty if there are none or they are unknown.
 [[nodiscard]] std::vector<Workload> users_of(std::span<const std::string> device_ids,
                                              const Workloads& workloads);
 [[nodiscard]] std::vector<Workload> users_of(const Gpu& gpu, const Snapshot& snapshot);
 
-// Names for a label, for a person and for Finding::workload: each once, in order, with commas; at
-// most four, then ",…". Empty where nobody uses it.
+// Names for a label, for an operator and for Finding::workload: without duplicates, in order, with
+// commas; at most four, then ",…". Empty if there is no user.
 [[nodiscard]] std::string namespaces_of(std::span<const Workload> users);
 [[nodiscard]] std::string pods_of(std::span<const Workload> users);
 [[nodiscard]] std::string containers_of(std::span<const Workload> users);

@@ -60,7 +60,7 @@ void PodResourcesWatcher::ask(const std::stop_token& stop) try {
   store_.set_workloads({.is_known = false, .fault = said_, .by_device = {}});
 }
 
-// Once for each thing that is wrong, not every half minute.
+// Logs each fault once, not every half minute.
 void PodResourcesWatcher::report(const std::string& fault) {
   if (fault.empty() && !(has_answered_ && said_.empty())) {
     log_.info("Read pod-to-GPU assignments from kubelet");

@@ -1,6 +1,6 @@
-// Keeps in the store who uses which GPU: asks every half minute and on demand, on a thread of its
-// own. While nobody answers, nobody is known to use anything: an old answer would blame the wrong
-// pod. Made by the composition root.
+// Keeps the users of each GPU in the store: asks the kubelet every half minute and on demand, on a
+// separate thread. While the kubelet does not respond, no users are known, because an old list
+// would blame the wrong pod. Made by the composition root.
 #pragma once
 
 #include <chrono>
@@ -24,12 +24,12 @@ class PodResourcesWatcher {
   // Asks at once, then every `interval`. Store, clock and log must outlive it.
   PodResourcesWatcher(std::unique_ptr<WorkloadSource> source, Store& store, Clock& clock, Log& log,
                       std::chrono::milliseconds interval = kInterval);
-  // Within 100 ms, also while it asks.
+  // Returns within 100 ms, also during a request.
   ~PodResourcesWatcher();
   PodResourcesWatcher(const PodResourcesWatcher&) = delete;
   PodResourcesWatcher& operator=(const PodResourcesWatcher&) = delete;
 
-  // Any thread; returns at once. Asks as soon as it can.
+  // Any thread; returns at once. Starts a request as soon as possible.
   void hurry();
 
  private:
@@ -43,7 +43,7 @@ class PodResourcesWatcher {
   Clock& clock_;
   Log& log_;
   const std::chrono::milliseconds interval_;
-  std::string said_;  // the last fault that was logged; empty: it answers
+  std::string said_;  // the last fault that was logged; empty: none
   bool has_answered_ = false;
   std::mutex mutex_;
   std::stop_source wake_;  // of the wait; guarded by mutex_

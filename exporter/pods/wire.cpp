@@ -39,7 +39,7 @@ std::optional<WireField> WireReader::next() {
   if (!tag || (*tag >> 3U) == 0 || (*tag >> 3U) > kLargestFieldNumber) return fail();
   WireField field;
   field.number = static_cast<std::uint32_t>(*tag >> 3U);
-  switch (*tag & 7U) {  // a number from outside; 3 and 4 were groups, 6 and 7 never were
+  switch (*tag & 7U) {  // untrusted; 3 and 4 were groups, 6 and 7 are unused
     case 0: {
       const auto value = take_varint();
       if (!value) return fail();

@@ -1,6 +1,6 @@
-// Reads protobuf's wire format (protobuf.dev/programming-guides/encoding), as much of it as the
-// kubelet's answer needs. Never allocates, never recurses, never reads past its input; what is
-// broken ends the reading. Used by pod_resources.cpp.
+// Reads the part of protobuf's wire format (protobuf.dev/programming-guides/encoding) that the
+// kubelet's response needs. Never allocates, never recurses, never reads past its input; a fault
+// ends the reading. Used by pod_resources.cpp.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class WireReader {
   // The message must outlive the reader and its fields.
   explicit WireReader(std::string_view message) : rest_(message) {}
 
-  // The next field; nullopt at the end and where the message is broken.
+  // Returns the next field; nullopt at the end and if the message is broken.
   [[nodiscard]] std::optional<WireField> next();
   [[nodiscard]] bool is_broken() const { return is_broken_; }
 
