@@ -10,7 +10,7 @@
 namespace gpuward::exporter {
 namespace {
 
-// It is on the machine itself, or not there.
+// The service is on the machine itself, or absent.
 constexpr std::chrono::seconds kTimeout{1};
 constexpr std::size_t kLargestAnswer = 64U << 10U;
 

@@ -1,5 +1,5 @@
-// What the readers of all clouds need: one bounded request, and the times as clouds write them.
-// Used by the files of the clouds alone.
+// Shared by the readers of all clouds: one bounded request, and times in the clouds' formats. Used
+// only by the files of the clouds.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ struct MetadataAnswer {
   std::string body;  // at most 64 KiB, without blanks around it
 };
 
-// A GET of a second at most, with one header. Any HTTP status is a value.
+// Sends a GET of a second at most, with one header. Any HTTP status is a value.
 [[nodiscard]] Result<MetadataAnswer> get_metadata(http::Client& http, const std::string& url,
                                                   std::string header, std::string value);
 [[nodiscard]] std::unexpected<Error> refused(std::string_view service, int status);

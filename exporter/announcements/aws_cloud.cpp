@@ -65,7 +65,7 @@ Read read_scheduled(const std::string& text) {
   return out;
 }
 
-// {"action": "stop", "time": "2017-09-18T08:22:00Z"}; terminate and hibernate likewise.
+// {"action": "stop", "time": "2017-09-18T08:22:00Z"}; the same for terminate and hibernate.
 // (User Guide, "Spot Instance interruption notices", instance-action.)
 Read read_spot(const std::string& text) {
   const auto json = parse_json(text);
@@ -94,8 +94,8 @@ Read read_rebalance(const std::string& text) {
                            .doubts = {}};
 }
 
-// HTTP 404: there is none, for all three ("If there are active maintenance events ...", "If the
-// Spot Instance is not marked ..., you receive an HTTP 404 error").
+// HTTP 404 means that there is none, for all three ("If there are active maintenance events ...",
+// "If the Spot Instance is not marked ..., you receive an HTTP 404 error").
 struct Item {
   std::string_view path;
   Read (*read)(const std::string& text);
@@ -131,8 +131,8 @@ Read read_aws(http::Client& http, const std::string& endpoint,
 
 }  // namespace
 
-// (User Guide, "Detect whether your instance is an EC2 instance": Nitro's sys_vendor. Xen's BIOS is
-// of the version 4.11.amazon.)
+// (User Guide, "Detect whether your instance is an EC2 instance": the sys_vendor of Nitro. The BIOS
+// version of Xen is 4.11.amazon.)
 Cloud aws_cloud() {
   return {.name = kAws,
           .signs = {{"sys_vendor", "Amazon EC2"}, {"bios_version", ".amazon", true}},

@@ -1,5 +1,5 @@
-// Amazon EC2: scheduled events, spot interruptions and rebalance recommendations.
-// The sources of each answer's form stand beside its parser. Named in announcements/all.cpp.
+// Amazon EC2: scheduled events, spot interruptions and rebalance recommendations. Comments at each
+// parser name the source of its format. Named in announcements/all.cpp.
 #pragma once
 
 #include "exporter/announcements/cloud.h"

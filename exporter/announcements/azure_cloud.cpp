@@ -37,8 +37,8 @@ Result<std::string> ask_azure(http::Client& http, const std::string& url, std::s
   return std::move(answer->body);
 }
 
-// The document goes to all machines of an availability set or scale set and names those that an
-// event is about. Names of machines have no case.
+// The document goes to all machines of an availability set or scale set and names the machines of
+// each event. Names of machines are case-insensitive.
 bool names(const Json& event, std::string_view machine) {
   const Json& resources = member_at(event, "Resources");
   return resources.is_array() && std::ranges::any_of(resources, [&](const Json& one) {
@@ -46,7 +46,7 @@ bool names(const Json& event, std::string_view machine) {
          });
 }
 
-// NotBefore is blank once the event has started.
+// NotBefore is blank after the event has started.
 std::optional<Time> start_of(const Json& event, const std::string& id,
                              std::span<const Announcement> known, Time now) {
   const std::string text = string_at(event, "NotBefore");
@@ -71,7 +71,7 @@ void read_event(const Json& event, std::span<const Announcement> known, Time now
                    .announced_by = kAzure,
                    .what = description.empty() ? type : type + ": " + description,
                    .start = *start};
-  const Json& duration = member_at(event, "DurationInSeconds");  // -1: not known
+  const Json& duration = member_at(event, "DurationInSeconds");  // -1: unknown
   constexpr std::int64_t kLongest = 366LL * 24 * 3600;
   if (duration.is_number_integer() && duration >= 0 && duration <= kLongest)
     one.end = one.start + std::chrono::seconds(duration.get<std::int64_t>());
@@ -81,7 +81,7 @@ void read_event(const Json& event, std::span<const Announcement> known, Time now
 // {"DocumentIncarnation": 2, "Events": [{"EventId": "C7061BAC-...", "EventStatus": "Scheduled",
 //   "EventType": "Freeze", "ResourceType": "VirtualMachine", "Resources": ["WestNO_0"],
 //   "NotBefore": "Mon, 11 Apr 2022 22:26:58 GMT", "Description": "...", "EventSource": "Platform",
-//   "DurationInSeconds": 5}]} (the same page, query for events). What is over is not listed.
+//   "DurationInSeconds": 5}]} (the same page, query for events). Ended events are not listed.
 Read parse_events(const std::string& text, std::string_view machine,
                   std::span<const Announcement> known, Time now) {
   const auto json = parse_json(text);
@@ -108,7 +108,7 @@ Read read_azure(http::Client& http, const std::string& endpoint,
 
 }  // namespace
 
-// The asset tag that all of Azure's machines have (cloud-init, DataSourceAzure).
+// The asset tag of all machines of Azure (cloud-init, DataSourceAzure).
 Cloud azure_cloud() {
   return {.name = kAzure,
           .signs = {{"chassis_asset_tag", "7783-7084-3265-9085-8269-3286-77"}},

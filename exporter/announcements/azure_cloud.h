@@ -1,5 +1,6 @@
-// Microsoft Azure: Scheduled Events. They are read and never acknowledged: that would start them.
-// The sources of each answer's form stand beside its parser. Named in announcements/all.cpp.
+// Microsoft Azure: Scheduled Events. gpuward reads them and never acknowledges them, which would
+// start them. Comments at each parser name the source of its format. Named in
+// announcements/all.cpp.
 #pragma once
 
 #include "exporter/announcements/cloud.h"

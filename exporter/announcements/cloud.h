@@ -1,6 +1,6 @@
-// A cloud whose metadata service tells a machine what is planned for it: the seam between the
+// A cloud whose metadata service announces planned events to a machine: the seam between the
 // watcher, which asks, and the one file of each cloud. A new cloud is one file and one line in
-// announcements/all.cpp. Nothing is asked of a machine that the firmware gives to none of them.
+// announcements/all.cpp. If the firmware matches no cloud, gpuward sends no request.
 #pragma once
 
 #include <optional>
@@ -16,13 +16,13 @@
 
 namespace gpuward::exporter {
 
-// What one reading has found of this very machine.
+// The announcements for this machine in one reading.
 struct ReadAnnouncements {
-  std::vector<Announcement> list;   // first_seen and workload are not filled in
-  std::vector<std::string> doubts;  // what was left out because it could not be understood
+  std::vector<Announcement> list;   // without first_seen and workload
+  std::vector<std::string> doubts;  // announcements that were omitted because they are unclear
 };
 
-// Of the documented `sys_vendor`, `product_name`, ... in /sys/class/dmi/id.
+// A documented `sys_vendor`, `product_name`, ... in /sys/class/dmi/id.
 struct FirmwareSign {
   std::string_view attribute;
   std::string_view text;
@@ -32,10 +32,10 @@ struct FirmwareSign {
 struct Cloud {
   std::string_view name;  // "aws": the label `announced_by`
   std::vector<FirmwareSign> signs;
-  std::string endpoint;  // where its metadata service is
-  // Up to a few requests of a second each. `known`: what was read before, for what an answer leaves
-  // out. An error says that the cloud could not be asked or its answer not be read: what was known
-  // stays.
+  std::string endpoint;  // the address of its metadata service
+  // Sends up to a few requests of a second each. `known`: the announcements read before, for data
+  // that a response omits. After an error (no response, or an unreadable one) the known
+  // announcements stay.
   Result<ReadAnnouncements> (*read)(http::Client& http, const std::string& endpoint,
                                     std::span<const Announcement> known,
                                     std::chrono::system_clock::time_point now);
@@ -43,7 +43,7 @@ struct Cloud {
 
 // announcements/all.cpp: the table.
 [[nodiscard]] std::vector<Cloud> all_clouds();
-// The one that the firmware names; nullopt: none, and nobody is to be asked.
+// Returns the cloud that the firmware names; nullopt: none, and gpuward sends no request.
 [[nodiscard]] std::optional<Cloud> cloud_of(const HostPaths& host);
 [[nodiscard]] std::optional<Cloud> cloud_named(std::string_view name);
 

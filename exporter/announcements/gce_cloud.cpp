@@ -21,7 +21,7 @@ Result<MetadataAnswer> ask_gce(http::Client& http, const std::string& endpoint,
                       "Metadata-Flavor", "Google");
 }
 
-// Nullopt where the server has no such value.
+// nullopt if the server has no such value.
 Result<std::optional<std::string>> value_of(http::Client& http, const std::string& endpoint,
                                             std::string_view path) {
   auto answer = ask_gce(http, endpoint, path);
@@ -31,8 +31,9 @@ Result<std::optional<std::string>> value_of(http::Client& http, const std::strin
   return std::move(answer->body);
 }
 
-// How long the machine has after a value has changed ("changes 60 seconds before a maintenance
-// event starts"; a preempted one has 30 s to end its work). It is not said when that was.
+// The time that the machine has after a value has changed ("changes 60 seconds before a maintenance
+// event starts"; a preempted one has 30 s to end its work). The server does not report when the
+// value changed.
 constexpr std::chrono::seconds kNotice{60}, kPreemptionNotice{30};
 
 Time start_of(std::string_view id, AnnouncementKind kind, std::chrono::seconds notice,
@@ -44,7 +45,7 @@ Time start_of(std::string_view id, AnnouncementKind kind, std::chrono::seconds n
 // NONE, MIGRATE_ON_HOST_MAINTENANCE or TERMINATE_ON_HOST_MAINTENANCE: Compute Engine, "Query the
 // metadata server for maintenance event notices"
 // (cloud.google.com/compute/docs/metadata/getting-live-migration-notice). A machine that is
-// terminated for maintenance is started again on another host.
+// terminated for maintenance is restarted on another host.
 Read read_event(http::Client& http, const std::string& endpoint,
                 std::span<const Announcement> known, Time now) {
   const auto word = value_of(http, endpoint, "maintenance-event");
@@ -65,8 +66,8 @@ Read read_event(http::Client& http, const std::string& endpoint,
 }
 
 // TRUE or FALSE: Compute Engine, "Create and use Spot VMs", "Detect preemption of Spot VMs"
-// (cloud.google.com/compute/docs/instances/create-use-spot). A machine that is preempted is stopped
-// or deleted, and nobody starts it again.
+// (cloud.google.com/compute/docs/instances/create-use-spot). A preempted machine is stopped or
+// deleted, and Compute Engine does not restart it.
 Read read_preempted(http::Client& http, const std::string& endpoint,
                     std::span<const Announcement> known, Time now) {
   const auto word = value_of(http, endpoint, "preempted");
@@ -84,12 +85,11 @@ Read read_preempted(http::Client& http, const std::string& endpoint,
 
 // {"can_reschedule": "true", "latest_window_start_time": "2024-12-01T19:00:01Z",
 //  "maintenance_status": "PENDING", "type": "SCHEDULED",
-//  "window_end_time": "2024-12-01T21:00:01Z", "window_start_time": "2024-12-01T19:00:01Z"}; {}
-//  where
-// there is none: Compute Engine, "Monitor and plan for a host maintenance event"
-// (cloud.google.com/compute/docs/instances/monitor-plan-host-maintenance-event). In the field also
-// "NONE", {"error": "no notifications have been received yet, try again later"} with HTTP 503, and
-// 404 for machines that have no such notices.
+//  "window_end_time": "2024-12-01T21:00:01Z", "window_start_time": "2024-12-01T19:00:01Z"}
+// or {} if there is none: Compute Engine, "Monitor and plan for a host maintenance event"
+// (cloud.google.com/compute/docs/instances/monitor-plan-host-maintenance-event). Real servers also
+// return "NONE", {"error": "no notifications have been received yet, try again later"} with HTTP
+// 503, and 404 for machines without such notices.
 Read parse_upcoming(const std::string& text) {
   const auto json = parse_json(text);
   if (!json) return fail(ErrorKind::kInvalid, "upcoming-maintenance is unreadable");

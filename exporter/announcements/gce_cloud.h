@@ -1,6 +1,6 @@
 // Google Compute Engine: maintenance events, the upcoming maintenance of accelerator machines, and
-// the preemption of Spot VMs.
-// The sources of each answer's form stand beside its parser. Named in announcements/all.cpp.
+// the preemption of Spot VMs. Comments at each parser name the source of its format. Named in
+// announcements/all.cpp.
 #pragma once
 
 #include "exporter/announcements/cloud.h"

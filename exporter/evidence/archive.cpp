@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kBlock = 512;
 
-// Of pax(1), "ustar Interchange Format".
+// The fields of pax(1), "ustar Interchange Format".
 struct Field {
   std::size_t offset, size;
 };
@@ -28,7 +28,7 @@ class Header {
     for (std::size_t i = field.size - 1; i-- > 0; value /= 8)
       bytes_[field.offset + i] = static_cast<char>('0' + value % 8);
   }
-  // Over itself, its own field read as blanks.
+  // Adds the checksum of the header, for which the checksum field counts as blanks.
   std::string_view sealed() {
     text(kSum, "        ");
     std::uint64_t sum = 0;

@@ -1,5 +1,5 @@
-// Several files as one, which every machine can read: a tar (POSIX ustar) in gzip. Pure. Used by
-// the command collect-evidence.
+// Packs several files into one that every machine can read: a tar (POSIX ustar) in gzip. Pure. Used
+// by the command collect-evidence.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ struct EvidenceFile {
   std::string content;
 };
 
-// All in one folder of this name, which no other file of the reader's machine gets in the way of;
-// longer ones are cut at 155 bytes. kTooLarge where zlib has no memory.
+// Puts all files into one folder of this name, so that unpacking them does not overwrite others; a
+// longer name is cut at 155 bytes. kTooLarge if zlib has no memory.
 [[nodiscard]] Result<std::string> pack(std::string_view folder,
                                        const std::vector<EvidenceFile>& files, Clock::Wall now);
 

@@ -16,21 +16,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What dmesg prints of the largest ring buffer that is built into kernels.
+// The output of dmesg for the largest ring buffer that kernels can have built in.
 constexpr std::size_t kMostOfTail = 64U << 20U;
 constexpr std::size_t kMostOfReportsWords = 1U << 20U;
 constexpr std::chrono::seconds kGrace{2};
 constexpr std::size_t kLongestWords = 400;
-// Not even a report that fills the disk gets to its end. In blocks of 512 bytes, as sh(1) has them.
+// Limits the file, so that a report cannot fill the disk. In blocks of 512 bytes, as sh(1) counts.
 constexpr const char* kWithinBytes = R"(ulimit -f "$1" && shift && exec "$@")";
 constexpr std::size_t kLimitBlock = 512;
 
 struct Outcome {
   std::string content;
-  std::string fault;  // empty: all went well
+  std::string fault;  // empty: no fault
 };
 
-// A folder of our own in the temporary folder of a root, gone with this object.
+// A new folder in the temporary folder of a root, deleted with this object.
 class ReportFolder {
  public:
   explicit ReportFolder(const fs::path& root) {
@@ -73,7 +73,7 @@ class Run {
     ChildCommand child;
     child.program = std::move(command.front());
     child.arguments.assign(command.begin() + 1, command.end());
-    child.search = {"/usr/sbin"};  // chroot, whatever PATH a service has
+    child.search = {"/usr/sbin"};  // chroot, even if a service's PATH lacks it
     child.environment = parts_.environment;
     child.max_output_bytes = max_bytes;
     child.timeout = timeout_;
@@ -102,7 +102,7 @@ class Run {
     const std::string fault = !ended                  ? ended.error().message
                               : ended->exit_code != 0 ? fault_of(*ended)
                                                       : std::string();
-    // What it had written when it was ended is worth having.
+    // Keeps a partial report of a program that was ended.
     for (const char* ending : {".gz", ""}) {
       auto report = read_file(folder.seen_here().string() + ending, collector_.max_bytes);
       if (report) return {.content = *std::move(report), .fault = fault};
@@ -110,7 +110,7 @@ class Run {
     return {.content = {}, .fault = fault.empty() ? "the program wrote nothing" : fault};
   }
 
-  // chroot first, so that the shell is the root's own.
+  // chroot comes first, so that the shell is that of the root.
   [[nodiscard]] std::vector<std::string> report_command(const fs::path& report) const {
     std::vector<std::string> bounded = {"-c", kWithinBytes, "sh",
                                         std::to_string(collector_.max_bytes / kLimitBlock),

@@ -1,6 +1,5 @@
-// Runs the collectors, one after the other, each within its time and all within theirs: what hangs
-// or is not there costs the evidence its own file and nothing else. Used by the command
-// collect-evidence.
+// Runs the collectors one after the other, each within its time limit and all within a common one:
+// a program that hangs or is missing costs only its own file. Used by the command collect-evidence.
 #pragma once
 
 #include <chrono>
@@ -19,15 +18,15 @@ namespace gpuward::exporter {
 
 struct CollectParts {
   std::filesystem::path proc;                      // the node's
-  std::map<std::string, std::string> environment;  // of the programs, on top of ours
-  std::chrono::milliseconds timeout;               // of all of them together
+  std::map<std::string, std::string> environment;  // of the programs, on top of this process's
+  std::chrono::milliseconds timeout;               // of all collectors together
   Clock& clock;
-  std::stop_token stop;  // ends the one that runs, and begins no other
+  std::stop_token stop;  // ends the running one, and starts no other
 };
 
 struct Collected {
   std::vector<EvidenceFile> files;
-  std::vector<std::string> incomplete;  // files of programs that were there and did not do it
+  std::vector<std::string> incomplete;  // files of programs that exist but failed
   std::string summary;                  // a line a collector
 };
 

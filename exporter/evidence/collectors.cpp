@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, 2> kLinks{"nvlink", "--errorcounters"};
 constexpr std::array<std::string_view, 1> kMetric{"metric"};
 constexpr std::array<std::string_view, 2> kBadPages{"bad-pages", "--json"};
 constexpr std::array<std::string_view, 1> kShowAll{"--showallinfo"};
-// Without what may hang a machine that is unhealthy already.
+// Omits the parts that may hang a machine that is already unhealthy.
 constexpr std::array<std::string_view, 2> kBugReport{"--safe-mode", "--output-file"};
 
 constexpr std::array<Collector, 8> kCollectors{{

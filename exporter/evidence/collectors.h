@@ -1,5 +1,5 @@
-// What evidence consists of: one row a program, with the time and the bytes that it may take. A new
-// one is a row in collectors.cpp. Used by collect().
+// The parts of the evidence: one row a program, with its limits of time and bytes. A new one is a
+// row in collectors.cpp. Used by collect().
 #pragma once
 
 #include <chrono>
@@ -11,9 +11,9 @@
 namespace gpuward::exporter {
 
 enum class EvidencePart : std::uint8_t {
-  kOutput,  // what it prints
-  kTail,    // the end of what it prints
-  kReport   // the file that it writes, whose path follows its arguments; with .gz behind it or not
+  kOutput,  // its output
+  kTail,    // the end of its output
+  kReport   // the file that it writes to its last argument, perhaps with .gz added
 };
 
 struct Collector {
@@ -25,7 +25,7 @@ struct Collector {
   EvidencePart part = EvidencePart::kOutput;
 };
 
-// In the order in which they run: what is quick first.
+// In the order in which they run: quick ones first.
 [[nodiscard]] std::span<const Collector> all_collectors();
 
 }  // namespace gpuward::exporter

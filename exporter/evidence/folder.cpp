@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// With the time and an ending it has to be a file's name (NAME_MAX is 255).
+// With the time and an ending it must fit into a file's name (NAME_MAX is 255).
 constexpr std::size_t kLongestName = 200;
 
 struct Kept {
@@ -23,7 +23,7 @@ struct Kept {
   fs::file_time_type written;
 };
 
-// The oldest first.
+// Oldest first.
 std::vector<Kept> files_in(const fs::path& folder) {
   std::vector<Kept> all;
   std::error_code ignored;

@@ -1,5 +1,5 @@
-// The evidence on the node, below --state.path: what a file is called, how it is written, and which
-// older ones make room for it. Used by the command collect-evidence.
+// The evidence on the node, below --state.path: the name of a file, how it is written, and which
+// older files are removed for it. Used by the command collect-evidence.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,9 @@
 
 namespace gpuward::exporter {
 
-// "gpu-01-ab-1-20261128T020000Z": of the Remediation, at most 230 bytes, another one each second.
-// kInvalid for a name that no Remediation can have: no path, nothing that leads out of a folder.
+// "gpu-01-ab-1-20261128T020000Z": contains the Remediation's name, at most 230 bytes, different
+// each second. kInvalid for a name that no Remediation can have: no path, nothing that leads out of
+// a folder.
 [[nodiscard]] Result<std::string> evidence_name(std::string_view remediation, Clock::Wall now);
 
 struct EvidenceLimits {
@@ -21,13 +22,13 @@ struct EvidenceLimits {
   std::uintmax_t bytes;
 };
 
-// Removes the oldest files until one more of `size` bytes lies within the limits. Files alone: it
-// follows no link and goes into no folder.
+// Removes the oldest files until one more of `size` bytes is within the limits. Only files: it
+// follows no link and enters no folder.
 void make_room(const std::filesystem::path& folder, std::uintmax_t size,
                const EvidenceLimits& limits);
 
-// Makes the folder, for root alone, and room in it, and writes the file as a whole. The error names
-// the path.
+// Creates the folder, accessible only for root, makes room in it, and writes the file atomically.
+// An error names the path.
 [[nodiscard]] Result<std::filesystem::path> save_evidence(const std::filesystem::path& folder,
                                                           const std::string& name,
                                                           std::string_view content,

@@ -10,15 +10,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The second is where the GPU operator's driver container lies on the node.
+// The second is the root of the GPU operator's driver container on the node.
 constexpr std::array<const char*, 2> kRoots = {"1/root", "1/root/run/nvidia/driver"};
 constexpr std::array<const char*, 4> kFolders = {"usr/bin", "usr/local/bin", "usr/sbin",
                                                  "opt/rocm/bin"};
 
-constexpr int kMostLinks = 40;  // as Linux follows
+constexpr int kMostLinks = 40;  // the limit of Linux
 
-// The file that `path` is within `root`, as whoever is in there would find it: an absolute link
-// there begins at that root, not at ours. Empty where it leads nowhere.
+// Resolves `path` as a process within `root` would: an absolute link begins at that root, not at
+// this process's. Empty if it leads nowhere.
 fs::path resolved_below(const fs::path& root, const fs::path& path) {
   fs::path done, rest = path.relative_path();
   for (int links = 0; !rest.empty();) {
@@ -32,7 +32,7 @@ fs::path resolved_below(const fs::path& root, const fs::path& path) {
     std::error_code error;
     const fs::path link = fs::read_symlink(root / done / next, error);
     if (error) {
-      done /= next;  // no link
+      done /= next;  // not a link
       continue;
     }
     if (++links > kMostLinks) return {};

@@ -1,5 +1,5 @@
-// CUDA's driver interface as far as an all_reduce needs it, declared by hand so that no NVIDIA
-// header is needed to build. Facts: cuda.h of CUDA 11 to 13; tests/abi/nccl holds the numbers.
+// The part of CUDA's driver interface that an all_reduce needs, declared by hand so that the build
+// needs no NVIDIA header. Facts: cuda.h of CUDA 11 to 13; tests/abi/nccl checks the numbers.
 // Included in nccl_all_reduce.cpp only.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace gpuward::exporter::nccl_pair::cuda {
 
-struct ContextObject;  // the library's own
-struct StreamObject;   // likewise; a CUstream is a cudaStream_t
+struct ContextObject;  // opaque
+struct StreamObject;   // opaque; a CUstream is a cudaStream_t
 using Context = ContextObject*;
 using Stream = StreamObject*;
 using Device = int;                  // CUdevice
@@ -21,8 +21,8 @@ using ReturnCode = int;
 constexpr ReturnCode kSuccess = 0;
 constexpr ReturnCode kNotReady = 600;
 
-// CU_STREAM_DEFAULT: what such a stream does comes after what the default stream was given before,
-// where memory is set.
+// CU_STREAM_DEFAULT: the stream's work follows earlier work of the default stream, which sets the
+// memory.
 constexpr unsigned kBlockingStream = 0;
 
 struct Symbols {

@@ -8,7 +8,7 @@ namespace {
 Result<std::uint64_t> timed_rounds(AllReduce& all_reduce, std::uint64_t bytes,
                                    const GivesUp& gives_up, const Clock& clock) {
   if (auto status = all_reduce.fill(bytes); !status) return std::unexpected(status.error());
-  // The first rounds also bring both sides to the same place.
+  // The first rounds also synchronize the two sides.
   if (auto status = all_reduce.run(bytes, kWarmUpRounds, gives_up); !status)
     return std::unexpected(status.error());
   const auto begin = clock.steady();
@@ -45,7 +45,7 @@ BestSize best_of(const Figures& left, const Figures& right, unsigned gpus) {
       std::min({kSizes.size(), left.nanoseconds.size(), right.nanoseconds.size()});
   for (std::size_t i = 0; i < sizes; ++i) {
     const auto slower = static_cast<double>(std::max(left.nanoseconds[i], right.nanoseconds[i]));
-    // Bytes in a nanosecond are GB in a second.
+    // A byte per nanosecond is a GB per second.
     const double bandwidth = static_cast<double>(kSizes[i]) * kTimedRounds / slower;
     const double on_bus = bandwidth * 2 * (gpus - 1) / gpus;
     if (on_bus > best.bus_bandwidth) best = {on_bus, kSizes[i]};

@@ -1,6 +1,6 @@
-// What one side has measured of all_reduce, and what both sides' figures amount to. Sizes and
-// rounds are part of what two gpuwards must agree on: a change of them changes kProtocolVersion
-// (message.h). Used by Pair and by the verdict.
+// The measurements of all_reduce by one side, and their evaluation for both sides. Two gpuwards
+// must agree on sizes and rounds: a change of them changes kProtocolVersion (message.h). Used by
+// Pair and by the verdict.
 #pragma once
 
 #include <array>
@@ -19,16 +19,18 @@ constexpr std::array<std::uint64_t, 4> kSizes{128U << 20U, 256U << 20U, 512U << 
 constexpr unsigned kWarmUpRounds = 5;
 constexpr unsigned kTimedRounds = 20;
 
-// Those that fit; none where not even the first does.
+// Returns the sizes that fit; empty if not even the first one does.
 [[nodiscard]] std::span<const std::uint64_t> sizes_within(std::uint64_t bytes);
 
 struct Figures {
-  // Of kTimedRounds together, until the slowest GPU of the side had ended; one for each size.
+  // The time of kTimedRounds together, until the slowest GPU of the side had ended; one for each
+  // size.
   std::vector<std::uint64_t> nanoseconds;
   std::uint64_t wrong_values = 0;
 };
 
-// One after the other. An error of the libraries, or kCancelled where `gives_up` said so.
+// Measures the sizes one after the other. An error of the libraries, or kCancelled if `gives_up`
+// returned true.
 [[nodiscard]] Result<Figures> measure(AllReduce& all_reduce, std::span<const std::uint64_t> sizes,
                                       const GivesUp& gives_up, const Clock& clock);
 
@@ -38,8 +40,8 @@ struct BestSize {
 };
 
 // size / time * 2 (n - 1) / n with n GPUs of both sides (doc/PERFORMANCE.md of
-// github.com/NVIDIA/nccl-tests at 03a204a), at the size where it is best; of each size the slower
-// side's time counts.
+// github.com/NVIDIA/nccl-tests at 03a204a), at the size with the best result; for each size, the
+// time of the slower side counts.
 [[nodiscard]] BestSize best_of(const Figures& left, const Figures& right, unsigned gpus);
 
 // "1 GiB", "128 MiB".

@@ -1,5 +1,5 @@
-// Functions of a library that was loaded at run time, each by its C name. Unlike NVML's, none may
-// be missing: first_missing() says which is. Used by nccl_abi.h and cuda_abi.h.
+// Functions of a library that was loaded at run time, each by its C name. Unlike NVML's, all are
+// required: first_missing() names a missing one. Used by nccl_abi.h and cuda_abi.h.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace gpuward::exporter::nccl_pair {
 
-// Looks names up, and remembers the first that was not there.
+// Looks up names, and remembers the first missing one.
 class Lookup {
  public:
   explicit Lookup(const nvml::SharedObject& library) : library_(library) {}
@@ -35,7 +35,7 @@ class LibraryCall<Answer(Arguments...)> {
 
   [[nodiscard]] const char* name() const { return name_; }
 
-  // The library's structures have other names than ours, which clang's check of pointer types sees.
+  // The library's structures have other names, which clang's check of pointer types would report.
 #if defined(__clang__)
   __attribute__((no_sanitize("function")))
 #endif

@@ -34,14 +34,15 @@ const sockaddr* plain(const Endpoint& endpoint) {
   return reinterpret_cast<const sockaddr*>(&endpoint.address);
 }
 
-// Whether the socket is ready for `events` (or has failed, which using it tells) by then.
+// Whether the socket is ready for `events`, or has failed, which its next use shows, before the
+// deadline.
 bool wait_until(const Descriptor& socket, short events, const Clock& clock,
                 Link::Deadline deadline) {
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock.steady());
     if (left.count() <= 0) return false;
     pollfd watched{socket.get(), events, 0};
-    // In slices: a poll() takes no more than an int.
+    // In slices, because poll() takes an int.
     const auto slice = std::min<std::int64_t>(left.count(), 60'000);
     const int ready = ::poll(&watched, 1, static_cast<int>(slice));
     if (ready > 0) return true;
@@ -59,7 +60,7 @@ void set_option(const Descriptor& socket, int level, int option) {
   static_cast<void>(::setsockopt(socket.get(), level, option, &on, sizeof on));
 }
 
-// A line is sent at once: few and small ones are.
+// Sends each line at once: lines are few and small.
 Link link_of(Descriptor socket, const Clock& clock) {
   set_option(socket, IPPROTO_TCP, TCP_NODELAY);
   return {std::move(socket), clock};
@@ -159,7 +160,7 @@ Result<Link> Listener::accept(Link::Deadline deadline) const {
       return fail(ErrorKind::kTimeout, "no peer has connected");
     Descriptor socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (socket.is_open()) return link_of(std::move(socket), *clock_);
-    // Who has gone again before we looked is nobody.
+    // Ignores a client that disconnected before it was accepted.
     if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
       return fail(ErrorKind::kUnavailable, "accept: " + words_of(errno));
   }

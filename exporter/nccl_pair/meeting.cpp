@@ -8,14 +8,14 @@ namespace {
 
 using std::chrono::seconds;
 
-// Between two tries: to listen, to connect.
+// The wait between two tries to listen or to connect.
 constexpr std::chrono::milliseconds kBetweenTries{500};
-// How long an unknown client may delay rank 0; rank 1 waits longer, since such clients may be
-// served first.
+// How long an unknown client may delay rank 0; rank 1 waits longer, since rank 0 may serve such
+// clients first.
 constexpr seconds kForLine{5};
 constexpr seconds kForAnswer{20};
 
-// What has become of one try; an error of kind kInvalid ends the meeting, all others do not.
+// The result of one try; an error of kind kInvalid ends the meeting, others do not.
 using Try = Result<Met>;
 
 bool ends_the_meeting(const Error& error) { return error.kind == ErrorKind::kInvalid; }
@@ -82,8 +82,8 @@ class Listening {
     return {};
   }
 
-  // Rank 1 may have gone while an unknown client was served: only its answer shows that it is
-  // there.
+  // Rank 1 may have disconnected while an unknown client was served: only its response shows that
+  // it is still there.
   Try let_in(Link link, const Greeting& answer, const Terms& theirs) const {
     if (auto status = link.send(encode(answer), soon()); !status)
       return turned_away("rank 1 connected but did not complete the handshake: " +

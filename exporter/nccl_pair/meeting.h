@@ -1,6 +1,6 @@
-// How the two sides of a pair find each other: rank 0 listens, rank 1 comes, again and again until
-// the join time-out, since its peer's image may still be pulled. An unknown client, or a pod of an
-// earlier pair, does not know the token: it is turned away, and the meeting goes on. Used by Pair.
+// How the two sides of a pair meet: rank 0 listens, and rank 1 connects, repeatedly until the join
+// time-out, since the image of its peer may still be pulled. An unknown client, or a pod of an
+// earlier pair, does not know the token: rank 0 rejects it and continues to listen. Used by Pair.
 #pragma once
 
 #include <functional>
@@ -25,13 +25,13 @@ using MakeId = std::function<Result<UniqueId>()>;  // AllReduce's
 struct Meeting {
   const Options& options;
   const Terms& mine;
-  MakeId make_id;  // rank 0's, called at most once
+  MakeId make_id;  // of rank 0, called at most once
   Clock& clock;
   Log& log;
 };
 
-// kTimeout where the other side never came, with the last that went wrong; kInvalid where it knows
-// the token and something else differs; the error of `make_id`.
+// kTimeout if the other side never came, with the last error; kInvalid if it knows the token but
+// other terms differ; the error of `make_id`.
 [[nodiscard]] Result<Met> meet(const Meeting& meeting);
 
 }  // namespace gpuward::exporter::nccl_pair

@@ -14,11 +14,11 @@ namespace gpuward::exporter::nccl_pair {
 namespace {
 
 constexpr JsonLimits kLineLimits{.max_bytes = kMostMessageBytes, .max_depth = 4, .max_values = 64};
-constexpr std::size_t kMostHostBytes = 253;  // of a name in the DNS
+constexpr std::size_t kMostHostBytes = 253;  // of a DNS name
 constexpr std::size_t kProofDigits = 64;
 constexpr std::size_t kNonceDigits = 32;
 constexpr double kMostBandwidth = 1e12;
-// A week in nanoseconds: nothing is measured for longer.
+// A week in nanoseconds: no measurement takes longer.
 constexpr std::uint64_t kMostNanoseconds = 604'800'000'000'000;
 
 constexpr std::array<std::pair<SideResult::Kind, std::string_view>, 5> kReportWords{
@@ -40,7 +40,7 @@ std::optional<UniqueId> id_from(std::string_view text) {
   return id;
 }
 
-// The number at `key`, if it is a whole one in that range.
+// Returns the number at `key`, if it is a whole one in that range.
 std::optional<std::uint64_t> number_at(const Json& object, std::string_view key,
                                        std::uint64_t least, std::uint64_t most) {
   const Json& value = member_at(object, key);
@@ -117,7 +117,7 @@ bool is_nonce(std::string_view text) {
 
 std::string make_nonce() { return random_hex(kNonceDigits); }
 
-// Rank and nonces have lengths of their own: no two of these texts are alike.
+// Rank and nonces have fixed lengths, so no two of these texts are equal.
 std::string proof_of(std::string_view token, int rank, const Nonces& nonces) {
   return to_hex(
       view_of(keyed_digest_of(token, "gpuward nccl-pair, rank " + std::to_string(rank) +
@@ -144,7 +144,7 @@ std::string difference_of(const Greeting& mine, const Greeting& theirs) {
     return differ("NCCL's version", nccl_version_text(here.nccl_version),
                   nccl_version_text(there.nccl_version));
   }
-  // Both are read from the same words, so that the same words are the same number.
+  // Both sides parse the same text, so equal texts give equal numbers.
   if (here.min_bus_bandwidth != there.min_bus_bandwidth) {
     return differ("the required bandwidth", dump_json(here.min_bus_bandwidth),
                   dump_json(there.min_bus_bandwidth));

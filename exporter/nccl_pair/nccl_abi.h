@@ -1,5 +1,5 @@
-// NCCL's interface as far as an all_reduce needs it, declared by hand. Facts: src/nccl.h.in of
-// github.com/NVIDIA/nccl at 021e804; all of it is there since NCCL 2.13. Included in
+// The part of NCCL's interface that an all_reduce needs, declared by hand. Facts: src/nccl.h.in of
+// github.com/NVIDIA/nccl at 021e804; all of it exists since NCCL 2.13. Included in
 // nccl_all_reduce.cpp only.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace gpuward::exporter::nccl_pair::nccl {
 
-struct CommunicatorObject;  // the library's own
+struct CommunicatorObject;  // opaque
 using Communicator = CommunicatorObject*;
 
 // ncclResult_t.
@@ -21,7 +21,7 @@ constexpr int kFloat = 7;  // ncclFloat32
 constexpr int kSum = 0;    // ncclSum
 
 constexpr std::size_t kIdBytes = 128;  // NCCL_UNIQUE_ID_BYTES
-struct Id {                            // ncclUniqueId, which goes by value
+struct Id {                            // ncclUniqueId, passed by value
   char internal[kIdBytes];
 };
 

@@ -14,16 +14,16 @@
 namespace gpuward::exporter::nccl_pair {
 namespace {
 
-// A buffer is filled in so many parts, each with a number of its own for each rank: small whole
-// numbers, whose sums a float holds exactly.
+// A buffer is filled in this many parts, each with a different number for each rank: small whole
+// numbers, whose sums a float represents exactly.
 constexpr std::size_t kParts = 16;
 constexpr unsigned kPartStep = 32;
-// What is read back of each part, in floats.
+// The number of floats read back from each part.
 constexpr std::size_t kWindow = 4096;
-// What NCCL may take for itself on a GPU.
+// The memory that NCCL may use on a GPU.
 constexpr std::uint64_t kKeptForNccl = std::uint64_t{2} << 30U;
-// Between two looks at a stream: short beside the milliseconds that are timed, and the cores stay
-// NCCL's own.
+// The pause between two queries of a stream: short compared with the measured milliseconds, and
+// long enough to leave the cores to NCCL.
 constexpr std::chrono::microseconds kBetweenQueries{30};
 
 float sent_by(unsigned rank, std::size_t part) {
@@ -37,7 +37,7 @@ float sum_over(unsigned ranks, std::size_t part) {
 
 struct PartOfBuffer {
   std::size_t begin = 0, count = 0;  // floats
-  // Where the window begins: the first part's at its begin, the last one's at its end.
+  // The start of the window: the first one is at the part's begin, the last one at its end.
   [[nodiscard]] std::size_t window(std::size_t part) const {
     return begin + (count - kWindow) * part / (kParts - 1);
   }
@@ -178,7 +178,7 @@ class NcclAllReduce final : public AllReduce {
     return has_words ? words : "error " + std::to_string(code);
   }
 
-  // NCCL's last warning says more than the code's name: which network, which other end.
+  // NCCL's last warning says more than the name of the code: the network and the other end.
   [[nodiscard]] std::string nccl_words(int code) const {
     const char* const words = nccl_.error_string(code);
     const char* const last = nccl_.last_error(nullptr);
@@ -216,7 +216,7 @@ class NcclAllReduce final : public AllReduce {
     return said(cuda_.allocate, cuda_.allocate(&gpu.receive, bytes));
   }
 
-  // The same call for each GPU, as one group: one thread may not wait for the ranks in turn.
+  // Makes the call for each GPU as one group, because one thread cannot wait for the ranks in turn.
   template <typename Call, typename Action>
   Status for_all(const Call& call, const Action& action) {
     if (auto status = said(nccl_.begin_group, nccl_.begin_group()); !status) return status;
@@ -230,7 +230,7 @@ class NcclAllReduce final : public AllReduce {
     return first ? said(nccl_.end_group, ended) : first;
   }
 
-  // NCCL's kernels do not end by themselves when a network has failed: only asking tells.
+  // NCCL's kernels do not end by themselves after a network failure: only a query shows it.
   Status wait_for(const HeldGpu& gpu, const GivesUp& gives_up) {
     if (auto status = enter(gpu); !status) return status;
     for (;;) {

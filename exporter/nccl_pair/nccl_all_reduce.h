@@ -12,13 +12,12 @@ namespace gpuward::exporter::nccl_pair {
 
 struct NcclPlaces {
   std::string nccl_library, cuda_library;  // as dlopen takes them
-  unsigned gpus = 0;                       // the first so many; 0: all
+  unsigned gpus = 0;                       // the first ones; 0: all
 };
 
-// Takes hold of the GPUs: seconds, or for ever where the driver hangs. Any error says nothing of
-// the hardware. `clock` must outlive the object, which gives nothing back: a communicator that has
-// failed can hang in its own destruction, and the driver takes all back when the process ends, as
-// it does then.
+// Opens the GPUs: takes seconds, or never returns if the driver hangs. An error says nothing about
+// the hardware. `clock` must outlive the object, which releases nothing: a failed communicator can
+// hang in its destruction, and the driver releases all when the process ends, which follows.
 [[nodiscard]] Result<std::unique_ptr<AllReduce>> open_nccl(const NcclPlaces& places, Clock& clock);
 
 }  // namespace gpuward::exporter::nccl_pair

@@ -7,9 +7,9 @@
 namespace gpuward::exporter::nccl_pair {
 namespace {
 
-// Of what the other side does at about the same time: to join, and to report.
+// How much later than this side the other one may join, and report.
 constexpr std::chrono::seconds kBehind{60};
-// How long GPUs in use are waited for: a pod of a test that has just ended may still hold them.
+// How long to wait for GPUs in use: a pod of a test that has just ended may still hold them.
 constexpr std::chrono::milliseconds kForOthersToEnd{60'000};
 constexpr std::chrono::seconds kBetweenLooks{5};
 
@@ -126,7 +126,8 @@ SideResult Pair::measure_with(AllReduce& gpus) {
 PairResult Pair::conclude(const SideResult& mine) {
   enter("waiting for the peer's report");
   peer_->tell(message_of(mine));
-  // Whatever the other side says, nobody can tell then; and it may never say it.
+  // The verdict is unknown whatever the other side reports, and it may never report, so do not
+  // wait.
   if (mine.kind == SideResult::Kind::kUnknown) return verdict_of(mine, {});
   const bool is_told = peer_->wait_for_report(std::min(deadline_, clock_.steady() + kBehind));
   if (const auto theirs = peer_->report()) return verdict_of(mine, *theirs);
@@ -140,7 +141,8 @@ PairResult Pair::verdict_of(const SideResult& mine, const SideResult& theirs) co
   return judge(agreed_, sides);
 }
 
-// Whatever ended the other process, NCCL sees it as an error here.
+// NCCL reports any end of the other process as an error here, so the error says nothing about the
+// nodes.
 PairResult Pair::gone(const SideResult& mine) const {
   return could_not_tell("the peer, " + theirs_.host + ", disconnected without reporting a result" +
                         (mine.words.empty() ? "" : "; here: " + mine.words));

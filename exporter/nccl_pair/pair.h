@@ -1,6 +1,6 @@
-// One side of a pair, from the meeting to the verdict. NCCL can hang where nothing ends it, so
-// run() has a thread of its own, and whoever watches the time asks end_now() from another. Used by
-// the nccl-pair command.
+// One side of a pair, from the meeting to the verdict. NCCL can hang forever, so run() has a
+// separate thread, and the thread that watches the time calls end_now(). Used by the nccl-pair
+// command.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ namespace gpuward::exporter::nccl_pair {
 
 class Pair {
  public:
-  // kBlocked where somebody uses the GPUs: that may pass, so it is asked again.
+  // kBlocked if another process uses the GPUs: run() tries again then.
   using OpenGpus = std::function<Result<std::unique_ptr<AllReduce>>()>;
 
   // Clock and log must outlive it.
@@ -29,20 +29,21 @@ class Pair {
   Pair(const Pair&) = delete;
   Pair& operator=(const Pair&) = delete;
 
-  // Once. Blocks for options.timeout and more: for ever where a library hangs. GPUs in use are
-  // waited for, a minute or options.join_timeout at most.
+  // Call it once. Blocks for options.timeout or longer, forever if a library hangs. Waits for GPUs
+  // in use for a minute or options.join_timeout at most.
   [[nodiscard]] PairResult run(const OpenGpus& open);
-  // Any thread, both. Whether run() has no other side any more, and should end soon by itself.
+  // Any thread, for both functions. Whether the other side of run() is gone, so that run() should
+  // end soon by itself.
   [[nodiscard]] bool is_left_alone();
-  // The verdict where run() is not waited for any longer: what the other side has said, if it has;
-  // else a hang where both had joined, and otherwise unknown. The other side is notified.
+  // Returns the verdict if the caller stops waiting for run(): by the other side's report if there
+  // is one, else a hang if both had joined, else unknown. Notifies the other side.
   [[nodiscard]] PairResult end_now();
 
  private:
-  void enter(const char* stage);  // what is being done, for people
+  void enter(const char* stage);  // the current activity, for operators
   [[nodiscard]] Result<std::unique_ptr<AllReduce>> take_gpus(const OpenGpus& open);
   [[nodiscard]] Result<Met> meet_other(AllReduce& gpus);
-  // What ends it early; nullopt where both sides have joined.
+  // Returns a result that ends the run early; nullopt if both sides have joined.
   [[nodiscard]] std::optional<SideResult> join(AllReduce& gpus, const Met& met);
   [[nodiscard]] SideResult measure_with(AllReduce& gpus);
   [[nodiscard]] PairResult conclude(const SideResult& mine);
@@ -55,7 +56,7 @@ class Pair {
   const Link::Deadline deadline_;
   Terms mine_, theirs_;
   Agreed agreed_;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the fields below
   const char* stage_ = "beginning";
   bool has_joined_ = false;
   std::shared_ptr<Peer> peer_;  // null until the meeting

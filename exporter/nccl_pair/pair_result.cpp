@@ -20,8 +20,8 @@ bool any_side(const std::array<Side, 2>& sides, SideResult::Kind kind) {
   return std::ranges::any_of(sides, [&](const Side& side) { return side.report.kind == kind; });
 }
 
-// "ncclAllReduce: unhandled cuda error (node-a); ... (node-b)", of those that have words: the cause
-// stands before the name, since a record of it is cut.
+// "ncclAllReduce: unhandled cuda error (node-a); ... (node-b)", for sides that have words: the
+// cause precedes the host, because records of the text are cut at their end.
 std::string failures_of(const std::array<Side, 2>& sides) {
   std::string words;
   for (const Side& side : sides) {

@@ -1,5 +1,5 @@
-// What the reports of both sides say of the pair. Pure, and the same on both sides for the same
-// reports. Used by Pair; its words are for people, its status for the remediator.
+// The conclusion from the reports of both sides. Pure, and the same on both sides for the same
+// reports. Used by Pair; its details are for operators, its status for the remediator.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace gpuward::exporter::nccl_pair {
 
-// kPass, kFail, or kError where nothing is said of the two nodes.
+// kPass, kFail, or kError if the result says nothing about the two nodes.
 struct PairResult {
   CheckStatus status = CheckStatus::kError;
   std::string details;  // valid UTF-8, at most 1 KiB
@@ -25,7 +25,7 @@ struct Side {
   SideResult report;
 };
 
-// What both sides have agreed on.
+// The terms on which both sides have agreed.
 struct Agreed {
   unsigned gpus = 0;  // of a side
   int nccl_version = 0;
@@ -33,12 +33,12 @@ struct Agreed {
   std::span<const std::uint64_t> sizes;
 };
 
-// `sides` by rank. What one of them could not tell says nothing; else a failure or a hang of either
+// `sides` by rank. If one of them is unknown, so is the result; else a failure or a hang of either
 // fails the pair; else wrong values or the slower side's times do.
 [[nodiscard]] PairResult judge(const Agreed& agreed, const std::array<Side, 2>& sides);
 
-// The line of JSON that the command ends with: like a check's (result_files.h), with the status as
-// the remediator looks for it in a Job's last words: "pass", "fail" or "error".
+// The line of JSON with which the command ends: like a check's (result_files.h), with the status
+// that the remediator reads from the end of the Job's output: "pass", "fail" or "error".
 [[nodiscard]] std::string pair_result_line(const PairResult& verdict, const std::string& host,
                                            WallTime now);
 

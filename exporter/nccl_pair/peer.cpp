@@ -59,7 +59,7 @@ bool Peer::take(const Message& message) {
   const bool is_join = message.kind == Message::Kind::kJoined;
   if (report_ || (is_join && has_joined_) || (!is_join && !is_report)) return false;
   if (is_join) has_joined_ = true;
-  // What only those can say who have joined is not believed of others.
+  // Rejects a report that only a joined side can send from a side that has not joined.
   const bool is_any_time = message.report.kind == SideResult::Kind::kUnknown ||
                            message.report.kind == SideResult::Kind::kGaveUp;
   if (is_report && !has_joined_ && !is_any_time) return false;

@@ -1,5 +1,5 @@
-// The other side of a pair, once it was met: a thread of its own hears what it says, so that
-// whoever waits for GPUs learns of it too. Used by Pair.
+// The other side of a pair after the meeting: a separate thread receives its messages, so that a
+// thread that waits for GPUs notices them too. Used by Pair.
 #pragma once
 
 #include <condition_variable>
@@ -16,29 +16,29 @@ namespace gpuward::exporter::nccl_pair {
 
 class Peer {
  public:
-  // Hears it until then at the latest.
+  // Receives messages until `until` at the latest.
   Peer(Link link, const Clock& clock, Link::Deadline until);
   ~Peer();  // hangs up
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
 
-  // Any thread, all of them. What cannot be sent shows as is_gone().
+  // Any thread, for all functions. A message that cannot be sent shows as is_gone().
   void tell(const Message& message);
   [[nodiscard]] bool has_joined() const;
   [[nodiscard]] std::optional<SideResult> report() const;
-  // Hung up without a report, or said what it may not.
+  // The other side has disconnected without a report, or sent an invalid message.
   [[nodiscard]] bool is_gone() const;
-  // There is no sense in going on with it: gone, or a report that is no measurement.
+  // Whether to stop early: it is gone, or has sent a report that is not a measurement.
   [[nodiscard]] bool has_ended_early() const;
 
-  // Blocks until it has joined, or will not any more; false at the deadline.
+  // Blocks until it has joined, or no longer can; false at the deadline.
   bool wait_for_join(Link::Deadline deadline) const;
   // Blocks until it has reported or is gone; false at the deadline.
   bool wait_for_report(Link::Deadline deadline) const;
 
  private:
   void hear(Link::Deadline until);
-  bool take(const Message& message);       // false: it may not say that now
+  bool take(const Message& message);       // false: the message is invalid at this point
   [[nodiscard]] bool ended_early() const;  // with the lock held
 
   Link link_;
