@@ -95,7 +95,7 @@ class AwsClient {
   AwsKeyRing keys_;
   std::mutex mutex_;
   std::string region_;                        // empty until it is known; guarded by mutex_
-  std::atomic<std::chrono::seconds> offset_;  // of AWS's clock from ours
+  std::atomic<std::chrono::seconds> offset_;  // of AWS's clock from this machine's
 };
 
 }  // namespace gpuward::aws

@@ -35,8 +35,9 @@ struct ClusterConfig {
   http::ClientTls tls;
   // At most one of these is set; if all are empty, the client certificate or anonymous.
   std::string token;
-  std::filesystem::path token_file;  // wins over token; read again every 30 s and after a 401; a
-                                     // failed read keeps the old one
+  // Wins over token. It is read again every 30 s and after a 401; a failed read keeps the old
+  // token.
+  std::filesystem::path token_file;
   std::string username, password;
   std::optional<ExecPlugin> exec;
 };

@@ -1,6 +1,6 @@
 // The process group of one child: detects the end of its leader, and ends the group. The leader is
-// reaped only after the last signal was sent, so that its number cannot belong to another process
-// before. Inside core/runtime only.
+// reaped only after the last signal was sent, so that its number cannot pass to another process
+// before that. Inside core/runtime only.
 #pragma once
 
 #include <sys/types.h>

@@ -178,7 +178,7 @@ class StrictBuilder final : public nlohmann::json_sax<Json> {
   [[nodiscard]] Json take() { return std::move(root_); }
 
  private:
-  // A container whose end has not come yet.
+  // A container that has not ended yet.
   struct Open {
     Json* kept = nullptr;         // null: its content is only checked
     bool is_list = false;         // its elements go to on_element

@@ -16,12 +16,10 @@ enum class Kind : std::uint8_t {
   kXid,       // `NVRM: Xid (...)`, and every shape of "fallen off the bus" as code 79
   kSxid,      // `nvidia-nvswitchN: SXid (...)`
   kRmInit,    // RmInitAdapter failed
-  kNvrm,      // the driver's own words of a dead GPU that has no Xid: reset required, lost, unified
-              // memory that asks for a reboot
+  kNvrm,      // a dead GPU without an Xid: reset required, lost, unified memory needs a reboot
   kPeermem,   // nvidia-peermem: invalid context
   kAmdRas,    // amdgpu: RAS, ACA, hardware errors, bad pages over their threshold
-  kAmdReset,  // amdgpu: reset of the GPU or of one ring: begin, method, succeeded, failed, VRAM
-              // lost
+  kAmdReset,  // amdgpu: reset of the GPU or a ring: begin, method, succeeded, failed, VRAM lost
   kAmdHang,   // amdgpu: ring timeout, fence wait loop, scheduler (MES) without an answer
   kAmdLost,   // amdgpu: the GPU did not start or resume, or is lost from the bus
   kAer,       // PCIe Advanced Error Reporting

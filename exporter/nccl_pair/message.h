@@ -60,8 +60,8 @@ struct SideResult {
     kMeasured,
     kFailed,   // an error of NCCL, of a GPU or of CUDA after both sides had joined
     kHangs,    // all_reduce did not end in time
-    kUnknown,  // // an error that says nothing about the two nodes
-    kGaveUp    // // the other side had ended early (Peer)
+    kUnknown,  // an error that says nothing about the two nodes
+    kGaveUp    // the other side had ended early (Peer)
   };
   Kind kind = Kind::kUnknown;
   std::string words;  // for operators, except of kMeasured: at most kMostWordsBytes

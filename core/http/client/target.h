@@ -13,8 +13,7 @@ struct ClientTarget {
   std::string host;  // as in the URL, IPv6 in brackets
   std::string port;  // never empty
   bool is_tls = false;
-  std::string
-      host_field;  // for the Host header: host, and the port where it is not the scheme's own
+  std::string host_field;  // the Host header: host, and a port that is not the scheme's own
 };
 
 // kInvalid for any scheme but http and https.

@@ -183,7 +183,7 @@ std::vector<smi::Handle> list_handles(const Ask& ask) {
   return handles;
 }
 
-// // Called before any other function of the library, because the version decides whether they fit.
+// Called before any other function of the library, because the version decides whether they fit.
 Status check_generation(smi::GetLibVersion get_lib_version, std::string& text) {
   smi::Version version{};
   if (get_lib_version(&version) != smi::kSuccess) {

@@ -14,7 +14,7 @@ namespace gpuward::exporter::nvml {
 namespace {
 
 // The compute processes on a GPU. Drivers disagree about the size of an entry under the same
-// function name, so the size is measured in the driver's output. Used by modes.cpp.
+// function name, so the size is measured in the driver's output.
 
 // The fill byte of a process list before the driver writes into it.
 constexpr std::uint8_t kUntouched = 0xA5;
