@@ -1,4 +1,5 @@
-// The wait before the next try: exponential with jitter. One pure class for all of gpuward.
+// The wait before the next try: exponential with jitter. One pure class for all retries and
+// restarts of gpuward.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,5 @@
-// Small functions on text that both programs need: UTF-8, whole numbers, words.
+// Small functions on text that both programs need: valid UTF-8, whole numbers, words, escapes of
+// control characters.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// Splits bytes into lines with a cap: a line longer than 64 KiB is cut there. Used by FileFollower.
+// Splits bytes into lines with a cap: the rest of a line longer than 64 KiB is dropped. Used by
+// FileFollower.
 #pragma once
 
 #include <cstddef>
