@@ -18,6 +18,7 @@ namespace gpuward::exporter {
 // visit(name, field) for each, in order. Used by the worker's protocol, both ways, and by its
 // tests. A field that is added to a struct must be listed here: a list that is too short or too
 // long does not compile.
+
 // Takes the next name from "a, b, c".
 constexpr std::string_view take_field_name(std::string_view& names) {
   const auto end = names.find(", ");
