@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kLongestEnd{900};
 
-// Whether anything could have reported that a GPU is in use.
+// Returns whether the snapshot has a source that can report use of the GPUs.
 bool is_use_known(const Snapshot& snapshot) {
   if (snapshot.workloads.is_known || !snapshot.telemetry.report) return true;
   return std::ranges::all_of(snapshot.telemetry.report->vendors, [](const VendorReading& vendor) {
@@ -64,7 +64,7 @@ CheckOutcome look(const RunRequest& request, Clock& clock, const std::stop_token
                              .is_exclusive = request.is_exclusive});
 }
 
-// The fence: what a check throws is its own error.
+// The fence: an exception of a check becomes its error.
 CheckOutcome look_safely(const RunRequest& request, Clock& clock, const std::stop_token& stop) try {
   return look(request, clock, stop);
 } catch (const std::exception& error) {
@@ -72,8 +72,8 @@ CheckOutcome look_safely(const RunRequest& request, Clock& clock, const std::sto
                              error.what());
 }
 
-// Threads that are stuck in the kernel, for as long as the process lives: joining them would wait
-// for the kernel. Never destroyed, so that nobody does.
+// Keeps threads that are stuck in the kernel until the process ends, because joining them would
+// wait for the kernel. The list is never destroyed, so that no destructor joins them.
 void leave_behind(std::jthread thread) {
   static std::mutex mutex;
   static auto* const kStuck = new std::vector<std::jthread>;

@@ -1,6 +1,6 @@
-// One run of one check on a thread of its own, with a deadline. The run owns all it looks at, so
-// that one that is stuck in the kernel can be left behind: it then touches nothing of ours. Used by
-// the runner and by the check command.
+// One run of one check on its own thread, with a deadline. The run owns all its inputs, so that a
+// run that is stuck in the kernel can be left behind and touches nothing of the caller. Used by the
+// runner and the check command.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace gpuward::exporter {
 
-// What a run is given; it keeps a copy.
+// The inputs of a run, which keeps a copy.
 struct RunRequest {
   CheckEntry entry;
   std::shared_ptr<Check> check;
@@ -26,38 +26,39 @@ struct RunRequest {
   HostPaths host;
   std::string instance_type;
   bool is_exclusive = false;
-  // The exporter's state folder, for the lock of what loads the GPUs (GpuLock); empty: the caller
-  // has it already.
+  // The exporter's state folder, for the lock of the checks that load the GPUs (GpuLock). Empty:
+  // the caller already holds the lock.
   std::filesystem::path state_folder = {};
-  // Why what needs idle GPUs may not begin now; nullopt: it may. Asked on the run's thread, may
-  // block for seconds. Has to own what it uses.
+  // Returns why a check that needs idle GPUs may not start now; nullopt: it may. Called on the
+  // run's thread, may block for seconds. Must own what it uses.
   std::function<std::optional<std::string>()> objection = nullptr;
-  // Called on the run's thread with its result, before it counts as ended: writes the result file.
-  // Has to own what it uses.
+  // Called on the run's thread with the result, before the run counts as ended: writes the result
+  // file. Must own what it uses.
   std::function<void(const CheckResult&)> on_result = nullptr;
 };
 
 class CheckRun {
  public:
-  // `clock` must live as long as the process where a run may be left behind: lasting_clock().
+  // If a run may be left behind, `clock` must live as long as the process: lasting_clock().
   CheckRun(RunRequest request, Clock& clock);
-  // Asks it to stop and waits for a second at most. One that is stuck is left behind, with all it
-  // owns, until the process ends: a thread cannot be ended from outside.
+  // Requests a stop and waits for at most a second. A stuck run is left behind with all it owns
+  // until the process ends, because a thread cannot be ended from outside.
   ~CheckRun();
   CheckRun(const CheckRun&) = delete;
   CheckRun& operator=(const CheckRun&) = delete;
 
-  // Its result, once it has ended; nullopt until then.
+  // Returns the result once the run has ended; nullopt until then.
   [[nodiscard]] std::optional<CheckResult> result() const;
-  // Its preconditions were not met, so that it looked at nothing. Once it has ended.
+  // Returns whether the check was skipped without an examination. Valid once the run has ended.
   [[nodiscard]] bool was_skipped() const;
-  // Blocks until it has ended or `limit` of real time has passed; whether it has ended.
+  // Blocks until the run has ended or `limit` of real time has passed. Returns whether it has
+  // ended.
   bool wait(std::chrono::milliseconds limit) const;
   void request_stop() { thread_.request_stop(); }
 
   [[nodiscard]] WallTime started() const { return started_; }
   [[nodiscard]] Clock::Steady deadline() const { return deadline_; }
-  // What to say of a run that is past its deadline and has not ended.
+  // Returns the result to report for a run that is past its deadline and has not ended.
   [[nodiscard]] CheckResult overdue(WallTime now) const;
 
  private:

@@ -1,5 +1,6 @@
-// Which checks this image or node can run, by the programs that are there; nothing is started.
-// Called when the exporter, a quarantine or a suite begins, and by `gpuward-exporter preflight`.
+// Which checks can run in this image or on this node, by the programs that are installed. Nothing
+// is started. Called when the exporter, a quarantine or a suite starts, and by `gpuward-exporter
+// preflight`.
 #pragma once
 
 #include <span>
@@ -13,15 +14,15 @@
 namespace gpuward::exporter {
 
 struct Preflight {
-  std::string check;  // its name
+  std::string check;  // name of the check
   FoundPrograms programs;
 };
 
-// One for each entry, in their order.
+// Returns one entry for each check, in their order.
 [[nodiscard]] std::vector<Preflight> preflight(std::span<const CheckEntry> checks,
                                                const CheckSettings& settings);
 
-// One line: which can run, and which cannot for want of which program.
+// Logs one line: the checks that can run, and the missing programs of those that cannot.
 void log_preflight(std::span<const CheckEntry> checks, const CheckSettings& settings, Log& log);
 
 }  // namespace gpuward::exporter

@@ -19,7 +19,7 @@ std::string type_text(const ResultPlace& place) {
   return place.instance_type.empty() ? std::string("unknown") : place.instance_type;
 }
 
-// Seconds, as the replaced suite writes them.
+// Whole seconds, as in the replaced suite.
 std::string stamp(WallTime time) {
   return to_rfc3339(std::chrono::floor<std::chrono::seconds>(time));
 }

@@ -14,19 +14,19 @@ namespace {
 using Rhythm = CheckEntry::Rhythm;
 
 // Checks wait for the first reading of the GPUs, so that no node starts with an error, and for the
-// instance type, whose profile says what must be there.
+// instance type, whose profile says what the machine must have.
 constexpr std::chrono::seconds kLongestFirstReading{60};
-// A first result that takes longer is worth a line in the log.
+// A first result that takes longer is logged.
 constexpr std::chrono::seconds kLateFirstResults{120};
-// A check that has to stop gets this long before it counts as stuck.
+// A check that must stop has this long before it counts as stuck.
 constexpr std::chrono::seconds kToStop{10};
 
-// The readings and the announcements have no check here, and lines of the kernel log none at all.
+// The runner has no check for the readings and the announcements, nor for lines of the kernel log.
 bool is_of_runner(std::string_view check) {
   return check != kGpuCheck && check != kAnnouncementsCheck;
 }
 
-// The findings that a withdrawn check leaves; logs the others.
+// Removes the findings that only the withdrawn check clears, and logs them. Returns the others.
 std::vector<Finding> without_ended(std::vector<Finding> standing, Log& log) {
   std::erase_if(standing, [&](const Finding& finding) {
     if (finding.cleared_by != ClearedBy::kCheck) return false;
@@ -76,7 +76,7 @@ CheckRunner::CheckRunner(RunnerOptions options, Store& store, Clock& clock, Log&
 }
 
 CheckRunner::~CheckRunner() {
-  // All at once, so that the end takes one second and not one for each.
+  // Stops all runs at once, so that the end takes one second and not one for each.
   for (auto& [name, job] : jobs_) {
     if (job.run) job.run->request_stop();
   }
@@ -104,7 +104,7 @@ void CheckRunner::tick() {
   tell_awaited(entries, *settings);
 }
 
-// A diagnostic keeps its verdict.
+// Diagnostics keep their verdict during a pause.
 void CheckRunner::pause(const std::vector<CheckEntry>& entries, const CheckSettings& settings,
                         const GpuRelease& release) {
   waits_since_ = clock_.steady();
@@ -142,7 +142,7 @@ void CheckRunner::tell_awaited(const std::vector<CheckEntry>& entries,
   store_.update_health([&](Health& health) { health.awaited = std::move(awaited); });
 }
 
-// Once for each list of numbers.
+// Warns once for each list of numbers.
 void CheckRunner::warn_of_ignored(const CheckSettings& settings) {
   if (settings.enabled == warned_of_) return;
   warned_of_ = settings.enabled;
@@ -159,8 +159,8 @@ void CheckRunner::warn_of_ignored(const CheckSettings& settings) {
   }
 }
 
-// Programs that the settings do not have any more. One that runs is told to stop first; its result
-// is not wanted.
+// Removes the programs that the settings no longer have. A running one is stopped first, and its
+// result is dropped.
 void CheckRunner::drop_removed(const std::vector<CheckEntry>& entries) {
   for (auto next = jobs_.begin(); next != jobs_.end();) {
     const auto current = next++;
@@ -202,7 +202,7 @@ bool CheckRunner::is_due(const CheckEntry& entry, Job& job, const CheckSettings&
 bool CheckRunner::is_slot_reached(const CheckEntry& entry, Job& job,
                                   std::chrono::milliseconds interval) {
   const WallTime now = clock_.wall();
-  // Also anew after the clock has been set back.
+  // A slot that is too far ahead comes from a clock that was set back since.
   const bool is_stale = job.slot && *job.slot > now + 2 * interval;
   if (!job.slot || is_stale || job.slot_interval != interval) {
     const State state = store_.state();
@@ -234,7 +234,7 @@ void CheckRunner::start(const CheckEntry& entry, Job& job, const CheckSettings& 
   request.objection = options_.objection;
   if (!settings.results_dir.empty()) {
     const ResultPlace place{settings.results_dir, options_.host_name, request.instance_type};
-    // If the file cannot be written, its reader misses a result; the store has it all the same.
+    // If the file cannot be written, its readers miss a result, but the store has it.
     request.on_result = [place, is_cancelled = job.is_cancelled](const CheckResult& result) {
       if (!*is_cancelled) static_cast<void>(write_result(place, result));
     };
@@ -249,7 +249,7 @@ void CheckRunner::take(const CheckEntry& entry, Job& job) {
   job.run.reset();
   if (*job.is_cancelled) return job.last.reset();
   job.has_result = true;
-  // The verdict of a diagnostic stays until another supersedes it: one that did not look does not.
+  // A diagnostic keeps its verdict until a new one replaces it, which a skip is not.
   const State state = store_.state();
   const auto known = state.checks.find(entry.name);
   const bool has_verdict =
@@ -272,8 +272,8 @@ void CheckRunner::watch(const CheckEntry& entry, Job& job) {
   publish(job.run->overdue(clock_.wall()), entry.is_diagnostic);
 }
 
-// A check that the settings do not run has no status, even if an earlier process has left one: an
-// error would always keep the node from passing. Nor has it findings that only its next run would
+// A check that the settings do not run has no status, even if an earlier process left one: an error
+// would always keep the node from passing. It also has no findings that only its next run would
 // clear.
 void CheckRunner::withdraw(const std::string& name, Job& job) {
   if (!job.last && !job.is_in_store) return;

@@ -1,7 +1,7 @@
-// Runs the enabled checks by their timetable, each on a thread of its own, and writes what they
-// find into the store. It has no thread itself: its owner calls tick() about once a second,
-// which never blocks. The store knows which quick checks have no result yet (Health::awaited), from
-// the construction on. At the end it waits for running checks for a second each at most (CheckRun).
+// Runs the enabled checks by their timetable, each on its own thread, and writes their results into
+// the store. It has no thread itself: its owner calls tick() about once a second, which never
+// blocks. From the construction on the store knows which quick checks have no result yet
+// (Health::awaited). The destructor waits for running checks for at most a second each (CheckRun).
 #pragma once
 
 #include <atomic>
@@ -26,11 +26,12 @@ struct RunnerOptions {
   std::string node_name;  // spreads diagnostics over the fleet
   std::string host_name;  // in result files
   HostPaths host;
-  std::filesystem::path state_folder = {};  // of the lock of what loads the GPUs (GpuLock)
-  std::span<const CheckEntry> checks = all_checks();  // beside those that the settings add
-  // The settings in force; asked at each tick, so that new ones count at the next cycle.
+  std::filesystem::path state_folder = {};  // for the lock of checks that load the GPUs (GpuLock)
+  std::span<const CheckEntry> checks = all_checks();  // in addition to those of the settings
+  // The settings in force. Read at each tick, so that new ones apply at the next cycle.
   std::function<std::shared_ptr<const CheckSettings>()> settings;
-  // Who else has the node and its GPUs now (RunRequest::objection); empty where nobody can.
+  // Returns why the node and its GPUs are in use (RunRequest::objection); empty if that is
+  // impossible.
   std::function<std::optional<std::string>()> objection = nullptr;
 };
 
@@ -42,26 +43,26 @@ class CheckRunner {
   CheckRunner(const CheckRunner&) = delete;
   CheckRunner& operator=(const CheckRunner&) = delete;
 
-  // One thread. Starts what is due, takes what has ended, says what is overdue.
+  // Call it on one thread. Starts due checks, takes results, and reports overdue runs.
   void tick();
-  // Checks that run now.
+  // The number of checks that are running now.
   [[nodiscard]] std::size_t running() const;
 
  private:
-  // One check and what is known of it. Its Check keeps what it remembers from run to run.
+  // One check and its state. Its Check object keeps its own memory from run to run.
   struct Job {
     std::shared_ptr<Check> check;
     std::unique_ptr<CheckRun> run;
     std::optional<Clock::Steady> last;  // start of its last run, in this process
-    bool has_result = false;            // of this process, since it was enabled
-    // The store has a status or findings of it, also of an earlier process.
+    bool has_result = false;            // in this process, since the check was enabled
+    // The store has a status or findings of it, possibly from an earlier process.
     bool is_in_store = false;
-    // Of a diagnostic: when it runs, once that is known, and the interval that it was known for.
+    // For a diagnostic: its next run if that is known, and the interval that it was computed for.
     std::optional<WallTime> slot;
     std::chrono::milliseconds slot_interval{0};
     bool is_overdue_said = false;
-    bool is_pause_said = false;  // in its status
-    // Set where its run was stopped for a release: its result counts for nothing.
+    bool is_pause_said = false;  // the pause is in its status
+    // Set if its run was stopped for a release: its result is dropped.
     std::shared_ptr<std::atomic<bool>> is_cancelled;
   };
 
@@ -75,7 +76,7 @@ class CheckRunner {
   void watch(const CheckEntry& entry, Job& job);
   void drop_removed(const std::vector<CheckEntry>& entries);
   void withdraw(const std::string& name, Job& job);
-  // While the GPUs are released: no check runs, and each has to run again after it.
+  // Stops all checks while the GPUs are released. Each must run again afterwards.
   void pause(const std::vector<CheckEntry>& entries, const CheckSettings& settings,
              const GpuRelease& release);
   void publish_skip(const std::string& name, std::string why);
@@ -87,14 +88,14 @@ class CheckRunner {
   Clock& clock_;
   Log& log_;
   Timetable table_;
-  Clock::Steady waits_since_;  // for the first reading and results: the start, or a release's end
+  Clock::Steady waits_since_;  // for first reading and results: the start, or a release's end
   bool has_warned_of_awaited_ = false;
-  bool has_first_reading_ = false;   // or has waited for it long enough
-  std::vector<int> warned_of_;       // the enabled checks that it was last asked for
-  std::map<std::string, Job> jobs_;  // by the name of the check
+  bool has_first_reading_ = false;   // or has waited long enough for it
+  std::vector<int> warned_of_;       // the enabled checks of the last warning
+  std::map<std::string, Job> jobs_;  // by name of the check
 };
 
-// Whether the settings have it run by itself.
+// Returns whether the settings run the check without a request.
 [[nodiscard]] bool is_enabled(const CheckEntry& entry, const CheckSettings& settings);
 
 }  // namespace gpuward::exporter

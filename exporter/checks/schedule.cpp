@@ -7,7 +7,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// FNV-1a, 64 bits, then the end of SplitMix64, because names of nodes differ in few letters.
+// FNV-1a, 64 bits, then the end of SplitMix64, because node names differ in only a few letters.
 constexpr std::uint64_t kOffset = 0xcbf29ce484222325ULL, kPrime = 0x100000001b3ULL;
 
 std::uint64_t mix(std::uint64_t value) {
@@ -46,7 +46,7 @@ WallTime next_diagnostic_run(const Timetable& table, milliseconds interval,
                              std::optional<WallTime> last, WallTime now) {
   const milliseconds every = std::max(interval, kShortestInterval);
   WallTime earliest = std::max(now, table.started + kQuietStart);
-  // A clock that was set back must not keep it from ever running.
+  // After the clock was set back, `last` may be in the future and must not block the check.
   if (last && *last <= now) earliest = std::max(earliest, *last + every / 2);
   const milliseconds since_epoch = std::chrono::ceil<milliseconds>(earliest.time_since_epoch());
   const milliseconds slot = part_of(table.node, every);

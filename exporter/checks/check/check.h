@@ -1,6 +1,6 @@
-// One check of the node. Its run() looks and says what it has found; the runner, not the check,
-// gives it its deadline, measures it, decides its status and keeps its result. A new check is one
-// file and one line in all.cpp.
+// One check of the node. run() examines the node and returns its findings. The runner sets the
+// deadline, measures the run, decides the status and keeps the result. A new check is one file and
+// one line in all.cpp.
 #pragma once
 
 #include <chrono>
@@ -24,29 +24,30 @@
 
 namespace gpuward::exporter {
 
-// What a check may look at. All of it outlives the run.
+// The inputs of a check. All of them outlive the run.
 struct CheckContext {
-  const Snapshot& snapshot;  // findings, newest GPU telemetry, workloads: as of the run's start
+  const Snapshot& snapshot;  // findings, newest GPU telemetry and workloads at the start of the run
   const CheckSettings& settings;
   const HostPaths& host;
-  const std::string& instance_type;               // empty where it is unknown
+  const std::string& instance_type;               // empty if unknown
   const std::optional<InstanceProfile>& profile;  // nullopt: no profile for this type
   Clock& clock;
-  std::stop_token stop;       // requested at the deadline and at the program's end
-  bool is_exclusive = false;  // the caller vouches that the node is idle
+  std::stop_token stop;       // requested at the deadline and when the program ends
+  bool is_exclusive = false;  // the caller guarantees that the node is idle
 };
 
 struct CheckOutcome {
   enum class Kind : std::uint8_t { kDone, kSkipped, kError };
   Kind kind = Kind::kDone;
-  // kSkipped, kError: why. kDone: a summary for people.
+  // kSkipped, kError: the reason. kDone: a summary for people.
   std::string details;
-  // What is wrong, also beside kError (a part could not be read, another part is faulty). The
-  // runner fills in check, evidence (kMeasured) and times.
+  // The faults that the check has found. A kError outcome can have some too, if one part could not
+  // be read and another part is faulty. The runner fills in check, evidence (kMeasured) and the
+  // times.
   std::vector<Finding> findings;
-  // The worst of what other watchers have latched and that this check speaks for (Xids).
+  // The highest severity that other watchers have latched on behalf of this check (Xids).
   Severity latched = Severity::kNone;
-  // What could not be looked at; kError without any stands for all.
+  // The parts that the check could not examine. kError without any means all of them.
   std::vector<Untold> untold;
   std::vector<Suspected> suspected;  // as in CheckResult
   std::string no_job;                // likewise
@@ -65,15 +66,15 @@ struct CheckOutcome {
 class Check {
  public:
   virtual ~Check() = default;
-  // A thread of the check's own; may block, must return soon after a stop. Called again only after
-  // it has returned.
+  // Runs on a thread of this check, may block, and must return soon after a stop. The next call
+  // follows only after this one has returned.
   [[nodiscard]] virtual CheckOutcome run(const CheckContext& context) = 0;
 };
 
-// kNone: what the settings add (checks.programs).
+// kNone: the checks that the settings add (checks.programs).
 enum class Suite : std::uint8_t { kLightweight, kIntensive, kNone };
 
-// Instead of a number, for each check of checks.programs.
+// The number of every check of checks.programs.
 inline constexpr int kProgramNumber = -1;
 
 struct CheckEntry {
@@ -81,26 +82,26 @@ struct CheckEntry {
   std::string name;        // "0-nvidia-smi": in metrics, results and findings
   std::string short_name;  // "nvidia-smi": for --check
   Suite suite = Suite::kLightweight;
-  // Runs by itself: kEachCycle every check_interval, kDiagnostic every dcgm_l2_interval,
-  // kOwnInterval every `interval`; kOnDemand only when somebody asks.
+  // When the check runs without a request: kEachCycle every check_interval, kDiagnostic every
+  // dcgm_l2_interval, kOwnInterval every `interval`, kOnDemand never.
   enum class Rhythm : std::uint8_t { kEachCycle, kDiagnostic, kOwnInterval, kOnDemand };
   Rhythm rhythm = Rhythm::kEachCycle;
   std::chrono::milliseconds interval{0};  // kOwnInterval only
   bool needs_idle_gpus = false;           // skipped while a pod or a process uses them
-  bool loads_gpus = false;                // never beside another that does, of whatever process
-  // A pass proves the GPUs healthy: findings that diagnostics clear go.
+  bool loads_gpus = false;  // never at the same time as another check that does, in any process
+  // A pass proves that the GPUs are healthy and ends the findings that diagnostics clear.
   bool is_diagnostic = false;
   std::chrono::milliseconds timeout{0};  // default; settings may change it
-  // What it runs of others with these settings; empty: nothing.
+  // The external programs that the check runs with these settings; empty: none.
   std::function<CheckPrograms(const CheckSettings& settings)> programs = nullptr;
   std::function<std::unique_ptr<Check>()> make;
 };
 
 // All checks, ascending by number (all.cpp).
 [[nodiscard]] std::span<const CheckEntry> all_checks();
-// The one of that number, which must be 0 to 6.
+// Returns the check with that number, which must be 0 to 6.
 [[nodiscard]] const CheckEntry& check_numbered(int number);
-// `checks`, and those that the settings add (checks.programs).
+// Returns `checks` and those that the settings add (checks.programs).
 [[nodiscard]] std::vector<CheckEntry> with_programs(std::span<const CheckEntry> checks,
                                                     const CheckSettings& settings);
 

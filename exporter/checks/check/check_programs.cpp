@@ -19,7 +19,7 @@ class Finder {
  public:
   explicit Finder(const std::vector<fs::path>& folders) : folders_(folders) {}
 
-  // Whether it is there; each is kept once.
+  // Returns whether the program is installed, and keeps its path once.
   bool has(const std::string& name) {
     const auto path = find_program(name, folders_);
     if (!path) return false;

@@ -1,5 +1,6 @@
-// The programs of others that a check runs. Each check declares them once, in its entry; from there
-// the check itself takes why it is skipped, and preflight.h what this image or node can run.
+// The external programs that a check runs. Each check declares them once, in its entry. The check
+// takes its reason for a skip from there, and preflight.h which checks can run in this image or on
+// this node.
 #pragma once
 
 #include <filesystem>
@@ -8,30 +9,31 @@
 
 namespace gpuward::exporter {
 
-// The check can run without it.
+// A program that the check can run without.
 struct OptionalProgram {
   std::string name;
-  std::string used;  // when, or for what: "where none runs on the node"
+  std::string used;  // when or what for: "where none runs on the node"
 };
 
 struct CheckPrograms {
-  // Each a set of names; one whole set is enough, the first is preferred. Empty: none is needed.
+  // Sets of names. One complete set is enough, and the first is preferred. Empty: none is needed.
   std::vector<std::vector<std::string>> any_of;
   std::vector<OptionalProgram> optional;
 };
 
 struct FoundPrograms {
   std::vector<std::filesystem::path> found;
-  // What the check cannot run without: "fi_info, or ib_write_bw". Empty where it can run.
+  // The programs that the check needs and that are missing: "fi_info, or ib_write_bw". Empty if the
+  // check can run.
   std::string missing;
   std::string missing_optional;  // "nv-hostengine (where none runs on the node)"
 
   [[nodiscard]] bool can_run() const { return missing.empty(); }
-  // For the details of a skip, and for logs.
+  // Returns the reason for a skip, for its details and for logs.
   [[nodiscard]] std::string why_not() const;
 };
 
-// `folders` are looked through before PATH.
+// Searches `folders` before PATH.
 [[nodiscard]] FoundPrograms find_programs(const CheckPrograms& programs,
                                           const std::vector<std::filesystem::path>& folders);
 

@@ -24,7 +24,7 @@ CheckStatus status_of(CheckOutcome::Kind kind) {
   return CheckStatus::kPass;
 }
 
-// What this run did not look at, or may not take away, is as severe as before.
+// A finding that this run did not examine, or may not clear, keeps its severity.
 Severity worst_standing(const CheckOutcome& outcome, const std::vector<Finding>& standing) {
   Severity worst = Severity::kNone;
   for (const Finding& finding : standing) {

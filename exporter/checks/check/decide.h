@@ -1,5 +1,5 @@
-// From what a check has found to what the node says of it. Pure; called by the runner, the check
-// command and the rules on GPU readings.
+// Turns the outcome of a check into its result. Pure; called by the runner, the check command and
+// the rules on GPU readings.
 #pragma once
 
 #include <chrono>
@@ -15,14 +15,16 @@ struct RunTimes {
   std::chrono::milliseconds duration{0};
 };
 
-// Fails from reset up, warns for monitor. An error is an error, but a failure that was found beside
-// it wins; and a run that could not tell leaves what it takes nothing away from standing:
-// `standing` are the findings that the store has of this check (check_findings()).
+// A finding of reset or above fails the check, and one of monitor gives a warning. An error stays
+// an error, unless the run also found a failure. A run that could not examine a part leaves the
+// findings of that part unchanged: `standing` are the findings that the store has of this check
+// (check_findings()).
 [[nodiscard]] CheckResult decide_status(CheckOutcome outcome, std::string_view check,
                                         const RunTimes& times,
                                         const std::vector<Finding>& standing = {});
 
-// The findings of `check` that still stand: those at severity none are memories of another boot.
+// Returns the findings of `check` that are still open. Those of severity none are only remembered
+// from an earlier boot.
 [[nodiscard]] std::vector<Finding> check_findings(const State& state, std::string_view check);
 
 }  // namespace gpuward::exporter

@@ -1,6 +1,6 @@
-// What a program has written, kept beside the results for whoever has to look closer or open a
-// ticket: RESULTS_DIR/dcgm-l2-raw.json and the like, by the names of the suite that gpuward
-// replaces. Used by the checks that run programs.
+// Keeps the output of a program beside the results for closer analysis or a support ticket:
+// RESULTS_DIR/dcgm-l2-raw.json and the like, under the names of the suite that gpuward replaces.
+// Used by the checks that run programs.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace gpuward::exporter {
 
-// Does nothing without a results_dir. Behind the details of a result: " (dcgm-l2-raw.json)" where
-// it is kept, why not where it could not be.
+// Does nothing without a results_dir. Returns the text to append to the details of a result: "
+// (dcgm-l2-raw.json)", or the reason if the output could not be kept.
 [[nodiscard]] std::string keep_evidence(const CheckSettings& settings, std::string_view name,
                                         std::string_view output);
 

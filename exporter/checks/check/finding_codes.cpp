@@ -44,7 +44,7 @@ constexpr FindingCode kCodes[] = {
      "reboot the node, and to replace the board if the errors return"},
     {Code::kCperFatal, kGpuCheck, "cper_fatal", kReboot, kIsolate, kByReboot,
      "the latest error record (CPER) of an AMD GPU is fatal"},
-    // What the driver says of itself.
+    // States that the driver reports about itself.
     {Code::kRecoveryActionReset, kGpuCheck, "recovery_action_reset", kReset, kReset, kByCheck,
      "the driver asks for a GPU reset"},
     {Code::kRecoveryActionReboot, kGpuCheck, "recovery_action_reboot", kReboot, kReboot, kByCheck,
@@ -79,7 +79,7 @@ constexpr FindingCode kCodes[] = {
      "the driver reports that the GPU joined its NVLink fabric, but with an error status"},
     {Code::kFabricUnhealthy, kGpuCheck, "fabric_unhealthy", kMonitor, kMonitor, kByCheck,
      "the driver says that this GPU's part of the NVLink fabric is not healthy"},
-    // GPUs that are not there.
+    // Missing GPUs.
     {Code::kGpuLost, kGpuCheck, "gpu_lost", kReboot, kIsolate, kByCheck,
      "the driver cannot reach this GPU any more, and a second source agrees"},
     {Code::kGpuLostUnconfirmed, kGpuCheck, "gpu_lost_unconfirmed", kMonitor, kIsolate, kByCheck,
@@ -172,7 +172,7 @@ constexpr FindingCode kCodes[] = {
      "the device's loopback bandwidth is below EFA_MIN_BW"},
     {Code::kEfaLoopbackDrops, kEfaLoopback, "efa_loopback_drops", kMonitor, kMonitor, kByCheck,
      "packets were dropped or timed out during the test"},
-    // What the cloud announces, in the order of AnnouncementKind.
+    // Announcements of the cloud, in the order of AnnouncementKind.
     {Code::kAnnouncedRebalance, kAnnouncementsCheck, "announced_rebalance", kMonitor, kMonitor,
      kByCheck, "the cloud reports an elevated risk that it will interrupt this machine"},
     {Code::kAnnouncedFreeze, kAnnouncementsCheck, "announced_freeze", kMonitor, kMonitor, kByCheck,

@@ -1,5 +1,5 @@
-// Every code that the native checks can find: how severe it is, what clears it, what it means. One
-// table for the rules, for docs/checks.md (a test compares) and for whoever wonders. Pure data.
+// Every code that the native checks can find: its severity, what clears it, and its meaning. The
+// rules and docs/checks.md (a test compares them) share this table. Pure data.
 #pragma once
 
 #include <cstdint>
@@ -91,7 +91,7 @@ enum class Code : std::uint8_t {
 
 struct FindingCode {
   Code id = Code::kLast;
-  std::string_view check;  // who finds it: "gpu", "2-efa-enumeration"
+  std::string_view check;  // the check that finds it: "gpu", "2-efa-enumeration"
   std::string_view code;
   Severity severity = Severity::kMonitor;
   Severity seed_severity = Severity::kMonitor;  // with the seed profile
@@ -99,19 +99,19 @@ struct FindingCode {
   std::string_view meaning;  // becomes Finding::why
 };
 
-// The name under which the rules on GPU readings keep their result and findings.
+// The check name of the rules on GPU readings, for their result and findings.
 inline constexpr std::string_view kGpuCheck = "gpu";
-// That of check 0, which speaks for them too.
+// The name of check 0, which also reports on the findings of those rules.
 inline constexpr std::string_view kNvidiaSmiCheck = "0-nvidia-smi";
-// That of what the cloud announces. It says nothing of how the node is.
+// The check name of the cloud's announcements. They say nothing about the health of the node.
 inline constexpr std::string_view kAnnouncementsCheck = "announcements";
 
 [[nodiscard]] std::span<const FindingCode> finding_codes();
 
 [[nodiscard]] const FindingCode& row_of(Code code);
-// As findings and metrics have it: "gpu_lost".
+// Returns the name in findings and metrics: "gpu_lost".
 [[nodiscard]] inline std::string_view name_of(Code code) { return row_of(code).code; }
-// Whether that is the name of one of these.
+// Returns whether `name` is the name of one of `codes`.
 [[nodiscard]] bool is_any_of(std::string_view name, std::span<const Code> codes);
 
 }  // namespace gpuward::exporter

@@ -85,7 +85,7 @@ std::string describe_findings(std::vector<Finding> findings, std::size_t most) {
   for (std::size_t i = 0; i < std::min(most, findings.size()); ++i) {
     const Finding& finding = findings[i];
     text += text.empty() ? "" : "; ";
-    // Findings of the kernel log have numbers for codes.
+    // The codes of kernel log findings are numbers, so the check's name goes first.
     if (finding.evidence != Evidence::kMeasured) text += finding.check + " ";
     text += finding.code;
     if (!finding.pci_bus_id.empty()) text += " on " + finding.pci_bus_id;

@@ -1,5 +1,5 @@
-// What a native check gathers while it looks: findings by the table of codes, one for each code and
-// device, and what could not be looked at. Made by each run, ends as a CheckOutcome.
+// Collects the findings of a native check, one for each code and device, and the parts that it
+// could not examine. Each run makes its own list and turns it into a CheckOutcome.
 #pragma once
 
 #include <string>
@@ -18,20 +18,20 @@ class FindingList {
   explicit FindingList(const CheckSettings& settings)
       : profile_(settings.is_seed_profile ? Profile::kSeed : Profile::kOurs) {}
 
-  // A second line for the same code and device is put behind the first.
+  // Appends a second line for the same code and device to the first.
   void add(Code code, const std::string& pci_bus_id, const std::string& line);
-  // The same, more or less severe than the table says; `because` is added to its meaning.
+  // Like add(), but with another severity than the table has; `because` is appended to the meaning.
   void add_as(Code code, Severity severity, const std::string& pci_bus_id, const std::string& line,
               std::string_view because);
-  // The same as monitor, because it is too soon after boot or driver load to judge.
+  // Like add_as() with monitor, because it is too soon after boot or driver load to judge.
   void add_too_soon(Code code, const std::string& pci_bus_id, const std::string& line);
-  // Sets Finding::event of a finding that was added: the driver keeps reporting one event.
+  // Sets Finding::event of a finding that was added, because the driver keeps reporting one event.
   void name_event(Code code, const std::string& pci_bus_id, const std::string& event);
-  // Nobody could look: what is known of it stays. Without an address: of any device.
+  // The check could not examine this: known findings stay. An empty address means any device.
   void cannot_tell(Code code, std::string pci_bus_id);
   void cannot_tell_anything(std::string pci_bus_id);
 
-  // What was found, or is found, under one of these two codes.
+  // Adds findings under one of two codes, confirmed or unconfirmed.
   void suspect(Suspected suspected) { suspected_.push_back(std::move(suspected)); }
 
   [[nodiscard]] const std::vector<Finding>& findings() const { return findings_; }
@@ -48,10 +48,11 @@ class FindingList {
   std::vector<Suspected> suspected_;
 };
 
-// The worst of them; kNone of none.
+// Returns the highest severity; kNone for an empty list.
 [[nodiscard]] Severity worst_of(const std::vector<Finding>& findings);
 
-// For people: "row_remap_failure on 0000:4e:00 (isolate); …", the worst first, at most `most`.
+// Returns a text for people, the worst first, at most `most` findings: "row_remap_failure on
+// 0000:4e:00 (isolate); …".
 [[nodiscard]] std::string describe_findings(std::vector<Finding> findings, std::size_t most = 8);
 
 }  // namespace gpuward::exporter

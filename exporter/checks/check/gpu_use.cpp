@@ -22,7 +22,7 @@ std::optional<std::string> gpu_user(const Snapshot& snapshot) {
   const VendorReading* const report = nvidia_report(snapshot);
   if (report == nullptr) return std::nullopt;
   for (const GpuReading& reading : report->gpus) {
-    // Nobody can tell who uses it, and what runs beside it may hang too.
+    // The users of a hung GPU cannot be read, and a program on another GPU may hang too.
     if (reading.is_hung) return "the GPU " + reading.gpu.pci.bus_id() + " does not answer";
     if (reading.processes && !reading.processes->empty()) {
       return "pid " + std::to_string(reading.processes->front().pid) + " uses the GPU " +

@@ -1,5 +1,5 @@
-// Findings of an earlier run that still count, for rules that need a second source only at first.
-// Pure.
+// Findings of an earlier run that are still valid, for rules that need a second source only for the
+// first report. Pure.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace gpuward::exporter {
 
-// A finding of this code is above monitor, and was last seen in this boot.
+// Returns true if a finding of this code is above monitor and was last seen in this boot.
 [[nodiscard]] inline bool stands_above_monitor(const State& state, Code code) {
   return std::ranges::any_of(state.findings, [&](const auto& entry) {
     const auto& [key, finding] = entry;

@@ -1,5 +1,5 @@
-// The words and numbers of tables that programs print. Pure. Used by the parsers of nccl-tests,
-// libfabric's, perftest's and nvidia-smi's output.
+// Words and numbers in tables that programs print. Pure. Used by the parsers for the output of
+// nccl-tests, libfabric, perftest and nvidia-smi.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace gpuward::exporter {
 
-// Between blanks and tabs; of a longer line only the first 64.
+// Splits a line at blanks and tabs, and returns the first 64 words at most.
 [[nodiscard]] inline std::vector<std::string_view> words_of(std::string_view line) {
   constexpr std::size_t kMost = 64;
   std::vector<std::string_view> words;
@@ -25,7 +25,7 @@ namespace gpuward::exporter {
   return words;
 }
 
-// The whole word as a finite number.
+// Returns the whole word as a finite number.
 [[nodiscard]] inline std::optional<double> decimal(std::string_view word) {
   double value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);

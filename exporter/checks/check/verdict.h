@@ -1,5 +1,5 @@
-// How a check stands: the status that follows from its run and from the findings that it speaks
-// for. Pure; used where a result is made (decide.h) and where results are published.
+// The status of a check, from its run and from the findings that count for it. Pure; used when a
+// result is made (decide.h) and when results are published.
 #pragma once
 
 #include <string_view>
@@ -14,18 +14,19 @@ struct Verdict {
   Severity severity = Severity::kNone;
 };
 
-// The status of a check by the worst of its findings: fails from reset up, warns for monitor. An
-// error is an error and a skip a skip, but a failure beside it wins; a skip has no severity.
+// Returns the status of a check by its worst finding: fail from reset up, warn for monitor. An
+// error stays an error and a skip stays a skip, unless a finding fails the check. A skip has no
+// severity.
 [[nodiscard]] Verdict verdict_at(CheckStatus run, Severity worst);
 
-// Whether the result of `check` follows from that finding, which still stands: its own, and for
-// check 0 also those of check "gpu" and what drivers and machine have logged. Programs, rules of
-// the operator and announcements speak for themselves.
+// Returns whether that finding, which is still open, counts for `check`: its own findings, and for
+// check 0 also those of check "gpu" and the log records of drivers and machine. Programs, rules of
+// the operator and announcements count only for themselves.
 [[nodiscard]] bool speaks_for(std::string_view check, const Finding& finding);
 
-// What is published of a check: its newest result by the findings as they are now, so that it
-// agrees with the severity of the node also between two runs. One that was skipped speaks for its
-// own findings alone.
+// Returns the verdict to publish: the newest result, with the findings as they are now, so that it
+// agrees with the severity of the node between two runs too. For a skipped check only its own
+// findings count.
 [[nodiscard]] Verdict verdict_of(const CheckResult& newest, const State& state);
 
 }  // namespace gpuward::exporter

@@ -22,8 +22,8 @@
 namespace gpuward::exporter {
 namespace {
 
-// The two programs that tell more about EFA than sysfs does, where they are installed: libfabric's
-// fi_info and GDRCopy's own test. Used by check 2.
+// Two optional programs that know more about EFA than sysfs: libfabric's fi_info and GDRCopy's own
+// test. Used by check 2.
 
 constexpr std::chrono::seconds kLongest{30};
 constexpr std::chrono::seconds kGrace{2};
@@ -42,7 +42,7 @@ std::string first_line(const std::string& text) {
   return to_valid_utf8(text.substr(0, text.find('\n')), 200);
 }
 
-// What could not be asked, for people; empty where all was.
+// Returns what could not be queried, for people; empty if all was.
 std::string judge_provider(const CheckContext& context, FindingList& found) {
   const std::string provider = context.profile ? context.profile->fabric_provider : "efa";
   ChildCommand command = command_of(context, "fi_info");
@@ -53,7 +53,7 @@ std::string judge_provider(const CheckContext& context, FindingList& found) {
     return result.error().kind == ErrorKind::kNotFound ? "fi_info is not installed"
                                                        : result.error().message;
   }
-  // It ends with 61 (no data) where the provider has nothing to offer.
+  // fi_info exits with 61 (no data) if the provider has nothing to offer.
   if (!result->output.contains("provider: " + provider)) {
     found.add(Code::kEfaProviderMissing, "",
               "fi_info -p " + provider + " (exit code " + std::to_string(result->exit_code) +
@@ -67,7 +67,7 @@ std::string judge_gdrcopy(const CheckContext& context, FindingList& found) {
   const std::filesystem::path program = context.settings.gdrcopy_dir / "bin" / "sanity";
   std::error_code error;
   if (!std::filesystem::exists(program, error)) return {};
-  // It takes memory of a GPU: not from a workload.
+  // The test takes GPU memory, so it must not run beside a workload.
   if (const auto user = gpu_user(context.snapshot)) {
     found.cannot_tell(Code::kGdrcopyFailed, "");
     return "GDRCopy was not tested: " + *user;
@@ -87,7 +87,7 @@ std::string judge_gdrcopy(const CheckContext& context, FindingList& found) {
   return {};
 }
 
-// The replaced suite looks again on these, whose EFA devices come up late.
+// Instance types whose EFA devices come up late. The replaced suite counts again on these.
 constexpr std::string_view kLateType = "p5en";
 constexpr int kMoreLooks = 3;
 constexpr std::chrono::seconds kBetweenLooks{5};
@@ -103,7 +103,8 @@ Result<std::size_t> count_patiently(const CheckContext& context, std::size_t exp
   return count;
 }
 
-// Above monitor only where profile and memory agree that there must be more.
+// The finding is above monitor only if the profile and the machine's history both expect more
+// devices.
 void judge_count(std::size_t count, const ExpectedEfa& expected, const CheckContext& context,
                  FindingList& found) {
   std::string line = std::to_string(count) + " EFA devices on the PCI bus";
@@ -114,8 +115,8 @@ void judge_count(std::size_t count, const ExpectedEfa& expected, const CheckCont
     return found.add(Code::kEfaExtra, "", line);
   if (count >= expected.count()) return;
   const bool has_had_more = expected.had > count;
-  // A finding that was confirmed stays while devices are missing, though the history that confirmed
-  // it is lost.
+  // A confirmed finding stays while devices are missing, even if the history that confirmed it is
+  // lost.
   const bool has_stood = count > 0 && stands_above_monitor(context.snapshot.state, Code::kEfaCount);
   if (context.settings.is_seed_profile || has_stood ||
       (has_had_more && expected.by_profile > count))
@@ -155,7 +156,7 @@ void judge_modules(const CheckContext& context, FindingList& found) {
   }
 }
 
-// The workloads' limit, not our own.
+// Judges the limit of the workloads, not that of this process.
 std::string judge_memlock(const HostPaths& host, FindingList& found) {
   const auto limit = workload_memory_lock(host, list_processes(host));
   if (!limit) {
@@ -183,7 +184,8 @@ class EfaEnumerationCheck final : public Check {
     if (*count == 0 && expected.count() == 0) {
       if (expected.by_profile == 0)
         return CheckOutcome::skipped("no EFA device here, and none is expected");
-      // No skip, which would keep a finding of a release that believed the profile alone.
+      // Done instead of skipped: a skip would keep a finding of a release that relied on the
+      // profile alone.
       if (expected.is_history_known)
         return CheckOutcome::done(
             "this machine has no EFA device, and gpuward has seen none on it before", {});

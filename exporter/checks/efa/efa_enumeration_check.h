@@ -1,5 +1,6 @@
-// Check 2, "efa-enumeration": are all EFA devices there, and can programs reach them: PCI bus, RDMA
-// devices, device files, kernel modules, libfabric, GDRCopy, locked memory.
+// Check 2, "efa-enumeration": are all EFA devices present, and can programs reach them? It reads
+// the PCI bus, RDMA devices, device files, kernel modules, libfabric, GDRCopy and the locked-memory
+// limit.
 #pragma once
 
 #include "exporter/checks/check/check.h"

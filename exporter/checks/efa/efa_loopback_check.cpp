@@ -35,24 +35,24 @@
 namespace gpuward::exporter {
 namespace {
 
-// A test program that talks to itself over the loopback: the server in the background, the client
-// as soon as the server listens. Used by check 6. The server never outlives the call.
+// A test program that talks to itself over the loopback: the server runs in the background, and the
+// client starts as soon as the server listens. Used by check 6. The server never outlives the call.
 
 struct LoopbackPair {
   std::string program;
   std::vector<std::string> server_arguments, client_arguments;
   std::map<std::string, std::string> environment;
   std::vector<std::filesystem::path> search;
-  std::chrono::milliseconds timeout{0};  // of both together
+  std::chrono::milliseconds timeout{0};  // for server and client together
   std::stop_token stop;
 };
 
 using std::chrono::milliseconds;
 
 constexpr milliseconds kBetweenTries{100};
-// A server that does not listen by then never will.
+// A server that does not listen after this time never will.
 constexpr milliseconds kListenLimit = std::chrono::seconds(20);
-// After the client a server has this long to say why it failed.
+// How long a server has after the client to report why it failed.
 constexpr milliseconds kLastWords{500};
 
 class Server {
@@ -69,7 +69,7 @@ class Server {
     const std::lock_guard lock(mutex_);
     return result_.has_value();
   }
-  // Ends it; what it complained of if it has ended by itself.
+  // Stops the server. Returns its error if it had ended before the stop.
   std::string end() {
     thread_.request_stop();
     if (thread_.joinable()) thread_.join();
@@ -98,7 +98,8 @@ ChildCommand command_of(const LoopbackPair& pair, const std::vector<std::string>
   return command;
 }
 
-// fi_pingpong: "failed to connect: Connection refused"; ib_write_bw: "Couldn't connect to ...".
+// Matches "failed to connect: Connection refused" of fi_pingpong and "Couldn't connect to ..." of
+// ib_write_bw.
 bool found_nobody(const ChildResult& client) {
   constexpr std::array<std::string_view, 2> kWords{"Connection refused", "Couldn't connect"};
   return client.exit_code != 0 && std::ranges::any_of(kWords, [&](std::string_view words) {
@@ -118,8 +119,8 @@ Result<ChildResult> run_client(const LoopbackPair& pair, const Server& server, C
   }
 }
 
-// How the client has ended; what the server complained of is put behind its complaint. While the
-// server does not listen yet the client is started again. Errors as of run_child().
+// Returns the client's result, with the server's error appended to its complaint. Starts the client
+// again while the server does not listen yet. Errors are those of run_child().
 Result<ChildResult> run_loopback_pair(const LoopbackPair& pair, Clock& clock) {
   if (const auto found = find_program(pair.program, pair.search); !found)
     return std::unexpected(found.error());
@@ -135,7 +136,7 @@ Result<ChildResult> run_loopback_pair(const LoopbackPair& pair, Clock& clock) {
   return client;
 }
 
-// A TCP port on which nobody listens now, from the kernel's own range. kUnavailable: none.
+// Returns a free TCP port from the kernel's own range. kUnavailable: there is none.
 Result<std::uint16_t> free_port() {
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (socket < 0)
@@ -174,7 +175,7 @@ const RdmaReading* reading_of(const std::vector<RdmaReading>& readings, std::str
   return found == readings.end() ? nullptr : &*found;
 }
 
-// Of all ports and of the device itself.
+// Returns the sum over all ports and the device itself.
 std::uint64_t count(const RdmaReading* reading, const std::string& counter) {
   std::uint64_t sum = 0;
   if (reading == nullptr) return sum;
@@ -184,8 +185,8 @@ std::uint64_t count(const RdmaReading* reading, const std::string& counter) {
   return sum;
 }
 
-// The loopback of one device. Its counters are compared over the test: what was lost in the life of
-// the device says nothing about now.
+// The loopback test of one device. It compares the counters before and after the test, because
+// losses earlier in the device's life say nothing about its present state.
 class Loopback {
  public:
   Loopback(const CheckContext& context, bool is_ping_pong)
@@ -245,19 +246,19 @@ class Loopback {
   }
 
   [[nodiscard]] LoopbackPair ping_pong(const std::string& domain, std::uint16_t port) const {
-    // 100 times instead of 10: the first messages also pay for registering memory.
+    // 100 iterations instead of 10, because the first messages also register memory.
     LoopbackPair pair =
         pair_of(kPingPong, {"-e", "rdm", "-p", provider_of(context_), "-d", domain, "-I", "100"});
     pair.server_arguments.insert(pair.server_arguments.end(), {"-B", std::to_string(port)});
     pair.client_arguments.insert(pair.client_arguments.end(),
                                  {"-P", std::to_string(port), "127.0.0.1"});
-    // Else libfabric takes the way through shared memory and the device is not tested.
+    // Without this, libfabric uses shared memory and does not test the device.
     pair.environment = {{"FI_EFA_ENABLE_SHM_TRANSFER", "0"}, {"FI_LOG_LEVEL", "warn"}};
     return pair;
   }
 
   [[nodiscard]] LoopbackPair write_bandwidth(const std::string& device, std::uint16_t port) const {
-    // EFA has its own connection type, and a GID must be named (linux-rdma/perftest issue 113).
+    // EFA has its own connection type and needs an explicit GID (linux-rdma/perftest issue 113).
     LoopbackPair pair = pair_of(kWriteBandwidth, {"-d", device, "-x", "0", "-c", "SRD", "-F",
                                                   "--report_gbits", "-p", std::to_string(port)});
     pair.client_arguments.emplace_back("127.0.0.1");
@@ -268,7 +269,7 @@ class Loopback {
   bool is_ping_pong_;
 };
 
-// A quarantine passes in spite of a skip, and EFA devices must not pass untested.
+// A quarantine passes if a check is skipped, but EFA devices must not pass untested.
 CheckOutcome without_programs(const std::string& why, const CheckContext& context) {
   const auto of_kernel = static_cast<std::size_t>(
       std::ranges::count_if(read_rdma(context.host), &RdmaReading::is_efa));
@@ -279,7 +280,7 @@ CheckOutcome without_programs(const std::string& why, const CheckContext& contex
                              "; add the programs to the image that runs this check");
 }
 
-// fi_info has no domain. It is the hardware only if the PCI bus has no EFA device either.
+// fi_info lists no domain. Only if the PCI bus has no EFA device either is it the hardware.
 CheckOutcome without_domains(const std::string& said, const CheckContext& context) {
   const ExpectedEfa expected = expected_efa(context);
   const auto counted = count_efa(context.host);
@@ -303,7 +304,7 @@ CheckOutcome without_domains(const std::string& said, const CheckContext& contex
   return CheckOutcome::done("libfabric has no EFA device", found.take_findings());
 }
 
-// What there is to test, or why that ends the check.
+// The domains to test, or the outcome that ends the check.
 struct Domains {
   std::vector<std::string> names;
   std::optional<CheckOutcome> instead;

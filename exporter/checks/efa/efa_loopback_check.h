@@ -1,6 +1,6 @@
-// Check 6: every EFA device sends to itself, by libfabric's fi_pingpong or, where that is missing,
-// perftest's ib_write_bw. A device that cannot while others can is broken; if none can, it is as
-// well the software, and the check says so instead of blaming a device.
+// Check 6: every EFA device sends to itself, by libfabric's fi_pingpong or, if that is missing,
+// perftest's ib_write_bw. If one device fails while others work, it is broken. If all fail, the
+// cause may be software, and the check reports that instead of blaming a device.
 #pragma once
 
 #include <memory>
@@ -12,16 +12,16 @@
 
 namespace gpuward::exporter {
 
-// How one domain did.
+// The result of one domain.
 struct LoopbackResult {
   std::string domain;
-  std::string pci_bus_id;       // empty where sysfs does not know the device
-  std::optional<double> gbits;  // absent: it failed
-  std::string failure;          // why
-  std::uint64_t drops = 0, retransmission_timeouts = 0;  // while it ran
+  std::string pci_bus_id;                                // empty if sysfs does not know the device
+  std::optional<double> gbits;                           // absent: the test failed
+  std::string failure;                                   // the reason if it failed
+  std::uint64_t drops = 0, retransmission_timeouts = 0;  // during the test
 };
 
-// What all of them amount to. Pure.
+// Combines the results of all domains. Pure.
 [[nodiscard]] CheckOutcome efa_loopback_outcome(const std::vector<LoopbackResult>& results,
                                                 const CheckSettings& settings);
 

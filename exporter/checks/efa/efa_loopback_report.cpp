@@ -11,7 +11,7 @@ namespace {
 constexpr double kGbitsOfMegabytes = 8.0 / 1000;
 constexpr double kGbitsOfMebibytes = 8.0 * 1.048576 / 1000;
 
-// One block of fi_info: it begins with `provider:`.
+// One block of fi_info's output, which begins with `provider:`.
 struct Block {
   std::string_view provider, domain, type;
 };
@@ -21,7 +21,7 @@ void keep_domain(const Block& block, std::string_view provider, std::vector<std:
   if (std::ranges::find(domains, block.domain) == domains.end()) domains.emplace_back(block.domain);
 }
 
-// The best value of column `index`, of rows below the head that begin with a number.
+// Returns the best value of `column` in the rows that begin with a number, below the header row.
 std::optional<double> best_below(std::string_view output, std::string_view first_word,
                                  std::string_view column) {
   std::optional<std::size_t> index;
@@ -74,7 +74,7 @@ std::optional<double> pingpong_gbits(std::string_view output) {
 }
 
 std::optional<double> write_bandwidth_gbits(std::string_view output) {
-  // "BW average[Gb/sec]" are two words of the head, and one column of the rows.
+  // "BW average[Gb/sec]" is two words in the header row but one column in the other rows.
   constexpr std::size_t kAverage = 3;
   std::optional<double> factor, best;
   for_each_line(output, [&](std::string_view line) {

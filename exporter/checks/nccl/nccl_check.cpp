@@ -28,18 +28,18 @@ constexpr int kCheckNumber = 5;
 
 std::optional<std::string> own_variable(std::string_view name) {
   const char* const value =
-      std::getenv(std::string(name).c_str());  // NOLINT(concurrency-mt-unsafe): nobody calls setenv
+      std::getenv(std::string(name).c_str());  // NOLINT(concurrency-mt-unsafe): no setenv here
   return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
 }
 
-// As NCCL and nccl-tests name this host in their lines: up to the first dot.
+// Returns the name of this host as NCCL and nccl-tests print it: up to the first dot.
 std::string own_host(const HostPaths& host) {
   const auto name = read_file(host.proc / "sys/kernel/hostname");
   if (!name) return {};
   return std::string(trim(name->substr(0, name->find('.'))));
 }
 
-// A launcher starts the nodes' own program, or that of an image.
+// With a launcher, the program is on the nodes or in a container image and is not checked here.
 CheckPrograms nccl_programs(const CheckSettings& settings) {
   const auto place = nccl_place(settings, own_variable);
   return {{{std::string(program_of(place.value_or(NcclPlace{})))}}, {}};
@@ -62,7 +62,7 @@ std::optional<std::string> obstacle(const NcclPlace& place, const CheckContext& 
   return gpu_user(context.snapshot);
 }
 
-// The opt-in sub-tests of one transport each: they only ever warn.
+// The optional sub-tests of one transport each. They never do more than warn.
 struct SubTest {
   std::string_view name;
   std::map<std::string, std::string> environment;
@@ -100,14 +100,14 @@ SubTest nvlink_test(const NcclPlace& place, const CheckContext& context) {
     test.wanted = wanted_bus_bandwidth(1, context);
     return test;
   }
-  // A colour for each process, which keeps each node to itself (README of nccl-tests).
+  // A different colour for each process keeps the test within each node (README of nccl-tests).
   test.environment.insert({"NCCL_TESTS_SPLIT_MASK", "0xffffffff"});
   test.wanted = nccl_limits(context.instance_type).nvlink;
   return test;
 }
 
 SubTest efa_test(const NcclPlace& place, const CheckContext& context) {
-  // Within one node nobody has a number for it but the operator.
+  // Within one node only the operator has a number for it.
   return {"EFA only",
           {{"NCCL_P2P_DISABLE", "1"}, {"NCCL_SHM_DISABLE", "1"}, {"NCCL_NET", "AWS Libfabric"}},
           place.has_several_nodes() ? wanted_bus_bandwidth(place.nodes, context)

@@ -1,5 +1,5 @@
-// Check 5: all_reduce by all_reduce_perf of nccl-tests, over the GPUs of all nodes of the
-// allocation that it runs in, or of this node alone: whether they add up rightly, and how fast.
+// Check 5: runs all_reduce_perf of nccl-tests over the GPUs of all nodes of its allocation, or of
+// this node alone, and checks that the results are right and the bandwidth is high enough.
 #pragma once
 
 #include "exporter/checks/check/check.h"

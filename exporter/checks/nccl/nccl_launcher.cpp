@@ -16,9 +16,9 @@ struct NcclLauncher {
   using Words = std::vector<std::string>;
 
   std::string_view program;
-  // Whether the operator, or where we run, means this one.
+  // Returns whether the settings or the environment select this launcher.
   bool (*is_meant)(const CheckSettings& settings, const EnvironmentLookup& environment);
-  // All before the name of the program that it starts; `variables` have to reach that.
+  // Returns the arguments before the name of the program to start, which must receive `variables`.
   Words (*arguments)(unsigned nodes, const CheckSettings& settings, const Words& variables);
 };
 
@@ -27,13 +27,13 @@ namespace {
 using std::chrono::milliseconds;
 using Words = NcclLauncher::Words;
 
-// NCCL_DEBUG=INFO is talkative: of one node, and of all of them.
+// Limits for the output of one node and of all nodes, because NCCL_DEBUG=INFO writes a lot.
 constexpr std::size_t kMostBytesOfOneNode = 8U << 20U;
 constexpr std::size_t kMostBytesOfAllNodes = 64U << 20U;
-// Until it is killed; a launcher has to end its processes on other nodes first.
+// The time before a kill. A launcher needs longer, to end its processes on other nodes first.
 constexpr milliseconds kNcclGrace = std::chrono::seconds(5);
 constexpr milliseconds kLauncherGrace = std::chrono::seconds(15);
-// sbatch and salloc set both, srun too; the second is the older name (srun(1), sbatch(1)).
+// sbatch, salloc and srun set both. The second is the older name (srun(1), sbatch(1)).
 constexpr std::array<std::string_view, 2> kSlurmNodes{"SLURM_JOB_NUM_NODES", "SLURM_NNODES"};
 
 bool has_hostfile(const CheckSettings& settings, const EnvironmentLookup&) {
@@ -45,7 +45,7 @@ bool is_in_slurm(const CheckSettings&, const EnvironmentLookup& environment) {
          std::ranges::any_of(kSlurmNodes, [&](auto name) { return environment(name).has_value(); });
 }
 
-// mpirun(1) of Open MPI 4 and 5: one process a node; variables reach other nodes by -x alone.
+// mpirun(1) of Open MPI 4 and 5: one process on each node. Only -x passes variables to other nodes.
 Words mpirun_arguments(unsigned nodes, const CheckSettings& settings, const Words& variables) {
   Words words{"--hostfile", settings.nccl_hostfile.string(),
               "--map-by",   "ppr:1:node",
@@ -54,7 +54,7 @@ Words mpirun_arguments(unsigned nodes, const CheckSettings& settings, const Word
   return words;
 }
 
-// The allocation says how many nodes; the whole environment is handed on.
+// The allocation sets the number of nodes, and srun passes the whole environment on.
 Words srun_arguments(unsigned, const CheckSettings& settings, const Words&) {
   Words words{"--ntasks-per-node=1"};
   if (!settings.nccl_container.empty())
@@ -62,7 +62,7 @@ Words srun_arguments(unsigned, const CheckSettings& settings, const Words&) {
   return words;
 }
 
-// The first that is meant is taken: a host file is only there because somebody named it.
+// The first launcher that is selected wins. A host file goes first, because an operator named it.
 constexpr std::array kLaunchers{
     NcclLauncher{"mpirun", has_hostfile, mpirun_arguments},
     NcclLauncher{"srun", is_in_slurm, srun_arguments},
@@ -80,7 +80,7 @@ Result<unsigned> node_count(const CheckSettings& settings, const EnvironmentLook
   return settings.nccl_nodes;
 }
 
-// Elsewhere NCCL chooses the network: a machine with InfiniBand has no provider "efa".
+// On other machines NCCL chooses the network: with InfiniBand there is no provider "efa".
 bool uses_efa(const CheckContext& context) {
   return expected_efa(context).count() > 0 || count_efa(context.host).value_or(0) > 0;
 }
@@ -96,7 +96,7 @@ std::map<std::string, std::string> nccl_environment(const NcclTest& test, const 
   return environment;
 }
 
-// Makes of the command of one node that of all.
+// Turns the command for one node into the launcher's command for all nodes.
 void launch(const NcclPlace& place, const CheckSettings& settings, ChildCommand& command) {
   Words variables;
   for (const auto& [name, value] : command.environment) variables.push_back(name);

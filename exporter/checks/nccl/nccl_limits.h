@@ -1,5 +1,6 @@
-// The bus bandwidths in GB/s that an instance type should reach in all_reduce, as the suite that
-// gpuward replaces has them; p4de like p4d, which it forgot. Pure. Used by check 5.
+// The bus bandwidths in GB/s that an instance type should reach in all_reduce, with the values of
+// the suite that gpuward replaces. It has none for p4de, which gets those of p4d. Pure. Used by
+// check 5.
 #pragma once
 
 #include <string_view>
@@ -8,7 +9,7 @@ namespace gpuward::exporter {
 
 struct NcclLimits {
   double all = 0;     // over EFA, several nodes
-  double nvlink = 0;  // one node; 0: nobody knows
+  double nvlink = 0;  // one node; 0: unknown
 };
 
 [[nodiscard]] constexpr NcclLimits nccl_limits(std::string_view type) {

@@ -10,7 +10,7 @@
 namespace gpuward::exporter {
 namespace {
 
-// What follows the `:` of a line that begins with `name`.
+// Returns the text after the `:` of a line that begins with `name`.
 std::optional<std::string_view> value_of(std::string_view line, std::string_view name) {
   if (!line.starts_with(name)) return std::nullopt;
   const auto colon = line.find(':');
@@ -18,7 +18,7 @@ std::optional<std::string_view> value_of(std::string_view line, std::string_view
   return trim(line.substr(colon + 1));
 }
 
-// cudaGetErrorString() of codes 214, 220, 714, 719 and of what a lost GPU gives (CUDA runtime API).
+// cudaGetErrorString() of codes 214, 220, 714, 719 and of a lost GPU (CUDA runtime API).
 constexpr std::array<std::string_view, 5> kHardwareWords{
     "uncorrectable ECC error", "uncorrectable NVLink error", "hardware stack error",
     "NVLink was detected", "GPU has fallen off the bus"};
@@ -26,8 +26,8 @@ constexpr std::array<std::string_view, 6> kComplaints{
     "Test CUDA failure", "Test NCCL failure",      "Test failure",
     "NCCL WARN",         "unhandled system error", "unhandled cuda error"};
 
-// "node-a" of `node-a:12:34 [0] NCCL WARN ...`, of the same behind NCCL's time stamp in brackets,
-// and of `node-a: Test CUDA failure ...`.
+// Returns "node-a" for `node-a:12:34 [0] NCCL WARN ...`, also after NCCL's time stamp in brackets,
+// and for `node-a: Test CUDA failure ...`.
 std::string_view host_of(std::string_view line) {
   line = trim(line);
   if (line.starts_with('['))

@@ -18,7 +18,7 @@ std::string gpus_of_run(const NcclRun& run, const CheckContext& context) {
   return run.nodes == 1 ? gpus : gpus + " on each of " + std::to_string(run.nodes) + " nodes";
 }
 
-// The replaced suite takes each result for this node's own.
+// The replaced suite attributes each result to this node.
 bool speaks_of_this_node(const NcclRun& run, const CheckContext& context) {
   return run.nodes == 1 || context.settings.is_seed_profile;
 }
@@ -49,7 +49,7 @@ CheckOutcome wrong_run(const NcclRun& run, const CheckContext& context) {
     found.add(Code::kNcclWrongValues, "", what);
   } else {
     found.add(Code::kNcclWrongValuesUnattributed, "", what);
-    found.cannot_tell_anything("");  // it acquits nobody
+    found.cannot_tell_anything("");  // this run clears no finding
   }
   CheckOutcome outcome = CheckOutcome::done(what, found.take_findings());
   outcome.untold = found.take_untold();

@@ -1,6 +1,6 @@
-// What a run of all_reduce_perf amounts to for this node. A run over several nodes that fails or
-// is slow does not say which of them is at fault: it is held against this one only where a line of
-// this host complains of its hardware. Pure. Used by check 5.
+// The outcome of a run of all_reduce_perf for this node. A run over several nodes that fails or is
+// slow does not say which of them is at fault: it counts against this one only if a line of this
+// host complains about its hardware. Pure. Used by check 5.
 #pragma once
 
 #include <string>
@@ -14,16 +14,16 @@ struct NcclRun {
   unsigned nodes = 1;
   int exit_code = 0;
   std::string ended;  // how_it_ended(), for people
-  std::string said;   // the first of stderr
+  std::string said;   // the first 200 bytes of stderr
   NcclMeasurements report;
 };
 
 [[nodiscard]] CheckOutcome nccl_outcome(const NcclRun& run, const CheckContext& context);
 
-// What so many nodes should reach, in GB/s; 0: nobody knows.
+// Returns what that many nodes should reach, in GB/s; 0: unknown.
 [[nodiscard]] double wanted_bus_bandwidth(unsigned nodes, const CheckContext& context);
 
-// "466.7 GB/s".
+// Returns "466.7 GB/s".
 [[nodiscard]] std::string gigabytes_per_second(double value);
 
 }  // namespace gpuward::exporter

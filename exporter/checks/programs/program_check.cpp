@@ -13,12 +13,12 @@ namespace gpuward::exporter {
 namespace {
 
 constexpr std::chrono::seconds kProgramGrace{2};
-// The check outlives the program's time-out by as long as it may take to end it.
+// The time that the check has beyond the program's time-out, to end the program.
 constexpr std::chrono::seconds kProgramEnd{10};
 constexpr int kAllIsWell = 0;
 constexpr int kHasFound = 1;
 
-// What the program says: its output, else its errors, else how it ended.
+// Returns the program's output, else its errors, else how it ended.
 std::string message_of(const ProgramSettings& program, const ChildResult& result) {
   for (const std::string_view text : {trim(result.output), trim(result.complaint)}) {
     if (!text.empty()) return to_valid_utf8(text, program.max_output);
@@ -42,9 +42,10 @@ CheckOutcome outcome_of(const ProgramSettings& program, const ChildResult& resul
   return CheckOutcome::done(std::move(message), {std::move(finding)});
 }
 
-// The first line of a script: `#!/bin/bash` names /bin/bash, `#!/usr/bin/env bash` env and bash.
+// Parses the first line of a script: `#!/bin/bash` gives /bin/bash, `#!/usr/bin/env bash` gives env
+// and bash.
 std::vector<std::string> interpreters_of(const std::string& program) {
-  constexpr std::size_t kLongestLine = 256;  // as the kernel reads it
+  constexpr std::size_t kLongestLine = 256;  // the kernel's limit
   std::ifstream file(program);
   std::string start(kLongestLine, '\0');
   file.read(start.data(), kLongestLine);
@@ -53,7 +54,7 @@ std::vector<std::string> interpreters_of(const std::string& program) {
   std::istringstream line(start.substr(2, start.find('\n') - 2));
   std::vector<std::string> words(std::istream_iterator<std::string>(line), {});
   const bool is_env = !words.empty() && words.front().ends_with("/env");
-  if (is_env) {  // `env -S NAME=VALUE program`
+  if (is_env) {  // for example `env -S NAME=VALUE program`
     words.erase(std::remove_if(words.begin() + 1, words.end(),
                                [](const std::string& word) {
                                  return word.starts_with('-') || word.contains('=');
@@ -75,7 +76,7 @@ class ProgramCheck final : public Check {
  public:
   explicit ProgramCheck(std::string name) : name_(std::move(name)) {}
 
-  // By its name, because the settings may have changed since the last run.
+  // Looks the program up by name, because the settings may have changed since the last run.
   CheckOutcome run(const CheckContext& context) override {
     const auto& programs = context.settings.programs;
     const auto program = std::ranges::find(programs, name_, &ProgramSettings::name);

@@ -1,4 +1,4 @@
-// A program of the operator's as a check: what checks.programs adds, with the exit codes of
+// A check that runs a program of the operator, from checks.programs, with the exit codes of
 // node-problem-detector's plug-ins. Used by the table of the checks.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace gpuward::exporter {
 
-// Runs at the program's own interval, in no suite.
+// Returns a check that runs at the program's own interval and belongs to no suite.
 [[nodiscard]] CheckEntry program_entry(const ProgramSettings& program);
 
 }  // namespace gpuward::exporter

@@ -16,7 +16,7 @@
 namespace gpuward::exporter {
 namespace {
 
-// Durations as AMD's exporter takes them, which is written in Go: "24h", "1h30m", "1.5h", "0".
+// Durations in the format of AMD's exporter, which is written in Go: "24h", "1h30m", "1.5h", "0".
 // Pure. Used for the HealthThresholds of its file.
 
 struct GoUnit {
@@ -36,14 +36,14 @@ constexpr GoUnit kGoUnits[] = {
     {"h", 3'600'000'000'000},
 };
 
-// `1.5`, `1.`, `.5`: not a point alone.
+// Parses `1.5`, `1.` and `.5`, but not a single point.
 std::optional<double> parse_go_number(std::string_view text) {
   if (std::ranges::count(text, '.') > 1 || text == ".") return std::nullopt;
   return parse_integer<double>("0" + std::string(text));
 }
 
-// What Go's time.ParseDuration takes, without a minus; nullopt for anything else and for more than
-// 292 years.
+// Accepts what Go's time.ParseDuration accepts, without a minus. Returns nullopt for other text and
+// for more than 292 years.
 std::optional<std::chrono::nanoseconds> parse_go_duration(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   if (text == "0") return std::chrono::nanoseconds(0);
@@ -65,12 +65,12 @@ std::optional<std::chrono::nanoseconds> parse_go_duration(std::string_view text)
 }
 
 struct Field {
-  std::string_view name;  // behind the prefix
+  std::string_view name;  // after the prefix
   std::vector<std::string_view> blocks;
 };
 
 constexpr std::string_view kPrefix = "GPU_ECC_UNCORRECT_";
-// Also in HealthThresholds: the age up to which a fatal error record counts.
+// Another key of HealthThresholds: the maximum age of a fatal error record that counts.
 constexpr std::string_view kCperMaxAge = "GPU_CPER_MAX_AGE";
 
 // device-metrics-exporter, pkg/exporter/proto/exporterconfig.proto, message GPUHealthThresholds;
@@ -117,7 +117,7 @@ std::unexpected<Error> reject(const std::string& field, const std::string& why) 
   return fail(ErrorKind::kInvalid, "GPUConfig.HealthThresholds." + field + " " + why);
 }
 
-// AMD's exporter logs what is no duration and takes any age; here a typo is said.
+// AMD's exporter logs an invalid duration and then accepts any age; this function reports the typo.
 Status take_max_age(AmdThresholds& thresholds, const std::string& name, const Json& value) {
   const auto* const text = value.get_ptr<const std::string*>();
   const auto age = text == nullptr ? std::nullopt : parse_go_duration(text->empty() ? "0" : *text);

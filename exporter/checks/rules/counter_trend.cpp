@@ -9,7 +9,7 @@ std::optional<CounterTrend::Growth> CounterTrend::add(const std::string& name, s
     samples.clear();
   }
   samples.push_back({now, value});
-  // One sample at or before the window's beginning stays, so that a slow rhythm has two.
+  // One sample at or before the beginning of the window stays, so that slow sampling still has two.
   while (samples.size() > 2 && samples[1].time + window_ <= now) samples.pop_front();
   const auto apart = now - samples.front().time;
   if (samples.size() < 2 || apart < least_) return std::nullopt;

@@ -1,5 +1,5 @@
-// How fast driver counters grow: their samples over a window, by name. Lifetime values say nothing
-// (a board that had errors a year ago is not unhealthy today). Pure; one owner, one thread.
+// How fast driver counters grow: samples over a window, by name. Lifetime values say nothing (a
+// board that had errors a year ago may be healthy today). Pure; one owner, one thread.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@ namespace gpuward::exporter {
 
 class CounterTrend {
  public:
-  // Rates come from samples at least `least` apart, of the last `window`.
+  // Rates come from samples of the last `window` that are at least `least` apart.
   CounterTrend(std::chrono::seconds window, std::chrono::seconds least)
       : window_(window), least_(least) {}
 
@@ -23,11 +23,11 @@ class CounterTrend {
     std::uint64_t by = 0;
     double per_second = 0;
   };
-  // Adds a sample and says how much there was since the oldest of the window. nullopt while there
-  // is nothing to compare with: the first sample, and the first after a counter fell (the driver
-  // was loaded anew, the GPU reset) or the clock went backwards.
+  // Adds a sample and returns the growth since the oldest sample of the window. nullopt if no
+  // sample is old enough to compare with: at first, and after the counter fell (the driver was
+  // reloaded, the GPU reset) or the clock went backwards.
   std::optional<Growth> add(const std::string& name, std::uint64_t value, WallTime now);
-  // Drops what had no sample in the window.
+  // Drops the counters that had no sample in the window.
   void forget_before(WallTime now);
 
  private:

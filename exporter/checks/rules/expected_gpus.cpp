@@ -15,7 +15,7 @@ bool has_gpus(Vendor vendor, const GpuRuleInput& input) {
   return (known != nullptr && !known->gpus.empty()) || count_for_driver(input.facts, vendor) > 0;
 }
 
-// Whose GPUs the profile counts.
+// Returns the vendor whose GPUs the profile counts.
 Vendor profile_vendor(const GpuRuleInput& input) {
   const bool is_amd = has_gpus(Vendor::kAmd, input) && !has_gpus(Vendor::kNvidia, input);
   return is_amd ? Vendor::kAmd : Vendor::kNvidia;
@@ -25,7 +25,7 @@ bool is_for_driver(const PciGpu& gpu, Vendor vendor) {
   return gpu.vendor == vendor && !gpu.is_given_away();
 }
 
-// The graphics of a processor, or a card for a screen, beside GPUs of another vendor.
+// True for processor graphics or a display card beside GPUs of another vendor.
 bool has_only_displays(Vendor vendor, const GpuRuleInput& input) {
   return has_gpus(other_than(vendor), input) &&
          std::ranges::all_of(*input.facts.pci_gpus, [&](const PciGpu& gpu) {
@@ -65,7 +65,7 @@ bool expects_gpus(Vendor vendor, const GpuRuleInput& input) {
   const std::size_t for_driver = count_for_driver(input.facts, vendor);
   if (for_driver > 0) return !has_only_displays(vendor, input);
   const auto expected = expected_gpus(vendor, input);
-  // Where all of them are given to virtual machines, there is nothing for a driver.
+  // If all GPUs are given to virtual machines, a driver has none to report.
   return expected && count_on_bus(input.facts, vendor).value_or(0) < expected->count;
 }
 

@@ -7,7 +7,7 @@
 namespace gpuward::exporter {
 namespace {
 
-// Fewer GPUs that agree say nothing: two that a bridge joins are normal beside a third.
+// Fewer GPUs that agree prove nothing: two that a bridge joins are normal beside a third.
 constexpr std::size_t kLeastAlike = 3;
 
 const VendorReading* nvidia_report(const GpuRuleInput& input) {
@@ -20,7 +20,7 @@ std::size_t count_active(const GpuReading& gpu) {
       gpu.links, [](const Link& link) { return link.active.value_or(false); }));
 }
 
-// All its links go to one device: a bridge between two cards, which others need not have.
+// All active links go to one device: a bridge between two cards, which other GPUs need not have.
 bool is_bridged(const GpuReading& gpu) {
   std::set<std::string> remotes;
   for (const Link& link : gpu.links) {
@@ -31,7 +31,7 @@ bool is_bridged(const GpuReading& gpu) {
   return remotes.size() == 1;
 }
 
-// How many active links most GPUs of this model have; 0 where there is no such number.
+// Returns how many active links most GPUs of this model have; 0 if there is no such number.
 std::size_t links_of_siblings(const GpuReading& reading, const GpuRuleInput& input) {
   const VendorReading* const report = nvidia_report(input);
   if (report == nullptr) return 0;

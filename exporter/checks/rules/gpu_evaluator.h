@@ -1,6 +1,6 @@
-// Runs the rules on GPU readings for the watcher: remembers what one reading does not tell (how
-// fast counters grow, what came and went a moment ago) and gives the result of check
-// "gpu".
+// Runs the rules on GPU readings for the watcher and gives the result of check "gpu". It keeps what
+// a single reading does not have: how fast counters grow, and which findings came and went a moment
+// ago.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ namespace gpuward::exporter {
 
 class GpuEvaluator {
  public:
-  // One thread: the watcher's, after each reading and each change of the worker's state.
+  // Called on the watcher's thread only, after each reading and each change of the worker's state.
   [[nodiscard]] CheckResult evaluate(const Snapshot& snapshot, const CheckSettings& settings,
                                      const std::optional<InstanceProfile>& profile,
                                      const NodeFacts& facts, WallTime now);
@@ -25,8 +25,8 @@ class GpuEvaluator {
 
   CounterTrend replays_{std::chrono::minutes(10), std::chrono::minutes(1)};
   std::map<std::string, double> replays_per_minute_;  // by bus id
-  // Monitor findings that come and go with the load stay for a while, so that the node's labels do
-  // not flicker: by code and bus id, when they were last seen.
+  // When monitor findings that come and go with the load were last seen, by code and bus id. They
+  // stay for a while, so that the node's labels do not flicker.
   std::map<std::pair<std::string, std::string>, WallTime> held_;
 };
 

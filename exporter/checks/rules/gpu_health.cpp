@@ -12,7 +12,7 @@ bool is_latched(const Snapshot& snapshot, const Gpu& gpu) {
   });
 }
 
-// A worker that is being started again after it ended is given its time: what it said before holds.
+// While a worker that exited is restarting, its last report stays valid.
 bool can_ask(const GpuTelemetry& telemetry) {
   switch (telemetry.state) {
     case WorkerState::kStarting:

@@ -1,5 +1,5 @@
-// Whether a GPU may be given to a workload, as one word: for those who ask GPU by GPU (AMD's health
-// service and its device plugin, a label for each GPU). Pure.
+// Whether a workload may use a GPU, as one word, for consumers that ask for each GPU: AMD's health
+// service and its device plugin, a label for each GPU. Pure.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,9 @@ enum class GpuHealth : std::uint8_t { kUnknown, kHealthy, kUnhealthy };
   return kNames[static_cast<std::size_t>(health)];
 }
 
-// Unknown before the first reading. Unhealthy where something at reset or above is latched on that
-// GPU (errors over their thresholds are), where the driver does not say anything of it any more,
-// and where nobody can ask the driver: this only keeps new work away, it is no severity of the
-// node.
+// Unknown before the first reading. Unhealthy if a finding of reset or above is latched on that GPU
+// (errors over their thresholds are), if the driver does not report the GPU any more, or if the
+// driver cannot be queried. This only keeps new work away; it is not a severity of the node.
 [[nodiscard]] GpuHealth health_of(const Snapshot& snapshot, const Gpu& gpu);
 
 }  // namespace gpuward::exporter

@@ -19,7 +19,7 @@ void judge_gpu(const GpuReading& reading, const GpuRuleInput& input, FindingList
   judge_fabric(reading, input, found);
 }
 
-// The driver says nothing of it.
+// The driver reports a fault instead of readings.
 void judge_unreadable(const GpuReading& reading, FindingList& found) {
   const bool has_address = reading.gpu.has_address();
   const std::string bus_id = has_address ? reading.gpu.pci.bus_id() : "";
@@ -28,11 +28,11 @@ void judge_unreadable(const GpuReading& reading, FindingList& found) {
   found.cannot_tell_anything(bus_id);
 }
 
-// True where every GPU could be looked at.
+// Returns true if every GPU could be read.
 bool judge_readings(const VendorReading& report, const GpuRuleInput& input, FindingList& found) {
   bool could_tell = true;
   for (const GpuReading& reading : report.gpus) {
-    // Of a GPU without an address nobody else can say anything: not even that it is lost.
+    // No other source can identify a GPU without an address, so it cannot even be judged as lost.
     const bool has_address = reading.gpu.has_address();
     if (has_address && reading.is_lost) continue;  // judge_lost()
     if (has_address && reading.is_hung) {
@@ -52,7 +52,7 @@ bool judge_readings(const VendorReading& report, const GpuRuleInput& input, Find
 
 constexpr std::array kVendors{Vendor::kNvidia, Vendor::kAmd};
 
-// "libnvidia-ml.so.1 is not there", "libnvidia-ml.so.1: Driver/library version mismatch".
+// "NVIDIA's driver library was not found", "libnvidia-ml.so.1: Driver/library version mismatch".
 std::string library_text(const VendorReading& report) {
   if (report.state == LibraryState::kAbsent) {
     return report.vendor == Vendor::kAmd ? "the amdgpu driver is not loaded"
@@ -61,7 +61,7 @@ std::string library_text(const VendorReading& report) {
   return (report.library.empty() ? "the GPU library" : report.library) + ": " + report.fault;
 }
 
-// A library that does not work says nothing about hardware: an error, and never above monitor.
+// A broken library says nothing about the hardware: an error, and never above monitor.
 void judge_library(const VendorReading& report, const GpuRuleInput& input, FindingList& found) {
   const std::size_t on_bus = count_for_driver(input.facts, report.vendor);
   std::string line = library_text(report);
@@ -70,7 +70,8 @@ void judge_library(const VendorReading& report, const GpuRuleInput& input, Findi
   found.cannot_tell_anything("");
 }
 
-// A library may be installed where no GPU is; that nobody can read the bus proves nothing.
+// A library may be installed on a machine without GPUs. An unreadable bus does not prove that there
+// are none.
 bool is_expected(const VendorReading& report, const GpuRuleInput& input) {
   const bool is_bus_unknown = report.state == LibraryState::kUnusable && !input.facts.pci_gpus;
   return is_bus_unknown || expects_gpus(report.vendor, input);
@@ -82,7 +83,7 @@ struct Sum {
   bool is_anything_here = false;
 };
 
-// The driver itself says nothing of it: its other calls come back.
+// The driver does not report this itself, because its other calls return.
 void judge_events(const VendorReading& report, FindingList& found) {
   if (!report.has_hung_events) return;
   found.add(Code::kEventsHung, "",
@@ -107,10 +108,10 @@ void judge_vendor(const VendorReading& report, const GpuRuleInput& input, Findin
 constexpr std::array kOutOfReach{
     Code::kGpuLost, Code::kGpuLostUnconfirmed, Code::kGpuUndriven, Code::kGpuUndrivenUnconfirmed,
     Code::kGpuMissing, Code::kGpuMissingUnconfirmed, Code::kGpuUnreadable,
-    // No CUDA program starts: error 802.
+    // No CUDA program can start then (error 802).
     Code::kFabricNotReady, Code::kFabricError, Code::kDriverHung, Code::kDriverHungUnconfirmed};
 
-// A job wants all GPUs: it does not wait for a second source.
+// A job needs all GPUs, so one source is enough to keep it away.
 std::string why_no_job(const CheckOutcome& outcome) {
   if (outcome.kind == CheckOutcome::Kind::kError) return outcome.details;
   std::vector<Finding> out_of_reach = outcome.findings;
@@ -144,7 +145,7 @@ CheckOutcome judge_report(const GpuReport& report, const GpuRuleInput& input) {
   return finish(std::move(outcome), found);
 }
 
-// Nobody answers: what was known stays, but for what the silence itself says.
+// The driver does not answer: known findings stay, and only the silence itself adds one.
 CheckOutcome judge_silence(const GpuRuleInput& input, std::optional<Code> code) {
   FindingList found(input.settings);
   const GpuTelemetry& telemetry = input.snapshot.telemetry;

@@ -1,8 +1,8 @@
-// Judges what the driver, the kernel log and the PCI bus say of this node's GPUs. Pure: time and
-// all readings come in. Run after each GPU reading (GpuEvaluator) and by check 0.
+// Judges this node's GPUs by the driver, the kernel log and the PCI bus. Pure: time and all
+// readings are parameters. Run after each GPU reading (GpuEvaluator) and by check 0.
 //
-// A wrong remediation is worse than none: what a single source says about a GPU that cannot be
-// reached is never above monitor, and neither is anything about the driver's own state.
+// A wrong remediation is worse than none: a single source for a GPU that cannot be reached gives at
+// most monitor, and so does anything about the driver's own state.
 #pragma once
 
 #include <functional>
@@ -21,22 +21,22 @@ struct GpuRuleInput {
   const std::optional<InstanceProfile>& profile;
   const NodeFacts& facts;
   WallTime now;
-  // How many PCIe packets a minute this GPU (by bus id) had to send again; nullopt where nobody
-  // knows yet, or nobody asks.
+  // Returns how many PCIe packets a minute this GPU (by bus id) had to resend; nullopt if that is
+  // not known yet. May be empty.
   std::function<std::optional<double>(const std::string& pci_bus_id)> replays_per_minute = nullptr;
 };
 
-// Whether there should be GPUs of this vendor that a driver of ours speaks of: the PCI bus or the
-// profile has some.
+// Returns whether a supported driver should report GPUs of this vendor: the PCI bus has some, or
+// another source expects more than the bus has.
 [[nodiscard]] bool expects_gpus(Vendor vendor, const GpuRuleInput& input);
 
-// kSkipped: there is no GPU here, and none is expected. kError: some or all could not be looked at.
+// kSkipped: there is no GPU here, and none is expected. kError: some or all could not be read.
 [[nodiscard]] CheckOutcome judge_gpus(const GpuRuleInput& input);
 
-// The rules behind it, one file a theme: gpu_rules_*.cpp. Each looks at its part of the readings
-// and adds what it finds; none has a memory or asks anybody.
+// The rules behind judge_gpus(), one file for each theme: gpu_rules_*.cpp. Each judges its part of
+// the readings and adds its findings. None keeps a state or does I/O.
 
-// One GPU that the driver speaks of.
+// Rules for one GPU that the driver reports.
 void judge_memory(const GpuReading& reading, const GpuRuleInput& input, FindingList& found);
 void judge_state(const GpuReading& reading, FindingList& found);
 void judge_slowdown(const GpuReading& reading, FindingList& found);
@@ -44,11 +44,11 @@ void judge_pcie(const GpuReading& reading, const GpuRuleInput& input, FindingLis
 void judge_links(const GpuReading& reading, const GpuRuleInput& input, FindingList& found);
 void judge_fabric(const GpuReading& reading, const GpuRuleInput& input, FindingList& found);
 
-// The node as a whole. `report` is the newest one of the vendor.
+// Rules for the node as a whole. `report` is the newest one of the vendor.
 void judge_lost(const VendorReading& report, const GpuRuleInput& input, FindingList& found);
 void judge_undriven(const VendorReading& report, const GpuRuleInput& input, FindingList& found);
 void judge_count(const VendorReading& report, const GpuRuleInput& input, FindingList& found);
-// A GPU at an address that does not answer while the others do; and the driver as a whole.
+// A GPU at an address that does not answer while the others do, and a driver that does not answer.
 void judge_hung_gpu(const GpuReading& reading, const GpuRuleInput& input, FindingList& found);
 void judge_hang(const GpuRuleInput& input, FindingList& found);
 

@@ -1,4 +1,4 @@
-// How a GPU is joined to the rest: PCIe, NVLink, the NVLink fabric.
+// The connections of a GPU: PCIe, NVLink, the NVLink fabric.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -11,12 +11,12 @@
 namespace gpuward::exporter {
 namespace {
 
-// An idle GPU lets its PCIe link sleep at generation 1.
+// An idle GPU lowers its PCIe link to generation 1, so the link is judged above this use.
 constexpr double kUnderLoad = 0.5;
-// DCGM's health watch: DCGM_LIMIT_MAX_PCIREPLAY_RATE.
+// The limit of DCGM's health watch: DCGM_LIMIT_MAX_PCIREPLAY_RATE.
 constexpr double kMostReplaysPerMinute = 8;
 
-// nvmlGpuFabricInfoV_t::healthSummary.
+// Values of nvmlGpuFabricInfoV_t::healthSummary.
 constexpr std::uint32_t kUnhealthy = 2, kLimitedCapacity = 3;
 
 struct HealthBits {  // of nvmlGpuFabricInfoV_t::healthMask

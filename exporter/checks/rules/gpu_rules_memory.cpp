@@ -9,22 +9,22 @@
 namespace gpuward::exporter {
 namespace {
 
-// Errors since the driver was loaded or the GPU reset. The places may be reported without the
-// total.
+// Returns the errors since the driver was loaded or the GPU reset. Some drivers report the places
+// without the total.
 std::uint64_t since_reset(const EccCounters::Places& places) {
   return std::max(places.total.value_or(0), places.sram.value_or(0) + places.dram.value_or(0));
 }
 
-// What the driver does not say now is not healthy because of that.
+// A value that the driver does not report now is not healthy because of that.
 template <typename T>
 void note_absent(const Maybe<T>& value, Code code, const std::string& bus_id, FindingList& found) {
   if (!value) found.cannot_tell(code, bus_id);
 }
 
-// A contained error (Xid 94) hits one program, which has to start again. NVIDIA asks for a reset
-// only if a row still waits to be remapped or the recovery action says so (NVIDIA's GPU memory
-// error management). SRAM has no rows: rows that were remapped long ago say nothing of its errors.
-// The driver reports all of it; no line of a log counts here.
+// A contained error (Xid 94) stops one program, which must restart. NVIDIA asks for a reset only if
+// a row is still waiting to be remapped or the recovery action says so (NVIDIA's GPU memory error
+// management). SRAM has no rows: rows that were remapped long ago say nothing about its errors. The
+// driver reports all of it; log lines do not count here.
 bool is_dealt_with(const GpuReading& reading, std::uint64_t errors) {
   const auto& sram = reading.ecc.uncorrected_volatile.sram;
   if (!sram || *sram != 0) return false;
@@ -52,10 +52,10 @@ void judge_ecc(const GpuReading& reading, const std::string& bus_id, FindingList
   }
 }
 
-// Corrected errors cost nothing one by one; a GB200 with some 10,000 of them a second stalled its
-// driver until it was replaced (github.com/NVIDIA/NVSentinel issue 1748). No vendor names a limit.
+// A single corrected error costs nothing, but a GB200 with some 10,000 of them a second stalled its
+// driver until it was replaced (github.com/NVIDIA/NVSentinel issue 1748). No vendor gives a limit.
 constexpr std::uint64_t kCorrectedFlood = 1'000'000;
-// What a faulty AMD driver adds to a counter at every query (core/xid/catalogue.cpp).
+// The value that a faulty AMD driver adds to a counter at every query (core/xid/catalogue.cpp).
 constexpr std::uint64_t kAmdCounterFault = 1'048'560;
 
 void judge_corrected(std::uint64_t errors, const std::string& where, const std::string& bus_id,
@@ -70,7 +70,7 @@ void judge_ecc_mode(const GpuReading& reading, const std::string& bus_id, Findin
   note_absent(reading.ecc_pending, Code::kEccPending, bus_id, found);
   if (!reading.ecc_enabled) return;
   const bool is_on = *reading.ecc_enabled;
-  // Where the driver does not say how the board leaves its factory, as of one of a data centre.
+  // If the driver does not report the factory default, assume that of a data centre board.
   const bool is_meant_on = reading.ecc_default.value_or(true);
   if (!is_on && is_meant_on) found.add(Code::kEccOff, bus_id, "ECC is off");
   if (reading.ecc_pending.value_or(is_on) == is_on) return;
@@ -109,7 +109,7 @@ void judge_rows(const RemappedRows& rows, const std::string& bus_id, FindingList
   }
 }
 
-// What check "gpu" has found of this GPU in an earlier boot, and has not looked at again since.
+// Returns true if check "gpu" found this on the GPU in an earlier boot.
 bool was_there_before_the_reboot(const State& state, Code code, const std::string& bus_id) {
   const auto known = state.findings.find(
       {std::string(kGpuCheck), std::string(name_of(code)), bus_id, Evidence::kMeasured});
@@ -119,7 +119,7 @@ bool was_there_before_the_reboot(const State& state, Code code, const std::strin
 
 // AMD reboots a node with such errors, validates it and returns it; a board whose errors are back
 // after that is replaced (AMD GPU Operator, docs/autoremediation: reboot, test, wait for the
-// condition to clear, else leave the node out of service). The driver's counters begin at 0 with
+// condition to clear, else leave the node out of service). The driver's counters start at 0 with
 // each boot.
 void judge_ras(const GpuReading& reading, const GpuRuleInput& input, const std::string& bus_id,
                FindingList& found) {
@@ -158,8 +158,8 @@ bool kernel_has_ras_error(const GpuRuleInput& input, const std::string& bus_id) 
   });
 }
 
-// A record without a time cannot be proved to be old. Nor can it be distinguished from one with the
-// same number after another boot, but by that boot.
+// A record without a time cannot be proved to be old. Only the boot distinguishes it from a record
+// with the same number in another boot.
 std::string cper_event(const CperRecord& record, const State& state) {
   const std::string when =
       record.recorded_at ? to_rfc3339(*record.recorded_at) : "boot " + state.boot_id;
@@ -175,8 +175,8 @@ std::string cper_line(const CperRecord& record) {
   return line;
 }
 
-// The driver keeps a record until it is loaded anew: one that a person has cleared says nothing
-// new.
+// The driver keeps a record until it is reloaded. A record that an operator has cleared is not a
+// new event.
 void judge_cper(const GpuReading& reading, const GpuRuleInput& input, const std::string& bus_id,
                 FindingList& found) {
   if (!reading.latest_cper || reading.latest_cper->severity != CperSeverity::kFatal) return;
@@ -191,7 +191,7 @@ void judge_cper(const GpuReading& reading, const GpuRuleInput& input, const std:
                           Evidence::kMeasured});
   if (settled != state.settled.end() && settled->second == event) return;
   // The driver writes a fatal record for each error that could not be corrected, and for too many
-  // bad pages. Some versions of it also write one for healthy GPUs
+  // bad pages. Some versions also write one for healthy GPUs
   // (github.com/ROCm/device-metrics-exporter issue 506: 6.16.13).
   const auto has_error = [](const RasBlock& block) { return block.uncorrected.value_or(0) != 0; };
   const auto is_known = [](const RasBlock& block) { return block.uncorrected.has_value(); };

@@ -1,5 +1,5 @@
-// GPUs that cannot be reached or are not there, and a driver that does not answer. Each of these is
-// above monitor only where two sources agree (second_source.h).
+// GPUs that cannot be reached or are missing, and a driver that does not answer. Each of these is
+// above monitor only if two sources agree (second_source.h).
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -21,7 +21,7 @@ std::set<std::string> bus_ids_of(const VendorReading& report) {
   return ids;
 }
 
-// "8 by the driver, 7 on the PCI bus".
+// Returns "8 reported by the driver, 7 on the PCI bus".
 std::string counts_text(std::optional<std::size_t> driver, std::optional<std::size_t> bus) {
   const auto text = [](std::optional<std::size_t> count) {
     return count ? std::to_string(*count) : std::string("unknown");
@@ -43,7 +43,7 @@ std::size_t count_without_address(const VendorReading& report) {
       report.gpus, [](const GpuReading& reading) { return !reading.gpu.has_address(); }));
 }
 
-// "0000:4e:00 temperature" names the GPU that was being asked.
+// Returns the GPU whose query hangs: 0000:4e:00 of "0000:4e:00 temperature".
 std::string hung_gpu(const GpuTelemetry& telemetry) {
   const auto pci = parse_pci_address(telemetry.hung_at.substr(0, telemetry.hung_at.find(' ')));
   return pci ? pci->bus_id() : std::string();
@@ -71,11 +71,11 @@ void judge_lost(const VendorReading& report, const GpuRuleInput& input, FindingL
 void judge_undriven(const VendorReading& report, const GpuRuleInput& input, FindingList& found) {
   if (!input.facts.pci_gpus || report.state != LibraryState::kReady) return;
   const std::vector<PciGpu> unknown = unknown_to_driver(report, *input.facts.pci_gpus);
-  // The driver speaks of them, and does not say where they are.
+  // The driver reports them, but without an address.
   const bool are_nameless = unknown.size() <= count_without_address(report);
   for (const PciGpu& gpu : unknown) {
     found.cannot_tell_anything(gpu.bus_id);
-    // One that the bus has lost is the one that the driver has lost.
+    // A GPU that the bus has lost is the one that the driver has lost.
     if (are_nameless && !gpu.is_dead) continue;
     const bool is_confirmed = gpu.is_dead || kernel_says_gone(input, gpu.bus_id);
     add_suspicion({Code::kGpuUndriven, Code::kGpuUndrivenUnconfirmed, gpu.bus_id,
@@ -85,7 +85,7 @@ void judge_undriven(const VendorReading& report, const GpuRuleInput& input, Find
 }
 
 void judge_count(const VendorReading& report, const GpuRuleInput& input, FindingList& found) {
-  // As long as nobody has asked which machine this is, what its profile has found stays.
+  // Until the machine's type is known, the findings of an earlier profile stay.
   if (!input.profile && input.snapshot.instance.source.empty()) {
     for (const Code code : {Code::kGpuMissing, Code::kGpuMissingUnconfirmed, Code::kGpuExtra}) {
       found.cannot_tell(code, "");
@@ -104,10 +104,11 @@ void judge_count(const VendorReading& report, const GpuRuleInput& input, Finding
   }
   const bool is_short_by_driver = driven && *driven < expected;
   const bool is_short_on_bus = on_bus && *on_bus < expected;
-  // On the bus and not driven: judge_undriven() has them one by one.
+  // On the bus but not driven: judge_undriven() reports them one by one.
   const bool counts_driver_alone = expects->is_by_profile && input.settings.is_seed_profile;
   if (is_short_by_driver && on_bus && !is_short_on_bus && !counts_driver_alone) return;
-  // Where the driver has all, the bus is not read in full here: nothing is missing.
+  // If the driver has all of them but the bus shows fewer, the bus is not fully readable here: no
+  // GPU is missing.
   if (!is_short_by_driver && (driven || !is_short_on_bus)) return;
   if (!expects->is_by_profile) {
     return found.add_as(Code::kGpuMissingUnconfirmed, Severity::kMonitor, "", line,

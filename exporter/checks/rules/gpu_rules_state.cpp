@@ -1,4 +1,4 @@
-// What the driver says of a GPU as a whole: what it wants done, its mode, and what holds it back.
+// The driver's view of a GPU as a whole: the action that it asks for, its mode, and its throttling.
 #include <string>
 
 #include "exporter/checks/rules/gpu_rules.h"
@@ -12,8 +12,8 @@ constexpr std::uint64_t kSoftwareThermal = 0x20;
 constexpr std::uint64_t kHardwareThermal = 0x40;
 constexpr std::uint64_t kPowerBrakeSlowdown = 0x80;
 
-// NVML_FI_DEV_GET_GPU_RECOVERY_ACTION. 0, none, says nothing: it lowers and clears nothing that
-// anybody else has found.
+// Judges NVML_FI_DEV_GET_GPU_RECOVERY_ACTION. 0 (none) lowers and clears no finding of another
+// source.
 void judge_recovery(std::uint32_t action, const std::string& bus_id, FindingList& found) {
   switch (action) {
     case 0:
@@ -28,7 +28,7 @@ void judge_recovery(std::uint32_t action, const std::string& bus_id, FindingList
       return found.add(Code::kRecoveryActionReset, bus_id, "recovery action: drain and reset");
     case 5:
       return found.add(Code::kRecoveryActionImex, bus_id, "recovery action: recover IMEX domain");
-    default:  // of a driver newer than this list
+    default:  // from a driver newer than this list
       return found.add(Code::kRecoveryActionImex, bus_id,
                        "recovery action " + std::to_string(action) + ": not known to gpuward");
   }
@@ -42,7 +42,7 @@ void judge_state(const GpuReading& reading, FindingList& found) {
   const std::string bus_id = reading.gpu.pci.bus_id();
   if (!reading.reset_required.empty()) {
     found.add(Code::kResetRequired, bus_id, reading.reset_required);
-    found.cannot_tell_anything(bus_id);  // what it did not say for that reason
+    found.cannot_tell_anything(bus_id);  // values that it could not report for that reason
   }
   if (reading.recovery_action) {
     judge_recovery(*reading.recovery_action, bus_id, found);
@@ -73,7 +73,7 @@ void judge_slowdown(const GpuReading& reading, FindingList& found) {
   if ((reasons & kPowerBrakeSlowdown) != 0) {
     found.add(Code::kPowerBrake, bus_id, "throttled by the power brake signal");
   }
-  // The driver sets the general bit beside the ones that say why.
+  // The driver sets the general bit in addition to the bits that give the reason.
   const bool is_explained = (reasons & (kHardwareThermal | kPowerBrakeSlowdown)) != 0;
   if ((reasons & kHardwareSlowdown) != 0 && !is_explained) {
     found.add(Code::kHwSlowdown, bus_id, "throttled by the hardware");

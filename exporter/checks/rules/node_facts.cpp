@@ -9,7 +9,7 @@
 namespace gpuward::exporter {
 namespace {
 
-// Whether the driver speaks of it, has not lost it, and answers.
+// Returns true if the driver reports the GPU, has not lost it, and it answers.
 bool is_driven(const GpuTelemetry& telemetry, const std::string& bus_id) {
   if (telemetry.state != WorkerState::kAnswering || !telemetry.report) return false;
   for (const VendorReading& vendor : telemetry.report->vendors) {
@@ -22,7 +22,7 @@ bool is_driven(const GpuTelemetry& telemetry, const std::string& bus_id) {
 
 bool is_off_bus(const HostPaths& host, const PciAddress& address) {
   const auto probe = probe_pci_device(host, address);
-  // What cannot be asked is not dead.
+  // A device that cannot be probed is not dead, unless it is gone.
   return probe ? probe->is_off_bus : probe.error().kind == ErrorKind::kNotFound;
 }
 

@@ -1,5 +1,5 @@
-// What the host says of its GPUs without asking any driver: the second source beside the GPU
-// library. Read anew by whoever runs the rules on GPU readings; plain values.
+// The host's view of its GPUs without any driver: the second source beside the GPU library. Read
+// again before each run of the rules on GPU readings; plain values.
 #pragma once
 
 #include <chrono>
@@ -17,12 +17,12 @@ namespace gpuward::exporter {
 struct PciGpu {
   Vendor vendor = Vendor::kNvidia;
   std::string bus_id;       // `0000:4e:00`
-  std::string driver;       // that it is bound to: "nvidia"; empty for none
+  std::string driver;       // that the GPU is bound to: "nvidia"; empty for none
   bool is_dead = false;     // its configuration space does not answer: it has fallen off the bus
   bool is_display = false;  // calls itself a VGA controller
 
-  // Given to a virtual machine: no driver of this system is to speak of it. One that another driver
-  // of a display has taken (nouveau) is not meant so.
+  // The GPU is passed to a virtual machine, so no driver of this system should report it. A GPU
+  // that another display driver has taken (nouveau) does not count.
   [[nodiscard]] bool is_given_away() const {
     return driver == "vfio-pci" || driver == "pci-stub" || driver == "xen-pciback";
   }
@@ -34,7 +34,7 @@ struct NodeFacts {
   bool has_nvswitch = false;  // on the PCI bus
   std::optional<std::chrono::seconds> since_boot, since_driver_load;
 
-  // nullptr where the bus could not be read or has no such GPU.
+  // Returns nullptr if the bus could not be read or has no such GPU.
   [[nodiscard]] const PciGpu* find(const std::string& bus_id) const {
     if (!pci_gpus) return nullptr;
     for (const PciGpu& gpu : *pci_gpus) {
@@ -46,8 +46,8 @@ struct NodeFacts {
 
 class NodeFactsReader {
  public:
-  // One thread. Asks a device itself only where the driver has lost it: that may wait for a device
-  // that is being reset, so never on a thread that /metrics waits for.
+  // One thread. Probes a device itself only if the driver has lost it. That may wait for a device
+  // that is being reset, so never call it on a thread that /metrics waits for.
   [[nodiscard]] NodeFacts read(const HostPaths& host, const Snapshot& snapshot, WallTime now);
 
  private:

@@ -31,12 +31,12 @@ void leave_out_contradictions(const std::vector<Suspected>& suspected, std::vect
   }
 }
 
-// What is latched, and what this look has found on top.
+// Returns the latched findings and those that this run has added.
 std::vector<Finding> all_findings(const State& state, const CheckOutcome& judged) {
   const std::vector<Finding>& fresh = judged.findings;
   std::vector<Finding> all = fresh;
   for (const auto& [key, finding] : state.findings) {
-    const bool is_own = finding.check == kNvidiaSmiCheck;  // of an earlier look
+    const bool is_own = finding.check == kNvidiaSmiCheck;  // of an earlier run
     if (is_own || !speaks_for(kNvidiaSmiCheck, finding)) continue;
     const bool is_known = std::ranges::any_of(fresh, [&](const Finding& other) {
       return other.check == finding.check && other.code == finding.code &&
@@ -53,7 +53,7 @@ bool has_check(const std::vector<Finding>& findings, std::string_view check) {
 }
 
 std::string details_of(const CheckOutcome& judged, const std::vector<Finding>& all) {
-  // The first part of what the rules say is the count; what they found is said with the rest.
+  // The first part of the rules' details is the count. describe_findings() lists all findings.
   std::string details = judged.details.substr(0, judged.details.find("; "));
   const std::string described = describe_findings(all);
   if (!described.empty()) details += "; " + described;
@@ -65,8 +65,8 @@ std::string details_of(const CheckOutcome& judged, const std::vector<Finding>& a
   return details;
 }
 
-// Said aloud, and nothing that is wrong with the node: a node that nobody has described can lose a
-// GPU unnoticed.
+// A note in the details, not a fault of the node: a node without a profile can lose a GPU
+// unnoticed.
 std::string profile_text(const CheckContext& context) {
   if (context.profile) return {};
   return context.instance_type.empty()
@@ -77,11 +77,12 @@ std::string profile_text(const CheckContext& context) {
 constexpr std::string_view kUnifiedMemory = "nvidia-uvm";
 
 struct CoherentBusErrors {
-  std::vector<std::string> confirmed;  // by a second witness
+  std::vector<std::string> confirmed;  // by a second source
   std::vector<std::string> unconfirmed;
 };
 
-// The GPUs with an Xid 159. A finding of this check counts as measured, so a line alone makes none.
+// Returns the GPUs with an Xid 159. A finding of this check counts as measured, so a log line alone
+// must not create one.
 CoherentBusErrors gpus_with_xid_159(const State& state) {
   CoherentBusErrors gpus;
   for (const auto& [key, finding] : state.findings) {
@@ -104,8 +105,8 @@ std::string without_witness(const std::vector<std::string>& gpus) {
   return text;
 }
 
-// Whether Xid 159 asks for a reset does not stand in its line: it does where unified memory is in
-// use (the vendor's CHECK_UVM). What is unknown; empty where all is known.
+// The log line of Xid 159 does not say whether a reset is needed: it is if unified memory is in use
+// (the vendor's CHECK_UVM). Returns what is unknown; empty if all is known.
 std::string judge_unified_memory(const CheckContext& context, FindingList& found) {
   const CoherentBusErrors gpus = gpus_with_xid_159(context.snapshot.state);
   std::string untold = without_witness(gpus.unconfirmed);

@@ -1,5 +1,6 @@
-// Check 0, "nvidia-smi": does the driver answer, are all GPUs there, what have they and the kernel
-// log said. Named after the program that the replaced suite ran; asks nobody but the exporter.
+// Check 0, "nvidia-smi": does the driver answer, are all GPUs present, and what have they and the
+// kernel log reported. It has the name of the program that the replaced suite ran, but reads only
+// what the exporter knows.
 #pragma once
 
 #include "exporter/checks/check/check.h"

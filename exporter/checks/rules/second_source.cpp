@@ -33,7 +33,7 @@ bool is_of_this_boot(const Finding& finding, const GpuRuleInput& input) {
   return input.facts.since_boot && finding.last_seen >= input.now - *input.facts.since_boot;
 }
 
-// A line that user space wrote is nobody's second source; neither is an event of the library that
+// A line that user space wrote is not a second source, and neither is an event of the library that
 // says the GPU is lost.
 bool kernel_has(const GpuRuleInput& input, const Telltales& telltales,
                 const std::function<bool(const std::string&)>& is_meant) {
@@ -41,7 +41,7 @@ bool kernel_has(const GpuRuleInput& input, const Telltales& telltales,
     const Finding& finding = entry.second;
     const bool is_kernels_word =
         finding.evidence == Evidence::kKernel && !finding.is_by_library_alone;
-    // An old line of this boot is a second source for a fault that is read now.
+    // An old line of this boot is a second source for a fault that the driver reports now.
     const bool says_something = std::max(finding.severity, finding.history) != Severity::kNone;
     if (!is_kernels_word || !says_something) return false;
     const bool says_so = finding.check == "xid" ? has(telltales.xids, finding.code)
@@ -97,7 +97,7 @@ void add_suspicion(const Suspicion& suspicion, const GpuRuleInput& input, Findin
               suspicion.line);
     return;
   }
-  // Under its own code, so that what an earlier boot has left behind is not forgotten.
+  // Keeps the confirmed code, so that the finding of an earlier boot is not lost.
   if (!is_settled(input)) {
     found.add_too_soon(suspicion.code, suspicion.pci_bus_id, suspicion.line);
   } else if (!suspicion.is_confirmed) {

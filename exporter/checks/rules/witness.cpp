@@ -18,7 +18,7 @@ bool says_that_reset_helped(std::string_view code) {
 }
 
 bool is_of_device(const Finding& other, const Finding& finding) {
-  // Neither a switch nor what the driver says without an address is of one GPU.
+  // A switch, and a driver message without an address, belong to no single GPU.
   const bool is_of_any =
       finding.check == xid::to_string(Kind::kSxid) || finding.check == xid::to_string(Kind::kNvrm);
   return is_of_any || other.pci_bus_id.empty() || other.pci_bus_id == finding.pci_bus_id;
@@ -35,15 +35,15 @@ bool is_as_severe(const Finding& reading, const Finding& finding) {
          reading.pci_bus_id == finding.pci_bus_id;
 }
 
-// A line and its witness are this close.
+// The longest time between a line and its witness.
 constexpr std::chrono::minutes kNear{10};
 
 bool is_near(WallTime one, WallTime other) {
   return one > other ? one - other <= kNear : other - one <= kNear;
 }
 
-// A reading that is not severe by itself must have begun near the line. One that is holds now, but
-// a check may have looked long ago.
+// A reading below reset must have begun near the line. A severe one may be older, but its check
+// must have seen it near the line or later.
 bool is_of_time(const Finding& reading, const Finding& finding, const State& state) {
   const auto known =
       state.findings.find({reading.check, reading.code, reading.pci_bus_id, reading.evidence});
@@ -55,7 +55,8 @@ bool is_of_time(const Finding& reading, const Finding& finding, const State& sta
   return known->second.last_seen + kNear >= finding.last_seen;
 }
 
-// The readings that hold now: of this look, and of the other checks in this boot.
+// Returns the readings that are valid now: those of this run, and those of other checks in this
+// boot.
 std::vector<const Finding*> readings_of(const GpuRuleInput& input,
                                         std::span<const Finding> measured) {
   std::vector<const Finding*> readings;
@@ -70,7 +71,7 @@ std::vector<const Finding*> readings_of(const GpuRuleInput& input,
   return readings;
 }
 
-// A record that the kernel has marked with this GPU, of another kind than the finding.
+// Returns a record of another kind than the finding that the kernel has marked with this GPU.
 const Finding* marked_record(const Finding& finding, const Witnesses* listed, const State& state) {
   if (listed == nullptr) return nullptr;
   for (const Kind kind : listed->marked_records) {
@@ -85,7 +86,7 @@ const Finding* marked_record(const Finding& finding, const Witnesses* listed, co
   return nullptr;
 }
 
-// The device does not answer on the bus, or the board that was there has gone.
+// Returns true if the device does not answer on the bus, or a board that was there is gone.
 bool is_off_bus(const Finding& finding, const GpuRuleInput& input) {
   const bool was_there = input.facts.find(finding.pci_bus_id) != nullptr ||
                          input.snapshot.state.boards.contains(finding.pci_bus_id);
@@ -98,7 +99,7 @@ std::optional<std::string> witness_of(const Finding& finding, const GpuRuleInput
   const Witnesses* const listed = find_witnesses(finding.check, finding.code);
   const bool is_history = finding.history != Severity::kNone;
   for (const Finding* reading : readings) {
-    // A reading of little weight may be older than the line, or unrelated.
+    // A reading below reset may be older than the line, or unrelated.
     if (is_history && reading->severity < Severity::kReset) continue;
     const bool says_so = is_listed(*reading, listed) ? is_of_device(*reading, finding)
                                                      : is_as_severe(*reading, finding);
@@ -111,7 +112,7 @@ std::optional<std::string> witness_of(const Finding& finding, const GpuRuleInput
   return std::nullopt;
 }
 
-// Null for one that the driver does not answer for.
+// Returns nullptr for a GPU that the driver does not answer for.
 const GpuReading* answering_amd_gpu(const GpuTelemetry& telemetry, std::string_view bus_id) {
   const bool is_answering = telemetry.state == WorkerState::kAnswering && telemetry.report;
   const VendorReading* const amd = is_answering ? telemetry.report->find(Vendor::kAmd) : nullptr;
@@ -120,8 +121,8 @@ const GpuReading* answering_amd_gpu(const GpuTelemetry& telemetry, std::string_v
   return reading != nullptr && !reading->is_lost && reading->fault.empty() ? reading : nullptr;
 }
 
-// Errors are counted, and all of them under thresholds that allow them. Counters that show none do
-// not explain a line.
+// Returns true if errors are counted and all are within thresholds that allow them. Counters
+// without errors do not explain a line.
 bool thresholds_allow(const std::vector<RasBlock>& blocks,
                       const std::map<std::string, std::uint64_t>& thresholds) {
   bool has_some = false;
@@ -238,8 +239,8 @@ std::vector<Witnessed> witnessed_findings(const GpuRuleInput& input,
   for (const auto& [key, known] : state.findings) {
     Finding finding = known;
     finding.severity = std::max(known.severity, known.history);
-    // A line below reset needs none. For the reset that may follow an Xid 159, only the driver's
-    // event counts (nvidia_smi_check.cpp): a reading of little weight confirms nothing here.
+    // A line below reset needs no witness. For the reset that may follow an Xid 159, only the
+    // driver's event counts (nvidia_smi_check.cpp); a reading below reset confirms nothing here.
     const bool is_open = key.evidence == Evidence::kKernel && !finding.is_of_earlier_boot &&
                          finding.witnessed < finding.severity &&
                          finding.severity >= Severity::kReset &&
