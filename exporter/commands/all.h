@@ -1,4 +1,4 @@
-// All commands of gpuward-exporter, in one table: a new one is a file and a line there. Named by
+// All commands of gpuward-exporter, in one table: a new command is a file and a line there. Used by
 // main() only.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace gpuward::exporter {
 
-// In the order in which --help names them.
+// Returns the commands in the order of --help.
 [[nodiscard]] std::span<const AddCommand> all_commands();
 
 }  // namespace gpuward::exporter

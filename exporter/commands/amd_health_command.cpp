@@ -36,7 +36,7 @@ constexpr std::array kAmdHealthExamples = {
             "gpuward-exporter amd-health inject --id 0 GPU_ECC_UNCORRECT_UMC=0\n"
             "gpuward-exporter amd-health inject --ecc-file-path ecc.json"},
 };
-constexpr std::string_view kScheme = "unix://";  // as metricsclient's --socket has it
+constexpr std::string_view kScheme = "unix://";  // as in metricsclient's --socket
 
 struct HealthWishes {
   std::string socket = AmdHealthSettings().socket.string();
@@ -54,7 +54,7 @@ Client client_of(const HealthWishes& wishes) {
   return Client(wishes.socket.substr(has_scheme ? kScheme.size() : 0));
 }
 
-// The names are AMD's, so that what reads metricsclient's output reads this.
+// The names are AMD's, so that parsers of metricsclient's output work here too.
 Json to_json(const GpuState& gpu) {
   return {{"ID", gpu.id},
           {"UUID", gpu.uuid},
@@ -100,7 +100,7 @@ std::unexpected<Error> refuse_file(const std::string& path, const std::string& w
   return fail(ErrorKind::kInvalid, path + ": " + why);
 }
 
-// `{"ID": "0", "Fields": ["GPU_ECC_UNCORRECT_SEM"], "Counts": [1]}`, metricsclient's file.
+// Reads metricsclient's file: `{"ID": "0", "Fields": ["GPU_ECC_UNCORRECT_SEM"], "Counts": [1]}`.
 Result<Injected> read_ecc_file(const std::string& path) {
   const auto text = read_file(path);
   if (!text) return std::unexpected(text.error());
@@ -135,7 +135,7 @@ int run_inject(const HealthWishes& wishes, Injected injected) {
   return print_answer(client.get({injected.id}), wishes.output);
 }
 
-// `GPU_ECC_UNCORRECT_UMC=1`. Which names there are the service knows.
+// Parses `GPU_ECC_UNCORRECT_UMC=1`. The service checks the names.
 void take_counts(const std::vector<std::string>& words, Injected& injected) {
   for (const std::string& word : words) {
     const auto sign = word.find('=');

@@ -1,5 +1,5 @@
-// `gpuward-exporter amd-health get|inject`: what AMD's health service says of the GPUs, and errors
-// that it shall pretend, for tests of what follows. In place of AMD's metricsclient.
+// `gpuward-exporter amd-health get|inject`: the health of the GPUs by AMD's health service, and
+// simulated errors for tests of the reaction to them. Replaces AMD's metricsclient.
 #pragma once
 
 #include "exporter/config/flags.h"

@@ -1,5 +1,5 @@
-// `gpuward-exporter check`: runs checks of the suite now (run_checks.h). Its flags, its examples
-// and what runs; named by the table of commands.
+// `gpuward-exporter check`: runs checks of the suite now (run_checks.h). Flags, examples and main
+// function of the command; used by the table of commands.
 #pragma once
 
 #include "exporter/commands/check_selection.h"
@@ -7,7 +7,7 @@
 
 namespace gpuward::exporter {
 
-// `request` has to outlive the command.
+// `request` must outlive the command.
 CLI::App* add_check(CLI::App& app, CheckRequest& request);
 void add_check_command(CLI::App& app, Commands& commands);
 

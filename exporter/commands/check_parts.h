@@ -1,4 +1,4 @@
-// What checks look at when a command runs them, as the flags say. Shared by the commands check and
+// The inputs of checks that a command runs, from the flags. Shared by the commands check and
 // quarantine.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace gpuward::exporter {
 
-// Asks the API server for the node's type where neither settings nor firmware know it. Flags, clock
+// Asks the API server for the node's type if neither settings nor firmware have it. Flags, clock
 // and log must outlive it.
 [[nodiscard]] CheckParts check_parts(const Flags& flags, Settings settings, Clock& clock, Log& log);
 

@@ -6,9 +6,9 @@
 namespace gpuward::exporter {
 namespace {
 
-// The replaced suite's Slurm prolog: quick enough for the start of each job.
+// The Slurm prolog of the replaced suite: quick enough for the start of each job.
 constexpr std::array kProlog{0, 2};
-// They load the GPUs for as long as hours, and no schedule starts them: DCGM level 4 and NCCL.
+// DCGM level 4 and NCCL may load the GPUs for hours, and no schedule starts them.
 constexpr std::array kLoadsGpus{4, 5};
 
 std::string names_of(std::span<const CheckEntry> all) {

@@ -37,12 +37,12 @@ constexpr std::array kEvidenceExamples = {
             "gpuward-exporter collect-evidence --remediation gpu-01-ab-1 "
             "--upload https://files.example/gpu/ --upload.bearer-token-file /etc/upload/token"}};
 constexpr const char* kEnding = ".tar.gz";
-// What the remediator keeps of it in its record.
+// The part that the remediator keeps in its record.
 constexpr std::size_t kLongestLine = 1024;
 constexpr std::size_t kLongestFault = 250;
 constexpr DurationLimits kProgramLimits{std::chrono::seconds(1), std::chrono::hours(1)};
 
-// Before anything is collected.
+// Checks the files before anything is collected.
 Status check_files(const EvidenceWishes& wishes) {
   const auto* url = wishes.upload ? std::get_if<HttpPlace>(&*wishes.upload) : nullptr;
   return url == nullptr ? Status() : http::check_plain_http(wishes.files, url->url);
@@ -61,7 +61,7 @@ Status upload_to(const UploadTarget& place, const std::string& content,
                 {.http = **client, .aws = aws, .clock = parts.clock, .stop = parts.stop});
 }
 
-// Programs that write down their environment must not write down our keys.
+// A collected program may write down its environment, which must not include the AWS keys.
 std::map<std::string, std::string> without_keys(const aws::AwsEnvironment& environment) {
   std::map<std::string, std::string> hidden;
   for (const auto& [name, value] : environment.variables)
@@ -89,7 +89,7 @@ EvidenceFile summary_of(const Flags& flags, const EvidenceWishes& wishes, Clock:
 
 std::string fault_text(const Error& error) { return to_valid_utf8(error.message, kLongestFault); }
 
-// In place: the file is a mount, which nothing can be renamed onto.
+// Writes in place, because the file is a mount and a rename onto it fails.
 void say(const std::string& line, const std::filesystem::path& termination_log, std::ostream& out) {
   out << line << "\n" << std::flush;
   if (termination_log.empty()) return;
@@ -99,7 +99,7 @@ void say(const std::string& line, const std::filesystem::path& termination_log, 
 
 std::string size_text(std::size_t bytes) { return std::to_string((bytes + 1023) / 1024) + " KiB"; }
 
-// Where it lies, the place that outlives the machine first.
+// Returns the places of the evidence, the one that outlives the machine first.
 std::string line_of(const std::optional<std::pair<UploadTarget, Status>>& taken,
                     const Result<std::filesystem::path>& kept) {
   std::string line;

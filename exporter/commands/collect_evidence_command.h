@@ -1,5 +1,5 @@
-// `gpuward-exporter collect-evidence`: writes down what a restart of this node destroys, keeps it
-// below --state.path, and takes it to where it outlives the machine. Called by the Job of the step
+// `gpuward-exporter collect-evidence`: saves what a restart of this node destroys below
+// --state.path, and uploads it to a place that outlives the machine. Called by the Job of the step
 // collect-evidence.
 #pragma once
 
@@ -21,10 +21,10 @@ namespace gpuward::exporter {
 struct EvidenceWishes {
   std::string remediation;
   std::optional<UploadTarget> upload;
-  http::ClientFiles files;  // what the URL's server is shown
+  http::ClientFiles files;  // CA and credentials for the URL's server
   std::chrono::milliseconds collect_timeout{std::chrono::minutes(3)};
   std::chrono::milliseconds upload_timeout{std::chrono::minutes(1)};
-  int keep_files = 20, keep_mib = 512;    // of all evidence on the node
+  int keep_files = 20, keep_mib = 512;    // for all evidence on the node
   std::filesystem::path termination_log;  // the container's terminationMessagePath
 };
 
@@ -37,9 +37,9 @@ struct EvidenceParts {
   std::stop_token stop;
 };
 
-// Says in one line where the evidence lies, on `out` and in the termination log. kDone where it
-// lies anywhere: an upload that fails costs its time-out and a word in the line. kFailed: it lies
-// nowhere. kWrongUsage.
+// Prints the places of the evidence in one line, on `out` and in the termination log. kDone if the
+// evidence is stored in at least one place: a failed upload costs its time-out and is reported in
+// the line. kFailed: it is stored nowhere. kWrongUsage.
 [[nodiscard]] int run_collect_evidence(const Flags& flags, const EvidenceWishes& wishes,
                                        const EvidenceParts& parts, std::ostream& out);
 

@@ -1,5 +1,5 @@
-// `gpuward-exporter config schema`: prints the JSON Schema of the file of --config.file, from which
-// editors complete and check it.
+// `gpuward-exporter config schema`: prints the JSON Schema for the file of --config.file, which
+// editors use for completion and checks.
 #pragma once
 
 #include "exporter/config/flags.h"

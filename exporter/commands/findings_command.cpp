@@ -43,7 +43,7 @@ void print(const Finding& finding, std::ostream& out) {
       << ", cleared by " << to_string(finding.cleared_by) << "\n";
 }
 
-// Prints those that match, or else all there are.
+// Prints the matches; if there are none, prints all findings.
 bool print_matches(const State& state, const ClearRequest& request, std::ostream& out) {
   std::vector<const Finding*> matches;
   for (const auto& [key, finding] : state.findings) {
@@ -125,7 +125,7 @@ void check_wishes(ClearRequest& request) {
   if (const auto pci = parse_pci_address(request.pci_bus_id)) request.pci_bus_id = pci->bus_id();
 }
 
-// With fallthrough, so that --state.path may stand behind the words.
+// The fallthrough allows --state.path after the subcommand.
 CLI::App* add_clear(CLI::App& findings, ClearRequest& request) {
   CLI::App* clear = findings.add_subcommand(
       "clear", "Mark findings as repaired: they clear within a second; counters are kept");
@@ -207,7 +207,7 @@ int run_clear_findings(const std::filesystem::path& state_folder, const ClearReq
                        Clock& clock, std::ostream& out) {
   const auto state = read_state(state_folder, out);
   if (!state) return kFailed;
-  // What is clear already is no failure, a finding that is not among those there are is one.
+  // Without any finding there is nothing to clear: success. An unknown finding is a failure.
   if (!print_matches(*state, request, out)) return state->findings.empty() ? kDone : kFailed;
   const auto path = ClearRequests(state_folder).leave(request, clock.wall());
   if (!path) {

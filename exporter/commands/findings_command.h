@@ -1,5 +1,5 @@
-// `gpuward-exporter findings list|clear`: says what the exporter of this state folder holds against
-// the node, and asks it to forget what has been repaired, without touching a counter.
+// `gpuward-exporter findings list|clear`: lists the findings of the exporter with this state
+// folder, and asks it to clear those that are repaired, without a change of any counter.
 #pragma once
 
 #include <filesystem>
@@ -21,17 +21,17 @@ struct FindingsCommands {
   const CLI::App* clear;
 };
 
-// `wishes` has to outlive the command.
+// `wishes` must outlive the command.
 FindingsCommands add_findings(CLI::App& app, FindingsWishes& wishes);
 void add_findings_command(CLI::App& app, Commands& commands);
 
-// As of the last save, a second ago at most while the exporter runs. 0, or 1 where there is no
-// state to be read.
+// Lists the last saved state, which is at most a second old while the exporter runs. Returns 0, or
+// 1 if the state cannot be read.
 [[nodiscard]] int run_list_findings(const std::filesystem::path& state_folder, OutputFormat format,
                                     std::ostream& out);
 
-// 0: taken. 1: no such finding, or the request could not be left. 3: no exporter has taken it in
-// five seconds; the next start will.
+// Returns 0 if the exporter has accepted the request. 1: no such finding, or the request could not
+// be written. 3: no exporter accepted it within five seconds; the next one to start will.
 [[nodiscard]] int run_clear_findings(const std::filesystem::path& state_folder,
                                      const ClearRequest& request, Clock& clock, std::ostream& out);
 

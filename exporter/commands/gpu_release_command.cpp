@@ -33,14 +33,14 @@ constexpr std::array kGpuReleaseExamples = {
             "gpuward-exporter gpu-release -- nvidia-smi --gpu-reset -i 3\n"
             "gpuward-exporter gpu-release --for 20m --why 'firmware update'"}};
 constexpr seconds kShortestRelease{10};
-// The exporter looks once a second, and its worker ends within half a second.
+// The exporter checks for requests once a second, and its worker ends within half a second.
 constexpr std::chrono::milliseconds kExporterReleasesWithin{5'000};
 // Between SIGTERM and SIGKILL, if the time is over or this command is stopped.
 constexpr seconds kProgramStopsWithin{5};
 
 struct CommandWish {
   ReleaseWish release;
-  std::vector<std::string> program;  // with its arguments; empty: waits for the end of its time
+  std::vector<std::string> program;  // with its arguments; empty: waits until its time is over
 };
 
 std::string reason_of(const CommandWish& wish) {
@@ -50,7 +50,7 @@ std::string reason_of(const CommandWish& wish) {
   return words.empty() ? "an operator" : words;
 }
 
-// Removes its request however this ends.
+// Removes its request in its destructor.
 class RequestGuard {
  public:
   RequestGuard(const ReleaseRequests& requests, std::filesystem::path path)
@@ -67,11 +67,11 @@ class RequestGuard {
 };
 
 constexpr std::chrono::milliseconds kLook{50};
-constexpr int kCannotStart = 127;  // as a shell says it
+constexpr int kCannotStart = 127;  // as in a shell
 constexpr int kSignalBase = 128;
 
-// In the child: its own process group, so that it can be ended with its children, signals as a
-// fresh program expects them, and an end with this command, whatever ends that.
+// In the child: creates a process group, so that the program can be ended with its children, resets
+// the signals to their defaults, and ends the program if this command dies.
 [[noreturn]] void become(const std::vector<std::string>& program) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::setpgid(0, 0);
@@ -90,7 +90,7 @@ constexpr int kSignalBase = 128;
   ::_exit(kCannotStart);
 }
 
-// Ends what a program that has ended leaves behind, so that nothing of it outlives the release.
+// Ends the processes that an ended program leaves behind, so that none outlives the release.
 void end_group(pid_t group, Clock& clock) {
   const auto patience = clock.steady() + kProgramStopsWithin;
   for (int signal = SIGTERM; ::kill(-group, signal) == 0;) {
@@ -102,14 +102,14 @@ void end_group(pid_t group, Clock& clock) {
   }
 }
 
-// With our input and output, so that an operator sees what it does.
+// Inherits input and output, so that an operator sees the program's messages.
 int run_program(const std::vector<std::string>& program, Clock& clock, Clock::Steady ends,
                 const std::stop_token& stop, std::ostream& err) {
-  ::signal(SIGCHLD, SIG_DFL);  // ignored, it would take the exit code from us
+  ::signal(SIGCHLD, SIG_DFL);  // SIG_IGN would lose the exit code
   const pid_t pid = ::fork();
   if (pid < 0) return complain(Error{ErrorKind::kUnavailable, "cannot start another process"});
   if (pid == 0) become(program);
-  ::setpgid(pid, pid);  // as the child does: this process or the child is first
+  ::setpgid(pid, pid);  // the child does the same: one of the two is first
   int status = 0;
   bool is_told_to_stop = false;
   pid_t ended = 0;
@@ -185,10 +185,10 @@ int run_with_released_gpus(const std::filesystem::path& state_folder, const std:
   const ReleaseRequest request{.who = host_name() + ", pid " + std::to_string(::getpid()),
                                .why = wish.why,
                                .boot_id = boot_id,
-                               // The work is stopped before the exporter takes the GPUs again.
+                               // The work stops before the exporter takes the GPUs back.
                                .until = clock.wall() + wish.lasts + 2 * kProgramStopsWithin};
   const auto path = requests.leave(request, clock.wall());
-  // A program that finds the GPUs in use says so itself.
+  // If the GPUs are in use, the program reports that itself.
   if (!path) err << "Failed to ask the exporter: " << path.error().message << "\n";
   const RequestGuard guard(requests, path.value_or(std::filesystem::path()));
   const std::string answer =

@@ -1,5 +1,5 @@
 // `gpu-release`: runs a program that needs the GPUs for itself, such as a firmware update, while
-// this node's exporter holds none of them. The command gpu-reset does its work the same way.
+// this node's exporter holds none of them. The command gpu-reset works the same way.
 #pragma once
 
 #include <chrono>
@@ -20,11 +20,11 @@ struct ReleaseWish {
   std::chrono::seconds lasts{600};
   std::string why;  // for the exporter's log and pages
 };
-// Ends before `ends`. Its exit code.
+// Must end before `ends`. Returns its exit code.
 using ReleasedWork = std::function<int(Clock::Steady ends)>;
 
-// The exit code of the work; kFailed if the exporter refuses, so that the work did not begin. It
-// also begins if no exporter answers in time: it finds out itself whether a GPU is in use.
+// Returns the exit code of the work, or kFailed without the work if the exporter refuses. The work
+// also starts if no exporter answers in time: it finds out itself whether a GPU is in use.
 [[nodiscard]] int run_with_released_gpus(const std::filesystem::path& state_folder,
                                          const std::string& boot_id, const ReleaseWish& wish,
                                          Clock& clock, const std::stop_token& stop,

@@ -17,12 +17,12 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr int kEndedBySignal = 128;  // plus its number
-// Between SIGTERM and SIGKILL; and before that, so that a reset that has begun ends.
+// Between SIGTERM and SIGKILL; and before SIGTERM, so that a running reset can end.
 constexpr seconds kResetStopsWithin{20}, kResetEndsWithin{30};
 constexpr seconds kLookEvery{5};
 constexpr int kMostLooks = 12;
 constexpr seconds kUnitTakes{60};
-// A reset that is begun with less would be ended before its end.
+// A reset that starts with less time would be ended too early.
 constexpr seconds kLeastForReset{30};
 
 std::string with_newline(std::string text) {
@@ -52,7 +52,7 @@ GpuReset run(const ChildCommand& command, Clock& clock) {
   return {code, with_newline(result->output) + with_newline(result->complaint)};
 }
 
-// In the root of the node's own systemd.
+// Runs in the root of the node's own systemd.
 std::vector<std::string> systemctl(const HostPaths& host, const char* verb,
                                    const std::string& unit) {
   return {(host.proc / "1/root").string(), "systemctl", verb, "--quiet", "--", unit};
@@ -119,7 +119,7 @@ std::string GpuResetTools::users() const {
   return words.str();
 }
 
-// systemd stops a unit that requires another with it: look at all before the first stop.
+// systemd also stops the units that require a stopped one, so check all before the first stop.
 PausedUnits::PausedUnits(const GpuResetTools& tools, const std::vector<std::string>& units)
     : tools_(tools) {
   for (const std::string& unit : units) {

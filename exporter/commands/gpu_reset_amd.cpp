@@ -18,7 +18,7 @@ std::string word_in(const fs::path& file) {
   return std::string(trim(read_file(file).value_or("")));
 }
 
-// The numbers of AMD's cards in /sys/class/drm, ascending: rocm-smi counts them in that order.
+// Returns the numbers of AMD's cards in /sys/class/drm, ascending: the order of rocm-smi.
 std::vector<unsigned> list_cards(const fs::path& sys) {
   std::vector<unsigned> cards;
   std::error_code failed;
@@ -33,8 +33,8 @@ std::vector<unsigned> list_cards(const fs::path& sys) {
   return cards;
 }
 
-// The programs of ROCm 5 to 7 end with 0 after a reset that has failed too. amd-smi says a line for
-// each GPU.
+// The programs of ROCm 5 to 7 exit with 0 even after a failed reset. amd-smi prints a line for each
+// GPU.
 void judge_by_words(GpuReset& reset) {
   const auto says = [&](std::string_view word) { return reset.words.contains(word); };
   const bool has_failed = says("ail") || says("nable") || !says("uccess");
@@ -55,7 +55,7 @@ GpuReset reset_each_by_rocm_smi(const GpuResetTools& tools, std::size_t cards) {
   return all;
 }
 
-// The file that both programs read. The driver resets a hive as one.
+// Reads the file that both programs read. The driver resets all GPUs of a hive together.
 GpuReset ask_driver(const GpuResetTools& tools, const std::vector<unsigned>& cards) {
   GpuReset all;
   std::vector<std::string> hives;

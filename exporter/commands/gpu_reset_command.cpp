@@ -27,8 +27,8 @@ namespace {
 constexpr std::array kGpuResetExamples = {
     Example{"gpu-reset", "gpuward-exporter gpu-reset\ngpuward-exporter gpu-reset --vendor=amd"}};
 
-// The last part of the time is for the end of a program that hangs, and for persistence mode; of
-// the time of a Job some goes by before its pod runs. Half of the time, if that is less.
+// Reserved at the end of the time for ending a hung program and restoring persistence mode, and
+// because some of a Job's time passes before its pod runs. Half of the time, if that is less.
 constexpr std::chrono::seconds kLastPart{150};
 constexpr std::chrono::seconds kShortestTime{10};
 constexpr std::chrono::hours kLongestTime{24 * 7};  // of the step
@@ -45,7 +45,7 @@ Result<Vendor> vendor_on_pci(const HostPaths& host) {
   if (!devices) return with_context("give --vendor", devices.error());
   const bool is_nvidia = std::ranges::any_of(*devices, is_nvidia_gpu);
   const bool is_amd = std::ranges::any_of(*devices, is_amd_gpu);
-  // Graphics of AMD that can drive a screen are in many a server with GPUs of NVIDIA.
+  // Many servers with NVIDIA GPUs have AMD graphics for a display.
   if (is_nvidia && !has_amd_accelerator(host)) return Vendor::kNvidia;
   if (is_amd && !is_nvidia) return Vendor::kAmd;
   return fail(ErrorKind::kInvalid, is_nvidia ? "the PCI bus has GPUs of both vendors: give --vendor"
@@ -56,11 +56,11 @@ int reset_gpus(Vendor vendor, const GpuResetTools& tools, const GpuResetWish& wi
                const Flags& flags, std::ostream& out) {
   PausedUnits units(tools, wish.pause_units);
   const GpuReset reset = vendor == Vendor::kAmd ? reset_amd_gpus(tools) : reset_nvidia_gpus(tools);
-  // A line of the kernel clears them for each GPU of AMD.
+  // AMD needs no request: a line of the kernel log clears the findings of each GPU.
   if (reset.exit_code == kDone && vendor == Vendor::kNvidia) {
     ClearRequest request{.after_gpu_reset = true};
     request.reset_ended = reset.ended;
-    // Left also if no finding is known here: drills are not in the state folder.
+    // Written even if no finding is known here, because drills are not in the state folder.
     const auto left = ClearRequests(flags.state_path).leave(request, tools.clock().wall());
     if (!left)
       out << "Failed to ask the exporter to clear findings: " << left.error().message << "\n";

@@ -19,9 +19,9 @@ const std::string kSmi = "nvidia-smi";
 // Each call initialises the GPUs while persistence mode is off.
 constexpr seconds kModeTakes{60};
 
-// nvidia-smi asks these daemons by sockets below /run: the one to let go of the GPUs and take them
-// again, the other for a reset of GPUs behind NVSwitches. They run on the machine or in the driver
-// container of NVIDIA's GPU operator.
+// nvidia-smi talks to these daemons through sockets below /run: to the first to release the GPUs
+// and take them back, to the second for a reset of GPUs behind NVSwitches. They run on the machine
+// or in the driver container of NVIDIA's GPU operator.
 class DaemonSockets {
  public:
   DaemonSockets(const fs::path& machine, const fs::path& run) {
@@ -48,7 +48,8 @@ class DaemonSockets {
   std::vector<fs::path> links_;
 };
 
-// Off from the call of turn_off() to the object's end, of the GPUs that have it on.
+// Turns persistence mode off in turn_off() for the GPUs that have it on, and restores it in the
+// destructor.
 class PersistenceMode {
  public:
   explicit PersistenceMode(const GpuResetTools& tools) : tools_(tools) {
@@ -77,11 +78,11 @@ class PersistenceMode {
     is_off_ = true;
     said_ = turn("0");
   }
-  // As it was found, and what the driver has said to its end.
+  // Returns the mode as it was found and the driver's messages so far.
   [[nodiscard]] std::string words() const { return "persistence mode: " + found_ + said_; }
 
  private:
-  // One call for all if that changes no other GPU.
+  // Uses one call for all GPUs if that changes no other GPU.
   std::string turn(const char* to) {
     if (!has_off_) return tools_.call_anyway(kSmi, {"-pm", to}, kModeTakes).words;
     std::string said;
@@ -101,7 +102,7 @@ class PersistenceMode {
 };
 
 GpuReset call_unused(const GpuResetTools& tools) {
-  const GpuUse use = tools.wait_until_unused();  // nvidia-smi refuses if there is still a user
+  const GpuUse use = tools.wait_until_unused();  // nvidia-smi refuses while there is a user
   if (auto refused = tools.refusal(use)) return *std::move(refused);
   return tools.call_reset(kSmi, {"--gpu-reset"});
 }
@@ -113,7 +114,7 @@ GpuReset reset_nvidia_gpus(const GpuResetTools& tools, const fs::path& run) {
   PersistenceMode persistence(tools);
   persistence.turn_off();
   GpuReset reset = call_unused(tools);
-  // A program such as gpu-feature-discovery has a GPU open for a moment each minute.
+  // A program such as gpu-feature-discovery opens a GPU for a moment each minute.
   const bool is_in_use = reset.exit_code != kDone && says_in_use(reset.words);
   if (is_in_use && tools.pause()) {
     const GpuUse use = tools.wait_until_unused();

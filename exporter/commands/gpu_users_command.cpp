@@ -20,16 +20,17 @@ namespace {
 
 constexpr std::array kGpuUsersExamples = {
     Example{"gpu-users", "gpuward-exporter gpu-users\ngpuward-exporter gpu-users --require-none"}};
-// Of NVIDIA; of AMD for compute, and for whatever else draws or decodes.
+// Devices of NVIDIA; of AMD for compute; of AMD for graphics and video.
 constexpr std::array<std::string_view, 3> kDevices = {"nvidia", "kfd", "dri/render"};
-// It reads sensors, as the kernel cuts its name: a reset of AMD's GPUs does it no harm.
+// The exporter reads sensors, which does not disturb a reset of AMD's GPUs. The kernel shortens its
+// name.
 constexpr std::string_view kOurExporter = "gpuward-exporte";
-constexpr std::string_view kOurWorker = "gpuward-worker";  // as gpu_worker_main() names itself
-// The words of a Job that has ended are kept to 1 KiB.
+constexpr std::string_view kOurWorker = "gpuward-worker";  // set by gpu_worker_main()
+// gpuward keeps at most 1 KiB of the output of an ended Job.
 constexpr std::size_t kMostNamed = 8;
 
-// The exporter, or the worker that it has started: by its parent too, because any process of root
-// can have the worker's name.
+// Returns true for the exporter and for a worker that it has started. The parent must match,
+// because any process of root can have the worker's name.
 bool is_ours(const HostPaths& host, const Processes& processes, const Process& process) {
   if (!is_of_root(host, process)) return false;
   if (process.name == kOurExporter) return true;

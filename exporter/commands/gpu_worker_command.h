@@ -1,5 +1,5 @@
-// `gpuward-exporter gpu-worker`: the process that calls the driver's library; the exporter starts
-// it for itself (gpu/worker/worker_loop.h), and --help does not name it.
+// `gpuward-exporter gpu-worker`: the process that calls the driver's library. The exporter starts
+// it (gpu/worker/worker_loop.h), and --help does not list it.
 #pragma once
 
 #include "exporter/config/flags.h"
@@ -7,7 +7,7 @@
 
 namespace gpuward::exporter {
 
-// `choice` has to outlive the command.
+// `choice` must outlive the command.
 CLI::App* add_gpu_worker(CLI::App& app, GpuChoice& choice);
 void add_gpu_worker_command(CLI::App& app, Commands& commands);
 

@@ -107,7 +107,7 @@ int run_inject(const std::filesystem::path& state_folder, const std::string& nod
   const bool is_taken = answer.empty() && !std::filesystem::remove(*path, error);
   if (is_taken)
     answer = wait_for_answer(RequestFolder::answer_to(*path), kExporterAnswersWithin,
-                             clock);  // it comes a moment later
+                             clock);  // it arrives a moment later
   if (answer.empty()) {
     out << "No exporter answered in time. Check that one is running with --state.path "
         << state_folder.string() << ".\n";

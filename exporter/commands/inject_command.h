@@ -1,5 +1,5 @@
-// `gpuward-exporter inject`: asks the exporter that runs on this node for a drill, or to end those
-// that run. Whoever may write into the state folder is root on this node already.
+// `gpuward-exporter inject`: asks the exporter on this node to start a drill, or to end the running
+// ones. A user who can write to the state folder is already root on this node.
 #pragma once
 
 #include <filesystem>
@@ -13,8 +13,8 @@ namespace gpuward::exporter {
 
 void add_inject_command(CLI::App& app, Commands& commands);
 
-// Leaves the request, and prints the exporter's answer. Takes the request away again where none has
-// answered it in five seconds.
+// Writes the request and prints the exporter's answer. Deletes the request if no exporter has
+// answered it within five seconds.
 [[nodiscard]] int run_inject(const std::filesystem::path& state_folder, const std::string& node,
                              const DrillRequest& request, Clock& clock, std::ostream& out);
 

@@ -35,11 +35,11 @@ constexpr std::array kPairExamples = {
     Example{"nccl-pair",
             "gpuward-exporter nccl-pair --rank 0 --address 10.0.0.7 --port 29400 --token 3f9a\n"
             "gpuward-exporter nccl-pair --rank 1 --address 10.0.0.7 --port 29400 --token 3f9a"}};
-// For how many seconds a side whose other side has gone may still be in a library's call.
+// How many seconds a side may still be in a library's call after the other side has gone.
 constexpr int kSecondsLeftAlone = 5;
 
-// Whether the GPUs can be had, as far as the driver says; what it does not say CUDA will. kBlocked:
-// somebody uses them now.
+// Checks whether the GPUs are available as far as the driver reports it; CUDA reports the rest.
+// kBlocked: the GPUs are in use.
 Status look_for_obstacles(const Flags& flags, const Settings& settings, Clock& clock, Log& log) {
   const GpuTimes times{settings.checks.gpu_interval, settings.checks.gpu_timeout};
   const auto source = make_gpu_source(flags, [times] { return times; }, clock, log);
@@ -71,7 +71,7 @@ Status look_for_obstacles(const Flags& flags, const Settings& settings, Clock& c
   std::_Exit(kCouldNotTell);
 }
 
-// What the one thread finds and the other prints.
+// Passes the verdict from the measuring thread to the printing one.
 class Outcome {
  public:
   void set(PairResult verdict) {
@@ -88,8 +88,8 @@ class Outcome {
   std::optional<PairResult> verdict_;
 };
 
-// Ends the process with 0: the pair passed; 1: it failed; 2: wrong settings; 3: nobody can tell. It
-// does not return once it has begun: NCCL and CUDA may still be at work then.
+// Exits the process with 0: the pair passed; 1: it failed; 2: wrong settings; 3: unknown. It does
+// not return once the test has started, because NCCL and CUDA may still be running.
 int run_pair(const nccl_pair::Options& options, const Flags& flags) {
   const auto settings = read_settings(flags);
   if (!settings) return complain(settings.error());
@@ -154,7 +154,7 @@ CLI::App* add_nccl_pair(CLI::App& app, nccl_pair::Options& options) {
       ->check(CLI::Range(1, 65535));
   command->add_option("--token", options.token, "Secret shared by the two nodes of this pair")
       ->required()
-      ->envname("PAIR_TOKEN")  // a command line is visible to all who see the processes
+      ->envname("PAIR_TOKEN")  // all users who can list processes see a command line
       ->check(fault_of_token);
   command
       ->add_option("--min-bus-bandwidth", options.min_bus_bandwidth,

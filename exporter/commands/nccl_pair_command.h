@@ -1,6 +1,6 @@
 // `gpuward-exporter nccl-pair`: one of two processes that measure all_reduce over the GPUs of two
-// nodes together, so that of several nodes that have failed together the culprit is found. Writes
-// nothing but its verdict, on stdout.
+// nodes, to find the culprit among several nodes that have failed together. Prints only its
+// verdict, on stdout.
 #pragma once
 
 #include "exporter/config/flags.h"
@@ -8,7 +8,7 @@
 
 namespace gpuward::exporter {
 
-// `options` has to outlive the command.
+// `options` must outlive the command.
 CLI::App* add_nccl_pair(CLI::App& app, nccl_pair::Options& options);
 void add_nccl_pair_command(CLI::App& app, Commands& commands);
 

@@ -30,7 +30,7 @@ using std::chrono::seconds;
 constexpr std::array kNodeRebootExamples = {
     Example{"node-reboot", "gpuward-exporter node-reboot --boot-id=BOOT_ID"}};
 
-// One of a node: a second Job of the same boot finds that of the first.
+// One unit per node, so that a second Job of the same boot finds that of the first.
 constexpr const char* kUnit = "gpuward-node-reboot.service";
 // systemctl and systemd-run wait 25 s for an answer of systemd. A refusal comes at once.
 constexpr seconds kEndsWithin{40}, kRefusesWithin{20};
@@ -41,12 +41,12 @@ struct Answer {
   std::string words;        // in one line
 };
 
-// Programs of the node, in its own root.
+// Runs programs of the node in the node's own root.
 class NodeSystemd {
  public:
   NodeSystemd(HostPaths host, Clock& clock) : host_(std::move(host)), clock_(clock) {}
 
-  // bash watches without starting another program; systemd-shutdown spares a process whose name
+  // bash waits without starting another program. systemd-shutdown spares a process whose name
   // begins with "@" (systemd, ROOT_STORAGE_DAEMONS.md).
   [[nodiscard]] Answer start_waiter(const NodeRebootWish& wish) const {
     std::vector<std::string> words = {"systemd-run",
@@ -74,7 +74,7 @@ class NodeSystemd {
   [[nodiscard]] Answer has_waiter() const {
     return call({"systemctl", "is-active", "--quiet", "--", kUnit});
   }
-  // It ignores SIGTERM.
+  // SIGKILL, because the waiter ignores SIGTERM.
   void end_waiter() const {
     static_cast<void>(call({"systemctl", "kill", "--signal=KILL", "--", kUnit}));
   }
@@ -87,14 +87,14 @@ class NodeSystemd {
     std::error_code ignored;
     return std::filesystem::exists(path, ignored);
   }
-  // A stop of the command does not end it: half of a restart is none.
+  // A stop of the command does not end the call, so that a restart is not left half done.
   [[nodiscard]] Answer call(std::vector<std::string> words) const {
     ChildCommand command;
     command.program = "chroot";
     command.arguments = {root().string()};
     command.arguments.insert(command.arguments.end(), words.begin(), words.end());
     command.timeout = kEndsWithin;
-    // A kexec starts no firmware, which resets the GPUs; a soft reboot not even the kernel.
+    // A kexec skips the firmware, which resets the GPUs; a soft reboot even skips the kernel.
     command.environment = {{"SYSTEMCTL_SKIP_AUTO_KEXEC", "1"},
                            {"SYSTEMCTL_SKIP_AUTO_SOFT_REBOOT", "1"}};
     const auto begun = clock_.steady();
@@ -117,8 +117,8 @@ class NodeSystemd {
   Clock& clock_;
 };
 
-// Whether they were pressed: the kernel writes its file systems, makes them read-only and restarts,
-// each as far as it can. Requests queue; none is waited for.
+// Returns whether the keys were sent: the kernel writes its file systems, makes them read-only and
+// restarts, each as far as it can. The requests are queued, and none is waited for.
 bool press_keys(const HostPaths& host, const NodeRebootWish& wish, Clock& clock,
                 std::ostream& out) {
   for (const char key : {'s', 'u', 'b'}) {
@@ -137,7 +137,7 @@ std::string first_process(const HostPaths& host) {
   return std::string(trim(read_file(host.proc / "1/comm").value_or("not visible")));
 }
 
-// Whether this is the boot that the restart was ordered in.
+// Returns whether this is the boot in which the restart was requested.
 bool is_of_the_order(const HostPaths& host, const NodeRebootWish& wish, std::ostream& out) {
   const std::string boot_id = read_boot(host).id;
   if (boot_id == wish.boot_id) return true;
@@ -195,7 +195,7 @@ int run_node_reboot(const HostPaths& host, const NodeRebootWish& wish, Clock& cl
       if (!is_of_the_order(host, wish, out)) return kFailed;
       return press_keys(host, wish, clock, out) ? kDone : kWrongUsage;
     }
-    // A busy systemd may have started it after all.
+    // A busy systemd may have started the unit in spite of the error.
     if (const Answer look = systemd.has_waiter(); !look.is_good) {
       systemd.end_waiter();
       const bool is_known = !started.is_missing && !look.is_missing;

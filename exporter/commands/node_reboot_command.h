@@ -1,10 +1,10 @@
-// `node-reboot`: asks the systemd of this node for a restart, and sees to it that the machine
+// `node-reboot`: asks the systemd of this node for a restart, and makes sure that the machine
 // restarts if systemd cannot. Called by the Job of the step reboot (`machines.job.reboot`), in a
 // privileged container that sees the processes of the node.
 //
-// The shutdown ends the container that requests it. So a unit of the node's systemd, which a
-// shutdown does not stop, watches first (node_reboot_waiter.sh); then the command requests a
-// reboot.
+// The shutdown ends the container that requests it. So the command first starts a unit of the
+// node's systemd that a shutdown does not stop and that watches the restart
+// (node_reboot_waiter.sh). Then it requests the reboot.
 #pragma once
 
 #include <chrono>
@@ -20,16 +20,16 @@ namespace gpuward::exporter {
 void add_node_reboot_command(CLI::App& app, Commands& commands);
 
 struct NodeRebootWish {
-  std::string boot_id;  // of the boot that the restart was ordered in
-  // Since the request until `systemctl reboot --force`, from there until the SysRq keys, and
+  std::string boot_id;  // the boot in which the restart was requested
+  // The times from the request to `systemctl reboot --force`, from there to the SysRq keys, and
   // between two keys. systemd itself forces a restart 30 min after the request.
   std::chrono::seconds force_after{300}, keys_after{120}, key_gap{10};
 };
 
 // kDone: systemd or the kernel has the request, and the machine restarts. kFailed: the command did
-// nothing, because the machine has booted since, or a stop was requested. kWrongUsage: it can do
-// nothing here; `out` says why. kCouldNotTell: it requested no restart, and perhaps the unit runs,
-// which restarts the machine later.
+// nothing, because the machine has booted since, or a stop was requested. kWrongUsage: it cannot
+// work here; `out` has the reason. kCouldNotTell: it requested no restart, but the unit may be
+// running and may restart the machine later.
 [[nodiscard]] int run_node_reboot(const HostPaths& host, const NodeRebootWish& wish, Clock& clock,
                                   const std::stop_token& stop, std::ostream& out);
 

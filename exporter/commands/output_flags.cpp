@@ -6,7 +6,7 @@
 
 namespace gpuward::exporter {
 
-// --json is what it was called before there was a choice.
+// --json is the older name, from before -o.
 void add_output_flags(CLI::App& command, OutputFormat& format) {
   CLI::Option* output = add_output_option(command, format);
   command

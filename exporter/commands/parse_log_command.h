@@ -1,4 +1,4 @@
-// `gpuward-exporter parse-log`: says of kernel-log lines on stdin what gpuward would count
+// `gpuward-exporter parse-log`: prints which kernel-log lines of stdin gpuward would count
 // (kernel_log/parse_log.h).
 #pragma once
 

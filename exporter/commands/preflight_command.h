@@ -1,6 +1,6 @@
-// `gpuward-exporter preflight`: which checks this image or node can run, by the programs that are
-// there (exporter/checks/preflight.h). Its flags, its examples and what is printed; named by the
-// table of commands.
+// `gpuward-exporter preflight`: which checks can run in this image or on this node, by the programs
+// that are installed (exporter/checks/preflight.h). Flags, examples and output of the command; used
+// by the table of commands.
 #pragma once
 
 #include <iosfwd>
@@ -19,7 +19,7 @@ struct PreflightWishes {
   OutputFormat output = OutputFormat::kTable;
 };
 
-// 0: all can run. 1: at least one cannot. 2: there is no such check.
+// 0: all can run. 1: at least one cannot. 2: a check of the request does not exist.
 [[nodiscard]] int run_preflight(const PreflightWishes& wishes, const CheckSettings& settings,
                                 std::ostream& out, std::ostream& err);
 

@@ -42,7 +42,7 @@ http::ClientRequest request_of(const ProbeWishes& wishes, Clock::Wall now) {
   return request;
 }
 
-// Empty where it is as wished for.
+// Returns the difference from the expected answer; empty if there is none.
 std::string objection_to(const Result<http::ClientResponse>& answer, const ProbeWishes& wishes) {
   if (!answer) return answer.error().message;
   if (answer->status != wishes.status)

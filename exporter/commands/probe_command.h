@@ -1,6 +1,5 @@
-// `gpuward-exporter probe`: whether a URL answers as it should, tried again until it does. For the
-// tests of the chart (`helm test`) and for whoever looks from inside of a cluster: the images have
-// no other HTTP client.
+// `gpuward-exporter probe`: requests a URL until the answer is as expected. For the tests of the
+// chart (`helm test`) and for users inside a cluster: the images have no other HTTP client.
 #pragma once
 
 #include <chrono>
@@ -16,7 +15,7 @@ namespace gpuward::exporter {
 
 struct ProbeWishes {
   std::string url;
-  std::string body;    // sent by POST, `$(NOW)` in it as the time; empty: GET
+  std::string body;    // sent by POST, with `$(NOW)` replaced by the time; empty: GET
   std::string expect;  // what the answer must contain
   int status = 200;
   std::chrono::seconds timeout{60};
@@ -25,7 +24,7 @@ struct ProbeWishes {
 
 void add_probe_command(CLI::App& app, Commands& commands);
 
-// kDone once the answer is as wished for, kFailed with what was last wrong where none was in time.
+// kDone once the answer is as expected; kFailed with the last difference if none was in time.
 [[nodiscard]] int run_probe(const ProbeWishes& wishes, Clock& clock, const std::stop_token& stop,
                             std::ostream& out);
 

@@ -16,11 +16,11 @@ using std::chrono::seconds;
 
 constexpr seconds kBetweenPlainLines{30};
 constexpr milliseconds kTick = seconds(1);
-// A line that wraps cannot be written over.
+// A line that wraps cannot be overwritten.
 constexpr std::size_t kWidestLine = 79;
 constexpr std::string_view kClearLine = "\r\x1b[K";
 
-// `7:05`, `1:02:03`.
+// Returns `7:05` or `1:02:03`.
 std::string clock_text(milliseconds time) {
   const auto all = std::chrono::duration_cast<seconds>(time).count();
   char text[32];
@@ -95,7 +95,7 @@ std::string ProgressLine::text() const {
 void ProgressLine::show(bool has_ended) {
   if (style_ == ProgressStyle::kOff || what_.empty()) return;
   if (style_ == ProgressStyle::kRewritten) {
-    // The cursor waits at the begin of the line: whatever else is logged is written over it.
+    // The cursor stays at the beginning of the line, so that log lines overwrite it.
     out_ << kClearLine << text().substr(0, kWidestLine) << (has_ended ? '\n' : '\r') << std::flush;
     return;
   }

@@ -1,6 +1,6 @@
-// How far long work is, for the people who wait for it: on a terminal one line that is written
-// over, elsewhere (the log of a Job) a plain line when something has changed, at most every 30 s.
-// Used by the commands sweep and quarantine, which write it to stderr: stdout is for programs.
+// The progress of long work, for the people who wait for it: on a terminal one line that is
+// overwritten, elsewhere (the log of a Job) a plain line after a change, at most every 30 s. The
+// commands sweep and quarantine write it to stderr, because stdout is for programs.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,7 @@ enum class ProgressStyle : std::uint8_t { kOff, kPlain, kRewritten };
 
 [[nodiscard]] ProgressStyle progress_style(ProgressWish wish, bool is_terminal);
 
-// Of a sweep: how many of all its nodes are where. Failed are also those that nothing is known of.
+// How many nodes of a sweep are in each state. `failed` includes nodes without a result.
 struct SweepCount {
   std::size_t done = 0, running = 0, failed = 0, all = 0;
 
@@ -44,16 +44,16 @@ class ProgressLine {
  public:
   // `out` and `clock` must outlive it.
   ProgressLine(ProgressStyle style, std::ostream& out, Clock& clock);
-  // Says what has not been said yet, and ends the line.
+  // Prints the last change if it was not printed yet, and ends the line.
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  // Something begins that takes `limit` at most; its time counts from now.
+  // Starts work that takes at most `limit`; its time starts now.
   void begin(std::string what, std::chrono::milliseconds limit);
-  // The same, further on.
+  // Updates the text of the current work.
   void update(std::string what);
-  // Time has passed; to be called every second or so.
+  // Updates the time. Call it about every second.
   void tick();
 
  private:
@@ -70,7 +70,7 @@ class ProgressLine {
   std::optional<Clock::Steady> said_at_;
 };
 
-// Ticks while somebody else is at work.
+// Calls tick() while another thread works.
 class ProgressTicker {
  public:
   ProgressTicker(ProgressLine& progress, Clock& clock);
@@ -79,9 +79,9 @@ class ProgressTicker {
   std::jthread thread_;
 };
 
-// `progress` has to outlive the command.
+// `progress` must outlive the command.
 void add_progress_flag(CLI::App& command, ProgressWish& progress);
-// As wished, on this process's stderr.
+// Returns the style to use on this process's stderr.
 [[nodiscard]] ProgressStyle progress_on_stderr(ProgressWish wish);
 
 }  // namespace gpuward::exporter

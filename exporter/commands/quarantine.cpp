@@ -22,7 +22,7 @@ bool any(const std::vector<CheckResult>& results, CheckStatus status) {
   return std::ranges::any_of(results, [&](const CheckResult& r) { return r.status == status; });
 }
 
-// DCGM's, where it was asked for: a pass of NCCL beside it says nothing of what was skipped.
+// DCGM decides if it was requested: a pass of NCCL does not cover what DCGM skipped.
 bool has_passed_diagnostic(const std::vector<CheckResult>& results) {
   for (const std::string_view diagnostic : {"4-", "5-"}) {
     const auto result = std::ranges::find_if(
@@ -92,7 +92,7 @@ QuarantineResult judge_quarantine(const std::vector<CheckResult>& results) {
 std::string quarantine_result(const QuarantineResult& verdict,
                               const std::vector<CheckResult>& results, std::string_view node,
                               WallTime now) {
-  // As in the annotation `results`: a check that found nothing, or could not tell, has no severity.
+  // As in the annotation `results`: a check without findings or without a result has no severity.
   Json checks = Json::array();
   for (const CheckResult& result : results) {
     const bool has_found = result.severity != Severity::kNone;
@@ -131,7 +131,7 @@ Result<QuarantineResult> Quarantine::run(const RunCheck& run_check, const std::s
     return std::unexpected(results.error());
   }
   QuarantineResult verdict = judge_quarantine(*results);
-  // First, so that the node's exporter does not say fail again beside the verdict.
+  // Findings go first, so that the node's exporter does not report fail beside the verdict.
   if (verdict.status == NodeStatus::kPass) clear_findings(began);
   if (const auto published = publish(verdict, *results); !published) {
     log_.error("Failed to write quarantine result to node",
@@ -209,7 +209,7 @@ Result<std::vector<CheckResult>> Quarantine::run_checks(const RunCheck& run_chec
 
 void Quarantine::clear_findings(WallTime began) {
   ClearRequest request;
-  // all_reduce alone makes nothing good that a diagnostic has found.
+  // A pass of all_reduce alone clears no finding of a diagnostic.
   if (runs_diagnostic()) request.passed_diagnostic = began;
   if (options_.clears_latched) request.passed_for_operator = began;
   if (!request.passed_diagnostic && !request.passed_for_operator) return;

@@ -35,7 +35,7 @@ RunCheck until_asked_for_gpus(RunCheck run, AskingLabel asking_label, Clock& clo
              int number, const std::stop_token& stop) -> Result<CheckResult> {
     std::stop_source ended;
     const std::stop_callback on_stop(stop, [&ended] { ended.request_stop(); });
-    std::optional<std::string> label;  // of the thread until its end
+    std::optional<std::string> label;  // only the thread uses it until it ends
     std::jthread lookout([&](const std::stop_token& over) {
       while (!label && clock.sleep_for(kBetweenQuestions, over)) label = asking_label();
       if (label) ended.request_stop();

@@ -1,5 +1,5 @@
-// How a quarantine runs its checks: by the check command, whose line of JSON is read back as a
-// result. Called by main() for `gpuward-exporter quarantine`.
+// Runs the checks of a quarantine through the check command and parses its line of JSON. Called by
+// main() for `gpuward-exporter quarantine`.
 #pragma once
 
 #include <chrono>
@@ -16,28 +16,29 @@
 
 namespace gpuward::exporter {
 
-// `check --check <number> --json --exclusive`: its output goes to `json`, its exit code comes back.
+// Runs `check --check <number> --json --exclusive`, writes its output to `json` and returns its
+// exit code.
 using CheckByNumber =
     std::function<int(int number, const std::stop_token& stop, std::ostream& json)>;
 
-// Copies what the command prints to `out` as well.
+// Also copies the command's output to `out`.
 [[nodiscard]] RunCheck run_by_command(CheckByNumber command, std::ostream& out);
 
-// The label that asks for the GPUs now (asking_label.h).
+// Returns the label that asks for the GPUs now (asking_label.h).
 using AskingLabel = std::function<std::optional<std::string>()>;
 
-// Asks every 10 s while a check runs; if there is a label, stops the check and returns kBlocked
+// Polls every 10 s while a check runs; if there is a label, stops the check and returns kBlocked
 // (blocked_by). `clock` must outlive it; `asking_label` is called on another thread.
 [[nodiscard]] RunCheck until_asked_for_gpus(RunCheck run, AskingLabel asking_label, Clock& clock);
 
-// What is to be said of a check that is run, and how long it may take.
+// The name and time limit of a check, for the progress line.
 struct NamedCheck {
   int number = 0;
   std::string_view name;  // "4-dcgm-diag-l4"
   std::chrono::milliseconds limit{0};
 };
 
-// Says at each check which one of `checks` it is. `progress` must outlive it.
+// Shows at each check its number among `checks`. `progress` must outlive it.
 [[nodiscard]] RunCheck with_progress(RunCheck run, std::vector<NamedCheck> checks,
                                      ProgressLine& progress);
 

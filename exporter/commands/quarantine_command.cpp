@@ -46,8 +46,8 @@ void log_preflight_of(const std::vector<int>& numbers, const CheckSettings& sett
   log_preflight(entries, settings, log);
 }
 
-// As long as the node's own level 2 may take, which may have begun a moment before the node was
-// marked.
+// The longest time of the node's own level 2, which may have started just before the node got its
+// mode label.
 std::chrono::milliseconds wait_for_own_diagnostic(const CheckSettings& settings) {
   return time_limit_of(check_numbered(1), settings) + std::chrono::minutes(1);
 }

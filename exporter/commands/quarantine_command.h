@@ -1,5 +1,5 @@
-// `gpuward-exporter quarantine`: checks 4 and 6 on this cordoned node (quarantine.h). Its flags,
-// its examples and what runs; named by the table of commands.
+// `gpuward-exporter quarantine`: checks 4 and 6 on this cordoned node (quarantine.h). Flags,
+// examples and main function of the command; used by the table of commands.
 #pragma once
 
 #include <vector>
@@ -12,11 +12,11 @@ namespace gpuward::exporter {
 struct QuarantineWishes {
   std::vector<int> checks{4, 6};
   bool is_forced = false;       // the node need not be cordoned
-  bool clears_latched = false;  // where it passes
+  bool clears_latched = false;  // if it passes
   ProgressWish progress = ProgressWish::kAuto;
 };
 
-// `wishes` has to outlive the command.
+// `wishes` must outlive the command.
 CLI::App* add_quarantine(CLI::App& app, QuarantineWishes& wishes);
 void add_quarantine_command(CLI::App& app, Commands& commands);
 

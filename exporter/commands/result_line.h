@@ -1,4 +1,4 @@
-// A check's line of JSON, read back: how sweep and quarantine learn what a check has said in
+// Parses a check's line of JSON, from which sweep and quarantine get the result of a check in
 // another program. Pure; the counterpart of to_result_json().
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace gpuward::exporter {
 
-// One result in the form of the replaced suite; times and findings are not in it. kInvalid for
-// anything else.
+// Returns one result in the format of the replaced suite, without times and findings. kInvalid for
+// any other text.
 [[nodiscard]] Result<CheckResult> parse_result_line(std::string_view line);
 
 }  // namespace gpuward::exporter

@@ -27,13 +27,13 @@
 namespace gpuward::exporter {
 namespace {
 
-// What the kernel log of this boot says, read once to its end: for the check command on a node
-// where no exporter has kept it.
+// Reads the kernel log of this boot once to its end, for the check command on a node where no
+// exporter has done that.
 
 constexpr std::chrono::seconds kLongestScan{2};
 
-// Judged with the GPUs that the store has, and written into it. Ends when nothing more is there, or
-// after two seconds. An error where nothing could be read.
+// Judges the lines with the GPUs of the store and writes the findings into it. Ends when no more
+// lines come, or after two seconds. An error if nothing could be read.
 Status scan_kernel_log(KernelLogSource& source, const Policy& policy, const HostPaths& host,
                        Clock& clock, Store& store) {
   const std::vector<Gpu> gpus = store.gpus();
@@ -57,9 +57,9 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kLookInterval{50};
 constexpr milliseconds kLockInterval{1'000};
-// A check gets this long after its deadline before it counts as stuck.
+// The time after its deadline before a check counts as stuck.
 constexpr std::chrono::seconds kToStop{10};
-// What the kubelet keeps of a termination message.
+// The kubelet keeps this much of a termination message.
 constexpr std::size_t kMostLastWordBytes = 4096;
 
 GpuTelemetry read_gpus(const CheckParts& parts, Clock& clock, const std::stop_token& stop) {
@@ -73,7 +73,7 @@ GpuTelemetry read_gpus(const CheckParts& parts, Clock& clock, const std::stop_to
   return look_at_gpus(**source, parts.policy.settings.checks.gpu_timeout, clock, stop);
 }
 
-// What is known before the first check runs.
+// Collects what is known before the first check runs.
 std::unique_ptr<Store> gather(const CheckParts& parts, Clock& clock, const std::stop_token& stop,
                               std::ostream& err) {
   auto known = StateFile(parts.state_path).read();
@@ -121,7 +121,7 @@ class CheckCommand {
       if (stop_.stop_requested()) break;
       CheckResult result = run_one(entry, store->snapshot());
       store->apply_check(result, entry.is_diagnostic);
-      // The severity says what may be done to the node, and stays.
+      // The severity decides which actions the node may need, and does not change.
       if (selection.admits_jobs && !result.no_job.empty()) result.status = CheckStatus::kFail;
       summary.results.push_back(result);
       tell(result);
@@ -133,7 +133,7 @@ class CheckCommand {
   }
 
  private:
-  // Held until the run has ended. kBlocked: another diagnostic has the GPUs still.
+  // The lock is held until the run has ended. kBlocked: another diagnostic still has the GPUs.
   Result<GpuLock> take_gpus(const CheckEntry& entry) {
     const auto deadline = clock_.steady() + request_.gpus_wait;
     for (bool is_first = true;; is_first = false) {
@@ -187,7 +187,7 @@ class CheckCommand {
     if (!request_.termination_log.empty()) report(write_last_words(result));
   }
 
-  // In place: the file is a mount, which nothing can be renamed onto.
+  // Writes in place, because the file is a mount and a rename onto it fails.
   [[nodiscard]] Status write_last_words(const CheckResult& result) const {
     std::ofstream file(request_.termination_log, std::ios::binary | std::ios::trunc);
     file << to_result_json_within(kMostLastWordBytes, place_, result) << std::flush;
@@ -218,7 +218,7 @@ class CheckCommand {
   ResultPlace place_;
 };
 
-// Before the first of several checks, which may take hours.
+// Warns before the first of several checks, which may take hours.
 void warn_of_missing_programs(const CheckSelection& selection, const CheckSettings& settings,
                               std::ostream& err) {
   for (const Preflight& each : preflight(selection.checks, settings)) {

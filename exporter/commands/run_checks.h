@@ -1,5 +1,5 @@
-// `gpuward-exporter check`: runs checks of the suite now, in this process, and says what came of
-// them; replaces gpu-healthcheck.sh. Called by main().
+// `gpuward-exporter check`: runs checks of the suite now, in this process, and prints their
+// results; replaces gpu-healthcheck.sh. Called by main().
 #pragma once
 
 #include <filesystem>
@@ -18,20 +18,20 @@
 
 namespace gpuward::exporter {
 
-// What the command looks at.
+// The inputs of the command.
 struct CheckParts {
   Policy policy;
   HostPaths host;
   std::string host_name, instance_type, boot_id;
   Machine machine;
-  // Latched findings of the exporter of this node; without any the kernel log is read.
+  // The latched findings of this node's exporter. If it has none, the command reads the kernel log.
   std::filesystem::path state_path;
   std::function<Result<std::unique_ptr<GpuSource>>()> make_gpu_source;
   std::span<const CheckEntry> checks = all_checks();
 };
 
-// 0: each check passed, warned or was skipped. 1: at least one failed. 2: the request is wrong.
-// 3: none failed, and at least one could not tell. A stop ends it as if its checks could not tell.
+// 0: each check passed, warned or was skipped. 1: at least one failed. 2: the request is wrong. 3:
+// none failed, but at least one was inconclusive. A stop counts as inconclusive.
 [[nodiscard]] int run_checks(const CheckRequest& request, const CheckParts& parts, Clock& clock,
                              const std::stop_token& stop, std::ostream& out, std::ostream& err);
 

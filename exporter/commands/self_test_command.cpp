@@ -36,22 +36,22 @@ constexpr std::array kSelfTestExamples = {
 };
 constexpr int kNoNvml = 2;
 constexpr std::chrono::seconds kSmiLimit{30};
-// A value that moves may differ once; what is wrong differs each time.
+// A changing value may differ once; a wrong one differs each time.
 constexpr int kMostRounds = 3;
 constexpr std::array<std::string_view, 3> kVerdicts{"same", "differs", "not compared"};
 
 struct Wishes {
-  std::string nvml;  // empty: as --gpu.nvml-library says
+  std::string nvml;  // empty: from --gpu.nvml-library
   OutputFormat output = OutputFormat::kTable;
 };
 
-// What a bug report has to say beside the values.
+// Facts that a bug report needs besides the values.
 struct Facts {
   std::string kernel, library, driver_version, nvml_version, smi;
 };
 using Values = std::vector<ComparedValue>;
 
-// By the worker process, as the exporter reads them. kUnavailable says why there are none.
+// Read by the worker process, as in the exporter. kUnavailable has the reason if there are none.
 Result<VendorReading> read_nvml(const Flags& flags, Clock& clock, Log& log,
                                 const std::stop_token& stop) {
   const GpuTimes times;
@@ -67,7 +67,7 @@ Result<VendorReading> read_nvml(const Flags& flags, Clock& clock, Log& log,
   return fail(ErrorKind::kUnavailable, flags.libraries.nvml + ": " + why);
 }
 
-// nvidia-smi's output, whatever its exit code: with one GPU lost it still prints the others.
+// Ignores nvidia-smi's exit code: with one GPU lost it still prints the others.
 Result<std::string> run_smi(std::vector<std::string> arguments, Clock& clock,
                             const std::stop_token& stop) {
   ChildCommand command;
@@ -146,7 +146,7 @@ std::string kernel_of(const Flags& flags) {
 
 struct Comparison {
   VendorReading nvml;
-  std::string smi;  // "compared", or why it is not
+  std::string smi;  // "compared", or the reason
   Values values;
 };
 

@@ -7,7 +7,7 @@
 
 namespace gpuward::exporter {
 
-// Ends with 0: nothing differs; 1: something does; 2: there is no NVML to read.
+// Exits with 0: nothing differs; 1: a value differs; 2: there is no NVML to read.
 void add_self_test_command(CLI::App& app, Commands& commands);
 
 }  // namespace gpuward::exporter

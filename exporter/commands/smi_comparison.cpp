@@ -34,9 +34,9 @@ constexpr std::array kFabricStatus{"Success"sv};
 // internal/nvmlnative).
 struct SmiValue {
   std::string_view series, field;
-  Words words = {};  // the field's, for 0, 1, ...; empty: a number
+  Words words = {};  // of the field, for 0, 1, ...; empty: a number
   double unit = 1;   // of the field, in the series' unit
-  // In the series' unit: how much nvidia-smi rounds off, and how far the value moves meanwhile.
+  // In the series' unit: nvidia-smi's rounding and the change between two readings.
   double tolerance = 0;
 };
 
@@ -98,7 +98,8 @@ constexpr auto kValues = std::to_array<SmiValue>({
     {R"(gpuward_gpu_temperature_celsius{sensor="gpu"})", "temperature.gpu", {}, 1, kDegrees},
     {R"(gpuward_gpu_temperature_celsius{sensor="memory"})", "temperature.memory", {}, 1, kDegrees},
     {"gpuward_gpu_temperature_margin_celsius", "temperature.gpu.tlimit", {}, 1, kDegrees},
-    {"gpuward_gpu_power_watts", "power.draw", {}, 1, 50},  // of a second, or of this moment
+    {"gpuward_gpu_power_watts", "power.draw", {}, 1, 50},  // average of a second, or the current
+                                                           // value
     {"gpuward_gpu_power_limit_watts", "enforced.power.limit", {}, 1, kCents},
     {"gpuward_gpu_power_default_limit_watts", "power.default_limit", {}, 1, kCents},
     {R"(gpuward_gpu_slowdown{reason="sw_power_cap"})", "clocks_event_reasons.sw_power_cap",
@@ -130,11 +131,11 @@ constexpr auto kValues = std::to_array<SmiValue>({
     {"gpuward_gpu_fabric_status", "fabric.status", kFabricStatus},
 });
 
-// nvidia-smi would have another sample of these.
+// nvidia-smi would show another sample of these.
 constexpr std::array kSampled{"gpuward_gpu_utilization_ratio"sv,
                               "gpuward_gpu_memory_utilization_ratio"sv};
 
-// What identifies a GPU: a label of gpuward_gpu_info.
+// An identifier of a GPU: a label of gpuward_gpu_info.
 struct SmiText {
   std::string_view field;
   const std::string& (*text)(const GpuReading& reading);
@@ -147,7 +148,7 @@ constexpr auto kTexts = std::to_array<SmiText>({
     {"vbios_version", [](const GpuReading& r) -> const std::string& { return r.vbios_version; }},
 });
 
-// "[N/A]", "N/A", "[Unknown Error]", "[Not Supported]": nvidia-smi has no value.
+// True for "[N/A]", "N/A", "[Unknown Error]" and "[Not Supported]": nvidia-smi has no value.
 bool is_absent(std::string_view cell) {
   return cell.empty() || cell == "N/A" || cell.front() == '[';
 }
@@ -175,7 +176,7 @@ std::string series_text(const metrics::Family& family, const metrics::Sample& sa
 }
 
 using Series = std::pair<std::string, double>;
-// What is published of each GPU, by its bus id; in the order of the page.
+// The published series of each GPU, by its bus id, in the order of the page.
 using Published = std::map<std::string, std::vector<Series>>;
 
 Published published(const VendorReading& report) {
@@ -210,7 +211,7 @@ std::optional<double> number_in(const SmiValue& value, std::string_view cell) {
   return static_cast<double>(word - value.words.begin());
 }
 
-// One GPU. What nvidia-smi has of it may be nothing at all.
+// Compares one GPU. nvidia-smi may have no value for it at all.
 class GpuComparison {
  public:
   GpuComparison(std::string gpu, const SmiReading& smi, const std::string& bus_id,
@@ -220,7 +221,7 @@ class GpuComparison {
     if (found != smi.gpus.end()) cells_ = &found->second;
   }
 
-  // Whether both have this GPU.
+  // Compares whether both list this GPU.
   void add_address(const std::string& bus_id) {
     add("pci_bus_id", bus_id, cells_ != nullptr ? bus_id : "",
         smi_.fault.empty() ? cells_ != nullptr ? Agreement::kSame : Agreement::kDiffers
@@ -276,7 +277,7 @@ class GpuComparison {
     const auto found = cells_->find(field);
     return found == cells_->end() ? std::string() : found->second;
   }
-  // Why a field cannot be compared; empty where it can.
+  // Returns why a field cannot be compared; empty if it can.
   [[nodiscard]] std::string objection(std::string_view field, std::string_view cell) const {
     if (!smi_.fault.empty()) return smi_.fault;
     if (cells_ == nullptr) return "nvidia-smi does not list this GPU";

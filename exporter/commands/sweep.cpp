@@ -14,8 +14,8 @@
 namespace gpuward::exporter {
 namespace {
 
-// How much longer than its Job a sweep waits for it, and a claim holds than the sweep waits: an end
-// takes a moment to be seen, and clocks of nodes differ.
+// How much longer than its Job a sweep waits, and how much longer than the sweep its claim lasts:
+// the end of a Job is seen a moment later, and the clocks of nodes differ.
 constexpr std::chrono::seconds kJobSlack{60};
 constexpr std::chrono::seconds kClaimSlack{300};
 
@@ -27,8 +27,8 @@ std::string render_result(const std::string& node, const SweepResult& verdict, k
                     {"severity", severity_word(verdict.severity)}});
 }
 
-// The agent of a node knows more than one check: a pass of the sweep overrules none of its
-// verdicts, nor its word that it has stopped and watches the node no longer.
+// The agent of a node runs more than one check, so a pass of the sweep must not override any of its
+// verdicts, or its label after it has stopped and no longer watches the node.
 bool may_say_pass(const kube::Node& node) {
   return std::ranges::all_of(node.meta.labels, [](const auto& label) {
     return !is_node_key(label.first, NodeName::kStatus) || label.second == "pass";
@@ -58,7 +58,7 @@ Result<SweepSummary> Sweep::run(const std::stop_token& stop) {
       report_.untold.push_back(node.meta.name);
       if (started.error().kind == ErrorKind::kForbidden ||
           started.error().kind == ErrorKind::kInvalid)
-        break;  // the next one would go the same way
+        break;  // the next node would fail the same way
     } else if (!*started) {
       ++report_.left_alone;
     }
@@ -76,7 +76,7 @@ Result<std::vector<kube::Node>> Sweep::list_candidates() {
   release_expired(*nodes);
   const auto left = std::erase_if(*nodes, [&](const kube::Node& node) {
     const auto objection = objection_to_sweep(node, clock_.wall());
-    // What an expired claim had left is gone by now; the next sweep takes the node.
+    // release_expired() has cleaned up after expired claims, and the next sweep can take the node.
     if (objection) log_.debug("Skipped node", {{"node", node.meta.name}, {"why", *objection}});
     return objection.has_value();
   });
@@ -107,7 +107,7 @@ Result<bool> Sweep::is_idle(const std::string& node) {
 Result<bool> Sweep::start_on(const kube::Node& node) {
   if (auto idle = is_idle(node.meta.name); !idle || !*idle) return idle;
   if (auto claimed = claim(node); !claimed || !*claimed) return claimed;
-  // A pod may have come between the look and the taint; after it, none comes any more.
+  // A pod may have arrived between the check and the taint; after the taint none can.
   auto idle = is_idle(node.meta.name);
   Status started;
   if (idle && *idle) started = start_job(node);
@@ -131,7 +131,7 @@ Result<bool> Sweep::claim(const kube::Node& node) {
       api_, {node.meta.name, node.meta.uid},
       [&](const kube::Node& seen) -> std::optional<kube::NodeChange> {
         const auto own = claim_on(seen, NodeName::kMaintenanceClaim);
-        is_claimed = own && own->owner == options_.owner;  // a repeat after a lost answer
+        is_claimed = own && own->owner == options_.owner;  // a retry after a lost answer
         if (is_claimed || objection_to_sweep(seen, clock_.wall())) return std::nullopt;
         is_claimed = true;
         const NodeNames& names = names_on(seen);
@@ -152,14 +152,14 @@ Status Sweep::start_job(const kube::Node& node) {
   const auto job = sweep_job(options_.job, name, options_.owner, names_on(node));
   if (!job) return std::unexpected(job.error());
   const auto created = api_.create_job(options_.job.ns, *job);
-  // The name is this sweep's alone: a repeat after a lost answer.
+  // The name is unique to this sweep, so kAlreadyExists is a retry after a lost answer.
   if (!created && created.error().kind != ErrorKind::kAlreadyExists)
     return with_context("creating the Job", created.error());
   log_.info("Started sweep", {{"node", name}, {"job", sweep_job_name(name, options_.owner)}});
   return {};
 }
 
-// `left_to_start`: candidates that may still be taken, as many as there is room for.
+// `left_to_start`: the remaining candidates. The count includes as many as the limit allows.
 void Sweep::tell(std::size_t left_to_start) {
   if (!options_.on_progress) return;
   const auto running = static_cast<std::size_t>(std::ranges::count(runs_, false, &Run::is_over));
@@ -193,7 +193,7 @@ void Sweep::look_at(Run& run) {
   if (run.verdict) finish(run);
   if (run.is_over) return;
   if (clock_.steady() >= run.deadline) return give_up(run, "its time is over", report_.untold);
-  if (run.verdict) return;  // it is written at the next look
+  if (run.verdict) return;  // it is written at the next poll
   if (const auto label = label_asking_for_gpus(api_, run.node.name))
     give_up(run, "a label asks for its GPUs: " + *label, report_.skipped);
 }

@@ -14,7 +14,7 @@
 namespace gpuward::exporter {
 namespace {
 
-// The taint of gpuward-remediator: it has the node.
+// The taint of gpuward-remediator, which has the node then.
 constexpr std::string_view kRemediationTaintKey = "gpuward.dev/remediation";
 
 }  // namespace

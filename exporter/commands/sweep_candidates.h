@@ -1,5 +1,5 @@
-// Which nodes a sweep may take, and why not the others. Pure; used by Sweep before it claims a node
-// and again in the claim itself, because a node can change in between.
+// Which nodes a sweep may take, and the reasons against the others. Pure; used by Sweep before it
+// claims a node and again in the claim itself, because a node can change in between.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,15 @@
 
 namespace gpuward::exporter {
 
-// Why a sweep leaves this node alone; nullopt where it may take it (if its GPUs are idle).
+// Returns why a sweep leaves this node alone; nullopt if it may take it (if its GPUs are idle).
 [[nodiscard]] std::optional<std::string> objection_to_sweep(const kube::Node& node,
                                                             kube::WallTime now);
 
-// Whether the pod has GPUs or waits for some. A pod that has ended has given them back.
+// Returns whether the pod has or requests GPUs. A pod that has ended has none.
 [[nodiscard]] bool has_gpus(const kube::Pod& pod);
 
-// Those that no sweep has taken for longest first, so that a fleet larger than one sweep is gone
-// through, and nodes whose check is always skipped keep no other from its turn.
+// Sorts the node with the oldest sweep first, so that a fleet larger than one sweep is covered and
+// nodes whose check is always skipped do not block others.
 void sort_by_last_sweep(std::vector<kube::Node>& nodes);
 
 }  // namespace gpuward::exporter

@@ -23,7 +23,7 @@ namespace {
 constexpr std::array kSweepExamples = {
     Example{"sweep", "gpuward-exporter sweep --node-selector pool=a100"}};
 
-// The check of the built-in Job; what another one runs is not known here.
+// The check of the built-in Job. The check of another Job is not known here.
 std::string swept_with(const SweepOptions& options) {
   if (!options.job.job_template.empty()) return "--job-template";
   return std::string(check_numbered(1).name);
@@ -33,7 +33,7 @@ int run_sweep(SweepOptions wishes, ProgressWish progress_wish, const Flags& flag
   Clock& clock = lasting_clock();
   wishes.owner = owner_of_run(clock);
   auto options = read_sweep_options(environment_lookup(), std::move(wishes));
-  // As for the exporter itself: the folder of the suite's keys overrides the environment.
+  // As in the exporter itself, the folder of the suite's keys overrides the environment.
   if (options && !flags.config_folder.empty())
     options = read_sweep_options(folder_lookup(flags.config_folder), *std::move(options));
   if (!options) return complain(options.error());

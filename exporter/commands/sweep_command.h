@@ -1,5 +1,5 @@
-// `gpuward-exporter sweep`: check 1 on idle GPU nodes, a few at a time (sweep.h). Its flags, its
-// examples and what runs; named by the table of commands.
+// `gpuward-exporter sweep`: check 1 on idle GPU nodes, a few at a time (sweep.h). Flags, examples
+// and main function of the command; used by the table of commands.
 #pragma once
 
 #include "exporter/commands/progress.h"
@@ -9,11 +9,11 @@
 namespace gpuward::exporter {
 
 struct SweepWishes {
-  SweepOptions options;  // the environment on top
+  SweepOptions options;  // the environment overrides them
   ProgressWish progress = ProgressWish::kAuto;
 };
 
-// `wishes` has to outlive the command.
+// `wishes` must outlive the command.
 CLI::App* add_sweep(CLI::App& app, SweepWishes& wishes);
 void add_sweep_command(CLI::App& app, Commands& commands);
 

@@ -14,11 +14,11 @@
 namespace gpuward::exporter {
 namespace {
 
-constexpr std::size_t kLongestName = 63;  // of a Job's pods' label; also of a label's value
+constexpr std::size_t kLongestName = 63;  // of the Job's label on its pods, and of any label value
 constexpr std::size_t kSuffix = 9;        // "-" and 8 hex digits
 constexpr int kSecondsKept = 3600;
 constexpr std::string_view kPlaceholder = "TARGET_NODE_NAME";
-// Not the default one in /dev: that is the node's own there.
+// Not the default file in /dev, because the pod has the node's own /dev.
 constexpr const char* kLastWords = "/run/termination-log";
 constexpr const char* kConfigFolder = "/etc/gpu-healthcheck";
 constexpr const char* kExporterConfigMap = "gpuward-exporter";  // in the Jobs' namespace
@@ -41,7 +41,7 @@ Json tolerations() {
   return all;
 }
 
-// As a DaemonSet's pods are bound: by the node's name, which its labels need not repeat.
+// Binds the pod like a DaemonSet's, by the node's name, which its labels need not have.
 Json affinity(std::string_view node) {
   const Json field = {
       {"key", "metadata.name"}, {"operator", "In"}, {"values", Json::array({node})}};
@@ -51,7 +51,7 @@ Json affinity(std::string_view node) {
              {{"nodeSelectorTerms", Json::array({term})}}}}}};
 }
 
-// The check runs without a ConfigMap that does not exist.
+// The volume is optional, so the check also runs if the ConfigMap does not exist.
 void mount(const std::string& config_map, const std::string& folder, const char* name, Json& pod) {
   pod["containers"][0]["volumeMounts"].push_back(
       {{"name", name}, {"mountPath", folder}, {"readOnly", true}});
@@ -111,7 +111,7 @@ Result<Json> from_template(std::string text, std::string_view node) {
   return job;
 }
 
-// What the check has said, each of its lines of JSON among whatever else was printed.
+// Returns the results in the check's lines of JSON, and skips all other output.
 std::vector<CheckResult> results_in(std::string_view message) {
   std::vector<CheckResult> results;
   while (!message.empty()) {

@@ -36,7 +36,7 @@ Status read_number(const SeedLookup& lookup, const char* key, std::int64_t min, 
   return {};
 }
 
-// Separated by blanks.
+// Splits the value at blanks.
 Status read_words(const SeedLookup& lookup, const char* key, std::vector<std::string>& out) {
   std::string text;
   if (auto read = read_text(lookup, key, text); !read || text.empty()) return read;

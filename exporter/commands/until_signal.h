@@ -1,5 +1,5 @@
-// Work that a command does until it is done or the process has to stop. Used by check, sweep
-// and quarantine.
+// Runs a command's work until it is done or the process must stop. Used by check, sweep and
+// quarantine.
 #pragma once
 
 #include <functional>
@@ -7,8 +7,8 @@
 
 namespace gpuward::exporter {
 
-// Runs it on a thread of its own while this one waits for signals; returns its exit code. To be
-// called once in a process, by main()'s thread.
+// Runs the work on its own thread while this one waits for signals. Returns the work's exit code.
+// Call it once in a process, on main()'s thread.
 [[nodiscard]] int until_signal(const std::function<int(const std::stop_token&)>& work);
 
 }  // namespace gpuward::exporter
