@@ -1,5 +1,5 @@
-// What a command of gpuward-exporter ends with, and how it says why it could not begin. For main()
-// and the commands; scripts and Jobs read these numbers (docs/checks.md).
+// The exit codes of gpuward-exporter's commands, and how a command reports why it could not start.
+// For main() and the commands; scripts and Jobs read these numbers (docs/checks.md).
 #pragma once
 
 #include "core/model/result.h"
@@ -8,12 +8,12 @@ namespace gpuward::exporter {
 
 enum ExitCode : int {
   kDone = 0,
-  kFailed = 1,       // of checks: one has failed
-  kWrongUsage = 2,   // flags, configuration, what they name
-  kCouldNotTell = 3  // of checks: none has failed, but one could not run to its end
+  kFailed = 1,       // a check has failed
+  kWrongUsage = 2,   // wrong flags or configuration, or a wrong name in them
+  kCouldNotTell = 3  // no check has failed, but one was inconclusive
 };
 
-// On stderr.
+// Prints the error on stderr.
 [[nodiscard]] ExitCode complain(const Error& error);
 
 }  // namespace gpuward::exporter

@@ -25,7 +25,7 @@ constexpr std::array kExamples = {
             "gpuward-exporter completion zsh > ~/.gpuward-exporter.zsh"},
 };
 
-// As AMD's exporter takes its switch.
+// Accepts the values that AMD's exporter accepts for its switch.
 bool is_yes(std::string_view text) {
   const std::string word = CLI::detail::to_lower(std::string(trim(text)));
   return word == "1" || word == "true" || word == "yes" || word == "on";
@@ -67,7 +67,7 @@ void add_loki_flags(CLI::App& app, LokiFlags& loki) {
   add_client_file_options(app, "--loki", loki.files);
 }
 
-// Under these the container sees the node.
+// The paths under which a container sees the node.
 void add_path_flags(CLI::App& app, Flags& flags) {
   app.add_option("--path.procfs", flags.host.proc, "Path of the node's /proc")
       ->capture_default_str();
@@ -134,7 +134,7 @@ void add_flags(CLI::App& app, Flags& flags, std::string& level, std::string& for
   app.add_option("--log.format", format, "logfmt or json")->capture_default_str();
 }
 
-// False where a word is none of the known ones; said on stderr.
+// Returns false if a word is unknown, with an error on stderr.
 bool take_log_words(const std::string& level, const std::string& format, Flags& flags) {
   const auto log_level = parse_log_level(level);
   const auto log_format = parse_log_format(format);
@@ -169,7 +169,8 @@ std::variant<CommandLine, int> parse_command_line(int argc, const char* const* a
       "Export the health of this node's GPUs, from the kernel log and the driver, as Prometheus "
       "metrics.",
       "gpuward-exporter");
-  // A flag given twice: the last one wins, as in an overlay that adds to a manifest's arguments.
+  // If a flag is given twice, the last one wins, as in an overlay that adds to a manifest's
+  // arguments.
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   add_flags(app, flags, level, format);
   app.add_flag("--check-config", flags.checks_config, "Check all configuration files and exit");

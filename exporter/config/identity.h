@@ -1,5 +1,5 @@
-// Who and where this program is, as the flags and the machine say. Shared by the serving exporter
-// and its commands.
+// The identity of this program, by the flags and the machine. Shared by the serving exporter and
+// its commands.
 #pragma once
 
 #include <string>
@@ -12,21 +12,22 @@
 
 namespace gpuward::exporter {
 
-// "unknown" where the kernel does not say.
+// Returns "unknown" if the kernel has no name.
 [[nodiscard]] std::string host_name();
-// The node's name in Kubernetes, else that of the host.
+// Returns the node's name in Kubernetes, else the host's name.
 [[nodiscard]] std::string node_name(const Flags& flags);
-// Unlike that of any other run of a command.
+// Returns a name that no other run of a command has.
 [[nodiscard]] std::string owner_of_run(const Clock& clock);
-// "gpuward-exporter/VERSION".
+// Returns "gpuward-exporter/VERSION".
 [[nodiscard]] std::string user_agent();
-// The machine's trees. Simulated GPUs are not on its bus: its sysfs, which would speak against
-// them, is then left out unless a flag names one.
+// Returns the trees of the machine. Simulated GPUs are not on its bus, and its sysfs would
+// contradict them, so it is left out then unless a flag gives one.
 [[nodiscard]] HostPaths node_trees(const Flags& flags);
-// As its firmware says; nothing where the GPUs are simulated, which are not those of this machine.
+// Returns the firmware's data; nothing if the GPUs are simulated, because they are not in this
+// machine.
 [[nodiscard]] Machine machine_of(const Flags& flags);
 [[nodiscard]] SettingsSources settings_sources(const Flags& flags);
-// The settings with what flags have on top.
+// Returns the settings, with the flags that override them.
 [[nodiscard]] Result<Settings> read_settings(const Flags& flags);
 
 }  // namespace gpuward::exporter

@@ -23,19 +23,19 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Its defaults, of pkg/custompluginmonitor/types/config.go.
+// The defaults of node-problem-detector (pkg/custompluginmonitor/types/config.go).
 constexpr milliseconds kNpdInterval = std::chrono::seconds(30);
 constexpr milliseconds kNpdTimeout = std::chrono::seconds(5);
 constexpr std::int64_t kNpdOutputBytes = 80;
 
-// What the files amount to.
+// The content of all files.
 struct NpdMonitors {
   std::vector<ProgramSettings> programs;
   std::vector<LineRule> rules;
   std::set<std::string> conditions;  // of permanent rules
 };
 
-// One file. The first thing that is wrong in it ends the reading.
+// One file. The first error ends the parsing.
 class NpdFile {
  public:
   NpdFile(Json root, const std::map<std::string, Severity>& severities, NpdMonitors& monitors)
@@ -51,7 +51,7 @@ class NpdFile {
     }
     const Json& rules = member_at(root_, "rules");
     if (!rules.is_array()) return fail(ErrorKind::kInvalid, "rules: is not a list");
-    // Permanent rules first: add().
+    // Permanent rules first, because of add().
     for (const bool is_permanent : {true, false}) {
       std::size_t number = 0;
       for (const Json& rule : rules) {
@@ -72,7 +72,7 @@ class NpdFile {
            (plugin == "filelog" && string_at(root_, "logPath").ends_with("/kern.log"));
   }
 
-  // The condition of a permanent rule; empty for a temporary one.
+  // Returns the condition of a permanent rule; empty for a temporary one.
   Result<std::string> condition_of(const Json& rule) {
     const std::string type = string_at(rule, "type");
     if (type == "temporary") return std::string();
@@ -84,7 +84,7 @@ class NpdFile {
     return condition;
   }
 
-  // A rule for the condition that the exporter itself sets has to be able to set it.
+  // A rule for the condition that the exporter itself sets must be severe enough to set it.
   [[nodiscard]] Severity severity_of(const std::string& condition) const {
     const auto mapped = severities_.find(condition);
     if (mapped != severities_.end()) return mapped->second;
@@ -101,7 +101,7 @@ class NpdFile {
     const std::string pattern = string_at(rule, "pattern");
     if (pattern.contains("\\n") || pattern.contains('\n'))
       return fail(ErrorKind::kInvalid, "pattern: spans several lines; match only one of them");
-    made.pattern = pattern + "\\z";  // as there: to the end of the line
+    made.pattern = pattern + "\\z";  // as in node-problem-detector: to the end of the line
     if (const auto fault = fault_of_pattern(made.pattern))
       return fail(ErrorKind::kInvalid, "pattern: " + *fault);
     made.severity = condition->empty() ? Severity::kNone : severity_of(*condition);
@@ -159,8 +159,8 @@ class NpdFile {
                 std::string(key) + ": must be a duration such as 30s or 1m30s");
   }
 
-  // A check is named after the condition, or after the reason of a temporary rule; further ones of
-  // that name get a number. The command of a permanent rule is not run again for a temporary one.
+  // Names a check after its condition, or after the reason of a temporary rule, and numbers further
+  // checks of that name. A temporary rule does not run the command of a permanent rule again.
   Status add(ProgramSettings program, const std::string& condition) {
     auto& programs = monitors_.programs;
     const auto has = [&programs](auto field, const auto& value) {

@@ -1,5 +1,6 @@
-// The configuration of node-problem-detector as it is (--npd.config): its custom plug-ins become
-// checks.programs, its rules on the kernel log become kernel_log.rules. Read by the settings.
+// Reads the unchanged configuration of node-problem-detector (--npd.config): its custom plug-ins
+// become checks.programs, and its rules on the kernel log become kernel_log.rules. Used by the
+// settings.
 #pragma once
 
 #include <filesystem>
@@ -11,8 +12,8 @@ namespace gpuward::exporter {
 
 struct Settings;
 
-// Files, or folders with files *.json. Their programs and rules come after those that `settings`
-// has. kInvalid says which file and which rule is wrong, and `settings` is as before.
+// Reads files, or the *.json files of folders, and appends their programs and rules to those of
+// `settings`. kInvalid names the file and the rule that is wrong, and leaves `settings` unchanged.
 [[nodiscard]] Status add_npd_configs(const std::vector<std::filesystem::path>& places,
                                      Settings& settings);
 

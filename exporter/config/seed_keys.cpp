@@ -18,7 +18,7 @@ constexpr std::uint64_t kMostSeconds = 31'536'000;  // a year
 constexpr std::uint32_t kPshcZeroLifetime = 165;
 constexpr unsigned kMostNodes = 65'536;
 
-// What a value may be, where it is wrong; empty where it was taken.
+// The allowed values, if the value is wrong; empty if it was accepted.
 using Complaint = std::string;
 
 Complaint read_value(std::string_view text, std::chrono::milliseconds& out) {
@@ -99,7 +99,7 @@ Complaint read_value(std::string_view text, std::filesystem::path& out) {
   return {};
 }
 
-// The type of the field says what its value may be.
+// The type of the field determines the allowed values.
 template <auto kPart, auto kField>
 Complaint read_field(std::string_view text, Settings& settings) {
   return read_value(text, settings.*kPart.*kField);
@@ -115,7 +115,7 @@ constexpr auto kOfCatalogue = &read_field<&Settings::catalogue, kField>;
 Complaint read_pshc(std::string_view text, Settings& settings) {
   Complaint complaint = read_value(text, settings.checks.is_pshc_strict);
   if (!complaint.empty() || !settings.checks.is_pshc_strict) return complaint;
-  // An override that names a severity of its own wins.
+  // An override of this Xid with its own severity wins.
   auto& severity = settings.catalogue.xid[kPshcZeroLifetime].severity;
   if (!severity) severity = Severity::kIsolate;
   return {};
@@ -135,7 +135,7 @@ struct SeedKey {
   Complaint (*apply)(std::string_view text, Settings& settings);
 };
 
-// The whole kernel log is followed, so that the two sizes of its tail say nothing here.
+// The exporter follows the whole kernel log, so the two sizes of the suite's tail have no effect.
 constexpr std::array kKeys{
     SeedKey{"CHECK_INTERVAL", kOfChecks<&CheckSettings::check_interval>},
     SeedKey{"DCGM_L2_INTERVAL", kOfChecks<&CheckSettings::dcgm_l2_interval>},

@@ -1,8 +1,8 @@
-// The exporter's configuration file (--config.file), read whole or not at all;
+// The exporter's configuration file (--config.file), accepted as a whole or not at all;
 // docs/configuration.md has its keys.
 //
-// On top of it come, under their old names, the settings of the suite that gpuward replaces: from
-// the environment, then from the files of a mounted ConfigMap (--config.directory; seed_keys.h).
+// The settings of the suite that gpuward replaces override it under their old names: first those of
+// the environment, then the files of a mounted ConfigMap (--config.directory; seed_keys.h).
 #pragma once
 
 #include <chrono>
@@ -28,20 +28,20 @@
 
 namespace gpuward::exporter {
 
-// What to do with an event in a line that user space has written into the kernel log.
+// How to handle an event in a line that user space has written into the kernel log.
 enum class UserSpaceLines : std::uint8_t { kMark, kRefuse, kTrust };
 
-// The gRPC service that AMD's device plugin asks; as of the start.
+// The gRPC service for AMD's device plugin. Changes need a restart.
 struct AmdHealthSettings {
-  std::optional<bool> is_enabled;  // absent: where an AMD accelerator is
+  std::optional<bool> is_enabled;  // absent: enabled if there is an AMD accelerator
   std::filesystem::path socket =
       "/var/lib/amd-metrics-exporter/amdgpu_device_metrics_exporter_grpc.socket";
-  bool has_all_vendors = false;  // NVIDIA's GPUs too
+  bool has_all_vendors = false;  // also NVIDIA's GPUs
 };
 
-// What the cloud announces of this machine.
+// The source of the cloud's announcements for this machine.
 struct AnnouncementSettings {
-  std::string_view cloud = "auto";  // "auto": by the firmware; "none"; else the cloud's name
+  std::string_view cloud = "auto";  // "auto": from the firmware; "none"; else the cloud's name
   std::chrono::milliseconds interval = std::chrono::seconds(5);
   std::string endpoint;  // empty: the cloud's own
 };
@@ -51,10 +51,11 @@ struct Settings {
   std::string kernel_log_path = "/dev/kmsg";
   UserSpaceLines user_space_lines = UserSpaceLines::kMark;
   LineRules line_rules;
-  // Of the permanent problems in node-problem-detector's files, by their condition; else monitor.
+  // Severities of the permanent problems in node-problem-detector's files, by condition; others are
+  // monitor.
   std::map<std::string, Severity> npd_severities;
   std::chrono::milliseconds findings_age = std::chrono::hours(24);
-  std::optional<LogLevel> log_level;  // the flag wins where absent
+  std::optional<LogLevel> log_level;  // if absent, the flag's value
   CheckSettings checks;
   NodeSettings node;
   std::filesystem::path kubelet_socket = "/var/lib/kubelet/pod-resources/kubelet.sock";
@@ -62,7 +63,7 @@ struct Settings {
   AmdThresholds amd_thresholds = default_amd_thresholds();
   AmdHealthSettings amd_health;
   AnnouncementSettings announcements;
-  MetricsOptions metrics;  // as of the start: a reload does not change them
+  MetricsOptions metrics;  // a reload does not change them
 };
 
 struct SettingsSources {
@@ -72,10 +73,10 @@ struct SettingsSources {
   SeedLookup environment = [](std::string_view) { return std::nullopt; };
 };
 
-// What the file may have.
+// Returns the keys that the file may have.
 [[nodiscard]] std::vector<YamlKey> settings_keys();
 
-// kInvalid names file, line and field, or the key.
+// kInvalid names the file with line and field, or the key.
 [[nodiscard]] Result<Settings> load_settings(const SettingsSources& sources);
 
 // The settings in force and the catalogue built from them.
@@ -84,7 +85,7 @@ struct Policy {
   std::shared_ptr<const xid::Catalogue> catalogue;
 };
 
-// Replaced as a whole by a reload. Any thread.
+// A reload replaces the whole policy. Any thread.
 class CurrentPolicy {
  public:
   explicit CurrentPolicy(Settings settings) { set(std::move(settings)); }

@@ -24,7 +24,7 @@ bool is_letter(char letter) {
   return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
 }
 
-// They become labels of metrics, names of files and words of commands.
+// The names become labels of metrics, file names and arguments of commands.
 bool is_name(std::string_view text) {
   return !text.empty() && text.size() <= kMostNameBytes && is_letter(text.front()) &&
          std::ranges::all_of(text, [](char letter) {
@@ -33,7 +33,7 @@ bool is_name(std::string_view text) {
          });
 }
 
-// Whether findings or checks of gpuward itself have this name.
+// Returns whether gpuward itself uses this name for findings or checks.
 bool is_taken(std::string_view name) {
   for (int kind = 0; kind <= static_cast<int>(xid::Kind::kRule); ++kind) {
     if (name == xid::to_string(static_cast<xid::Kind>(kind))) return true;
