@@ -16,11 +16,11 @@
 namespace gpuward::exporter {
 namespace {
 
-// Before the first GPU is opened.
+// The longest wait for the Node before the first GPU is opened.
 constexpr std::chrono::seconds kLongestWaitForNode{3};
 
-// Whether the GPUs can be simulated from this file; without one, what the driver says is known
-// later.
+// Checks whether the GPUs can be simulated from this file. Without a file, errors of the driver
+// only show up later.
 Status check_scenario(const Flags& flags) {
   if (flags.gpu_simulate_file.empty()) return {};
   const auto report = read_scenario(flags.gpu_simulate_file);
@@ -120,7 +120,7 @@ Exporter::Exporter(const Flags& flags, Settings settings, State state, Clock& cl
   watches_.emplace_back(policy_.get()->settings.amd_config);
   for (const auto& path : flags.npd_configs) watches_.emplace_back(path);
   if (flags.config_folder.empty()) return;
-  watches_.emplace_back(flags.config_folder);  // a ConfigMap's swap
+  watches_.emplace_back(flags.config_folder);  // a ConfigMap is replaced as a folder
   for (const std::string_view key : seed_keys()) watches_.emplace_back(flags.config_folder / key);
 }
 
@@ -145,8 +145,8 @@ Status Exporter::serve(const Flags& flags, const http::WebConfig& web) {
   auto health = http::serve_health(flags.health_addresses, health_routes(store_));
   if (!health) return std::unexpected(health.error());
   health_ = *std::move(health);
-  // Only now: a start that fails must not have moved the position on. Requests come before the
-  // first record, so that they cannot clear what nobody has seen yet.
+  // Not earlier, because a start that fails must not move the position. Requests come before the
+  // first record, so that they cannot clear findings that no operator has seen yet.
   take_clear_requests();
   saver_ = std::make_unique<StateSaver>(store_, StateFile(flags.state_path), clock_, log_);
   kernel_log_ = std::make_unique<KernelLogWatcher>(
@@ -205,7 +205,7 @@ void Exporter::watch_the_rest(const Flags& flags, const std::string& boot_id, Fi
     return {current, &current->settings.checks};
   };
   options.objection = ask_for_maintenance(flags, clock_);
-  // Before the node is written to: the store knows then which checks it must wait for.
+  // Before the first write to the node, so that the store knows which checks to wait for.
   checks_ = std::make_unique<CheckRunner>(std::move(options), store_, clock_, log_);
   node_ = std::make_unique<NodeLink>(flags, boot_id, policy->settings, std::move(known), store_,
                                      clock_, log_);
@@ -265,9 +265,9 @@ void Exporter::tick() {
   store_.expire(clock_.wall(), policy_.get()->settings.findings_age);
 }
 
-// Lets go of the GPUs while a request or a label of the Node asks for it, and answers once neither
-// the worker nor a check holds one. Opens none before the first look at the Node: an upgrade may be
-// under way.
+// Releases the GPUs while a request or a label of the Node asks for them, and answers once neither
+// the worker nor a check holds one. Opens none before the Node was read once, because an upgrade
+// may be in progress.
 void Exporter::release_gpus() {
   constexpr std::chrono::milliseconds kLook{20};
   constexpr std::chrono::milliseconds kLongestWait{700};
@@ -279,7 +279,7 @@ void Exporter::release_gpus() {
   gpus_->set_released(is_wanted);
   if (may_open || is_wanted) gpus_->begin();
   const auto holds_none = [this] { return gpus_->has_let_go() && checks_->running() == 0; };
-  // A healthy worker is gone within this tick, so that the asker need not wait for the next.
+  // A healthy worker ends within this tick, so that the requester need not wait for the next.
   const auto deadline = clock_.steady() + kLongestWait;
   for (checks_->tick(); is_wanted && !was_wanted && !holds_none(); checks_->tick()) {
     if (clock_.steady() >= deadline) break;
@@ -303,7 +303,7 @@ void Exporter::take_clear_requests() {
   for (const ClearRequest& request : taken.requests) {
     const auto cleared = store_.clear(request, clock_.wall());
     drills_.clear(request);
-    // Most diagnostics that pass have nothing to clear.
+    // A diagnostic that passes usually has nothing to clear.
     if (cleared.empty() && !request.passed_diagnostic && !request.passed_for_operator)
       log_.warn("Request to clear findings matched none");
     for (const Finding& finding : cleared) {

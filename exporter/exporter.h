@@ -1,6 +1,6 @@
-// The whole exporter, put together: kernel log, GPU worker, the machine, the kubelet and the checks
-// write into the store; pages, node and state file are made from it. Made by main(); its threads
-// end with it, within seconds.
+// The whole exporter: kernel log, GPU worker, machine, kubelet and checks write into the store, and
+// pages, node and state file are made from it. Made by main(); its threads end with it, within
+// seconds.
 #pragma once
 
 #include <memory>
@@ -36,19 +36,20 @@ namespace gpuward::exporter {
 
 class Exporter {
  public:
-  // kInvalid for a configuration that cannot work; kUnavailable where an address is taken. Clock
-  // and log must outlive it.
+  // kInvalid for a configuration that cannot work; kUnavailable if an address is in use. Clock and
+  // log must outlive it.
   [[nodiscard]] static Result<std::unique_ptr<Exporter>> start(const Flags& flags, Clock& clock,
                                                                Log& log);
 
-  // Main thread. Reads the configuration again and has the GPUs read; what is wrong is said and the
-  // old one kept.
+  // Main thread. Reads the configuration and the GPUs again. If the configuration is wrong, logs
+  // the error and keeps the old one.
   void reload();
-  // Main thread, at once after start() and then once a second: the first lets the GPUs be opened,
-  // or does not if a label of the Node asks for them. Files that have changed, findings that have
-  // aged or been declared repaired.
+  // Main thread, right after start() and then once a second. The first call lets the GPUs be
+  // opened, unless a label of the Node asks for them. Handles changed files, and findings that have
+  // expired or that an operator has declared repaired.
   void tick();
-  // Main thread, after tick(). Why the program should end and be started again; said in the log.
+  // Main thread, after tick(). Returns true if the program should exit and be started again, and
+  // logs the reason.
   [[nodiscard]] bool wants_restart() const;
 
   [[nodiscard]] const std::vector<int>& ports() const { return server_->ports(); }
@@ -69,11 +70,11 @@ class Exporter {
   Log& log_;
   SettingsSources settings_sources_;
   ClearRequests clear_requests_;
-  std::string clear_fault_;  // the last that was said
+  std::string clear_fault_;  // the last one logged
   std::vector<FileWatch> watches_;
   CurrentPolicy policy_;
-  // In this order, so that the last state is saved after the last record has been read, and nobody
-  // asks a publisher that is gone.
+  // The order matters: the last state is saved after the last record has been read, and no thread
+  // uses a publisher that is gone.
   Store store_;
   std::unique_ptr<StateSaver> saver_;
   Drills drills_;
@@ -83,7 +84,7 @@ class Exporter {
   std::unique_ptr<LokiPusher> loki_;  // outlives the watcher, which feeds it
   std::unique_ptr<KernelLogWatcher> kernel_log_;
   std::unique_ptr<NodeLink> node_;
-  Clock::Steady opens_gpus_by_;  // even without the API server
+  Clock::Steady opens_gpus_by_;  // even if the API server does not answer
   std::unique_ptr<HostWatcher> host_;
   std::unique_ptr<AnnouncementWatcher> announcements_;
   std::unique_ptr<PodResourcesWatcher> pods_;
@@ -94,7 +95,7 @@ class Exporter {
   std::unique_ptr<http::HealthListener> health_;
 };
 
-// Every file that the flags name, read as start() would: for --check-config.
+// Reads every file that the flags name like start(), for --check-config.
 [[nodiscard]] Status check_configuration(const Flags& flags);
 
 }  // namespace gpuward::exporter

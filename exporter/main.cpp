@@ -1,4 +1,4 @@
-// gpuward-exporter: says what the kernel log and the driver know about this node's GPUs.
+// gpuward-exporter: publishes what the kernel log and the driver report about this node's GPUs.
 #include <malloc.h>
 
 #include <iostream>
@@ -22,8 +22,8 @@ using gpuward::exporter::complain;
 using gpuward::exporter::Exporter;
 using gpuward::exporter::Flags;
 
-// One arena for all threads, and memory given back early: a DaemonSet pays for every MiB on every
-// node.
+// Uses one arena for all threads and returns memory early, because a DaemonSet pays for every MiB
+// on every node.
 void keep_memory_small() {
   mallopt(M_ARENA_MAX, 1);
   mallopt(M_TRIM_THRESHOLD, 64 << 10);
