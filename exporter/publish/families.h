@@ -1,5 +1,5 @@
-// The exporter's metrics, as a pure function of what the store holds: names and labels are a
-// contract, declared in families*.cpp beside what computes the values.
+// The exporter's metrics, as a pure function of the store's content. Names and labels are a
+// contract, declared in families*.cpp next to the code that computes the values.
 #pragma once
 
 #include "core/metrics/family.h"
@@ -11,11 +11,11 @@ namespace gpuward::exporter {
 
 using metrics::Families;
 
-// All of gpuward_*; process_* and build_info come from core/metrics.
+// Returns all gpuward_* families; process_* and build_info come from core/metrics.
 [[nodiscard]] Families exporter_families(const Snapshot& snapshot, const xid::Catalogue& catalogue,
                                          const MetricsOptions& options = {});
 
-// Its parts. docs/metrics.md has a table for each, and one more for what is served on request only.
+// The parts. docs/metrics.md has a table for each, and one more for the families served on request.
 void append_event_families(const Snapshot& snapshot, const xid::Catalogue& catalogue,
                            Families& families);
 void append_finding_families(const Snapshot& snapshot, Families& families);

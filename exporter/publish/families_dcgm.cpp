@@ -1,5 +1,5 @@
-// The names, units and labels of dcgm-exporter (NVIDIA/dcgm-exporter, etc/default-counters.csv),
-// where NVML can give the value. Its own conventions, not ours: percent, MiB, millijoules.
+// The names, units and labels of dcgm-exporter (NVIDIA/dcgm-exporter, etc/default-counters.csv), if
+// NVML has the value. They follow its conventions, not gpuward's: percent, MiB, millijoules.
 #include <algorithm>
 #include <array>
 
@@ -104,7 +104,7 @@ constexpr std::array kDcgmErrors{
           [](Reading r) { return number(r.rows.failure); }),
 };
 
-// `00000000:4E:00.0`, as NVML writes it.
+// Returns the address in NVML's format: `00000000:4E:00.0`.
 std::string nvml_bus_id(const PciAddress& pci) {
   std::string id = "0000" + pci.bus_id() + ".0";
   if (pci.domain > 0xFFFF) id.erase(0, 4);
@@ -149,7 +149,7 @@ LabelledReadings dcgm_readings(const Snapshot& snapshot, const MetricsOptions& o
   return readings;
 }
 
-// The last one seen, as dcgm-exporter has it: it stays until another comes. 0: none so far.
+// Returns the last Xid, as dcgm-exporter does: it stays until another comes. 0: none so far.
 std::uint32_t last_xid(const Snapshot& snapshot, const std::string& bus_id) {
   std::uint32_t code = 0;
   WallTime newest = WallTime::min();

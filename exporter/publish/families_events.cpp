@@ -11,14 +11,14 @@ using XidKey = std::pair<std::string, std::uint32_t>;  // bus id, code
 
 constexpr std::string_view kUntilSeen = "until seen";
 
-// Whatever the table says of them, the line itself decides: NVLink5 sub-codes, the driver's own
+// The line overrides the severity of the table for these: NVLink5 sub-codes, the driver's own
 // verdict.
 constexpr bool is_judged_by_its_line(std::uint32_t code) {
   return (code >= 144 && code <= 150) || code == 154;
 }
 
-// Codes that can end in an action: from these on, increase() must see the first event, so that they
-// are there at 0.
+// Codes that can lead to an action have a series at 0 from the start, so that increase() sees the
+// first event.
 bool is_actionable(const xid::PolicyLine& line) {
   return line.severity >= Severity::kReset || is_judged_by_its_line(line.code);
 }
@@ -95,7 +95,7 @@ void append_policy(const Snapshot& snapshot, const xid::Catalogue& catalogue, Fa
     add(line);
     listed.insert(line.code);
   }
-  // A code in no table has been counted: without its line the join would drop it.
+  // A counted code that is in no table also needs a line here, or the join would drop it.
   for (const auto& [key, counter] : snapshot.state.counters) {
     if (key.kind != xid::Kind::kXid || !listed.insert(key.code).second) continue;
     add({key.code, Severity::kMonitor, "", "unknown"});

@@ -34,7 +34,8 @@ void append_findings(const Snapshot& snapshot, const GpuLabels& gpus, Families& 
   auto& last = declare(
       families, {"gpuward_finding_last_seen_timestamp_seconds", "When the finding was last seen.",
                  kGauge, kLabels, "when there is no finding"});
-  // A family of its own: a witness may come later, and a finding must not become another series.
+  // A separate family, because a witness may come later and must not turn a finding into another
+  // series.
   auto& witness = declare(
       families,
       {"gpuward_finding_witness_info",
@@ -43,9 +44,9 @@ void append_findings(const Snapshot& snapshot, const GpuLabels& gpus, Families& 
        kGauge,
        {"check", "code", "pci_bus_id", "gpu", "severity", "witness"},
        "without a witness"});
-  std::map<Labels, SeenTimes> times;  // one for both kinds of evidence
+  std::map<Labels, SeenTimes> times;  // one entry for both kinds of evidence
   for (const auto& [key, finding] : snapshot.state.findings) {
-    if (finding.severity == Severity::kNone) continue;  // only remembered
+    if (finding.severity == Severity::kNone) continue;  // remembered from an earlier boot
     const Labels labels = {key.check, key.code, key.pci_bus_id, gpus.index(key.pci_bus_id)};
     SeenTimes& seen = times[labels];
     seen.first = std::min(seen.first, finding.first_seen);
@@ -63,7 +64,7 @@ void append_findings(const Snapshot& snapshot, const GpuLabels& gpus, Families& 
   }
 }
 
-// What is announced says nothing of how the node is.
+// Announcements are left out, because they say nothing about the health of the node.
 enum class Counted : bool { kAll, kConfirmed };
 Severity worst(const State& state, Counted counted) {
   Severity severity = Severity::kNone;
@@ -75,7 +76,7 @@ Severity worst(const State& state, Counted counted) {
   return severity;
 }
 
-// What a check of ours has measured in the boot that runs.
+// Returns true for a measurement of a check in the current boot.
 bool is_measured_now(const State& state, const Finding& finding) {
   return finding.evidence == Evidence::kMeasured && !state.boot_id.empty() &&
          finding.last_boot_id == state.boot_id;
@@ -107,7 +108,8 @@ Severity worst_of_diagnostics(const State& state) {
   return severity;
 }
 
-// Something may be broken that this process has not looked at yet, or too soon to judge it.
+// Returns true if this process has not checked everything yet, or it is too soon to judge a
+// finding.
 bool is_unsettled(const Snapshot& snapshot) {
   const State& state = snapshot.state;
   if (!snapshot.health.awaited.empty() || is_released(snapshot)) return true;
@@ -119,7 +121,8 @@ bool is_unsettled(const Snapshot& snapshot) {
   });
 }
 
-// Every GPU of the inventory, and every address that an Xid or an AMD event has named.
+// Returns the severity of every GPU of the inventory and of every address in an Xid or an AMD
+// event.
 std::map<std::string, Severity> gpu_severities(const Snapshot& snapshot) {
   std::map<std::string, Severity> severities;
   for (const Gpu& gpu : snapshot.gpus) severities[gpu.pci.bus_id()] = Severity::kNone;

@@ -10,7 +10,7 @@ using Reading = const GpuReading&;
 
 constexpr std::string_view kWorkerIsSilent = "while the worker does not answer";
 
-// What a GPU is and whether programs can use it.
+// The identity of a GPU, and whether programs can use it.
 constexpr auto kStanding = std::to_array<ReadingColumn>({
     {.family =
          {"gpuward_gpu_lost",

@@ -1,12 +1,12 @@
-// The parts of what GPU readings become as metrics. Used by families_gpu.cpp, which puts them
-// together.
+// The parts of the metrics from GPU readings: memory, load and links. Used by families_gpu.cpp,
+// which combines them.
 #pragma once
 
 #include "exporter/publish/reading_columns.h"
 
 namespace gpuward::exporter {
 
-// ECC, retired pages, remapped rows, SRAM, AMD's RAS, how full the memory is.
+// ECC, retired pages, remapped rows, SRAM, AMD's RAS, memory use.
 void append_gpu_memory_families(const LabelledReadings& readings, Families& families);
 // Temperature, power, throttling, clocks, utilisation, PCIe.
 void append_gpu_load_families(const LabelledReadings& readings, Families& families);

@@ -20,8 +20,8 @@ constexpr std::array kLinkErrors{
     LinkError{"symbol", &Link::symbol_errors},     LinkError{"effective", &Link::effective_errors},
 };
 
-// Over all links that have it; absent where an active one has not, because a sum without it would
-// be another sum.
+// Returns the sum over all links that have the counter; absent if an active link lacks it, because
+// the sum would not be comparable without that link.
 Maybe<double> sum_of(const std::vector<Link>& links, LinkCount count) {
   Maybe<double> sum;
   for (const Link& link : links) {

@@ -22,7 +22,7 @@ Maybe<double> hertz(const Maybe<double>& megahertz) {
   return *megahertz * kHertzInMegahertz;
 }
 
-// A GPU that has its limits in degrees needs no second series of each.
+// A GPU with limits in degrees needs no second series for each limit.
 Maybe<double> unless(const Maybe<double>& degrees, const Maybe<double>& margin) {
   return degrees ? std::nullopt : margin;
 }
@@ -80,8 +80,8 @@ constexpr auto kHeatAndPower = std::to_array<ReadingColumn>({
      .value = [](Reading r) { return r.power.energy_joules; }},
 });
 
-// Reasons that say nothing of the board's health (idle, clocks set by an application or for a
-// display) are left out.
+// Leaves out the reasons that do not concern the board's health (idle, clocks set by an application
+// or for a display).
 constexpr auto kSlowdowns = std::to_array<ReadingColumn>({
     {.family = {"gpuward_gpu_slowdown",
                 "Whether the GPU is throttled for this reason: `sw_power_cap`, `hw_slowdown`, "

@@ -57,8 +57,8 @@ constexpr auto kEccColumns = std::to_array<ReadingColumn>({
      .value = [](Reading r) { return number(r.sram_threshold_exceeded); }},
 });
 
-// Counts that only grow in the life of a board, but gauges all the same: what matters is how many
-// there are, and another board in the slot begins anew.
+// These counts only grow during the life of a board, but they are gauges, because the value matters
+// and another board in the slot starts at its own value.
 constexpr auto kRepairColumns = std::to_array<ReadingColumn>({
     {.family = {"gpuward_gpu_retired_pages",
                 "Boards before Ampere: pages taken out of use after `single_bit` or `double_bit` "

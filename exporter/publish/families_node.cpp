@@ -7,7 +7,7 @@ namespace {
 
 using enum metrics::Type;
 
-// As the rules count them (checks/expected_gpus.h).
+// Counts as the rules do (checks/expected_gpus.h).
 std::optional<unsigned> gpus_expected(const Snapshot& snapshot) {
   if (snapshot.instance.gpus_expected) return snapshot.instance.gpus_expected;
   const KnownMachine& known = snapshot.state.machine;
@@ -17,7 +17,7 @@ std::optional<unsigned> gpus_expected(const Snapshot& snapshot) {
   return sum == 0 ? std::nullopt : std::optional(sum);
 }
 
-// A vendor whose library cannot be used may have GPUs all the same: no number, not 0.
+// A vendor whose library is not usable may still have GPUs, so it has no number instead of 0.
 void append_counted_by_driver(const GpuTelemetry& telemetry, Families& families) {
   auto& counted = declare(
       families, {"gpuward_gpus_counted_by_driver",

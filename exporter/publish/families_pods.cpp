@@ -9,7 +9,7 @@ namespace {
 
 using enum metrics::Type;
 
-// A GPU that is cut up for many pods must not become many series.
+// A GPU that is shared by many pods must not create many series.
 constexpr std::size_t kMostPodsOfAGpu = 8;
 
 }  // namespace

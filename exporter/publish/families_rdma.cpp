@@ -10,10 +10,11 @@ using enum metrics::Type;
 
 constexpr std::string_view kNoSuchCounter = "when the driver has no such counter";
 
-// A driver has some forty of them; the names are its own, so that there is a limit.
+// A driver has about forty counters. The limit is needed because the driver chooses the names.
 constexpr std::size_t kMostNames = 64;
 
-// How long the driver keeps its own numbers: a setting that sysfs shows among the counters.
+// `lifespan` is how long the driver caches its numbers: a setting that sysfs lists with the
+// counters.
 bool is_counter(const std::string& name) { return name != "lifespan"; }
 
 bool may_be_a_name(const std::string& name) {
@@ -24,7 +25,7 @@ bool may_be_a_name(const std::string& name) {
 
 using ByName = std::map<std::string, std::vector<metrics::Sample>>;
 
-// The samples of all EFA devices by the counter's name.
+// Returns the samples of all EFA devices by counter name.
 ByName efa_counters(const Snapshot& snapshot) {
   ByName by_name;
   for (const RdmaReading& reading : snapshot.rdma) {
@@ -40,7 +41,7 @@ ByName efa_counters(const Snapshot& snapshot) {
   return by_name;
 }
 
-// `COUNTER` in the declared name stands for the driver's.
+// Replaces `COUNTER` in the declared name by the driver's counter name.
 void append_efa(const metrics::Declaration& declared, const std::string& counter,
                 const std::vector<metrics::Sample>& samples, Families& families) {
   constexpr std::string_view kPlaceholder = "COUNTER";
@@ -66,7 +67,7 @@ void append_compat(const Snapshot& snapshot, const ByName& counters, Families& f
   }
 }
 
-// Other RDMA devices: each driver has names of its own, so that they are a label here.
+// For other RDMA devices the counter name is a label, because each driver has its own names.
 void append_others(const Snapshot& snapshot, Families& families) {
   auto& others =
       declare(families, {"gpuward_rdma_hw_counters_total",

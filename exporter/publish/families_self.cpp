@@ -52,7 +52,7 @@ void append_kernel_log(const Snapshot& snapshot, Families& families) {
           log.parse_time);
 }
 
-// The writes to the own Node object; no series if the exporter writes none.
+// The writes to this node's Node object; no series if the exporter writes none.
 void append_node_publishing(const std::optional<NodePublishing>& node, Families& families) {
   constexpr std::string_view kNobodyWrites = "when node publishing is off";
   if (!node) return;

@@ -93,7 +93,7 @@ void append_reading(const GpuTelemetry& telemetry, Families& families) {
           telemetry.read_duration);
 }
 
-// NVIDIA's alone: the other drivers have no such events.
+// Only for NVIDIA, because other drivers have no such events.
 void append_events(const GpuTelemetry& telemetry, Families& families) {
   const VendorReading* const report =
       telemetry.report ? telemetry.report->find(Vendor::kNvidia) : nullptr;

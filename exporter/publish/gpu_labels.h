@@ -1,5 +1,5 @@
-// The labels that name a GPU in a series, from its address: index and UUID are empty where nobody
-// knows them. Used by families*.cpp.
+// The labels that name a GPU in a series, from its address. Index and UUID are empty if they are
+// unknown. Used by families*.cpp.
 #pragma once
 
 #include <map>
@@ -16,9 +16,9 @@ class GpuLabels {
  public:
   explicit GpuLabels(const Snapshot& snapshot);
 
-  // The values of kGpuLabels.
+  // Returns the values of kGpuLabels.
   [[nodiscard]] metrics::Labels of(const std::string& bus_id) const;
-  // The index as text.
+  // Returns the index as text.
   [[nodiscard]] std::string index(const std::string& bus_id) const { return of(bus_id).front(); }
 
  private:

@@ -26,7 +26,7 @@ std::string nanoseconds_of(WallTime at) {
 
 std::size_t size_of(std::string_view text) { return text.size() + sizeof(KernelLine); }
 
-// Another try changes nothing: too old, too long, no such tenant.
+// A retry cannot succeed: the lines are too old or too long, or the tenant does not exist.
 bool is_for_ever(const Status& status) {
   return !status && status.error().kind == ErrorKind::kInvalid;
 }
@@ -134,7 +134,7 @@ Status LokiPusher::push(const std::string& body, const std::stop_token& stop) {
   request.body = body;
   request.timeout = kTimeout;
   request.max_response_bytes = kMostAnswerBytes;
-  // As a stream, because that ends with a stop; what a 2xx says is not of interest.
+  // stream() instead of a plain request, because a stop ends it. The body of a 2xx is not needed.
   const auto answer =
       client_->stream(request, kTimeout, stop, [](std::string_view) { return false; });
   if (!answer) return std::unexpected(answer.error());

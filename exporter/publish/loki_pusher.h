@@ -1,7 +1,7 @@
-// Sends the kernel's lines to a Loki (--loki.push-url), in place of a DaemonSet that ships dmesg:
-// under the labels that konduktor's controller and gpuward-remediator look for. Best effort, on a
-// thread of its own behind a bounded queue, so that a Loki which is slow or away holds up nobody
-// who reads the kernel log. Fed by the kernel log's watcher.
+// Sends the kernel's lines to a Loki (--loki.push-url), which replaces a DaemonSet that ships
+// dmesg: with the labels that konduktor's controller and gpuward-remediator query. Best effort, on
+// its own thread behind a bounded queue, so that a Loki that is slow or down does not block the
+// readers of the kernel log. Fed by the kernel log's watcher.
 #pragma once
 
 #include <condition_variable>
@@ -20,11 +20,11 @@
 
 namespace gpuward::exporter {
 
-// Where to, and under whose name.
+// The Loki, and the names to send lines under.
 struct LokiTarget {
   std::string url;     // its base: "http://loki:3100"
   std::string tenant;  // X-Scope-OrgID; empty: none
-  std::string node;    // as the lines' streams name it
+  std::string node;    // in the labels of the lines' streams
 };
 
 struct KernelLine {
@@ -32,33 +32,34 @@ struct KernelLine {
   WallTime at;  // when the kernel wrote it
 };
 
-// The body of POST /loki/api/v1/push: one stream with all lines. Pure. Bytes that are no UTF-8 are
-// replaced.
+// Returns the body of POST /loki/api/v1/push: one stream with all lines. Pure. Bytes that are not
+// valid UTF-8 are replaced.
 [[nodiscard]] std::string loki_push_body(const std::string& node,
                                          const std::vector<KernelLine>& lines);
 
 class LokiPusher {
  public:
-  // Store, clock and log must outlive it. What it has sent and lost stands in the store's health.
+  // Store, clock and log must outlive it. The store's health has the numbers of sent and lost
+  // lines.
   LokiPusher(LokiTarget target, std::unique_ptr<http::Client> client, Store& store, Clock& clock,
              Log& log);
   ~LokiPusher();
   LokiPusher(const LokiPusher&) = delete;
   LokiPusher& operator=(const LokiPusher&) = delete;
 
-  // Any thread; never blocks. Where too many lines wait, the new one is lost, and counted: the
-  // first lines of a storm say more than its last.
+  // Any thread; never blocks. If too many lines wait, the new one is dropped and counted, because
+  // the first lines of a storm say more than its last.
   void offer(std::string_view text, WallTime at);
 
  private:
   void run(const std::stop_token& stop);
-  // Empty: stopped.
+  // Returns an empty batch after a stop.
   [[nodiscard]] std::vector<KernelLine> next_batch(const std::stop_token& stop);
-  // Until Loki has taken the batch, or will never take it, or a stop. Of what it refuses it may
-  // have taken a part: all of it counts as lost.
+  // Tries until Loki accepts the batch or rejects it permanently, or until a stop. Loki may accept
+  // a part of a rejected batch; the whole batch counts as lost.
   void deliver(std::vector<KernelLine> batch, const std::stop_token& stop);
-  // Half of a batch waits again: a Loki takes none that is larger than what its rate limit allows
-  // at once, however long it is waited for.
+  // Puts half of the batch back, because a Loki never accepts one that is larger than its rate
+  // limit allows at once, even after a long wait.
   void give_back_half(std::vector<KernelLine>& batch);
   [[nodiscard]] Status push(const std::string& body, const std::stop_token& stop);
   void count(std::size_t sent, std::size_t lost);
@@ -69,7 +70,7 @@ class LokiPusher {
   Store& store_;
   Clock& clock_;
   Log& log_;
-  Backoff backoff_;         // of the thread, as is the next one
+  Backoff backoff_;         // of the thread, like most_lines_
   std::size_t most_lines_;  // of a push
   std::mutex mutex_;
   std::condition_variable_any wake_;

@@ -1,5 +1,5 @@
-// What a user may choose of the exporter's metrics: names that other exporters made known, and
-// detail that costs series. Filled from flags; used by families*.cpp.
+// Options for the exporter's metrics: the names of other exporters, and details that cost series.
+// Filled from flags; used by families*.cpp.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 namespace gpuward::exporter {
 
 struct MetricsOptions {
-  // Also the names and labels of dcgm-exporter, so that dashboards made for it light up.
+  // Adds the names and labels of dcgm-exporter, for its dashboards.
   bool dcgm_compat = false;
-  // Also the names of the EFA node exporter, node_amazonefa_*.
+  // Adds the names of the EFA node exporter, node_amazonefa_*.
   bool efa_compat = false;
-  // Also one series for each NVLink or XGMI link; by default they are summed for each GPU.
+  // Adds one series for each NVLink or XGMI link; by default there are only sums for each GPU.
   bool per_link = false;
   std::string hostname = {};  // for the label Hostname of dcgm-exporter
 };

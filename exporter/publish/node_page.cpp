@@ -58,7 +58,7 @@ Markup fault(const std::optional<std::string>& text) {
   return text ? html::alarm(*text) : Markup();
 }
 
-// The source is empty until the HostWatcher has looked for the type.
+// The source is empty until the HostWatcher has looked up the type.
 Markup machine(const InstanceFacts& instance) {
   if (instance.has_profile || instance.source.empty()) return instance.type;
   const std::string type = instance.type.empty() ? "unknown type" : instance.type;

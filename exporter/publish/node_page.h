@@ -1,5 +1,5 @@
-// The exporter's first page: this node's GPUs as cells, what was found, and what each check said
-// last. Pure.
+// The exporter's first page: this node's GPUs as cells, the findings, and the last result of each
+// check. Pure.
 #pragma once
 
 #include <string>

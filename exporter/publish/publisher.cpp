@@ -11,10 +11,10 @@ namespace gpuward::exporter {
 namespace {
 
 constexpr std::chrono::milliseconds kRefreshInterval{1'000};
-// However fast events come, rendering them takes a tenth of a processor in the long run, and those
-// of a burst share a rendering. What a quiet second has saved may be used at once: a line that
-// comes right after a rendering is not kept waiting. Processor time counts, not elapsed time: on a
-// busy node a rendering takes long, and the next line would wait ten times as long.
+// Rendering takes at most a tenth of a processor in the long run, however fast events come, and a
+// burst shares one rendering. The share of a quiet second may be used at once, so that a line right
+// after a rendering need not wait. Processor time counts, not elapsed time: on a busy node a
+// rendering takes long, and the next line would wait ten times as long.
 constexpr int kShare = 10;
 constexpr std::chrono::seconds kSaved{1};
 
@@ -38,7 +38,7 @@ metrics::Exposition Publisher::for_scrape() {
 
 void Publisher::run(const std::stop_token& stop) {
   std::uint64_t rendered = 0;
-  // By when all renderings so far have taken their share.
+  // The time at which all renderings so far have used up their share.
   Clock::Steady due = clock_.steady() - kSaved;
   while (!stop.stop_requested()) {
     const std::uint64_t version = store_.wait_for_change(rendered, kRefreshInterval, stop);
@@ -59,8 +59,8 @@ void Publisher::render() try {
   metrics::append_process(families);
   current_.set(metrics::render(families));
 } catch (const std::exception&) {
-  // Old numbers would pass for new ones. Without an answer the scrape fails, which an alert sees;
-  // the next one has it tried again.
+  // Old numbers would look like new ones. Without an answer the scrape fails, which an alert
+  // detects, and leads to another try.
   current_.set({});
 }
 

@@ -1,6 +1,6 @@
-// Renders the store once a change, on a thread of its own; a scrape only takes the ready bytes.
-// What has no change of its own (process_*, lines of the log) is rendered again a second after a
-// scrape at the earliest.
+// Renders the store once after a change, on its own thread; a scrape only reads the rendered bytes.
+// Values without a change in the store (process_*, numbers of log lines) are rendered again after a
+// scrape, at most once a second.
 #pragma once
 
 #include <atomic>
@@ -20,14 +20,14 @@ class Publisher {
  public:
   using CurrentCatalogue = std::function<std::shared_ptr<const xid::Catalogue>()>;
 
-  // Renders once before it returns, then on its thread. Store and clock must outlive it;
+  // Renders once in the constructor, then on its thread. Store and clock must outlive it;
   // `catalogue` is called on that thread.
   Publisher(Store& store, Clock& clock, CurrentCatalogue catalogue, MetricsOptions options = {});
   ~Publisher();
   Publisher(const Publisher&) = delete;
   Publisher& operator=(const Publisher&) = delete;
 
-  // Any thread: what to answer a scrape with; without text where it could not be rendered.
+  // Any thread. Returns the answer to a scrape; without text if rendering failed.
   [[nodiscard]] metrics::Exposition for_scrape();
 
  private:

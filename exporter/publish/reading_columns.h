@@ -1,5 +1,5 @@
-// Metrics of GPU readings as tables: a row says which value of a reading becomes which series. What
-// the driver does not have is no series. Used by families_gpu*.cpp and families_dcgm.cpp.
+// Metrics of GPU readings as tables: a row maps a value of a reading to a series. A value that the
+// driver does not have gives no series. Used by families_gpu*.cpp and families_dcgm.cpp.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@
 namespace gpuward::exporter {
 
 struct ReadingColumn {
-  // Its labels are those behind the labels that name the GPU; where `absent` is empty, the family
-  // is absent where the driver does not say. Without a name: one more series of the family above.
+  // Its labels follow the labels that name the GPU. If `absent` is empty, the family is absent when
+  // the driver has no value. Without a name: one more series of the family above.
   metrics::Declaration family = {};
   std::array<std::string_view, 3> labels = {};  // the values of these labels
   Maybe<double> (*value)(const GpuReading& reading) = nullptr;
@@ -28,25 +28,25 @@ struct LabelledReading {
 };
 
 struct LabelledReadings {
-  metrics::LabelNames names;  // of the labels that name a GPU
+  metrics::LabelNames names;  // the labels that name a GPU
   std::vector<LabelledReading> gpus = {};
 };
 
 inline constexpr std::string_view kDriverIsSilent = "when the driver does not report it";
 
-// The GPUs of the newest report that have said where they are, while the worker answers; none while
-// it is hung or down, so that nobody takes an old temperature for a new one. The snapshot must
-// outlive the answer.
+// Returns the GPUs of the newest report that have an address, while the worker answers; none while
+// it hangs or is down, so that an old temperature does not look like a new one. The snapshot must
+// outlive the result.
 [[nodiscard]] LabelledReadings current_readings(const Snapshot& snapshot);
 
 void append_columns(std::span<const ReadingColumn> columns, const LabelledReadings& readings,
                     Families& families);
 
-// DCGM's blanks of 64 bits begin at 0x7ffffffffffffff0, NVML's are all ones: by numbers this high a
-// library says that it has none, and no counter ever gets there.
+// DCGM's 64-bit blanks start at 0x7ffffffffffffff0, NVML's are all ones: numbers this high mean
+// that the library has no value, and no counter reaches them.
 inline constexpr double kLeastBlank = 9.2e18;
 
-// A whole number, a flag, or a number, as a sample has it; absent where it is absent or a blank.
+// Converts a number or a flag for a sample; absent if the value is absent or blank.
 template <typename T>
 [[nodiscard]] Maybe<double> number(const Maybe<T>& value) {
   if (!value || static_cast<double>(*value) >= kLeastBlank) return std::nullopt;

@@ -1,6 +1,6 @@
 // The exporter's pages: /metrics, /healthz, /readyz and the page of this node (node_page). Metrics
-// and the page ask for the credentials of --web.config.file where it names any; health stays open
-// for the kubelet. Health is also served by a listener of its own.
+// and the page require the credentials of --web.config.file if it has any; health stays open for
+// the kubelet. A separate listener can serve health too.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@
 
 namespace gpuward::exporter {
 
-// What /readyz says: 200 and "ready", or 503 and a line for each thing that is not as it should be.
+// Returns the response of /readyz: 200 and "ready", or 503 and a line for each fault.
 [[nodiscard]] http::Response readiness(const Health& health);
 
-// /healthz and /readyz. `store` must outlive the server.
+// Returns /healthz and /readyz. `store` must outlive the server.
 [[nodiscard]] std::vector<http::Route> health_routes(const Store& store);
 
-// Health among them. `publisher` and `store` must outlive the server. `node` is its name.
-// `access` is that of /metrics and of the node's page.
+// Returns all routes, including health. `publisher` and `store` must outlive the server. `node` is
+// the node's name. `access` applies to /metrics and the node's page.
 [[nodiscard]] std::vector<http::Route> web_routes(Publisher& publisher, const Store& store,
                                                   const std::string& node, http::Access access);
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr JsonLimits kClaimLimits{.max_bytes = 1024, .max_depth = 2, .max_values = 16};
 
-// An annotation of ours that cannot be read any more holds nothing either.
+// A claim of gpuward that cannot be parsed is over too.
 bool is_over(const kube::Node& node, const std::string& annotation, kube::WallTime now,
              std::string_view owner) {
   const auto found = node.meta.annotations.find(annotation);

@@ -1,6 +1,6 @@
-// Who has a node for maintenance, and until when: an annotation beside the maintenance taint of a
-// sweep or the mode label of a quarantine. Whoever is killed leaves a claim that runs out; the
-// node's agent and the next sweep take away what an expired claim has left. Pure.
+// The run that has a node for maintenance, and until when: an annotation beside the maintenance
+// taint of a sweep or the mode label of a quarantine. A run that is killed leaves a claim that
+// expires; the node's agent and the next sweep remove the remains of an expired claim. Pure.
 #pragma once
 
 #include <optional>
@@ -18,17 +18,17 @@ struct Claim {
 };
 
 [[nodiscard]] std::string render_claim(const Claim& claim);
-// nullopt for what is none.
+// Returns nullopt if the text is not a claim.
 [[nodiscard]] std::optional<Claim> parse_claim(std::string_view annotation);
-// The one of this name that lasts longest, under whichever prefix.
+// Returns the claim of this name that expires last, under any prefix.
 [[nodiscard]] std::optional<Claim> claim_on(const kube::Node& node, NodeName name);
 
-// Who works on the node by its taints and annotations, whosever they are: "a quarantine is running
-// on it", "it is under maintenance"; nullopt for nobody.
+// Returns why the node is under maintenance, by the taints and annotations under any prefix: "a
+// quarantine is running on it", "it is under maintenance"; nullopt if it is not.
 [[nodiscard]] std::optional<std::string> maintenance_of(const kube::Node& node);
 
-// Adds to `change` what takes away the taint or the label of claims that have run out, or that
-// `owner` gives back (empty: nobody's). A taint without a claim is somebody else's and stays.
+// Adds to `change` the removal of the taint or label of claims that have expired, or that `owner`
+// releases (empty: none). A taint without a claim has another owner and stays.
 void release_claims(const kube::Node& node, kube::WallTime now, std::string_view owner,
                     kube::NodeChange& change);
 

@@ -46,7 +46,7 @@ std::optional<Diagnosis> parse_diagnosis(std::string_view annotation, std::strin
   const auto status = parse_status(string_at(*json, "status"));
   const auto severity = parse_severity(string_at(*json, "severity"));
   if (!when || !status || !severity) return std::nullopt;
-  // The replaced suite writes quarantine-result too, but neither `next` nor sweep-result.
+  // The replaced suite writes quarantine-result too, but without `next`, and never sweep-result.
   if (suite == kQuarantine && string_at(*json, "next").empty()) return std::nullopt;
   return Diagnosis{*when, *status, *severity, std::string(suite)};
 }

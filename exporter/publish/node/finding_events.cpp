@@ -9,8 +9,8 @@
 namespace gpuward::exporter {
 namespace {
 
-constexpr std::size_t kLongestReason = 128;  // that the API server takes
-constexpr std::size_t kMostPlaces = 16;      // that a message names
+constexpr std::size_t kLongestReason = 128;  // limit of the API server
+constexpr std::size_t kMostPlaces = 16;      // in a message
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -22,7 +22,7 @@ std::string name_of(const Finding& finding) {
 struct Found {
   const Finding* worst = nullptr;
   std::set<std::string> places;
-  std::set<std::string> unchecked;  // before this boot, without a check since
+  std::set<std::string> unchecked;  // from before this boot, without a check since
   [[nodiscard]] bool is_seen() const { return !places.empty(); }
 };
 
@@ -30,7 +30,7 @@ std::map<std::string, Found> found_in(const Snapshot& snapshot) {
   std::map<std::string, Found> found;
   for (const auto& [key, finding] : snapshot.state.findings) {
     const bool is_unchecked = finding.severity == Severity::kNone;
-    if (is_unchecked && finding.cleared_by != ClearedBy::kCheck) continue;  // of the past
+    if (is_unchecked && finding.cleared_by != ClearedBy::kCheck) continue;  // over
     Found& one = found[event_reason(finding.check, finding.code)];
     if (one.worst == nullptr || finding.severity > one.worst->severity) one.worst = &finding;
     (is_unchecked ? one.unchecked : one.places).insert(finding.pci_bus_id);
@@ -104,7 +104,7 @@ std::vector<FindingEvent> FindingEvents::due(const Snapshot& snapshot, Clock::St
     if (is_gone && is_paused(told)) {
       ++entry;
     } else if (is_gone && told.places.empty()) {
-      entry = told_.erase(entry);  // told of, and a pause ago
+      entry = told_.erase(entry);  // its end was reported, and the pause is over
     } else {
       if (is_gone) {
         const std::string places = list_of(told.places);

@@ -1,5 +1,5 @@
-// Which Events tell that findings have come or gone: one of each reason, whatever the number of
-// GPUs, and no more than one a minute. Pure; used by NodeEvents.
+// Events for findings that have come or gone: one for each reason, for any number of GPUs, and at
+// most one a minute. Pure; used by NodeEvents.
 #pragma once
 
 #include <chrono>
@@ -26,14 +26,14 @@ class FindingEvents {
   static constexpr std::chrono::minutes kShortestPause{1};  // between two of the same reason
 
   FindingEvents() = default;
-  // What is there already is no news.
+  // Findings that already exist get no Event.
   explicit FindingEvents(const Snapshot& known);
 
-  // What has not been told, by reason. A finding that comes and goes within the pause, or leaves
-  // one GPU of several, is told of no more than the conditions and metrics do.
+  // Returns the Events to write, one for each reason. A finding that comes and goes within the
+  // pause, or leaves one GPU of several, gets no Event; conditions and metrics show it.
   [[nodiscard]] std::vector<FindingEvent> due(const Snapshot& snapshot, Clock::Steady now);
   void mark_told(const FindingEvent& event, Clock::Steady now);
-  // When the first that waits for the end of its pause is due; max(): none does.
+  // Returns when the first pause ends that an Event waits for; max(): none waits.
   [[nodiscard]] Clock::Steady next() const { return next_; }
 
  private:
@@ -47,7 +47,8 @@ class FindingEvents {
   Clock::Steady next_ = Clock::Steady::max();
 };
 
-// `Xid79` of check xid and code 79, `EccUncorrected` of ecc_uncorrected; at most 128 bytes.
+// Returns `Xid79` for check xid and code 79, `EccUncorrected` for ecc_uncorrected; at most 128
+// bytes.
 [[nodiscard]] std::string event_reason(std::string_view check, std::string_view code);
 
 }  // namespace gpuward::exporter

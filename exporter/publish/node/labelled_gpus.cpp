@@ -7,7 +7,7 @@
 namespace gpuward::exporter {
 namespace {
 
-constexpr unsigned kMostGpus = 1024;  // of one node; more is a slip of somebody's finger
+constexpr unsigned kMostGpus = 1024;  // of one node; more must be a mistake
 
 unsigned count_from(std::string_view text) {
   const auto count = parse_integer<unsigned>(text);

@@ -15,12 +15,12 @@
 namespace gpuward::exporter {
 namespace {
 
-// Where the findings stood before they had a name of their own.
+// The annotation of the findings before they got their own name.
 constexpr std::string_view kFormerFindingsAnnotation = "gpu-healthcheck.aws-samples.io/findings";
 constexpr std::size_t kMostAnnotationBytes = 8192;
 constexpr std::size_t kMostTextBytes = 256;
 
-// As the suite's result files: a check that found nothing has no severity.
+// As in the suite's result files: a check without findings has no severity.
 Json line_of(const CheckLine& line) {
   const bool is_clean = line.severity == Severity::kNone;
   return {{"check", to_valid_utf8(line.check, kMostTextBytes)},
@@ -35,13 +35,13 @@ void change_labels(const NodeWish& wish, const NodeNames& names, kube::NodeChang
     change.set_labels.emplace(names(NodeName::kLastCheck), compact_time(wish.last_check));
 }
 
-// Only an exporter writes it, also one that has never published anything else on the node.
+// Only an exporter writes this label, even one that has never published anything else on the node.
 bool says_stopped(const kube::Node& seen, const NodeNames& names) {
   const auto status = seen.meta.labels.find(std::string(names(NodeName::kStatus)));
   return status != seen.meta.labels.end() && status->second == kAgentStopped;
 }
 
-// `fail` stays, and so do the labels beside the taint: only a check that passes removes those.
+// Keeps `fail`, and the labels of a tainted node, because only a check that passes removes those.
 void withdraw_labels(const NodeNames& names, const kube::Node& seen, kube::NodeChange& change) {
   if (has_taint(seen, unhealthy_taint(names))) return;
   const auto status = seen.meta.labels.find(std::string(names(NodeName::kStatus)));
@@ -66,7 +66,7 @@ void change_gpu_labels(const NodeWish& wish, const kube::Node& seen, kube::NodeC
   }
   for (const auto& [key, value] : seen.meta.labels) {
     if (!is_amd_gpu_label(key) || change.set_labels.contains(key)) continue;
-    // The label of a GPU that is not known stays unless every check could tell.
+    // The label of an unknown GPU stays unless every check was conclusive.
     if (healthy.contains(key) || wish.could_tell) change.remove_labels.push_back(key);
   }
 }
@@ -98,7 +98,7 @@ void change_taint(const NodeWish& wish, const kube::Taint& taint, kube::NodeChan
       break;
     case TaintWish::kClear:
       change.remove_taints.push_back(taint);
-      // Of a sweep, which has used these names before the exporter had written any.
+      // The taint of a sweep that used gpuward's names before the exporter wrote any.
       change.remove_taints.push_back(unhealthy_taint(kGpuwardNames));
       break;
     case TaintWish::kLeave:
@@ -106,8 +106,8 @@ void change_taint(const NodeWish& wish, const kube::Taint& taint, kube::NodeChan
   }
 }
 
-// The taint of the preset before goes where nothing is broken any more, or once that of this preset
-// is set. False: it stays, because the node would go back into service.
+// Removes the taint of the previous preset if nothing is broken any more, or once this preset's
+// taint is set. Returns false if it must stay, because the node would return to service without it.
 bool remove_old_taint(const NodeWish& wish, const NodeKeys& keys, const kube::Node& seen,
                       const kube::Taint& old, kube::NodeChange& change) {
   if (!has_taint(seen, old)) return true;
@@ -117,8 +117,8 @@ bool remove_old_taint(const NodeWish& wish, const NodeKeys& keys, const kube::No
   return true;
 }
 
-// Results of sweeps and quarantines move along; their claims stay until they are given back or have
-// run out. False: not all could go.
+// Moves the results of sweeps and quarantines. Their claims stay until they are released or expire.
+// Returns false if a name must stay.
 bool remove_old_names(const NodeWish& wish, const NodeKeys& keys, const kube::Node& seen,
                       const NodeNames& old, kube::NodeChange& change) {
   for (const NodeName label : {NodeName::kStatus, NodeName::kSeverity, NodeName::kLastCheck})
@@ -132,7 +132,8 @@ bool remove_old_names(const NodeWish& wish, const NodeKeys& keys, const kube::No
   return remove_old_taint(wish, keys, seen, unhealthy_taint(old), change);
 }
 
-// Only names that this exporter has written, as the node says: AWS' suite may run beside it.
+// Removes only names that this exporter has written, by the node's annotation, because AWS' suite
+// may run beside it.
 void change_preset(const NodeWish& wish, const NodeKeys& keys, const kube::Node& seen,
                    kube::NodeChange& change) {
   const auto before = preset_on(seen);
@@ -184,7 +185,7 @@ std::optional<kube::NodeCondition> condition_of(const NodeWish& wish, const kube
   const kube::NodeCondition* const before = find_condition(seen);
   if (before == nullptr) return wanted;
   if (wanted.status == "Unknown" && before->status == "True") {
-    wanted = *before;  // only its heart beats
+    wanted = *before;  // only the heartbeat changes
   }
   const bool is_same = before->status == wanted.status && before->reason == wanted.reason &&
                        before->message == wanted.message;

@@ -1,6 +1,6 @@
 // Events on the Node when findings come and go, for `kubectl describe node` and `kubectl get
-// events`: best effort, and brief, so that an Events API which fails holds up nothing else. One
-// thread: the NodePublisher's.
+// events`. Best effort, with short deadlines, so that a broken Events API delays nothing else. Used
+// only on the NodePublisher's thread.
 #pragma once
 
 #include <memory>
@@ -19,11 +19,12 @@ class NodeEvents {
   NodeEvents(kube::Api& api, std::string node, FindingEvents events, Clock& clock, Log& log)
       : api_(api), node_(std::move(node)), events_(std::move(events)), clock_(clock), log_(log) {}
 
-  // Tells what has not been told of the node with that UID, and returns how long until there may be
-  // more without a change of the store; `longest` at most. What was refused is told a minute later.
+  // Writes the missing Events for the node with that UID, and returns how long until there may be
+  // more without a change of the store; at most `longest`. A rejected Event is retried a minute
+  // later.
   [[nodiscard]] std::chrono::milliseconds tell(const Snapshot& snapshot, const std::string& uid,
                                                std::chrono::milliseconds longest);
-  // What is there counts as told: Events are off.
+  // Events are off: treats the current findings as reported.
   void forget(const Snapshot& snapshot) { events_ = FindingEvents(snapshot); }
 
  private:
@@ -33,7 +34,7 @@ class NodeEvents {
   Clock& clock_;
   Log& log_;
   Clock::Steady not_before_ = Clock::Steady::min();
-  std::string complaint_;  // the last that was said
+  std::string complaint_;  // the last one logged
 };
 
 }  // namespace gpuward::exporter

@@ -9,10 +9,10 @@
 namespace gpuward::exporter {
 namespace {
 
-// Half of the room, so that a sick node does not keep unknown numbers from being asked about.
+// Half of the list, so that a node with many findings still reports unknown numbers.
 constexpr std::size_t kMostUnknown = kMostNodeFindings / 2;
 
-// Of the kernel itself: what programs have written asks nobody anything.
+// Only lines of the kernel itself count. A line that a program wrote must not start a question.
 bool is_unknown(const Finding& finding) {
   return finding.evidence == Evidence::kKernel && finding.why == xid::kUnknownCodeWhy;
 }

@@ -1,5 +1,5 @@
-// What of the store's findings stands on the Node (core/kube/node_findings), as its publisher
-// wishes it to. Used by node_wish; pure.
+// Selects the findings of the store that the publisher writes to the Node
+// (core/kube/node_findings). Used by node_wish; pure.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace gpuward::exporter {
 
-// The worst, the newest first among equals, and of the kernel's numbers that no table has the
-// newest; at most kMostNodeFindings.
+// Returns the worst findings, the newest first among equals, and the newest of the kernel's numbers
+// that no table has; at most kMostNodeFindings.
 [[nodiscard]] std::vector<NodeFinding> node_findings(const Snapshot& snapshot);
 
 }  // namespace gpuward::exporter

@@ -1,6 +1,6 @@
-// What a preset writes on a Node, and what tells the writers of one Node whose names are in use
-// there (CONTRACTS A to C and E). Used by the node publisher, the sweep and the quarantine; the
-// admission policy in manifests/exporter-admission.yaml knows the same keys.
+// The keys that a preset writes on a Node, and how the writers of one Node find out whose names are
+// in use there (CONTRACTS A to C and E). Used by the node publisher, the sweep and the quarantine;
+// the admission policy in manifests/exporter-admission.yaml has the same keys.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@
 
 namespace gpuward::exporter {
 
-// With which preset the exporter has last written the names of core/kube/node_names on this node:
-// "gpuward" or "aws-samples". Without it such names under the suite's prefix are the suite's own.
+// The preset with which the exporter last wrote the names of core/kube/node_names on this node:
+// "gpuward" or "aws-samples". If it is missing, names under the suite's prefix are the suite's own.
 inline constexpr std::string_view kPresetAnnotation = "gpuward.dev/preset";
 inline constexpr std::string_view kFaultyTaintKey = "trainy.konduktor.ai/faulty";
 
@@ -24,27 +24,27 @@ inline constexpr std::string_view kAmdGpuLabelPrefix = "metricsexporter.amd.com.
 inline constexpr std::string_view kAmdGpuLabelSuffix = ".state";
 inline constexpr std::string_view kAmdUnhealthy = "unhealthy";
 
-// The status label after the exporter's end.
+// The value of the status label after the exporter has stopped.
 inline constexpr std::string_view kAgentStopped = "agent-stopped";
 
 [[nodiscard]] kube::Taint unhealthy_taint(const NodeNames& names);    // …/unhealthy=true
 [[nodiscard]] kube::Taint maintenance_taint(const NodeNames& names);  // …/maintenance=sweep
 
-// The suite's for kAwsSamples, gpuward's for all others.
+// Returns the suite's names for kAwsSamples, gpuward's for all other presets.
 [[nodiscard]] const NodeNames& names_of(NodePreset preset);
-// As the annotation of the node says; nullopt without it.
+// Returns the preset in the node's annotation; nullopt without it.
 [[nodiscard]] std::optional<NodePreset> preset_on(const kube::Node& node);
-// Those that a sweep and a quarantine write on the node: the names of its exporter.
+// Returns the names that a sweep and a quarantine write on the node: those of its exporter.
 [[nodiscard]] const NodeNames& names_on(const kube::Node& node);
 
 [[nodiscard]] bool has_taint(const kube::Node& node, const kube::Taint& taint);  // key and effect
 
-// PASS, MONITOR, RESET, REBOOT, ISOLATE: how severities are written on a node.
+// Returns PASS, MONITOR, RESET, REBOOT or ISOLATE: the severities on a node.
 [[nodiscard]] std::string_view severity_word(Severity severity);
-// `2026-11-21T080456Z`: a label's value holds no colon.
+// Returns `2026-11-21T080456Z`, because a label value must not contain a colon.
 [[nodiscard]] std::string compact_time(kube::WallTime time);
 
-// What a preset with its switches writes.
+// The keys that a preset writes with these switches.
 struct NodeKeys {
   NodePreset preset = NodePreset::kNone;
   bool has_labels = false;       // status, severity, last-check
@@ -55,13 +55,13 @@ struct NodeKeys {
   std::optional<kube::Taint> taint;
 
   [[nodiscard]] const NodeNames& names() const { return names_of(preset); }
-  // Whether anything is written under them.
+  // Returns whether the exporter writes anything under the names.
   [[nodiscard]] bool has_names() const;
 };
 
 [[nodiscard]] NodeKeys keys_of(const NodeSettings& settings);
 
-// Whether a key is a label that AMD's exporter gives to an unhealthy GPU.
+// Returns whether a key is a label that AMD's exporter gives to an unhealthy GPU.
 [[nodiscard]] bool is_amd_gpu_label(std::string_view key);
 
 }  // namespace gpuward::exporter

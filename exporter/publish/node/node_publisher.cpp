@@ -14,13 +14,14 @@ using std::chrono::milliseconds;
 constexpr BackoffPolicy kRetry{
     .first = milliseconds(1'000), .longest = milliseconds(60'000), .factor = 2.0};
 constexpr kube::ApiDeadlines kDeadlines{milliseconds(5'000), milliseconds(15'000)};
-// For what nothing may wait for.
+// For calls that nothing may wait for.
 constexpr kube::ApiDeadlines kBriefDeadlines{milliseconds(2'000), milliseconds(2'000)};
 constexpr milliseconds kShortestWait{10};
-// What changes at once is written at once.
+// Changes within this time are written together.
 constexpr milliseconds kBurst{100};
 
-// What will be the same until somebody changes RBAC, a policy or the node: once a cycle is enough.
+// These errors stay until an operator changes RBAC, a policy or the node, so one try a cycle is
+// enough.
 bool is_lasting(ErrorKind kind) {
   return kind == ErrorKind::kForbidden || kind == ErrorKind::kInvalid ||
          kind == ErrorKind::kNotFound || kind == ErrorKind::kGone;
@@ -122,7 +123,7 @@ milliseconds NodePublisher::publish_if_due(const Snapshot& snapshot, const std::
   return until(is_due ? not_before_ : next_cycle_);
 }
 
-// After the node itself, and only where that could be written: its name may be another machine's.
+// Runs only after a successful write of the node, because its name may belong to another machine.
 milliseconds NodePublisher::tell_findings(const Snapshot& snapshot) {
   const Plan plan = this->plan();
   if (!plan.keys.has_events) {
@@ -171,7 +172,7 @@ void NodePublisher::record(const Status& status) {
   });
 }
 
-// Once for each kind of trouble: a server that is down for a day is one line.
+// Logs once for each kind of error, so that a server that is down for a day gives one line.
 void NodePublisher::complain(const Error& error) {
   std::string complaint = advice_for(error.kind);
   if (complaint == complaint_) return;

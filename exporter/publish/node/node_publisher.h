@@ -1,7 +1,7 @@
-// Keeps the exporter's own Node object in step with the store: on a thread of its own, so that an
-// API server which is slow, down or says no delays nothing else. Writes at once when what is known
-// of the node changes, and looks once a cycle whether the node still says it. Made by the
-// composition root where a node name is known.
+// Keeps the exporter's own Node object in step with the store, on its own thread, so that an API
+// server that is slow, down or refuses delays nothing else. Writes at once when the node's state
+// changes, and checks once a cycle whether the Node still has it. Made by the composition root if
+// the node's name is known.
 #pragma once
 
 #include <chrono>
@@ -29,32 +29,32 @@ struct NodePublisherOptions {
   std::string boot_id;  // of this machine
   NodeSettings settings;
   std::chrono::milliseconds cycle = std::chrono::seconds(300);  // CHECK_INTERVAL
-  // Of the condition, as node-problem-detector's.
+  // The heartbeat of the condition, as in node-problem-detector.
   std::chrono::milliseconds heartbeat = std::chrono::minutes(5);
-  FindingEvents events = {};  // with what was known when the program started
+  FindingEvents events = {};  // with the findings known when the program started
 };
 
-// kube::Connection::make_api() or a test's own.
+// kube::Connection::make_api(), or that of a test.
 using MakeApi =
     std::function<std::unique_ptr<kube::Api>(kube::ApiDeadlines deadlines, std::stop_token stop)>;
 
 class NodePublisher {
  public:
-  // Store, clock and log must outlive it, and whatever `make_api` refers to.
+  // Store, clock, log and everything that `make_api` refers to must outlive it.
   NodePublisher(NodePublisherOptions options, const MakeApi& make_api, Store& store, Clock& clock,
                 Log& log);
-  // Says agent-stopped on the node, and leaves taint and condition alone. Takes as long as the API
-  // server lets it, at most about five seconds.
+  // Writes agent-stopped to the node, and leaves taint and condition alone. May wait for the API
+  // server, about five seconds at most.
   ~NodePublisher();
   NodePublisher(const NodePublisher&) = delete;
   NodePublisher& operator=(const NodePublisher&) = delete;
 
-  // Any thread; after a reload.
+  // Any thread; called after a reload.
   void configure(NodeSettings settings, std::chrono::milliseconds cycle);
 
  private:
   void run(const std::stop_token& stop);
-  // How long until there is something to do without a change; likewise the next.
+  // Both return how long until there is work without a change of the store.
   [[nodiscard]] std::chrono::milliseconds publish_if_due(const Snapshot& snapshot,
                                                          const std::stop_token& stop);
   [[nodiscard]] std::chrono::milliseconds tell_findings(const Snapshot& snapshot);
@@ -81,17 +81,17 @@ class NodePublisher {
   std::unique_ptr<kube::Api> api_, brief_api_;
   NodeWriter writer_;
   NodeEvents events_;
-  // Of the thread alone.
+  // Used only by the thread.
   std::optional<NodeWish> published_;
   std::optional<NodeSettings> published_settings_;
   Clock::Steady next_cycle_, not_before_;
   Backoff backoff_;
-  std::string complaint_;  // the last that was said
+  std::string complaint_;  // the last one logged
   std::jthread thread_;
 };
 
-// What the node's label says about its instance type; kNotFound where there is none. For the
-// fallback where the metadata service does not answer. Called by the composition root.
+// Returns the instance type in the node's label; kNotFound if there is none. A fallback for a
+// metadata service that does not answer. Called by the composition root.
 [[nodiscard]] Result<std::string> instance_type_label(kube::Api& api, std::string_view node);
 
 }  // namespace gpuward::exporter

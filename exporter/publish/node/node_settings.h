@@ -1,5 +1,5 @@
-// What the exporter may write to its own node. Filled by the exporter's settings (node: in the YAML
-// file, ENABLE_LABEL and ENABLE_TAINT of the replaced suite).
+// The writes of the exporter to its own node. Filled from the exporter's settings (node: in the
+// YAML file, ENABLE_LABEL and ENABLE_TAINT of the replaced suite).
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@ namespace gpuward::exporter {
 
 inline constexpr std::string_view kConditionType = "GPUProblem";
 
-// Whose keys are used: gpuward's (labels, taint, annotations), the same under the prefix of AWS'
-// health check suite, konduktor's taint, AMD's label for each GPU, or none at all. A taint key has
-// one writer: kAwsSamples is not for clusters where that suite runs, kKonduktor not for those where
-// gpuward-remediator's Loki source or konduktor itself writes that taint, kAmd not for nodes where
-// AMD's own exporter runs.
+// The keys in use: gpuward's (labels, taint, annotations), the same under the prefix of AWS' health
+// check suite, konduktor's taint, AMD's label for each GPU, or none at all. A taint key has one
+// writer: kAwsSamples is not for clusters with that suite, kKonduktor not for those in which
+// gpuward-remediator's Loki source or konduktor itself writes that taint, kAmd not for nodes with
+// AMD's own exporter.
 enum class NodePreset : std::uint8_t { kGpuward, kAwsSamples, kKonduktor, kAmd, kNone };
 
 // "gpuward", "aws-samples", "konduktor", "amd", "none".
@@ -22,7 +22,7 @@ enum class NodePreset : std::uint8_t { kGpuward, kAwsSamples, kKonduktor, kAmd, 
   return kNames[static_cast<std::size_t>(preset)];
 }
 
-// What a node is of which no check could tell anything. kFails (fail, RESET) is the seed profile.
+// The status of a node if all checks are inconclusive. kFails (fail, RESET) is the seed profile.
 enum class UntoldNode : std::uint8_t { kWarns, kFails };
 
 struct NodeSettings {

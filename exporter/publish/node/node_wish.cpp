@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostChecks = 32;
 
-// What is announced says nothing of how the node is; here, and below.
+// Announcements say nothing about the node's health, so they are left out here and below.
 Severity worst_severity(const State& state) {
   Severity worst = Severity::kNone;
   for (const auto& [key, finding] : state.findings) {
@@ -35,8 +35,8 @@ bool is_conclusive(CheckStatus status) {
          status == CheckStatus::kFail;
 }
 
-// As long as this exporter waits for the first answer of the driver, of the kernel log or of a
-// quick check. The node says at once that the driver has hung or crashed.
+// Returns true while this exporter waits for the first answer of the driver, of the kernel log or
+// of a quick check. A driver that has hung or crashed is reported at once.
 bool is_starting(const Snapshot& snapshot) {
   const GpuTelemetry& telemetry = snapshot.telemetry;
   const bool has_ended =
@@ -51,7 +51,7 @@ bool is_starting(const Snapshot& snapshot) {
          evaluated->second.status == CheckStatus::kError;
 }
 
-// By the driver, the bus, the profile, or what the machine has had.
+// Returns true if the driver, the bus, the profile or the machine's history has GPUs.
 bool has_gpus(const Snapshot& snapshot) {
   const KnownMachine& known = snapshot.state.machine;
   const auto any = [](const GpuCounts& counts) {
@@ -89,10 +89,10 @@ void add_checks(const State& state, NodeWish& wish) {
   }
 }
 
-// AMD's health service reports the same.
+// AMD's health service reports the same values.
 std::map<std::string, bool> amd_gpus_healthy(const Snapshot& snapshot) {
   std::map<std::string, bool> is_healthy;
-  // The driver may have given the index of a GPU that is gone to another: that one's health counts.
+  // If the driver gave the index of a missing GPU to another one, the health of the other counts.
   for (const auto* gpus : {&snapshot.gpus, &snapshot.gone_gpus}) {
     for (const Gpu& gpu : *gpus) {
       const GpuHealth health = health_of(snapshot, gpu);

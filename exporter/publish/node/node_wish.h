@@ -1,9 +1,10 @@
-// What the exporter would like its node to say, from what the store knows: pure, so that each rule
-// of who may be tainted is a unit test. Made by the node publisher for each change of the store.
+// The state that the exporter wants its Node to have, from the content of the store: pure, so that
+// each rule for the taint can be unit-tested. Made by the node publisher for each change of the
+// store.
 //
-// A check that could not tell, or has not run since the start, sets nothing and takes nothing away:
-// with an error among the checks a node never passes, and its taint stays as it is unless something
-// else is found to be broken.
+// A check that was inconclusive, or has not run since the start, sets and removes nothing: with an
+// error among the checks a node never passes, and its taint stays as it is unless another check
+// finds a fault.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@
 namespace gpuward::exporter {
 
 enum class NodeStatus : std::uint8_t {
-  kUnknown,  // no check has concluded anything: what the node says stays
+  kUnknown,  // no check was conclusive: the Node stays as it is
   kPass,
   kWarn,
   kFail
@@ -46,31 +47,31 @@ struct NodeWish {
   NodeStatus status = NodeStatus::kUnknown;
   Severity severity = Severity::kNone;
   TaintWish taint = TaintWish::kLeave;
-  // Whether every check could tell: only then does anything that says "broken" go.
+  // Every check was conclusive. Only then is anything that says "broken" removed.
   bool could_tell = false;
-  // The driver or a quick check has given no answer since the start: the exporter writes only that
-  // the node is broken.
+  // The driver or a quick check has given no answer since the start, so the exporter only writes
+  // that the node is broken.
   bool is_starting = false;
-  // Every check was skipped: a label that says `pass` or `warn` no longer rests on anything.
+  // Every check was skipped, so a label `pass` or `warn` has no basis any more.
   bool is_withdrawn = false;
   std::vector<CheckLine> checks;  // by name
   std::string instance_type;
   // GPUProblem: "True", "False" or "Unknown", with its reason and message (at most 1 KiB); empty:
-  // the node keeps what it says.
+  // the condition on the node stays.
   std::string condition, reason, message;
-  // AMD's GPUs of which that is known, by their index: whether they are healthy.
+  // Whether AMD's GPUs are healthy, by index, if that is known.
   std::map<std::string, bool> amd_gpus_healthy;
   std::vector<NodeFinding> findings;  // few, the worst first
-  // nullopt: the cloud was not asked yet, and what the node says stays.
+  // nullopt: the cloud was not asked yet, and the node's announcements stay.
   std::optional<std::vector<NodeAnnouncement>> announcements;
-  WallTime last_diagnostic_pass;  // of DCGM; the epoch where there was none
-  WallTime last_check;            // when the newest result was there; likewise
+  WallTime last_diagnostic_pass;  // of DCGM; the epoch if there was none
+  WallTime last_check;            // time of the newest result; the epoch if there was none
 };
 
 [[nodiscard]] NodeWish wish_of(const Snapshot& snapshot,
                                UntoldNode untold_node = UntoldNode::kWarns);
 
-// Whether they differ in more than times and the findings by themselves.
+// Returns whether they differ in more than times and the list of findings.
 [[nodiscard]] bool differ_in_substance(const NodeWish& a, const NodeWish& b);
 
 }  // namespace gpuward::exporter

@@ -55,7 +55,7 @@ Result<kube::Node> NodeWriter::write_keys(const NodeWish& wish, const NodeKeys& 
       clock_, stop);
 }
 
-// Somebody has deleted the Node object, and the kubelet of this very machine has registered again.
+// A user has deleted the Node object, and the kubelet of this same machine has registered it again.
 bool NodeWriter::pin_anew() {
   const auto node = api_.get_node(node_);
   if (!node || boot_id_.empty() || node->boot_id != boot_id_) return false;
@@ -69,7 +69,7 @@ Status NodeWriter::say_stopped(kube::Api& api, const NodeNames& names) {
       api, {node_, uid_},
       [&names](const kube::Node& seen) -> std::optional<kube::NodeChange> {
         const std::string status(names(NodeName::kStatus));
-        // A node without GPUs has no status, and gets none.
+        // A node without GPUs has no status label and gets none.
         if (!seen.meta.labels.contains(status)) return std::nullopt;
         kube::NodeChange change;
         change.set_labels.emplace(status, kAgentStopped);

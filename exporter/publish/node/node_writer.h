@@ -1,6 +1,6 @@
-// Makes the node say what it should: one PATCH to the node and one to its status a change, none
-// where nothing differs. Reads the node each time, so that what somebody else has changed or lost
-// comes back. One thread; used by the NodePublisher.
+// Brings the Node into the wanted state: one PATCH to the node and one to its status for each
+// change, none if nothing differs. Reads the node each time, so that it restores keys that others
+// have changed or removed. One thread; used by the NodePublisher.
 #pragma once
 
 #include <chrono>
@@ -17,23 +17,23 @@ namespace gpuward::exporter {
 
 class NodeWriter {
  public:
-  // `api` and `clock` must outlive it. `boot_id`: that of this machine; empty where it is not
-  // known.
+  // `api` and `clock` must outlive it. `boot_id`: that of this machine; empty if unknown.
   NodeWriter(kube::Api& api, Clock& clock, std::string node, std::string boot_id);
 
-  // kGone: the name belongs to another machine's node by now, and nothing was written. The status
-  // is tried also where the node's own keys were refused; the first error counts.
+  // kGone: the name now belongs to another machine's node, and nothing was written. If the node's
+  // own keys were refused, the status is still tried; the first error counts.
   [[nodiscard]] Status write(const NodeWish& wish, const NodeKeys& keys,
                              std::chrono::milliseconds heartbeat, const std::stop_token& stop);
-  // The label that says that nobody watches over the node any more; through an Api of the caller's,
-  // whose deadlines suit a program that ends. The taint stays. Nothing where nothing was written.
+  // Sets the label that says that no exporter watches the node any more, through an Api of the
+  // caller with deadlines for a program that ends. The taint stays. Does nothing if nothing was
+  // ever written.
   [[nodiscard]] Status say_stopped(kube::Api& api, const NodeNames& names);
 
-  // Of the node first seen, empty before.
+  // The UID of the node first seen, empty before.
   [[nodiscard]] const std::string& uid() const { return uid_; }
-  // As last read.
+  // The labels as last read.
   [[nodiscard]] const kube::Labels& labels() const { return labels_; }
-  // Whether the node bore a taint of the exporter's then, even where it may write none now.
+  // Whether the node had a taint of the exporter then, even if it may no longer write one.
   [[nodiscard]] bool is_tainted() const { return is_tainted_; }
 
  private:
