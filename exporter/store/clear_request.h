@@ -1,5 +1,5 @@
-// What somebody declares repaired. `gpuward-exporter findings clear`, or a quarantine that has
-// passed, leaves the request as a file in the state folder (request_folder.h); the exporter takes
+// A request to clear findings that are repaired. `gpuward-exporter findings clear`, or a quarantine
+// that has passed, leaves it as a file in the state folder (request_folder.h); the exporter takes
 // it within a second, or at its next start.
 #pragma once
 
@@ -17,25 +17,26 @@
 namespace gpuward::exporter {
 
 struct ClearRequest {
-  // All findings that only diagnostics or a person clear; the other fields then mean nothing.
+  // Clears all findings that only diagnostics or an operator clear; the other fields are ignored
+  // then.
   bool all_operator = false;
-  // All that a GPU reset clears, of the GPU `pci_bus_id` or, if that is empty, of all GPUs. A line
-  // of NVIDIA's driver that names no GPU may be of this one; if it is not, the driver says so
-  // again.
+  // Clears all that a GPU reset clears, of the GPU `pci_bus_id` or, if that is empty, of all GPUs.
+  // A line of NVIDIA's driver without a GPU may belong to this one; if it does not, the driver will
+  // report it again.
   bool after_gpu_reset = false;
-  // When that reset ended: of its findings those that were not seen again after it; nullopt: all.
+  // The end of that reset: clears only findings that were not seen after it; nullopt: all.
   std::optional<WallTime> reset_ended{};
-  // When a diagnostic began that all GPUs have passed since: all that diagnostics clear and that
-  // was not seen again after it.
+  // The start of a diagnostic that all GPUs have passed: clears the findings that diagnostics clear
+  // and that were not seen after it.
   std::optional<WallTime> passed_diagnostic{};
-  // When a test began whose pass stands for the operator's word: all that only an operator clears
-  // and that was not seen again after it.
+  // The start of a test whose pass counts as an operator's decision: clears the findings that only
+  // an operator clears and that were not seen after it.
   std::optional<WallTime> passed_for_operator{};
-  // Else that one, whatever clears it otherwise and of either evidence.
+  // Otherwise clears this finding, in spite of its `cleared_by` and with any evidence.
   std::string check{}, code{}, pci_bus_id{};
 
   [[nodiscard]] bool matches(const Finding& finding) const;
-  // Whether the diagnostic that has passed says more than that result of one before it.
+  // Returns whether the diagnostic that has passed is newer and covers that result.
   [[nodiscard]] bool supersedes(const CheckResult& result) const;
 };
 
@@ -44,15 +45,16 @@ class ClearRequests {
   explicit ClearRequests(const std::filesystem::path& state_folder)
       : folder_(state_folder / "clear.d") {}
 
-  // The file that is gone once the request has been taken; `now` and the process make its name.
+  // Returns the file, which is gone once the request has been taken; `now` and the process make its
+  // name.
   [[nodiscard]] Result<std::filesystem::path> leave(const ClearRequest& request,
                                                     WallTime now) const;
 
   struct Taken {
     std::vector<ClearRequest> requests;
-    std::string fault;  // what could not be taken, and why; empty if nothing
+    std::string fault;  // what could not be taken and why; empty if all was
   };
-  // Removes what it returns, each at most once. Cheap where there is nothing.
+  // Removes what it returns, each request at most once. Cheap if there is none.
   [[nodiscard]] Taken take() const;
 
  private:

@@ -5,7 +5,7 @@
 namespace gpuward::exporter {
 namespace {
 
-// Boards that were taken out.
+// Forgets boards that were removed.
 void forget_absent(const VendorReading& present, std::map<std::string, KnownLinks>& links) {
   std::erase_if(links, [&](const auto& entry) {
     return std::ranges::none_of(
@@ -59,7 +59,7 @@ void KnownMachine::learn_efa_devices(unsigned on_bus) {
   if (!machine.system_uuid.empty()) efa_devices = std::max(efa_devices, on_bus);
 }
 
-// A GPU is known by its UUID, whatever the machine calls itself.
+// A GPU is identified by its UUID, not by the machine.
 void KnownMachine::learn_links(const GpuReport& report, const std::string& boot_id) {
   const VendorReading* const nvidia = report.find(Vendor::kNvidia);
   if (nvidia == nullptr || boot_id.empty()) return;
@@ -83,8 +83,8 @@ const KnownLinks* KnownMachine::links_of(const Gpu& gpu) const {
   return gpu.uuid.empty() || known == links.end() ? nullptr : &known->second;
 }
 
-// The codes are those of checks/check/finding_codes.h: the checks know the store, and not the other
-// way round.
+// The codes are those of checks/check/finding_codes.h, which this file cannot include, because the
+// checks depend on the store.
 void KnownMachine::forget(std::string_view code, const GpuCounts& present) {
   if (code.starts_with("gpu_missing")) forget_gpus(present);
   if (code == "efa_count" || code.starts_with("efa_absent")) efa_devices = 0;

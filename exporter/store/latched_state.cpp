@@ -10,17 +10,17 @@ namespace {
 
 constexpr std::size_t kMostTextBytes = 1024;
 constexpr std::size_t kMostLabelBytes = 128;
-// A line may speak of many errors (EDAC); no line may make a counter wrap.
+// A line may count several errors (EDAC), but no line may overflow a counter.
 constexpr std::uint64_t kMostErrorsPerLine = 1'000'000;
 
-// The driver says a lost GPU in up to four ways within milliseconds; xid_notes: one event.
+// The driver reports a lost GPU in up to four ways within milliseconds; xid_notes: one event.
 constexpr std::uint32_t kFallenOffTheBus = 79;
 constexpr std::chrono::seconds kBurst{5};
 constexpr std::uint32_t kRecoveryAction = 154;
 constexpr std::string_view kDriverEvent = "driver event";
 
 CounterKey key_of(const xid::Event& event) {
-  // Where there is a number it says it all: `fallen_off` beside 79 is the same fault.
+  // A code identifies the fault: `fallen_off` and 79 are the same.
   const std::string label =
       event.code == 0 ? to_valid_utf8(event.label, kMostLabelBytes) : std::string();
   return {event.kind, event.code, label, event.pci ? event.pci->bus_id() : std::string(),
@@ -44,10 +44,11 @@ bool may_add(std::size_t size, std::size_t limit, const Observation& observation
   return size < limit || (observation.verdict.known && is_of_known_gpu);
 }
 
-// How long after a hang that it logs without an address the driver logs the reset of its GPU.
+// The longest time between a hang without an address in the log and the reset of its GPU.
 constexpr std::chrono::minutes kResetFollows{10};
 
-// The driver has reset the GPU by itself, or one of its rings: findings that waited for that end.
+// The driver has reset the GPU or one of its rings by itself. Ends the findings that the reset
+// clears.
 void clear_by_reset(State& state, const Recovered& gpu) {
   const bool is_of_ring = gpu.code == "ring_reset_succeeded";
   const WallTime seen = gpu.at;
@@ -64,7 +65,7 @@ void clear_by_reset(State& state, const Recovered& gpu) {
   if (gone != 0) state.findings_updated = std::max(state.findings_updated, seen);
 }
 
-// What is known from lines of an earlier boot gives way to a line of this one.
+// A line of this boot replaces what is known from lines of an earlier boot.
 void begin_in_this_boot(Finding& finding, const Observation& observation,
                         const std::string& boot_id) {
   if (!std::exchange(finding.is_of_earlier_boot, false)) return;
@@ -73,7 +74,7 @@ void begin_in_this_boot(Finding& finding, const Observation& observation,
   finding.first_boot_id = boot_id;
 }
 
-// Lists what an old line asks for, unless something asks for it now.
+// Records the severity of an old line, unless a current one already has a severity.
 void remember(Finding& finding, const Observation& observation, const std::string& boot_id) {
   if (finding.severity != Severity::kNone) return;
   if (observation.is_of_earlier_boot && !finding.is_of_earlier_boot) return;
@@ -91,8 +92,8 @@ void remember(Finding& finding, const Observation& observation, const std::strin
   finding.why = to_valid_utf8(observation.verdict.why, kMostTextBytes);
 }
 
-// Xid 162, power smoothing is back in service, ends Xid 163 (NVIDIA's Xid catalogue). It does not
-// end one that an override rates as reset or worse: a line by itself takes no action back.
+// Xid 162 (power smoothing is back in service) ends Xid 163 (NVIDIA's Xid catalogue), unless an
+// override rates 163 as reset or worse, because a line by itself must not cancel an action.
 constexpr std::uint32_t kSmoothingOff = 163;
 constexpr std::uint32_t kSmoothingBack = 162;
 
@@ -120,7 +121,7 @@ void take_witness(State& state, const Witnessed& witnessed, WallTime now) {
   state.findings_updated = std::max(state.findings_updated, now);
 }
 
-// The outcome alone: apply_check() puts the rest into the findings.
+// Returns the outcome alone; apply_check() puts the rest into the findings.
 CheckResult without_findings(CheckResult result) {
   result.findings.clear();
   result.untold.clear();
@@ -134,7 +135,7 @@ CheckResult without_findings(CheckResult result) {
   return result;
 }
 
-// The counters decide over errors that the kernel log only repeats.
+// The counters override errors that the kernel log only repeats.
 void take_allowance(State& state, const AllowedErrors& errors, WallTime now) {
   const auto found = state.findings.find({std::string(xid::to_string(xid::Kind::kAmdRas)), "UE",
                                           errors.pci_bus_id, Evidence::kKernel});
@@ -148,8 +149,7 @@ void take_allowance(State& state, const AllowedErrors& errors, WallTime now) {
   state.findings_updated = std::max(state.findings_updated, now);
 }
 
-// What is confirmed stays so while nobody can look: a second source that has fallen silent takes
-// nothing back.
+// A confirmed finding stays confirmed while the second source is silent.
 void settle_suspected(State& state, const CheckResult& result) {
   for (const auto& [confirmed, unconfirmed, pci_bus_id] : result.suspected) {
     const auto stands =
@@ -161,8 +161,8 @@ void settle_suspected(State& state, const CheckResult& result) {
   }
 }
 
-// What a check has said last does not stand beside findings that are gone: the next run of check 1
-// may be hours away, and would be skipped while the GPUs are in use.
+// Replaces the last result of a check whose findings are gone, because the next run of check 1 may
+// be hours away and would be skipped while the GPUs are in use.
 void settle_results(State& state, const ClearRequest& request,
                     const std::vector<Finding>& cleared) {
   for (auto& [name, result] : state.checks) {
@@ -196,7 +196,7 @@ Finding fresh_finding(const FindingKey& key, const Observation& observation,
   return fresh;
 }
 
-// The worst verdict stays, with the line that it came from.
+// The worst verdict stays, with its line.
 void take_verdict(Finding& finding, const Observation& observation) {
   if (observation.verdict.severity < finding.severity) return;
   finding.severity = observation.verdict.severity;
@@ -222,11 +222,12 @@ std::vector<std::string> LatchedState::set_gpus(const std::vector<Gpu>& gpus, Wa
     if (!board.empty() && board != gpu.uuid) swapped.push_back(bus_id);
     board = gpu.uuid;
   }
-  // Swapped while the machine was off: what the log of this boot has told is of the new board.
+  // If the board was swapped while the machine was off, the lines of this boot belong to the new
+  // one.
   const bool is_first = state_.boards_boot_id != state_.boot_id && !state_.boot_id.empty() &&
                         state_.position.boot_id == state_.boot_id;
   for (const std::string& bus_id : swapped) {
-    // A new UUID makes new series, which begin at 0.
+    // A new UUID makes new series, which start at 0.
     std::erase_if(state_.counters,
                   [&](const auto& entry) { return entry.first.pci_bus_id == bus_id; });
     const auto gone = std::erase_if(state_.findings, [&](const auto& entry) {
@@ -260,8 +261,8 @@ void LatchedState::observe(const Observation& observation) {
   }
   const bool is_new_event = !twin && count(observation, key);
   clear_by_recovery(state_, observation, key);
-  // What means nothing for the GPU (a recovery, a follow-up of another Xid) is counted and not
-  // latched.
+  // An event without a meaning for the GPU (a recovery, a follow-up of another Xid) is counted but
+  // not latched.
   if (observation.verdict.severity != Severity::kNone)
     latch(observation, key, {is_new_event, twin});
 }
@@ -308,8 +309,8 @@ void LatchedState::latch(const Observation& observation, const CounterKey& key, 
   finding.last_seen = std::max(finding.last_seen, observation.seen);
   finding.last_boot_id = state_.boot_id;
   state_.findings_updated = std::max(state_.findings_updated, observation.seen);
-  // The driver's own event is a second witness for the line that it comes with, and needs none for
-  // what it says itself. The event of Xid 154 does not say which action the driver asks for.
+  // The driver's own event is a second witness for its log line, and needs none for its own report.
+  // The event of Xid 154 does not say which action the driver asks for.
   const bool is_event = (observation.is_driver_event || told.twin) &&
                         observation.evidence == Evidence::kKernel && key.code != kRecoveryAction;
   const Severity told_of =
@@ -350,17 +351,17 @@ void LatchedState::apply_check(const CheckResult& result, bool is_diagnostic) {
   for (const AllowedErrors& errors : result.allowed) take_allowance(state_, errors, result.started);
 }
 
-// Unlike a line of the kernel log, a measurement is how things are now: what the next run clears
-// also falls with it.
+// Unlike a line of the kernel log, a measurement is the current state: a finding that the next run
+// clears can also become less severe.
 void LatchedState::latch_check(const CheckResult& result, const Finding& found) {
   const FindingKey key{result.check, found.code, found.pci_bus_id, found.evidence};
-  // The run may have begun before somebody cleared it.
+  // The run may have begun before an operator cleared the finding.
   const auto settled = state_.settled.find(key);
   if (settled != state_.settled.end() && settled->second == found.event) return;
   const WallTime seen = result.started + result.duration;
   const auto known = state_.findings.find(key);
   if (known == state_.findings.end()) {
-    // Lines of the kernel log take no room from what is measured.
+    // Lines of the kernel log must not use up the room for measurements.
     const auto measured = std::ranges::count_if(state_.findings, [](const auto& entry) {
       return entry.first.evidence == Evidence::kMeasured;
     });
@@ -387,7 +388,7 @@ void LatchedState::latch_check(const CheckResult& result, const Finding& found) 
   if (!found.workload.empty()) finding.workload = found.workload;
   const bool is_untold = std::ranges::any_of(
       result.untold, [&](const Untold& untold) { return untold.covers(finding); });
-  // The same event, by all that could be read of it now.
+  // The same event, judged again with all its values.
   const bool is_judged_again = !found.event.empty() && found.event == finding.event && !is_untold;
   const bool may_fall = found.cleared_by == ClearedBy::kCheck || is_judged_again;
   if (found.severity < finding.severity && !may_fall) return;

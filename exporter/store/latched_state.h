@@ -1,5 +1,5 @@
-// The rules of the store, pure: what an event does to counters and findings, what a new boot and
-// the passing of time clear. Time comes in as a parameter. Wrapped by Store, which adds the lock.
+// The rules of the store, pure: how events change counters and findings, and what a new boot and
+// time clear. Time is a parameter. Wrapped by Store, which adds the lock.
 #pragma once
 
 #include <chrono>
@@ -25,16 +25,16 @@ struct Observation {
   std::string line;
   WallTime seen;
   Evidence evidence = Evidence::kKernel;
-  bool is_driver_event = false;     // from the event set: the kernel log mostly has it too
-  bool is_of_text_log = false;      // it may be the kernel's: the log does not say who wrote it
-  bool is_history = false;          // LogRecord::is_history
+  bool is_driver_event = false;  // from the event set; usually the kernel log has it too
+  bool is_of_text_log = false;   // it may be the kernel's, but the log does not record who wrote it
+  bool is_history = false;       // LogRecord::is_history
   bool is_of_earlier_boot = false;  // LogRecord::is_of_earlier_boot
-  std::string workload;             // who used the GPU: `namespace/pod`
+  std::string workload;             // the user of the GPU: `namespace/pod`
 };
 
 struct LatchLimits {
-  // Distinct series. User space gets a quarter of each, so that a forger cannot crowd out the
-  // kernel; known codes on GPUs of the inventory are always taken.
+  // Limits for distinct series. User space has a quarter of each, so that forged lines cannot
+  // displace the kernel's. Known codes on GPUs of the inventory are always accepted.
   std::size_t counters = 4096;
   std::size_t findings = 1024;
   std::size_t uuids = 256;
@@ -47,46 +47,47 @@ class LatchedState {
 
   [[nodiscard]] const State& state() const { return state_; }
 
-  // Where another board is in a slot now, what was known of the one before goes; its bus ids. A
-  // finding stays that the kernel's own log has told in this boot before the first inventory: it is
-  // of the new one.
+  // Forgets the old board of each slot that has another one now, and returns the bus ids. Keeps
+  // findings from the kernel's own log in this boot before the first inventory, because they belong
+  // to the new board.
   std::vector<std::string> set_gpus(const std::vector<Gpu>& gpus, WallTime now);
-  // Which machine this is: of another one nothing is known, nor of one without a system UUID.
+  // Enters the machine. For another machine, or one without a system UUID, nothing is known.
   void enter_machine(const Machine& machine) { state_.machine.enter(machine, present_); }
-  // One that was not found out but configured is not remembered for a source that falls silent.
+  // A configured type is not kept for the time when its source has no answer; a detected one is.
   void learn_instance_type(const std::string& type, bool is_found = true) {
     state_.machine.learn_type(type, is_found ? state_.boot_id : std::string(), present_);
   }
-  // To learn what else it has.
+  // For the other facts about the machine.
   [[nodiscard]] KnownMachine& machine() { return state_.machine; }
   void set_position(const LogPosition& position) { state_.position = position; }
 
-  // Counts it and latches what follows from it. Nothing ever lowers a finding here.
+  // Counts the event and latches its finding. It never lowers one, but Xid 162 ends Xid 163.
   void observe(const Observation& observation);
-  // Replaces what the check has found before and its next run clears, and keeps the rest. An error
-  // or a skip takes nothing away, unless the check is withdrawn, and what a run could not look at
-  // stays; but of what is suspected only one code ever stands. It lowers a finding of the kernel
-  // log only if the operator's thresholds allow its errors. `is_diagnostic`: a pass also removes
-  // what diagnostics clear.
+  // Replaces the findings of the check that its next run clears, and keeps the rest. An error or a
+  // skip removes nothing, unless the check is withdrawn, and findings that a run could not examine
+  // stay; but of two suspected codes only one remains. A finding of the kernel log is lowered only
+  // if the operator's thresholds allow its errors, and ends if a reset by the driver cleared it.
+  // `is_diagnostic`: a pass also removes findings that diagnostics clear.
   void apply_check(const CheckResult& result, bool is_diagnostic);
-  // True when that address was not known by this UUID.
+  // Returns true if that address did not have this UUID before.
   bool learn_uuid(const xid::UuidLine& line);
-  // A boot resets every GPU: what a reboot or a GPU reset clears is gone. What a check clears is
-  // only remembered, at severity none, until the check has looked again. All else stays. The same
-  // boot id, or none, changes nothing.
+  // A boot resets every GPU, so findings that a reboot or a GPU reset clears are removed. Findings
+  // that a check clears stay at severity none until the check has run again. All others stay. The
+  // same boot id, or an empty one, changes nothing.
   void enter_boot(const std::string& boot_id, WallTime now);
-  // Drops findings that age clears and that have not come again for `age`; true if there were any.
+  // Drops findings that age clears and that were not seen for `age`. Returns whether there were
+  // any.
   bool expire(WallTime now, std::chrono::milliseconds age);
-  // Drops what the request matches and returns it; a finding of one event comes back with another
-  // only. An operator who clears that a GPU, a link or an EFA device is missing says that the
-  // machine has no more of them: the memory of them goes. Counters stay.
+  // Drops and returns the findings that the request matches; one with an event returns only with
+  // another event. An operator who clears a missing GPU, link or EFA device says that the machine
+  // has no more of them, so that memory is cleared too. Counters stay.
   std::vector<Finding> clear(const ClearRequest& request, WallTime now);
 
  private:
   [[nodiscard]] bool count(const Observation& observation, const CounterKey& key);
   void latch_check(const CheckResult& result, const Finding& found);
-  // Whether it counts as one more event, and how severe the other source has called it, if both
-  // kernel log and driver have told of it.
+  // Whether it is a new event, and its severity by the other source if both kernel log and driver
+  // have reported it.
   struct Told {
     bool is_new = false;
     std::optional<Severity> twin;
@@ -96,7 +97,7 @@ class LatchedState {
   State state_;
   LatchLimits limits_;
   std::set<std::string> known_gpus_;  // bus ids of the inventory
-  GpuCounts present_;                 // likewise, by vendor
+  GpuCounts present_;                 // GPUs of the inventory, by vendor
   TwinXids twins_;
 };
 

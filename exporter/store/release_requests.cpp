@@ -63,7 +63,7 @@ Result<ReleaseRequest> read_request(const std::filesystem::path& path) {
   return parse(*text);
 }
 
-// At most a request and its answer for each of the most requests.
+// At most one request and one answer for each of kMostRequests.
 std::vector<std::filesystem::path> files_of(const std::filesystem::path& folder,
                                             std::string_view extension) {
   std::vector<std::filesystem::path> paths;

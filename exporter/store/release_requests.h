@@ -1,6 +1,6 @@
-// Who wants the GPUs of this node for himself, such as a reset: a file in the state folder for each
-// request, which lasts until its owner removes it, its time is over, or the node boots again.
-// `gpuward-exporter gpu-release` leaves and removes it; the exporter reads it
+// Requests of programs that need the GPUs of this node for themselves, such as a reset: one file in
+// the state folder for each, valid until its owner removes it, its time is over, or the node boots
+// again. `gpuward-exporter gpu-release` writes and removes it; the exporter reads it
 // (watch/gpu_releases.h) and answers in a file beside it.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace gpuward::exporter {
 struct ReleaseRequest {
   std::string who;      // "gpu-1-reset-x7k2p, pid 17"
   std::string why;      // "nvidia-smi --gpu-reset"
-  std::string boot_id;  // of the boot that it is for
+  std::string boot_id;  // the boot in which it is valid
   WallTime until;
 };
 
@@ -27,19 +27,19 @@ class ReleaseRequests {
   explicit ReleaseRequests(const std::filesystem::path& state_folder)
       : path_(state_folder / "release.d"), folder_(path_) {}
 
-  // The file of the request. kUnavailable: it cannot be written.
+  // Returns the file of the request. kUnavailable: it cannot be written.
   [[nodiscard]] Result<std::filesystem::path> leave(const ReleaseRequest& request,
                                                     WallTime now) const;
   struct Found {
     std::filesystem::path path;
-    Result<ReleaseRequest> request;  // an error: what is wrong with the file
+    Result<ReleaseRequest> request;  // the error is the fault of the file
   };
-  // All that are there, by name, at most 100. Follows no link, and refuses files of another user
+  // Returns all requests, by name, at most 100. Follows no link, and rejects files of another user
   // than that of this process. Cheap if there is none.
   [[nodiscard]] std::vector<Found> read() const;
-  // Request and answer. No error if they are gone.
+  // Removes request and answer. Not an error if they are gone.
   void remove(const std::filesystem::path& path) const;
-  // Removes answers whose request is gone. At the exporter's start.
+  // Removes answers whose request is gone. Called when the exporter starts.
   void remove_old_answers() const;
 
  private:

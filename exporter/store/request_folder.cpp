@@ -15,7 +15,7 @@ constexpr std::size_t kMostFileBytes = 4096;
 constexpr std::size_t kMostAtOnce = 100;
 constexpr std::chrono::milliseconds kAnswerInterval{50};
 
-// Removed before it is used.
+// Removes the request before it is used.
 Result<std::string> take_one(const std::filesystem::path& path) {
   auto text = read_file(path, kMostFileBytes);
   std::error_code error;
@@ -63,7 +63,7 @@ RequestFolder::Taken RequestFolder::take() const {
   if (error == std::errc::no_such_file_or_directory) return taken;
   for (; !error && entry != std::filesystem::directory_iterator() && paths.size() < kMostAtOnce;
        entry.increment(error)) {
-    // The file that write_file_atomically() renames has another ending until it is whole.
+    // write_file_atomically() uses another extension until the file is complete.
     if (entry->path().extension() == ".json") paths.push_back(entry->path());
   }
   if (error) taken.fault = "reading " + folder_.string() + ": " + error.message();

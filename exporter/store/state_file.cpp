@@ -16,7 +16,7 @@ namespace gpuward::exporter {
 namespace {
 
 constexpr std::int64_t kSchemaVersion = 2;
-constexpr std::int64_t kOldestSchemaVersion = 1;  // has no boards, no checks, no first_boot_id
+constexpr std::int64_t kOldestSchemaVersion = 1;  // without boards, checks and first_boot_id
 constexpr std::size_t kMostBytes = 32U << 20U;
 
 // ---- writing
@@ -110,10 +110,10 @@ Json machine_json(const KnownMachine& known) {
       {"efa_devices", known.efa_devices},         {"links", links_json(known.links)}};
 }
 
-// ---- reading: every wrong field makes the whole file wrong. A counter or a finding with a name
-// that only a later release knows is left out: it is not wrong.
+// ---- reading: a wrong field makes the whole file invalid. A counter or a finding with a name of a
+// later release is left out, because it is not wrong.
 
-// Reads members of one object; the first that is not as it must be is remembered for the message.
+// Reads members of one object, and keeps the first invalid one for the message.
 class Fields {
  public:
   Fields(const Json& object, std::string& fault) : object_(object), fault_(fault) {}
@@ -133,20 +133,20 @@ class Fields {
     if (!value.is_number_integer()) return reject(key), WallTime{};
     return WallTime(std::chrono::milliseconds(value.get<std::int64_t>()));
   }
-  // The enumerator that writes itself as this text, of those from the first to `last`.
+  // Returns the enumerator up to `last` whose to_string() is this text.
   template <typename Enum>
   [[nodiscard]] Enum name(const char* key, Enum last) const {
     const auto named = find(text(key), last);
     if (!named) reject(key);
     return named.value_or(Enum{});
   }
-  // Whether name() would find a text that names none.
+  // Returns whether the member is a text that name() would not know.
   template <typename Enum>
   [[nodiscard]] bool is_of_later_release(const char* key, Enum last) const {
     const Json& value = member_at(object_, key);
     return value.is_string() && !find(value.get<std::string>(), last);
   }
-  // For what an older version has not written.
+  // For members that an older version does not write.
   [[nodiscard]] bool has(const char* key) const { return !member_at(object_, key).is_null(); }
   void reject(const char* key) const {
     if (fault_.empty()) fault_ = std::string(key) + " is missing or invalid";
@@ -373,14 +373,14 @@ Result<State> StateFile::read() const { return read(path_); }
 
 StateFile::Loaded StateFile::load() const {
   std::error_code error;
-  std::filesystem::create_directories(path_.parent_path(), error);  // save() says what is wrong
+  std::filesystem::create_directories(path_.parent_path(), error);  // save() reports the error
   auto state = read();
   if (state) return {.state = *std::move(state), .fault = {}};
   std::filesystem::path aside = path_;
   aside += ".broken";
   if (state.error().kind == ErrorKind::kNotFound) {
     auto previous = read(previous_);
-    // A run that has set the file aside ended before its first save.
+    // An earlier run set the file aside and ended before its first save.
     if (!std::filesystem::exists(aside, error) || !previous) return {};
     return {
         .state = *std::move(previous),

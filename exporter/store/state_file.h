@@ -12,7 +12,7 @@
 namespace gpuward::exporter {
 
 [[nodiscard]] std::string to_state_json(const State& state);
-// kInvalid for anything that is not wholly a state of this schema version.
+// kInvalid unless the text is a complete state of a known schema version.
 [[nodiscard]] Result<State> parse_state_json(std::string_view text);
 
 class StateFile {
@@ -20,19 +20,18 @@ class StateFile {
   explicit StateFile(const std::filesystem::path& folder);
 
   struct Loaded {
-    State state;               // of the run before; empty if there is none
+    State state;               // of the last run; empty if there is none
     std::string fault;         // why the file could not be read; empty: it was, or there is none
-    bool is_previous = false;  // with a fault: `state` is of the copy, `state.json.previous`
+    bool is_previous = false;  // if there is a fault: `state` is the copy `state.json.previous`
   };
-  // A file that is broken or cannot be read is set aside as `state.json.broken`, so that the next
-  // save does not write over it, and the copy of the save before it is used. Makes the folder if it
-  // is missing, so that `inject` and `clear` find it as soon as the exporter serves.
+  // Renames a file that is broken or cannot be read to `state.json.broken`, so that the next save
+  // does not overwrite it, and loads the copy from the save before. Creates the folder if it is
+  // missing, so that `inject` and `clear` find it as soon as the exporter serves.
   [[nodiscard]] Loaded load() const;
-  // The same for those to whom the file does not belong: changes nothing, and a missing file is
-  // kNotFound.
+  // For programs that do not own the file: changes nothing, and a missing file is kNotFound.
   [[nodiscard]] Result<State> read() const;
-  // `text` as to_state_json() makes it. The file that it replaces becomes the previous copy. Makes
-  // the folder if it is missing.
+  // Saves `text` of to_state_json(). The replaced file becomes the previous copy. Creates the
+  // folder if it is missing.
   [[nodiscard]] Status save(std::string_view text) const;
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 

@@ -7,9 +7,9 @@
 namespace gpuward::exporter {
 namespace {
 
-// After a change: as long as a burst of events may share one write.
+// After a change: a burst of events within this time shares one write.
 constexpr std::chrono::milliseconds kShortestPause{100};
-// Without one: the position alone moves on with every line of the log.
+// Without a change: every line of the log moves the position.
 constexpr std::chrono::milliseconds kPositionInterval{5'000};
 
 }  // namespace

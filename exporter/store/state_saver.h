@@ -1,6 +1,6 @@
-// Keeps the state file up to date on a thread of its own, so that a slow or dead disk delays
-// neither the kernel log nor a scrape. Counts and position are saved together: what a crash loses
-// of the file is read again from the kernel log, and nothing is counted twice.
+// Keeps the state file up to date on its own thread, so that a slow or dead disk delays neither the
+// kernel log nor a scrape. Counts and position are saved together: after a crash the lost part is
+// read again from the kernel log, and nothing is counted twice.
 #pragma once
 
 #include <thread>
@@ -14,9 +14,9 @@ namespace gpuward::exporter {
 
 class StateSaver {
  public:
-  // All must outlive it.
+  // All references must outlive it.
   StateSaver(Store& store, StateFile file, Clock& clock, Log& log);
-  // Saves a last time, then ends the thread.
+  // Saves once more, then ends the thread.
   ~StateSaver();
   StateSaver(const StateSaver&) = delete;
   StateSaver& operator=(const StateSaver&) = delete;
@@ -30,7 +30,7 @@ class StateSaver {
   StateFile file_;
   Clock& clock_;
   Log& log_;
-  std::string saved_;  // what the file holds, as far as we know
+  std::string saved_;  // the content of the file, as far as known
   std::jthread thread_;
 };
 

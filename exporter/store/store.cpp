@@ -50,9 +50,9 @@ void Store::expire(WallTime now, std::chrono::milliseconds age) {
 std::vector<Finding> Store::clear(const ClearRequest& request, WallTime now) {
   const std::lock_guard lock(mutex_);
   std::vector<Finding> cleared = latched_.clear(request, now);
-  // An operator may have made it forget them: those that are there count again.
+  // An operator may have made it forget the EFA devices, so the present ones are counted again.
   if (instance_.efa_on_pci) latched_.machine().learn_efa_devices(*instance_.efa_on_pci);
-  bump();  // rare, and results of checks may have changed beside the findings
+  bump();  // rare, and check results may have changed too
   return cleared;
 }
 

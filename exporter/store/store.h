@@ -1,6 +1,6 @@
-// The one place that all sources write into and all publishers read from: the LatchedState behind a
-// lock, with the GPUs, the numbers of the kernel log and the exporter's own health beside it. Every
-// call is short and none does I/O, so that nobody waits for anybody's driver, disk or client.
+// The place that all sources write into and all publishers read from: the LatchedState behind a
+// lock, with the GPUs, the numbers of the kernel log and the exporter's own health. Every call is
+// short and does no I/O, so that no thread waits for the driver, disk or client of another.
 #pragma once
 
 #include <chrono>
@@ -25,77 +25,77 @@
 
 namespace gpuward::exporter {
 
-// Since this process started.
+// Counted since this process started.
 struct LogNumbers {
   std::uint64_t lines = 0, bytes = 0, gaps = 0, lost_records = 0, user_space_lines = 0;
-  std::uint64_t history_events = 0;  // of records that are history
-  // Lines of a text log with a message of a driver behind a header that gpuward does not know.
+  std::uint64_t history_events = 0;  // from records that are history
+  // Lines of a text log with a driver's message behind an unknown header.
   std::uint64_t unknown_headers = 0;
   std::chrono::nanoseconds parse_time{0};
 };
 
-// How the exporter gets on with its own Node object.
+// The state of the writes to the exporter's own Node object.
 struct NodePublishing {
-  std::optional<std::string> fault = "not written yet";  // nullopt: the node says what it should
+  std::optional<std::string> fault = "not written yet";  // nullopt: the node has the wanted state
   std::uint64_t failures = 0;                            // since the start
-  WallTime last_success;                                 // when it was last found or made so
-  bool is_tainted = false;                               // by us, as last read or written
+  WallTime last_success;    // last time that the node had the wanted state
+  bool is_tainted = false;  // by this exporter, as last read or written
   bool operator==(const NodePublishing&) const = default;
 };
 
-// How the kernel's lines get to Loki, since the start.
+// The state of the lines sent to Loki, since the start.
 struct LokiPushing {
-  std::optional<std::string> fault;  // of the last try; nullopt: it went well, or there was none
+  std::optional<std::string> fault;  // of the last try; nullopt: it succeeded, or there was none
   std::uint64_t sent = 0, lost = 0;  // lines
   bool operator==(const LokiPushing&) const = default;
 };
 
-// Another program wants the GPUs for itself (watch/gpu_releases.h).
+// A program that needs the GPUs for itself (watch/gpu_releases.h).
 struct GpuRelease {
   std::string who, why;
   std::optional<WallTime> until;  // nullopt: no limit
-  bool is_released = false;       // this exporter holds none of them
+  bool is_released = false;       // this exporter holds no GPU
   bool operator==(const GpuRelease&) const = default;
 };
 
-// What the exporter knows about itself. A broken exporter says nothing about the GPUs.
+// The exporter's state of itself. A broken exporter says nothing about the GPUs.
 struct Health {
   static constexpr std::string_view kNotReadYet = "not read yet";
-  // Why the kernel log cannot be read; nullopt: it can.
+  // Why the kernel log cannot be read; nullopt: it is read.
   std::optional<std::string> kernel_log_fault{kNotReadYet};
   std::optional<std::string> inventory_fault;
   std::optional<std::string> lost_library;  // why only a new container can read the GPUs
   std::optional<std::string> state_fault;   // why the last save failed
-  // How the state was found when we started.
+  // How the saved state was found at the start.
   enum class StateFound : std::uint8_t { kReadable, kPreviousCopy, kLost };
   StateFound state_found = StateFound::kReadable;
   bool was_last_reload_good = true;
   WallTime last_good_reload;
   std::vector<std::string> awaited;    // enabled quick checks without a result since the start
-  std::optional<GpuRelease> release;   // of the request that lasts longest
-  std::optional<NodePublishing> node;  // nullopt: nobody writes to the node
-  std::optional<LokiPushing> loki;     // nullopt: nobody sends lines there
+  std::optional<GpuRelease> release;   // the request that lasts longest
+  std::optional<NodePublishing> node;  // nullopt: the exporter does not write to the node
+  std::optional<LokiPushing> loki;     // nullopt: no lines are sent
   bool operator==(const Health&) const = default;
 };
 
-// Which machine this is, what it should have, and what its PCI bus has.
+// The identity of this machine, its expected devices, and those on its PCI bus.
 struct InstanceFacts {
-  std::string type;    // "p5.48xlarge"; empty where it is unknown
+  std::string type;    // "p5.48xlarge"; empty if unknown
   std::string source;  // "imds", "node label", "config"; empty before the first answer
   bool has_profile = false;
-  std::optional<unsigned> gpus_expected = {}, efa_expected = {};  // as the profile says
-  // As sysfs lists them, whatever a driver says; absent where it cannot be read.
+  std::optional<unsigned> gpus_expected = {}, efa_expected = {};  // by the profile
+  // From sysfs, without a driver; absent if it cannot be read.
   std::optional<unsigned> gpus_on_pci = {}, efa_on_pci = {};
   bool operator==(const InstanceFacts&) const = default;
 };
 
-// What the cloud has announced of this machine.
+// The cloud's announcements for this machine.
 struct Announced {
-  std::string cloud;                 // "aws"; empty: the machine is in none that is known
-  bool is_read = false;              // since the start; where not, nobody knows what is announced
-  std::optional<std::string> fault;  // why the last reading failed; what was known stands
+  std::string cloud;                 // "aws"; empty: in no known cloud
+  bool is_read = false;              // since the start; if false, the announcements are unknown
+  std::optional<std::string> fault;  // why the last reading failed; the known ones stay
   WallTime last_read;
-  bool is_stale = false;           // nobody has been able to read it for long
+  bool is_stale = false;           // the last successful reading is too old
   std::vector<Announcement> list;  // by start
   bool operator==(const Announced&) const = default;
 };
@@ -103,7 +103,7 @@ struct Announced {
 struct Snapshot {
   State state;
   std::vector<Gpu> gpus;
-  std::vector<Gpu> gone_gpus = {};  // that the driver has listed since the start, and does not now
+  std::vector<Gpu> gone_gpus = {};  // listed by the driver since the start, but not now
   LogNumbers log;
   Health health;
   GpuTelemetry telemetry;
@@ -114,11 +114,11 @@ struct Snapshot {
   std::vector<Drill> drills;  // beside the findings of `state`, never among them
 };
 
-// What one batch of the kernel log amounts to.
+// The result of one batch of the kernel log.
 struct LogBatch {
   std::vector<Observation> observations;
   std::vector<xid::UuidLine> uuids;
-  LogPosition position;  // where to go on after this batch
+  LogPosition position;  // where to continue after this batch
   LogNumbers numbers;    // of this batch alone
 };
 
@@ -126,45 +126,45 @@ class Store {
  public:
   explicit Store(State initial) : latched_(std::move(initial)) {}
 
-  // Any thread, all of them.
+  // All functions may be called on any thread.
   void apply(const LogBatch& batch);
   void enter_boot(const std::string& boot_id, WallTime now);
   void expire(WallTime now, std::chrono::milliseconds age);
-  std::vector<Finding> clear(const ClearRequest& request, WallTime now);  // what is gone
-  // The bus ids of slots that have another board now: what was known of the old one is gone.
+  std::vector<Finding> clear(const ClearRequest& request, WallTime now);  // those removed
+  // Returns the bus ids of slots that have another board now. The old one's data is removed.
   std::vector<std::string> set_gpus(std::vector<Gpu> gpus, WallTime now);
   void enter_machine(const Machine& machine);
   void learn_labelled_gpus(const GpuCounts& labelled);
   void set_telemetry(GpuTelemetry telemetry);
-  // With what the rules say of it: whoever sees the one sees the other.
+  // Sets the telemetry together with the result of the rules, so that readers see both or neither.
   void set_telemetry(GpuTelemetry telemetry, const CheckResult& evaluated);
-  // Xids of the driver's event set: each counts once, whether or not the kernel log has it too.
+  // Xids of the driver's event set: each counts once, even if the kernel log has it too.
   void apply_xids(const std::vector<Observation>& xids);
-  // The newest result of a check replaces the one before, with the findings that it clears.
-  // `is_diagnostic`: a pass of it takes away what diagnostics clear.
+  // The newest result of a check replaces the last one and the findings that it clears.
+  // `is_diagnostic`: a pass removes the findings that diagnostics clear.
   void apply_check(const CheckResult& result, bool is_diagnostic);
   void set_workloads(Workloads workloads);
   void set_instance(InstanceFacts instance);
   void set_rdma(std::vector<RdmaReading> rdma);
-  // With the findings that they are; without, the findings stay as they are.
+  // `found` has the findings of the announcements; without it the findings stay as they are.
   void set_announced(Announced announced, const std::optional<CheckResult>& found);
   void set_drills(std::vector<Drill> drills);
   void update_health(const std::function<void(Health&)>& update);
-  void touch();  // something outside that is rendered too has changed (the policy)
+  void touch();  // the policy has changed, which is rendered too
 
   [[nodiscard]] Snapshot snapshot() const;
   [[nodiscard]] Health health() const;
   [[nodiscard]] State state() const;
   [[nodiscard]] std::vector<Gpu> gpus() const;
-  // Grows with each change that must be seen at once; not with the numbers of the log and the
-  // position.
+  // Grows with each change that readers must see at once, but not with the numbers of the log and
+  // the position.
   [[nodiscard]] std::uint64_t version() const;
-  // Blocks until version() differs from `seen`, `limit` has passed, or a stop; the version then.
+  // Blocks until version() differs from `seen`, `limit` has passed, or a stop. Returns the version.
   std::uint64_t wait_for_change(std::uint64_t seen, std::chrono::milliseconds limit,
                                 const std::stop_token& stop) const;
 
  private:
-  // Both with the lock held.
+  // Both need the lock.
   void bump();
   void enter_telemetry(GpuTelemetry telemetry);
 

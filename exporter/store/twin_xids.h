@@ -11,7 +11,7 @@ namespace gpuward::exporter {
 
 class TwinXids {
  public:
-  // How severe the other source has called this one; absent if it has not told of it yet: its twin
+  // Returns the severity by the other source; absent if it has not reported this Xid yet: its twin
   // is awaited.
   [[nodiscard]] std::optional<Severity> twin_of(const CounterKey& key, WallTime seen,
                                                 bool is_driver_event, Severity severity);
@@ -23,7 +23,7 @@ class TwinXids {
     bool is_driver_event = false;
     Severity severity = Severity::kNone;
   };
-  std::deque<Unmatched> unmatched_;  // the oldest give way
+  std::deque<Unmatched> unmatched_;  // the oldest are dropped
 };
 
 }  // namespace gpuward::exporter

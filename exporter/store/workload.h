@@ -1,5 +1,5 @@
-// Which pods use which GPU, as the kubelet says. Fed by the pod-resources watcher; joined into
-// findings, metrics and the "are the GPUs idle" question of checks.
+// Which pods use which GPU, by the kubelet. Filled by the pod-resources watcher; used in findings,
+// metrics, and checks that need idle GPUs.
 #pragma once
 
 #include <map>
@@ -14,9 +14,9 @@ struct Workload {
 };
 
 struct Workloads {
-  bool is_known = false;  // false: the kubelet has not answered (or nobody asks it)
-  std::string fault;      // why it is not known
-  // By device id as device plugins name it: a GPU's UUID, a MIG UUID, or (AMD) a PCI address.
+  bool is_known = false;  // false: the kubelet has not answered (or is not asked)
+  std::string fault;      // why it is unknown
+  // By the device id of device plugins: a GPU's UUID, a MIG UUID, or (AMD) a PCI address.
   std::map<std::string, std::vector<Workload>> by_device;
   bool operator==(const Workloads&) const = default;
 };
