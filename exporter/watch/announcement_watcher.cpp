@@ -12,7 +12,7 @@
 namespace gpuward::exporter {
 namespace {
 
-// So often what has not changed is published again: with when it was last read.
+// How often unchanged announcements are published again, with the time of the last reading.
 constexpr std::chrono::minutes kRepeat{1};
 
 const FindingCode& code_row_of(AnnouncementKind kind) {
@@ -20,7 +20,7 @@ const FindingCode& code_row_of(AnnouncementKind kind) {
                                   static_cast<std::size_t>(kind)));
 }
 
-// One for each kind: the first to begin.
+// Returns one finding for each kind: the first to begin.
 std::vector<Finding> findings_of(const std::vector<Announcement>& list, WallTime now) {
   std::vector<Finding> findings;
   for (const Announcement& one : list) {
@@ -103,11 +103,11 @@ void AnnouncementWatcher::run(const std::stop_token& stop) {
 }
 
 void AnnouncementWatcher::look(const AnnouncementSettings& settings) {
-  // One time for all of it: what is seen first is so everywhere.
+  // One time for the whole reading, so that all first_seen times agree.
   const WallTime now = clock_.wall();
   choose(settings);
   if (!cloud_) {
-    known_.is_read = true;  // nobody announces anything
+    known_.is_read = true;  // there is no source of announcements
     publish(now);
     return;
   }
@@ -117,7 +117,7 @@ void AnnouncementWatcher::look(const AnnouncementSettings& settings) {
   if (read) {
     take(*std::move(read), now);
   } else {
-    if (!answered_) answered_ = clock_.steady();  // the wait begins with the first question
+    if (!answered_) answered_ = clock_.steady();  // the time starts with the first request
     known_.is_stale = clock_.steady() - *answered_ >= kStaleAfter;
   }
   publish(now);
@@ -155,7 +155,7 @@ void AnnouncementWatcher::take(ReadAnnouncements read, WallTime now) {
   answered_ = clock_.steady();
 }
 
-// What is known of it already, over a restart too.
+// Adds what is already known of it, even from before a restart.
 void AnnouncementWatcher::complete(Announcement& one, const Snapshot& snapshot,
                                    WallTime now) const {
   one.first_seen = now;
@@ -192,7 +192,7 @@ void AnnouncementWatcher::publish(WallTime at) {
   const bool is_due = published_at_ && now - *published_at_ >= kRepeat;
   if (published_at_ && !is_due && says_the_same(published_, known_)) return;
   const bool is_certain = known_.is_read && !known_.fault;
-  // Outside of a cloud only what an earlier one has announced is taken away.
+  // Outside of a cloud, only the announcements of an earlier cloud are removed.
   const bool has_result = store_.state().checks.contains(std::string(kAnnouncementsCheck));
   std::optional<CheckResult> result;
   if (is_certain && (cloud_ || has_result)) result = result_of(known_.list, at);

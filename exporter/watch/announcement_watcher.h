@@ -1,6 +1,6 @@
-// Asks the cloud, on a thread of its own, what it plans for this machine, and keeps it in the store
-// until the cloud says that it is over. Outside of a cloud that the firmware names nobody is asked.
-// Made by the composition root.
+// Asks the cloud, on its own thread, for its plans for this machine, and keeps them in the store
+// until the cloud says that they are over. Sends no request outside of the clouds that the firmware
+// names. Made by the composition root.
 #pragma once
 
 #include <memory>
@@ -21,13 +21,13 @@ namespace gpuward::exporter {
 
 class AnnouncementWatcher {
  public:
-  // Without an answer for so long nobody can rely on what was announced.
+  // After this time without an answer the announcements are no longer reliable.
   static constexpr std::chrono::minutes kStaleAfter{10};
 
-  // Asks at once. All references must outlive it.
+  // Sends the first request at once. All references must outlive it.
   AnnouncementWatcher(HostPaths host, std::unique_ptr<http::Client> http, Store& store,
                       const CurrentPolicy& policy, Clock& clock, Log& log);
-  // Within the few seconds that a question may take.
+  // Returns within the few seconds that a request may take.
   ~AnnouncementWatcher();
   AnnouncementWatcher(const AnnouncementWatcher&) = delete;
   AnnouncementWatcher& operator=(const AnnouncementWatcher&) = delete;
@@ -47,11 +47,11 @@ class AnnouncementWatcher {
   const CurrentPolicy& policy_;
   Clock& clock_;
   Log& log_;
-  std::string chosen_;  // by which setting; empty: not yet
+  std::string chosen_;  // the setting of cloud_; empty: not chosen yet
   std::optional<Cloud> cloud_;
   Announced known_, published_;
   std::optional<Clock::Steady> answered_, published_at_;
-  std::vector<std::string> doubts_;  // the last that were logged
+  std::vector<std::string> doubts_;  // the last ones logged
   std::jthread thread_;
 };
 

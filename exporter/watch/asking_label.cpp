@@ -8,11 +8,11 @@ namespace gpuward::exporter {
 namespace {
 
 // k8s-driver-manager (cmd/driver-manager/main.go: maybeSetPaused, maybeSetTrue) and mig-manager set
-// them from `true` to `paused-for-driver-upgrade` or `paused-for-mig-change`, and put that behind
+// them from `true` to `paused-for-driver-upgrade` or `paused-for-mig-change`, and append that to
 // any other value. driver-manager sets them back once the old driver is unloaded, before the new
-// one is loaded, so that its validation finds the GPUs taken again.
+// one is loaded, so that its validation finds the GPUs in use again.
 //
-// The remediator's value alone does not ask: its reset Job asks the exporter by itself.
+// The remediator's value alone does not count, because its reset Job asks the exporter itself.
 bool asks(std::string_view value) {
   constexpr std::string_view kOwn = kube::kPausedForReset;
   std::string others(value);

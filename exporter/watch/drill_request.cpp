@@ -20,10 +20,10 @@ constexpr std::uint64_t kHighestXid = 9'999;
 constexpr std::uint64_t kMostErrors = 1'000'000;
 
 constexpr std::uint32_t kFallenOffBus = 79;
-// The driver has settled.
+// Long enough for the driver to have settled.
 constexpr std::chrono::hours kLongAgo{24};
 
-// As the driver writes it.
+// Returns the line as the driver would write it.
 std::string xid_line(std::uint64_t code, const Gpu& gpu) {
   return "NVRM: Xid (PCI:" + gpu.pci.bus_id() + "): " + std::to_string(code) +
          ", pid='<unknown>', name=<unknown>, gpuward drill";
@@ -51,8 +51,8 @@ Result<Finding> finding_of_line(const DrillRequest& request, const Gpu& gpu,
   return finding;
 }
 
-// What the driver says of the GPU, changed as such a fault changes it; of a GPU that it has not
-// described yet nothing but that.
+// Returns the driver's reading of the GPU, for the drill to change; a reading with only the GPU if
+// the driver has not reported it yet.
 GpuReading& reading_in(GpuReport& report, const Gpu& gpu) {
   for (VendorReading& vendor : report.vendors) {
     for (GpuReading& reading : vendor.gpus) {
@@ -72,7 +72,8 @@ void fake_ecc(std::uint64_t errors, GpuReading& reading) {
   reading.ecc.uncorrected_volatile.total = errors;
 }
 
-// The driver has lost it, and the kernel agrees: one source alone would be of severity monitor.
+// The driver has lost the GPU and the kernel agrees, because one source alone would give severity
+// monitor.
 void fake_loss(const Gpu& gpu, WallTime now, GpuReading& reading, State& state) {
   reading.is_lost = true;
   state.findings.clear();
@@ -118,7 +119,7 @@ Result<Finding> finding_of_reading(const DrillRequest& request, const Gpu& gpu, 
     return fail(ErrorKind::kInvalid, "this node's rules produce no finding for this fault");
   Finding finding = *found;
   finding.check = std::string(kGpuCheck);
-  // No check looks at it again: what repairs such a fault ends it.
+  // No check examines it again, so the repair of such a fault ends it.
   finding.cleared_by =
       finding.severity <= Severity::kReset ? ClearedBy::kGpuReset : ClearedBy::kReboot;
   finding.line = "gpuward drill: " + finding.line;

@@ -1,6 +1,6 @@
-// What `gpuward-exporter inject` asks the running exporter for, as a file of the state folder
-// (store/request_folder.h), and the finding that follows: made by the same parser, catalogue and
-// rules as a real one, from what the kernel or the driver would say. Pure but for the files.
+// The request of `gpuward-exporter inject` to the running exporter, as a file of the state folder
+// (store/request_folder.h), and its finding: made by the same parser, catalogue and rules as a real
+// one, from a simulated line or reading. Pure except for the files.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@ inline constexpr std::chrono::seconds kLongestDrill{3600};
 
 struct DrillRequest {
   DrillKind kind = DrillKind::kXid;
-  std::uint64_t number = 0;  // kXid: the code; kEcc: how many uncorrected errors
+  std::uint64_t number = 0;  // kXid: the code; kEcc: the number of uncorrected errors
   std::string gpu;           // the driver's index or the PCI address; kEnd: empty for all GPUs
   std::chrono::seconds lasts{600};
 
@@ -32,18 +32,18 @@ struct DrillRequest {
 };
 
 [[nodiscard]] std::string to_json(const DrillRequest& request);
-// kInvalid where a value is out of its range.
+// kInvalid if a value is out of its range.
 [[nodiscard]] Result<DrillRequest> parse_drill_request(std::string_view text);
 
-// The one of the inventory that `name` names; kNotFound lists them.
+// Returns the GPU of the inventory with that name; kNotFound lists the names.
 [[nodiscard]] Result<Gpu> named_gpu(const std::vector<Gpu>& gpus, const std::string& name);
 
-// The finding that such a fault of this GPU would be. kInvalid where it would be none.
+// Returns the finding that such a fault of this GPU would give. kInvalid if it would give none.
 [[nodiscard]] Result<Finding> injected_finding(const DrillRequest& request, const Gpu& gpu,
                                                const Snapshot& snapshot, const Policy& policy,
                                                WallTime now);
 
-// Where drills are asked for.
+// Returns the folder for requests of drills.
 [[nodiscard]] std::filesystem::path drill_folder(const std::filesystem::path& state_folder);
 
 }  // namespace gpuward::exporter

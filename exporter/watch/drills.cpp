@@ -73,7 +73,7 @@ Result<std::string> Drills::start(const DrillRequest& request) {
   auto finding = injected_finding(request, *gpu, snapshot, *policy_.get(), now);
   if (!finding) return std::unexpected(finding.error());
   const std::string what = text_of(*finding);
-  // The same again lasts from now on.
+  // A repeated drill restarts its time.
   std::erase_if(running_,
                 [&](const Running& one) { return is_same_fault(one.drill.finding, *finding); });
   if (running_.size() >= kMost)

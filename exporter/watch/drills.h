@@ -1,6 +1,6 @@
-// The drills of this node: takes what `gpuward-exporter inject` asks for, answers it, and ends each
-// drill after its time. Kept in memory alone; what was asked for before the start is refused. Made
-// and called by the composition root on the main thread.
+// The drills of this node: takes the requests of `gpuward-exporter inject`, answers them, and ends
+// each drill after its time. Drills are only in memory; requests from before the start are refused.
+// Made and called by the composition root on the main thread.
 #pragma once
 
 #include <filesystem>
@@ -18,16 +18,17 @@ namespace gpuward::exporter {
 
 class Drills {
  public:
-  // At once; one more is refused.
+  // The most drills at the same time; one more is refused.
   static constexpr std::size_t kMost = 8;
 
-  // All references must outlive it. Throws away the requests that are there.
+  // All references must outlive it. Deletes the existing requests.
   Drills(const std::filesystem::path& state_folder, Store& store, const CurrentPolicy& policy,
          Clock& clock, Log& log);
 
-  // Once a second.
+  // Call it once a second.
   void tick();
-  // Ends those whose finding the request would clear: what repairs a fault ends its drill.
+  // Ends the drills whose findings the request would clear, because the repair of a fault ends its
+  // drill.
   void clear(const ClearRequest& request);
 
  private:

@@ -11,7 +11,7 @@ bool needs_its_line(std::uint32_t code) {
   return code == 74 || (code >= 144 && code <= 150) || code == 154;
 }
 
-// The UUIDs of the MIG instance that was hit; empty where the Xid names none, or none is known.
+// Returns the UUIDs of the affected MIG instance; empty if the Xid names none, or none is known.
 std::vector<std::string> mig_uuids(const GpuXid& xid, const Gpu& gpu, const Snapshot& snapshot) {
   std::vector<std::string> uuids;
   const GpuReading* const reading = reading_of(gpu, snapshot.telemetry);

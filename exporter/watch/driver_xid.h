@@ -1,5 +1,5 @@
-// What an Xid of the driver's event set amounts to: its verdict, and whose work was hit. Pure; used
-// by the GpuWatcher for each.
+// The verdict on an Xid of the driver's event set, and the affected workload. Pure; the GpuWatcher
+// calls it for each.
 #pragma once
 
 #include "exporter/config/settings.h"
@@ -9,9 +9,9 @@
 
 namespace gpuward::exporter {
 
-// The event set has the number and no text: where the text decides (74, 144-150, 154) it is judged
-// monitor at most, unless the operator has said otherwise; the line of the kernel log, when it
-// comes, may raise it.
+// The event set has the number but no text. If the text decides (74, 144-150, 154), the verdict is
+// monitor at most, unless the operator has set another one; the line of the kernel log may raise it
+// later.
 [[nodiscard]] Observation observe_xid(const GpuXid& xid, const Policy& policy,
                                       const Snapshot& snapshot);
 

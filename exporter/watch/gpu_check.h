@@ -1,4 +1,4 @@
-// Evaluates each reading of the GPUs, with what the host itself says as the second source: the
+// Evaluates each reading of the GPUs, with the host itself as the second source, and gives the
 // result of check "gpu". Called by the GpuWatcher on its thread.
 #pragma once
 

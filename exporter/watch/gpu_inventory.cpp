@@ -8,11 +8,11 @@
 namespace gpuward::exporter {
 namespace {
 
-// Beyond the time that the first reading of the driver may take, so that a hang is still reported.
+// Added to the time limit of the driver's first reading, so that a hang is still reported.
 constexpr std::chrono::milliseconds kToStartWorker{5'000};
 constexpr std::chrono::milliseconds kBetweenLooks{50};
 
-// "nvidia: Driver/library version mismatch".
+// Appends "nvidia: Driver/library version mismatch".
 void append_fault(const VendorReading& report, std::string& faults) {
   if (report.state != LibraryState::kUnusable) return;
   if (!faults.empty()) faults += "; ";

@@ -1,5 +1,5 @@
-// Which GPUs the node has, from what its drivers say, and why that is not known. Pure; used by the
-// GpuWatcher and by whoever joins an event to its GPU.
+// The GPUs of the node by its drivers, or why they are unknown. Pure; used by the GpuWatcher and by
+// the code that matches an event to its GPU.
 #pragma once
 
 #include <chrono>
@@ -17,29 +17,29 @@
 
 namespace gpuward::exporter {
 
-// All vendors' GPUs that have said where they are, in the order of the report. A driver that is
-// there and does not work cannot tell: of its GPUs those stay that are `known`.
+// Returns all vendors' GPUs that have an address, in the order of the report. For a driver that is
+// present but does not work, its `known` GPUs stay.
 [[nodiscard]] std::vector<Gpu> gpus_of(const GpuReport& report, const std::vector<Gpu>& known);
 
-// The one at that address; null where there is none, or no address.
+// Returns the GPU at that address; null if there is none, or no address.
 [[nodiscard]] const Gpu* find_gpu(const std::vector<Gpu>& gpus,
                                   const std::optional<PciAddress>& pci);
 
-// Why the GPUs of the node are not known, or not known any more; nullopt if they are.
+// Returns why the GPUs of the node are not known, or no longer known; nullopt if they are.
 [[nodiscard]] std::optional<std::string> inventory_fault_of(const GpuTelemetry& telemetry);
 
-// The first answer of the driver, or why there is none. `timeout` is of one reading; the first may
-// take three times as long, as in the exporter. Blocks a few seconds longer at most: the worker has
-// to start first.
+// Returns the first answer of the driver, or why there is none. `timeout` is for one reading; the
+// first may take three times as long, as in the exporter. Blocks a few seconds longer at most,
+// because the worker must start first.
 [[nodiscard]] GpuTelemetry look_at_gpus(GpuSource& source, std::chrono::milliseconds timeout,
                                         Clock& clock, const std::stop_token& stop);
 
-// The addresses at which this node has GPUs: by the driver's last report, by earlier ones (a GPU
-// that has gone), and on the PCI bus now. A line about any other address is not about hardware.
+// The addresses of this node's GPUs: in the driver's last report, in earlier ones (a GPU that is
+// gone), and on the PCI bus now. A line about any other address is not about hardware.
 struct GpuAddresses {
   std::set<std::string> bus_ids;
   bool has_amd = false;
-  // Neither a driver nor the bus has said anything yet.
+  // True if neither a driver nor the bus has reported any GPU yet.
   [[nodiscard]] bool is_unknown() const { return bus_ids.empty(); }
   [[nodiscard]] bool has(const PciAddress& pci) const { return bus_ids.contains(pci.bus_id()); }
 };

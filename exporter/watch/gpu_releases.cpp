@@ -9,7 +9,7 @@
 namespace gpuward::exporter {
 namespace {
 
-// The asker adds the time that its program gets to stop.
+// The requester adds the time that its program has to stop.
 constexpr std::chrono::minutes kSlack{1};
 constexpr std::string_view kLabelOfNode = "a label of the Node";
 
@@ -86,7 +86,8 @@ std::string GpuReleases::objection_to(const ReleaseRequest& request, WallTime no
   return {};
 }
 
-// The file goes, so that it is not read again. Who waits for an answer reads the reason.
+// Removes the file, so that it is not read again. A requester that waits for an answer gets the
+// reason.
 void GpuReleases::end(const std::filesystem::path& path, const std::string& why, bool is_new) {
   log_.warn(is_new ? "Refusing request for the GPUs" : "Ending release of the GPUs",
             {{"file", path.string()}, {"reason", why}});

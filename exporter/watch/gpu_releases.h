@@ -1,9 +1,9 @@
-// Lets go of the GPUs while another program wants them for itself, as the reset of a GPU does: no
-// client of the driver may be left then. Reads the requests (store/release_requests.h), says in the
-// store that the GPUs are released, and answers each request once this exporter holds none of them.
-// A request ends when its file is removed, its time is over, or the node has booted again, whatever
-// has become of its owner. A label of the Node (own_node.h) asks for them as long as it is there.
-// Made and called by the composition root on the main thread.
+// Releases the GPUs while another program needs them for itself, such as the reset of a GPU, which
+// allows no client of the driver. Reads the requests (store/release_requests.h), reports the
+// release in the store, and answers each request once this exporter holds no GPU. A request ends
+// when its file is removed, its time is over, or the node has booted again, even if its owner is
+// gone. A label of the Node (own_node.h) asks for the GPUs while it is set. Made and called by
+// the composition root on the main thread.
 #pragma once
 
 #include <filesystem>
@@ -21,37 +21,37 @@ namespace gpuward::exporter {
 
 class GpuReleases {
  public:
-  static constexpr std::chrono::minutes kLongest{30};  // that a request may ask for
-  // A label that lasts longer is reported as an error, and still granted: to take the GPUs would
+  static constexpr std::chrono::minutes kLongest{30};  // the longest request
+  // A label that lasts longer is logged as an error but still granted, because using the GPUs would
   // break the upgrade. k8s-driver-manager waits for each kind of pod for 5 minutes at most, and the
   // driver's container compiles the driver and has 20 minutes to start (startupProbe of
   // assets/state-driver in the GPU operator); the alert GpuReleasedTooLong waits five minutes more.
   static constexpr std::chrono::minutes kLongestLabel{60};
-  // The answer to a request that is granted; any other answer says why it is refused.
+  // The answer to a granted request. Any other answer is the reason for a refusal.
   static constexpr std::string_view kReleased = "released";
 
-  // All references must outlive it. Reads the requests that an earlier process has left.
+  // All references must outlive it. Reads the requests from before the start.
   GpuReleases(const std::filesystem::path& state_folder, std::string boot_id, Store& store,
               Clock& clock, Log& log);
 
-  // Once a second: which requests there are, and the label of the Node that asks for the GPUs.
-  // Whether the exporter must release them.
+  // Call it once a second. Reads the requests, and takes the label of the Node that asks for the
+  // GPUs. Returns whether the exporter must release them.
   bool tick(std::optional<std::string> asking_label = std::nullopt);
-  // After tick(): whether this exporter holds none of the GPUs now.
+  // Call it after tick(), with whether this exporter holds no GPU now.
   void confirm(bool holds_none);
 
  private:
   void read_requests();
   void take(std::optional<std::string> asking_label);
   [[nodiscard]] bool is_wanted() const { return !granted_.empty() || label_; }
-  // Why the request cannot be granted; empty: it can.
+  // Returns why the request cannot be granted; empty: it can.
   [[nodiscard]] std::string objection_to(const ReleaseRequest& request, WallTime now) const;
   void end(const std::filesystem::path& path, const std::string& why, bool is_new);
   void publish();
 
   struct Granted {
     ReleaseRequest request;
-    Clock::Steady ends;  // a step of the wall clock does not move it
+    Clock::Steady ends;  // steps of the wall clock do not change it
     bool is_answered = false;
   };
 
@@ -70,7 +70,7 @@ class GpuReleases {
   std::set<std::filesystem::path> ended_;  // by the last tick
   std::optional<AskingLabel> label_;
   bool is_released_ = false;
-  std::string said_fault_;  // the last that was logged
+  std::string said_fault_;  // the last one logged
 };
 
 }  // namespace gpuward::exporter

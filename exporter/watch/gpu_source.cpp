@@ -9,10 +9,10 @@
 namespace gpuward::exporter {
 namespace {
 
-// This very program, also after the file that it came from has been replaced.
+// This program itself, even after its file has been replaced.
 constexpr const char* kOwnProgram = "/proc/self/exe";
 
-// A value of its own word: behind a `=` an empty one would take the next word.
+// Each value is a separate argument: behind a `=` an empty one would take the next argument.
 std::vector<std::string> worker_argv(const LibraryPaths& paths) {
   return {kOwnProgram,
           "gpu-worker",
@@ -37,7 +37,7 @@ WorkerOptions worker_options(const LibraryPaths& paths) {
                                        .argv = worker_argv(without_records)}};
 }
 
-// --gpu.none: there is nothing to ask. Xids are counted by address.
+// For --gpu.none: there is no driver to query. Xids are counted by address.
 class NoGpus final : public GpuSource {
  public:
   explicit NoGpus(Clock& clock) : clock_(clock) {

@@ -1,5 +1,5 @@
-// Where the flags say that the GPUs are: behind the driver, in a scenario file, or nowhere. Used by
-// the composition root.
+// The source of the GPUs by the flags: the driver, a scenario file, or none. Used by the
+// composition root.
 #pragma once
 
 #include <memory>

@@ -10,7 +10,7 @@
 namespace gpuward::exporter {
 namespace {
 
-// News and a stop end it at once.
+// The longest wait; news and a stop end it at once.
 constexpr std::chrono::milliseconds kLongestSilence{15'000};
 constexpr std::chrono::milliseconds kAfterFailure{1'000};
 
@@ -19,7 +19,7 @@ bool is_same(const Gpu& one, const Gpu& other) {
          one.serial == other.serial && one.name == other.name && one.vendor == other.vendor;
 }
 
-// "libnvidia-ml.so.1 575.57.08"; empty where no vendor has a library here.
+// Returns "libnvidia-ml.so.1 575.57.08"; empty if no vendor has a library here.
 std::string libraries_of(const GpuReport& report) {
   std::string text;
   for (const VendorReading& vendor : report.vendors) {
@@ -72,7 +72,7 @@ void GpuWatcher::run(const std::stop_token& stop) {
       clock_.sleep_for(kAfterFailure, stop);
     }
   }
-  source_.reset();  // here, because the worker's life is tied to the thread that has started it
+  source_.reset();  // on this thread, because the worker ends with the thread that started it
 }
 
 void GpuWatcher::store_xids() {
@@ -117,7 +117,7 @@ void GpuWatcher::store_gpus(const GpuTelemetry& telemetry) {
   }
 }
 
-// Once each time it changes. A library that does not work is a fault, said as one.
+// Logs each change once. A library that does not work is logged as a fault instead.
 void GpuWatcher::say_libraries(const GpuTelemetry& telemetry) {
   const bool is_none = telemetry.report->vendors.empty();
   std::string libraries = is_none ? "none" : libraries_of(*telemetry.report);

@@ -1,6 +1,6 @@
-// Waits for news of the GPUs on a thread of its own and writes them into the store: readings, the
-// inventory, Xids of the driver's event set, and whether the driver answers at all. Whatever the
-// driver does, this thread and the rest of the exporter go on.
+// Waits for news of the GPUs on its own thread and writes them into the store: readings, the
+// inventory, Xids of the driver's event set, and whether the driver answers at all. A hung or
+// crashed driver blocks neither this thread nor the rest of the exporter.
 #pragma once
 
 #include <condition_variable>
@@ -24,15 +24,16 @@ namespace gpuward::exporter {
 
 class GpuWatcher {
  public:
-  // The watcher's thread, at each news of the telemetry, with the store as it will be; the first
-  // time the thread of the constructor. Must be quick. Telemetry and result enter the store as one.
-  // GpuCheck::run (gpu_check.h), put here by exporter.cpp; tests put their own.
+  // Called on the watcher's thread for each new telemetry, with the future store content; the first
+  // time on the constructor's thread. Must be quick. Telemetry and result enter the store together.
+  // exporter.cpp passes GpuCheck::run (gpu_check.h); tests pass their own.
   using Evaluate = std::function<CheckResult(const Snapshot&)>;
-  // Whether the kernel has NVIDIA's driver now. Asked on the watcher's thread with each telemetry.
+  // Returns whether NVIDIA's driver is loaded now. Called on the watcher's thread for each
+  // telemetry.
   using IsDriverLoaded = std::function<bool()>;
 
-  // The first telemetry of the source is in the store when this returns. Waits for begin() before
-  // it asks the source for more. All references must outlive it; the source ends on the watcher's
+  // When it returns, the first telemetry of the source is in the store. Waits for begin() before it
+  // asks the source for more. All references must outlive it; the source ends on the watcher's
   // thread.
   GpuWatcher(std::unique_ptr<GpuSource> source, Store& store, const CurrentPolicy& policy,
              Clock& clock, Log& log, Evaluate evaluate = {}, IsDriverLoaded is_driver_loaded = {});
@@ -40,11 +41,11 @@ class GpuWatcher {
   GpuWatcher(const GpuWatcher&) = delete;
   GpuWatcher& operator=(const GpuWatcher&) = delete;
 
-  // Any thread. The source may use the driver from now on.
+  // Any thread. Allows the source to use the driver.
   void begin();
-  // Any thread. A reading now instead of at the next interval.
+  // Any thread. Requests a reading now instead of at the next interval.
   void hurry() { source_->hurry(); }
-  // Any thread; as those of GpuSource.
+  // Any thread; the same as in GpuSource.
   void set_released(bool is_released) { source_->set_released(is_released); }
   [[nodiscard]] bool has_let_go() const { return source_->has_let_go(); }
 
@@ -63,9 +64,9 @@ class GpuWatcher {
   Log& log_;
   Evaluate evaluate_;
   IsDriverLoaded is_driver_loaded_;
-  std::shared_ptr<const GpuReport> stored_;  // whose GPUs the store has
+  std::shared_ptr<const GpuReport> stored_;  // the report whose GPUs the store has
   std::optional<std::string> fault_;         // the last one that was logged
-  std::string said_libraries_;               // likewise
+  std::string said_libraries_;               // the last ones logged
   LostLibrary lost_library_;
   std::mutex mutex_;
   std::condition_variable_any changed_;

@@ -11,7 +11,8 @@ namespace gpuward::exporter {
 namespace {
 
 constexpr std::chrono::milliseconds kInterval{30'000};
-// Of asking again where nobody has known the type; a node's label may come later than the exporter.
+// The time until the next try if the type is unknown. A node's label may come later than the
+// exporter.
 constexpr std::chrono::minutes kAskAgain{10};
 
 void count_devices(const HostPaths& host, InstanceFacts& facts) {
@@ -57,7 +58,7 @@ void HostWatcher::look() {
   const auto policy = policy_.get();
   const CheckSettings& settings = policy->settings.checks;
   store_.set_rdma(read_rdma(host_));
-  // Findings of before a restart must not wait for a metadata service that does not answer.
+  // Findings from before a restart must not wait for a metadata service that does not answer.
   if (known_type().source == InstanceTypeSource::kRemembered) publish(settings);
   find_type(settings);
   publish(settings);

@@ -1,6 +1,6 @@
-// Looks at the machine itself on a thread of its own: which instance type it is and what such a one
-// must have, how many GPUs its PCI bus lists, what its RDMA devices count. A slow metadata service
-// or a card that does not answer holds up nobody else.
+// Reads the machine itself on its own thread: its instance type and the profile of that type, the
+// number of GPUs on its PCI bus, the counters of its RDMA devices. A slow metadata service or a
+// card that does not answer blocks no other thread.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,8 @@ namespace gpuward::exporter {
 
 class HostWatcher {
  public:
-  // Called on the watcher's thread, with what the settings say (empty: ask). May take seconds.
+  // Called on the watcher's thread with the type of the settings (empty: detect it). May take
+  // seconds.
   using AskInstanceType = std::function<InstanceType(const std::string& configured)>;
 
   // All references must outlive it.
@@ -33,7 +34,7 @@ class HostWatcher {
   void look();
   void publish(const CheckSettings& settings);
   void find_type(const CheckSettings& settings);
-  // The type that was found, or else what an exporter of this boot has found before.
+  // Returns the detected type, or one that an exporter of this boot detected before.
   [[nodiscard]] InstanceType known_type() const;
 
   HostPaths host_;
@@ -43,7 +44,7 @@ class HostWatcher {
   Clock& clock_;
   Log& log_;
   InstanceType type_;
-  std::string configured_;  // as it was when the type was found
+  std::string configured_;  // when the type was detected
   std::optional<Clock::Steady> asked_;
   std::jthread thread_;
 };

@@ -12,13 +12,13 @@ namespace gpuward::exporter {
 namespace {
 
 constexpr std::chrono::milliseconds kLongestWait{1'000};
-// Of one batch; a storm of errors must not become a storm of log lines.
+// For one batch, so that a storm of errors does not become a storm of log lines.
 constexpr std::size_t kMostLoggedEvents = 20;
 constexpr BackoffPolicy kRetry{.first = std::chrono::milliseconds(250),
                                .longest = std::chrono::milliseconds(5'000)};
 
-// Never the line itself: where our own log ends in the log that we read, it would be read as an
-// event.
+// Never logs the line itself: if the exporter's own log ends up in the log that it reads, the line
+// would count as an event.
 void log_events(const LogBatch& batch, Log& log) {
   const std::size_t all = batch.observations.size();
   for (std::size_t i = 0; i < std::min(all, kMostLoggedEvents); ++i) {
@@ -47,7 +47,7 @@ bool is_of_amd(xid::Kind kind) {
          kind == xid::Kind::kAmdHang || kind == xid::Kind::kAmdLost;
 }
 
-// amdgpu and AER print by dev_printk(), and the kernel puts the device beside such a message.
+// amdgpu and AER print with dev_printk(), and the kernel adds the device to such a message.
 bool names_device(xid::Kind kind) { return is_of_amd(kind) || kind == xid::Kind::kAer; }
 
 bool is_of_kernel(const LogRecord& record) {
@@ -58,8 +58,8 @@ bool trusts_programs(const Policy& policy) {
   return policy.settings.user_space_lines == UserSpaceLines::kTrust;
 }
 
-// Whether the message can be about the hardware of this node: the kernel names the device beside it
-// if its driver prints so, and a GPU of this node is at that address.
+// Returns whether the message can be about this node's hardware: the kernel names the device if its
+// driver prints that way, and a GPU of this node is at that address.
 bool is_about_this_node(const xid::Event& event, const LogRecord& record,
                         const GpuAddresses& addresses) {
   if (names_device(event.kind)) {
@@ -80,15 +80,15 @@ Evidence evidence_of(const xid::Event& event, const LogRecord& record,
   return is_about_this_node(event, record, addresses) ? Evidence::kKernel : Evidence::kUserSpace;
 }
 
-// Whether a person would read an event in a line in which gpuward reads none: its header is of a
-// log that gpuward does not know.
+// Returns whether the line contains an event behind a header of a log format that gpuward does not
+// know.
 bool has_unknown_header(const LogRecord& record) {
   if (record.writer != Writer::kUnknown || xid::is_of_another_program(record.text)) return false;
   const std::string_view found = xid::find_record(record.text);
   return found.size() != record.text.size() && xid::parse_record(found);
 }
 
-// All but what the event means.
+// Fills in everything but the verdict.
 Observation observation_of(xid::Event event, const LogRecord& record,
                            const RecordContext& context) {
   Observation observation;
@@ -102,7 +102,7 @@ Observation observation_of(xid::Event event, const LogRecord& record,
   return observation;
 }
 
-// What the operator's own rules say of the line, beside what it is for gpuward.
+// Adds the matches of the operator's own rules, in addition to gpuward's event.
 void add_matches(const LogRecord& record, const RecordContext& context, LogBatch& batch) {
   const LineRules& rules = context.policy.settings.line_rules;
   if (rules.all().empty()) return;
@@ -127,7 +127,7 @@ void name_workloads(LogBatch& batch, const Snapshot& snapshot) {
 
 void add_record(const LogRecord& record, const RecordContext& context, LogBatch& batch) {
   if (record.writer == Writer::kUserSpace) ++batch.numbers.user_space_lines;
-  // No driver of a GPU prints its messages in pieces.
+  // No GPU driver prints its messages in pieces.
   if (record.writer == Writer::kPieces || is_refused(record, context.policy)) return;
   add_matches(record, context, batch);
   const std::string_view message = record.message();
@@ -142,7 +142,7 @@ void add_record(const LogRecord& record, const RecordContext& context, LogBatch&
   }
   if (has_unknown_header(record)) ++batch.numbers.unknown_headers;
   auto line = xid::parse_uuid_line(message);
-  // A name given by a program could send a person to the wrong board.
+  // A UUID that a program wrote could send an operator to the wrong board.
   if (line && (is_of_kernel(record) || trusts_programs(context.policy)))
     batch.uuids.push_back(*std::move(line));
 }
@@ -198,7 +198,7 @@ Status KernelLogWatcher::read_batch(const std::stop_token& stop) try {
   };
   const auto report = source_->read(sink, kLongestWait, stop);
   if (!report && handed_out == 0) return std::unexpected(report.error());
-  // After a failure too: what was handed out before it will not come again.
+  // Also after a failure, because records that were handed out before it do not come again.
   const ReadCounts numbers = report.value_or(ReadCounts{.records = handed_out});
   batch.numbers.lines = numbers.records;
   batch.numbers.bytes = numbers.bytes;

@@ -1,5 +1,5 @@
-// Reads the kernel log on a thread of its own and writes what it says into the store. A log that
-// cannot be read is logged and tried again; it never makes a GPU look unhealthy or healthy.
+// Reads the kernel log on its own thread and writes its events into the store. If a log cannot be
+// read, the watcher logs that and tries again; it never makes a GPU look unhealthy or healthy.
 #pragma once
 
 #include <functional>
@@ -16,27 +16,26 @@
 
 namespace gpuward::exporter {
 
-// Judges one record and adds what it says to the batch. Pure; what the watcher does for each
-// record.
+// Judges one record and adds its events to the batch. Pure; called by the watcher for each record.
 struct RecordContext {
   const Policy& policy;
   const std::vector<Gpu>& gpus;  // the seed profile judges by model
   WallTime now;
-  // Asked only for a line that is an event; empty: any address may be a GPU's.
+  // Called only for a line that is an event; empty: any address may be a GPU's.
   std::function<const GpuAddresses&()> addresses = {};
 };
 void add_record(const LogRecord& record, const RecordContext& context, LogBatch& batch);
 
-// Who used the GPUs that the batch speaks of, as the kubelet has said last.
+// Adds the users of the batch's GPUs, by the kubelet's last answer.
 void name_workloads(LogBatch& batch, const Snapshot& snapshot);
 
 class KernelLogWatcher {
  public:
-  // Gets each record as it is read, whatever it means, but for those of programs where the policy
-  // refuses them. Called on the watcher's thread; must not block.
+  // Gets each record as it is read, except those of programs that the policy refuses. Called on the
+  // watcher's thread; must not block.
   using Tap = std::function<void(std::string_view text, WallTime at)>;
 
-  // As gpu_addresses(). On the watcher's thread, at most once a batch.
+  // Like gpu_addresses(). Called on the watcher's thread, at most once a batch.
   using AskAddresses = std::function<GpuAddresses()>;
 
   // All references must outlive it.

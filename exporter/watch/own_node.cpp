@@ -15,18 +15,19 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 
 // 5,000 exporters on one API server are 5,000 watches of one object each, which the server serves
-// from its memory: 11 begin in a second, and each tells what its node's kubelet writes (every 5
-// minutes if nothing changes: 17 a second) and a bookmark in 1 to 2 minutes (83 a second at most).
-// None lists, and none reads etcd. After a failure they wait for 2.5 to 5 s, later for 1 to 2
-// minutes: no more than 83 requests a second while the server refuses them.
+// from its memory: 11 start in a second, and each delivers the writes of its node's kubelet (every
+// 5 minutes if nothing changes: 17 a second) and a bookmark in 1 to 2 minutes (83 a second at
+// most). None lists, and none reads etcd. After a failure they wait for 2.5 to 5 s, later for 1 to
+// 2 minutes: no more than 83 requests a second while the server refuses them.
 constexpr seconds kShortestWatch = minutes(5);
 constexpr seconds kLongestWatch = minutes(10);
 constexpr BackoffPolicy kBetweenTries{.first = seconds(5), .longest = minutes(2), .factor = 2.0};
-// Bookmarks of a quiet kube-apiserver 1.37 are up to 2 minutes apart: two of them are missing.
+// Bookmarks of a quiet kube-apiserver 1.37 are up to 2 minutes apart, so two of them are missing
+// then.
 constexpr seconds kLongestSilence = minutes(5);
-// A watch that ends sooner has failed, whatever the server says.
+// A watch that ends sooner has failed, with any answer of the server.
 constexpr minutes kHealthy{1};
-// A watch from this version begins with the Node as it is.
+// A watch from this version starts with the current Node.
 constexpr const char* kFromNow = "0";
 
 }  // namespace
@@ -46,9 +47,9 @@ bool OwnNode::has_answer() const {
   return has_answer_;
 }
 
-// After a watch that ended well, the next continues from its last version. After a failure it
-// restarts from what the server has now: the server may have forgotten the version, and a restored
-// server may not have reached it yet.
+// After a watch that ended normally, the next continues from its last version. After a failure it
+// restarts from the server's current state: the server may have forgotten the version, and a
+// restored server may not have reached it yet.
 void OwnNode::run(const std::stop_token& stop) {
   const std::unique_ptr<kube::Api> api = make_api_({}, stop);
   Backoff backoff(kBetweenTries);
@@ -91,8 +92,8 @@ Status OwnNode::watch(kube::Api& api, std::string& version, const std::stop_toke
   return fail(ErrorKind::kInternal, std::string("watching the Node: ") + error.what());
 }
 
-// The labels of a deleted Node still count: the machine may register again in the middle of an
-// upgrade. The new Node comes as an event of its own.
+// The labels of a deleted Node still count, because the machine may register again in the middle of
+// an upgrade. The new Node comes as a separate event.
 void OwnNode::take(const kube::WatchEvent& event) {
   if (event.type == kube::WatchEvent::Type::kDeleted || !event.object) return;
   const auto meta = kube::decode_meta(*event.object);

@@ -1,6 +1,6 @@
 // Which label of this machine's own Node asks for the GPUs: NVIDIA's GPU operator upgrades a driver
 // in place, and the module `nvidia` cannot be unloaded while a process has NVML open. The operator
-// waits for its own pods only; the exporter learns of the upgrade from the labels of the Node. Made
+// only waits for its own pods; the exporter learns of the upgrade from the labels of the Node. Made
 // by NodeLink; the composition root reads it once a second, for GpuReleases.
 #pragma once
 
@@ -20,19 +20,20 @@ namespace gpuward::exporter {
 
 class OwnNode {
  public:
-  // Watches the Node from then on, on a thread of its own that ends with this object. `clock`,
-  // `log` and what `make_api` refers to must outlive it.
+  // Starts to watch the Node, on a thread that ends with this object. `clock`, `log` and what
+  // `make_api` refers to must outlive it.
   OwnNode(std::string name, MakeApi make_api, Clock& clock, Log& log);
 
-  // Any thread. label_asking_for_gpus() (asking_label.h) of the labels last seen: nullopt before
-  // the first answer; while the API server is away or has no such Node, the last labels count.
+  // Any thread. Returns label_asking_for_gpus() (asking_label.h) for the last labels: nullopt
+  // before the first answer. While the API server is down or has no such Node, the last labels
+  // count.
   [[nodiscard]] std::optional<std::string> asking_label() const;
-  // Any thread. Whether the first question has an answer: the Node or a failure. From then on.
+  // Any thread. Returns true after the first answer, the Node or a failure.
   [[nodiscard]] bool has_answer() const;
 
  private:
   void run(const std::stop_token& stop);
-  // One watch until it ends. `version`: from where, and how far it has come.
+  // Runs one watch until it ends. `version`: where to start, and then how far it has come.
   [[nodiscard]] Status watch(kube::Api& api, std::string& version, const std::stop_token& stop);
   void take(const kube::WatchEvent& event);
   void complain(const Error& error);
@@ -41,7 +42,7 @@ class OwnNode {
   const MakeApi make_api_;
   Clock& clock_;
   Log& log_;
-  std::optional<ErrorKind> complaint_;  // the last that was logged; of the thread alone
+  std::optional<ErrorKind> complaint_;  // the last one logged; used only by the thread
   mutable std::mutex mutex_;
   std::optional<std::string> asking_;
   bool has_answer_ = false;
