@@ -8,7 +8,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// A server that has answered once may take as many times longer over a request.
+// After its first answer, the server has this many times flags.request_timeout for a request.
 constexpr int kPatience = 5;
 
 Result<kube::ClusterConfig> find_cluster(const CommandFlags& flags) {
@@ -47,7 +47,7 @@ Error unreachable(const kube::ClusterConfig& config, const CommandFlags& flags, 
   return error;
 }
 
-// As kubectl's --as and --as-group.
+// Works like kubectl's --as and --as-group.
 http::HeaderList impersonation(const CommandFlags& flags) {
   http::HeaderList headers;
   if (!flags.as_user.empty()) headers.emplace_back("Impersonate-User", flags.as_user);
@@ -81,7 +81,7 @@ Status ClusterAccess::reach(const CommandFlags& flags) {
       connection_.make_api({.request = limit, .with_retries = limit, .ends_program = true}, {})
           ->answers();
   if (answered) return {};
-  // An answer too, of a server that keeps its version to itself.
+  // This is also an answer, from a server that does not show its version.
   const ErrorKind kind = answered.error().kind;
   if (kind == ErrorKind::kForbidden || kind == ErrorKind::kNotFound) return {};
   return std::unexpected(unreachable(config_, flags, answered.error()));

@@ -1,5 +1,5 @@
-// The API server that a command of gpuwardctl asks, once it has answered. Used by ctl/commands.cpp
-// and by the commands that need it only sometimes.
+// The API server of a gpuwardctl command, once it has answered. Used by ctl/commands.cpp and by the
+// commands that only sometimes need one.
 #pragma once
 
 #include <memory>
@@ -15,14 +15,15 @@ namespace gpuward::remediator {
 
 class ClusterAccess {
  public:
-  // In kubectl's order: --kubeconfig, $KUBECONFIG, ~/.kube/config, the account of the pod. kInvalid
-  // where none says which server; else, within flags.request_timeout, why it does not answer or
-  // does not take the credential: the message names the server, where its name is from, and what to
-  // check. An exec plugin has its own time.
+  // Finds the server in kubectl's order: --kubeconfig, $KUBECONFIG, ~/.kube/config, the account of
+  // the pod. kInvalid if none of them names a server. Otherwise it returns within
+  // flags.request_timeout an error if the server does not answer or rejects the credential: the
+  // message names the server, the source of its name, and what to check. An exec plugin has its own
+  // time limit.
   [[nodiscard]] static Result<std::unique_ptr<ClusterAccess>> open(const CommandFlags& flags,
                                                                    Clock& clock);
   [[nodiscard]] kube::Api& api() { return *api_; }
-  // As the kubeconfig calls who we are; empty where it does not say.
+  // Returns the user's name in the kubeconfig; empty if it has none.
   [[nodiscard]] const std::string& user() const { return config_.user; }
 
  private:

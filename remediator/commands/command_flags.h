@@ -1,5 +1,5 @@
-// What a command of gpuwardctl was asked: the words of its command line as plain values. Filled by
-// ctl/words.cpp, read by the commands.
+// The command line of a gpuwardctl command as plain values. Filled by ctl/words.cpp, read by the
+// commands.
 #pragma once
 
 #include <chrono>
@@ -27,8 +27,8 @@ struct ExclusionFlags {
 
 struct ListFlags {
   std::vector<std::string> names = {};  // of nodes or Remediations; none: all
-  bool is_all = false;                  // closed ones too
-  std::string selector = {};            // of labels, as the API server takes it
+  bool is_all = false;                  // also closed ones
+  std::string selector = {};            // of labels, in the syntax of the API server
   std::string sort_by = {};             // a path (json_path.h); empty: open ones first
   bool has_no_headers = false;
 };
@@ -36,7 +36,7 @@ struct ListFlags {
 struct ReplayFlags {
   std::string history = {}, nodes = {};  // files
   std::string prometheus_url = {};
-  http::ClientFiles prometheus_files = {};  // who we are to it
+  http::ClientFiles prometheus_files = {};  // CA and credentials for it
   std::chrono::milliseconds since = std::chrono::hours(24 * 7);
   bool approves_all = false;
 };
@@ -47,21 +47,22 @@ struct CommandFlags {
   std::string as_user;
   std::vector<std::string> as_groups;
   std::chrono::milliseconds request_timeout{2'000};  // for the API server's first answer
-  // As the kubeconfig calls who we are: once it is read, for a server that does not say it.
+  // The user's name in the kubeconfig, for a server that does not report one. Set once the
+  // kubeconfig is read.
   std::string context_user;
-  // Of the remediator: where its lease, ledger and stop switch are.
+  // The namespace of the remediator's lease, ledger and stop switch.
   std::string state_namespace = "gpuward";
   OutputFormat output = OutputFormat::kTable;
-  bool watches = false;               // of list and status: print it again when it changes
-  std::chrono::milliseconds wait{0};  // of doctor: how long it may take until all is connected
-  bool exit_code = false;             // of status: fail if something is not in order
+  bool watches = false;               // of list and status: prints again after a change
+  std::chrono::milliseconds wait{0};  // of doctor: the longest wait until all is connected
+  bool exit_code = false;             // of status: fails if something is not in order
   std::string node;                   // of the commands about one node
   std::string token;                  // of approve
   std::string reason;                 // of stop
-  std::string alert;                  // of runbook; empty: which there are
+  std::string alert;                  // of runbook; empty: list all
   std::filesystem::path policy_file;  // of policy and replay
-  std::optional<Mode> mode;           // of these; wins over the file's
-  kube::Labels labels;                // of policy explain: those of a node that need not exist
+  std::optional<Mode> mode;           // of policy and replay; overrides the file's
+  kube::Labels labels;                // of policy explain: labels of a node that need not exist
   std::optional<Severity> severity;   // of policy explain; none: all
   ExclusionFlags exclusion;
   ListFlags list;
@@ -73,14 +74,14 @@ struct CommandFlags {
   std::optional<std::set<std::string>> allowed = {};
 };
 
-// What a command that takes something away would do, and how it asks before.
+// The consequences of a command that removes something, and the question before it runs.
 struct Foreseen {
   std::string text;
-  bool is_any = true;    // false: nothing; the text says why
-  bool all_done = true;  // false: a part was refused
+  bool is_any = true;    // false: nothing to do; the text has the reason
+  bool all_done = true;  // false: a part is refused
   // Replaces `node` when the command runs, so that it changes no other Remediation.
   std::string remediation = {};
-  // Each change of a command about many nodes, so that it makes no other one.
+  // Each change of a command on many nodes, so that the command makes no other change.
   std::set<std::string> changes = {};
 };
 

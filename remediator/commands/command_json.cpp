@@ -6,7 +6,7 @@
 namespace gpuward::remediator {
 namespace {
 
-constexpr int kIndent = 4;  // kubectl's
+constexpr int kIndent = 4;  // as in kubectl
 
 Json whole_objects(std::span<const kube::CustomObject> objects) {
   Json list = Json::array();

@@ -1,5 +1,5 @@
-// What the commands print for programs, as JSON documents; keys are those of the resources. Pure;
-// used by the commands about remediations, exclusions and the breaker.
+// The output of commands for programs, as JSON documents with the keys of the resources. Pure; used
+// by the commands about remediations, exclusions and the breaker.
 #pragma once
 
 #include <span>
@@ -12,20 +12,19 @@
 
 namespace gpuward::remediator {
 
-// A list as `kubectl get remediations -o json` prints it: whole objects, but for the bookkeeping of
-// who has written which field.
+// Returns a list as `kubectl get remediations -o json` prints it: whole objects, without
+// managedFields.
 [[nodiscard]] std::string list_json(std::span<const kube::CustomObject> objects);
-// {"node", "excluded": why, null where it is not, "disagrees": how the node and the record of it
-// do, null where they do not, "remediations": [whole objects]}.
+// Returns {"node", "excluded": reason or null, "disagrees": how the node and its record differ or
+// null, "remediations": [whole objects]}.
 [[nodiscard]] std::string explanation_json(const std::string& node, const std::string& excluded,
                                            const std::string& disagrees,
                                            std::span<const kube::CustomObject> objects);
-// {"open", "since": null where it was never touched, "why", "by"}.
+// Returns {"open", "since": null if it was never changed, "why", "by"}.
 [[nodiscard]] std::string breaker_json(const Breaker& breaker);
-// [{"name", "since": null where that is not known, "until": null for what has no end, "reason",
-// "by"}].
+// Returns [{"name", "since": null if unknown, "until": null if there is no end, "reason", "by"}].
 [[nodiscard]] Json exclusion_items(const Excluded& excluded);
-// {"items": these}.
+// Returns {"items": [...]} with exclusion_items().
 [[nodiscard]] std::string exclusions_json(const Excluded& excluded);
 
 }  // namespace gpuward::remediator

@@ -32,18 +32,18 @@ std::string some(const NamedNodes& nodes) {
   return text;
 }
 
-// Words about the nodes of one list: about all of them, or about the node of the command.
+// Builds sentences about the nodes of a list: all of them, or only the node of the command.
 class Scope {
  public:
   explicit Scope(std::string_view node) : node_(node) {}
   [[nodiscard]] bool has_any(const NamedNodes& nodes) const {
     return node_.empty() ? nodes.count > 0 : nodes.has(node_);
   }
-  // A few nodes of a fleet are a fault of theirs, and no fault of the chain.
+  // Faults of a few nodes of a fleet do not break the link for the fleet.
   [[nodiscard]] bool is_broken_by(const NamedNodes& nodes, std::size_t of) const {
     return node_.empty() ? nodes.count * kFewOf >= std::max<std::size_t>(of, 1) : nodes.has(node_);
   }
-  // The list is too long to have all names, and may lack this one.
+  // The list is cut, so this node may be missing.
   [[nodiscard]] bool is_unsure(const NamedNodes& nodes) const {
     return !node_.empty() && nodes.is_cut() && !nodes.has(node_);
   }
@@ -51,7 +51,7 @@ class Scope {
     if (!node_.empty()) return "Node " + std::string(node_);
     return std::to_string(nodes.count) + (nodes.count == 1 ? " GPU node" : " GPU nodes");
   }
-  // The end of a sentence about the subject.
+  // Returns the end of a sentence about the subject.
   [[nodiscard]] std::string names(const NamedNodes& nodes) const {
     return node_.empty() ? ": " + some(nodes) : std::string();
   }
@@ -72,7 +72,7 @@ std::string pods_on(const std::string& node) {
          node;
 }
 
-// A link that breaks for the nodes of a list; nullopt: for none of these.
+// Returns the link that is broken for nodes of a list; nullopt if it is broken for none of them.
 std::optional<Link> link_by(const std::string& link, const NamedNodes& nodes, std::size_t of,
                             const Scope& scope, const std::string& what, const std::string& next) {
   if (scope.is_unsure(nodes))
@@ -238,7 +238,7 @@ Link record_link(const Connections& all, const Scope& scope, const std::string& 
       scope.subject(facts.unrecorded) +
       ": an alert has been firing for at least 3 minutes without a Remediation" +
       scope.names(facts.unrecorded);
-  // Only Alertmanager knows of silences.
+  // Only Alertmanager has the silences.
   if (!all.alertmanager) return unknown("record", text + ". The alert may be silenced");
   return broken("record", text,
                 "kubectl -n " + ns + " logs -l app.kubernetes.io/component=controller --tail=50");
@@ -298,7 +298,7 @@ Link named(std::string name, Link link) {
   return link;
 }
 
-// The first of these that is broken, else the first of all.
+// Returns the first broken link of these, else the first of them.
 const Link& worst(const std::vector<Link>& all, std::initializer_list<std::string_view> names) {
   const auto is_one = [&](const Link& link) {
     return std::ranges::find(names, link.name) != names.end();

@@ -1,4 +1,4 @@
-// What the sources of the remediator say in words: which link of the chain from a finding to its
+// Describes the remediator's sources in words: which link of the chain from a finding to its
 // Remediation is broken, and which command helps. Pure. Used by status, doctor and the fleet page.
 #pragma once
 
@@ -28,29 +28,29 @@ struct Link {
   std::string next = {};  // a command or a page, if it is broken
 };
 
-// The facts of the newest replica; none: no replica has written any.
+// The facts of the newest replica; nullopt if no replica has written any.
 struct ConnectionReading {
-  std::string ns;  // of the remediator
+  std::string ns;  // the remediator's namespace
   WallTime now{};
   std::optional<Connections> facts = {};
 };
 
-// The error of the API server.
+// Fails with the error of the API server.
 [[nodiscard]] Result<ConnectionReading> read_connections(kube::Api& api, const std::string& ns,
                                                          WallTime now);
 
-// Each link in the order of the chain, for the whole fleet.
+// Returns each link in the order of the chain, for the whole fleet.
 [[nodiscard]] std::vector<Link> fleet_links(const ConnectionReading& reading);
-// The same as far as it concerns one node.
+// Returns the same links for one node.
 [[nodiscard]] std::vector<Link> node_links(const ConnectionReading& reading, std::string_view node);
 
-// Null: no link is broken.
+// Returns null if no link is broken.
 [[nodiscard]] const Link* first_broken(std::span<const Link> links);
 
-// The webhook, Prometheus and Alertmanager, each by that name with the first broken link of its
-// part of the chain.
+// Returns the webhook, Prometheus and Alertmanager, each under its name with the first broken link
+// of its part of the chain.
 [[nodiscard]] std::vector<Link> sources(const ConnectionReading& reading);
-// In one line; a broken one says NOT CONNECTED.
+// Returns one line; a broken source says NOT CONNECTED.
 [[nodiscard]] std::string source_text(const Link& source);
 
 }  // namespace gpuward::remediator

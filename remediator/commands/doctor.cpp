@@ -24,7 +24,7 @@ std::string status_of(const kube::Node& node) {
   return {};
 }
 
-// Why no replica judges the exporter of the node; empty if it does.
+// Returns why no replica judges the node's exporter; empty if one does.
 std::string why_not_judged(const kube::Node& node, bool has_open, WallTime now) {
   if (has_open) return "the node has an open Remediation";
   if (!is_gpu_node(node)) return "the node has no GPUs according to its labels and resources";
@@ -42,7 +42,7 @@ void leave_open(const std::string& why, std::vector<Link>& links) {
   }
 }
 
-// The label is only as good as the exporter that writes it.
+// The label is only reliable if its exporter is running.
 Link finding_link(const kube::Node& node, const std::vector<Link>& links) {
   const std::string status = status_of(node);
   const auto target = std::ranges::find(links, "target", &Link::name);
@@ -60,7 +60,7 @@ Link finding_link(const kube::Node& node, const std::vector<Link>& links) {
   return {"finding", LinkState::kWorks, "The exporter's status label is " + status};
 }
 
-// The records are newer than the look of the replica.
+// The records are newer than the replica's last check.
 void note_records(const std::vector<Remediation>& remediations, const std::string& node,
                   Link& record) {
   for (const Remediation& one : remediations) {

@@ -1,5 +1,5 @@
-// `gpuwardctl doctor [NODE]`: walks the chain from a finding to its Remediation, and names the
-// first link that is broken with the command that helps.
+// `gpuwardctl doctor [NODE]`: checks the chain from a finding to its Remediation, and prints the
+// first broken link with the command that helps.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct Diagnosis {
   bool is_connected = true;
 };
 
-// Checks the whole fleet, or the node that the flags name; repeats that until no link is broken, or
+// Checks the whole fleet or the node of the flags, and repeats that until no link is broken or
 // --wait is over. kNotFound: there is no such node.
 [[nodiscard]] Result<Diagnosis> run_doctor(const CommandFlags& flags, kube::Api& api, Clock& clock);
 

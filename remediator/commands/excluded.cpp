@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kPolicyMap = "gpuward-remediator";
 
-// Each once; all that could be read.
+// Adds each node once, as far as the nodes could be read.
 Status add_nodes_that_may_be_excluded(const Policy& policy, kube::Api& api,
                                       std::vector<kube::Node>& nodes) {
   std::map<std::string, kube::Node> found;
@@ -63,7 +63,7 @@ Excluded excluded_now(const ExclusionList& list, std::span<const kube::Node> nod
           Exclusion{.since = {}, .until = WallTime::max(), .reason = *why, .by = {}});
     }
   }
-  // A node may be there twice: what ends first comes first.
+  // A node may be listed twice: the exclusion that ends first comes first.
   std::ranges::sort(excluded, {}, [](const Excluded::value_type& one) {
     return std::pair(one.first, one.second.until);
   });

@@ -1,4 +1,4 @@
-// All nodes that gpuward keeps off, whatever the reason: the exclusions of operators, the label of
+// All nodes that gpuward does not touch, for any reason: the exclusions of operators, the label of
 // the node, the policy. Used by status, `exclusions list` and explain.
 #pragma once
 
@@ -17,23 +17,23 @@
 
 namespace gpuward::remediator {
 
-// The policy of the chart's ConfigMap in the namespace of the remediator.
+// Reads the policy of the chart's ConfigMap in the remediator's namespace.
 [[nodiscard]] Result<Policy> read_cluster_policy(kube::Api& api, const std::string& ns);
 
-// By name. What rests on the label or the policy has no end and is by nobody.
+// By name. An exclusion by label or policy has no end and no author.
 using Excluded = std::vector<std::pair<std::string, Exclusion>>;
 
-// Those in force: of `list`, of the label, and of the policy where the node has GPUs.
+// Returns the exclusions in force: of `list`, of the label, and of the policy if the node has GPUs.
 [[nodiscard]] Excluded excluded_now(const ExclusionList& list, std::span<const kube::Node> nodes,
                                     const Policy& policy, WallTime now);
 
 struct ExcludedReading {
   Excluded excluded;
-  std::vector<std::string> unknown = {};  // what could not be read, and why
+  std::vector<std::string> unknown = {};  // what could not be read and why
 };
 
-// As the cluster says it. Reads few nodes of a large cluster: those that the label or the policy
-// names, without those of the control plane.
+// Reads the exclusions from the cluster, and only the nodes that the label or the policy selects,
+// except those of the control plane.
 [[nodiscard]] ExcludedReading read_excluded(const CommandFlags& flags, kube::Api& api,
                                             Clock& clock);
 

@@ -16,8 +16,8 @@
 namespace gpuward::remediator {
 namespace {
 
-// Names of nodes and ids of instances that gpuward may ever meet: those of the cluster, and those
-// that Remediations remember.
+// Returns the names of nodes and ids of instances that can be excluded: those in the cluster and
+// those in Remediations.
 Result<std::vector<std::string>> known_subjects(kube::Api& api) {
   const auto nodes = api.list_nodes();
   if (!nodes) return with_context("reading the nodes", nodes.error());
@@ -28,7 +28,7 @@ Result<std::vector<std::string>> known_subjects(kube::Api& api) {
       names.push_back(node.provider_id.substr(node.provider_id.rfind('/') + 1));
   }
   const auto remediations = RemediationStore(api).list_all();
-  if (!remediations) return names;  // of an instance without a node: then it has to have one
+  if (!remediations) return names;  // then an instance without a node is unknown
   for (const Remediation& one : *remediations) {
     names.push_back(one.node);
     names.push_back(one.instance_id.substr(one.instance_id.rfind('/') + 1));
@@ -38,14 +38,15 @@ Result<std::vector<std::string>> known_subjects(kube::Api& api) {
 
 Status require_known(const std::string& subject, kube::Api& api) {
   const auto known = known_subjects(api);
-  if (!known && known.error().kind == ErrorKind::kForbidden) return {};  // may not look
+  if (!known && known.error().kind == ErrorKind::kForbidden) return {};  // no permission to read
   if (!known) return std::unexpected(known.error());
   if (std::ranges::find(*known, subject) != known->end()) return {};
   return fail(ErrorKind::kNotFound, "there is no node or instance " + subject + " in this cluster" +
                                         did_you_mean(subject, *known));
 }
 
-// What keeps gpuward off the node besides; empty where nothing does, or it cannot be read.
+// Returns another reason why gpuward does not touch the node; empty if there is none, or it cannot
+// be read.
 std::string kept_off_by(const std::string& name, const CommandFlags& flags, kube::Api& api) {
   const auto node = api.get_node(name);
   if (!node) return {};

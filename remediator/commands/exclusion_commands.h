@@ -1,5 +1,5 @@
-// `gpuwardctl exclude NAME`, `exclusions list|remove|import`: what people keep gpuward off for a
-// while. Used by main().
+// `gpuwardctl exclude NAME`, `exclusions list|remove|import`: exclusions by operators, for a
+// limited time. Used by ctl/commands.cpp.
 #pragma once
 
 #include <string>
@@ -11,15 +11,15 @@
 
 namespace gpuward::remediator {
 
-// What is to be printed, or why it did not work. kNotFound for a name that no node and no instance
-// has; removing what is not excluded succeeds.
+// Each returns the text to print, or an error. kNotFound for a name of no node and no instance;
+// removing a missing exclusion succeeds.
 [[nodiscard]] Result<std::string> list_exclusions(const CommandFlags& flags, kube::Api& api,
                                                   Clock& clock);
 [[nodiscard]] Result<std::string> add_exclusion(const CommandFlags& flags, kube::Api& api,
                                                 Clock& clock);
 [[nodiscard]] Result<std::string> remove_exclusion(const CommandFlags& flags, kube::Api& api,
                                                    Clock& clock);
-// All of the file or nothing. What is excluded longer already stays so.
+// Imports the whole file or nothing. An exclusion that already lasts longer stays.
 [[nodiscard]] Result<std::string> import_exclusions(const CommandFlags& flags, kube::Api& api,
                                                     Clock& clock);
 

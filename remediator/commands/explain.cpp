@@ -34,7 +34,7 @@ std::string time_or_dash(const std::optional<WallTime>& time) {
   return time ? to_rfc3339(*time) : "-";
 }
 
-// Of a model, or of a node that says nothing itself.
+// The advice of a model, or the last known state of a node that does not report.
 std::string explain_advice(const AlertEvidence& alert) {
   const bool is_silent = alert.fingerprint.starts_with(kSilentOrigin);
   return std::string("    ") + (is_silent ? "last known: " : "a model says: ") + alert.advice +
@@ -50,7 +50,7 @@ std::string explain_alert(const AlertEvidence& alert) {
          (alert.advice.empty() ? "" : explain_advice(alert));
 }
 
-// When the step was done for the first time, where the record of it is of a later time.
+// Returns when the step was first done, if its record has a later time.
 std::string first_time(const StepRecord& step, const RemediationStatus& status) {
   constexpr std::array<std::pair<Step, Milestone>, 3> kMilestones{
       {{Step::kTaint, Milestone::kTainted},
@@ -72,7 +72,7 @@ std::string explain_step(const StepRecord& step, const RemediationStatus& status
          std::to_string(step.attempts);
 }
 
-// Taint and cordon are put by one decision: what it says stands once.
+// One decision sets taint and cordon, so its message is printed once.
 std::string explain_steps(const RemediationStatus& status) {
   std::string text;
   std::set<std::string> known = {"", status.message};
@@ -109,7 +109,7 @@ std::string explain_finding(const NodeFinding& finding, bool is_open) {
   return text;
 }
 
-// Who has a say in what comes next, and by which words.
+// Returns the commands with which an operator can change the next step.
 std::string explain_commands(const Remediation& remediation, const std::string& ends_exclusion) {
   if (!remediation.open()) return {};
   const RemediationStatus& status = remediation.status;
@@ -145,7 +145,7 @@ std::string explain_jobs(const Remediation& remediation) {
   return "  jobs that lost pods: " + escaped_line(list_first(jobs, jobs.size())) + "\n";
 }
 
-// The chain of reasons without what other lines say already: the alerts, and where it ended.
+// Returns the chain of reasons without those in other lines: the alerts, and the final decision.
 std::string explain_reasons(const RemediationStatus& status) {
   std::string text;
   const auto names_rule = [&](const std::string& reason) {
@@ -161,7 +161,7 @@ std::string explain_reasons(const RemediationStatus& status) {
   return text;
 }
 
-// Without what stands there twice, or is still so and was told at the top.
+// Leaves out repeated lines, and the current message, which is printed at the top.
 std::string explain_history(const Remediation& remediation) {
   std::string text, last;
   for (const std::string& line : remediation.status.history) {
@@ -222,7 +222,8 @@ std::string explain_one(const Remediation& remediation, WallTime now,
   return text + explain_commands(remediation, ends_exclusion);
 }
 
-// One that is over and is not the last: what it was, and where the rest of it is.
+// Returns one line for a closed Remediation other than the last, and the command for the rest of
+// it.
 std::string explain_earlier(const Remediation& remediation) {
   const RemediationStatus& status = remediation.status;
   return remediation.name + ": " + std::string(to_string(status.phase)) + " " +
@@ -233,13 +234,13 @@ std::string explain_earlier(const Remediation& remediation) {
 }
 
 std::string explain_ownership_of(const kube::Node& node, const Remediation& open) {
-  // What else they disagree about follows from that.
+  // Any further difference follows from this one.
   auto why = manual_change(open, node);
   if (!why) why = disagreement(open, node);
   return why ? "Node " + node.meta.name + " and " + open.name + " disagree: " + *why + ".\n" : "";
 }
 
-// Where the node cannot be read, that is all.
+// If the node cannot be read, this is all that is printed.
 std::string taint_and_cordon_in(const Result<kube::Node>& node,
                                 std::span<const Remediation> remediations) {
   if (node) return explain_ownership(*node, remediations);
@@ -247,7 +248,8 @@ std::string taint_and_cordon_in(const Result<kube::Node>& node,
   return "Cannot check the node's taint and cordon: " + node.error().message + "\n";
 }
 
-// What it waits for; nullopt where that is no slot that another may hold.
+// Returns the kind of slot that the Remediation waits for; nullopt if it waits for none that
+// another one may hold.
 std::optional<Impact> slot_waited_for(const Remediation& remediation) {
   const RemediationStatus& status = remediation.status;
   if (!remediation.open()) return std::nullopt;
@@ -262,7 +264,7 @@ std::optional<Impact> slot_waited_for(const Remediation& remediation) {
 
 struct SlotHolder {
   const Slot* slot;
-  const Remediation* remediation;  // null: it is deleted
+  const Remediation* remediation;  // null: it was deleted
 
   [[nodiscard]] bool is_for_operator() const {
     return remediation == nullptr || needs_operator(remediation->status.phase);
@@ -302,7 +304,7 @@ std::vector<std::string> names_of_nodes(kube::Api& api, std::span<const Remediat
   return names;
 }
 
-// Whether gpuward is kept off the node: a line each, and the command that ends it.
+// Whether the node is excluded: one line for each reason, and the command that ends it.
 struct NodeExclusion {
   std::string text, ends_by;
 };
@@ -325,17 +327,17 @@ NodeExclusion node_exclusion(const CommandFlags& flags, kube::Api& api, Clock& c
   return found;
 }
 
-// What is recorded of one node.
+// All records about one node.
 struct NodeRecord {
   std::string node;
-  std::vector<kube::CustomObject> objects;  // its own
-  std::vector<Remediation> remediations;    // its own, newest first; one asked for by name first
+  std::vector<kube::CustomObject> objects;  // of this node
+  std::vector<Remediation> remediations;    // of this node, newest first; one given by name first
   std::vector<Remediation> all;             // of all nodes
 };
 
 // `name`: of a node, or of one of its Remediations.
 Result<NodeRecord> read_record(kube::Api& api, const std::string& name) {
-  // By spec.nodeName and not by label: a Remediation that was made by hand has no labels.
+  // By spec.nodeName and not by label, because a Remediation created by a user has no labels.
   auto objects = api.list_custom(remediation_type(), "");
   if (!objects) return with_context("reading remediations", objects.error());
   NodeRecord record{.node = name, .objects = {}, .remediations = {}, .all = {}};

@@ -1,6 +1,5 @@
-// `gpuwardctl explain NODE`: the Remediations of a node for people: evidence, rule, steps,
-// and where the node itself says something else.
-// Reads the same record as the audit trail.
+// `gpuwardctl explain NODE`: the Remediations of a node in words: evidence, rule, steps, and
+// differences from the node itself. It reads the same record as the audit trail.
 #pragma once
 
 #include <span>
@@ -16,27 +15,28 @@
 
 namespace gpuward::remediator {
 
-// Which alerts of that Remediation are ignored while they go on, and why; empty where none is.
-// `node`: of that name, as it is now.
+// Returns which firing alerts of that Remediation are ignored and why; empty if none is. `node`:
+// the current Node of that name.
 [[nodiscard]] std::string ignored_alerts(const Remediation& remediation, const kube::Node& node);
 
-// Newest first, as given. `ends_exclusion`: what ends the exclusion of the node; empty where it is
-// not excluded.
+// Prints the Remediations in the given order, newest first. `ends_exclusion`: the command that ends
+// the node's exclusion; empty if it is not excluded.
 [[nodiscard]] std::string explain(const std::string& node,
                                   std::span<const Remediation> remediations, WallTime now,
                                   const std::string& ends_exclusion = {});
 
-// Where the node and the record do not say the same of taint and cordon, a line each; empty where
-// they do.
+// Returns one line for each difference between node and record about taint and cordon; empty if
+// there is none.
 [[nodiscard]] std::string explain_ownership(const kube::Node& node,
                                             std::span<const Remediation> remediations);
 
-// Who holds the slots that an open Remediation of `node` waits for, a line each, those that need an
-// operator first; empty where none waits for a slot. `all`: the Remediations of all nodes.
+// Returns the holders of the slots that an open Remediation of `node` waits for, one line each,
+// those that need an operator first; empty if none waits for a slot. `all`: the Remediations of all
+// nodes.
 [[nodiscard]] std::string explain_slots(const std::string& node, const Result<Ledger>& ledger,
                                         std::span<const Remediation> all);
 
-// Of the node in the flags.
+// Explains the node of the flags.
 [[nodiscard]] Result<std::string> explain_node(const CommandFlags& flags, kube::Api& api,
                                                Clock& clock);
 

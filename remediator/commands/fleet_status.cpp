@@ -63,7 +63,7 @@ void count_waiting(const Remediation& one, WallTime now, std::vector<WaitsFor>& 
   found->nodes.push_back(one.node);
 }
 
-// Known by their own word, whatever is recorded of their alerts.
+// Returns the nodes whose exporter reports pass, whatever their alerts say.
 std::set<std::string_view> healthy_of(const std::vector<kube::Node>* nodes) {
   std::set<std::string_view> healthy;
   if (nodes == nullptr) return healthy;
@@ -97,7 +97,7 @@ void count(const std::vector<Remediation>& remediations, const std::vector<kube:
   if (last_open != nullptr) status.mode = std::string(to_string(last_open->status.mode));
 }
 
-// The census as the remediator itself counts it.
+// Counts the fleet as the remediator itself does.
 std::vector<BudgetUse> uses_of(const FleetReadings& readings, const BudgetLimits& limits,
                                WallTime now) {
   ClusterView view;
@@ -112,7 +112,8 @@ std::vector<BudgetUse> uses_of(const FleetReadings& readings, const BudgetLimits
   return uses;
 }
 
-// A table with a line before it, or nothing where it has only its head; at most `most` rows.
+// Returns a table after an empty line, or nothing if it has only its header; at most `most` rows
+// unless wide.
 std::string part(Rows rows, std::size_t most, OutputFormat format = OutputFormat::kTable) {
   if (format == OutputFormat::kWide) most = rows.size();
   if (rows.size() == 1) return {};

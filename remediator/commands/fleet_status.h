@@ -1,5 +1,5 @@
-// `gpuwardctl status`: the fleet at a glance. What may not be read is named and left out; the rest
-// is shown all the same. Pure but for read_fleet().
+// `gpuwardctl status`: the fleet at a glance. Parts that the user may not read are named and left
+// out, and the rest is shown. Pure except read_fleet().
 #pragma once
 
 #include <cstddef>
@@ -22,69 +22,69 @@
 
 namespace gpuward::remediator {
 
-// Each as it was read, or why it was not.
+// Each value as it was read, or why it was not.
 struct FleetReadings {
   Result<std::vector<Remediation>> remediations;
   Result<std::vector<kube::Node>> nodes;
   Result<kube::Lease> lease;
   Result<kube::ConfigMap> stop_switch;
   Result<Ledger> ledger;
-  Result<Policy> policy;  // of the ConfigMap of the chart: what the budgets allow
+  Result<Policy> policy;  // of the chart's ConfigMap: the limits of the budgets
   Result<ExclusionList> exclusions;
   Result<ConnectionReading> connections;
-  Result<std::vector<kube::Pod>> replicas;  // of the remediator; kForbidden is no fault
+  Result<std::vector<kube::Pod>> replicas;  // of the remediator; kForbidden is not a fault
 };
 
-// An error only where the API server stopped answering: what one may not read is in the readings.
+// An error only if the API server stopped answering: other errors are in the readings.
 [[nodiscard]] Result<FleetReadings> read_fleet(const CommandFlags& flags, kube::Api& api,
                                                Clock& clock);
 
 struct WaitsFor {
-  std::string rule, message;  // why, of one of them
+  std::string rule, message;  // the reason, from one of them
   std::vector<std::string> nodes = {};
 };
 
 struct FleetStatus {
-  // Absent where it is not known.
+  // Absent if unknown.
   std::optional<std::string> leader, mode, stop, breaker;
   bool is_stopped = false, is_breaker_open = false;
   std::vector<Link> sources;  // of connection_links
   bool is_connected = true;
   std::optional<std::size_t> gpu_nodes;
-  // Pods of the remediator on nodes with GPUs, by node: root on such a node has their token.
+  // The remediator's pods on nodes with GPUs, by node: root on such a node can read their token.
   std::map<std::string, std::string> replicas_on_gpu_nodes;
   std::map<Phase, std::map<Severity, std::size_t>> open;  // Remediations
   std::vector<WaitsFor> waiting;                          // the most frequent first
-  // Nodes whose last Remediation was cancelled while alerts fired, but for those whose exporter
-  // finds nothing any more. A closed record is not told of the alerts' end.
+  // Nodes whose last Remediation was cancelled while alerts fired, except nodes whose exporter
+  // reports pass. A closed record is not updated when its alerts end.
   std::set<std::string> cancelled_in_alarm;
-  std::vector<const Remediation*> to_approve;  // of the readings
+  std::vector<const Remediation*> to_approve;  // pointers into the readings
   Excluded excluded;
   std::vector<BudgetUse> budgets;
   bool knows_allowed = true;
-  std::vector<std::string> unknown;  // what, and why
+  std::vector<std::string> unknown;  // what is unknown and why
 };
 
-// For people, and what is wrong in capitals.
+// Texts for people, with faults in capitals.
 [[nodiscard]] std::string leader_text(const kube::Lease& lease, WallTime now);
 [[nodiscard]] std::string steps_text(const Result<kube::ConfigMap>& stop_switch);
 [[nodiscard]] std::string breaker_text(const Breaker& breaker);
 
-// That of the cluster, and the others of which something is used.
+// Returns the budget of the cluster, and the others that are in use.
 [[nodiscard]] std::vector<BudgetUse> shown_budgets(const Ledger& ledger, const Fleet& fleet,
                                                    const BudgetLimits& limits, WallTime now);
 
-// Whether somebody leads by it.
+// Returns whether a replica leads by this lease.
 [[nodiscard]] bool is_held(const kube::Lease& lease, WallTime now);
 
 // The readings must outlive it.
 [[nodiscard]] FleetStatus fleet_status(const FleetReadings& readings, WallTime now);
-// One screen; kWide: all that is held, waits and is spent, however much that is, and which nodes.
+// Returns one screen of text; kWide: without limits, and with the names of the nodes.
 [[nodiscard]] std::string status_text(const FleetStatus& status, OutputFormat format);
 [[nodiscard]] std::string status_json(const FleetStatus& status);
 
-// Whether steps can be taken: a replica leads, nothing is stopped, the circuit breaker is closed,
-// and each source is connected. Anything that could not be read counts as wrong.
+// Returns whether steps can be taken: a replica leads, nothing is stopped, the circuit breaker is
+// closed, and each source is connected. A value that could not be read counts as a fault.
 [[nodiscard]] bool is_in_order(const FleetStatus& status);
 
 struct ShownStatus {
@@ -93,7 +93,7 @@ struct ShownStatus {
   bool is_in_order = true;  // true without --exit-code
 };
 
-// Reads and renders it as the flags say.
+// Reads and prints the status as the flags say.
 [[nodiscard]] Result<ShownStatus> show_status(const CommandFlags& flags, kube::Api& api,
                                               Clock& clock);
 

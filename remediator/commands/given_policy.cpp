@@ -48,8 +48,8 @@ std::size_t indent_of(std::string_view line) {
   return first == std::string_view::npos || line[first] == '#' ? std::string_view::npos : first;
 }
 
-// The mapping below `remediator.policy` of values in block style, at the lines that it has in the
-// file: those before are blank. Nullopt if it is written otherwise.
+// Returns the mapping below `remediator.policy` of values in block style, with blank lines before
+// it to keep the line numbers of the file. Nullopt for other styles.
 std::optional<std::string> policy_of_values(const std::string& values) {
   std::istringstream lines(values);
   std::string policy;

@@ -1,5 +1,5 @@
-// The policy that a command is given: a file, or standard input for `-`. A ConfigMap and Helm
-// values are recognised by their keys; the policy in them is read. Used by `gpuwardctl policy` and
+// The policy that a command gets: a file, or standard input for `-`. The keys of a ConfigMap and of
+// Helm values are recognised, and the policy in them is read. Used by `gpuwardctl policy` and
 // `replay`.
 #pragma once
 
@@ -15,11 +15,11 @@ struct GivenPolicy {
   Policy policy;
   std::string name;           // "policy.yaml", "stdin, key policy.yaml of the ConfigMap"
   bool is_empty = false;      // it has no key
-  bool is_of_values = false;  // Helm's: the chart adds the keys of remediator.preset
+  bool is_of_values = false;  // Helm values: the chart adds the keys of remediator.preset
 };
 
-// kInvalid with the faults of the policy, one a line, or if nothing in the text is a policy;
-// kNotFound: there is no such file.
+// kInvalid with the faults of the policy, one a line, or if the text contains no policy; kNotFound:
+// there is no such file.
 [[nodiscard]] Result<GivenPolicy> read_given_policy(const CommandFlags& flags);
 
 }  // namespace gpuward::remediator

@@ -14,7 +14,7 @@ constexpr std::string_view kNotKnown = "*?@()':,\"{}";
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-// `.name` and `[0]`, from which it takes them away; nullopt where it begins otherwise.
+// Takes `.name` or `[0]` from the beginning of `rest`; nullopt if it begins with anything else.
 std::optional<std::string> take_key(std::string_view& rest) {
   if (rest.starts_with('[')) {
     const auto end = rest.find(']');
@@ -36,7 +36,7 @@ std::optional<std::string> take_key(std::string_view& rest) {
   return key.empty() ? std::nullopt : std::optional(key);
 }
 
-// The digits that it begins with.
+// Returns the digits at the beginning.
 std::string_view number_of(std::string_view text) {
   std::size_t size = 0;
   while (size < text.size() && is_digit(text[size])) ++size;

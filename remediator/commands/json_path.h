@@ -13,16 +13,17 @@ namespace gpuward::remediator {
 
 class JsonPath {
  public:
-  // A dot in a name is written `\.`. kInvalid: filters, wildcards and ranges are not known.
+  // A dot in a name is written `\.`. kInvalid for filters, wildcards and ranges, which are not
+  // supported.
   [[nodiscard]] static Result<JsonPath> parse(std::string_view text);
-  // Null where the object has no such field. The object must outlive it.
+  // Returns null if the object has no such field. The object must outlive it.
   [[nodiscard]] const Json& in(const Json& object) const;
 
  private:
-  std::vector<std::string> keys_;  // of lists a number
+  std::vector<std::string> keys_;  // for a list, a number
 };
 
-// As kubectl sorts: null first, numbers by their value, and texts so that gpu-2 is before gpu-10.
+// Sorts like kubectl: null first, numbers by value, and texts so that gpu-2 comes before gpu-10.
 [[nodiscard]] bool is_less(const Json& left, const Json& right);
 
 }  // namespace gpuward::remediator

@@ -1,6 +1,6 @@
-// Who has asked what of a Remediation by gpuwardctl, and when: an annotation, for people alone. It
-// is told, not proven: whoever may patch a Remediation can write another, so nothing is decided on
-// it.
+// The last gpuwardctl command for a Remediation, its user and its time: an annotation, only for
+// people. It is a claim without proof, because any user who may patch a Remediation can write it,
+// so no decision depends on it.
 #pragma once
 
 #include <optional>
@@ -23,13 +23,13 @@ struct LastCommand {
   friend bool operator==(const LastCommand&, const LastCommand&) = default;
 };
 
-// The value of the annotation: "2026-01-01T00:00:00Z pause by alice".
+// Returns the value of the annotation: "2026-01-01T00:00:00Z pause by alice".
 [[nodiscard]] std::string to_annotation(const LastCommand& last);
-// Nullopt where it is not of that form.
+// Returns nullopt for any other format.
 [[nodiscard]] std::optional<LastCommand> parse_last_command(std::string_view annotation);
 
-// The name that the API server sees us under; where it does not say, that of the kubeconfig's
-// context.
+// Returns the user's name by the API server; if it does not report one, the user of the
+// kubeconfig's context.
 [[nodiscard]] std::string caller_of(const CommandFlags& flags, kube::Api& api);
 
 // Writes `wishes` to the Remediation, with the annotation that names `caller` and the command.
@@ -37,8 +37,8 @@ struct LastCommand {
                             Clock& clock, const Remediation& remediation,
                             RemediationStore::Wishes wishes);
 
-// "paused by alice 5m ago" while it is asked to pause or to cancel; empty where it is not, or where
-// nobody has told who did it.
+// Returns "paused by alice 5m ago" while a pause or a cancellation is requested; empty if there is
+// none, or if its annotation does not name a user.
 [[nodiscard]] std::string who_asked(const Remediation& remediation, WallTime now);
 
 }  // namespace gpuward::remediator

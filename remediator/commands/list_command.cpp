@@ -22,7 +22,7 @@ using Rows = std::vector<std::vector<std::string>>;
 
 struct Listed {
   Remediation remediation;
-  std::shared_ptr<const Json> object = {};  // null where the flags ask for none of it
+  std::shared_ptr<const Json> object = {};  // null if the flags need no field of it
 };
 
 std::string step_text(const Remediation& one) {
@@ -34,7 +34,7 @@ std::string step_text(const Remediation& one) {
 
 std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
 
-// The wide list has these before the message.
+// The columns of the wide list before the message.
 std::vector<std::string> wide_cells(const Remediation& one) {
   return {std::string(to_string(one.status.mode)), or_dash(one.status.rule), step_text(one),
           awaits_approval(one) ? one.status.approval->token : "-", or_dash(one.instance_id)};
@@ -74,7 +74,7 @@ Result<std::vector<Listed>> read_listed(const CommandFlags& flags, kube::Api& ap
   return found;
 }
 
-// Open ones first, then the newest.
+// Orders open ones first, then the newest.
 bool comes_before(const Listed& left, const Listed& right) {
   const Remediation &a = left.remediation, &b = right.remediation;
   if (a.open() != b.open()) return a.open();
@@ -82,7 +82,8 @@ bool comes_before(const Listed& left, const Listed& right) {
   return a.name < b.name;
 }
 
-// As kubectl does: objects without the field come first, and a field that none has is an error.
+// Works like kubectl: objects without the field come first, and a field that no object has is an
+// error.
 Status sort_by_path(std::vector<Listed>& list, const std::string& text) {
   const auto path = JsonPath::parse(text);
   if (!path) return with_context("--sort-by", path.error());
@@ -128,7 +129,7 @@ std::string names_text(const std::vector<Listed>& list) {
   return text;
 }
 
-// Each once.
+// Prints each node once.
 std::string nodes_text(const std::vector<Listed>& list) {
   std::set<std::string> seen;
   std::string text;
@@ -144,7 +145,7 @@ Result<std::string> text_for_programs(const std::vector<Listed>& list, OutputFor
   return in_format(format, list_json(objects));
 }
 
-// Below the table, for people.
+// Printed below the table, for people.
 std::string excluded_text(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   const ExcludedReading reading = read_excluded(flags, api, clock);
   std::string text;

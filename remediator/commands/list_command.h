@@ -1,5 +1,5 @@
-// `gpuwardctl list`: the Remediations as kubectl would list them, open ones alone unless the flags
-// say otherwise, and which nodes are excluded. Used by ctl/commands.cpp.
+// `gpuwardctl list`: the Remediations as kubectl would list them, only open ones unless the flags
+// say otherwise, and the excluded nodes. Used by ctl/commands.cpp.
 #pragma once
 
 #include <expected>
@@ -14,14 +14,14 @@ namespace gpuward::remediator {
 
 struct RemediationList {
   std::string text;
-  std::string ageless;  // the text as of a fixed time: it changes only with the Remediations
+  std::string ageless;  // the text at a fixed time: it changes only with the Remediations
 };
 
-// kInvalid where --sort-by or --selector make no sense.
+// kInvalid if --sort-by or --selector is malformed.
 [[nodiscard]] Result<RemediationList> list_remediations(const CommandFlags& flags, kube::Api& api,
                                                         Clock& clock);
 
-// The same error, for people: that of a cluster without gpuward names what is missing.
+// Returns the error for people: for a cluster without gpuward it says what is missing.
 [[nodiscard]] std::unexpected<Error> unreadable_remediations(const Error& error);
 
 }  // namespace gpuward::remediator

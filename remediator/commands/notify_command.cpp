@@ -13,7 +13,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// What sinks need, of a process that has nothing else to do.
+// The dependencies of sinks, in a process that only sends tests.
 struct Services {
   explicit Services(Clock& clock) : aws(http, aws::read_aws_environment(), clock) {}
 

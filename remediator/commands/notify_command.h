@@ -1,5 +1,5 @@
-// `gpuward-remediator notify test [SINK]`: sends one event that says it is a test to each sink of
-// the policy and of the environment, and says what came back, before it is needed at night.
+// `gpuward-remediator notify test [SINK]`: sends one test event to each sink of the policy and of
+// the environment, and prints the answers, so that faults are found before an alert.
 #pragma once
 
 #include <string>
@@ -16,13 +16,13 @@ struct SinkAnswers {
   bool all_taken = true;
 };
 
-// One try each, one after the other, each call within the sink's own time-out. The event is of no
-// node and no Remediation, with error_type HEALTHY and dry_run, so that no receiver acts on it.
-// kInvalid where the policy is wrong or has no sink, kNotFound where it has none of flags.sink's
-// name.
+// Tries each sink once, one after the other, each call within the sink's own time-out. The event
+// has no node and no Remediation, error_type HEALTHY and dry_run, so that no receiver acts on it.
+// kInvalid if the policy is wrong or has no sink, kNotFound if it has no sink with the name
+// flags.sink.
 [[nodiscard]] Result<SinkAnswers> run_notify_test(const Flags& flags, Clock& clock);
 
-// Whether all sinks of `policy` can be opened; nobody is told anything.
+// Returns whether all sinks of `policy` can be opened. Sends nothing.
 [[nodiscard]] Status try_sinks(const Policy& policy);
 
 }  // namespace gpuward::remediator

@@ -39,14 +39,14 @@ Result<std::vector<Remediation>> read_all(kube::Api& api) {
   return all;
 }
 
-// By spec.nodeName and not by label: a Remediation that was made by hand has no labels.
+// By spec.nodeName and not by label, because a Remediation created by a user has no labels.
 Result<std::vector<Remediation>> read_of(kube::Api& api, const std::string& node) {
   auto all = read_all(api);
   if (all) std::erase_if(*all, [&](const Remediation& one) { return one.node != node; });
   return all;
 }
 
-// By their node or by their own name.
+// Finds Remediations by their node or by their own name.
 Result<std::vector<Remediation>> read_named(kube::Api& api, const std::string& name) {
   auto all = read_all(api);
   if (all)
@@ -55,7 +55,7 @@ Result<std::vector<Remediation>> read_named(kube::Api& api, const std::string& n
   return all;
 }
 
-// Of all nodes and Remediations that are open, for whom another name was meant.
+// Returns the names of all nodes and open Remediations, to suggest one for a name with a typo.
 std::vector<std::string> names_of_open(kube::Api& api) {
   std::vector<std::string> names;
   const auto all = read_all(api);
@@ -68,7 +68,7 @@ std::vector<std::string> names_of_open(kube::Api& api) {
   return names;
 }
 
-// The last closed one of the node; nullopt if one is open, or if it has none.
+// Returns the last closed Remediation of the node; nullopt if one is open, or if it has none.
 std::optional<Remediation> last_closed(kube::Api& api, const std::string& name) {
   const auto all = read_named(api, name);
   if (!all) return std::nullopt;
@@ -76,8 +76,8 @@ std::optional<Remediation> last_closed(kube::Api& api, const std::string& name) 
   return *std::ranges::max_element(*all, {}, &Remediation::created);
 }
 
-// Of a node that was terminated one may still be open while the node that has its name by now has
-// one too: then only its own name says which is meant.
+// A node that was terminated may still have an open Remediation while the new node of that name has
+// one too. Then only the name of a Remediation is unique.
 Result<Remediation> open_of(kube::Api& api, const std::string& name) {
   if (auto valid = kube::validate_node_name(name); !valid) return std::unexpected(valid.error());
   auto open = read_of(api, name);
@@ -103,7 +103,7 @@ Result<Remediation> open_of(kube::Api& api, const std::string& name) {
                                         did_you_mean(name, names_of_open(api)));
 }
 
-// What keeps what was just written down from being done now; empty where nothing does.
+// Returns why the written change does not take effect now; empty if it does.
 std::string postponed(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   const auto read = api.get_config_map(flags.state_namespace, kSwitchName);
   const bool is_known = read || read.error().kind == ErrorKind::kNotFound;
@@ -115,7 +115,7 @@ std::string postponed(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   return {};
 }
 
-// Each once.
+// Returns each name once.
 std::vector<std::string> alerts_firing(const Remediation& remediation) {
   std::vector<std::string> names;
   for (const AlertEvidence& alert : remediation.alerts) {
@@ -125,7 +125,7 @@ std::vector<std::string> alerts_firing(const Remediation& remediation) {
   return names;
 }
 
-// An operator may overlook these alerts: gpuward ignores them from now on.
+// Warns about firing alerts, which gpuward ignores after this command.
 std::string still_firing(const Remediation& remediation, const Result<kube::Node>& node) {
   const std::vector<std::string> names = alerts_firing(remediation);
   if (names.empty()) return {};
@@ -151,7 +151,7 @@ Status ask(const CommandFlags& flags, kube::Api& api, Clock& clock, const Remedi
   return ask_as(caller_of(flags, api), command, api, clock, remediation, std::move(wishes));
 }
 
-// "gpu-01-ab-1 is already paused by alice 5m ago"; without the name where nobody has told it.
+// Returns "gpu-01-ab-1 is already paused by alice 5m ago"; without the name if it is unknown.
 std::string already(const Remediation& remediation, const std::string& what, WallTime now) {
   const std::string who = who_asked(remediation, now);
   return remediation.name + " is already " + (who.empty() ? what : who) + "\n";
@@ -181,7 +181,7 @@ Result<std::string> approve(const CommandFlags& flags, kube::Api& api, Clock& cl
                                          ": the request has changed; see gpuwardctl explain " +
                                          flags.node);
   }
-  // Not the context's: the API server refuses an approval under any other name than its own.
+  // Not the context's name: the API server rejects an approval under any name except the caller's.
   const auto name = api.who_am_i();
   if (!name) return with_context("asking the API server who you are", name.error());
   const auto written = ask(flags, api, clock, *remediation, "approve",
@@ -201,7 +201,7 @@ Result<std::string> ask_to_pause(const CommandFlags& flags, kube::Api& api, Cloc
   return remediation->name + " is paused: its taint and cordon stay\n";
 }
 
-// Where an operator has changed the node by hand, resuming would not undo that: it is refused.
+// Refuses if an operator has changed the node, because resuming would not undo that change.
 Result<std::string> resume(const CommandFlags& flags, kube::Api& api, Clock& clock) {
   const auto remediation = open_of(api, flags.node);
   if (!remediation) return std::unexpected(remediation.error());
@@ -227,10 +227,10 @@ Result<std::string> resume(const CommandFlags& flags, kube::Api& api, Clock& clo
   return remediation->name + " is resumed\n";
 }
 
-// What is to be printed, and what it is about.
+// The text to print, and the Remediation to change.
 struct Meant {
   std::string text;
-  std::optional<Remediation> remediation = {};  // absent: it is so already
+  std::optional<Remediation> remediation = {};  // absent: already done
 };
 
 Result<Meant> meant_by_cancel(const CommandFlags& flags, kube::Api& api, Clock& clock) {
@@ -258,7 +258,7 @@ Result<Meant> ask_to_cancel(const CommandFlags& flags, kube::Api& api, Clock& cl
   return meant;
 }
 
-// Also of a node that is gone: its machine may come back under another one.
+// Also finds the last one of a node that is gone: its machine may come back under another node.
 Result<Remediation> last_of(kube::Api& api, const std::string& name) {
   auto open = open_of(api, name);
   if (open || open.error().kind != ErrorKind::kNotFound) return open;
@@ -300,7 +300,7 @@ std::string text_of(const Breaker& breaker) {
          to_rfc3339(breaker.since) + "\n";
 }
 
-// The known faults of the node, in a sentence; empty if none is known.
+// Returns the known faults of the node in a sentence; empty if none is known.
 std::string known_findings(const Remediation& remediation, const Result<kube::Node>& node) {
   if (node && says_healthy(*node)) return "The node's exporter no longer reports a finding.\n";
   if (remediation.status.findings.empty()) return {};

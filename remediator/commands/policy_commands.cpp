@@ -25,7 +25,7 @@ std::string name_text(const kube::Node& node) {
   return "a node labelled " + text;
 }
 
-// Nothing where the policy says anything.
+// Returns nothing if the policy has a key.
 std::string emptiness_text(const GivenPolicy& given) {
   if (!given.is_empty) return {};
   return std::string("note: the policy is empty, so every key has its default: ") +
@@ -34,7 +34,7 @@ std::string emptiness_text(const GivenPolicy& given) {
          ". `gpuwardctl policy explain` shows them\n";
 }
 
-// The chart, not this program, adds the preset to the policy.
+// The preset is not in the given policy, because the chart adds it.
 std::string values_text(const GivenPolicy& given) {
   if (!given.is_of_values) return {};
   return "note: remediator.preset of the values is not read; it can set mode, excluded and "
@@ -43,7 +43,7 @@ std::string values_text(const GivenPolicy& given) {
          "gpuwardctl policy check -\n";
 }
 
-// The node that the policy is explained for: of the cluster where the flags name one.
+// Returns the node for which the policy is explained: from the cluster if the flags name one.
 Result<kube::Node> subject_of(const CommandFlags& flags, Clock& clock) {
   if (flags.node.empty()) {
     kube::Node node;

@@ -1,5 +1,5 @@
-// `gpuwardctl policy check FILE`, `policy explain FILE` and `policy schema`: for those who
-// write a policy and want to know what it says before it is in force.
+// `gpuwardctl policy check FILE`, `policy explain FILE` and `policy schema`: for users who write a
+// policy and want to know its effect before it is in force.
 #pragma once
 
 #include <optional>
@@ -13,17 +13,17 @@
 
 namespace gpuward::remediator {
 
-// What is done at that severity, or at each, the worst first; then sources, guards and
+// Returns the steps at that severity, or at each with the worst first; then sources, guards and
 // notifications.
 [[nodiscard]] std::string rules_text(const Policy& policy, std::optional<Severity> only = {});
 
-// What `policy`, the one for it, whose file is `name`, would do to `node`, at the severity of the
-// flags or at each, worst first. A node without a name stands for any with its labels.
+// Returns the effect of `policy`, from the file `name`, on `node` at the severity of the flags, or
+// at each with the worst first. A node without a name means any node with its labels.
 [[nodiscard]] std::string explain_policy(const std::string& name, const CommandFlags& flags,
                                          const Policy& policy, const kube::Node& node);
 
-// What to print. kInvalid with the faults of the file; kNotFound where there is no such file or
-// node. A node's name is looked up in the cluster that the flags name.
+// Each returns the text to print. kInvalid with the faults of the file; kNotFound if there is no
+// such file or node. A node's name is looked up in the cluster of the flags.
 [[nodiscard]] Result<std::string> check_policy(const CommandFlags& flags, Clock& clock);
 [[nodiscard]] Result<std::string> explain_policy_file(const CommandFlags& flags, Clock& clock);
 [[nodiscard]] Result<std::string> print_policy_schema(const CommandFlags& flags, Clock& clock);

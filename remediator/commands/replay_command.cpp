@@ -21,9 +21,9 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr seconds kStep{60};             // between samples of the history
-constexpr std::chrono::hours kSlice{2};  // asked for at once
+constexpr std::chrono::hours kSlice{2};  // per request
 constexpr milliseconds kSliceTimeout{60'000};
-// An alert that is gone for longer has ended, as for the source that reads them as they come.
+// An alert with a longer gap has ended, as in the source that reads current alerts.
 constexpr std::chrono::minutes kGap{5};
 constexpr std::size_t kMostNodeBytes = 256U << 20U;
 
@@ -76,7 +76,7 @@ Result<std::vector<AlertEpisode>> read_history(const CommandFlags& flags, Clock&
   return history.take();
 }
 
-// `kubectl get nodes -o json`.
+// Parses the output of `kubectl get nodes -o json`.
 Result<std::vector<kube::Node>> parse_nodes(const std::string& file) {
   const auto text = read_file(file, kMostNodeBytes);
   if (!text) return std::unexpected(text.error());

@@ -1,5 +1,6 @@
-// `gpuwardctl replay POLICY`: what a policy would have done about the alerts of the past,
-// and when its budgets would have stopped it. For owners who are to trust it with their nodes.
+// `gpuwardctl replay POLICY`: the steps that a policy would have taken for past alerts, and when
+// its budgets would have stopped it. For owners who must decide whether to trust it with their
+// nodes.
 #pragma once
 
 #include <string>
@@ -10,8 +11,8 @@
 
 namespace gpuward::remediator {
 
-// What to print. The history comes from --history or from --prometheus.url, the nodes from --nodes
-// or, with --kubeconfig or --context, from the cluster. Changes nothing anywhere.
+// Returns the text to print. The history comes from --history or from --prometheus.url, the nodes
+// from --nodes or, with --kubeconfig or --context, from the cluster. Changes nothing.
 [[nodiscard]] Result<std::string> run_replay(const CommandFlags& flags, Clock& clock);
 
 }  // namespace gpuward::remediator

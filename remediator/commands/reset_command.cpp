@@ -20,7 +20,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// Ours, and that of the controller which the Loki source takes the place of.
+// gpuward's taint, and that of the controller that the Loki source replaces.
 constexpr std::array<std::string_view, 2> kResettable = {kTaintKey, kKonduktorTaintKey};
 
 bool has_taint(const kube::Node& node, const std::string& key) {
@@ -29,7 +29,7 @@ bool has_taint(const kube::Node& node, const std::string& key) {
   });
 }
 
-// By node UID.
+// Returns them by node UID.
 Result<std::map<std::string, Remediation>> open_remediations(kube::Api& api) {
   const auto objects = api.list_custom(remediation_type());
   if (!objects) return with_context("reading remediations", objects.error());
@@ -44,7 +44,7 @@ Result<std::map<std::string, Remediation>> open_remediations(kube::Api& api) {
   return open;
 }
 
-// The remediator may write to it at the same moment, or end it.
+// Handles that the remediator writes to it, or ends it, at the same moment.
 Status cancel_open(const std::string& caller, kube::Api& api, Clock& clock,
                    const std::string& name) {
   RemediationStore store(api);
@@ -78,18 +78,18 @@ struct Outcome {
   bool done = true;
 };
 
-// A node that has the taint, and the Remediation that is open for it.
+// A node with the taint, and its open Remediation.
 struct Tainted {
   kube::Node node;
   const Remediation* open = nullptr;
 };
 
-// Names the change of that node: its machine, and the Remediation that is cancelled.
+// Identifies the change of that node: its machine, and the Remediation to cancel.
 std::string change_of(const Tainted& one) {
   return one.node.meta.uid + ' ' + (one.open == nullptr ? "" : one.open->name);
 }
 
-// What speaks against it; empty: nothing does.
+// Returns why the node is refused; empty if it is not.
 std::string refusal(const CommandFlags& flags, const Tainted& one) {
   if (one.open != nullptr && !flags.cancels)
     return "refused: " + one.open->name + " is open; to cancel it, add --cancel";
@@ -98,7 +98,7 @@ std::string refusal(const CommandFlags& flags, const Tainted& one) {
   return {};
 }
 
-// An exporter with node.preset konduktor sets that taint as long as it has a finding.
+// An exporter with node.preset konduktor sets that taint again while it has a finding.
 bool is_set_again(const CommandFlags& flags, const kube::Node& node) {
   return flags.taint == kKonduktorTaintKey &&
          std::ranges::any_of(node.conditions, [](const kube::NodeCondition& condition) {
@@ -135,7 +135,7 @@ std::string row_of(const std::string& node, std::size_t width, const std::string
   return node + std::string(width - node.size() + 2, ' ') + words + "\n";
 }
 
-// A line for each node that has the taint, with what `treat` says of it.
+// Returns a line for each node with the taint, with the outcome of `treat`.
 Result<ResetResult> for_each_tainted(const CommandFlags& flags, kube::Api& api,
                                      const std::function<Outcome(const Tainted&)>& treat) {
   if (std::ranges::find(kResettable, flags.taint) == kResettable.end())

@@ -1,6 +1,6 @@
-// `gpuwardctl reset`: takes a taint of ours off all nodes, with the rights of the operator
-// who calls. Nodes that a Remediation is open for are refused, because it would only put it on
-// again; with --cancel it is cancelled first.
+// `gpuwardctl reset`: removes one of gpuward's taints from all nodes, with the rights of the
+// calling operator. Nodes with an open Remediation are refused, because it would only set the taint
+// again; --cancel cancels it first.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 namespace gpuward::remediator {
 
 struct ResetResult {
-  std::string table;  // a line for each node that has the taint
+  std::string table;  // a line for each node with the taint
   bool all_done = true;
 };
 

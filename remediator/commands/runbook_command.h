@@ -1,5 +1,5 @@
-// `gpuwardctl runbook [ALERT]`: the runbook of an alert as its file in alerts/runbooks has
-// it, for those who have a shell and no browser.
+// `gpuwardctl runbook [ALERT]`: prints the runbook of an alert from alerts/runbooks, for users with
+// a shell and no browser.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace gpuward::remediator {
 
-// Markdown; without a name all of them with what each means, or (kName) the names alone. kNotFound
-// where there is no such alert: the message has the one that is like it.
+// Returns Markdown. Without a name it lists all alerts with their meanings, or (kName) only the
+// names. kNotFound if there is no such alert: the message suggests a similar one.
 [[nodiscard]] Result<std::string> run_runbook_command(const CommandFlags& flags, Clock& clock);
 
 }  // namespace gpuward::remediator

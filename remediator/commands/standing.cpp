@@ -11,7 +11,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// Of the rules that decide, those that say why nothing is done.
+// The deciding rules that are reasons to wait.
 constexpr std::array<std::string_view, 4> kHolding = {"budget.", "guard.", "wait.", "excluded"};
 
 bool stands_still(Phase phase) {

@@ -1,5 +1,5 @@
-// Why an open Remediation stands where it stands, in a few words. Pure; used by the tables of
-// status and list, and by explain.
+// Why an open Remediation is waiting, in a few words. Pure; used by the tables of status and list,
+// and by explain.
 #pragma once
 
 #include <string>
@@ -10,21 +10,21 @@
 
 namespace gpuward::remediator {
 
-// The rule that an open Remediation waits for or is held by, whatever its phase: the taint may
-// stand while the cordon waits. Empty if it continues or its steps are done.
+// Returns the rule that an open Remediation waits for, in any phase: it may have the taint and
+// still wait for the cordon. Empty if it continues or its steps are done.
 [[nodiscard]] std::string_view rule_waited_for(const Remediation& remediation);
 
-// The message of the status; where an operator has paused or cancelled it, who and when.
+// Returns the message of the status; if an operator has paused or cancelled it, who and when.
 [[nodiscard]] std::string reason_of(const Remediation& remediation, WallTime now);
 
-// Whether the node's own exporter finds nothing wrong any more. No alert of its tells that sooner.
+// Returns whether the node's own exporter reports pass, which no alert shows sooner.
 [[nodiscard]] bool says_healthy(const kube::Node& node);
 
-// An alert for which gpuward has a runbook, a firing one if there is one. nullptr: there is none,
-// as for a fault that another source reports.
+// Returns an alert for which gpuward has a runbook, a firing one if possible. nullptr if there is
+// none, as for a fault from another source.
 [[nodiscard]] const AlertEvidence* alert_with_runbook(const Remediation& remediation);
 
-// "34s", "5m", "3h", "4d"
+// Returns "34s", "5m", "3h" or "4d".
 [[nodiscard]] std::string age_text(WallTime since, WallTime now);
 
 }  // namespace gpuward::remediator

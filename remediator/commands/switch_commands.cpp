@@ -10,11 +10,11 @@ namespace gpuward::remediator {
 namespace {
 
 struct Turned {
-  bool was_so = false;     // it stood there already, and nothing was written
-  std::string since = {};  // the annotation of the stop that was found: since when, who, why
+  bool was_so = false;     // already in that position; nothing was written
+  std::string since = {};  // the annotation of an existing stop: since when, who, why
 };
 
-// Whatever is neither "true" nor "false" stops too, but is to be written anew.
+// Any value other than "true" and "false" also stops gpuward, but must be written again.
 bool says(const kube::ConfigMap& config_map, bool is_stopped) {
   const auto entry = config_map.data.find(std::string(kStopKey));
   return entry != config_map.data.end() && entry->second == (is_stopped ? "true" : "false");
@@ -33,7 +33,7 @@ Status write_switch(const std::string& ns, const std::string& stopped, Result<ku
   return written ? Status() : std::unexpected(written.error());
 }
 
-// `stopped` is the annotation; empty: it goes on.
+// `stopped` is the annotation; empty: gpuward is started.
 Result<Turned> turn(const CommandFlags& flags, const std::string& stopped, kube::Api& api,
                     Clock& clock) {
   const std::string& ns = flags.state_namespace;

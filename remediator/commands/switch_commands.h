@@ -1,5 +1,5 @@
 // `gpuwardctl stop [REASON]` and `start`: the switch that stops every step on every node, under the
-// name and the rights of whoever calls.
+// name and the rights of the caller.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ namespace gpuward::remediator {
 // On the ConfigMap of the switch: since when, who, and why.
 inline constexpr std::string_view kStoppedAnnotation = "gpuward.dev/stopped";
 
-// What to print. Where there is no switch it is made; one that is there keeps what else it holds,
-// and one that stands so already keeps who has turned it.
+// Return the text to print. They create a missing switch. An existing one keeps its other keys, and
+// one that is already in that position keeps the name of the user who set it.
 [[nodiscard]] Result<std::string> stop_fleet(const CommandFlags& flags, kube::Api& api,
                                              Clock& clock);
 [[nodiscard]] Result<std::string> start_fleet(const CommandFlags& flags, kube::Api& api,

@@ -10,8 +10,8 @@
 
 namespace gpuward::remediator {
 
-// Without a cluster, one line. A remediator whose version cannot be read is no error: the line says
-// why.
+// Returns one line without a cluster. An unreadable version of the remediator is not an error: the
+// line has the reason.
 [[nodiscard]] Result<std::string> print_version(const CommandFlags& flags, Clock& clock);
 
 }  // namespace gpuward::remediator
