@@ -1,5 +1,5 @@
-// The words of tables that say how urgent something is, in colour: for terminals, by main(). Pure;
-// columns stay as they are, because it works on text that is laid out.
+// Colours the words in tables that show urgency, for terminals; used by main(). Pure; columns stay
+// aligned, because it works on text that is already laid out.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace gpuward::remediator {
 
-// Phases and severities, an open breaker, a stop. Whole words only.
+// Colours phases and severities, an open breaker and a stop. Only whole words.
 [[nodiscard]] std::string coloured(std::string_view text);
 
 }  // namespace gpuward::remediator

@@ -57,7 +57,7 @@ Result<CommandOutput> output_of(Result<Diagnosis> diagnosis) {
 
 Result<Foreseen> output_of(Result<Foreseen> foreseen) { return foreseen; }
 
-// A command about the cluster.
+// A command that needs the cluster.
 template <auto kCommand>
 auto in_cluster(const CommandFlags& flags, Clock& clock)
     -> decltype(output_of(kCommand(flags, std::declval<kube::Api&>(), clock))) {
@@ -68,7 +68,7 @@ auto in_cluster(const CommandFlags& flags, Clock& clock)
   return output_of(kCommand(in_context, (*cluster)->api(), clock));
 }
 
-// One that needs none, or only sometimes.
+// A command that needs no cluster, or only sometimes.
 template <auto kCommand>
 Result<CommandOutput> alone(const CommandFlags& flags, Clock& clock) {
   return output_of(kCommand(flags, clock));

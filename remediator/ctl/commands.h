@@ -1,5 +1,5 @@
-// All commands of gpuwardctl, in one table: what --help, the completion, docs/gpuwardctl.md and the
-// tests are made of. A new one is a line there.
+// All commands of gpuwardctl, in one table, from which --help, the completion, docs/gpuwardctl.md
+// and the tests are made. A new command is a line there.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,8 +16,8 @@ namespace gpuward::remediator {
 
 struct CommandOutput {
   std::string text;
-  bool all_done = true;  // else the program fails after it has printed that
-  // The text without what changes with time alone: what --watch compares. None: the text.
+  bool all_done = true;  // if false, the program fails after printing the text
+  // The text without changes of time alone, which --watch compares. None: the text.
   std::optional<std::string> ageless = {};
 };
 
@@ -25,19 +25,19 @@ struct CtlCommand {
   std::string_view name;   // "policy check"
   std::string_view group;  // of --help
   std::string_view summary;
-  std::string_view examples;  // a line each, as they would be typed
-  // Adds its own words and flags; null where it has none.
+  std::string_view examples;  // one a line, as a user types them
+  // Adds the command's own arguments and flags; null if it has none.
   void (*add_words)(CLI::App& command, CommandFlags& flags);
-  // Null where it only has others below it.
+  // Null if it only has subcommands.
   Result<CommandOutput> (*run)(const CommandFlags& flags, Clock& clock);
-  bool has_colours = false;  // of its tables, on a terminal
-  bool asks_cluster = true;  // --help names the flags that say which
-  // A command that takes something away has this, which says the consequences. It has --dry-run and
-  // --yes, and wants an answer before it begins.
+  bool has_colours = false;  // in its tables, on a terminal
+  bool asks_cluster = true;  // --help lists the flags that select it
+  // Only for a command that removes something: returns the consequences. Such commands have
+  // --dry-run and --yes, and ask before they start.
   Result<Foreseen> (*foresee)(const CommandFlags& flags, Clock& clock) = nullptr;
 };
 
-// In the order in which --help names them; one below another comes after it.
+// Returns the commands in the order of --help; a subcommand comes after its parent.
 [[nodiscard]] std::span<const CtlCommand> ctl_commands();
 [[nodiscard]] std::span<const std::string_view> ctl_groups();
 

@@ -1,4 +1,5 @@
-// gpuwardctl, also kubectl-gpuward: what people ask of gpuward and tell it, with their own rights.
+// gpuwardctl, also kubectl-gpuward: people query and control gpuward with it, with their own
+// rights.
 #include <unistd.h>
 
 #include <chrono>
@@ -30,7 +31,7 @@ constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
 constexpr int kUnconfirmed = 3;
 constexpr std::string_view kClearScreen = "\033[H\033[2J";
-// A request that is under way at Ctrl-C only reads.
+// A request that is running at Ctrl-C only reads.
 constexpr std::chrono::milliseconds kStopWithin{200};
 
 int complain(const gpuward::Error& error) {
@@ -46,7 +47,7 @@ bool is_set(const char* variable) {
 
 bool is_terminal() { return ::isatty(STDOUT_FILENO) != 0; }
 
-// Much of the text comes from the cluster: only our own colours may reach the terminal.
+// Much of the text comes from the cluster: only gpuwardctl's own colours may reach the terminal.
 bool print(const CtlLine& line, const std::string& text) {
   const std::string safe = gpuward::escaped_lines(text);
   const bool has_colours = line.command->has_colours && is_for_people(line.flags.output) &&
@@ -62,7 +63,7 @@ bool is_answered_yes() {
   return answer == "y" || answer == "yes";
 }
 
-// Says what the command would do, and asks. An exit code if that is all.
+// Prints the consequences of the command, and asks. Returns an exit code if that is all.
 std::optional<int> ask_first(CtlLine& line, gpuward::Clock& clock) {
   const auto foreseen = line.command->foresee(line.flags, clock);
   if (!foreseen) return complain(foreseen.error());
@@ -91,7 +92,7 @@ int run(CtlLine line) {
   return print(line, output->text) && output->all_done ? 0 : kFailed;
 }
 
-// On a terminal each takes the place of the one before.
+// On a terminal each output replaces the last one.
 std::string_view before_next(const CtlLine& line) {
   if (is_terminal()) return kClearScreen;
   return line.flags.output == OutputFormat::kYaml ? "---\n" : "\n";
@@ -124,7 +125,7 @@ int watch(const CtlLine& line) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // as the HTTP client wants it; a pipe that is closed is seen
+  std::signal(SIGPIPE, SIG_IGN);  // as the HTTP client needs; write errors still show a closed pipe
   const auto line = gpuward::remediator::parse_ctl_line(argc, argv);
   if (const int* exit_code = std::get_if<int>(&line)) return *exit_code;
   const CtlLine& asked = std::get<CtlLine>(line);

@@ -20,7 +20,7 @@ namespace {
 
 using Apps = std::vector<std::pair<CLI::App*, const CtlCommand*>>;
 
-// Below the command that its name begins with.
+// Adds the command below the one that its name begins with.
 CLI::App* add_command(CLI::App& app, const CtlCommand& command, CommandFlags& flags) {
   CLI::App* parent = &app;
   std::string name(command.name);
@@ -43,7 +43,7 @@ std::string line_of(std::string_view name, std::string_view summary) {
   return line + std::string(summary) + "\n";
 }
 
-// The flags of all commands that ask the API server.
+// Returns the flags of all commands that use the API server.
 std::string cluster_help(const CLI::App& app) {
   return CLI::Formatter().make_group(std::string(kClusterGroup), false,
                                      app.get_options([](const CLI::Option* option) {
@@ -51,7 +51,7 @@ std::string cluster_help(const CLI::App& app) {
                                      }));
 }
 
-// One screen: what can be run by its groups, then the flags of all.
+// Returns one screen: the commands by group, then the shared flags.
 std::string program_help(const CLI::App& app) {
   std::string text = app.get_description() + "\nUsage: gpuwardctl COMMAND [WORDS] [FLAGS]\n";
   for (const std::string_view group : ctl_groups()) {
@@ -61,13 +61,13 @@ std::string program_help(const CLI::App& app) {
         text += line_of(command.name, command.summary);
     }
   }
-  // It is of no group: it stands with the last, which are about the program.
+  // It belongs to no group, so it follows the last one, which is about the program.
   const CLI::App* const completion = app.get_subcommand("completion");
   text += line_of(completion->get_name(), completion->get_description());
   return text + cluster_help(app) + "\n" + app.get_footer() + "\n";
 }
 
-// With the flags that it takes beside its own, before the examples.
+// Adds the shared flags that the command takes, before the examples.
 std::string command_help(const CLI::App& app, const CLI::App* asked, std::string name,
                          CLI::AppFormatMode mode, bool asks_cluster) {
   std::string text = CLI::Formatter().make_help(asked, std::move(name), mode);
@@ -94,7 +94,7 @@ std::variant<CtlLine, int> parse_ctl_line(int argc, const char* const* argv) {
   app.set_version_flag("--version", "gpuwardctl " GPUWARD_VERSION)->group("");
   app.require_subcommand(1);
   Apps apps;
-  // Before the commands, which take it over.
+  // Set before the commands are added, because they inherit it.
   app.formatter_fn([&](const CLI::App* asked, std::string name, CLI::AppFormatMode mode) {
     if (asked == &app) return program_help(app);
     const auto known = std::ranges::find(apps, asked, [](const auto& one) { return one.first; });

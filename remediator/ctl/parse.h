@@ -1,5 +1,5 @@
-// The command line of gpuwardctl, as its table of commands says it: what to run, with which words.
-// Used by main() and by the tests of help and completion.
+// Parses the command line of gpuwardctl by its table of commands: the command to run, and its
+// arguments. Used by main() and by the tests of help and completion.
 #pragma once
 
 #include <variant>
@@ -14,8 +14,8 @@ struct CtlLine {
   CommandFlags flags;
 };
 
-// What to run, or the exit code where the command line asks for nothing more (--help, completion:
-// 0) or is wrong (2, said on stderr).
+// Returns the command to run. Returns the exit code if there is nothing to run (--help, completion:
+// 0) or the command line is wrong (2, with an error on stderr).
 [[nodiscard]] std::variant<CtlLine, int> parse_ctl_line(int argc, const char* const* argv);
 
 }  // namespace gpuward::remediator

@@ -1,5 +1,5 @@
-// `gpuwardctl status --watch`: a command that is run again and again, and what it prints shown when
-// something other than an age has changed. Used by main(), on a thread of its own.
+// `gpuwardctl status --watch`: runs a command repeatedly, and shows its output when something other
+// than an age has changed. Used by main(), on a separate thread.
 #pragma once
 
 #include <chrono>
@@ -15,11 +15,12 @@ namespace gpuward::remediator {
 
 inline constexpr std::chrono::seconds kBetweenLooks{2};
 
-// False: nobody sees it any more, it is over.
+// Returns false if the output is closed, which ends the watch.
 using ShowText = std::function<bool(const std::string& text)>;
 
-// Shows what the command prints, and again where it has changed after kBetweenLooks, until `stop`.
-// The error of the first time ends it; a later one is shown, and it goes on.
+// Shows the command's output, and again after each change, until `stop`. Waits kBetweenLooks
+// between two runs. An error of the first run ends it; a later one is shown, and the watch
+// continues.
 [[nodiscard]] Status watch_command(const CtlLine& line, Clock& clock, const std::stop_token& stop,
                                    const ShowText& show);
 

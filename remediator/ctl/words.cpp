@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A time such as 30m, into `out`.
+// Adds a flag for a time such as 30m.
 CLI::Option* add_time(CLI::App& command, const std::string& name, milliseconds& out,
                       const std::string& preset, const std::string& about,
                       milliseconds longest = milliseconds::max()) {
@@ -39,7 +39,7 @@ void add_watch(CLI::App& command, CommandFlags& flags) {
   command.add_flag("-w,--watch", flags.watches, "Check every 2 s and print changes, until Ctrl-C");
 }
 
-// `node/gpu-01`, as kubectl writes it, and `remediation.gpuward.dev/NAME`, as `list -o name` does.
+// Accepts `node/gpu-01` of kubectl, and `remediation.gpuward.dev/NAME` of `list -o name`.
 std::string without_kind(const std::string& word) {
   constexpr std::array<std::string_view, 7> kKinds = {"node",
                                                       "nodes",

@@ -1,5 +1,5 @@
-// The words and flags of the commands of gpuwardctl, which the table in commands.cpp names. A word
-// that makes no sense is refused as a wrong command line is. `flags` has to outlive the command.
+// The arguments and flags of gpuwardctl's commands, for the table in commands.cpp. An invalid
+// argument is rejected like any wrong command line. `flags` must outlive the command.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,12 +8,12 @@
 
 namespace gpuward::remediator {
 
-// What a word that names a node is called in --help; the completion offers nodes for it.
+// The type of a node argument in --help; the completion offers nodes for it.
 inline constexpr const char* kNodeType = "NODE";
-inline constexpr const char* kAlertType = "ALERT";             // the same of alerts
+inline constexpr const char* kAlertType = "ALERT";             // the same for alerts
 inline constexpr const char* kClusterGroup = "Which cluster";  // of flags, in --help
 
-// Those of all commands: which cluster, which namespace.
+// Adds the flags of all commands: the cluster and the namespace.
 void add_cluster_words(CLI::App& app, CommandFlags& flags);
 
 void add_status_words(CLI::App& command, CommandFlags& flags);
