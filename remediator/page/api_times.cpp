@@ -11,7 +11,8 @@ namespace {
 constexpr std::array<const char*, 5> kVerbs = {"get", "post", "put", "patch", "delete"};
 constexpr std::array<const char*, 5> kCodes = {"2xx", "3xx", "4xx", "5xx", "none"};
 
-// From what a server in the same room takes to the longest deadline of a client, an eviction's.
+// Buckets from a server in the same network to the longest deadline of a client, that of an
+// eviction.
 metrics::Histogram no_times() { return metrics::Histogram({0.01, 0.05, 0.1, 0.5, 1, 5, 10, 35}); }
 
 std::string code_of(const Result<http::ClientResponse>& answer) {

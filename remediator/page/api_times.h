@@ -1,6 +1,6 @@
-// How long the API server takes to answer, for page/metrics: an http::Client that hands everything
-// on and keeps time. The composition root puts it under all clients of the API server. Watches,
-// which last as long as they last, are not timed.
+// Measures how long the API server takes to answer, for page/metrics: an http::Client that passes
+// everything on. The composition root puts it under all clients of the API server. Watches are not
+// measured, because they have no usual duration.
 #pragma once
 
 #include <chrono>
@@ -28,8 +28,8 @@ class ApiTimes final : public http::Client {
       const http::ClientRequest& request, std::chrono::milliseconds idle, std::stop_token stop,
       const std::function<bool(std::string_view)>& on_bytes) override;
 
-  // Any thread. In seconds, by verb (the HTTP method in lower case) and class of the code: `2xx`
-  // to `5xx`, `none` where no answer came. All that can be are there from the start.
+  // Any thread. Returns seconds by verb (the HTTP method in lower case) and class of the code:
+  // `2xx` to `5xx`, `none` without an answer. All possible series exist from the start.
   [[nodiscard]] metrics::Family family() const;
 
  private:

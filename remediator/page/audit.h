@@ -1,6 +1,6 @@
-// The audit trail: one JSON line a decision, with its evidence, to a file or stdout. Not the log:
-// it has a documented shape (docs of --audit.path) and no level. Each line is one write, so that
-// lines never mix.
+// The audit trail: one JSON line for each decision, with its evidence, to a file or stdout. It is
+// not the log: it has a documented format (docs of --audit.path) and no level. Each line is one
+// write, so that lines never mix.
 //
 //   time, moment (decided|done|failed), remediation, node, nodeUID, bootID, instanceID, severity,
 //   phase, verdict, action, rule, mode, message, reasons[], steps[{name,result,attempts}],
@@ -26,10 +26,10 @@ namespace gpuward::remediator {
 // Any thread.
 class AuditTrail {
  public:
-  // Appends to `path`; empty: stdout. kForbidden or kNotFound where it cannot be opened.
+  // Appends to `path`; empty: stdout. kForbidden or kNotFound if it cannot be opened.
   [[nodiscard]] static Result<std::unique_ptr<AuditTrail>> open(const std::filesystem::path& path);
-  // Goes on in the file that the path names by now, after logrotate has moved the old one away.
-  // Where that cannot be opened the old file stays in use. No line is lost or divided.
+  // Continues in the current file of that path, after logrotate has moved the old one. If that
+  // cannot be opened, the old file stays in use. No line is lost or split.
   [[nodiscard]] Status reopen();
   ~AuditTrail();
   AuditTrail(const AuditTrail&) = delete;
@@ -43,7 +43,7 @@ class AuditTrail {
   AuditTrail(std::filesystem::path path, int descriptor)
       : path_(std::move(path)), descriptor_(descriptor) {}
 
-  const std::filesystem::path path_;  // empty: stdout, which is not ours to close
+  const std::filesystem::path path_;  // empty: stdout, which must stay open
   int descriptor_;
   std::mutex mutex_;
   std::atomic<std::uint64_t> lost_{0};

@@ -12,16 +12,16 @@ namespace {
 
 constexpr std::chrono::seconds kFirstLook{2};
 constexpr std::chrono::seconds kLookEvery{20};
-// A change is written at once; the times alone as often as that.
+// Changes are written at once; changes of times alone this often.
 constexpr std::chrono::seconds kWriteEvery{60};
-// The entry of a replica that has ended goes after that.
+// An entry is removed this long after the last sign of its replica.
 constexpr std::chrono::hours kKeptAfterEnd{1};
 constexpr std::size_t kMostEntries = 8;
-// Longer than a node takes to boot and to run its exporter; as GpuExporterDown waits.
+// Longer than a node takes to boot and start its exporter, as in the alert GpuExporterDown.
 constexpr std::chrono::minutes kWithoutExporter{15};
 constexpr int kMostTries = 3;
 
-// Those whose firing alerts a Remediation has, of the machine that is there now.
+// Returns the nodes with firing alerts in a Remediation of their current machine.
 std::set<std::string> recorded_nodes(const ClusterView& view) {
   std::set<std::string> nodes;
   for_each_remediation(view, [&](const Remediation& one) {
@@ -32,7 +32,7 @@ std::set<std::string> recorded_nodes(const ClusterView& view) {
   return nodes;
 }
 
-// What is worth a write at once.
+// Returns the facts whose change is worth an immediate write.
 std::string without_times(const Connections& facts) {
   Json json = to_json(facts);
   json.erase("at");
@@ -50,7 +50,7 @@ std::optional<Connections> parse_entry(const std::string& text) {
   return json ? std::optional(connections_of(*json)) : std::nullopt;
 }
 
-// Drops entries of replicas that have ended, of clocks that were ahead, and all but the newest.
+// Drops entries of ended replicas and of clocks that were ahead, and all but the newest.
 void drop_old_entries(std::map<std::string, std::string>& entries, WallTime now) {
   std::multimap<WallTime, std::string> by_time;
   for (const auto& [replica, text] : entries) {
@@ -198,7 +198,7 @@ Status ConnectionWatch::publish(const Connections& facts) {
   return {};
 }
 
-// A container that starts again has the name of the one before, and continues its calls.
+// A container that restarts has the same name and continues the calls of the last one.
 Status ConnectionWatch::write(Connections facts) {
   auto map = parts_.api.get_config_map(parts_.state_namespace, kSourcesMap);
   const bool is_new = !map && map.error().kind == ErrorKind::kNotFound;

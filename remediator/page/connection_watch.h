@@ -1,6 +1,6 @@
-// Looks from time to time whether a finding would reach a Remediation, and publishes what it sees
-// in a ConfigMap with one entry for each replica, for gpuwardctl and the pages. Each replica looks,
-// because each has a webhook. On a thread of its own.
+// Checks regularly whether a finding would reach a Remediation, and publishes the result in a
+// ConfigMap with one entry for each replica, for gpuwardctl and the pages. Each replica does that
+// on its own thread, because each has a webhook.
 #pragma once
 
 #include <chrono>
@@ -25,16 +25,16 @@ namespace gpuward::remediator {
 
 inline constexpr const char* kSourcesMap = "gpuward-sources";
 
-// All must outlive the watch.
+// All references must outlive the watch.
 struct ConnectionParts {
   ConnectionProbe probe;
   bool reads_alerts = false;  // --prometheus.alerts
   std::function<WebhookCalls()> calls;
-  // Longer than rules, notifications and the polls of alerts take.
+  // Longer than rules, notifications and the polling of alerts take.
   std::chrono::milliseconds lasting{180'000};
   const CurrentPolicy& policy;
   const ClusterView& view;
-  // Not fenced: a replica that does not lead writes too. With a short deadline.
+  // Not fenced, because a replica that does not lead writes too. With a short deadline.
   kube::Api& api;
   std::string state_namespace;
   std::string replica;  // a key of a ConfigMap
@@ -49,10 +49,12 @@ class ConnectionWatch {
   // Starts the thread; the destructor stops and joins it.
   void start();
   void request_stop() { thread_.request_stop(); }
-  // Any thread. The webhook has answered a request with that status; 401 and 403 are kept.
+  // Any thread. Notes that the webhook has answered a request with that status; 401 and 403 are
+  // kept.
   void note_answer(int status);
-  // One look and its publication, once the view knows the nodes; for the thread, or for a test that
-  // has not started it. An error of the API server: the next look comes all the same.
+  // Checks once and publishes the result, once the view has the nodes. For the thread, or for a
+  // test that has not started it. Returns the error of the API server; the next check follows
+  // anyway.
   [[nodiscard]] Status look();
 
  private:
@@ -62,17 +64,17 @@ class ConnectionWatch {
       const std::set<std::string>& silenced);
   void judge(const FleetSeries& series, const std::set<std::string>& silenced,
              PrometheusFacts& facts);
-  // Facts that look broken are published only once they have lasted: a restart of Prometheus, a
-  // rollout and a change of leader pass.
+  // Publishes bad facts only once they have lasted, so that a restart of Prometheus, a rollout or a
+  // change of leader does not count.
   [[nodiscard]] PrometheusFacts settled(PrometheusFacts facts);
-  // The `nodes` that have been in it for that long.
+  // Returns the `nodes` that have been in it for that long.
   [[nodiscard]] NamedNodes lasting(const std::set<std::string>& nodes, Since& since,
                                    std::chrono::milliseconds for_time) const;
   [[nodiscard]] Status publish(const Connections& facts);
   [[nodiscard]] Status write(Connections facts);
 
   ConnectionParts parts_;
-  // All of the thread.
+  // Used only by the thread.
   Since without_target_, down_, without_series_, unalerted_, unrecorded_;
   std::optional<PrometheusFacts> last_good_;
   Clock::Steady good_at_{};

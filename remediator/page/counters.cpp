@@ -12,12 +12,12 @@ constexpr std::array<std::string_view, 15> kErrorKinds = {
     "gone",    "blocked",         "refused",   "too_large", "overloaded",     "unavailable",
     "timeout", "cancelled",       "internal"};
 
-// Those that are written down; the others ask for something and are followed by one of these.
+// The verdicts that are recorded. The others request an action, and one of these follows.
 constexpr std::array kToldVerdicts = {
     Verdict::kLower, Verdict::kRecord, Verdict::kQuarantine, Verdict::kHold,    Verdict::kPause,
     Verdict::kBegin, Verdict::kWatch,  Verdict::kEscalate,   Verdict::kRelease, Verdict::kClose};
 
-// From what a node may take that leaves at once to what a return may take that waits for people.
+// Buckets from the fastest taint of a node to a return that waits for people.
 metrics::Histogram no_times_since_fault() {
   return metrics::Histogram({1, 5, 15, 30, 60, 120, 300, 600, 1'800, 3'600, 14'400, 86'400});
 }

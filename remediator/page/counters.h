@@ -1,5 +1,5 @@
-// What the remediator counts about itself; page/metrics renders it. Filled through the observers of
-// webhook and reconciler.
+// The remediator's counters of its own work, which page/metrics renders. Filled through the
+// observers of webhook and reconciler.
 #pragma once
 
 #include <chrono>

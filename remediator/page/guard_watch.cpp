@@ -3,7 +3,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// While they are not guarded, and once they are.
+// The time between two checks while approvals are not guarded, and once they are.
 constexpr std::chrono::seconds kUntilGuarded{2};
 constexpr std::chrono::seconds kOnceGuarded{60};
 

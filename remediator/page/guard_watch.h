@@ -1,5 +1,5 @@
-// Looks from time to time whether approvals are guarded, where the policy needs approvals, and says
-// so on /readyz, in the metrics and in the log. On a thread of its own.
+// Checks regularly whether approvals are guarded, if the policy needs approvals, and reports it on
+// /readyz, in the metrics and in the log. On its own thread.
 #pragma once
 
 #include <chrono>
@@ -15,18 +15,18 @@
 
 namespace gpuward::remediator {
 
-// How long a process that starts is not ready because approvals are not guarded: longer than
-// `helm --wait` waits. Then the webhook is worth more, and the alert speaks; an approval is
-// accepted no sooner.
+// How long a new process is not ready because approvals are not guarded: longer than `helm --wait`
+// waits. After that it is ready, because the webhook matters more and an alert reports the missing
+// guard; approvals are still not accepted.
 inline constexpr std::chrono::minutes kGuardHoldsBack{6};
 
 class GuardWatch {
  public:
-  // All must outlive it.
+  // All references must outlive it.
   GuardWatch(GuardProbe& probe, const CurrentPolicy& policy, Clock& clock, Log& log);
-  // Any thread; nullopt where there is none.
+  // Any thread. Returns why the process is not ready; nullopt if the guard does not prevent it.
   [[nodiscard]] std::optional<std::string> objection() const;
-  // Nullopt where the policy needs no approval.
+  // Returns nullopt if the policy needs no approval.
   [[nodiscard]] std::optional<bool> guarded() const;
   void request_stop() { thread_.request_stop(); }
 

@@ -1,5 +1,5 @@
-// The menu of all pages that the remediator serves, whichever folder they are made in: of the fleet
-// and of the runbooks. Pure.
+// The menu of all pages that the remediator serves, from any folder: those of the fleet and of the
+// runbooks. Pure.
 #pragma once
 
 #include <vector>

@@ -243,7 +243,7 @@ void append_sinks(Families& families, const std::vector<SinkTally>& sinks) {
   }
 }
 
-// Known to the replica that acts.
+// Only the leading replica has these.
 void append_upkeep(Families& families, const Standing& standing) {
   declare(families,
           {"gpuward_remediator_ledger_kept",

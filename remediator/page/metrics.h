@@ -1,5 +1,5 @@
-// The remediator's own metrics as families, from what it has counted and what stands in the
-// cluster. Pure.
+// The remediator's own metrics as families, from its counters and the state of the cluster. Pure;
+// the listener for telemetry serves them.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@
 
 namespace gpuward::remediator {
 
-// What is true at the moment of a scrape.
+// The state at the moment of a scrape.
 struct Standing {
   std::vector<ClusterView::Count> remediations;
   std::map<std::string, std::size_t> drills = {};  // by phase
@@ -32,14 +32,14 @@ struct Standing {
   std::size_t queue_length = 0;
   std::uint64_t events_lost = 0, audit_lines_lost = 0;
   bool ready = false;
-  std::optional<bool> approvals_guarded = {};  // where the policy needs approvals
+  std::optional<bool> approvals_guarded = {};  // set if the policy needs approvals
   bool last_reload_good = true;
   std::optional<Clock::Wall> last_good_reload;
   Mode mode = Mode::kObserve;
   bool leads = false;
   std::optional<LedgerSlots::Spending> spending;  // of the replica that leads
-  bool ledger_kept = true;                        // likewise, at the last upkeep
-  bool stopped = false;                           // likewise, by the stop switch
+  bool ledger_kept = true;                        // of the leading replica, at the last upkeep
+  bool stopped = false;                           // of the leading replica, by the stop switch
   metrics::Family api_times = {};                 // of ApiTimes
   std::vector<SourceCounts> sources = {};
   std::vector<SinkTally> sinks = {};

@@ -1,6 +1,6 @@
-// The telemetry listener: /metrics (plain and gzip), /healthz, /readyz and the runbooks. It is not
-// the webhook's listener, so that slow clients there delay no scrape here. Health is also served by
-// a listener of its own.
+// The telemetry listener: /metrics (plain and gzip), /healthz, /readyz and the runbooks. It is
+// separate from the webhook's listener, so that slow clients there do not delay a scrape. A
+// separate listener can serve health too.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ struct PageSources {
 // /healthz and /readyz.
 [[nodiscard]] std::vector<http::Route> health_routes(const PageSources& sources);
 
-// Health among them, which stays open, as the runbooks do. `access` is that of /metrics.
+// Returns all routes. Health and the runbooks stay open; `access` is that of /metrics.
 [[nodiscard]] std::vector<http::Route> telemetry_routes(const PageSources& sources,
                                                         http::Access access);
 

@@ -1,6 +1,6 @@
-// Whether the remediator could do its work now: the cluster is in view and the API server answers.
-// Asked for by /readyz; the API server itself is asked on a thread of its own, so that a page never
-// waits for it.
+// Whether the remediator could do its work now: it has the cluster's objects, and the API server
+// answers. For /readyz; the API server is queried on a separate thread, so that a page never waits
+// for it.
 #pragma once
 
 #include <atomic>
@@ -18,10 +18,10 @@ namespace gpuward::remediator {
 
 class Readiness {
  public:
-  // All must outlive this. `api` should have a short deadline.
+  // All references must outlive this. `api` should have a short deadline.
   Readiness(kube::Api& api, const ClusterView& view, Clock& clock,
             std::chrono::milliseconds every = std::chrono::seconds(3));
-  // Any thread; nullopt where it is ready, else why not.
+  // Any thread. Returns why it is not ready; nullopt if it is.
   [[nodiscard]] std::optional<std::string> objection() const;
   void request_stop() { thread_.request_stop(); }
 

@@ -21,7 +21,7 @@ using html::Markup;
 
 http::Response answer(const http::Request& request, const std::string& title, Markup body,
                       int status = 200) {
-  // "/runbooks" is beside the others, "/runbooks/" and what is in it one below.
+  // "/runbooks" is on the level of the other pages, and "/runbooks/" and its pages are one below.
   const std::string root = request.path == kPath ? "" : "../";
   return html::answer(request,
                       {.title = title + " - gpuward",
@@ -72,7 +72,7 @@ const Runbook* find_runbook(std::string_view alert) {
   return found == kRunbooks.end() ? nullptr : found;
 }
 
-// For every name: the links of alerts lead here, and everybody can read the runbooks elsewhere.
+// Open to everyone, because the links of alerts lead here, and the runbooks are public anyway.
 http::Route runbook_route() {
   return {.path = std::string(kPath),
           .methods = {"GET"},

@@ -1,5 +1,5 @@
-// The runbooks of alerts/runbooks, compiled in: the remediator serves them where it serves its
-// metrics, so that the link in an alert leads to the pages of the version that runs. Pure.
+// The runbooks of alerts/runbooks, compiled in. The remediator serves them on the listener of its
+// metrics, so that the link in an alert leads to the pages of the running version. Pure.
 #pragma once
 
 #include <span>
@@ -13,17 +13,18 @@ namespace gpuward::remediator {
 struct Runbook {
   std::string_view alert;     // its name: "GpuFallenOffBus"
   std::string_view markdown;  // the file
-  std::string_view html;      // the same, made by cmark: a part of a page
+  std::string_view html;      // the same, converted by cmark: a part of a page
 };
 
-// By name.
+// Returns the runbooks by name.
 [[nodiscard]] std::span<const Runbook> all_runbooks();
-// The sentence below its title.
+// Returns the sentence below its title.
 [[nodiscard]] std::string meaning_of(const Runbook& runbook);
-// Null where there is none.
+// Returns null if there is none.
 [[nodiscard]] const Runbook* find_runbook(std::string_view alert);
 
-// /runbooks: links to all; /runbooks/ALERT, with or without `.md`: one of them. HTML.
+// Serves /runbooks with links to all, and /runbooks/ALERT, with or without `.md`, with one of them.
+// HTML.
 [[nodiscard]] http::Route runbook_route();
 
 }  // namespace gpuward::remediator
