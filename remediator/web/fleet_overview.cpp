@@ -14,9 +14,9 @@
 namespace gpuward::remediator {
 namespace {
 
-// Becomes a row if it is among the first.
+// A possible row; only the first ones are shown.
 struct Candidate {
-  const Remediation* remediation = nullptr;  // of a node without an open one: the last, or null
+  const Remediation* remediation = nullptr;  // if the node has no open one: the last, or null
   const kube::Node* node = nullptr;          // null: the node has an open Remediation
   Severity severity = Severity::kNone;
   bool needs_operator = false;
@@ -47,7 +47,7 @@ OverviewRow row_of(const Remediation& one, WallTime now) {
           .since = one.status.closed_at.value_or(one.created.value_or(WallTime{}))};
 }
 
-// A node that is unhealthy, and nothing is open about it.
+// Returns the row of an unhealthy node without an open Remediation.
 OverviewRow row_of(const Candidate& one, WallTime now) {
   if (one.node == nullptr) return row_of(*one.remediation, now);
   const Remediation* last = one.remediation;
@@ -62,7 +62,7 @@ OverviewRow row_of(const Candidate& one, WallTime now) {
   return row;
 }
 
-// Only the first become rows: there may be thousands that are closed.
+// Makes rows only for the first ones, because there may be thousands of closed ones.
 std::vector<OverviewRow> first_rows(Candidates all, std::size_t most, WallTime now,
                                     const auto& rank) {
   const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(most, all.size()));
@@ -72,7 +72,7 @@ std::vector<OverviewRow> first_rows(Candidates all, std::size_t most, WallTime n
   return rows;
 }
 
-// Counts the node, and makes it a candidate if it is unhealthy and nothing is open about it.
+// Counts the node, and makes it a candidate if it is unhealthy and has no open Remediation.
 void add_health_of(const kube::Node& node, const NodeHealth& health, const ViewState& state,
                    FleetOverview& overview, Candidates& candidates) {
   if (health.is_heard && health.found == Severity::kNone) return;  // most nodes
@@ -125,7 +125,7 @@ void add_nodes(const ClusterView& view, const NodeHealthByName& health, WallTime
   });
 }
 
-// Few nodes are: only those are copied.
+// Copies only the few excluded nodes.
 std::vector<ExcludedRow> excluded_in(const ClusterView& view, const ExclusionList& list,
                                      const Policy& policy, WallTime now) {
   const auto state = view.lock();

@@ -1,5 +1,6 @@
-// What the first page shows, taken out of the view in one look: totals, a row for each node that is
-// unhealthy or has an open Remediation, and what was closed last. Used by web/pages and web/site.
+// The content of the first page, read from the view at one moment: totals, a row for each node that
+// is unhealthy or has an open Remediation, and the Remediations closed last. Used by web/pages and
+// web/site.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,7 @@ inline constexpr std::size_t kMostRows = 200;
 inline constexpr std::size_t kMostClosedRows = 50;
 inline constexpr std::size_t kMostExcludedRows = 50;
 
-// What is read of the API server for it; each as it was read, or why it was not.
+// The values read from the API server; each as it was read, or why it was not.
 struct OverviewReadings {
   Result<kube::Lease> lease;
   Result<kube::ConfigMap> stop_switch;
@@ -37,10 +38,10 @@ struct OverviewRow {
   std::string remediation = {};  // empty: none is known
   Phase phase = Phase::kPending;
   Severity severity = Severity::kNone;
-  WallTime since = {};  // opened; of one that is closed: closed; of a node without one: first seen
+  WallTime since = {};  // opened; closed, if it is; first seen, for a node without a Remediation
 };
 
-// A line about the remediator itself; bad: it has to be looked at.
+// A line about the remediator itself; is_bad: an operator must check it.
 struct Light {
   std::string text;
   bool is_bad = false;
@@ -62,12 +63,12 @@ struct FleetOverview {
   std::size_t unheard = 0;  // nodes whose exporter has not reported lately
   // Nodes with a finding of reset or worse and without an open Remediation.
   std::size_t unattended = 0;
-  // Remediations; of the open ones: gpuward takes steps; an operator is needed; an approval is
-  // awaited.
+  // Remediations: open ones; then among these: gpuward takes steps; an operator is needed; an
+  // approval is pending.
   std::size_t open = 0, in_repair = 0, held = 0, approvals = 0;
-  std::vector<BudgetUse> budgets;  // of the cluster, and what else is used
+  std::vector<BudgetUse> budgets;  // of the cluster, and others in use
   std::vector<OverviewRow> rows,
-      closed;  // first what needs an operator, then the worst; the latest
+      closed;  // rows: those that need an operator first, then the worst; closed: the latest first
   std::size_t rows_left_out = 0;
   std::vector<ExcludedRow> excluded;  // by name
 };

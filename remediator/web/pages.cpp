@@ -109,7 +109,7 @@ Markup verdict_on_findings(const FleetOverview& overview) {
   return {};
 }
 
-// Green only if it is known that no node has a finding, and nothing is open.
+// Green only if it is known that no node has a finding and no Remediation is open.
 Markup verdict(const FleetOverview& overview) {
   Markup text = verdict_on_findings(overview);
   if (overview.unheard > 0) {
@@ -125,7 +125,7 @@ Markup budgets(const FleetOverview& overview) {
   std::vector<std::vector<Markup>> rows;
   for (const BudgetUse& use : overview.budgets) {
     const std::string used = std::to_string(use.used), allowed = std::to_string(use.allowed);
-    // A meter wants a range, also where nothing is allowed. It is red once all of it is used.
+    // A meter needs a range, even if nothing is allowed. It is red once all of it is used.
     const int range = std::max(use.allowed, 1);
     const std::string most = std::to_string(range), all_but = std::to_string(range - 1) + ".5";
     const Markup meter = element("meter",
@@ -271,7 +271,7 @@ Markup taints_of(const kube::Node& node) {
   return text;
 }
 
-// What its exporter says, and why nothing is open about it.
+// Returns what the exporter reports, and why no Remediation is open.
 Markup health_text(const NodeSeen& seen, WallTime now) {
   const auto latest = std::ranges::find_if(
       seen.remediations, [&](const Remediation& one) { return is_about(one, *seen.node); });

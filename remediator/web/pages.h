@@ -1,5 +1,5 @@
-// The pages as HTML below their headings, each of what was read for it: the fleet, a Remediation, a
-// node, the policy. Used by web/site. Pure.
+// The pages as HTML below their headings, each from the data read for it: the fleet, a Remediation,
+// a node, the policy. Used by web/site. Pure.
 #pragma once
 
 #include <memory>
@@ -17,20 +17,20 @@ namespace gpuward::remediator {
 
 [[nodiscard]] html::Markup fleet_page(const FleetOverview& overview, WallTime now);
 
-// The story of one, what it waits for, and the commands that have a say in it.
+// The timeline of one Remediation, the reason for waiting, and the commands that affect it.
 [[nodiscard]] html::Markup remediation_page(const Remediation& remediation, WallTime now);
 
 struct NodeSeen {
   std::string name;
-  std::shared_ptr<const kube::Node> node;  // null: there is none now
-  std::vector<Remediation> remediations;   // of that name, the latest first
+  std::shared_ptr<const kube::Node> node;  // null: it does not exist now
+  std::vector<Remediation> remediations;   // for that name, the latest first
   NodeHealth health = {};                  // of its exporter
   std::string exclusion = {};              // why gpuward does not act on it; empty: it may
 };
 
 [[nodiscard]] html::Markup node_page(const NodeSeen& seen, WallTime now);
 
-// As it is in force, in the words of `gpuwardctl policy explain`.
+// The policy in force, in the words of `gpuwardctl policy explain`.
 [[nodiscard]] html::Markup policy_page(const Policy& policy);
 
 }  // namespace gpuward::remediator

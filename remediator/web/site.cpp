@@ -47,7 +47,7 @@ Page not_found(const std::string& what) {
   return page_of("Not found", "../", html::note(text), 404);
 }
 
-// Before the first list of the API server.
+// Shown before the first list of the API server.
 Page nothing_read(const std::string& ns) {
   Markup text = html::alarm("The API server has not answered yet. ");
   text += "Retrying. To see the reason: ";
@@ -75,7 +75,7 @@ std::vector<Remediation> remediations_on(const ClusterView& view, const std::str
   return found;
 }
 
-// Why gpuward does not act on the node; empty if it may.
+// Returns why gpuward does not act on the node; empty if it may.
 std::string exclusion_text_of(const Result<ExclusionList>& list, const Policy& policy,
                               const kube::Node& node, WallTime now) {
   if (!list) return "not known: " + list.error().message;
@@ -83,7 +83,7 @@ std::string exclusion_text_of(const Result<ExclusionList>& list, const Policy& p
   return exclusion_of(policy, node).value_or(std::string());
 }
 
-// As it was read; none has been made if the ConfigMap is not there.
+// Returns the exclusions; none if the ConfigMap does not exist.
 Result<ExclusionList> read_exclusions(kube::Api& api, const std::string& ns) {
   const auto map = api.get_config_map(ns, kExclusionMap);
   if (map) return decode_exclusions(map->data);
@@ -93,7 +93,7 @@ Result<ExclusionList> read_exclusions(kube::Api& api, const std::string& ns) {
 
 }  // namespace
 
-// Whoever comes meanwhile waits for the same reads.
+// Other requests at the same time wait for the same reads.
 std::shared_ptr<const OverviewReadings> Site::readings() {
   const std::lock_guard lock(mutex_);
   if (readings_ && clock_.steady() - read_at_ < kReadAgainAfter) return readings_;

@@ -1,6 +1,6 @@
-// The fleet page and the pages behind it, served by every replica out of what it has seen, on the
-// telemetry listener. Read only. What has to be asked of the API server for them is asked at most
-// every two seconds, whoever looks.
+// The fleet page and the pages behind it, which every replica serves from its own view, on the
+// telemetry listener. Read only. The values that need the API server are read at most every two
+// seconds, for any number of visitors.
 #pragma once
 
 #include <memory>
@@ -21,13 +21,14 @@ namespace gpuward::remediator {
 // Any thread.
 class Site {
  public:
-  // All must outlive it. `api` has deadlines: a page waits for four requests at most. `ns`: that
-  // of the remediator.
+  // All references must outlive it. `api` has deadlines: a page waits for four requests at most.
+  // `ns`: the remediator's namespace.
   Site(const ClusterView& view, const CurrentPolicy& policy, kube::Api& api, std::string ns,
        Clock& clock)
       : view_(view), policy_(policy), api_(api), ns_(std::move(ns)), clock_(clock) {}
 
-  // "/", /nodes/NAME, /remediations/NAME, /policy, page.css and page.js. They refer to this.
+  // Returns "/", /nodes/NAME, /remediations/NAME, /policy, page.css and page.js. They refer to this
+  // object.
   [[nodiscard]] std::vector<http::Route> routes();
 
  private:
@@ -36,7 +37,7 @@ class Site {
   [[nodiscard]] http::Response show_node(const http::Request& request);
   [[nodiscard]] http::Response show_remediation(const http::Request& request);
   [[nodiscard]] http::Response show_policy(const http::Request& request);
-  // With the name of the cluster, if the policy has one: "Fleet in prod".
+  // Adds the name of the cluster, if the policy has one: "Fleet in prod".
   [[nodiscard]] std::string in_cluster(const std::string& what) const;
 
   const ClusterView& view_;

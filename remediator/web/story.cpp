@@ -9,7 +9,7 @@
 namespace gpuward::remediator {
 namespace {
 
-// A line of the history begins with its time.
+// Parses a line of the history, which begins with its time.
 std::optional<Story::value_type> event_of(std::string_view line) {
   const auto blank = line.find(' ');
   if (blank == std::string_view::npos) return std::nullopt;

@@ -1,5 +1,5 @@
-// What has happened to a node under one Remediation, in the order in which it happened: alerts,
-// what was decided and done, how it ended. For the page of the Remediation. Pure.
+// The events of a node under one Remediation, in order: alerts, decisions and actions, and the end.
+// For the page of the Remediation. Pure.
 #pragma once
 
 #include <map>
@@ -9,10 +9,10 @@
 
 namespace gpuward::remediator {
 
-// What happened at the same time stands in the order in which it is told.
+// Events of the same time are in the order of insertion.
 using Story = std::multimap<WallTime, std::string>;
 
-// A step that was taken anew is told of once for each time that the record knows.
+// A repeated step has one event for each time in the record.
 [[nodiscard]] Story story_of(const Remediation& remediation);
 
 }  // namespace gpuward::remediator
