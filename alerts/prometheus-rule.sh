@@ -4,7 +4,7 @@
 set -eu
 cat <<'EOF'
 # Made from alerts/gpuward.rules.yaml by alerts/prometheus-rule.sh; a test compares them.
-# Prometheus takes it only where its `ruleSelector` selects these labels: for kube-prometheus-stack add `release`.
+# Prometheus loads it only if its `ruleSelector` selects these labels: for kube-prometheus-stack add `release`.
 apiVersion: monitoring.coreos.com/v1
 kind: PrometheusRule
 metadata:
